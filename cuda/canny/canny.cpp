@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What both backends of Canny share: checks, thresholds and the choice of a backend.
+#include "canny/canny.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "canny/canny_rules.h"
+#include "common/backends.h"
+#include "gaussian/gaussian.h"
+
+namespace cudavision {
+
+Status validate(const CannyParams &params) {
+  const auto valid = [](double threshold) {
+    return std::isfinite(threshold) && threshold >= 0 && threshold <= 1e7;
+  };
+  if (!valid(params.low_threshold)) return invalid_argument("low-threshold must be between 0 and 1e7");
+  if (!valid(params.high_threshold)) return invalid_argument("high-threshold must be between 0 and 1e7");
+  if (params.aperture != 3 && params.aperture != 5 && params.aperture != 7)
+    return invalid_argument("aperture must be 3, 5 or 7, not " + std::to_string(params.aperture));
+  return validate_gaussian_sigma(params.gaussian_sigma);
+}
+
+canny::Thresholds canny::integer_thresholds(const CannyParams &params) {
+  double low = params.low_threshold, high = params.high_threshold;
+  if (low > high) std::swap(low, high);
+  if (params.aperture == 7) low /= 16, high /= 16;
+  if (params.l2_gradient) {
+    low = std::min(low, 32767.0), high = std::min(high, 32767.0);
+    low *= low, high *= high;
+  }
+  return {static_cast<int>(std::floor(low)), static_cast<int>(std::floor(high))};
+}
+
+Status canny::check_run(Size luma, Size edges, Size made_for, const CannyParams &params) {
+  CUDAVISION_TRY(check_size("luma", luma, made_for));
+  CUDAVISION_TRY(check_size("edges", edges, made_for));
+  return validate(params);
+}
+
+Status make_canny(const Execution &execution, Size size, std::unique_ptr<Canny> *canny) {
+  return make_on_backend(execution, size, canny, canny::make_canny_cpu,
+                         CUDAVISION_IF_CUDA(canny::make_canny_cuda));
+}
+
+}  // namespace cudavision

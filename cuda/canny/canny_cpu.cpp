@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The CPU backend of Canny: strips of rows in parallel, then hysteresis on bitmaps.
+#include <algorithm>
+#include <vector>
+
+#include "canny/bitmap.h"
+#include "canny/canny_rows.h"
+#include "canny/canny_rules.h"
+#include "canny/hysteresis.h"
+#include "gaussian/gaussian.h"
+
+namespace cudavision::canny {
+namespace {
+
+constexpr int kStripsPerThread = 4;  // so that a thread that meets few edges takes more strips
+constexpr int kMinStripRows =
+    16;  // each strip computes two rows of gradients that its neighbours compute too
+
+class CannyCpu final : public Canny {
+ public:
+  CannyCpu(const Execution &execution, Size size)
+      : execution_(execution), size_(size), mask_(size), edges_(size) {
+    const int threads = execution.workers->thread_count();
+    const int strips =
+        threads == 1 ? 1 : std::min(threads * kStripsPerThread, divide_up(size.height, kMinStripRows));
+    for (int i = 0; i <= strips; ++i)
+      boundaries_.push_back(static_cast<int>(static_cast<long long>(size.height) * i / strips));
+    inner_boundaries_.assign(boundaries_.begin() + 1, boundaries_.end() - 1);
+    for (int i = 0; i < threads; ++i) rows_.emplace_back(size.width);
+    lists_.assign(static_cast<std::size_t>(threads), WorkList(mask_));
+  }
+
+  Status run(ImageView<const std::uint8_t> luma, ImageView<std::uint8_t> edges,
+             const CannyParams &params) override {
+    CUDAVISION_TRY(check_run(luma.size(), edges.size(), size_, params));
+    if (params.gaussian_sigma > 0) CUDAVISION_TRY(smooth(&luma, params.gaussian_sigma));
+    const int strips = static_cast<int>(boundaries_.size()) - 1;
+    execution_.workers->run(strips, [&](int strip, int slot) {
+      const auto thread = static_cast<std::size_t>(slot);
+      const auto [first, last] = rows_of(strip);
+      detect_rows(luma, first, last, params, rows_[thread], mask_, edges_);
+      if (params.hysteresis) grow_edges(mask_, edges_, first, last, lists_[thread]);
+    });
+    if (params.hysteresis) join_strips(mask_, edges_, inner_boundaries_, lists_[0]);
+    execution_.workers->run(strips, [&](int strip, int) {
+      const auto [first, last] = rows_of(strip);
+      for (int y = first; y < last; ++y) expand_bits(edges_.row(y), size_.width, edges.row(y));
+    });
+    return {};
+  }
+
+ private:
+  std::pair<int, int> rows_of(int strip) const {
+    return {boundaries_[static_cast<std::size_t>(strip)], boundaries_[static_cast<std::size_t>(strip) + 1]};
+  }
+
+  Status smooth(ImageView<const std::uint8_t> *luma, double sigma) {
+    if (!gaussian_) {
+      CUDAVISION_TRY(make_gaussian(execution_, size_, &gaussian_));
+      smoothed_.resize(static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height));
+    }
+    const ImageView<std::uint8_t> smoothed{smoothed_.data(), size_.width, size_.width, size_.height};
+    CUDAVISION_TRY(gaussian_->run(*luma, smoothed, sigma));
+    *luma = smoothed;
+    return {};
+  }
+
+  Execution execution_;
+  Size size_;
+  Bitmap mask_, edges_;
+  std::vector<int> boundaries_, inner_boundaries_;  // strip i holds rows [boundaries_[i], boundaries_[i + 1])
+  std::vector<RowScratch> rows_;                    // one for each thread
+  std::vector<WorkList> lists_;
+  std::unique_ptr<Gaussian> gaussian_;
+  std::vector<std::uint8_t> smoothed_;
+};
+
+}  // namespace
+
+Status make_canny_cpu(const Execution &execution, Size size, std::unique_ptr<Canny> *canny) {
+  *canny = std::make_unique<CannyCpu>(execution, size);
+  return {};
+}
+
+}  // namespace cudavision::canny

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Views of pictures in host or device memory: a pointer, a pitch and a size. They own nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "common/host_device.h"
+
+namespace cudavision {
+
+struct Size {
+  int width = 0, height = 0;
+
+  friend bool operator==(const Size &, const Size &) = default;
+};
+
+// A rectangle of pixels, origin top left, x right, y down.
+struct Region {
+  int x = 0, y = 0, width = 0, height = 0;
+
+  friend bool operator==(const Region &, const Region &) = default;
+};
+
+// height rows of width elements; row y begins pitch_bytes * y after data. Offsets are 64-bit.
+template <typename T>
+struct ImageView {
+  T *data = nullptr;
+  std::ptrdiff_t pitch_bytes = 0;
+  int width = 0, height = 0;
+
+  CUDAVISION_HOST_DEVICE T *row(int y) const {
+    using Byte = std::conditional_t<std::is_const_v<T>, const unsigned char, unsigned char>;
+    return reinterpret_cast<T *>(reinterpret_cast<Byte *>(data) + y * pitch_bytes);
+  }
+  Size size() const { return {width, height}; }
+  ImageView crop(Region r) const { return {row(r.y) + r.x, pitch_bytes, r.width, r.height}; }
+  template <typename U>
+  requires std::is_same_v<U, const T> CUDAVISION_HOST_DEVICE operator ImageView<U>() const {
+    return {data, pitch_bytes, width, height};
+  }
+};
+
+CUDAVISION_HOST_DEVICE constexpr int divide_up(int n, int d) { return (n + d - 1) / d; }
+CUDAVISION_HOST_DEVICE constexpr int clamp_index(int i, int count) {
+  return i < 0 ? 0 : i >= count ? count - 1 : i;
+}
+
+}  // namespace cudavision

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The kernel that is only asked for: every .cu file is compiled for the same devices.
+#include "common/probe.h"
+
+#include <cuda_runtime.h>
+
+#include "common/check.h"
+
+namespace cudavision {
+namespace {
+
+__global__ void probe_kernel() {}
+
+}  // namespace
+
+Status probe_kernels() {
+  cudaFuncAttributes attributes;
+  const Status status = CUDAVISION_CHECK_CUDA(cudaFuncGetAttributes(&attributes, probe_kernel));
+  if (status.ok()) return {};
+  return {Status::Code::no_device, "no code for this device in this build: " + status.text()};
+}
+
+}  // namespace cudavision

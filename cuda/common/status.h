@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What every call of cuda/ returns: success, or what failed, where and why. No exception leaves cuda/.
+#pragma once
+
+#include <string>
+#include <utility>
+
+namespace cudavision {
+
+class [[nodiscard]] Status {
+ public:
+  enum class Code { ok, invalid_argument, out_of_memory, no_device, device_failed };
+
+  Status() = default;
+  Status(Code code, std::string text) : code_(code), text_(std::move(text)) {}
+
+  bool ok() const { return code_ == Code::ok; }
+  Code code() const { return code_; }
+  // One sentence for a person: the call, file:line and the error's own words. Empty on success.
+  const std::string &text() const { return text_; }
+
+ private:
+  Code code_ = Code::ok;
+  std::string text_;
+};
+
+inline Status invalid_argument(std::string text) { return {Status::Code::invalid_argument, std::move(text)}; }
+inline Status out_of_memory(std::string text) { return {Status::Code::out_of_memory, std::move(text)}; }
+
+}  // namespace cudavision
+
+// Returns the Status of `call` from the enclosing function unless it is ok.
+#define CUDAVISION_TRY(call)                                                                       \
+  do {                                                                                             \
+    if (::cudavision::Status status_of_call = (call); !status_of_call.ok()) return status_of_call; \
+  } while (false)

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What the 32 threads of a warp do together. Every lane must call; every mask is the full one.
+#pragma once
+
+#include <cuda_runtime.h>
+
+namespace cudavision {
+
+constexpr unsigned kFullWarp = 0xffffffffu;
+
+// The sum of value over lanes 0 to this one.
+__device__ inline int warp_inclusive_sum(int value, int lane) {
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const int before = __shfl_up_sync(kFullWarp, value, static_cast<unsigned>(distance));
+    if (lane >= distance) value += before;
+  }
+  return value;
+}
+
+}  // namespace cudavision

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The threads of the CPU backend, on oneTBB.
+#include "common/workers.h"
+
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+namespace cudavision {
+
+struct Workers::Arena {
+  tbb::task_arena arena;
+};
+
+Workers::Workers(int thread_count)
+    : thread_count_(thread_count > 0 ? thread_count : tbb::this_task_arena::max_concurrency()) {
+  if (thread_count_ > 1) arena_ = std::make_unique<Arena>(Arena{tbb::task_arena(thread_count_)});
+}
+
+Workers::~Workers() = default;
+
+void Workers::run(int task_count, const std::function<void(int, int)> &body) const {
+  if (!arena_ || task_count < 2) {
+    for (int task = 0; task < task_count; ++task) body(task, 0);
+    return;
+  }
+  arena_->arena.execute([&] {
+    tbb::parallel_for(
+        0, task_count, [&](int task) { body(task, tbb::this_task_arena::current_thread_index()); },
+        tbb::simple_partitioner());
+  });
+}
+
+}  // namespace cudavision

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Drawing: checks, and the choice of a backend.
+#include "draw/draw.h"
+
+#include "common/backends.h"
+#include "draw/draw_backends.h"
+
+namespace cudavision {
+namespace {
+
+Status paint(const Execution &execution, const Frame &frame, Region region,
+             ImageView<const std::uint8_t> mask, const draw::Style &style) {
+  CUDAVISION_TRY(check_size("mask", mask.size(), {region.width, region.height}));
+  if (region.x < 0 || region.y < 0 || region.width < 1 || region.height < 1 ||
+      region.x + region.width > frame.width || region.y + region.height > frame.height)
+    return invalid_argument("the region to draw on leaves the frame");
+  return run_on_backend(execution, draw::paint_cpu, CUDAVISION_IF_CUDA(draw::paint_cuda), frame, region, mask,
+                        style);
+}
+
+}  // namespace
+
+Status replace_with_mask(const Execution &execution, const Frame &frame, Region region,
+                         ImageView<const std::uint8_t> mask) {
+  return paint(execution, frame, region, mask, {true, {}});
+}
+
+Status overlay_mask(const Execution &execution, const Frame &frame, Region region,
+                    ImageView<const std::uint8_t> mask, Color color) {
+  return paint(execution, frame, region, mask, {false, color});
+}
+
+}  // namespace cudavision

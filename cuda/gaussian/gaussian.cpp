@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What both backends of the Gaussian share: its weights and the choice of a backend.
+#include "gaussian/gaussian.h"
+
+#include <cmath>
+
+#include "common/backends.h"
+#include "gaussian/gaussian_rules.h"
+
+namespace cudavision {
+
+Status validate_gaussian_sigma(double sigma) {
+  if (std::isfinite(sigma) && sigma >= 0 && sigma <= kMaxGaussianSigma) return {};
+  return invalid_argument("gaussian-sigma must be between 0 and 16 pixels");
+}
+
+std::vector<std::uint16_t> gaussian_weights(double sigma) {
+  constexpr int kOne = 1 << kGaussianFractionBits;
+  const int radius = (static_cast<int>(std::nearbyint(sigma * 6 + 1)) | 1) / 2;
+  std::vector<double> exact(static_cast<std::size_t>(radius) + 1);
+  double sum = 0;
+  for (int i = -radius; i <= radius; ++i) {
+    const double weight = std::exp(-0.5 / (sigma * sigma) * i * i);
+    exact[static_cast<std::size_t>(std::abs(i))] = weight;
+    sum += weight;
+  }
+  std::vector<std::uint16_t> weights(exact.size());
+  int rest = kOne;
+  double error = 0;
+  for (std::size_t i = exact.size() - 1; i > 0; --i) {
+    const double adjusted = exact[i] / sum * kOne + error;
+    const double rounded = std::nearbyint(adjusted);
+    error = adjusted - rounded;
+    weights[i] = static_cast<std::uint16_t>(rounded);
+    rest -= 2 * weights[i];
+  }
+  weights[0] = static_cast<std::uint16_t>(rest);
+  return weights;
+}
+
+Status gaussian::check_run(Size src, Size dst, Size made_for, double sigma) {
+  CUDAVISION_TRY(check_size("src", src, made_for));
+  CUDAVISION_TRY(check_size("dst", dst, made_for));
+  if (sigma == 0) return invalid_argument("a gaussian-sigma of 0 smooths nothing");
+  return validate_gaussian_sigma(sigma);
+}
+
+Status make_gaussian(const Execution &execution, Size size, std::unique_ptr<Gaussian> *gaussian) {
+  return make_on_backend(execution, size, gaussian, gaussian::make_gaussian_cpu,
+                         CUDAVISION_IF_CUDA(gaussian::make_gaussian_cuda));
+}
+
+}  // namespace cudavision

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What both backends of the Gaussian share.
+#pragma once
+
+#include "common/host_device.h"
+#include "gaussian/gaussian.h"
+
+namespace cudavision::gaussian {
+
+// i mirrored into [0, count) without repeating the first and the last element: ... 2 1 0 1 2 ...
+// (BORDER_REFLECT_101).
+CUDAVISION_HOST_DEVICE constexpr int mirror_index(int i, int count) {
+  if (count == 1) return 0;
+  while (i < 0 || i >= count) i = i < 0 ? -i : 2 * (count - 1) - i;
+  return i;
+}
+
+// What Gaussian::run refuses: images of another size than it was made for, a sigma out of range or 0.
+Status check_run(Size src, Size dst, Size made_for, double sigma);
+
+Status make_gaussian_cpu(const Execution &execution, Size size, std::unique_ptr<Gaussian> *gaussian);
+Status make_gaussian_cuda(const Execution &execution, Size size, std::unique_ptr<Gaussian> *gaussian);
+
+}  // namespace cudavision::gaussian

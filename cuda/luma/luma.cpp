@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Luma extraction: checks, and the choice of a backend.
+#include "luma/luma.h"
+
+#include "common/backends.h"
+#include "luma/luma_backends.h"
+
+namespace cudavision {
+
+Status extract_luma(const Execution &execution, const Frame &frame, ImageView<std::uint8_t> luma) {
+  CUDAVISION_TRY(check_size("luma", luma.size(), frame.size()));
+  return run_on_backend(execution, luma::extract_luma_cpu, CUDAVISION_IF_CUDA(luma::extract_luma_cuda), frame,
+                        luma);
+}
+
+}  // namespace cudavision

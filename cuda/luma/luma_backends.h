@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The two implementations of luma extraction.
+#pragma once
+
+#include <algorithm>
+
+#include "luma/luma.h"
+
+namespace cudavision::luma {
+
+// R, G and B of a packed frame lie in one pixel of step_bytes bytes that begins at `first`; weights[i]
+// belongs to byte i of the pixel and is 0 for alpha and padding.
+struct PackedRgb {
+  const std::uint8_t *first;
+  std::ptrdiff_t pitch_bytes;
+  int step_bytes;
+  int weights[4];
+
+  explicit PackedRgb(const Frame &frame) {
+    const Component *c = frame.component;
+    first = std::min({c[0].data, c[1].data, c[2].data});
+    pitch_bytes = c[0].pitch_bytes;
+    step_bytes = c[0].step_bytes;
+    for (int &weight : weights) weight = 0;
+    weights[c[0].data - first] = 9798;
+    weights[c[1].data - first] = 19235;
+    weights[c[2].data - first] = 3735;
+  }
+};
+
+Status extract_luma_cpu(const Execution &execution, const Frame &frame, ImageView<std::uint8_t> luma);
+Status extract_luma_cuda(const Execution &execution, const Frame &frame, ImageView<std::uint8_t> luma);
+
+}  // namespace cudavision::luma
