@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Between GStreamer's description of video and that of cuda/.
+#include "base/format.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "luma/luma.h"
+
+namespace cudavision {
+namespace {
+
+std::uint8_t to_byte(double value) {
+  return static_cast<std::uint8_t>(std::clamp(std::lround(value), 0L, 255L));
+}
+
+}  // namespace
+
+PixelLayout pixel_layout(const GstVideoInfo &info) {
+  PixelLayout layout;
+  layout.model = GST_VIDEO_INFO_IS_RGB(&info)    ? ColorModel::rgb
+                 : GST_VIDEO_INFO_IS_GRAY(&info) ? ColorModel::gray
+                                                 : ColorModel::yuv;
+  for (guint i = 0; i < std::min(3u, GST_VIDEO_INFO_N_COMPONENTS(&info)); ++i)
+    layout.place[i] = {static_cast<int>(GST_VIDEO_INFO_COMP_PLANE(&info, i)),
+                       static_cast<int>(GST_VIDEO_INFO_COMP_POFFSET(&info, i)),
+                       static_cast<int>(GST_VIDEO_INFO_COMP_PSTRIDE(&info, i)),
+                       static_cast<int>(GST_VIDEO_FORMAT_INFO_W_SUB(info.finfo, i)),
+                       static_cast<int>(GST_VIDEO_FORMAT_INFO_H_SUB(info.finfo, i))};
+  return layout;
+}
+
+Planes planes_shape(const GstVideoInfo &info) {
+  Planes planes;
+  planes.count = static_cast<int>(GST_VIDEO_INFO_N_PLANES(&info));
+  for (guint i = 0; i < GST_VIDEO_INFO_N_COMPONENTS(&info); ++i) {
+    Planes::Plane &plane = planes.plane[GST_VIDEO_INFO_COMP_PLANE(&info, i)];
+    plane.row_bytes = std::max(plane.row_bytes, static_cast<int>(GST_VIDEO_INFO_COMP_WIDTH(&info, i) *
+                                                                 GST_VIDEO_INFO_COMP_PSTRIDE(&info, i)));
+    plane.rows = static_cast<int>(GST_VIDEO_INFO_COMP_HEIGHT(&info, i));
+  }
+  return planes;
+}
+
+Planes planes_of(GstVideoFrame *frame) {
+  Planes planes = planes_shape(frame->info);
+  for (int i = 0; i < planes.count; ++i) {
+    planes.plane[i].data = static_cast<std::uint8_t *>(GST_VIDEO_FRAME_PLANE_DATA(frame, i));
+    planes.plane[i].pitch_bytes = GST_VIDEO_FRAME_PLANE_STRIDE(frame, i);
+  }
+  return planes;
+}
+
+Color color_of(guint32 argb, const GstVideoInfo &info) {
+  const auto channel = [argb](int shift) { return static_cast<std::uint8_t>(argb >> shift & 255); };
+  const std::uint8_t alpha = channel(24), r = channel(16), g = channel(8), b = channel(0);
+  if (GST_VIDEO_INFO_IS_RGB(&info)) return {{r, g, b}, alpha};
+  if (GST_VIDEO_INFO_IS_GRAY(&info)) return {{luma_of_rgb(r, g, b), 128, 128}, alpha};
+  gdouble kr, kb;
+  if (!gst_video_color_matrix_get_Kr_Kb(info.colorimetry.matrix, &kr, &kb)) kr = 0.299, kb = 0.114;  // BT.601
+  gint offset[GST_VIDEO_MAX_COMPONENTS], scale[GST_VIDEO_MAX_COMPONENTS];
+  gst_video_color_range_offsets(info.colorimetry.range, info.finfo, offset, scale);
+  const double y = kr * r + (1 - kr - kb) * g + kb * b;  // 0 to 255
+  const double u = (b - y) / (2 * (1 - kb)), v = (r - y) / (2 * (1 - kr));
+  return {{to_byte(offset[0] + y / 255 * scale[0]), to_byte(offset[1] + u / 255 * scale[1]),
+           to_byte(offset[2] + v / 255 * scale[2])},
+          alpha};
+}
+
+}  // namespace cudavision

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// GObject properties as a table: each row ties a property to a member of a settings struct, whose initial
+// value is the default. Values are moved under the object lock; the streaming thread takes the whole struct
+// as one snapshot.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <cmath>
+#include <functional>
+#include <vector>
+
+namespace cudavision {
+
+// When a new value takes effect.
+enum class Mutable : guint {
+  playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING,  // from the next frame
+  controllable = playing | GST_PARAM_CONTROLLABLE,  // and over time, by a GstController
+  ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY,  // at the next start
+};
+inline GParamFlags flags_of(Mutable when) { return static_cast<GParamFlags>(when); }
+
+struct PropertyText {
+  const char *name, *nick, *blurb;
+};
+
+template <typename S>
+struct Property {
+  GParamSpec *spec;
+  std::function<bool(S &, const GValue *)> set;  // false: the value is refused
+  std::function<void(const S &, GValue *)> get;
+};
+
+template <typename S>
+Property<S> boolean_property(PropertyText text, bool S::*member, Mutable when = Mutable::playing) {
+  return {g_param_spec_boolean(text.name, text.nick, text.blurb, S{}.*member, flags_of(when)),
+          [member](S &s, const GValue *v) { return s.*member = g_value_get_boolean(v) != FALSE, true; },
+          [member](const S &s, GValue *v) { g_value_set_boolean(v, s.*member); }};
+}
+
+template <typename S>
+Property<S> integer_property(PropertyText text, int S::*member, int least, int most,
+                             Mutable when = Mutable::playing) {
+  return {g_param_spec_int(text.name, text.nick, text.blurb, least, most, S{}.*member, flags_of(when)),
+          [member](S &s, const GValue *v) { return s.*member = g_value_get_int(v), true; },
+          [member](const S &s, GValue *v) { g_value_set_int(v, s.*member); }};
+}
+
+// GLib's range check lets NaN pass: it is refused here.
+template <typename S>
+Property<S> real_property(PropertyText text, double S::*member, double least, double most,
+                          Mutable when = Mutable::controllable) {
+  return {g_param_spec_double(text.name, text.nick, text.blurb, least, most, S{}.*member, flags_of(when)),
+          [member](S &s, const GValue *v) {
+            const double value = g_value_get_double(v);
+            if (std::isnan(value)) return false;
+            s.*member = value;
+            return true;
+          },
+          [member](const S &s, GValue *v) { g_value_set_double(v, s.*member); }};
+}
+
+// E: an enum, or int, with the values of the GEnum type.
+template <typename S, typename E, typename Base>
+Property<S> enum_property(PropertyText text, GType type, E Base::*member, Mutable when = Mutable::playing) {
+  return {g_param_spec_enum(text.name, text.nick, text.blurb, type, static_cast<int>(S{}.*member),
+                            flags_of(when)),
+          [member](S &s, const GValue *v) { return s.*member = static_cast<E>(g_value_get_enum(v)), true; },
+          [member](const S &s, GValue *v) { g_value_set_enum(v, static_cast<int>(s.*member)); }};
+}
+
+// 0xAARRGGBB.
+template <typename S>
+Property<S> color_property(PropertyText text, guint32 S::*member, Mutable when = Mutable::controllable) {
+  return {g_param_spec_uint(text.name, text.nick, text.blurb, 0, G_MAXUINT32, S{}.*member, flags_of(when)),
+          [member](S &s, const GValue *v) { return s.*member = g_value_get_uint(v), true; },
+          [member](const S &s, GValue *v) { g_value_set_uint(v, s.*member); }};
+}
+
+// The properties of one class. settings_of finds the struct of an instance.
+template <typename S>
+class PropertyTable {
+ public:
+  using SettingsOf = S *(*)(GObject *);
+
+  // Once, in class_init. Sets the class's set_property and get_property.
+  static void install(GObjectClass *klass, SettingsOf settings_of, std::vector<Property<S>> properties) {
+    settings_of_ = settings_of;
+    properties_ = std::move(properties);
+    klass->set_property = set;
+    klass->get_property = get;
+    for (std::size_t i = 0; i < properties_.size(); ++i)
+      g_object_class_install_property(klass, static_cast<guint>(i + 1), properties_[i].spec);
+  }
+
+  // All settings at one moment.
+  static S snapshot(gpointer object) {
+    GST_OBJECT_LOCK(object);
+    const S settings = *settings_of_(G_OBJECT(object));
+    GST_OBJECT_UNLOCK(object);
+    return settings;
+  }
+
+ private:
+  static void set(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
+    GST_OBJECT_LOCK(object);
+    const bool taken = properties_[id - 1].set(*settings_of_(object), value);
+    GST_OBJECT_UNLOCK(object);
+    if (!taken)
+      g_warning("%s: the value of property '%s' is no number: it stays as it was", GST_OBJECT_NAME(object),
+                spec->name);
+  }
+  static void get(GObject *object, guint id, GValue *value, GParamSpec *) {
+    GST_OBJECT_LOCK(object);
+    properties_[id - 1].get(*settings_of_(object), value);
+    GST_OBJECT_UNLOCK(object);
+  }
+
+  static inline SettingsOf settings_of_;
+  static inline std::vector<Property<S>> properties_;
+};
+
+// Registers a GEnum type on first use. values ends in a row of zeros and lives for ever.
+inline GType register_enum(const char *name, const GEnumValue *values) {
+  return g_enum_register_static(name, values);
+}
+
+}  // namespace cudavision

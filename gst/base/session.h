@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What an element owns between start and stop: a backend and, once caps are known, an operation with its
+// frames.
+#pragma once
+
+#include <gst/video/video.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "base/device_context.h"
+#include "base/operation.h"
+#include "common/owned_image.h"
+#include "common/staged_frame.h"
+
+namespace cudavision {
+
+enum class BackendChoice { automatic, cuda, cpu };
+
+// The properties of every element.
+struct FilterSettings {
+  BackendChoice backend = BackendChoice::automatic;
+  int cuda_device_id = -1;
+  int n_threads = 0;
+  bool display = true;
+  bool message = false;
+  int roi_x = 0, roi_y = 0, roi_width = 0, roi_height = 0;
+  int every_nth = 1;
+};
+
+// The region of interest within a frame; empty when it lies outside.
+Region region_of(const FilterSettings &settings, Size frame);
+
+class Session {
+ public:
+  using MakeOperation = std::function<Status(const Execution &, const GstVideoInfo &, Size region,
+                                             std::unique_ptr<Operation> *)>;
+
+  // Chooses the backend. With `automatic` a device that cannot be used is no error: why_not says why it is
+  // not.
+  static Status open(const FilterSettings &settings, MakeOperation make_operation,
+                     std::unique_ptr<Session> *session, Status *why_not);
+  ~Session();
+
+  Backend backend() const { return context_ ? Backend::cuda : Backend::cpu; }
+  const DeviceContext *context() const { return context_.get(); }
+
+  // New caps: allocates all that frames of this format need. May be called again.
+  Status negotiate(const GstVideoInfo &info, const FilterSettings &settings);
+  // One mapped frame, for reading alone when settings.display is off. The region must not be empty. Returns
+  // when the frame is finished.
+  Status process(GstVideoFrame *frame, const FilterSettings &settings);
+  void drop_history();
+
+ private:
+  Session(std::unique_ptr<DeviceContext> context, MakeOperation make_operation)
+      : context_(std::move(context)), make_operation_(std::move(make_operation)) {}
+
+  Status prepare(const FilterSettings &settings);
+  Status work(const Planes &host, bool draw);
+  Execution execution() const;
+
+  std::unique_ptr<DeviceContext> context_;  // null on the CPU
+  MakeOperation make_operation_;
+  GstVideoInfo info_;
+  PixelLayout layout_;
+
+  // Made for one region and number of threads; destroyed before the context, with its device current.
+  struct Stage {
+    Region region;
+    int n_threads;
+    std::unique_ptr<Workers> workers;
+    StagedFrame staged;
+    OwnedImage luma;  // of the region, where the frame has no luma plane
+    std::unique_ptr<Operation> operation;
+  };
+  std::optional<Stage> stage_;
+};
+
+}  // namespace cudavision

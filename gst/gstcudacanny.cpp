@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/**
+ * SECTION:element-cudacanny
+ * @title: cudacanny
+ * @short_description: Canny's edge detector
+ *
+ * cudacanny finds the edges of every frame: byte for byte those of OpenCV's `cv::Canny`, on an NVIDIA GPU or,
+ * without one, on the CPU. With `output=edges` they replace the picture, white on black; with
+ * `output=overlay` they are drawn on it. The luma is analysed: of RGB what `cv::cvtColor` makes of it, of YUV
+ * the Y as it is.
+ *
+ * Thresholds are in units of the Sobel operator. A step of k grey levels answers with 4 k at aperture 3;
+ * larger apertures answer more: a threshold of 100 at aperture 3 corresponds to about 1600 at 5 and 25000
+ * at 7.
+ *
+ * ## Example launch lines
+ * |[
+ * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudacanny ! videoconvert !
+ * autovideosink gst-launch-1.0 videotestsrc pattern=ball ! cudacanny output=overlay color=0xff00ff00 !
+ * videoconvert ! autovideosink
+ * ]|
+ */
+#include "gstcudacanny.h"
+
+#include "base/format.h"
+#include "base/properties.h"
+#include "canny/canny.h"
+#include "common/owned_image.h"
+#include "draw/draw.h"
+
+GST_DEBUG_CATEGORY_STATIC(gst_cuda_canny_debug);
+#define GST_CAT_DEFAULT gst_cuda_canny_debug
+
+namespace {
+
+using cudavision::Execution;
+using cudavision::Job;
+using cudavision::OwnedImage;
+using cudavision::Size;
+using cudavision::Status;
+
+enum class Output { edges, overlay };
+
+struct CannySettings : cudavision::CannyParams {
+  Output output = Output::edges;
+  guint32 color = 0xffff0000;
+};
+
+}  // namespace
+
+struct GstCudaVisionCanny {
+  GstCudaVisionFilter parent;
+  CannySettings *settings;
+};
+struct GstCudaVisionCannyClass {
+  GstCudaVisionFilterClass parent_class;
+};
+
+G_DEFINE_TYPE(GstCudaVisionCanny, gst_cuda_vision_canny, GST_TYPE_CUDA_VISION_FILTER)
+GST_ELEMENT_REGISTER_DEFINE(cudacanny, "cudacanny", GST_RANK_NONE, GST_TYPE_CUDA_VISION_CANNY)
+
+namespace {
+
+using Properties = cudavision::PropertyTable<CannySettings>;
+
+class CannyOperation final : public cudavision::Operation {
+ public:
+  explicit CannyOperation(GstCudaVisionCanny *element) : element_(element) {}
+
+  Status allocate(const Execution &execution, Size size) {
+    CUDAVISION_TRY(edges_.allocate(execution, size));
+    return make_canny(execution, size, &canny_);
+  }
+
+  Status run(const Job &job) override {
+    const CannySettings settings = Properties::snapshot(element_);
+    CUDAVISION_TRY(canny_->run(job.luma, edges_.view(), settings));
+    if (!job.draw) return {};
+    if (settings.output == Output::edges)
+      return replace_with_mask(job.execution, job.frame, job.region, edges_.view());
+    return overlay_mask(job.execution, job.frame, job.region, edges_.view(),
+                        cudavision::color_of(settings.color, *job.info));
+  }
+
+ private:
+  GstCudaVisionCanny *element_;
+  OwnedImage edges_;
+  std::unique_ptr<cudavision::Canny> canny_;
+};
+
+Status make_operation(GstCudaVisionFilter *filter, const Execution &execution, const GstVideoInfo &,
+                      Size region, std::unique_ptr<cudavision::Operation> *operation) {
+  auto made = std::make_unique<CannyOperation>(reinterpret_cast<GstCudaVisionCanny *>(filter));
+  CUDAVISION_TRY(made->allocate(execution, region));
+  *operation = std::move(made);
+  return {};
+}
+
+GType output_type() {
+  static const GEnumValue values[] = {
+      {static_cast<int>(Output::edges), "The edge map replaces the picture: 255 on edges, 0 elsewhere",
+       "edges"},
+      {static_cast<int>(Output::overlay), "Edges are drawn on the picture in a colour", "overlay"},
+      {0, nullptr, nullptr}};
+  static const GType type = cudavision::register_enum("GstCudaVisionCannyOutput", values);
+  return type;
+}
+
+GType aperture_type() {
+  static const GEnumValue values[] = {
+      {3, "3x3 pixels", "3"}, {5, "5x5 pixels", "5"}, {7, "7x7 pixels", "7"}, {0, nullptr, nullptr}};
+  static const GType type = cudavision::register_enum("GstCudaVisionCannyAperture", values);
+  return type;
+}
+
+void install_properties(GObjectClass *klass) {
+  using S = CannySettings;
+  Properties::install(
+      klass, [](GObject *object) { return reinterpret_cast<GstCudaVisionCanny *>(object)->settings; },
+      {cudavision::real_property<S>(
+           {"low-threshold", "Low threshold",
+            "Pixels whose gradient exceeds it are edges where they hang together with a pixel "
+            "above high-threshold (units of the Sobel operator; swapped if it is the larger)"},
+           &S::low_threshold, 0, 1e7),
+       cudavision::real_property<S>(
+           {"high-threshold", "High threshold",
+            "Pixels whose gradient exceeds it are edges (units of the Sobel operator)"},
+           &S::high_threshold, 0, 1e7),
+       cudavision::enum_property<S>({"aperture", "Aperture", "Size of the Sobel operator"}, aperture_type(),
+                                    &S::aperture, cudavision::Mutable::controllable),
+       cudavision::boolean_property<S>(
+           {"l2-gradient", "L2 gradient",
+            "Measure the gradient by sqrt(dx^2 + dy^2), otherwise by |dx| + |dy|"},
+           &S::l2_gradient, cudavision::Mutable::controllable),
+       cudavision::real_property<S>({"gaussian-sigma", "Gaussian sigma",
+                                     "Smoothing before all else, in pixels (0 = off), as cv::GaussianBlur"},
+                                    &S::gaussian_sigma, 0, 16),
+       cudavision::boolean_property<S>(
+           {"hysteresis", "Hysteresis",
+            "Keep weak pixels that hang together with strong ones, otherwise strong ones alone"},
+           &S::hysteresis, cudavision::Mutable::controllable),
+       cudavision::enum_property<S>({"output", "Output", "What becomes of the picture when display is on"},
+                                    output_type(), &S::output, cudavision::Mutable::controllable),
+       cudavision::color_property<S>({"color", "Color", "Colour and opacity of drawn edges as 0xAARRGGBB"},
+                                     &S::color)});
+}
+
+void finalize(GObject *object) {
+  delete reinterpret_cast<GstCudaVisionCanny *>(object)->settings;
+  G_OBJECT_CLASS(gst_cuda_vision_canny_parent_class)->finalize(object);
+}
+
+}  // namespace
+
+static void gst_cuda_vision_canny_class_init(GstCudaVisionCannyClass *klass) {
+  GST_DEBUG_CATEGORY_INIT(gst_cuda_canny_debug, "cudacanny", 0, "Canny's edge detector");
+  G_OBJECT_CLASS(klass)->finalize = finalize;
+  install_properties(G_OBJECT_CLASS(klass));
+  GstElementClass *element = GST_ELEMENT_CLASS(klass);
+  gst_element_class_set_static_metadata(element, "Canny edge detector", "Filter/Effect/Video/Hardware",
+                                        "Finds edges as cv::Canny does, on an NVIDIA GPU or on the CPU",
+                                        "gst-cudavision");
+  cudavision::add_system_memory_pads(element);
+  reinterpret_cast<GstCudaVisionFilterClass *>(klass)->make_operation = make_operation;
+}
+
+static void gst_cuda_vision_canny_init(GstCudaVisionCanny *canny) { canny->settings = new CannySettings(); }

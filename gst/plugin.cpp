@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The plugin "cudavision": registers its elements, on every machine; devices are looked for when an element
+// starts.
+#include <gst/gst.h>
+
+#define CUDAVISION_ELEMENT(name) GST_ELEMENT_REGISTER_DECLARE(name)
+G_BEGIN_DECLS
+#include "elements.inc"
+G_END_DECLS
+#undef CUDAVISION_ELEMENT
+
+#define CUDAVISION_ELEMENT(name) ok = GST_ELEMENT_REGISTER(name, plugin) && ok;
+
+static gboolean plugin_init(GstPlugin *plugin) {
+  gboolean ok = TRUE;
+#include "elements.inc"
+  return ok;
+}
+
+#define PACKAGE "gst-cudavision"
+GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, cudavision,
+                  "Computer vision on NVIDIA GPUs and on CPUs: edges, lines, histograms, keypoints, motion",
+                  plugin_init, PACKAGE_VERSION, "LGPL", "gst-cudavision", "gst-cudavision")
