@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// cudaLaunchKernelEx: checks the configuration, copies the arguments and queues the kernel on its stream.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "host_api.h"
+#include "types.h"
+
+enum cudaLaunchAttributeID { cudaLaunchAttributeIgnore = 0, cudaLaunchAttributeCooperative = 2 };
+
+union cudaLaunchAttributeValue {
+  char pad[64];
+  int cooperative;
+};
+
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  char pad[8 - sizeof(cudaLaunchAttributeID)];
+  cudaLaunchAttributeValue val;
+};
+
+struct cudaLaunchConfig_t {
+  dim3 gridDim;
+  dim3 blockDim;
+  std::size_t dynamicSmemBytes;
+  cudaStream_t stream;
+  cudaLaunchAttribute *attrs;
+  unsigned numAttrs;
+};
+
+namespace simt {
+#pragma GCC visibility push(default)
+// Queues one kernel; thread_body runs once for each thread. kernel only identifies it.
+cudaError_t launch(const cudaLaunchConfig_t &config, const void *kernel, std::function<void()> thread_body);
+// The dynamic shared memory of the running block, of exactly dynamicSmemBytes; null if there is none.
+void *dynamic_shared_memory();
+#pragma GCC visibility pop
+
+inline constexpr std::size_t kMaxParameterBytes = 4096;
+}  // namespace simt
+
+template <class... Parameters, class... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
+                               Arguments &&...arguments) {
+  static_assert(sizeof...(Parameters) == sizeof...(Arguments), "wrong number of kernel arguments");
+  static_assert((!std::is_reference_v<Parameters> && ...), "a kernel takes no references");
+  static_assert((std::is_trivially_copyable_v<Parameters> && ...), "kernel parameters are copied bytewise");
+  static_assert((sizeof(Parameters) + ... + 0) <= simt::kMaxParameterBytes,
+                "too many bytes of kernel parameters");
+  // As CUDA's own header does: the arguments are converted to the parameters' types, and copied, here and
+  // now.
+  return [&](Parameters... converted) {
+    return simt::launch(
+        *config, reinterpret_cast<const void *>(kernel),
+        [kernel, copies = std::tuple<Parameters...>(converted...)] { std::apply(kernel, copies); });
+  }(std::forward<Arguments>(arguments)...);
+}

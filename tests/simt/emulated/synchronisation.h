@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Barriers, votes and shuffles: everything at which a thread waits for others. Each needs its mask, as in
+// CUDA.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <source_location>
+
+namespace simt {
+
+enum class Operation : std::uint8_t {
+  barrier,
+  barrier_or,
+  barrier_and,
+  barrier_count,
+  warp_barrier,
+  ballot,
+  any,
+  all,
+  shuffle,
+  shuffle_up,
+  shuffle_down,
+  shuffle_xor
+};
+
+// What one thread brings to a barrier or to a warp operation.
+struct Request {
+  Operation operation = Operation::barrier;
+  unsigned mask = 0;
+  std::uint64_t value = 0;
+  unsigned lane = 0;  // the shuffles' source lane, delta or lane mask
+  int width = 32;
+  std::source_location where;
+};
+
+// Waits until everybody who must take part has arrived, and returns this thread's result.
+[[gnu::visibility("default")]] std::uint64_t rendezvous(const Request &request);
+
+template <class T>
+T shuffle(Operation operation, unsigned mask, T value, unsigned lane, int width, std::source_location where) {
+  static_assert(sizeof(T) <= sizeof(std::uint64_t));
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  bits = rendezvous({operation, mask, bits, lane, width, where});
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+}  // namespace simt
+
+// The defaulted last parameter tells the reports where a thread waits.
+#define SIMT_HERE std::source_location where = std::source_location::current()
+
+inline void __syncthreads(SIMT_HERE) { simt::rendezvous({simt::Operation::barrier, 0, 0, 0, 0, where}); }
+inline int __syncthreads_or(int predicate, SIMT_HERE) {
+  return static_cast<int>(simt::rendezvous({simt::Operation::barrier_or, 0, predicate != 0, 0, 0, where}));
+}
+inline int __syncthreads_and(int predicate, SIMT_HERE) {
+  return static_cast<int>(simt::rendezvous({simt::Operation::barrier_and, 0, predicate != 0, 0, 0, where}));
+}
+inline int __syncthreads_count(int predicate, SIMT_HERE) {
+  return static_cast<int>(simt::rendezvous({simt::Operation::barrier_count, 0, predicate != 0, 0, 0, where}));
+}
+
+inline void __syncwarp(unsigned mask = 0xffffffffu, SIMT_HERE) {
+  simt::rendezvous({simt::Operation::warp_barrier, mask, 0, 0, 32, where});
+}
+inline unsigned __ballot_sync(unsigned mask, int predicate, SIMT_HERE) {
+  return static_cast<unsigned>(
+      simt::rendezvous({simt::Operation::ballot, mask, predicate != 0, 0, 32, where}));
+}
+inline int __any_sync(unsigned mask, int predicate, SIMT_HERE) {
+  return static_cast<int>(simt::rendezvous({simt::Operation::any, mask, predicate != 0, 0, 32, where}));
+}
+inline int __all_sync(unsigned mask, int predicate, SIMT_HERE) {
+  return static_cast<int>(simt::rendezvous({simt::Operation::all, mask, predicate != 0, 0, 32, where}));
+}
+
+// Exactly CUDA's overloads: narrower types promote to int, others fail to compile.
+#define SIMT_SHUFFLES(T)                                                                                     \
+  inline T __shfl_sync(unsigned mask, T value, int lane, int width = 32, SIMT_HERE) {                        \
+    return simt::shuffle(simt::Operation::shuffle, mask, value, static_cast<unsigned>(lane), width, where);  \
+  }                                                                                                          \
+  inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, SIMT_HERE) {               \
+    return simt::shuffle(simt::Operation::shuffle_up, mask, value, delta, width, where);                     \
+  }                                                                                                          \
+  inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32, SIMT_HERE) {             \
+    return simt::shuffle(simt::Operation::shuffle_down, mask, value, delta, width, where);                   \
+  }                                                                                                          \
+  inline T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32, SIMT_HERE) {               \
+    return simt::shuffle(simt::Operation::shuffle_xor, mask, value, static_cast<unsigned>(lane_mask), width, \
+                         where);                                                                             \
+  }
+
+SIMT_SHUFFLES(int)
+SIMT_SHUFFLES(unsigned)
+SIMT_SHUFFLES(long)
+SIMT_SHUFFLES(unsigned long)
+SIMT_SHUFFLES(long long)
+SIMT_SHUFFLES(unsigned long long)
+SIMT_SHUFFLES(float)
+SIMT_SHUFFLES(double)
+
+#undef SIMT_SHUFFLES
+#undef SIMT_HERE
+
+// Nothing to order: one thread runs at a time and the memory is sequentially consistent.
+inline void __threadfence_block() {}
+inline void __threadfence() {}
+inline void __threadfence_system() {}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Completes barriers and warp operations, and reports those that cannot complete.
+#include "block.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "device.h"
+
+namespace simt {
+namespace {
+
+// What a lane gets that reads from one which takes no part: nothing on a GPU, so let it be seen.
+constexpr std::uint64_t kNoValue = 0xdeaddeaddeaddead;
+
+const char *name_of(Operation operation) {
+  switch (operation) {
+    case Operation::barrier:
+      return "__syncthreads";
+    case Operation::barrier_or:
+      return "__syncthreads_or";
+    case Operation::barrier_and:
+      return "__syncthreads_and";
+    case Operation::barrier_count:
+      return "__syncthreads_count";
+    case Operation::warp_barrier:
+      return "__syncwarp";
+    case Operation::ballot:
+      return "__ballot_sync";
+    case Operation::any:
+      return "__any_sync";
+    case Operation::all:
+      return "__all_sync";
+    case Operation::shuffle:
+      return "__shfl_sync";
+    case Operation::shuffle_up:
+      return "__shfl_up_sync";
+    case Operation::shuffle_down:
+      return "__shfl_down_sync";
+    case Operation::shuffle_xor:
+      return "__shfl_xor_sync";
+  }
+  return "?";
+}
+
+bool is_barrier(Operation operation) { return operation <= Operation::barrier_count; }
+
+bool same_place(const std::source_location &a, const std::source_location &b) {
+  return a.line() == b.line() && a.column() == b.column() &&
+         (a.file_name() == b.file_name() || std::strcmp(a.file_name(), b.file_name()) == 0);
+}
+
+bool same_wait(const Request &a, const Request &b) {
+  return a.operation == b.operation && a.mask == b.mask && same_place(a.where, b.where);
+}
+
+}  // namespace
+
+void Block::resize(dim3 size) {
+  const unsigned count = size.x * size.y * size.z;
+  states_.resize(count);
+  requests_.resize(count);
+  results_.resize(count);
+  indices_.resize(count);
+  for (unsigned i = 0; i < count; ++i) indices_[i] = {i % size.x, i / size.x % size.y, i / (size.x * size.y)};
+}
+
+void Block::restart() {
+  std::fill(states_.begin(), states_.end(), State::fresh);
+  live_ = size();
+  at_barrier_ = 0;
+}
+
+void Block::leave(unsigned thread) {
+  states_[thread] = State::done;
+  --live_;
+}
+
+void Block::wait(unsigned thread, const Request &request) {
+  requests_[thread] = request;
+  if (is_barrier(request.operation)) {
+    states_[thread] = State::at_barrier;
+    arrive_at_barrier(request);
+    return;
+  }
+  states_[thread] = State::at_warp_operation;
+  if ((request.mask >> thread % kWarp & 1) == 0) die_of_request(thread, "is not in its own warp mask");
+  if (!std::has_single_bit(static_cast<unsigned>(request.width)) || request.width > static_cast<int>(kWarp))
+    die_of_request(thread, "gives a shuffle's width that is not a power of two up to 32");
+}
+
+void Block::arrive_at_barrier(const Request &request) {
+  if (at_barrier_++ == 0) {
+    barrier_ = request;
+    true_predicates_ = 0;
+    divergent_ = false;
+  } else if (!same_wait(request, barrier_)) {
+    divergent_ = true;
+  }
+  true_predicates_ += request.value != 0;
+}
+
+Block::Released Block::release() {
+  bool progress = false;
+  for (unsigned first = 0; first < size(); first += kWarp) progress |= release_warp(first);
+  if (progress) return Released::warps;
+  if (at_barrier_ != live_) die("divergent warp operation: it cannot complete");
+  release_barrier();
+  return Released::barrier;
+}
+
+void Block::release_barrier() {
+  // CUDA requires all threads of a block to come to the same barrier.
+  if (divergent_ || live_ != size()) report_divergent_barrier();
+  for (unsigned thread = 0; thread < size(); ++thread) {
+    if (states_[thread] != State::at_barrier) continue;
+    states_[thread] = State::ready;
+    switch (requests_[thread].operation) {
+      case Operation::barrier_or:
+        results_[thread] = true_predicates_ != 0;
+        break;
+      case Operation::barrier_and:
+        results_[thread] = true_predicates_ == live_;
+        break;
+      case Operation::barrier_count:
+        results_[thread] = true_predicates_;
+        break;
+      default:
+        break;
+    }
+  }
+  at_barrier_ = 0;
+  ++device().counters.barriers;
+}
+
+bool Block::release_warp(unsigned first) {
+  unsigned waiting = 0, alive = 0;
+  for (unsigned lane = 0; lane < std::min(kWarp, size() - first); ++lane) {
+    waiting |= unsigned{states_[first + lane] == State::at_warp_operation} << lane;
+    alive |= unsigned{states_[first + lane] != State::done} << lane;
+  }
+  bool progress = false;
+  for (unsigned pending = waiting; pending != 0; pending &= pending - 1) {
+    const Request &request = requests_[first + static_cast<unsigned>(std::countr_zero(pending))];
+    // CUDA lets a mask name lanes that have left.
+    const unsigned lanes = request.mask & alive;
+    if ((lanes & ~waiting) != 0 || !agree(first, lanes, request)) continue;
+    finish_warp_operation(first, lanes);
+    waiting &= ~lanes;
+    // The lowest of them is cleared by the loop.
+    pending &= ~lanes | (pending & -pending);
+    progress = true;
+  }
+  return progress;
+}
+
+bool Block::agree(unsigned first, unsigned lanes, const Request &request) const {
+  for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
+    const Request &other = requests_[first + static_cast<unsigned>(std::countr_zero(rest))];
+    if (other.operation != request.operation || other.mask != request.mask) return false;
+  }
+  return true;
+}
+
+// All results are there before any lane goes on, so that a fast one cannot overwrite what it brought.
+void Block::finish_warp_operation(unsigned first, unsigned lanes) {
+  unsigned votes = 0;
+  for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    votes |= unsigned{requests_[first + lane].value != 0} << lane;
+  }
+  for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const unsigned thread = first + lane;
+    states_[thread] = State::ready;
+    switch (requests_[thread].operation) {
+      case Operation::warp_barrier:
+        break;
+      case Operation::ballot:
+        results_[thread] = votes;
+        break;
+      case Operation::any:
+        results_[thread] = votes != 0;
+        break;
+      case Operation::all:
+        results_[thread] = votes == lanes;
+        break;
+      default:
+        results_[thread] = shuffled_value(first, lane, lanes);
+        break;
+    }
+  }
+  ++device().counters.warp_operations;
+}
+
+// The source lane as the PTX manual defines it for shfl.sync.
+std::uint64_t Block::shuffled_value(unsigned first, unsigned lane, unsigned lanes) const {
+  const Request &request = requests_[first + lane];
+  const auto width = static_cast<unsigned>(request.width);
+  const unsigned begin = lane & ~(width - 1), last = begin + width - 1, operand = request.lane % kWarp;
+  unsigned source = lane;
+  switch (request.operation) {
+    case Operation::shuffle:
+      source = begin + operand % width;
+      break;
+    case Operation::shuffle_up:
+      source = lane >= begin + operand ? lane - operand : lane;
+      break;
+    case Operation::shuffle_down:
+      source = lane + operand <= last ? lane + operand : lane;
+      break;
+    default:
+      source = (lane ^ operand) <= last ? lane ^ operand : lane;
+      break;
+  }
+  if ((lanes >> source & 1) != 0) return requests_[first + source].value;
+  if (device().report.bad_masks++ == 0)
+    complain(cudaSuccess,
+             "lane %u of block (%u,%u,%u) reads from lane %u, which takes no part in %s at %s:%u", lane,
+             blockIdx.x, blockIdx.y, blockIdx.z, source, name_of(request.operation),
+             request.where.file_name(), request.where.line());
+  return kNoValue;
+}
+
+void Block::report_divergent_barrier() const {
+  if (device().report.divergent_barriers++ != 0) return;
+  complain(cudaSuccess, "divergent barrier in block (%u,%u,%u) at %s:%u: %u of %u threads have left%s",
+           blockIdx.x, blockIdx.y, blockIdx.z, barrier_.where.file_name(), barrier_.where.line(),
+           size() - live_, size(), divergent_ ? ", others wait at another barrier" : "");
+}
+
+void Block::die_of_request(unsigned thread, const char *what) const {
+  const Request &request = requests_[thread];
+  complain(cudaSuccess, "thread %u %s, in %s, mask %08x, at %s:%u", thread, what, name_of(request.operation),
+           request.mask, request.where.file_name(), request.where.line());
+  die("invalid warp operation");
+}
+
+void Block::die(const char *message) const {
+  complain(cudaSuccess, "%s, in block (%u,%u,%u)", message, blockIdx.x, blockIdx.y, blockIdx.z);
+  const auto waits = [this](unsigned thread) {
+    return states_[thread] == State::at_barrier || states_[thread] == State::at_warp_operation;
+  };
+  for (unsigned begin = 0, end = 0; begin < size(); begin = end) {
+    for (end = begin + 1; end < size() && end % kWarp != 0 && states_[end] == states_[begin] &&
+                          (!waits(begin) || same_wait(requests_[end], requests_[begin]));)
+      ++end;
+    if (!waits(begin)) continue;
+    const Request &request = requests_[begin];
+    std::fprintf(stderr, "  threads %u to %u wait in %s", begin, end - 1, name_of(request.operation));
+    if (!is_barrier(request.operation)) std::fprintf(stderr, ", mask %08x,", request.mask);
+    std::fprintf(stderr, " at %s:%u\n", request.where.file_name(), request.where.line());
+  }
+  std::abort();
+}
+
+}  // namespace simt

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The threads of the running block: who runs, who waits for what, and who may go on.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "../cuda_runtime.h"
+
+namespace simt {
+
+enum class State : std::uint8_t { fresh, ready, running, at_barrier, at_warp_operation, done };
+
+class Block {
+ public:
+  void resize(dim3 size);
+  // All threads fresh again.
+  void restart();
+
+  unsigned size() const { return static_cast<unsigned>(states_.size()); }
+  unsigned live() const { return live_; }
+  State state(unsigned thread) const { return states_[thread]; }
+  bool can_run(unsigned thread) const { return states_[thread] <= State::ready; }
+  const uint3 &index(unsigned thread) const { return indices_[thread]; }
+
+  void run(unsigned thread) { states_[thread] = State::running; }
+  void leave(unsigned thread);
+  void wait(unsigned thread, const Request &request);
+  // What the wait of this thread brought.
+  std::uint64_t result(unsigned thread) const { return results_[thread]; }
+
+  enum class Released { warps, barrier };
+  // To be called when no thread can run: makes at least one of them ready, or else prints who waits where and
+  // aborts.
+  Released release();
+
+ private:
+  static constexpr unsigned kWarp = 32;
+
+  void arrive_at_barrier(const Request &request);
+  void release_barrier();
+  bool release_warp(unsigned first);
+  bool agree(unsigned first, unsigned lanes, const Request &request) const;
+  void finish_warp_operation(unsigned first, unsigned lanes);
+  std::uint64_t shuffled_value(unsigned first, unsigned lane, unsigned lanes) const;
+  void report_divergent_barrier() const;
+  [[noreturn]] void die_of_request(unsigned thread, const char *what) const;
+  [[noreturn]] void die(const char *message) const;
+
+  std::vector<State> states_;
+  std::vector<uint3> indices_;
+  std::vector<Request> requests_;
+  std::vector<std::uint64_t> results_;
+  unsigned live_ = 0;
+
+  // The barrier that is filling: who came first, how many have come, with how many true predicates.
+  Request barrier_;
+  unsigned at_barrier_ = 0;
+  unsigned true_predicates_ = 0;
+  bool divergent_ = false;
+};
+
+}  // namespace simt

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Device queries, function attributes and the error state.
+#include "device.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <map>
+#include <utility>
+
+const int warpSize = 32;
+
+namespace simt {
+namespace {
+
+thread_local cudaError_t last_error = cudaSuccess;
+thread_local int current_device = 0;
+
+std::map<const void *, int> &opted_in_shared_bytes() {
+  static auto &bytes = *new std::map<const void *, int>;
+  return bytes;
+}
+
+struct ErrorName {
+  cudaError_t error;
+  const char *name, *text;
+};
+
+constexpr ErrorName kErrorNames[] = {
+    {cudaSuccess, "cudaSuccess", "no error"},
+    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
+    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
+    {cudaErrorInitializationError, "cudaErrorInitializationError", "initialization error"},
+    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
+    {cudaErrorInvalidPitchValue, "cudaErrorInvalidPitchValue", "invalid pitch argument"},
+    {cudaErrorInvalidSymbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
+    {cudaErrorInvalidDevicePointer, "cudaErrorInvalidDevicePointer", "invalid device pointer"},
+    {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"},
+    {cudaErrorInsufficientDriver, "cudaErrorInsufficientDriver",
+     "CUDA driver version is insufficient for CUDA runtime version"},
+    {cudaErrorDevicesUnavailable, "cudaErrorDevicesUnavailable",
+     "CUDA-capable device(s) is/are busy or unavailable"},
+    {cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
+    {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
+    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
+    {cudaErrorDeviceUninitialized, "cudaErrorDeviceUninitialized", "invalid device context"},
+    {cudaErrorNoKernelImageForDevice, "cudaErrorNoKernelImageForDevice",
+     "no kernel image is available for execution on the device"},
+    {cudaErrorInvalidPtx, "cudaErrorInvalidPtx", "a PTX JIT compilation failed"},
+    {cudaErrorUnsupportedPtxVersion, "cudaErrorUnsupportedPtxVersion",
+     "the provided PTX was compiled with an unsupported toolchain."},
+    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
+    {cudaErrorIllegalAddress, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
+    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources",
+     "too many resources requested for launch"},
+    {cudaErrorLaunchTimeout, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"},
+    {cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered"},
+    {cudaErrorMisalignedAddress, "cudaErrorMisalignedAddress", "misaligned address"},
+    {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
+    {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge",
+     "too many blocks in cooperative launch"},
+    {cudaErrorNotPermitted, "cudaErrorNotPermitted", "operation not permitted"},
+    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+    {cudaErrorSystemDriverMismatch, "cudaErrorSystemDriverMismatch",
+     "system has unsupported display driver / cuda driver combination"},
+    {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"}};
+
+const ErrorName &find_name(cudaError_t error) {
+  static constexpr ErrorName kUnrecognized{cudaErrorUnknown, "unrecognized error code",
+                                           "unrecognized error code"};
+  for (const ErrorName &entry : kErrorNames)
+    if (entry.error == error) return entry;
+  return kUnrecognized;
+}
+
+std::optional<int> attribute_value(cudaDeviceAttr attribute) {
+  switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock:
+    case cudaDevAttrMaxBlockDimX:
+    case cudaDevAttrMaxBlockDimY:
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+      return kMaxThreadsPerBlock;
+    case cudaDevAttrMaxBlockDimZ:
+      return kMaxBlockZ;
+    case cudaDevAttrMaxGridDimX:
+      return kMaxGridX;
+    case cudaDevAttrMaxGridDimY:
+    case cudaDevAttrMaxGridDimZ:
+      return kMaxGridYZ;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+      return kMaxSharedBytes;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      return kMaxSharedBytesOptIn;
+    case cudaDevAttrWarpSize:
+      return warpSize;
+    // Few, so that grids which are sized by it stay small in tests.
+    case cudaDevAttrMultiProcessorCount:
+      return 4;
+    // The oldest that the project supports.
+    case cudaDevAttrComputeCapabilityMajor:
+      return 7;
+    case cudaDevAttrComputeCapabilityMinor:
+      return 5;
+    case cudaDevAttrCooperativeLaunch:
+      return 0;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+cudaError_t admit(Call call) {
+  if (device().count == 0) return cudaErrorNoDevice;
+  auto &planned = device().failures[static_cast<std::size_t>(call)];
+  if (!planned || planned->successes-- > 0) return cudaSuccess;
+  const cudaError_t error = planned->error;
+  planned.reset();
+  return error;
+}
+
+cudaError_t remember(cudaError_t error) {
+  if (error != cudaSuccess && error != cudaErrorNotReady) last_error = error;
+  return error;
+}
+
+cudaError_t complain(cudaError_t error, const char *format, ...) {
+  std::fputs("simt: ", stderr);
+  va_list arguments;
+  va_start(arguments, format);
+  std::vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  std::fputc('\n', stderr);
+  return error;
+}
+
+int max_dynamic_shared_bytes(const void *kernel) {
+  const auto &opted_in = opted_in_shared_bytes();
+  const auto found = opted_in.find(kernel);
+  return found == opted_in.end() ? kMaxSharedBytes : found->second;
+}
+
+}  // namespace simt
+
+using simt::api;
+using simt::Call;
+
+const char *cudaGetErrorName(cudaError_t error) { return simt::find_name(error).name; }
+const char *cudaGetErrorString(cudaError_t error) { return simt::find_name(error).text; }
+cudaError_t cudaPeekAtLastError() { return simt::last_error; }
+cudaError_t cudaGetLastError() { return std::exchange(simt::last_error, cudaSuccess); }
+
+cudaError_t cudaDriverGetVersion(int *version) { return cudaRuntimeGetVersion(version); }
+
+cudaError_t cudaRuntimeGetVersion(int *version) {
+  *version = 12000;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceCount(int *count) {
+  *count = 0;
+  return api(Call::query, [=] {
+    *count = simt::device().count;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDevice(int *device) {
+  return api(Call::query, [=] {
+    *device = simt::current_device;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaSetDevice(int device) {
+  return api(Call::query, [=] {
+    if (device < 0 || device >= simt::device().count) return cudaErrorInvalidDevice;
+    simt::current_device = device;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device) {
+  return api(Call::query, [=] {
+    if (device < 0 || device >= simt::device().count) return cudaErrorInvalidDevice;
+    const std::optional<int> found = simt::attribute_value(attribute);
+    if (!found)
+      return simt::complain(cudaErrorInvalidValue, "cudaDeviceGetAttribute: %d is not emulated", attribute);
+    *value = *found;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel) {
+  return api(Call::query, [=] {
+    if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+    *attributes = {};
+    attributes->maxThreadsPerBlock = simt::kMaxThreadsPerBlock;
+    attributes->numRegs = 32;
+    attributes->ptxVersion = attributes->binaryVersion = 75;
+    attributes->maxDynamicSharedSizeBytes = simt::max_dynamic_shared_bytes(kernel);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute, int value) {
+  return api(Call::query, [=] {
+    if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+    if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) return cudaSuccess;
+    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaErrorInvalidValue;
+    if (value < 0 || value > simt::kMaxSharedBytesOptIn) return cudaErrorInvalidValue;
+    simt::opted_in_shared_bytes()[kernel] = value;
+    return cudaSuccess;
+  });
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The state of the one emulated device, its lock, and the frame of every API call.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <mutex>
+#include <optional>
+
+#include "../simt.h"
+#include "shuffler.h"
+
+namespace simt {
+
+inline constexpr std::size_t kDefaultMemoryLimit = std::size_t{4} << 30;
+inline constexpr int kMaxThreadsPerBlock = 1024, kMaxBlockZ = 64;
+inline constexpr int kMaxGridX = 0x7fffffff, kMaxGridYZ = 65535;
+inline constexpr int kMaxSharedBytes = 48 * 1024, kMaxSharedBytesOptIn = 99 * 1024;
+inline constexpr std::size_t kCalls = 8;
+
+struct PlannedFailure {
+  unsigned successes = 0;
+  cudaError_t error = cudaSuccess;
+};
+
+struct Device {
+  Device();
+  void use(Schedule wanted);
+
+  // One lock for everything: queues, maps, and the running of kernels, which is thereby one block at a time.
+  std::mutex mutex;
+  Counters counters;
+  Report report;
+  Schedule schedule;
+  Shuffler shuffler;
+  int count = 1;
+  std::size_t memory_limit = kDefaultMemoryLimit;
+  std::array<std::optional<PlannedFailure>, kCalls> failures;
+};
+
+Device &device();
+
+// Whether a call may proceed: there is a device, and no failure is planned. Needs the device lock.
+cudaError_t admit(Call call);
+// Keeps an error for cudaGetLastError, and returns it.
+cudaError_t remember(cudaError_t error);
+// Prints one line "simt: …" to stderr, and returns error.
+[[gnu::format(printf, 2, 3)]] cudaError_t complain(cudaError_t error, const char *format, ...);
+
+// The dynamic shared memory that a launch of this kernel may ask for. Needs the device lock.
+int max_dynamic_shared_bytes(const void *kernel);
+
+// Runs the body of an API call under the device lock.
+template <class Body>
+cudaError_t api(Call call, Body body) {
+  const std::lock_guard lock(device().mutex);
+  cudaError_t error = admit(call);
+  if (error == cudaSuccess) error = body();
+  return remember(error);
+}
+
+}  // namespace simt

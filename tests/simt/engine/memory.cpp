@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Allocations of device memory and of pinned host memory.
+#include "memory.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include "device.h"
+#include "sanitizer.h"
+#include "stream.h"
+
+namespace simt {
+namespace {
+
+// New memory must not look like zeros.
+constexpr int kFreshByte = 0xcd;
+constexpr std::size_t kAlignment = 256;
+
+// The keys are complements of addresses: a map that held the addresses themselves would tell LeakSanitizer
+// that nothing ever leaks. They sort from the highest address to the lowest.
+using HiddenAddress = std::uintptr_t;
+HiddenAddress hide(const void *address) { return ~reinterpret_cast<std::uintptr_t>(address); }
+char *reveal(HiddenAddress hidden) { return reinterpret_cast<char *>(~hidden); }
+
+struct Shape {
+  std::size_t bytes = 0, pitch_bytes = 0, width_bytes = 0, height = 0;
+};
+
+struct Memory {
+  std::map<HiddenAddress, Shape> device, host;
+  std::size_t device_bytes = 0;
+};
+
+Memory &memory() {
+  static auto &instance = *new Memory;
+  return instance;
+}
+
+Allocation describe(HiddenAddress hidden, const Shape &shape) {
+  return {reveal(hidden), shape.bytes, shape.pitch_bytes, shape.width_bytes, shape.height};
+}
+
+void hide_padding(const Allocation &a) {
+  for (std::size_t y = 0; y < a.height; ++y)
+    poison(a.begin + y * a.pitch_bytes + a.width_bytes, a.pitch_bytes - a.width_bytes);
+}
+
+cudaError_t allocate(void **pointer, const Shape &shape) {
+  *pointer = nullptr;
+  if (shape.bytes == 0) return cudaSuccess;
+  if (shape.bytes > device().memory_limit - std::min(memory().device_bytes, device().memory_limit) ||
+      posix_memalign(pointer, kAlignment, shape.bytes) != 0)
+    return cudaErrorMemoryAllocation;
+  std::memset(*pointer, kFreshByte, shape.bytes);
+  poison(*pointer, shape.bytes);
+  memory().device[hide(*pointer)] = shape;
+  memory().device_bytes += shape.bytes;
+  ++device().counters.allocations;
+  return cudaSuccess;
+}
+
+}  // namespace
+
+void show_device_memory() {
+  for (const auto &[hidden, shape] : memory().device) {
+    unpoison(reveal(hidden), shape.bytes);
+    hide_padding(describe(hidden, shape));
+  }
+}
+
+void hide_device_memory() {
+  for (const auto &[hidden, shape] : memory().device) poison(reveal(hidden), shape.bytes);
+}
+
+Allocation find_allocation(const void *address) {
+  const auto found = memory().device.lower_bound(hide(address));
+  if (found == memory().device.end()) return {};
+  const Allocation a = describe(found->first, found->second);
+  return static_cast<const char *>(address) < a.begin + a.bytes ? a : Allocation{};
+}
+
+PaddingAccess::PaddingAccess(const void *address) : allocation_(find_allocation(address)) {
+  if (allocation_.height != 0) unpoison(allocation_.begin, allocation_.bytes);
+}
+
+PaddingAccess::~PaddingAccess() { hide_padding(allocation_); }
+
+void count_atomic(const void *address) {
+  Counters &counters = device().counters;
+  ++(find_allocation(address).begin != nullptr ? counters.global_atomics : counters.shared_atomics);
+}
+
+std::size_t live_allocations() {
+  const std::lock_guard lock(device().mutex);
+  return memory().device.size();
+}
+
+std::size_t live_bytes() {
+  const std::lock_guard lock(device().mutex);
+  return memory().device_bytes;
+}
+
+std::size_t live_host_allocations() {
+  const std::lock_guard lock(device().mutex);
+  return memory().host.size();
+}
+
+}  // namespace simt
+
+using simt::api;
+using simt::Call;
+
+cudaError_t cudaMemGetInfo(std::size_t *free_bytes, std::size_t *total_bytes) {
+  return api(Call::query, [=] {
+    *total_bytes = simt::device().memory_limit;
+    *free_bytes = *total_bytes - std::min(simt::memory().device_bytes, *total_bytes);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMalloc(void **pointer, std::size_t bytes) {
+  return api(Call::allocation, [=] { return simt::allocate(pointer, {.bytes = bytes}); });
+}
+
+cudaError_t cudaMallocPitch(void **pointer, std::size_t *pitch_bytes, std::size_t width_bytes,
+                            std::size_t height) {
+  return api(Call::allocation, [=] {
+    if (width_bytes == 0 || height == 0) return cudaErrorInvalidValue;
+    // At least one whole unit of padding, so that a pitch is never a width and a few pixels too far are seen.
+    const std::size_t pitch =
+        (width_bytes + simt::kAlignment - 1) / simt::kAlignment * simt::kAlignment + simt::kAlignment;
+    *pitch_bytes = pitch;
+    return simt::allocate(pointer, {pitch * height, pitch, width_bytes, height});
+  });
+}
+
+cudaError_t cudaFree(void *pointer) {
+  return api(Call::free, [=] {
+    if (pointer == nullptr) return cudaSuccess;
+    auto &allocations = simt::memory().device;
+    const auto found = allocations.find(simt::hide(pointer));
+    if (found == allocations.end())
+      return simt::complain(cudaErrorInvalidValue, "cudaFree: %p is not the begin of an allocation", pointer);
+    // A real cudaFree waits for the device too.
+    simt::drain_all();
+    simt::unpoison(pointer, found->second.bytes);
+    simt::memory().device_bytes -= found->second.bytes;
+    allocations.erase(found);
+    std::free(pointer);
+    ++simt::device().counters.frees;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMallocHost(void **pointer, std::size_t bytes) { return cudaHostAlloc(pointer, bytes, 0); }
+
+cudaError_t cudaHostAlloc(void **pointer, std::size_t bytes, unsigned) {
+  return api(Call::host_allocation, [=] {
+    *pointer = nullptr;
+    if (bytes == 0) return cudaSuccess;
+    if (posix_memalign(pointer, simt::kAlignment, bytes) != 0) return cudaErrorMemoryAllocation;
+    std::memset(*pointer, simt::kFreshByte, bytes);
+    simt::memory().host[simt::hide(*pointer)] = {.bytes = bytes};
+    ++simt::device().counters.host_allocations;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaFreeHost(void *pointer) {
+  return api(Call::free, [=] {
+    if (pointer == nullptr) return cudaSuccess;
+    if (!simt::memory().host.contains(simt::hide(pointer)))
+      return simt::complain(cudaErrorInvalidValue, "cudaFreeHost: %p is not pinned host memory", pointer);
+    // A real cudaFreeHost waits for the device too.
+    simt::drain_all();
+    simt::memory().host.erase(simt::hide(pointer));
+    std::free(pointer);
+    ++simt::device().counters.host_frees;
+    return cudaSuccess;
+  });
+}

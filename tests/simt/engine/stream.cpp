@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Streams, events, and the queueing of kernels.
+#include "stream.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "device.h"
+#include "memory.h"
+#include "scheduler.h"
+
+namespace simt {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Queue {
+  std::deque<std::function<void()>> work;
+  std::uint64_t enqueued = 0, done = 0;
+};
+
+// The moment up to which an event stands for its stream.
+struct Mark {
+  std::shared_ptr<Queue> queue;
+  std::uint64_t position = 0;
+  std::shared_ptr<Clock::time_point> reached;
+};
+
+}  // namespace
+}  // namespace simt
+
+struct CUstream_st {
+  std::shared_ptr<simt::Queue> queue = std::make_shared<simt::Queue>();
+};
+
+struct CUevent_st {
+  unsigned flags = 0;
+  simt::Mark mark;  // without a queue until the first record
+};
+
+namespace simt {
+namespace {
+
+struct Streams {
+  CUstream_st null_stream;
+  std::vector<cudaStream_t> streams;  // in the order of their creation
+  std::set<cudaEvent_t> events;
+  int draining = 0;
+};
+
+Streams &streams() {
+  static auto &instance = *new Streams;
+  return instance;
+}
+
+Queue &queue_of(cudaStream_t stream) { return *(stream == nullptr ? streams().null_stream : *stream).queue; }
+
+const std::shared_ptr<Queue> &shared_queue_of(cudaStream_t stream) {
+  return (stream == nullptr ? streams().null_stream : *stream).queue;
+}
+
+// Device memory is accessible while at least one of these lives.
+class Draining {
+ public:
+  Draining() {
+    if (streams().draining++ == 0) show_device_memory();
+  }
+  Draining(const Draining &) = delete;
+  Draining &operator=(const Draining &) = delete;
+  ~Draining() {
+    if (--streams().draining == 0) hide_device_memory();
+  }
+};
+
+// Runs what was queued up to the position; a queued wait for an event drains another queue from within.
+void drain(Queue &queue, std::uint64_t position) {
+  if (queue.done >= position) return;
+  const Draining draining;
+  while (queue.done < position && !queue.work.empty()) {
+    const auto work = std::move(queue.work.front());
+    queue.work.pop_front();
+    work();
+    ++queue.done;
+  }
+}
+
+void drain(Queue &queue) { drain(queue, queue.enqueued); }
+
+// A poll runs one piece of work: a host that polls until the device is ready must come to an end.
+cudaError_t poll(Queue &queue, std::uint64_t position) {
+  if (queue.done >= position) return cudaSuccess;
+  drain(queue, queue.done + 1);
+  return cudaErrorNotReady;
+}
+
+bool is_event(cudaEvent_t event) { return streams().events.contains(event); }
+
+cudaError_t check_size(const cudaLaunchConfig_t &c) {
+  const dim3 b = c.blockDim, g = c.gridDim;
+  const bool empty = b.x == 0 || b.y == 0 || b.z == 0 || g.x == 0 || g.y == 0 || g.z == 0;
+  const bool large_block = b.x > kMaxThreadsPerBlock || b.y > kMaxThreadsPerBlock || b.z > kMaxBlockZ ||
+                           std::uint64_t{b.x} * b.y * b.z > kMaxThreadsPerBlock;
+  const bool large_grid = g.x > kMaxGridX || g.y > kMaxGridYZ || g.z > kMaxGridYZ;
+  if (!empty && !large_block && !large_grid) return cudaSuccess;
+  return complain(cudaErrorInvalidConfiguration, "launch of %ux%ux%u blocks of %ux%ux%u threads", g.x, g.y,
+                  g.z, b.x, b.y, b.z);
+}
+
+cudaError_t check_attributes(const cudaLaunchConfig_t &c) {
+  for (unsigned i = 0; i < c.numAttrs; ++i) {
+    const cudaLaunchAttribute &attribute = c.attrs[i];
+    if (attribute.id == cudaLaunchAttributeIgnore) continue;
+    if (attribute.id == cudaLaunchAttributeCooperative && attribute.val.cooperative == 0) continue;
+    return complain(cudaErrorNotSupported, "launch attribute %d is not emulated",
+                    static_cast<int>(attribute.id));
+  }
+  return cudaSuccess;
+}
+
+cudaError_t check_launch(const cudaLaunchConfig_t &c, const void *kernel) {
+  if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+  if (!is_stream(c.stream)) return cudaErrorInvalidResourceHandle;
+  if (const cudaError_t error = check_size(c); error != cudaSuccess) return error;
+  if (const int limit = max_dynamic_shared_bytes(kernel);
+      c.dynamicSmemBytes > static_cast<std::size_t>(limit))
+    return complain(cudaErrorInvalidValue, "launch with %zu bytes of dynamic shared memory, %d are allowed",
+                    c.dynamicSmemBytes, limit);
+  return check_attributes(c);
+}
+
+}  // namespace
+
+bool is_stream(cudaStream_t stream) {
+  const auto &known = streams().streams;
+  return stream == nullptr || std::find(known.begin(), known.end(), stream) != known.end();
+}
+
+void enqueue(cudaStream_t stream, std::function<void()> work) {
+  Queue &queue = queue_of(stream);
+  queue.work.push_back(std::move(work));
+  ++queue.enqueued;
+}
+
+void drain_all() {
+  drain(queue_of(nullptr));
+  for (cudaStream_t stream : streams().streams) drain(queue_of(stream));
+}
+
+cudaError_t launch(const cudaLaunchConfig_t &config, const void *kernel, std::function<void()> thread_body) {
+  return api(Call::launch, [&] {
+    if (const cudaError_t error = check_launch(config, kernel); error != cudaSuccess) return error;
+    ++device().counters.launches;
+    enqueue(config.stream, [queued = Kernel{config.gridDim, config.blockDim, config.dynamicSmemBytes,
+                                            std::move(thread_body)}] { run_kernel(queued); });
+    return cudaSuccess;
+  });
+}
+
+std::size_t live_streams() {
+  const std::lock_guard lock(device().mutex);
+  return streams().streams.size();
+}
+
+std::size_t live_events() {
+  const std::lock_guard lock(device().mutex);
+  return streams().events.size();
+}
+
+}  // namespace simt
+
+using simt::api;
+using simt::Call;
+
+cudaError_t cudaDeviceSynchronize() {
+  return api(Call::synchronise, [] {
+    ++simt::device().counters.synchronisations;
+    simt::drain_all();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream) {
+  return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
+  return api(Call::create, [=] {
+    if (flags != cudaStreamDefault && flags != cudaStreamNonBlocking) return cudaErrorInvalidValue;
+    *stream = new CUstream_st;
+    simt::streams().streams.push_back(*stream);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  return api(Call::free, [=] {
+    if (stream == nullptr || !simt::is_stream(stream)) return cudaErrorInvalidResourceHandle;
+    // What is queued is still carried out, on a real device too.
+    simt::drain(simt::queue_of(stream));
+    std::erase(simt::streams().streams, stream);
+    delete stream;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return api(Call::synchronise, [=] {
+    if (!simt::is_stream(stream)) return cudaErrorInvalidResourceHandle;
+    ++simt::device().counters.synchronisations;
+    simt::drain(simt::queue_of(stream));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  return api(Call::query, [=] {
+    if (!simt::is_stream(stream)) return cudaErrorInvalidResourceHandle;
+    return simt::poll(simt::queue_of(stream), simt::queue_of(stream).enqueued);
+  });
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+  return api(Call::query, [=] {
+    if (!simt::is_stream(stream) || !simt::is_event(event)) return cudaErrorInvalidResourceHandle;
+    if (flags != 0) return cudaErrorInvalidValue;
+    // An event that was never recorded has nothing to wait for.
+    if (event->mark.queue == nullptr) return cudaSuccess;
+    simt::enqueue(stream, [mark = event->mark] { simt::drain(*mark.queue, mark.position); });
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
+  return api(Call::create, [=] {
+    *event = new CUevent_st{flags, {}};
+    simt::streams().events.insert(*event);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  return api(Call::free, [=] {
+    if (simt::streams().events.erase(event) == 0) return cudaErrorInvalidResourceHandle;
+    delete event;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  return api(Call::query, [=] {
+    if (!simt::is_stream(stream) || !simt::is_event(event)) return cudaErrorInvalidResourceHandle;
+    const auto reached = std::make_shared<simt::Clock::time_point>();
+    simt::enqueue(stream, [reached] { *reached = simt::Clock::now(); });
+    event->mark = {simt::shared_queue_of(stream), simt::queue_of(stream).enqueued, reached};
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  return api(Call::synchronise, [=] {
+    if (!simt::is_event(event)) return cudaErrorInvalidResourceHandle;
+    ++simt::device().counters.synchronisations;
+    if (event->mark.queue != nullptr) simt::drain(*event->mark.queue, event->mark.position);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  return api(Call::query, [=] {
+    if (!simt::is_event(event)) return cudaErrorInvalidResourceHandle;
+    if (event->mark.queue == nullptr) return cudaSuccess;
+    return simt::poll(*event->mark.queue, event->mark.position);
+  });
+}
+
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  return api(Call::query, [=] {
+    for (cudaEvent_t event : {start, end}) {
+      if (!simt::is_event(event) || event->mark.queue == nullptr) return cudaErrorInvalidResourceHandle;
+      if ((event->flags & cudaEventDisableTiming) != 0) return cudaErrorInvalidResourceHandle;
+      if (event->mark.queue->done < event->mark.position) return cudaErrorNotReady;
+    }
+    *milliseconds =
+        std::chrono::duration<float, std::milli>(*end->mark.reached - *start->mark.reached).count();
+    return cudaSuccess;
+  });
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The control panel of the emulated CUDA: thread orders, counters, reports and planted failures, for tests.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "cuda_runtime.h"
+
+namespace simt {
+
+#pragma GCC visibility push(default)
+
+// --- the order in which threads and blocks run ---
+
+enum class Order { forward, reverse, shuffled };
+
+struct Schedule {
+  Order order = Order::forward;
+  unsigned seed = 0;  // of Order::shuffled
+};
+
+// A correct kernel gives the same bits in each of these.
+inline constexpr std::array<Schedule, 5> kSchedules{{{Order::forward, 0},
+                                                     {Order::reverse, 0},
+                                                     {Order::shuffled, 1},
+                                                     {Order::shuffled, 2},
+                                                     {Order::shuffled, 3}}};
+
+// Applies to the kernels that run from now on, queued ones included. Before the first call the environment
+// variable SIMT_ORDER=forward|reverse|shuffled:SEED decides; without it the order is forward.
+void set_schedule(Schedule schedule);
+Schedule schedule();
+// In the notation of SIMT_ORDER.
+std::string to_string(Schedule schedule);
+
+// --- what has happened since the process began, by all its threads ---
+
+struct Counters {
+  std::uint64_t launches = 0;
+  std::uint64_t host_to_device_copies = 0, host_to_device_bytes = 0;
+  std::uint64_t device_to_host_copies = 0, device_to_host_bytes = 0;
+  std::uint64_t device_to_device_copies = 0, device_to_device_bytes = 0;
+  std::uint64_t memsets = 0, memset_bytes = 0;
+  std::uint64_t synchronisations = 0;  // the host waited for a stream, an event or the device
+  std::uint64_t allocations = 0, frees = 0, host_allocations = 0, host_frees = 0;
+  std::uint64_t barriers = 0;         // once for each block that passes one
+  std::uint64_t warp_operations = 0;  // once for each group of lanes that takes part in one
+  std::uint64_t global_atomics = 0, shared_atomics = 0;
+
+  bool operator==(const Counters &) const = default;
+};
+
+// Calls are counted when they are queued; barriers, warp operations and atomics when the kernel runs.
+Counters counters();
+Counters operator-(const Counters &later, const Counters &earlier);
+
+// --- what kernels did that CUDA leaves undefined, though they ran to their end ---
+
+struct Report {
+  unsigned divergent_barriers = 0;  // passed though a thread had left, or from different places in the source
+  unsigned bad_masks = 0;           // a lane read from a lane which takes no part
+
+  bool operator==(const Report &) const = default;
+};
+
+// Returns the report since the last call, and begins a new one.
+Report take_report();
+
+// --- what is not yet freed ---
+
+std::size_t live_allocations();
+std::size_t live_bytes();
+std::size_t live_host_allocations();
+std::size_t live_streams();
+std::size_t live_events();
+
+// --- planted failures ---
+
+enum class Call { allocation, host_allocation, copy, launch, synchronise, create, free, query };
+
+// The next `successes` calls of that kind are served, the one after them fails with `error`, later ones are
+// served.
+void fail_after(Call call, unsigned successes, cudaError_t error);
+inline void fail_next(Call call, cudaError_t error) { fail_after(call, 0, error); }
+inline void fail_allocations_after(unsigned successes) {
+  fail_after(Call::allocation, successes, cudaErrorMemoryAllocation);
+}
+// With 0 every call returns cudaErrorNoDevice.
+void set_device_count(int count);
+void set_memory_limit(std::size_t bytes);
+// Takes back set_schedule, set_device_count, set_memory_limit and fail_after, and drops the report.
+void reset();
+
+#pragma GCC visibility pop
+
+}  // namespace simt

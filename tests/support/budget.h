@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What a room may ask of the GPU in one frame, counted by the emulated CUDA.
+#pragma once
+
+#if CUDAVISION_EMULATED
+#include <gtest/gtest.h>
+
+#include "simt.h"
+
+namespace cudavision::test {
+
+// Counts from its construction on.
+class Budget {
+ public:
+  // Launches alone: nothing is allocated, copied, cleared or waited for.
+  void expect_launches_alone(unsigned count) const {
+    const simt::Counters spent = simt::counters() - before_;
+    EXPECT_EQ(spent.launches, count);
+    EXPECT_EQ(spent.allocations + spent.host_allocations + spent.frees + spent.host_frees, 0u);
+    EXPECT_EQ(spent.host_to_device_copies + spent.device_to_host_copies + spent.device_to_device_copies, 0u);
+    EXPECT_EQ(spent.memsets, 0u);
+    EXPECT_EQ(spent.synchronisations, 0u);
+  }
+  // After the stream was waited for: atomics are counted when kernels run.
+  simt::Counters spent() const { return simt::counters() - before_; }
+
+ private:
+  simt::Counters before_ = simt::counters();
+};
+
+}  // namespace cudavision::test
+#endif

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Bytes in the memory of a backend, for tests: what is written and read has arrived when the call returns.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "common/execution.h"
+
+#if CUDAVISION_HAVE_CUDA
+#include <cuda_runtime.h>
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace cudavision::test {
+
+// Waits for all that was enqueued.
+inline void finish([[maybe_unused]] const Execution &execution) {
+#if CUDAVISION_HAVE_CUDA
+  if (execution.backend == Backend::cuda) {
+    ASSERT_EQ(cudaStreamSynchronize(execution.stream), cudaSuccess);
+  }
+#endif
+}
+
+class Memory {
+ public:
+  static constexpr std::size_t kAlignment = 256;  // bytes, as CUDA's
+
+  Memory(const Execution &execution, std::size_t count) : execution_(execution), count_(count) {
+    if (on_device()) {
+#if CUDAVISION_HAVE_CUDA
+      EXPECT_EQ(cudaMalloc(&data_, count), cudaSuccess);
+#endif
+    } else {
+      data_ = static_cast<std::uint8_t *>(
+          std::aligned_alloc(kAlignment, (count + kAlignment - 1) / kAlignment * kAlignment));
+    }
+  }
+  Memory(const Memory &) = delete;  // what it lent out points into it
+  Memory &operator=(const Memory &) = delete;
+  ~Memory() {
+    allow(0, count_);
+    if (on_device()) {
+#if CUDAVISION_HAVE_CUDA
+      EXPECT_EQ(cudaFree(data_), cudaSuccess);
+#endif
+    } else {
+      std::free(data_);
+    }
+  }
+
+  std::uint8_t *data() const { return data_; }
+  std::size_t count() const { return count_; }
+
+  void write(const std::vector<std::uint8_t> &bytes) {
+    ASSERT_EQ(bytes.size(), count_);
+    if (on_device()) {
+#if CUDAVISION_HAVE_CUDA
+      ASSERT_EQ(cudaMemcpyAsync(data_, bytes.data(), count_, cudaMemcpyHostToDevice, execution_.stream),
+                cudaSuccess);
+      finish(execution_);
+#endif
+    } else {
+      std::memcpy(data_, bytes.data(), count_);
+    }
+  }
+
+  std::vector<std::uint8_t> read() const {
+    std::vector<std::uint8_t> bytes(count_);
+    if (on_device()) {
+#if CUDAVISION_HAVE_CUDA
+      EXPECT_EQ(cudaMemcpyAsync(bytes.data(), data_, count_, cudaMemcpyDeviceToHost, execution_.stream),
+                cudaSuccess);
+      finish(execution_);
+#endif
+    } else {
+      std::memcpy(bytes.data(), data_, count_);
+    }
+    return bytes;
+  }
+
+  // With AddressSanitizer, on the CPU and on the emulated GPU: an access to forbidden bytes ends the program.
+  void forbid([[maybe_unused]] std::size_t begin, [[maybe_unused]] std::size_t end) const {
+#if defined(__SANITIZE_ADDRESS__)
+    if (can_forbid()) ASAN_POISON_MEMORY_REGION(data_ + begin, end - begin);
+#endif
+  }
+  void allow([[maybe_unused]] std::size_t begin, [[maybe_unused]] std::size_t end) const {
+#if defined(__SANITIZE_ADDRESS__)
+    if (can_forbid()) ASAN_UNPOISON_MEMORY_REGION(data_ + begin, end - begin);
+#endif
+  }
+
+ private:
+  bool on_device() const { return execution_.backend == Backend::cuda; }
+  bool can_forbid() const {
+#if CUDAVISION_EMULATED
+    return true;
+#else
+    return !on_device();
+#endif
+  }
+
+  Execution execution_;
+  std::size_t count_;
+  std::uint8_t *data_ = nullptr;
+};
+
+}  // namespace cudavision::test
