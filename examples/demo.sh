@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Shows the elements at work on a real video: installs what is missing, builds, runs, and says what it wrote.
+#
+#   examples/demo.sh [VIDEO]      default: vtest.avi of Debian's package opencv-doc
+#
+# Works from a fresh clone on Debian 12 and newer, as root or with sudo, with and without CUDA; a second run is quick.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source tests/support/packages.sh
+export PATH="$PATH:/usr/local/cuda/bin"
+
+video=${1:-/usr/share/doc/opencv-doc/examples/data/vtest.avi}
+install_packages "${packages_to_build[@]}" "${packages_to_play[@]}"
+[[ -r $video ]] || { echo "$video: no such video" >&2; exit 1; }
+video=$(realpath "$video")
+
+echo "Building (the first time takes a few minutes where there is an nvcc)"
+# Native code for the card that is here; without one, for all.
+archs=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d '. ' | sort -un | paste -sd, || true)
+build_in build -Dtests=disabled -Dbenchmarks=disabled ${archs:+-Dcuda-archs="$archs"}
+
+export GST_PLUGIN_PATH_1_0=$PWD/build/gst
+out=$PWD/build/demo
+mkdir -p "$out"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+# show NAME ELEMENT...: the video through the element(s) as NAME.webm, and its last frame at a multiple of 20 s as NAME.png.
+show() {
+  local name=$1; shift
+  echo
+  echo "$name: $*"
+  local began=$SECONDS
+  gst-launch-1.0 -m -v filesrc location="$video" ! decodebin ! videoconvert ! progressreport silent=false update-freq=5 ! \
+    "$@" ! tee name=t ! queue ! videoconvert ! vp8enc deadline=1 cpu-used=8 threads=4 target-bitrate=4000000 ! webmmux ! \
+    filesink location="$out/$name.webm" \
+    t. ! queue ! videorate ! 'video/x-raw,framerate=1/20' ! videoconvert ! pngenc ! multifilesink location="$out/$name.png" \
+    >"$log" 2>&1 &
+  local player=$!
+  tail -f --pid="$player" "$log" | grep --line-buffered -oE '[0-9]+ / [0-9]+ seconds \([ 0-9.]+%\)' || true
+  wait "$player" || { cat "$log" >&2; return 1; }
+  local frames backend
+  frames=$(grep -c '(element).*timestamp' "$log") || true
+  backend=$(grep -oE 'active-backend = [a-z]+' "$log" | head -n 1 | cut -d' ' -f3)
+  echo "  $frames frames on the $backend backend in $((SECONDS - began)) s, coding included"
+  echo "  $out/$name.webm"
+  echo "  $out/$name.png"
+}
+
+show canny-edges cudacanny low-threshold=100 high-threshold=200 message=true
+show canny-overlay cudacanny low-threshold=100 high-threshold=200 output=overlay color=0xff00ff00 message=true

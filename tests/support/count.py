@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Adds up Meson's JUnit logs and prints `N passed, N failed, N skipped`; ends in 1 unless all is well.
+
+usage: count.py FAILED_STEPS LOG...   FAILED_STEPS: builds and test runs that ended in an error
+"""
+import pathlib
+import sys
+import xml.etree.ElementTree as xml
+
+
+def main():
+    failed_steps = int(sys.argv[1])
+    passed = failed = skipped = 0
+    for log in sys.argv[2:]:
+        if not pathlib.Path(log).exists():
+            failed += 1  # the run ended before it wrote its log
+            continue
+        for case in xml.parse(log).iter("testcase"):
+            tags = {child.tag for child in case}
+            if tags & {"failure", "error"}:
+                failed += 1
+            elif "skipped" in tags or case.get("status") == "notrun" or case.get("result") == "skipped":
+                skipped += 1
+            else:
+                passed += 1
+    if failed_steps and not failed:
+        failed = failed_steps  # a build, or a program that broke down before it could report
+    if not passed and not failed:
+        failed = 1  # nothing ran at all
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    sys.exit(1 if failed else 0)
+
+
+main()

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Sourced by examples/demo.sh and tests/run.sh: installs what is missing on Debian, as root or with sudo.
+
+packages_to_build=(g++ meson ninja-build pkg-config python3
+  libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libtbb-dev libhwy-dev)
+packages_to_play=(gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-libav opencv-doc)
+packages_to_test=(libgtest-dev libopencv-dev libboost-context-dev binutils)
+packages_to_measure=(libbenchmark-dev gstreamer1.0-opencv)
+
+# install_packages NAME...: does nothing, and needs no network, when all are there.
+install_packages() {
+  local name missing=()
+  for name in "$@"; do
+    [[ $(dpkg-query -W -f='${db:Status-Status}' "$name" 2>/dev/null) == installed ]] || missing+=("$name")
+  done
+  ((${#missing[@]})) || return 0
+  local as_root=()
+  if ((EUID != 0)); then
+    command -v sudo >/dev/null || { echo "Missing: ${missing[*]}. Install them, or run this as root." >&2; return 1; }
+    as_root=(sudo)
+  fi
+  echo "Installing ${missing[*]}"
+  "${as_root[@]}" apt-get update -qq
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" \
+    >/dev/null
+}
+
+# build_in FOLDER MESON_OPTION...: configures once, then builds; says nothing but errors and warnings when all is well.
+build_in() {
+  local folder=$1; shift
+  [[ -e $folder/build.ninja ]] || meson setup "$folder" "$@"
+  ninja -C "$folder"
+}
