@@ -9,9 +9,8 @@
  * `output=overlay` they are drawn on it. The luma is analysed: of RGB what `cv::cvtColor` makes of it, of YUV
  * the Y as it is.
  *
- * Thresholds are in units of the Sobel operator. A step of k grey levels answers with 4 k at aperture 3;
- * larger apertures answer more: a threshold of 100 at aperture 3 corresponds to about 1600 at 5 and 25000
- * at 7.
+ * Thresholds are in units of the Sobel operator: a step of k grey levels answers with 4 k at aperture 3, 48 k at 5 and
+ * 640 k at 7, so that a threshold of 100 at aperture 3 corresponds to 1200 and 16000.
  *
  * ## Example launch lines
  * |[

@@ -93,20 +93,36 @@ void overlay_row(const Frame &frame, Region region, int y, const std::uint8_t *m
   });
 }
 
-void paint_chroma_row(const Frame &frame, Region region, int cy, ImageView<const std::uint8_t> mask,
-                      const Style &style) {
+// Neutral chroma for a row of samples.
+void replace_chroma_row(const Frame &frame, Region region, int cy) {
   for (int i = 1; i < 3; ++i) {
     const Component &c = frame.component[i];
     const Region samples = chroma_region(c, region);
-    std::uint8_t *row = c.data + cy * c.pitch_bytes;
-    if (style.replace) {
-      fill_samples(row + samples.x * c.step_bytes, c.step_bytes, samples.width, 128);
-      continue;
-    }
-    for (int x = samples.x; x < samples.x + samples.width; ++x) {
-      std::uint8_t &sample = row[x * c.step_bytes];
-      if (covers(c, x, cy, region, mask)) sample = blend(style.color.component[i], style.color.alpha, sample);
-    }
+    fill_samples(c.data + cy * c.pitch_bytes + samples.x * c.step_bytes, c.step_bytes, samples.width, 128);
+  }
+}
+
+// Each sample of a row that a set pixel belongs to is blended once: by the first of its set pixels.
+void overlay_chroma_row(const Frame &frame, Region region, int cy, ImageView<const std::uint8_t> mask,
+                        Color color) {
+  const int shift_x = frame.component[1].shift_x, shift_y = frame.component[1].shift_y;
+  const int first_row = std::max((cy << shift_y) - region.y, 0);
+  const int last_row = std::min(((cy + 1) << shift_y) - region.y, region.height);
+  for (int row = first_row; row < last_row; ++row) {
+    int previous = -1;
+    for_each_set(mask.row(row), region.width, [&](int x) {
+      const int sample = (region.x + x) >> shift_x;
+      if (sample == previous) return;
+      previous = sample;
+      const Region above{region.x, region.y, region.width, row};
+      if (row > first_row && covers(frame.component[1], sample, cy, above, mask)) return;
+      for (int i = 1; i < 3; ++i) {
+        std::uint8_t &value =
+            frame.component[i]
+                .data[cy * frame.component[i].pitch_bytes + sample * frame.component[i].step_bytes];
+        value = blend(color.component[i], color.alpha, value);
+      }
+    });
   }
 }
 
@@ -127,8 +143,12 @@ Status paint_cpu(const Execution &execution, const Frame &frame, Region region,
   const Region samples = chroma_region(frame.component[1], region);
   execution.workers->run(divide_up(samples.height, kRowsPerTask), [&](int task, int) {
     const int last = std::min(samples.height, (task + 1) * kRowsPerTask);
-    for (int y = task * kRowsPerTask; y < last; ++y)
-      paint_chroma_row(frame, region, samples.y + y, mask, style);
+    for (int y = task * kRowsPerTask; y < last; ++y) {
+      if (style.replace)
+        replace_chroma_row(frame, region, samples.y + y);
+      else
+        overlay_chroma_row(frame, region, samples.y + y, mask, style.color);
+    }
   });
   return {};
 }

@@ -144,21 +144,26 @@ gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
 
 // --- frames ---
 
+// A time that the segment converts; none in a segment of bytes, as an appsrc makes by default.
+GstClockTime converted(guint64 (*convert)(const GstSegment *, GstFormat, guint64), const GstSegment &segment,
+                       GstClockTime pts) {
+  return segment.format == GST_FORMAT_TIME ? convert(&segment, GST_FORMAT_TIME, pts) : GST_CLOCK_TIME_NONE;
+}
+
 void before_transform(GstBaseTransform *transform, GstBuffer *buffer) {
-  const GstClockTime time =
-      gst_segment_to_stream_time(&transform->segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
+  const GstClockTime time = converted(gst_segment_to_stream_time, transform->segment, GST_BUFFER_PTS(buffer));
   if (GST_CLOCK_TIME_IS_VALID(time)) gst_object_sync_values(GST_OBJECT(transform), time);
 }
 
 void post_message(GstCudaVisionFilter *filter, GstBuffer *buffer) {
-  const GstSegment *segment = &GST_BASE_TRANSFORM(filter)->segment;
+  const GstSegment &segment = GST_BASE_TRANSFORM(filter)->segment;
   const GstClockTime pts = GST_BUFFER_PTS(buffer);
   const char *name = GST_OBJECT_NAME(gst_element_get_factory(GST_ELEMENT(filter)));
   GstStructure *structure =
       gst_structure_new(name, "timestamp", G_TYPE_UINT64, pts, "stream-time", G_TYPE_UINT64,
-                        gst_segment_to_stream_time(segment, GST_FORMAT_TIME, pts), "running-time",
-                        G_TYPE_UINT64, gst_segment_to_running_time(segment, GST_FORMAT_TIME, pts), "duration",
-                        G_TYPE_UINT64, GST_BUFFER_DURATION(buffer), nullptr);
+                        converted(gst_segment_to_stream_time, segment, pts), "running-time", G_TYPE_UINT64,
+                        converted(gst_segment_to_running_time, segment, pts), "duration", G_TYPE_UINT64,
+                        GST_BUFFER_DURATION(buffer), nullptr);
   gst_element_post_message(GST_ELEMENT(filter), gst_message_new_element(GST_OBJECT(filter), structure));
 }
 
@@ -177,6 +182,16 @@ bool has_region(GstCudaVisionFilter *filter, const ObjectSettings &settings) {
   return !empty;
 }
 
+// Maps the buffer as a frame of these caps; false when it is none.
+bool map_frame(GstVideoFrame *frame, const GstVideoInfo &info, GstBuffer *buffer, GstMapFlags access,
+               cudavision::Planes *planes) {
+  *frame = {};
+  if (!gst_video_frame_map(frame, &info, buffer, access)) return false;
+  if (cudavision::planes_of(*frame, info, planes)) return true;
+  gst_video_frame_unmap(frame);
+  return false;
+}
+
 GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   cudavision::FilterState &state = *filter->state;
@@ -187,13 +202,14 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   if (!has_region(filter, settings)) return GST_FLOW_OK;
 
   GstVideoFrame frame;
+  cudavision::Planes planes;
   const auto access = static_cast<GstMapFlags>(settings.display ? GST_MAP_READWRITE : GST_MAP_READ);
-  if (!gst_video_frame_map(&frame, &state.info, buffer, access)) {
+  if (!map_frame(&frame, state.info, buffer, access, &planes)) {
     GST_ELEMENT_ERROR(filter, STREAM, FORMAT, ("A buffer is no frame of the negotiated format"),
                       ("%" GST_PTR_FORMAT, buffer));
     return GST_FLOW_ERROR;
   }
-  const Status status = state.session->process(&frame, settings);
+  const Status status = state.session->process(planes, settings);
   gst_video_frame_unmap(&frame);
   if (!status.ok()) {
     post_error(filter, "A frame could not be worked on", status, __LINE__);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "luma/luma.h"
 
@@ -12,6 +13,18 @@ namespace {
 
 std::uint8_t to_byte(double value) {
   return static_cast<std::uint8_t>(std::clamp(std::lround(value), 0L, 255L));
+}
+
+// The rows lie one behind the other in the memory that was mapped for them. Where the mapping does not hold
+// the plane, because memory of its own kind mapped itself, nothing can be said.
+bool lies_in(const GstMapInfo &mapped, const Planes::Plane &plane) {
+  if (plane.pitch_bytes < plane.row_bytes) return false;
+  const auto first = reinterpret_cast<std::uintptr_t>(plane.data),
+             begin = reinterpret_cast<std::uintptr_t>(mapped.data), end = begin + mapped.size;
+  if (first < begin || first >= end) return true;
+  return static_cast<std::uint64_t>(plane.pitch_bytes) * static_cast<std::uint64_t>(plane.rows - 1) +
+             static_cast<std::uint64_t>(plane.row_bytes) <=
+         end - first;
 }
 
 }  // namespace
@@ -42,13 +55,15 @@ Planes planes_shape(const GstVideoInfo &info) {
   return planes;
 }
 
-Planes planes_of(GstVideoFrame *frame) {
-  Planes planes = planes_shape(frame->info);
-  for (int i = 0; i < planes.count; ++i) {
-    planes.plane[i].data = static_cast<std::uint8_t *>(GST_VIDEO_FRAME_PLANE_DATA(frame, i));
-    planes.plane[i].pitch_bytes = GST_VIDEO_FRAME_PLANE_STRIDE(frame, i);
+bool planes_of(const GstVideoFrame &frame, const GstVideoInfo &info, Planes *planes) {
+  *planes = planes_shape(info);  // of the caps: that of a GstVideoMeta may be larger
+  for (int i = 0; i < planes->count; ++i) {
+    Planes::Plane &plane = planes->plane[i];
+    plane.data = static_cast<std::uint8_t *>(GST_VIDEO_FRAME_PLANE_DATA(&frame, i));
+    plane.pitch_bytes = GST_VIDEO_FRAME_PLANE_STRIDE(&frame, i);
+    if (!lies_in(frame.map[frame.meta != nullptr ? i : 0], plane)) return false;
   }
-  return planes;
+  return true;
 }
 
 Color color_of(guint32 argb, const GstVideoInfo &info) {

@@ -16,8 +16,9 @@ PixelLayout pixel_layout(const GstVideoInfo &info);
 
 // The planes of a frame of this format without data: their sizes in rows and bytes.
 Planes planes_shape(const GstVideoInfo &info);
-// The planes of a mapped frame, with the strides that it really has.
-Planes planes_of(GstVideoFrame *frame);
+// The planes of a mapped frame of this format, with the strides that it really has. Fails when rows overlap
+// or leave the memory of the frame, as a GstVideoMeta can say that does not fit its buffer.
+bool planes_of(const GstVideoFrame &frame, const GstVideoInfo &info, Planes *planes);
 
 // argb: 0xAARRGGBB. Converted to the frame's components by the matrix and range of its colorimetry.
 Color color_of(guint32 argb, const GstVideoInfo &info);

@@ -86,10 +86,10 @@ Status Session::prepare(const FilterSettings &settings) {
   return status;
 }
 
-Status Session::process(GstVideoFrame *frame, const FilterSettings &settings) {
+Status Session::process(const Planes &frame, const FilterSettings &settings) {
   const DeviceContext::Scope scope(context_.get());
   CUDAVISION_TRY(prepare(settings));
-  const Status worked = work(planes_of(frame), settings.display);
+  const Status worked = work(frame, settings.display);
   // The frame is unmapped after this call: nothing may still read or write it, whatever went wrong.
   const Status finished = context_ ? context_->synchronize() : Status();
   return worked.ok() ? finished : worked;

@@ -48,9 +48,9 @@ class Session {
 
   // New caps: allocates all that frames of this format need. May be called again.
   Status negotiate(const GstVideoInfo &info, const FilterSettings &settings);
-  // One mapped frame, for reading alone when settings.display is off. The region must not be empty. Returns
-  // when the frame is finished.
-  Status process(GstVideoFrame *frame, const FilterSettings &settings);
+  // One mapped frame of the caps, for reading alone when settings.display is off. The region must not be
+  // empty. Returns when the frame is finished.
+  Status process(const Planes &frame, const FilterSettings &settings);
   void drop_history();
 
  private:
