@@ -38,7 +38,13 @@ Picture stretch(const Picture &src) {
 constexpr int kGround = 60, kBand = 100,
               kSeed = 220;   // luma: the outline of the seed is four times as strong
 constexpr int kPeriod = 10;  // pixels from one turn of a band to the next
-constexpr int kSeedLength = 8;
+
+// The band's luma at a distance from its end, which grows little by little: a sudden change would cut the
+// outline.
+int band_luma(Seed seed, double distance, double length) {
+  if (seed == Seed::none || distance > length) return kBand;
+  return kSeed - static_cast<int>((kSeed - kBand) * distance / length);
+}
 
 }  // namespace
 
@@ -69,14 +75,19 @@ Picture half_plane(Size size, int x, int y, int nx, int ny, std::uint8_t dark, s
                        [&](int px, int py) { return nx * (px - x) + ny * (py - y) >= 0 ? bright : dark; });
 }
 
-Picture fringes(Size size, int tile_px, std::uint8_t dark, std::uint8_t bright) {
+Picture fringes(Size size, int tile_px, Seed seed) {
   constexpr int kReach = 4, kStripe = 3;  // pixels: a stripe narrower than 3 has no edges of its own
   const auto to_border = [&](int v) { return std::min(v % tile_px, tile_px - 1 - v % tile_px); };
   return from_function(size, [&](int x, int y) {
     const int to_vertical = to_border(x), to_horizontal = to_border(y);
-    if (std::min(to_vertical, to_horizontal) >= kReach) return dark;
-    const int along = to_horizontal <= to_vertical ? x : y;
-    return along / kStripe % 2 == 0 ? dark : bright;
+    if (std::min(to_vertical, to_horizontal) >= kReach) return kGround;
+    const bool across_horizontal = to_horizontal <= to_vertical;
+    const int along = across_horizontal ? x : y, across = across_horizontal ? y : x;
+    if (along / kStripe % 2 != 0) return kGround;
+    const int stripe = along / kStripe + across / tile_px, distance = (across + kReach) % tile_px;
+    const bool mirrored = stripe / 5 % 2 != 0;
+    return stripe % 5 == 0 ? band_luma(seed, mirrored ? 2 * kReach - 1 - distance : distance, 2 * kReach)
+                           : kBand;
   });
 }
 
@@ -91,8 +102,7 @@ Picture serpentine(Size size, Seed seed) {
     const bool turn = turns_right ? x > right - kWidth : x < kMargin + kWidth;
     if (in_row >= kWidth && !turn) return kGround;
     const bool end_is_right = last % 2 == 0;
-    const bool end = row == last && (end_is_right ? x > right - kSeedLength : x < kMargin + kSeedLength);
-    return end && seed == Seed::at_the_end ? kSeed : kBand;
+    return row == last ? band_luma(seed, end_is_right ? right - x : x - kMargin, 60) : kBand;
   });
   return box_filter(box_filter(sharp, 1), 1);  // rounds the corners, where the outline would break
 }
@@ -106,8 +116,7 @@ Picture spiral(Size size, Seed seed) {
     // The band's middle runs at radius (turns + turn) kPeriod.
     const double turns = std::floor(r / kPeriod - turn + 0.5), middle = (turns + turn) * kPeriod;
     if (turns < 1 || middle > outer || std::abs(r - middle) > kPeriod / 4.0) return kGround;
-    const bool end = middle > outer - kPeriod * 0.04;
-    return end && seed == Seed::at_the_end ? kSeed : kBand;
+    return band_luma(seed, (outer - middle) / kPeriod, 0.2);  // of a turn
   });
   return box_filter(box_filter(sharp, 1), 1);
 }

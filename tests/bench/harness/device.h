@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The GPU that benchmarks run on. For builds with CUDA alone.
+#pragma once
+
+#include <benchmark/benchmark.h>
+#include <cuda_runtime.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/harness/real_picture.h"
+#include "common/buffer.h"
+#include "common/execution.h"
+
+namespace cudavision::bench {
+
+class Device {
+ public:
+  // The current device; null, with the reason, when there is none that this build has kernels for.
+  static std::unique_ptr<Device> find(std::string *why_not);
+  ~Device() { (void)cudaStreamDestroy(stream_); }
+  Device(const Device &) = delete;
+  Device &operator=(const Device &) = delete;
+
+  const std::string &name() const { return name_; }
+  Execution execution() const { return {Backend::cuda, nullptr, stream_}; }
+  // Bytes read plus bytes written in a second by copies within the device, of buffers that its cache cannot
+  // hold.
+  double copy_bandwidth() const { return copy_bandwidth_; }
+
+  // How many frames of this size to take turns with, so that none is found in the cache again.
+  int frames_beyond_cache(double bytes_per_frame) const;
+  Status upload(const Picture &picture, int count, std::vector<DeviceImage<std::uint8_t>> *images) const;
+  Status download(ImageView<const std::uint8_t> image, std::vector<std::uint8_t> *bytes) const;
+
+  // Measures frame(i), which enqueues the work of one frame, i = 0, 1, 2 ...: one synchronisation around all
+  // of them, so that the time per frame is the device's unless launching takes longer. Counters as
+  // count_frames, and "of copy": the share of copy_bandwidth() that the least possible traffic of
+  // bytes_per_frame is.
+  void measure(benchmark::State &state, double bytes_per_frame,
+               const std::function<Status(int i)> &frame) const;
+
+ private:
+  Device() = default;
+  Status open();
+  Status measure_copies();
+
+  std::string name_;
+  cudaStream_t stream_ = nullptr;
+  int cache_bytes_ = 0;
+  double copy_bandwidth_ = 0;
+};
+
+}  // namespace cudavision::bench

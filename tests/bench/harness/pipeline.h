@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// appsrc ! elements ! fakesink, through which batches of one picture are timed.
+#pragma once
+
+#include <gst/gst.h>
+#include <gst/video/video.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "common/image.h"
+
+namespace cudavision::bench {
+
+inline bool have_element(const char *name) {
+  GstElementFactory *factory = gst_element_factory_find(name);
+  if (factory == nullptr) return false;
+  gst_object_unref(factory);
+  return true;
+}
+
+class Pipeline {
+ public:
+  static constexpr int kBatch = 32;  // frames: 200 MB of 1080p in RGB, more than caches hold
+
+  // elements: as for gst-launch-1.0. bytes: a frame of the format and size, as gst_video_info_set_format lays
+  // it out.
+  Pipeline(const std::string &elements, const std::string &format, Size size,
+           const std::vector<std::uint8_t> &bytes);
+  ~Pipeline();
+  Pipeline(const Pipeline &) = delete;
+  Pipeline &operator=(const Pipeline &) = delete;
+
+  // Sends kBatch frames: seconds from the first's start until the last has arrived in the sink. The buffers
+  // come from the pool that the elements propose (else from an ordinary one) and are filled before the clock
+  // starts. Returns the error's text, empty if there is none.
+  std::string run_batch(double *seconds);
+
+ private:
+  std::string open(const std::string &elements);
+  std::string open_pool();
+  std::string send(const std::vector<GstBuffer *> &buffers);
+  std::string error_text() const;
+  GstBuffer *filled_buffer();
+  static GstPadProbeReturn count(GstPad *, GstPadProbeInfo *, gpointer self);
+
+  GstVideoInfo info_;
+  GstCaps *caps_;
+  GstBuffer *picture_;
+  GstElement *pipeline_ = nullptr, *source_ = nullptr;
+  GstBufferPool *pool_ = nullptr;
+  std::string failure_;
+  GstClockTime next_time_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  int arrived_count_ = 0;
+};
+
+}  // namespace cudavision::bench

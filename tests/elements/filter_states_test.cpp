@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The base class over its states: many starts and stops, what is left afterwards, and failures in between.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "elements/canny_reference.h"
+#include "elements/harness.h"
+
+namespace {
+
+using namespace cudavision::test;
+using cudavision::Size;
+
+class FilterStates : public ElementTest {};
+
+void expect_nothing_left() {
+#if CUDAVISION_EMULATED
+  EXPECT_EQ(simt::live_allocations(), 0u);
+  EXPECT_EQ(simt::live_bytes(), 0u);
+  EXPECT_EQ(simt::live_streams(), 0u);
+#endif
+}
+
+// --- starts and stops ---
+
+TEST_F(FilterStates, hundred_cycles_leave_nothing) {
+  const Owned<GstElement> pipeline = parse(
+      "videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=32,height=24 ! cudacanny name=canny "
+      "backend=" +
+      backend() + " ! fakesink");
+  GstElement *canny = child(pipeline, "canny");
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(plays_to_the_end(pipeline)) << i;
+    EXPECT_EQ(text(canny, "active-backend"), backend());
+    ASSERT_EQ(gst_element_set_state(pipeline.get(), GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
+    EXPECT_EQ(text(canny, "active-backend"), "none");
+    expect_nothing_left();
+  }
+}
+
+TEST_F(FilterStates, half_way_cycles_leave_nothing) {
+  const Owned<GstElement> pipeline =
+      parse("videotestsrc ! video/x-raw,format=RGB,width=32,height=24 ! cudacanny backend=" + backend() +
+            " ! fakesink");
+  for (int i = 0; i < 20; ++i)
+    for (const GstState state :
+         {GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_PLAYING, GST_STATE_PAUSED, GST_STATE_READY}) {
+      ASSERT_NE(gst_element_set_state(pipeline.get(), state), GST_STATE_CHANGE_FAILURE);
+      ASSERT_EQ(gst_element_get_state(pipeline.get(), nullptr, nullptr, 30 * GST_SECOND),
+                GST_STATE_CHANGE_SUCCESS);
+      if (state == GST_STATE_READY) expect_nothing_left();
+    }
+}
+
+TEST_F(FilterStates, element_is_finalised_when_it_was_used_and_when_not) {
+  gpointer used = nullptr, unused = nullptr;
+  {
+    Harness harness;
+    used = harness.element();
+    g_object_add_weak_pointer(G_OBJECT(harness.element()), &used);
+    harness.work(VideoFrame("NV12", {34, 18}));
+    const Owned<GstElement> element = parse("cudacanny");
+    unused = element.get();
+    g_object_add_weak_pointer(G_OBJECT(element.get()), &unused);
+  }
+  EXPECT_EQ(used, nullptr);
+  EXPECT_EQ(unused, nullptr);
+}
+
+TEST_F(FilterStates, restart_works_with_other_caps_and_settings) {
+  Harness harness;
+  const VideoFrame first("NV12", {34, 18}), second("RGB", {21, 33});
+  EXPECT_TRUE(same_bytes(harness.work(first), with_edges(first)));
+  gst_element_set_state(harness.element(), GST_STATE_READY);
+  expect_nothing_left();
+  g_object_set(harness.element(), "high-threshold", 300.0, nullptr);
+  harness.restart();
+  EXPECT_TRUE(same_bytes(harness.work(second), with_edges(second, {50, 300})));
+}
+
+TEST_F(FilterStates, backend_changes_between_stop_and_start) {
+  Harness harness;
+  const VideoFrame frame("NV12", {34, 18});
+  for (const std::string &choice : {std::string("cpu"), backend(), std::string("cpu"), std::string("auto")}) {
+    gst_element_set_state(harness.element(), GST_STATE_NULL);
+    set(harness.element(), "backend", choice);
+    harness.restart();
+    EXPECT_TRUE(same_bytes(harness.pass(frame), with_edges(frame))) << choice;
+    if (choice != "auto") {
+      EXPECT_EQ(text(harness.element(), "active-backend"), choice);
+    }
+  }
+}
+
+TEST_F(FilterStates, stop_before_caps_arrive_is_quiet) {
+  for (int i = 0; i < 5; ++i) Harness harness;
+  Harness harness;
+  EXPECT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_flush_start()));
+  EXPECT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_flush_stop(TRUE)));
+}
+
+// --- planted failures ---
+
+#if CUDAVISION_EMULATED
+// The frame fails with that error; afterwards, from NULL, the element works again.
+void expect_failure_then_recovery(Harness *harness, const VideoFrame &frame, const std::string &words) {
+  // Copies that a failed synchronisation leaves queued are carried out at the stop: the memory outlives it.
+  std::vector<std::uint8_t> bytes = frame.bytes();
+  GstBuffer *buffer = gst_buffer_new_wrapped_full(static_cast<GstMemoryFlags>(0), bytes.data(), bytes.size(),
+                                                  0, bytes.size(), nullptr, nullptr);
+  EXPECT_EQ(harness->exchange(Owned<GstBuffer>(buffer), GST_FLOW_ERROR), nullptr);
+  EXPECT_TRUE(is(take_error(harness->element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED, words));
+  EXPECT_FALSE(take_error(harness->element())) << "one error is enough";
+  simt::reset();
+  gst_element_set_state(harness->element(), GST_STATE_NULL);
+  expect_nothing_left();
+  harness->restart();
+  EXPECT_TRUE(same_bytes(harness->work(frame), with_edges(frame)));
+  EXPECT_FALSE(take_error(harness->element()));
+}
+
+TEST_F(FilterStates, too_little_device_memory_says_how_many_bytes) {
+  Harness harness;
+  const VideoFrame frame("NV12", {640, 360});
+  simt::set_memory_limit(100 * 1000);
+  harness.negotiate(frame);
+  EXPECT_TRUE(is(take_error(harness.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
+                 "640 x 360 bytes of device memory"));
+  EXPECT_EQ(simt::live_allocations(), 0u);
+  EXPECT_EQ(harness.push(frame.buffer()), GST_FLOW_NOT_NEGOTIATED);
+  simt::reset();
+  harness.restart();
+  const VideoFrame small("NV12", {34, 18});
+  EXPECT_TRUE(same_bytes(harness.work(small), with_edges(small)));
+}
+
+// The element's answer to caps when the nth allocation fails; false when it asks for fewer.
+bool survives_failure_of_allocation(unsigned n, const VideoFrame &frame) {
+  Harness harness;
+  simt::fail_allocations_after(n);
+  harness.negotiate(frame);
+  const auto error = take_error(harness.element());
+  simt::reset();
+  if (!error) return false;
+  EXPECT_TRUE(is(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT, "bytes"));
+  gst_element_set_state(harness.element(), GST_STATE_NULL);
+  expect_nothing_left();
+  harness.restart();
+  EXPECT_TRUE(same_bytes(harness.work(frame), with_edges(frame)));
+  return true;
+}
+
+TEST_F(FilterStates, every_allocation_may_fail) {
+  for (const char *format : {"NV12", "RGB"}) {
+    unsigned failures = 0;
+    while (survives_failure_of_allocation(failures, VideoFrame(format, {34, 18}))) ++failures;
+    EXPECT_GT(failures, 3u) << format;
+  }
+}
+
+TEST_F(FilterStates, allocation_that_fails_in_playing_is_an_error) {
+  const VideoFrame frame("NV12", {34, 18});
+  for (const char *change : {"gaussian-sigma", "roi-x"}) {  // each makes the element allocate
+    Harness harness;
+    harness.work(frame);
+    set(harness.element(), change, "3");
+    simt::fail_allocations_after(0);
+    EXPECT_EQ(harness.exchange(frame.buffer(), GST_FLOW_ERROR), nullptr) << change;
+    EXPECT_TRUE(
+        is(take_error(harness.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT, "bytes"));
+    simt::reset();
+    harness.restart();
+    harness.work(frame);
+  }
+}
+
+TEST_F(FilterStates, every_launch_may_fail) {
+  const VideoFrame frame("RGB", {34, 18});
+  for (unsigned successes = 0; successes < 5; ++successes) {
+    Harness harness;
+    harness.work(frame);
+    simt::fail_after(simt::Call::launch, successes, cudaErrorLaunchFailure);
+    expect_failure_then_recovery(&harness, frame, "cudaErrorLaunchFailure");
+  }
+}
+
+TEST_F(FilterStates, every_copy_may_fail) {
+  const VideoFrame frame("NV12", {34, 18});
+  for (unsigned successes = 0; successes < 4; ++successes) {
+    Harness harness;
+    harness.work(frame);
+    simt::fail_after(simt::Call::copy, successes, cudaErrorIllegalAddress);
+    expect_failure_then_recovery(&harness, frame, "cudaErrorIllegalAddress");
+  }
+}
+
+TEST_F(FilterStates, failing_synchronisation_is_an_error) {
+  const VideoFrame frame("NV12", {34, 18});
+  Harness harness;
+  harness.work(frame);
+  simt::fail_next(simt::Call::synchronise, cudaErrorLaunchTimeout);
+  expect_failure_then_recovery(&harness, frame, "cudaErrorLaunchTimeout");
+}
+
+TEST_F(FilterStates, stream_that_cannot_be_made_fails_the_start) {
+  const Owned<GstElement> element = parse("cudacanny backend=cuda");
+  simt::fail_next(simt::Call::create, cudaErrorDevicesUnavailable);
+  EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  EXPECT_TRUE(is(take_error(element.get()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED,
+                 "cudaErrorDevicesUnavailable"));
+  gst_element_set_state(element.get(), GST_STATE_NULL);
+  EXPECT_NE(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+}
+
+TEST_F(FilterStates, pipeline_ends_with_the_elements_error) {
+  const Owned<GstElement> pipeline = parse(
+      "videotestsrc num-buffers=5 ! video/x-raw,format=NV12,width=32,height=24 ! cudacanny backend=cuda ! "
+      "fakesink");
+  simt::fail_after(simt::Call::launch, 9, cudaErrorLaunchFailure);
+  EXPECT_FALSE(plays_to_the_end(pipeline));
+  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+  expect_nothing_left();
+  EXPECT_TRUE(plays_to_the_end(pipeline));
+}
+#endif
+
+}  // namespace

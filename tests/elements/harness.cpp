@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// GstHarness with the elements' own expectations.
+#include "elements/harness.h"
+
+#include <utility>
+
+namespace cudavision::test {
+namespace {
+
+#if CUDAVISION_EMULATED
+std::uint64_t launches() { return simt::counters().launches; }
+#endif
+
+}  // namespace
+
+Harness::Harness(const std::string &description)
+    : element_(parse(description + " backend=" + backend())),
+      harness_(gst_harness_new_with_element(element_.get(), "sink", "src")) {}
+
+Harness::~Harness() { gst_harness_teardown(harness_); }
+
+void Harness::negotiate(const VideoFrame &frame) {
+  Owned<GstCaps> caps = frame.caps();
+  if (caps_ && gst_caps_is_equal(caps.get(), caps_.get())) return;
+  gst_harness_set_src_caps(harness_, gst_caps_ref(caps.get()));
+  caps_ = std::move(caps);
+}
+
+Owned<GstBuffer> Harness::exchange(Owned<GstBuffer> buffer, GstFlowReturn expected) {
+  EXPECT_EQ(push(std::move(buffer)), expected);
+  return Owned<GstBuffer>(gst_harness_try_pull(harness_));
+}
+
+std::vector<std::uint8_t> Harness::pass(const VideoFrame &frame) {
+  negotiate(frame);
+  const Owned<GstBuffer> out = exchange(frame.buffer());
+  EXPECT_NE(out, nullptr);
+  return out ? bytes_of(out.get()) : std::vector<std::uint8_t>();
+}
+
+std::vector<std::uint8_t> Harness::work(const VideoFrame &frame) {
+#if CUDAVISION_EMULATED
+  const std::uint64_t before = launches();
+#endif
+  std::vector<std::uint8_t> bytes = pass(frame);
+  EXPECT_EQ(text(element(), "active-backend"), backend());
+#if CUDAVISION_EMULATED
+  EXPECT_GT(launches(), before) << "no kernel was launched";
+#endif
+  return bytes;
+}
+
+void Harness::restart() {
+  gst_element_set_state(element(), GST_STATE_NULL);
+  EXPECT_EQ(gst_element_set_state(element(), GST_STATE_PLAYING), GST_STATE_CHANGE_SUCCESS);
+  EXPECT_TRUE(gst_harness_push_event(harness_, gst_event_new_stream_start("again")));
+  caps_.reset();
+}
+
+}  // namespace cudavision::test
