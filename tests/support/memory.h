@@ -87,27 +87,20 @@ class Memory {
     return bytes;
   }
 
-  // With AddressSanitizer, on the CPU and on the emulated GPU: an access to forbidden bytes ends the program.
+  // With AddressSanitizer, in host memory: an access to forbidden bytes ends the program.
   void forbid([[maybe_unused]] std::size_t begin, [[maybe_unused]] std::size_t end) const {
 #if defined(__SANITIZE_ADDRESS__)
-    if (can_forbid()) ASAN_POISON_MEMORY_REGION(data_ + begin, end - begin);
+    if (!on_device()) ASAN_POISON_MEMORY_REGION(data_ + begin, end - begin);
 #endif
   }
   void allow([[maybe_unused]] std::size_t begin, [[maybe_unused]] std::size_t end) const {
 #if defined(__SANITIZE_ADDRESS__)
-    if (can_forbid()) ASAN_UNPOISON_MEMORY_REGION(data_ + begin, end - begin);
+    if (!on_device()) ASAN_UNPOISON_MEMORY_REGION(data_ + begin, end - begin);
 #endif
   }
 
  private:
   bool on_device() const { return execution_.backend == Backend::cuda; }
-  bool can_forbid() const {
-#if CUDAVISION_EMULATED
-    return true;
-#else
-    return !on_device();
-#endif
-  }
 
   Execution execution_;
   std::size_t count_;
