@@ -2,6 +2,7 @@
 // The expected frames of cudacanny, by OpenCV.
 #include "elements/canny_reference.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>

@@ -3,15 +3,12 @@
 #include <gst/controller/controller.h>
 #include <gst/video/video.h>
 
-#include <cmath>
 #include <limits>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "elements/canny_reference.h"
 #include "elements/harness.h"
-#include "support/pictures.h"
 
 namespace {
 

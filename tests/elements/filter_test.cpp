@@ -131,6 +131,7 @@ TEST_F(Filter, caps_that_no_pad_offers_fail_negotiation) {
     Harness harness;
     gst_harness_set_src_caps(harness.get(), gst_caps_from_string(caps));
     EXPECT_EQ(harness.push(VideoFrame("GRAY8", {8, 8}).buffer()), GST_FLOW_NOT_NEGOTIATED) << caps;
+    EXPECT_FALSE(take_error(harness.element())) << "the pads refuse, not the work: " << caps;
     const VideoFrame frame("GRAY8", {20, 18});  // and the next caps are taken
     EXPECT_TRUE(same_bytes(harness.work(frame), with_edges(frame))) << caps;
   }

@@ -28,7 +28,9 @@ void Harness::negotiate(const VideoFrame &frame) {
 
 Owned<GstBuffer> Harness::exchange(Owned<GstBuffer> buffer, GstFlowReturn expected) {
   EXPECT_EQ(push(std::move(buffer)), expected);
-  return Owned<GstBuffer>(gst_harness_try_pull(harness_));
+  Owned<GstBuffer> out(gst_harness_try_pull(harness_));
+  EXPECT_TRUE(!out || gst_buffer_is_writable(out.get())) << "the element has not let go of it";
+  return out;
 }
 
 std::vector<std::uint8_t> Harness::pass(const VideoFrame &frame) {

@@ -2,8 +2,6 @@
 // GStreamer's beginning and end, the log handler, and small conveniences of the element tests.
 #include "elements/support.h"
 
-#include <gst/check/gstcheck.h>
-
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>

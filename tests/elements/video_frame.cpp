@@ -2,8 +2,6 @@
 // Frames whose every byte is known.
 #include "elements/video_frame.h"
 
-#include <algorithm>
-
 #include "support/pictures.h"
 
 namespace cudavision::test {

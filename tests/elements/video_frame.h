@@ -4,6 +4,7 @@
 
 #include <gst/video/video.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
