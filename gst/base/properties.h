@@ -6,7 +6,6 @@
 
 #include <gst/gst.h>
 
-#include <cmath>
 #include <functional>
 #include <vector>
 
@@ -27,14 +26,14 @@ struct PropertyText {
 template <typename S>
 struct Property {
   GParamSpec *spec;
-  std::function<bool(S &, const GValue *)> set;  // false: the value is refused
+  std::function<void(S &, const GValue *)> set;
   std::function<void(const S &, GValue *)> get;
 };
 
 template <typename S>
 Property<S> boolean_property(PropertyText text, bool S::*member, Mutable when = Mutable::playing) {
   return {g_param_spec_boolean(text.name, text.nick, text.blurb, S{}.*member, flags_of(when)),
-          [member](S &s, const GValue *v) { return s.*member = g_value_get_boolean(v) != FALSE, true; },
+          [member](S &s, const GValue *v) { s.*member = g_value_get_boolean(v) != FALSE; },
           [member](const S &s, GValue *v) { g_value_set_boolean(v, s.*member); }};
 }
 
@@ -42,21 +41,15 @@ template <typename S>
 Property<S> integer_property(PropertyText text, int S::*member, int least, int most,
                              Mutable when = Mutable::playing) {
   return {g_param_spec_int(text.name, text.nick, text.blurb, least, most, S{}.*member, flags_of(when)),
-          [member](S &s, const GValue *v) { return s.*member = g_value_get_int(v), true; },
+          [member](S &s, const GValue *v) { s.*member = g_value_get_int(v); },
           [member](const S &s, GValue *v) { g_value_set_int(v, s.*member); }};
 }
 
-// GLib's range check lets NaN pass: it is refused here.
 template <typename S>
 Property<S> real_property(PropertyText text, double S::*member, double least, double most,
                           Mutable when = Mutable::controllable) {
   return {g_param_spec_double(text.name, text.nick, text.blurb, least, most, S{}.*member, flags_of(when)),
-          [member](S &s, const GValue *v) {
-            const double value = g_value_get_double(v);
-            if (std::isnan(value)) return false;
-            s.*member = value;
-            return true;
-          },
+          [member](S &s, const GValue *v) { s.*member = g_value_get_double(v); },
           [member](const S &s, GValue *v) { g_value_set_double(v, s.*member); }};
 }
 
@@ -65,7 +58,7 @@ template <typename S, typename E, typename Base>
 Property<S> enum_property(PropertyText text, GType type, E Base::*member, Mutable when = Mutable::playing) {
   return {g_param_spec_enum(text.name, text.nick, text.blurb, type, static_cast<int>(S{}.*member),
                             flags_of(when)),
-          [member](S &s, const GValue *v) { return s.*member = static_cast<E>(g_value_get_enum(v)), true; },
+          [member](S &s, const GValue *v) { s.*member = static_cast<E>(g_value_get_enum(v)); },
           [member](const S &s, GValue *v) { g_value_set_enum(v, static_cast<int>(s.*member)); }};
 }
 
@@ -73,7 +66,7 @@ Property<S> enum_property(PropertyText text, GType type, E Base::*member, Mutabl
 template <typename S>
 Property<S> color_property(PropertyText text, guint32 S::*member, Mutable when = Mutable::controllable) {
   return {g_param_spec_uint(text.name, text.nick, text.blurb, 0, G_MAXUINT32, S{}.*member, flags_of(when)),
-          [member](S &s, const GValue *v) { return s.*member = g_value_get_uint(v), true; },
+          [member](S &s, const GValue *v) { s.*member = g_value_get_uint(v); },
           [member](const S &s, GValue *v) { g_value_set_uint(v, s.*member); }};
 }
 
@@ -102,13 +95,10 @@ class PropertyTable {
   }
 
  private:
-  static void set(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
+  static void set(GObject *object, guint id, const GValue *value, GParamSpec *) {
     GST_OBJECT_LOCK(object);
-    const bool taken = properties_[id - 1].set(*settings_of_(object), value);
+    properties_[id - 1].set(*settings_of_(object), value);
     GST_OBJECT_UNLOCK(object);
-    if (!taken)
-      g_warning("%s: the value of property '%s' is no number: it stays as it was", GST_OBJECT_NAME(object),
-                spec->name);
   }
   static void get(GObject *object, guint id, GValue *value, GParamSpec *) {
     GST_OBJECT_LOCK(object);

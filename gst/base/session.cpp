@@ -68,13 +68,14 @@ Status Session::negotiate(const GstVideoInfo &info, const FilterSettings &settin
 
 Status Session::prepare(const FilterSettings &settings) {
   const Region region = region_of(settings, size_of(info_));
-  if (stage_ && stage_->region == region && stage_->n_threads == settings.n_threads) return {};
+  const int n_threads = context_ ? 1 : settings.n_threads;  // CUDA needs the streaming thread alone
+  if (stage_ && stage_->region == region && stage_->n_threads == n_threads) return {};
   stage_.reset();
   if (region.width == 0 || region.height == 0) return {};
   stage_.emplace();
   stage_->region = region;
-  stage_->n_threads = settings.n_threads;
-  stage_->workers = std::make_unique<Workers>(settings.n_threads);
+  stage_->n_threads = n_threads;
+  stage_->workers = std::make_unique<Workers>(n_threads);
   const auto make = [&]() -> Status {
     CUDAVISION_TRY(stage_->staged.allocate(execution(), planes_shape(info_)));
     const Size size{region.width, region.height};

@@ -52,6 +52,15 @@ TEST_F(SimtStream, queued_work_runs_at_the_synchronise_of_its_stream) {
   EXPECT_EQ(number(), 21);
 }
 
+TEST_F(SimtStream, work_that_a_failed_wait_waited_for_never_runs) {
+  append_digit(number_, 1, a_);
+  append_digit(number_, 2, b_);
+  simt::fail_next(simt::Call::synchronise, cudaErrorLaunchFailure);
+  EXPECT_EQ(cudaStreamSynchronize(a_), cudaErrorLaunchFailure);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(number(), 0);
+}
+
 TEST_F(SimtStream, wait_for_an_event_runs_the_other_stream_up_to_it) {
   append_digit(number_, 1, a_);
   ASSERT_EQ(cudaEventRecord(event_, a_), cudaSuccess);

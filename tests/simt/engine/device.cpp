@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "stream.h"
+
 const int warpSize = 32;
 
 namespace simt {
@@ -115,6 +117,9 @@ cudaError_t admit(Call call) {
   if (!planned || planned->successes-- > 0) return cudaSuccess;
   const cudaError_t error = planned->error;
   planned.reset();
+  // What fails at a wait is the work waited for. On a real device nothing runs after it, least of all into host memory
+  // that its owner frees on seeing the error.
+  if (call == Call::synchronise) drop_all();
   return error;
 }
 

@@ -147,6 +147,15 @@ void enqueue(cudaStream_t stream, std::function<void()> work) {
   ++queue.enqueued;
 }
 
+void drop_all() {
+  const auto drop = [](Queue &queue) {
+    queue.work.clear();
+    queue.done = queue.enqueued;
+  };
+  drop(queue_of(nullptr));
+  for (const cudaStream_t stream : streams().streams) drop(queue_of(stream));
+}
+
 void drain_all() {
   drain(queue_of(nullptr));
   for (cudaStream_t stream : streams().streams) drain(queue_of(stream));

@@ -13,5 +13,7 @@ bool is_stream(cudaStream_t stream);
 void enqueue(cudaStream_t stream, std::function<void()> work);
 // Runs all that is queued on any stream.
 void drain_all();
+// Forgets all that is queued, as a device does that has failed.
+void drop_all();
 
 }  // namespace simt
