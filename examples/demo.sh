@@ -10,14 +10,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/support/packages.sh
 export PATH="$PATH:/usr/local/cuda/bin"
 
-video=${1:-/usr/share/doc/opencv-doc/examples/data/vtest.avi}
 install_packages "${packages_to_build[@]}" "${packages_to_play[@]}"
+video=${1:-$(test_data)/vtest.avi}
 [[ -r $video ]] || { echo "$video: no such video" >&2; exit 1; }
 video=$(realpath "$video")
 
 echo "Building (the first time takes a few minutes where there is an nvcc)"
-# Native code for the card that is here; without one, for all.
-archs=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d '. ' | sort -un | paste -sd, || true)
+archs=$(native_archs)  # none: for all cards
 build_in build -Dtests=disabled -Dbenchmarks=disabled ${archs:+-Dcuda-archs="$archs"}
 
 export GST_PLUGIN_PATH_1_0=$PWD/build/gst

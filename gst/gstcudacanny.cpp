@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// clang-format off
 /**
  * SECTION:element-cudacanny
  * @title: cudacanny
  * @short_description: Canny's edge detector
  *
  * cudacanny finds the edges of every frame: byte for byte those of OpenCV's `cv::Canny`, on an NVIDIA GPU or,
- * without one, on the CPU. With `output=edges` they replace the picture, white on black; with
- * `output=overlay` they are drawn on it. The luma is analysed: of RGB what `cv::cvtColor` makes of it, of YUV
- * the Y as it is.
+ * without one, on the CPU. With `output=edges` they replace the picture, white on black; with `output=overlay`
+ * they are drawn on it. The luma is analysed: of RGB what `cv::cvtColor` makes of it, of YUV the Y as it is.
+ * With a region of interest the picture outside of it stays as it is.
  *
- * Thresholds are in units of the Sobel operator: a step of k grey levels answers with 4 k at aperture 3, 48 k at 5 and
- * 640 k at 7, so that a threshold of 100 at aperture 3 corresponds to 1200 and 16000.
+ * Thresholds are in units of the Sobel operator: a step of k grey levels answers with 4 k at aperture 3, 48 k at
+ * 5 and 640 k at 7, so that a threshold of 100 at aperture 3 corresponds to 1200 and 16000.
  *
  * ## Example launch lines
  * |[
- * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudacanny ! videoconvert !
- * autovideosink gst-launch-1.0 videotestsrc pattern=ball ! cudacanny output=overlay color=0xff00ff00 !
- * videoconvert ! autovideosink
+ * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudacanny ! videoconvert ! autovideosink
+ * gst-launch-1.0 videotestsrc pattern=ball ! cudacanny output=overlay color=0xff00ff00 ! videoconvert ! autovideosink
  * ]|
  */
+// clang-format on
 #include "gstcudacanny.h"
 
 #include "base/format.h"
@@ -26,9 +27,6 @@
 #include "canny/canny.h"
 #include "common/owned_image.h"
 #include "draw/draw.h"
-
-GST_DEBUG_CATEGORY_STATIC(gst_cuda_canny_debug);
-#define GST_CAT_DEFAULT gst_cuda_canny_debug
 
 namespace {
 
@@ -101,14 +99,14 @@ GType output_type() {
        "edges"},
       {static_cast<int>(Output::overlay), "Edges are drawn on the picture in a colour", "overlay"},
       {0, nullptr, nullptr}};
-  static const GType type = cudavision::register_enum("GstCudaVisionCannyOutput", values);
+  static const GType type = g_enum_register_static("GstCudaVisionCannyOutput", values);
   return type;
 }
 
 GType aperture_type() {
   static const GEnumValue values[] = {
       {3, "3x3 pixels", "3"}, {5, "5x5 pixels", "5"}, {7, "7x7 pixels", "7"}, {0, nullptr, nullptr}};
-  static const GType type = cudavision::register_enum("GstCudaVisionCannyAperture", values);
+  static const GType type = g_enum_register_static("GstCudaVisionCannyAperture", values);
   return type;
 }
 
@@ -125,8 +123,10 @@ void install_properties(GObjectClass *klass) {
            {"high-threshold", "High threshold",
             "Pixels whose gradient exceeds it are edges (units of the Sobel operator)"},
            &S::high_threshold, 0, 1e7),
-       cudavision::enum_property<S>({"aperture", "Aperture", "Size of the Sobel operator"}, aperture_type(),
-                                    &S::aperture, cudavision::Mutable::controllable),
+       cudavision::enum_property<S>({"aperture", "Aperture",
+                                     "Size of the Sobel operator in pixels; gradients, and with them fitting "
+                                     "thresholds, grow with it"},
+                                    aperture_type(), &S::aperture, cudavision::Mutable::controllable),
        cudavision::boolean_property<S>(
            {"l2-gradient", "L2 gradient",
             "Measure the gradient by sqrt(dx^2 + dy^2), otherwise by |dx| + |dy|"},
@@ -140,8 +140,9 @@ void install_properties(GObjectClass *klass) {
            &S::hysteresis, cudavision::Mutable::controllable),
        cudavision::enum_property<S>({"output", "Output", "What becomes of the picture when display is on"},
                                     output_type(), &S::output, cudavision::Mutable::controllable),
-       cudavision::color_property<S>({"color", "Color", "Colour and opacity of drawn edges as 0xAARRGGBB"},
-                                     &S::color)});
+       cudavision::color_property<S>(
+           {"color", "Color", "Colour and opacity of drawn edges as 0xAARRGGBB (default opaque red)"},
+           &S::color)});
 }
 
 void finalize(GObject *object) {
@@ -152,7 +153,6 @@ void finalize(GObject *object) {
 }  // namespace
 
 static void gst_cuda_vision_canny_class_init(GstCudaVisionCannyClass *klass) {
-  GST_DEBUG_CATEGORY_INIT(gst_cuda_canny_debug, "cudacanny", 0, "Canny's edge detector");
   G_OBJECT_CLASS(klass)->finalize = finalize;
   install_properties(G_OBJECT_CLASS(klass));
   GstElementClass *element = GST_ELEMENT_CLASS(klass);

@@ -13,6 +13,9 @@ export PATH="$PATH:/usr/local/cuda/bin"
 install_packages "${packages_to_build[@]}" "${packages_to_play[@]}" "${packages_to_test[@]}" \
   "${packages_to_measure[@]}" || exit 1
 
+CUDAVISION_TEST_DATA=$(test_data) || exit 1
+export CUDAVISION_TEST_DATA
+
 failed_steps=0
 logs=()
 # try_build FOLDER MESON_OPTION...: builds and tests; what fails is counted, and the next build still runs.
@@ -29,8 +32,9 @@ try_build() {
   logs+=("$folder/meson-logs/testlog.junit.xml")
 }
 
-# One architecture: that the kernels compile for all of them is the release's to show, and takes minutes.
-try_build build-tests -Dwerror=true -Dcuda-archs=90 -Dtests=enabled -Dbenchmarks=enabled -Dexamples=enabled
+# The card that is here, or one architecture: that the kernels compile for all of them is a release's to show.
+archs=$(native_archs)
+try_build build-tests -Dwerror=true -Dcuda-archs="${archs:-90}" -Dtests=enabled -Dbenchmarks=enabled -Dexamples=enabled
 # The emulated kernels and the CPU backend, under the sanitizers.
 try_build build-asan -Dwerror=true -Dcuda=disabled -Dtests=enabled -Dbenchmarks=disabled -Dexamples=enabled \
   -Dbuildtype=debugoptimized -Db_sanitize=address,undefined

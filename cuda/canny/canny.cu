@@ -3,8 +3,7 @@
 // reason.
 //
 // 1. detect_edges: a block per tile of 64 x 64 pixels computes gradients, suppresses non-maxima into bitmaps
-// and
-//    settles hysteresis inside the tile (tile_components.cuh).
+//    and settles hysteresis inside the tile (tile_components.cuh).
 // 2. join_tiles: what stayed open at the tiles' borders is united across them (tile_graph.cuh).
 // 3. resolve_tiles: the open runs that hang together with something strong are written.
 #include <cuda_runtime.h>
@@ -24,8 +23,7 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kRowsPerThread = kTile * kTile / kThreads;  // a thread owns 16 pixels of one column
-constexpr int kHalo =
-    4;  // columns of luma beside the tile: enough for aperture 7 and one neighbour, and whole words
+constexpr int kHalo = 4;  // columns of luma beside the tile: for aperture 7 and one neighbour, in whole words
 constexpr int kLumaWords = (kTile + 2 * kHalo) / 4;
 
 template <int kAperture, bool kL2>
@@ -248,9 +246,9 @@ class CannyCuda final : public Canny {
     const TileGraph graph{
         static_cast<int>(tiles_.x), static_cast<int>(tiles_.y), parent_.data(), border_.data(), runs_.data(),
         run_count_.data()};
-    CUDAVISION_TRY(launch("detect_edges_kernel", kDetect[params.aperture / 2 - 1][params.l2_gradient], tiles_,
-                          dim3(kThreads), execution_.stream, luma, edges, integer_thresholds(params),
-                          params.hysteresis, graph));
+    CUDAVISION_TRY(CUDAVISION_LAUNCH_NAMED(
+        "detect_edges_kernel", kDetect[params.aperture / 2 - 1][params.l2_gradient], tiles_, dim3(kThreads),
+        execution_.stream, luma, edges, integer_thresholds(params), params.hysteresis, graph));
     if (!params.hysteresis) return {};
     CUDAVISION_TRY(CUDAVISION_LAUNCH(join_tiles_kernel, tiles_, dim3(2 * kTile), execution_.stream, graph));
     return CUDAVISION_LAUNCH(resolve_tiles_kernel, tiles_, dim3(kResolveThreads), execution_.stream, graph,

@@ -7,14 +7,14 @@
 #include "canny/canny_rows.h"
 #include "canny/canny_rules.h"
 #include "canny/hysteresis.h"
+#include "common/owned_image.h"
 #include "gaussian/gaussian.h"
 
 namespace cudavision::canny {
 namespace {
 
 constexpr int kStripsPerThread = 4;  // so that a thread that meets few edges takes more strips
-constexpr int kMinStripRows =
-    16;  // each strip computes two rows of gradients that its neighbours compute too
+constexpr int kMinStripRows = 16;    // each computes two rows of gradients that its neighbours compute too
 
 class CannyCpu final : public Canny {
  public:
@@ -27,7 +27,8 @@ class CannyCpu final : public Canny {
       boundaries_.push_back(static_cast<int>(static_cast<long long>(size.height) * i / strips));
     inner_boundaries_.assign(boundaries_.begin() + 1, boundaries_.end() - 1);
     for (int i = 0; i < threads; ++i) rows_.emplace_back(size.width);
-    lists_.assign(static_cast<std::size_t>(threads), WorkList(mask_));
+    lists_.reserve(static_cast<std::size_t>(threads));
+    for (int i = 0; i < threads; ++i) lists_.emplace_back(mask_);
   }
 
   Status run(ImageView<const std::uint8_t> luma, ImageView<std::uint8_t> edges,
@@ -56,12 +57,11 @@ class CannyCpu final : public Canny {
 
   Status smooth(ImageView<const std::uint8_t> *luma, double sigma) {
     if (!gaussian_) {
+      CUDAVISION_TRY(smoothed_.allocate(execution_, size_));
       CUDAVISION_TRY(make_gaussian(execution_, size_, &gaussian_));
-      smoothed_.resize(static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height));
     }
-    const ImageView<std::uint8_t> smoothed{smoothed_.data(), size_.width, size_.width, size_.height};
-    CUDAVISION_TRY(gaussian_->run(*luma, smoothed, sigma));
-    *luma = smoothed;
+    CUDAVISION_TRY(gaussian_->run(*luma, smoothed_.view(), sigma));
+    *luma = smoothed_.view();
     return {};
   }
 
@@ -72,7 +72,7 @@ class CannyCpu final : public Canny {
   std::vector<RowScratch> rows_;                    // one for each thread
   std::vector<WorkList> lists_;
   std::unique_ptr<Gaussian> gaussian_;
-  std::vector<std::uint8_t> smoothed_;
+  OwnedImage smoothed_;
 };
 
 }  // namespace

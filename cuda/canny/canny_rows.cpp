@@ -7,7 +7,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
-#include <cstring>
+#include <new>
 
 #include "canny/canny_rows.h"
 
@@ -266,6 +266,7 @@ RowScratch::RowScratch(int width)
       stride_(padded_width_ + 2 * kMargin),
       rows_(hwy::AllocateAligned<std::int16_t>(static_cast<std::size_t>(stride_) * 6)),
       magnitudes_(hwy::AllocateAligned<std::int32_t>(static_cast<std::size_t>(stride_) * 3)) {
+  if (!rows_ || !magnitudes_) throw std::bad_alloc();
   // Vectors reach beyond the last pixel: what they compute there is dropped, but shall be computed from
   // numbers.
   std::fill_n(rows_.get(), stride_ * 6, std::int16_t{0});

@@ -37,18 +37,13 @@ CUDAVISION_HOST_DEVICE constexpr int magnitude(int dx, int dy) {
   return kL2 ? dx * dx + dy * dy : (dx < 0 ? -dx : dx) + (dy < 0 ? -dy : dy);
 }
 
-// The direction across the edge, along which its magnitude must be a maximum.
-enum class Sector : unsigned {
-  horizontal = 0,
-  vertical = 1,
-  falling = 2,
-  rising = 3
-};  // falling: x and y grow together
+// The direction across the edge, along which its magnitude must be a maximum. Falling: x and y grow together.
+enum class Sector : unsigned { horizontal = 0, vertical = 1, falling = 2, rising = 3 };
 
-// OpenCV decides by |dy| * 2^15 < |dx| * 13573 (tan 22.5 degrees in Q15: horizontal) and
-// |dy| * 2^15 > |dx| * 13573 + |dx| * 2^16 (tan 67.5 degrees: vertical). With t = floor(|dx| * 13573 / 2^15)
-// these are |dy| <= t and |dy| > t + 2 |dx|: 13573 is odd, so |dx| * 13573 / 2^15 is no integer for 0 < |dx|
-// < 2^15, and where both derivatives are 0 the magnitude exceeds no threshold. In this form 16 bits suffice.
+// OpenCV decides by |dy| * 2^15 < |dx| * 13573 (tan 22.5 degrees in Q15: horizontal) and |dy| * 2^15 > |dx| *
+// 13573 + |dx| * 2^16 (tan 67.5 degrees: vertical). With t = floor(|dx| * 13573 / 2^15) these are |dy| <= t
+// and |dy| > t + 2 |dx|: 13573 is odd, so |dx| * 13573 / 2^15 is no integer for 0 < |dx| < 2^15, and where
+// both derivatives are 0 the magnitude exceeds no threshold. In this form 16 bits suffice.
 CUDAVISION_HOST_DEVICE constexpr Sector sector(int dx, int dy) {
   const int x = dx < 0 ? -dx : dx, y = dy < 0 ? -dy : dy;
   const int t = static_cast<int>((static_cast<unsigned>(x) * 13573u) >> 15);

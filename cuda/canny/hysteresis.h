@@ -13,6 +13,9 @@ namespace cudavision::canny {
 class WorkList {
  public:
   explicit WorkList(const Bitmap &bitmap);
+  WorkList(WorkList &&) = default;
+  WorkList &operator=(WorkList &&) =
+      default;  // and no copies: they would lose the room that is kept for all words
 
   bool empty() const { return words_.empty(); }
   void push(int y, int i);

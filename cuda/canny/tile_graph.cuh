@@ -39,8 +39,7 @@ struct Run {
 // overflows.
 struct TileGraph {
   int tiles_x, tiles_y;
-  unsigned
-      *parent;  // [1 + tiles * kMaxNodes]: the union-find forest; parent[kStrongNode] is kStrongNode for good
+  unsigned *parent;      // [1 + tiles * kMaxNodes]: the forest; parent[kStrongNode] is kStrongNode for good
   std::uint8_t *border;  // [tiles][kSides][kTile] codes, along x or y
   unsigned *runs;        // [tiles][kMaxRuns] undecided runs, packed
   int *run_count;        // [tiles]

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <new>
 #include <string>
 #include <type_traits>
 
@@ -18,6 +19,16 @@
 namespace cudavision {
 
 constexpr int kMaxSide = 16384;  // of a frame, in pixels
+
+// Calls function and turns a lack of host memory, which the C++ library throws, into a Status.
+template <typename Function>
+Status catch_bad_alloc(const Function &function) {
+  try {
+    return function();
+  } catch (const std::bad_alloc &) {
+    return out_of_memory("the host has no memory left for it");
+  }
+}
 
 inline Status no_cuda_in_this_build() { return {Status::Code::no_device, "this build has no CUDA backend"}; }
 
@@ -35,6 +46,16 @@ inline Status check_size(const char *name, Size size, Size made_for) {
                           to_string(made_for));
 }
 
+// Calls the function of execution's backend with the other arguments.
+template <typename... Arguments>
+Status run_on_backend(const Execution &execution, Status (*cpu)(const Execution &, Arguments...),
+                      std::type_identity_t<Status (*)(const Execution &, Arguments...)> cuda,
+                      std::type_identity_t<Arguments>... arguments) {
+  const auto function = execution.backend == Backend::cpu ? cpu : cuda;
+  if (function == nullptr) return no_cuda_in_this_build();
+  return catch_bad_alloc([&] { return function(execution, arguments...); });
+}
+
 // Calls the maker of execution's backend for pictures of 1 to kMaxSide pixels a side.
 template <typename Room>
 Status make_on_backend(const Execution &execution, Size size, std::unique_ptr<Room> *room,
@@ -42,19 +63,7 @@ Status make_on_backend(const Execution &execution, Size size, std::unique_ptr<Ro
   if (size.width < 1 || size.height < 1 || size.width > kMaxSide || size.height > kMaxSide)
     return invalid_argument(to_string(size) + " pixels: each side must be between 1 and " +
                             std::to_string(kMaxSide));
-  if (execution.backend == Backend::cpu) return cpu(execution, size, room);
-  if (cuda == nullptr) return no_cuda_in_this_build();
-  return cuda(execution, size, room);
-}
-
-// Calls the function of execution's backend with the other arguments.
-template <typename... Arguments>
-Status run_on_backend(const Execution &execution, Status (*cpu)(const Execution &, Arguments...),
-                      std::type_identity_t<Status (*)(const Execution &, Arguments...)> cuda,
-                      std::type_identity_t<Arguments>... arguments) {
-  if (execution.backend == Backend::cpu) return cpu(execution, arguments...);
-  if (cuda == nullptr) return no_cuda_in_this_build();
-  return cuda(execution, arguments...);
+  return run_on_backend(execution, cpu, cuda, size, room);
 }
 
 }  // namespace cudavision

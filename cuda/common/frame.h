@@ -9,8 +9,8 @@
 
 namespace cudavision {
 
-// One colour component. Its sample for pixel (x, y) is the byte
-// data[(y >> shift_y) * pitch_bytes + (x >> shift_x) * step_bytes].
+// One colour component. Its sample for pixel (x, y) is the byte data[(y >> shift_y) * pitch_bytes + (x >>
+// shift_x) * step_bytes].
 struct Component {
   std::uint8_t *data = nullptr;
   std::ptrdiff_t pitch_bytes = 0;

@@ -15,8 +15,9 @@ __global__ void probe_kernel() {}
 
 Status probe_kernels() {
   cudaFuncAttributes attributes;
-  const Status status = CUDAVISION_CHECK_CUDA(cudaFuncGetAttributes(&attributes, probe_kernel));
-  if (status.ok()) return {};
+  const cudaError_t error = cudaFuncGetAttributes(&attributes, probe_kernel);
+  const Status status = CUDAVISION_CHECK_CUDA(error);
+  if (error != cudaErrorNoKernelImageForDevice && error != cudaErrorInvalidDeviceFunction) return status;
   return {Status::Code::no_device, "no code for this device in this build: " + status.text()};
 }
 

@@ -2,6 +2,7 @@
 // The threads of the CPU backend, on oneTBB.
 #include "common/workers.h"
 
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -11,12 +12,13 @@ struct Workers::Arena {
   tbb::task_arena arena;
 };
 
-Workers::Workers(int thread_count)
-    : thread_count_(thread_count > 0 ? thread_count : tbb::this_task_arena::max_concurrency()) {
+Workers::Workers(int thread_count) : thread_count_(thread_count > 0 ? thread_count : core_count()) {
   if (thread_count_ > 1) arena_ = std::make_unique<Arena>(Arena{tbb::task_arena(thread_count_)});
 }
 
 Workers::~Workers() = default;
+
+int Workers::core_count() { return tbb::info::default_concurrency(); }
 
 void Workers::run(int task_count, const std::function<void(int, int)> &body) const {
   if (!arena_ || task_count < 2) {

@@ -9,9 +9,12 @@ namespace cudavision {
 
 class Workers {
  public:
-  // thread_count: how many threads work at once, the caller's included; 0 means one per core.
+  // thread_count: how many threads work at once, the caller's included; 0 means core_count().
   explicit Workers(int thread_count = 0);
   ~Workers();
+
+  // The threads that this process can run at once; more gain nothing.
+  static int core_count();
 
   int thread_count() const { return thread_count_; }
   // Calls body(task, slot) once for every task in [0, task_count), in any order, and returns when all are

@@ -18,7 +18,7 @@ CUDAVISION_HOST_DEVICE constexpr std::uint8_t blend(std::uint8_t color, std::uin
   return static_cast<std::uint8_t>((alpha * color + (255 - alpha) * pixel + 127) / 255);
 }
 
-// Component i is sampled like luma: written at every pixel, rather than once for a group of them.
+// Component i may be subsampled: written once for a group of pixels, rather than at every one.
 CUDAVISION_HOST_DEVICE inline bool is_chroma(const Frame &frame, int i) {
   return frame.model == ColorModel::yuv && i > 0;
 }
@@ -30,8 +30,7 @@ CUDAVISION_HOST_DEVICE inline Region chroma_region(const Component &c, Region re
           ((region.y + region.height - 1) >> c.shift_y) - y + 1};
 }
 
-// Sample (x, y) of every component in turn, in the component's own coordinates; covered: the mask is set on
-// the sample or, where it is subsampled, on a pixel of it.
+// Whether the mask is set on any pixel of sample (x, y) of a component, in the component's own coordinates.
 CUDAVISION_HOST_DEVICE inline bool covers(const Component &c, int x, int y, Region region,
                                           ImageView<const std::uint8_t> mask) {
   for (int py = y << c.shift_y; py < (y + 1) << c.shift_y; ++py)

@@ -45,7 +45,7 @@ namespace {
 
 HWY_EXPORT(replace_packed_row);
 
-constexpr int kRowsPerTask = 16;  // of the region; even, so that no chroma row belongs to two tasks
+constexpr int kRowsPerTask = 16;  // of the region, or of chroma samples
 
 void fill_samples(std::uint8_t *first, int step, int count, std::uint8_t value) {
   if (step == 1)

@@ -65,8 +65,9 @@ Status extract_luma_cuda(const Execution &execution, const Frame &frame, ImageVi
   if (frame.model != ColorModel::rgb)
     return CUDAVISION_LAUNCH(y_luma_kernel, grid, block, execution.stream, frame.component[0], luma);
   const PackedRgb rgb(frame);
-  return launch("rgb_luma_kernel", rgb.step_bytes == 3 ? rgb_luma_kernel<3> : rgb_luma_kernel<4>, grid, block,
-                execution.stream, rgb, luma);
+  return CUDAVISION_LAUNCH_NAMED("rgb_luma_kernel",
+                                 rgb.step_bytes == 3 ? rgb_luma_kernel<3> : rgb_luma_kernel<4>, grid, block,
+                                 execution.stream, rgb, luma);
 }
 
 }  // namespace cudavision::luma

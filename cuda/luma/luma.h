@@ -11,9 +11,11 @@
 
 namespace cudavision {
 
+constexpr int kRedWeight = 9798, kGreenWeight = 19235, kBlueWeight = 3735;  // their sum is 2^15
+
 // ITU-R BT.601 luma in Q15, rounded half up, whatever the frame's colorimetry: cv::COLOR_RGB2GRAY.
 CUDAVISION_HOST_DEVICE constexpr std::uint8_t luma_of_rgb(int r, int g, int b) {
-  return static_cast<std::uint8_t>((9798 * r + 19235 * g + 3735 * b + 16384) >> 15);
+  return static_cast<std::uint8_t>((kRedWeight * r + kGreenWeight * g + kBlueWeight * b + 16384) >> 15);
 }
 
 // luma: h x w, uint8, becomes the luma of the pixels of frame; both of one size and in the backend's memory,

@@ -22,9 +22,9 @@ struct PackedRgb {
     pitch_bytes = c[0].pitch_bytes;
     step_bytes = c[0].step_bytes;
     for (int &weight : weights) weight = 0;
-    weights[c[0].data - first] = 9798;
-    weights[c[1].data - first] = 19235;
-    weights[c[2].data - first] = 3735;
+    weights[c[0].data - first] = kRedWeight;
+    weights[c[1].data - first] = kGreenWeight;
+    weights[c[2].data - first] = kBlueWeight;
   }
 };
 

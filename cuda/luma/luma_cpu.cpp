@@ -69,7 +69,7 @@ void y_row(const std::uint8_t *row, int step_bytes, int width, std::uint8_t *lum
   if (step_bytes == 1)
     std::copy_n(row, width, luma);
   else
-    for (int x = 0; x < width; ++x) luma[x] = row[2 * x];  // YUY2 and UYVY: every other byte
+    for (int x = 0; x < width; ++x) luma[x] = row[x * step_bytes];  // YUY2 and UYVY
 }
 
 }  // namespace

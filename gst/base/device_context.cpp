@@ -38,10 +38,12 @@ DeviceContext::~DeviceContext() {
 
 Status DeviceContext::synchronize() const { return CUDAVISION_CHECK_CUDA(cudaStreamSynchronize(stream_)); }
 
+// Set even where the device is current already: a context of the driver's own on this thread, which an
+// application may have made, gives way to the runtime's. GStreamer's streaming threads have none.
 DeviceContext::Scope::Scope(const DeviceContext *context) {
   if (context == nullptr) return;
-  changed_ = cudaGetDevice(&previous_) == cudaSuccess && previous_ != context->device_id_ &&
-             cudaSetDevice(context->device_id_) == cudaSuccess;
+  changed_ = cudaGetDevice(&previous_) == cudaSuccess && previous_ != context->device_id_;
+  (void)cudaSetDevice(context->device_id_);
 }
 
 DeviceContext::Scope::~Scope() {

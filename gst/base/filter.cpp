@@ -54,7 +54,7 @@ GType backend_choice_type() {
       {static_cast<int>(BackendChoice::cuda), "CUDA; an error when no device works", "cuda"},
       {static_cast<int>(BackendChoice::cpu), "The CPU, with as many threads as n-threads says", "cpu"},
       {0, nullptr, nullptr}};
-  static const GType type = cudavision::register_enum("GstCudaVisionBackend", values);
+  static const GType type = g_enum_register_static("GstCudaVisionBackend", values);
   return type;
 }
 
@@ -64,7 +64,7 @@ GType active_backend_type() {
       {static_cast<int>(ActiveBackend::cuda), "CUDA", "cuda"},
       {static_cast<int>(ActiveBackend::cpu), "The CPU", "cpu"},
       {0, nullptr, nullptr}};
-  static const GType type = cudavision::register_enum("GstCudaVisionActiveBackend", values);
+  static const GType type = g_enum_register_static("GstCudaVisionActiveBackend", values);
   return type;
 }
 
@@ -158,7 +158,8 @@ void before_transform(GstBaseTransform *transform, GstBuffer *buffer) {
 void post_message(GstCudaVisionFilter *filter, GstBuffer *buffer) {
   const GstSegment &segment = GST_BASE_TRANSFORM(filter)->segment;
   const GstClockTime pts = GST_BUFFER_PTS(buffer);
-  const char *name = GST_OBJECT_NAME(gst_element_get_factory(GST_ELEMENT(filter)));
+  const GstElementFactory *factory = gst_element_get_factory(GST_ELEMENT(filter));  // none after g_object_new
+  const char *name = factory != nullptr ? GST_OBJECT_NAME(factory) : G_OBJECT_TYPE_NAME(filter);
   GstStructure *structure =
       gst_structure_new(name, "timestamp", G_TYPE_UINT64, pts, "stream-time", G_TYPE_UINT64,
                         converted(gst_segment_to_stream_time, segment, pts), "running-time", G_TYPE_UINT64,

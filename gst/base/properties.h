@@ -110,9 +110,4 @@ class PropertyTable {
   static inline std::vector<Property<S>> properties_;
 };
 
-// Registers a GEnum type on first use. values ends in a row of zeros and lives for ever.
-inline GType register_enum(const char *name, const GEnumValue *values) {
-  return g_enum_register_static(name, values);
-}
-
 }  // namespace cudavision

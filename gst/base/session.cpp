@@ -68,17 +68,21 @@ Status Session::negotiate(const GstVideoInfo &info, const FilterSettings &settin
 
 Status Session::prepare(const FilterSettings &settings) {
   const Region region = region_of(settings, size_of(info_));
-  const int n_threads = context_ ? 1 : settings.n_threads;  // CUDA needs the streaming thread alone
-  if (stage_ && stage_->region == region && stage_->n_threads == n_threads) return {};
+  const int n_threads = context_ ? 1 : std::min(settings.n_threads, Workers::core_count());  // CUDA needs one
+  const Size size{region.width, region.height};
+  if (stage_ && stage_->size == size && stage_->n_threads == n_threads) {
+    stage_->region = region;  // it may move: scratch depends on its size alone
+    return {};
+  }
   stage_.reset();
-  if (region.width == 0 || region.height == 0) return {};
+  if (size.width == 0 || size.height == 0) return {};
   stage_.emplace();
   stage_->region = region;
+  stage_->size = size;
   stage_->n_threads = n_threads;
   stage_->workers = std::make_unique<Workers>(n_threads);
   const auto make = [&]() -> Status {
     CUDAVISION_TRY(stage_->staged.allocate(execution(), planes_shape(info_)));
-    const Size size{region.width, region.height};
     if (needs_luma_image(layout_)) CUDAVISION_TRY(stage_->luma.allocate(execution(), size));
     return make_operation_(execution(), info_, size, &stage_->operation);
   };
@@ -115,6 +119,7 @@ Status Session::work(const Planes &host, bool draw) {
 }
 
 void Session::drop_history() {
+  const DeviceContext::Scope scope(context_.get());
   if (stage_) stage_->operation->drop_history();
 }
 

@@ -66,9 +66,10 @@ class Session {
   GstVideoInfo info_;
   PixelLayout layout_;
 
-  // Made for one region and number of threads; destroyed before the context, with its device current.
+  // Made for one size of region and number of threads; destroyed before the context, with its device current.
   struct Stage {
     Region region;
+    Size size;  // of the region
     int n_threads;
     std::unique_ptr<Workers> workers;
     StagedFrame staged;

@@ -132,8 +132,9 @@ std::vector<Case> make_cases(const Picture &picture, const std::string &kind) {
       CannyParams params;
       params.aperture = aperture;
       params.l2_gradient = l2;
-      // A slope gives 16 times the gradient with the wider operators.
-      if (aperture != 3) params.low_threshold *= 16, params.high_threshold *= 16;
+      // A step gives 12 and 160 times the gradient with the wider operators.
+      const double growth = aperture == 3 ? 1 : aperture == 5 ? 12 : 160;
+      params.low_threshold *= growth, params.high_threshold *= growth;
       cases.push_back({&picture,
                        std::to_string(picture.width()) + "x" + std::to_string(picture.height()) + "/" + kind +
                            "/aperture:" + std::to_string(aperture) + "/" + (l2 ? "L2" : "L1"),
@@ -155,6 +156,7 @@ int run(int argc, char **argv) {
   for (const Size size : {Size{1280, 720}, Size{1920, 1080}, Size{3840, 2160}}) {
     if (Picture real = real_picture(size, &why_not); real.size() == size) add(std::move(real), "real");
     add(test::noise(size, 1), "noise");
+    add(test::serpentine(size, test::Seed::at_the_end), "serpentine");  // the longest chain of weak pixels
   }
   if (!why_not.empty()) comparison.leave_out("the real picture", why_not);
   for (const Case &c : cases) add_cpu(comparison, c);

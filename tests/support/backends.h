@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/execution.h"
+#include "common/probe.h"
 
 #if CUDAVISION_HAVE_CUDA
 #include <cuda_runtime.h>
@@ -111,6 +112,7 @@ class BackendTest : public testing::TestWithParam<BackendCase> {
         (void)cudaGetLastError();
         GTEST_SKIP() << "no CUDA device";
       }
+      if (const Status status = probe_kernels(); !status.ok()) GTEST_SKIP() << status.text();
 #else
       GTEST_SKIP() << "this build has no CUDA backend";
 #endif

@@ -25,7 +25,29 @@ install_packages() {
     >/dev/null
 }
 
-# build_in FOLDER MESON_OPTION...: configures once, then builds; says nothing but errors and warnings when all is well.
+# test_data: prints the folder of OpenCV's sample pictures and videos. Slim container images leave out what packages put
+# under /usr/share/doc: then the package is unpacked into build-data.
+test_data() {
+  local installed=/usr/share/doc/opencv-doc/examples/data unpacked=$PWD/build-data
+  if [[ -e $installed/vtest.avi ]]; then
+    echo "$installed"
+    return
+  fi
+  if [[ ! -e $unpacked$installed/vtest.avi ]]; then
+    mkdir -p "$unpacked"
+    (cd "$unpacked" && apt-get download -qq opencv-doc && dpkg -x opencv-doc_*.deb . && rm opencv-doc_*.deb) >&2
+  fi
+  echo "$unpacked$installed"
+}
+
+# native_archs: prints the compute capabilities of the cards that are here, as 75,90, as far as nvcc knows them.
+native_archs() {
+  local arch
+  nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d '. ' | grep -xE '[0-9]+' | sort -un |
+    while read -r arch; do nvcc --list-gpu-code 2>/dev/null | grep -oxE "sm_$arch" | cut -c4-; done | paste -sd,
+}
+
+# build_in FOLDER MESON_OPTION...: configures once, then builds.
 build_in() {
   local folder=$1; shift
   [[ -e $folder/build.ninja ]] || meson setup "$folder" "$@"

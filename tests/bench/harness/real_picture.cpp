@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Scales and converts the decoded picture.
+// Tiles and converts the decoded frame.
 #include "bench/harness/real_picture.h"
 
 #include <gst/video/video.h>
@@ -51,16 +51,18 @@ GstVideoInfo info_of(GstVideoFormat format, Size size) {
 }  // namespace
 
 std::vector<std::uint8_t> real_frame(const std::string &format, Size size, std::string *why_not) {
-  const test::Photo &photo = test::rgb_photo("building.jpg");
+  const test::Photo &photo = test::rgb_photo("vtest.avi", 100);
   if (!photo.ok()) {
     *why_not = photo.why_not;
     return {};
   }
   gst_init(nullptr, nullptr);
-  RawFrame src(info_of(GST_VIDEO_FORMAT_RGB, {photo.pixels.width() / 3, photo.pixels.height()}));
+  RawFrame src(info_of(GST_VIDEO_FORMAT_RGB, size));
   RawFrame dst(info_of(gst_video_format_from_string(format.c_str()), size));
-  for (int y = 0; y < photo.pixels.height(); ++y)
-    std::copy_n(photo.pixels.row(y), photo.pixels.width(), src.row(y));
+  // Tiled, not scaled: an enlarged frame has fewer edges than one of its size.
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < 3 * size.width; ++x)
+      src.row(y)[x] = photo.pixels.row(y % photo.pixels.height())[x % photo.pixels.width()];
   GstVideoConverter *converter = gst_video_converter_new(&src.info(), &dst.info(), nullptr);
   if (converter == nullptr) {
     *why_not = "GStreamer does not convert RGB to " + format;

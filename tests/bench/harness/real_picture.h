@@ -13,9 +13,9 @@ namespace cudavision::bench {
 
 using test::Picture;
 
-// building.jpg of OpenCV's samples (Debian's package opencv-doc), scaled by GStreamer: the bytes of a frame
-// of a raw video format, laid out as gst_video_info_set_format has it. Empty, with the reason, when that is
-// not possible here.
+// A frame of vtest.avi of OpenCV's samples (Debian's package opencv-doc), tiled to the size: the bytes of a
+// frame of a raw video format, laid out as gst_video_info_set_format has it. Empty, with the reason, when
+// that is not possible here.
 std::vector<std::uint8_t> real_frame(const std::string &format, Size size, std::string *why_not);
 // The same in gray; of size 0 x 0 when not possible.
 Picture real_picture(Size size, std::string *why_not);
