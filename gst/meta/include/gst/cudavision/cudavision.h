@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// All of the library: the results that the elements of gst-cudavision attach to frames.
+#pragma once
+
+#include <gst/cudavision/elementtype.h>
+#include <gst/cudavision/keypointsmeta.h>
+#include <gst/cudavision/linesmeta.h>
+#include <gst/cudavision/prelude.h>
+#include <gst/cudavision/tensormeta.h>

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Points of interest on a frame.
+#pragma once
+
+#include <gst/cudavision/prelude.h>
+
+G_BEGIN_DECLS
+
+typedef struct _GstCudaVisionKeypoint GstCudaVisionKeypoint;
+typedef struct _GstCudaVisionKeypointsMeta GstCudaVisionKeypointsMeta;
+
+/**
+ * GstCudaVisionKeypoint:
+ * @x: in pixels; the origin is the centre of the top left pixel, x runs to the right
+ * @y: in pixels, downwards; pixel centres are at integers
+ * @response: how strong the point is, in the unit of the element that found it; greater is stronger
+ * @angle: the direction of the intensity's gradient, radians from +x toward +y; NaN when it has none
+ *
+ * A point of interest.
+ *
+ * Since: 0.1
+ */
+struct _GstCudaVisionKeypoint {
+  gfloat x;
+  gfloat y;
+  gfloat response;
+  gfloat angle;
+};
+
+/**
+ * GstCudaVisionKeypointsMeta:
+ * @meta: the parent #GstMeta
+ *
+ * The points of interest of a frame. A meta without points says that they were looked for and none was found.
+ *
+ * A copy of the frame shares the points with it. When the video is scaled, x and y are multiplied by the
+ * ratio of the sizes, and the angle becomes that of the scaled gradient, in (-pi, pi]. From GStreamer 1.28
+ * points also follow cropping, borders and rotation; those that leave the frame are dropped.
+ *
+ * The meta, and what its accessors return with (transfer none), are valid as long as the meta is on its
+ * buffer: until the buffer is freed or goes back to its pool.
+ *
+ * Since: 0.1
+ */
+struct _GstCudaVisionKeypointsMeta {
+  GstMeta meta;
+
+  /*< private >*/
+  GBytes *items;
+};
+
+/**
+ * GST_CUDA_VISION_TYPE_KEYPOINT: (skip)
+ *
+ * The boxed #GType of #GstCudaVisionKeypoint.
+ *
+ * Since: 0.1
+ */
+#define GST_CUDA_VISION_TYPE_KEYPOINT (gst_cuda_vision_keypoint_get_type())
+
+/**
+ * gst_cuda_vision_keypoint_get_type:
+ *
+ * Returns: the boxed #GType of #GstCudaVisionKeypoint
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+GType gst_cuda_vision_keypoint_get_type(void);
+
+/**
+ * GST_CUDA_VISION_KEYPOINTS_META_API_TYPE: (skip)
+ *
+ * The #GType of the API of #GstCudaVisionKeypointsMeta.
+ *
+ * Since: 0.1
+ */
+#define GST_CUDA_VISION_KEYPOINTS_META_API_TYPE (gst_cuda_vision_keypoints_meta_api_get_type())
+
+/**
+ * GST_CUDA_VISION_KEYPOINTS_META_INFO: (skip)
+ *
+ * The #GstMetaInfo of #GstCudaVisionKeypointsMeta.
+ *
+ * Since: 0.1
+ */
+#define GST_CUDA_VISION_KEYPOINTS_META_INFO (gst_cuda_vision_keypoints_meta_get_info())
+
+/**
+ * gst_cuda_vision_keypoints_meta_api_get_type:
+ *
+ * Returns: the #GType of the API of #GstCudaVisionKeypointsMeta
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+GType gst_cuda_vision_keypoints_meta_api_get_type(void);
+
+/**
+ * gst_cuda_vision_keypoints_meta_get_info: (skip)
+ *
+ * The first call registers the meta with GStreamer; only then can one be deserialised.
+ *
+ * Returns: (transfer none): how GStreamer handles the meta
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+const GstMetaInfo *gst_cuda_vision_keypoints_meta_get_info(void);
+
+/**
+ * gst_cuda_vision_buffer_add_keypoints_meta:
+ * @buffer: (transfer none): a writable #GstBuffer
+ * @keypoints: (array length=n_keypoints) (transfer none) (nullable): the points, in the order in which they
+ * shall be read; they are copied
+ * @n_keypoints: the number of points; 0 says that none was found
+ *
+ * Attaches points of interest to a frame. A buffer that is not writable is refused with a critical message.
+ *
+ * Returns: (transfer none) (nullable): the meta, owned by @buffer; %NULL when it was refused
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+GstCudaVisionKeypointsMeta *gst_cuda_vision_buffer_add_keypoints_meta(GstBuffer *buffer,
+                                                                      const GstCudaVisionKeypoint *keypoints,
+                                                                      guint n_keypoints);
+
+/**
+ * gst_cuda_vision_buffer_get_keypoints_meta:
+ * @buffer: (transfer none): a #GstBuffer
+ *
+ * Returns: (transfer none) (nullable): the first #GstCudaVisionKeypointsMeta that was attached, owned by
+ * @buffer; %NULL when there is none
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+GstCudaVisionKeypointsMeta *gst_cuda_vision_buffer_get_keypoints_meta(GstBuffer *buffer);
+
+/**
+ * gst_cuda_vision_keypoints_meta_get_n:
+ * @meta: a #GstCudaVisionKeypointsMeta
+ *
+ * Returns: the number of points
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+guint gst_cuda_vision_keypoints_meta_get_n(const GstCudaVisionKeypointsMeta *meta);
+
+/**
+ * gst_cuda_vision_keypoints_meta_get_keypoint:
+ * @meta: a #GstCudaVisionKeypointsMeta
+ * @index: which one, from 0
+ * @keypoint: (out caller-allocates): the point; all zero when there is no such point
+ *
+ * Returns: %TRUE when there is a point of that index
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+gboolean gst_cuda_vision_keypoints_meta_get_keypoint(const GstCudaVisionKeypointsMeta *meta, guint index,
+                                                     GstCudaVisionKeypoint *keypoint);
+
+/**
+ * gst_cuda_vision_keypoints_meta_get_keypoints:
+ * @meta: a #GstCudaVisionKeypointsMeta
+ * @n_keypoints: (out): the number of points
+ *
+ * Returns: (array length=n_keypoints) (transfer none) (nullable): the points, in the order of the element
+ * that found them; %NULL when there are none
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+const GstCudaVisionKeypoint *gst_cuda_vision_keypoints_meta_get_keypoints(
+    const GstCudaVisionKeypointsMeta *meta, guint *n_keypoints);
+
+G_END_DECLS

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Straight lines on a frame.
+#pragma once
+
+#include <gst/cudavision/prelude.h>
+
+G_BEGIN_DECLS
+
+typedef struct _GstCudaVisionLine GstCudaVisionLine;
+typedef struct _GstCudaVisionLinesMeta GstCudaVisionLinesMeta;
+
+/**
+ * GstCudaVisionLine:
+ * @rho: the distance of the line from the origin in pixels, along its normal; negative against it
+ * @theta: the direction of the line's normal, in radians from +x toward +y, in [0, pi)
+ * @votes: how many pixels voted for the line
+ * @x1: the end with the smaller x (of a vertical line, with the smaller y), in pixels
+ * @y1: its y
+ * @x2: the other end
+ * @y2: its y
+ *
+ * The straight line x cos(theta) + y sin(theta) = rho. The origin is the centre of the top left pixel, x runs
+ * to the right, y downwards, pixel centres are at integers. The ends are those of its visible part.
+ *
+ * Since: 0.1
+ */
+struct _GstCudaVisionLine {
+  gfloat rho;
+  gfloat theta;
+  guint votes;
+  gfloat x1;
+  gfloat y1;
+  gfloat x2;
+  gfloat y2;
+};
+
+/**
+ * GstCudaVisionLinesMeta:
+ * @meta: the parent #GstMeta
+ *
+ * The straight lines of a frame, most votes first. A meta without lines says that they were looked for and
+ * none was found.
+ *
+ * A copy of the frame shares the lines with it. When the video is scaled, the ends are multiplied by the
+ * ratio of the sizes sx and sy, and rho and theta become those of the scaled line, whose normal is
+ * (cos(theta) / sx, sin(theta) / sy). From GStreamer 1.28 lines also follow cropping, borders and rotation:
+ * their ends are clipped to what remains visible, and lines that leave the frame are dropped.
+ *
+ * The meta, and what its accessors return with (transfer none), are valid as long as the meta is on its
+ * buffer: until the buffer is freed or goes back to its pool.
+ *
+ * Since: 0.1
+ */
+struct _GstCudaVisionLinesMeta {
+  GstMeta meta;
+
+  /*< private >*/
+  GBytes *items;
+};
+
+/**
+ * GST_CUDA_VISION_TYPE_LINE: (skip)
+ *
+ * The boxed #GType of #GstCudaVisionLine.
+ *
+ * Since: 0.1
+ */
+#define GST_CUDA_VISION_TYPE_LINE (gst_cuda_vision_line_get_type())
+
+/**
+ * gst_cuda_vision_line_get_type:
+ *
+ * Returns: the boxed #GType of #GstCudaVisionLine
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+GType gst_cuda_vision_line_get_type(void);
+
+/**
+ * GST_CUDA_VISION_LINES_META_API_TYPE: (skip)
+ *
+ * The #GType of the API of #GstCudaVisionLinesMeta.
+ *
+ * Since: 0.1
+ */
+#define GST_CUDA_VISION_LINES_META_API_TYPE (gst_cuda_vision_lines_meta_api_get_type())
+
+/**
+ * GST_CUDA_VISION_LINES_META_INFO: (skip)
+ *
+ * The #GstMetaInfo of #GstCudaVisionLinesMeta.
+ *
+ * Since: 0.1
+ */
+#define GST_CUDA_VISION_LINES_META_INFO (gst_cuda_vision_lines_meta_get_info())
+
+/**
+ * gst_cuda_vision_lines_meta_api_get_type:
+ *
+ * Returns: the #GType of the API of #GstCudaVisionLinesMeta
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+GType gst_cuda_vision_lines_meta_api_get_type(void);
+
+/**
+ * gst_cuda_vision_lines_meta_get_info: (skip)
+ *
+ * The first call registers the meta with GStreamer; only then can one be deserialised.
+ *
+ * Returns: (transfer none): how GStreamer handles the meta
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+const GstMetaInfo *gst_cuda_vision_lines_meta_get_info(void);
+
+/**
+ * gst_cuda_vision_buffer_add_lines_meta:
+ * @buffer: (transfer none): a writable #GstBuffer
+ * @lines: (array length=n_lines) (transfer none) (nullable): the lines, most votes first; they are copied
+ * @n_lines: the number of lines; 0 says that none was found
+ *
+ * Attaches straight lines to a frame. A buffer that is not writable is refused with a critical message.
+ *
+ * Returns: (transfer none) (nullable): the meta, owned by @buffer; %NULL when it was refused
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+GstCudaVisionLinesMeta *gst_cuda_vision_buffer_add_lines_meta(GstBuffer *buffer,
+                                                              const GstCudaVisionLine *lines, guint n_lines);
+
+/**
+ * gst_cuda_vision_buffer_get_lines_meta:
+ * @buffer: (transfer none): a #GstBuffer
+ *
+ * Returns: (transfer none) (nullable): the first #GstCudaVisionLinesMeta that was attached, owned by @buffer;
+ * %NULL when there is none
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+GstCudaVisionLinesMeta *gst_cuda_vision_buffer_get_lines_meta(GstBuffer *buffer);
+
+/**
+ * gst_cuda_vision_lines_meta_get_n:
+ * @meta: a #GstCudaVisionLinesMeta
+ *
+ * Returns: the number of lines
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+guint gst_cuda_vision_lines_meta_get_n(const GstCudaVisionLinesMeta *meta);
+
+/**
+ * gst_cuda_vision_lines_meta_get_line:
+ * @meta: a #GstCudaVisionLinesMeta
+ * @index: which one, from 0
+ * @line: (out caller-allocates): the line; all zero when there is no such line
+ *
+ * Returns: %TRUE when there is a line of that index
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+gboolean gst_cuda_vision_lines_meta_get_line(const GstCudaVisionLinesMeta *meta, guint index,
+                                             GstCudaVisionLine *line);
+
+/**
+ * gst_cuda_vision_lines_meta_get_lines:
+ * @meta: a #GstCudaVisionLinesMeta
+ * @n_lines: (out): the number of lines
+ *
+ * Returns: (array length=n_lines) (transfer none) (nullable): the lines, most votes first; %NULL for none
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+const GstCudaVisionLine *gst_cuda_vision_lines_meta_get_lines(const GstCudaVisionLinesMeta *meta,
+                                                              guint *n_lines);
+
+G_END_DECLS

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Arrays of numbers on a frame: histograms, descriptors, flow fields, maps.
+#pragma once
+
+#include <gst/cudavision/elementtype.h>
+
+G_BEGIN_DECLS
+
+/**
+ * GST_CUDA_VISION_TENSOR_MAX_DIMS:
+ *
+ * The most dimensions that a tensor can have.
+ *
+ * Since: 0.1
+ */
+#define GST_CUDA_VISION_TENSOR_MAX_DIMS 8
+
+typedef struct _GstCudaVisionTensorMeta GstCudaVisionTensorMeta;
+
+/**
+ * GstCudaVisionTensorMeta:
+ * @meta: the parent #GstMeta
+ * @id: says what the tensor holds, for example "histogram"; see gst_cuda_vision_tensor_meta_get_id()
+ * @element_type: the type of the numbers
+ * @n_dims: the number of dimensions, 1 to %GST_CUDA_VISION_TENSOR_MAX_DIMS
+ * @dims: the size of each dimension, outermost first; see gst_cuda_vision_tensor_meta_get_dims()
+ * @data: (nullable): the numbers, row-major without padding, in the byte order of the machine
+ * @frame_width: the width in pixels of the frame that the tensor was computed from; 0 when nobody said
+ * @frame_height: its height in pixels; 0 when nobody said
+ * @origin_x: the x of element (0, 0) in that frame, in pixels
+ * @origin_y: the y of element (0, 0) in that frame, in pixels
+ * @step_x: the distance in x from one column of elements to the next, in pixels; 0 when there are none
+ * @step_y: the distance in y from one row of elements to the next, in pixels; 0 when there are none
+ *
+ * An array of numbers that was computed from a frame, as a histogram or a field of vectors.
+ *
+ * Positions are in pixels of the frame of @frame_width x @frame_height: the origin is top left, x runs to the
+ * right, y downwards, and pixel centres are at integers. A transform of the video (scaling, cropping,
+ * rotating) leaves a tensor as it is, and its geometry still speaks of the frame that it was computed from.
+ *
+ * The data may lie on a GPU: mapping @data with %GST_MAP_READ then downloads it, and where nobody does
+ * nothing is copied. A copy of the frame shares @data with it.
+ *
+ * The meta, and what its accessors return with (transfer none), are valid as long as the meta is on its
+ * buffer: until the buffer is freed or goes back to its pool. Who needs the numbers longer keeps a reference
+ * of @data, or takes gst_cuda_vision_tensor_meta_get_bytes(). The fields are for reading.
+ *
+ * Since: 0.1
+ */
+struct _GstCudaVisionTensorMeta {
+  GstMeta meta;
+
+  GQuark id;
+  GstCudaVisionElementType element_type;
+  guint n_dims;
+  gsize dims[GST_CUDA_VISION_TENSOR_MAX_DIMS];
+  GstBuffer *data;
+
+  guint frame_width;
+  guint frame_height;
+  gdouble origin_x;
+  gdouble origin_y;
+  gdouble step_x;
+  gdouble step_y;
+};
+
+/**
+ * GST_CUDA_VISION_TENSOR_META_API_TYPE: (skip)
+ *
+ * The #GType of the API of #GstCudaVisionTensorMeta.
+ *
+ * Since: 0.1
+ */
+#define GST_CUDA_VISION_TENSOR_META_API_TYPE (gst_cuda_vision_tensor_meta_api_get_type())
+
+/**
+ * GST_CUDA_VISION_TENSOR_META_INFO: (skip)
+ *
+ * The #GstMetaInfo of #GstCudaVisionTensorMeta.
+ *
+ * Since: 0.1
+ */
+#define GST_CUDA_VISION_TENSOR_META_INFO (gst_cuda_vision_tensor_meta_get_info())
+
+/**
+ * gst_cuda_vision_tensor_meta_api_get_type:
+ *
+ * Returns: the #GType of the API of #GstCudaVisionTensorMeta
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+GType gst_cuda_vision_tensor_meta_api_get_type(void);
+
+/**
+ * gst_cuda_vision_tensor_meta_get_info: (skip)
+ *
+ * The first call registers the meta with GStreamer; only then can one be deserialised.
+ *
+ * Returns: (transfer none): how GStreamer handles the meta
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+const GstMetaInfo *gst_cuda_vision_tensor_meta_get_info(void);
+
+/**
+ * gst_cuda_vision_buffer_add_tensor_meta:
+ * @buffer: (transfer none): a writable #GstBuffer
+ * @id: says what the tensor holds; not empty. Several tensors may have one id
+ * @element_type: the type of the numbers
+ * @n_dims: the number of dimensions, 1 to %GST_CUDA_VISION_TENSOR_MAX_DIMS
+ * @dims: (array length=n_dims): the size of each dimension, outermost first, each at least 1
+ * @data: (transfer full): the numbers, row-major without padding, in the byte order of the machine; bytes
+ * behind the last number are ignored
+ *
+ * Attaches a tensor to a frame. Its geometry is unknown (all zero) until
+ * gst_cuda_vision_tensor_meta_set_geometry() says it.
+ *
+ * What is no tensor, or does not fit in @data, is refused with a critical message, and @data released.
+ *
+ * Returns: (transfer none) (nullable): the meta, owned by @buffer; %NULL when it was refused
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+GstCudaVisionTensorMeta *gst_cuda_vision_buffer_add_tensor_meta(GstBuffer *buffer, const gchar *id,
+                                                                GstCudaVisionElementType element_type,
+                                                                guint n_dims, const gsize *dims,
+                                                                GstBuffer *data);
+
+/**
+ * gst_cuda_vision_buffer_get_tensor_meta:
+ * @buffer: (transfer none): a #GstBuffer
+ * @id: (nullable): what the tensor holds; %NULL for any
+ *
+ * Returns: (transfer none) (nullable): the first tensor of that id that was attached, owned by @buffer; %NULL
+ * when there is none
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+GstCudaVisionTensorMeta *gst_cuda_vision_buffer_get_tensor_meta(GstBuffer *buffer, const gchar *id);
+
+/**
+ * gst_cuda_vision_buffer_get_tensor_metas:
+ * @buffer: (transfer none): a #GstBuffer
+ *
+ * Returns: (transfer container) (element-type GstCudaVisionTensorMeta): all tensors of @buffer, which owns
+ * them, in the order in which they were attached
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+GPtrArray *gst_cuda_vision_buffer_get_tensor_metas(GstBuffer *buffer);
+
+/**
+ * gst_cuda_vision_tensor_meta_set_geometry:
+ * @meta: a #GstCudaVisionTensorMeta on a writable buffer
+ * @frame_width: the width in pixels of the frame that the tensor was computed from
+ * @frame_height: its height in pixels
+ * @origin_x: the x of element (0, 0) in that frame, in pixels
+ * @origin_y: the y of element (0, 0) in that frame, in pixels
+ * @step_x: the distance in x from one column of elements to the next, in pixels; 0 when there are none
+ * @step_y: the distance in y from one row of elements to the next, in pixels; 0 when there are none
+ *
+ * Says where in the frame the elements of the tensor lie. What is not finite is refused with a critical.
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+void gst_cuda_vision_tensor_meta_set_geometry(GstCudaVisionTensorMeta *meta, guint frame_width,
+                                              guint frame_height, gdouble origin_x, gdouble origin_y,
+                                              gdouble step_x, gdouble step_y);
+
+/**
+ * gst_cuda_vision_tensor_meta_get_id:
+ * @meta: a #GstCudaVisionTensorMeta
+ *
+ * Returns: (transfer none) (nullable): what the tensor holds; valid for ever
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+const gchar *gst_cuda_vision_tensor_meta_get_id(const GstCudaVisionTensorMeta *meta);
+
+/**
+ * gst_cuda_vision_tensor_meta_get_dims:
+ * @meta: a #GstCudaVisionTensorMeta
+ * @n_dims: (out): the number of dimensions
+ *
+ * Returns: (array length=n_dims) (transfer none): the size of each dimension, outermost first
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+const gsize *gst_cuda_vision_tensor_meta_get_dims(const GstCudaVisionTensorMeta *meta, guint *n_dims);
+
+/**
+ * gst_cuda_vision_tensor_meta_get_size:
+ * @meta: a #GstCudaVisionTensorMeta
+ *
+ * Returns: the size of all numbers together in bytes
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+gsize gst_cuda_vision_tensor_meta_get_size(const GstCudaVisionTensorMeta *meta);
+
+/**
+ * gst_cuda_vision_tensor_meta_get_data:
+ * @meta: a #GstCudaVisionTensorMeta
+ *
+ * Copies nothing. The buffer is shared with the copies of the frame, so it is for reading.
+ *
+ * Returns: (transfer none) (nullable): the numbers, row-major without padding, at least
+ *   gst_cuda_vision_tensor_meta_get_size() bytes; %NULL in a pooled meta that was cleared
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+GstBuffer *gst_cuda_vision_tensor_meta_get_data(const GstCudaVisionTensorMeta *meta);
+
+/**
+ * gst_cuda_vision_tensor_meta_get_bytes:
+ * @meta: a #GstCudaVisionTensorMeta
+ *
+ * Maps the data and copies the numbers, also from a GPU.
+ *
+ * Returns: (transfer full) (nullable): gst_cuda_vision_tensor_meta_get_size() bytes, row-major without
+ * padding, in the byte order of the machine; %NULL when there is no data or it cannot be mapped
+ *
+ * Since: 0.1
+ */
+GST_CUDA_VISION_API
+GBytes *gst_cuda_vision_tensor_meta_get_bytes(const GstCudaVisionTensorMeta *meta);
+
+G_END_DECLS

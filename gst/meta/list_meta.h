@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A meta that holds a list of plain values in GBytes, which the copies of a frame share.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "registration.h"
+#include "wire.h"
+
+namespace cudavision {
+
+// Meta has a GstMeta and GBytes *items, which is nullptr or an array of Item. Wire says how an Item is
+// serialised: kSize in bytes, put(Writer, Item), get(Reader).
+template <typename Meta, typename Item, typename Wire>
+class ListMeta {
+ public:
+  // Takes items. nullptr when GStreamer refuses the buffer.
+  static Meta *attach(GstBuffer *buffer, const GstMetaInfo *info, GBytes *items) {
+    Meta *meta = as_list(gst_buffer_add_meta(buffer, info, nullptr));
+    if (meta != nullptr)
+      meta->items = items;
+    else
+      g_bytes_unref(items);
+    return meta;
+  }
+  static Meta *attach_copy(GstBuffer *buffer, const GstMetaInfo *info, const Item *items, guint count) {
+    return attach(buffer, info, g_bytes_new(items, sizeof(Item) * count));
+  }
+
+  static const Item *items(const Meta *meta, guint *count) {
+    gsize size = 0;
+    const void *data = meta->items == nullptr ? nullptr : g_bytes_get_data(meta->items, &size);
+    *count = static_cast<guint>(size / sizeof(Item));
+    return static_cast<const Item *>(data);
+  }
+  static gboolean item(const Meta *meta, guint index, Item *result) {
+    guint count = 0;
+    const Item *all = items(meta, &count);
+    *result = index < count ? all[index] : Item{};
+    return index < count;
+  }
+
+  // The functions of the GstMetaInfo.
+
+  static gboolean init(GstMeta *meta, gpointer, GstBuffer *) {
+    as_list(meta)->items = nullptr;
+    return TRUE;
+  }
+  static void free(GstMeta *meta, GstBuffer *) { g_clear_pointer(&as_list(meta)->items, g_bytes_unref); }
+  static void clear(GstBuffer *buffer, GstMeta *meta) { free(meta, buffer); }
+
+  // A copy of a part of the bytes is still a copy of that frame, as for GStreamer's regions of interest.
+  static gboolean transform(GstBuffer *dest, GstMeta *meta, GstBuffer *, GQuark type, gpointer data) {
+    if (GST_META_TRANSFORM_IS_COPY(type)) return share(dest, meta);
+    const std::optional<FrameMapping> mapping = mapping_of(type, data);
+    if (!mapping) return FALSE;
+    if (mapping->identity()) return share(dest, meta);
+    return attach(dest, meta->info, map_all(as_list(meta), *mapping)) != nullptr;
+  }
+
+#if CUDAVISION_HAVE_META_SERIALISATION
+  static gboolean serialize(const GstMeta *meta, GstByteArrayInterface *data, guint8 *version) {
+    guint count = 0;
+    const Item *all = items(reinterpret_cast<const Meta *>(meta), &count);
+    const std::uint64_t size = kHeaderBytes + std::uint64_t{count} * Wire::kSize;
+    if (size > std::numeric_limits<gint32>::max()) return FALSE;  // GStreamer's own header counts in 32 bits
+    guint8 *to = gst_byte_array_interface_append(data, static_cast<gsize>(size));
+    if (to == nullptr) return FALSE;
+    Writer writer(to);
+    writer.put<std::uint32_t>(count);
+    for (guint i = 0; i < count; ++i) Wire::put(writer, all[i]);
+    *version = kVersion;
+    return TRUE;
+  }
+
+  static GstMeta *deserialize(const GstMetaInfo *info, GstBuffer *buffer, const guint8 *data, gsize size,
+                              guint8 version) {
+    Reader reader(data, size);
+    const auto count = reader.get<std::uint32_t>();
+    if (version != kVersion || !reader.ok() || reader.left() != std::uint64_t{count} * Wire::kSize)
+      return nullptr;
+    Item *all = g_new(Item, count);
+    for (guint i = 0; i < count; ++i) all[i] = Wire::get(reader);
+    return reinterpret_cast<GstMeta *>(attach(buffer, info, g_bytes_new_take(all, sizeof(Item) * count)));
+  }
+#endif
+
+ private:
+  static constexpr std::uint8_t kVersion = 1;
+  static constexpr std::size_t kHeaderBytes = sizeof(std::uint32_t);  // the count
+
+  static Meta *as_list(GstMeta *meta) { return reinterpret_cast<Meta *>(meta); }
+
+  static gboolean share(GstBuffer *dest, GstMeta *meta) {
+    Meta *copy = as_list(gst_buffer_add_meta(dest, meta->info, nullptr));
+    if (copy == nullptr) return FALSE;
+    if (as_list(meta)->items != nullptr) copy->items = g_bytes_ref(as_list(meta)->items);
+    return TRUE;
+  }
+
+  static GBytes *map_all(const Meta *meta, const FrameMapping &mapping) {
+    guint count = 0, kept = 0;
+    const Item *all = items(meta, &count);
+    Item *mapped = g_new(Item, count);
+    for (guint i = 0; i < count; ++i)
+      if (const std::optional<Item> moved = mapping.map(all[i])) mapped[kept++] = *moved;
+    return g_bytes_new_take(mapped, sizeof(Item) * kept);
+  }
+};
+
+}  // namespace cudavision

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The geometry of points, gradients and lines under a homography.
+#include "mapping.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <tuple>
+#include <utility>
+
+namespace cudavision {
+namespace {
+
+using std::numbers::pi;
+constexpr double kEverywhere = std::numeric_limits<double>::infinity();
+
+struct Segment {
+  Point begin, end;
+};
+
+bool finite(Point p) { return std::isfinite(p.x) && std::isfinite(p.y); }
+
+Rectangle pixel_centres(const GstVideoRectangle &r) {
+  return {double(r.x), double(r.y), double(r.x) + r.w - 1, double(r.y) + r.h - 1};
+}
+
+// The pixel centres that are shown. Where the rectangle ends with its frame, it hides nothing.
+Rectangle shown_part(const GstVideoRectangle &r, const FrameSize &frame) {
+  Rectangle part = pixel_centres(r);
+  if (r.x <= 0) part.left = -kEverywhere;
+  if (r.y <= 0) part.top = -kEverywhere;
+  if (r.x + r.w >= frame.width) part.right = kEverywhere;
+  if (r.y + r.h >= frame.height) part.bottom = kEverywhere;
+  return part;
+}
+
+// Half a pixel around the centres belongs to the pixels.
+Rectangle pixels_of(const Rectangle &r) { return {r.left - 0.5, r.top - 0.5, r.right + 0.5, r.bottom + 0.5}; }
+
+// To the right and below it is one whole pixel: plain scaling takes the last centre, w - 1, to s w - s, which
+// for a small s is close to s w.
+Rectangle scaled_pixels_of(const Rectangle &r) {
+  return {r.left - 0.5, r.top - 0.5, r.right + 1, r.bottom + 1};
+}
+
+// Liang and Barsky, "A new concept and method for line clipping", 1984. begin and end: the visible share.
+bool clip_axis(double from, double to, double low, double high, double &begin, double &end) {
+  if (from == to) return from >= low && from <= high;
+  double enter = (low - from) / (to - from), leave = (high - from) / (to - from);
+  if (enter > leave) std::swap(enter, leave);
+  begin = std::max(begin, enter);
+  end = std::min(end, leave);
+  return begin <= end;
+}
+
+std::optional<Segment> clip(const Segment &s, const Rectangle &r) {
+  double begin = 0, end = 1;
+  if (!finite(s.begin) || !finite(s.end) || !clip_axis(s.begin.x, s.end.x, r.left, r.right, begin, end) ||
+      !clip_axis(s.begin.y, s.end.y, r.top, r.bottom, begin, end))
+    return std::nullopt;
+  const auto at = [&](double t) {
+    return Point{std::clamp(std::lerp(s.begin.x, s.end.x, t), r.left, r.right),
+                 std::clamp(std::lerp(s.begin.y, s.end.y, t), r.top, r.bottom)};
+  };
+  return Segment{at(begin), at(end)};
+}
+
+std::array<double, 3> cross(const std::array<double, 3> &a, const std::array<double, 3> &b) {
+  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+}
+
+}  // namespace
+
+FrameMapping FrameMapping::scaling(double sx, double sy) {
+  const Rectangle all{-kEverywhere, -kEverywhere, kEverywhere, kEverywhere};
+  return {{Row{sx, 0, 0}, Row{0, sy, 0}, Row{0, 0, 1}}, all, all, sx == 1 && sy == 1};
+}
+
+FrameMapping FrameMapping::matrix(const float (&matrix)[3][3], const GstVideoRectangle &in,
+                                  const FrameSize &in_size, const GstVideoRectangle &out) {
+  // The matrix counts from the corners of the rectangles: H = T(out) matrix T(-in).
+  std::array<Row, 3> h;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double a = matrix[i][0], b = matrix[i][1], c = matrix[i][2];
+    h[i] = {a, b, c - a * in.x - b * in.y};
+  }
+  for (std::size_t j = 0; j < 3; ++j) {
+    h[0][j] += out.x * h[2][j];
+    h[1][j] += out.y * h[2][j];
+  }
+  const bool same = h == std::array<Row, 3>{Row{1, 0, 0}, Row{0, 1, 0}, Row{0, 0, 1}};
+  const bool whole = in.x == 0 && in.y == 0 && in.w == in_size.width && in.h == in_size.height;
+  FrameMapping mapping(h, shown_part(in, in_size), pixel_centres(out),
+                       same && whole && in.w == out.w && in.h == out.h);
+  // H and -H are one mapping; depth is positive in front of the viewer, where the content is.
+  if (mapping.depth({in.x + in.w / 2.0, in.y + in.h / 2.0}) < 0)
+    for (Row &row : mapping.h_)
+      for (double &value : row) value = -value;
+  return mapping;
+}
+
+Point FrameMapping::project(Point p) const {
+  const double w = depth(p);
+  return {(h_[0][0] * p.x + h_[0][1] * p.y + h_[0][2]) / w, (h_[1][0] * p.x + h_[1][1] * p.y + h_[1][2]) / w};
+}
+
+// A gradient is a normal: with the Jacobian J at the point it becomes J^-T (cos, sin), here times det J.
+double FrameMapping::map_direction(double angle, Point from, Point to) const {
+  const double w = depth(from);
+  const double a = (h_[0][0] - to.x * h_[2][0]) / w, b = (h_[0][1] - to.x * h_[2][1]) / w;
+  const double c = (h_[1][0] - to.y * h_[2][0]) / w, d = (h_[1][1] - to.y * h_[2][1]) / w;
+  const double sign = a * d - b * c < 0 ? -1 : 1;
+  const double x = std::cos(angle), y = std::sin(angle);
+  return std::atan2(sign * (a * y - b * x), sign * (d * x - c * y));
+}
+
+std::optional<GstCudaVisionKeypoint> FrameMapping::map(const GstCudaVisionKeypoint &keypoint) const {
+  const Point from{keypoint.x, keypoint.y};
+  if (!finite(from) || !pixels_of(from_).contains(from) || !(depth(from) > 0)) return std::nullopt;
+  const Point to = project(from);
+  if (!scaled_pixels_of(to_).contains(to)) return std::nullopt;
+  GstCudaVisionKeypoint mapped = keypoint;
+  mapped.x = static_cast<float>(to.x);
+  mapped.y = static_cast<float>(to.y);
+  if (std::isfinite(keypoint.angle))
+    mapped.angle = static_cast<float>(map_direction(keypoint.angle, from, to));
+  return mapped;
+}
+
+// The line (cos, sin, -rho) becomes H^-T of it, here times det H: the cofactors of H.
+bool FrameMapping::map_normal(GstCudaVisionLine &line) const {
+  const std::array<double, 3> l{std::cos(double(line.theta)), std::sin(double(line.theta)),
+                                -double(line.rho)};
+  const std::array<Row, 3> cofactors{cross(h_[1], h_[2]), cross(h_[2], h_[0]), cross(h_[0], h_[1])};
+  std::array<double, 3> mapped;
+  for (std::size_t i = 0; i < 3; ++i)
+    mapped[i] = cofactors[i][0] * l[0] + cofactors[i][1] * l[1] + cofactors[i][2] * l[2];
+  const double length = std::hypot(mapped[0], mapped[1]);
+  if (!(length > 0) || !std::isfinite(length)) return false;
+  double rho = -mapped[2] / length, theta = std::atan2(mapped[1], mapped[0]);
+  if (theta < 0) theta += pi, rho = -rho;
+  if (static_cast<float>(theta) >= static_cast<float>(pi)) theta = 0, rho = -rho;
+  line.rho = static_cast<float>(rho);
+  line.theta = static_cast<float>(theta);
+  return true;
+}
+
+std::optional<GstCudaVisionLine> FrameMapping::map(const GstCudaVisionLine &line) const {
+  std::optional<Segment> s = clip({{line.x1, line.y1}, {line.x2, line.y2}}, from_);
+  if (!s || !(depth(s->begin) > 0) || !(depth(s->end) > 0)) return std::nullopt;
+  s = clip({project(s->begin), project(s->end)}, scaled_pixels_of(to_));
+  GstCudaVisionLine mapped = line;
+  if (!s || !map_normal(mapped)) return std::nullopt;
+  mapped.x1 = static_cast<float>(s->begin.x);
+  mapped.y1 = static_cast<float>(s->begin.y);
+  mapped.x2 = static_cast<float>(s->end.x);
+  mapped.y2 = static_cast<float>(s->end.y);
+  if (std::tie(mapped.x2, mapped.y2) < std::tie(mapped.x1, mapped.y1)) {
+    std::swap(mapped.x1, mapped.x2);
+    std::swap(mapped.y1, mapped.y2);
+  }
+  return mapped;
+}
+
+}  // namespace cudavision

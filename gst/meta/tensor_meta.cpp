@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tensors on a frame: the C interface, and how they travel with it.
+#include <gst/cudavision/tensormeta.h>
+
+#include <cmath>
+#include <memory>
+
+#include "registration.h"
+#include "tensor_shape.h"
+#include "tensor_wire.h"
+
+namespace {
+
+using cudavision::TensorShape;
+
+struct UnrefBuffer {
+  void operator()(GstBuffer *buffer) const { gst_buffer_unref(buffer); }
+};
+using BufferRef = std::unique_ptr<GstBuffer, UnrefBuffer>;
+
+GstCudaVisionTensorMeta *as_tensor(GstMeta *meta) {
+  return reinterpret_cast<GstCudaVisionTensorMeta *>(meta);
+}
+
+// All but the GstMeta, which is GStreamer's.
+void set_fields(GstMeta *meta, GstCudaVisionTensorMeta fields) {
+  fields.meta = *meta;
+  *as_tensor(meta) = fields;
+}
+
+// The functions of the GstMetaInfo.
+struct Functions {
+  static gboolean init(GstMeta *meta, gpointer, GstBuffer *) {
+    set_fields(meta, {});
+    return TRUE;
+  }
+  static void free(GstMeta *meta, GstBuffer *) { gst_clear_buffer(&as_tensor(meta)->data); }
+  static void clear(GstBuffer *buffer, GstMeta *meta) {
+    free(meta, buffer);
+    init(meta, nullptr, buffer);
+  }
+
+  // Scaled, cropped or rotated, the tensor stays what was computed from the frame that its geometry names. A
+  // copy of a part of the bytes is still a copy of that frame, as for GStreamer's regions of interest.
+  static gboolean transform(GstBuffer *dest, GstMeta *meta, GstBuffer *, GQuark type, gpointer) {
+    if (!GST_META_TRANSFORM_IS_COPY(type) && !GST_VIDEO_META_TRANSFORM_IS_SCALE(type) &&
+        !cudavision::is_matrix_transform(type))
+      return FALSE;
+    GstMeta *copy = gst_buffer_add_meta(dest, meta->info, nullptr);
+    if (copy == nullptr) return FALSE;
+    set_fields(copy, *as_tensor(meta));
+    if (as_tensor(copy)->data != nullptr) gst_buffer_ref(as_tensor(copy)->data);
+    return TRUE;
+  }
+
+#if CUDAVISION_HAVE_META_SERIALISATION
+  static gboolean serialize(const GstMeta *meta, GstByteArrayInterface *data, guint8 *version) {
+    *version = cudavision::kTensorWireVersion;
+    return cudavision::write_tensor(reinterpret_cast<const GstCudaVisionTensorMeta *>(meta), data);
+  }
+  static GstMeta *deserialize(const GstMetaInfo *info, GstBuffer *buffer, const guint8 *data, gsize size,
+                              guint8 version) {
+    GstCudaVisionTensorMeta tensor = {};
+    if (version != cudavision::kTensorWireVersion || !cudavision::read_tensor(data, size, &tensor))
+      return nullptr;
+    BufferRef numbers(tensor.data);
+    GstMeta *meta = gst_buffer_add_meta(buffer, info, nullptr);
+    if (meta == nullptr) return nullptr;
+    set_fields(meta, tensor);
+    (void)numbers.release();
+    return meta;
+  }
+#endif
+};
+
+}  // namespace
+
+GType gst_cuda_vision_tensor_meta_api_get_type() {
+  static const GType type = cudavision::register_meta_api("GstCudaVisionTensorMetaAPI", false);
+  return type;
+}
+
+const GstMetaInfo *gst_cuda_vision_tensor_meta_get_info() {
+  static const GstMetaInfo *const info = cudavision::register_meta<GstCudaVisionTensorMeta, Functions>(
+      GST_CUDA_VISION_TENSOR_META_API_TYPE, "GstCudaVisionTensorMeta");
+  return info;
+}
+
+GstCudaVisionTensorMeta *gst_cuda_vision_buffer_add_tensor_meta(GstBuffer *buffer, const gchar *id,
+                                                                GstCudaVisionElementType element_type,
+                                                                guint n_dims, const gsize *dims,
+                                                                GstBuffer *data) {
+  BufferRef numbers(data);
+  g_return_val_if_fail(GST_IS_BUFFER(buffer), nullptr);
+  g_return_val_if_fail(gst_buffer_is_writable(buffer), nullptr);
+  g_return_val_if_fail(id != nullptr && *id != '\0', nullptr);
+  g_return_val_if_fail(GST_IS_BUFFER(data), nullptr);
+  g_return_val_if_fail(data != buffer, nullptr);
+  g_return_val_if_fail(dims != nullptr || n_dims == 0, nullptr);
+
+  const TensorShape shape(element_type, n_dims, dims);
+  if (shape.error() != nullptr) {
+    g_critical("%s: tensor \"%s\": %s", G_STRFUNC, id, shape.error());
+    return nullptr;
+  }
+  if (gst_buffer_get_size(data) < shape.size()) {
+    g_critical("%s: tensor \"%s\": its %" G_GSIZE_FORMAT " bytes do not fit in data of %" G_GSIZE_FORMAT,
+               G_STRFUNC, id, shape.size(), gst_buffer_get_size(data));
+    return nullptr;
+  }
+
+  GstCudaVisionTensorMeta *meta =
+      as_tensor(gst_buffer_add_meta(buffer, GST_CUDA_VISION_TENSOR_META_INFO, nullptr));
+  if (meta == nullptr) return nullptr;
+  meta->id = g_quark_from_string(id);
+  shape.store(meta);
+  meta->data = numbers.release();
+  return meta;
+}
+
+GstCudaVisionTensorMeta *gst_cuda_vision_buffer_get_tensor_meta(GstBuffer *buffer, const gchar *id) {
+  g_return_val_if_fail(GST_IS_BUFFER(buffer), nullptr);
+  const GQuark wanted = g_quark_try_string(id);  // 0 for nullptr, and for what nothing was ever called
+  if (id != nullptr && wanted == 0) return nullptr;
+  gpointer state = nullptr;
+  while (GstMeta *meta =
+             gst_buffer_iterate_meta_filtered(buffer, &state, GST_CUDA_VISION_TENSOR_META_API_TYPE))
+    if (id == nullptr || as_tensor(meta)->id == wanted) return as_tensor(meta);
+  return nullptr;
+}
+
+GPtrArray *gst_cuda_vision_buffer_get_tensor_metas(GstBuffer *buffer) {
+  g_return_val_if_fail(GST_IS_BUFFER(buffer), nullptr);
+  GPtrArray *metas = g_ptr_array_new();
+  gpointer state = nullptr;
+  while (GstMeta *meta =
+             gst_buffer_iterate_meta_filtered(buffer, &state, GST_CUDA_VISION_TENSOR_META_API_TYPE))
+    g_ptr_array_add(metas, meta);
+  return metas;
+}
+
+void gst_cuda_vision_tensor_meta_set_geometry(GstCudaVisionTensorMeta *meta, guint frame_width,
+                                              guint frame_height, gdouble origin_x, gdouble origin_y,
+                                              gdouble step_x, gdouble step_y) {
+  g_return_if_fail(meta != nullptr);
+  g_return_if_fail(std::isfinite(origin_x) && std::isfinite(origin_y));
+  g_return_if_fail(std::isfinite(step_x) && std::isfinite(step_y));
+  meta->frame_width = frame_width;
+  meta->frame_height = frame_height;
+  meta->origin_x = origin_x;
+  meta->origin_y = origin_y;
+  meta->step_x = step_x;
+  meta->step_y = step_y;
+}
+
+const gchar *gst_cuda_vision_tensor_meta_get_id(const GstCudaVisionTensorMeta *meta) {
+  g_return_val_if_fail(meta != nullptr, nullptr);
+  return g_quark_to_string(meta->id);
+}
+
+const gsize *gst_cuda_vision_tensor_meta_get_dims(const GstCudaVisionTensorMeta *meta, guint *n_dims) {
+  g_return_val_if_fail(meta != nullptr, nullptr);
+  g_return_val_if_fail(n_dims != nullptr, nullptr);
+  *n_dims = meta->n_dims;
+  return meta->dims;
+}
+
+gsize gst_cuda_vision_tensor_meta_get_size(const GstCudaVisionTensorMeta *meta) {
+  g_return_val_if_fail(meta != nullptr, 0);
+  return TensorShape(meta->element_type, meta->n_dims, meta->dims).size();
+}
+
+GstBuffer *gst_cuda_vision_tensor_meta_get_data(const GstCudaVisionTensorMeta *meta) {
+  g_return_val_if_fail(meta != nullptr, nullptr);
+  return meta->data;
+}
+
+GBytes *gst_cuda_vision_tensor_meta_get_bytes(const GstCudaVisionTensorMeta *meta) {
+  g_return_val_if_fail(meta != nullptr, nullptr);
+  GstMapInfo map;
+  if (meta->data == nullptr || !gst_buffer_map(meta->data, &map, GST_MAP_READ)) return nullptr;
+  GBytes *bytes = g_bytes_new(map.data, gst_cuda_vision_tensor_meta_get_size(meta));
+  gst_buffer_unmap(meta->data, &map);
+  return bytes;
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Writes and reads tensors: id, type, dims, geometry, numbers, all little endian.
+#include "tensor_wire.h"
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "tensor_shape.h"
+#include "wire.h"
+
+namespace cudavision {
+
+#if CUDAVISION_HAVE_META_SERIALISATION
+namespace {
+
+constexpr double GstCudaVisionTensorMeta::*kGeometry[] = {
+    &GstCudaVisionTensorMeta::origin_x, &GstCudaVisionTensorMeta::origin_y, &GstCudaVisionTensorMeta::step_x,
+    &GstCudaVisionTensorMeta::step_y};
+
+std::uint64_t header_size(gsize id_size, guint n_dims) {
+  return 4 + std::uint64_t{id_size} + 2 + 8 * std::uint64_t{n_dims} + 2 * 4 + 4 * 8;
+}
+
+void write_header(Writer &writer, const GstCudaVisionTensorMeta *tensor, const char *id, gsize id_size) {
+  writer.put(static_cast<std::uint32_t>(id_size));
+  writer.put_elements(reinterpret_cast<const std::uint8_t *>(id), id_size, 1);
+  writer.put(static_cast<std::uint8_t>(tensor->element_type));
+  writer.put(static_cast<std::uint8_t>(tensor->n_dims));
+  for (guint i = 0; i < tensor->n_dims; ++i) writer.put<std::uint64_t>(tensor->dims[i]);
+  writer.put<std::uint32_t>(tensor->frame_width);
+  writer.put<std::uint32_t>(tensor->frame_height);
+  for (const auto field : kGeometry) writer.put(tensor->*field);
+}
+
+// The id as a string of its own; nullptr when the bytes are no text.
+char *read_id(Reader &reader) {
+  const auto size = reader.get<std::uint32_t>();
+  const auto *text = reinterpret_cast<const char *>(reader.take(size));
+  if (text == nullptr || size == 0 || !g_utf8_validate_len(text, size, nullptr)) return nullptr;
+  return g_strndup(text, size);
+}
+
+bool read_shape(Reader &reader, GstCudaVisionTensorMeta *tensor) {
+  const auto element_type = reader.get<std::uint8_t>();
+  tensor->n_dims = reader.get<std::uint8_t>();
+  if (element_type > GST_CUDA_VISION_ELEMENT_TYPE_F32 || tensor->n_dims > GST_CUDA_VISION_TENSOR_MAX_DIMS)
+    return false;
+  tensor->element_type = static_cast<GstCudaVisionElementType>(element_type);
+  for (guint i = 0; i < tensor->n_dims; ++i) {
+    const auto dim = reader.get<std::uint64_t>();
+    if (dim > std::numeric_limits<gsize>::max()) return false;
+    tensor->dims[i] = static_cast<gsize>(dim);
+  }
+  return reader.ok();
+}
+
+bool read_geometry(Reader &reader, GstCudaVisionTensorMeta *tensor) {
+  tensor->frame_width = reader.get<std::uint32_t>();
+  tensor->frame_height = reader.get<std::uint32_t>();
+  bool finite = true;
+  for (const auto field : kGeometry) {
+    tensor->*field = reader.get<double>();
+    finite = finite && std::isfinite(tensor->*field);
+  }
+  return finite && reader.ok();
+}
+
+}  // namespace
+
+gboolean write_tensor(const GstCudaVisionTensorMeta *tensor, GstByteArrayInterface *to) {
+  const TensorShape shape(tensor->element_type, tensor->n_dims, tensor->dims);
+  const char *id = g_quark_to_string(tensor->id);
+  if (shape.error() != nullptr || id == nullptr) return FALSE;  // a pooled meta that was cleared
+  const gsize id_size = std::strlen(id);
+  const std::uint64_t header = header_size(id_size, tensor->n_dims);
+  constexpr std::uint64_t kMost =
+      std::numeric_limits<gint32>::max();  // GStreamer's own header counts in 32 bits
+  if (header > kMost || shape.size() > kMost - header) return FALSE;
+
+  GstMapInfo map;
+  if (tensor->data == nullptr || !gst_buffer_map(tensor->data, &map, GST_MAP_READ)) return FALSE;
+  guint8 *bytes = gst_byte_array_interface_append(to, static_cast<gsize>(header) + shape.size());
+  if (bytes != nullptr) {
+    Writer writer(bytes);
+    write_header(writer, tensor, id, id_size);
+    writer.put_elements(map.data, shape.size(), gst_cuda_vision_element_type_size(tensor->element_type));
+  }
+  gst_buffer_unmap(tensor->data, &map);
+  return bytes != nullptr;
+}
+
+gboolean read_tensor(const guint8 *bytes, gsize size, GstCudaVisionTensorMeta *tensor) {
+  Reader reader(bytes, size);
+  g_autofree char *id = read_id(reader);
+  if (id == nullptr || !read_shape(reader, tensor) || !read_geometry(reader, tensor)) return FALSE;
+  const TensorShape shape(tensor->element_type, tensor->n_dims, tensor->dims);
+  if (shape.error() != nullptr || shape.size() != reader.left()) return FALSE;
+
+  auto *numbers = static_cast<guint8 *>(g_malloc(shape.size()));
+  copy_little_endian(numbers, reader.take(shape.size()), shape.size(),
+                     gst_cuda_vision_element_type_size(tensor->element_type));
+  tensor->data = gst_buffer_new_wrapped(numbers, shape.size());
+  tensor->id = g_quark_from_string(id);  // last: a quark lives for ever
+  return TRUE;
+}
+#endif
+
+}  // namespace cudavision

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The metas through GStreamer's own elements: what survives, where the coordinates are then, what is copied.
+#include <gst/app/gstappsink.h>
+#include <gst/app/gstappsrc.h>
+#include <gst/video/video.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "meta/support.h"
+
+namespace cudavision::test {
+namespace {
+
+using std::numbers::pi;
+
+class MetaPipeline : public testing::Test {
+ protected:
+  void SetUp() override { memory_counts().reset(); }
+  // Threads of a pipeline may let go of its elements, and those of their last frame, a moment after it went
+  // to NULL.
+  void TearDown() override {
+    for (int waited_ms = 0; memory_counts().alive != 0 && waited_ms < 5000; ++waited_ms) g_usleep(1000);
+    EXPECT_EQ(memory_counts().alive, 0);
+  }
+
+  static Owned<GstBuffer> frame_with_all() {
+    Owned<GstBuffer> buffer = frame();
+    attach_all(buffer.get());
+    return buffer;
+  }
+};
+
+// The tensor as it was attached, whatever happened to the frame; its numbers not read on the way.
+void expect_grid(const Owned<GstBuffer> &buffer) {
+  EXPECT_EQ(memory_counts().maps + memory_counts().copies, 0);
+  const auto *grid = gst_cuda_vision_buffer_get_tensor_meta(buffer.get(), "grid");
+  ASSERT_NE(grid, nullptr);
+  EXPECT_EQ(dims_of(grid), (std::vector<gsize>{2, 3}));
+  EXPECT_EQ(values_of<guint8>(grid), kGrid);
+  EXPECT_EQ(grid->frame_width, guint(kWidth));
+  EXPECT_EQ(grid->frame_height, guint(kHeight));
+  EXPECT_EQ(grid->origin_x, 53);
+  EXPECT_EQ(grid->origin_y, 59.5);
+  EXPECT_EQ(grid->step_x, 106.5);
+  EXPECT_EQ(grid->step_y, 120);
+}
+
+void expect_untouched(const Owned<GstBuffer> &buffer) {
+  expect_grid(buffer);
+  expect_same(gst_cuda_vision_buffer_get_keypoints_meta(buffer.get()), some_keypoints());
+  expect_same(gst_cuda_vision_buffer_get_lines_meta(buffer.get()), some_lines());
+}
+
+#define THROUGH_OR_SKIP(buffer, elements)                              \
+  const Owned<GstBuffer> buffer = through(elements, frame_with_all()); \
+  if (buffer == nullptr) GTEST_SKIP() << "not installed: " << (elements)
+
+TEST_F(MetaPipeline, identity_and_queue_pass_them_on) {
+  THROUGH_OR_SKIP(out, "identity ! queue ! identity");
+  expect_untouched(out);
+}
+
+TEST_F(MetaPipeline, videorate_passes_them_on) {
+  THROUGH_OR_SKIP(out, "videorate");
+  expect_untouched(out);
+}
+
+TEST_F(MetaPipeline, videoconvert_passes_the_tensor_on) {
+  THROUGH_OR_SKIP(out, "videoconvert ! capsfilter caps=video/x-raw,format=I420");
+  expect_grid(out);
+}
+
+// GStreamer 1.22's videoconvert is a videoscale too, and asks for SCALE by 1.
+TEST_F(MetaPipeline, videoconvert_passes_coordinates_on) {
+  THROUGH_OR_SKIP(out, "videoconvert ! capsfilter caps=video/x-raw,format=I420");
+  expect_same(gst_cuda_vision_buffer_get_keypoints_meta(out.get()), some_keypoints());
+  expect_same(gst_cuda_vision_buffer_get_lines_meta(out.get()), some_lines());
+}
+
+TEST_F(MetaPipeline, an_element_that_writes_on_the_frame_keeps_them) {
+  THROUGH_OR_SKIP(out, "videobalance saturation=0.5");
+  expect_untouched(out);
+}
+
+// What the definition says, in straight computation.
+GstCudaVisionKeypoint scaled(GstCudaVisionKeypoint k, double sx, double sy) {
+  k.x = float(k.x * sx);
+  k.y = float(k.y * sy);
+  k.angle = float(std::atan2(std::sin(k.angle) / sy, std::cos(k.angle) / sx));
+  return k;
+}
+GstCudaVisionLine scaled(GstCudaVisionLine l, double sx, double sy) {
+  const double nx = std::cos(l.theta) / sx, ny = std::sin(l.theta) / sy;
+  l.rho = float(l.rho / std::hypot(nx, ny));
+  l.theta = float(std::atan2(ny, nx));
+  l.x1 = float(l.x1 * sx);
+  l.x2 = float(l.x2 * sx);
+  l.y1 = float(l.y1 * sy);
+  l.y2 = float(l.y2 * sy);
+  return l;
+}
+
+void expect_scaled(const Owned<GstBuffer> &buffer, double sx, double sy) {
+  expect_grid(buffer);
+  guint n = 0;
+  const auto *keypoints_meta = gst_cuda_vision_buffer_get_keypoints_meta(buffer.get());
+  ASSERT_NE(keypoints_meta, nullptr);
+  const GstCudaVisionKeypoint *keypoints = gst_cuda_vision_keypoints_meta_get_keypoints(keypoints_meta, &n);
+  ASSERT_EQ(n, some_keypoints().size());
+  for (guint i = 0; i < n; ++i) expect_near(keypoints[i], scaled(some_keypoints()[i], sx, sy));
+  const auto *lines_meta = gst_cuda_vision_buffer_get_lines_meta(buffer.get());
+  ASSERT_NE(lines_meta, nullptr);
+  const GstCudaVisionLine *lines = gst_cuda_vision_lines_meta_get_lines(lines_meta, &n);
+  ASSERT_EQ(n, some_lines().size());
+  for (guint i = 0; i < n; ++i) {
+    expect_near(lines[i], scaled(some_lines()[i], sx, sy));
+    for (const auto &[x, y] : {std::pair(lines[i].x1, lines[i].y1), std::pair(lines[i].x2, lines[i].y2)})
+      EXPECT_NEAR(x * std::cos(lines[i].theta) + y * std::sin(lines[i].theta), lines[i].rho, 1e-3);
+  }
+}
+
+std::string videoscale(int width, int height) {
+  return "videoscale add-borders=false ! capsfilter caps=video/x-raw,pixel-aspect-ratio=1/1,width=" +
+         std::to_string(width) + ",height=" + std::to_string(height);
+}
+
+TEST_F(MetaPipeline, videoscale_scales_the_coordinates) {
+  const int sizes[][2] = {{160, 120}, {640, 480}, {100, 200}, {32, 24}, {333, 77}};
+  for (const auto &[width, height] : sizes) {
+    SCOPED_TRACE(std::to_string(width) + "x" + std::to_string(height));
+    memory_counts().reset();
+    THROUGH_OR_SKIP(out, videoscale(width, height));
+    expect_scaled(out, width / double(kWidth), height / double(kHeight));
+  }
+}
+
+TEST_F(MetaPipeline, scaled_there_and_back_is_where_it_was) {
+  THROUGH_OR_SKIP(out, videoscale(123, 457) + " ! " + videoscale(kWidth, kHeight));
+  expect_scaled(out, 1, 1);
+}
+
+TEST_F(MetaPipeline, tee_shares_and_copies_nothing) {
+  GstElement *pipeline = gst_parse_launch(
+      "appsrc name=src format=time caps=video/x-raw,format=RGB,width=320,height=240,framerate=30/1 ! tee "
+      "name=t "
+      "t. ! queue ! appsink name=plain sync=false "
+      "t. ! queue ! videoconvert ! video/x-raw,format=I420 ! appsink name=converted sync=false",
+      nullptr);
+  ASSERT_NE(pipeline, nullptr);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  GstElement *src = gst_bin_get_by_name(GST_BIN(pipeline), "src");
+  gst_app_src_push_buffer(GST_APP_SRC(src), frame_with_all().release());
+  gst_app_src_end_of_stream(GST_APP_SRC(src));
+  gst_object_unref(src);
+
+  const GstBuffer *data = nullptr;
+  for (const char *name : {"plain", "converted"}) {
+    GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), name);
+    GstSample *sample = gst_app_sink_try_pull_sample(GST_APP_SINK(sink), 10 * GST_SECOND);
+    gst_object_unref(sink);
+    ASSERT_NE(sample, nullptr) << name;
+    GstBuffer *buffer = gst_sample_get_buffer(sample);
+    const auto *grid = gst_cuda_vision_buffer_get_tensor_meta(buffer, "grid");
+    ASSERT_NE(grid, nullptr) << name;
+    if (data != nullptr) {
+      EXPECT_EQ(grid->data, data);
+    }
+    data = grid->data;
+    expect_same(gst_cuda_vision_buffer_get_keypoints_meta(buffer), some_keypoints());
+    expect_same(gst_cuda_vision_buffer_get_lines_meta(buffer), some_lines());
+    gst_sample_unref(sample);
+  }
+  EXPECT_EQ(memory_counts().maps + memory_counts().copies, 0);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_object_unref(pipeline);
+}
+
+TEST_F(MetaPipeline, scaling_from_a_frame_without_size_is_refused) {
+  const Owned<GstBuffer> buffer = frame_with_all(), other = frame();
+  GstVideoInfo none, some;
+  gst_video_info_init(&none);
+  gst_video_info_set_format(&some, GST_VIDEO_FORMAT_RGB, 10, 10);
+  GstVideoMetaTransform transform{&none, &some};
+  GstMeta *meta = &gst_cuda_vision_buffer_get_lines_meta(buffer.get())->meta;
+  EXPECT_FALSE(meta->info->transform_func(other.get(), meta, buffer.get(),
+                                          gst_video_meta_transform_scale_get_quark(), &transform));
+}
+
+#if GST_CHECK_VERSION(1, 28, 0)
+TEST_F(MetaPipeline, videocrop_moves_and_drops) {
+  THROUGH_OR_SKIP(out, "videocrop left=100 top=5 right=20 bottom=35");  // leaves 200 x 200
+  expect_grid(out);
+  const auto *keypoints = gst_cuda_vision_buffer_get_keypoints_meta(out.get());
+  ASSERT_NE(keypoints, nullptr);
+  ASSERT_EQ(gst_cuda_vision_keypoints_meta_get_n(keypoints), 1u);
+  GstCudaVisionKeypoint keypoint;
+  gst_cuda_vision_keypoints_meta_get_keypoint(keypoints, 0, &keypoint);
+  expect_near(keypoint, {0, 2, -2, -3});
+
+  const float diagonal = std::sqrt(0.5f), pi_4 = float(pi / 4), pi_2 = float(pi / 2);
+  const std::vector<GstCudaVisionLine> expected{{20, 0, 230, 20, 0, 20, 199},
+                                                {45, pi_2, 100, 0, 45, 199, 45},
+                                                {95 * diagonal, pi_4, 90, 0, 95, 95, 0},
+                                                {45 * diagonal, 3 * pi_4, 10, 0, 35, 164, 199}};
+  guint n = 0;
+  const GstCudaVisionLine *lines =
+      gst_cuda_vision_lines_meta_get_lines(gst_cuda_vision_buffer_get_lines_meta(out.get()), &n);
+  ASSERT_EQ(n, expected.size());
+  for (guint i = 0; i < 3; ++i) expect_near(lines[i], expected[i]);
+  // x - y = 60 is, in the new frame, (x + 100) - (y + 5) = 60.
+  EXPECT_NEAR(lines[3].x1 + 100 - (lines[3].y1 + 5), 60, 1e-3);
+  EXPECT_NEAR(lines[3].x1, 0, 1e-4);
+  EXPECT_NEAR(lines[3].y2, 199, 1e-4);
+}
+
+TEST_F(MetaPipeline, videoflip_turns) {
+  THROUGH_OR_SKIP(out, "videoflip method=clockwise");  // (x, y) to (239 - y, x)
+  expect_grid(out);
+  guint n = 0;
+  const GstCudaVisionKeypoint *keypoints =
+      gst_cuda_vision_keypoints_meta_get_keypoints(gst_cuda_vision_buffer_get_keypoints_meta(out.get()), &n);
+  ASSERT_EQ(n, 4u);
+  expect_near(keypoints[0], {239, 0, 1.5f, float(pi / 2)});
+  expect_near(keypoints[1], {218.5f, 10.25f, 3, float(1.25 + pi / 2)});
+  expect_near(keypoints[3], {232, 100, -2, float(-3 + pi / 2)});
+  const GstCudaVisionLine *lines =
+      gst_cuda_vision_lines_meta_get_lines(gst_cuda_vision_buffer_get_lines_meta(out.get()), &n);
+  ASSERT_EQ(n, 4u);
+  expect_near(lines[0], {120, float(pi / 2), 230, 0, 120, 239, 120});
+  expect_near(lines[1], {189, 0, 100, 189, 0, 189, 319});
+}
+
+TEST_F(MetaPipeline, borders_move_the_coordinates) {
+  THROUGH_OR_SKIP(out,
+                  "videoscale add-borders=true ! capsfilter "
+                  "caps=video/x-raw,pixel-aspect-ratio=1/1,width=640,height=640");
+  expect_grid(out);
+  GstCudaVisionKeypoint keypoint;
+  ASSERT_TRUE(gst_cuda_vision_keypoints_meta_get_keypoint(
+      gst_cuda_vision_buffer_get_keypoints_meta(out.get()), 1, &keypoint));
+  expect_near(keypoint, {20.5f, 41 + 80, 3, 1.25f});
+}
+#endif
+
+}  // namespace
+}  // namespace cudavision::test

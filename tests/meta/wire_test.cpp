@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Serialised metas: they come back as they were, and what is cut short or is no meta is refused.
+#include "wire.h"
+
+#include <random>
+
+#include "meta/support.h"
+
+namespace cudavision::test {
+namespace {
+
+TEST(Wire, is_little_endian_and_unpadded) {
+  guint8 bytes[15] = {};
+  Writer writer(bytes);
+  writer.put<std::uint8_t>(0x12);
+  writer.put<std::uint32_t>(0x3456789a);
+  writer.put<std::uint16_t>(0xbcde);
+  writer.put(1.0);
+  const guint8 expected[] = {0x12, 0x9a, 0x78, 0x56, 0x34, 0xde, 0xbc, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f};
+  EXPECT_TRUE(std::equal(std::begin(bytes), std::end(bytes), expected));
+  Reader reader(bytes, sizeof bytes);
+  EXPECT_EQ(reader.get<std::uint8_t>(), 0x12);
+  EXPECT_EQ(reader.get<std::uint32_t>(), 0x3456789au);
+  EXPECT_EQ(reader.get<std::uint16_t>(), 0xbcde);
+  EXPECT_EQ(reader.get<double>(), 1.0);
+  EXPECT_TRUE(reader.ok());
+  EXPECT_EQ(reader.left(), 0u);
+}
+
+TEST(Wire, reading_beyond_the_end_gives_zero_and_is_known) {
+  const guint8 bytes[] = {1, 2, 3};
+  Reader reader(bytes, sizeof bytes);
+  EXPECT_EQ(reader.get<std::uint32_t>(), 0u);
+  EXPECT_FALSE(reader.ok());
+  EXPECT_EQ(reader.get<std::uint8_t>(), 0u);  // also what would have fitted
+  EXPECT_EQ(reader.take(std::numeric_limits<std::size_t>::max()), nullptr);
+}
+
+#if GST_CHECK_VERSION(1, 24, 0)
+constexpr const char *kMetas[] = {"GstCudaVisionTensorMeta", "GstCudaVisionKeypointsMeta",
+                                  "GstCudaVisionLinesMeta"};
+
+std::vector<guint8> serialised(const GstMeta *meta) {
+  const Owned<GByteArray> bytes(g_byte_array_new());
+  EXPECT_TRUE(gst_meta_serialize_simple(meta, bytes.get()));
+  return {bytes->data, bytes->data + bytes->len};
+}
+
+// What the meta itself wrote: behind GStreamer's sizes, the name with its NUL, and the version.
+std::vector<guint8> payload(const GstMeta *meta) {
+  const std::vector<guint8> bytes = serialised(meta);
+  return {bytes.begin() + std::ptrdiff_t(8 + std::strlen(g_type_name(meta->info->type)) + 2), bytes.end()};
+}
+
+GstMeta *find(GstBuffer *buffer, const char *name) {
+  gpointer state = nullptr;
+  while (GstMeta *meta = gst_buffer_iterate_meta(buffer, &state))
+    if (meta->info == gst_meta_get_info(name)) return meta;
+  return nullptr;
+}
+
+GstMeta *deserialised(GstBuffer *buffer, const char *name, const std::vector<guint8> &bytes,
+                      guint8 version = 1) {
+  const GstMetaInfo *info = gst_meta_get_info(name);
+  const std::vector<guint8> exact(bytes);  // so that a sanitizer sees a read behind the end
+  return info->deserialize_func(info, buffer, exact.data(), exact.size(), version);
+}
+
+class Serialised : public testing::Test {
+ protected:
+  void SetUp() override {
+    memory_counts().reset();
+    attach_all(source_.get());
+  }
+  Owned<GstBuffer> source_ = frame(), target_ = frame();
+};
+
+TEST_F(Serialised, all_come_back_as_they_were) {
+  std::vector<guint8> bytes;
+  for (const char *name : kMetas) {
+    const std::vector<guint8> one = serialised(find(source_.get(), name));
+    bytes.insert(bytes.end(), one.begin(), one.end());
+  }
+  std::size_t at = 0;
+  while (at < bytes.size()) {
+    guint32 consumed = 0;
+    ASSERT_NE(gst_meta_deserialize(target_.get(), bytes.data() + at, bytes.size() - at, &consumed), nullptr);
+    at += consumed;
+  }
+  const auto *before = gst_cuda_vision_buffer_get_tensor_meta(source_.get(), nullptr);
+  const auto *after = gst_cuda_vision_buffer_get_tensor_meta(target_.get(), nullptr);
+  ASSERT_NE(after, nullptr);
+  EXPECT_EQ(after->id, before->id);
+  EXPECT_EQ(after->element_type, before->element_type);
+  EXPECT_EQ(dims_of(after), dims_of(before));
+  EXPECT_EQ(values_of<guint8>(after), kGrid);
+  EXPECT_EQ(after->frame_width, before->frame_width);
+  EXPECT_EQ(after->frame_height, before->frame_height);
+  EXPECT_EQ(after->origin_x, before->origin_x);
+  EXPECT_EQ(after->origin_y, before->origin_y);
+  EXPECT_EQ(after->step_x, before->step_x);
+  EXPECT_EQ(after->step_y, before->step_y);
+  expect_same(gst_cuda_vision_buffer_get_keypoints_meta(target_.get()), some_keypoints());
+  expect_same(gst_cuda_vision_buffer_get_lines_meta(target_.get()), some_lines());
+}
+
+TEST_F(Serialised, tensors_of_every_type_come_back) {
+  const std::vector<guint8> raw(48, 0xa5);
+  for (int type = 0; type <= GST_CUDA_VISION_ELEMENT_TYPE_F32; ++type) {
+    const auto element_type = static_cast<GstCudaVisionElementType>(type);
+    const gsize dims[] = {2, 3, 8 / gst_cuda_vision_element_type_size(element_type)};
+    const auto *meta = gst_cuda_vision_buffer_add_tensor_meta(source_.get(), "typed", element_type, 3, dims,
+                                                              counted_numbers(raw));
+    const auto *back = reinterpret_cast<GstCudaVisionTensorMeta *>(
+        deserialised(target_.get(), kMetas[0], payload(&meta->meta)));
+    ASSERT_NE(back, nullptr);
+    EXPECT_EQ(back->element_type, element_type);
+    EXPECT_EQ(values_of<guint8>(back), raw);
+  }
+}
+
+TEST_F(Serialised, nothing_found_comes_back_as_nothing_found) {
+  const auto *empty = gst_cuda_vision_buffer_add_lines_meta(source_.get(), nullptr, 0);
+  const auto *back = reinterpret_cast<GstCudaVisionLinesMeta *>(
+      deserialised(target_.get(), kMetas[2], payload(&empty->meta)));
+  expect_same(back, {});
+}
+
+TEST_F(Serialised, a_tensor_without_content_is_not_written) {
+  const GstMeta *meta = gst_buffer_add_meta(source_.get(), GST_CUDA_VISION_TENSOR_META_INFO, nullptr);
+  const Owned<GByteArray> bytes(g_byte_array_new());
+  EXPECT_FALSE(gst_meta_serialize_simple(meta, bytes.get()));
+  EXPECT_EQ(bytes->len, 0u);
+}
+
+TEST_F(Serialised, what_is_cut_short_or_too_long_is_refused) {
+  for (const char *name : kMetas) {
+    SCOPED_TRACE(name);
+    const std::vector<guint8> whole = payload(find(source_.get(), name));
+    EXPECT_NE(deserialised(target_.get(), name, whole), nullptr);
+    for (std::size_t size = 0; size < whole.size(); ++size)
+      EXPECT_EQ(deserialised(target_.get(), name, {whole.begin(), whole.begin() + std::ptrdiff_t(size)}),
+                nullptr);
+    std::vector<guint8> longer = whole;
+    longer.push_back(0);
+    EXPECT_EQ(deserialised(target_.get(), name, longer), nullptr);
+    EXPECT_EQ(deserialised(target_.get(), name, whole, 0), nullptr);  // other versions
+    EXPECT_EQ(deserialised(target_.get(), name, whole, 2), nullptr);
+  }
+}
+
+TEST_F(Serialised, wrong_fields_of_a_tensor_are_refused) {
+  const std::vector<guint8> whole = payload(find(source_.get(), kMetas[0]));  // id "grid", u8, dims 2 and 3
+  const struct {
+    std::size_t at;
+    std::vector<guint8> bytes;
+  } cases[] = {{0, {0xff, 0xff, 0xff, 0xff}},                           // an id of 4 GiB
+               {4, {0xff}},                                             // an id that is no text
+               {4, {0}},                                                // an id with a NUL
+               {8, {5}},                                                // an element type that is none
+               {9, {0}},                                                // no dimensions
+               {9, {9}},                                                // too many
+               {10, std::vector<guint8>(8, 0)},                         // a dimension of 0
+               {10, std::vector<guint8>(16, 0xff)},                     // more than there can be
+               {10, {0, 0, 0, 0, 1, 0, 0, 0, 6, 0, 0, 0, 1, 0, 0, 0}},  // 2^64 and 6 in 64 bits
+               {34, {0, 0, 0, 0, 0, 0, 0xf8, 0x7f}}};                   // an origin that is NaN
+  for (const auto &c : cases) {
+    SCOPED_TRACE(c.at);
+    std::vector<guint8> wrong = whole;
+    std::copy(c.bytes.begin(), c.bytes.end(), wrong.begin() + std::ptrdiff_t(c.at));
+    EXPECT_EQ(deserialised(target_.get(), kMetas[0], wrong), nullptr);
+  }
+}
+
+TEST_F(Serialised, garbage_is_refused_or_read_within_bounds) {
+  std::mt19937 random(7);
+  for (const char *name : kMetas) {
+    const std::vector<guint8> whole = payload(find(source_.get(), name));
+    for (int i = 0; i < 3000; ++i) {
+      std::vector<guint8> bytes = whole;
+      if (i % 3 == 0)
+        for (guint8 &byte : bytes) byte = static_cast<guint8>(random());
+      else
+        for (int j = 0; j < 3; ++j) bytes[random() % bytes.size()] = static_cast<guint8>(random());
+      if (i % 2 == 0) bytes.resize(random() % (bytes.size() + 1));
+      if (GstMeta *meta = deserialised(target_.get(), name, bytes)) {
+        const Owned<GstBuffer> copy(gst_buffer_copy(target_.get()));
+        EXPECT_FALSE(payload(meta).empty());
+        gst_buffer_remove_meta(target_.get(), meta);
+      }
+    }
+  }
+}
+#endif
+
+}  // namespace
+}  // namespace cudavision::test
