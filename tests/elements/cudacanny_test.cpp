@@ -304,6 +304,19 @@ TEST_F(CudaCanny, frame_keeps_to_its_budget) {
   }
 }
 
+TEST_F(CudaCanny, region_that_moves_allocates_nothing) {
+  const VideoFrame frame("NV12", {66, 34});
+  Harness canny("cudacanny roi-width=20 roi-height=10");
+  canny.work(frame);
+  const simt::Counters before = simt::counters();
+  for (const int x : {1, 7, 46}) {
+    g_object_set(canny.element(), "roi-x", x, "roi-y", x / 2, nullptr);
+    canny.work(frame);
+  }
+  const simt::Counters spent = simt::counters() - before;
+  EXPECT_EQ(spent.allocations + spent.host_allocations + spent.frees + spent.host_frees, 0u);
+}
+
 TEST_F(CudaCanny, frame_without_display_uploads_its_luma_alone) {
   Harness canny("cudacanny display=false");
   const simt::Counters spent = spent_on(&canny, VideoFrame("NV12", {66, 34}));

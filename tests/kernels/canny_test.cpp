@@ -3,6 +3,7 @@
 #include "canny/canny.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
@@ -660,6 +661,31 @@ TEST_P(Canny, longest_sides_are_accepted) {
     EXPECT_TRUE(same(find_edges(execution(), picture, for_noise()), opencv(picture, for_noise())));
   }
 }
+
+#if !CUDAVISION_EMULATED
+
+// In a process of its own, whose memory is limited.
+void run_without_memory(const Execution &where) {
+  const rlimit limit{std::size_t{600} << 20, std::size_t{600} << 20};
+  setrlimit(RLIMIT_AS, &limit);
+  std::unique_ptr<cudavision::Canny> canny;
+  cudavision::Status status;
+  for (int made = 0; made < 8 && status.ok(); ++made) {  // rooms that are kept, until there is no more memory
+    status = make_canny(where, {16384, 16384}, &canny);
+    (void)canny.release();
+  }
+  std::_Exit(status.code() == cudavision::Status::Code::out_of_memory ? 0 : 1);
+}
+
+TEST_P(Canny, lack_of_host_memory_is_an_error_and_no_abort) {
+  if (GetParam().backend != cudavision::Backend::cpu) GTEST_SKIP() << "of the CPU backend";
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "AddressSanitizer's own memory exceeds the limit";
+#endif
+  EXPECT_EXIT(run_without_memory(execution()), testing::ExitedWithCode(0), "");
+}
+
+#endif
 
 #if CUDAVISION_EMULATED
 
