@@ -7,7 +7,7 @@
 #include "canny/canny_rows.h"
 #include "canny/canny_rules.h"
 #include "canny/hysteresis.h"
-#include "common/owned_image.h"
+#include "common/owned_memory.h"
 #include "gaussian/gaussian.h"
 
 namespace cudavision::canny {

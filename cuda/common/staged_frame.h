@@ -4,7 +4,7 @@
 
 #include "common/execution.h"
 #include "common/frame.h"
-#include "common/owned_image.h"
+#include "common/owned_memory.h"
 
 namespace cudavision {
 

@@ -13,12 +13,15 @@ namespace cudavision::luma::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Sums three weighted bytes a pixel. The order of the channels in memory is the order of the weights.
+//
+// 16 bits suffice: with each weight w = 256 u + v, and A and B the sums of bytes weighted by u and by v, the luma is
+//   (256 A + B + 2^14) / 2^15 = (A + B / 256 + 64) / 128, all rounded down; A is at most 127 * 255, B 256 * 255.
 template <int kStep>
 void packed_row(const std::uint8_t *row, const int *weights, int width, std::uint8_t *luma) {
   const hn::ScalableTag<std::uint8_t> d8;
-  const hn::ScalableTag<std::int32_t> d32;
-  const hn::Rebind<std::uint8_t, decltype(d32)> quarter;
-  const int lanes = static_cast<int>(hn::Lanes(d8)), part = static_cast<int>(hn::Lanes(d32));
+  const hn::ScalableTag<std::uint16_t> d16;
+  const hn::Rebind<std::uint8_t, decltype(d16)> half;
+  const int lanes = static_cast<int>(hn::Lanes(d8)), part = static_cast<int>(hn::Lanes(d16));
   HWY_ALIGN std::uint8_t channel[3][HWY_MAX_BYTES];  // one vector each
   int x = 0;
   for (; x + lanes <= width; x += lanes) {
@@ -31,11 +34,15 @@ void packed_row(const std::uint8_t *row, const int *weights, int width, std::uin
     hn::Store(c1, d8, channel[1]);
     hn::Store(c2, d8, channel[2]);
     for (int i = 0; i < lanes; i += part) {
-      auto sum = hn::Set(d32, 1 << 14);
-      for (int c = 0; c < 3; ++c)
-        sum = hn::Add(
-            sum, hn::Mul(hn::PromoteTo(d32, hn::LoadU(quarter, channel[c] + i)), hn::Set(d32, weights[c])));
-      hn::StoreU(hn::DemoteTo(quarter, hn::ShiftRight<15>(sum)), quarter, luma + x + i);
+      auto a = hn::Set(d16, 64), b = hn::Zero(d16);
+      for (int c = 0; c < 3; ++c) {
+        const auto value = hn::PromoteTo(d16, hn::LoadU(half, channel[c] + i));
+        a = hn::Add(a, hn::Mul(value, hn::Set(d16, static_cast<std::uint16_t>(weights[c] / 256))));
+        b = hn::Add(b, hn::Mul(value, hn::Set(d16, static_cast<std::uint16_t>(weights[c] % 256))));
+      }
+      const auto sum = hn::ShiftRight<7>(hn::Add(a, hn::ShiftRight<8>(b)));
+      hn::StoreU(hn::DemoteTo(half, hn::BitCast(hn::RebindToSigned<decltype(d16)>(), sum)), half,
+                 luma + x + i);
     }
   }
   for (; x < width; ++x) {

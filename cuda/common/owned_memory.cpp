@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Memory of a backend that owns itself.
+#include "common/owned_memory.h"
+
+#include <cstring>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "common/backends.h"
+#if CUDAVISION_HAVE_CUDA
+#include "common/buffer.h"
+#endif
+
+namespace cudavision {
+namespace {
+
+struct Allocation {
+  std::shared_ptr<void> memory;
+  ImageView<std::uint8_t> view;
+};
+
+Status allocate_bytes_on_host(const Execution &, std::size_t size, std::shared_ptr<void> *memory) {
+  void *data = ::operator new(size, std::nothrow);
+  if (data == nullptr) return out_of_memory(std::to_string(size) + " bytes of memory");
+  *memory = std::shared_ptr<void>(data, [](void *p) { ::operator delete(p); });
+  return {};
+}
+
+Status allocate_image_on_host(const Execution &execution, Size size, Allocation *allocation) {
+  CUDAVISION_TRY(allocate_bytes_on_host(
+      execution, static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height),
+      &allocation->memory));
+  allocation->view = {static_cast<std::uint8_t *>(allocation->memory.get()), size.width, size.width,
+                      size.height};
+  return {};
+}
+
+Status copy_on_host(const Execution &, void *dst, const void *src, std::size_t size, bool) {
+  std::memcpy(dst, src, size);
+  return {};
+}
+
+#if CUDAVISION_HAVE_CUDA
+Status allocate_bytes_on_device(const Execution &, std::size_t size, std::shared_ptr<void> *memory) {
+  auto buffer = std::make_shared<DeviceBuffer<unsigned char>>();
+  CUDAVISION_TRY(buffer->allocate(size));
+  void *data = buffer->data();
+  *memory = std::shared_ptr<void>(std::move(buffer), data);
+  return {};
+}
+
+Status allocate_image_on_device(const Execution &, Size size, Allocation *allocation) {
+  auto image = std::make_shared<DeviceImage<std::uint8_t>>();
+  CUDAVISION_TRY(image->allocate(size));
+  const ImageView<std::uint8_t> view = image->view();
+  *allocation = {std::move(image), view};
+  return {};
+}
+
+Status copy_with_device(const Execution &execution, void *dst, const void *src, std::size_t size,
+                        bool to_host) {
+  return CUDAVISION_CHECK_CUDA(cudaMemcpyAsync(
+      dst, src, size, to_host ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice, execution.stream));
+}
+#endif
+
+}  // namespace
+
+Status OwnedBytes::allocate(const Execution &execution, std::size_t size) {
+  *this = OwnedBytes();
+  CUDAVISION_TRY(run_on_backend(execution, allocate_bytes_on_host,
+                                CUDAVISION_IF_CUDA(allocate_bytes_on_device), size, &memory_));
+  size_ = size;
+  return {};
+}
+
+Status OwnedImage::allocate(const Execution &execution, Size size) {
+  *this = OwnedImage();
+  Allocation allocation;
+  CUDAVISION_TRY(run_on_backend(execution, allocate_image_on_host,
+                                CUDAVISION_IF_CUDA(allocate_image_on_device), size, &allocation));
+  memory_ = std::move(allocation.memory);
+  view_ = allocation.view;
+  return {};
+}
+
+Status copy_to_host(const Execution &execution, void *host, const void *memory, std::size_t size) {
+  return run_on_backend(execution, copy_on_host, CUDAVISION_IF_CUDA(copy_with_device), host, memory, size,
+                        true);
+}
+
+Status copy_from_host(const Execution &execution, void *memory, const void *host, std::size_t size) {
+  return run_on_backend(execution, copy_on_host, CUDAVISION_IF_CUDA(copy_with_device), memory, host, size,
+                        false);
+}
+
+}  // namespace cudavision

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The CUDA backend of the canvas: one kernel finds which primitive shows at each pixel, by the largest index,
+// so that the order of threads changes nothing; a second one colours the frame and clears the indices for the
+// next.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+
+#include "common/backends.h"
+#include "common/buffer.h"
+#include "common/launch.h"
+#include "draw/canvas_rules.h"
+
+namespace cudavision::draw {
+namespace {
+
+constexpr int kMarkThreads = 128;
+constexpr int kMarkBlocks = 1024;  // shared by few primitives, so that a large one is drawn by many blocks
+constexpr int kBlockX = 32, kBlockY = 8;
+
+// Marks pixels first, first + stride, ... of a span.
+__device__ void mark_span(Span span, int first, int stride, unsigned id, ImageView<unsigned> ids) {
+  const Span clipped = clip(span, {0, 0, ids.width, ids.height});
+  const int width = clipped.x1 - clipped.x0, height = clipped.y1 - clipped.y0;
+  if (width <= 0 || height <= 0) return;
+  for (int p = first; p < width * height; p += stride)
+    atomicMax(&ids.row(clipped.y0 + p / width)[clipped.x0 + p % width], id);
+}
+
+// Blocks (i, *) take primitive i and every gridDim.x-th after it. The spans of a line are short and many: a
+// thread for each. Those of the others are long and few: a block for each.
+__global__ void __launch_bounds__(kMarkThreads)
+    mark_primitives_kernel(const Primitive *primitives, int capacity, const int *count,
+                           ImageView<unsigned> ids) {
+  const int used = count == nullptr ? capacity : min(*count, capacity);
+  const int thread = static_cast<int>(threadIdx.x), slice = static_cast<int>(blockIdx.y);
+  const int slices = static_cast<int>(gridDim.y);
+  for (int i = static_cast<int>(blockIdx.x); i < used; i += static_cast<int>(gridDim.x)) {
+    const Primitive primitive = primitives[i];
+    const unsigned id = static_cast<unsigned>(i + 1);
+    const int spans = span_count(primitive);
+    if (primitive.kind == Primitive::Kind::line) {
+      for (int s = slice * kMarkThreads + thread; s < spans; s += slices * kMarkThreads)
+        mark_span(span_of(primitive, s), 0, 1, id, ids);
+    } else {
+      for (int s = slice; s < spans; s += slices)
+        mark_span(span_of(primitive, s), thread, kMarkThreads, id, ids);
+    }
+  }
+}
+
+// A thread for each cell: the pixels that share a chroma sample.
+__global__ void __launch_bounds__(kBlockX *kBlockY)
+    color_cells_kernel(Frame frame, const Primitive *primitives, ImageView<unsigned> ids) {
+  const int x = (static_cast<int>(blockIdx.x) * kBlockX + static_cast<int>(threadIdx.x))
+                << cell_shift_x(frame);
+  const int y = (static_cast<int>(blockIdx.y) * kBlockY + static_cast<int>(threadIdx.y))
+                << cell_shift_y(frame);
+  if (x < frame.width && y < frame.height)
+    color_cell(frame, primitives, x, y, [&ids](int row) { return ids.row(row); });
+}
+
+class CanvasCuda final : public Canvas {
+ public:
+  CanvasCuda(const Execution &execution, Size size) : execution_(execution), size_(size) {}
+
+  Status allocate() {
+    CUDAVISION_TRY(ids_.allocate(size_));
+    const ImageView<unsigned> ids = ids_.view();
+    return CUDAVISION_CHECK_CUDA(cudaMemset2DAsync(ids.data, static_cast<std::size_t>(ids.pitch_bytes), 0,
+                                                   static_cast<std::size_t>(ids.width) * sizeof(unsigned),
+                                                   static_cast<std::size_t>(ids.height), execution_.stream));
+  }
+
+  Status draw(const Frame &frame, const Primitive *primitives, int capacity, const int *count) override {
+    CUDAVISION_TRY(check_size("frame", frame.size(), size_));
+    if (capacity == 0) return {};
+    const int blocks = std::min(capacity, kMarkBlocks);
+    CUDAVISION_TRY(
+        CUDAVISION_LAUNCH(mark_primitives_kernel,
+                          dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(kMarkBlocks / blocks)),
+                          dim3(kMarkThreads), execution_.stream, primitives, capacity, count, ids_.view()));
+    const dim3 grid(static_cast<unsigned>(divide_up(frame.width, kBlockX << cell_shift_x(frame))),
+                    static_cast<unsigned>(divide_up(frame.height, kBlockY << cell_shift_y(frame))));
+    return CUDAVISION_LAUNCH(color_cells_kernel, grid, dim3(kBlockX, kBlockY), execution_.stream, frame,
+                             primitives, ids_.view());
+  }
+
+ private:
+  Execution execution_;
+  Size size_;
+  DeviceImage<unsigned> ids_;  // all 0 between frames
+};
+
+}  // namespace
+
+Status make_canvas_cuda(const Execution &execution, Size size, std::unique_ptr<Canvas> *canvas) {
+  auto made = std::make_unique<CanvasCuda>(execution, size);
+  CUDAVISION_TRY(made->allocate());
+  *canvas = std::move(made);
+  return {};
+}
+
+}  // namespace cudavision::draw

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Which pixels a primitive covers, for both backends, in integers: it falls into spans, small rectangles of
+// pixels.
+#pragma once
+
+#include "common/host_device.h"
+#include "draw/canvas.h"
+#include "draw/draw_backends.h"
+
+namespace cudavision::draw {
+
+// Pixels [x0, x1) x [y0, y1).
+struct Span {
+  int x0, y0, x1, y1;
+};
+
+// The first of `width` pixels around c; of an even width one more lies to the right or below.
+CUDAVISION_HOST_DEVICE constexpr int begin_of_width(int c, int width) { return c - (width - 1) / 2; }
+
+CUDAVISION_HOST_DEVICE constexpr Span bar(int x0, int y0, int x1, int y1) {
+  return {x0 < x1 ? x0 : x1, y0 < y1 ? y0 : y1, (x0 < x1 ? x1 : x0) + 1, (y0 < y1 ? y1 : y0) + 1};
+}
+
+// A bar from (x0, y0) to (x1, y1), parallel to an axis, of this width.
+CUDAVISION_HOST_DEVICE constexpr Span wide_bar(int x0, int y0, int x1, int y1, int width) {
+  const int before = (width - 1) / 2, after = width / 2;
+  const Span s = bar(x0, y0, x1, y1);
+  return {s.x0 - before, s.y0 - before, s.x1 + after, s.y1 + after};
+}
+
+// Pixel `step` of `steps` of a line along its longer axis: the other coordinate is rounded half up.
+CUDAVISION_HOST_DEVICE constexpr Span line_step(const Primitive &p, int step, int steps) {
+  const int dx = p.x1 - p.x0, dy = p.y1 - p.y0, width = p.line_width;
+  const auto at = [step, steps](int from, int delta) {
+    if (steps == 0) return from;
+    const long long twice = 2ll * step * delta + steps;  // floor(step * delta / steps + 1/2)
+    const long long d = 2ll * steps;
+    return from + static_cast<int>(twice >= 0 ? twice / d : -((-twice + d - 1) / d));
+  };
+  const int x = at(p.x0, dx), y = at(p.y0, dy);
+  const bool flat = (dx < 0 ? -dx : dx) >= (dy < 0 ? -dy : dy);
+  if (flat) return {x, begin_of_width(y, width), x + 1, begin_of_width(y, width) + width};
+  return {begin_of_width(x, width), y, begin_of_width(x, width) + width, y + 1};
+}
+
+CUDAVISION_HOST_DEVICE constexpr int span_count(const Primitive &p) {
+  const int dx = p.x1 < p.x0 ? p.x0 - p.x1 : p.x1 - p.x0, dy = p.y1 < p.y0 ? p.y0 - p.y1 : p.y1 - p.y0;
+  switch (p.kind) {
+    case Primitive::Kind::point:
+      return 1;
+    case Primitive::Kind::cross:
+      return 2;
+    case Primitive::Kind::line:
+      return (dx > dy ? dx : dy) + 1;
+    case Primitive::Kind::rectangle:
+      return 4;
+    default:
+      return dy + 1;  // rows
+  }
+}
+
+CUDAVISION_HOST_DEVICE constexpr Span span_of(const Primitive &p, int i) {
+  const int width = p.line_width;
+  switch (p.kind) {
+    case Primitive::Kind::point:
+      return wide_bar(p.x0, p.y0, p.x0, p.y0, width);
+    case Primitive::Kind::cross:
+      if (i == 0)
+        return {p.x0 - p.x1, begin_of_width(p.y0, width), p.x0 + p.x1 + 1,
+                begin_of_width(p.y0, width) + width};
+      return {begin_of_width(p.x0, width), p.y0 - p.x1, begin_of_width(p.x0, width) + width, p.y0 + p.x1 + 1};
+    case Primitive::Kind::line:
+      return line_step(p, i, span_count(p) - 1);
+    case Primitive::Kind::rectangle:
+      if (i < 2) return wide_bar(p.x0, i == 0 ? p.y0 : p.y1, p.x1, i == 0 ? p.y0 : p.y1, width);
+      return wide_bar(i == 2 ? p.x0 : p.x1, p.y0, i == 2 ? p.x0 : p.x1, p.y1, width);
+    default: {
+      const int y = (p.y0 < p.y1 ? p.y0 : p.y1) + i;
+      return bar(p.x0, y, p.x1, y);
+    }
+  }
+}
+
+CUDAVISION_HOST_DEVICE constexpr Span clip(Span s, Span to) {
+  return {s.x0 > to.x0 ? s.x0 : to.x0, s.y0 > to.y0 ? s.y0 : to.y0, s.x1 < to.x1 ? s.x1 : to.x1,
+          s.y1 < to.y1 ? s.y1 : to.y1};
+}
+
+// How many pixels of x and of y the coarsest chroma sample of the frame covers, as shifts.
+CUDAVISION_HOST_DEVICE constexpr int cell_shift_x(const Frame &f) {
+  return f.model == ColorModel::yuv ? f.component[1].shift_x : 0;
+}
+CUDAVISION_HOST_DEVICE constexpr int cell_shift_y(const Frame &f) {
+  return f.model == ColorModel::yuv ? f.component[1].shift_y : 0;
+}
+
+CUDAVISION_HOST_DEVICE inline void lay_over(std::uint8_t &sample, const Color &color, int component) {
+  sample = blend(color.component[component], color.alpha, sample);
+}
+
+// Colours the cell of pixels whose first one is (x, y). ids: 1 + the index of the primitive that shows at a
+// pixel of the frame, 0 none; taken back to 0. `id_row(y)` gives the row of frame row y.
+template <typename IdRow>
+CUDAVISION_HOST_DEVICE void color_cell(const Frame &frame, const Primitive *primitives, int x, int y,
+                                       const IdRow &id_row) {
+  const int shift_x = cell_shift_x(frame), shift_y = cell_shift_y(frame);
+  unsigned last = 0;
+  for (int py = y; py < y + (1 << shift_y) && py < frame.height; ++py)
+    for (int px = x; px < x + (1 << shift_x) && px < frame.width; ++px) {
+      unsigned &id = id_row(py)[px];
+      if (id == 0) continue;
+      const Color color = primitives[id - 1].color;
+      for (int c = 0; c < frame.component_count(); ++c)
+        if (!is_chroma(frame, c)) lay_over(frame.component[c].at(px, py), color, c);
+      last = id > last ? id : last;
+      id = 0;
+    }
+  if (last == 0 || frame.model != ColorModel::yuv) return;
+  const Color color = primitives[last - 1].color;
+  for (int c = 1; c < 3; ++c) lay_over(frame.component[c].at(x, y), color, c);
+}
+
+Status make_canvas_cpu(const Execution &execution, Size size, std::unique_ptr<Canvas> *canvas);
+Status make_canvas_cuda(const Execution &execution, Size size, std::unique_ptr<Canvas> *canvas);
+
+}  // namespace cudavision::draw

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What both backends of the histogram share: checks, bins, the layout of samples and the choice of a backend.
+#include "histogram/histogram.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/backends.h"
+#include "histogram/histogram_rules.h"
+
+namespace cudavision {
+
+Status validate(const HistogramParams &params) {
+  if (params.bins < 1 || params.bins > kMaxBins)
+    return invalid_argument("bins must be between 1 and 256, not " + std::to_string(params.bins));
+  if (params.range_min < 0 || params.range_max > 256 || params.range_min >= params.range_max)
+    return invalid_argument("range-min (" + std::to_string(params.range_min) + ") must be below range-max (" +
+                            std::to_string(params.range_max) + "), both between 0 and 256");
+  return {};
+}
+
+int bin_of(int value, const HistogramParams &params) {
+  if (value < params.range_min || value >= params.range_max) return -1;
+  const double a = params.bins / static_cast<double>(params.range_max - params.range_min),
+               b = -a * params.range_min;
+  return std::clamp(static_cast<int>(std::floor(value * a + b)), 0, params.bins - 1);
+}
+
+histogram::BinTable histogram::bin_table(const HistogramParams &params) {
+  BinTable table;
+  for (int v = 0; v < kValues; ++v) table.bin[v] = static_cast<std::int16_t>(bin_of(v, params));
+  return table;
+}
+
+Samples luma_samples(ImageView<const std::uint8_t> luma) {
+  Samples samples;
+  samples.rows[0] = {luma.data, luma.pitch_bytes, luma.width, luma.height, 1, {0, -1, -1, -1}};
+  return samples;
+}
+
+namespace {
+
+// Of one component over a region: its first byte, and how many samples there are.
+struct Extent {
+  const std::uint8_t *first;
+  int width, height;
+};
+
+Extent extent_of(const Component &c, Region region) {
+  const int x = region.x >> c.shift_x, y = region.y >> c.shift_y;
+  return {&c.at(region.x, region.y), ((region.x + region.width - 1) >> c.shift_x) - x + 1,
+          ((region.y + region.height - 1) >> c.shift_y) - y + 1};
+}
+
+// A component alone: every step_bytes-th byte.
+SampleRows rows_of(const Component &c, Region region, int channel) {
+  const Extent extent = extent_of(c, region);
+  SampleRows rows{extent.first,  c.pitch_bytes, (extent.width - 1) * c.step_bytes + 1,
+                  extent.height, c.step_bytes,  {channel, -1, -1, -1}};
+  return rows;
+}
+
+}  // namespace
+
+Samples channel_samples(const Frame &frame, Region region) {
+  Samples samples;
+  samples.channels = samples.count = frame.component_count();
+  for (int i = 0; i < samples.count; ++i) samples.rows[i] = rows_of(frame.component[i], region, i);
+  if (frame.model != ColorModel::rgb) return samples;
+  // Packed: one pass over the pixels instead of three.
+  const std::uint8_t *first = std::min({samples.rows[0].data, samples.rows[1].data, samples.rows[2].data});
+  SampleRows &packed = samples.rows[0];
+  int channel_of[4] = {-1, -1, -1, -1};
+  for (int i = 0; i < 3; ++i) channel_of[samples.rows[i].data - first] = i;
+  packed.data = first;
+  packed.row_bytes = (region.width - 1) * packed.period + 3;
+  std::copy_n(channel_of, 4, packed.channel_of);
+  samples.count = 1;
+  return samples;
+}
+
+Status make_histogram(const Execution &execution, std::unique_ptr<Histogram> *histogram) {
+  return run_on_backend(execution, histogram::make_histogram_cpu,
+                        CUDAVISION_IF_CUDA(histogram::make_histogram_cuda), histogram);
+}
+
+}  // namespace cudavision

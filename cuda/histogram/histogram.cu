@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The CUDA backend of the histogram: one kernel. Blocks count into shared memory and add that to global
+// memory; the last block to finish folds values into bins and leaves the accumulator zeroed for the next
+// frame.
+#include <cuda_runtime.h>
+
+#include "common/buffer.h"
+#include "common/launch.h"
+#include "histogram/histogram_rules.h"
+
+namespace cudavision::histogram {
+namespace {
+
+constexpr int kThreads = 512;
+constexpr int kBlocks =
+    264;  // two for each multiprocessor of the largest device; smaller ones run them in turns
+constexpr int kCopies = 4;  // of the tables in a block: a quarter of its warps share one
+constexpr int kChunk = 16;  // bytes that a thread loads at once
+
+struct Accumulator {  // in global memory, all zero between frames
+  unsigned count[kMaxChannels][kValues];
+  unsigned blocks_done;
+};
+
+struct Layout {  // by value
+  Samples samples;
+  int chunks_per_row[3];  // of the rows of samples.rows[i], which begin where alignment has them begin
+  int chunks[3];
+};
+
+// The bytes of one chunk: whole where it lies within the row and is aligned, byte by byte at the row's ends.
+__device__ void count_chunk(const SampleRows &rows, int y, int chunk,
+                            unsigned (&table)[kMaxChannels][kValues]) {
+  const std::uint8_t *row = rows.data + y * rows.pitch_bytes;
+  // Chunk 0 ends at the first aligned address of the row, so that all but the ends are aligned.
+  const int head = static_cast<int>(-reinterpret_cast<std::uintptr_t>(row) & (kChunk - 1));
+  const int first = head - kChunk + chunk * kChunk;
+  uint4 words = make_uint4(0, 0, 0, 0);
+  const bool whole = first >= 0 && first + kChunk <= rows.row_bytes;
+  if (whole) words = *reinterpret_cast<const uint4 *>(row + first);
+  const unsigned word[4] = {words.x, words.y, words.z, words.w};
+  int phase = (first + kChunk * rows.period) % rows.period;  // first may be negative, by less than a chunk
+#pragma unroll
+  for (int i = 0; i < kChunk; ++i) {
+    const int at = first + i, channel = rows.channel_of[phase];
+    if (++phase == rows.period) phase = 0;
+    if (!whole && (at < 0 || at >= rows.row_bytes)) continue;
+    if (channel < 0) continue;
+    const unsigned value = whole ? word[i / 4] >> i % 4 * 8 & 255 : row[at];
+    // The literal 1 and the dropped result make this the instruction that adds up equal addresses of a warp
+    // first: a constant picture costs no more than noise.
+    atomicAdd(&table[channel][value], 1u);
+  }
+}
+
+// What the last block does: bins from values.
+__device__ void fold(Accumulator *accumulator, int channels, int bins, const BinTable &table,
+                     std::uint32_t *counts, unsigned *folded) {
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int i = thread; i < channels * bins; i += kThreads) folded[i] = 0;
+  __syncthreads();
+  for (int i = thread; i < channels * kValues; i += kThreads) {
+    const int channel = i / kValues, value = i % kValues, bin = table.bin[value];
+    // Through L2, where the other blocks' atomics are.
+    const unsigned count = atomicExch(&accumulator->count[channel][value], 0u);
+    if (bin != kNoBin && count != 0) atomicAdd(&folded[channel * bins + bin], count);
+  }
+  __syncthreads();
+  for (int i = thread; i < channels * bins; i += kThreads) counts[i] = folded[i];
+  if (thread == 0) accumulator->blocks_done = 0;
+}
+
+__global__ void __launch_bounds__(kThreads)
+    count_values_kernel(const __grid_constant__ Layout layout, Accumulator *accumulator, int bins,
+                        const __grid_constant__ BinTable table, std::uint32_t *counts) {
+  __shared__ unsigned tables[kCopies][kMaxChannels][kValues];
+  __shared__ bool is_last;
+  const int thread = static_cast<int>(threadIdx.x), channels = layout.samples.channels;
+  for (int i = thread; i < kCopies * kMaxChannels * kValues; i += kThreads) (&tables[0][0][0])[i] = 0;
+  __syncthreads();
+
+  const int copy = thread / 32 % kCopies;
+  for (int r = 0; r < layout.samples.count; ++r)
+    for (int i = static_cast<int>(blockIdx.x) * kThreads + thread; i < layout.chunks[r];
+         i += static_cast<int>(gridDim.x) * kThreads)
+      count_chunk(layout.samples.rows[r], i / layout.chunks_per_row[r], i % layout.chunks_per_row[r],
+                  tables[copy]);
+  __syncthreads();
+
+  for (int i = thread; i < channels * kValues; i += kThreads) {
+    unsigned sum = 0;
+    for (int c = 0; c < kCopies; ++c) sum += (&tables[c][0][0])[i];
+    if (sum != 0) atomicAdd(&accumulator->count[i / kValues][i % kValues], sum);
+  }
+  __threadfence();
+  __syncthreads();
+  if (thread == 0) is_last = atomicAdd(&accumulator->blocks_done, 1u) == gridDim.x - 1;
+  __syncthreads();
+  if (is_last) fold(accumulator, channels, bins, table, counts, &tables[0][0][0]);
+}
+
+class HistogramCuda final : public Histogram {
+ public:
+  explicit HistogramCuda(const Execution &execution) : execution_(execution) {}
+
+  Status allocate() {
+    CUDAVISION_TRY(accumulator_.allocate(1));
+    return CUDAVISION_CHECK_CUDA(
+        cudaMemsetAsync(accumulator_.data(), 0, sizeof(Accumulator), execution_.stream));
+  }
+
+  Status run(const Samples &samples, const HistogramParams &params, std::uint32_t *counts) override {
+    CUDAVISION_TRY(validate(params));
+    Layout layout{samples, {}, {}};
+    int most = 0;
+    for (int i = 0; i < samples.count; ++i) {
+      const SampleRows &rows = samples.rows[i];
+      layout.chunks_per_row[i] = divide_up(rows.row_bytes, kChunk) + 1;
+      layout.chunks[i] = layout.chunks_per_row[i] * rows.rows;
+      most = layout.chunks[i] > most ? layout.chunks[i] : most;
+    }
+    const int blocks = divide_up(most, kThreads) < kBlocks ? divide_up(most, kThreads) : kBlocks;
+    return CUDAVISION_LAUNCH(count_values_kernel, dim3(static_cast<unsigned>(blocks)), dim3(kThreads),
+                             execution_.stream, layout, accumulator_.data(), params.bins, bin_table(params),
+                             counts);
+  }
+
+ private:
+  Execution execution_;
+  DeviceBuffer<Accumulator> accumulator_;
+};
+
+}  // namespace
+
+Status make_histogram_cuda(const Execution &execution, std::unique_ptr<Histogram> *histogram) {
+  auto made = std::make_unique<HistogramCuda>(execution);
+  CUDAVISION_TRY(made->allocate());
+  *histogram = std::move(made);
+  return {};
+}
+
+}  // namespace cudavision::histogram

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The CPU backend of the histogram: each thread counts values into tables of its own, which are then added
+// up.
+#include <algorithm>
+#include <vector>
+
+#include "histogram/histogram_rules.h"
+
+namespace cudavision::histogram {
+namespace {
+
+constexpr int kRowsPerTask = 32;
+constexpr int kTables = 4;  // neighbouring samples, which are often equal, count into different tables
+
+struct Tables {
+  std::uint32_t count[kMaxChannels][kTables][kValues];
+};
+
+// Counts bytes 0, kPeriod, ... of a row. A function of its own, so that the tables' addresses stay in registers.
+template <int kPeriod>
+[[gnu::noinline]] void count_every(const std::uint8_t *row, int row_bytes,
+                                   std::uint32_t (&tables)[kTables][kValues]) {
+  int x = 0;
+  for (; x + (kTables - 1) * kPeriod < row_bytes; x += kTables * kPeriod)
+    for (int t = 0; t < kTables; ++t) ++tables[t][row[x + t * kPeriod]];
+  for (; x < row_bytes; x += kPeriod) ++tables[0][row[x]];
+}
+
+constexpr decltype(&count_every<1>) kCountEvery[] = {count_every<1>, count_every<2>, count_every<3>,
+                                                     count_every<4>};
+
+void count_row(const SampleRows &rows, int y, Tables &tables) {
+  const std::uint8_t *row = rows.data + y * rows.pitch_bytes;
+  for (int byte = 0; byte < rows.period; ++byte)
+    if (const int channel = rows.channel_of[byte]; channel >= 0)
+      kCountEvery[rows.period - 1](row + byte, rows.row_bytes - byte, tables.count[channel]);
+}
+
+class HistogramCpu final : public Histogram {
+ public:
+  explicit HistogramCpu(const Execution &execution)
+      : execution_(execution), tables_(static_cast<std::size_t>(execution.workers->thread_count())) {}
+
+  Status run(const Samples &samples, const HistogramParams &params, std::uint32_t *counts) override {
+    CUDAVISION_TRY(validate(params));
+    std::fill(tables_.begin(), tables_.end(), Tables{});
+    for (int i = 0; i < samples.count; ++i) {
+      const SampleRows &rows = samples.rows[i];
+      execution_.workers->run(divide_up(rows.rows, kRowsPerTask), [&](int task, int slot) {
+        const int last = std::min(rows.rows, (task + 1) * kRowsPerTask);
+        for (int y = task * kRowsPerTask; y < last; ++y)
+          count_row(rows, y, tables_[static_cast<std::size_t>(slot)]);
+      });
+    }
+    fold(samples.channels, params, counts);
+    return {};
+  }
+
+ private:
+  void fold(int channels, const HistogramParams &params, std::uint32_t *counts) const {
+    const BinTable bins = bin_table(params);
+    std::fill_n(counts, channels * params.bins, 0u);
+    for (const Tables &tables : tables_)
+      for (int channel = 0; channel < channels; ++channel)
+        for (const auto &table : tables.count[channel])
+          for (int v = 0; v < kValues; ++v)
+            if (bins.bin[v] != kNoBin) counts[channel * params.bins + bins.bin[v]] += table[v];
+  }
+
+  Execution execution_;
+  std::vector<Tables> tables_;  // one for each thread
+};
+
+}  // namespace
+
+Status make_histogram_cpu(const Execution &execution, std::unique_ptr<Histogram> *histogram) {
+  *histogram = std::make_unique<HistogramCpu>(execution);
+  return {};
+}
+
+}  // namespace cudavision::histogram
