@@ -22,17 +22,20 @@
 // clang-format on
 #include "gstcudacanny.h"
 
+#include "base/attach.h"
 #include "base/format.h"
 #include "base/properties.h"
+#include "base/tensor_pool.h"
 #include "canny/canny.h"
-#include "common/owned_image.h"
+#include "common/owned_memory.h"
 #include "draw/draw.h"
+#include "histogram/histogram.h"
 
 namespace {
 
-using cudavision::Execution;
 using cudavision::Job;
 using cudavision::OwnedImage;
+using cudavision::Site;
 using cudavision::Size;
 using cudavision::Status;
 
@@ -64,31 +67,65 @@ class CannyOperation final : public cudavision::Operation {
  public:
   explicit CannyOperation(GstCudaVisionCanny *element) : element_(element) {}
 
-  Status allocate(const Execution &execution, Size size) {
-    CUDAVISION_TRY(edges_.allocate(execution, size));
-    return make_canny(execution, size, &canny_);
+  Status allocate(const Site &site) {
+    region_ = site.region;
+    const auto bytes = static_cast<std::size_t>(region_.width) * static_cast<std::size_t>(region_.height);
+    CUDAVISION_TRY(cudavision::TensorPool::make(site.context, bytes, &tensors_));
+    CUDAVISION_TRY(edges_.allocate(site.execution, region_));
+    CUDAVISION_TRY(counts_.allocate(site.execution, sizeof edge_counts_));
+    CUDAVISION_TRY(make_histogram(site.execution, &histogram_));
+    return make_canny(site.execution, region_, &canny_);
   }
 
   Status run(const Job &job) override {
     const CannySettings settings = Properties::snapshot(element_);
+    if (!job.draw) return attach(job, settings);
     CUDAVISION_TRY(canny_->run(job.luma, edges_.view(), settings));
-    if (!job.draw) return {};
+    if (job.report) CUDAVISION_TRY(count(job, edges_.view()));
     if (settings.output == Output::edges)
       return replace_with_mask(job.execution, job.frame, job.region, edges_.view());
     return overlay_mask(job.execution, job.frame, job.region, edges_.view(),
                         cudavision::color_of(settings.color, *job.info));
   }
 
+  void describe(GstStructure *message) override {
+    gst_structure_set(message, "edge-pixels", G_TYPE_UINT, edge_counts_[1], nullptr);
+  }
+
  private:
+  // The edge map goes along with the frame, whose picture stays as it is.
+  Status attach(const Job &job, const CannySettings &settings) {
+    cudavision::TensorPool::Lease lease;
+    CUDAVISION_TRY(tensors_->acquire(&lease));
+    const cudavision::ImageView<std::uint8_t> edges{static_cast<std::uint8_t *>(lease.data), region_.width,
+                                                    region_.width, region_.height};
+    CUDAVISION_TRY(attach_tensor(job, "edges", GST_CUDA_VISION_ELEMENT_TYPE_U8,
+                                 {region_.height, region_.width}, lease.buffer));
+    CUDAVISION_TRY(canny_->run(job.luma, edges, settings));
+    return job.report ? count(job, edges) : Status();
+  }
+
+  // For the message: how many pixels of the map are 0, and how many 255.
+  Status count(const Job &job, cudavision::ImageView<const std::uint8_t> edges) {
+    auto *counts = static_cast<std::uint32_t *>(counts_.data());
+    CUDAVISION_TRY(histogram_->run(cudavision::luma_samples(edges), {2, 0, 256}, counts));
+    return copy_to_host(job.execution, edge_counts_, counts, sizeof edge_counts_);
+  }
+
   GstCudaVisionCanny *element_;
+  Size region_;
   OwnedImage edges_;
   std::unique_ptr<cudavision::Canny> canny_;
+  std::unique_ptr<cudavision::TensorPool> tensors_;
+  std::unique_ptr<cudavision::Histogram> histogram_;
+  cudavision::OwnedBytes counts_;
+  std::uint32_t edge_counts_[2] = {};
 };
 
-Status make_operation(GstCudaVisionFilter *filter, const Execution &execution, const GstVideoInfo &,
-                      Size region, std::unique_ptr<cudavision::Operation> *operation) {
+Status make_operation(GstCudaVisionFilter *filter, const Site &site,
+                      std::unique_ptr<cudavision::Operation> *operation) {
   auto made = std::make_unique<CannyOperation>(reinterpret_cast<GstCudaVisionCanny *>(filter));
-  CUDAVISION_TRY(made->allocate(execution, region));
+  CUDAVISION_TRY(made->allocate(site));
   *operation = std::move(made);
   return {};
 }

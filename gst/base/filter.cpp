@@ -101,9 +101,16 @@ void set_active_backend(GstCudaVisionFilter *filter, ActiveBackend backend) {
 
 gboolean start(GstBaseTransform *transform) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
-  const auto make_operation = [filter](const auto &...arguments) {
-    return GST_CUDA_VISION_FILTER_GET_CLASS(filter)->make_operation(filter, arguments...);
+  const auto make_operation = [filter](const cudavision::Site &site,
+                                       std::unique_ptr<cudavision::Operation> *operation) {
+    return GST_CUDA_VISION_FILTER_GET_CLASS(filter)->make_operation(filter, site, operation);
   };
+  if (const auto check = GST_CUDA_VISION_FILTER_GET_CLASS(filter)->check_settings; check != nullptr) {
+    if (const Status status = check(filter); !status.ok()) {
+      post_error(filter, "The properties contradict each other", status, __LINE__);
+      return FALSE;
+    }
+  }
   Status why_not;
   const Status status =
       Session::open(Properties::snapshot(filter), make_operation, &filter->state->session, &why_not);
@@ -165,6 +172,7 @@ void post_message(GstCudaVisionFilter *filter, GstBuffer *buffer) {
                         converted(gst_segment_to_stream_time, segment, pts), "running-time", G_TYPE_UINT64,
                         converted(gst_segment_to_running_time, segment, pts), "duration", G_TYPE_UINT64,
                         GST_BUFFER_DURATION(buffer), nullptr);
+  filter->state->session->describe(structure);
   gst_element_post_message(GST_ELEMENT(filter), gst_message_new_element(GST_OBJECT(filter), structure));
 }
 
@@ -204,13 +212,15 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
 
   GstVideoFrame frame;
   cudavision::Planes planes;
-  const auto access = static_cast<GstMapFlags>(settings.display ? GST_MAP_READWRITE : GST_MAP_READ);
-  if (!map_frame(&frame, state.info, buffer, access, &planes)) {
+  // Without a reference of the mapping's own: the buffer stays writable, for metas.
+  const guint access =
+      (settings.display ? GST_MAP_READWRITE : GST_MAP_READ) | guint{GST_VIDEO_FRAME_MAP_FLAG_NO_REF};
+  if (!map_frame(&frame, state.info, buffer, static_cast<GstMapFlags>(access), &planes)) {
     GST_ELEMENT_ERROR(filter, STREAM, FORMAT, ("A buffer is no frame of the negotiated format"),
                       ("%" GST_PTR_FORMAT, buffer));
     return GST_FLOW_ERROR;
   }
-  const Status status = state.session->process(planes, settings);
+  const Status status = state.session->process(planes, buffer, settings);
   gst_video_frame_unmap(&frame);
   if (!status.ok()) {
     post_error(filter, "A frame could not be worked on", status, __LINE__);

@@ -24,9 +24,11 @@ struct GstCudaVisionFilterClass {
 
   // Makes what works on frames of this format and on regions of this size. Called from the streaming thread
   // with the device current; the settings of the element are those of the moment.
-  cudavision::Status (*make_operation)(GstCudaVisionFilter *filter, const cudavision::Execution &execution,
-                                       const GstVideoInfo &info, cudavision::Size region,
+  cudavision::Status (*make_operation)(GstCudaVisionFilter *filter, const cudavision::Site &site,
                                        std::unique_ptr<cudavision::Operation> *operation);
+  // Says whether properties contradict each other; may be null. Called at start, where a contradiction is an
+  // error.
+  cudavision::Status (*check_settings)(GstCudaVisionFilter *filter);
 };
 
 #define GST_TYPE_CUDA_VISION_FILTER (gst_cuda_vision_filter_get_type())

@@ -5,28 +5,52 @@
 #include <gst/video/video.h>
 
 #include <cstdint>
+#include <memory>
 
+#include "base/device_context.h"
 #include "common/execution.h"
 #include "common/frame.h"
 
 namespace cudavision {
 
+// What an operation is made for. Everything but info outlives it.
+struct Site {
+  Execution execution;
+  std::shared_ptr<const DeviceContext> context;  // null on the CPU
+  const GstVideoInfo *info;                      // of the caps
+  Size region;                                   // that will be analysed
+};
+
 // One frame to work on. Everything lies in the backend's memory and only for the time of the call.
 struct Job {
   Execution execution;
-  const GstVideoInfo *info;            // of the caps
-  Frame frame;                         // the whole picture; to be changed only when draw is set
-  Region region;                       // the part to analyse
-  ImageView<const std::uint8_t> luma;  // of the region
+  const GstVideoInfo *info;  // of the caps
+  Frame frame;               // the whole picture; to be changed only when draw is set. Its chroma is
+                             // there when draw is set or begin_frame() asked for components
+  Region region;             // the part to analyse
+  ImageView<const std::uint8_t> luma;  // of the region; empty where begin_frame() asked for components
   bool draw;                           // the property `display`
+  bool report;                         // the property `message`: describe() will be asked
+  GstBuffer *buffer;                   // takes metas; writable, but for its memory
+};
+
+// What of a frame an operation reads, besides what it draws on.
+enum class Reads {
+  luma,        // Job::luma
+  components,  // Job::frame; there is no luma then
 };
 
 // Made anew when the caps, the region's size or the threads change; owns its scratch.
 class Operation {
  public:
   virtual ~Operation() = default;
+  // Before each run: takes the settings of the frame, and says what they need of it.
+  virtual Reads begin_frame() { return Reads::luma; }
   // CUDA: enqueues; the caller synchronises.
   virtual Status run(const Job &job) = 0;
+  // What the message of the last frame says of its result: adds fields. Called when the stream is
+  // synchronised.
+  virtual void describe(GstStructure *) {}
   // The next frame does not follow the last one: forget what was kept of it.
   virtual void drop_history() {}
 };

@@ -7,6 +7,8 @@
 #include <gst/gst.h>
 
 #include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace cudavision {
@@ -60,6 +62,23 @@ Property<S> enum_property(PropertyText text, GType type, E Base::*member, Mutabl
                             flags_of(when)),
           [member](S &s, const GValue *v) { s.*member = static_cast<E>(g_value_get_enum(v)); },
           [member](const S &s, GValue *v) { g_value_set_enum(v, static_cast<int>(s.*member)); }};
+}
+
+// No value is NULL.
+template <typename S>
+Property<S> string_property(PropertyText text, std::optional<std::string> S::*member,
+                            Mutable when = Mutable::playing) {
+  const S defaults;
+  const auto pointer = [](const std::optional<std::string> &value) {
+    return value ? value->c_str() : nullptr;
+  };
+  return {g_param_spec_string(text.name, text.nick, text.blurb, pointer(defaults.*member), flags_of(when)),
+          [member](S &s, const GValue *v) {
+            const char *value = g_value_get_string(v);
+            s.*member = value != nullptr ? std::optional<std::string>(value) : std::nullopt;
+            return true;
+          },
+          [member, pointer](const S &s, GValue *v) { g_value_set_string(v, pointer(s.*member)); }};
 }
 
 // 0xAARRGGBB.

@@ -84,34 +84,35 @@ Status Session::prepare(const FilterSettings &settings) {
   const auto make = [&]() -> Status {
     CUDAVISION_TRY(stage_->staged.allocate(execution(), planes_shape(info_)));
     if (needs_luma_image(layout_)) CUDAVISION_TRY(stage_->luma.allocate(execution(), size));
-    return make_operation_(execution(), info_, size, &stage_->operation);
+    return make_operation_({execution(), context_, &info_, size}, &stage_->operation);
   };
   const Status status = make();
   if (!status.ok()) stage_.reset();
   return status;
 }
 
-Status Session::process(const Planes &frame, const FilterSettings &settings) {
+Status Session::process(const Planes &frame, GstBuffer *buffer, const FilterSettings &settings) {
   const DeviceContext::Scope scope(context_.get());
   CUDAVISION_TRY(prepare(settings));
-  const Status worked = work(frame, settings.display);
+  const Status worked = work(frame, buffer, settings);
   // The frame is unmapped after this call: nothing may still read or write it, whatever went wrong.
   const Status finished = context_ ? context_->synchronize() : Status();
   return worked.ok() ? finished : worked;
 }
 
-Status Session::work(const Planes &host, bool draw) {
+Status Session::work(const Planes &host, GstBuffer *buffer, const FilterSettings &settings) {
   Stage &stage = *stage_;
+  const bool draw = settings.display, luma = stage.operation->begin_frame() == Reads::luma;
   const Execution where = execution();
   Planes planes;
-  // What is only read is the luma, which is or lies in the first plane.
-  CUDAVISION_TRY(stage.staged.upload(where, host, draw ? host.count : 1, &planes));
+  // The luma is or lies in the first plane.
+  CUDAVISION_TRY(stage.staged.upload(where, host, luma && !draw ? 1 : host.count, &planes));
   const Frame frame = make_frame(layout_, size_of(info_), planes);
-  Job job{where, &info_, frame, stage.region, {}, draw};
-  if (needs_luma_image(layout_)) {
+  Job job{where, &info_, frame, stage.region, {}, draw, settings.message, buffer};
+  if (luma && needs_luma_image(layout_)) {
     CUDAVISION_TRY(extract_luma(where, luma_of_region(frame, stage.region), stage.luma.view()));
     job.luma = stage.luma.view();
-  } else {
+  } else if (luma) {
     job.luma = frame.luma_plane().crop(stage.region);
   }
   CUDAVISION_TRY(stage.operation->run(job));

@@ -11,7 +11,7 @@
 
 #include "base/device_context.h"
 #include "base/operation.h"
-#include "common/owned_image.h"
+#include "common/owned_memory.h"
 #include "common/staged_frame.h"
 
 namespace cudavision {
@@ -34,8 +34,7 @@ Region region_of(const FilterSettings &settings, Size frame);
 
 class Session {
  public:
-  using MakeOperation = std::function<Status(const Execution &, const GstVideoInfo &, Size region,
-                                             std::unique_ptr<Operation> *)>;
+  using MakeOperation = std::function<Status(const Site &, std::unique_ptr<Operation> *)>;
 
   // Chooses the backend. With `automatic` a device that cannot be used is no error: why_not says why it is
   // not.
@@ -48,20 +47,22 @@ class Session {
 
   // New caps: allocates all that frames of this format need. May be called again.
   Status negotiate(const GstVideoInfo &info, const FilterSettings &settings);
-  // One mapped frame of the caps, for reading alone when settings.display is off. The region must not be
-  // empty. Returns when the frame is finished.
-  Status process(const Planes &frame, const FilterSettings &settings);
+  // One mapped frame of the caps, for reading alone when settings.display is off; buffer takes what is found.
+  // The region must not be empty. Returns when the frame is finished.
+  Status process(const Planes &frame, GstBuffer *buffer, const FilterSettings &settings);
+  // What the message of the frame just processed says.
+  void describe(GstStructure *message) { stage_->operation->describe(message); }
   void drop_history();
 
  private:
-  Session(std::unique_ptr<DeviceContext> context, MakeOperation make_operation)
+  Session(std::shared_ptr<const DeviceContext> context, MakeOperation make_operation)
       : context_(std::move(context)), make_operation_(std::move(make_operation)) {}
 
   Status prepare(const FilterSettings &settings);
-  Status work(const Planes &host, bool draw);
+  Status work(const Planes &host, GstBuffer *buffer, const FilterSettings &settings);
   Execution execution() const;
 
-  std::unique_ptr<DeviceContext> context_;  // null on the CPU
+  std::shared_ptr<const DeviceContext> context_;  // null on the CPU
   MakeOperation make_operation_;
   GstVideoInfo info_;
   PixelLayout layout_;

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Attaches what an operation found to its frame.
+#include "base/attach.h"
+
+#include <string>
+#include <vector>
+
+namespace cudavision {
+
+Status attach_tensor(const Job &job, const char *id, GstCudaVisionElementType type,
+                     std::initializer_list<int> dims, GstBuffer *data, double step_x, double step_y) {
+  const std::vector<gsize> sizes(dims.begin(), dims.end());
+  GstCudaVisionTensorMeta *meta = gst_cuda_vision_buffer_add_tensor_meta(
+      job.buffer, id, type, static_cast<guint>(sizes.size()), sizes.data(), data);
+  if (meta == nullptr) return invalid_argument(std::string("the tensor ") + id + " could not be attached");
+  gst_cuda_vision_tensor_meta_set_geometry(meta, static_cast<guint>(job.frame.width),
+                                           static_cast<guint>(job.frame.height), job.region.x, job.region.y,
+                                           step_x, step_y);
+  return {};
+}
+
+}  // namespace cudavision

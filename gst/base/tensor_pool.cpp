@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Buffers for tensors, and the allocator of those that live on a device.
+#include "base/tensor_pool.h"
+
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "common/owned_memory.h"
+
+GST_DEBUG_CATEGORY_STATIC(gst_cuda_vision_tensor_debug);
+#define GST_CAT_DEFAULT gst_cuda_vision_tensor_debug
+
+using cudavision::DeviceContext;
+using cudavision::Execution;
+using cudavision::kMapCuda;
+using cudavision::OwnedBytes;
+using cudavision::Status;
+
+namespace {
+
+constexpr char kMemoryType[] = "CudaVisionTensorMemory";
+
+// What a memory owns besides GstMemory's own fields. Mapping may happen on any thread.
+struct DeviceTensor {
+  std::shared_ptr<const DeviceContext> context;
+  OwnedBytes device;
+  std::mutex mutex;
+  OwnedBytes host;  // made when it is first wanted, then kept
+  bool host_is_current = false;
+
+  Execution execution() const { return {cudavision::Backend::cuda, nullptr, context->stream()}; }
+};
+
+struct TensorMemory {
+  GstMemory memory;
+  DeviceTensor *tensor;
+};
+
+Status download(DeviceTensor *tensor) {
+  const DeviceContext::Scope scope(tensor->context.get());
+  if (tensor->host.data() == nullptr) CUDAVISION_TRY(tensor->host.allocate({}, tensor->device.size()));
+  CUDAVISION_TRY(
+      copy_to_host(tensor->execution(), tensor->host.data(), tensor->device.data(), tensor->device.size()));
+  CUDAVISION_TRY(tensor->context->synchronize());
+  tensor->host_is_current = true;
+  return {};
+}
+
+// As a number: C++ has no value of GstMapFlags as large as kMapCuda, and may not read one.
+guint flags_of(const GstMapInfo *info) {
+  guint flags = 0;
+  static_assert(sizeof flags == sizeof info->flags);
+  std::memcpy(&flags, &info->flags, sizeof flags);
+  return flags;
+}
+
+gpointer map_memory(GstMemory *memory, GstMapInfo *info, gsize) {
+  DeviceTensor *tensor = reinterpret_cast<TensorMemory *>(memory)->tensor;
+  const std::lock_guard lock(tensor->mutex);
+  const guint flags = flags_of(info);
+  const bool write = (flags & GST_MAP_WRITE) != 0;
+  if ((flags & kMapCuda) != 0) {
+    if (write) tensor->host_is_current = false;
+    return tensor->device.data();
+  }
+  if (write) {
+    GST_ERROR("a tensor on a device cannot be mapped for writing on the CPU");
+    return nullptr;
+  }
+  if (!tensor->host_is_current) {
+    if (const Status status = download(tensor); !status.ok()) {
+      GST_ERROR("a tensor cannot be downloaded: %s", status.text().c_str());
+      return nullptr;
+    }
+  }
+  return tensor->host.data();
+}
+
+void unmap_memory(GstMemory *, GstMapInfo *) {}
+
+}  // namespace
+
+// --- the allocator: one for each pool, of one context ---
+
+struct GstCudaVisionTensorAllocator {
+  GstAllocator parent;
+  std::shared_ptr<const DeviceContext> *context;
+};
+struct GstCudaVisionTensorAllocatorClass {
+  GstAllocatorClass parent_class;
+};
+
+G_DEFINE_TYPE(GstCudaVisionTensorAllocator, gst_cuda_vision_tensor_allocator, GST_TYPE_ALLOCATOR)
+
+namespace {
+
+GstMemory *allocate_memory(GstAllocator *allocator, gsize size, GstAllocationParams *) {
+  auto tensor = std::make_unique<DeviceTensor>();
+  tensor->context = *reinterpret_cast<GstCudaVisionTensorAllocator *>(allocator)->context;
+  const DeviceContext::Scope scope(tensor->context.get());
+  if (const Status status = tensor->device.allocate(tensor->execution(), size); !status.ok()) {
+    GST_ERROR_OBJECT(allocator, "%s", status.text().c_str());
+    return nullptr;
+  }
+  auto *memory = new TensorMemory;
+  gst_memory_init(GST_MEMORY_CAST(memory), GST_MEMORY_FLAG_NO_SHARE, allocator, nullptr, size, 0, 0, size);
+  memory->tensor = tensor.release();
+  return GST_MEMORY_CAST(memory);
+}
+
+void free_memory(GstAllocator *, GstMemory *memory) {
+  auto *freed = reinterpret_cast<TensorMemory *>(memory);
+  {
+    const std::shared_ptr<const DeviceContext> context = freed->tensor->context;  // outlives its memory
+    const DeviceContext::Scope scope(context.get());
+    delete freed->tensor;
+  }
+  delete freed;
+}
+
+void finalize_allocator(GObject *object) {
+  delete reinterpret_cast<GstCudaVisionTensorAllocator *>(object)->context;
+  G_OBJECT_CLASS(gst_cuda_vision_tensor_allocator_parent_class)->finalize(object);
+}
+
+}  // namespace
+
+static void gst_cuda_vision_tensor_allocator_class_init(GstCudaVisionTensorAllocatorClass *klass) {
+  GST_DEBUG_CATEGORY_INIT(gst_cuda_vision_tensor_debug, "cudavisiontensor", 0,
+                          "tensors of the cudavision elements");
+  G_OBJECT_CLASS(klass)->finalize = finalize_allocator;
+  klass->parent_class.alloc = allocate_memory;
+  klass->parent_class.free = free_memory;
+}
+
+static void gst_cuda_vision_tensor_allocator_init(GstCudaVisionTensorAllocator *allocator) {
+  GstAllocator *base = GST_ALLOCATOR(allocator);
+  base->mem_type = kMemoryType;
+  base->mem_map_full = map_memory;
+  base->mem_unmap_full = unmap_memory;
+  // No mem_copy that understands devices: GStreamer's default maps for the CPU, which downloads, and copies
+  // that.
+  GST_OBJECT_FLAG_SET(allocator, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
+}
+
+namespace cudavision {
+
+Status TensorPool::make(std::shared_ptr<const DeviceContext> context, std::size_t size,
+                        std::unique_ptr<TensorPool> *pool) {
+  if (size > G_MAXUINT) return out_of_memory(std::to_string(size) + " bytes for a tensor");
+  GstBufferPool *made = gst_buffer_pool_new();
+  const bool on_device = context != nullptr;
+  GstStructure *config = gst_buffer_pool_get_config(made);
+  gst_buffer_pool_config_set_params(config, nullptr, static_cast<guint>(size), 0, 0);
+  if (on_device) {
+    auto *allocator = reinterpret_cast<GstCudaVisionTensorAllocator *>(
+        gst_object_ref_sink(g_object_new(gst_cuda_vision_tensor_allocator_get_type(), nullptr)));
+    allocator->context = new std::shared_ptr<const DeviceContext>(std::move(context));
+    gst_buffer_pool_config_set_allocator(config, &allocator->parent, nullptr);
+    gst_object_unref(allocator);
+  }
+  pool->reset(new TensorPool(made, on_device));
+  if (gst_buffer_pool_set_config(made, config) && gst_buffer_pool_set_active(made, TRUE)) return {};
+  return out_of_memory(std::to_string(size) + " bytes for a tensor");
+}
+
+TensorPool::~TensorPool() {
+  gst_buffer_pool_set_active(pool_, FALSE);
+  gst_object_unref(pool_);
+}
+
+// A buffer whose memory nobody else holds: an application may keep a memory longer than the buffer, which
+// GStreamer's pools do not look for.
+GstBuffer *TensorPool::acquire_unshared() {
+  GstBuffer *buffer = nullptr;
+  while (gst_buffer_pool_acquire_buffer(pool_, &buffer, nullptr) == GST_FLOW_OK) {
+    if (GST_MINI_OBJECT_REFCOUNT_VALUE(gst_buffer_peek_memory(buffer, 0)) == 1) return buffer;
+    GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_TAG_MEMORY);  // so that the pool lets go of it
+    gst_buffer_unref(buffer);
+  }
+  return nullptr;
+}
+
+Status TensorPool::acquire(Lease *lease) {
+  GstBuffer *buffer = acquire_unshared();
+  if (buffer == nullptr) return out_of_memory("no buffer for a tensor could be had");
+  GstMapInfo map;
+  const guint flags = guint{GST_MAP_WRITE} | (on_device_ ? kMapCuda : 0);
+  if (!gst_buffer_map(buffer, &map, static_cast<GstMapFlags>(flags))) {
+    gst_buffer_unref(buffer);
+    return {Status::Code::device_failed, "a tensor's buffer could not be mapped"};
+  }
+  // The pointer holds after unmapping: the memory is this pool's, and neither moves nor is shared before it
+  // is filled.
+  *lease = {buffer, map.data};
+  gst_buffer_unmap(buffer, &map);
+  return {};
+}
+
+}  // namespace cudavision
