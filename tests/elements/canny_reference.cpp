@@ -2,16 +2,12 @@
 // The expected frames of cudacanny, by OpenCV.
 #include "elements/canny_reference.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <opencv2/imgproc.hpp>
 
 namespace cudavision::test {
 namespace {
-
-using Colour = std::array<int, 3>;
 
 // ITU-R BT.601, BT.709 or BT.2020 as the caps say: Y of 0 to 1, U and V of -0.5 to 0.5, then the caps' range.
 Colour yuv_of(double r, double g, double b, const GstVideoColorimetry &colorimetry) {
@@ -28,16 +24,6 @@ Colour yuv_of(double r, double g, double b, const GstVideoColorimetry &colorimet
   };
   return {round(full ? 255 * y : 16 + 219 * y), round(128 + (full ? 255 : 224) * u),
           round(128 + (full ? 255 : 224) * v)};
-}
-
-// The colour in the components of the frame.
-Colour colour_in(const VideoFrame &frame, std::uint32_t argb) {
-  const int r = argb >> 16 & 255, g = argb >> 8 & 255, b = argb & 255;
-  if (frame.is_rgb()) return {r, g, b};
-  if (frame.component_count() == 3) return yuv_of(r / 255.0, g / 255.0, b / 255.0, frame.info().colorimetry);
-  cv::Mat gray;
-  cv::cvtColor(cv::Mat(1, 1, CV_8UC3, cv::Scalar(r, g, b)), gray, cv::COLOR_RGB2GRAY);
-  return {gray.at<std::uint8_t>(0), 0, 0};
 }
 
 cv::Rect rectangle_of(const VideoFrame &frame, Part part) {
@@ -69,6 +55,15 @@ cv::Mat edges_of(const VideoFrame &frame, const CannyCase &canny, cv::Rect recta
 }
 
 }  // namespace
+
+Colour colour_in(const VideoFrame &frame, std::uint32_t argb) {
+  const int r = argb >> 16 & 255, g = argb >> 8 & 255, b = argb & 255;
+  if (frame.is_rgb()) return {r, g, b};
+  if (frame.component_count() == 3) return yuv_of(r / 255.0, g / 255.0, b / 255.0, frame.info().colorimetry);
+  cv::Mat gray;
+  cv::cvtColor(cv::Mat(1, 1, CV_8UC3, cv::Scalar(r, g, b)), gray, cv::COLOR_RGB2GRAY);
+  return {gray.at<std::uint8_t>(0), 0, 0};
+}
 
 cv::Mat luma_of(const VideoFrame &frame) {
   const Size size = frame.size();

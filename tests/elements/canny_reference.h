@@ -2,6 +2,7 @@
 // What cudacanny must give: cv::Canny, written into frames pixel by pixel.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <opencv2/core.hpp>
 
@@ -16,6 +17,10 @@ struct CannyCase {  // the defaults of the element
   double sigma = 0;
   bool hysteresis = true;
 };
+
+using Colour = std::array<int, 3>;
+// 0xAARRGGBB in the components of the frame, by the matrix and range of its colorimetry.
+Colour colour_in(const VideoFrame &frame, std::uint32_t argb);
 
 // The Y of the frame, or what cv::cvtColor makes of its R, G and B.
 cv::Mat luma_of(const VideoFrame &frame);

@@ -3,8 +3,10 @@
 #include "elements/support.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 namespace cudavision::test {
 namespace {
@@ -173,9 +175,23 @@ void ElementTest::SetUp() {
   take_glib_complaints();
 }
 
+#if CUDAVISION_EMULATED
+namespace {
+
+// The threads of a queue let go of their last buffer some milliseconds after their element has reached NULL.
+void wait_until_nothing_lives() {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  while (simt::live_allocations() + simt::live_streams() > 0 && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+}  // namespace
+#endif
+
 void ElementTest::TearDown() {
   EXPECT_EQ(take_glib_complaints(), 0u) << "GLib or GStreamer warned";
 #if CUDAVISION_EMULATED
+  wait_until_nothing_lives();
   EXPECT_EQ(simt::live_allocations(), 0u);
   EXPECT_EQ(simt::live_host_allocations(), 0u);
   EXPECT_EQ(simt::live_streams(), 0u);

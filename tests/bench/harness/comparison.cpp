@@ -99,22 +99,28 @@ int Comparison::run(int argc, char **argv) {
 
   struct Row {
     std::string ours, peer;
-    double ours_seconds, peer_seconds;
+    double ours_seconds, peer_seconds, least;
+
+    double ratio() const { return peer_seconds / ours_seconds; }
   };
   std::vector<Row> rows;
   std::size_t width = 0;
-  for (const auto &[ours, peer] : pairs_) {
+  for (const auto &[ours, peer, least] : pairs_) {
     const auto ours_seconds = reporter.median_seconds(ours), peer_seconds = reporter.median_seconds(peer);
     if (!ours_seconds || !peer_seconds) continue;
-    rows.push_back({spoken(ours.text()), spoken_peer(peer, ours), *ours_seconds, *peer_seconds});
+    rows.push_back({spoken(ours.text()), spoken_peer(peer, ours), *ours_seconds, *peer_seconds, least});
     width = std::max(width, rows.back().ours.size());
   }
   if (!rows.empty()) std::printf("\nRatios: the peer's time / ours, in the same run on the same pictures\n");
-  for (const Row &row : rows)
+  bool too_slow = false;
+  for (const Row &row : rows) {
     std::printf("%-*s %8.2fx %s (%.3f ms / %.3f ms)\n", static_cast<int>(width + 1), (row.ours + ":").c_str(),
-                row.peer_seconds / row.ours_seconds, row.peer.c_str(), 1e3 * row.peer_seconds,
-                1e3 * row.ours_seconds);
-  return reporter.any_failed() ? 1 : 0;
+                row.ratio(), row.peer.c_str(), 1e3 * row.peer_seconds, 1e3 * row.ours_seconds);
+    if (row.ratio() >= row.least) continue;
+    std::printf("  too slow: at least %.2fx is wanted\n", row.least);
+    too_slow = true;
+  }
+  return reporter.any_failed() || too_slow ? 1 : 0;
 }
 
 std::vector<int> thread_counts() {

@@ -27,19 +27,22 @@ class Comparison {
  public:
   // Registers a benchmark. Its times are per iteration: one frame.
   void add(const Name &name, Clock clock, std::function<void(benchmark::State &)> body);
-  // Has the ratio of two benchmarks printed when both were run.
-  void compare(const Name &ours, const Name &peer) { pairs_.push_back({ours, peer}); }
+  // Has the ratio of two benchmarks printed when both were run; a ratio below `least` makes the run fail.
+  void compare(const Name &ours, const Name &peer, double least = 0) {
+    pairs_.push_back({ours, peer, least});
+  }
   // Has a line printed that says what is not measured, and why.
   void leave_out(const std::string &what, const std::string &why);
 
   // Runs what Google Benchmark's options in argv select, prints the ratios (the peer's time / ours, of
-  // medians when there are repetitions) and returns the program's exit status: 0, 1 when a benchmark failed
-  // or an option is unknown, 77 when nothing was registered.
+  // medians when there are repetitions) and returns the program's exit status: 0, 1 when a benchmark failed,
+  // a ratio is below its least or an option is unknown, 77 when nothing was registered.
   int run(int argc, char **argv);
 
  private:
   struct Pair {
     Name ours, peer;
+    double least;
   };
   int count_ = 0;
   std::vector<Pair> pairs_;

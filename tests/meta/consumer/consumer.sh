@@ -5,25 +5,18 @@
 #   consumer.sh BUILD_FOLDER PREFIX LIBDIR SOURCE SANITIZERS     SANITIZERS: of the build, `none` or as address,undefined
 set -euo pipefail
 build=$1 prefix=$2 libdir=$3 source=$4 sanitizers=$5
-for tool in meson pkg-config "${CC:-cc}"; do
-  command -v "$tool" >/dev/null || { echo "skipped: no $tool"; exit 77; }
-done
+source "$(dirname "$0")/../../support/installed.sh"
+needs meson pkg-config "${CC:-cc}"
 
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
-meson install -C "$build" --no-rebuild --destdir "$root/dest" --tags devel,runtime --quiet
-
-# PKG_CONFIG_SYSROOT_DIR would move GStreamer's folders too; so this one file is moved.
-mkdir "$root/pc"
-sed "s|^prefix=.*|prefix=$root/dest$prefix|" "$root/dest$libdir/pkgconfig/gstreamer-cudavision-1.0.pc" \
-  >"$root/pc/gstreamer-cudavision-1.0.pc"
-export PKG_CONFIG_PATH="$root/pc${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"
+install_into "$root" "$build" "$prefix" "$libdir" ""
 read -ra flags <<<"$(pkg-config --cflags --libs gstreamer-cudavision-1.0)"
 [[ $sanitizers == none ]] || flags+=("-fsanitize=$sanitizers")
 "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -o "$root/consumer" "$source" "${flags[@]}"
 
 readelf -d "$root/consumer" | grep -q 'libgstcudavision-1.0.so.0' || { echo "no soname of version 0" >&2; exit 1; }
-output=$(LD_LIBRARY_PATH="$root/dest$libdir" "$root/consumer")
+output=$("$root/consumer")
 echo "$output"
 [[ $output == "histogram u32 [1][4]: 1 2 3 4; 1 keypoint at (1.5, 2.5)" ]]
 

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Writing a mask into packed RGB on both backends beside cv::cvtColor, which makes RGB of gray.
+#include "draw/draw.h"
+
+#include <opencv2/imgproc.hpp>
+
+#include "bench/harness/picture_room.h"
+
+namespace {
+
+using namespace cudavision;
+
+Status make(const Execution &execution, Size size, bench::PictureRoom::Run *run) {
+  *run = [=](ImageView<const std::uint8_t> src, ImageView<std::uint8_t> dst) {
+    Frame frame{ColorModel::rgb, size.width, size.height, {}};
+    for (int i = 0; i < 3; ++i) frame.component[i] = {dst.data + i, dst.pitch_bytes, 3, 0, 0};
+    return replace_with_mask(execution, frame, {0, 0, size.width, size.height}, src);
+  };
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  return bench::run_picture_rooms(
+      {{"draw", "cv::cvtColor", "replace RGB", 1, 3, make,
+        [](const cv::Mat &src, cv::Mat &dst) { cv::cvtColor(src, dst, cv::COLOR_GRAY2RGB); }}},
+      argc, argv);
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The Gaussian on both backends beside cv::GaussianBlur.
+#include "gaussian/gaussian.h"
+
+#include <opencv2/imgproc.hpp>
+
+#include "bench/harness/picture_room.h"
+
+namespace {
+
+using namespace cudavision;
+
+bench::PictureRoom room_of(double sigma) {
+  const auto make = [sigma](const Execution &execution, Size size, bench::PictureRoom::Run *run) -> Status {
+    std::unique_ptr<Gaussian> made;
+    CUDAVISION_TRY(make_gaussian(execution, size, &made));
+    *run = [sigma, room = std::shared_ptr<Gaussian>(std::move(made))](auto src, auto dst) {
+      return room->run(src, dst, sigma);
+    };
+    return {};
+  };
+  return {"gaussian",
+          "cv::GaussianBlur",
+          "sigma:" + std::to_string(sigma).substr(0, 3),
+          1,
+          1,
+          make,
+          [sigma](const cv::Mat &src, cv::Mat &dst) { cv::GaussianBlur(src, dst, {}, sigma); }};
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  return bench::run_picture_rooms({room_of(1), room_of(1.4), room_of(3)}, argc, argv);
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What cudacanny says of its edges besides drawing them: the tensor and the message.
+#include <opencv2/core.hpp>
+#include <string>
+#include <vector>
+
+#include "elements/canny_reference.h"
+#include "elements/tensor.h"
+
+namespace {
+
+using namespace cudavision::test;
+using cudavision::Size;
+
+class CudaCannyTensor : public ElementTest, public testing::WithParamInterface<std::string> {};
+INSTANTIATE_TEST_SUITE_P(, CudaCannyTensor, testing::ValuesIn(kFormats),
+                         [](const auto &format) { return format.param; });
+
+cv::Mat edges_in(const VideoFrame &frame, const CannyCase &canny = {}, Part part = {}) {
+  const cv::Rect rectangle = part.width == 0 ? cv::Rect(0, 0, frame.size().width, frame.size().height)
+                                             : cv::Rect(part.x, part.y, part.width, part.height);
+  return opencv_edges(luma_of(frame)(rectangle).clone(), canny);
+}
+
+void expect_edges(const Owned<GstBuffer> &buffer, const cv::Mat &edges) {
+  const GstCudaVisionTensorMeta *meta = tensor_of(buffer, "edges");
+  ASSERT_NE(meta, nullptr);
+  EXPECT_EQ(tensor_count(buffer), 1);
+  EXPECT_EQ(meta->element_type, GST_CUDA_VISION_ELEMENT_TYPE_U8);
+  EXPECT_EQ(dims_of(meta), (std::vector<std::size_t>{static_cast<std::size_t>(edges.rows),
+                                                     static_cast<std::size_t>(edges.cols)}));
+  EXPECT_EQ(elements_of<std::uint8_t>(meta),
+            std::vector<std::uint8_t>(edges.begin<std::uint8_t>(), edges.end<std::uint8_t>()));
+}
+
+TEST_P(CudaCannyTensor, display_off_attaches_the_edges_and_leaves_every_byte) {
+  Harness canny("cudacanny display=false");
+  unsigned seed = 1;
+  for (const Size size : {Size{1, 1}, Size{3, 5}, Size{1, 40}, Size{64, 64}, Size{101, 75}}) {
+    const VideoFrame frame(GetParam(), size, seed++);
+    const Owned<GstBuffer> out = buffer_from(&canny, frame);
+    expect_edges(out, edges_in(frame));
+    EXPECT_EQ(geometry_of(tensor_of(out, "edges")),
+              (Geometry{static_cast<guint>(size.width), static_cast<guint>(size.height), 0, 0, 1, 1}));
+    EXPECT_TRUE(same_bytes(bytes_of(out.get()), frame));
+  }
+}
+
+TEST_P(CudaCannyTensor, edges_of_a_region_say_where_it_is) {
+  Harness canny("cudacanny display=false roi-x=5 roi-y=3 roi-width=21 roi-height=17");
+  const VideoFrame frame(GetParam(), {41, 31}, 10);
+  const Owned<GstBuffer> out = buffer_from(&canny, frame);
+  expect_edges(out, edges_in(frame, {}, {5, 3, 21, 17}));
+  EXPECT_EQ(geometry_of(tensor_of(out, "edges")), (Geometry{41, 31, 5, 3, 1, 1}));
+}
+
+class CudaCannyEdges : public ElementTest {};
+
+TEST_F(CudaCannyEdges, parameters_are_those_of_the_drawn_edges) {
+  const VideoFrame frame("NV12", {67, 65}, 3);
+  Harness canny(
+      "cudacanny display=false aperture=5 low-threshold=800 high-threshold=1600 gaussian-sigma=0.6");
+  expect_edges(buffer_from(&canny, frame), edges_in(frame, {800, 1600, 5, false, 0.6}));
+  g_object_set(canny.element(), "aperture", 3, "low-threshold", 50.0, "high-threshold", 400.0, nullptr);
+  expect_edges(buffer_from(&canny, frame), edges_in(frame, {50, 400, 3, false, 0.6}));
+}
+
+TEST_F(CudaCannyEdges, displayed_edges_are_not_attached) {
+  Harness canny;
+  const VideoFrame frame("NV12", {34, 18}, 4);
+  for (int i = 0; i < 2; ++i) {
+    set(canny.element(), "display", "true");
+    const Owned<GstBuffer> drawn = buffer_from(&canny, frame);
+    EXPECT_EQ(tensor_count(drawn), 0);
+    EXPECT_TRUE(same_bytes(bytes_of(drawn.get()), with_edges(frame)));
+    set(canny.element(), "display", "false");
+    expect_edges(buffer_from(&canny, frame), edges_in(frame));
+  }
+}
+
+TEST_F(CudaCannyEdges, held_edges_are_not_overwritten) {
+  Harness canny("cudacanny display=false");
+  std::vector<Owned<GstBuffer>> held;
+  const auto frame_of = [](unsigned seed) { return VideoFrame("GRAY8", {40, 30}, seed); };
+  for (unsigned seed = 0; seed < 10; ++seed) held.push_back(buffer_from(&canny, frame_of(seed)));
+  gst_element_set_state(canny.element(), GST_STATE_NULL);
+  for (unsigned seed = 0; seed < 10; ++seed) expect_edges(held[seed], edges_in(frame_of(seed)));
+}
+
+TEST_F(CudaCannyEdges, message_counts_the_pixels_of_edges) {
+  const VideoFrame frame("I420", {101, 75}, 5);
+  Harness canny("cudacanny message=true");
+  for (const char *settings : {"true", "false"}) {
+    set(canny.element(), "display", settings);
+    for (const int x : {0, 20}) {
+      g_object_set(canny.element(), "roi-x", x, nullptr);
+      buffer_from(&canny, frame);
+      const Owned<GstMessage> message = take_message(canny.element(), GST_MESSAGE_ELEMENT);
+      ASSERT_NE(message, nullptr);
+      guint pixels = 0;
+      EXPECT_TRUE(gst_structure_get_uint(gst_message_get_structure(message.get()), "edge-pixels", &pixels));
+      EXPECT_EQ(static_cast<int>(pixels), cv::countNonZero(edges_in(frame, {}, {x, 0, 101 - x, 75}))) << x;
+      EXPECT_GT(pixels, 0u);
+    }
+  }
+}
+
+#if CUDAVISION_EMULATED
+TEST_F(CudaCannyEdges, message_costs_a_launch_and_eight_bytes) {
+  const VideoFrame frame("NV12", {66, 34});
+  for (const char *display : {"true", "false"}) {
+    Harness canny(std::string("cudacanny display=") + display);
+    const auto spent_on_frame = [&] {
+      canny.work(frame);  // the first frame may still allocate
+      const simt::Counters before = simt::counters();
+      canny.work(frame);
+      return simt::counters() - before;
+    };
+    const simt::Counters quiet = spent_on_frame();
+    set(canny.element(), "message", "true");
+    const simt::Counters telling = spent_on_frame();
+    EXPECT_EQ(telling.launches, quiet.launches + 1);
+    EXPECT_EQ(telling.device_to_host_bytes, quiet.device_to_host_bytes + 8);
+    EXPECT_EQ(telling.synchronisations, quiet.synchronisations);
+    EXPECT_EQ(telling.allocations, 0u);
+  }
+}
+
+TEST_F(CudaCannyEdges, edges_that_nobody_looks_at_stay_on_the_device) {
+  Harness canny("cudacanny display=false");
+  const VideoFrame frame("NV12", {66, 34});
+  const simt::Counters before = simt::counters();
+  const Owned<GstBuffer> out = buffer_from(&canny, frame);
+  EXPECT_EQ((simt::counters() - before).device_to_host_bytes, 0u);
+  expect_edges(out, edges_in(frame));
+  EXPECT_EQ((simt::counters() - before).device_to_host_bytes, 66u * 34);
+}
+#endif
+
+}  // namespace

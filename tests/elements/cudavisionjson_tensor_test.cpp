@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// cudavisionjson: the numbers of tensors, all types, whole and as a summary, and how much memory a long list
+// takes.
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+#include <bit>
+#include <cfenv>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "elements/json_lines.h"
+#include "support/pictures.h"
+
+namespace {
+
+struct SealedAllocator {
+  GstAllocator parent;
+};
+struct SealedAllocatorClass {
+  GstAllocatorClass parent_class;
+};
+G_DEFINE_TYPE(SealedAllocator, sealed_allocator, GST_TYPE_ALLOCATOR)
+
+void sealed_allocator_class_init(SealedAllocatorClass *klass) {
+  klass->parent_class.free = [](GstAllocator *, GstMemory *memory) { delete memory; };
+}
+void sealed_allocator_init(SealedAllocator *allocator) {
+  allocator->parent.mem_map = [](GstMemory *, gsize, GstMapFlags) -> gpointer { return nullptr; };
+}
+
+using namespace cudavision::test;
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+class CudaVisionJsonTensor : public ElementTest {};
+
+template <typename T>
+std::string line_of(JsonHarness *json, const std::vector<T> &values, std::vector<gsize> dims = {}) {
+  Owned<GstBuffer> buffer = frame();
+  add_tensor<T>(buffer.get(), "numbers", values, std::move(dims));
+  return json->line_of(std::move(buffer));
+}
+
+// The text of the tensors behind the frame's own members.
+std::string tensors_in(const std::string &line) { return line.substr(line.find("\"tensors\"")); }
+
+// --- every number ---
+
+TEST_F(CudaVisionJsonTensor, every_type_is_written_to_its_limits) {
+  JsonHarness json("tensor-data=full");
+  const auto expect = [](const std::string &line, const std::string &type, const std::string &data) {
+    EXPECT_NE(line.find("\"type\":\"" + type + "\",\"data\":[" + data + "]}"), std::string::npos) << line;
+  };
+  expect(line_of<guint8>(&json, {0, 7, 255}), "u8", "0,7,255");
+  expect(line_of<guint16>(&json, {0, 256, 65535}), "u16", "0,256,65535");
+  expect(line_of<guint32>(&json, {0, 2147483648u, 4294967295u}), "u32", "0,2147483648,4294967295");
+  expect(line_of<gint32>(&json, {G_MININT32, -1, 0, G_MAXINT32}), "i32", "-2147483648,-1,0,2147483647");
+  expect(line_of<float>(&json, {0, -0.0f, 1, 0.1f, -2.5f, 1e10f, 1.1754944e-38f, 3.4028235e38f, 1e-45f}),
+         "f32", "0.0,-0.0,1.0,0.1,-2.5,1e+10,1.1754944e-38,3.4028235e+38,1e-45");
+  expect(line_of<float>(&json, {kNan, kInfinity, -kInfinity, 1}), "f32", "null,null,null,1.0");
+}
+
+TEST_F(CudaVisionJsonTensor, data_is_flat_and_dims_are_outermost_first) {
+  JsonHarness json("tensor-data=full");
+  EXPECT_EQ(
+      tensors_in(line_of<guint8>(&json, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {2, 3, 2})),
+      R"("tensors":[{"id":"numbers","dims":[2,3,2],"type":"u8","data":[1,2,3,4,5,6,7,8,9,10,11,12]}]})");
+  EXPECT_EQ(tensors_in(line_of<guint8>(&json, {9}, {1, 1, 1, 1, 1, 1, 1, 1})),
+            R"("tensors":[{"id":"numbers","dims":[1,1,1,1,1,1,1,1],"type":"u8","data":[9]}]})");
+}
+
+TEST_F(CudaVisionJsonTensor, any_f32_reads_back_as_itself) {
+  std::vector<float> values;
+  Random random(7);
+  while (values.size() < 5000) {
+    const auto bits =
+        static_cast<guint32>(random.byte() << 24 | random.byte() << 16 | random.byte() << 8 | random.byte());
+    if (const auto value = std::bit_cast<float>(bits); std::isfinite(value)) values.push_back(value);
+  }
+  JsonHarness json("tensor-data=full");
+  const Json line(line_of(&json, values));
+  std::fesetenv(FE_DFL_ENV);  // the smallest are not zero
+  for (std::size_t i = 0; i < values.size(); ++i)
+    EXPECT_EQ(static_cast<float>(line.real("tensors.0.data." + std::to_string(i))), values[i]);
+}
+
+#if defined(__SSE2__)
+TEST_F(CudaVisionJsonTensor, smallest_reals_are_written_where_the_processor_takes_them_for_zero) {
+  constexpr unsigned kFlushToZero = 0x8040;
+  const unsigned before = _mm_getcsr();
+  _mm_setcsr(before | kFlushToZero);
+  JsonHarness json("tensor-data=full");
+  const std::string line = line_of<float>(&json, {1e-45f, -1e-40f});
+  EXPECT_EQ(_mm_getcsr() & kFlushToZero, kFlushToZero);
+  _mm_setcsr(before);
+  EXPECT_NE(line.find("[1e-45,-1e-40]"), std::string::npos) << line;
+}
+#endif
+
+TEST_F(CudaVisionJsonTensor, bytes_behind_the_last_number_are_no_numbers) {
+  JsonHarness json("tensor-data=full");
+  const guint16 values[] = {1, 2, 3};
+  const gsize dims[] = {2};
+  Owned<GstBuffer> buffer = frame();
+  gst_cuda_vision_buffer_add_tensor_meta(buffer.get(), "two", GST_CUDA_VISION_ELEMENT_TYPE_U16, 1, dims,
+                                         gst_buffer_new_memdup(values, sizeof values));
+  EXPECT_EQ(json.json_of(std::move(buffer)).length("tensors.0.data"), 2u);
+}
+
+TEST_F(CudaVisionJsonTensor, data_in_several_memories_is_one_list) {
+  JsonHarness json("tensor-data=full");
+  const gsize dims[] = {4};
+  Owned<GstBuffer> buffer = frame();
+  gst_cuda_vision_buffer_add_tensor_meta(
+      buffer.get(), "halves", GST_CUDA_VISION_ELEMENT_TYPE_U8, 1, dims,
+      gst_buffer_append(gst_buffer_new_memdup("\1\2", 2), gst_buffer_new_memdup("\3\4", 2)));
+  EXPECT_NE(json.line_of(std::move(buffer)).find("\"data\":[1,2,3,4]"), std::string::npos);
+}
+
+// --- several tensors ---
+
+TEST_F(CudaVisionJsonTensor, tensors_keep_their_order_and_ids) {
+  JsonHarness json;
+  Owned<GstBuffer> buffer = frame();
+  add_tensor<guint8>(buffer.get(), "b", {1});
+  add_tensor<float>(buffer.get(), "a \"quoted\" ä", {2});
+  add_tensor<guint16>(buffer.get(), "b", {3});
+  const Json line = json.json_of(std::move(buffer));
+  ASSERT_EQ(line.length("tensors"), 3u);
+  EXPECT_EQ(line.text("tensors.0.id"), "b");
+  EXPECT_EQ(line.text("tensors.1.id"), "a \"quoted\" ä");
+  EXPECT_EQ(line.text("tensors.2.id"), "b");
+  EXPECT_EQ(line.whole("tensors.2.sum"), 3);
+}
+
+// --- the modes ---
+
+TEST_F(CudaVisionJsonTensor, mode_may_change_from_frame_to_frame) {
+  JsonHarness json("tensor-data=none");
+  const std::string head = R"("tensors":[{"id":"numbers","dims":[3],"type":"u8")";
+  EXPECT_EQ(tensors_in(line_of<guint8>(&json, {1, 2, 6})), head + "}]}");
+  set(json.element(), "tensor-data", "summary");
+  EXPECT_EQ(tensors_in(line_of<guint8>(&json, {1, 2, 6})),
+            head + R"(,"min":1,"max":6,"sum":9,"mean":3.0}]})");
+  set(json.element(), "tensor-data", "full");
+  EXPECT_EQ(tensors_in(line_of<guint8>(&json, {1, 2, 6})), head + R"(,"data":[1,2,6]}]})");
+}
+
+// Memory that nobody can map.
+GstMemory *sealed_memory(gsize size) {
+  auto *allocator = static_cast<GstAllocator *>(g_object_new(sealed_allocator_get_type(), nullptr));
+  auto *memory = new GstMemory;
+  gst_memory_init(memory, GST_MEMORY_FLAG_NO_SHARE, allocator, nullptr, size, 0, 0, size);
+  gst_object_unref(allocator);
+  return memory;
+}
+
+void add_sealed_tensor(GstBuffer *frame) {
+  GstBuffer *data = gst_buffer_new();
+  gst_buffer_append_memory(data, sealed_memory(2));
+  const gsize dims[] = {2};
+  gst_cuda_vision_buffer_add_tensor_meta(frame, "sealed", GST_CUDA_VISION_ELEMENT_TYPE_U8, 1, dims, data);
+}
+
+TEST_F(CudaVisionJsonTensor, none_does_not_touch_the_numbers) {
+  JsonHarness json("tensor-data=none");
+  Owned<GstBuffer> buffer = frame();
+  add_sealed_tensor(buffer.get());
+  EXPECT_EQ(json.json_of(std::move(buffer)).text("tensors.0.id"), "sealed");
+}
+
+TEST_F(CudaVisionJsonTensor, tensor_that_cannot_be_read_is_an_error_and_no_line) {
+  for (const char *mode : {"tensor-data=summary", "tensor-data=full"}) {
+    JsonHarness json(mode);
+    EXPECT_EQ(json.push(frame()), GST_FLOW_OK);
+    Owned<GstBuffer> buffer = frame();
+    add_tensor<guint8>(buffer.get(), "readable", {1});
+    add_sealed_tensor(buffer.get());
+    add_tensor<guint8>(buffer.get(), "readable too", {1});
+    EXPECT_EQ(json.push(std::move(buffer)), GST_FLOW_ERROR);
+    EXPECT_TRUE(is(take_error(json.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "'sealed'"));
+    EXPECT_EQ(lines(json.file()).size(), 1u);
+  }
+}
+
+// --- summaries ---
+
+template <typename T>
+void expect_summary(const std::vector<T> &values, gint64 min, gint64 max, gint64 sum, double mean) {
+  JsonHarness json;
+  const Json line(line_of(&json, values));
+  EXPECT_EQ(line.whole("tensors.0.min"), min);
+  EXPECT_EQ(line.whole("tensors.0.max"), max);
+  EXPECT_EQ(line.whole("tensors.0.sum"), sum);
+  EXPECT_EQ(line.real("tensors.0.mean"), mean);
+}
+
+TEST_F(CudaVisionJsonTensor, summaries_of_whole_numbers_are_exact) {
+  expect_summary<guint8>({5}, 5, 5, 5, 5);
+  expect_summary<guint8>({3, 255, 0, 1}, 0, 255, 259, 64.75);
+  expect_summary<guint16>({65535, 65535, 1}, 1, 65535, 131071, 131071.0 / 3);
+  expect_summary<guint32>({4294967295u, 4294967295u, 4294967294u}, 4294967294, 4294967295, 12884901884,
+                          12884901884.0 / 3);
+  expect_summary<gint32>({G_MININT32, G_MININT32, 1}, G_MININT32, 1, -4294967295, -4294967295.0 / 3);
+  // One more than a double can tell apart from its neighbours.
+  std::vector<guint32> many(1 << 22, G_MAXUINT32);
+  many.back() = 1;
+  const gint64 sum = ((gint64{1} << 22) - 1) * G_MAXUINT32 + 1;
+  expect_summary(many, 1, G_MAXUINT32, sum, static_cast<double>(sum) / (1 << 22));
+}
+
+TEST_F(CudaVisionJsonTensor, summary_of_reals_is_added_up_in_double) {
+  JsonHarness json;
+  const Json line(line_of<float>(&json, {1e8f, 1, -2.25f, 0.5f}));
+  EXPECT_EQ(line.real("tensors.0.min"), -2.25);
+  EXPECT_EQ(line.real("tensors.0.max"), 1e8);
+  EXPECT_EQ(line.real("tensors.0.sum"), 99999999.25);
+  EXPECT_EQ(line.real("tensors.0.mean"), 24999999.8125);
+}
+
+TEST_F(CudaVisionJsonTensor, summary_that_is_not_finite_is_null) {
+  JsonHarness json;
+  const std::string head = R"("tensors":[{"id":"numbers","dims":[2],"type":"f32",)";
+  EXPECT_EQ(tensors_in(line_of<float>(&json, {1, kInfinity})),
+            head + R"("min":1.0,"max":null,"sum":null,"mean":null}]})");
+  EXPECT_EQ(tensors_in(line_of<float>(&json, {-kInfinity, 2})),
+            head + R"("min":null,"max":2.0,"sum":null,"mean":null}]})");
+  for (const std::vector<float> &values : {std::vector{kNan, 1.f}, std::vector{1.f, kNan}})
+    EXPECT_EQ(tensors_in(line_of(&json, values)),
+              head + R"("min":null,"max":null,"sum":null,"mean":null}]})");
+}
+
+// --- a long list ---
+
+// The most memory that the process has had since the last call of forget_peak_memory(), in bytes; 0 when the
+// system does not tell.
+std::size_t peak_memory() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    std::size_t kilobytes = 0;
+    if (word == "VmHWM:" && status >> kilobytes) return kilobytes * 1024;
+  }
+  return 0;
+}
+bool forget_peak_memory() {
+  std::ofstream file("/proc/self/clear_refs");
+  return bool(file << "5" << std::flush);
+}
+
+TEST_F(CudaVisionJsonTensor, four_million_numbers_take_little_more_memory_than_their_text) {
+  constexpr std::size_t kCount = std::size_t{1} << 22;
+  std::vector<guint32> values(kCount);
+  std::iota(values.begin(), values.end(), 4000000000u);
+  JsonHarness json("tensor-data=full");
+  Owned<GstBuffer> buffer = frame();
+  add_tensor(buffer.get(), "numbers", values, {2048, 2048});
+
+  const bool told = forget_peak_memory();
+  const std::size_t before = peak_memory();
+  EXPECT_EQ(json.push(std::move(buffer)), GST_FLOW_OK);
+  const std::size_t after = peak_memory();
+
+  const std::string text = content(json.file());
+  std::string expected = "\"data\":[";
+  for (const guint32 value : values) expected.append(std::to_string(value)).push_back(',');
+  expected.back() = ']';
+  EXPECT_EQ(text.substr(text.find("\"data\"")).compare(expected + "}]}\n"), 0);
+  EXPECT_EQ(text.size(), text.find("\"data\"") + expected.size() + 4);
+  // A tree has about eight times the text. The sanitizer keeps a shadow of an eighth.
+  if (told && before != 0) {
+    EXPECT_LT(after - before, text.size() + text.size() / 4 + (8 << 20)) << text.size();
+  }
+}
+
+}  // namespace

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// cudavisionjson: every member of its lines against metas that the test attaches, and frames that pass as
+// they are.
+#include <array>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "elements/json_lines.h"
+
+namespace {
+
+using namespace cudavision::test;
+using Names = std::vector<std::string>;
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+class CudaVisionJson : public ElementTest {};
+
+// Everything at once, as the documentation of the format shows it.
+Owned<GstBuffer> example_frame() {
+  Owned<GstBuffer> buffer = frame(0);
+  add_keypoints(buffer.get(), {{10, 20, 3.5, 1.57f}});
+  add_lines(buffer.get(), {{12, 0.785f, 230, 0, 5, 100, 105}});
+  add_score(add_region(buffer.get(), "person"), 0.9);
+  add_tensor<guint32>(buffer.get(), "histogram", {0, 1, 2}, {1, 3});
+  return buffer;
+}
+
+// --- the line as a whole ---
+
+TEST_F(CudaVisionJson, line_is_this_text) {
+  JsonHarness json("tensor-data=full");
+  EXPECT_EQ(json.line_of(example_frame()),
+            R"({"frame":0,"pts":0,"running-time":0,"width":640,"height":480,)"
+            R"("keypoints":[{"x":10.0,"y":20.0,"response":3.5,"angle":1.57}],)"
+            R"("lines":[{"rho":12.0,"theta":0.785,"votes":230,"x1":0.0,"y1":5.0,"x2":100.0,"y2":105.0}],)"
+            R"("regions":[{"type":"person","x":1,"y":2,"w":64,"h":128,"score":0.9}],)"
+            R"("tensors":[{"id":"histogram","dims":[1,3],"type":"u32","data":[0,1,2]}]})");
+}
+
+TEST_F(CudaVisionJson, frame_without_results_is_this_text) {
+  JsonHarness json("source=door");
+  EXPECT_EQ(json.line_of(frame(40)),
+            R"({"source":"door","frame":0,"pts":40,"running-time":40,"width":640,"height":480,)"
+            R"("regions":[],"tensors":[]})");
+}
+
+TEST_F(CudaVisionJson, members_are_in_their_order) {
+  JsonHarness json("source=door");
+  const Json line = json.json_of(example_frame());
+  EXPECT_EQ(line.members(), (Names{"source", "frame", "pts", "running-time", "width", "height", "keypoints",
+                                   "lines", "regions", "tensors"}));
+  EXPECT_EQ(line.members("keypoints.0"), (Names{"x", "y", "response", "angle"}));
+  EXPECT_EQ(line.members("lines.0"), (Names{"rho", "theta", "votes", "x1", "y1", "x2", "y2"}));
+  EXPECT_EQ(line.members("regions.0"), (Names{"type", "x", "y", "w", "h", "score"}));
+  EXPECT_EQ(line.members("tensors.0"), (Names{"id", "dims", "type", "min", "max", "sum", "mean"}));
+}
+
+// --- the frame ---
+
+TEST_F(CudaVisionJson, frames_are_counted) {
+  JsonHarness json;
+  for (int i = 0; i < 12; ++i) EXPECT_EQ(json.json_of(frame()).whole("frame"), i);
+  EXPECT_EQ(lines(json.file()).size(), 12u);
+}
+
+TEST_F(CudaVisionJson, times_are_nanoseconds_or_null) {
+  JsonHarness json;
+  const Json none = json.json_of(frame(GST_CLOCK_TIME_NONE));
+  EXPECT_TRUE(none.is_null("pts"));
+  EXPECT_TRUE(none.is_null("running-time"));
+  EXPECT_EQ(json.json_of(frame(123456789012345)).whole("pts"), 123456789012345);
+}
+
+TEST_F(CudaVisionJson, running_time_is_the_segments) {
+  JsonHarness json;
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  segment.start = 100 * GST_SECOND;
+  segment.base = 7 * GST_SECOND;
+  segment.rate = 2.0;
+  EXPECT_TRUE(gst_harness_push_event(json.get(), gst_event_new_segment(&segment)));
+  const Json inside = json.json_of(frame(104 * GST_SECOND));
+  EXPECT_EQ(inside.whole("pts"), gint64{104 * GST_SECOND});
+  EXPECT_EQ(inside.whole("running-time"), gint64{9 * GST_SECOND});
+  EXPECT_TRUE(json.json_of(frame(99 * GST_SECOND)).is_null("running-time"));
+
+  gst_segment_init(&segment, GST_FORMAT_BYTES);  // as an appsrc has it by default
+  EXPECT_TRUE(gst_harness_push_event(json.get(), gst_event_new_segment(&segment)));
+  const Json bytes = json.json_of(frame(5));
+  EXPECT_EQ(bytes.whole("pts"), 5);
+  EXPECT_TRUE(bytes.is_null("running-time"));
+}
+
+TEST_F(CudaVisionJson, size_follows_the_caps) {
+  JsonHarness json;
+  json.negotiate("video/x-raw,format=I420,width=16384,height=1,framerate=25/1");
+  const Json line = json.json_of(frame());
+  EXPECT_EQ(line.whole("width"), 16384);
+  EXPECT_EQ(line.whole("height"), 1);
+}
+
+// --- the property source ---
+
+TEST_F(CudaVisionJson, source_is_any_text) {
+  JsonHarness json;
+  std::string controls;
+  for (char c = 1; c < 32; ++c) controls += c;
+  for (const std::string &source : {std::string("say \"hi\" \\ / {}[]:,"), std::string("Tür 1 — 入口 🚪"),
+                                    controls, std::string("\x7f"), std::string(), std::string(5000, '"')}) {
+    g_object_set(json.element(), "source", source.c_str(), nullptr);
+    const std::string line = json.line_of(frame());
+    EXPECT_EQ(Json(line).text("source"), source);
+    for (const char c : line) EXPECT_FALSE(c >= 0 && c < 32) << "JSON forbids control characters";
+  }
+  g_object_set(json.element(), "source", nullptr, nullptr);
+  EXPECT_FALSE(json.json_of(frame()).has("source"));
+}
+
+TEST_F(CudaVisionJson, source_that_is_no_utf8_is_mended) {
+  JsonHarness json;
+  g_object_set(json.element(), "source", "T\xfcr", nullptr);
+  EXPECT_EQ(json.json_of(frame()).text("source"), "T\xef\xbf\xbdr");  // U+FFFD
+}
+
+// --- keypoints and lines ---
+
+TEST_F(CudaVisionJson, nothing_found_is_an_empty_list_and_not_looked_is_no_member) {
+  JsonHarness json;
+  Owned<GstBuffer> both = frame();
+  add_keypoints(both.get(), {});
+  add_lines(both.get(), {});
+  const Json line = json.json_of(std::move(both));
+  EXPECT_EQ(line.length("keypoints"), 0u);
+  EXPECT_EQ(line.length("lines"), 0u);
+
+  Owned<GstBuffer> keypoints = frame();
+  add_keypoints(keypoints.get(), {{1, 2, 3, 4}});
+  EXPECT_FALSE(json.json_of(std::move(keypoints)).has("lines"));
+  EXPECT_FALSE(json.json_of(frame()).has("keypoints"));
+}
+
+TEST_F(CudaVisionJson, items_of_several_metas_follow_each_other) {
+  JsonHarness json;
+  Owned<GstBuffer> buffer = frame();
+  add_keypoints(buffer.get(), {{1, 0, 0, 0}, {2, 0, 0, 0}});
+  add_keypoints(buffer.get(), {});
+  add_keypoints(buffer.get(), {{3, 0, 0, 0}});
+  const Json line = json.json_of(std::move(buffer));
+  ASSERT_EQ(line.length("keypoints"), 3u);
+  EXPECT_EQ(line.real("keypoints.1.x"), 2.0);
+  EXPECT_EQ(line.real("keypoints.2.x"), 3.0);
+}
+
+TEST_F(CudaVisionJson, what_is_not_finite_is_null) {
+  JsonHarness json;
+  Owned<GstBuffer> buffer = frame();
+  add_keypoints(buffer.get(), {{-0.5f, 1e-20f, kInfinity, kNan}});
+  add_lines(buffer.get(), {{-kInfinity, kNan, G_MAXUINT32, -1e30f, kNan, 3, kInfinity}});
+  const Json line = json.json_of(std::move(buffer));
+  EXPECT_EQ(line.real("keypoints.0.x"), -0.5);
+  EXPECT_EQ(static_cast<float>(line.real("keypoints.0.y")), 1e-20f);
+  for (const char *null : {"keypoints.0.response", "keypoints.0.angle", "lines.0.rho", "lines.0.theta",
+                           "lines.0.y1", "lines.0.y2"})
+    EXPECT_TRUE(line.is_null(null)) << null;
+  EXPECT_EQ(line.whole("lines.0.votes"), gint64{G_MAXUINT32});
+  EXPECT_EQ(static_cast<float>(line.real("lines.0.x1")), -1e30f);
+}
+
+// --- regions ---
+
+TEST_F(CudaVisionJson, regions_keep_type_box_and_order) {
+  JsonHarness json;
+  Owned<GstBuffer> buffer = frame();
+  for (const char *type : {"person", "a \"b\"\\\n", "車"}) add_region(buffer.get(), type);
+  gst_buffer_add_video_region_of_interest_meta(buffer.get(), "all", 0, G_MAXUINT, G_MAXUINT, 0);
+  const Json line = json.json_of(std::move(buffer));
+  ASSERT_EQ(line.length("regions"), 4u);
+  EXPECT_EQ(line.text("regions.0.type"), "person");
+  EXPECT_EQ(line.text("regions.1.type"), "a \"b\"\\\n");
+  EXPECT_EQ(line.text("regions.2.type"), "車");
+  EXPECT_EQ(line.whole("regions.0.w"), 64);
+  EXPECT_EQ(line.whole("regions.3.y"), gint64{G_MAXUINT});
+  EXPECT_EQ(line.whole("regions.3.w"), gint64{G_MAXUINT});
+}
+
+TEST_F(CudaVisionJson, score_is_the_detections_confidence_or_null) {
+  JsonHarness json;
+  Owned<GstBuffer> buffer = frame();
+  add_region(buffer.get(), "none");
+  auto *other = add_region(buffer.get(), "other");
+  gst_video_region_of_interest_meta_add_param(
+      other, gst_structure_new("classification", "confidence", G_TYPE_DOUBLE, 0.5, nullptr));
+  auto *second = add_region(buffer.get(), "second");
+  gst_video_region_of_interest_meta_add_param(second, gst_structure_new_empty("classification"));
+  add_score(second, 0.1);
+  auto *no_double = add_region(buffer.get(), "text");
+  gst_video_region_of_interest_meta_add_param(
+      no_double, gst_structure_new("detection", "confidence", G_TYPE_STRING, "much", nullptr));
+  add_score(add_region(buffer.get(), "nan"), std::numeric_limits<double>::quiet_NaN());
+  add_score(add_region(buffer.get(), "thin"), 1e-300);
+  const Json line = json.json_of(std::move(buffer));
+  for (const char *null : {"regions.0.score", "regions.1.score", "regions.3.score", "regions.4.score"})
+    EXPECT_TRUE(line.is_null(null)) << null;
+  EXPECT_EQ(line.real("regions.2.score"), 0.1);
+  EXPECT_EQ(line.real("regions.5.score"), 1e-300);
+}
+
+TEST_F(CudaVisionJson, region_without_a_type_has_null) {
+  JsonHarness json;
+  Owned<GstBuffer> buffer = frame();
+  gst_buffer_add_video_region_of_interest_meta_id(buffer.get(), 0, 1, 2, 3, 4);
+  EXPECT_TRUE(json.json_of(std::move(buffer)).is_null("regions.0.type"));
+}
+
+// --- what passes ---
+
+TEST_F(CudaVisionJson, frame_passes_as_it_is) {
+  JsonHarness json;
+  Owned<GstBuffer> pushed = example_frame();
+  const Owned<GstBuffer> shared(gst_buffer_ref(pushed.get()));  // so that it is not writable
+  EXPECT_EQ(json.push(std::move(pushed)), GST_FLOW_OK);
+  const Owned<GstBuffer> pulled(gst_harness_pull(json.get()));
+  EXPECT_EQ(pulled.get(), shared.get());
+}
+
+TEST_F(CudaVisionJson, every_kind_of_raw_video_passes) {
+  for (const char *caps :
+       {"video/x-raw,format=ARGB64,width=2,height=3",
+        "video/x-raw(memory:CUDAMemory),format=NV12,width=2,height=3",
+        "video/x-raw(memory:DMABuf),format=DMA_DRM,width=2,height=3,drm-format=NV12",
+        "video/x-raw(memory:GLMemory,meta:GstVideoOverlayComposition),format=of_the_future,"
+        "width=2,height=3"}) {
+    JsonHarness json;
+    json.negotiate(caps);
+    const Json line = json.json_of(frame());
+    EXPECT_EQ(line.whole("width"), 2) << caps;
+    EXPECT_EQ(line.whole("height"), 3) << caps;
+  }
+}
+
+// --- properties ---
+
+TEST_F(CudaVisionJson, properties_have_their_defaults) {
+  const Owned<GstElement> json = parse("cudavisionjson");
+  EXPECT_EQ(text(json.get(), "location"), "-");
+  EXPECT_EQ(text(json.get(), "tensor-data"), "summary");
+  gchar *source = nullptr;
+  g_object_get(json.get(), "source", &source, nullptr);
+  EXPECT_EQ(source, nullptr);
+  EXPECT_NE(why_refused("fakesrc ! cudavisionjson tensor-data=some ! fakesink").find("tensor-data"),
+            std::string::npos);
+}
+
+TEST_F(CudaVisionJson, location_is_for_the_next_start_and_the_others_for_the_next_frame) {
+  auto flags = [](const char *property) {
+    const Owned<GstElement> json = parse("cudavisionjson");
+    return g_object_class_find_property(G_OBJECT_GET_CLASS(json.get()), property)->flags;
+  };
+  EXPECT_TRUE(flags("location") & GST_PARAM_MUTABLE_READY);
+  EXPECT_TRUE(flags("source") & GST_PARAM_MUTABLE_PLAYING);
+  EXPECT_TRUE(flags("tensor-data") & GST_PARAM_MUTABLE_PLAYING);
+}
+
+TEST_F(CudaVisionJson, factory_says_what_it_is) {
+  GstElementFactory *factory = gst_element_factory_find("cudavisionjson");
+  ASSERT_NE(factory, nullptr);
+  EXPECT_STREQ(gst_element_factory_get_metadata(factory, GST_ELEMENT_METADATA_LONGNAME), "JSON lines writer");
+  EXPECT_STREQ(gst_element_factory_get_metadata(factory, GST_ELEMENT_METADATA_KLASS),
+               "Filter/Analyzer/Video");
+  EXPECT_EQ(gst_plugin_feature_get_rank(GST_PLUGIN_FEATURE(factory)), static_cast<guint>(GST_RANK_NONE));
+  gst_object_unref(factory);
+}
+
+}  // namespace

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What cudahistogram must give.
+#include "elements/histogram_reference.h"
+
+#include <opencv2/imgproc.hpp>
+
+#include "histogram/plot.h"
+
+namespace cudavision::test {
+namespace {
+
+Region region_of(const VideoFrame &frame, Part part) {
+  if (part.width == 0) return {0, 0, frame.size().width, frame.size().height};
+  return {part.x, part.y, part.width, part.height};
+}
+
+int channel_count(const VideoFrame &frame, const HistogramCase &histogram) {
+  return histogram.channels ? frame.component_count() : 1;
+}
+
+// The samples of a component that the region touches.
+cv::Mat samples_of(const VideoFrame &frame, int component, Region region) {
+  const int shift_x = frame.shift_x(component), shift_y = frame.shift_y(component);
+  const int left = region.x >> shift_x, right = (region.x + region.width - 1) >> shift_x;
+  const int top = region.y >> shift_y, bottom = (region.y + region.height - 1) >> shift_y;
+  cv::Mat samples(bottom - top + 1, right - left + 1, CV_8U);
+  for (int y = top; y <= bottom; ++y)
+    for (int x = left; x <= right; ++x)
+      samples.at<std::uint8_t>(y - top, x - left) = frame.sample(component, x, y);
+  return samples;
+}
+
+void append_counts(const cv::Mat &samples, const HistogramCase &histogram,
+                   std::vector<std::uint32_t> *counts) {
+  const int channel = 0;
+  const float range[] = {static_cast<float>(histogram.range_min), static_cast<float>(histogram.range_max)};
+  const float *ranges = range;
+  cv::Mat result;
+  cv::calcHist(&samples, 1, &channel, cv::Mat(), result, 1, &histogram.bins, &ranges);
+  for (int i = 0; i < histogram.bins; ++i) counts->push_back(static_cast<std::uint32_t>(result.at<float>(i)));
+}
+
+Frame view_of(VideoFrame *frame) {
+  const GstVideoInfo &info = frame->info();
+  Frame view;
+  view.model = frame->is_rgb()                 ? ColorModel::rgb
+               : frame->component_count() == 1 ? ColorModel::gray
+                                               : ColorModel::yuv;
+  view.width = frame->size().width;
+  view.height = frame->size().height;
+  for (int c = 0; c < frame->component_count(); ++c)
+    view.component[c] = {&frame->sample(c, 0, 0), GST_VIDEO_INFO_COMP_STRIDE(&info, c),
+                         GST_VIDEO_INFO_COMP_PSTRIDE(&info, c), frame->shift_x(c), frame->shift_y(c)};
+  return view;
+}
+
+Color color_in(const VideoFrame &frame, std::uint32_t argb) {
+  const Colour colour = colour_in(frame, argb);
+  Color color;
+  for (std::size_t i = 0; i < 3; ++i) color.component[i] = static_cast<std::uint8_t>(colour[i]);
+  color.alpha = static_cast<std::uint8_t>(argb >> 24);
+  return color;
+}
+
+HistogramPlot styled_plot(const VideoFrame &frame, Region region, int channels) {
+  HistogramPlot plot = place_plot(region, channels);
+  plot.background = color_in(frame, 0xa0000000);
+  plot.outline = color_in(frame, 0xffffffff);
+  const std::uint32_t white = 0xffffffff, red = 0xffff4040, green = 0xff40ff40, blue = 0xff6080ff;
+  const bool rgb = frame.is_rgb();
+  plot.bars[0] = color_in(frame, channels == 3 && rgb ? red : white);
+  plot.bars[1] = color_in(frame, rgb ? green : blue);
+  plot.bars[2] = color_in(frame, rgb ? blue : red);
+  return plot;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> opencv_counts(const VideoFrame &frame, const HistogramCase &histogram, Part part) {
+  const Region region = region_of(frame, part);
+  std::vector<std::uint32_t> counts;
+  if (histogram.channels) {
+    for (int c = 0; c < frame.component_count(); ++c)
+      append_counts(samples_of(frame, c, region), histogram, &counts);
+  } else {
+    const cv::Rect rectangle(region.x, region.y, region.width, region.height);
+    append_counts(luma_of(frame)(rectangle).clone(), histogram, &counts);
+  }
+  return counts;
+}
+
+VideoFrame with_plot(VideoFrame frame, const HistogramCase &histogram, Part part) {
+  const int channels = channel_count(frame, histogram), count = plot_size(channels, histogram.bins);
+  const std::vector<std::uint32_t> counts = opencv_counts(frame, histogram, part);
+  const Workers workers(1);
+  const Execution cpu{Backend::cpu, &workers, nullptr};
+  std::vector<Primitive> primitives(static_cast<std::size_t>(count));
+  const HistogramPlot plot = styled_plot(frame, region_of(frame, part), channels);
+  EXPECT_TRUE(plot_histogram(cpu, counts.data(), channels, histogram.bins, plot, primitives.data()).ok());
+  std::unique_ptr<Canvas> canvas;
+  EXPECT_TRUE(make_canvas(cpu, frame.size(), &canvas).ok());
+  EXPECT_TRUE(canvas->draw(view_of(&frame), primitives.data(), count, nullptr).ok());
+  return frame;
+}
+
+Part plot_of(const VideoFrame &frame, const HistogramCase &histogram, Part part) {
+  const Region area = place_plot(region_of(frame, part), channel_count(frame, histogram)).area;
+  return {area.x, area.y, area.width, area.height};
+}
+
+}  // namespace cudavision::test

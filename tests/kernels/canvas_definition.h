@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Which pixels each primitive covers and what becomes of a frame, pixel by pixel.
+#pragma once
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "draw/canvas.h"
+#include "support/test_frame.h"
+
+namespace cudavision::test {
+
+using Primitives = std::vector<Primitive>;
+
+inline int floor_divide(long long n, long long d) {
+  return static_cast<int>(n >= 0 ? n / d : -((d - 1 - n) / d));
+}
+
+// `width` pixels around c; of an even width one more lies on the side of larger coordinates.
+inline bool in_width(int v, int c, int width) { return v >= c - (width - 1) / 2 && v <= c + width / 2; }
+inline bool between(int v, int a, int b) { return v >= std::min(a, b) && v <= std::max(a, b); }
+
+// One pixel wide along the longer axis, its other coordinate rounded half up, and thickened across that axis.
+inline bool on_line(const Primitive &p, int x, int y) {
+  const int dx = p.x1 - p.x0, dy = p.y1 - p.y0;
+  const bool flat = std::abs(dx) >= std::abs(dy);
+  const int along = flat ? x - p.x0 : y - p.y0, length = flat ? dx : dy, rise = flat ? dy : dx;
+  if (!between(along, 0, length)) return false;
+  const int from = flat ? p.y0 : p.x0, steps = std::abs(length);
+  const int middle =
+      steps == 0 ? from : from + floor_divide(2ll * std::abs(along) * rise + steps, 2ll * steps);
+  return in_width(flat ? y : x, middle, p.line_width);
+}
+
+// Four bars of the line's width that end where they meet.
+inline bool on_outline(const Primitive &p, int x, int y) {
+  const int before = (p.line_width - 1) / 2, after = p.line_width / 2;
+  const auto reached = [&](int v, int a, int b) {
+    return v >= std::min(a, b) - before && v <= std::max(a, b) + after;
+  };
+  if (!reached(x, p.x0, p.x1) || !reached(y, p.y0, p.y1)) return false;
+  return in_width(x, p.x0, p.line_width) || in_width(x, p.x1, p.line_width) ||
+         in_width(y, p.y0, p.line_width) || in_width(y, p.y1, p.line_width);
+}
+
+inline bool covers(const Primitive &p, int x, int y) {
+  switch (p.kind) {
+    case Primitive::Kind::point:
+      return in_width(x, p.x0, p.line_width) && in_width(y, p.y0, p.line_width);
+    case Primitive::Kind::cross:
+      return (std::abs(x - p.x0) <= p.x1 && in_width(y, p.y0, p.line_width)) ||
+             (std::abs(y - p.y0) <= p.x1 && in_width(x, p.x0, p.line_width));
+    case Primitive::Kind::line:
+      return on_line(p, x, y);
+    case Primitive::Kind::rectangle:
+      return on_outline(p, x, y);
+    default:
+      return between(x, p.x0, p.x1) && between(y, p.y0, p.y1);
+  }
+}
+
+// The last primitive that covers the pixel, or -1.
+inline int topmost(const Primitives &primitives, int x, int y) {
+  for (int i = static_cast<int>(primitives.size()) - 1; i >= 0; --i)
+    if (covers(primitives[static_cast<std::size_t>(i)], x, y)) return i;
+  return -1;
+}
+
+inline HostFrame definition(HostFrame frame, const Primitives &primitives) {
+  HostImage<int> top(frame.size);
+  for (int y = 0; y < top.height(); ++y)
+    for (int x = 0; x < top.width(); ++x) top.at(x, y) = topmost(primitives, x, y);
+  for (int c = 0; c < frame.component_count(); ++c) {
+    const PixelLayout::Place &place = frame.format->layout.place[c];
+    for (int y = 0; y < top.height(); y += 1 << place.shift_y)
+      for (int x = 0; x < top.width(); x += 1 << place.shift_x) {
+        int last = -1;
+        for (int py = y; py < std::min(y + (1 << place.shift_y), top.height()); ++py)
+          for (int px = x; px < std::min(x + (1 << place.shift_x), top.width()); ++px)
+            last = std::max(last, top.at(px, py));
+        if (last < 0) continue;
+        const Color &color = primitives[static_cast<std::size_t>(last)].color;
+        std::uint8_t &sample = frame.sample(c, x, y);
+        sample = static_cast<std::uint8_t>(
+            (color.alpha * color.component[c] + (255 - color.alpha) * sample + 127) / 255);
+      }
+  }
+  return frame;
+}
+
+}  // namespace cudavision::test
