@@ -49,3 +49,11 @@ show() {
 
 show canny-edges cudacanny low-threshold=100 high-threshold=200 message=true
 show canny-overlay cudacanny low-threshold=100 high-threshold=200 output=overlay color=0xff00ff00 message=true
+show histogram cudahistogram mode=channels message=true
+
+echo
+echo "histogram.jsonl: cudahistogram display=false ! cudavisionjson"
+gst-launch-1.0 -q filesrc location="$video" ! decodebin ! videoconvert ! cudahistogram bins=8 display=false ! \
+  cudavisionjson location="$out/histogram.jsonl" tensor-data=full ! fakesink
+head -n 1 "$out/histogram.jsonl" | cut -c 1-110
+echo "  $(wc -l <"$out/histogram.jsonl") lines in $out/histogram.jsonl"

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""How Python reads what the elements attach to frames: runs a pipeline and prints the metas of every frame.
+
+  read_metas.py [PIPELINE]
+  read_metas.py "filesrc location=vtest.avi ! decodebin ! videoconvert ! cudahistogram display=false"
+
+Debian: python3-gi, gir1.2-gst-plugins-base-1.0
+"""
+import array
+import sys
+
+import gi
+
+gi.require_version("Gst", "1.0")
+gi.require_version("GstApp", "1.0")
+gi.require_version("GstCudaVision", "1.0")
+from gi.repository import Gst, GstApp, GstCudaVision  # noqa: E402,F401
+
+ARRAY_TYPES = {"u8": "B", "u16": "H", "u32": "I", "i32": "i", "f32": "f"}
+
+
+def print_tensor(tensor):
+    kind = GstCudaVision.ElementType.to_string(tensor.element_type)
+    numbers = array.array(ARRAY_TYPES[kind], tensor.get_bytes().get_data())  # downloads a tensor on a GPU
+    dims = "".join(f"[{size}]" for size in tensor.get_dims())
+    print(f"  tensor {tensor.get_id()} {kind} {dims} of {tensor.frame_width}x{tensor.frame_height}"
+          f" from ({tensor.origin_x:g}, {tensor.origin_y:g}) in steps of ({tensor.step_x:g}, {tensor.step_y:g}):",
+          *(f"{number:g}" if kind == "f32" else number for number in numbers))
+
+
+def print_keypoints(meta):
+    keypoints = meta.get_keypoints()
+    print(f"  {len(keypoints)} keypoints")
+    for k in keypoints:
+        print(f"    ({k.x:g}, {k.y:g}) response {k.response:g} angle {k.angle:g}")
+
+
+def print_lines(meta):
+    lines = meta.get_lines()
+    print(f"  {len(lines)} lines")
+    for line in lines:
+        print(f"    rho {line.rho:g} theta {line.theta:g} votes {line.votes}"
+              f" from ({line.x1:g}, {line.y1:g}) to ({line.x2:g}, {line.y2:g})")
+
+
+def print_metas(buffer):
+    """The metas belong to the buffer: what is needed for longer than it is copied."""
+    for tensor in GstCudaVision.buffer_get_tensor_metas(buffer):
+        print_tensor(tensor)
+    keypoints = GstCudaVision.buffer_get_keypoints_meta(buffer)
+    if keypoints is not None:
+        print_keypoints(keypoints)
+    lines = GstCudaVision.buffer_get_lines_meta(buffer)
+    if lines is not None:
+        print_lines(lines)
+
+
+def has_failed(pipeline):
+    """Prints the error that broke the stream off, if one did."""
+    message = pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
+    if message is not None:
+        print(message.parse_error().gerror.message, file=sys.stderr)
+    return message is not None
+
+
+def run(pipeline):
+    """The exit code of the program. The wait for a frame ends now and then because after an error none comes."""
+    sink = pipeline.get_by_name("metas")
+    pipeline.set_state(Gst.State.PLAYING)
+    frame, failed = 0, False
+    while not failed and not sink.is_eos():
+        sample = sink.try_pull_sample(100 * Gst.MSECOND)
+        if sample is None:
+            failed = has_failed(pipeline)
+        else:
+            print(f"frame {frame}")
+            frame += 1
+            print_metas(sample.get_buffer())
+    failed = failed or has_failed(pipeline)
+    pipeline.set_state(Gst.State.NULL)
+    return 1 if failed else 0
+
+
+def main():
+    Gst.init(None)
+    described = sys.argv[1] if len(sys.argv) > 1 else "videotestsrc num-buffers=3 ! cudahistogram bins=16"
+    return run(Gst.parse_launch(described + " ! appsink name=metas sync=false max-buffers=4"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
