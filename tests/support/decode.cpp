@@ -53,9 +53,9 @@ Photo decode(const std::filesystem::path &path, const std::string &format, int f
   return photo;
 }
 
-const Photo &decode_once(const std::string &file, const std::string &format, int frame) {
+const Photo &decode_once(const char *file, const char *format, int frame) {
   static std::map<std::pair<std::string, int>, Photo> decoded;
-  const auto key = std::make_pair(format + " " + file, frame);
+  const auto key = std::make_pair(std::string(format) + " " + file, frame);
   const auto found = decoded.find(key);
   if (found != decoded.end()) return found->second;
   return decoded.emplace(key, decode(data_folder() / file, format, frame)).first->second;
@@ -63,7 +63,7 @@ const Photo &decode_once(const std::string &file, const std::string &format, int
 
 }  // namespace
 
-const Photo &gray_photo(const std::string &file, int frame) { return decode_once(file, "GRAY8", frame); }
-const Photo &rgb_photo(const std::string &file, int frame) { return decode_once(file, "RGB", frame); }
+const Photo &gray_photo(const char *file, int frame) { return decode_once(file, "GRAY8", frame); }
+const Photo &rgb_photo(const char *file, int frame) { return decode_once(file, "RGB", frame); }
 
 }  // namespace cudavision::test

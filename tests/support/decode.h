@@ -18,7 +18,7 @@ struct Photo {
 
 // The picture, or the given frame of the video, in the folder of CUDAVISION_TEST_DATA or of opencv-doc.
 // Decoded once.
-const Photo &gray_photo(const std::string &file, int frame = 0);
-const Photo &rgb_photo(const std::string &file, int frame = 0);
+const Photo &gray_photo(const char *file, int frame = 0);
+const Photo &rgb_photo(const char *file, int frame = 0);
 
 }  // namespace cudavision::test
