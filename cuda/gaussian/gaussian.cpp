@@ -2,6 +2,7 @@
 // What both backends of the Gaussian share: its weights and the choice of a backend.
 #include "gaussian/gaussian.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "common/backends.h"
@@ -43,6 +44,16 @@ Status gaussian::check_run(Size src, Size dst, Size made_for, double sigma) {
   CUDAVISION_TRY(check_size("dst", dst, made_for));
   if (sigma == 0) return invalid_argument("a gaussian-sigma of 0 smooths nothing");
   return validate_gaussian_sigma(sigma);
+}
+
+const gaussian::Weights &gaussian::WeightsOfSigma::of(double sigma) {
+  if (sigma != sigma_) {
+    const std::vector<std::uint16_t> w = gaussian_weights(sigma);
+    weights_.radius = static_cast<int>(w.size()) - 1;
+    std::copy(w.begin(), w.end(), weights_.w);
+    sigma_ = sigma;
+  }
+  return weights_;
 }
 
 Status make_gaussian(const Execution &execution, Size size, std::unique_ptr<Gaussian> *gaussian) {

@@ -2,8 +2,6 @@
 // The CUDA backend of the Gaussian: one kernel that convolves rows, then columns, of a tile in shared memory.
 #include <cuda_runtime.h>
 
-#include <algorithm>
-
 #include "common/buffer.h"
 #include "common/launch.h"
 #include "gaussian/gaussian_rules.h"
@@ -14,11 +12,6 @@ namespace {
 constexpr int kTile = 32;  // pixels a side
 constexpr int kThreads = 256;
 constexpr int kMaxRows = kTile + 2 * kMaxGaussianRadius;
-
-struct Weights {  // from the centre outward; by value, so that two elements never share them
-  int radius;
-  std::uint16_t w[kMaxGaussianRadius + 1];
-};
 
 __global__ void __launch_bounds__(kThreads)
     smooth_kernel(ImageView<const std::uint8_t> src, ImageView<std::uint8_t> dst,
@@ -57,18 +50,16 @@ class GaussianCuda final : public Gaussian {
 
   Status run(ImageView<const std::uint8_t> src, ImageView<std::uint8_t> dst, double sigma) override {
     CUDAVISION_TRY(check_run(src.size(), dst.size(), size_, sigma));
-    Weights weights{};
-    const std::vector<std::uint16_t> w = gaussian_weights(sigma);
-    weights.radius = static_cast<int>(w.size()) - 1;
-    std::copy(w.begin(), w.end(), weights.w);
     const dim3 grid(static_cast<unsigned>(divide_up(size_.width, kTile)),
                     static_cast<unsigned>(divide_up(size_.height, kTile)));
-    return CUDAVISION_LAUNCH(smooth_kernel, grid, dim3(kThreads), execution_.stream, src, dst, weights);
+    return CUDAVISION_LAUNCH(smooth_kernel, grid, dim3(kThreads), execution_.stream, src, dst,
+                             weights_.of(sigma));
   }
 
  private:
   Execution execution_;
   Size size_;
+  WeightsOfSigma weights_;
 };
 
 }  // namespace

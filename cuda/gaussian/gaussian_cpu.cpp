@@ -96,7 +96,7 @@ class GaussianCpu final : public Gaussian {
 
   Status run(ImageView<const std::uint8_t> src, ImageView<std::uint8_t> dst, double sigma) override {
     CUDAVISION_TRY(check_run(src.size(), dst.size(), size_, sigma));
-    const std::vector<std::uint16_t> weights = gaussian_weights(sigma);
+    const Weights &weights = weights_.of(sigma);
     execution_.workers->run(divide_up(size_.height, kRowsPerTask), [&](int task, int slot) {
       const int last = std::min(size_.height, (task + 1) * kRowsPerTask);
       for (int y = task * kRowsPerTask; y < last; ++y)
@@ -112,19 +112,20 @@ class GaussianCpu final : public Gaussian {
     std::vector<std::uint16_t> high, low;
   };
 
-  static void smooth(ImageView<const std::uint8_t> src, int y, const std::vector<std::uint16_t> &weights,
-                     Scratch &scratch, std::uint8_t *dst) {
-    const int radius = static_cast<int>(weights.size()) - 1;
+  static void smooth(ImageView<const std::uint8_t> src, int y, const Weights &weights, Scratch &scratch,
+                     std::uint8_t *dst) {
+    const int radius = weights.radius;
     const std::uint8_t *rows[2 * kMaxGaussianRadius + 1];
     for (int k = -radius; k <= radius; ++k) rows[k + radius] = src.row(mirror_index(y + k, src.height));
     HWY_DYNAMIC_DISPATCH(smooth_row)
-    (rows, weights.data(), radius, src.width, scratch.high.data() + kMaxGaussianRadius,
+    (rows, weights.w, radius, src.width, scratch.high.data() + kMaxGaussianRadius,
      scratch.low.data() + kMaxGaussianRadius, dst);
   }
 
   Execution execution_;
   Size size_;
   std::vector<Scratch> scratch_;  // one for each thread
+  WeightsOfSigma weights_;
 };
 
 }  // namespace

@@ -21,9 +21,7 @@ Frame luma_of_region(Frame frame, Region region) {
   return frame;
 }
 
-bool needs_luma_image(const PixelLayout &layout) {
-  return layout.model == ColorModel::rgb || layout.place[0].step_bytes != 1;
-}
+bool needs_luma_image(const PixelLayout &layout) { return !make_frame(layout, {}, {}).has_luma_plane(); }
 
 Size size_of(const GstVideoInfo &info) { return {GST_VIDEO_INFO_WIDTH(&info), GST_VIDEO_INFO_HEIGHT(&info)}; }
 

@@ -161,14 +161,9 @@ int run(int argc, char **argv) {
   if (!why_not.empty()) comparison.leave_out("the real picture", why_not);
   for (const Case &c : cases) add_cpu(comparison, c);
 #if CUDAVISION_HAVE_CUDA
-  const std::unique_ptr<Device> device = Device::find(&why_not);
+  const std::unique_ptr<Device> device = find_device(comparison);
   if (device != nullptr) {
-    benchmark::AddCustomContext("device", device->name());
-    benchmark::AddCustomContext("copies of the device",
-                                std::to_string(device->copy_bandwidth() / 1e9) + " GB/s");
     for (const Case &c : cases) add_cuda(comparison, *device, c);
-  } else {
-    comparison.leave_out("the CUDA backend", why_not);
   }
 #else
   comparison.leave_out("the CUDA backend", "this build has none");

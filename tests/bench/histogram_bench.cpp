@@ -199,15 +199,10 @@ int run(int argc, char **argv) {
   for (const int count : thread_counts()) threads.push_back("/threads:" + std::to_string(count));
   compare_with_noise(comparison, cases, "histogram/cpu", threads);
 #if CUDAVISION_HAVE_CUDA
-  const std::unique_ptr<Device> device = Device::find(&why_not);
+  const std::unique_ptr<Device> device = find_device(comparison);
   if (device != nullptr) {
-    benchmark::AddCustomContext("device", device->name());
-    benchmark::AddCustomContext("copies of the device",
-                                std::to_string(device->copy_bandwidth() / 1e9) + " GB/s");
     for (const Case &c : cases) add_cuda(comparison, *device, c);
     compare_with_noise(comparison, cases, "histogram/cuda", {""});
-  } else {
-    comparison.leave_out("the CUDA backend", why_not);
   }
 #else
   comparison.leave_out("the CUDA backend", "this build has none");

@@ -9,17 +9,9 @@
 #include <optional>
 #include <string>
 
-#if CUDAVISION_EMULATED
-#include "simt.h"
-#endif
+#include "support/emulated.h"
 
 namespace cudavision::test {
-
-#if CUDAVISION_EMULATED
-inline constexpr bool kEmulated = true;  // kernels run a thousand times slower: fewer and smaller pictures
-#else
-inline constexpr bool kEmulated = false;
-#endif
 
 // The property `backend` under test: cuda with emulated kernels, otherwise what CUDAVISION_TEST_BACKEND says,
 // or cpu.

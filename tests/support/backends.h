@@ -12,21 +12,13 @@
 
 #include "common/execution.h"
 #include "common/probe.h"
+#include "support/emulated.h"
 
 #if CUDAVISION_HAVE_CUDA
 #include <cuda_runtime.h>
 #endif
-#if CUDAVISION_EMULATED
-#include "simt.h"
-#endif
 
 namespace cudavision::test {
-
-#if CUDAVISION_EMULATED
-inline constexpr bool kEmulated = true;  // kernels run a thousand times slower: fewer and smaller pictures
-#else
-inline constexpr bool kEmulated = false;
-#endif
 
 struct BackendCase {
   std::string name;

@@ -103,4 +103,17 @@ void Device::measure(benchmark::State &state, double bytes_per_frame,
   state.counters["of copy"] = static_cast<double>(all) * bytes_per_frame / seconds / copy_bandwidth_;
 }
 
+std::unique_ptr<Device> find_device(Comparison &comparison) {
+  std::string why_not;
+  std::unique_ptr<Device> device = Device::find(&why_not);
+  if (device == nullptr) {
+    comparison.leave_out("the CUDA backend", why_not);
+    return nullptr;
+  }
+  benchmark::AddCustomContext("device", device->name());
+  benchmark::AddCustomContext("copies of the device",
+                              std::to_string(device->copy_bandwidth() / 1e9) + " GB/s");
+  return device;
+}
+
 }  // namespace cudavision::bench

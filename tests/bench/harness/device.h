@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bench/harness/real_picture.h"
+#include "bench/harness/comparison.h"
 #include "common/buffer.h"
 #include "common/execution.h"
 
@@ -52,5 +53,9 @@ class Device {
   int cache_bytes_ = 0;
   double copy_bandwidth_ = 0;
 };
+
+// The device, named with its bandwidth in the head of the report; null, and left out of it with the reason, when there
+// is none.
+std::unique_ptr<Device> find_device(Comparison &comparison);
 
 }  // namespace cudavision::bench

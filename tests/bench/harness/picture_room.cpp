@@ -139,8 +139,7 @@ int run_picture_rooms(const std::vector<PictureRoom> &rooms, int argc, char **ar
   if (!why_not.empty()) comparison.leave_out("the real picture", why_not);
   for (const Case &c : cases) add_cpu(comparison, c);
 #if CUDAVISION_HAVE_CUDA
-  const std::unique_ptr<Device> device = Device::find(&why_not);
-  if (device == nullptr) comparison.leave_out("the CUDA backend", why_not);
+  const std::unique_ptr<Device> device = find_device(comparison);
   for (const Case &c : cases)
     if (device != nullptr) add_cuda(comparison, *device, c);
 #else
