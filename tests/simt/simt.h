@@ -46,6 +46,7 @@ struct Counters {
   std::uint64_t memsets = 0, memset_bytes = 0;
   std::uint64_t synchronisations = 0;  // the host waited for a stream, an event or the device
   std::uint64_t allocations = 0, frees = 0, host_allocations = 0, host_frees = 0;
+  std::uint64_t streams_created = 0, streams_destroyed = 0;
   std::uint64_t barriers = 0;         // once for each block that passes one
   std::uint64_t warp_operations = 0;  // once for each group of lanes that takes part in one
   std::uint64_t global_atomics = 0, shared_atomics = 0;
@@ -88,10 +89,15 @@ inline void fail_next(Call call, cudaError_t error) { fail_after(call, 0, error)
 inline void fail_allocations_after(unsigned successes) {
   fail_after(Call::allocation, successes, cudaErrorMemoryAllocation);
 }
+// As after a kernel that went wrong: the next `successes` calls of that kind are served, then the device is lost.
+// What is queued never runs, and every call that needs the device fails with `error`; frees and destroys too, but
+// they release what they are given. Only reset() brings it back.
+void lose_device_after(Call call, unsigned successes, cudaError_t error = cudaErrorLaunchFailure);
+void lose_device(cudaError_t error = cudaErrorLaunchFailure);
 // With 0 every call returns cudaErrorNoDevice.
 void set_device_count(int count);
 void set_memory_limit(std::size_t bytes);
-// Takes back set_schedule, set_device_count, set_memory_limit and fail_after, and drops the report.
+// Takes back set_schedule, set_device_count, set_memory_limit, fail_after and lose_device, and drops the report.
 void reset();
 
 #pragma GCC visibility pop

@@ -61,6 +61,40 @@ TEST_F(SimtStream, work_that_a_failed_wait_waited_for_never_runs) {
   EXPECT_EQ(number(), 0);
 }
 
+TEST_F(SimtStream, lost_device_runs_nothing_and_still_releases) {
+  simt::lose_device_after(simt::Call::launch, 2);
+  append_digit(number_, 1, a_);
+  append_digit(number_, 2, a_);
+  const cudaLaunchConfig_t c = config(1, 1, 0, a_);
+  EXPECT_EQ(cudaLaunchKernelEx(&c, append_digit_kernel, number_, 3), cudaErrorLaunchFailure);
+  EXPECT_EQ(cudaStreamSynchronize(a_), cudaErrorLaunchFailure);
+  EXPECT_EQ(cudaStreamSynchronize(b_), cudaErrorLaunchFailure);
+  int *data = nullptr, count = 0;
+  EXPECT_EQ(cudaMalloc(&data, 4), cudaErrorLaunchFailure);
+  EXPECT_EQ(cudaGetDeviceCount(&count), cudaSuccess);
+  simt::reset();
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(number(), 0);
+
+  cudaStream_t stream = nullptr;
+  cudaEvent_t event = nullptr;
+  void *host = nullptr;
+  ASSERT_EQ(cudaMalloc(&data, 4), cudaSuccess);
+  ASSERT_EQ(cudaMallocHost(&host, 4), cudaSuccess);
+  ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+  ASSERT_EQ(cudaEventCreate(&event), cudaSuccess);
+  simt::lose_device(cudaErrorIllegalAddress);
+  EXPECT_EQ(cudaFree(data), cudaErrorIllegalAddress);
+  EXPECT_EQ(cudaFreeHost(host), cudaErrorIllegalAddress);
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaErrorIllegalAddress);
+  EXPECT_EQ(cudaEventDestroy(event), cudaErrorIllegalAddress);
+  simt::reset();
+  EXPECT_EQ(simt::live_allocations(), 1u);
+  EXPECT_EQ(simt::live_host_allocations(), 0u);
+  EXPECT_EQ(simt::live_streams(), 2u);
+  EXPECT_EQ(simt::live_events(), 1u);
+}
+
 TEST_F(SimtStream, wait_for_an_event_runs_the_other_stream_up_to_it) {
   append_digit(number_, 1, a_);
   ASSERT_EQ(cudaEventRecord(event_, a_), cudaSuccess);
@@ -135,11 +169,14 @@ TEST_F(SimtStream, events_measure_time) {
 
 TEST_F(SimtStream, destroyed_stream_finishes_its_work) {
   cudaStream_t c = nullptr;
+  const simt::Counters before = simt::counters();
   ASSERT_EQ(cudaStreamCreate(&c), cudaSuccess);
   append_digit(number_, 1, c);
   EXPECT_EQ(simt::live_streams(), 3u);
+  EXPECT_EQ((simt::counters() - before).streams_created, 1u);
   EXPECT_EQ(cudaStreamDestroy(c), cudaSuccess);
   EXPECT_EQ(simt::live_streams(), 2u);
+  EXPECT_EQ((simt::counters() - before).streams_destroyed, 1u);
   EXPECT_EQ(number(), 1);
   EXPECT_EQ(cudaStreamSynchronize(c), cudaErrorInvalidResourceHandle);
   EXPECT_EQ(cudaMemsetAsync(number_, 0, 4, c), cudaErrorInvalidResourceHandle);

@@ -130,11 +130,36 @@ struct Picture {
 };
 
 TEST_F(Simt, pitch_is_never_the_width) {
-  for (const std::size_t width : {1u, 255u, 256u, 257u, 512u}) {
+  for (const std::size_t width : {1u, 511u, 512u, 513u, 1024u}) {
     const Picture picture(width, 2);
     EXPECT_GT(picture.pitch_bytes, width);
-    EXPECT_EQ(picture.pitch_bytes % 256, 0u);
+    EXPECT_EQ(picture.pitch_bytes % 512, 0u) << "the alignment of textures";
   }
+}
+
+TEST_F(Simt, pointers_are_known_as_device_host_or_neither) {
+  const DeviceArray<char> array(100);
+  const auto type_of = [](const void *pointer) {
+    cudaPointerAttributes attributes{};
+    EXPECT_EQ(cudaPointerGetAttributes(&attributes, pointer), cudaSuccess);
+    const bool on_device = attributes.type == cudaMemoryTypeDevice,
+               known = attributes.type != cudaMemoryTypeUnregistered;
+    EXPECT_EQ(attributes.devicePointer, known ? pointer : nullptr);
+    EXPECT_EQ(attributes.hostPointer, on_device ? nullptr : pointer);
+    return attributes.type;
+  };
+  char *pinned = nullptr, pageable[4];
+  ASSERT_EQ(cudaMallocHost(&pinned, 10), cudaSuccess);
+  EXPECT_EQ(type_of(array.get()), cudaMemoryTypeDevice);
+  EXPECT_EQ(type_of(array.get() + 99), cudaMemoryTypeDevice);
+  EXPECT_EQ(type_of(pinned), cudaMemoryTypeHost);
+  EXPECT_EQ(type_of(pinned + 9), cudaMemoryTypeHost);
+  EXPECT_EQ(type_of(pinned + 10), cudaMemoryTypeUnregistered);
+  EXPECT_EQ(type_of(pageable), cudaMemoryTypeUnregistered);
+  EXPECT_EQ(type_of(nullptr), cudaMemoryTypeUnregistered);
+  EXPECT_EQ(cudaFreeHost(pinned), cudaSuccess);
+  EXPECT_EQ(type_of(pageable), cudaMemoryTypeUnregistered);
+  EXPECT_EQ(cudaPointerGetAttributes(nullptr, pinned), cudaErrorInvalidValue);
 }
 
 TEST_F(Simt, picture_returns_unchanged) {

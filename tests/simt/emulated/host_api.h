@@ -46,6 +46,19 @@ struct cudaFuncAttributes {
   int maxDynamicSharedSizeBytes, preferredShmemCarveout;
 };
 
+enum cudaMemoryType {
+  cudaMemoryTypeUnregistered = 0,
+  cudaMemoryTypeHost = 1,
+  cudaMemoryTypeDevice = 2,
+  cudaMemoryTypeManaged = 3
+};
+
+struct cudaPointerAttributes {
+  cudaMemoryType type;
+  int device;
+  void *devicePointer, *hostPointer;
+};
+
 inline constexpr unsigned cudaHostAllocDefault = 0x00, cudaHostAllocPortable = 0x01,
                           cudaHostAllocMapped = 0x02, cudaHostAllocWriteCombined = 0x04;
 inline constexpr unsigned cudaStreamDefault = 0x00, cudaStreamNonBlocking = 0x01;
@@ -72,6 +85,7 @@ cudaError_t cudaFree(void *pointer);
 cudaError_t cudaMallocHost(void **pointer, std::size_t bytes);
 cudaError_t cudaHostAlloc(void **pointer, std::size_t bytes, unsigned flags);
 cudaError_t cudaFreeHost(void *pointer);
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *pointer);
 
 cudaError_t cudaMemsetAsync(void *dst, int value, std::size_t bytes, cudaStream_t stream = nullptr);
 cudaError_t cudaMemset2DAsync(void *dst, std::size_t pitch_bytes, int value, std::size_t width_bytes,

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "device.h"
+#include "memory.h"
+#include "stream.h"
 
 namespace simt {
 namespace {
@@ -89,6 +91,8 @@ Counters operator-(const Counters &a, const Counters &b) {
           .frees = a.frees - b.frees,
           .host_allocations = a.host_allocations - b.host_allocations,
           .host_frees = a.host_frees - b.host_frees,
+          .streams_created = a.streams_created - b.streams_created,
+          .streams_destroyed = a.streams_destroyed - b.streams_destroyed,
           .barriers = a.barriers - b.barriers,
           .warp_operations = a.warp_operations - b.warp_operations,
           .global_atomics = a.global_atomics - b.global_atomics,
@@ -102,7 +106,17 @@ Report take_report() {
 
 void fail_after(Call call, unsigned successes, cudaError_t error) {
   const std::lock_guard lock(device().mutex);
-  device().failures[static_cast<std::size_t>(call)] = PlannedFailure{successes, error};
+  device().failures[static_cast<std::size_t>(call)] = PlannedFailure{successes, error, false};
+}
+
+void lose_device_after(Call call, unsigned successes, cudaError_t error) {
+  const std::lock_guard lock(device().mutex);
+  device().failures[static_cast<std::size_t>(call)] = PlannedFailure{successes, error, true};
+}
+
+void lose_device(cudaError_t error) {
+  const std::lock_guard lock(device().mutex);
+  lose(error);
 }
 
 void set_device_count(int count) {
@@ -115,6 +129,30 @@ void set_memory_limit(std::size_t bytes) {
   device().memory_limit = bytes;
 }
 
+Owned owned_by(Context context) {
+  const std::lock_guard lock(device().mutex);
+  Owned owned;
+  count_owned(context, &owned);
+  count_owned_streams(context, &owned);
+  return owned;
+}
+
+void release(Context context) {
+  const std::lock_guard lock(device().mutex);
+  release_streams(context);
+  release_memory(context);
+}
+
+int device_count() {
+  const std::lock_guard lock(device().mutex);
+  return device().count;
+}
+
+cudaError_t lost() {
+  const std::lock_guard lock(device().mutex);
+  return device().lost;
+}
+
 void reset() {
   const std::lock_guard lock(device().mutex);
   device().use(initial_schedule());
@@ -122,6 +160,7 @@ void reset() {
   device().count = 1;
   device().memory_limit = kDefaultMemoryLimit;
   device().failures = {};
+  device().lost = cudaSuccess;
 }
 
 }  // namespace simt

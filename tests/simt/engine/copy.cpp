@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Copies and memsets: checked when they are queued, run when their stream is.
+#include <cstdint>
 #include <cstring>
 
 #include "device.h"
@@ -27,7 +28,7 @@ cudaError_t check_device_rows(const char *call, const Rows &rows) {
     return complain(cudaErrorInvalidValue, "%s: %zu bytes from offset %zu reach beyond the allocation of %zu",
                     call, rows.extent(), offset, a.bytes);
   // CUDA would let it pass; but no picture has pixels there. A flat range may cover padding.
-  if (a.height != 0 && rows.height > 1 && rows.pitch_bytes == a.pitch_bytes &&
+  if (!is_drivers_own() && a.height != 0 && rows.height > 1 && rows.pitch_bytes == a.pitch_bytes &&
       offset % a.pitch_bytes + rows.width_bytes > a.width_bytes)
     return complain(cudaErrorInvalidValue, "%s: %zu bytes per row reach into the padding of rows of %zu",
                     call, rows.width_bytes, a.width_bytes);
@@ -38,6 +39,11 @@ cudaError_t check_rows(const char *call, const Rows &rows, bool on_device) {
   if (on_device) return check_device_rows(call, rows);
   if (find_allocation(rows.data).begin == nullptr) return cudaSuccess;
   return complain(cudaErrorInvalidValue, "%s: %p is device memory, not the host's", call, rows.data);
+}
+
+cudaError_t check_owner_of(const Rows &rows) {
+  const Allocation a = find_allocation(rows.data);
+  return a.begin == nullptr ? cudaSuccess : check_owner(Object::device_memory, a.owner);
 }
 
 cudaMemcpyKind direction(const void *dst, const void *src) {
@@ -69,7 +75,7 @@ void count_copy(cudaMemcpyKind kind, std::size_t bytes) {
 
 cudaError_t copy(const char *call, const Rows &dst, const Rows &src, cudaMemcpyKind kind,
                  cudaStream_t stream) {
-  if (!is_stream(stream)) return cudaErrorInvalidResourceHandle;
+  if (const cudaError_t error = check_stream(stream); error != cudaSuccess) return error;
   if (dst.width_bytes > dst.pitch_bytes || src.width_bytes > src.pitch_bytes)
     return cudaErrorInvalidPitchValue;
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
@@ -79,6 +85,8 @@ cudaError_t copy(const char *call, const Rows &dst, const Rows &src, cudaMemcpyK
   const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
   if (const cudaError_t error = check_rows(call, dst, to_device); error != cudaSuccess) return error;
   if (const cudaError_t error = check_rows(call, src, from_device); error != cudaSuccess) return error;
+  if (const cudaError_t error = check_owner_of(dst); error != cudaSuccess) return error;
+  if (const cudaError_t error = check_owner_of(src); error != cudaSuccess) return error;
   count_copy(kind, dst.width_bytes * dst.height);
   enqueue(stream, [dst, src] {
     const PaddingAccess dst_access(dst.data), src_access(src.data);
@@ -88,43 +96,74 @@ cudaError_t copy(const char *call, const Rows &dst, const Rows &src, cudaMemcpyK
   return cudaSuccess;
 }
 
-cudaError_t fill(const char *call, const Rows &dst, int value, cudaStream_t stream) {
-  if (!is_stream(stream)) return cudaErrorInvalidResourceHandle;
+// Each element is the lowest element_bytes of value; little-endian, as the device.
+cudaError_t fill(const char *call, const Rows &dst, std::uint32_t value, std::size_t element_bytes,
+                 cudaStream_t stream) {
+  if (const cudaError_t error = check_stream(stream); error != cudaSuccess) return error;
   if (dst.width_bytes > dst.pitch_bytes) return cudaErrorInvalidPitchValue;
   if (dst.width_bytes == 0 || dst.height == 0) return cudaSuccess;
   if (const cudaError_t error = check_device_rows(call, dst); error != cudaSuccess) return error;
+  if (const cudaError_t error = check_owner_of(dst); error != cudaSuccess) return error;
   ++device().counters.memsets;
   device().counters.memset_bytes += dst.width_bytes * dst.height;
-  enqueue(stream, [dst, value] {
+  enqueue(stream, [dst, value, element_bytes] {
     const PaddingAccess access(dst.data);
     for (std::size_t y = 0; y < dst.height; ++y)
-      std::memset(const_cast<char *>(dst.row(y)), value, dst.width_bytes);
+      if (char *row = const_cast<char *>(dst.row(y)); element_bytes == 1)
+        std::memset(row, static_cast<int>(value), dst.width_bytes);
+      else
+        for (std::size_t x = 0; x < dst.width_bytes; x += element_bytes)
+          std::memcpy(row + x, &value, element_bytes);
   });
   return cudaSuccess;
 }
 
 }  // namespace
+
+cudaError_t copy_rows_now(void *dst, std::size_t dst_pitch_bytes, const void *src,
+                          std::size_t src_pitch_bytes, std::size_t width_bytes, std::size_t height,
+                          cudaMemcpyKind kind) {
+  return api({Call::copy, __func__}, [=] {
+    join_streams();
+    const cudaError_t error = copy(device().running, {dst, dst_pitch_bytes, width_bytes, height},
+                                   {src, src_pitch_bytes, width_bytes, height}, kind, nullptr);
+    ++device().counters.synchronisations;
+    drain_null_stream();
+    return error;
+  });
+}
+
+cudaError_t fill_rows(void *dst, std::size_t pitch_bytes, std::uint32_t value, std::size_t element_bytes,
+                      std::size_t width, std::size_t height, cudaStream_t stream) {
+  return api({Call::copy, __func__}, [=] {
+    return fill(device().running, {dst, pitch_bytes, width * element_bytes, height}, value, element_bytes,
+                stream);
+  });
+}
+
 }  // namespace simt
 
 using simt::api;
 using simt::Call;
 
 cudaError_t cudaMemsetAsync(void *dst, int value, std::size_t bytes, cudaStream_t stream) {
-  return api(Call::copy, [=] {
-    return simt::fill("cudaMemsetAsync", {dst, bytes, bytes, 1}, value, stream);
+  return api({Call::copy, __func__}, [=] {
+    return simt::fill("cudaMemsetAsync", {dst, bytes, bytes, 1}, static_cast<std::uint32_t>(value), 1,
+                      stream);
   });
 }
 
 cudaError_t cudaMemset2DAsync(void *dst, std::size_t pitch_bytes, int value, std::size_t width_bytes,
                               std::size_t height, cudaStream_t stream) {
-  return api(Call::copy, [=] {
-    return simt::fill("cudaMemset2DAsync", {dst, pitch_bytes, width_bytes, height}, value, stream);
+  return api({Call::copy, __func__}, [=] {
+    return simt::fill("cudaMemset2DAsync", {dst, pitch_bytes, width_bytes, height},
+                      static_cast<std::uint32_t>(value), 1, stream);
   });
 }
 
 cudaError_t cudaMemcpyAsync(void *dst, const void *src, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  return api(Call::copy, [=] {
+  return api({Call::copy, __func__}, [=] {
     return simt::copy("cudaMemcpyAsync", {dst, bytes, bytes, 1}, {src, bytes, bytes, 1}, kind, stream);
   });
 }
@@ -132,7 +171,7 @@ cudaError_t cudaMemcpyAsync(void *dst, const void *src, std::size_t bytes, cudaM
 cudaError_t cudaMemcpy2DAsync(void *dst, std::size_t dst_pitch_bytes, const void *src,
                               std::size_t src_pitch_bytes, std::size_t width_bytes, std::size_t height,
                               cudaMemcpyKind kind, cudaStream_t stream) {
-  return api(Call::copy, [=] {
+  return api({Call::copy, __func__}, [=] {
     return simt::copy("cudaMemcpy2DAsync", {dst, dst_pitch_bytes, width_bytes, height},
                       {src, src_pitch_bytes, width_bytes, height}, kind, stream);
   });

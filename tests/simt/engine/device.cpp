@@ -41,6 +41,7 @@ constexpr ErrorName kErrorNames[] = {
      "CUDA driver version is insufficient for CUDA runtime version"},
     {cudaErrorDevicesUnavailable, "cudaErrorDevicesUnavailable",
      "CUDA-capable device(s) is/are busy or unavailable"},
+    {cudaErrorIncompatibleDriverContext, "cudaErrorIncompatibleDriverContext", "incompatible driver context"},
     {cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
     {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
     {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
@@ -56,6 +57,7 @@ constexpr ErrorName kErrorNames[] = {
     {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources",
      "too many resources requested for launch"},
     {cudaErrorLaunchTimeout, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"},
+    {cudaErrorContextIsDestroyed, "cudaErrorContextIsDestroyed", "context is destroyed"},
     {cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered"},
     {cudaErrorMisalignedAddress, "cudaErrorMisalignedAddress", "misaligned address"},
     {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
@@ -111,16 +113,47 @@ std::optional<int> attribute_value(cudaDeviceAttr attribute) {
 
 }  // namespace
 
-cudaError_t admit(Call call) {
-  if (device().count == 0) return cudaErrorNoDevice;
-  auto &planned = device().failures[static_cast<std::size_t>(call)];
+cudaError_t admit(const Entry &entry) {
+  Device &d = device();
+  if (d.count == 0) return cudaErrorNoDevice;
+  d.running = entry.name;
+  if (entry.needs_context) {
+    if (d.context_check != nullptr)
+      if (const cudaError_t error = d.context_check->enter(entry.name); error != cudaSuccess) return error;
+    if (d.lost != cudaSuccess) return d.lost;
+  }
+  auto &planned = d.failures[static_cast<std::size_t>(entry.kind)];
   if (!planned || planned->successes-- > 0) return cudaSuccess;
-  const cudaError_t error = planned->error;
+  const auto [successes, error, loses_device] = *planned;
   planned.reset();
+  if (loses_device) lose(error);
   // What fails at a wait is the work waited for. On a real device nothing runs after it, least of all into host memory
   // that its owner frees on seeing the error.
-  if (call == Call::synchronise) drop_all();
+  if (entry.kind == Call::synchronise) drop_all();
   return error;
+}
+
+void lose(cudaError_t error) {
+  device().lost = error;
+  drop_all();
+}
+
+Context current_context() {
+  return device().context_check == nullptr ? kNoContext : device().context_check->current();
+}
+
+bool is_drivers_own() {
+  return device().context_check != nullptr && device().context_check->is_drivers_own();
+}
+
+cudaError_t check_owner(Object object, Context owner) {
+  ContextCheck *check = device().context_check;
+  return check == nullptr ? cudaSuccess : check->use(device().running, object, owner);
+}
+
+void set_context_check(ContextCheck *check) {
+  const std::lock_guard lock(device().mutex);
+  device().context_check = check;
 }
 
 cudaError_t remember(cudaError_t error) {
@@ -163,29 +196,32 @@ cudaError_t cudaRuntimeGetVersion(int *version) {
 
 cudaError_t cudaGetDeviceCount(int *count) {
   *count = 0;
-  return api(Call::query, [=] {
+  return api({Call::query, __func__, false}, [=] {
     *count = simt::device().count;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaGetDevice(int *device) {
-  return api(Call::query, [=] {
-    *device = simt::current_device;
+  return api({Call::query, __func__, false}, [=] {
+    const simt::ContextCheck *check = simt::device().context_check;
+    *device = check == nullptr ? simt::current_device : check->device();
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaSetDevice(int device) {
-  return api(Call::query, [=] {
+  return api({Call::query, __func__, false}, [=] {
     if (device < 0 || device >= simt::device().count) return cudaErrorInvalidDevice;
+    if (simt::ContextCheck *check = simt::device().context_check; check != nullptr)
+      return check->set_device(device);
     simt::current_device = device;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device) {
-  return api(Call::query, [=] {
+  return api({Call::query, __func__, false}, [=] {
     if (device < 0 || device >= simt::device().count) return cudaErrorInvalidDevice;
     const std::optional<int> found = simt::attribute_value(attribute);
     if (!found)
@@ -196,7 +232,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
 }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel) {
-  return api(Call::query, [=] {
+  return api({Call::query, __func__}, [=] {
     if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
     *attributes = {};
     attributes->maxThreadsPerBlock = simt::kMaxThreadsPerBlock;
@@ -208,7 +244,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *ke
 }
 
 cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute, int value) {
-  return api(Call::query, [=] {
+  return api({Call::query, __func__}, [=] {
     if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
     if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) return cudaSuccess;
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaErrorInvalidValue;

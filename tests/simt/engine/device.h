@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 
+#include "../driver_support.h"
 #include "../simt.h"
 #include "shuffler.h"
 
@@ -21,6 +22,14 @@ inline constexpr std::size_t kCalls = 8;
 struct PlannedFailure {
   unsigned successes = 0;
   cudaError_t error = cudaSuccess;
+  bool loses_device = false;
+};
+
+// One call of the runtime's API.
+struct Entry {
+  Call kind;
+  const char *name;
+  bool needs_context = true;
 };
 
 struct Device {
@@ -36,12 +45,23 @@ struct Device {
   int count = 1;
   std::size_t memory_limit = kDefaultMemoryLimit;
   std::array<std::optional<PlannedFailure>, kCalls> failures;
+  cudaError_t lost = cudaSuccess;  // what every call returns since the device was lost
+  ContextCheck *context_check = nullptr;
+  const char *running = "";  // the API call that holds the lock
 };
 
 Device &device();
 
-// Whether a call may proceed: there is a device, and no failure is planned. Needs the device lock.
-cudaError_t admit(Call call);
+// Whether a call may proceed: there is a device and a context, and no failure is planned. Needs the device lock.
+cudaError_t admit(const Entry &entry);
+// Drops all work, and lets every later call fail. Needs the device lock.
+void lose(cudaError_t error);
+// The context of the calling thread; kNoContext where no driver checks contexts. Needs the device lock.
+Context current_context();
+// Whether the running call is made by the driver. Needs the device lock.
+bool is_drivers_own();
+// Whether the running call may use an object that was made in the owner. Needs the device lock.
+cudaError_t check_owner(Object object, Context owner);
 // Keeps an error for cudaGetLastError, and returns it.
 cudaError_t remember(cudaError_t error);
 // Prints one line "simt: …" to stderr, and returns error.
@@ -52,10 +72,14 @@ int max_dynamic_shared_bytes(const void *kernel);
 
 // Runs the body of an API call under the device lock.
 template <class Body>
-cudaError_t api(Call call, Body body) {
+cudaError_t api(const Entry &entry, Body body) {
   const std::lock_guard lock(device().mutex);
-  cudaError_t error = admit(call);
-  if (error == cudaSuccess) error = body();
+  cudaError_t error = admit(entry);
+  const bool releases = entry.kind == Call::free && error != cudaSuccess && error == device().lost;
+  if (error == cudaSuccess)
+    error = body();
+  else if (releases)
+    (void)body();
   return remember(error);
 }
 

@@ -18,6 +18,8 @@ namespace {
 // New memory must not look like zeros.
 constexpr int kFreshByte = 0xcd;
 constexpr std::size_t kAlignment = 256;
+// As real cards have: the alignment of textures, which drivers keep to.
+constexpr std::size_t kPitchAlignment = 512;
 
 // The keys are complements of addresses: a map that held the addresses themselves would tell LeakSanitizer
 // that nothing ever leaks. They sort from the highest address to the lowest.
@@ -27,6 +29,7 @@ char *reveal(HiddenAddress hidden) { return reinterpret_cast<char *>(~hidden); }
 
 struct Shape {
   std::size_t bytes = 0, pitch_bytes = 0, width_bytes = 0, height = 0;
+  Context owner = kNoContext;
 };
 
 struct Memory {
@@ -40,7 +43,7 @@ Memory &memory() {
 }
 
 Allocation describe(HiddenAddress hidden, const Shape &shape) {
-  return {reveal(hidden), shape.bytes, shape.pitch_bytes, shape.width_bytes, shape.height};
+  return {reveal(hidden), shape.bytes, shape.pitch_bytes, shape.width_bytes, shape.height, shape.owner};
 }
 
 void hide_padding(const Allocation &a) {
@@ -56,10 +59,35 @@ cudaError_t allocate(void **pointer, const Shape &shape) {
     return cudaErrorMemoryAllocation;
   std::memset(*pointer, kFreshByte, shape.bytes);
   poison(*pointer, shape.bytes);
-  memory().device[hide(*pointer)] = shape;
+  Shape &kept = memory().device[hide(*pointer)] = shape;
+  kept.owner = current_context();
   memory().device_bytes += shape.bytes;
   ++device().counters.allocations;
   return cudaSuccess;
+}
+
+using Blocks = std::map<HiddenAddress, Shape>;
+
+void free_device(Blocks::iterator block) {
+  char *begin = reveal(block->first);
+  unpoison(begin, block->second.bytes);
+  memory().device_bytes -= block->second.bytes;
+  memory().device.erase(block);
+  std::free(begin);
+}
+
+void free_host(Blocks::iterator block) {
+  char *begin = reveal(block->first);
+  memory().host.erase(block);
+  std::free(begin);
+}
+
+// The block that the address lies in, or end().
+Blocks::const_iterator find_block(const Blocks &blocks, const void *address) {
+  const auto found = blocks.lower_bound(hide(address));
+  if (found == blocks.end()) return found;
+  return static_cast<const char *>(address) < reveal(found->first) + found->second.bytes ? found
+                                                                                         : blocks.end();
 }
 
 }  // namespace
@@ -76,10 +104,8 @@ void hide_device_memory() {
 }
 
 Allocation find_allocation(const void *address) {
-  const auto found = memory().device.lower_bound(hide(address));
-  if (found == memory().device.end()) return {};
-  const Allocation a = describe(found->first, found->second);
-  return static_cast<const char *>(address) < a.begin + a.bytes ? a : Allocation{};
+  const auto found = find_block(memory().device, address);
+  return found == memory().device.end() ? Allocation{} : describe(found->first, found->second);
 }
 
 PaddingAccess::PaddingAccess(const void *address) : allocation_(find_allocation(address)) {
@@ -87,6 +113,22 @@ PaddingAccess::PaddingAccess(const void *address) : allocation_(find_allocation(
 }
 
 PaddingAccess::~PaddingAccess() { hide_padding(allocation_); }
+
+void count_owned(Context context, Owned *owned) {
+  for (const auto &[hidden, shape] : memory().device) owned->allocations += shape.owner == context;
+  for (const auto &[hidden, shape] : memory().host) owned->host_allocations += shape.owner == context;
+}
+
+void release_memory(Context context) {
+  const auto release = [context](Blocks &blocks, void (*free_block)(Blocks::iterator)) {
+    for (auto block = blocks.begin(); block != blocks.end();) {
+      const auto here = block++;
+      if (here->second.owner == context) free_block(here);
+    }
+  };
+  release(memory().device, free_device);
+  release(memory().host, free_host);
+}
 
 void count_atomic(const void *address) {
   Counters &counters = device().counters;
@@ -114,7 +156,7 @@ using simt::api;
 using simt::Call;
 
 cudaError_t cudaMemGetInfo(std::size_t *free_bytes, std::size_t *total_bytes) {
-  return api(Call::query, [=] {
+  return api({Call::query, __func__}, [=] {
     *total_bytes = simt::device().memory_limit;
     *free_bytes = *total_bytes - std::min(simt::memory().device_bytes, *total_bytes);
     return cudaSuccess;
@@ -122,34 +164,34 @@ cudaError_t cudaMemGetInfo(std::size_t *free_bytes, std::size_t *total_bytes) {
 }
 
 cudaError_t cudaMalloc(void **pointer, std::size_t bytes) {
-  return api(Call::allocation, [=] { return simt::allocate(pointer, {.bytes = bytes}); });
+  return api({Call::allocation, __func__}, [=] { return simt::allocate(pointer, {.bytes = bytes}); });
 }
 
 cudaError_t cudaMallocPitch(void **pointer, std::size_t *pitch_bytes, std::size_t width_bytes,
                             std::size_t height) {
-  return api(Call::allocation, [=] {
+  return api({Call::allocation, __func__}, [=] {
     if (width_bytes == 0 || height == 0) return cudaErrorInvalidValue;
     // At least one whole unit of padding, so that a pitch is never a width and a few pixels too far are seen.
-    const std::size_t pitch =
-        (width_bytes + simt::kAlignment - 1) / simt::kAlignment * simt::kAlignment + simt::kAlignment;
+    const std::size_t unit = simt::kPitchAlignment;
+    const std::size_t pitch = (width_bytes + unit - 1) / unit * unit + unit;
     *pitch_bytes = pitch;
-    return simt::allocate(pointer, {pitch * height, pitch, width_bytes, height});
+    return simt::allocate(pointer, {pitch * height, pitch, width_bytes, height, simt::kNoContext});
   });
 }
 
 cudaError_t cudaFree(void *pointer) {
-  return api(Call::free, [=] {
+  return api({Call::free, __func__}, [=] {
     if (pointer == nullptr) return cudaSuccess;
     auto &allocations = simt::memory().device;
     const auto found = allocations.find(simt::hide(pointer));
     if (found == allocations.end())
       return simt::complain(cudaErrorInvalidValue, "cudaFree: %p is not the begin of an allocation", pointer);
+    if (const cudaError_t error = simt::check_owner(simt::Object::device_memory, found->second.owner);
+        error != cudaSuccess)
+      return error;
     // A real cudaFree waits for the device too.
     simt::drain_all();
-    simt::unpoison(pointer, found->second.bytes);
-    simt::memory().device_bytes -= found->second.bytes;
-    allocations.erase(found);
-    std::free(pointer);
+    simt::free_device(found);
     ++simt::device().counters.frees;
     return cudaSuccess;
   });
@@ -158,27 +200,45 @@ cudaError_t cudaFree(void *pointer) {
 cudaError_t cudaMallocHost(void **pointer, std::size_t bytes) { return cudaHostAlloc(pointer, bytes, 0); }
 
 cudaError_t cudaHostAlloc(void **pointer, std::size_t bytes, unsigned) {
-  return api(Call::host_allocation, [=] {
+  return api({Call::host_allocation, __func__}, [=] {
     *pointer = nullptr;
     if (bytes == 0) return cudaSuccess;
     if (posix_memalign(pointer, simt::kAlignment, bytes) != 0) return cudaErrorMemoryAllocation;
     std::memset(*pointer, simt::kFreshByte, bytes);
-    simt::memory().host[simt::hide(*pointer)] = {.bytes = bytes};
+    simt::memory().host[simt::hide(*pointer)] = {.bytes = bytes, .owner = simt::current_context()};
     ++simt::device().counters.host_allocations;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaFreeHost(void *pointer) {
-  return api(Call::free, [=] {
+  return api({Call::free, __func__}, [=] {
     if (pointer == nullptr) return cudaSuccess;
-    if (!simt::memory().host.contains(simt::hide(pointer)))
+    auto &allocations = simt::memory().host;
+    const auto found = allocations.find(simt::hide(pointer));
+    if (found == allocations.end())
       return simt::complain(cudaErrorInvalidValue, "cudaFreeHost: %p is not pinned host memory", pointer);
+    if (const cudaError_t error = simt::check_owner(simt::Object::host_memory, found->second.owner);
+        error != cudaSuccess)
+      return error;
     // A real cudaFreeHost waits for the device too.
     simt::drain_all();
-    simt::memory().host.erase(simt::hide(pointer));
-    std::free(pointer);
+    simt::free_host(found);
     ++simt::device().counters.host_frees;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *pointer) {
+  return api({Call::query, __func__}, [=] {
+    if (attributes == nullptr) return cudaErrorInvalidValue;
+    // What the runtime gives for memory that CUDA does not know.
+    *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, const_cast<void *>(pointer)};
+    const auto &memory = simt::memory();
+    if (simt::find_block(memory.device, pointer) != memory.device.end())
+      *attributes = {cudaMemoryTypeDevice, 0, const_cast<void *>(pointer), nullptr};
+    else if (simt::find_block(memory.host, pointer) != memory.host.end())
+      *attributes = {cudaMemoryTypeHost, 0, const_cast<void *>(pointer), const_cast<void *>(pointer)};
     return cudaSuccess;
   });
 }

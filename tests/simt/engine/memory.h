@@ -5,6 +5,8 @@
 
 #include <cstddef>
 
+#include "../driver_support.h"
+
 namespace simt {
 
 // Makes all device memory accessible except row padding, or inaccessible again.
@@ -16,10 +18,15 @@ struct Allocation {
   std::size_t bytes = 0;
   // Of cudaMallocPitch; height 0 otherwise.
   std::size_t pitch_bytes = 0, width_bytes = 0, height = 0;
+  Context owner = kNoContext;
 };
 
 // The allocation that the address lies in, or one with a null begin.
 Allocation find_allocation(const void *address);
+
+// What of this memory was made in the context.
+void count_owned(Context context, Owned *owned);
+void release_memory(Context context);
 
 // While it lives, the row padding of the allocation is accessible too: a flat copy or memset may cover it.
 class PaddingAccess {

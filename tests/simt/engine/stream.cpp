@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <set>
 #include <utility>
@@ -36,19 +37,22 @@ struct Mark {
 }  // namespace simt
 
 struct CUstream_st {
+  simt::Context owner = simt::kNoContext;
+  bool blocking = true;
   std::shared_ptr<simt::Queue> queue = std::make_shared<simt::Queue>();
 };
 
 struct CUevent_st {
   unsigned flags = 0;
   simt::Mark mark;  // without a queue until the first record
+  simt::Context owner = simt::kNoContext;
 };
 
 namespace simt {
 namespace {
 
 struct Streams {
-  CUstream_st null_stream;
+  std::map<Context, std::shared_ptr<Queue>> null_streams;
   std::vector<cudaStream_t> streams;  // in the order of their creation
   std::set<cudaEvent_t> events;
   int draining = 0;
@@ -59,11 +63,14 @@ Streams &streams() {
   return instance;
 }
 
-Queue &queue_of(cudaStream_t stream) { return *(stream == nullptr ? streams().null_stream : *stream).queue; }
-
 const std::shared_ptr<Queue> &shared_queue_of(cudaStream_t stream) {
-  return (stream == nullptr ? streams().null_stream : *stream).queue;
+  if (stream != nullptr) return stream->queue;
+  auto &queue = streams().null_streams[current_context()];
+  if (queue == nullptr) queue = std::make_shared<Queue>();
+  return queue;
 }
+
+Queue &queue_of(cudaStream_t stream) { return *shared_queue_of(stream); }
 
 // Device memory is accessible while at least one of these lives.
 class Draining {
@@ -99,7 +106,18 @@ cudaError_t poll(Queue &queue, std::uint64_t position) {
   return cudaErrorNotReady;
 }
 
+void drop(Queue &queue) {
+  queue.work.clear();
+  queue.done = queue.enqueued;
+}
+
 bool is_event(cudaEvent_t event) { return streams().events.contains(event); }
+
+cudaError_t check_stream_and_event(cudaStream_t stream, cudaEvent_t event) {
+  const cudaError_t error = check_stream(stream);
+  if (error != cudaSuccess) return error;
+  return is_event(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+}
 
 cudaError_t check_size(const cudaLaunchConfig_t &c) {
   const dim3 b = c.blockDim, g = c.gridDim;
@@ -125,7 +143,7 @@ cudaError_t check_attributes(const cudaLaunchConfig_t &c) {
 
 cudaError_t check_launch(const cudaLaunchConfig_t &c, const void *kernel) {
   if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
-  if (!is_stream(c.stream)) return cudaErrorInvalidResourceHandle;
+  if (const cudaError_t error = check_stream(c.stream); error != cudaSuccess) return error;
   if (const cudaError_t error = check_size(c); error != cudaSuccess) return error;
   if (const int limit = max_dynamic_shared_bytes(kernel);
       c.dynamicSmemBytes > static_cast<std::size_t>(limit))
@@ -136,9 +154,11 @@ cudaError_t check_launch(const cudaLaunchConfig_t &c, const void *kernel) {
 
 }  // namespace
 
-bool is_stream(cudaStream_t stream) {
+cudaError_t check_stream(cudaStream_t stream) {
+  if (stream == nullptr) return cudaSuccess;
   const auto &known = streams().streams;
-  return stream == nullptr || std::find(known.begin(), known.end(), stream) != known.end();
+  if (std::find(known.begin(), known.end(), stream) == known.end()) return cudaErrorInvalidResourceHandle;
+  return check_owner(Object::stream, stream->owner);
 }
 
 void enqueue(cudaStream_t stream, std::function<void()> work) {
@@ -148,21 +168,55 @@ void enqueue(cudaStream_t stream, std::function<void()> work) {
 }
 
 void drop_all() {
-  const auto drop = [](Queue &queue) {
-    queue.work.clear();
-    queue.done = queue.enqueued;
-  };
-  drop(queue_of(nullptr));
-  for (const cudaStream_t stream : streams().streams) drop(queue_of(stream));
+  for (const auto &[context, queue] : streams().null_streams) drop(*queue);
+  for (const cudaStream_t stream : streams().streams) drop(*stream->queue);
 }
 
 void drain_all() {
-  drain(queue_of(nullptr));
-  for (cudaStream_t stream : streams().streams) drain(queue_of(stream));
+  for (const auto &[context, queue] : streams().null_streams) drain(*queue);
+  for (const cudaStream_t stream : streams().streams) drain(*stream->queue);
+}
+
+void join_streams() {
+  for (const cudaStream_t stream : streams().streams)
+    if (stream->blocking && stream->owner == current_context())
+      enqueue(nullptr,
+              [queue = stream->queue, position = stream->queue->enqueued] { drain(*queue, position); });
+}
+
+void drain_null_stream() { drain(queue_of(nullptr)); }
+
+void join_blocking_streams() {
+  const std::lock_guard lock(device().mutex);
+  join_streams();
+}
+
+void count_owned_streams(Context context, Owned *owned) {
+  for (const cudaStream_t stream : streams().streams) owned->streams += stream->owner == context;
+  for (const cudaEvent_t event : streams().events) owned->events += event->owner == context;
+}
+
+void release_streams(Context context) {
+  auto &s = streams();
+  if (const auto found = s.null_streams.find(context); found != s.null_streams.end()) {
+    drop(*found->second);
+    s.null_streams.erase(found);
+  }
+  std::erase_if(s.streams, [context](cudaStream_t stream) {
+    if (stream->owner != context) return false;
+    drop(*stream->queue);
+    delete stream;
+    return true;
+  });
+  std::erase_if(s.events, [context](cudaEvent_t event) {
+    if (event->owner != context) return false;
+    delete event;
+    return true;
+  });
 }
 
 cudaError_t launch(const cudaLaunchConfig_t &config, const void *kernel, std::function<void()> thread_body) {
-  return api(Call::launch, [&] {
+  return api({Call::launch, "cudaLaunchKernelEx"}, [&] {
     if (const cudaError_t error = check_launch(config, kernel); error != cudaSuccess) return error;
     ++device().counters.launches;
     enqueue(config.stream, [queued = Kernel{config.gridDim, config.blockDim, config.dynamicSmemBytes,
@@ -187,7 +241,7 @@ using simt::api;
 using simt::Call;
 
 cudaError_t cudaDeviceSynchronize() {
-  return api(Call::synchronise, [] {
+  return api({Call::synchronise, __func__}, [] {
     ++simt::device().counters.synchronisations;
     simt::drain_all();
     return cudaSuccess;
@@ -199,28 +253,31 @@ cudaError_t cudaStreamCreate(cudaStream_t *stream) {
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
-  return api(Call::create, [=] {
+  return api({Call::create, __func__}, [=] {
     if (flags != cudaStreamDefault && flags != cudaStreamNonBlocking) return cudaErrorInvalidValue;
-    *stream = new CUstream_st;
+    *stream = new CUstream_st{.owner = simt::current_context(), .blocking = flags == cudaStreamDefault};
     simt::streams().streams.push_back(*stream);
+    ++simt::device().counters.streams_created;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  return api(Call::free, [=] {
-    if (stream == nullptr || !simt::is_stream(stream)) return cudaErrorInvalidResourceHandle;
+  return api({Call::free, __func__}, [=] {
+    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    if (const cudaError_t error = simt::check_stream(stream); error != cudaSuccess) return error;
     // What is queued is still carried out, on a real device too.
     simt::drain(simt::queue_of(stream));
     std::erase(simt::streams().streams, stream);
     delete stream;
+    ++simt::device().counters.streams_destroyed;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return api(Call::synchronise, [=] {
-    if (!simt::is_stream(stream)) return cudaErrorInvalidResourceHandle;
+  return api({Call::synchronise, __func__}, [=] {
+    if (const cudaError_t error = simt::check_stream(stream); error != cudaSuccess) return error;
     ++simt::device().counters.synchronisations;
     simt::drain(simt::queue_of(stream));
     return cudaSuccess;
@@ -228,15 +285,16 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return api(Call::query, [=] {
-    if (!simt::is_stream(stream)) return cudaErrorInvalidResourceHandle;
+  return api({Call::query, __func__}, [=] {
+    if (const cudaError_t error = simt::check_stream(stream); error != cudaSuccess) return error;
     return simt::poll(simt::queue_of(stream), simt::queue_of(stream).enqueued);
   });
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
-  return api(Call::query, [=] {
-    if (!simt::is_stream(stream) || !simt::is_event(event)) return cudaErrorInvalidResourceHandle;
+  return api({Call::query, __func__}, [=] {
+    if (const cudaError_t error = simt::check_stream_and_event(stream, event); error != cudaSuccess)
+      return error;
     if (flags != 0) return cudaErrorInvalidValue;
     // An event that was never recorded has nothing to wait for.
     if (event->mark.queue == nullptr) return cudaSuccess;
@@ -248,15 +306,15 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 cudaError_t cudaEventCreate(cudaEvent_t *event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
-  return api(Call::create, [=] {
-    *event = new CUevent_st{flags, {}};
+  return api({Call::create, __func__}, [=] {
+    *event = new CUevent_st{flags, {}, simt::current_context()};
     simt::streams().events.insert(*event);
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  return api(Call::free, [=] {
+  return api({Call::free, __func__}, [=] {
     if (simt::streams().events.erase(event) == 0) return cudaErrorInvalidResourceHandle;
     delete event;
     return cudaSuccess;
@@ -264,8 +322,12 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  return api(Call::query, [=] {
-    if (!simt::is_stream(stream) || !simt::is_event(event)) return cudaErrorInvalidResourceHandle;
+  return api({Call::query, __func__}, [=] {
+    if (const cudaError_t error = simt::check_stream_and_event(stream, event); error != cudaSuccess)
+      return error;
+    // An event can be waited for from any context, but recorded only on a stream of its own.
+    if (event->owner != (stream == nullptr ? simt::current_context() : stream->owner))
+      return cudaErrorInvalidResourceHandle;
     const auto reached = std::make_shared<simt::Clock::time_point>();
     simt::enqueue(stream, [reached] { *reached = simt::Clock::now(); });
     event->mark = {simt::shared_queue_of(stream), simt::queue_of(stream).enqueued, reached};
@@ -274,7 +336,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return api(Call::synchronise, [=] {
+  return api({Call::synchronise, __func__}, [=] {
     if (!simt::is_event(event)) return cudaErrorInvalidResourceHandle;
     ++simt::device().counters.synchronisations;
     if (event->mark.queue != nullptr) simt::drain(*event->mark.queue, event->mark.position);
@@ -283,7 +345,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return api(Call::query, [=] {
+  return api({Call::query, __func__}, [=] {
     if (!simt::is_event(event)) return cudaErrorInvalidResourceHandle;
     if (event->mark.queue == nullptr) return cudaSuccess;
     return simt::poll(*event->mark.queue, event->mark.position);
@@ -291,7 +353,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 }
 
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end) {
-  return api(Call::query, [=] {
+  return api({Call::query, __func__}, [=] {
     for (cudaEvent_t event : {start, end}) {
       if (!simt::is_event(event) || event->mark.queue == nullptr) return cudaErrorInvalidResourceHandle;
       if ((event->flags & cudaEventDisableTiming) != 0) return cudaErrorInvalidResourceHandle;

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Contexts: made and destroyed, on a stack for each thread. Where the documentation leaves open what a call answers,
+// the answers are those that were measured on an H200.
+#include "driver/driver.h"
+
+namespace fakecuda {
+namespace {
+
+void push(CUcontext context) {
+  stack().push_back(context);
+  ++context->pushes;
+  ++driver().counters.pushes;
+}
+
+CUcontext pop() {
+  const CUcontext context = stack().back();
+  stack().pop_back();
+  if (context->pushes > 0) --context->pushes;  // the runtime's own is not pushed
+  ++driver().counters.pops;
+  return context;
+}
+
+CUresult create(CUcontext *context, CUdevice device) {
+  Driver &d = driver();
+  const std::lock_guard lock(d.mutex);
+  if (d.context_failure) {
+    const CUresult error = *d.context_failure;
+    d.context_failure.reset();
+    return error;
+  }
+  *context = &d.contexts.emplace_back();
+  (*context)->device = device;
+  ++d.counters.contexts_created;
+  push(*context);
+  return CUDA_SUCCESS;
+}
+
+// Takes the context out of use; what was made in it still lives.
+CUresult retire(CUcontext context) {
+  Driver &d = driver();
+  const std::lock_guard lock(d.mutex);
+  if (!is_context(context)) return CUDA_ERROR_INVALID_CONTEXT;
+  if (context->destroyed) {
+    d.misuses.push_back("cuCtxDestroy: the context is destroyed already");
+    return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  }
+  context->destroyed = true;
+  ++d.counters.contexts_destroyed;
+  if (current_context() == context) pop();
+  if (context->pushes > 0)
+    d.misuses.push_back("cuCtxDestroy: the context is still pushed, " + std::to_string(context->pushes) +
+                        " times");
+  return CUDA_SUCCESS;
+}
+
+std::string describe(const simt::Owned &owned) {
+  return std::to_string(owned.allocations) + " allocations, " + std::to_string(owned.host_allocations) +
+         " host allocations, " + std::to_string(owned.streams) + " streams and " +
+         std::to_string(owned.events) + " events";
+}
+
+}  // namespace
+}  // namespace fakecuda
+
+using fakecuda::api;
+using fakecuda::driver;
+using fakecuda::Needs;
+
+CUresult cuCtxCreate(CUcontext *context, unsigned flags, CUdevice device) {
+  return api("cuCtxCreate", Needs::initialisation, [=] {
+    if (context == nullptr || (flags & ~unsigned{CU_CTX_FLAGS_MASK}) != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (device < 0 || device >= simt::device_count()) return CUDA_ERROR_INVALID_DEVICE;
+    if (simt::lost() != cudaSuccess) return fakecuda::to_result(simt::lost());
+    return fakecuda::create(context, device);
+  });
+}
+
+CUresult cuCtxDestroy(CUcontext context) {
+  return api("cuCtxDestroy", Needs::initialisation, [=] {
+    if (context == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (const CUresult result = fakecuda::retire(context); result != CUDA_SUCCESS) return result;
+    const auto id = reinterpret_cast<simt::Context>(context);
+    if (const simt::Owned owned = simt::owned_by(id); owned != simt::Owned{})
+      fakecuda::report_misuse("cuCtxDestroy: of the context's own there live " + fakecuda::describe(owned));
+    simt::release(id);
+    return CUDA_SUCCESS;
+  });
+}
+
+// A destroyed context can be pushed; the calls that need one then fail.
+CUresult cuCtxPushCurrent(CUcontext context) {
+  return api("cuCtxPushCurrent", Needs::initialisation, [=] {
+    if (context == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const std::lock_guard lock(driver().mutex);
+    if (!fakecuda::is_context(context)) return CUDA_ERROR_INVALID_CONTEXT;
+    if (context->destroyed) driver().misuses.push_back("cuCtxPushCurrent: the context is destroyed");
+    fakecuda::push(context);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxPopCurrent(CUcontext *context) {
+  return api("cuCtxPopCurrent", Needs::initialisation, [=] {
+    const std::lock_guard lock(driver().mutex);
+    if (fakecuda::stack().empty()) {
+      driver().misuses.push_back("cuCtxPopCurrent: no context is pushed on this thread");
+      return CUDA_ERROR_INVALID_CONTEXT;
+    }
+    const CUcontext popped = fakecuda::pop();
+    if (context != nullptr) *context = popped;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetCurrent(CUcontext *context) {
+  return api("cuCtxGetCurrent", Needs::initialisation, [=] {
+    if (context == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *context = fakecuda::current_context();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxSynchronize() {
+  return api("cuCtxSynchronize", Needs::context, [] { return cudaDeviceSynchronize(); });
+}
+
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
+  return api("cuCtxEnablePeerAccess", Needs::context, [=] {
+    if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    const std::lock_guard lock(driver().mutex);
+    const CUcontext context = fakecuda::current_context();
+    if (!fakecuda::is_context(peer) || peer->destroyed) return CUDA_ERROR_INVALID_CONTEXT;
+    if (!driver().peer_access || peer->device == context->device) return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+    return context->peers.insert(peer).second ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+  });
+}
+
+CUresult cuCtxDisablePeerAccess(CUcontext peer) {
+  return api("cuCtxDisablePeerAccess", Needs::context, [=] {
+    const std::lock_guard lock(driver().mutex);
+    if (!fakecuda::is_context(peer)) return CUDA_ERROR_INVALID_CONTEXT;
+    const bool enabled = fakecuda::current_context()->peers.erase(peer) != 0;
+    return enabled ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
+  });
+}
+
+CUresult cuCtxGetLimit(size_t *value, CUlimit limit) {
+  return api("cuCtxGetLimit", Needs::context, [=] {
+    if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (limit != CU_LIMIT_STACK_SIZE) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    *value = fakecuda::current_context()->stack_bytes;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
+  return api("cuCtxSetLimit", Needs::context, [=] {
+    if (limit != CU_LIMIT_STACK_SIZE) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    fakecuda::current_context()->stack_bytes = value;
+    return CUDA_SUCCESS;
+  });
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The state of the stand-in driver, and the frame of each of its calls.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "../fakecuda.h"
+#include "cuda.h"
+#include "driver_support.h"
+#include "simt.h"
+
+struct CUctx_st {
+  CUdevice device = 0;
+  bool destroyed = false;
+  std::size_t pushes = 0;  // on the stacks of all threads
+  std::size_t stack_bytes = 1024;
+  std::set<CUcontext> peers;
+};
+
+namespace fakecuda {
+
+struct Driver {
+  std::mutex mutex;
+  bool initialised = false;
+  bool peer_access = false;
+  std::optional<CUresult> context_failure;
+  // Destroyed ones too: a handle is never given out twice.
+  std::deque<CUctx_st> contexts;
+  std::map<CUdevice, CUctx_st> primary_contexts;
+  std::vector<std::string> misuses;
+  Counters counters;
+};
+
+// Its lock is taken after the runtime's, and never held when the runtime is called.
+Driver &driver();
+
+// The contexts that are pushed on this thread, the current one last.
+std::vector<CUcontext> &stack();
+CUcontext current_context();
+// The contexts that live, without the runtime's own. Needs the lock.
+bool is_context(CUcontext context);
+void report_misuse(const std::string &text);
+
+// The runtime asks it about each of its calls. Those that the driver itself makes pass.
+simt::ContextCheck *runtime_check();
+
+class DriverCall {
+ public:
+  DriverCall();
+  DriverCall(const DriverCall &) = delete;
+  DriverCall &operator=(const DriverCall &) = delete;
+  ~DriverCall();
+
+ private:
+  cudaError_t last_error_;
+};
+
+enum class Needs { nothing, initialisation, no_destroyed_context, context };
+
+// CUDA_SUCCESS if the call may proceed.
+CUresult admit(const char *call, Needs needs);
+CUresult to_result(cudaError_t error);
+inline CUresult to_result(CUresult result) { return result; }
+
+// Runs the body of a driver call, which returns a CUresult or what a call of the runtime returned.
+template <class Body>
+CUresult api(const char *name, Needs needs, Body body) {
+  if (const CUresult result = admit(name, needs); result != CUDA_SUCCESS) return result;
+  const DriverCall scope;
+  return to_result(body());
+}
+
+}  // namespace fakecuda

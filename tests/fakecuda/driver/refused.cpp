@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What GStreamer's CUDA library looks up when it is loaded, and what this driver does not have: code for a GPU,
+// textures, OpenGL, and memory of other processes. Each call says so.
+#include "cuda.h"
+#include "driver/refuse.h"
+
+FAKECUDA_REFUSE(cuGLGetDevices_v2, CUDA_ERROR_NOT_SUPPORTED)
+FAKECUDA_REFUSE(cuGraphicsGLRegisterBuffer, CUDA_ERROR_NOT_SUPPORTED)
+FAKECUDA_REFUSE(cuGraphicsGLRegisterImage, CUDA_ERROR_NOT_SUPPORTED)
+FAKECUDA_REFUSE(cuGraphicsMapResources, CUDA_ERROR_NOT_SUPPORTED)
+FAKECUDA_REFUSE(cuGraphicsResourceGetMappedPointer_v2, CUDA_ERROR_NOT_SUPPORTED)
+FAKECUDA_REFUSE(cuGraphicsResourceSetMapFlags_v2, CUDA_ERROR_NOT_SUPPORTED)
+FAKECUDA_REFUSE(cuGraphicsSubResourceGetMappedArray, CUDA_ERROR_NOT_SUPPORTED)
+FAKECUDA_REFUSE(cuGraphicsUnmapResources, CUDA_ERROR_NOT_SUPPORTED)
+FAKECUDA_REFUSE(cuGraphicsUnregisterResource, CUDA_ERROR_NOT_SUPPORTED)
+FAKECUDA_REFUSE(cuIpcCloseMemHandle, CUDA_ERROR_NOT_SUPPORTED)
+FAKECUDA_REFUSE(cuIpcGetEventHandle, CUDA_ERROR_NOT_SUPPORTED)
+FAKECUDA_REFUSE(cuIpcGetMemHandle, CUDA_ERROR_NOT_SUPPORTED)
+FAKECUDA_REFUSE(cuIpcOpenEventHandle, CUDA_ERROR_NOT_SUPPORTED)
+FAKECUDA_REFUSE(cuIpcOpenMemHandle, CUDA_ERROR_NOT_SUPPORTED)
+FAKECUDA_REFUSE(cuLaunchKernel, CUDA_ERROR_NOT_SUPPORTED)
+FAKECUDA_REFUSE(cuModuleGetFunction, CUDA_ERROR_NOT_SUPPORTED)
+FAKECUDA_REFUSE(cuModuleLoadData, CUDA_ERROR_NOT_SUPPORTED)
+FAKECUDA_REFUSE(cuModuleUnload, CUDA_ERROR_NOT_SUPPORTED)
+FAKECUDA_REFUSE(cuTexObjectCreate, CUDA_ERROR_NOT_SUPPORTED)
+FAKECUDA_REFUSE(cuTexObjectDestroy, CUDA_ERROR_NOT_SUPPORTED)
