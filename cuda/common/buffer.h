@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Owners of device memory: move-only, freed with their context current.
+// Owners of device memory and of page-locked host memory: move-only, freed with their context current.
+// Empty ones call nothing: even freeing a null pointer would make the runtime's own context where none is current.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -24,7 +25,9 @@ class DeviceBuffer {
     std::swap(count_, other.count_);
     return *this;
   }
-  ~DeviceBuffer() { (void)cudaFree(data_); }
+  ~DeviceBuffer() {
+    if (data_ != nullptr) (void)cudaFree(data_);
+  }
 
   // Replaces what it holds; the contents are undefined. On failure the buffer is empty and the text says how
   // many bytes were asked for.
@@ -47,6 +50,41 @@ class DeviceBuffer {
   std::size_t count_ = 0;
 };
 
+// Host memory that the device copies to and from at full speed, and without the CPU waiting; in every context.
+class PageLockedBuffer {
+ public:
+  PageLockedBuffer() = default;
+  PageLockedBuffer(PageLockedBuffer &&other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  PageLockedBuffer &operator=(PageLockedBuffer &&other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~PageLockedBuffer() {
+    if (data_ != nullptr) (void)cudaFreeHost(data_);
+  }
+
+  // As DeviceBuffer::allocate; in bytes.
+  Status allocate(std::size_t size) {
+    *this = PageLockedBuffer();
+    void *data = nullptr;
+    const Status status = CUDAVISION_CHECK_CUDA(cudaHostAlloc(&data, size, cudaHostAllocPortable));
+    if (!status.ok())
+      return {status.code(), std::to_string(size) + " bytes of page-locked memory: " + status.text()};
+    data_ = static_cast<unsigned char *>(data);
+    size_ = size;
+    return {};
+  }
+
+  unsigned char *data() const { return data_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  unsigned char *data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
 // A picture on the device; its pitch is CUDA's choice.
 template <typename T>
 class DeviceImage {
@@ -57,7 +95,9 @@ class DeviceImage {
     std::swap(view_, other.view_);
     return *this;
   }
-  ~DeviceImage() { (void)cudaFree(view_.data); }
+  ~DeviceImage() {
+    if (view_.data != nullptr) (void)cudaFree(view_.data);
+  }
 
   // As DeviceBuffer::allocate.
   Status allocate(Size size) {

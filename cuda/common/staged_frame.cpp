@@ -2,58 +2,151 @@
 // Brings frames of system memory to the backend and back.
 #include "common/staged_frame.h"
 
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
 #include "common/backends.h"
 #if CUDAVISION_HAVE_CUDA
+#include "common/buffer.h"
 #include "common/check.h"
 #endif
 
 namespace cudavision {
 namespace {
 
-enum class Direction { to_device, to_host };
+class HostFrame : public StagedFrame {
+ public:
+  Status upload(const Planes &host, int, Planes *planes) override {
+    *planes = host;
+    return {};
+  }
+  Status download(const Planes &) override { return {}; }
+};
+
+Status make_host_frame(const Execution &, const Planes &, std::unique_ptr<StagedFrame> *staged) {
+  *staged = std::make_unique<HostFrame>();
+  return {};
+}
 
 #if CUDAVISION_HAVE_CUDA
-Status copy_planes_cuda(const Execution &execution, const Planes &device, const Planes &host, int plane_count,
-                        Direction direction) {
-  const bool up = direction == Direction::to_device;
-  for (int i = 0; i < plane_count; ++i) {
-    const Planes::Plane &dst = up ? device.plane[i] : host.plane[i],
-                        &src = up ? host.plane[i] : device.plane[i];
-    CUDAVISION_TRY_CUDA(
-        cudaMemcpy2DAsync(dst.data, static_cast<std::size_t>(dst.pitch_bytes), src.data,
-                          static_cast<std::size_t>(src.pitch_bytes), static_cast<std::size_t>(src.row_bytes),
-                          static_cast<std::size_t>(src.rows),
-                          up ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, execution.stream));
+constexpr int kStripBytes = 1 << 18;  // small against the time of a frame, large against that of a call
+
+void copy_rows(unsigned char *dst, std::ptrdiff_t dst_pitch, const unsigned char *src,
+               std::ptrdiff_t src_pitch, int row_bytes, int rows) {
+  for (int y = 0; y < rows; ++y)
+    std::memcpy(dst + y * dst_pitch, src + y * src_pitch, static_cast<std::size_t>(row_bytes));
+}
+
+// Whether the device can reach the memory by itself.
+Status is_page_locked(const void *memory, bool *page_locked) {
+  cudaPointerAttributes attributes;
+  CUDAVISION_TRY_CUDA(cudaPointerGetAttributes(&attributes, memory));
+  *page_locked = attributes.type == cudaMemoryTypeHost;
+  return {};
+}
+
+// One plane: its image on the device, and its page-locked copy, whose rows follow one another closely.
+class StagedPlane {
+ public:
+  Status allocate(const Planes::Plane &shape) {
+    row_bytes_ = shape.row_bytes;
+    rows_ = shape.rows;
+    return device_.allocate({row_bytes_, rows_});
   }
+
+  Planes::Plane on_device() const {
+    return {device_.view().data, device_.view().pitch_bytes, row_bytes_, rows_};
+  }
+
+  // From pageable memory in strips, each of which the device fetches while the CPU copies the next.
+  Status upload(const Planes::Plane &host, cudaStream_t stream) {
+    bool page_locked = false;
+    CUDAVISION_TRY(is_page_locked(host.data, &page_locked));
+    if (page_locked) return copy_to_device(host.data, host.pitch_bytes, 0, rows_, stream);
+    CUDAVISION_TRY(make_page_locked());
+    const int strip_rows = std::max(1, kStripBytes / row_bytes_);
+    for (int y = 0; y < rows_; y += strip_rows) {
+      const int rows = std::min(strip_rows, rows_ - y);
+      copy_rows(staging_row(y), row_bytes_, host.data + y * host.pitch_bytes, host.pitch_bytes, row_bytes_,
+                rows);
+      CUDAVISION_TRY(copy_to_device(staging_row(y), row_bytes_, y, rows, stream));
+    }
+    return {};
+  }
+
+  Status download(const Planes::Plane &host, cudaStream_t stream) const {
+    return CUDAVISION_CHECK_CUDA(cudaMemcpy2DAsync(
+        host.data, static_cast<std::size_t>(host.pitch_bytes), device_.view().data,
+        static_cast<std::size_t>(device_.view().pitch_bytes), static_cast<std::size_t>(row_bytes_),
+        static_cast<std::size_t>(rows_), cudaMemcpyDeviceToHost, stream));
+  }
+
+ private:
+  unsigned char *staging_row(int y) const { return staging_.data() + std::ptrdiff_t{y} * row_bytes_; }
+
+  Status make_page_locked() {
+    if (staging_.data() != nullptr) return {};
+    return staging_.allocate(static_cast<std::size_t>(row_bytes_) * static_cast<std::size_t>(rows_));
+  }
+
+  Status copy_to_device(const unsigned char *src, std::ptrdiff_t pitch, int y, int rows,
+                        cudaStream_t stream) const {
+    return CUDAVISION_CHECK_CUDA(
+        cudaMemcpy2DAsync(device_.view().row(y), static_cast<std::size_t>(device_.view().pitch_bytes), src,
+                          static_cast<std::size_t>(pitch), static_cast<std::size_t>(row_bytes_),
+                          static_cast<std::size_t>(rows), cudaMemcpyHostToDevice, stream));
+  }
+
+  int row_bytes_ = 0, rows_ = 0;
+  DeviceImage<std::uint8_t> device_;
+  PageLockedBuffer staging_;
+};
+
+class DeviceFrame : public StagedFrame {
+ public:
+  explicit DeviceFrame(cudaStream_t stream) : stream_(stream) {}
+
+  Status allocate(const Planes &shape) {
+    planes_ = shape;
+    for (int i = 0; i < shape.count; ++i) {
+      CUDAVISION_TRY(plane_[i].allocate(shape.plane[i]));
+      planes_.plane[i] = plane_[i].on_device();
+    }
+    return {};
+  }
+
+  Status upload(const Planes &host, int plane_count, Planes *planes) override {
+    for (int i = 0; i < plane_count; ++i) CUDAVISION_TRY(plane_[i].upload(host.plane[i], stream_));
+    *planes = planes_;
+    return {};
+  }
+
+  Status download(const Planes &host) override {
+    for (int i = 0; i < host.count; ++i) CUDAVISION_TRY(plane_[i].download(host.plane[i], stream_));
+    return {};
+  }
+
+ private:
+  cudaStream_t stream_;
+  Planes planes_;  // on the device
+  StagedPlane plane_[3];
+};
+
+Status make_device_frame(const Execution &execution, const Planes &shape,
+                         std::unique_ptr<StagedFrame> *staged) {
+  auto made = std::make_unique<DeviceFrame>(execution.stream);
+  CUDAVISION_TRY(made->allocate(shape));
+  *staged = std::move(made);
   return {};
 }
 #endif
 
-Status copy_nothing(const Execution &, const Planes &, const Planes &, int, Direction) { return {}; }
-
 }  // namespace
 
-Status StagedFrame::allocate(const Execution &execution, const Planes &shape) {
-  planes_ = shape;
-  if (execution.backend == Backend::cpu) return {};
-  for (int i = 0; i < shape.count; ++i) {
-    CUDAVISION_TRY(images_[i].allocate(execution, {shape.plane[i].row_bytes, shape.plane[i].rows}));
-    planes_.plane[i].data = images_[i].view().data;
-    planes_.plane[i].pitch_bytes = images_[i].view().pitch_bytes;
-  }
-  return {};
-}
-
-Status StagedFrame::upload(const Execution &execution, const Planes &host, int plane_count,
-                           Planes *planes) const {
-  *planes = execution.backend == Backend::cpu ? host : planes_;
-  return run_on_backend(execution, copy_nothing, CUDAVISION_IF_CUDA(copy_planes_cuda), planes_, host,
-                        plane_count, Direction::to_device);
-}
-
-Status StagedFrame::download(const Execution &execution, const Planes &host) const {
-  return run_on_backend(execution, copy_nothing, CUDAVISION_IF_CUDA(copy_planes_cuda), planes_, host,
-                        host.count, Direction::to_host);
+Status make_staged_frame(const Execution &execution, const Planes &shape,
+                         std::unique_ptr<StagedFrame> *staged) {
+  return run_on_backend(execution, make_host_frame, CUDAVISION_IF_CUDA(make_device_frame), shape, staged);
 }
 
 }  // namespace cudavision
