@@ -196,7 +196,7 @@ static void gst_cuda_vision_canny_class_init(GstCudaVisionCannyClass *klass) {
   gst_element_class_set_static_metadata(element, "Canny edge detector", "Filter/Effect/Video/Hardware",
                                         "Finds edges as cv::Canny does, on an NVIDIA GPU or on the CPU",
                                         "gst-cudavision");
-  cudavision::add_system_memory_pads(element);
+  cudavision::add_video_pads(element);
   reinterpret_cast<GstCudaVisionFilterClass *>(klass)->make_operation = make_operation;
 }
 

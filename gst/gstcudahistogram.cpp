@@ -204,7 +204,7 @@ static void gst_cuda_vision_histogram_class_init(GstCudaVisionHistogramClass *kl
       element, "Histogram", "Filter/Analyzer/Video/Hardware",
       "Counts the values of every frame as cv::calcHist does, on an NVIDIA GPU or on the CPU",
       "gst-cudavision");
-  cudavision::add_system_memory_pads(element);
+  cudavision::add_video_pads(element);
   auto *filter = reinterpret_cast<GstCudaVisionFilterClass *>(klass);
   filter->make_operation = make_operation;
   filter->check_settings = check_settings;

@@ -1,67 +1,92 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA device of an element, on the runtime's own context.
+// The CUDA device of an element.
 #include "base/device_context.h"
 
-#include "common/backends.h"
-
-#if CUDAVISION_HAVE_CUDA
 #include <cuda_runtime.h>
 
 #include <string>
+#include <utility>
 
+#include "base/gst_cuda.h"
 #include "common/check.h"
 #include "common/probe.h"
 
 namespace cudavision {
+namespace {
 
-Status DeviceContext::open(int device_id, std::unique_ptr<DeviceContext> *context) {
-  int count = 0;
-  CUDAVISION_TRY_CUDA(cudaGetDeviceCount(&count));
-  const int id = device_id < 0 ? 0 : device_id;
-  if (id >= count)
-    return {Status::Code::no_device,
-            "there is no CUDA device " + std::to_string(id) + ": this machine has " + std::to_string(count)};
-  std::unique_ptr<DeviceContext> opened(new DeviceContext(id));
-  const Scope scope(opened.get());
+GstCudaMemory *memory_of(GstBuffer *buffer) {
+  return GST_CUDA_MEMORY_CAST(gst_buffer_peek_memory(buffer, 0));
+}
+
+}  // namespace
+
+struct DeviceContext::Handles {
+  GstCudaContext *context;
+  int device_id;
+  gst_cuda::Stream stream;
+};
+
+DeviceContext::DeviceContext(std::unique_ptr<Handles> handles) : handles_(std::move(handles)) {}
+
+Status DeviceContext::open(GstCudaContext *context, std::shared_ptr<const DeviceContext> *opened) {
+  auto *referenced = GST_CUDA_CONTEXT(gst_object_ref(context));
+  const std::shared_ptr<const DeviceContext> made(
+      new DeviceContext(std::unique_ptr<Handles>(new Handles{referenced, device_of(context), nullptr})));
+  const Scope scope(made.get());
+  CUDAVISION_TRY(scope.status());
   CUDAVISION_TRY(probe_kernels());
-  // A blocking stream: copies that others make on the default stream wait for it.
-  CUDAVISION_TRY_CUDA(cudaStreamCreateWithFlags(&opened->stream_, cudaStreamDefault));
-  *context = std::move(opened);
+  CUDAVISION_TRY(gst_cuda::make_stream(context, &made->handles_->stream));
+  *opened = made;
   return {};
 }
 
 DeviceContext::~DeviceContext() {
-  if (stream_ == nullptr) return;
-  const Scope scope(this);
-  (void)cudaStreamDestroy(stream_);
+  if (handles_->stream != nullptr) {
+    const Scope scope(this);
+    gst_cuda::destroy_stream(handles_->stream);
+  }
+  gst_object_unref(handles_->context);
 }
 
-Status DeviceContext::synchronize() const { return CUDAVISION_CHECK_CUDA(cudaStreamSynchronize(stream_)); }
+GstCudaContext *DeviceContext::handle() const { return handles_->context; }
+CUstream_st *DeviceContext::stream() const { return gst_cuda::handle_of(handles_->stream); }
+int DeviceContext::device_id() const { return handles_->device_id; }
+Status DeviceContext::synchronize() const { return CUDAVISION_CHECK_CUDA(cudaStreamSynchronize(stream())); }
 
-// Set even where the device is current already: a context of the driver's own on this thread, which an
-// application may have made, gives way to the runtime's. GStreamer's streaming threads have none.
-DeviceContext::Scope::Scope(const DeviceContext *context) {
-  if (context == nullptr) return;
-  changed_ = cudaGetDevice(&previous_) == cudaSuccess && previous_ != context->device_id_;
-  (void)cudaSetDevice(context->device_id_);
+void DeviceContext::wait_for_producer(GstBuffer *buffer) const {
+  gst_cuda::wait_for_producer(memory_of(buffer), handles_->stream);
+}
+
+void DeviceContext::mark_finished(GstBuffer *buffer) const { gst_cuda::mark_finished(memory_of(buffer)); }
+
+void DeviceContext::share_stream(GstStructure *pool_config) const {
+  gst_cuda::share_stream(pool_config, handles_->stream);
+}
+
+DeviceContext::Scope::Scope(const DeviceContext *context) : context_(context) {
+  pushed_ = context != nullptr && gst_cuda_context_push(context->handle());
 }
 
 DeviceContext::Scope::~Scope() {
-  if (changed_) (void)cudaSetDevice(previous_);
+  if (pushed_) gst_cuda_context_pop(nullptr);
+}
+
+Status DeviceContext::Scope::status() const {
+  if (context_ == nullptr || pushed_) return {};
+  return {Status::Code::device_failed,
+          "the context of CUDA device " + std::to_string(context_->device_id()) + " cannot be used any more"};
+}
+
+GstCudaContext *context_of(GstBuffer *buffer) {
+  if (gst_buffer_n_memory(buffer) != 1) return nullptr;
+  GstMemory *memory = gst_buffer_peek_memory(buffer, 0);
+  return gst_is_cuda_memory(memory) ? GST_CUDA_MEMORY_CAST(memory)->context : nullptr;
+}
+
+int device_of(GstCudaContext *context) {
+  guint id = 0;
+  g_object_get(context, "cuda-device-id", &id, nullptr);
+  return static_cast<int>(id);
 }
 
 }  // namespace cudavision
-
-#else
-
-namespace cudavision {
-
-Status DeviceContext::open(int, std::unique_ptr<DeviceContext> *) { return no_cuda_in_this_build(); }
-DeviceContext::~DeviceContext() = default;
-Status DeviceContext::synchronize() const { return {}; }
-DeviceContext::Scope::Scope(const DeviceContext *) {}
-DeviceContext::Scope::~Scope() = default;
-
-}  // namespace cudavision
-
-#endif

@@ -1,28 +1,38 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA device of an element: its context and the stream on which the element works. Elements and the base
-// class know no more of CUDA than this. A build without CUDA has the class too, but cannot open one.
+// The CUDA device of an element: GStreamer's context on it and the stream on which the element works. Elements
+// and the base class know no more of CUDA than this. A build without CUDA has the class too, but opens none.
 #pragma once
+
+#include <gst/gst.h>
 
 #include <memory>
 
 #include "common/execution.h"
 
+typedef struct _GstCudaContext GstCudaContext;
+
 namespace cudavision {
 
 class DeviceContext {
  public:
-  // device_id: -1 for the first device. Fails with no_device when there is none, or none that this build has
-  // code for.
-  static Status open(int device_id, std::unique_ptr<DeviceContext> *context);
+  // Takes a reference of the context. Fails with no_device when this build has no code for its device.
+  static Status open(GstCudaContext *context, std::shared_ptr<const DeviceContext> *opened);
   // Whatever lives on the device must be gone before, and the stream idle.
   ~DeviceContext();
 
-  CUstream_st *stream() const { return stream_; }
-  int device_id() const { return device_id_; }
+  GstCudaContext *handle() const;
+  CUstream_st *stream() const;
+  int device_id() const;
   // Waits for the stream; errors of the kernels show here.
   Status synchronize() const;
 
-  // Makes the device current on this thread while it lives: around every call into cuda/. A null context does
+  // The CUDA memory that a buffer consists of. It must be this context's.
+  void wait_for_producer(GstBuffer *buffer) const;  // before our stream reads or writes it
+  void mark_finished(GstBuffer *buffer) const;      // our stream has written it, and is synchronised
+  // Who writes to buffers of the pool shall do so on our stream, where GStreamer can say so (1.24).
+  void share_stream(GstStructure *pool_config) const;
+
+  // Pushes the context on this thread while it lives: around every call into cuda/. A null context does
   // nothing.
   class Scope {
    public:
@@ -31,16 +41,24 @@ class DeviceContext {
     Scope(const Scope &) = delete;
     Scope &operator=(const Scope &) = delete;
 
+    // An error when the context could not be pushed: a call into cuda/ would reach another one.
+    Status status() const;
+
    private:
-    bool changed_ = false;
-    int previous_ = 0;
+    const DeviceContext *context_;
+    bool pushed_ = false;
   };
 
  private:
-  explicit DeviceContext(int device_id) : device_id_(device_id) {}
+  struct Handles;
 
-  int device_id_;
-  CUstream_st *stream_ = nullptr;
+  explicit DeviceContext(std::unique_ptr<Handles> handles);
+
+  std::unique_ptr<Handles> handles_;
 };
+
+// The context of the CUDA memory that a buffer consists of; null when it consists of anything else.
+GstCudaContext *context_of(GstBuffer *buffer);
+int device_of(GstCudaContext *context);
 
 }  // namespace cudavision

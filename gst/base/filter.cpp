@@ -4,8 +4,11 @@
 
 #include <utility>
 
+#include "base/allocation.h"
+#include "base/context_sharing.h"
+#include "base/filter_properties.h"
 #include "base/format.h"
-#include "base/properties.h"
+#include "base/mapped_frame.h"
 #include "base/session.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_vision_filter_debug);
@@ -13,15 +16,11 @@ GST_DEBUG_CATEGORY_STATIC(gst_cuda_vision_filter_debug);
 
 namespace cudavision {
 
-enum class ActiveBackend { none, cuda, cpu };
-
-struct ObjectSettings : FilterSettings {  // under the object lock
-  ActiveBackend active_backend = ActiveBackend::none;
-};
-
 struct FilterState {
   ObjectSettings settings;
+  ContextSharing sharing;
   // The streaming thread's, and start's and stop's, which never run beside it.
+  int wanted_device = -1;  // cuda-device-id when the element started
   std::unique_ptr<Session> session;
   GstVideoInfo info;
   guint64 frame_count = 0;
@@ -33,12 +32,13 @@ struct FilterState {
 using cudavision::ActiveBackend;
 using cudavision::Backend;
 using cudavision::BackendChoice;
-using cudavision::Mutable;
+using cudavision::DeviceContext;
+using cudavision::MappedFrame;
 using cudavision::ObjectSettings;
 using cudavision::Region;
 using cudavision::Session;
 using cudavision::Status;
-using Properties = cudavision::PropertyTable<ObjectSettings>;
+using Properties = cudavision::FilterProperties;
 
 #define GST_CUDA_VISION_FILTER(object) reinterpret_cast<GstCudaVisionFilter *>(object)
 #define GST_CUDA_VISION_FILTER_GET_CLASS(object) \
@@ -47,26 +47,6 @@ using Properties = cudavision::PropertyTable<ObjectSettings>;
 G_DEFINE_ABSTRACT_TYPE(GstCudaVisionFilter, gst_cuda_vision_filter, GST_TYPE_BASE_TRANSFORM)
 
 namespace {
-
-GType backend_choice_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(BackendChoice::automatic), "CUDA when a device works, else the CPU", "auto"},
-      {static_cast<int>(BackendChoice::cuda), "CUDA; an error when no device works", "cuda"},
-      {static_cast<int>(BackendChoice::cpu), "The CPU, with as many threads as n-threads says", "cpu"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionBackend", values);
-  return type;
-}
-
-GType active_backend_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(ActiveBackend::none), "None: the element is stopped", "none"},
-      {static_cast<int>(ActiveBackend::cuda), "CUDA", "cuda"},
-      {static_cast<int>(ActiveBackend::cpu), "The CPU", "cpu"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionActiveBackend", values);
-  return type;
-}
 
 // --- errors ---
 
@@ -111,17 +91,23 @@ gboolean start(GstBaseTransform *transform) {
       return FALSE;
     }
   }
-  Status why_not;
-  const Status status =
-      Session::open(Properties::snapshot(filter), make_operation, &filter->state->session, &why_not);
-  if (!status.ok()) {
-    post_error(filter, "CUDA cannot be used", status, __LINE__);
-    return FALSE;
+  const ObjectSettings settings = Properties::snapshot(filter);
+  std::shared_ptr<const DeviceContext> context;
+  if (settings.backend != BackendChoice::cpu) {
+    const Status status =
+        filter->state->sharing.acquire(GST_ELEMENT(filter), settings.cuda_device_id, &context);
+    if (!status.ok() && settings.backend == BackendChoice::cuda) {
+      post_error(filter, "CUDA cannot be used", status, __LINE__);
+      return FALSE;
+    }
+    if (status.ok())
+      GST_INFO_OBJECT(filter, "working on CUDA device %d", context->device_id());
+    else
+      GST_INFO_OBJECT(filter, "working on the CPU: %s", status.text().c_str());
   }
-  if (!why_not.ok()) GST_INFO_OBJECT(filter, "working on the CPU: %s", why_not.text().c_str());
-  const bool cuda = filter->state->session->backend() == Backend::cuda;
-  if (cuda)
-    GST_INFO_OBJECT(filter, "working on CUDA device %d", filter->state->session->context()->device_id());
+  const bool cuda = context != nullptr;
+  filter->state->wanted_device = settings.cuda_device_id;
+  filter->state->session = std::make_unique<Session>(std::move(context), make_operation);
   filter->state->frame_count = 0;
   filter->state->refused_region = {};
   set_active_backend(filter, cuda ? ActiveBackend::cuda : ActiveBackend::cpu);
@@ -131,6 +117,7 @@ gboolean start(GstBaseTransform *transform) {
 gboolean stop(GstBaseTransform *transform) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   filter->state->session.reset();
+  filter->state->sharing.release();
   set_active_backend(filter, ActiveBackend::none);
   return TRUE;
 }
@@ -143,7 +130,8 @@ gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
     return FALSE;
   }
   filter->state->info = info;
-  const Status status = filter->state->session->negotiate(info, Properties::snapshot(filter));
+  const Status status = filter->state->session->negotiate(info, cudavision::asks_for_cuda_memory(caps),
+                                                          Properties::snapshot(filter));
   if (status.ok()) return TRUE;
   post_error(filter, "Frames of this size cannot be worked on", status, __LINE__);
   return FALSE;
@@ -191,14 +179,20 @@ bool has_region(GstCudaVisionFilter *filter, const ObjectSettings &settings) {
   return !empty;
 }
 
-// Maps the buffer as a frame of these caps; false when it is none.
-bool map_frame(GstVideoFrame *frame, const GstVideoInfo &info, GstBuffer *buffer, GstMapFlags access,
-               cudavision::Planes *planes) {
-  *frame = {};
-  if (!gst_video_frame_map(frame, &info, buffer, access)) return false;
-  if (cudavision::planes_of(*frame, info, planes)) return true;
-  gst_video_frame_unmap(frame);
-  return false;
+// A frame in the CUDA memory of another context is worked on there from now on. Where cuda-device-id forbids it,
+// the frame is copied through system memory instead.
+Status follow_context(GstCudaVisionFilter *filter, GstBuffer *buffer) {
+  cudavision::FilterState &state = *filter->state;
+  const DeviceContext *ours = state.session->context();
+  GstCudaContext *theirs = cudavision::context_of(buffer);
+  if (ours == nullptr || theirs == nullptr || theirs == ours->handle()) return {};
+  if (state.wanted_device >= 0 && cudavision::device_of(theirs) != state.wanted_device) return {};
+  std::shared_ptr<const DeviceContext> context;
+  CUDAVISION_TRY(DeviceContext::open(theirs, &context));
+  GST_INFO_OBJECT(filter, "moving to the context of the frames on CUDA device %d", context->device_id());
+  state.session->move_to(std::move(context));
+  state.sharing.replace(theirs);
+  return {};
 }
 
 GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
@@ -210,18 +204,16 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   if (state.frame_count++ % static_cast<guint64>(settings.every_nth) != 0) return GST_FLOW_OK;
   if (!has_region(filter, settings)) return GST_FLOW_OK;
 
-  GstVideoFrame frame;
-  cudavision::Planes planes;
-  // Without a reference of the mapping's own: the buffer stays writable, for metas.
-  const guint access =
-      (settings.display ? GST_MAP_READWRITE : GST_MAP_READ) | guint{GST_VIDEO_FRAME_MAP_FLAG_NO_REF};
-  if (!map_frame(&frame, state.info, buffer, static_cast<GstMapFlags>(access), &planes)) {
-    GST_ELEMENT_ERROR(filter, STREAM, FORMAT, ("A buffer is no frame of the negotiated format"),
-                      ("%" GST_PTR_FORMAT, buffer));
-    return GST_FLOW_ERROR;
+  Status status = follow_context(filter, buffer);
+  if (status.ok()) {
+    const MappedFrame frame(buffer, state.info, settings.display, state.session->context());
+    if (!frame.ok()) {
+      GST_ELEMENT_ERROR(filter, STREAM, FORMAT, ("A buffer is no frame of the negotiated format"),
+                        ("%" GST_PTR_FORMAT, buffer));
+      return GST_FLOW_ERROR;
+    }
+    status = state.session->process(frame, buffer, settings);
   }
-  const Status status = state.session->process(planes, buffer, settings);
-  gst_video_frame_unmap(&frame);
   if (!status.ok()) {
     post_error(filter, "A frame could not be worked on", status, __LINE__);
     return GST_FLOW_ERROR;
@@ -238,54 +230,49 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->sink_event(transform, event);
 }
 
+// --- caps, context and allocation ---
+
+// Once started, the backend that is at work decides; before, the one that is asked for.
+bool takes_cuda_memory(GstCudaVisionFilter *filter) {
+  const ObjectSettings settings = Properties::snapshot(filter);
+  return settings.active_backend == ActiveBackend::none ? settings.backend != BackendChoice::cpu
+                                                        : settings.active_backend == ActiveBackend::cuda;
+}
+
+GstCaps *transform_caps(GstBaseTransform *transform, GstPadDirection, GstCaps *caps, GstCaps *wanted) {
+  GstCaps *result = takes_cuda_memory(GST_CUDA_VISION_FILTER(transform)) ? gst_caps_ref(caps)
+                                                                         : cudavision::in_system_memory(caps);
+  if (wanted == nullptr) return result;
+  GstCaps *common = gst_caps_intersect_full(wanted, result, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref(result);
+  return common;
+}
+
+gboolean propose_allocation(GstBaseTransform *transform, GstQuery *decided, GstQuery *query) {
+  // The parent asks downstream, where the same buffers go: its wishes come first.
+  const gboolean answered = GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)
+                                ->propose_allocation(transform, decided, query);
+  const std::unique_ptr<Session> &session = GST_CUDA_VISION_FILTER(transform)->state->session;
+  if (!session || session->backend() == Backend::cpu || cudavision::has_pool(query)) return answered;
+  return cudavision::offer_pool(query, session->shared_context()) || answered;
+}
+
+gboolean query(GstBaseTransform *transform, GstPadDirection direction, GstQuery *query) {
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT &&
+      GST_CUDA_VISION_FILTER(transform)->state->sharing.answer(GST_ELEMENT(transform), query))
+    return TRUE;
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->query(transform, direction, query);
+}
+
+void set_context(GstElement *element, GstContext *context) {
+  auto *filter = GST_CUDA_VISION_FILTER(element);
+  filter->state->sharing.take(element, context, Properties::snapshot(filter).cuda_device_id);
+  GST_ELEMENT_CLASS(gst_cuda_vision_filter_parent_class)->set_context(element, context);
+}
+
 // --- the class ---
 
 ObjectSettings *settings_of(GObject *object) { return &GST_CUDA_VISION_FILTER(object)->state->settings; }
-
-cudavision::Property<ObjectSettings> active_backend_property() {
-  return {g_param_spec_enum("active-backend", "Active backend", "The backend that is at work",
-                            active_backend_type(), static_cast<int>(ActiveBackend::none),
-                            static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)),
-          nullptr, [](const ObjectSettings &s, GValue *v) {
-            g_value_set_enum(v, static_cast<int>(s.active_backend));
-          }};
-}
-
-cudavision::Property<ObjectSettings> roi_property(cudavision::PropertyText text,
-                                                  int ObjectSettings::*member) {
-  return cudavision::integer_property(text, member, 0, G_MAXINT, Mutable::controllable);
-}
-
-void install_properties(GObjectClass *klass) {
-  using S = ObjectSettings;
-  Properties::install(
-      klass, settings_of,
-      {cudavision::enum_property<S>({"backend", "Backend", "Where frames are worked on"},
-                                    backend_choice_type(), &S::backend, Mutable::ready),
-       active_backend_property(),
-       cudavision::integer_property<S>(
-           {"cuda-device-id", "CUDA device ID", "The CUDA device to work on (-1 = the first)"},
-           &S::cuda_device_id, -1, G_MAXINT, Mutable::ready),
-       cudavision::integer_property<S>(
-           {"n-threads", "Threads", "Threads of the CPU backend (0 = one per core)"}, &S::n_threads, 0, 1024),
-       cudavision::boolean_property<S>(
-           {"display", "Display", "Draw the result on the frame; otherwise every byte of it stays as it is"},
-           &S::display, Mutable::controllable),
-       cudavision::boolean_property<S>(
-           {"message", "Message", "Post an element message on the bus for each frame that was worked on"},
-           &S::message),
-       roi_property({"roi-x", "ROI x", "Left column of the region of interest in pixels"}, &S::roi_x),
-       roi_property({"roi-y", "ROI y", "Top row of the region of interest in pixels"}, &S::roi_y),
-       roi_property({"roi-width", "ROI width",
-                     "Width of the region of interest in pixels (0 = to the right end of the frame)"},
-                    &S::roi_width),
-       roi_property({"roi-height", "ROI height",
-                     "Height of the region of interest in pixels (0 = to the bottom of the frame)"},
-                    &S::roi_height),
-       cudavision::integer_property<S>(
-           {"every-nth", "Every nth", "Work on the first of every so many frames; the others pass unchanged"},
-           &S::every_nth, 1, G_MAXINT)});
-}
 
 void finalize(GObject *object) {
   delete GST_CUDA_VISION_FILTER(object)->state;
@@ -298,12 +285,16 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass *klass) {
   GST_DEBUG_CATEGORY_INIT(gst_cuda_vision_filter_debug, "cudavisionfilter", 0,
                           "base class of the cudavision elements");
   G_OBJECT_CLASS(klass)->finalize = finalize;
-  install_properties(G_OBJECT_CLASS(klass));
+  cudavision::install_filter_properties(G_OBJECT_CLASS(klass), settings_of);
+  GST_ELEMENT_CLASS(klass)->set_context = GST_DEBUG_FUNCPTR(set_context);
   GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
   transform->start = GST_DEBUG_FUNCPTR(start);
   transform->stop = GST_DEBUG_FUNCPTR(stop);
   transform->set_caps = GST_DEBUG_FUNCPTR(set_caps);
   transform->sink_event = GST_DEBUG_FUNCPTR(sink_event);
+  transform->transform_caps = GST_DEBUG_FUNCPTR(transform_caps);
+  transform->propose_allocation = GST_DEBUG_FUNCPTR(propose_allocation);
+  transform->query = GST_DEBUG_FUNCPTR(query);
   transform->before_transform = GST_DEBUG_FUNCPTR(before_transform);
   transform->transform_ip = GST_DEBUG_FUNCPTR(transform_ip);  // and no `transform`: always in place
   transform->transform_ip_on_passthrough = FALSE;
@@ -315,13 +306,11 @@ static void gst_cuda_vision_filter_init(GstCudaVisionFilter *filter) {
 
 namespace cudavision {
 
-void add_system_memory_pads(GstElementClass *klass) {
-  const char *caps = "video/x-raw, format=(string)" CUDAVISION_SYSTEM_FORMATS
-                     ", width=(int)[1, 16384], height=(int)[1, 16384], framerate=(fraction)[0, max]";
+void add_video_pads(GstElementClass *klass) {
   for (const auto &[name, direction] : {std::pair{"sink", GST_PAD_SINK}, std::pair{"src", GST_PAD_SRC}}) {
-    GstCaps *parsed = gst_caps_from_string(caps);
-    gst_element_class_add_pad_template(klass, gst_pad_template_new(name, direction, GST_PAD_ALWAYS, parsed));
-    gst_caps_unref(parsed);
+    GstCaps *caps = template_caps();
+    gst_element_class_add_pad_template(klass, gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps));
+    gst_caps_unref(caps);
   }
 }
 

@@ -36,7 +36,8 @@ GType gst_cuda_vision_filter_get_type(void);
 
 namespace cudavision {
 
-// For a subclass's class_init: both pads take and give the formats of system memory.
-void add_system_memory_pads(GstElementClass *klass);
+// For a subclass's class_init: both pads take and give video in CUDA memory, if this build has CUDA, and in
+// system memory.
+void add_video_pads(GstElementClass *klass);
 
 }  // namespace cudavision

@@ -11,6 +11,14 @@
 namespace cudavision {
 namespace {
 
+// GStreamer's CUDA memory has no gray format.
+#define FORMATS_OF_CUDA_MEMORY \
+  "NV12, I420, RGB, BGR, RGBx, BGRx, RGBA, BGRA, NV21, YV12, Y42B, Y444, YUY2, UYVY"
+#define FORMATS_OF_SYSTEM_MEMORY \
+  "NV12, I420, GRAY8, RGB, BGR, RGBx, BGRx, RGBA, BGRA, NV21, YV12, Y42B, Y444, YUY2, UYVY"
+#define SIZES "width=(int)[1, 16384], height=(int)[1, 16384], framerate=(fraction)[0, max]"
+constexpr char kCudaMemory[] = "memory:CUDAMemory";
+
 std::uint8_t to_byte(double value) {
   return static_cast<std::uint8_t>(std::clamp(std::lround(value), 0L, 255L));
 }
@@ -28,6 +36,39 @@ bool lies_in(const GstMapInfo &mapped, const Planes::Plane &plane) {
 }
 
 }  // namespace
+
+GstCaps *template_caps() {
+  GstCaps *caps =
+      gst_caps_from_string("video/x-raw, format=(string){ " FORMATS_OF_SYSTEM_MEMORY " }, " SIZES);
+#if CUDAVISION_HAVE_CUDA
+  GstCaps *cuda = gst_caps_from_string("video/x-raw, format=(string){ " FORMATS_OF_CUDA_MEMORY " }, " SIZES);
+  gst_caps_set_features_simple(cuda, gst_caps_features_new_single(kCudaMemory));
+  gst_caps_append(cuda, caps);
+  caps = cuda;
+#endif
+  return caps;
+}
+
+GstCaps *in_system_memory(GstCaps *caps) {
+  GstCaps *system = gst_caps_new_empty_simple("video/x-raw");
+  GstCaps *common = gst_caps_intersect_full(caps, system, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref(system);
+  return common;
+}
+
+bool asks_for_cuda_memory(const GstCaps *caps) {
+  return gst_caps_features_contains(gst_caps_get_features(caps, 0), kCudaMemory) != FALSE;
+}
+
+bool has_cuda_memory(GstVideoFormat format) {
+  GstCaps *caps = gst_caps_from_string("video/x-raw, format=(string){ " FORMATS_OF_CUDA_MEMORY " }");
+  GstCaps *asked = gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING,
+                                       gst_video_format_to_string(format), nullptr);
+  const bool found = gst_caps_can_intersect(caps, asked);
+  gst_caps_unref(caps);
+  gst_caps_unref(asked);
+  return found;
+}
 
 PixelLayout pixel_layout(const GstVideoInfo &info) {
   PixelLayout layout;

@@ -8,9 +8,13 @@
 
 namespace cudavision {
 
-// The formats of system memory that every element takes.
-#define CUDAVISION_SYSTEM_FORMATS \
-  "{ NV12, I420, GRAY8, RGB, BGR, RGBx, BGRx, RGBA, BGRA, NV21, YV12, Y42B, Y444, YUY2, UYVY }"
+// What every element takes on both pads, a reference of the caller's: CUDA memory first, if this build has CUDA.
+GstCaps *template_caps();
+// The part of caps that lies in system memory, as a reference of the caller's.
+GstCaps *in_system_memory(GstCaps *caps);
+bool asks_for_cuda_memory(const GstCaps *caps);
+// Whether CUDA memory exists in this format.
+bool has_cuda_memory(GstVideoFormat format);
 
 PixelLayout pixel_layout(const GstVideoInfo &info);
 

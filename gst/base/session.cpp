@@ -34,32 +34,29 @@ Region region_of(const FilterSettings &settings, Size frame) {
           std::max(0, std::min(height, frame.height - settings.roi_y))};
 }
 
-Status Session::open(const FilterSettings &settings, MakeOperation make_operation,
-                     std::unique_ptr<Session> *session, Status *why_not) {
-  std::unique_ptr<DeviceContext> context;
-  if (settings.backend != BackendChoice::cpu) {
-    Status status = DeviceContext::open(settings.cuda_device_id, &context);
-    if (!status.ok() && settings.backend == BackendChoice::cuda) return status;
-    *why_not = std::move(status);
-  }
-  session->reset(new Session(std::move(context), std::move(make_operation)));
-  return {};
+Session::~Session() { drop_stage(); }
+
+void Session::drop_stage() {
+  const DeviceContext::Scope scope(context_.get());
+  if (context_ && stage_) (void)context_->synchronize();
+  stage_.reset();
 }
 
-Session::~Session() {
-  const DeviceContext::Scope scope(context_.get());
-  if (context_) (void)context_->synchronize();
-  stage_.reset();
+void Session::move_to(std::shared_ptr<const DeviceContext> context) {
+  drop_stage();
+  context_ = std::move(context);
 }
 
 Execution Session::execution() const {
   return {backend(), stage_ ? stage_->workers.get() : nullptr, context_ ? context_->stream() : nullptr};
 }
 
-Status Session::negotiate(const GstVideoInfo &info, const FilterSettings &settings) {
+Status Session::negotiate(const GstVideoInfo &info, bool in_cuda_memory, const FilterSettings &settings) {
+  drop_stage();
   const DeviceContext::Scope scope(context_.get());
-  stage_.reset();
+  CUDAVISION_TRY(scope.status());
   info_ = info;
+  in_cuda_memory_ = in_cuda_memory;
   layout_ = pixel_layout(info);
   return prepare(settings);
 }
@@ -80,7 +77,7 @@ Status Session::prepare(const FilterSettings &settings) {
   stage_->n_threads = n_threads;
   stage_->workers = std::make_unique<Workers>(n_threads);
   const auto make = [&]() -> Status {
-    CUDAVISION_TRY(stage_->staged.allocate(execution(), planes_shape(info_)));
+    if (!in_cuda_memory_) CUDAVISION_TRY(stage_frames());
     if (needs_luma_image(layout_)) CUDAVISION_TRY(stage_->luma.allocate(execution(), size));
     return make_operation_({execution(), context_, &info_, size}, &stage_->operation);
   };
@@ -89,22 +86,32 @@ Status Session::prepare(const FilterSettings &settings) {
   return status;
 }
 
-Status Session::process(const Planes &frame, GstBuffer *buffer, const FilterSettings &settings) {
+Status Session::stage_frames() {
+  return make_staged_frame(execution(), planes_shape(info_), &stage_->staged);
+}
+
+Status Session::process(const MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings) {
   const DeviceContext::Scope scope(context_.get());
+  CUDAVISION_TRY(scope.status());
   CUDAVISION_TRY(prepare(settings));
+  if (!frame.on_device() && !stage_->staged) CUDAVISION_TRY(stage_frames());
   const Status worked = work(frame, buffer, settings);
   // The frame is unmapped after this call: nothing may still read or write it, whatever went wrong.
   const Status finished = context_ ? context_->synchronize() : Status();
-  return worked.ok() ? finished : worked;
+  CUDAVISION_TRY(worked);
+  CUDAVISION_TRY(finished);
+  frame.mark_finished();
+  return {};
 }
 
-Status Session::work(const Planes &host, GstBuffer *buffer, const FilterSettings &settings) {
+Status Session::work(const MappedFrame &mapped, GstBuffer *buffer, const FilterSettings &settings) {
   Stage &stage = *stage_;
   const bool draw = settings.display, luma = stage.operation->begin_frame() == Reads::luma;
   const Execution where = execution();
-  Planes planes;
+  Planes planes = mapped.planes();
   // The luma is or lies in the first plane.
-  CUDAVISION_TRY(stage.staged.upload(where, host, luma && !draw ? 1 : host.count, &planes));
+  if (!mapped.on_device())
+    CUDAVISION_TRY(stage.staged->upload(mapped.planes(), luma && !draw ? 1 : planes.count, &planes));
   const Frame frame = make_frame(layout_, size_of(info_), planes);
   Job job{where, &info_, frame, stage.region, {}, draw, settings.message, buffer};
   if (luma && needs_luma_image(layout_)) {
@@ -114,12 +121,12 @@ Status Session::work(const Planes &host, GstBuffer *buffer, const FilterSettings
     job.luma = frame.luma_plane().crop(stage.region);
   }
   CUDAVISION_TRY(stage.operation->run(job));
-  return draw ? stage.staged.download(where, host) : Status();
+  return draw && !mapped.on_device() ? stage.staged->download(mapped.planes()) : Status();
 }
 
 void Session::drop_history() {
   const DeviceContext::Scope scope(context_.get());
-  if (stage_) stage_->operation->drop_history();
+  if (stage_ && scope.status().ok()) stage_->operation->drop_history();
 }
 
 }  // namespace cudavision

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/device_context.h"
+#include "base/mapped_frame.h"
 #include "base/operation.h"
 #include "common/owned_memory.h"
 #include "common/staged_frame.h"
@@ -36,35 +37,38 @@ class Session {
  public:
   using MakeOperation = std::function<Status(const Site &, std::unique_ptr<Operation> *)>;
 
-  // Chooses the backend. With `automatic` a device that cannot be used is no error: why_not says why it is
-  // not.
-  static Status open(const FilterSettings &settings, MakeOperation make_operation,
-                     std::unique_ptr<Session> *session, Status *why_not);
+  // context: null for the CPU backend.
+  Session(std::shared_ptr<const DeviceContext> context, MakeOperation make_operation)
+      : context_(std::move(context)), make_operation_(std::move(make_operation)) {}
   ~Session();
 
   Backend backend() const { return context_ ? Backend::cuda : Backend::cpu; }
   const DeviceContext *context() const { return context_.get(); }
+  const std::shared_ptr<const DeviceContext> &shared_context() const { return context_; }
+  // Works there from the next frame on; what was kept of earlier frames is lost.
+  void move_to(std::shared_ptr<const DeviceContext> context);
 
-  // New caps: allocates all that frames of this format need. May be called again.
-  Status negotiate(const GstVideoInfo &info, const FilterSettings &settings);
-  // One mapped frame of the caps, for reading alone when settings.display is off; buffer takes what is found.
-  // The region must not be empty. Returns when the frame is finished.
-  Status process(const Planes &frame, GstBuffer *buffer, const FilterSettings &settings);
+  // New caps: allocates all that frames of this format need, in the memory that the caps say. May be called
+  // again.
+  Status negotiate(const GstVideoInfo &info, bool in_cuda_memory, const FilterSettings &settings);
+  // One frame of the caps, mapped with this session's context, for reading alone when settings.display is off;
+  // buffer takes what is found. The region must not be empty. Returns when the frame is finished.
+  Status process(const MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings);
   // What the message of the frame just processed says.
   void describe(GstStructure *message) { stage_->operation->describe(message); }
   void drop_history();
 
  private:
-  Session(std::shared_ptr<const DeviceContext> context, MakeOperation make_operation)
-      : context_(std::move(context)), make_operation_(std::move(make_operation)) {}
-
   Status prepare(const FilterSettings &settings);
-  Status work(const Planes &host, GstBuffer *buffer, const FilterSettings &settings);
+  Status work(const MappedFrame &mapped, GstBuffer *buffer, const FilterSettings &settings);
+  Status stage_frames();
+  void drop_stage();
   Execution execution() const;
 
   std::shared_ptr<const DeviceContext> context_;  // null on the CPU
   MakeOperation make_operation_;
   GstVideoInfo info_;
+  bool in_cuda_memory_ = false;
   PixelLayout layout_;
 
   // Made for one size of region and number of threads; destroyed before the context, with its device current.
@@ -73,8 +77,8 @@ class Session {
     Size size;  // of the region
     int n_threads;
     std::unique_ptr<Workers> workers;
-    StagedFrame staged;
-    OwnedImage luma;  // of the region, where the frame has no luma plane
+    std::unique_ptr<StagedFrame> staged;  // for frames that do not lie in memory of the backend
+    OwnedImage luma;                      // of the region, where the frame has no luma plane
     std::unique_ptr<Operation> operation;
   };
   std::optional<Stage> stage_;

@@ -40,6 +40,7 @@ struct TensorMemory {
 
 Status download(DeviceTensor *tensor) {
   const DeviceContext::Scope scope(tensor->context.get());
+  CUDAVISION_TRY(scope.status());
   if (tensor->host.data() == nullptr) CUDAVISION_TRY(tensor->host.allocate({}, tensor->device.size()));
   CUDAVISION_TRY(
       copy_to_host(tensor->execution(), tensor->host.data(), tensor->device.data(), tensor->device.size()));
@@ -100,7 +101,9 @@ GstMemory *allocate_memory(GstAllocator *allocator, gsize size, GstAllocationPar
   auto tensor = std::make_unique<DeviceTensor>();
   tensor->context = *reinterpret_cast<GstCudaVisionTensorAllocator *>(allocator)->context;
   const DeviceContext::Scope scope(tensor->context.get());
-  if (const Status status = tensor->device.allocate(tensor->execution(), size); !status.ok()) {
+  Status status = scope.status();
+  if (status.ok()) status = tensor->device.allocate(tensor->execution(), size);
+  if (!status.ok()) {
     GST_ERROR_OBJECT(allocator, "%s", status.text().c_str());
     return nullptr;
   }

@@ -14,7 +14,7 @@
 namespace cudavision {
 
 // What maps memory of a device for code that runs on it; the same bit as GStreamer's GST_MAP_CUDA, whose
-// library this plugin does not need.
+// library a build without CUDA does not need.
 constexpr guint kMapCuda = guint{GST_MAP_FLAG_LAST} << 1;
 
 // Buffers of one size. One that somebody still holds is never given out again: its memory comes back to the

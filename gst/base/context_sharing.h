@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// How an element comes to its CUDA context and lets others have it: GStreamer's context protocol. Elements of
+// a pipeline on one device share one context, so that buffers pass between them as they are.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <memory>
+#include <mutex>
+
+#include "base/device_context.h"
+
+namespace cudavision {
+
+class ContextSharing {
+ public:
+  ~ContextSharing() { release(); }
+
+  // When the element starts. Asks its neighbours and the application, then makes a context. device_id: -1 for
+  // any. Fails with no_device when there is no driver, no such device or no code for it in this build.
+  Status acquire(GstElement *element, int device_id, std::shared_ptr<const DeviceContext> *context);
+  // The element works on another context from now on.
+  void replace(GstCudaContext *context);
+  // When the element stops.
+  void release();
+
+  // GstElementClass::set_context, before its parent's.
+  void take(GstElement *element, GstContext *context, int device_id);
+  // Whether the context query was answered.
+  bool answer(GstElement *element, GstQuery *query);
+
+ private:
+  // The lock is not held while GStreamer asks others, who may ask back.
+  std::mutex mutex_;
+  GstCudaContext *context_ = nullptr;
+};
+
+}  // namespace cudavision

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The properties of every element.
+#include "base/filter_properties.h"
+
+namespace cudavision {
+namespace {
+
+GType backend_choice_type() {
+  static const GEnumValue values[] = {
+      {static_cast<int>(BackendChoice::automatic), "CUDA when a device works, else the CPU", "auto"},
+      {static_cast<int>(BackendChoice::cuda), "CUDA; an error when no device works", "cuda"},
+      {static_cast<int>(BackendChoice::cpu), "The CPU, with as many threads as n-threads says", "cpu"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("GstCudaVisionBackend", values);
+  return type;
+}
+
+GType active_backend_type() {
+  static const GEnumValue values[] = {
+      {static_cast<int>(ActiveBackend::none), "None: the element is stopped", "none"},
+      {static_cast<int>(ActiveBackend::cuda), "CUDA", "cuda"},
+      {static_cast<int>(ActiveBackend::cpu), "The CPU", "cpu"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("GstCudaVisionActiveBackend", values);
+  return type;
+}
+
+Property<ObjectSettings> active_backend_property() {
+  return {g_param_spec_enum("active-backend", "Active backend", "The backend that is at work",
+                            active_backend_type(), static_cast<int>(ActiveBackend::none),
+                            static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)),
+          nullptr, [](const ObjectSettings &s, GValue *v) {
+            g_value_set_enum(v, static_cast<int>(s.active_backend));
+          }};
+}
+
+Property<ObjectSettings> roi_property(PropertyText text, int ObjectSettings::*member) {
+  return integer_property(text, member, 0, G_MAXINT, Mutable::controllable);
+}
+
+}  // namespace
+
+void install_filter_properties(GObjectClass *klass, FilterProperties::SettingsOf settings_of) {
+  using S = ObjectSettings;
+  FilterProperties::install(
+      klass, settings_of,
+      {enum_property<S>({"backend", "Backend", "Where frames are worked on"}, backend_choice_type(),
+                        &S::backend, Mutable::ready),
+       active_backend_property(),
+       integer_property<S>(
+           {"cuda-device-id", "CUDA device ID", "The CUDA device to work on (-1 = the first)"},
+           &S::cuda_device_id, -1, G_MAXINT, Mutable::ready),
+       integer_property<S>({"n-threads", "Threads", "Threads of the CPU backend (0 = one per core)"},
+                           &S::n_threads, 0, 1024),
+       boolean_property<S>(
+           {"display", "Display", "Draw the result on the frame; otherwise every byte of it stays as it is"},
+           &S::display, Mutable::controllable),
+       boolean_property<S>(
+           {"message", "Message", "Post an element message on the bus for each frame that was worked on"},
+           &S::message),
+       roi_property({"roi-x", "ROI x", "Left column of the region of interest in pixels"}, &S::roi_x),
+       roi_property({"roi-y", "ROI y", "Top row of the region of interest in pixels"}, &S::roi_y),
+       roi_property({"roi-width", "ROI width",
+                     "Width of the region of interest in pixels (0 = to the right end of the frame)"},
+                    &S::roi_width),
+       roi_property({"roi-height", "ROI height",
+                     "Height of the region of interest in pixels (0 = to the bottom of the frame)"},
+                    &S::roi_height),
+       integer_property<S>(
+           {"every-nth", "Every nth", "Work on the first of every so many frames; the others pass unchanged"},
+           &S::every_nth, 1, G_MAXINT)});
+}
+
+}  // namespace cudavision

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The properties of every element.
+#pragma once
+
+#include "base/properties.h"
+#include "base/session.h"
+
+namespace cudavision {
+
+enum class ActiveBackend { none, cuda, cpu };
+
+struct ObjectSettings : FilterSettings {  // under the object lock
+  ActiveBackend active_backend = ActiveBackend::none;
+};
+
+using FilterProperties = PropertyTable<ObjectSettings>;
+
+// Once, in class_init.
+void install_filter_properties(GObjectClass *klass, FilterProperties::SettingsOf settings_of);
+
+}  // namespace cudavision

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A buffer mapped as a video frame.
+#include "base/mapped_frame.h"
+
+#include "base/format.h"
+#include "base/tensor_pool.h"
+
+namespace cudavision {
+
+MappedFrame::MappedFrame(GstBuffer *buffer, const GstVideoInfo &info, bool write,
+                         const DeviceContext *context)
+    : buffer_(buffer),
+      context_(context),
+      on_device_(context != nullptr && context_of(buffer) == context->handle()),
+      written_(write) {
+  const guint access = (write ? GST_MAP_READWRITE : GST_MAP_READ) | (on_device_ ? kMapCuda : 0) |
+                       guint{GST_VIDEO_FRAME_MAP_FLAG_NO_REF};
+  mapped_ = gst_video_frame_map(&frame_, &info, buffer, static_cast<GstMapFlags>(access));
+  if (!mapped_) return;
+  if (!planes_of(frame_, info, &planes_)) {
+    gst_video_frame_unmap(&frame_);
+    mapped_ = false;
+    return;
+  }
+  // Only now: mapping shared memory for writing puts a copy of it into the buffer.
+  if (on_device_) context_->wait_for_producer(buffer);
+}
+
+MappedFrame::~MappedFrame() {
+  if (mapped_) gst_video_frame_unmap(&frame_);
+}
+
+void MappedFrame::mark_finished() const {
+  if (on_device_ && written_) context_->mark_finished(buffer_);
+}
+
+}  // namespace cudavision

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A build without CUDA: no context can be had, and what needs one is never reached.
+#include "base/allocation.h"
+#include "base/context_sharing.h"
+#include "base/device_context.h"
+#include "common/backends.h"
+
+namespace cudavision {
+
+struct DeviceContext::Handles {};
+
+Status DeviceContext::open(GstCudaContext *, std::shared_ptr<const DeviceContext> *) {
+  return no_cuda_in_this_build();
+}
+DeviceContext::~DeviceContext() = default;
+GstCudaContext *DeviceContext::handle() const { return nullptr; }
+CUstream_st *DeviceContext::stream() const { return nullptr; }
+int DeviceContext::device_id() const { return -1; }
+Status DeviceContext::synchronize() const { return {}; }
+void DeviceContext::wait_for_producer(GstBuffer *) const {}
+void DeviceContext::mark_finished(GstBuffer *) const {}
+void DeviceContext::share_stream(GstStructure *) const {}
+
+DeviceContext::Scope::Scope(const DeviceContext *context) : context_(context) {}
+DeviceContext::Scope::~Scope() = default;
+Status DeviceContext::Scope::status() const { return {}; }
+
+GstCudaContext *context_of(GstBuffer *) { return nullptr; }
+int device_of(GstCudaContext *) { return -1; }
+
+Status ContextSharing::acquire(GstElement *, int, std::shared_ptr<const DeviceContext> *) {
+  return no_cuda_in_this_build();
+}
+void ContextSharing::replace(GstCudaContext *) {}
+void ContextSharing::release() {}
+void ContextSharing::take(GstElement *, GstContext *, int) {}
+bool ContextSharing::answer(GstElement *, GstQuery *) { return false; }
+
+bool has_pool(GstQuery *) { return false; }
+bool offer_pool(GstQuery *, const std::shared_ptr<const DeviceContext> &) { return false; }
+
+}  // namespace cudavision
