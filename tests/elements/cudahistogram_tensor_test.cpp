@@ -12,6 +12,9 @@
 
 #include "elements/histogram_reference.h"
 #include "elements/tensor.h"
+#if CUDAVISION_EMULATED
+#include "elements/cuda_memory.h"
+#endif
 
 namespace {
 
@@ -277,8 +280,10 @@ TEST_F(TensorMemory, device_map_gives_the_pointer_and_copies_nothing) {
   EXPECT_EQ(first.size, kCounts * sizeof(std::uint32_t));
   EXPECT_EQ(spent.now(), simt::Counters{});
   Counts counts(kCounts);
-  ASSERT_EQ(cudaMemcpyAsync(counts.data(), first.data, first.size, cudaMemcpyDeviceToHost), cudaSuccess);
-  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  ASSERT_TRUE(gst_cuda_context_push(context_of(histogram.element())));
+  EXPECT_EQ(cudaMemcpyAsync(counts.data(), first.data, first.size, cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  gst_cuda_context_pop(nullptr);
   EXPECT_EQ(counts, opencv_counts(frame_of(1)));
   gst_memory_unmap(memory_of(data), &second);
   gst_buffer_unmap(data.get(), &first);

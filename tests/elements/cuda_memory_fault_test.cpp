@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What goes wrong in the driver ends in an error that names it, and after NULL all is as before.
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "elements/canny_reference.h"
+#include "elements/cuda_memory.h"
+#if CUDAVISION_EMULATED
+#include "fakecuda.h"
+#endif
+
+namespace {
+
+using namespace cudavision::test;
+using cudavision::Size;
+
+class CudaMemoryFault : public CudaMemoryTest {};
+
+#if CUDAVISION_EMULATED
+
+const VideoFrame &the_frame() {
+  static const VideoFrame frame("RGB", {35, 19});
+  return frame;
+}
+
+void expect_work(CudaHarness *harness) {
+  const CudaSource source;
+  harness->negotiate_cuda(the_frame());
+  const Owned<GstBuffer> out = harness->exchange(source.buffer(the_frame()));
+  ASSERT_NE(out, nullptr);
+  EXPECT_TRUE(same_bytes(samples_of(out.get(), the_frame()), with_edges(the_frame())));
+}
+
+void restart(CudaHarness *harness) {
+  simt::reset();
+  gst_element_set_state(harness->element(), GST_STATE_NULL);
+  harness->restart();
+}
+
+// --- while a frame is worked on ---
+
+struct Fault {
+  const char *name;
+  std::function<void()> plant;
+  std::string words;
+};
+
+TEST_F(CudaMemoryFault, of_a_frame_is_an_error_and_the_element_works_again) {
+  const std::vector<Fault> faults = {
+      {"launch", [] { simt::fail_next(simt::Call::launch, cudaErrorLaunchFailure); }, "launch"},
+      {"wait", [] { simt::fail_next(simt::Call::synchronise, cudaErrorIllegalAddress); },
+       "cudaStreamSynchronize"},
+      {"lost device", [] { simt::lose_device(); }, "failed"},
+  };
+  for (const Fault &fault : faults) {
+    SCOPED_TRACE(fault.name);
+    CudaHarness harness;
+    expect_work(&harness);
+    {
+      const CudaSource source;
+      // Moves to the source's context first, which makes all anew.
+      ASSERT_NE(harness.exchange(source.buffer(the_frame())), nullptr);
+      Owned<GstBuffer> buffer = source.buffer(the_frame());
+      fault.plant();
+      EXPECT_EQ(harness.exchange(std::move(buffer), GST_FLOW_ERROR), nullptr);
+    }
+    EXPECT_TRUE(
+        is(take_error(harness.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED, fault.words));
+    EXPECT_FALSE(take_error(harness.element())) << "one error is enough";
+    restart(&harness);
+    expect_work(&harness);
+  }
+}
+
+TEST_F(CudaMemoryFault, lack_of_memory_is_an_error_that_says_so) {
+  for (unsigned served = 0; served < 3; ++served) {
+    SCOPED_TRACE(served);
+    CudaHarness harness;
+    harness.negotiate_cuda(the_frame());
+    const CudaSource source;
+    Owned<GstBuffer> buffer = source.buffer(the_frame());
+    simt::fail_allocations_after(served);  // the move to the source's context allocates
+    EXPECT_EQ(harness.exchange(std::move(buffer), GST_FLOW_ERROR), nullptr);
+    EXPECT_TRUE(is(take_error(harness.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
+                   "bytes of device memory"));
+    restart(&harness);
+    expect_work(&harness);
+  }
+}
+
+TEST_F(CudaMemoryFault, lack_of_page_locked_memory_is_an_error_that_says_so) {
+  CudaHarness harness;
+  harness.negotiate(the_frame());
+  simt::fail_next(simt::Call::host_allocation, cudaErrorMemoryAllocation);
+  EXPECT_EQ(harness.exchange(the_frame().buffer(), GST_FLOW_ERROR), nullptr);
+  EXPECT_TRUE(is(take_error(harness.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
+                 "bytes of page-locked memory"));
+  restart(&harness);
+  harness.negotiate(the_frame());
+  EXPECT_TRUE(same_bytes(harness.work(the_frame()), with_edges(the_frame())));
+}
+
+TEST_F(CudaMemoryFault, context_of_a_frame_that_cannot_be_used_is_an_error) {
+  CudaHarness harness;
+  harness.negotiate_cuda(the_frame());
+  const CudaSource source;
+  Owned<GstBuffer> buffer = source.buffer(the_frame());
+  simt::fail_next(simt::Call::create, cudaErrorLaunchFailure);  // its stream
+  EXPECT_EQ(harness.exchange(std::move(buffer), GST_FLOW_ERROR), nullptr);
+  EXPECT_TRUE(is(take_error(harness.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED, "Stream"));
+  restart(&harness);
+  expect_work(&harness);
+}
+
+// --- at the start ---
+
+// With `backend=cuda` the element does not start, and says why.
+// Afterwards it does.
+void expect_no_start(const std::string &properties, int code, const std::string &words) {
+  const Owned<GstElement> cuda = parse("cudacanny backend=cuda " + properties);
+  EXPECT_EQ(gst_element_set_state(cuda.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  EXPECT_TRUE(is(take_error(cuda.get()), GST_RESOURCE_ERROR, code, words));
+  simt::reset();
+  set(cuda.get(), "cuda-device-id", "-1");
+  gst_element_set_state(cuda.get(), GST_STATE_NULL);
+  EXPECT_EQ(gst_element_set_state(cuda.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
+}
+
+TEST_F(CudaMemoryFault, no_device_is_an_error_or_the_cpu) {
+  simt::set_device_count(0);
+  expect_no_start("", GST_RESOURCE_ERROR_NOT_FOUND, "CUDA");
+  simt::set_device_count(0);
+  const Owned<GstElement> element = parse("cudacanny");
+  EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
+  EXPECT_EQ(text(element.get(), "active-backend"), "cpu");
+  simt::reset();
+  gst_element_set_state(element.get(), GST_STATE_NULL);
+  EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
+  EXPECT_EQ(text(element.get(), "active-backend"), "cuda");
+}
+
+TEST_F(CudaMemoryFault, device_that_is_not_there_is_named) {
+  expect_no_start("cuda-device-id=1", GST_RESOURCE_ERROR_NOT_FOUND,
+                  "there is no CUDA device 1: this machine has 1");
+}
+
+TEST_F(CudaMemoryFault, context_that_cannot_be_made_is_named) {
+  fakecuda::fail_next_context(CUDA_ERROR_OUT_OF_MEMORY);
+  expect_no_start("", GST_RESOURCE_ERROR_FAILED, "no context could be made on CUDA device 0");
+}
+
+TEST_F(CudaMemoryFault, stream_that_cannot_be_made_is_named) {
+  simt::fail_next(simt::Call::create, cudaErrorDevicesUnavailable);
+  expect_no_start("", GST_RESOURCE_ERROR_FAILED, "Stream");
+}
+
+TEST_F(CudaMemoryFault, kernels_that_the_device_cannot_run_are_named) {
+  const CudaSource source;
+  const Owned<GstElement> element = parse("cudacanny backend=cuda");
+  GstContext *context = gst_context_new_cuda_context(source.context());
+  gst_element_set_context(element.get(), context);
+  gst_context_unref(context);
+  simt::fail_next(simt::Call::query, cudaErrorNoKernelImageForDevice);
+  EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  EXPECT_TRUE(is(take_error(element.get()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+                 "no code for this device in this build"));
+}
+
+// --- in a pipeline ---
+
+TEST_F(CudaMemoryFault, pipeline_plays_again_after_each_kind) {
+  const std::vector<std::pair<const char *, std::function<void()>>> faults = {
+      {"launch", [] { simt::fail_after(simt::Call::launch, 3, cudaErrorLaunchFailure); }},
+      {"wait", [] { simt::fail_after(simt::Call::synchronise, 2, cudaErrorIllegalAddress); }},
+      {"memory", [] { simt::set_memory_limit(20000); }},
+      {"lost device", [] { simt::lose_device_after(simt::Call::launch, 4); }},
+      {"no device", [] { simt::set_device_count(0); }},
+  };
+  for (const auto &[name, plant] : faults) {
+    SCOPED_TRACE(name);
+    const Owned<GstElement> pipeline = parse(
+        "videotestsrc num-buffers=3 ! video/x-raw,format=NV12,width=32,height=24 ! cudacanny backend=cuda ! "
+        "cudaupload ! cudahistogram backend=cuda ! cudadownload ! fakesink");
+    plant();
+    EXPECT_FALSE(plays_to_the_end(pipeline));
+    gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+    simt::reset();
+    EXPECT_TRUE(plays_to_the_end(pipeline));
+  }
+}
+
+#endif
+
+}  // namespace

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Whole pipelines around GStreamer's own cudaupload and cudadownload.
+#include <gst/app/gstappsink.h>
+
+#include <string>
+#include <vector>
+
+#include "elements/cuda_memory.h"
+#if CUDAVISION_EMULATED
+#include "fakecuda.h"
+#endif
+
+namespace {
+
+using namespace cudavision::test;
+using cudavision::Size;
+
+class CudaMemoryPipeline : public CudaMemoryTest {};
+
+// The samples of all frames that arrive in the appsink named sink.
+std::vector<std::uint8_t> samples_from(const std::string &description) {
+  const Owned<GstElement> pipeline = parse(description);
+  if (!pipeline) return {};
+  auto *sink = GST_APP_SINK(child(pipeline, "sink"));
+  gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
+  std::vector<std::uint8_t> all;
+  while (const Owned<GstSample> sample{gst_app_sink_try_pull_sample(sink, 30 * GST_SECOND)}) {
+    const std::vector<std::uint8_t> frame = samples_of(sample.get());
+    all.insert(all.end(), frame.begin(), frame.end());
+  }
+  EXPECT_TRUE(gst_app_sink_is_eos(sink)) << description;
+  const auto error = take_error(pipeline.get());
+  EXPECT_FALSE(error) << error->text;
+  return all;
+}
+
+std::string video(const std::string &format, Size size) {
+  return "videotestsrc num-buffers=3 pattern=ball motion=sweep ! video/x-raw,format=" + format +
+         ",width=" + std::to_string(size.width) + ",height=" + std::to_string(size.height) + " ! ";
+}
+constexpr char kSink[] = "appsink name=sink sync=false";
+
+TEST_F(CudaMemoryPipeline, upload_work_download_gives_what_system_memory_gives) {
+  const std::vector<std::string> elements = {
+      "cudacanny backend=cuda", "cudacanny backend=cuda output=overlay color=0x80ff8000",
+      "cudacanny backend=cuda display=false", "cudahistogram backend=cuda mode=channels"};
+  for (const std::string &format : cuda_formats()) {
+    for (const Size size : {Size{64, 48}, Size{67, 46}, Size{66, 45}, Size{67, 45}}) {
+      if (!kept_by_gstreamer(format, size)) continue;
+      for (const std::string &element : elements) {
+        const std::string source = video(format, size);
+        const auto system = samples_from(source + element + " ! " + kSink);
+        const auto cuda =
+            samples_from(source + "cudaupload ! video/x-raw(memory:CUDAMemory) ! " + element +
+                         " ! video/x-raw(memory:CUDAMemory) ! cudadownload ! video/x-raw,format=" + format +
+                         " ! " + kSink);
+        EXPECT_FALSE(system.empty());
+        EXPECT_TRUE(system == cuda) << element << " " << format << " " << size.width << "x" << size.height;
+      }
+    }
+  }
+}
+
+TEST_F(CudaMemoryPipeline, branch_of_a_tee_is_not_overwritten) {
+  const std::string source = video("NV12", {64, 48});
+  const auto plain = samples_from(source + kSink);
+  const auto branch =
+      samples_from(source +
+                   "cudaupload ! tee name=t ! queue ! cudacanny backend=cuda ! fakesink sync=false "
+                   "async=false t. ! queue ! cudadownload ! video/x-raw ! " +
+                   kSink);
+  EXPECT_FALSE(plain.empty());
+  EXPECT_TRUE(plain == branch);
+}
+
+TEST_F(CudaMemoryPipeline, hundred_cycles_leave_nothing) {
+  const Owned<GstElement> pipeline = parse(
+      "videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=32,height=24 ! cudaupload ! cudacanny "
+      "backend=cuda ! cudahistogram backend=cuda display=false ! cudadownload ! fakesink");
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(plays_to_the_end(pipeline)) << i;
+    ASSERT_EQ(gst_element_set_state(pipeline.get(), GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
+#if CUDAVISION_EMULATED
+    EXPECT_EQ(simt::live_allocations(), 0u);
+    EXPECT_EQ(simt::live_host_allocations(), 0u);
+    EXPECT_EQ(simt::live_streams(), 0u);
+    EXPECT_EQ(fakecuda::live_contexts(), 1u) << "the pipeline keeps it for its elements";
+#endif
+  }
+}
+
+TEST_F(CudaMemoryPipeline, elements_negotiate_system_memory_where_nobody_uploads) {
+  const Owned<GstElement> pipeline = parse(
+      "videotestsrc num-buffers=2 ! video/x-raw,width=32,height=24 ! cudacanny backend=cuda name=canny ! "
+      "videoconvert ! fakesink");
+  ASSERT_TRUE(plays_to_the_end(pipeline));
+}
+
+TEST_F(CudaMemoryPipeline, gray_frames_pass_an_upload_as_an_error_not_an_abort) {
+  const Owned<GstElement> pipeline =
+      parse("videotestsrc num-buffers=2 ! video/x-raw,format=GRAY8 ! cudacanny backend=cuda ! fakesink");
+  EXPECT_TRUE(plays_to_the_end(pipeline));
+  EXPECT_NE(why_refused("videotestsrc ! video/x-raw,format=GRAY8 ! cudaupload ! "
+                        "video/x-raw(memory:CUDAMemory),format=GRAY8 ! cudacanny ! fakesink"),
+            "");
+}
+
+}  // namespace
