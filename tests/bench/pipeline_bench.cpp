@@ -3,7 +3,9 @@
 //
 // Both write into or read from buffers of the pool that they propose upstream. A batch of buffers is filled
 // with the picture anew before the clock starts, since cudacanny works in place: no copy is timed but the
-// elements' own. The plugin is the one that GST_PLUGIN_PATH leads to.
+// elements' own. On the GPU the frames lie in page-locked memory, which cudacanny proposes, in pageable memory,
+// as of a source with memory of its own, and in CUDA memory. The plugin is the one that GST_PLUGIN_PATH leads
+// to.
 #include <opencv2/core.hpp>
 
 #include "bench/harness/comparison.h"
@@ -27,10 +29,20 @@ const Mode kModes[] = {
     {"display=false", "display=false", "mask=false"},
 };
 
+struct Place {
+  std::string name;
+  Memory memory;
+};
+const Place kPlaces[] = {
+    {"page-locked", Memory::proposed},
+    {"pageable", Memory::ordinary},
+    {"CUDA memory", Memory::cuda},
+};
+
 void measure(benchmark::State &state, const std::string &elements, const std::string &format,
-             const std::vector<std::uint8_t> &bytes, int threads) {
+             const std::vector<std::uint8_t> &bytes, int threads, Memory memory) {
   cv::setNumThreads(threads);  // of edgedetect, which uses the OpenCV of this process
-  Pipeline pipeline(elements, format, kSize, bytes);
+  Pipeline pipeline(elements, format, kSize, bytes, memory);
   double seconds = 0;
   std::string error = pipeline.run_batch(&seconds);  // the first makes what the elements make for a size
   while (error.empty() && state.KeepRunningBatch(Pipeline::kBatch)) {
@@ -80,9 +92,10 @@ class Rows {
   }
 
   void add(const Name &name, const std::string &elements, const std::string &format,
-           const std::vector<std::uint8_t> &bytes, int threads) {
-    comparison_->add(name, Clock::manual,
-                     [=](benchmark::State &state) { measure(state, elements, format, bytes, threads); });
+           const std::vector<std::uint8_t> &bytes, int threads, Memory memory = Memory::proposed) {
+    comparison_->add(name, Clock::manual, [=](benchmark::State &state) {
+      measure(state, elements, format, bytes, threads, memory);
+    });
   }
 
   void add_peer(const std::string &format, const std::vector<std::uint8_t> &bytes, const Mode &mode) {
@@ -102,10 +115,13 @@ class Rows {
       comparison_->compare(ours, {peer_name(format), what(format, peer_mode, threads)});
     }
     if (!cuda_) return;
-    const Name ours{"cudacanny/cuda", format + "/" + mode.name};
-    add(ours, element + " backend=cuda", format, bytes, 1);
-    for (const int threads : thread_counts())
-      comparison_->compare(ours, {peer_name(format), what(format, peer_mode, threads)});
+    for (const Place &place : kPlaces) {
+      if (format == "GRAY8" && place.memory == Memory::cuda) continue;  // which CUDA memory does not have
+      const Name ours{"cudacanny/cuda", format + "/" + mode.name + "/" + place.name};
+      add(ours, element + " backend=cuda", format, bytes, 1, place.memory);
+      for (const int threads : thread_counts())
+        comparison_->compare(ours, {peer_name(format), what(format, peer_mode, threads)});
+    }
   }
 
   Comparison *comparison_;

@@ -11,15 +11,19 @@ namespace cudavision::bench {
 namespace {
 
 constexpr GstClockTime kFrameTime = GST_SECOND / 30;
+constexpr guint kMapCuda = guint{GST_MAP_FLAG_LAST} << 1;  // GST_MAP_CUDA, without GStreamer's CUDA library
 
 }  // namespace
 
 Pipeline::Pipeline(const std::string &elements, const std::string &format, Size size,
-                   const std::vector<std::uint8_t> &bytes) {
+                   const std::vector<std::uint8_t> &bytes, Memory memory)
+    : memory_(memory) {
   gst_video_info_set_format(&info_, gst_video_format_from_string(format.c_str()),
                             static_cast<guint>(size.width), static_cast<guint>(size.height));
   info_.fps_n = 30;
   caps_ = gst_video_info_to_caps(&info_);
+  if (memory == Memory::cuda)
+    gst_caps_set_features_simple(caps_, gst_caps_features_new("memory:CUDAMemory", nullptr));
   picture_ = gst_buffer_new_memdup(bytes.data(), bytes.size());
   failure_ = open(elements);
 }
@@ -70,7 +74,9 @@ std::string Pipeline::open_pool() {
     gst_query_parse_nth_allocation_pool(query, 0, &pool_, &size, &least, &most);
   gst_query_unref(query);
   gst_object_unref(pad);
-  if (pool_ == nullptr || (most != 0 && most < kBatch)) {
+  const bool usable = pool_ != nullptr && (most == 0 || most >= kBatch);
+  if (memory_ == Memory::cuda && !usable) return "no pool of CUDA memory is proposed";
+  if (memory_ == Memory::ordinary || !usable) {
     gst_clear_object(&pool_);
     pool_ = gst_video_buffer_pool_new();
     size = static_cast<guint>(info_.size);
@@ -112,6 +118,11 @@ GstBuffer *Pipeline::filled_buffer() {
   gst_video_frame_copy(&dst, &src);
   gst_video_frame_unmap(&dst);
   gst_video_frame_unmap(&src);
+  guint on_device = GST_MAP_READ;
+  if (memory_ == Memory::cuda) on_device |= kMapCuda;
+  GstMapInfo map;  // brings what was written to the device
+  if (memory_ == Memory::cuda && gst_buffer_map(buffer, &map, static_cast<GstMapFlags>(on_device)))
+    gst_buffer_unmap(buffer, &map);
   return buffer;
 }
 

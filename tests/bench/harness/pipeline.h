@@ -22,6 +22,13 @@ inline bool have_element(const char *name) {
   return true;
 }
 
+// Where the frames lie that go in.
+enum class Memory {
+  proposed,  // in buffers of the pool that the elements propose, else in ordinary ones
+  ordinary,  // in pageable memory of an ordinary pool, whatever the elements propose
+  cuda,      // on the device, in buffers of the pool that the elements propose
+};
+
 class Pipeline {
  public:
   static constexpr int kBatch = 32;  // frames: 200 MB of 1080p in RGB, more than caches hold
@@ -29,14 +36,13 @@ class Pipeline {
   // elements: as for gst-launch-1.0. bytes: a frame of the format and size, as gst_video_info_set_format lays
   // it out.
   Pipeline(const std::string &elements, const std::string &format, Size size,
-           const std::vector<std::uint8_t> &bytes);
+           const std::vector<std::uint8_t> &bytes, Memory memory = Memory::proposed);
   ~Pipeline();
   Pipeline(const Pipeline &) = delete;
   Pipeline &operator=(const Pipeline &) = delete;
 
-  // Sends kBatch frames: seconds from the first's start until the last has arrived in the sink. The buffers
-  // come from the pool that the elements propose (else from an ordinary one) and are filled before the clock
-  // starts. Returns the error's text, empty if there is none.
+  // Sends kBatch frames: seconds from the first's start until the last has arrived in the sink. The buffers are
+  // filled before the clock starts. Returns the error's text, empty if there is none.
   std::string run_batch(double *seconds);
 
  private:
@@ -48,6 +54,7 @@ class Pipeline {
   static GstPadProbeReturn count(GstPad *, GstPadProbeInfo *, gpointer self);
 
   GstVideoInfo info_;
+  Memory memory_;
   GstCaps *caps_;
   GstBuffer *picture_;
   GstElement *pipeline_ = nullptr, *source_ = nullptr;
