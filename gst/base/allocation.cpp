@@ -5,6 +5,8 @@
 #include <gst/video/gstvideopool.h>
 #include <gst/video/video.h>
 
+#include <algorithm>
+
 #include "base/format.h"
 #include "base/gst_cuda.h"
 #include "base/page_locked_allocator.h"
@@ -18,14 +20,7 @@ GstBufferPool *make_cuda_pool(const DeviceContext &context, const GstVideoInfo &
   return gst_cuda_buffer_pool_new(context.handle());
 }
 
-void use_page_locked_memory(GstStructure *config, const std::shared_ptr<const DeviceContext> &context) {
-  GstAllocator *allocator = make_page_locked_allocator(context);
-  gst_buffer_pool_config_set_allocator(config, allocator, nullptr);
-  gst_object_unref(allocator);
-}
-
-}  // namespace
-
+// Whether the query names a pool, and not only sizes.
 bool has_pool(GstQuery *query) {
   for (guint i = 0; i < gst_query_get_n_allocation_pools(query); ++i) {
     GstBufferPool *pool = nullptr;
@@ -37,25 +32,36 @@ bool has_pool(GstQuery *query) {
   return false;
 }
 
-bool offer_pool(GstQuery *query, const std::shared_ptr<const DeviceContext> &context) {
-  GstCaps *caps = nullptr;
-  gst_query_parse_allocation(query, &caps, nullptr);
-  GstVideoInfo info;
-  if (caps == nullptr || !gst_video_info_from_caps(&info, caps)) return false;
-  const bool cuda = asks_for_cuda_memory(caps);
-  GstBufferPool *pool = cuda ? make_cuda_pool(*context, info) : gst_video_buffer_pool_new();
-  if (pool == nullptr) return false;
+// In the first place, where sources look, unless downstream has an allocator of its own there.
+void offer_allocator(GstQuery *query, GstAllocator *allocator) {
+  if (gst_query_get_n_allocation_params(query) == 0)
+    return gst_query_add_allocation_param(query, allocator, nullptr);
+  GstAllocator *theirs = nullptr;
+  GstAllocationParams params;
+  gst_query_parse_nth_allocation_param(query, 0, &theirs, &params);
+  if (theirs == nullptr) gst_query_set_nth_allocation_param(query, 0, allocator, &params);
+  gst_clear_object(&theirs);
+}
 
-  GstStructure *config = gst_buffer_pool_get_config(pool);
+// allocator: of system memory; null for CUDA memory.
+bool offer_pool(GstQuery *query, GstCaps *caps, const GstVideoInfo &info, const DeviceContext &context,
+                GstAllocator *allocator) {
+  GstBufferPool *pool = allocator != nullptr ? gst_video_buffer_pool_new() : make_cuda_pool(context, info);
+  if (pool == nullptr) return false;
   guint size = static_cast<guint>(GST_VIDEO_INFO_SIZE(&info)), least = 0, most = 0;
-  const bool sized = gst_query_get_n_allocation_pools(query) > 0;  // downstream says how many it holds
-  if (sized) gst_query_parse_nth_allocation_pool(query, 0, nullptr, nullptr, &least, &most);
+  const bool sized = gst_query_get_n_allocation_pools(query) > 0;  // downstream says what it needs
+  if (sized) {
+    guint wanted = 0;
+    gst_query_parse_nth_allocation_pool(query, 0, nullptr, &wanted, &least, &most);
+    size = std::max(size, wanted);
+  }
+  GstStructure *config = gst_buffer_pool_get_config(pool);
   gst_buffer_pool_config_set_params(config, caps, size, least, most);
-  if (cuda) {
-    gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-    context->share_stream(config);
+  if (allocator != nullptr) {
+    gst_buffer_pool_config_set_allocator(config, allocator, nullptr);
   } else {
-    use_page_locked_memory(config, context);
+    gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+    context.share_stream(config);
   }
   const bool configured = gst_buffer_pool_set_config(pool, config);
   if (configured) {
@@ -67,12 +73,31 @@ bool offer_pool(GstQuery *query, const std::shared_ptr<const DeviceContext> &con
       gst_query_set_nth_allocation_pool(query, 0, pool, size, least, most);
     else
       gst_query_add_allocation_pool(query, pool, size, least, most);
-    // Whoever takes CUDA memory reads its pitch there. For system memory downstream has not said that it does.
-    if (cuda && !gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr))
-      gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
   }
   gst_object_unref(pool);
   return configured;
+}
+
+}  // namespace
+
+bool offer_memory(GstQuery *query, const std::shared_ptr<const DeviceContext> &context) {
+  GstCaps *caps = nullptr;
+  gboolean need_pool = FALSE;
+  gst_query_parse_allocation(query, &caps, &need_pool);
+  GstVideoInfo info;
+  if (caps == nullptr || !gst_video_info_from_caps(&info, caps)) return false;
+  const bool wants_pool = need_pool && !has_pool(query);
+  if (asks_for_cuda_memory(caps)) {
+    // Whoever takes CUDA memory reads its pitch there. For system memory downstream has not said that it does.
+    if (!gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr))
+      gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
+    return !wants_pool || offer_pool(query, caps, info, *context, nullptr);
+  }
+  GstAllocator *allocator = make_page_locked_allocator(context);
+  offer_allocator(query, allocator);
+  const bool offered = !wants_pool || offer_pool(query, caps, info, *context, allocator);
+  gst_object_unref(allocator);
+  return offered;
 }
 
 }  // namespace cudavision

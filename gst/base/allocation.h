@@ -10,12 +10,9 @@
 
 namespace cudavision {
 
-// Whether the query names a pool, and not only sizes.
-bool has_pool(GstQuery *query);
-
-// Adds a pool to an allocation query that has none: of CUDA memory for caps that ask for it, otherwise of
-// page-locked system memory. Buffers outlive the pool and the element. False when the caps are no video of
-// which a pool can be made.
-bool offer_pool(GstQuery *query, const std::shared_ptr<const DeviceContext> &context);
+// Adds to an allocation query what it lacks. For caps that ask for CUDA memory that is a pool of it. For system
+// memory it is an allocator of page-locked memory, which sources use with whatever pool they take, and a pool.
+// What downstream wants stays. Buffers outlive the pool and the element. False when nothing could be added.
+bool offer_memory(GstQuery *query, const std::shared_ptr<const DeviceContext> &context);
 
 }  // namespace cudavision

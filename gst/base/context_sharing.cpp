@@ -3,6 +3,7 @@
 #include "base/context_sharing.h"
 
 #include <string>
+#include <utility>
 
 #include "base/gst_cuda.h"
 
@@ -33,11 +34,36 @@ Status look_for_device(int device_id) {
 
 }  // namespace
 
+void ContextSharing::forget_other_devices(int device_id) {
+  const std::lock_guard lock(mutex_);
+  if (context_ != nullptr && device_id >= 0 && device_of(context_) != device_id) gst_clear_object(&context_);
+}
+
 Status ContextSharing::acquire(GstElement *element, int device_id,
                                std::shared_ptr<const DeviceContext> *context) {
   CUDAVISION_TRY(look_for_device(device_id));
   gst_cuda_memory_init_once();  // or no pool finds the allocator
-  if (!gst_cuda_ensure_element_context(element, device_id, &context_))
+  forget_other_devices(device_id);
+  // The application may have given it to this element before an earlier run.
+  if (GstContext *kept = gst_element_get_context(element, GST_CUDA_CONTEXT_TYPE); kept != nullptr) {
+    take(element, kept, device_id);
+    gst_context_unref(kept);
+  }
+  GstCudaContext *found = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    gst_object_replace(reinterpret_cast<GstObject **>(&found), GST_OBJECT_CAST(context_));
+    asking_ = std::this_thread::get_id();
+    found_ = &found;
+  }
+  gst_cuda_ensure_element_context(element, device_id, &found);
+  {
+    const std::lock_guard lock(mutex_);
+    found_ = nullptr;
+    if (context_ == nullptr) std::swap(context_, found);
+  }
+  gst_clear_object(&found);
+  if (context_ == nullptr)
     return {Status::Code::device_failed,
             "no context could be made on CUDA device " + std::to_string(device_id < 0 ? 0 : device_id)};
   const Status status = DeviceContext::open(context_, context);
@@ -47,7 +73,7 @@ Status ContextSharing::acquire(GstElement *element, int device_id,
 
 void ContextSharing::replace(GstCudaContext *context) {
   const std::lock_guard lock(mutex_);
-  gst_object_replace(reinterpret_cast<GstObject **>(&context_), GST_OBJECT(context));
+  gst_object_replace(reinterpret_cast<GstObject **>(&context_), GST_OBJECT_CAST(context));
 }
 
 void ContextSharing::release() { replace(nullptr); }
@@ -55,6 +81,8 @@ void ContextSharing::release() { replace(nullptr); }
 void ContextSharing::take(GstElement *element, GstContext *context, int device_id) {
   const std::lock_guard lock(mutex_);
   gst_cuda_handle_set_context(element, context, device_id, &context_);
+  if (found_ != nullptr && asking_ == std::this_thread::get_id())
+    gst_object_replace(reinterpret_cast<GstObject **>(found_), GST_OBJECT_CAST(context_));
 }
 
 bool ContextSharing::answer(GstElement *element, GstQuery *query) {

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <mutex>
+#include <thread>
 
 #include "base/device_context.h"
 
@@ -16,8 +17,8 @@ class ContextSharing {
  public:
   ~ContextSharing() { release(); }
 
-  // When the element starts. Asks its neighbours and the application, then makes a context. device_id: -1 for
-  // any. Fails with no_device when there is no driver, no such device or no code for it in this build.
+  // When the element starts. Asks its neighbours and the application, then makes a context. One that was given
+  // before is taken first. device_id: -1 for any. Fails with no_device when there is no driver, no such device or no code for it in this build.
   Status acquire(GstElement *element, int device_id, std::shared_ptr<const DeviceContext> *context);
   // The element works on another context from now on.
   void replace(GstCudaContext *context);
@@ -30,9 +31,14 @@ class ContextSharing {
   bool answer(GstElement *element, GstQuery *query);
 
  private:
-  // The lock is not held while GStreamer asks others, who may ask back.
+  void forget_other_devices(int device_id);
+
+  // The lock is not held while GStreamer asks others, who may ask back; what they give to the thread that asks
+  // goes to `found_` as well, where GStreamer looks.
   std::mutex mutex_;
   GstCudaContext *context_ = nullptr;
+  std::thread::id asking_;
+  GstCudaContext **found_ = nullptr;
 };
 
 }  // namespace cudavision

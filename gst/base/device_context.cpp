@@ -12,6 +12,9 @@
 #include "common/probe.h"
 
 namespace cudavision {
+
+static_assert(kMapCuda == guint{GST_MAP_CUDA});
+
 namespace {
 
 GstCudaMemory *memory_of(GstBuffer *buffer) {

@@ -13,6 +13,10 @@ typedef struct _GstCudaContext GstCudaContext;
 
 namespace cudavision {
 
+// What maps memory of a device for code that runs on it; the same bit as GStreamer's GST_MAP_CUDA, whose
+// library a build without CUDA does not need.
+constexpr guint kMapCuda = guint{GST_MAP_FLAG_LAST} << 1;
+
 class DeviceContext {
  public:
   // Takes a reference of the context. Fails with no_device when this build has no code for its device.

@@ -104,6 +104,8 @@ gboolean start(GstBaseTransform *transform) {
       GST_INFO_OBJECT(filter, "working on CUDA device %d", context->device_id());
     else
       GST_INFO_OBJECT(filter, "working on the CPU: %s", status.text().c_str());
+  } else {
+    filter->state->sharing.release();  // what was given while another backend was asked for
   }
   const bool cuda = context != nullptr;
   filter->state->wanted_device = settings.cuda_device_id;
@@ -207,7 +209,12 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   Status status = follow_context(filter, buffer);
   if (status.ok()) {
     const MappedFrame frame(buffer, state.info, settings.display, state.session->context());
-    if (!frame.ok()) {
+    if (!frame.mapped() && cudavision::context_of(buffer) != nullptr) {
+      GST_ELEMENT_ERROR(filter, RESOURCE, READ, ("The CUDA memory of a frame could not be mapped"),
+                        ("%" GST_PTR_FORMAT, buffer));
+      return GST_FLOW_ERROR;
+    }
+    if (!frame.fits()) {
       GST_ELEMENT_ERROR(filter, STREAM, FORMAT, ("A buffer is no frame of the negotiated format"),
                         ("%" GST_PTR_FORMAT, buffer));
       return GST_FLOW_ERROR;
@@ -253,8 +260,8 @@ gboolean propose_allocation(GstBaseTransform *transform, GstQuery *decided, GstQ
   const gboolean answered = GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)
                                 ->propose_allocation(transform, decided, query);
   const std::unique_ptr<Session> &session = GST_CUDA_VISION_FILTER(transform)->state->session;
-  if (!session || session->backend() == Backend::cpu || cudavision::has_pool(query)) return answered;
-  return cudavision::offer_pool(query, session->shared_context()) || answered;
+  if (!session || session->backend() == Backend::cpu) return answered;
+  return cudavision::offer_memory(query, session->shared_context()) || answered;
 }
 
 gboolean query(GstBaseTransform *transform, GstPadDirection direction, GstQuery *query) {

@@ -47,9 +47,9 @@ void install_filter_properties(GObjectClass *klass, FilterProperties::SettingsOf
       {enum_property<S>({"backend", "Backend", "Where frames are worked on"}, backend_choice_type(),
                         &S::backend, Mutable::ready),
        active_backend_property(),
-       integer_property<S>(
-           {"cuda-device-id", "CUDA device ID", "The CUDA device to work on (-1 = the first)"},
-           &S::cuda_device_id, -1, G_MAXINT, Mutable::ready),
+       integer_property<S>({"cuda-device-id", "CUDA device ID",
+                            "The CUDA device to work on (-1 = that of the neighbours, else the first)"},
+                           &S::cuda_device_id, -1, G_MAXINT, Mutable::ready),
        integer_property<S>({"n-threads", "Threads", "Threads of the CPU backend (0 = one per core)"},
                            &S::n_threads, 0, 1024),
        boolean_property<S>(

@@ -3,7 +3,6 @@
 #include "base/mapped_frame.h"
 
 #include "base/format.h"
-#include "base/tensor_pool.h"
 
 namespace cudavision {
 
@@ -17,11 +16,7 @@ MappedFrame::MappedFrame(GstBuffer *buffer, const GstVideoInfo &info, bool write
                        guint{GST_VIDEO_FRAME_MAP_FLAG_NO_REF};
   mapped_ = gst_video_frame_map(&frame_, &info, buffer, static_cast<GstMapFlags>(access));
   if (!mapped_) return;
-  if (!planes_of(frame_, info, &planes_)) {
-    gst_video_frame_unmap(&frame_);
-    mapped_ = false;
-    return;
-  }
+  fits_ = planes_of(frame_, info, &planes_);
   // Only now: mapping shared memory for writing puts a copy of it into the buffer.
   if (on_device_) context_->wait_for_producer(buffer);
 }

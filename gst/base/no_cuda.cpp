@@ -36,7 +36,6 @@ void ContextSharing::release() {}
 void ContextSharing::take(GstElement *, GstContext *, int) {}
 bool ContextSharing::answer(GstElement *, GstQuery *) { return false; }
 
-bool has_pool(GstQuery *) { return false; }
-bool offer_pool(GstQuery *, const std::shared_ptr<const DeviceContext> &) { return false; }
+bool offer_memory(GstQuery *, const std::shared_ptr<const DeviceContext> &) { return false; }
 
 }  // namespace cudavision

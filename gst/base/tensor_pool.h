@@ -13,10 +13,6 @@
 
 namespace cudavision {
 
-// What maps memory of a device for code that runs on it; the same bit as GStreamer's GST_MAP_CUDA, whose
-// library a build without CUDA does not need.
-constexpr guint kMapCuda = guint{GST_MAP_FLAG_LAST} << 1;
-
 // Buffers of one size. One that somebody still holds is never given out again: its memory comes back to the
 // pool when its last reference goes. May be destroyed while buffers are out; they keep what they need, the
 // context included.

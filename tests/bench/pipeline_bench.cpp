@@ -34,7 +34,7 @@ struct Place {
   Memory memory;
 };
 const Place kPlaces[] = {
-    {"page-locked", Memory::proposed},
+    {"page-locked", Memory::page_locked},
     {"pageable", Memory::ordinary},
     {"CUDA memory", Memory::cuda},
 };
@@ -92,7 +92,7 @@ class Rows {
   }
 
   void add(const Name &name, const std::string &elements, const std::string &format,
-           const std::vector<std::uint8_t> &bytes, int threads, Memory memory = Memory::proposed) {
+           const std::vector<std::uint8_t> &bytes, int threads, Memory memory = Memory::any) {
     comparison_->add(name, Clock::manual, [=](benchmark::State &state) {
       measure(state, elements, format, bytes, threads, memory);
     });

@@ -24,6 +24,13 @@ void CudaMemoryTest::SetUp() {
   gst_cuda_memory_init_once();
 }
 
+bool have_uploader() {
+  GstElementFactory *factory = gst_element_factory_find("cudaupload");
+  if (factory == nullptr) return false;
+  gst_object_unref(factory);
+  return true;
+}
+
 Owned<GstCaps> cuda_caps(const VideoFrame &frame) {
   Owned<GstCaps> caps = frame.caps();
   gst_caps_set_features_simple(caps.get(),
@@ -139,11 +146,13 @@ bool kept_by_gstreamer(const std::string &format, Size size) {
 }
 
 bool has_cuda_frames(const std::string &format, Size size) {
-  if (size.height % 2 == 0) return true;
+  const bool odd = size.height % 2 != 0;
   guint major = 0, minor = 0, micro = 0, nano = 0;
   gst_version(&major, &minor, &micro, &nano);
-  if (format == "I420" || format == "YV12") return minor > 24 || (minor == 24 && micro >= 4);
-  return format != "NV21" || minor < 24;
+  if (format == "NV21") return !odd || minor < 24;
+  if (format != "I420" && format != "YV12") return true;
+  if (minor < 24) return !odd;
+  return minor > 24 || micro >= 4 || odd;
 }
 
 bool is_cuda(GstBuffer *buffer) {

@@ -34,6 +34,9 @@ class CudaMemoryTest : public ElementTest {
   void SetUp() override;
 };
 
+// Whether GStreamer has cudaupload and cudadownload: not where the driver lacks its libraries for video.
+bool have_uploader();
+
 Owned<GstCaps> cuda_caps(const VideoFrame &frame);
 
 // A device with a context and buffers of the test's own.
@@ -57,8 +60,9 @@ void write_samples(const VideoFrame &frame, GstBuffer *buffer);
 std::vector<std::uint8_t> samples_of(GstBuffer *buffer, const VideoFrame &frame);
 // The samples of a frame of any memory as the caps lay them out; zero between them.
 std::vector<std::uint8_t> samples_of(GstSample *sample);
-// Whether GStreamer makes frames of this kind whole. At odd heights planar 4:2:0 has its third plane half outside
-// the rows of the allocation up to 1.24.3, and NV21 is allocated one row short from 1.24 on.
+// Whether GStreamer makes frames of this kind whole. Planar 4:2:0 has its third plane half outside the rows of
+// the allocation: up to 1.22 at odd heights, from 1.24.0 to 1.24.3 at even ones. NV21 of odd heights is allocated
+// one row short from 1.24 on.
 bool has_cuda_frames(const std::string &format, Size size);
 // Whether cudaupload and cudadownload keep all samples of such a frame, too: they leave out the last chroma of
 // packed 4:2:2 at odd widths.

@@ -20,6 +20,7 @@ class CudaMemoryContext : public CudaMemoryTest {};
 // --- the context ---
 
 TEST_F(CudaMemoryContext, elements_of_a_pipeline_share_one) {
+  if (!have_uploader()) GTEST_SKIP() << "there is no cudaupload";
   const Owned<GstElement> pipeline = parse(
       "videotestsrc num-buffers=3 ! video/x-raw,format=NV12,width=32,height=24 ! cudaupload name=up ! "
       "cudacanny backend=cuda name=canny ! cudahistogram backend=cuda name=histogram ! fakesink");
@@ -38,8 +39,14 @@ TEST_F(CudaMemoryContext, application_gives_one) {
   GstContext *context = gst_context_new_cuda_context(source.context());
   gst_element_set_context(element.get(), context);
   gst_context_unref(context);
-  ASSERT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
-  EXPECT_EQ(context_of(element.get()), source.context());
+  for (int run = 0; run < 2; ++run) {
+    ASSERT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
+    EXPECT_EQ(context_of(element.get()), source.context());
+    gst_element_set_state(element.get(), GST_STATE_NULL);
+  }
+  set(element.get(), "backend", "cpu");
+  gst_element_set_state(element.get(), GST_STATE_PAUSED);
+  EXPECT_EQ(context_of(element.get()), nullptr);
 }
 
 TEST_F(CudaMemoryContext, application_is_asked_for_one) {
@@ -99,6 +106,18 @@ TEST_F(CudaMemoryContext, that_of_the_frames_is_adopted_on_the_device_that_was_a
 }
 
 #if CUDAVISION_EMULATED
+TEST_F(CudaMemoryContext, one_of_another_device_than_is_asked_for_is_not_taken) {
+  simt::set_device_count(2);
+  const CudaSource source(1);
+  const Owned<GstElement> element = parse("cudacanny backend=cuda");
+  GstContext *context = gst_context_new_cuda_context(source.context());
+  gst_element_set_context(element.get(), context);
+  gst_context_unref(context);
+  set(element.get(), "cuda-device-id", "0");
+  ASSERT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
+  EXPECT_NE(context_of(element.get()), source.context());
+}
+
 TEST_F(CudaMemoryContext, frames_of_another_device_are_copied_where_one_is_asked_for) {
   simt::set_device_count(2);
   const CudaSource source(1);
@@ -153,6 +172,7 @@ TEST_F(CudaMemoryContext, cpu_backend_offers_system_memory_alone) {
 }
 
 TEST_F(CudaMemoryContext, cpu_backend_refuses_a_stream_in_cuda_memory) {
+  if (!have_uploader()) GTEST_SKIP() << "there is no cudaupload";
   EXPECT_NE(why_refused("cudaupload ! video/x-raw(memory:CUDAMemory) ! cudacanny backend=cpu ! fakesink"),
             "");
 }
@@ -259,7 +279,7 @@ TEST_F(CudaMemoryContext, buffers_of_a_proposed_pool_outlive_the_element) {
 void answer_with(const CudaHarness &harness, GstBufferPool *pool) {
   const auto answer = [](GstPad *pad, GstObject *parent, GstQuery *query) -> gboolean {
     if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION) return gst_pad_query_default(pad, parent, query);
-    gst_query_add_allocation_pool(query, static_cast<GstBufferPool *>(pad->querydata), 1000, 3, 5);
+    gst_query_add_allocation_pool(query, static_cast<GstBufferPool *>(pad->querydata), 100000, 3, 5);
     return TRUE;
   };
   gst_pad_set_query_function_full(harness.get()->sinkpad, answer, pool, nullptr);
@@ -293,11 +313,25 @@ TEST_F(CudaMemoryContext, sizes_of_downstream_are_kept_where_it_has_no_pool) {
   guint size = 0, least = 0, most = 0;
   gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &least, &most);
   EXPECT_NE(pool, nullptr);
-  EXPECT_EQ(size, frame.bytes().size());
+  EXPECT_EQ(size, 100000u);
   EXPECT_EQ(least, 3u);
   EXPECT_EQ(most, 5u);
   gst_clear_object(&pool);
   gst_query_unref(query);
+}
+
+TEST_F(CudaMemoryContext, no_pool_is_proposed_to_who_needs_none) {
+  const VideoFrame frame("NV12", {34, 18});
+  CudaHarness harness;
+  for (const bool cuda : {true, false}) {
+    const Owned<GstCaps> caps = cuda ? cuda_caps(frame) : frame.caps();
+    gst_harness_set_src_caps(harness.get(), gst_caps_ref(caps.get()));
+    GstQuery *query = gst_query_new_allocation(caps.get(), FALSE);
+    EXPECT_TRUE(gst_pad_peer_query(harness.get()->srcpad, query));
+    EXPECT_EQ(gst_query_get_n_allocation_pools(query), 0u);
+    EXPECT_EQ(gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr) != FALSE, cuda);
+    gst_query_unref(query);
+  }
 }
 
 TEST_F(CudaMemoryContext, cpu_backend_proposes_nothing) {

@@ -169,6 +169,7 @@ TEST_F(CudaMemoryFault, kernels_that_the_device_cannot_run_are_named) {
 }
 
 // --- in a pipeline ---
+// The stand-in driver heals a context that was lost; a real one does not, and its pipeline has to be made anew.
 
 TEST_F(CudaMemoryFault, pipeline_plays_again_after_each_kind) {
   const std::vector<std::pair<const char *, std::function<void()>>> faults = {

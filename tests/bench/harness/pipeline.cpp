@@ -75,7 +75,7 @@ std::string Pipeline::open_pool() {
   gst_query_unref(query);
   gst_object_unref(pad);
   const bool usable = pool_ != nullptr && (most == 0 || most >= kBatch);
-  if (memory_ == Memory::cuda && !usable) return "no pool of CUDA memory is proposed";
+  if ((memory_ == Memory::cuda || memory_ == Memory::page_locked) && !usable) return "no pool is proposed";
   if (memory_ == Memory::ordinary || !usable) {
     gst_clear_object(&pool_);
     pool_ = gst_video_buffer_pool_new();
@@ -121,8 +121,11 @@ GstBuffer *Pipeline::filled_buffer() {
   guint on_device = GST_MAP_READ;
   if (memory_ == Memory::cuda) on_device |= kMapCuda;
   GstMapInfo map;  // brings what was written to the device
-  if (memory_ == Memory::cuda && gst_buffer_map(buffer, &map, static_cast<GstMapFlags>(on_device)))
-    gst_buffer_unmap(buffer, &map);
+  if (!gst_buffer_map(buffer, &map, static_cast<GstMapFlags>(on_device))) {
+    gst_buffer_unref(buffer);
+    return nullptr;
+  }
+  gst_buffer_unmap(buffer, &map);
   return buffer;
 }
 

@@ -24,9 +24,10 @@ inline bool have_element(const char *name) {
 
 // Where the frames lie that go in.
 enum class Memory {
-  proposed,  // in buffers of the pool that the elements propose, else in ordinary ones
-  ordinary,  // in pageable memory of an ordinary pool, whatever the elements propose
-  cuda,      // on the device, in buffers of the pool that the elements propose
+  any,          // in buffers of the pool that the elements propose, else in ordinary ones
+  page_locked,  // in page-locked memory, which the elements must propose
+  ordinary,     // in pageable memory of an ordinary pool, whatever the elements propose
+  cuda,         // on the device, in buffers of the pool that the elements propose
 };
 
 class Pipeline {
@@ -36,7 +37,7 @@ class Pipeline {
   // elements: as for gst-launch-1.0. bytes: a frame of the format and size, as gst_video_info_set_format lays
   // it out.
   Pipeline(const std::string &elements, const std::string &format, Size size,
-           const std::vector<std::uint8_t> &bytes, Memory memory = Memory::proposed);
+           const std::vector<std::uint8_t> &bytes, Memory memory = Memory::any);
   ~Pipeline();
   Pipeline(const Pipeline &) = delete;
   Pipeline &operator=(const Pipeline &) = delete;
