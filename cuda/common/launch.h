@@ -16,14 +16,23 @@ struct LaunchSite {
   int line;
 };
 
+// The size of a block: its threads, and its dynamic shared memory (dynamic_shared.cuh).
+struct BlockSize {
+  dim3 threads;
+  std::size_t shared_bytes = 0;
+
+  BlockSize(dim3 block_threads, std::size_t bytes = 0) : threads(block_threads), shared_bytes(bytes) {}
+};
+
 // Enqueues kernel(args...) on stream. Enqueues only; an error of the launch itself is returned, one that
 // happens while the kernel runs shows at the next synchronisation.
 template <typename... Parameters>
-Status launch(LaunchSite site, void (*kernel)(Parameters...), dim3 grid, dim3 block, cudaStream_t stream,
+Status launch(LaunchSite site, void (*kernel)(Parameters...), dim3 grid, BlockSize block, cudaStream_t stream,
               std::type_identity_t<Parameters>... args) {
   cudaLaunchConfig_t config = {};
   config.gridDim = grid;
-  config.blockDim = block;
+  config.blockDim = block.threads;
+  config.dynamicSmemBytes = block.shared_bytes;
   config.stream = stream;
   return check_cuda(cudaLaunchKernelEx(&config, kernel, args...), site.kernel, site.file, site.line);
 }
@@ -31,6 +40,6 @@ Status launch(LaunchSite site, void (*kernel)(Parameters...), dim3 grid, dim3 bl
 }  // namespace cudavision
 
 // CUDAVISION_LAUNCH(kernel, grid, block, stream, arguments...), or with a pointer to one of several kernels
-// and the name that they share.
+// and the name that they share. block: a dim3, or {dim3, bytes of dynamic shared memory}.
 #define CUDAVISION_LAUNCH(kernel, ...) CUDAVISION_LAUNCH_NAMED(#kernel, (kernel), __VA_ARGS__)
 #define CUDAVISION_LAUNCH_NAMED(name, ...) ::cudavision::launch({name, __FILE__, __LINE__}, __VA_ARGS__)

@@ -6,6 +6,7 @@
 
 #include "common/buffer.h"
 #include "common/launch.h"
+#include "common/row_chunks.cuh"
 #include "histogram/histogram_rules.h"
 
 namespace cudavision::histogram {
@@ -15,7 +16,6 @@ constexpr int kThreads = 512;
 constexpr int kBlocks =
     264;  // two for each multiprocessor of the largest device; smaller ones run them in turns
 constexpr int kCopies = 4;  // of the tables in a block: a quarter of its warps share one
-constexpr int kChunk = 16;  // bytes that a thread loads at once
 
 struct Accumulator {  // in global memory, all zero between frames
   unsigned count[kMaxChannels][kValues];
@@ -32,16 +32,14 @@ struct Layout {  // by value
 __device__ void count_chunk(const SampleRows &rows, int y, int chunk,
                             unsigned (&table)[kMaxChannels][kValues]) {
   const std::uint8_t *row = rows.data + y * rows.pitch_bytes;
-  // Chunk 0 ends at the first aligned address of the row, so that all but the ends are aligned.
-  const int head = static_cast<int>(-reinterpret_cast<std::uintptr_t>(row) & (kChunk - 1));
-  const int first = head - kChunk + chunk * kChunk;
+  const auto [first, whole] = chunk_of_row(row, rows.row_bytes, chunk);
   uint4 words = make_uint4(0, 0, 0, 0);
-  const bool whole = first >= 0 && first + kChunk <= rows.row_bytes;
   if (whole) words = *reinterpret_cast<const uint4 *>(row + first);
   const unsigned word[4] = {words.x, words.y, words.z, words.w};
-  int phase = (first + kChunk * rows.period) % rows.period;  // first may be negative, by less than a chunk
+  int phase =
+      (first + kChunkBytes * rows.period) % rows.period;  // first may be negative, by less than a chunk
 #pragma unroll
-  for (int i = 0; i < kChunk; ++i) {
+  for (int i = 0; i < kChunkBytes; ++i) {
     const int at = first + i, channel = rows.channel_of[phase];
     if (++phase == rows.period) phase = 0;
     if (!whole && (at < 0 || at >= rows.row_bytes)) continue;
@@ -115,7 +113,7 @@ class HistogramCuda final : public Histogram {
     int most = 0;
     for (int i = 0; i < samples.count; ++i) {
       const SampleRows &rows = samples.rows[i];
-      layout.chunks_per_row[i] = divide_up(rows.row_bytes, kChunk) + 1;
+      layout.chunks_per_row[i] = chunks_of_row(rows.row_bytes);
       layout.chunks[i] = layout.chunks_per_row[i] * rows.rows;
       most = layout.chunks[i] > most ? layout.chunks[i] : most;
     }
