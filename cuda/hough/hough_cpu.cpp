@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The CPU backend of the Hough transform: strips of rows list their points, groups of directions take the
+// votes of all of them, each in rows of its own, and find their peaks; the peaks are sorted.
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "common/owned_memory.h"
+#include "hough/hough_rules.h"
+#include "hough/segments_cpu.h"
+#include "hough/votes_cpu.h"
+
+namespace cudavision::hough {
+namespace {
+
+constexpr int kStripRows = 64;
+constexpr int kAnglesPerTask = 8;  // whose rows, about 2000 votes each at 1080p, stay in the second cache
+
+class HoughCpu final : public Hough {
+ public:
+  HoughCpu(const Execution &execution, Size size)
+      : execution_(execution),
+        size_(size),
+        points_(static_cast<std::size_t>(divide_up(size.height, kStripRows))) {}
+
+  Status run(ImageView<const std::uint8_t> edges, ImageView<const std::uint8_t> luma,
+             const HoughParams &params, const HoughList &list) override {
+    CUDAVISION_TRY(check_run(edges, luma, size_, params));
+    CUDAVISION_TRY(prepare(params));
+    if (params.gradient_voting && stretches_.empty()) stretches_ = stretches_of(*plan_);
+    list_all_points(edges, params.gradient_voting ? luma : ImageView<const std::uint8_t>{});
+    count_votes(params);
+    find_peaks(params);
+    if (params.mode == HoughMode::lines)
+      write_lines(params, list);
+    else
+      write_segments(edges, params, list);
+    return {};
+  }
+
+  Status copy_votes(ImageView<std::uint32_t> votes) override {
+    CUDAVISION_TRY(check_votes(votes, plan_ ? &*plan_ : nullptr));
+    const Space space = this->space();
+    const auto load = [&](std::ptrdiff_t offset) { return space.votes[offset]; };
+    for (int n = 0; n < space.angle_count; ++n)
+      for (int r = 0; r < space.rho_count; ++r)
+        votes.row(n)[r] = votes_at(space, n, r - space.index_of(0), load);
+    return {};
+  }
+
+ private:
+  Status prepare(const HoughParams &params) {
+    if (plan_ && same_plan(params, planned_for_)) return {};
+    plan_.reset();
+    stretches_.clear();
+    Plan plan;
+    CUDAVISION_TRY(make_plan(size_, params, &plan));
+    CUDAVISION_TRY(
+        votes_.allocate(execution_, std::max<std::size_t>(plan.cells(), 1) * sizeof(std::uint32_t)));
+    peaks_.resize(static_cast<std::size_t>(divide_up(static_cast<int>(plan.angles.size()), kAnglesPerTask)));
+    plan_ = std::move(plan);
+    planned_for_ = params;
+    return {};
+  }
+
+  Space space() const {
+    return space_of(*plan_, size_, plan_->angles.data(), static_cast<std::uint32_t *>(votes_.data()));
+  }
+  int tasks() const { return static_cast<int>(peaks_.size()); }
+  // The directions [first, last) of a task.
+  std::pair<int, int> angles_of(int task) const {
+    return {task * kAnglesPerTask,
+            std::min(static_cast<int>(plan_->angles.size()), (task + 1) * kAnglesPerTask)};
+  }
+
+  void list_all_points(ImageView<const std::uint8_t> edges, ImageView<const std::uint8_t> luma) {
+    execution_.workers->run(static_cast<int>(points_.size()), [&](int strip, int) {
+      list_points(edges, luma, strip * kStripRows, std::min(size_.height, (strip + 1) * kStripRows),
+                  &points_[static_cast<std::size_t>(strip)]);
+    });
+  }
+
+  void count_votes(const HoughParams &params) {
+    const Space space = this->space();
+    execution_.workers->run(tasks(), [&](int task, int) {
+      const auto [first, last] = angles_of(task);
+      std::fill(space.votes + space.row(first), space.votes + space.row(last), 0u);
+      for (const EdgePoints &points : points_)
+        if (params.gradient_voting)
+          vote_near_gradient(space, first, last, points, stretches_);
+        else
+          vote(space, first, last, points);
+    });
+  }
+
+  // All peaks, in their order, go to keys_.
+  void find_peaks(const HoughParams &params) {
+    const Space space = this->space();
+    const auto threshold = static_cast<std::uint32_t>(params.threshold);
+    const auto load = [votes = space.votes](std::ptrdiff_t offset) { return votes[offset]; };
+    execution_.workers->run(tasks(), [&](int task, int) {
+      std::vector<Key> &peaks = peaks_[static_cast<std::size_t>(task)];
+      peaks.clear();
+      const auto [first, last] = angles_of(task);
+      for (int n = first; n < last; ++n) {
+        const Angle &angle = space.angles[n];
+        const std::uint32_t *row = space.votes + space.row(n);
+        for (int i = 0; i < angle.count; ++i)
+          if (row[i] > threshold && is_peak(space, n, angle.first + i, row[i], params.nms_radius, load))
+            peaks.push_back(key_of(space, n, angle.first + i, row[i]));
+      }
+    });
+    keys_.clear();
+    for (const std::vector<Key> &peaks : peaks_) keys_.insert(keys_.end(), peaks.begin(), peaks.end());
+    std::sort(keys_.begin(), keys_.end());
+  }
+
+  void write_lines(const HoughParams &params, const HoughList &list) {
+    const int found = static_cast<int>(keys_.size()), listed = std::min(found, params.max_lines);
+    for (int i = 0; i < listed; ++i) list.lines[i] = line_of(space(), keys_[static_cast<std::size_t>(i)]);
+    *list.count = {listed, found, found};
+  }
+
+  void write_segments(ImageView<const std::uint8_t> edges, const HoughParams &params, const HoughList &list) {
+    const int peaks = static_cast<int>(keys_.size());
+    const std::vector<Key> &segments =
+        segments_.find(*execution_.workers, space(), keys_, std::min(peaks, params.max_lines), edges, params);
+    const int found = static_cast<int>(segments.size()), listed = std::min(found, params.max_lines);
+    for (int i = 0; i < listed; ++i)
+      list.lines[i] = segment_of(space(), keys_.data(), segments[static_cast<std::size_t>(i)], edges);
+    *list.count = {listed, found, peaks};
+  }
+
+  Execution execution_;
+  Size size_;
+  std::vector<EdgePoints> points_;  // of each strip of rows
+  std::optional<Plan> plan_;
+  HoughParams planned_for_;
+  OwnedBytes votes_;
+  std::vector<Stretches> stretches_;     // of the plan; made when gradients are first asked for
+  std::vector<std::vector<Key>> peaks_;  // of each task
+  std::vector<Key> keys_;
+  SegmentFinder segments_;
+};
+
+}  // namespace
+
+Status make_hough_cpu(const Execution &execution, Size size, std::unique_ptr<Hough> *hough) {
+  *hough = std::make_unique<HoughCpu>(execution, size);
+  return {};
+}
+
+}  // namespace cudavision::hough

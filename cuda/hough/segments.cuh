@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The third and fourth kernel of the Hough transform, for segments: walk_rules.h, a warp for each line and
+// then for each candidate.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "common/block_sort.cuh"
+#include "common/last_block.cuh"
+#include "common/warp.cuh"
+#include "hough/votes.cuh"
+#include "hough/walk_rules.h"
+
+namespace cudavision::hough {
+
+constexpr int kWalkThreads = 256, kJudgeThreads = 512;
+constexpr int kJudgeCacheKeys = 4096;
+
+struct SegmentTask {
+  Space space;
+  ImageView<const std::uint8_t> edges;
+  const Key *keys;  // of the lines, in order
+  Counters *counters;
+  unsigned *owners;  // the rank of the line that each pixel belongs to
+  Key *candidates, *segments;
+  int max_lines, min_length, max_gap;
+  HoughList list_out;
+
+  __device__ unsigned &owner(Pixel pixel) const {
+    return owners[static_cast<std::ptrdiff_t>(pixel.y) * edges.width + pixel.x];
+  }
+  // How many lines are followed.
+  __device__ int line_count() const { return min(static_cast<int>(counters->peaks), max_lines); }
+};
+
+// A run that ended: when it is long enough it becomes a candidate and claims its pixels, each lane those of
+// steps of its own. Every lane calls.
+__device__ inline void close_run(const SegmentTask &task, const Walk &walk, const Run &run, int lane) {
+  if (!is_long(end_of_run(walk, task.edges, run.first), end_of_run(walk, task.edges, run.last),
+               task.min_length))
+    return;
+  if (lane == 0) task.candidates[atomicAdd(&task.counters->candidates, 1u)] = run.pack();
+  for (int step = run.first + lane; step <= run.last; step += 32)
+    for (unsigned bits = edges_of_step(walk, task.edges, step); bits != 0; bits &= bits - 1)
+      atomicMin(&task.owner(pixel_of(walk, step, trailing_zeros(bits))), static_cast<unsigned>(run.rank));
+}
+
+static __global__ void __launch_bounds__(kWalkThreads)
+    walk_lines_kernel(const __grid_constant__ SegmentTask task) {
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
+  const int warp = static_cast<int>(blockIdx.x) * (kWalkThreads / 32) + thread / 32;
+  const int warps = static_cast<int>(gridDim.x) * (kWalkThreads / 32), lines = task.line_count();
+  for (int rank = warp; rank < lines; rank += warps) {
+    const Walk walk = walk_of(task.space, peak_of(task.space, task.keys[rank]));
+    const auto close = [&](int first, int last) { close_run(task, walk, {rank, first, last}, lane); };
+    RunFinder finder{task.max_gap};
+    for (int step = 0; step < walk.steps; step += 32) {
+      const bool present = step + lane < walk.steps && edges_of_step(walk, task.edges, step + lane) != 0;
+      finder.feed(__ballot_sync(kFullWarp, present), step, close);
+    }
+    finder.finish(close);
+  }
+}
+
+// Whether more than half of the present steps have a pixel of their own. Every lane calls, and gets the
+// answer.
+__device__ inline bool owns(const SegmentTask &task, const Walk &walk, const Run &run, int lane) {
+  int present = 0, own = 0;
+  for (int step = run.first + lane; step <= run.last; step += 32) {
+    const unsigned edge_bits = edges_of_step(walk, task.edges, step);
+    bool is_own = false;
+    for (unsigned bits = edge_bits; bits != 0; bits &= bits - 1)
+      is_own |= task.owner(pixel_of(walk, step, trailing_zeros(bits))) == static_cast<unsigned>(run.rank);
+    present += edge_bits != 0, own += is_own;
+  }
+  const int balance = warp_inclusive_sum(2 * own - present, lane);
+  return __shfl_sync(kFullWarp, balance, 31) > 0;
+}
+
+// The last block to finish sorts the segments and writes them.
+static __global__ void __launch_bounds__(kJudgeThreads)
+    judge_candidates_kernel(const __grid_constant__ SegmentTask task) {
+  __shared__ SortKey cache[kJudgeCacheKeys];
+  __shared__ bool is_last;
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
+  const int warp = static_cast<int>(blockIdx.x) * (kJudgeThreads / 32) + thread / 32;
+  const int warps = static_cast<int>(gridDim.x) * (kJudgeThreads / 32);
+  const int candidates = static_cast<int>(task.counters->candidates);
+  for (int i = warp; i < candidates; i += warps) {
+    const Run run = Run::unpack(task.candidates[i]);
+    const Walk walk = walk_of(task.space, peak_of(task.space, task.keys[run.rank]));
+    if (owns(task, walk, run, lane) && lane == 0)
+      task.segments[atomicAdd(&task.counters->segments, 1u)] = run.pack();
+  }
+  if (!is_last_block(&task.counters->judges_done, gridDim.x, &is_last)) return;
+
+  const int found = static_cast<int>(__ldcg(&task.counters->segments)), listed = min(found, task.max_lines);
+  sort_keys<kJudgeThreads>(task.segments, found, cache, kJudgeCacheKeys);
+  for (int i = thread; i < listed; i += kJudgeThreads)
+    task.list_out.lines[i] = segment_of(task.space, task.keys, task.segments[i], task.edges);
+  if (thread == 0) *task.list_out.count = {listed, found, static_cast<int>(task.counters->peaks)};
+}
+
+}  // namespace cudavision::hough

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Segments on the CPU: a first round over the lines walks and claims, a second one judges.
+#include "hough/segments_cpu.h"
+
+#include <algorithm>
+
+namespace cudavision::hough {
+namespace {
+
+constexpr int kLinesPerTask = 32;
+
+}  // namespace
+
+void SegmentFinder::claim(const Walk &walk, ImageView<const std::uint8_t> edges, const Run &run) {
+  const auto rank = static_cast<std::uint32_t>(run.rank);
+  for (int step = run.first; step <= run.last; ++step)
+    for (unsigned bits = edges_of_step(walk, edges, step); bits != 0; bits &= bits - 1) {
+      const Pixel pixel = pixel_of(walk, step, trailing_zeros(bits));
+      const std::atomic_ref<std::uint32_t> owned(owner(pixel, edges.width));
+      std::uint32_t before = owned.load(std::memory_order_relaxed);
+      while (rank < before && !owned.compare_exchange_weak(before, rank, std::memory_order_relaxed)) {
+      }
+    }
+}
+
+bool SegmentFinder::owns(const Walk &walk, ImageView<const std::uint8_t> edges, const Run &run) {
+  int present = 0, own = 0;
+  for (int step = run.first; step <= run.last; ++step) {
+    const unsigned edge_bits = edges_of_step(walk, edges, step);
+    bool is_own = false;
+    for (unsigned bits = edge_bits; bits != 0; bits &= bits - 1)
+      is_own |=
+          owner(pixel_of(walk, step, trailing_zeros(bits)), edges.width) == static_cast<unsigned>(run.rank);
+    present += edge_bits != 0, own += is_own;
+  }
+  return 2 * own > present;
+}
+
+const std::vector<Key> &SegmentFinder::find(const Workers &workers, const Space &space,
+                                            const std::vector<Key> &keys, int line_count,
+                                            ImageView<const std::uint8_t> edges, const HoughParams &params) {
+  owners_.assign(static_cast<std::size_t>(space.width) * static_cast<std::size_t>(space.height), kUnclaimed);
+  const int tasks = divide_up(line_count, kLinesPerTask);
+  found_.resize(std::max(found_.size(), static_cast<std::size_t>(tasks)));
+  workers.run(tasks, [&](int task, int) {
+    std::vector<Key> &found = found_[static_cast<std::size_t>(task)];
+    found.clear();
+    for (int rank = task * kLinesPerTask; rank < std::min(line_count, (task + 1) * kLinesPerTask); ++rank) {
+      const Walk walk = walk_of(space, peak_of(space, keys[static_cast<std::size_t>(rank)]));
+      const auto close = [&](int first, int last) {
+        if (!is_long(end_of_run(walk, edges, first), end_of_run(walk, edges, last), params.min_length))
+          return;
+        found.push_back(Run{rank, first, last}.pack());
+        claim(walk, edges, {rank, first, last});
+      };
+      RunFinder finder{params.max_gap};
+      for (int step = 0; step < walk.steps; step += 32) {
+        unsigned bits = 0;
+        for (int i = 0; i < std::min(32, walk.steps - step); ++i)
+          bits |= static_cast<unsigned>(edges_of_step(walk, edges, step + i) != 0) << i;
+        finder.feed(bits, step, close);
+      }
+      finder.finish(close);
+    }
+  });
+  workers.run(tasks, [&](int task, int) {
+    std::erase_if(found_[static_cast<std::size_t>(task)], [&](Key key) {
+      const Run run = Run::unpack(key);
+      return !owns(walk_of(space, peak_of(space, keys[static_cast<std::size_t>(run.rank)])), edges, run);
+    });
+  });
+  segments_.clear();
+  for (int task = 0; task < tasks; ++task)
+    segments_.insert(segments_.end(), found_[static_cast<std::size_t>(task)].begin(),
+                     found_[static_cast<std::size_t>(task)].end());
+  return segments_;
+}
+
+}  // namespace cudavision::hough
