@@ -10,8 +10,7 @@
 // 3. Judge. A candidate is a segment when more than half of its present steps have a pixel of its own. So of
 //    the many peaks that one drawn line makes in the accumulator one reports it, and lines that cross keep
 //    their length.
-// Nothing depends on an order of threads: pixels go to the least rank, candidates are judged
-//    one by one.
+// Nothing depends on an order of threads: pixels go to the least rank, candidates are judged one by one.
 #pragma once
 
 #include <bit>
