@@ -19,8 +19,9 @@ constexpr int kMarkBlocks = 1024;  // shared by few primitives, so that a large 
 constexpr int kBlockX = 32, kBlockY = 8;
 
 // Marks pixels first, first + stride, ... of a span.
-__device__ void mark_span(Span span, int first, int stride, unsigned id, ImageView<unsigned> ids) {
-  const Span clipped = clip(span, {0, 0, ids.width, ids.height});
+__device__ void mark_span(Span span, int first, int stride, unsigned id, Span within,
+                          ImageView<unsigned> ids) {
+  const Span clipped = clip(span, within);
   const int width = clipped.x1 - clipped.x0, height = clipped.y1 - clipped.y0;
   if (width <= 0 || height <= 0) return;
   for (int p = first; p < width * height; p += stride)
@@ -30,7 +31,7 @@ __device__ void mark_span(Span span, int first, int stride, unsigned id, ImageVi
 // Blocks (i, *) take primitive i and every gridDim.x-th after it. The spans of a line are short and many: a
 // thread for each. Those of the others are long and few: a block for each.
 __global__ void __launch_bounds__(kMarkThreads)
-    mark_primitives_kernel(const Primitive *primitives, int capacity, const int *count,
+    mark_primitives_kernel(const Primitive *primitives, int capacity, const int *count, Span within,
                            ImageView<unsigned> ids) {
   const int used = count == nullptr ? capacity : min(*count, capacity);
   const int thread = static_cast<int>(threadIdx.x), slice = static_cast<int>(blockIdx.y);
@@ -41,10 +42,10 @@ __global__ void __launch_bounds__(kMarkThreads)
     const int spans = span_count(primitive);
     if (primitive.kind == Primitive::Kind::line) {
       for (int s = slice * kMarkThreads + thread; s < spans; s += slices * kMarkThreads)
-        mark_span(span_of(primitive, s), 0, 1, id, ids);
+        mark_span(span_of(primitive, s), 0, 1, id, within, ids);
     } else {
       for (int s = slice; s < spans; s += slices)
-        mark_span(span_of(primitive, s), thread, kMarkThreads, id, ids);
+        mark_span(span_of(primitive, s), thread, kMarkThreads, id, within, ids);
     }
   }
 }
@@ -72,14 +73,15 @@ class CanvasCuda final : public Canvas {
                                                    static_cast<std::size_t>(ids.height), execution_.stream));
   }
 
-  Status draw(const Frame &frame, const Primitive *primitives, int capacity, const int *count) override {
+  Status draw(const Frame &frame, const Primitive *primitives, int capacity, const int *count,
+              Region region) override {
     CUDAVISION_TRY(check_size("frame", frame.size(), size_));
     if (capacity == 0) return {};
     const int blocks = std::min(capacity, kMarkBlocks);
-    CUDAVISION_TRY(
-        CUDAVISION_LAUNCH(mark_primitives_kernel,
-                          dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(kMarkBlocks / blocks)),
-                          dim3(kMarkThreads), execution_.stream, primitives, capacity, count, ids_.view()));
+    CUDAVISION_TRY(CUDAVISION_LAUNCH(
+        mark_primitives_kernel,
+        dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(kMarkBlocks / blocks)), dim3(kMarkThreads),
+        execution_.stream, primitives, capacity, count, drawable(region, size_), ids_.view()));
     const dim3 grid(static_cast<unsigned>(divide_up(frame.width, kBlockX << cell_shift_x(frame))),
                     static_cast<unsigned>(divide_up(frame.height, kBlockY << cell_shift_y(frame))));
     return CUDAVISION_LAUNCH(color_cells_kernel, grid, dim3(kBlockX, kBlockY), execution_.stream, frame,

@@ -36,8 +36,13 @@ class Canvas {
   // memory, so that a list which a kernel made is drawn without asking the host. At a pixel that several
   // cover, the last one of the list shows, its color laid over the picture: p becomes (alpha c + (255 -
   // alpha) p + 127) / 255. A subsampled chroma sample takes the color of the last one that covers any of its
-  // pixels. Alpha and padding stay. CUDA: enqueues two kernels.
-  virtual Status draw(const Frame &frame, const Primitive *primitives, int capacity, const int *count) = 0;
+  // pixels. Alpha and padding stay. What lies outside of the region is clipped. CUDA: enqueues two kernels.
+  virtual Status draw(const Frame &frame, const Primitive *primitives, int capacity, const int *count,
+                      Region region) = 0;
+  // On the whole frame.
+  Status draw(const Frame &frame, const Primitive *primitives, int capacity, const int *count) {
+    return draw(frame, primitives, capacity, count, {0, 0, frame.width, frame.height});
+  }
 };
 
 // Scratch: CUDA 4 bytes a pixel, CPU 64 rows of that a thread.

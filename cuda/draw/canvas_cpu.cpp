@@ -22,7 +22,8 @@ class CanvasCpu final : public Canvas {
         ids_(static_cast<std::size_t>(execution.workers->thread_count()),
              std::vector<unsigned>(static_cast<std::size_t>(size.width) * kBandRows)) {}
 
-  Status draw(const Frame &frame, const Primitive *primitives, int capacity, const int *count) override {
+  Status draw(const Frame &frame, const Primitive *primitives, int capacity, const int *count,
+              Region region) override {
     CUDAVISION_TRY(check_size("frame", frame.size(), size_));
     const int used = count == nullptr ? capacity : std::min(*count, capacity);
     execution_.workers->run(divide_up(size_.height, kBandRows), [&](int band, int slot) {
@@ -31,20 +32,21 @@ class CanvasCpu final : public Canvas {
       const auto id_row = [&](int y) {
         return ids.data() + static_cast<std::ptrdiff_t>(y - rows.y0) * size_.width;
       };
+      const Span within = clip(rows, drawable(region, size_));
       bool any = false;
-      for (int i = 0; i < used; ++i) any |= mark(primitives[i], static_cast<unsigned>(i + 1), rows, id_row);
+      for (int i = 0; i < used; ++i) any |= mark(primitives[i], static_cast<unsigned>(i + 1), within, id_row);
       if (any) color(frame, primitives, rows, id_row);
     });
     return {};
   }
 
  private:
-  // Later primitives overwrite earlier ones. True when a pixel of the band is covered.
+  // Later primitives overwrite earlier ones. True when a pixel within is covered.
   template <typename IdRow>
-  static bool mark(const Primitive &primitive, unsigned id, Span rows, const IdRow &id_row) {
+  static bool mark(const Primitive &primitive, unsigned id, Span within, const IdRow &id_row) {
     bool any = false;
     for (int i = 0, spans = span_count(primitive); i < spans; ++i) {
-      const Span s = clip(span_of(primitive, i), rows);
+      const Span s = clip(span_of(primitive, i), within);
       if (s.x0 >= s.x1) continue;
       for (int y = s.y0; y < s.y1; ++y) {
         std::fill(id_row(y) + s.x0, id_row(y) + s.x1, id);

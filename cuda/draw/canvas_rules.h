@@ -86,6 +86,12 @@ CUDAVISION_HOST_DEVICE constexpr Span clip(Span s, Span to) {
           s.y1 < to.y1 ? s.y1 : to.y1};
 }
 
+// What may be drawn on: the part of the region within the picture.
+inline Span drawable(Region region, Size size) {
+  const Span span{region.x, region.y, region.x + region.width, region.y + region.height};
+  return clip(span, {0, 0, size.width, size.height});
+}
+
 // How many pixels of x and of y the coarsest chroma sample of the frame covers, as shifts.
 CUDAVISION_HOST_DEVICE constexpr int cell_shift_x(const Frame &f) {
   return f.model == ColorModel::yuv ? f.component[1].shift_x : 0;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "common/backends.h"
 #include "draw/canvas.h"
 #include "support/test_frame.h"
 
@@ -67,10 +68,13 @@ inline int topmost(const Primitives &primitives, int x, int y) {
   return -1;
 }
 
-inline HostFrame definition(HostFrame frame, const Primitives &primitives) {
-  HostImage<int> top(frame.size);
-  for (int y = 0; y < top.height(); ++y)
-    for (int x = 0; x < top.width(); ++x) top.at(x, y) = topmost(primitives, x, y);
+// Pixels outside of the region are covered by nothing.
+inline HostFrame definition(HostFrame frame, const Primitives &primitives,
+                            Region region = {0, 0, kMaxSide, kMaxSide}) {
+  HostImage<int> top(frame.size, -1);
+  for (int y = std::max(region.y, 0); y < std::min(region.y + region.height, top.height()); ++y)
+    for (int x = std::max(region.x, 0); x < std::min(region.x + region.width, top.width()); ++x)
+      top.at(x, y) = topmost(primitives, x, y);
   for (int c = 0; c < frame.component_count(); ++c) {
     const PixelLayout::Place &place = frame.format->layout.place[c];
     for (int y = 0; y < top.height(); y += 1 << place.shift_y)

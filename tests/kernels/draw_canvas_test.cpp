@@ -27,6 +27,7 @@ using cudavision::ColorModel;
 using cudavision::Execution;
 using cudavision::make_canvas;
 using cudavision::Primitive;
+using cudavision::Region;
 using cudavision::Size;
 using Kind = cudavision::Primitive::Kind;
 
@@ -52,11 +53,16 @@ class List {
     count_.write(bytes);
   }
   cudavision::Status draw(Canvas *canvas, const cudavision::Frame &frame) const {
-    return canvas->draw(frame, reinterpret_cast<const Primitive *>(primitives_.data()), capacity_,
-                        has_count_ ? reinterpret_cast<const int *>(count_.data()) : nullptr);
+    return canvas->draw(frame, primitives(), capacity_, count());
+  }
+  cudavision::Status draw(Canvas *canvas, const cudavision::Frame &frame, Region region) const {
+    return canvas->draw(frame, primitives(), capacity_, count(), region);
   }
 
  private:
+  const Primitive *primitives() const { return reinterpret_cast<const Primitive *>(primitives_.data()); }
+  const int *count() const { return has_count_ ? reinterpret_cast<const int *>(count_.data()) : nullptr; }
+
   int capacity_;
   Memory primitives_, count_;
   bool has_count_;
@@ -315,6 +321,23 @@ TEST_P(DrawCanvas, nothing_is_left_of_the_frame_before) {
     EXPECT_TRUE(same(second.download(), definition(frame, few))) << name;
     EXPECT_TRUE(same(third.download(), definition(frame, few))) << name;
   }
+}
+
+TEST_P(DrawCanvas, region_clips_what_is_drawn) {
+  const Size size{45, kEmulated ? 31 : 140};
+  const Primitives primitives = random_primitives(size, 20, 24);
+  const List list(execution(), primitives);
+  const std::unique_ptr<Canvas> canvas = canvas_of(execution(), size);
+  for (const char *name : {"GRAY8", "RGB", "NV12", "YUY2"})
+    for (const Region region :
+         {Region{0, 0, 1, 1}, Region{7, 5, 20, 11}, Region{10, 3, 100, 200}, Region{-5, -9, 20, 20},
+          Region{44, 30, 1, 1}, Region{60, 0, 5, 5}, Region{3, 3, 0, 0}}) {
+      const HostFrame frame(format_named(name), size, 25);
+      const TestFrame test_frame(execution(), frame, kOddPitch);
+      EXPECT_TRUE(succeeds(list.draw(canvas.get(), test_frame.frame(), region)));
+      EXPECT_TRUE(same(test_frame.download(), definition(frame, primitives, region)))
+          << name << " " << region.x << "," << region.y << " " << region.width << "x" << region.height;
+    }
 }
 
 TEST_P(DrawCanvas, frame_of_another_size_is_refused_and_stays_untouched) {
