@@ -22,11 +22,15 @@
 // clang-format on
 #include "gstcudacanny.h"
 
+#include <utility>
+#include <vector>
+
 #include "base/attach.h"
 #include "base/format.h"
 #include "base/properties.h"
 #include "base/tensor_pool.h"
 #include "canny/canny.h"
+#include "canny_properties.h"
 #include "common/owned_memory.h"
 #include "draw/draw.h"
 #include "histogram/histogram.h"
@@ -140,37 +144,15 @@ GType output_type() {
   return type;
 }
 
-GType aperture_type() {
-  static const GEnumValue values[] = {
-      {3, "3x3 pixels", "3"}, {5, "5x5 pixels", "5"}, {7, "7x7 pixels", "7"}, {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionCannyAperture", values);
-  return type;
-}
-
 void install_properties(GObjectClass *klass) {
   using S = CannySettings;
-  Properties::install(
-      klass, [](GObject *object) { return reinterpret_cast<GstCudaVisionCanny *>(object)->settings; },
-      {cudavision::real_property<S>(
-           {"low-threshold", "Low threshold",
-            "Pixels whose gradient exceeds it are edges where they hang together with a pixel "
-            "above high-threshold (units of the Sobel operator; swapped if it is the larger)"},
-           &S::low_threshold, 0, 1e7),
-       cudavision::real_property<S>(
-           {"high-threshold", "High threshold",
-            "Pixels whose gradient exceeds it are edges (units of the Sobel operator)"},
-           &S::high_threshold, 0, 1e7),
-       cudavision::enum_property<S>({"aperture", "Aperture",
-                                     "Size of the Sobel operator in pixels; gradients, and with them fitting "
-                                     "thresholds, grow with it"},
-                                    aperture_type(), &S::aperture, cudavision::Mutable::controllable),
-       cudavision::boolean_property<S>(
+  std::vector<cudavision::Property<S>> properties = cudavision::canny_properties<S>();
+  properties.insert(
+      properties.end(),
+      {cudavision::boolean_property<S>(
            {"l2-gradient", "L2 gradient",
             "Measure the gradient by sqrt(dx^2 + dy^2), otherwise by |dx| + |dy|"},
            &S::l2_gradient, cudavision::Mutable::controllable),
-       cudavision::real_property<S>({"gaussian-sigma", "Gaussian sigma",
-                                     "Smoothing before all else, in pixels (0 = off), as cv::GaussianBlur"},
-                                    &S::gaussian_sigma, 0, 16),
        cudavision::boolean_property<S>(
            {"hysteresis", "Hysteresis",
             "Keep weak pixels that hang together with strong ones, otherwise strong ones alone"},
@@ -180,6 +162,9 @@ void install_properties(GObjectClass *klass) {
        cudavision::color_property<S>(
            {"color", "Color", "Colour and opacity of drawn edges as 0xAARRGGBB (default opaque red)"},
            &S::color)});
+  Properties::install(
+      klass, [](GObject *object) { return reinterpret_cast<GstCudaVisionCanny *>(object)->settings; },
+      std::move(properties));
 }
 
 void finalize(GObject *object) {

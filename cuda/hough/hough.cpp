@@ -50,6 +50,12 @@ HoughShape hough_shape(Size size, const HoughParams &params) {
   return {round_even((params.max_theta - params.min_theta) / theta), round_even(distances / rho)};
 }
 
+Status check_accumulator(Size size, const HoughParams &params) {
+  CUDAVISION_TRY(validate(params));
+  hough::Plan plan;
+  return catch_bad_alloc([&] { return hough::make_plan(size, params, &plan); });
+}
+
 bool hough::same_plan(const HoughParams &a, const HoughParams &b) {
   return a.rho == b.rho && a.theta == b.theta && a.min_theta == b.min_theta && a.max_theta == b.max_theta;
 }

@@ -75,6 +75,9 @@ struct HoughShape {
 };
 HoughShape hough_shape(Size size, const HoughParams &params);
 
+// Refuses parameters whose accumulator would be larger than 2 GiB for pictures of this size; names its bytes.
+Status check_accumulator(Size size, const HoughParams &params);
+
 // Finds lines in maps of one size. Owns its scratch. Not thread-safe: one per stream.
 class Hough {
  public:
@@ -84,7 +87,7 @@ class Hough {
   // otherwise it may be empty. Both in the backend's memory, of the size given to make_hough. CUDA: enqueues
   // two kernels for lines and four for segments. Allocates only in the first call, and when rho, theta,
   // min_theta, max_theta, max_lines, min_length or max_gap, or the need for segments or gradients, change.
-  // Refuses an accumulator of more than 2 GiB; every error of memory names bytes.
+  // Refuses what validate() and check_accumulator() refuse; every error of memory names bytes.
   virtual Status run(ImageView<const std::uint8_t> edges, ImageView<const std::uint8_t> luma,
                      const HoughParams &params, const HoughList &list) = 0;
 

@@ -3,16 +3,13 @@
 #include "elements/histogram_reference.h"
 
 #include <opencv2/imgproc.hpp>
+#include <utility>
 
+#include "elements/drawn_frame.h"
 #include "histogram/plot.h"
 
 namespace cudavision::test {
 namespace {
-
-Region region_of(const VideoFrame &frame, Part part) {
-  if (part.width == 0) return {0, 0, frame.size().width, frame.size().height};
-  return {part.x, part.y, part.width, part.height};
-}
 
 int channel_count(const VideoFrame &frame, const HistogramCase &histogram) {
   return histogram.channels ? frame.component_count() : 1;
@@ -38,28 +35,6 @@ void append_counts(const cv::Mat &samples, const HistogramCase &histogram,
   cv::Mat result;
   cv::calcHist(&samples, 1, &channel, cv::Mat(), result, 1, &histogram.bins, &ranges);
   for (int i = 0; i < histogram.bins; ++i) counts->push_back(static_cast<std::uint32_t>(result.at<float>(i)));
-}
-
-Frame view_of(VideoFrame *frame) {
-  const GstVideoInfo &info = frame->info();
-  Frame view;
-  view.model = frame->is_rgb()                 ? ColorModel::rgb
-               : frame->component_count() == 1 ? ColorModel::gray
-                                               : ColorModel::yuv;
-  view.width = frame->size().width;
-  view.height = frame->size().height;
-  for (int c = 0; c < frame->component_count(); ++c)
-    view.component[c] = {&frame->sample(c, 0, 0), GST_VIDEO_INFO_COMP_STRIDE(&info, c),
-                         GST_VIDEO_INFO_COMP_PSTRIDE(&info, c), frame->shift_x(c), frame->shift_y(c)};
-  return view;
-}
-
-Color color_in(const VideoFrame &frame, std::uint32_t argb) {
-  const Colour colour = colour_in(frame, argb);
-  Color color;
-  for (std::size_t i = 0; i < 3; ++i) color.component[i] = static_cast<std::uint8_t>(colour[i]);
-  color.alpha = static_cast<std::uint8_t>(argb >> 24);
-  return color;
 }
 
 HistogramPlot styled_plot(const VideoFrame &frame, Region region, int channels) {
@@ -97,10 +72,7 @@ VideoFrame with_plot(VideoFrame frame, const HistogramCase &histogram, Part part
   std::vector<Primitive> primitives(static_cast<std::size_t>(count));
   const HistogramPlot plot = styled_plot(frame, region_of(frame, part), channels);
   EXPECT_TRUE(plot_histogram(cpu, counts.data(), channels, histogram.bins, plot, primitives.data()).ok());
-  std::unique_ptr<Canvas> canvas;
-  EXPECT_TRUE(make_canvas(cpu, frame.size(), &canvas).ok());
-  EXPECT_TRUE(canvas->draw(view_of(&frame), primitives.data(), count, nullptr).ok());
-  return frame;
+  return with_primitives(std::move(frame), primitives);
 }
 
 Part plot_of(const VideoFrame &frame, const HistogramCase &histogram, Part part) {
