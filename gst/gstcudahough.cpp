@@ -22,9 +22,9 @@
 
 #include <gst/cudavision/cudavision.h>
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numbers>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -88,19 +88,13 @@ namespace {
 
 using Properties = cudavision::PropertyTable<HoughSettings>;
 
-// A line of the region in coordinates of the frame. theta of a line that has rounded up to pi becomes 0.
+// A line of the region in coordinates of the frame.
 GstCudaVisionLine line_of_frame(const HoughLine &line, cudavision::Region region) {
-  const double moved =
+  const double rho =
       line.rho + region.x * std::cos(double{line.theta}) + region.y * std::sin(double{line.theta});
-  const bool turned = line.theta >= std::numbers::pi;
   const auto x = static_cast<float>(region.x), y = static_cast<float>(region.y);
-  return {static_cast<float>(turned ? -moved : moved),
-          turned ? 0 : line.theta,
-          line.votes,
-          line.x1 + x,
-          line.y1 + y,
-          line.x2 + x,
-          line.y2 + y};
+  return {
+      static_cast<float>(rho), line.theta, line.votes, line.x1 + x, line.y1 + y, line.x2 + x, line.y2 + y};
 }
 
 class HoughOperation final : public cudavision::Operation {

@@ -240,23 +240,6 @@ TEST_F(CudaHough, empty_frame_has_a_meta_without_lines) {
   EXPECT_TRUE(lines_from(&hough, frame_with_rectangle("RGB", {40, 30}, {})).empty());
 }
 
-// Directions that round up to pi are those of upright lines: the meta says 0.
-TEST_F(CudaHough, theta_stays_below_pi) {
-  VideoFrame frame("GRAY8", {60, 40});
-  for (int y = 0; y < 40; ++y)
-    for (int x = 0; x < 60; ++x) frame.sample(0, x, y) = x == 25 ? 255 : 0;
-  Harness hough("cudahough input=edges threshold=38 display=false");
-  g_object_set(hough.element(), "min-theta", kPi / 2, "theta", kPi / 2 / 89, nullptr);  // the 89th is at pi
-  const Lines lines = lines_from(&hough, frame);
-  const std::vector<cv::Vec3f> expected = opencv_lines(frame, {38, 1, kPi / 2 / 89, kPi / 2, kPi, {}, true});
-  ASSERT_EQ(lines.size(), expected.size());
-  for (const GstCudaVisionLine &line : lines) {
-    EXPECT_GE(line.theta, 0);
-    EXPECT_LT(double{line.theta}, kPi);
-    EXPECT_NEAR(line.x1 * std::cos(line.theta) + line.y1 * std::sin(line.theta), line.rho, 0.6);
-  }
-}
-
 // --- capacity ---
 
 TEST_F(CudaHough, lines_beyond_the_maximum_are_counted_and_warned_of_once) {
