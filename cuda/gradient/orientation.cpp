@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The directions of the bins' edges.
+#include "gradient/orientation.h"
+
+#include <cmath>
+#include <numbers>
+
+namespace cudavision {
+
+OrientationTable make_orientation_table(int bins) {
+  constexpr long double kOne = 1LL << 50;
+  OrientationTable table;
+  table.bins = bins;
+  for (int k = 0; k <= bins; ++k)
+    table.sine[k] = std::llround(kOne * std::sin(std::numbers::pi_v<long double> / 2 * k / bins));
+  return table;
+}
+
+}  // namespace cudavision
