@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
 #include <type_traits>
 
 #include "common/check.h"
@@ -23,6 +24,15 @@ struct BlockSize {
 
   BlockSize(dim3 block_threads, std::size_t bytes = 0) : threads(block_threads), shared_bytes(bytes) {}
 };
+
+// Lets a kernel be launched with so much dynamic shared memory, where that is more than 48 KiB. The limit is
+// the kernel's, for all who launch it on the device: ask for the most that the device has, lest one takes it
+// from another.
+template <typename... Parameters>
+Status allow_shared_bytes(void (*kernel)(Parameters...), std::size_t shared_bytes) {
+  return CUDAVISION_CHECK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                    static_cast<int>(shared_bytes)));
+}
 
 // Enqueues kernel(args...) on stream. Enqueues only; an error of the launch itself is returned, one that
 // happens while the kernel runs shows at the next synchronisation.

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What both backends of local histograms share: checks, shapes, memory and the choice of a backend.
+#include "localhist/localhist.h"
+
+#include "common/backends.h"
+#include "localhist/localhist_rules.h"
+
+namespace cudavision {
+namespace {
+
+Status check_range(const char *name, int value, int most) {
+  if (value >= 1 && value <= most) return {};
+  return invalid_argument(std::string(name) + " must be between 1 and " + std::to_string(most) + ", not " +
+                          std::to_string(value));
+}
+
+}  // namespace
+
+Status validate(const LocalHistogramParams &p) {
+  const bool brightness = p.feature == LocalFeature::brightness;
+  CUDAVISION_TRY(check_range(brightness ? "bins with feature=brightness" : "bins", p.bins,
+                             brightness ? kMaxBrightnessBins : kMaxGradientBins));
+  CUDAVISION_TRY(check_range("window-width", p.window.width, kMaxWindowSide));
+  CUDAVISION_TRY(check_range("window-height", p.window.height, kMaxWindowSide));
+  CUDAVISION_TRY(check_range("stride-x", p.stride_x, kMaxWindowSide));
+  return check_range("stride-y", p.stride_y, kMaxWindowSide);
+}
+
+Status shape_of(Size picture, const LocalHistogramParams &params, LocalHistogramShape *shape) {
+  CUDAVISION_TRY(validate(params));
+  const Size window = params.window;
+  if (window.width > picture.width || window.height > picture.height)
+    return invalid_argument("window-width and window-height (" + to_string(window) +
+                            ") must not exceed the picture's (" + to_string(picture) + ")");
+  shape->rows = (picture.height - window.height) / params.stride_y + 1;
+  shape->cols = (picture.width - window.width) / params.stride_x + 1;
+  const localhist::SumKind sums = localhist::sums_of(params);
+  shape->element = localhist::is_weighted(sums)           ? HistogramElement::f32
+                   : sums == localhist::SumKind::counts16 ? HistogramElement::u16
+                                                          : HistogramElement::u32;
+  const std::size_t element_bytes = shape->element == HistogramElement::u16 ? 2 : 4;
+  shape->histogram_bytes = static_cast<std::size_t>(shape->rows) * static_cast<std::size_t>(shape->cols) *
+                           static_cast<std::size_t>(params.bins) * element_bytes;
+  return {};
+}
+
+std::size_t scratch_bytes(const Execution &execution, Size picture, const LocalHistogramParams &params) {
+  const std::size_t pixels =
+      static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.height);
+  const std::size_t map_bytes =
+      pixels * (localhist::is_weighted(localhist::sums_of(params)) ? sizeof(localhist::WeightMap)
+                                                                   : sizeof(localhist::BinMap));
+  if (execution.backend == Backend::cuda)  // brightness is read where it lies
+    return params.feature == LocalFeature::gradient ? map_bytes : 0;
+  return map_bytes + localhist::scratch_bytes_cpu(execution.workers->thread_count(), picture, params);
+}
+
+Status localhist::check_run(Size luma, Size made_for, const LocalHistogramParams &params,
+                            const LocalHistogramOutput &output, const float *model) {
+  CUDAVISION_TRY(check_size("luma", luma, made_for));
+  const LocalReduction reduction = params.reduction;
+  const bool complete =
+      reduction == LocalReduction::none
+          ? output.histograms != nullptr
+          : output.value != nullptr && (output.argmax != nullptr || reduction != LocalReduction::argmax);
+  if (!complete) return invalid_argument("an output that the reduction writes is null");
+  if (reduction == LocalReduction::distance && model == nullptr)
+    return invalid_argument("the distance needs a model");
+  return {};
+}
+
+Status localhist::check_region(Size luma, Size made_for, Region region) {
+  CUDAVISION_TRY(check_size("luma", luma, made_for));
+  if (region.x >= 0 && region.y >= 0 && region.width > 0 && region.height > 0 &&
+      region.width <= luma.width - region.x && region.height <= luma.height - region.y)
+    return {};
+  return invalid_argument("the model's region of " + to_string(Size{region.width, region.height}) +
+                          " pixels does not lie within the picture");
+}
+
+Status make_local_histogram(const Execution &execution, Size size, const LocalHistogramParams &params,
+                            std::unique_ptr<LocalHistogram> *room) {
+  LocalHistogramShape shape;
+  CUDAVISION_TRY(shape_of(size, params, &shape));
+  if (size.width > kMaxSide || size.height > kMaxSide)
+    return invalid_argument(to_string(size) + " pixels: each side must be at most " +
+                            std::to_string(kMaxSide));
+  return run_on_backend(execution, localhist::make_local_histogram_cpu,
+                        CUDAVISION_IF_CUDA(localhist::make_local_histogram_cuda), size, params, room);
+}
+
+}  // namespace cudavision

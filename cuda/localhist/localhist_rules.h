@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What both backends of local histograms share: bins and weights of pixels, sums, and reductions.
+#pragma once
+
+#include <cmath>
+#include <type_traits>
+
+#include "common/host_device.h"
+#include "gradient/orientation.h"
+#include "localhist/localhist.h"
+
+namespace cudavision::localhist {
+
+// --- pixels ---
+
+// What a pixel adds: weight to a bin. kNoBin, and no weight, where the gradient is zero.
+constexpr int kNoBin = 511;
+struct Sample {
+  int bin = kNoBin;
+  unsigned weight = 0;
+
+  friend bool operator==(const Sample &, const Sample &) = default;
+};
+
+CUDAVISION_HOST_DEVICE constexpr int brightness_bin(int value, int bins) { return value * bins >> 8; }
+
+// In units of 1 / weight_scale. Every operation is rounded as IEEE 754 has it, so that both backends agree;
+// the roundings before the last one move the result by less than 1/100.
+constexpr int weight_scale(GradientWeight weight) {
+  return weight == GradientWeight::count ? 1 : weight == GradientWeight::magnitude ? 16 : 512;
+}
+CUDAVISION_HOST_DEVICE inline unsigned fixed_weight(Gradient g, GradientWeight weight) {
+  if (weight == GradientWeight::count) return 1;
+  const float magnitude = sqrtf(static_cast<float>(g.dx * g.dx + g.dy * g.dy));
+  const float scaled = weight == GradientWeight::magnitude ? 16.0f * magnitude : 512.0f * sqrtf(magnitude);
+  return static_cast<unsigned>(scaled + 0.5f);
+}
+inline unsigned largest_weight(const LocalHistogramParams &p) {
+  if (p.feature == LocalFeature::brightness) return 1;
+  const int component = largest_component(p.op);
+  return fixed_weight({component, component}, p.weight);
+}
+
+// The gradients' samples, computed once a frame: the bin alone where each counts 1, or both in a word.
+using BinMap = std::uint16_t;
+using WeightMap = std::uint32_t;
+template <typename Map>
+CUDAVISION_HOST_DEVICE constexpr Map pack(Sample sample) {
+  if constexpr (std::is_same_v<Map, BinMap>)
+    return static_cast<Map>(sample.bin);
+  else
+    return sample.weight << 9 | static_cast<unsigned>(sample.bin);
+}
+CUDAVISION_HOST_DEVICE constexpr Sample unpack(BinMap packed) { return {packed, packed == kNoBin ? 0u : 1u}; }
+CUDAVISION_HOST_DEVICE constexpr Sample unpack(WeightMap packed) {
+  return {static_cast<int>(packed & 511u), packed >> 9};
+}
+
+// --- sums ---
+
+// What the sums of a window need. A column of one has 16 bits for counts and 32 for weights in any case: it
+// is at most 1024 pixels high.
+enum class SumKind { counts16, counts32, weights32, weights64 };
+inline SumKind sums_of(const LocalHistogramParams &p) {
+  const long long area = static_cast<long long>(p.window.width) * p.window.height;
+  if (p.feature == LocalFeature::brightness || p.weight == GradientWeight::count)
+    return area <= 65535 ? SumKind::counts16 : SumKind::counts32;
+  // 31 bits: signed conversion to f32 is the one that every processor has.
+  return area * largest_weight(p) < 1LL << 31 ? SumKind::weights32 : SumKind::weights64;
+}
+inline bool is_weighted(SumKind sums) { return sums == SumKind::weights32 || sums == SumKind::weights64; }
+
+// Gradients that are zero are not counted, so that a reduction needs the sum of all bins too.
+inline bool needs_total(const LocalHistogramParams &p) {
+  return p.reduction != LocalReduction::none && p.feature == LocalFeature::gradient;
+}
+
+// --- reductions of a histogram in ascending order of its bins ---
+
+// What is known when the bins so far were seen; sums are numbers in fixed point, as f32.
+struct Reduced {
+  float value = 0;  // argmax: the most of a bin; entropy and distance: the sum so far
+  int bin = 0;      // argmax: the bin of it
+};
+
+CUDAVISION_HOST_DEVICE inline Reduced reduce_bin(LocalReduction reduction, Reduced so_far, int bin, float sum,
+                                                 float total, const float *model) {
+  if (reduction == LocalReduction::argmax) return sum > so_far.value ? Reduced{sum, bin} : so_far;
+  const float share = total > 0 ? sum / total : 0.0f;
+  if (reduction == LocalReduction::distance)
+    so_far.value += fabsf(share - model[bin]);
+  else if (share > 0)
+    so_far.value -= share * log2f(share);
+  return so_far;
+}
+
+// After the last bin.
+CUDAVISION_HOST_DEVICE inline Reduced finish_reduction(LocalReduction reduction, Reduced reduced,
+                                                       float total) {
+  if (reduction == LocalReduction::argmax && total > 0) reduced.value /= total;
+  return reduced;
+}
+
+// What both implementations refuse: outputs that the reduction needs and has not.
+Status check_run(Size luma, Size made_for, const LocalHistogramParams &params,
+                 const LocalHistogramOutput &output, const float *model);
+// What take_model refuses.
+Status check_region(Size luma, Size made_for, Region region);
+
+std::size_t scratch_bytes_cpu(int threads, Size size, const LocalHistogramParams &params);
+Status make_local_histogram_cpu(const Execution &execution, Size size, const LocalHistogramParams &params,
+                                std::unique_ptr<LocalHistogram> *room);
+Status make_local_histogram_cuda(const Execution &execution, Size size, const LocalHistogramParams &params,
+                                 std::unique_ptr<LocalHistogram> *room);
+
+}  // namespace cudavision::localhist

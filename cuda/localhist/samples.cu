@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What each pixel's gradient adds, and the histogram of a model's region.
+#include "localhist/samples.h"
+
+#include <cuda_runtime.h>
+
+#include "common/launch.h"
+
+namespace cudavision::localhist {
+namespace {
+
+constexpr int kMapBlockX = 32, kMapBlockY = 8;
+constexpr int kModelThreads = 256;
+
+// A thread for each pixel.
+template <typename Map>
+__global__ void __launch_bounds__(kMapBlockX *kMapBlockY)
+    map_gradients_kernel(ImageView<const std::uint8_t> luma, ImageView<Map> map, GradientOperator op,
+                         GradientWeight weight, const __grid_constant__ OrientationTable table) {
+  const int x = static_cast<int>(blockIdx.x) * kMapBlockX + static_cast<int>(threadIdx.x);
+  const int y = static_cast<int>(blockIdx.y) * kMapBlockY + static_cast<int>(threadIdx.y);
+  if (x >= luma.width || y >= luma.height) return;
+  const Gradient g = gradient_of(op, [&luma, x, y](int i, int j) {
+    return static_cast<int>(luma.row(clamp_index(y + j, luma.height))[clamp_index(x + i, luma.width)]);
+  });
+  Sample sample;
+  if (g != Gradient{}) sample = {orientation_bin(g, table), fixed_weight(g, weight)};
+  map.row(y)[x] = pack<Map>(sample);
+}
+
+// One block counts a region; done once for a model, not for each frame.
+template <typename Source>
+__global__ void __launch_bounds__(kModelThreads)
+    take_shares_kernel(const __grid_constant__ Source source, Region region, int bins, float *shares) {
+  __shared__ unsigned long long sums[kMaxGradientBins];
+  __shared__ unsigned long long total;
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int i = thread; i < bins; i += kModelThreads) sums[i] = 0;
+  if (thread == 0) total = 0;
+  __syncthreads();
+  for (int y = 0; y < region.height; ++y)
+    for (int x = thread; x < region.width; x += kModelThreads) {
+      const Sample sample = source.at(region.x + x, region.y + y);
+      if (sample.weight == 0) continue;
+      const unsigned long long weight = sample.weight;
+      atomicAdd(&sums[sample.bin], weight);
+      atomicAdd(&total, weight);
+    }
+  __syncthreads();
+  for (int i = thread; i < bins; i += kModelThreads)
+    shares[i] = total > 0 ? static_cast<float>(sums[i]) / static_cast<float>(total) : 0.0f;
+}
+
+}  // namespace
+
+template <typename Map>
+Status map_gradients(const Execution &execution, ImageView<const std::uint8_t> luma, GradientOperator op,
+                     GradientWeight weight, const OrientationTable &table, ImageView<Map> map) {
+  const dim3 grid(static_cast<unsigned>(divide_up(map.width, kMapBlockX)),
+                  static_cast<unsigned>(divide_up(map.height, kMapBlockY)));
+  return CUDAVISION_LAUNCH_NAMED("map_gradients_kernel", map_gradients_kernel<Map>, grid,
+                                 dim3(kMapBlockX, kMapBlockY), execution.stream, luma, map, op, weight,
+                                 table);
+}
+
+template <typename Source>
+Status take_shares(const Execution &execution, const Source &source, Region region, int bins, float *shares) {
+  return CUDAVISION_LAUNCH_NAMED("take_shares_kernel", take_shares_kernel<Source>, dim3(1),
+                                 dim3(kModelThreads), execution.stream, source, region, bins, shares);
+}
+
+template Status map_gradients(const Execution &, ImageView<const std::uint8_t>, GradientOperator,
+                              GradientWeight, const OrientationTable &, ImageView<BinMap>);
+template Status map_gradients(const Execution &, ImageView<const std::uint8_t>, GradientOperator,
+                              GradientWeight, const OrientationTable &, ImageView<WeightMap>);
+template Status take_shares(const Execution &, const BrightnessSource &, Region, int, float *);
+template Status take_shares(const Execution &, const MapSource<BinMap> &, Region, int, float *);
+template Status take_shares(const Execution &, const MapSource<WeightMap> &, Region, int, float *);
+
+}  // namespace cudavision::localhist

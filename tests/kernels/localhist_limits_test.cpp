@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Local histograms at the limits of their parameters, sums and memory, on every backend.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "kernels/localhist_definition.h"
+#include "localhist/tile_plan.h"
+
+namespace {
+
+using namespace cudavision::test;
+using cudavision::GradientOperator;
+using cudavision::GradientWeight;
+using cudavision::HistogramElement;
+using cudavision::HistogramLayout;
+using cudavision::LocalFeature;
+using cudavision::LocalHistogram;
+using cudavision::LocalHistogramParams;
+using cudavision::LocalHistogramShape;
+using cudavision::LocalReduction;
+using cudavision::make_local_histogram;
+using cudavision::Region;
+using cudavision::shape_of;
+using cudavision::Size;
+using cudavision::Status;
+using cudavision::localhist::DeviceLimits;
+using cudavision::localhist::plan_tiles;
+using cudavision::localhist::TilePlan;
+
+class LocalHistLimits : public BackendTest {};
+CUDAVISION_TEST_ON_EVERY_BACKEND(LocalHistLimits);
+
+// --- shapes ---
+
+TEST(LocalHistShape, counts_windows_and_bytes) {
+  LocalHistogramShape shape;
+  ASSERT_TRUE(succeeds(shape_of({1280, 720}, gradient_params(9, {16, 16}), &shape)));
+  EXPECT_EQ(shape.rows, 705);
+  EXPECT_EQ(shape.cols, 1265);
+  EXPECT_EQ(shape.element, HistogramElement::u16);
+  EXPECT_EQ(shape.histogram_bytes, 705u * 1265u * 9u * 2u);
+  LocalHistogramParams strided = gradient_params(9, {16, 16}, GradientWeight::magnitude);
+  strided.stride_x = 7;
+  strided.stride_y = 1024;
+  ASSERT_TRUE(succeeds(shape_of({1280, 720}, strided, &shape)));
+  EXPECT_EQ(shape.rows, 1);
+  EXPECT_EQ(shape.cols, 1264 / 7 + 1);
+  EXPECT_EQ(shape.element, HistogramElement::f32);
+  // More than 2^32 bytes.
+  ASSERT_TRUE(succeeds(shape_of({3840, 2160}, brightness_params(256, {257, 256}), &shape)));
+  EXPECT_EQ(shape.element, HistogramElement::u32);
+  EXPECT_EQ(shape.histogram_bytes, 3584ull * 1905 * 256 * 4);
+}
+
+TEST(LocalHistShape, element_is_wide_enough_for_the_window) {
+  LocalHistogramShape shape;
+  for (const auto &[window, element] : {std::pair{Size{255, 257}, HistogramElement::u16},
+                                        {Size{256, 256}, HistogramElement::u32},
+                                        {Size{64, 1023}, HistogramElement::u16},
+                                        {Size{64, 1024}, HistogramElement::u32}}) {
+    ASSERT_TRUE(succeeds(shape_of({2000, 2000}, brightness_params(2, window), &shape)));
+    EXPECT_EQ(shape.element, element) << window.width << "x" << window.height;
+  }
+}
+
+TEST(LocalHistShape, what_cannot_be_is_refused_and_named) {
+  LocalHistogramShape shape;
+  const auto refuses = [&](LocalHistogramParams params, const char *name) {
+    const Status status = shape_of({2000, 1500}, params, &shape);
+    EXPECT_TRUE(refused(status)) << params;
+    EXPECT_NE(status.text().find(name), std::string::npos) << status.text();
+  };
+  refuses(brightness_params(0, {8, 8}), "bins");
+  refuses(brightness_params(257, {8, 8}), "feature=brightness");
+  refuses(gradient_params(361, {8, 8}), "bins");
+  refuses(gradient_params(-1, {8, 8}), "bins");
+  refuses(gradient_params(9, {0, 8}), "window-width");
+  refuses(gradient_params(9, {1025, 8}), "window-width");
+  refuses(gradient_params(9, {8, 1025}), "window-height");
+  LocalHistogramParams params;
+  params.stride_x = 0;
+  refuses(params, "stride-x");
+  params.stride_x = 1;
+  params.stride_y = 1025;
+  refuses(params, "stride-y");
+  EXPECT_TRUE(refused(shape_of({7, 8}, gradient_params(9, {8, 8}), &shape)));
+  EXPECT_TRUE(refused(shape_of({8, 7}, gradient_params(9, {8, 8}), &shape)));
+  EXPECT_TRUE(succeeds(shape_of({8, 8}, gradient_params(9, {8, 8}), &shape)));
+}
+
+// --- sums ---
+
+// Every pixel of a window in one bin: at the largest window whose counts fit 16 bits, and beyond it.
+TEST_P(LocalHistLimits, full_bins_do_not_wrap) {
+  for (const Size window : {Size{255, 257}, Size{256, 256}, Size{64, 1024}}) {
+    const Picture picture = constant({window.width + 2, window.height + 1}, 255);
+    const LocalHistogramParams params = brightness_params(4, window);
+    const std::uint32_t area = static_cast<std::uint32_t>(window.width * window.height);
+    Windows windows(execution(), picture.size(), params);
+    if (area <= 65535) {
+      const auto counts = windows.histograms<std::uint16_t>(picture);
+      EXPECT_EQ(count_of(counts, static_cast<std::uint16_t>(area)), 6);
+      EXPECT_EQ(count_of(counts, std::uint16_t{0}), 18);
+    } else {
+      const auto counts = windows.histograms<std::uint32_t>(picture);
+      EXPECT_EQ(count_of(counts, area), 6);
+      EXPECT_EQ(count_of(counts, 0u), 18);
+    }
+  }
+}
+
+// Columns of bars so steep that every pixel's gradient is the operator's largest.
+Picture bars(Size size) {
+  Picture picture(size);
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) picture.at(x, y) = x / 2 % 2 == 0 ? 0 : 255;
+  return picture;
+}
+
+// 1024 x 1024 pixels of scharr's largest gradient: 2^20 * 4080 * 16 is more than 2^32.
+TEST_P(LocalHistLimits, weighted_sums_beyond_32_bits_are_exact) {
+  const Size window = kEmulated ? Size{1024, 160} : Size{1024, 1024};
+  LocalHistogramParams params = gradient_params(4, window, GradientWeight::magnitude);
+  params.op = GradientOperator::scharr;
+  const Picture picture = bars({1026, window.height + 1});
+  Windows windows(execution(), picture.size(), params);
+  EXPECT_TRUE(same(windows.histograms<float>(picture), definition<float>(picture, params)));
+}
+
+TEST_P(LocalHistLimits, weighted_sums_below_31_bits_are_exact) {
+  for (const GradientWeight weight : {GradientWeight::magnitude, GradientWeight::sqrt_magnitude})
+    ASSERT_TRUE(equals_definition(execution(), bars({260, 66}), gradient_params(5, {256, 64}, weight)));
+}
+
+// --- sizes ---
+
+TEST_P(LocalHistLimits, largest_windows_of_the_most_bins_equal_the_definition) {
+  const Picture picture = noise({1027, kEmulated ? 5 : 1025}, 31);
+  const int height = picture.height() - 1;
+  ASSERT_TRUE(equals_definition(execution(), picture, gradient_params(360, {1024, height})));
+  ASSERT_TRUE(equals_definition(execution(), picture, brightness_params(256, {1024, height})));
+  ASSERT_TRUE(equals_definition(execution(), noise({4, 1026}, 32), gradient_params(9, {2, 1024})));
+  LocalHistogramParams planar = gradient_params(100, {1024, height}, GradientWeight::sqrt_magnitude);
+  planar.layout = HistogramLayout::planar;
+  ASSERT_TRUE(equals_definition(execution(), picture, planar));
+}
+
+// Both use one kernel, whose limit of shared memory is one for all who launch it.
+TEST_P(LocalHistLimits, rooms_of_much_and_of_little_shared_memory_take_turns) {
+  const Picture picture = noise({400, 9}, 35);
+  const LocalHistogramParams much = brightness_params(256, {256, 3}), little = brightness_params(256, {2, 3});
+  LocalHistogramShape shape;
+  ASSERT_TRUE(succeeds(shape_of(picture.size(), much, &shape)));
+  EXPECT_GT(plan_tiles(much, shape, {4, 64 << 10}).shared_bytes(), std::size_t{48} << 10);
+  Windows first(execution(), picture.size(), much), second(execution(), picture.size(), little);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(same(first.histograms<std::uint16_t>(picture), definition<std::uint16_t>(picture, much)));
+    ASSERT_TRUE(same(second.histograms<std::uint16_t>(picture), definition<std::uint16_t>(picture, little)));
+  }
+}
+
+TEST_P(LocalHistLimits, largest_windows_are_reduced) {
+  const Picture picture = noise({1026, 6}, 33);
+  LocalHistogramParams params = gradient_params(360, {1024, 5}, GradientWeight::magnitude);
+  params.reduction = LocalReduction::argmax;
+  Windows windows(execution(), picture.size(), params);
+  const Reductions actual = windows.reductions(picture);
+  const DefinedWindows expected(picture, params);
+  for (int row = 0; row < 2; ++row)
+    for (int col = 0; col < 3; ++col) {
+      const std::vector<std::uint64_t> &sums = expected.at(row, col);
+      ASSERT_EQ(actual.argmax.at(col, row), std::max_element(sums.begin(), sums.end()) - sums.begin());
+    }
+}
+
+// --- plans ---
+
+// Whatever is asked for fits a block of the smallest device, and covers the map.
+TEST(LocalHistPlan, always_fits_the_device) {
+  for (const std::size_t shared_bytes : {48u << 10, 64u << 10, 227u << 10})
+    for (const int bins : {1, 2, 9, 16, 31, 64, 100, 256, 360})
+      for (const int width : {1, 7, 16, 256, 1024})
+        for (const int stride : {1, 3, 200, 1024})
+          for (const LocalReduction reduction : {LocalReduction::none, LocalReduction::argmax})
+            for (const HistogramLayout layout : {HistogramLayout::interleaved, HistogramLayout::planar})
+              for (const GradientWeight weight : {GradientWeight::count, GradientWeight::magnitude}) {
+                LocalHistogramParams params = gradient_params(bins, {width, 16}, weight);
+                params.stride_x = stride;
+                params.reduction = reduction;
+                params.layout = layout;
+                LocalHistogramShape shape;
+                ASSERT_TRUE(succeeds(shape_of({1920, 1080}, params, &shape)));
+                const TilePlan plan = plan_tiles(params, shape, {132, shared_bytes});
+                SCOPED_TRACE(testing::Message() << params << ", " << shared_bytes << " bytes");
+                ASSERT_GE(plan.cols, 1);
+                ASSERT_GE(plan.rows, 1);
+                ASSERT_LE(plan.shared_bytes(), shared_bytes);
+                ASSERT_LE(plan.cols, cudavision::localhist::kBlockThreads) << "a thread reduces each";
+                ASSERT_GE(plan.groups * plan.group_bins, bins);
+                ASSERT_LT((plan.groups - 1) * plan.group_bins, bins) << "no group is empty";
+                ASSERT_LE(plan.segment * 1024ll * 92320, 1ll << 32) << "sums over a segment have 32 bits";
+              }
+}
+
+// --- memory ---
+
+TEST_P(LocalHistLimits, scratch_is_what_was_said) {
+  const Size size{123, 77};
+  for (const LocalHistogramParams &params : {brightness_params(256, {8, 8}), gradient_params(9, {8, 8}),
+                                             gradient_params(9, {8, 8}, GradientWeight::magnitude)}) {
+    const std::size_t said = scratch_bytes(execution(), size, params);
+    if (execution().backend == cudavision::Backend::cpu) {
+      EXPECT_GE(said, 123u * 77u * 2u) << "a sample of each pixel";
+      continue;
+    }
+    EXPECT_EQ(said, params.feature == LocalFeature::brightness   ? 0u
+                    : params.weight == GradientWeight::magnitude ? 123u * 77u * 4u
+                                                                 : 123u * 77u * 2u);
+#if CUDAVISION_EMULATED
+    const std::size_t before = simt::live_bytes();
+    Windows windows(execution(), size, params);
+    EXPECT_GE(simt::live_bytes() - before, said);
+    EXPECT_LE(simt::live_bytes() - before, said + 77 * 4 * 512) << "no more than rows are padded";
+#endif
+  }
+}
+
+#if CUDAVISION_EMULATED
+TEST_P(LocalHistLimits, lack_of_device_memory_is_an_error_with_its_size) {
+  simt::fail_allocations_after(0);
+  std::unique_ptr<LocalHistogram> room;
+  const Status status = make_local_histogram(execution(), {64, 48}, gradient_params(9, {8, 8}), &room);
+  EXPECT_EQ(status.code(), Status::Code::out_of_memory);
+  EXPECT_NE(status.text().find("128 x 48 bytes"), std::string::npos) << status.text();
+}
+#endif
+
+// --- refusals ---
+
+TEST_P(LocalHistLimits, wrong_sizes_and_missing_outputs_are_refused) {
+  const Size size{20, 16};
+  const TestImage<std::uint8_t> luma(execution(), noise(size, 34), kTight),
+      other(execution(), {19, 16}, kTight);
+  const TestImage<float> floats(execution(), {9 * 20, 16}, kTight);
+  const TestImage<std::uint16_t> argmax(execution(), {20, 16}, kTight);
+  float *const some = floats.view().data;
+  LocalHistogramParams params = gradient_params(9, {4, 4});
+  Windows windows(execution(), size, params);
+  EXPECT_TRUE(refused(windows.room().run(other.view(), {some, nullptr, nullptr}, nullptr)));
+  EXPECT_TRUE(refused(windows.room().run(luma.view(), {nullptr, argmax.view().data, some}, nullptr)));
+  params.reduction = LocalReduction::argmax;
+  Windows dominant(execution(), size, params);
+  EXPECT_TRUE(refused(dominant.room().run(luma.view(), {some, nullptr, some}, nullptr)));
+  EXPECT_TRUE(refused(dominant.room().run(luma.view(), {some, argmax.view().data, nullptr}, nullptr)));
+  params.reduction = LocalReduction::distance;
+  Windows distance(execution(), size, params);
+  EXPECT_TRUE(refused(distance.room().run(luma.view(), {nullptr, nullptr, some}, nullptr)));
+  for (const Region region : {Region{0, 0, 21, 1}, Region{0, 0, 0, 1}, Region{-1, 0, 2, 2},
+                              Region{19, 15, 1, 2}, Region{5, 5, std::numeric_limits<int>::max(), 1}})
+    EXPECT_TRUE(refused(distance.room().take_model(luma.view(), region, some)))
+        << region.x << "," << region.y << " " << region.width << "x" << region.height;
+}
+
+}  // namespace
