@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Palettes in the components of a video format.
+#include "base/palette.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/format.h"
+
+namespace cudavision {
+namespace {
+
+guint32 opaque(double red, double green, double blue) {  // 0 to 1; what is outside is cut off
+  const auto channel = [](double value, int shift) {
+    return static_cast<guint32>(std::lround(255 * std::clamp(value, 0.0, 1.0))) << shift;
+  };
+  return 0xff000000 | channel(red, 16) | channel(green, 8) | channel(blue, 0);
+}
+
+}  // namespace
+
+ColorMap hue_palette(int count, const GstVideoInfo &info) {
+  ColorMap map;
+  map.count = count;
+  map.dark = color_of(0xff000000, info);
+  for (int i = 0; i < count; ++i) {
+    const double sixth = 6 * (i + 0.5) / count;  // of the circle: each primary is full around its own
+    map.colors[i] =
+        color_of(opaque(std::fabs(sixth - 3) - 1, 2 - std::fabs(sixth - 2), 2 - std::fabs(sixth - 4)), info);
+  }
+  return map;
+}
+
+ColorMap heat_palette(const GstVideoInfo &info) {
+  constexpr int kCount = 256;
+  ColorMap map;
+  map.count = kCount;
+  map.dark = color_of(0xff000000, info);
+  for (int i = 0; i < kCount; ++i) {
+    const double heat = 3.0 * i / (kCount - 1);
+    map.colors[i] = color_of(opaque(heat, heat - 1, heat - 2), info);
+  }
+  return map;
+}
+
+}  // namespace cudavision
