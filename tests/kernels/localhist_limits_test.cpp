@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/localhist_definition.h"
+#include "kernels/localhist_windows.h"
 #include "localhist/tile_plan.h"
 
 namespace {

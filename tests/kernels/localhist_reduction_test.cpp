@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "kernels/localhist_definition.h"
+#include "kernels/localhist_windows.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "histogram/histogram.h"
-#include "kernels/localhist_definition.h"
+#include "kernels/localhist_windows.h"
 #include "support/budget.h"
 
 namespace {
