@@ -93,23 +93,26 @@ TEST(LocalHistShape, what_cannot_be_is_refused_and_named) {
 
 // --- sums ---
 
-// Every pixel of a window in one bin: at the largest window whose counts fit 16 bits, and beyond it.
+// Every pixel of a window in one bin, an even and an odd one, which share words: at the largest window whose
+// counts fit 16 bits, and beyond it.
 TEST_P(LocalHistLimits, full_bins_do_not_wrap) {
-  for (const Size window : {Size{255, 257}, Size{256, 256}, Size{64, 1024}}) {
-    const Picture picture = constant({window.width + 2, window.height + 1}, 255);
-    const LocalHistogramParams params = brightness_params(4, window);
-    const std::uint32_t area = static_cast<std::uint32_t>(window.width * window.height);
-    Windows windows(execution(), picture.size(), params);
-    if (area <= 65535) {
-      const auto counts = windows.histograms<std::uint16_t>(picture);
-      EXPECT_EQ(count_of(counts, static_cast<std::uint16_t>(area)), 6);
-      EXPECT_EQ(count_of(counts, std::uint16_t{0}), 18);
-    } else {
-      const auto counts = windows.histograms<std::uint32_t>(picture);
-      EXPECT_EQ(count_of(counts, area), 6);
-      EXPECT_EQ(count_of(counts, 0u), 18);
+  for (const Size window : {Size{255, 257}, Size{256, 256}, Size{64, 1024}})
+    for (const int bin : {2, 3}) {
+      const Picture picture =
+          constant({window.width + 2, window.height + 1}, static_cast<std::uint8_t>(64 * bin));
+      const LocalHistogramParams params = brightness_params(4, window);
+      const std::uint32_t area = static_cast<std::uint32_t>(window.width * window.height);
+      Windows windows(execution(), picture.size(), params);
+      const auto check = [&](const auto &counts) {
+        for (int row = 0; row < 2; ++row)
+          for (int i = 0; i < 3 * 4; ++i)
+            ASSERT_EQ(counts.at(i, row), i % 4 == bin ? area : 0u) << window.width << "x" << window.height;
+      };
+      if (area <= 65535)
+        check(windows.histograms<std::uint16_t>(picture));
+      else
+        check(windows.histograms<std::uint32_t>(picture));
     }
-  }
 }
 
 // Columns of bars so steep that every pixel's gradient is the operator's largest.
