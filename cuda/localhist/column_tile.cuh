@@ -10,6 +10,9 @@
 
 namespace cudavision::localhist {
 
+// Samples that a thread loads before it counts the first of them: one at a time each would wait for the last.
+constexpr int kAhead = 8;
+
 // Bins [first_bin, first_bin + plan.group_bins) of pixel columns [x, x + columns). Words of columns and of
 // segments are laid out alike; the last one holds the sum of all bins where `has_total` is set.
 template <typename Sums>
@@ -53,7 +56,14 @@ struct ColumnTile {
     for (int i = thread; i < columns; i += kBlockThreads) {
       unsigned *column = words + i * plan.column_stride;
       for (int w = 0; w < plan.column_stride; ++w) column[w] = 0;
-      for (int row = 0; row < height; ++row) add_to_column(column, plan, source.at(x + i, y + row), 1);
+      for (int row = 0; row < height; row += kAhead) {
+        Sample samples[kAhead];
+#pragma unroll
+        for (int k = 0; k < kAhead; ++k)
+          if (row + k < height) samples[k] = source.at(x + i, y + row + k);
+#pragma unroll
+        for (int k = 0; k < kAhead; ++k) add_to_column(column, plan, samples[k], 1);
+      }
     }
     __syncthreads();
     const int count = divide_up(columns, plan.segment) * plan.words;
@@ -67,23 +77,34 @@ struct ColumnTile {
     __syncthreads();
   }
 
-  // Moves the windows' top from row y down to y + distance.
+  // Moves the windows' top from row y down to the next.
   template <typename Source>
-  __device__ void move_down(const Source &source, const TilePlan &plan, int y, int height, int distance) {
-    for (int i = static_cast<int>(threadIdx.x); i < columns; i += kBlockThreads) {
-      unsigned *column = words + i * plan.column_stride;
-      unsigned *segment = segments + i / plan.segment * plan.words;
-      for (int row = y; row < y + distance; ++row) {
-        const Sample leaving = source.at(x + i, row), entering = source.at(x + i, row + height);
-        if (leaving.bin == entering.bin && leaving.weight == entering.weight) continue;
-        add_to_column(column, plan, leaving, -1);
-        add_to_column(column, plan, entering, 1);
-        add_to_segment(segment, plan, leaving, -1);
-        add_to_segment(segment, plan, entering, 1);
-        if (has_total && leaving.weight != entering.weight)
-          atomicAdd(&segment[plan.words - 1], entering.weight - leaving.weight);
-      }
+  __device__ void move_down(const Source &source, const TilePlan &plan, int y, int height) {
+    for (int first = static_cast<int>(threadIdx.x); first < columns; first += kAhead / 2 * kBlockThreads) {
+      Sample leaving[kAhead / 2], entering[kAhead / 2];
+#pragma unroll
+      for (int k = 0; k < kAhead / 2; ++k)
+        if (const int i = first + k * kBlockThreads; i < columns) {
+          leaving[k] = source.at(x + i, y);
+          entering[k] = source.at(x + i, y + height);
+        }
+#pragma unroll
+      for (int k = 0; k < kAhead / 2; ++k)
+        if (leaving[k].bin != entering[k].bin || leaving[k].weight != entering[k].weight)
+          exchange(plan, first + k * kBlockThreads, leaving[k], entering[k]);
     }
+  }
+
+  // Of column i and the segment that it belongs to.
+  __device__ void exchange(const TilePlan &plan, int i, Sample leaving, Sample entering) {
+    unsigned *column = words + i * plan.column_stride;
+    unsigned *segment = segments + i / plan.segment * plan.words;
+    add_to_column(column, plan, leaving, -1);
+    add_to_column(column, plan, entering, 1);
+    add_to_segment(segment, plan, leaving, -1);
+    add_to_segment(segment, plan, entering, 1);
+    if (has_total && leaving.weight != entering.weight)
+      atomicAdd(&segment[plan.words - 1], entering.weight - leaving.weight);
   }
 
   // Sums over the first window of segment s; `window` columns wide.

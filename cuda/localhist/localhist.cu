@@ -18,6 +18,8 @@
 namespace cudavision::localhist {
 namespace {
 
+constexpr int kBlocksAtOnce = 4;  // on a multiprocessor: 64 registers a thread
+
 // The histograms of a row of windows, to global memory or to the stage.
 template <typename Sums, bool kStaged>
 __device__ void slide(const Windows &w, const ColumnTile<Sums> &tile, const Row &row) {
@@ -33,7 +35,10 @@ __device__ void slide(const Windows &w, const ColumnTile<Sums> &tile, const Row 
     const unsigned *left = tile.words + x * plan.column_stride + word;
     const unsigned *right = left + w.window.width * plan.column_stride;
     for (;;) {
-      if (x == next) {
+      const bool is_last = ++x == end;
+      const unsigned entering = is_last ? 0 : *right,
+                     leaving = is_last ? 0 : *left;  // on their way meanwhile
+      if (x > next) {
         if constexpr (kStaged) {
           unsigned *out = tile.stage + col * plan.stage_stride + word * Sums::kBins;
 #pragma unroll
@@ -44,9 +49,9 @@ __device__ void slide(const Windows &w, const ColumnTile<Sums> &tile, const Row 
         ++col;
         next += w.stride_x;
       }
-      if (++x == end) break;
-      sums.add(*right);
-      sums.subtract(*left);
+      if (is_last) break;
+      sums.add(entering);
+      sums.subtract(leaving);
       left += plan.column_stride;
       right += plan.column_stride;
     }
@@ -54,7 +59,7 @@ __device__ void slide(const Windows &w, const ColumnTile<Sums> &tile, const Row 
 }
 
 template <typename Source, typename Sums, bool kStaged>
-__global__ void __launch_bounds__(kBlockThreads)
+__global__ void __launch_bounds__(kBlockThreads, kBlocksAtOnce)
     slide_windows_kernel(const __grid_constant__ Source source, const __grid_constant__ Windows w) {
   CUDAVISION_DYNAMIC_SHARED(shared);
   const TilePlan &plan = w.plan;
@@ -84,7 +89,9 @@ __global__ void __launch_bounds__(kBlockThreads)
         else
           write_histograms(w, tile, row, bins);
       }
-      if (row.y + 1 < end_row) tile.move_down(source, plan, row.y * w.stride_y, w.window.height, w.stride_y);
+      if (row.y + 1 < end_row)
+        for (int y = row.y * w.stride_y; y < (row.y + 1) * w.stride_y; ++y)
+          tile.move_down(source, plan, y, w.window.height);
       __syncthreads();
     }
   }
