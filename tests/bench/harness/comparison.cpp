@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
-#include <optional>
 #include <thread>
 #include <utility>
 
@@ -39,13 +37,14 @@ class CollectingReporter : public benchmark::ConsoleReporter {
   }
 
   bool any_failed() const { return any_failed_; }
-  std::optional<double> median_seconds(const Name &name) const {
-    const auto found = seconds_.find(name.text());
-    if (found == seconds_.end()) return std::nullopt;
-    std::vector<double> times = found->second;
-    std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2),
-                     times.end());
-    return times[times.size() / 2];
+  std::map<std::string, double> median_seconds() const {
+    std::map<std::string, double> medians;
+    for (auto [name, times] : seconds_) {
+      const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+      std::nth_element(times.begin(), middle, times.end());
+      medians[name] = *middle;
+    }
+    return medians;
   }
 
  private:
@@ -96,6 +95,7 @@ int Comparison::run(int argc, char **argv) {
 
   CollectingReporter reporter;
   benchmark::RunSpecifiedBenchmarks(&reporter);
+  seconds_ = reporter.median_seconds();
 
   struct Row {
     std::string ours, peer;
@@ -106,7 +106,7 @@ int Comparison::run(int argc, char **argv) {
   std::vector<Row> rows;
   std::size_t width = 0;
   for (const auto &[ours, peer, least] : pairs_) {
-    const auto ours_seconds = reporter.median_seconds(ours), peer_seconds = reporter.median_seconds(peer);
+    const auto ours_seconds = seconds(ours), peer_seconds = seconds(peer);
     if (!ours_seconds || !peer_seconds) continue;
     rows.push_back({spoken(ours.text()), spoken_peer(peer, ours), *ours_seconds, *peer_seconds, least});
     width = std::max(width, rows.back().ours.size());
@@ -121,6 +121,11 @@ int Comparison::run(int argc, char **argv) {
     too_slow = true;
   }
   return reporter.any_failed() || too_slow ? 1 : 0;
+}
+
+std::optional<double> Comparison::seconds(const Name &name) const {
+  const auto found = seconds_.find(name.text());
+  return found == seconds_.end() ? std::nullopt : std::optional<double>(found->second);
 }
 
 std::vector<int> thread_counts() {

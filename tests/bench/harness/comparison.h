@@ -5,6 +5,8 @@
 #include <benchmark/benchmark.h>
 
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +40,8 @@ class Comparison {
   // medians when there are repetitions) and returns the program's exit status: 0, 1 when a benchmark failed,
   // a ratio is below its least or an option is unknown, 77 when nothing was registered.
   int run(int argc, char **argv);
+  // After run: seconds per iteration of a benchmark, if it was run.
+  std::optional<double> seconds(const Name &name) const;
 
  private:
   struct Pair {
@@ -46,6 +50,7 @@ class Comparison {
   };
   int count_ = 0;
   std::vector<Pair> pairs_;
+  std::map<std::string, double> seconds_;  // medians, by the benchmark's name
 };
 
 // The thread counts that CPU benchmarks are run with: 1 and one per core.
