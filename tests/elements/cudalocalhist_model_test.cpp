@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "elements/frame_budget.h"
 #include "elements/localhist_reference.h"
 #include "elements/tensor.h"
 
@@ -215,31 +216,21 @@ TEST_F(CudaLocalHistMemory, too_much_in_playing_is_an_error) {
 TEST_F(CudaLocalHistMemory, frame_keeps_to_its_budget) {
   const struct {
     const char *description, *format;
-    unsigned launches, uploads, downloads;
+    FrameBudget budget;
   } cases[] = {
-      {"display=false", "NV12", 2, 1, 0},
-      {"display=false", "BGRx", 3, 1, 0},  // one more for the luma
-      {"display=false feature=brightness", "NV12", 1, 1, 0},
-      {"display=false reduce=argmax", "NV12", 2, 1, 0},
-      {"display=false reduce=distance", "NV12", 2, 1, 0},
-      {"display=false reduce=distance message=true", "NV12", 2, 1, 1},
-      {"reduce=argmax", "NV12", 3, 2, 2},
-      {"reduce=none", "NV12", 5, 2, 2},  // histograms, dominant bins, and the painting
+      {"display=false", "NV12", {2, 1, 0}},
+      {"display=false", "BGRx", {3, 1, 0}},  // one more for the luma
+      {"display=false feature=brightness", "NV12", {1, 1, 0}},
+      {"display=false reduce=argmax", "NV12", {2, 1, 0}},
+      {"display=false reduce=distance", "NV12", {2, 1, 0}},
+      {"display=false reduce=distance message=true", "NV12", {2, 1, 1}},
+      {"reduce=argmax", "NV12", {3, 2, 2}},
+      {"reduce=none", "NV12", {5, 2, 2}},  // histograms, dominant bins, and the painting
   };
   for (const auto &c : cases) {
     SCOPED_TRACE(std::string(c.description) + " " + c.format);
     Harness local(std::string("cudalocalhist ") + c.description);
-    const VideoFrame frame(c.format, {66, 34});
-    local.work(frame);  // the first frame may still allocate, and takes the model
-    const simt::Counters before = simt::counters();
-    local.work(frame);
-    const simt::Counters spent = simt::counters() - before;
-    EXPECT_EQ(spent.launches, c.launches);
-    EXPECT_EQ(spent.host_to_device_copies, c.uploads);
-    EXPECT_EQ(spent.device_to_host_copies, c.downloads);
-    EXPECT_EQ(spent.device_to_device_copies + spent.memsets, 0u);
-    EXPECT_EQ(spent.synchronisations, 1u);
-    EXPECT_EQ(spent.allocations + spent.host_allocations + spent.frees + spent.host_frees, 0u);
+    expect_budget(&local, VideoFrame(c.format, {66, 34}), c.budget);
   }
 }
 #endif

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What an element may ask of the GPU for one frame, counted by the emulated CUDA.
+#pragma once
+
+#include "elements/harness.h"
+
+#if CUDAVISION_EMULATED
+namespace cudavision::test {
+
+struct FrameBudget {
+  unsigned launches, uploads, downloads;
+};
+
+// Of a frame after the first one, which may still allocate: it waits once, and allocates and clears nothing.
+inline void expect_budget(Harness *harness, const VideoFrame &frame, FrameBudget budget) {
+  harness->work(frame);
+  const simt::Counters before = simt::counters();
+  harness->work(frame);
+  const simt::Counters spent = simt::counters() - before;
+  EXPECT_EQ(spent.launches, budget.launches);
+  EXPECT_EQ(spent.host_to_device_copies, budget.uploads);
+  EXPECT_EQ(spent.device_to_host_copies, budget.downloads);
+  EXPECT_EQ(spent.device_to_device_copies + spent.memsets, 0u);
+  EXPECT_EQ(spent.synchronisations, 1u);
+  EXPECT_EQ(spent.allocations + spent.host_allocations + spent.frees + spent.host_frees, 0u);
+}
+
+}  // namespace cudavision::test
+#endif
