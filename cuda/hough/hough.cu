@@ -48,8 +48,8 @@ class HoughCuda final : public Hough {
     vote_bytes_ = std::min(vote_bytes_ - kStaticVoteBytes, kMostVoteBytes);
     for (const bool gradient : {false, true})
       for (const bool in_shared : {false, true})
-        CUDAVISION_TRY_CUDA(cudaFuncSetAttribute(vote_kernel_for(gradient, in_shared),
-                                                 cudaFuncAttributeMaxDynamicSharedMemorySize, vote_bytes_));
+        CUDAVISION_TRY(allow_shared_bytes(vote_kernel_for(gradient, in_shared),
+                                          static_cast<std::size_t>(vote_bytes_)));
     CUDAVISION_TRY(points_.allocate(pixel_count()));
     CUDAVISION_TRY(counters_.allocate(1));
     return CUDAVISION_CHECK_CUDA(cudaMemsetAsync(counters_.data(), 0, sizeof(Counters), execution_.stream));

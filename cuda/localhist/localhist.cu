@@ -10,6 +10,7 @@
 #include <cuda_runtime.h>
 
 #include "common/buffer.h"
+#include "common/dynamic_shared.cuh"
 #include "common/launch.h"
 #include "localhist/samples.h"
 #include "localhist/window_output.cuh"
@@ -61,7 +62,7 @@ __device__ void slide(const Windows &w, const ColumnTile<Sums> &tile, const Row 
 template <typename Source, typename Sums, bool kStaged>
 __global__ void __launch_bounds__(kBlockThreads, kBlocksAtOnce)
     slide_windows_kernel(const __grid_constant__ Source source, const __grid_constant__ Windows w) {
-  CUDAVISION_DYNAMIC_SHARED(shared);
+  CUDAVISION_DYNAMIC_SHARED(unsigned char, shared);
   const TilePlan &plan = w.plan;
   ColumnTile<Sums> tile(shared, plan);
   const int first_row = static_cast<int>(blockIdx.y) * plan.rows;
@@ -187,7 +188,7 @@ class LocalHistogramCuda final : public LocalHistogram {
                     static_cast<unsigned>(divide_up(shape_.rows, plan_.rows)),
                     static_cast<unsigned>(params_.reduction == LocalReduction::none ? plan_.groups : 1));
     return CUDAVISION_LAUNCH_NAMED("slide_windows_kernel", kernel, grid,
-                                   BlockShape(dim3(kBlockThreads), plan_.shared_bytes()), execution_.stream,
+                                   BlockSize(dim3(kBlockThreads), plan_.shared_bytes()), execution_.stream,
                                    source, windows);
   }
 

@@ -41,10 +41,6 @@ cudaError_t launch(const cudaLaunchConfig_t &config, const void *kernel, std::fu
 void *dynamic_shared_memory();
 #pragma GCC visibility pop
 
-// What `extern __shared__` declares: a static cannot have the size of a launch.
-#define CUDAVISION_DYNAMIC_SHARED(name) \
-  unsigned char *const name = static_cast<unsigned char *>(simt::dynamic_shared_memory())
-
 inline constexpr std::size_t kMaxParameterBytes = 4096;
 }  // namespace simt
 
