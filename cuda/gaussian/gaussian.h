@@ -29,7 +29,8 @@ class Gaussian {
   virtual ~Gaussian() = default;
   // src, dst: h x w, uint8, not overlapping, of the size given to make_gaussian, in the backend's memory. dst
   // becomes the separable convolution with gaussian_weights(sigma), rows first, rounded once (half up).
-  // Outside the picture src is mirrored without repeating its border pixel. CUDA: enqueues one kernel.
+  // Outside the picture src is mirrored without repeating its border pixel. CUDA: enqueues one kernel, or one
+  // copy where sigma is so small that nothing is smoothed.
   virtual Status run(ImageView<const std::uint8_t> src, ImageView<std::uint8_t> dst, double sigma) = 0;
 };
 

@@ -71,6 +71,8 @@ TEST_F(Simt, byte_intrinsics_match_their_definitions) {
   EXPECT_EQ(__vabsdiffu4(0x00ff1005u, 0xff001007u), 0xffff0002u);
   EXPECT_EQ(__dp4a(0x01020304u, 0x0a0b0c0du, 5u), 10u + 22 + 36 + 52 + 5);
   EXPECT_EQ(__dp4a(-1, 0x01020304, 100), 90);
+  EXPECT_EQ(__dp2a_lo(0xffff0002u, 0x05060708u, 5u), 2u * 8 + 0xffff * 7 + 5);
+  EXPECT_EQ(__dp2a_hi(0xffff0002u, 0x05060708u, 5u), 2u * 6 + 0xffff * 5 + 5);
   EXPECT_EQ(__usad(3, 10, 1), 8u);
   EXPECT_EQ(__umulhi(0x80000000u, 6), 3u);
   EXPECT_EQ(__mulhi(-2, 1), -1);

@@ -67,6 +67,11 @@ inline int __dp4a(int a, int b, int sum) {
         static_cast<unsigned>(static_cast<std::int8_t>(a >> shift) * static_cast<std::int8_t>(b >> shift));
   return static_cast<int>(wrapped);
 }
+// Two 16-bit numbers times the lower (lo) or the upper (hi) two bytes.
+inline unsigned __dp2a_lo(unsigned a, unsigned b, unsigned sum) {
+  return sum + (a & 0xffffu) * (b & 0xffu) + (a >> 16) * (b >> 8 & 0xffu);
+}
+inline unsigned __dp2a_hi(unsigned a, unsigned b, unsigned sum) { return __dp2a_lo(a, b >> 16, sum); }
 
 // --- integers ---
 inline unsigned __usad(unsigned x, unsigned y, unsigned sum) { return (x > y ? x - y : y - x) + sum; }
