@@ -12,10 +12,9 @@
 namespace cudavision::histogram {
 namespace {
 
-constexpr int kThreads = 512;
-constexpr int kBlocks =
-    264;  // two for each multiprocessor of the largest device; smaller ones run them in turns
-constexpr int kCopies = 4;  // of the tables in a block: a quarter of its warps share one
+constexpr int kThreads = 1024;
+constexpr int kBlocks = 132;  // one for each multiprocessor of a large device; smaller ones run them in turns
+constexpr int kCopies = 4;    // of the tables in a block: a quarter of its warps share one
 
 struct Accumulator {  // in global memory, all zero between frames
   unsigned count[kMaxChannels][kValues];
@@ -28,26 +27,40 @@ struct Layout {  // by value
   int chunks[3];
 };
 
-// The bytes of one chunk: whole where it lies within the row and is aligned, byte by byte at the row's ends.
-__device__ void count_chunk(const SampleRows &rows, int y, int chunk,
-                            unsigned (&table)[kMaxChannels][kValues]) {
+// The literal 1 and the dropped result make this the instruction that adds up equal addresses of a warp first:
+// a constant picture costs no more than noise.
+__device__ void count_value(unsigned *table, unsigned value) { atomicAdd(&table[value], 1u); }
+
+// All bytes of a chunk that begins at byte `first` of its row.
+template <int kPeriod>
+__device__ void count_whole_chunk(uint4 words, const SampleRows &rows, int first,
+                                  unsigned (*tables)[kValues]) {
+  const unsigned word[4] = {words.x, words.y, words.z, words.w};
+  unsigned *table[kPeriod];  // of bytes i, i + kPeriod, ... of the chunk
+#pragma unroll
+  for (int i = 0; i < kPeriod; ++i) {
+    const int channel = rows.channel_of[(first + i) % kPeriod];
+    table[i] = channel < 0 ? nullptr : tables[channel];
+  }
+#pragma unroll
+  for (int i = 0; i < kChunkBytes; ++i)
+    if (table[i % kPeriod] != nullptr) count_value(table[i % kPeriod], word[i / 4] >> i % 4 * 8 & 255);
+}
+
+// The bytes of one chunk: all at once where it lies within the row, byte by byte at the row's ends.
+__device__ void count_chunk(const SampleRows &rows, int y, int chunk, unsigned (*tables)[kValues]) {
   const std::uint8_t *row = rows.data + y * rows.pitch_bytes;
   const auto [first, whole] = chunk_of_row(row, rows.row_bytes, chunk);
-  uint4 words = make_uint4(0, 0, 0, 0);
-  if (whole) words = *reinterpret_cast<const uint4 *>(row + first);
-  const unsigned word[4] = {words.x, words.y, words.z, words.w};
-  int phase =
-      (first + kChunkBytes * rows.period) % rows.period;  // first may be negative, by less than a chunk
-#pragma unroll
-  for (int i = 0; i < kChunkBytes; ++i) {
-    const int at = first + i, channel = rows.channel_of[phase];
-    if (++phase == rows.period) phase = 0;
-    if (!whole && (at < 0 || at >= rows.row_bytes)) continue;
-    if (channel < 0) continue;
-    const unsigned value = whole ? word[i / 4] >> i % 4 * 8 & 255 : row[at];
-    // The literal 1 and the dropped result make this the instruction that adds up equal addresses of a warp
-    // first: a constant picture costs no more than noise.
-    atomicAdd(&table[channel][value], 1u);
+  if (whole) {
+    const uint4 words = *reinterpret_cast<const uint4 *>(row + first);
+    if (rows.period == 1) count_whole_chunk<1>(words, rows, first, tables);
+    if (rows.period == 2) count_whole_chunk<2>(words, rows, first, tables);
+    if (rows.period == 3) count_whole_chunk<3>(words, rows, first, tables);
+    if (rows.period == 4) count_whole_chunk<4>(words, rows, first, tables);
+  } else {
+    for (int i = max(first, 0); i < min(first + kChunkBytes, rows.row_bytes); ++i)
+      if (const int channel = rows.channel_of[i % rows.period]; channel >= 0)
+        count_value(tables[channel], row[i]);
   }
 }
 
@@ -74,7 +87,8 @@ __global__ void __launch_bounds__(kThreads)
   __shared__ unsigned tables[kCopies][kMaxChannels][kValues];
   __shared__ bool is_last;
   const int thread = static_cast<int>(threadIdx.x), channels = layout.samples.channels;
-  for (int i = thread; i < kCopies * kMaxChannels * kValues; i += kThreads) (&tables[0][0][0])[i] = 0;
+  for (int i = thread; i < channels * kValues; i += kThreads)
+    for (int c = 0; c < kCopies; ++c) (&tables[c][0][0])[i] = 0;
   __syncthreads();
 
   const int copy = thread / 32 % kCopies;
@@ -90,9 +104,11 @@ __global__ void __launch_bounds__(kThreads)
     for (int c = 0; c < kCopies; ++c) sum += (&tables[c][0][0])[i];
     if (sum != 0) atomicAdd(&accumulator->count[i / kValues][i % kValues], sum);
   }
-  __threadfence();
   __syncthreads();
-  if (thread == 0) is_last = atomicAdd(&accumulator->blocks_done, 1u) == gridDim.x - 1;
+  if (thread == 0) {
+    __threadfence();  // after a barrier it holds for what the whole block has added
+    is_last = atomicAdd(&accumulator->blocks_done, 1u) == gridDim.x - 1;
+  }
   __syncthreads();
   if (is_last) fold(accumulator, channels, bins, table, counts, &tables[0][0][0]);
 }
