@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of drawing: a thread per pixel, the first of each group also writes its chroma.
+// The CUDA backend of drawing: a thread per pixel, the first of each group also writes its chroma. Where masks
+// replace packed pixels of three bytes a thread takes four of them, which are whole words.
 #include <cuda_runtime.h>
+
+#include <algorithm>
 
 #include "common/launch.h"
 #include "draw/draw_backends.h"
@@ -9,6 +12,7 @@ namespace cudavision::draw {
 namespace {
 
 constexpr int kBlockX = 32, kBlockY = 8;
+constexpr int kPixels = 4;  // of a thread of replace_rgb_kernel
 
 __device__ void paint_sample(std::uint8_t &sample, std::uint8_t color, const Style &style) {
   sample = style.replace ? color : blend(color, style.color.alpha, sample);
@@ -35,10 +39,39 @@ __global__ void __launch_bounds__(kBlockX *kBlockY)
   }
 }
 
+// rgb: the first byte of the first pixel.
+__global__ void __launch_bounds__(kBlockX *kBlockY)
+    replace_rgb_kernel(std::uint8_t *rgb, std::ptrdiff_t pitch_bytes, ImageView<const std::uint8_t> mask) {
+  const int x = (static_cast<int>(blockIdx.x) * kBlockX + static_cast<int>(threadIdx.x)) * kPixels;
+  const int y = static_cast<int>(blockIdx.y) * kBlockY + static_cast<int>(threadIdx.y);
+  if (x >= mask.width || y >= mask.height) return;
+  const std::uint8_t *values = mask.row(y) + x;
+  std::uint8_t *out = rgb + y * pitch_bytes + 3 * x;
+  if (x + kPixels <= mask.width && reinterpret_cast<std::uintptr_t>(values) % 4 == 0 &&
+      reinterpret_cast<std::uintptr_t>(out) % 4 == 0) {
+    const unsigned four = *reinterpret_cast<const unsigned *>(values);
+    auto *words = reinterpret_cast<unsigned *>(out);
+    words[0] = __byte_perm(four, 0, 0x1000);
+    words[1] = __byte_perm(four, 0, 0x2211);
+    words[2] = __byte_perm(four, 0, 0x3332);
+  } else {
+    for (int i = 0; i < min(kPixels, mask.width - x); ++i)
+      out[3 * i] = out[3 * i + 1] = out[3 * i + 2] = values[i];
+  }
+}
+
 }  // namespace
 
 Status paint_cuda(const Execution &execution, const Frame &frame, Region region,
                   ImageView<const std::uint8_t> mask, const Style &style) {
+  const Component *c = frame.component;
+  if (style.replace && frame.model == ColorModel::rgb && c[0].step_bytes == 3) {
+    std::uint8_t *first = std::min({c[0].data, c[1].data, c[2].data});
+    const dim3 quads(static_cast<unsigned>(divide_up(region.width, kBlockX * kPixels)),
+                     static_cast<unsigned>(divide_up(region.height, kBlockY)));
+    return CUDAVISION_LAUNCH(replace_rgb_kernel, quads, dim3(kBlockX, kBlockY), execution.stream,
+                             first + region.y * c[0].pitch_bytes + region.x * 3, c[0].pitch_bytes, mask);
+  }
   const dim3 grid(static_cast<unsigned>(divide_up(region.width, kBlockX)),
                   static_cast<unsigned>(divide_up(region.height, kBlockY)));
   return CUDAVISION_LAUNCH(paint_kernel, grid, dim3(kBlockX, kBlockY), execution.stream, frame, region, mask,
