@@ -42,7 +42,7 @@ class Canny {
                      const CannyParams &params) = 0;
 };
 
-// Scratch: CPU about 1/4 byte per pixel and 1/12 more for each thread, CUDA about 2.3 bytes per pixel (enough
+// Scratch: CPU about 1/4 byte per pixel and 1/12 more for each thread, CUDA about 1.2 bytes per pixel (enough
 // for every picture: nothing overflows).
 Status make_canny(const Execution &execution, Size size, std::unique_ptr<Canny> *canny);
 

@@ -1,142 +1,234 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Hysteresis inside one tile: connected components of its bitmap, by union-find over horizontal runs in
-// shared memory.
+// Hysteresis inside one tile: its connected components.
+//
+// The set pixels of a cell of 2 x 2 touch one another, so that a cell is of one component. Cells of a row that
+// touch form chains, which words of 32 cells show at once. Chains with a strong pixel are edges, and most are:
+// they take no further part. The others are numbered from 1 in raster order and united, a thread for each, with
+// those of the row above by union-find, or with set 0 where they touch a strong chain.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <cstdint>
 
+#include "canny/tile_gradient.cuh"
 #include "canny/tile_graph.cuh"
 #include "common/warp.cuh"
 
 namespace cudavision::canny {
 
-using Word = unsigned long long;  // a row of a tile, pixel x in bit x
+constexpr int kStripCells = kStripRows / 2;  // rows of cells of a warp
+constexpr int kMaxChains = 1 + kMaxCells;    // of a tile
+constexpr unsigned kStrongChain = 0;
 
-// What is known of a component, in the entry of its root.
-constexpr unsigned kHasStrong = 1, kTouchesBorder = 2;
-constexpr int kNodeShift = 8;  // bits 8 and up: 1 + the index of its node
+// What is known of a component, in the entry of its root: whether it touches the tile's border, and 1 + the
+// index of its node.
+constexpr unsigned kTouchesBorder = 1;
+constexpr int kNodeShift = 8;
 
-struct ComponentMemory {
-  unsigned parent[kMaxRuns];
-  unsigned about[kMaxRuns];
+// Words of the tile's rows of cells: bit x is of cell x.
+struct TileRows {
+  PixelRow pixels[kTile];
+  unsigned strong[kCells];                 // the cell has a strong pixel; then: its chain has one
+  unsigned linked[kCells], heads[kCells];  // it goes on with a chain; it begins a weak one
+  unsigned border[kCells], near[kCells];   // it touches the tile's border; a strong chain
+  unsigned up[kCells], up_left[kCells],
+      up_right[kCells];     // it is to be united with cell x, x - 1, x + 1 above
+  int first_chain[kCells];  // the number of the first weak chain of the row
+  int chain_end, node_count, cell_count;
 };
 
-struct TileBitmaps {
-  Word mask[kTile];      // local maxima above the low threshold
-  Word strong[kTile];    // and above the high one
-  Word edges[kTile];     // what is found to be an edge
-  int first_run[kTile];  // the number of the first run of each row: runs are numbered in raster order
-  int node_count, run_count;
-  std::uint8_t border[kSides][kTile];
+struct ChainMemory {
+  unsigned parent[kMaxChains], about[kMaxChains], root[kMaxChains];
+  std::uint16_t head[kMaxChains];  // kCells y + x
 };
 
-__device__ inline Word run_starts(Word row) { return row & ~(row << 1); }
-__device__ inline Word bits_below(int x) { return (Word{1} << x) - 1; }  // x in [0, 63]
-__device__ inline Word bits_of(int x, int length) {                      // length in [1, 64 - x]
-  return (~Word{0} >> (64 - length)) << x;
+__device__ inline unsigned up_to(int x) { return ~0u >> (31 - x); }  // bits 0 to x, x in [0, 31]
+
+__device__ inline int chain_at(const TileRows &rows, int x, int y) {
+  return rows.first_chain[y] + __popc(rows.heads[y] & up_to(x)) - 1;
+}
+// The cells of the chain that begins at x.
+__device__ inline unsigned cells_of_chain(unsigned linked, int x) {
+  const unsigned others = ~linked & ~up_to(x);
+  return (others - 1) & ~others & ~(up_to(x) >> 1);
 }
 
-// Calls visit(run number, x, length) for the runs of row y that begin in [16 quarter, 16 quarter + 16).
-template <typename Visit>
-__device__ inline void for_each_run(const TileBitmaps &tile, int y, int quarter, const Visit &visit) {
-  const Word row = tile.mask[y], starts = run_starts(row);
-  for (Word todo = starts & (Word{0xffff} << (16 * quarter)); todo != 0; todo &= todo - 1) {
-    const int x = __ffsll(static_cast<long long>(todo)) - 1;
-    const Word after = ~(row >> x);
-    const int length = after == 0 ? 64 : __ffsll(static_cast<long long>(after)) - 1;
-    visit(tile.first_run[y] + __popcll(starts & bits_below(x)), x, length);
+// The cells of a lane, one below the other.
+struct LaneCells {
+  Maxima maxima;
+  int x, y;  // of the first
+
+  __device__ unsigned pixels(int k) const { return maxima.pixels >> (4 * k) & 15; }
+};
+
+// `cells`, and all cells after one of them in its chain. The carry of the sum runs to the end of the chain.
+__device__ inline unsigned spread_to_the_end(unsigned cells, unsigned linked) {
+  const unsigned next = cells << 1 & linked;
+  return cells | next | (((linked + next) ^ linked) & linked);
+}
+// The chains of which `cells` are, whole.
+__device__ inline unsigned spread_over_chains(unsigned cells, unsigned linked) {
+  return spread_to_the_end(cells, linked) | __brev(spread_to_the_end(__brev(cells), __brev(linked >> 1)));
+}
+
+// By one warp, lane y for row y.
+__device__ inline void link_rows(TileRows &rows, int y) {
+  const auto [upper_left, upper_right] = rows.pixels[2 * y];
+  const auto [lower_left, lower_right] = rows.pixels[2 * y + 1];
+  const unsigned upper = upper_left | upper_right, lower = lower_left | lower_right,
+                 left = upper_left | lower_left, right = upper_right | lower_right;
+  const unsigned linked = left & right << 1, strong = spread_over_chains(rows.strong[y], linked),
+                 heads = (left | right) & ~linked & ~strong;
+  rows.linked[y] = linked;
+  rows.strong[y] = strong;
+  rows.heads[y] = heads;
+  rows.border[y] =
+      (y == 0 ? upper : 0) | (y == kCells - 1 ? lower : 0) | (left & 1) | (right & 1u << (kCells - 1));
+
+  const unsigned above_linked = __shfl_up_sync(kFullWarp, linked, 1),
+                 above_strong = __shfl_up_sync(kFullWarp, strong, 1);
+  const auto [above_left, above_right] = y == 0 ? PixelRow{0, 0} : rows.pixels[2 * y - 1];
+  // Pairs that touch. Where links within the two rows lead to the same a pair is left out.
+  const unsigned all_up = upper & (above_left | above_right);
+  const unsigned up = all_up & ~(linked & above_linked & all_up << 1);
+  const unsigned up_left = upper_left & above_right << 1 & ~(all_up & above_linked) & ~(linked & all_up << 1);
+  const unsigned up_right =
+      upper_right & above_left >> 1 & ~(all_up & above_linked >> 1) & ~(linked >> 1 & all_up >> 1);
+  const unsigned near_above =
+      (up & above_strong) | (up_left & above_strong << 1) | (up_right & above_strong >> 1);
+  const unsigned near_here =
+      (up & strong) | (up_left & strong) >> 1 | (up_right & strong) << 1;  // of row y - 1
+  const unsigned near_below = __shfl_down_sync(kFullWarp, near_here, 1);
+  rows.near[y] = near_above | (y == kCells - 1 ? 0 : near_below);
+  rows.up[y] = up & ~strong & ~above_strong;
+  rows.up_left[y] = up_left & ~strong & ~(above_strong << 1);
+  rows.up_right[y] = up_right & ~strong & ~(above_strong >> 1);
+
+  const int count = __popc(heads), last = warp_inclusive_sum(count, y);
+  rows.first_chain[y] = 1 + last - count;
+  if (y == kCells - 1) rows.chain_end = 1 + last;
+}
+
+// Each weak chain is a set of its own, or joins the strong one.
+__device__ inline void make_chains(const TileRows &rows, ChainMemory &chains, const LaneCells &cells) {
+  if (threadIdx.x == 0) chains.parent[kStrongChain] = kStrongChain;
+#pragma unroll
+  for (int k = 0; k < kStripCells; ++k) {
+    const int y = cells.y + k;
+    if ((rows.heads[y] >> cells.x & 1) == 0) continue;
+    const int chain = chain_at(rows, cells.x, y);
+    const unsigned members = cells_of_chain(rows.linked[y], cells.x);
+    chains.head[chain] = static_cast<std::uint16_t>(kCells * y + cells.x);
+    chains.parent[chain] = (rows.near[y] & members) != 0 ? kStrongChain : static_cast<unsigned>(chain);
+    chains.about[chain] = (rows.border[y] & members) != 0 ? kTouchesBorder : 0;
   }
 }
 
-// Numbers the runs. One warp: each lane takes two rows.
-__device__ inline void number_runs(TileBitmaps &tile, int lane) {
-  const int first = __popcll(run_starts(tile.mask[2 * lane]));
-  const int both = first + __popcll(run_starts(tile.mask[2 * lane + 1]));
-  const int before = warp_inclusive_sum(both, lane) - both;
-  tile.first_run[2 * lane] = before;
-  tile.first_run[2 * lane + 1] = before + first;
+__device__ inline void unite_with_row_above(const TileRows &rows, ChainMemory &chains, int chain) {
+  const int x = chains.head[chain] % kCells, y = chains.head[chain] / kCells;
+  const unsigned members = cells_of_chain(rows.linked[y], x);
+  const auto unite_all = [&](unsigned pairs, int step) {
+    for (; pairs != 0; pairs &= pairs - 1)
+      unite(chains.parent, static_cast<unsigned>(chain),
+            static_cast<unsigned>(chain_at(rows, __ffs(static_cast<int>(pairs)) - 1 + step, y - 1)));
+  };
+  unite_all(rows.up[y] & members, 0);
+  unite_all(rows.up_left[y] & members, -1);
+  unite_all(rows.up_right[y] & members, 1);
 }
 
-// Unites run number `run` with the runs of the row above that touch it, diagonals included.
-__device__ inline void unite_with_row_above(const TileBitmaps &tile, unsigned *parent, int y, int run, int x,
-                                            int length) {
-  const Word bits = bits_of(x, length), above = tile.mask[y - 1];
-  const Word touched = above & (bits | bits << 1 | bits >> 1);
-  for (Word todo = run_starts(touched); todo != 0;
-       todo &= todo - 1) {  // an interval meets each run at most once
-    const int at = __ffsll(static_cast<long long>(todo)) - 1;
-    const int other =
-        tile.first_run[y - 1] + __popcll(run_starts(above) & (bits_below(at) | Word{1} << at)) - 1;
-    unite(parent, static_cast<unsigned>(run), static_cast<unsigned>(other));
-  }
+__device__ inline void find_root_of(ChainMemory &chains, int chain) {
+  const unsigned root = find_root(chains.parent, static_cast<unsigned>(chain));
+  chains.root[chain] = root;
+  if (root != kStrongChain && root != static_cast<unsigned>(chain) && chains.about[chain] != 0)
+    atomicOr(&chains.about[root], kTouchesBorder);
 }
 
-__device__ inline void mark_border(TileBitmaps &tile, int y, int x, int length, std::uint8_t code) {
-  if (y == 0 || y == kTile - 1)
-    for (int i = x; i < x + length; ++i) tile.border[y == 0 ? kTop : kBottom][i] = code;
-  if (x == 0) tile.border[kLeft][y] = code;
-  if (x + length == kTile) tile.border[kRight][y] = code;
+// Weak components that may go on beyond the border become nodes.
+__device__ inline void make_node(TileRows &rows, ChainMemory &chains, int chain, const TileGraph &graph,
+                                 int tile) {
+  if (chains.root[chain] != static_cast<unsigned>(chain) || chains.about[chain] != kTouchesBorder) return;
+  const int index = atomicAdd(&rows.node_count, 1);
+  const unsigned node = graph.node(tile, index);
+  graph.parent[node] = node;
+  chains.about[chain] = kTouchesBorder | static_cast<unsigned>(index + 1) << kNodeShift;
+}
+
+// What is known of cell k in the end: the code of its pixels. Those that may become edges go to the graph.
+__device__ inline unsigned settle_cell(TileRows &rows, const ChainMemory &chains, const LaneCells &cells,
+                                       int k, const TileGraph &graph, int tile) {
+  const unsigned pixels = cells.pixels(k);
+  if (pixels == 0) return kNoEdge;
+  const int x = cells.x, y = cells.y + k;
+  if ((rows.strong[y] >> x & 1) != 0) return kStrong;
+  const unsigned root = chains.root[chain_at(rows, x, y)];
+  if (root == kStrongChain) return kStrong;
+  const unsigned code = chains.about[root] >> kNodeShift;
+  if (code != kNoEdge)
+    graph.cells_of(tile)[atomicAdd(&rows.cell_count, 1)] =
+        Cell{x, y, pixels, static_cast<int>(code) - 1}.pack();
+  return code;
+}
+
+// Cell `at` of a side: its two pixels there, as they have the code.
+__device__ inline void mark_border(const TileGraph &graph, int tile, Side side, int at, bool first,
+                                   bool second, unsigned code) {
+  *reinterpret_cast<std::uint16_t *>(graph.side(tile, side) + 2 * at) =
+      static_cast<std::uint16_t>((first ? code : 0) | (second ? code << 8 : 0));
+}
+__device__ inline void mark_borders(const TileGraph &graph, int tile, const LaneCells &cells,
+                                    const unsigned (&code)[kStripCells]) {
+  constexpr int kLast = kStripCells - 1;
+  const auto has = [&](int k, unsigned pixel) { return (cells.pixels(k) & pixel) != 0; };
+  if (cells.y == 0) mark_border(graph, tile, kTop, cells.x, has(0, 1), has(0, 2), code[0]);
+  if (cells.y + kLast == kCells - 1)
+    mark_border(graph, tile, kBottom, cells.x, has(kLast, 4), has(kLast, 8), code[kLast]);
+  if (cells.x != 0 && cells.x != kCells - 1) return;
+#pragma unroll
+  for (int k = 0; k < kStripCells; ++k)
+    if (cells.x == 0)
+      mark_border(graph, tile, kLeft, cells.y + k, has(k, 1), has(k, 4), code[k]);
+    else
+      mark_border(graph, tile, kRight, cells.y + k, has(k, 2), has(k, 8), code[k]);
 }
 
 // Settles what the tile can settle alone: components with a strong pixel become edges, components that touch
 // neither a strong pixel nor the tile's border are dropped, the others become nodes of the graph and their
-// runs are kept. All 4 * kTile threads of the block: thread 4 y + q takes the runs that begin in quarter q of
-// row y.
-__device__ inline void settle_tile(TileBitmaps &tile, ComponentMemory &memory, const TileGraph &graph,
-                                   int tile_index) {
-  const int thread = static_cast<int>(threadIdx.x), y = thread / 4, quarter = thread % 4;
-  if (thread < 32) number_runs(tile, thread);
-  tile.border[quarter][y] = kNoEdge;
-  if (thread < kTile) tile.edges[thread] = 0;
-  if (thread == 0) tile.node_count = tile.run_count = 0;
+// cells are kept. Called by the whole block when rows.pixels are there; returns the lane's edges, as Maxima has
+// them.
+__device__ inline unsigned settle_tile(TileRows &rows, ChainMemory &chains, Maxima maxima,
+                                       const TileGraph &graph, int tile) {
+  const int thread = static_cast<int>(threadIdx.x);
+  const LaneCells cells{maxima, thread % 32, thread / 32 * kStripCells};
+  const auto for_each_chain = [&](const auto &visit) {
+    for (int chain = 1 + thread; chain < rows.chain_end; chain += kTileThreads) visit(chain);
+    __syncthreads();
+  };
+  if (thread == 0) rows.node_count = rows.cell_count = 0;
+#pragma unroll
+  for (int k = 0; k < kStripCells; ++k) {
+    const unsigned strong = __ballot_sync(kFullWarp, (maxima.strong_cells >> k & 1) != 0);
+    if (cells.x == 0) rows.strong[cells.y + k] = strong;
+  }
   __syncthreads();
-
-  for_each_run(tile, y, quarter, [&](int run, int, int) {
-    memory.parent[run] = static_cast<unsigned>(run);
-    memory.about[run] = 0;
-  });
+  if (thread < 32) link_rows(rows, thread);
   __syncthreads();
-
-  if (y > 0)
-    for_each_run(tile, y, quarter, [&](int run, int x, int length) {
-      unite_with_row_above(tile, memory.parent, y, run, x, length);
-    });
+  make_chains(rows, chains, cells);
   __syncthreads();
-
-  for_each_run(tile, y, quarter, [&](int run, int x, int length) {
-    const bool strong = (tile.strong[y] & bits_of(x, length)) != 0;
-    const bool border = y == 0 || y == kTile - 1 || x == 0 || x + length == kTile;
-    const unsigned about = (strong ? kHasStrong : 0) | (border ? kTouchesBorder : 0);
-    if (about != 0) atomicOr(&memory.about[find_root(memory.parent, static_cast<unsigned>(run))], about);
-  });
+  for_each_chain([&](int chain) { unite_with_row_above(rows, chains, chain); });
+  for_each_chain([&](int chain) { find_root_of(chains, chain); });
+  for_each_chain([&](int chain) { make_node(rows, chains, chain, graph, tile); });
+  unsigned edges = 0, code[kStripCells];
+#pragma unroll
+  for (int k = 0; k < kStripCells; ++k) {
+    code[k] = settle_cell(rows, chains, cells, k, graph, tile);
+    edges |= code[k] == kStrong ? cells.pixels(k) << (4 * k) : 0;
+  }
+  mark_borders(graph, tile, cells, code);
   __syncthreads();
-
-  for_each_run(tile, y, quarter, [&](int run, int, int) {
-    if (memory.parent[run] != static_cast<unsigned>(run) || memory.about[run] != kTouchesBorder) return;
-    const int index = atomicAdd(&tile.node_count, 1);
-    const unsigned node = graph.node(tile_index, index);
-    graph.parent[node] = node;
-    memory.about[run] = kTouchesBorder | static_cast<unsigned>(index + 1) << kNodeShift;
-  });
-  __syncthreads();
-
-  for_each_run(tile, y, quarter, [&](int run, int x, int length) {
-    const unsigned about = memory.about[find_root(memory.parent, static_cast<unsigned>(run))];
-    const int node = static_cast<int>(about >> kNodeShift) - 1;
-    if ((about & kHasStrong) != 0) {
-      atomicOr(&tile.edges[y], bits_of(x, length));
-      mark_border(tile, y, x, length, kStrong);
-    } else if (node >= 0) {
-      graph.runs_of(tile_index)[atomicAdd(&tile.run_count, 1)] = Run{x, y, length, node}.pack();
-      mark_border(tile, y, x, length, static_cast<std::uint8_t>(node + 1));
-    }
-  });
-  __syncthreads();
-
-  graph.side(tile_index, static_cast<Side>(quarter))[y] = tile.border[quarter][y];
-  if (thread == 0) graph.run_count[tile_index] = tile.run_count;
+  if (thread == 0) graph.cell_count[tile] = rows.cell_count;
+  return edges;
 }
 
 }  // namespace cudavision::canny

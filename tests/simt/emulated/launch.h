@@ -11,11 +11,16 @@
 #include "host_api.h"
 #include "types.h"
 
-enum cudaLaunchAttributeID { cudaLaunchAttributeIgnore = 0, cudaLaunchAttributeCooperative = 2 };
+enum cudaLaunchAttributeID {
+  cudaLaunchAttributeIgnore = 0,
+  cudaLaunchAttributeCooperative = 2,
+  cudaLaunchAttributeProgrammaticStreamSerialization = 6
+};
 
 union cudaLaunchAttributeValue {
   char pad[64];
   int cooperative;
+  int programmaticStreamSerializationAllowed;
 };
 
 struct cudaLaunchAttribute {
