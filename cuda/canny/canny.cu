@@ -8,9 +8,6 @@
 // 3. resolve_tiles: the open cells that hang together with something strong are written.
 #include <cuda_runtime.h>
 
-#include <algorithm>
-#include <type_traits>
-
 #include "canny/canny_rules.h"
 #include "canny/tile_components.cuh"
 #include "canny/tile_graph.cuh"
@@ -23,22 +20,22 @@ namespace {
 
 // The two pixels of each row of a lane's strip, from the bits of Maxima to bytes. x is even.
 __device__ void write_edges(unsigned pixels, ImageView<std::uint8_t> edges, int x, int y) {
+  const int rows = min(kStripRows, edges.height - y), columns = min(2, edges.width - x);
   const bool pairs =
-      x + 1 < edges.width &&
+      columns == 2 &&
       (reinterpret_cast<std::uintptr_t>(edges.data) | static_cast<std::uintptr_t>(edges.pitch_bytes)) % 2 ==
           0;
   std::uint8_t *out = edges.row(y) + x;
+  if (pairs && rows == kStripRows) {
 #pragma unroll
-  for (int i = 0; i < kStripRows; ++i, out += edges.pitch_bytes, pixels >>= 2) {
-    if (y + i >= edges.height) return;
-    const unsigned two = ((pixels & 1) | (pixels & 2) << 7) * 255;
-    if (pairs) {
-      *reinterpret_cast<std::uint16_t *>(out) = static_cast<std::uint16_t>(two);
-    } else {
-      if (x < edges.width) out[0] = static_cast<std::uint8_t>(two);
-      if (x + 1 < edges.width) out[1] = static_cast<std::uint8_t>(two >> 8);
+    for (int i = 0; i < kStripRows; ++i, out += edges.pitch_bytes) {
+      const unsigned left = pixels >> (2 * i) & 1, right = pixels >> (2 * i + 1) & 1;
+      *reinterpret_cast<std::uint16_t *>(out) = static_cast<std::uint16_t>((left | right << 8) * 255);
     }
+    return;
   }
+  for (int i = 0; i < rows; ++i, out += edges.pitch_bytes)
+    for (int c = 0; c < columns; ++c) out[c] = (pixels >> (2 * i + c) & 1) != 0 ? 255 : 0;
 }
 
 template <int kAperture, bool kL2>
@@ -47,8 +44,16 @@ union TileMemory {  // components are found when the gradients are no longer nee
   ChainMemory chains;
 };
 
+// Of the blocks that a multiprocessor holds: with four the tiles of a 1080p frame run at once on a large device.
+// The compiler for 10.0 and newer pairs floats and would spill with registers for four.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+constexpr int kBlocksAtOnce = 3;
+#else
+constexpr int kBlocksAtOnce = 4;
+#endif
+
 template <int kAperture, bool kL2>
-__global__ void __launch_bounds__(kTileThreads, kAperture == 7 ? 3 : 4)
+__global__ void __launch_bounds__(kTileThreads, kBlocksAtOnce)
     detect_edges_kernel(ImageView<const std::uint8_t> luma, ImageView<std::uint8_t> edges,
                         Thresholds thresholds, bool hysteresis, TileGraph graph) {
   __shared__ TileMemory<kAperture, kL2> memory;
@@ -57,7 +62,7 @@ __global__ void __launch_bounds__(kTileThreads, kAperture == 7 ? 3 : 4)
   const int x = static_cast<int>(threadIdx.x) % 32 * 2, y = static_cast<int>(threadIdx.x) / 32 * kStripRows;
   const Region inside{-x0, -y0, luma.width, luma.height};  // the frame, in coordinates of the tile
 
-  let_next_kernel_start();
+  wait_for_kernel_ahead();
   load_luma(memory.gradient, luma, x0, y0);
   __syncthreads();
   if (!hysteresis) thresholds.low = thresholds.high;
@@ -99,15 +104,15 @@ class CannyCuda final : public Canny {
     const TileGraph graph{
         static_cast<int>(tiles_.x), static_cast<int>(tiles_.y), parent_.data(), border_.data(), cells_.data(),
         cell_count_.data()};
-    CUDAVISION_TRY(CUDAVISION_LAUNCH_NAMED("detect_edges_kernel",
+    CUDAVISION_TRY(CUDAVISION_LAUNCH_EARLY("detect_edges_kernel",
                                            kDetect[params.aperture / 2 - 1][params.l2_gradient], tiles_,
                                            dim3(kTileThreads), execution_.stream, luma, edges,
                                            integer_thresholds(params), params.hysteresis, graph));
     if (!params.hysteresis) return {};
-    CUDAVISION_TRY(
-        CUDAVISION_LAUNCH_EARLY(join_tiles_kernel, tiles_, dim3(2 * kTile), execution_.stream, graph));
-    return CUDAVISION_LAUNCH_EARLY(resolve_tiles_kernel, tiles_, dim3(kResolveThreads), execution_.stream,
-                                   graph, edges);
+    CUDAVISION_TRY(CUDAVISION_LAUNCH_EARLY("join_tiles_kernel", join_tiles_kernel, tiles_, dim3(2 * kTile),
+                                           execution_.stream, graph));
+    return CUDAVISION_LAUNCH_EARLY("resolve_tiles_kernel", resolve_tiles_kernel, tiles_,
+                                   dim3(kResolveThreads), execution_.stream, graph, edges);
   }
 
  private:

@@ -125,17 +125,27 @@ __device__ inline void make_chains(const TileRows &rows, ChainMemory &chains, co
   }
 }
 
+// One loop over the steps of all unions: the lanes of a warp go on to their next pair without waiting for one
+// another.
 __device__ inline void unite_with_row_above(const TileRows &rows, ChainMemory &chains, int chain) {
   const int x = chains.head[chain] % kCells, y = chains.head[chain] / kCells;
   const unsigned members = cells_of_chain(rows.linked[y], x);
-  const auto unite_all = [&](unsigned pairs, int step) {
-    for (; pairs != 0; pairs &= pairs - 1)
-      unite(chains.parent, static_cast<unsigned>(chain),
-            static_cast<unsigned>(chain_at(rows, __ffs(static_cast<int>(pairs)) - 1 + step, y - 1)));
+  unsigned up = rows.up[y] & members, up_left = rows.up_left[y] & members,
+           up_right = rows.up_right[y] & members;
+  const auto take = [](unsigned &pairs) {
+    const int first = __ffs(static_cast<int>(pairs)) - 1;
+    pairs &= pairs - 1;
+    return first;
   };
-  unite_all(rows.up[y] & members, 0);
-  unite_all(rows.up_left[y] & members, -1);
-  unite_all(rows.up_right[y] & members, 1);
+  for (unsigned a = 0, b = 0;;) {
+    if (a == b) {
+      if ((up | up_left | up_right) == 0) return;
+      const int above = up != 0 ? take(up) : up_left != 0 ? take(up_left) - 1 : take(up_right) + 1;
+      a = static_cast<unsigned>(chain);
+      b = static_cast<unsigned>(chain_at(rows, above, y - 1));
+    }
+    unite_step(chains.parent, a, b);
+  }
 }
 
 __device__ inline void find_root_of(ChainMemory &chains, int chain) {
@@ -159,9 +169,9 @@ __device__ inline void make_node(TileRows &rows, ChainMemory &chains, int chain,
 __device__ inline unsigned settle_cell(TileRows &rows, const ChainMemory &chains, const LaneCells &cells,
                                        int k, const TileGraph &graph, int tile) {
   const unsigned pixels = cells.pixels(k);
-  if (pixels == 0) return kNoEdge;
   const int x = cells.x, y = cells.y + k;
-  if ((rows.strong[y] >> x & 1) != 0) return kStrong;
+  const bool strong = (rows.strong[y] >> x & 1) != 0;
+  if (strong || pixels == 0) return strong ? kStrong : kNoEdge;
   const unsigned root = chains.root[chain_at(rows, x, y)];
   if (root == kStrongChain) return kStrong;
   const unsigned code = chains.about[root] >> kNodeShift;

@@ -23,27 +23,25 @@ template <int kAperture, bool kL2>
 struct GradientMemory {
   static constexpr int kRadius = kAperture / 2;
   static constexpr int kLumaRows = kTile + 2 * (kRadius + 1);
-  static constexpr int kMargin =
-      2;  // columns of magnitudes beside the tile: one neighbour, and pairs aligned
+  static constexpr int kMargin = 2;  // columns of ranks beside the tile: one neighbour, and pairs aligned
   // L1 is computed in floats: they hold its integers exactly (sums stay below 2^24) and run at twice their rate.
   using Value = std::conditional_t<kL2, int, float>;
 
-  union {  // the luma is no longer needed when the magnitudes are there
+  union {  // the luma is no longer needed when the ranks are there
     // Row r is row r - kRadius - 1 of the tile, column c is column c - kHalo.
     alignas(16) Value luma[kLumaRows][4 * kLumaWords];
-    // Row r is row r - 1, column c is column c - kMargin: Rank<Value>::kOdd of the magnitudes, 0 outside the frame.
+    // Row r is row r - 1, column c is column c - kMargin: odd ranks, of magnitude 0 outside the frame.
     alignas(16) int rank[kTile + 2][kTile + 2 * kMargin];
   };
 };
 
-// Magnitudes are compared as ranks: kZero + twice the magnitude, + 1 on one side of a comparison to say which
-// side wins a tie.
+// Magnitudes are compared as ranks: kZero + twice the magnitude, + 1 where a tie counts as more. The floats that
+// L1 is computed in are ranks by their bits, without a conversion.
 template <typename Value>
 struct Rank;
 template <>
 struct Rank<float> {
-  static constexpr int kZero =
-      0x4a800000;  // the bits of 2^22: at this size the last bit of a float is a half
+  static constexpr int kZero = 0x4a800000;  // the bits of 2^22: there a float's last bit is a half
   __device__ static int of(float dx, float dy, bool wins) {
     return __float_as_int(fabsf(dx) + fabsf(dy) + __int_as_float(wins ? kZero + 1 : kZero));
   }
@@ -57,8 +55,8 @@ struct Rank<int> {
 // What a lane knows of its two columns, and of its share of the ring of neighbours around the tile.
 struct Strip {
   int rank[kStripRows][2];  // odd where the pixel wins a tie
-  int across[kStripRows]
-            [2];  // bytes in memory from a pixel to the later of the two neighbours across its edge
+  // Bytes in memory from a pixel to the later of the two neighbours across its edge.
+  int across[kStripRows][2];
   int ring[2];
 };
 

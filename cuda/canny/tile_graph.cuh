@@ -91,7 +91,6 @@ __device__ inline void join_sides(const TileGraph &graph, int tile_a, Side side_
 // One block of 2 * kTile threads per tile: its right side, its bottom side and the corner where four tiles
 // meet.
 static __global__ void __launch_bounds__(2 * kTile) join_tiles_kernel(TileGraph graph) {
-  let_next_kernel_start();
   wait_for_kernel_ahead();
   const int tx = static_cast<int>(blockIdx.x), ty = static_cast<int>(blockIdx.y);
   const int tile = ty * graph.tiles_x + tx, right = tile + 1, below = tile + graph.tiles_x;

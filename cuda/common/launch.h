@@ -97,5 +97,5 @@ Status launch(LaunchSite site, void (*kernel)(Parameters...), Start start, dim3 
   ::cudavision::launch({name, __FILE__, __LINE__}, kernel, ::cudavision::Start::after_kernel_ahead, \
                        __VA_ARGS__)
 // The same for a kernel that begins with wait_for_kernel_ahead().
-#define CUDAVISION_LAUNCH_EARLY(kernel, ...) \
-  ::cudavision::launch({#kernel, __FILE__, __LINE__}, (kernel), ::cudavision::Start::early, __VA_ARGS__)
+#define CUDAVISION_LAUNCH_EARLY(name, kernel, ...) \
+  ::cudavision::launch({name, __FILE__, __LINE__}, kernel, ::cudavision::Start::early, __VA_ARGS__)

@@ -18,17 +18,19 @@ namespace cudavision {
 // A bijection of 32-bit integers that keeps 0.
 __device__ inline unsigned link_priority(unsigned i) { return i * 0x9E3779B1u; }
 
-// Makes the sets of a and b one. Rem's algorithm: climbs from both at once, always from the one of larger
-// priority, and links it as soon as it is a root. Two fresh sets cost one atomic.
+// A step towards making the sets of a and b one; they are when a == b. Rem's algorithm: climbs from both at once,
+// always from the one of larger priority, and links it as soon as it is a root.
+__device__ inline void unite_step(unsigned *parent, unsigned &a, unsigned &b) {
+  const bool a_is_upper = link_priority(a) < link_priority(b);
+  const unsigned upper = a_is_upper ? a : b, lower = a_is_upper ? b : a;
+  const unsigned above = atomicCAS(&parent[lower], lower, upper);
+  a = above == lower ? upper : above;
+  b = upper;
+}
+
+// Makes the sets of a and b one. Two fresh sets cost one atomic.
 __device__ inline void unite(unsigned *parent, unsigned a, unsigned b) {
-  while (a != b) {
-    const bool a_is_upper = link_priority(a) < link_priority(b);
-    const unsigned upper = a_is_upper ? a : b, lower = a_is_upper ? b : a;
-    const unsigned above = atomicCAS(&parent[lower], lower, upper);
-    if (above == lower) return;
-    a = above;
-    b = upper;
-  }
+  while (a != b) unite_step(parent, a, b);
 }
 
 // The root of i's set, when no thread unites any more.

@@ -62,6 +62,7 @@ __global__ void __launch_bounds__(kThreads)
   const int thread = static_cast<int>(threadIdx.x);
   const int x0 = static_cast<int>(blockIdx.x) * kTileX, y0 = static_cast<int>(blockIdx.y) * kTileY;
 
+  wait_for_kernel_ahead();
   load_tile(pixels, src, x0 - kReach, y0 - kReach);
   __syncthreads();
 
@@ -158,7 +159,7 @@ class GaussianCuda final : public Gaussian {
       steps.step[j] = make_uint4(pack(j, 0), pack(j, 1), pack(j, 2), pack(j, 3));
     const dim3 grid(static_cast<unsigned>(divide_up(size_.width, kTileX)),
                     static_cast<unsigned>(divide_up(size_.height, kTileY)));
-    return CUDAVISION_LAUNCH_NAMED("smooth_kernel", smooth_kernel<kReach>, grid, dim3(kThreads),
+    return CUDAVISION_LAUNCH_EARLY("smooth_kernel", smooth_kernel<kReach>, grid, dim3(kThreads),
                                    execution_.stream, src, dst, steps);
   }
 

@@ -90,6 +90,7 @@ __global__ void __launch_bounds__(kThreads)
   for (int i = thread; i < channels * kValues; i += kThreads)
     for (int c = 0; c < kCopies; ++c) (&tables[c][0][0])[i] = 0;
   __syncthreads();
+  wait_for_kernel_ahead();
 
   const int copy = thread / 32 % kCopies;
   for (int r = 0; r < layout.samples.count; ++r)
@@ -134,9 +135,9 @@ class HistogramCuda final : public Histogram {
       most = layout.chunks[i] > most ? layout.chunks[i] : most;
     }
     const int blocks = divide_up(most, kThreads) < kBlocks ? divide_up(most, kThreads) : kBlocks;
-    return CUDAVISION_LAUNCH(count_values_kernel, dim3(static_cast<unsigned>(blocks)), dim3(kThreads),
-                             execution_.stream, layout, accumulator_.data(), params.bins, bin_table(params),
-                             counts);
+    return CUDAVISION_LAUNCH_EARLY("count_values_kernel", count_values_kernel,
+                                   dim3(static_cast<unsigned>(blocks)), dim3(kThreads), execution_.stream,
+                                   layout, accumulator_.data(), params.bins, bin_table(params), counts);
   }
 
  private:
