@@ -46,5 +46,12 @@ CUDAVISION_HOST_DEVICE constexpr int divide_up(int n, int d) { return (n + d - 1
 CUDAVISION_HOST_DEVICE constexpr int clamp_index(int i, int count) {
   return i < 0 ? 0 : i >= count ? count - 1 : i;
 }
+// i mirrored into [0, count) without repeating the first and the last element: ... 2 1 0 1 2 ...
+// (BORDER_REFLECT_101).
+CUDAVISION_HOST_DEVICE constexpr int mirror_index(int i, int count) {
+  if (count == 1) return 0;
+  while (i < 0 || i >= count) i = i < 0 ? -i : 2 * (count - 1) - i;
+  return i;
+}
 
 }  // namespace cudavision

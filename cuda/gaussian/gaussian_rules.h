@@ -2,18 +2,9 @@
 // What both backends of the Gaussian share.
 #pragma once
 
-#include "common/host_device.h"
 #include "gaussian/gaussian.h"
 
 namespace cudavision::gaussian {
-
-// i mirrored into [0, count) without repeating the first and the last element: ... 2 1 0 1 2 ...
-// (BORDER_REFLECT_101).
-CUDAVISION_HOST_DEVICE constexpr int mirror_index(int i, int count) {
-  if (count == 1) return 0;
-  while (i < 0 || i >= count) i = i < 0 ? -i : 2 * (count - 1) - i;
-  return i;
-}
 
 // What Gaussian::run refuses: images of another size than it was made for, a sigma out of range or 0.
 Status check_run(Size src, Size dst, Size made_for, double sigma);
