@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What both backends of the optical flow share: checks, the number of levels and the choice of a backend.
+#include "opticalflow/opticalflow.h"
+
+#include <cmath>
+
+#include "common/backends.h"
+#include "opticalflow/flow_rules.h"
+
+namespace cudavision {
+namespace {
+
+Status check_range(const char *name, double value, double least, double most) {
+  if (value >= least && value <= most) return {};  // NaN is neither
+  const auto text = [](double v) {
+    const std::string digits = std::to_string(v);
+    return digits.substr(0, digits.find_last_not_of('0') + 1);
+  };
+  return invalid_argument(std::string(name) + " must be between " + text(least) + " and " + text(most) +
+                          ", not " + text(value));
+}
+
+}  // namespace
+
+Status validate(const OpticalFlowParams &params) {
+  CUDAVISION_TRY(check_range("window-size", params.window_size, kMinFlowWindow, kMaxFlowWindow));
+  if (params.window_size % 2 == 0)
+    return invalid_argument("window-size must be odd, not " + std::to_string(params.window_size));
+  CUDAVISION_TRY(check_range("levels", params.levels, 0, kMaxFlowLevels));
+  CUDAVISION_TRY(check_range("iterations", params.iterations, 1, kMaxFlowIterations));
+  CUDAVISION_TRY(check_range("epsilon", params.epsilon, 0, 10));
+  CUDAVISION_TRY(check_range("min-eigenvalue", params.min_eigenvalue, 0, 16));
+  if (params.stride != 1 && params.stride != 2 && params.stride != 4 && params.stride != 8)
+    return invalid_argument("stride must be 1, 2, 4 or 8, not " + std::to_string(params.stride));
+  return check_range("forward-backward", params.forward_backward, 0, 100);
+}
+
+namespace opticalflow {
+
+Rules rules_of(const OpticalFlowParams &params) {
+  const auto epsilon = static_cast<float>(params.epsilon);
+  return {params.window_size, params.iterations, epsilon * epsilon,
+          static_cast<float>(params.min_eigenvalue)};
+}
+
+int level_count(Size frame, const OpticalFlowParams &params) {
+  int levels = 0;
+  for (Size size = next_level(frame);
+       levels < params.levels && size.width > params.window_size && size.height > params.window_size;
+       size = next_level(size))
+    ++levels;
+  return levels;
+}
+
+Status check_run(Size luma, Size flow, Size valid, Size made_for, bool has_previous,
+                 const OpticalFlowParams &params) {
+  CUDAVISION_TRY(validate(params));
+  CUDAVISION_TRY(check_size("luma", luma, made_for));
+  if (!has_previous) return {};
+  CUDAVISION_TRY(check_size("flow", flow, flow_size(made_for, params.stride)));
+  return check_size("valid", valid, flow_size(made_for, params.stride));
+}
+
+}  // namespace opticalflow
+
+Status make_optical_flow(const Execution &execution, Size size, std::unique_ptr<OpticalFlow> *flow) {
+  return make_on_backend(execution, size, flow, opticalflow::make_optical_flow_cpu,
+                         CUDAVISION_IF_CUDA(opticalflow::make_optical_flow_cuda));
+}
+
+}  // namespace cudavision

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The CUDA backend of the optical flow: two kernels a level. prepare_level makes the next level and the derivatives
+// (flow_pyramid.cuh), track_pixels or track_grid the vectors (flow_track.cuh).
+#include <cuda_runtime.h>
+
+#include <utility>
+
+#include "common/buffer.h"
+#include "common/launch.h"
+#include "opticalflow/flow_track.cuh"
+
+namespace cudavision::opticalflow {
+namespace {
+
+dim3 grid_of(Size vectors) {
+  return dim3(static_cast<unsigned>(divide_up(vectors.width, kTileX)),
+              static_cast<unsigned>(divide_up(vectors.height, kTileY)));
+}
+
+class OpticalFlowCuda final : public OpticalFlow {
+ public:
+  OpticalFlowCuda(const Execution &execution, Size size) : execution_(execution), size_(size) {}
+
+  Status allocate() {
+    // As many levels as the smallest window allows.
+    OpticalFlowParams most;
+    most.window_size = kMinFlowWindow, most.levels = kMaxFlowLevels;
+    const int levels = level_count(size_, most);
+    for (DevicePyramid &pyramid : pyramids_) CUDAVISION_TRY(pyramid.allocate(size_, levels));
+    Size size = size_;
+    for (int level = 1; level <= levels; ++level) {
+      size = next_level(size);
+      CUDAVISION_TRY(fields_.emplace_back().allocate(size));
+    }
+    return {};
+  }
+
+  Status run(ImageView<const std::uint8_t> luma, const OpticalFlowParams &params, ImageView<FlowVector> flow,
+             ImageView<std::uint8_t> valid) override {
+    CUDAVISION_TRY(check_run(luma.size(), flow.size(), valid.size(), size_, has_previous(), params));
+    if (has_previous() && params.forward_backward > 0 && back_.view().data == nullptr)
+      CUDAVISION_TRY(back_.allocate(size_));
+    const int levels = level_count(size_, params), built = std::exchange(built_levels_, -1);
+    std::swap(pyramids_[0], pyramids_[1]);
+    CUDAVISION_TRY(pyramids_[1].build(execution_.stream, luma, levels));
+    if (built >= 0) {
+      CUDAVISION_TRY(pyramids_[0].extend_to(execution_.stream, built, levels));
+      CUDAVISION_TRY(
+          estimate(pyramids_[0], pyramids_[1], levels, params, {flow, size_, params.stride}, valid));
+      if (params.forward_backward > 0) CUDAVISION_TRY(check(levels, params, flow, valid));
+    }
+    built_levels_ = levels;
+    return {};
+  }
+
+  bool has_previous() const override { return built_levels_ >= 0; }
+  void drop_previous() override { built_levels_ = -1; }
+
+ private:
+  Field field_of(const DevicePyramid &pyramid, int level, int stride) const {
+    const Size size = pyramid.picture(level).size(), vectors = flow_size(size, stride);
+    const ImageView<FlowVector> all = fields_[static_cast<std::size_t>(level - 1)].view();
+    return {all.crop({0, 0, vectors.width, vectors.height}), size, stride};
+  }
+
+  // The flow from one pyramid to the other, into fine; valid may be empty.
+  Status estimate(const DevicePyramid &from, const DevicePyramid &to, int levels,
+                  const OpticalFlowParams &params, const Field &fine, ImageView<std::uint8_t> valid) {
+    DeviceWork work{};
+    work.rules = rules_of(params);
+    for (int level = levels; level >= 0; --level) {
+      work.from = from.picture(level);
+      work.to = to.picture(level);
+      work.gradient = from.gradient(level);
+      work.coarse = work.fine;
+      work.fine = level == 0 ? fine : field_of(from, level, stride_of_level(fine.stride, level));
+      if (level == 0) work.valid = valid;
+      CUDAVISION_TRY(track(work, params.method));
+    }
+    return {};
+  }
+
+  Status track(const DeviceWork &work, FlowMethod method) const {
+    const bool plain = method == FlowMethod::plain;
+    const dim3 grid = grid_of(work.fine.vectors.size()), block(kTrackThreads);
+    if (work.fine.stride == 1)
+      return CUDAVISION_LAUNCH_NAMED(
+          "track_pixels_kernel",
+          plain ? track_pixels_kernel<FlowMethod::plain> : track_pixels_kernel<FlowMethod::cells>, grid,
+          block, execution_.stream, work);
+    return CUDAVISION_LAUNCH_NAMED(
+        "track_grid_kernel",
+        plain ? track_grid_kernel<FlowMethod::plain> : track_grid_kernel<FlowMethod::cells>, grid, block,
+        execution_.stream, work);
+  }
+
+  Status check(int levels, const OpticalFlowParams &params, ImageView<const FlowVector> flow,
+               ImageView<std::uint8_t> valid) {
+    CUDAVISION_TRY(estimate(pyramids_[1], pyramids_[0], levels, params, {back_.view(), size_, 1}, {}));
+    return CUDAVISION_LAUNCH(check_way_back_kernel, grid_of(flow.size()), dim3(kTrackThreads),
+                             execution_.stream, flow, params.stride, back_.view(),
+                             static_cast<float>(params.forward_backward), valid);
+  }
+
+  Execution execution_;
+  Size size_;
+  DevicePyramid pyramids_[2];  // of the previous frame and of this one
+  int built_levels_ = -1;      // above the frame, of pyramids_[1] between runs; -1: no previous frame
+  std::vector<DeviceImage<FlowVector>> fields_;  // of each level but the frame's own
+  DeviceImage<FlowVector> back_;
+};
+
+}  // namespace
+
+Status make_optical_flow_cuda(const Execution &execution, Size size, std::unique_ptr<OpticalFlow> *flow) {
+  auto made = std::make_unique<OpticalFlowCuda>(execution, size);
+  CUDAVISION_TRY(made->allocate());
+  *flow = std::move(made);
+  return {};
+}
+
+}  // namespace cudavision::opticalflow

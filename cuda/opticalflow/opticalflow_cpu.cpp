@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The CPU backend of the optical flow: level by level, strips of rows in parallel.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "common/backends.h"
+#include "opticalflow/flow_rows.h"
+#include "opticalflow/flow_rules.h"
+#include "opticalflow/padded_image.h"
+
+namespace cudavision::opticalflow {
+namespace {
+
+constexpr int kRowsPerTask = 16;
+
+using Pyramid = std::vector<
+    PaddedImage<std::uint8_t>>;  // of a frame; how many of its levels are filled is said elsewhere
+
+// Mirrors rows [first, last) into the columns beside them.
+void mirror_columns(PaddedImage<std::uint8_t> &image, int first, int last) {
+  const ImageView<std::uint8_t> view = image.view();
+  for (int y = first; y < last; ++y) {
+    std::uint8_t *row = view.row(y);
+    for (int i = 1; i <= image.kColumns; ++i) {
+      row[-i] = row[mirror_index(-i, view.width)];
+      row[view.width - 1 + i] = row[mirror_index(view.width - 1 + i, view.width)];
+    }
+  }
+}
+
+// Mirrors whole rows above and below.
+void mirror_rows(PaddedImage<std::uint8_t> &image) {
+  const ImageView<std::uint8_t> view = image.view();
+  const auto copy = [&](int y) {
+    std::memcpy(view.row(y) - image.kColumns, view.row(mirror_index(y, view.height)) - image.kColumns,
+                static_cast<std::size_t>(view.width + 2 * image.kColumns));
+  };
+  for (int i = 1; i <= image.kRows; ++i) copy(-i), copy(view.height - 1 + i);
+}
+
+// Vectors of one level in host memory.
+struct HostField {
+  std::vector<FlowVector> vectors;
+
+  Field of(Size level, int stride) {
+    const Size size = flow_size(level, stride);
+    return {{vectors.data(), size.width * static_cast<std::ptrdiff_t>(sizeof(FlowVector)), size.width,
+             size.height},
+            level,
+            stride};
+  }
+};
+
+std::size_t pixel_count(Size size) {
+  return static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height);
+}
+
+class OpticalFlowCpu final : public OpticalFlow {
+ public:
+  OpticalFlowCpu(const Execution &execution, Size size)
+      : execution_(execution),
+        sums_(static_cast<std::size_t>(execution.workers->thread_count()), ColumnSums(size.width)) {
+    // As many levels as the smallest window allows.
+    OpticalFlowParams most;
+    most.window_size = kMinFlowWindow, most.levels = kMaxFlowLevels;
+    for (int level = 0, last = level_count(size, most); level <= last; ++level, size = next_level(size)) {
+      for (Pyramid &pyramid : pyramids_) pyramid.emplace_back(size);
+      dx_.emplace_back(size), dy_.emplace_back(size);
+      fields_.emplace_back();
+      if (level > 0) fields_.back().vectors.resize(pixel_count(size));
+    }
+  }
+
+  Status run(ImageView<const std::uint8_t> luma, const OpticalFlowParams &params, ImageView<FlowVector> flow,
+             ImageView<std::uint8_t> valid) override {
+    CUDAVISION_TRY(check_run(luma.size(), flow.size(), valid.size(), size(), has_previous(), params));
+    if (has_previous() && params.forward_backward > 0)
+      CUDAVISION_TRY(catch_bad_alloc([&] {
+        back_.vectors.resize(pixel_count(size()));
+        return Status();
+      }));
+    const int levels = level_count(size(), params);
+    std::swap(pyramids_[0], pyramids_[1]);
+    copy(luma, pyramids_[1][0]);
+    build(pyramids_[1], 0, levels);
+    if (has_previous()) {
+      build(pyramids_[0], built_levels_, levels);
+      const Field fine{flow, size(), params.stride};
+      estimate(pyramids_[0], pyramids_[1], levels, params, fine, valid);
+      if (params.forward_backward > 0) check(levels, params, fine, valid);
+    }
+    built_levels_ = levels;
+    return {};
+  }
+
+  bool has_previous() const override { return built_levels_ >= 0; }
+  void drop_previous() override { built_levels_ = -1; }
+
+ private:
+  Size size() const { return pyramids_[0][0].size(); }
+
+  // Calls body(first, last, slot) for strips of `height` rows.
+  template <typename Body>
+  void for_each_strip(int height, const Body &body) const {
+    execution_.workers->run(divide_up(height, kRowsPerTask), [&](int task, int slot) {
+      body(task * kRowsPerTask, std::min(height, (task + 1) * kRowsPerTask), static_cast<std::size_t>(slot));
+    });
+  }
+
+  void copy(ImageView<const std::uint8_t> luma, PaddedImage<std::uint8_t> &level) const {
+    for_each_strip(luma.height, [&](int first, int last, std::size_t) {
+      for (int y = first; y < last; ++y) std::copy_n(luma.row(y), luma.width, level.view().row(y));
+      mirror_columns(level, first, last);
+    });
+    mirror_rows(level);
+  }
+
+  // Levels from + 1 to `levels` of a pyramid.
+  void build(Pyramid &pyramid, int from, int levels) const {
+    for (int level = from; level < levels; ++level) {
+      const auto index = static_cast<std::size_t>(level);
+      PaddedImage<std::uint8_t> &next = pyramid[index + 1];
+      for_each_strip(next.size().height, [&](int first, int last, std::size_t) {
+        shrink_rows(std::as_const(pyramid[index]).view(), first, last, next.view());
+        mirror_columns(next, first, last);
+      });
+      mirror_rows(next);
+    }
+  }
+
+  // The flow from one pyramid to the other, into fine; valid may be empty.
+  void estimate(const Pyramid &from, const Pyramid &to, int levels, const OpticalFlowParams &params,
+                const Field &fine, ImageView<std::uint8_t> valid) {
+    Field coarse{};
+    for (int level = levels; level >= 0; --level) {
+      const auto index = static_cast<std::size_t>(level);
+      const Size size = from[index].size();
+      const ImageView<const std::uint8_t> picture = from[index].view();
+      for_each_strip(size.height, [&](int first, int last, std::size_t) {
+        derive_rows(picture, first, last, dx_[index].view(), dy_[index].view());
+      });
+      const Field field = level == 0 ? fine : fields_[index].of(size, stride_of_level(fine.stride, level));
+      const LevelWork work{picture,
+                           to[index].view(),
+                           std::as_const(dx_[index]).view(),
+                           std::as_const(dy_[index]).view(),
+                           rules_of(params),
+                           params.method,
+                           coarse,
+                           field,
+                           level == 0 ? valid : ImageView<std::uint8_t>{}};
+      for_each_strip(field.vectors.height, [&](int first, int last, std::size_t slot) {
+        track_rows(work, first, last, sums_[slot]);
+      });
+      coarse = field;
+    }
+  }
+
+  void check(int levels, const OpticalFlowParams &params, const Field &fine, ImageView<std::uint8_t> valid) {
+    const Field back = back_.of(size(), 1);
+    estimate(pyramids_[1], pyramids_[0], levels, params, back, {});
+    const auto distance = static_cast<float>(params.forward_backward);
+    for_each_strip(valid.height, [&](int first, int last, std::size_t) {
+      for (int y = first; y < last; ++y)
+        for (int x = 0; x < valid.width; ++x)
+          if (!comes_back(x * fine.stride, y * fine.stride, fine.vectors.row(y)[x], back.vectors, distance))
+            valid.row(y)[x] = 0;
+    });
+  }
+
+  Execution execution_;
+  Pyramid pyramids_[2];    // of the previous frame and of this one
+  int built_levels_ = -1;  // above the frame, of pyramids_[1] between runs; -1: no previous frame
+  std::vector<PaddedImage<std::int16_t>> dx_, dy_;  // of each level; the padding stays zero
+  std::vector<HostField> fields_;                   // of each level but the frame's own
+  HostField back_;
+  std::vector<ColumnSums> sums_;  // one for each thread
+};
+
+}  // namespace
+
+Status make_optical_flow_cpu(const Execution &execution, Size size, std::unique_ptr<OpticalFlow> *flow) {
+  *flow = std::make_unique<OpticalFlowCpu>(execution, size);
+  return {};
+}
+
+}  // namespace cudavision::opticalflow

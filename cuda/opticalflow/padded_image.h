@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A picture in host memory with room around it, so that windows and vectors may reach beyond its ends.
+#pragma once
+
+#include <vector>
+
+#include "common/image.h"
+
+namespace cudavision::opticalflow {
+
+template <typename T>
+class PaddedImage {
+ public:
+  // The widest window, left of a picture that it has just left and with a vector behind it.
+  static constexpr int kColumns = 96, kRows = 32;
+
+  PaddedImage() = default;
+  // All zero.
+  explicit PaddedImage(Size size)
+      : size_(size),
+        stride_(size.width + 2 * kColumns),
+        data_(static_cast<std::size_t>(stride_) * static_cast<std::size_t>(size.height + 2 * kRows)) {}
+
+  Size size() const { return size_; }
+  // Rows -kRows to height + kRows - 1 and columns -kColumns to width + kColumns - 1 of it are there.
+  ImageView<T> view() { return {data_.data() + origin(), pitch(), size_.width, size_.height}; }
+  ImageView<const T> view() const { return {data_.data() + origin(), pitch(), size_.width, size_.height}; }
+
+ private:
+  std::ptrdiff_t origin() const { return static_cast<std::ptrdiff_t>(stride_) * kRows + kColumns; }
+  std::ptrdiff_t pitch() const { return stride_ * static_cast<std::ptrdiff_t>(sizeof(T)); }
+
+  Size size_;
+  int stride_ = 0;  // elements
+  std::vector<T> data_;
+};
+
+}  // namespace cudavision::opticalflow

@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The optical flow against its definition in straight loops, and at its limits, on every backend.
+#include "opticalflow/opticalflow.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/opticalflow_definition.h"
+#include "support/budget.h"
+
+namespace {
+
+using namespace cudavision::test;
+using cudavision::Execution;
+using cudavision::flow_size;
+using cudavision::FlowMethod;
+using cudavision::FlowVector;
+using cudavision::OpticalFlowParams;
+using cudavision::Size;
+
+class OpticalFlow : public BackendTest {};
+CUDAVISION_TEST_ON_EVERY_BACKEND(OpticalFlow);
+
+// Texture, and the same a few pixels on, with some noise of its own.
+Pair moving(Size size, unsigned seed, int dx = 2, int dy = -1) {
+  const Picture texture = smooth_noise({size.width + 16, size.height + 16}, 2, seed);
+  Pair pair = displaced(texture, size, dx, dy);
+  Random random(seed + 1000);
+  for (std::uint8_t &p : pair.second.pixels())
+    p = static_cast<std::uint8_t>(std::min(255, p + random.below(8)));
+  return pair;
+}
+
+OpticalFlowParams with(int window_size, int levels, int stride = 1) {
+  OpticalFlowParams p;
+  p.window_size = window_size, p.levels = levels, p.stride = stride;
+  return p;
+}
+
+// --- the definition ---
+
+TEST_P(OpticalFlow, every_size_equals_the_definition_bit_for_bit) {
+  std::vector<Size> sizes{{1, 1}, {1, 9}, {9, 1}, {2, 2}, {3, 7}, {31, 7}, {33, 9}, {45, 44}, {64, 17}};
+  if (!kEmulated)
+    for (const Size size :
+         {Size{7, 150}, Size{150, 7}, Size{63, 65}, Size{64, 64}, Size{129, 90}, Size{300, 41}})
+      sizes.push_back(size);
+  unsigned seed = 1;
+  for (const Size size : sizes)
+    for (const OpticalFlowParams &params : {with(21, 3), with(7, 3), with(5, 8, 2)}) {
+      const Pair pair = moving(size, seed);
+      Estimator estimator(execution(), size);
+      estimator.place(kPlacements[seed % 5], kFlowPlacements[seed % 3], kPlacements[(seed + 2) % 5]);
+      SCOPED_TRACE(::testing::Message()
+                   << size.width << "x" << size.height << " seed " << seed << " " << describe(params));
+      ASSERT_TRUE(same(estimator.between(pair.first, pair.second, params),
+                       definition(pair.first, pair.second, params)));
+      ++seed;
+    }
+}
+
+TEST_P(OpticalFlow, every_parameter_equals_the_definition_bit_for_bit) {
+  std::vector<OpticalFlowParams> all;
+  const auto add = [&](auto OpticalFlowParams::*member, auto value) {
+    OpticalFlowParams p = with(9, 2);
+    p.*member = value;
+    all.push_back(p);
+  };
+  for (const int side : {5, 15, 17, 31}) add(&OpticalFlowParams::window_size, side);
+  for (const int levels : {0, 1, 8}) add(&OpticalFlowParams::levels, levels);
+  for (const int iterations : {1, 2, 100}) add(&OpticalFlowParams::iterations, iterations);
+  for (const double epsilon : {0.0, 0.5, 10.0}) add(&OpticalFlowParams::epsilon, epsilon);
+  for (const double least : {0.0, 0.05, 16.0}) add(&OpticalFlowParams::min_eigenvalue, least);
+  for (const int stride : {2, 4, 8}) add(&OpticalFlowParams::stride, stride);
+  for (const double distance : {0.01, 1.0, 100.0}) add(&OpticalFlowParams::forward_backward, distance);
+  const Pair pair = moving({63, 45}, 40);
+  Estimator estimator(execution(), pair.first.size());
+  for (const OpticalFlowParams &params : all) {
+    SCOPED_TRACE(describe(params));
+    EXPECT_TRUE(same(estimator.between(pair.first, pair.second, params),
+                     definition(pair.first, pair.second, params)));
+  }
+}
+
+// Contrast that is as large as can be, with the largest window: sums reach 31^2 * 4080 * 255 and 31^2 * 4080^2.
+TEST_P(OpticalFlow, sums_do_not_overflow) {
+  const Picture first = checkerboard({40, 34}, 6, 0, 255), second = checkerboard({40, 34}, 6, 255, 0);
+  const OpticalFlowParams defined = with(31, 0);
+  const Flow expected = definition(first, second, defined);
+  for (const FlowMethod method : {FlowMethod::cells, FlowMethod::plain}) {
+    OpticalFlowParams params = defined;
+    params.method = method;
+    const Flow flow = flow_between(execution(), first, second, params);
+    if (method == FlowMethod::cells) {
+      EXPECT_TRUE(same(flow, expected));
+    }
+    EXPECT_TRUE(same(flow.valid, expected.valid));
+  }
+}
+
+// The integer-cell identity: sums of whole displacements say what interpolating every pixel of the window says.
+TEST_P(OpticalFlow, interpolating_every_pixel_comes_to_the_same) {
+  const Pair pair = moving(kEmulated ? Size{60, 50} : Size{90, 70}, 41);
+  for (OpticalFlowParams params : {with(21, 3), with(13, 2)})
+    for (const FlowMethod method : {FlowMethod::cells, FlowMethod::plain}) {
+      params.method = method;
+      SCOPED_TRACE(describe(params));
+      const Flow expected = definition<double>(pair.first, pair.second, params);
+      const Flow flow = flow_between(execution(), pair.first, pair.second, params);
+      EXPECT_LE(quantile(distances(flow, expected), 0.99), 1e-3);
+      EXPECT_TRUE(same(flow.valid, expected.valid));
+    }
+}
+
+TEST_P(OpticalFlow, stride_takes_every_so_many_th_vector) {
+  const Pair pair = moving({83, 62}, 42);
+  Estimator estimator(execution(), pair.first.size());
+  for (OpticalFlowParams params : {with(11, 3), with(9, 1)})
+    for (const double distance : {0.0, 0.3}) {
+      params.forward_backward = distance, params.stride = 1;
+      const Flow dense = estimator.between(pair.first, pair.second, params);
+      for (const int stride : {2, 4, 8}) {
+        params.stride = stride;
+        EXPECT_TRUE(same(estimator.between(pair.first, pair.second, params), every(stride, dense)))
+            << describe(params);
+      }
+    }
+}
+
+#if CUDAVISION_HAVE_CUDA
+TEST_P(OpticalFlow, both_backends_give_the_same_bits) {
+  if (GetParam().backend == cudavision::Backend::cpu)
+    GTEST_SKIP() << "the other backend is compared with this one";
+  const ExecutionOwner cpu({"cpu", cudavision::Backend::cpu, 2});
+  const Pair pair = moving(kEmulated ? Size{80, 60} : Size{640, 480}, 43, 5, 3);
+  for (OpticalFlowParams params : {with(21, 3), with(13, 3), with(15, 3, 4)}) {
+    params.forward_backward = 0.5;
+    EXPECT_TRUE(same(flow_between(execution(), pair.first, pair.second, params),
+                     flow_between(cpu.execution(), pair.first, pair.second, params)))
+        << describe(params);
+  }
+}
+#endif
+
+// --- what must come out ---
+
+TEST_P(OpticalFlow, identical_frames_do_not_move) {
+  const Picture frame = smooth_noise({90, 60}, 2, 44);
+  for (const FlowMethod method : {FlowMethod::cells, FlowMethod::plain}) {
+    OpticalFlowParams params = with(15, 3);
+    params.method = method;
+    const Flow flow = flow_between(execution(), frame, frame, params);
+    EXPECT_EQ(flow.xy, HostImage<float>({180, 60})) << describe(params);
+    EXPECT_EQ(count_of<std::uint8_t>(flow.valid, 1), 90 * 60) << describe(params);
+  }
+}
+
+TEST_P(OpticalFlow, whole_translations_are_found_away_from_borders) {
+  const Size size = kEmulated ? Size{96, 80} : Size{240, 200};
+  const Picture texture = smooth_noise({size.width + 32, size.height + 32}, 2, 45);
+  Estimator estimator(execution(), size);
+  for (const auto &[dx, dy] : {std::pair{1, 0}, {0, -1}, {3, 2}, {-5, 4}, {12, -9}}) {
+    if (kEmulated && dx == 12) continue;  // too much of a small picture leaves it
+    const Pair pair = displaced(texture, size, dx, dy);
+    const Flow flow = estimator.between(pair.first, pair.second, with(15, 3));
+    const int border = 24;  // the window, and what has moved out of the picture or into it
+    std::vector<double> errors;
+    for (int y = border; y < size.height - border; ++y)
+      for (int x = border; x < size.width - border; ++x) {
+        const FlowVector exact{static_cast<float>(dx), static_cast<float>(dy)};
+        errors.push_back(distance(flow.at(x, y), exact));
+        EXPECT_EQ(flow.valid.at(x, y), 1);
+      }
+    std::sort(errors.begin(), errors.end());
+    EXPECT_LE(quantile(errors, 0.99), 1e-3) << "(" << dx << ", " << dy << ")";
+    EXPECT_LE(quantile(errors, 1), 5e-3) << "(" << dx << ", " << dy << ")";  // half a last step of epsilon
+  }
+}
+
+TEST_P(OpticalFlow, pictures_without_texture_have_no_valid_flow) {
+  const Picture gray = constant({60, 50}, 90), stripes = ramp({60, 50}, 4, 0);  // one direction: no corner
+  Estimator estimator(execution(), gray.size());
+  EXPECT_EQ(count_of<std::uint8_t>(estimator.between(gray, gray, with(9, 2)).valid, 0), 60 * 50);
+  EXPECT_EQ(count_of<std::uint8_t>(estimator.between(gray, noise({60, 50}, 1), with(9, 2)).valid, 0),
+            60 * 50);
+  const Flow flow = estimator.between(gray, stripes, with(9, 2));
+  EXPECT_EQ(flow.xy, HostImage<float>({120, 50})) << "and no vectors";
+}
+
+TEST_P(OpticalFlow, vectors_that_leave_the_picture_are_invalid_and_finite) {
+  OpticalFlowParams params = with(5, 0);
+  params.min_eigenvalue = 0, params.epsilon = 0;
+  int left = 0;
+  for (unsigned seed = 1; seed <= 4; ++seed) {  // nothing in the second frame is where it was
+    const Flow flow = flow_between(execution(), noise({40, 30}, seed), noise({40, 30}, seed + 50), params);
+    for (const float v : flow.xy.pixels()) EXPECT_TRUE(std::isfinite(v));
+    for (int y = 0; y < 30; ++y)
+      for (int x = 0; x < 40; ++x) {
+        const FlowVector d = flow.at(x, y);
+        const double first_x = std::floor(double{d.x}) + x - 2, first_y = std::floor(double{d.y}) + y - 2;
+        const bool outside = first_x < -5 || first_x >= 40 || first_y < -5 || first_y >= 30;
+        left += outside;
+        if (outside) {
+          EXPECT_EQ(flow.valid.at(x, y), 0);
+        }
+      }
+  }
+  EXPECT_GT(left, 0) << "too tame to prove anything";
+}
+
+TEST_P(OpticalFlow, unrelated_frames_mostly_fail_the_forward_backward_check) {
+  const Size size{80, 64};
+  const Picture before = smooth_noise(size, 2, 46), after = smooth_noise(size, 2, 47);  // a scene cut
+  OpticalFlowParams params = with(15, 2);
+  params.forward_backward = 0.5;
+  Estimator estimator(execution(), size);
+  estimator.start(before, params);
+  const Flow cut = estimator.next(after, params), still = estimator.next(after, params);
+  EXPECT_LT(count_of<std::uint8_t>(cut.valid, 1), size.width * size.height / 3);
+  EXPECT_EQ(count_of<std::uint8_t>(still.valid, 1), size.width * size.height) << "nothing of the cut is left";
+  EXPECT_EQ(still.xy, HostImage<float>({2 * size.width, size.height}));
+}
+
+TEST_P(OpticalFlow, raising_the_least_eigenvalue_makes_no_vector_valid) {
+  const Pair pair = moving({70, 50}, 48);
+  Picture before = constant({70, 50}, 1);
+  int valid = 70 * 50;
+  for (const double least : {0.0, 0.02, 0.05, 0.1, 0.3}) {
+    OpticalFlowParams params = with(9, 0);
+    params.min_eigenvalue = least;
+    const Picture now = flow_between(execution(), pair.first, pair.second, params).valid;
+    for (std::size_t i = 0; i < now.pixels().size(); ++i)
+      ASSERT_LE(now.pixels()[i], before.pixels()[i]) << least;
+    before = now;
+    valid = count_of<std::uint8_t>(now, 1);
+  }
+  EXPECT_LT(valid, 70 * 50 / 2) << "the last one refuses much";
+}
+
+// --- streams of frames ---
+
+TEST_P(OpticalFlow, each_frame_is_compared_with_the_one_before) {
+  const Picture texture = smooth_noise({100, 90}, 2, 49);
+  std::vector<Picture> frames;
+  for (int i = 0; i < 4; ++i) frames.push_back(texture.crop({10 + 2 * i, 20 - i, 70, 50}));
+  frames.push_back(texture.crop({5, 30, 70, 50}));
+  Estimator estimator(execution(), {70, 50});
+  estimator.start(frames[0], with(9, 2));
+  for (std::size_t i = 1; i < frames.size(); ++i)
+    EXPECT_TRUE(same(estimator.next(frames[i], with(9, 2)),
+                     flow_between(execution(), frames[i - 1], frames[i], with(9, 2))))
+        << i;
+}
+
+TEST_P(OpticalFlow, without_a_previous_frame_nothing_is_written) {
+  const Size size{40, 30};
+  Estimator estimator(execution(), size);
+  const TestImage<std::uint8_t> luma(execution(), noise(size, 50), kTight),
+      valid(execution(), size, kOddPitch);
+  const TestImage<float> xy(execution(), {80, 30}, kFlowPlacements[0]);
+  const HostImage<float> vectors_before = xy.download();
+  const Picture valid_before = valid.download();
+  EXPECT_FALSE(estimator.room().has_previous());
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(succeeds(estimator.room().run(luma.view(), {}, Estimator::view_of(xy), valid.view())));
+    EXPECT_TRUE(estimator.room().has_previous());
+    estimator.room().drop_previous();
+    EXPECT_FALSE(estimator.room().has_previous());
+  }
+  EXPECT_EQ(xy.download(), vectors_before);
+  EXPECT_TRUE(same(valid.download(), valid_before));
+}
+
+// The pyramid of the frame before may have fewer levels, or more.
+TEST_P(OpticalFlow, parameters_may_change_from_frame_to_frame) {
+  const Picture texture = smooth_noise({130, 110}, 2, 51);
+  Estimator estimator(execution(), {100, 80});
+  Picture before = texture.crop({10, 10, 100, 80});
+  estimator.start(before, with(21, 0));
+  int x = 10;
+  for (const OpticalFlowParams &params : {with(9, 3), with(21, 0), with(5, 8, 4), with(7, 1), with(21, 3)}) {
+    const Picture now = texture.crop({x += 3, 12, 100, 80});
+    EXPECT_TRUE(same(estimator.next(now, params), flow_between(execution(), before, now, params)))
+        << describe(params);
+    before = now;
+  }
+}
+
+TEST_P(OpticalFlow, queued_frames_and_two_instances_do_not_meet) {
+  const Pair a = moving({70, 40}, 52), b = moving({50, 60}, 53);
+  Estimator one(execution(), {70, 40}), other(execution(), {50, 60});
+  const TestImage<std::uint8_t> a1(execution(), a.first, kTight), a2(execution(), a.second, kOddPitch),
+      b1(execution(), b.first, kTight), b2(execution(), b.second, kOddPitch),
+      a_valid(execution(), {70, 40}, kTight), b_valid(execution(), {50, 60}, kTight);
+  const TestImage<float> a_xy(execution(), {140, 40}, kFlowPlacements[0]),
+      b_xy(execution(), {100, 60}, kFlowPlacements[0]);
+  const OpticalFlowParams params = with(9, 2);
+  EXPECT_TRUE(succeeds(one.room().run(a1.view(), params, {}, {})));
+  EXPECT_TRUE(succeeds(other.room().run(b1.view(), params, {}, {})));
+  EXPECT_TRUE(succeeds(one.room().run(a2.view(), params, Estimator::view_of(a_xy), a_valid.view())));
+  EXPECT_TRUE(succeeds(other.room().run(b2.view(), params, Estimator::view_of(b_xy), b_valid.view())));
+  EXPECT_TRUE(same({a_xy.download(), a_valid.download()}, definition(a.first, a.second, params)));
+  EXPECT_TRUE(same({b_xy.download(), b_valid.download()}, definition(b.first, b.second, params)));
+}
+
+TEST_P(OpticalFlow, repeated_runs_give_the_same_bits) {
+  const Pair pair = moving({90, 70}, 54);
+  for (const FlowMethod method : {FlowMethod::cells, FlowMethod::plain}) {
+    OpticalFlowParams params = with(15, 3);
+    params.method = method;
+    const Flow first = flow_between(execution(), pair.first, pair.second, params);
+    for (int i = 0; i < 3; ++i)
+      EXPECT_TRUE(same(flow_between(execution(), pair.first, pair.second, params), first));
+  }
+}
+
+// --- what is refused ---
+
+std::vector<std::pair<const char *, OpticalFlowParams>> invalid_params() {
+  std::vector<std::pair<const char *, OpticalFlowParams>> all;
+  const auto add = [&](const char *name, auto OpticalFlowParams::*member, auto value) {
+    OpticalFlowParams p;
+    p.*member = value;
+    all.emplace_back(name, p);
+  };
+  for (const int side : {-1, 0, 3, 4, 6, 20, 32, 33})
+    add("window-size", &OpticalFlowParams::window_size, side);
+  for (const int levels : {-1, 9}) add("levels", &OpticalFlowParams::levels, levels);
+  for (const int iterations : {-1, 0, 101}) add("iterations", &OpticalFlowParams::iterations, iterations);
+  for (const int stride : {-1, 0, 3, 16}) add("stride", &OpticalFlowParams::stride, stride);
+  const double nan = std::numeric_limits<double>::quiet_NaN(),
+               infinite = std::numeric_limits<double>::infinity();
+  for (const double value : {-0.1, 101.0, nan, infinite}) {
+    add("epsilon", &OpticalFlowParams::epsilon, value);
+    add("min-eigenvalue", &OpticalFlowParams::min_eigenvalue, value);
+    add("forward-backward", &OpticalFlowParams::forward_backward, value);
+  }
+  return all;
+}
+
+TEST_P(OpticalFlow, invalid_parameters_are_refused_and_change_nothing) {
+  const Pair pair = moving({40, 30}, 55);
+  Estimator estimator(execution(), {40, 30});
+  estimator.start(pair.first, with(9, 1));
+  const TestImage<std::uint8_t> luma(execution(), noise({40, 30}, 3), kTight),
+      valid(execution(), {40, 30}, kTight);
+  const TestImage<float> xy(execution(), {80, 30}, kFlowPlacements[0]);
+  const HostImage<float> before = xy.download();
+  for (const auto &[name, params] : invalid_params()) {
+    const cudavision::Status status =
+        estimator.room().run(luma.view(), params, Estimator::view_of(xy), valid.view());
+    EXPECT_TRUE(refused(status)) << describe(params);
+    EXPECT_TRUE(refused(validate(params))) << describe(params);
+    EXPECT_NE(status.text().find(name), std::string::npos) << status.text();
+  }
+  EXPECT_EQ(xy.download(), before);
+  EXPECT_TRUE(same(estimator.next(pair.second, with(9, 1)), definition(pair.first, pair.second, with(9, 1))))
+      << "the frame that was refused is not the previous one";
+}
+
+TEST_P(OpticalFlow, images_of_another_size_are_refused) {
+  Estimator estimator(execution(), {40, 30});
+  estimator.start(noise({40, 30}, 56));
+  const TestImage<std::uint8_t> small(execution(), noise({39, 30}, 57), kTight),
+      luma(execution(), noise({40, 30}, 58), kTight), grid(execution(), {20, 15}, kTight);
+  const TestImage<float> xy(execution(), {80, 30}, kFlowPlacements[0]),
+      grid_xy(execution(), {40, 15}, kFlowPlacements[0]);
+  cudavision::OpticalFlow &room = estimator.room();
+  EXPECT_TRUE(refused(room.run(small.view(), {}, Estimator::view_of(xy), luma.view())));
+  EXPECT_TRUE(refused(room.run(luma.view(), {}, Estimator::view_of(grid_xy), luma.view())));
+  EXPECT_TRUE(refused(room.run(luma.view(), {}, Estimator::view_of(xy), grid.view())));
+  EXPECT_TRUE(refused(room.run(luma.view(), with(21, 3, 2), Estimator::view_of(xy), luma.view())));
+  EXPECT_TRUE(refused(room.run(luma.view(), {}, {}, {})));
+  EXPECT_TRUE(succeeds(room.run(luma.view(), with(21, 3, 2), Estimator::view_of(grid_xy), grid.view())));
+}
+
+TEST_P(OpticalFlow, sizes_out_of_range_are_refused_and_the_longest_sides_are_not) {
+  std::unique_ptr<cudavision::OpticalFlow> flow;
+  for (const Size size : {Size{0, 1}, Size{1, 0}, Size{-1, 5}, Size{16385, 1}, Size{1, 16385}})
+    EXPECT_TRUE(refused(make_optical_flow(execution(), size, &flow)));
+  EXPECT_EQ(flow, nullptr);
+  for (const Size size : {Size{16384, 2}, Size{3, 16384}}) {
+    const Pair pair = moving(size, 59, 1, 0);
+    const OpticalFlowParams params = with(5, 1, 8);
+    EXPECT_TRUE(same(flow_between(execution(), pair.first, pair.second, params),
+                     definition(pair.first, pair.second, params)));
+  }
+}
+
+// --- what a frame may cost, and failures of the device ---
+
+#if CUDAVISION_EMULATED
+TEST_P(OpticalFlow, frame_is_two_launches_a_level_and_nothing_else) {
+  const Size size{100, 80};
+  Estimator estimator(execution(), size);
+  const TestImage<std::uint8_t> luma(execution(), noise(size, 60), kTight), valid(execution(), size, kTight);
+  const TestImage<float> xy(execution(), {200, 80}, kFlowPlacements[0]);
+  OpticalFlowParams checked = with(9, 3);
+  checked.forward_backward = 1;
+  estimator.start(noise(size, 61), checked);
+  (void)estimator.next(noise(size, 62), checked);  // the first frame that checks allocates
+  const auto expect = [&](const OpticalFlowParams &params, unsigned levels, unsigned launches) {
+    SCOPED_TRACE(describe(params));
+    EXPECT_TRUE(succeeds(estimator.room().run(luma.view(), params, Estimator::view_of(xy), valid.view())));
+    const Budget budget;
+    EXPECT_TRUE(succeeds(estimator.room().run(luma.view(), params, Estimator::view_of(xy), valid.view())));
+    budget.expect_launches_alone(launches);
+    finish(execution());
+    EXPECT_EQ(budget.spent().global_atomics, 0u);
+    EXPECT_LE(launches, (params.forward_backward > 0 ? 3 : 2) * (levels + 1) + 1);
+  };
+  expect(with(9, 3), 3, 8);
+  expect(with(9, 0), 0, 2);
+  expect(with(21, 8), 1, 4);  // 50 x 40 and 25 x 20: the latter is not larger than the window
+  expect(checked, 3, 8 + 4 + 1);
+}
+
+TEST_P(OpticalFlow, first_frame_prepares_its_levels_and_nothing_else) {
+  Estimator estimator(execution(), {100, 80});
+  const TestImage<std::uint8_t> luma(execution(), noise({100, 80}, 63), kTight);
+  finish(execution());
+  const Budget budget;
+  EXPECT_TRUE(succeeds(estimator.room().run(luma.view(), with(9, 2), {}, {})));
+  budget.expect_launches_alone(3);
+  finish(execution());
+}
+
+TEST_P(OpticalFlow, failed_allocation_is_reported_and_leaves_nothing) {
+  for (unsigned successes = 0; successes < 12; ++successes) {
+    const std::size_t before = simt::live_allocations();
+    simt::fail_allocations_after(successes);
+    std::unique_ptr<cudavision::OpticalFlow> flow;
+    const cudavision::Status status = make_optical_flow(execution(), {70, 66}, &flow);
+    EXPECT_EQ(status.code(), cudavision::Status::Code::out_of_memory) << status.text();
+    EXPECT_EQ(flow, nullptr);
+    EXPECT_EQ(simt::live_allocations(), before);
+  }
+}
+
+TEST_P(OpticalFlow, failed_allocation_for_the_check_can_be_tried_again) {
+  const Pair pair = moving({50, 40}, 64);
+  OpticalFlowParams params = with(9, 1);
+  params.forward_backward = 0.5;
+  Estimator estimator(execution(), {50, 40});
+  estimator.start(pair.first, params);
+  const TestImage<std::uint8_t> luma(execution(), pair.second, kTight), valid(execution(), {50, 40}, kTight);
+  const TestImage<float> xy(execution(), {100, 40}, kFlowPlacements[0]);
+  simt::fail_allocations_after(0);
+  const cudavision::Status status =
+      estimator.room().run(luma.view(), params, Estimator::view_of(xy), valid.view());
+  EXPECT_EQ(status.code(), cudavision::Status::Code::out_of_memory) << status.text();
+  EXPECT_TRUE(estimator.room().has_previous());
+  EXPECT_TRUE(same(estimator.next(pair.second, params), definition(pair.first, pair.second, params)));
+}
+
+TEST_P(OpticalFlow, failed_launch_is_reported_and_the_stream_starts_anew) {
+  const Pair pair = moving({50, 40}, 65);
+  OpticalFlowParams params = with(9, 1);
+  params.forward_backward = 0.5;
+  Estimator estimator(execution(), {50, 40});
+  (void)estimator.between(pair.first, pair.second, params);
+  const TestImage<std::uint8_t> luma(execution(), pair.second, kTight), valid(execution(), {50, 40}, kTight);
+  const TestImage<float> xy(execution(), {100, 40}, kFlowPlacements[0]);
+  for (unsigned successes = 0; successes < 7; ++successes) {
+    estimator.start(pair.first, params);
+    simt::fail_after(simt::Call::launch, successes, cudaErrorLaunchFailure);
+    const cudavision::Status status =
+        estimator.room().run(luma.view(), params, Estimator::view_of(xy), valid.view());
+    EXPECT_EQ(status.code(), cudavision::Status::Code::device_failed);
+    EXPECT_NE(status.text().find("kernel"), std::string::npos) << status.text();
+    EXPECT_FALSE(estimator.room().has_previous());
+    EXPECT_TRUE(same(estimator.between(pair.first, pair.second, params),
+                     definition(pair.first, pair.second, params)));
+  }
+}
+#endif
+
+}  // namespace
