@@ -46,6 +46,14 @@ inline Status check_size(const char *name, Size size, Size made_for) {
                           to_string(made_for));
 }
 
+// Refuses a region to draw on that is empty or leaves a frame of this size.
+inline Status check_region(Region region, Size frame) {
+  if (region.x >= 0 && region.y >= 0 && region.width >= 1 && region.height >= 1 &&
+      region.width <= frame.width - region.x && region.height <= frame.height - region.y)
+    return {};
+  return invalid_argument("the region to draw on leaves the frame");
+}
+
 // Calls the function of execution's backend with the other arguments.
 template <typename... Arguments>
 Status run_on_backend(const Execution &execution, Status (*cpu)(const Execution &, Arguments...),

@@ -7,6 +7,7 @@
 
 #include "common/execution.h"
 #include "common/frame.h"
+#include "common/host_device.h"
 #include "common/image.h"
 
 namespace cudavision {
@@ -27,6 +28,22 @@ struct Primitive {
   Color color;
   std::int16_t x0 = 0, y0 = 0, x1 = 0, y1 = 0;
 };
+
+CUDAVISION_HOST_DEVICE constexpr Primitive make_primitive(Primitive::Kind kind, int line_width, Color color,
+                                                          int x0, int y0, int x1, int y1) {
+  return {kind,
+          static_cast<std::uint8_t>(line_width),
+          color,
+          static_cast<std::int16_t>(x0),
+          static_cast<std::int16_t>(y0),
+          static_cast<std::int16_t>(x1),
+          static_cast<std::int16_t>(y1)};
+}
+
+// One that lies outside every frame: for a place in a list that has nothing to show.
+CUDAVISION_HOST_DEVICE constexpr Primitive hidden_primitive(Color color) {
+  return make_primitive(Primitive::Kind::point, 1, color, -1, -1, -1, -1);
+}
 
 // Draws on frames of one size. Not thread-safe: one per stream.
 class Canvas {

@@ -11,9 +11,7 @@ namespace {
 Status paint(const Execution &execution, const Frame &frame, Region region,
              ImageView<const std::uint8_t> mask, const draw::Style &style) {
   CUDAVISION_TRY(check_size("mask", mask.size(), {region.width, region.height}));
-  if (region.x < 0 || region.y < 0 || region.width < 1 || region.height < 1 ||
-      region.width > frame.width - region.x || region.height > frame.height - region.y)
-    return invalid_argument("the region to draw on leaves the frame");
+  CUDAVISION_TRY(check_region(region, frame.size()));
   return run_on_backend(execution, draw::paint_cpu, CUDAVISION_IF_CUDA(draw::paint_cuda), frame, region, mask,
                         style);
 }

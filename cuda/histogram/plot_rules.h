@@ -12,49 +12,35 @@ CUDAVISION_HOST_DEVICE constexpr Region panel_of(const HistogramPlot &plot, int 
   return {plot.area.x, plot.area.y + top, plot.area.width, bottom - top};
 }
 
-CUDAVISION_HOST_DEVICE constexpr Primitive box(Primitive::Kind kind, int line_width, Color color, int x0,
-                                               int y0, int x1, int y1) {
-  return {kind,
-          static_cast<std::uint8_t>(line_width),
-          color,
-          static_cast<std::int16_t>(x0),
-          static_cast<std::int16_t>(y0),
-          static_cast<std::int16_t>(x1),
-          static_cast<std::int16_t>(y1)};
-}
-
-// Outside every frame.
-CUDAVISION_HOST_DEVICE constexpr Primitive nothing(Color color) {
-  return box(Primitive::Kind::point, 1, color, -1, -1, -1, -1);
-}
-
 // Primitive i of a channel: 0 the panel, 1 its outline, 2 + b the bar of bin b.
 CUDAVISION_HOST_DEVICE constexpr Primitive plot_primitive(const HistogramPlot &plot, int channel,
                                                           int channels, int bins, int i, std::uint32_t count,
                                                           std::uint32_t largest) {
   const Region p = panel_of(plot, channel, channels);
   const int right = p.x + p.width - 1, bottom = p.y + p.height - 1;
-  if (i < 2 && (p.width < 1 || p.height < 1)) return nothing(i == 0 ? plot.background : plot.outline);
-  if (i == 0) return box(Primitive::Kind::filled_rectangle, 1, plot.background, p.x, p.y, right, bottom);
+  if (i < 2 && (p.width < 1 || p.height < 1))
+    return hidden_primitive(i == 0 ? plot.background : plot.outline);
+  if (i == 0)
+    return make_primitive(Primitive::Kind::filled_rectangle, 1, plot.background, p.x, p.y, right, bottom);
   if (i == 1) {
     // Its lines lie within the panel, and so no wider than that.
     const int shorter = p.width < p.height ? p.width : p.height;
     const int line = plot.line_width < shorter ? plot.line_width : shorter;
     const int before = (line - 1) / 2, after = line / 2;
-    return box(Primitive::Kind::rectangle, line, plot.outline, p.x + before, p.y + before, right - after,
-               bottom - after);
+    return make_primitive(Primitive::Kind::rectangle, line, plot.outline, p.x + before, p.y + before,
+                          right - after, bottom - after);
   }
   const Color color = plot.bars[channel];
   const int margin = plot.line_width;  // the outline's
   const int width = p.width - 2 * margin, height = p.height - 2 * margin, bin = i - 2;
   // An empty bin has no bar, and none has one where the panel has no room.
-  if (count == 0 || width < 1 || height < 1) return nothing(color);
+  if (count == 0 || width < 1 || height < 1) return hidden_primitive(color);
   const int x0 = p.x + margin + width * bin / bins;
   const int next = p.x + margin + width * (bin + 1) / bins, x1 = next > x0 ? next - 1 : x0;
   const int high = static_cast<int>(
       (static_cast<unsigned long long>(count) * static_cast<unsigned>(height) + largest - 1) / largest);
-  return box(Primitive::Kind::filled_rectangle, 1, color, x0, bottom - margin - high + 1, x1,
-             bottom - margin);
+  return make_primitive(Primitive::Kind::filled_rectangle, 1, color, x0, bottom - margin - high + 1, x1,
+                        bottom - margin);
 }
 
 Status plot_cpu(const Execution &execution, const std::uint32_t *counts, int channels, int bins,
