@@ -35,6 +35,17 @@ Status validate(const OpticalFlowParams &params) {
   return check_range("forward-backward", params.forward_backward, 0, 100);
 }
 
+void apply_preset(FlowPreset preset, OpticalFlowParams *params) {
+  const auto set = [params](int window, int levels, int iterations, double epsilon, int stride,
+                            double forward_backward) {
+    params->window_size = window, params->levels = levels, params->iterations = iterations;
+    params->epsilon = epsilon, params->stride = stride, params->forward_backward = forward_backward;
+  };
+  if (preset == FlowPreset::fast) set(15, 3, 5, 0.03, 4, 0);
+  if (preset == FlowPreset::medium) set(15, 3, 10, 0.03, 2, 0);
+  if (preset == FlowPreset::quality) set(21, 4, 30, 0.01, 1, 1);
+}
+
 namespace opticalflow {
 
 Rules rules_of(const OpticalFlowParams &params) {

@@ -62,6 +62,11 @@ struct OpticalFlowParams {
 // Says which value is out of its range.
 Status validate(const OpticalFlowParams &params);
 
+// Sets of parameters for those who want none: fast is for real time on a CPU, quality leaves little out.
+enum class FlowPreset { none, fast, medium, quality };
+// none: params stay as they are. Others set all but min_eigenvalue and method.
+void apply_preset(FlowPreset preset, OpticalFlowParams *params);
+
 // Of the field: one vector for each stride-th column and row, the first included.
 constexpr Size flow_size(Size frame, int stride) {
   return {divide_up(frame.width, stride), divide_up(frame.height, stride)};

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Optical flow as colours and as arrows, on every backend, in every format.
+#include "opticalflow/flow_display.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "kernels/opticalflow_definition.h"
+#include "support/budget.h"
+#include "support/test_frame.h"
+
+namespace {
+
+using namespace cudavision::test;
+using cudavision::arrow_grid;
+using cudavision::arrow_line_count;
+using cudavision::Color;
+using cudavision::draw_flow_wheel;
+using cudavision::Execution;
+using cudavision::flow_size;
+using cudavision::FlowArrows;
+using cudavision::FlowOnFrame;
+using cudavision::FlowVector;
+using cudavision::FlowWheel;
+using cudavision::kArrowLines;
+using cudavision::kArrowSpacing;
+using cudavision::make_flow_arrows;
+using cudavision::Primitive;
+using cudavision::Region;
+using cudavision::Size;
+
+class FlowDisplay : public BackendTest {};
+CUDAVISION_TEST_ON_EVERY_BACKEND(FlowDisplay);
+
+// Red to magenta as R, G, B; which components a frame has does not matter to the room.
+FlowWheel rgb_wheel(float max_speed = 8) {
+  FlowWheel wheel;
+  const std::uint8_t corners[6][3] = {{255, 0, 0},   {255, 255, 0}, {0, 255, 0},
+                                      {0, 255, 255}, {0, 0, 255},   {255, 0, 255}};
+  for (int i = 0; i < 6; ++i) wheel.corners[i] = {{corners[i][0], corners[i][1], corners[i][2]}, 255};
+  wheel.still = {{255, 255, 255}, 255};
+  wheel.invalid = {{0, 0, 0}, 255};
+  wheel.max_speed = max_speed;
+  return wheel;
+}
+
+// Vectors of every direction and up to 20 pixels; some are invalid, some are zero.
+Flow some_flow(Size size, unsigned seed) {
+  Random random(seed);
+  Flow flow{HostImage<float>({2 * size.width, size.height}), Picture(size)};
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) {
+      flow.valid.at(x, y) = random.below(8) != 0;
+      if (random.below(8) == 0) continue;
+      const double angle = random.below(10000) * 6.2832e-4, speed = random.below(2000) / 100.0;
+      flow.xy.at(2 * x, y) = static_cast<float>(speed * std::cos(angle));
+      flow.xy.at(2 * x + 1, y) = static_cast<float>(speed * std::sin(angle));
+    }
+  return flow;
+}
+
+// A flow in the backend's memory.
+class PlacedFlow {
+ public:
+  PlacedFlow(const Execution &execution, const Flow &flow, int stride, Region region)
+      : xy_(execution, flow.xy, kFlowPlacements[1]),
+        valid_(execution, flow.valid, kMisalignedOddPitch),
+        stride_(stride),
+        region_(region) {}
+  FlowOnFrame on_frame() const { return {Estimator::view_of(xy_), valid_.view(), stride_, region_}; }
+
+ private:
+  TestImage<float> xy_;
+  TestImage<std::uint8_t> valid_;
+  int stride_;
+  Region region_;
+};
+
+// --- colours ---
+
+// Component i of a vector's colour: the hue by atan2, in double.
+double defined_color(FlowVector d, const FlowWheel &wheel, int i) {
+  double hue = std::atan2(double{d.y}, double{d.x}) * 6 / (2 * std::acos(-1.0));
+  if (hue < 0) hue += 6;
+  const int sector = static_cast<int>(hue) % 6;
+  const double from = wheel.corners[sector].component[i], to = wheel.corners[(sector + 1) % 6].component[i];
+  const double pure = from + (to - from) * (hue - std::floor(hue));
+  const double saturation = std::min(1.0, std::hypot(double{d.x}, double{d.y}) / double{wheel.max_speed});
+  return wheel.still.component[i] + (pure - wheel.still.component[i]) * saturation;
+}
+
+// The frame with the wheel's colours, and which samples these are: each by the first of its pixels in the region.
+void expect_wheel(const HostFrame &actual, HostFrame before, const Flow &flow, int stride, Region region,
+                  const FlowWheel &wheel) {
+  for (int c = 0; c < before.component_count(); ++c) {
+    const cudavision::PixelLayout::Place &place = before.format->layout.place[c];
+    for (int y = region.y + region.height - 1; y >= region.y; --y)
+      for (int x = region.x + region.width - 1; x >= region.x; --x) {
+        const bool first_x = x == region.x || x >> place.shift_x != (x - 1) >> place.shift_x;
+        const bool first_y = y == region.y || y >> place.shift_y != (y - 1) >> place.shift_y;
+        if (!first_x || !first_y) continue;
+        const int column = (x - region.x) / stride, row = (y - region.y) / stride;
+        const double expected = flow.valid.at(column, row) != 0
+                                    ? defined_color(flow.at(column, row), wheel, c)
+                                    : wheel.invalid.component[c];
+        ASSERT_NEAR(actual.at(c, x, y), expected, 0.51) << "component " << c << " at " << x << ", " << y;
+        before.sample(c, x, y) = static_cast<std::uint8_t>(actual.at(c, x, y));
+      }
+  }
+  EXPECT_TRUE(same(actual, before)) << "every other byte stays";
+}
+
+TEST_P(FlowDisplay, wheel_in_every_format_and_region_equals_the_definition) {
+  unsigned seed = 1;
+  for (const PixelFormat &format : pixel_formats())
+    for (const Region region :
+         {Region{0, 0, 41, 23}, Region{3, 5, 30, 17}, Region{1, 1, 1, 1}, Region{40, 2, 1, 21}})
+      for (const int stride : {1, 4}) {
+        SCOPED_TRACE(::testing::Message() << format << " region " << region.x << "," << region.y << " "
+                                          << region.width << "x" << region.height << " stride " << stride);
+        const HostFrame before(format, {41, 23}, seed);
+        const Flow flow = some_flow(flow_size({region.width, region.height}, stride), seed++);
+        const TestFrame frame(execution(), before, kPlacements[seed % 5]);
+        const PlacedFlow placed(execution(), flow, stride, region);
+        ASSERT_TRUE(succeeds(draw_flow_wheel(execution(), frame.frame(), placed.on_frame(), rgb_wheel())));
+        expect_wheel(frame.download(), before, flow, stride, region, rgb_wheel());
+      }
+}
+
+TEST_P(FlowDisplay, directions_have_the_colours_of_the_wheel) {
+  const float h = std::sqrt(3.0f) / 2;
+  const struct {
+    FlowVector d;
+    int r, g, b;
+  } cases[] = {{{8, 0}, 255, 0, 0},       {{4, 8 * h}, 255, 255, 0},    {{-4, 8 * h}, 0, 255, 0},
+               {{-8, 0}, 0, 255, 255},    {{-4, -8 * h}, 0, 0, 255},    {{4, -8 * h}, 255, 0, 255},
+               {{0, 8}, 128, 255, 0},     {{0, -8}, 128, 0, 255},       {{0, 0}, 255, 255, 255},
+               {{4, 0}, 255, 128, 128},   {{100, 0}, 255, 0, 0},        {{1e15f, 0}, 255, 0, 0},
+               {{8, -1e-30f}, 255, 0, 0}, {{-1e-20f, 0}, 255, 255, 255}};
+  for (const auto &c : cases) {
+    Flow flow{HostImage<float>({2, 1}), constant({1, 1}, 1)};
+    flow.xy.at(0, 0) = c.d.x, flow.xy.at(1, 0) = c.d.y;
+    const TestFrame frame(execution(), HostFrame(pixel_formats()[1], {1, 1}, 3), kTight);
+    const PlacedFlow placed(execution(), flow, 1, {0, 0, 1, 1});
+    ASSERT_TRUE(succeeds(draw_flow_wheel(execution(), frame.frame(), placed.on_frame(), rgb_wheel())));
+    const HostFrame colour = frame.download();
+    EXPECT_NEAR(colour.at(0, 0, 0), c.r, 1) << c.d.x << ", " << c.d.y;
+    EXPECT_NEAR(colour.at(1, 0, 0), c.g, 1) << c.d.x << ", " << c.d.y;
+    EXPECT_NEAR(colour.at(2, 0, 0), c.b, 1) << c.d.x << ", " << c.d.y;
+  }
+}
+
+#if CUDAVISION_HAVE_CUDA
+TEST_P(FlowDisplay, both_backends_write_the_same_bytes) {
+  if (GetParam().backend == cudavision::Backend::cpu)
+    GTEST_SKIP() << "the other backend is compared with this one";
+  const ExecutionOwner cpu({"cpu", cudavision::Backend::cpu, 2});
+  const Flow flow = some_flow({121, 90}, 7);
+  const Region region{2, 1, 121, 90};
+  HostFrame frames[2] = {{pixel_formats()[7], {125, 93}, 8}, {pixel_formats()[7], {125, 93}, 8}};
+  const Execution executions[2] = {execution(), cpu.execution()};
+  std::vector<std::uint8_t> arrows[2];
+  for (int i = 0; i < 2; ++i) {
+    const TestFrame frame(executions[i], frames[i], kOddPitch);
+    const PlacedFlow placed(executions[i], flow, 1, region);
+    ASSERT_TRUE(succeeds(draw_flow_wheel(executions[i], frame.frame(), placed.on_frame(), rgb_wheel(12))));
+    frames[i] = frame.download();
+    const Memory lines(executions[i],
+                       static_cast<std::size_t>(arrow_line_count({121, 90})) * sizeof(Primitive));
+    ASSERT_TRUE(succeeds(make_flow_arrows(executions[i], placed.on_frame(), {3.5f, 2, {{9, 8, 7}, 6}},
+                                          reinterpret_cast<Primitive *>(lines.data()))));
+    arrows[i] = lines.read();
+  }
+  EXPECT_TRUE(same(frames[0], frames[1]));
+  EXPECT_EQ(arrows[0], arrows[1]);
+}
+#endif
+
+// --- arrows ---
+
+std::vector<Primitive> arrows_of(const Execution &execution, const Flow &flow, int stride, Region region,
+                                 const FlowArrows &arrows) {
+  const auto count = static_cast<std::size_t>(arrow_line_count({region.width, region.height}));
+  const PlacedFlow placed(execution, flow, stride, region);
+  const Memory memory(execution, (count + 1) * sizeof(Primitive));
+  EXPECT_TRUE(succeeds(
+      make_flow_arrows(execution, placed.on_frame(), arrows, reinterpret_cast<Primitive *>(memory.data()))));
+  const std::vector<std::uint8_t> bytes = memory.read();
+  std::vector<Primitive> lines(count);
+  if (count > 0) std::memcpy(lines.data(), bytes.data(), count * sizeof(Primitive));
+  return lines;
+}
+
+bool is_hidden(const Primitive &p) { return p.kind == Primitive::Kind::point && p.x0 == -1 && p.y0 == -1; }
+
+TEST_P(FlowDisplay, arrows_start_on_their_grid_and_end_where_the_scaled_vector_does) {
+  const Region region{5, 3, 150, 90};
+  for (const int stride : {1, 2, 8}) {
+    const Flow flow = some_flow(flow_size({150, 90}, stride), 20);
+    const FlowArrows arrows{2.5f, 3, {{1, 2, 3}, 200}};
+    const std::vector<Primitive> lines = arrows_of(execution(), flow, stride, region, arrows);
+    const Size grid = arrow_grid({150, 90});
+    EXPECT_EQ(grid, (Size{9, 6}));
+    int shown = 0;
+    for (int i = 0; i < grid.width * grid.height; ++i) {
+      const int px = kArrowSpacing / 2 + i % grid.width * kArrowSpacing,
+                py = kArrowSpacing / 2 + i / grid.width * kArrowSpacing;
+      const FlowVector d = flow.at(px / stride, py / stride);
+      const bool moves = flow.valid.at(px / stride, py / stride) != 0 && std::hypot(d.x, d.y) >= 0.5f;
+      const Primitive *line = &lines[static_cast<std::size_t>(i * kArrowLines)];
+      for (int k = 0; k < kArrowLines; ++k) EXPECT_EQ(is_hidden(line[k]), !moves) << i;
+      if (!moves) continue;
+      ++shown;
+      const auto within = [](double v, int first, int count) {
+        return std::min(std::max(v, first + 1.0), first + count - 2.0);  // a line of 3 pixels
+      };
+      EXPECT_EQ(line[0].x0, region.x + px);
+      EXPECT_EQ(line[0].y0, region.y + py);
+      for (int k = 0; k < kArrowLines; ++k) {
+        EXPECT_EQ(line[k].kind, Primitive::Kind::line);
+        EXPECT_EQ(line[k].line_width, 3);
+        EXPECT_EQ(line[k].color, arrows.color);
+        EXPECT_NEAR(line[k].x1, within(region.x + px + 2.5 * d.x, region.x, region.width), 0.51);
+        EXPECT_NEAR(line[k].y1, within(region.y + py + 2.5 * d.y, region.y, region.height), 0.51);
+        const double turn = k == 1 ? 0.5 : -0.5;
+        if (k == 0) continue;
+        EXPECT_NEAR(line[k].x0,
+                    within(region.x + px + 2.5 * (d.x - 0.3 * (d.x - turn * d.y)), region.x, region.width),
+                    0.51);
+        EXPECT_NEAR(line[k].y0,
+                    within(region.y + py + 2.5 * (d.y - 0.3 * (d.y + turn * d.x)), region.y, region.height),
+                    0.51);
+      }
+    }
+    EXPECT_GT(shown, 20);
+  }
+}
+
+TEST_P(FlowDisplay, arrows_stay_within_every_region) {
+  for (const Size size : {Size{1, 1}, Size{8, 8}, Size{9, 9}, Size{200, 9}, Size{9, 40}, Size{25, 24}})
+    for (const int width : {1, 2, 9, 255}) {
+      Flow flow = some_flow(size, 21);
+      for (float &v : flow.xy.pixels()) v = v < 0 ? -1e14f : 1e14f;
+      const Region region{2, 7, size.width, size.height};
+      for (const Primitive &line : arrows_of(execution(), flow, 1, region, {100, width, {}})) {
+        if (is_hidden(line)) continue;
+        EXPECT_LE(width, std::min(size.width, size.height));
+        for (const auto &[x, y] : {std::pair{line.x0, line.y0}, {line.x1, line.y1}}) {
+          EXPECT_GE(x - (width - 1) / 2, region.x);
+          EXPECT_GE(y - (width - 1) / 2, region.y);
+          EXPECT_LT(x + width / 2, region.x + region.width);
+          EXPECT_LT(y + width / 2, region.y + region.height);
+        }
+      }
+    }
+}
+
+// --- what is refused, and what it costs ---
+
+TEST_P(FlowDisplay, what_does_not_fit_is_refused) {
+  const HostFrame before(pixel_formats()[1], {20, 10}, 22);
+  const TestFrame frame(execution(), before, kTight);
+  const Flow flow = some_flow({20, 10}, 23);
+  const auto draw = [&](Region region, int stride, float max_speed) {
+    const PlacedFlow placed(execution(), flow, stride, region);
+    return draw_flow_wheel(execution(), frame.frame(), placed.on_frame(), rgb_wheel(max_speed));
+  };
+  EXPECT_TRUE(refused(draw({1, 0, 20, 10}, 1, 8)));
+  EXPECT_TRUE(refused(draw({0, -1, 20, 10}, 1, 8)));
+  EXPECT_TRUE(refused(draw({0, 0, 20, 10}, 2, 8)));
+  EXPECT_TRUE(refused(draw({0, 0, 20, 9}, 1, 8)));
+  for (const float speed : {0.0f, -1.0f, std::nanf(""), HUGE_VALF})
+    EXPECT_TRUE(refused(draw({0, 0, 20, 10}, 1, speed)));
+  const PlacedFlow placed(execution(), flow, 2, {0, 0, 20, 10});
+  EXPECT_TRUE(refused(make_flow_arrows(execution(), placed.on_frame(), {}, nullptr)));
+  EXPECT_TRUE(same(frame.download(), before));
+}
+
+#if CUDAVISION_EMULATED
+TEST_P(FlowDisplay, each_is_one_launch) {
+  const TestFrame frame(execution(), HostFrame(pixel_formats()[5], {90, 50}, 24), kTight);
+  const PlacedFlow placed(execution(), some_flow({90, 50}, 25), 1, {0, 0, 90, 50});
+  const Memory memory(execution(), static_cast<std::size_t>(arrow_line_count({90, 50})) * sizeof(Primitive));
+  finish(execution());
+  const Budget budget;
+  EXPECT_TRUE(succeeds(draw_flow_wheel(execution(), frame.frame(), placed.on_frame(), rgb_wheel())));
+  EXPECT_TRUE(succeeds(
+      make_flow_arrows(execution(), placed.on_frame(), {}, reinterpret_cast<Primitive *>(memory.data()))));
+  budget.expect_launches_alone(2);
+  finish(execution());
+}
+#endif
+
+}  // namespace
