@@ -3,7 +3,6 @@
 #include "elements/drawn_frame.h"
 
 namespace cudavision::test {
-namespace {
 
 Frame view_of(VideoFrame *frame) {
   const GstVideoInfo &info = frame->info();
@@ -18,8 +17,6 @@ Frame view_of(VideoFrame *frame) {
                          GST_VIDEO_INFO_COMP_PSTRIDE(&info, c), frame->shift_x(c), frame->shift_y(c)};
   return view;
 }
-
-}  // namespace
 
 Region region_of(const VideoFrame &frame, Part part) {
   if (part.width == 0) return {0, 0, frame.size().width, frame.size().height};

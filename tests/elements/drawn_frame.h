@@ -11,6 +11,8 @@
 
 namespace cudavision::test {
 
+// The frame as the rooms see it.
+Frame view_of(VideoFrame *frame);
 // The part, or the whole frame where it has no width.
 Region region_of(const VideoFrame &frame, Part part);
 // 0xAARRGGBB in the components of the frame.

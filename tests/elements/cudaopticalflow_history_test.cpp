@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What cudaopticalflow keeps of the frame before, and when it forgets it.
+#include <gst/video/video.h>
+
+#include <functional>
+#include <string>
+
+#include "elements/opticalflow_reference.h"
+#include "elements/tensor.h"
+
+namespace {
+
+using namespace cudavision::test;
+using cudavision::OpticalFlowParams;
+using cudavision::Size;
+
+constexpr Size kSize{50, 40};
+constexpr char kDescription[] = "cudaopticalflow window-size=9 levels=2 ";
+OpticalFlowParams params() {
+  OpticalFlowParams p;
+  p.window_size = 9, p.levels = 2;
+  return p;
+}
+
+// A stream that has a history.
+class CudaOpticalFlowHistory : public ElementTest {
+ protected:
+  VideoFrame frame(int i, Size size = kSize) const { return moving_frame("NV12", size, i); }
+
+  // Expects that after `interrupt` the first frame has no flow, and the one behind it has.
+  void expect_forgotten_after(const std::function<void(Harness &)> &interrupt,
+                              const std::string &properties = "") {
+    Harness flow(kDescription + properties);
+    expect_untouched(buffer_from(&flow, frame(0)), frame(0));
+    expect_flow(buffer_from(&flow, frame(1)), flow_between(frame(0), frame(1), params()));
+    interrupt(flow);
+    expect_untouched(buffer_from(&flow, frame(2)), frame(2));
+    expect_flow(buffer_from(&flow, frame(3)), flow_between(frame(2), frame(3), params()));
+  }
+};
+
+GstEvent *new_segment() {
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  return gst_event_new_segment(&segment);
+}
+
+TEST_F(CudaOpticalFlowHistory, is_forgotten_at_a_flush) {
+  expect_forgotten_after([](Harness &flow) {
+    EXPECT_TRUE(gst_harness_push_event(flow.get(), gst_event_new_flush_start()));
+    EXPECT_TRUE(gst_harness_push_event(flow.get(), gst_event_new_flush_stop(TRUE)));
+    EXPECT_TRUE(gst_harness_push_event(flow.get(), new_segment()));
+  });
+}
+
+TEST_F(CudaOpticalFlowHistory, is_forgotten_at_a_segment) {
+  expect_forgotten_after(
+      [](Harness &flow) { EXPECT_TRUE(gst_harness_push_event(flow.get(), new_segment())); });
+}
+
+TEST_F(CudaOpticalFlowHistory, is_forgotten_at_a_restart) {
+  expect_forgotten_after([](Harness &flow) { flow.restart(); });
+}
+
+TEST_F(CudaOpticalFlowHistory, is_forgotten_when_the_caps_change_and_come_back) {
+  expect_forgotten_after([this](Harness &flow) {
+    const VideoFrame other = frame(1, {60, 30});
+    expect_untouched(buffer_from(&flow, other), other);
+  });
+}
+
+TEST_F(CudaOpticalFlowHistory, is_forgotten_at_a_discontinuity) {
+  Harness flow(kDescription);
+  buffer_from(&flow, frame(0));
+  expect_flow(buffer_from(&flow, frame(1)), flow_between(frame(0), frame(1), params()));
+  Owned<GstBuffer> buffer = frame(2).buffer();
+  GST_BUFFER_FLAG_SET(buffer.get(), GST_BUFFER_FLAG_DISCONT);
+  expect_untouched(flow.exchange(std::move(buffer)), frame(2));
+  expect_flow(buffer_from(&flow, frame(3)), flow_between(frame(2), frame(3), params()));
+}
+
+// The region keeps its size and shows another part of the picture.
+TEST_F(CudaOpticalFlowHistory, is_forgotten_when_the_region_moves) {
+  Harness flow(std::string(kDescription) + "roi-x=2 roi-y=4 roi-width=40 roi-height=30");
+  buffer_from(&flow, frame(0));
+  expect_flow(buffer_from(&flow, frame(1)), flow_between(frame(0), frame(1), params(), {2, 4, 40, 30}));
+  set(flow.element(), "roi-x", "3");
+  expect_untouched(buffer_from(&flow, frame(2)), frame(2));
+  expect_flow(buffer_from(&flow, frame(3)), flow_between(frame(2), frame(3), params(), {3, 4, 40, 30}));
+}
+
+TEST_F(CudaOpticalFlowHistory, holds_no_buffer_of_upstream) {
+  Harness flow(std::string(kDescription) + "display=false");
+  flow.negotiate(frame(0));
+  Owned<GstBuffer> first = flow.exchange(frame(0).buffer());
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(GST_MINI_OBJECT_REFCOUNT_VALUE(first.get()), 1);
+  EXPECT_EQ(GST_MINI_OBJECT_REFCOUNT_VALUE(gst_buffer_peek_memory(first.get(), 0)), 1);
+  gst_buffer_memset(first.get(), 0, 0x55, gst_buffer_get_size(first.get()));  // as who reuses it would
+  first.reset();
+  expect_flow(buffer_from(&flow, frame(1)), flow_between(frame(0), frame(1), params()));
+}
+
+TEST_F(CudaOpticalFlowHistory, reaches_back_to_the_last_frame_that_was_worked_on) {
+  Harness flow(std::string(kDescription) + "every-nth=2 display=false");
+  expect_untouched(buffer_from(&flow, frame(0)), frame(0));
+  expect_untouched(buffer_from(&flow, frame(1)), frame(1));
+  expect_flow(buffer_from(&flow, frame(2)), flow_between(frame(0), frame(2), params()));
+}
+
+TEST_F(CudaOpticalFlowHistory, survives_a_gap) {
+  Harness flow(std::string(kDescription) + "display=false");
+  buffer_from(&flow, frame(0));
+  Owned<GstBuffer> gap = frame(1).buffer();
+  GST_BUFFER_FLAG_SET(gap.get(), GST_BUFFER_FLAG_GAP);
+  expect_untouched(flow.exchange(std::move(gap)), frame(1));
+  expect_flow(buffer_from(&flow, frame(2)), flow_between(frame(0), frame(2), params()));
+}
+
+TEST_F(CudaOpticalFlowHistory, of_two_elements_does_not_meet) {
+  Harness one(std::string(kDescription) + "display=false"),
+      other(std::string(kDescription) + "display=false");
+  for (int i = 0; i < 3; ++i) {
+    const Owned<GstBuffer> a = buffer_from(&one, frame(i)), b = buffer_from(&other, frame(2 * i));
+    if (i == 0) continue;
+    expect_flow(a, flow_between(frame(i - 1), frame(i), params()));
+    expect_flow(b, flow_between(frame(2 * i - 2), frame(2 * i), params()));
+  }
+}
+
+// What an application keeps is never overwritten.
+TEST_F(CudaOpticalFlowHistory, tensors_that_are_kept_stay_as_they_are) {
+  Harness flow(std::string(kDescription) + "display=false");
+  buffer_from(&flow, frame(0));
+  std::vector<Owned<GstBuffer>> kept;
+  for (int i = 1; i < 6; ++i) kept.push_back(buffer_from(&flow, frame(i)));
+  for (int i = 1; i < 6; ++i)
+    expect_flow(kept[static_cast<std::size_t>(i - 1)], flow_between(frame(i - 1), frame(i), params()));
+}
+
+}  // namespace
