@@ -52,6 +52,8 @@ show canny-overlay cudacanny low-threshold=100 high-threshold=200 output=overlay
 show lines cudahough mode=segments low-threshold=100 high-threshold=200 threshold=60 color=0xff00ff00 message=true
 show histogram cudahistogram mode=channels message=true
 show local-gradients cudalocalhist window-width=8 window-height=8 message=true
+show flow-wheel cudaopticalflow preset=medium message=true
+show flow-arrows cudaopticalflow preset=fast display-mode=arrows message=true
 
 echo
 echo "histogram.jsonl: cudahistogram display=false ! cudavisionjson"

@@ -6,6 +6,7 @@
 
 #include "common/execution.h"
 #include "common/frame.h"
+#include "common/host_device.h"
 #include "draw/canvas.h"
 #include "opticalflow/opticalflow.h"
 
@@ -42,7 +43,7 @@ struct FlowArrows {
 constexpr int kArrowSpacing =
     16;  // pixels from one arrow to the next, in x and y; the first begins half of that in
 // How many arrows a region has in x and in y; an arrow is kArrowLines primitives.
-constexpr Size arrow_grid(Size region) {
+CUDAVISION_HOST_DEVICE constexpr Size arrow_grid(Size region) {
   return {(region.width + kArrowSpacing / 2 - 1) / kArrowSpacing,
           (region.height + kArrowSpacing / 2 - 1) / kArrowSpacing};
 }

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Counts what moves in a video, as people who walk: neighbouring vectors of the optical flow that move are one mover.
+
+  count_movers.py [SOURCE]
+  count_movers.py "filesrc location=vtest.avi ! decodebin"
+
+Debian: python3-gi, gir1.2-gst-plugins-base-1.0
+"""
+import array
+import math
+import statistics
+import sys
+
+import gi
+
+gi.require_version("Gst", "1.0")
+gi.require_version("GstApp", "1.0")
+gi.require_version("GstCudaVision", "1.0")
+from gi.repository import Gst, GstApp, GstCudaVision  # noqa: E402,F401
+
+STRIDE = 8  # pixels from one vector to the next
+LEAST_SPEED = 1.0  # pixels a frame
+LEAST_VECTORS = 12  # of a mover: less is noise
+
+
+def speeds(frame):
+    """The speed of every vector of a frame, row by row: 0 where it is not known; and how many there are in a row."""
+    flow = GstCudaVision.buffer_get_tensor_meta(frame, "optical-flow")
+    if flow is None:  # the first frame
+        return [], 1
+    valid = GstCudaVision.buffer_get_tensor_meta(frame, "optical-flow-valid")
+    xy = array.array("f", flow.get_bytes().get_data())
+    known = valid.get_bytes().get_data()
+    return [math.hypot(xy[2 * i], xy[2 * i + 1]) * known[i] for i in range(len(known))], flow.get_dims()[1]
+
+
+def movers(speed, columns):
+    """The median speed of each group of neighbouring vectors that move, the fastest first."""
+    todo = {i for i, s in enumerate(speed) if s >= LEAST_SPEED}
+    found = []
+    while todo:
+        group, edge = [], [todo.pop()]
+        while edge:
+            i = edge.pop()
+            group.append(speed[i])
+            beside = {i - columns, i + columns, i - 1 if i % columns else -1, i + 1 if (i + 1) % columns else -1} & todo
+            edge += beside
+            todo -= beside
+        if len(group) >= LEAST_VECTORS:
+            found.append(statistics.median(group))
+    return sorted(found, reverse=True)
+
+
+def main():
+    Gst.init(None)
+    source = sys.argv[1] if len(sys.argv) > 1 else "videotestsrc pattern=ball num-buffers=10"
+    pipeline = Gst.parse_launch(f"{source} ! videoconvert ! cudaopticalflow preset=medium stride={STRIDE} forward-backward=1"
+                                " display=false ! appsink name=sink sync=false max-buffers=4")
+    pipeline.set_state(Gst.State.PLAYING)
+    sink, number = pipeline.get_by_name("sink"), 0
+    while (sample := sink.try_pull_sample(10 * Gst.SECOND)) is not None:
+        found = movers(*speeds(sample.get_buffer()))
+        print(f"frame {number}: {len(found)} move", *(f"{speed:.1f}" for speed in found))
+        number += 1
+    error = pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
+    pipeline.set_state(Gst.State.NULL)
+    if error is not None:
+        print(error.parse_error().gerror.message, file=sys.stderr)
+    return 0 if error is None else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The example count_movers.py on a ball that flies before a ground without texture, and on a picture that stands still.
+#
+#   count_movers.sh PYTHON EXAMPLE PLUGIN_FOLDER     PYTHON: `missing` skips
+set -euo pipefail
+python=$1 example=$2 plugins=$3
+[[ $python != missing ]] || { echo "skipped: no introspection, or a library with sanitizers"; exit 77; }
+"$python" -c 'import gi; gi.require_version("GstApp", "1.0")' ||
+  { echo "skipped: no Python with python3-gi and gir1.2-gst-plugins-base-1.0"; exit 77; }
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+export GST_PLUGIN_PATH_1_0=$plugins GST_REGISTRY_1_0=$root/registry
+export GI_TYPELIB_PATH=$plugins/meta LD_LIBRARY_PATH=$plugins/meta
+
+"$python" "$example" >"$root/ball.txt"
+cat "$root/ball.txt"
+[[ $(wc -l <"$root/ball.txt") == 10 ]]
+[[ $(head -n 1 "$root/ball.txt") == 'frame 0: 0 move' ]]
+[[ $(grep -cE '^frame [1-9]: 1 move [567]\.[0-9]$' "$root/ball.txt") == 9 ]]
+
+"$python" "$example" 'videotestsrc pattern=smpte75 num-buffers=3' >"$root/still.txt"
+printf 'frame %d: 0 move\n' 0 1 2 | diff - "$root/still.txt"
+
+! "$python" "$example" 'videotestsrc num-buffers=2 ! video/x-raw,width=1 ! identity error-after=1' >/dev/null 2>"$root/error.txt"
+grep -q . "$root/error.txt"
