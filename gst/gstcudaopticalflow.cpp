@@ -28,37 +28,16 @@
 // clang-format on
 #include "gstcudaopticalflow.h"
 
-#include "base/attach.h"
-#include "base/format.h"
 #include "base/properties.h"
-#include "base/tensor_pool.h"
 #include "base/valid_settings.h"
-#include "common/owned_memory.h"
-#include "histogram/histogram.h"
-#include "opticalflow/flow_display.h"
-#include "opticalflow/opticalflow.h"
+#include "flow/flow_operation.h"
 
 namespace {
 
+using cudavision::FlowDisplayMode;
 using cudavision::FlowPreset;
-using cudavision::FlowVector;
-using cudavision::ImageView;
-using cudavision::Job;
-using cudavision::Site;
-using cudavision::Size;
+using cudavision::FlowSettings;
 using cudavision::Status;
-
-enum class DisplayMode { wheel, arrows };
-
-struct FlowSettings : cudavision::OpticalFlowParams {
-  FlowPreset preset = FlowPreset::none;
-  DisplayMode display_mode = DisplayMode::wheel;
-  double max_speed = 8, arrow_scale = 4;
-  guint32 color = 0xff00ff00;
-  int line_width = 1;
-
-  friend bool operator==(const FlowSettings &, const FlowSettings &) = default;
-};
 
 struct State {
   FlowSettings settings;  // under the object lock
@@ -83,118 +62,13 @@ namespace {
 
 using Properties = cudavision::PropertyTable<FlowSettings>;
 
-cudavision::FlowWheel wheel_of(const GstVideoInfo &info, double max_speed) {
-  static constexpr guint32 kCorners[6] = {0xffff0000, 0xffffff00, 0xff00ff00,
-                                          0xff00ffff, 0xff0000ff, 0xffff00ff};
-  cudavision::FlowWheel wheel;
-  for (int i = 0; i < 6; ++i) wheel.corners[i] = cudavision::color_of(kCorners[i], info);
-  wheel.still = cudavision::color_of(0xffffffff, info);
-  wheel.invalid = cudavision::color_of(0xff000000, info);
-  wheel.max_speed = static_cast<float>(max_speed);
-  return wheel;
-}
-
-class FlowOperation final : public cudavision::Operation {
- public:
-  explicit FlowOperation(GstCudaVisionOpticalFlow *element) : element_(element) {}
-
-  Status allocate(const Site &site) {
-    region_ = site.region;
-    context_ = site.context;
-    CUDAVISION_TRY(make_optical_flow(site.execution, region_, &flow_));
-    CUDAVISION_TRY(make_histogram(site.execution, &histogram_));
-    CUDAVISION_TRY(counts_.allocate(site.execution, sizeof validity_));
-    const auto lines = static_cast<std::size_t>(cudavision::arrow_line_count(region_));
-    CUDAVISION_TRY(arrows_.allocate(site.execution, sizeof(cudavision::Primitive) * (lines + 1)));
-    return make_canvas(site.execution, {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)},
-                       &canvas_);
-  }
-
-  Status run(const Job &job) override {
-    const FlowSettings &settings = element_->state->valid.take(element_, Properties::snapshot(element_));
-    if (job.region != last_region_) flow_->drop_previous();  // the region shows another part of the picture
-    last_region_ = job.region;
-    validity_[0] = validity_[1] = 0;
-    has_flow_ = flow_->has_previous();
-    if (!has_flow_) return flow_->run(job.luma, settings, {}, {});
-
-    const Size size = cudavision::flow_size(region_, settings.stride);
-    cudavision::TensorPool::Lease vector_lease, valid_lease;
-    CUDAVISION_TRY(lease(size, &vector_lease, &valid_lease));
-    const double step = settings.stride;
-    const Status attached = attach_tensor(job, "optical-flow", GST_CUDA_VISION_ELEMENT_TYPE_F32,
-                                          {size.height, size.width, 2}, vector_lease.buffer, step, step);
-    CUDAVISION_TRY(attach_tensor(job, "optical-flow-valid", GST_CUDA_VISION_ELEMENT_TYPE_U8,
-                                 {size.height, size.width}, valid_lease.buffer, step, step));
-    CUDAVISION_TRY(attached);
-    const ImageView<FlowVector> vectors{static_cast<FlowVector *>(vector_lease.data),
-                                        size.width * static_cast<std::ptrdiff_t>(sizeof(FlowVector)),
-                                        size.width, size.height};
-    const ImageView<std::uint8_t> valid{static_cast<std::uint8_t *>(valid_lease.data), size.width, size.width,
-                                        size.height};
-    CUDAVISION_TRY(flow_->run(job.luma, settings, vectors, valid));
-    if (job.report) CUDAVISION_TRY(count(job, valid));
-    return job.draw ? draw(job, {vectors, valid, settings.stride, job.region}, settings) : Status();
-  }
-
-  void drop_history() override { flow_->drop_previous(); }
-
-  void describe(GstStructure *message) override {
-    gst_structure_set(message, "has-flow", G_TYPE_BOOLEAN, has_flow_, "vectors", G_TYPE_UINT,
-                      validity_[0] + validity_[1], "valid-vectors", G_TYPE_UINT, validity_[1], nullptr);
-  }
-
- private:
-  // One pool for each kind of tensor of a size; a new stride makes new ones.
-  Status lease(Size size, cudavision::TensorPool::Lease *vectors, cudavision::TensorPool::Lease *valid) {
-    if (size != pool_size_) {
-      pool_size_ = {};
-      const auto count = static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height);
-      CUDAVISION_TRY(cudavision::TensorPool::make(context_, count * sizeof(FlowVector), &vector_pool_));
-      CUDAVISION_TRY(cudavision::TensorPool::make(context_, count, &valid_pool_));
-      pool_size_ = size;
-    }
-    CUDAVISION_TRY(vector_pool_->acquire(vectors));
-    const Status status = valid_pool_->acquire(valid);
-    if (!status.ok()) gst_clear_buffer(&vectors->buffer);
-    return status;
-  }
-
-  // For the message: how many vectors are invalid, and how many valid.
-  Status count(const Job &job, ImageView<const std::uint8_t> valid) {
-    auto *counts = static_cast<std::uint32_t *>(counts_.data());
-    CUDAVISION_TRY(histogram_->run(cudavision::luma_samples(valid), {2, 0, 2}, counts));
-    return copy_to_host(job.execution, validity_, counts, sizeof validity_);
-  }
-
-  Status draw(const Job &job, const cudavision::FlowOnFrame &flow, const FlowSettings &settings) {
-    if (settings.display_mode == DisplayMode::wheel)
-      return draw_flow_wheel(job.execution, job.frame, flow, wheel_of(*job.info, settings.max_speed));
-    const cudavision::FlowArrows arrows{static_cast<float>(settings.arrow_scale), settings.line_width,
-                                        cudavision::color_of(settings.color, *job.info)};
-    auto *lines = static_cast<cudavision::Primitive *>(arrows_.data());
-    CUDAVISION_TRY(make_flow_arrows(job.execution, flow, arrows, lines));
-    return canvas_->draw(job.frame, lines, cudavision::arrow_line_count(region_), nullptr);
-  }
-
-  GstCudaVisionOpticalFlow *element_;
-  Size region_;
-  cudavision::Region last_region_;
-  std::shared_ptr<const cudavision::DeviceContext> context_;
-  std::unique_ptr<cudavision::OpticalFlow> flow_;
-  std::unique_ptr<cudavision::TensorPool> vector_pool_, valid_pool_;
-  Size pool_size_;
-  std::unique_ptr<cudavision::Histogram> histogram_;
-  cudavision::OwnedBytes counts_;
-  std::uint32_t validity_[2] = {};  // of the frame: how many vectors are not valid, and how many are
-  bool has_flow_ = false;
-  cudavision::OwnedBytes arrows_;
-  std::unique_ptr<cudavision::Canvas> canvas_;
-};
-
-Status make_operation(GstCudaVisionFilter *filter, const Site &site,
+Status make_operation(GstCudaVisionFilter *filter, const cudavision::Site &site,
                       std::unique_ptr<cudavision::Operation> *operation) {
-  auto made = std::make_unique<FlowOperation>(reinterpret_cast<GstCudaVisionOpticalFlow *>(filter));
+  auto *flow = reinterpret_cast<GstCudaVisionOpticalFlow *>(filter);
+  const auto take_settings = [flow]() -> const FlowSettings & {
+    return flow->state->valid.take(flow, Properties::snapshot(flow));
+  };
+  auto made = std::make_unique<cudavision::FlowOperation>(take_settings);
   CUDAVISION_TRY(made->allocate(site));
   *operation = std::move(made);
   return {};
@@ -231,10 +105,10 @@ GType stride_type() {
 
 GType display_mode_type() {
   static const GEnumValue values[] = {
-      {static_cast<int>(DisplayMode::wheel),
+      {static_cast<int>(FlowDisplayMode::wheel),
        "Colours replace the picture: hue is direction, saturation is speed, white is still, black unknown",
        "wheel"},
-      {static_cast<int>(DisplayMode::arrows), "Arrows are drawn on the picture", "arrows"},
+      {static_cast<int>(FlowDisplayMode::arrows), "Arrows are drawn on the picture", "arrows"},
       {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("GstCudaVisionFlowDisplayMode", values);
   return type;

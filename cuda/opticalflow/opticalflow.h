@@ -77,14 +77,16 @@ class OpticalFlow {
  public:
   virtual ~OpticalFlow() = default;
 
-  // luma: h x w, uint8, the next frame; it is copied, and never looked at again. flow, valid: flow_size(h x w, stride):
-  // element (i, j) is the vector of pixel (stride i, stride j) of the previous frame and 1 where that is valid, 0 elsewhere.
-  // Vectors are finite everywhere. Without a previous frame (the first one, or after drop_previous()) both stay as they are
-  // and may be empty. All in the backend's memory, not overlapping. With FlowMethod::cells both backends give the same
-  // bits; with plain the order of sums differs. The flow of stride s is every s-th vector of that of stride 1. CUDA:
-  // enqueues at most two kernels for each level, and as many again and one more for the forward-backward check. Allocates
-  // in the first call with that check alone. Errors: invalid parameters or sizes, and the device's own; after those of the
-  // device there is no previous frame.
+  // luma: h x w, uint8, the next frame; it is copied, and never looked at again. flow, valid: flow_size(h x w,
+  // stride): element (i, j) is the vector of pixel (stride i, stride j) of the previous frame, and 1 where that is
+  // valid, 0 elsewhere. Vectors are finite everywhere. Without a previous frame (the first one, or after
+  // drop_previous()) both stay as they are and may be empty. All in the backend's memory, not overlapping.
+  //
+  // With FlowMethod::cells both backends give the same bits; with plain the order of sums differs. The flow of
+  // stride s is every s-th vector of that of stride 1. CUDA: enqueues two kernels for each level at most, and for
+  // the forward-backward check one more for each and another one. Allocates in the first call with that check
+  // alone. Errors: invalid parameters or sizes, and the device's own; after those of the device there is no
+  // previous frame.
   virtual Status run(ImageView<const std::uint8_t> luma, const OpticalFlowParams &params,
                      ImageView<FlowVector> flow, ImageView<std::uint8_t> valid) = 0;
   virtual bool has_previous() const = 0;
@@ -92,7 +94,7 @@ class OpticalFlow {
   virtual void drop_previous() = 0;
 };
 
-// Scratch: about 14 bytes a pixel on the CPU, 6 on CUDA; the forward-backward check 9 more.
+// Scratch: about 11 bytes a pixel on the CPU, 16 on CUDA; the forward-backward check 8 more.
 Status make_optical_flow(const Execution &execution, Size size, std::unique_ptr<OpticalFlow> *flow);
 
 }  // namespace cudavision
