@@ -140,7 +140,7 @@ def demangle(kernels):
     names = subprocess.run(["c++filt"], input=symbols, capture_output=True, text=True, check=True).stdout.splitlines()
     for kernel, name in zip(kernels, names):
         name = name.replace("(anonymous namespace)::", "").replace("(bool)0", "false").replace("(bool)1", "true")
-        name = re.sub(r"\((?:int|unsigned int)\)(?=-?\d)", "", name)
+        name = re.sub(r"\([\w: ]+\)(?=-?\d)", "", name)  # of an enum, too
         name = name.split("(")[0].removeprefix("void ")
         kernel.name = re.sub(r"\b\w+::", "", name)
 
