@@ -207,6 +207,23 @@ TEST_F(CudaOpticalFlow, properties_take_effect_on_the_next_frame) {
   }
 }
 
+// The tensors grow, and shrink again.
+TEST_F(CudaOpticalFlow, stride_may_change_either_way) {
+  Harness flow(std::string(kSmall) + "stride=8");
+  VideoFrame before = moving_frame("NV12", {61, 40}, 0);
+  buffer_from(&flow, before);
+  int i = 1;
+  for (const int stride : {8, 2, 1, 4, 1}) {
+    set(flow.element(), "stride", std::to_string(stride));
+    const VideoFrame now = moving_frame("NV12", {61, 40}, i++);
+    const Owned<GstBuffer> out = buffer_from(&flow, now);
+    const ExpectedFlow expected = flow_between(before, now, small_params(stride));
+    expect_flow(out, expected);
+    EXPECT_TRUE(same_bytes(bytes_of(out.get()), with_wheel(now, expected)));
+    before = now;
+  }
+}
+
 TEST_F(CudaOpticalFlow, even_windows_are_an_error_at_the_start_and_a_warning_in_playing) {
   {
     const Owned<GstElement> element = parse("cudaopticalflow window-size=20 backend=" + backend());
