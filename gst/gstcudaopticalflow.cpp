@@ -30,7 +30,7 @@
 
 #include "base/properties.h"
 #include "base/valid_settings.h"
-#include "flow/flow_operation.h"
+#include "opticalflow/operation.h"
 
 namespace {
 

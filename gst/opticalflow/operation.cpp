@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What cudaopticalflow does with each frame.
-#include "flow/flow_operation.h"
+#include "opticalflow/operation.h"
 
 #include "base/attach.h"
 #include "base/format.h"
