@@ -39,6 +39,7 @@ __device__ void write_word(const Windows &w, const Sums &sums, const Row &row, i
                            int word) {
   using Element = typename Sums::Element;
   const int bin = first_bin + word * Sums::kBins;
+  if (bin >= w.bins) return;  // the last group has fewer bins than the others
   Element *out = static_cast<Element *>(w.output.histograms) + row.index(w, col) * w.bins + bin;
   if constexpr (sizeof(Element) == 2) {
     if (w.pairs_align) {

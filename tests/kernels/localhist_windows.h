@@ -28,13 +28,14 @@ class Windows {
   LocalHistogram &room() { return *room_; }
   const LocalHistogramShape &shape() const { return shape_; }
 
+  // misalignment_bytes: of the output, by default as little aligned as it may be.
   template <typename Element>
-  HostImage<Element> histograms(const Picture &picture, const Placement &placement = kMisalignedOddPitch) {
+  HostImage<Element> histograms(const Picture &picture, const Placement &placement = kMisalignedOddPitch,
+                                int misalignment_bytes = static_cast<int>(sizeof(Element))) {
     const bool planar = params_.layout == HistogramLayout::planar;
     const Size size = planar ? Size{shape_.cols, shape_.rows * params_.bins}
                              : Size{shape_.cols * params_.bins, shape_.rows};
-    // As little aligned as it may be.
-    const TestImage<Element> out(execution_, size, {"", static_cast<int>(sizeof(Element)), 1, 0});
+    const TestImage<Element> out(execution_, size, {"", misalignment_bytes, 1, 0});
     run(picture, placement, {out.view().data, nullptr, nullptr}, nullptr);
     return out.download();
   }
@@ -79,7 +80,11 @@ inline testing::AssertionResult equals_definition(const Execution &execution, co
                                                   const Placement &placement = kMisalignedOddPitch) {
   Windows windows(execution, picture.size(), p);
   const auto compare = [&]<typename Element>(Element) {
-    return same(windows.histograms<Element>(picture, placement), definition<Element>(picture, p));
+    const HostImage<Element> expected = definition<Element>(picture, p);
+    const auto result = same(windows.histograms<Element>(picture, placement), expected);
+    // Two counts of 16 bits may be written at once where they are aligned.
+    return result && sizeof(Element) == 2 ? same(windows.histograms<Element>(picture, placement, 0), expected)
+                                          : result;
   };
   const auto result = windows.shape().element == HistogramElement::u16   ? compare(std::uint16_t{})
                       : windows.shape().element == HistogramElement::u32 ? compare(std::uint32_t{})
