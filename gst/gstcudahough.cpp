@@ -102,7 +102,6 @@ class HoughOperation final : public cudavision::Operation {
   explicit HoughOperation(GstCudaVisionHough *element) : element_(element) {}
 
   Status allocate(const Site &site) {
-    context_ = site.context;
     // What contradicts itself is warned of with the next frame.
     if (const HoughSettings now = Properties::snapshot(element_); validate(now).ok())
       CUDAVISION_TRY(check_accumulator(site.region, now));
@@ -128,9 +127,10 @@ class HoughOperation final : public cudavision::Operation {
     }
     CUDAVISION_TRY(hough_->run(edges, job.luma, settings_, list()));
     if (job.draw) CUDAVISION_TRY(draw(job));
-    CUDAVISION_TRY(read_back(job));
-    return attach(job);
+    return read_back(job);
   }
+
+  Status finish(const Job &job) override { return attach(job); }
 
   void describe(GstStructure *message) override {
     gst_structure_set(message, "lines", G_TYPE_INT, found_.listed, "found", G_TYPE_INT, found_.found, "peaks",
@@ -162,13 +162,11 @@ class HoughOperation final : public cudavision::Operation {
     return canvas_->draw(job.frame, primitives, capacity_, &list().count->listed, job.region);
   }
 
-  // The whole list at once, so that the device need not be asked first how long it is. A meta holds what it
-  // says when it is attached: this is waited for here.
+  // The whole list at once, so that the device need not be asked first how long it is.
   Status read_back(const Job &job) {
     CUDAVISION_TRY(copy_to_host(job.execution, found_lines_.data(), list().lines,
                                 static_cast<std::size_t>(capacity_) * sizeof(HoughLine)));
-    CUDAVISION_TRY(copy_to_host(job.execution, &found_, list().count, sizeof found_));
-    return context_ ? context_->synchronize() : Status();
+    return copy_to_host(job.execution, &found_, list().count, sizeof found_);
   }
 
   Status attach(const Job &job) {
@@ -197,7 +195,6 @@ class HoughOperation final : public cudavision::Operation {
 
   GstCudaVisionHough *element_;
   HoughSettings settings_;  // of the frame
-  std::shared_ptr<const cudavision::DeviceContext> context_;
   cudavision::OwnedImage edges_;
   std::unique_ptr<cudavision::Canny> canny_;
   std::unique_ptr<cudavision::Hough> hough_;

@@ -48,6 +48,8 @@ class Operation {
   virtual Reads begin_frame() { return Reads::luma; }
   // CUDA: enqueues; the caller synchronises.
   virtual Status run(const Job &job) = 0;
+  // The same job, when the stream is synchronised: attaches what the host had to read first.
+  virtual Status finish(const Job &) { return {}; }
   // What the message of the last frame says of its result: adds fields. Called when the stream is
   // synchronised.
   virtual void describe(GstStructure *) {}

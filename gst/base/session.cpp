@@ -95,16 +95,17 @@ Status Session::process(const MappedFrame &frame, GstBuffer *buffer, const Filte
   CUDAVISION_TRY(scope.status());
   CUDAVISION_TRY(prepare(settings));
   if (!frame.on_device() && !stage_->staged) CUDAVISION_TRY(stage_frames());
-  const Status worked = work(frame, buffer, settings);
+  Job job{};
+  const Status worked = work(frame, buffer, settings, &job);
   // The frame is unmapped after this call: nothing may still read or write it, whatever went wrong.
   const Status finished = context_ ? context_->synchronize() : Status();
   CUDAVISION_TRY(worked);
   CUDAVISION_TRY(finished);
   frame.mark_finished();
-  return {};
+  return stage_->operation->finish(job);
 }
 
-Status Session::work(const MappedFrame &mapped, GstBuffer *buffer, const FilterSettings &settings) {
+Status Session::work(const MappedFrame &mapped, GstBuffer *buffer, const FilterSettings &settings, Job *job) {
   Stage &stage = *stage_;
   const bool draw = settings.display, luma = stage.operation->begin_frame() == Reads::luma;
   const Execution where = execution();
@@ -113,14 +114,14 @@ Status Session::work(const MappedFrame &mapped, GstBuffer *buffer, const FilterS
   if (!mapped.on_device())
     CUDAVISION_TRY(stage.staged->upload(mapped.planes(), luma && !draw ? 1 : planes.count, &planes));
   const Frame frame = make_frame(layout_, size_of(info_), planes);
-  Job job{where, &info_, frame, stage.region, {}, draw, settings.message, buffer};
+  *job = {where, &info_, frame, stage.region, {}, draw, settings.message, buffer};
   if (luma && needs_luma_image(layout_)) {
     CUDAVISION_TRY(extract_luma(where, luma_of_region(frame, stage.region), stage.luma.view()));
-    job.luma = stage.luma.view();
+    job->luma = stage.luma.view();
   } else if (luma) {
-    job.luma = frame.luma_plane().crop(stage.region);
+    job->luma = frame.luma_plane().crop(stage.region);
   }
-  CUDAVISION_TRY(stage.operation->run(job));
+  CUDAVISION_TRY(stage.operation->run(*job));
   return draw && !mapped.on_device() ? stage.staged->download(mapped.planes()) : Status();
 }
 

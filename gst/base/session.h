@@ -60,7 +60,7 @@ class Session {
 
  private:
   Status prepare(const FilterSettings &settings);
-  Status work(const MappedFrame &mapped, GstBuffer *buffer, const FilterSettings &settings);
+  Status work(const MappedFrame &mapped, GstBuffer *buffer, const FilterSettings &settings, Job *job);
   Status stage_frames();
   void drop_stage();
   Execution execution() const;
