@@ -17,8 +17,9 @@ class ContextSharing {
  public:
   ~ContextSharing() { release(); }
 
-  // When the element starts. Asks its neighbours and the application, then makes a context. One that was given
-  // before is taken first. device_id: -1 for any. Fails with no_device when there is no driver, no such device or no code for it in this build.
+  // When the element starts. Takes a context that was given before, else asks its neighbours and the
+  // application, else makes one. device_id: -1 for any. Fails with no_device when there is no driver, no such
+  // device or no code for it in this build.
   Status acquire(GstElement *element, int device_id, std::shared_ptr<const DeviceContext> *context);
   // The element works on another context from now on.
   void replace(GstCudaContext *context);

@@ -181,8 +181,8 @@ bool has_region(GstCudaVisionFilter *filter, const ObjectSettings &settings) {
   return !empty;
 }
 
-// A frame in the CUDA memory of another context is worked on there from now on. Where cuda-device-id forbids it,
-// the frame is copied through system memory instead.
+// A frame in the CUDA memory of another context is worked on there from now on. Where cuda-device-id forbids
+// it, the frame is copied through system memory instead.
 Status follow_context(GstCudaVisionFilter *filter, GstBuffer *buffer) {
   cudavision::FilterState &state = *filter->state;
   const DeviceContext *ours = state.session->context();

@@ -8,7 +8,8 @@
 
 namespace cudavision {
 
-// What every element takes on both pads, a reference of the caller's: CUDA memory first, if this build has CUDA.
+// What every element takes on both pads, a reference of the caller's: CUDA memory first, if this build has
+// CUDA.
 GstCaps *template_caps();
 // The part of caps that lies in system memory, as a reference of the caller's.
 GstCaps *in_system_memory(GstCaps *caps);
