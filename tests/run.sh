@@ -35,8 +35,9 @@ try_build() {
 # The card that is here, or one architecture: that the kernels compile for all of them is a release's to show.
 archs=$(native_archs)
 try_build build-tests -Dwerror=true -Dcuda-archs="${archs:-90}" -Dtests=enabled -Dbenchmarks=enabled -Dexamples=enabled
-# The emulated kernels and the CPU backend, under the sanitizers.
+# The emulated kernels and the CPU backend, under the sanitizers; with as little optimisation and debug information as tell
+# where a fault is: more would make compiling take three times as long.
 try_build build-asan -Dwerror=true -Dcuda=disabled -Dtests=enabled -Dbenchmarks=disabled -Dexamples=enabled \
-  -Dbuildtype=debugoptimized -Db_sanitize=address,undefined
+  -Dbuildtype=plain -Doptimization=1 -Dcpp_args=-g1 -Db_sanitize=address,undefined
 
 python3 tests/support/count.py "$failed_steps" "${logs[@]}"
