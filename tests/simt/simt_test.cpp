@@ -80,19 +80,6 @@ TEST_F(Simt, large_dynamic_shared_memory_needs_the_attribute) {
   EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
 }
 
-TEST_F(Simt, cooperative_launch_is_refused) {
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeCooperative;
-  attribute.val.cooperative = 1;
-  cudaLaunchConfig_t c = config(1, 1);
-  c.attrs = &attribute;
-  c.numAttrs = 1;
-  EXPECT_EQ(cudaLaunchKernelEx(&c, empty_kernel), cudaErrorNotSupported);
-  attribute.val.cooperative = 0;
-  EXPECT_EQ(cudaLaunchKernelEx(&c, empty_kernel), cudaSuccess);
-  EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
-}
-
 TEST_F(Simt, early_launch_is_refused) {
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;

@@ -14,6 +14,7 @@ enum class Operation : std::uint8_t {
   barrier_or,
   barrier_and,
   barrier_count,
+  grid_barrier,
   warp_barrier,
   ballot,
   any,
@@ -62,6 +63,11 @@ inline int __syncthreads_and(int predicate, SIMT_HERE) {
 inline int __syncthreads_count(int predicate, SIMT_HERE) {
   return static_cast<int>(simt::rendezvous({simt::Operation::barrier_count, 0, predicate != 0, 0, 0, where}));
 }
+
+namespace simt {
+// What cooperative_groups::this_grid().sync() does: for kernels that are launched cooperatively.
+inline void grid_barrier(SIMT_HERE) { rendezvous({Operation::grid_barrier, 0, 0, 0, 0, where}); }
+}  // namespace simt
 
 inline void __syncwarp(unsigned mask = 0xffffffffu, SIMT_HERE) {
   simt::rendezvous({simt::Operation::warp_barrier, mask, 0, 0, 32, where});

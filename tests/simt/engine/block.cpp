@@ -26,6 +26,8 @@ const char *name_of(Operation operation) {
       return "__syncthreads_and";
     case Operation::barrier_count:
       return "__syncthreads_count";
+    case Operation::grid_barrier:
+      return "the grid's barrier";
     case Operation::warp_barrier:
       return "__syncwarp";
     case Operation::ballot:
@@ -46,7 +48,7 @@ const char *name_of(Operation operation) {
   return "?";
 }
 
-bool is_barrier(Operation operation) { return operation <= Operation::barrier_count; }
+bool is_barrier(Operation operation) { return operation <= Operation::grid_barrier; }
 
 bool same_place(const std::source_location &a, const std::source_location &b) {
   return a.line() == b.line() && a.column() == b.column() &&
@@ -108,9 +110,12 @@ Block::Released Block::release() {
   for (unsigned first = 0; first < size(); first += kWarp) progress |= release_warp(first);
   if (progress) return Released::warps;
   if (at_barrier_ != live_) die("divergent warp operation: it cannot complete");
+  if (barrier_.operation == Operation::grid_barrier && !divergent_) return Released::nobody;
   release_barrier();
   return Released::barrier;
 }
+
+void Block::release_grid_barrier() { release_barrier(); }
 
 void Block::release_barrier() {
   // CUDA requires all threads of a block to come to the same barrier.

@@ -29,10 +29,13 @@ class Block {
   // What the wait of this thread brought.
   std::uint64_t result(unsigned thread) const { return results_[thread]; }
 
-  enum class Released { warps, barrier };
+  enum class Released { warps, barrier, nobody };
   // To be called when no thread can run: makes at least one of them ready, or else prints who waits where and
-  // aborts.
+  // aborts. Nobody is made ready when all threads wait at the grid's barrier, which needs the other blocks.
   Released release();
+  // When all blocks wait there.
+  void release_grid_barrier();
+  [[noreturn]] void die(const char *message) const;
 
  private:
   static constexpr unsigned kWarp = 32;
@@ -45,7 +48,6 @@ class Block {
   std::uint64_t shuffled_value(unsigned first, unsigned lane, unsigned lanes) const;
   void report_divergent_barrier() const;
   [[noreturn]] void die_of_request(unsigned thread, const char *what) const;
-  [[noreturn]] void die(const char *message) const;
 
   std::vector<State> states_;
   std::vector<uint3> indices_;

@@ -97,16 +97,15 @@ std::optional<int> attribute_value(cudaDeviceAttr attribute) {
       return kMaxSharedBytesOptIn;
     case cudaDevAttrWarpSize:
       return warpSize;
-    // Few, so that grids which are sized by it stay small in tests.
     case cudaDevAttrMultiProcessorCount:
-      return 4;
+      return kMultiprocessors;
     // The oldest that the project supports.
     case cudaDevAttrComputeCapabilityMajor:
       return 7;
     case cudaDevAttrComputeCapabilityMinor:
       return 5;
     case cudaDevAttrCooperativeLaunch:
-      return 0;
+      return 1;
   }
   return std::nullopt;
 }

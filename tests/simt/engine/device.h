@@ -15,6 +15,7 @@ namespace simt {
 
 inline constexpr std::size_t kDefaultMemoryLimit = std::size_t{4} << 30;
 inline constexpr int kMaxThreadsPerBlock = 1024, kMaxBlockZ = 64;
+inline constexpr int kMultiprocessors = 4;  // few, so that grids which are sized by it stay small in tests
 inline constexpr int kMaxGridX = 0x7fffffff, kMaxGridYZ = 65535;
 inline constexpr int kMaxSharedBytes = 48 * 1024, kMaxSharedBytesOptIn = 99 * 1024;
 inline constexpr std::size_t kCalls = 8;

@@ -25,15 +25,46 @@ constexpr unsigned kNobody = ~0u;
 constexpr int kStaleByte = 0xcb;
 constexpr std::size_t kSharedAlignment = 128;
 
-struct Scheduler {
+class DynamicShared {
+ public:
+  explicit DynamicShared(std::size_t bytes) : bytes_(bytes) {
+    // Of exactly this size, so that AddressSanitizer's red zone begins right behind it.
+    if (bytes != 0 && posix_memalign(&memory_, kSharedAlignment, bytes) != 0) std::abort();
+  }
+  DynamicShared(const DynamicShared &) = delete;
+  DynamicShared &operator=(const DynamicShared &) = delete;
+  ~DynamicShared() { std::free(memory_); }
+
+  void make_stale() {
+    if (bytes_ != 0) std::memset(memory_, kStaleByte, bytes_);
+  }
+  void *get() const { return memory_; }
+
+ private:
+  void *memory_ = nullptr;
+  std::size_t bytes_;
+};
+
+// A block that has begun.
+struct Team {
   Block block;
+  uint3 index{};
   std::vector<unsigned> order;  // in which the threads take turns
   std::size_t cursor = 0;
   std::vector<Fiber *> fibers;  // of each thread that has begun
+  bool parked = false;          // all threads wait at the grid's barrier
+  std::unique_ptr<DynamicShared> dynamic_shared;
+};
+
+struct Scheduler {
+  std::vector<Team> teams;  // that run side by side: one, or all blocks of a cooperative kernel
+  std::vector<unsigned> team_order;
+  std::size_t team_cursor = 0;
+  Team *team = nullptr;  // whose turn it is
+  bool cooperative = false;
   unsigned current = kNobody;
   Fiber *host = nullptr;
   const std::function<void()> *thread_body = nullptr;
-  void *dynamic_shared = nullptr;
 };
 
 Scheduler &scheduler() {
@@ -56,42 +87,85 @@ void make_order(std::vector<unsigned> &order, std::size_t size) {
   }
 }
 
-// The next thread that can run; kNobody when all have left.
-unsigned pick(Scheduler &s) {
+// The next thread of the team that can run; kNobody when all have left, or wait for other blocks.
+unsigned pick_of_team(Team &team) {
   for (;;) {
-    while (s.cursor < s.order.size()) {
-      const unsigned thread = s.order[s.cursor++];
-      if (s.block.can_run(thread)) return thread;
+    while (team.cursor < team.order.size()) {
+      const unsigned thread = team.order[team.cursor++];
+      if (team.block.can_run(thread)) return thread;
     }
-    if (s.block.live() == 0) return kNobody;
-    const Block::Released released = s.block.release();
+    if (team.block.live() == 0) return kNobody;
+    const Block::Released released = team.block.release();
+    team.parked = released == Block::Released::nobody;
+    if (team.parked) return kNobody;
     // A new order in every phase shows more than one for all.
     if (released == Block::Released::barrier && device().schedule.order == Order::shuffled)
-      device().shuffler.shuffle(s.order);
-    s.cursor = 0;
+      device().shuffler.shuffle(team.order);
+    team.cursor = 0;
+  }
+}
+
+// All teams wait at the grid's barrier, or have left.
+void release_grid(Scheduler &s) {
+  if (!s.cooperative) s.team->block.die("grid barrier of a kernel that was not launched cooperatively");
+  for (Team &team : s.teams) {
+    if (team.parked) continue;
+    for (const Team &waiting : s.teams)
+      if (waiting.parked) {
+        block_index = waiting.index;
+        waiting.block.die("divergent grid barrier: a block has left");
+      }
+  }
+  for (Team &team : s.teams) {
+    block_index = team.index;
+    team.block.release_grid_barrier();
+    team.parked = false;
+    team.cursor = 0;
+    if (device().schedule.order == Order::shuffled) device().shuffler.shuffle(team.order);
+  }
+  if (device().schedule.order == Order::shuffled) device().shuffler.shuffle(s.team_order);
+}
+
+// The next thread that can run, of whichever team: makes that the present one. kNobody when all have left.
+unsigned pick(Scheduler &s) {
+  if (const unsigned thread = pick_of_team(*s.team); thread != kNobody) return thread;
+  for (;;) {
+    while (s.team_cursor < s.team_order.size()) {
+      Team &team = s.teams[s.team_order[s.team_cursor++]];
+      if (team.block.live() == 0 || team.parked) continue;
+      s.team = &team;
+      block_index = team.index;
+      if (const unsigned thread = pick_of_team(team); thread != kNobody) return thread;
+    }
+    bool waiting = false;
+    for (const Team &team : s.teams) waiting |= team.parked;
+    if (!waiting) return kNobody;
+    release_grid(s);
+    s.team_cursor = 0;
   }
 }
 
 void enter(Scheduler &s, unsigned thread) {
   s.current = thread;
-  s.block.run(thread);
-  thread_index = s.block.index(thread);
+  s.team->block.run(thread);
+  block_index = s.team->index;
+  thread_index = s.team->block.index(thread);
 }
 
 // The present thread has left: gives its fiber to the next fresh thread, which costs no switch, or goes to
 // the fiber of one that waited.
 void leave(Scheduler &s) {
-  Fiber &self = *s.fibers[s.current];
-  s.block.leave(s.current);
+  Fiber &self = *s.team->fibers[s.current];
+  s.team->block.leave(s.current);
   const unsigned next = pick(s);
-  if (next != kNobody && s.block.state(next) == State::fresh) {
-    s.fibers[next] = &self;
+  if (next != kNobody && s.team->block.state(next) == State::fresh) {
+    s.team->fibers[next] = &self;
     enter(s, next);
     return;
   }
   give_back(self);
   if (next != kNobody) enter(s, next);
-  self.switch_to(next == kNobody ? *s.host : *s.fibers[next]);
+  self.switch_to(next == kNobody ? *s.host : *s.team->fibers[next]);
 }
 
 void run_threads() {
@@ -101,40 +175,28 @@ void run_threads() {
   }
 }
 
-void run_block(Scheduler &s) {
-  s.block.restart();
-  make_order(s.order, s.block.size());
-  s.cursor = 0;
+// Runs as many blocks side by side as there are teams, from this turn on. block_of(turn): the number of a block.
+template <typename BlockOf>
+void run_teams(Scheduler &s, const dim3 &grid, std::size_t turn, const BlockOf &block_of) {
+  for (Team &team : s.teams) {
+    const std::size_t block = block_of(turn++), row = block / grid.x;
+    team.index = {static_cast<unsigned>(block % grid.x), static_cast<unsigned>(row % grid.y),
+                  static_cast<unsigned>(row / grid.y)};
+    team.dynamic_shared->make_stale();
+    team.block.restart();
+    make_order(team.order, team.block.size());
+    team.cursor = 0;
+    team.parked = false;
+  }
+  s.team_order.resize(s.teams.size());
+  std::iota(s.team_order.begin(), s.team_order.end(), 0u);
+  s.team_cursor = 1;
+  s.team = &s.teams[0];
+  block_index = s.team->index;
   const unsigned first = pick(s);
-  s.fibers[first] = &borrow_fiber(run_threads);
+  s.team->fibers[first] = &borrow_fiber(run_threads);
   enter(s, first);
-  s.host->switch_to(*s.fibers[first]);
-}
-
-class DynamicShared {
- public:
-  explicit DynamicShared(std::size_t bytes) : bytes_(bytes) {
-    // Of exactly this size, so that AddressSanitizer's red zone begins right behind it.
-    if (bytes != 0 && posix_memalign(&memory_, kSharedAlignment, bytes) != 0) std::abort();
-  }
-  DynamicShared(const DynamicShared &) = delete;
-  DynamicShared &operator=(const DynamicShared &) = delete;
-  ~DynamicShared() { std::free(memory_); }
-
-  void make_stale() {
-    if (bytes_ != 0) std::memset(memory_, kStaleByte, bytes_);
-  }
-  void *get() const { return memory_; }
-
- private:
-  void *memory_ = nullptr;
-  std::size_t bytes_;
-};
-
-std::vector<unsigned> shuffled_blocks(std::size_t count) {
-  std::vector<unsigned> blocks;
-  if (device().schedule.order == Order::shuffled) make_order(blocks, count);
-  return blocks;
+  s.host->switch_to(*s.team->fibers[first]);
 }
 
 }  // namespace
@@ -142,41 +204,43 @@ std::vector<unsigned> shuffled_blocks(std::size_t count) {
 std::uint64_t rendezvous(const Request &request) {
   Scheduler &s = scheduler();
   const unsigned self = s.current;
-  s.block.wait(self, request);
+  Team &own = *s.team;
+  own.block.wait(self, request);
   const unsigned next = pick(s);
-  if (s.block.state(next) == State::fresh) s.fibers[next] = &borrow_fiber(run_threads);
+  Team &team = *s.team;
+  if (team.block.state(next) == State::fresh) team.fibers[next] = &borrow_fiber(run_threads);
   enter(s, next);
   // Whoever switches back has made this thread the current one again.
-  if (next != self) s.fibers[self]->switch_to(*s.fibers[next]);
-  return s.block.result(self);
+  if (&team != &own || next != self) own.fibers[self]->switch_to(*team.fibers[next]);
+  return own.block.result(self);
 }
 
-void *dynamic_shared_memory() { return scheduler().dynamic_shared; }
+void *dynamic_shared_memory() { return scheduler().team->dynamic_shared->get(); }
 
 void run_kernel(const Kernel &kernel) {
   Scheduler &s = scheduler();
   Fiber host;
-  DynamicShared dynamic_shared(kernel.dynamic_shared_bytes);
   block_size = kernel.block;
   grid_size = kernel.grid;
-  s.block.resize(kernel.block);
-  s.fibers.resize(s.block.size());
   s.host = &host;
   s.thread_body = &kernel.thread_body;
-  s.dynamic_shared = dynamic_shared.get();
-
   const std::size_t count = std::size_t{kernel.grid.x} * kernel.grid.y * kernel.grid.z;
-  const std::vector<unsigned> shuffled = shuffled_blocks(count);
-  for (std::size_t turn = 0; turn < count; ++turn) {
-    std::size_t i = turn;
-    if (device().schedule.order == Order::reverse) i = count - 1 - turn;
-    if (!shuffled.empty()) i = shuffled[turn];
-    const std::size_t row = i / kernel.grid.x;
-    block_index = {static_cast<unsigned>(i % kernel.grid.x), static_cast<unsigned>(row % kernel.grid.y),
-                   static_cast<unsigned>(row / kernel.grid.y)};
-    dynamic_shared.make_stale();
-    run_block(s);
+  std::vector<unsigned> shuffled;
+  if (device().schedule.order == Order::shuffled) make_order(shuffled, count);
+  const auto block_of = [&](std::size_t turn) {
+    if (!shuffled.empty()) return std::size_t{shuffled[turn]};
+    return device().schedule.order == Order::reverse ? count - 1 - turn : turn;
+  };
+  s.cooperative = kernel.cooperative;
+  s.teams.resize(kernel.cooperative ? count : 1);
+  for (Team &team : s.teams) {
+    team.block.resize(kernel.block);
+    team.fibers.resize(team.block.size());
+    team.dynamic_shared = std::make_unique<DynamicShared>(kernel.dynamic_shared_bytes);
   }
+  for (std::size_t turn = 0; turn < count; turn += s.teams.size())
+    run_teams(s, kernel.grid, turn, block_of);
+  for (Team &team : s.teams) team.dynamic_shared.reset();
 }
 
 }  // namespace simt

@@ -12,10 +12,12 @@ namespace simt {
 struct Kernel {
   dim3 grid, block;
   std::size_t dynamic_shared_bytes = 0;
+  bool cooperative = false;
   std::function<void()> thread_body;
 };
 
-// Runs all blocks, one after another, in the order of the device's schedule. Needs the device lock.
+// Runs all blocks in the order of the device's schedule, one after another; blocks of a cooperative kernel begin before the
+// others end, and take turns at the grid's barrier. Needs the device lock.
 void run_kernel(const Kernel &kernel);
 
 }  // namespace simt

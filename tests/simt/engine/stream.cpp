@@ -134,11 +134,25 @@ cudaError_t check_attributes(const cudaLaunchConfig_t &c) {
   for (unsigned i = 0; i < c.numAttrs; ++i) {
     const cudaLaunchAttribute &attribute = c.attrs[i];
     if (attribute.id == cudaLaunchAttributeIgnore) continue;
-    if (attribute.id == cudaLaunchAttributeCooperative && attribute.val.cooperative == 0) continue;
+    if (attribute.id == cudaLaunchAttributeCooperative) continue;
     return complain(cudaErrorNotSupported, "launch attribute %d is not emulated",
                     static_cast<int>(attribute.id));
   }
   return cudaSuccess;
+}
+
+bool is_cooperative(const cudaLaunchConfig_t &c) {
+  for (unsigned i = 0; i < c.numAttrs; ++i)
+    if (c.attrs[i].id == cudaLaunchAttributeCooperative && c.attrs[i].val.cooperative != 0) return true;
+  return false;
+}
+
+// All blocks must be there at once: one for each multiprocessor, as if each took all of its shared memory.
+cudaError_t check_residence(const cudaLaunchConfig_t &c) {
+  const dim3 g = c.gridDim;
+  if (!is_cooperative(c) || std::uint64_t{g.x} * g.y * g.z <= kMultiprocessors) return cudaSuccess;
+  return complain(cudaErrorCooperativeLaunchTooLarge, "cooperative launch of %ux%ux%u blocks on %d multiprocessors", g.x,
+                  g.y, g.z, kMultiprocessors);
 }
 
 cudaError_t check_launch(const cudaLaunchConfig_t &c, const void *kernel) {
@@ -149,7 +163,8 @@ cudaError_t check_launch(const cudaLaunchConfig_t &c, const void *kernel) {
       c.dynamicSmemBytes > static_cast<std::size_t>(limit))
     return complain(cudaErrorInvalidValue, "launch with %zu bytes of dynamic shared memory, %d are allowed",
                     c.dynamicSmemBytes, limit);
-  return check_attributes(c);
+  if (const cudaError_t error = check_attributes(c); error != cudaSuccess) return error;
+  return check_residence(c);
 }
 
 }  // namespace
@@ -220,7 +235,7 @@ cudaError_t launch(const cudaLaunchConfig_t &config, const void *kernel, std::fu
     if (const cudaError_t error = check_launch(config, kernel); error != cudaSuccess) return error;
     ++device().counters.launches;
     enqueue(config.stream, [queued = Kernel{config.gridDim, config.blockDim, config.dynamicSmemBytes,
-                                            std::move(thread_body)}] { run_kernel(queued); });
+                                            is_cooperative(config), std::move(thread_body)}] { run_kernel(queued); });
     return cudaSuccess;
   });
 }

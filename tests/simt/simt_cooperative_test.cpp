@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Cooperative launches: blocks that wait for one another at the grid's barrier.
+#include <numeric>
+
+#include "simt_test_support.h"
+
+namespace {
+
+constexpr unsigned kBlocks = 4, kThreads = 64, kRounds = 5;
+
+cudaLaunchConfig_t cooperative(dim3 grid, dim3 block, cudaLaunchAttribute *attribute, std::size_t shared_bytes = 0) {
+  *attribute = {};
+  attribute->id = cudaLaunchAttributeCooperative;
+  attribute->val.cooperative = 1;
+  cudaLaunchConfig_t c = config(grid, block, shared_bytes);
+  c.attrs = attribute;
+  c.numAttrs = 1;
+  return c;
+}
+
+template <class... Parameters, class... Arguments>
+void run_cooperative(dim3 grid, dim3 block, std::size_t shared_bytes, void (*kernel)(Parameters...),
+                     Arguments &&...arguments) {
+  cudaLaunchAttribute attribute;
+  const cudaLaunchConfig_t c = cooperative(grid, block, &attribute, shared_bytes);
+  ASSERT_EQ(cudaLaunchKernelEx(&c, kernel, std::forward<Arguments>(arguments)...), cudaSuccess);
+  ASSERT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
+}
+
+// In every round each block adds what the next block, and its own mirrored thread, have had in the round before.
+template <bool kWithBarrier>
+__global__ void pass_on_kernel(unsigned *values) {
+  auto *own = static_cast<unsigned *>(simt::dynamic_shared_memory());
+  const unsigned thread = threadIdx.x, count = kBlocks * kThreads;
+  const unsigned me = blockIdx.x * kThreads + thread, next = (me + kThreads) % count;
+  own[thread] = me;
+  for (unsigned round = 0; round < kRounds; ++round) {
+    const unsigned *before = values + round % 2 * count;
+    __syncthreads();
+    const unsigned mirrored = own[kThreads - 1 - thread];
+    __syncthreads();
+    own[thread] += mirrored;
+    values[(round + 1) % 2 * count + me] = before[me] + before[next] + own[thread];
+    if (kWithBarrier) simt::grid_barrier();
+  }
+}
+
+std::vector<unsigned> expected_values() {
+  constexpr unsigned kCount = kBlocks * kThreads;
+  std::vector<unsigned> values(kCount, 1), own(kCount);
+  std::iota(own.begin(), own.end(), 0u);
+  for (unsigned round = 0; round < kRounds; ++round) {
+    const std::vector<unsigned> before = values, own_before = own;
+    for (unsigned i = 0; i < kCount; ++i) {
+      own[i] += own_before[i / kThreads * kThreads + kThreads - 1 - i % kThreads];
+      values[i] = before[i] + before[(i + kThreads) % kCount] + own[i];
+    }
+  }
+  return values;
+}
+
+template <bool kWithBarrier>
+std::vector<unsigned> passed_on() {
+  std::vector<unsigned> both(2 * kBlocks * kThreads, 1);
+  const DeviceArray<unsigned> values(both);
+  run_cooperative(kBlocks, kThreads, kThreads * sizeof(unsigned), pass_on_kernel<kWithBarrier>, values.get());
+  both = values.download();
+  const auto half = static_cast<std::ptrdiff_t>(both.size() / 2);
+  static_assert(kRounds % 2 == 1);
+  return {both.begin() + half, both.end()};
+}
+
+TEST_F(Simt, blocks_of_a_cooperative_launch_wait_for_one_another_in_every_order) {
+  for (const simt::Schedule schedule : simt::kSchedules) {
+    simt::set_schedule(schedule);
+    EXPECT_EQ(passed_on<true>(), expected_values()) << to_string(schedule);
+  }
+}
+
+TEST_F(Simt, missing_grid_barrier_changes_the_result) {
+  for (const simt::Schedule schedule : simt::kSchedules) {
+    simt::set_schedule(schedule);
+    EXPECT_NE(passed_on<false>(), expected_values()) << to_string(schedule);
+  }
+}
+
+TEST_F(Simt, grid_barriers_are_counted_for_each_block) {
+  const simt::Counters before = simt::counters();
+  passed_on<true>();
+  EXPECT_EQ((simt::counters() - before).barriers, kBlocks * kRounds * 3u);
+}
+
+__global__ void wait_once_kernel(unsigned leaving_block, unsigned leaving_thread) {
+  if (blockIdx.x == leaving_block && (leaving_thread == kThreads || threadIdx.x == leaving_thread)) return;
+  simt::grid_barrier();
+}
+
+TEST_F(Simt, cooperative_launches_are_of_as_many_blocks_as_run_at_once) {
+  int blocks = 0, cooperates = 0;
+  ASSERT_EQ(cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, 0), cudaSuccess);
+  ASSERT_EQ(cudaDeviceGetAttribute(&cooperates, cudaDevAttrCooperativeLaunch, 0), cudaSuccess);
+  EXPECT_EQ(cooperates, 1);
+  cudaLaunchAttribute attribute;
+  cudaLaunchConfig_t c = cooperative(static_cast<unsigned>(blocks) + 1, kThreads, &attribute);
+  EXPECT_EQ(cudaLaunchKernelEx(&c, wait_once_kernel, 1000u, 0u), cudaErrorCooperativeLaunchTooLarge);
+  c.gridDim = static_cast<unsigned>(blocks);
+  EXPECT_EQ(cudaLaunchKernelEx(&c, wait_once_kernel, 1000u, 0u), cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
+  (void)cudaGetLastError();
+}
+
+TEST_F(Simt, grid_barrier_that_a_block_has_left_stops) {
+  EXPECT_DEATH(run_cooperative(kBlocks, kThreads, 0, wait_once_kernel, 1u, kThreads),
+               "divergent grid barrier.*block \\(0,0,0\\)");
+}
+
+TEST_F(Simt, grid_barrier_that_a_thread_has_left_is_reported) {
+  run_cooperative(kBlocks, kThreads, 0, wait_once_kernel, 2u, 5u);
+  EXPECT_EQ(simt::take_report().divergent_barriers, 1u);
+}
+
+TEST_F(Simt, grid_barrier_of_an_ordinary_launch_stops) {
+  EXPECT_DEATH(run(2, kThreads, wait_once_kernel, 1000u, 0u), "grid barrier.*not launched cooperatively");
+}
+
+}  // namespace
