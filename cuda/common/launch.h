@@ -38,6 +38,7 @@ Status allow_shared_bytes(void (*kernel)(Parameters...), std::size_t shared_byte
 enum class Start {
   after_kernel_ahead,  // when the kernel ahead of it in the stream has ended
   early,               // when the kernel ahead leaves room, where the device can do that: a launch costs less
+  together,            // after the kernel ahead, all blocks at once: they may wait for one another (grid_barrier.cuh)
 };
 
 // Whether the machine code for compute capability 9.0 and newer, where wait_for_kernel_ahead() waits, is there:
@@ -73,9 +74,11 @@ __device__ inline void wait_for_kernel_ahead() {
 template <typename... Parameters>
 Status launch(LaunchSite site, void (*kernel)(Parameters...), Start start, dim3 grid, BlockSize block,
               cudaStream_t stream, std::type_identity_t<Parameters>... args) {
-  cudaLaunchAttribute early = {};
+  cudaLaunchAttribute early = {}, together = {};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
+  together.id = cudaLaunchAttributeCooperative;
+  together.val.cooperative = 1;
   cudaLaunchConfig_t config = {};
   config.gridDim = grid;
   config.blockDim = block.threads;
@@ -83,6 +86,10 @@ Status launch(LaunchSite site, void (*kernel)(Parameters...), Start start, dim3 
   config.stream = stream;
   if (start == Start::early && device_starts_early()) {
     config.attrs = &early;
+    config.numAttrs = 1;
+  }
+  if (start == Start::together) {
+    config.attrs = &together;
     config.numAttrs = 1;
   }
   return check_cuda(cudaLaunchKernelEx(&config, kernel, args...), site.kernel, site.file, site.line);
@@ -96,6 +103,9 @@ Status launch(LaunchSite site, void (*kernel)(Parameters...), Start start, dim3 
 #define CUDAVISION_LAUNCH_NAMED(name, kernel, ...)                                                  \
   ::cudavision::launch({name, __FILE__, __LINE__}, kernel, ::cudavision::Start::after_kernel_ahead, \
                        __VA_ARGS__)
+// The same for a kernel whose blocks wait for one another. An error when they do not all find room on the device.
+#define CUDAVISION_LAUNCH_TOGETHER(name, kernel, ...) \
+  ::cudavision::launch({name, __FILE__, __LINE__}, kernel, ::cudavision::Start::together, __VA_ARGS__)
 // The same for a kernel that begins with wait_for_kernel_ahead().
 #define CUDAVISION_LAUNCH_EARLY(name, kernel, ...) \
   ::cudavision::launch({name, __FILE__, __LINE__}, kernel, ::cudavision::Start::early, __VA_ARGS__)

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The CPU's filling: priorities, targets, threads over the candidates, copies.
+#include "inpaint/exemplar_cpu.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+
+namespace cudavision::inpaint {
+namespace {
+
+constexpr int kRowsPerTask = 8;
+
+int confidence_at(const FillState &s, int x, int y, int radius) {
+  const Bounds window = window_around(s.area, x, y, radius);
+  int sum = 0;
+  for (int j = window.y0; j < window.y1; ++j)
+    for (int i = window.x0; i < window.x1; ++i) sum += s.confidence[s.index(i, j)];
+  return confidence_of(sum, (window.x1 - window.x0) * (window.y1 - window.y0));
+}
+
+float priority_at(const FillState &s, int x, int y, int radius) {
+  const Bounds window = window_around(s.area, x, y, radius);
+  std::uint32_t isophote = 0;
+  int longest = 0;
+  for (int j = window.y0; j < window.y1; ++j)
+    for (int i = window.x0; i < window.x1; ++i) {
+      const std::uint32_t gradient = s.gradient[s.index(i, j)];
+      if (squared_length(gradient) > longest) longest = squared_length(gradient), isophote = gradient;
+    }
+  const Normal normal = normal_at(s, x, y);
+  return priority_of(confidence_at(s, x, y, radius), isophote, normal.x, normal.y);
+}
+
+struct TargetPixel {
+  int x, y;      // from the middle
+  int distance;  // squared, from the mean
+  std::uint32_t word;
+};
+
+}  // namespace
+
+ExemplarFill::ExemplarFill(const Execution &execution, Size size) : execution_(execution), size_(size) {
+  const std::size_t pixels = static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height);
+  words_.resize(pixels), gradient_.resize(pixels), priority_.resize(pixels), confidence_.resize(pixels);
+  row_best_.resize(static_cast<std::size_t>(size.height));
+  state_.words = words_.data(), state_.gradient = gradient_.data(), state_.priority = priority_.data();
+  state_.confidence = confidence_.data(), state_.row_best = row_best_.data();
+}
+
+int ExemplarFill::run(const Exemplars &picture, Bounds bounds, const InpaintParams &params,
+                      const FillLog &log, const std::function<void(int filled)> &progress) {
+  begin(picture, bounds, params.patch_size / 2);
+  int patches = 0, filled = 0;
+  for (std::uint64_t best; (params.max_patches == 0 || patches < params.max_patches) &&
+                           (best = best_target()) != 0;
+       ++patches) {
+    const int target = pixel_of_target(best);
+    take_target(picture, target % size_.width, target / size_.width);
+    const int source = pixel_of_source(find_source(picture, target, params.search_radius));
+    if (patches < log.capacity) log.steps[patches] = {target, source};
+    filled += put_patch(picture, target, source);
+    progress(filled);
+  }
+  return patches;
+}
+
+void ExemplarFill::begin(const Exemplars &picture, Bounds bounds, int radius) {
+  radius_ = radius;
+  last_target_ = -1;
+  const Region area = area_around(bounds, radius, size_.width, size_.height);
+  state_.area = area;
+  for (int y = 0; y < area.height; ++y)
+    for (int x = 0; x < area.width; ++x) {
+      const int i = state_.index(x, y);
+      state_.words[i] = with_luma(picture.features.row(area.y + y)[area.x + x],
+                                  picture.pixels.row(area.y + y)[area.x + x]);
+      state_.confidence[i] = picture.hole.row(area.y + y)[area.x + x] != 0 ? 0 : kFullConfidence;
+      state_.priority[i] = 0;
+    }
+  execution_.workers->run(divide_up(area.height, kRowsPerTask), [&](int task, int) {
+    for (int y = task * kRowsPerTask; y < std::min(area.height, (task + 1) * kRowsPerTask); ++y)
+      for (int x = 0; x < area.width; ++x) state_.gradient[state_.index(x, y)] = gradient_at(state_, x, y);
+  });
+  execution_.workers->run(divide_up(area.height, kRowsPerTask), [&](int task, int) {
+    for (int y = task * kRowsPerTask; y < std::min(area.height, (task + 1) * kRowsPerTask); ++y)
+      rate_row(y, 0, area.width);
+  });
+}
+
+// The priorities of a stretch of a row, and then the best of the whole row.
+void ExemplarFill::rate_row(int y, int first, int last) {
+  for (int x = first; x < last; ++x)
+    state_.priority[state_.index(x, y)] =
+        on_front(state_, x, y) ? std::bit_cast<std::uint32_t>(priority_at(state_, x, y, radius_)) : 0;
+  std::uint64_t best = 0;
+  const int pixel = (state_.area.y + y) * size_.width + state_.area.x;
+  for (int x = 0; x < state_.area.width; ++x)
+    if (const std::uint32_t priority = state_.priority[state_.index(x, y)]; priority != 0)
+      best = std::max(best, target_key(priority, pixel + x));
+  state_.row_best[y] = best;
+}
+
+void ExemplarFill::update(int x, int y, int reach) {
+  const Bounds gradients = window_around(state_.area, x, y, reach + 1);
+  for (int j = gradients.y0; j < gradients.y1; ++j)
+    for (int i = gradients.x0; i < gradients.x1; ++i)
+      state_.gradient[state_.index(i, j)] = gradient_at(state_, i, j);
+  const Bounds priorities = window_around(state_.area, x, y, reach + 1 + radius_);
+  for (int j = priorities.y0; j < priorities.y1; ++j) rate_row(j, priorities.x0, priorities.x1);
+}
+
+std::uint64_t ExemplarFill::best_target() const {
+  return *std::max_element(state_.row_best, state_.row_best + state_.area.height);
+}
+
+// Those that are farthest from the patch's mean come first: few candidates have the like, and most are left after a few
+// pixels. The sum does not depend on the order.
+void ExemplarFill::take_target(const Exemplars &picture, int x, int y) {
+  const int area_x = x - state_.area.x, area_y = y - state_.area.y;
+  const Bounds window = window_around(state_.area, area_x, area_y, radius_);
+  TargetPixel pixels[kMaxPatchPixels];
+  int count = 0, sum[3] = {};
+  for (int j = window.y0; j < window.y1; ++j)
+    for (int i = window.x0; i < window.x1; ++i) {
+      if (!state_.filled(i, j)) continue;
+      const std::uint32_t word = state_.words[state_.index(i, j)];
+      pixels[count++] = {i - area_x, j - area_y, 0, word};
+      for (int p = 0; p < 3; ++p) sum[p] += byte_of(word, p);
+    }
+  for (int i = 0; i < count; ++i)
+    for (int p = 0; p < 3; ++p) {
+      const int difference = byte_of(pixels[i].word, p) - sum[p] / count;
+      pixels[i].distance += difference * difference;
+    }
+  std::sort(pixels, pixels + count,
+            [](const TargetPixel &a, const TargetPixel &b) { return a.distance > b.distance; });
+  target_.count = count;
+  for (int i = 0; i < count; ++i) {
+    target_.offset[i] = pixels[i].y * picture.planes.pitch_bytes + pixels[i].x;
+    for (int p = 0; p < 3; ++p) target_.byte[p][i] = static_cast<std::uint8_t>(byte_of(pixels[i].word, p));
+  }
+}
+
+// Rows in the order of their distance to the target: like lies near like, and a good candidate early spares most of the rest.
+std::uint64_t ExemplarFill::find_source(const Exemplars &picture, int target, int search_radius) {
+  const Search search{picture.planes, picture.sources, &target_};
+  const int x = target % size_.width, y = target / size_.width, width = size_.width;
+  const int reach = search_radius == 0 ? std::max(size_.width, size_.height) : search_radius;
+  const int x0 = std::max(radius_, x - reach), x1 = std::min(size_.width - radius_, x + reach + 1);
+  const int y0 = std::max(radius_, y - reach), y1 = std::min(size_.height - radius_, y + reach + 1);
+  std::atomic<std::uint64_t> best = kNoSource;
+  if (last_target_ >= 0) {  // the last source, as far on as the target is
+    const int gx = last_source_ % width + x - last_target_ % width;
+    const int gy = last_source_ / width + y - last_target_ / width;
+    if (gx >= x0 && gx < x1 && gy >= y0 && gy < y1 && picture.sources.row(gy)[gx] != 0)
+      best = key_of(search, gx, gy);
+  }
+  const int tasks = y0 < y1 && x0 < x1 ? divide_up(y1 - y0, kRowsPerTask) : 0;
+  const int middle = std::clamp((y - y0) / kRowsPerTask, 0, std::max(0, tasks - 1));
+  execution_.workers->run(2 * tasks, [&](int i, int) {
+    const int task = i % 2 == 0 ? middle + i / 2 : middle - 1 - i / 2;
+    if (task < 0 || task >= tasks) return;
+    for (int row = y0 + task * kRowsPerTask; row < std::min(y1, y0 + (task + 1) * kRowsPerTask); ++row)
+      search_row(search, row, x0, x1, &best);
+  });
+  if (best == kNoSource && search_radius != 0) return find_source(picture, target, 0);
+  last_target_ = target, last_source_ = pixel_of_source(best);
+  return best;
+}
+
+int ExemplarFill::put_patch(const Exemplars &picture, int target, int source) {
+  const int x = target % size_.width - state_.area.x, y = target / size_.width - state_.area.y;
+  const int dx = source % size_.width - x, dy = source / size_.width - y;
+  const int confidence = confidence_at(state_, x, y, radius_);
+  const Bounds window = window_around(state_.area, x, y, radius_);
+  int filled = 0;
+  for (int j = window.y0; j < window.y1; ++j)
+    for (int i = window.x0; i < window.x1; ++i) {
+      if (state_.filled(i, j)) continue;
+      const std::uint32_t pixel = picture.pixels.row(j + dy)[i + dx];
+      state_.words[state_.index(i, j)] = with_luma(picture.features.row(j + dy)[i + dx], pixel);
+      state_.confidence[state_.index(i, j)] = confidence;
+      picture.pixels.row(state_.area.y + j)[state_.area.x + i] = pixel;
+      picture.hole.row(state_.area.y + j)[state_.area.x + i] = 0;
+      ++filled;
+    }
+  update(x, y, radius_);
+  return filled;
+}
+
+}  // namespace cudavision::inpaint

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The filling: one kernel, all of whose blocks work until the hole is filled, with one barrier of the grid for each patch.
+//
+// The candidates are shared out among the blocks; all else is little work, and is done by every block for itself on a state of
+// its own in shared memory, always in the same way, so that only the best candidate has to be agreed on. A hole whose area does
+// not fit there has one state in global memory, which the first block keeps, and a second barrier for each patch.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "common/dynamic_shared.cuh"
+#include "common/grid_barrier.cuh"
+#include "inpaint/diffusion_rules.h"
+#include "inpaint/front.cuh"
+
+namespace cudavision::inpaint {
+namespace {
+
+constexpr int kSearchRows = 4;  // candidates of a thread, one below the other
+constexpr int kGroup = 8;       // target's pixels between two looks at the best
+
+struct SearchWindow {
+  int x0, y0, x1, y1;
+};
+
+__device__ inline SearchWindow search_window(const FillTask &task, int target, int reach) {
+  const int x = target % task.width, y = target / task.width, radius = task.params.patch_size / 2;
+  // reach may be as large as an int.
+  const int left = x > reach ? x - reach : 0, top = y > reach ? y - reach : 0;
+  const int right = reach < task.width - x ? x + reach + 1 : task.width;
+  const int bottom = reach < task.height - y ? y + reach + 1 : task.height;
+  return {left > radius ? left : radius, top > radius ? top : radius,
+          right < task.width - radius ? right : task.width - radius,
+          bottom < task.height - radius ? bottom : task.height - radius};
+}
+
+__device__ inline unsigned add_squares(std::uint32_t a, std::uint32_t b, unsigned sum) {
+  const unsigned difference = __vabsdiffu4(a, b);
+  return __dp4a(difference, difference, sum);
+}
+
+// The key of one candidate, the same for all lanes of the warp.
+__device__ inline Key key_of_candidate(const FillTask &task, const TargetPatch &target, int pixel, int lane) {
+  int sum = 0;
+  for (int i = lane; i < target.count; i += 32)
+    sum = static_cast<int>(add_squares(task.features[pixel + target.offset[i]], target.feature[i], static_cast<unsigned>(sum)));
+  return source_key(static_cast<std::uint32_t>(warp_sum_of(sum)), pixel);
+}
+
+// 32 columns and kSearchRows rows of candidates from (x0, y0) on, by a warp. They are left when all of their sums so far are
+// larger than that of the best candidate that the block knows.
+__device__ inline void search_tile(const FillTask &task, const SearchWindow &window, const TargetPatch &target, int x0, int y0,
+                                   int lane, Key *best) {
+  const int x = x0 + lane;
+  int pixel[kSearchRows];
+  unsigned sum[kSearchRows];
+  bool candidate[kSearchRows], any = false;
+  for (int k = 0; k < kSearchRows; ++k) {
+    // Where there is no candidate some other pixel is compared, to no effect.
+    const int cx = x < window.x1 ? x : window.x1 - 1, cy = y0 + k < window.y1 ? y0 + k : window.y1 - 1;
+    pixel[k] = cy * task.width + cx;
+    candidate[k] = x < window.x1 && y0 + k < window.y1 && task.sources[pixel[k]] != 0;
+    any = any || candidate[k];
+    sum[k] = 0;
+  }
+  if (!__any_sync(kFullWarp, any)) return;
+  const auto limit = static_cast<unsigned>(*static_cast<volatile Key *>(best) >> 32);
+  for (int begin = 0; begin < target.count; begin += kGroup) {
+    const int end = begin + kGroup < target.count ? begin + kGroup : target.count;
+    for (int i = begin; i < end; ++i)
+      for (int k = 0; k < kSearchRows; ++k)
+        sum[k] = add_squares(task.features[pixel[k] + target.offset[i]], target.feature[i], sum[k]);
+    bool over = true;
+    for (int k = 0; k < kSearchRows; ++k) over = over && (!candidate[k] || sum[k] > limit);
+    if (__all_sync(kFullWarp, over)) return;
+  }
+  for (int k = 0; k < kSearchRows; ++k) {
+    const Key key = source_key(sum[k], pixel[k]);
+    if (candidate[k] && key < *static_cast<volatile Key *>(best)) atomicMin(best, key);
+  }
+}
+
+// The best of the block's share of the candidates, into shared.best, which holds a guess. Rows begin at the target's: like lies
+// near like. A barrier behind the last write.
+__device__ inline void search_share(const FillTask &task, const SearchWindow &window, int target, FillShared *shared) {
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  if (window.x0 < window.x1 && window.y0 < window.y1) {
+    const int columns = divide_up(window.x1 - window.x0, 32), bands = divide_up(window.y1 - window.y0, kSearchRows);
+    const int tiles = columns * bands;
+    const int first_band = clamp_index((target / task.width - window.y0) / kSearchRows, bands);
+    for (int i = warp * static_cast<int>(gridDim.x) + static_cast<int>(blockIdx.x); i < tiles;
+         i += kFillWarps * static_cast<int>(gridDim.x)) {
+      const int tile = (first_band * columns + i) % tiles;
+      search_tile(task, window, shared->target, window.x0 + tile % columns * 32, window.y0 + tile / columns * kSearchRows,
+                  lane, &shared->best);
+    }
+  }
+  __syncthreads();
+}
+
+// All blocks' best candidate for the target, or kNoSource. round: of searches so far.
+__device__ inline Key find_source(const FillTask &task, int target, int reach, int guess, FillShared *shared, int round,
+                                  GridBarrier *grid) {
+  const SearchWindow window = search_window(task, target, reach);
+  const int gx = guess % task.width, gy = guess / task.width;
+  if (threadIdx.x == 0) shared->best = kNoSource;
+  __syncthreads();
+  if (threadIdx.x < 32 && guess >= 0 && gx >= window.x0 && gx < window.x1 && gy >= window.y0 && gy < window.y1 &&
+      task.sources[guess] != 0) {
+    const Key key = key_of_candidate(task, shared->target, guess, static_cast<int>(threadIdx.x));
+    if (threadIdx.x == 0) atomicMin(&shared->best, key);
+  }
+  search_share(task, window, target, shared);
+  Key *best = &task.frame->best[round % 3];
+  if (threadIdx.x == 0) atomicMin(best, shared->best);
+  grid->wait();
+  // Everyone has read the slot of the round before when this barrier is passed: it is free for the one after the next.
+  if (blockIdx.x == 0 && threadIdx.x == 0) task.frame->best[(round + 2) % 3] = kNoSource;
+  return __ldcg(best);
+}
+
+// --- diffusion ---
+
+// Calls visit(x, y) for this thread's share of the hole's bounds.
+template <typename Visit>
+__device__ inline void for_each_of_share(Bounds b, const Visit &visit) {
+  const int width = b.x1 - b.x0, count = width * (b.y1 - b.y0);
+  for (int i = static_cast<int>(blockIdx.x * kFillThreads + threadIdx.x); i < count;
+       i += static_cast<int>(gridDim.x) * kFillThreads)
+    visit(b.x0 + i % width, b.y0 + i / width);
+}
+
+// How many pixels are left in all, of which this thread counts some. round: of such sums so far.
+__device__ inline int count_left(const FillTask &task, int own, int round, GridBarrier *grid) {
+  int *left = &task.frame->left[round % 3];
+  own = warp_sum_of(own);
+  if (threadIdx.x % 32 == 0 && own != 0) atomicAdd(left, own);
+  grid->wait();
+  if (blockIdx.x == 0 && threadIdx.x == 0) task.frame->left[(round + 2) % 3] = 0;
+  return __ldcg(left);
+}
+
+// Fills what patches have left; the features are scratch by now.
+__device__ inline void diffuse(const FillTask &task, Bounds bounds, GridBarrier *grid) {
+  grid->wait();  // for the first block's patches
+  int own = 0, round = 0;
+  for_each_of_share(bounds, [&](int x, int y) { own += __ldcg(&task.hole[y * task.width + x]) == kUnfilled; });
+  int left = count_left(task, own, round++, grid);
+  if (blockIdx.x == 0 && threadIdx.x == 0) task.frame->report.diffused = left;
+  if (left == 0) return;
+  for (int layer = 0; left > 0; ++layer) {
+    own = 0;
+    const std::uint8_t before = mark_of_layer(layer - 1);
+    for_each_of_share(bounds, [&](int x, int y) {
+      const int i = y * task.width + x;
+      if (__ldcg(&task.hole[i]) != kUnfilled) return;
+      MeanOfWords mean;
+      for_each_neighbour(x, y, task.width, task.height, [&](int nx, int ny) {
+        const int n = ny * task.width + nx;
+        if (__ldcg(&task.hole[n]) == before) mean.add(__ldcg(&task.pixels[n]));
+      });
+      if (mean.count == 0) {
+        ++own;
+        return;
+      }
+      task.pixels[i] = mean.value();
+      task.hole[i] = mark_of_layer(layer);
+    });
+    left = count_left(task, own, round++, grid);
+  }
+  static_assert(kSmoothingRounds % 2 == 0, "the last round writes to the pixels");
+  for (int k = 0; k < kSmoothingRounds; ++k) {
+    const std::uint32_t *from = k % 2 == 0 ? task.pixels : task.features;
+    std::uint32_t *to = k % 2 == 0 ? task.features : task.pixels;
+    for_each_of_share(bounds, [&](int x, int y) {
+      const int i = y * task.width + x;
+      if (__ldcg(&task.hole[i]) == 0) return;
+      MeanOfWords mean;
+      for_each_neighbour(x, y, task.width, task.height, [&](int nx, int ny) {
+        const int n = ny * task.width + nx;
+        mean.add(__ldcg(__ldcg(&task.hole[n]) == 0 ? &task.pixels[n] : &from[n]));
+      });
+      to[i] = mean.value();
+    });
+    grid->wait();
+  }
+}
+
+// The first block's target, for all.
+__device__ inline void share_target(const FillTask &task, FillShared *shared, GridBarrier *grid) {
+  TargetPatch &all = task.frame->target;
+  const int thread = static_cast<int>(threadIdx.x);
+  if (blockIdx.x == 0) {
+    for (int i = thread; i < shared->target.count; i += kFillThreads) {
+      all.offset[i] = shared->target.offset[i];
+      all.feature[i] = shared->target.feature[i];
+    }
+    if (thread == 0) all.key = shared->target.key, all.count = shared->target.count;
+  }
+  grid->wait();
+  if (blockIdx.x == 0) return;
+  const int count = __ldcg(&all.count);
+  for (int i = thread; i < count; i += kFillThreads) {
+    shared->target.offset[i] = __ldcg(&all.offset[i]);
+    shared->target.feature[i] = __ldcg(&all.feature[i]);
+  }
+  if (thread == 0) shared->target.key = __ldcg(&all.key), shared->target.count = count;
+  __syncthreads();
+}
+
+__global__ void __launch_bounds__(kFillThreads, 1) fill_kernel(FillTask task) {
+  CUDAVISION_DYNAMIC_SHARED(unsigned char, memory);
+  auto *shared = reinterpret_cast<FillShared *>(memory);
+  InpaintReport &report = task.frame->report;
+  const Bounds bounds = task.frame->hole;
+  const bool first = blockIdx.x == 0 && threadIdx.x == 0;
+  if (bounds.x1 == 0) return;  // nothing is left to fill
+  if (task.frame->sources == 0) {
+    if (first) report.refused = true, report.remembered = 0;
+    return;
+  }
+  GridBarrier grid(&task.frame->blocks_that_arrived);
+  const int radius = task.params.patch_size / 2, search_radius = task.params.search_radius;
+  const int everywhere = task.width > task.height ? task.width : task.height;
+  const Region area = area_around(bounds, radius, task.width, task.height);
+  const bool own_state = kFillSharedBytes + state_bytes(area) <= static_cast<std::size_t>(task.shared_bytes);
+  const bool keeps_state = own_state || blockIdx.x == 0;
+  FillState state = own_state ? state_in(memory + kFillSharedBytes, area) : task.global;
+  state.area = area;
+  if (keeps_state) begin_state(task, state);
+
+  int patches = 0, last_target = 0, last_source = -1;
+  for (int round = 0;; ++patches) {
+    if (keeps_state) take_target(task, state, shared);
+    if (!own_state) share_target(task, shared, &grid);
+    if (shared->target.key == 0 || (task.params.max_patches > 0 && patches == task.params.max_patches)) break;
+    const int target = pixel_of_target(shared->target.key);
+    // The last source, as far on as the target is; in the same row or not at all, when that leaves the picture.
+    const int guess = last_source < 0 ? -1 : last_source + target - last_target;
+    const bool in_picture = guess >= 0 && guess < task.width * task.height;
+    Key best = find_source(task, target, search_radius == 0 ? everywhere : search_radius, in_picture ? guess : -1, shared,
+                           round++, &grid);
+    if (best == kNoSource) best = find_source(task, target, everywhere, -1, shared, round++, &grid);
+    last_target = target;
+    last_source = pixel_of_source(best);
+    if (first && patches < task.log.capacity) task.log.steps[patches] = {target, last_source};
+    if (keeps_state) put_patch(task, state, target, last_source, blockIdx.x == 0);
+  }
+  if (first) report.patches = patches;
+  if (task.params.max_patches > 0) diffuse(task, bounds, &grid);
+}
+
+}  // namespace
+}  // namespace cudavision::inpaint

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The CUDA backend of inpainting: a frame becomes words, is filled by one kernel, and becomes a frame again.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "common/backends.h"
+#include "common/buffer.h"
+#include "common/launch.h"
+#include "inpaint/fill.cuh"
+#include "inpaint/frame_kernels.cuh"
+#include "inpaint/inpaint_backends.h"
+
+namespace cudavision::inpaint {
+namespace {
+
+dim3 blocks_of(int width, int height, int block_width, int block_height) {
+  return dim3(static_cast<unsigned>(divide_up(width, block_width)), static_cast<unsigned>(divide_up(height, block_height)));
+}
+
+class InpaintCuda final : public Inpaint {
+ public:
+  InpaintCuda(const Execution &execution, Size size) : execution_(execution), size_(size) {}
+
+  Status allocate() {
+    const std::size_t pixels = count();
+    CUDAVISION_TRY(pixels_.allocate(pixels));
+    CUDAVISION_TRY(features_.allocate(pixels));
+    CUDAVISION_TRY(removed_.allocate(pixels));
+    CUDAVISION_TRY(hole_.allocate(pixels));
+    CUDAVISION_TRY(sources_.allocate(pixels));
+    CUDAVISION_TRY(state_.allocate(4 * pixels));
+    CUDAVISION_TRY(row_best_.allocate(static_cast<std::size_t>(size_.height)));
+    CUDAVISION_TRY(lab_.allocate(1));
+    CUDAVISION_TRY(frames_.allocate(2));
+    for (FrameState &frame : initial_) frame.reset();
+    CUDAVISION_TRY(upload(frames_.data(), initial_, sizeof initial_));
+    CUDAVISION_TRY(upload(lab_.data(), &lab_tables(), sizeof(LabTables)));
+    int device = 0;
+    CUDAVISION_TRY_CUDA(cudaGetDevice(&device));
+    CUDAVISION_TRY_CUDA(cudaDeviceGetAttribute(&blocks_, cudaDevAttrMultiProcessorCount, device));
+    CUDAVISION_TRY_CUDA(cudaDeviceGetAttribute(&shared_bytes_, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    return allow_shared_bytes(fill_kernel, static_cast<std::size_t>(shared_bytes_));
+  }
+
+  Status run(const InpaintFrame &frame, const InpaintParams &params, InpaintReport *report, const FillLog &log,
+             const Progress &) override {
+    CUDAVISION_TRY(check_run(frame, params, size_));
+    if (params.temporal) CUDAVISION_TRY(remember());
+    FillTask task = make_task(params, log);
+    const dim3 block(kBlockX, kBlockY);
+    const int width = size_.width, height = size_.height;
+    if (params.temporal) {
+      const int light_blocks = std::min(4 * blocks_, divide_up(width * height, 4 * kLightThreads));
+      CUDAVISION_TRY(CUDAVISION_LAUNCH(find_light_kernel, dim3(static_cast<unsigned>(light_blocks)), dim3(kLightThreads),
+                                       execution_.stream, frame, task, light_counts_.data(), light_blocks_.data(), light_.data()));
+    }
+    CUDAVISION_TRY(CUDAVISION_LAUNCH(load_kernel, blocks_of(width, height, kBlockX, kBlockY), block, execution_.stream,
+                                     frame, task));
+    CUDAVISION_TRY(CUDAVISION_LAUNCH(mark_sources_kernel, blocks_of(width, height, 32, 32), block, execution_.stream, task));
+    CUDAVISION_TRY(CUDAVISION_LAUNCH_TOGETHER("fill_kernel", fill_kernel, dim3(static_cast<unsigned>(blocks_)),
+                                              BlockSize(dim3(kFillThreads), static_cast<std::size_t>(shared_bytes_)),
+                                              execution_.stream, task));
+    const int cells_x = divide_up(width, 1 << cell_shift_x(frame.frame));
+    const int cells_y = divide_up(height, 1 << cell_shift_y(frame.frame));
+    CUDAVISION_TRY(CUDAVISION_LAUNCH(store_kernel, blocks_of(cells_x, cells_y, kBlockX, kBlockY), block, execution_.stream,
+                                     frame, task));
+    turn_ = 1 - turn_;
+    return CUDAVISION_CHECK_CUDA(cudaMemcpyAsync(report, &task.frame->report, sizeof *report, cudaMemcpyDeviceToHost,
+                                                 execution_.stream));
+  }
+
+  void drop_history() override { forget_ = true; }
+
+ private:
+  std::size_t count() const { return static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height); }
+
+  Status upload(void *to, const void *from, std::size_t bytes) {
+    return CUDAVISION_CHECK_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, execution_.stream));
+  }
+
+  // What earlier frames have shown; nothing yet, or nothing any more.
+  Status remember() {
+    if (seen_.data() == nullptr) {
+      for (auto &component : background_) CUDAVISION_TRY(component.allocate(count()));
+      CUDAVISION_TRY(light_counts_.allocate(1));
+      CUDAVISION_TRY(light_blocks_.allocate(1));
+      CUDAVISION_TRY(light_.allocate(1));
+      CUDAVISION_TRY(seen_.allocate(count()));
+      CUDAVISION_TRY_CUDA(cudaMemsetAsync(light_counts_.data(), 0, sizeof(LightCounts), execution_.stream));
+      CUDAVISION_TRY_CUDA(cudaMemsetAsync(light_blocks_.data(), 0, sizeof(unsigned), execution_.stream));
+    }
+    if (!forget_) return {};
+    CUDAVISION_TRY_CUDA(cudaMemsetAsync(seen_.data(), 0, count() * sizeof(std::uint32_t), execution_.stream));
+    forget_ = false;
+    moment_ = 0;
+    return {};
+  }
+
+  FillTask make_task(const InpaintParams &params, const FillLog &log) {
+    FillTask task{};
+    task.frame = frames_.data() + turn_;
+    task.next_frame = frames_.data() + (1 - turn_);
+    task.params = params;
+    task.width = size_.width, task.height = size_.height;
+    task.pixels = pixels_.data(), task.features = features_.data();
+    task.removed = removed_.data(), task.hole = hole_.data(), task.sources = sources_.data();
+    task.lab = params.lab ? lab_.data() : nullptr;
+    task.global.words = state_.data();
+    task.global.gradient = state_.data() + count();
+    task.global.priority = state_.data() + 2 * count();
+    task.global.confidence = reinterpret_cast<std::int32_t *>(state_.data() + 3 * count());
+    task.global.row_best = row_best_.data();
+    task.shared_bytes = shared_bytes_;
+    task.log = log;
+    for (int c = 0; c < 3; ++c) task.background.component[c] = background_[c].data();
+    task.background.seen = seen_.data();
+    task.light = light_.data();
+    if (params.temporal) task.moment = {++moment_, params.history};
+    return task;
+  }
+
+  Execution execution_;
+  Size size_;
+  int blocks_ = 0, shared_bytes_ = 0;
+  DeviceBuffer<std::uint32_t> pixels_, features_, state_;
+  DeviceBuffer<std::uint8_t> removed_, hole_, sources_;
+  DeviceBuffer<std::uint64_t> row_best_;
+  DeviceBuffer<LabTables> lab_;
+  DeviceBuffer<FrameState> frames_;
+  FrameState initial_[2] = {};
+  int turn_ = 0;
+
+  DeviceBuffer<std::uint16_t> background_[3];
+  DeviceBuffer<std::uint32_t> seen_;
+  DeviceBuffer<LightCounts> light_counts_;
+  DeviceBuffer<unsigned> light_blocks_;
+  DeviceBuffer<LightChange> light_;
+  bool forget_ = true;
+  std::uint32_t moment_ = 0;
+};
+
+}  // namespace
+
+Status make_inpaint_cuda(const Execution &execution, Size size, std::unique_ptr<Inpaint> *inpaint) {
+  auto made = std::make_unique<InpaintCuda>(execution, size);
+  CUDAVISION_TRY(made->allocate());
+  *inpaint = std::move(made);
+  return {};
+}
+
+}  // namespace cudavision::inpaint

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The CPU backend of inpainting: rows in parallel around the filling, patch after patch.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "common/backends.h"
+#include "inpaint/background_rules.h"
+#include "inpaint/diffusion_cpu.h"
+#include "inpaint/exemplar_cpu.h"
+#include "inpaint/inpaint_backends.h"
+
+namespace cudavision::inpaint {
+namespace {
+
+constexpr int kRowsPerTask = 16;
+
+constexpr Bounds kNothing{kMaxSide, kMaxSide, 0, 0};
+
+class InpaintCpu final : public Inpaint {
+ public:
+  InpaintCpu(const Execution &execution, Size size)
+      : execution_(execution),
+        size_(size),
+        exemplars_(execution, size),
+        plane_pitch_(divide_up(size.width, 64) * 64 + ComparedPlanes::kRowPadding),
+        removed_(count()),
+        hole_(count()),
+        pixels_(count()),
+        features_(count()),
+        sources_(plane_bytes()) {
+    for (auto &plane : planes_) plane.resize(plane_bytes());
+    rows_.resize(static_cast<std::size_t>(size.height));
+    light_.resize(static_cast<std::size_t>(execution.workers->thread_count()));
+  }
+
+  Status run(const InpaintFrame &frame, const InpaintParams &params, InpaintReport *report, const FillLog &log,
+             const Progress &progress) override {
+    CUDAVISION_TRY(check_run(frame, params, size_));
+    *report = {};
+    find_hole(frame);
+    for (const RowCount &row : rows_) report->removed += row.pixels;
+    if (report->removed == 0 && !params.temporal) return {};
+    load(frame);
+    if (params.temporal) {
+      CUDAVISION_TRY(remember());
+      follow(frame.frame.model, params.history);
+      for (const RowCount &row : rows_) report->remembered += row.remembered;
+      if (report->removed == 0) return {};
+    }
+    const Bounds bounds = bounds_of_hole();
+    if (report->remembered < report->removed) {
+      compare(frame, params);
+      if (!find_sources(params.patch_size / 2)) {
+        report->refused = true, report->remembered = 0;
+        return {};
+      }
+      fill(bounds, params, log, progress, report);
+    }
+    store(frame);
+    return {};
+  }
+
+  void drop_history() override { frame_ = 0; }
+
+ private:
+  struct RowCount {
+    int pixels = 0, remembered = 0;
+    int first = 0, last = 0;  // of the hole
+  };
+
+  std::size_t count() const {
+    return static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height);
+  }
+  std::size_t plane_bytes() const {
+    return static_cast<std::size_t>(plane_pitch_) * static_cast<std::size_t>(size_.height);
+  }
+  template <typename T>
+  ImageView<T> view(std::vector<T> &elements) const {
+    return {elements.data(), size_.width * static_cast<std::ptrdiff_t>(sizeof(T)), size_.width, size_.height};
+  }
+  ImageView<std::uint8_t> sources() {
+    return {sources_.data(), plane_pitch_, size_.width, size_.height};
+  }
+
+  template <typename Body>
+  void for_each_row(const Body &body) const {
+    execution_.workers->run(divide_up(size_.height, kRowsPerTask), [&](int task, int slot) {
+      for (int y = task * kRowsPerTask; y < std::min(size_.height, (task + 1) * kRowsPerTask); ++y)
+        body(y, static_cast<std::size_t>(slot));
+    });
+  }
+
+  void find_hole(const InpaintFrame &frame) {
+    const bool cells = cell_shift_x(frame.frame) + cell_shift_y(frame.frame) > 0;
+    for_each_row([&](int y, std::size_t) {
+      std::uint8_t *removed = view(removed_).row(y);
+      const std::uint8_t *mask = frame.mask.row(y);
+      int pixels = 0;
+      for (int x = 0; x < size_.width; ++x) {
+        const bool is = cells ? is_removed(frame.frame, frame.mask, x, y) : mask[x] != 0;
+        removed[x] = is ? kUnfilled : 0;
+        pixels += is;
+      }
+      rows_[static_cast<std::size_t>(y)] = {pixels, 0, 0, 0};
+      std::copy_n(removed, size_.width, view(hole_).row(y));
+    });
+  }
+
+  void load(const InpaintFrame &frame) {
+    for_each_row([&](int y, std::size_t) {
+      for (int x = 0; x < size_.width; ++x) view(pixels_).row(y)[x] = pixel_word(frame.frame, x, y);
+    });
+  }
+
+  // --- earlier frames ---
+
+  Status remember() {
+    if (!seen_.empty()) return {};
+    return catch_bad_alloc([&] {
+      for (auto &component : background_) component.resize(count());
+      seen_.resize(count());
+      return Status();
+    });
+  }
+
+  void follow(ColorModel model, int history) {
+    if (frame_ == 0) std::fill(seen_.begin(), seen_.end(), 0u);
+    const Moment moment{++frame_, history};
+    const LightChange light = change_of_light(moment);
+    const Background background{{background_[0].data(), background_[1].data(), background_[2].data()},
+                                seen_.data()};
+    for_each_row([&](int y, std::size_t) {
+      for (int x = 0; x < size_.width; ++x)
+        if (follow_background(background, static_cast<std::ptrdiff_t>(y) * size_.width + x, light, moment,
+                              view(removed_).row(y)[x] != 0, model, &view(pixels_).row(y)[x])) {
+          view(hole_).row(y)[x] = 0;
+          ++rows_[static_cast<std::size_t>(y)].remembered;
+        }
+    });
+  }
+
+  LightChange change_of_light(Moment moment) {
+    for (LightCounts &counts : light_) counts = {};
+    for_each_row([&](int y, std::size_t slot) {
+      LightCounts &counts = light_[slot];
+      for (int x = 0; x < size_.width; ++x) {
+        const std::size_t i = static_cast<std::size_t>(y) * static_cast<std::size_t>(size_.width) +
+                              static_cast<std::size_t>(x);
+        if (removed_[i] != 0 || !moment.remembers(seen_[i])) continue;
+        for (int c = 0; c < 3; ++c) {
+          const int before = to_level(background_[c][i]), now = byte_of(pixels_[i], c);
+          const int stretch = stretch_of(c, before, now);
+          ++counts.changes[stretch * kChanges + place_of_change(before, now)];
+          counts.brightness[stretch] += static_cast<unsigned>(before + now) / 2;
+        }
+      }
+    });
+    LightCounts &all = light_[0];
+    for (std::size_t slot = 1; slot < light_.size(); ++slot) {
+      for (int i = 0; i < kLightBins; ++i) all.changes[i] += light_[slot].changes[i];
+      for (int i = 0; i < 3 * kLevels; ++i) all.brightness[i] += light_[slot].brightness[i];
+    }
+    LightChange light;
+    for (int c = 0; c < 3; ++c) {
+      Stretch stretches[kLevels];
+      for (int i = 0; i < kLevels; ++i)
+        stretches[i] = stretch_from(&all.changes[(c * kLevels + i) * kChanges], all.brightness[c * kLevels + i]);
+      light.line[c] = line_through(stretches);
+    }
+    return light;
+  }
+
+  // --- filling ---
+
+  Bounds bounds_of_hole() {
+    for_each_row([&](int y, std::size_t) {
+      const std::uint8_t *hole = view(hole_).row(y);
+      RowCount &row = rows_[static_cast<std::size_t>(y)];
+      row.first = size_.width, row.last = 0;
+      for (int x = 0; x < size_.width; ++x)
+        if (hole[x] != 0) row.first = std::min(row.first, x), row.last = x + 1;
+    });
+    Bounds bounds = kNothing;
+    for (int y = 0; y < size_.height; ++y) {
+      const RowCount &row = rows_[static_cast<std::size_t>(y)];
+      if (row.last == 0) continue;
+      bounds = {std::min(bounds.x0, row.first), std::min(bounds.y0, y), std::max(bounds.x1, row.last), y + 1};
+    }
+    return bounds;
+  }
+
+  void compare(const InpaintFrame &frame, const InpaintParams &params) {
+    const LabTables *lab = params.lab ? &lab_tables() : nullptr;
+    for_each_row([&](int y, std::size_t) {
+      for (int x = 0; x < size_.width; ++x) {
+        const std::uint32_t word =
+            feature_of(view(pixels_).row(y)[x], frame.frame.model, frame.matrix, lab);
+        view(features_).row(y)[x] = word;
+        for (int p = 0; p < 3; ++p)
+          planes_[p][static_cast<std::size_t>(y * plane_pitch_ + x)] =
+              static_cast<std::uint8_t>(byte_of(word, p));
+      }
+    });
+    plane_count_ = frame.frame.model == ColorModel::gray ? 1 : 3;
+  }
+
+  // Marks the middles of patches that lie in the picture and outside of the hole; false when there is none.
+  bool find_sources(int radius) {
+    std::vector<int> &run = run_;  // how many rows above and including this one have no hole around this column
+    run.assign(static_cast<std::size_t>(size_.width), 0);
+    std::fill(sources_.begin(), sources_.end(), std::uint8_t{0});
+    bool any = false;
+    for (int y = 0; y < size_.height; ++y) {
+      const std::uint8_t *hole = view(hole_).row(y);
+      for (int x = radius, clear = 0, next = 0; x < size_.width - radius; ++x) {
+        for (; next <= x + radius; ++next) clear = hole[next] != 0 ? 0 : clear + 1;
+        int &rows = run[static_cast<std::size_t>(x)];
+        rows = clear > 2 * radius ? rows + 1 : 0;
+        if (rows <= 2 * radius) continue;
+        sources().row(y - radius)[x] = 1;
+        any = true;
+      }
+    }
+    return any;
+  }
+
+  void fill(Bounds bounds, const InpaintParams &params, const FillLog &log, const Progress &progress,
+            InpaintReport *report) {
+    const ComparedPlanes planes{
+        {planes_[0].data(), planes_[1].data(), planes_[2].data()}, plane_pitch_, plane_count_};
+    const Exemplars picture{view(pixels_), view(features_), view(hole_), planes, sources()};
+    const int known = report->remembered, removed = report->removed;
+    const auto tell = [&](int filled) {
+      if (progress) progress(known + filled, removed);
+    };
+    report->patches = exemplars_.run(picture, bounds, params, log, tell);
+    if (params.max_patches > 0) report->diffused = diffusion_.run(view(pixels_), view(hole_), bounds);
+  }
+
+  void store(const InpaintFrame &frame) {
+    const int height = 1 << cell_shift_y(frame.frame), width = 1 << cell_shift_x(frame.frame);
+    const auto word = [this](int x, int y) { return view(pixels_).row(y)[x]; };
+    execution_.workers->run(divide_up(size_.height, kRowsPerTask), [&](int task, int) {
+      const int last = std::min(size_.height, (task + 1) * kRowsPerTask);
+      for (int y = task * kRowsPerTask; y < last; y += height)
+        for (int x = 0; x < size_.width; x += width)
+          if (view(removed_).row(y)[x] != 0) write_cell(frame, x, y, word);
+    });
+  }
+
+  Execution execution_;
+  Size size_;
+  ExemplarFill exemplars_;
+  Diffusion diffusion_;
+  std::ptrdiff_t plane_pitch_;
+  int plane_count_ = 3;
+  std::vector<std::uint8_t> removed_, hole_;  // not 0: removed; not 0: not filled yet
+  std::vector<std::uint32_t> pixels_, features_;
+  std::vector<std::uint8_t> planes_[3], sources_;
+  std::vector<RowCount> rows_;
+  std::vector<int> run_;
+
+  std::vector<std::uint16_t> background_[3];
+  std::vector<std::uint32_t> seen_;
+  std::uint32_t frame_ = 0;  // the number of the last one; 0: nothing was seen
+  std::vector<LightCounts> light_;  // of each thread
+};
+
+}  // namespace
+
+Status make_inpaint_cpu(const Execution &execution, Size size, std::unique_ptr<Inpaint> *inpaint) {
+  *inpaint = std::make_unique<InpaintCpu>(execution, size);
+  return {};
+}
+
+}  // namespace cudavision::inpaint

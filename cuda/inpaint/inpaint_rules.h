@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The rules of inpaint.h, written once for both backends.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "common/frame.h"
+#include "common/host_device.h"
+#include "inpaint/inpaint.h"
+#include "luma/luma.h"
+
+namespace cudavision::inpaint {
+
+constexpr int kFullConfidence = 65536;
+constexpr int kMaxPatchPixels = kMaxPatchSize * kMaxPatchSize;
+constexpr std::uint64_t kNoSource = ~std::uint64_t{0};
+
+// --- a pixel as a word: three bytes of components or of what is compared, and its luma in the highest ---
+
+constexpr std::uint32_t kComparedBytes = 0xffffff;
+
+CUDAVISION_HOST_DEVICE constexpr std::uint32_t pack(int c0, int c1, int c2, int luma) {
+  return static_cast<std::uint32_t>(c0) | static_cast<std::uint32_t>(c1) << 8 |
+         static_cast<std::uint32_t>(c2) << 16 | static_cast<std::uint32_t>(luma) << 24;
+}
+CUDAVISION_HOST_DEVICE constexpr int byte_of(std::uint32_t word, int i) {
+  return static_cast<int>(word >> (8 * i) & 255);
+}
+
+CUDAVISION_HOST_DEVICE inline std::uint32_t pixel_word(const Frame &frame, int x, int y) {
+  const int c0 = frame.component[0].at(x, y);
+  if (frame.model == ColorModel::gray) return pack(c0, 0, 0, c0);
+  const int c1 = frame.component[1].at(x, y), c2 = frame.component[2].at(x, y);
+  return pack(c0, c1, c2, frame.model == ColorModel::rgb ? luma_of_rgb(c0, c1, c2) : c0);
+}
+
+CUDAVISION_HOST_DEVICE constexpr int to_byte(int value) { return value < 0 ? 0 : value > 255 ? 255 : value; }
+
+CUDAVISION_HOST_DEVICE constexpr std::uint32_t rgb_of_yuv(std::uint32_t word, const RgbMatrix &m) {
+  const int y = m.luma * (byte_of(word, 0) - m.offset) + (1 << 13);
+  const int u = byte_of(word, 1) - 128, v = byte_of(word, 2) - 128;
+  return pack(to_byte((y + m.red_v * v) >> 14), to_byte((y + m.green_u * u + m.green_v * v) >> 14),
+              to_byte((y + m.blue_u * u) >> 14), byte_of(word, 3));
+}
+
+// Tables for L*a*b* of sRGB, white D65, as cv::cvtColor has it in 8 bits: L * 255 / 100, a + 128, b + 128.
+struct LabTables {
+  std::uint16_t linear[256];       // of sRGB's curve, times 8 * 255
+  std::uint16_t root[3 * 256 * 4];  // f(t / (8 * 255)), times 2^15
+};
+
+CUDAVISION_HOST_DEVICE inline std::uint32_t lab_of_rgb(std::uint32_t word, const LabTables &tables) {
+  const int r = tables.linear[byte_of(word, 0)], g = tables.linear[byte_of(word, 1)],
+            b = tables.linear[byte_of(word, 2)];
+  // Rows of the matrix of sRGB to XYZ divided by the white point, times 2^12.
+  const int fx = tables.root[(1777 * r + 1541 * g + 778 * b + 2048) >> 12];
+  const int fy = tables.root[(871 * r + 2929 * g + 296 * b + 2048) >> 12];
+  const int fz = tables.root[(73 * r + 448 * g + 3575 * b + 2048) >> 12];
+  constexpr int kOne = 1 << 15, kHalf = 1 << 14;
+  const int l = (296 * fy - 1336934 + kHalf) >> 15;  // (116 fy - 16) 255 / 100, as OpenCV rounds it
+  return pack(to_byte(l), to_byte((500 * (fx - fy) + 128 * kOne + kHalf) >> 15),
+              to_byte((200 * (fy - fz) + 128 * kOne + kHalf) >> 15), byte_of(word, 3));
+}
+
+// What of a pixel is compared: a feature, whose highest byte is 0. lab: null for RGB.
+CUDAVISION_HOST_DEVICE inline std::uint32_t feature_of(std::uint32_t pixel, ColorModel model,
+                                                       const RgbMatrix &matrix, const LabTables *lab) {
+  if (model == ColorModel::gray) return pixel & kComparedBytes;
+  const std::uint32_t rgb = model == ColorModel::yuv ? rgb_of_yuv(pixel, matrix) : pixel;
+  return (lab != nullptr ? lab_of_rgb(rgb, *lab) : rgb) & kComparedBytes;
+}
+// A feature with the luma of its pixel.
+CUDAVISION_HOST_DEVICE constexpr std::uint32_t with_luma(std::uint32_t feature, std::uint32_t pixel) {
+  return feature | (pixel & ~kComparedBytes);
+}
+
+// --- the mask in whole cells of chroma ---
+
+CUDAVISION_HOST_DEVICE constexpr int cell_shift_x(const Frame &f) {
+  return f.model == ColorModel::yuv ? f.component[1].shift_x : 0;
+}
+CUDAVISION_HOST_DEVICE constexpr int cell_shift_y(const Frame &f) {
+  return f.model == ColorModel::yuv ? f.component[1].shift_y : 0;
+}
+// Whether the cell of pixel (x, y) holds a masked pixel.
+CUDAVISION_HOST_DEVICE inline bool is_removed(const Frame &frame, ImageView<const std::uint8_t> mask, int x,
+                                              int y) {
+  const int sx = cell_shift_x(frame), sy = cell_shift_y(frame);
+  const int x0 = x >> sx << sx, y0 = y >> sy << sy;
+  bool removed = false;
+  for (int j = y0; j < y0 + (1 << sy) && j < frame.height; ++j)
+    for (int i = x0; i < x0 + (1 << sx) && i < frame.width; ++i) removed = removed || mask.row(j)[i] != 0;
+  return removed;
+}
+
+// Writes the words of the cell whose first pixel is (x, y), all of whose pixels are of the hole: luma pixel by pixel, chroma
+// as the mean of its pixels, rounded half up. word(x, y): the pixel's components.
+template <typename Word>
+CUDAVISION_HOST_DEVICE void write_cell(const InpaintFrame &to, int x, int y, const Word &word) {
+  const Frame &frame = to.frame;
+  const int x1 = x + (1 << cell_shift_x(frame)), y1 = y + (1 << cell_shift_y(frame));
+  int sum1 = 0, sum2 = 0, count = 0;
+  for (int j = y; j < y1 && j < frame.height; ++j)
+    for (int i = x; i < x1 && i < frame.width; ++i) {
+      const std::uint32_t w = word(i, j);
+      frame.component[0].at(i, j) = static_cast<std::uint8_t>(byte_of(w, 0));
+      if (to.alpha.data != nullptr) to.alpha.at(i, j) = 255;
+      sum1 += byte_of(w, 1), sum2 += byte_of(w, 2), ++count;
+    }
+  if (frame.model == ColorModel::gray) return;
+  frame.component[1].at(x, y) = static_cast<std::uint8_t>((sum1 + count / 2) / count);
+  frame.component[2].at(x, y) = static_cast<std::uint8_t>((sum2 + count / 2) / count);
+}
+
+// --- gradient, normal, priority ---
+
+// Differences of luma across a pixel, in one word: 0 also stands for a pixel that has none.
+CUDAVISION_HOST_DEVICE constexpr std::uint32_t pack_gradient(int gx, int gy) {
+  return static_cast<std::uint32_t>(gx & 0xffff) | static_cast<std::uint32_t>(gy) << 16;
+}
+CUDAVISION_HOST_DEVICE constexpr int gradient_x(std::uint32_t g) { return static_cast<std::int16_t>(g); }
+CUDAVISION_HOST_DEVICE constexpr int gradient_y(std::uint32_t g) { return static_cast<std::int16_t>(g >> 16); }
+CUDAVISION_HOST_DEVICE constexpr int squared_length(std::uint32_t g) {
+  return gradient_x(g) * gradient_x(g) + gradient_y(g) * gradient_y(g);
+}
+
+// confidence: of the pixel on the front. gradient: the isophote's. (nx, ny): Sobel's gradient of the unfilled pixels.
+CUDAVISION_HOST_DEVICE inline float priority_of(int confidence, std::uint32_t gradient, int nx, int ny) {
+  const int across = gradient_x(gradient) * ny - gradient_y(gradient) * nx;
+  const float length = sqrtf(static_cast<float>(nx * nx + ny * ny));
+  const float data =
+      across == 0 ? 0.0f : static_cast<float>(across < 0 ? -across : across) / (510.0f * length);
+  return static_cast<float>(confidence) * (data + 0.001f);
+}
+
+// Keys that are compared as numbers: of two equal priorities the first pixel's is the larger, of two equal sums the first
+// pixel's is the less. Floats of at least 0 are in the order of their bits.
+CUDAVISION_HOST_DEVICE constexpr std::uint64_t target_key(std::uint32_t priority_bits, int pixel) {
+  return std::uint64_t{priority_bits} << 32 | ~static_cast<std::uint32_t>(pixel);
+}
+CUDAVISION_HOST_DEVICE constexpr int pixel_of_target(std::uint64_t key) {
+  return static_cast<int>(~static_cast<std::uint32_t>(key));
+}
+CUDAVISION_HOST_DEVICE constexpr std::uint64_t source_key(std::uint32_t sum, int pixel) {
+  return std::uint64_t{sum} << 32 | static_cast<std::uint32_t>(pixel);
+}
+CUDAVISION_HOST_DEVICE constexpr int pixel_of_source(std::uint64_t key) {
+  return static_cast<int>(static_cast<std::uint32_t>(key));
+}
+
+// --- the area around the hole in which all is kept that changes from patch to patch ---
+
+// [x0, x1) x [y0, y1) of the hole's unfilled pixels.
+struct Bounds {
+  int x0, y0, x1, y1;
+};
+
+// Wide enough that the patch around a pixel of the hole, and the neighbours of the patch's pixels, lie within, or the picture
+// ends.
+CUDAVISION_HOST_DEVICE constexpr Region area_around(Bounds hole, int radius, int width, int height) {
+  const int margin = radius + 1;
+  const int x0 = hole.x0 - margin > 0 ? hole.x0 - margin : 0, y0 = hole.y0 - margin > 0 ? hole.y0 - margin : 0;
+  const int x1 = hole.x1 + margin < width ? hole.x1 + margin : width;
+  const int y1 = hole.y1 + margin < height ? hole.y1 + margin : height;
+  return {x0, y0, x1 - x0, y1 - y0};
+}
+
+// Arrays of area.width x area.height elements; coordinates are the area's own.
+struct FillState {
+  Region area;
+  std::uint32_t *words;     // what is compared, and luma
+  std::int32_t *confidence;  // 0: unfilled
+  std::uint32_t *gradient;
+  std::uint32_t *priority;   // a float's bits; 0: not on the front
+  std::uint64_t *row_best;   // the largest key of each row; 0: none
+
+  CUDAVISION_HOST_DEVICE int index(int x, int y) const { return y * area.width + x; }
+  CUDAVISION_HOST_DEVICE bool holds(int x, int y) const {
+    return x >= 0 && y >= 0 && x < area.width && y < area.height;
+  }
+  CUDAVISION_HOST_DEVICE int luma(int x, int y) const { return byte_of(words[index(x, y)], 3); }
+  // The border of the area counts as unfilled: there it is either the picture's, or too far from the hole to matter.
+  CUDAVISION_HOST_DEVICE bool filled(int x, int y) const { return holds(x, y) && confidence[index(x, y)] > 0; }
+};
+
+// The pixels [x0, x1) x [y0, y1) within `radius` of (x, y).
+CUDAVISION_HOST_DEVICE constexpr Bounds window_around(Region area, int x, int y, int radius) {
+  return {x - radius > 0 ? x - radius : 0, y - radius > 0 ? y - radius : 0,
+          x + radius + 1 < area.width ? x + radius + 1 : area.width,
+          y + radius + 1 < area.height ? y + radius + 1 : area.height};
+}
+
+CUDAVISION_HOST_DEVICE inline std::uint32_t gradient_at(const FillState &s, int x, int y) {
+  for (int j = -1; j <= 1; ++j)
+    for (int i = -1; i <= 1; ++i)
+      if (!s.filled(x + i, y + j)) return 0;
+  return pack_gradient(s.luma(x + 1, y) - s.luma(x - 1, y), s.luma(x, y + 1) - s.luma(x, y - 1));
+}
+
+CUDAVISION_HOST_DEVICE inline bool on_front(const FillState &s, int x, int y) {
+  return s.confidence[s.index(x, y)] == 0 &&
+         (s.filled(x - 1, y) || s.filled(x + 1, y) || s.filled(x, y - 1) || s.filled(x, y + 1));
+}
+
+// Sobel's gradient of the unfilled pixels around a pixel of the front.
+struct Normal {
+  int x, y;
+};
+CUDAVISION_HOST_DEVICE inline Normal normal_at(const FillState &s, int x, int y) {
+  const auto unfilled = [&](int i, int j) {
+    const int cx = clamp_index(x + i, s.area.width), cy = clamp_index(y + j, s.area.height);
+    return s.confidence[s.index(cx, cy)] == 0 ? 1 : 0;
+  };
+  const int a = unfilled(-1, -1), b = unfilled(0, -1), c = unfilled(1, -1), d = unfilled(-1, 0),
+            e = unfilled(1, 0), f = unfilled(-1, 1), g = unfilled(0, 1), h = unfilled(1, 1);
+  return {c + 2 * e + h - a - 2 * d - f, f + 2 * g + h - a - 2 * b - c};
+}
+
+CUDAVISION_HOST_DEVICE constexpr int confidence_of(int sum, int pixels) {
+  return sum / pixels > 1 ? sum / pixels : 1;
+}
+
+}  // namespace cudavision::inpaint

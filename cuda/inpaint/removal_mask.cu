@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The CUDA backend of the mask.
+#include <cuda_runtime.h>
+
+#include <memory>
+
+#include "common/backends.h"
+#include "common/buffer.h"
+#include "common/launch.h"
+#include "inpaint/removal_rules.h"
+
+namespace cudavision::inpaint {
+namespace {
+
+constexpr int kBlockX = 32, kBlockY = 8;
+
+__global__ void __launch_bounds__(kBlockX *kBlockY)
+    find_removed_kernel(RemovalRules rules, Frame frame, std::uint8_t *mask) {
+  const int x = static_cast<int>(blockIdx.x * kBlockX + threadIdx.x);
+  const int y = static_cast<int>(blockIdx.y * kBlockY + threadIdx.y);
+  if (x >= frame.width || y >= frame.height) return;
+  std::uint8_t &m = mask[y * frame.width + x];
+  m = (rules.adds && m != 0) || is_removed_by(rules, frame, x, y) ? 255 : 0;
+}
+
+// Along rows (dx 1, dy 0) or columns.
+__global__ void __launch_bounds__(kBlockX *kBlockY)
+    dilate_kernel(const std::uint8_t *from, Size size, int dx, int dy, int distance, Region limit,
+                  std::uint8_t *to) {
+  const int x = static_cast<int>(blockIdx.x * kBlockX + threadIdx.x);
+  const int y = static_cast<int>(blockIdx.y * kBlockY + threadIdx.y);
+  if (x >= size.width || y >= size.height) return;
+  const int at = dx * x + dy * y, last = dx * (size.width - 1) + dy * (size.height - 1);
+  const int first = at > distance ? -distance : -at, end = at + distance < last ? distance : last - at;
+  const std::uint8_t *middle = from + y * size.width + x;
+  std::uint8_t any = 0;
+  for (int i = first; i <= end && any == 0 && is_allowed(limit, x, y); ++i) any = middle[(dx + dy * size.width) * i];
+  to[y * size.width + x] = any;
+}
+
+class RemovalMaskCuda final : public RemovalMask {
+ public:
+  RemovalMaskCuda(const Execution &execution, Size size) : execution_(execution), size_(size) {}
+
+  Status allocate() {
+    const std::size_t pixels = static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height);
+    CUDAVISION_TRY(mask_.allocate(pixels));
+    return wide_.allocate(pixels);
+  }
+
+  Status run(const Frame &frame, const RemovalSources &sources, ImageView<const std::uint8_t> *mask) override {
+    CUDAVISION_TRY(check_sources(frame, sources, size_));
+    const dim3 block(kBlockX, kBlockY), grid(static_cast<unsigned>(divide_up(size_.width, kBlockX)),
+                                             static_cast<unsigned>(divide_up(size_.height, kBlockY)));
+    for (int first = 0; first == 0 || first < sources.region_count; first += kRegionsAtOnce)
+      CUDAVISION_TRY(CUDAVISION_LAUNCH(find_removed_kernel, grid, block, execution_.stream, rules_of(sources, first), frame,
+                                       mask_.data()));
+    if (sources.dilation > 0) {
+      CUDAVISION_TRY(CUDAVISION_LAUNCH(dilate_kernel, grid, block, execution_.stream, mask_.data(), size_, 1, 0,
+                                       sources.dilation, Region{}, wide_.data()));
+      CUDAVISION_TRY(CUDAVISION_LAUNCH(dilate_kernel, grid, block, execution_.stream, wide_.data(), size_, 0, 1,
+                                       sources.dilation, sources.limit, mask_.data()));
+    }
+    *mask = {mask_.data(), size_.width, size_.width, size_.height};
+    return {};
+  }
+
+ private:
+  Execution execution_;
+  Size size_;
+  DeviceBuffer<std::uint8_t> mask_, wide_;
+};
+
+}  // namespace
+
+Status make_removal_mask_cuda(const Execution &execution, Size size, std::unique_ptr<RemovalMask> *mask) {
+  auto made = std::make_unique<RemovalMaskCuda>(execution, size);
+  CUDAVISION_TRY(made->allocate());
+  *mask = std::move(made);
+  return {};
+}
+
+}  // namespace cudavision::inpaint

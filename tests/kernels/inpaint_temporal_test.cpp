@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A still camera: what was seen before comes back, exactly, under noise and in another light, on every backend.
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/inpaint_definition.h"
+
+namespace {
+
+using namespace cudavision::test;
+using cudavision::InpaintParams;
+using cudavision::InpaintReport;
+using cudavision::Region;
+using cudavision::Size;
+
+class InpaintTemporal : public BackendTest {};
+CUDAVISION_TEST_ON_EVERY_BACKEND(InpaintTemporal);
+
+InpaintParams temporal(int history = 0, int patch_size = 7) {
+  InpaintParams params;
+  params.patch_size = patch_size, params.temporal = true, params.history = history;
+  return params;
+}
+
+constexpr Size kSize{64, 48};
+
+// An object of noise where it is removed.
+HostFrame with_object(const HostFrame &background, Region object, unsigned seed) {
+  HostFrame frame = background;
+  Random random(seed);
+  for (int y = object.y; y < object.y + object.height; ++y)
+    for (int x = object.x; x < object.x + object.width; ++x)
+      for (int c = 0; c < frame.component_count(); ++c) frame.sample(c, x, y) = random.byte();
+  return frame;
+}
+
+Region object_at(int i) { return {4 + 6 * i, 16, 12, 14}; }
+
+// Every component of every pixel.
+template <typename Change>
+HostFrame changed(const HostFrame &frame, const Change &change) {
+  HostFrame result = frame;
+  for (auto &plane : result.planes)
+    for (auto &sample : plane.pixels()) sample = static_cast<std::uint8_t>(std::clamp(change(int{sample}), 0, 255));
+  return result;
+}
+
+// The largest difference of luma or of a colour component where the mask is.
+int largest_error(const HostFrame &a, const HostFrame &b, const Picture &mask) {
+  int largest = 0;
+  for (int y = 0; y < a.size.height; ++y)
+    for (int x = 0; x < a.size.width; ++x)
+      if (mask.at(x, y) != 0)
+        for (int c = 0; c < a.component_count(); ++c) largest = std::max(largest, std::abs(a.at(c, x, y) - b.at(c, x, y)));
+  return largest;
+}
+double mean_error(const HostFrame &a, const HostFrame &b, const Picture &mask) {
+  double sum = 0;
+  int count = 0;
+  for (int y = 0; y < a.size.height; ++y)
+    for (int x = 0; x < a.size.width; ++x)
+      if (mask.at(x, y) != 0)
+        for (int c = 0; c < a.component_count(); ++c) sum += a.at(c, x, y) - b.at(c, x, y), ++count;
+  return sum / count;
+}
+
+TEST_P(InpaintTemporal, background_that_was_seen_comes_back_exactly) {
+  for (const char *format : {"RGB", "NV12", "GRAY8", "YUY2"}) {
+    SCOPED_TRACE(format);
+    const HostFrame background = textured(format, kSize, 1);
+    InpaintRoom room(execution(), kSize);
+    // The first frame fills from around the object; all of it is behind the object only there.
+    const Region first = object_at(0);
+    const HostFrame frame = with_object(background, first, 50);
+    EXPECT_TRUE(same(room.run(frame, mask_of(kSize, first), temporal()), definition(frame, mask_of(kSize, first), temporal())));
+    for (int i = 3; i < 7; ++i) {
+      const Region object = object_at(i);
+      const Picture mask = mask_of(kSize, object);
+      const Filled filled = room.run(with_object(background, object, 50 + static_cast<unsigned>(i)), mask, temporal());
+      EXPECT_TRUE(same(filled.frame, background));
+      EXPECT_EQ(filled.report, (InpaintReport{12 * 14, 12 * 14, 0, 0, false}));
+    }
+  }
+}
+
+// Half of what is removed was seen: that comes back, and is where the rest is filled from.
+TEST_P(InpaintTemporal, rest_is_filled_as_if_what_was_seen_had_not_been_removed) {
+  const HostFrame background = textured("RGB", kSize, 2);
+  InpaintRoom room(execution(), kSize);
+  const Region a = object_at(2), b = object_at(3);  // they overlap by half
+  room.run(with_object(background, a, 60), mask_of(kSize, a), temporal());
+  const HostFrame frame = with_object(background, b, 61);
+  Picture never = mask_of(kSize, b);
+  remove(&never, {a.x + a.width, b.y, b.width, b.height}, 0);
+  HostFrame known = frame;
+  for (int y = 0; y < kSize.height; ++y)
+    for (int x = 0; x < kSize.width; ++x)
+      if (never.at(x, y) == 0)
+        for (int c = 0; c < 3; ++c) known.sample(c, x, y) = static_cast<std::uint8_t>(background.at(c, x, y));
+  Filled expected = definition(known, never, temporal());
+  expected.report.removed = 12 * 14;
+  expected.report.remembered = 6 * 14;
+  EXPECT_TRUE(same(room.run(frame, mask_of(kSize, b), temporal()), expected));
+}
+
+TEST_P(InpaintTemporal, history_is_as_long_as_it_says) {
+  const HostFrame background = textured("GRAY8", kSize, 3);
+  const Region object = object_at(3);
+  const Picture mask = mask_of(kSize, object), none = no_mask(kSize);
+  for (const int history : {0, 1, 3}) {
+    InpaintRoom room(execution(), kSize);
+    room.run(background, none, temporal(history));
+    for (int later = 1; later <= 5; ++later) {
+      const HostFrame frame = with_object(background, object, 70);
+      const int remembered = room.run(frame, mask, temporal(history)).report.remembered;
+      EXPECT_EQ(remembered, history == 0 || later <= history ? 12 * 14 : 0) << history << " " << later;
+    }
+  }
+}
+
+TEST_P(InpaintTemporal, dropped_history_is_forgotten) {
+  const HostFrame background = textured("I420", kSize, 4);
+  const Region object = object_at(3);
+  const Picture mask = mask_of(kSize, object);
+  InpaintRoom room(execution(), kSize);
+  const HostFrame frame = with_object(background, object, 80);
+  room.room().drop_history();
+  room.run(background, no_mask(kSize), temporal());
+  EXPECT_EQ(room.run(frame, mask, temporal()).report.remembered, 12 * 14);
+  room.room().drop_history();
+  EXPECT_TRUE(same(room.run(frame, mask, temporal()), definition(frame, mask, temporal())));
+  // Frames that are filled alone are not looked at.
+  InpaintParams alone = temporal();
+  alone.temporal = false;
+  InpaintRoom other(execution(), kSize);
+  other.run(background, no_mask(kSize), alone);
+  EXPECT_EQ(other.run(frame, mask, temporal()).report.remembered, 0);
+}
+
+int step_of_light(int v) { return v + 23; }
+int more_light(int v) { return v * 5 / 4; }
+int less_light(int v) { return v * 3 / 4; }
+
+// A background without clipped pixels, 60 to 190.
+HostFrame mild(const char *format, unsigned seed) {
+  return changed(textured(format, kSize, seed), [](int v) { return 60 + v / 2; });
+}
+
+TEST_P(InpaintTemporal, step_of_light_is_followed) {
+  for (const auto light : {step_of_light, more_light, less_light}) {
+    const HostFrame background = mild("RGB", 5), lit = changed(background, light);
+    InpaintRoom room(execution(), kSize);
+    const Region a = object_at(0), b = object_at(4);
+    room.run(with_object(background, a, 90), mask_of(kSize, a), temporal());
+    // The object moves, and the light changes, between two frames; then it stays as it is.
+    for (int i = 0; i < 3; ++i) {
+      const Filled filled = room.run(with_object(lit, b, 91), mask_of(kSize, b), temporal());
+      EXPECT_EQ(filled.report.remembered, 12 * 14);
+      // An offset is known exactly; a factor to the interpolation between stretches, and to rounding.
+      EXPECT_LE(largest_error(filled.frame, lit, mask_of(kSize, b)), light == step_of_light ? 0 : 3);
+    }
+  }
+}
+
+// By a fifth of a level a frame: what is behind the object all the while follows.
+TEST_P(InpaintTemporal, slow_change_of_light_is_followed) {
+  const HostFrame background = mild("GRAY8", 6);
+  const Picture mask = mask_of(kSize, object_at(3));
+  InpaintRoom room(execution(), kSize);
+  room.run(background, no_mask(kSize), temporal());
+  Random random(3);
+  for (int i = 1; i <= 50; ++i) {
+    // Noise below one level is what shows a change below one level.
+    const HostFrame lit = changed(background, [&](int v) { return v + (2 * i + random.below(10)) / 10; });
+    const Filled filled = room.run(with_object(lit, object_at(3), 95), mask, temporal());
+    EXPECT_NEAR(mean_error(filled.frame, changed(background, [&](int v) { return v + (2 * i + 5) / 10; }), mask), 0, 1.2) << i;
+  }
+}
+
+TEST_P(InpaintTemporal, sensor_noise_stays_what_it_is) {
+  const HostFrame background = mild("RGB", 7);
+  Random random(5);
+  // About normal, of deviation 3.
+  const auto noisy = [&](int v) {
+    int sum = 0;
+    for (int i = 0; i < 12; ++i) sum += random.below(101) - 50;
+    return v + static_cast<int>(std::lround(sum / 33.0));
+  };
+  InpaintRoom room(execution(), kSize);
+  const Picture mask = mask_of(kSize, object_at(4));
+  room.run(changed(background, noisy), no_mask(kSize), temporal());
+  for (int i = 0; i < (kEmulated ? 8 : 60); ++i) {
+    const Filled filled = room.run(with_object(changed(background, noisy), object_at(4), 99), mask, temporal());
+    // What was seen had the noise of one frame: 12 * 50 / 33 levels at most. What follows the light adds next to nothing.
+    EXPECT_LE(largest_error(filled.frame, background, mask), 19) << i;
+    EXPECT_NEAR(mean_error(filled.frame, background, mask), 0, 1) << i;
+  }
+}
+
+// A second thing moves, which is not removed: it is no change of light.
+TEST_P(InpaintTemporal, other_motion_does_not_count_as_light) {
+  const HostFrame background = textured("RGB", kSize, 8);
+  InpaintRoom room(execution(), kSize);
+  const Picture mask = mask_of(kSize, object_at(6));
+  room.run(background, no_mask(kSize), temporal());
+  for (int i = 0; i < 5; ++i) {
+    HostFrame frame = with_object(background, object_at(6), 110);
+    for (int y = 34; y < 46; ++y)
+      for (int x = 5 * i; x < 5 * i + 10; ++x)
+        for (int c = 0; c < 3; ++c) frame.sample(c, x, y) = 255;
+    EXPECT_LE(largest_error(room.run(frame, mask, temporal()).frame, background, mask), 1);
+  }
+}
+
+TEST_P(InpaintTemporal, both_backends_agree_in_every_light) {
+  // The definition of light is background_rules.h, which both backends share: what is held against the CPU here is the rest.
+  const HostFrame background = textured("UYVY", kSize, 9);
+  const ExecutionOwner host({"cpu", cudavision::Backend::cpu, 1});
+  InpaintRoom room(execution(), kSize), reference(host.execution(), kSize);
+  for (int i = 0; i < 5; ++i) {
+    const HostFrame frame = with_object(changed(background, [&](int v) { return v + i * i; }), object_at(i), 120);
+    Picture mask = mask_of(kSize, object_at(i));
+    mask.at(63, 47) = 1;
+    EXPECT_TRUE(same(room.run(frame, mask, temporal(2)), reference.run(frame, mask, temporal(2)))) << i;
+  }
+}
+
+}  // namespace

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Inpainting against its definition in straight loops, in cases whose answer is known, and at its limits, on every backend.
+#include "kernels/inpaint_definition.h"
+
+#include <limits>
+#include <set>
+#include <thread>
+#include <tuple>
+
+namespace {
+
+using namespace cudavision::test;
+using cudavision::InpaintParams;
+using cudavision::InpaintReport;
+using cudavision::Region;
+using cudavision::RgbMatrix;
+using cudavision::Size;
+
+class Inpaint : public BackendTest {};
+CUDAVISION_TEST_ON_EVERY_BACKEND(Inpaint);
+
+InpaintParams with(int patch_size, int search_radius = 0, bool lab = false, int max_patches = 0) {
+  InpaintParams params;
+  params.patch_size = patch_size, params.search_radius = search_radius, params.lab = lab, params.max_patches = max_patches;
+  return params;
+}
+
+// --- the definition ---
+
+TEST_P(Inpaint, every_size_equals_the_definition_step_by_step) {
+  const struct {
+    Size size;
+    Region hole;
+    int patch_size;
+  } cases[] = {{{5, 3}, {0, 0, 2, 1}, 3},    {{3, 9}, {0, 7, 3, 2}, 3},      {{17, 13}, {7, 5, 4, 4}, 3},
+               {{33, 30}, {9, 8, 11, 9}, 5}, {{40, 31}, {0, 10, 13, 12}, 7}, {{45, 37}, {30, 20, 15, 17}, 9},
+               {{63, 21}, {25, 0, 9, 6}, 15}};
+  unsigned seed = 1;
+  for (const auto &c : cases) {
+    SCOPED_TRACE(::testing::Message() << c.size.width << "x" << c.size.height << " seed " << seed);
+    const HostFrame frame = textured(seed % 2 == 0 ? "GRAY8" : "RGB", c.size, seed);
+    const Picture mask = mask_of(c.size, c.hole);
+    InpaintRoom room(execution(), c.size);
+    room.place(kPlacements[seed % 5], kPlacements[(seed + 2) % 5]);
+    const Filled expected = definition(frame, mask, with(c.patch_size));
+    EXPECT_GT(expected.report.patches, 0);
+    ASSERT_TRUE(same(room.run(frame, mask, with(c.patch_size)), expected));
+    ++seed;
+  }
+}
+
+TEST_P(Inpaint, every_format_equals_the_definition) {
+  const Size size{29, 23};
+  Picture mask = mask_of(size, {11, 7, 6, 5});
+  mask.at(28, 22) = 1;  // the corner, of an odd size: a cell that is cut
+  const RgbMatrix bt709_full{0, 16384, 25802, -3069, -7670, 30402};
+  InpaintRoom room(execution(), size);
+  unsigned seed = 40;
+  for (const auto &format : pixel_formats())
+    for (const bool lab : {false, true}) {
+      SCOPED_TRACE(::testing::Message() << format << " lab " << lab);
+      const HostFrame frame = textured(format.name, size, ++seed);
+      const RgbMatrix matrix = lab ? bt709_full : RgbMatrix{};
+      room.place(kPlacements[seed % 5], kPlacements[(seed + 1) % 5]);
+      ASSERT_TRUE(same(room.run(frame, mask, with(5, 0, lab), matrix), definition(frame, mask, with(5, 0, lab), matrix)));
+    }
+}
+
+TEST_P(Inpaint, every_parameter_equals_the_definition) {
+  const Size size{48, 40};
+  const HostFrame frame = textured("BGR", size, 60);
+  Picture mask = mask_of(size, {16, 12, 14, 12});
+  remove(&mask, {20, 9, 4, 3});  // corners of all kinds
+  InpaintRoom room(execution(), size);
+  std::set<int> patches;
+  for (const InpaintParams &params :
+       {with(3), with(7), with(13), with(15), with(9, 1), with(9, 12), with(9, 1000), with(9, 0, true), with(9, 0, false, 1),
+        with(9, 0, false, 4), with(9, 0, false, 1000), with(5, 10, true, 9)}) {
+    SCOPED_TRACE(::testing::Message() << params.patch_size << " " << params.search_radius << " " << params.lab << " "
+                                      << params.max_patches);
+    const Filled expected = definition(frame, mask, params);
+    patches.insert(expected.report.patches);
+    EXPECT_TRUE(same(room.run(frame, mask, params), expected));
+  }
+  EXPECT_GT(patches.size(), 5u);
+}
+
+// The hole is wider than what a block's shared memory holds: the state lies in global memory.
+TEST_P(Inpaint, large_holes_equal_the_definition) {
+  const Size size = kEmulated ? Size{150, 60} : Size{200, 160};
+  const HostFrame frame = textured("RGB", size, 70);
+  Picture mask = no_mask(size);
+  remove(&mask, {3, 3, 5, 5}), remove(&mask, {size.width - 9, size.height - 8, 5, 5});
+  if (!kEmulated) remove(&mask, {60, 70, 30, 20});
+  InpaintRoom room(execution(), size);
+  EXPECT_TRUE(same(room.run(frame, mask, with(9)), definition(frame, mask, with(9))));
+}
+
+// Differences that are as large as can be: sums reach 225 * 3 * 255^2.
+TEST_P(Inpaint, sums_do_not_overflow) {
+  const Size size{50, 34};
+  HostFrame frame = drawn("RGB", noise(size, 5));
+  for (auto &plane : frame.planes)
+    for (auto &p : plane.pixels()) p = p < 128 ? 0 : 255;
+  const Picture mask = mask_of(size, {20, 14, 6, 5});
+  EXPECT_TRUE(same(InpaintRoom(execution(), size).run(frame, mask, with(15)), definition(frame, mask, with(15))));
+}
+
+// --- cases whose answer is known ---
+
+TEST_P(Inpaint, periodic_texture_is_restored_exactly) {
+  const Size size{60, 50};
+  for (const char *format : {"GRAY8", "RGB", "NV12"}) {
+    HostFrame frame(format_of(format), size, 1);
+    for (int c = 0; c < frame.component_count(); ++c)
+      for (int y = 0; y < size.height; ++y)
+        for (int x = 0; x < size.width; ++x)  // a tile of 6 x 4, of whole cells
+          frame.sample(c, x, y) = static_cast<std::uint8_t>(x / 2 % 3 * 50 + y / 2 % 2 * 90 + c * 5);
+    const Picture mask = mask_of(size, {22, 16, 17, 15});
+    HostFrame broken = frame;
+    for (int y = 16; y < 31; ++y)
+      for (int x = 22; x < 39; ++x) broken.sample(0, x, y) = static_cast<std::uint8_t>(x * y);
+    EXPECT_TRUE(same(InpaintRoom(execution(), size).run(broken, mask, with(9)).frame, frame)) << format;
+  }
+}
+
+TEST_P(Inpaint, straight_edges_are_continued) {
+  const Size size{60, 50};
+  for (const Picture &picture : {half_plane(size, 30, 25, 1, 0, 40, 200), half_plane(size, 30, 25, 0, 1, 40, 200),
+                                 half_plane(size, 30, 25, 1, 1, 40, 200)}) {
+    const HostFrame frame = drawn("GRAY8", picture);
+    const Picture mask = mask_of(size, {23, 18, 14, 14});
+    HostFrame broken = frame;
+    for (int y = 18; y < 32; ++y)
+      for (int x = 23; x < 37; ++x) broken.sample(0, x, y) = 120;
+    EXPECT_TRUE(same(InpaintRoom(execution(), size).run(broken, mask, with(9)).frame, frame));
+  }
+}
+
+TEST_P(Inpaint, constant_picture_stays_constant) {
+  const Size size{40, 30};
+  for (const char *format : {"GRAY8", "BGRA", "I420"}) {
+    HostFrame frame(format_of(format), size, 3);
+    for (int c = 0; c < frame.component_count(); ++c)
+      for (int y = 0; y < size.height; ++y)
+        for (int x = 0; x < size.width; ++x) frame.sample(c, x, y) = static_cast<std::uint8_t>(90 + 20 * c);
+    const Filled filled = InpaintRoom(execution(), size).run(frame, mask_of(size, {12, 8, 14, 12}), with(7));
+    EXPECT_TRUE(same(filled.frame, frame)) << format;
+    EXPECT_EQ(filled.report.removed, 14 * 12);
+  }
+}
+
+TEST_P(Inpaint, holes_at_borders_and_two_holes_equal_the_definition) {
+  const Size size{44, 36};
+  const HostFrame frame = textured("RGB", size, 80);
+  InpaintRoom room(execution(), size);
+  std::vector<Picture> masks(4, no_mask(size));
+  remove(&masks[0], {0, 0, 9, 8});                                       // a corner
+  remove(&masks[1], {38, 10, 6, 11}), remove(&masks[1], {5, 30, 10, 6});  // two borders
+  remove(&masks[2], {8, 8, 7, 6}), remove(&masks[2], {24, 18, 6, 8});     // two apart
+  remove(&masks[3], {0, 14, 44, 5});                                      // from side to side
+  for (const Picture &mask : masks) EXPECT_TRUE(same(room.run(frame, mask, with(7)), definition(frame, mask, with(7))));
+}
+
+TEST_P(Inpaint, empty_mask_leaves_every_byte) {
+  const Size size{31, 22};
+  for (const auto &format : pixel_formats()) {
+    const HostFrame frame(format, size, 9);
+    const Filled filled = InpaintRoom(execution(), size).run(frame, no_mask(size), with(9));
+    EXPECT_TRUE(same(filled.frame, frame)) << format;
+    EXPECT_EQ(filled.report, InpaintReport{});
+  }
+}
+
+TEST_P(Inpaint, no_source_is_refused_and_leaves_every_byte) {
+  const Size size{31, 22};
+  const HostFrame frame(format_of("NV12"), size, 9);
+  InpaintRoom room(execution(), size);
+  for (const Region hole : {Region{0, 0, 31, 22}, Region{4, 4, 22, 15}}) {
+    const Filled filled = room.run(frame, mask_of(size, hole), with(9));
+    EXPECT_TRUE(filled.report.refused);
+    EXPECT_GT(filled.report.removed, 0);
+    EXPECT_EQ(filled.report.patches, 0);
+    EXPECT_TRUE(same(filled.frame, frame));
+  }
+  // The room is as good as new.
+  const Picture mask = mask_of(size, {12, 8, 5, 5});
+  EXPECT_TRUE(same(room.run(frame, mask, with(9)), definition(frame, mask, with(9))));
+  // Smaller than a patch.
+  const HostFrame small(format_of("RGB"), {8, 40}, 2);
+  EXPECT_TRUE(InpaintRoom(execution(), small.size).run(small, mask_of(small.size, {2, 2, 2, 2}), with(9)).report.refused);
+}
+
+TEST_P(Inpaint, filled_pixels_are_pixels_of_the_rest) {
+  const Size size{50, 42};
+  const Region hole{18, 14, 13, 12};
+  for (const char *format : {"GRAY8", "RGB", "BGRA", "Y444"}) {
+    const HostFrame frame = textured(format, size, 90);
+    const Picture mask = mask_of(size, hole);
+    const HostFrame filled = InpaintRoom(execution(), size).run(frame, mask, with(9)).frame;
+    std::set<std::tuple<int, int, int>> rest;
+    const auto pixel = [](const HostFrame &f, int x, int y) {
+      return std::tuple{f.at(0, x, y), f.component_count() > 1 ? f.at(1, x, y) : 0, f.component_count() > 1 ? f.at(2, x, y) : 0};
+    };
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x)
+        if (mask.at(x, y) == 0) rest.insert(pixel(frame, x, y));
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x) {
+        if (mask.at(x, y) == 0)
+          EXPECT_EQ(pixel(filled, x, y), pixel(frame, x, y));
+        else
+          EXPECT_TRUE(rest.contains(pixel(filled, x, y))) << format << " " << x << " " << y;
+      }
+  }
+}
+
+TEST_P(Inpaint, filled_pixels_become_opaque_where_that_is_asked_for) {
+  const Size size{30, 26};
+  const Picture mask = mask_of(size, {10, 9, 8, 7});
+  for (const char *format : {"RGBA", "BGRA"}) {
+    const HostFrame frame = textured(format, size, 95);
+    Filled expected = definition(frame, mask, with(5));
+    for (int y = 0; y < size.height; ++y)
+      for (int x = 0; x < size.width; ++x)
+        if (mask.at(x, y) != 0) expected.frame.planes[0].at(4 * x + 3, y) = 255;
+    EXPECT_TRUE(same(InpaintRoom(execution(), size).run(frame, mask, with(5), {}, true), expected)) << format;
+  }
+}
+
+TEST_P(Inpaint, results_do_not_depend_on_what_was_before) {
+  const Size size{46, 38};
+  const HostFrame a = textured("RGB", size, 100), b = textured("RGB", size, 110);
+  const Picture mask_a = mask_of(size, {10, 10, 12, 9}), mask_b = mask_of(size, {20, 4, 9, 14});
+  InpaintRoom room(execution(), size);
+  const Filled first = room.run(a, mask_a, with(9));
+  EXPECT_TRUE(same(room.run(b, mask_b, with(5, 9, true, 6)), definition(b, mask_b, with(5, 9, true, 6))));
+  EXPECT_TRUE(same(room.run(a, mask_a, with(9)), first));
+  EXPECT_TRUE(same(InpaintRoom(execution(), size).run(a, mask_a, with(9)), first));
+}
+
+// --- limits ---
+
+TEST_P(Inpaint, wrong_arguments_are_refused) {
+  std::unique_ptr<cudavision::Inpaint> room;
+  for (const Size size : {Size{0, 5}, Size{5, 0}, Size{16385, 5}})
+    EXPECT_TRUE(refused(make_inpaint(execution(), size, &room)));
+  const Size size{30, 20};
+  ASSERT_TRUE(succeeds(make_inpaint(execution(), size, &room)));
+  const TestFrame frame(execution(), HostFrame(format_of("RGB"), size, 1), kAligned);
+  const TestImage<std::uint8_t> mask(execution(), no_mask(size), kAligned);
+  InpaintReport report;
+  const auto run = [&](InpaintParams params, Size mask_size = {30, 20}) {
+    cudavision::InpaintFrame job{frame.frame(), {}, mask.view(), {}};
+    job.mask.width = mask_size.width, job.mask.height = mask_size.height;
+    return room->run(job, params, &report, {}, {});
+  };
+  for (const int patch : {-1, 0, 1, 2, 4, 8, 16, 17, std::numeric_limits<int>::max()}) {
+    EXPECT_TRUE(refused(run(with(patch)))) << patch;
+    EXPECT_NE(validate(with(patch)).text().find("patch-size"), std::string::npos);
+  }
+  EXPECT_TRUE(refused(run(with(9, -1))));
+  EXPECT_TRUE(refused(run(with(9, 0, false, -1))));
+  InpaintParams params;
+  params.history = -1;
+  EXPECT_TRUE(refused(run(params)));
+  EXPECT_TRUE(refused(run(with(9), {29, 20})));
+  EXPECT_TRUE(refused(run(with(9), {30, 19})));
+  for (const int patch : {3, 15}) EXPECT_TRUE(succeeds(run(with(patch, std::numeric_limits<int>::max()))));
+  finish(execution());
+}
+
+TEST_P(Inpaint, progress_is_told_after_each_patch) {
+  if (execution().backend == cudavision::Backend::cuda) GTEST_SKIP() << "CUDA fills without telling";
+  const Size size{40, 33};
+  const HostFrame pixels = textured("RGB", size, 120);
+  const Picture mask = mask_of(size, {14, 11, 10, 9});
+  std::unique_ptr<cudavision::Inpaint> room;
+  ASSERT_TRUE(succeeds(make_inpaint(execution(), size, &room)));
+  const TestFrame frame(execution(), pixels, kAligned);
+  const TestImage<std::uint8_t> masked(execution(), mask, kAligned);
+  std::vector<int> told;
+  InpaintReport report;
+  ASSERT_TRUE(succeeds(room->run({frame.frame(), {}, masked.view(), {}}, with(5), &report, {}, [&](int filled, int removed) {
+    EXPECT_EQ(removed, 90);
+    told.push_back(filled);
+  })));
+  EXPECT_EQ(static_cast<int>(told.size()), report.patches);
+  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+  EXPECT_EQ(told.back(), 90);
+}
+
+TEST_P(Inpaint, two_rooms_work_side_by_side) {
+  const Size size{40, 33};
+  const HostFrame a = textured("RGB", size, 120), b = textured("I420", size, 121);
+  const Picture mask = mask_of(size, {14, 11, 10, 9});
+  const ExecutionOwner other(GetParam());
+  Filled in_b{b, {}, {}};
+  InpaintRoom room_a(execution(), size);
+  std::thread thread([&] { in_b = InpaintRoom(other.execution(), size).run(b, mask, with(7)); });
+  const Filled in_a = room_a.run(a, mask, with(9));
+  thread.join();
+  EXPECT_TRUE(same(in_a, definition(a, mask, with(9))));
+  EXPECT_TRUE(same(in_b, definition(b, mask, with(7))));
+}
+
+}  // namespace
