@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What cudainpaint removes: masks from files, colours, transparency and regions of interest.
+#include <gdk-pixbuf/gdk-pixbuf.h>
+#include <glib/gstdio.h>
+#include <gst/video/video.h>
+
+#include <string>
+#include <vector>
+
+#include "elements/canny_reference.h"
+#include "elements/drawn_frame.h"
+#include "elements/inpaint_reference.h"
+#include "elements/tensor.h"
+
+namespace {
+
+using namespace cudavision::test;
+using cudavision::InpaintParams;
+using cudavision::Region;
+using cudavision::Size;
+
+constexpr Size kSize{40, 32};
+constexpr char kSmall[] = "cudainpaint patch-size=5 ";
+
+InpaintParams small_params() {
+  InpaintParams params;
+  params.patch_size = 5;
+  return params;
+}
+
+class CudaInpaintMask : public ElementTest {
+ protected:
+  void SetUp() override {
+    ElementTest::SetUp();
+    gchar *made = g_dir_make_tmp("cudainpaint-XXXXXX", nullptr);
+    ASSERT_NE(made, nullptr);
+    folder_ = made;
+    g_free(made);
+  }
+  void TearDown() override {
+    for (const std::string &file : files_) g_unlink(file.c_str());
+    g_rmdir(folder_.c_str());
+    ElementTest::TearDown();
+  }
+
+  std::string path(const std::string &name) {
+    files_.push_back(folder_ + "/" + name);
+    return files_.back();
+  }
+  // White where the mask is not 0, black elsewhere. alpha: of white pixels, when it is at least 0.
+  std::string save(const Picture &mask, const std::string &name, const char *type, int alpha = -1) {
+    GdkPixbuf *pixbuf = gdk_pixbuf_new(GDK_COLORSPACE_RGB, alpha >= 0, 8, mask.width(), mask.height());
+    const int channels = gdk_pixbuf_get_n_channels(pixbuf);
+    for (int y = 0; y < mask.height(); ++y)
+      for (int x = 0; x < mask.width(); ++x) {
+        guchar *p = gdk_pixbuf_get_pixels(pixbuf) + y * gdk_pixbuf_get_rowstride(pixbuf) + x * channels;
+        for (int c = 0; c < 3; ++c) p[c] = mask.at(x, y) != 0 ? 255 : 0;
+        if (alpha >= 0) p[3] = static_cast<guchar>(mask.at(x, y) != 0 ? alpha : 255);
+      }
+    const std::string location = path(name);
+    EXPECT_TRUE(gdk_pixbuf_save(pixbuf, location.c_str(), type, nullptr, nullptr));
+    g_object_unref(pixbuf);
+    return location;
+  }
+
+ private:
+  std::string folder_;
+  std::vector<std::string> files_;
+};
+
+TEST_F(CudaInpaintMask, pictures_of_any_kind_and_size_are_scaled_to_the_frame) {
+  const VideoFrame frame("NV12", kSize, 1);
+  const VideoFrame expected = with_filled(frame, mask_of(kSize, {{12, 8, 8, 8}}), small_params());
+  for (const auto &[scale_2, name, type] : {std::tuple{2, "same.png", "png"}, {4, "twice.png", "png"}, {1, "half.png", "png"},
+                                            {2, "same.bmp", "bmp"}, {4, "twice.jpg", "jpeg"}}) {
+    const Picture mask = mask_of({kSize.width * scale_2 / 2, kSize.height * scale_2 / 2},
+                                 {{12 * scale_2 / 2, 8 * scale_2 / 2, 8 * scale_2 / 2, 8 * scale_2 / 2}});
+    Harness inpaint(kSmall + ("mask-location=" + save(mask, name, type)));
+    for (int i = 0; i < 2; ++i) EXPECT_TRUE(same_bytes(inpaint.work(frame), expected)) << name;
+  }
+}
+
+// Of odd ratio: the picture's pixel around the middle of the frame's.
+TEST_F(CudaInpaintMask, scaling_takes_the_nearest_pixel) {
+  const VideoFrame frame("RGB", kSize, 2);
+  const Size size{27, 50};
+  Picture mask(size), expected(kSize);
+  for (int y = 20; y < 27; ++y)
+    for (int x = 9; x < 14; ++x) mask.at(x, y) = 255;
+  for (int y = 0; y < kSize.height; ++y)
+    for (int x = 0; x < kSize.width; ++x)
+      expected.at(x, y) =
+          mask.at(static_cast<int>((x + 0.5) * size.width / kSize.width), static_cast<int>((y + 0.5) * size.height / kSize.height));
+  Harness inpaint(kSmall + ("mask-location=" + save(mask, "odd.png", "png")));
+  EXPECT_TRUE(same_bytes(inpaint.work(frame), with_filled(frame, expected, small_params())));
+}
+
+TEST_F(CudaInpaintMask, transparent_white_removes_nothing) {
+  const VideoFrame frame("RGB", kSize, 2);
+  const Picture mask = mask_of(kSize, {{12, 8, 8, 8}});
+  Harness faint(kSmall + ("mask-location=" + save(mask, "faint.png", "png", 127))),
+      solid(kSmall + ("mask-location=" + save(mask, "solid.png", "png", 128)));
+  EXPECT_TRUE(same_bytes(faint.work(frame), frame));
+  EXPECT_TRUE(same_bytes(solid.work(frame), with_filled(frame, mask, small_params())));
+}
+
+TEST_F(CudaInpaintMask, mask_follows_new_caps) {
+  const Picture mask = mask_of(kSize, {{12, 8, 8, 8}});
+  Harness inpaint(kSmall + ("mask-location=" + save(mask, "mask.png", "png")));
+  const VideoFrame frame("RGB", kSize, 3), large("I420", {80, 64}, 4);
+  EXPECT_TRUE(same_bytes(inpaint.work(frame), with_filled(frame, mask, small_params())));
+  EXPECT_TRUE(same_bytes(inpaint.work(large), with_filled(large, mask_of({80, 64}, {{24, 16, 16, 16}}), small_params())));
+}
+
+TEST_F(CudaInpaintMask, missing_and_broken_files_fail_at_the_start) {
+  const std::string broken = path("broken.png");
+  ASSERT_TRUE(g_file_set_contents(broken.c_str(), "no picture", -1, nullptr));
+  for (const auto &[location, code] : {std::pair{path("missing.png"), GST_RESOURCE_ERROR_NOT_FOUND},
+                                       {broken, GST_RESOURCE_ERROR_READ}}) {
+    const Owned<GstElement> element = parse("cudainpaint mask-location=" + location + " backend=" + backend());
+    EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+    EXPECT_TRUE(is(take_error(element.get()), GST_RESOURCE_ERROR, code, location));
+    // Without it the element starts.
+    g_object_set(element.get(), "mask-location", nullptr, nullptr);
+    EXPECT_NE(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  }
+}
+
+// --- colour and transparency ---
+
+TEST_F(CudaInpaintMask, color_is_removed_in_every_format) {
+  for (const std::string &format : kFormats) {
+    SCOPED_TRACE(format);
+    VideoFrame frame(format, kSize, 5);
+    const std::uint32_t argb = 0xff20e030;
+    const cudavision::Color color = color_in(frame, argb);
+    cudavision::Frame view = view_of(&frame);
+    for (int y = 8; y < 16; ++y)
+      for (int x = 14; x < 22; ++x)
+        for (int c = 0; c < frame.component_count(); ++c)
+          view.component[c].at(x, y) = static_cast<std::uint8_t>(color.component[c] + (x + y) % 3);
+    Picture mask(kSize);
+    for (int y = 0; y < kSize.height; ++y)
+      for (int x = 0; x < kSize.width; ++x) {
+        bool near = true;
+        for (int c = 0; c < frame.component_count(); ++c)
+          near = near && std::abs(view.component[c].at(x, y) - color.component[c]) <= 2;
+        mask.at(x, y) = near;
+      }
+    EXPECT_GE(count_of(mask, std::uint8_t{1}), 64);
+    Harness inpaint(kSmall + std::string("mask-color=0xff20e030 mask-tolerance=2"));
+    EXPECT_TRUE(same_bytes(inpaint.work(frame), with_filled(frame, mask, small_params())));
+    // Without opacity it is no colour.
+    set(inpaint.element(), "mask-color", "0x0020e030");
+    EXPECT_TRUE(same_bytes(inpaint.pass(frame), frame));
+  }
+}
+
+TEST_F(CudaInpaintMask, transparent_pixels_are_removed_and_become_opaque) {
+  for (const char *format : {"RGBA", "BGRA"}) {
+    VideoFrame frame(format, kSize, 6);
+    const Picture mask = mask_of(kSize, {{10, 8, 9, 7}, {30, 20, 3, 4}});
+    for (int y = 0; y < kSize.height; ++y)
+      for (int x = 0; x < kSize.width; ++x)
+        frame.sample(3, x, y) = mask.at(x, y) != 0 ? static_cast<std::uint8_t>((x * y) % 128) : static_cast<std::uint8_t>(128 + x);
+    Harness inpaint(kSmall + std::string("mask-alpha=true"));
+    EXPECT_TRUE(same_bytes(inpaint.work(frame), with_filled(frame, mask, small_params(), true))) << format;
+    set(inpaint.element(), "mask-alpha", "false");
+    EXPECT_TRUE(same_bytes(inpaint.pass(frame), frame)) << format;
+  }
+  // Nothing is transparent in a format without alpha, whatever lies in the fourth byte.
+  const VideoFrame frame("RGBx", kSize, 7);
+  Harness inpaint("cudainpaint mask-alpha=true");
+  EXPECT_TRUE(same_bytes(inpaint.pass(frame), frame));
+}
+
+// --- regions of interest ---
+
+Owned<GstBuffer> with_boxes(const VideoFrame &frame, const std::vector<std::pair<const char *, Region>> &boxes) {
+  Owned<GstBuffer> buffer = frame.buffer();
+  for (const auto &[type, r] : boxes)
+    gst_buffer_add_video_region_of_interest_meta(buffer.get(), type, static_cast<guint>(r.x), static_cast<guint>(r.y),
+                                                 static_cast<guint>(r.width), static_cast<guint>(r.height));
+  return buffer;
+}
+
+TEST_F(CudaInpaintMask, regions_of_interest_of_the_type_are_removed) {
+  const VideoFrame frame("NV12", kSize, 8);
+  const std::vector<std::pair<const char *, Region>> boxes = {
+      {"person", {6, 6, 8, 10}}, {"car", {24, 4, 6, 6}}, {"person", {28, 20, 6, 8}}};
+  const struct {
+    const char *type;
+    std::vector<Region> removed;
+  } cases[] = {{"person", {boxes[0].second, boxes[2].second}},
+               {"car", {boxes[1].second}},
+               {"*", {boxes[0].second, boxes[1].second, boxes[2].second}},
+               {"nobody-has-heard-of-it", {}}};
+  for (const auto &c : cases) {
+    SCOPED_TRACE(c.type);
+    Harness inpaint(kSmall + std::string("roi-type=") + c.type);
+    inpaint.negotiate(frame);
+    const Owned<GstBuffer> out = inpaint.exchange(with_boxes(frame, boxes));
+    ASSERT_NE(out, nullptr);
+    EXPECT_TRUE(same_bytes(bytes_of(out.get()), with_filled(frame, mask_of(kSize, c.removed), small_params())));
+    // They stay, for who comes next.
+    EXPECT_EQ(gst_buffer_get_n_meta(out.get(), GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE), 3u);
+    EXPECT_TRUE(same_bytes(inpaint.pass(frame), frame)) << "a frame without boxes";
+  }
+}
+
+TEST_F(CudaInpaintMask, boxes_beyond_the_frame_are_cut) {
+  const VideoFrame frame("RGB", kSize, 9);
+  Harness inpaint(kSmall + std::string("roi-type=person"));
+  inpaint.negotiate(frame);
+  const Owned<GstBuffer> out =
+      inpaint.exchange(with_boxes(frame, {{"person", {34, 26, 100, G_MAXINT}}, {"person", {-1, 3, 5, 5}}, {"person", {99, 3, 5, 5}}}));
+  EXPECT_TRUE(same_bytes(bytes_of(out.get()), with_filled(frame, mask_of(kSize, {{34, 26, 6, 6}}), small_params())));
+}
+
+// What a detector and this element do together on a video.
+TEST_F(CudaInpaintMask, what_moves_is_removed_where_its_box_says) {
+  Harness inpaint(kSmall + std::string("roi-type=person mode=temporal dilate=2"));
+  const VideoFrame background("I420", kSize, 10);
+  InpaintReference reference(kSize);
+  InpaintParams params = small_params();
+  params.temporal = true;
+  inpaint.negotiate(background);
+  for (int i = 0; i < 5; ++i) {
+    const Region box{4 + 6 * i, 10, 6, 10};
+    VideoFrame frame = background;
+    for (int y = box.y; y < box.y + box.height; ++y)
+      for (int x = box.x; x < box.x + box.width; ++x) frame.sample(0, x, y) = static_cast<std::uint8_t>(x * 31 + y * 17);
+    const Owned<GstBuffer> out = inpaint.exchange(with_boxes(frame, {{"person", box}}));
+    const Picture mask = mask_of(kSize, {{box.x - 2, box.y - 2, box.width + 4, box.height + 4}});
+    EXPECT_TRUE(same_bytes(bytes_of(out.get()), reference.filled(frame, mask, params))) << i;
+    if (i > 1) {
+      EXPECT_TRUE(same_bytes(bytes_of(out.get()), background)) << i;
+    }
+  }
+}
+
+TEST_F(CudaInpaintMask, sources_are_combined) {
+  const VideoFrame frame("BGRx", kSize, 11);
+  const std::string location = save(mask_of(kSize, {{5, 4, 6, 6}}), "mask.png", "png");
+  Harness inpaint(kSmall + ("roi-type=person region-x=30 region-y=22 region-width=5 region-height=5 dilate=1 mask-location=" + location));
+  inpaint.negotiate(frame);
+  const Owned<GstBuffer> out = inpaint.exchange(with_boxes(frame, {{"person", {20, 10, 4, 6}}}));
+  const Picture mask = mask_of(kSize, {{4, 3, 8, 8}, {29, 21, 7, 7}, {19, 9, 6, 8}});
+  EXPECT_TRUE(same_bytes(bytes_of(out.get()), with_filled(frame, mask, small_params())));
+}
+
+}  // namespace

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// cudainpaint in every format: its properties, its modes, its messages and what it asks of the GPU.
+#include <gst/video/video.h>
+
+#include <string>
+#include <vector>
+
+#include "elements/frame_budget.h"
+#include "elements/inpaint_reference.h"
+#include "elements/tensor.h"
+#include "support/pictures.h"
+#if CUDAVISION_EMULATED
+#include "elements/cuda_memory.h"
+#endif
+
+namespace {
+
+using namespace cudavision::test;
+using cudavision::InpaintParams;
+using cudavision::InpaintReport;
+using cudavision::Region;
+using cudavision::Size;
+
+class CudaInpaint : public ElementTest {};
+
+constexpr Size kSize{40, 32};
+constexpr Region kRegion{14, 10, 9, 8};
+// Small patches for small frames.
+constexpr char kSmall[] = "cudainpaint patch-size=5 ";
+const std::string kRegionSet = "region-x=14 region-y=10 region-width=9 region-height=8 ";
+
+InpaintParams small_params() {
+  InpaintParams params;
+  params.patch_size = 5;
+  return params;
+}
+
+// --- every format ---
+
+class CudaInpaintFormat : public ElementTest, public testing::WithParamInterface<std::string> {};
+INSTANTIATE_TEST_SUITE_P(, CudaInpaintFormat, testing::ValuesIn(kFormats), [](const auto &format) { return format.param; });
+
+TEST_P(CudaInpaintFormat, region_is_filled_and_every_other_byte_stays) {
+  for (const Layout layout : {Layout::of_the_caps, Layout::apart}) {
+    const VideoFrame frame(GetParam(), {41, 33}, 3, layout);
+    Harness inpaint(kSmall + kRegionSet);
+    const VideoFrame expected = with_filled(frame, mask_of(frame.size(), {kRegion}), small_params());
+    EXPECT_NE(expected.bytes(), frame.bytes());
+    EXPECT_TRUE(same_bytes(inpaint.work(frame), expected));
+  }
+}
+
+TEST_P(CudaInpaintFormat, frame_without_anything_removed_stays) {
+  const VideoFrame frame(GetParam(), {33, 21}, 4, Layout::apart);
+  Harness nothing("cudainpaint"), outside("cudainpaint region-x=33 region-width=5 region-height=9");
+  EXPECT_TRUE(same_bytes(nothing.pass(frame), frame));
+  EXPECT_TRUE(same_bytes(outside.work(frame), frame));
+}
+
+TEST_F(CudaInpaint, colorimetry_says_what_is_compared) {
+  for (const char *colorimetry : {"bt601", "bt709", "1:3:5:1"}) {
+    VideoFrame frame("NV12", kSize, 5);
+    frame.set_colorimetry(colorimetry);
+    Harness inpaint(kSmall + kRegionSet + "lab=true");
+    InpaintParams params = small_params();
+    params.lab = true;
+    EXPECT_TRUE(same_bytes(inpaint.work(frame), with_filled(frame, mask_of(kSize, {kRegion}), params))) << colorimetry;
+  }
+}
+
+// --- properties ---
+
+TEST_F(CudaInpaint, properties_have_their_defaults) {
+  const Owned<GstElement> element = parse("cudainpaint");
+  EXPECT_EQ(integer(element.get(), "patch-size"), 9);
+  EXPECT_EQ(integer(element.get(), "search-radius"), 0);
+  EXPECT_EQ(integer(element.get(), "max-patches"), 0);
+  EXPECT_EQ(integer(element.get(), "history"), 0);
+  EXPECT_EQ(integer(element.get(), "dilate"), 0);
+  EXPECT_EQ(integer(element.get(), "mask-tolerance"), 16);
+  for (const char *name : {"region-x", "region-y", "region-width", "region-height"})
+    EXPECT_EQ(integer(element.get(), name), 0) << name;
+  EXPECT_EQ(text(element.get(), "mode"), "frame");
+  gboolean lab = TRUE, alpha = TRUE;
+  guint color = 1;
+  gchar *location = nullptr, *type = nullptr;
+  g_object_get(element.get(), "lab", &lab, "mask-alpha", &alpha, "mask-color", &color, "mask-location", &location, "roi-type",
+               &type, nullptr);
+  EXPECT_FALSE(lab);
+  EXPECT_FALSE(alpha);
+  EXPECT_EQ(color, 0u);
+  EXPECT_EQ(location, nullptr);
+  EXPECT_EQ(type, nullptr);
+}
+
+TEST_F(CudaInpaint, refused_values_warn_and_change_nothing) {
+  const Owned<GstElement> element = parse("cudainpaint");
+  for (const auto &[property, refused] : {std::pair{"patch-size", 2},
+                                          {"patch-size", 16},
+                                          {"search-radius", -1},
+                                          {"max-patches", -1},
+                                          {"history", -1},
+                                          {"dilate", -1},
+                                          {"dilate", 256},
+                                          {"mask-tolerance", -1},
+                                          {"mask-tolerance", 256},
+                                          {"region-x", -1},
+                                          {"region-width", -1},
+                                          {"mode", 2}}) {
+    const int before = integer(element.get(), property);
+    g_object_set(element.get(), property, refused, nullptr);
+    EXPECT_EQ(take_glib_complaints(), 1u) << property << " " << refused;
+    EXPECT_EQ(integer(element.get(), property), before) << property << " " << refused;
+  }
+  EXPECT_NE(why_refused("fakesrc ! cudainpaint mode=video ! fakesink").find("mode"), std::string::npos);
+}
+
+TEST_F(CudaInpaint, even_patches_are_an_error_at_the_start_and_a_warning_in_playing) {
+  {
+    const Owned<GstElement> element = parse("cudainpaint patch-size=8 backend=" + backend());
+    EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+    EXPECT_TRUE(is(take_error(element.get()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "patch-size"));
+  }
+  Harness inpaint(kSmall + kRegionSet);
+  const VideoFrame frame("RGB", kSize, 6);
+  const VideoFrame expected = with_filled(frame, mask_of(kSize, {kRegion}), small_params());
+  set(inpaint.element(), "patch-size", "6");
+  EXPECT_TRUE(same_bytes(inpaint.work(frame), expected));
+  EXPECT_TRUE(is(take_warning(inpaint.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "patch-size"));
+}
+
+TEST_F(CudaInpaint, properties_take_effect_on_the_next_frame) {
+  Harness inpaint(kSmall + kRegionSet);
+  const VideoFrame frame("BGR", kSize, 7);
+  InpaintParams params = small_params();
+  Region region = kRegion;
+  std::vector<std::uint8_t> last = frame.bytes();
+  const struct {
+    const char *property, *value;
+    void (*change)(InpaintParams *, Region *);
+  } changes[] = {{"patch-size", "7", [](InpaintParams *p, Region *) { p->patch_size = 7; }},
+                 {"search-radius", "9", [](InpaintParams *p, Region *) { p->search_radius = 9; }},
+                 {"max-patches", "3", [](InpaintParams *p, Region *) { p->max_patches = 3; }},
+                 {"lab", "true", [](InpaintParams *p, Region *) { p->lab = true; }},
+                 {"max-patches", "0", [](InpaintParams *p, Region *) { p->max_patches = 0; }},
+                 {"region-x", "20", [](InpaintParams *, Region *r) { r->x = 20; }},
+                 {"region-y", "3", [](InpaintParams *, Region *r) { r->y = 3; }},
+                 {"region-width", "4", [](InpaintParams *, Region *r) { r->width = 4; }},
+                 {"region-height", "12", [](InpaintParams *, Region *r) { r->height = 12; }},
+                 {"dilate", "2", [](InpaintParams *, Region *r) { *r = {r->x - 2, r->y - 2, r->width + 4, r->height + 4}; }}};
+  for (const auto &change : changes) {
+    SCOPED_TRACE(std::string(change.property) + "=" + change.value);
+    set(inpaint.element(), change.property, change.value);
+    change.change(&params, &region);
+    const VideoFrame expected = with_filled(frame, mask_of(kSize, {region}), params);
+    EXPECT_NE(expected.bytes(), last) << "the change proves nothing";
+    EXPECT_TRUE(same_bytes(inpaint.work(frame), expected));
+    last = expected.bytes();
+  }
+}
+
+// --- what passes ---
+
+TEST_F(CudaInpaint, frame_with_nothing_to_fill_from_passes_and_says_why_once) {
+  Harness inpaint("cudainpaint message=true region-width=40 region-height=30");
+  const VideoFrame frame("I420", kSize, 8);
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(same_bytes(inpaint.work(frame), frame));
+  EXPECT_TRUE(is(take_warning(inpaint.element()), GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED, "1200 pixels"));
+  EXPECT_FALSE(take_warning(inpaint.element()));
+  // Something to fill from, and then again nothing.
+  set(inpaint.element(), "region-width", "5");
+  EXPECT_NE(inpaint.work(frame), frame.bytes());
+  EXPECT_FALSE(take_warning(inpaint.element()));
+  set(inpaint.element(), "region-width", "40");
+  EXPECT_TRUE(same_bytes(inpaint.work(frame), frame));
+  EXPECT_TRUE(take_warning(inpaint.element()));
+}
+
+TEST_F(CudaInpaint, display_off_and_frames_between_pass) {
+  Harness off(kSmall + kRegionSet + "display=false"), nth(kSmall + kRegionSet + "every-nth=2");
+  const VideoFrame frame("NV12", kSize, 9);
+  EXPECT_TRUE(same_bytes(off.pass(frame), frame));
+  const VideoFrame expected = with_filled(frame, mask_of(kSize, {kRegion}), small_params());
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(same_bytes(nth.pass(frame), i % 2 == 0 ? expected : frame));
+}
+
+TEST_F(CudaInpaint, nothing_outside_of_the_region_of_interest_is_removed) {
+  Harness inpaint(kSmall + kRegionSet + "roi-x=16 roi-width=4 roi-y=6 roi-height=7 dilate=1");
+  const VideoFrame frame("RGBx", kSize, 10);
+  EXPECT_TRUE(same_bytes(inpaint.work(frame), with_filled(frame, mask_of(kSize, {{16, 9, 4, 4}}), small_params())));
+}
+
+// --- temporal mode ---
+
+TEST_F(CudaInpaint, temporal_mode_puts_back_what_was_seen_until_the_history_is_dropped) {
+  Harness inpaint(kSmall + kRegionSet + "mode=temporal");
+  InpaintReference reference(kSize);
+  InpaintParams params = small_params();
+  params.temporal = true;
+  const Picture mask = mask_of(kSize, {kRegion}), none(kSize);
+  const auto next = [&](const VideoFrame &frame, const Picture &removed) {
+    EXPECT_TRUE(same_bytes(inpaint.work(frame), reference.filled(frame, removed, params)));
+    return reference.report().remembered;
+  };
+  const VideoFrame background("NV12", kSize, 11);
+  VideoFrame frame = background;
+  for (int y = 10; y < 18; ++y)
+    for (int x = 14; x < 23; ++x) frame.sample(0, x, y) = 7;
+  EXPECT_EQ(next(frame, mask), 0);
+  set(inpaint.element(), "region-width", "0");
+  EXPECT_EQ(next(background, none), 0);
+  set(inpaint.element(), "region-width", "9");
+  EXPECT_EQ(next(frame, mask), 10 * 8);  // whole samples of chroma
+  // A flush, a discontinuity, new caps.
+  reference = InpaintReference(kSize);
+  ASSERT_TRUE(gst_harness_push_event(inpaint.get(), gst_event_new_flush_start()));
+  ASSERT_TRUE(gst_harness_push_event(inpaint.get(), gst_event_new_flush_stop(TRUE)));
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  ASSERT_TRUE(gst_harness_push_event(inpaint.get(), gst_event_new_segment(&segment)));
+  EXPECT_EQ(next(frame, mask), 0);
+  reference = InpaintReference(kSize);
+  Owned<GstBuffer> buffer = frame.buffer();
+  GST_BUFFER_FLAG_SET(buffer.get(), GST_BUFFER_FLAG_DISCONT);
+  const Owned<GstBuffer> out = inpaint.exchange(std::move(buffer));
+  EXPECT_TRUE(same_bytes(bytes_of(out.get()), reference.filled(frame, mask, params)));
+}
+
+TEST_F(CudaInpaint, history_bounds_what_is_remembered) {
+  Harness inpaint(kSmall + kRegionSet + "mode=temporal history=2 message=true");
+  InpaintReference reference(kSize);
+  InpaintParams params = small_params();
+  params.temporal = true, params.history = 2;
+  const VideoFrame frame("GRAY8", kSize, 12);
+  set(inpaint.element(), "region-width", "0");
+  EXPECT_TRUE(same_bytes(inpaint.work(frame), reference.filled(frame, Picture(kSize), params)));
+  set(inpaint.element(), "region-width", "9");
+  for (int i = 1; i < 5; ++i) {
+    EXPECT_TRUE(same_bytes(inpaint.work(frame), reference.filled(frame, mask_of(kSize, {kRegion}), params)));
+    EXPECT_EQ(reference.report().remembered, i <= 2 ? 72 : 0);
+  }
+}
+
+// --- messages and costs ---
+
+InpaintReport report_of(GstElement *element) {
+  const Owned<GstMessage> message = take_message(element, GST_MESSAGE_ELEMENT);
+  EXPECT_NE(message, nullptr);
+  if (!message) return {};
+  const GstStructure *structure = gst_message_get_structure(message.get());
+  EXPECT_STREQ(gst_structure_get_name(structure), "cudainpaint");
+  const auto number = [structure](const char *name) {
+    guint value = 0;
+    EXPECT_TRUE(gst_structure_get_uint(structure, name, &value)) << name;
+    return static_cast<int>(value);
+  };
+  gboolean refused = FALSE;
+  EXPECT_TRUE(gst_structure_get_boolean(structure, "refused", &refused));
+  return {number("removed"), number("remembered"), number("patches"), number("diffused"), refused != FALSE};
+}
+
+TEST_F(CudaInpaint, message_says_what_was_done) {
+  Harness inpaint(kSmall + kRegionSet + "message=true max-patches=4");
+  const VideoFrame frame("RGBA", kSize, 13);
+  InpaintReference reference(kSize);
+  InpaintParams params = small_params();
+  params.max_patches = 4;
+  const VideoFrame expected = reference.filled(frame, mask_of(kSize, {kRegion}), params);
+  EXPECT_GT(reference.report().diffused, 0);
+  EXPECT_TRUE(same_bytes(inpaint.work(frame), expected));
+  EXPECT_EQ(report_of(inpaint.element()), reference.report());
+  set(inpaint.element(), "region-width", "0");
+  EXPECT_TRUE(same_bytes(inpaint.pass(frame), frame));
+  EXPECT_EQ(report_of(inpaint.element()), InpaintReport{});
+}
+
+#if CUDAVISION_EMULATED
+TEST_F(CudaInpaint, frame_asks_the_gpu_for_little) {
+  const VideoFrame frame("NV12", kSize, 14);
+  const struct {
+    const char *description;
+    FrameBudget budget;
+  } cases[] = {{"", {5, 2, 3}},  // the mask, words, candidates, the filling, the frame; two planes and the report
+               {"dilate=2", {7, 2, 3}},
+               {"mode=temporal", {6, 2, 3}}};
+  for (const auto &c : cases) {
+    SCOPED_TRACE(c.description);
+    Harness inpaint(kSmall + kRegionSet + c.description);
+    expect_budget(&inpaint, frame, c.budget);
+  }
+  Harness nothing("cudainpaint");
+  nothing.pass(frame);
+  const simt::Counters before = simt::counters();
+  nothing.pass(frame);
+  EXPECT_EQ((simt::counters() - before).launches, 0u);
+}
+
+class CudaInpaintMemory : public CudaMemoryTest, public testing::WithParamInterface<std::string> {};
+INSTANTIATE_TEST_SUITE_P(, CudaInpaintMemory, testing::ValuesIn(cuda_formats()),
+                         [](const auto &format) { return format.param; });
+
+TEST_P(CudaInpaintMemory, frames_are_filled_where_they_lie) {
+  const CudaSource source;
+  CudaHarness inpaint(kSmall + kRegionSet);
+  const VideoFrame frame(GetParam(), kSize, 15);
+  inpaint.negotiate_cuda(frame);
+  Owned<GstBuffer> buffer = source.buffer(frame);
+  const GstMemory *const memory = gst_buffer_peek_memory(buffer.get(), 0);
+  const Owned<GstBuffer> out = inpaint.exchange(std::move(buffer));
+  ASSERT_NE(out, nullptr);
+  EXPECT_EQ(gst_buffer_peek_memory(out.get(), 0), memory);
+  EXPECT_TRUE(same_bytes(samples_of(out.get(), frame), with_filled(frame, mask_of(kSize, {kRegion}), small_params())));
+}
+#else
+// Half a second and more of noise, of which nothing fits.
+TEST_F(CudaInpaint, long_fills_tell_how_far_they_are) {
+  if (backend() != "cpu") GTEST_SKIP() << "the GPU fills without telling";
+  Harness inpaint("cudainpaint patch-size=3 n-threads=1 region-x=200 region-y=150 region-width=200 region-height=120");
+  VideoFrame frame("RGB", {640, 480}, 16);
+  Random random(3);
+  for (auto &byte : frame.bytes()) byte = random.byte();
+  inpaint.work(frame);
+  std::vector<GstProgressType> types;
+  std::string last;
+  while (const Owned<GstMessage> message = take_message(inpaint.element(), GST_MESSAGE_PROGRESS)) {
+    GstProgressType type;
+    gchar *code = nullptr, *words = nullptr;
+    gst_message_parse_progress(message.get(), &type, &code, &words);
+    EXPECT_STREQ(code, "inpaint");
+    last = words;
+    types.push_back(type);
+    g_free(code);
+    g_free(words);
+  }
+  ASSERT_GE(types.size(), 2u);
+  EXPECT_EQ(types.front(), GST_PROGRESS_TYPE_START);
+  EXPECT_EQ(types.back(), GST_PROGRESS_TYPE_COMPLETE);
+  for (std::size_t i = 1; i + 1 < types.size(); ++i) EXPECT_EQ(types[i], GST_PROGRESS_TYPE_CONTINUE);
+  EXPECT_EQ(last, "Filled 24000 of 24000 pixels");
+}
+#endif
+
+TEST_F(CudaInpaint, two_elements_in_one_pipeline_remove_two_things) {
+  const Owned<GstElement> pipeline = parse(
+      "videotestsrc num-buffers=2 pattern=smpte ! video/x-raw,format=I420,width=64,height=48 ! cudainpaint patch-size=5 "
+      "region-x=10 region-y=10 region-width=8 region-height=8 backend=" +
+      backend() + " ! cudainpaint patch-size=5 mode=temporal region-x=40 region-y=20 region-width=8 region-height=8 backend=" +
+      backend() + " ! fakesink");
+  EXPECT_TRUE(plays_to_the_end(pipeline));
+}
+
+}  // namespace

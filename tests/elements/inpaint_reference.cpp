@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What cudainpaint must give.
+#include "elements/inpaint_reference.h"
+
+#include <cmath>
+
+#include "elements/drawn_frame.h"
+
+namespace cudavision::test {
+namespace {
+
+const Workers &one_worker() {
+  static const Workers workers(1);
+  return workers;
+}
+
+// From the definitions of BT.601 and BT.709, in 2^-14.
+RgbMatrix matrix_of(const VideoFrame &frame) {
+  const GstVideoInfo &info = frame.info();
+  const bool bt709 = info.colorimetry.matrix == GST_VIDEO_COLOR_MATRIX_BT709;
+  const bool full = info.colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255;
+  const double kr = bt709 ? 0.2126 : 0.299, kb = bt709 ? 0.0722 : 0.114, kg = 1 - kr - kb;
+  const double y = full ? 1 : 255.0 / 219, c = full ? 1 : 255.0 / 224;
+  const auto fixed = [](double v) { return static_cast<int>(std::lround(v * 16384)); };
+  return {full ? 0 : 16, fixed(y), fixed(2 * (1 - kr) * c), fixed(-2 * (1 - kb) * kb / kg * c),
+          fixed(-2 * (1 - kr) * kr / kg * c), fixed(2 * (1 - kb) * c)};
+}
+
+}  // namespace
+
+InpaintReference::InpaintReference(Size size) {
+  EXPECT_TRUE(make_inpaint({Backend::cpu, &one_worker(), nullptr}, size, &room_).ok());
+}
+
+VideoFrame InpaintReference::filled(VideoFrame frame, const Picture &mask, const InpaintParams &params, bool opaque) {
+  InpaintFrame job{view_of(&frame), {}, {mask.row(0), mask.width(), mask.width(), mask.height()}, matrix_of(frame)};
+  if (opaque) {
+    job.alpha = job.frame.component[0];
+    job.alpha.data = &frame.sample(3, 0, 0);
+  }
+  const Status status = room_->run(job, params, &report_, {}, {});
+  EXPECT_TRUE(status.ok()) << status.text();
+  return frame;
+}
+
+VideoFrame with_filled(const VideoFrame &frame, const Picture &mask, const InpaintParams &params, bool opaque) {
+  return InpaintReference(frame.size()).filled(frame, mask, params, opaque);
+}
+
+Picture mask_of(Size size, const std::vector<Region> &regions) {
+  Picture mask(size);
+  for (const Region &r : regions)
+    for (int y = r.y; y < r.y + r.height; ++y)
+      for (int x = r.x; x < r.x + r.width; ++x) mask.at(x, y) = 255;
+  return mask;
+}
+
+}  // namespace cudavision::test

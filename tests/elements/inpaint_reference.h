@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What cudainpaint must give: the room's CPU backend, which has tests of its own, on a test's frames and masks.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "elements/video_frame.h"
+#include "inpaint/inpaint.h"
+#include "support/picture.h"
+
+namespace cudavision::test {
+
+// Takes the frames of one size one after the other.
+class InpaintReference {
+ public:
+  explicit InpaintReference(Size size);
+
+  // mask: not 0 is removed. opaque: as mask-alpha does.
+  VideoFrame filled(VideoFrame frame, const Picture &mask, const InpaintParams &params, bool opaque = false);
+  const InpaintReport &report() const { return report_; }  // of the last frame
+
+ private:
+  std::unique_ptr<Inpaint> room_;
+  InpaintReport report_;
+};
+
+VideoFrame with_filled(const VideoFrame &frame, const Picture &mask, const InpaintParams &params, bool opaque = false);
+
+// 255 within the regions, which lie in the frame.
+Picture mask_of(Size size, const std::vector<Region> &regions);
+
+}  // namespace cudavision::test
