@@ -5,23 +5,27 @@
  * @title: cudainpaint
  * @short_description: Removes things from the picture
  *
- * cudainpaint fills what is removed from the frame with patches of the rest of it, by the exemplar-based method of A. Criminisi,
- * P. Perez and K. Toyama (IEEE Transactions on Image Processing 13(9), 2004), on an NVIDIA GPU or, without one, on the CPU.
+ * cudainpaint fills what is removed from the frame with patches of the rest of it, by the exemplar-based
+ * method of A. Criminisi, P. Perez and K. Toyama (IEEE Transactions on Image Processing 13(9), 2004), on
+ * an NVIDIA GPU or, without one, on the CPU.
  *
- * What is removed is said by a picture (`mask-location`), by a colour (`mask-color`, `mask-tolerance`), by the alpha channel
- * (`mask-alpha`), by a region (`region-x`, `region-y`, `region-width`, `region-height`) or by the region-of-interest metas that
- * the buffer carries (`roi-type`). Several of them can be combined; `dilate` grows what they say together. Nothing outside of
- * `roi-x`, `roi-y`, `roi-width` and `roi-height` is removed, but patches are taken from the whole frame. In formats whose chroma
- * is subsampled whole samples of chroma are removed. All other bytes of the frame stay as they are.
+ * What is removed is said by a picture (`mask-location`), by a colour (`mask-color`, `mask-tolerance`),
+ * by the alpha channel (`mask-alpha`), by a region (`region-x`, `region-y`, `region-width`,
+ * `region-height`) or by the region-of-interest metas that the buffer carries (`roi-type`). Several of
+ * them can be combined; `dilate` grows what they say together. Nothing outside of `roi-x`, `roi-y`,
+ * `roi-width` and `roi-height` is removed, but patches are taken from the whole frame. In formats whose
+ * chroma is subsampled whole samples of chroma are removed. All other bytes of the frame stay as they
+ * are.
  *
- * Filling each frame alone flickers. With `mode=temporal`, for a still camera, what earlier frames have shown of the background
- * is put back first, brought to the light of this frame, and only the rest is filled. What was seen is forgotten after `history`
- * frames, and at a flush, a discontinuity or new caps. For live use `max-patches` bounds the time for a frame: the rest is filled
- * by diffusion.
+ * Filling each frame alone flickers. With `mode=temporal`, for a still camera, what earlier frames have
+ * shown of the background is put back first, brought to the light of this frame, and only the rest is
+ * filled. What was seen is forgotten after `history` frames, and at a flush, a discontinuity or new caps.
+ * For live use `max-patches` bounds the time for a frame: the rest is filled by diffusion.
  *
- * A frame that holds no patch from which it could be filled passes unchanged, with a warning. On the CPU a fill that takes long
- * posts progress messages, code `inpaint`, twice a second. The message of a frame (`message=true`) has the fields `removed`,
- * `remembered` and `diffused`, in pixels, `patches` and `refused`. With `display=false` nothing is done.
+ * A frame that holds no patch from which it could be filled passes unchanged, with a warning. On the CPU
+ * a fill that takes long posts progress messages, code `inpaint`, twice a second. The message of a frame
+ * (`message=true`) has the fields `removed`, `remembered` and `diffused`, in pixels, `patches` and
+ * `refused`. With `display=false` nothing is done.
  *
  * ## Example launch lines
  * |[
@@ -96,7 +100,8 @@ gboolean start(GstBaseTransform *transform) {
     GError *error = nullptr;
     state->picture = MaskPicture::load(*settings.mask_location, &error);
     if (!state->picture) {
-      gst_element_message_full(GST_ELEMENT(transform), GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, resource_error_of(error),
+      gst_element_message_full(GST_ELEMENT(transform), GST_MESSAGE_ERROR, GST_RESOURCE_ERROR,
+                               resource_error_of(error),
                                g_strdup_printf("The mask of mask-location, \"%s\", could not be read: %s",
                                                settings.mask_location->c_str(), error->message),
                                nullptr, __FILE__, G_STRFUNC, __LINE__);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A barrier of all blocks of a kernel that is launched together (CUDAVISION_LAUNCH_TOGETHER): one atomic addition a block.
+// A barrier of all blocks of a kernel that is launched together (CUDAVISION_LAUNCH_TOGETHER): one atomic
+// addition a block.
 //
-// In the emulated CUDA static shared memory is one for all blocks: such a kernel keeps to dynamic shared memory.
+// In the emulated CUDA static shared memory is one for all blocks: such a kernel keeps to dynamic shared
+// memory.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,8 +15,8 @@ class GridBarrier {
  public:
   __device__ explicit GridBarrier(unsigned *arrivals) : arrivals_(arrivals) {}
 
-  // Every thread of every block calls. What the threads have written to global memory before is seen behind it, by loads
-  // that go to L2 (__ldcg) wherever a block may have read the same lines before.
+  // Every thread of every block calls. What the threads have written to global memory before is seen behind
+  // it, by loads that go to L2 (__ldcg) wherever a block may have read the same lines before.
   __device__ void wait() {
 #ifdef CUDAVISION_EMULATED_CUDA
     simt::grid_barrier();

@@ -38,7 +38,7 @@ Status allow_shared_bytes(void (*kernel)(Parameters...), std::size_t shared_byte
 enum class Start {
   after_kernel_ahead,  // when the kernel ahead of it in the stream has ended
   early,               // when the kernel ahead leaves room, where the device can do that: a launch costs less
-  together,            // after the kernel ahead, all blocks at once: they may wait for one another (grid_barrier.cuh)
+  together,  // after the kernel ahead, all blocks at once: they may wait for one another (grid_barrier.cuh)
 };
 
 // Whether the machine code for compute capability 9.0 and newer, where wait_for_kernel_ahead() waits, is there:
@@ -103,7 +103,8 @@ Status launch(LaunchSite site, void (*kernel)(Parameters...), Start start, dim3 
 #define CUDAVISION_LAUNCH_NAMED(name, kernel, ...)                                                  \
   ::cudavision::launch({name, __FILE__, __LINE__}, kernel, ::cudavision::Start::after_kernel_ahead, \
                        __VA_ARGS__)
-// The same for a kernel whose blocks wait for one another. An error when they do not all find room on the device.
+// The same for a kernel whose blocks wait for one another. An error when they do not all find room on the
+// device.
 #define CUDAVISION_LAUNCH_TOGETHER(name, kernel, ...) \
   ::cudavision::launch({name, __FILE__, __LINE__}, kernel, ::cudavision::Start::together, __VA_ARGS__)
 // The same for a kernel that begins with wait_for_kernel_ahead().

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What was seen of a still camera's background, and how it follows the light, for both backends.
 //
-// Where a pixel is not removed, it is the background from now on. Where it is removed, its background of earlier frames is
-// brought to this frame's light, by the change of the pixels that are not removed and were seen before. For each component the
-// change is a line over the brightness, so that a factor is followed as well as an offset. Moving things that are not removed
-// do not count as light, as long as they are the lesser part: in each of kLevels stretches of brightness the change is the mean
-// of the changes within kTrim of their median, and the line is that of Theil and Sen through the stretches (its slope the median
-// of the slopes between two of them, weighted by their pixels). Brightness is the mean of before and now throughout: noise,
-// which both have alike, does not bias what is sorted by it.
+// Where a pixel is not removed, it is the background from now on. Where it is removed, its background of
+// earlier frames is brought to this frame's light, by the change of the pixels that are not removed and were
+// seen before. For each component the change is a line over the brightness, so that a factor is followed as
+// well as an offset. Moving things that are not removed do not count as light, as long as they are the lesser
+// part: in each of kLevels stretches of brightness the change is the mean of the changes within kTrim of
+// their median, and the line is that of Theil and Sen through the stretches (its slope the median of the
+// slopes between two of them, weighted by their pixels). Brightness is the mean of before and now throughout:
+// noise, which both have alike, does not bias what is sorted by it.
 #pragma once
 
 #include "inpaint/inpaint_rules.h"
@@ -26,7 +27,8 @@ struct LightCounts {
   unsigned long long brightness[3 * kLevels];  // sums
 };
 
-// h x w elements each: the components in 256ths, and the number of the frame in which they were seen; 0: never.
+// h x w elements each: the components in 256ths, and the number of the frame in which they were seen; 0:
+// never.
 struct Background {
   std::uint16_t *component[3] = {};
   std::uint32_t *seen = nullptr;
@@ -66,7 +68,8 @@ struct Stretch {
 };
 
 // changes: kChanges counters.
-CUDAVISION_HOST_DEVICE inline Stretch stretch_from(const std::uint32_t *changes, unsigned long long brightness) {
+CUDAVISION_HOST_DEVICE inline Stretch stretch_from(const std::uint32_t *changes,
+                                                   unsigned long long brightness) {
   std::uint32_t total = 0;
   for (int i = 0; i < kChanges; ++i) total += changes[i];
   if (total < kLeastSamples) return {0, 0, 0};
@@ -122,19 +125,21 @@ CUDAVISION_HOST_DEVICE inline LightLine line_through(const Stretch *stretches) {
       [&](int pair) {
         const Stretch &a = stretches[pair / kLevels], &b = stretches[pair % kLevels];
         const int distance = b.brightness - a.brightness;
-        return distance <= 0 ? 0 : static_cast<int>(divide_to_nearest((b.change - a.change) * 65536ll, distance));
+        return distance <= 0 ? 0
+                             : static_cast<int>(divide_to_nearest((b.change - a.change) * 65536ll, distance));
       },
       [&](int pair) {
         const int a = pair / kLevels, b = pair % kLevels;
         return a < b ? weight(a) * weight(b) : 0;
       });
   line.base = weighted_median(
-      kLevels, [&](int i) { return stretches[i].change - (line.at(stretches[i].brightness) - line.base); }, weight);
+      kLevels, [&](int i) { return stretches[i].change - (line.at(stretches[i].brightness) - line.base); },
+      weight);
   return line;
 }
 
-// A component's background, in 256ths, in the light of this frame. The change is known over the mean of before and now: it is
-// found in a few steps.
+// A component's background, in 256ths, in the light of this frame. The change is known over the mean of
+// before and now: it is found in a few steps.
 CUDAVISION_HOST_DEVICE inline int in_this_light(const LightLine &line, int value) {
   int change = line.at(value);
   for (int i = 0; i < 4; ++i) change = line.at(value + change / 2);
@@ -142,13 +147,14 @@ CUDAVISION_HOST_DEVICE inline int in_this_light(const LightLine &line, int value
   return now < 0 ? 0 : now > 255 * 256 ? 255 * 256 : now;
 }
 
-// A pixel of this frame: becomes the background, or has its own brought to this light. True when it is removed and known:
-// then *word is the background.
+// A pixel of this frame: becomes the background, or has its own brought to this light. True when it is
+// removed and known: then *word is the background.
 CUDAVISION_HOST_DEVICE inline bool follow_background(const Background &background, std::ptrdiff_t i,
                                                      const LightChange &light, Moment moment, bool removed,
                                                      ColorModel model, std::uint32_t *word) {
   if (!removed) {
-    for (int c = 0; c < 3; ++c) background.component[c][i] = static_cast<std::uint16_t>(byte_of(*word, c) << 8);
+    for (int c = 0; c < 3; ++c)
+      background.component[c][i] = static_cast<std::uint16_t>(byte_of(*word, c) << 8);
     background.seen[i] = moment.frame;
     return false;
   }

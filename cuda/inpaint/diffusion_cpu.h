@@ -10,7 +10,8 @@ namespace cudavision::inpaint {
 
 class Diffusion {
  public:
-  // Fills the pixels that are marked kUnfilled, all within bounds; gives how many. Some pixel of the picture is filled.
+  // Fills the pixels that are marked kUnfilled, all within bounds; gives how many. Some pixel of the picture
+  // is filled.
   int run(ImageView<std::uint32_t> pixels, ImageView<std::uint8_t> hole, Bounds bounds);
 
  private:

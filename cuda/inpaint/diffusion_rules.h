@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The diffusion that fills what patches have left, for both backends.
 //
-// Marks in the picture of the hole: 0 filled before, kUnfilled, and 1 or 2, which layers take in turn, for what diffusion
-// fills. An unfilled pixel's filled neighbours are all of the layer just before (those of an earlier one have filled it
-// themselves), so that two marks are enough to tell a layer from the one that is being filled.
+// Marks in the picture of the hole: 0 filled before, kUnfilled, and 1 or 2, which layers take in turn, for
+// what diffusion fills. An unfilled pixel's filled neighbours are all of the layer just before (those of an
+// earlier one have filled it themselves), so that two marks are enough to tell a layer from the one that is
+// being filled.
 #pragma once
 
 #include "inpaint/inpaint_rules.h"

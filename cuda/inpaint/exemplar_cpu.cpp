@@ -52,9 +52,8 @@ int ExemplarFill::run(const Exemplars &picture, Bounds bounds, const InpaintPara
                       const FillLog &log, const std::function<void(int filled)> &progress) {
   begin(picture, bounds, params.patch_size / 2);
   int patches = 0, filled = 0;
-  for (std::uint64_t best; (params.max_patches == 0 || patches < params.max_patches) &&
-                           (best = best_target()) != 0;
-       ++patches) {
+  for (std::uint64_t best;
+       (params.max_patches == 0 || patches < params.max_patches) && (best = best_target()) != 0; ++patches) {
     const int target = pixel_of_target(best);
     take_target(picture, target % size_.width, target / size_.width);
     const int source = pixel_of_source(find_source(picture, target, params.search_radius));
@@ -73,8 +72,8 @@ void ExemplarFill::begin(const Exemplars &picture, Bounds bounds, int radius) {
   for (int y = 0; y < area.height; ++y)
     for (int x = 0; x < area.width; ++x) {
       const int i = state_.index(x, y);
-      state_.words[i] = with_luma(picture.features.row(area.y + y)[area.x + x],
-                                  picture.pixels.row(area.y + y)[area.x + x]);
+      state_.words[i] =
+          with_luma(picture.features.row(area.y + y)[area.x + x], picture.pixels.row(area.y + y)[area.x + x]);
       state_.confidence[i] = picture.hole.row(area.y + y)[area.x + x] != 0 ? 0 : kFullConfidence;
       state_.priority[i] = 0;
     }
@@ -114,8 +113,8 @@ std::uint64_t ExemplarFill::best_target() const {
   return *std::max_element(state_.row_best, state_.row_best + state_.area.height);
 }
 
-// Those that are farthest from the patch's mean come first: few candidates have the like, and most are left after a few
-// pixels. The sum does not depend on the order.
+// Those that are farthest from the patch's mean come first: few candidates have the like, and most are left
+// after a few pixels. The sum does not depend on the order.
 void ExemplarFill::take_target(const Exemplars &picture, int x, int y) {
   const int area_x = x - state_.area.x, area_y = y - state_.area.y;
   const Bounds window = window_around(state_.area, area_x, area_y, radius_);
@@ -142,7 +141,8 @@ void ExemplarFill::take_target(const Exemplars &picture, int x, int y) {
   }
 }
 
-// Rows in the order of their distance to the target: like lies near like, and a good candidate early spares most of the rest.
+// Rows in the order of their distance to the target: like lies near like, and a good candidate early spares
+// most of the rest.
 std::uint64_t ExemplarFill::find_source(const Exemplars &picture, int target, int search_radius) {
   const Search search{picture.planes, picture.sources, &target_};
   const int x = target % size_.width, y = target / size_.width, width = size_.width;

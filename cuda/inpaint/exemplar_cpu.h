@@ -14,9 +14,9 @@ namespace cudavision::inpaint {
 
 // Of the picture that is filled.
 struct Exemplars {
-  ImageView<std::uint32_t> pixels;        // the frame's components
+  ImageView<std::uint32_t> pixels;          // the frame's components
   ImageView<const std::uint32_t> features;  // what is compared
-  ImageView<std::uint8_t> hole;           // 0 filled; becomes 0 where a patch is put
+  ImageView<std::uint8_t> hole;             // 0 filled; becomes 0 where a patch is put
   ComparedPlanes planes;
   ImageView<const std::uint8_t> sources;  // not 0: the patch around it is a candidate
 };
@@ -25,7 +25,8 @@ class ExemplarFill {
  public:
   ExemplarFill(const Execution &execution, Size size);
 
-  // bounds: of the hole, which is not empty; there is a candidate. params: valid. Gives the number of patches.
+  // bounds: of the hole, which is not empty; there is a candidate. params: valid. Gives the number of
+  // patches.
   int run(const Exemplars &picture, Bounds bounds, const InpaintParams &params, const FillLog &log,
           const std::function<void(int filled)> &progress);
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The filling: one kernel, all of whose blocks work until the hole is filled, with one barrier of the grid for each patch.
+// The filling: one kernel, all of whose blocks work until the hole is filled, with one barrier of the grid
+// for each patch.
 //
-// The candidates are shared out among the blocks; all else is little work, and is done by every block for itself on a state of
-// its own in shared memory, always in the same way, so that only the best candidate has to be agreed on. A hole whose area does
-// not fit there has one state in global memory, which the first block keeps, and a second barrier for each patch.
+// The candidates are shared out among the blocks; all else is little work, and is done by every block for
+// itself on a state of its own in shared memory, always in the same way, so that only the best candidate has
+// to be agreed on. A hole whose area does not fit there has one state in global memory, which the first block
+// keeps, and a second barrier for each patch.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -43,14 +45,15 @@ __device__ inline unsigned add_squares(std::uint32_t a, std::uint32_t b, unsigne
 __device__ inline Key key_of_candidate(const FillTask &task, const TargetPatch &target, int pixel, int lane) {
   int sum = 0;
   for (int i = lane; i < target.count; i += 32)
-    sum = static_cast<int>(add_squares(task.features[pixel + target.offset[i]], target.feature[i], static_cast<unsigned>(sum)));
+    sum = static_cast<int>(
+        add_squares(task.features[pixel + target.offset[i]], target.feature[i], static_cast<unsigned>(sum)));
   return source_key(static_cast<std::uint32_t>(warp_sum_of(sum)), pixel);
 }
 
-// 32 columns and kSearchRows rows of candidates from (x0, y0) on, by a warp. They are left when all of their sums so far are
-// larger than that of the best candidate that the block knows.
-__device__ inline void search_tile(const FillTask &task, const SearchWindow &window, const TargetPatch &target, int x0, int y0,
-                                   int lane, Key *best) {
+// 32 columns and kSearchRows rows of candidates from (x0, y0) on, by a warp. They are left when all of their
+// sums so far are larger than that of the best candidate that the block knows.
+__device__ inline void search_tile(const FillTask &task, const SearchWindow &window,
+                                   const TargetPatch &target, int x0, int y0, int lane, Key *best) {
   const int x = x0 + lane;
   int pixel[kSearchRows];
   unsigned sum[kSearchRows];
@@ -80,33 +83,35 @@ __device__ inline void search_tile(const FillTask &task, const SearchWindow &win
   }
 }
 
-// The best of the block's share of the candidates, into shared.best, which holds a guess. Rows begin at the target's: like lies
-// near like. A barrier behind the last write.
-__device__ inline void search_share(const FillTask &task, const SearchWindow &window, int target, FillShared *shared) {
+// The best of the block's share of the candidates, into shared.best, which holds a guess. Rows begin at the
+// target's: like lies near like. A barrier behind the last write.
+__device__ inline void search_share(const FillTask &task, const SearchWindow &window, int target,
+                                    FillShared *shared) {
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   if (window.x0 < window.x1 && window.y0 < window.y1) {
-    const int columns = divide_up(window.x1 - window.x0, 32), bands = divide_up(window.y1 - window.y0, kSearchRows);
+    const int columns = divide_up(window.x1 - window.x0, 32),
+              bands = divide_up(window.y1 - window.y0, kSearchRows);
     const int tiles = columns * bands;
     const int first_band = clamp_index((target / task.width - window.y0) / kSearchRows, bands);
     for (int i = warp * static_cast<int>(gridDim.x) + static_cast<int>(blockIdx.x); i < tiles;
          i += kFillWarps * static_cast<int>(gridDim.x)) {
       const int tile = (first_band * columns + i) % tiles;
-      search_tile(task, window, shared->target, window.x0 + tile % columns * 32, window.y0 + tile / columns * kSearchRows,
-                  lane, &shared->best);
+      search_tile(task, window, shared->target, window.x0 + tile % columns * 32,
+                  window.y0 + tile / columns * kSearchRows, lane, &shared->best);
     }
   }
   __syncthreads();
 }
 
 // All blocks' best candidate for the target, or kNoSource. round: of searches so far.
-__device__ inline Key find_source(const FillTask &task, int target, int reach, int guess, FillShared *shared, int round,
-                                  GridBarrier *grid) {
+__device__ inline Key find_source(const FillTask &task, int target, int reach, int guess, FillShared *shared,
+                                  int round, GridBarrier *grid) {
   const SearchWindow window = search_window(task, target, reach);
   const int gx = guess % task.width, gy = guess / task.width;
   if (threadIdx.x == 0) shared->best = kNoSource;
   __syncthreads();
-  if (threadIdx.x < 32 && guess >= 0 && gx >= window.x0 && gx < window.x1 && gy >= window.y0 && gy < window.y1 &&
-      task.sources[guess] != 0) {
+  if (threadIdx.x < 32 && guess >= 0 && gx >= window.x0 && gx < window.x1 && gy >= window.y0 &&
+      gy < window.y1 && task.sources[guess] != 0) {
     const Key key = key_of_candidate(task, shared->target, guess, static_cast<int>(threadIdx.x));
     if (threadIdx.x == 0) atomicMin(&shared->best, key);
   }
@@ -114,7 +119,8 @@ __device__ inline Key find_source(const FillTask &task, int target, int reach, i
   Key *best = &task.frame->best[round % 3];
   if (threadIdx.x == 0) atomicMin(best, shared->best);
   grid->wait();
-  // Everyone has read the slot of the round before when this barrier is passed: it is free for the one after the next.
+  // Everyone has read the slot of the round before when this barrier is passed: it is free for the one after
+  // the next.
   if (blockIdx.x == 0 && threadIdx.x == 0) task.frame->best[(round + 2) % 3] = kNoSource;
   return __ldcg(best);
 }
@@ -144,7 +150,8 @@ __device__ inline int count_left(const FillTask &task, int own, int round, GridB
 __device__ inline void diffuse(const FillTask &task, Bounds bounds, GridBarrier *grid) {
   grid->wait();  // for the first block's patches
   int own = 0, round = 0;
-  for_each_of_share(bounds, [&](int x, int y) { own += __ldcg(&task.hole[y * task.width + x]) == kUnfilled; });
+  for_each_of_share(bounds,
+                    [&](int x, int y) { own += __ldcg(&task.hole[y * task.width + x]) == kUnfilled; });
   int left = count_left(task, own, round++, grid);
   if (blockIdx.x == 0 && threadIdx.x == 0) task.frame->report.diffused = left;
   if (left == 0) return;
@@ -235,11 +242,12 @@ __global__ void __launch_bounds__(kFillThreads, 1) fill_kernel(FillTask task) {
     if (!own_state) share_target(task, shared, &grid);
     if (shared->target.key == 0 || (task.params.max_patches > 0 && patches == task.params.max_patches)) break;
     const int target = pixel_of_target(shared->target.key);
-    // The last source, as far on as the target is; in the same row or not at all, when that leaves the picture.
+    // The last source, as far on as the target is; in the same row or not at all, when that leaves the
+    // picture.
     const int guess = last_source < 0 ? -1 : last_source + target - last_target;
     const bool in_picture = guess >= 0 && guess < task.width * task.height;
-    Key best = find_source(task, target, search_radius == 0 ? everywhere : search_radius, in_picture ? guess : -1, shared,
-                           round++, &grid);
+    Key best = find_source(task, target, search_radius == 0 ? everywhere : search_radius,
+                           in_picture ? guess : -1, shared, round++, &grid);
     if (best == kNoSource) best = find_source(task, target, everywhere, -1, shared, round++, &grid);
     last_target = target;
     last_source = pixel_of_source(best);

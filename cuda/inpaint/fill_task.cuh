@@ -22,11 +22,11 @@ struct TargetPatch {
 // Of a frame. Two take turns: the first kernel of a frame makes the other one ready for the next.
 struct FrameState {
   InpaintReport report;
-  Bounds hole;      // of the unfilled pixels
-  int sources;      // not 0: there are candidates
+  Bounds hole;  // of the unfilled pixels
+  int sources;  // not 0: there are candidates
   unsigned blocks_that_arrived;
-  Key best[3];      // source_key() of three searches in turn
-  int left[3];      // unfilled pixels after three layers in turn
+  Key best[3];  // source_key() of three searches in turn
+  int left[3];  // unfilled pixels after three layers in turn
   TargetPatch target;
 
   CUDAVISION_HOST_DEVICE void reset() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The kernels before and after the filling: a frame becomes words, candidates are marked, words become the frame.
+// The kernels before and after the filling: a frame becomes words, candidates are marked, words become the
+// frame.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,10 +16,11 @@ namespace {
 constexpr int kBlockX = 32, kBlockY = 8;
 constexpr int kLightThreads = 256;
 
-// The changes of pixels that are not removed and were seen before, counted; the last block says what light does, and clears
-// the counts and the counter of blocks for the next frame.
+// The changes of pixels that are not removed and were seen before, counted; the last block says what light
+// does, and clears the counts and the counter of blocks for the next frame.
 __global__ void __launch_bounds__(kLightThreads)
-    find_light_kernel(InpaintFrame frame, FillTask task, LightCounts *all, unsigned *blocks_done, LightChange *light) {
+    find_light_kernel(InpaintFrame frame, FillTask task, LightCounts *all, unsigned *blocks_done,
+                      LightChange *light) {
   __shared__ LightCounts counts;
   __shared__ Stretch stretches[3 * kLevels];
   __shared__ bool last;
@@ -30,7 +32,8 @@ __global__ void __launch_bounds__(kLightThreads)
   for (int i = static_cast<int>(blockIdx.x) * kLightThreads + thread; i < pixels;
        i += static_cast<int>(gridDim.x) * kLightThreads) {
     const int x = i % task.width, y = i / task.width;
-    if (!task.moment.remembers(task.background.seen[i]) || is_removed(frame.frame, frame.mask, x, y)) continue;
+    if (!task.moment.remembers(task.background.seen[i]) || is_removed(frame.frame, frame.mask, x, y))
+      continue;
     const std::uint32_t word = pixel_word(frame.frame, x, y);
     for (int c = 0; c < 3; ++c) {
       const int before = to_level(task.background.component[c][i]), now = byte_of(word, c);
@@ -42,7 +45,8 @@ __global__ void __launch_bounds__(kLightThreads)
   __syncthreads();
   for (int i = thread; i < kLightBins; i += kLightThreads)
     if (counts.changes[i] != 0) atomicAdd(&all->changes[i], counts.changes[i]);
-  if (thread < 3 * kLevels && counts.brightness[thread] != 0) atomicAdd(&all->brightness[thread], counts.brightness[thread]);
+  if (thread < 3 * kLevels && counts.brightness[thread] != 0)
+    atomicAdd(&all->brightness[thread], counts.brightness[thread]);
   if (!is_last_block(blocks_done, gridDim.x, &last)) return;
   for (int i = thread; i < kLightBins; i += kLightThreads) {
     counts.changes[i] = __ldcg(&all->changes[i]);
@@ -70,7 +74,8 @@ __global__ void __launch_bounds__(kBlockX *kBlockY) load_kernel(InpaintFrame fra
     removed = is_removed(frame.frame, frame.mask, x, y);
     std::uint32_t word = pixel_word(frame.frame, x, y);
     if (task.params.temporal)
-      remembered = follow_background(task.background, i, *task.light, task.moment, removed, frame.frame.model, &word);
+      remembered =
+          follow_background(task.background, i, *task.light, task.moment, removed, frame.frame.model, &word);
     task.pixels[i] = word;
     task.features[i] = feature_of(word, frame.frame.model, frame.matrix, task.lab);
     task.removed[i] = removed ? kUnfilled : 0;
@@ -78,11 +83,13 @@ __global__ void __launch_bounds__(kBlockX *kBlockY) load_kernel(InpaintFrame fra
   }
   const bool unfilled = removed && !remembered;
   // A warp is a row of the block.
-  const unsigned removed_lanes = __ballot_sync(kFullWarp, removed), unfilled_lanes = __ballot_sync(kFullWarp, unfilled);
+  const unsigned removed_lanes = __ballot_sync(kFullWarp, removed),
+                 unfilled_lanes = __ballot_sync(kFullWarp, unfilled);
   if (threadIdx.x != 0 || removed_lanes == 0) return;
   InpaintReport &report = task.frame->report;
   atomicAdd(&report.removed, __popc(removed_lanes));
-  if (removed_lanes != unfilled_lanes) atomicAdd(&report.remembered, __popc(removed_lanes) - __popc(unfilled_lanes));
+  if (removed_lanes != unfilled_lanes)
+    atomicAdd(&report.remembered, __popc(removed_lanes) - __popc(unfilled_lanes));
   if (unfilled_lanes == 0) return;
   Bounds &hole = task.frame->hole;
   atomicMin(&hole.x0, x + __ffs(static_cast<int>(unfilled_lanes)) - 1);
@@ -93,9 +100,11 @@ __global__ void __launch_bounds__(kBlockX *kBlockY) load_kernel(InpaintFrame fra
 
 // Marks the middles of patches that lie in the picture and outside of the hole: rows first, then columns.
 __global__ void __launch_bounds__(kBlockX *kBlockY) mark_sources_kernel(FillTask task) {
-  constexpr int kSide = 32, kMargin = kMaxPatchSize / 2, kWide = kSide + 2 * kMargin, kThreads = kBlockX * kBlockY;
+  constexpr int kSide = 32, kMargin = kMaxPatchSize / 2, kWide = kSide + 2 * kMargin,
+                kThreads = kBlockX * kBlockY;
   __shared__ std::uint8_t hole[kWide][kWide], clear_rows[kWide][kSide];
-  const int thread = static_cast<int>(threadIdx.y * kBlockX + threadIdx.x), radius = task.params.patch_size / 2;
+  const int thread = static_cast<int>(threadIdx.y * kBlockX + threadIdx.x),
+            radius = task.params.patch_size / 2;
   const int x0 = static_cast<int>(blockIdx.x) * kSide, y0 = static_cast<int>(blockIdx.y) * kSide;
   const int wide = kSide + 2 * radius;
   for (int i = thread; i < wide * wide; i += kThreads) {

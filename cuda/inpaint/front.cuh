@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a block keeps of the area around the hole: gradients, confidence and priorities, brought up to date after each patch.
+// What a block keeps of the area around the hole: gradients, confidence and priorities, brought up to date
+// after each patch.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,7 +15,7 @@ constexpr int kFillThreads = 512, kFillWarps = kFillThreads / 32;
 
 // What a block of the filling needs beside the state.
 struct FillShared {
-  Key best;               // of the block's search
+  Key best;  // of the block's search
   Key warp_best[kFillWarps];
   TargetPatch target;
 };
@@ -79,7 +80,8 @@ __device__ inline Rating rate_patch(const FillState &s, int x, int y, int radius
 }
 
 // Priorities of the pixels [first, last) of a row, and the best of the whole row.
-__device__ inline void rate_row(const FillState &s, int y, int first, int last, int radius, int image_width, int lane) {
+__device__ inline void rate_row(const FillState &s, int y, int first, int last, int radius, int image_width,
+                                int lane) {
   for (int x0 = first; x0 < last; x0 += 32) {
     const int x = x0 + lane;
     const bool front = x < last && on_front(s, x, y);
@@ -107,8 +109,10 @@ __device__ inline void rate_row(const FillState &s, int y, int first, int last, 
 
 // --- by a block ---
 
-// Gradients in one window and then priorities in another, of the area. Barriers inside, the last one behind the last write.
-__device__ inline void rate_windows(const FillState &s, Bounds gradients, Bounds priorities, int radius, int image_width) {
+// Gradients in one window and then priorities in another, of the area. Barriers inside, the last one behind
+// the last write.
+__device__ inline void rate_windows(const FillState &s, Bounds gradients, Bounds priorities, int radius,
+                                    int image_width) {
   const int thread = static_cast<int>(threadIdx.x);
   const int width = gradients.x1 - gradients.x0, count = width * (gradients.y1 - gradients.y0);
   for (int i = thread; i < count; i += kFillThreads) {
@@ -137,7 +141,8 @@ __device__ inline void begin_state(const FillTask &task, const FillState &s) {
 __device__ inline void take_target(const FillTask &task, const FillState &s, FillShared *shared) {
   const int thread = static_cast<int>(threadIdx.x), radius = task.params.patch_size / 2;
   Key best = 0;
-  for (int y = thread; y < s.area.height; y += kFillThreads) best = s.row_best[y] > best ? s.row_best[y] : best;
+  for (int y = thread; y < s.area.height; y += kFillThreads)
+    best = s.row_best[y] > best ? s.row_best[y] : best;
   best = warp_max_of(best);
   if (thread % 32 == 0) shared->warp_best[thread / 32] = best;
   if (thread == 0) shared->target.count = 0;
@@ -161,7 +166,8 @@ __device__ inline void take_target(const FillTask &task, const FillState &s, Fil
 }
 
 // Copies the unfilled pixels of the target. writes: whether this block also writes them to the picture.
-__device__ inline void put_patch(const FillTask &task, const FillState &s, int target, int source, bool writes) {
+__device__ inline void put_patch(const FillTask &task, const FillState &s, int target, int source,
+                                 bool writes) {
   const int thread = static_cast<int>(threadIdx.x), radius = task.params.patch_size / 2;
   const int x = target % task.width - s.area.x, y = target / task.width - s.area.y;
   const int shift = source - target;
@@ -181,8 +187,8 @@ __device__ inline void put_patch(const FillTask &task, const FillState &s, int t
     task.hole[to] = 0;
   }
   __syncthreads();
-  rate_windows(s, window_around(s.area, x, y, radius + 1), window_around(s.area, x, y, 2 * radius + 1), radius,
-               task.width);
+  rate_windows(s, window_around(s.area, x, y, radius + 1), window_around(s.area, x, y, 2 * radius + 1),
+               radius, task.width);
 }
 
 }  // namespace

@@ -17,8 +17,9 @@ Status validate(const InpaintParams &params) {
   const struct {
     const char *name;
     int value;
-  } counts[] = {
-      {"search-radius", params.search_radius}, {"max-patches", params.max_patches}, {"history", params.history}};
+  } counts[] = {{"search-radius", params.search_radius},
+                {"max-patches", params.max_patches},
+                {"history", params.history}};
   for (const auto &count : counts)
     if (count.value < 0)
       return invalid_argument(std::string(count.name) + " must be at least 0, not " +

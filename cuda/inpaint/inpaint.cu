@@ -16,7 +16,8 @@ namespace cudavision::inpaint {
 namespace {
 
 dim3 blocks_of(int width, int height, int block_width, int block_height) {
-  return dim3(static_cast<unsigned>(divide_up(width, block_width)), static_cast<unsigned>(divide_up(height, block_height)));
+  return dim3(static_cast<unsigned>(divide_up(width, block_width)),
+              static_cast<unsigned>(divide_up(height, block_height)));
 }
 
 class InpaintCuda final : public Inpaint {
@@ -40,12 +41,13 @@ class InpaintCuda final : public Inpaint {
     int device = 0;
     CUDAVISION_TRY_CUDA(cudaGetDevice(&device));
     CUDAVISION_TRY_CUDA(cudaDeviceGetAttribute(&blocks_, cudaDevAttrMultiProcessorCount, device));
-    CUDAVISION_TRY_CUDA(cudaDeviceGetAttribute(&shared_bytes_, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    CUDAVISION_TRY_CUDA(
+        cudaDeviceGetAttribute(&shared_bytes_, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     return allow_shared_bytes(fill_kernel, static_cast<std::size_t>(shared_bytes_));
   }
 
-  Status run(const InpaintFrame &frame, const InpaintParams &params, InpaintReport *report, const FillLog &log,
-             const Progress &) override {
+  Status run(const InpaintFrame &frame, const InpaintParams &params, InpaintReport *report,
+             const FillLog &log, const Progress &) override {
     CUDAVISION_TRY(check_run(frame, params, size_));
     if (params.temporal) CUDAVISION_TRY(remember());
     FillTask task = make_task(params, log);
@@ -53,28 +55,32 @@ class InpaintCuda final : public Inpaint {
     const int width = size_.width, height = size_.height;
     if (params.temporal) {
       const int light_blocks = std::min(4 * blocks_, divide_up(width * height, 4 * kLightThreads));
-      CUDAVISION_TRY(CUDAVISION_LAUNCH(find_light_kernel, dim3(static_cast<unsigned>(light_blocks)), dim3(kLightThreads),
-                                       execution_.stream, frame, task, light_counts_.data(), light_blocks_.data(), light_.data()));
+      CUDAVISION_TRY(CUDAVISION_LAUNCH(find_light_kernel, dim3(static_cast<unsigned>(light_blocks)),
+                                       dim3(kLightThreads), execution_.stream, frame, task,
+                                       light_counts_.data(), light_blocks_.data(), light_.data()));
     }
-    CUDAVISION_TRY(CUDAVISION_LAUNCH(load_kernel, blocks_of(width, height, kBlockX, kBlockY), block, execution_.stream,
-                                     frame, task));
-    CUDAVISION_TRY(CUDAVISION_LAUNCH(mark_sources_kernel, blocks_of(width, height, 32, 32), block, execution_.stream, task));
-    CUDAVISION_TRY(CUDAVISION_LAUNCH_TOGETHER("fill_kernel", fill_kernel, dim3(static_cast<unsigned>(blocks_)),
-                                              BlockSize(dim3(kFillThreads), static_cast<std::size_t>(shared_bytes_)),
-                                              execution_.stream, task));
+    CUDAVISION_TRY(CUDAVISION_LAUNCH(load_kernel, blocks_of(width, height, kBlockX, kBlockY), block,
+                                     execution_.stream, frame, task));
+    CUDAVISION_TRY(CUDAVISION_LAUNCH(mark_sources_kernel, blocks_of(width, height, 32, 32), block,
+                                     execution_.stream, task));
+    CUDAVISION_TRY(CUDAVISION_LAUNCH_TOGETHER(
+        "fill_kernel", fill_kernel, dim3(static_cast<unsigned>(blocks_)),
+        BlockSize(dim3(kFillThreads), static_cast<std::size_t>(shared_bytes_)), execution_.stream, task));
     const int cells_x = divide_up(width, 1 << cell_shift_x(frame.frame));
     const int cells_y = divide_up(height, 1 << cell_shift_y(frame.frame));
-    CUDAVISION_TRY(CUDAVISION_LAUNCH(store_kernel, blocks_of(cells_x, cells_y, kBlockX, kBlockY), block, execution_.stream,
-                                     frame, task));
+    CUDAVISION_TRY(CUDAVISION_LAUNCH(store_kernel, blocks_of(cells_x, cells_y, kBlockX, kBlockY), block,
+                                     execution_.stream, frame, task));
     turn_ = 1 - turn_;
-    return CUDAVISION_CHECK_CUDA(cudaMemcpyAsync(report, &task.frame->report, sizeof *report, cudaMemcpyDeviceToHost,
-                                                 execution_.stream));
+    return CUDAVISION_CHECK_CUDA(cudaMemcpyAsync(report, &task.frame->report, sizeof *report,
+                                                 cudaMemcpyDeviceToHost, execution_.stream));
   }
 
   void drop_history() override { forget_ = true; }
 
  private:
-  std::size_t count() const { return static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height); }
+  std::size_t count() const {
+    return static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height);
+  }
 
   Status upload(void *to, const void *from, std::size_t bytes) {
     return CUDAVISION_CHECK_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, execution_.stream));

@@ -34,8 +34,8 @@ class InpaintCpu final : public Inpaint {
     light_.resize(static_cast<std::size_t>(execution.workers->thread_count()));
   }
 
-  Status run(const InpaintFrame &frame, const InpaintParams &params, InpaintReport *report, const FillLog &log,
-             const Progress &progress) override {
+  Status run(const InpaintFrame &frame, const InpaintParams &params, InpaintReport *report,
+             const FillLog &log, const Progress &progress) override {
     CUDAVISION_TRY(check_run(frame, params, size_));
     *report = {};
     find_hole(frame);
@@ -79,9 +79,7 @@ class InpaintCpu final : public Inpaint {
   ImageView<T> view(std::vector<T> &elements) const {
     return {elements.data(), size_.width * static_cast<std::ptrdiff_t>(sizeof(T)), size_.width, size_.height};
   }
-  ImageView<std::uint8_t> sources() {
-    return {sources_.data(), plane_pitch_, size_.width, size_.height};
-  }
+  ImageView<std::uint8_t> sources() { return {sources_.data(), plane_pitch_, size_.width, size_.height}; }
 
   template <typename Body>
   void for_each_row(const Body &body) const {
@@ -145,8 +143,8 @@ class InpaintCpu final : public Inpaint {
     for_each_row([&](int y, std::size_t slot) {
       LightCounts &counts = light_[slot];
       for (int x = 0; x < size_.width; ++x) {
-        const std::size_t i = static_cast<std::size_t>(y) * static_cast<std::size_t>(size_.width) +
-                              static_cast<std::size_t>(x);
+        const std::size_t i =
+            static_cast<std::size_t>(y) * static_cast<std::size_t>(size_.width) + static_cast<std::size_t>(x);
         if (removed_[i] != 0 || !moment.remembers(seen_[i])) continue;
         for (int c = 0; c < 3; ++c) {
           const int before = to_level(background_[c][i]), now = byte_of(pixels_[i], c);
@@ -165,7 +163,8 @@ class InpaintCpu final : public Inpaint {
     for (int c = 0; c < 3; ++c) {
       Stretch stretches[kLevels];
       for (int i = 0; i < kLevels; ++i)
-        stretches[i] = stretch_from(&all.changes[(c * kLevels + i) * kChanges], all.brightness[c * kLevels + i]);
+        stretches[i] =
+            stretch_from(&all.changes[(c * kLevels + i) * kChanges], all.brightness[c * kLevels + i]);
       light.line[c] = line_through(stretches);
     }
     return light;
@@ -194,8 +193,7 @@ class InpaintCpu final : public Inpaint {
     const LabTables *lab = params.lab ? &lab_tables() : nullptr;
     for_each_row([&](int y, std::size_t) {
       for (int x = 0; x < size_.width; ++x) {
-        const std::uint32_t word =
-            feature_of(view(pixels_).row(y)[x], frame.frame.model, frame.matrix, lab);
+        const std::uint32_t word = feature_of(view(pixels_).row(y)[x], frame.frame.model, frame.matrix, lab);
         view(features_).row(y)[x] = word;
         for (int p = 0; p < 3; ++p)
           planes_[p][static_cast<std::size_t>(y * plane_pitch_ + x)] =
@@ -207,7 +205,8 @@ class InpaintCpu final : public Inpaint {
 
   // Marks the middles of patches that lie in the picture and outside of the hole; false when there is none.
   bool find_sources(int radius) {
-    std::vector<int> &run = run_;  // how many rows above and including this one have no hole around this column
+    std::vector<int> &run =
+        run_;  // how many rows above and including this one have no hole around this column
     run.assign(static_cast<std::size_t>(size_.width), 0);
     std::fill(sources_.begin(), sources_.end(), std::uint8_t{0});
     bool any = false;
@@ -263,7 +262,7 @@ class InpaintCpu final : public Inpaint {
 
   std::vector<std::uint16_t> background_[3];
   std::vector<std::uint32_t> seen_;
-  std::uint32_t frame_ = 0;  // the number of the last one; 0: nothing was seen
+  std::uint32_t frame_ = 0;         // the number of the last one; 0: nothing was seen
   std::vector<LightCounts> light_;  // of each thread
 };
 

@@ -46,7 +46,7 @@ CUDAVISION_HOST_DEVICE constexpr std::uint32_t rgb_of_yuv(std::uint32_t word, co
 
 // Tables for L*a*b* of sRGB, white D65, as cv::cvtColor has it in 8 bits: L * 255 / 100, a + 128, b + 128.
 struct LabTables {
-  std::uint16_t linear[256];       // of sRGB's curve, times 8 * 255
+  std::uint16_t linear[256];        // of sRGB's curve, times 8 * 255
   std::uint16_t root[3 * 256 * 4];  // f(t / (8 * 255)), times 2^15
 };
 
@@ -94,8 +94,8 @@ CUDAVISION_HOST_DEVICE inline bool is_removed(const Frame &frame, ImageView<cons
   return removed;
 }
 
-// Writes the words of the cell whose first pixel is (x, y), all of whose pixels are of the hole: luma pixel by pixel, chroma
-// as the mean of its pixels, rounded half up. word(x, y): the pixel's components.
+// Writes the words of the cell whose first pixel is (x, y), all of whose pixels are of the hole: luma pixel
+// by pixel, chroma as the mean of its pixels, rounded half up. word(x, y): the pixel's components.
 template <typename Word>
 CUDAVISION_HOST_DEVICE void write_cell(const InpaintFrame &to, int x, int y, const Word &word) {
   const Frame &frame = to.frame;
@@ -120,12 +120,15 @@ CUDAVISION_HOST_DEVICE constexpr std::uint32_t pack_gradient(int gx, int gy) {
   return static_cast<std::uint32_t>(gx & 0xffff) | static_cast<std::uint32_t>(gy) << 16;
 }
 CUDAVISION_HOST_DEVICE constexpr int gradient_x(std::uint32_t g) { return static_cast<std::int16_t>(g); }
-CUDAVISION_HOST_DEVICE constexpr int gradient_y(std::uint32_t g) { return static_cast<std::int16_t>(g >> 16); }
+CUDAVISION_HOST_DEVICE constexpr int gradient_y(std::uint32_t g) {
+  return static_cast<std::int16_t>(g >> 16);
+}
 CUDAVISION_HOST_DEVICE constexpr int squared_length(std::uint32_t g) {
   return gradient_x(g) * gradient_x(g) + gradient_y(g) * gradient_y(g);
 }
 
-// confidence: of the pixel on the front. gradient: the isophote's. (nx, ny): Sobel's gradient of the unfilled pixels.
+// confidence: of the pixel on the front. gradient: the isophote's. (nx, ny): Sobel's gradient of the unfilled
+// pixels.
 CUDAVISION_HOST_DEVICE inline float priority_of(int confidence, std::uint32_t gradient, int nx, int ny) {
   const int across = gradient_x(gradient) * ny - gradient_y(gradient) * nx;
   const float length = sqrtf(static_cast<float>(nx * nx + ny * ny));
@@ -134,8 +137,8 @@ CUDAVISION_HOST_DEVICE inline float priority_of(int confidence, std::uint32_t gr
   return static_cast<float>(confidence) * (data + 0.001f);
 }
 
-// Keys that are compared as numbers: of two equal priorities the first pixel's is the larger, of two equal sums the first
-// pixel's is the less. Floats of at least 0 are in the order of their bits.
+// Keys that are compared as numbers: of two equal priorities the first pixel's is the larger, of two equal
+// sums the first pixel's is the less. Floats of at least 0 are in the order of their bits.
 CUDAVISION_HOST_DEVICE constexpr std::uint64_t target_key(std::uint32_t priority_bits, int pixel) {
   return std::uint64_t{priority_bits} << 32 | ~static_cast<std::uint32_t>(pixel);
 }
@@ -156,11 +159,12 @@ struct Bounds {
   int x0, y0, x1, y1;
 };
 
-// Wide enough that the patch around a pixel of the hole, and the neighbours of the patch's pixels, lie within, or the picture
-// ends.
+// Wide enough that the patch around a pixel of the hole, and the neighbours of the patch's pixels, lie
+// within, or the picture ends.
 CUDAVISION_HOST_DEVICE constexpr Region area_around(Bounds hole, int radius, int width, int height) {
   const int margin = radius + 1;
-  const int x0 = hole.x0 - margin > 0 ? hole.x0 - margin : 0, y0 = hole.y0 - margin > 0 ? hole.y0 - margin : 0;
+  const int x0 = hole.x0 - margin > 0 ? hole.x0 - margin : 0,
+            y0 = hole.y0 - margin > 0 ? hole.y0 - margin : 0;
   const int x1 = hole.x1 + margin < width ? hole.x1 + margin : width;
   const int y1 = hole.y1 + margin < height ? hole.y1 + margin : height;
   return {x0, y0, x1 - x0, y1 - y0};
@@ -169,19 +173,22 @@ CUDAVISION_HOST_DEVICE constexpr Region area_around(Bounds hole, int radius, int
 // Arrays of area.width x area.height elements; coordinates are the area's own.
 struct FillState {
   Region area;
-  std::uint32_t *words;     // what is compared, and luma
+  std::uint32_t *words;      // what is compared, and luma
   std::int32_t *confidence;  // 0: unfilled
   std::uint32_t *gradient;
-  std::uint32_t *priority;   // a float's bits; 0: not on the front
-  std::uint64_t *row_best;   // the largest key of each row; 0: none
+  std::uint32_t *priority;  // a float's bits; 0: not on the front
+  std::uint64_t *row_best;  // the largest key of each row; 0: none
 
   CUDAVISION_HOST_DEVICE int index(int x, int y) const { return y * area.width + x; }
   CUDAVISION_HOST_DEVICE bool holds(int x, int y) const {
     return x >= 0 && y >= 0 && x < area.width && y < area.height;
   }
   CUDAVISION_HOST_DEVICE int luma(int x, int y) const { return byte_of(words[index(x, y)], 3); }
-  // The border of the area counts as unfilled: there it is either the picture's, or too far from the hole to matter.
-  CUDAVISION_HOST_DEVICE bool filled(int x, int y) const { return holds(x, y) && confidence[index(x, y)] > 0; }
+  // The border of the area counts as unfilled: there it is either the picture's, or too far from the hole to
+  // matter.
+  CUDAVISION_HOST_DEVICE bool filled(int x, int y) const {
+    return holds(x, y) && confidence[index(x, y)] > 0;
+  }
 };
 
 // The pixels [x0, x1) x [y0, y1) within `radius` of (x, y).

@@ -23,7 +23,8 @@ class RemovalMaskCpu final : public RemovalMask {
         mask_(static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height)),
         wide_(mask_.size()) {}
 
-  Status run(const Frame &frame, const RemovalSources &sources, ImageView<const std::uint8_t> *mask) override {
+  Status run(const Frame &frame, const RemovalSources &sources,
+             ImageView<const std::uint8_t> *mask) override {
     CUDAVISION_TRY(check_sources(frame, sources, size_));
     for (int first = 0; first == 0 || first < sources.region_count; first += kRegionsAtOnce) {
       const RemovalRules rules = rules_of(sources, first);

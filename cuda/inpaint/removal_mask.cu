@@ -34,7 +34,8 @@ __global__ void __launch_bounds__(kBlockX *kBlockY)
   const int first = at > distance ? -distance : -at, end = at + distance < last ? distance : last - at;
   const std::uint8_t *middle = from + y * size.width + x;
   std::uint8_t any = 0;
-  for (int i = first; i <= end && any == 0 && is_allowed(limit, x, y); ++i) any = middle[(dx + dy * size.width) * i];
+  for (int i = first; i <= end && any == 0 && is_allowed(limit, x, y); ++i)
+    any = middle[(dx + dy * size.width) * i];
   to[y * size.width + x] = any;
 }
 
@@ -48,18 +49,19 @@ class RemovalMaskCuda final : public RemovalMask {
     return wide_.allocate(pixels);
   }
 
-  Status run(const Frame &frame, const RemovalSources &sources, ImageView<const std::uint8_t> *mask) override {
+  Status run(const Frame &frame, const RemovalSources &sources,
+             ImageView<const std::uint8_t> *mask) override {
     CUDAVISION_TRY(check_sources(frame, sources, size_));
     const dim3 block(kBlockX, kBlockY), grid(static_cast<unsigned>(divide_up(size_.width, kBlockX)),
                                              static_cast<unsigned>(divide_up(size_.height, kBlockY)));
     for (int first = 0; first == 0 || first < sources.region_count; first += kRegionsAtOnce)
-      CUDAVISION_TRY(CUDAVISION_LAUNCH(find_removed_kernel, grid, block, execution_.stream, rules_of(sources, first), frame,
-                                       mask_.data()));
+      CUDAVISION_TRY(CUDAVISION_LAUNCH(find_removed_kernel, grid, block, execution_.stream,
+                                       rules_of(sources, first), frame, mask_.data()));
     if (sources.dilation > 0) {
-      CUDAVISION_TRY(CUDAVISION_LAUNCH(dilate_kernel, grid, block, execution_.stream, mask_.data(), size_, 1, 0,
-                                       sources.dilation, Region{}, wide_.data()));
-      CUDAVISION_TRY(CUDAVISION_LAUNCH(dilate_kernel, grid, block, execution_.stream, wide_.data(), size_, 0, 1,
-                                       sources.dilation, sources.limit, mask_.data()));
+      CUDAVISION_TRY(CUDAVISION_LAUNCH(dilate_kernel, grid, block, execution_.stream, mask_.data(), size_, 1,
+                                       0, sources.dilation, Region{}, wide_.data()));
+      CUDAVISION_TRY(CUDAVISION_LAUNCH(dilate_kernel, grid, block, execution_.stream, wide_.data(), size_, 0,
+                                       1, sources.dilation, sources.limit, mask_.data()));
     }
     *mask = {mask_.data(), size_.width, size_.width, size_.height};
     return {};

@@ -27,7 +27,8 @@ struct RemovalRules {
 // For regions [first, first + kRegionsAtOnce) of the sources.
 inline RemovalRules rules_of(const RemovalSources &s, int first) {
   const bool begins = first == 0;
-  RemovalRules rules{begins ? s.picture : nullptr, {}, 0, begins && s.by_color, s.color, s.tolerance,
+  RemovalRules rules{begins ? s.picture : nullptr,   {},      0,
+                     begins && s.by_color,           s.color, s.tolerance,
                      begins ? s.alpha : Component{}, s.limit, !begins};
   rules.region_count = std::min(kRegionsAtOnce, s.region_count - first);
   std::copy_n(s.regions + first, rules.region_count, rules.regions);
@@ -42,11 +43,13 @@ CUDAVISION_HOST_DEVICE constexpr bool is_allowed(Region limit, int x, int y) {
   return limit.width == 0 || holds(limit, x, y);
 }
 
-CUDAVISION_HOST_DEVICE inline bool is_removed_by(const RemovalRules &rules, const Frame &frame, int x, int y) {
+CUDAVISION_HOST_DEVICE inline bool is_removed_by(const RemovalRules &rules, const Frame &frame, int x,
+                                                 int y) {
   if (!is_allowed(rules.limit, x, y)) return false;
   for (int i = 0; i < rules.region_count; ++i)
     if (holds(rules.regions[i], x, y)) return true;
-  if (rules.picture != nullptr && rules.picture[static_cast<std::ptrdiff_t>(y) * frame.width + x] != 0) return true;
+  if (rules.picture != nullptr && rules.picture[static_cast<std::ptrdiff_t>(y) * frame.width + x] != 0)
+    return true;
   if (rules.alpha.data != nullptr && rules.alpha.at(x, y) < 128) return true;
   if (!rules.by_color) return false;
   for (int c = 0; c < frame.component_count(); ++c) {

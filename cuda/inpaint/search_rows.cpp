@@ -79,8 +79,7 @@ void search(const Search &search, int y, int first, int last, std::atomic<std::u
     hn::Store(sum1, d32, sums + lanes / 2);
     std::uint64_t least = known;
     for (int i = 0; i < std::min(lanes, last - x); ++i)
-      if (sources[x + i] != 0)
-        least = std::min(least, source_key(sums[i], y * search.sources.width + x + i));
+      if (sources[x + i] != 0) least = std::min(least, source_key(sums[i], y * search.sources.width + x + i));
     known = lower(best, least);
   }
 }

@@ -28,12 +28,13 @@ struct Target {
 
 struct Search {
   ComparedPlanes planes;
-  ImageView<const std::uint8_t> sources;  // not 0: the patch around the pixel may be taken; rows as of the planes
+  ImageView<const std::uint8_t>
+      sources;  // not 0: the patch around the pixel may be taken; rows as of the planes
   const Target *target;
 };
 
-// Lowers *best to the least source_key() of the candidates (x, y), first <= x < last. Candidates that cannot be it are left
-// early: their sum so far is already larger than *best's.
+// Lowers *best to the least source_key() of the candidates (x, y), first <= x < last. Candidates that cannot
+// be it are left early: their sum so far is already larger than *best's.
 void search_row(const Search &search, int y, int first, int last, std::atomic<std::uint64_t> *best);
 
 // source_key() of one candidate.

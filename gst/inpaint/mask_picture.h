@@ -15,12 +15,13 @@ namespace cudavision {
 
 class MaskPicture {
  public:
-  // Any format that gdk-pixbuf reads, turned as the picture says. Null, and error, when the file is missing or no picture.
+  // Any format that gdk-pixbuf reads, turned as the picture says. Null, and error, when the file is missing
+  // or no picture.
   static std::shared_ptr<const MaskPicture> load(const std::string &location, GError **error);
 
   Size size() const { return size_; }
-  // 255 where it is bright (luma of at least 128) and opaque (alpha of at least 128), 0 elsewhere: for a frame of this size,
-  // whose pixel (x, y) is that of the picture around whose middle it lies.
+  // 255 where it is bright (luma of at least 128) and opaque (alpha of at least 128), 0 elsewhere: for a
+  // frame of this size, whose pixel (x, y) is that of the picture around whose middle it lies.
   std::vector<std::uint8_t> scaled_to(Size frame) const;
 
  private:

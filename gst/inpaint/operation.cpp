@@ -81,26 +81,29 @@ Status InpaintOperation::finish(const Job &) {
   if (progressing_) post_progress(element_, GST_PROGRESS_TYPE_COMPLETE, report_.removed, report_.removed);
   progressing_ = false;
   if (report_.refused && !warned_)
-    GST_ELEMENT_WARNING(element_, STREAM, FAILED,
-                        ("%d pixels are removed: no patch of %dx%d pixels is left to fill them from, and the frame "
-                         "stays as it is",
-                         report_.removed, settings_.patch_size, settings_.patch_size),
-                        (nullptr));
+    GST_ELEMENT_WARNING(
+        element_, STREAM, FAILED,
+        ("%d pixels are removed: no patch of %dx%d pixels is left to fill them from, and the frame "
+         "stays as it is",
+         report_.removed, settings_.patch_size, settings_.patch_size),
+        (nullptr));
   warned_ = report_.refused;
   return {};
 }
 
 void InpaintOperation::describe(GstStructure *message) {
-  gst_structure_set(message, "removed", G_TYPE_UINT, static_cast<guint>(report_.removed), "remembered", G_TYPE_UINT,
-                    static_cast<guint>(report_.remembered), "patches", G_TYPE_UINT, static_cast<guint>(report_.patches),
-                    "diffused", G_TYPE_UINT, static_cast<guint>(report_.diffused), "refused", G_TYPE_BOOLEAN,
+  gst_structure_set(message, "removed", G_TYPE_UINT, static_cast<guint>(report_.removed), "remembered",
+                    G_TYPE_UINT, static_cast<guint>(report_.remembered), "patches", G_TYPE_UINT,
+                    static_cast<guint>(report_.patches), "diffused", G_TYPE_UINT,
+                    static_cast<guint>(report_.diffused), "refused", G_TYPE_BOOLEAN,
                     static_cast<gboolean>(report_.refused), nullptr);
 }
 
 bool InpaintOperation::find_sources(const Job &job, RemovalSources *sources) {
   regions_.clear();
   if (settings_.region_width > 0 && settings_.region_height > 0)
-    regions_.push_back({settings_.region_x, settings_.region_y, settings_.region_width, settings_.region_height});
+    regions_.push_back(
+        {settings_.region_x, settings_.region_y, settings_.region_width, settings_.region_height});
   if (settings_.roi_type) add_regions(job.buffer, *settings_.roi_type, &regions_);
   sources->picture = static_cast<const std::uint8_t *>(mask_.data());
   sources->regions = regions_.data();
@@ -111,7 +114,8 @@ bool InpaintOperation::find_sources(const Job &job, RemovalSources *sources) {
   sources->alpha = alpha_of(job);
   sources->limit = job.region;
   sources->dilation = settings_.dilation;
-  return sources->picture != nullptr || !regions_.empty() || sources->by_color || sources->alpha.data != nullptr;
+  return sources->picture != nullptr || !regions_.empty() || sources->by_color ||
+         sources->alpha.data != nullptr;
 }
 
 // Of mask-alpha; without data where there is none.
@@ -126,7 +130,8 @@ Inpaint::Progress InpaintOperation::progress() {
   return [this, next = Clock::now() + kProgressInterval](int filled, int removed) mutable {
     if (Clock::now() < next) return;
     next = Clock::now() + kProgressInterval;
-    post_progress(element_, progressing_ ? GST_PROGRESS_TYPE_CONTINUE : GST_PROGRESS_TYPE_START, filled, removed);
+    post_progress(element_, progressing_ ? GST_PROGRESS_TYPE_CONTINUE : GST_PROGRESS_TYPE_START, filled,
+                  removed);
     progressing_ = true;
   };
 }

@@ -17,8 +17,8 @@ namespace cudavision {
 
 class InpaintOperation final : public Operation {
  public:
-  // take_settings: those of the next frame. picture: of mask-location, may be null. The call and the element, which messages
-  // are posted for, outlive the operation.
+  // take_settings: those of the next frame. picture: of mask-location, may be null. The call and the element,
+  // which messages are posted for, outlive the operation.
   InpaintOperation(GstElement *element, std::function<const InpaintSettings &()> take_settings,
                    std::shared_ptr<const MaskPicture> picture)
       : element_(element), take_settings_(std::move(take_settings)), picture_(std::move(picture)) {}
@@ -46,9 +46,9 @@ class InpaintOperation final : public Operation {
   std::unique_ptr<RemovalMask> removal_;
   std::unique_ptr<Inpaint> inpaint_;
   std::vector<Region> regions_;
-  InpaintReport report_;       // of the last frame
-  bool warned_ = false;        // that there was nothing to fill from, since the last frame that had something
-  bool progressing_ = false;   // the start of the fill was posted
+  InpaintReport report_;      // of the last frame
+  bool warned_ = false;       // that there was nothing to fill from, since the last frame that had something
+  bool progressing_ = false;  // the start of the fill was posted
 };
 
 }  // namespace cudavision

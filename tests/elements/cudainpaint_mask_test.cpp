@@ -71,8 +71,11 @@ class CudaInpaintMask : public ElementTest {
 TEST_F(CudaInpaintMask, pictures_of_any_kind_and_size_are_scaled_to_the_frame) {
   const VideoFrame frame("NV12", kSize, 1);
   const VideoFrame expected = with_filled(frame, mask_of(kSize, {{12, 8, 8, 8}}), small_params());
-  for (const auto &[scale_2, name, type] : {std::tuple{2, "same.png", "png"}, {4, "twice.png", "png"}, {1, "half.png", "png"},
-                                            {2, "same.bmp", "bmp"}, {4, "twice.jpg", "jpeg"}}) {
+  for (const auto &[scale_2, name, type] : {std::tuple{2, "same.png", "png"},
+                                            {4, "twice.png", "png"},
+                                            {1, "half.png", "png"},
+                                            {2, "same.bmp", "bmp"},
+                                            {4, "twice.jpg", "jpeg"}}) {
     const Picture mask = mask_of({kSize.width * scale_2 / 2, kSize.height * scale_2 / 2},
                                  {{12 * scale_2 / 2, 8 * scale_2 / 2, 8 * scale_2 / 2, 8 * scale_2 / 2}});
     Harness inpaint(kSmall + ("mask-location=" + save(mask, name, type)));
@@ -89,8 +92,8 @@ TEST_F(CudaInpaintMask, scaling_takes_the_nearest_pixel) {
     for (int x = 9; x < 14; ++x) mask.at(x, y) = 255;
   for (int y = 0; y < kSize.height; ++y)
     for (int x = 0; x < kSize.width; ++x)
-      expected.at(x, y) =
-          mask.at(static_cast<int>((x + 0.5) * size.width / kSize.width), static_cast<int>((y + 0.5) * size.height / kSize.height));
+      expected.at(x, y) = mask.at(static_cast<int>((x + 0.5) * size.width / kSize.width),
+                                  static_cast<int>((y + 0.5) * size.height / kSize.height));
   Harness inpaint(kSmall + ("mask-location=" + save(mask, "odd.png", "png")));
   EXPECT_TRUE(same_bytes(inpaint.work(frame), with_filled(frame, expected, small_params())));
 }
@@ -109,15 +112,17 @@ TEST_F(CudaInpaintMask, mask_follows_new_caps) {
   Harness inpaint(kSmall + ("mask-location=" + save(mask, "mask.png", "png")));
   const VideoFrame frame("RGB", kSize, 3), large("I420", {80, 64}, 4);
   EXPECT_TRUE(same_bytes(inpaint.work(frame), with_filled(frame, mask, small_params())));
-  EXPECT_TRUE(same_bytes(inpaint.work(large), with_filled(large, mask_of({80, 64}, {{24, 16, 16, 16}}), small_params())));
+  EXPECT_TRUE(same_bytes(inpaint.work(large),
+                         with_filled(large, mask_of({80, 64}, {{24, 16, 16, 16}}), small_params())));
 }
 
 TEST_F(CudaInpaintMask, missing_and_broken_files_fail_at_the_start) {
   const std::string broken = path("broken.png");
   ASSERT_TRUE(g_file_set_contents(broken.c_str(), "no picture", -1, nullptr));
-  for (const auto &[location, code] : {std::pair{path("missing.png"), GST_RESOURCE_ERROR_NOT_FOUND},
-                                       {broken, GST_RESOURCE_ERROR_READ}}) {
-    const Owned<GstElement> element = parse("cudainpaint mask-location=" + location + " backend=" + backend());
+  for (const auto &[location, code] :
+       {std::pair{path("missing.png"), GST_RESOURCE_ERROR_NOT_FOUND}, {broken, GST_RESOURCE_ERROR_READ}}) {
+    const Owned<GstElement> element =
+        parse("cudainpaint mask-location=" + location + " backend=" + backend());
     EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
     EXPECT_TRUE(is(take_error(element.get()), GST_RESOURCE_ERROR, code, location));
     // Without it the element starts.
@@ -162,7 +167,8 @@ TEST_F(CudaInpaintMask, transparent_pixels_are_removed_and_become_opaque) {
     const Picture mask = mask_of(kSize, {{10, 8, 9, 7}, {30, 20, 3, 4}});
     for (int y = 0; y < kSize.height; ++y)
       for (int x = 0; x < kSize.width; ++x)
-        frame.sample(3, x, y) = mask.at(x, y) != 0 ? static_cast<std::uint8_t>((x * y) % 128) : static_cast<std::uint8_t>(128 + x);
+        frame.sample(3, x, y) = mask.at(x, y) != 0 ? static_cast<std::uint8_t>((x * y) % 128)
+                                                   : static_cast<std::uint8_t>(128 + x);
     Harness inpaint(kSmall + std::string("mask-alpha=true"));
     EXPECT_TRUE(same_bytes(inpaint.work(frame), with_filled(frame, mask, small_params(), true))) << format;
     set(inpaint.element(), "mask-alpha", "false");
@@ -176,11 +182,13 @@ TEST_F(CudaInpaintMask, transparent_pixels_are_removed_and_become_opaque) {
 
 // --- regions of interest ---
 
-Owned<GstBuffer> with_boxes(const VideoFrame &frame, const std::vector<std::pair<const char *, Region>> &boxes) {
+Owned<GstBuffer> with_boxes(const VideoFrame &frame,
+                            const std::vector<std::pair<const char *, Region>> &boxes) {
   Owned<GstBuffer> buffer = frame.buffer();
   for (const auto &[type, r] : boxes)
-    gst_buffer_add_video_region_of_interest_meta(buffer.get(), type, static_cast<guint>(r.x), static_cast<guint>(r.y),
-                                                 static_cast<guint>(r.width), static_cast<guint>(r.height));
+    gst_buffer_add_video_region_of_interest_meta(buffer.get(), type, static_cast<guint>(r.x),
+                                                 static_cast<guint>(r.y), static_cast<guint>(r.width),
+                                                 static_cast<guint>(r.height));
   return buffer;
 }
 
@@ -201,7 +209,8 @@ TEST_F(CudaInpaintMask, regions_of_interest_of_the_type_are_removed) {
     inpaint.negotiate(frame);
     const Owned<GstBuffer> out = inpaint.exchange(with_boxes(frame, boxes));
     ASSERT_NE(out, nullptr);
-    EXPECT_TRUE(same_bytes(bytes_of(out.get()), with_filled(frame, mask_of(kSize, c.removed), small_params())));
+    EXPECT_TRUE(
+        same_bytes(bytes_of(out.get()), with_filled(frame, mask_of(kSize, c.removed), small_params())));
     // They stay, for who comes next.
     EXPECT_EQ(gst_buffer_get_n_meta(out.get(), GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE), 3u);
     EXPECT_TRUE(same_bytes(inpaint.pass(frame), frame)) << "a frame without boxes";
@@ -212,9 +221,10 @@ TEST_F(CudaInpaintMask, boxes_beyond_the_frame_are_cut) {
   const VideoFrame frame("RGB", kSize, 9);
   Harness inpaint(kSmall + std::string("roi-type=person"));
   inpaint.negotiate(frame);
-  const Owned<GstBuffer> out =
-      inpaint.exchange(with_boxes(frame, {{"person", {34, 26, 100, G_MAXINT}}, {"person", {-1, 3, 5, 5}}, {"person", {99, 3, 5, 5}}}));
-  EXPECT_TRUE(same_bytes(bytes_of(out.get()), with_filled(frame, mask_of(kSize, {{34, 26, 6, 6}}), small_params())));
+  const Owned<GstBuffer> out = inpaint.exchange(with_boxes(
+      frame, {{"person", {34, 26, 100, G_MAXINT}}, {"person", {-1, 3, 5, 5}}, {"person", {99, 3, 5, 5}}}));
+  EXPECT_TRUE(
+      same_bytes(bytes_of(out.get()), with_filled(frame, mask_of(kSize, {{34, 26, 6, 6}}), small_params())));
 }
 
 // What a detector and this element do together on a video.
@@ -229,7 +239,8 @@ TEST_F(CudaInpaintMask, what_moves_is_removed_where_its_box_says) {
     const Region box{4 + 6 * i, 10, 6, 10};
     VideoFrame frame = background;
     for (int y = box.y; y < box.y + box.height; ++y)
-      for (int x = box.x; x < box.x + box.width; ++x) frame.sample(0, x, y) = static_cast<std::uint8_t>(x * 31 + y * 17);
+      for (int x = box.x; x < box.x + box.width; ++x)
+        frame.sample(0, x, y) = static_cast<std::uint8_t>(x * 31 + y * 17);
     const Owned<GstBuffer> out = inpaint.exchange(with_boxes(frame, {{"person", box}}));
     const Picture mask = mask_of(kSize, {{box.x - 2, box.y - 2, box.width + 4, box.height + 4}});
     EXPECT_TRUE(same_bytes(bytes_of(out.get()), reference.filled(frame, mask, params))) << i;
@@ -242,7 +253,10 @@ TEST_F(CudaInpaintMask, what_moves_is_removed_where_its_box_says) {
 TEST_F(CudaInpaintMask, sources_are_combined) {
   const VideoFrame frame("BGRx", kSize, 11);
   const std::string location = save(mask_of(kSize, {{5, 4, 6, 6}}), "mask.png", "png");
-  Harness inpaint(kSmall + ("roi-type=person region-x=30 region-y=22 region-width=5 region-height=5 dilate=1 mask-location=" + location));
+  Harness inpaint(
+      kSmall +
+      ("roi-type=person region-x=30 region-y=22 region-width=5 region-height=5 dilate=1 mask-location=" +
+       location));
   inpaint.negotiate(frame);
   const Owned<GstBuffer> out = inpaint.exchange(with_boxes(frame, {{"person", {20, 10, 4, 6}}}));
   const Picture mask = mask_of(kSize, {{4, 3, 8, 8}, {29, 21, 7, 7}, {19, 9, 6, 8}});

@@ -38,7 +38,8 @@ InpaintParams small_params() {
 // --- every format ---
 
 class CudaInpaintFormat : public ElementTest, public testing::WithParamInterface<std::string> {};
-INSTANTIATE_TEST_SUITE_P(, CudaInpaintFormat, testing::ValuesIn(kFormats), [](const auto &format) { return format.param; });
+INSTANTIATE_TEST_SUITE_P(, CudaInpaintFormat, testing::ValuesIn(kFormats),
+                         [](const auto &format) { return format.param; });
 
 TEST_P(CudaInpaintFormat, region_is_filled_and_every_other_byte_stays) {
   for (const Layout layout : {Layout::of_the_caps, Layout::apart}) {
@@ -64,7 +65,8 @@ TEST_F(CudaInpaint, colorimetry_says_what_is_compared) {
     Harness inpaint(kSmall + kRegionSet + "lab=true");
     InpaintParams params = small_params();
     params.lab = true;
-    EXPECT_TRUE(same_bytes(inpaint.work(frame), with_filled(frame, mask_of(kSize, {kRegion}), params))) << colorimetry;
+    EXPECT_TRUE(same_bytes(inpaint.work(frame), with_filled(frame, mask_of(kSize, {kRegion}), params)))
+        << colorimetry;
   }
 }
 
@@ -84,8 +86,8 @@ TEST_F(CudaInpaint, properties_have_their_defaults) {
   gboolean lab = TRUE, alpha = TRUE;
   guint color = 1;
   gchar *location = nullptr, *type = nullptr;
-  g_object_get(element.get(), "lab", &lab, "mask-alpha", &alpha, "mask-color", &color, "mask-location", &location, "roi-type",
-               &type, nullptr);
+  g_object_get(element.get(), "lab", &lab, "mask-alpha", &alpha, "mask-color", &color, "mask-location",
+               &location, "roi-type", &type, nullptr);
   EXPECT_FALSE(lab);
   EXPECT_FALSE(alpha);
   EXPECT_EQ(color, 0u);
@@ -126,7 +128,8 @@ TEST_F(CudaInpaint, even_patches_are_an_error_at_the_start_and_a_warning_in_play
   const VideoFrame expected = with_filled(frame, mask_of(kSize, {kRegion}), small_params());
   set(inpaint.element(), "patch-size", "6");
   EXPECT_TRUE(same_bytes(inpaint.work(frame), expected));
-  EXPECT_TRUE(is(take_warning(inpaint.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "patch-size"));
+  EXPECT_TRUE(
+      is(take_warning(inpaint.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "patch-size"));
 }
 
 TEST_F(CudaInpaint, properties_take_effect_on_the_next_frame) {
@@ -147,7 +150,9 @@ TEST_F(CudaInpaint, properties_take_effect_on_the_next_frame) {
                  {"region-y", "3", [](InpaintParams *, Region *r) { r->y = 3; }},
                  {"region-width", "4", [](InpaintParams *, Region *r) { r->width = 4; }},
                  {"region-height", "12", [](InpaintParams *, Region *r) { r->height = 12; }},
-                 {"dilate", "2", [](InpaintParams *, Region *r) { *r = {r->x - 2, r->y - 2, r->width + 4, r->height + 4}; }}};
+                 {"dilate", "2", [](InpaintParams *, Region *r) {
+                    *r = {r->x - 2, r->y - 2, r->width + 4, r->height + 4};
+                  }}};
   for (const auto &change : changes) {
     SCOPED_TRACE(std::string(change.property) + "=" + change.value);
     set(inpaint.element(), change.property, change.value);
@@ -187,7 +192,8 @@ TEST_F(CudaInpaint, display_off_and_frames_between_pass) {
 TEST_F(CudaInpaint, nothing_outside_of_the_region_of_interest_is_removed) {
   Harness inpaint(kSmall + kRegionSet + "roi-x=16 roi-width=4 roi-y=6 roi-height=7 dilate=1");
   const VideoFrame frame("RGBx", kSize, 10);
-  EXPECT_TRUE(same_bytes(inpaint.work(frame), with_filled(frame, mask_of(kSize, {{16, 9, 4, 4}}), small_params())));
+  EXPECT_TRUE(
+      same_bytes(inpaint.work(frame), with_filled(frame, mask_of(kSize, {{16, 9, 4, 4}}), small_params())));
 }
 
 // --- temporal mode ---
@@ -280,9 +286,10 @@ TEST_F(CudaInpaint, frame_asks_the_gpu_for_little) {
   const struct {
     const char *description;
     FrameBudget budget;
-  } cases[] = {{"", {5, 2, 3}},  // the mask, words, candidates, the filling, the frame; two planes and the report
-               {"dilate=2", {7, 2, 3}},
-               {"mode=temporal", {6, 2, 3}}};
+  } cases[] = {
+      {"", {5, 2, 3}},  // the mask, words, candidates, the filling, the frame; two planes and the report
+      {"dilate=2", {7, 2, 3}},
+      {"mode=temporal", {6, 2, 3}}};
   for (const auto &c : cases) {
     SCOPED_TRACE(c.description);
     Harness inpaint(kSmall + kRegionSet + c.description);
@@ -309,13 +316,15 @@ TEST_P(CudaInpaintMemory, frames_are_filled_where_they_lie) {
   const Owned<GstBuffer> out = inpaint.exchange(std::move(buffer));
   ASSERT_NE(out, nullptr);
   EXPECT_EQ(gst_buffer_peek_memory(out.get(), 0), memory);
-  EXPECT_TRUE(same_bytes(samples_of(out.get(), frame), with_filled(frame, mask_of(kSize, {kRegion}), small_params())));
+  EXPECT_TRUE(same_bytes(samples_of(out.get(), frame),
+                         with_filled(frame, mask_of(kSize, {kRegion}), small_params())));
 }
 #else
 // Half a second and more of noise, of which nothing fits.
 TEST_F(CudaInpaint, long_fills_tell_how_far_they_are) {
   if (backend() != "cpu") GTEST_SKIP() << "the GPU fills without telling";
-  Harness inpaint("cudainpaint patch-size=3 n-threads=1 region-x=200 region-y=150 region-width=200 region-height=120");
+  Harness inpaint(
+      "cudainpaint patch-size=3 n-threads=1 region-x=200 region-y=150 region-width=200 region-height=120");
   VideoFrame frame("RGB", {640, 480}, 16);
   Random random(3);
   for (auto &byte : frame.bytes()) byte = random.byte();
@@ -342,9 +351,12 @@ TEST_F(CudaInpaint, long_fills_tell_how_far_they_are) {
 
 TEST_F(CudaInpaint, two_elements_in_one_pipeline_remove_two_things) {
   const Owned<GstElement> pipeline = parse(
-      "videotestsrc num-buffers=2 pattern=smpte ! video/x-raw,format=I420,width=64,height=48 ! cudainpaint patch-size=5 "
+      "videotestsrc num-buffers=2 pattern=smpte ! video/x-raw,format=I420,width=64,height=48 ! cudainpaint "
+      "patch-size=5 "
       "region-x=10 region-y=10 region-width=8 region-height=8 backend=" +
-      backend() + " ! cudainpaint patch-size=5 mode=temporal region-x=40 region-y=20 region-width=8 region-height=8 backend=" +
+      backend() +
+      " ! cudainpaint patch-size=5 mode=temporal region-x=40 region-y=20 region-width=8 region-height=8 "
+      "backend=" +
       backend() + " ! fakesink");
   EXPECT_TRUE(plays_to_the_end(pipeline));
 }

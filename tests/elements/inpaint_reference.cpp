@@ -22,8 +22,12 @@ RgbMatrix matrix_of(const VideoFrame &frame) {
   const double kr = bt709 ? 0.2126 : 0.299, kb = bt709 ? 0.0722 : 0.114, kg = 1 - kr - kb;
   const double y = full ? 1 : 255.0 / 219, c = full ? 1 : 255.0 / 224;
   const auto fixed = [](double v) { return static_cast<int>(std::lround(v * 16384)); };
-  return {full ? 0 : 16, fixed(y), fixed(2 * (1 - kr) * c), fixed(-2 * (1 - kb) * kb / kg * c),
-          fixed(-2 * (1 - kr) * kr / kg * c), fixed(2 * (1 - kb) * c)};
+  return {full ? 0 : 16,
+          fixed(y),
+          fixed(2 * (1 - kr) * c),
+          fixed(-2 * (1 - kb) * kb / kg * c),
+          fixed(-2 * (1 - kr) * kr / kg * c),
+          fixed(2 * (1 - kb) * c)};
 }
 
 }  // namespace
@@ -32,8 +36,10 @@ InpaintReference::InpaintReference(Size size) {
   EXPECT_TRUE(make_inpaint({Backend::cpu, &one_worker(), nullptr}, size, &room_).ok());
 }
 
-VideoFrame InpaintReference::filled(VideoFrame frame, const Picture &mask, const InpaintParams &params, bool opaque) {
-  InpaintFrame job{view_of(&frame), {}, {mask.row(0), mask.width(), mask.width(), mask.height()}, matrix_of(frame)};
+VideoFrame InpaintReference::filled(VideoFrame frame, const Picture &mask, const InpaintParams &params,
+                                    bool opaque) {
+  InpaintFrame job{
+      view_of(&frame), {}, {mask.row(0), mask.width(), mask.width(), mask.height()}, matrix_of(frame)};
   if (opaque) {
     job.alpha = job.frame.component[0];
     job.alpha.data = &frame.sample(3, 0, 0);
@@ -43,7 +49,8 @@ VideoFrame InpaintReference::filled(VideoFrame frame, const Picture &mask, const
   return frame;
 }
 
-VideoFrame with_filled(const VideoFrame &frame, const Picture &mask, const InpaintParams &params, bool opaque) {
+VideoFrame with_filled(const VideoFrame &frame, const Picture &mask, const InpaintParams &params,
+                       bool opaque) {
   return InpaintReference(frame.size()).filled(frame, mask, params, opaque);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What cudainpaint must give: the room's CPU backend, which has tests of its own, on a test's frames and masks.
+// What cudainpaint must give: the room's CPU backend, which has tests of its own, on a test's frames and
+// masks.
 #pragma once
 
 #include <memory>
@@ -25,7 +26,8 @@ class InpaintReference {
   InpaintReport report_;
 };
 
-VideoFrame with_filled(const VideoFrame &frame, const Picture &mask, const InpaintParams &params, bool opaque = false);
+VideoFrame with_filled(const VideoFrame &frame, const Picture &mask, const InpaintParams &params,
+                       bool opaque = false);
 
 // 255 within the regions, which lie in the frame.
 Picture mask_of(Size size, const std::vector<Region> &regions);

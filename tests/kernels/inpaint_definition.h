@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Inpainting as inpaint.h defines it, in straight loops over the whole picture, and the room in a test's hands.
+// Inpainting as inpaint.h defines it, in straight loops over the whole picture, and the room in a test's
+// hands.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,15 +35,17 @@ inline testing::AssertionResult same(const Filled &actual, const Filled &expecte
         return std::to_string(pixel % width) + "," + std::to_string(pixel / width);
       };
       return testing::AssertionFailure()
-             << "step " << i << " fills " << place(actual.steps[i].target) << " from " << place(actual.steps[i].source)
-             << " instead of " << place(expected.steps[i].target) << " from " << place(expected.steps[i].source);
+             << "step " << i << " fills " << place(actual.steps[i].target) << " from "
+             << place(actual.steps[i].source) << " instead of " << place(expected.steps[i].target) << " from "
+             << place(expected.steps[i].source);
     }
   if (!(actual.report == expected.report) || actual.steps.size() != expected.steps.size())
     return testing::AssertionFailure()
-           << actual.report.patches << " patches (" << actual.steps.size() << " written down), " << actual.report.removed
-           << " removed, " << actual.report.remembered << " remembered, " << actual.report.diffused << " diffused, refused "
-           << actual.report.refused << " instead of " << expected.report.patches << ", " << expected.report.removed << ", "
-           << expected.report.remembered << ", " << expected.report.diffused << ", " << expected.report.refused;
+           << actual.report.patches << " patches (" << actual.steps.size() << " written down), "
+           << actual.report.removed << " removed, " << actual.report.remembered << " remembered, "
+           << actual.report.diffused << " diffused, refused " << actual.report.refused << " instead of "
+           << expected.report.patches << ", " << expected.report.removed << ", " << expected.report.remembered
+           << ", " << expected.report.diffused << ", " << expected.report.refused;
   return same(actual.frame, expected.frame);
 }
 
@@ -107,7 +110,8 @@ inline Samples compared_of(const HostFrame &frame, const Samples &s, const RgbMa
 
 class Definition {
  public:
-  Definition(const HostFrame &frame, const Picture &mask, const InpaintParams &params, const RgbMatrix &matrix)
+  Definition(const HostFrame &frame, const Picture &mask, const InpaintParams &params,
+             const RgbMatrix &matrix)
       : frame_(frame),
         removed_(hole_of(frame, mask)),
         hole_(removed_),
@@ -219,7 +223,8 @@ class Definition {
     for (int y = 0; y < height_; ++y)
       for (int x = 0; x < width_; ++x) {
         if (source.at(x, y) == 0) continue;
-        if (search_radius > 0 && (std::abs(x - tx) > search_radius || std::abs(y - ty) > search_radius)) continue;
+        if (search_radius > 0 && (std::abs(x - tx) > search_radius || std::abs(y - ty) > search_radius))
+          continue;
         long long sum = 0;
         for (int j = -radius_; j <= radius_; ++j)
           for (int i = -radius_; i <= radius_; ++i)
@@ -247,7 +252,8 @@ class Definition {
   }
 
   // The mean of those of the four neighbours that are in the picture and, when asked for, filled.
-  bool mean_at(const HostImage<Samples> &from, const Picture &hole, int x, int y, bool filled_alone, Samples *mean) const {
+  bool mean_at(const HostImage<Samples> &from, const Picture &hole, int x, int y, bool filled_alone,
+               Samples *mean) const {
     Samples sum{};
     int count = 0;
     for (const auto &[i, j] : {std::pair{x - 1, y}, {x + 1, y}, {x, y - 1}, {x, y + 1}}) {
@@ -256,7 +262,8 @@ class Definition {
       ++count;
     }
     if (count == 0) return false;
-    for (std::size_t c = 0; c < 4; ++c) (*mean)[c] = static_cast<int>(std::floor(double(sum[c]) / count + 0.5));
+    for (std::size_t c = 0; c < 4; ++c)
+      (*mean)[c] = static_cast<int>(std::floor(double(sum[c]) / count + 0.5));
     return true;
   }
 
@@ -325,8 +332,8 @@ class InpaintRoom {
   void place(const Placement &frame, const Placement &mask) { frame_ = frame, mask_ = mask; }
   Inpaint &room() { return *room_; }
 
-  Filled run(const HostFrame &pixels, const Picture &mask, const InpaintParams &params, const RgbMatrix &matrix = {},
-             bool opaque = false) {
+  Filled run(const HostFrame &pixels, const Picture &mask, const InpaintParams &params,
+             const RgbMatrix &matrix = {}, bool opaque = false) {
     const TestFrame frame(execution_, pixels, frame_);
     const TestImage<std::uint8_t> masked(execution_, mask, mask_);
     InpaintFrame job{frame.frame(), {}, masked.view(), matrix};
@@ -335,7 +342,8 @@ class InpaintRoom {
       job.alpha.data += 3 - pixels.format->layout.place[0].offset_bytes;
     }
     InpaintReport report;
-    const Status status = room_->run(job, params, &report, {reinterpret_cast<FillStep *>(log_.data()), kLogged}, {});
+    const Status status =
+        room_->run(job, params, &report, {reinterpret_cast<FillStep *>(log_.data()), kLogged}, {});
     EXPECT_TRUE(succeeds(status));
     finish(execution_);
     Filled filled{frame.download(), {}, report};
@@ -357,7 +365,8 @@ class InpaintRoom {
 inline Picture no_mask(Size size) { return Picture(size, 0); }
 inline void remove(Picture *mask, Region region, std::uint8_t value = 255) {
   for (int y = std::max(0, region.y); y < std::min(mask->height(), region.y + region.height); ++y)
-    for (int x = std::max(0, region.x); x < std::min(mask->width(), region.x + region.width); ++x) mask->at(x, y) = value;
+    for (int x = std::max(0, region.x); x < std::min(mask->width(), region.x + region.width); ++x)
+      mask->at(x, y) = value;
 }
 inline Picture mask_of(Size size, Region region) {
   Picture mask = no_mask(size);

@@ -35,7 +35,8 @@ class InpaintMask : public BackendTest {
     }
     cudavision::ImageView<const std::uint8_t> mask;
     EXPECT_TRUE(succeeds(room->run(frame.frame(), sources, &mask)));
-    const std::size_t bytes = static_cast<std::size_t>(pixels.size.width) * static_cast<std::size_t>(pixels.size.height);
+    const std::size_t bytes =
+        static_cast<std::size_t>(pixels.size.width) * static_cast<std::size_t>(pixels.size.height);
     Picture result(pixels.size);
     EXPECT_EQ(mask.pitch_bytes, pixels.size.width);
     EXPECT_TRUE(succeeds(copy_to_host(execution(), result.pixels().data(), mask.data, bytes)));
@@ -73,13 +74,15 @@ TEST_P(InpaintMask, color_removes_pixels_all_of_whose_components_are_near_it) {
         return true;
       });
       EXPECT_GT(count_of(expected, std::uint8_t{255}), 0);
-      EXPECT_TRUE(same(mask_of_frame(frame, sources, {}, false, kPlacements[seed % 5]), expected)) << format << " " << tolerance;
+      EXPECT_TRUE(same(mask_of_frame(frame, sources, {}, false, kPlacements[seed % 5]), expected))
+          << format << " " << tolerance;
     }
 }
 
 TEST_P(InpaintMask, regions_are_cut_by_the_frame_and_may_be_many) {
   const HostFrame frame(format_of("NV12"), {70, 50}, 3);
-  std::vector<Region> regions{{-5, -5, 8, 7}, {60, 40, std::numeric_limits<int>::max(), 100}, {30, 20, 0, 9}, {200, 5, 9, 9}};
+  std::vector<Region> regions{
+      {-5, -5, 8, 7}, {60, 40, std::numeric_limits<int>::max(), 100}, {30, 20, 0, 9}, {200, 5, 9, 9}};
   for (int i = 0; i < 63; ++i) regions.push_back({i, (i * 7) % 50, 1 + i % 3, 1});
   for (const int count : {0, 1, 4, 32, 33, 64, 67}) {
     RemovalSources sources;
@@ -87,7 +90,8 @@ TEST_P(InpaintMask, regions_are_cut_by_the_frame_and_may_be_many) {
     const Picture expected = where(frame.size, [&](int x, int y) {
       for (int i = 0; i < count; ++i) {
         const Region &r = regions[static_cast<std::size_t>(i)];
-        if (x >= r.x && y >= r.y && x < std::int64_t{r.x} + r.width && y < std::int64_t{r.y} + r.height) return true;
+        if (x >= r.x && y >= r.y && x < std::int64_t{r.x} + r.width && y < std::int64_t{r.y} + r.height)
+          return true;
       }
       return false;
     });
@@ -103,7 +107,8 @@ TEST_P(InpaintMask, pictures_and_transparency_remove) {
     const auto alpha = [&](int x, int y) { return frame.planes[0].at(4 * x + 3, y); };
     const Picture of_alpha = where(size, [&](int x, int y) { return alpha(x, y) < 128; });
     EXPECT_TRUE(same(mask_of_frame(frame, {}, {}, true), of_alpha));
-    EXPECT_TRUE(same(mask_of_frame(frame, {}, picture), where(size, [&](int x, int y) { return picture.at(x, y) != 0; })));
+    EXPECT_TRUE(same(mask_of_frame(frame, {}, picture),
+                     where(size, [&](int x, int y) { return picture.at(x, y) != 0; })));
     EXPECT_TRUE(same(mask_of_frame(frame, {}, picture, true),
                      where(size, [&](int x, int y) { return picture.at(x, y) != 0 || alpha(x, y) < 128; })));
   }
@@ -140,10 +145,12 @@ TEST_P(InpaintMask, dilation_grows_by_a_square) {
       const Picture expected = where(size, [&](int x, int y) {
         for (int j = 0; j < size.height; ++j)
           for (int i = 0; i < size.width; ++i)
-            if (picture.at(i, j) != 0 && std::abs(i - x) <= distance && std::abs(j - y) <= distance) return true;
+            if (picture.at(i, j) != 0 && std::abs(i - x) <= distance && std::abs(j - y) <= distance)
+              return true;
         return false;
       });
-      EXPECT_TRUE(same(mask_of_frame(frame, sources, picture), expected)) << size.width << "x" << size.height << " " << distance;
+      EXPECT_TRUE(same(mask_of_frame(frame, sources, picture), expected))
+          << size.width << "x" << size.height << " " << distance;
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A still camera: what was seen before comes back, exactly, under noise and in another light, on every backend.
+// A still camera: what was seen before comes back, exactly, under noise and in another light, on every
+// backend.
 #include <algorithm>
 #include <cmath>
 
@@ -41,7 +42,8 @@ template <typename Change>
 HostFrame changed(const HostFrame &frame, const Change &change) {
   HostFrame result = frame;
   for (auto &plane : result.planes)
-    for (auto &sample : plane.pixels()) sample = static_cast<std::uint8_t>(std::clamp(change(int{sample}), 0, 255));
+    for (auto &sample : plane.pixels())
+      sample = static_cast<std::uint8_t>(std::clamp(change(int{sample}), 0, 255));
   return result;
 }
 
@@ -51,7 +53,8 @@ int largest_error(const HostFrame &a, const HostFrame &b, const Picture &mask) {
   for (int y = 0; y < a.size.height; ++y)
     for (int x = 0; x < a.size.width; ++x)
       if (mask.at(x, y) != 0)
-        for (int c = 0; c < a.component_count(); ++c) largest = std::max(largest, std::abs(a.at(c, x, y) - b.at(c, x, y)));
+        for (int c = 0; c < a.component_count(); ++c)
+          largest = std::max(largest, std::abs(a.at(c, x, y) - b.at(c, x, y)));
   return largest;
 }
 double mean_error(const HostFrame &a, const HostFrame &b, const Picture &mask) {
@@ -72,11 +75,13 @@ TEST_P(InpaintTemporal, background_that_was_seen_comes_back_exactly) {
     // The first frame fills from around the object; all of it is behind the object only there.
     const Region first = object_at(0);
     const HostFrame frame = with_object(background, first, 50);
-    EXPECT_TRUE(same(room.run(frame, mask_of(kSize, first), temporal()), definition(frame, mask_of(kSize, first), temporal())));
+    EXPECT_TRUE(same(room.run(frame, mask_of(kSize, first), temporal()),
+                     definition(frame, mask_of(kSize, first), temporal())));
     for (int i = 3; i < 7; ++i) {
       const Region object = object_at(i);
       const Picture mask = mask_of(kSize, object);
-      const Filled filled = room.run(with_object(background, object, 50 + static_cast<unsigned>(i)), mask, temporal());
+      const Filled filled =
+          room.run(with_object(background, object, 50 + static_cast<unsigned>(i)), mask, temporal());
       EXPECT_TRUE(same(filled.frame, background));
       EXPECT_EQ(filled.report, (InpaintReport{12 * 14, 12 * 14, 0, 0, false}));
     }
@@ -173,7 +178,10 @@ TEST_P(InpaintTemporal, slow_change_of_light_is_followed) {
     // Noise below one level is what shows a change below one level.
     const HostFrame lit = changed(background, [&](int v) { return v + (2 * i + random.below(10)) / 10; });
     const Filled filled = room.run(with_object(lit, object_at(3), 95), mask, temporal());
-    EXPECT_NEAR(mean_error(filled.frame, changed(background, [&](int v) { return v + (2 * i + 5) / 10; }), mask), 0, 1.2) << i;
+    EXPECT_NEAR(
+        mean_error(filled.frame, changed(background, [&](int v) { return v + (2 * i + 5) / 10; }), mask), 0,
+        1.2)
+        << i;
   }
 }
 
@@ -190,8 +198,10 @@ TEST_P(InpaintTemporal, sensor_noise_stays_what_it_is) {
   const Picture mask = mask_of(kSize, object_at(4));
   room.run(changed(background, noisy), no_mask(kSize), temporal());
   for (int i = 0; i < (kEmulated ? 8 : 60); ++i) {
-    const Filled filled = room.run(with_object(changed(background, noisy), object_at(4), 99), mask, temporal());
-    // What was seen had the noise of one frame: 12 * 50 / 33 levels at most. What follows the light adds next to nothing.
+    const Filled filled =
+        room.run(with_object(changed(background, noisy), object_at(4), 99), mask, temporal());
+    // What was seen had the noise of one frame: 12 * 50 / 33 levels at most. What follows the light adds next
+    // to nothing.
     EXPECT_LE(largest_error(filled.frame, background, mask), 19) << i;
     EXPECT_NEAR(mean_error(filled.frame, background, mask), 0, 1) << i;
   }
@@ -213,12 +223,14 @@ TEST_P(InpaintTemporal, other_motion_does_not_count_as_light) {
 }
 
 TEST_P(InpaintTemporal, both_backends_agree_in_every_light) {
-  // The definition of light is background_rules.h, which both backends share: what is held against the CPU here is the rest.
+  // The definition of light is background_rules.h, which both backends share: what is held against the CPU
+  // here is the rest.
   const HostFrame background = textured("UYVY", kSize, 9);
   const ExecutionOwner host({"cpu", cudavision::Backend::cpu, 1});
   InpaintRoom room(execution(), kSize), reference(host.execution(), kSize);
   for (int i = 0; i < 5; ++i) {
-    const HostFrame frame = with_object(changed(background, [&](int v) { return v + i * i; }), object_at(i), 120);
+    const HostFrame frame =
+        with_object(changed(background, [&](int v) { return v + i * i; }), object_at(i), 120);
     Picture mask = mask_of(kSize, object_at(i));
     mask.at(63, 47) = 1;
     EXPECT_TRUE(same(room.run(frame, mask, temporal(2)), reference.run(frame, mask, temporal(2)))) << i;

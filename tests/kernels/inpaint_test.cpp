@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Inpainting against its definition in straight loops, in cases whose answer is known, and at its limits, on every backend.
+// Inpainting against its definition in straight loops, in cases whose answer is known, and at its limits, on
+// every backend.
 #include "kernels/inpaint_definition.h"
 
 #include <limits>
@@ -21,7 +22,8 @@ CUDAVISION_TEST_ON_EVERY_BACKEND(Inpaint);
 
 InpaintParams with(int patch_size, int search_radius = 0, bool lab = false, int max_patches = 0) {
   InpaintParams params;
-  params.patch_size = patch_size, params.search_radius = search_radius, params.lab = lab, params.max_patches = max_patches;
+  params.patch_size = patch_size, params.search_radius = search_radius, params.lab = lab,
+  params.max_patches = max_patches;
   return params;
 }
 
@@ -62,7 +64,8 @@ TEST_P(Inpaint, every_format_equals_the_definition) {
       const HostFrame frame = textured(format.name, size, ++seed);
       const RgbMatrix matrix = lab ? bt709_full : RgbMatrix{};
       room.place(kPlacements[seed % 5], kPlacements[(seed + 1) % 5]);
-      ASSERT_TRUE(same(room.run(frame, mask, with(5, 0, lab), matrix), definition(frame, mask, with(5, 0, lab), matrix)));
+      ASSERT_TRUE(same(room.run(frame, mask, with(5, 0, lab), matrix),
+                       definition(frame, mask, with(5, 0, lab), matrix)));
     }
 }
 
@@ -74,10 +77,10 @@ TEST_P(Inpaint, every_parameter_equals_the_definition) {
   InpaintRoom room(execution(), size);
   std::set<int> patches;
   for (const InpaintParams &params :
-       {with(3), with(7), with(13), with(15), with(9, 1), with(9, 12), with(9, 1000), with(9, 0, true), with(9, 0, false, 1),
-        with(9, 0, false, 4), with(9, 0, false, 1000), with(5, 10, true, 9)}) {
-    SCOPED_TRACE(::testing::Message() << params.patch_size << " " << params.search_radius << " " << params.lab << " "
-                                      << params.max_patches);
+       {with(3), with(7), with(13), with(15), with(9, 1), with(9, 12), with(9, 1000), with(9, 0, true),
+        with(9, 0, false, 1), with(9, 0, false, 4), with(9, 0, false, 1000), with(5, 10, true, 9)}) {
+    SCOPED_TRACE(::testing::Message() << params.patch_size << " " << params.search_radius << " " << params.lab
+                                      << " " << params.max_patches);
     const Filled expected = definition(frame, mask, params);
     patches.insert(expected.report.patches);
     EXPECT_TRUE(same(room.run(frame, mask, params), expected));
@@ -103,7 +106,8 @@ TEST_P(Inpaint, sums_do_not_overflow) {
   for (auto &plane : frame.planes)
     for (auto &p : plane.pixels()) p = p < 128 ? 0 : 255;
   const Picture mask = mask_of(size, {20, 14, 6, 5});
-  EXPECT_TRUE(same(InpaintRoom(execution(), size).run(frame, mask, with(15)), definition(frame, mask, with(15))));
+  EXPECT_TRUE(
+      same(InpaintRoom(execution(), size).run(frame, mask, with(15)), definition(frame, mask, with(15))));
 }
 
 // --- cases whose answer is known ---
@@ -126,8 +130,9 @@ TEST_P(Inpaint, periodic_texture_is_restored_exactly) {
 
 TEST_P(Inpaint, straight_edges_are_continued) {
   const Size size{60, 50};
-  for (const Picture &picture : {half_plane(size, 30, 25, 1, 0, 40, 200), half_plane(size, 30, 25, 0, 1, 40, 200),
-                                 half_plane(size, 30, 25, 1, 1, 40, 200)}) {
+  for (const Picture &picture :
+       {half_plane(size, 30, 25, 1, 0, 40, 200), half_plane(size, 30, 25, 0, 1, 40, 200),
+        half_plane(size, 30, 25, 1, 1, 40, 200)}) {
     const HostFrame frame = drawn("GRAY8", picture);
     const Picture mask = mask_of(size, {23, 18, 14, 14});
     HostFrame broken = frame;
@@ -155,11 +160,12 @@ TEST_P(Inpaint, holes_at_borders_and_two_holes_equal_the_definition) {
   const HostFrame frame = textured("RGB", size, 80);
   InpaintRoom room(execution(), size);
   std::vector<Picture> masks(4, no_mask(size));
-  remove(&masks[0], {0, 0, 9, 8});                                       // a corner
+  remove(&masks[0], {0, 0, 9, 8});                                        // a corner
   remove(&masks[1], {38, 10, 6, 11}), remove(&masks[1], {5, 30, 10, 6});  // two borders
   remove(&masks[2], {8, 8, 7, 6}), remove(&masks[2], {24, 18, 6, 8});     // two apart
   remove(&masks[3], {0, 14, 44, 5});                                      // from side to side
-  for (const Picture &mask : masks) EXPECT_TRUE(same(room.run(frame, mask, with(7)), definition(frame, mask, with(7))));
+  for (const Picture &mask : masks)
+    EXPECT_TRUE(same(room.run(frame, mask, with(7)), definition(frame, mask, with(7))));
 }
 
 TEST_P(Inpaint, empty_mask_leaves_every_byte) {
@@ -188,7 +194,9 @@ TEST_P(Inpaint, no_source_is_refused_and_leaves_every_byte) {
   EXPECT_TRUE(same(room.run(frame, mask, with(9)), definition(frame, mask, with(9))));
   // Smaller than a patch.
   const HostFrame small(format_of("RGB"), {8, 40}, 2);
-  EXPECT_TRUE(InpaintRoom(execution(), small.size).run(small, mask_of(small.size, {2, 2, 2, 2}), with(9)).report.refused);
+  EXPECT_TRUE(InpaintRoom(execution(), small.size)
+                  .run(small, mask_of(small.size, {2, 2, 2, 2}), with(9))
+                  .report.refused);
 }
 
 TEST_P(Inpaint, filled_pixels_are_pixels_of_the_rest) {
@@ -200,7 +208,8 @@ TEST_P(Inpaint, filled_pixels_are_pixels_of_the_rest) {
     const HostFrame filled = InpaintRoom(execution(), size).run(frame, mask, with(9)).frame;
     std::set<std::tuple<int, int, int>> rest;
     const auto pixel = [](const HostFrame &f, int x, int y) {
-      return std::tuple{f.at(0, x, y), f.component_count() > 1 ? f.at(1, x, y) : 0, f.component_count() > 1 ? f.at(2, x, y) : 0};
+      return std::tuple{f.at(0, x, y), f.component_count() > 1 ? f.at(1, x, y) : 0,
+                        f.component_count() > 1 ? f.at(2, x, y) : 0};
     };
     for (int y = 0; y < size.height; ++y)
       for (int x = 0; x < size.width; ++x)
@@ -281,10 +290,11 @@ TEST_P(Inpaint, progress_is_told_after_each_patch) {
   const TestImage<std::uint8_t> masked(execution(), mask, kAligned);
   std::vector<int> told;
   InpaintReport report;
-  ASSERT_TRUE(succeeds(room->run({frame.frame(), {}, masked.view(), {}}, with(5), &report, {}, [&](int filled, int removed) {
-    EXPECT_EQ(removed, 90);
-    told.push_back(filled);
-  })));
+  ASSERT_TRUE(succeeds(
+      room->run({frame.frame(), {}, masked.view(), {}}, with(5), &report, {}, [&](int filled, int removed) {
+        EXPECT_EQ(removed, 90);
+        told.push_back(filled);
+      })));
   EXPECT_EQ(static_cast<int>(told.size()), report.patches);
   EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
   EXPECT_EQ(told.back(), 90);

@@ -8,7 +8,8 @@ namespace {
 
 constexpr unsigned kBlocks = 4, kThreads = 64, kRounds = 5;
 
-cudaLaunchConfig_t cooperative(dim3 grid, dim3 block, cudaLaunchAttribute *attribute, std::size_t shared_bytes = 0) {
+cudaLaunchConfig_t cooperative(dim3 grid, dim3 block, cudaLaunchAttribute *attribute,
+                               std::size_t shared_bytes = 0) {
   *attribute = {};
   attribute->id = cudaLaunchAttributeCooperative;
   attribute->val.cooperative = 1;
@@ -27,7 +28,8 @@ void run_cooperative(dim3 grid, dim3 block, std::size_t shared_bytes, void (*ker
   ASSERT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
 }
 
-// In every round each block adds what the next block, and its own mirrored thread, have had in the round before.
+// In every round each block adds what the next block, and its own mirrored thread, have had in the round
+// before.
 template <bool kWithBarrier>
 __global__ void pass_on_kernel(unsigned *values) {
   auto *own = static_cast<unsigned *>(simt::dynamic_shared_memory());

@@ -175,7 +175,8 @@ void run_threads() {
   }
 }
 
-// Runs as many blocks side by side as there are teams, from this turn on. block_of(turn): the number of a block.
+// Runs as many blocks side by side as there are teams, from this turn on. block_of(turn): the number of a
+// block.
 template <typename BlockOf>
 void run_teams(Scheduler &s, const dim3 &grid, std::size_t turn, const BlockOf &block_of) {
   for (Team &team : s.teams) {
@@ -238,8 +239,7 @@ void run_kernel(const Kernel &kernel) {
     team.fibers.resize(team.block.size());
     team.dynamic_shared = std::make_unique<DynamicShared>(kernel.dynamic_shared_bytes);
   }
-  for (std::size_t turn = 0; turn < count; turn += s.teams.size())
-    run_teams(s, kernel.grid, turn, block_of);
+  for (std::size_t turn = 0; turn < count; turn += s.teams.size()) run_teams(s, kernel.grid, turn, block_of);
   for (Team &team : s.teams) team.dynamic_shared.reset();
 }
 

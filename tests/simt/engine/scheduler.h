@@ -16,8 +16,8 @@ struct Kernel {
   std::function<void()> thread_body;
 };
 
-// Runs all blocks in the order of the device's schedule, one after another; blocks of a cooperative kernel begin before the
-// others end, and take turns at the grid's barrier. Needs the device lock.
+// Runs all blocks in the order of the device's schedule, one after another; blocks of a cooperative kernel
+// begin before the others end, and take turns at the grid's barrier. Needs the device lock.
 void run_kernel(const Kernel &kernel);
 
 }  // namespace simt

@@ -151,8 +151,9 @@ bool is_cooperative(const cudaLaunchConfig_t &c) {
 cudaError_t check_residence(const cudaLaunchConfig_t &c) {
   const dim3 g = c.gridDim;
   if (!is_cooperative(c) || std::uint64_t{g.x} * g.y * g.z <= kMultiprocessors) return cudaSuccess;
-  return complain(cudaErrorCooperativeLaunchTooLarge, "cooperative launch of %ux%ux%u blocks on %d multiprocessors", g.x,
-                  g.y, g.z, kMultiprocessors);
+  return complain(cudaErrorCooperativeLaunchTooLarge,
+                  "cooperative launch of %ux%ux%u blocks on %d multiprocessors", g.x, g.y, g.z,
+                  kMultiprocessors);
 }
 
 cudaError_t check_launch(const cudaLaunchConfig_t &c, const void *kernel) {
@@ -234,8 +235,9 @@ cudaError_t launch(const cudaLaunchConfig_t &config, const void *kernel, std::fu
   return api({Call::launch, "cudaLaunchKernelEx"}, [&] {
     if (const cudaError_t error = check_launch(config, kernel); error != cudaSuccess) return error;
     ++device().counters.launches;
-    enqueue(config.stream, [queued = Kernel{config.gridDim, config.blockDim, config.dynamicSmemBytes,
-                                            is_cooperative(config), std::move(thread_body)}] { run_kernel(queued); });
+    enqueue(config.stream,
+            [queued = Kernel{config.gridDim, config.blockDim, config.dynamicSmemBytes, is_cooperative(config),
+                             std::move(thread_body)}] { run_kernel(queued); });
     return cudaSuccess;
   });
 }
