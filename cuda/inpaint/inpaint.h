@@ -8,8 +8,8 @@
 //
 // - The hole: the pixels where the mask is not 0, grown to whole samples of subsampled chroma.
 // - A pixel is compared by its R, G and B (of YUV frames by the matrix that is given), or L, a and b, 8 bits
-//   each; by its gray alone in gray frames. Its luma is that of luma/luma.h. Samples are copied as they are in
-//   the frame.
+//   each; by its gray alone in gray frames. Its luma is that of luma/luma.h. Samples are copied as they are
+//   in the frame.
 // - Confidence C: 65536 outside of the hole, 0 within. The front: unfilled pixels with a filled one to the
 //   left, right, above or below. There, C(p) = the sum of C over the patch around p (cut at the picture's
 //   border), divided by the patch's pixels, rounded down, at least 1 (the paper's confidence term).
@@ -23,9 +23,9 @@
 //   first in raster order, among those that lie in the picture and outside of the hole; with search_radius r,
 //   among those at most r columns and r rows away, if there are any. The filled pixels get the confidence of
 //   the target.
-// - After max_patches patches the rest is filled by diffusion: layer after layer from outside, each pixel with
-//   the mean of its neighbours of earlier layers, then kSmoothingRounds times every such pixel at once with
-//   the mean of its four neighbours.
+// - After max_patches patches the rest is filled by diffusion: layer after layer from outside, each pixel
+//   with the mean of its neighbours of earlier layers, then kSmoothingRounds times every such pixel at once
+//   with the mean of its four neighbours.
 #pragma once
 
 #include <cstdint>

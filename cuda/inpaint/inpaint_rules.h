@@ -44,7 +44,8 @@ CUDAVISION_HOST_DEVICE constexpr std::uint32_t rgb_of_yuv(std::uint32_t word, co
               to_byte((y + m.blue_u * u) >> 14), byte_of(word, 3));
 }
 
-// Tables for L*a*b* of sRGB, white D65, as cv::cvtColor has it in 8 bits: L * 255 / 100, a + 128, b + 128.
+// Tables for L*a*b* of sRGB, white D65, as cv::cvtColor has it in 8 bits (but for rare roundings):
+// L * 255 / 100, a + 128, b + 128.
 struct LabTables {
   std::uint16_t linear[256];        // of sRGB's curve, times 8 * 255
   std::uint16_t root[3 * 256 * 4];  // f(t / (8 * 255)), times 2^15

@@ -8,11 +8,10 @@
 #include <array>
 #include <cmath>
 #include <memory>
-#include <opencv2/imgproc.hpp>
 #include <string>
 #include <vector>
 
-#include "inpaint/inpaint.h"
+#include "inpaint/inpaint_backends.h"
 #include "support/backends.h"
 #include "support/budget.h"
 #include "support/pictures.h"
@@ -89,7 +88,7 @@ inline Samples samples_of(const HostFrame &frame, int x, int y) {
 
 inline int clip(int value) { return std::min(255, std::max(0, value)); }
 
-// What is compared. Lab: cv::cvtColor's.
+// What is compared.
 inline Samples compared_of(const HostFrame &frame, const Samples &s, const RgbMatrix &m, bool lab) {
   const ColorModel model = frame.format->layout.model;
   if (model == ColorModel::gray) return s;
@@ -100,12 +99,10 @@ inline Samples compared_of(const HostFrame &frame, const Samples &s, const RgbMa
     rgb = {round(y + m.red_v * v), round(y + m.green_u * u + m.green_v * v), round(y + m.blue_u * u), s[3]};
   }
   if (!lab) return rgb;
-  const cv::Mat3b pixel(1, 1,
-                        cv::Vec3b(static_cast<std::uint8_t>(rgb[0]), static_cast<std::uint8_t>(rgb[1]),
-                                  static_cast<std::uint8_t>(rgb[2])));
-  cv::Mat3b converted;
-  cv::cvtColor(pixel, converted, cv::COLOR_RGB2Lab);
-  return {converted(0, 0)[0], converted(0, 0)[1], converted(0, 0)[2], s[3]};
+  // Has a test of its own.
+  const std::uint32_t word =
+      inpaint::lab_of_rgb(inpaint::pack(rgb[0], rgb[1], rgb[2], 0), inpaint::lab_tables());
+  return {inpaint::byte_of(word, 0), inpaint::byte_of(word, 1), inpaint::byte_of(word, 2), s[3]};
 }
 
 class Definition {

@@ -4,6 +4,7 @@
 #include "kernels/inpaint_definition.h"
 
 #include <limits>
+#include <opencv2/imgproc.hpp>
 #include <set>
 #include <thread>
 #include <tuple>
@@ -110,6 +111,29 @@ TEST_P(Inpaint, sums_do_not_overflow) {
       same(InpaintRoom(execution(), size).run(frame, mask, with(15)), definition(frame, mask, with(15))));
 }
 
+TEST(InpaintLab, every_fifth_color_is_opencvs_but_for_rare_roundings) {
+  std::vector<cv::Vec3b> colors;
+  const auto byte = [](int v) { return static_cast<std::uint8_t>(v); };
+  for (int r = 0; r < 256; r += 5)
+    for (int g = 0; g < 256; g += 5)
+      for (int b = 0; b < 256; b += 5) colors.push_back({byte(r), byte(g), byte(b)});
+  cv::Mat lab;
+  cv::cvtColor(cv::Mat(colors, false), lab, cv::COLOR_RGB2Lab);
+  int different = 0;
+  for (std::size_t i = 0; i < colors.size(); ++i) {
+    using namespace cudavision::inpaint;
+    const cv::Vec3b c = colors[i], expected = lab.at<cv::Vec3b>(static_cast<int>(i), 0);
+    const std::uint32_t word = lab_of_rgb(pack(c[0], c[1], c[2], 99), lab_tables());
+    for (int k = 0; k < 3; ++k) {
+      const int difference = byte_of(word, k) - expected[k];
+      different += difference != 0;
+      ASSERT_LE(std::abs(difference), 1) << c;
+    }
+    ASSERT_EQ(byte_of(word, 3), 99);
+  }
+  EXPECT_LE(different, 30) << "of " << colors.size();  // 16 with OpenCV 4.6, whose tables are made in floats
+}
+
 // --- cases whose answer is known ---
 
 TEST_P(Inpaint, periodic_texture_is_restored_exactly) {
@@ -126,6 +150,22 @@ TEST_P(Inpaint, periodic_texture_is_restored_exactly) {
       for (int x = 22; x < 39; ++x) broken.sample(0, x, y) = static_cast<std::uint8_t>(x * y);
     EXPECT_TRUE(same(InpaintRoom(execution(), size).run(broken, mask, with(9)).frame, frame)) << format;
   }
+}
+
+// Where many candidates fit alike the first one is taken, and of equal targets the first one is filled.
+TEST_P(Inpaint, ties_go_to_the_first) {
+  const Size size{60, 44};
+  Picture stripes(size);
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x)
+      stripes.at(x, y) = static_cast<std::uint8_t>(y / 3 % 2 * 100 + x / 4 % 2 * 50);
+  InpaintRoom room(execution(), size);
+  for (const Picture &picture : {constant(size, 80), stripes})
+    for (const char *format : {"GRAY8", "BGR"}) {
+      const HostFrame frame = drawn(format, picture);
+      const Picture mask = mask_of(size, {24, 20, 13, 11});
+      EXPECT_TRUE(same(room.run(frame, mask, with(7)), definition(frame, mask, with(7)))) << format;
+    }
 }
 
 TEST_P(Inpaint, straight_edges_are_continued) {
