@@ -142,6 +142,20 @@ TEST_P(InpaintTemporal, dropped_history_is_forgotten) {
   EXPECT_EQ(other.run(frame, mask, temporal()).report.remembered, 0);
 }
 
+// What is known comes back only where all of the hole can be filled.
+TEST_P(InpaintTemporal, frame_without_a_source_stays_whatever_is_known) {
+  const HostFrame background = textured("RGB", kSize, 12);
+  InpaintRoom room(execution(), kSize);
+  const Region seen{20, 10, 6, 6}, all{0, 0, kSize.width, kSize.height};
+  Picture mask = mask_of(kSize, all);
+  remove(&mask, seen, 0);
+  EXPECT_TRUE(room.run(background, mask, temporal()).report.refused);
+  const HostFrame frame = with_object(background, all, 13);
+  const Filled filled = room.run(frame, mask_of(kSize, all), temporal());
+  EXPECT_TRUE(same(filled.frame, frame));
+  EXPECT_EQ(filled.report, (InpaintReport{64 * 48, 0, 0, 0, true}));
+}
+
 int step_of_light(int v) { return v + 23; }
 int more_light(int v) { return v * 5 / 4; }
 int less_light(int v) { return v * 3 / 4; }

@@ -160,12 +160,21 @@ TEST_P(Inpaint, ties_go_to_the_first) {
     for (int x = 0; x < size.width; ++x)
       stripes.at(x, y) = static_cast<std::uint8_t>(y / 3 % 2 * 100 + x / 4 % 2 * 50);
   InpaintRoom room(execution(), size);
-  for (const Picture &picture : {constant(size, 80), stripes})
+  for (const Picture &picture : {constant(size, 80), stripes, checkerboard(size, 5, 40, 140)})
     for (const char *format : {"GRAY8", "BGR"}) {
       const HostFrame frame = drawn(format, picture);
       const Picture mask = mask_of(size, {24, 20, 13, 11});
       EXPECT_TRUE(same(room.run(frame, mask, with(7)), definition(frame, mask, with(7)))) << format;
     }
+}
+
+// More candidates than a GPU's blocks look at at once: later ones are left early, but for those that are as good.
+TEST_P(Inpaint, wide_pictures_equal_the_definition) {
+  const Size size{420, 60};
+  InpaintRoom room(execution(), size);
+  const Picture mask = mask_of(size, {200, 36, 6, 5});
+  for (const HostFrame &frame : {drawn("GRAY8", checkerboard(size, 5, 40, 140)), textured("RGB", size, 75)})
+    EXPECT_TRUE(same(room.run(frame, mask, with(5)), definition(frame, mask, with(5))));
 }
 
 TEST_P(Inpaint, straight_edges_are_continued) {
@@ -229,6 +238,10 @@ TEST_P(Inpaint, no_source_is_refused_and_leaves_every_byte) {
     EXPECT_EQ(filled.report.patches, 0);
     EXPECT_TRUE(same(filled.frame, frame));
   }
+  // Neither does transparency.
+  const HostFrame transparent(format_of("BGRA"), size, 10);
+  EXPECT_TRUE(
+      same(room.run(transparent, mask_of(size, {4, 4, 22, 15}), with(9), {}, true).frame, transparent));
   // The room is as good as new.
   const Picture mask = mask_of(size, {12, 8, 5, 5});
   EXPECT_TRUE(same(room.run(frame, mask, with(9)), definition(frame, mask, with(9))));
