@@ -53,7 +53,7 @@ show lines cudahough mode=segments low-threshold=100 high-threshold=200 threshol
 show histogram cudahistogram mode=channels message=true
 show local-gradients cudalocalhist window-width=8 window-height=8 message=true
 show flow-wheel cudaopticalflow preset=medium message=true
-show inpainted cudainpaint region-x=300 region-y=60 region-width=60 region-height=60 search-radius=80 message=true
+show inpainted cudainpaint region-x=62 region-y=484 region-width=104 region-height=44 search-radius=80 message=true
 show flow-arrows cudaopticalflow preset=fast display-mode=arrows message=true
 
 echo
