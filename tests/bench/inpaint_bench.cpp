@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Inpainting on both backends, beside OpenCV's Telea, Navier-Stokes and shift map, on holes cut from real
-// pictures: each row says how near to the picture it comes (PSNR and SSIM over the hole), because speed without
-// that says nothing.
+// pictures: each row says how near to the picture it comes (PSNR and SSIM over the hole), because speed
+// without that says nothing.
 #include "inpaint/inpaint.h"
 
 #include <cmath>
@@ -61,9 +61,9 @@ double psnr_over(const cv::Mat1b &mask, const cv::Mat3b &a, const cv::Mat3b &b) 
   return 10 * std::log10(255 * 255 / std::max(sum / count, 1e-9));
 }
 
-// Z. Wang et al., "Image Quality Assessment: From Error Visibility to Structural Similarity", IEEE Transactions
-// on Image Processing 2004: of the luma, in Gaussian windows of 11 pixels and sigma 1.5 around each pixel of the
-// hole.
+// Z. Wang et al., "Image Quality Assessment: From Error Visibility to Structural Similarity", IEEE
+// Transactions on Image Processing 2004: of the luma, in Gaussian windows of 11 pixels and sigma 1.5 around
+// each pixel of the hole.
 double ssim_over(const cv::Mat1b &mask, const cv::Mat3b &picture_a, const cv::Mat3b &picture_b) {
   const auto luma = [](const cv::Mat3b &picture) {
     cv::Mat gray, real;
@@ -192,7 +192,8 @@ void measure_peer(benchmark::State &state, const Scene &scene, const Peer &peer,
   count_frames(state, 0);
 }
 
-// A photograph in this size, of which a square of `hole` pixels is removed around (x, y), in parts of the size.
+// A photograph in this size, of which a square of `hole` pixels is removed around (x, y), in parts of the
+// size.
 std::unique_ptr<Scene> make_scene(const char *file, Size size, int hole, double x, double y,
                                   std::string *why_not) {
   const test::Photo &photo = test::rgb_photo(file);

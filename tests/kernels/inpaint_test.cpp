@@ -168,7 +168,8 @@ TEST_P(Inpaint, ties_go_to_the_first) {
     }
 }
 
-// More candidates than a GPU's blocks look at at once: later ones are left early, but for those that are as good.
+// More candidates than a GPU's blocks look at at once: later ones are left early, but for those that are as
+// good.
 TEST_P(Inpaint, wide_pictures_equal_the_definition) {
   const Size size{420, 60};
   InpaintRoom room(execution(), size);
