@@ -17,4 +17,10 @@ __device__ inline int warp_inclusive_sum(int value, int lane) {
   return value;
 }
 
+// The sum of value over all lanes.
+__device__ inline int warp_sum(int value) {
+  for (int mask = 16; mask > 0; mask /= 2) value += __shfl_xor_sync(kFullWarp, value, mask);
+  return value;
+}
+
 }  // namespace cudavision

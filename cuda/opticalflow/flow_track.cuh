@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The kernels of one level: for a vector at every pixel a block works on a tile in shared memory, for fewer vectors each
-// thread reads global memory, because their windows share little.
+// The kernels of one level: for a vector at every pixel a block works on a tile in shared memory, for fewer
+// vectors each thread reads global memory, because their windows share little.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -44,8 +44,8 @@ __device__ inline void load_moved_tile(ImageView<const std::uint8_t> to, const B
         to.row(mirror_index(b.y0 + i / width, to.height))[mirror_index(b.x0 + i % width, to.width)];
 }
 
-// Sums `count` products over the windows of the tile's pixels: along rows into shared memory, then each thread down its
-// column. products(gradient, pixel, out). A row's sum is below 31 * 4080^2 < 2^31.
+// Sums `count` products over the windows of the tile's pixels: along rows into shared memory, then each
+// thread down its column. products(gradient, pixel, out). A row's sum is below 31 * 4080^2 < 2^31.
 template <int count, typename Products>
 __device__ inline void sum_windows(TrackTile &tile, int window, const Products &products,
                                    long long (&sums)[count]) {
@@ -75,7 +75,7 @@ __device__ inline void weigh(const Gradient &g, int pixel, int (&out)[2]) {
   out[0] = g.x * pixel, out[1] = g.y * pixel;
 }
 
-__device__ inline void store(const DeviceWork &work, int column, int row, const Track &found) {
+__device__ inline void store(const DeviceWork &work, int column, int row, const Tracker &found) {
   work.fine.vectors.row(row)[column] = found.d;
   if (work.valid.data != nullptr) work.valid.row(row)[column] = found.valid ? 1 : 0;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What one thread computes of its window, wherever the pictures lie: in global memory, or as tiles in shared memory.
+// What one thread computes of its window, wherever the pictures lie: in global memory, or as tiles in shared
+// memory.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -35,7 +36,8 @@ __device__ Patch<T> whole(ImageView<const T> image) {
           {0, 0, image.width, image.height}};
 }
 
-// The pixels of the window around (x, y) that lie in the picture. Beyond it derivatives are zero, and nothing is summed.
+// The pixels of the window around (x, y) that lie in the picture. Beyond it derivatives are zero, and nothing
+// is summed.
 __device__ inline Bounds window_in(const Place &place, int window) {
   const int radius = window / 2;
   return {max(place.x - radius, 0), max(place.y - radius, 0), min(place.x + radius + 1, place.size.width),
@@ -55,8 +57,8 @@ struct DeviceWork {
   ImageView<std::uint8_t> valid;
 };
 
-// Adds sum (Ix, Iy) J for the four whole displacements of the cell. to(x, y): a pixel of J. Columns are loaded once: the
-// right ones of a pixel are the left ones of the next.
+// Adds sum (Ix, Iy) J for the four whole displacements of the cell. to(x, y): a pixel of J. Columns are
+// loaded once: the right ones of a pixel are the left ones of the next.
 template <typename RowOf>
 __device__ inline CellSums correlate(const Patch<Gradient> &gradient, const Bounds &window, const Cell &cell,
                                      const RowOf &to) {
@@ -100,8 +102,8 @@ __device__ inline FlowVector sum_directly(const Patch<Gradient> &gradient, const
   return {sum.x * kScale, sum.y * kScale};
 }
 
-// Calls function(to) with the rows of J around the cell: of the tile where that holds them, of the whole picture, or
-// mirrored beyond its ends. Each is compiled for itself: shared memory has loads of its own.
+// Calls function(to) with the rows of J around the cell: of the tile where that holds them, of the whole
+// picture, or mirrored beyond its ends. Each is compiled for itself: shared memory has loads of its own.
 template <typename Function>
 __device__ inline auto with_rows(const Patch<std::uint8_t> &tile, const Patch<std::uint8_t> &picture,
                                  const Bounds &window, const Cell &cell, const Function &function) {
@@ -120,31 +122,33 @@ __device__ inline auto with_rows(const Patch<std::uint8_t> &tile, const Patch<st
 
 // The iteration of one pixel. tile: the part of J in shared memory, or an empty one.
 template <FlowMethod method>
-__device__ inline Track track_window(const DeviceWork &work, const Place &place, const Tensor &s,
-                                     const FromSums &from_sums, FlowVector start,
-                                     const Patch<Gradient> &gradient, const Patch<std::uint8_t> &from,
-                                     const Patch<std::uint8_t> &tile) {
+__device__ inline Tracker track_window(const DeviceWork &work, const Place &place, const Tensor &s,
+                                       const FromSums &from_sums, FlowVector start,
+                                       const Patch<Gradient> &gradient, const Patch<std::uint8_t> &from,
+                                       const Patch<std::uint8_t> &tile) {
   const Bounds window = window_in(place, work.rules.window);
   const Patch<std::uint8_t> picture = whole(work.to);
-  if constexpr (method == FlowMethod::plain) {
-    return track(place, s, start, work.rules, [&](const Cell &cell) {
-      return with_rows(tile, picture, window, cell,
-                       [&](const auto &to) { return sum_directly(gradient, from, window, cell, to); });
-    });
-  } else {
-    CellSums e = {};
-    int known_x = 0, known_y = 0;
-    bool known = false;
-    return track(place, s, start, work.rules, [&](const Cell &cell) {
-      if (!known || cell.x != known_x || cell.y != known_y) {
-        e = with_rows(tile, picture, window, cell,
-                      [&](const auto &to) { return correlate(gradient, window, cell, to); });
+  Tracker t = start_tracking(place, work.rules, s, start);
+  CellSums e = {};
+  Cell known = {};
+  bool none_known = true;
+  while (t.running) {
+    FlowVector b;
+    if constexpr (method == FlowMethod::plain) {
+      b = with_rows(tile, picture, window, t.cell,
+                    [&](const auto &to) { return sum_directly(gradient, from, window, t.cell, to); });
+    } else {
+      if (none_known || !is_same_cell(t.cell, known)) {
+        e = with_rows(tile, picture, window, t.cell,
+                      [&](const auto &to) { return correlate(gradient, window, t.cell, to); });
         for (int i = 0; i < 4; ++i) e.x[i] -= from_sums.x, e.y[i] -= from_sums.y;
-        known = true, known_x = cell.x, known_y = cell.y;
+        known = t.cell, none_known = false;
       }
-      return interpolate(e, cell);
-    });
+      b = interpolate(e, t.cell);
+    }
+    step(place, work.rules, b, &t);
   }
+  return t;
 }
 
 }  // namespace cudavision::opticalflow

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of the optical flow: two kernels a level. prepare_level makes the next level and the derivatives
-// (flow_pyramid.cuh), track_pixels or track_grid the vectors (flow_track.cuh).
+// The CUDA backend of the optical flow: two kernels a level. prepare_level makes the next level and the
+// derivatives (flow_pyramid.cuh); track_tiles (flow_boxes.cuh), track_pixels or track_grid (flow_track.cuh)
+// the vectors.
 #include <cuda_runtime.h>
 
 #include <utility>
 
 #include "common/buffer.h"
 #include "common/launch.h"
+#include "opticalflow/flow_boxes.cuh"
 #include "opticalflow/flow_track.cuh"
 
 namespace cudavision::opticalflow {
@@ -15,6 +17,11 @@ namespace {
 dim3 grid_of(Size vectors) {
   return dim3(static_cast<unsigned>(divide_up(vectors.width, kTileX)),
               static_cast<unsigned>(divide_up(vectors.height, kTileY)));
+}
+
+dim3 tiles_of(Size level) {
+  return dim3(static_cast<unsigned>(divide_up(level.width, kBoxSide)),
+              static_cast<unsigned>(divide_up(level.height, kBoxSide)));
 }
 
 class OpticalFlowCuda final : public OpticalFlow {
@@ -82,6 +89,9 @@ class OpticalFlowCuda final : public OpticalFlow {
 
   Status track(const DeviceWork &work, FlowMethod method) const {
     const bool plain = method == FlowMethod::plain;
+    if (method == FlowMethod::boxes && work.fine.stride == 1)
+      return CUDAVISION_LAUNCH(track_tiles_kernel, tiles_of(work.fine.size), dim3(kBoxThreads),
+                               execution_.stream, work);
     const dim3 grid = grid_of(work.fine.vectors.size()), block(kTrackThreads);
     if (work.fine.stride == 1)
       return CUDAVISION_LAUNCH_NAMED(

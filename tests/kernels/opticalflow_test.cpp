@@ -92,11 +92,11 @@ TEST_P(OpticalFlow, sums_do_not_overflow) {
   const Picture first = checkerboard({40, 34}, 6, 0, 255), second = checkerboard({40, 34}, 6, 255, 0);
   const OpticalFlowParams defined = with(31, 0);
   const Flow expected = definition(first, second, defined);
-  for (const FlowMethod method : {FlowMethod::cells, FlowMethod::plain}) {
+  for (const FlowMethod method : {FlowMethod::boxes, FlowMethod::cells, FlowMethod::plain}) {
     OpticalFlowParams params = defined;
     params.method = method;
     const Flow flow = flow_between(execution(), first, second, params);
-    if (method == FlowMethod::cells) {
+    if (method != FlowMethod::plain) {
       EXPECT_TRUE(same(flow, expected));
     }
     EXPECT_TRUE(same(flow.valid, expected.valid));
@@ -107,13 +107,30 @@ TEST_P(OpticalFlow, sums_do_not_overflow) {
 TEST_P(OpticalFlow, interpolating_every_pixel_comes_to_the_same) {
   const Pair pair = moving(kEmulated ? Size{60, 50} : Size{90, 70}, 41);
   for (OpticalFlowParams params : {with(21, 3), with(13, 2)})
-    for (const FlowMethod method : {FlowMethod::cells, FlowMethod::plain}) {
+    for (const FlowMethod method : {FlowMethod::boxes, FlowMethod::cells, FlowMethod::plain}) {
       params.method = method;
       SCOPED_TRACE(describe(params));
       const Flow expected = definition<double>(pair.first, pair.second, params);
       const Flow flow = flow_between(execution(), pair.first, pair.second, params);
       EXPECT_LE(quantile(distances(flow, expected), 0.99), 1e-3);
       EXPECT_TRUE(same(flow.valid, expected.valid));
+    }
+}
+
+// The same integers, whoever finds them: for pixels that move alike, in many ways, or as if they had nothing to do with
+// each other, and out of the picture.
+TEST_P(OpticalFlow, boxes_and_cells_give_the_same_bits) {
+  const Size size = kEmulated ? Size{45, 40} : Size{211, 97};
+  std::vector<Pair> pairs{moving(size, 70), moving(size, 71, 9, -6), moving(size, 72, -14, 15)};
+  pairs.push_back({noise(size, 73), noise(size, 74)});
+  pairs.push_back({pairs[0].first, pairs[1].first});
+  Estimator estimator(execution(), size);
+  for (const Pair &pair : pairs)
+    for (OpticalFlowParams params : {with(21, 3), with(5, 2), with(31, 0)}) {
+      params.min_eigenvalue = 0, params.iterations = kEmulated ? 5 : 30;
+      const Flow boxes = estimator.between(pair.first, pair.second, params);
+      params.method = FlowMethod::cells;
+      EXPECT_TRUE(same(boxes, estimator.between(pair.first, pair.second, params))) << describe(params);
     }
 }
 
@@ -151,7 +168,7 @@ TEST_P(OpticalFlow, both_backends_give_the_same_bits) {
 
 TEST_P(OpticalFlow, identical_frames_do_not_move) {
   const Picture frame = smooth_noise({90, 60}, 2, 44);
-  for (const FlowMethod method : {FlowMethod::cells, FlowMethod::plain}) {
+  for (const FlowMethod method : {FlowMethod::boxes, FlowMethod::cells, FlowMethod::plain}) {
     OpticalFlowParams params = with(15, 3);
     params.method = method;
     const Flow flow = flow_between(execution(), frame, frame, params);
@@ -310,7 +327,7 @@ TEST_P(OpticalFlow, queued_frames_and_two_instances_do_not_meet) {
 
 TEST_P(OpticalFlow, repeated_runs_give_the_same_bits) {
   const Pair pair = moving({90, 70}, 54);
-  for (const FlowMethod method : {FlowMethod::cells, FlowMethod::plain}) {
+  for (const FlowMethod method : {FlowMethod::boxes, FlowMethod::cells, FlowMethod::plain}) {
     OpticalFlowParams params = with(15, 3);
     params.method = method;
     const Flow first = flow_between(execution(), pair.first, pair.second, params);
