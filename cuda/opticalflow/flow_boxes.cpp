@@ -28,8 +28,6 @@ Tracker take_out(const TrackedTile &tile, int i) {
   return {{tile.xx[i], tile.xy[i], tile.yy[i]},
           {tile.d_x[i], tile.d_y[i]},
           {tile.last_x[i], tile.last_y[i]},
-          {tile.cell_x[i], tile.cell_y[i], tile.d_x[i] - static_cast<float>(tile.cell_x[i]),
-           tile.d_y[i] - static_cast<float>(tile.cell_y[i])},
           tile.steps[i],
           tile.running[i] != 0,
           tile.valid[i] != 0};
@@ -44,7 +42,7 @@ using Ints = hn::Vec<I>;
 
 int lane_count() { return static_cast<int>(hn::Lanes(F())); }
 
-// find_cell()'s rule for a vector of pixels, the first of which is (x, y).
+// reaches_picture()'s rule for a vector of pixels, the first of which is (x, y).
 class Inside {
  public:
   Inside(const LevelWork &work, int x, int y)

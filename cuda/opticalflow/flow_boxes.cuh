@@ -95,7 +95,7 @@ __device__ inline int request_of(const BoxTile &tile, const Cell &cell) {
 
 __device__ inline bool is_shared(const BoxTile &tile, const Tracker &t) {
   if (!t.running) return false;
-  const int request = request_of(tile, t.cell);
+  const int request = request_of(tile, cell_of(t.d));
   return request >= 0 && tile.requests[request] >= kLeastShared;
 }
 
@@ -106,7 +106,7 @@ __device__ inline void list_corners(BoxTile &tile, const BoxPixels &pixels) {
   if (thread == 0) tile.corner_count = 0;
   __syncthreads();
   for (const Tracker &t : pixels.track)
-    if (const int request = t.running ? request_of(tile, t.cell) : -1; request >= 0)
+    if (const int request = t.running ? request_of(tile, cell_of(t.d)) : -1; request >= 0)
       atomicAdd(&tile.requests[request], 1);
   __syncthreads();
   if (thread < kBoxCorners * kBoxCorners) {
@@ -139,8 +139,9 @@ __device__ inline bool advance_together(const DeviceWork &work, const Place (&pl
         x_sum, y_sum);
 #pragma unroll
     for (int k = 0; k < kPerThread; ++k) {
-      const int right = x + tile.middle_x - kBoxMargin - pixels.track[k].cell.x,
-                below = y + tile.middle_y - kBoxMargin - pixels.track[k].cell.y;
+      const Cell cell = cell_of(pixels.track[k].d);
+      const int right = x + tile.middle_x - kBoxMargin - cell.x,
+                below = y + tile.middle_y - kBoxMargin - cell.y;
 #pragma unroll
       for (int corner = 0; corner < 4; ++corner)
         if (right == corner % 2 && below == corner / 2)
@@ -151,10 +152,10 @@ __device__ inline bool advance_together(const DeviceWork &work, const Place (&pl
   for (int k = 0; k < kPerThread; ++k) {
     Tracker &t = pixels.track[k];
     if (!is_shared(tile, t)) continue;
-    const Cell cell = t.cell;
+    const Cell cell = cell_of(t.d);
     do {
-      step(places[k], work.rules, interpolate(e[k], t.cell), &t);
-    } while (t.running && is_same_cell(t.cell, cell));
+      step(places[k], work.rules, interpolate(e[k], t.d), &t);
+    } while (t.running && is_same_cell(cell_of(t.d), cell));
   }
   __syncthreads();
   return true;
@@ -197,16 +198,20 @@ __device__ inline void finish_alone(const DeviceWork &work, const BoxTile &tile,
     while (const unsigned running = __ballot_sync(kFullWarp, t.running)) {
       const int source = __ffs(static_cast<int>(running)) - 1;
       const Place place{places[k].x - lane + source, places[k].y, places[k].size};
-      const Cell cell{__shfl_sync(kFullWarp, t.cell.x, source), __shfl_sync(kFullWarp, t.cell.y, source), 0,
-                      0};
+      const Cell cell =
+          cell_of({__shfl_sync(kFullWarp, t.d.x, source), __shfl_sync(kFullWarp, t.d.y, source)});
       CellSums e = correlate_by_lanes(work, tile, place, source, row + k, cell);
       if (lane != source) continue;
       for (int i = 0; i < 4; ++i) e.x[i] -= pixels.x_from[k], e.y[i] -= pixels.y_from[k];
       do {
-        step(place, work.rules, interpolate(e, t.cell), &t);
-      } while (t.running && is_same_cell(t.cell, cell));
+        step(place, work.rules, interpolate(e, t.d), &t);
+      } while (t.running && is_same_cell(cell_of(t.d), cell));
     }
   }
+}
+
+__device__ inline bool is_in_picture(const Place &place) {
+  return place.x < place.size.width && place.y < place.size.height;
 }
 
 // Copies what a tile's windows read of I and of its derivatives.
@@ -228,7 +233,38 @@ __device__ inline void load_displaced(const DeviceWork &work, int x0, int y0, Bo
         work.to.row(mirror_index(y0 + i / side, work.to.height))[mirror_index(x0 + i % side, work.to.width)];
 }
 
-static __global__ void __launch_bounds__(kBoxThreads)
+// Starts the iterations: the tensors, and what of the sums over cells is the same for all cells.
+__device__ inline void start_together(const Rules &rules, const Place (&places)[kPerThread],
+                                      const FlowVector (&start)[kPerThread], BoxTile &tile,
+                                      BoxPixels &pixels) {
+  const auto of_gradient = [&](const auto &products) {
+    return [&](int row, int column) {
+      return products(tile.gradient[row][column], int{tile.from[row][column]});
+    };
+  };
+  Tensor s[kPerThread];
+  long long a[kPerThread], b[kPerThread];
+  box_filter(tile, rules.window, of_gradient([](Gradient g, int) {
+               return int2{g.x * g.x, g.x * g.y};
+             }),
+             a, b);
+#pragma unroll
+  for (int k = 0; k < kPerThread; ++k) s[k].xx = scaled(a[k]), s[k].xy = scaled(b[k]);
+  box_filter(tile, rules.window, of_gradient([](Gradient g, int) { return int2{g.y * g.y, 0}; }), a, b);
+#pragma unroll
+  for (int k = 0; k < kPerThread; ++k) s[k].yy = scaled(a[k]);
+  box_filter(tile, rules.window, of_gradient([](Gradient g, int i) {
+               return int2{g.x * i, g.y * i};
+             }),
+             pixels.x_from, pixels.y_from);
+#pragma unroll
+  for (int k = 0; k < kPerThread; ++k) {
+    pixels.track[k] = start_tracking(places[k], rules, s[k], start[k]);
+    if (!is_in_picture(places[k])) pixels.track[k].running = false;
+  }
+}
+
+static __global__ void __launch_bounds__(kBoxThreads, 2)
     track_tiles_kernel(const __grid_constant__ DeviceWork work) {
   __shared__ BoxTile tile;
   const int window = work.rules.window, radius = window / 2;
@@ -244,37 +280,18 @@ static __global__ void __launch_bounds__(kBoxThreads)
   for (int k = 0; k < kPerThread; ++k) {
     const Place &place = places[k] = {x0 + column, y0 + row + k, size};
     start[k] = {};
-    if (place.x >= size.width || place.y >= size.height) continue;
+    if (!is_in_picture(place)) continue;
     start[k] = start_of(work.coarse, place.x, place.y);
     if (place.x == min(x0 + kBoxSide / 2, size.width - 1) &&
         place.y == min(y0 + kBoxSide / 2, size.height - 1)) {
-      Cell cell = {};
-      (void)find_cell(place, start[k], window, &cell);
+      const Cell cell = reaches_picture(place, start[k], window) ? cell_of(start[k]) : Cell{};
       tile.middle_x = cell.x, tile.middle_y = cell.y;
     }
   }
   __syncthreads();
 
   BoxPixels pixels;
-  long long xx[kPerThread], xy[kPerThread], yy[kPerThread], x_from[kPerThread];
-  const auto of_gradient = [&](const auto &products) {
-    return [&](int r, int c) { return products(tile.gradient[r][c], int{tile.from[r][c]}); };
-  };
-  box_filter(tile, window, of_gradient([](Gradient g, int) { return int2{g.x * g.x, g.x * g.y}; }), xx, xy);
-  box_filter(tile, window, of_gradient([](Gradient g, int i) {
-               return int2{g.y * g.y, g.x * i};
-             }),
-             yy, x_from);
-  box_filter(tile, window, of_gradient([](Gradient g, int i) {
-               return int2{g.y * i, 0};
-             }),
-             pixels.y_from, pixels.x_from);
-#pragma unroll
-  for (int k = 0; k < kPerThread; ++k) {
-    pixels.x_from[k] = static_cast<int>(x_from[k]);
-    pixels.track[k] = start_tracking(places[k], work.rules, scaled_tensor(xx[k], xy[k], yy[k]), start[k]);
-    if (places[k].x >= size.width || places[k].y >= size.height) pixels.track[k].running = false;
-  }
+  start_together(work.rules, places, start, tile, pixels);
   load_displaced(work, x0 - radius + tile.middle_x - kBoxMargin, y0 - radius + tile.middle_y - kBoxMargin,
                  tile);
 
@@ -283,7 +300,7 @@ static __global__ void __launch_bounds__(kBoxThreads)
   finish_alone(work, tile, places, row, pixels);
 #pragma unroll
   for (int k = 0; k < kPerThread; ++k) {
-    if (places[k].x >= size.width || places[k].y >= size.height) continue;
+    if (!is_in_picture(places[k])) continue;
     work.fine.vectors.row(places[k].y)[places[k].x] = pixels.track[k].d;
     if (work.valid.data != nullptr) work.valid.row(places[k].y)[places[k].x] = pixels.track[k].valid ? 1 : 0;
   }

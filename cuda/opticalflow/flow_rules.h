@@ -46,9 +46,8 @@ struct Rules {
 struct Tensor {
   float xx, xy, yy;
 };
-CUDAVISION_HOST_DEVICE inline Tensor scaled_tensor(long long xx, long long xy, long long yy) {
-  constexpr float kScale = 1.0f / (1 << 20);
-  return {static_cast<float>(xx) * kScale, static_cast<float>(xy) * kScale, static_cast<float>(yy) * kScale};
+CUDAVISION_HOST_DEVICE inline float scaled(long long sum) {
+  return static_cast<float>(sum) * (1.0f / (1 << 20));
 }
 
 CUDAVISION_HOST_DEVICE inline float determinant(const Tensor &s) { return s.xx * s.yy - s.xy * s.xy; }
@@ -63,11 +62,26 @@ CUDAVISION_HOST_DEVICE inline bool is_trackable(const Tensor &s, const Rules &ru
   return eigenvalue >= rules.min_eigenvalue && determinant(s) >= kLeastDeterminant;
 }
 
-// A whole displacement, and how far d lies beyond it: in [0, 1).
+// A cell of the grid of whole displacements, by its least corner.
 struct Cell {
   int x, y;
-  float fx, fy;
 };
+CUDAVISION_HOST_DEVICE inline Cell cell_of(FlowVector d) {
+  return {static_cast<int>(floorf(d.x)), static_cast<int>(floorf(d.y))};
+}
+CUDAVISION_HOST_DEVICE inline bool is_same_cell(const Cell &a, const Cell &b) {
+  return a.x == b.x && a.y == b.y;
+}
+
+// How much of each corner of its cell is in d: w10 of the right one.
+struct Weights {
+  float w00, w10, w01, w11;
+};
+CUDAVISION_HOST_DEVICE inline Weights weights_of(FlowVector d) {
+  const float fx = d.x - floorf(d.x), fy = d.y - floorf(d.y);
+  const float gx = 1.0f - fx, gy = 1.0f - fy;
+  return {gx * gy, fx * gy, gx * fy, fx * fy};
+}
 
 // Eij of one cell: x[2 j + i] with Ix, y with Iy.
 struct CellSums {
@@ -75,13 +89,12 @@ struct CellSums {
 };
 
 // The sums at d, in the units of the tensor: of J - I, 32 * 2^-20 times as large.
-CUDAVISION_HOST_DEVICE inline FlowVector interpolate(const CellSums &e, const Cell &cell) {
+CUDAVISION_HOST_DEVICE inline FlowVector interpolate(const CellSums &e, FlowVector d) {
   constexpr float kScale = 1.0f / (1 << 15);
-  const float gx = 1.0f - cell.fx, gy = 1.0f - cell.fy;
-  const float w00 = gx * gy, w10 = cell.fx * gy, w01 = gx * cell.fy, w11 = cell.fx * cell.fy;
+  const Weights w = weights_of(d);
   const auto sum = [&](const int(&s)[4]) {
-    return ((w00 * static_cast<float>(s[0]) + w10 * static_cast<float>(s[1])) +
-            (w01 * static_cast<float>(s[2]) + w11 * static_cast<float>(s[3]))) *
+    return ((w.w00 * static_cast<float>(s[0]) + w.w10 * static_cast<float>(s[1])) +
+            (w.w01 * static_cast<float>(s[2]) + w.w11 * static_cast<float>(s[3]))) *
            kScale;
   };
   return {sum(e.x), sum(e.y)};
@@ -93,35 +106,28 @@ struct Place {
   Size size;  // of the level
 };
 
-// The cell of d; false when the window around its pixels lies wholly outside the picture, by OpenCV's count:
-// its first column less than -window or more than width - 1. Decided in float: no d is too long.
-CUDAVISION_HOST_DEVICE inline bool find_cell(const Place &place, FlowVector d, int window, Cell *cell) {
-  const float nx = floorf(d.x), ny = floorf(d.y);
-  const float left = static_cast<float>(place.x - window / 2) + nx;
-  const float top = static_cast<float>(place.y - window / 2) + ny;
+// Whether some of the window around its pixels, displaced by d, lies in the picture, by OpenCV's count: its
+// first column from -window to width - 1. Decided in float: no d is too long.
+CUDAVISION_HOST_DEVICE inline bool reaches_picture(const Place &place, FlowVector d, int window) {
+  const float left = static_cast<float>(place.x - window / 2) + floorf(d.x);
+  const float top = static_cast<float>(place.y - window / 2) + floorf(d.y);
   const float least = static_cast<float>(-window);
-  if (!(left >= least && left < static_cast<float>(place.size.width) && top >= least &&
-        top < static_cast<float>(place.size.height)))
-    return false;
-  *cell = {static_cast<int>(nx), static_cast<int>(ny), d.x - nx, d.y - ny};
-  return true;
+  return left >= least && left < static_cast<float>(place.size.width) && top >= least &&
+         top < static_cast<float>(place.size.height);
 }
 
-// The iteration of one pixel on one level, a step at a time, whoever finds the sums: for (Tracker t =
-// start_tracking(...); t.running;) step(place, rules, sums of t.cell, &t)
+// The iteration of one pixel on one level, a step at a time, whoever finds the sums: start_tracking(), and
+// step() while it is running.
 struct Tracker {
   Tensor s;
   FlowVector d, last_step;
-  Cell cell;  // of d, while running
   int steps;
   bool running, valid;  // valid once it runs no more
 };
 
 CUDAVISION_HOST_DEVICE inline Tracker start_tracking(const Place &place, const Rules &rules, const Tensor &s,
                                                      FlowVector d) {
-  Tracker t{s, d, {}, {}, 0, false, false};
-  t.running = is_trackable(s, rules) && find_cell(place, d, rules.window, &t.cell);
-  return t;
+  return {s, d, {}, 0, is_trackable(s, rules) && reaches_picture(place, d, rules.window), false};
 }
 
 // b: sum (Ix, Iy) (J(q + d) - I(q)) in the units of the tensor.
@@ -137,12 +143,8 @@ CUDAVISION_HOST_DEVICE inline void step(const Place &place, const Rules &rules, 
     arrived = true;
   }
   t->last_step = step;
-  t->valid = find_cell(place, t->d, rules.window, &t->cell);
+  t->valid = reaches_picture(place, t->d, rules.window);
   t->running = t->valid && !arrived && ++t->steps < rules.iterations;
-}
-
-CUDAVISION_HOST_DEVICE inline bool is_same_cell(const Cell &a, const Cell &b) {
-  return a.x == b.x && a.y == b.y;
 }
 
 // A level's flow: the vector of each stride-th pixel of a level of this size.

@@ -10,15 +10,15 @@ HWY_BEFORE_NAMESPACE();
 namespace cudavision::opticalflow::HWY_NAMESPACE {
 
 // Sum (Ix, Iy) (J(q + d) - I(q)), as FlowMethod::plain has it.
-FlowVector sum_directly(const Window &window, const std::uint8_t *to, const Cell &cell) {
+FlowVector sum_directly(const Window &window, const std::uint8_t *to, FlowVector displacement) {
   const hn::CappedTag<float, 16> d;
   const hn::Rebind<std::int32_t, decltype(d)> ints;
   const hn::Rebind<std::uint8_t, decltype(d)> bytes;
   const hn::Rebind<std::int16_t, decltype(d)> shorts;
   const int lanes = static_cast<int>(hn::Lanes(d));
-  const float left = 1.0f - cell.fx, top = 1.0f - cell.fy;
-  const auto w00 = hn::Set(d, left * top), w10 = hn::Set(d, cell.fx * top), w01 = hn::Set(d, left * cell.fy),
-             w11 = hn::Set(d, cell.fx * cell.fy);
+  const Weights w = weights_of(displacement);
+  const auto w00 = hn::Set(d, w.w00), w10 = hn::Set(d, w.w10), w01 = hn::Set(d, w.w01),
+             w11 = hn::Set(d, w.w11);
   auto x_sum = hn::Zero(d), y_sum = hn::Zero(d);
   const auto load = [&](const std::uint8_t *p)
                         HWY_ATTR { return hn::ConvertTo(d, hn::PromoteTo(ints, hn::LoadU(bytes, p))); };
@@ -47,7 +47,7 @@ FlowVector sum_directly(const Window &window, const std::uint8_t *to, const Cell
 
 void finish_plainly(const LevelWork &work, const Place &place, const Window &window, Tracker *t) {
   while (t->running)
-    step(place, work.rules, sum_directly(window, displaced(work, place, t->cell), t->cell), t);
+    step(place, work.rules, sum_directly(window, displaced(work, place, cell_of(t->d)), t->d), t);
 }
 
 void track_row(const LevelWork &work, int row, ColumnSums &sums) {

@@ -95,8 +95,7 @@ static __global__ void __launch_bounds__(kTrackThreads)
   const FlowVector start = inside ? start_of(work.coarse, place.x, place.y) : FlowVector{};
   const int middle_x = min(x0 + kTileX / 2, size.width - 1), middle_y = min(y0 + kTileY / 2, size.height - 1);
   if (place.x == middle_x && place.y == middle_y) {
-    Cell cell = {};
-    (void)find_cell(place, start, window, &cell);
+    const Cell cell = reaches_picture(place, start, window) ? cell_of(start) : Cell{};
     tile.middle_x = cell.x, tile.middle_y = cell.y;
   }
   __syncthreads();
@@ -110,7 +109,7 @@ static __global__ void __launch_bounds__(kTrackThreads)
   __syncthreads();
   if (!inside) return;
   store(work, place.x, place.y,
-        track_window<method>(work, place, scaled_tensor(squares[0], squares[1], squares[2]),
+        track_window<method>(work, place, {scaled(squares[0]), scaled(squares[1]), scaled(squares[2])},
                              {static_cast<int>(weighed[0]), static_cast<int>(weighed[1])}, start,
                              {&tile.gradient[0][0], kWindowX, around},
                              {&tile.from[0][0], kWindowX + 2, around}, {&tile.to[0][0], kMovedX + 1, moved}));
@@ -140,7 +139,7 @@ static __global__ void __launch_bounds__(kTrackThreads)
     xx += squares[0], xy += squares[1], yy += squares[2];
   }
   store(work, column, row,
-        track_window<method>(work, place, scaled_tensor(xx, xy, yy), from_sums,
+        track_window<method>(work, place, {scaled(xx), scaled(xy), scaled(yy)}, from_sums,
                              start_of(work.coarse, place.x, place.y), gradient, from, {nullptr, 0, {}}));
 }
 

@@ -95,7 +95,7 @@ struct WindowSums {
         xi(sums.row(ColumnSums::xi) + first, radius),
         yi(sums.row(ColumnSums::yi) + first, radius) {}
   void advance() { xx.advance(), xy.advance(), yy.advance(), xi.advance(), yi.advance(); }
-  Tensor tensor() const { return scaled_tensor(xx.value(), xy.value(), yy.value()); }
+  Tensor tensor() const { return {scaled(xx.value()), scaled(xy.value()), scaled(yy.value())}; }
 };
 
 // --- sums over windows ---
@@ -165,12 +165,13 @@ inline void correlate(const Window &window, const std::uint8_t *to, CellSums &e)
 
 // Goes on with the iteration of one pixel to its end, by FlowMethod::cells.
 inline void finish_alone(const LevelWork &work, const Place &place, const Window &window, Tracker *t) {
-  CellSums e;
+  CellSums e{};
   Cell known{};
   for (bool none_known = true; t->running; none_known = false) {
-    if (none_known || !is_same_cell(t->cell, known)) correlate(window, displaced(work, place, t->cell), e);
-    known = t->cell;
-    step(place, work.rules, interpolate(e, t->cell), t);
+    const Cell cell = cell_of(t->d);
+    if (none_known || !is_same_cell(cell, known)) correlate(window, displaced(work, place, cell), e);
+    known = cell;
+    step(place, work.rules, interpolate(e, t->d), t);
   }
 }
 

@@ -81,9 +81,9 @@ __device__ inline CellSums correlate(const Patch<Gradient> &gradient, const Boun
 // Sum (Ix, Iy) (J(q + d) - I(q)), as FlowMethod::plain has it.
 template <typename RowOf>
 __device__ inline FlowVector sum_directly(const Patch<Gradient> &gradient, const Patch<std::uint8_t> &from,
-                                          const Bounds &window, const Cell &cell, const RowOf &to) {
-  const float left = 1.0f - cell.fx, top = 1.0f - cell.fy;
-  const float w00 = left * top, w10 = cell.fx * top, w01 = left * cell.fy, w11 = cell.fx * cell.fy;
+                                          const Bounds &window, FlowVector d, const RowOf &to) {
+  const Cell cell = cell_of(d);
+  const auto [w00, w10, w01, w11] = weights_of(d);
   FlowVector sum;
   for (int y = window.y0; y < window.y1; ++y) {
     const Gradient *g = gradient.row(y);
@@ -133,18 +133,19 @@ __device__ inline Tracker track_window(const DeviceWork &work, const Place &plac
   Cell known = {};
   bool none_known = true;
   while (t.running) {
+    const Cell cell = cell_of(t.d);
     FlowVector b;
     if constexpr (method == FlowMethod::plain) {
-      b = with_rows(tile, picture, window, t.cell,
-                    [&](const auto &to) { return sum_directly(gradient, from, window, t.cell, to); });
+      b = with_rows(tile, picture, window, cell,
+                    [&](const auto &to) { return sum_directly(gradient, from, window, t.d, to); });
     } else {
-      if (none_known || !is_same_cell(t.cell, known)) {
-        e = with_rows(tile, picture, window, t.cell,
-                      [&](const auto &to) { return correlate(gradient, window, t.cell, to); });
+      if (none_known || !is_same_cell(cell, known)) {
+        e = with_rows(tile, picture, window, cell,
+                      [&](const auto &to) { return correlate(gradient, window, cell, to); });
         for (int i = 0; i < 4; ++i) e.x[i] -= from_sums.x, e.y[i] -= from_sums.y;
-        known = t.cell, none_known = false;
+        known = cell, none_known = false;
       }
-      b = interpolate(e, t.cell);
+      b = interpolate(e, t.d);
     }
     step(place, work.rules, b, &t);
   }
