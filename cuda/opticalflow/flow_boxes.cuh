@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The kernel of FlowMethod::boxes. A block takes the pixels of a tile through their iterations together, four
 // a thread. In each round it finds, by box filters in shared memory, the sums of all whole displacements that
-// many pixels wait for, and these go on as far as they take them. When none is waited for by many, each warp
-// finishes what is left to it, a window at a time. Every sum is an integer, so it does not matter who finds
-// it.
+// many pixels wait for, and these go on as far as they take them. When none is waited for by many, what still
+// runs is left to another kernel (flow_leftovers.cuh). Every sum is an integer, so it does not matter who
+// finds it.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include "common/warp.cuh"
-#include "opticalflow/flow_window.cuh"
+#include "opticalflow/flow_leftovers.cuh"
 
 namespace cudavision::opticalflow {
 
@@ -17,13 +17,17 @@ constexpr int kBoxSide = 32;  // pixels of a tile in x, a lane each, and in y
 constexpr int kBoxThreads = 256;
 constexpr int kPerThread = kBoxSide * kBoxSide / kBoxThreads;  // pixels below each other
 constexpr int kBoxRun = 8;                                     // of a row's sums that one thread finds
-constexpr int kBoxMargin =
-    4;  // whole displacements that a tile's pixels may differ from its middle's to take part
+// Whole displacements that a tile's pixels may differ from its middle's to take part.
+constexpr int kBoxMargin = 4;
 constexpr int kBoxCells = 2 * kBoxMargin + 1, kBoxCorners = kBoxCells + 1;  // in x or y
-constexpr int kLeastShared =
-    24;  // pixels of a tile for which box filters cost less than their windows one by one
+// Pixels of a tile for which box filters cost less than their windows one by one.
+constexpr int kLeastShared = 40;
 
 constexpr int kBoxWindow = kBoxSide + 2 * kMaxRadius, kBoxMoved = kBoxWindow + kBoxCorners;
+
+__device__ inline bool is_in_picture(const Place &place) {
+  return place.x < place.size.width && place.y < place.size.height;
+}
 
 // Pitches of odd numbers of banks: the lanes of a warp read rows next to each other.
 struct BoxTile {
@@ -36,6 +40,7 @@ struct BoxTile {
   int requests[kBoxCells * kBoxCells];
   int corners[kBoxCorners * kBoxCorners];
   int corner_count;
+  Leftover leftover[kBoxThreads / 32];
   int middle_x, middle_y;  // whole displacement of the tile's middle at the start
 };
 static_assert(kBoxMoved <= 76);
@@ -161,57 +166,29 @@ __device__ inline bool advance_together(const DeviceWork &work, const Place (&pl
   return true;
 }
 
-// The sums of one cell for the window around a pixel, each of whose columns is a lane's. All lanes call it
-// alike.
-__device__ inline CellSums correlate_by_lanes(const DeviceWork &work, const BoxTile &tile, const Place &place,
-                                              int x, int y, const Cell &cell) {
-  const int window = work.rules.window, lane = static_cast<int>(threadIdx.x) % 32;
-  CellSums e = {};
-  if (lane < window) {
-    const int column = mirror_index(place.x - window / 2 + lane + cell.x, work.to.width),
-              right = mirror_index(place.x - window / 2 + lane + cell.x + 1, work.to.width);
-    const auto row_of = [&](int row) {
-      return work.to.row(mirror_index(place.y - window / 2 + row + cell.y, work.to.height));
-    };
-    const std::uint8_t *j = row_of(0);
-    int j00 = j[column], j10 = j[right];
-    for (int row = 0; row < window; ++row) {
-      const Gradient g = tile.gradient[y + row][x + lane];
-      j = row_of(row + 1);
-      const int j01 = j[column], j11 = j[right];
-      e.x[0] += g.x * j00, e.x[1] += g.x * j10, e.x[2] += g.x * j01, e.x[3] += g.x * j11;
-      e.y[0] += g.y * j00, e.y[1] += g.y * j10, e.y[2] += g.y * j01, e.y[3] += g.y * j11;
-      j00 = j01, j10 = j11;
-    }
-  }
-  for (int k = 0; k < 4; ++k) e.x[k] = warp_sum(e.x[k]), e.y[k] = warp_sum(e.y[k]);
-  return e;
-}
-
-// Finishes a warp's pixels one by one.
-__device__ inline void finish_alone(const DeviceWork &work, const BoxTile &tile,
-                                    const Place (&places)[kPerThread], int row, BoxPixels &pixels) {
+// Hands the pixels that still run to the kernel behind; those that find no room are finished here.
+__device__ inline void leave(const DeviceWork &work, const LeftoverList &list,
+                             const Place (&places)[kPerThread], BoxTile &tile, const BoxPixels &pixels) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
+  Leftover &here = tile.leftover[threadIdx.x / 32];
 #pragma unroll
   for (int k = 0; k < kPerThread; ++k) {
-    Tracker &t = pixels.track[k];
-    while (const unsigned running = __ballot_sync(kFullWarp, t.running)) {
-      const int source = __ffs(static_cast<int>(running)) - 1;
-      const Place place{places[k].x - lane + source, places[k].y, places[k].size};
-      const Cell cell =
-          cell_of({__shfl_sync(kFullWarp, t.d.x, source), __shfl_sync(kFullWarp, t.d.y, source)});
-      CellSums e = correlate_by_lanes(work, tile, place, source, row + k, cell);
-      if (lane != source) continue;
-      for (int i = 0; i < 4; ++i) e.x[i] -= pixels.x_from[k], e.y[i] -= pixels.y_from[k];
-      do {
-        step(place, work.rules, interpolate(e, t.d), &t);
-      } while (t.running && is_same_cell(cell_of(t.d), cell));
+    const Leftover mine{pixels.track[k], places[k].x, places[k].y, pixels.x_from[k], pixels.y_from[k]};
+    const unsigned running = __ballot_sync(kFullWarp, mine.track.running);
+    if (running == 0) continue;
+    unsigned first = 0;
+    if (lane == 0) first = atomicAdd(list.count, static_cast<unsigned>(__popc(running)));
+    first = __shfl_sync(kFullWarp, first, 0);
+    const unsigned index = first + static_cast<unsigned>(__popc(running & ((1u << lane) - 1)));
+    if (mine.track.running && index < list.capacity) list.pixels[index] = mine;
+    for (unsigned rest = __ballot_sync(kFullWarp, mine.track.running && index >= list.capacity); rest != 0;
+         rest &= rest - 1) {
+      if (lane == __ffs(static_cast<int>(rest)) - 1) here = mine;
+      __syncwarp();
+      finish_by_warp(work, here);
+      __syncwarp();
     }
   }
-}
-
-__device__ inline bool is_in_picture(const Place &place) {
-  return place.x < place.size.width && place.y < place.size.height;
 }
 
 // Copies what a tile's windows read of I and of its derivatives.
@@ -265,7 +242,7 @@ __device__ inline void start_together(const Rules &rules, const Place (&places)[
 }
 
 static __global__ void __launch_bounds__(kBoxThreads, 2)
-    track_tiles_kernel(const __grid_constant__ DeviceWork work) {
+    track_tiles_kernel(const __grid_constant__ DeviceWork work, LeftoverList list) {
   __shared__ BoxTile tile;
   const int window = work.rules.window, radius = window / 2;
   const Size size = work.fine.size;
@@ -297,13 +274,11 @@ static __global__ void __launch_bounds__(kBoxThreads, 2)
 
   while (advance_together(work, places, tile, pixels)) {
   }
-  finish_alone(work, tile, places, row, pixels);
+  leave(work, list, places, tile, pixels);
 #pragma unroll
-  for (int k = 0; k < kPerThread; ++k) {
-    if (!is_in_picture(places[k])) continue;
-    work.fine.vectors.row(places[k].y)[places[k].x] = pixels.track[k].d;
-    if (work.valid.data != nullptr) work.valid.row(places[k].y)[places[k].x] = pixels.track[k].valid ? 1 : 0;
-  }
+  for (int k = 0; k < kPerThread; ++k)
+    if (is_in_picture(places[k]) && !pixels.track[k].running)
+      store(work, places[k].x, places[k].y, pixels.track[k]);
 }
 
 }  // namespace cudavision::opticalflow

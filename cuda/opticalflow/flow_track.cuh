@@ -75,11 +75,6 @@ __device__ inline void weigh(const Gradient &g, int pixel, int (&out)[2]) {
   out[0] = g.x * pixel, out[1] = g.y * pixel;
 }
 
-__device__ inline void store(const DeviceWork &work, int column, int row, const Tracker &found) {
-  work.fine.vectors.row(row)[column] = found.d;
-  if (work.valid.data != nullptr) work.valid.row(row)[column] = found.valid ? 1 : 0;
-}
-
 template <FlowMethod method>
 static __global__ void __launch_bounds__(kTrackThreads)
     track_pixels_kernel(const __grid_constant__ DeviceWork work) {

@@ -57,6 +57,11 @@ struct DeviceWork {
   ImageView<std::uint8_t> valid;
 };
 
+__device__ inline void store(const DeviceWork &work, int column, int row, const Tracker &found) {
+  work.fine.vectors.row(row)[column] = found.d;
+  if (work.valid.data != nullptr) work.valid.row(row)[column] = found.valid ? 1 : 0;
+}
+
 // Adds sum (Ix, Iy) J for the four whole displacements of the cell. to(x, y): a pixel of J. Columns are
 // loaded once: the right ones of a pixel are the left ones of the next.
 template <typename RowOf>

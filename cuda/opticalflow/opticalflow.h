@@ -91,10 +91,10 @@ class OpticalFlow {
   // overlapping.
   //
   // With FlowMethod::cells and boxes both backends give the same bits; with plain the order of sums differs.
-  // The flow of stride s is every s-th vector of that of stride 1. CUDA: enqueues two kernels for each level
-  // at most, and for the forward-backward check one more for each and another one. Allocates in the first
-  // call with that check alone. Errors: invalid parameters or sizes, and the device's own; after those of the
-  // device there is no previous frame.
+  // The flow of stride s is every s-th vector of that of stride 1. CUDA: enqueues three kernels for each
+  // level at most, and for the forward-backward check two more for each and another one. Allocates in the
+  // first call with that check alone. Errors: invalid parameters or sizes, and the device's own; after those
+  // of the device there is no previous frame.
   virtual Status run(ImageView<const std::uint8_t> luma, const OpticalFlowParams &params,
                      ImageView<FlowVector> flow, ImageView<std::uint8_t> valid) = 0;
   virtual bool has_previous() const = 0;
@@ -102,7 +102,7 @@ class OpticalFlow {
   virtual void drop_previous() = 0;
 };
 
-// Scratch: about 11 bytes a pixel on the CPU, 16 on CUDA; the forward-backward check 8 more.
+// Scratch: about 11 bytes a pixel on the CPU, 19 on CUDA; the forward-backward check 8 more.
 Status make_optical_flow(const Execution &execution, Size size, std::unique_ptr<OpticalFlow> *flow);
 
 }  // namespace cudavision
