@@ -176,17 +176,13 @@ TEST_F(CudaSigma2Kp, each_parameter_does_what_the_definition_says) {
   };
   for (const auto &setting : settings) {
     Harness element(std::string("cudasigma2kp display=false ") + setting.description);
-    P params;
-    params.orientation = std::string(setting.description).find("orientation=true") == 0;
-    const Keypoints usual = defined(frame, params).keypoints;
-    setting.change(params);
-    if (std::string(setting.description) == "orientation=true") params.orientation = true;
-    const Keypoints expected = defined(frame, params).keypoints;
-    EXPECT_GT(expected.size(), 5u) << setting.description;
-    if (std::string(setting.description) != "orientation=true") {
-      EXPECT_NE(expected, usual) << setting.description;
-    }
-    EXPECT_TRUE(same_points(points_from(&element, frame), expected, params)) << setting.description;
+    P params, changed;
+    params.orientation = changed.orientation = std::string(setting.description).starts_with("orientation=true ");
+    setting.change(changed);
+    const Keypoints expected = defined(frame, changed).keypoints;
+    EXPECT_NE(expected, defined(frame, params).keypoints) << setting.description;
+    EXPECT_GE(expected.size(), 5u) << setting.description;
+    EXPECT_TRUE(same_points(points_from(&element, frame), expected, changed)) << setting.description;
   }
 }
 
