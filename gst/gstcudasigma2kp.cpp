@@ -169,10 +169,10 @@ class Sigma2Operation final : public cudavision::Operation {
     return {};
   }
 
-  // Who sets max-keypoints wants no more; who does not hears of it, once.
+  // Once for each max-keypoints.
   void warn_of_what_is_left_out() {
-    if (found_.found <= found_.listed || warned_of_ == found_.listed) return;
-    warned_of_ = found_.listed;
+    if (found_.found <= found_.listed || warned_of_ == settings_.max_keypoints) return;
+    warned_of_ = settings_.max_keypoints;
     GST_ELEMENT_WARNING(element_, RESOURCE, SETTINGS,
                         ("max-keypoints is %d, but there are %d keypoints: the ones of greatest variance are "
                          "listed",
@@ -188,7 +188,7 @@ class Sigma2Operation final : public cudavision::Operation {
   cudavision::OwnedBytes list_, count_, primitives_, drawn_;
   std::vector<Sigma2Keypoint> keypoints_;  // as many as the list has room for
   Sigma2Count found_{};
-  int warned_of_ = 0;  // a number of listed keypoints
+  int warned_of_ = 0;  // a number of max-keypoints
   std::vector<GstCudaVisionKeypoint> attached_;
 };
 
@@ -206,11 +206,11 @@ Status check_settings(GstCudaVisionFilter *filter) {
 }
 
 GType definition_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(Sigma2Definition::grid), "The greatest of each square of grids that cover the picture",
-       "grid"},
-      {static_cast<int>(Sigma2Definition::dense), "The greatest of any square: several times as many", "dense"},
-      {0, nullptr, nullptr}};
+  static const GEnumValue values[] = {{static_cast<int>(Sigma2Definition::grid),
+                                       "The greatest of each square of grids that cover the picture", "grid"},
+                                      {static_cast<int>(Sigma2Definition::dense),
+                                       "The greatest of any square: several times as many", "dense"},
+                                      {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("GstCudaVisionSigma2Definition", values);
   return type;
 }
@@ -228,8 +228,8 @@ std::vector<cudavision::Property<Sigma2Settings>> search_properties() {
   using S = Sigma2Settings;
   constexpr auto kControllable = cudavision::Mutable::controllable;
   return {cudavision::integer_property<S>(
-              {"window", "Window", "Side of the windows whose variance is compared, in pixels"}, &S::window, 3,
-              31),
+              {"window", "Window", "Side of the windows whose variance is compared, in pixels"}, &S::window,
+              3, 31),
           cudavision::integer_property<S>(
               {"cell", "Cell", "Side of the squares in which the greatest variance is sought, in pixels"},
               &S::cell, 2, 32),
@@ -238,8 +238,8 @@ std::vector<cudavision::Property<Sigma2Settings>> search_properties() {
                "How near to a square's centre its greatest variance must lie, in pixels (less than half of "
                "cell; itself too near with definition=dense alone)"},
               &S::tau, 1e-3, 15.999),
-          cudavision::enum_property<S>({"grids", "Grids", "How often squares cover the picture"}, grids_type(),
-                                       &S::grids),
+          cudavision::enum_property<S>({"grids", "Grids", "How often squares cover the picture"},
+                                       grids_type(), &S::grids),
           cudavision::enum_property<S>({"definition", "Definition", "Which squares there are"},
                                        definition_type(), &S::definition),
           cudavision::integer_property<S>(
@@ -274,7 +274,8 @@ std::vector<cudavision::Property<Sigma2Settings>> orientation_properties() {
 void install_properties(GObjectClass *klass) {
   using S = Sigma2Settings;
   std::vector<cudavision::Property<S>> properties = search_properties();
-  for (cudavision::Property<S> &property : orientation_properties()) properties.push_back(std::move(property));
+  for (cudavision::Property<S> &property : orientation_properties())
+    properties.push_back(std::move(property));
   properties.push_back(cudavision::color_property<S>(
       {"color", "Color", "Colour and opacity of drawn keypoints as 0xAARRGGBB (default opaque red)"},
       &S::color));

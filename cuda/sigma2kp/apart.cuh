@@ -41,8 +41,7 @@ __device__ inline bool is_outdone(const ApartTask &task, int i) {
     for (int other = first_from(task.all.places, begin, end, x - distance); other < end; ++other) {
       const int dx = static_cast<int>(task.all.places[other] & 0xffff) - x, dy = row - y;
       if (dx > distance) break;
-      if (dx * dx + dy * dy < distance * distance &&
-          outdoes(task.all.strengths[other], other, strength, i))
+      if (dx * dx + dy * dy < distance * distance && outdoes(task.all.strengths[other], other, strength, i))
         return true;
     }
   }
@@ -70,13 +69,13 @@ __device__ inline int compact(const ApartTask &task, int count, int *warp_sums) 
   return kept_before;
 }
 
-static __global__ void __launch_bounds__(kThreads)
-    keep_apart_kernel(const __grid_constant__ ApartTask task) {
+static __global__ void __launch_bounds__(kThreads) keep_apart_kernel(const __grid_constant__ ApartTask task) {
   __shared__ Selection block;
   __shared__ bool is_last;
   wait_for_kernel_ahead();
   const int count = static_cast<int>(task.progress->found), stride = static_cast<int>(gridDim.x) * kThreads;
-  for (int i = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x); i < count; i += stride)
+  for (int i = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x); i < count;
+       i += stride)
     task.kept[i] = is_outdone(task, i) ? 0 : 1;
   if (!is_last_block(&task.progress->apart_done, gridDim.x, &is_last)) return;
   const int kept = compact(task, count, block.warp_sums);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// From bits to a list: bands of tiles become stretches of it, each by the block that finishes its band, and the
-// last of these keeps the strongest where there are too many.
+// From bits to a list: bands of tiles become stretches of it, each by the block that finishes its band, and
+// the last of these keeps the strongest where there are too many.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,12 +16,13 @@ namespace cudavision::sigma2kp {
 
 // A band: a row of tiles.
 struct Band {
-  unsigned keypoints;   // in the tiles that are done
+  unsigned keypoints;  // in the tiles that are done
   unsigned tiles_done;
 };
 
 struct Progress {
-  unsigned next_tile;   // tiles are taken in raster order, so that who waits for a band waits for running blocks
+  unsigned
+      next_tile;  // tiles are taken in raster order, so that who waits for a band waits for running blocks
   unsigned bands_done;
   unsigned apart_done;  // blocks of the kernel that thins by distance
   unsigned found;       // keypoints before that
@@ -90,8 +91,8 @@ __device__ inline void select_strength(Selection &block, const std::uint64_t *st
 }
 
 // Lists the strongest in raster order: of those that equal the weakest of them, the first.
-__device__ inline void list_strongest(Selection &block, const AllKeypoints &all, int count, int most, bool wide,
-                                      Sigma2Keypoint *keypoints) {
+__device__ inline void list_strongest(Selection &block, const AllKeypoints &all, int count, int most,
+                                      bool wide, Sigma2Keypoint *keypoints) {
   select_strength(block, all.strengths, count, most, wide);
   const std::uint64_t weakest = block.prefix;
   const int ties = block.wanted, thread = static_cast<int>(threadIdx.x);
@@ -170,8 +171,7 @@ __device__ inline int list_band(const CollectTask &task, int band, int *warp_sum
   for (int w = first; w < end; ++w) {
     const int row = w / task.words_per_row, column = w - row * task.words_per_row;
     const int y = first_y + row;
-    if (column == 0 && task.all.row_begins != nullptr)
-      task.all.row_begins[y] = static_cast<unsigned>(at);
+    if (column == 0 && task.all.row_begins != nullptr) task.all.row_begins[y] = static_cast<unsigned>(at);
     for (unsigned word = __ldcg(&bits[w]); word != 0; word &= word - 1, ++at) {
       const int x = 32 * column + __ffs(static_cast<int>(word)) - 1;
       const std::uint64_t strength = strength_at(task, x, y);

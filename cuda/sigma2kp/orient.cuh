@@ -28,8 +28,9 @@ __device__ inline int dominant_bin(const unsigned *histogram, int bins, int lane
 }
 
 static __global__ void __launch_bounds__(kOrientThreads)
-    orient_kernel(ImageView<const std::uint8_t> luma, Sigma2List list, int window, int side, GradientOperator op,
-                  GradientWeight weight, const __grid_constant__ OrientationTable table) {
+    orient_kernel(ImageView<const std::uint8_t> luma, Sigma2List list, int window, int side,
+                  GradientOperator op, GradientWeight weight,
+                  const __grid_constant__ OrientationTable table) {
   CUDAVISION_DYNAMIC_SHARED(unsigned, histograms);  // of each warp
   wait_for_kernel_ahead();
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
@@ -38,13 +39,12 @@ static __global__ void __launch_bounds__(kOrientThreads)
   for (int i = static_cast<int>(blockIdx.x) * kOrientWarps + warp; i < count; i += stride) {
     for (int bin = lane; bin < table.bins; bin += 32) histogram[bin] = 0;
     __syncwarp();
-    const Region region = orientation_region(list.keypoints[i].x, list.keypoints[i].y, window, side,
-                                             {luma.width, luma.height});
+    const Region region =
+        orientation_region(list.keypoints[i].x, list.keypoints[i].y, window, side, {luma.width, luma.height});
     for (int p = lane; p < region.width * region.height; p += 32) {
       const int row = p / region.width, x = region.x + p - row * region.width, y = region.y + row;
       const Gradient g = gradient_of(op, [&luma, x, y](int dx, int dy) {
-        return static_cast<int>(
-            luma.row(clamp_index(y + dy, luma.height))[clamp_index(x + dx, luma.width)]);
+        return static_cast<int>(luma.row(clamp_index(y + dy, luma.height))[clamp_index(x + dx, luma.width)]);
       });
       const GradientSample sample = sample_of(g, weight, table);
       if (sample.weight != 0) atomicAdd(&histogram[sample.bin], sample.weight);

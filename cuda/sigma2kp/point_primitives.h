@@ -12,7 +12,7 @@ struct PointStyle {
   int origin_x = 0, origin_y = 0;  // of the keypoints' picture within the frame, in pixels
   int window = 5;                  // as in Sigma2KpParams
   int orientation_bins = 36;       // as in Sigma2KpParams
-  int size = 3;        // 1 to 255 pixels: a cross reaches so far to each side, an orientation four times as far
+  int size = 3;  // 1 to 255 pixels: a cross reaches so far to each side, an orientation four times as far
   int line_width = 1;  // pixels, 1 to 255
   Color color;
 };

@@ -23,8 +23,9 @@ Status validate(const Sigma2KpParams &p) {
   CUDAVISION_TRY(check_range("window", p.window, 3, 31));
   CUDAVISION_TRY(check_range("cell", p.cell, 2, 32));
   if (!(p.tau > 0 && p.tau < p.cell * 0.5))  // true of a NaN
-    return invalid_argument("tau (" + std::to_string(p.tau) + ") must be more than 0 and less than half of cell (" +
-                            std::to_string(p.cell) + ")");
+    return invalid_argument("tau (" + std::to_string(p.tau) +
+                            ") must be more than 0 and less than half of cell (" + std::to_string(p.cell) +
+                            ")");
   if (p.grids != 2 && p.grids != 4)
     return invalid_argument("grids must be 2 or 4, not " + std::to_string(p.grids));
   CUDAVISION_TRY(check_range("min-distance", p.min_distance, 0, 255));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of the sigma^2 detector: one kernel finds and lists the keypoints, without a host round trip
-// and without a plane of sums; one more thins the list by distance, one more counts orientations.
+// The CUDA backend of the sigma^2 detector: one kernel finds and lists the keypoints, without a host round
+// trip and without a plane of sums; one more thins the list by distance, one more counts orientations.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace cudavision::sigma2kp {
 namespace {
 
-constexpr std::size_t kStaticBytes = 4 << 10;  // of shared memory, at most
+constexpr std::size_t kStaticBytes = 4 << 10;   // of shared memory, at most
 constexpr std::size_t kWantedBytes = 48 << 10;  // of dynamic shared memory: several blocks fit everywhere
 constexpr int kMostApartBlocks = 264, kMostOrientBlocks = 1056;
 
@@ -52,7 +52,8 @@ __global__ void __launch_bounds__(kThreads)
   for (int i = thread; i < task.tile.words(); i += kThreads) {
     const int row = i / words_x;
     if (y + row >= plan.map.height) continue;
-    bits[static_cast<std::ptrdiff_t>(y + row) * task.words_per_row + x / 32 + i - row * words_x] = tile_bits[i];
+    bits[static_cast<std::ptrdiff_t>(y + row) * task.words_per_row + x / 32 + i - row * words_x] =
+        tile_bits[i];
     if (tile_bits[i] != 0) atomicAdd(&keypoints, static_cast<unsigned>(__popc(tile_bits[i])));
   }
   __syncthreads();
@@ -142,8 +143,8 @@ class Sigma2KpCuda final : public Sigma2Kp {
       CUDAVISION_TRY(bits_.allocate(static_cast<std::size_t>(words_per_row()) *
                                     static_cast<std::size_t>(plan_.map.height)));
       CUDAVISION_TRY(bands_.allocate(static_cast<std::size_t>(band_count_)));
-      CUDAVISION_TRY_CUDA(cudaMemsetAsync(bands_.data(), 0, static_cast<std::size_t>(band_count_) * sizeof(Band),
-                                          execution_.stream));
+      CUDAVISION_TRY_CUDA(cudaMemsetAsync(
+          bands_.data(), 0, static_cast<std::size_t>(band_count_) * sizeof(Band), execution_.stream));
       const std::size_t most = most_keypoints(plan_);
       CUDAVISION_TRY(strengths_.allocate(most));
       CUDAVISION_TRY(places_.allocate(most));
@@ -176,16 +177,14 @@ class Sigma2KpCuda final : public Sigma2Kp {
                            params.min_distance == 0};
     const auto kernel =
         plan_.is_wide() ? find_keypoints_kernel<std::uint64_t> : find_keypoints_kernel<std::uint32_t>;
-    return CUDAVISION_LAUNCH_EARLY("find_keypoints_kernel", kernel,
-                                   dim3(static_cast<unsigned>(tiles_x_ * band_count_)),
-                                   BlockSize(dim3(kThreads), shared_bytes(tile_, plan_)), execution_.stream,
-                                   bits_.data(), task);
+    return CUDAVISION_LAUNCH_EARLY(
+        "find_keypoints_kernel", kernel, dim3(static_cast<unsigned>(tiles_x_ * band_count_)),
+        BlockSize(dim3(kThreads), shared_bytes(tile_, plan_)), execution_.stream, bits_.data(), task);
   }
 
   Status keep_apart(const Sigma2KpParams &params, const Sigma2List &list) {
-    const ApartTask task{all(params),       kept_.data(),         progress_.data(),
-                         plan_.map.height,  params.min_distance,  params.max_keypoints,
-                         plan_.is_wide(),   list};
+    const ApartTask task{all(params),         kept_.data(),         progress_.data(), plan_.map.height,
+                         params.min_distance, params.max_keypoints, plan_.is_wide(),  list};
     const std::size_t most = (strengths_.count() + kThreads - 1) / kThreads;
     const auto blocks = static_cast<unsigned>(std::clamp<std::size_t>(most, 1, kMostApartBlocks));
     return CUDAVISION_LAUNCH_EARLY("keep_apart_kernel", keep_apart_kernel, dim3(blocks), dim3(kThreads),
@@ -197,7 +196,8 @@ class Sigma2KpCuda final : public Sigma2Kp {
     const std::size_t bytes = static_cast<std::size_t>(kOrientWarps * table_.bins) * sizeof(unsigned);
     return CUDAVISION_LAUNCH_EARLY("orient_kernel", orient_kernel, dim3(static_cast<unsigned>(blocks)),
                                    BlockSize(dim3(kOrientThreads), bytes), execution_.stream, luma, list,
-                                   params.window, params.orientation_window, params.op, params.weight, table_);
+                                   params.window, params.orientation_window, params.op, params.weight,
+                                   table_);
   }
 
   Execution execution_;

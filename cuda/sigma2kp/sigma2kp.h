@@ -2,10 +2,10 @@
 // The sigma^2 detector: keypoints where the local variance of a picture is greatest, and their orientation.
 //
 // Source: B. Zalesky and Ph. Trotski, "Parallel version of detector of extremal key points on images",
-// Informatics 15-3, 2018: equations 1 and 2, and the algorithm of section 2. The variance of a window of k x k
-// pixels is compared as the integer S = k^2 sum(I^2) - (sum I)^2 = k^4 sigma^2, so that ties are ties. A window
-// is named by its top left pixel; those that lie wholly inside the picture count, and so do squares of l x l
-// windows that lie wholly among them.
+// Informatics 15-3, 2018: equations 1 and 2, and the algorithm of section 2. The variance of a window of k
+// x k pixels is compared as the integer S = k^2 sum(I^2) - (sum I)^2 = k^4 sigma^2, so that ties are ties.
+// A window is named by its top left pixel; those that lie wholly inside the picture count, and so do
+// squares of l x l windows that lie wholly among them.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,13 @@
 namespace cudavision {
 
 enum class Sigma2Definition {
-  // Section 2: squares that tile the plane, and tile it again shifted by half a side (l / 2 rounded down). The
-  // greatest S of a square, the first in raster order of equal ones, is a keypoint where it is not also the
-  // least and lies nearer than tau to the square's centre, (l / 2, l / 2) right of and below its first window.
+  // Section 2: squares that tile the plane, and tile it again shifted by half a side (l / 2 rounded down).
+  // The greatest S of a square, the first in raster order of equal ones, is a keypoint where it is not also
+  // the least and lies nearer than tau to the square's centre, (l / 2, l / 2) right of and below its first
+  // window.
   grid,
-  // Equation 2: p is a keypoint when for any q not farther than tau the square of q, [q - l / 2, q - l / 2 + l)
-  // with l / 2 rounded down, has no greater S than that of p, and a lesser one.
+  // Equation 2: p is a keypoint when for some q not farther than tau the square of q, from q - l / 2 (rounded
+  // down) on, holds p, no greater S than that of p, and a lesser one.
   dense,
 };
 
@@ -39,9 +40,9 @@ struct Sigma2KpParams {
   int min_distance = 0;
   int max_keypoints = 65536;  // those of greatest S, the first of equal ones: 1 to 1,000,000
   // The orientation: which bin of the histogram of gradients around the keypoint holds most, the first of
-  // equals. Bins are half-open from 360 i / L degrees on, exactly (gradient/orientation.h); a gradient that is
-  // zero is not counted. The square has its centre where the window has it, or half a pixel left of and above
-  // it; where it leaves the picture it is clipped.
+  // equals. Bins are half-open from 360 i / L degrees on, exactly (gradient/orientation.h); a gradient that
+  // is zero is not counted. The square has its centre where the window has it, or half a pixel left of and
+  // above it; where it leaves the picture it is clipped.
   bool orientation = false;
   int orientation_window = 16;  // pixels: 2 to 64
   int orientation_bins = 36;    // 1 to 360
@@ -57,8 +58,8 @@ Status validate(const Sigma2KpParams &params);
 constexpr int kNoOrientation = -1;  // not asked for, or no gradient around the keypoint
 
 struct Sigma2Keypoint {
-  std::uint64_t strength;     // S, less than 2^34
-  std::uint16_t x, y;         // the top left pixel of its window
+  std::uint64_t strength;    // S, less than 2^34
+  std::uint16_t x, y;        // the top left pixel of its window
   std::int32_t orientation;  // the bin, or kNoOrientation
 
   friend bool operator==(const Sigma2Keypoint &, const Sigma2Keypoint &) = default;
@@ -93,17 +94,18 @@ class Sigma2Kp {
  public:
   virtual ~Sigma2Kp() = default;
 
-  // luma: h x w, uint8, in the backend's memory, of the size given to make_sigma2kp; smaller than a window or
-  // than a square of windows it has no keypoint. The list is the same on both backends and for every order of
-  // threads. CUDA: enqueues one kernel, one more with min_distance and one more with orientation. Allocates only
-  // in the first call and when parameters change. Refuses what validate() refuses; errors of memory name bytes.
+  // luma: h x w, uint8, in the backend's memory, of the size given to make_sigma2kp; smaller than a window
+  // or than a square of windows it has no keypoint. The list is the same on both backends and for every
+  // order of threads. CUDA: enqueues one kernel, one more with min_distance and one more with orientation.
+  // Allocates only in the first call and when parameters change. Refuses what validate() refuses; errors of
+  // memory name bytes.
   virtual Status run(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params,
                      const Sigma2List &list) = 0;
 };
 
-// Scratch. CUDA: a bit a pixel, and 12 bytes for every keypoint that there can be: (one a square of each grid,
-// one a pixel of `dense`), 13 with min_distance. CPU: some 70 rows of 4 or 8 bytes a pixel for each thread, and
-// 2 or 4 bytes a pixel with orientation.
+// Scratch. CUDA: a bit a pixel, and 12 bytes for every keypoint that there can be (one a square of each
+// grid, one a pixel of `dense`), 13 with min_distance. CPU: some 70 rows of 4 or 8 bytes a pixel for each
+// thread, and 2 or 4 bytes a pixel with orientation.
 Status make_sigma2kp(const Execution &execution, Size size, std::unique_ptr<Sigma2Kp> *room);
 
 }  // namespace cudavision

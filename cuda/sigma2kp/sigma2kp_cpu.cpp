@@ -43,8 +43,8 @@ class FinderOf final : public Finder {
     workers_.run(static_cast<int>(strips_.size()), [&](int strip, int slot) {
       Keypoints &found = strips_[static_cast<std::size_t>(strip)];
       found.clear();
-      finders_[static_cast<std::size_t>(slot)].find(
-          luma, strip * strip_rows_, std::min(rows_, (strip + 1) * strip_rows_), &found);
+      finders_[static_cast<std::size_t>(slot)].find(luma, strip * strip_rows_,
+                                                    std::min(rows_, (strip + 1) * strip_rows_), &found);
     });
     keypoints->clear();
     for (const Keypoints &found : strips_) keypoints->insert(keypoints->end(), found.begin(), found.end());
@@ -121,7 +121,8 @@ class Sigma2KpCpu final : public Sigma2Kp {
     keep_.assign(keypoints_.size(), 1);
     for_each_keypoint(count, [&](int i, int) {
       const Sigma2Keypoint &point = all[i];
-      const int top = std::max(0, point.y - distance), bottom = std::min(size_.height - 1, point.y + distance);
+      const int top = std::max(0, point.y - distance),
+                bottom = std::min(size_.height - 1, point.y + distance);
       for (int y = top; y <= bottom; ++y) {
         const Sigma2Keypoint *end = all + row_begin_[static_cast<std::size_t>(y) + 1];
         const Sigma2Keypoint *other =
@@ -164,7 +165,8 @@ class Sigma2KpCpu final : public Sigma2Kp {
   void orient_in(std::vector<Map> &samples, ImageView<const std::uint8_t> luma, const Sigma2KpParams &params,
                  const OrientationTable &table, const Sigma2List &list) {
     samples.resize(static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height));
-    while (static_cast<int>(gradients_.size()) < workers_.thread_count()) gradients_.emplace_back(size_.width);
+    while (static_cast<int>(gradients_.size()) < workers_.thread_count())
+      gradients_.emplace_back(size_.width);
     const ImageView<Map> map{samples.data(), static_cast<std::ptrdiff_t>(sizeof(Map)) * size_.width,
                              size_.width, size_.height};
     workers_.run(divide_up(size_.height, kMapRowsPerTask), [&](int task, int slot) {

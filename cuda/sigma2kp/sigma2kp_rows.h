@@ -22,9 +22,9 @@ void slide_columns(const std::uint8_t *entering, const std::uint8_t *leaving, in
 void respond(ColumnSums columns, int window, int count, std::uint32_t *strengths);
 void respond(ColumnSums columns, int window, int count, std::uint64_t *strengths);
 
-// The greatest and the least of `length` rows of `count` elements, stride elements apart, and then of `length`
-// such columns side by side: most[x] and least[x] are those of the square whose top left is column x of the
-// first row. Needs count + length columns.
+// The greatest and the least of `length` rows of `count` elements, stride elements apart, and then of
+// `length` such columns side by side: most[x] and least[x] are those of the square whose top left is column
+// x of the first row. Needs count + length columns.
 void find_extremes(const std::uint32_t *rows, std::ptrdiff_t stride, int length, int count,
                    std::uint32_t *most, std::uint32_t *least);
 void find_extremes(const std::uint64_t *rows, std::ptrdiff_t stride, int length, int count,

@@ -48,7 +48,9 @@ Plan make_plan(Size picture, const Sigma2KpParams &params);
 // How many keypoints there can be.
 std::size_t most_keypoints(const Plan &plan);
 
-CUDAVISION_HOST_DEVICE constexpr int floor_divide(int n, int d) { return n >= 0 ? n / d : -((d - 1 - n) / d); }
+CUDAVISION_HOST_DEVICE constexpr int floor_divide(int n, int d) {
+  return n >= 0 ? n / d : -((d - 1 - n) / d);
+}
 
 // S of a window: of the sums of its pixels and of their squares. Wraps, and is right where the result fits T.
 template <typename T>

@@ -13,7 +13,8 @@ template <typename T>
 StripFinder<T>::StripFinder(const Plan &plan, int rows)
     : plan_(plan),
       stride_(plan.map.width + plan.window - 1 + kRowPadding),
-      strengths_(static_cast<std::size_t>(stride_) * static_cast<std::size_t>(rows + plan.before + plan.after)),
+      strengths_(static_cast<std::size_t>(stride_) *
+                 static_cast<std::size_t>(rows + plan.before + plan.after)),
       most_(static_cast<std::size_t>(stride_)),
       least_(most_.size()),
       sum_(most_.size()),
@@ -71,8 +72,8 @@ void StripFinder<T>::mark_squares(Offset grid) {
 // Most squares have their peak elsewhere: only of the others it is asked which comes first.
 template <typename T>
 void StripFinder<T>::mark_square(int x, int y, T peak) {
-  const bool has_near = std::any_of(near_.begin(), near_.end(),
-                                    [&](Offset at) { return row(y + at.y)[x + at.x] == peak; });
+  const bool has_near =
+      std::any_of(near_.begin(), near_.end(), [&](Offset at) { return row(y + at.y)[x + at.x] == peak; });
   if (!has_near) return;
   for (int dy = 0; dy < plan_.cell; ++dy) {
     const T *strengths = row(y + dy) + x, *end = strengths + plan_.cell;
@@ -110,8 +111,8 @@ void StripFinder<T>::list_marks(std::vector<Sigma2Keypoint> *keypoints) {
       if (eight == 0) continue;
       for (int i = x; i < std::min(x + 8, plan_.map.width); ++i)
         if (marked[i] != 0)
-          keypoints->push_back({row(y)[i], static_cast<std::uint16_t>(i), static_cast<std::uint16_t>(y),
-                                kNoOrientation});
+          keypoints->push_back(
+              {row(y)[i], static_cast<std::uint16_t>(i), static_cast<std::uint16_t>(y), kNoOrientation});
     }
   }
 }

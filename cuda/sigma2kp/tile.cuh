@@ -17,12 +17,12 @@ constexpr int kRowColumns = 16;  // columns of S for which a thread slides the s
 constexpr int kDenseRows = 8;    // squares below each other whose greatest a thread finds
 constexpr int kMaxTileWords = 64;
 
-// The tile's size, and how it lies in shared memory: S, then the column sums of `chunk` rows of S. Pitches are
-// odd numbers of elements, so that threads which take a row each meet different banks.
+// The tile's size, and how it lies in shared memory: S, then the column sums of `chunk` rows of S. Pitches
+// are odd numbers of elements, so that threads which take a row each meet different banks.
 struct Tile {
-  int width, height;            // of the windows that it decides about: width is a multiple of 32
+  int width, height;              // of the windows that it decides about: width is a multiple of 32
   int strength_pitch, sum_pitch;  // elements
-  int chunk;                    // rows
+  int chunk;                      // rows
 
   CUDAVISION_HOST_DEVICE int words() const { return width / 32 * height; }
 };
@@ -72,7 +72,8 @@ __device__ inline void add_pixel(Sums &sums, int pixel) {
   sums.squares += static_cast<unsigned>(pixel * pixel);
 }
 
-// The sums of columns for `rows` rows of windows from row y on: a thread for each column and kColumnRows rows.
+// The sums of columns for `rows` rows of windows from row y on: a thread for each column and kColumnRows
+// rows.
 template <typename T>
 __device__ void sum_columns(const TileWork<T> &work, ImageView<const std::uint8_t> luma, int y, int rows) {
   const int window = work.plan.window, columns = work.has.x1 - work.has.x0 + window - 1;

@@ -67,7 +67,8 @@ testing::AssertionResult same_points(const Points &actual, const Keypoints &expe
     const bool same_angle = e.orientation == cudavision::kNoOrientation
                                 ? std::isnan(actual[i].angle)
                                 : actual[i].angle == static_cast<float>(angle);
-    if (actual[i].x != x || actual[i].y != y || actual[i].response != static_cast<float>(variance) || !same_angle)
+    if (actual[i].x != x || actual[i].y != y || actual[i].response != static_cast<float>(variance) ||
+        !same_angle)
       return testing::AssertionFailure()
              << "keypoint " << i << ": " << actual[i].x << ", " << actual[i].y << " response "
              << actual[i].response << " angle " << actual[i].angle << " instead of " << x << ", " << y << " "
@@ -91,8 +92,8 @@ VideoFrame with_points(const VideoFrame &frame, const Points &points, std::uint3
                             static_cast<std::int16_t>(size), 0});
       continue;
     }
-    primitives.push_back({Primitive::Kind::point, static_cast<std::uint8_t>(3 * width), color_in(frame, argb), x,
-                          y, 0, 0});
+    primitives.push_back(
+        {Primitive::Kind::point, static_cast<std::uint8_t>(3 * width), color_in(frame, argb), x, y, 0, 0});
     primitives.push_back({Primitive::Kind::line, line_width, color_in(frame, argb), x, y,
                           static_cast<std::int16_t>(x + rounded(reach * std::cos(p.angle))),
                           static_cast<std::int16_t>(y + rounded(reach * std::sin(p.angle)))});
@@ -177,7 +178,8 @@ TEST_F(CudaSigma2Kp, each_parameter_does_what_the_definition_says) {
   for (const auto &setting : settings) {
     Harness element(std::string("cudasigma2kp display=false ") + setting.description);
     P params, changed;
-    params.orientation = changed.orientation = std::string(setting.description).starts_with("orientation=true ");
+    params.orientation = changed.orientation =
+        std::string(setting.description).starts_with("orientation=true ");
     setting.change(changed);
     const Keypoints expected = defined(frame, changed).keypoints;
     EXPECT_NE(expected, defined(frame, params).keypoints) << setting.description;
@@ -243,8 +245,10 @@ TEST_F(CudaSigma2Kp, keypoints_beyond_the_maximum_are_counted_and_warned_of_once
 
 TEST_F(CudaSigma2Kp, tau_beyond_half_a_cell_at_the_start_is_an_error_that_names_both) {
   for (const char *description : {"tau=2", "cell=2", "cell=32 tau=15.999 window=3 cell=31"}) {
-    const Owned<GstElement> element = parse(std::string("cudasigma2kp ") + description + " backend=" + backend());
-    EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE) << description;
+    const Owned<GstElement> element =
+        parse(std::string("cudasigma2kp ") + description + " backend=" + backend());
+    EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE)
+        << description;
     const auto error = take_error(element.get());
     EXPECT_TRUE(is(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "tau ("));
     EXPECT_TRUE(is(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "cell ("));
@@ -258,7 +262,8 @@ TEST_F(CudaSigma2Kp, tau_beyond_half_a_cell_in_playing_warns_once_and_the_last_v
   EXPECT_TRUE(same_points(points_from(&element, frame), expected, {}));
   g_object_set(element.element(), "tau", 2.5, nullptr);
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(same_points(points_from(&element, frame), expected, {}));
-  EXPECT_TRUE(is(take_warning(element.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "tau (2.5"));
+  EXPECT_TRUE(
+      is(take_warning(element.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "tau (2.5"));
   EXPECT_FALSE(take_warning(element.element()));
   g_object_set(element.element(), "cell", 6, nullptr);
   Sigma2KpParams params;
@@ -299,10 +304,10 @@ TEST_F(CudaSigma2Kp, refused_numbers_warn_and_change_nothing) {
   const struct {
     const char *property;
     int least, most;
-  } limits[] = {{"window", 3, 31},         {"cell", 2, 32},
-                {"min-distance", 0, 255},  {"max-keypoints", 1, 1000000},
-                {"point-size", 1, 255},    {"orientation-window", 2, 64},
-                {"line-width", 1, 255},    {"orientation-bins", 1, 360}};
+  } limits[] = {{"window", 3, 31},        {"cell", 2, 32},
+                {"min-distance", 0, 255}, {"max-keypoints", 1, 1000000},
+                {"point-size", 1, 255},   {"orientation-window", 2, 64},
+                {"line-width", 1, 255},   {"orientation-bins", 1, 360}};
   for (const auto &limit : limits) {
     for (const int value : {limit.least, limit.most}) {
       g_object_set(element.get(), limit.property, value, nullptr);

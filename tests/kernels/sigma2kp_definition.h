@@ -105,8 +105,7 @@ inline Keypoints defined_keypoints(const Picture &picture, const Sigma2KpParams 
   Keypoints keypoints;
   for (int y = 0; y < s.height(); ++y)
     for (int x = 0; x < s.width(); ++x)
-      if (marks.at(x, y) != 0 ||
-          (p.definition == Sigma2Definition::dense && is_dense_keypoint(s, p, x, y)))
+      if (marks.at(x, y) != 0 || (p.definition == Sigma2Definition::dense && is_dense_keypoint(s, p, x, y)))
         keypoints.push_back({static_cast<std::uint64_t>(s.at(x, y)), static_cast<std::uint16_t>(x),
                              static_cast<std::uint16_t>(y), kNoOrientation});
   return keypoints;
@@ -151,7 +150,8 @@ inline int defined_orientation(const Picture &picture, const Sigma2KpParams &p, 
       if (i < 0 || j < 0 || i >= picture.width() || j >= picture.height()) continue;
       const Gradient g = defined_gradient(picture, i, j, p.op);
       if (g == Gradient{}) continue;
-      sums[static_cast<std::size_t>(defined_bin(g.dx, g.dy, p.orientation_bins))] += fixed_weight(g, p.weight);
+      sums[static_cast<std::size_t>(defined_bin(g.dx, g.dy, p.orientation_bins))] +=
+          fixed_weight(g, p.weight);
     }
   int best = kNoOrientation;
   std::uint64_t most = 0;
@@ -176,13 +176,13 @@ inline FoundKeypoints definition(const Picture &picture, const Sigma2KpParams &p
 
 inline testing::AssertionResult same_keypoints(const FoundKeypoints &actual, const FoundKeypoints &expected) {
   if (actual.found != expected.found || actual.keypoints.size() != expected.keypoints.size())
-    return testing::AssertionFailure() << actual.keypoints.size() << " keypoints of " << actual.found
-                                       << " instead of " << expected.keypoints.size() << " of "
-                                       << expected.found;
+    return testing::AssertionFailure()
+           << actual.keypoints.size() << " keypoints of " << actual.found << " instead of "
+           << expected.keypoints.size() << " of " << expected.found;
   for (std::size_t i = 0; i < actual.keypoints.size(); ++i)
     if (!(actual.keypoints[i] == expected.keypoints[i]))
-      return testing::AssertionFailure() << "keypoint " << i << " is " << actual.keypoints[i] << " instead of "
-                                         << expected.keypoints[i];
+      return testing::AssertionFailure()
+             << "keypoint " << i << " is " << actual.keypoints[i] << " instead of " << expected.keypoints[i];
   return testing::AssertionSuccess();
 }
 

@@ -70,8 +70,8 @@ TEST_P(Sigma2Orientation, largest_weights_do_not_overflow) {
 TEST_P(Sigma2Orientation, ramp_has_the_bin_of_its_direction) {
   const Size size{40, 40};
   Sigma2Room room(execution(), size);
-  constexpr int kDirections[][2] = {{1, 0}, {1, 1}, {0, 1}, {-1, 1}, {-1, 0}, {-1, -1}, {0, -1}, {1, -1},
-                                    {2, 1}, {1, 2}, {-2, 1}, {-1, 2}, {3, 1}, {1, -3}};
+  constexpr int kDirections[][2] = {{1, 0},  {1, 1}, {0, 1}, {-1, 1}, {-1, 0}, {-1, -1}, {0, -1},
+                                    {1, -1}, {2, 1}, {1, 2}, {-2, 1}, {-1, 2}, {3, 1},   {1, -3}};
   for (const auto &[dx, dy] : kDirections)
     for (const int bins : {1, 2, 3, 4, 7, 8, 9, 36, 72, 360}) {
       Picture picture(size);
@@ -130,9 +130,8 @@ TEST_P(Sigma2Orientation, keypoint_without_gradient_has_none) {
   wide.tau = 1.99, wide.definition = cudavision::Sigma2Definition::dense;
   found = room.run(dots, wide);
   ASSERT_TRUE(same_keypoints(found, definition(dots, wide)));
-  const auto none = std::count_if(found.keypoints.begin(), found.keypoints.end(), [](const auto &k) {
-    return k.orientation == cudavision::kNoOrientation;
-  });
+  const auto none = std::count_if(found.keypoints.begin(), found.keypoints.end(),
+                                  [](const auto &k) { return k.orientation == cudavision::kNoOrientation; });
   EXPECT_GT(none, 0);
   EXPECT_LT(none, static_cast<long>(found.keypoints.size()));
 }

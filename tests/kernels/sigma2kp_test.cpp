@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Keypoints of local variance against their definition in straight loops, and what must hold of them, on every
-// backend.
+// Keypoints of local variance against their definition in straight loops, and what must hold of them, on
+// every backend.
 #include <limits>
 
 #include "kernels/sigma2kp_room.h"
@@ -321,7 +321,8 @@ TEST_P(Sigma2Kp, values_out_of_range_are_refused_and_named) {
   for (const int v : {0, 1, 3, 5}) check("grids", [v](Sigma2KpParams &p) { p.grids = v; });
   for (const int v : {-1, 256}) check("min-distance", [v](Sigma2KpParams &p) { p.min_distance = v; });
   for (const int v : {0, 1000001}) check("max-keypoints", [v](Sigma2KpParams &p) { p.max_keypoints = v; });
-  for (const int v : {1, 65}) check("orientation-window", [v](Sigma2KpParams &p) { p.orientation_window = v; });
+  for (const int v : {1, 65})
+    check("orientation-window", [v](Sigma2KpParams &p) { p.orientation_window = v; });
   for (const int v : {0, 361}) check("orientation-bins", [v](Sigma2KpParams &p) { p.orientation_bins = v; });
   EXPECT_TRUE(succeeds(validate(grid(3, 2, 0.01, 4))));
   EXPECT_TRUE(succeeds(validate(dense(31, 32, 15.99))));
@@ -359,7 +360,8 @@ TEST_P(Sigma2Kp, frame_is_a_launch_and_one_more_for_each_of_distance_and_orienta
       run();
       budget.expect_launches_alone(1u + apart + turned);
       finish(execution());
-      // In a tile: one for its turn, one for its number of keypoints, one that it is done; some for each band.
+      // In a tile: one for its turn, one for its number of keypoints, one that it is done; some for each
+      // band.
       EXPECT_LE(budget.spent().global_atomics, 3u * 4 + 4u * 2 + 2u * 300);
     }
 }
