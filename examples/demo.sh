@@ -54,6 +54,7 @@ show histogram cudahistogram mode=channels message=true
 show local-gradients cudalocalhist window-width=8 window-height=8 message=true
 show flow-wheel cudaopticalflow preset=medium message=true
 show flow-arrows cudaopticalflow preset=fast display-mode=arrows message=true
+show keypoints cudasigma2kp orientation=true window=7 cell=8 tau=3.9 min-distance=8 color=0xff00ff00 message=true
 
 echo
 echo "histogram.jsonl: cudahistogram display=false ! cudavisionjson"

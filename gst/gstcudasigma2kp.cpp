@@ -206,11 +206,11 @@ Status check_settings(GstCudaVisionFilter *filter) {
 }
 
 GType definition_type() {
-  static const GEnumValue values[] = {{static_cast<int>(Sigma2Definition::grid),
-                                       "The greatest of each square of grids that cover the picture", "grid"},
-                                      {static_cast<int>(Sigma2Definition::dense),
-                                       "The greatest of any square: several times as many", "dense"},
-                                      {0, nullptr, nullptr}};
+  static const GEnumValue values[] = {
+      {static_cast<int>(Sigma2Definition::grid),
+       "The greatest of each square of grids that cover the picture", "grid"},
+      {static_cast<int>(Sigma2Definition::dense), "The greatest of any square: many times as many", "dense"},
+      {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("GstCudaVisionSigma2Definition", values);
   return type;
 }
