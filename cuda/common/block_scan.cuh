@@ -7,8 +7,8 @@
 namespace cudavision {
 
 // The sum of value over the threads before this one, and over all of them. warp_sums: shared memory for
-// kThreads / 32 + 1 numbers. All kThreads threads of the block call; barriers inside, the last one after the
-// last read.
+// kThreads / 32 + 1 numbers, of these calls alone: a warp writes its own number only when all of its lanes
+// have read the last one. All kThreads threads of the block call; two barriers inside.
 template <int kThreads>
 __device__ inline int block_exclusive_sum(int value, int *warp_sums, int *total) {
   constexpr int kWarps = kThreads / 32;
@@ -26,10 +26,8 @@ __device__ inline int block_exclusive_sum(int value, int *warp_sums, int *total)
     warp_sums[kWarps] = sum;
   }
   __syncthreads();
-  const int before = warp_sums[warp] + up_to_here - value;
   *total = warp_sums[kWarps];
-  __syncthreads();
-  return before;
+  return warp_sums[warp] + up_to_here - value;
 }
 
 }  // namespace cudavision

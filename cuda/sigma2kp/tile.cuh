@@ -128,21 +128,19 @@ __device__ void respond(const TileWork<T> &work, ImageView<const std::uint8_t> l
   }
 }
 
-// A square of a grid: its greatest S, the first in raster order.
+// A square of a grid: its greatest S, the first in raster order. That of a flat square is its corner, which is
+// near to no centre.
 template <typename T>
 __device__ void mark_square(const TileWork<T> &work, int x, int y) {
   const int side = work.plan.cell;
-  T most = work.strength(x, y), least = most;
+  T most = work.strength(x, y);
   int most_x = 0, most_y = 0;
   for (int dy = 0; dy < side; ++dy) {
     const T *row = &work.strength(x, y + dy);
-    for (int dx = 0; dx < side; ++dx) {
-      const T s = row[dx];
-      if (s > most) most = s, most_x = dx, most_y = dy;
-      if (s < least) least = s;
-    }
+    for (int dx = 0; dx < side; ++dx)
+      if (row[dx] > most) most = row[dx], most_x = dx, most_y = dy;
   }
-  if (most > least && work.plan.is_near(most_x, most_y)) work.mark(x + most_x, y + most_y);
+  if (work.plan.is_near(most_x, most_y)) work.mark(x + most_x, y + most_y);
 }
 
 // A thread for each square that can have a keypoint in the tile.

@@ -188,17 +188,24 @@ TEST_P(Sigma2Kp, translation_by_cells_moves_the_set) {
 
 // Half of the pixels black, half white: S is as large as it can be, above 2^32 from windows of 23 on.
 TEST_P(Sigma2Kp, largest_variance_does_not_overflow) {
-  std::uint64_t largest = 0;
+  const Size size = kEmulated ? Size{70, 45} : Size{100, 80};
+  Picture blobs = smooth_noise(size, 5, 20);  // S goes from 0 to its most within a few pixels
+  for (std::uint8_t &pixel : blobs.pixels()) pixel = pixel >= 128 ? 255 : 0;
+  std::uint64_t largest = 0, largest_of_23 = 0;
   for (const int window : {21, 22, 23, 30, 31}) {
-    Picture picture = checkerboard(kEmulated ? Size{60, 45} : Size{100, 80}, window / 2, 0, 255);
-    picture.at(30, 20) ^= 255, picture.at(50, 33) ^= 255;
-    for (const Sigma2KpParams &params : {grid(window, 4, 1.9), grid(window, 9, 4), dense(window, 4, 1)}) {
-      ASSERT_TRUE(equals_definition(execution(), picture, params));
-      for (const Sigma2Keypoint &k : definition(picture, params).keypoints)
-        largest = std::max(largest, k.strength);
-    }
+    Picture board = checkerboard(size, window / 2, 0, 255);
+    board.at(30, 20) ^= 255, board.at(50, 33) ^= 255;
+    for (const Picture &picture : {board, blobs})
+      for (const Sigma2KpParams &params : {grid(window, 4, 1.9), grid(window, 9, 4), dense(window, 4, 1)}) {
+        ASSERT_TRUE(equals_definition(execution(), picture, params));
+        for (const Sigma2Keypoint &k : definition(picture, params).keypoints) {
+          largest = std::max(largest, k.strength);
+          if (window == 23) largest_of_23 = std::max(largest_of_23, k.strength);
+        }
+      }
   }
   EXPECT_GT(largest, std::uint64_t{15000000000}) << "not the limit";
+  EXPECT_GT(largest_of_23, std::uint64_t{1} << 32);
 }
 
 // Many squares with several greatest values, and with nothing else.
