@@ -16,8 +16,10 @@
 namespace cudavision::sigma2kp {
 namespace {
 
-constexpr std::size_t kStaticBytes = 4 << 10;   // of shared memory, at most
-constexpr std::size_t kWantedBytes = 48 << 10;  // of dynamic shared memory: several blocks fit everywhere
+constexpr std::size_t kStaticBytes = 4 << 10;  // of shared memory, at most
+// Of dynamic shared memory: sums are made in several steps where one would take more than this, so that as many
+// blocks fit as have threads; and tiles are smaller where they would take more than that.
+constexpr std::size_t kStepBytes = 24 << 10, kTileBytes = 48 << 10;
 constexpr int kMostApartBlocks = 264, kMostOrientBlocks = 1056;
 
 template <typename T>
@@ -41,11 +43,7 @@ __global__ void __launch_bounds__(kThreads)
                    min(x + task.tile.width + plan.after, plan.map.width),
                    min(y + task.tile.height + plan.after, plan.map.height)};
   auto *strengths = reinterpret_cast<T *>(shared);
-  const int rows = task.tile.height + plan.before + plan.after;
-  const std::size_t strengths_end =
-      (static_cast<std::size_t>(rows) * static_cast<std::size_t>(task.tile.strength_pitch) * sizeof(T) + 15) /
-      16 * 16;
-  auto *sums = reinterpret_cast<Sums *>(shared + strengths_end);
+  auto *sums = reinterpret_cast<Sums *>(shared + strength_bytes(task.tile, plan));
   mark_tile(TileWork<T>{plan, task.tile, x, y, has, strengths, sums, tile_bits}, task.luma);
 
   const int words_x = task.tile.width / 32;
@@ -76,9 +74,9 @@ Tile make_tile(const Plan &plan) {
   for (const Size size : {Size{64, 32}, Size{64, 16}, Size{32, 32}, Size{32, 16}, Size{32, 8}}) {
     const int columns = size.width + plan.before + plan.after, rows = size.height + plan.before + plan.after;
     tile = {size.width, size.height, odd(columns), odd(columns + plan.window - 1), rows};
-    while (tile.chunk > kColumnRows && shared_bytes(tile, plan) > kWantedBytes)
+    while (tile.chunk > kColumnRows && shared_bytes(tile, plan) > kStepBytes)
       tile.chunk = divide_up(tile.chunk, 2);
-    if (shared_bytes(tile, plan) <= kWantedBytes) break;
+    if (shared_bytes(tile, plan) <= kTileBytes) break;
   }
   return tile;
 }

@@ -40,7 +40,7 @@ struct Plan {
   CUDAVISION_HOST_DEVICE int squares(int count, int offset) const {
     return count < offset + cell ? 0 : (count - offset) / cell;
   }
-  bool is_wide() const { return window > kWidestNarrow; }
+  CUDAVISION_HOST_DEVICE bool is_wide() const { return window > kWidestNarrow; }
 };
 
 Plan make_plan(Size picture, const Sigma2KpParams &params);

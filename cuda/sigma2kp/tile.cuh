@@ -12,9 +12,9 @@
 namespace cudavision::sigma2kp {
 
 constexpr int kThreads = 256;
-constexpr int kColumnRows = 8;   // rows of S for which a thread slides one column's sums
-constexpr int kRowColumns = 16;  // columns of S for which a thread slides the sums of one row
-constexpr int kDenseRows = 8;    // squares below each other whose greatest a thread finds
+constexpr int kColumnRows = 8;  // rows of S for which a thread slides one column's sums
+constexpr int kRowColumns = 8;  // columns of S for which a thread slides the sums of one row
+constexpr int kDenseRows = 8;   // squares below each other whose greatest a thread finds
 constexpr int kMaxTileWords = 64;
 
 // The tile's size, and how it lies in shared memory: S, then the column sums of `chunk` rows of S. Pitches
@@ -31,7 +31,7 @@ struct Sums {
   std::uint32_t sum, squares;
 };
 
-inline std::size_t strength_bytes(const Tile &tile, const Plan &plan) {
+CUDAVISION_HOST_DEVICE inline std::size_t strength_bytes(const Tile &tile, const Plan &plan) {
   const auto rows = static_cast<std::size_t>(tile.height + plan.before + plan.after);
   const std::size_t bytes = rows * static_cast<std::size_t>(tile.strength_pitch) * (plan.is_wide() ? 8 : 4);
   return (bytes + 15) / 16 * 16;

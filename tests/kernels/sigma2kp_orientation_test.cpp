@@ -21,6 +21,7 @@ CUDAVISION_TEST_ON_EVERY_BACKEND(Sigma2Orientation);
 Sigma2KpParams oriented(int side, int bins, GradientOperator op = GradientOperator::sobel,
                         GradientWeight weight = GradientWeight::count) {
   Sigma2KpParams p;
+  p.max_keypoints = 1000;
   p.orientation = true, p.orientation_window = side, p.orientation_bins = bins, p.op = op, p.weight = weight;
   return p;
 }

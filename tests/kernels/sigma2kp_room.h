@@ -25,7 +25,9 @@ class Sigma2Room {
 
   FoundKeypoints run(const Picture &picture, const Sigma2KpParams &params) {
     luma_.upload(picture);
-    const TestImage<std::uint64_t> list(execution_, Size{2, params.max_keypoints}, {"", 8, 1, 0});
+    // No more than this can be listed.
+    const int room = std::min(params.max_keypoints, picture.width() * picture.height());
+    const TestImage<std::uint64_t> list(execution_, Size{2, room}, {"", 8, 1, 0});
     const TestImage<std::uint32_t> count(execution_, Size{2, 1}, {"", 4, 1, 0});
     EXPECT_TRUE(succeeds(room_->run(luma_.view(), params,
                                     {reinterpret_cast<Sigma2Keypoint *>(list.view().data),
@@ -38,7 +40,7 @@ class Sigma2Room {
     const int listed = static_cast<int>(counts.at(0, 0));
     result.found = static_cast<int>(counts.at(1, 0));
     EXPECT_EQ(listed, std::min(result.found, params.max_keypoints));
-    result.keypoints.resize(static_cast<std::size_t>(std::clamp(listed, 0, params.max_keypoints)));
+    result.keypoints.resize(static_cast<std::size_t>(std::clamp(listed, 0, room)));
     std::memcpy(static_cast<void *>(result.keypoints.data()), words.row(0),
                 result.keypoints.size() * sizeof(Sigma2Keypoint));
     return result;
