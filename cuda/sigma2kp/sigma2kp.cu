@@ -17,8 +17,8 @@ namespace cudavision::sigma2kp {
 namespace {
 
 constexpr std::size_t kStaticBytes = 4 << 10;  // of shared memory, at most
-// Of dynamic shared memory: sums are made in several steps where one would take more than this, so that as many
-// blocks fit as have threads; and tiles are smaller where they would take more than that.
+// Of dynamic shared memory: sums are made in several steps where one would take more than this, so that as
+// many blocks fit as have threads; and tiles are smaller where they would take more than that.
 constexpr std::size_t kStepBytes = 24 << 10, kTileBytes = 48 << 10;
 constexpr int kMostApartBlocks = 264, kMostOrientBlocks = 1056;
 

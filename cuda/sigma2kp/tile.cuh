@@ -128,8 +128,8 @@ __device__ void respond(const TileWork<T> &work, ImageView<const std::uint8_t> l
   }
 }
 
-// A square of a grid: its greatest S, the first in raster order. That of a flat square is its corner, which is
-// near to no centre.
+// A square of a grid: its greatest S, the first in raster order. That of a flat square is its corner, which
+// is near to no centre.
 template <typename T>
 __device__ void mark_square(const TileWork<T> &work, int x, int y) {
   const int side = work.plan.cell;
