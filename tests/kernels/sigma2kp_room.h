@@ -2,7 +2,7 @@
 // How the tests find keypoints.
 #pragma once
 
-#include <cstring>
+#include <algorithm>
 #include <memory>
 
 #include "kernels/sigma2kp_definition.h"
@@ -41,8 +41,8 @@ class Sigma2Room {
     result.found = static_cast<int>(counts.at(1, 0));
     EXPECT_EQ(listed, std::min(result.found, params.max_keypoints));
     result.keypoints.resize(static_cast<std::size_t>(std::clamp(listed, 0, room)));
-    std::memcpy(static_cast<void *>(result.keypoints.data()), words.row(0),
-                result.keypoints.size() * sizeof(Sigma2Keypoint));
+    const auto *keypoints = reinterpret_cast<const Sigma2Keypoint *>(words.row(0));
+    std::copy_n(keypoints, result.keypoints.size(), result.keypoints.begin());
     return result;
   }
 
