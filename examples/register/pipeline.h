@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-// A pipeline with an appsink "out" and perhaps an appsrc "in".
+// A pipeline, perhaps with an appsrc "in" and an appsink "out".
 class Pipeline {
  public:
   explicit Pipeline(const std::string &description) {
@@ -30,7 +30,7 @@ class Pipeline {
   ~Pipeline() {
     gst_element_set_state(pipeline_, GST_STATE_NULL);
     if (in_ != nullptr) gst_object_unref(in_);
-    gst_object_unref(out_);
+    if (out_ != nullptr) gst_object_unref(out_);
     gst_object_unref(pipeline_);
   }
   Pipeline(const Pipeline &) = delete;
@@ -52,24 +52,31 @@ class Pipeline {
                       static_cast<gsize>(picture.cols) * picture.elemSize());
     gst_app_src_push_buffer(GST_APP_SRC(in_), buffer);
   }
-  void end() const { gst_app_src_end_of_stream(GST_APP_SRC(in_)); }
+  // Returns when all that was pushed has been written.
+  void finish() const {
+    gst_app_src_end_of_stream(GST_APP_SRC(in_));
+    throw_error(GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS);
+  }
 
   // Null at the end of the stream.
   std::unique_ptr<GstSample, void (*)(GstSample *)> pull() const {
     GstSample *sample = nullptr;
     while (sample == nullptr && !gst_app_sink_is_eos(GST_APP_SINK(out_))) {  // after an error neither comes
       sample = gst_app_sink_try_pull_sample(GST_APP_SINK(out_), 100 * GST_MSECOND);
-      if (sample == nullptr) throw_error();
+      if (sample == nullptr) throw_error(0);
     }
     return {sample, gst_sample_unref};
   }
 
  private:
-  void throw_error() const {
+  // Waits at most so long for an error, or for another message that ends the waiting.
+  void throw_error(GstClockTime wait, GstMessageType other = GST_MESSAGE_UNKNOWN) const {
     GstBus *bus = gst_element_get_bus(pipeline_);
-    GstMessage *message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
+    GstMessage *message =
+        gst_bus_timed_pop_filtered(bus, wait, static_cast<GstMessageType>(GST_MESSAGE_ERROR | other));
     gst_object_unref(bus);
     if (message == nullptr) return;
+    if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ERROR) return gst_message_unref(message);
     GError *error = nullptr;
     gst_message_parse_error(message, &error, nullptr);
     const std::string text = error->message;
@@ -111,11 +118,8 @@ inline std::vector<cv::Mat> read_frames(const std::string &file, int most) {
 }
 
 inline void write_png(const cv::Mat &bgr, const std::string &file) {
-  const Pipeline pipeline(
-      "appsrc name=in format=time ! videoconvert ! pngenc ! tee name=t ! queue ! filesink location=\"" +
-      file + "\" t. ! queue ! appsink name=out sync=false");
+  const Pipeline pipeline("appsrc name=in format=time ! videoconvert ! pngenc ! filesink location=\"" + file +
+                          "\"");
   pipeline.push(bgr, "BGR");
-  pipeline.end();
-  while (pipeline.pull()) {
-  }
+  pipeline.finish();
 }
