@@ -23,7 +23,7 @@ constexpr std::size_t kStepBytes = 24 << 10, kTileBytes = 48 << 10;
 constexpr int kMostApartBlocks = 264, kMostOrientBlocks = 1056;
 
 template <typename T>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, 3)
     find_keypoints_kernel(unsigned *bits, const __grid_constant__ CollectTask task) {
   CUDAVISION_DYNAMIC_SHARED(unsigned char, shared);
   __shared__ Selection block;
