@@ -135,7 +135,6 @@ TEST_P(HogDetector, every_hit_and_box_is_that_of_opencv) {
     for (const double step : {1.05, 1.3, 1.0})
       for (const int channels : {1, 3}) {
         ++seed;
-        if (kEmulated && seed % 5 != 0) continue;
         const Size size = kEmulated ? Size{43, 38} : Size{99, 71};
         SCOPED_TRACE(testing::Message() << "stride " << win_stride << " step " << step << " channels " << channels);
         HogSearch search;
@@ -144,7 +143,7 @@ TEST_P(HogDetector, every_hit_and_box_is_that_of_opencv) {
         const HogModel model = small_model(seed);
         expect_opencv(
             [&](const HogThresholds &t) { return detect(image, model, search, t, kPlacements[seed % 5]).boxes; },
-            image, model, search, -0.4, 2);
+            image, model, search, win_stride < 8 ? 0.3 : -0.4, 1);
       }
 }
 

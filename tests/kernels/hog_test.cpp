@@ -62,7 +62,7 @@ TEST_P(Hog, every_parameter_equals_the_definition) {
   unsigned seed = 1;
   for (const HogParams &params : many_params())
     for (const int channels : {1, 3}) {
-      if (kEmulated && seed++ % 2 != static_cast<unsigned>(channels / 2)) continue;
+      ++seed;
       const Size size = kEmulated ? Size{43, 37} : Size{101, 75};
       SCOPED_TRACE(testing::Message() << params << " channels " << channels);
       const HogImage image{smooth_noise({size.width * channels, size.height}, 1, seed), channels};
@@ -74,7 +74,6 @@ TEST_P(Hog, every_size_equals_the_definition) {
   unsigned seed = 1;
   for (const int width : {16, 17, 23, 24, 66, 129})
     for (const int height : {16, 31, 32, 57}) {
-      if (kEmulated && (width + height) % 3 != 0) continue;
       ++seed;
       HogParams params;
       params.variant = seed % 2 == 0 ? HogVariant::opencv : HogVariant::ghog;
@@ -120,7 +119,6 @@ TEST_P(Hog, blocks_are_those_of_opencv) {
     for (const int channels : {1, 3}) {
       // OpenCV knows one variant and one norm, and demands that windows are whole numbers of strides.
       if (params.variant != HogVariant::opencv || params.norm != HogNorm::variant) continue;
-      if (kEmulated && channels == 1) continue;
       SCOPED_TRACE(testing::Message() << params << " channels " << channels);
       const HogImage image = noise_image(kEmulated ? Size{39, 37} : Size{99, 67}, channels, 3);
       ASSERT_TRUE(close(run_hog(execution(), image, params), opencv_blocks(image, params), kTolerance));
