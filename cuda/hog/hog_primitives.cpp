@@ -44,9 +44,9 @@ Status make_box_primitives(const Execution &execution, const HogBoxList &list, i
                         list, capacity, style, primitives);
 }
 
-int star_line_count(const HogShape &shape, const HogParams &params) {
+long long star_line_count(const HogShape &shape, const HogParams &params) {
   const Size cells = cells_of(shape, params);
-  return cells.width * cells.height * params.bins;
+  return 1ll * cells.width * cells.height * params.bins;
 }
 
 Status make_star_primitives(const Execution &execution, const float *blocks, const HogShape &shape,

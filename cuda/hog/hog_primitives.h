@@ -20,7 +20,7 @@ Status make_box_primitives(const Execution &execution, const HogBoxList &list, i
                            Primitive *primitives);
 
 // Of a picture whose blocks are `shape`: a line for each bin of each cell.
-int star_line_count(const HogShape &shape, const HogParams &params);
+long long star_line_count(const HogShape &shape, const HogParams &params);
 // blocks: what Hog::run wrote. The lines of a cell go through its centre along the edges that its bins stand for; of
 // signed orientations they begin there. A line's opacity is that of the colour times its bin's mean over the blocks
 // that hold the cell, in units of three times what equal numbers would be; the strongest lie above. Where a block does
