@@ -22,6 +22,7 @@ BlockScratch::BlockScratch(const Rules &rules, Size most) {
   colors_.resize(row * 3 * kColorRows);
   votes_.resize(row * 2);
   bins_.resize(row);
+  ring_.resize(static_cast<std::size_t>(kRingPixels * histogram_pitch(rules.bins) + kHistogramStep));
   const int cols = (most.width - rules.block.width) / rules.stride.width + 1;
   const std::size_t numbers = padded(row_length(rules, std::max(cols, 1)));
   rows_.resize(numbers);
@@ -33,6 +34,12 @@ BlockScratch::BlockScratch(const Rules &rules, Size most) {
 // Of row y, whose first element is preceded by padding.
 float *BlockScratch::color(int y, int channel) {
   return colors_.data() + ((y & (kColorRows - 1)) * 3 + channel) * row_ + kRowPadding / 2;
+}
+
+// At the beginning of a line of the cache, so that no histogram lies in two.
+float *BlockScratch::ring() {
+  constexpr std::uintptr_t kLine = kHistogramStep * sizeof(float);
+  return reinterpret_cast<float *>((reinterpret_cast<std::uintptr_t>(ring_.data()) + kLine - 1) / kLine * kLine);
 }
 
 BlockRows::BlockRows(const HogParams &params)
@@ -50,8 +57,7 @@ void BlockRows::compute(const BytePlanes &picture, const HogShape &shape, int fi
     if (y < row * stride) continue;  // strides may be longer than blocks
     for (int c = std::max(y - 1, colors_end); c <= y + 1; ++c) take_colors(picture, c, scratch);
     colors_end = y + 2;
-    vote(picture, y, scratch);
-    sum_row(shape.cols, scratch);
+    sum_votes(picture, y, shape.cols, scratch);
     for (int r = row; r < end && r * stride <= y; ++r) {
       const int inside = y - r * stride;
       for (int c = 0; c < y_.cells; ++c) {
@@ -73,7 +79,8 @@ void BlockRows::take_colors(const BytePlanes &picture, int y, BlockScratch &scra
     color_row(rules_, picture.plane[c].row(mirror_index(y, size.height)), size.width, scratch.color(y, c));
 }
 
-void BlockRows::vote(const BytePlanes &picture, int y, BlockScratch &scratch) const {
+// The votes of row y, weighted along the row.
+void BlockRows::sum_votes(const BytePlanes &picture, int y, int cols, BlockScratch &scratch) const {
   ColorRows rows;
   rows.channels = picture.count;
   for (int c = 0; c < picture.count; ++c) {
@@ -81,35 +88,10 @@ void BlockRows::vote(const BytePlanes &picture, int y, BlockScratch &scratch) co
     rows.here[c] = scratch.color(y, c);
     rows.below[c] = scratch.color(y + 1, c);
   }
-  vote_row(rules_, rows, picture.size().width,
-           {scratch.votes_.data(), scratch.votes_.data() + scratch.row_, scratch.bins_.data()});
-}
-
-// The row's votes, weighted, as histograms of each column of cells of each column of blocks.
-void BlockRows::sum_row(int cols, BlockScratch &scratch) const {
-  const int bins = rules_.bins;
-  float *out = scratch.rows_.data();
-  // Pixels take turns between two histograms: neighbours often have the same bin, and would wait for each other.
-  float histogram[2][kMaxHogBins + 1];
-  for (int col = 0; col < cols; ++col) {
-    const int x = col * rules_.stride.width;
-    const float *first = scratch.votes_.data() + x, *second = first + scratch.row_;
-    const std::int32_t *bin = scratch.bins_.data() + x;
-    for (int c = 0; c < x_.cells; ++c, out += bins) {
-      const float *weight = x_.weight.data() + c * x_.side;
-      for (float *h : histogram) std::fill_n(h, bins + 1, 0.0f);
-      const auto add = [&](float *h, int i) {
-        h[bin[i]] += first[i] * weight[i];
-        h[bin[i] + 1] += second[i] * weight[i];
-      };
-      const int end = x_.end[static_cast<std::size_t>(c)];
-      int i = x_.begin[static_cast<std::size_t>(c)];
-      for (; i + 1 < end; i += 2) add(histogram[0], i), add(histogram[1], i + 1);
-      if (i < end) add(histogram[0], i);
-      for (int b = 0; b < bins; ++b) out[b] = histogram[0][b] + histogram[1][b];
-      out[0] += histogram[0][bins] + histogram[1][bins];  // the bin after the last one is the first
-    }
-  }
+  const int width = picture.size().width;
+  const VoteRow votes{scratch.votes_.data(), scratch.votes_.data() + scratch.row_, scratch.bins_.data()};
+  vote_row(rules_, rows, width, votes);
+  sum_row(rules_, x_, votes, width, cols, scratch.ring(), scratch.rows_.data());
 }
 
 void BlockRows::finish_row(const HogShape &shape, int row, BlockScratch &scratch, const BlockOutput &output) const {

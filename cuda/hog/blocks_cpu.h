@@ -32,9 +32,10 @@ class BlockScratch {
  private:
   friend class BlockRows;
   float *color(int y, int channel);
+  float *ring();
 
   std::ptrdiff_t row_ = 0;
-  std::vector<float> colors_, votes_, sums_, rows_, block_;
+  std::vector<float> colors_, votes_, ring_, rows_, sums_, block_;
   std::vector<std::int32_t> bins_;
 };
 
@@ -49,8 +50,7 @@ class BlockRows {
 
  private:
   void take_colors(const BytePlanes &picture, int y, BlockScratch &scratch) const;
-  void vote(const BytePlanes &picture, int y, BlockScratch &scratch) const;
-  void sum_row(int cols, BlockScratch &scratch) const;
+  void sum_votes(const BytePlanes &picture, int y, int cols, BlockScratch &scratch) const;
   void finish_row(const HogShape &shape, int row, BlockScratch &scratch, const BlockOutput &output) const;
   float *sums_of(int row, int cell_y, int cols, BlockScratch &scratch) const;
 

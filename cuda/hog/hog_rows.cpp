@@ -136,6 +136,55 @@ void vote_row(const Rules &rules, const ColorRows &rows, int width, const VoteRo
   vote_columns<3, -1>(rules, rows, tail, width, votes);
 }
 
+// Votes as histograms: then a pixel's are added up as one vector, and no addition waits for the one before it to be
+// stored.
+void expand_votes(const Rules &rules, const VoteRow &votes, int begin, int end, int pitch, float *ring) {
+  const hn::CappedTag<float, kHistogramStep> d;
+  const int lanes = static_cast<int>(hn::Lanes(d)), bins = rules.bins;
+  const float *__restrict__ first = votes.first, *__restrict__ second = votes.second;
+  const std::int32_t *__restrict__ bin_of = votes.bin;
+  for (int x = begin; x < end; ++x) {
+    float *__restrict__ histogram = ring + (x & (kRingPixels - 1)) * pitch;
+    for (int b = 0; b < pitch; b += lanes) hn::StoreU(hn::Zero(d), d, histogram + b);
+    const int bin = bin_of[x], next = bin + 1 == bins ? 0 : bin + 1;
+    histogram[bin] = first[x];
+    histogram[next] = bins == 1 ? first[x] + second[x] : second[x];
+  }
+}
+
+void sum_row(const Rules &rules, const AxisWeights &weights, const VoteRow &votes, int width, int cols, float *ring,
+             float *out) {
+  const hn::CappedTag<float, kHistogramStep> d;
+  const int lanes = static_cast<int>(hn::Lanes(d)), pitch = histogram_pitch(rules.bins);
+  constexpr int kAhead = 64;  // so that what is read was written a while ago
+  const int bins = rules.bins, stride = rules.stride.width, side = weights.side, cells = weights.cells;
+  const int *begins = weights.begin.data(), *ends = weights.end.data();
+  const float *all_weights = weights.weight.data();
+  int expanded = 0;
+  for (int col = 0; col < cols; ++col) {
+    const int x = col * stride;
+    if (const int end = std::min(x + side + kAhead, width); expanded < end) {
+      expand_votes(rules, votes, std::max(expanded, x), end, pitch, ring);
+      expanded = end;
+    }
+    for (int cell = 0; cell < cells; ++cell, out += bins) {
+      const float *weight = all_weights + cell * side;
+      const int begin = begins[cell], end = ends[cell];
+      for (int b = 0; b < bins; b += lanes) {
+        auto even = hn::Zero(d), odd = even;
+        const auto add = [&](int i, hn::Vec<decltype(d)> &sum) HWY_ATTR {
+          const float *histogram = ring + ((x + i) & (kRingPixels - 1)) * pitch + b;
+          sum = hn::MulAdd(hn::Set(d, weight[i]), hn::LoadU(d, histogram), sum);
+        };
+        int i = begin;
+        for (; i + 1 < end; i += 2) add(i, even), add(i + 1, odd);
+        if (i < end) add(i, even);
+        hn::StoreU(hn::Add(even, odd), d, out + b);  // what it spoils is written next
+      }
+    }
+  }
+}
+
 void add_weighted(const float *row, float weight, int count, float *sums) {
   const Floats d;
   const int lanes = static_cast<int>(hn::Lanes(d));
@@ -216,6 +265,7 @@ namespace cudavision::hog {
 HWY_EXPORT(split_row);
 HWY_EXPORT(color_row);
 HWY_EXPORT(vote_row);
+HWY_EXPORT(sum_row);
 HWY_EXPORT(add_weighted);
 HWY_EXPORT(normalize_block);
 HWY_EXPORT(add_products);
@@ -229,6 +279,10 @@ void color_row(const Rules &rules, const std::uint8_t *bytes, int width, float *
 }
 void vote_row(const Rules &rules, const ColorRows &colors, int width, const VoteRow &votes) {
   HWY_DYNAMIC_DISPATCH(vote_row)(rules, colors, width, votes);
+}
+void sum_row(const Rules &rules, const AxisWeights &weights, const VoteRow &votes, int width, int cols, float *ring,
+             float *out) {
+  HWY_DYNAMIC_DISPATCH(sum_row)(rules, weights, votes, width, cols, ring, out);
 }
 void add_weighted(const float *row, float weight, int count, float *sums) {
   HWY_DYNAMIC_DISPATCH(add_weighted)(row, weight, count, sums);

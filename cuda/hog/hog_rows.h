@@ -26,6 +26,17 @@ struct VoteRow {
 };
 void vote_row(const Rules &rules, const ColorRows &colors, int width, const VoteRow &votes);
 
+// Room for the votes of so many pixels, each as a histogram of its own: as many as fit the first cache, and more than
+// twice a block.
+constexpr int kRingPixels = 256;
+constexpr int kHistogramStep = 16;  // histograms are padded to multiples of it
+inline int histogram_pitch(int bins) { return divide_up(bins, kHistogramStep) * kHistogramStep; }
+
+// The votes of a row, weighted, as histograms of each column of cells of each of `cols` columns of blocks: out, padded,
+// [col][cell][bins]. ring: scratch, kRingPixels histograms.
+void sum_row(const Rules &rules, const AxisWeights &weights, const VoteRow &votes, int width, int cols, float *ring,
+             float *out);
+
 // sums += weight * row, count numbers; both padded.
 void add_weighted(const float *row, float weight, int count, float *sums);
 
