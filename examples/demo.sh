@@ -55,6 +55,9 @@ show local-gradients cudalocalhist window-width=8 window-height=8 message=true
 show flow-wheel cudaopticalflow preset=medium message=true
 show flow-arrows cudaopticalflow preset=fast display-mode=arrows message=true
 show keypoints cudasigma2kp orientation=true window=7 cell=8 tau=3.9 min-distance=8 color=0xff00ff00 message=true
+show orientations cudahog message=true
+build/examples/train_hog --people "$out/people.yml"  # OpenCV's own model, in its own format
+show people cudahog model-location="$out/people.yml" message=true
 
 echo
 echo "histogram.jsonl: cudahistogram display=false ! cudavisionjson"
