@@ -54,11 +54,11 @@ Status make_star_primitives(const Execution &execution, const float *blocks, con
   CUDAVISION_TRY(check_line_width(style));
   hog::StarTask task{blocks, shape, hog::rules_of(params), params.signed_gradient, cells_of(shape, params), style,
                      {},     {}};
-  const double reach = (std::min(params.cell.width, params.cell.height) - 1) / 2.0;
+  const int reach = (std::min(params.cell.width, params.cell.height) - 1) / 2;
+  const double range = params.signed_gradient ? 2 * std::numbers::pi : std::numbers::pi;
   for (int bin = 0; bin < params.bins; ++bin) {
     // An edge is perpendicular to its gradient.
-    const double angle =
-        (bin + 0.5) / static_cast<double>(task.rules.angle_scale) + std::numbers::pi / 2;
+    const double angle = (bin + 0.5) / params.bins * range + std::numbers::pi / 2;
     task.dx[bin] = static_cast<signed char>(std::lround(reach * std::cos(angle)));
     task.dy[bin] = static_cast<signed char>(std::lround(reach * std::sin(angle)));
   }
