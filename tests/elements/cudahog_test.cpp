@@ -3,6 +3,9 @@
 #include "elements/hog_reference.h"
 
 #include "elements/frame_budget.h"
+#if CUDAVISION_HAVE_ANALYTICS
+#include <gst/analytics/analytics.h>
+#endif
 
 namespace {
 
@@ -189,6 +192,31 @@ TEST_F(CudaHog, boxes_have_the_label_and_there_is_no_tensor_unless_it_is_asked_f
   // By the parameters of the model.
   EXPECT_TRUE(near(blocks_from(&hog, frame).numbers, opencv_blocks(mat_of(frame), opencv)));
 }
+
+#if CUDAVISION_HAVE_ANALYTICS
+TEST_F(CudaHog, boxes_are_object_detections_too) {
+  const ModelFile model("model.yml");
+  const VideoFrame frame("RGB", {80, 64}, 12);
+  Harness hog("cudahog win-stride=4 group-threshold=0 label=gnome model-location=" + model.location());
+  const Boxes boxes = boxes_from(&hog, frame);
+  EXPECT_FALSE(boxes.empty());
+  const Owned<GstBuffer> buffer = buffer_from(&hog, frame);
+  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(buffer.get());
+  ASSERT_NE(relations, nullptr);
+  EXPECT_EQ(gst_analytics_relation_get_length(relations), boxes.size());
+  gpointer state = nullptr;
+  GstAnalyticsMtd detection;
+  for (const Box &box : boxes) {
+    ASSERT_TRUE(gst_analytics_relation_meta_iterate(relations, &state, gst_analytics_od_mtd_get_mtd_type(), &detection));
+    gint x = 0, y = 0, width = 0, height = 0;
+    gfloat score = 0;
+    ASSERT_TRUE(gst_analytics_od_mtd_get_location(&detection, &x, &y, &width, &height, &score));
+    EXPECT_EQ(cv::Rect(x, y, width, height), box.rectangle);
+    EXPECT_FLOAT_EQ(score, static_cast<float>(box.score));
+    EXPECT_STREQ(g_quark_to_string(gst_analytics_od_mtd_get_obj_type(&detection)), "gnome");
+  }
+}
+#endif
 
 TEST_F(CudaHog, messages_say_how_many_boxes_there_are) {
   const ModelFile model("model.yml");
