@@ -4,13 +4,15 @@
 //   train_hog POSITIVES NEGATIVES MODEL [WIDTHxHEIGHT]      64x128 by default
 //   train_hog --people MODEL      writes OpenCV's own detector of people instead
 //
-// POSITIVES: a folder of pictures that each show the object and fill the window with it; they are scaled to it.
-// NEGATIVES: a folder of pictures without the object; windows all over them count. Every fifth picture of both is kept
-// from the training, and tells precision and recall. MODEL, .yml or .xml, is what cudahog's model-location takes.
+// POSITIVES: a folder of pictures that each show the object and fill the window with it; they are scaled to
+// it. NEGATIVES: a folder of pictures without the object; windows all over them count. Every fifth picture of
+// both is kept from the training, and tells precision and recall. MODEL, .yml or .xml, is what cudahog's
+// model-location takes.
 //
 // To build it:
-//   c++ -std=c++17 train_hog.cpp -o train_hog $(pkg-config --cflags gstreamer-cudavision-1.0 gstreamer-app-1.0 opencv4)
-//     $(pkg-config --libs gstreamer-cudavision-1.0 gstreamer-app-1.0) -lopencv_core -lopencv_ml -lopencv_objdetect
+//   c++ -std=c++17 train_hog.cpp -o train_hog -I/usr/include/opencv4
+//     $(pkg-config --cflags --libs gstreamer-cudavision-1.0 gstreamer-app-1.0)
+//     -lopencv_core -lopencv_ml -lopencv_objdetect
 #include <gst/app/gstappsink.h>
 #include <gst/cudavision/cudavision.h>
 
@@ -54,7 +56,8 @@ Blocks blocks_of(GstBuffer *frame) {
   GstMapInfo map;
   if (tensor == nullptr || !gst_buffer_map(tensor->data, &map, GST_MAP_READ))
     throw std::runtime_error("a picture came without its blocks");
-  Blocks blocks{static_cast<int>(tensor->dims[0]), static_cast<int>(tensor->dims[1]), static_cast<int>(tensor->dims[2]),
+  Blocks blocks{static_cast<int>(tensor->dims[0]), static_cast<int>(tensor->dims[1]),
+                static_cast<int>(tensor->dims[2]),
                 std::vector<float>(tensor->dims[0] * tensor->dims[1] * tensor->dims[2])};
   std::memcpy(blocks.numbers.data(), map.data, blocks.numbers.size() * sizeof(float));
   gst_buffer_unmap(tensor->data, &map);
@@ -78,9 +81,11 @@ std::string error_of(GstElement *pipeline) {
 // The picture in the file, scaled to `size` unless it is empty, through the element.
 Blocks describe(const std::string &file, cv::Size size) {
   std::string caps = "video/x-raw,format=RGB";
-  if (!size.empty()) caps += ",width=" + std::to_string(size.width) + ",height=" + std::to_string(size.height);
-  const std::string description = "filesrc name=in ! decodebin ! videoconvert ! videoscale add-borders=false ! " + caps +
-                                  " ! cudahog display=false ! appsink name=out sync=false";
+  if (!size.empty())
+    caps += ",width=" + std::to_string(size.width) + ",height=" + std::to_string(size.height);
+  const std::string description =
+      "filesrc name=in ! decodebin ! videoconvert ! videoscale add-borders=false ! " + caps +
+      " ! cudahog display=false ! appsink name=out sync=false";
   GError *error = nullptr;
   const std::unique_ptr<GstElement, void (*)(GstElement *)> pipeline(
       gst_parse_launch(description.c_str(), &error), [](GstElement *element) {
@@ -102,7 +107,8 @@ Blocks describe(const std::string &file, cv::Size size) {
   while (sample == nullptr && problem.empty()) {  // after an error none comes
     sample = gst_app_sink_try_pull_sample(GST_APP_SINK(out), 100 * GST_MSECOND);
     if (sample == nullptr) problem = error_of(pipeline.get());
-    if (sample == nullptr && problem.empty() && gst_app_sink_is_eos(GST_APP_SINK(out))) problem = "it shows nothing";
+    if (sample == nullptr && problem.empty() && gst_app_sink_is_eos(GST_APP_SINK(out)))
+      problem = "it shows nothing";
   }
   gst_object_unref(out);
   if (sample == nullptr) throw std::runtime_error(file + ": " + problem);
@@ -165,7 +171,8 @@ std::vector<float> train(const Samples &samples) {
 
 double score(const std::vector<float> &model, const cv::Mat &descriptor) {
   double sum = model.back();
-  for (int i = 0; i < descriptor.cols; ++i) sum += double{model[static_cast<std::size_t>(i)]} * descriptor.at<float>(i);
+  for (int i = 0; i < descriptor.cols; ++i)
+    sum += double{model[static_cast<std::size_t>(i)]} * descriptor.at<float>(i);
   return sum;
 }
 
@@ -188,7 +195,8 @@ void save(const std::vector<float> &model, cv::Size window, const std::string &f
   hog.gammaCorrection = true;
   hog.setSVMDetector(model);
   hog.save(file);
-  std::printf("%s: %zu weights for windows of %dx%d\n", file.c_str(), model.size() - 1, window.width, window.height);
+  std::printf("%s: %zu weights for windows of %dx%d\n", file.c_str(), model.size() - 1, window.width,
+              window.height);
 }
 
 int run(int argc, char **argv) {
@@ -197,18 +205,21 @@ int run(int argc, char **argv) {
     return 0;
   }
   cv::Size window(64, 128);
-  if (argc < 4 || argc > 5 || (argc == 5 && std::sscanf(argv[4], "%dx%d", &window.width, &window.height) != 2)) {
-    std::fprintf(stderr, "usage: train_hog POSITIVES NEGATIVES MODEL [WIDTHxHEIGHT] | train_hog --people MODEL\n");
+  if (argc < 4 || argc > 5 ||
+      (argc == 5 && std::sscanf(argv[4], "%dx%d", &window.width, &window.height) != 2)) {
+    std::fprintf(stderr,
+                 "usage: train_hog POSITIVES NEGATIVES MODEL [WIDTHxHEIGHT] | train_hog --people MODEL\n");
     return 2;
   }
-  if (window.width < 2 * kCell || window.height < 2 * kCell || window.width % kCell != 0 || window.height % kCell != 0)
+  if (window.width < 2 * kCell || window.height < 2 * kCell || window.width % kCell != 0 ||
+      window.height % kCell != 0)
     throw std::runtime_error("a window is a whole number of cells of 8 pixels, two a side at least");
   gst_init(nullptr, nullptr);
   Collection collection;
   collection.add(argv[1], window, true);
   collection.add(argv[2], window, false);
-  const int objects = static_cast<int>(
-      std::count(collection.training.labels.begin(), collection.training.labels.end(), 1));
+  const int objects =
+      static_cast<int>(std::count(collection.training.labels.begin(), collection.training.labels.end(), 1));
   const int others = collection.training.rows.rows - objects;
   std::printf("training: %d objects, %d other windows\n", objects, others);
   if (others == 0) throw std::runtime_error(std::string(argv[2]) + ": no picture holds a window");

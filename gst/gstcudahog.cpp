@@ -5,12 +5,13 @@
  * @title: cudahog
  * @short_description: Histograms of oriented gradients, and detection with them
  *
- * Without a model cudahog attaches the histograms of oriented gradients of all blocks of a frame as the tensor `hog`,
- * `[block rows][block cols][cells x bins]` of floats, the numbers of OpenCV's `cv::HOGDescriptor::compute`, and draws each
- * cell's orientations as a star. With `model-location`, a linear model as `cv::HOGDescriptor::save` writes it, it finds
- * what `cv::HOGDescriptor::detectMultiScale` finds, and attaches boxes as #GstVideoRegionOfInterestMeta of type `label`
- * with their score (structure `detection`, field `confidence`), from GStreamer 1.24 on also as object detections of
- * GstAnalytics, and draws them. Frames in RGB are looked at in colour, all others in luma.
+ * Without a model cudahog attaches the histograms of oriented gradients of all blocks of a frame as the tensor
+ * `hog`, `[block rows][block cols][cells x bins]` of floats, the numbers of OpenCV's
+ * `cv::HOGDescriptor::compute`, and draws each cell's orientations as a star. With `model-location`, a linear
+ * model as `cv::HOGDescriptor::save` writes it, it finds what `cv::HOGDescriptor::detectMultiScale` finds, and
+ * attaches boxes as #GstVideoRegionOfInterestMeta of type `label` with their score (structure `detection`, field
+ * `confidence`), from GStreamer 1.24 on also as object detections of GstAnalytics, and draws them. Frames in RGB
+ * are looked at in colour, all others in luma.
  *
  * ## Example launch lines
  * |[
@@ -103,7 +104,8 @@ GType variant_type() {
 
 GType norm_type() {
   static const GEnumValue values[] = {
-      {static_cast<int>(HogNorm::variant), "That of the variant: l2-hys of opencv, l1-sqrt of ghog", "variant"},
+      {static_cast<int>(HogNorm::variant), "That of the variant: l2-hys of opencv, l1-sqrt of ghog",
+       "variant"},
       {static_cast<int>(HogNorm::l2_hys), "L2, cut off at 0.2, and L2 again", "l2-hys"},
       {static_cast<int>(HogNorm::l2), "v / (|v|_2 + e)", "l2"},
       {static_cast<int>(HogNorm::l1_sqrt), "sqrt(v / (|v|_1 + e))", "l1-sqrt"},
@@ -134,10 +136,11 @@ std::vector<Property> block_properties() {
       integer_property<S>({"block-size", "Block size",
                            "Side of a block in cells (at most 64 pixels, that is cell-size x block-size)"},
                           &S::block_size, 1, cudavision::kMaxHogBlockCells),
-      integer_property<S>({"block-stride", "Block stride", "From block to block in pixels"}, &S::block_stride, 1,
-                          cudavision::kMaxHogBlockSide),
+      integer_property<S>({"block-stride", "Block stride", "From block to block in pixels"}, &S::block_stride,
+                          1, cudavision::kMaxHogBlockSide),
       integer_property<S>({"bins", "Bins", "Orientations of a cell"}, &S::bins, 1, cudavision::kMaxHogBins),
-      boolean_property<S>({"signed", "Signed", "Orientations over 360 degrees instead of 180"}, &S::signed_gradient),
+      boolean_property<S>({"signed", "Signed", "Orientations over 360 degrees instead of 180"},
+                          &S::signed_gradient),
       boolean_property<S>({"gamma", "Gamma", "Take the square roots of colours first"}, &S::gamma),
       enum_property<S>({"norm", "Norm", "How a block's numbers v are normalised"}, norm_type(), &S::norm),
       descriptor_property()};
@@ -151,37 +154,43 @@ std::vector<Property> detection_properties() {
   constexpr auto kReady = cudavision::Mutable::ready, kPlaying = cudavision::Mutable::playing,
                  kControllable = cudavision::Mutable::controllable;
   return {
-      string_property<S>(
-          {"model-location", "Model location",
-           "File of the model: what cv::HOGDescriptor::save writes, XML or YAML, whose parameters then hold instead of "
-           "the properties; or plain text, one weight a line, the bias last"},
-          &S::model_location, kReady),
-      integer_property<S>({"win-width", "Window width", "Width of a window in pixels, of models of plain text"},
-                          &S::win_width, 1, cudavision::kMaxHogWindowSide, kReady),
-      integer_property<S>({"win-height", "Window height", "Height of a window in pixels, of models of plain text"},
-                          &S::win_height, 1, cudavision::kMaxHogWindowSide, kReady),
+      string_property<S>({"model-location", "Model location",
+                          "File of the model: what cv::HOGDescriptor::save writes, XML or YAML, whose "
+                          "parameters then hold instead of "
+                          "the properties; or plain text, one weight a line, the bias last"},
+                         &S::model_location, kReady),
+      integer_property<S>(
+          {"win-width", "Window width", "Width of a window in pixels, of models of plain text"},
+          &S::win_width, 1, cudavision::kMaxHogWindowSide, kReady),
+      integer_property<S>(
+          {"win-height", "Window height", "Height of a window in pixels, of models of plain text"},
+          &S::win_height, 1, cudavision::kMaxHogWindowSide, kReady),
       string_property<S>({"label", "Label", "Type of the regions of interest"}, &S::label),
       real_property<S>({"scale-step", "Scale step", "Ratio of a scale to the one before (1 = one scale)"},
                        &S::scale_step, 1, 10, kPlaying),
-      real_property<S>({"min-scale", "Minimum scale",
-                        "The smallest objects that are found, in units of the model's window (at most max-scale)"},
-                       &S::min_scale, 1, 16384, kPlaying),
-      real_property<S>({"max-scale", "Maximum scale",
-                        "The largest objects that are found, in units of the model's window (0 = no limit; otherwise at "
-                        "least min-scale)"},
-                       &S::max_scale, 0, 16384, kPlaying),
-      integer_property<S>({"win-stride", "Window stride",
-                           "From window to window in pixels of each scale (multiples of block-stride are fast)"},
-                          &S::win_stride, 1, 512),
+      real_property<S>(
+          {"min-scale", "Minimum scale",
+           "The smallest objects that are found, in units of the model's window (at most max-scale)"},
+          &S::min_scale, 1, 16384, kPlaying),
+      real_property<S>(
+          {"max-scale", "Maximum scale",
+           "The largest objects that are found, in units of the model's window (0 = no limit; otherwise at "
+           "least min-scale)"},
+          &S::max_scale, 0, 16384, kPlaying),
+      integer_property<S>(
+          {"win-stride", "Window stride",
+           "From window to window in pixels of each scale (multiples of block-stride are fast)"},
+          &S::win_stride, 1, 512),
       real_property<S>({"hit-threshold", "Hit threshold", "Windows whose score is at least this are hits"},
                        &S::hit_threshold, -1000, 1000),
       integer_property<S>({"group-threshold", "Group threshold",
                            "More hits than this at about one place make a box (0 = each hit is one)"},
                           &S::group_threshold, 0, cudavision::kMaxHogHits, kControllable),
       cudavision::color_property<S>(
-          {"color", "Color", "Colour and opacity of boxes and stars as 0xAARRGGBB (default opaque green)"}, &S::color),
-      integer_property<S>({"line-width", "Line width", "Width of the lines of boxes in pixels"}, &S::line_width, 1, 255,
-                          kControllable)};
+          {"color", "Color", "Colour and opacity of boxes and stars as 0xAARRGGBB (default opaque green)"},
+          &S::color),
+      integer_property<S>({"line-width", "Line width", "Width of the lines of boxes in pixels"},
+                          &S::line_width, 1, 255, kControllable)};
 }
 
 void install_properties(GObjectClass *klass) {
@@ -202,11 +211,12 @@ static void gst_cuda_vision_hog_class_init(GstCudaVisionHogClass *klass) {
   G_OBJECT_CLASS(klass)->finalize = finalize;
   install_properties(G_OBJECT_CLASS(klass));
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
-  gst_element_class_set_static_metadata(
-      element, "Histograms of oriented gradients", "Filter/Analyzer/Video/Hardware",
-      "Computes the HOG descriptor as cv::HOGDescriptor does, and detects with linear models, on an NVIDIA GPU or on the "
-      "CPU",
-      "gst-cudavision");
+  gst_element_class_set_static_metadata(element, "Histograms of oriented gradients",
+                                        "Filter/Analyzer/Video/Hardware",
+                                        "Computes the HOG descriptor as cv::HOGDescriptor does, and detects "
+                                        "with linear models, on an NVIDIA GPU or on the "
+                                        "CPU",
+                                        "gst-cudavision");
   cudavision::add_video_pads(element);
   auto *filter = reinterpret_cast<GstCudaVisionFilterClass *>(klass);
   filter->make_operation = make_operation;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The kernel that makes blocks: a block of threads owns a tile of HOG's blocks and goes down its pixels a few rows at a
-// time. The weights of both axes are separable: rows vote into histograms of each column of cells, every one a thread's
-// own, without atomics; their weighted sums down the rows are the blocks.
+// The kernel that makes blocks: a block of threads owns a tile of HOG's blocks and goes down its pixels a few
+// rows at a time. The weights of both axes are separable: rows vote into histograms of each column of cells,
+// every one a thread's own, without atomics; their weighted sums down the rows are the blocks.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -58,7 +58,8 @@ struct SharedTile {
   std::uint8_t *bin;
 };
 
-__device__ inline SharedTile share_tile(float *shared, const Rules &rules, const TilePlan &plan, int channels) {
+__device__ inline SharedTile share_tile(float *shared, const Rules &rules, const TilePlan &plan,
+                                        int channels) {
   SharedTile tile{};
   const int pixels = plan.chunk_rows * plan.width;
   tile.colors = shared;
@@ -66,7 +67,8 @@ __device__ inline SharedTile share_tile(float *shared, const Rules &rules, const
   tile.second = tile.first + pixels;
   tile.sums = tile.second + pixels;
   tile.blocks = tile.sums + rules.bins * plan.items;
-  tile.bin = reinterpret_cast<std::uint8_t *>(tile.blocks + (rules.length << (plan.cols_log2 + plan.rows_log2)));
+  tile.bin =
+      reinterpret_cast<std::uint8_t *>(tile.blocks + (rules.length << (plan.cols_log2 + plan.rows_log2)));
   return tile;
 }
 
@@ -106,8 +108,8 @@ __device__ void vote_chunk(const TiledPicture &picture, const Rules &rules, cons
   }
 }
 
-// Each thread walks along a row through one column of cells of one block; histograms of neighbours lie side by side, so
-// that a warp's never meet in a bank.
+// Each thread walks along a row through one column of cells of one block; histograms of neighbours lie side
+// by side, so that a warp's never meet in a bank.
 __device__ inline void sum_along_rows(const Rules &rules, const TilePlan &plan, const DeviceWeights &weights,
                                       const SharedTile &tile) {
   for (int item = static_cast<int>(threadIdx.x); item < plan.items; item += kTileThreads) {
@@ -125,9 +127,10 @@ __device__ inline void sum_along_rows(const Rules &rules, const TilePlan &plan, 
   }
 }
 
-// Adds the chunk's rows, from row y on within the tile, to the blocks. A number of a block is always the same thread's.
-__device__ inline void sum_down_rows(const Rules &rules, const TilePlan &plan, const DeviceWeights &weights, int y,
-                                     const SharedTile &tile) {
+// Adds the chunk's rows, from row y on within the tile, to the blocks. A number of a block is always the same
+// thread's.
+__device__ inline void sum_down_rows(const Rules &rules, const TilePlan &plan, const DeviceWeights &weights,
+                                     int y, const SharedTile &tile) {
   const int across = rules.cells_x << plan.cols_log2, rows_mask = (1 << plan.rows_log2) - 1;
   const int count = rules.length << (plan.cols_log2 + plan.rows_log2);
   for (int i = static_cast<int>(threadIdx.x); i < count; i += kTileThreads) {
@@ -136,7 +139,8 @@ __device__ inline void sum_down_rows(const Rules &rules, const TilePlan &plan, c
     const int cell_y = number / rules.bins, bin = number - cell_y * rules.bins;
     const int block_col = column / rules.cells_x, cell_x = column - block_col * rules.cells_x;
     const int top = block_row * rules.stride.height - y;  // of the block within the chunk
-    const int begin = max(top + weights.begin[cell_y], 0), end = min(top + weights.end[cell_y], plan.chunk_rows);
+    const int begin = max(top + weights.begin[cell_y], 0),
+              end = min(top + weights.end[cell_y], plan.chunk_rows);
     const float *sums = tile.sums + bin * plan.items + column;
     const float *weight = weights.weight + cell_y * rules.block.height - top;
     float sum = 0;
@@ -153,8 +157,8 @@ __device__ inline float sum_of_warp(float value) {
 }
 
 // A warp for each block.
-__device__ inline void normalize_tile(const TiledPicture &picture, const Rules &rules, const TilePlan &plan, int row0,
-                                      int col0, const SharedTile &tile, float *out) {
+__device__ inline void normalize_tile(const TiledPicture &picture, const Rules &rules, const TilePlan &plan,
+                                      int row0, int col0, const SharedTile &tile, float *out) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   for (int b = static_cast<int>(threadIdx.x) / 32; b < 1 << (plan.cols_log2 + plan.rows_log2);
        b += kTileThreads / 32) {
@@ -176,9 +180,9 @@ __device__ inline void normalize_tile(const TiledPicture &picture, const Rules &
 
 // The whole kernel for tile `tile_index` of a picture.
 template <typename Source>
-__device__ void make_tile(const Source &source, const TiledPicture &picture, const Rules &rules, const TilePlan &plan,
-                          const DeviceWeights &x_weights, const DeviceWeights &y_weights, int tile_index, float *out,
-                          float *shared) {
+__device__ void make_tile(const Source &source, const TiledPicture &picture, const Rules &rules,
+                          const TilePlan &plan, const DeviceWeights &x_weights,
+                          const DeviceWeights &y_weights, int tile_index, float *out, float *shared) {
   const SharedTile tile = share_tile(shared, rules, plan, Source::channels);
   const int tile_y = tile_index / picture.tiles_x, tile_x = tile_index - tile_y * picture.tiles_x;
   const int col0 = tile_x << plan.cols_log2, row0 = tile_y << plan.rows_log2;

@@ -9,7 +9,9 @@ namespace {
 
 constexpr int kColorRows = 4;  // of which three are looked at
 
-std::size_t padded(int count) { return static_cast<std::size_t>(divide_up(count, kRowPadding) + 2) * kRowPadding; }
+std::size_t padded(int count) {
+  return static_cast<std::size_t>(divide_up(count, kRowPadding) + 2) * kRowPadding;
+}
 
 // The numbers of a row of blocks that belong to one row of cells.
 int row_length(const Rules &rules, int cols) { return cols * rules.cells_x * rules.bins; }
@@ -39,7 +41,8 @@ float *BlockScratch::color(int y, int channel) {
 // At the beginning of a line of the cache, so that no histogram lies in two.
 float *BlockScratch::ring() {
   constexpr std::uintptr_t kLine = kHistogramStep * sizeof(float);
-  return reinterpret_cast<float *>((reinterpret_cast<std::uintptr_t>(ring_.data()) + kLine - 1) / kLine * kLine);
+  return reinterpret_cast<float *>((reinterpret_cast<std::uintptr_t>(ring_.data()) + kLine - 1) / kLine *
+                                   kLine);
 }
 
 BlockRows::BlockRows(const HogParams &params)
@@ -48,8 +51,8 @@ BlockRows::BlockRows(const HogParams &params)
       y_(axis_weights(params.cell.height, params.block.height, params.variant, sigma_of(params))),
       open_rows_(divide_up(params.block.height, params.stride.height)) {}
 
-void BlockRows::compute(const BytePlanes &picture, const HogShape &shape, int first, int end, BlockScratch &scratch,
-                        const BlockOutput &output) const {
+void BlockRows::compute(const BytePlanes &picture, const HogShape &shape, int first, int end,
+                        BlockScratch &scratch, const BlockOutput &output) const {
   const int stride = rules_.stride.height, height = rules_.block.height;
   int colors_end = -1;  // rows of colours before it are there
   int row = first;      // the first one that is not finished
@@ -94,7 +97,8 @@ void BlockRows::sum_votes(const BytePlanes &picture, int y, int cols, BlockScrat
   sum_row(rules_, x_, votes, width, cols, scratch.ring(), scratch.rows_.data());
 }
 
-void BlockRows::finish_row(const HogShape &shape, int row, BlockScratch &scratch, const BlockOutput &output) const {
+void BlockRows::finish_row(const HogShape &shape, int row, BlockScratch &scratch,
+                           const BlockOutput &output) const {
   float *block = scratch.block_.data();
   const int bins = rules_.bins;
   std::fill_n(block + shape.length, kRowPadding, 0.0f);

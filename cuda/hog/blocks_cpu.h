@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The blocks of a picture on the CPU: rows of pixels vote along the columns of blocks, and their sums are added to the
-// rows of blocks that they lie in, since the weights of both axes are separable.
+// The blocks of a picture on the CPU: rows of pixels vote along the columns of blocks, and their sums are
+// added to the rows of blocks that they lie in, since the weights of both axes are separable.
 #pragma once
 
 #include <vector>
@@ -17,8 +17,8 @@ struct BytePlanes {
   Size size() const { return plane[0].size(); }
 };
 
-// Where the numbers of a block go: number k of block (row, col) to data[row * row_stride + col * col_stride + k *
-// number_stride].
+// Where the numbers of a block go: number k of block (row, col) to data[row * row_stride + col * col_stride +
+// k * number_stride].
 struct BlockOutput {
   float *data = nullptr;
   std::ptrdiff_t row_stride = 0, col_stride = 0, number_stride = 1;

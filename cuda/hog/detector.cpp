@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What both backends of the detector share: checks, the plan of scales, grouping, and the choice of a backend.
+// What both backends of the detector share: checks, the plan of scales, grouping, and the choice of a
+// backend.
 #include "hog/detector.h"
 
 #include <algorithm>
@@ -21,9 +22,9 @@ Status hog_weight_count(const HogParams &p, Size window, std::size_t *count) {
   const int beyond_x = window.width - p.block.width, beyond_y = window.height - p.block.height;
   if (beyond_x < 0 || beyond_y < 0 || beyond_x % p.stride.width != 0 || beyond_y % p.stride.height != 0 ||
       window.width > kMaxHogWindowSide || window.height > kMaxHogWindowSide)
-    return invalid_argument("a window of " + to_string(window) + " pixels is not a block of " + to_string(p.block) +
-                            " and whole strides of " + to_string(p.stride) + ", at most " +
-                            std::to_string(kMaxHogWindowSide) + " a side");
+    return invalid_argument("a window of " + to_string(window) + " pixels is not a block of " +
+                            to_string(p.block) + " and whole strides of " + to_string(p.stride) +
+                            ", at most " + std::to_string(kMaxHogWindowSide) + " a side");
   HogShape shape;
   CUDAVISION_TRY(hog_shape(window, p, &shape));
   *count = shape.count();
@@ -40,7 +41,8 @@ Status validate(const HogModel &model) {
     return invalid_argument(std::to_string(model.weights.size()) + " weights, but windows of " +
                             to_string(model.window) + " pixels have " + std::to_string(count));
   for (std::size_t i = 0; i < count; ++i)
-    if (!std::isfinite(model.weights[i])) return invalid_argument("weight " + std::to_string(i) + " is not finite");
+    if (!std::isfinite(model.weights[i]))
+      return invalid_argument("weight " + std::to_string(i) + " is not finite");
   return std::isfinite(model.bias) ? Status() : invalid_argument("the bias is not finite");
 }
 
@@ -51,10 +53,12 @@ Status validate(const HogSearch &s) {
     return invalid_argument("min-scale must be between 1 and " + std::to_string(kMaxSide) + ", not " +
                             std::to_string(s.min_scale));
   if (!(s.max_scale == 0 || (s.max_scale >= s.min_scale && s.max_scale <= kMaxSide)))
-    return invalid_argument("max-scale (" + std::to_string(s.max_scale) + ") must be 0, for no limit, or at least " +
-                            "min-scale (" + std::to_string(s.min_scale) + ")");
+    return invalid_argument("max-scale (" + std::to_string(s.max_scale) +
+                            ") must be 0, for no limit, or at least " + "min-scale (" +
+                            std::to_string(s.min_scale) + ")");
   if (s.win_stride < 1 || s.win_stride > 512)
-    return invalid_argument("win-stride must be between 1 and 512 pixels, not " + std::to_string(s.win_stride));
+    return invalid_argument("win-stride must be between 1 and 512 pixels, not " +
+                            std::to_string(s.win_stride));
   return {};
 }
 
@@ -62,7 +66,8 @@ hog::Plan hog::make_plan(Size size, const HogModel &model, const HogSearch &sear
   Plan plan;
   const Size stride = model.params.stride, block = model.params.block;
   plan.params = model.params;
-  plan.params.stride = {std::gcd(search.win_stride, stride.width), std::gcd(search.win_stride, stride.height)};
+  plan.params.stride = {std::gcd(search.win_stride, stride.width),
+                        std::gcd(search.win_stride, stride.height)};
   const Size grid = plan.params.stride;
   plan.window = model.window;
   plan.win_stride = search.win_stride;
@@ -147,12 +152,13 @@ Status make_hog_detector(const Execution &execution, Size size, int channels, co
   CUDAVISION_TRY(validate(model));
   CUDAVISION_TRY(validate(search));
   if (size.width < 1 || size.height < 1 || size.width > kMaxSide || size.height > kMaxSide)
-    return invalid_argument(to_string(size) + " pixels: each side must be between 1 and " + std::to_string(kMaxSide));
+    return invalid_argument(to_string(size) + " pixels: each side must be between 1 and " +
+                            std::to_string(kMaxSide));
   if (channels != 1 && channels != 3)
     return invalid_argument("pictures have 1 or 3 channels, not " + std::to_string(channels));
   return run_on_backend<Size, int, const HogModel &, const HogSearch &>(
-      execution, hog::make_hog_detector_cpu, CUDAVISION_IF_CUDA(hog::make_hog_detector_cuda), size, channels, model,
-      search, detector);
+      execution, hog::make_hog_detector_cpu, CUDAVISION_IF_CUDA(hog::make_hog_detector_cuda), size, channels,
+      model, search, detector);
 }
 
 }  // namespace cudavision

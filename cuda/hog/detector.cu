@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of the detector: four kernels for all scales together. shrink makes the pictures, make_level_blocks
-// their blocks, multiply_rows what scores are made of, find_boxes the scores, the hits and the boxes.
+// The CUDA backend of the detector: four kernels for all scales together. shrink makes the pictures,
+// make_level_blocks their blocks, multiply_rows what scores are made of, find_boxes the scores, the hits and
+// the boxes.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -45,7 +46,8 @@ class HogDetectorCuda final : public HogDetector {
     CUDAVISION_TRY(check_run(picture, size_, channels_));
     if (plan_.levels.empty())
       return CUDAVISION_CHECK_CUDA(cudaMemsetAsync(list.count, 0, sizeof *list.count, execution_.stream));
-    CUDAVISION_TRY(channels_ == 1 ? make_blocks<1>(picture, gray_.data()) : make_blocks<3>(picture, color_.data()));
+    CUDAVISION_TRY(channels_ == 1 ? make_blocks<1>(picture, gray_.data())
+                                  : make_blocks<3>(picture, color_.data()));
     CUDAVISION_TRY(multiply());
     return find_boxes(thresholds, list);
   }
@@ -134,26 +136,32 @@ class HogDetectorCuda final : public HogDetector {
   }
 
   Status multiply() const {
-    const ProductTask task{levels_.data(),
-                           level_count(),
-                           rules_.length,
-                           blocks_.data(),
-                           model_.data(),
-                           plan_.window_blocks,
-                           plan_.block_step,
-                           products_.data(),
-                           static_cast<std::ptrdiff_t>(places_)};
+    const ProductTask task{levels_.data(),   level_count(),    rules_.length,
+                           blocks_.data(),   model_.data(),    plan_.window_blocks,
+                           plan_.block_step, products_.data(), static_cast<std::ptrdiff_t>(places_)};
     const dim3 grid(static_cast<unsigned>(place_blocks_), static_cast<unsigned>(chunks_));
     return CUDAVISION_LAUNCH(multiply_rows_kernel, grid, dim3(kPlaceThreads), execution_.stream, task);
   }
 
   Status find_boxes(const HogThresholds &thresholds, const HogBoxList &list) const {
-    const ScoreRules scores{products_.data(),          static_cast<std::ptrdiff_t>(places_), plan_.window_blocks.height,
-                            plan_.block_step.height,   plan_.window_step,                    bias_};
-    const HitTask task{levels_.data(), level_count(),      scores,       thresholds,   size_,          plan_.window,
-                       plan_.win_stride, scores_.data(), block_hits_.data(), done_.data(), hits_.data(),
-                       groups_.data(), list};
-    return CUDAVISION_LAUNCH(find_boxes_kernel, line_of(window_blocks_), dim3(kLineThreads), execution_.stream, task);
+    const ScoreRules scores{products_.data(),           static_cast<std::ptrdiff_t>(places_),
+                            plan_.window_blocks.height, plan_.block_step.height,
+                            plan_.window_step,          bias_};
+    const HitTask task{levels_.data(),
+                       level_count(),
+                       scores,
+                       thresholds,
+                       size_,
+                       plan_.window,
+                       plan_.win_stride,
+                       scores_.data(),
+                       block_hits_.data(),
+                       done_.data(),
+                       hits_.data(),
+                       groups_.data(),
+                       list};
+    return CUDAVISION_LAUNCH(find_boxes_kernel, line_of(window_blocks_), dim3(kLineThreads),
+                             execution_.stream, task);
   }
 
   Execution execution_;
@@ -164,7 +172,7 @@ class HogDetectorCuda final : public HogDetector {
   TilePlan tiles_;
   float bias_;
   OwnedWeights weights_;
-  int chunks_ = 0;  // of a window's rows
+  int chunks_ = 0;                                                                 // of a window's rows
   int pixel_blocks_ = 0, tile_blocks_ = 0, place_blocks_ = 0, window_blocks_ = 0;  // of each launch
   std::size_t pixels_ = 0, numbers_ = 0, places_ = 0, windows_ = 0;                // of all scales
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Finds objects with histograms of oriented gradients and a linear model, at all scales of a picture.
 //
-// Source: N. Dalal and B. Triggs, "Histograms of Oriented Gradients for Human Detection", CVPR 2005; with parameters of
-// variant opencv what cv::HOGDescriptor::detectMultiScale finds (OpenCV 4.6): the same scales, pictures shrunk to the
-// same bytes, scores to 1e-4, and with equal hits the same boxes, in their order when OpenCV runs in one thread.
+// Source: N. Dalal and B. Triggs, "Histograms of Oriented Gradients for Human Detection", CVPR 2005; with
+// parameters of variant opencv what cv::HOGDescriptor::detectMultiScale finds (OpenCV 4.6): the same scales,
+// pictures shrunk to the same bytes, scores to 1e-4, and with equal hits the same boxes, in their order when
+// OpenCV runs in one thread.
 #pragma once
 
 #include <memory>
@@ -17,8 +18,8 @@ constexpr int kMaxHogWindowSide = 2048;  // pixels
 constexpr int kMaxHogLevels = 256;       // scales
 constexpr int kMaxHogHits = 4096;        // windows that are looked at once their score reaches the threshold
 
-// A window's score is the sum of its blocks' numbers times the weights, plus the bias. The blocks come column after
-// column.
+// A window's score is the sum of its blocks' numbers times the weights, plus the bias. The blocks come column
+// after column.
 struct HogModel {
   HogParams params;
   Size window{64, 128};  // pixels: a block, and whole strides more; each at most kMaxHogWindowSide
@@ -33,8 +34,8 @@ Status validate(const HogModel &model);
 
 struct HogSearch {
   double scale_step = 1.05;  // from scale to scale, 1 to 10; with 1 there is one scale
-  // Pictures are shrunk by scale_step^i, i = 0, 1, ..., as long as they hold a window; of these the scales from
-  // min_scale (1 or more) to max_scale count (0: no limit; otherwise at least min_scale).
+  // Pictures are shrunk by scale_step^i, i = 0, 1, ..., as long as they hold a window; of these the scales
+  // from min_scale (1 or more) to max_scale count (0: no limit; otherwise at least min_scale).
   double min_scale = 1, max_scale = 0;
   int win_stride = 8;  // from window to window in pixels of the shrunk picture, 1 to 512
 
@@ -61,8 +62,8 @@ struct HogBoxCount {
   int listed;  // boxes
   int hits;    // windows; of more than kMaxHogHits the first ones count, from scale 1 on, row by row
 };
-// What run() writes, in the backend's memory: boxes, room for kMaxHogHits, of which the first count->listed are
-// written.
+// What run() writes, in the backend's memory: boxes, room for kMaxHogHits, of which the first count->listed
+// are written.
 struct HogBoxList {
   HogBox *boxes;
   HogBoxCount *count;
@@ -76,8 +77,8 @@ class HogDetector {
   virtual Status run(const HogPicture &picture, const HogThresholds &thresholds, const HogBoxList &list) = 0;
 };
 
-// Pictures that hold no window are accepted: nothing is found in them. Scratch: CUDA, for all scales, 4 bytes a pixel
-// and the numbers of all blocks; CPU, of the largest scale alone.
+// Pictures that hold no window are accepted: nothing is found in them. Scratch: CUDA, for all scales, 4 bytes
+// a pixel and the numbers of all blocks; CPU, of the largest scale alone.
 Status make_hog_detector(const Execution &execution, Size size, int channels, const HogModel &model,
                          const HogSearch &search, std::unique_ptr<HogDetector> *detector);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU backend of the detector: scale after scale, so that a scale's blocks stay in the caches; rows in parallel.
+// The CPU backend of the detector: scale after scale, so that a scale's blocks stay in the caches; rows in
+// parallel.
 #include <algorithm>
 #include <vector>
 
@@ -21,7 +22,8 @@ struct LevelWork {
 
 class HogDetectorCpu final : public HogDetector {
  public:
-  HogDetectorCpu(const Execution &execution, Size size, int channels, const HogModel &model, const HogSearch &search)
+  HogDetectorCpu(const Execution &execution, Size size, int channels, const HogModel &model,
+                 const HogSearch &search)
       : workers_(execution.workers),
         size_(size),
         channels_(channels),
@@ -126,9 +128,10 @@ class HogDetectorCpu final : public HogDetector {
     std::fill_n(scores, places, bias_);
     for (int j = 0; j < plan_.window_blocks.height; ++j)
       for (int i = 0; i < plan_.window_blocks.width; ++i) {
-        const float *planes = blocks_.data() +
-                              (row * plan_.window_step.height + j * plan_.block_step.height) * work.output.row_stride +
-                              i * plan_.block_step.width;
+        const float *planes =
+            blocks_.data() +
+            (row * plan_.window_step.height + j * plan_.block_step.height) * work.output.row_stride +
+            i * plan_.block_step.width;
         const float *weights =
             weights_.data() + static_cast<std::ptrdiff_t>(i * plan_.window_blocks.height + j) * length;
         add_products(planes, work.plane_stride, weights, length, places, scores);

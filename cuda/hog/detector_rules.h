@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What both backends of the detector share: the scales of a picture, how pictures are shrunk, and how hits are grouped.
+// What both backends of the detector share: the scales of a picture, how pictures are shrunk, and how hits
+// are grouped.
 #pragma once
 
 #include <cmath>
@@ -13,25 +14,25 @@ namespace cudavision::hog {
 // One scale.
 struct Level {
   double scale;
-  Size size;     // of the shrunk picture
+  Size size;  // of the shrunk picture
   HogShape blocks;
   Size windows;  // how many
 };
 
 // Blocks lie on a grid on which every block of every window has a place.
 struct Plan {
-  HogParams params;      // with the grid's stride
-  Size window;           // pixels
-  int win_stride;        // pixels
-  Size window_blocks;    // blocks of a window
-  Size block_step;       // from one to the next, places of the grid
-  Size window_step;      // from window to window, places of the grid
+  HogParams params;    // with the grid's stride
+  Size window;         // pixels
+  int win_stride;      // pixels
+  Size window_blocks;  // blocks of a window
+  Size block_step;     // from one to the next, places of the grid
+  Size window_step;    // from window to window, places of the grid
   std::vector<Level> levels;
 };
 Plan make_plan(Size size, const HogModel &model, const HogSearch &search);
 
-// cv::INTER_LINEAR_EXACT along one axis: for each element of the shrunk one 512 times the first of the two that it lies
-// between, plus the share of the second, 0 to 256.
+// cv::INTER_LINEAR_EXACT along one axis: for each element of the shrunk one 512 times the first of the two
+// that it lies between, plus the share of the second, 0 to 256.
 std::vector<std::int32_t> resize_taps(int from, int to);
 CUDAVISION_HOST_DEVICE constexpr int first_of_tap(std::int32_t tap) { return tap >> 9; }
 CUDAVISION_HOST_DEVICE constexpr int share_of_tap(std::int32_t tap) { return tap & 511; }
@@ -39,8 +40,8 @@ CUDAVISION_HOST_DEVICE constexpr int share_of_tap(std::int32_t tap) { return tap
 // cvRound: half to even.
 CUDAVISION_HOST_DEVICE inline int round_even(double value) { return static_cast<int>(rint(value)); }
 
-CUDAVISION_HOST_DEVICE inline HogBox box_of_window(double scale, Size window, int win_stride, int col, int row,
-                                                   float score) {
+CUDAVISION_HOST_DEVICE inline HogBox box_of_window(double scale, Size window, int win_stride, int col,
+                                                   int row, float score) {
   return {round_even(col * win_stride * scale), round_even(row * win_stride * scale),
           round_even(window.width * scale), round_even(window.height * scale), score};
 }
@@ -65,12 +66,13 @@ struct Group {
 };
 CUDAVISION_HOST_DEVICE inline HogBox average(const Group &g) {
   const double share = 1.0 / g.count;
-  return {round_even(g.x * share), round_even(g.y * share), round_even(g.width * share), round_even(g.height * share),
-          g.score};
+  return {round_even(g.x * share), round_even(g.y * share), round_even(g.width * share),
+          round_even(g.height * share), g.score};
 }
 
 // Whether a group's box lies within the box of a group of more hits, and gives way to it.
-CUDAVISION_HOST_DEVICE inline bool gives_way(const HogBox &box, int count, const HogBox &other, int other_count) {
+CUDAVISION_HOST_DEVICE inline bool gives_way(const HogBox &box, int count, const HogBox &other,
+                                             int other_count) {
   const int dx = round_even(other.width * kGroupEps), dy = round_even(other.height * kGroupEps);
   return box.x >= other.x - dx && box.y >= other.y - dy && box.x + box.width <= other.x + other.width + dx &&
          box.y + box.height <= other.y + other.height + dy &&

@@ -14,7 +14,8 @@ namespace cudavision::hog {
 
 constexpr int kLineThreads = 256;  // of the kernels whose threads have an element each
 
-// One scale: sizes, where its parts begin in the arrays of all scales, and the first of its blocks in each launch.
+// One scale: sizes, where its parts begin in the arrays of all scales, and the first of its blocks in each
+// launch.
 struct DeviceLevel {
   double scale;
   TiledPicture picture;  // places: planar, [row][number][col]
@@ -115,8 +116,8 @@ __global__ void __launch_bounds__(kTileThreads) make_level_blocks_kernel(LevelBl
   const int block = static_cast<int>(blockIdx.x);
   const DeviceLevel &level = level_of_block(task.levels, task.level_count, block, &DeviceLevel::tile_blocks);
   const LevelSource<kChannels> source{task.pixels + level.pixels, level.picture.width};
-  make_tile(source, level.picture, task.rules, task.plan, task.x_weights, task.y_weights, block - level.tile_blocks,
-            task.blocks, shared);
+  make_tile(source, level.picture, task.rules, task.plan, task.x_weights, task.y_weights,
+            block - level.tile_blocks, task.blocks, shared);
 }
 
 }  // namespace cudavision::hog

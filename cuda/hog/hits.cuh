@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Hits, and the boxes they are grouped to. Each block of the kernel scores windows that follow each other; the last one
-// to finish lists the hits in the order of the windows, whatever the order of the blocks was, and groups them.
+// Hits, and the boxes they are grouped to. Each block of the kernel scores windows that follow each other;
+// the last one to finish lists the hits in the order of the windows, whatever the order of the blocks was,
+// and groups them.
 #pragma once
 
 #include "common/last_block.cuh"
@@ -40,8 +41,8 @@ __device__ inline float value_of_key(unsigned key) {
 }
 
 struct HitMemory {
-  unsigned parent[kMaxHogHits];  // of the forest of similar hits
-  int before[kLineThreads];      // hits before a thread's share of the blocks
+  unsigned parent[kMaxHogHits];      // of the forest of similar hits
+  int before[kLineThreads];          // hits before a thread's share of the blocks
   unsigned short kept[kMaxHogHits];  // roots of groups of enough hits
   int hit_count, kept_count, listed;
   bool last;
@@ -91,8 +92,8 @@ __device__ inline void list_hits(const HitTask &task, const HitMemory &shared) {
       const int place = at + __popc(hits & ((1u << lane) - 1));
       const int row = window / level.windows_x;
       if (hit && place < kMaxHogHits)
-        task.hits[place] = box_of_window(level.scale, task.window, task.win_stride, window - row * level.windows_x,
-                                         row, score);
+        task.hits[place] = box_of_window(level.scale, task.window, task.win_stride,
+                                         window - row * level.windows_x, row, score);
       at += __popc(hits);
     }
   }
@@ -133,7 +134,8 @@ __device__ inline HogBox box_of_group(const GroupSums &g) {
 __device__ inline void list_groups(const HitTask &task, int count, HitMemory *shared) {
   const int thread = static_cast<int>(threadIdx.x);
   for (int i = thread; i < count; i += kLineThreads)
-    if (shared->parent[i] == static_cast<unsigned>(i) && __ldcg(&task.groups[i].count) > task.thresholds.group)
+    if (shared->parent[i] == static_cast<unsigned>(i) &&
+        __ldcg(&task.groups[i].count) > task.thresholds.group)
       shared->kept[atomicAdd(&shared->kept_count, 1)] = static_cast<unsigned short>(i);
   __syncthreads();
   const int kept = shared->kept_count;
@@ -166,7 +168,8 @@ __device__ inline void list_groups(const HitTask &task, int count, HitMemory *sh
 __global__ void __launch_bounds__(kLineThreads) find_boxes_kernel(HitTask task) {
   __shared__ HitMemory shared;
   const int block = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
-  const DeviceLevel &level = level_of_block(task.levels, task.level_count, block, &DeviceLevel::window_blocks);
+  const DeviceLevel &level =
+      level_of_block(task.levels, task.level_count, block, &DeviceLevel::window_blocks);
   const int window = (block - level.window_blocks) * kLineThreads + thread;
   bool hit = false;
   if (window < level.window_count) {

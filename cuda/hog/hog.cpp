@@ -35,7 +35,8 @@ Status validate(const HogParams &p) {
     return invalid_argument("the block window's sigma must be between 0 and 1000 pixels, not " +
                             std::to_string(p.sigma));
   if (!(p.clip > 0 && p.clip <= 1))
-    return invalid_argument("the L2-Hys threshold must be more than 0 and at most 1, not " + std::to_string(p.clip));
+    return invalid_argument("the L2-Hys threshold must be more than 0 and at most 1, not " +
+                            std::to_string(p.clip));
   return {};
 }
 
@@ -95,9 +96,11 @@ hog::AxisWeights hog::axis_weights(int cell, int side, HogVariant variant, doubl
     for (int i = 0; i < side; ++i) {
       double weight = i / cell == c ? 1 : 0;
       if (variant == HogVariant::opencv) {
-        // From the cell's centre the weight falls to 0 at the next cells'; the Gaussian's centre is half a pixel off.
+        // From the cell's centre the weight falls to 0 at the next cells'; the Gaussian's centre is half a
+        // pixel off.
         const double off = i - side * 0.5;
-        weight = std::max(0.0, 1 - std::abs((i + 0.5) / cell - 0.5 - c)) * std::exp(-off * off / (2 * sigma * sigma));
+        weight = std::max(0.0, 1 - std::abs((i + 0.5) / cell - 0.5 - c)) *
+                 std::exp(-off * off / (2 * sigma * sigma));
       }
       if (weight <= 0) continue;
       w.weight[static_cast<std::size_t>(c * side + i)] = static_cast<float>(weight);
@@ -120,11 +123,12 @@ Status make_hog(const Execution &execution, Size size, int channels, const HogPa
   HogShape shape;
   CUDAVISION_TRY(hog_shape(size, params, &shape));
   if (size.width > kMaxSide || size.height > kMaxSide)
-    return invalid_argument(to_string(size) + " pixels: each side must be at most " + std::to_string(kMaxSide));
+    return invalid_argument(to_string(size) + " pixels: each side must be at most " +
+                            std::to_string(kMaxSide));
   if (channels != 1 && channels != 3)
     return invalid_argument("pictures have 1 or 3 channels, not " + std::to_string(channels));
-  return run_on_backend(execution, hog::make_hog_cpu, CUDAVISION_IF_CUDA(hog::make_hog_cuda), size, channels, params,
-                        hog);
+  return run_on_backend(execution, hog::make_hog_cpu, CUDAVISION_IF_CUDA(hog::make_hog_cuda), size, channels,
+                        params, hog);
 }
 
 }  // namespace cudavision

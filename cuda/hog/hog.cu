@@ -3,8 +3,8 @@
 #include <cuda_runtime.h>
 
 #include "common/launch.h"
-#include "hog/device_weights.h"
 #include "hog/block_tile.cuh"
+#include "hog/device_weights.h"
 
 namespace cudavision::hog {
 namespace {
@@ -47,14 +47,19 @@ class HogCuda final : public Hog {
     const TilePlan plan = plan_tiles(rules_, kChannels);
     const int tiles_x = divide_up(shape_.cols, 1 << plan.cols_log2),
               tiles_y = divide_up(shape_.rows, 1 << plan.rows_log2);
-    FrameTask<kChannels> task{{},
-                              {size_.width, size_.height, shape_.rows, shape_.cols, tiles_x,
-                               {0, static_cast<std::ptrdiff_t>(shape_.cols) * shape_.length, shape_.length, 1}},
-                              rules_,
-                              plan,
-                              weights_.x(),
-                              weights_.y(),
-                              blocks};
+    FrameTask<kChannels> task{
+        {},
+        {size_.width,
+         size_.height,
+         shape_.rows,
+         shape_.cols,
+         tiles_x,
+         {0, static_cast<std::ptrdiff_t>(shape_.cols) * shape_.length, shape_.length, 1}},
+        rules_,
+        plan,
+        weights_.x(),
+        weights_.y(),
+        blocks};
     for (int c = 0; c < kChannels; ++c) task.source.component[c] = picture.component[c];
     return CUDAVISION_LAUNCH_NAMED("make_blocks_kernel", make_blocks_kernel<kChannels>,
                                    dim3(static_cast<unsigned>(tiles_x * tiles_y)),
@@ -80,8 +85,8 @@ TilePlan plan_tiles(const Rules &rules, int channels) {
     plan.height = (rows - 1) * rules.stride.height + rules.block.height;
     plan.items = plan.chunk_rows * cols * rules.cells_x;
     const int pixels = plan.chunk_rows * plan.width;
-    const int floats = channels * (plan.chunk_rows + 2) * (plan.width + 2) + 2 * pixels + rules.bins * plan.items +
-                       cols * rows * rules.length;
+    const int floats = channels * (plan.chunk_rows + 2) * (plan.width + 2) + 2 * pixels +
+                       rules.bins * plan.items + cols * rows * rules.length;
     plan.shared_bytes = static_cast<std::size_t>(floats) * sizeof(float) + static_cast<std::size_t>(pixels);
     if (plan.shared_bytes <= kMostBytes) return plan;
     // A single block of the largest size fits.
@@ -107,7 +112,8 @@ Status OwnedWeights::upload(const HogParams &params, CUstream_st *stream) {
   CUDAVISION_TRY_CUDA(cudaMemcpyAsync(ints_.data(), host_ints_.data(), host_ints_.size() * sizeof(int),
                                       cudaMemcpyHostToDevice, stream));
   return CUDAVISION_CHECK_CUDA(cudaMemcpyAsync(floats_.data(), host_floats_.data(),
-                                               host_floats_.size() * sizeof(float), cudaMemcpyHostToDevice, stream));
+                                               host_floats_.size() * sizeof(float), cudaMemcpyHostToDevice,
+                                               stream));
 }
 
 DeviceWeights OwnedWeights::view(int axis) const {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Histograms of oriented gradients of a picture's blocks.
 //
-// Source: N. Dalal and B. Triggs, "Histograms of Oriented Gradients for Human Detection", CVPR 2005; seed work
-// "GHoGLib: a descriptor of oriented gradients on a GPU" (equations 3.1 to 3.13). The blocks of a picture lie on a
-// grid; windows are never cut out of it. A block's histograms are the cells', one column of cells after the other.
+// Source: N. Dalal and B. Triggs, "Histograms of Oriented Gradients for Human Detection", CVPR 2005; seed
+// work "GHoGLib: a descriptor of oriented gradients on a GPU" (equations 3.1 to 3.13). The blocks of a
+// picture lie on a grid; windows are never cut out of it. A block's histograms are the cells', one column of
+// cells after the other.
 #pragma once
 
 #include <cstddef>
@@ -16,16 +17,18 @@
 
 namespace cudavision {
 
-constexpr int kMaxHogBlockSide = 64;   // pixels
-constexpr int kMaxHogBlockCells = 8;   // a side
+constexpr int kMaxHogBlockSide = 64;  // pixels
+constexpr int kMaxHogBlockCells = 8;  // a side
 constexpr int kMaxHogBins = 36;
 
 enum class HogVariant {
-  // cv::HOGDescriptor::compute to 1e-5: colours are the square roots of 0 to 255 with gamma; where channels have
-  // gradients of one length the first of B, G, R counts, and in a row's last width modulo 4 pixels the first of R, G, B;
-  // angles by fastAtan2's polynomial; votes are shared out between the cells of a block, and weighted by a Gaussian.
+  // cv::HOGDescriptor::compute to 1e-5: colours are the square roots of 0 to 255 with gamma; where channels
+  // have gradients of one length the first of B, G, R counts, and in a row's last width modulo 4 pixels the
+  // first of R, G, B; angles by fastAtan2's polynomial; votes are shared out between the cells of a block,
+  // and weighted by a Gaussian.
   opencv,
-  // The thesis: colours are the square roots of 0 to 255/256; exact angles; a vote goes to its own cell alone.
+  // The thesis: colours are the square roots of 0 to 255/256; exact angles; a vote goes to its own cell
+  // alone.
   ghog,
 };
 
@@ -40,10 +43,10 @@ enum class HogNorm {
 
 struct HogParams {
   HogVariant variant = HogVariant::opencv;
-  Size cell{8, 8};     // pixels, each 1 to 64
-  Size block{16, 16};  // pixels, 1 to 8 cells each way and at most 64 pixels
-  Size stride{8, 8};   // from block to block, pixels, each 1 to 64
-  int bins = 9;        // 1 to 36
+  Size cell{8, 8};               // pixels, each 1 to 64
+  Size block{16, 16};            // pixels, 1 to 8 cells each way and at most 64 pixels
+  Size stride{8, 8};             // from block to block, pixels, each 1 to 64
+  int bins = 9;                  // 1 to 36
   bool signed_gradient = false;  // orientations over 2 pi instead of pi
   bool gamma = true;             // square roots of colours
   HogNorm norm = HogNorm::variant;
@@ -84,7 +87,8 @@ HogPicture hog_picture(const Frame &frame, Region region);
 class Hog {
  public:
   virtual ~Hog() = default;
-  // blocks: [rows][cols][length] f32 in the backend's memory. Both backends agree to 1e-5. CUDA: enqueues one kernel.
+  // blocks: [rows][cols][length] f32 in the backend's memory. Both backends agree to 1e-5. CUDA: enqueues one
+  // kernel.
   virtual Status run(const HogPicture &picture, float *blocks) = 0;
 };
 

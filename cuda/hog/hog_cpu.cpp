@@ -13,7 +13,11 @@ constexpr int kBlockRowsPerTask = 8;
 class HogCpu final : public Hog {
  public:
   HogCpu(const Execution &execution, Size size, int channels, const HogParams &params)
-      : workers_(execution.workers), size_(size), channels_(channels), planes_(size, channels), rows_(params) {
+      : workers_(execution.workers),
+        size_(size),
+        channels_(channels),
+        planes_(size, channels),
+        rows_(params) {
     (void)hog_shape(size, params, &shape_);  // which make_hog has checked
     for (int i = 0; i < workers_->thread_count(); ++i) scratch_.emplace_back(rows_.rules(), size);
   }
@@ -21,7 +25,8 @@ class HogCpu final : public Hog {
   Status run(const HogPicture &picture, float *blocks) override {
     CUDAVISION_TRY(check_run(picture, size_, channels_));
     const BytePlanes planes = planes_.take(*workers_, picture);
-    const BlockOutput output{blocks, static_cast<std::ptrdiff_t>(shape_.cols) * shape_.length, shape_.length, 1};
+    const BlockOutput output{blocks, static_cast<std::ptrdiff_t>(shape_.cols) * shape_.length, shape_.length,
+                             1};
     workers_->run(divide_up(shape_.rows, kBlockRowsPerTask), [&](int task, int slot) {
       const int first = task * kBlockRowsPerTask;
       rows_.compute(planes, shape_, first, std::min(first + kBlockRowsPerTask, shape_.rows),

@@ -12,7 +12,8 @@ namespace {
 
 Status check_line_width(const HogStyle &style) {
   if (style.line_width >= 1 && style.line_width <= 255) return {};
-  return invalid_argument("line-width must be between 1 and 255 pixels, not " + std::to_string(style.line_width));
+  return invalid_argument("line-width must be between 1 and 255 pixels, not " +
+                          std::to_string(style.line_width));
 }
 
 // Cells that lie in a block, or between blocks.
@@ -25,23 +26,25 @@ Size cells_of(const HogShape &shape, const HogParams &p) {
 
 Status hog::make_box_primitives_cpu(const Execution &, HogBoxList list, int capacity, HogStyle style,
                                     Primitive *primitives) {
-  for (int i = 0; i < std::min(list.count->listed, capacity); ++i) primitives[i] = primitive_of(list.boxes[i], style);
+  for (int i = 0; i < std::min(list.count->listed, capacity); ++i)
+    primitives[i] = primitive_of(list.boxes[i], style);
   return {};
 }
 
 Status hog::make_star_primitives_cpu(const Execution &execution, StarTask task, Primitive *primitives) {
   execution.workers->run(task.cells.height, [&](int y, int) {
     for (int x = 0; x < task.cells.width; ++x)
-      make_star(task, x, y, primitives + (static_cast<std::ptrdiff_t>(y) * task.cells.width + x) * task.rules.bins);
+      make_star(task, x, y,
+                primitives + (static_cast<std::ptrdiff_t>(y) * task.cells.width + x) * task.rules.bins);
   });
   return {};
 }
 
-Status make_box_primitives(const Execution &execution, const HogBoxList &list, int capacity, const HogStyle &style,
-                           Primitive *primitives) {
+Status make_box_primitives(const Execution &execution, const HogBoxList &list, int capacity,
+                           const HogStyle &style, Primitive *primitives) {
   CUDAVISION_TRY(check_line_width(style));
-  return run_on_backend(execution, hog::make_box_primitives_cpu, CUDAVISION_IF_CUDA(hog::make_box_primitives_cuda),
-                        list, capacity, style, primitives);
+  return run_on_backend(execution, hog::make_box_primitives_cpu,
+                        CUDAVISION_IF_CUDA(hog::make_box_primitives_cuda), list, capacity, style, primitives);
 }
 
 long long star_line_count(const HogShape &shape, const HogParams &params) {
@@ -52,8 +55,8 @@ long long star_line_count(const HogShape &shape, const HogParams &params) {
 Status make_star_primitives(const Execution &execution, const float *blocks, const HogShape &shape,
                             const HogParams &params, const HogStyle &style, Primitive *primitives) {
   CUDAVISION_TRY(check_line_width(style));
-  hog::StarTask task{blocks, shape, hog::rules_of(params), params.signed_gradient, cells_of(shape, params), style,
-                     {},     {}};
+  hog::StarTask task{
+      blocks, shape, hog::rules_of(params), params.signed_gradient, cells_of(shape, params), style, {}, {}};
   const int reach = (std::min(params.cell.width, params.cell.height) - 1) / 2;
   const double range = params.signed_gradient ? 2 * std::numbers::pi : std::numbers::pi;
   for (int bin = 0; bin < params.bins; ++bin) {

@@ -19,7 +19,8 @@ __global__ void __launch_bounds__(kThreads)
   if (i < count) primitives[i] = primitive_of(list.boxes[i], style);
 }
 
-__global__ void __launch_bounds__(kThreads) make_star_primitives_kernel(StarTask task, Primitive *primitives) {
+__global__ void __launch_bounds__(kThreads)
+    make_star_primitives_kernel(StarTask task, Primitive *primitives) {
   const int i = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
   if (i >= task.cells.width * task.cells.height) return;
   const int y = i / task.cells.width, x = i - y * task.cells.width;
@@ -32,8 +33,8 @@ dim3 grid_of(int count) { return dim3(static_cast<unsigned>(std::max(divide_up(c
 
 Status make_box_primitives_cuda(const Execution &execution, HogBoxList list, int capacity, HogStyle style,
                                 Primitive *primitives) {
-  return CUDAVISION_LAUNCH(make_box_primitives_kernel, grid_of(capacity), dim3(kThreads), execution.stream, list,
-                           capacity, style, primitives);
+  return CUDAVISION_LAUNCH(make_box_primitives_kernel, grid_of(capacity), dim3(kThreads), execution.stream,
+                           list, capacity, style, primitives);
 }
 
 Status make_star_primitives_cuda(const Execution &execution, StarTask task, Primitive *primitives) {

@@ -60,11 +60,11 @@ CUDAVISION_HOST_DEVICE inline void make_star(const StarTask &task, int x, int y,
     Color color = task.style.color;
     color.alpha = static_cast<std::uint8_t>(strength);
     const int dx = task.dx[bin], dy = task.dy[bin];
-    const Primitive line =
-        strength == 0 ? hidden_primitive(color)
-                      : make_primitive(Primitive::Kind::line, task.style.line_width, color,
-                                       task.is_signed ? center_x : center_x - dx,
-                                       task.is_signed ? center_y : center_y - dy, center_x + dx, center_y + dy);
+    const Primitive line = strength == 0 ? hidden_primitive(color)
+                                         : make_primitive(Primitive::Kind::line, task.style.line_width, color,
+                                                          task.is_signed ? center_x : center_x - dx,
+                                                          task.is_signed ? center_y : center_y - dy,
+                                                          center_x + dx, center_y + dy);
     int at = bin;
     for (; at > 0 && lines[at - 1].color.alpha > strength; --at) lines[at] = lines[at - 1];
     lines[at] = line;

@@ -17,7 +17,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::ScalableTag<float>;
 using Vector = hn::Vec<Floats>;
 
-// Whole vectors of interleaved pixels; where[i]: which of `step` bytes goes to out[i]. Returns how many are done.
+// Whole vectors of interleaved pixels; where[i]: which of `step` bytes goes to out[i]. Returns how many are
+// done.
 int split_vectors(const std::uint8_t *pixels, const int where[3], int channels, int step, int width,
                   std::uint8_t *const out[3]) {
   const hn::ScalableTag<std::uint8_t> d;
@@ -34,7 +35,8 @@ int split_vectors(const std::uint8_t *pixels, const int where[3], int channels, 
   return x;
 }
 
-void split_row(const std::uint8_t *const samples[3], int channels, int step, int width, std::uint8_t *const out[3]) {
+void split_row(const std::uint8_t *const samples[3], int channels, int step, int width,
+               std::uint8_t *const out[3]) {
   int x = 0;
   const std::uint8_t *pixels = std::min({samples[0], samples[1], samples[2]});
   const int where[3] = {static_cast<int>(samples[0] - pixels), static_cast<int>(samples[1] - pixels),
@@ -92,8 +94,8 @@ HWY_INLINE Vector angle_of(HogVariant variant, Vector dx, Vector dy) {
   return variant == HogVariant::opencv ? hn::Mul(a, set(static_cast<float>(std::numbers::pi / 180))) : a;
 }
 
-// Whole vectors from column `begin` on, so that what lies from `end` on is spoilt. kOrder: 1 the rows' order of
-// channels, -1 the reverse.
+// Whole vectors from column `begin` on, so that what lies from `end` on is spoilt. kOrder: 1 the rows' order
+// of channels, -1 the reverse.
 template <int kChannels, int kOrder>
 void vote_columns(const Rules &rules, const ColorRows &rows, int begin, int end, const VoteRow &votes) {
   const Floats d;
@@ -136,8 +138,8 @@ void vote_row(const Rules &rules, const ColorRows &rows, int width, const VoteRo
   vote_columns<3, -1>(rules, rows, tail, width, votes);
 }
 
-// Votes as histograms: then a pixel's are added up as one vector, and no addition waits for the one before it to be
-// stored.
+// Votes as histograms: then a pixel's are added up as one vector, and no addition waits for the one before it
+// to be stored.
 void expand_votes(const Rules &rules, const VoteRow &votes, int begin, int end, int pitch, float *ring) {
   const hn::CappedTag<float, kHistogramStep> d;
   const int lanes = static_cast<int>(hn::Lanes(d)), bins = rules.bins;
@@ -152,8 +154,8 @@ void expand_votes(const Rules &rules, const VoteRow &votes, int begin, int end, 
   }
 }
 
-void sum_row(const Rules &rules, const AxisWeights &weights, const VoteRow &votes, int width, int cols, float *ring,
-             float *out) {
+void sum_row(const Rules &rules, const AxisWeights &weights, const VoteRow &votes, int width, int cols,
+             float *ring, float *out) {
   const hn::CappedTag<float, kHistogramStep> d;
   const int lanes = static_cast<int>(hn::Lanes(d)), pitch = histogram_pitch(rules.bins);
   constexpr int kAhead = 64;  // so that what is read was written a while ago
@@ -219,8 +221,8 @@ void normalize_block(const Rules &rules, float *block) {
   for (int i = 0; i < length; i += lanes) hn::StoreU(hn::Mul(hn::LoadU(d, block + i), second), d, block + i);
 }
 
-void add_products(const float *planes, std::ptrdiff_t plane_stride, const float *weights, int length, int count,
-                  float *scores) {
+void add_products(const float *planes, std::ptrdiff_t plane_stride, const float *weights, int length,
+                  int count, float *scores) {
   const Floats d;
   const int lanes = static_cast<int>(hn::Lanes(d));
   for (int i = 0; i < count; i += 2 * lanes) {
@@ -236,8 +238,8 @@ void add_products(const float *planes, std::ptrdiff_t plane_stride, const float 
   }
 }
 
-void resize_row(const std::uint8_t *above, const std::uint8_t *below, int share, int width, const std::int32_t *taps,
-                int count, std::uint16_t *columns, std::uint8_t *out) {
+void resize_row(const std::uint8_t *above, const std::uint8_t *below, int share, int width,
+                const std::int32_t *taps, int count, std::uint16_t *columns, std::uint8_t *out) {
   for (int x = 0; x < width; ++x)
     columns[x] = static_cast<std::uint16_t>(above[x] * (256 - share) + below[x] * share);
   columns[width] = 0;  // read with a share of 0
@@ -250,8 +252,10 @@ void resize_row(const std::uint8_t *above, const std::uint8_t *below, int share,
     const auto left = hn::ShiftRight<9>(tap), right_share = hn::And(tap, hn::Set(d, 511));
     const auto pair = hn::GatherOffset(d, base, hn::Add(left, left));
     const auto first = hn::And(pair, hn::Set(d, 0xffff));
-    const auto second = hn::BitCast(d, hn::ShiftRight<16>(hn::BitCast(hn::RebindToUnsigned<decltype(d)>(), pair)));
-    const auto sum = hn::Add(hn::Mul(first, hn::Sub(hn::Set(d, 256), right_share)), hn::Mul(second, right_share));
+    const auto second =
+        hn::BitCast(d, hn::ShiftRight<16>(hn::BitCast(hn::RebindToUnsigned<decltype(d)>(), pair)));
+    const auto sum =
+        hn::Add(hn::Mul(first, hn::Sub(hn::Set(d, 256), right_share)), hn::Mul(second, right_share));
     hn::StoreU(hn::DemoteTo(d8, hn::ShiftRight<16>(hn::Add(sum, hn::Set(d, 32768)))), d8, out + i);
   }
 }
@@ -271,7 +275,8 @@ HWY_EXPORT(normalize_block);
 HWY_EXPORT(add_products);
 HWY_EXPORT(resize_row);
 
-void split_row(const std::uint8_t *const samples[3], int channels, int step, int width, std::uint8_t *const out[3]) {
+void split_row(const std::uint8_t *const samples[3], int channels, int step, int width,
+               std::uint8_t *const out[3]) {
   HWY_DYNAMIC_DISPATCH(split_row)(samples, channels, step, width, out);
 }
 void color_row(const Rules &rules, const std::uint8_t *bytes, int width, float *colors) {
@@ -280,20 +285,22 @@ void color_row(const Rules &rules, const std::uint8_t *bytes, int width, float *
 void vote_row(const Rules &rules, const ColorRows &colors, int width, const VoteRow &votes) {
   HWY_DYNAMIC_DISPATCH(vote_row)(rules, colors, width, votes);
 }
-void sum_row(const Rules &rules, const AxisWeights &weights, const VoteRow &votes, int width, int cols, float *ring,
-             float *out) {
+void sum_row(const Rules &rules, const AxisWeights &weights, const VoteRow &votes, int width, int cols,
+             float *ring, float *out) {
   HWY_DYNAMIC_DISPATCH(sum_row)(rules, weights, votes, width, cols, ring, out);
 }
 void add_weighted(const float *row, float weight, int count, float *sums) {
   HWY_DYNAMIC_DISPATCH(add_weighted)(row, weight, count, sums);
 }
-void normalize_block(const Rules &rules, float *block) { HWY_DYNAMIC_DISPATCH(normalize_block)(rules, block); }
-void add_products(const float *planes, std::ptrdiff_t plane_stride, const float *weights, int length, int count,
-                  float *scores) {
+void normalize_block(const Rules &rules, float *block) {
+  HWY_DYNAMIC_DISPATCH(normalize_block)(rules, block);
+}
+void add_products(const float *planes, std::ptrdiff_t plane_stride, const float *weights, int length,
+                  int count, float *scores) {
   HWY_DYNAMIC_DISPATCH(add_products)(planes, plane_stride, weights, length, count, scores);
 }
-void resize_row(const std::uint8_t *above, const std::uint8_t *below, int share, int width, const std::int32_t *taps,
-                int count, std::uint16_t *columns, std::uint8_t *out) {
+void resize_row(const std::uint8_t *above, const std::uint8_t *below, int share, int width,
+                const std::int32_t *taps, int count, std::uint16_t *columns, std::uint8_t *out) {
   HWY_DYNAMIC_DISPATCH(resize_row)(above, below, share, width, taps, count, columns, out);
 }
 

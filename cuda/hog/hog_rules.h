@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What both backends of HOG share: what a pixel votes, how votes are shared out, and how a block is normalised.
+// What both backends of HOG share: what a pixel votes, how votes are shared out, and how a block is
+// normalised.
 #pragma once
 
 #include <cfloat>
@@ -100,7 +101,8 @@ CUDAVISION_HOST_DEVICE constexpr int first_column_of_tail(HogVariant variant, in
 }
 
 // Of gradients in the order in which ties are decided.
-CUDAVISION_HOST_DEVICE inline void keep_longer(float dx, float dy, float *kept_x, float *kept_y, float *kept) {
+CUDAVISION_HOST_DEVICE inline void keep_longer(float dx, float dy, float *kept_x, float *kept_y,
+                                               float *kept) {
   const float length = dx * dx + dy * dy;
   if (length > *kept) *kept = length, *kept_x = dx, *kept_y = dy;
 }

@@ -22,8 +22,8 @@ BytePlanes OwnedPlanes::view(Size size) const {
   BytePlanes planes;
   planes.count = count_;
   for (int c = 0; c < count_; ++c)
-    planes.plane[c] = {bytes_.data() + static_cast<std::ptrdiff_t>(c) * most_.height * pitch_, pitch_, size.width,
-                       size.height};
+    planes.plane[c] = {bytes_.data() + static_cast<std::ptrdiff_t>(c) * most_.height * pitch_, pitch_,
+                       size.width, size.height};
   return planes;
 }
 

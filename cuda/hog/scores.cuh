@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The scores of windows: a product of matrices that are never laid out. For every place of the grid the blocks of one
-// row of a window, which lie side by side, are multiplied with the weights of all rows at once; a window's score is the
-// sum of one product of each of its rows.
+// The scores of windows: a product of matrices that are never laid out. For every place of the grid the
+// blocks of one row of a window, which lie side by side, are multiplied with the weights of all rows at once;
+// a window's score is the sum of one product of each of its rows.
 #pragma once
 
 #include "hog/device_levels.cuh"
 
 namespace cudavision::hog {
 
-constexpr int kRowsAtOnce = 16;                // of a window
+constexpr int kRowsAtOnce = 16;                   // of a window
 constexpr int kPlaceThreads = 128, kPlaces = 64;  // a warp has two places a lane, in one row of the grid
 
 struct ProductTask {
@@ -29,7 +29,8 @@ __global__ void __launch_bounds__(kPlaceThreads) multiply_rows_kernel(ProductTas
   const int tile_y = tile / tiles_x;
   const int row = tile_y * (kPlaceThreads / 32) + static_cast<int>(threadIdx.x) / 32;
   if (row >= picture.rows) return;
-  const int x[2] = {(tile - tile_y * tiles_x) * kPlaces + lane, (tile - tile_y * tiles_x) * kPlaces + lane + 32};
+  const int x[2] = {(tile - tile_y * tiles_x) * kPlaces + lane,
+                    (tile - tile_y * tiles_x) * kPlaces + lane + 32};
   const int last = level.places_x - 1;
   const float *numbers[2] = {task.blocks + picture.place.offset(row, min(x[0], last), 0),
                              task.blocks + picture.place.offset(row, min(x[1], last), 0)};
@@ -44,9 +45,12 @@ __global__ void __launch_bounds__(kPlaceThreads) multiply_rows_kernel(ProductTas
       for (int q = 0; q < kRowsAtOnce / 4; ++q) {
         const float4 w = __ldg(weights + q);
         sums[0][4 * q] = fmaf(a, w.x, sums[0][4 * q]), sums[1][4 * q] = fmaf(b, w.x, sums[1][4 * q]);
-        sums[0][4 * q + 1] = fmaf(a, w.y, sums[0][4 * q + 1]), sums[1][4 * q + 1] = fmaf(b, w.y, sums[1][4 * q + 1]);
-        sums[0][4 * q + 2] = fmaf(a, w.z, sums[0][4 * q + 2]), sums[1][4 * q + 2] = fmaf(b, w.z, sums[1][4 * q + 2]);
-        sums[0][4 * q + 3] = fmaf(a, w.w, sums[0][4 * q + 3]), sums[1][4 * q + 3] = fmaf(b, w.w, sums[1][4 * q + 3]);
+        sums[0][4 * q + 1] = fmaf(a, w.y, sums[0][4 * q + 1]),
+                        sums[1][4 * q + 1] = fmaf(b, w.y, sums[1][4 * q + 1]);
+        sums[0][4 * q + 2] = fmaf(a, w.z, sums[0][4 * q + 2]),
+                        sums[1][4 * q + 2] = fmaf(b, w.z, sums[1][4 * q + 2]);
+        sums[0][4 * q + 3] = fmaf(a, w.w, sums[0][4 * q + 3]),
+                        sums[1][4 * q + 3] = fmaf(b, w.w, sums[1][4 * q + 3]);
       }
     }
   const int first = static_cast<int>(blockIdx.y) * kRowsAtOnce;
@@ -74,7 +78,8 @@ __device__ inline float score_of(const ScoreRules &rules, const DeviceLevel &lev
   const float *product = rules.products + level.places +
                          static_cast<std::ptrdiff_t>(row * rules.window_step.height) * level.places_x +
                          col * rules.window_step.width;
-  const std::ptrdiff_t next = rules.place_count + static_cast<std::ptrdiff_t>(rules.row_step) * level.places_x;
+  const std::ptrdiff_t next =
+      rules.place_count + static_cast<std::ptrdiff_t>(rules.row_step) * level.places_x;
   float score = rules.bias;
   for (int j = 0; j < rules.rows; ++j, product += next) score += *product;
   return score;

@@ -15,7 +15,8 @@ void attach_region(const Job &job, const HogBox &box, const char *label) {
       job.buffer, label, static_cast<guint>(job.region.x + box.x), static_cast<guint>(job.region.y + box.y),
       static_cast<guint>(box.width), static_cast<guint>(box.height));
   gst_video_region_of_interest_meta_add_param(
-      region, gst_structure_new("detection", "confidence", G_TYPE_DOUBLE, static_cast<double>(box.score), nullptr));
+      region,
+      gst_structure_new("detection", "confidence", G_TYPE_DOUBLE, static_cast<double>(box.score), nullptr));
 }
 
 #if CUDAVISION_HAVE_ANALYTICS

@@ -7,8 +7,8 @@
 
 namespace cudavision {
 
-// Each box as a region of interest of type label, with the structure "detection" and its field "confidence", and from
-// GStreamer 1.24 on as an object detection of GstAnalytics.
+// Each box as a region of interest of type label, with the structure "detection" and its field "confidence",
+// and from GStreamer 1.24 on as an object detection of GstAnalytics.
 Status attach_boxes(const Job &job, const HogBox *boxes, int count, const char *label);
 
 }  // namespace cudavision

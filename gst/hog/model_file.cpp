@@ -25,9 +25,11 @@ Status read_file(const std::string &location, std::string *text) {
   for (std::size_t count; (count = std::fread(part, 1, sizeof part, file.get())) > 0;) {
     text->append(part, count);
     if (text->size() > kMostBytes)
-      return invalid_argument("it is larger than " + std::to_string(kMostBytes) + " bytes, which no model is");
+      return invalid_argument("it is larger than " + std::to_string(kMostBytes) +
+                              " bytes, which no model is");
   }
-  if (std::ferror(file.get()) != 0) return invalid_argument("it cannot be read: " + std::string(g_strerror(errno)));
+  if (std::ferror(file.get()) != 0)
+    return invalid_argument("it cannot be read: " + std::string(g_strerror(errno)));
   return text->empty() ? invalid_argument("it is empty") : Status();
 }
 
@@ -45,9 +47,9 @@ Status weight_of(const std::string &word, std::size_t index, float *weight) {
   const std::optional<double> number = number_of(word);
   if (!number) return invalid_argument(quoted(word) + " is no number");
   *weight = static_cast<float>(*number);
-  return std::isfinite(*weight) ? Status()
-                                : invalid_argument("weight " + std::to_string(index) + ", " + quoted(word) +
-                                                   ", is not finite");
+  return std::isfinite(*weight)
+             ? Status()
+             : invalid_argument("weight " + std::to_string(index) + ", " + quoted(word) + ", is not finite");
 }
 
 Status take_weights(const std::vector<std::string> &words, HogModel *model) {
@@ -130,10 +132,12 @@ Status interpret(const hog::ModelFields &fields, HogModel *model) {
   made.params.gamma = read.number("gammaCorrection") != 0;
   made.levels = read.whole("nlevels");
   // Older files lack it.
-  if (read.find("signedGradient") != nullptr) made.params.signed_gradient = read.number("signedGradient") != 0;
+  if (read.find("signedGradient") != nullptr)
+    made.params.signed_gradient = read.number("signedGradient") != 0;
   const int norm = read.whole("histogramNormType");
   CUDAVISION_TRY(read.status());
-  if (norm != 0) return invalid_argument("its histogramNormType is " + std::to_string(norm) + ", not 0, L2-Hys");
+  if (norm != 0)
+    return invalid_argument("its histogramNormType is " + std::to_string(norm) + ", not 0, L2-Hys");
   if (made.params.sigma < 0) made.params.sigma = 0;  // OpenCV's mark for what follows from the block's size
   const std::vector<std::string> *words = read.find("SVMDetector");
   if (words == nullptr || words->empty()) return invalid_argument("it has no SVMDetector: no weights");

@@ -11,8 +11,9 @@
 
 namespace cudavision {
 
-// What cv::HOGDescriptor::save writes, in XML or YAML, under any name: it has all parameters. Or plain text, one weight
-// a line, the bias last: its parameters and its window are those of *model. The error says what is wrong with the file.
+// What cv::HOGDescriptor::save writes, in XML or YAML, under any name: it has all parameters. Or plain text,
+// one weight a line, the bias last: its parameters and its window are those of *model. The error says what is
+// wrong with the file.
 Status load_hog_model(const std::string &location, HogModel *model);
 
 namespace hog {

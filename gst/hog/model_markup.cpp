@@ -7,8 +7,8 @@
 namespace cudavision::hog {
 namespace {
 
-// <opencv_storage><any name><member>words</member>...</any name></opencv_storage>: what lies deeper, and further maps,
-// are passed over.
+// <opencv_storage><any name><member>words</member>...</any name></opencv_storage>: what lies deeper, and
+// further maps, are passed over.
 struct Reader {
   ModelFields *fields;
   int depth = 0, maps = 0;
@@ -21,7 +21,8 @@ void start_element(GMarkupParseContext *, const gchar *name, const gchar **, con
                    GError **error) {
   auto *reader = static_cast<Reader *>(data);
   if (++reader->depth == 1 && g_strcmp0(name, "opencv_storage") != 0)
-    g_set_error(error, G_MARKUP_ERROR, G_MARKUP_ERROR_INVALID_CONTENT, "its root is %s, not opencv_storage", name);
+    g_set_error(error, G_MARKUP_ERROR, G_MARKUP_ERROR_INVALID_CONTENT, "its root is %s, not opencv_storage",
+                name);
   if (reader->depth == 2) ++reader->maps;
   if (!reader->in_member()) return;
   reader->member = name;
@@ -42,10 +43,12 @@ void take_text(GMarkupParseContext *, const gchar *text, gsize length, gpointer 
 Status parse_markup(std::string_view text, ModelFields *fields) {
   const GMarkupParser parser = {start_element, end_element, take_text, nullptr, nullptr};
   Reader reader{fields, 0, 0, {}};
-  GMarkupParseContext *context = g_markup_parse_context_new(&parser, G_MARKUP_PREFIX_ERROR_POSITION, &reader, nullptr);
+  GMarkupParseContext *context =
+      g_markup_parse_context_new(&parser, G_MARKUP_PREFIX_ERROR_POSITION, &reader, nullptr);
   GError *error = nullptr;
-  const bool parsed = g_markup_parse_context_parse(context, text.data(), static_cast<gssize>(text.size()), &error) &&
-                      g_markup_parse_context_end_parse(context, &error);
+  const bool parsed =
+      g_markup_parse_context_parse(context, text.data(), static_cast<gssize>(text.size()), &error) &&
+      g_markup_parse_context_end_parse(context, &error);
   g_markup_parse_context_free(context);
   if (parsed) return {};
   const std::string why = error->message;

@@ -26,7 +26,8 @@ Status HogOperation::allocate(const Site &site) {
   settings_ = take_settings_();
   if (needs_blocks(false)) CUDAVISION_TRY(prepare_blocks());
   if (model_) CUDAVISION_TRY(prepare_detector());
-  return make_canvas(execution_, {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)}, &canvas_);
+  return make_canvas(execution_, {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)},
+                     &canvas_);
 }
 
 Reads HogOperation::begin_frame() {
@@ -78,8 +79,9 @@ Status HogOperation::run_blocks(const Job &job, const HogPicture &picture) {
   GstBuffer *kept = gst_buffer_ref(lease.buffer);  // until the stars are drawn
   Status status;
   if (settings_.wants_descriptor())
-    status = attach_tensor(job, "hog", GST_CUDA_VISION_ELEMENT_TYPE_F32, {shape_.rows, shape_.cols, shape_.length},
-                           lease.buffer, block_params_.stride.width, block_params_.stride.height);
+    status =
+        attach_tensor(job, "hog", GST_CUDA_VISION_ELEMENT_TYPE_F32, {shape_.rows, shape_.cols, shape_.length},
+                      lease.buffer, block_params_.stride.width, block_params_.stride.height);
   else
     gst_buffer_unref(lease.buffer);
   if (status.ok()) status = hog_->run(picture, blocks);
@@ -122,17 +124,19 @@ Status HogOperation::detect(const Job &job, const HogPicture &picture) {
 Status HogOperation::finish(const Job &job) {
   if (!model_) return {};
   warn_of_what_is_left_out();
-  return attach_boxes(job, found_boxes_.data(), found_.listed, settings_.label ? settings_.label->c_str() : "person");
+  return attach_boxes(job, found_boxes_.data(), found_.listed,
+                      settings_.label ? settings_.label->c_str() : "person");
 }
 
 // Once for each operation.
 void HogOperation::warn_of_what_is_left_out() {
   if (found_.hits <= kMaxHogHits || warned_) return;
   warned_ = true;
-  GST_ELEMENT_WARNING(element_, RESOURCE, SETTINGS,
-                      ("%d windows reach hit-threshold (%g), and only the first %d of them count: it must be higher",
-                       found_.hits, settings_.hit_threshold, kMaxHogHits),
-                      (nullptr));
+  GST_ELEMENT_WARNING(
+      element_, RESOURCE, SETTINGS,
+      ("%d windows reach hit-threshold (%g), and only the first %d of them count: it must be higher",
+       found_.hits, settings_.hit_threshold, kMaxHogHits),
+      (nullptr));
 }
 
 void HogOperation::describe(GstStructure *message) {

@@ -16,8 +16,8 @@ namespace cudavision {
 
 class HogOperation final : public Operation {
  public:
-  // take_settings: those of the next frame. model: null without one. The element, which warnings are posted for, and
-  // the call outlive the operation.
+  // take_settings: those of the next frame. model: null without one. The element, which warnings are posted
+  // for, and the call outlive the operation.
   HogOperation(GstElement *element, std::function<const HogSettings &()> take_settings,
                std::shared_ptr<const HogModel> model)
       : element_(element), take_settings_(std::move(take_settings)), model_(std::move(model)) {}

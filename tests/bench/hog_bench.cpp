@@ -19,8 +19,8 @@
 namespace cudavision::bench {
 namespace {
 
-// The seed work's milliseconds a window of that size, tables 4 to 7: its own on the CPU and on the GPU of a Jetson TK1,
-// and OpenCV 2.4.9's.
+// The seed work's milliseconds a window of that size, tables 4 to 7: its own on the CPU and on the GPU of a
+// Jetson TK1, and OpenCV 2.4.9's.
 struct SeedTimes {
   Size size;
   double own_cpu, own_gpu, opencv_cpu, opencv_gpu;
@@ -53,7 +53,9 @@ HogPicture picture_of(std::uint8_t *bytes, const Frame3 &frame) {
   return picture;
 }
 
-std::string text_of(Size size) { return std::to_string(size.width) + "x" + std::to_string(size.height) + "/real"; }
+std::string text_of(Size size) {
+  return std::to_string(size.width) + "x" + std::to_string(size.height) + "/real";
+}
 Name name_of(const std::string &who, Size size, int threads) {
   return {who, text_of(size) + "/threads:" + std::to_string(threads)};
 }
@@ -205,7 +207,8 @@ void check(benchmark::State &state, const Frame3 &frame, const std::vector<float
     same = count.listed == static_cast<int>(opencv.boxes.size());
     for (std::size_t i = 0; same && i < opencv.boxes.size(); ++i) {
       const HogBox &b = boxes[i];
-      same = cv::Rect(b.x, b.y, b.width, b.height) == opencv.boxes[i] && std::abs(b.score - opencv.scores[i]) <= 1e-4;
+      same = cv::Rect(b.x, b.y, b.width, b.height) == opencv.boxes[i] &&
+             std::abs(b.score - opencv.scores[i]) <= 1e-4;
     }
     state.counters["boxes"] = count.listed;
   }
@@ -231,8 +234,8 @@ void measure_cpu(benchmark::State &state, const Frame3 &frame, bool detects, int
   count_seed(state, frame.size);
 }
 
-// The seed work's first two stages, as far as they stand alone here: colours as planes and roots, and votes. What is
-// left of the whole is the third one, sums and normalisation.
+// The seed work's first two stages, as far as they stand alone here: colours as planes and roots, and votes.
+// What is left of the whole is the third one, sums and normalisation.
 void measure_stage(benchmark::State &state, const Frame3 &frame, bool votes) {
   const Workers workers(1);
   hog::PlaneSplitter splitter(frame.size, 3);
@@ -260,7 +263,8 @@ void measure_stage(benchmark::State &state, const Frame3 &frame, bool votes) {
 
 void add_cpu(Comparison &comparison, const Frame3 &frame, bool detects) {
   const bool wanted = frame.size == kVideoSize || frame.size == Size{1920, 1080};
-  const std::string peer = detects ? "cv::detectMultiScale" : "cv::compute", own = detects ? "detector" : "hog";
+  const std::string peer = detects ? "cv::detectMultiScale" : "cv::compute",
+                    own = detects ? "detector" : "hog";
   for (const int threads : thread_counts()) {
     const Name opencv = name_of(peer, frame.size, threads), ours = name_of(own + "/cpu", frame.size, threads);
     comparison.add(opencv, Clock::real, [&frame, detects, threads](benchmark::State &state) {
@@ -279,7 +283,8 @@ void add_cpu(Comparison &comparison, const Frame3 &frame, bool detects) {
                  [&frame](benchmark::State &state) { measure_stage(state, frame, true); });
   comparison.add(name_of("cv::computeGradient", frame.size, 1), Clock::real,
                  [&frame](benchmark::State &state) { measure_opencv_gradients(state, frame, 1); });
-  comparison.compare(name_of("hog/cpu/colours+votes", frame.size, 1), name_of("cv::computeGradient", frame.size, 1));
+  comparison.compare(name_of("hog/cpu/colours+votes", frame.size, 1),
+                     name_of("cv::computeGradient", frame.size, 1));
 }
 
 #if CUDAVISION_HAVE_CUDA
@@ -294,15 +299,17 @@ void measure_cuda(benchmark::State &state, const Device &device, const Frame3 &f
   if (status.ok()) status = CUDAVISION_CHECK_CUDA(cudaStreamSynchronize(device.execution().stream));
   if (!status.ok()) return state.SkipWithError(status.text().c_str());
   check(state, frame, blocks, boxes, count);
-  const double bytes = static_cast<double>(frame.bytes.size()) + static_cast<double>(blocks.size() * sizeof(float));
+  const double bytes =
+      static_cast<double>(frame.bytes.size()) + static_cast<double>(blocks.size() * sizeof(float));
   device.measure(state, bytes, [&](int) { return ours.run(); });
   count_seed(state, frame.size);
 }
 
 void add_cuda(Comparison &comparison, const Device &device, const Frame3 &frame, bool detects) {
   const Name ours{detects ? "detector/cuda" : "hog/cuda", text_of(frame.size)};
-  comparison.add(ours, Clock::manual,
-                 [&frame, &device, detects](benchmark::State &state) { measure_cuda(state, device, frame, detects); });
+  comparison.add(ours, Clock::manual, [&frame, &device, detects](benchmark::State &state) {
+    measure_cuda(state, device, frame, detects);
+  });
   for (const int threads : thread_counts())
     comparison.compare(ours, name_of(detects ? "cv::detectMultiScale" : "cv::compute", frame.size, threads));
 }

@@ -28,7 +28,8 @@ std::string replaced(std::string text, const std::string &from, const std::strin
 }
 
 Boxes found(const std::string &location, const VideoFrame &frame, const std::string &properties = {}) {
-  Harness hog("cudahog display=false group-threshold=0 win-stride=4 " + properties + " model-location=" + location);
+  Harness hog("cudahog display=false group-threshold=0 win-stride=4 " + properties +
+              " model-location=" + location);
   return boxes_from(&hog, frame);
 }
 
@@ -48,10 +49,14 @@ TEST_F(CudaHogModel, every_parameter_is_taken_from_the_file) {
   const VideoFrame frame("RGB", {70, 52}, 4);
   for (const char *name : {"a.yml", "c.xml"}) {
     const std::function<void(cv::HOGDescriptor &)> changes[] = {
-        [](cv::HOGDescriptor &h) { h.gammaCorrection = false; }, [](cv::HOGDescriptor &h) { h.signedGradient = true; },
-        [](cv::HOGDescriptor &h) { h.winSigma = 1.5; }, [](cv::HOGDescriptor &h) { h.nlevels = 2; },
+        [](cv::HOGDescriptor &h) { h.gammaCorrection = false; },
+        [](cv::HOGDescriptor &h) { h.signedGradient = true; },
+        [](cv::HOGDescriptor &h) { h.winSigma = 1.5; },
+        [](cv::HOGDescriptor &h) { h.nlevels = 2; },
         [](cv::HOGDescriptor &h) { h.nbins = 5; },
-        [](cv::HOGDescriptor &h) { h.cellSize = {8, 4}, h.blockSize = {8, 12}; }};
+        [](cv::HOGDescriptor &h) {
+          h.cellSize = {8, 4}, h.blockSize = {8, 12};
+        }};
     for (const auto &change : changes) {
       const ModelFile model(name, change);
       const Boxes expected = opencv_boxes(mat_of(frame), model.opencv(), 4, 0);
@@ -95,7 +100,8 @@ testing::AssertionResult fails(const std::string &location, const std::string &w
   if (gst_element_set_state(hog.get(), GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE)
     return testing::AssertionFailure() << "it started";
   const auto error = take_error(hog.get());
-  if (const auto names = is(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, location); !names) return names;
+  if (const auto names = is(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, location); !names)
+    return names;
   return is(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, words);
 }
 
@@ -122,7 +128,8 @@ TEST_F(CudaHogModel, files_that_are_no_models_are_refused_with_the_reason) {
       {replaced(y, "nbins: 9", "nbins: 9.5"), "nbins is no whole number"},
       {replaced(y, "nbins: 9", "bins: 9"), "nbins is missing"},
       {replaced(y, "winSize: [ 16, 24 ]", "winSize: [ 16, 25 ]"), "16x25"},
-      {replaced(y, "winSize: [ 16, 24 ]", "winSize: [ 16, 24, 1 ]"), "winSize is missing, or is not 2 numbers"},
+      {replaced(y, "winSize: [ 16, 24 ]", "winSize: [ 16, 24, 1 ]"),
+       "winSize is missing, or is not 2 numbers"},
       {replaced(y, "winSize: [ 16, 24 ]", "winSize: [ 1600000, 24 ]"), "winSize is no whole number"},
       {replaced(y, "winSize: [ 16, 24 ]", "winSize: [ -16, 24 ]"), "window of -16x24"},
       {replaced(y, "histogramNormType: 0", "histogramNormType: 1"), "not 0, L2-Hys"},
@@ -131,7 +138,8 @@ TEST_F(CudaHogModel, files_that_are_no_models_are_refused_with_the_reason) {
       {replaced(y, "SVMDetector: [ ", "SVMDetector: [ nan, "), "weight 0, \"nan\", is not finite"},
       {replaced(y, "SVMDetector: [ ", "SVMDetector: [ 1e40, "), "weight 0, \"1e40\", is not finite"},
       {replaced(x, "<SVMDetector>", "<SVMDetector> 1 inf "), "weight 1, \"inf\", is not finite"},
-      {replaced(y, "SVMDetector: [ ", "SVMDetector: [ 1, 2, "), "numbers, but windows of 16x24 pixels have 540"},
+      {replaced(y, "SVMDetector: [ ", "SVMDetector: [ 1, 2, "),
+       "numbers, but windows of 16x24 pixels have 540"},
       {replaced(x, "<winSize>", "<winSize><deeper>"), "no complete XML"},
   };
   for (const auto &c : cases) {

@@ -47,7 +47,8 @@ TEST_P(CudaHogFormat, blocks_are_those_of_opencv) {
     EXPECT_TRUE(near(blocks.numbers, opencv_blocks(mat_of(frame), cv::HOGDescriptor())));
     EXPECT_EQ(blocks.dims, (std::vector<std::size_t>{static_cast<std::size_t>(size.height / 8 - 1),
                                                      static_cast<std::size_t>(size.width / 8 - 1), 36}));
-    EXPECT_EQ(blocks.geometry, (Geometry{static_cast<guint>(size.width), static_cast<guint>(size.height), 0, 0, 8, 8}));
+    EXPECT_EQ(blocks.geometry,
+              (Geometry{static_cast<guint>(size.width), static_cast<guint>(size.height), 0, 0, 8, 8}));
     EXPECT_TRUE(same_bytes(out.bytes(), frame));
   }
 }
@@ -56,7 +57,8 @@ TEST_P(CudaHogFormat, region_alone_is_looked_at) {
   Harness hog("cudahog display=false roi-x=6 roi-y=4 roi-width=41 roi-height=35");
   const VideoFrame frame(GetParam(), {66, 52}, 9);
   const Blocks blocks = blocks_from(&hog, frame);
-  EXPECT_TRUE(near(blocks.numbers, opencv_blocks(mat_of(frame)(cv::Rect(6, 4, 41, 35)).clone(), cv::HOGDescriptor())));
+  EXPECT_TRUE(near(blocks.numbers,
+                   opencv_blocks(mat_of(frame)(cv::Rect(6, 4, 41, 35)).clone(), cv::HOGDescriptor())));
   EXPECT_EQ(blocks.geometry, (Geometry{66, 52, 6, 4, 8, 8}));
 }
 
@@ -81,9 +83,11 @@ TEST_P(CudaHogFormat, stars_are_drawn_in_the_region_alone) {
 TEST_F(CudaHog, every_parameter_is_that_of_opencv) {
   const VideoFrame frame("RGB", {61, 49}, 3);
   Harness hog(
-      "cudahog display=false cell-size=6 block-size=3 block-stride=6 bins=12 signed=true gamma=false norm=l2-hys");
+      "cudahog display=false cell-size=6 block-size=3 block-stride=6 bins=12 signed=true gamma=false "
+      "norm=l2-hys");
   cv::HOGDescriptor opencv;
-  opencv.winSize = {18, 18}, opencv.cellSize = {6, 6}, opencv.blockSize = {18, 18}, opencv.blockStride = {6, 6}, opencv.nbins = 12;
+  opencv.winSize = {18, 18}, opencv.cellSize = {6, 6}, opencv.blockSize = {18, 18},
+  opencv.blockStride = {6, 6}, opencv.nbins = 12;
   opencv.signedGradient = true, opencv.gammaCorrection = false;
   EXPECT_TRUE(near(blocks_from(&hog, frame).numbers, opencv_blocks(mat_of(frame), opencv)));
 }
@@ -149,8 +153,9 @@ TEST_F(CudaHog, boxes_of_a_region_are_in_coordinates_of_the_frame) {
   Boxes expected = opencv_boxes(mat_of(frame)(cv::Rect(7, 5, 70, 61)).clone(), model.opencv(), 4, 1);
   EXPECT_FALSE(expected.empty());
   for (Box &box : expected) box.rectangle += cv::Point(7, 5);
-  Harness hog("cudahog win-stride=4 group-threshold=1 roi-x=7 roi-y=5 roi-width=70 roi-height=61 model-location=" +
-              model.location());
+  Harness hog(
+      "cudahog win-stride=4 group-threshold=1 roi-x=7 roi-y=5 roi-width=70 roi-height=61 model-location=" +
+      model.location());
   VideoFrame out = frame;
   EXPECT_TRUE(same_boxes(boxes_from(&hog, frame, &out), expected));
   EXPECT_TRUE(same_bytes(out.bytes(), with_boxes(frame, expected, 0xff00ff00, 2, {7, 5, 70, 61})));
@@ -162,7 +167,8 @@ TEST_F(CudaHog, search_changed_in_playing_takes_effect_on_the_next_frame) {
   Harness hog("cudahog display=false win-stride=4 model-location=" + model.location());
   const auto expect = [&](int win_stride, int group, double threshold, double step) {
     const Boxes expected = opencv_boxes(mat_of(frame), model.opencv(), win_stride, group, threshold, step);
-    EXPECT_TRUE(same_boxes(boxes_from(&hog, frame), expected)) << win_stride << " " << group << " " << threshold;
+    EXPECT_TRUE(same_boxes(boxes_from(&hog, frame), expected))
+        << win_stride << " " << group << " " << threshold;
     return expected.size();
   };
   const std::size_t grouped = expect(4, 2, 0, 1.05);
@@ -184,7 +190,8 @@ TEST_F(CudaHog, boxes_have_the_label_and_there_is_no_tensor_unless_it_is_asked_f
   const Owned<GstBuffer> buffer = buffer_from(&hog, frame);
   EXPECT_EQ(tensor_count(buffer), 0);
   gpointer state = nullptr;
-  GstMeta *meta = gst_buffer_iterate_meta_filtered(buffer.get(), &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+  GstMeta *meta =
+      gst_buffer_iterate_meta_filtered(buffer.get(), &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
   ASSERT_NE(meta, nullptr);
   EXPECT_STREQ(g_quark_to_string(reinterpret_cast<GstVideoRegionOfInterestMeta *>(meta)->roi_type), "gnome");
   g_object_set(hog.element(), "descriptor", TRUE, nullptr);
@@ -207,7 +214,8 @@ TEST_F(CudaHog, boxes_are_object_detections_too) {
   gpointer state = nullptr;
   GstAnalyticsMtd detection;
   for (const Box &box : boxes) {
-    ASSERT_TRUE(gst_analytics_relation_meta_iterate(relations, &state, gst_analytics_od_mtd_get_mtd_type(), &detection));
+    ASSERT_TRUE(gst_analytics_relation_meta_iterate(relations, &state, gst_analytics_od_mtd_get_mtd_type(),
+                                                    &detection));
     gint x = 0, y = 0, width = 0, height = 0;
     gfloat score = 0;
     ASSERT_TRUE(gst_analytics_od_mtd_get_location(&detection, &x, &y, &width, &height, &score));
@@ -235,10 +243,13 @@ TEST_F(CudaHog, messages_say_how_many_boxes_there_are) {
 TEST_F(CudaHog, too_many_hits_are_warned_of_once) {
   const ModelFile model("model.yml");
   const VideoFrame frame("GRAY8", {100, 80}, 12);
-  Harness hog("cudahog win-stride=1 hit-threshold=-1000 scale-step=1.3 group-threshold=0 display=false model-location=" +
-              model.location());
+  Harness hog(
+      "cudahog win-stride=1 hit-threshold=-1000 scale-step=1.3 group-threshold=0 display=false "
+      "model-location=" +
+      model.location());
   for (int i = 0; i < 2; ++i) EXPECT_EQ(boxes_from(&hog, frame).size(), 4096u);
-  EXPECT_TRUE(is(take_warning(hog.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "hit-threshold"));
+  EXPECT_TRUE(
+      is(take_warning(hog.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "hit-threshold"));
   EXPECT_FALSE(take_warning(hog.element()));
 }
 
@@ -257,7 +268,8 @@ TEST_F(CudaHog, contradictions_are_refused_at_the_start_and_warned_of_in_playing
   const std::vector<float> expected = blocks_from(&hog, frame).numbers;
   g_object_set(hog.element(), "cell-size", 33, nullptr);
   for (int i = 0; i < 2; ++i) EXPECT_EQ(blocks_from(&hog, frame).numbers, expected);
-  EXPECT_TRUE(is(take_warning(hog.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "block width"));
+  EXPECT_TRUE(
+      is(take_warning(hog.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "block width"));
   EXPECT_FALSE(take_warning(hog.element()));
 }
 
@@ -287,8 +299,8 @@ TEST_F(CudaHog, properties_have_their_defaults) {
 }
 
 #if CUDAVISION_EMULATED
-// Blocks: one kernel and the upload. Boxes: four kernels, one for their outlines and two of the canvas; the frame goes
-// up and comes back, the list and its count come down.
+// Blocks: one kernel and the upload. Boxes: four kernels, one for their outlines and two of the canvas; the
+// frame goes up and comes back, the list and its count come down.
 TEST_F(CudaHog, frames_cost_what_they_must) {
   const ModelFile model("model.yml");
   const VideoFrame frame("RGB", {64, 48}, 3);

@@ -42,7 +42,8 @@ inline std::vector<float> opencv_blocks(const cv::Mat &picture, cv::HOGDescripto
   const std::ptrdiff_t length = static_cast<std::ptrdiff_t>(blocks.size()) / (rows * cols);
   for (int row = 0; row < rows; ++row)
     for (int col = 0; col < cols; ++col)
-      std::copy_n(by_column.begin() + length * (col * rows + row), length, blocks.begin() + length * (row * cols + col));
+      std::copy_n(by_column.begin() + length * (col * rows + row), length,
+                  blocks.begin() + length * (row * cols + col));
   return blocks;
 }
 
@@ -51,7 +52,8 @@ inline testing::AssertionResult near(const std::vector<float> &actual, const std
     return testing::AssertionFailure() << actual.size() << " numbers instead of " << expected.size();
   for (std::size_t i = 0; i < actual.size(); ++i)
     if (!(std::abs(actual[i] - expected[i]) <= 1e-5f))
-      return testing::AssertionFailure() << "number " << i << ": " << actual[i] << " instead of " << expected[i];
+      return testing::AssertionFailure()
+             << "number " << i << ": " << actual[i] << " instead of " << expected[i];
   return testing::AssertionSuccess();
 }
 
@@ -71,7 +73,8 @@ inline Boxes opencv_boxes(const cv::Mat &picture, const cv::HOGDescriptor &hog, 
   cv::setNumThreads(1);
   std::vector<cv::Rect> rectangles;
   std::vector<double> scores;
-  hog.detectMultiScale(picture, rectangles, scores, threshold, {win_stride, win_stride}, {}, scale_step, group, false);
+  hog.detectMultiScale(picture, rectangles, scores, threshold, {win_stride, win_stride}, {}, scale_step,
+                       group, false);
   cv::setNumThreads(threads);
   for (std::size_t i = 0; i < rectangles.size(); ++i) boxes.push_back({rectangles[i], scores[i]});
   return boxes;
@@ -84,15 +87,15 @@ inline Boxes boxes_from(Harness *hog, const VideoFrame &frame, VideoFrame *out =
   if (out != nullptr) out->bytes() = bytes_of(buffer.get());
   Boxes boxes;
   gpointer state = nullptr;
-  while (GstMeta *meta =
-             gst_buffer_iterate_meta_filtered(buffer.get(), &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
+  while (GstMeta *meta = gst_buffer_iterate_meta_filtered(buffer.get(), &state,
+                                                          GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
     auto *region = reinterpret_cast<GstVideoRegionOfInterestMeta *>(meta);
     const GstStructure *detection = gst_video_region_of_interest_meta_get_param(region, "detection");
     EXPECT_NE(detection, nullptr);
     double score = NAN;
     if (detection != nullptr) gst_structure_get_double(detection, "confidence", &score);
-    boxes.push_back({cv::Rect(static_cast<int>(region->x), static_cast<int>(region->y), static_cast<int>(region->w),
-                              static_cast<int>(region->h)),
+    boxes.push_back({cv::Rect(static_cast<int>(region->x), static_cast<int>(region->y),
+                              static_cast<int>(region->w), static_cast<int>(region->h)),
                      score});
   }
   return boxes;
@@ -102,9 +105,11 @@ inline testing::AssertionResult same_boxes(const Boxes &actual, const Boxes &exp
   if (actual.size() != expected.size())
     return testing::AssertionFailure() << actual.size() << " boxes instead of " << expected.size();
   for (std::size_t i = 0; i < actual.size(); ++i)
-    if (actual[i].rectangle != expected[i].rectangle || !(std::abs(actual[i].score - expected[i].score) <= 1e-4))
-      return testing::AssertionFailure() << "box " << i << ": " << actual[i].rectangle << " " << actual[i].score
-                                         << " instead of " << expected[i].rectangle << " " << expected[i].score;
+    if (actual[i].rectangle != expected[i].rectangle ||
+        !(std::abs(actual[i].score - expected[i].score) <= 1e-4))
+      return testing::AssertionFailure()
+             << "box " << i << ": " << actual[i].rectangle << " " << actual[i].score << " instead of "
+             << expected[i].rectangle << " " << expected[i].score;
   return testing::AssertionSuccess();
 }
 
@@ -112,13 +117,13 @@ inline VideoFrame with_boxes(const VideoFrame &frame, const Boxes &boxes, std::u
                              Part part = {}) {
   std::vector<Primitive> primitives;
   for (const auto &[r, score] : boxes)
-    primitives.push_back(make_primitive(Primitive::Kind::rectangle, line_width, color_in(frame, argb), r.x, r.y,
-                                        r.x + r.width - 1, r.y + r.height - 1));
+    primitives.push_back(make_primitive(Primitive::Kind::rectangle, line_width, color_in(frame, argb), r.x,
+                                        r.y, r.x + r.width - 1, r.y + r.height - 1));
   return with_primitives(frame, primitives, part);
 }
 
-// A model of small windows in a file, in a folder of its own, which goes with it. Its weights are noise, its parameters
-// small; change: what else is to be changed of it.
+// A model of small windows in a file, in a folder of its own, which goes with it. Its weights are noise, its
+// parameters small; change: what else is to be changed of it.
 class ModelFile {
  public:
   explicit ModelFile(const std::string &name, const std::function<void(cv::HOGDescriptor &)> &change = {}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// HOG's definition in straight loops and in double precision, what OpenCV makes of the same picture, and the room with
-// memory around it.
+// HOG's definition in straight loops and in double precision, what OpenCV makes of the same picture, and the
+// room with memory around it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,9 +22,10 @@ namespace cudavision {
 
 inline std::ostream &operator<<(std::ostream &out, const HogParams &p) {
   return out << (p.variant == HogVariant::opencv ? "opencv" : "ghog") << " cell " << p.cell.width << "x"
-             << p.cell.height << " block " << p.block.width << "x" << p.block.height << " stride " << p.stride.width
-             << "x" << p.stride.height << " bins " << p.bins << (p.signed_gradient ? " signed" : "")
-             << (p.gamma ? " gamma" : "") << " norm " << static_cast<int>(p.norm) << " sigma " << p.sigma;
+             << p.cell.height << " block " << p.block.width << "x" << p.block.height << " stride "
+             << p.stride.width << "x" << p.stride.height << " bins " << p.bins
+             << (p.signed_gradient ? " signed" : "") << (p.gamma ? " gamma" : "") << " norm "
+             << static_cast<int>(p.norm) << " sigma " << p.sigma;
 }
 
 namespace test {
@@ -72,9 +73,10 @@ inline std::vector<double> hog_definition(const HogImage &image, const HogParams
                     gy = static_cast<float>(color(x, y + 1, c)) - static_cast<float>(color(x, y - 1, c));
         if (const float length = gx * gx + gy * gy; length > best) best = length, dx = gx, dy = gy;
       }
-      double angle = opencv ? static_cast<double>(cv::fastAtan2(static_cast<float>(dy), static_cast<float>(dx))) *
-                                  std::numbers::pi / 180
-                            : std::atan2(dy, dx);
+      double angle =
+          opencv ? static_cast<double>(cv::fastAtan2(static_cast<float>(dy), static_cast<float>(dx))) *
+                       std::numbers::pi / 180
+                 : std::atan2(dy, dx);
       if (angle < 0) angle += 2 * std::numbers::pi;
       votes.push_back({std::hypot(dx, dy), angle * p.bins / (p.signed_gradient ? 2 : 1) / std::numbers::pi});
     }
@@ -141,7 +143,8 @@ inline cv::Mat bgr_mat(const HogImage &image) {
   for (int y = 0; y < image.height(); ++y)
     for (int x = 0; x < image.width(); ++x)
       for (int c = 0; c < image.channels; ++c)
-        mat.ptr(y)[x * image.channels + c] = static_cast<std::uint8_t>(image.at(x, y, image.channels - 1 - c));
+        mat.ptr(y)[x * image.channels + c] =
+            static_cast<std::uint8_t>(image.at(x, y, image.channels - 1 - c));
   return mat;
 }
 
@@ -156,10 +159,11 @@ inline cv::HOGDescriptor opencv_hog(const HogParams &p, Size window) {
 inline std::vector<float> opencv_blocks(const HogImage &image, const HogParams &p) {
   HogShape s;
   EXPECT_TRUE(hog_shape(image.size(), p, &s).ok());
-  const Size window{(s.cols - 1) * p.stride.width + p.block.width, (s.rows - 1) * p.stride.height + p.block.height};
+  const Size window{(s.cols - 1) * p.stride.width + p.block.width,
+                    (s.rows - 1) * p.stride.height + p.block.height};
   std::vector<float> columns;
-  opencv_hog(p, window).compute(bgr_mat(image), columns, cv::Size(p.stride.width, p.stride.height), cv::Size(),
-                                {cv::Point(0, 0)});
+  opencv_hog(p, window).compute(bgr_mat(image), columns, cv::Size(p.stride.width, p.stride.height),
+                                cv::Size(), {cv::Point(0, 0)});
   std::vector<float> blocks(columns.size());
   const auto length = static_cast<std::size_t>(s.length);
   for (int row = 0; row < s.rows; ++row)
@@ -212,10 +216,11 @@ testing::AssertionResult close(const std::vector<float> &actual, const std::vect
   double worst = 0;
   std::size_t where = 0;
   for (std::size_t i = 0; i < actual.size(); ++i)
-    if (const double off = std::abs(double{actual[i]} - double{expected[i]}); !(off <= worst)) worst = off, where = i;
+    if (const double off = std::abs(double{actual[i]} - double{expected[i]}); !(off <= worst))
+      worst = off, where = i;
   if (worst <= most) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << "number " << where << " of " << actual.size() << " is " << actual[where]
-                                     << " instead of " << expected[where];
+  return testing::AssertionFailure() << "number " << where << " of " << actual.size() << " is "
+                                     << actual[where] << " instead of " << expected[where];
 }
 
 }  // namespace test

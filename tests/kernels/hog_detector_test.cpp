@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// HOG's detector against cv::HOGDescriptor::detectMultiScale, hit by hit and box by box, against its definition, and at
-// its limits, on every backend.
+// HOG's detector against cv::HOGDescriptor::detectMultiScale, hit by hit and box by box, against its
+// definition, and at its limits, on every backend.
 #include <functional>
 #include <limits>
 
@@ -36,9 +36,11 @@ class HogDetector : public BackendTest {
     TestImage<HogBox> boxes(execution(), Size{cudavision::kMaxHogHits, 1}, kTight);
     TestImage<HogBoxCount> count(execution(), Size{1, 1}, kTight);
     std::unique_ptr<cudavision::HogDetector> detector;
-    EXPECT_TRUE(succeeds(make_hog_detector(execution(), image.size(), image.channels, model, search, &detector)));
+    EXPECT_TRUE(
+        succeeds(make_hog_detector(execution(), image.size(), image.channels, model, search, &detector)));
     if (!detector) return {};
-    EXPECT_TRUE(succeeds(detector->run(picture.picture(), thresholds, {boxes.view().data, count.view().data})));
+    EXPECT_TRUE(
+        succeeds(detector->run(picture.picture(), thresholds, {boxes.view().data, count.view().data})));
     finish(execution());
     const HogBoxCount counted = count.download().pixels()[0];
     Found found{boxes.download().pixels(), counted.hits};
@@ -87,7 +89,8 @@ OpenCvFound opencv_detect(const HogImage &image, const HogModel &model, const Ho
   const int threads = cv::getNumThreads();
   cv::setNumThreads(1);  // which keeps the scales in order
   hog.detectMultiScale(bgr_mat(image), found.boxes, found.scores, thresholds.hit,
-                       {search.win_stride, search.win_stride}, {}, search.scale_step, thresholds.group, false);
+                       {search.win_stride, search.win_stride}, {}, search.scale_step, thresholds.group,
+                       false);
   cv::setNumThreads(threads);
   return found;
 }
@@ -99,9 +102,9 @@ testing::AssertionResult same_boxes(const std::vector<HogBox> &boxes, const Open
     const HogBox &box = boxes[i];
     if (cv::Rect(box.x, box.y, box.width, box.height) != expected.boxes[i] ||
         !(std::abs(box.score - expected.scores[i]) <= kScoreTolerance))
-      return testing::AssertionFailure() << "box " << i << ": " << box.x << ", " << box.y << ", " << box.width << ", "
-                                         << box.height << " " << box.score << " instead of " << expected.boxes[i]
-                                         << " " << expected.scores[i];
+      return testing::AssertionFailure()
+             << "box " << i << ": " << box.x << ", " << box.y << ", " << box.width << ", " << box.height
+             << " " << box.score << " instead of " << expected.boxes[i] << " " << expected.scores[i];
   }
   return testing::AssertionSuccess();
 }
@@ -117,8 +120,9 @@ double clear_threshold(const HogImage &image, const HogModel &model, const HogSe
   return wanted;
 }
 
-void expect_opencv(const std::function<std::vector<HogBox>(const HogThresholds &)> &detect, const HogImage &image,
-                   const HogModel &model, const HogSearch &search, double threshold, std::size_t least) {
+void expect_opencv(const std::function<std::vector<HogBox>(const HogThresholds &)> &detect,
+                   const HogImage &image, const HogModel &model, const HogSearch &search, double threshold,
+                   std::size_t least) {
   const double hit = clear_threshold(image, model, search, threshold);
   for (const int group : {0, 1, 2}) {
     const OpenCvFound expected = opencv_detect(image, model, search, {hit, group});
@@ -136,13 +140,16 @@ TEST_P(HogDetector, every_hit_and_box_is_that_of_opencv) {
       for (const int channels : {1, 3}) {
         ++seed;
         const Size size = kEmulated ? Size{43, 38} : Size{99, 71};
-        SCOPED_TRACE(testing::Message() << "stride " << win_stride << " step " << step << " channels " << channels);
+        SCOPED_TRACE(testing::Message()
+                     << "stride " << win_stride << " step " << step << " channels " << channels);
         HogSearch search;
         search.scale_step = step, search.win_stride = win_stride;
         const HogImage image{smooth_noise({size.width * channels, size.height}, 2, seed), channels};
         const HogModel model = small_model(seed);
         expect_opencv(
-            [&](const HogThresholds &t) { return detect(image, model, search, t, kPlacements[seed % 5]).boxes; },
+            [&](const HogThresholds &t) {
+              return detect(image, model, search, t, kPlacements[seed % 5]).boxes;
+            },
             image, model, search, win_stride < 8 ? 0.3 : -0.4, 1);
       }
 }
@@ -159,8 +166,8 @@ TEST_P(HogDetector, people_of_a_video_are_those_of_opencv) {
         if (!gamma && frame != 0) continue;
         HogModel model = people();
         model.params.gamma = gamma;
-        expect_opencv([&](const HogThresholds &t) { return detect(image, model, {}, t).boxes; }, image, model, {}, 0,
-                      20);
+        expect_opencv([&](const HogThresholds &t) { return detect(image, model, {}, t).boxes; }, image, model,
+                      {}, 0, 20);
       }
     }
 }
@@ -186,7 +193,8 @@ TEST_P(HogDetector, scores_of_one_scale_equal_the_definition) {
         for (int i = 0; i < 3; ++i)
           for (int j = 0; j < 5; ++j)
             for (int k = 0; k < length; ++k)
-              score += *weight++ * blocks[static_cast<std::size_t>(((y / 4 + j) * cols + x / 4 + i) * length + k)];
+              score +=
+                  *weight++ * blocks[static_cast<std::size_t>(((y / 4 + j) * cols + x / 4 + i) * length + k)];
         ASSERT_LT(at, found.boxes.size());
         const HogBox &box = found.boxes[at];
         EXPECT_EQ(box.x, x);
@@ -219,7 +227,8 @@ TEST(HogGrouping, groups_are_those_of_opencv) {
 }
 
 TEST(HogResize, taps_are_those_of_opencv) {
-  for (const auto &[from, to] : {std::pair{100, 95}, {100, 50}, {99, 7}, {16, 16}, {640, 333}, {5, 1}, {1, 1}}) {
+  for (const auto &[from, to] :
+       {std::pair{100, 95}, {100, 50}, {99, 7}, {16, 16}, {640, 333}, {5, 1}, {1, 1}}) {
     cv::Mat source(1, from, CV_8U), target;
     for (int i = 0; i < from; ++i) source.at<std::uint8_t>(i) = static_cast<std::uint8_t>(i * 77);
     cv::resize(source, target, {to, 1}, 0, 0, cv::INTER_LINEAR_EXACT);

@@ -20,18 +20,19 @@ using cudavision::Primitive;
 using cudavision::Size;
 
 bool same_primitive(const Primitive &a, const Primitive &b) {
-  return a.kind == b.kind && a.line_width == b.line_width && a.color == b.color && a.x0 == b.x0 && a.y0 == b.y0 &&
-         a.x1 == b.x1 && a.y1 == b.y1;
+  return a.kind == b.kind && a.line_width == b.line_width && a.color == b.color && a.x0 == b.x0 &&
+         a.y0 == b.y0 && a.x1 == b.x1 && a.y1 == b.y1;
 }
 
 class HogPrimitives : public BackendTest {
  protected:
-  std::vector<Primitive> stars(const std::vector<float> &numbers, const HogShape &shape, const HogParams &params,
-                               const HogStyle &style) const {
+  std::vector<Primitive> stars(const std::vector<float> &numbers, const HogShape &shape,
+                               const HogParams &params, const HogStyle &style) const {
     HostImage<float> host(Size{static_cast<int>(numbers.size()), 1});
     host.pixels() = numbers;
     const TestImage<float> blocks(execution(), host, kTight);
-    const TestImage<Primitive> lines(execution(), Size{static_cast<int>(star_line_count(shape, params)), 1}, kTight);
+    const TestImage<Primitive> lines(execution(), Size{static_cast<int>(star_line_count(shape, params)), 1},
+                                     kTight);
     EXPECT_TRUE(succeeds(
         make_star_primitives(execution(), blocks.view().data, shape, params, style, lines.view().data)));
     finish(execution());
@@ -51,12 +52,12 @@ TEST_P(HogPrimitives, boxes_become_outlines) {
   for (const int capacity : {3, 1}) {
     const TestImage<Primitive> lines(execution(), Size{3, 1}, kTight);
     const std::vector<Primitive> before = lines.download().pixels();
-    ASSERT_TRUE(succeeds(make_box_primitives(execution(), {boxes.view().data, count.view().data}, capacity, style,
-                                             lines.view().data)));
+    ASSERT_TRUE(succeeds(make_box_primitives(execution(), {boxes.view().data, count.view().data}, capacity,
+                                             style, lines.view().data)));
     finish(execution());
     const std::vector<Primitive> made = lines.download().pixels();
-    EXPECT_TRUE(same_primitive(
-        made[0], make_primitive(Primitive::Kind::rectangle, 3, style.color, 105, 56, 124, 85)));
+    EXPECT_TRUE(same_primitive(made[0],
+                               make_primitive(Primitive::Kind::rectangle, 3, style.color, 105, 56, 124, 85)));
     const Primitive second = make_primitive(Primitive::Kind::rectangle, 3, style.color, 100, 50, 100, 50);
     EXPECT_EQ(same_primitive(made[1], second), capacity == 3);
     EXPECT_TRUE(same_primitive(made[2], before[2])) << "it is not listed";
@@ -69,10 +70,11 @@ TEST_P(HogPrimitives, boxes_become_outlines) {
 }
 
 // What is to be seen of the stars, weakest first, from loops over the blocks' cells.
-std::vector<Primitive> defined_stars(const std::vector<float> &numbers, const HogShape &shape, const HogParams &p,
-                                     const HogStyle &style) {
+std::vector<Primitive> defined_stars(const std::vector<float> &numbers, const HogShape &shape,
+                                     const HogParams &p, const HogStyle &style) {
   const int cells_x = p.block.width / p.cell.width, cells_y = p.block.height / p.cell.height;
-  std::map<std::pair<int, int>, std::pair<std::vector<double>, int>> cells;  // by row and column: sums, and blocks
+  std::map<std::pair<int, int>, std::pair<std::vector<double>, int>>
+      cells;  // by row and column: sums, and blocks
   std::size_t at = 0;
   for (int row = 0; row < shape.rows; ++row)
     for (int col = 0; col < shape.cols; ++col)
@@ -101,8 +103,9 @@ std::vector<Primitive> defined_stars(const std::vector<float> &numbers, const Ho
                 dy = static_cast<int>(std::lround(reach * std::sin(angle)));
       const int x = style.origin_x + place.second * p.cell.width + p.cell.width / 2,
                 y = style.origin_y + place.first * p.cell.height + p.cell.height / 2;
-      star.push_back(make_primitive(Primitive::Kind::line, style.line_width, color, p.signed_gradient ? x : x - dx,
-                                    p.signed_gradient ? y : y - dy, x + dx, y + dy));
+      star.push_back(make_primitive(Primitive::Kind::line, style.line_width, color,
+                                    p.signed_gradient ? x : x - dx, p.signed_gradient ? y : y - dy, x + dx,
+                                    y + dy));
     }
     std::stable_sort(star.begin(), star.end(),
                      [](const Primitive &a, const Primitive &b) { return a.color.alpha < b.color.alpha; });
@@ -123,7 +126,8 @@ TEST_P(HogPrimitives, stars_show_the_means_of_each_cell) {
     const HogImage image = noise_image({53, 45}, 1, seed++);
     HogShape shape;
     ASSERT_TRUE(succeeds(hog_shape(image.size(), params, &shape)));
-    // Quarters of a 64th, so that sums are exact and no mean lies between two opacities by its rounding alone.
+    // Quarters of a 64th, so that sums are exact and no mean lies between two opacities by its rounding
+    // alone.
     std::vector<float> numbers = run_hog(execution(), image, params);
     for (float &number : numbers) number = std::round(number * 256) / 256;
     const HogStyle style{3, 4, 2, {{9, 8, 7}, 250}};

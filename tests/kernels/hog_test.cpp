@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// HOG's blocks against their definition in double precision, against cv::HOGDescriptor::compute, and at their limits,
-// on every backend.
+// HOG's blocks against their definition in double precision, against cv::HOGDescriptor::compute, and at their
+// limits, on every backend.
 #include "kernels/hog_definition.h"
 
 #include <limits>
@@ -80,8 +80,8 @@ TEST_P(Hog, every_size_equals_the_definition) {
       const int channels = seed % 4 < 2 ? 1 : 3;
       SCOPED_TRACE(testing::Message() << width << "x" << height << " " << params);
       const HogImage image = noise_image({width, height}, channels, seed);
-      ASSERT_TRUE(close(run_hog(execution(), image, params, kPlacements[seed % 5]), hog_definition(image, params),
-                        kTolerance));
+      ASSERT_TRUE(close(run_hog(execution(), image, params, kPlacements[seed % 5]),
+                        hog_definition(image, params), kTolerance));
     }
 }
 
@@ -106,8 +106,8 @@ TEST_P(Hog, every_format_gives_the_same_blocks) {
     const TestImage<float> blocks(execution(), Size{static_cast<int>(shape.count()), 1}, kTight);
     std::unique_ptr<cudavision::Hog> hog;
     ASSERT_TRUE(succeeds(make_hog(execution(), image.size(), 3, {}, &hog)));
-    ASSERT_TRUE(succeeds(
-        hog->run(cudavision::hog_picture(frame.frame(), {0, 0, image.width(), image.height()}), blocks.view().data)));
+    ASSERT_TRUE(succeeds(hog->run(
+        cudavision::hog_picture(frame.frame(), {0, 0, image.width(), image.height()}), blocks.view().data)));
     EXPECT_EQ(blocks.download().pixels(), expected) << format;
   }
 }
@@ -158,8 +158,9 @@ TEST_P(Hog, constant_picture_has_no_votes) {
   EXPECT_EQ(blocks, std::vector<float>(blocks.size(), 0.0f));
 }
 
-// A ramp of slope 4 has the gradient (8, 0) at every pixel but the borders, half of it in the first bin and half in
-// the last one; an unweighted cell of 8 x 8 then sums to 256 each, and with L1 a block's 8 numbers are 1/8 each.
+// A ramp of slope 4 has the gradient (8, 0) at every pixel but the borders, half of it in the first bin and
+// half in the last one; an unweighted cell of 8 x 8 then sums to 256 each, and with L1 a block's 8 numbers
+// are 1/8 each.
 TEST_P(Hog, ramp_votes_for_the_two_bins_around_its_direction) {
   HogParams params = made(HogVariant::ghog, 8, 2, 8, 9);
   params.norm = HogNorm::l1, params.gamma = false;
@@ -206,7 +207,8 @@ TEST_P(Hog, other_pictures_are_refused) {
   EXPECT_TRUE(refused(make_hog(execution(), {64, 64}, 2, {}, &hog)));
   EXPECT_TRUE(refused(make_hog(execution(), {16385, 64}, 1, {}, &hog)));
   ASSERT_TRUE(succeeds(make_hog(execution(), {64, 64}, 1, {}, &hog)));
-  const HogTestPicture color(execution(), noise_image({64, 64}, 3, 1)), small(execution(), noise_image({63, 64}, 1, 1));
+  const HogTestPicture color(execution(), noise_image({64, 64}, 3, 1)),
+      small(execution(), noise_image({63, 64}, 1, 1));
   EXPECT_TRUE(refused(hog->run(color.picture(), nullptr)));
   EXPECT_TRUE(refused(hog->run(small.picture(), nullptr)));
 }
