@@ -125,6 +125,20 @@ TEST_P(Hog, blocks_are_those_of_opencv) {
     }
 }
 
+// Of channels that are black or white many gradients are of one length; the last columns of these pictures
+// lie in a block.
+TEST_P(Hog, ties_between_channels_are_decided_as_by_opencv) {
+  for (const int width : {18, 23, 32, 41}) {
+    HogParams params;
+    params.stride = {1, 8};
+    HogImage image = noise_image({width, 24}, 3, static_cast<unsigned>(width));
+    for (std::uint8_t &byte : image.bytes.pixels()) byte = byte < 128 ? 0 : 255;
+    const std::vector<float> blocks = run_hog(execution(), image, params);
+    EXPECT_TRUE(close(blocks, opencv_blocks(image, params), kTolerance)) << width;
+    EXPECT_TRUE(close(blocks, hog_definition(image, params), kTolerance)) << width;
+  }
+}
+
 TEST_P(Hog, real_pictures_have_the_blocks_of_opencv) {
   for (const char *name : {"fruits.jpg", "home.jpg", "vtest.avi"})
     for (const bool gamma : {true, false})
