@@ -154,8 +154,50 @@ void expand_votes(const Rules &rules, const VoteRow &votes, int begin, int end, 
   }
 }
 
+// Blocks of two cells that overlap by one: a pixel is looked at once, as the vector of its votes, for the right
+// half of one block and the left half of the next. The vector has one bin more, where the last one's votes for
+// the next go.
+void sum_row_of_pairs(const Rules &rules, const AxisWeights &weights, const VoteRow &votes, int cols,
+                      float *out) {
+  const hn::CappedTag<float, kHistogramStep> d;
+  const hn::Rebind<std::int32_t, decltype(d)> d32;
+  const int lanes = static_cast<int>(hn::Lanes(d)), bins = rules.bins, stride = rules.stride.width;
+  const float *__restrict__ first = votes.first, *__restrict__ second = votes.second;
+  const std::int32_t *__restrict__ bin_of = votes.bin;
+  const float *__restrict__ weight0 = weights.weight.data(), *__restrict__ weight1 = weight0 + weights.side;
+  HWY_ALIGN float left[2][kHistogramStep] = {}, whole[2][kHistogramStep];  // of each cell
+  for (int col = -1; col < cols; ++col) {
+    for (int b = 0; b < kHistogramStep; b += lanes) {
+      const auto here = hn::Iota(d32, b), before = hn::Iota(d32, b - 1);
+      auto whole0 = hn::LoadU(d, left[0] + b), whole1 = hn::LoadU(d, left[1] + b);
+      auto left0 = hn::Zero(d), left1 = left0;
+      for (int i = 0, x = (col + 1) * stride; i < stride; ++i, ++x) {
+        const auto bin = hn::Set(d32, bin_of[x]);
+        const auto vote =
+            hn::Or(hn::IfThenElseZero(hn::RebindMask(d, hn::Eq(here, bin)), hn::Set(d, first[x])),
+                   hn::IfThenElseZero(hn::RebindMask(d, hn::Eq(before, bin)), hn::Set(d, second[x])));
+        whole0 = hn::MulAdd(hn::Set(d, weight0[stride + i]), vote, whole0);
+        whole1 = hn::MulAdd(hn::Set(d, weight1[stride + i]), vote, whole1);
+        left0 = hn::MulAdd(hn::Set(d, weight0[i]), vote, left0);
+        left1 = hn::MulAdd(hn::Set(d, weight1[i]), vote, left1);
+      }
+      hn::StoreU(whole0, d, whole[0] + b), hn::StoreU(whole1, d, whole[1] + b);
+      hn::StoreU(left0, d, left[0] + b), hn::StoreU(left1, d, left[1] + b);
+    }
+    if (col < 0) continue;
+    for (float *cell : whole) {
+      cell[0] += cell[bins];
+      for (int b = 0; b < kHistogramStep; b += lanes)  // what they spoil is written next
+        hn::StoreU(hn::LoadU(d, cell + b), d, out + b);
+      out += bins;
+    }
+  }
+}
+
 void sum_row(const Rules &rules, const AxisWeights &weights, const VoteRow &votes, int width, int cols,
              float *ring, float *out) {
+  if (weights.cells == 2 && rules.stride.width == rules.cell.width && rules.bins < kHistogramStep)
+    return sum_row_of_pairs(rules, weights, votes, cols, out);
   const hn::CappedTag<float, kHistogramStep> d;
   const int lanes = static_cast<int>(hn::Lanes(d)), pitch = histogram_pitch(rules.bins);
   constexpr int kAhead = 64;  // so that what is read was written a while ago
