@@ -9,12 +9,13 @@
 #include <cstdint>
 
 #include "common/dynamic_shared.cuh"
+#include "common/launch.h"
+#include "common/warp.cuh"
 #include "hog/device_weights.h"
 
 namespace cudavision::hog {
 
 constexpr int kTileThreads = 128;
-constexpr unsigned kWarp = 0xffffffffu;
 
 // Weights of one axis, in device memory.
 struct DeviceWeights {
@@ -151,11 +152,6 @@ __device__ inline void sum_down_rows(const Rules &rules, const TilePlan &plan, c
   }
 }
 
-__device__ inline float sum_of_warp(float value) {
-  for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(kWarp, value, distance);
-  return value;
-}
-
 // A warp for each block.
 __device__ inline void normalize_tile(const TiledPicture &picture, const Rules &rules, const TilePlan &plan,
                                       int row0, int col0, const SharedTile &tile, float *out) {
@@ -165,13 +161,13 @@ __device__ inline void normalize_tile(const TiledPicture &picture, const Rules &
     float *block = tile.blocks + b * rules.length;
     float sum = 0;
     for (int k = lane; k < rules.length; k += 32) sum += term_of(rules, block[k]);
-    float scale = scale_of(rules, sum_of_warp(sum));
+    float scale = scale_of(rules, warp_sum(sum));
     sum = 0;
     for (int k = lane; k < rules.length; k += 32) {
       block[k] = scaled(rules, block[k], scale);
       sum += block[k] * block[k];
     }
-    scale = rules.norm == HogNorm::l2_hys ? second_scale_of(rules, sum_of_warp(sum)) : 1.0f;
+    scale = rules.norm == HogNorm::l2_hys ? second_scale_of(rules, warp_sum(sum)) : 1.0f;
     const int row = row0 + (b >> plan.cols_log2), col = col0 + (b & ((1 << plan.cols_log2) - 1));
     if (row >= picture.rows || col >= picture.cols) continue;
     for (int k = lane; k < rules.length; k += 32) out[picture.place.offset(row, col, k)] = block[k] * scale;

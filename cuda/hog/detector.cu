@@ -126,11 +126,11 @@ class HogDetectorCuda final : public HogDetector {
   Status make_blocks(const HogPicture &picture, typename PixelOf<kChannels>::Type *pixels) const {
     ShrinkTask<kChannels> shrink{{}, size_, levels_.data(), level_count(), taps_.data(), pixels};
     for (int c = 0; c < kChannels; ++c) shrink.source.component[c] = picture.component[c];
-    CUDAVISION_TRY(CUDAVISION_LAUNCH_NAMED("shrink_kernel", shrink_kernel<kChannels>, line_of(pixel_blocks_),
+    CUDAVISION_TRY(CUDAVISION_LAUNCH_EARLY("shrink_kernel", shrink_kernel<kChannels>, line_of(pixel_blocks_),
                                            dim3(kLineThreads), execution_.stream, shrink));
     const LevelBlocksTask<kChannels> task{levels_.data(), level_count(), pixels,       rules_,
                                           tiles_,         weights_.x(),  weights_.y(), blocks_.data()};
-    return CUDAVISION_LAUNCH_NAMED("make_level_blocks_kernel", make_level_blocks_kernel<kChannels>,
+    return CUDAVISION_LAUNCH_EARLY("make_level_blocks_kernel", make_level_blocks_kernel<kChannels>,
                                    line_of(tile_blocks_), BlockSize(dim3(kTileThreads), tiles_.shared_bytes),
                                    execution_.stream, task);
   }
@@ -140,7 +140,8 @@ class HogDetectorCuda final : public HogDetector {
                            blocks_.data(),   model_.data(),    plan_.window_blocks,
                            plan_.block_step, products_.data(), static_cast<std::ptrdiff_t>(places_)};
     const dim3 grid(static_cast<unsigned>(place_blocks_), static_cast<unsigned>(chunks_));
-    return CUDAVISION_LAUNCH(multiply_rows_kernel, grid, dim3(kPlaceThreads), execution_.stream, task);
+    return CUDAVISION_LAUNCH_EARLY("multiply_rows_kernel", multiply_rows_kernel, grid, dim3(kPlaceThreads),
+                                   execution_.stream, task);
   }
 
   Status find_boxes(const HogThresholds &thresholds, const HogBoxList &list) const {
@@ -160,8 +161,8 @@ class HogDetectorCuda final : public HogDetector {
                        hits_.data(),
                        groups_.data(),
                        list};
-    return CUDAVISION_LAUNCH(find_boxes_kernel, line_of(window_blocks_), dim3(kLineThreads),
-                             execution_.stream, task);
+    return CUDAVISION_LAUNCH_EARLY("find_boxes_kernel", find_boxes_kernel, line_of(window_blocks_),
+                                   dim3(kLineThreads), execution_.stream, task);
   }
 
   Execution execution_;

@@ -76,6 +76,7 @@ struct ShrinkTask {
 // A thread for each pixel of each scale: cv::INTER_LINEAR_EXACT in whole numbers.
 template <int kChannels>
 __global__ void __launch_bounds__(kLineThreads) shrink_kernel(ShrinkTask<kChannels> task) {
+  wait_for_kernel_ahead();
   const int block = static_cast<int>(blockIdx.x);
   const DeviceLevel &level = level_of_block(task.levels, task.level_count, block, &DeviceLevel::pixel_blocks);
   const int width = level.picture.width;
@@ -113,6 +114,7 @@ struct LevelBlocksTask {
 template <int kChannels>
 __global__ void __launch_bounds__(kTileThreads) make_level_blocks_kernel(LevelBlocksTask<kChannels> task) {
   CUDAVISION_DYNAMIC_SHARED(float, shared);
+  wait_for_kernel_ahead();
   const int block = static_cast<int>(blockIdx.x);
   const DeviceLevel &level = level_of_block(task.levels, task.level_count, block, &DeviceLevel::tile_blocks);
   const LevelSource<kChannels> source{task.pixels + level.pixels, level.picture.width};

@@ -88,7 +88,7 @@ __device__ inline void list_hits(const HitTask &task, const HitMemory &shared) {
       const int window = (b - level.window_blocks) * kLineThreads + i + lane;
       const float score = window < level.window_count ? __ldcg(task.scores + level.windows + window) : 0;
       const bool hit = window < level.window_count && score >= task.thresholds.hit;
-      const unsigned hits = __ballot_sync(kWarp, hit);
+      const unsigned hits = __ballot_sync(kFullWarp, hit);
       const int place = at + __popc(hits & ((1u << lane) - 1));
       const int row = window / level.windows_x;
       if (hit && place < kMaxHogHits)
@@ -167,6 +167,7 @@ __device__ inline void list_groups(const HitTask &task, int count, HitMemory *sh
 
 __global__ void __launch_bounds__(kLineThreads) find_boxes_kernel(HitTask task) {
   __shared__ HitMemory shared;
+  wait_for_kernel_ahead();
   const int block = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
   const DeviceLevel &level =
       level_of_block(task.levels, task.level_count, block, &DeviceLevel::window_blocks);

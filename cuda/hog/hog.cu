@@ -22,6 +22,7 @@ struct FrameTask {
 template <int kChannels>
 __global__ void __launch_bounds__(kTileThreads) make_blocks_kernel(FrameTask<kChannels> task) {
   CUDAVISION_DYNAMIC_SHARED(float, shared);
+  wait_for_kernel_ahead();
   make_tile(task.source, task.picture, task.rules, task.plan, task.x_weights, task.y_weights,
             static_cast<int>(blockIdx.x), task.blocks, shared);
 }
@@ -61,7 +62,7 @@ class HogCuda final : public Hog {
         weights_.y(),
         blocks};
     for (int c = 0; c < kChannels; ++c) task.source.component[c] = picture.component[c];
-    return CUDAVISION_LAUNCH_NAMED("make_blocks_kernel", make_blocks_kernel<kChannels>,
+    return CUDAVISION_LAUNCH_EARLY("make_blocks_kernel", make_blocks_kernel<kChannels>,
                                    dim3(static_cast<unsigned>(tiles_x * tiles_y)),
                                    BlockSize(dim3(kTileThreads), plan.shared_bytes), execution_.stream, task);
   }

@@ -22,6 +22,7 @@ struct ProductTask {
 };
 
 __global__ void __launch_bounds__(kPlaceThreads) multiply_rows_kernel(ProductTask task) {
+  wait_for_kernel_ahead();
   const int block = static_cast<int>(blockIdx.x), lane = static_cast<int>(threadIdx.x) % 32;
   const DeviceLevel &level = level_of_block(task.levels, task.level_count, block, &DeviceLevel::place_blocks);
   const TiledPicture &picture = level.picture;

@@ -150,24 +150,25 @@ TEST_P(HogDetector, every_hit_and_box_is_that_of_opencv) {
             [&](const HogThresholds &t) {
               return detect(image, model, search, t, kPlacements[seed % 5]).boxes;
             },
-            image, model, search, win_stride < 8 ? 0.3 : -0.4, 1);
+            image, model, search, !kEmulated && win_stride < 8 ? 0.3 : -0.4, 1);
       }
 }
 
 TEST_P(HogDetector, people_of_a_video_are_those_of_opencv) {
-  if (kEmulated) GTEST_SKIP() << "too large for emulated kernels";
   for (const int frame : {0, 100})
     for (const int channels : {3, 1}) {
+      if (kEmulated && (frame == 0 || channels == 1)) continue;
       const Photo &photo = channels == 1 ? gray_photo("vtest.avi", frame) : rgb_photo("vtest.avi", frame);
       if (!photo.ok()) GTEST_SKIP() << photo.why_not;
       SCOPED_TRACE(testing::Message() << "frame " << frame << " channels " << channels);
-      const HogImage image{photo.pixels, channels};
+      HogImage image{photo.pixels, channels};
+      if (kEmulated) image = image.part({310, 140, 112, 172});
       for (const bool gamma : {true, false}) {
         if (!gamma && frame != 0) continue;
         HogModel model = people();
         model.params.gamma = gamma;
         expect_opencv([&](const HogThresholds &t) { return detect(image, model, {}, t).boxes; }, image, model,
-                      {}, 0, 20);
+                      {}, kEmulated ? -4 : 0, kEmulated ? 1 : 20);
       }
     }
 }
