@@ -276,7 +276,7 @@ void add_cpu(Comparison &comparison, const Frame3 &frame, bool detects) {
     // At least as fast as OpenCV, less what a machine that does other work shakes.
     comparison.compare(ours, opencv, wanted ? 0.9 : 0);
   }
-  if (detects || !wanted) return;
+  if (detects) return;
   comparison.add(name_of("hog/cpu/colours", frame.size, 1), Clock::real,
                  [&frame](benchmark::State &state) { measure_stage(state, frame, false); });
   comparison.add(name_of("hog/cpu/colours+votes", frame.size, 1), Clock::real,

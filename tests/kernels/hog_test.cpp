@@ -154,6 +154,32 @@ TEST_P(Hog, real_pictures_have_the_blocks_of_opencv) {
       }
 }
 
+TEST_P(Hog, two_rooms_do_not_disturb_each_other) {
+  struct Room {
+    HogImage image;
+    HogParams params;
+    std::unique_ptr<HogTestPicture> picture;
+    std::unique_ptr<TestImage<float>> blocks;
+    std::unique_ptr<cudavision::Hog> hog;
+  };
+  Room rooms[2] = {{noise_image({50, 41}, 3, 1), {}, {}, {}, {}},
+                   {noise_image({33, 64}, 1, 2), made(HogVariant::ghog, 4, 3, 4, 12), {}, {}, {}}};
+  for (Room &room : rooms) {
+    HogShape shape;
+    ASSERT_TRUE(succeeds(hog_shape(room.image.size(), room.params, &shape)));
+    room.picture = std::make_unique<HogTestPicture>(execution(), room.image);
+    room.blocks =
+        std::make_unique<TestImage<float>>(execution(), Size{static_cast<int>(shape.count()), 1}, kTight);
+    ASSERT_TRUE(
+        succeeds(make_hog(execution(), room.image.size(), room.image.channels, room.params, &room.hog)));
+  }
+  for (const int turn : {0, 1, 0, 1})
+    ASSERT_TRUE(
+        succeeds(rooms[turn].hog->run(rooms[turn].picture->picture(), rooms[turn].blocks->view().data)));
+  for (const Room &room : rooms)
+    EXPECT_EQ(room.blocks->download().pixels(), run_hog(execution(), room.image, room.params));
+}
+
 // --- analytic cases ---
 
 TEST_P(Hog, equal_channels_are_gray) {
