@@ -17,11 +17,9 @@ __device__ inline int warp_inclusive_sum(int value, int lane) {
   return value;
 }
 
-// The sum of value over all lanes.
-__device__ inline int warp_sum(int value) {
-  for (int mask = 16; mask > 0; mask /= 2) value += __shfl_xor_sync(kFullWarp, value, mask);
 // The sum of value over all lanes, in every lane.
-__device__ inline float warp_sum(float value) {
+template <typename T>
+__device__ inline T warp_sum(T value) {
   for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(kFullWarp, value, distance);
   return value;
 }
