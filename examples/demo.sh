@@ -53,8 +53,12 @@ show lines cudahough mode=segments low-threshold=100 high-threshold=200 threshol
 show histogram cudahistogram mode=channels message=true
 show local-gradients cudalocalhist window-width=8 window-height=8 message=true
 show flow-wheel cudaopticalflow preset=medium message=true
-show inpainted cudainpaint region-x=62 region-y=484 region-width=104 region-height=44 search-radius=80 message=true
 show flow-arrows cudaopticalflow preset=fast display-mode=arrows message=true
+show keypoints cudasigma2kp orientation=true window=7 cell=8 tau=3.9 min-distance=8 color=0xff00ff00 message=true
+show orientations cudahog message=true
+build/examples/train_hog --people "$out/people.yml"  # OpenCV's own model, in its own format
+show people cudahog model-location="$out/people.yml" message=true
+show inpainted cudainpaint region-x=62 region-y=484 region-width=104 region-height=44 search-radius=80 message=true
 
 echo
 echo "histogram.jsonl: cudahistogram display=false ! cudavisionjson"

@@ -30,12 +30,11 @@
 
 #include "base/properties.h"
 #include "base/valid_settings.h"
+#include "gradient_properties.h"
 #include "localhist/operation.h"
 
 namespace {
 
-using cudavision::GradientOperator;
-using cudavision::GradientWeight;
 using cudavision::HistogramLayout;
 using cudavision::LocalFeature;
 using cudavision::LocalHistOperation;
@@ -95,29 +94,6 @@ GType feature_type() {
   return type;
 }
 
-GType weight_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(GradientWeight::count), "Each gradient counts 1", "count"},
-      {static_cast<int>(GradientWeight::magnitude), "Its magnitude, sqrt(dx^2 + dy^2)", "magnitude"},
-      {static_cast<int>(GradientWeight::sqrt_magnitude), "The square root of its magnitude",
-       "sqrt-magnitude"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionLocalHistWeight", values);
-  return type;
-}
-
-GType operator_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(GradientOperator::sobel), "3x3, smoothed by 1 2 1", "sobel"},
-      {static_cast<int>(GradientOperator::central), "The difference of the two neighbours", "central"},
-      {static_cast<int>(GradientOperator::scharr), "3x3, smoothed by 3 10 3", "scharr"},
-      {static_cast<int>(GradientOperator::prewitt), "3x3, smoothed by 1 1 1", "prewitt"},
-      {static_cast<int>(GradientOperator::roberts), "The diagonals of 2x2 pixels", "roberts"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionGradientOperator", values);
-  return type;
-}
-
 GType layout_type() {
   static const GEnumValue values[] = {
       {static_cast<int>(HistogramLayout::interleaved), "[rows][cols][bins]", "interleaved"},
@@ -164,8 +140,10 @@ void install_properties(GObjectClass *klass) {
   Properties::install(
       klass, [](GObject *object) { return &state_of(object)->settings; },
       {enum_property<S>({"feature", "Feature", "What is counted"}, feature_type(), &S::feature),
-       enum_property<S>({"weight", "Weight", "What a gradient adds to its bin"}, weight_type(), &S::weight),
-       enum_property<S>({"operator", "Operator", "How gradients are computed"}, operator_type(), &S::op),
+       enum_property<S>({"weight", "Weight", "What a gradient adds to its bin"},
+                        cudavision::gradient_weight_type(), &S::weight),
+       enum_property<S>({"operator", "Operator", "How gradients are computed"},
+                        cudavision::gradient_operator_type(), &S::op),
        integer_property<S>({"bins", "Bins", "Number of bins of equal width (brightness: at most 256)"},
                            &S::bins, 1, cudavision::kMaxGradientBins),
        integer_property<S>({"window-width", "Window width", "Width of a window in pixels"}, &S::window_width,

@@ -17,4 +17,11 @@ __device__ inline int warp_inclusive_sum(int value, int lane) {
   return value;
 }
 
+// The sum of value over all lanes, in every lane.
+template <typename T>
+__device__ inline T warp_sum(T value) {
+  for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(kFullWarp, value, distance);
+  return value;
+}
+
 }  // namespace cudavision

@@ -72,4 +72,22 @@ void GradientRow::compute_bins(const OrientationTable &table) {
   }
 }
 
+template <typename Map>
+void GradientRow::map(ImageView<const std::uint8_t> picture, int y, GradientOperator op,
+                      GradientWeight weight, const OrientationTable &table, Map *samples) {
+  compute(picture, y, op);
+  compute_bins(table);
+  for (int x = 0; x < width_; ++x) {
+    const auto at = static_cast<std::size_t>(x);
+    GradientSample sample;
+    if (bin_[at] != kNoBin) sample = {bin_[at], fixed_weight({dx_[at], dy_[at]}, weight)};
+    samples[x] = pack<Map>(sample);
+  }
+}
+
+template void GradientRow::map(ImageView<const std::uint8_t>, int, GradientOperator, GradientWeight,
+                               const OrientationTable &, BinMap *);
+template void GradientRow::map(ImageView<const std::uint8_t>, int, GradientOperator, GradientWeight,
+                               const OrientationTable &, WeightMap *);
+
 }  // namespace cudavision

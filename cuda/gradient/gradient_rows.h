@@ -7,7 +7,7 @@
 
 #include "common/image.h"
 #include "gradient/gradient.h"
-#include "gradient/orientation.h"
+#include "gradient/samples.h"
 
 namespace cudavision {
 
@@ -20,6 +20,10 @@ class GradientRow {
   void compute(ImageView<const std::uint8_t> picture, int y, GradientOperator op);
   // Computes bin() from the gradients.
   void compute_bins(const OrientationTable &table);
+  // Both, and the samples of row y. Map: BinMap or WeightMap.
+  template <typename Map>
+  void map(ImageView<const std::uint8_t> picture, int y, GradientOperator op, GradientWeight weight,
+           const OrientationTable &table, Map *samples);
 
   int width() const { return width_; }
   const std::int16_t *dx() const { return dx_.data(); }

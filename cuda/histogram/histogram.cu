@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include "common/buffer.h"
+#include "common/last_block.cuh"
 #include "common/launch.h"
 #include "common/row_chunks.cuh"
 #include "histogram/histogram_rules.h"
@@ -105,13 +106,8 @@ __global__ void __launch_bounds__(kThreads)
     for (int c = 0; c < kCopies; ++c) sum += (&tables[c][0][0])[i];
     if (sum != 0) atomicAdd(&accumulator->count[i / kValues][i % kValues], sum);
   }
-  __syncthreads();
-  if (thread == 0) {
-    __threadfence();  // after a barrier it holds for what the whole block has added
-    is_last = atomicAdd(&accumulator->blocks_done, 1u) == gridDim.x - 1;
-  }
-  __syncthreads();
-  if (is_last) fold(accumulator, channels, bins, table, counts, &tables[0][0][0]);
+  if (is_last_block(&accumulator->blocks_done, gridDim.x, &is_last))
+    fold(accumulator, channels, bins, table, counts, &tables[0][0][0]);
 }
 
 class HistogramCuda final : public Histogram {

@@ -48,8 +48,7 @@ std::size_t scratch_bytes(const Execution &execution, Size picture, const LocalH
   const std::size_t pixels =
       static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.height);
   const std::size_t map_bytes =
-      pixels * (localhist::is_weighted(localhist::sums_of(params)) ? sizeof(localhist::WeightMap)
-                                                                   : sizeof(localhist::BinMap));
+      pixels * (localhist::is_weighted(localhist::sums_of(params)) ? sizeof(WeightMap) : sizeof(BinMap));
   if (execution.backend == Backend::cuda)  // brightness is read where it lies
     return params.feature == LocalFeature::gradient ? map_bytes : 0;
   return map_bytes + localhist::scratch_bytes_cpu(execution.workers->thread_count(), picture, params);

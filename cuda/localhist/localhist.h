@@ -13,20 +13,13 @@
 
 #include "common/execution.h"
 #include "common/image.h"
-#include "gradient/gradient.h"
+#include "gradient/samples.h"
 
 namespace cudavision {
 
 constexpr int kMaxWindowSide = 1024, kMaxBrightnessBins = 256, kMaxGradientBins = 360;
 
 enum class LocalFeature { brightness, gradient };
-
-// What a gradient g adds to its bin.
-enum class GradientWeight {
-  count,           // 1: equation 1
-  magnitude,       // |g|, in fixed point round(16 |g|): equation 2, left
-  sqrt_magnitude,  // sqrt(|g|), in fixed point round(512 sqrt(|g|)): equation 2, right
-};
 
 // How the histograms lie in memory.
 enum class HistogramLayout {
@@ -45,7 +38,7 @@ enum class LocalReduction {
 struct LocalHistogramParams {
   LocalFeature feature = LocalFeature::gradient;
   GradientOperator op = GradientOperator::sobel;  // of gradients
-  GradientWeight weight = GradientWeight::count;  // of gradients
+  GradientWeight weight = GradientWeight::count;  // of gradients: equation 1, or 2 left and right
   int bins = 9;                                   // 1 to 256 of brightness, 1 to 360 of gradients
   Size window{16, 16};                            // pixels, each 1 to 1024
   int stride_x = 1, stride_y = 1;                 // pixels, each 1 to 1024

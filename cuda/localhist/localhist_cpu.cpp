@@ -75,7 +75,8 @@ class LocalHistogramCpu final : public LocalHistogram {
         if (params_.feature == LocalFeature::brightness)
           map_brightness(luma.row(y), map().row(y));
         else
-          map_gradients(luma, y, gradients_[static_cast<std::size_t>(slot)], map().row(y));
+          gradients_[static_cast<std::size_t>(slot)].map(luma, y, params_.op, params_.weight, table_,
+                                                         map().row(y));
       }
     });
   }
@@ -83,17 +84,6 @@ class LocalHistogramCpu final : public LocalHistogram {
   void map_brightness(const std::uint8_t *luma, Map *samples) const {
     for (int x = 0; x < size_.width; ++x)
       samples[x] = static_cast<Map>(brightness_bin(luma[x], params_.bins));
-  }
-
-  void map_gradients(ImageView<const std::uint8_t> luma, int y, GradientRow &row, Map *samples) const {
-    row.compute(luma, y, params_.op);
-    row.compute_bins(table_);
-    for (int x = 0; x < size_.width; ++x) {
-      Sample sample;
-      if (row.bin()[x] != GradientRow::kNoBin)
-        sample = {row.bin()[x], fixed_weight({row.dx()[x], row.dy()[x]}, params_.weight)};
-      samples[x] = pack<Map>(sample);
-    }
   }
 
   void slide_strip(int first_row, int end_row, Scratch<Map> &scratch, const LocalHistogramOutput &output,

@@ -3,57 +3,22 @@
 #pragma once
 
 #include <cmath>
-#include <type_traits>
 
 #include "common/host_device.h"
-#include "gradient/orientation.h"
+#include "gradient/samples.h"
 #include "localhist/localhist.h"
 
 namespace cudavision::localhist {
 
 // --- pixels ---
 
-// What a pixel adds: weight to a bin. kNoBin, and no weight, where the gradient is zero.
-constexpr int kNoBin = 511;
-struct Sample {
-  int bin = kNoBin;
-  unsigned weight = 0;
-
-  friend bool operator==(const Sample &, const Sample &) = default;
-};
+using Sample = GradientSample;
 
 CUDAVISION_HOST_DEVICE constexpr int brightness_bin(int value, int bins) { return value * bins >> 8; }
 
-// In units of 1 / weight_scale. Every operation is rounded as IEEE 754 has it, so that both backends agree;
-// the roundings before the last one move the result by less than 1/100.
-constexpr int weight_scale(GradientWeight weight) {
-  return weight == GradientWeight::count ? 1 : weight == GradientWeight::magnitude ? 16 : 512;
-}
-CUDAVISION_HOST_DEVICE inline unsigned fixed_weight(Gradient g, GradientWeight weight) {
-  if (weight == GradientWeight::count) return 1;
-  const float magnitude = sqrtf(static_cast<float>(g.dx * g.dx + g.dy * g.dy));
-  const float scaled = weight == GradientWeight::magnitude ? 16.0f * magnitude : 512.0f * sqrtf(magnitude);
-  return static_cast<unsigned>(scaled + 0.5f);
-}
 inline unsigned largest_weight(const LocalHistogramParams &p) {
   if (p.feature == LocalFeature::brightness) return 1;
-  const int component = largest_component(p.op);
-  return fixed_weight({component, component}, p.weight);
-}
-
-// The gradients' samples, computed once a frame: the bin alone where each counts 1, or both in a word.
-using BinMap = std::uint16_t;
-using WeightMap = std::uint32_t;
-template <typename Map>
-CUDAVISION_HOST_DEVICE constexpr Map pack(Sample sample) {
-  if constexpr (std::is_same_v<Map, BinMap>)
-    return static_cast<Map>(sample.bin);
-  else
-    return sample.weight << 9 | static_cast<unsigned>(sample.bin);
-}
-CUDAVISION_HOST_DEVICE constexpr Sample unpack(BinMap packed) { return {packed, packed == kNoBin ? 0u : 1u}; }
-CUDAVISION_HOST_DEVICE constexpr Sample unpack(WeightMap packed) {
-  return {static_cast<int>(packed & 511u), packed >> 9};
+  return cudavision::largest_weight(p.op, p.weight);
 }
 
 // --- sums ---

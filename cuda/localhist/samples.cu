@@ -23,9 +23,7 @@ __global__ void __launch_bounds__(kMapBlockX *kMapBlockY)
   const Gradient g = gradient_of(op, [&luma, x, y](int i, int j) {
     return static_cast<int>(luma.row(clamp_index(y + j, luma.height))[clamp_index(x + i, luma.width)]);
   });
-  Sample sample;
-  if (g != Gradient{}) sample = {orientation_bin(g, table), fixed_weight(g, weight)};
-  map.row(y)[x] = pack<Map>(sample);
+  map.row(y)[x] = pack<Map>(sample_of(g, weight, table));
 }
 
 // One block counts a region; done once for a model, not for each frame.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of what makes optical flow visible: a thread for each cell of pixels, or for each line of an arrow.
+// The CUDA backend of what makes optical flow visible: a thread for each cell of pixels, or for each line of
+// an arrow.
 #include <cuda_runtime.h>
 
 #include "common/launch.h"

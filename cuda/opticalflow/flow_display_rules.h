@@ -9,8 +9,8 @@
 
 namespace cudavision::opticalflow {
 
-// The direction of a vector in sixths of a turn, in [0, 6): 0 is right, 1.5 down. By Abramowitz and Stegun 4.4.47, within
-// 1e-5: atan2 rounds in other ways on each platform.
+// The direction of a vector in sixths of a turn, in [0, 6): 0 is right, 1.5 down. By Abramowitz and Stegun
+// 4.4.47, within 1e-5: atan2 rounds in other ways on each platform.
 CUDAVISION_HOST_DEVICE inline float hue_of(FlowVector d) {
   const float x = fabsf(d.x), y = fabsf(d.y), larger = x > y ? x : y, smaller = x > y ? y : x;
   const float z = larger > 0 ? smaller / larger : 0.0f, z2 = z * z;

@@ -32,8 +32,8 @@ __device__ inline void load_tile(ImageView<const std::uint8_t> level, int x0, in
         mirror_index(y0 + i / kWidth - 2, level.height))[mirror_index(x0 + i % kWidth - 2, level.width)];
 }
 
-// A block for 2 kShrinkX x 2 kShrinkY pixels of a level: copies them (where copy is not empty), derives them, and makes
-// their part of the next level (where that is not empty).
+// A block for 2 kShrinkX x 2 kShrinkY pixels of a level: copies them (where copy is not empty), derives them,
+// and makes their part of the next level (where that is not empty).
 static __global__ void __launch_bounds__(kShrinkThreads)
     prepare_level_kernel(ImageView<const std::uint8_t> level, ImageView<std::uint8_t> copy,
                          ImageView<Gradient> gradient, ImageView<std::uint8_t> next) {
@@ -48,7 +48,10 @@ static __global__ void __launch_bounds__(kShrinkThreads)
     const int tx = i % (2 * kShrinkX), ty = i / (2 * kShrinkX), x = x0 + tx, y = y0 + ty;
     if (x >= level.width || y >= level.height) continue;
     const auto at = [&](int dx, int dy) { return static_cast<int>(tile.pixel[ty + 2 + dy][tx + 2 + dx]); };
-    gradient.row(y)[x] = {static_cast<std::int16_t>(scharr_x(at)), static_cast<std::int16_t>(scharr_y(at))};
+    gradient.row(y)[x] = {
+        static_cast<std::int16_t>(scharr(at(1, -1) - at(-1, -1), at(1, 0) - at(-1, 0), at(1, 1) - at(-1, 1))),
+        static_cast<std::int16_t>(
+            scharr(at(-1, 1) - at(-1, -1), at(0, 1) - at(0, -1), at(1, 1) - at(1, -1)))};
     if (copy.data != nullptr) copy.row(y)[x] = tile.pixel[ty + 2][tx + 2];
   }
   if (next.data == nullptr) return;  // for all threads alike

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The arithmetic of Lucas-Kanade that both backends share: what is done with the sums over a window, in which order, so
-// that both round alike.
+// The arithmetic of Lucas-Kanade that both backends share: what is done with the sums over a window, in which
+// order, so that both round alike.
 //
-// The integer-cell identity. Let n = floor(d) and f = d - n. Every pixel q of the window has the same f, and so
+// The integer-cell identity. Let n = floor(d) and f = d - n. Every pixel q of the window has the same f, and
+// so
 //   sum Ix (J(q + d) - I(q)) = (1 - fx)(1 - fy) E00 + fx (1 - fy) E10 + (1 - fx) fy E01 + fx fy E11
-// with Eij = sum Ix (J(q + n + (i, j)) - I(q)): integers that stay the same as long as d stays in the cell [n, n + 1).
-// |Ix| <= 16 * 255 and |J - I| <= 255, so of the largest window |E| < 31^2 * 4080 * 255 < 2^31.
+// with Eij = sum Ix (J(q + n + (i, j)) - I(q)): integers that stay the same as long as d stays in the cell
+// [n, n + 1). |Ix| <= 16 * 255 and |J - I| <= 255, so of the largest window |E| < 31^2 * 4080 * 255 < 2^31.
 #pragma once
 
 #include <cmath>
@@ -18,15 +19,10 @@ namespace cudavision::opticalflow {
 
 constexpr int kMaxRadius = kMaxFlowWindow / 2;
 
-// Scharr's derivative in x of a 3 x 3 neighbourhood, 32 times as large as the slope; that in y is the same of the
-// transposed one. at(dx, dy): the pixel beside the centre.
-template <typename At>
-CUDAVISION_HOST_DEVICE int scharr_x(const At &at) {
-  return 3 * (at(1, -1) - at(-1, -1)) + 10 * (at(1, 0) - at(-1, 0)) + 3 * (at(1, 1) - at(-1, 1));
-}
-template <typename At>
-CUDAVISION_HOST_DEVICE int scharr_y(const At &at) {
-  return 3 * (at(-1, 1) - at(-1, -1)) + 10 * (at(0, 1) - at(0, -1)) + 3 * (at(1, 1) - at(1, -1));
+// Scharr's derivative, 32 times as large as the slope, from differences across the pixel: those of the row
+// (or column) before it, of its own and of the one after.
+CUDAVISION_HOST_DEVICE constexpr int scharr(int before, int here, int after) {
+  return 3 * (before + after) + 10 * here;
 }
 
 // cv::pyrDown's weights 1 4 6 4 1, in x or in y; both passes together are rounded once, by 2^8.
@@ -50,26 +46,42 @@ struct Rules {
 struct Tensor {
   float xx, xy, yy;
 };
-CUDAVISION_HOST_DEVICE inline Tensor scaled_tensor(long long xx, long long xy, long long yy) {
-  constexpr float kScale = 1.0f / (1 << 20);
-  return {static_cast<float>(xx) * kScale, static_cast<float>(xy) * kScale, static_cast<float>(yy) * kScale};
+CUDAVISION_HOST_DEVICE inline float scaled(long long sum) {
+  return static_cast<float>(sum) * (1.0f / (1 << 20));
 }
 
 CUDAVISION_HOST_DEVICE inline float determinant(const Tensor &s) { return s.xx * s.yy - s.xy * s.xy; }
+
+constexpr float kLeastDeterminant = 1.0f / (1 << 23);
 
 // Whether the window has texture in two directions: otherwise d is not determined.
 CUDAVISION_HOST_DEVICE inline bool is_trackable(const Tensor &s, const Rules &rules) {
   const float difference = s.xx - s.yy;
   const float root = sqrtf(difference * difference + 4.0f * s.xy * s.xy);
   const float eigenvalue = (s.yy + s.xx - root) / static_cast<float>(2 * rules.window * rules.window);
-  return eigenvalue >= rules.min_eigenvalue && determinant(s) >= 1.1920929e-7f;  // 2^-23
+  return eigenvalue >= rules.min_eigenvalue && determinant(s) >= kLeastDeterminant;
 }
 
-// A whole displacement, and how far d lies beyond it: in [0, 1).
+// A cell of the grid of whole displacements, by its least corner.
 struct Cell {
   int x, y;
-  float fx, fy;
 };
+CUDAVISION_HOST_DEVICE inline Cell cell_of(FlowVector d) {
+  return {static_cast<int>(floorf(d.x)), static_cast<int>(floorf(d.y))};
+}
+CUDAVISION_HOST_DEVICE inline bool is_same_cell(const Cell &a, const Cell &b) {
+  return a.x == b.x && a.y == b.y;
+}
+
+// How much of each corner of its cell is in d: w10 of the right one.
+struct Weights {
+  float w00, w10, w01, w11;
+};
+CUDAVISION_HOST_DEVICE inline Weights weights_of(FlowVector d) {
+  const float fx = d.x - floorf(d.x), fy = d.y - floorf(d.y);
+  const float gx = 1.0f - fx, gy = 1.0f - fy;
+  return {gx * gy, fx * gy, gx * fy, fx * fy};
+}
 
 // Eij of one cell: x[2 j + i] with Ix, y with Iy.
 struct CellSums {
@@ -77,13 +89,12 @@ struct CellSums {
 };
 
 // The sums at d, in the units of the tensor: of J - I, 32 * 2^-20 times as large.
-CUDAVISION_HOST_DEVICE inline FlowVector interpolate(const CellSums &e, const Cell &cell) {
+CUDAVISION_HOST_DEVICE inline FlowVector interpolate(const CellSums &e, FlowVector d) {
   constexpr float kScale = 1.0f / (1 << 15);
-  const float gx = 1.0f - cell.fx, gy = 1.0f - cell.fy;
-  const float w00 = gx * gy, w10 = cell.fx * gy, w01 = gx * cell.fy, w11 = cell.fx * cell.fy;
+  const Weights w = weights_of(d);
   const auto sum = [&](const int(&s)[4]) {
-    return ((w00 * static_cast<float>(s[0]) + w10 * static_cast<float>(s[1])) +
-            (w01 * static_cast<float>(s[2]) + w11 * static_cast<float>(s[3]))) *
+    return ((w.w00 * static_cast<float>(s[0]) + w.w10 * static_cast<float>(s[1])) +
+            (w.w01 * static_cast<float>(s[2]) + w.w11 * static_cast<float>(s[3]))) *
            kScale;
   };
   return {sum(e.x), sum(e.y)};
@@ -95,46 +106,45 @@ struct Place {
   Size size;  // of the level
 };
 
-// The cell of d; false when the window around its pixels lies wholly outside the picture, by OpenCV's count: its first
-// column less than -window or more than width - 1. Decided in float: no d is too long.
-CUDAVISION_HOST_DEVICE inline bool find_cell(const Place &place, FlowVector d, int window, Cell *cell) {
-  const float nx = floorf(d.x), ny = floorf(d.y);
-  const float left = static_cast<float>(place.x - window / 2) + nx;
-  const float top = static_cast<float>(place.y - window / 2) + ny;
+// Whether some of the window around its pixels, displaced by d, lies in the picture, by OpenCV's count: its
+// first column from -window to width - 1. Decided in float: no d is too long.
+CUDAVISION_HOST_DEVICE inline bool reaches_picture(const Place &place, FlowVector d, int window) {
+  const float left = static_cast<float>(place.x - window / 2) + floorf(d.x);
+  const float top = static_cast<float>(place.y - window / 2) + floorf(d.y);
   const float least = static_cast<float>(-window);
-  if (!(left >= least && left < static_cast<float>(place.size.width) && top >= least &&
-        top < static_cast<float>(place.size.height)))
-    return false;
-  *cell = {static_cast<int>(nx), static_cast<int>(ny), d.x - nx, d.y - ny};
-  return true;
+  return left >= least && left < static_cast<float>(place.size.width) && top >= least &&
+         top < static_cast<float>(place.size.height);
 }
 
-struct Track {
-  FlowVector d;
-  bool valid;
+// The iteration of one pixel on one level, a step at a time, whoever finds the sums: start_tracking(), and
+// step() while it is running.
+struct Tracker {
+  Tensor s;
+  FlowVector d, last_step;
+  int steps;
+  bool running, valid;  // valid once it runs no more
 };
 
-// The iteration on one level. mismatch(cell) gives sum (Ix, Iy) (J(q + d) - I(q)) in the units of the tensor.
-template <typename Mismatch>
-CUDAVISION_HOST_DEVICE inline Track track(const Place &place, const Tensor &s, FlowVector d,
-                                          const Rules &rules, const Mismatch &mismatch) {
-  if (!is_trackable(s, rules)) return {d, false};
+CUDAVISION_HOST_DEVICE inline Tracker start_tracking(const Place &place, const Rules &rules, const Tensor &s,
+                                                     FlowVector d) {
+  return {s, d, {}, 0, is_trackable(s, rules) && reaches_picture(place, d, rules.window), false};
+}
+
+// b: sum (Ix, Iy) (J(q + d) - I(q)) in the units of the tensor.
+CUDAVISION_HOST_DEVICE inline void step(const Place &place, const Rules &rules, FlowVector b, Tracker *t) {
+  const Tensor &s = t->s;
   const float inverse = 1.0f / determinant(s);
-  FlowVector before;
-  Cell cell;
-  for (int i = 0; i < rules.iterations; ++i) {
-    if (!find_cell(place, d, rules.window, &cell)) return {d, false};
-    const FlowVector b = mismatch(cell);
-    const FlowVector step{(s.xy * b.y - s.yy * b.x) * inverse, (s.xy * b.x - s.xx * b.y) * inverse};
-    d = {d.x + step.x, d.y + step.y};
-    if (step.x * step.x + step.y * step.y <= rules.epsilon_squared) break;
-    if (i > 0 && fabsf(step.x + before.x) < 0.01f && fabsf(step.y + before.y) < 0.01f) {
-      d = {d.x - 0.5f * step.x, d.y - 0.5f * step.y};
-      break;
-    }
-    before = step;
+  const FlowVector step{(s.xy * b.y - s.yy * b.x) * inverse, (s.xy * b.x - s.xx * b.y) * inverse};
+  t->d = {t->d.x + step.x, t->d.y + step.y};
+  bool arrived = step.x * step.x + step.y * step.y <= rules.epsilon_squared;
+  if (!arrived && t->steps > 0 && fabsf(step.x + t->last_step.x) < 0.01f &&
+      fabsf(step.y + t->last_step.y) < 0.01f) {
+    t->d = {t->d.x - 0.5f * step.x, t->d.y - 0.5f * step.y};
+    arrived = true;
   }
-  return {d, find_cell(place, d, rules.window, &cell)};
+  t->last_step = step;
+  t->valid = reaches_picture(place, t->d, rules.window);
+  t->running = t->valid && !arrived && ++t->steps < rules.iterations;
 }
 
 // A level's flow: the vector of each stride-th pixel of a level of this size.
@@ -144,19 +154,26 @@ struct Field {
   int stride;
 };
 
-// Where the iteration at pixel (x, y) begins: twice the coarser flow at (x / 2, y / 2), bilinear. Pixels lie on the coarser
-// ones or halfway between them; with a stride of 2 or more on them.
+// Twice the mean of four vectors.
+CUDAVISION_HOST_DEVICE inline FlowVector between(const FlowVector *above, const FlowVector *below, int left,
+                                                 int right) {
+  const FlowVector a = above[left], b = above[right], c = below[left], d = below[right];
+  return {((a.x + b.x) + (c.x + d.x)) * 0.5f, ((a.y + b.y) + (c.y + d.y)) * 0.5f};
+}
+
+// Where the iteration at pixel (x, y) begins: twice the coarser flow at (x / 2, y / 2), bilinear. Pixels lie
+// on the coarser ones or halfway between them; with a stride of 2 or more on them.
 CUDAVISION_HOST_DEVICE inline FlowVector start_of(const Field &coarse, int x, int y) {
   if (coarse.vectors.data == nullptr) return {};
   const int right = (x + 1) / 2 < coarse.size.width ? (x + 1) / 2 : coarse.size.width - 1;
   const int below = (y + 1) / 2 < coarse.size.height ? (y + 1) / 2 : coarse.size.height - 1;
-  const auto at = [&](int cx, int cy) { return coarse.vectors.row(cy / coarse.stride)[cx / coarse.stride]; };
-  const FlowVector a = at(x / 2, y / 2), b = at(right, y / 2), c = at(x / 2, below), d = at(right, below);
-  return {((a.x + b.x) + (c.x + d.x)) * 0.5f, ((a.y + b.y) + (c.y + d.y)) * 0.5f};
+  const FlowVector *above = coarse.vectors.row(y / 2 / coarse.stride),
+                   *under = coarse.vectors.row(below / coarse.stride);
+  return between(above, under, x / 2 / coarse.stride, right / coarse.stride);
 }
 
-// Whether the flow of pixel (x, y), followed by the flow back from the pixel that it ends nearest to, ends within
-// `distance` pixels. back: of stride 1.
+// Whether the flow of pixel (x, y), followed by the flow back from the pixel that it ends nearest to, ends
+// within `distance` pixels. back: of stride 1.
 CUDAVISION_HOST_DEVICE inline bool comes_back(int x, int y, FlowVector d, ImageView<const FlowVector> back,
                                               float distance) {
   const float end_x = floorf(static_cast<float>(x) + d.x + 0.5f),
@@ -170,7 +187,8 @@ CUDAVISION_HOST_DEVICE inline bool comes_back(int x, int y, FlowVector d, ImageV
 }
 
 Rules rules_of(const OpticalFlowParams &params);
-// How many levels above the frame there are: no more than params.levels, and none that is not larger than the window.
+// How many levels above the frame there are: no more than params.levels, and none that is not larger than the
+// window.
 int level_count(Size frame, const OpticalFlowParams &params);
 // What OpticalFlow::run refuses.
 Status check_run(Size luma, Size flow, Size valid, Size made_for, bool has_previous,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The kernels of one level: for a vector at every pixel a block works on a tile in shared memory, for fewer vectors each
-// thread reads global memory, because their windows share little.
+// The kernels of one level: for a vector at every pixel a block works on a tile in shared memory, for fewer
+// vectors each thread reads global memory, because their windows share little.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -44,8 +44,8 @@ __device__ inline void load_moved_tile(ImageView<const std::uint8_t> to, const B
         to.row(mirror_index(b.y0 + i / width, to.height))[mirror_index(b.x0 + i % width, to.width)];
 }
 
-// Sums `count` products over the windows of the tile's pixels: along rows into shared memory, then each thread down its
-// column. products(gradient, pixel, out). A row's sum is below 31 * 4080^2 < 2^31.
+// Sums `count` products over the windows of the tile's pixels: along rows into shared memory, then each
+// thread down its column. products(gradient, pixel, out). A row's sum is below 31 * 4080^2 < 2^31.
 template <int count, typename Products>
 __device__ inline void sum_windows(TrackTile &tile, int window, const Products &products,
                                    long long (&sums)[count]) {
@@ -75,11 +75,6 @@ __device__ inline void weigh(const Gradient &g, int pixel, int (&out)[2]) {
   out[0] = g.x * pixel, out[1] = g.y * pixel;
 }
 
-__device__ inline void store(const DeviceWork &work, int column, int row, const Track &found) {
-  work.fine.vectors.row(row)[column] = found.d;
-  if (work.valid.data != nullptr) work.valid.row(row)[column] = found.valid ? 1 : 0;
-}
-
 template <FlowMethod method>
 static __global__ void __launch_bounds__(kTrackThreads)
     track_pixels_kernel(const __grid_constant__ DeviceWork work) {
@@ -95,8 +90,7 @@ static __global__ void __launch_bounds__(kTrackThreads)
   const FlowVector start = inside ? start_of(work.coarse, place.x, place.y) : FlowVector{};
   const int middle_x = min(x0 + kTileX / 2, size.width - 1), middle_y = min(y0 + kTileY / 2, size.height - 1);
   if (place.x == middle_x && place.y == middle_y) {
-    Cell cell = {};
-    (void)find_cell(place, start, window, &cell);
+    const Cell cell = reaches_picture(place, start, window) ? cell_of(start) : Cell{};
     tile.middle_x = cell.x, tile.middle_y = cell.y;
   }
   __syncthreads();
@@ -110,7 +104,7 @@ static __global__ void __launch_bounds__(kTrackThreads)
   __syncthreads();
   if (!inside) return;
   store(work, place.x, place.y,
-        track_window<method>(work, place, scaled_tensor(squares[0], squares[1], squares[2]),
+        track_window<method>(work, place, {scaled(squares[0]), scaled(squares[1]), scaled(squares[2])},
                              {static_cast<int>(weighed[0]), static_cast<int>(weighed[1])}, start,
                              {&tile.gradient[0][0], kWindowX, around},
                              {&tile.from[0][0], kWindowX + 2, around}, {&tile.to[0][0], kMovedX + 1, moved}));
@@ -140,7 +134,7 @@ static __global__ void __launch_bounds__(kTrackThreads)
     xx += squares[0], xy += squares[1], yy += squares[2];
   }
   store(work, column, row,
-        track_window<method>(work, place, scaled_tensor(xx, xy, yy), from_sums,
+        track_window<method>(work, place, {scaled(xx), scaled(xy), scaled(yy)}, from_sums,
                              start_of(work.coarse, place.x, place.y), gradient, from, {nullptr, 0, {}}));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What one thread computes of its window, wherever the pictures lie: in global memory, or as tiles in shared memory.
+// What one thread computes of its window, wherever the pictures lie: in global memory, or as tiles in shared
+// memory.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -35,7 +36,8 @@ __device__ Patch<T> whole(ImageView<const T> image) {
           {0, 0, image.width, image.height}};
 }
 
-// The pixels of the window around (x, y) that lie in the picture. Beyond it derivatives are zero, and nothing is summed.
+// The pixels of the window around (x, y) that lie in the picture. Beyond it derivatives are zero, and nothing
+// is summed.
 __device__ inline Bounds window_in(const Place &place, int window) {
   const int radius = window / 2;
   return {max(place.x - radius, 0), max(place.y - radius, 0), min(place.x + radius + 1, place.size.width),
@@ -55,8 +57,13 @@ struct DeviceWork {
   ImageView<std::uint8_t> valid;
 };
 
-// Adds sum (Ix, Iy) J for the four whole displacements of the cell. to(x, y): a pixel of J. Columns are loaded once: the
-// right ones of a pixel are the left ones of the next.
+__device__ inline void store(const DeviceWork &work, int column, int row, const Tracker &found) {
+  work.fine.vectors.row(row)[column] = found.d;
+  if (work.valid.data != nullptr) work.valid.row(row)[column] = found.valid ? 1 : 0;
+}
+
+// Adds sum (Ix, Iy) J for the four whole displacements of the cell. to(x, y): a pixel of J. Columns are
+// loaded once: the right ones of a pixel are the left ones of the next.
 template <typename RowOf>
 __device__ inline CellSums correlate(const Patch<Gradient> &gradient, const Bounds &window, const Cell &cell,
                                      const RowOf &to) {
@@ -79,9 +86,9 @@ __device__ inline CellSums correlate(const Patch<Gradient> &gradient, const Boun
 // Sum (Ix, Iy) (J(q + d) - I(q)), as FlowMethod::plain has it.
 template <typename RowOf>
 __device__ inline FlowVector sum_directly(const Patch<Gradient> &gradient, const Patch<std::uint8_t> &from,
-                                          const Bounds &window, const Cell &cell, const RowOf &to) {
-  const float left = 1.0f - cell.fx, top = 1.0f - cell.fy;
-  const float w00 = left * top, w10 = cell.fx * top, w01 = left * cell.fy, w11 = cell.fx * cell.fy;
+                                          const Bounds &window, FlowVector d, const RowOf &to) {
+  const Cell cell = cell_of(d);
+  const auto [w00, w10, w01, w11] = weights_of(d);
   FlowVector sum;
   for (int y = window.y0; y < window.y1; ++y) {
     const Gradient *g = gradient.row(y);
@@ -100,8 +107,8 @@ __device__ inline FlowVector sum_directly(const Patch<Gradient> &gradient, const
   return {sum.x * kScale, sum.y * kScale};
 }
 
-// Calls function(to) with the rows of J around the cell: of the tile where that holds them, of the whole picture, or
-// mirrored beyond its ends. Each is compiled for itself: shared memory has loads of its own.
+// Calls function(to) with the rows of J around the cell: of the tile where that holds them, of the whole
+// picture, or mirrored beyond its ends. Each is compiled for itself: shared memory has loads of its own.
 template <typename Function>
 __device__ inline auto with_rows(const Patch<std::uint8_t> &tile, const Patch<std::uint8_t> &picture,
                                  const Bounds &window, const Cell &cell, const Function &function) {
@@ -120,31 +127,34 @@ __device__ inline auto with_rows(const Patch<std::uint8_t> &tile, const Patch<st
 
 // The iteration of one pixel. tile: the part of J in shared memory, or an empty one.
 template <FlowMethod method>
-__device__ inline Track track_window(const DeviceWork &work, const Place &place, const Tensor &s,
-                                     const FromSums &from_sums, FlowVector start,
-                                     const Patch<Gradient> &gradient, const Patch<std::uint8_t> &from,
-                                     const Patch<std::uint8_t> &tile) {
+__device__ inline Tracker track_window(const DeviceWork &work, const Place &place, const Tensor &s,
+                                       const FromSums &from_sums, FlowVector start,
+                                       const Patch<Gradient> &gradient, const Patch<std::uint8_t> &from,
+                                       const Patch<std::uint8_t> &tile) {
   const Bounds window = window_in(place, work.rules.window);
   const Patch<std::uint8_t> picture = whole(work.to);
-  if constexpr (method == FlowMethod::plain) {
-    return track(place, s, start, work.rules, [&](const Cell &cell) {
-      return with_rows(tile, picture, window, cell,
-                       [&](const auto &to) { return sum_directly(gradient, from, window, cell, to); });
-    });
-  } else {
-    CellSums e = {};
-    int known_x = 0, known_y = 0;
-    bool known = false;
-    return track(place, s, start, work.rules, [&](const Cell &cell) {
-      if (!known || cell.x != known_x || cell.y != known_y) {
+  Tracker t = start_tracking(place, work.rules, s, start);
+  CellSums e = {};
+  Cell known = {};
+  bool none_known = true;
+  while (t.running) {
+    const Cell cell = cell_of(t.d);
+    FlowVector b;
+    if constexpr (method == FlowMethod::plain) {
+      b = with_rows(tile, picture, window, cell,
+                    [&](const auto &to) { return sum_directly(gradient, from, window, t.d, to); });
+    } else {
+      if (none_known || !is_same_cell(cell, known)) {
         e = with_rows(tile, picture, window, cell,
                       [&](const auto &to) { return correlate(gradient, window, cell, to); });
         for (int i = 0; i < 4; ++i) e.x[i] -= from_sums.x, e.y[i] -= from_sums.y;
-        known = true, known_x = cell.x, known_y = cell.y;
+        known = cell, none_known = false;
       }
-      return interpolate(e, cell);
-    });
+      b = interpolate(e, t.d);
+    }
+    step(place, work.rules, b, &t);
   }
+  return t;
 }
 
 }  // namespace cudavision::opticalflow

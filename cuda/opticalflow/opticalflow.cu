@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of the optical flow: two kernels a level. prepare_level makes the next level and the derivatives
-// (flow_pyramid.cuh), track_pixels or track_grid the vectors (flow_track.cuh).
+// The CUDA backend of the optical flow. On each level prepare_level makes the next level and the derivatives
+// (flow_pyramid.cuh), and the vectors come from track_tiles and finish_leftovers (flow_boxes.cuh,
+// flow_leftovers.cuh), or from track_pixels or track_grid (flow_track.cuh).
 #include <cuda_runtime.h>
 
 #include <utility>
 
 #include "common/buffer.h"
 #include "common/launch.h"
+#include "opticalflow/flow_boxes.cuh"
 #include "opticalflow/flow_track.cuh"
 
 namespace cudavision::opticalflow {
@@ -15,6 +17,11 @@ namespace {
 dim3 grid_of(Size vectors) {
   return dim3(static_cast<unsigned>(divide_up(vectors.width, kTileX)),
               static_cast<unsigned>(divide_up(vectors.height, kTileY)));
+}
+
+dim3 tiles_of(Size level) {
+  return dim3(static_cast<unsigned>(divide_up(level.width, kBoxSide)),
+              static_cast<unsigned>(divide_up(level.height, kBoxSide)));
 }
 
 class OpticalFlowCuda final : public OpticalFlow {
@@ -32,7 +39,7 @@ class OpticalFlowCuda final : public OpticalFlow {
       size = next_level(size);
       CUDAVISION_TRY(fields_.emplace_back().allocate(size));
     }
-    return {};
+    return leftovers_.allocate(size_);
   }
 
   Status run(ImageView<const std::uint8_t> luma, const OpticalFlowParams &params, ImageView<FlowVector> flow,
@@ -66,6 +73,7 @@ class OpticalFlowCuda final : public OpticalFlow {
   // The flow from one pyramid to the other, into fine; valid may be empty.
   Status estimate(const DevicePyramid &from, const DevicePyramid &to, int levels,
                   const OpticalFlowParams &params, const Field &fine, ImageView<std::uint8_t> valid) {
+    CUDAVISION_TRY(leftovers_.begin(execution_.stream));
     DeviceWork work{};
     work.rules = rules_of(params);
     for (int level = levels; level >= 0; --level) {
@@ -77,11 +85,13 @@ class OpticalFlowCuda final : public OpticalFlow {
       if (level == 0) work.valid = valid;
       CUDAVISION_TRY(track(work, params.method));
     }
+    leftovers_.end();
     return {};
   }
 
   Status track(const DeviceWork &work, FlowMethod method) const {
     const bool plain = method == FlowMethod::plain;
+    if (method == FlowMethod::boxes && work.fine.stride == 1) return track_tiles(work);
     const dim3 grid = grid_of(work.fine.vectors.size()), block(kTrackThreads);
     if (work.fine.stride == 1)
       return CUDAVISION_LAUNCH_NAMED(
@@ -92,6 +102,12 @@ class OpticalFlowCuda final : public OpticalFlow {
         "track_grid_kernel",
         plain ? track_grid_kernel<FlowMethod::plain> : track_grid_kernel<FlowMethod::cells>, grid, block,
         execution_.stream, work);
+  }
+
+  Status track_tiles(const DeviceWork &work) const {
+    CUDAVISION_TRY(CUDAVISION_LAUNCH(track_tiles_kernel, tiles_of(work.fine.size), dim3(kBoxThreads),
+                                     execution_.stream, work, leftovers_.list()));
+    return leftovers_.finish(execution_.stream, work);
   }
 
   Status check(int levels, const OpticalFlowParams &params, ImageView<const FlowVector> flow,
@@ -108,6 +124,7 @@ class OpticalFlowCuda final : public OpticalFlow {
   int built_levels_ = -1;      // above the frame, of pyramids_[1] between runs; -1: no previous frame
   std::vector<DeviceImage<FlowVector>> fields_;  // of each level but the frame's own
   DeviceImage<FlowVector> back_;
+  Leftovers leftovers_;
 };
 
 }  // namespace

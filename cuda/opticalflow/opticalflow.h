@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Optical flow: where every pixel of one frame went in the next, by pyramidal Lucas-Kanade.
 //
-// Source: seed work "Canny, Hough, Lucas-Kanade and Criminisi on a GPU" for the dense estimator; J.-Y. Bouguet,
-// "Pyramidal Implementation of the Lucas Kanade Feature Tracker", Intel 2000, for the method. Every rule (Scharr
-// derivatives, pyramid, window, stopping, rejection) is that of cv::calcOpticalFlowPyrLK, applied at every pixel, in float
-// instead of fixed point:
+// Source: seed work "Canny, Hough, Lucas-Kanade and Criminisi on a GPU" for the dense estimator; J.-Y.
+// Bouguet, "Pyramidal Implementation of the Lucas Kanade Feature Tracker", Intel 2000, for the method. Every
+// rule (Scharr derivatives, pyramid, window, stopping, rejection) is that of cv::calcOpticalFlowPyrLK,
+// applied at every pixel, in float instead of fixed point:
 //
-// - The pyramid is cv::pyrDown's, 8 bits a pixel. It ends before the level that would not be larger than the window.
-// - I is the previous frame's level and J this one's. Over the window around p, S = sum of (Ix, Iy)^T (Ix, Iy), where
-//   Ix, Iy are Scharr's derivatives (weights 3 10 3) of I, zero outside the picture.
-// - d starts as twice the coarser level's vector, interpolated between its pixels, and with 0 on the coarsest.
-//   Then d += S^-1 sum of (Ix, Iy)^T (I(q) - J(q + d)), J bilinear and mirrored outside the picture, until the step is at
-//   most epsilon long, or two steps cancel but for 0.01 px in x and y (then d goes half a step back), or `iterations`
-//   steps are done.
-// - A level leaves d as it is where S, scaled by 2^-20, has a smaller eigenvalue below min_eigenvalue times the window's
-//   pixels or a determinant below 2^-23, and as soon as d takes the window out of the picture by its whole width.
+// - The pyramid is cv::pyrDown's, 8 bits a pixel. It ends before the level that would not be larger than the
+//   window.
+// - I is the previous frame's level and J this one's. Over the window around p, S = sum of (Ix, Iy)^T (Ix,
+//   Iy), where Ix, Iy are Scharr's derivatives (weights 3 10 3) of I, zero outside the picture.
+// - d starts as twice the coarser level's vector, interpolated between its pixels, and with 0 on the
+//   coarsest. Then d += S^-1 sum of (Ix, Iy)^T (I(q) - J(q + d)), J bilinear and mirrored outside the
+//   picture, until the step is at most epsilon long, or two steps cancel but for 0.01 px in x and y (then d
+//   goes half a step back), or `iterations` steps are done.
+// - A level leaves d as it is where S, scaled by 2^-20, has a smaller eigenvalue below min_eigenvalue times
+//   the window's pixels or a determinant below 2^-23, and as soon as d takes the window out of the picture by
+//   its whole width.
 // - The flow of a pixel is valid when level 0 leaves it for neither reason.
 #pragma once
 
@@ -37,9 +39,14 @@ struct FlowVector {
 // How the sums over the window are found; the flow is the same but for rounding.
 enum class FlowMethod {
   plain,  // from every pixel of the window in every iteration
-  // Sums of the four whole displacements around d, in integers, once for each cell of the grid of whole displacements that
-  // d enters: within a cell they say what bilinear interpolation would (algebra in flow_rules.h).
+  // Sums of the four whole displacements around d, in integers, once for each cell of the grid of whole
+  // displacements that d enters: within a cell they say what bilinear interpolation would (algebra in
+  // flow_rules.h).
   cells,
+  // The same integers, but where many neighbours need those of one displacement, from box filters over the
+  // picture of the products: a pixel costs the same for every window. For stride 1 alone; other strides are
+  // as cells.
+  boxes,
 };
 
 constexpr int kMinFlowWindow = 5, kMaxFlowWindow = 31, kMaxFlowLevels = 8, kMaxFlowIterations = 100;
@@ -51,10 +58,10 @@ struct OpticalFlowParams {
   double epsilon = 0.01;         // pixels: 0 to 10
   double min_eigenvalue = 1e-4;  // 0 to 16
   int stride = 1;                // pixels from one vector to the next: 1, 2, 4 or 8
-  // Pixels whose flow, followed by the flow from this frame back to the previous one at the nearest pixel, ends farther
-  // than this from where it began are invalid: 0 (no check) to 100 pixels.
+  // Pixels whose flow, followed by the flow from this frame back to the previous one at the nearest pixel,
+  // ends farther than this from where it began are invalid: 0 (no check) to 100 pixels.
   double forward_backward = 0;
-  FlowMethod method = FlowMethod::cells;
+  FlowMethod method = FlowMethod::boxes;
 
   friend bool operator==(const OpticalFlowParams &, const OpticalFlowParams &) = default;
 };
@@ -77,16 +84,17 @@ class OpticalFlow {
  public:
   virtual ~OpticalFlow() = default;
 
-  // luma: h x w, uint8, the next frame; it is copied, and never looked at again. flow, valid: flow_size(h x w,
-  // stride): element (i, j) is the vector of pixel (stride i, stride j) of the previous frame, and 1 where that is
-  // valid, 0 elsewhere. Vectors are finite everywhere. Without a previous frame (the first one, or after
-  // drop_previous()) both stay as they are and may be empty. All in the backend's memory, not overlapping.
+  // luma: h x w, uint8, the next frame; it is copied, and never looked at again. flow, valid: flow_size(h x
+  // w, stride): element (i, j) is the vector of pixel (stride i, stride j) of the previous frame, and 1 where
+  // that is valid, 0 elsewhere. Vectors are finite everywhere. Without a previous frame (the first one, or
+  // after drop_previous()) both stay as they are and may be empty. All in the backend's memory, not
+  // overlapping.
   //
-  // With FlowMethod::cells both backends give the same bits; with plain the order of sums differs. The flow of
-  // stride s is every s-th vector of that of stride 1. CUDA: enqueues two kernels for each level at most, and for
-  // the forward-backward check one more for each and another one. Allocates in the first call with that check
-  // alone. Errors: invalid parameters or sizes, and the device's own; after those of the device there is no
-  // previous frame.
+  // With FlowMethod::cells and boxes both backends give the same bits; with plain the order of sums differs.
+  // The flow of stride s is every s-th vector of that of stride 1. CUDA: enqueues three kernels for each
+  // level at most, and for the forward-backward check two more for each and another one. Allocates in the
+  // first call with that check alone. Errors: invalid parameters or sizes, and the device's own; after those
+  // of the device there is no previous frame.
   virtual Status run(ImageView<const std::uint8_t> luma, const OpticalFlowParams &params,
                      ImageView<FlowVector> flow, ImageView<std::uint8_t> valid) = 0;
   virtual bool has_previous() const = 0;
@@ -94,7 +102,7 @@ class OpticalFlow {
   virtual void drop_previous() = 0;
 };
 
-// Scratch: about 11 bytes a pixel on the CPU, 16 on CUDA; the forward-backward check 8 more.
+// Scratch: about 11 bytes a pixel on the CPU, 19 on CUDA; the forward-backward check 8 more.
 Status make_optical_flow(const Execution &execution, Size size, std::unique_ptr<OpticalFlow> *flow);
 
 }  // namespace cudavision

@@ -61,7 +61,8 @@ class OpticalFlowCpu final : public OpticalFlow {
  public:
   OpticalFlowCpu(const Execution &execution, Size size)
       : execution_(execution),
-        sums_(static_cast<std::size_t>(execution.workers->thread_count()), ColumnSums(size.width)) {
+        sums_(static_cast<std::size_t>(execution.workers->thread_count()), ColumnSums(size.width)),
+        tiles_(sums_.size()) {
     // As many levels as the smallest window allows.
     OpticalFlowParams most;
     most.window_size = kMinFlowWindow, most.levels = kMaxFlowLevels;
@@ -151,11 +152,23 @@ class OpticalFlowCpu final : public OpticalFlow {
                            coarse,
                            field,
                            level == 0 ? valid : ImageView<std::uint8_t>{}};
-      for_each_strip(field.vectors.height, [&](int first, int last, std::size_t slot) {
-        track_rows(work, first, last, sums_[slot]);
-      });
+      track(work);
       coarse = field;
     }
+  }
+
+  void track(const LevelWork &work) {
+    const Size size = work.fine.vectors.size();
+    if (work.method != FlowMethod::boxes || work.fine.stride > 1)
+      return for_each_strip(size.height, [&](int first, int last, std::size_t slot) {
+        track_rows(work, first, last, sums_[slot]);
+      });
+    const int columns = divide_up(size.width, TrackedTile::kWidth);
+    execution_.workers->run(columns * divide_up(size.height, TrackedTile::kHeight), [&](int task, int slot) {
+      const auto s = static_cast<std::size_t>(slot);
+      track_tile(work, task % columns * TrackedTile::kWidth, task / columns * TrackedTile::kHeight, sums_[s],
+                 tiles_[s]);
+    });
   }
 
   void check(int levels, const OpticalFlowParams &params, const Field &fine, ImageView<std::uint8_t> valid) {
@@ -176,7 +189,8 @@ class OpticalFlowCpu final : public OpticalFlow {
   std::vector<PaddedImage<std::int16_t>> dx_, dy_;  // of each level; the padding stays zero
   std::vector<HostField> fields_;                   // of each level but the frame's own
   HostField back_;
-  std::vector<ColumnSums> sums_;  // one for each thread
+  std::vector<ColumnSums> sums_;    // one for each thread
+  std::vector<TrackedTile> tiles_;  // one for each thread
 };
 
 }  // namespace

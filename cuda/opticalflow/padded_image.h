@@ -11,8 +11,9 @@ namespace cudavision::opticalflow {
 template <typename T>
 class PaddedImage {
  public:
-  // The widest window, left of a picture that it has just left and with a vector behind it.
-  static constexpr int kColumns = 96, kRows = 32;
+  // What a tile of pixels, 64 x 16, reads whose windows of 31 one vector displaces, when it has taken the
+  // first or the last of them just out of the picture.
+  static constexpr int kColumns = 96, kRows = 48;
 
   PaddedImage() = default;
   // All zero.

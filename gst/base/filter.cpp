@@ -91,6 +91,12 @@ gboolean start(GstBaseTransform *transform) {
       return FALSE;
     }
   }
+  if (const auto load = GST_CUDA_VISION_FILTER_GET_CLASS(filter)->load_files; load != nullptr) {
+    if (const Status status = load(filter); !status.ok()) {
+      post_error(filter, "A file cannot be used", status, __LINE__);
+      return FALSE;
+    }
+  }
   const ObjectSettings settings = Properties::snapshot(filter);
   std::shared_ptr<const DeviceContext> context;
   if (settings.backend != BackendChoice::cpu) {

@@ -29,6 +29,8 @@ struct GstCudaVisionFilterClass {
   // Says whether properties contradict each other; may be null. Called at start, where a contradiction is an
   // error.
   cudavision::Status (*check_settings)(GstCudaVisionFilter *filter);
+  // Reads the files that properties name; may be null. Called at start, after check_settings.
+  cudavision::Status (*load_files)(GstCudaVisionFilter *filter);
 };
 
 #define GST_TYPE_CUDA_VISION_FILTER (gst_cuda_vision_filter_get_type())

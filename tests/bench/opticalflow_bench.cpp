@@ -32,11 +32,12 @@ struct Variant {
 };
 
 std::vector<Variant> variants() {
-  Variant plain{"plain", {}}, cells{"cells", {}}, sparse{"stride8", {}}, fast{"fast", {}};
+  Variant plain{"plain", {}}, cells{"cells", {}}, boxes{"boxes", {}}, sparse{"stride8", {}}, fast{"fast", {}};
   plain.params.method = FlowMethod::plain;
+  cells.params.method = FlowMethod::cells;
   sparse.params.stride = 8;
   apply_preset(FlowPreset::fast, &fast.params);
-  return {plain, cells, sparse, fast};
+  return {plain, cells, boxes, sparse, fast};
 }
 
 std::string with_threads(const std::string &what, int threads) {
@@ -175,10 +176,11 @@ void add_cpu(Comparison &comparison, const Scene &scene) {
     for (const Variant &v : variants())
       comparison.add({"opticalflow/cpu/" + v.name, what}, Clock::real,
                      [=, &scene](auto &state) { measure_cpu(state, scene, v.params, threads); });
-    const Name cells{"opticalflow/cpu/cells", what};
+    const Name cells{"opticalflow/cpu/cells", what}, boxes{"opticalflow/cpu/boxes", what};
     comparison.compare(cells, {"opticalflow/cpu/plain", what}, 2);
-    comparison.compare(cells, dense);
-    comparison.compare(cells, dis);
+    comparison.compare(boxes, cells);
+    comparison.compare(boxes, dense);
+    comparison.compare(boxes, dis);
     comparison.compare({"opticalflow/cpu/stride8", what}, pyrlk);
     comparison.compare({"opticalflow/cpu/fast", what}, dis);
   }
@@ -243,11 +245,12 @@ void add_cuda(Comparison &comparison, const Device &device, const Scene &scene) 
   for (const Variant &v : variants())
     comparison.add({"opticalflow/cuda/" + v.name, scene.what}, Clock::manual,
                    [=, &device, &scene](auto &state) { measure_cuda(state, device, scene, v.params); });
-  const Name cells{"opticalflow/cuda/cells", scene.what};
+  const Name cells{"opticalflow/cuda/cells", scene.what}, boxes{"opticalflow/cuda/boxes", scene.what};
   comparison.compare(cells, {"opticalflow/cuda/plain", scene.what});
+  comparison.compare(boxes, cells);
   for (const int threads : thread_counts())
     for (const char *peer : {"cv::calcOpticalFlowFarneback", "cv::DISOpticalFlow"})
-      comparison.compare(cells, {peer, with_threads(scene.what, threads)});
+      comparison.compare(boxes, {peer, with_threads(scene.what, threads)});
 }
 #endif
 

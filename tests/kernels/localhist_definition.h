@@ -43,7 +43,7 @@ struct DefinedSamples {
         const Gradient g = defined_gradient(picture, x, y, p.op);
         if (g == Gradient{}) continue;
         bin.at(x, y) = defined_bin(g.dx, g.dy, p.bins);
-        weight.at(x, y) = localhist::fixed_weight(g, p.weight);
+        weight.at(x, y) = fixed_weight(g, p.weight);
       }
   }
 

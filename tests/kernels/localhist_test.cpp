@@ -26,7 +26,7 @@ using cudavision::LocalHistogramParams;
 using cudavision::LocalReduction;
 using cudavision::Region;
 using cudavision::Size;
-using cudavision::localhist::fixed_weight;
+using cudavision::fixed_weight;
 
 class LocalHist : public BackendTest {};
 CUDAVISION_TEST_ON_EVERY_BACKEND(LocalHist);

@@ -54,7 +54,10 @@ inline std::string describe(const OpticalFlowParams &p) {
   std::ostringstream text;
   text << "window " << p.window_size << " levels " << p.levels << " iterations " << p.iterations
        << " epsilon " << p.epsilon << " min-eigenvalue " << p.min_eigenvalue << " stride " << p.stride
-       << " forward-backward " << p.forward_backward << (p.method == FlowMethod::plain ? " plain" : " cells");
+       << " forward-backward " << p.forward_backward << " method "
+       << (p.method == FlowMethod::plain   ? "plain"
+           : p.method == FlowMethod::cells ? "cells"
+                                           : "boxes");
   return text.str();
 }
 

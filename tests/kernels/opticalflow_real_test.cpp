@@ -105,7 +105,10 @@ TEST_P(RealFlow, methods_agree) {
     const Picture first = part(frames.first->pixels, frames.x, frames.y),
                   second = part(frames.second->pixels, frames.x, frames.y);
     OpticalFlowParams params;
+    const Flow boxes = flow_between(execution(), first, second, params);
+    params.method = FlowMethod::cells;
     const Flow cells = flow_between(execution(), first, second, params);
+    EXPECT_TRUE(same(boxes, cells)) << frames.name;
     params.method = FlowMethod::plain;
     const Flow plain = flow_between(execution(), first, second, params);
     EXPECT_LE(quantile(distances(cells, plain), 0.99), 1e-3) << frames.name;

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The kernel that makes blocks: a block of threads owns a tile of HOG's blocks and goes down its pixels a few
+// rows at a time. The weights of both axes are separable: rows vote into histograms of each column of cells,
+// every one a thread's own, without atomics; their weighted sums down the rows are the blocks.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "common/dynamic_shared.cuh"
+#include "common/launch.h"
+#include "common/warp.cuh"
+#include "hog/device_weights.h"
+
+namespace cudavision::hog {
+
+constexpr int kTileThreads = 128;
+
+// Weights of one axis, in device memory.
+struct DeviceWeights {
+  const int *begin, *end;
+  const float *weight;
+};
+
+// How the blocks of a picture fall into tiles; the numbers of blocks are powers of two.
+struct TilePlan {
+  int cols_log2, rows_log2;  // blocks of a tile
+  int width, height;         // pixels of a tile
+  int chunk_rows;            // rows of pixels at a time
+  int items;                 // histograms of a chunk: rows x blocks x columns of cells
+  std::size_t shared_bytes;
+};
+
+// One picture, and where its blocks go.
+struct TiledPicture {
+  int width, height;
+  int rows, cols;  // blocks
+  int tiles_x;
+  BlockPlace place;
+};
+
+// A picture's samples in the order in which ties are decided: B, G, R.
+template <int kChannels>
+struct FrameSource {
+  static constexpr int channels = kChannels;
+  Component component[3];
+
+  __device__ void load(int x, int y, int *bytes) const {
+    for (int c = 0; c < kChannels; ++c) bytes[c] = component[kChannels - 1 - c].at(x, y);
+  }
+};
+
+struct SharedTile {
+  float *colors;  // [channel][chunk rows + 2][width + 2]
+  float *first, *second;
+  float *sums;    // [bin][item]
+  float *blocks;  // [block][length]
+  std::uint8_t *bin;
+};
+
+__device__ inline SharedTile share_tile(float *shared, const Rules &rules, const TilePlan &plan,
+                                        int channels) {
+  SharedTile tile{};
+  const int pixels = plan.chunk_rows * plan.width;
+  tile.colors = shared;
+  tile.first = tile.colors + channels * (plan.chunk_rows + 2) * (plan.width + 2);
+  tile.second = tile.first + pixels;
+  tile.sums = tile.second + pixels;
+  tile.blocks = tile.sums + rules.bins * plan.items;
+  tile.bin =
+      reinterpret_cast<std::uint8_t *>(tile.blocks + (rules.length << (plan.cols_log2 + plan.rows_log2)));
+  return tile;
+}
+
+// Rows [y0 - 1, y0 + chunk rows] of the picture, mirrored at its borders.
+template <typename Source>
+__device__ void load_colors(const Source &source, const TiledPicture &picture, const Rules &rules,
+                            const TilePlan &plan, int x0, int y0, const SharedTile &tile) {
+  const int width = plan.width + 2, count = width * (plan.chunk_rows + 2);
+  for (int i = static_cast<int>(threadIdx.x); i < count; i += kTileThreads) {
+    const int row = i / width, column = i - row * width;
+    // What lies further outside belongs to no block.
+    const int x = mirror_index(min(x0 + column - 1, picture.width), picture.width);
+    const int y = mirror_index(min(y0 + row - 1, picture.height), picture.height);
+    int bytes[3] = {0, 0, 0};
+    source.load(x, y, bytes);
+    for (int c = 0; c < Source::channels; ++c) tile.colors[c * count + i] = color_value(rules, bytes[c]);
+  }
+}
+
+template <int kChannels>
+__device__ void vote_chunk(const TiledPicture &picture, const Rules &rules, const TilePlan &plan, int x0,
+                           const SharedTile &tile) {
+  const int pitch = plan.width + 2, plane = pitch * (plan.chunk_rows + 2);
+  const int tail = first_column_of_tail(rules.variant, picture.width);
+  for (int i = static_cast<int>(threadIdx.x); i < plan.chunk_rows * plan.width; i += kTileThreads) {
+    const int row = i / plan.width, column = i - row * plan.width;
+    const float *center = tile.colors + (row + 1) * pitch + column + 1;
+    const bool reverse = x0 + column >= tail;
+    float dx = 0, dy = 0, length = -1;
+    for (int k = 0; k < kChannels; ++k) {
+      const float *at = center + (reverse ? kChannels - 1 - k : k) * plane;
+      keep_longer(at[1] - at[-1], at[pitch] - at[-pitch], &dx, &dy, &length);
+    }
+    const Vote vote = vote_of(rules, dx, dy);
+    tile.first[i] = vote.first, tile.second[i] = vote.second;
+    tile.bin[i] = static_cast<std::uint8_t>(vote.bin);
+  }
+}
+
+// Each thread walks along a row through one column of cells of one block; histograms of neighbours lie side
+// by side, so that a warp's never meet in a bank.
+__device__ inline void sum_along_rows(const Rules &rules, const TilePlan &plan, const DeviceWeights &weights,
+                                      const SharedTile &tile) {
+  for (int item = static_cast<int>(threadIdx.x); item < plan.items; item += kTileThreads) {
+    const int column = item / rules.cells_x, cell = item - column * rules.cells_x;
+    const int row = column >> plan.cols_log2, block = column & ((1 << plan.cols_log2) - 1);
+    const int x = row * plan.width + block * rules.stride.width;
+    float *sums = tile.sums + item;
+    for (int b = 0; b < rules.bins; ++b) sums[b * plan.items] = 0;
+    for (int i = weights.begin[cell]; i < weights.end[cell]; ++i) {
+      const float weight = weights.weight[cell * rules.block.width + i];
+      const int bin = tile.bin[x + i], next = bin + 1 == rules.bins ? 0 : bin + 1;
+      sums[bin * plan.items] += tile.first[x + i] * weight;
+      sums[next * plan.items] += tile.second[x + i] * weight;
+    }
+  }
+}
+
+// Adds the chunk's rows, from row y on within the tile, to the blocks. A number of a block is always the same
+// thread's.
+__device__ inline void sum_down_rows(const Rules &rules, const TilePlan &plan, const DeviceWeights &weights,
+                                     int y, const SharedTile &tile) {
+  const int across = rules.cells_x << plan.cols_log2, rows_mask = (1 << plan.rows_log2) - 1;
+  const int count = rules.length << (plan.cols_log2 + plan.rows_log2);
+  for (int i = static_cast<int>(threadIdx.x); i < count; i += kTileThreads) {
+    const int above = i / across, column = i - above * across;
+    const int block_row = above & rows_mask, number = above >> plan.rows_log2;
+    const int cell_y = number / rules.bins, bin = number - cell_y * rules.bins;
+    const int block_col = column / rules.cells_x, cell_x = column - block_col * rules.cells_x;
+    const int top = block_row * rules.stride.height - y;  // of the block within the chunk
+    const int begin = max(top + weights.begin[cell_y], 0),
+              end = min(top + weights.end[cell_y], plan.chunk_rows);
+    const float *sums = tile.sums + bin * plan.items + column;
+    const float *weight = weights.weight + cell_y * rules.block.height - top;
+    float sum = 0;
+    for (int row = begin; row < end; ++row) sum += weight[row] * sums[row * across];
+    const int block = (block_row << plan.cols_log2) + block_col;
+    float &at = tile.blocks[block * rules.length + (cell_x * rules.cells_y + cell_y) * rules.bins + bin];
+    at = y == 0 ? sum : at + sum;
+  }
+}
+
+// A warp for each block.
+__device__ inline void normalize_tile(const TiledPicture &picture, const Rules &rules, const TilePlan &plan,
+                                      int row0, int col0, const SharedTile &tile, float *out) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  for (int b = static_cast<int>(threadIdx.x) / 32; b < 1 << (plan.cols_log2 + plan.rows_log2);
+       b += kTileThreads / 32) {
+    float *block = tile.blocks + b * rules.length;
+    float sum = 0;
+    for (int k = lane; k < rules.length; k += 32) sum += term_of(rules, block[k]);
+    float scale = scale_of(rules, warp_sum(sum));
+    sum = 0;
+    for (int k = lane; k < rules.length; k += 32) {
+      block[k] = scaled(rules, block[k], scale);
+      sum += block[k] * block[k];
+    }
+    scale = rules.norm == HogNorm::l2_hys ? second_scale_of(rules, warp_sum(sum)) : 1.0f;
+    const int row = row0 + (b >> plan.cols_log2), col = col0 + (b & ((1 << plan.cols_log2) - 1));
+    if (row >= picture.rows || col >= picture.cols) continue;
+    for (int k = lane; k < rules.length; k += 32) out[picture.place.offset(row, col, k)] = block[k] * scale;
+  }
+}
+
+// The whole kernel for tile `tile_index` of a picture.
+template <typename Source>
+__device__ void make_tile(const Source &source, const TiledPicture &picture, const Rules &rules,
+                          const TilePlan &plan, const DeviceWeights &x_weights,
+                          const DeviceWeights &y_weights, int tile_index, float *out, float *shared) {
+  const SharedTile tile = share_tile(shared, rules, plan, Source::channels);
+  const int tile_y = tile_index / picture.tiles_x, tile_x = tile_index - tile_y * picture.tiles_x;
+  const int col0 = tile_x << plan.cols_log2, row0 = tile_y << plan.rows_log2;
+  const int x0 = col0 * rules.stride.width, y0 = row0 * rules.stride.height;
+  for (int y = 0; y < plan.height; y += plan.chunk_rows) {
+    load_colors(source, picture, rules, plan, x0, y0 + y, tile);
+    __syncthreads();
+    vote_chunk<Source::channels>(picture, rules, plan, x0, tile);
+    __syncthreads();
+    sum_along_rows(rules, plan, x_weights, tile);
+    __syncthreads();
+    sum_down_rows(rules, plan, y_weights, y, tile);
+  }
+  __syncthreads();
+  normalize_tile(picture, rules, plan, row0, col0, tile, out);
+}
+
+}  // namespace cudavision::hog

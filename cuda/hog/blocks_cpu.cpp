@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The blocks of a picture on the CPU.
+#include "hog/blocks_cpu.h"
+
+#include <algorithm>
+
+namespace cudavision::hog {
+namespace {
+
+constexpr int kColorRows = 4;  // of which three are looked at
+
+std::size_t padded(int count) {
+  return static_cast<std::size_t>(divide_up(count, kRowPadding) + 2) * kRowPadding;
+}
+
+// The numbers of a row of blocks that belong to one row of cells.
+int row_length(const Rules &rules, int cols) { return cols * rules.cells_x * rules.bins; }
+
+}  // namespace
+
+BlockScratch::BlockScratch(const Rules &rules, Size most) {
+  const std::size_t row = padded(most.width);
+  row_ = static_cast<std::ptrdiff_t>(row);
+  colors_.resize(row * 3 * kColorRows);
+  votes_.resize(row * 2);
+  bins_.resize(row);
+  ring_.resize(static_cast<std::size_t>(kRingPixels * histogram_pitch(rules.bins) + kHistogramStep));
+  const int cols = (most.width - rules.block.width) / rules.stride.width + 1;
+  const std::size_t numbers = padded(row_length(rules, std::max(cols, 1)));
+  rows_.resize(numbers);
+  sums_.resize(numbers * static_cast<std::size_t>(rules.cells_y) *
+               static_cast<std::size_t>(divide_up(rules.block.height, rules.stride.height)));
+  block_.resize(padded(rules.length));
+}
+
+// Of row y, whose first element is preceded by padding.
+float *BlockScratch::color(int y, int channel) {
+  return colors_.data() + ((y & (kColorRows - 1)) * 3 + channel) * row_ + kRowPadding / 2;
+}
+
+// At the beginning of a line of the cache, so that no histogram lies in two.
+float *BlockScratch::ring() {
+  constexpr std::uintptr_t kLine = kHistogramStep * sizeof(float);
+  return reinterpret_cast<float *>((reinterpret_cast<std::uintptr_t>(ring_.data()) + kLine - 1) / kLine *
+                                   kLine);
+}
+
+BlockRows::BlockRows(const HogParams &params)
+    : rules_(rules_of(params)),
+      x_(axis_weights(params.cell.width, params.block.width, params.variant, sigma_of(params))),
+      y_(axis_weights(params.cell.height, params.block.height, params.variant, sigma_of(params))),
+      open_rows_(divide_up(params.block.height, params.stride.height)) {}
+
+void BlockRows::compute(const BytePlanes &picture, const HogShape &shape, int first, int end,
+                        BlockScratch &scratch, const BlockOutput &output) const {
+  const int stride = rules_.stride.height, height = rules_.block.height;
+  int colors_end = -1;  // rows of colours before it are there
+  int row = first;      // the first one that is not finished
+  for (int y = first * stride; row < end; ++y) {
+    if (y < row * stride) continue;  // strides may be longer than blocks
+    for (int c = std::max(y - 1, colors_end); c <= y + 1; ++c) take_colors(picture, c, scratch);
+    colors_end = y + 2;
+    sum_votes(picture, y, shape.cols, scratch);
+    for (int r = row; r < end && r * stride <= y; ++r) {
+      const int inside = y - r * stride;
+      for (int c = 0; c < y_.cells; ++c) {
+        float *sums = sums_of(r, c, shape.cols, scratch);
+        const int length = row_length(rules_, shape.cols);
+        if (inside == 0) std::fill_n(sums, length, 0.0f);
+        const float weight = y_.weight[static_cast<std::size_t>(c * y_.side + inside)];
+        if (weight > 0) add_weighted(scratch.rows_.data(), weight, length, sums);
+      }
+    }
+    if (y == row * stride + height - 1) finish_row(shape, row++, scratch, output);
+  }
+}
+
+// Row y, mirrored at the picture's borders, as colours.
+void BlockRows::take_colors(const BytePlanes &picture, int y, BlockScratch &scratch) const {
+  const Size size = picture.size();
+  for (int c = 0; c < picture.count; ++c)
+    color_row(rules_, picture.plane[c].row(mirror_index(y, size.height)), size.width, scratch.color(y, c));
+}
+
+// The votes of row y, weighted along the row.
+void BlockRows::sum_votes(const BytePlanes &picture, int y, int cols, BlockScratch &scratch) const {
+  ColorRows rows;
+  rows.channels = picture.count;
+  for (int c = 0; c < picture.count; ++c) {
+    rows.above[c] = scratch.color(y - 1, c);
+    rows.here[c] = scratch.color(y, c);
+    rows.below[c] = scratch.color(y + 1, c);
+  }
+  const int width = picture.size().width;
+  const VoteRow votes{scratch.votes_.data(), scratch.votes_.data() + scratch.row_, scratch.bins_.data()};
+  vote_row(rules_, rows, width, votes);
+  sum_row(rules_, x_, votes, width, cols, scratch.ring(), scratch.rows_.data());
+}
+
+void BlockRows::finish_row(const HogShape &shape, int row, BlockScratch &scratch,
+                           const BlockOutput &output) const {
+  float *block = scratch.block_.data();
+  const int bins = rules_.bins;
+  std::fill_n(block + shape.length, kRowPadding, 0.0f);
+  for (int col = 0; col < shape.cols; ++col) {
+    float *to = block;
+    for (int cx = 0; cx < rules_.cells_x; ++cx)
+      for (int cy = 0; cy < rules_.cells_y; ++cy, to += bins)
+        std::copy_n(sums_of(row, cy, shape.cols, scratch) + (col * rules_.cells_x + cx) * bins, bins, to);
+    normalize_block(rules_, block);
+    float *out = output.data + row * output.row_stride + col * output.col_stride;
+    if (output.number_stride == 1)
+      std::copy_n(block, shape.length, out);
+    else
+      for (int k = 0; k < shape.length; ++k) out[k * output.number_stride] = block[k];
+  }
+}
+
+float *BlockRows::sums_of(int row, int cell_y, int cols, BlockScratch &scratch) const {
+  return scratch.sums_.data() + static_cast<std::size_t>(row % open_rows_ * rules_.cells_y + cell_y) *
+                                    padded(row_length(rules_, cols));
+}
+
+}  // namespace cudavision::hog

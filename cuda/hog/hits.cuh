@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Hits, and the boxes they are grouped to. Each block of the kernel scores windows that follow each other;
+// the last one to finish lists the hits in the order of the windows, whatever the order of the blocks was,
+// and groups them.
+#pragma once
+
+#include "common/last_block.cuh"
+#include "common/union_find.cuh"
+#include "hog/scores.cuh"
+
+namespace cudavision::hog {
+
+struct GroupSums {
+  int count, first;  // hits, and the first one
+  int x, y, width, height;
+  unsigned score;  // as an ordered key
+};
+
+struct HitTask {
+  const DeviceLevel *levels;
+  int level_count;
+  ScoreRules rules;
+  HogThresholds thresholds;
+  Size picture, window;
+  int win_stride;
+  float *scores;      // of all windows
+  int *block_hits;    // of each block
+  unsigned *done;     // blocks
+  HogBox *hits;       // kMaxHogHits
+  GroupSums *groups;  // kMaxHogHits
+  HogBoxList list;
+};
+
+// Floats as integers of the same order.
+__device__ inline unsigned ordered_key(float value) {
+  const unsigned bits = __float_as_uint(value);
+  return (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
+}
+__device__ inline float value_of_key(unsigned key) {
+  return __uint_as_float((key & 0x80000000u) != 0 ? key & 0x7fffffffu : ~key);
+}
+
+struct HitMemory {
+  unsigned parent[kMaxHogHits];      // of the forest of similar hits
+  int before[kLineThreads];          // hits before a thread's share of the blocks
+  unsigned short kept[kMaxHogHits];  // roots of groups of enough hits
+  int hit_count, kept_count, listed;
+  bool last;
+};
+
+// block_hits becomes the number of hits in the blocks before each one.
+__device__ inline void count_hits(const HitTask &task, HitMemory *shared) {
+  const int blocks = static_cast<int>(gridDim.x), thread = static_cast<int>(threadIdx.x);
+  const int share = divide_up(blocks, kLineThreads), first = min(thread * share, blocks),
+            end = min(first + share, blocks);
+  int sum = 0;
+  for (int b = first; b < end; ++b) sum += __ldcg(task.block_hits + b);
+  shared->before[thread] = sum;
+  __syncthreads();
+  if (thread == 0) {
+    int before = 0;
+    for (int t = 0; t < kLineThreads; ++t) {
+      const int of_thread = shared->before[t];
+      shared->before[t] = before;
+      before += of_thread;
+    }
+    shared->hit_count = before;
+  }
+  __syncthreads();
+  int before = shared->before[thread];
+  for (int b = first; b < end; ++b) {
+    const int of_block = __ldcg(task.block_hits + b);
+    task.block_hits[b] = before;
+    before += of_block;
+  }
+  __syncthreads();
+}
+
+// A warp for each block's windows: those that are hits, as boxes.
+__device__ inline void list_hits(const HitTask &task, const HitMemory &shared) {
+  const int blocks = static_cast<int>(gridDim.x), lane = static_cast<int>(threadIdx.x) % 32;
+  for (int b = static_cast<int>(threadIdx.x) / 32; b < blocks; b += kLineThreads / 32) {
+    int at = task.block_hits[b];
+    const int end = b + 1 < blocks ? task.block_hits[b + 1] : shared.hit_count;
+    if (at == end || at >= kMaxHogHits) continue;
+    const DeviceLevel &level = level_of_block(task.levels, task.level_count, b, &DeviceLevel::window_blocks);
+    for (int i = 0; i < kLineThreads; i += 32) {
+      const int window = (b - level.window_blocks) * kLineThreads + i + lane;
+      const float score = window < level.window_count ? __ldcg(task.scores + level.windows + window) : 0;
+      const bool hit = window < level.window_count && score >= task.thresholds.hit;
+      const unsigned hits = __ballot_sync(kFullWarp, hit);
+      const int place = at + __popc(hits & ((1u << lane) - 1));
+      const int row = window / level.windows_x;
+      if (hit && place < kMaxHogHits)
+        task.hits[place] = box_of_window(level.scale, task.window, task.win_stride,
+                                         window - row * level.windows_x, row, score);
+      at += __popc(hits);
+    }
+  }
+  __syncthreads();
+}
+
+// The connected ones of similar hits, and their sums.
+__device__ inline void unite_hits(const HitTask &task, int count, HitMemory *shared) {
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int i = thread; i < count; i += kLineThreads) {
+    shared->parent[i] = static_cast<unsigned>(i);
+    task.groups[i] = {0, count, 0, 0, 0, 0, 0};
+  }
+  if (thread == 0) shared->kept_count = 0;
+  __syncthreads();
+  for (int i = 1; i < count; ++i)
+    for (int j = thread; j < i; j += kLineThreads)
+      if (are_similar(task.hits[i], task.hits[j]))
+        unite(shared->parent, static_cast<unsigned>(i), static_cast<unsigned>(j));
+  __syncthreads();
+  for (int i = thread; i < count; i += kLineThreads) {
+    const HogBox hit = task.hits[i];
+    GroupSums *sums = task.groups + find_root(shared->parent, static_cast<unsigned>(i));
+    atomicAdd(&sums->count, 1);
+    atomicMin(&sums->first, i);
+    atomicAdd(&sums->x, hit.x), atomicAdd(&sums->y, hit.y);
+    atomicAdd(&sums->width, hit.width), atomicAdd(&sums->height, hit.height);
+    atomicMax(&sums->score, ordered_key(hit.score));
+  }
+  __syncthreads();
+}
+
+__device__ inline HogBox box_of_group(const GroupSums &g) {
+  return average({g.count, g.x, g.y, g.width, g.height, value_of_key(g.score)});
+}
+
+// Writes the boxes of the groups that give way to none, in the order of their first hits.
+__device__ inline void list_groups(const HitTask &task, int count, HitMemory *shared) {
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int i = thread; i < count; i += kLineThreads)
+    if (shared->parent[i] == static_cast<unsigned>(i) &&
+        __ldcg(&task.groups[i].count) > task.thresholds.group)
+      shared->kept[atomicAdd(&shared->kept_count, 1)] = static_cast<unsigned short>(i);
+  __syncthreads();
+  const int kept = shared->kept_count;
+  // From here on a root is a sign that its group gives way.
+  for (int i = thread; i < kept; i += kLineThreads) {
+    const GroupSums &group = task.groups[shared->kept[i]];
+    const HogBox box = box_of_group(group);
+    bool gives = false;
+    for (int j = 0; j < kept && !gives; ++j) {
+      const GroupSums &other = task.groups[shared->kept[j]];
+      gives = j != i && gives_way(box, group.count, box_of_group(other), other.count);
+    }
+    shared->parent[shared->kept[i]] = gives ? 1u : 0u;
+  }
+  __syncthreads();
+  for (int i = thread; i < kept; i += kLineThreads) {
+    if (shared->parent[shared->kept[i]] != 0) continue;
+    const GroupSums &group = task.groups[shared->kept[i]];
+    int place = 0;
+    for (int j = 0; j < kept; ++j)
+      place += shared->parent[shared->kept[j]] == 0 && task.groups[shared->kept[j]].first < group.first;
+    HogBox box = box_of_group(group);
+    (void)clip_box(task.picture, &box);  // an average of boxes that reach into the picture does so too
+    task.list.boxes[place] = box;
+    atomicAdd(&shared->listed, 1);
+  }
+  __syncthreads();
+}
+
+__global__ void __launch_bounds__(kLineThreads) find_boxes_kernel(HitTask task) {
+  __shared__ HitMemory shared;
+  wait_for_kernel_ahead();
+  const int block = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
+  const DeviceLevel &level =
+      level_of_block(task.levels, task.level_count, block, &DeviceLevel::window_blocks);
+  const int window = (block - level.window_blocks) * kLineThreads + thread;
+  bool hit = false;
+  if (window < level.window_count) {
+    const int row = window / level.windows_x;
+    const float score = score_of(task.rules, level, window - row * level.windows_x, row);
+    task.scores[level.windows + window] = score;
+    hit = score >= task.thresholds.hit;
+  }
+  const int hits = __syncthreads_count(hit);
+  if (thread == 0) task.block_hits[block] = hits, shared.listed = 0;
+  if (!is_last_block(task.done, gridDim.x, &shared.last)) return;
+  count_hits(task, &shared);
+  list_hits(task, shared);
+  const int count = min(shared.hit_count, kMaxHogHits);
+  if (task.thresholds.group > 0) {
+    unite_hits(task, count, &shared);
+    list_groups(task, count, &shared);
+  } else {
+    for (int i = thread; i < count; i += kLineThreads) {
+      HogBox box = task.hits[i];
+      (void)clip_box(task.picture, &box);  // windows begin within the picture
+      task.list.boxes[i] = box;
+    }
+    if (thread == 0) shared.listed = count;
+    __syncthreads();
+  }
+  if (thread == 0) {
+    *task.list.count = {shared.listed, shared.hit_count};
+    *task.done = 0;
+  }
+}
+
+}  // namespace cudavision::hog

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What both backends of HOG share: checks, rules, weights and the choice of a backend.
+#include "hog/hog.h"
+
+#include <numbers>
+
+#include "hog/hog_rules.h"
+
+namespace cudavision {
+namespace {
+
+Status check_range(const char *name, int value, int least, int most) {
+  if (value >= least && value <= most) return {};
+  return invalid_argument(std::string(name) + " must be between " + std::to_string(least) + " and " +
+                          std::to_string(most) + ", not " + std::to_string(value));
+}
+
+Status check_axis(const std::string &axis, int cell, int block, int stride) {
+  CUDAVISION_TRY(check_range(("cell " + axis).c_str(), cell, 1, kMaxHogBlockSide));
+  CUDAVISION_TRY(check_range(("block " + axis).c_str(), block, 1, kMaxHogBlockSide));
+  CUDAVISION_TRY(check_range(("block stride in " + axis).c_str(), stride, 1, kMaxHogBlockSide));
+  if (block % cell != 0 || block / cell > kMaxHogBlockCells)
+    return invalid_argument("the block's " + axis + " of " + std::to_string(block) + " pixels is not 1 to " +
+                            std::to_string(kMaxHogBlockCells) + " cells of " + std::to_string(cell));
+  return {};
+}
+
+}  // namespace
+
+Status validate(const HogParams &p) {
+  CUDAVISION_TRY(check_axis("width", p.cell.width, p.block.width, p.stride.width));
+  CUDAVISION_TRY(check_axis("height", p.cell.height, p.block.height, p.stride.height));
+  CUDAVISION_TRY(check_range("bins", p.bins, 1, kMaxHogBins));
+  if (!(p.sigma >= 0 && p.sigma <= 1000))
+    return invalid_argument("the block window's sigma must be between 0 and 1000 pixels, not " +
+                            std::to_string(p.sigma));
+  if (!(p.clip > 0 && p.clip <= 1))
+    return invalid_argument("the L2-Hys threshold must be more than 0 and at most 1, not " +
+                            std::to_string(p.clip));
+  return {};
+}
+
+Status hog_shape(Size picture, const HogParams &params, HogShape *shape) {
+  CUDAVISION_TRY(validate(params));
+  if (picture.width < params.block.width || picture.height < params.block.height)
+    return invalid_argument("a picture of " + to_string(picture) + " pixels holds no block of " +
+                            to_string(params.block));
+  shape->rows = (picture.height - params.block.height) / params.stride.height + 1;
+  shape->cols = (picture.width - params.block.width) / params.stride.width + 1;
+  shape->length = hog::rules_of(params).length;
+  return {};
+}
+
+HogPicture hog_picture(ImageView<const std::uint8_t> luma) {
+  HogPicture picture{1, luma.width, luma.height, {}};
+  picture.component[0] = {const_cast<std::uint8_t *>(luma.data), luma.pitch_bytes, 1, 0, 0};  // read alone
+  return picture;
+}
+
+HogPicture hog_picture(const Frame &frame, Region region) {
+  HogPicture picture{frame.model == ColorModel::rgb ? 3 : 1, region.width, region.height, {}};
+  for (int c = 0; c < picture.channels; ++c) {
+    picture.component[c] = frame.component[c];
+    picture.component[c].data = &frame.component[c].at(region.x, region.y);
+  }
+  return picture;
+}
+
+double hog::sigma_of(const HogParams &params) {
+  return params.sigma > 0 ? params.sigma : (params.block.width + params.block.height) / 8.0;
+}
+
+hog::Rules hog::rules_of(const HogParams &p) {
+  Rules r{};
+  const bool opencv = p.variant == HogVariant::opencv;
+  r.variant = p.variant;
+  r.norm = p.norm != HogNorm::variant ? p.norm : opencv ? HogNorm::l2_hys : HogNorm::l1_sqrt;
+  r.cell = p.cell, r.block = p.block, r.stride = p.stride;
+  r.cells_x = p.block.width / p.cell.width, r.cells_y = p.block.height / p.cell.height;
+  r.bins = p.bins, r.length = r.cells_x * r.cells_y * p.bins;
+  r.gamma = p.gamma;
+  r.unit = opencv ? 1.0f : p.gamma ? 1.0f / 16 : 1.0f / 256;
+  r.angle_scale = static_cast<float>(p.bins / (p.signed_gradient ? 2 * std::numbers::pi : std::numbers::pi));
+  r.epsilon = opencv ? 0.1f * static_cast<float>(r.length) : 1e-5f;
+  r.second_epsilon = opencv ? 1e-3f : 1e-5f;
+  r.clip = static_cast<float>(p.clip);
+  return r;
+}
+
+hog::AxisWeights hog::axis_weights(int cell, int side, HogVariant variant, double sigma) {
+  AxisWeights w;
+  w.side = side, w.cells = side / cell;
+  w.weight.assign(static_cast<std::size_t>(w.cells * side), 0.0f);
+  for (int c = 0; c < w.cells; ++c) {
+    int begin = side, end = 0;
+    for (int i = 0; i < side; ++i) {
+      double weight = i / cell == c ? 1 : 0;
+      if (variant == HogVariant::opencv) {
+        // From the cell's centre the weight falls to 0 at the next cells'; the Gaussian's centre is half a
+        // pixel off.
+        const double off = i - side * 0.5;
+        weight = std::max(0.0, 1 - std::abs((i + 0.5) / cell - 0.5 - c)) *
+                 std::exp(-off * off / (2 * sigma * sigma));
+      }
+      if (weight <= 0) continue;
+      w.weight[static_cast<std::size_t>(c * side + i)] = static_cast<float>(weight);
+      begin = std::min(begin, i), end = i + 1;
+    }
+    w.begin.push_back(begin), w.end.push_back(end);
+  }
+  return w;
+}
+
+Status hog::check_run(const HogPicture &picture, Size made_for, int channels) {
+  if (picture.channels != channels)
+    return invalid_argument("a picture of " + std::to_string(picture.channels) + " channels instead of " +
+                            std::to_string(channels));
+  return check_size("the picture", picture.size(), made_for);
+}
+
+Status make_hog(const Execution &execution, Size size, int channels, const HogParams &params,
+                std::unique_ptr<Hog> *hog) {
+  HogShape shape;
+  CUDAVISION_TRY(hog_shape(size, params, &shape));
+  if (size.width > kMaxSide || size.height > kMaxSide)
+    return invalid_argument(to_string(size) + " pixels: each side must be at most " +
+                            std::to_string(kMaxSide));
+  if (channels != 1 && channels != 3)
+    return invalid_argument("pictures have 1 or 3 channels, not " + std::to_string(channels));
+  return run_on_backend(execution, hog::make_hog_cpu, CUDAVISION_IF_CUDA(hog::make_hog_cuda), size, channels,
+                        params, hog);
+}
+
+}  // namespace cudavision

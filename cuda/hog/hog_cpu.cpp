@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The CPU backend of HOG: strips of rows of blocks in parallel.
+#include <algorithm>
+#include <vector>
+
+#include "hog/planes_cpu.h"
+
+namespace cudavision::hog {
+namespace {
+
+constexpr int kBlockRowsPerTask = 8;
+
+class HogCpu final : public Hog {
+ public:
+  HogCpu(const Execution &execution, Size size, int channels, const HogParams &params)
+      : workers_(execution.workers),
+        size_(size),
+        channels_(channels),
+        planes_(size, channels),
+        rows_(params) {
+    (void)hog_shape(size, params, &shape_);  // which make_hog has checked
+    for (int i = 0; i < workers_->thread_count(); ++i) scratch_.emplace_back(rows_.rules(), size);
+  }
+
+  Status run(const HogPicture &picture, float *blocks) override {
+    CUDAVISION_TRY(check_run(picture, size_, channels_));
+    const BytePlanes planes = planes_.take(*workers_, picture);
+    const BlockOutput output{blocks, static_cast<std::ptrdiff_t>(shape_.cols) * shape_.length, shape_.length,
+                             1};
+    workers_->run(divide_up(shape_.rows, kBlockRowsPerTask), [&](int task, int slot) {
+      const int first = task * kBlockRowsPerTask;
+      rows_.compute(planes, shape_, first, std::min(first + kBlockRowsPerTask, shape_.rows),
+                    scratch_[static_cast<std::size_t>(slot)], output);
+    });
+    return {};
+  }
+
+ private:
+  const Workers *workers_;
+  Size size_;
+  int channels_;
+  HogShape shape_;
+  PlaneSplitter planes_;
+  BlockRows rows_;
+  std::vector<BlockScratch> scratch_;  // one for each thread
+};
+
+}  // namespace
+
+Status make_hog_cpu(const Execution &execution, Size size, int channels, HogParams params,
+                    std::unique_ptr<Hog> *hog) {
+  *hog = std::make_unique<HogCpu>(execution, size, channels, params);
+  return {};
+}
+
+}  // namespace cudavision::hog

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Pictures as planes of bytes, for the CPU backend.
+#include "hog/planes_cpu.h"
+
+#include <algorithm>
+
+namespace cudavision::hog {
+namespace {
+
+constexpr int kRowsPerTask = 64;
+
+}  // namespace
+
+OwnedPlanes::OwnedPlanes(Size most, int count)
+    : most_(most),
+      count_(count),
+      pitch_(divide_up(most.width, kRowPadding) * kRowPadding + kRowPadding),
+      bytes_(static_cast<std::size_t>(pitch_) * static_cast<std::size_t>(most.height) *
+             static_cast<std::size_t>(count)) {}
+
+BytePlanes OwnedPlanes::view(Size size) const {
+  BytePlanes planes;
+  planes.count = count_;
+  for (int c = 0; c < count_; ++c)
+    planes.plane[c] = {bytes_.data() + static_cast<std::ptrdiff_t>(c) * most_.height * pitch_, pitch_,
+                       size.width, size.height};
+  return planes;
+}
+
+PlaneSplitter::PlaneSplitter(Size size, int channels) : planes_(size, channels) {}
+
+BytePlanes PlaneSplitter::take(const Workers &workers, const HogPicture &picture) {
+  const Component &luma = picture.component[0];
+  if (picture.channels == 1 && luma.step_bytes == 1)
+    return {1, {{luma.data, luma.pitch_bytes, picture.width, picture.height}, {}, {}}};
+  workers.run(divide_up(picture.height, kRowsPerTask), [&](int task, int) {
+    const int first = task * kRowsPerTask;
+    for (int y = first; y < std::min(first + kRowsPerTask, picture.height); ++y) {
+      const std::uint8_t *samples[3];
+      std::uint8_t *rows[3];
+      for (int i = 0; i < 3; ++i) {
+        const int c = std::min(i, picture.channels - 1);
+        const Component &component = picture.component[picture.channels - 1 - c];  // B, G, R
+        samples[i] = component.data + y * component.pitch_bytes;
+        rows[i] = planes_.row(c, y);
+      }
+      split_row(samples, picture.channels, luma.step_bytes, picture.width, rows);
+    }
+  });
+  return planes_.view(picture.size());
+}
+
+}  // namespace cudavision::hog

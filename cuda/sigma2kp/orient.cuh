@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The orientation of each listed keypoint: a warp counts the gradients around it in a histogram of its own.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "common/dynamic_shared.cuh"
+#include "common/launch.h"
+#include "common/warp.cuh"
+#include "sigma2kp/sigma2kp_rules.h"
+
+namespace cudavision::sigma2kp {
+
+constexpr int kOrientWarps = 8, kOrientThreads = 32 * kOrientWarps;
+
+// The bin that holds most, the first of equals, over a warp's lanes; kNoOrientation where all are empty.
+__device__ inline int dominant_bin(const unsigned *histogram, int bins, int lane) {
+  unsigned most = 0;
+  int best = kNoOrientation;
+  for (int bin = lane; bin < bins; bin += 32)
+    if (histogram[bin] > most) most = histogram[bin], best = bin;
+  for (int distance = 16; distance > 0; distance /= 2) {
+    const unsigned other = __shfl_xor_sync(kFullWarp, most, distance);
+    const int other_bin = __shfl_xor_sync(kFullWarp, best, distance);
+    if (other > most || (other == most && other != 0 && other_bin < best)) most = other, best = other_bin;
+  }
+  return best;
+}
+
+static __global__ void __launch_bounds__(kOrientThreads)
+    orient_kernel(ImageView<const std::uint8_t> luma, Sigma2List list, int window, int side,
+                  GradientOperator op, GradientWeight weight,
+                  const __grid_constant__ OrientationTable table) {
+  CUDAVISION_DYNAMIC_SHARED(unsigned, histograms);  // of each warp
+  wait_for_kernel_ahead();
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  unsigned *histogram = histograms + warp * table.bins;
+  const int count = list.count->listed, stride = static_cast<int>(gridDim.x) * kOrientWarps;
+  for (int i = static_cast<int>(blockIdx.x) * kOrientWarps + warp; i < count; i += stride) {
+    for (int bin = lane; bin < table.bins; bin += 32) histogram[bin] = 0;
+    __syncwarp();
+    const Region region =
+        orientation_region(list.keypoints[i].x, list.keypoints[i].y, window, side, {luma.width, luma.height});
+    for (int p = lane; p < region.width * region.height; p += 32) {
+      const int row = p / region.width, x = region.x + p - row * region.width, y = region.y + row;
+      const Gradient g = gradient_of(op, [&luma, x, y](int dx, int dy) {
+        return static_cast<int>(luma.row(clamp_index(y + dy, luma.height))[clamp_index(x + dx, luma.width)]);
+      });
+      const GradientSample sample = sample_of(g, weight, table);
+      if (sample.weight != 0) atomicAdd(&histogram[sample.bin], sample.weight);
+    }
+    __syncwarp();
+    const int bin = dominant_bin(histogram, table.bins, lane);
+    if (lane == 0) list.keypoints[i].orientation = bin;
+    __syncwarp();
+  }
+}
+
+}  // namespace cudavision::sigma2kp

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Keypoints as primitives: the CPU backend, and the choice of one.
+#include "sigma2kp/point_primitives.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/backends.h"
+#include "sigma2kp/point_primitives_rules.h"
+
+namespace cudavision {
+namespace {
+
+sigma2kp::LineEnds line_ends(const PointStyle &style) {
+  sigma2kp::LineEnds ends{};
+  const double length = sigma2kp::kReach * style.size;
+  for (int bin = 0; bin < style.orientation_bins; ++bin) {
+    const double angle = angle_of_bin(bin, style.orientation_bins);
+    ends.x[bin] = static_cast<std::int16_t>(std::lround(length * std::cos(angle)));
+    ends.y[bin] = static_cast<std::int16_t>(std::lround(length * std::sin(angle)));
+  }
+  return ends;
+}
+
+Status check_range(const char *name, int value, int most) {
+  if (value >= 1 && value <= most) return {};
+  return invalid_argument(std::string(name) + " must be between 1 and " + std::to_string(most) + ", not " +
+                          std::to_string(value));
+}
+
+}  // namespace
+
+Status sigma2kp::make_point_primitives_cpu(const Execution &, Sigma2List list, int capacity, PointStyle style,
+                                           LineEnds ends, Primitive *primitives, int *drawn) {
+  const int count = std::min(list.count->listed, capacity);
+  for (int i = 0; i < count; ++i) make_primitives(list.keypoints[i], style, ends, primitives + 2 * i);
+  *drawn = 2 * count;
+  return {};
+}
+
+Status make_point_primitives(const Execution &execution, const Sigma2List &list, int capacity,
+                             const PointStyle &style, Primitive *primitives, int *drawn) {
+  CUDAVISION_TRY(check_range("point-size", style.size, 255));
+  CUDAVISION_TRY(check_range("line-width", style.line_width, 255));
+  CUDAVISION_TRY(check_range("orientation-bins", style.orientation_bins, kMaxOrientations));
+  return run_on_backend(execution, sigma2kp::make_point_primitives_cpu,
+                        CUDAVISION_IF_CUDA(sigma2kp::make_point_primitives_cuda), list, capacity, style,
+                        line_ends(style), primitives, drawn);
+}
+
+}  // namespace cudavision

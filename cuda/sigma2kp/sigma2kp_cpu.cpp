@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The CPU backend of the sigma^2 detector: threads take strips of rows; then the list is thinned, and
+// orientations are counted in a map of the gradients' bins.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "gradient/gradient_rows.h"
+#include "sigma2kp/sigma2kp_rules.h"
+#include "sigma2kp/strip.h"
+
+namespace cudavision::sigma2kp {
+namespace {
+
+constexpr int kLeastStripRows = 64;
+constexpr int kKeypointsPerTask = 256, kMapRowsPerTask = 16;
+
+using Keypoints = std::vector<Sigma2Keypoint>;
+
+// Finds all keypoints of a picture with one plan.
+class Finder {
+ public:
+  virtual ~Finder() = default;
+  virtual void find(ImageView<const std::uint8_t> luma, Keypoints *keypoints) = 0;
+};
+
+template <typename T>
+class FinderOf final : public Finder {
+ public:
+  FinderOf(const Workers &workers, const Plan &plan)
+      : workers_(workers),
+        rows_(plan.map.height),
+        // What strips compute twice, at their ends, is half of their rows at most.
+        strip_rows_(std::max(kLeastStripRows, 2 * (plan.before + plan.after))),
+        strips_(static_cast<std::size_t>(divide_up(rows_, strip_rows_))),
+        finders_(static_cast<std::size_t>(workers.thread_count()),
+                 StripFinder<T>(plan, std::min(strip_rows_, rows_))) {}
+
+  void find(ImageView<const std::uint8_t> luma, Keypoints *keypoints) override {
+    workers_.run(static_cast<int>(strips_.size()), [&](int strip, int slot) {
+      Keypoints &found = strips_[static_cast<std::size_t>(strip)];
+      found.clear();
+      finders_[static_cast<std::size_t>(slot)].find(luma, strip * strip_rows_,
+                                                    std::min(rows_, (strip + 1) * strip_rows_), &found);
+    });
+    keypoints->clear();
+    for (const Keypoints &found : strips_) keypoints->insert(keypoints->end(), found.begin(), found.end());
+  }
+
+ private:
+  const Workers &workers_;
+  int rows_, strip_rows_;
+  std::vector<Keypoints> strips_;
+  std::vector<StripFinder<T>> finders_;  // of each thread
+};
+
+// Removes what keep does not hold.
+void compact(const std::vector<std::uint8_t> &keep, Keypoints *keypoints) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < keypoints->size(); ++i)
+    if (keep[i] != 0) (*keypoints)[kept++] = (*keypoints)[i];
+  keypoints->resize(kept);
+}
+
+class Sigma2KpCpu final : public Sigma2Kp {
+ public:
+  Sigma2KpCpu(const Execution &execution, Size size) : workers_(*execution.workers), size_(size) {}
+
+  Status run(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params,
+             const Sigma2List &list) override {
+    CUDAVISION_TRY(check_run(luma.size(), size_, params));
+    return catch_bad_alloc([&] {
+      find(luma, params);
+      if (params.min_distance > 0) keep_apart(params.min_distance);
+      const int found = static_cast<int>(keypoints_.size());
+      if (found > params.max_keypoints) keep_strongest(params.max_keypoints);
+      std::copy(keypoints_.begin(), keypoints_.end(), list.keypoints);
+      *list.count = {static_cast<int>(keypoints_.size()), found};
+      if (params.orientation) orient(luma, params, list);
+      return Status();
+    });
+  }
+
+ private:
+  void find(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params) {
+    if (!finder_ || !same_squares(params, made_for_)) {
+      const Plan plan = make_plan(size_, params);
+      finder_.reset();
+      if (plan.is_wide())
+        finder_ = std::make_unique<FinderOf<std::uint64_t>>(workers_, plan);
+      else
+        finder_ = std::make_unique<FinderOf<std::uint32_t>>(workers_, plan);
+      made_for_ = params;
+    }
+    finder_->find(luma, &keypoints_);
+  }
+  static bool same_squares(const Sigma2KpParams &a, const Sigma2KpParams &b) {
+    return a.window == b.window && a.cell == b.cell && a.tau == b.tau && a.grids == b.grids &&
+           a.definition == b.definition;
+  }
+
+  // Calls body(i) for every keypoint.
+  template <typename Body>
+  void for_each_keypoint(int count, const Body &body) const {
+    workers_.run(divide_up(count, kKeypointsPerTask), [&](int task, int slot) {
+      for (int i = task * kKeypointsPerTask; i < std::min(count, (task + 1) * kKeypointsPerTask); ++i)
+        body(i, slot);
+    });
+  }
+
+  void keep_apart(int distance) {
+    const int count = static_cast<int>(keypoints_.size());
+    const Sigma2Keypoint *all = keypoints_.data();
+    // Where each row of the picture begins in the list.
+    row_begin_.assign(static_cast<std::size_t>(size_.height) + 1, 0);
+    for (const Sigma2Keypoint &point : keypoints_) ++row_begin_[point.y + std::size_t{1}];
+    std::partial_sum(row_begin_.begin(), row_begin_.end(), row_begin_.begin());
+    keep_.assign(keypoints_.size(), 1);
+    for_each_keypoint(count, [&](int i, int) {
+      const Sigma2Keypoint &point = all[i];
+      const int top = std::max(0, point.y - distance),
+                bottom = std::min(size_.height - 1, point.y + distance);
+      for (int y = top; y <= bottom; ++y) {
+        const Sigma2Keypoint *end = all + row_begin_[static_cast<std::size_t>(y) + 1];
+        const Sigma2Keypoint *other =
+            std::lower_bound(all + row_begin_[static_cast<std::size_t>(y)], end, point.x - distance,
+                             [](const Sigma2Keypoint &p, int x) { return p.x < x; });
+        for (; other < end && other->x <= point.x + distance; ++other) {
+          const int dx = other->x - point.x, dy = y - point.y;
+          if (dx * dx + dy * dy < distance * distance &&
+              outdoes(other->strength, static_cast<int>(other - all), point.strength, i)) {
+            keep_[static_cast<std::size_t>(i)] = 0;
+            return;
+          }
+        }
+      }
+    });
+    compact(keep_, &keypoints_);
+  }
+
+  void keep_strongest(int most) {
+    order_.resize(keypoints_.size());
+    std::iota(order_.begin(), order_.end(), 0);
+    std::nth_element(order_.begin(), order_.begin() + most, order_.end(), [&](int i, int j) {
+      return outdoes(keypoints_[static_cast<std::size_t>(i)].strength, i,
+                     keypoints_[static_cast<std::size_t>(j)].strength, j);
+    });
+    keep_.assign(keypoints_.size(), 0);
+    for (int i = 0; i < most; ++i) keep_[static_cast<std::size_t>(order_[static_cast<std::size_t>(i)])] = 1;
+    compact(keep_, &keypoints_);
+  }
+
+  void orient(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params, const Sigma2List &list) {
+    const OrientationTable table = make_orientation_table(params.orientation_bins);
+    if (params.weight == GradientWeight::count)
+      orient_in(bins_, luma, params, table, list);
+    else
+      orient_in(weights_, luma, params, table, list);
+  }
+
+  template <typename Map>
+  void orient_in(std::vector<Map> &samples, ImageView<const std::uint8_t> luma, const Sigma2KpParams &params,
+                 const OrientationTable &table, const Sigma2List &list) {
+    samples.resize(static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height));
+    while (static_cast<int>(gradients_.size()) < workers_.thread_count())
+      gradients_.emplace_back(size_.width);
+    const ImageView<Map> map{samples.data(), static_cast<std::ptrdiff_t>(sizeof(Map)) * size_.width,
+                             size_.width, size_.height};
+    workers_.run(divide_up(size_.height, kMapRowsPerTask), [&](int task, int slot) {
+      for (int y = task * kMapRowsPerTask; y < std::min(size_.height, (task + 1) * kMapRowsPerTask); ++y)
+        gradients_[static_cast<std::size_t>(slot)].map(luma, y, params.op, params.weight, table, map.row(y));
+    });
+    for_each_keypoint(list.count->listed, [&](int i, int) {
+      Sigma2Keypoint &point = list.keypoints[i];
+      point.orientation = dominant_bin<Map>(
+          map, orientation_region(point.x, point.y, params.window, params.orientation_window, size_),
+          params.orientation_bins);
+    });
+  }
+
+  template <typename Map>
+  static int dominant_bin(ImageView<const Map> map, Region region, int bins) {
+    std::array<std::uint32_t, kNoBin + 1> histogram;  // the last for what is not counted
+    std::fill_n(histogram.begin(), bins, 0u);
+    histogram[kNoBin] = 0;
+    for (int y = region.y; y < region.y + region.height; ++y)
+      for (int x = region.x; x < region.x + region.width; ++x) {
+        const GradientSample sample = unpack(map.row(y)[x]);
+        histogram[static_cast<std::size_t>(sample.bin)] += sample.weight;
+      }
+    const auto most = std::max_element(histogram.begin(), histogram.begin() + bins);
+    return *most > 0 ? static_cast<int>(most - histogram.begin()) : kNoOrientation;
+  }
+
+  const Workers &workers_;
+  Size size_;
+  std::unique_ptr<Finder> finder_;
+  Sigma2KpParams made_for_;
+  Keypoints keypoints_;
+  std::vector<int> row_begin_, order_;
+  std::vector<std::uint8_t> keep_;
+  std::vector<GradientRow> gradients_;  // of each thread
+  std::vector<BinMap> bins_;
+  std::vector<WeightMap> weights_;
+};
+
+}  // namespace
+
+Status make_sigma2kp_cpu(const Execution &execution, Size size, std::unique_ptr<Sigma2Kp> *room) {
+  *room = std::make_unique<Sigma2KpCpu>(execution, size);
+  return {};
+}
+
+}  // namespace cudavision::sigma2kp

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Registers two pictures, or a template and the frames of a video, by keypoints of cudasigma2kp, and says how
+// they do beside OpenCV's ORB and FAST, also at a tenth of the contrast.
+//
+//   register FIRST SECOND [OPTION=VALUE...]
+//   register graf1.png graf3.png homography=H1to3p.xml out=graf.png
+//   register box.png vtest.avi frames=50
+//
+// FIRST, SECOND: what GStreamer decodes. Of a video the first frames are tried, each against FIRST.
+//   points=1000         how many keypoints each detector may find in a picture
+//   contrast=0.1        of the low-contrast copies: 128 + contrast (v - 128), rounded
+//   homography=FILE     maps FIRST to SECOND, as OpenCV stores it; otherwise the one of most inliers is believed
+//   out=FILE            a PNG: the matches that agree with the estimated homography, side by side
+//   properties="..."    of cudasigma2kp
+//
+// A keypoint is described by the picture around it, turned upright by its angle: histograms of oriented
+// gradients of 4 x 4 windows, which cudalocalhist counts in a mosaic of all such patches. Keypoints are sought
+// in scaled copies of the picture too, as ORB does.
+//
+// To build it:
+//   c++ -std=c++17 register.cpp -o register $(pkg-config --cflags --libs gstreamer-cudavision-1.0
+//     gstreamer-app-1.0 gstreamer-video-1.0) -I/usr/include/opencv4
+//     -lopencv_core -lopencv_imgproc -lopencv_features2d -lopencv_calib3d
+#include <cstdio>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "matching.h"
+
+namespace {
+
+const char kProperties[] =
+    "window=7 cell=8 tau=3.9 grids=4 min-distance=5 orientation-window=20 weight=magnitude";
+
+cv::Mat with_contrast(const cv::Mat &picture, double contrast) {
+  cv::Mat low;
+  picture.convertTo(low, CV_8UC1, contrast, 128 * (1 - contrast));
+  return low;
+}
+
+void print_table(const std::vector<Named> &detectors, const std::vector<Trial> &trials, cv::Mat homography,
+                 cv::Size first_size, cv::Size second_size) {
+  std::printf("%-14s %7s %9s %14s %8s %8s %8s\n", "", "points", "coverage", "repeatability", "matches",
+              "correct", "inliers");
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const Trial &t = trials[i];
+    const bool known = !homography.empty();
+    std::printf("%-14s %7zu %6d/64 %13.1f%% %8zu %8d %8zu\n", detectors[i].name, t.first.points.size(),
+                coverage(t.first.points, first_size),
+                known ? 100 * repeatability(t.first, t.second, homography, second_size) : 0,
+                t.registration.matches.size(),
+                known ? correct_matches(t.first, t.second, t.registration.matches, homography) : 0,
+                t.registration.inliers.size());
+  }
+}
+
+void draw(const Trial &trial, const cv::Mat &first, const cv::Mat &second, const std::string &file) {
+  cv::Mat drawn;
+  cv::drawMatches(first, trial.first.points, second, trial.second.points, trial.registration.inliers, drawn,
+                  cv::Scalar(0, 255, 0), cv::Scalar(0, 0, 255));
+  write_png(drawn, file);
+  std::printf("%s: the inliers of cudasigma2kp\n", file.c_str());
+}
+
+struct Options {
+  std::string first, second;
+  std::map<std::string, std::string> values{{"points", "1000"}, {"contrast", "0.1"},
+                                            {"homography", ""}, {"out", ""},
+                                            {"frames", "30"},   {"properties", kProperties}};
+};
+
+Options parse(int argc, char **argv) {
+  if (argc < 3) throw std::invalid_argument("usage: register FIRST SECOND [OPTION=VALUE...]");
+  Options options{argv[1], argv[2]};
+  for (int i = 3; i < argc; ++i) {
+    const std::string argument = argv[i], name = argument.substr(0, argument.find('='));
+    if (name.size() == argument.size() || options.values.count(name) == 0)
+      throw std::invalid_argument(argument + ": no such option");
+    options.values[name] = argument.substr(name.size() + 1);
+  }
+  return options;
+}
+
+cv::Mat read_homography(const std::string &file) {
+  if (file.empty()) return {};
+  const cv::FileStorage storage(file, cv::FileStorage::READ);
+  if (!storage.isOpened()) throw std::runtime_error(file + ": cannot be read");
+  cv::Mat homography;
+  (*storage.root().begin()) >> homography;
+  if (homography.rows != 3 || homography.cols != 3) throw std::runtime_error(file + ": no 3x3 matrix");
+  return homography;
+}
+
+void compare(const cv::Mat &first, const cv::Mat &second, const std::vector<Named> &detectors,
+             Options &options) {
+  cv::Mat homography = read_homography(options.values["homography"]);
+  for (const double contrast : {1.0, std::stod(options.values["contrast"])}) {
+    const cv::Mat a = with_contrast(first, contrast), b = with_contrast(second, contrast);
+    std::vector<Trial> trials;
+    for (const Named &detector : detectors) trials.push_back(try_detector(detector.detect, a, b));
+    if (homography.empty()) {
+      const auto best = std::max_element(trials.begin(), trials.end(), [](const Trial &x, const Trial &y) {
+        return x.registration.inliers.size() < y.registration.inliers.size();
+      });
+      homography = best->registration.homography;
+      std::printf("the homography of %s is believed\n",
+                  detectors[static_cast<std::size_t>(best - trials.begin())].name);
+    }
+    std::printf("\ncontrast %.0f %%\n", 100 * contrast);
+    print_table(detectors, trials, homography, first.size(), second.size());
+    if (!options.values["out"].empty()) {
+      std::string file = options.values["out"];
+      if (contrast < 1)
+        file.insert(file.rfind('.') == std::string::npos ? file.size() : file.rfind('.'), "-low");
+      draw(trials[0], first, second, file);
+    }
+  }
+}
+
+// Which of the frames shows the first picture best.
+void search(const cv::Mat &first, const std::vector<cv::Mat> &frames, const Detector &detect,
+            Options &options) {
+  const Features of_first = detect(first);
+  Trial best;
+  std::size_t best_frame = 0;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    Trial trial{of_first, detect(frames[i]), {}};
+    trial.registration = match(trial.first, trial.second);
+    std::printf("frame %3zu: %4zu inliers of %zu matches\n", i, trial.registration.inliers.size(),
+                trial.registration.matches.size());
+    if (i == 0 || trial.registration.inliers.size() > best.registration.inliers.size())
+      best = trial, best_frame = i;
+  }
+  std::printf("best: frame %zu\n", best_frame);
+  if (!options.values["out"].empty()) draw(best, first, frames[best_frame], options.values["out"]);
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  gst_init(&argc, &argv);
+  try {
+    Options options = parse(argc, argv);
+    const int points = std::stoi(options.values["points"]);
+    const cv::Mat first = read_frames(options.first, 1).front();
+    const std::vector<cv::Mat> second = read_frames(options.second, std::stoi(options.values["frames"]));
+    const Sigma2Detector sigma2(options.values["properties"], points);
+    const std::vector<Named> detectors{
+        {"cudasigma2kp", [&](const cv::Mat &picture) { return sigma2.detect(picture); }},
+        {"ORB", [points](const cv::Mat &picture) { return detect_orb(picture, points, 20); }},
+        {"ORB, sensitive", [points](const cv::Mat &picture) { return detect_orb(picture, points, 2); }},
+        {"FAST", [points](const cv::Mat &picture) { return detect_fast(picture, points); }}};
+    if (second.size() == 1)
+      compare(first, second.front(), detectors, options);
+    else
+      search(first, second, detectors[0].detect, options);
+    return 0;
+  } catch (const std::invalid_argument &e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 2;
+  } catch (const std::exception &e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 1;
+  }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Reads the models of cudahog: which format a file has, and what its numbers mean.
+#include "hog/model_file.h"
+
+#include <glib.h>
+#include <glib/gstdio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+namespace cudavision {
+namespace {
+
+// The largest window has less than this many weights in any format.
+constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+
+Status read_file(const std::string &location, std::string *text) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(g_fopen(location.c_str(), "rb"), std::fclose);
+  if (!file) return invalid_argument("it cannot be opened: " + std::string(g_strerror(errno)));
+  char part[65536];
+  for (std::size_t count; (count = std::fread(part, 1, sizeof part, file.get())) > 0;) {
+    text->append(part, count);
+    if (text->size() > kMostBytes)
+      return invalid_argument("it is larger than " + std::to_string(kMostBytes) +
+                              " bytes, which no model is");
+  }
+  if (std::ferror(file.get()) != 0)
+    return invalid_argument("it cannot be read: " + std::string(g_strerror(errno)));
+  return text->empty() ? invalid_argument("it is empty") : Status();
+}
+
+// A whole word, whatever the locale.
+std::optional<double> number_of(const std::string &word) {
+  char *end = nullptr;
+  const double number = g_ascii_strtod(word.c_str(), &end);
+  if (end == word.c_str() || *end != '\0') return std::nullopt;
+  return number;
+}
+
+std::string quoted(const std::string &word) { return std::string(1, '"').append(word, 0, 40).append(1, '"'); }
+
+Status weight_of(const std::string &word, std::size_t index, float *weight) {
+  const std::optional<double> number = number_of(word);
+  if (!number) return invalid_argument(quoted(word) + " is no number");
+  *weight = static_cast<float>(*number);
+  return std::isfinite(*weight)
+             ? Status()
+             : invalid_argument("weight " + std::to_string(index) + ", " + quoted(word) + ", is not finite");
+}
+
+Status take_weights(const std::vector<std::string> &words, HogModel *model) {
+  model->weights.clear();
+  for (const std::string &word : words) {
+    float weight = 0;
+    CUDAVISION_TRY(weight_of(word, model->weights.size(), &weight));
+    model->weights.push_back(weight);
+  }
+  return {};
+}
+
+// Takes the bias off the weights, and checks all.
+Status finish(std::size_t count, bool needs_bias, HogModel *model) {
+  if (model->weights.size() != count + 1 && (needs_bias || model->weights.size() != count))
+    return invalid_argument("it has " + std::to_string(model->weights.size()) + " numbers, but windows of " +
+                            std::to_string(model->window.width) + "x" + std::to_string(model->window.height) +
+                            " pixels have " + std::to_string(count) + " weights, and a bias");
+  model->bias = 0;
+  if (model->weights.size() == count + 1) {
+    model->bias = model->weights.back();
+    model->weights.pop_back();
+  }
+  return validate(*model);
+}
+
+// Finds members and remembers the first thing that was wrong.
+class FieldReader {
+ public:
+  explicit FieldReader(const hog::ModelFields &fields) : fields_(fields) {}
+
+  const std::vector<std::string> *find(const char *name) const {
+    const auto found = fields_.find(name);
+    return found == fields_.end() ? nullptr : &found->second;
+  }
+  std::vector<double> numbers(const char *name, std::size_t count) {
+    std::vector<double> all;
+    if (const std::vector<std::string> *words = find(name))
+      for (const std::string &word : *words) {
+        if (word == "true" || word == "false")
+          all.push_back(word == "true");
+        else if (const std::optional<double> number = number_of(word); number && std::isfinite(*number))
+          all.push_back(*number);
+      }
+    if (all.size() == count && find(name)->size() == count) return all;
+    if (status_.ok())
+      status_ = invalid_argument("its member " + std::string(name) + " is missing, or is not " +
+                                 (count == 1 ? "a number" : std::to_string(count) + " numbers"));
+    return std::vector<double>(count, 0.0);
+  }
+  double number(const char *name) { return numbers(name, 1)[0]; }
+  int whole(const char *name) { return to_int(name, number(name)); }
+  Size size(const char *name) {
+    const std::vector<double> sides = numbers(name, 2);
+    return {to_int(name, sides[0]), to_int(name, sides[1])};
+  }
+  const Status &status() const { return status_; }
+
+ private:
+  int to_int(const char *name, double number) {
+    if (number == std::floor(number) && std::abs(number) <= 1e6) return static_cast<int>(number);
+    if (status_.ok()) status_ = invalid_argument("its member " + std::string(name) + " is no whole number");
+    return 0;
+  }
+
+  const hog::ModelFields &fields_;
+  Status status_;
+};
+
+Status interpret(const hog::ModelFields &fields, HogModel *model) {
+  FieldReader read(fields);
+  HogModel made;
+  made.window = read.size("winSize");
+  made.params.block = read.size("blockSize");
+  made.params.stride = read.size("blockStride");
+  made.params.cell = read.size("cellSize");
+  made.params.bins = read.whole("nbins");
+  made.params.sigma = read.number("winSigma");
+  made.params.clip = read.number("L2HysThreshold");
+  made.params.gamma = read.number("gammaCorrection") != 0;
+  made.levels = read.whole("nlevels");
+  // Older files lack it.
+  if (read.find("signedGradient") != nullptr)
+    made.params.signed_gradient = read.number("signedGradient") != 0;
+  const int norm = read.whole("histogramNormType");
+  CUDAVISION_TRY(read.status());
+  if (norm != 0)
+    return invalid_argument("its histogramNormType is " + std::to_string(norm) + ", not 0, L2-Hys");
+  if (made.params.sigma < 0) made.params.sigma = 0;  // OpenCV's mark for what follows from the block's size
+  const std::vector<std::string> *words = read.find("SVMDetector");
+  if (words == nullptr || words->empty()) return invalid_argument("it has no SVMDetector: no weights");
+  std::size_t count = 0;
+  CUDAVISION_TRY(hog_weight_count(made.params, made.window, &count));
+  CUDAVISION_TRY(take_weights(*words, &made));
+  CUDAVISION_TRY(finish(count, false, &made));
+  *model = std::move(made);
+  return {};
+}
+
+Status parse(const std::string &text, HogModel *model) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  hog::ModelFields fields;
+  if (begin != std::string::npos && text[begin] == '<') {
+    CUDAVISION_TRY(hog::parse_markup(text, &fields));
+    return interpret(fields, model);
+  }
+  if (text.starts_with("%YAML")) {
+    CUDAVISION_TRY(hog::parse_yaml(text, &fields));
+    return interpret(fields, model);
+  }
+  HogModel made = *model;
+  std::size_t count = 0;
+  CUDAVISION_TRY(hog_weight_count(made.params, made.window, &count));
+  std::vector<std::string> words;
+  hog::append_words(text, &words);
+  CUDAVISION_TRY(take_weights(words, &made));
+  CUDAVISION_TRY(finish(count, true, &made));
+  *model = std::move(made);
+  return {};
+}
+
+}  // namespace
+
+void hog::append_words(std::string_view text, std::vector<std::string> *words) {
+  constexpr std::string_view kSpace = " \t\r\n\f\v";
+  for (std::size_t at = text.find_first_not_of(kSpace); at != std::string_view::npos;
+       at = text.find_first_not_of(kSpace, at)) {
+    const std::size_t end = std::min(text.find_first_of(kSpace, at), text.size());
+    words->emplace_back(text.substr(at, end - at));
+    at = end;
+  }
+}
+
+Status load_hog_model(const std::string &location, HogModel *model) {
+  std::string text;
+  Status status = read_file(location, &text);
+  if (status.ok()) status = parse(text, model);
+  if (status.ok()) return {};
+  return {status.code(), "the model " + location + ": " + status.text()};
+}
+
+}  // namespace cudavision

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What cudahog does with each frame.
+#include "hog/operation.h"
+
+#include "base/attach.h"
+#include "base/format.h"
+#include "hog/detections.h"
+#include "hog/hog_primitives.h"
+
+namespace cudavision {
+namespace {
+
+constexpr long long kMostStarLines = 1ll << 26;
+
+HogStyle style_of(const Job &job, const HogSettings &settings) {
+  return {job.region.x, job.region.y, settings.line_width, color_of(settings.color, *job.info)};
+}
+
+}  // namespace
+
+Status HogOperation::allocate(const Site &site) {
+  execution_ = site.execution;
+  context_ = site.context;
+  size_ = site.region;
+  channels_ = pixel_layout(*site.info).model == ColorModel::rgb ? 3 : 1;
+  settings_ = take_settings_();
+  if (needs_blocks(false)) CUDAVISION_TRY(prepare_blocks());
+  if (model_) CUDAVISION_TRY(prepare_detector());
+  return make_canvas(execution_, {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)},
+                     &canvas_);
+}
+
+Reads HogOperation::begin_frame() {
+  settings_ = take_settings_();
+  return channels_ == 3 ? Reads::components : Reads::luma;
+}
+
+Status HogOperation::prepare_blocks() {
+  const HogParams params = this->params();
+  if (hog_ && params == block_params_) return {};
+  hog_.reset();
+  CUDAVISION_TRY(hog_shape(size_, params, &shape_));
+  const std::size_t bytes = shape_.count() * sizeof(float);
+  if (bytes > G_MAXUINT)
+    return out_of_memory("the blocks of a frame are " + std::to_string(bytes) +
+                         " bytes, more than a buffer of a pool holds");
+  CUDAVISION_TRY(TensorPool::make(context_, bytes, &pool_));
+  CUDAVISION_TRY(make_hog(execution_, size_, channels_, params, &hog_));
+  block_params_ = params;
+  return {};
+}
+
+Status HogOperation::prepare_detector() {
+  const HogSearch search = settings_.search();
+  if (detector_ && search == search_) return {};
+  detector_.reset();
+  if (boxes_.size() == 0) {
+    CUDAVISION_TRY(boxes_.allocate(execution_, kMaxHogHits * sizeof(HogBox)));
+    CUDAVISION_TRY(count_.allocate(execution_, sizeof(HogBoxCount)));
+    CUDAVISION_TRY(box_lines_.allocate(execution_, kMaxHogHits * sizeof(Primitive)));
+    found_boxes_.resize(kMaxHogHits);
+  }
+  CUDAVISION_TRY(make_hog_detector(execution_, size_, channels_, *model_, search, &detector_));
+  search_ = search;
+  return {};
+}
+
+Status HogOperation::run(const Job &job) {
+  const HogPicture picture = channels_ == 3 ? hog_picture(job.frame, job.region) : hog_picture(job.luma);
+  if (needs_blocks(job.draw)) CUDAVISION_TRY(run_blocks(job, picture));
+  return model_ ? detect(job, picture) : Status();
+}
+
+Status HogOperation::run_blocks(const Job &job, const HogPicture &picture) {
+  CUDAVISION_TRY(prepare_blocks());
+  TensorPool::Lease lease;
+  CUDAVISION_TRY(pool_->acquire(&lease));
+  auto *blocks = static_cast<float *>(lease.data);
+  GstBuffer *kept = gst_buffer_ref(lease.buffer);  // until the stars are drawn
+  Status status;
+  if (settings_.wants_descriptor())
+    status =
+        attach_tensor(job, "hog", GST_CUDA_VISION_ELEMENT_TYPE_F32, {shape_.rows, shape_.cols, shape_.length},
+                      lease.buffer, block_params_.stride.width, block_params_.stride.height);
+  else
+    gst_buffer_unref(lease.buffer);
+  if (status.ok()) status = hog_->run(picture, blocks);
+  if (status.ok() && job.draw && !model_) status = draw_stars(job, blocks);
+  gst_buffer_unref(kept);
+  return status;
+}
+
+Status HogOperation::draw_stars(const Job &job, const float *blocks) {
+  const long long count = star_line_count(shape_, block_params_);
+  if (count > kMostStarLines)
+    return invalid_argument("display would draw " + std::to_string(count) + " lines, more than " +
+                            std::to_string(kMostStarLines) + ": cell-size must be larger, or display false");
+  const auto capacity = static_cast<std::size_t>(count);
+  if (capacity > star_capacity_) {
+    star_capacity_ = 0;
+    CUDAVISION_TRY(star_lines_.allocate(execution_, capacity * sizeof(Primitive)));
+    star_capacity_ = capacity;
+  }
+  auto *lines = static_cast<Primitive *>(star_lines_.data());
+  HogStyle style = style_of(job, settings_);
+  style.line_width = 1;  // cells are small
+  CUDAVISION_TRY(make_star_primitives(execution_, blocks, shape_, block_params_, style, lines));
+  return canvas_->draw(job.frame, lines, static_cast<int>(count), nullptr, job.region);
+}
+
+Status HogOperation::detect(const Job &job, const HogPicture &picture) {
+  CUDAVISION_TRY(prepare_detector());
+  CUDAVISION_TRY(detector_->run(picture, settings_.thresholds(), list()));
+  if (job.draw) {
+    auto *lines = static_cast<Primitive *>(box_lines_.data());
+    CUDAVISION_TRY(make_box_primitives(execution_, list(), kMaxHogHits, style_of(job, settings_), lines));
+    CUDAVISION_TRY(canvas_->draw(job.frame, lines, kMaxHogHits, &list().count->listed, job.region));
+  }
+  // The whole list at once, so that the device need not be asked first how long it is.
+  CUDAVISION_TRY(copy_to_host(execution_, found_boxes_.data(), boxes_.data(), kMaxHogHits * sizeof(HogBox)));
+  return copy_to_host(execution_, &found_, count_.data(), sizeof found_);
+}
+
+Status HogOperation::finish(const Job &job) {
+  if (!model_) return {};
+  warn_of_what_is_left_out();
+  return attach_boxes(job, found_boxes_.data(), found_.listed,
+                      settings_.label ? settings_.label->c_str() : "person");
+}
+
+// Once for each operation.
+void HogOperation::warn_of_what_is_left_out() {
+  if (found_.hits <= kMaxHogHits || warned_) return;
+  warned_ = true;
+  GST_ELEMENT_WARNING(
+      element_, RESOURCE, SETTINGS,
+      ("%d windows reach hit-threshold (%g), and only the first %d of them count: it must be higher",
+       found_.hits, settings_.hit_threshold, kMaxHogHits),
+      (nullptr));
+}
+
+void HogOperation::describe(GstStructure *message) {
+  if (model_)
+    gst_structure_set(message, "boxes", G_TYPE_INT, found_.listed, "hits", G_TYPE_INT, found_.hits, nullptr);
+  if (needs_blocks(false))
+    gst_structure_set(message, "block-rows", G_TYPE_INT, shape_.rows, "block-cols", G_TYPE_INT, shape_.cols,
+                      "block-length", G_TYPE_INT, shape_.length, nullptr);
+}
+
+}  // namespace cudavision

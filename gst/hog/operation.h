@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What cudahog does with each frame.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/operation.h"
+#include "base/tensor_pool.h"
+#include "common/owned_memory.h"
+#include "draw/canvas.h"
+#include "hog/settings.h"
+
+namespace cudavision {
+
+class HogOperation final : public Operation {
+ public:
+  // take_settings: those of the next frame. model: null without one. The element, which warnings are posted
+  // for, and the call outlive the operation.
+  HogOperation(GstElement *element, std::function<const HogSettings &()> take_settings,
+               std::shared_ptr<const HogModel> model)
+      : element_(element), take_settings_(std::move(take_settings)), model_(std::move(model)) {}
+
+  Status allocate(const Site &site);
+  Reads begin_frame() override;
+  Status run(const Job &job) override;
+  Status finish(const Job &job) override;
+  void describe(GstStructure *message) override;
+
+ private:
+  HogParams params() const { return model_ ? model_->params : settings_.params(); }
+  bool needs_blocks(bool display) const { return settings_.wants_descriptor() || (display && !model_); }
+  Status prepare_blocks();
+  Status prepare_detector();
+  Status run_blocks(const Job &job, const HogPicture &picture);
+  Status draw_stars(const Job &job, const float *blocks);
+  Status detect(const Job &job, const HogPicture &picture);
+  void warn_of_what_is_left_out();
+  HogBoxList list() const {
+    return {static_cast<HogBox *>(boxes_.data()), static_cast<HogBoxCount *>(count_.data())};
+  }
+
+  GstElement *element_;
+  std::function<const HogSettings &()> take_settings_;
+  std::shared_ptr<const HogModel> model_;
+  HogSettings settings_;  // of the frame
+  Execution execution_;
+  std::shared_ptr<const DeviceContext> context_;
+  Size size_;
+  int channels_ = 1;
+  std::unique_ptr<Canvas> canvas_;
+
+  // Blocks of these parameters.
+  HogParams block_params_;
+  HogShape shape_;
+  std::unique_ptr<Hog> hog_;
+  std::unique_ptr<TensorPool> pool_;
+  OwnedBytes star_lines_;
+  std::size_t star_capacity_ = 0;
+
+  // The detector of this search.
+  HogSearch search_;
+  std::unique_ptr<HogDetector> detector_;
+  OwnedBytes boxes_, count_, box_lines_;
+  std::vector<HogBox> found_boxes_;
+  HogBoxCount found_{};
+  bool warned_ = false;
+};
+
+}  // namespace cudavision

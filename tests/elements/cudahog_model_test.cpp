@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The files of cudahog's models: every format gives the same boxes, and what is wrong with a file is said.
+#include <unistd.h>
+
+#include <fstream>
+#include <functional>
+#include <sstream>
+
+#include "elements/hog_reference.h"
+
+namespace {
+
+using namespace cudavision::test;
+
+class CudaHogModel : public ElementTest {};
+
+std::string read(const std::string &location) {
+  std::ostringstream text;
+  text << std::ifstream(location).rdbuf();
+  return text.str();
+}
+void write(const std::string &location, const std::string &text) { std::ofstream(location) << text; }
+
+std::string replaced(std::string text, const std::string &from, const std::string &to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+Boxes found(const std::string &location, const VideoFrame &frame, const std::string &properties = {}) {
+  Harness hog("cudahog display=false group-threshold=0 win-stride=4 " + properties +
+              " model-location=" + location);
+  return boxes_from(&hog, frame);
+}
+
+TEST_F(CudaHogModel, every_format_of_opencv_under_any_name_gives_the_same_boxes) {
+  const VideoFrame frame("RGB", {70, 52}, 4);
+  for (const char *name : {"a.yml", "b.yaml", "c.xml"}) {
+    const ModelFile model(name);
+    const Boxes expected = opencv_boxes(mat_of(frame), model.opencv(), 4, 0);
+    EXPECT_FALSE(expected.empty());
+    EXPECT_TRUE(same_boxes(found(model.location(), frame), expected)) << name;
+    model.opencv().save(model.location(), "somebody_else");
+    EXPECT_TRUE(same_boxes(found(model.location(), frame), expected)) << name;
+  }
+}
+
+TEST_F(CudaHogModel, every_parameter_is_taken_from_the_file) {
+  const VideoFrame frame("RGB", {70, 52}, 4);
+  for (const char *name : {"a.yml", "c.xml"}) {
+    const std::function<void(cv::HOGDescriptor &)> changes[] = {
+        [](cv::HOGDescriptor &h) { h.gammaCorrection = false; },
+        [](cv::HOGDescriptor &h) { h.signedGradient = true; },
+        [](cv::HOGDescriptor &h) { h.winSigma = 1.5; },
+        [](cv::HOGDescriptor &h) { h.nlevels = 2; },
+        [](cv::HOGDescriptor &h) { h.nbins = 5; },
+        [](cv::HOGDescriptor &h) {
+          h.cellSize = {8, 4}, h.blockSize = {8, 12};
+        }};
+    for (const auto &change : changes) {
+      const ModelFile model(name, change);
+      const Boxes expected = opencv_boxes(mat_of(frame), model.opencv(), 4, 0);
+      // The properties say otherwise, and do not count.
+      EXPECT_TRUE(same_boxes(found(model.location(), frame, "bins=3 cell-size=16"), expected));
+    }
+  }
+}
+
+TEST_F(CudaHogModel, plain_text_has_the_parameters_of_the_properties) {
+  const VideoFrame frame("GRAY8", {70, 52}, 4);
+  const ModelFile model("a.txt");
+  std::string text;
+  for (const float weight : model.opencv().svmDetector) text += std::to_string(weight) + "\r\n";
+  write(model.location(), text);
+  std::vector<float> weights;
+  std::istringstream words(text);
+  for (float weight; words >> weight;) weights.push_back(weight);
+  cv::HOGDescriptor opencv = model.opencv();
+  opencv.setSVMDetector(weights);
+  EXPECT_TRUE(same_boxes(
+      found(model.location(), frame, "cell-size=4 block-size=2 block-stride=4 win-width=16 win-height=24"),
+      opencv_boxes(mat_of(frame), opencv, 4, 0)));
+}
+
+TEST_F(CudaHogModel, model_is_read_again_at_each_start) {
+  const VideoFrame frame("RGB", {70, 52}, 4);
+  const ModelFile model("a.yml");
+  Harness hog("cudahog display=false group-threshold=0 win-stride=4 model-location=" + model.location());
+  EXPECT_FALSE(boxes_from(&hog, frame).empty());
+  const ModelFile other("a.xml", [](cv::HOGDescriptor &h) { h.nbins = 4; });
+  write(model.location(), read(other.location()));
+  hog.restart();
+  EXPECT_TRUE(same_boxes(boxes_from(&hog, frame), opencv_boxes(mat_of(frame), other.opencv(), 4, 0)));
+}
+
+// --- what is wrong ---
+
+testing::AssertionResult fails(const std::string &location, const std::string &words) {
+  const Owned<GstElement> hog = parse("cudahog backend=" + backend() + " model-location=" + location);
+  if (gst_element_set_state(hog.get(), GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE)
+    return testing::AssertionFailure() << "it started";
+  const auto error = take_error(hog.get());
+  if (const auto names = is(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, location); !names)
+    return names;
+  return is(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, words);
+}
+
+TEST_F(CudaHogModel, files_that_are_no_models_are_refused_with_the_reason) {
+  const ModelFile yaml("a.yml"), xml("a.xml");
+  const std::string y = read(yaml.location()), x = read(xml.location());
+  const struct {
+    std::string text;
+    const char *words;
+  } cases[] = {
+      {"", "empty"},
+      {"hello\n", "\"hello\" is no number"},
+      {"1\n2\n3\n", "it has 3 numbers, but windows of 64x128 pixels have 3780 weights"},
+      {y.substr(0, y.size() / 2), "no complete YAML"},
+      {x.substr(0, x.size() / 2), "no complete XML"},
+      {x.substr(0, x.find("<SVMDetector>")) + "</a></opencv_storage>", "no SVMDetector"},
+      {"<html></html>", "not opencv_storage"},
+      {"<opencv_storage></opencv_storage>", "winSize is missing"},
+      {"%YAML:1.0\n---\n", "winSize is missing"},
+      {"%YAML:1.0\n---\n- 1\n- 2\n", "winSize is missing"},
+      {replaced(y, "nbins: 9", "nbins: 8"), "numbers, but windows of 16x24 pixels have"},
+      {replaced(y, "nbins: 9", "nbins: 1000"), "bins must be between"},
+      {replaced(y, "nbins: 9", "nbins: many"), "nbins is missing, or is not a number"},
+      {replaced(y, "nbins: 9", "nbins: 9.5"), "nbins is no whole number"},
+      {replaced(y, "nbins: 9", "bins: 9"), "nbins is missing"},
+      {replaced(y, "winSize: [ 16, 24 ]", "winSize: [ 16, 25 ]"), "16x25"},
+      {replaced(y, "winSize: [ 16, 24 ]", "winSize: [ 16, 24, 1 ]"),
+       "winSize is missing, or is not 2 numbers"},
+      {replaced(y, "winSize: [ 16, 24 ]", "winSize: [ 1600000, 24 ]"), "winSize is no whole number"},
+      {replaced(y, "winSize: [ 16, 24 ]", "winSize: [ -16, 24 ]"), "window of -16x24"},
+      {replaced(y, "histogramNormType: 0", "histogramNormType: 1"), "not 0, L2-Hys"},
+      {replaced(y, "nlevels: 64", "nlevels: 0"), "scales"},
+      {replaced(y, "SVMDetector: [ ", "SVMDetector: [ .Nan, "), "\".Nan\" is no number"},
+      {replaced(y, "SVMDetector: [ ", "SVMDetector: [ nan, "), "weight 0, \"nan\", is not finite"},
+      {replaced(y, "SVMDetector: [ ", "SVMDetector: [ 1e40, "), "weight 0, \"1e40\", is not finite"},
+      {replaced(x, "<SVMDetector>", "<SVMDetector> 1 inf "), "weight 1, \"inf\", is not finite"},
+      {replaced(y, "SVMDetector: [ ", "SVMDetector: [ 1, 2, "),
+       "numbers, but windows of 16x24 pixels have 540"},
+      {replaced(x, "<winSize>", "<winSize><deeper>"), "no complete XML"},
+  };
+  for (const auto &c : cases) {
+    write(yaml.location(), c.text);
+    EXPECT_TRUE(fails(yaml.location(), c.words)) << c.text.substr(0, 200);
+  }
+}
+
+TEST_F(CudaHogModel, missing_and_enormous_files_are_refused) {
+  EXPECT_TRUE(fails("/nowhere/people.yml", "cannot be opened: No such file"));
+  EXPECT_TRUE(fails("/", "cannot be"));
+  const ModelFile model("a.yml");
+  ASSERT_EQ(truncate(model.location().c_str(), off_t{1} << 34), 0);  // sparse: it takes no room
+  EXPECT_TRUE(fails(model.location(), "larger than 67108864 bytes"));
+}
+
+}  // namespace

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// cudahog in every format against cv::HOGDescriptor: its tensor, its boxes, what it draws, its properties.
+#include "elements/hog_reference.h"
+
+#include "elements/frame_budget.h"
+#if CUDAVISION_HAVE_ANALYTICS
+#include <gst/analytics/analytics.h>
+#endif
+
+namespace {
+
+using namespace cudavision::test;
+using cudavision::Size;
+
+class CudaHog : public ElementTest {};
+class CudaHogFormat : public ElementTest, public testing::WithParamInterface<std::string> {};
+INSTANTIATE_TEST_SUITE_P(, CudaHogFormat, testing::ValuesIn(kFormats),
+                         [](const auto &format) { return format.param; });
+
+// The tensor of one frame, and the bytes that come out.
+struct Blocks {
+  std::vector<float> numbers;
+  std::vector<std::size_t> dims;
+  Geometry geometry{};
+};
+Blocks blocks_from(Harness *hog, const VideoFrame &frame, VideoFrame *out = nullptr) {
+  const Owned<GstBuffer> buffer = buffer_from(hog, frame);
+  if (!buffer) return {};
+  if (out != nullptr) out->bytes() = bytes_of(buffer.get());
+  EXPECT_EQ(tensor_count(buffer), 1);
+  const GstCudaVisionTensorMeta *tensor = tensor_of(buffer, "hog");
+  if (tensor == nullptr) return {};
+  EXPECT_EQ(tensor->element_type, GST_CUDA_VISION_ELEMENT_TYPE_F32);
+  return {elements_of<float>(tensor), dims_of(tensor), geometry_of(tensor)};
+}
+
+// --- blocks ---
+
+TEST_P(CudaHogFormat, blocks_are_those_of_opencv) {
+  Harness hog("cudahog display=false");
+  unsigned seed = 1;
+  for (const Size size : {Size{16, 16}, Size{43, 33}, Size{66, 52}}) {
+    const VideoFrame frame(GetParam(), size, seed, seed % 2 == 0 ? Layout::apart : Layout::of_the_caps);
+    ++seed;
+    VideoFrame out = frame;
+    const Blocks blocks = blocks_from(&hog, frame, &out);
+    EXPECT_TRUE(near(blocks.numbers, opencv_blocks(mat_of(frame), cv::HOGDescriptor())));
+    EXPECT_EQ(blocks.dims, (std::vector<std::size_t>{static_cast<std::size_t>(size.height / 8 - 1),
+                                                     static_cast<std::size_t>(size.width / 8 - 1), 36}));
+    EXPECT_EQ(blocks.geometry,
+              (Geometry{static_cast<guint>(size.width), static_cast<guint>(size.height), 0, 0, 8, 8}));
+    EXPECT_TRUE(same_bytes(out.bytes(), frame));
+  }
+}
+
+TEST_P(CudaHogFormat, region_alone_is_looked_at) {
+  Harness hog("cudahog display=false roi-x=6 roi-y=4 roi-width=41 roi-height=35");
+  const VideoFrame frame(GetParam(), {66, 52}, 9);
+  const Blocks blocks = blocks_from(&hog, frame);
+  EXPECT_TRUE(near(blocks.numbers,
+                   opencv_blocks(mat_of(frame)(cv::Rect(6, 4, 41, 35)).clone(), cv::HOGDescriptor())));
+  EXPECT_EQ(blocks.geometry, (Geometry{66, 52, 6, 4, 8, 8}));
+}
+
+TEST_P(CudaHogFormat, stars_are_drawn_in_the_region_alone) {
+  Harness hog("cudahog roi-x=8 roi-y=8 roi-width=32 roi-height=24");
+  const VideoFrame frame(GetParam(), {52, 44}, 11);
+  VideoFrame out = frame;
+  blocks_from(&hog, frame, &out);
+  int changed = 0;
+  for (int y = 0; y < 44; ++y)
+    for (int x = 0; x < 52; ++x) {
+      const bool inside = x >= 8 && x < 40 && y >= 8 && y < 32;
+      const bool differs = out.sample(0, x, y) != frame.sample(0, x, y);
+      if (inside)
+        changed += differs;
+      else
+        EXPECT_FALSE(differs) << x << ", " << y;
+    }
+  EXPECT_GT(changed, 100);
+}
+
+TEST_F(CudaHog, every_parameter_is_that_of_opencv) {
+  const VideoFrame frame("RGB", {61, 49}, 3);
+  Harness hog(
+      "cudahog display=false cell-size=6 block-size=3 block-stride=6 bins=12 signed=true gamma=false "
+      "norm=l2-hys");
+  cv::HOGDescriptor opencv;
+  opencv.winSize = {18, 18}, opencv.cellSize = {6, 6}, opencv.blockSize = {18, 18},
+  opencv.blockStride = {6, 6}, opencv.nbins = 12;
+  opencv.signedGradient = true, opencv.gammaCorrection = false;
+  EXPECT_TRUE(near(blocks_from(&hog, frame).numbers, opencv_blocks(mat_of(frame), opencv)));
+}
+
+TEST_F(CudaHog, parameters_changed_in_playing_take_effect_on_the_next_frame) {
+  const VideoFrame frame("GRAY8", {61, 49}, 3);
+  Harness hog("cudahog display=false");
+  cv::HOGDescriptor opencv;
+  EXPECT_TRUE(near(blocks_from(&hog, frame).numbers, opencv_blocks(mat_of(frame), opencv)));
+  g_object_set(hog.element(), "bins", 7, nullptr);
+  opencv.nbins = 7;
+  EXPECT_TRUE(near(blocks_from(&hog, frame).numbers, opencv_blocks(mat_of(frame), opencv)));
+  g_object_set(hog.element(), "block-stride", 4, "gamma", FALSE, nullptr);
+  opencv.blockStride = {4, 4}, opencv.gammaCorrection = false;
+  EXPECT_TRUE(near(blocks_from(&hog, frame).numbers, opencv_blocks(mat_of(frame), opencv)));
+}
+
+// The squares of a block's numbers are shares, which sum to 1 where there is a gradient.
+TEST_F(CudaHog, blocks_of_the_thesis_have_unit_length) {
+  Harness hog("cudahog display=false variant=ghog");
+  const std::vector<float> numbers = blocks_from(&hog, VideoFrame("BGR", {64, 48}, 5)).numbers;
+  ASSERT_EQ(numbers.size(), 5u * 7u * 36u);
+  for (std::size_t block = 0; block < numbers.size(); block += 36) {
+    double sum = 0;
+    for (std::size_t i = 0; i < 36; ++i) sum += double{numbers[block + i]} * numbers[block + i];
+    EXPECT_NEAR(sum, 1, 1e-3);
+  }
+}
+
+TEST_F(CudaHog, frames_that_hold_no_block_fail_the_negotiation) {
+  Harness hog("cudahog");
+  const VideoFrame frame("GRAY8", {15, 40});
+  gst_harness_set_src_caps(hog.get(), frame.caps().release());
+  EXPECT_EQ(hog.push(frame.buffer()), GST_FLOW_NOT_NEGOTIATED);
+  EXPECT_TRUE(is(take_error(hog.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "no block"));
+}
+
+// --- boxes ---
+
+TEST_P(CudaHogFormat, boxes_are_those_of_opencv_and_are_drawn) {
+  const ModelFile model("model.yml");
+  unsigned seed = 20;
+  int count = 0;
+  for (const Size size : {Size{1, 1}, Size{16, 24}, Size{61, 50}, Size{72, 44}}) {
+    const VideoFrame frame(GetParam(), size, seed, seed % 2 == 0 ? Layout::apart : Layout::of_the_caps);
+    ++seed;
+    const Boxes expected = opencv_boxes(mat_of(frame), model.opencv(), 4, 2);
+    Harness hog("cudahog win-stride=4 color=0xff2050f0 line-width=1 model-location=" + model.location());
+    VideoFrame out = frame;
+    EXPECT_TRUE(same_boxes(boxes_from(&hog, frame, &out), expected));
+    EXPECT_TRUE(same_bytes(out.bytes(), with_boxes(frame, expected, 0xff2050f0, 1)));
+    g_object_set(hog.element(), "display", FALSE, nullptr);
+    EXPECT_TRUE(same_boxes(boxes_from(&hog, frame, &out), expected));
+    EXPECT_TRUE(same_bytes(out.bytes(), frame));
+    count += static_cast<int>(expected.size());
+  }
+  EXPECT_GT(count, 0) << "boxes that prove something";
+}
+
+TEST_F(CudaHog, boxes_of_a_region_are_in_coordinates_of_the_frame) {
+  const ModelFile model("model.yml");
+  const VideoFrame frame("RGB", {90, 70}, 31);
+  Boxes expected = opencv_boxes(mat_of(frame)(cv::Rect(7, 5, 70, 61)).clone(), model.opencv(), 4, 1);
+  EXPECT_FALSE(expected.empty());
+  for (Box &box : expected) box.rectangle += cv::Point(7, 5);
+  Harness hog(
+      "cudahog win-stride=4 group-threshold=1 roi-x=7 roi-y=5 roi-width=70 roi-height=61 model-location=" +
+      model.location());
+  VideoFrame out = frame;
+  EXPECT_TRUE(same_boxes(boxes_from(&hog, frame, &out), expected));
+  EXPECT_TRUE(same_bytes(out.bytes(), with_boxes(frame, expected, 0xff00ff00, 2, {7, 5, 70, 61})));
+}
+
+TEST_F(CudaHog, search_changed_in_playing_takes_effect_on_the_next_frame) {
+  const ModelFile model("model.yml");
+  const VideoFrame frame("NV12", {80, 64}, 12);
+  Harness hog("cudahog display=false win-stride=4 model-location=" + model.location());
+  const auto expect = [&](int win_stride, int group, double threshold, double step) {
+    const Boxes expected = opencv_boxes(mat_of(frame), model.opencv(), win_stride, group, threshold, step);
+    EXPECT_TRUE(same_boxes(boxes_from(&hog, frame), expected))
+        << win_stride << " " << group << " " << threshold;
+    return expected.size();
+  };
+  const std::size_t grouped = expect(4, 2, 0, 1.05);
+  g_object_set(hog.element(), "group-threshold", 0, nullptr);
+  EXPECT_GT(expect(4, 0, 0, 1.05), grouped);
+  g_object_set(hog.element(), "hit-threshold", 0.2, nullptr);
+  expect(4, 0, 0.2, 1.05);
+  g_object_set(hog.element(), "scale-step", 1.2, nullptr);
+  expect(4, 0, 0.2, 1.2);
+  g_object_set(hog.element(), "win-stride", 6, nullptr);
+  expect(6, 0, 0.2, 1.2);
+}
+
+TEST_F(CudaHog, boxes_have_the_label_and_there_is_no_tensor_unless_it_is_asked_for) {
+  const ModelFile model("model.yml");
+  const VideoFrame frame("RGB", {80, 64}, 12);
+  Harness hog("cudahog win-stride=4 group-threshold=0 label=gnome model-location=" + model.location());
+  EXPECT_EQ(text(hog.element(), "descriptor"), "false");
+  const Owned<GstBuffer> buffer = buffer_from(&hog, frame);
+  EXPECT_EQ(tensor_count(buffer), 0);
+  gpointer state = nullptr;
+  GstMeta *meta =
+      gst_buffer_iterate_meta_filtered(buffer.get(), &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+  ASSERT_NE(meta, nullptr);
+  EXPECT_STREQ(g_quark_to_string(reinterpret_cast<GstVideoRegionOfInterestMeta *>(meta)->roi_type), "gnome");
+  g_object_set(hog.element(), "descriptor", TRUE, nullptr);
+  cv::HOGDescriptor opencv = model.opencv();
+  // By the parameters of the model.
+  EXPECT_TRUE(near(blocks_from(&hog, frame).numbers, opencv_blocks(mat_of(frame), opencv)));
+}
+
+#if CUDAVISION_HAVE_ANALYTICS
+TEST_F(CudaHog, boxes_are_object_detections_too) {
+  const ModelFile model("model.yml");
+  const VideoFrame frame("RGB", {80, 64}, 12);
+  Harness hog("cudahog win-stride=4 group-threshold=0 label=gnome model-location=" + model.location());
+  const Boxes boxes = boxes_from(&hog, frame);
+  EXPECT_FALSE(boxes.empty());
+  const Owned<GstBuffer> buffer = buffer_from(&hog, frame);
+  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(buffer.get());
+  ASSERT_NE(relations, nullptr);
+  EXPECT_EQ(gst_analytics_relation_get_length(relations), boxes.size());
+  gpointer state = nullptr;
+  GstAnalyticsMtd detection;
+  for (const Box &box : boxes) {
+    ASSERT_TRUE(gst_analytics_relation_meta_iterate(relations, &state, gst_analytics_od_mtd_get_mtd_type(),
+                                                    &detection));
+    gint x = 0, y = 0, width = 0, height = 0;
+    gfloat score = 0;
+    ASSERT_TRUE(gst_analytics_od_mtd_get_location(&detection, &x, &y, &width, &height, &score));
+    EXPECT_EQ(cv::Rect(x, y, width, height), box.rectangle);
+    EXPECT_FLOAT_EQ(score, static_cast<float>(box.score));
+    EXPECT_STREQ(g_quark_to_string(gst_analytics_od_mtd_get_obj_type(&detection)), "gnome");
+  }
+}
+#endif
+
+TEST_F(CudaHog, messages_say_how_many_boxes_there_are) {
+  const ModelFile model("model.yml");
+  const VideoFrame frame("RGB", {80, 64}, 12);
+  Harness hog("cudahog win-stride=4 message=true model-location=" + model.location());
+  const std::size_t boxes = boxes_from(&hog, frame).size();
+  const Owned<GstMessage> message = take_message(hog.element(), GST_MESSAGE_ELEMENT);
+  ASSERT_NE(message, nullptr);
+  int listed = -1, hits = -1;
+  EXPECT_TRUE(gst_structure_get_int(gst_message_get_structure(message.get()), "boxes", &listed));
+  EXPECT_TRUE(gst_structure_get_int(gst_message_get_structure(message.get()), "hits", &hits));
+  EXPECT_EQ(listed, static_cast<int>(boxes));
+  EXPECT_EQ(hits, static_cast<int>(opencv_boxes(mat_of(frame), model.opencv(), 4, 0).size()));
+}
+
+TEST_F(CudaHog, too_many_hits_are_warned_of_once) {
+  const ModelFile model("model.yml");
+  const VideoFrame frame("GRAY8", {100, 80}, 12);
+  Harness hog(
+      "cudahog win-stride=1 hit-threshold=-1000 scale-step=1.3 group-threshold=0 display=false "
+      "model-location=" +
+      model.location());
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(boxes_from(&hog, frame).size(), 4096u);
+  EXPECT_TRUE(
+      is(take_warning(hog.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "hit-threshold"));
+  EXPECT_FALSE(take_warning(hog.element()));
+}
+
+// --- properties ---
+
+TEST_F(CudaHog, contradictions_are_refused_at_the_start_and_warned_of_in_playing) {
+  for (const auto &[properties, words] :
+       {std::pair<const char *, const char *>{"min-scale=3 max-scale=2", "max-scale (2"},
+        {"cell-size=16 block-size=5", "block width"}}) {
+    const Owned<GstElement> element = parse(std::string("cudahog ") + properties + " backend=" + backend());
+    EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+    EXPECT_TRUE(is(take_error(element.get()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, words));
+  }
+  Harness hog("cudahog display=false");
+  const VideoFrame frame("GRAY8", {61, 49}, 3);
+  const std::vector<float> expected = blocks_from(&hog, frame).numbers;
+  g_object_set(hog.element(), "cell-size", 33, nullptr);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(blocks_from(&hog, frame).numbers, expected);
+  EXPECT_TRUE(
+      is(take_warning(hog.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "block width"));
+  EXPECT_FALSE(take_warning(hog.element()));
+}
+
+TEST_F(CudaHog, properties_have_their_defaults) {
+  const Owned<GstElement> hog = parse("cudahog");
+  for (const auto &[property, value] : {std::pair<const char *, const char *>{"variant", "opencv"},
+                                        {"cell-size", "8"},
+                                        {"block-size", "2"},
+                                        {"block-stride", "8"},
+                                        {"bins", "9"},
+                                        {"signed", "false"},
+                                        {"gamma", "true"},
+                                        {"norm", "variant"},
+                                        {"descriptor", "true"},
+                                        {"label", "person"},
+                                        {"scale-step", "1.05"},
+                                        {"min-scale", "1"},
+                                        {"max-scale", "0"},
+                                        {"win-stride", "8"},
+                                        {"hit-threshold", "0"},
+                                        {"group-threshold", "2"},
+                                        {"win-width", "64"},
+                                        {"win-height", "128"},
+                                        {"color", "4278255360"},
+                                        {"line-width", "2"}})
+    EXPECT_EQ(text(hog.get(), property), value) << property;
+}
+
+#if CUDAVISION_EMULATED
+// Blocks: one kernel and the upload. Boxes: four kernels, one for their outlines and two of the canvas; the
+// frame goes up and comes back, the list and its count come down.
+TEST_F(CudaHog, frames_cost_what_they_must) {
+  const ModelFile model("model.yml");
+  const VideoFrame frame("RGB", {64, 48}, 3);
+  Harness blocks("cudahog display=false");
+  expect_budget(&blocks, frame, {1, 1, 0});
+  Harness boxes("cudahog win-stride=4 model-location=" + model.location());
+  expect_budget(&boxes, frame, {7, 1, 3});
+}
+#endif
+
+}  // namespace

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The example register on OpenCV's pictures: what the README says of inliers holds, and errors say what is wrong.
+#
+#   register.sh PROGRAM
+set -euo pipefail
+program=$1
+data=${CUDAVISION_TEST_DATA:-/usr/share/doc/opencv-doc/examples/data}
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+
+# fails WORDS ARGUMENT...: the program ends in an error that says them.
+fails() {
+  local words=$1
+  shift
+  ! "$program" "$@" 2>"$root/error" >/dev/null || { echo "no error: $*" >&2; return 1; }
+  grep -q -- "$words" "$root/error"
+}
+fails usage
+fails usage one
+fails 'no such option' one two three=4
+fails 'nobody.png' "$root/nobody.png" "$root/nobody.png"
+
+[[ -r $data/graf1.png ]] || { echo "no pictures in $data"; exit 77; }
+fails 'cannot be read' "$data/box.png" "$data/box.png" homography="$root/nothing.xml"
+fails 'no property' "$data/box.png" "$data/box.png" properties=no-such-property=1
+
+# ratios FIRST SECOND OPTION...: inliers of cudasigma2kp / ORB, of both contrasts, or their own number where ORB has none.
+ratios() {
+  "$program" "$@" >"$root/table"
+  cat "$root/table" >&2
+  awk '/^cudasigma2kp/ { ours = $NF } /^ORB / { print ($NF > 0 ? ours / $NF : ours) }' "$root/table"
+}
+ratios "$data/graf1.png" "$data/graf3.png" homography="$data/H1to3p.xml" out="$root/graf.png" >"$root/graf"
+ratios "$data/box.png" "$data/box_in_scene.png" >"$root/box"
+awk 'NR == 2 && $1 < 0.8 { exit 1 } END { if (NR != 2) exit 1 }' "$root/graf"
+awk '$1 < 0.8 { exit 1 } END { if (NR != 2) exit 1 }' "$root/box"
+for name in graf graf-low; do
+  [[ $(head -c 4 "$root/$name.png" | tail -c 3) == PNG ]]
+done
+
+# A template in a video.
+[[ -r $data/vtest.avi ]] || exit 0
+"$program" "$data/box.png" "$data/vtest.avi" frames=3 points=200 | tail -n 1 | grep -q '^best: frame'

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The example train_hog on pictures that are made here: what it learns, cudahog finds.
+#
+#   train_hog.sh PROGRAM PYTHON
+set -euo pipefail
+program=$1 python=$2
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+
+# Rings that fill a window of 32x32; gratings; and rings at (40, 24) and (96, 80) in a larger picture.
+"$python" - "$root" <<'PYTHON'
+import math, pathlib, random, sys
+
+chance = random.Random(1)
+
+
+def write(path, width, height, value):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(f"P5\n{width} {height}\n255\n".encode() + bytes(
+        max(0, min(255, round(value(x, y) + chance.gauss(0, 4)))) for y in range(height) for x in range(width)))
+
+
+def ring(x, y, side, at_x=0.0, at_y=0.0):
+    distance = math.hypot(x - at_x - side / 2, y - at_y - side / 2)
+    return 190 if side * 0.22 < distance < side * 0.36 else 70
+
+
+root = pathlib.Path(sys.argv[1])
+for i in range(30):
+    side = chance.choice([32, 48])
+    dx, dy = chance.uniform(-1, 1), chance.uniform(-1, 1)
+    write(root / "rings" / f"{i:02}.pgm", side, side, lambda x, y: ring(x, y, side, dx, dy))
+    a, f = chance.uniform(0, math.pi), chance.uniform(0.2, 0.8)
+    write(root / "others" / f"{i:02}.pgm", 96, 64,
+          lambda x, y: 130 + 60 * math.sin(f * (x * math.cos(a) + y * math.sin(a))))
+write(root / "scene" / "scene.pgm", 160, 128,
+      lambda x, y: ring(x, y, 32, 40, 24) if x < 80 else ring(x, y, 32, 96, 80))
+PYTHON
+
+"$program" "$root/rings" "$root/others" "$root/rings.yml" 32x32 | tee "$root/out"
+grep -qx 'training: 24 objects, 144 other windows' "$root/out"
+grep -qx 'held out: 6 objects, 36 other windows' "$root/out"
+grep -qx 'precision 1.000 recall 1.000' "$root/out"
+
+gst-launch-1.0 -q filesrc location="$root/scene/scene.pgm" ! decodebin ! videoconvert ! \
+  cudahog model-location="$root/rings.yml" label=ring scale-step=1 win-stride=4 group-threshold=1 display=false ! \
+  cudavisionjson location="$root/found.jsonl" ! fakesink
+"$python" - "$root/found.jsonl" <<'PYTHON'
+import json, sys
+
+regions = json.loads(open(sys.argv[1]).readline())["regions"]
+print(regions)
+assert len(regions) == 2 and all(r["type"] == "ring" and r["score"] > 0 for r in regions)
+for x, y in (40, 24), (96, 80):
+    assert any(abs(r["x"] - x) <= 6 and abs(r["y"] - y) <= 6 for r in regions), (x, y)
+PYTHON
+
+"$program" --people "$root/people.xml" | grep -q '3780 weights for windows of 64x128'
+gst-launch-1.0 -q videotestsrc num-buffers=1 ! cudahog model-location="$root/people.xml" ! fakesink
+
+# fails WORDS ARGUMENT...: the program ends in an error that says them.
+fails() {
+  local words=$1
+  shift
+  ! "$program" "$@" 2>"$root/error" >/dev/null || { echo "no error: $*" >&2; return 1; }
+  grep -q -- "$words" "$root/error"
+}
+fails usage
+fails usage "$root/rings" "$root/others" "$root/m.yml" big
+fails 'whole number of cells' "$root/rings" "$root/others" "$root/m.yml" 30x32
+fails 'two pictures' "$root/scene" "$root/others" "$root/m.yml"
+fails 'no picture holds a window' "$root/rings" "$root/others" "$root/m.yml" 128x128
+echo nothing >"$root/rings/00.pgm"
+fails '00.pgm' "$root/rings" "$root/others" "$root/m.yml"

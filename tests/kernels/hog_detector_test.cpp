@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// HOG's detector against cv::HOGDescriptor::detectMultiScale, hit by hit and box by box, against its
+// definition, and at its limits, on every backend.
+#include <functional>
+#include <limits>
+
+#include <opencv2/imgproc.hpp>
+
+#include "hog/detector_rules.h"
+#include "kernels/hog_definition.h"
+#include "support/budget.h"
+
+namespace {
+
+using namespace cudavision::test;
+using cudavision::HogBox;
+using cudavision::HogBoxCount;
+using cudavision::HogModel;
+using cudavision::HogParams;
+using cudavision::HogSearch;
+using cudavision::HogThresholds;
+using cudavision::Size;
+
+// Of scores: a thousand products of numbers of at most 1 whose errors mostly cancel.
+constexpr double kScoreTolerance = 1e-4;
+
+class HogDetector : public BackendTest {
+ protected:
+  struct Found {
+    std::vector<HogBox> boxes;
+    int hits = 0;
+  };
+  Found detect(const HogImage &image, const HogModel &model, const HogSearch &search,
+               const HogThresholds &thresholds, const Placement &placement = kTight) const {
+    const HogTestPicture picture(execution(), image, placement);
+    TestImage<HogBox> boxes(execution(), Size{cudavision::kMaxHogHits, 1}, kTight);
+    TestImage<HogBoxCount> count(execution(), Size{1, 1}, kTight);
+    std::unique_ptr<cudavision::HogDetector> detector;
+    EXPECT_TRUE(
+        succeeds(make_hog_detector(execution(), image.size(), image.channels, model, search, &detector)));
+    if (!detector) return {};
+    EXPECT_TRUE(
+        succeeds(detector->run(picture.picture(), thresholds, {boxes.view().data, count.view().data})));
+    finish(execution());
+    const HogBoxCount counted = count.download().pixels()[0];
+    Found found{boxes.download().pixels(), counted.hits};
+    found.boxes.resize(static_cast<std::size_t>(counted.listed));
+    picture.expect_guards();
+    return found;
+  }
+};
+CUDAVISION_TEST_ON_EVERY_BACKEND(HogDetector);
+
+HogModel people() {
+  HogModel model;
+  model.weights = cv::HOGDescriptor::getDefaultPeopleDetector();
+  model.bias = model.weights.back();
+  model.weights.pop_back();
+  return model;
+}
+
+// A model of small windows, whose scores are about 0 in noise.
+HogModel small_model(unsigned seed, Size window = {16, 24}) {
+  HogModel model;
+  model.params.cell = {4, 4}, model.params.block = {8, 8}, model.params.stride = {4, 4};
+  model.window = window;
+  std::size_t count = 0;
+  EXPECT_TRUE(succeeds(hog_weight_count(model.params, window, &count)));
+  Random random(seed);
+  for (std::size_t i = 0; i < count; ++i)
+    model.weights.push_back(static_cast<float>(random.byte() - 127.5) / 500);
+  model.bias = 0.125f;
+  return model;
+}
+
+// --- OpenCV ---
+
+struct OpenCvFound {
+  std::vector<cv::Rect> boxes;
+  std::vector<double> scores;
+};
+OpenCvFound opencv_detect(const HogImage &image, const HogModel &model, const HogSearch &search,
+                          const HogThresholds &thresholds) {
+  cv::HOGDescriptor hog = opencv_hog(model.params, model.window);
+  std::vector<float> weights = model.weights;
+  weights.push_back(model.bias);
+  hog.setSVMDetector(weights);
+  OpenCvFound found;
+  const int threads = cv::getNumThreads();
+  cv::setNumThreads(1);  // which keeps the scales in order
+  hog.detectMultiScale(bgr_mat(image), found.boxes, found.scores, thresholds.hit,
+                       {search.win_stride, search.win_stride}, {}, search.scale_step, thresholds.group,
+                       false);
+  cv::setNumThreads(threads);
+  return found;
+}
+
+testing::AssertionResult same_boxes(const std::vector<HogBox> &boxes, const OpenCvFound &expected) {
+  if (boxes.size() != expected.boxes.size())
+    return testing::AssertionFailure() << boxes.size() << " boxes instead of " << expected.boxes.size();
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    const HogBox &box = boxes[i];
+    if (cv::Rect(box.x, box.y, box.width, box.height) != expected.boxes[i] ||
+        !(std::abs(box.score - expected.scores[i]) <= kScoreTolerance))
+      return testing::AssertionFailure()
+             << "box " << i << ": " << box.x << ", " << box.y << ", " << box.width << ", " << box.height
+             << " " << box.score << " instead of " << expected.boxes[i] << " " << expected.scores[i];
+  }
+  return testing::AssertionSuccess();
+}
+
+// No score lies so near to the threshold that it may fall on either side.
+double clear_threshold(const HogImage &image, const HogModel &model, const HogSearch &search, double wanted) {
+  const OpenCvFound all = opencv_detect(image, model, search, {-100, 0});
+  const auto near = [&](double t) {
+    return std::any_of(all.scores.begin(), all.scores.end(),
+                       [t](double s) { return std::abs(s - t) < kScoreTolerance; });
+  };
+  while (near(wanted)) wanted += 2 * kScoreTolerance;
+  return wanted;
+}
+
+void expect_opencv(const std::function<std::vector<HogBox>(const HogThresholds &)> &detect,
+                   const HogImage &image, const HogModel &model, const HogSearch &search, double threshold,
+                   std::size_t least) {
+  const double hit = clear_threshold(image, model, search, threshold);
+  for (const int group : {0, 1, 2}) {
+    const OpenCvFound expected = opencv_detect(image, model, search, {hit, group});
+    if (group == 0) {
+      EXPECT_GE(expected.boxes.size(), least) << "the test finds too little";
+    }
+    ASSERT_TRUE(same_boxes(detect({hit, group}), expected)) << "group " << group << " threshold " << hit;
+  }
+}
+
+TEST_P(HogDetector, every_hit_and_box_is_that_of_opencv) {
+  unsigned seed = 0;
+  for (const int win_stride : {4, 8, 2, 6})
+    for (const double step : {1.05, 1.3, 1.0})
+      for (const int channels : {1, 3}) {
+        ++seed;
+        const Size size = kEmulated ? Size{43, 38} : Size{99, 71};
+        SCOPED_TRACE(testing::Message()
+                     << "stride " << win_stride << " step " << step << " channels " << channels);
+        HogSearch search;
+        search.scale_step = step, search.win_stride = win_stride;
+        const HogImage image{smooth_noise({size.width * channels, size.height}, 2, seed), channels};
+        const HogModel model = small_model(seed);
+        expect_opencv(
+            [&](const HogThresholds &t) {
+              return detect(image, model, search, t, kPlacements[seed % 5]).boxes;
+            },
+            image, model, search, !kEmulated && win_stride < 8 ? 0.3 : -0.4, 1);
+      }
+}
+
+TEST_P(HogDetector, people_of_a_video_are_those_of_opencv) {
+  for (const int frame : {0, 100})
+    for (const int channels : {3, 1}) {
+      if (kEmulated && (frame == 0 || channels == 1)) continue;
+      const Photo &photo = channels == 1 ? gray_photo("vtest.avi", frame) : rgb_photo("vtest.avi", frame);
+      if (!photo.ok()) GTEST_SKIP() << photo.why_not;
+      SCOPED_TRACE(testing::Message() << "frame " << frame << " channels " << channels);
+      HogImage image{photo.pixels, channels};
+      if (kEmulated) image = image.part({310, 140, 112, 172});
+      for (const bool gamma : {true, false}) {
+        if (!gamma && frame != 0) continue;
+        HogModel model = people();
+        model.params.gamma = gamma;
+        expect_opencv([&](const HogThresholds &t) { return detect(image, model, {}, t).boxes; }, image, model,
+                      {}, kEmulated ? -4 : 0, kEmulated ? 1 : 20);
+      }
+    }
+}
+
+// --- the definition ---
+
+TEST_P(HogDetector, scores_of_one_scale_equal_the_definition) {
+  const HogModel model = small_model(7);
+  for (const auto variant : {cudavision::HogVariant::opencv, cudavision::HogVariant::ghog}) {
+    HogModel of_variant = model;
+    of_variant.params.variant = variant;
+    HogSearch search;
+    search.scale_step = 1, search.win_stride = 4;
+    const HogImage image = noise_image({37, 33}, 3, 11);
+    const std::vector<double> blocks = hog_definition(image, of_variant.params);
+    const auto found = detect(image, of_variant, search, {-1000, 0});
+    const int cols = (37 - 8) / 4 + 1, length = 36;
+    std::size_t at = 0;
+    for (int y = 0; y + 24 <= 33; y += 4)
+      for (int x = 0; x + 16 <= 37; x += 4, ++at) {
+        double score = of_variant.bias;
+        const float *weight = of_variant.weights.data();
+        for (int i = 0; i < 3; ++i)
+          for (int j = 0; j < 5; ++j)
+            for (int k = 0; k < length; ++k)
+              score +=
+                  *weight++ * blocks[static_cast<std::size_t>(((y / 4 + j) * cols + x / 4 + i) * length + k)];
+        ASSERT_LT(at, found.boxes.size());
+        const HogBox &box = found.boxes[at];
+        EXPECT_EQ(box.x, x);
+        EXPECT_EQ(box.y, y);
+        EXPECT_NEAR(box.score, score, kScoreTolerance);
+      }
+    EXPECT_EQ(found.boxes.size(), at);
+    EXPECT_EQ(found.hits, static_cast<int>(at));
+  }
+}
+
+TEST(HogGrouping, groups_are_those_of_opencv) {
+  Random random(3);
+  const cv::HOGDescriptor hog;
+  for (int trial = 0; trial < 300; ++trial) {
+    std::vector<HogBox> hits;
+    std::vector<cv::Rect> boxes;
+    std::vector<double> scores;
+    for (int i = random.below(60); i >= 0; --i) {
+      const int width = 40 + random.below(30) + 60 * random.below(2);
+      hits.push_back({random.below(90), random.below(90), width, width * 2 + random.below(9),
+                      static_cast<float>(random.byte()) / 64});
+      boxes.emplace_back(hits.back().x, hits.back().y, width, hits.back().height);
+      scores.push_back(hits.back().score);
+    }
+    const int threshold = 1 + trial % 5;
+    hog.groupRectangles(boxes, scores, threshold, 0.2);
+    ASSERT_TRUE(same_boxes(cudavision::hog::group_hits(hits, threshold), {boxes, scores})) << trial;
+  }
+}
+
+TEST(HogResize, taps_are_those_of_opencv) {
+  for (const auto &[from, to] :
+       {std::pair{100, 95}, {100, 50}, {99, 7}, {16, 16}, {640, 333}, {5, 1}, {1, 1}}) {
+    cv::Mat source(1, from, CV_8U), target;
+    for (int i = 0; i < from; ++i) source.at<std::uint8_t>(i) = static_cast<std::uint8_t>(i * 77);
+    cv::resize(source, target, {to, 1}, 0, 0, cv::INTER_LINEAR_EXACT);
+    const std::vector<std::int32_t> taps = cudavision::hog::resize_taps(from, to);
+    ASSERT_EQ(taps.size(), static_cast<std::size_t>(to));
+    for (int i = 0; i < to; ++i) {
+      const int first = cudavision::hog::first_of_tap(taps[static_cast<std::size_t>(i)]),
+                share = cudavision::hog::share_of_tap(taps[static_cast<std::size_t>(i)]);
+      const int next = std::min(first + 1, from - 1);
+      const int sum = source.at<std::uint8_t>(first) * (256 - share) + source.at<std::uint8_t>(next) * share;
+      EXPECT_EQ((sum * 256 + 32768) >> 16, target.at<std::uint8_t>(i)) << from << " to " << to << " at " << i;
+    }
+  }
+}
+
+// --- limits ---
+
+TEST_P(HogDetector, pictures_smaller_than_a_window_hold_nothing) {
+  for (const Size size : {Size{1, 1}, Size{15, 40}, Size{40, 23}}) {
+    const auto found = detect(noise_image(size, 1, 1), small_model(1), {}, {-1000, 0});
+    EXPECT_EQ(found.boxes.size(), 0u);
+    EXPECT_EQ(found.hits, 0);
+  }
+}
+
+TEST_P(HogDetector, of_too_many_hits_the_first_ones_count) {
+  HogModel model = small_model(1, {8, 8});
+  model.params.cell = model.params.block = {8, 8}, model.params.stride = {1, 1}, model.params.bins = 1;
+  model.weights = {0.0f};
+  HogSearch search;
+  search.win_stride = 1, search.scale_step = 1;
+  const auto found = detect(noise_image({80, 70}, 1, 1), model, search, {0.125, 0});
+  EXPECT_EQ(found.hits, 73 * 63);
+  ASSERT_EQ(found.boxes.size(), static_cast<std::size_t>(cudavision::kMaxHogHits));
+  for (int i = 0; i < cudavision::kMaxHogHits; ++i)
+    ASSERT_EQ(found.boxes[static_cast<std::size_t>(i)], (HogBox{i % 73, i / 73, 8, 8, 0.125f})) << i;
+}
+
+TEST_P(HogDetector, scales_outside_of_the_limits_do_not_count) {
+  HogSearch search;
+  search.scale_step = 1.25, search.win_stride = 8;
+  const HogImage image = noise_image({64, 64}, 1, 1);
+  const auto widths = [&](double least, double most) {
+    search.min_scale = least, search.max_scale = most;
+    std::vector<int> all;
+    for (const HogBox &box : detect(image, small_model(2), search, {-1000, 0}).boxes)
+      if (all.empty() || all.back() != box.width) all.push_back(box.width);
+    return all;
+  };
+  EXPECT_EQ(widths(1, 0), (std::vector<int>{16, 20, 25, 31, 39}));
+  EXPECT_EQ(widths(1.2, 0), (std::vector<int>{20, 25, 31, 39}));
+  EXPECT_EQ(widths(1, 1.25), (std::vector<int>{16, 20}));
+  EXPECT_EQ(widths(1.3, 1.4), (std::vector<int>{}));
+}
+
+TEST(HogModel, what_is_out_of_range_is_refused) {
+  const auto refuses = [](auto change) {
+    HogModel model = small_model(1);
+    change(model);
+    return refused(validate(model));
+  };
+  EXPECT_TRUE(succeeds(validate(small_model(1))));
+  EXPECT_TRUE(refuses([](HogModel &m) { m.window = {17, 24}; }));
+  EXPECT_TRUE(refuses([](HogModel &m) { m.window = {4, 24}; }));
+  EXPECT_TRUE(refuses([](HogModel &m) { m.window = {16, 2408}; }));
+  EXPECT_TRUE(refuses([](HogModel &m) { m.levels = 0; }));
+  EXPECT_TRUE(refuses([](HogModel &m) { m.levels = 257; }));
+  EXPECT_TRUE(refuses([](HogModel &m) { m.weights.pop_back(); }));
+  EXPECT_TRUE(refuses([](HogModel &m) { m.weights.push_back(0); }));
+  EXPECT_TRUE(refuses([](HogModel &m) { m.weights[5] = std::numeric_limits<float>::quiet_NaN(); }));
+  EXPECT_TRUE(refuses([](HogModel &m) { m.bias = std::numeric_limits<float>::infinity(); }));
+  EXPECT_TRUE(refuses([](HogModel &m) { m.params.bins = 0; }));
+}
+
+TEST(HogSearch, what_is_out_of_range_is_refused) {
+  const auto refuses = [](auto change) {
+    HogSearch search;
+    change(search);
+    return refused(validate(search));
+  };
+  EXPECT_TRUE(succeeds(validate(HogSearch{})));
+  EXPECT_TRUE(refuses([](HogSearch &s) { s.scale_step = 0.99; }));
+  EXPECT_TRUE(refuses([](HogSearch &s) { s.scale_step = std::numeric_limits<double>::quiet_NaN(); }));
+  EXPECT_TRUE(refuses([](HogSearch &s) { s.min_scale = 0.5; }));
+  EXPECT_TRUE(refuses([](HogSearch &s) { s.min_scale = 3, s.max_scale = 2; }));
+  EXPECT_TRUE(refuses([](HogSearch &s) { s.win_stride = 0; }));
+  EXPECT_TRUE(refuses([](HogSearch &s) { s.win_stride = 513; }));
+}
+
+#if CUDAVISION_EMULATED
+TEST_P(HogDetector, a_frame_costs_four_launches) {
+  const HogImage image = noise_image({40, 40}, 3, 2);
+  const HogTestPicture picture(execution(), image);
+  TestImage<HogBox> boxes(execution(), Size{cudavision::kMaxHogHits, 1}, kTight);
+  TestImage<HogBoxCount> count(execution(), Size{1, 1}, kTight);
+  std::unique_ptr<cudavision::HogDetector> detector;
+  ASSERT_TRUE(succeeds(make_hog_detector(execution(), image.size(), 3, small_model(1), {}, &detector)));
+  for (int frame = 0; frame < 2; ++frame) {
+    const Budget budget;
+    ASSERT_TRUE(succeeds(detector->run(picture.picture(), {}, {boxes.view().data, count.view().data})));
+    budget.expect_launches_alone(4);
+    finish(execution());
+  }
+}
+#endif
+
+}  // namespace

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Boxes and stars of orientations as primitives, on every backend.
+#include "hog/hog_primitives.h"
+
+#include <map>
+
+#include "kernels/hog_definition.h"
+
+namespace {
+
+using namespace cudavision::test;
+using cudavision::Color;
+using cudavision::HogBox;
+using cudavision::HogBoxCount;
+using cudavision::HogNorm;
+using cudavision::HogParams;
+using cudavision::HogShape;
+using cudavision::HogStyle;
+using cudavision::Primitive;
+using cudavision::Size;
+
+bool same_primitive(const Primitive &a, const Primitive &b) {
+  return a.kind == b.kind && a.line_width == b.line_width && a.color == b.color && a.x0 == b.x0 &&
+         a.y0 == b.y0 && a.x1 == b.x1 && a.y1 == b.y1;
+}
+
+class HogPrimitives : public BackendTest {
+ protected:
+  std::vector<Primitive> stars(const std::vector<float> &numbers, const HogShape &shape,
+                               const HogParams &params, const HogStyle &style) const {
+    HostImage<float> host(Size{static_cast<int>(numbers.size()), 1});
+    host.pixels() = numbers;
+    const TestImage<float> blocks(execution(), host, kTight);
+    const TestImage<Primitive> lines(execution(), Size{static_cast<int>(star_line_count(shape, params)), 1},
+                                     kTight);
+    EXPECT_TRUE(succeeds(
+        make_star_primitives(execution(), blocks.view().data, shape, params, style, lines.view().data)));
+    finish(execution());
+    return lines.download().pixels();
+  }
+};
+CUDAVISION_TEST_ON_EVERY_BACKEND(HogPrimitives);
+
+TEST_P(HogPrimitives, boxes_become_outlines) {
+  HostImage<HogBox> host(Size{3, 1});
+  host.pixels() = {{5, 6, 20, 30, 1.5f}, {0, 0, 1, 1, 0.5f}, {7, 8, 9, 10, 0.1f}};
+  const TestImage<HogBox> boxes(execution(), host, kTight);
+  HostImage<HogBoxCount> counted(Size{1, 1});
+  counted.at(0, 0) = {2, 9};
+  const TestImage<HogBoxCount> count(execution(), counted, kTight);
+  const HogStyle style{100, 50, 3, {{1, 2, 3}, 200}};
+  for (const int capacity : {3, 1}) {
+    const TestImage<Primitive> lines(execution(), Size{3, 1}, kTight);
+    const std::vector<Primitive> before = lines.download().pixels();
+    ASSERT_TRUE(succeeds(make_box_primitives(execution(), {boxes.view().data, count.view().data}, capacity,
+                                             style, lines.view().data)));
+    finish(execution());
+    const std::vector<Primitive> made = lines.download().pixels();
+    EXPECT_TRUE(same_primitive(made[0],
+                               make_primitive(Primitive::Kind::rectangle, 3, style.color, 105, 56, 124, 85)));
+    const Primitive second = make_primitive(Primitive::Kind::rectangle, 3, style.color, 100, 50, 100, 50);
+    EXPECT_EQ(same_primitive(made[1], second), capacity == 3);
+    EXPECT_TRUE(same_primitive(made[2], before[2])) << "it is not listed";
+  }
+  HogStyle wrong = style;
+  wrong.line_width = 256;
+  EXPECT_TRUE(refused(make_box_primitives(execution(), {nullptr, nullptr}, 0, wrong, nullptr)));
+  wrong.line_width = 0;
+  EXPECT_TRUE(refused(make_star_primitives(execution(), nullptr, {1, 1, 36}, {}, wrong, nullptr)));
+}
+
+// What is to be seen of the stars, weakest first, from loops over the blocks' cells.
+std::vector<Primitive> defined_stars(const std::vector<float> &numbers, const HogShape &shape,
+                                     const HogParams &p, const HogStyle &style) {
+  const int cells_x = p.block.width / p.cell.width, cells_y = p.block.height / p.cell.height;
+  std::map<std::pair<int, int>, std::pair<std::vector<double>, int>>
+      cells;  // by row and column: sums, and blocks
+  std::size_t at = 0;
+  for (int row = 0; row < shape.rows; ++row)
+    for (int col = 0; col < shape.cols; ++col)
+      for (int cx = 0; cx < cells_x; ++cx)
+        for (int cy = 0; cy < cells_y; ++cy) {
+          const int x = col * p.stride.width, y = row * p.stride.height;
+          const bool aligned = x % p.cell.width == 0 && y % p.cell.height == 0;
+          auto *cell = aligned ? &cells[{y / p.cell.height + cy, x / p.cell.width + cx}] : nullptr;
+          if (cell != nullptr) cell->first.resize(static_cast<std::size_t>(p.bins)), ++cell->second;
+          for (std::size_t bin = 0; bin < static_cast<std::size_t>(p.bins); ++bin, ++at)
+            if (cell != nullptr) cell->first[bin] += numbers[at];
+        }
+  std::vector<Primitive> all;
+  for (const auto &[place, cell] : cells) {
+    std::vector<Primitive> star;
+    for (int bin = 0; bin < p.bins; ++bin) {
+      const double mean = cell.first[static_cast<std::size_t>(bin)] / cell.second;
+      const double unit = 3 / (p.norm == HogNorm::l1 ? shape.length : std::sqrt(shape.length));
+      Color color = style.color;
+      color.alpha = static_cast<std::uint8_t>(std::min(1.0, mean / unit) * style.color.alpha + 0.5);
+      if (color.alpha == 0) continue;
+      const double angle =
+          ((bin + 0.5) / p.bins * (p.signed_gradient ? 2 : 1) + 0.5) * std::numbers::pi;  // of the edge
+      const int reach = (std::min(p.cell.width, p.cell.height) - 1) / 2;
+      const int dx = static_cast<int>(std::lround(reach * std::cos(angle))),
+                dy = static_cast<int>(std::lround(reach * std::sin(angle)));
+      const int x = style.origin_x + place.second * p.cell.width + p.cell.width / 2,
+                y = style.origin_y + place.first * p.cell.height + p.cell.height / 2;
+      star.push_back(make_primitive(Primitive::Kind::line, style.line_width, color,
+                                    p.signed_gradient ? x : x - dx, p.signed_gradient ? y : y - dy, x + dx,
+                                    y + dy));
+    }
+    std::stable_sort(star.begin(), star.end(),
+                     [](const Primitive &a, const Primitive &b) { return a.color.alpha < b.color.alpha; });
+    all.insert(all.end(), star.begin(), star.end());
+  }
+  return all;
+}
+
+TEST_P(HogPrimitives, stars_show_the_means_of_each_cell) {
+  std::vector<HogParams> all(5);
+  all[1].signed_gradient = true, all[1].bins = 18;
+  all[2].norm = HogNorm::l1, all[2].stride = {16, 16};
+  all[3].cell = {6, 8}, all[3].block = {18, 8}, all[3].stride = {6, 4};
+  all[4].stride = {5, 8};  // few blocks begin on a cell's border
+  unsigned seed = 1;
+  for (const HogParams &params : all) {
+    SCOPED_TRACE(testing::Message() << params);
+    const HogImage image = noise_image({53, 45}, 1, seed++);
+    HogShape shape;
+    ASSERT_TRUE(succeeds(hog_shape(image.size(), params, &shape)));
+    // Quarters of a 64th, so that sums are exact and no mean lies between two opacities by its rounding
+    // alone.
+    std::vector<float> numbers = run_hog(execution(), image, params);
+    for (float &number : numbers) number = std::round(number * 256) / 256;
+    const HogStyle style{3, 4, 2, {{9, 8, 7}, 250}};
+    std::vector<Primitive> seen;
+    for (const Primitive &line : stars(numbers, shape, params, style)) {
+      if (line.color.alpha > 0)
+        seen.push_back(line);
+      else
+        EXPECT_TRUE(same_primitive(line, hidden_primitive(line.color)));
+    }
+    const std::vector<Primitive> expected = defined_stars(numbers, shape, params, style);
+    ASSERT_EQ(seen.size(), expected.size());
+    EXPECT_GT(seen.size(), 20u);
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      EXPECT_NEAR(seen[i].color.alpha, expected[i].color.alpha, 1) << i;
+      Primitive line = seen[i];
+      line.color.alpha = expected[i].color.alpha;
+      EXPECT_TRUE(same_primitive(line, expected[i])) << i;
+    }
+  }
+}
+
+}  // namespace

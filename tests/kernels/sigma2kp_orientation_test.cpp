@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The orientation of keypoints against its definition, at every edge of a bin and at the picture's border.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "kernels/sigma2kp_room.h"
+
+namespace {
+
+using namespace cudavision::test;
+using cudavision::GradientOperator;
+using cudavision::GradientWeight;
+using cudavision::Sigma2Keypoint;
+using cudavision::Sigma2KpParams;
+using cudavision::Size;
+
+class Sigma2Orientation : public BackendTest {};
+CUDAVISION_TEST_ON_EVERY_BACKEND(Sigma2Orientation);
+
+Sigma2KpParams oriented(int side, int bins, GradientOperator op = GradientOperator::sobel,
+                        GradientWeight weight = GradientWeight::count) {
+  Sigma2KpParams p;
+  p.max_keypoints = 1000;
+  p.orientation = true, p.orientation_window = side, p.orientation_bins = bins, p.op = op, p.weight = weight;
+  return p;
+}
+
+// Many keypoints, of which some squares leave the picture on every side.
+TEST_P(Sigma2Orientation, every_window_equals_the_definition) {
+  const Picture picture = smooth_noise(kEmulated ? Size{60, 45} : Size{110, 80}, 1, 1);
+  for (const int side : {2, 3, 15, 16, 17, 64})
+    for (const int window : {5, 6}) {
+      Sigma2KpParams params = oriented(side, 36);
+      params.window = window, params.tau = 1.9;
+      ASSERT_TRUE(equals_definition(execution(), picture, params));
+    }
+}
+
+TEST_P(Sigma2Orientation, every_number_of_bins_equals_the_definition) {
+  const Picture picture = noise({60, 40}, 2);
+  Sigma2Room room(execution(), picture.size());
+  for (int bins = 1; bins <= 360; bins += bins < 10 ? 1 : kEmulated ? 35 : 5) {
+    const Sigma2KpParams params = oriented(16, bins);
+    ASSERT_TRUE(same_keypoints(room.run(picture, params), definition(picture, params))) << params;
+  }
+}
+
+TEST_P(Sigma2Orientation, every_operator_and_weight_equals_the_definition) {
+  const Picture picture = noise({60, 40}, 3);
+  for (const GradientOperator op : kOperators)
+    for (const GradientWeight weight :
+         {GradientWeight::count, GradientWeight::magnitude, GradientWeight::sqrt_magnitude})
+      ASSERT_TRUE(equals_definition(execution(), picture, oriented(16, 36, op, weight)));
+}
+
+// The largest weights that a histogram can hold.
+TEST_P(Sigma2Orientation, largest_weights_do_not_overflow) {
+  const Picture picture = half_plane({80, 80}, 41, 40, 1, 0, 0, 255);
+  Picture marked = picture;
+  for (int i = 0; i < 6; ++i) marked.at(20 + 8 * i, 30) ^= 1, marked.at(21 + 7 * i, 47) ^= 1;
+  ASSERT_TRUE(equals_definition(execution(), marked,
+                                oriented(64, 1, GradientOperator::scharr, GradientWeight::magnitude)));
+  const Picture stripes = noise({80, 80}, 4);
+  ASSERT_TRUE(equals_definition(execution(), stripes,
+                                oriented(64, 1, GradientOperator::scharr, GradientWeight::magnitude)));
+}
+
+// Blocks of one direction (dx, dy) around a keypoint: the picture is bright along it. At multiples of 45
+// degrees the direction lies on an edge of bins and belongs to the later one.
+TEST_P(Sigma2Orientation, ramp_has_the_bin_of_its_direction) {
+  const Size size{40, 40};
+  Sigma2Room room(execution(), size);
+  constexpr int kDirections[][2] = {{1, 0},  {1, 1}, {0, 1}, {-1, 1}, {-1, 0}, {-1, -1}, {0, -1},
+                                    {1, -1}, {2, 1}, {1, 2}, {-2, 1}, {-1, 2}, {3, 1},   {1, -3}};
+  for (const auto &[dx, dy] : kDirections)
+    for (const int bins : {1, 2, 3, 4, 7, 8, 9, 36, 72, 360}) {
+      Picture picture(size);
+      for (int y = 0; y < size.height; ++y)
+        for (int x = 0; x < size.width; ++x)
+          picture.at(x, y) = static_cast<std::uint8_t>(128 + (dx * (x - 20) + dy * (y - 20)));
+      picture.at(20, 20) = static_cast<std::uint8_t>(picture.at(20, 20) + 3);  // what makes a keypoint
+      const Sigma2KpParams params = oriented(16, bins, GradientOperator::central);
+      const FoundKeypoints found = room.run(picture, params);
+      ASSERT_TRUE(same_keypoints(found, definition(picture, params)));
+      for (const Sigma2Keypoint &k : found.keypoints)
+        EXPECT_EQ(k.orientation, defined_bin(dx, dy, bins)) << dx << ", " << dy << " of " << bins;
+      ASSERT_GT(found.keypoints.size(), 0u) << dx << ", " << dy;
+    }
+}
+
+// A bar with a bright pixel in its middle: as many gradients on its left side as on its right one.
+TEST_P(Sigma2Orientation, first_of_equal_bins_counts) {
+  Picture picture({37, 40});
+  for (int y = 0; y < 40; ++y)
+    for (int x = 0; x < 37; ++x) picture.at(x, y) = x >= 15 && x <= 21 ? 200 : 50;
+  picture.at(18, 20) = 255;
+  Sigma2Room room(execution(), picture.size());
+  Sigma2KpParams params = oriented(15, 36, GradientOperator::central);
+  params.definition = cudavision::Sigma2Definition::dense;
+  params.window = params.cell = 3;
+  const FoundKeypoints found = room.run(picture, params);
+  ASSERT_TRUE(same_keypoints(found, definition(picture, params)));
+  int centered = 0;
+  for (const Sigma2Keypoint &k : found.keypoints)
+    if (k.x == 17) {
+      EXPECT_EQ(k.orientation, 0) << "and not 18";
+      ++centered;
+    }
+  EXPECT_GT(centered, 0);
+}
+
+TEST_P(Sigma2Orientation, keypoint_without_gradient_has_none) {
+  // The central differences of a checkerboard of single pixels are 0; a variance there is, and it changes
+  // where the two levels of its pixels change.
+  Picture picture({60, 40});
+  for (int y = 0; y < 40; ++y)
+    for (int x = 0; x < 60; ++x) picture.at(x, y) = (x + y) % 2 == 0 ? 90 : 30;
+  for (int y = 18; y < 40; ++y)
+    for (int x = 0; x < 60; ++x) picture.at(x, y) = (x + y) % 2 == 0 ? 90 : 34;
+  const Sigma2KpParams params = oriented(2, 36, GradientOperator::central);
+  Sigma2Room room(execution(), picture.size());
+  FoundKeypoints found = room.run(picture, params);
+  ASSERT_TRUE(same_keypoints(found, definition(picture, params)));
+  const Picture dots = [] {
+    Picture p({60, 40});
+    for (int i = 0; i < 5; ++i) p.at(8 + 9 * i, 20) = 200;
+    return p;
+  }();
+  Sigma2KpParams wide = params;
+  wide.tau = 1.99, wide.definition = cudavision::Sigma2Definition::dense;
+  found = room.run(dots, wide);
+  ASSERT_TRUE(same_keypoints(found, definition(dots, wide)));
+  const auto none = std::count_if(found.keypoints.begin(), found.keypoints.end(),
+                                  [](const auto &k) { return k.orientation == cudavision::kNoOrientation; });
+  EXPECT_GT(none, 0);
+  EXPECT_LT(none, static_cast<long>(found.keypoints.size()));
+}
+
+TEST_P(Sigma2Orientation, quarter_turn_of_the_picture_turns_orientations_by_a_quarter) {
+  const Picture picture = smooth_noise({61, 61}, 1, 5);
+  Picture turned({61, 61});  // x to y, y to -x
+  for (int y = 0; y < 61; ++y)
+    for (int x = 0; x < 61; ++x) turned.at(60 - y, x) = picture.at(x, y);
+  Sigma2KpParams params = oriented(15, 36, GradientOperator::sobel, GradientWeight::magnitude);
+  params.definition = cudavision::Sigma2Definition::dense;  // the same set, turned, where squares are odd
+  params.cell = 5, params.tau = 1;
+  Sigma2Room room(execution(), picture.size());
+  const FoundKeypoints a = room.run(picture, params), b = room.run(turned, params);
+  ASSERT_EQ(a.found, b.found);
+  EXPECT_GT(a.found, 50);
+  int compared = 0, turned_by_a_quarter = 0;
+  for (const Sigma2Keypoint &k : a.keypoints)
+    for (const Sigma2Keypoint &t : b.keypoints) {
+      if (t.x != 56 - k.y || t.y != k.x) continue;
+      ++compared;
+      turned_by_a_quarter += t.orientation == (k.orientation + 9) % 36;
+    }
+  EXPECT_EQ(compared, a.found);
+  // All but angles on the edge of a bin, which is half-open, and ties, of which the first counts.
+  EXPECT_GT(turned_by_a_quarter, a.found * 9 / 10);
+}
+
+}  // namespace

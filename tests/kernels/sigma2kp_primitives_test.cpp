@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Keypoints as primitives, on every backend.
+#include <cstring>
+
+#include "kernels/sigma2kp_room.h"
+#include "sigma2kp/point_primitives.h"
+#include "support/budget.h"
+
+namespace {
+
+using namespace cudavision::test;
+using cudavision::kNoOrientation;
+using cudavision::PointStyle;
+using cudavision::Primitive;
+using cudavision::Sigma2Keypoint;
+using cudavision::Size;
+
+class Sigma2Primitives : public BackendTest {};
+CUDAVISION_TEST_ON_EVERY_BACKEND(Sigma2Primitives);
+
+constexpr int kPrimitiveBytes = sizeof(Primitive);
+
+// A list, and room for its primitives, in the backend's memory.
+class List {
+ public:
+  List(const cudavision::Execution &execution, const Keypoints &keypoints, int listed)
+      : execution_(execution),
+        keypoints_(execution, words_of(keypoints), kTight),
+        count_(execution, counts(listed), kTight),
+        primitives_(execution, Size{kPrimitiveBytes, 2 * static_cast<int>(keypoints.size())}, kTight),
+        drawn_(execution, Size{1, 1}, kTight) {}
+
+  cudavision::Status make(int capacity, const PointStyle &style) {
+    return make_point_primitives(execution_, view(), capacity, style,
+                                 reinterpret_cast<Primitive *>(primitives_.view().data), drawn_.view().data);
+  }
+  int drawn() const { return drawn_.download().at(0, 0); }
+  Picture bytes() const { return primitives_.download(); }
+  Primitive primitive(int i) const {
+    Primitive primitive;
+    std::memcpy(&primitive, primitives_.download().row(i), sizeof primitive);
+    return primitive;
+  }
+
+ private:
+  cudavision::Sigma2List view() const {
+    return {reinterpret_cast<Sigma2Keypoint *>(keypoints_.view().data),
+            reinterpret_cast<cudavision::Sigma2Count *>(count_.view().data)};
+  }
+  static HostImage<std::uint64_t> words_of(const Keypoints &keypoints) {
+    HostImage<std::uint64_t> words({2, static_cast<int>(keypoints.size())});
+    std::memcpy(words.row(0), keypoints.data(), keypoints.size() * sizeof(Sigma2Keypoint));
+    return words;
+  }
+  static HostImage<std::uint32_t> counts(int listed) {
+    HostImage<std::uint32_t> words({2, 1});
+    words.at(0, 0) = static_cast<std::uint32_t>(listed);
+    return words;
+  }
+
+  cudavision::Execution execution_;
+  TestImage<std::uint64_t> keypoints_;
+  TestImage<std::uint32_t> count_;
+  TestImage<std::uint8_t> primitives_;
+  TestImage<int> drawn_;
+};
+
+void expect_primitive(const Primitive &p, Primitive::Kind kind, int line_width, std::vector<int> ends) {
+  EXPECT_EQ(p.kind, kind);
+  EXPECT_EQ(p.line_width, line_width);
+  EXPECT_EQ((std::vector<int>{p.x0, p.y0, p.x1, p.y1}), ends);
+}
+
+TEST_P(Sigma2Primitives, crosses_and_lines_lie_at_the_windows_centres) {
+  List list(execution(), {{1, 10, 20, kNoOrientation}, {2, 11, 21, 0}, {3, 0, 0, 1}, {4, 16000, 5, 3}}, 4);
+  PointStyle style{7, 9, 5, 4, 6, 2, cudavision::Color{{1, 2, 3}, 200}};
+  ASSERT_TRUE(succeeds(list.make(4, style)));
+  EXPECT_EQ(list.drawn(), 8);
+  expect_primitive(list.primitive(0), Primitive::Kind::cross, 2, {19, 31, 6, 0});
+  expect_primitive(list.primitive(1), Primitive::Kind::point, 1, {-1, -1, -1, -1});
+  expect_primitive(list.primitive(2), Primitive::Kind::point, 6, {20, 32, 0, 0});
+  // The middles of four bins are the diagonals; 24 pixels are 16.97 each way.
+  expect_primitive(list.primitive(3), Primitive::Kind::line, 2, {20, 32, 37, 49});
+  expect_primitive(list.primitive(5), Primitive::Kind::line, 2, {9, 11, -8, 28});
+  expect_primitive(list.primitive(7), Primitive::Kind::line, 2, {16009, 16, 16026, -1});
+  EXPECT_EQ(list.primitive(7).color, style.color);
+  style.window = 6, style.line_width = 100, style.origin_x = style.origin_y = 0;
+  ASSERT_TRUE(succeeds(list.make(4, style)));
+  expect_primitive(list.primitive(2), Primitive::Kind::point, 255, {13, 23, 0, 0});
+}
+
+TEST_P(Sigma2Primitives, no_more_are_made_than_are_listed_and_fit) {
+  const Keypoints keypoints(700, {1, 2, 3, 4});
+  for (const int listed : {0, 1, 300, 600})
+    for (const int capacity : {1, 299, 700}) {
+      List list(execution(), keypoints, listed);
+      const Picture before = list.bytes();
+      ASSERT_TRUE(succeeds(list.make(capacity, {})));
+      const int made = 2 * std::min(listed, capacity);
+      EXPECT_EQ(list.drawn(), made);
+      const Picture after = list.bytes();
+      for (int i = 0; i < 1400; ++i) {
+        const bool changed = std::memcmp(before.row(i), after.row(i), kPrimitiveBytes) != 0;
+        ASSERT_EQ(changed, i < made) << listed << " of " << capacity << ": " << i;
+      }
+    }
+}
+
+TEST_P(Sigma2Primitives, styles_out_of_range_are_refused) {
+  List list(execution(), {{1, 2, 3, 4}}, 1);
+  for (const int value : {-1, 0, 256}) {
+    PointStyle style;
+    style.size = value;
+    EXPECT_TRUE(refused(list.make(1, style)));
+    style = {}, style.line_width = value;
+    EXPECT_TRUE(refused(list.make(1, style)));
+    style = {}, style.orientation_bins = value == 256 ? 361 : value;
+    EXPECT_TRUE(refused(list.make(1, style)));
+  }
+}
+
+#if CUDAVISION_EMULATED
+TEST_P(Sigma2Primitives, list_is_one_launch) {
+  List list(execution(), {{1, 2, 3, 4}}, 1);
+  finish(execution());
+  const Budget budget;
+  EXPECT_TRUE(succeeds(list.make(1, {})));
+  budget.expect_launches_alone(1);
+  finish(execution());
+}
+#endif
+
+}  // namespace

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// How the tests find keypoints.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+
+#include "kernels/sigma2kp_definition.h"
+#include "support/backends.h"
+#include "support/pictures.h"
+#include "support/test_image.h"
+
+namespace cudavision::test {
+
+// A room for pictures of one size. The list has guard bytes before and behind.
+class Sigma2Room {
+ public:
+  Sigma2Room(const Execution &execution, Size size, const Placement &placement = kMisalignedOddPitch)
+      : execution_(execution), luma_(execution, size, placement) {
+    EXPECT_TRUE(succeeds(make_sigma2kp(execution, size, &room_)));
+  }
+
+  Sigma2Kp &room() { return *room_; }
+  ImageView<const std::uint8_t> luma() const { return luma_.view(); }
+
+  FoundKeypoints run(const Picture &picture, const Sigma2KpParams &params) {
+    luma_.upload(picture);
+    // No more than this can be listed.
+    const int room = std::min(params.max_keypoints, picture.width() * picture.height());
+    const TestImage<std::uint64_t> list(execution_, Size{2, room}, {"", 8, 1, 0});
+    const TestImage<std::uint32_t> count(execution_, Size{2, 1}, {"", 4, 1, 0});
+    EXPECT_TRUE(succeeds(room_->run(luma_.view(), params,
+                                    {reinterpret_cast<Sigma2Keypoint *>(list.view().data),
+                                     reinterpret_cast<Sigma2Count *>(count.view().data)})))
+        << params;
+    const HostImage<std::uint32_t> counts = count.download();
+    EXPECT_TRUE(same(luma_.download(), picture)) << "the picture is only read";
+    const HostImage<std::uint64_t> words = list.download();
+    FoundKeypoints result;
+    const int listed = static_cast<int>(counts.at(0, 0));
+    result.found = static_cast<int>(counts.at(1, 0));
+    EXPECT_EQ(listed, std::min(result.found, params.max_keypoints));
+    result.keypoints.resize(static_cast<std::size_t>(std::clamp(listed, 0, room)));
+    const auto *keypoints = reinterpret_cast<const Sigma2Keypoint *>(words.row(0));
+    std::copy_n(keypoints, result.keypoints.size(), result.keypoints.begin());
+    return result;
+  }
+
+ private:
+  Execution execution_;
+  TestImage<std::uint8_t> luma_;
+  std::unique_ptr<Sigma2Kp> room_;
+};
+
+inline testing::AssertionResult equals_definition(const Execution &execution, const Picture &picture,
+                                                  const Sigma2KpParams &params,
+                                                  const Placement &placement = kMisalignedOddPitch) {
+  const auto result = same_keypoints(Sigma2Room(execution, picture.size(), placement).run(picture, params),
+                                     definition(picture, params));
+  return result ? result
+                : testing::AssertionFailure() << result.message() << "\n"
+                                              << picture.width() << "x" << picture.height() << " " << params;
+}
+
+}  // namespace cudavision::test
