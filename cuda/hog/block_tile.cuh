@@ -15,7 +15,7 @@
 
 namespace cudavision::hog {
 
-constexpr int kTileThreads = 128;
+constexpr int kTileThreads = 256;
 
 // Weights of one axis, in device memory.
 struct DeviceWeights {
@@ -52,7 +52,8 @@ struct FrameSource {
 };
 
 struct SharedTile {
-  float *colors;  // [channel][chunk rows + 2][width + 2]
+  float *color_of;  // [256], of a byte
+  float *colors;    // [channel][chunk rows + 2][width + 2]
   float *first, *second;
   float *sums;    // [bin][item]
   float *blocks;  // [block][length]
@@ -63,7 +64,8 @@ __device__ inline SharedTile share_tile(float *shared, const Rules &rules, const
                                         int channels) {
   SharedTile tile{};
   const int pixels = plan.chunk_rows * plan.width;
-  tile.colors = shared;
+  tile.color_of = shared;
+  tile.colors = tile.color_of + 256;
   tile.first = tile.colors + channels * (plan.chunk_rows + 2) * (plan.width + 2);
   tile.second = tile.first + pixels;
   tile.sums = tile.second + pixels;
@@ -73,19 +75,45 @@ __device__ inline SharedTile share_tile(float *shared, const Rules &rules, const
   return tile;
 }
 
+// A thread's places in rows of equal width, kTileThreads apart: without a division each.
+class Walk {
+ public:
+  __device__ explicit Walk(int width)
+      : width_(width),
+        row_step_(kTileThreads / width),
+        column_step_(kTileThreads - row_step_ * width),
+        row(static_cast<int>(threadIdx.x) / width),
+        column(static_cast<int>(threadIdx.x) - row * width) {}
+  __device__ void advance() {
+    row += row_step_, column += column_step_;
+    if (column >= width_) column -= width_, ++row;
+  }
+
+ private:
+  int width_, row_step_, column_step_;
+
+ public:
+  int row, column;
+};
+
+__device__ inline void list_colors(const Rules &rules, const SharedTile &tile) {
+  for (int byte = static_cast<int>(threadIdx.x); byte < 256; byte += kTileThreads)
+    tile.color_of[byte] = color_value(rules, byte);
+}
+
 // Rows [y0 - 1, y0 + chunk rows] of the picture, mirrored at its borders.
 template <typename Source>
-__device__ void load_colors(const Source &source, const TiledPicture &picture, const Rules &rules,
-                            const TilePlan &plan, int x0, int y0, const SharedTile &tile) {
+__device__ void load_colors(const Source &source, const TiledPicture &picture, const TilePlan &plan, int x0,
+                            int y0, const SharedTile &tile) {
   const int width = plan.width + 2, count = width * (plan.chunk_rows + 2);
-  for (int i = static_cast<int>(threadIdx.x); i < count; i += kTileThreads) {
-    const int row = i / width, column = i - row * width;
+  int i = static_cast<int>(threadIdx.x);
+  for (Walk at(width); i < count; i += kTileThreads, at.advance()) {
     // What lies further outside belongs to no block.
-    const int x = mirror_index(min(x0 + column - 1, picture.width), picture.width);
-    const int y = mirror_index(min(y0 + row - 1, picture.height), picture.height);
+    const int x = mirror_index(min(x0 + at.column - 1, picture.width), picture.width);
+    const int y = mirror_index(min(y0 + at.row - 1, picture.height), picture.height);
     int bytes[3] = {0, 0, 0};
     source.load(x, y, bytes);
-    for (int c = 0; c < Source::channels; ++c) tile.colors[c * count + i] = color_value(rules, bytes[c]);
+    for (int c = 0; c < Source::channels; ++c) tile.colors[c * count + i] = tile.color_of[bytes[c]];
   }
 }
 
@@ -94,14 +122,14 @@ __device__ void vote_chunk(const TiledPicture &picture, const Rules &rules, cons
                            const SharedTile &tile) {
   const int pitch = plan.width + 2, plane = pitch * (plan.chunk_rows + 2);
   const int tail = first_column_of_tail(rules.variant, picture.width);
-  for (int i = static_cast<int>(threadIdx.x); i < plan.chunk_rows * plan.width; i += kTileThreads) {
-    const int row = i / plan.width, column = i - row * plan.width;
-    const float *center = tile.colors + (row + 1) * pitch + column + 1;
-    const bool reverse = x0 + column >= tail;
+  int i = static_cast<int>(threadIdx.x);
+  for (Walk at(plan.width); i < plan.chunk_rows * plan.width; i += kTileThreads, at.advance()) {
+    const float *center = tile.colors + (at.row + 1) * pitch + at.column + 1;
+    const bool reverse = x0 + at.column >= tail;
     float dx = 0, dy = 0, length = -1;
     for (int k = 0; k < kChannels; ++k) {
-      const float *at = center + (reverse ? kChannels - 1 - k : k) * plane;
-      keep_longer(at[1] - at[-1], at[pitch] - at[-pitch], &dx, &dy, &length);
+      const float *color = center + (reverse ? kChannels - 1 - k : k) * plane;
+      keep_longer(color[1] - color[-1], color[pitch] - color[-pitch], &dx, &dy, &length);
     }
     const Vote vote = vote_of(rules, dx, dy);
     tile.first[i] = vote.first, tile.second[i] = vote.second;
@@ -132,16 +160,21 @@ __device__ inline void sum_along_rows(const Rules &rules, const TilePlan &plan, 
 // thread's.
 __device__ inline void sum_down_rows(const Rules &rules, const TilePlan &plan, const DeviceWeights &weights,
                                      int y, const SharedTile &tile) {
-  const int across = rules.cells_x << plan.cols_log2, rows_mask = (1 << plan.rows_log2) - 1;
-  const int count = rules.length << (plan.cols_log2 + plan.rows_log2);
-  for (int i = static_cast<int>(threadIdx.x); i < count; i += kTileThreads) {
-    const int above = i / across, column = i - above * across;
-    const int block_row = above & rows_mask, number = above >> plan.rows_log2;
-    const int cell_y = number / rules.bins, bin = number - cell_y * rules.bins;
-    const int block_col = column / rules.cells_x, cell_x = column - block_col * rules.cells_x;
+  // A thread keeps to one column of cells of one block.
+  const int across = rules.cells_x << plan.cols_log2, abreast = kTileThreads / across;
+  const int first = static_cast<int>(threadIdx.x) / across,
+            column = static_cast<int>(threadIdx.x) - first * across;
+  if (first >= abreast) return;
+  const int block_col = column / rules.cells_x, cell_x = column - block_col * rules.cells_x;
+  const int rows_mask = (1 << plan.rows_log2) - 1, count = rules.cells_y * rules.bins << plan.rows_log2;
+  for (int i = first; i < count; i += abreast) {
+    const int block_row = i & rows_mask;
+    int cell_y = 0, bin = i >> plan.rows_log2;
+    for (; bin >= rules.bins; bin -= rules.bins) ++cell_y;
     const int top = block_row * rules.stride.height - y;  // of the block within the chunk
     const int begin = max(top + weights.begin[cell_y], 0),
               end = min(top + weights.end[cell_y], plan.chunk_rows);
+    if (begin >= end && y > 0) continue;
     const float *sums = tile.sums + bin * plan.items + column;
     const float *weight = weights.weight + cell_y * rules.block.height - top;
     float sum = 0;
@@ -183,8 +216,10 @@ __device__ void make_tile(const Source &source, const TiledPicture &picture, con
   const int tile_y = tile_index / picture.tiles_x, tile_x = tile_index - tile_y * picture.tiles_x;
   const int col0 = tile_x << plan.cols_log2, row0 = tile_y << plan.rows_log2;
   const int x0 = col0 * rules.stride.width, y0 = row0 * rules.stride.height;
+  list_colors(rules, tile);
+  __syncthreads();
   for (int y = 0; y < plan.height; y += plan.chunk_rows) {
-    load_colors(source, picture, rules, plan, x0, y0 + y, tile);
+    load_colors(source, picture, plan, x0, y0 + y, tile);
     __syncthreads();
     vote_chunk<Source::channels>(picture, rules, plan, x0, tile);
     __syncthreads();

@@ -79,14 +79,14 @@ class HogCuda final : public Hog {
 
 TilePlan plan_tiles(const Rules &rules, int channels) {
   constexpr std::size_t kMostBytes = 48 * 1024;
-  TilePlan plan{3, 2, 0, 0, 8, 0, 0};
+  TilePlan plan{3, 2, 0, 0, 16, 0, 0};
   for (;;) {
     const int cols = 1 << plan.cols_log2, rows = 1 << plan.rows_log2;
     plan.width = (cols - 1) * rules.stride.width + rules.block.width;
     plan.height = (rows - 1) * rules.stride.height + rules.block.height;
     plan.items = plan.chunk_rows * cols * rules.cells_x;
     const int pixels = plan.chunk_rows * plan.width;
-    const int floats = channels * (plan.chunk_rows + 2) * (plan.width + 2) + 2 * pixels +
+    const int floats = 256 + channels * (plan.chunk_rows + 2) * (plan.width + 2) + 2 * pixels +
                        rules.bins * plan.items + cols * rows * rules.length;
     plan.shared_bytes = static_cast<std::size_t>(floats) * sizeof(float) + static_cast<std::size_t>(pixels);
     if (plan.shared_bytes <= kMostBytes) return plan;
