@@ -90,11 +90,13 @@ TilePlan plan_tiles(const Rules &rules, int channels) {
                        rules.bins * plan.items + cols * rows * rules.length;
     plan.shared_bytes = static_cast<std::size_t>(floats) * sizeof(float) + static_cast<std::size_t>(pixels);
     if (plan.shared_bytes <= kMostBytes) return plan;
-    // A single block of the largest size fits.
+    // A single block of the largest size fits, eight rows at a time.
     if (plan.rows_log2 > 0)
       --plan.rows_log2;
-    else
+    else if (plan.cols_log2 > 0)
       --plan.cols_log2;
+    else
+      plan.chunk_rows /= 2;
   }
 }
 
