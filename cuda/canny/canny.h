@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Canny's edge detector: Sobel gradients, non-maximum suppression, double threshold and hysteresis.
 //
-// Source: seed work "Canny, Hough, Lucas-Kanade and Criminisi on a GPU" for the stages; J. Canny, "A
-// Computational Approach to Edge Detection", PAMI 1986. Every tie, border and rounding is that of cv::Canny,
-// whose result this equals byte for byte on both backends.
+// Source: "Canny, Hough, Lucas-Kanade and Criminisi on a GPU" for the stages; J. Canny, "A Computational
+// Approach to Edge Detection", PAMI 1986. Every tie, border and rounding is that of cv::Canny, whose result
+// this equals byte for byte on both backends.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@
 namespace cudavision {
 
 struct CannyParams {
-  // In units of the Sobel operator; swapped when low is the larger. Weak: magnitude > low, strong: magnitude > high.
+  // In units of the Sobel operator; swapped when low is the larger. Weak: magnitude > low, strong: magnitude
+  // > high.
   double low_threshold = 50, high_threshold = 100;
   int aperture = 3;           // of the Sobel operator in pixels: 3, 5 or 7
   bool l2_gradient = false;   // magnitude sqrt(dx^2 + dy^2) instead of |dx| + |dy|

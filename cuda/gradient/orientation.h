@@ -2,8 +2,8 @@
 // Which bin of a histogram of oriented gradients an integer gradient belongs to: exactly, for every gradient.
 //
 // Bin i of L holds the angles from 360 i / L degrees up to, but not including, 360 (i + 1) / L, measured from
-// +x toward +y (seed work "Fast computation of local image histograms", equation 1: half-open). An angle with
-// a rational tangent that is a rational part of the circle is a multiple of 45 degrees (Niven), so that ties
+// +x toward +y ("Fast computation of local image histograms", equation 1: half-open). An angle with a
+// rational tangent that is a rational part of the circle is a multiple of 45 degrees (Niven), so that ties
 // are there alone, and the sign of a cross product with the edge's direction decides everything else: the
 // directions have 50 binary places, and no gradient of components up to 4080 comes nearer to an edge than
 // their error.

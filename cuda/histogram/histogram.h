@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The histogram of each channel of a picture: how many samples have each value, exactly.
 //
-// Source: seed work "Histograms on a GPU" (OpenCL tutorial), for sub-histograms in local memory; counts here
-// never wrap and no pixel of an edge is dropped, as both happen there. Equal to cv::calcHist with uniform
-// ranges.
+// Source: "Histograms on a GPU" (OpenCL tutorial), for sub-histograms in local memory; counts here never wrap
+// and no pixel of an edge is dropped, as both happen there. Equal to cv::calcHist with uniform ranges.
 #pragma once
 
 #include <cstdint>

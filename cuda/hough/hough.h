@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The Hough transform: straight lines, and segments of them, in a map of edges.
 //
-// Source: seed work "Canny, Hough, Lucas-Kanade and Criminisi on a GPU" (edges, votes, maxima); R. Duda and
-// P. Hart, "Use of the Hough Transformation to Detect Lines and Curves in Pictures", CACM 1972. Lines are
-// those of cv::HoughLines (OpenCV 4.6) in value, votes and order, ties included, on both backends. Segments
-// are found by a walk along each line, the same ones on both backends.
+// Source: "Canny, Hough, Lucas-Kanade and Criminisi on a GPU" (edges, votes, maxima); R. Duda and P. Hart,
+// "Use of the Hough Transformation to Detect Lines and Curves in Pictures", CACM 1972. Lines are those of
+// cv::HoughLines (OpenCV 4.6) in value, votes and order, ties included, on both backends. Segments are found
+// by a walk along each line, the same ones on both backends.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Local histograms: one of every window of a picture, of its brightness or of its oriented gradients.
 //
-// Source: seed work "Algorithm of fast computation of local image histograms on video card" (Trotski and
-// Zalesky, Informatics 16-1, 2019), equations 1 and 2. A window is named by its top left pixel; those that
-// lie wholly inside the picture are computed. Bins: brightness v belongs to floor(v L / 256); a gradient to
-// the bin of its angle, exactly (gradient/orientation.h). A zero gradient has no angle and is not counted.
+// Source: "Algorithm of fast computation of local image histograms on video card" (Trotski and Zalesky,
+// Informatics 16-1, 2019), equations 1 and 2. A window is named by its top left pixel; those that lie wholly
+// inside the picture are computed. Bins: brightness v belongs to floor(v L / 256); a gradient to the bin of
+// its angle, exactly (gradient/orientation.h). A zero gradient has no angle and is not counted.
 #pragma once
 
 #include <cstddef>

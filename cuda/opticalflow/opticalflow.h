@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Optical flow: where every pixel of one frame went in the next, by pyramidal Lucas-Kanade.
 //
-// Source: seed work "Canny, Hough, Lucas-Kanade and Criminisi on a GPU" for the dense estimator; J.-Y.
-// Bouguet, "Pyramidal Implementation of the Lucas Kanade Feature Tracker", Intel 2000, for the method. Every
-// rule (Scharr derivatives, pyramid, window, stopping, rejection) is that of cv::calcOpticalFlowPyrLK,
-// applied at every pixel, in float instead of fixed point:
+// Source: "Canny, Hough, Lucas-Kanade and Criminisi on a GPU" for the dense estimator; J.-Y. Bouguet,
+// "Pyramidal Implementation of the Lucas Kanade Feature Tracker", Intel 2000, for the method. Every rule
+// (Scharr derivatives, pyramid, window, stopping, rejection) is that of cv::calcOpticalFlowPyrLK, applied at
+// every pixel, in float instead of fixed point:
 //
 // - The pyramid is cv::pyrDown's, 8 bits a pixel. It ends before the level that would not be larger than the
 //   window.

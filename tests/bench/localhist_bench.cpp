@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Local histograms of gradients on both backends: the table of the seed work, beside its figures, and box
-// filters of OpenCV that compute the same numbers.
+// Local histograms of gradients on both backends: the published table, beside its figures, and box filters of
+// OpenCV that compute the same numbers.
 #include "localhist/localhist.h"
 
 #include <cstdio>
