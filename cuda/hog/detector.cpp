@@ -27,6 +27,10 @@ Status hog_weight_count(const HogParams &p, Size window, std::size_t *count) {
                             ", at most " + std::to_string(kMaxHogWindowSide) + " a side");
   HogShape shape;
   CUDAVISION_TRY(hog_shape(window, p, &shape));
+  if (shape.count() > kMaxHogWeights)
+    return invalid_argument("windows of " + to_string(window) + " pixels have " +
+                            std::to_string(shape.count()) + " weights, more than " +
+                            std::to_string(kMaxHogWeights));
   *count = shape.count();
   return {};
 }

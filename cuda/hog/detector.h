@@ -14,9 +14,10 @@
 
 namespace cudavision {
 
-constexpr int kMaxHogWindowSide = 2048;  // pixels
-constexpr int kMaxHogLevels = 256;       // scales
-constexpr int kMaxHogHits = 4096;        // windows that are looked at once their score reaches the threshold
+constexpr int kMaxHogWindowSide = 2048;                       // pixels
+constexpr std::size_t kMaxHogWeights = std::size_t{1} << 25;  // of a window
+constexpr int kMaxHogLevels = 256;                            // scales
+constexpr int kMaxHogHits = 4096;  // windows that are looked at once their score reaches the threshold
 
 // A window's score is the sum of its blocks' numbers times the weights, plus the bias. The blocks come column
 // after column.
@@ -27,7 +28,8 @@ struct HogModel {
   std::vector<float> weights;
   float bias = 0;
 };
-// How many weights windows of this size have; refuses sizes that are not a block and whole strides.
+// How many weights windows of this size have; refuses sizes that are not a block and whole strides, and more
+// than kMaxHogWeights.
 Status hog_weight_count(const HogParams &params, Size window, std::size_t *count);
 // Refuses what is out of range, weights of another number, and numbers that are not finite.
 Status validate(const HogModel &model);

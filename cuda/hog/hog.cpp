@@ -2,6 +2,7 @@
 // What both backends of HOG share: checks, rules, weights and the choice of a backend.
 #include "hog/hog.h"
 
+#include <cstdio>
 #include <numbers>
 
 #include "hog/hog_rules.h"
@@ -13,6 +14,13 @@ Status check_range(const char *name, int value, int least, int most) {
   if (value >= least && value <= most) return {};
   return invalid_argument(std::string(name) + " must be between " + std::to_string(least) + " and " +
                           std::to_string(most) + ", not " + std::to_string(value));
+}
+
+// std::to_string would call small numbers 0.
+std::string text_of(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", number);
+  return text;
 }
 
 Status check_axis(const std::string &axis, int cell, int block, int stride) {
@@ -31,9 +39,11 @@ Status validate(const HogParams &p) {
   CUDAVISION_TRY(check_axis("width", p.cell.width, p.block.width, p.stride.width));
   CUDAVISION_TRY(check_axis("height", p.cell.height, p.block.height, p.stride.height));
   CUDAVISION_TRY(check_range("bins", p.bins, 1, kMaxHogBins));
-  if (!(p.sigma >= 0 && p.sigma <= 1000))
-    return invalid_argument("the block window's sigma must be between 0 and 1000 pixels, not " +
-                            std::to_string(p.sigma));
+  // Of less than a hundredth of a pixel nothing is left of a Gaussian but its centre, and where its square
+  // is 0 the weight there is 0 / 0.
+  if (!(p.sigma == 0 || (p.sigma >= 0.01 && p.sigma <= 1000)))
+    return invalid_argument("the block window's sigma must be 0, or between 0.01 and 1000 pixels, not " +
+                            text_of(p.sigma));
   if (!(p.clip > 0 && p.clip <= 1))
     return invalid_argument("the L2-Hys threshold must be more than 0 and at most 1, not " +
                             std::to_string(p.clip));

@@ -50,7 +50,8 @@ struct HogParams {
   bool signed_gradient = false;  // orientations over 2 pi instead of pi
   bool gamma = true;             // square roots of colours
   HogNorm norm = HogNorm::variant;
-  double sigma = 0;   // of the Gaussian in pixels; 0: (block width + block height) / 8. Of variant opencv
+  // Of the Gaussian in pixels, 0.01 to 1000; 0: (block width + block height) / 8. Of variant opencv.
+  double sigma = 0;
   double clip = 0.2;  // of l2_hys, more than 0 and at most 1
 
   friend bool operator==(const HogParams &, const HogParams &) = default;

@@ -154,9 +154,9 @@ void expand_votes(const Rules &rules, const VoteRow &votes, int begin, int end, 
   }
 }
 
-// Blocks of two cells that overlap by one: a pixel is looked at once, as the vector of its votes, for the right
-// half of one block and the left half of the next. The vector has one bin more, where the last one's votes for
-// the next go.
+// Blocks of two cells that overlap by one: a pixel is looked at once, as the vector of its votes, for the
+// right half of one block and the left half of the next. The vector has one bin more, where the last one's
+// votes for the next go.
 void sum_row_of_pairs(const Rules &rules, const AxisWeights &weights, const VoteRow &votes, int cols,
                       float *out) {
   const hn::CappedTag<float, kHistogramStep> d;

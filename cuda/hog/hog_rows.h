@@ -41,7 +41,7 @@ void sum_row(const Rules &rules, const AxisWeights &weights, const VoteRow &vote
 // sums += weight * row, count numbers; both padded.
 void add_weighted(const float *row, float weight, int count, float *sums);
 
-// A block's numbers; those behind them up to a multiple of kRowPadding are zeros.
+// A block's numbers; the kRowPadding behind them are zeros.
 void normalize_block(const Rules &rules, float *block);
 
 // scores[i] for i in [0, count) += the sum over k in [0, length) of planes[k * plane_stride + i] *
@@ -51,8 +51,8 @@ void add_products(const float *planes, std::ptrdiff_t plane_stride, const float 
 
 // A row of a smaller picture, by cv::INTER_LINEAR_EXACT: above and below are the rows it lies between, share
 // (0 to 256) belongs to below. taps[i] is 512 times the left one of the two columns that column i lies
-// between, plus the share of the right one. columns: scratch, padded. above and below may be read kRowPadding
-// behind.
+// between, plus the share of the right one. columns: scratch, of width + 1. taps may be read and out written
+// kRowPadding behind.
 void resize_row(const std::uint8_t *above, const std::uint8_t *below, int share, int width,
                 const std::int32_t *taps, int count, std::uint16_t *columns, std::uint8_t *out);
 

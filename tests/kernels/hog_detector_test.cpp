@@ -227,6 +227,83 @@ TEST(HogGrouping, groups_are_those_of_opencv) {
   }
 }
 
+// Hits of which some groups are made: the kernels' are those of group_hits, one hit after another, whose
+// groups are OpenCV's. Of more than a block of threads, and of more than count.
+TEST_P(HogDetector, many_hits_make_the_groups_of_the_definition) {
+  HogModel model;
+  model.window = model.params.cell = model.params.block = {8, 8}, model.params.stride = {1, 1};
+  model.params.bins = 4;
+  model.weights = {1, 0.25f, 0.75f, 0.5f};  // above 0 where there is a gradient
+  HogSearch search;
+  search.win_stride = 1, search.scale_step = 1;
+  const struct {
+    Size size;
+    double share;  // of the windows that are hits
+    int least;     // hits
+  } cases[] = {{{60, 50}, 0.3, 600}, {{104, 104}, 0.45, cudavision::kMaxHogHits + 1}};
+  for (const auto &c : cases) {
+    HogImage image = noise_image(c.size, 1, 17);
+    for (int y = 0; y < c.size.height; ++y)  // islands, so that windows are not all connected
+      for (int x = 0; x < c.size.width; ++x)
+        if (x % 32 >= 20 || y % 32 >= 20) image.bytes.at(x, y) = 128;
+    std::vector<float> scores;
+    for (const HogBox &window : detect(image, model, search, {-1000, 0}).boxes)
+      scores.push_back(window.score);
+    ASSERT_FALSE(scores.empty());
+    const auto at =
+        scores.begin() + static_cast<std::ptrdiff_t>(static_cast<double>(scores.size()) * (1 - c.share));
+    std::nth_element(scores.begin(), at, scores.end());
+    const double threshold = *at;
+    const Found hits = detect(image, model, search, {threshold, 0});
+    EXPECT_GE(hits.hits, c.least);
+    EXPECT_EQ(hits.boxes.size(), static_cast<std::size_t>(std::min(hits.hits, cudavision::kMaxHogHits)));
+    for (const int group : {1, 3}) {
+      const std::vector<HogBox> expected = cudavision::hog::group_hits(hits.boxes, group);
+      EXPECT_GE(expected.size(), 3u) << "groups that prove something";
+      const Found found = detect(image, model, search, {threshold, group});
+      EXPECT_EQ(found.hits, hits.hits);
+      EXPECT_TRUE(found.boxes == expected) << found.boxes.size() << " boxes, " << expected.size();
+    }
+  }
+}
+
+TEST_P(HogDetector, two_detectors_and_two_runs_do_not_disturb_each_other) {
+  struct Room {
+    HogImage image;
+    HogModel model;
+    std::unique_ptr<HogTestPicture> picture;
+    std::unique_ptr<TestImage<HogBox>> boxes;
+    std::unique_ptr<TestImage<HogBoxCount>> count;
+    std::unique_ptr<cudavision::HogDetector> detector;
+  };
+  Room rooms[2] = {{noise_image({41, 38}, 3, 1), small_model(1), {}, {}, {}, {}},
+                   {noise_image({33, 46}, 1, 2), small_model(2, {12, 16}), {}, {}, {}, {}}};
+  const HogThresholds thresholds{-1, 1};
+  for (Room &room : rooms) {
+    room.picture = std::make_unique<HogTestPicture>(execution(), room.image);
+    room.boxes = std::make_unique<TestImage<HogBox>>(execution(), Size{cudavision::kMaxHogHits, 1}, kTight);
+    room.count = std::make_unique<TestImage<HogBoxCount>>(execution(), Size{1, 1}, kTight);
+    ASSERT_TRUE(succeeds(make_hog_detector(execution(), room.image.size(), room.image.channels, room.model,
+                                           {}, &room.detector)));
+  }
+  std::vector<HogBox> alone[2];
+  for (int i = 0; i < 2; ++i) {
+    alone[i] = detect(rooms[i].image, rooms[i].model, {}, thresholds).boxes;
+    EXPECT_FALSE(alone[i].empty());
+  }
+  for (int turn = 0; turn < 3; ++turn) {
+    for (const Room &room : rooms)
+      ASSERT_TRUE(succeeds(room.detector->run(room.picture->picture(), thresholds,
+                                              {room.boxes->view().data, room.count->view().data})));
+    finish(execution());
+    for (int i = 0; i < 2; ++i) {
+      std::vector<HogBox> boxes = rooms[i].boxes->download().pixels();
+      boxes.resize(static_cast<std::size_t>(rooms[i].count->download().pixels()[0].listed));
+      EXPECT_TRUE(boxes == alone[i]) << "turn " << turn << " of " << i;
+    }
+  }
+}
+
 TEST(HogResize, taps_are_those_of_opencv) {
   for (const auto &[from, to] :
        {std::pair{100, 95}, {100, 50}, {99, 7}, {16, 16}, {640, 333}, {5, 1}, {1, 1}}) {
@@ -302,6 +379,17 @@ TEST(HogModel, what_is_out_of_range_is_refused) {
   EXPECT_TRUE(refuses([](HogModel &m) { m.weights[5] = std::numeric_limits<float>::quiet_NaN(); }));
   EXPECT_TRUE(refuses([](HogModel &m) { m.bias = std::numeric_limits<float>::infinity(); }));
   EXPECT_TRUE(refuses([](HogModel &m) { m.params.bins = 0; }));
+}
+
+TEST(HogModel, windows_of_too_many_weights_are_refused) {
+  HogParams params;
+  params.cell = {1, 1}, params.block = {8, 8}, params.stride = {1, 1}, params.bins = 36;
+  std::size_t count = 0;
+  ASSERT_TRUE(succeeds(hog_weight_count(params, {128, 127}, &count)));
+  EXPECT_EQ(count, 121u * 120u * 64u * 36u);
+  EXPECT_LE(count, cudavision::kMaxHogWeights);
+  EXPECT_TRUE(refused(hog_weight_count(params, {128, 129}, &count)));
+  EXPECT_TRUE(refused(hog_weight_count(params, {2048, 2048}, &count)));
 }
 
 TEST(HogSearch, what_is_out_of_range_is_refused) {

@@ -52,6 +52,8 @@ std::vector<HogParams> many_params() {
     all.back().cell = {4, 8}, all.back().block = {12, 16}, all.back().stride = {4, 8};
     all.push_back(made(variant, 8, 2, 8, 9));
     all.back().sigma = 2.5;
+    all.push_back(made(variant, 8, 2, 8, 9));
+    all.back().sigma = 0.01;
   }
   return all;
 }
@@ -233,6 +235,12 @@ TEST(HogParams, what_is_out_of_range_is_refused) {
   EXPECT_TRUE(refuses([](HogParams &p) { p.bins = 37; }));
   EXPECT_TRUE(refuses([](HogParams &p) { p.sigma = -1; }));
   EXPECT_TRUE(refuses([](HogParams &p) { p.sigma = std::numeric_limits<double>::quiet_NaN(); }));
+  // Whose square is 0, and whose weights are, but for the centre.
+  EXPECT_TRUE(refuses([](HogParams &p) { p.sigma = 1e-170; }));
+  EXPECT_TRUE(refuses([](HogParams &p) { p.sigma = 0.0099; }));
+  HogParams narrow;
+  narrow.sigma = 0.01;
+  EXPECT_TRUE(succeeds(validate(narrow)));
   EXPECT_TRUE(refuses([](HogParams &p) { p.clip = 0; }));
   EXPECT_TRUE(refuses([](HogParams &p) { p.clip = std::numeric_limits<double>::quiet_NaN(); }));
   HogShape shape;
