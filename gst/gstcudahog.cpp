@@ -84,7 +84,7 @@ Status check_settings(GstCudaVisionFilter *filter) {
 Status load_files(GstCudaVisionFilter *filter) {
   const HogSettings settings = Properties::snapshot(filter);
   state_of(filter)->model.reset();
-  if (!settings.model_location) return {};
+  if (!settings.has_model()) return {};
   auto model = std::make_shared<HogModel>();
   model->params = settings.params();
   model->window = {settings.win_width, settings.win_height};
@@ -121,7 +121,7 @@ Property descriptor_property() {
                                "Attach the blocks as the tensor hog (without a model by default)", TRUE,
                                cudavision::flags_of(cudavision::Mutable::playing)),
           [](HogSettings &s, const GValue *v) { s.descriptor = g_value_get_boolean(v) != FALSE; },
-          [](const HogSettings &s, GValue *v) { g_value_set_boolean(v, s.wants_descriptor()); }};
+          [](const HogSettings &s, GValue *v) { g_value_set_boolean(v, s.descriptor.value_or(!s.has_model())); }};
 }
 
 std::vector<Property> block_properties() {

@@ -53,6 +53,7 @@ namespace {
 gint resource_error_of(Status::Code code) {
   switch (code) {
     case Status::Code::no_device:
+    case Status::Code::no_file:
       return GST_RESOURCE_ERROR_NOT_FOUND;
     case Status::Code::out_of_memory:
       return GST_RESOURCE_ERROR_NO_SPACE_LEFT;

@@ -20,10 +20,17 @@ void attach_region(const Job &job, const HogBox &box, const char *label) {
 }
 
 #if CUDAVISION_HAVE_ANALYTICS
+// So that a new meta need not grow with each detection.
+GstAnalyticsRelationMeta *add_relations(GstBuffer *buffer, int count) {
+  constexpr gsize kBytes = 128;  // of a detection, more or less
+  GstAnalyticsRelationMetaInitParams room{static_cast<gsize>(count), static_cast<gsize>(count) * kBytes};
+  return gst_buffer_add_analytics_relation_meta_full(buffer, &room);
+}
+
 // One meta of the frame holds what all elements have found.
 bool attach_detections(const Job &job, const HogBox *boxes, int count, const char *label) {
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(job.buffer);
-  if (relations == nullptr) relations = gst_buffer_add_analytics_relation_meta(job.buffer);
+  if (relations == nullptr) relations = add_relations(job.buffer, count);
   if (relations == nullptr) return false;
   const GQuark type = g_quark_from_string(label);
   for (int i = 0; i < count; ++i) {

@@ -11,16 +11,24 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <vector>
+
+#include "common/backends.h"
 
 namespace cudavision {
 namespace {
 
-// The largest window has less than this many weights in any format.
+// At most kMaxHogWeights numbers, of two bytes each, and far more than models of people have.
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+constexpr std::size_t kMostMembers = 1000;
 
 Status read_file(const std::string &location, std::string *text) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(g_fopen(location.c_str(), "rb"), std::fclose);
-  if (!file) return invalid_argument("it cannot be opened: " + std::string(g_strerror(errno)));
+  if (!file) {
+    const int error = errno;
+    return {error == ENOENT ? Status::Code::no_file : Status::Code::invalid_argument,
+            "it cannot be opened: " + std::string(g_strerror(error))};
+  }
   char part[65536];
   for (std::size_t count; (count = std::fread(part, 1, sizeof part, file.get())) > 0;) {
     text->append(part, count);
@@ -32,6 +40,27 @@ Status read_file(const std::string &location, std::string *text) {
     return invalid_argument("it cannot be read: " + std::string(g_strerror(errno)));
   return text->empty() ? invalid_argument("it is empty") : Status();
 }
+
+// The words of a text, parted by white space, one at a time: a file may have many.
+class Words {
+ public:
+  explicit Words(std::string_view text) : text_(text) { skip_space(); }
+  bool at_end() const { return text_.empty(); }
+  std::string take() {
+    const std::size_t end = std::min(text_.find_first_of(kSpace), text_.size());
+    std::string word(text_.substr(0, end));
+    text_.remove_prefix(end);
+    skip_space();
+    return word;
+  }
+
+ private:
+  static constexpr std::string_view kSpace = " \t\r\n\f\v";
+
+  void skip_space() { text_.remove_prefix(std::min(text_.find_first_not_of(kSpace), text_.size())); }
+
+  std::string_view text_;
+};
 
 // A whole word, whatever the locale.
 std::optional<double> number_of(const std::string &word) {
@@ -52,11 +81,12 @@ Status weight_of(const std::string &word, std::size_t index, float *weight) {
              : invalid_argument("weight " + std::to_string(index) + ", " + quoted(word) + ", is not finite");
 }
 
-Status take_weights(const std::vector<std::string> &words, HogModel *model) {
+// Stops at the second number more than `count`, which is one too many with or without a bias.
+Status take_weights(std::string_view text, std::size_t count, HogModel *model) {
   model->weights.clear();
-  for (const std::string &word : words) {
+  for (Words words(text); !words.at_end() && model->weights.size() < count + 2;) {
     float weight = 0;
-    CUDAVISION_TRY(weight_of(word, model->weights.size(), &weight));
+    CUDAVISION_TRY(weight_of(words.take(), model->weights.size(), &weight));
     model->weights.push_back(weight);
   }
   return {};
@@ -65,9 +95,12 @@ Status take_weights(const std::vector<std::string> &words, HogModel *model) {
 // Takes the bias off the weights, and checks all.
 Status finish(std::size_t count, bool needs_bias, HogModel *model) {
   if (model->weights.size() != count + 1 && (needs_bias || model->weights.size() != count))
-    return invalid_argument("it has " + std::to_string(model->weights.size()) + " numbers, but windows of " +
-                            std::to_string(model->window.width) + "x" + std::to_string(model->window.height) +
-                            " pixels have " + std::to_string(count) + " weights, and a bias");
+    return invalid_argument("it has " +
+                            (model->weights.size() > count + 1 ? "more than " + std::to_string(count + 1)
+                                                               : std::to_string(model->weights.size())) +
+                            " numbers, but windows of " + std::to_string(model->window.width) + "x" +
+                            std::to_string(model->window.height) + " pixels have " + std::to_string(count) +
+                            " weights, and a bias");
   model->bias = 0;
   if (model->weights.size() == count + 1) {
     model->bias = model->weights.back();
@@ -81,20 +114,21 @@ class FieldReader {
  public:
   explicit FieldReader(const hog::ModelFields &fields) : fields_(fields) {}
 
-  const std::vector<std::string> *find(const char *name) const {
-    const auto found = fields_.find(name);
-    return found == fields_.end() ? nullptr : &found->second;
-  }
+  const std::string *find(const char *name) const { return fields_.find(name); }
   std::vector<double> numbers(const char *name, std::size_t count) {
     std::vector<double> all;
-    if (const std::vector<std::string> *words = find(name))
-      for (const std::string &word : *words) {
-        if (word == "true" || word == "false")
-          all.push_back(word == "true");
-        else if (const std::optional<double> number = number_of(word); number && std::isfinite(*number))
-          all.push_back(*number);
+    const std::string *text = find(name);
+    for (Words words(text != nullptr ? *text : std::string_view()); !words.at_end() && all.size() <= count;) {
+      const std::string word = words.take();
+      const std::optional<double> number =
+          word == "true" || word == "false" ? std::optional<double>(word == "true") : number_of(word);
+      if (!number || !std::isfinite(*number)) {
+        all.clear();
+        break;
       }
-    if (all.size() == count && find(name)->size() == count) return all;
+      all.push_back(*number);
+    }
+    if (all.size() == count) return all;
     if (status_.ok())
       status_ = invalid_argument("its member " + std::string(name) + " is missing, or is not " +
                                  (count == 1 ? "a number" : std::to_string(count) + " numbers"));
@@ -139,11 +173,12 @@ Status interpret(const hog::ModelFields &fields, HogModel *model) {
   if (norm != 0)
     return invalid_argument("its histogramNormType is " + std::to_string(norm) + ", not 0, L2-Hys");
   if (made.params.sigma < 0) made.params.sigma = 0;  // OpenCV's mark for what follows from the block's size
-  const std::vector<std::string> *words = read.find("SVMDetector");
-  if (words == nullptr || words->empty()) return invalid_argument("it has no SVMDetector: no weights");
+  const std::string *numbers = read.find("SVMDetector");
+  if (numbers == nullptr || Words(*numbers).at_end())
+    return invalid_argument("it has no SVMDetector: no weights");
   std::size_t count = 0;
   CUDAVISION_TRY(hog_weight_count(made.params, made.window, &count));
-  CUDAVISION_TRY(take_weights(*words, &made));
+  CUDAVISION_TRY(take_weights(*numbers, count, &made));
   CUDAVISION_TRY(finish(count, false, &made));
   *model = std::move(made);
   return {};
@@ -163,9 +198,7 @@ Status parse(const std::string &text, HogModel *model) {
   HogModel made = *model;
   std::size_t count = 0;
   CUDAVISION_TRY(hog_weight_count(made.params, made.window, &count));
-  std::vector<std::string> words;
-  hog::append_words(text, &words);
-  CUDAVISION_TRY(take_weights(words, &made));
+  CUDAVISION_TRY(take_weights(text, count, &made));
   CUDAVISION_TRY(finish(count, true, &made));
   *model = std::move(made);
   return {};
@@ -173,22 +206,30 @@ Status parse(const std::string &text, HogModel *model) {
 
 }  // namespace
 
-void hog::append_words(std::string_view text, std::vector<std::string> *words) {
-  constexpr std::string_view kSpace = " \t\r\n\f\v";
-  for (std::size_t at = text.find_first_not_of(kSpace); at != std::string_view::npos;
-       at = text.find_first_not_of(kSpace, at)) {
-    const std::size_t end = std::min(text.find_first_of(kSpace, at), text.size());
-    words->emplace_back(text.substr(at, end - at));
-    at = end;
-  }
+Status hog::ModelFields::begin(std::string_view name) {
+  const auto [place, is_new] = members_.try_emplace(std::string(name));
+  if (!is_new) return invalid_argument("it has two members " + quoted(place->first));
+  if (members_.size() > kMostMembers)
+    return invalid_argument("it has more than " + std::to_string(kMostMembers) + " members");
+  last_ = &place->second;
+  return {};
+}
+
+void hog::ModelFields::append(std::string_view text) { last_->append(text).push_back(' '); }
+
+const std::string *hog::ModelFields::find(std::string_view name) const {
+  const auto found = members_.find(name);
+  return found == members_.end() ? nullptr : &found->second;
 }
 
 Status load_hog_model(const std::string &location, HogModel *model) {
-  std::string text;
-  Status status = read_file(location, &text);
-  if (status.ok()) status = parse(text, model);
-  if (status.ok()) return {};
-  return {status.code(), "the model " + location + ": " + status.text()};
+  return catch_bad_alloc([&]() -> Status {
+    std::string text;
+    Status status = read_file(location, &text);
+    if (status.ok()) status = catch_bad_alloc([&] { return parse(text, model); });
+    if (status.ok()) return {};
+    return {status.code(), "the model " + location + ": " + status.text()};
+  });
 }
 
 }  // namespace cudavision

@@ -5,7 +5,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "hog/detector.h"
 
@@ -13,18 +12,31 @@ namespace cudavision {
 
 // What cv::HOGDescriptor::save writes, in XML or YAML, under any name: it has all parameters. Or plain text,
 // one weight a line, the bias last: its parameters and its window are those of *model. The error says what is
-// wrong with the file.
+// wrong with the file; its code is no_file where there is none.
 Status load_hog_model(const std::string &location, HogModel *model);
 
 namespace hog {
 
-// The members of the first map in OpenCV's file, each with its numbers as text.
-using ModelFields = std::map<std::string, std::vector<std::string>, std::less<>>;
+constexpr int kMaxModelDepth = 64;  // of elements or collections within each other
+
+// The members of the first map in OpenCV's file, each with its numbers as text, parted by white space: what
+// is kept of a file is hardly larger than it.
+class ModelFields {
+ public:
+  // Refuses a second member of that name, and more than any model has.
+  Status begin(std::string_view name);
+  // To the last member that was begun.
+  void append(std::string_view text);
+  // Null without one.
+  const std::string *find(std::string_view name) const;
+
+ private:
+  std::map<std::string, std::string, std::less<>> members_;
+  std::string *last_ = nullptr;
+};
+
 Status parse_markup(std::string_view text, ModelFields *fields);
 Status parse_yaml(std::string_view text, ModelFields *fields);
-
-// The words of a text, parted by white space.
-void append_words(std::string_view text, std::vector<std::string> *words);
 
 }  // namespace hog
 }  // namespace cudavision

@@ -2,47 +2,70 @@
 // OpenCV's XML, by GLib's parser.
 #include <glib.h>
 
+#include "common/backends.h"
 #include "hog/model_file.h"
 
 namespace cudavision::hog {
 namespace {
 
-// <opencv_storage><any name><member>words</member>...</any name></opencv_storage>: what lies deeper, and
-// further maps, are passed over.
-struct Reader {
-  ModelFields *fields;
-  int depth = 0, maps = 0;
-  std::string member;
+// <opencv_storage><any name><member>words</member>...</any name></opencv_storage>: what lies deeper, what
+// holds no member, and further maps, are passed over.
+class Reader {
+ public:
+  explicit Reader(ModelFields *fields) : fields_(fields) {}
 
-  bool in_member() const { return depth == 3 && maps == 1; }
+  Status start(std::string_view name) {
+    if (++depth_ > kMaxModelDepth)
+      return invalid_argument("elements lie within more than " + std::to_string(kMaxModelDepth) + " others");
+    if (depth_ == 1 && name != "opencv_storage")
+      return invalid_argument("its root is " + std::string(name) + ", not opencv_storage");
+    // The elements of a list are called _.
+    if (depth_ == 3 && map_ == Map::ahead && name != "_") map_ = Map::open;
+    return depth_ == 3 && map_ == Map::open ? fields_->begin(name) : Status();
+  }
+  void end() {
+    if (--depth_ == 1 && map_ == Map::open) map_ = Map::behind;
+  }
+  void take(std::string_view text) const {
+    if (depth_ == 3 && map_ == Map::open) fields_->append(text);
+  }
+
+ private:
+  enum class Map { ahead, open, behind };
+
+  ModelFields *fields_;
+  int depth_ = 0;
+  Map map_ = Map::ahead;
 };
+
+// No exception may pass through GLib.
+template <typename Function>
+void report(GError **error, const Function &function) {
+  if (const Status status = catch_bad_alloc(function); !status.ok())
+    g_set_error_literal(error, G_MARKUP_ERROR, G_MARKUP_ERROR_INVALID_CONTENT, status.text().c_str());
+}
 
 void start_element(GMarkupParseContext *, const gchar *name, const gchar **, const gchar **, gpointer data,
                    GError **error) {
-  auto *reader = static_cast<Reader *>(data);
-  if (++reader->depth == 1 && g_strcmp0(name, "opencv_storage") != 0)
-    g_set_error(error, G_MARKUP_ERROR, G_MARKUP_ERROR_INVALID_CONTENT, "its root is %s, not opencv_storage",
-                name);
-  if (reader->depth == 2) ++reader->maps;
-  if (!reader->in_member()) return;
-  reader->member = name;
-  (*reader->fields)[reader->member];
+  report(error, [&] { return static_cast<Reader *>(data)->start(name); });
 }
 
 void end_element(GMarkupParseContext *, const gchar *, gpointer data, GError **) {
-  --static_cast<Reader *>(data)->depth;
+  static_cast<Reader *>(data)->end();
 }
 
-void take_text(GMarkupParseContext *, const gchar *text, gsize length, gpointer data, GError **) {
-  auto *reader = static_cast<Reader *>(data);
-  if (reader->in_member()) append_words({text, length}, &(*reader->fields)[reader->member]);
+void take_text(GMarkupParseContext *, const gchar *text, gsize length, gpointer data, GError **error) {
+  report(error, [&] {
+    static_cast<Reader *>(data)->take({text, length});
+    return Status();
+  });
 }
 
 }  // namespace
 
 Status parse_markup(std::string_view text, ModelFields *fields) {
   const GMarkupParser parser = {start_element, end_element, take_text, nullptr, nullptr};
-  Reader reader{fields, 0, 0, {}};
+  Reader reader(fields);
   GMarkupParseContext *context =
       g_markup_parse_context_new(&parser, G_MARKUP_PREFIX_ERROR_POSITION, &reader, nullptr);
   GError *error = nullptr;
@@ -51,9 +74,10 @@ Status parse_markup(std::string_view text, ModelFields *fields) {
       g_markup_parse_context_end_parse(context, &error);
   g_markup_parse_context_free(context);
   if (parsed) return {};
+  const bool refused = g_error_matches(error, G_MARKUP_ERROR, G_MARKUP_ERROR_INVALID_CONTENT);
   const std::string why = error->message;
   g_error_free(error);
-  return invalid_argument("it is no complete XML: " + why);
+  return invalid_argument((refused ? "" : "it is no complete XML: ") + why);
 }
 
 }  // namespace cudavision::hog

@@ -2,63 +2,103 @@
 // OpenCV's YAML, by libyaml, which reads a file as events: nothing is built up that a file could blow up.
 #include <yaml.h>
 
+#include <algorithm>
+
+#include "common/backends.h"
 #include "hog/model_file.h"
 
 namespace cudavision::hog {
 namespace {
 
-// any name: {member: scalar or [scalars], ...}: what lies deeper, and further maps, are passed over.
+// any name: {member: scalar or [scalars], ...}: what lies deeper, what is no map, and further maps, are
+// passed over.
 class Reader {
  public:
   explicit Reader(ModelFields *fields) : fields_(fields) {}
 
-  void take(const yaml_event_t &event) {
+  Status take(const yaml_event_t &event) {
     switch (event.type) {
       case YAML_MAPPING_START_EVENT:
-        if (depth_++ == 1) ++maps_;
-        is_key_ = true;
-        break;
       case YAML_SEQUENCE_START_EVENT:
-        ++depth_;
-        break;
+        return start(event.type == YAML_SEQUENCE_START_EVENT);
       case YAML_MAPPING_END_EVENT:
       case YAML_SEQUENCE_END_EVENT:
-        --depth_;
-        is_key_ = true;
-        break;
+        end();
+        return {};
       case YAML_SCALAR_EVENT:
-        take_scalar({reinterpret_cast<const char *>(event.data.scalar.value), event.data.scalar.length});
-        break;
+        return take_scalar(
+            {reinterpret_cast<const char *>(event.data.scalar.value), event.data.scalar.length});
+      case YAML_ALIAS_EVENT:
+        return invalid_argument("it has an alias, *" +
+                                std::string(reinterpret_cast<const char *>(event.data.alias.anchor)) +
+                                ", which no model needs");
       default:
-        break;
+        return {};
     }
   }
 
  private:
-  void take_scalar(std::string word) {
-    if (maps_ != 1) return;
-    if (depth_ == 2 && is_key_) {
-      member_ = std::move(word);
-      (*fields_)[member_];
-      is_key_ = false;
-    } else if (depth_ == 2) {
-      (*fields_)[member_].push_back(std::move(word));
-      is_key_ = true;
-    } else if (depth_ == 3) {
-      (*fields_)[member_].push_back(std::move(word));
+  enum class Map { ahead, open, behind };
+
+  Status start(bool is_list) {
+    if (++depth_ > kMaxModelDepth)
+      return invalid_argument("its collections lie within more than " + std::to_string(kMaxModelDepth) +
+                              " others");
+    if (depth_ == 1) root_is_map_ = !is_list;
+    if (depth_ == 2 && root_is_map_ && map_ == Map::ahead && !is_list) {
+      map_ = Map::open;
+    } else if (depth_ == 3 && map_ == Map::open) {
+      if (is_key_) return invalid_argument("the name of a member is no text");
+      in_list_ = is_list;
     }
+    return {};
+  }
+
+  void end() {
+    --depth_;
+    if (map_ != Map::open) return;
+    if (depth_ == 1) map_ = Map::behind;
+    if (depth_ == 2) is_key_ = true;
+  }
+
+  Status take_scalar(std::string_view word) {
+    if (map_ != Map::open) return {};
+    if (depth_ == 2) {
+      is_key_ = !is_key_;
+      if (!is_key_) return fields_->begin(word);
+      fields_->append(word);
+    } else if (depth_ == 3 && in_list_) {
+      fields_->append(word);
+    }
+    return {};
   }
 
   ModelFields *fields_;
-  std::string member_;
-  int depth_ = 0, maps_ = 0;
-  bool is_key_ = true;
+  int depth_ = 0;
+  Map map_ = Map::ahead;
+  bool root_is_map_ = false, is_key_ = true, in_list_ = false;
 };
+
+// text: what the parser was given, from the end of the file's first line on.
+Status error_of(const yaml_parser_t &parser, std::string_view text) {
+  if (parser.error == YAML_MEMORY_ERROR) return out_of_memory("the host has no memory left for it");
+  // Of characters that are none libyaml says the byte alone.
+  const auto line =
+      parser.error == YAML_READER_ERROR
+          ? std::count(
+                text.begin(),
+                text.begin() + static_cast<std::ptrdiff_t>(std::min(parser.problem_offset, text.size())),
+                '\n')
+          : static_cast<std::ptrdiff_t>(parser.problem_mark.line);
+  return invalid_argument(
+      "it is no complete YAML: " + std::string(parser.problem != nullptr ? parser.problem : "an error") +
+      " in line " + std::to_string(line + 1));
+}
 
 }  // namespace
 
 Status parse_yaml(std::string_view text, ModelFields *fields) {
-  // OpenCV's first line, "%YAML:1.0", is no directive that YAML knows.
+  // OpenCV's first line, "%YAML:1.0", is no directive that YAML knows. Its end stays, so that lines count.
   text.remove_prefix(std::min(text.find('\n'), text.size()));
   yaml_parser_t parser;
   if (yaml_parser_initialize(&parser) == 0) return out_of_memory("the host has no memory left for a parser");
@@ -68,12 +108,11 @@ Status parse_yaml(std::string_view text, ModelFields *fields) {
   for (bool done = false; !done && status.ok();) {
     yaml_event_t event;
     if (yaml_parser_parse(&parser, &event) == 0) {
-      status = invalid_argument("it is no complete YAML: " + std::string(parser.problem) + " in line " +
-                                std::to_string(parser.problem_mark.line + 2));
+      status = error_of(parser, text);
       break;
     }
     done = event.type == YAML_STREAM_END_EVENT;
-    reader.take(event);
+    status = catch_bad_alloc([&] { return reader.take(event); });
     yaml_event_delete(&event);
   }
   yaml_parser_delete(&parser);

@@ -2,6 +2,8 @@
 // What cudahog does with each frame.
 #include "hog/operation.h"
 
+#include <utility>
+
 #include "base/attach.h"
 #include "base/format.h"
 #include "hog/detections.h"
@@ -24,7 +26,7 @@ Status HogOperation::allocate(const Site &site) {
   size_ = site.region;
   channels_ = pixel_layout(*site.info).model == ColorModel::rgb ? 3 : 1;
   settings_ = take_settings_();
-  if (needs_blocks(false)) CUDAVISION_TRY(prepare_blocks());
+  if (needs_blocks(false)) CUDAVISION_TRY(prepare_blocks(params()));
   if (model_) CUDAVISION_TRY(prepare_detector());
   return make_canvas(execution_, {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)},
                      &canvas_);
@@ -35,18 +37,32 @@ Reads HogOperation::begin_frame() {
   return channels_ == 3 ? Reads::components : Reads::luma;
 }
 
-Status HogOperation::prepare_blocks() {
-  const HogParams params = this->params();
+Status HogOperation::prepare_blocks(const HogParams &params) {
   if (hog_ && params == block_params_) return {};
-  hog_.reset();
-  CUDAVISION_TRY(hog_shape(size_, params, &shape_));
-  const std::size_t bytes = shape_.count() * sizeof(float);
+  HogShape shape;
+  CUDAVISION_TRY(hog_shape(size_, params, &shape));
+  const std::size_t bytes = shape.count() * sizeof(float);
   if (bytes > G_MAXUINT)
-    return out_of_memory("the blocks of a frame are " + std::to_string(bytes) +
-                         " bytes, more than a buffer of a pool holds");
-  CUDAVISION_TRY(TensorPool::make(context_, bytes, &pool_));
-  CUDAVISION_TRY(make_hog(execution_, size_, channels_, params, &hog_));
-  block_params_ = params;
+    return invalid_argument("the blocks of a frame are " + std::to_string(bytes) +
+                            " bytes, more than a buffer of a pool holds");
+  std::unique_ptr<TensorPool> pool;
+  std::unique_ptr<Hog> hog;
+  CUDAVISION_TRY(TensorPool::make(context_, bytes, &pool));
+  CUDAVISION_TRY(make_hog(execution_, size_, channels_, params, &hog));
+  shape_ = shape, block_params_ = params;
+  pool_ = std::move(pool), hog_ = std::move(hog);
+  return {};
+}
+
+// What a frame of this size forbids does not end the stream: the last blocks go on, or there are none.
+Status HogOperation::follow_params() {
+  const HogParams params = this->params();
+  if (refused_ == params) return {};
+  refused_.reset();
+  const Status status = prepare_blocks(params);
+  if (status.code() != Status::Code::invalid_argument) return status;
+  refused_ = params;
+  warn(status.text() + (hog_ ? ": the last valid values stay in force" : ": there are none"));
   return {};
 }
 
@@ -54,7 +70,7 @@ Status HogOperation::prepare_detector() {
   const HogSearch search = settings_.search();
   if (detector_ && search == search_) return {};
   detector_.reset();
-  if (boxes_.size() == 0) {
+  if (found_boxes_.empty()) {  // which comes last
     CUDAVISION_TRY(boxes_.allocate(execution_, kMaxHogHits * sizeof(HogBox)));
     CUDAVISION_TRY(count_.allocate(execution_, sizeof(HogBoxCount)));
     CUDAVISION_TRY(box_lines_.allocate(execution_, kMaxHogHits * sizeof(Primitive)));
@@ -72,13 +88,14 @@ Status HogOperation::run(const Job &job) {
 }
 
 Status HogOperation::run_blocks(const Job &job, const HogPicture &picture) {
-  CUDAVISION_TRY(prepare_blocks());
+  CUDAVISION_TRY(follow_params());
+  if (!hog_) return {};
   TensorPool::Lease lease;
   CUDAVISION_TRY(pool_->acquire(&lease));
   auto *blocks = static_cast<float *>(lease.data);
   GstBuffer *kept = gst_buffer_ref(lease.buffer);  // until the stars are drawn
   Status status;
-  if (settings_.wants_descriptor())
+  if (wants_descriptor())
     status =
         attach_tensor(job, "hog", GST_CUDA_VISION_ELEMENT_TYPE_F32, {shape_.rows, shape_.cols, shape_.length},
                       lease.buffer, block_params_.stride.width, block_params_.stride.height);
@@ -92,9 +109,12 @@ Status HogOperation::run_blocks(const Job &job, const HogPicture &picture) {
 
 Status HogOperation::draw_stars(const Job &job, const float *blocks) {
   const long long count = star_line_count(shape_, block_params_);
-  if (count > kMostStarLines)
-    return invalid_argument("display would draw " + std::to_string(count) + " lines, more than " +
-                            std::to_string(kMostStarLines) + ": cell-size must be larger, or display false");
+  if (count > kMostStarLines) {
+    if (!std::exchange(warned_of_stars_, true))
+      warn("display would draw " + std::to_string(count) + " lines, more than " +
+           std::to_string(kMostStarLines) + ", and draws none: cell-size must be larger");
+    return {};
+  }
   const auto capacity = static_cast<std::size_t>(count);
   if (capacity > star_capacity_) {
     star_capacity_ = 0;
@@ -139,10 +159,14 @@ void HogOperation::warn_of_what_is_left_out() {
       (nullptr));
 }
 
+void HogOperation::warn(const std::string &text) const {
+  GST_ELEMENT_WARNING(element_, RESOURCE, SETTINGS, ("%s", text.c_str()), (nullptr));
+}
+
 void HogOperation::describe(GstStructure *message) {
   if (model_)
     gst_structure_set(message, "boxes", G_TYPE_INT, found_.listed, "hits", G_TYPE_INT, found_.hits, nullptr);
-  if (needs_blocks(false))
+  if (needs_blocks(false) && hog_)
     gst_structure_set(message, "block-rows", G_TYPE_INT, shape_.rows, "block-cols", G_TYPE_INT, shape_.cols,
                       "block-length", G_TYPE_INT, shape_.length, nullptr);
 }

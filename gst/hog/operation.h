@@ -4,6 +4,8 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/operation.h"
@@ -30,13 +32,17 @@ class HogOperation final : public Operation {
 
  private:
   HogParams params() const { return model_ ? model_->params : settings_.params(); }
-  bool needs_blocks(bool display) const { return settings_.wants_descriptor() || (display && !model_); }
-  Status prepare_blocks();
+  // Of the model that was loaded, whatever the property says since then.
+  bool wants_descriptor() const { return settings_.descriptor.value_or(model_ == nullptr); }
+  bool needs_blocks(bool display) const { return wants_descriptor() || (display && !model_); }
+  Status prepare_blocks(const HogParams &params);
+  Status follow_params();
   Status prepare_detector();
   Status run_blocks(const Job &job, const HogPicture &picture);
   Status draw_stars(const Job &job, const float *blocks);
   Status detect(const Job &job, const HogPicture &picture);
   void warn_of_what_is_left_out();
+  void warn(const std::string &text) const;
   HogBoxList list() const {
     return {static_cast<HogBox *>(boxes_.data()), static_cast<HogBoxCount *>(count_.data())};
   }
@@ -56,8 +62,10 @@ class HogOperation final : public Operation {
   HogShape shape_;
   std::unique_ptr<Hog> hog_;
   std::unique_ptr<TensorPool> pool_;
+  std::optional<HogParams> refused_;  // what this frame's size forbids, as warned of last
   OwnedBytes star_lines_;
   std::size_t star_capacity_ = 0;
+  bool warned_of_stars_ = false;
 
   // The detector of this search.
   HogSearch search_;

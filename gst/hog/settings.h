@@ -46,7 +46,7 @@ struct HogSettings {
   }
   HogSearch search() const { return {scale_step, min_scale, max_scale, win_stride}; }
   HogThresholds thresholds() const { return {hit_threshold, group_threshold}; }
-  bool wants_descriptor() const { return descriptor.value_or(!model_location); }
+  bool has_model() const { return model_location && !model_location->empty(); }
 };
 
 inline Status validate(const HogSettings &settings) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The files of cudahog's models: every format gives the same boxes, and what is wrong with a file is said.
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <functional>
 #include <sstream>
@@ -47,6 +49,7 @@ TEST_F(CudaHogModel, every_format_of_opencv_under_any_name_gives_the_same_boxes)
 
 TEST_F(CudaHogModel, every_parameter_is_taken_from_the_file) {
   const VideoFrame frame("RGB", {70, 52}, 4);
+  const Boxes unchanged = opencv_boxes(mat_of(frame), ModelFile("a.yml").opencv(), 4, 0);
   for (const char *name : {"a.yml", "c.xml"}) {
     const std::function<void(cv::HOGDescriptor &)> changes[] = {
         [](cv::HOGDescriptor &h) { h.gammaCorrection = false; },
@@ -60,6 +63,8 @@ TEST_F(CudaHogModel, every_parameter_is_taken_from_the_file) {
     for (const auto &change : changes) {
       const ModelFile model(name, change);
       const Boxes expected = opencv_boxes(mat_of(frame), model.opencv(), 4, 0);
+      EXPECT_FALSE(expected.empty());
+      EXPECT_FALSE(same_boxes(expected, unchanged)) << "a change that proves something";
       // The properties say otherwise, and do not count.
       EXPECT_TRUE(same_boxes(found(model.location(), frame, "bins=3 cell-size=16"), expected));
     }
@@ -95,22 +100,76 @@ TEST_F(CudaHogModel, model_is_read_again_at_each_start) {
 
 // --- what is wrong ---
 
-testing::AssertionResult fails(const std::string &location, const std::string &words) {
+testing::AssertionResult fails(const std::string &location, const std::string &words,
+                               int code = GST_RESOURCE_ERROR_SETTINGS) {
   const Owned<GstElement> hog = parse("cudahog backend=" + backend() + " model-location=" + location);
   if (gst_element_set_state(hog.get(), GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE)
     return testing::AssertionFailure() << "it started";
   const auto error = take_error(hog.get());
-  if (const auto names = is(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, location); !names)
-    return names;
-  return is(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, words);
+  if (const auto names = is(error, GST_RESOURCE_ERROR, code, location); !names) return names;
+  return is(error, GST_RESOURCE_ERROR, code, words);
+}
+
+std::string within(int depth, const std::string &name) {
+  std::string text = "<opencv_storage>";
+  for (int i = 0; i < depth; ++i) text += "<" + name + ">";
+  return text;
+}
+
+std::string many_members(int count) {
+  std::string text = "<opencv_storage><a>";
+  for (int i = 0; i < count; ++i) text += "<m" + std::to_string(i) + "/>";
+  return text + "</a></opencv_storage>";
+}
+
+// What stands before the map is no map.
+TEST_F(CudaHogModel, other_values_before_the_map_are_passed_over) {
+  const VideoFrame frame("RGB", {70, 52}, 4);
+  const struct {
+    const char *name, *before, *others;
+  } cases[] = {{"a.xml", "<opencv_storage>", "<version>3</version><list><_>1</_><_>2</_></list>"},
+               {"a.yml", "---\n", "version: 3\nlist: [ 1, 2, { a: 1 } ]\n"}};
+  for (const auto &c : cases) {
+    const ModelFile model(c.name);
+    write(model.location(), replaced(read(model.location()), c.before, std::string(c.before) + c.others));
+    EXPECT_TRUE(same_boxes(found(model.location(), frame), opencv_boxes(mat_of(frame), model.opencv(), 4, 0)))
+        << c.name;
+  }
+}
+
+// Numbers are read one at a time, and no more of them than count.
+TEST_F(CudaHogModel, files_of_millions_of_numbers_take_little_memory) {
+  const ModelFile model("a.yml");
+  std::string numbers;
+  for (numbers.reserve(std::size_t{60} << 20); numbers.size() < std::size_t{60} << 20;) numbers += "0 ";
+  const auto most_mib = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss / 1024;
+  };
+  const auto before = most_mib();
+  write(model.location(), numbers);
+  EXPECT_TRUE(fails(model.location(), "it has more than 3781 numbers"));
+  const ModelFile xml("a.xml");
+  const std::string text = read(xml.location());
+  numbers.insert(0, text, 0, text.find("<SVMDetector>") + 13);
+  numbers += "</SVMDetector></a></opencv_storage>";
+  write(xml.location(), numbers);
+  EXPECT_TRUE(fails(xml.location(), "it has more than 541 numbers"));
+  EXPECT_LT(most_mib() - before, 600);
 }
 
 TEST_F(CudaHogModel, files_that_are_no_models_are_refused_with_the_reason) {
   const ModelFile yaml("a.yml"), xml("a.xml");
   const std::string y = read(yaml.location()), x = read(xml.location());
+  // As the error says it.
+  const auto line_of = [&y](const char *words) {
+    return "in line " +
+           std::to_string(
+               1 + std::count(y.begin(), y.begin() + static_cast<std::ptrdiff_t>(y.find(words)), '\n'));
+  };
   const struct {
-    std::string text;
-    const char *words;
+    std::string text, words;
   } cases[] = {
       {"", "empty"},
       {"hello\n", "\"hello\" is no number"},
@@ -134,6 +193,21 @@ TEST_F(CudaHogModel, files_that_are_no_models_are_refused_with_the_reason) {
       {replaced(y, "winSize: [ 16, 24 ]", "winSize: [ -16, 24 ]"), "window of -16x24"},
       {replaced(y, "histogramNormType: 0", "histogramNormType: 1"), "not 0, L2-Hys"},
       {replaced(y, "nlevels: 64", "nlevels: 0"), "scales"},
+      {replaced(y, "winSigma: ", "winSigma: nan #"), "winSigma is missing, or is not a number"},
+      {replaced(y, "winSigma: ", "winSigma: 1e-170 #"), "sigma must be 0, or between 0.01 and 1000 pixels"},
+      {replaced(y, "L2HysThreshold: ", "L2HysThreshold: nan #"), "L2HysThreshold is missing, or is not a"},
+      {replaced(y, "nbins: 9", "nbins: 9\n   nbins: 9"), "two members \"nbins\""},
+      {replaced(x, "<nbins>", "<nbins>9</nbins><nbins>"), "two members \"nbins\""},
+      {replaced(replaced(y, "nbins: 9", "nbins: &n 9"), "nlevels: 64", "nlevels: *n"), "an alias, *n"},
+      {replaced(y, "nbins: 9", "nbins: { a: 9 }"), "nbins is missing, or is not a number"},
+      {replaced(y, "nbins: 9", "nbins: [ [ 9 ] ]"), "nbins is missing, or is not a number"},
+      {replaced(y, "nbins: 9", "[ nbins ]: 9"), "the name of a member is no text"},
+      {replaced(y, "nbins: 9", "nbins: @9"), line_of("nbins: 9")},
+      {replaced(y, "nbins: 9", "nbins: \x01"), line_of("nbins: 9")},
+      {"%YAML:1.0\n---\na: " + std::string(100, '[') + std::string(100, ']') + "\n", "more than 64 others"},
+      {within(100, "deeper"), "more than 64 others"},
+      {many_members(1001), "more than 1000 members"},
+      {many_members(1000), "winSize is missing"},
       {replaced(y, "SVMDetector: [ ", "SVMDetector: [ .Nan, "), "\".Nan\" is no number"},
       {replaced(y, "SVMDetector: [ ", "SVMDetector: [ nan, "), "weight 0, \"nan\", is not finite"},
       {replaced(y, "SVMDetector: [ ", "SVMDetector: [ 1e40, "), "weight 0, \"1e40\", is not finite"},
@@ -149,7 +223,7 @@ TEST_F(CudaHogModel, files_that_are_no_models_are_refused_with_the_reason) {
 }
 
 TEST_F(CudaHogModel, missing_and_enormous_files_are_refused) {
-  EXPECT_TRUE(fails("/nowhere/people.yml", "cannot be opened: No such file"));
+  EXPECT_TRUE(fails("/nowhere/people.yml", "cannot be opened: No such file", GST_RESOURCE_ERROR_NOT_FOUND));
   EXPECT_TRUE(fails("/", "cannot be"));
   const ModelFile model("a.yml");
   ASSERT_EQ(truncate(model.location().c_str(), off_t{1} << 34), 0);  // sparse: it takes no room

@@ -273,6 +273,69 @@ TEST_F(CudaHog, contradictions_are_refused_at_the_start_and_warned_of_in_playing
   EXPECT_FALSE(take_warning(hog.element()));
 }
 
+// Blocks of 64 pixels are valid, but not in this frame.
+TEST_F(CudaHog, what_a_frame_forbids_is_warned_of_in_playing) {
+  const VideoFrame frame("GRAY8", {61, 49}, 3);
+  const auto warned = [](Harness *hog) {
+    return is(take_warning(hog->element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "no block");
+  };
+  for (const char *display : {"false", "true"}) {
+    Harness hog(std::string("cudahog display=") + display);
+    const std::vector<float> expected = blocks_from(&hog, frame).numbers;
+    EXPECT_FALSE(expected.empty());
+    for (int time = 0; time < 2; ++time) {
+      g_object_set(hog.element(), "cell-size", 32, nullptr);
+      for (int i = 0; i < 2; ++i) EXPECT_EQ(blocks_from(&hog, frame).numbers, expected);
+      EXPECT_TRUE(warned(&hog));
+      EXPECT_FALSE(take_warning(hog.element()));
+      g_object_set(hog.element(), "cell-size", 8, nullptr);
+      EXPECT_EQ(blocks_from(&hog, frame).numbers, expected);
+    }
+    EXPECT_FALSE(take_warning(hog.element()));
+  }
+  Harness hog("cudahog display=false descriptor=false cell-size=32");
+  EXPECT_EQ(tensor_count(buffer_from(&hog, frame)), 0);
+  g_object_set(hog.element(), "descriptor", TRUE, nullptr);
+  EXPECT_EQ(tensor_count(buffer_from(&hog, frame)), 0);
+  EXPECT_TRUE(warned(&hog));
+  g_object_set(hog.element(), "cell-size", 8, nullptr);
+  EXPECT_FALSE(blocks_from(&hog, frame).numbers.empty());
+}
+
+#if !CUDAVISION_EMULATED  // it takes long
+TEST_F(CudaHog, stars_of_too_many_lines_are_left_out_and_warned_of_once) {
+  Harness hog("cudahog cell-size=2 block-size=1 block-stride=64 bins=36");
+  const VideoFrame frame("GRAY8", {4096, 2048}, 3);
+  for (int i = 0; i < 2; ++i) {
+    VideoFrame out = frame;
+    EXPECT_EQ(blocks_from(&hog, frame, &out).numbers.size(), 64u * 32u * 36u);
+    EXPECT_TRUE(out.bytes() == frame.bytes());
+  }
+  EXPECT_TRUE(is(take_warning(hog.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "lines"));
+  EXPECT_FALSE(take_warning(hog.element()));
+}
+#endif
+
+// The model is read at the start.
+TEST_F(CudaHog, location_of_a_model_set_in_playing_changes_nothing) {
+  const ModelFile model("model.yml");
+  const VideoFrame frame("RGB", {80, 64}, 12);
+  Harness with("cudahog win-stride=4 group-threshold=0 display=false model-location=" + model.location());
+  const std::size_t boxes = boxes_from(&with, frame).size();
+  EXPECT_GT(boxes, 0u);
+  g_object_set(with.element(), "model-location", nullptr, nullptr);
+  EXPECT_EQ(tensor_count(buffer_from(&with, frame)), 0);
+  EXPECT_EQ(boxes_from(&with, frame).size(), boxes);
+  for (const char *location : {"", " model-location=\"\""}) {  // one without a name is none
+    Harness without(std::string("cudahog display=false") + location);
+    EXPECT_EQ(text(without.element(), "descriptor"), "true");
+    const std::vector<float> expected = blocks_from(&without, frame).numbers;
+    EXPECT_FALSE(expected.empty());
+    g_object_set(without.element(), "model-location", model.location().c_str(), nullptr);
+    EXPECT_EQ(blocks_from(&without, frame).numbers, expected);
+  }
+}
+
 TEST_F(CudaHog, properties_have_their_defaults) {
   const Owned<GstElement> hog = parse("cudahog");
   for (const auto &[property, value] : {std::pair<const char *, const char *>{"variant", "opencv"},
