@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Trains a model for cudahog: descriptors by the element, a linear support vector machine by OpenCV.
 //
-//   train_hog POSITIVES NEGATIVES MODEL [WIDTHxHEIGHT]      64x128 by default
+//   train_hog POSITIVES NEGATIVES MODEL [WIDTHxHEIGHT]      64x128 by default, 2048 a side at most
 //   train_hog --people MODEL      writes OpenCV's own detector of people instead
 //
 // POSITIVES: a folder of pictures that each show the object and fill the window with it; they are scaled to
@@ -29,6 +29,7 @@
 
 namespace {
 
+constexpr int kMostSide = 2048;         // of a window that cudahog takes
 constexpr int kCell = 8, kHeldOut = 5;  // every fifth picture is tested with
 constexpr int kStep = 4;                // of windows in negatives, in blocks
 
@@ -214,6 +215,9 @@ int run(int argc, char **argv) {
   if (window.width < 2 * kCell || window.height < 2 * kCell || window.width % kCell != 0 ||
       window.height % kCell != 0)
     throw std::runtime_error("a window is a whole number of cells of 8 pixels, two a side at least");
+  if (window.width > kMostSide || window.height > kMostSide)
+    throw std::runtime_error("a window has at most " + std::to_string(kMostSide) +
+                             " pixels a side, of which cudahog takes models");
   gst_init(nullptr, nullptr);
   Collection collection;
   collection.add(argv[1], window, true);

@@ -69,6 +69,7 @@ fails() {
 fails usage
 fails usage "$root/rings" "$root/others" "$root/m.yml" big
 fails 'whole number of cells' "$root/rings" "$root/others" "$root/m.yml" 30x32
+fails 'at most 2048 pixels' "$root/rings" "$root/others" "$root/m.yml" 32x2056
 fails 'two pictures' "$root/scene" "$root/others" "$root/m.yml"
 fails 'no picture holds a window' "$root/rings" "$root/others" "$root/m.yml" 128x128
 echo nothing >"$root/rings/00.pgm"
