@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Histograms of oriented gradients of a picture's blocks.
 //
-// Source: N. Dalal and B. Triggs, "Histograms of Oriented Gradients for Human Detection", CVPR 2005; seed
-// work "GHoGLib: a descriptor of oriented gradients on a GPU" (equations 3.1 to 3.13). The blocks of a
-// picture lie on a grid; windows are never cut out of it. A block's histograms are the cells', one column of
-// cells after the other.
+// Source: N. Dalal and B. Triggs, "Histograms of Oriented Gradients for Human Detection", CVPR 2005;
+// "GHoGLib: a descriptor of oriented gradients on a GPU" (equations 3.1 to 3.13). The blocks of a picture lie
+// on a grid; windows are never cut out of it. A block's histograms are the cells', one column of cells after
+// the other.
 #pragma once
 
 #include <cstddef>
