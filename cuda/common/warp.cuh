@@ -24,4 +24,14 @@ __device__ inline T warp_sum(T value) {
   return value;
 }
 
+// The largest value of all lanes, in every lane.
+template <typename T>
+__device__ inline T warp_max(T value) {
+  for (int distance = 16; distance > 0; distance /= 2) {
+    const T other = __shfl_xor_sync(kFullWarp, value, distance);
+    value = other > value ? other : value;
+  }
+  return value;
+}
+
 }  // namespace cudavision

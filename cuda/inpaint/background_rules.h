@@ -7,7 +7,8 @@
 // well as an offset. Moving things that are not removed do not count as light, as long as they are the lesser
 // part: in each of kLevels stretches of brightness the change is the mean of the changes within kTrim of
 // their median, and the line is that of Theil and Sen through the stretches (its slope the median of the
-// slopes between two of them, weighted by their pixels). Brightness is the mean of before and now throughout:
+// slopes between two of them, weighted by their pixels; at most 1 either way, for light that is three times
+// or a third as much). Brightness is the mean of before and now throughout:
 // noise, which both have alike, does not bias what is sorted by it.
 #pragma once
 
@@ -84,7 +85,9 @@ CUDAVISION_HOST_DEVICE inline Stretch stretch_from(const std::uint32_t *changes,
           static_cast<int>(divide_to_nearest(sum * 256, count)) + 256 * (median - kNoChange)};
 }
 
-// The change at brightness b, both in 256ths: base + slope b / 2^16.
+constexpr int kMaxSlope = 1 << 16;
+
+// The change at brightness b, both in 256ths: base + slope b / 2^16; slope: -kMaxSlope to kMaxSlope.
 struct LightLine {
   int base = 0, slope = 0;
 
@@ -132,18 +135,18 @@ CUDAVISION_HOST_DEVICE inline LightLine line_through(const Stretch *stretches) {
         const int a = pair / kLevels, b = pair % kLevels;
         return a < b ? weight(a) * weight(b) : 0;
       });
+  line.slope = line.slope < -kMaxSlope ? -kMaxSlope : line.slope > kMaxSlope ? kMaxSlope : line.slope;
   line.base = weighted_median(
       kLevels, [&](int i) { return stretches[i].change - (line.at(stretches[i].brightness) - line.base); },
       weight);
   return line;
 }
 
-// A component's background, in 256ths, in the light of this frame. The change is known over the mean of
-// before and now: it is found in a few steps.
+// A component's background, in 256ths, in the light of this frame. The change d is known over the mean of
+// before and now: d = base + slope (value + d / 2) / 2^16, which is solved for d.
 CUDAVISION_HOST_DEVICE inline int in_this_light(const LightLine &line, int value) {
-  int change = line.at(value);
-  for (int i = 0; i < 4; ++i) change = line.at(value + change / 2);
-  const int now = value + change;
+  const long long at_value = line.base * 65536ll + static_cast<long long>(line.slope) * value;
+  const int now = value + static_cast<int>(divide_to_nearest(2 * at_value, 2 * 65536ll - line.slope));
   return now < 0 ? 0 : now > 255 * 256 ? 255 * 256 : now;
 }
 

@@ -48,20 +48,22 @@ ExemplarFill::ExemplarFill(const Execution &execution, Size size) : execution_(e
   state_.confidence = confidence_.data(), state_.row_best = row_best_.data();
 }
 
-int ExemplarFill::run(const Exemplars &picture, Bounds bounds, const InpaintParams &params,
-                      const FillLog &log, const std::function<void(int filled)> &progress) {
+bool ExemplarFill::run(const Exemplars &picture, Bounds bounds, const InpaintParams &params,
+                       const FillLog &log, const std::function<bool(int filled)> &progress, int *patches) {
   begin(picture, bounds, params.patch_size / 2);
-  int patches = 0, filled = 0;
+  *patches = 0;
+  int filled = 0;
   for (std::uint64_t best;
-       (params.max_patches == 0 || patches < params.max_patches) && (best = best_target()) != 0; ++patches) {
+       (params.max_patches == 0 || *patches < params.max_patches) && (best = best_target()) != 0;) {
     const int target = pixel_of_target(best);
     take_target(picture, target % size_.width, target / size_.width);
     const int source = pixel_of_source(find_source(picture, target, params.search_radius));
-    if (patches < log.capacity) log.steps[patches] = {target, source};
+    if (*patches < log.capacity) log.steps[*patches] = {target, source};
+    ++*patches;
     filled += put_patch(picture, target, source);
-    progress(filled);
+    if (!progress(filled)) return false;
   }
-  return patches;
+  return true;
 }
 
 void ExemplarFill::begin(const Exemplars &picture, Bounds bounds, int radius) {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "common/execution.h"
@@ -25,10 +26,10 @@ class ExemplarFill {
  public:
   ExemplarFill(const Execution &execution, Size size);
 
-  // bounds: of the hole, which is not empty; there is a candidate. params: valid. Gives the number of
-  // patches.
-  int run(const Exemplars &picture, Bounds bounds, const InpaintParams &params, const FillLog &log,
-          const std::function<void(int filled)> &progress);
+  // bounds: of the hole, which is not empty; there is a candidate. params: valid. progress: called after each
+  // patch; false ends the filling. Gives whether it came to its end.
+  bool run(const Exemplars &picture, Bounds bounds, const InpaintParams &params, const FillLog &log,
+           const std::function<bool(int filled)> &progress, int *patches);
 
  private:
   void begin(const Exemplars &picture, Bounds bounds, int radius);

@@ -47,7 +47,7 @@ __device__ inline Key key_of_candidate(const FillTask &task, const TargetPatch &
   for (int i = lane; i < target.count; i += 32)
     sum = static_cast<int>(
         add_squares(task.features[pixel + target.offset[i]], target.feature[i], static_cast<unsigned>(sum)));
-  return source_key(static_cast<std::uint32_t>(warp_sum_of(sum)), pixel);
+  return source_key(static_cast<std::uint32_t>(warp_sum(sum)), pixel);
 }
 
 // 32 columns and kSearchRows rows of candidates from (x0, y0) on, by a warp. They are left when all of their
@@ -139,7 +139,7 @@ __device__ inline void for_each_of_share(Bounds b, const Visit &visit) {
 // How many pixels are left in all, of which this thread counts some. round: of such sums so far.
 __device__ inline int count_left(const FillTask &task, int own, int round, GridBarrier *grid) {
   int *left = &task.frame->left[round % 3];
-  own = warp_sum_of(own);
+  own = warp_sum(own);
   if (threadIdx.x % 32 == 0 && own != 0) atomicAdd(left, own);
   grid->wait();
   if (blockIdx.x == 0 && threadIdx.x == 0) task.frame->left[(round + 2) % 3] = 0;

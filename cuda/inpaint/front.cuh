@@ -41,18 +41,6 @@ __device__ inline FillState state_in(unsigned char *memory, Region area) {
 
 // --- by a warp ---
 
-__device__ inline int warp_sum_of(int value) {
-  for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(kFullWarp, value, distance);
-  return value;
-}
-__device__ inline Key warp_max_of(Key value) {
-  for (int distance = 16; distance > 0; distance /= 2) {
-    const Key other = __shfl_xor_sync(kFullWarp, value, distance);
-    value = other > value ? other : value;
-  }
-  return value;
-}
-
 struct Rating {
   int confidence;
   std::uint32_t isophote;
@@ -70,12 +58,9 @@ __device__ inline Rating rate_patch(const FillState &s, int x, int y, int radius
     const int key = squared_length(s.gradient[at]) << 8 | (255 - i);
     longest = key > longest ? key : longest;
   }
-  for (int distance = 16; distance > 0; distance /= 2) {
-    const int other = __shfl_xor_sync(kFullWarp, longest, distance);
-    longest = other > longest ? other : longest;
-  }
+  longest = warp_max(longest);
   const int i = 255 - (longest & 255);
-  return {confidence_of(warp_sum_of(sum), count),
+  return {confidence_of(warp_sum(sum), count),
           longest >> 8 == 0 ? 0 : s.gradient[s.index(window.x0 + i % width, window.y0 + i / width)]};
 }
 
@@ -103,7 +88,7 @@ __device__ inline void rate_row(const FillState &s, int y, int first, int last, 
       const Key key = target_key(priority, pixel + x);
       best = key > best ? key : best;
     }
-  best = warp_max_of(best);
+  best = warp_max(best);
   if (lane == 0) s.row_best[y] = best;
 }
 
@@ -143,7 +128,7 @@ __device__ inline void take_target(const FillTask &task, const FillState &s, Fil
   Key best = 0;
   for (int y = thread; y < s.area.height; y += kFillThreads)
     best = s.row_best[y] > best ? s.row_best[y] : best;
-  best = warp_max_of(best);
+  best = warp_max(best);
   if (thread % 32 == 0) shared->warp_best[thread / 32] = best;
   if (thread == 0) shared->target.count = 0;
   __syncthreads();

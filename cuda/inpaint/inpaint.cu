@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 
 #include "common/backends.h"
 #include "common/buffer.h"
@@ -36,19 +37,49 @@ class InpaintCuda final : public Inpaint {
     CUDAVISION_TRY(lab_.allocate(1));
     CUDAVISION_TRY(frames_.allocate(2));
     for (FrameState &frame : initial_) frame.reset();
-    CUDAVISION_TRY(upload(frames_.data(), initial_, sizeof initial_));
     CUDAVISION_TRY(upload(lab_.data(), &lab_tables(), sizeof(LabTables)));
     int device = 0;
     CUDAVISION_TRY_CUDA(cudaGetDevice(&device));
     CUDAVISION_TRY_CUDA(cudaDeviceGetAttribute(&blocks_, cudaDevAttrMultiProcessorCount, device));
     CUDAVISION_TRY_CUDA(
         cudaDeviceGetAttribute(&shared_bytes_, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    return allow_shared_bytes(fill_kernel, static_cast<std::size_t>(shared_bytes_));
+    CUDAVISION_TRY(allow_shared_bytes(fill_kernel, static_cast<std::size_t>(shared_bytes_)));
+    return check_residence(device);
   }
 
   Status run(const InpaintFrame &frame, const InpaintParams &params, InpaintReport *report,
              const FillLog &log, const Progress &) override {
     CUDAVISION_TRY(check_run(frame, params, size_));
+    const Status status = enqueue(frame, params, report, log);
+    // Some kernels may have run, and left counts for others that have not.
+    if (!status.ok()) dirty_ = forget_ = true;
+    return status;
+  }
+
+  void drop_history() override { forget_ = true; }
+
+ private:
+  // The filling's blocks wait for one another: one on each multiprocessor must find room.
+  Status check_residence(int device) const {
+    int together = 0, blocks = 0;
+    CUDAVISION_TRY_CUDA(cudaDeviceGetAttribute(&together, cudaDevAttrCooperativeLaunch, device));
+    if (together == 0)
+      return {Status::Code::no_device,
+              "inpainting launches blocks that wait for one another (cooperatively), which device " +
+                  std::to_string(device) + " cannot"};
+    CUDAVISION_TRY_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &blocks, fill_kernel, kFillThreads, static_cast<std::size_t>(shared_bytes_)));
+    if (blocks >= 1) return {};
+    return {Status::Code::no_device, "inpainting needs blocks of " + std::to_string(kFillThreads) +
+                                         " threads and " + std::to_string(shared_bytes_) +
+                                         " bytes of shared memory, for which device " +
+                                         std::to_string(device) + " has no room"};
+  }
+
+  Status enqueue(const InpaintFrame &frame, const InpaintParams &params, InpaintReport *report,
+                 const FillLog &log) {
+    if (dirty_) CUDAVISION_TRY(upload(frames_.data(), initial_, sizeof initial_));
+    dirty_ = false;
     if (params.temporal) CUDAVISION_TRY(remember());
     FillTask task = make_task(params, log);
     const dim3 block(kBlockX, kBlockY);
@@ -75,9 +106,6 @@ class InpaintCuda final : public Inpaint {
                                                  cudaMemcpyDeviceToHost, execution_.stream));
   }
 
-  void drop_history() override { forget_ = true; }
-
- private:
   std::size_t count() const {
     return static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height);
   }
@@ -94,10 +122,10 @@ class InpaintCuda final : public Inpaint {
       CUDAVISION_TRY(light_blocks_.allocate(1));
       CUDAVISION_TRY(light_.allocate(1));
       CUDAVISION_TRY(seen_.allocate(count()));
-      CUDAVISION_TRY_CUDA(cudaMemsetAsync(light_counts_.data(), 0, sizeof(LightCounts), execution_.stream));
-      CUDAVISION_TRY_CUDA(cudaMemsetAsync(light_blocks_.data(), 0, sizeof(unsigned), execution_.stream));
     }
     if (!forget_) return {};
+    CUDAVISION_TRY_CUDA(cudaMemsetAsync(light_counts_.data(), 0, sizeof(LightCounts), execution_.stream));
+    CUDAVISION_TRY_CUDA(cudaMemsetAsync(light_blocks_.data(), 0, sizeof(unsigned), execution_.stream));
     CUDAVISION_TRY_CUDA(cudaMemsetAsync(seen_.data(), 0, count() * sizeof(std::uint32_t), execution_.stream));
     forget_ = false;
     moment_ = 0;
@@ -137,6 +165,7 @@ class InpaintCuda final : public Inpaint {
   DeviceBuffer<FrameState> frames_;
   FrameState initial_[2] = {};
   int turn_ = 0;
+  bool dirty_ = true;  // frames_ are not as initial_ was: not uploaded yet, or a frame failed
 
   DeviceBuffer<std::uint16_t> background_[3];
   DeviceBuffer<std::uint32_t> seen_;

@@ -78,6 +78,7 @@ struct InpaintReport {
   int diffused = 0;
   bool refused =
       false;  // there is no patch outside of the hole, and more than earlier frames know: the frame stays
+  bool stopped = false;  // Progress wished so: the frame stays
 
   friend bool operator==(const InpaintReport &, const InpaintReport &) = default;
 };
@@ -99,23 +100,28 @@ struct FillLog {
 // Works on frames of one size. Not thread-safe: one per stream.
 class Inpaint {
  public:
-  // Called after each patch from the thread that runs: pixels that are filled, and those of the hole.
-  using Progress = std::function<void(int filled, int removed)>;
+  // Called after each patch from the thread that runs: pixels that are filled, and those of the hole. False
+  // ends the fill.
+  using Progress = std::function<bool(int filled, int removed)>;
 
   virtual ~Inpaint() = default;
 
   // Fills the hole of the frame. Frame, mask and log lie in the backend's memory and do not overlap; report
   // in the host's, it is there when the stream has been synchronised. Bytes outside of the hole, and alpha
   // without InpaintFrame::alpha, stay. Both backends give the same bytes, steps and report. progress may be
-  // null; CUDA never calls it. CUDA: enqueues kernels and one copy; allocates in the first temporal call
-  // alone. Errors: invalid parameters, a mask of another size, and the device's own.
+  // null; CUDA never calls it: there a fill runs to its end. CUDA: enqueues kernels and a copy of the report,
+  // for which the call waits where report is not page-locked; allocates in the first temporal call alone.
+  // After a failure the next call begins anew, without history. Errors: invalid parameters, a mask of another
+  // size, and the device's own.
   virtual Status run(const InpaintFrame &frame, const InpaintParams &params, InpaintReport *report,
                      const FillLog &log, const Progress &progress) = 0;
   // The next frame does not follow the last one: forgets what was seen.
   virtual void drop_history() = 0;
 };
 
-// Scratch: about 28 bytes a pixel, and 10 more from the first temporal frame on.
+// Scratch: about 28 bytes a pixel, and 10 more from the first temporal frame on. On CUDA 16 of the 28 are for
+// holes that are too wide for a block's shared memory: they may come with any frame. CUDA: an error where the
+// device cannot run all blocks of the filling at once.
 Status make_inpaint(const Execution &execution, Size size, std::unique_ptr<Inpaint> *inpaint);
 
 }  // namespace cudavision

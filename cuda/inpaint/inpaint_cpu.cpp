@@ -37,13 +37,26 @@ class InpaintCpu final : public Inpaint {
   Status run(const InpaintFrame &frame, const InpaintParams &params, InpaintReport *report,
              const FillLog &log, const Progress &progress) override {
     CUDAVISION_TRY(check_run(frame, params, size_));
+    return catch_bad_alloc([&] { return work(frame, params, report, log, progress); });
+  }
+
+  void drop_history() override { frame_ = 0; }
+
+ private:
+  struct RowCount {
+    int pixels = 0, remembered = 0;
+    int first = 0, last = 0;  // of the hole
+  };
+
+  Status work(const InpaintFrame &frame, const InpaintParams &params, InpaintReport *report,
+              const FillLog &log, const Progress &progress) {
     *report = {};
     find_hole(frame);
     for (const RowCount &row : rows_) report->removed += row.pixels;
     if (report->removed == 0 && !params.temporal) return {};
     load(frame);
     if (params.temporal) {
-      CUDAVISION_TRY(remember());
+      remember();
       follow(frame.frame.model, params.history);
       for (const RowCount &row : rows_) report->remembered += row.remembered;
       if (report->removed == 0) return {};
@@ -57,17 +70,9 @@ class InpaintCpu final : public Inpaint {
       }
       fill(bounds, params, log, progress, report);
     }
-    store(frame);
+    if (!report->stopped) store(frame);
     return {};
   }
-
-  void drop_history() override { frame_ = 0; }
-
- private:
-  struct RowCount {
-    int pixels = 0, remembered = 0;
-    int first = 0, last = 0;  // of the hole
-  };
 
   std::size_t count() const {
     return static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height);
@@ -113,13 +118,10 @@ class InpaintCpu final : public Inpaint {
 
   // --- earlier frames ---
 
-  Status remember() {
-    if (!seen_.empty()) return {};
-    return catch_bad_alloc([&] {
-      for (auto &component : background_) component.resize(count());
-      seen_.resize(count());
-      return Status();
-    });
+  void remember() {
+    if (!seen_.empty()) return;
+    for (auto &component : background_) component.resize(count());
+    seen_.resize(count());
   }
 
   void follow(ColorModel model, int history) {
@@ -205,16 +207,14 @@ class InpaintCpu final : public Inpaint {
 
   // Marks the middles of patches that lie in the picture and outside of the hole; false when there is none.
   bool find_sources(int radius) {
-    std::vector<int> &run =
-        run_;  // how many rows above and including this one have no hole around this column
-    run.assign(static_cast<std::size_t>(size_.width), 0);
+    clear_rows_.assign(static_cast<std::size_t>(size_.width), 0);
     std::fill(sources_.begin(), sources_.end(), std::uint8_t{0});
     bool any = false;
     for (int y = 0; y < size_.height; ++y) {
       const std::uint8_t *hole = view(hole_).row(y);
       for (int x = radius, clear = 0, next = 0; x < size_.width - radius; ++x) {
         for (; next <= x + radius; ++next) clear = hole[next] != 0 ? 0 : clear + 1;
-        int &rows = run[static_cast<std::size_t>(x)];
+        int &rows = clear_rows_[static_cast<std::size_t>(x)];
         rows = clear > 2 * radius ? rows + 1 : 0;
         if (rows <= 2 * radius) continue;
         sources().row(y - radius)[x] = 1;
@@ -230,11 +230,10 @@ class InpaintCpu final : public Inpaint {
         {planes_[0].data(), planes_[1].data(), planes_[2].data()}, plane_pitch_, plane_count_};
     const Exemplars picture{view(pixels_), view(features_), view(hole_), planes, sources()};
     const int known = report->remembered, removed = report->removed;
-    const auto tell = [&](int filled) {
-      if (progress) progress(known + filled, removed);
-    };
-    report->patches = exemplars_.run(picture, bounds, params, log, tell);
-    if (params.max_patches > 0) report->diffused = diffusion_.run(view(pixels_), view(hole_), bounds);
+    const auto tell = [&](int filled) { return !progress || progress(known + filled, removed); };
+    report->stopped = !exemplars_.run(picture, bounds, params, log, tell, &report->patches);
+    if (!report->stopped && params.max_patches > 0)
+      report->diffused = diffusion_.run(view(pixels_), view(hole_), bounds);
   }
 
   void store(const InpaintFrame &frame) {
@@ -258,7 +257,7 @@ class InpaintCpu final : public Inpaint {
   std::vector<std::uint32_t> pixels_, features_;
   std::vector<std::uint8_t> planes_[3], sources_;
   std::vector<RowCount> rows_;
-  std::vector<int> run_;
+  std::vector<int> clear_rows_;  // around each column without the hole, down to the row at hand
 
   std::vector<std::uint16_t> background_[3];
   std::vector<std::uint32_t> seen_;

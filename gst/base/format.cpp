@@ -107,15 +107,20 @@ bool planes_of(const GstVideoFrame &frame, const GstVideoInfo &info, Planes *pla
   return true;
 }
 
+YuvRange yuv_range_of(const GstVideoInfo &info) {
+  YuvRange range;
+  gdouble kr, kb;
+  if (gst_video_color_matrix_get_Kr_Kb(info.colorimetry.matrix, &kr, &kb)) range.kr = kr, range.kb = kb;
+  gst_video_color_range_offsets(info.colorimetry.range, info.finfo, range.offset, range.scale);
+  return range;
+}
+
 Color color_of(guint32 argb, const GstVideoInfo &info) {
   const auto channel = [argb](int shift) { return static_cast<std::uint8_t>(argb >> shift & 255); };
   const std::uint8_t alpha = channel(24), r = channel(16), g = channel(8), b = channel(0);
   if (GST_VIDEO_INFO_IS_RGB(&info)) return {{r, g, b}, alpha};
   if (GST_VIDEO_INFO_IS_GRAY(&info)) return {{luma_of_rgb(r, g, b), 128, 128}, alpha};
-  gdouble kr, kb;
-  if (!gst_video_color_matrix_get_Kr_Kb(info.colorimetry.matrix, &kr, &kb)) kr = 0.299, kb = 0.114;  // BT.601
-  gint offset[GST_VIDEO_MAX_COMPONENTS], scale[GST_VIDEO_MAX_COMPONENTS];
-  gst_video_color_range_offsets(info.colorimetry.range, info.finfo, offset, scale);
+  const auto [kr, kb, offset, scale] = yuv_range_of(info);
   const double y = kr * r + (1 - kr - kb) * g + kb * b;  // 0 to 255
   const double u = (b - y) / (2 * (1 - kb)), v = (r - y) / (2 * (1 - kr));
   return {{to_byte(offset[0] + y / 255 * scale[0]), to_byte(offset[1] + u / 255 * scale[1]),

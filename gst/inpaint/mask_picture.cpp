@@ -4,6 +4,9 @@
 
 #include <gdk-pixbuf/gdk-pixbuf.h>
 
+#include <algorithm>
+#include <new>
+
 #include "luma/luma.h"
 
 namespace cudavision {
@@ -14,9 +17,24 @@ struct Unref {
 };
 using Pixbuf = std::unique_ptr<GdkPixbuf, Unref>;
 
+// [first, last) of the picture's columns or rows.
+struct Range {
+  std::size_t first, last;
+};
+
+// What pixel i of the frame stands for.
+Range range_of(int i, int of_frame, int of_picture) {
+  const gint64 frame = of_frame, picture = of_picture;
+  if (picture > frame)
+    return {static_cast<std::size_t>(i * picture / frame),
+            static_cast<std::size_t>(((i + gint64{1}) * picture + frame - 1) / frame)};
+  const auto middle = static_cast<std::size_t>((2 * gint64{i} + 1) * picture / (2 * frame));
+  return {middle, middle + 1};
+}
+
 }  // namespace
 
-std::shared_ptr<const MaskPicture> MaskPicture::load(const std::string &location, GError **error) {
+std::shared_ptr<const MaskPicture> MaskPicture::load(const std::string &location, GError **error) try {
   const Pixbuf read(gdk_pixbuf_new_from_file(location.c_str(), error));
   if (!read) return nullptr;
   const Pixbuf upright(gdk_pixbuf_apply_embedded_orientation(read.get()));
@@ -34,18 +52,27 @@ std::shared_ptr<const MaskPicture> MaskPicture::load(const std::string &location
       mask.push_back(removed ? 255 : 0);
     }
   return std::shared_ptr<const MaskPicture>(new MaskPicture(size, std::move(mask)));
+} catch (const std::bad_alloc &) {
+  g_set_error_literal(error, GDK_PIXBUF_ERROR, GDK_PIXBUF_ERROR_INSUFFICIENT_MEMORY,
+                      "the host has no memory left for it");
+  return nullptr;
 }
 
 std::vector<std::uint8_t> MaskPicture::scaled_to(Size frame) const {
   std::vector<std::uint8_t> scaled;
   scaled.reserve(static_cast<std::size_t>(frame.width) * static_cast<std::size_t>(frame.height));
-  // The picture's pixel at (x + 1/2) of its width over the frame's.
-  const auto place = [](int i, int of_frame, int of_picture) {
-    return static_cast<std::size_t>((2 * gint64{i} + 1) * of_picture / (2 * gint64{of_frame}));
-  };
+  std::vector<std::uint8_t> row(static_cast<std::size_t>(size_.width));  // of the picture's rows: any of them
   for (int y = 0; y < frame.height; ++y) {
-    const std::size_t row = place(y, frame.height, size_.height) * static_cast<std::size_t>(size_.width);
-    for (int x = 0; x < frame.width; ++x) scaled.push_back(pixels_[row + place(x, frame.width, size_.width)]);
+    const Range rows = range_of(y, frame.height, size_.height);
+    std::fill(row.begin(), row.end(), std::uint8_t{0});
+    for (std::size_t j = rows.first; j < rows.last; ++j)
+      for (std::size_t i = 0; i < row.size(); ++i) row[i] |= pixels_[j * row.size() + i];
+    for (int x = 0; x < frame.width; ++x) {
+      const Range columns = range_of(x, frame.width, size_.width);
+      std::uint8_t any = 0;
+      for (std::size_t i = columns.first; i < columns.last; ++i) any |= row[i];
+      scaled.push_back(any);
+    }
   }
   return scaled;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/image.h"
@@ -15,13 +16,15 @@ namespace cudavision {
 
 class MaskPicture {
  public:
-  // Any format that gdk-pixbuf reads, turned as the picture says. Null, and error, when the file is missing
-  // or no picture.
+  // Any format that gdk-pixbuf reads, turned as the picture says. Null, and error, when the file is missing,
+  // no picture, or too large for the memory.
   static std::shared_ptr<const MaskPicture> load(const std::string &location, GError **error);
 
   Size size() const { return size_; }
   // 255 where it is bright (luma of at least 128) and opaque (alpha of at least 128), 0 elsewhere: for a
-  // frame of this size, whose pixel (x, y) is that of the picture around whose middle it lies.
+  // frame of this size. Along an axis on which the picture is larger, a pixel of the frame is 255 when any of
+  // the picture's that it covers, in part too, is: thin things stay. Along another it is the picture's pixel
+  // in which its middle lies.
   std::vector<std::uint8_t> scaled_to(Size frame) const;
 
  private:

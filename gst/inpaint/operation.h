@@ -34,7 +34,10 @@ class InpaintOperation final : public Operation {
   // False when nothing says that anything is removed.
   bool find_sources(const Job &job, RemovalSources *sources);
   Component alpha_of(const Job &job) const;
+  // Posts how far a long fill is, and ends it when its result has nowhere to go.
   Inpaint::Progress progress();
+  // Posts what has become of a fill whose start was posted.
+  void end_progress(bool ok);
 
   GstElement *element_;
   std::function<const InpaintSettings &()> take_settings_;
@@ -49,6 +52,7 @@ class InpaintOperation final : public Operation {
   InpaintReport report_;      // of the last frame
   bool warned_ = false;       // that there was nothing to fill from, since the last frame that had something
   bool progressing_ = false;  // the start of the fill was posted
+  int filled_ = 0, removed_ = 0;  // pixels of the fill that progresses
 };
 
 }  // namespace cudavision

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "inpaint/background_rules.h"
 #include "kernels/inpaint_definition.h"
 
 namespace {
@@ -165,6 +166,13 @@ HostFrame mild(const char *format, unsigned seed) {
   return changed(textured(format, kSize, seed), [](int v) { return 60 + v / 2; });
 }
 
+// About normal, of deviation 3.
+int noise_of_sensor(Random *random) {
+  int sum = 0;
+  for (int i = 0; i < 12; ++i) sum += random->below(101) - 50;
+  return static_cast<int>(std::lround(sum / 33.0));
+}
+
 TEST_P(InpaintTemporal, step_of_light_is_followed) {
   for (const auto light : {step_of_light, more_light, less_light}) {
     const HostFrame background = mild("RGB", 5), lit = changed(background, light);
@@ -202,12 +210,7 @@ TEST_P(InpaintTemporal, slow_change_of_light_is_followed) {
 TEST_P(InpaintTemporal, sensor_noise_stays_what_it_is) {
   const HostFrame background = mild("RGB", 7);
   Random random(5);
-  // About normal, of deviation 3.
-  const auto noisy = [&](int v) {
-    int sum = 0;
-    for (int i = 0; i < 12; ++i) sum += random.below(101) - 50;
-    return v + static_cast<int>(std::lround(sum / 33.0));
-  };
+  const auto noisy = [&](int v) { return v + noise_of_sensor(&random); };
   InpaintRoom room(execution(), kSize);
   const Picture mask = mask_of(kSize, object_at(4));
   room.run(changed(background, noisy), no_mask(kSize), temporal());
@@ -218,6 +221,57 @@ TEST_P(InpaintTemporal, sensor_noise_stays_what_it_is) {
     // to nothing.
     EXPECT_LE(largest_error(filled.frame, background, mask), 19) << i;
     EXPECT_NEAR(mean_error(filled.frame, background, mask), 0, 1) << i;
+  }
+}
+
+// The line is found among the noise of both frames, which hides what one pixel says of the light.
+TEST_P(InpaintTemporal, step_of_light_is_followed_under_noise) {
+  for (const auto light : {step_of_light, more_light, less_light}) {
+    const HostFrame background = mild("RGB", 14), lit = changed(background, light);
+    Random random(15);
+    const auto noisy = [&](int v) { return v + noise_of_sensor(&random); };
+    InpaintRoom room(execution(), kSize);
+    const Picture mask = mask_of(kSize, object_at(4));
+    room.run(changed(background, noisy), no_mask(kSize), temporal());
+    for (int i = 0; i < 4; ++i) {
+      const Filled filled = room.run(with_object(changed(lit, noisy), object_at(4), 130), mask, temporal());
+      EXPECT_EQ(filled.report.remembered, 12 * 14);
+      // 18 levels of the first frame's noise at most, times the light's 5/4, and 3 as without noise.
+      EXPECT_LE(largest_error(filled.frame, lit, mask), 27) << i;
+      EXPECT_NEAR(mean_error(filled.frame, lit, mask), 0, 1.5) << i;
+    }
+  }
+}
+
+// By a factor alone the change over the mean of before and now is a line through 0: now = factor before.
+TEST(InpaintLight, lines_are_followed_exactly) {
+  using namespace cudavision::inpaint;
+  for (const double factor : {1 / 3.0, 0.5, 0.8, 1.0, 1.25, 2.0, 3.0})
+    for (const int base : {0, -2000, 3100}) {
+      const LightLine line{base, static_cast<int>(std::lround(65536 * 2 * (factor - 1) / (factor + 1)))};
+      for (int before = 0; before <= 255 * 256; before += 97) {
+        const int now = in_this_light(line, before);
+        const double slope = line.slope / 65536.0, change = (base + slope * before) / (1 - slope / 2);
+        ASSERT_NEAR(now, std::clamp(before + change, 0.0, 255.0 * 256), 0.51) << factor << " " << before;
+        if (base == 0) {
+          ASSERT_NEAR(now, std::min(factor * before, 255.0 * 256), 2) << factor << " " << before;
+        }
+      }
+    }
+}
+
+TEST(InpaintLight, slopes_are_bounded) {
+  using namespace cudavision::inpaint;
+  for (const int sign : {-1, 1}) {
+    // Two stretches, 32 levels apart, whose changes are 100 levels apart.
+    Stretch stretches[kLevels] = {};
+    stretches[2] = {1000, 80 * 256, -sign * 50 * 256}, stretches[3] = {1000, 112 * 256, sign * 50 * 256};
+    const LightLine line = line_through(stretches);
+    EXPECT_EQ(line.slope, sign * kMaxSlope);
+    for (const int before : {0, 100 * 256, 255 * 256}) {
+      EXPECT_GE(in_this_light(line, before), 0);
+      EXPECT_LE(in_this_light(line, before), 255 * 256);
+    }
   }
 }
 

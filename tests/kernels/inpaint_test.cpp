@@ -98,6 +98,11 @@ TEST_P(Inpaint, large_holes_equal_the_definition) {
   if (!kEmulated) remove(&mask, {60, 70, 30, 20});
   InpaintRoom room(execution(), size);
   EXPECT_TRUE(same(room.run(frame, mask, with(9)), definition(frame, mask, with(9))));
+  for (const InpaintParams &params : {with(9, 6), with(7, 0, false, 2), with(5, 4, true, 9), with(9, 0, true)}) {
+    SCOPED_TRACE(::testing::Message() << params.patch_size << " " << params.search_radius << " " << params.lab
+                                      << " " << params.max_patches);
+    EXPECT_TRUE(same(room.run(frame, mask, params), definition(frame, mask, params)));
+  }
 }
 
 // Differences that are as large as can be: sums reach 225 * 3 * 255^2.
@@ -146,8 +151,9 @@ TEST_P(Inpaint, periodic_texture_is_restored_exactly) {
           frame.sample(c, x, y) = static_cast<std::uint8_t>(x / 2 % 3 * 50 + y / 2 % 2 * 90 + c * 5);
     const Picture mask = mask_of(size, {22, 16, 17, 15});
     HostFrame broken = frame;
-    for (int y = 16; y < 31; ++y)
-      for (int x = 22; x < 39; ++x) broken.sample(0, x, y) = static_cast<std::uint8_t>(x * y);
+    for (int c = 0; c < frame.component_count(); ++c)
+      for (int y = 16; y < 31; ++y)
+        for (int x = 22; x < 39; ++x) broken.sample(c, x, y) = static_cast<std::uint8_t>(x * y + 90 * c);
     EXPECT_TRUE(same(InpaintRoom(execution(), size).run(broken, mask, with(9)).frame, frame)) << format;
   }
 }
@@ -199,7 +205,11 @@ TEST_P(Inpaint, constant_picture_stays_constant) {
     for (int c = 0; c < frame.component_count(); ++c)
       for (int y = 0; y < size.height; ++y)
         for (int x = 0; x < size.width; ++x) frame.sample(c, x, y) = static_cast<std::uint8_t>(90 + 20 * c);
-    const Filled filled = InpaintRoom(execution(), size).run(frame, mask_of(size, {12, 8, 14, 12}), with(7));
+    HostFrame broken = frame;
+    for (int c = 0; c < frame.component_count(); ++c)
+      for (int y = 8; y < 20; ++y)
+        for (int x = 12; x < 26; ++x) broken.sample(c, x, y) = static_cast<std::uint8_t>(x * y);
+    const Filled filled = InpaintRoom(execution(), size).run(broken, mask_of(size, {12, 8, 14, 12}), with(7));
     EXPECT_TRUE(same(filled.frame, frame)) << format;
     EXPECT_EQ(filled.report.removed, 14 * 12);
   }
@@ -348,11 +358,80 @@ TEST_P(Inpaint, progress_is_told_after_each_patch) {
       room->run({frame.frame(), {}, masked.view(), {}}, with(5), &report, {}, [&](int filled, int removed) {
         EXPECT_EQ(removed, 90);
         told.push_back(filled);
+        return true;
       })));
   EXPECT_EQ(static_cast<int>(told.size()), report.patches);
   EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
   EXPECT_EQ(told.back(), 90);
 }
+
+// And the next fill, with nobody to stop it, is as good as ever.
+TEST_P(Inpaint, stopped_fill_leaves_every_byte) {
+  if (execution().backend == cudavision::Backend::cuda) GTEST_SKIP() << "CUDA fills without telling";
+  const Size size{40, 33};
+  const HostFrame pixels = textured("NV12", size, 122);
+  const Picture mask = mask_of(size, {14, 11, 10, 10});
+  for (const int patches : {1, 3}) {
+    const TestFrame frame(execution(), pixels, kAligned);
+    const TestImage<std::uint8_t> masked(execution(), mask, kAligned);
+    InpaintRoom room(execution(), size);
+    InpaintReport report;
+    int told = 0;
+    ASSERT_TRUE(succeeds(room.room().run({frame.frame(), {}, masked.view(), {}}, with(5, 0, false, 10),
+                                         &report, {}, [&](int, int) { return ++told < patches; })));
+    EXPECT_TRUE(report.stopped);
+    EXPECT_EQ(report.patches, patches);
+    EXPECT_EQ(told, patches);
+    EXPECT_EQ(report.diffused, 0);
+    EXPECT_TRUE(same(frame.download(), pixels));
+    EXPECT_TRUE(same(room.run(pixels, mask, with(5)), definition(pixels, mask, with(5))));
+  }
+}
+
+#if CUDAVISION_EMULATED
+TEST_P(Inpaint, failed_launch_is_reported_and_the_next_frame_is_as_good_as_ever) {
+  const Size size{40, 33};
+  const HostFrame pixels = textured("RGB", size, 123);
+  const Picture mask = mask_of(size, {14, 11, 10, 9});
+  InpaintParams params = with(5, 0, false, 4);
+  for (const bool temporal : {false, true}) {
+    params.temporal = temporal;
+    const unsigned launches = temporal ? 5 : 4;
+    const Filled expected = definition(pixels, mask, params);
+    InpaintRoom room(execution(), size);
+    for (unsigned successes = 0; successes < launches; ++successes) {
+      SCOPED_TRACE(::testing::Message() << temporal << " " << successes);
+      room.room().drop_history();
+      EXPECT_TRUE(same(room.run(pixels, mask, params), expected));
+      const TestFrame frame(execution(), pixels, kAligned);
+      const TestImage<std::uint8_t> masked(execution(), mask, kAligned);
+      InpaintReport report;
+      simt::fail_after(simt::Call::launch, successes, cudaErrorLaunchFailure);
+      const cudavision::Status status =
+          room.room().run({frame.frame(), {}, masked.view(), {}}, params, &report, {}, {});
+      finish(execution());
+      EXPECT_EQ(status.code(), cudavision::Status::Code::device_failed);
+      EXPECT_NE(status.text().find("kernel"), std::string::npos) << status.text();
+      EXPECT_TRUE(same(room.run(pixels, mask, params), expected));
+      EXPECT_TRUE(same(room.run(pixels, no_mask(size), params).frame, pixels));
+    }
+  }
+}
+
+TEST_P(Inpaint, device_that_cannot_be_asked_makes_no_room) {
+  std::unique_ptr<cudavision::Inpaint> room;
+  unsigned failures = 0;
+  for (bool made = false; !made; ++failures) {
+    ASSERT_LT(failures, 20u);
+    simt::fail_after(simt::Call::query, failures, cudaErrorUnknown);
+    const cudavision::Status status = make_inpaint(execution(), {30, 20}, &room);
+    made = status.ok();
+    EXPECT_TRUE(made || status.code() == cudavision::Status::Code::device_failed) << status.text();
+  }
+  EXPECT_GE(failures, 6u) << "the device, its multiprocessors, shared memory twice, launches together, room";
+  simt::reset();
+}
+#endif
 
 TEST_P(Inpaint, two_rooms_work_side_by_side) {
   const Size size{40, 33};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Cooperative launches: blocks that wait for one another at the grid's barrier.
 #include <numeric>
+#include <tuple>
 
 #include "simt_test_support.h"
 
@@ -102,6 +103,14 @@ TEST_F(Simt, cooperative_launches_are_of_as_many_blocks_as_run_at_once) {
   ASSERT_EQ(cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, 0), cudaSuccess);
   ASSERT_EQ(cudaDeviceGetAttribute(&cooperates, cudaDevAttrCooperativeLaunch, 0), cudaSuccess);
   EXPECT_EQ(cooperates, 1);
+  for (const auto &[threads, bytes, expected] :
+       {std::tuple{1024, 48 * 1024, 1}, {1025, 0, 0}, {1, 48 * 1024 + 1, 0}}) {
+    int resident = -1;
+    ASSERT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, wait_once_kernel, threads,
+                                                            static_cast<std::size_t>(bytes)),
+              cudaSuccess);
+    EXPECT_EQ(resident, expected) << threads << " " << bytes;
+  }
   cudaLaunchAttribute attribute;
   cudaLaunchConfig_t c = cooperative(static_cast<unsigned>(blocks) + 1, kThreads, &attribute);
   EXPECT_EQ(cudaLaunchKernelEx(&c, wait_once_kernel, 1000u, 0u), cudaErrorCooperativeLaunchTooLarge);

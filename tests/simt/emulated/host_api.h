@@ -76,6 +76,8 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel);
 cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute, int value);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel, int block_size,
+                                                          std::size_t dynamic_shared_bytes);
 
 cudaError_t cudaMemGetInfo(std::size_t *free_bytes, std::size_t *total_bytes);
 cudaError_t cudaMalloc(void **pointer, std::size_t bytes);
@@ -137,4 +139,10 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, T *kernel) {
 template <class T>
 cudaError_t cudaFuncSetAttribute(T *kernel, cudaFuncAttribute attribute, int value) {
   return cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel), attribute, value);
+}
+template <class T>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T *kernel, int block_size,
+                                                          std::size_t dynamic_shared_bytes) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, reinterpret_cast<const void *>(kernel),
+                                                       block_size, dynamic_shared_bytes);
 }

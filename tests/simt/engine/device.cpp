@@ -252,3 +252,15 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute
     return cudaSuccess;
   });
 }
+
+// As launches have it: one block at most, as if each took all of a multiprocessor's shared memory.
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel, int block_size,
+                                                          std::size_t dynamic_shared_bytes) {
+  return api({Call::query, __func__}, [=] {
+    if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+    const auto limit = static_cast<std::size_t>(simt::max_dynamic_shared_bytes(kernel));
+    const bool fits = block_size <= simt::kMaxThreadsPerBlock && dynamic_shared_bytes <= limit;
+    *blocks = fits ? 1 : 0;
+    return cudaSuccess;
+  });
+}
