@@ -19,18 +19,25 @@
  *
  * Filling each frame alone flickers. With `mode=temporal`, for a still camera, what earlier frames have
  * shown of the background is put back first, brought to the light of this frame, and only the rest is
- * filled. What was seen is forgotten after `history` frames, and at a flush, a discontinuity or new caps.
- * For live use `max-patches` bounds the time for a frame: the rest is filled by diffusion.
+ * filled. What was seen is forgotten after `history` frames, and at a flush, a discontinuity or new caps,
+ * and where a frame is not followed (`mode=frame`, `display=false`). `history` counts the frames that are
+ * worked on: those between with `every-nth`, and gaps, do not count. What nothing says to remove is taken for
+ * background: a person that the detector misses for one frame is seen as background there, and comes back
+ * as a ghost when the next frame removes it. `dilate` covers boxes that are too small, and `history` bounds
+ * how long a ghost stays. For live use `max-patches` bounds the time for a frame: the rest is filled by
+ * diffusion.
  *
  * A frame that holds no patch from which it could be filled passes unchanged, with a warning. On the CPU
- * a fill that takes long posts progress messages, code `inpaint`, twice a second. The message of a frame
+ * a fill that takes long posts progress messages, code `inpaint`, twice a second, and a flush or a state
+ * change ends it: then its frame stays as it is, and the last message is `canceled`. On the GPU a fill runs
+ * to its end, without messages of progress: bound it by `search-radius` and `max-patches`. The message of a frame
  * (`message=true`) has the fields `removed`, `remembered` and `diffused`, in pixels, `patches` and
  * `refused`. With `display=false` nothing is done.
  *
  * ## Example launch lines
  * |[
  * gst-launch-1.0 filesrc location=photo.jpg ! decodebin ! videoconvert ! cudainpaint mask-location=mask.png ! videoconvert ! pngenc ! filesink location=filled.png
- * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudahog display=false ! cudainpaint roi-type=person mode=temporal dilate=8 ! videoconvert ! autovideosink
+ * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudahog model-location=people.yml display=false ! cudainpaint roi-type=person mode=temporal dilate=8 search-radius=80 ! videoconvert ! autovideosink
  * gst-launch-1.0 v4l2src ! videoconvert ! cudainpaint region-x=200 region-y=100 region-width=80 region-height=60 search-radius=64 max-patches=200 ! videoconvert ! autovideosink
  * ]|
  */

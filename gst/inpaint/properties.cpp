@@ -42,7 +42,8 @@ void install_inpaint_properties(GObjectClass *klass, InpaintProperties::Settings
            static_cast<int S::*>(&S::max_patches), 0, G_MAXINT),
        enum_property<S>({"mode", "Mode", "What is known of earlier frames"}, mode_type(), &S::mode),
        integer_property<S>(
-           {"history", "History", "Frames after which mode=temporal forgets what it has seen (0 = never)"},
+           {"history", "History",
+            "Frames, of those worked on, after which mode=temporal forgets what it has seen (0 = never)"},
            static_cast<int S::*>(&S::history), 0, G_MAXINT),
        string_property<S>(
            {"mask-location", "Mask location",

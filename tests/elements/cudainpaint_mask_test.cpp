@@ -9,6 +9,7 @@
 
 #include "elements/canny_reference.h"
 #include "elements/drawn_frame.h"
+#include "elements/hog_reference.h"
 #include "elements/inpaint_reference.h"
 #include "elements/tensor.h"
 
@@ -83,8 +84,9 @@ TEST_F(CudaInpaintMask, pictures_of_any_kind_and_size_are_scaled_to_the_frame) {
   }
 }
 
-// Of odd ratio: the picture's pixel around the middle of the frame's.
-TEST_F(CudaInpaintMask, scaling_takes_the_nearest_pixel) {
+// Of odd ratios: along the axis that is enlarged the picture's pixel around the middle of the frame's, along the
+// one that shrinks any pixel of the picture that the frame's covers in part.
+TEST_F(CudaInpaintMask, scaling_takes_the_nearest_pixel_or_any) {
   const VideoFrame frame("RGB", kSize, 2);
   const Size size{27, 50};
   Picture mask(size), expected(kSize);
@@ -92,10 +94,21 @@ TEST_F(CudaInpaintMask, scaling_takes_the_nearest_pixel) {
     for (int x = 9; x < 14; ++x) mask.at(x, y) = 255;
   for (int y = 0; y < kSize.height; ++y)
     for (int x = 0; x < kSize.width; ++x)
-      expected.at(x, y) = mask.at(static_cast<int>((x + 0.5) * size.width / kSize.width),
-                                  static_cast<int>((y + 0.5) * size.height / kSize.height));
+      for (int j = 0; j < size.height; ++j)
+        if (j + 1 > y * (50 / 32.0) && j < (y + 1) * (50 / 32.0))
+          expected.at(x, y) |= mask.at(static_cast<int>((x + 0.5) * size.width / kSize.width), j);
   Harness inpaint(kSmall + ("mask-location=" + save(mask, "odd.png", "png")));
   EXPECT_TRUE(same_bytes(inpaint.work(frame), with_filled(frame, expected, small_params())));
+}
+
+// One pixel wide in a picture four times as large.
+TEST_F(CudaInpaintMask, thin_masks_survive_the_scaling) {
+  const VideoFrame frame("RGB", kSize, 2);
+  const Size large{kSize.width * 4, kSize.height * 4};
+  const Picture mask = mask_of(large, {{41, 32, 1, 40}, {80, 50, 40, 1}});
+  Harness inpaint(kSmall + ("mask-location=" + save(mask, "thin.png", "png")));
+  EXPECT_TRUE(same_bytes(
+      inpaint.work(frame), with_filled(frame, mask_of(kSize, {{10, 8, 1, 10}, {20, 12, 10, 1}}), small_params())));
 }
 
 TEST_F(CudaInpaintMask, transparent_white_removes_nothing) {
@@ -221,10 +234,52 @@ TEST_F(CudaInpaintMask, boxes_beyond_the_frame_are_cut) {
   const VideoFrame frame("RGB", kSize, 9);
   Harness inpaint(kSmall + std::string("roi-type=person"));
   inpaint.negotiate(frame);
-  const Owned<GstBuffer> out = inpaint.exchange(with_boxes(
-      frame, {{"person", {34, 26, 100, G_MAXINT}}, {"person", {-1, 3, 5, 5}}, {"person", {99, 3, 5, 5}}}));
-  EXPECT_TRUE(
-      same_bytes(bytes_of(out.get()), with_filled(frame, mask_of(kSize, {{34, 26, 6, 6}}), small_params())));
+  const Owned<GstBuffer> out = inpaint.exchange(with_boxes(frame, {{"person", {34, 26, 100, G_MAXINT}},
+                                                                   {"person", {-1, 3, 5, 5}},
+                                                                   {"person", {20, -3, 4, 7}},
+                                                                   {"person", {-9, 20, 9, 5}},
+                                                                   {"person", {G_MININT, 12, G_MAXINT, 5}},
+                                                                   {"person", {99, 3, 5, 5}}}));
+  EXPECT_TRUE(same_bytes(
+      bytes_of(out.get()),
+      with_filled(frame, mask_of(kSize, {{34, 26, 6, 6}, {0, 3, 4, 5}, {20, 0, 4, 4}}), small_params())));
+}
+
+// A type that nobody has used before is that of no box, of none without a type either.
+TEST_F(CudaInpaintMask, boxes_without_a_type_are_removed_by_any_type_alone) {
+  const VideoFrame frame("RGB", kSize, 9);
+  Harness type(kSmall + std::string("roi-type=a-type-of-no-box")), any(kSmall + std::string("roi-type=*"));
+  for (Harness *inpaint : {&type, &any}) {
+    inpaint->negotiate(frame);
+    Owned<GstBuffer> buffer = frame.buffer();
+    gst_buffer_add_video_region_of_interest_meta_id(buffer.get(), 0, 10, 8, 7, 6);
+    const Owned<GstBuffer> out = inpaint->exchange(std::move(buffer));
+    EXPECT_TRUE(same_bytes(bytes_of(out.get()),
+                           inpaint == &type
+                               ? frame
+                               : with_filled(frame, mask_of(kSize, {{10, 8, 7, 6}}), small_params())));
+  }
+}
+
+// cudahog's boxes, of a model that OpenCV has written, in one pipeline: what it finds is filled, and nothing else
+// changes.
+TEST_F(CudaInpaintMask, what_cudahog_finds_is_removed) {
+  const ModelFile model("model.yml");
+  const VideoFrame frame("RGB", {61, 50}, 22);
+  const Boxes boxes = opencv_boxes(mat_of(frame), model.opencv(), 4, 2);
+  ASSERT_FALSE(boxes.empty());
+  std::vector<Region> removed;
+  for (const Box &box : boxes) {
+    const cv::Rect r = box.rectangle & cv::Rect(0, 0, 61, 50);
+    removed.push_back({r.x, r.y, r.width, r.height});
+  }
+  const VideoFrame expected = with_filled(frame, mask_of(frame.size(), removed), small_params());
+  ASSERT_NE(expected.bytes(), frame.bytes()) << "the boxes leave something to fill from";
+  const Owned<GstElement> pipeline =
+      parse("appsrc name=in format=time ! cudahog win-stride=4 display=false backend=" + backend() +
+            " model-location=" + model.location() + " ! " + kSmall + "roi-type=person backend=" + backend() +
+            " ! appsink name=out sync=false");
+  EXPECT_TRUE(same_bytes(through(pipeline, frame), expected));
 }
 
 // What a detector and this element do together on a video.

@@ -2,7 +2,10 @@
 // cudainpaint in every format: its properties, its modes, its messages and what it asks of the GPU.
 #include <gst/video/video.h>
 
+#include <optional>
 #include <string>
+#include <thread>
+#include <tuple>
 #include <vector>
 
 #include "elements/frame_budget.h"
@@ -232,6 +235,28 @@ TEST_F(CudaInpaint, temporal_mode_puts_back_what_was_seen_until_the_history_is_d
   EXPECT_TRUE(same_bytes(bytes_of(out.get()), reference.filled(frame, mask, params)));
 }
 
+// What was seen before frames that were not followed may be gone.
+TEST_F(CudaInpaint, frames_that_are_not_followed_drop_the_history) {
+  const VideoFrame background("NV12", kSize, 18);
+  VideoFrame frame = background;
+  for (int y = 10; y < 18; ++y)
+    for (int x = 14; x < 23; ++x) frame.sample(0, x, y) = 7;
+  const Picture mask = mask_of(kSize, {kRegion});
+  const VideoFrame alone = with_filled(frame, mask, small_params());
+  for (const auto &[property, off, on] : {std::tuple{"mode", "frame", "temporal"}, {"display", "false", "true"}}) {
+    SCOPED_TRACE(property);
+    Harness inpaint(kSmall + kRegionSet + "mode=temporal");
+    set(inpaint.element(), "region-width", "0");
+    EXPECT_TRUE(same_bytes(inpaint.work(background), background));
+    set(inpaint.element(), "region-width", "9");
+    set(inpaint.element(), property, off);
+    inpaint.pass(background);
+    set(inpaint.element(), property, on);
+    EXPECT_NE(alone.bytes(), background.bytes());
+    EXPECT_TRUE(same_bytes(inpaint.work(frame), alone));
+  }
+}
+
 TEST_F(CudaInpaint, history_bounds_what_is_remembered) {
   Harness inpaint(kSmall + kRegionSet + "mode=temporal history=2 message=true");
   InpaintReference reference(kSize);
@@ -320,45 +345,97 @@ TEST_P(CudaInpaintMemory, frames_are_filled_where_they_lie) {
                          with_filled(frame, mask_of(kSize, {kRegion}), small_params())));
 }
 #else
-// Half a second and more of noise, of which nothing fits.
-TEST_F(CudaInpaint, long_fills_tell_how_far_they_are) {
-  if (backend() != "cpu") GTEST_SKIP() << "the GPU fills without telling";
-  Harness inpaint(
-      "cudainpaint patch-size=3 n-threads=1 region-x=200 region-y=150 region-width=200 region-height=120");
-  VideoFrame frame("RGB", {640, 480}, 16);
+// Noise, of which nothing fits.
+VideoFrame noisy(Size size) {
+  VideoFrame frame("RGB", size, 16);
   Random random(3);
   for (auto &byte : frame.bytes()) byte = random.byte();
-  inpaint.work(frame);
-  std::vector<GstProgressType> types;
-  std::string last;
-  while (const Owned<GstMessage> message = take_message(inpaint.element(), GST_MESSAGE_PROGRESS)) {
-    GstProgressType type;
-    gchar *code = nullptr, *words = nullptr;
-    gst_message_parse_progress(message.get(), &type, &code, &words);
-    EXPECT_STREQ(code, "inpaint");
-    last = words;
-    types.push_back(type);
-    g_free(code);
-    g_free(words);
+  return frame;
+}
+
+struct Told {
+  GstProgressType type;
+  std::string text;
+};
+// The next message of progress.
+std::optional<Told> told_by(GstElement *element, GstClockTime wait = 0) {
+  const Owned<GstMessage> message = take_message(element, GST_MESSAGE_PROGRESS, wait);
+  if (!message) return std::nullopt;
+  Told told;
+  gchar *code = nullptr, *text = nullptr;
+  gst_message_parse_progress(message.get(), &told.type, &code, &text);
+  EXPECT_STREQ(code, "inpaint");
+  told.text = text;
+  g_free(code);
+  g_free(text);
+  return told;
+}
+
+// Fills grow until one takes long enough.
+TEST_F(CudaInpaint, long_fills_tell_how_far_they_are) {
+  if (backend() != "cpu") GTEST_SKIP() << "the GPU fills without telling";
+  std::vector<Told> told;
+  int side = 60;
+  for (; told.empty() && side <= 1920; side *= 2) {
+    Harness inpaint("cudainpaint patch-size=3 n-threads=1 region-x=20 region-y=20 region-width=" +
+                    std::to_string(side) + " region-height=" + std::to_string(side));
+    inpaint.work(noisy({2 * side + 40, side + 40}));
+    while (const std::optional<Told> next = told_by(inpaint.element())) told.push_back(*next);
   }
-  ASSERT_GE(types.size(), 2u);
-  EXPECT_EQ(types.front(), GST_PROGRESS_TYPE_START);
-  EXPECT_EQ(types.back(), GST_PROGRESS_TYPE_COMPLETE);
-  for (std::size_t i = 1; i + 1 < types.size(); ++i) EXPECT_EQ(types[i], GST_PROGRESS_TYPE_CONTINUE);
-  EXPECT_EQ(last, "Filled 24000 of 24000 pixels");
+  side /= 2;
+  ASSERT_GE(told.size(), 2u);
+  EXPECT_EQ(told.front().type, GST_PROGRESS_TYPE_START);
+  EXPECT_EQ(told.back().type, GST_PROGRESS_TYPE_COMPLETE);
+  for (std::size_t i = 1; i + 1 < told.size(); ++i) EXPECT_EQ(told[i].type, GST_PROGRESS_TYPE_CONTINUE);
+  const std::string all = std::to_string(side * side);
+  EXPECT_EQ(told.back().text, "Filled " + all + " of " + all + " pixels");
+}
+
+// A fill that would take minutes.
+TEST_F(CudaInpaint, flush_and_stop_end_a_long_fill) {
+  if (backend() != "cpu") GTEST_SKIP() << "the GPU fills to the end";
+  const VideoFrame frame = noisy({1800, 900});
+  for (const bool flush : {true, false}) {
+    SCOPED_TRACE(flush);
+    Harness inpaint(
+        "cudainpaint patch-size=3 n-threads=1 region-x=20 region-y=20 region-width=860 region-height=860");
+    inpaint.negotiate(frame);
+    std::thread streaming([&] { (void)inpaint.push(frame.buffer()); });
+    std::vector<GstProgressType> types;
+    while (types.empty() || types.back() != GST_PROGRESS_TYPE_CONTINUE) {
+      const std::optional<Told> told = told_by(inpaint.element(), 60 * GST_SECOND);
+      if (!told) break;
+      types.push_back(told->type);
+    }
+    EXPECT_EQ(types, (std::vector{GST_PROGRESS_TYPE_START, GST_PROGRESS_TYPE_CONTINUE}));
+    if (flush)
+      EXPECT_TRUE(gst_harness_push_event(inpaint.get(), gst_event_new_flush_start()));
+    else
+      gst_element_set_state(inpaint.element(), GST_STATE_READY);
+    streaming.join();
+    std::optional<Told> last;
+    while (const std::optional<Told> told = told_by(inpaint.element())) last = told;
+    ASSERT_TRUE(last);
+    EXPECT_EQ(last->type, GST_PROGRESS_TYPE_CANCELED) << last->text;
+    EXPECT_NE(last->text.find(" of 739600 pixels"), std::string::npos) << last->text;
+  }
 }
 #endif
 
 TEST_F(CudaInpaint, two_elements_in_one_pipeline_remove_two_things) {
+  const VideoFrame frame("I420", {64, 48}, 17);
   const Owned<GstElement> pipeline = parse(
-      "videotestsrc num-buffers=2 pattern=smpte ! video/x-raw,format=I420,width=64,height=48 ! cudainpaint "
-      "patch-size=5 "
-      "region-x=10 region-y=10 region-width=8 region-height=8 backend=" +
+      "appsrc name=in format=time ! cudainpaint patch-size=5 region-x=10 region-y=10 region-width=8 "
+      "region-height=8 backend=" +
       backend() +
       " ! cudainpaint patch-size=5 mode=temporal region-x=40 region-y=20 region-width=8 region-height=8 "
       "backend=" +
-      backend() + " ! fakesink");
-  EXPECT_TRUE(plays_to_the_end(pipeline));
+      backend() + " ! appsink name=out sync=false");
+  const VideoFrame one = with_filled(frame, mask_of(frame.size(), {{10, 10, 8, 8}}), small_params());
+  InpaintParams params = small_params();
+  params.temporal = true;
+  EXPECT_TRUE(same_bytes(through(pipeline, frame),
+                         with_filled(one, mask_of(frame.size(), {{40, 20, 8, 8}}), params)));
 }
 
 }  // namespace

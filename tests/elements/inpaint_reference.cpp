@@ -2,6 +2,9 @@
 // What cudainpaint must give.
 #include "elements/inpaint_reference.h"
 
+#include <gst/app/gstappsink.h>
+#include <gst/app/gstappsrc.h>
+
 #include <cmath>
 
 #include "elements/drawn_frame.h"
@@ -60,6 +63,24 @@ Picture mask_of(Size size, const std::vector<Region> &regions) {
     for (int y = r.y; y < r.y + r.height; ++y)
       for (int x = r.x; x < r.x + r.width; ++x) mask.at(x, y) = 255;
   return mask;
+}
+
+std::vector<std::uint8_t> through(const Owned<GstElement> &pipeline, const VideoFrame &frame) {
+  auto *in = GST_APP_SRC(child(pipeline, "in"));
+  const Owned<GstCaps> caps = frame.caps();
+  gst_app_src_set_caps(in, caps.get());
+  EXPECT_EQ(gst_app_src_push_buffer(in, frame.buffer().release()), GST_FLOW_OK);
+  EXPECT_EQ(gst_app_src_end_of_stream(in), GST_FLOW_OK);
+  std::vector<std::uint8_t> bytes;
+  gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
+  GstSample *sample = gst_app_sink_try_pull_sample(GST_APP_SINK(child(pipeline, "out")), 60 * GST_SECOND);
+  EXPECT_NE(sample, nullptr);
+  if (sample != nullptr) {
+    bytes = bytes_of(gst_sample_get_buffer(sample));
+    gst_sample_unref(sample);
+  }
+  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+  return bytes;
 }
 
 }  // namespace cudavision::test

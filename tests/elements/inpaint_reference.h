@@ -3,9 +3,11 @@
 // masks.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "elements/support.h"
 #include "elements/video_frame.h"
 #include "inpaint/inpaint.h"
 #include "support/picture.h"
@@ -31,5 +33,8 @@ VideoFrame with_filled(const VideoFrame &frame, const Picture &mask, const Inpai
 
 // 255 within the regions, which lie in the frame.
 Picture mask_of(Size size, const std::vector<Region> &regions);
+
+// Plays one frame from the pipeline's appsrc `in` to its appsink `out`, and gives what arrives.
+std::vector<std::uint8_t> through(const Owned<GstElement> &pipeline, const VideoFrame &frame);
 
 }  // namespace cudavision::test
