@@ -58,7 +58,10 @@ show keypoints cudasigma2kp orientation=true window=7 cell=8 tau=3.9 min-distanc
 show orientations cudahog message=true
 build/examples/train_hog --people "$out/people.yml"  # OpenCV's own model, in its own format
 show people cudahog model-location="$out/people.yml" message=true
-show inpainted cudainpaint region-x=62 region-y=484 region-width=104 region-height=44 search-radius=80 message=true
+# People that the detector finds are erased. One that it misses becomes background, a box too many does no harm: hence
+# the low threshold.
+show inpainted cudahog model-location="$out/people.yml" display=false hit-threshold=-0.6 group-threshold=1 ! \
+  cudainpaint roi-type=person mode=temporal dilate=8 search-radius=80 message=true
 
 echo
 echo "histogram.jsonl: cudahistogram display=false ! cudavisionjson"

@@ -23,8 +23,9 @@
  * and where a frame is not followed (`mode=frame`, `display=false`). `history` counts the frames that are
  * worked on: those between with `every-nth`, and gaps, do not count. What nothing says to remove is taken for
  * background: a person that the detector misses for one frame is seen as background there, and comes back
- * as a ghost when the next frame removes it. `dilate` covers boxes that are too small, and `history` bounds
- * how long a ghost stays. For live use `max-patches` bounds the time for a frame: the rest is filled by
+ * as a ghost when the next frame removes it. A box too many does no harm: a low `hit-threshold` of the
+ * detector is a good one. `dilate` covers boxes that are too small, and `history` bounds how long a ghost
+ * stays. For live use `max-patches` bounds the time for a frame: the rest is filled by
  * diffusion.
  *
  * A frame that holds no patch from which it could be filled passes unchanged, with a warning. On the CPU
@@ -37,7 +38,7 @@
  * ## Example launch lines
  * |[
  * gst-launch-1.0 filesrc location=photo.jpg ! decodebin ! videoconvert ! cudainpaint mask-location=mask.png ! videoconvert ! pngenc ! filesink location=filled.png
- * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudahog model-location=people.yml display=false ! cudainpaint roi-type=person mode=temporal dilate=8 search-radius=80 ! videoconvert ! autovideosink
+ * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudahog model-location=people.yml display=false hit-threshold=-0.6 group-threshold=1 ! cudainpaint roi-type=person mode=temporal dilate=8 search-radius=80 ! videoconvert ! autovideosink
  * gst-launch-1.0 v4l2src ! videoconvert ! cudainpaint region-x=200 region-y=100 region-width=80 region-height=60 search-radius=64 max-patches=200 ! videoconvert ! autovideosink
  * ]|
  */

@@ -25,8 +25,8 @@ Planes planes_shape(const GstVideoInfo &info);
 // or leave the memory of the frame, as a GstVideoMeta can say that does not fit its buffer.
 bool planes_of(const GstVideoFrame &frame, const GstVideoInfo &info, Planes *planes);
 
-// The weights of red and blue, and where components 0 to 2 begin and how far they reach, as the colorimetry of
-// a YUV format says; BT.601 where it does not say.
+// The weights of red and blue, and where components 0 to 2 begin and how far they reach, as the colorimetry
+// of a YUV format says; BT.601 where it does not say.
 struct YuvRange {
   gdouble kr = 0.299, kb = 0.114;
   gint offset[GST_VIDEO_MAX_COMPONENTS], scale[GST_VIDEO_MAX_COMPONENTS];

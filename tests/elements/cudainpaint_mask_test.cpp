@@ -84,8 +84,8 @@ TEST_F(CudaInpaintMask, pictures_of_any_kind_and_size_are_scaled_to_the_frame) {
   }
 }
 
-// Of odd ratios: along the axis that is enlarged the picture's pixel around the middle of the frame's, along the
-// one that shrinks any pixel of the picture that the frame's covers in part.
+// Of odd ratios: along the axis that is enlarged the picture's pixel around the middle of the frame's, along
+// the one that shrinks any pixel of the picture that the frame's covers in part.
 TEST_F(CudaInpaintMask, scaling_takes_the_nearest_pixel_or_any) {
   const VideoFrame frame("RGB", kSize, 2);
   const Size size{27, 50};
@@ -107,8 +107,9 @@ TEST_F(CudaInpaintMask, thin_masks_survive_the_scaling) {
   const Size large{kSize.width * 4, kSize.height * 4};
   const Picture mask = mask_of(large, {{41, 32, 1, 40}, {80, 50, 40, 1}});
   Harness inpaint(kSmall + ("mask-location=" + save(mask, "thin.png", "png")));
-  EXPECT_TRUE(same_bytes(
-      inpaint.work(frame), with_filled(frame, mask_of(kSize, {{10, 8, 1, 10}, {20, 12, 10, 1}}), small_params())));
+  EXPECT_TRUE(
+      same_bytes(inpaint.work(frame),
+                 with_filled(frame, mask_of(kSize, {{10, 8, 1, 10}, {20, 12, 10, 1}}), small_params())));
 }
 
 TEST_F(CudaInpaintMask, transparent_white_removes_nothing) {
@@ -254,15 +255,14 @@ TEST_F(CudaInpaintMask, boxes_without_a_type_are_removed_by_any_type_alone) {
     Owned<GstBuffer> buffer = frame.buffer();
     gst_buffer_add_video_region_of_interest_meta_id(buffer.get(), 0, 10, 8, 7, 6);
     const Owned<GstBuffer> out = inpaint->exchange(std::move(buffer));
-    EXPECT_TRUE(same_bytes(bytes_of(out.get()),
-                           inpaint == &type
-                               ? frame
-                               : with_filled(frame, mask_of(kSize, {{10, 8, 7, 6}}), small_params())));
+    EXPECT_TRUE(same_bytes(
+        bytes_of(out.get()),
+        inpaint == &type ? frame : with_filled(frame, mask_of(kSize, {{10, 8, 7, 6}}), small_params())));
   }
 }
 
-// cudahog's boxes, of a model that OpenCV has written, in one pipeline: what it finds is filled, and nothing else
-// changes.
+// cudahog's boxes, of a model that OpenCV has written, in one pipeline: what it finds is filled, and nothing
+// else changes.
 TEST_F(CudaInpaintMask, what_cudahog_finds_is_removed) {
   const ModelFile model("model.yml");
   const VideoFrame frame("RGB", {61, 50}, 22);

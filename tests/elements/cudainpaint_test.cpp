@@ -243,7 +243,8 @@ TEST_F(CudaInpaint, frames_that_are_not_followed_drop_the_history) {
     for (int x = 14; x < 23; ++x) frame.sample(0, x, y) = 7;
   const Picture mask = mask_of(kSize, {kRegion});
   const VideoFrame alone = with_filled(frame, mask, small_params());
-  for (const auto &[property, off, on] : {std::tuple{"mode", "frame", "temporal"}, {"display", "false", "true"}}) {
+  for (const auto &[property, off, on] :
+       {std::tuple{"mode", "frame", "temporal"}, {"display", "false", "true"}}) {
     SCOPED_TRACE(property);
     Harness inpaint(kSmall + kRegionSet + "mode=temporal");
     set(inpaint.element(), "region-width", "0");

@@ -4,6 +4,7 @@
 #include "kernels/inpaint_definition.h"
 
 #include <limits>
+#include <new>
 #include <opencv2/imgproc.hpp>
 #include <set>
 #include <thread>
@@ -98,7 +99,8 @@ TEST_P(Inpaint, large_holes_equal_the_definition) {
   if (!kEmulated) remove(&mask, {60, 70, 30, 20});
   InpaintRoom room(execution(), size);
   EXPECT_TRUE(same(room.run(frame, mask, with(9)), definition(frame, mask, with(9))));
-  for (const InpaintParams &params : {with(9, 6), with(7, 0, false, 2), with(5, 4, true, 9), with(9, 0, true)}) {
+  for (const InpaintParams &params :
+       {with(9, 6), with(7, 0, false, 2), with(5, 4, true, 9), with(9, 0, true)}) {
     SCOPED_TRACE(::testing::Message() << params.patch_size << " " << params.search_radius << " " << params.lab
                                       << " " << params.max_patches);
     EXPECT_TRUE(same(room.run(frame, mask, params), definition(frame, mask, params)));
@@ -386,6 +388,23 @@ TEST_P(Inpaint, stopped_fill_leaves_every_byte) {
     EXPECT_TRUE(same(frame.download(), pixels));
     EXPECT_TRUE(same(room.run(pixels, mask, with(5)), definition(pixels, mask, with(5))));
   }
+}
+
+TEST_P(Inpaint, lack_of_memory_within_a_fill_is_reported) {
+  if (execution().backend == cudavision::Backend::cuda)
+    GTEST_SKIP() << "CUDA allocates nothing within a fill";
+  const Size size{40, 33};
+  const HostFrame pixels = textured("RGB", size, 124);
+  const Picture mask = mask_of(size, {14, 11, 10, 9});
+  const TestFrame frame(execution(), pixels, kAligned);
+  const TestImage<std::uint8_t> masked(execution(), mask, kAligned);
+  InpaintRoom room(execution(), size);
+  InpaintReport report;
+  const cudavision::Status status = room.room().run({frame.frame(), {}, masked.view(), {}}, with(5), &report,
+                                                    {}, [](int, int) -> bool { throw std::bad_alloc(); });
+  EXPECT_EQ(status.code(), cudavision::Status::Code::out_of_memory) << status.text();
+  EXPECT_TRUE(same(frame.download(), pixels));
+  EXPECT_TRUE(same(room.run(pixels, mask, with(5)), definition(pixels, mask, with(5))));
 }
 
 #if CUDAVISION_EMULATED
