@@ -2,9 +2,9 @@
 // Inpainting: what is removed from a picture is filled with patches of the rest.
 //
 // Source: A. Criminisi, P. Perez and K. Toyama, "Region Filling and Object Removal by Exemplar-Based Image
-// Inpainting", IEEE Transactions on Image Processing 13(9), 2004, as in the seed work "Canny, Hough,
-// Lucas-Kanade and Criminisi on a GPU". Every choice that the paper leaves open is fixed here, so that both
-// backends fill in the same order from the same places:
+// Inpainting", IEEE Transactions on Image Processing 13(9), 2004, as in "Canny, Hough, Lucas-Kanade and
+// Criminisi on a GPU". Every choice that the paper leaves open is fixed here, so that both backends fill in
+// the same order from the same places:
 //
 // - The hole: the pixels where the mask is not 0, grown to whole samples of subsampled chroma.
 // - A pixel is compared by its R, G and B (of YUV frames by the matrix that is given), or L, a and b, 8 bits
@@ -15,8 +15,8 @@
 //   border), divided by the patch's pixels, rounded down, at least 1 (the paper's confidence term).
 // - D(p) = |gx ny - gy nx| / (2 * 255 |n|): n is Sobel's gradient of the unfilled pixels around p, continued
 //   over the picture's border by its last pixel; (gx, gy) the differences of luma from the left to the right
-//   and from above to below, of the filled pixel in the patch with all eight neighbours filled where
-//   gx^2 + gy^2 is largest, first in raster order (the paper's data term).
+//   and from above to below, of the filled pixel in the patch with all eight neighbours filled where gx^2 +
+//   gy^2 is largest, first in raster order (the paper's data term).
 // - The next target is the front's pixel with the largest C(p) / 65536 (D(p) + 0.001), first in raster order.
 //   The 0.001 lets flat areas go on.
 // - It is filled from the patch with the least sum of squared differences over the target's filled pixels,
