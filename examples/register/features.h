@@ -59,7 +59,9 @@ class Sigma2Detector {
       cv::Mat level;
       cv::resize(picture, level, {}, 1 / scale, 1 / scale, cv::INTER_AREA);
       if (std::min(level.cols, level.rows) < kSide) break;
-      std::vector<cv::KeyPoint> points = detect_in(level, static_cast<int>(points_ / scale / shares));
+      const int most = static_cast<int>(points_ / scale / shares);
+      if (most < 1) break;  // and smaller levels have no more
+      std::vector<cv::KeyPoint> points = detect_in(level, most);
       if (points.empty()) continue;
       all.descriptors.push_back(describe(level, points));
       for (cv::KeyPoint &point : points) {

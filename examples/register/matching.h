@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <opencv2/calib3d.hpp>
+#include <optional>
 #include <vector>
 
 #include "features.h"
@@ -41,9 +42,10 @@ inline Registration match(const Features &first, const Features &second) {
   return result;
 }
 
-// Of the keypoints of the first picture that the second one shows: the share that has one there, too.
-inline double repeatability(const Features &first, const Features &second, const cv::Mat &homography,
-                            cv::Size size) {
+// Of the keypoints of the first picture that the second one shows: the share that has one there, too. Nothing
+// where there are none.
+inline std::optional<double> repeatability(const Features &first, const Features &second,
+                                           const cv::Mat &homography, cv::Size size) {
   int visible = 0, repeated = 0;
   for (const cv::KeyPoint &point : first.points) {
     const cv::Point2f at = mapped(homography, point.pt);
@@ -54,7 +56,8 @@ inline double repeatability(const Features &first, const Features &second, const
     repeated += std::any_of(second.points.begin(), second.points.end(),
                             [&](const cv::KeyPoint &other) { return cv::norm(other.pt - at) <= kNear; });
   }
-  return visible > 0 ? 1.0 * repeated / visible : 0;
+  if (visible == 0) return {};
+  return 1.0 * repeated / visible;
 }
 
 inline int correct_matches(const Features &first, const Features &second,

@@ -18,9 +18,10 @@ class Pipeline {
   explicit Pipeline(const std::string &description) {
     GError *error = nullptr;
     pipeline_ = gst_parse_launch(description.c_str(), &error);
-    if (error != nullptr) {
+    if (error != nullptr) {  // perhaps with a pipeline, which no destructor will see
       const std::string text = error->message;
       g_error_free(error);
+      if (pipeline_ != nullptr) gst_object_unref(pipeline_);
       throw std::runtime_error(text);
     }
     in_ = gst_bin_get_by_name(GST_BIN(pipeline_), "in");
@@ -63,7 +64,7 @@ class Pipeline {
     GstSample *sample = nullptr;
     while (sample == nullptr && !gst_app_sink_is_eos(GST_APP_SINK(out_))) {  // after an error neither comes
       sample = gst_app_sink_try_pull_sample(GST_APP_SINK(out_), 100 * GST_MSECOND);
-      if (sample == nullptr) throw_error(0);
+      throw_error(0);  // which also drops warnings from the bus
     }
     return {sample, gst_sample_unref};
   }

@@ -8,6 +8,7 @@
 //
 // FIRST, SECOND: what GStreamer decodes. Of a video the first frames are tried, each against FIRST.
 //   points=1000         how many keypoints each detector may find in a picture
+//   frames=30           how many frames of a video are tried
 //   contrast=0.1        of the low-contrast copies: 128 + contrast (v - 128), rounded
 //   homography=FILE     maps FIRST to SECOND, as OpenCV stores it; otherwise the one of most inliers is believed
 //   out=FILE            a PNG: the matches that agree with the estimated homography, side by side
@@ -22,6 +23,7 @@
 //     gstreamer-app-1.0 gstreamer-video-1.0) -I/usr/include/opencv4
 //     -lopencv_core -lopencv_imgproc -lopencv_features2d -lopencv_calib3d
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -46,13 +48,15 @@ void print_table(const std::vector<Named> &detectors, const std::vector<Trial> &
               "correct", "inliers");
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const Trial &t = trials[i];
-    const bool known = !homography.empty();
-    std::printf("%-14s %7zu %6d/64 %13.1f%% %8zu %8d %8zu\n", detectors[i].name, t.first.points.size(),
-                coverage(t.first.points, first_size),
-                known ? 100 * repeatability(t.first, t.second, homography, second_size) : 0,
-                t.registration.matches.size(),
-                known ? correct_matches(t.first, t.second, t.registration.matches, homography) : 0,
-                t.registration.inliers.size());
+    std::string repeated = "-", correct = "-";
+    if (!homography.empty()) {
+      if (const auto share = repeatability(t.first, t.second, homography, second_size))
+        repeated = cv::format("%.1f%%", 100 * *share);
+      correct = std::to_string(correct_matches(t.first, t.second, t.registration.matches, homography));
+    }
+    std::printf("%-14s %7zu %6d/64 %14s %8zu %8s %8zu\n", detectors[i].name, t.first.points.size(),
+                coverage(t.first.points, first_size), repeated.c_str(), t.registration.matches.size(),
+                correct.c_str(), t.registration.inliers.size());
   }
 }
 
@@ -69,10 +73,25 @@ struct Options {
   std::map<std::string, std::string> values{{"points", "1000"}, {"contrast", "0.1"},
                                             {"homography", ""}, {"out", ""},
                                             {"frames", "30"},   {"properties", kProperties}};
+  int points = 0, frames = 0;
+  double contrast = 0;
 };
 
+double number(Options &options, const char *name, double least, double most) {
+  const std::string &text = options.values[name];
+  char *end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !(value >= least && value <= most))
+    throw std::invalid_argument(
+        cv::format("%s=%s: not a number between %g and %g", name, text.c_str(), least, most));
+  return value;
+}
+
 Options parse(int argc, char **argv) {
-  if (argc < 3) throw std::invalid_argument("usage: register FIRST SECOND [OPTION=VALUE...]");
+  if (argc < 3)
+    throw std::invalid_argument(
+        "usage: register FIRST SECOND [points=N] [frames=N] [contrast=C] [homography=FILE] [out=FILE] "
+        "[properties=\"...\"]");
   Options options{argv[1], argv[2]};
   for (int i = 3; i < argc; ++i) {
     const std::string argument = argv[i], name = argument.substr(0, argument.find('='));
@@ -80,6 +99,9 @@ Options parse(int argc, char **argv) {
       throw std::invalid_argument(argument + ": no such option");
     options.values[name] = argument.substr(name.size() + 1);
   }
+  options.points = static_cast<int>(number(options, "points", 1, 1e6));
+  options.frames = static_cast<int>(number(options, "frames", 1, 1e6));
+  options.contrast = number(options, "contrast", 0.001, 1);
   return options;
 }
 
@@ -96,7 +118,7 @@ cv::Mat read_homography(const std::string &file) {
 void compare(const cv::Mat &first, const cv::Mat &second, const std::vector<Named> &detectors,
              Options &options) {
   cv::Mat homography = read_homography(options.values["homography"]);
-  for (const double contrast : {1.0, std::stod(options.values["contrast"])}) {
+  for (const double contrast : {1.0, options.contrast}) {
     const cv::Mat a = with_contrast(first, contrast), b = with_contrast(second, contrast);
     std::vector<Trial> trials;
     for (const Named &detector : detectors) trials.push_back(try_detector(detector.detect, a, b));
@@ -114,7 +136,7 @@ void compare(const cv::Mat &first, const cv::Mat &second, const std::vector<Name
       std::string file = options.values["out"];
       if (contrast < 1)
         file.insert(file.rfind('.') == std::string::npos ? file.size() : file.rfind('.'), "-low");
-      draw(trials[0], first, second, file);
+      draw(trials[0], a, b, file);
     }
   }
 }
@@ -143,9 +165,9 @@ int main(int argc, char **argv) {
   gst_init(&argc, &argv);
   try {
     Options options = parse(argc, argv);
-    const int points = std::stoi(options.values["points"]);
+    const int points = options.points;
     const cv::Mat first = read_frames(options.first, 1).front();
-    const std::vector<cv::Mat> second = read_frames(options.second, std::stoi(options.values["frames"]));
+    const std::vector<cv::Mat> second = read_frames(options.second, options.frames);
     const Sigma2Detector sigma2(options.values["properties"], points);
     const std::vector<Named> detectors{
         {"cudasigma2kp", [&](const cv::Mat &picture) { return sigma2.detect(picture); }},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Keypoints of local variance on both backends: the table of the seed work, beside its figures, and OpenCV's
+// Keypoints of local variance on both backends: the table of the source, beside its figures, and OpenCV's
 // FAST and ORB on the same picture.
 #include "sigma2kp/sigma2kp.h"
 
@@ -157,7 +157,7 @@ Status check_keypoints(const Device &device, const Case &c, const Ours &ours, bo
   return {};
 }
 
-// Where pictures are copied, so are the keypoints, as the seed work's times have it.
+// Where pictures are copied, so are the keypoints, as the source's times have it.
 void measure_cuda(benchmark::State &state, const Device &device, const Case &c, From from) {
   Ours ours;
   std::vector<DeviceImage<std::uint8_t>> images;
