@@ -12,6 +12,17 @@
 
 namespace cudavision::test {
 
+inline Sigma2KpParams grid(int window, int cell, double tau, int grids = 2) {
+  Sigma2KpParams p;
+  p.window = window, p.cell = cell, p.tau = tau, p.grids = grids;
+  return p;
+}
+inline Sigma2KpParams dense(int window, int cell, double tau) {
+  Sigma2KpParams p = grid(window, cell, tau);
+  p.definition = Sigma2Definition::dense;
+  return p;
+}
+
 // A room for pictures of one size. The list has guard bytes before and behind.
 class Sigma2Room {
  public:

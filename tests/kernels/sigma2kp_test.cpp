@@ -10,24 +10,12 @@
 namespace {
 
 using namespace cudavision::test;
-using cudavision::Sigma2Definition;
 using cudavision::Sigma2Keypoint;
 using cudavision::Sigma2KpParams;
 using cudavision::Size;
 
 class Sigma2Kp : public BackendTest {};
 CUDAVISION_TEST_ON_EVERY_BACKEND(Sigma2Kp);
-
-Sigma2KpParams grid(int window, int cell, double tau, int grids = 2) {
-  Sigma2KpParams p;
-  p.window = window, p.cell = cell, p.tau = tau, p.grids = grids;
-  return p;
-}
-Sigma2KpParams dense(int window, int cell, double tau) {
-  Sigma2KpParams p = grid(window, cell, tau);
-  p.definition = Sigma2Definition::dense;
-  return p;
-}
 
 // --- the definition over all sizes ---
 
@@ -192,20 +180,35 @@ TEST_P(Sigma2Kp, largest_variance_does_not_overflow) {
   Picture blobs = smooth_noise(size, 5, 20);  // S goes from 0 to its most within a few pixels
   for (std::uint8_t &pixel : blobs.pixels()) pixel = pixel >= 128 ? 255 : 0;
   std::uint64_t largest = 0, largest_of_23 = 0;
+  int beyond_32_bits = 0;  // lists whose weakest strength is
+  const auto is_weaker = [](const Sigma2Keypoint &a, const Sigma2Keypoint &b) { return a.strength < b.strength; };
+  Sigma2Room room(execution(), size);
   for (const int window : {21, 22, 23, 30, 31}) {
     Picture board = checkerboard(size, window / 2, 0, 255);
     board.at(30, 20) ^= 255, board.at(50, 33) ^= 255;
     for (const Picture &picture : {board, blobs})
-      for (const Sigma2KpParams &params : {grid(window, 4, 1.9), grid(window, 9, 4), dense(window, 4, 1)}) {
+      for (Sigma2KpParams params : {grid(window, 4, 1.9), grid(window, 9, 4), dense(window, 4, 1)}) {
         ASSERT_TRUE(equals_definition(execution(), picture, params));
-        for (const Sigma2Keypoint &k : definition(picture, params).keypoints) {
+        const FoundKeypoints all = definition(picture, params);
+        for (const Sigma2Keypoint &k : all.keypoints) {
           largest = std::max(largest, k.strength);
           if (window == 23) largest_of_23 = std::max(largest_of_23, k.strength);
         }
+        if ((window != 23 && window != 31) || all.found < 3) continue;
+        for (const int most : {1, all.found / 3, all.found - 1}) {  // and strengths of more than 32 bits decide
+          params.max_keypoints = most;
+          const FoundKeypoints kept = definition(picture, params);
+          ASSERT_TRUE(same_keypoints(room.run(picture, params), kept)) << params;
+          const auto weakest = std::min_element(kept.keypoints.begin(), kept.keypoints.end(), is_weaker);
+          if (most < all.found / 2) beyond_32_bits += weakest->strength >> 32 != 0;
+        }
+        params.max_keypoints = 65536, params.min_distance = 4;
+        ASSERT_TRUE(same_keypoints(room.run(picture, params), definition(picture, params))) << params;
       }
   }
   EXPECT_GT(largest, std::uint64_t{15000000000}) << "not the limit";
   EXPECT_GT(largest_of_23, std::uint64_t{1} << 32);
+  EXPECT_GT(beyond_32_bits, 3);
 }
 
 // Many squares with several greatest values, and with nothing else.
@@ -367,9 +370,9 @@ TEST_P(Sigma2Kp, frame_is_a_launch_and_one_more_for_each_of_distance_and_orienta
       run();
       budget.expect_launches_alone(1u + apart + turned);
       finish(execution());
-      // In a tile: one for its turn, one for its number of keypoints, one that it is done; some for each
-      // band.
-      EXPECT_LE(budget.spent().global_atomics, 3u * 4 + 4u * 2 + 2u * 300);
+      // Each tile: its turn, its number of keypoints, that it is done. Each band, and each block that thins by
+      // distance (a thread for each of at most 21 x 14 + 21 x 13 keypoints): that it is done.
+      EXPECT_EQ(budget.spent().global_atomics, 3u * 4 + 2u + (apart ? 3u : 0u));
     }
 }
 #endif
