@@ -32,6 +32,7 @@
 #include "base/format.h"
 #include "base/properties.h"
 #include "base/valid_settings.h"
+#include "common/backends.h"
 #include "common/owned_memory.h"
 #include "gradient_properties.h"
 #include "sigma2kp/point_primitives.h"
@@ -83,7 +84,6 @@ class Sigma2Operation final : public cudavision::Operation {
 
   Status allocate(const Site &site) {
     region_ = site.region;
-    CUDAVISION_TRY(count_.allocate(site.execution, sizeof(Sigma2Count)));
     CUDAVISION_TRY(drawn_.allocate(site.execution, sizeof(int)));
     CUDAVISION_TRY(make_sigma2kp(site.execution, site.region, &room_));
     return make_canvas(site.execution, {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)},
@@ -99,32 +99,48 @@ class Sigma2Operation final : public cudavision::Operation {
     CUDAVISION_TRY(make_room(job));
     CUDAVISION_TRY(room_->run(job.luma, settings_, list()));
     if (job.draw) CUDAVISION_TRY(draw(job));
-    return read_back(job);
+    // All that could be listed, so that the device need not be asked first how much is.
+    return host_.fetch(job.execution, found_);
   }
 
-  Status finish(const Job &job) override { return attach(job); }
+  Status finish(const Job &job) override {
+    return cudavision::catch_bad_alloc([&] { return attach(job); });
+  }
 
   void describe(GstStructure *message) override {
-    gst_structure_set(message, "keypoints", G_TYPE_INT, found_.listed, "found", G_TYPE_INT, found_.found,
+    const Sigma2Count &count = on_host()->count;
+    gst_structure_set(message, "keypoints", G_TYPE_INT, count.listed, "found", G_TYPE_INT, count.found,
                       nullptr);
   }
 
  private:
+  // The list, as one piece of memory that is copied at once: keypoints lie behind their count.
+  struct Found {
+    alignas(Sigma2Keypoint) Sigma2Count count;
+
+    Sigma2Keypoint *keypoints() { return reinterpret_cast<Sigma2Keypoint *>(this + 1); }
+    const Sigma2Keypoint *keypoints() const { return reinterpret_cast<const Sigma2Keypoint *>(this + 1); }
+  };
+
   Sigma2List list() const {
-    return {static_cast<Sigma2Keypoint *>(list_.data()), static_cast<Sigma2Count *>(count_.data())};
+    auto *found = static_cast<Found *>(found_.data());
+    return {found->keypoints(), &found->count};
   }
+  const Found *on_host() const { return static_cast<const Found *>(host_.data()); }
 
   // For as many keypoints as are listed at most: in the backend's memory, on the host, and as primitives.
   Status make_room(const Job &job) {
     const long long pixels = static_cast<long long>(region_.width) * region_.height;
-    const auto most = static_cast<std::size_t>(std::min<long long>(settings_.max_keypoints, pixels));
-    if (most != keypoints_.size()) {
-      keypoints_.clear();
-      CUDAVISION_TRY(list_.allocate(job.execution, most * sizeof(Sigma2Keypoint)));
-      keypoints_.resize(most);
+    const int most = static_cast<int>(std::min<long long>(settings_.max_keypoints, pixels));
+    if (most != capacity_) {
+      capacity_ = 0;
+      const std::size_t bytes = sizeof(Found) + static_cast<std::size_t>(most) * sizeof(Sigma2Keypoint);
+      CUDAVISION_TRY(found_.allocate(job.execution, bytes));
+      CUDAVISION_TRY(host_.allocate(job.execution, found_));
+      capacity_ = most;
     }
-    if (job.draw && primitives_.size() < 2 * most * sizeof(Primitive))
-      CUDAVISION_TRY(primitives_.allocate(job.execution, 2 * most * sizeof(Primitive)));
+    const std::size_t bytes = 2 * static_cast<std::size_t>(most) * sizeof(Primitive);
+    if (job.draw && primitives_.size() < bytes) CUDAVISION_TRY(primitives_.allocate(job.execution, bytes));
     return {};
   }
 
@@ -136,16 +152,8 @@ class Sigma2Operation final : public cudavision::Operation {
     style.window = settings_.window, style.orientation_bins = settings_.orientation_bins;
     style.size = settings_.point_size, style.line_width = settings_.line_width;
     style.color = cudavision::color_of(settings_.color, *job.info);
-    const int most = static_cast<int>(keypoints_.size());
-    CUDAVISION_TRY(make_point_primitives(job.execution, list(), most, style, primitives, drawn));
-    return canvas_->draw(job.frame, primitives, 2 * most, drawn, job.region);
-  }
-
-  // The whole list at once, so that the device need not be asked first how long it is.
-  Status read_back(const Job &job) {
-    CUDAVISION_TRY(copy_to_host(job.execution, keypoints_.data(), list().keypoints,
-                                keypoints_.size() * sizeof(Sigma2Keypoint)));
-    return copy_to_host(job.execution, &found_, list().count, sizeof found_);
+    CUDAVISION_TRY(make_point_primitives(job.execution, list(), capacity_, style, primitives, drawn));
+    return canvas_->draw(job.frame, primitives, 2 * capacity_, drawn, job.region);
   }
 
   GstCudaVisionKeypoint keypoint_of_frame(const Sigma2Keypoint &point, cudavision::Region region) const {
@@ -160,23 +168,25 @@ class Sigma2Operation final : public cudavision::Operation {
 
   Status attach(const Job &job) {
     attached_.clear();
-    for (int i = 0; i < found_.listed; ++i)
-      attached_.push_back(keypoint_of_frame(keypoints_[static_cast<std::size_t>(i)], job.region));
-    warn_of_what_is_left_out();
+    const Found &found = *on_host();
+    for (int i = 0; i < found.count.listed; ++i)
+      attached_.push_back(keypoint_of_frame(found.keypoints()[i], job.region));
+    warn_of_what_is_left_out(found.count);
     if (gst_cuda_vision_buffer_add_keypoints_meta(job.buffer, attached_.data(),
                                                   static_cast<guint>(attached_.size())) == nullptr)
       return cudavision::invalid_argument("the keypoints could not be attached");
     return {};
   }
 
-  // Once for each max-keypoints.
-  void warn_of_what_is_left_out() {
-    if (found_.found <= found_.listed || warned_of_ == settings_.max_keypoints) return;
-    warned_of_ = settings_.max_keypoints;
+  // Once, and not of a number that was chosen: to have the strongest alone is what it is for.
+  void warn_of_what_is_left_out(Sigma2Count count) {
+    const bool is_default = settings_.max_keypoints == Sigma2Settings().max_keypoints;
+    if (count.found <= count.listed || !is_default || has_warned_) return;
+    has_warned_ = true;
     GST_ELEMENT_WARNING(element_, RESOURCE, SETTINGS,
-                        ("max-keypoints is %d, but there are %d keypoints: the ones of greatest variance are "
-                         "listed",
-                         settings_.max_keypoints, found_.found),
+                        ("there are %d keypoints, more than the %d that max-keypoints lists by default: those "
+                         "of greatest variance are listed",
+                         count.found, count.listed),
                         (nullptr));
   }
 
@@ -185,10 +195,10 @@ class Sigma2Operation final : public cudavision::Operation {
   cudavision::Size region_;
   std::unique_ptr<cudavision::Sigma2Kp> room_;
   std::unique_ptr<cudavision::Canvas> canvas_;
-  cudavision::OwnedBytes list_, count_, primitives_, drawn_;
-  std::vector<Sigma2Keypoint> keypoints_;  // as many as the list has room for
-  Sigma2Count found_{};
-  int warned_of_ = 0;  // a number of max-keypoints
+  cudavision::OwnedBytes found_, primitives_, drawn_;
+  cudavision::HostCopy host_;  // of found_
+  int capacity_ = 0;           // of found_, in keypoints
+  bool has_warned_ = false;
   std::vector<GstCudaVisionKeypoint> attached_;
 };
 
@@ -235,8 +245,8 @@ std::vector<cudavision::Property<Sigma2Settings>> search_properties() {
               &S::cell, 2, 32),
           cudavision::real_property<S>(
               {"tau", "Tau",
-               "How near to a square's centre its greatest variance must lie, in pixels (less than half of "
-               "cell; itself too near with definition=dense alone)"},
+               "How near to a square's centre its greatest variance must lie, in pixels: nearer than this, "
+               "with definition=dense also as near (less than half of cell)"},
               &S::tau, 1e-3, 15.999),
           cudavision::enum_property<S>({"grids", "Grids", "How often squares cover the picture"},
                                        grids_type(), &S::grids),
@@ -249,7 +259,7 @@ std::vector<cudavision::Property<Sigma2Settings>> search_properties() {
               &S::min_distance, 0, 255, kControllable),
           cudavision::integer_property<S>({"max-keypoints", "Maximum of keypoints",
                                            "How many are listed at most: those of greatest variance; a "
-                                           "warning says when there are more"},
+                                           "warning says when the default is too few"},
                                           &S::max_keypoints, 1, 1000000)};
 }
 

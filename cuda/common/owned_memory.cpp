@@ -58,6 +58,14 @@ Status allocate_image_on_device(const Execution &, Size size, Allocation *alloca
   return {};
 }
 
+Status allocate_bytes_page_locked(const Execution &, std::size_t size, std::shared_ptr<void> *memory) {
+  auto buffer = std::make_shared<PageLockedBuffer>();
+  CUDAVISION_TRY(buffer->allocate(size));
+  void *data = buffer->data();
+  *memory = std::shared_ptr<void>(std::move(buffer), data);
+  return {};
+}
+
 Status copy_with_device(const Execution &execution, void *dst, const void *src, std::size_t size,
                         bool to_host) {
   return CUDAVISION_CHECK_CUDA(cudaMemcpyAsync(
@@ -73,6 +81,18 @@ Status OwnedBytes::allocate(const Execution &execution, std::size_t size) {
                                 CUDAVISION_IF_CUDA(allocate_bytes_on_device), size, &memory_));
   size_ = size;
   return {};
+}
+
+Status HostCopy::allocate(const Execution &execution, const OwnedBytes &bytes) {
+  memory_ = execution.backend == Backend::cpu ? bytes.memory_ : nullptr;
+  if (execution.backend == Backend::cpu) return {};
+  return run_on_backend(execution, allocate_bytes_on_host, CUDAVISION_IF_CUDA(allocate_bytes_page_locked),
+                        bytes.size(), &memory_);
+}
+
+Status HostCopy::fetch(const Execution &execution, const OwnedBytes &bytes) {
+  if (execution.backend == Backend::cpu) return {};
+  return copy_to_host(execution, memory_.get(), bytes.data(), bytes.size());
 }
 
 Status OwnedImage::allocate(const Execution &execution, Size size) {

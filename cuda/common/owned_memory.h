@@ -20,8 +20,23 @@ class OwnedBytes {
   std::size_t size() const { return size_; }
 
  private:
+  friend class HostCopy;
   std::shared_ptr<void> memory_;  // knows how it is freed
   std::size_t size_ = 0;
+};
+
+// What the host reads of a backend's memory after each frame: that memory itself on the CPU; CUDA: page-locked
+// memory that it is copied to, at full speed and without the CPU waiting.
+class HostCopy {
+ public:
+  // For bytes of this size. On failure it is empty, and the error names the number of bytes.
+  Status allocate(const Execution &execution, const OwnedBytes &bytes);
+  // CUDA: enqueues the copy of the bytes it was made for.
+  Status fetch(const Execution &execution, const OwnedBytes &bytes);
+  const void *data() const { return memory_.get(); }
+
+ private:
+  std::shared_ptr<void> memory_;
 };
 
 // An 8-bit image.

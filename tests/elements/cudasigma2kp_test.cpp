@@ -115,7 +115,12 @@ TEST_P(CudaSigma2KpFormat, keypoints_equal_the_definition_and_are_drawn) {
     VideoFrame out = frame;
     const Points points = points_from(&element, frame, &out);
     EXPECT_TRUE(same_points(points, defined(frame, {}).keypoints, {}));
-    EXPECT_EQ(points.empty(), size.width * size.height < 45 * 45) << "keypoints that prove something";
+    if (size.width < 8 || size.height < 8) {
+      EXPECT_TRUE(points.empty()) << "no square of windows fits";
+    }
+    if (size.width > 60) {
+      EXPECT_FALSE(points.empty()) << "nothing is proved";
+    }
     EXPECT_TRUE(same_bytes(out.bytes(), with_points(frame, points, 0xffff0000, 3, 1)));
   }
 }
@@ -213,7 +218,8 @@ TEST_F(CudaSigma2Kp, flat_frame_has_a_meta_without_keypoints) {
 
 // --- capacity ---
 
-TEST_F(CudaSigma2Kp, keypoints_beyond_the_maximum_are_counted_and_warned_of_once) {
+// A chosen maximum is no matter for a warning.
+TEST_F(CudaSigma2Kp, keypoints_beyond_the_maximum_are_counted) {
   const VideoFrame frame("GRAY8", {120, 90}, 6);
   Sigma2KpParams params;
   const int all = defined(frame, params).found;
@@ -222,8 +228,6 @@ TEST_F(CudaSigma2Kp, keypoints_beyond_the_maximum_are_counted_and_warned_of_once
   Harness element("cudasigma2kp max-keypoints=7 message=true");
   for (int i = 0; i < 3; ++i)
     EXPECT_TRUE(same_points(points_from(&element, frame), defined(frame, params).keypoints, params));
-  EXPECT_TRUE(is(take_warning(element.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
-                 "max-keypoints is 7"));
   EXPECT_FALSE(take_warning(element.element()));
   points_from(&element, frame);
   const Owned<GstMessage> message = take_message(element.element(), GST_MESSAGE_ELEMENT);
@@ -238,6 +242,20 @@ TEST_F(CudaSigma2Kp, keypoints_beyond_the_maximum_are_counted_and_warned_of_once
   params.max_keypoints = 1000000;
   g_object_set(element.element(), "max-keypoints", params.max_keypoints, nullptr);
   EXPECT_TRUE(same_points(points_from(&element, frame), defined(frame, params).keypoints, params));
+  EXPECT_FALSE(take_warning(element.element()));
+}
+
+// Almost every window of a board of single pixels with defects in it has the same variance, the greatest, and
+// with `dense` each of those near a defect is a keypoint.
+TEST_F(CudaSigma2Kp, keypoints_beyond_the_default_maximum_are_warned_of_once) {
+  VideoFrame frame("GRAY8", {300, 270});
+  for (int y = 0; y < 270; ++y)
+    for (int x = 0; x < 300; ++x)
+      frame.sample(0, x, y) = (x + y) % 2 == 0 || (x % 20 == 9 && y % 20 == 10) ? 200 : 0;
+  Harness element("cudasigma2kp display=false definition=dense window=4 cell=24 tau=11.5");
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(points_from(&element, frame).size(), 65536u);
+  EXPECT_TRUE(is(take_warning(element.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                 "more than the 65536"));
   EXPECT_FALSE(take_warning(element.element()));
 }
 
@@ -343,17 +361,28 @@ TEST_F(CudaSigma2Kp, frame_keeps_to_its_budget) {
     const char *description, *format;
     unsigned launches, uploads, downloads;
   } cases[] = {
-      {"display=false", "NV12", 1, 1, 2},  // the keypoints and their count come back
-      {"display=false orientation=true", "NV12", 2, 1, 2},
-      {"display=false orientation=true min-distance=5", "RGB", 1 + 3, 1, 2},
-      {"display=true", "NV12", 1 + 3, 2, 4},  // one makes primitives, two draw them
-      {"display=true orientation=true", "I420", 2 + 3, 3, 5},
+      {"display=false", "NV12", 1, 1, 1},  // the keypoints come back with their count
+      {"display=false orientation=true", "NV12", 2, 1, 1},
+      {"display=false orientation=true min-distance=5", "RGB", 1 + 3, 1, 1},
+      {"display=true", "NV12", 1 + 3, 2, 3},  // one makes primitives, two draw them
+      {"display=true orientation=true", "I420", 2 + 3, 3, 4},
   };
   for (const auto &c : cases) {
     SCOPED_TRACE(std::string(c.description) + " " + c.format);
     Harness element(std::string("cudasigma2kp ") + c.description);
     expect_budget(&element, VideoFrame(c.format, {66, 34}), {c.launches, c.uploads, c.downloads});
   }
+}
+
+// As the card copies it there without a detour, and the CPU does not wait.
+TEST_F(CudaSigma2Kp, list_is_read_from_page_locked_memory) {
+  Harness element("cudasigma2kp display=false");
+  const VideoFrame frame("GRAY8", {66, 34});
+  element.work(frame);
+  g_object_set(element.element(), "max-keypoints", 100, nullptr);
+  const simt::Counters spent = spent_on(&element, frame);
+  EXPECT_EQ(spent.host_allocations, 1u);
+  EXPECT_EQ(spent.allocations, 1u);
 }
 
 TEST_F(CudaSigma2Kp, failure_of_the_device_is_an_error_and_the_element_can_be_restarted) {
