@@ -183,11 +183,12 @@ class Sigma2Operation final : public cudavision::Operation {
     const bool is_default = settings_.max_keypoints == Sigma2Settings().max_keypoints;
     if (count.found <= count.listed || !is_default || has_warned_) return;
     has_warned_ = true;
-    GST_ELEMENT_WARNING(element_, RESOURCE, SETTINGS,
-                        ("there are %d keypoints, more than the %d that max-keypoints lists by default: those "
-                         "of greatest variance are listed",
-                         count.found, count.listed),
-                        (nullptr));
+    GST_ELEMENT_WARNING(
+        element_, RESOURCE, SETTINGS,
+        ("there are %d keypoints, more than the %d that max-keypoints lists by default: those "
+         "of greatest variance are listed",
+         count.found, count.listed),
+        (nullptr));
   }
 
   GstCudaVisionSigma2Kp *element_;

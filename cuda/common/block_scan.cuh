@@ -7,13 +7,14 @@
 namespace cudavision {
 
 // The sum of value over the threads before this one, and over all of them. warp_sums: shared memory for
-// kThreads / 32 + 1 numbers, of these calls alone: a warp writes its own number only when all of its lanes
-// have read the last one. All kThreads threads of the block call; two barriers inside.
+// kThreads / 32 + 1 numbers, of these calls alone, which may follow each other without a barrier. All kThreads
+// threads of the block call; two barriers inside.
 template <int kThreads>
 __device__ inline int block_exclusive_sum(int value, int *warp_sums, int *total) {
   constexpr int kWarps = kThreads / 32;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   const int up_to_here = warp_inclusive_sum(value, lane);
+  __syncwarp();  // all lanes have read their warp's number of the call before; others' are read between barriers
   if (lane == 31) warp_sums[warp] = up_to_here;
   __syncthreads();
   if (thread == 0) {

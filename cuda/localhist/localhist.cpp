@@ -3,27 +3,19 @@
 #include "localhist/localhist.h"
 
 #include "common/backends.h"
+#include "common/check_range.h"
 #include "localhist/localhist_rules.h"
 
 namespace cudavision {
-namespace {
-
-Status check_range(const char *name, int value, int most) {
-  if (value >= 1 && value <= most) return {};
-  return invalid_argument(std::string(name) + " must be between 1 and " + std::to_string(most) + ", not " +
-                          std::to_string(value));
-}
-
-}  // namespace
 
 Status validate(const LocalHistogramParams &p) {
   const bool brightness = p.feature == LocalFeature::brightness;
-  CUDAVISION_TRY(check_range(brightness ? "bins with feature=brightness" : "bins", p.bins,
+  CUDAVISION_TRY(check_range(brightness ? "bins with feature=brightness" : "bins", p.bins, 1,
                              brightness ? kMaxBrightnessBins : kMaxGradientBins));
-  CUDAVISION_TRY(check_range("window-width", p.window.width, kMaxWindowSide));
-  CUDAVISION_TRY(check_range("window-height", p.window.height, kMaxWindowSide));
-  CUDAVISION_TRY(check_range("stride-x", p.stride_x, kMaxWindowSide));
-  return check_range("stride-y", p.stride_y, kMaxWindowSide);
+  CUDAVISION_TRY(check_range("window-width", p.window.width, 1, kMaxWindowSide));
+  CUDAVISION_TRY(check_range("window-height", p.window.height, 1, kMaxWindowSide));
+  CUDAVISION_TRY(check_range("stride-x", p.stride_x, 1, kMaxWindowSide));
+  return check_range("stride-y", p.stride_y, 1, kMaxWindowSide);
 }
 
 Status shape_of(Size picture, const LocalHistogramParams &params, LocalHistogramShape *shape) {

@@ -5,22 +5,10 @@
 #include <cmath>
 
 #include "common/backends.h"
+#include "common/check_range.h"
 #include "opticalflow/flow_rules.h"
 
 namespace cudavision {
-namespace {
-
-Status check_range(const char *name, double value, double least, double most) {
-  if (value >= least && value <= most) return {};  // NaN is neither
-  const auto text = [](double v) {
-    const std::string digits = std::to_string(v);
-    return digits.substr(0, digits.find_last_not_of('0') + 1);
-  };
-  return invalid_argument(std::string(name) + " must be between " + text(least) + " and " + text(most) +
-                          ", not " + text(value));
-}
-
-}  // namespace
 
 Status validate(const OpticalFlowParams &params) {
   CUDAVISION_TRY(check_range("window-size", params.window_size, kMinFlowWindow, kMaxFlowWindow));

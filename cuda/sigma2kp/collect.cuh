@@ -119,7 +119,7 @@ struct CollectTask {
   Plan plan;
   Tile tile;
   int tiles_x, bands;
-  const unsigned *bits;  // words_per_row words a row of windows
+  unsigned *bits;  // words_per_row words a row of windows
   int words_per_row;
   Band *band;
   Progress *progress;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "common/backends.h"
+#include "common/check_range.h"
 #include "sigma2kp/point_primitives_rules.h"
 
 namespace cudavision {
@@ -22,12 +23,6 @@ sigma2kp::LineEnds line_ends(const PointStyle &style) {
   return ends;
 }
 
-Status check_range(const char *name, int value, int most) {
-  if (value >= 1 && value <= most) return {};
-  return invalid_argument(std::string(name) + " must be between 1 and " + std::to_string(most) + ", not " +
-                          std::to_string(value));
-}
-
 }  // namespace
 
 Status sigma2kp::make_point_primitives_cpu(const Execution &, Sigma2List list, int capacity, PointStyle style,
@@ -40,9 +35,9 @@ Status sigma2kp::make_point_primitives_cpu(const Execution &, Sigma2List list, i
 
 Status make_point_primitives(const Execution &execution, const Sigma2List &list, int capacity,
                              const PointStyle &style, Primitive *primitives, int *drawn) {
-  CUDAVISION_TRY(check_range("point-size", style.size, 255));
-  CUDAVISION_TRY(check_range("line-width", style.line_width, 255));
-  CUDAVISION_TRY(check_range("orientation-bins", style.orientation_bins, kMaxOrientations));
+  CUDAVISION_TRY(check_range("point-size", style.size, 1, 255));
+  CUDAVISION_TRY(check_range("line-width", style.line_width, 1, 255));
+  CUDAVISION_TRY(check_range("orientation-bins", style.orientation_bins, 1, kMaxOrientations));
   return run_on_backend(execution, sigma2kp::make_point_primitives_cpu,
                         CUDAVISION_IF_CUDA(sigma2kp::make_point_primitives_cuda), list, capacity, style,
                         line_ends(style), primitives, drawn);

@@ -6,18 +6,10 @@
 #include <cmath>
 
 #include "common/backends.h"
+#include "common/check_range.h"
 #include "sigma2kp/sigma2kp_rules.h"
 
 namespace cudavision {
-namespace {
-
-Status check_range(const char *name, int value, int least, int most) {
-  if (value >= least && value <= most) return {};
-  return invalid_argument(std::string(name) + " must be between " + std::to_string(least) + " and " +
-                          std::to_string(most) + ", not " + std::to_string(value));
-}
-
-}  // namespace
 
 Status validate(const Sigma2KpParams &p) {
   CUDAVISION_TRY(check_range("window", p.window, 3, 31));

@@ -20,11 +20,13 @@ constexpr std::size_t kStaticBytes = 4 << 10;  // of shared memory, at most
 // Of dynamic shared memory: sums are made in several steps where one would take more than this, so that as
 // many blocks fit as have threads; and tiles are smaller where they would take more than that.
 constexpr std::size_t kStepBytes = 24 << 10, kTileBytes = 48 << 10;
-constexpr int kMostApartBlocks = 264, kMostOrientBlocks = 1056;
+// Their threads walk over what there is, which the host does not know: of 132 multiprocessors, as a large device
+// has them, 2 blocks each, of which the last has less to wait for then, and the 8 that fit.
+constexpr int kMostApartBlocks = 2 * 132, kMostOrientBlocks = 8 * 132;
 
 template <typename T>
 __global__ void __launch_bounds__(kThreads, 3)
-    find_keypoints_kernel(unsigned *bits, const __grid_constant__ CollectTask task) {
+    find_keypoints_kernel(const __grid_constant__ CollectTask task) {
   CUDAVISION_DYNAMIC_SHARED(unsigned char, shared);
   __shared__ Selection block;
   __shared__ unsigned tile_bits[kMaxTileWords];
@@ -50,7 +52,7 @@ __global__ void __launch_bounds__(kThreads, 3)
   for (int i = thread; i < task.tile.words(); i += kThreads) {
     const int row = i / words_x;
     if (y + row >= plan.map.height) continue;
-    bits[static_cast<std::ptrdiff_t>(y + row) * task.words_per_row + x / 32 + i - row * words_x] =
+    task.bits[static_cast<std::ptrdiff_t>(y + row) * task.words_per_row + x / 32 + i - row * words_x] =
         tile_bits[i];
     if (tile_bits[i] != 0) atomicAdd(&keypoints, static_cast<unsigned>(__popc(tile_bits[i])));
   }
@@ -107,11 +109,6 @@ class Sigma2KpCuda final : public Sigma2Kp {
   }
 
  private:
-  static bool same_squares(const Sigma2KpParams &a, const Sigma2KpParams &b) {
-    return a.window == b.window && a.cell == b.cell && a.tau == b.tau && a.grids == b.grids &&
-           a.definition == b.definition;
-  }
-
   // Makes what these parameters need and the last ones did not.
   Status prepare(const Sigma2KpParams &params) {
     if (!is_made_ || !same_squares(params, made_for_)) CUDAVISION_TRY(prepare_squares(params));
@@ -177,7 +174,7 @@ class Sigma2KpCuda final : public Sigma2Kp {
         plan_.is_wide() ? find_keypoints_kernel<std::uint64_t> : find_keypoints_kernel<std::uint32_t>;
     return CUDAVISION_LAUNCH_EARLY(
         "find_keypoints_kernel", kernel, dim3(static_cast<unsigned>(tiles_x_ * band_count_)),
-        BlockSize(dim3(kThreads), shared_bytes(tile_, plan_)), execution_.stream, bits_.data(), task);
+        BlockSize(dim3(kThreads), shared_bytes(tile_, plan_)), execution_.stream, task);
   }
 
   Status keep_apart(const Sigma2KpParams &params, const Sigma2List &list) {

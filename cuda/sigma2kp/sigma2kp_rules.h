@@ -45,6 +45,12 @@ struct Plan {
 
 Plan make_plan(Size picture, const Sigma2KpParams &params);
 
+// Whether both have the same plan.
+inline bool same_squares(const Sigma2KpParams &a, const Sigma2KpParams &b) {
+  return a.window == b.window && a.cell == b.cell && a.tau == b.tau && a.grids == b.grids &&
+         a.definition == b.definition;
+}
+
 // How many keypoints there can be.
 std::size_t most_keypoints(const Plan &plan);
 

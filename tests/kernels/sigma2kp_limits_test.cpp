@@ -60,8 +60,7 @@ TEST_P(Sigma2Limits, tiny_pictures_have_none_whatever_is_asked_for) {
     for (Sigma2KpParams params : {grid(31, 4, 1), dense(31, 4, 1), grid(3, 32, 15.9)}) {
       params.min_distance = 5, params.orientation = true;
       Sigma2Room room(execution(), size);
-      for (int frame = 0; frame < 2; ++frame)
-        EXPECT_EQ(room.run(noise(size, 4), params).found, 0) << params;
+      for (int frame = 0; frame < 2; ++frame) EXPECT_EQ(room.run(noise(size, 4), params).found, 0) << params;
     }
 }
 

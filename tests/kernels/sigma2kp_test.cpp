@@ -181,7 +181,9 @@ TEST_P(Sigma2Kp, largest_variance_does_not_overflow) {
   for (std::uint8_t &pixel : blobs.pixels()) pixel = pixel >= 128 ? 255 : 0;
   std::uint64_t largest = 0, largest_of_23 = 0;
   int beyond_32_bits = 0;  // lists whose weakest strength is
-  const auto is_weaker = [](const Sigma2Keypoint &a, const Sigma2Keypoint &b) { return a.strength < b.strength; };
+  const auto is_weaker = [](const Sigma2Keypoint &a, const Sigma2Keypoint &b) {
+    return a.strength < b.strength;
+  };
   Sigma2Room room(execution(), size);
   for (const int window : {21, 22, 23, 30, 31}) {
     Picture board = checkerboard(size, window / 2, 0, 255);
@@ -195,7 +197,8 @@ TEST_P(Sigma2Kp, largest_variance_does_not_overflow) {
           if (window == 23) largest_of_23 = std::max(largest_of_23, k.strength);
         }
         if ((window != 23 && window != 31) || all.found < 3) continue;
-        for (const int most : {1, all.found / 3, all.found - 1}) {  // and strengths of more than 32 bits decide
+        for (const int most :
+             {1, all.found / 3, all.found - 1}) {  // and strengths of more than 32 bits decide
           params.max_keypoints = most;
           const FoundKeypoints kept = definition(picture, params);
           ASSERT_TRUE(same_keypoints(room.run(picture, params), kept)) << params;

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Refuses a parameter out of its range.
+#pragma once
+
+#include <sstream>
+#include <string>
+#include <type_traits>
+
+#include "common/status.h"
+
+namespace cudavision {
+
+// The error names the parameter, its limits and the value. A NaN is out of every range.
+template <typename T>
+Status check_range(const std::string &name, T value, std::type_identity_t<T> least,
+                   std::type_identity_t<T> most) {
+  if (value >= least && value <= most) return {};
+  std::ostringstream text;
+  text << name << " must be between " << least << " and " << most << ", not " << value;
+  return invalid_argument(text.str());
+}
+
+}  // namespace cudavision
