@@ -103,9 +103,10 @@ class Sigma2Kp {
                      const Sigma2List &list) = 0;
 };
 
-// Scratch. CUDA: a bit a pixel, and 12 bytes for every keypoint that there can be (one a square of each
-// grid, one a pixel of `dense`), 13 with min_distance. CPU: some 70 rows of 4 or 8 bytes a pixel for each
-// thread, and 2 or 4 bytes a pixel with orientation.
+// Scratch. CUDA: a bit a pixel, 12 bytes for every keypoint that there can be (one a square of each grid, one a
+// pixel of `dense`), 13 with min_distance, and a few bytes a row. CPU: for each thread 70 rows of 5 or, of windows
+// above 22, 9 bytes a pixel, up to 190 rows where cells are large; some 40 bytes for every keypoint that there is;
+// and 2 or 4 bytes a pixel once so many are oriented that gradients of the whole picture are computed.
 Status make_sigma2kp(const Execution &execution, Size size, std::unique_ptr<Sigma2Kp> *room);
 
 }  // namespace cudavision

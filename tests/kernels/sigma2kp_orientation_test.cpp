@@ -54,6 +54,30 @@ TEST_P(Sigma2Orientation, every_operator_and_weight_equals_the_definition) {
       ASSERT_TRUE(equals_definition(execution(), picture, oriented(16, 36, op, weight)));
 }
 
+// Few keypoints for the size of the picture, in its corners: the CPU backend does not compute all gradients then.
+TEST_P(Sigma2Orientation, few_keypoints_equal_the_definition) {
+  const Size size{100, 60};
+  const Picture dots = noise(size, 6);
+  Picture picture = constant(size, 100);
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x)
+      if (std::min(x, size.width - 1 - x) < 7 && std::min(y, size.height - 1 - y) < 7)
+        picture.at(x, y) = dots.at(x, y);
+  Sigma2Room room(execution(), size);
+  for (const GradientOperator op : kOperators)
+    for (const GradientWeight weight :
+         {GradientWeight::count, GradientWeight::magnitude, GradientWeight::sqrt_magnitude}) {
+      Sigma2KpParams params = oriented(9, 36, op, weight);
+      params.window = 3, params.tau = 1.9, params.max_keypoints = 9;
+      const FoundKeypoints expected = definition(picture, params);
+      ASSERT_EQ(expected.keypoints.size(), 9u);
+      EXPECT_TRUE(std::any_of(expected.keypoints.begin(), expected.keypoints.end(),
+                              [](const Sigma2Keypoint &k) { return k.x < 3 || k.y < 3; }))
+          << "none whose square leaves the picture";
+      ASSERT_TRUE(same_keypoints(room.run(picture, params), expected)) << params;
+    }
+}
+
 // The largest weights that a histogram can hold.
 TEST_P(Sigma2Orientation, largest_weights_do_not_overflow) {
   const Picture picture = half_plane({80, 80}, 41, 40, 1, 0, 0, 255);
