@@ -127,8 +127,11 @@ void compare(const cv::Mat &first, const cv::Mat &second, const std::vector<Name
         return x.registration.inliers.size() < y.registration.inliers.size();
       });
       homography = best->registration.homography;
-      std::printf("the homography of %s is believed\n",
-                  detectors[static_cast<std::size_t>(best - trials.begin())].name);
+      if (homography.empty())
+        std::printf("no homography is found\n");
+      else
+        std::printf("the homography of %s is believed\n",
+                    detectors[static_cast<std::size_t>(best - trials.begin())].name);
     }
     std::printf("\ncontrast %.0f %%\n", 100 * contrast);
     print_table(detectors, trials, homography, first.size(), second.size());
