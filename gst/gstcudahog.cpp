@@ -117,11 +117,12 @@ GType norm_type() {
 
 // What was never set follows from whether there is a model.
 Property descriptor_property() {
-  return {g_param_spec_boolean("descriptor", "Descriptor",
-                               "Attach the blocks as the tensor hog (without a model by default)", TRUE,
-                               cudavision::flags_of(cudavision::Mutable::playing)),
-          [](HogSettings &s, const GValue *v) { s.descriptor = g_value_get_boolean(v) != FALSE; },
-          [](const HogSettings &s, GValue *v) { g_value_set_boolean(v, s.descriptor.value_or(!s.has_model())); }};
+  return {
+      g_param_spec_boolean("descriptor", "Descriptor",
+                           "Attach the blocks as the tensor hog (without a model by default)", TRUE,
+                           cudavision::flags_of(cudavision::Mutable::playing)),
+      [](HogSettings &s, const GValue *v) { s.descriptor = g_value_get_boolean(v) != FALSE; },
+      [](const HogSettings &s, GValue *v) { g_value_set_boolean(v, s.descriptor.value_or(!s.has_model())); }};
 }
 
 std::vector<Property> block_properties() {

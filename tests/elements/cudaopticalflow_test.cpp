@@ -287,9 +287,9 @@ TEST_F(CudaOpticalFlow, frame_asks_the_gpu_for_little) {
     const char *description, *format;
     unsigned launches, uploads, downloads;
   } cases[] = {
-      {"display=false", "NV12", 9, 1, 0},  // three levels of three
-      {"display=false", "BGRx", 10, 1, 0},  // and the luma
-      {"display=false stride=4", "NV12", 7, 1, 0},  // of which one has a vector at every pixel
+      {"display=false", "NV12", 9, 1, 0},                      // three levels of three
+      {"display=false", "BGRx", 10, 1, 0},                     // and the luma
+      {"display=false stride=4", "NV12", 7, 1, 0},             // of which one has a vector at every pixel
       {"display=false forward-backward=1", "NV12", 16, 1, 0},  // three more levels, and the check
       {"display=false message=true", "NV12", 10, 1, 1},
       {"display=true", "NV12", 10, 2, 2},

@@ -16,6 +16,7 @@
 namespace {
 
 using namespace cudavision::test;
+using cudavision::fixed_weight;
 using cudavision::Gradient;
 using cudavision::GradientOperator;
 using cudavision::GradientWeight;
@@ -26,7 +27,6 @@ using cudavision::LocalHistogramParams;
 using cudavision::LocalReduction;
 using cudavision::Region;
 using cudavision::Size;
-using cudavision::fixed_weight;
 
 class LocalHist : public BackendTest {};
 CUDAVISION_TEST_ON_EVERY_BACKEND(LocalHist);
