@@ -112,7 +112,7 @@ struct LevelBlocksTask {
 };
 
 template <int kChannels>
-__global__ void __launch_bounds__(kTileThreads) make_level_blocks_kernel(LevelBlocksTask<kChannels> task) {
+__global__ void __launch_bounds__(kTileThreads, 4) make_level_blocks_kernel(LevelBlocksTask<kChannels> task) {
   CUDAVISION_DYNAMIC_SHARED(float, shared);
   wait_for_kernel_ahead();
   const int block = static_cast<int>(blockIdx.x);

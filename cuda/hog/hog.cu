@@ -20,7 +20,7 @@ struct FrameTask {
 };
 
 template <int kChannels>
-__global__ void __launch_bounds__(kTileThreads) make_blocks_kernel(FrameTask<kChannels> task) {
+__global__ void __launch_bounds__(kTileThreads, 4) make_blocks_kernel(FrameTask<kChannels> task) {
   CUDAVISION_DYNAMIC_SHARED(float, shared);
   wait_for_kernel_ahead();
   make_tile(task.source, task.picture, task.rules, task.plan, task.x_weights, task.y_weights,

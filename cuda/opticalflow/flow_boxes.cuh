@@ -37,6 +37,7 @@ struct BoxTile {
     std::uint8_t to[kBoxMoved][76];
   };
   int2 row_sum[kBoxWindow][kBoxSide + 1];
+  int2 from_sum[kBoxSide][kBoxSide];  // sum (Ix, Iy) I over each pixel's window
   int requests[kBoxCells * kBoxCells];
   int corners[kBoxCorners * kBoxCorners];
   int corner_count;
@@ -89,7 +90,6 @@ __device__ inline void box_filter(BoxTile &tile, int window, const Products &pro
 // A thread's pixels.
 struct BoxPixels {
   Tracker track[kPerThread];
-  int x_from[kPerThread], y_from[kPerThread];  // sum (Ix, Iy) I
 };
 
 // Where in BoxTile::requests a cell is counted; -1: too far from the middle's.
@@ -149,14 +149,16 @@ __device__ inline bool advance_together(const DeviceWork &work, const Place (&pl
                 below = y + tile.middle_y - kBoxMargin - cell.y;
 #pragma unroll
       for (int corner = 0; corner < 4; ++corner)
-        if (right == corner % 2 && below == corner / 2)
-          e[k].x[corner] = x_sum[k] - pixels.x_from[k], e[k].y[corner] = y_sum[k] - pixels.y_from[k];
+        if (right == corner % 2 && below == corner / 2) e[k].x[corner] = x_sum[k], e[k].y[corner] = y_sum[k];
     }
   }
 #pragma unroll
   for (int k = 0; k < kPerThread; ++k) {
     Tracker &t = pixels.track[k];
     if (!is_shared(tile, t)) continue;
+    const int2 from = tile.from_sum[threadIdx.x / kBoxSide * kPerThread + k][threadIdx.x % kBoxSide];
+#pragma unroll
+    for (int corner = 0; corner < 4; ++corner) e[k].x[corner] -= from.x, e[k].y[corner] -= from.y;
     const Cell cell = cell_of(t.d);
     do {
       step(places[k], work.rules, interpolate(e[k], t.d), &t);
@@ -173,7 +175,8 @@ __device__ inline void leave(const DeviceWork &work, const LeftoverList &list,
   Leftover &here = tile.leftover[threadIdx.x / 32];
 #pragma unroll
   for (int k = 0; k < kPerThread; ++k) {
-    const Leftover mine{pixels.track[k], places[k].x, places[k].y, pixels.x_from[k], pixels.y_from[k]};
+    const int2 from = tile.from_sum[threadIdx.x / kBoxSide * kPerThread + k][threadIdx.x % kBoxSide];
+    const Leftover mine{pixels.track[k], places[k].x, places[k].y, from.x, from.y};
     const unsigned running = __ballot_sync(kFullWarp, mine.track.running);
     if (running == 0) continue;
     unsigned first = 0;
@@ -230,12 +233,14 @@ __device__ inline void start_together(const Rules &rules, const Place (&places)[
   box_filter(tile, rules.window, of_gradient([](Gradient g, int) { return int2{g.y * g.y, 0}; }), a, b);
 #pragma unroll
   for (int k = 0; k < kPerThread; ++k) s[k].yy = scaled(a[k]);
+  int x_from[kPerThread], y_from[kPerThread];
   box_filter(tile, rules.window, of_gradient([](Gradient g, int i) {
                return int2{g.x * i, g.y * i};
              }),
-             pixels.x_from, pixels.y_from);
+             x_from, y_from);
 #pragma unroll
   for (int k = 0; k < kPerThread; ++k) {
+    tile.from_sum[threadIdx.x / kBoxSide * kPerThread + k][threadIdx.x % kBoxSide] = {x_from[k], y_from[k]};
     pixels.track[k] = start_tracking(places[k], rules, s[k], start[k]);
     if (!is_in_picture(places[k])) pixels.track[k].running = false;
   }

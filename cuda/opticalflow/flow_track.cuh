@@ -76,7 +76,7 @@ __device__ inline void weigh(const Gradient &g, int pixel, int (&out)[2]) {
 }
 
 template <FlowMethod method>
-static __global__ void __launch_bounds__(kTrackThreads)
+static __global__ void __launch_bounds__(kTrackThreads, 3)
     track_pixels_kernel(const __grid_constant__ DeviceWork work) {
   __shared__ TrackTile tile;
   const int thread = static_cast<int>(threadIdx.x), window = work.rules.window, radius = window / 2;
@@ -111,7 +111,7 @@ static __global__ void __launch_bounds__(kTrackThreads)
 }
 
 template <FlowMethod method>
-static __global__ void __launch_bounds__(kTrackThreads)
+static __global__ void __launch_bounds__(kTrackThreads, 3)
     track_grid_kernel(const __grid_constant__ DeviceWork work) {
   const int column = static_cast<int>(blockIdx.x) * kTileX + static_cast<int>(threadIdx.x) % kTileX;
   const int row = static_cast<int>(blockIdx.y) * kTileY + static_cast<int>(threadIdx.x) / kTileX;
@@ -139,7 +139,7 @@ static __global__ void __launch_bounds__(kTrackThreads)
 }
 
 // Takes the validity of vectors whose way back ends elsewhere.
-static __global__ void __launch_bounds__(kTrackThreads)
+static __global__ void __launch_bounds__(kTrackThreads, 3)
     check_way_back_kernel(ImageView<const FlowVector> flow, int stride, ImageView<const FlowVector> back,
                           float distance, ImageView<std::uint8_t> valid) {
   const int column = static_cast<int>(blockIdx.x) * kTileX + static_cast<int>(threadIdx.x) % kTileX;
