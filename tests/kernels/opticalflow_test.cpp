@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <string>
@@ -28,7 +30,8 @@ CUDAVISION_TEST_ON_EVERY_BACKEND(OpticalFlow);
 
 // Texture, and the same a few pixels on, with some noise of its own.
 Pair moving(Size size, unsigned seed, int dx = 2, int dy = -1) {
-  const Picture texture = smooth_noise({size.width + 16, size.height + 16}, 2, seed);
+  const int around = std::max({16, 2 * std::abs(dx), 2 * std::abs(dy)});
+  const Picture texture = smooth_noise({size.width + around, size.height + around}, 2, seed);
   Pair pair = displaced(texture, size, dx, dy);
   Random random(seed + 1000);
   for (std::uint8_t &p : pair.second.pixels())
