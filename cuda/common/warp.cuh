@@ -17,10 +17,11 @@ __device__ inline int warp_inclusive_sum(int value, int lane) {
   return value;
 }
 
-// The sum of value over all lanes, in every lane.
+// The sum of value over all lanes, in every lane; or over each group of so many neighbours, a power of two.
 template <typename T>
-__device__ inline T warp_sum(T value) {
-  for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(kFullWarp, value, distance);
+__device__ inline T warp_sum(T value, int lanes = 32) {
+  for (int distance = lanes / 2; distance > 0; distance /= 2)
+    value += __shfl_xor_sync(kFullWarp, value, distance);
   return value;
 }
 

@@ -10,12 +10,13 @@
 
 #include "common/dynamic_shared.cuh"
 #include "common/launch.h"
+#include "common/walk.cuh"
 #include "common/warp.cuh"
 #include "hog/device_weights.h"
 
 namespace cudavision::hog {
 
-constexpr int kTileThreads = 256;
+constexpr int kTileThreads = 192;
 
 // Weights of one axis, in device memory.
 struct DeviceWeights {
@@ -30,7 +31,26 @@ struct TilePlan {
   int chunk_rows;            // rows of pixels at a time
   int items;                 // histograms of a chunk: rows x blocks x columns of cells
   std::size_t shared_bytes;
+
+  friend bool operator==(const TilePlan &, const TilePlan &) = default;
 };
+
+// Both with the lengths that the default parameters have: a kernel that replaces its own by these has loops
+// of known length, and is shorter by a third.
+CUDAVISION_HOST_DEVICE inline Rules with_usual_lengths(Rules rules) {
+  rules.variant = HogVariant::opencv;
+  rules.cell = {8, 8}, rules.block = {16, 16}, rules.stride = {8, 8};
+  rules.cells_x = rules.cells_y = 2;
+  rules.bins = 9, rules.length = 36;
+  return rules;
+}
+CUDAVISION_HOST_DEVICE inline TilePlan with_usual_lengths(TilePlan plan) {
+  plan.chunk_rows = 8;
+  return plan;
+}
+inline bool are_usual(const Rules &rules, const TilePlan &plan) {
+  return with_usual_lengths(rules) == rules && with_usual_lengths(plan) == plan;
+}
 
 // One picture, and where its blocks go.
 struct TiledPicture {
@@ -44,15 +64,24 @@ struct TiledPicture {
 template <int kChannels>
 struct FrameSource {
   static constexpr int channels = kChannels;
-  Component component[3];
+  const std::uint8_t *data[kChannels];
+  std::ptrdiff_t pitch_bytes;
+  int step_bytes;
 
+  explicit FrameSource(const HogPicture &picture)
+      : pitch_bytes(picture.component[0].pitch_bytes), step_bytes(picture.component[0].step_bytes) {
+    for (int c = 0; c < kChannels; ++c) data[c] = picture.component[kChannels - 1 - c].data;
+  }
   __device__ void load(int x, int y, int *bytes) const {
-    for (int c = 0; c < kChannels; ++c) bytes[c] = component[kChannels - 1 - c].at(x, y);
+    const std::ptrdiff_t at = y * pitch_bytes + x * step_bytes;
+    for (int c = 0; c < kChannels; ++c) bytes[c] = data[c][at];
   }
 };
 
 struct SharedTile {
   float *color_of;  // [256], of a byte
+  float *x_weight;  // [column of cells][pixel of a block]
+  float *y_weight;  // [row of cells][pixel of a block], with 0 for a chunk's rows before and behind
   float *colors;    // [channel][chunk rows + 2][width + 2]
   float *first, *second;
   float *sums;    // [bin][item]
@@ -60,12 +89,18 @@ struct SharedTile {
   std::uint8_t *bin;
 };
 
+CUDAVISION_HOST_DEVICE inline int padded_height(const Rules &rules, const TilePlan &plan) {
+  return rules.block.height + 2 * plan.chunk_rows;
+}
+
 __device__ inline SharedTile share_tile(float *shared, const Rules &rules, const TilePlan &plan,
                                         int channels) {
   SharedTile tile{};
   const int pixels = plan.chunk_rows * plan.width;
   tile.color_of = shared;
-  tile.colors = tile.color_of + 256;
+  tile.x_weight = tile.color_of + 256;
+  tile.y_weight = tile.x_weight + rules.cells_x * rules.block.width;
+  tile.colors = tile.y_weight + rules.cells_y * padded_height(rules, plan);
   tile.first = tile.colors + channels * (plan.chunk_rows + 2) * (plan.width + 2);
   tile.second = tile.first + pixels;
   tile.sums = tile.second + pixels;
@@ -75,45 +110,47 @@ __device__ inline SharedTile share_tile(float *shared, const Rules &rules, const
   return tile;
 }
 
-// A thread's places in rows of equal width, kTileThreads apart: without a division each.
-class Walk {
- public:
-  __device__ explicit Walk(int width)
-      : width_(width),
-        row_step_(kTileThreads / width),
-        column_step_(kTileThreads - row_step_ * width),
-        row(static_cast<int>(threadIdx.x) / width),
-        column(static_cast<int>(threadIdx.x) - row * width) {}
-  __device__ void advance() {
-    row += row_step_, column += column_step_;
-    if (column >= width_) column -= width_, ++row;
-  }
-
- private:
-  int width_, row_step_, column_step_;
-
- public:
-  int row, column;
-};
-
 __device__ inline void list_colors(const Rules &rules, const SharedTile &tile) {
   for (int byte = static_cast<int>(threadIdx.x); byte < 256; byte += kTileThreads)
     tile.color_of[byte] = color_value(rules, byte);
 }
 
-// Rows [y0 - 1, y0 + chunk rows] of the picture, mirrored at its borders.
+__device__ inline void load_weights(const Rules &rules, const TilePlan &plan, const DeviceWeights &x_weights,
+                                    const DeviceWeights &y_weights, const SharedTile &tile) {
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int i = thread; i < rules.cells_x * rules.block.width; i += kTileThreads)
+    tile.x_weight[i] = x_weights.weight[i];
+  const int padded = padded_height(rules, plan);
+  for (int i = thread; i < rules.cells_y * padded; i += kTileThreads) {
+    const int cell = i / padded, pixel = i - cell * padded - plan.chunk_rows;
+    const bool inside = pixel >= 0 && pixel < rules.block.height;
+    tile.y_weight[i] = inside ? y_weights.weight[cell * rules.block.height + pixel] : 0.0f;
+  }
+}
+
+// Rows [y0 - 1, y0 + chunk rows] of the picture, mirrored at its borders. A thread has several pixels under
+// way.
 template <typename Source>
 __device__ void load_colors(const Source &source, const TiledPicture &picture, const TilePlan &plan, int x0,
                             int y0, const SharedTile &tile) {
+  constexpr int kLoads = 4;
   const int width = plan.width + 2, count = width * (plan.chunk_rows + 2);
   int i = static_cast<int>(threadIdx.x);
-  for (Walk at(width); i < count; i += kTileThreads, at.advance()) {
-    // What lies further outside belongs to no block.
-    const int x = mirror_index(min(x0 + at.column - 1, picture.width), picture.width);
-    const int y = mirror_index(min(y0 + at.row - 1, picture.height), picture.height);
-    int bytes[3] = {0, 0, 0};
-    source.load(x, y, bytes);
-    for (int c = 0; c < Source::channels; ++c) tile.colors[c * count + i] = tile.color_of[bytes[c]];
+  for (Walk<kTileThreads> at(width, i); i < count; i += kLoads * kTileThreads) {
+    int bytes[kLoads][3];
+#pragma unroll
+    for (int k = 0; k < kLoads; ++k, at.advance()) {
+      int x = x0 + at.column - 1, y = y0 + at.row - 1;
+      // What lies further outside belongs to no block.
+      if (x < 0 || x >= picture.width) x = mirror_index(min(x, picture.width), picture.width);
+      if (y < 0 || y >= picture.height) y = mirror_index(min(y, picture.height), picture.height);
+      source.load(x, y, bytes[k]);
+    }
+#pragma unroll
+    for (int k = 0; k < kLoads; ++k)
+      for (int c = 0; c < Source::channels; ++c)
+        if (i + k * kTileThreads < count)
+          tile.colors[c * count + i + k * kTileThreads] = tile.color_of[bytes[k][c]];
   }
 }
 
@@ -123,7 +160,8 @@ __device__ void vote_chunk(const TiledPicture &picture, const Rules &rules, cons
   const int pitch = plan.width + 2, plane = pitch * (plan.chunk_rows + 2);
   const int tail = first_column_of_tail(rules.variant, picture.width);
   int i = static_cast<int>(threadIdx.x);
-  for (Walk at(plan.width); i < plan.chunk_rows * plan.width; i += kTileThreads, at.advance()) {
+  for (Walk<kTileThreads> at(plan.width, i); i < plan.chunk_rows * plan.width;
+       i += kTileThreads, at.advance()) {
     const float *center = tile.colors + (at.row + 1) * pitch + at.column + 1;
     const bool reverse = x0 + at.column >= tail;
     float dx = 0, dy = 0, length = -1;
@@ -148,7 +186,7 @@ __device__ inline void sum_along_rows(const Rules &rules, const TilePlan &plan, 
     float *sums = tile.sums + item;
     for (int b = 0; b < rules.bins; ++b) sums[b * plan.items] = 0;
     for (int i = weights.begin[cell]; i < weights.end[cell]; ++i) {
-      const float weight = weights.weight[cell * rules.block.width + i];
+      const float weight = tile.x_weight[cell * rules.block.width + i];
       const int bin = tile.bin[x + i], next = bin + 1 == rules.bins ? 0 : bin + 1;
       sums[bin * plan.items] += tile.first[x + i] * weight;
       sums[next * plan.items] += tile.second[x + i] * weight;
@@ -167,56 +205,68 @@ __device__ inline void sum_down_rows(const Rules &rules, const TilePlan &plan, c
   if (first >= abreast) return;
   const int block_col = column / rules.cells_x, cell_x = column - block_col * rules.cells_x;
   const int rows_mask = (1 << plan.rows_log2) - 1, count = rules.cells_y * rules.bins << plan.rows_log2;
+  const int padded = padded_height(rules, plan);
   for (int i = first; i < count; i += abreast) {
     const int block_row = i & rows_mask;
     int cell_y = 0, bin = i >> plan.rows_log2;
     for (; bin >= rules.bins; bin -= rules.bins) ++cell_y;
     const int top = block_row * rules.stride.height - y;  // of the block within the chunk
-    const int begin = max(top + weights.begin[cell_y], 0),
-              end = min(top + weights.end[cell_y], plan.chunk_rows);
-    if (begin >= end && y > 0) continue;
+    if (y > 0 && (top + weights.end[cell_y] <= 0 || top + weights.begin[cell_y] >= plan.chunk_rows)) continue;
     const float *sums = tile.sums + bin * plan.items + column;
-    const float *weight = weights.weight + cell_y * rules.block.height - top;
+    // Of a block that lies wholly outside, any of the weights that are 0.
+    const float *weight = tile.y_weight + cell_y * padded + max(plan.chunk_rows - top, 0);
     float sum = 0;
-    for (int row = begin; row < end; ++row) sum += weight[row] * sums[row * across];
+#pragma unroll 8
+    for (int row = 0; row < plan.chunk_rows; ++row) sum += weight[row] * sums[row * across];
     const int block = (block_row << plan.cols_log2) + block_col;
     float &at = tile.blocks[block * rules.length + (cell_x * rules.cells_y + cell_y) * rules.bins + bin];
     at = y == 0 ? sum : at + sum;
   }
 }
 
-// A warp for each block.
+// A block has a few lanes of a warp, so that a warp writes the same number of several blocks: they lie side
+// by side in the detector's rows. Only a long block has all lanes.
 __device__ inline void normalize_tile(const TiledPicture &picture, const Rules &rules, const TilePlan &plan,
                                       int row0, int col0, const SharedTile &tile, float *out) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  for (int b = static_cast<int>(threadIdx.x) / 32; b < 1 << (plan.cols_log2 + plan.rows_log2);
-       b += kTileThreads / 32) {
-    float *block = tile.blocks + b * rules.length;
+  const int lanes = rules.length <= 64 ? 4 : 32, lane = static_cast<int>(threadIdx.x) % lanes;
+  const int abreast = kTileThreads / lanes, blocks = 1 << (plan.cols_log2 + plan.rows_log2);
+  for (int first = 0; first < blocks; first += abreast) {
+    // All lanes of a warp add up: where there is no block, another one's, to no effect.
+    const int place = first + static_cast<int>(threadIdx.x) / lanes, b = min(place, blocks - 1);
+    const float *block = tile.blocks + b * rules.length;
     float sum = 0;
-    for (int k = lane; k < rules.length; k += 32) sum += term_of(rules, block[k]);
-    float scale = scale_of(rules, warp_sum(sum));
-    sum = 0;
-    for (int k = lane; k < rules.length; k += 32) {
-      block[k] = scaled(rules, block[k], scale);
-      sum += block[k] * block[k];
+    for (int k = lane; k < rules.length; k += lanes) sum += term_of(rules, block[k]);
+    const float scale = scale_of(rules, warp_sum(sum, lanes));
+    float second_scale = 1.0f;
+    if (rules.norm == HogNorm::l2_hys) {
+      sum = 0;
+      for (int k = lane; k < rules.length; k += lanes) {
+        const float v = scaled(rules, block[k], scale);
+        sum += v * v;
+      }
+      second_scale = second_scale_of(rules, warp_sum(sum, lanes));
     }
-    scale = rules.norm == HogNorm::l2_hys ? second_scale_of(rules, warp_sum(sum)) : 1.0f;
     const int row = row0 + (b >> plan.cols_log2), col = col0 + (b & ((1 << plan.cols_log2) - 1));
-    if (row >= picture.rows || col >= picture.cols) continue;
-    for (int k = lane; k < rules.length; k += 32) out[picture.place.offset(row, col, k)] = block[k] * scale;
+    if (place >= blocks || row >= picture.rows || col >= picture.cols) continue;
+    float *to = out + picture.place.offset(row, col, 0);
+    for (int k = lane; k < rules.length; k += lanes)
+      to[k * picture.place.number_stride] = scaled(rules, block[k], scale) * second_scale;
   }
 }
 
-// The whole kernel for tile `tile_index` of a picture.
-template <typename Source>
-__device__ void make_tile(const Source &source, const TiledPicture &picture, const Rules &rules,
-                          const TilePlan &plan, const DeviceWeights &x_weights,
+// The whole kernel for tile `tile_index` of a picture. kUsual: are_usual(any_rules, any_plan).
+template <bool kUsual, typename Source>
+__device__ void make_tile(const Source &source, const TiledPicture &picture, const Rules &any_rules,
+                          const TilePlan &any_plan, const DeviceWeights &x_weights,
                           const DeviceWeights &y_weights, int tile_index, float *out, float *shared) {
+  const Rules rules = kUsual ? with_usual_lengths(any_rules) : any_rules;
+  const TilePlan plan = kUsual ? with_usual_lengths(any_plan) : any_plan;
   const SharedTile tile = share_tile(shared, rules, plan, Source::channels);
   const int tile_y = tile_index / picture.tiles_x, tile_x = tile_index - tile_y * picture.tiles_x;
   const int col0 = tile_x << plan.cols_log2, row0 = tile_y << plan.rows_log2;
   const int x0 = col0 * rules.stride.width, y0 = row0 * rules.stride.height;
   list_colors(rules, tile);
+  load_weights(rules, plan, x_weights, y_weights, tile);
   __syncthreads();
   for (int y = 0; y < plan.height; y += plan.chunk_rows) {
     load_colors(source, picture, plan, x0, y0 + y, tile);

@@ -23,7 +23,7 @@ class HogDetectorCuda final : public HogDetector {
         channels_(channels),
         plan_(make_plan(size, model, search)),
         rules_(rules_of(plan_.params)),
-        tiles_(plan_tiles(rules_, channels)),
+        tiles_(plan_tiles(rules_, channels, {}, 0)),  // scales make tiles enough
         bias_(model.bias) {}
 
   Status allocate(const HogModel &model) {
@@ -86,7 +86,7 @@ class HogDetectorCuda final : public HogDetector {
       d.pixel_blocks = pixel_blocks_, d.tile_blocks = tiles, d.place_blocks = place_blocks_;
       d.window_blocks = window_blocks_;
       const int pixel_count = level.size.width * level.size.height;
-      pixel_blocks_ += divide_up(pixel_count, kLineThreads);
+      pixel_blocks_ += divide_up(pixel_count, kLineThreads * kLinePixels);
       tiles += d.picture.tiles_x * divide_up(blocks.rows, 1 << tiles_.rows_log2);
       place_blocks_ += divide_up(d.places_x, kPlaces) * divide_up(blocks.rows, kPlaceThreads / 32);
       window_blocks_ += divide_up(d.window_count, kLineThreads);
@@ -124,15 +124,17 @@ class HogDetectorCuda final : public HogDetector {
 
   template <int kChannels>
   Status make_blocks(const HogPicture &picture, typename PixelOf<kChannels>::Type *pixels) const {
-    ShrinkTask<kChannels> shrink{{}, size_, levels_.data(), level_count(), taps_.data(), pixels};
-    for (int c = 0; c < kChannels; ++c) shrink.source.component[c] = picture.component[c];
+    const ShrinkTask<kChannels> shrink{
+        FrameSource<kChannels>(picture), size_, levels_.data(), level_count(), taps_.data(), pixels};
     CUDAVISION_TRY(CUDAVISION_LAUNCH_EARLY("shrink_kernel", shrink_kernel<kChannels>, line_of(pixel_blocks_),
                                            dim3(kLineThreads), execution_.stream, shrink));
     const LevelBlocksTask<kChannels> task{levels_.data(), level_count(), pixels,       rules_,
                                           tiles_,         weights_.x(),  weights_.y(), blocks_.data()};
-    return CUDAVISION_LAUNCH_EARLY("make_level_blocks_kernel", make_level_blocks_kernel<kChannels>,
-                                   line_of(tile_blocks_), BlockSize(dim3(kTileThreads), tiles_.shared_bytes),
-                                   execution_.stream, task);
+    const auto kernel = are_usual(rules_, tiles_) ? make_level_blocks_kernel<true, kChannels>
+                                                  : make_level_blocks_kernel<false, kChannels>;
+    return CUDAVISION_LAUNCH_EARLY("make_level_blocks_kernel", kernel, line_of(tile_blocks_),
+                                   BlockSize(dim3(kTileThreads), tiles_.shared_bytes), execution_.stream,
+                                   task);
   }
 
   Status multiply() const {

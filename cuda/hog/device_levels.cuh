@@ -13,6 +13,7 @@
 namespace cudavision::hog {
 
 constexpr int kLineThreads = 256;  // of the kernels whose threads have an element each
+constexpr int kLinePixels = 4;     // that a thread of the first of them shrinks
 
 // One scale: sizes, where its parts begin in the arrays of all scales, and the first of its blocks in each
 // launch.
@@ -73,17 +74,9 @@ struct ShrinkTask {
   typename PixelOf<kChannels>::Type *pixels;
 };
 
-// A thread for each pixel of each scale: cv::INTER_LINEAR_EXACT in whole numbers.
+// The pixel (x, y) of a scale: cv::INTER_LINEAR_EXACT in whole numbers.
 template <int kChannels>
-__global__ void __launch_bounds__(kLineThreads) shrink_kernel(ShrinkTask<kChannels> task) {
-  wait_for_kernel_ahead();
-  const int block = static_cast<int>(blockIdx.x);
-  const DeviceLevel &level = level_of_block(task.levels, task.level_count, block, &DeviceLevel::pixel_blocks);
-  const int width = level.picture.width;
-  const int i = (block - level.pixel_blocks) * kLineThreads + static_cast<int>(threadIdx.x);
-  if (i >= width * level.picture.height) return;
-  const int y = i / width, x = i - y * width;
-  const std::int32_t tap_x = task.taps[level.taps_x + x], tap_y = task.taps[level.taps_y + y];
+__device__ unsigned shrunk_pixel(const ShrinkTask<kChannels> &task, std::int32_t tap_x, std::int32_t tap_y) {
   const int x0 = first_of_tap(tap_x), x1 = min(x0 + 1, task.size.width - 1), share_x = share_of_tap(tap_x);
   const int y0 = first_of_tap(tap_y), y1 = min(y0 + 1, task.size.height - 1), share_y = share_of_tap(tap_y);
   int corner[4][3];
@@ -95,7 +88,25 @@ __global__ void __launch_bounds__(kLineThreads) shrink_kernel(ShrinkTask<kChanne
               below = corner[2][c] * (256 - share_x) + corner[3][c] * share_x;
     pixel |= static_cast<unsigned>((above * (256 - share_y) + below * share_y + 32768) >> 16) << (8 * c);
   }
-  task.pixels[level.pixels + i] = static_cast<typename PixelOf<kChannels>::Type>(pixel);
+  return pixel;
+}
+
+// A block of threads for kLineThreads * kLinePixels pixels of a scale.
+template <int kChannels>
+__global__ void __launch_bounds__(kLineThreads, 4) shrink_kernel(ShrinkTask<kChannels> task) {
+  wait_for_kernel_ahead();
+  const int block = static_cast<int>(blockIdx.x);
+  const DeviceLevel &level = level_of_block(task.levels, task.level_count, block, &DeviceLevel::pixel_blocks);
+  const int width = level.picture.width, count = width * level.picture.height;
+  const std::int32_t *taps_x = task.taps + level.taps_x, *taps_y = task.taps + level.taps_y;
+  typename PixelOf<kChannels>::Type *out = task.pixels + level.pixels;
+  int i = (block - level.pixel_blocks) * kLineThreads * kLinePixels + static_cast<int>(threadIdx.x);
+  Walk<kLineThreads> at(width, i);
+#pragma unroll
+  for (int k = 0; k < kLinePixels; ++k, at.advance(), i += kLineThreads)
+    if (i < count)
+      out[i] = static_cast<typename PixelOf<kChannels>::Type>(
+          shrunk_pixel(task, taps_x[at.column], taps_y[at.row]));
 }
 
 // --- blocks ---
@@ -111,15 +122,16 @@ struct LevelBlocksTask {
   float *blocks;
 };
 
-template <int kChannels>
-__global__ void __launch_bounds__(kTileThreads, 4) make_level_blocks_kernel(LevelBlocksTask<kChannels> task) {
+template <bool kUsual, int kChannels>
+__global__ void __launch_bounds__(kTileThreads, 5) make_level_blocks_kernel(LevelBlocksTask<kChannels> task) {
   CUDAVISION_DYNAMIC_SHARED(float, shared);
   wait_for_kernel_ahead();
   const int block = static_cast<int>(blockIdx.x);
   const DeviceLevel &level = level_of_block(task.levels, task.level_count, block, &DeviceLevel::tile_blocks);
-  const LevelSource<kChannels> source{task.pixels + level.pixels, level.picture.width};
-  make_tile(source, level.picture, task.rules, task.plan, task.x_weights, task.y_weights,
-            block - level.tile_blocks, task.blocks, shared);
+  const TiledPicture picture = level.picture;
+  const LevelSource<kChannels> source{task.pixels + level.pixels, picture.width};
+  make_tile<kUsual>(source, picture, task.rules, task.plan, task.x_weights, task.y_weights,
+                    block - level.tile_blocks, task.blocks, shared);
 }
 
 }  // namespace cudavision::hog

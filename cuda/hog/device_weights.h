@@ -21,8 +21,9 @@ struct BlockPlace {
 struct DeviceWeights;
 struct TilePlan;
 
-// Tiles of at most 48 KiB of shared memory.
-TilePlan plan_tiles(const Rules &rules, int channels);
+// Tiles of at most 48 KiB of shared memory; lower ones, which are done sooner, where a picture of so many
+// blocks has less than one for each multiprocessor.
+TilePlan plan_tiles(const Rules &rules, int channels, Size blocks, int multiprocessors);
 
 class OwnedWeights {
  public:

@@ -4,6 +4,7 @@
 // and groups them.
 #pragma once
 
+#include "common/block_scan.cuh"
 #include "common/last_block.cuh"
 #include "common/union_find.cuh"
 #include "hog/scores.cuh"
@@ -41,8 +42,8 @@ __device__ inline float value_of_key(unsigned key) {
 }
 
 struct HitMemory {
-  unsigned parent[kMaxHogHits];      // of the forest of similar hits
-  int before[kLineThreads];          // hits before a thread's share of the blocks
+  unsigned parent[kMaxHogHits];  // of the forest of similar hits
+  int warp_sums[kLineThreads / 32 + 1];
   unsigned short kept[kMaxHogHits];  // roots of groups of enough hits
   int hit_count, kept_count, listed;
   bool last;
@@ -53,48 +54,47 @@ __device__ inline void count_hits(const HitTask &task, HitMemory *shared) {
   const int blocks = static_cast<int>(gridDim.x), thread = static_cast<int>(threadIdx.x);
   const int share = divide_up(blocks, kLineThreads), first = min(thread * share, blocks),
             end = min(first + share, blocks);
-  int sum = 0;
+  int sum = 0, total = 0;
   for (int b = first; b < end; ++b) sum += __ldcg(task.block_hits + b);
-  shared->before[thread] = sum;
-  __syncthreads();
-  if (thread == 0) {
-    int before = 0;
-    for (int t = 0; t < kLineThreads; ++t) {
-      const int of_thread = shared->before[t];
-      shared->before[t] = before;
-      before += of_thread;
-    }
-    shared->hit_count = before;
-  }
-  __syncthreads();
-  int before = shared->before[thread];
+  int before = block_exclusive_sum<kLineThreads>(sum, shared->warp_sums, &total);
   for (int b = first; b < end; ++b) {
     const int of_block = __ldcg(task.block_hits + b);
     task.block_hits[b] = before;
     before += of_block;
   }
+  if (thread == 0) shared->hit_count = total;
   __syncthreads();
 }
 
-// A warp for each block's windows: those that are hits, as boxes.
+// Those windows of a block that are hits, as boxes from place `at` on. By a warp.
+__device__ inline void list_hits_of_block(const HitTask &task, int block, int at, int lane) {
+  const DeviceLevel &level =
+      level_of_block(task.levels, task.level_count, block, &DeviceLevel::window_blocks);
+  for (int i = 0; i < kLineThreads; i += 32) {
+    const int window = (block - level.window_blocks) * kLineThreads + i + lane;
+    const float score = window < level.window_count ? __ldcg(task.scores + level.windows + window) : 0;
+    const bool hit = window < level.window_count && score >= task.thresholds.hit;
+    const unsigned hits = __ballot_sync(kFullWarp, hit);
+    const int place = at + __popc(hits & ((1u << lane) - 1));
+    const int row = window / level.windows_x;
+    if (hit && place < kMaxHogHits)
+      task.hits[place] = box_of_window(level.scale, task.window, task.win_stride,
+                                       window - row * level.windows_x, row, score);
+    at += __popc(hits);
+  }
+}
+
+// A warp for 32 blocks, few of which have hits.
 __device__ inline void list_hits(const HitTask &task, const HitMemory &shared) {
   const int blocks = static_cast<int>(gridDim.x), lane = static_cast<int>(threadIdx.x) % 32;
-  for (int b = static_cast<int>(threadIdx.x) / 32; b < blocks; b += kLineThreads / 32) {
-    int at = task.block_hits[b];
-    const int end = b + 1 < blocks ? task.block_hits[b + 1] : shared.hit_count;
-    if (at == end || at >= kMaxHogHits) continue;
-    const DeviceLevel &level = level_of_block(task.levels, task.level_count, b, &DeviceLevel::window_blocks);
-    for (int i = 0; i < kLineThreads; i += 32) {
-      const int window = (b - level.window_blocks) * kLineThreads + i + lane;
-      const float score = window < level.window_count ? __ldcg(task.scores + level.windows + window) : 0;
-      const bool hit = window < level.window_count && score >= task.thresholds.hit;
-      const unsigned hits = __ballot_sync(kFullWarp, hit);
-      const int place = at + __popc(hits & ((1u << lane) - 1));
-      const int row = window / level.windows_x;
-      if (hit && place < kMaxHogHits)
-        task.hits[place] = box_of_window(level.scale, task.window, task.win_stride,
-                                         window - row * level.windows_x, row, score);
-      at += __popc(hits);
+  for (int first = static_cast<int>(threadIdx.x) - lane; first < blocks; first += kLineThreads) {
+    const int block = first + lane;
+    const int at = block < blocks ? task.block_hits[block] : shared.hit_count;
+    const int end = block + 1 < blocks ? task.block_hits[block + 1] : shared.hit_count;
+    for (unsigned left = __ballot_sync(kFullWarp, at < end && at < kMaxHogHits); left != 0;
+         left &= left - 1) {
+      const int one = __ffs(static_cast<int>(left)) - 1;
+      list_hits_of_block(task, first + one, __shfl_sync(kFullWarp, at, one), lane);
     }
   }
   __syncthreads();
@@ -109,8 +109,8 @@ __device__ inline void unite_hits(const HitTask &task, int count, HitMemory *sha
   }
   if (thread == 0) shared->kept_count = 0;
   __syncthreads();
-  for (int i = 1; i < count; ++i)
-    for (int j = thread; j < i; j += kLineThreads)
+  for (int i = 1 + thread / 32; i < count; i += kLineThreads / 32)
+    for (int j = thread % 32; j < i; j += 32)
       if (are_similar(task.hits[i], task.hits[j]))
         unite(shared->parent, static_cast<unsigned>(i), static_cast<unsigned>(j));
   __syncthreads();
@@ -165,7 +165,7 @@ __device__ inline void list_groups(const HitTask &task, int count, HitMemory *sh
   __syncthreads();
 }
 
-__global__ void __launch_bounds__(kLineThreads) find_boxes_kernel(HitTask task) {
+__global__ void __launch_bounds__(kLineThreads, 4) find_boxes_kernel(HitTask task) {
   __shared__ HitMemory shared;
   wait_for_kernel_ahead();
   const int block = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);

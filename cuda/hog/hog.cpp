@@ -125,6 +125,14 @@ Status hog::check_run(const HogPicture &picture, Size made_for, int channels) {
   if (picture.channels != channels)
     return invalid_argument("a picture of " + std::to_string(picture.channels) + " channels instead of " +
                             std::to_string(channels));
+  const Component &first = picture.component[0];
+  for (int c = 0; c < channels; ++c) {
+    const Component &other = picture.component[c];
+    if (other.pitch_bytes != first.pitch_bytes || other.step_bytes != first.step_bytes ||
+        other.shift_x != 0 || other.shift_y != 0)
+      return invalid_argument("channel " + std::to_string(c) +
+                              " of the picture lies otherwise than the first");
+  }
   return check_size("the picture", picture.size(), made_for);
 }
 

@@ -19,12 +19,12 @@ struct FrameTask {
   float *blocks;
 };
 
-template <int kChannels>
-__global__ void __launch_bounds__(kTileThreads, 4) make_blocks_kernel(FrameTask<kChannels> task) {
+template <bool kUsual, int kChannels>
+__global__ void __launch_bounds__(kTileThreads, 5) make_blocks_kernel(FrameTask<kChannels> task) {
   CUDAVISION_DYNAMIC_SHARED(float, shared);
   wait_for_kernel_ahead();
-  make_tile(task.source, task.picture, task.rules, task.plan, task.x_weights, task.y_weights,
-            static_cast<int>(blockIdx.x), task.blocks, shared);
+  make_tile<kUsual>(task.source, task.picture, task.rules, task.plan, task.x_weights, task.y_weights,
+                    static_cast<int>(blockIdx.x), task.blocks, shared);
 }
 
 class HogCuda final : public Hog {
@@ -34,6 +34,10 @@ class HogCuda final : public Hog {
 
   Status allocate(const HogParams &params) {
     CUDAVISION_TRY(hog_shape(size_, params, &shape_));
+    int device = 0, multiprocessors = 0;
+    CUDAVISION_TRY_CUDA(cudaGetDevice(&device));
+    CUDAVISION_TRY_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    plan_ = plan_tiles(rules_, channels_, {shape_.cols, shape_.rows}, multiprocessors);
     return weights_.upload(params, execution_.stream);
   }
 
@@ -45,11 +49,10 @@ class HogCuda final : public Hog {
  private:
   template <int kChannels>
   Status make_blocks(const HogPicture &picture, float *blocks) const {
-    const TilePlan plan = plan_tiles(rules_, kChannels);
-    const int tiles_x = divide_up(shape_.cols, 1 << plan.cols_log2),
-              tiles_y = divide_up(shape_.rows, 1 << plan.rows_log2);
-    FrameTask<kChannels> task{
-        {},
+    const int tiles_x = divide_up(shape_.cols, 1 << plan_.cols_log2),
+              tiles_y = divide_up(shape_.rows, 1 << plan_.rows_log2);
+    const FrameTask<kChannels> task{
+        FrameSource<kChannels>(picture),
         {size_.width,
          size_.height,
          shape_.rows,
@@ -57,36 +60,43 @@ class HogCuda final : public Hog {
          tiles_x,
          {0, static_cast<std::ptrdiff_t>(shape_.cols) * shape_.length, shape_.length, 1}},
         rules_,
-        plan,
+        plan_,
         weights_.x(),
         weights_.y(),
         blocks};
-    for (int c = 0; c < kChannels; ++c) task.source.component[c] = picture.component[c];
-    return CUDAVISION_LAUNCH_EARLY("make_blocks_kernel", make_blocks_kernel<kChannels>,
-                                   dim3(static_cast<unsigned>(tiles_x * tiles_y)),
-                                   BlockSize(dim3(kTileThreads), plan.shared_bytes), execution_.stream, task);
+    const auto kernel =
+        are_usual(rules_, plan_) ? make_blocks_kernel<true, kChannels> : make_blocks_kernel<false, kChannels>;
+    return CUDAVISION_LAUNCH_EARLY(
+        "make_blocks_kernel", kernel, dim3(static_cast<unsigned>(tiles_x * tiles_y)),
+        BlockSize(dim3(kTileThreads), plan_.shared_bytes), execution_.stream, task);
   }
 
   Execution execution_;
   Size size_;
   int channels_;
   Rules rules_;
+  TilePlan plan_{};
   HogShape shape_;
   OwnedWeights weights_;
 };
 
 }  // namespace
 
-TilePlan plan_tiles(const Rules &rules, int channels) {
+TilePlan plan_tiles(const Rules &rules, int channels, Size blocks, int multiprocessors) {
   constexpr std::size_t kMostBytes = 48 * 1024;
-  TilePlan plan{3, 2, 0, 0, 16, 0, 0};
+  TilePlan plan{3, 2, 0, 0, 8, 0, 0};
+  while (plan.rows_log2 > 0 &&
+         divide_up(blocks.width, 1 << plan.cols_log2) * divide_up(blocks.height, 1 << plan.rows_log2) <
+             multiprocessors)
+    --plan.rows_log2;
   for (;;) {
     const int cols = 1 << plan.cols_log2, rows = 1 << plan.rows_log2;
     plan.width = (cols - 1) * rules.stride.width + rules.block.width;
     plan.height = (rows - 1) * rules.stride.height + rules.block.height;
     plan.items = plan.chunk_rows * cols * rules.cells_x;
     const int pixels = plan.chunk_rows * plan.width;
-    const int floats = 256 + channels * (plan.chunk_rows + 2) * (plan.width + 2) + 2 * pixels +
+    const int weights = rules.cells_x * rules.block.width + rules.cells_y * padded_height(rules, plan);
+    const int floats = 256 + weights + channels * (plan.chunk_rows + 2) * (plan.width + 2) + 2 * pixels +
                        rules.bins * plan.items + cols * rows * rules.length;
     plan.shared_bytes = static_cast<std::size_t>(floats) * sizeof(float) + static_cast<std::size_t>(pixels);
     if (plan.shared_bytes <= kMostBytes) return plan;

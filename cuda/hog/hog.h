@@ -72,7 +72,8 @@ struct HogShape {
 // Refuses pictures that hold no block.
 Status hog_shape(Size picture, const HogParams &params, HogShape *shape);
 
-// What is looked at: h x w pixels of one channel, or of three in the order R, G, B, in the backend's memory.
+// What is looked at: h x w pixels of one channel, or of three in the order R, G, B, in the backend's memory;
+// those lie in rows of one pitch, from pixel to pixel one step, and none is subsampled.
 struct HogPicture {
   int channels = 1;
   int width = 0, height = 0;

@@ -24,6 +24,8 @@ struct Rules {
   float unit;         // of a colour after the square root
   float angle_scale;  // bins a radian
   float epsilon, second_epsilon, clip;
+
+  friend bool operator==(const Rules &, const Rules &) = default;
 };
 Rules rules_of(const HogParams &params);
 

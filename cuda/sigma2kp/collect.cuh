@@ -129,16 +129,16 @@ struct CollectTask {
   bool publish;  // nothing thins the list afterwards
 };
 
-__device__ inline std::uint64_t strength_at(const CollectTask &task, int x, int y) {
-  std::uint32_t sum = 0, squares = 0;
-  for (int j = 0; j < task.plan.window; ++j) {
+template <int kWindow>
+__device__ std::uint64_t strength_at(const CollectTask &task, std::uint32_t place) {
+  const int window = kWindow != 0 ? kWindow : task.plan.window;
+  const int x = static_cast<int>(place & 0xffff), y = static_cast<int>(place >> 16);
+  Sums sums{0, 0};
+  for (int j = 0; j < window; ++j) {
     const std::uint8_t *row = task.luma.row(y + j) + x;
-    for (int i = 0; i < task.plan.window; ++i) {
-      const unsigned pixel = row[i];
-      sum += pixel, squares += pixel * pixel;
-    }
+    for (int i = 0; i < window; ++i) add_pixel(sums, row[i]);
   }
-  return strength_of<std::uint64_t>(sum, squares, task.plan.window);
+  return strength_of<std::uint64_t>(sums.sum, sums.squares, window);
 }
 
 // How many keypoints the bands before this one have. Their blocks run, or have run: tiles are taken in order.
@@ -156,8 +156,22 @@ __device__ inline int keypoints_before(const CollectTask &task, int band, int *w
   return total;
 }
 
-// Lists a band's keypoints; returns how many there are up to its end. A thread takes a stretch of its words.
-__device__ inline int list_band(const CollectTask &task, int band, int *warp_sums) {
+// Writes where a band's keypoints are, from index `at` on; a thread takes the words [first, end) of it.
+__device__ inline void list_places(const CollectTask &task, int first_y, const unsigned *bits, int first,
+                                   int end, int at) {
+  for (int w = first; w < end; ++w) {
+    const int row = w / task.words_per_row, column = w - row * task.words_per_row;
+    const int y = first_y + row;
+    if (column == 0 && task.all.row_begins != nullptr) task.all.row_begins[y] = static_cast<unsigned>(at);
+    for (unsigned word = __ldcg(&bits[w]); word != 0; word &= word - 1, ++at)
+      task.all.places[at] = pack_place(32 * column + __ffs(static_cast<int>(word)) - 1, y);
+  }
+}
+
+// Lists a band's keypoints; returns how many there are up to its end. A thread takes a stretch of its words,
+// and then, because they are not spread evenly, its share of the keypoints.
+template <int kWindow>
+__device__ int list_band(const CollectTask &task, int band, int *warp_sums) {
   const int first_y = band * task.tile.height, rows = min(task.tile.height, task.plan.map.height - first_y);
   const int words = rows * task.words_per_row, per_thread = divide_up(words, kThreads);
   const unsigned *bits = task.bits + static_cast<std::ptrdiff_t>(first_y) * task.words_per_row;
@@ -167,28 +181,25 @@ __device__ inline int list_band(const CollectTask &task, int band, int *warp_sum
   for (int w = first; w < end; ++w) count += __popc(__ldcg(&bits[w]));
   const int band_begin = keypoints_before(task, band, warp_sums);
   int band_count = 0;
-  int at = band_begin + block_exclusive_sum<kThreads>(count, warp_sums, &band_count);
-  for (int w = first; w < end; ++w) {
-    const int row = w / task.words_per_row, column = w - row * task.words_per_row;
-    const int y = first_y + row;
-    if (column == 0 && task.all.row_begins != nullptr) task.all.row_begins[y] = static_cast<unsigned>(at);
-    for (unsigned word = __ldcg(&bits[w]); word != 0; word &= word - 1, ++at) {
-      const int x = 32 * column + __ffs(static_cast<int>(word)) - 1;
-      const std::uint64_t strength = strength_at(task, x, y);
-      task.all.strengths[at] = strength;
-      task.all.places[at] = pack_place(x, y);
-      if (task.publish && at < task.max_keypoints)
-        task.list.keypoints[at] = keypoint_of(strength, pack_place(x, y));
-    }
+  const int before = block_exclusive_sum<kThreads>(count, warp_sums, &band_count);
+  list_places(task, first_y, bits, first, end, band_begin + before);
+  __syncthreads();
+  const int band_end = band_begin + band_count;
+  for (int at = band_begin + static_cast<int>(threadIdx.x); at < band_end; at += kThreads) {
+    const std::uint32_t place = task.all.places[at];
+    const std::uint64_t strength = strength_at<kWindow>(task, place);
+    task.all.strengths[at] = strength;
+    if (task.publish && at < task.max_keypoints) task.list.keypoints[at] = keypoint_of(strength, place);
   }
-  return band_begin + band_count;
+  return band_end;
 }
 
 // What the block does whose tile was the last of its band. What is counted is cleared for the next frame when
 // all bands are listed.
-__device__ inline void finish_band(const CollectTask &task, int band, Selection &block, bool *is_last,
-                                   unsigned *found) {
-  const int up_to_here = list_band(task, band, block.warp_sums);
+template <int kWindow>
+__device__ void finish_band(const CollectTask &task, int band, Selection &block, bool *is_last,
+                            unsigned *found) {
+  const int up_to_here = list_band<kWindow>(task, band, block.warp_sums);
   if (band == task.bands - 1 && threadIdx.x == 0) {
     task.progress->found = static_cast<unsigned>(up_to_here);
     if (task.all.row_begins != nullptr)

@@ -6,12 +6,14 @@
 
 #include "common/dynamic_shared.cuh"
 #include "common/launch.h"
+#include "common/walk.cuh"
 #include "common/warp.cuh"
 #include "sigma2kp/sigma2kp_rules.h"
 
 namespace cudavision::sigma2kp {
 
 constexpr int kOrientWarps = 8, kOrientThreads = 32 * kOrientWarps;
+constexpr int kOrientPixels = 4;  // that a thread looks at together, so that their loads wait together
 
 // The bin that holds most, the first of equals, over a warp's lanes; kNoOrientation where all are empty.
 __device__ inline int dominant_bin(const unsigned *histogram, int bins, int lane) {
@@ -41,13 +43,24 @@ static __global__ void __launch_bounds__(kOrientThreads)
     __syncwarp();
     const Region region =
         orientation_region(list.keypoints[i].x, list.keypoints[i].y, window, side, {luma.width, luma.height});
-    for (int p = lane; p < region.width * region.height; p += 32) {
-      const int row = p / region.width, x = region.x + p - row * region.width, y = region.y + row;
-      const Gradient g = gradient_of(op, [&luma, x, y](int dx, int dy) {
-        return static_cast<int>(luma.row(clamp_index(y + dy, luma.height))[clamp_index(x + dx, luma.width)]);
-      });
-      const GradientSample sample = sample_of(g, weight, table);
-      if (sample.weight != 0) atomicAdd(&histogram[sample.bin], sample.weight);
+    const int pixels = region.width * region.height;
+    Walk<32> at(region.width, lane);
+    for (int p = lane; p < pixels; p += 32 * kOrientPixels) {
+      GradientSample sample[kOrientPixels];
+#pragma unroll
+      for (int k = 0; k < kOrientPixels; ++k, at.advance()) {
+        // Behind the last pixel another one is looked at, to no effect.
+        const int x = region.x + at.column, y = region.y + at.row;
+        const Gradient g = gradient_of(op, [&luma, x, y](int dx, int dy) {
+          return static_cast<int>(
+              luma.row(clamp_index(y + dy, luma.height))[clamp_index(x + dx, luma.width)]);
+        });
+        sample[k] = sample_of(g, weight, table);
+        if (p + 32 * k >= pixels) sample[k].weight = 0;
+      }
+#pragma unroll
+      for (int k = 0; k < kOrientPixels; ++k)
+        if (sample[k].weight != 0) atomicAdd(&histogram[sample[k].bin], sample[k].weight);
     }
     __syncwarp();
     const int bin = dominant_bin(histogram, table.bins, lane);

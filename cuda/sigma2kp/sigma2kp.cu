@@ -19,13 +19,14 @@ namespace {
 constexpr std::size_t kStaticBytes = 4 << 10;  // of shared memory, at most
 // Of dynamic shared memory: sums are made in several steps where one would take more than this, so that as
 // many blocks fit as have threads; and tiles are smaller where they would take more than that.
-constexpr std::size_t kStepBytes = 24 << 10, kTileBytes = 48 << 10;
-// Their threads walk over what there is, which the host does not know: of 132 multiprocessors, as a large device
-// has them, 2 blocks each, of which the last has less to wait for then, and the 8 that fit.
+constexpr std::size_t kStepBytes = 40 << 10, kTileBytes = 48 << 10;
+// Their threads walk over what there is, which the host does not know: of 132 multiprocessors, as a large
+// device has them, 2 blocks each, of which the last has less to wait for then, and the 8 that fit.
 constexpr int kMostApartBlocks = 2 * 132, kMostOrientBlocks = 8 * 132;
 
-template <typename T>
-__global__ void __launch_bounds__(kThreads, 3)
+// T: what holds S; kWindow, kCell: 0 for any.
+template <typename T, int kWindow, int kCell>
+__global__ void __launch_bounds__(kThreads, sizeof(T) == 4 ? 4 : 3)
     find_keypoints_kernel(const __grid_constant__ CollectTask task) {
   CUDAVISION_DYNAMIC_SHARED(unsigned char, shared);
   __shared__ Selection block;
@@ -45,8 +46,11 @@ __global__ void __launch_bounds__(kThreads, 3)
                    min(x + task.tile.width + plan.after, plan.map.width),
                    min(y + task.tile.height + plan.after, plan.map.height)};
   auto *strengths = reinterpret_cast<T *>(shared);
-  auto *sums = reinterpret_cast<Sums *>(shared + strength_bytes(task.tile, plan));
-  mark_tile(TileWork<T>{plan, task.tile, x, y, has, strengths, sums, tile_bits}, task.luma);
+  unsigned char *behind = shared + strength_bytes(task.tile, plan);
+  auto *sums = reinterpret_cast<Sums *>(behind);
+  std::uint8_t *pixels = behind + sum_bytes(task.tile);
+  mark_tile(TileWork<T, kWindow, kCell>{plan, task.tile, x, y, has, strengths, sums, pixels, tile_bits},
+            task.luma);
 
   const int words_x = task.tile.width / 32;
   for (int i = thread; i < task.tile.words(); i += kThreads) {
@@ -59,8 +63,12 @@ __global__ void __launch_bounds__(kThreads, 3)
   __syncthreads();
   if (thread == 0 && keypoints != 0) atomicAdd(&task.band[band].keypoints, keypoints);
   if (is_last_block(&task.band[band].tiles_done, static_cast<unsigned>(task.tiles_x), &is_last))
-    finish_band(task, band, block, &is_last, &keypoints);
+    finish_band<kWindow>(task, band, block, &is_last, &keypoints);
 }
+
+constexpr auto find_usual_keypoints = find_keypoints_kernel<std::uint32_t, 5, 4>;  // of the defaults
+constexpr auto find_narrow_keypoints = find_keypoints_kernel<std::uint32_t, 0, 0>;
+constexpr auto find_wide_keypoints = find_keypoints_kernel<std::uint64_t, 0, 0>;
 
 // No square fits: there is nothing to find.
 __global__ void list_nothing_kernel(Sigma2Count *count, Progress *progress) {
@@ -93,8 +101,8 @@ class Sigma2KpCuda final : public Sigma2Kp {
     int most = 0;
     CUDAVISION_TRY_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     dynamic_bytes_ = static_cast<std::size_t>(most) - kStaticBytes;
-    CUDAVISION_TRY(allow_shared_bytes(find_keypoints_kernel<std::uint32_t>, dynamic_bytes_));
-    CUDAVISION_TRY(allow_shared_bytes(find_keypoints_kernel<std::uint64_t>, dynamic_bytes_));
+    for (const auto kernel : {find_usual_keypoints, find_narrow_keypoints, find_wide_keypoints})
+      CUDAVISION_TRY(allow_shared_bytes(kernel, dynamic_bytes_));
     CUDAVISION_TRY(progress_.allocate(1));
     return CUDAVISION_CHECK_CUDA(cudaMemsetAsync(progress_.data(), 0, sizeof(Progress), execution_.stream));
   }
@@ -170,8 +178,9 @@ class Sigma2KpCuda final : public Sigma2Kp {
                            list,
                            params.max_keypoints,
                            params.min_distance == 0};
-    const auto kernel =
-        plan_.is_wide() ? find_keypoints_kernel<std::uint64_t> : find_keypoints_kernel<std::uint32_t>;
+    const auto kernel = plan_.is_wide()                                        ? find_wide_keypoints
+                        : !plan_.dense && plan_.window == 5 && plan_.cell == 4 ? find_usual_keypoints
+                                                                               : find_narrow_keypoints;
     return CUDAVISION_LAUNCH_EARLY(
         "find_keypoints_kernel", kernel, dim3(static_cast<unsigned>(tiles_x_ * band_count_)),
         BlockSize(dim3(kThreads), shared_bytes(tile_, plan_)), execution_.stream, task);

@@ -7,18 +7,20 @@
 
 #include <cstdint>
 
+#include "common/walk.cuh"
 #include "sigma2kp/sigma2kp_rules.h"
 
 namespace cudavision::sigma2kp {
 
 constexpr int kThreads = 256;
-constexpr int kColumnRows = 8;  // rows of S for which a thread slides one column's sums
-constexpr int kRowColumns = 8;  // columns of S for which a thread slides the sums of one row
-constexpr int kDenseRows = 8;   // squares below each other whose greatest a thread finds
+constexpr int kColumnRows = 12;  // rows of S for which a thread slides one column's sums
+constexpr int kRowColumns = 10;  // columns of S for which a thread slides the sums of one row
+constexpr int kDenseRows = 8;    // squares below each other whose greatest a thread finds
 constexpr int kMaxTileWords = 64;
 
-// The tile's size, and how it lies in shared memory: S, then the column sums of `chunk` rows of S. Pitches
-// are odd numbers of elements, so that threads which take a row each meet different banks.
+// The tile's size, and how it lies in shared memory: S, then the column sums of `chunk` rows of S, then the
+// pixels under them. Pitches are odd numbers of elements, so that threads which take a row each meet
+// different banks.
 struct Tile {
   int width, height;              // of the windows that it decides about: width is a multiple of 32
   int strength_pitch, sum_pitch;  // elements
@@ -36,9 +38,12 @@ CUDAVISION_HOST_DEVICE inline std::size_t strength_bytes(const Tile &tile, const
   const std::size_t bytes = rows * static_cast<std::size_t>(tile.strength_pitch) * (plan.is_wide() ? 8 : 4);
   return (bytes + 15) / 16 * 16;
 }
+CUDAVISION_HOST_DEVICE inline std::size_t sum_bytes(const Tile &tile) {
+  return static_cast<std::size_t>(tile.chunk) * static_cast<std::size_t>(tile.sum_pitch) * sizeof(Sums);
+}
 inline std::size_t shared_bytes(const Tile &tile, const Plan &plan) {
-  return strength_bytes(tile, plan) +
-         static_cast<std::size_t>(tile.chunk) * static_cast<std::size_t>(tile.sum_pitch) * sizeof(Sums);
+  const auto pixels = static_cast<std::size_t>(tile.chunk + plan.window - 1);
+  return strength_bytes(tile, plan) + sum_bytes(tile) + pixels * static_cast<std::size_t>(tile.sum_pitch);
 }
 
 // The windows [x0, x1) x [y0, y1) whose S a block has.
@@ -46,16 +51,25 @@ struct Extent {
   int x0, y0, x1, y1;
 };
 
-template <typename T>
+// T: what holds S. kWindow, kCell: what window and cell of a grid are, or 0 where only the plan knows: loops
+// over known ones need no counters, and their loads wait together.
+template <typename T, int kWindow, int kCell>
 struct TileWork {
+  using Strength = T;
+
   const Plan &plan;
   const Tile &tile;
-  int x, y;        // the tile's first window
-  Extent has;      // the windows whose S it needs
-  T *strengths;    // of `has`
-  Sums *sums;      // of columns from has.x0 on
-  unsigned *bits;  // of the tile: tile.width / 32 words a row
+  int x, y;              // the tile's first window
+  Extent has;            // the windows whose S it needs
+  T *strengths;          // of `has`
+  Sums *sums;            // of columns from has.x0 on
+  std::uint8_t *pixels;  // of as many columns, without a gap between rows
+  unsigned *bits;        // of the tile: tile.width / 32 words a row
 
+  __device__ int window() const { return kWindow != 0 ? kWindow : plan.window; }
+  __device__ int cell() const { return kCell != 0 ? kCell : plan.cell; }
+  __device__ bool dense() const { return kWindow == 0 && plan.dense; }
+  __device__ int pixel_columns() const { return has.x1 - has.x0 + window() - 1; }
   __device__ T &strength(int at_x, int at_y) const {
     return strengths[(at_y - has.y0) * tile.strength_pitch + at_x - has.x0];
   }
@@ -72,31 +86,52 @@ __device__ inline void add_pixel(Sums &sums, int pixel) {
   sums.squares += static_cast<unsigned>(pixel * pixel);
 }
 
-// The sums of columns for `rows` rows of windows from row y on: a thread for each column and kColumnRows
-// rows.
-template <typename T>
-__device__ void sum_columns(const TileWork<T> &work, ImageView<const std::uint8_t> luma, int y, int rows) {
-  const int window = work.plan.window, columns = work.has.x1 - work.has.x0 + window - 1;
+// The pixels of `rows` rows of windows from row y on. A thread has several loads under way.
+template <typename Work>
+__device__ void load_pixels(const Work &work, ImageView<const std::uint8_t> luma, int y, int rows) {
+  constexpr int kLoads = 4;
+  const int columns = work.pixel_columns(), count = columns * (rows + work.window() - 1);
+  int i = static_cast<int>(threadIdx.x);
+  const std::uint8_t *from = luma.row(y) + work.has.x0;
+  for (Walk<kThreads> at(columns, i, luma.pitch_bytes); i < count; i += kLoads * kThreads) {
+    std::uint8_t pixel[kLoads];
+#pragma unroll
+    for (int k = 0; k < kLoads; ++k, at.advance())
+      pixel[k] = i + k * kThreads < count ? from[at.offset] : std::uint8_t{0};
+#pragma unroll
+    for (int k = 0; k < kLoads; ++k)
+      if (i + k * kThreads < count) work.pixels[i + k * kThreads] = pixel[k];
+  }
+}
+
+// The sums of columns for so many rows of windows: a thread for each column and kColumnRows rows.
+template <typename Work>
+__device__ void sum_columns(const Work &work, int rows) {
+  const int window = work.window(), columns = work.pixel_columns();
   const int stretches = divide_up(rows, kColumnRows);
   for (int item = static_cast<int>(threadIdx.x); item < columns * stretches; item += kThreads) {
-    const int stretch = item / columns, column = item - stretch * columns, x = work.has.x0 + column;
+    const int stretch = item / columns, column = item - stretch * columns;
     const int first = stretch * kColumnRows, end = min(first + kColumnRows, rows);
+    const std::uint8_t *pixel = work.pixels + first * columns + column;
+    Sums *to = work.sums + first * work.tile.sum_pitch + column;
     Sums sums{0, 0};
-    for (int i = 0; i < window; ++i) add_pixel(sums, luma.row(y + first + i)[x]);
-    work.sums[first * work.tile.sum_pitch + column] = sums;
-    for (int row = first + 1; row < end; ++row) {
-      const int in = luma.row(y + row + window - 1)[x], out = luma.row(y + row - 1)[x];
+    for (int i = 0; i < window; ++i) add_pixel(sums, pixel[i * columns]);
+    *to = sums;
+    for (int row = first + 1; row < end; ++row, pixel += columns) {
+      const int in = pixel[window * columns], out = *pixel;
       sums.sum += static_cast<unsigned>(in - out);
       sums.squares += static_cast<unsigned>((in - out) * (in + out));
-      work.sums[row * work.tile.sum_pitch + column] = sums;
+      to += work.tile.sum_pitch;
+      *to = sums;
     }
   }
 }
 
 // S of these rows: a thread for each row and kRowColumns columns.
-template <typename T>
-__device__ void sum_rows(const TileWork<T> &work, int y, int rows) {
-  const int window = work.plan.window, columns = work.has.x1 - work.has.x0;
+template <typename Work>
+__device__ void sum_rows(const Work &work, int y, int rows) {
+  using T = typename Work::Strength;
+  const int window = work.window(), columns = work.has.x1 - work.has.x0;
   const int stretches = divide_up(columns, kRowColumns);
   for (int item = static_cast<int>(threadIdx.x); item < rows * stretches; item += kThreads) {
     const int stretch = item / rows, row = item - stretch * rows;
@@ -117,22 +152,25 @@ __device__ void sum_rows(const TileWork<T> &work, int y, int rows) {
   }
 }
 
-template <typename T>
-__device__ void respond(const TileWork<T> &work, ImageView<const std::uint8_t> luma) {
+template <typename Work>
+__device__ void respond(const Work &work, ImageView<const std::uint8_t> luma) {
   for (int y = work.has.y0; y < work.has.y1; y += work.tile.chunk) {
     const int rows = min(work.tile.chunk, work.has.y1 - y);
-    sum_columns(work, luma, y, rows);
+    load_pixels(work, luma, y, rows);
+    __syncthreads();
+    sum_columns(work, rows);
     __syncthreads();
     sum_rows(work, y, rows);
-    __syncthreads();
   }
+  __syncthreads();
 }
 
 // A square of a grid: its greatest S, the first in raster order. That of a flat square is its corner, which
 // is near to no centre.
-template <typename T>
-__device__ void mark_square(const TileWork<T> &work, int x, int y) {
-  const int side = work.plan.cell;
+template <typename Work>
+__device__ void mark_square(const Work &work, int x, int y) {
+  using T = typename Work::Strength;
+  const int side = work.cell();
   T most = work.strength(x, y);
   int most_x = 0, most_y = 0;
   for (int dy = 0; dy < side; ++dy) {
@@ -143,29 +181,37 @@ __device__ void mark_square(const TileWork<T> &work, int x, int y) {
   if (work.plan.is_near(most_x, most_y)) work.mark(x + most_x, y + most_y);
 }
 
-// A thread for each square that can have a keypoint in the tile.
-template <typename T>
-__device__ void mark_squares(const TileWork<T> &work, Offset grid) {
+// A thread for each square, of all grids, that can have a keypoint in the tile.
+template <typename Work>
+__device__ void mark_squares(const Work &work) {
   const Plan &plan = work.plan;
-  const int side = plan.cell, count_x = plan.squares(plan.map.width, grid.x);
-  const int count_y = plan.squares(plan.map.height, grid.y);
+  const int side = work.cell();
   const auto first_square = [&](int from) { return max(floor_divide(from - plan.end_near, side) + 1, 0); };
   const auto end_square = [&](int end, int count) {
     return min(floor_divide(end - plan.first_near - 1, side) + 1, count);
   };
-  const int first_x = first_square(work.x - grid.x), first_y = first_square(work.y - grid.y);
-  const int columns = end_square(work.x + work.tile.width - grid.x, count_x) - first_x;
-  const int rows = end_square(work.y + work.tile.height - grid.y, count_y) - first_y;
-  if (columns <= 0) return;
-  for (int item = static_cast<int>(threadIdx.x); item < columns * rows; item += kThreads)
-    mark_square(work, grid.x + (first_x + item % columns) * side, grid.y + (first_y + item / columns) * side);
+  int item = static_cast<int>(threadIdx.x);
+  for (int g = 0; g < plan.grid_count; ++g) {
+    const Offset grid = plan.grid[g];
+    const int first_x = first_square(work.x - grid.x), first_y = first_square(work.y - grid.y);
+    const int columns =
+        end_square(work.x + work.tile.width - grid.x, plan.squares(plan.map.width, grid.x)) - first_x;
+    const int rows =
+        end_square(work.y + work.tile.height - grid.y, plan.squares(plan.map.height, grid.y)) - first_y;
+    const int count = max(columns, 0) * max(rows, 0);
+    for (; item < count; item += kThreads)
+      mark_square(work, grid.x + (first_x + item % columns) * side,
+                  grid.y + (first_y + item / columns) * side);
+    item -= count;  // the next grid's squares go to the threads that this one's have left
+  }
 }
 
 // Equation 2: a thread for each column of squares and kDenseRows of them below each other, which share rows.
-template <typename T>
-__device__ void mark_dense(const TileWork<T> &work) {
+template <typename Work>
+__device__ void mark_dense(const Work &work) {
+  using T = typename Work::Strength;
   const Plan &plan = work.plan;
-  const int side = plan.cell, half = side / 2, reach = plan.end_near - 1;
+  const int side = work.cell(), half = side / 2, reach = plan.end_near - 1;
   // Squares by their first windows: those of all q that are near to a window of the tile.
   const int first_x = max(work.x - reach - half, 0), first_y = max(work.y - reach - half, 0);
   const int end_x = min(work.x + work.tile.width + reach - half, plan.map.width - side + 1);
@@ -198,13 +244,13 @@ __device__ void mark_dense(const TileWork<T> &work) {
 
 // Sets the bits of the tile, which were 0. All threads of the block call; the last barrier is after the last
 // bit.
-template <typename T>
-__device__ void mark_tile(const TileWork<T> &work, ImageView<const std::uint8_t> luma) {
+template <typename Work>
+__device__ void mark_tile(const Work &work, ImageView<const std::uint8_t> luma) {
   respond(work, luma);
-  if (work.plan.dense)
+  if (work.dense())
     mark_dense(work);
   else
-    for (int g = 0; g < work.plan.grid_count; ++g) mark_squares(work, work.plan.grid[g]);
+    mark_squares(work);
   __syncthreads();
 }
 

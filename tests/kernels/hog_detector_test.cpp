@@ -157,18 +157,18 @@ TEST_P(HogDetector, every_hit_and_box_is_that_of_opencv) {
 TEST_P(HogDetector, people_of_a_video_are_those_of_opencv) {
   for (const int frame : {0, 100})
     for (const int channels : {3, 1}) {
-      if (kEmulated && (frame == 0 || channels == 1)) continue;
+      if (kSlow && (frame == 0 || channels == 1)) continue;
       const Photo &photo = channels == 1 ? gray_photo("vtest.avi", frame) : rgb_photo("vtest.avi", frame);
       if (!photo.ok()) GTEST_SKIP() << photo.why_not;
       SCOPED_TRACE(testing::Message() << "frame " << frame << " channels " << channels);
       HogImage image{photo.pixels, channels};
-      if (kEmulated) image = image.part({310, 140, 112, 172});
+      if (kSlow) image = image.part({310, 140, 112, 172});
       for (const bool gamma : {true, false}) {
         if (!gamma && frame != 0) continue;
         HogModel model = people();
         model.params.gamma = gamma;
         expect_opencv([&](const HogThresholds &t) { return detect(image, model, {}, t).boxes; }, image, model,
-                      {}, kEmulated ? -4 : 0, kEmulated ? 1 : 20);
+                      {}, kSlow ? -4 : 0, kSlow ? 1 : 20);
       }
     }
 }

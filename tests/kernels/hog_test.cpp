@@ -259,6 +259,15 @@ TEST_P(Hog, other_pictures_are_refused) {
       small(execution(), noise_image({63, 64}, 1, 1));
   EXPECT_TRUE(refused(hog->run(color.picture(), nullptr)));
   EXPECT_TRUE(refused(hog->run(small.picture(), nullptr)));
+  ASSERT_TRUE(succeeds(make_hog(execution(), {64, 64}, 3, {}, &hog)));
+  for (int c = 0; c < 3; ++c) {
+    cudavision::HogPicture other = color.picture();
+    other.component[c].pitch_bytes += 1;
+    EXPECT_TRUE(refused(hog->run(other, nullptr)));
+    other = color.picture();
+    other.component[c].shift_x = 1;
+    EXPECT_TRUE(refused(hog->run(other, nullptr)));
+  }
 }
 
 #if CUDAVISION_EMULATED

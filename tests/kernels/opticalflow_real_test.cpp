@@ -22,9 +22,9 @@ using cudavision::Size;
 
 class RealFlow : public BackendTest {
  protected:
-  // Small enough for emulated kernels.
+  // Small enough for what takes long.
   static Picture part(const Picture &picture, int x, int y) {
-    return kEmulated ? picture.crop({x, y, 128, 96}) : picture;
+    return kSlow ? picture.crop({x, y, 128, 96}) : picture;
   }
 };
 CUDAVISION_TEST_ON_EVERY_BACKEND(RealFlow);
@@ -32,7 +32,7 @@ CUDAVISION_TEST_ON_EVERY_BACKEND(RealFlow);
 struct Frames {
   std::string name;
   const Photo *first, *second;
-  int x, y;  // of the part for emulated kernels
+  int x, y;  // of the part for what takes long
 };
 std::vector<Frames> real_frames() {
   return {{"rubberwhale", &gray_photo("rubberwhale1.png"), &gray_photo("rubberwhale2.png"), 200, 150},
@@ -71,7 +71,7 @@ TEST_P(RealFlow, vectors_are_those_of_opencv) {
     const Picture first = part(frames.first->pixels, frames.x, frames.y),
                   second = part(frames.second->pixels, frames.x, frames.y);
     for (const int window : {21, 13}) {
-      if (kEmulated && window == 13) continue;
+      if (kSlow && window == 13) continue;
       OpticalFlowParams params;
       params.window_size = window;
       const Flow flow = flow_between(execution(), first, second, params);
@@ -162,7 +162,8 @@ TEST_P(RealFlow, still_background_stays_zero) {
   OpticalFlowParams params;
   params.window_size = 9, params.levels = 1;
   const Flow flow = flow_between(execution(), a, b, params);
-  // Window and derivative of level 1 in pixels of the frame, its neighbours of the interpolation, and pyrDown's reach.
+  // Window and derivative of level 1 in pixels of the frame, its neighbours of the interpolation, and
+  // pyrDown's reach.
   const int reach = 2 * (params.window_size / 2 + 2) + 4;
   // How many pixels up to here differ: above and to the left.
   HostImage<int> differ({a.width() + 1, a.height() + 1});

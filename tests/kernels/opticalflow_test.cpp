@@ -90,7 +90,8 @@ TEST_P(OpticalFlow, every_parameter_equals_the_definition_bit_for_bit) {
   }
 }
 
-// Contrast that is as large as can be, with the largest window: sums reach 31^2 * 4080 * 255 and 31^2 * 4080^2.
+// Contrast that is as large as can be, with the largest window: sums reach 31^2 * 4080 * 255 and 31^2 *
+// 4080^2.
 TEST_P(OpticalFlow, sums_do_not_overflow) {
   const Picture first = checkerboard({40, 34}, 6, 0, 255), second = checkerboard({40, 34}, 6, 255, 0);
   const OpticalFlowParams defined = with(31, 0);
@@ -106,7 +107,8 @@ TEST_P(OpticalFlow, sums_do_not_overflow) {
   }
 }
 
-// The integer-cell identity: sums of whole displacements say what interpolating every pixel of the window says.
+// The integer-cell identity: sums of whole displacements say what interpolating every pixel of the window
+// says.
 TEST_P(OpticalFlow, interpolating_every_pixel_comes_to_the_same) {
   const Pair pair = moving(kEmulated ? Size{60, 50} : Size{90, 70}, 41);
   for (OpticalFlowParams params : {with(21, 3), with(13, 2)})
@@ -120,17 +122,17 @@ TEST_P(OpticalFlow, interpolating_every_pixel_comes_to_the_same) {
     }
 }
 
-// The same integers, whoever finds them: for pixels that move alike, in many ways, or as if they had nothing to do with
-// each other, and out of the picture.
+// The same integers, whoever finds them: for pixels that move alike, in many ways, or as if they had nothing
+// to do with each other, and out of the picture.
 TEST_P(OpticalFlow, boxes_and_cells_give_the_same_bits) {
-  const Size size = kEmulated ? Size{45, 40} : Size{211, 97};
+  const Size size = kSlow ? Size{45, 40} : Size{211, 97};
   std::vector<Pair> pairs{moving(size, 70), moving(size, 71, 9, -6), moving(size, 72, -14, 15)};
   pairs.push_back({noise(size, 73), noise(size, 74)});
   pairs.push_back({pairs[0].first, pairs[1].first});
   Estimator estimator(execution(), size);
   for (const Pair &pair : pairs)
     for (OpticalFlowParams params : {with(21, 3), with(5, 2), with(31, 0)}) {
-      params.min_eigenvalue = 0, params.iterations = kEmulated ? 5 : 30;
+      params.min_eigenvalue = 0, params.iterations = kSlow ? 5 : 30;
       const Flow boxes = estimator.between(pair.first, pair.second, params);
       params.method = FlowMethod::cells;
       EXPECT_TRUE(same(boxes, estimator.between(pair.first, pair.second, params))) << describe(params);
@@ -157,7 +159,7 @@ TEST_P(OpticalFlow, both_backends_give_the_same_bits) {
   if (GetParam().backend == cudavision::Backend::cpu)
     GTEST_SKIP() << "the other backend is compared with this one";
   const ExecutionOwner cpu({"cpu", cudavision::Backend::cpu, 2});
-  const Pair pair = moving(kEmulated ? Size{80, 60} : Size{640, 480}, 43, 5, 3);
+  const Pair pair = moving(kSlow ? Size{80, 60} : Size{640, 480}, 43, 5, 3);
   for (OpticalFlowParams params : {with(21, 3), with(13, 3), with(15, 3, 4)}) {
     params.forward_backward = 0.5;
     EXPECT_TRUE(same(flow_between(execution(), pair.first, pair.second, params),

@@ -35,6 +35,8 @@ inline std::vector<BackendCase> backend_cases() {
 #if CUDAVISION_EMULATED
   std::vector<BackendCase> cases;
   for (const simt::Schedule &schedule : simt::kSchedules) {
+    // What differs between the orders is what comes out, and the build without sanitizers looks at that.
+    if (kSanitized && cases.size() == 2) break;
     std::string name = "cuda_" + simt::to_string(schedule);
     for (char &c : name)
       if (c == ':') c = '_';

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Whether the kernels of a test program are emulated, and the emulator's controls where they are.
+// Whether the kernels of a test program are emulated, with the emulator's controls where they are, and
+// whether AddressSanitizer watches it.
 #pragma once
 
 #if CUDAVISION_EMULATED
@@ -13,5 +14,14 @@ inline constexpr bool kEmulated = true;  // kernels run a thousand times slower:
 #else
 inline constexpr bool kEmulated = false;
 #endif
+
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool kSanitized = true;  // everything takes five times as long
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
+// What to do a bit less of.
+inline constexpr bool kSlow = kEmulated || kSanitized;
 
 }  // namespace cudavision::test
