@@ -33,7 +33,7 @@
 #include "base/valid_settings.h"
 #include "canny/canny.h"
 #include "canny_properties.h"
-#include "common/owned_memory.h"
+#include "common/owned_list.h"
 #include "hough/hough.h"
 #include "hough/line_primitives.h"
 
@@ -106,7 +106,6 @@ class HoughOperation final : public cudavision::Operation {
     if (const HoughSettings now = Properties::snapshot(element_); validate(now).ok())
       CUDAVISION_TRY(check_accumulator(site.region, now));
     CUDAVISION_TRY(edges_.allocate(site.execution, site.region));
-    CUDAVISION_TRY(count_.allocate(site.execution, sizeof(HoughCount)));
     CUDAVISION_TRY(make_canny(site.execution, site.region, &canny_));
     CUDAVISION_TRY(make_hough(site.execution, site.region, &hough_));
     return make_canvas(site.execution, {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)},
@@ -127,30 +126,25 @@ class HoughOperation final : public cudavision::Operation {
     }
     CUDAVISION_TRY(hough_->run(edges, job.luma, settings_, list()));
     if (job.draw) CUDAVISION_TRY(draw(job));
-    return read_back(job);
+    return found_.fetch(job.execution);
   }
 
   Status finish(const Job &job) override { return attach(job); }
 
   void describe(GstStructure *message) override {
-    gst_structure_set(message, "lines", G_TYPE_INT, found_.listed, "found", G_TYPE_INT, found_.found, "peaks",
-                      G_TYPE_INT, found_.peaks, nullptr);
+    const HoughCount &count = found_.count_on_host();
+    gst_structure_set(message, "lines", G_TYPE_INT, count.listed, "found", G_TYPE_INT, count.found, "peaks",
+                      G_TYPE_INT, count.peaks, nullptr);
   }
 
  private:
-  HoughList list() const {
-    return {static_cast<HoughLine *>(lines_.data()), static_cast<HoughCount *>(count_.data())};
-  }
+  HoughList list() const { return {found_.items(), found_.count()}; }
 
   // For so many lines: in the backend's memory, on the host, and as primitives.
   Status make_room(const Job &job, int max_lines) {
-    if (max_lines == capacity_) return {};
-    capacity_ = 0;
-    const auto count = static_cast<std::size_t>(max_lines);
-    CUDAVISION_TRY(lines_.allocate(job.execution, count * sizeof(HoughLine)));
-    CUDAVISION_TRY(primitives_.allocate(job.execution, count * sizeof(Primitive)));
-    found_lines_.resize(count);
-    capacity_ = max_lines;
+    const std::size_t bytes = static_cast<std::size_t>(max_lines) * sizeof(Primitive);
+    if (max_lines != found_.capacity()) CUDAVISION_TRY(found_.allocate(job.execution, max_lines));
+    if (primitives_.size() != bytes) CUDAVISION_TRY(primitives_.allocate(job.execution, bytes));
     return {};
   }
 
@@ -158,23 +152,17 @@ class HoughOperation final : public cudavision::Operation {
     auto *primitives = static_cast<Primitive *>(primitives_.data());
     const cudavision::LineStyle style{job.region.x, job.region.y, settings_.line_width,
                                       cudavision::color_of(settings_.color, *job.info)};
-    CUDAVISION_TRY(make_line_primitives(job.execution, list(), capacity_, style, primitives));
-    return canvas_->draw(job.frame, primitives, capacity_, &list().count->listed, job.region);
-  }
-
-  // The whole list at once, so that the device need not be asked first how long it is.
-  Status read_back(const Job &job) {
-    CUDAVISION_TRY(copy_to_host(job.execution, found_lines_.data(), list().lines,
-                                static_cast<std::size_t>(capacity_) * sizeof(HoughLine)));
-    return copy_to_host(job.execution, &found_, list().count, sizeof found_);
+    CUDAVISION_TRY(make_line_primitives(job.execution, list(), found_.capacity(), style, primitives));
+    return canvas_->draw(job.frame, primitives, found_.capacity(), &list().count->listed, job.region);
   }
 
   Status attach(const Job &job) {
     std::vector<GstCudaVisionLine> &lines = attached_;
     lines.clear();
-    for (int i = 0; i < found_.listed; ++i)
-      lines.push_back(line_of_frame(found_lines_[static_cast<std::size_t>(i)], job.region));
-    warn_of_what_is_left_out();
+    const HoughCount &count = found_.count_on_host();
+    for (int i = 0; i < count.listed; ++i)
+      lines.push_back(line_of_frame(found_.items_on_host()[i], job.region));
+    warn_of_what_is_left_out(count);
     if (gst_cuda_vision_buffer_add_lines_meta(job.buffer, lines.data(), static_cast<guint>(lines.size())) ==
         nullptr)
       return cudavision::invalid_argument("the lines could not be attached");
@@ -182,14 +170,14 @@ class HoughOperation final : public cudavision::Operation {
   }
 
   // Once for each max-lines.
-  void warn_of_what_is_left_out() {
+  void warn_of_what_is_left_out(const HoughCount &count) {
     const bool segments = settings_.mode == HoughMode::segments;
-    const int most = segments ? std::max(found_.found, found_.peaks) : found_.found;
-    if (most <= capacity_ || warned_of_ == capacity_) return;
-    warned_of_ = capacity_;
+    const int most = segments ? std::max(count.found, count.peaks) : count.found, listed = found_.capacity();
+    if (most <= listed || warned_of_ == listed) return;
+    warned_of_ = listed;
     GST_ELEMENT_WARNING(element_, RESOURCE, SETTINGS,
                         ("max-lines is %d, but there are %d lines%s: the ones of most votes are listed",
-                         capacity_, most, segments ? " or segments" : ""),
+                         listed, most, segments ? " or segments" : ""),
                         (nullptr));
   }
 
@@ -199,10 +187,9 @@ class HoughOperation final : public cudavision::Operation {
   std::unique_ptr<cudavision::Canny> canny_;
   std::unique_ptr<cudavision::Hough> hough_;
   std::unique_ptr<cudavision::Canvas> canvas_;
-  cudavision::OwnedBytes lines_, count_, primitives_;
-  int capacity_ = 0, warned_of_ = 0;  // of max-lines
-  std::vector<HoughLine> found_lines_;
-  HoughCount found_{};
+  cudavision::OwnedList<HoughCount, HoughLine> found_;
+  cudavision::OwnedBytes primitives_;
+  int warned_of_ = 0;  // max-lines
   std::vector<GstCudaVisionLine> attached_;
 };
 

@@ -33,7 +33,7 @@
 #include "base/properties.h"
 #include "base/valid_settings.h"
 #include "common/backends.h"
-#include "common/owned_memory.h"
+#include "common/owned_list.h"
 #include "gradient_properties.h"
 #include "sigma2kp/point_primitives.h"
 #include "sigma2kp/sigma2kp.h"
@@ -100,7 +100,7 @@ class Sigma2Operation final : public cudavision::Operation {
     CUDAVISION_TRY(room_->run(job.luma, settings_, list()));
     if (job.draw) CUDAVISION_TRY(draw(job));
     // All that could be listed, so that the device need not be asked first how much is.
-    return host_.fetch(job.execution, found_);
+    return found_.fetch(job.execution);
   }
 
   Status finish(const Job &job) override {
@@ -108,37 +108,19 @@ class Sigma2Operation final : public cudavision::Operation {
   }
 
   void describe(GstStructure *message) override {
-    const Sigma2Count &count = on_host()->count;
+    const Sigma2Count &count = found_.count_on_host();
     gst_structure_set(message, "keypoints", G_TYPE_INT, count.listed, "found", G_TYPE_INT, count.found,
                       nullptr);
   }
 
  private:
-  // The list, as one piece of memory that is copied at once: keypoints lie behind their count.
-  struct Found {
-    alignas(Sigma2Keypoint) Sigma2Count count;
-
-    Sigma2Keypoint *keypoints() { return reinterpret_cast<Sigma2Keypoint *>(this + 1); }
-    const Sigma2Keypoint *keypoints() const { return reinterpret_cast<const Sigma2Keypoint *>(this + 1); }
-  };
-
-  Sigma2List list() const {
-    auto *found = static_cast<Found *>(found_.data());
-    return {found->keypoints(), &found->count};
-  }
-  const Found *on_host() const { return static_cast<const Found *>(host_.data()); }
+  Sigma2List list() const { return {found_.items(), found_.count()}; }
 
   // For as many keypoints as are listed at most: in the backend's memory, on the host, and as primitives.
   Status make_room(const Job &job) {
     const long long pixels = static_cast<long long>(region_.width) * region_.height;
     const int most = static_cast<int>(std::min<long long>(settings_.max_keypoints, pixels));
-    if (most != capacity_) {
-      capacity_ = 0;
-      const std::size_t bytes = sizeof(Found) + static_cast<std::size_t>(most) * sizeof(Sigma2Keypoint);
-      CUDAVISION_TRY(found_.allocate(job.execution, bytes));
-      CUDAVISION_TRY(host_.allocate(job.execution, found_));
-      capacity_ = most;
-    }
+    if (most != found_.capacity()) CUDAVISION_TRY(found_.allocate(job.execution, most));
     const std::size_t bytes = 2 * static_cast<std::size_t>(most) * sizeof(Primitive);
     if (job.draw && primitives_.size() < bytes) CUDAVISION_TRY(primitives_.allocate(job.execution, bytes));
     return {};
@@ -152,8 +134,8 @@ class Sigma2Operation final : public cudavision::Operation {
     style.window = settings_.window, style.orientation_bins = settings_.orientation_bins;
     style.size = settings_.point_size, style.line_width = settings_.line_width;
     style.color = cudavision::color_of(settings_.color, *job.info);
-    CUDAVISION_TRY(make_point_primitives(job.execution, list(), capacity_, style, primitives, drawn));
-    return canvas_->draw(job.frame, primitives, 2 * capacity_, drawn, job.region);
+    CUDAVISION_TRY(make_point_primitives(job.execution, list(), found_.capacity(), style, primitives, drawn));
+    return canvas_->draw(job.frame, primitives, 2 * found_.capacity(), drawn, job.region);
   }
 
   GstCudaVisionKeypoint keypoint_of_frame(const Sigma2Keypoint &point, cudavision::Region region) const {
@@ -168,10 +150,10 @@ class Sigma2Operation final : public cudavision::Operation {
 
   Status attach(const Job &job) {
     attached_.clear();
-    const Found &found = *on_host();
-    for (int i = 0; i < found.count.listed; ++i)
-      attached_.push_back(keypoint_of_frame(found.keypoints()[i], job.region));
-    warn_of_what_is_left_out(found.count);
+    const Sigma2Count &count = found_.count_on_host();
+    for (int i = 0; i < count.listed; ++i)
+      attached_.push_back(keypoint_of_frame(found_.items_on_host()[i], job.region));
+    warn_of_what_is_left_out(count);
     if (gst_cuda_vision_buffer_add_keypoints_meta(job.buffer, attached_.data(),
                                                   static_cast<guint>(attached_.size())) == nullptr)
       return cudavision::invalid_argument("the keypoints could not be attached");
@@ -196,9 +178,8 @@ class Sigma2Operation final : public cudavision::Operation {
   cudavision::Size region_;
   std::unique_ptr<cudavision::Sigma2Kp> room_;
   std::unique_ptr<cudavision::Canvas> canvas_;
-  cudavision::OwnedBytes found_, primitives_, drawn_;
-  cudavision::HostCopy host_;  // of found_
-  int capacity_ = 0;           // of found_, in keypoints
+  cudavision::OwnedList<Sigma2Count, Sigma2Keypoint> found_;
+  cudavision::OwnedBytes primitives_, drawn_;
   bool has_warned_ = false;
   std::vector<GstCudaVisionKeypoint> attached_;
 };

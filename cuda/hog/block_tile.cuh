@@ -17,6 +17,7 @@
 namespace cudavision::hog {
 
 constexpr int kTileThreads = 192;
+constexpr int kChunkRows = 8;  // rows of pixels at a time
 
 // Weights of one axis, in device memory.
 struct DeviceWeights {
@@ -28,15 +29,12 @@ struct DeviceWeights {
 struct TilePlan {
   int cols_log2, rows_log2;  // blocks of a tile
   int width, height;         // pixels of a tile
-  int chunk_rows;            // rows of pixels at a time
   int items;                 // histograms of a chunk: rows x blocks x columns of cells
   std::size_t shared_bytes;
-
-  friend bool operator==(const TilePlan &, const TilePlan &) = default;
 };
 
-// Both with the lengths that the default parameters have: a kernel that replaces its own by these has loops
-// of known length, and is shorter by a third.
+// The lengths of the default parameters: a kernel that replaces its own rules by these has loops of known
+// length, and takes two thirds of the instructions.
 CUDAVISION_HOST_DEVICE inline Rules with_usual_lengths(Rules rules) {
   rules.variant = HogVariant::opencv;
   rules.cell = {8, 8}, rules.block = {16, 16}, rules.stride = {8, 8};
@@ -44,13 +42,7 @@ CUDAVISION_HOST_DEVICE inline Rules with_usual_lengths(Rules rules) {
   rules.bins = 9, rules.length = 36;
   return rules;
 }
-CUDAVISION_HOST_DEVICE inline TilePlan with_usual_lengths(TilePlan plan) {
-  plan.chunk_rows = 8;
-  return plan;
-}
-inline bool are_usual(const Rules &rules, const TilePlan &plan) {
-  return with_usual_lengths(rules) == rules && with_usual_lengths(plan) == plan;
-}
+inline bool are_usual(const Rules &rules) { return with_usual_lengths(rules) == rules; }
 
 // One picture, and where its blocks go.
 struct TiledPicture {
@@ -89,19 +81,19 @@ struct SharedTile {
   std::uint8_t *bin;
 };
 
-CUDAVISION_HOST_DEVICE inline int padded_height(const Rules &rules, const TilePlan &plan) {
-  return rules.block.height + 2 * plan.chunk_rows;
+CUDAVISION_HOST_DEVICE inline int padded_height(const Rules &rules) {
+  return rules.block.height + 2 * kChunkRows;
 }
 
 __device__ inline SharedTile share_tile(float *shared, const Rules &rules, const TilePlan &plan,
                                         int channels) {
   SharedTile tile{};
-  const int pixels = plan.chunk_rows * plan.width;
+  const int pixels = kChunkRows * plan.width;
   tile.color_of = shared;
   tile.x_weight = tile.color_of + 256;
   tile.y_weight = tile.x_weight + rules.cells_x * rules.block.width;
-  tile.colors = tile.y_weight + rules.cells_y * padded_height(rules, plan);
-  tile.first = tile.colors + channels * (plan.chunk_rows + 2) * (plan.width + 2);
+  tile.colors = tile.y_weight + rules.cells_y * padded_height(rules);
+  tile.first = tile.colors + channels * (kChunkRows + 2) * (plan.width + 2);
   tile.second = tile.first + pixels;
   tile.sums = tile.second + pixels;
   tile.blocks = tile.sums + rules.bins * plan.items;
@@ -115,14 +107,14 @@ __device__ inline void list_colors(const Rules &rules, const SharedTile &tile) {
     tile.color_of[byte] = color_value(rules, byte);
 }
 
-__device__ inline void load_weights(const Rules &rules, const TilePlan &plan, const DeviceWeights &x_weights,
+__device__ inline void load_weights(const Rules &rules, const DeviceWeights &x_weights,
                                     const DeviceWeights &y_weights, const SharedTile &tile) {
   const int thread = static_cast<int>(threadIdx.x);
   for (int i = thread; i < rules.cells_x * rules.block.width; i += kTileThreads)
     tile.x_weight[i] = x_weights.weight[i];
-  const int padded = padded_height(rules, plan);
+  const int padded = padded_height(rules);
   for (int i = thread; i < rules.cells_y * padded; i += kTileThreads) {
-    const int cell = i / padded, pixel = i - cell * padded - plan.chunk_rows;
+    const int cell = i / padded, pixel = i - cell * padded - kChunkRows;
     const bool inside = pixel >= 0 && pixel < rules.block.height;
     tile.y_weight[i] = inside ? y_weights.weight[cell * rules.block.height + pixel] : 0.0f;
   }
@@ -134,14 +126,15 @@ template <typename Source>
 __device__ void load_colors(const Source &source, const TiledPicture &picture, const TilePlan &plan, int x0,
                             int y0, const SharedTile &tile) {
   constexpr int kLoads = 4;
-  const int width = plan.width + 2, count = width * (plan.chunk_rows + 2);
+  const int width = plan.width + 2, count = width * (kChunkRows + 2);
   int i = static_cast<int>(threadIdx.x);
   for (Walk<kTileThreads> at(width, i); i < count; i += kLoads * kTileThreads) {
     int bytes[kLoads][3];
 #pragma unroll
     for (int k = 0; k < kLoads; ++k, at.advance()) {
       int x = x0 + at.column - 1, y = y0 + at.row - 1;
-      // What lies further outside belongs to no block.
+      // What lies further outside belongs to no block; behind the last pixel another one is loaded, to no
+      // effect.
       if (x < 0 || x >= picture.width) x = mirror_index(min(x, picture.width), picture.width);
       if (y < 0 || y >= picture.height) y = mirror_index(min(y, picture.height), picture.height);
       source.load(x, y, bytes[k]);
@@ -157,11 +150,10 @@ __device__ void load_colors(const Source &source, const TiledPicture &picture, c
 template <int kChannels>
 __device__ void vote_chunk(const TiledPicture &picture, const Rules &rules, const TilePlan &plan, int x0,
                            const SharedTile &tile) {
-  const int pitch = plan.width + 2, plane = pitch * (plan.chunk_rows + 2);
+  const int pitch = plan.width + 2, plane = pitch * (kChunkRows + 2);
   const int tail = first_column_of_tail(rules.variant, picture.width);
   int i = static_cast<int>(threadIdx.x);
-  for (Walk<kTileThreads> at(plan.width, i); i < plan.chunk_rows * plan.width;
-       i += kTileThreads, at.advance()) {
+  for (Walk<kTileThreads> at(plan.width, i); i < kChunkRows * plan.width; i += kTileThreads, at.advance()) {
     const float *center = tile.colors + (at.row + 1) * pitch + at.column + 1;
     const bool reverse = x0 + at.column >= tail;
     float dx = 0, dy = 0, length = -1;
@@ -205,19 +197,19 @@ __device__ inline void sum_down_rows(const Rules &rules, const TilePlan &plan, c
   if (first >= abreast) return;
   const int block_col = column / rules.cells_x, cell_x = column - block_col * rules.cells_x;
   const int rows_mask = (1 << plan.rows_log2) - 1, count = rules.cells_y * rules.bins << plan.rows_log2;
-  const int padded = padded_height(rules, plan);
+  const int padded = padded_height(rules);
   for (int i = first; i < count; i += abreast) {
     const int block_row = i & rows_mask;
     int cell_y = 0, bin = i >> plan.rows_log2;
     for (; bin >= rules.bins; bin -= rules.bins) ++cell_y;
     const int top = block_row * rules.stride.height - y;  // of the block within the chunk
-    if (y > 0 && (top + weights.end[cell_y] <= 0 || top + weights.begin[cell_y] >= plan.chunk_rows)) continue;
+    if (y > 0 && (top + weights.end[cell_y] <= 0 || top + weights.begin[cell_y] >= kChunkRows)) continue;
     const float *sums = tile.sums + bin * plan.items + column;
     // Of a block that lies wholly outside, any of the weights that are 0.
-    const float *weight = tile.y_weight + cell_y * padded + max(plan.chunk_rows - top, 0);
+    const float *weight = tile.y_weight + cell_y * padded + max(kChunkRows - top, 0);
     float sum = 0;
-#pragma unroll 8
-    for (int row = 0; row < plan.chunk_rows; ++row) sum += weight[row] * sums[row * across];
+#pragma unroll
+    for (int row = 0; row < kChunkRows; ++row) sum += weight[row] * sums[row * across];
     const int block = (block_row << plan.cols_log2) + block_col;
     float &at = tile.blocks[block * rules.length + (cell_x * rules.cells_y + cell_y) * rules.bins + bin];
     at = y == 0 ? sum : at + sum;
@@ -248,27 +240,26 @@ __device__ inline void normalize_tile(const TiledPicture &picture, const Rules &
     }
     const int row = row0 + (b >> plan.cols_log2), col = col0 + (b & ((1 << plan.cols_log2) - 1));
     if (place >= blocks || row >= picture.rows || col >= picture.cols) continue;
-    float *to = out + picture.place.offset(row, col, 0);
+    float *to = out + picture.place.offset(row, col);
     for (int k = lane; k < rules.length; k += lanes)
       to[k * picture.place.number_stride] = scaled(rules, block[k], scale) * second_scale;
   }
 }
 
-// The whole kernel for tile `tile_index` of a picture. kUsual: are_usual(any_rules, any_plan).
+// The whole kernel for tile `tile_index` of a picture. kUsual: are_usual(any_rules).
 template <bool kUsual, typename Source>
 __device__ void make_tile(const Source &source, const TiledPicture &picture, const Rules &any_rules,
-                          const TilePlan &any_plan, const DeviceWeights &x_weights,
+                          const TilePlan &plan, const DeviceWeights &x_weights,
                           const DeviceWeights &y_weights, int tile_index, float *out, float *shared) {
   const Rules rules = kUsual ? with_usual_lengths(any_rules) : any_rules;
-  const TilePlan plan = kUsual ? with_usual_lengths(any_plan) : any_plan;
   const SharedTile tile = share_tile(shared, rules, plan, Source::channels);
   const int tile_y = tile_index / picture.tiles_x, tile_x = tile_index - tile_y * picture.tiles_x;
   const int col0 = tile_x << plan.cols_log2, row0 = tile_y << plan.rows_log2;
   const int x0 = col0 * rules.stride.width, y0 = row0 * rules.stride.height;
   list_colors(rules, tile);
-  load_weights(rules, plan, x_weights, y_weights, tile);
+  load_weights(rules, x_weights, y_weights, tile);
   __syncthreads();
-  for (int y = 0; y < plan.height; y += plan.chunk_rows) {
+  for (int y = 0; y < plan.height; y += kChunkRows) {
     load_colors(source, picture, plan, x0, y0 + y, tile);
     __syncthreads();
     vote_chunk<Source::channels>(picture, rules, plan, x0, tile);

@@ -23,7 +23,7 @@ class HogDetectorCuda final : public HogDetector {
         channels_(channels),
         plan_(make_plan(size, model, search)),
         rules_(rules_of(plan_.params)),
-        tiles_(plan_tiles(rules_, channels, {}, 0)),  // scales make tiles enough
+        tiles_(plan_tiles(rules_, channels, {}, 0)),  // all scales together have tiles enough
         bias_(model.bias) {}
 
   Status allocate(const HogModel &model) {
@@ -130,8 +130,8 @@ class HogDetectorCuda final : public HogDetector {
                                            dim3(kLineThreads), execution_.stream, shrink));
     const LevelBlocksTask<kChannels> task{levels_.data(), level_count(), pixels,       rules_,
                                           tiles_,         weights_.x(),  weights_.y(), blocks_.data()};
-    const auto kernel = are_usual(rules_, tiles_) ? make_level_blocks_kernel<true, kChannels>
-                                                  : make_level_blocks_kernel<false, kChannels>;
+    const auto kernel = are_usual(rules_) ? make_level_blocks_kernel<true, kChannels>
+                                          : make_level_blocks_kernel<false, kChannels>;
     return CUDAVISION_LAUNCH_EARLY("make_level_blocks_kernel", kernel, line_of(tile_blocks_),
                                    BlockSize(dim3(kTileThreads), tiles_.shared_bytes), execution_.stream,
                                    task);

@@ -12,8 +12,8 @@
 
 namespace cudavision::hog {
 
-constexpr int kLineThreads = 256;  // of the kernels whose threads have an element each
-constexpr int kLinePixels = 4;     // that a thread of the first of them shrinks
+constexpr int kLineThreads = 256;  // of the kernels that go through pixels or windows in their order
+constexpr int kLinePixels = 4;     // that a thread shrinks; windows it has one
 
 // One scale: sizes, where its parts begin in the arrays of all scales, and the first of its blocks in each
 // launch.
@@ -74,7 +74,7 @@ struct ShrinkTask {
   typename PixelOf<kChannels>::Type *pixels;
 };
 
-// The pixel (x, y) of a scale: cv::INTER_LINEAR_EXACT in whole numbers.
+// A pixel of a scale from its taps: cv::INTER_LINEAR_EXACT in whole numbers.
 template <int kChannels>
 __device__ unsigned shrunk_pixel(const ShrinkTask<kChannels> &task, std::int32_t tap_x, std::int32_t tap_y) {
   const int x0 = first_of_tap(tap_x), x1 = min(x0 + 1, task.size.width - 1), share_x = share_of_tap(tap_x);

@@ -9,12 +9,12 @@
 
 namespace cudavision::hog {
 
-// Where number k of block (row, col) goes, in elements.
+// Where block (row, col) begins, in elements; from number to number it is number_stride.
 struct BlockPlace {
   std::ptrdiff_t first, row_stride, col_stride, number_stride;
 
-  CUDAVISION_HOST_DEVICE std::ptrdiff_t offset(int row, int col, int k) const {
-    return first + row * row_stride + col * col_stride + k * number_stride;
+  CUDAVISION_HOST_DEVICE std::ptrdiff_t offset(int row, int col) const {
+    return first + row * row_stride + col * col_stride;
   }
 };
 

@@ -5,16 +5,11 @@
 #include <cstdio>
 #include <numbers>
 
+#include "common/check_range.h"
 #include "hog/hog_rules.h"
 
 namespace cudavision {
 namespace {
-
-Status check_range(const char *name, int value, int least, int most) {
-  if (value >= least && value <= most) return {};
-  return invalid_argument(std::string(name) + " must be between " + std::to_string(least) + " and " +
-                          std::to_string(most) + ", not " + std::to_string(value));
-}
 
 // std::to_string would call small numbers 0.
 std::string text_of(double number) {
@@ -24,9 +19,9 @@ std::string text_of(double number) {
 }
 
 Status check_axis(const std::string &axis, int cell, int block, int stride) {
-  CUDAVISION_TRY(check_range(("cell " + axis).c_str(), cell, 1, kMaxHogBlockSide));
-  CUDAVISION_TRY(check_range(("block " + axis).c_str(), block, 1, kMaxHogBlockSide));
-  CUDAVISION_TRY(check_range(("block stride in " + axis).c_str(), stride, 1, kMaxHogBlockSide));
+  CUDAVISION_TRY(check_range("cell " + axis, cell, 1, kMaxHogBlockSide));
+  CUDAVISION_TRY(check_range("block " + axis, block, 1, kMaxHogBlockSide));
+  CUDAVISION_TRY(check_range("block stride in " + axis, stride, 1, kMaxHogBlockSide));
   if (block % cell != 0 || block / cell > kMaxHogBlockCells)
     return invalid_argument("the block's " + axis + " of " + std::to_string(block) + " pixels is not 1 to " +
                             std::to_string(kMaxHogBlockCells) + " cells of " + std::to_string(cell));
@@ -128,10 +123,11 @@ Status hog::check_run(const HogPicture &picture, Size made_for, int channels) {
   const Component &first = picture.component[0];
   for (int c = 0; c < channels; ++c) {
     const Component &other = picture.component[c];
-    if (other.pitch_bytes != first.pitch_bytes || other.step_bytes != first.step_bytes ||
-        other.shift_x != 0 || other.shift_y != 0)
+    if (other.shift_x != 0 || other.shift_y != 0)
+      return invalid_argument("channel " + std::to_string(c) + " of the picture is subsampled");
+    if (other.pitch_bytes != first.pitch_bytes || other.step_bytes != first.step_bytes)
       return invalid_argument("channel " + std::to_string(c) +
-                              " of the picture lies otherwise than the first");
+                              " of the picture has another pitch or step than channel 0");
   }
   return check_size("the picture", picture.size(), made_for);
 }

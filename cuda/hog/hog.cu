@@ -65,7 +65,7 @@ class HogCuda final : public Hog {
         weights_.y(),
         blocks};
     const auto kernel =
-        are_usual(rules_, plan_) ? make_blocks_kernel<true, kChannels> : make_blocks_kernel<false, kChannels>;
+        are_usual(rules_) ? make_blocks_kernel<true, kChannels> : make_blocks_kernel<false, kChannels>;
     return CUDAVISION_LAUNCH_EARLY(
         "make_blocks_kernel", kernel, dim3(static_cast<unsigned>(tiles_x * tiles_y)),
         BlockSize(dim3(kTileThreads), plan_.shared_bytes), execution_.stream, task);
@@ -84,7 +84,7 @@ class HogCuda final : public Hog {
 
 TilePlan plan_tiles(const Rules &rules, int channels, Size blocks, int multiprocessors) {
   constexpr std::size_t kMostBytes = 48 * 1024;
-  TilePlan plan{3, 2, 0, 0, 8, 0, 0};
+  TilePlan plan{3, 2, 0, 0, 0, 0};
   while (plan.rows_log2 > 0 &&
          divide_up(blocks.width, 1 << plan.cols_log2) * divide_up(blocks.height, 1 << plan.rows_log2) <
              multiprocessors)
@@ -93,20 +93,18 @@ TilePlan plan_tiles(const Rules &rules, int channels, Size blocks, int multiproc
     const int cols = 1 << plan.cols_log2, rows = 1 << plan.rows_log2;
     plan.width = (cols - 1) * rules.stride.width + rules.block.width;
     plan.height = (rows - 1) * rules.stride.height + rules.block.height;
-    plan.items = plan.chunk_rows * cols * rules.cells_x;
-    const int pixels = plan.chunk_rows * plan.width;
-    const int weights = rules.cells_x * rules.block.width + rules.cells_y * padded_height(rules, plan);
-    const int floats = 256 + weights + channels * (plan.chunk_rows + 2) * (plan.width + 2) + 2 * pixels +
+    plan.items = kChunkRows * cols * rules.cells_x;
+    const int pixels = kChunkRows * plan.width;
+    const int weights = rules.cells_x * rules.block.width + rules.cells_y * padded_height(rules);
+    const int floats = 256 + weights + channels * (kChunkRows + 2) * (plan.width + 2) + 2 * pixels +
                        rules.bins * plan.items + cols * rows * rules.length;
     plan.shared_bytes = static_cast<std::size_t>(floats) * sizeof(float) + static_cast<std::size_t>(pixels);
     if (plan.shared_bytes <= kMostBytes) return plan;
-    // A single block of the largest size fits, eight rows at a time.
+    // A single block of the largest size fits.
     if (plan.rows_log2 > 0)
       --plan.rows_log2;
-    else if (plan.cols_log2 > 0)
-      --plan.cols_log2;
     else
-      plan.chunk_rows /= 2;
+      --plan.cols_log2;
   }
 }
 

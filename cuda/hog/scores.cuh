@@ -33,8 +33,8 @@ __global__ void __launch_bounds__(kPlaceThreads) multiply_rows_kernel(ProductTas
   const int x[2] = {(tile - tile_y * tiles_x) * kPlaces + lane,
                     (tile - tile_y * tiles_x) * kPlaces + lane + 32};
   const int last = level.places_x - 1;
-  const float *numbers[2] = {task.blocks + picture.place.offset(row, min(x[0], last), 0),
-                             task.blocks + picture.place.offset(row, min(x[1], last), 0)};
+  const float *numbers[2] = {task.blocks + picture.place.offset(row, min(x[0], last)),
+                             task.blocks + picture.place.offset(row, min(x[1], last))};
   const float4 *weights = task.weights + static_cast<std::ptrdiff_t>(blockIdx.y) * task.window_blocks.width *
                                              task.length * (kRowsAtOnce / 4);
   float sums[2][kRowsAtOnce] = {};

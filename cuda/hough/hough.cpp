@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "common/backends.h"
+#include "common/check_range.h"
 #include "hough/hough_rules.h"
 
 namespace cudavision {
@@ -16,11 +17,6 @@ constexpr double kPi = std::numbers::pi;
 constexpr std::size_t kMaxAccumulatorBytes = std::size_t{1} << 31;
 constexpr double kGradientTolerance = kPi / 20;  // 9 degrees
 
-Status check_range(const char *name, double value, double least, double most, const char *text) {
-  if (value >= least && value <= most) return {};  // false of a NaN
-  return invalid_argument(std::string(name) + " must be between " + text);
-}
-
 // cvRound: half to even.
 int round_even(double value) { return static_cast<int>(std::nearbyint(value)); }
 
@@ -29,19 +25,18 @@ int round_even(double value) { return static_cast<int>(std::nearbyint(value)); }
 Status validate(const HoughParams &p) {
   // The upper limits are rounded up: pi as a float is more than pi.
   constexpr double kMostTheta = static_cast<float>(kPi);
-  CUDAVISION_TRY(check_range("rho", p.rho, 0.01, 1000, "0.01 and 1000 pixels"));
-  CUDAVISION_TRY(check_range("theta", p.theta, 1e-4, kMostTheta, "1e-4 and pi radians"));
-  CUDAVISION_TRY(check_range("min-theta", p.min_theta, 0, kMostTheta, "0 and pi radians"));
-  CUDAVISION_TRY(check_range("max-theta", p.max_theta, 0, kMostTheta, "0 and pi radians"));
+  CUDAVISION_TRY(check_range("rho", p.rho, 0.01, 1000));
+  CUDAVISION_TRY(check_range("theta", p.theta, 1e-4, kMostTheta));
+  CUDAVISION_TRY(check_range("min-theta", p.min_theta, 0, kMostTheta));
+  CUDAVISION_TRY(check_range("max-theta", p.max_theta, 0, kMostTheta));
   if (p.min_theta > p.max_theta)
     return invalid_argument("min-theta (" + std::to_string(p.min_theta) + ") must not exceed max-theta (" +
                             std::to_string(p.max_theta) + ")");
-  CUDAVISION_TRY(
-      check_range("threshold", p.threshold, 0, std::numeric_limits<int>::max(), "0 and 2147483647 votes"));
-  CUDAVISION_TRY(check_range("max-lines", p.max_lines, 1, 1000000, "1 and 1000000"));
-  CUDAVISION_TRY(check_range("nms-radius", p.nms_radius, 0, 32, "0 and 32 steps"));
-  CUDAVISION_TRY(check_range("min-length", p.min_length, 1, 32768, "1 and 32768 pixels"));
-  return check_range("max-gap", p.max_gap, 0, 16384, "0 and 16384 pixels");
+  CUDAVISION_TRY(check_range("threshold", p.threshold, 0, std::numeric_limits<int>::max()));
+  CUDAVISION_TRY(check_range("max-lines", p.max_lines, 1, 1000000));
+  CUDAVISION_TRY(check_range("nms-radius", p.nms_radius, 0, 32));
+  CUDAVISION_TRY(check_range("min-length", p.min_length, 1, 32768));
+  return check_range("max-gap", p.max_gap, 0, 16384);
 }
 
 HoughShape hough_shape(Size size, const HoughParams &params) {

@@ -17,8 +17,12 @@ namespace cudavision::sigma2kp {
 namespace {
 
 constexpr std::size_t kStaticBytes = 4 << 10;  // of shared memory, at most
-// Of dynamic shared memory: sums are made in several steps where one would take more than this, so that as
-// many blocks fit as have threads; and tiles are smaller where they would take more than that.
+constexpr std::size_t kLeastSharedBytes =
+    64 << 10;  // that a device has for a block, at most: compute capability 7.5
+// Of dynamic shared memory: sums are made in several steps of at least so many rows where one step would take
+// more than kStepBytes, which is what the usual tile needs for one step, with five blocks on a
+// multiprocessor; and tiles are smaller where they would take more than kTileBytes.
+constexpr int kLeastChunk = 8;
 constexpr std::size_t kStepBytes = 40 << 10, kTileBytes = 48 << 10;
 // Their threads walk over what there is, which the host does not know: of 132 multiprocessors, as a large
 // device has them, 2 blocks each, of which the last has less to wait for then, and the 8 that fit.
@@ -66,9 +70,16 @@ __global__ void __launch_bounds__(kThreads, sizeof(T) == 4 ? 4 : 3)
     finish_band<kWindow>(task, band, block, &is_last, &keypoints);
 }
 
-constexpr auto find_usual_keypoints = find_keypoints_kernel<std::uint32_t, 5, 4>;  // of the defaults
+constexpr int kUsualWindow = 5, kUsualCell = 4;  // the defaults
+constexpr auto find_usual_keypoints = find_keypoints_kernel<std::uint32_t, kUsualWindow, kUsualCell>;
 constexpr auto find_narrow_keypoints = find_keypoints_kernel<std::uint32_t, 0, 0>;
 constexpr auto find_wide_keypoints = find_keypoints_kernel<std::uint64_t, 0, 0>;
+
+auto find_kernel_of(const Plan &plan) {
+  if (plan.is_wide()) return find_wide_keypoints;
+  const bool usual = !plan.dense && plan.window == kUsualWindow && plan.cell == kUsualCell;
+  return usual ? find_usual_keypoints : find_narrow_keypoints;
+}
 
 // No square fits: there is nothing to find.
 __global__ void list_nothing_kernel(Sigma2Count *count, Progress *progress) {
@@ -84,7 +95,7 @@ Tile make_tile(const Plan &plan) {
   for (const Size size : {Size{64, 32}, Size{64, 16}, Size{32, 32}, Size{32, 16}, Size{32, 8}}) {
     const int columns = size.width + plan.before + plan.after, rows = size.height + plan.before + plan.after;
     tile = {size.width, size.height, odd(columns), odd(columns + plan.window - 1), rows};
-    while (tile.chunk > kColumnRows && shared_bytes(tile, plan) > kStepBytes)
+    while (tile.chunk > kLeastChunk && shared_bytes(tile, plan) > kStepBytes)
       tile.chunk = divide_up(tile.chunk, 2);
     if (shared_bytes(tile, plan) <= kTileBytes) break;
   }
@@ -100,7 +111,8 @@ class Sigma2KpCuda final : public Sigma2Kp {
     CUDAVISION_TRY_CUDA(cudaGetDevice(&device));
     int most = 0;
     CUDAVISION_TRY_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    dynamic_bytes_ = static_cast<std::size_t>(most) - kStaticBytes;
+    // Whatever works on one device works on every one.
+    dynamic_bytes_ = std::min(static_cast<std::size_t>(most), kLeastSharedBytes) - kStaticBytes;
     for (const auto kernel : {find_usual_keypoints, find_narrow_keypoints, find_wide_keypoints})
       CUDAVISION_TRY(allow_shared_bytes(kernel, dynamic_bytes_));
     CUDAVISION_TRY(progress_.allocate(1));
@@ -178,11 +190,8 @@ class Sigma2KpCuda final : public Sigma2Kp {
                            list,
                            params.max_keypoints,
                            params.min_distance == 0};
-    const auto kernel = plan_.is_wide()                                        ? find_wide_keypoints
-                        : !plan_.dense && plan_.window == 5 && plan_.cell == 4 ? find_usual_keypoints
-                                                                               : find_narrow_keypoints;
     return CUDAVISION_LAUNCH_EARLY(
-        "find_keypoints_kernel", kernel, dim3(static_cast<unsigned>(tiles_x_ * band_count_)),
+        "find_keypoints_kernel", find_kernel_of(plan_), dim3(static_cast<unsigned>(tiles_x_ * band_count_)),
         BlockSize(dim3(kThreads), shared_bytes(tile_, plan_)), execution_.stream, task);
   }
 

@@ -19,8 +19,8 @@ constexpr int kDenseRows = 8;    // squares below each other whose greatest a th
 constexpr int kMaxTileWords = 64;
 
 // The tile's size, and how it lies in shared memory: S, then the column sums of `chunk` rows of S, then the
-// pixels under them. Pitches are odd numbers of elements, so that threads which take a row each meet
-// different banks.
+// pixels under them without gaps. Pitches are odd numbers of elements, so that threads which take a row each
+// meet different banks.
 struct Tile {
   int width, height;              // of the windows that it decides about: width is a multiple of 32
   int strength_pitch, sum_pitch;  // elements

@@ -70,11 +70,9 @@ Status HogOperation::prepare_detector() {
   const HogSearch search = settings_.search();
   if (detector_ && search == search_) return {};
   detector_.reset();
-  if (found_boxes_.empty()) {  // which comes last
-    CUDAVISION_TRY(boxes_.allocate(execution_, kMaxHogHits * sizeof(HogBox)));
-    CUDAVISION_TRY(count_.allocate(execution_, sizeof(HogBoxCount)));
+  if (found_.capacity() == 0) {  // which is made last
     CUDAVISION_TRY(box_lines_.allocate(execution_, kMaxHogHits * sizeof(Primitive)));
-    found_boxes_.resize(kMaxHogHits);
+    CUDAVISION_TRY(found_.allocate(execution_, kMaxHogHits));
   }
   CUDAVISION_TRY(make_hog_detector(execution_, size_, channels_, *model_, search, &detector_));
   search_ = search;
@@ -136,26 +134,25 @@ Status HogOperation::detect(const Job &job, const HogPicture &picture) {
     CUDAVISION_TRY(make_box_primitives(execution_, list(), kMaxHogHits, style_of(job, settings_), lines));
     CUDAVISION_TRY(canvas_->draw(job.frame, lines, kMaxHogHits, &list().count->listed, job.region));
   }
-  // The whole list at once, so that the device need not be asked first how long it is.
-  CUDAVISION_TRY(copy_to_host(execution_, found_boxes_.data(), boxes_.data(), kMaxHogHits * sizeof(HogBox)));
-  return copy_to_host(execution_, &found_, count_.data(), sizeof found_);
+  return found_.fetch(execution_);
 }
 
 Status HogOperation::finish(const Job &job) {
   if (!model_) return {};
-  warn_of_what_is_left_out();
-  return attach_boxes(job, found_boxes_.data(), found_.listed,
+  const HogBoxCount &count = found_.count_on_host();
+  warn_of_what_is_left_out(count);
+  return attach_boxes(job, found_.items_on_host(), count.listed,
                       settings_.label ? settings_.label->c_str() : "person");
 }
 
 // Once for each operation.
-void HogOperation::warn_of_what_is_left_out() {
-  if (found_.hits <= kMaxHogHits || warned_) return;
+void HogOperation::warn_of_what_is_left_out(const HogBoxCount &count) {
+  if (count.hits <= kMaxHogHits || warned_) return;
   warned_ = true;
   GST_ELEMENT_WARNING(
       element_, RESOURCE, SETTINGS,
       ("%d windows reach hit-threshold (%g), and only the first %d of them count: it must be higher",
-       found_.hits, settings_.hit_threshold, kMaxHogHits),
+       count.hits, settings_.hit_threshold, kMaxHogHits),
       (nullptr));
 }
 
@@ -164,8 +161,10 @@ void HogOperation::warn(const std::string &text) const {
 }
 
 void HogOperation::describe(GstStructure *message) {
-  if (model_)
-    gst_structure_set(message, "boxes", G_TYPE_INT, found_.listed, "hits", G_TYPE_INT, found_.hits, nullptr);
+  if (model_) {
+    const HogBoxCount &count = found_.count_on_host();
+    gst_structure_set(message, "boxes", G_TYPE_INT, count.listed, "hits", G_TYPE_INT, count.hits, nullptr);
+  }
   if (needs_blocks(false) && hog_)
     gst_structure_set(message, "block-rows", G_TYPE_INT, shape_.rows, "block-cols", G_TYPE_INT, shape_.cols,
                       "block-length", G_TYPE_INT, shape_.length, nullptr);

@@ -10,7 +10,7 @@
 
 #include "base/operation.h"
 #include "base/tensor_pool.h"
-#include "common/owned_memory.h"
+#include "common/owned_list.h"
 #include "draw/canvas.h"
 #include "hog/settings.h"
 
@@ -41,11 +41,9 @@ class HogOperation final : public Operation {
   Status run_blocks(const Job &job, const HogPicture &picture);
   Status draw_stars(const Job &job, const float *blocks);
   Status detect(const Job &job, const HogPicture &picture);
-  void warn_of_what_is_left_out();
+  void warn_of_what_is_left_out(const HogBoxCount &count);
   void warn(const std::string &text) const;
-  HogBoxList list() const {
-    return {static_cast<HogBox *>(boxes_.data()), static_cast<HogBoxCount *>(count_.data())};
-  }
+  HogBoxList list() const { return {found_.items(), found_.count()}; }
 
   GstElement *element_;
   std::function<const HogSettings &()> take_settings_;
@@ -70,9 +68,8 @@ class HogOperation final : public Operation {
   // The detector of this search.
   HogSearch search_;
   std::unique_ptr<HogDetector> detector_;
-  OwnedBytes boxes_, count_, box_lines_;
-  std::vector<HogBox> found_boxes_;
-  HogBoxCount found_{};
+  OwnedList<HogBoxCount, HogBox> found_;
+  OwnedBytes box_lines_;
   bool warned_ = false;
 };
 

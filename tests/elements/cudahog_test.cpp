@@ -370,7 +370,7 @@ TEST_F(CudaHog, frames_cost_what_they_must) {
   Harness blocks("cudahog display=false");
   expect_budget(&blocks, frame, {1, 1, 0});
   Harness boxes("cudahog win-stride=4 model-location=" + model.location());
-  expect_budget(&boxes, frame, {7, 1, 3});
+  expect_budget(&boxes, frame, {7, 1, 2});
 }
 #endif
 

@@ -155,7 +155,7 @@ TEST_P(Gaussian, every_sigma_equals_opencv) {
   const Picture picture = noise(size, 2);
   Room room(execution(), size);
   // Emulated: each thread order takes other ones.
-  const int step = kEmulated ? 40 : 1, first = kEmulated ? 1 + static_cast<int>(GetParam().name.size()) : 1;
+  const int step = kEmulated ? 40 : 1, first = 1 + GetParam().name.back() % step;
   for (int i = first; i <= 320; i += step) {
     const double sigma = i * 0.05;
     ASSERT_TRUE(same(room.run(picture, sigma), opencv(picture, sigma))) << sigma;

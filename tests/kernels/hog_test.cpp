@@ -87,6 +87,25 @@ TEST_P(Hog, every_size_equals_the_definition) {
     }
 }
 
+// Pictures whose tiles are more than the multiprocessors, so that a tile has several rows of blocks: those of
+// the emulated device, or, where kernels are quick, of any.
+TEST_P(Hog, tall_tiles_equal_the_definition) {
+  const bool quick = !kEmulated && GetParam().backend == cudavision::Backend::cuda;
+  const int tiles = quick ? 16 : 2;  // each way, of 8 x 4 blocks
+  std::vector<HogParams> all = {made(HogVariant::opencv, 8, 2, 8, 9), made(HogVariant::ghog, 5, 1, 7, 9),
+                                made(HogVariant::opencv, 4, 2, 3, 5), made(HogVariant::opencv, 6, 2, 6, 7)};
+  all.push_back(made(HogVariant::opencv, 4, 2, 4, 9));
+  all.back().sigma = 0.01;
+  for (const HogParams &params : all)
+    for (const int channels : {1, 3}) {
+      SCOPED_TRACE(testing::Message() << params << " channels " << channels);
+      const Size size{(8 * tiles - 3) * params.stride.width + params.block.width + 1,
+                      (4 * tiles - 2) * params.stride.height + params.block.height + 2};
+      const HogImage image = noise_image(size, channels, 17);
+      ASSERT_TRUE(close(run_hog(execution(), image, params), hog_definition(image, params), kTolerance));
+    }
+}
+
 TEST_P(Hog, the_largest_blocks_equal_the_definition) {
   HogParams params = made(HogVariant::opencv, 8, 8, 64, cudavision::kMaxHogBins);
   const HogImage image = noise_image({67, 66}, 3, 5);

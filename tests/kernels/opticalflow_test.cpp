@@ -159,7 +159,7 @@ TEST_P(OpticalFlow, both_backends_give_the_same_bits) {
   if (GetParam().backend == cudavision::Backend::cpu)
     GTEST_SKIP() << "the other backend is compared with this one";
   const ExecutionOwner cpu({"cpu", cudavision::Backend::cpu, 2});
-  const Pair pair = moving(kSlow ? Size{80, 60} : Size{640, 480}, 43, 5, 3);
+  const Pair pair = moving(kEmulated ? Size{80, 60} : Size{640, 480}, 43, 5, 3);
   for (OpticalFlowParams params : {with(21, 3), with(13, 3), with(15, 3, 4)}) {
     params.forward_backward = 0.5;
     EXPECT_TRUE(same(flow_between(execution(), pair.first, pair.second, params),

@@ -54,6 +54,15 @@ TEST_P(Sigma2Kp, every_window_equals_the_definition) {
       ASSERT_TRUE(equals_definition(execution(), picture, params));
 }
 
+// What a block of threads needs the most memory for.
+TEST_P(Sigma2Kp, largest_squares_of_the_largest_windows_equal_the_definition) {
+  const Picture picture = smooth_noise({110, 97}, 1, 7);
+  for (const double tau : {15.999, 14.5, 1.0})
+    for (const Sigma2KpParams &params :
+         {grid(31, 32, tau), dense(31, 32, tau), grid(22, 32, tau), dense(31, 31, tau - 0.5)})
+      ASSERT_TRUE(equals_definition(execution(), picture, params));
+}
+
 TEST_P(Sigma2Kp, every_cell_and_tau_equals_the_definition) {
   const Picture picture = smooth_noise(kEmulated ? Size{80, 50} : Size{140, 110}, 1, 5);
   std::size_t found = 0;
@@ -373,8 +382,8 @@ TEST_P(Sigma2Kp, frame_is_a_launch_and_one_more_for_each_of_distance_and_orienta
       run();
       budget.expect_launches_alone(1u + apart + turned);
       finish(execution());
-      // Each tile: its turn, its number of keypoints, that it is done. Each band, and each block that thins by
-      // distance (a thread for each of at most 21 x 14 + 21 x 13 keypoints): that it is done.
+      // Each tile: its turn, its number of keypoints, that it is done. Each band, and each block that thins
+      // by distance (a thread for each of at most 21 x 14 + 21 x 13 keypoints): that it is done.
       EXPECT_EQ(budget.spent().global_atomics, 3u * 4 + 2u + (apart ? 3u : 0u));
     }
 }

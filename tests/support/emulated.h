@@ -21,7 +21,7 @@ inline constexpr bool kSanitized = true;  // everything takes five times as long
 inline constexpr bool kSanitized = false;
 #endif
 
-// What to do a bit less of.
+// Whether tests do less, and with smaller pictures.
 inline constexpr bool kSlow = kEmulated || kSanitized;
 
 }  // namespace cudavision::test

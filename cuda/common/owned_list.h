@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Lists that a backend writes and the host reads after each frame.
+#pragma once
+
+#include "common/owned_memory.h"
+
+namespace cudavision {
+
+// A count, and behind it room for items, as one piece of memory that is copied at once: the device need not
+// be asked first how long the list is.
+template <typename Count, typename Item>
+class OwnedList {
+ public:
+  // Room for so many items; what was listed is gone. After a failure there is room for none.
+  Status allocate(const Execution &execution, int capacity) {
+    capacity_ = 0;
+    const std::size_t bytes = kItemsBegin + static_cast<std::size_t>(capacity) * sizeof(Item);
+    CUDAVISION_TRY(memory_.allocate(execution, bytes));
+    CUDAVISION_TRY(host_.allocate(execution, memory_));
+    capacity_ = capacity;
+    return {};
+  }
+  int capacity() const { return capacity_; }
+
+  // In the backend's memory.
+  Count *count() const { return static_cast<Count *>(memory_.data()); }
+  Item *items() const { return items_of<Item, unsigned char>(memory_.data()); }
+
+  // CUDA: enqueues the copy that the host reads once the stream is synchronised.
+  Status fetch(const Execution &execution) { return host_.fetch(execution, memory_); }
+  const Count &count_on_host() const { return *static_cast<const Count *>(host_.data()); }
+  const Item *items_on_host() const { return items_of<const Item, const unsigned char>(host_.data()); }
+
+ private:
+  static constexpr std::size_t kItemsBegin =
+      (sizeof(Count) + alignof(Item) - 1) / alignof(Item) * alignof(Item);
+
+  template <typename Pointed, typename Byte, typename Memory>
+  static Pointed *items_of(Memory *memory) {
+    return reinterpret_cast<Pointed *>(static_cast<Byte *>(memory) + kItemsBegin);
+  }
+
+  OwnedBytes memory_;
+  HostCopy host_;
+  int capacity_ = 0;
+};
+
+}  // namespace cudavision
