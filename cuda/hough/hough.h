@@ -3,8 +3,12 @@
 //
 // Source: "Canny, Hough, Lucas-Kanade and Criminisi on a GPU" (edges, votes, maxima); R. Duda and P. Hart,
 // "Use of the Hough Transformation to Detect Lines and Curves in Pictures", CACM 1972. Lines are those of
-// cv::HoughLines (OpenCV 4.6) in value, votes and order, ties included, on both backends. Segments are found
+// cv::HoughLines of OpenCV 4.6 in value, votes and order, ties included, on both backends. Segments are found
 // by a walk along each line, the same ones on both backends.
+//
+// OpenCV 4.7 changed how many directions lie between min_theta and max_theta: floor(range / theta) + 1 instead
+// of round(range / theta). The whole range of 0 to pi has as many in both. This code keeps the rule of 4.6 with
+// every version of OpenCV, so that a pipeline's results do not depend on what else is installed.
 #pragma once
 
 #include <cstdint>

@@ -35,7 +35,7 @@ inline Status make_stream(GstCudaContext *context, Stream *stream) {
   *stream = gst_cuda_stream_new(context);
   return *stream != nullptr ? Status()
                             : Status(Status::Code::device_failed,
-                                     "gst_cuda_stream_new failed: no Stream could be made on the device");
+                                     "gst_cuda_stream_new failed: no CUDA stream could be made");
 }
 inline CUstream_st *handle_of(Stream stream) { return gst_cuda_stream_get_handle(stream); }
 inline void destroy_stream(Stream stream) { gst_cuda_stream_unref(stream); }

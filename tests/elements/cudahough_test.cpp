@@ -11,6 +11,7 @@
 #include "elements/drawn_frame.h"
 #include "elements/frame_budget.h"
 #include "elements/harness.h"
+#include "support/opencv_hough.h"
 
 namespace {
 
@@ -52,8 +53,8 @@ std::vector<cv::Vec3f> opencv_lines(const VideoFrame &frame, const HoughCase &ho
   const Region region = region_of(frame, part);
   cv::Mat luma = luma_of(frame)(cv::Rect(region.x, region.y, region.width, region.height)).clone();
   std::vector<cv::Vec3f> lines;
-  cv::HoughLines(hough.ready_edges ? luma : opencv_edges(luma, hough.canny), lines, hough.rho, hough.theta,
-                 hough.threshold, 0, 0, hough.min_theta, hough.max_theta);
+  opencv_hough_lines(hough.ready_edges ? luma : opencv_edges(luma, hough.canny), &lines, hough.rho,
+                     hough.theta, hough.threshold, hough.min_theta, hough.max_theta);
   return lines;
 }
 

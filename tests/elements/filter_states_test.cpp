@@ -213,8 +213,9 @@ TEST_F(FilterStates, stream_that_cannot_be_made_fails_the_start) {
   const Owned<GstElement> element = parse("cudacanny backend=cuda");
   simt::fail_next(simt::Call::create, cudaErrorDevicesUnavailable);
   EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
-  EXPECT_TRUE(is(take_error(element.get()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED,
-                 "cudaErrorDevicesUnavailable"));
+  // From 1.24 on GStreamer makes the stream, and does not say why it could not.
+  const char *reason = GST_CHECK_VERSION(1, 24, 0) ? "gst_cuda_stream_new" : "cudaErrorDevicesUnavailable";
+  EXPECT_TRUE(is(take_error(element.get()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED, reason));
   gst_element_set_state(element.get(), GST_STATE_NULL);
   EXPECT_NE(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
 }

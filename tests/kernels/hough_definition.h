@@ -14,6 +14,7 @@
 
 #include "hough/hough.h"
 #include "support/backends.h"
+#include "support/opencv_hough.h"
 #include "support/pictures.h"
 #include "support/test_image.h"
 
@@ -133,7 +134,7 @@ inline std::vector<HoughLine> definition(const Picture &edges, const HoughParams
 inline std::vector<HoughLine> opencv(const Picture &edges, const HoughParams &p) {
   const cv::Mat image(edges.height(), edges.width(), CV_8U, const_cast<std::uint8_t *>(edges.row(0)));
   std::vector<cv::Vec3f> found;
-  cv::HoughLines(image, found, p.rho, p.theta, p.threshold, 0, 0, p.min_theta, p.max_theta);
+  opencv_hough_lines(image, &found, p.rho, p.theta, p.threshold, p.min_theta, p.max_theta);
   std::vector<HoughLine> lines;
   for (const cv::Vec3f &line : found)
     lines.push_back({line[0], line[1], static_cast<std::uint32_t>(line[2]), 0, 0, 0, 0});

@@ -2,6 +2,7 @@
 // Local histograms at the limits of their parameters, sums and memory, on every backend.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Runs the README's two commands as somebody with a new machine would: in an empty Debian, from a fresh clone.
+#
+#   tests/fresh_root.sh [bookworm|trixie] [COMMAND...]     COMMAND: default examples/demo.sh and tests/run.sh
+#
+# Makes the Debian by debootstrap (minbase, git and ca-certificates), clones what is committed here into it, and prints
+# each command's exit status, time and last line. Ends in 1 when one of them failed; its output is then left in
+# /var/tmp/fresh_root.SUITE.*. Needs root, debootstrap and about 8 GB in FRESH_ROOT_FOLDER (default /var/tmp).
+# FRESH_ROOT_CACHE names a folder of ccache's to compile with; times are then no measure of a fresh machine's.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+suite=${1:-bookworm}
+(($# < 1)) || shift
+commands=("$@")
+((${#commands[@]})) || commands=(examples/demo.sh tests/run.sh)
+[[ $suite == bookworm || $suite == trixie ]] || { echo "usage: $0 [bookworm|trixie] [COMMAND...]" >&2; exit 2; }
+((EUID == 0)) || { echo "A fresh root is made by root alone." >&2; exit 2; }
+command -v debootstrap >/dev/null || { echo "Missing: debootstrap" >&2; exit 2; }
+
+folder=$(mktemp -d "${FRESH_ROOT_FOLDER:-/var/tmp}/fresh_root.$suite.XXXXXX")
+root=$folder/root
+remove_root() {
+  local mounted
+  for mounted in ccache dev proc; do
+    ! mountpoint -q "$root/$mounted" || umount -R "$root/$mounted" || umount -R -l "$root/$mounted"
+  done
+  rm -rf --one-file-system "$root"
+  rmdir "$folder" 2>/dev/null || true
+}
+trap remove_root EXIT
+
+packages=git,ca-certificates
+[[ -z ${FRESH_ROOT_CACHE:-} ]] || packages+=,ccache
+echo "Making a Debian $suite in $root"
+debootstrap --variant=minbase --include="$packages" "$suite" "$root" >"$folder/debootstrap.log" 2>&1 ||
+  { tail -n 5 "$folder/debootstrap.log" >&2; exit 1; }
+rm "$folder/debootstrap.log"
+mount -t proc proc "$root/proc"
+mount --rbind /dev "$root/dev"
+mount --make-rslave "$root/dev"
+cp -L /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
+git clone --quiet --no-hardlinks . "$root/root/gst-cudavision"
+
+environment=(PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8)
+for name in http_proxy https_proxy no_proxy; do
+  [[ -z ${!name:-} ]] || environment+=("$name=${!name}")
+done
+if [[ -n ${FRESH_ROOT_CACHE:-} ]]; then
+  mkdir -p "$FRESH_ROOT_CACHE" "$root/ccache"
+  mount --bind "$FRESH_ROOT_CACHE" "$root/ccache"
+  environment+=(CCACHE_DIR=/ccache CCACHE_COMPILERCHECK=content CCACHE_BASEDIR=/root/gst-cudavision CCACHE_NOHASHDIR=1)
+fi
+
+failed=0
+for command in "${commands[@]}"; do
+  log=$folder/$(basename "${command%% *}").log
+  began=$SECONDS status=0
+  env -i "${environment[@]}" chroot "$root" bash -c "cd /root/gst-cudavision && exec $command" >"$log" 2>&1 </dev/null ||
+    status=$?
+  echo "$suite: $command: exit status $status, $((SECONDS - began)) s: $(tail -n 1 "$log")"
+  if ((status == 0)); then
+    rm "$log"
+  else
+    echo "  its output: $log"
+    failed=1
+  fi
+done
+exit "$failed"
