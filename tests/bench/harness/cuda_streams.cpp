@@ -4,7 +4,7 @@
 
 #if CUDAVISION_HAVE_CUDA
 
-#include <cuda_runtime_api.h>
+#include <cuda_runtime.h>
 
 #define GST_USE_UNSTABLE_API
 #include <gst/cuda/gstcudacontext.h>
