@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How an element comes to its CUDA context and lets others have it.
+// How an element finds its CUDA context and lets others have it.
 #include "base/context_sharing.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "base/gst_cuda.h"
+#include "base/process_context.h"
 
 namespace cudavision {
 namespace {
@@ -18,8 +20,7 @@ Status check_driver(CUresult result, const char *call) {
           std::string(call) + " failed: " + (text != nullptr ? text : "unknown error")};
 }
 
-// That there is a driver and such a device, before GStreamer is asked, who would say no more than that it
-// failed.
+// Says why there is no driver or no such device: GStreamer itself would only say that something failed.
 Status look_for_device(int device_id) {
   if (!gst_cuda_load_library())
     return {Status::Code::no_device, "the NVIDIA driver's library libcuda.so.1 cannot be loaded"};
@@ -32,69 +33,151 @@ Status look_for_device(int device_id) {
                                        std::to_string(count)};
 }
 
+bool asks_for_cuda_context(GstQuery *query) {
+  const gchar *type = nullptr;
+  return gst_query_parse_context_type(query, &type) && g_strcmp0(type, GST_CUDA_CONTEXT_TYPE) == 0;
+}
+
+// A context that bins and elements forget when they go to NULL, unlike the one of gst_context_new_cuda_context():
+// the shared context shall not outlive the last pipeline that plays.
+GstContext *make_transient(GstCudaContext *context) {
+  GstContext *transient = gst_context_new(GST_CUDA_CONTEXT_TYPE, FALSE);
+  gst_structure_set(gst_context_writable_structure(transient), GST_CUDA_CONTEXT_TYPE, GST_TYPE_CUDA_CONTEXT,
+                    context, "cuda-device-id", G_TYPE_UINT, static_cast<guint>(device_of(context)), nullptr);
+  return transient;
+}
+
 }  // namespace
+
+GstCudaContext *ContextSharing::ref_context() {
+  const std::lock_guard lock(mutex_);
+  return context_ != nullptr ? GST_CUDA_CONTEXT(gst_object_ref(context_)) : nullptr;
+}
 
 void ContextSharing::forget_other_devices(int device_id) {
   const std::lock_guard lock(mutex_);
   if (context_ != nullptr && device_id >= 0 && device_of(context_) != device_id) gst_clear_object(&context_);
 }
 
-Status ContextSharing::acquire(GstElement *element, int device_id,
-                               std::shared_ptr<const DeviceContext> *context) {
+void ContextSharing::ask_neighbours(GstElement *element, GstPadDirection direction, int device_id) {
+  GstQuery *query = gst_query_new_context(GST_CUDA_CONTEXT_TYPE);
+  const auto ref_pad = [](gconstpointer pad, gpointer) { return gst_object_ref(const_cast<gpointer>(pad)); };
+  GST_OBJECT_LOCK(element);
+  GList *pads =
+      g_list_copy_deep(direction == GST_PAD_SRC ? element->srcpads : element->sinkpads, ref_pad, nullptr);
+  GST_OBJECT_UNLOCK(element);
+  for (GList *pad = pads; pad != nullptr; pad = pad->next) {
+    GstContext *theirs = nullptr;
+    if (!gst_pad_peer_query(GST_PAD(pad->data), query)) continue;
+    gst_query_parse_context(query, &theirs);
+    if (theirs != nullptr) take(element, theirs, device_id);
+  }
+  g_list_free_full(pads, gst_object_unref);
+  gst_query_unref(query);
+}
+
+Status ContextSharing::use_process_context(GstElement *element, int device_id) {
+  GstCudaContext *shared = nullptr;
+  CUDAVISION_TRY(share_process_context(std::max(device_id, 0), &shared));
+  {
+    const std::lock_guard lock(mutex_);
+    if (context_ == nullptr) {
+      context_ = GST_CUDA_CONTEXT(gst_object_ref(shared));
+      is_process_ = true;
+    }
+  }
+  // Bins keep it for elements that are added later, as decodebin adds its decoders.
+  gst_element_post_message(element,
+                           gst_message_new_have_context(GST_OBJECT(element), make_transient(shared)));
+  gst_object_unref(shared);
+  return {};
+}
+
+Status ContextSharing::find(GstElement *element, int device_id) {
   CUDAVISION_TRY(look_for_device(device_id));
   gst_cuda_memory_init_once();  // or no pool finds the allocator
   forget_other_devices(device_id);
+  {
+    const std::lock_guard lock(mutex_);
+    if (context_ != nullptr || finding_) return {};
+    finding_ = true;
+  }
+  const auto has_one = [this] {
+    const std::lock_guard lock(mutex_);
+    return context_ != nullptr;
+  };
   // The application may have given it to this element before an earlier run.
   if (GstContext *kept = gst_element_get_context(element, GST_CUDA_CONTEXT_TYPE); kept != nullptr) {
     take(element, kept, device_id);
     gst_context_unref(kept);
   }
-  GstCudaContext *found = nullptr;
-  {
-    const std::lock_guard lock(mutex_);
-    gst_object_replace(reinterpret_cast<GstObject **>(&found), GST_OBJECT_CAST(context_));
-    asking_ = std::this_thread::get_id();
-    found_ = &found;
+  if (!has_one()) ask_neighbours(element, GST_PAD_SRC, device_id);
+  if (!has_one()) ask_neighbours(element, GST_PAD_SINK, device_id);
+  if (!has_one())
+    gst_element_post_message(element,
+                             gst_message_new_need_context(GST_OBJECT(element), GST_CUDA_CONTEXT_TYPE));
+  const Status status = has_one() ? Status() : use_process_context(element, device_id);
+  const std::lock_guard lock(mutex_);
+  finding_ = false;
+  return status;
+}
+
+Status ContextSharing::acquire(GstElement *element, int device_id,
+                               std::shared_ptr<const DeviceContext> *context) {
+  CUDAVISION_TRY(find(element, device_id));
+  GstCudaContext *found = ref_context();
+  if (found == nullptr) {  // another thread is still looking for one
+    CUDAVISION_TRY(use_process_context(element, device_id));
+    found = ref_context();
   }
-  gst_cuda_ensure_element_context(element, device_id, &found);
-  {
-    const std::lock_guard lock(mutex_);
-    found_ = nullptr;
-    if (context_ == nullptr) std::swap(context_, found);
-  }
-  gst_clear_object(&found);
-  if (context_ == nullptr)
-    return {Status::Code::device_failed,
-            "no context could be made on CUDA device " + std::to_string(device_id < 0 ? 0 : device_id)};
-  const Status status = DeviceContext::open(context_, context);
+  const Status status = DeviceContext::open(found, context);
+  gst_object_unref(found);
   if (!status.ok()) release();
+  const std::lock_guard lock(mutex_);
+  working_ = status.ok();
   return status;
 }
 
 void ContextSharing::replace(GstCudaContext *context) {
   const std::lock_guard lock(mutex_);
   gst_object_replace(reinterpret_cast<GstObject **>(&context_), GST_OBJECT_CAST(context));
+  is_process_ = false;
 }
 
-void ContextSharing::release() { replace(nullptr); }
+void ContextSharing::pause() {
+  const std::lock_guard lock(mutex_);
+  working_ = false;
+}
+
+void ContextSharing::release() {
+  pause();
+  replace(nullptr);
+}
 
 void ContextSharing::take(GstElement *element, GstContext *context, int device_id) {
-  const std::lock_guard lock(mutex_);
-  gst_cuda_handle_set_context(element, context, device_id, &context_);
-  if (found_ != nullptr && asking_ == std::this_thread::get_id())
-    gst_object_replace(reinterpret_cast<GstObject **>(found_), GST_OBJECT_CAST(context_));
-}
-
-bool ContextSharing::answer(GstElement *element, GstQuery *query) {
-  GstCudaContext *context = nullptr;
+  GstCudaContext *given = nullptr;
+  if (!gst_cuda_handle_set_context(element, context, device_id, &given) || given == nullptr) return;
   {
     const std::lock_guard lock(mutex_);
-    if (context_ == nullptr) return false;
-    context = GST_CUDA_CONTEXT(gst_object_ref(context_));
+    if (is_process_ && !working_) gst_clear_object(&context_);
+    if (context_ == nullptr) {
+      std::swap(context_, given);
+      is_process_ = false;
+    }
   }
-  const bool answered = gst_cuda_handle_context_query(element, query, context);
+  gst_clear_object(&given);
+}
+
+bool ContextSharing::answer(GstElement *element, int device_id, GstQuery *query) {
+  if (!asks_for_cuda_context(query)) return false;
+  if (!find(element, device_id).ok()) return false;
+  GstCudaContext *context = ref_context();
+  if (context == nullptr) return false;
+  GstContext *transient = make_transient(context);
+  gst_query_set_context(query, transient);
+  gst_context_unref(transient);
   gst_object_unref(context);
-  return answered;
+  return true;
 }
 
 }  // namespace cudavision

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How an element comes to its CUDA context and lets others have it: GStreamer's context protocol. Elements of
-// a pipeline on one device share one context, so that buffers pass between them as they are.
+// How an element finds its CUDA context and lets others have it: GStreamer's context protocol. Elements on one
+// device share one context, so that buffers pass between them as they are and the card never has to switch from
+// one context to another.
 #pragma once
 
 #include <gst/gst.h>
 
 #include <memory>
 #include <mutex>
-#include <thread>
 
 #include "base/device_context.h"
 
@@ -17,29 +17,38 @@ class ContextSharing {
  public:
   ~ContextSharing() { release(); }
 
-  // When the element starts. Takes a context that was given before, else asks its neighbours and the
-  // application, else makes one. device_id: -1 for any. Fails with no_device when there is no driver, no such
-  // device or no code for it in this build.
+  // Finds a context unless the element has one. In this order: what the application gave the element, what its
+  // neighbours have, what the application gives when it is asked, and the one that the process shares
+  // (process_context.h). device_id: -1 for any device. Fails with no_device when there is no driver or no such
+  // device.
+  Status find(GstElement *element, int device_id);
+  // find(), and opens the context for work. Fails with no_device, too, when this build has no code for the device.
   Status acquire(GstElement *element, int device_id, std::shared_ptr<const DeviceContext> *context);
-  // The element works on another context from now on.
+  // The element works in another context from now on.
   void replace(GstCudaContext *context);
-  // When the element stops.
+  // The element has stopped working, but keeps its context and answers for it.
+  void pause();
   void release();
 
-  // GstElementClass::set_context, before its parent's.
+  // For GstElementClass::set_context, before its parent's. Takes the place of the process's context as long as
+  // the element does not work in that one yet.
   void take(GstElement *element, GstContext *context, int device_id);
-  // Whether the context query was answered.
-  bool answer(GstElement *element, GstQuery *query);
+  // Answers a context query of a neighbour, who would make a context of its own otherwise; for that the element
+  // finds its own first. Returns whether the query was answered.
+  bool answer(GstElement *element, int device_id, GstQuery *query);
 
  private:
   void forget_other_devices(int device_id);
+  GstCudaContext *ref_context();  // null when there is none
+  void ask_neighbours(GstElement *element, GstPadDirection direction, int device_id);
+  Status use_process_context(GstElement *element, int device_id);
 
-  // The lock is not held while GStreamer asks others, who may ask back; what they give to the thread that asks
-  // goes to `found_` as well, where GStreamer looks.
+  // Not held while others are asked, who may ask back.
   std::mutex mutex_;
   GstCudaContext *context_ = nullptr;
-  std::thread::id asking_;
-  GstCudaContext **found_ = nullptr;
+  bool finding_ = false;     // a query that comes back to the element which asked finds nothing there
+  bool is_process_ = false;  // context_ is the one that the process shares
+  bool working_ = false;     // between acquire() and pause()
 };
 
 }  // namespace cudavision

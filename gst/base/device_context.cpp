@@ -86,6 +86,10 @@ GstCudaContext *context_of(GstBuffer *buffer) {
   return gst_is_cuda_memory(memory) ? GST_CUDA_MEMORY_CAST(memory)->context : nullptr;
 }
 
+bool same_context(GstCudaContext *a, GstCudaContext *b) {
+  return a == b || gst_cuda_context_get_handle(a) == gst_cuda_context_get_handle(b);
+}
+
 int device_of(GstCudaContext *context) {
   guint id = 0;
   g_object_get(context, "cuda-device-id", &id, nullptr);

@@ -64,5 +64,7 @@ class DeviceContext {
 // The context of the CUDA memory that a buffer consists of; null when it consists of anything else.
 GstCudaContext *context_of(GstBuffer *buffer);
 int device_of(GstCudaContext *context);
+// Whether both are the same CUDA context; others may wrap it a second time. Neither may be null.
+bool same_context(GstCudaContext *a, GstCudaContext *b);
 
 }  // namespace cudavision

@@ -126,9 +126,24 @@ gboolean start(GstBaseTransform *transform) {
 gboolean stop(GstBaseTransform *transform) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   filter->state->session.reset();
-  filter->state->sharing.release();
+  filter->state->sharing.pause();
   set_active_backend(filter, ActiveBackend::none);
   return TRUE;
+}
+
+// The element has its context from NULL->READY on, when decoders ask for one. What is wrong is said when it
+// starts: backend and cuda-device-id may still change in READY.
+GstStateChangeReturn change_state(GstElement *element, GstStateChange transition) {
+  auto *filter = GST_CUDA_VISION_FILTER(element);
+  if (transition == GST_STATE_CHANGE_NULL_TO_READY) {
+    const ObjectSettings settings = Properties::snapshot(filter);
+    if (settings.backend != BackendChoice::cpu)
+      (void)filter->state->sharing.find(element, settings.cuda_device_id);
+  }
+  const GstStateChangeReturn result =
+      GST_ELEMENT_CLASS(gst_cuda_vision_filter_parent_class)->change_state(element, transition);
+  if (transition == GST_STATE_CHANGE_READY_TO_NULL) filter->state->sharing.release();
+  return result;
 }
 
 gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
@@ -194,7 +209,7 @@ Status follow_context(GstCudaVisionFilter *filter, GstBuffer *buffer) {
   cudavision::FilterState &state = *filter->state;
   const DeviceContext *ours = state.session->context();
   GstCudaContext *theirs = cudavision::context_of(buffer);
-  if (ours == nullptr || theirs == nullptr || theirs == ours->handle()) return {};
+  if (ours == nullptr || theirs == nullptr || cudavision::same_context(theirs, ours->handle())) return {};
   if (state.wanted_device >= 0 && cudavision::device_of(theirs) != state.wanted_device) return {};
   std::shared_ptr<const DeviceContext> context;
   CUDAVISION_TRY(DeviceContext::open(theirs, &context));
@@ -272,8 +287,9 @@ gboolean propose_allocation(GstBaseTransform *transform, GstQuery *decided, GstQ
 }
 
 gboolean query(GstBaseTransform *transform, GstPadDirection direction, GstQuery *query) {
-  if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT &&
-      GST_CUDA_VISION_FILTER(transform)->state->sharing.answer(GST_ELEMENT(transform), query))
+  auto *filter = GST_CUDA_VISION_FILTER(transform);
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && takes_cuda_memory(filter) &&
+      filter->state->sharing.answer(GST_ELEMENT(filter), Properties::snapshot(filter).cuda_device_id, query))
     return TRUE;
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->query(transform, direction, query);
 }
@@ -301,6 +317,7 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass *klass) {
   G_OBJECT_CLASS(klass)->finalize = finalize;
   cudavision::install_filter_properties(G_OBJECT_CLASS(klass), settings_of);
   GST_ELEMENT_CLASS(klass)->set_context = GST_DEBUG_FUNCPTR(set_context);
+  GST_ELEMENT_CLASS(klass)->change_state = GST_DEBUG_FUNCPTR(change_state);
   GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
   transform->start = GST_DEBUG_FUNCPTR(start);
   transform->stop = GST_DEBUG_FUNCPTR(stop);

@@ -6,12 +6,18 @@
 
 namespace cudavision {
 
+namespace {
+
+bool lies_in(const DeviceContext *context, GstBuffer *buffer) {
+  GstCudaContext *theirs = context != nullptr ? context_of(buffer) : nullptr;
+  return theirs != nullptr && same_context(theirs, context->handle());
+}
+
+}  // namespace
+
 MappedFrame::MappedFrame(GstBuffer *buffer, const GstVideoInfo &info, bool write,
                          const DeviceContext *context)
-    : buffer_(buffer),
-      context_(context),
-      on_device_(context != nullptr && context_of(buffer) == context->handle()),
-      written_(write) {
+    : buffer_(buffer), context_(context), on_device_(lies_in(context, buffer)), written_(write) {
   const guint access = (write ? GST_MAP_READWRITE : GST_MAP_READ) | (on_device_ ? kMapCuda : 0) |
                        guint{GST_VIDEO_FRAME_MAP_FLAG_NO_REF};
   mapped_ = gst_video_frame_map(&frame_, &info, buffer, static_cast<GstMapFlags>(access));

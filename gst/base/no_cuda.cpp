@@ -3,6 +3,7 @@
 #include "base/allocation.h"
 #include "base/context_sharing.h"
 #include "base/device_context.h"
+#include "base/stream_wait.h"
 #include "common/backends.h"
 
 namespace cudavision {
@@ -25,16 +26,25 @@ DeviceContext::Scope::Scope(const DeviceContext *context) : context_(context) {}
 DeviceContext::Scope::~Scope() = default;
 Status DeviceContext::Scope::status() const { return {}; }
 
+struct StreamWait::Event {};
+StreamWait::StreamWait(std::unique_ptr<Event> event) : event_(std::move(event)) {}
+StreamWait::~StreamWait() = default;
+Status StreamWait::make(std::unique_ptr<StreamWait> *) { return no_cuda_in_this_build(); }
+Status StreamWait::wait(CUstream_st *) { return {}; }
+
 GstCudaContext *context_of(GstBuffer *) { return nullptr; }
+bool same_context(GstCudaContext *, GstCudaContext *) { return false; }
 int device_of(GstCudaContext *) { return -1; }
 
+Status ContextSharing::find(GstElement *, int) { return no_cuda_in_this_build(); }
 Status ContextSharing::acquire(GstElement *, int, std::shared_ptr<const DeviceContext> *) {
   return no_cuda_in_this_build();
 }
 void ContextSharing::replace(GstCudaContext *) {}
+void ContextSharing::pause() {}
 void ContextSharing::release() {}
 void ContextSharing::take(GstElement *, GstContext *, int) {}
-bool ContextSharing::answer(GstElement *, GstQuery *) { return false; }
+bool ContextSharing::answer(GstElement *, int, GstQuery *) { return false; }
 
 bool offer_memory(GstQuery *, const std::shared_ptr<const DeviceContext> &) { return false; }
 

@@ -34,7 +34,7 @@ Region region_of(const FilterSettings &settings, Size frame) {
           std::max(0, std::min(height, frame.height - settings.roi_y))};
 }
 
-Session::~Session() { drop_stage(); }
+Session::~Session() { move_to(nullptr); }
 
 void Session::drop_stage() {
   const DeviceContext::Scope scope(context_.get());
@@ -44,7 +44,20 @@ void Session::drop_stage() {
 
 void Session::move_to(std::shared_ptr<const DeviceContext> context) {
   drop_stage();
+  {
+    const DeviceContext::Scope scope(context_.get());
+    wait_.reset();
+  }
   context_ = std::move(context);
+}
+
+Status Session::wait() {
+  if (!context_) return {};
+  if (!wait_) CUDAVISION_TRY(StreamWait::make(&wait_));
+  const Status status = wait_->wait(context_->stream());
+  // What could not be waited for in that way may still run.
+  if (!status.ok()) (void)context_->synchronize();
+  return status;
 }
 
 Execution Session::execution() const {
@@ -98,7 +111,7 @@ Status Session::process(const MappedFrame &frame, GstBuffer *buffer, const Filte
   Job job{};
   const Status worked = work(frame, buffer, settings, &job);
   // The frame is unmapped after this call: nothing may still read or write it, whatever went wrong.
-  const Status finished = context_ ? context_->synchronize() : Status();
+  const Status finished = wait();
   CUDAVISION_TRY(worked);
   CUDAVISION_TRY(finished);
   frame.mark_finished();

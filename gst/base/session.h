@@ -12,6 +12,7 @@
 #include "base/device_context.h"
 #include "base/mapped_frame.h"
 #include "base/operation.h"
+#include "base/stream_wait.h"
 #include "common/owned_memory.h"
 #include "common/staged_frame.h"
 
@@ -60,12 +61,14 @@ class Session {
 
  private:
   Status prepare(const FilterSettings &settings);
+  Status wait();
   Status work(const MappedFrame &mapped, GstBuffer *buffer, const FilterSettings &settings, Job *job);
   Status stage_frames();
   void drop_stage();
   Execution execution() const;
 
   std::shared_ptr<const DeviceContext> context_;  // null on the CPU
+  std::unique_ptr<StreamWait> wait_;              // null until the first frame, and on the CPU
   MakeOperation make_operation_;
   GstVideoInfo info_;
   bool in_cuda_memory_ = false;

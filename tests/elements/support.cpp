@@ -221,7 +221,7 @@ void ElementTest::TearDown() {
   EXPECT_EQ(simt::take_report(), simt::Report{});
   EXPECT_TRUE(fakecuda::no_context_lives());
   EXPECT_EQ(fakecuda::pushed_contexts(), 0u);
-  EXPECT_EQ(fakecuda::primary_contexts(), 0u) << "somebody used the runtime's own context";
+  EXPECT_EQ(fakecuda::runtime_contexts(), 0u) << "somebody used the runtime's own context";
   EXPECT_EQ(fakecuda::take_misuses(), std::vector<std::string>());
   fakecuda::reset();
   simt::reset();

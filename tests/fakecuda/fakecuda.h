@@ -24,7 +24,9 @@ std::size_t pushed_contexts();
 // Takes all contexts off the stack of this thread, for what was left there by others.
 void clear_stack();
 // Devices on which cudaSetDevice made the runtime's own context.
-std::size_t primary_contexts();
+std::size_t runtime_contexts();
+// How often primary contexts are retained, on all devices together.
+std::size_t retained_primary_contexts();
 
 // Since the process began.
 struct Counters {
@@ -46,7 +48,7 @@ std::vector<std::string> take_misuses();
 
 // Whether two devices may access each other's memory; they may not at first.
 void allow_peer_access(bool allowed);
-// The next cuCtxCreate fails.
+// The next cuCtxCreate or cuDevicePrimaryCtxRetain fails.
 void fail_next_context(CUresult error);
 // Takes back allow_peer_access and fail_next_context, and forgets the misuses.
 void reset();

@@ -273,7 +273,7 @@ TEST_F(FakeCuda, set_device_makes_the_runtimes_own_context_unless_one_is_pushed)
     EXPECT_EQ(cudaSetDevice(0), cudaErrorIncompatibleDriverContext);
     EXPECT_EQ(take_misuses(), Misuses{"cudaSetDevice: would take the place of the context that is pushed"});
   });
-  EXPECT_EQ(fakecuda::primary_contexts(), 0u);
+  EXPECT_EQ(fakecuda::runtime_contexts(), 0u);
   in_another_thread([=] {
     void *data = nullptr;
     EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
@@ -283,7 +283,7 @@ TEST_F(FakeCuda, set_device_makes_the_runtimes_own_context_unless_one_is_pushed)
       EXPECT_EQ(take_misuses(), Misuses{"cudaFree: the memory was made in another context"});
     });
   });
-  EXPECT_EQ(fakecuda::primary_contexts(), 1u);
+  EXPECT_EQ(fakecuda::runtime_contexts(), 1u);
   EXPECT_EQ(cuCtxDestroy(context), CUDA_SUCCESS);
 }
 

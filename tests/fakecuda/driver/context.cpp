@@ -20,9 +20,9 @@ CUcontext pop() {
   return context;
 }
 
-CUresult create(CUcontext *context, CUdevice device) {
+// Needs the lock.
+CUresult make(CUcontext *context, CUdevice device) {
   Driver &d = driver();
-  const std::lock_guard lock(d.mutex);
   if (d.context_failure) {
     const CUresult error = *d.context_failure;
     d.context_failure.reset();
@@ -31,11 +31,39 @@ CUresult create(CUcontext *context, CUdevice device) {
   *context = &d.contexts.emplace_back();
   (*context)->device = device;
   ++d.counters.contexts_created;
-  push(*context);
   return CUDA_SUCCESS;
 }
 
-// Takes the context out of use; what was made in it still lives.
+CUresult create(CUcontext *context, CUdevice device) {
+  const std::lock_guard lock(driver().mutex);
+  const CUresult result = make(context, device);
+  if (result == CUDA_SUCCESS) push(*context);
+  return result;
+}
+
+CUresult retain(CUcontext *context, CUdevice device) {
+  Driver &d = driver();
+  const std::lock_guard lock(d.mutex);
+  if (!d.primary_contexts.contains(device)) {
+    if (const CUresult result = make(context, device); result != CUDA_SUCCESS) return result;
+    d.primary_contexts[device] = *context;
+  }
+  *context = d.primary_contexts[device];
+  ++(*context)->retained;
+  return CUDA_SUCCESS;
+}
+
+// Takes the context out of use; what was made in it still lives. Needs the lock.
+void end(const std::string &call, CUcontext context) {
+  Driver &d = driver();
+  context->destroyed = true;
+  ++d.counters.contexts_destroyed;
+  if (current_context() == context) pop();
+  if (context->pushes > 0)
+    d.misuses.push_back(call + ": the context is still pushed, " + std::to_string(context->pushes) +
+                        " times");
+}
+
 CUresult retire(CUcontext context) {
   Driver &d = driver();
   const std::lock_guard lock(d.mutex);
@@ -44,12 +72,27 @@ CUresult retire(CUcontext context) {
     d.misuses.push_back("cuCtxDestroy: the context is destroyed already");
     return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   }
-  context->destroyed = true;
-  ++d.counters.contexts_destroyed;
-  if (current_context() == context) pop();
-  if (context->pushes > 0)
-    d.misuses.push_back("cuCtxDestroy: the context is still pushed, " + std::to_string(context->pushes) +
-                        " times");
+  if (context->retained > 0) {
+    d.misuses.push_back("cuCtxDestroy: a primary context is released, not destroyed");
+    return CUDA_ERROR_INVALID_CONTEXT;
+  }
+  end("cuCtxDestroy", context);
+  return CUDA_SUCCESS;
+}
+
+// Takes back one retain(). The primary context ends with the last one; it is null in `ended` before that.
+CUresult release_primary(CUdevice device, CUcontext *ended) {
+  Driver &d = driver();
+  const std::lock_guard lock(d.mutex);
+  const auto primary = d.primary_contexts.find(device);
+  if (primary == d.primary_contexts.end()) {
+    d.misuses.push_back("cuDevicePrimaryCtxRelease: the primary context is not retained");
+    return CUDA_ERROR_INVALID_CONTEXT;
+  }
+  if (--primary->second->retained > 0) return CUDA_SUCCESS;
+  *ended = primary->second;
+  d.primary_contexts.erase(primary);
+  end("cuDevicePrimaryCtxRelease", *ended);
   return CUDA_SUCCESS;
 }
 
@@ -57,6 +100,14 @@ std::string describe(const simt::Owned &owned) {
   return std::to_string(owned.allocations) + " allocations, " + std::to_string(owned.host_allocations) +
          " host allocations, " + std::to_string(owned.streams) + " streams and " +
          std::to_string(owned.events) + " events";
+}
+
+// Frees what a context that ended still owns, and says so.
+void free_leftovers(const std::string &call, CUcontext context) {
+  const auto id = reinterpret_cast<simt::Context>(context);
+  if (const simt::Owned owned = simt::owned_by(id); owned != simt::Owned{})
+    report_misuse(call + ": of the context's own there live " + describe(owned));
+  simt::release(id);
 }
 
 }  // namespace
@@ -79,11 +130,26 @@ CUresult cuCtxDestroy(CUcontext context) {
   return api("cuCtxDestroy", Needs::initialisation, [=] {
     if (context == nullptr) return CUDA_ERROR_INVALID_VALUE;
     if (const CUresult result = fakecuda::retire(context); result != CUDA_SUCCESS) return result;
-    const auto id = reinterpret_cast<simt::Context>(context);
-    if (const simt::Owned owned = simt::owned_by(id); owned != simt::Owned{})
-      fakecuda::report_misuse("cuCtxDestroy: of the context's own there live " + fakecuda::describe(owned));
-    simt::release(id);
+    fakecuda::free_leftovers("cuCtxDestroy", context);
     return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
+  return api("cuDevicePrimaryCtxRetain", Needs::initialisation, [=] {
+    if (context == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (device < 0 || device >= simt::device_count()) return CUDA_ERROR_INVALID_DEVICE;
+    if (simt::lost() != cudaSuccess) return fakecuda::to_result(simt::lost());
+    return fakecuda::retain(context, device);
+  });
+}
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
+  return api("cuDevicePrimaryCtxRelease", Needs::initialisation, [=] {
+    CUcontext ended = nullptr;
+    const CUresult result = fakecuda::release_primary(device, &ended);
+    if (ended != nullptr) fakecuda::free_leftovers("cuDevicePrimaryCtxRelease", ended);
+    return result;
   });
 }
 

@@ -80,7 +80,7 @@ class RuntimeCheck final : public simt::ContextCheck {
       d.misuses.push_back("cudaSetDevice: would take the place of the context that is pushed");
       return cudaErrorIncompatibleDriverContext;
     }
-    CUctx_st &primary = d.primary_contexts[device];
+    CUctx_st &primary = d.runtime_contexts[device];
     primary.device = device;
     if (contexts.empty())
       contexts.push_back(nullptr);
@@ -186,9 +186,16 @@ std::size_t pushed_contexts() {
   return pushed;
 }
 
-std::size_t primary_contexts() {
+std::size_t runtime_contexts() {
   const std::lock_guard lock(driver().mutex);
-  return driver().primary_contexts.size();
+  return driver().runtime_contexts.size();
+}
+
+std::size_t retained_primary_contexts() {
+  const std::lock_guard lock(driver().mutex);
+  std::size_t retained = 0;
+  for (const auto &[device, context] : driver().primary_contexts) retained += context->retained;
+  return retained;
 }
 
 Counters counters() {

@@ -18,7 +18,8 @@
 struct CUctx_st {
   CUdevice device = 0;
   bool destroyed = false;
-  std::size_t pushes = 0;  // on the stacks of all threads
+  std::size_t retained = 0;  // of a primary context: how often
+  std::size_t pushes = 0;    // on the stacks of all threads
   std::size_t stack_bytes = 1024;
   std::set<CUcontext> peers;
 };
@@ -32,7 +33,8 @@ struct Driver {
   std::optional<CUresult> context_failure;
   // Destroyed ones too: a handle is never given out twice.
   std::deque<CUctx_st> contexts;
-  std::map<CUdevice, CUctx_st> primary_contexts;
+  std::map<CUdevice, CUctx_st> runtime_contexts;   // that cudaSetDevice made
+  std::map<CUdevice, CUcontext> primary_contexts;  // that are retained, each one of `contexts`
   std::vector<std::string> misuses;
   Counters counters;
 };

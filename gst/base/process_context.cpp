@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The primary context of each device, wrapped once for GStreamer.
+#include "base/process_context.h"
+
+#include <gmodule.h>
+
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "base/gst_cuda.h"
+
+namespace cudavision {
+namespace {
+
+// What GStreamer's CUDA library does not load of the driver. The driver's library stays open: it is in use.
+struct PrimaryContextCalls {
+  CUresult (*retain)(CUcontext *context, CUdevice device) = nullptr;
+  CUresult (*release)(CUdevice device) = nullptr;
+};
+
+const PrimaryContextCalls &calls() {
+  static const PrimaryContextCalls loaded = [] {
+    PrimaryContextCalls found;
+    GModule *driver = g_module_open("libcuda.so.1", G_MODULE_BIND_LAZY);
+    gpointer retain = nullptr, release = nullptr;
+    if (driver == nullptr || !g_module_symbol(driver, "cuDevicePrimaryCtxRetain", &retain) ||
+        !g_module_symbol(driver, "cuDevicePrimaryCtxRelease_v2", &release))
+      return found;
+    found.retain = reinterpret_cast<decltype(found.retain)>(retain);
+    found.release = reinterpret_cast<decltype(found.release)>(release);
+    return found;
+  }();
+  return loaded;
+}
+
+struct Registry {
+  std::mutex mutex;
+  std::map<int, GWeakRef> contexts;  // by device; a GWeakRef must not move, and a node of a map does not
+};
+
+Registry &registry() {
+  static auto &instance = *new Registry;  // never destroyed: a frame may outlive main()
+  return instance;
+}
+
+// As data of an object; a null pointer would be none.
+gpointer to_data(int device_id) { return GINT_TO_POINTER(device_id + 1); }
+void release_primary_context(gpointer data) { (void)calls().release(GPOINTER_TO_INT(data) - 1); }
+
+// A released primary context is destroyed once nobody retains it: whatever the GstCudaContext does when it is
+// finalised comes before. Data of an object is freed behind its class's finalize.
+GstCudaContext *wrap(CUcontext handle, int device_id) {
+  GstCudaContext *context = gst_cuda_context_new_wrapped(handle, device_id);
+  if (context != nullptr)
+    g_object_set_data_full(G_OBJECT(context), "cudavision-primary-context", to_data(device_id),
+                           release_primary_context);
+  else
+    release_primary_context(to_data(device_id));
+  return context;
+}
+
+Status no_context(int device_id, const char *reason) {
+  return {Status::Code::device_failed, "no context could be made on CUDA device " +
+                                           std::to_string(device_id) + ": " +
+                                           (reason != nullptr ? reason : "unknown error")};
+}
+
+}  // namespace
+
+Status share_process_context(int device_id, GstCudaContext **context) {
+  Registry &r = registry();
+  const std::lock_guard lock(r.mutex);
+  const auto [entry, is_new] = r.contexts.try_emplace(device_id);
+  if (is_new) g_weak_ref_init(&entry->second, nullptr);
+  if (gpointer alive = g_weak_ref_get(&entry->second); alive != nullptr) {
+    *context = GST_CUDA_CONTEXT(alive);
+    return {};
+  }
+  if (calls().retain == nullptr) return no_context(device_id, "the driver has no primary contexts");
+  CUcontext handle = nullptr;
+  if (const CUresult result = calls().retain(&handle, device_id); result != CUDA_SUCCESS) {
+    const char *text = nullptr;
+    CuGetErrorString(result, &text);
+    return no_context(device_id, text);
+  }
+  *context = wrap(handle, device_id);
+  if (*context == nullptr) return no_context(device_id, "GStreamer could not wrap it");
+  g_weak_ref_set(&entry->second, *context);
+  return {};
+}
+
+}  // namespace cudavision
