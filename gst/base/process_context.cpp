@@ -17,19 +17,27 @@ namespace {
 struct PrimaryContextCalls {
   CUresult (*retain)(CUcontext *context, CUdevice device) = nullptr;
   CUresult (*release)(CUdevice device) = nullptr;
+  CUresult (*state)(CUdevice device, unsigned *flags, int *active) = nullptr;
+  CUresult (*set_flags)(CUdevice device, unsigned flags) = nullptr;
 };
+
+template <typename Function>
+bool look_up(GModule *driver, const char *name, Function *function) {
+  gpointer symbol = nullptr;
+  if (!g_module_symbol(driver, name, &symbol)) return false;
+  *function = reinterpret_cast<Function>(symbol);
+  return true;
+}
 
 const PrimaryContextCalls &calls() {
   static const PrimaryContextCalls loaded = [] {
     PrimaryContextCalls found;
     GModule *driver = g_module_open("libcuda.so.1", G_MODULE_BIND_LAZY);
-    gpointer retain = nullptr, release = nullptr;
-    if (driver == nullptr || !g_module_symbol(driver, "cuDevicePrimaryCtxRetain", &retain) ||
-        !g_module_symbol(driver, "cuDevicePrimaryCtxRelease_v2", &release))
-      return found;
-    found.retain = reinterpret_cast<decltype(found.retain)>(retain);
-    found.release = reinterpret_cast<decltype(found.release)>(release);
-    return found;
+    const bool complete = driver != nullptr && look_up(driver, "cuDevicePrimaryCtxRetain", &found.retain) &&
+                          look_up(driver, "cuDevicePrimaryCtxRelease_v2", &found.release) &&
+                          look_up(driver, "cuDevicePrimaryCtxGetState", &found.state) &&
+                          look_up(driver, "cuDevicePrimaryCtxSetFlags_v2", &found.set_flags);
+    return complete ? found : PrimaryContextCalls();
   }();
   return loaded;
 }
@@ -60,6 +68,16 @@ GstCudaContext *wrap(CUcontext handle, int device_id) {
   return context;
 }
 
+// Decoders and converters wait for the card with cuStreamSynchronize, which polls unless the context says
+// otherwise: sixteen of them would keep sixteen cores busy. Whoever already uses the primary context has chosen
+// for himself, and keeps what he chose.
+void let_waits_sleep(int device_id) {
+  unsigned flags = 0;
+  int active = 1;
+  if (calls().state(device_id, &flags, &active) == CUDA_SUCCESS && active == 0 && flags == 0)
+    (void)calls().set_flags(device_id, CU_CTX_SCHED_BLOCKING_SYNC);
+}
+
 Status no_context(int device_id, const char *reason) {
   return {Status::Code::device_failed, "no context could be made on CUDA device " +
                                            std::to_string(device_id) + ": " +
@@ -78,6 +96,7 @@ Status share_process_context(int device_id, GstCudaContext **context) {
     return {};
   }
   if (calls().retain == nullptr) return no_context(device_id, "the driver has no primary contexts");
+  let_waits_sleep(device_id);
   CUcontext handle = nullptr;
   if (const CUresult result = calls().retain(&handle, device_id); result != CUDA_SUCCESS) {
     const char *text = nullptr;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -19,30 +20,32 @@ using std::chrono::microseconds;
 using std::chrono::nanoseconds;
 using Clock = std::chrono::steady_clock;
 
-// The longest that a thread polls in one wait: alone, and while others wait too.
-struct PollLimits {
-  nanoseconds alone, beside_others;
-};
+// Linux lets a thread oversleep by its timer slack, 50 microseconds unless somebody changed it.
+constexpr microseconds kNapExcess{57};
+// A wait that is expected to be longer than this can bear that the driver wakes the thread late.
+constexpr microseconds kLongestNaps{3000};
+// Up to this expectation a thread polls from the beginning: when it is the only one that waits, and when a few
+// others wait beside it. More threads would only keep each other from enqueueing work: polling takes the lock of
+// the context, too.
+constexpr microseconds kPollAlone{200}, kPollBesideFew{40};
+constexpr int kFew = 2;
+// How long before the expected end a thread that is alone wakes up to poll.
+constexpr microseconds kEarly{100};
 
-PollLimits limits_from_environment() {
-  // TUNE
-  const auto us = [](const char *name, int value) {
-    const char *text = std::getenv(name);
-    return microseconds(text != nullptr ? std::atoi(text) : value);
-  };
-  return {us("CUDAVISION_POLL_ALONE", 200), us("CUDAVISION_POLL_BESIDE", 25)};
+enum class Mode { automatic, poll, sleep };
+
+Mode mode() {
+  static const Mode chosen = [] {
+    const char *text = std::getenv("CUDAVISION_WAIT");
+    const std::string_view wanted = text != nullptr ? text : "";
+    return wanted == "poll" ? Mode::poll : wanted == "sleep" ? Mode::sleep : Mode::automatic;
+  }();
+  return chosen;
 }
-
-const PollLimits &limits() {
-  static const PollLimits read = limits_from_environment();
-  return read;
-}
-
-// Beyond that, the time that the driver needs to wake a thread does not matter.
-constexpr microseconds kLongestNap{1000};
 
 std::atomic<int> waiting_threads{0};
 
+// Counts this thread among those that wait for a card.
 class CountedWaiter {
  public:
   CountedWaiter() : others_(waiting_threads.fetch_add(1, std::memory_order_relaxed)) {}
@@ -51,6 +54,13 @@ class CountedWaiter {
   CountedWaiter &operator=(const CountedWaiter &) = delete;
 
   bool is_alone() const { return others_ == 0; }
+  nanoseconds longest_poll() const {
+    return is_alone() ? kPollAlone : others_ <= kFew ? kPollBesideFew : microseconds(0);
+  }
+  // The more threads wait, the more work the card has, and the less it matters when one of them comes back late.
+  nanoseconds first_nap(nanoseconds expected) const {
+    return expected * (75 + 5 * std::min(others_, 12)) / 100;
+  }
 
  private:
   int others_;
@@ -62,6 +72,30 @@ void relax() {
 #else
   std::this_thread::yield();
 #endif
+}
+
+// Comes back after about this time, but not before kNapExcess.
+void nap(nanoseconds time) {
+  std::this_thread::sleep_for(std::max<nanoseconds>(time - kNapExcess, microseconds(1)));
+}
+
+Status look(CUstream_st *stream, bool *finished) {
+  const cudaError_t state = cudaStreamQuery(stream);
+  *finished = state == cudaSuccess;
+  if (*finished) return {};
+  if (state != cudaErrorNotReady) return CUDAVISION_CHECK_CUDA(state);
+  (void)cudaGetLastError();  // or the next launch would report cudaErrorNotReady
+  return {};
+}
+
+Status poll(CUstream_st *stream, nanoseconds longest, bool *finished) {
+  const auto end = Clock::now() + longest;
+  do {
+    CUDAVISION_TRY(look(stream, finished));
+    if (*finished) return {};
+    relax();
+  } while (Clock::now() < end);
+  return {};
 }
 
 }  // namespace
@@ -84,32 +118,46 @@ Status StreamWait::make(std::unique_ptr<StreamWait> *wait) {
   return {};
 }
 
-Status StreamWait::poll(Duration longest, bool *finished) const {
-  const auto end = Clock::now() + longest;
-  do {
-    const cudaError_t state = cudaEventQuery(event_->handle);
-    *finished = state == cudaSuccess;
-    if (*finished) return {};
-    if (state != cudaErrorNotReady) return CUDAVISION_CHECK_CUDA(state);
-    relax();
-  } while (Clock::now() < end);
-  (void)cudaGetLastError();  // cudaErrorNotReady is no error of the next launch
+// The event makes the driver wake this thread by an interrupt, whatever the flags of the context are.
+Status StreamWait::sleep(CUstream_st *stream) {
+  CUDAVISION_TRY_CUDA(cudaEventRecord(event_->handle, stream));
+  return CUDAVISION_CHECK_CUDA(cudaEventSynchronize(event_->handle));
+}
+
+// Polls through a short wait. Naps through most of a longer one, then polls if the thread is alone and otherwise
+// naps on in small steps. Gives up when the wait takes much longer than was expected.
+Status StreamWait::wait_by_expectation(CUstream_st *stream, bool *finished) {
+  const auto began = Clock::now();
+  const CountedWaiter waiter;
+  const bool alone = waiter.is_alone();
+  const Duration shortest = waiter.longest_poll();
+  bool overslept = false;
+  if (expected_ > shortest) {
+    nap(alone ? expected_ - kEarly : waiter.first_nap(expected_));
+    CUDAVISION_TRY(look(stream, finished));
+    overslept = *finished;
+  }
+  if (!*finished && (alone || expected_ <= shortest)) CUDAVISION_TRY(poll(stream, shortest, finished));
+  const auto end = began + 2 * expected_ + microseconds(500);
+  while (!*finished && Clock::now() < end) {
+    nap(expected_ / 8);
+    CUDAVISION_TRY(look(stream, finished));
+  }
+  const Duration took = Clock::now() - began;
+  // How much too long the thread slept is not known.
+  expected_ += overslept ? -expected_ / 32 : (took - expected_) / 8;
   return {};
 }
 
 Status StreamWait::wait(CUstream_st *stream) {
-  CUDAVISION_TRY_CUDA(cudaEventRecord(event_->handle, stream));
-  const auto began = Clock::now();
-  const CountedWaiter waiter;
-  const Duration longest = waiter.is_alone() ? limits().alone : limits().beside_others;
   bool finished = false;
-  if (longest > Duration(0) && expected_ <= longest + kLongestNap) {
-    if (expected_ > longest && waiter.is_alone()) std::this_thread::sleep_for(expected_ - longest);
-    if (expected_ <= longest || waiter.is_alone()) CUDAVISION_TRY(poll(longest, &finished));
-  }
-  if (!finished) CUDAVISION_TRY_CUDA(cudaEventSynchronize(event_->handle));
-  const Duration took = Clock::now() - began;
-  expected_ += (took - expected_) / 8;
+  if (mode() == Mode::poll) return poll(stream, Duration::max() / 2, &finished);
+  if (mode() == Mode::sleep) return sleep(stream);
+  if (expected_ <= kLongestNaps) CUDAVISION_TRY(wait_by_expectation(stream, &finished));
+  if (finished) return {};
+  const auto began = Clock::now();
+  CUDAVISION_TRY(sleep(stream));
+  if (expected_ > kLongestNaps) expected_ += (Clock::now() - began - expected_) / 8;
   return {};
 }
 

@@ -11,10 +11,11 @@ struct CUstream_st;
 
 namespace cudavision {
 
-// Waits for a stream. A sleeping thread that the driver wakes comes back some 20 microseconds late, which is as
-// long as a whole frame takes; a thread that polls comes back at once, but keeps a core busy. So what the last
-// waits took decides: a thread that is alone polls through waits that are expected to be short and sleeps through
-// the greater part of longer ones, and threads that wait side by side sleep. Used by one thread at a time.
+// Waits for a stream. A thread can poll, nap and look again, or sleep until the driver wakes it. Polling keeps a
+// core busy; a nap takes 60 microseconds more than it was meant to; the driver wakes a thread 40 microseconds
+// late, and that costs as much CPU time (all measured on an H100). So what the last waits took decides how this
+// one goes. The environment variable CUDAVISION_WAIT overrides that for the whole process: `poll` always polls,
+// `sleep` always lets the driver wake the thread, `auto` is the default. Used by one thread at a time.
 class StreamWait {
  public:
   // The context must be current here, in wait() and when this is destroyed.
@@ -31,7 +32,8 @@ class StreamWait {
   struct Event;
 
   explicit StreamWait(std::unique_ptr<Event> event);
-  Status poll(Duration longest, bool *finished) const;
+  Status wait_by_expectation(CUstream_st *stream, bool *finished);
+  Status sleep(CUstream_st *stream);
 
   std::unique_ptr<Event> event_;
   Duration expected_{0};  // a running mean of what waits took

@@ -42,6 +42,8 @@ CudaSource::CudaSource(guint device_id) : context_(gst_cuda_context_new(device_i
   EXPECT_NE(context_, nullptr);
 }
 
+CudaSource::CudaSource(GstCudaContext *context) : context_(GST_CUDA_CONTEXT(gst_object_ref(context))) {}
+
 OwnedObject<GstBufferPool> CudaSource::pool(const VideoFrame &frame, guint most) const {
   OwnedObject<GstBufferPool> pool(gst_cuda_buffer_pool_new(context()));
   GstStructure *config = gst_buffer_pool_get_config(pool.get());

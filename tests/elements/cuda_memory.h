@@ -43,6 +43,7 @@ Owned<GstCaps> cuda_caps(const VideoFrame &frame);
 class CudaSource {
  public:
   explicit CudaSource(guint device_id = 0);
+  explicit CudaSource(GstCudaContext *context);  // in this context
 
   GstCudaContext *context() const { return context_.get(); }
   // A pool of buffers of these caps, active; most: how many it ever makes, 0 for any number.

@@ -71,16 +71,17 @@ TEST_F(CudaMemoryContext, application_is_asked_for_one) {
   gst_bus_set_sync_handler(bus.get(), nullptr, nullptr, nullptr);
 }
 
-TEST_F(CudaMemoryContext, there_is_none_before_start_after_stop_and_on_the_cpu) {
+TEST_F(CudaMemoryContext, is_there_from_ready_on_and_never_on_the_cpu) {
   const Owned<GstElement> element = parse("cudacanny backend=cuda");
-  EXPECT_EQ(context_of(element.get()), nullptr);
-  gst_element_set_state(element.get(), GST_STATE_PAUSED);
-  EXPECT_NE(context_of(element.get()), nullptr);
-  gst_element_set_state(element.get(), GST_STATE_READY);
-  EXPECT_EQ(context_of(element.get()), nullptr);
-  set(element.get(), "backend", "cpu");
-  gst_element_set_state(element.get(), GST_STATE_PAUSED);
-  EXPECT_EQ(context_of(element.get()), nullptr);
+  for (const GstState state : {GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_READY, GST_STATE_NULL}) {
+    gst_element_set_state(element.get(), state);
+    EXPECT_NE(context_of(element.get()), nullptr) << state << ": who asks in NULL gets it, too";
+  }
+  for (const GstState state : {GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_READY, GST_STATE_NULL}) {
+    set(element.get(), "backend", "cpu");
+    gst_element_set_state(element.get(), state);
+    EXPECT_EQ(context_of(element.get()), nullptr) << state;
+  }
 }
 
 TEST_F(CudaMemoryContext, that_of_the_frames_is_adopted) {

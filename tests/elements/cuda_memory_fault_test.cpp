@@ -51,7 +51,7 @@ TEST_F(CudaMemoryFault, of_a_frame_is_an_error_and_the_element_works_again) {
   const std::vector<Fault> faults = {
       {"launch", [] { simt::fail_next(simt::Call::launch, cudaErrorLaunchFailure); }, "launch"},
       {"wait", [] { simt::fail_next(simt::Call::synchronise, cudaErrorIllegalAddress); },
-       "cudaStreamSynchronize"},
+       "cudaEventSynchronize"},
       {"lost device", [] { simt::lose_device(); }, "failed"},
   };
   for (const Fault &fault : faults) {
@@ -109,7 +109,7 @@ TEST_F(CudaMemoryFault, context_of_a_frame_that_cannot_be_used_is_an_error) {
   Owned<GstBuffer> buffer = source.buffer(the_frame());
   simt::fail_next(simt::Call::create, cudaErrorLaunchFailure);  // its stream
   EXPECT_EQ(harness.exchange(std::move(buffer), GST_FLOW_ERROR), nullptr);
-  EXPECT_TRUE(is(take_error(harness.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED, "Stream"));
+  EXPECT_TRUE(is(take_error(harness.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED, "tream"));
   restart(&harness);
   expect_work(&harness);
 }
@@ -147,13 +147,13 @@ TEST_F(CudaMemoryFault, device_that_is_not_there_is_named) {
 }
 
 TEST_F(CudaMemoryFault, context_that_cannot_be_made_is_named) {
-  fakecuda::fail_next_context(CUDA_ERROR_OUT_OF_MEMORY);
+  fakecuda::fail_contexts(2, CUDA_ERROR_OUT_OF_MEMORY);  // to READY, and at the start
   expect_no_start("", GST_RESOURCE_ERROR_FAILED, "no context could be made on CUDA device 0");
 }
 
 TEST_F(CudaMemoryFault, stream_that_cannot_be_made_is_named) {
   simt::fail_next(simt::Call::create, cudaErrorDevicesUnavailable);
-  expect_no_start("", GST_RESOURCE_ERROR_FAILED, "Stream");
+  expect_no_start("", GST_RESOURCE_ERROR_FAILED, "tream");
 }
 
 TEST_F(CudaMemoryFault, kernels_that_the_device_cannot_run_are_named) {

@@ -27,6 +27,8 @@ void clear_stack();
 std::size_t runtime_contexts();
 // How often primary contexts are retained, on all devices together.
 std::size_t retained_primary_contexts();
+// What cuDevicePrimaryCtxSetFlags set for the device, 0 at first.
+unsigned primary_flags(int device);
 
 // Since the process began.
 struct Counters {
@@ -48,9 +50,9 @@ std::vector<std::string> take_misuses();
 
 // Whether two devices may access each other's memory; they may not at first.
 void allow_peer_access(bool allowed);
-// The next cuCtxCreate or cuDevicePrimaryCtxRetain fails.
-void fail_next_context(CUresult error);
-// Takes back allow_peer_access and fail_next_context, and forgets the misuses.
+// The next `count` contexts cannot be made, by cuCtxCreate or by cuDevicePrimaryCtxRetain.
+void fail_contexts(unsigned count, CUresult error);
+// Takes back allow_peer_access and fail_contexts, and forgets the misuses.
 void reset();
 
 #pragma GCC visibility pop

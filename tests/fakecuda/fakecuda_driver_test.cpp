@@ -109,7 +109,7 @@ TEST_F(FakeCuda, bad_contexts_are_refused) {
   EXPECT_EQ(cuCtxCreate(&context, 0, 1), CUDA_ERROR_INVALID_DEVICE);
   EXPECT_EQ(cuCtxPushCurrent(nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuCtxDestroy(nullptr), CUDA_ERROR_INVALID_VALUE);
-  fakecuda::fail_next_context(CUDA_ERROR_OUT_OF_MEMORY);
+  fakecuda::fail_contexts(1, CUDA_ERROR_OUT_OF_MEMORY);
   EXPECT_EQ(cuCtxCreate(&context, 0, 0), CUDA_ERROR_OUT_OF_MEMORY);
   EXPECT_EQ(fakecuda::live_contexts(), 0u);
 }

@@ -280,7 +280,7 @@ TEST_F(GstCuda, failures_of_the_driver_are_those_of_the_library) {
   simt::set_device_count(0);
   EXPECT_EQ(gst_cuda_context_new(0), nullptr);
   simt::set_device_count(1);
-  fakecuda::fail_next_context(CUDA_ERROR_OUT_OF_MEMORY);
+  fakecuda::fail_contexts(1, CUDA_ERROR_OUT_OF_MEMORY);
   EXPECT_EQ(gst_cuda_context_new(0), nullptr);
   CudaContext context(gst_cuda_context_new(0));
   const Pool pool = make_pool(context.get(), picture);

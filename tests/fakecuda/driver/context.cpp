@@ -23,10 +23,9 @@ CUcontext pop() {
 // Needs the lock.
 CUresult make(CUcontext *context, CUdevice device) {
   Driver &d = driver();
-  if (d.context_failure) {
-    const CUresult error = *d.context_failure;
-    d.context_failure.reset();
-    return error;
+  if (d.contexts_to_fail > 0) {
+    --d.contexts_to_fail;
+    return d.context_failure;
   }
   *context = &d.contexts.emplace_back();
   (*context)->device = device;
@@ -223,6 +222,26 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
   return api("cuCtxSetLimit", Needs::context, [=] {
     if (limit != CU_LIMIT_STACK_SIZE) return CUDA_ERROR_UNSUPPORTED_LIMIT;
     fakecuda::current_context()->stack_bytes = value;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active) {
+  return api("cuDevicePrimaryCtxGetState", Needs::initialisation, [=] {
+    if (device < 0 || device >= simt::device_count()) return CUDA_ERROR_INVALID_DEVICE;
+    const std::lock_guard lock(driver().mutex);
+    *flags = driver().primary_flags[device];
+    *active = driver().primary_contexts.contains(device);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags) {
+  return api("cuDevicePrimaryCtxSetFlags", Needs::initialisation, [=] {
+    if (device < 0 || device >= simt::device_count()) return CUDA_ERROR_INVALID_DEVICE;
+    if ((flags & ~unsigned{CU_CTX_FLAGS_MASK}) != 0) return CUDA_ERROR_INVALID_VALUE;
+    const std::lock_guard lock(driver().mutex);
+    driver().primary_flags[device] = flags;
     return CUDA_SUCCESS;
   });
 }

@@ -198,6 +198,11 @@ std::size_t retained_primary_contexts() {
   return retained;
 }
 
+unsigned primary_flags(int device) {
+  const std::lock_guard lock(driver().mutex);
+  return driver().primary_flags[device];
+}
+
 Counters counters() {
   const std::lock_guard lock(driver().mutex);
   return driver().counters;
@@ -218,15 +223,17 @@ void allow_peer_access(bool allowed) {
   driver().peer_access = allowed;
 }
 
-void fail_next_context(CUresult error) {
+void fail_contexts(unsigned count, CUresult error) {
   const std::lock_guard lock(driver().mutex);
+  driver().contexts_to_fail = count;
   driver().context_failure = error;
 }
 
 void reset() {
   const std::lock_guard lock(driver().mutex);
   driver().peer_access = false;
-  driver().context_failure.reset();
+  driver().contexts_to_fail = 0;
+  driver().primary_flags.clear();
   driver().misuses.clear();
 }
 

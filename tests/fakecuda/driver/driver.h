@@ -5,7 +5,6 @@
 #include <deque>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,11 +29,13 @@ struct Driver {
   std::mutex mutex;
   bool initialised = false;
   bool peer_access = false;
-  std::optional<CUresult> context_failure;
+  unsigned contexts_to_fail = 0;
+  CUresult context_failure = CUDA_SUCCESS;
   // Destroyed ones too: a handle is never given out twice.
   std::deque<CUctx_st> contexts;
   std::map<CUdevice, CUctx_st> runtime_contexts;   // that cudaSetDevice made
   std::map<CUdevice, CUcontext> primary_contexts;  // that are retained, each one of `contexts`
+  std::map<CUdevice, unsigned> primary_flags;
   std::vector<std::string> misuses;
   Counters counters;
 };

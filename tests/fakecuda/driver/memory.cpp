@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Memory, copies and fills: the runtime's, by the driver's rules. A call that names a stream or an allocation works
 // from any context, and without one.
+#include <optional>
+
 #include "driver/driver.h"
 
 namespace fakecuda {

@@ -91,7 +91,11 @@ typedef enum CUdevice_attribute_enum {
   CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED = 115
 } CUdevice_attribute;
 
-typedef enum CUctx_flags_enum { CU_CTX_SCHED_AUTO = 0x00, CU_CTX_FLAGS_MASK = 0xff } CUctx_flags;
+typedef enum CUctx_flags_enum {
+  CU_CTX_SCHED_AUTO = 0x00,
+  CU_CTX_SCHED_BLOCKING_SYNC = 0x04,
+  CU_CTX_FLAGS_MASK = 0xff
+} CUctx_flags;
 typedef enum CUlimit_enum { CU_LIMIT_STACK_SIZE = 0x00 } CUlimit;
 typedef enum CUstream_flags_enum { CU_STREAM_DEFAULT = 0x0, CU_STREAM_NON_BLOCKING = 0x1 } CUstream_flags;
 
@@ -174,6 +178,7 @@ typedef struct CUDA_MEMCPY2D_st {
 #define cuCtxPopCurrent cuCtxPopCurrent_v2
 #define cuCtxPushCurrent cuCtxPushCurrent_v2
 #define cuDevicePrimaryCtxRelease cuDevicePrimaryCtxRelease_v2
+#define cuDevicePrimaryCtxSetFlags cuDevicePrimaryCtxSetFlags_v2
 #define cuEventDestroy cuEventDestroy_v2
 #define cuMemAlloc cuMemAlloc_v2
 #define cuMemAllocHost cuMemAllocHost_v2
@@ -207,6 +212,8 @@ CUresult cuDeviceCanAccessPeer(int *can_access, CUdevice device, CUdevice peer);
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device);
 CUresult cuDevicePrimaryCtxRelease(CUdevice device);
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active);
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags);
 
 CUresult cuCtxCreate(CUcontext *context, unsigned flags, CUdevice device);
 CUresult cuCtxDestroy(CUcontext context);
