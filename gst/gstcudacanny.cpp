@@ -92,6 +92,8 @@ class CannyOperation final : public cudavision::Operation {
                         cudavision::color_of(settings.color, *job.info));
   }
 
+  bool host_reads_result() const override { return false; }
+
   void describe(GstStructure *message) override {
     gst_structure_set(message, "edge-pixels", G_TYPE_UINT, edge_counts_[1], nullptr);
   }

@@ -102,6 +102,8 @@ class HistogramOperation final : public cudavision::Operation {
     return job.draw ? plot(job, counts, samples.channels, settings) : Status();
   }
 
+  bool host_reads_result() const override { return false; }
+
   // The number of samples that were counted, and the fullest bin of the first channel.
   void describe(GstStructure *message) override {
     const auto first = reported_.begin(), end = first + reported_bins_;

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include <atomic>
 #include <string>
 #include <utility>
 
@@ -24,9 +25,15 @@ GstCudaMemory *memory_of(GstBuffer *buffer) {
 }  // namespace
 
 struct DeviceContext::Handles {
+  Handles(GstCudaContext *referenced, int id) : context(referenced), device_id(id) {}
+
   GstCudaContext *context;
   int device_id;
-  gst_cuda::Stream stream;
+  gst_cuda::Stream stream = nullptr;
+  // Where the pending frames end, used in turn. None is made before the first pending frame.
+  cudaEvent_t frame_end[kMostPending] = {};
+  cudaEvent_t producer_end = nullptr;
+  std::atomic<unsigned> pending_frames{0};  // since the beginning
 };
 
 DeviceContext::DeviceContext(std::unique_ptr<Handles> handles) : handles_(std::move(handles)) {}
@@ -34,7 +41,7 @@ DeviceContext::DeviceContext(std::unique_ptr<Handles> handles) : handles_(std::m
 Status DeviceContext::open(GstCudaContext *context, std::shared_ptr<const DeviceContext> *opened) {
   auto *referenced = GST_CUDA_CONTEXT(gst_object_ref(context));
   const std::shared_ptr<const DeviceContext> made(
-      new DeviceContext(std::unique_ptr<Handles>(new Handles{referenced, device_of(context), nullptr})));
+      new DeviceContext(std::unique_ptr<Handles>(new Handles(referenced, device_of(context)))));
   const Scope scope(made.get());
   CUDAVISION_TRY(scope.status());
   CUDAVISION_TRY(probe_kernels());
@@ -46,6 +53,8 @@ Status DeviceContext::open(GstCudaContext *context, std::shared_ptr<const Device
 DeviceContext::~DeviceContext() {
   if (handles_->stream != nullptr) {
     const Scope scope(this);
+    for (cudaEvent_t event : {handles_->frame_end[0], handles_->frame_end[1], handles_->producer_end})
+      if (event != nullptr) (void)cudaEventDestroy(event);
     gst_cuda::destroy_stream(handles_->stream);
   }
   gst_object_unref(handles_->context);
@@ -61,6 +70,42 @@ void DeviceContext::wait_for_producer(GstBuffer *buffer) const {
 }
 
 void DeviceContext::mark_finished(GstBuffer *buffer) const { gst_cuda::mark_finished(memory_of(buffer)); }
+
+bool DeviceContext::can_leave_pending(GstBuffer *buffer) const {
+  GstCudaMemory *memory = memory_of(buffer);
+  return GST_MINI_OBJECT_REFCOUNT_VALUE(memory) == 1 && gst_cuda::carries_stream(memory);
+}
+
+Status DeviceContext::make_event(cudaEvent_t *event) {
+  if (*event != nullptr) return {};
+  return CUDAVISION_CHECK_CUDA(
+      cudaEventCreateWithFlags(event, cudaEventBlockingSync | cudaEventDisableTiming));
+}
+
+Status DeviceContext::order_behind_producer(GstBuffer *buffer) const {
+  CUDAVISION_TRY(make_event(&handles_->producer_end));
+  return gst_cuda::order_behind_producer(memory_of(buffer), handles_->stream, handles_->producer_end);
+}
+
+Status DeviceContext::leave_pending(GstBuffer *buffer) const {
+  const unsigned frame = handles_->pending_frames;
+  cudaEvent_t *end = &handles_->frame_end[frame % kMostPending];
+  CUDAVISION_TRY(make_event(end));
+  CUDAVISION_TRY_CUDA(cudaEventRecord(*end, stream()));
+  handles_->pending_frames = frame + 1;
+  return gst_cuda::leave_pending(memory_of(buffer), handles_->stream, *end);
+}
+
+CUevent_st *DeviceContext::oldest_pending() const {
+  const unsigned frames = handles_->pending_frames;
+  return frames < kMostPending ? nullptr : handles_->frame_end[frames % kMostPending];
+}
+
+Status DeviceContext::wait_for_pending() const {
+  const unsigned frames = handles_->pending_frames;
+  if (frames == 0) return {};
+  return CUDAVISION_CHECK_CUDA(cudaEventSynchronize(handles_->frame_end[(frames - 1) % kMostPending]));
+}
 
 void DeviceContext::share_stream(GstStructure *pool_config) const {
   gst_cuda::share_stream(pool_config, handles_->stream);

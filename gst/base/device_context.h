@@ -10,6 +10,7 @@
 #include "common/execution.h"
 
 typedef struct _GstCudaContext GstCudaContext;
+struct CUevent_st;
 
 namespace cudavision {
 
@@ -33,6 +34,17 @@ class DeviceContext {
   // The CUDA memory that a buffer consists of. It must be this context's.
   void wait_for_producer(GstBuffer *buffer) const;  // before our stream reads or writes it
   void mark_finished(GstBuffer *buffer) const;      // our stream has written it, and is synchronised
+
+  // Frames that are passed on while our stream still works on them, at most kMostPending of them. Needs GStreamer
+  // 1.24, and memory that nobody else holds: who shares it may look at its flags at the same time.
+  static constexpr int kMostPending = 2;
+  bool can_leave_pending(GstBuffer *buffer) const;
+  Status order_behind_producer(GstBuffer *buffer) const;  // before our stream reads or writes it
+  Status leave_pending(GstBuffer *buffer) const;          // instead of waiting for our stream
+  // The end of the oldest of kMostPending pending frames; null when there are fewer.
+  CUevent_st *oldest_pending() const;
+  // Waits for all pending frames; errors of their kernels show here. Thread-safe.
+  Status wait_for_pending() const;
   // Who writes to buffers of the pool shall do so on our stream, where GStreamer can say so (1.24).
   void share_stream(GstStructure *pool_config) const;
 
@@ -57,6 +69,7 @@ class DeviceContext {
   struct Handles;
 
   explicit DeviceContext(std::unique_ptr<Handles> handles);
+  static Status make_event(CUevent_st **event);
 
   std::unique_ptr<Handles> handles_;
 };

@@ -256,6 +256,10 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   const GstEventType type = GST_EVENT_TYPE(event);
   if ((type == GST_EVENT_FLUSH_STOP || type == GST_EVENT_SEGMENT) && filter->state->session)
     filter->state->session->drop_history();
+  if (type == GST_EVENT_EOS && filter->state->session) {
+    if (const Status status = filter->state->session->wait_for_pending(); !status.ok())
+      post_error(filter, "A frame could not be worked on", status, __LINE__);
+  }
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->sink_event(transform, event);
 }
 

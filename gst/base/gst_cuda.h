@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// GStreamer's CUDA library, and all that differs between its versions. 1.22 knows no streams: who writes to
-// CUDA memory waits for its own work before it passes the buffer on. Since 1.24 a stream travels with the
-// memory, and a flag says whether somebody still has to wait for it. Only sources that are built with CUDA
-// include this.
+// GStreamer's CUDA library, and all that differs between its versions. 1.22 knows no streams: who works on CUDA
+// memory waits for that work before it passes the buffer on. Since 1.24 a stream travels with the memory, and the
+// flag NEED_SYNC says that work may be pending there. The rules that keep anybody from using a frame too early:
+//   - who uses the memory on its own stream needs nothing else; who uses another one waits for it if NEED_SYNC is set
+//     (gst_cuda_memory_sync, which GStreamer's elements call, or an event as here);
+//   - a map for the CPU copies on the memory's stream and waits for it;
+//   - memory is freed after a wait for its stream if NEED_SYNC is set, and cuMemFree waits for the whole device;
+//   - a pool gives a buffer out again at once, but what its new owner does on the memory's stream comes behind.
+// So whoever leaves work on another stream pending makes the memory's stream wait for it, and sets the flag. Only
+// sources that are built with CUDA include this.
 #pragma once
 
 #define GST_USE_UNSTABLE_API
@@ -17,10 +23,9 @@
 #include <gst/cuda/gstcudastream.h>
 #else
 #include <gmodule.h>
-
-#include "common/check.h"
 #endif
 
+#include "common/check.h"
 #include "common/status.h"
 
 namespace cudavision::gst_cuda {
@@ -40,9 +45,28 @@ inline Status make_stream(GstCudaContext *context, Stream *stream) {
 inline CUstream_st *handle_of(Stream stream) { return gst_cuda_stream_get_handle(stream); }
 inline void destroy_stream(Stream stream) { gst_cuda_stream_unref(stream); }
 
+// Whether work on the memory may be pending when its buffer is passed on.
+inline bool carries_stream(GstCudaMemory *memory) { return gst_cuda_memory_get_stream(memory) != nullptr; }
+
 // Waits until the memory can be used on our stream.
 inline void wait_for_producer(GstCudaMemory *memory, Stream ours) {
   if (gst_cuda_memory_get_stream(memory) != ours) gst_cuda_memory_sync(memory);
+}
+// The same, but it is our stream that waits. The event is one of our context's, to be used once more afterwards.
+inline Status order_behind_producer(GstCudaMemory *memory, Stream ours, cudaEvent_t event) {
+  GstCudaStream *theirs = gst_cuda_memory_get_stream(memory);
+  if (theirs == nullptr || theirs == ours ||
+      !GST_MEMORY_FLAG_IS_SET(memory, GST_CUDA_MEMORY_TRANSFER_NEED_SYNC))
+    return {};
+  CUDAVISION_TRY_CUDA(cudaEventRecord(event, gst_cuda_stream_get_handle(theirs)));
+  return CUDAVISION_CHECK_CUDA(cudaStreamWaitEvent(gst_cuda_stream_get_handle(ours), event, 0));
+}
+// Our stream works on the memory until the event, which it has recorded.
+inline Status leave_pending(GstCudaMemory *memory, Stream ours, cudaEvent_t event) {
+  GstCudaStream *theirs = gst_cuda_memory_get_stream(memory);
+  if (theirs != ours) CUDAVISION_TRY_CUDA(cudaStreamWaitEvent(gst_cuda_stream_get_handle(theirs), event, 0));
+  GST_MINI_OBJECT_FLAG_SET(memory, GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
+  return {};
 }
 // Our stream has written to the memory, and is synchronised.
 inline void mark_finished(GstCudaMemory *memory) {
@@ -73,6 +97,10 @@ inline void wait_for_producer(GstCudaMemory *memory, Stream) {
   }();
   if (sync != nullptr) sync(memory);
 }
+// Nobody could be told.
+inline bool carries_stream(GstCudaMemory *) { return false; }
+inline Status order_behind_producer(GstCudaMemory *, Stream, cudaEvent_t) { return {}; }
+inline Status leave_pending(GstCudaMemory *, Stream, cudaEvent_t) { return {}; }
 inline void mark_finished(GstCudaMemory *) {}
 inline void share_stream(GstStructure *, Stream) {}
 

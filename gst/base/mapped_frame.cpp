@@ -5,7 +5,6 @@
 #include "base/format.h"
 
 namespace cudavision {
-
 namespace {
 
 bool lies_in(const DeviceContext *context, GstBuffer *buffer) {
@@ -17,14 +16,24 @@ bool lies_in(const DeviceContext *context, GstBuffer *buffer) {
 
 MappedFrame::MappedFrame(GstBuffer *buffer, const GstVideoInfo &info, bool write,
                          const DeviceContext *context)
-    : buffer_(buffer), context_(context), on_device_(lies_in(context, buffer)), written_(write) {
+    : buffer_(buffer),
+      context_(context),
+      on_device_(lies_in(context, buffer)),
+      can_be_left_pending_(on_device_ && context->can_leave_pending(buffer)),  // mapping takes a reference
+      written_(write) {
   const guint access = (write ? GST_MAP_READWRITE : GST_MAP_READ) | (on_device_ ? kMapCuda : 0) |
                        guint{GST_VIDEO_FRAME_MAP_FLAG_NO_REF};
   mapped_ = gst_video_frame_map(&frame_, &info, buffer, static_cast<GstMapFlags>(access));
   if (!mapped_) return;
   fits_ = planes_of(frame_, info, &planes_);
-  // Only now: mapping shared memory for writing puts a copy of it into the buffer.
-  if (on_device_) context_->wait_for_producer(buffer);
+}
+
+// Not before the frame is mapped: mapping shared memory for writing puts a copy of it into the buffer.
+Status MappedFrame::order_behind_producer() const {
+  if (!on_device_) return {};
+  if (can_be_left_pending_) return context_->order_behind_producer(buffer_);
+  context_->wait_for_producer(buffer_);
+  return {};
 }
 
 MappedFrame::~MappedFrame() {

@@ -25,13 +25,19 @@ class MappedFrame {
   bool fits() const { return fits_; }
   const Planes &planes() const { return planes_; }
   bool on_device() const { return on_device_; }
+  // Whether the frame may be passed on while the stream still works on it.
+  bool can_be_left_pending() const { return can_be_left_pending_; }
+  // Makes the stream wait for whoever filled the frame: before it is read or written.
+  Status order_behind_producer() const;
+  // The stream has been given all its work on the frame, which is passed on now.
+  Status leave_pending() const { return context_->leave_pending(buffer_); }
   // What was written to it is complete.
   void mark_finished() const;
 
  private:
   GstBuffer *buffer_;
   const DeviceContext *context_;
-  bool on_device_, written_, mapped_ = false, fits_ = false;
+  bool on_device_, can_be_left_pending_, written_, mapped_ = false, fits_ = false;
   GstVideoFrame frame_ = {};
   Planes planes_;
 };

@@ -20,6 +20,11 @@ int DeviceContext::device_id() const { return -1; }
 Status DeviceContext::synchronize() const { return {}; }
 void DeviceContext::wait_for_producer(GstBuffer *) const {}
 void DeviceContext::mark_finished(GstBuffer *) const {}
+bool DeviceContext::can_leave_pending(GstBuffer *) const { return false; }
+Status DeviceContext::order_behind_producer(GstBuffer *) const { return {}; }
+Status DeviceContext::leave_pending(GstBuffer *) const { return {}; }
+CUevent_st *DeviceContext::oldest_pending() const { return nullptr; }
+Status DeviceContext::wait_for_pending() const { return {}; }
 void DeviceContext::share_stream(GstStructure *) const {}
 
 DeviceContext::Scope::Scope(const DeviceContext *context) : context_(context) {}
@@ -31,6 +36,7 @@ StreamWait::StreamWait(std::unique_ptr<Event> event) : event_(std::move(event)) 
 StreamWait::~StreamWait() = default;
 Status StreamWait::make(std::unique_ptr<StreamWait> *) { return no_cuda_in_this_build(); }
 Status StreamWait::wait(CUstream_st *) { return {}; }
+Status StreamWait::wait(CUevent_st *) { return {}; }
 
 GstCudaContext *context_of(GstBuffer *) { return nullptr; }
 bool same_context(GstCudaContext *, GstCudaContext *) { return false; }

@@ -50,6 +50,9 @@ class Operation {
   virtual Status run(const Job &job) = 0;
   // The same job, when the stream is synchronised: attaches what the host had to read first.
   virtual Status finish(const Job &) { return {}; }
+  // Whether finish() reads what run() wrote: the host then waits before the frame is passed on. Where it does not,
+  // and nobody asks describe(), the frame may be passed on while the card still works on it.
+  virtual bool host_reads_result() const { return true; }
   // What the message of the last frame says of its result: adds fields. Called when the stream is
   // synchronised.
   virtual void describe(GstStructure *) {}

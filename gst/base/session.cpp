@@ -60,6 +60,21 @@ Status Session::wait() {
   return status;
 }
 
+// So that the host does not run ahead of the card.
+Status Session::wait_for_oldest() {
+  CUevent_st *oldest = context_->oldest_pending();
+  if (oldest == nullptr) return {};
+  if (!wait_) CUDAVISION_TRY(StreamWait::make(&wait_));
+  return wait_->wait(oldest);
+}
+
+Status Session::wait_for_pending() {
+  if (!context_) return {};
+  const DeviceContext::Scope scope(context_.get());
+  CUDAVISION_TRY(scope.status());
+  return context_->wait_for_pending();
+}
+
 Execution Session::execution() const {
   return {backend(), stage_ ? stage_->workers.get() : nullptr, context_ ? context_->stream() : nullptr};
 }
@@ -82,6 +97,7 @@ Status Session::prepare(const FilterSettings &settings) {
     stage_->region = region;  // it may move: scratch depends on its size alone
     return {};
   }
+  if (context_ && stage_) (void)context_->synchronize();  // frames may be pending
   stage_.reset();
   if (size.width == 0 || size.height == 0) return {};
   stage_.emplace();
@@ -109,7 +125,11 @@ Status Session::process(const MappedFrame &frame, GstBuffer *buffer, const Filte
   CUDAVISION_TRY(prepare(settings));
   if (!frame.on_device() && !stage_->staged) CUDAVISION_TRY(stage_frames());
   Job job{};
+  const bool leaves_pending = frame.can_be_left_pending() && !settings.message;
+  if (leaves_pending) CUDAVISION_TRY(wait_for_oldest());
+  CUDAVISION_TRY(frame.order_behind_producer());
   const Status worked = work(frame, buffer, settings, &job);
+  if (worked.ok() && leaves_pending && !stage_->operation->host_reads_result()) return frame.leave_pending();
   // The frame is unmapped after this call: nothing may still read or write it, whatever went wrong.
   const Status finished = wait();
   CUDAVISION_TRY(worked);

@@ -53,15 +53,19 @@ class Session {
   // again.
   Status negotiate(const GstVideoInfo &info, bool in_cuda_memory, const FilterSettings &settings);
   // One frame of the caps, mapped with this session's context, for reading alone when settings.display is off;
-  // buffer takes what is found. The region must not be empty. Returns when the frame is finished.
+  // buffer takes what is found. The region must not be empty. Returns when the frame is finished, or when it can be
+  // passed on as it is (DeviceContext::leave_pending).
   Status process(const MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings);
   // What the message of the frame just processed says.
   void describe(GstStructure *message) { stage_->operation->describe(message); }
   void drop_history();
+  // Returns when all frames that were passed on are finished, with the errors of their kernels.
+  Status wait_for_pending();
 
  private:
   Status prepare(const FilterSettings &settings);
   Status wait();
+  Status wait_for_oldest();
   Status work(const MappedFrame &mapped, GstBuffer *buffer, const FilterSettings &settings, Job *job);
   Status stage_frames();
   void drop_stage();

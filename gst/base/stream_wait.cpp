@@ -79,8 +79,12 @@ void nap(nanoseconds time) {
   std::this_thread::sleep_for(std::max<nanoseconds>(time - kNapExcess, microseconds(1)));
 }
 
-Status look(CUstream_st *stream, bool *finished) {
-  const cudaError_t state = cudaStreamQuery(stream);
+cudaError_t state_of(cudaStream_t stream) { return cudaStreamQuery(stream); }
+cudaError_t state_of(cudaEvent_t event) { return cudaEventQuery(event); }
+
+template <typename Target>
+Status look(Target target, bool *finished) {
+  const cudaError_t state = state_of(target);
   *finished = state == cudaSuccess;
   if (*finished) return {};
   if (state != cudaErrorNotReady) return CUDAVISION_CHECK_CUDA(state);
@@ -88,10 +92,11 @@ Status look(CUstream_st *stream, bool *finished) {
   return {};
 }
 
-Status poll(CUstream_st *stream, nanoseconds longest, bool *finished) {
+template <typename Target>
+Status poll(Target target, nanoseconds longest, bool *finished) {
   const auto end = Clock::now() + longest;
   do {
-    CUDAVISION_TRY(look(stream, finished));
+    CUDAVISION_TRY(look(target, finished));
     if (*finished) return {};
     relax();
   } while (Clock::now() < end);
@@ -121,12 +126,15 @@ Status StreamWait::make(std::unique_ptr<StreamWait> *wait) {
 // The event makes the driver wake this thread by an interrupt, whatever the flags of the context are.
 Status StreamWait::sleep(CUstream_st *stream) {
   CUDAVISION_TRY_CUDA(cudaEventRecord(event_->handle, stream));
-  return CUDAVISION_CHECK_CUDA(cudaEventSynchronize(event_->handle));
+  return sleep(event_->handle);
 }
+
+Status StreamWait::sleep(CUevent_st *event) { return CUDAVISION_CHECK_CUDA(cudaEventSynchronize(event)); }
 
 // Polls through a short wait. Naps through most of a longer one, then polls if the thread is alone and otherwise
 // naps on in small steps. Gives up when the wait takes much longer than was expected.
-Status StreamWait::wait_by_expectation(CUstream_st *stream, bool *finished) {
+template <typename Target>
+Status StreamWait::wait_by_expectation(Target target, bool *finished) {
   const auto began = Clock::now();
   const CountedWaiter waiter;
   const bool alone = waiter.is_alone();
@@ -134,14 +142,14 @@ Status StreamWait::wait_by_expectation(CUstream_st *stream, bool *finished) {
   bool overslept = false;
   if (expected_ > shortest) {
     nap(alone ? expected_ - kEarly : waiter.first_nap(expected_));
-    CUDAVISION_TRY(look(stream, finished));
+    CUDAVISION_TRY(look(target, finished));
     overslept = *finished;
   }
-  if (!*finished && (alone || expected_ <= shortest)) CUDAVISION_TRY(poll(stream, shortest, finished));
+  if (!*finished && (alone || expected_ <= shortest)) CUDAVISION_TRY(poll(target, shortest, finished));
   const auto end = began + 2 * expected_ + microseconds(500);
   while (!*finished && Clock::now() < end) {
     nap(expected_ / 8);
-    CUDAVISION_TRY(look(stream, finished));
+    CUDAVISION_TRY(look(target, finished));
   }
   const Duration took = Clock::now() - began;
   // How much too long the thread slept is not known.
@@ -149,16 +157,20 @@ Status StreamWait::wait_by_expectation(CUstream_st *stream, bool *finished) {
   return {};
 }
 
-Status StreamWait::wait(CUstream_st *stream) {
+template <typename Target>
+Status StreamWait::wait_for(Target target) {
   bool finished = false;
-  if (mode() == Mode::poll) return poll(stream, Duration::max() / 2, &finished);
-  if (mode() == Mode::sleep) return sleep(stream);
-  if (expected_ <= kLongestNaps) CUDAVISION_TRY(wait_by_expectation(stream, &finished));
+  if (mode() == Mode::poll) return poll(target, std::chrono::hours(24), &finished);
+  if (mode() == Mode::sleep) return sleep(target);
+  if (expected_ <= kLongestNaps) CUDAVISION_TRY(wait_by_expectation(target, &finished));
   if (finished) return {};
   const auto began = Clock::now();
-  CUDAVISION_TRY(sleep(stream));
+  CUDAVISION_TRY(sleep(target));
   if (expected_ > kLongestNaps) expected_ += (Clock::now() - began - expected_) / 8;
   return {};
 }
+
+Status StreamWait::wait(CUstream_st *stream) { return wait_for(stream); }
+Status StreamWait::wait(CUevent_st *event) { return wait_for(event); }
 
 }  // namespace cudavision

@@ -7,11 +7,12 @@
 
 #include "common/status.h"
 
+struct CUevent_st;
 struct CUstream_st;
 
 namespace cudavision {
 
-// Waits for a stream. A thread can poll, nap and look again, or sleep until the driver wakes it. Polling keeps a
+// Waits for a stream or an event. A thread can poll, nap and look again, or sleep until the driver wakes it. Polling keeps a
 // core busy; a nap takes 60 microseconds more than it was meant to; the driver wakes a thread 40 microseconds
 // late, and that costs as much CPU time (all measured on an H100). So what the last waits took decides how this
 // one goes. The environment variable CUDAVISION_WAIT overrides that for the whole process: `poll` always polls,
@@ -26,14 +27,20 @@ class StreamWait {
 
   // Returns when all work that is enqueued on the stream now has ended, with its errors.
   Status wait(CUstream_st *stream);
+  // Returns when the event has been reached, with the errors of the work before it.
+  Status wait(CUevent_st *event);
 
  private:
   using Duration = std::chrono::nanoseconds;
   struct Event;
 
   explicit StreamWait(std::unique_ptr<Event> event);
-  Status wait_by_expectation(CUstream_st *stream, bool *finished);
+  template <typename Target>
+  Status wait_for(Target target);
+  template <typename Target>
+  Status wait_by_expectation(Target target, bool *finished);
   Status sleep(CUstream_st *stream);
+  Status sleep(CUevent_st *event);
 
   std::unique_ptr<Event> event_;
   Duration expected_{0};  // a running mean of what waits took

@@ -29,6 +29,7 @@ struct DeviceTensor {
   std::mutex mutex;
   OwnedBytes host;  // made when it is first wanted, then kept
   bool host_is_current = false;
+  bool may_be_pending = false;  // written by work that nobody has waited for since
 
   Execution execution() const { return {cudavision::Backend::cuda, nullptr, context->stream()}; }
 };
@@ -57,15 +58,31 @@ guint flags_of(const GstMapInfo *info) {
   return flags;
 }
 
+// The buffer may have been passed on while the device still writes to it.
+Status wait_for_writer(DeviceTensor *tensor) {
+  if (!tensor->may_be_pending) return {};
+  const DeviceContext::Scope scope(tensor->context.get());
+  CUDAVISION_TRY(scope.status());
+  CUDAVISION_TRY(tensor->context->wait_for_pending());
+  tensor->may_be_pending = false;
+  return {};
+}
+
 gpointer map_memory(GstMemory *memory, GstMapInfo *info, gsize) {
   DeviceTensor *tensor = reinterpret_cast<TensorMemory *>(memory)->tensor;
   const std::lock_guard lock(tensor->mutex);
   const guint flags = flags_of(info);
   const bool write = (flags & GST_MAP_WRITE) != 0;
-  if ((flags & kMapCuda) != 0) {
-    if (write) tensor->host_is_current = false;
+  if ((flags & kMapCuda) != 0 && write) {
+    tensor->host_is_current = false;
+    tensor->may_be_pending = true;
     return tensor->device.data();
   }
+  if (const Status status = wait_for_writer(tensor); !status.ok()) {
+    GST_ERROR("a tensor could not be computed: %s", status.text().c_str());
+    return nullptr;
+  }
+  if ((flags & kMapCuda) != 0) return tensor->device.data();
   if (write) {
     GST_ERROR("a tensor on a device cannot be mapped for writing on the CPU");
     return nullptr;

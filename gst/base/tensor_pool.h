@@ -27,8 +27,9 @@ class TensorPool {
                      std::unique_ptr<TensorPool> *pool);
   ~TensorPool();
 
-  // A buffer to be filled on the backend, at `data`, by work that is enqueued on the context's stream and
-  // waited for before the buffer is shown to anybody else.
+  // A buffer to be filled on the backend, at `data`, by work that is enqueued on the context's stream. That is
+  // waited for, or pending (DeviceContext::leave_pending), before the buffer is shown to anybody else: mapping it
+  // for reading waits for what is pending.
   struct Lease {
     GstBuffer *buffer = nullptr;  // the caller's
     void *data = nullptr;         // in the backend's memory

@@ -28,6 +28,7 @@ class HogOperation final : public Operation {
   Reads begin_frame() override;
   Status run(const Job &job) override;
   Status finish(const Job &job) override;
+  bool host_reads_result() const override { return model_ != nullptr; }
   void describe(GstStructure *message) override;
 
  private:

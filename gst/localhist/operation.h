@@ -25,6 +25,7 @@ class LocalHistOperation final : public Operation {
   Status allocate(const Site &site, bool display);
   Reads begin_frame() override;
   Status run(const Job &job) override;
+  bool host_reads_result() const override { return false; }
   void describe(GstStructure *message) override;
 
  private:

@@ -37,6 +37,7 @@ class FlowOperation final : public Operation {
   Status allocate(const Site &site);
   Status run(const Job &job) override;
   void drop_history() override { flow_->drop_previous(); }
+  bool host_reads_result() const override { return false; }
   void describe(GstStructure *message) override;
 
  private:

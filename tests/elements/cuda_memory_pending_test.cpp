@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Frames that an element passes on while the card still works on them: from GStreamer 1.24 on, where CUDA memory
+// carries its stream. Streams of the stand-in driver are lazy: what nobody waits for has not run.
+#include <gst/cudavision/cudavision.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "elements/canny_reference.h"
+#include "elements/cuda_memory.h"
+
+#if CUDAVISION_EMULATED
+#include "fakecuda.h"
+#if GST_CHECK_VERSION(1, 24, 0)
+#include <gst/cuda/gstcudastream.h>
+#endif
+
+namespace {
+
+using namespace cudavision::test;
+using cudavision::Size;
+
+constexpr bool kFramesCarryStreams = GST_CHECK_VERSION(1, 24, 0);
+
+// C++ has no constant of GstMapFlags as large as GST_MAP_CUDA.
+GstMapFlags on_device(guint access) { return static_cast<GstMapFlags>(access | guint{GST_MAP_CUDA}); }
+
+class CudaMemoryPending : public CudaMemoryTest {};
+
+OwnedObject<GstBufferPool> make_pool([[maybe_unused]] GstCudaContext *context, const VideoFrame &frame,
+                                     [[maybe_unused]] bool with_stream, guint most = 0) {
+  OwnedObject<GstBufferPool> pool(gst_cuda_buffer_pool_new(context));
+  GstStructure *config = gst_buffer_pool_get_config(pool.get());
+  const Owned<GstCaps> caps = cuda_caps(frame);
+  gst_buffer_pool_config_set_params(config, caps.get(), static_cast<guint>(frame.bytes().size()), 0, most);
+  gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+#if GST_CHECK_VERSION(1, 24, 0)
+  if (with_stream) {
+    GstCudaStream *stream = gst_cuda_stream_new(context);
+    gst_buffer_pool_config_set_cuda_stream(config, stream);
+    gst_cuda_stream_unref(stream);
+  }
+#endif
+  EXPECT_TRUE(gst_buffer_pool_set_config(pool.get(), config));
+  EXPECT_TRUE(gst_buffer_pool_set_active(pool.get(), TRUE));
+  return pool;
+}
+
+Owned<GstBuffer> acquire(GstBufferPool *pool, const VideoFrame &frame) {
+  GstBuffer *buffer = nullptr;
+  EXPECT_EQ(gst_buffer_pool_acquire_buffer(pool, &buffer, nullptr), GST_FLOW_OK);
+  write_samples(frame, buffer);
+  // Uploads now, so that no work of the source is pending that would hide what the element leaves pending.
+  GstMapInfo map;
+  const auto flags = on_device(GST_MAP_READ);
+  EXPECT_TRUE(gst_buffer_map(buffer, &map, flags));
+  gst_buffer_unmap(buffer, &map);
+#if GST_CHECK_VERSION(1, 24, 0)
+  gst_cuda_memory_sync(GST_CUDA_MEMORY_CAST(gst_buffer_peek_memory(buffer, 0)));
+#endif
+  return Owned<GstBuffer>(buffer);
+}
+
+std::uint64_t waits() { return simt::counters().synchronisations; }
+
+std::vector<std::uint8_t> edges_of(GstBuffer *buffer) {
+  const GstCudaVisionTensorMeta *meta = gst_cuda_vision_buffer_get_tensor_meta(buffer, "edges");
+  if (meta == nullptr) return {};
+  GstMapInfo map;
+  if (!gst_buffer_map(meta->data, &map, GST_MAP_READ)) return {};
+  std::vector<std::uint8_t> edges(map.data, map.data + map.size);
+  gst_buffer_unmap(meta->data, &map);
+  return edges;
+}
+
+// The luma of the frame with its edges drawn is its edge map.
+std::vector<std::uint8_t> expected_edges(const VideoFrame &frame) {
+  const VideoFrame drawn = with_edges(frame);
+  std::vector<std::uint8_t> edges;
+  for (int y = 0; y < frame.size().height; ++y)
+    for (int x = 0; x < frame.size().width; ++x) edges.push_back(drawn.sample(0, x, y));
+  return edges;
+}
+
+// --- what is waited for ---
+
+TEST_F(CudaMemoryPending, frame_is_passed_on_without_waiting_where_it_carries_a_stream) {
+  for (const char *description :
+       {"cudacanny", "cudacanny display=false", "cudahistogram display=false", "cudalocalhist display=false",
+        "cudaopticalflow display=false", "cudahog display=false"}) {
+    CudaHarness harness(description);
+    const VideoFrame frame("NV12", {64, 48});
+    harness.negotiate_cuda(frame);
+    const auto pool = make_pool(context_of(harness.element()), frame, true);
+    ASSERT_NE(harness.exchange(acquire(pool.get(), frame)), nullptr);
+    Owned<GstBuffer> in = acquire(pool.get(), frame);
+    const std::uint64_t before = waits();
+    const Owned<GstBuffer> out = harness.exchange(std::move(in));
+    ASSERT_NE(out, nullptr);
+    EXPECT_EQ(waits() - before, kFramesCarryStreams ? 0u : 1u) << description;
+  }
+}
+
+TEST_F(CudaMemoryPending, frame_without_a_stream_and_frame_that_is_shared_are_waited_for) {
+  for (const bool shared : {false, true}) {
+    CudaHarness harness("cudacanny display=false");
+    const VideoFrame frame("NV12", {64, 48});
+    harness.negotiate_cuda(frame);
+    const auto pool = make_pool(context_of(harness.element()), frame, shared);
+    Owned<GstBuffer> in = acquire(pool.get(), frame);
+    GstMemory *held = shared ? gst_buffer_get_memory(in.get(), 0) : nullptr;
+    const std::uint64_t before = waits();
+    const Owned<GstBuffer> out = harness.exchange(std::move(in));
+    ASSERT_NE(out, nullptr);
+    EXPECT_EQ(waits() - before, 1u) << shared;
+    if (held != nullptr) gst_memory_unref(held);
+  }
+}
+
+TEST_F(CudaMemoryPending, what_the_host_reads_is_waited_for_once) {
+  for (const char *description :
+       {"cudahough display=false", "cudasigma2kp display=false", "cudacanny message=true"}) {
+    CudaHarness harness(description);
+    const VideoFrame frame("NV12", {64, 48});
+    harness.negotiate_cuda(frame);
+    const auto pool = make_pool(context_of(harness.element()), frame, true);
+    ASSERT_NE(harness.exchange(acquire(pool.get(), frame)), nullptr);
+    Owned<GstBuffer> in = acquire(pool.get(), frame);
+    const std::uint64_t before = waits();
+    ASSERT_NE(harness.exchange(std::move(in)), nullptr);
+    EXPECT_EQ(waits() - before, 1u) << description;
+  }
+}
+
+// The element makes no more than two frames wait for the card: then it waits for the first of them.
+TEST_F(CudaMemoryPending, host_does_not_run_ahead_of_the_card) {
+  if (!kFramesCarryStreams) GTEST_SKIP() << "GStreamer older than 1.24: every frame is waited for";
+  CudaHarness harness("cudacanny display=false");
+  const VideoFrame frame("NV12", {64, 48});
+  harness.negotiate_cuda(frame);
+  const auto pool = make_pool(context_of(harness.element()), frame, true);
+  std::vector<Owned<GstBuffer>> in, out;
+  for (int i = 0; i < 6; ++i) in.push_back(acquire(pool.get(), frame));
+  const std::uint64_t before = waits();
+  for (Owned<GstBuffer> &buffer : in) out.push_back(harness.exchange(std::move(buffer)));
+  EXPECT_EQ(waits() - before, 4u);
+}
+
+// --- nobody sees or overwrites a frame too early ---
+
+TEST_F(CudaMemoryPending, what_the_host_maps_is_complete) {
+  CudaHarness drawing("cudacanny"), attaching("cudacanny display=false");
+  const VideoFrame frame("NV12", {64, 48});
+  for (CudaHarness *harness : {&drawing, &attaching}) {
+    harness->negotiate_cuda(frame);
+    const auto pool = make_pool(context_of(harness->element()), frame, true);
+    const Owned<GstBuffer> out = harness->exchange(acquire(pool.get(), frame));
+    ASSERT_NE(out, nullptr);
+    if (harness == &drawing) {
+      EXPECT_TRUE(same_bytes(samples_of(out.get(), frame), with_edges(frame)));
+    } else {
+      EXPECT_EQ(edges_of(out.get()), expected_edges(frame));
+    }
+  }
+}
+
+TEST_F(CudaMemoryPending, tensor_that_is_mapped_on_the_device_is_complete) {
+  CudaHarness harness("cudacanny display=false");
+  const VideoFrame frame("NV12", {64, 48});
+  harness.negotiate_cuda(frame);
+  GstCudaContext *context = context_of(harness.element());
+  const auto pool = make_pool(context, frame, true);
+  const Owned<GstBuffer> out = harness.exchange(acquire(pool.get(), frame));
+  ASSERT_NE(out, nullptr);
+  GstBuffer *data = gst_cuda_vision_buffer_get_tensor_meta(out.get(), "edges")->data;
+  GstMapInfo map;
+  ASSERT_TRUE(gst_buffer_map(data, &map, on_device(GST_MAP_READ)));
+  std::vector<std::uint8_t> edges(map.size);
+  ASSERT_TRUE(gst_cuda_context_push(context));
+  cudaStream_t other = nullptr;  // one that knows nothing of the element's work
+  EXPECT_EQ(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), cudaSuccess);
+  EXPECT_EQ(cudaMemcpyAsync(edges.data(), map.data, map.size, cudaMemcpyDeviceToHost, other), cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(other), cudaSuccess);
+  EXPECT_EQ(cudaStreamDestroy(other), cudaSuccess);
+  gst_cuda_context_pop(nullptr);
+  gst_buffer_unmap(data, &map);
+  EXPECT_EQ(edges, expected_edges(frame));
+}
+
+// Each element of a chain has a stream of its own, and comes behind the one before it.
+TEST_F(CudaMemoryPending, chain_of_elements_gives_what_it_gives_in_system_memory) {
+  const char *const elements[] = {"cudacanny display=false", "cudahistogram", "cudacanny output=overlay"};
+  const VideoFrame frame("NV12", {64, 48});
+  Owned<GstBuffer> plain = frame.buffer();
+  for (const char *element : elements) {
+    Harness harness(element);
+    harness.negotiate(frame);
+    plain = harness.exchange(std::move(plain));
+    ASSERT_NE(plain, nullptr);
+  }
+  CudaHarness first(elements[0]), second(elements[1]), third(elements[2]);
+  const CudaSource source(context_of(first.element()));
+  const auto pool = make_pool(source.context(), frame, true);
+  for (CudaHarness *harness : {&first, &second, &third}) harness->negotiate_cuda(frame);
+  for (int i = 0; i < 3; ++i) {
+    Owned<GstBuffer> buffer = acquire(pool.get(), frame);
+    const std::uint64_t before = waits();
+    for (CudaHarness *harness : {&first, &second, &third}) {
+      buffer = harness->exchange(std::move(buffer));
+      ASSERT_NE(buffer, nullptr);
+    }
+    const std::uint64_t waited = waits() - before;
+    EXPECT_EQ(waited, !kFramesCarryStreams || i == 2 ? 3u : 0u) << "each element lets two frames be pending";
+    EXPECT_EQ(samples_of(buffer.get(), frame), samples_of(plain.get(), frame)) << i;
+    EXPECT_EQ(edges_of(buffer.get()), expected_edges(frame));
+  }
+}
+
+#if GST_CHECK_VERSION(1, 24, 0)
+// Overwrites the frame as its next owner would: on the stream of the memory, or, which is the planted fault, on
+// another one without waiting.
+void overwrite(GstBuffer *buffer, GstCudaContext *context, bool on_its_stream) {
+  auto *memory = GST_CUDA_MEMORY_CAST(gst_buffer_peek_memory(buffer, 0));
+  GstMapInfo map;
+  ASSERT_TRUE(gst_buffer_map(buffer, &map, on_device(GST_MAP_WRITE)));
+  ASSERT_TRUE(gst_cuda_context_push(context));
+  cudaStream_t other = nullptr;
+  EXPECT_EQ(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), cudaSuccess);
+  const cudaStream_t stream =
+      on_its_stream ? gst_cuda_stream_get_handle(gst_cuda_memory_get_stream(memory)) : other;
+  EXPECT_EQ(cudaMemsetAsync(map.data, 0, map.size, stream), cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  EXPECT_EQ(cudaStreamDestroy(other), cudaSuccess);
+  gst_cuda_context_pop(nullptr);
+  gst_buffer_unmap(buffer, &map);
+}
+
+TEST_F(CudaMemoryPending, frame_that_goes_back_to_its_pool_is_not_overwritten_too_early) {
+  const VideoFrame frame("NV12", {64, 48});
+  for (const bool on_its_stream : {true, false}) {
+    CudaHarness harness("cudacanny display=false");
+    harness.negotiate_cuda(frame);
+    GstCudaContext *context = context_of(harness.element());
+    const auto pool = make_pool(context, frame, true, 1);
+    Owned<GstBuffer> out = harness.exchange(acquire(pool.get(), frame));
+    ASSERT_NE(out, nullptr);
+    GstBuffer *tensor = gst_buffer_ref(gst_cuda_vision_buffer_get_tensor_meta(out.get(), "edges")->data);
+    out.reset();  // the only buffer of the pool: it comes back at once
+    GstBuffer *next = nullptr;
+    ASSERT_EQ(gst_buffer_pool_acquire_buffer(pool.get(), &next, nullptr), GST_FLOW_OK);
+    overwrite(next, context, on_its_stream);
+    gst_buffer_unref(next);
+    GstMapInfo map;
+    ASSERT_TRUE(gst_buffer_map(tensor, &map, GST_MAP_READ));
+    const std::vector<std::uint8_t> edges(map.data, map.data + map.size);
+    gst_buffer_unmap(tensor, &map);
+    gst_buffer_unref(tensor);
+    if (on_its_stream) {
+      EXPECT_EQ(edges, expected_edges(frame));
+    } else {
+      EXPECT_NE(edges, expected_edges(frame)) << "this test would not see early reuse";
+    }
+  }
+}
+
+// --- errors ---
+
+TEST_F(CudaMemoryPending, error_of_a_pending_frame_is_posted_at_the_end_of_the_stream) {
+  CudaHarness harness("cudacanny display=false");
+  const VideoFrame frame("NV12", {64, 48});
+  harness.negotiate_cuda(frame);
+  const auto pool = make_pool(context_of(harness.element()), frame, true);
+  Owned<GstBuffer> out = harness.exchange(acquire(pool.get(), frame));
+  ASSERT_NE(out, nullptr);
+  simt::fail_next(simt::Call::synchronise, cudaErrorLaunchFailure);
+  gst_harness_push_event(harness.get(), gst_event_new_eos());
+  EXPECT_TRUE(is(take_error(harness.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED,
+                 "cudaErrorLaunchFailure"));
+}
+#endif
+
+}  // namespace
+#endif
