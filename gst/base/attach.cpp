@@ -2,16 +2,18 @@
 // Attaches what an operation found to its frame.
 #include "base/attach.h"
 
+#include <algorithm>
 #include <string>
-#include <vector>
 
 namespace cudavision {
 
 Status attach_tensor(const Job &job, const char *id, GstCudaVisionElementType type,
                      std::initializer_list<int> dims, GstBuffer *data, double step_x, double step_y) {
-  const std::vector<gsize> sizes(dims.begin(), dims.end());
+  gsize sizes[GST_CUDA_VISION_TENSOR_MAX_DIMS] = {};
+  g_assert(dims.size() <= G_N_ELEMENTS(sizes));
+  std::copy(dims.begin(), dims.end(), sizes);
   GstCudaVisionTensorMeta *meta = gst_cuda_vision_buffer_add_tensor_meta(
-      job.buffer, id, type, static_cast<guint>(sizes.size()), sizes.data(), data);
+      job.buffer, id, type, static_cast<guint>(dims.size()), sizes, data);
   if (meta == nullptr) return invalid_argument(std::string("the tensor ") + id + " could not be attached");
   gst_cuda_vision_tensor_meta_set_geometry(meta, static_cast<guint>(job.frame.width),
                                            static_cast<guint>(job.frame.height), job.region.x, job.region.y,

@@ -95,10 +95,12 @@ TEST_F(CudaMemoryPending, frame_is_passed_on_without_waiting_where_it_carries_a_
     const auto pool = make_pool(context_of(harness.element()), frame, true);
     ASSERT_NE(harness.exchange(acquire(pool.get(), frame)), nullptr);
     Owned<GstBuffer> in = acquire(pool.get(), frame);
-    const std::uint64_t before = waits();
+    const simt::Counters before = simt::counters();
     const Owned<GstBuffer> out = harness.exchange(std::move(in));
+    const simt::Counters done = simt::counters() - before;
     ASSERT_NE(out, nullptr);
-    EXPECT_EQ(waits() - before, kFramesCarryStreams ? 0u : 1u) << description;
+    EXPECT_EQ(done.synchronisations, kFramesCarryStreams ? 0u : 1u) << description;
+    EXPECT_EQ(done.allocations + done.host_allocations, 0u) << description;
   }
 }
 

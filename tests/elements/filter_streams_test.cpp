@@ -4,6 +4,8 @@
 #include <gst/video/video.h>
 
 #include <atomic>
+#include <filesystem>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <utility>
@@ -184,5 +186,30 @@ TEST_F(FilterStreams, settings_may_change_from_another_thread_at_any_time) {
   changer.join();
   EXPECT_FALSE(take_error(harness.element()));
 }
+
+#if !CUDAVISION_EMULATED
+std::ptrdiff_t threads_of_this_process() {
+  using Folder = std::filesystem::directory_iterator;
+  return std::distance(Folder("/proc/self/task"), Folder());
+}
+
+// Each pipeline has its streaming thread; the threads that compute are shared by all.
+TEST_F(FilterStreams, pipelines_on_the_cpu_share_their_threads) {
+  constexpr std::ptrdiff_t kPipelines = 16;
+  const auto cores = static_cast<std::ptrdiff_t>(std::thread::hardware_concurrency());
+  const std::ptrdiff_t before = threads_of_this_process();
+  std::vector<Owned<GstElement>> pipelines;
+  for (std::ptrdiff_t i = 0; i < kPipelines; ++i) {
+    pipelines.push_back(
+        parse("videotestsrc ! video/x-raw,format=NV12,width=320,height=240 ! cudacanny backend=cpu ! "
+              "fakesink name=sink sync=true"));
+    ASSERT_NE(gst_element_set_state(pipelines.back().get(), GST_STATE_PLAYING), GST_STATE_CHANGE_FAILURE);
+  }
+  for (const Owned<GstElement> &pipeline : pipelines)
+    ASSERT_EQ(gst_element_get_state(pipeline.get(), nullptr, nullptr, 60 * GST_SECOND),
+              GST_STATE_CHANGE_SUCCESS);
+  EXPECT_LE(threads_of_this_process() - before, kPipelines + cores + 4) << "4: GStreamer's and GLib's own";
+}
+#endif
 
 }  // namespace

@@ -114,6 +114,29 @@ TEST_F(FakeCuda, bad_contexts_are_refused) {
   EXPECT_EQ(fakecuda::live_contexts(), 0u);
 }
 
+TEST_F(FakeCuda, primary_context_lives_while_it_is_retained) {
+  CUcontext first = nullptr, second = nullptr;
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&first, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&second, 0), CUDA_SUCCESS);
+  EXPECT_EQ(first, second);
+  EXPECT_EQ(fakecuda::retained_primary_contexts(), 2u);
+  EXPECT_EQ(fakecuda::pushed_contexts(), 0u) << "retaining does not push";
+  EXPECT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+  EXPECT_EQ(fakecuda::live_contexts(), 1u);
+  unsigned flags = 1;
+  int active = 0;
+  EXPECT_EQ(cuDevicePrimaryCtxGetState(0, &flags, &active), CUDA_SUCCESS);
+  EXPECT_EQ(flags, 0u);
+  EXPECT_EQ(active, 1);
+  EXPECT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+  EXPECT_EQ(fakecuda::live_contexts(), 0u);
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&second, 0), CUDA_SUCCESS);
+  EXPECT_NE(first, second) << "a handle is never given out twice";
+  EXPECT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+  EXPECT_EQ(cuDevicePrimaryCtxRetain(&second, 1), CUDA_ERROR_INVALID_DEVICE);
+  EXPECT_EQ(cuDevicePrimaryCtxSetFlags(0, 1u << 20), CUDA_ERROR_INVALID_VALUE);
+}
+
 TEST_F(FakeCuda, peers_are_refused_unless_allowed) {
   simt::set_device_count(2);
   int can_access = 1;

@@ -351,4 +351,21 @@ TEST_F(FakeCuda, lost_device_fails_every_call_that_needs_it_and_still_releases) 
   EXPECT_EQ(cuCtxDestroy(make_context()), CUDA_SUCCESS);
 }
 
+TEST_F(FakeCuda, primary_context_is_released_as_often_as_it_is_retained) {
+  CUcontext context = nullptr;
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxDestroy(context), CUDA_ERROR_INVALID_CONTEXT);
+  CUstream stream = nullptr;
+  in_context(context, [&] { EXPECT_EQ(cuStreamCreate(&stream, 0), CUDA_SUCCESS); });
+  EXPECT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+  EXPECT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_EQ(
+      take_misuses(),
+      (Misuses{
+          "cuCtxDestroy: a primary context is released, not destroyed",
+          "cuDevicePrimaryCtxRelease: of the context's own there live 0 allocations, 0 host allocations, "
+          "1 streams and 0 events",
+          "cuDevicePrimaryCtxRelease: the primary context is not retained"}));
+}
+
 }  // namespace
