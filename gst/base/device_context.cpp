@@ -76,10 +76,11 @@ bool DeviceContext::can_leave_pending(GstBuffer *buffer) const {
   return GST_MINI_OBJECT_REFCOUNT_VALUE(memory) == 1 && gst_cuda::carries_stream(memory);
 }
 
+// Nobody sleeps on it: an event with blocking synchronisation raises an interrupt each time it is reached, which
+// keeps a thread of the driver busy.
 Status DeviceContext::make_event(cudaEvent_t *event) {
   if (*event != nullptr) return {};
-  return CUDAVISION_CHECK_CUDA(
-      cudaEventCreateWithFlags(event, cudaEventBlockingSync | cudaEventDisableTiming));
+  return CUDAVISION_CHECK_CUDA(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
 }
 
 Status DeviceContext::order_behind_producer(GstBuffer *buffer) const {
@@ -102,9 +103,7 @@ CUevent_st *DeviceContext::oldest_pending() const {
 }
 
 Status DeviceContext::wait_for_pending() const {
-  const unsigned frames = handles_->pending_frames;
-  if (frames == 0) return {};
-  return CUDAVISION_CHECK_CUDA(cudaEventSynchronize(handles_->frame_end[(frames - 1) % kMostPending]));
+  return handles_->pending_frames == 0 ? Status() : synchronize();
 }
 
 void DeviceContext::share_stream(GstStructure *pool_config) const {

@@ -36,7 +36,7 @@ StreamWait::StreamWait(std::unique_ptr<Event> event) : event_(std::move(event)) 
 StreamWait::~StreamWait() = default;
 Status StreamWait::make(std::unique_ptr<StreamWait> *) { return no_cuda_in_this_build(); }
 Status StreamWait::wait(CUstream_st *) { return {}; }
-Status StreamWait::wait(CUevent_st *) { return {}; }
+Status StreamWait::wait(CUevent_st *, CUstream_st *) { return {}; }
 
 GstCudaContext *context_of(GstBuffer *) { return nullptr; }
 bool same_context(GstCudaContext *, GstCudaContext *) { return false; }

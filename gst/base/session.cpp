@@ -65,7 +65,7 @@ Status Session::wait_for_oldest() {
   CUevent_st *oldest = context_->oldest_pending();
   if (oldest == nullptr) return {};
   if (!wait_) CUDAVISION_TRY(StreamWait::make(&wait_));
-  return wait_->wait(oldest);
+  return wait_->wait(oldest, context_->stream());
 }
 
 Status Session::wait_for_pending() {

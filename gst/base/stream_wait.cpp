@@ -59,7 +59,7 @@ class CountedWaiter {
   }
   // The more threads wait, the more work the card has, and the less it matters when one of them comes back late.
   nanoseconds first_nap(nanoseconds expected) const {
-    static const int f = std::getenv("CV_F") ? std::atoi(std::getenv("CV_F")) : 5; return expected * (75 + f * std::min(others_, 12)) / 100;
+    return expected * (75 + 5 * std::min(others_, 12)) / 100;
   }
 
  private:
@@ -123,10 +123,8 @@ Status StreamWait::make(std::unique_ptr<StreamWait> *wait) {
 // The event makes the driver wake this thread by an interrupt, whatever the flags of the context are.
 Status StreamWait::sleep(CUstream_st *stream) {
   CUDAVISION_TRY_CUDA(cudaEventRecord(event_->handle, stream));
-  return sleep(event_->handle);
+  return CUDAVISION_CHECK_CUDA(cudaEventSynchronize(event_->handle));
 }
-
-Status StreamWait::sleep(CUevent_st *event) { return CUDAVISION_CHECK_CUDA(cudaEventSynchronize(event)); }
 
 // Polls through a short wait. Naps through most of a longer one, then polls if the thread is alone and otherwise
 // naps on in small steps. Gives up when the wait takes much longer than was expected.
@@ -155,19 +153,19 @@ Status StreamWait::wait_by_expectation(Target target, bool *finished) {
 }
 
 template <typename Target>
-Status StreamWait::wait_for(Target target) {
+Status StreamWait::wait_for(Target target, CUstream_st *stream) {
   bool finished = false;
   if (mode() == Mode::poll) return poll(target, std::chrono::hours(24), &finished);
-  if (mode() == Mode::sleep) return sleep(target);
+  if (mode() == Mode::sleep) return sleep(stream);
   if (expected_ <= kLongestNaps) CUDAVISION_TRY(wait_by_expectation(target, &finished));
   if (finished) return {};
   const auto began = Clock::now();
-  CUDAVISION_TRY(sleep(target));
+  CUDAVISION_TRY(sleep(stream));
   if (expected_ > kLongestNaps) expected_ += (Clock::now() - began - expected_) / 8;
   return {};
 }
 
-Status StreamWait::wait(CUstream_st *stream) { return wait_for(stream); }
-Status StreamWait::wait(CUevent_st *event) { return wait_for(event); }
+Status StreamWait::wait(CUstream_st *stream) { return wait_for(stream, stream); }
+Status StreamWait::wait(CUevent_st *event, CUstream_st *stream) { return wait_for(event, stream); }
 
 }  // namespace cudavision

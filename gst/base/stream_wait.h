@@ -27,8 +27,9 @@ class StreamWait {
 
   // Returns when all work that is enqueued on the stream now has ended, with its errors.
   Status wait(CUstream_st *stream);
-  // Returns when the event has been reached, with the errors of the work before it.
-  Status wait(CUevent_st *event);
+  // Returns when the event, which is recorded on the stream, has been reached, with the errors of the work before
+  // it; or somewhat later.
+  Status wait(CUevent_st *event, CUstream_st *stream);
 
  private:
   using Duration = std::chrono::nanoseconds;
@@ -36,11 +37,10 @@ class StreamWait {
 
   explicit StreamWait(std::unique_ptr<Event> event);
   template <typename Target>
-  Status wait_for(Target target);
+  Status wait_for(Target target, CUstream_st *stream);
   template <typename Target>
   Status wait_by_expectation(Target target, bool *finished);
   Status sleep(CUstream_st *stream);
-  Status sleep(CUevent_st *event);
 
   std::unique_ptr<Event> event_;
   Duration expected_{0};  // a running mean of what waits took
