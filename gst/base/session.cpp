@@ -3,6 +3,7 @@
 #include "base/session.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "base/format.h"
@@ -20,6 +21,28 @@ Frame luma_of_region(Frame frame, Region region) {
   frame.height = region.height;
   return frame;
 }
+
+// Counts the threads that work on frames in this moment.
+class CountedThread {
+ public:
+  CountedThread() : others_(count().fetch_add(1, std::memory_order_relaxed)) {}
+  ~CountedThread() { count().fetch_sub(1, std::memory_order_relaxed); }
+  CountedThread(const CountedThread &) = delete;
+  CountedThread &operator=(const CountedThread &) = delete;
+
+  int others() const { return others_; }
+
+ private:
+  static std::atomic<int> &count() {
+    static std::atomic<int> threads{0};
+    return threads;
+  }
+  int others_;
+};
+
+// Threads that never wait for the card compete for the lock of the context without a pause: of 64 some did not get
+// it for 20 seconds (H100). With so many the card is busy anyway.
+constexpr int kMostThreadsThatNeedNotWait = 4;
 
 bool needs_luma_image(const PixelLayout &layout) { return !make_frame(layout, {}, {}).has_luma_plane(); }
 
@@ -125,7 +148,9 @@ Status Session::process(const MappedFrame &frame, GstBuffer *buffer, const Filte
   CUDAVISION_TRY(prepare(settings));
   if (!frame.on_device() && !stage_->staged) CUDAVISION_TRY(stage_frames());
   Job job{};
-  const bool leaves_pending = frame.can_be_left_pending() && !settings.message;
+  const CountedThread thread;
+  const bool leaves_pending =
+      frame.can_be_left_pending() && !settings.message && thread.others() < kMostThreadsThatNeedNotWait;
   if (leaves_pending) CUDAVISION_TRY(wait_for_oldest());
   CUDAVISION_TRY(frame.order_behind_producer());
   const Status worked = work(frame, buffer, settings, &job);
