@@ -2,6 +2,7 @@
 // GstCudaVisionFilter: the abstract element.
 #include "base/filter.h"
 
+#include <optional>
 #include <utility>
 
 #include "base/allocation.h"
@@ -20,7 +21,8 @@ struct FilterState {
   ObjectSettings settings;
   ContextSharing sharing;
   // The streaming thread's, and start's and stop's, which never run beside it.
-  int wanted_device = -1;  // cuda-device-id when the element started
+  int wanted_device = -1;                 // cuda-device-id when the element started
+  std::optional<StartedElement> started;  // on a card
   std::unique_ptr<Session> session;
   GstVideoInfo info;
   guint64 frame_count = 0;
@@ -101,8 +103,10 @@ gboolean start(GstBaseTransform *transform) {
   const ObjectSettings settings = Properties::snapshot(filter);
   std::shared_ptr<const DeviceContext> context;
   if (settings.backend != BackendChoice::cpu) {
+    filter->state->started.emplace();
     const Status status =
         filter->state->sharing.acquire(GST_ELEMENT(filter), settings.cuda_device_id, &context);
+    if (!status.ok()) filter->state->started.reset();
     if (!status.ok() && settings.backend == BackendChoice::cuda) {
       post_error(filter, "CUDA cannot be used", status, __LINE__);
       return FALSE;
@@ -126,6 +130,7 @@ gboolean start(GstBaseTransform *transform) {
 gboolean stop(GstBaseTransform *transform) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   filter->state->session.reset();
+  filter->state->started.reset();
   filter->state->sharing.pause();
   set_active_backend(filter, ActiveBackend::none);
   return TRUE;

@@ -140,6 +140,20 @@ TEST_F(CudaMemoryPending, what_the_host_reads_is_waited_for_once) {
   }
 }
 
+TEST_F(CudaMemoryPending, every_frame_is_waited_for_where_many_elements_work) {
+  const VideoFrame frame("NV12", {64, 48});
+  std::vector<std::unique_ptr<CudaHarness>> harnesses;
+  for (int i = 0; i < 5; ++i) {
+    harnesses.push_back(std::make_unique<CudaHarness>("cudacanny display=false"));
+    harnesses.back()->negotiate_cuda(frame);
+  }
+  const auto pool = make_pool(context_of(harnesses[0]->element()), frame, true);
+  Owned<GstBuffer> in = acquire(pool.get(), frame);
+  const std::uint64_t before = waits();
+  ASSERT_NE(harnesses[0]->exchange(std::move(in)), nullptr);
+  EXPECT_EQ(waits() - before, 1u);
+}
+
 // The element makes no more than two frames wait for the card: then it waits for the first of them.
 TEST_F(CudaMemoryPending, host_does_not_run_ahead_of_the_card) {
   if (!kFramesCarryStreams) GTEST_SKIP() << "GStreamer older than 1.24: every frame is waited for";
