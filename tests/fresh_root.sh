@@ -25,7 +25,12 @@ remove_root() {
   for mounted in ccache dev proc; do
     ! mountpoint -q "$root/$mounted" || umount -R "$root/$mounted" || umount -R -l "$root/$mounted"
   done
-  rm -rf --one-file-system "$root"
+  # What is still mounted belongs to the machine: a bind mount must not be emptied.
+  if grep -qF " $root/" /proc/self/mounts; then
+    echo "$root is left: something is still mounted there" >&2
+  else
+    rm -rf --one-file-system "$root"
+  fi
   rmdir "$folder" 2>/dev/null || true
 }
 trap remove_root EXIT
