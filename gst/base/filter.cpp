@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/allocation.h"
+#include "base/card_gaps.h"
 #include "base/context_sharing.h"
 #include "base/filter_properties.h"
 #include "base/format.h"
@@ -22,7 +23,7 @@ struct FilterState {
   ContextSharing sharing;
   // The streaming thread's, and start's and stop's, which never run beside it.
   int wanted_device = -1;                 // cuda-device-id when the element started
-  std::optional<StartedElement> started;  // on a card
+  std::optional<WorkingElement> working;  // on a card
   std::unique_ptr<Session> session;
   GstVideoInfo info;
   guint64 frame_count = 0;
@@ -103,10 +104,11 @@ gboolean start(GstBaseTransform *transform) {
   const ObjectSettings settings = Properties::snapshot(filter);
   std::shared_ptr<const DeviceContext> context;
   if (settings.backend != BackendChoice::cpu) {
-    filter->state->started.emplace();
+    filter->state->working.emplace();
+    const cudavision::AllocatingElement allocating;
     const Status status =
         filter->state->sharing.acquire(GST_ELEMENT(filter), settings.cuda_device_id, &context);
-    if (!status.ok()) filter->state->started.reset();
+    if (!status.ok()) filter->state->working.reset();
     if (!status.ok() && settings.backend == BackendChoice::cuda) {
       post_error(filter, "CUDA cannot be used", status, __LINE__);
       return FALSE;
@@ -130,7 +132,7 @@ gboolean start(GstBaseTransform *transform) {
 gboolean stop(GstBaseTransform *transform) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   filter->state->session.reset();
-  filter->state->started.reset();
+  filter->state->working.reset();
   filter->state->sharing.pause();
   set_active_backend(filter, ActiveBackend::none);
   return TRUE;

@@ -3,9 +3,9 @@
 #include "base/session.h"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
+#include "base/card_gaps.h"
 #include "base/format.h"
 #include "luma/luma.h"
 
@@ -22,13 +22,6 @@ Frame luma_of_region(Frame frame, Region region) {
   return frame;
 }
 
-// Elements that never wait for the card take the locks of the driver again and again, and leave no gap for a stream
-// that starts and has to allocate: with many such elements some streams did not start for 20 seconds (measured on an
-// H100). Many elements keep the card busy anyway.
-constexpr int kMostElementsThatNeedNotWait = 4;
-
-std::atomic<int> started_elements{0};
-
 bool needs_luma_image(const PixelLayout &layout) { return !make_frame(layout, {}, {}).has_luma_plane(); }
 
 Size size_of(const GstVideoInfo &info) { return {GST_VIDEO_INFO_WIDTH(&info), GST_VIDEO_INFO_HEIGHT(&info)}; }
@@ -41,9 +34,6 @@ Region region_of(const FilterSettings &settings, Size frame) {
   return {settings.roi_x, settings.roi_y, std::max(0, std::min(width, frame.width - settings.roi_x)),
           std::max(0, std::min(height, frame.height - settings.roi_y))};
 }
-
-StartedElement::StartedElement() { ++started_elements; }
-StartedElement::~StartedElement() { --started_elements; }
 
 Session::~Session() { move_to(nullptr); }
 
@@ -111,6 +101,7 @@ Status Session::prepare(const FilterSettings &settings) {
   if (context_ && stage_) (void)context_->synchronize();  // frames may be pending
   stage_.reset();
   if (size.width == 0 || size.height == 0) return {};
+  const AllocatingElement allocating;
   stage_.emplace();
   stage_->region = region;
   stage_->size = size;
@@ -131,13 +122,13 @@ Status Session::stage_frames() {
 }
 
 Status Session::process(const MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings) {
+  if (context_) leave_gap();
   const DeviceContext::Scope scope(context_.get());
   CUDAVISION_TRY(scope.status());
   CUDAVISION_TRY(prepare(settings));
   if (!frame.on_device() && !stage_->staged) CUDAVISION_TRY(stage_frames());
   Job job{};
-  const bool leaves_pending =
-      frame.can_be_left_pending() && !settings.message && started_elements <= kMostElementsThatNeedNotWait;
+  const bool leaves_pending = frame.can_be_left_pending() && !settings.message && WorkingElement::are_few();
   if (leaves_pending) CUDAVISION_TRY(wait_for_oldest());
   CUDAVISION_TRY(frame.order_behind_producer());
   const Status worked = work(frame, buffer, settings, &job);

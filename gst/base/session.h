@@ -34,15 +34,6 @@ struct FilterSettings {
 // The region of interest within a frame; empty when it lies outside.
 Region region_of(const FilterSettings &settings, Size frame);
 
-// Counts an element among those that work on a card; from before its start, which may have to wait for the others.
-class StartedElement {
- public:
-  StartedElement();
-  ~StartedElement();
-  StartedElement(const StartedElement &) = delete;
-  StartedElement &operator=(const StartedElement &) = delete;
-};
-
 class Session {
  public:
   using MakeOperation = std::function<Status(const Site &, std::unique_ptr<Operation> *)>;
