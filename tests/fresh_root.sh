@@ -18,7 +18,8 @@ commands=("$@")
 ((EUID == 0)) || { echo "A fresh root is made by root alone." >&2; exit 2; }
 command -v debootstrap >/dev/null || { echo "Missing: debootstrap" >&2; exit 2; }
 
-folder=$(mktemp -d "${FRESH_ROOT_FOLDER:-/var/tmp}/fresh_root.$suite.XXXXXX")
+folder=$(realpath "$(mktemp -d "${FRESH_ROOT_FOLDER:-/var/tmp}/fresh_root.$suite.XXXXXX")")
+[[ $folder != *[[:space:]]* ]] || { echo "$folder: no spaces, please" >&2; exit 2; }
 root=$folder/root
 remove_root() {
   local mounted
@@ -34,6 +35,7 @@ remove_root() {
   rmdir "$folder" 2>/dev/null || true
 }
 trap remove_root EXIT
+trap 'exit 143' TERM  # after the command that runs
 
 packages=git,ca-certificates
 [[ -z ${FRESH_ROOT_CACHE:-} ]] || packages+=,ccache
@@ -42,8 +44,7 @@ debootstrap --variant=minbase --include="$packages" "$suite" "$root" >"$folder/d
   { tail -n 5 "$folder/debootstrap.log" >&2; exit 1; }
 rm "$folder/debootstrap.log"
 mount -t proc proc "$root/proc"
-mount --rbind /dev "$root/dev"
-mount --make-rslave "$root/dev"
+mount --rbind --make-rslave /dev "$root/dev"  # what is unmounted there stays mounted here
 cp -L /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
 git clone --quiet --no-hardlinks . "$root/root/gst-cudavision"
 

@@ -13,7 +13,7 @@ using std::chrono::microseconds;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kFew = 4;
-// The clock tells all threads the same moment: the gaps of GStreamer's own allocations, of which nobody tells us.
+// GStreamer does not tell us when it allocates, so all threads pause at the same moments of the clock.
 constexpr microseconds kPeriod{10000}, kGap{150};
 // An element that allocates is given way to, but not for longer than this in one frame.
 constexpr microseconds kStep{100}, kLongest{2000};

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/card_gaps.h"
 #include "base/gst_cuda.h"
 #include "base/process_context.h"
 
@@ -54,8 +55,14 @@ GstCudaContext *ContextSharing::ref_context() {
   return context_ != nullptr ? GST_CUDA_CONTEXT(gst_object_ref(context_)) : nullptr;
 }
 
+GstCudaContext *ContextSharing::ref_working_context() {
+  const std::lock_guard lock(mutex_);
+  return working_ && context_ != nullptr ? GST_CUDA_CONTEXT(gst_object_ref(context_)) : nullptr;
+}
+
 void ContextSharing::forget_other_devices(int device_id) {
   const std::lock_guard lock(mutex_);
+  if (working_) return;  // the property holds from the next start on
   if (context_ != nullptr && device_id >= 0 && device_of(context_) != device_id) gst_clear_object(&context_);
 }
 
@@ -81,10 +88,7 @@ Status ContextSharing::use_process_context(GstElement *element, int device_id) {
   CUDAVISION_TRY(share_process_context(std::max(device_id, 0), &shared));
   {
     const std::lock_guard lock(mutex_);
-    if (context_ == nullptr) {
-      context_ = GST_CUDA_CONTEXT(gst_object_ref(shared));
-      is_process_ = true;
-    }
+    if (context_ == nullptr) context_ = GST_CUDA_CONTEXT(gst_object_ref(shared));
   }
   // Bins keep it for elements that are added later, as decodebin adds its decoders.
   gst_element_post_message(element,
@@ -125,23 +129,28 @@ Status ContextSharing::find(GstElement *element, int device_id) {
 Status ContextSharing::acquire(GstElement *element, int device_id,
                                std::shared_ptr<const DeviceContext> *context) {
   CUDAVISION_TRY(find(element, device_id));
-  GstCudaContext *found = ref_context();
+  GstCudaContext *found = begin_work();
   if (found == nullptr) {  // another thread is still looking for one
     CUDAVISION_TRY(use_process_context(element, device_id));
-    found = ref_context();
+    found = begin_work();
   }
+  const AllocatingElement allocating;
   const Status status = DeviceContext::open(found, context);
   gst_object_unref(found);
   if (!status.ok()) release();
-  const std::lock_guard lock(mutex_);
-  working_ = status.ok();
   return status;
+}
+
+// From here on nobody replaces the context but the element itself.
+GstCudaContext *ContextSharing::begin_work() {
+  const std::lock_guard lock(mutex_);
+  working_ = context_ != nullptr;
+  return working_ ? GST_CUDA_CONTEXT(gst_object_ref(context_)) : nullptr;
 }
 
 void ContextSharing::replace(GstCudaContext *context) {
   const std::lock_guard lock(mutex_);
   gst_object_replace(reinterpret_cast<GstObject **>(&context_), GST_OBJECT_CAST(context));
-  is_process_ = false;
 }
 
 void ContextSharing::pause() {
@@ -159,19 +168,16 @@ void ContextSharing::take(GstElement *element, GstContext *context, int device_i
   if (!gst_cuda_handle_set_context(element, context, device_id, &given) || given == nullptr) return;
   {
     const std::lock_guard lock(mutex_);
-    if (is_process_ && !working_) gst_clear_object(&context_);
-    if (context_ == nullptr) {
-      std::swap(context_, given);
-      is_process_ = false;
-    }
+    if (context_ != nullptr && !working_ && is_process_context(context_)) gst_clear_object(&context_);
+    if (context_ == nullptr) std::swap(context_, given);
   }
   gst_clear_object(&given);
 }
 
 bool ContextSharing::answer(GstElement *element, int device_id, GstQuery *query) {
   if (!asks_for_cuda_context(query)) return false;
-  if (!find(element, device_id).ok()) return false;
-  GstCudaContext *context = ref_context();
+  GstCudaContext *context = ref_working_context();
+  if (context == nullptr && find(element, device_id).ok()) context = ref_context();
   if (context == nullptr) return false;
   GstContext *transient = make_transient(context);
   gst_query_set_context(query, transient);

@@ -30,8 +30,8 @@ class ContextSharing {
   void pause();
   void release();
 
-  // For GstElementClass::set_context, before its parent's. Takes the place of the process's context as long as
-  // the element does not work in that one yet.
+  // For GstElementClass::set_context, before its parent's. The given context replaces the one of the process unless
+  // the element already works in that.
   void take(GstElement *element, GstContext *context, int device_id);
   // Answers a context query of a neighbour, who would make a context of its own otherwise; for that the element
   // finds its own first. Returns whether the query was answered.
@@ -39,16 +39,17 @@ class ContextSharing {
 
  private:
   void forget_other_devices(int device_id);
-  GstCudaContext *ref_context();  // null when there is none
+  GstCudaContext *ref_context();          // null when there is none
+  GstCudaContext *ref_working_context();  // null unless the element works
+  GstCudaContext *begin_work();
   void ask_neighbours(GstElement *element, GstPadDirection direction, int device_id);
   Status use_process_context(GstElement *element, int device_id);
 
   // Not held while others are asked, who may ask back.
   std::mutex mutex_;
   GstCudaContext *context_ = nullptr;
-  bool finding_ = false;     // a query that comes back to the element which asked finds nothing there
-  bool is_process_ = false;  // context_ is the one that the process shares
-  bool working_ = false;     // between acquire() and pause()
+  bool finding_ = false;  // a query that comes back to the element which asked finds nothing there
+  bool working_ = false;  // between acquire() and pause()
 };
 
 }  // namespace cudavision

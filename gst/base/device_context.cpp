@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include <atomic>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -33,7 +34,7 @@ struct DeviceContext::Handles {
   // Where the pending frames end, used in turn. None is made before the first pending frame.
   cudaEvent_t frame_end[kMostPending] = {};
   cudaEvent_t producer_end = nullptr;
-  std::atomic<unsigned> pending_frames{0};  // since the beginning
+  std::atomic<std::uint64_t> pending_frames{0};  // since the beginning
 };
 
 DeviceContext::DeviceContext(std::unique_ptr<Handles> handles) : handles_(std::move(handles)) {}
@@ -89,7 +90,7 @@ Status DeviceContext::order_behind_producer(GstBuffer *buffer) const {
 }
 
 Status DeviceContext::leave_pending(GstBuffer *buffer) const {
-  const unsigned frame = handles_->pending_frames;
+  const std::uint64_t frame = handles_->pending_frames;
   cudaEvent_t *end = &handles_->frame_end[frame % kMostPending];
   CUDAVISION_TRY(make_event(end));
   CUDAVISION_TRY_CUDA(cudaEventRecord(*end, stream()));
@@ -98,7 +99,7 @@ Status DeviceContext::leave_pending(GstBuffer *buffer) const {
 }
 
 CUevent_st *DeviceContext::oldest_pending() const {
-  const unsigned frames = handles_->pending_frames;
+  const std::uint64_t frames = handles_->pending_frames;
   return frames < kMostPending ? nullptr : handles_->frame_end[frames % kMostPending];
 }
 

@@ -6,7 +6,8 @@
 //     (gst_cuda_memory_sync, which GStreamer's elements call, or an event as here);
 //   - a map for the CPU copies on the memory's stream and waits for it;
 //   - memory is freed after a wait for its stream if NEED_SYNC is set, and cuMemFree waits for the whole device;
-//   - a pool gives a buffer out again at once, but what its new owner does on the memory's stream comes behind.
+//   - a pool gives a buffer out again at once, but what its new owner does on the memory's stream comes behind, and
+//     NEED_SYNC stays set for an owner that uses another one.
 // So whoever leaves work on another stream pending makes the memory's stream wait for it, and sets the flag. Only
 // sources that are built with CUDA include this.
 #pragma once

@@ -46,7 +46,7 @@ class Operation {
   virtual ~Operation() = default;
   // Before each run: takes the settings of the frame, and says what they need of it.
   virtual Reads begin_frame() { return Reads::luma; }
-  // CUDA: enqueues; the caller synchronises.
+  // CUDA: enqueues; the caller waits for the work, or passes the frame on while it is pending.
   virtual Status run(const Job &job) = 0;
   // The same job, when the stream is synchronised: attaches what the host had to read first.
   virtual Status finish(const Job &) { return {}; }

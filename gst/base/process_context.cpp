@@ -56,13 +56,14 @@ Registry &registry() {
 gpointer to_data(int device_id) { return GINT_TO_POINTER(device_id + 1); }
 void release_primary_context(gpointer data) { (void)calls().release(GPOINTER_TO_INT(data) - 1); }
 
+constexpr char kRetained[] = "cudavision-primary-context";
+
 // A released primary context is destroyed once nobody retains it: whatever the GstCudaContext does when it is
 // finalised comes before. Data of an object is freed behind its class's finalize.
 GstCudaContext *wrap(CUcontext handle, int device_id) {
   GstCudaContext *context = gst_cuda_context_new_wrapped(handle, device_id);
   if (context != nullptr)
-    g_object_set_data_full(G_OBJECT(context), "cudavision-primary-context", to_data(device_id),
-                           release_primary_context);
+    g_object_set_data_full(G_OBJECT(context), kRetained, to_data(device_id), release_primary_context);
   else
     release_primary_context(to_data(device_id));
   return context;
@@ -85,6 +86,10 @@ Status no_context(int device_id, const char *reason) {
 }
 
 }  // namespace
+
+bool is_process_context(GstCudaContext *context) {
+  return g_object_get_data(G_OBJECT(context), kRetained) != nullptr;
+}
 
 Status share_process_context(int device_id, GstCudaContext **context) {
   Registry &r = registry();

@@ -13,9 +13,12 @@ namespace cudavision {
 
 // Gives a reference to the one GstCudaContext that wraps the primary context of the device. The primary context
 // is retained when the first caller asks, and released when the last reference to the GstCudaContext goes:
-// frames, pools and tensors may hold one longer than the elements do. It is never reset. If nobody
+// frames, pools and tensors may hold one longer than the elements do. This plugin never resets it. If nobody
 // used it before, threads that wait for it sleep (CU_CTX_SCHED_BLOCKING_SYNC). Thread-safe. Needs
 // GStreamer's CUDA library to be loaded and the driver to be initialised.
 Status share_process_context(int device_id, GstCudaContext **context);
+
+// Whether share_process_context() gave it. It may not be null.
+bool is_process_context(GstCudaContext *context);
 
 }  // namespace cudavision

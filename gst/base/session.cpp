@@ -54,8 +54,8 @@ void Session::move_to(std::shared_ptr<const DeviceContext> context) {
 
 Status Session::wait() {
   if (!context_) return {};
-  if (!wait_) CUDAVISION_TRY(StreamWait::make(&wait_));
-  const Status status = wait_->wait(context_->stream());
+  Status status = wait_ ? Status() : StreamWait::make(&wait_);
+  if (status.ok()) status = wait_->wait(context_->stream());
   // What could not be waited for in that way may still run.
   if (!status.ok()) (void)context_->synchronize();
   return status;
@@ -101,7 +101,8 @@ Status Session::prepare(const FilterSettings &settings) {
   if (context_ && stage_) (void)context_->synchronize();  // frames may be pending
   stage_.reset();
   if (size.width == 0 || size.height == 0) return {};
-  const AllocatingElement allocating;
+  std::optional<AllocatingElement> allocating;  // on a card
+  if (context_) allocating.emplace();
   stage_.emplace();
   stage_->region = region;
   stage_->size = size;
@@ -132,7 +133,8 @@ Status Session::process(const MappedFrame &frame, GstBuffer *buffer, const Filte
   if (leaves_pending) CUDAVISION_TRY(wait_for_oldest());
   CUDAVISION_TRY(frame.order_behind_producer());
   const Status worked = work(frame, buffer, settings, &job);
-  if (worked.ok() && leaves_pending && !stage_->operation->host_reads_result()) return frame.leave_pending();
+  if (worked.ok() && leaves_pending && !stage_->operation->host_reads_result() && frame.leave_pending().ok())
+    return {};
   // The frame is unmapped after this call: nothing may still read or write it, whatever went wrong.
   const Status finished = wait();
   CUDAVISION_TRY(worked);

@@ -27,8 +27,8 @@ class TensorPool {
                      std::unique_ptr<TensorPool> *pool);
   ~TensorPool();
 
-  // A buffer to be filled on the backend, at `data`, by work that is enqueued on the context's stream. That is
-  // waited for, or pending (DeviceContext::leave_pending), before the buffer is shown to anybody else: mapping it
+  // A buffer to be filled on the backend, at `data`, by work that is enqueued on the context's stream. The
+  // work has ended, or is pending (DeviceContext::leave_pending), before the buffer is shown to anybody else: mapping it
   // for reading waits for what is pending.
   struct Lease {
     GstBuffer *buffer = nullptr;  // the caller's

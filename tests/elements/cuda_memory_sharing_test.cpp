@@ -116,6 +116,17 @@ TEST_F(CudaMemorySharing, properties_that_change_in_ready_hold) {
   EXPECT_TRUE(fakecuda::no_context_lives());
 }
 
+TEST_F(CudaMemorySharing, device_that_is_asked_for_while_the_element_works_holds_from_the_next_start_on) {
+  simt::set_device_count(2);
+  const Owned<GstElement> element = parse("cudacanny backend=cuda");
+  gst_element_set_state(element.get(), GST_STATE_PAUSED);
+  GstCudaContext *context = context_of(element.get());
+  set(element.get(), "cuda-device-id", "1");
+  EXPECT_EQ(context_of(element.get()), context);
+  gst_element_set_state(element.get(), GST_STATE_READY);
+  EXPECT_NE(context_of(element.get()), context);
+}
+
 TEST_F(CudaMemorySharing, threads_that_wait_for_it_sleep_unless_somebody_uses_it_already) {
   {
     const Owned<GstElement> element = parse("cudacanny backend=cuda");
@@ -183,6 +194,19 @@ TEST_F(CudaMemorySharing, application_may_give_another_one_in_ready) {
   ASSERT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
   EXPECT_EQ(context_of(element.get()), source.context());
   gst_context_unref(context);
+}
+
+TEST_F(CudaMemorySharing, application_may_give_another_one_to_all_elements_in_ready) {
+  const CudaSource source;
+  const Owned<GstElement> pipeline =
+      parse("cudacanny backend=cuda name=one ! cudahistogram backend=cuda name=two ! fakesink");
+  ASSERT_NE(gst_element_set_state(pipeline.get(), GST_STATE_READY), GST_STATE_CHANGE_FAILURE);
+  EXPECT_EQ(context_of(child(pipeline, "one")), context_of(child(pipeline, "two")));
+  GstContext *context = gst_context_new_cuda_context(source.context());
+  gst_element_set_context(pipeline.get(), context);
+  gst_context_unref(context);
+  EXPECT_EQ(context_of(child(pipeline, "one")), source.context());
+  EXPECT_EQ(context_of(child(pipeline, "two")), source.context());
 }
 
 TEST_F(CudaMemorySharing, that_of_the_process_stays_once_the_element_works) {

@@ -356,13 +356,16 @@ TEST_F(FakeCuda, primary_context_is_released_as_often_as_it_is_retained) {
   ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
   EXPECT_EQ(cuCtxDestroy(context), CUDA_ERROR_INVALID_CONTEXT);
   CUstream stream = nullptr;
-  in_context(context, [&] { EXPECT_EQ(cuStreamCreate(&stream, 0), CUDA_SUCCESS); });
+  EXPECT_EQ(cuCtxPushCurrent(context), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamCreate(&stream, 0), CUDA_SUCCESS);
   EXPECT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxPopCurrent(nullptr), CUDA_SUCCESS);
   EXPECT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_ERROR_INVALID_CONTEXT);
   EXPECT_EQ(
       take_misuses(),
       (Misuses{
           "cuCtxDestroy: a primary context is released, not destroyed",
+          "cuDevicePrimaryCtxRelease: the context is still pushed, 1 times",
           "cuDevicePrimaryCtxRelease: of the context's own there live 0 allocations, 0 host allocations, "
           "1 streams and 0 events",
           "cuDevicePrimaryCtxRelease: the primary context is not retained"}));

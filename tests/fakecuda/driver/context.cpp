@@ -57,7 +57,6 @@ void end(const std::string &call, CUcontext context) {
   Driver &d = driver();
   context->destroyed = true;
   ++d.counters.contexts_destroyed;
-  if (current_context() == context) pop();
   if (context->pushes > 0)
     d.misuses.push_back(call + ": the context is still pushed, " + std::to_string(context->pushes) +
                         " times");
@@ -75,6 +74,7 @@ CUresult retire(CUcontext context) {
     d.misuses.push_back("cuCtxDestroy: a primary context is released, not destroyed");
     return CUDA_ERROR_INVALID_CONTEXT;
   }
+  if (current_context() == context) pop();  // the last release of a primary context does not do that
   end("cuCtxDestroy", context);
   return CUDA_SUCCESS;
 }
