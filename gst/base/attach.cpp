@@ -3,6 +3,7 @@
 #include "base/attach.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 namespace cudavision {
@@ -10,8 +11,7 @@ namespace cudavision {
 Status attach_tensor(const Job &job, const char *id, GstCudaVisionElementType type,
                      std::initializer_list<int> dims, GstBuffer *data, double step_x, double step_y) {
   gsize sizes[GST_CUDA_VISION_TENSOR_MAX_DIMS] = {};
-  g_assert(dims.size() <= G_N_ELEMENTS(sizes));
-  std::copy(dims.begin(), dims.end(), sizes);
+  std::copy_n(dims.begin(), std::min<std::size_t>(dims.size(), std::size(sizes)), sizes);  // more are refused
   GstCudaVisionTensorMeta *meta = gst_cuda_vision_buffer_add_tensor_meta(
       job.buffer, id, type, static_cast<guint>(dims.size()), sizes, data);
   if (meta == nullptr) return invalid_argument(std::string("the tensor ") + id + " could not be attached");

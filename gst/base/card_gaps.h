@@ -2,6 +2,8 @@
 // Gaps in the work of many elements on a card, for those that start.
 #pragma once
 
+#include "base/counted.h"
+
 namespace cudavision {
 
 // The driver guards a context by a lock that launches share and allocations need for themselves. Where many threads
@@ -9,26 +11,13 @@ namespace cudavision {
 // streams that ran as fast as they could some did not start within 20 seconds (measured on an H100). So where many
 // elements work, all of them pause together for a moment now and then, and while one of them allocates.
 
-// Counts an element among those that work on a card, from before its start.
-class WorkingElement {
- public:
-  WorkingElement();
-  ~WorkingElement();
-  WorkingElement(const WorkingElement &) = delete;
-  WorkingElement &operator=(const WorkingElement &) = delete;
-
-  // Whether so few elements work that they leave gaps by themselves.
-  static bool are_few();
-};
+// An element that works on a card, from before its start.
+using WorkingElement = Counted<struct WorkingKind>;
+// So few elements work that they leave gaps by themselves.
+inline bool few_elements_work() { return WorkingElement::count() <= 4; }
 
 // Held while an element allocates.
-class AllocatingElement {
- public:
-  AllocatingElement();
-  ~AllocatingElement();
-  AllocatingElement(const AllocatingElement &) = delete;
-  AllocatingElement &operator=(const AllocatingElement &) = delete;
-};
+using AllocatingElement = Counted<struct AllocatingKind>;
 
 // Before a frame's work is enqueued: sleeps through a gap.
 void leave_gap();

@@ -55,14 +55,8 @@ GstCudaContext *ContextSharing::ref_context() {
   return context_ != nullptr ? GST_CUDA_CONTEXT(gst_object_ref(context_)) : nullptr;
 }
 
-GstCudaContext *ContextSharing::ref_working_context() {
-  const std::lock_guard lock(mutex_);
-  return working_ && context_ != nullptr ? GST_CUDA_CONTEXT(gst_object_ref(context_)) : nullptr;
-}
-
 void ContextSharing::forget_other_devices(int device_id) {
   const std::lock_guard lock(mutex_);
-  if (working_) return;  // the property holds from the next start on
   if (context_ != nullptr && device_id >= 0 && device_of(context_) != device_id) gst_clear_object(&context_);
 }
 
@@ -98,6 +92,10 @@ Status ContextSharing::use_process_context(GstElement *element, int device_id) {
 }
 
 Status ContextSharing::find(GstElement *element, int device_id) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (working_) return {};  // another device holds from the next start on
+  }
   CUDAVISION_TRY(look_for_device(device_id));
   gst_cuda_memory_init_once();  // or no pool finds the allocator
   forget_other_devices(device_id);
@@ -176,8 +174,8 @@ void ContextSharing::take(GstElement *element, GstContext *context, int device_i
 
 bool ContextSharing::answer(GstElement *element, int device_id, GstQuery *query) {
   if (!asks_for_cuda_context(query)) return false;
-  GstCudaContext *context = ref_working_context();
-  if (context == nullptr && find(element, device_id).ok()) context = ref_context();
+  if (!find(element, device_id).ok()) return false;
+  GstCudaContext *context = ref_context();
   if (context == nullptr) return false;
   GstContext *transient = make_transient(context);
   gst_query_set_context(query, transient);

@@ -39,8 +39,7 @@ class ContextSharing {
 
  private:
   void forget_other_devices(int device_id);
-  GstCudaContext *ref_context();          // null when there is none
-  GstCudaContext *ref_working_context();  // null unless the element works
+  GstCudaContext *ref_context();  // null when there is none
   GstCudaContext *begin_work();
   void ask_neighbours(GstElement *element, GstPadDirection direction, int device_id);
   Status use_process_context(GstElement *element, int device_id);

@@ -54,8 +54,9 @@ Status DeviceContext::open(GstCudaContext *context, std::shared_ptr<const Device
 DeviceContext::~DeviceContext() {
   if (handles_->stream != nullptr) {
     const Scope scope(this);
-    for (cudaEvent_t event : {handles_->frame_end[0], handles_->frame_end[1], handles_->producer_end})
+    for (cudaEvent_t event : handles_->frame_end)
       if (event != nullptr) (void)cudaEventDestroy(event);
+    if (handles_->producer_end != nullptr) (void)cudaEventDestroy(handles_->producer_end);
     gst_cuda::destroy_stream(handles_->stream);
   }
   gst_object_unref(handles_->context);

@@ -70,8 +70,8 @@ GstCudaContext *wrap(CUcontext handle, int device_id) {
 }
 
 // Decoders and converters wait for the card with cuStreamSynchronize, which polls unless the context says
-// otherwise: sixteen of them would keep sixteen cores busy. Whoever already uses the primary context has chosen
-// for himself, and keeps what he chose.
+// otherwise: sixteen of them would keep sixteen cores busy. If somebody uses the primary context already, its
+// flags stay as they are.
 void let_waits_sleep(int device_id) {
   unsigned flags = 0;
   int active = 1;

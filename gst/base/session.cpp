@@ -98,8 +98,7 @@ Status Session::prepare(const FilterSettings &settings) {
     stage_->region = region;  // it may move: scratch depends on its size alone
     return {};
   }
-  if (context_ && stage_) (void)context_->synchronize();  // frames may be pending
-  stage_.reset();
+  drop_stage();
   if (size.width == 0 || size.height == 0) return {};
   std::optional<AllocatingElement> allocating;  // on a card
   if (context_) allocating.emplace();
@@ -129,7 +128,7 @@ Status Session::process(const MappedFrame &frame, GstBuffer *buffer, const Filte
   CUDAVISION_TRY(prepare(settings));
   if (!frame.on_device() && !stage_->staged) CUDAVISION_TRY(stage_frames());
   Job job{};
-  const bool leaves_pending = frame.can_be_left_pending() && !settings.message && WorkingElement::are_few();
+  const bool leaves_pending = frame.can_be_left_pending() && !settings.message && few_elements_work();
   if (leaves_pending) CUDAVISION_TRY(wait_for_oldest());
   CUDAVISION_TRY(frame.order_behind_producer());
   const Status worked = work(frame, buffer, settings, &job);

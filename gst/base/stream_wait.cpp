@@ -5,13 +5,13 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <string_view>
 #include <thread>
 #include <type_traits>
 #include <utility>
 
+#include "base/counted.h"
 #include "common/check.h"
 
 namespace cudavision {
@@ -44,28 +44,18 @@ Mode mode() {
   return chosen;
 }
 
-std::atomic<int> waiting_threads{0};
+// A thread that waits for a card.
+using Waiter = Counted<struct WaiterKind>;
 
-// Counts this thread among those that wait for a card.
-class CountedWaiter {
- public:
-  CountedWaiter() : others_(waiting_threads.fetch_add(1, std::memory_order_relaxed)) {}
-  ~CountedWaiter() { waiting_threads.fetch_sub(1, std::memory_order_relaxed); }
-  CountedWaiter(const CountedWaiter &) = delete;
-  CountedWaiter &operator=(const CountedWaiter &) = delete;
+nanoseconds longest_poll(int others) {
+  return others == 0 ? kPollAlone : others <= kFew ? kPollBesideFew : microseconds(0);
+}
 
-  bool is_alone() const { return others_ == 0; }
-  nanoseconds longest_poll() const {
-    return is_alone() ? kPollAlone : others_ <= kFew ? kPollBesideFew : microseconds(0);
-  }
-  // The more threads wait, the more work the card has, and the less it matters when one of them comes back late.
-  nanoseconds first_nap(nanoseconds expected) const {
-    return expected * (75 + 5 * std::min(others_, 12)) / 100;
-  }
-
- private:
-  int others_;
-};
+// The more threads wait, the more work the card has, and the less it matters when one of them comes back late.
+nanoseconds first_nap(nanoseconds expected, int others) {
+  if (others == 0) return expected - kEarly;
+  return expected * (75 + 5 * std::min(others, 12)) / 100;
+}
 
 void relax() {
 #if defined(__x86_64__)
@@ -132,12 +122,12 @@ Status StreamWait::sleep(CUstream_st *stream) {
 template <typename Target>
 Status StreamWait::wait_by_expectation(Target target, bool *finished) {
   const auto began = Clock::now();
-  const CountedWaiter waiter;
-  const bool alone = waiter.is_alone();
-  const Duration shortest = waiter.longest_poll();
+  const Waiter waiter;
+  const bool alone = waiter.others() == 0;
+  const Duration shortest = longest_poll(waiter.others());
   bool overslept = false;
   if (expected_ > shortest) {
-    nap(alone ? expected_ - kEarly : waiter.first_nap(expected_));
+    nap(first_nap(expected_, waiter.others()));
     CUDAVISION_TRY(look(target, finished));
     overslept = *finished;
   }

@@ -44,11 +44,35 @@ CudaSource::CudaSource(guint device_id) : context_(gst_cuda_context_new(device_i
 
 CudaSource::CudaSource(GstCudaContext *context) : context_(GST_CUDA_CONTEXT(gst_object_ref(context))) {}
 
-OwnedObject<GstBufferPool> CudaSource::pool(const VideoFrame &frame, guint most) const {
+void CudaSource::give_to(GstElement *element) const {
+  GstContext *context = gst_context_new_cuda_context(context_.get());
+  gst_element_set_context(element, context);
+  gst_context_unref(context);
+}
+
+void CudaSource::give_when_asked(GstElement *pipeline) const {
+  const auto give = [](GstBus *, GstMessage *message, gpointer source) {
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_NEED_CONTEXT)
+      static_cast<const CudaSource *>(source)->give_to(GST_ELEMENT(GST_MESSAGE_SRC(message)));
+    return GST_BUS_PASS;
+  };
+  const Owned<GstBus> bus(gst_element_get_bus(pipeline));
+  gst_bus_set_sync_handler(bus.get(), give, const_cast<CudaSource *>(this), nullptr);
+}
+
+OwnedObject<GstBufferPool> CudaSource::pool(const VideoFrame &frame, guint most,
+                                            [[maybe_unused]] bool with_stream) const {
   OwnedObject<GstBufferPool> pool(gst_cuda_buffer_pool_new(context()));
   GstStructure *config = gst_buffer_pool_get_config(pool.get());
   const Owned<GstCaps> caps = cuda_caps(frame);
   gst_buffer_pool_config_set_params(config, caps.get(), static_cast<guint>(frame.info().size), 0, most);
+#if GST_CHECK_VERSION(1, 24, 0)
+  if (with_stream) {
+    GstCudaStream *stream = gst_cuda_stream_new(context());
+    gst_buffer_pool_config_set_cuda_stream(config, stream);
+    gst_cuda_stream_unref(stream);
+  }
+#endif
   EXPECT_TRUE(gst_buffer_pool_set_config(pool.get(), config));
   EXPECT_TRUE(gst_buffer_pool_set_active(pool.get(), TRUE));
   return pool;

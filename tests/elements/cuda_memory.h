@@ -9,6 +9,10 @@
 #include <gst/cuda/gstcudamemory.h>
 #include <gst/cuda/gstcudautils.h>
 
+#if GST_CHECK_VERSION(1, 24, 0)
+#include <gst/cuda/gstcudastream.h>
+#endif
+
 #include <string>
 #include <vector>
 
@@ -46,8 +50,13 @@ class CudaSource {
   explicit CudaSource(GstCudaContext *context);  // in this context
 
   GstCudaContext *context() const { return context_.get(); }
+  // Gives the context to an element or a pipeline, as an application does.
+  void give_to(GstElement *element) const;
+  // Gives it to every element of the pipeline that asks, as long as this source exists.
+  void give_when_asked(GstElement *pipeline) const;
   // A pool of buffers of these caps, active; most: how many it ever makes, 0 for any number.
-  OwnedObject<GstBufferPool> pool(const VideoFrame &frame, guint most = 0) const;
+  // with_stream: the buffers carry a stream of the pool's own, where GStreamer can do that (1.24).
+  OwnedObject<GstBufferPool> pool(const VideoFrame &frame, guint most = 0, bool with_stream = false) const;
   // The samples of the frame in CUDA memory.
   Owned<GstBuffer> buffer(const VideoFrame &frame) const;
 

@@ -36,9 +36,7 @@ TEST_F(CudaMemoryContext, elements_of_a_pipeline_share_one) {
 TEST_F(CudaMemoryContext, application_gives_one) {
   const CudaSource source;
   const Owned<GstElement> element = parse("cudacanny backend=cuda");
-  GstContext *context = gst_context_new_cuda_context(source.context());
-  gst_element_set_context(element.get(), context);
-  gst_context_unref(context);
+  source.give_to(element.get());
   for (int run = 0; run < 2; ++run) {
     ASSERT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
     EXPECT_EQ(context_of(element.get()), source.context());
@@ -54,21 +52,11 @@ TEST_F(CudaMemoryContext, application_is_asked_for_one) {
   const Owned<GstElement> pipeline = parse(
       "videotestsrc num-buffers=2 ! video/x-raw,width=32,height=24 ! cudacanny backend=cuda name=canny ! "
       "fakesink");
-  const auto give = [](GstBus *, GstMessage *message, gpointer data) {
-    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_NEED_CONTEXT) {
-      GstContext *context = gst_context_new_cuda_context(static_cast<const CudaSource *>(data)->context());
-      gst_element_set_context(GST_ELEMENT(GST_MESSAGE_SRC(message)), context);
-      gst_context_unref(context);
-    }
-    return GST_BUS_PASS;
-  };
-  const Owned<GstBus> bus(gst_element_get_bus(pipeline.get()));
-  gst_bus_set_sync_handler(bus.get(), give, const_cast<CudaSource *>(&source), nullptr);
+  source.give_when_asked(pipeline.get());
   gst_element_set_state(pipeline.get(), GST_STATE_PAUSED);
   ASSERT_EQ(gst_element_get_state(pipeline.get(), nullptr, nullptr, 30 * GST_SECOND),
             GST_STATE_CHANGE_SUCCESS);
   EXPECT_EQ(context_of(child(pipeline, "canny")), source.context());
-  gst_bus_set_sync_handler(bus.get(), nullptr, nullptr, nullptr);
 }
 
 TEST_F(CudaMemoryContext, is_there_from_ready_on_and_never_on_the_cpu) {
@@ -111,9 +99,7 @@ TEST_F(CudaMemoryContext, one_of_another_device_than_is_asked_for_is_not_taken) 
   simt::set_device_count(2);
   const CudaSource source(1);
   const Owned<GstElement> element = parse("cudacanny backend=cuda");
-  GstContext *context = gst_context_new_cuda_context(source.context());
-  gst_element_set_context(element.get(), context);
-  gst_context_unref(context);
+  source.give_to(element.get());
   set(element.get(), "cuda-device-id", "0");
   ASSERT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
   EXPECT_NE(context_of(element.get()), source.context());

@@ -159,9 +159,7 @@ TEST_F(CudaMemoryFault, stream_that_cannot_be_made_is_named) {
 TEST_F(CudaMemoryFault, kernels_that_the_device_cannot_run_are_named) {
   const CudaSource source;
   const Owned<GstElement> element = parse("cudacanny backend=cuda");
-  GstContext *context = gst_context_new_cuda_context(source.context());
-  gst_element_set_context(element.get(), context);
-  gst_context_unref(context);
+  source.give_to(element.get());
   simt::fail_next(simt::Call::query, cudaErrorNoKernelImageForDevice);
   EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
   EXPECT_TRUE(is(take_error(element.get()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,

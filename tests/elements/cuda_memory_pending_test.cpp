@@ -12,9 +12,6 @@
 
 #if CUDAVISION_EMULATED
 #include "fakecuda.h"
-#if GST_CHECK_VERSION(1, 24, 0)
-#include <gst/cuda/gstcudastream.h>
-#endif
 
 namespace {
 
@@ -28,23 +25,9 @@ GstMapFlags on_device(guint access) { return static_cast<GstMapFlags>(access | g
 
 class CudaMemoryPending : public CudaMemoryTest {};
 
-OwnedObject<GstBufferPool> make_pool([[maybe_unused]] GstCudaContext *context, const VideoFrame &frame,
-                                     [[maybe_unused]] bool with_stream, guint most = 0) {
-  OwnedObject<GstBufferPool> pool(gst_cuda_buffer_pool_new(context));
-  GstStructure *config = gst_buffer_pool_get_config(pool.get());
-  const Owned<GstCaps> caps = cuda_caps(frame);
-  gst_buffer_pool_config_set_params(config, caps.get(), static_cast<guint>(frame.bytes().size()), 0, most);
-  gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-#if GST_CHECK_VERSION(1, 24, 0)
-  if (with_stream) {
-    GstCudaStream *stream = gst_cuda_stream_new(context);
-    gst_buffer_pool_config_set_cuda_stream(config, stream);
-    gst_cuda_stream_unref(stream);
-  }
-#endif
-  EXPECT_TRUE(gst_buffer_pool_set_config(pool.get(), config));
-  EXPECT_TRUE(gst_buffer_pool_set_active(pool.get(), TRUE));
-  return pool;
+OwnedObject<GstBufferPool> make_pool(GstCudaContext *context, const VideoFrame &frame, bool with_stream,
+                                     guint most = 0) {
+  return CudaSource(context).pool(frame, most, with_stream);
 }
 
 Owned<GstBuffer> acquire(GstBufferPool *pool, const VideoFrame &frame) {

@@ -153,9 +153,7 @@ TEST_F(CudaMemorySharing, that_of_the_application_goes_first) {
   const CudaSource source;
   for (const bool asking_first : {true, false}) {
     const Neighbours n(asking_first);
-    GstContext *context = gst_context_new_cuda_context(source.context());
-    gst_element_set_context(n.pipeline.get(), context);
-    gst_context_unref(context);
+    source.give_to(n.pipeline.get());
     ASSERT_NE(gst_element_set_state(n.pipeline.get(), GST_STATE_READY), GST_STATE_CHANGE_FAILURE);
     EXPECT_EQ(context_of(n.canny), source.context());
     EXPECT_EQ(context_found_by(n.asking), source.context());
@@ -164,22 +162,12 @@ TEST_F(CudaMemorySharing, that_of_the_application_goes_first) {
 
 TEST_F(CudaMemorySharing, application_is_asked_before_it_is_used) {
   const CudaSource source;
-  const auto give = [](GstBus *, GstMessage *message, gpointer data) {
-    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_NEED_CONTEXT) {
-      GstContext *context = gst_context_new_cuda_context(static_cast<const CudaSource *>(data)->context());
-      gst_element_set_context(GST_ELEMENT(GST_MESSAGE_SRC(message)), context);
-      gst_context_unref(context);
-    }
-    return GST_BUS_PASS;
-  };
   for (const bool asking_first : {true, false}) {
     const Neighbours n(asking_first);
-    const Owned<GstBus> bus(gst_element_get_bus(n.pipeline.get()));
-    gst_bus_set_sync_handler(bus.get(), give, const_cast<CudaSource *>(&source), nullptr);
+    source.give_when_asked(n.pipeline.get());
     ASSERT_NE(gst_element_set_state(n.pipeline.get(), GST_STATE_READY), GST_STATE_CHANGE_FAILURE);
     EXPECT_EQ(context_of(n.canny), source.context());
     EXPECT_EQ(context_found_by(n.asking), source.context());
-    gst_bus_set_sync_handler(bus.get(), nullptr, nullptr, nullptr);
   }
 }
 
@@ -188,12 +176,10 @@ TEST_F(CudaMemorySharing, application_may_give_another_one_in_ready) {
   const Owned<GstElement> element = parse("cudacanny backend=cuda");
   gst_element_set_state(element.get(), GST_STATE_READY);
   EXPECT_NE(context_of(element.get()), source.context());
-  GstContext *context = gst_context_new_cuda_context(source.context());
-  gst_element_set_context(element.get(), context);
+  source.give_to(element.get());
   EXPECT_EQ(context_of(element.get()), source.context());
   ASSERT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
   EXPECT_EQ(context_of(element.get()), source.context());
-  gst_context_unref(context);
 }
 
 TEST_F(CudaMemorySharing, application_may_give_another_one_to_all_elements_in_ready) {
@@ -202,9 +188,7 @@ TEST_F(CudaMemorySharing, application_may_give_another_one_to_all_elements_in_re
       parse("cudacanny backend=cuda name=one ! cudahistogram backend=cuda name=two ! fakesink");
   ASSERT_NE(gst_element_set_state(pipeline.get(), GST_STATE_READY), GST_STATE_CHANGE_FAILURE);
   EXPECT_EQ(context_of(child(pipeline, "one")), context_of(child(pipeline, "two")));
-  GstContext *context = gst_context_new_cuda_context(source.context());
-  gst_element_set_context(pipeline.get(), context);
-  gst_context_unref(context);
+  source.give_to(pipeline.get());
   EXPECT_EQ(context_of(child(pipeline, "one")), source.context());
   EXPECT_EQ(context_of(child(pipeline, "two")), source.context());
 }
@@ -214,9 +198,7 @@ TEST_F(CudaMemorySharing, that_of_the_process_stays_once_the_element_works) {
   const Owned<GstElement> element = parse("cudacanny backend=cuda");
   ASSERT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
   GstCudaContext *ours = context_of(element.get());
-  GstContext *context = gst_context_new_cuda_context(source.context());
-  gst_element_set_context(element.get(), context);
-  gst_context_unref(context);
+  source.give_to(element.get());
   EXPECT_EQ(context_of(element.get()), ours);
 }
 

@@ -15,6 +15,22 @@ constexpr guint kMapCuda = guint{GST_MAP_FLAG_LAST} << 1;  // GST_MAP_CUDA, with
 
 }  // namespace
 
+std::string parse_pipeline(const std::string &description, GstElement **pipeline) {
+  GError *error = nullptr;
+  *pipeline = gst_parse_launch(description.c_str(), &error);
+  const std::string text = error != nullptr ? error->message : "";
+  g_clear_error(&error);
+  return text;
+}
+
+void watch_sink(GstElement *pipeline, GstPadProbeCallback see, gpointer data) {
+  GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
+  GstPad *pad = gst_element_get_static_pad(sink, "sink");
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, see, data, nullptr);
+  gst_object_unref(pad);
+  gst_object_unref(sink);
+}
+
 Pipeline::Pipeline(const std::string &elements, const std::string &format, Size size,
                    const std::vector<std::uint8_t> &bytes, Memory memory)
     : memory_(memory) {
@@ -45,20 +61,10 @@ Pipeline::~Pipeline() {
 std::string Pipeline::open(const std::string &elements) {
   const std::string description = "appsrc name=source format=time max-bytes=0 ! " + elements +
                                   " ! fakesink name=sink sync=false qos=false enable-last-sample=false";
-  GError *error = nullptr;
-  pipeline_ = gst_parse_launch(description.c_str(), &error);
-  if (error != nullptr) {
-    const std::string text = error->message;
-    g_error_free(error);
-    return text;
-  }
+  if (std::string text = parse_pipeline(description, &pipeline_); !text.empty()) return text;
   source_ = gst_bin_get_by_name(GST_BIN(pipeline_), "source");
   gst_app_src_set_caps(GST_APP_SRC(source_), caps_);
-  GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline_), "sink");
-  GstPad *pad = gst_element_get_static_pad(sink, "sink");
-  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, count, this, nullptr);
-  gst_object_unref(pad);
-  gst_object_unref(sink);
+  watch_sink(pipeline_, count, this);
   if (gst_element_set_state(pipeline_, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE) return error_text();
 
   // Caps are settled when a frame has gone through; only then is there an answer to the query for a pool.

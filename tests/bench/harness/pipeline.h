@@ -22,6 +22,11 @@ inline bool have_element(const char *name) {
   return true;
 }
 
+// Makes a pipeline as gst-launch-1.0 does. Returns the error's text, empty if there is none.
+std::string parse_pipeline(const std::string &description, GstElement **pipeline);
+// Calls see for each buffer that arrives in the pipeline's element named sink.
+void watch_sink(GstElement *pipeline, GstPadProbeCallback see, gpointer data);
+
 // Where the frames lie that go in.
 enum class Memory {
   any,          // in buffers of the pool that the elements propose, else in ordinary ones

@@ -112,21 +112,11 @@ std::string Stream::build() {
   }
   const std::string description = source + (plan_.elements.empty() ? "" : " ! ") + plan_.elements +
                                   " ! fakesink name=sink sync=false qos=false enable-last-sample=false";
-  GError *error = nullptr;
-  pipeline_ = gst_parse_launch(description.c_str(), &error);
-  if (error != nullptr) {
-    const std::string text = error->message;
-    g_error_free(error);
-    return text;
-  }
+  if (std::string text = parse_pipeline(description, &pipeline_); !text.empty()) return text;
   GstBus *bus = gst_element_get_bus(pipeline_);
   gst_bus_set_sync_handler(bus, see_message, this, nullptr);
   gst_object_unref(bus);
-  GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline_), "sink");
-  GstPad *pad = gst_element_get_static_pad(sink, "sink");
-  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, see_frame, this, nullptr);
-  gst_object_unref(pad);
-  gst_object_unref(sink);
+  watch_sink(pipeline_, see_frame, this);
   if (!plan_.source.empty()) return "";
   source_ = gst_bin_get_by_name(GST_BIN(pipeline_), "source");
   caps_ = gst_video_info_to_caps(&plan_.picture->info());
