@@ -31,7 +31,8 @@ struct DeviceContext::Handles {
   GstCudaContext *context;
   int device_id;
   gst_cuda::Stream stream = nullptr;
-  // Where the pending frames end, used in turn. None is made before the first pending frame.
+  // Where the pending frames end, used in turn. They are made here, not with the first frame: where many streams
+  // launch, the driver lets nobody make an event (card_gaps.h).
   cudaEvent_t frame_end[kMostPending] = {};
   cudaEvent_t producer_end = nullptr;
   std::atomic<std::uint64_t> pending_frames{0};  // since the beginning
@@ -47,6 +48,7 @@ Status DeviceContext::open(GstCudaContext *context, std::shared_ptr<const Device
   CUDAVISION_TRY(scope.status());
   CUDAVISION_TRY(probe_kernels());
   CUDAVISION_TRY(gst_cuda::make_stream(context, &made->handles_->stream));
+  CUDAVISION_TRY(made->make_events());
   *opened = made;
   return {};
 }
@@ -80,23 +82,24 @@ bool DeviceContext::can_leave_pending(GstBuffer *buffer) const {
 
 // Nobody sleeps on it: an event with blocking synchronisation raises an interrupt each time it is reached, which
 // keeps a thread of the driver busy.
-Status DeviceContext::make_event(cudaEvent_t *event) {
-  if (*event != nullptr) return {};
-  return CUDAVISION_CHECK_CUDA(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
+Status DeviceContext::make_events() const {
+  const auto make = [](cudaEvent_t *event) {
+    return CUDAVISION_CHECK_CUDA(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
+  };
+  for (cudaEvent_t &event : handles_->frame_end) CUDAVISION_TRY(make(&event));
+  return make(&handles_->producer_end);
 }
 
 Status DeviceContext::order_behind_producer(GstBuffer *buffer) const {
-  CUDAVISION_TRY(make_event(&handles_->producer_end));
   return gst_cuda::order_behind_producer(memory_of(buffer), handles_->stream, handles_->producer_end);
 }
 
 Status DeviceContext::leave_pending(GstBuffer *buffer) const {
   const std::uint64_t frame = handles_->pending_frames;
-  cudaEvent_t *end = &handles_->frame_end[frame % kMostPending];
-  CUDAVISION_TRY(make_event(end));
-  CUDAVISION_TRY_CUDA(cudaEventRecord(*end, stream()));
+  const cudaEvent_t end = handles_->frame_end[frame % kMostPending];
+  CUDAVISION_TRY_CUDA(cudaEventRecord(end, stream()));
   handles_->pending_frames = frame + 1;
-  return gst_cuda::leave_pending(memory_of(buffer), handles_->stream, *end);
+  return gst_cuda::leave_pending(memory_of(buffer), handles_->stream, end);
 }
 
 CUevent_st *DeviceContext::oldest_pending() const {

@@ -69,7 +69,7 @@ class DeviceContext {
   struct Handles;
 
   explicit DeviceContext(std::unique_ptr<Handles> handles);
-  static Status make_event(CUevent_st **event);
+  Status make_events() const;
 
   std::unique_ptr<Handles> handles_;
 };

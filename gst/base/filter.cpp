@@ -105,6 +105,7 @@ gboolean start(GstBaseTransform *transform) {
   std::shared_ptr<const DeviceContext> context;
   if (settings.backend != BackendChoice::cpu) {
     filter->state->working.emplace();
+    cudavision::expect_allocations();
     const Status status =
         filter->state->sharing.acquire(GST_ELEMENT(filter), settings.cuda_device_id, &context);
     if (!status.ok()) filter->state->working.reset();

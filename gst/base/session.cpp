@@ -44,6 +44,7 @@ void Session::drop_stage() {
 }
 
 void Session::move_to(std::shared_ptr<const DeviceContext> context) {
+  if (context_) expect_allocations();
   drop_stage();
   {
     const DeviceContext::Scope scope(context_.get());
@@ -54,8 +55,7 @@ void Session::move_to(std::shared_ptr<const DeviceContext> context) {
 
 Status Session::wait() {
   if (!context_) return {};
-  Status status = wait_ ? Status() : StreamWait::make(&wait_);
-  if (status.ok()) status = wait_->wait(context_->stream());
+  const Status status = wait_->wait(context_->stream());
   // What could not be waited for in that way may still run.
   if (!status.ok()) (void)context_->synchronize();
   return status;
@@ -65,7 +65,6 @@ Status Session::wait() {
 Status Session::wait_for_oldest() {
   CUevent_st *oldest = context_->oldest_pending();
   if (oldest == nullptr) return {};
-  if (!wait_) CUDAVISION_TRY(StreamWait::make(&wait_));
   return wait_->wait(oldest, context_->stream());
 }
 
@@ -81,6 +80,7 @@ Execution Session::execution() const {
 }
 
 Status Session::negotiate(const GstVideoInfo &info, bool in_cuda_memory, const FilterSettings &settings) {
+  if (context_) expect_allocations();
   drop_stage();
   const DeviceContext::Scope scope(context_.get());
   CUDAVISION_TRY(scope.status());
@@ -102,6 +102,7 @@ Status Session::prepare(const FilterSettings &settings) {
   if (size.width == 0 || size.height == 0) return {};
   std::optional<AllocatingElement> allocating;  // on a card
   if (context_) allocating.emplace();
+  if (context_ && !wait_) CUDAVISION_TRY(StreamWait::make(&wait_));
   stage_.emplace();
   stage_->region = region;
   stage_->size = size;
