@@ -2,7 +2,7 @@
 // The element cudaopticalflow.
 #pragma once
 
-#include "base/filter.h"
+#include "gst/base/filter.h"
 
 G_BEGIN_DECLS
 

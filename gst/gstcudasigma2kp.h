@@ -2,7 +2,7 @@
 // The element cudasigma2kp.
 #pragma once
 
-#include "base/filter.h"
+#include "gst/base/filter.h"
 
 G_BEGIN_DECLS
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/image.h"
+#include "cuda/common/image.h"
 
 namespace cudavision::canny {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What both backends of Canny share: checks, thresholds and the choice of a backend.
-#include "canny/canny.h"
+#include "cuda/canny/canny.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "canny/canny_rules.h"
-#include "common/backends.h"
-#include "gaussian/gaussian.h"
+#include "cuda/canny/canny_rules.h"
+#include "cuda/common/backends.h"
+#include "cuda/gaussian/gaussian.h"
 
 namespace cudavision {
 

@@ -8,12 +8,12 @@
 // 3. resolve_tiles: the open cells that hang together with something strong are written.
 #include <cuda_runtime.h>
 
-#include "canny/canny_rules.h"
-#include "canny/tile_components.cuh"
-#include "canny/tile_graph.cuh"
-#include "common/buffer.h"
-#include "common/launch.h"
-#include "gaussian/gaussian.h"
+#include "cuda/canny/canny_rules.h"
+#include "cuda/canny/tile_components.cuh"
+#include "cuda/canny/tile_graph.cuh"
+#include "cuda/common/buffer.h"
+#include "cuda/common/launch.h"
+#include "cuda/gaussian/gaussian.h"
 
 namespace cudavision::canny {
 namespace {

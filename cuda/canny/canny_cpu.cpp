@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "canny/bitmap.h"
-#include "canny/canny_rows.h"
-#include "canny/canny_rules.h"
-#include "canny/hysteresis.h"
-#include "common/owned_memory.h"
-#include "gaussian/gaussian.h"
+#include "cuda/canny/bitmap.h"
+#include "cuda/canny/canny_simd.h"
+#include "cuda/canny/canny_rules.h"
+#include "cuda/canny/hysteresis.h"
+#include "cuda/common/owned_memory.h"
+#include "cuda/gaussian/gaussian.h"
 
 namespace cudavision::canny {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "canny/canny.h"
-#include "common/host_device.h"
+#include "cuda/canny/canny.h"
+#include "cuda/common/host_device.h"
 
 namespace cudavision::canny {
 

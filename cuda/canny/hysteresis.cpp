@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Hysteresis on bitmaps: a work list of words, each of which takes over what its neighbours have reached.
-#include "canny/hysteresis.h"
+#include "cuda/canny/hysteresis.h"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "canny/bitmap.h"
+#include "cuda/canny/bitmap.h"
 
 namespace cudavision::canny {
 

@@ -11,9 +11,9 @@
 
 #include <cstdint>
 
-#include "canny/tile_gradient.cuh"
-#include "canny/tile_graph.cuh"
-#include "common/warp.cuh"
+#include "cuda/canny/tile_gradient.cuh"
+#include "cuda/canny/tile_graph.cuh"
+#include "cuda/common/warp.cuh"
 
 namespace cudavision::canny {
 

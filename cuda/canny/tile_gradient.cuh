@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "canny/canny_rules.h"
-#include "canny/tile_graph.cuh"
-#include "common/warp.cuh"
+#include "cuda/canny/canny_rules.h"
+#include "cuda/canny/tile_graph.cuh"
+#include "cuda/common/warp.cuh"
 
 namespace cudavision::canny {
 

@@ -8,9 +8,9 @@
 
 #include <cstdint>
 
-#include "common/image.h"
-#include "common/launch.h"
-#include "common/union_find.cuh"
+#include "cuda/common/image.h"
+#include "cuda/common/launch.h"
+#include "cuda/common/union_find.cuh"
 
 namespace cudavision::canny {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // How much memory a backend has.
-#include "common/available_memory.h"
+#include "cuda/common/available_memory.h"
 
 #include <unistd.h>
 
-#include "common/backends.h"
+#include "cuda/common/backends.h"
 #if CUDAVISION_HAVE_CUDA
-#include "common/check.h"
+#include "cuda/common/check.h"
 #endif
 
 namespace cudavision {

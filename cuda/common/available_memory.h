@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "common/execution.h"
+#include "cuda/common/execution.h"
 
 namespace cudavision {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <type_traits>
 
-#include "common/execution.h"
-#include "common/image.h"
+#include "cuda/common/execution.h"
+#include "cuda/common/image.h"
 
 #if CUDAVISION_HAVE_CUDA
 #define CUDAVISION_IF_CUDA(function) function

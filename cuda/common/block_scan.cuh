@@ -2,7 +2,7 @@
 // Sums over the threads of a block.
 #pragma once
 
-#include "common/warp.cuh"
+#include "cuda/common/warp.cuh"
 
 namespace cudavision {
 

@@ -10,8 +10,8 @@
 #include <memory>
 #include <string>
 
-#include "common/check.h"
-#include "common/image.h"
+#include "cuda/common/check.h"
+#include "cuda/common/image.h"
 
 namespace cudavision {
 

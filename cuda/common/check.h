@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "common/status.h"
+#include "cuda/common/status.h"
 
 namespace cudavision {
 

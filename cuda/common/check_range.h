@@ -6,7 +6,8 @@
 #include <string>
 #include <type_traits>
 
-#include "common/status.h"
+#include "cuda/common/range.h"
+#include "cuda/common/status.h"
 
 namespace cudavision {
 
@@ -18,6 +19,10 @@ Status check_range(const std::string &name, T value, std::type_identity_t<T> lea
   std::ostringstream text;
   text << name << " must be between " << least << " and " << most << ", not " << value;
   return invalid_argument(text.str());
+}
+template <typename T>
+Status check_range(const std::string &name, std::type_identity_t<T> value, Range<T> range) {
+  return check_range(name, value, range.least, range.most);
 }
 
 }  // namespace cudavision

@@ -2,8 +2,8 @@
 // Where and how a room computes: the backend, and what that backend works with.
 #pragma once
 
-#include "common/status.h"
-#include "common/workers.h"
+#include "cuda/common/status.h"
+#include "cuda/common/workers.h"
 
 struct CUstream_st;  // a cudaStream_t points to it; headers that a build without CUDA reads do without CUDA's
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "common/image.h"
+#include "cuda/common/image.h"
 
 namespace cudavision {
 

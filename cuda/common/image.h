@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "common/host_device.h"
+#include "cuda/common/host_device.h"
 
 namespace cudavision {
 

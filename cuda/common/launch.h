@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "common/check.h"
+#include "cuda/common/check.h"
 
 namespace cudavision {
 

@@ -2,7 +2,7 @@
 // Lists that a backend writes and the host reads after each frame.
 #pragma once
 
-#include "common/owned_memory.h"
+#include "cuda/common/owned_memory.h"
 
 namespace cudavision {
 

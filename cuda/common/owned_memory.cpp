@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Memory of a backend that owns itself.
-#include "common/owned_memory.h"
+#include "cuda/common/owned_memory.h"
 
 #include <cstring>
 #include <new>
 #include <string>
 #include <utility>
 
-#include "common/backends.h"
+#include "cuda/common/backends.h"
 #if CUDAVISION_HAVE_CUDA
-#include "common/buffer.h"
+#include "cuda/common/buffer.h"
 #endif
 
 namespace cudavision {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "common/execution.h"
-#include "common/image.h"
+#include "cuda/common/execution.h"
+#include "cuda/common/image.h"
 
 namespace cudavision {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The kernel that is only asked for: every .cu file is compiled for the same devices.
-#include "common/probe.h"
+#include "cuda/common/probe.h"
 
 #include <cuda_runtime.h>
 
-#include "common/check.h"
+#include "cuda/common/check.h"
 
 namespace cudavision {
 namespace {

@@ -2,7 +2,7 @@
 // Asks whether the current device can run the kernels of this build.
 #pragma once
 
-#include "common/status.h"
+#include "cuda/common/status.h"
 
 namespace cudavision {
 

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "common/image.h"
+#include "cuda/common/image.h"
 
 namespace cudavision {
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Brings frames of system memory to the backend and back.
-#include "common/staged_frame.h"
+#include "cuda/common/staged_frame.h"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "common/backends.h"
+#include "cuda/common/backends.h"
 #if CUDAVISION_HAVE_CUDA
-#include "common/buffer.h"
-#include "common/check.h"
+#include "cuda/common/buffer.h"
+#include "cuda/common/check.h"
 #endif
 
 namespace cudavision {

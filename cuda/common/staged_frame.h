@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "common/execution.h"
-#include "common/frame.h"
+#include "cuda/common/execution.h"
+#include "cuda/common/frame.h"
 
 namespace cudavision {
 

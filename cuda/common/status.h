@@ -9,7 +9,7 @@ namespace cudavision {
 
 class [[nodiscard]] Status {
  public:
-  enum class Code { ok, invalid_argument, out_of_memory, no_device, device_failed, no_file };
+  enum class Code { ok, invalid_argument, out_of_memory, no_device, device_failed, no_file, unreadable_file };
 
   Status() = default;
   Status(Code code, std::string text) : code_(code), text_(std::move(text)) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The threads of the CPU backend, on oneTBB.
-#include "common/workers.h"
+#include "cuda/common/workers.h"
 
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>

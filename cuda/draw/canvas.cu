@@ -6,10 +6,10 @@
 
 #include <algorithm>
 
-#include "common/backends.h"
-#include "common/buffer.h"
-#include "common/launch.h"
-#include "draw/canvas_rules.h"
+#include "cuda/common/backends.h"
+#include "cuda/common/buffer.h"
+#include "cuda/common/launch.h"
+#include "cuda/draw/canvas_rules.h"
 
 namespace cudavision::draw {
 namespace {

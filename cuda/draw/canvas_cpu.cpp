@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "common/backends.h"
-#include "draw/canvas_rules.h"
+#include "cuda/common/backends.h"
+#include "cuda/draw/canvas_rules.h"
 
 namespace cudavision {
 

@@ -3,9 +3,9 @@
 // pixels.
 #pragma once
 
-#include "common/host_device.h"
-#include "draw/canvas.h"
-#include "draw/draw_backends.h"
+#include "cuda/common/host_device.h"
+#include "cuda/draw/canvas.h"
+#include "cuda/draw/draw_backends.h"
 
 namespace cudavision::draw {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Painting maps: checks, the CPU backend, and the choice of a backend.
-#include "draw/color_map.h"
+#include "cuda/draw/color_map.h"
 
 #include <algorithm>
 
-#include "common/backends.h"
-#include "draw/color_map_rules.h"
+#include "cuda/common/backends.h"
+#include "cuda/draw/color_map_rules.h"
 
 namespace cudavision {
 namespace {

@@ -2,8 +2,8 @@
 // The CUDA backend of painting maps: a thread for each cell, the pixels that share a chroma sample.
 #include <cuda_runtime.h>
 
-#include "common/launch.h"
-#include "draw/color_map_rules.h"
+#include "cuda/common/launch.h"
+#include "cuda/draw/color_map_rules.h"
 
 namespace cudavision::draw {
 namespace {

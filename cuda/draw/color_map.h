@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "common/execution.h"
-#include "common/frame.h"
+#include "cuda/common/execution.h"
+#include "cuda/common/frame.h"
 
 namespace cudavision {
 

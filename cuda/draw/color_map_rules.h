@@ -2,8 +2,8 @@
 // Which colour a pixel of a map has, for both backends, from the value on in integers.
 #pragma once
 
-#include "draw/canvas_rules.h"
-#include "draw/color_map.h"
+#include "cuda/draw/canvas_rules.h"
+#include "cuda/draw/color_map.h"
 
 namespace cudavision::draw {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Drawing: checks, and the choice of a backend.
-#include "draw/draw.h"
+#include "cuda/draw/draw.h"
 
-#include "common/backends.h"
-#include "draw/draw_backends.h"
+#include "cuda/common/backends.h"
+#include "cuda/draw/draw_backends.h"
 
 namespace cudavision {
 namespace {

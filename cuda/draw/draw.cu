@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "common/launch.h"
-#include "draw/draw_backends.h"
+#include "cuda/common/launch.h"
+#include "cuda/draw/draw_backends.h"
 
 namespace cudavision::draw {
 namespace {

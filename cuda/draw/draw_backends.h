@@ -2,8 +2,8 @@
 // What the two implementations of drawing share: the rule of a pixel and of a chroma sample.
 #pragma once
 
-#include "common/host_device.h"
-#include "draw/draw.h"
+#include "cuda/common/host_device.h"
+#include "cuda/draw/draw.h"
 
 namespace cudavision::draw {
 

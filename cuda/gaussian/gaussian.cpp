@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What both backends of the Gaussian share: its weights and the choice of a backend.
-#include "gaussian/gaussian.h"
+#include "cuda/gaussian/gaussian.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "common/backends.h"
-#include "gaussian/gaussian_rules.h"
+#include "cuda/common/backends.h"
+#include "cuda/gaussian/gaussian_rules.h"
 
 namespace cudavision {
 

@@ -5,9 +5,9 @@
 
 #include <cstdlib>
 
-#include "common/check.h"
-#include "common/launch.h"
-#include "gaussian/gaussian_rules.h"
+#include "cuda/common/check.h"
+#include "cuda/common/launch.h"
+#include "cuda/gaussian/gaussian_rules.h"
 
 namespace cudavision::gaussian {
 namespace {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "common/execution.h"
-#include "common/image.h"
+#include "cuda/common/execution.h"
+#include "cuda/common/image.h"
 
 namespace cudavision {
 

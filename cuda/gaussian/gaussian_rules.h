@@ -2,7 +2,7 @@
 // What both backends of the Gaussian share.
 #pragma once
 
-#include "gaussian/gaussian.h"
+#include "cuda/gaussian/gaussian.h"
 
 namespace cudavision::gaussian {
 

@@ -8,8 +8,8 @@
 
 #include <cstdint>
 
-#include "common/host_device.h"
-#include "common/image.h"
+#include "cuda/common/host_device.h"
+#include "cuda/common/image.h"
 
 namespace cudavision {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The directions of the bins' edges.
-#include "gradient/orientation.h"
+#include "cuda/gradient/orientation.h"
 
 #include <cmath>
 #include <numbers>

@@ -12,8 +12,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "common/host_device.h"
-#include "gradient/gradient.h"
+#include "cuda/common/host_device.h"
+#include "cuda/gradient/gradient.h"
 
 namespace cudavision {
 

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "common/host_device.h"
-#include "gradient/gradient.h"
-#include "gradient/orientation.h"
+#include "cuda/common/host_device.h"
+#include "cuda/gradient/gradient.h"
+#include "cuda/gradient/orientation.h"
 
 namespace cudavision {
 

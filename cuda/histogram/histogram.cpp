@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What both backends of the histogram share: checks, bins, the layout of samples and the choice of a backend.
-#include "histogram/histogram.h"
+#include "cuda/histogram/histogram.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "common/backends.h"
-#include "histogram/histogram_rules.h"
+#include "cuda/common/backends.h"
+#include "cuda/histogram/histogram_rules.h"
 
 namespace cudavision {
 

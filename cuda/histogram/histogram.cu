@@ -4,11 +4,11 @@
 // frame.
 #include <cuda_runtime.h>
 
-#include "common/buffer.h"
-#include "common/last_block.cuh"
-#include "common/launch.h"
-#include "common/row_chunks.cuh"
-#include "histogram/histogram_rules.h"
+#include "cuda/common/buffer.h"
+#include "cuda/common/last_block.cuh"
+#include "cuda/common/launch.h"
+#include "cuda/common/row_chunks.cuh"
+#include "cuda/histogram/histogram_rules.h"
 
 namespace cudavision::histogram {
 namespace {

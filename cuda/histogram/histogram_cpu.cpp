@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "histogram/histogram_rules.h"
+#include "cuda/histogram/histogram_rules.h"
 
 namespace cudavision::histogram {
 namespace {

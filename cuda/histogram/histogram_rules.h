@@ -2,7 +2,7 @@
 // What both backends of the histogram share.
 #pragma once
 
-#include "histogram/histogram.h"
+#include "cuda/histogram/histogram.h"
 
 namespace cudavision::histogram {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The plot of a histogram: its place, its CPU backend, and the choice of a backend.
-#include "histogram/plot.h"
+#include "cuda/histogram/plot.h"
 
 #include <algorithm>
 
-#include "common/backends.h"
-#include "histogram/plot_rules.h"
+#include "cuda/common/backends.h"
+#include "cuda/histogram/plot_rules.h"
 
 namespace cudavision {
 

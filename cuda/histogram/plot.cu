@@ -3,8 +3,8 @@
 // primitive.
 #include <cuda_runtime.h>
 
-#include "common/launch.h"
-#include "histogram/plot_rules.h"
+#include "cuda/common/launch.h"
+#include "cuda/histogram/plot_rules.h"
 
 namespace cudavision::histogram {
 namespace {

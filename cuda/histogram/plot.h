@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
-#include "common/execution.h"
-#include "common/frame.h"
-#include "draw/canvas.h"
-#include "histogram/histogram.h"
+#include "cuda/common/execution.h"
+#include "cuda/common/frame.h"
+#include "cuda/draw/canvas.h"
+#include "cuda/histogram/histogram.h"
 
 namespace cudavision {
 

@@ -2,8 +2,8 @@
 // The geometry of a histogram's plot, for both backends.
 #pragma once
 
-#include "common/host_device.h"
-#include "histogram/plot.h"
+#include "cuda/common/host_device.h"
+#include "cuda/histogram/plot.h"
 
 namespace cudavision::histogram {
 

@@ -8,11 +8,11 @@
 
 #include <cstdint>
 
-#include "common/dynamic_shared.cuh"
-#include "common/launch.h"
-#include "common/walk.cuh"
-#include "common/warp.cuh"
-#include "hog/device_weights.h"
+#include "cuda/common/dynamic_shared.cuh"
+#include "cuda/common/launch.h"
+#include "cuda/common/walk.cuh"
+#include "cuda/common/warp.cuh"
+#include "cuda/hog/weights_cuda.h"
 
 namespace cudavision::hog {
 

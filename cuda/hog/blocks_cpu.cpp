@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The blocks of a picture on the CPU.
-#include "hog/blocks_cpu.h"
+#include "cuda/hog/blocks_cpu.h"
 
 #include <algorithm>
 

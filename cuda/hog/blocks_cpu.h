@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "hog/hog_rows.h"
+#include "cuda/hog/hog_simd.h"
 
 namespace cudavision::hog {
 

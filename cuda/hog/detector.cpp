@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What both backends of the detector share: checks, the plan of scales, grouping, and the choice of a
 // backend.
-#include "hog/detector.h"
+#include "cuda/hog/detector.h"
 
 #include <algorithm>
 #include <numeric>
 
-#include "hog/detector_rules.h"
+#include "cuda/hog/detector_rules.h"
 
 namespace cudavision {
 namespace {

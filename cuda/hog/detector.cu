@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "common/launch.h"
-#include "hog/hits.cuh"
+#include "cuda/common/launch.h"
+#include "cuda/hog/hits.cuh"
 
 namespace cudavision::hog {
 namespace {

@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "hog/hog.h"
+#include "cuda/hog/hog.h"
 
 namespace cudavision {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "hog/detector_rules.h"
-#include "hog/planes_cpu.h"
+#include "cuda/hog/detector_rules.h"
+#include "cuda/hog/planes_cpu.h"
 
 namespace cudavision::hog {
 namespace {

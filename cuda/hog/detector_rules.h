@@ -6,8 +6,8 @@
 #include <cmath>
 #include <vector>
 
-#include "hog/detector.h"
-#include "hog/hog_rules.h"
+#include "cuda/hog/detector.h"
+#include "cuda/hog/hog_rules.h"
 
 namespace cudavision::hog {
 

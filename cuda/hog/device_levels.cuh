@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "hog/block_tile.cuh"
-#include "hog/detector_rules.h"
+#include "cuda/hog/block_tile.cuh"
+#include "cuda/hog/detector_rules.h"
 
 namespace cudavision::hog {
 

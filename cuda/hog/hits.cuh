@@ -4,10 +4,10 @@
 // and groups them.
 #pragma once
 
-#include "common/block_scan.cuh"
-#include "common/last_block.cuh"
-#include "common/union_find.cuh"
-#include "hog/scores.cuh"
+#include "cuda/common/block_scan.cuh"
+#include "cuda/common/last_block.cuh"
+#include "cuda/common/union_find.cuh"
+#include "cuda/hog/scores.cuh"
 
 namespace cudavision::hog {
 

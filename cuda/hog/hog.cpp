@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What both backends of HOG share: checks, rules, weights and the choice of a backend.
-#include "hog/hog.h"
+#include "cuda/hog/hog.h"
 
 #include <cstdio>
 #include <numbers>
 
-#include "common/check_range.h"
-#include "hog/hog_rules.h"
+#include "cuda/common/check_range.h"
+#include "cuda/hog/hog_rules.h"
 
 namespace cudavision {
 namespace {

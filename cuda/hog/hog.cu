@@ -2,9 +2,9 @@
 // The CUDA backend of HOG: one kernel, from the frame to its blocks (block_tile.cuh).
 #include <cuda_runtime.h>
 
-#include "common/launch.h"
-#include "hog/block_tile.cuh"
-#include "hog/device_weights.h"
+#include "cuda/common/launch.h"
+#include "cuda/hog/block_tile.cuh"
+#include "cuda/hog/weights_cuda.h"
 
 namespace cudavision::hog {
 namespace {

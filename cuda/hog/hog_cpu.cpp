@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "hog/planes_cpu.h"
+#include "cuda/hog/planes_cpu.h"
 
 namespace cudavision::hog {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Boxes and stars as primitives: the CPU backend, and the choice of one.
-#include "hog/hog_primitives.h"
+#include "cuda/hog/hog_primitives.h"
 
 #include <algorithm>
 #include <numbers>
 
-#include "hog/hog_primitives_rules.h"
+#include "cuda/hog/hog_primitives_rules.h"
 
 namespace cudavision {
 namespace {

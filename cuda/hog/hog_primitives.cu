@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "common/launch.h"
-#include "hog/hog_primitives_rules.h"
+#include "cuda/common/launch.h"
+#include "cuda/hog/hog_primitives_rules.h"
 
 namespace cudavision::hog {
 namespace {

@@ -2,9 +2,9 @@
 // Boxes and stars of orientations as primitives, made where they are: nothing goes through the host.
 #pragma once
 
-#include "common/execution.h"
-#include "draw/canvas.h"
-#include "hog/detector.h"
+#include "cuda/common/execution.h"
+#include "cuda/draw/canvas.h"
+#include "cuda/hog/detector.h"
 
 namespace cudavision {
 

@@ -2,8 +2,8 @@
 // The primitives of a box, and of a cell's star, for both backends.
 #pragma once
 
-#include "hog/hog_primitives.h"
-#include "hog/hog_rules.h"
+#include "cuda/hog/hog_primitives.h"
+#include "cuda/hog/hog_rules.h"
 
 namespace cudavision::hog {
 

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <vector>
 
-#include "common/backends.h"
-#include "hog/hog.h"
+#include "cuda/common/backends.h"
+#include "cuda/hog/hog.h"
 
 namespace cudavision::hog {
 

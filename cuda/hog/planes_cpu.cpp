@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Pictures as planes of bytes, for the CPU backend.
-#include "hog/planes_cpu.h"
+#include "cuda/hog/planes_cpu.h"
 
 #include <algorithm>
 

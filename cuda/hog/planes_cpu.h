@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "common/workers.h"
-#include "hog/blocks_cpu.h"
+#include "cuda/common/workers.h"
+#include "cuda/hog/blocks_cpu.h"
 
 namespace cudavision::hog {
 

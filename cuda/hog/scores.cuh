@@ -4,7 +4,7 @@
 // a window's score is the sum of one product of each of its rows.
 #pragma once
 
-#include "hog/device_levels.cuh"
+#include "cuda/hog/device_levels.cuh"
 
 namespace cudavision::hog {
 

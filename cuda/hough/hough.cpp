@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What both backends of the Hough transform share: checks, the tables of a plan, and the choice of a backend.
-#include "hough/hough.h"
+#include "cuda/hough/hough.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "common/backends.h"
-#include "common/check_range.h"
-#include "hough/hough_rules.h"
+#include "cuda/common/backends.h"
+#include "cuda/common/check_range.h"
+#include "cuda/hough/hough_rules.h"
 
 namespace cudavision {
 namespace {

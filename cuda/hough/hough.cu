@@ -10,11 +10,11 @@
 #include <bit>
 #include <optional>
 
-#include "common/buffer.h"
-#include "common/launch.h"
-#include "hough/points.cuh"
-#include "hough/segments.cuh"
-#include "hough/votes.cuh"
+#include "cuda/common/buffer.h"
+#include "cuda/common/launch.h"
+#include "cuda/hough/points.cuh"
+#include "cuda/hough/segments.cuh"
+#include "cuda/hough/votes.cuh"
 
 namespace cudavision::hough {
 namespace {

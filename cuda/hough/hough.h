@@ -15,8 +15,8 @@
 #include <memory>
 #include <numbers>
 
-#include "common/execution.h"
-#include "common/image.h"
+#include "cuda/common/execution.h"
+#include "cuda/common/image.h"
 
 namespace cudavision {
 

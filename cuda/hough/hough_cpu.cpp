@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
-#include "common/owned_memory.h"
-#include "hough/hough_rules.h"
-#include "hough/segments_cpu.h"
-#include "hough/votes_cpu.h"
+#include "cuda/common/owned_memory.h"
+#include "cuda/hough/hough_rules.h"
+#include "cuda/hough/segments_cpu.h"
+#include "cuda/hough/votes_simd.h"
 
 namespace cudavision::hough {
 namespace {

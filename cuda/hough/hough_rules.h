@@ -6,8 +6,8 @@
 #include <cstring>
 #include <vector>
 
-#include "common/host_device.h"
-#include "hough/hough.h"
+#include "cuda/common/host_device.h"
+#include "cuda/hough/hough.h"
 
 namespace cudavision::hough {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Lines as primitives: the CPU backend, and the choice of one.
-#include "hough/line_primitives.h"
+#include "cuda/hough/line_primitives.h"
 
 #include <algorithm>
 
-#include "common/backends.h"
-#include "hough/line_primitives_rules.h"
+#include "cuda/common/backends.h"
+#include "cuda/hough/line_primitives_rules.h"
 
 namespace cudavision {
 

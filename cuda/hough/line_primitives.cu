@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "common/launch.h"
-#include "hough/line_primitives_rules.h"
+#include "cuda/common/launch.h"
+#include "cuda/hough/line_primitives_rules.h"
 
 namespace cudavision::hough {
 namespace {

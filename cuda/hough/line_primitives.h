@@ -2,9 +2,9 @@
 // Lines as primitives, made where the lines are: nothing goes through the host.
 #pragma once
 
-#include "common/execution.h"
-#include "draw/canvas.h"
-#include "hough/hough.h"
+#include "cuda/common/execution.h"
+#include "cuda/draw/canvas.h"
+#include "cuda/hough/hough.h"
 
 namespace cudavision {
 

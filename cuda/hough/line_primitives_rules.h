@@ -2,8 +2,8 @@
 // The primitive of a line, for both backends.
 #pragma once
 
-#include "common/host_device.h"
-#include "hough/line_primitives.h"
+#include "cuda/common/host_device.h"
+#include "cuda/hough/line_primitives.h"
 
 namespace cudavision::hough {
 

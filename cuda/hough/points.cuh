@@ -7,10 +7,10 @@
 
 #include <cstdint>
 
-#include "common/row_chunks.cuh"
-#include "common/warp.cuh"
-#include "hough/hough_rules.h"
-#include "hough/walk_rules.h"
+#include "cuda/common/row_chunks.cuh"
+#include "cuda/common/warp.cuh"
+#include "cuda/hough/hough_rules.h"
+#include "cuda/hough/walk_rules.h"
 
 namespace cudavision::hough {
 

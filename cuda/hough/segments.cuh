@@ -7,11 +7,11 @@
 
 #include <cstdint>
 
-#include "common/block_sort.cuh"
-#include "common/last_block.cuh"
-#include "common/warp.cuh"
-#include "hough/votes.cuh"
-#include "hough/walk_rules.h"
+#include "cuda/common/block_sort.cuh"
+#include "cuda/common/last_block.cuh"
+#include "cuda/common/warp.cuh"
+#include "cuda/hough/votes.cuh"
+#include "cuda/hough/walk_rules.h"
 
 namespace cudavision::hough {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Segments on the CPU: a first round over the lines walks and claims, a second one judges.
-#include "hough/segments_cpu.h"
+#include "cuda/hough/segments_cpu.h"
 
 #include <algorithm>
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/workers.h"
-#include "hough/hough_rules.h"
-#include "hough/walk_rules.h"
+#include "cuda/common/workers.h"
+#include "cuda/hough/hough_rules.h"
+#include "cuda/hough/walk_rules.h"
 
 namespace cudavision::hough {
 

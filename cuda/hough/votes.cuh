@@ -11,11 +11,11 @@
 
 #include <cstdint>
 
-#include "common/block_sort.cuh"
-#include "common/dynamic_shared.cuh"
-#include "common/last_block.cuh"
-#include "hough/hough_rules.h"
-#include "hough/points.cuh"
+#include "cuda/common/block_sort.cuh"
+#include "cuda/common/dynamic_shared.cuh"
+#include "cuda/common/last_block.cuh"
+#include "cuda/hough/hough_rules.h"
+#include "cuda/hough/points.cuh"
 
 namespace cudavision::hough {
 

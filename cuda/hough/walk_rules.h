@@ -15,7 +15,7 @@
 
 #include <bit>
 
-#include "hough/hough_rules.h"
+#include "cuda/hough/hough_rules.h"
 
 namespace cudavision::hough {
 

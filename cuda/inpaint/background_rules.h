@@ -12,7 +12,7 @@
 // noise, which both have alike, does not bias what is sorted by it.
 #pragma once
 
-#include "inpaint/inpaint_rules.h"
+#include "cuda/inpaint/inpaint_rules.h"
 
 namespace cudavision::inpaint {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The CPU's diffusion: layers, then rounds, over lists of what is left.
-#include "inpaint/diffusion_cpu.h"
+#include "cuda/inpaint/diffusion_cpu.h"
 
 namespace cudavision::inpaint {
 

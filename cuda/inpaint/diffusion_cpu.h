@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "inpaint/diffusion_rules.h"
+#include "cuda/inpaint/diffusion_rules.h"
 
 namespace cudavision::inpaint {
 

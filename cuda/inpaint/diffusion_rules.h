@@ -7,7 +7,7 @@
 // being filled.
 #pragma once
 
-#include "inpaint/inpaint_rules.h"
+#include "cuda/inpaint/inpaint_rules.h"
 
 namespace cudavision::inpaint {
 

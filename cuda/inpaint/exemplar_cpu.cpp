@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The CPU's filling: priorities, targets, threads over the candidates, copies.
-#include "inpaint/exemplar_cpu.h"
+#include "cuda/inpaint/exemplar_cpu.h"
 
 #include <algorithm>
 #include <bit>

@@ -7,9 +7,9 @@
 #include <functional>
 #include <vector>
 
-#include "common/execution.h"
-#include "inpaint/inpaint_rules.h"
-#include "inpaint/search_rows.h"
+#include "cuda/common/execution.h"
+#include "cuda/inpaint/inpaint_rules.h"
+#include "cuda/inpaint/search_simd.h"
 
 namespace cudavision::inpaint {
 

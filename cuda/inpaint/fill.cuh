@@ -10,10 +10,10 @@
 
 #include <cuda_runtime.h>
 
-#include "common/dynamic_shared.cuh"
-#include "common/grid_barrier.cuh"
-#include "inpaint/diffusion_rules.h"
-#include "inpaint/front.cuh"
+#include "cuda/common/dynamic_shared.cuh"
+#include "cuda/common/grid_barrier.cuh"
+#include "cuda/inpaint/diffusion_rules.h"
+#include "cuda/inpaint/front.cuh"
 
 namespace cudavision::inpaint {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <cuda_runtime.h>
 
-#include "inpaint/background_rules.h"
-#include "inpaint/inpaint_rules.h"
+#include "cuda/inpaint/background_rules.h"
+#include "cuda/inpaint/inpaint_rules.h"
 
 namespace cudavision::inpaint {
 

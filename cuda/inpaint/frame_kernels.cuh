@@ -5,10 +5,10 @@
 
 #include <cuda_runtime.h>
 
-#include "common/last_block.cuh"
-#include "common/warp.cuh"
-#include "inpaint/diffusion_rules.h"
-#include "inpaint/fill_task.cuh"
+#include "cuda/common/last_block.cuh"
+#include "cuda/common/warp.cuh"
+#include "cuda/inpaint/diffusion_rules.h"
+#include "cuda/inpaint/fill_task.cuh"
 
 namespace cudavision::inpaint {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <cuda_runtime.h>
 
-#include "common/warp.cuh"
-#include "inpaint/fill_task.cuh"
+#include "cuda/common/warp.cuh"
+#include "cuda/inpaint/fill_task.cuh"
 
 namespace cudavision::inpaint {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What both backends of inpainting share: checks, tables and the choice of a backend.
-#include "inpaint/inpaint.h"
+#include "cuda/inpaint/inpaint.h"
 
 #include <cmath>
 #include <string>
 
-#include "common/backends.h"
-#include "inpaint/inpaint_backends.h"
+#include "cuda/common/backends.h"
+#include "cuda/inpaint/inpaint_backends.h"
 
 namespace cudavision {
 

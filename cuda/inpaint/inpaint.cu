@@ -6,12 +6,12 @@
 #include <memory>
 #include <string>
 
-#include "common/backends.h"
-#include "common/buffer.h"
-#include "common/launch.h"
-#include "inpaint/fill.cuh"
-#include "inpaint/frame_kernels.cuh"
-#include "inpaint/inpaint_backends.h"
+#include "cuda/common/backends.h"
+#include "cuda/common/buffer.h"
+#include "cuda/common/launch.h"
+#include "cuda/inpaint/fill.cuh"
+#include "cuda/inpaint/frame_kernels.cuh"
+#include "cuda/inpaint/inpaint_backends.h"
 
 namespace cudavision::inpaint {
 namespace {

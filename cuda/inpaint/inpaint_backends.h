@@ -2,7 +2,7 @@
 // What both backends of inpainting share, and their makers.
 #pragma once
 
-#include "inpaint/inpaint_rules.h"
+#include "cuda/inpaint/inpaint_rules.h"
 
 namespace cudavision::inpaint {
 

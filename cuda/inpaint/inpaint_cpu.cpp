@@ -4,11 +4,11 @@
 #include <cstring>
 #include <vector>
 
-#include "common/backends.h"
-#include "inpaint/background_rules.h"
-#include "inpaint/diffusion_cpu.h"
-#include "inpaint/exemplar_cpu.h"
-#include "inpaint/inpaint_backends.h"
+#include "cuda/common/backends.h"
+#include "cuda/inpaint/background_rules.h"
+#include "cuda/inpaint/diffusion_cpu.h"
+#include "cuda/inpaint/exemplar_cpu.h"
+#include "cuda/inpaint/inpaint_backends.h"
 
 namespace cudavision::inpaint {
 namespace {

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <cstdint>
 
-#include "common/frame.h"
-#include "common/host_device.h"
-#include "inpaint/inpaint.h"
-#include "luma/luma.h"
+#include "cuda/common/frame.h"
+#include "cuda/common/host_device.h"
+#include "cuda/inpaint/inpaint.h"
+#include "cuda/luma/luma.h"
 
 namespace cudavision::inpaint {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The CPU backend of the mask, and the choice of a backend.
-#include "inpaint/removal_mask.h"
+#include "cuda/inpaint/removal_mask.h"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "common/backends.h"
-#include "inpaint/removal_rules.h"
+#include "cuda/common/backends.h"
+#include "cuda/inpaint/removal_rules.h"
 
 namespace cudavision {
 namespace inpaint {

@@ -4,10 +4,10 @@
 
 #include <memory>
 
-#include "common/backends.h"
-#include "common/buffer.h"
-#include "common/launch.h"
-#include "inpaint/removal_rules.h"
+#include "cuda/common/backends.h"
+#include "cuda/common/buffer.h"
+#include "cuda/common/launch.h"
+#include "cuda/inpaint/removal_rules.h"
 
 namespace cudavision::inpaint {
 namespace {

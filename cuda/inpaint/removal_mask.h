@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "common/execution.h"
-#include "common/frame.h"
-#include "common/image.h"
+#include "cuda/common/execution.h"
+#include "cuda/common/frame.h"
+#include "cuda/common/image.h"
 
 namespace cudavision {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "common/host_device.h"
-#include "inpaint/removal_mask.h"
+#include "cuda/common/host_device.h"
+#include "cuda/inpaint/removal_mask.h"
 
 namespace cudavision::inpaint {
 

@@ -5,8 +5,8 @@
 
 #include <cuda_runtime.h>
 
-#include "localhist/samples.h"
-#include "localhist/tile_plan.h"
+#include "cuda/localhist/samples.h"
+#include "cuda/localhist/tile_plan.h"
 
 namespace cudavision::localhist {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "localhist/localhist_rows.h"
+#include "cuda/localhist/localhist_simd.h"
 
 namespace cudavision::localhist {
 

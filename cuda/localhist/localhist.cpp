@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What both backends of local histograms share: checks, shapes, memory and the choice of a backend.
-#include "localhist/localhist.h"
+#include "cuda/localhist/localhist.h"
 
-#include "common/backends.h"
-#include "common/check_range.h"
-#include "localhist/localhist_rules.h"
+#include "cuda/common/backends.h"
+#include "cuda/common/check_range.h"
+#include "cuda/localhist/localhist_rules.h"
 
 namespace cudavision {
 

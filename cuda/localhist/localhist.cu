@@ -9,12 +9,12 @@
 // of columns, kept up to date with the columns, spare it the window's width of additions.
 #include <cuda_runtime.h>
 
-#include "common/buffer.h"
-#include "common/dynamic_shared.cuh"
-#include "common/launch.h"
-#include "localhist/samples.h"
-#include "localhist/window_output.cuh"
-#include "localhist/window_sums.cuh"
+#include "cuda/common/buffer.h"
+#include "cuda/common/dynamic_shared.cuh"
+#include "cuda/common/launch.h"
+#include "cuda/localhist/samples.h"
+#include "cuda/localhist/window_output.cuh"
+#include "cuda/localhist/window_sums.cuh"
 
 namespace cudavision::localhist {
 namespace {

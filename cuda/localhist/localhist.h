@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "common/execution.h"
-#include "common/image.h"
-#include "gradient/samples.h"
+#include "cuda/common/execution.h"
+#include "cuda/common/image.h"
+#include "cuda/gradient/samples.h"
 
 namespace cudavision {
 

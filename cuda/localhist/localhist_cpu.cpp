@@ -5,8 +5,8 @@
 #include <array>
 #include <vector>
 
-#include "gradient/gradient_rows.h"
-#include "localhist/columns.h"
+#include "cuda/gradient/gradient_cpu.h"
+#include "cuda/localhist/columns.h"
 
 namespace cudavision::localhist {
 namespace {

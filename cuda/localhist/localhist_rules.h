@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "common/host_device.h"
-#include "gradient/samples.h"
-#include "localhist/localhist.h"
+#include "cuda/common/host_device.h"
+#include "cuda/gradient/samples.h"
+#include "cuda/localhist/localhist.h"
 
 namespace cudavision::localhist {
 

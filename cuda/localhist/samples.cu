@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What each pixel's gradient adds, and the histogram of a model's region.
-#include "localhist/samples.h"
+#include "cuda/localhist/samples.h"
 
 #include <cuda_runtime.h>
 
-#include "common/launch.h"
+#include "cuda/common/launch.h"
 
 namespace cudavision::localhist {
 namespace {

@@ -2,7 +2,7 @@
 // Where the CUDA backend's kernels find what each pixel adds.
 #pragma once
 
-#include "localhist/localhist_rules.h"
+#include "cuda/localhist/localhist_rules.h"
 
 namespace cudavision::localhist {
 

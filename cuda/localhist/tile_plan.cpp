@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // How the CUDA backend cuts the map of windows into tiles.
-#include "localhist/tile_plan.h"
+#include "cuda/localhist/tile_plan.h"
 
 #include <algorithm>
 

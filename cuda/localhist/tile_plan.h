@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "localhist/localhist_rules.h"
+#include "cuda/localhist/localhist_rules.h"
 
 namespace cudavision::localhist {
 

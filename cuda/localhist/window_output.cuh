@@ -5,7 +5,7 @@
 
 #include <cuda_runtime.h>
 
-#include "localhist/column_tile.cuh"
+#include "cuda/localhist/column_tile.cuh"
 
 namespace cudavision::localhist {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Luma extraction: checks, and the choice of a backend.
-#include "luma/luma.h"
+#include "cuda/luma/luma.h"
 
-#include "common/backends.h"
-#include "luma/luma_backends.h"
+#include "cuda/common/backends.h"
+#include "cuda/luma/luma_backends.h"
 
 namespace cudavision {
 

@@ -2,8 +2,8 @@
 // The CUDA backend of luma extraction: one kernel, four pixels a thread.
 #include <cuda_runtime.h>
 
-#include "common/launch.h"
-#include "luma/luma_backends.h"
+#include "cuda/common/launch.h"
+#include "cuda/luma/luma_backends.h"
 
 namespace cudavision::luma {
 namespace {

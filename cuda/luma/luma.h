@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
-#include "common/execution.h"
-#include "common/frame.h"
-#include "common/host_device.h"
-#include "common/image.h"
+#include "cuda/common/execution.h"
+#include "cuda/common/frame.h"
+#include "cuda/common/host_device.h"
+#include "cuda/common/image.h"
 
 namespace cudavision {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "luma/luma.h"
+#include "cuda/luma/luma.h"
 
 namespace cudavision::luma {
 

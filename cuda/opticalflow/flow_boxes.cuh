@@ -8,8 +8,8 @@
 
 #include <cuda_runtime.h>
 
-#include "common/warp.cuh"
-#include "opticalflow/flow_leftovers.cuh"
+#include "cuda/common/warp.cuh"
+#include "cuda/opticalflow/flow_leftovers.cuh"
 
 namespace cudavision::opticalflow {
 

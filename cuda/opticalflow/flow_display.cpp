@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Optical flow made visible: checks, the CPU backend, and the choice of one.
-#include "opticalflow/flow_display.h"
+#include "cuda/opticalflow/flow_display.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "common/backends.h"
-#include "opticalflow/flow_display_rules.h"
+#include "cuda/common/backends.h"
+#include "cuda/opticalflow/flow_display_rules.h"
 
 namespace cudavision {
 

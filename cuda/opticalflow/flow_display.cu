@@ -3,8 +3,8 @@
 // an arrow.
 #include <cuda_runtime.h>
 
-#include "common/launch.h"
-#include "opticalflow/flow_display_rules.h"
+#include "cuda/common/launch.h"
+#include "cuda/opticalflow/flow_display_rules.h"
 
 namespace cudavision::opticalflow {
 namespace {

@@ -5,11 +5,11 @@
 
 #include <cstdint>
 
-#include "common/execution.h"
-#include "common/frame.h"
-#include "common/host_device.h"
-#include "draw/canvas.h"
-#include "opticalflow/opticalflow.h"
+#include "cuda/common/execution.h"
+#include "cuda/common/frame.h"
+#include "cuda/common/host_device.h"
+#include "cuda/draw/canvas.h"
+#include "cuda/opticalflow/opticalflow.h"
 
 namespace cudavision {
 

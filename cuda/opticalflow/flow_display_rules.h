@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "draw/canvas_rules.h"
-#include "opticalflow/flow_display.h"
+#include "cuda/draw/canvas_rules.h"
+#include "cuda/opticalflow/flow_display.h"
 
 namespace cudavision::opticalflow {
 

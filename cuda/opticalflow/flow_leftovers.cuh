@@ -8,10 +8,10 @@
 
 #include <algorithm>
 
-#include "common/buffer.h"
-#include "common/last_block.cuh"
-#include "common/warp.cuh"
-#include "opticalflow/flow_window.cuh"
+#include "cuda/common/buffer.h"
+#include "cuda/common/last_block.cuh"
+#include "cuda/common/warp.cuh"
+#include "cuda/opticalflow/flow_window.cuh"
 
 namespace cudavision::opticalflow {
 

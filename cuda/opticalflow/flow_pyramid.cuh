@@ -6,9 +6,9 @@
 
 #include <vector>
 
-#include "common/buffer.h"
-#include "common/launch.h"
-#include "opticalflow/flow_rules.h"
+#include "cuda/common/buffer.h"
+#include "cuda/common/launch.h"
+#include "cuda/opticalflow/flow_rules.h"
 
 namespace cudavision::opticalflow {
 

@@ -12,8 +12,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "common/host_device.h"
-#include "opticalflow/opticalflow.h"
+#include "cuda/common/host_device.h"
+#include "cuda/opticalflow/opticalflow.h"
 
 namespace cudavision::opticalflow {
 

@@ -5,7 +5,7 @@
 
 #include <cuda_runtime.h>
 
-#include "opticalflow/flow_window.cuh"
+#include "cuda/opticalflow/flow_window.cuh"
 
 namespace cudavision::opticalflow {
 

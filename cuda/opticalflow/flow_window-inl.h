@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-#include "opticalflow/flow_rows.h"
+#include "cuda/opticalflow/flow_simd.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cudavision::opticalflow::HWY_NAMESPACE {

@@ -5,7 +5,7 @@
 
 #include <cuda_runtime.h>
 
-#include "opticalflow/flow_pyramid.cuh"
+#include "cuda/opticalflow/flow_pyramid.cuh"
 
 namespace cudavision::opticalflow {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What both backends of the optical flow share: checks, the number of levels and the choice of a backend.
-#include "opticalflow/opticalflow.h"
+#include "cuda/opticalflow/opticalflow.h"
 
 #include <cmath>
 
-#include "common/backends.h"
-#include "common/check_range.h"
-#include "opticalflow/flow_rules.h"
+#include "cuda/common/backends.h"
+#include "cuda/common/check_range.h"
+#include "cuda/opticalflow/flow_rules.h"
 
 namespace cudavision {
 

@@ -6,10 +6,10 @@
 
 #include <utility>
 
-#include "common/buffer.h"
-#include "common/launch.h"
-#include "opticalflow/flow_boxes.cuh"
-#include "opticalflow/flow_track.cuh"
+#include "cuda/common/buffer.h"
+#include "cuda/common/launch.h"
+#include "cuda/opticalflow/flow_boxes.cuh"
+#include "cuda/opticalflow/flow_track.cuh"
 
 namespace cudavision::opticalflow {
 namespace {

@@ -23,9 +23,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "common/execution.h"
-#include "common/host_device.h"
-#include "common/image.h"
+#include "cuda/common/execution.h"
+#include "cuda/common/host_device.h"
+#include "cuda/common/image.h"
 
 namespace cudavision {
 

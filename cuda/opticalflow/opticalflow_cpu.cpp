@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "common/backends.h"
-#include "opticalflow/flow_rows.h"
-#include "opticalflow/flow_rules.h"
-#include "opticalflow/padded_image.h"
+#include "cuda/common/backends.h"
+#include "cuda/opticalflow/flow_simd.h"
+#include "cuda/opticalflow/flow_rules.h"
+#include "cuda/opticalflow/padded_image.h"
 
 namespace cudavision::opticalflow {
 namespace {

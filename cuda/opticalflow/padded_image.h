@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "common/image.h"
+#include "cuda/common/image.h"
 
 namespace cudavision::opticalflow {
 

@@ -5,8 +5,8 @@
 
 #include <cuda_runtime.h>
 
-#include "common/launch.h"
-#include "sigma2kp/collect.cuh"
+#include "cuda/common/launch.h"
+#include "cuda/sigma2kp/collect.cuh"
 
 namespace cudavision::sigma2kp {
 

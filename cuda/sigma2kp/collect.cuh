@@ -7,10 +7,10 @@
 
 #include <cstdint>
 
-#include "common/block_scan.cuh"
-#include "common/last_block.cuh"
-#include "sigma2kp/sigma2kp_rules.h"
-#include "sigma2kp/tile.cuh"
+#include "cuda/common/block_scan.cuh"
+#include "cuda/common/last_block.cuh"
+#include "cuda/sigma2kp/sigma2kp_rules.h"
+#include "cuda/sigma2kp/tile.cuh"
 
 namespace cudavision::sigma2kp {
 

@@ -4,11 +4,11 @@
 
 #include <cuda_runtime.h>
 
-#include "common/dynamic_shared.cuh"
-#include "common/launch.h"
-#include "common/walk.cuh"
-#include "common/warp.cuh"
-#include "sigma2kp/sigma2kp_rules.h"
+#include "cuda/common/dynamic_shared.cuh"
+#include "cuda/common/launch.h"
+#include "cuda/common/walk.cuh"
+#include "cuda/common/warp.cuh"
+#include "cuda/sigma2kp/sigma2kp_rules.h"
 
 namespace cudavision::sigma2kp {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Keypoints as primitives: the CPU backend, and the choice of one.
-#include "sigma2kp/point_primitives.h"
+#include "cuda/sigma2kp/point_primitives.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "common/backends.h"
-#include "common/check_range.h"
-#include "sigma2kp/point_primitives_rules.h"
+#include "cuda/common/backends.h"
+#include "cuda/common/check_range.h"
+#include "cuda/sigma2kp/point_primitives_rules.h"
 
 namespace cudavision {
 namespace {

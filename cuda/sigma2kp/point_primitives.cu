@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "common/launch.h"
-#include "sigma2kp/point_primitives_rules.h"
+#include "cuda/common/launch.h"
+#include "cuda/sigma2kp/point_primitives_rules.h"
 
 namespace cudavision::sigma2kp {
 namespace {

@@ -2,9 +2,9 @@
 // Keypoints as primitives, made where the keypoints are: nothing goes through the host.
 #pragma once
 
-#include "common/execution.h"
-#include "draw/canvas.h"
-#include "sigma2kp/sigma2kp.h"
+#include "cuda/common/execution.h"
+#include "cuda/draw/canvas.h"
+#include "cuda/sigma2kp/sigma2kp.h"
 
 namespace cudavision {
 

@@ -2,9 +2,9 @@
 // The primitives of a keypoint, for both backends.
 #pragma once
 
-#include "common/host_device.h"
-#include "gradient/orientation.h"
-#include "sigma2kp/point_primitives.h"
+#include "cuda/common/host_device.h"
+#include "cuda/gradient/orientation.h"
+#include "cuda/sigma2kp/point_primitives.h"
 
 namespace cudavision::sigma2kp {
 

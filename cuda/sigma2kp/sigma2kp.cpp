@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What both backends of the sigma^2 detector share: checks, the plan, and the choice of a backend.
-#include "sigma2kp/sigma2kp.h"
+#include "cuda/sigma2kp/sigma2kp.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "common/backends.h"
-#include "common/check_range.h"
-#include "sigma2kp/sigma2kp_rules.h"
+#include "cuda/common/backends.h"
+#include "cuda/common/check_range.h"
+#include "cuda/sigma2kp/sigma2kp_rules.h"
 
 namespace cudavision {
 

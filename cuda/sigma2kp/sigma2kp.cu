@@ -5,13 +5,13 @@
 
 #include <algorithm>
 
-#include "common/buffer.h"
-#include "common/dynamic_shared.cuh"
-#include "common/launch.h"
-#include "sigma2kp/apart.cuh"
-#include "sigma2kp/collect.cuh"
-#include "sigma2kp/orient.cuh"
-#include "sigma2kp/tile.cuh"
+#include "cuda/common/buffer.h"
+#include "cuda/common/dynamic_shared.cuh"
+#include "cuda/common/launch.h"
+#include "cuda/sigma2kp/apart.cuh"
+#include "cuda/sigma2kp/collect.cuh"
+#include "cuda/sigma2kp/orient.cuh"
+#include "cuda/sigma2kp/tile.cuh"
 
 namespace cudavision::sigma2kp {
 namespace {

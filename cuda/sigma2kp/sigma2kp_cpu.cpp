@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
-#include "gradient/gradient_rows.h"
-#include "sigma2kp/sigma2kp_rules.h"
-#include "sigma2kp/strip.h"
+#include "cuda/gradient/gradient_cpu.h"
+#include "cuda/sigma2kp/sigma2kp_rules.h"
+#include "cuda/sigma2kp/strip.h"
 
 namespace cudavision::sigma2kp {
 namespace {

@@ -3,9 +3,9 @@
 // outdoes what, and where orientations are counted.
 #pragma once
 
-#include "common/backends.h"
-#include "common/host_device.h"
-#include "sigma2kp/sigma2kp.h"
+#include "cuda/common/backends.h"
+#include "cuda/common/host_device.h"
+#include "cuda/sigma2kp/sigma2kp.h"
 
 namespace cudavision::sigma2kp {
 

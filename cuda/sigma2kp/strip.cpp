@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Finds the keypoints of a strip of rows on the CPU: S of its rows and of those that decide about them, the
 // extremes of squares, and marks where the greatest is.
-#include "sigma2kp/strip.h"
+#include "cuda/sigma2kp/strip.h"
 
 #include <algorithm>
 #include <cstring>

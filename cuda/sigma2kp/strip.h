@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "sigma2kp/sigma2kp_rows.h"
-#include "sigma2kp/sigma2kp_rules.h"
+#include "cuda/sigma2kp/sigma2kp_simd.h"
+#include "cuda/sigma2kp/sigma2kp_rules.h"
 
 namespace cudavision::sigma2kp {
 

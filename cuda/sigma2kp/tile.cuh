@@ -7,8 +7,8 @@
 
 #include <cstdint>
 
-#include "common/walk.cuh"
-#include "sigma2kp/sigma2kp_rules.h"
+#include "cuda/common/walk.cuh"
+#include "cuda/sigma2kp/sigma2kp_rules.h"
 
 namespace cudavision::sigma2kp {
 

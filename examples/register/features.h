@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline.h"
+#include "examples/register/pipeline.h"
 
 constexpr int kLevels = 8;  // scaled copies, each smaller by kScale, as cv::ORB has them
 constexpr double kScale = 1.2;

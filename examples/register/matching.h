@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "features.h"
+#include "examples/register/features.h"
 
 constexpr double kNear = 3;  // pixels: of inliers, and of keypoints that are repeated
 

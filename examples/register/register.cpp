@@ -29,7 +29,7 @@
 #include <string>
 #include <vector>
 
-#include "matching.h"
+#include "examples/register/matching.h"
 
 namespace {
 

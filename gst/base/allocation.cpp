@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What a CUDA element offers to those who make its frames.
-#include "base/allocation.h"
+#include "gst/base/allocation.h"
 
 #include <gst/video/gstvideopool.h>
 #include <gst/video/video.h>
 
 #include <algorithm>
 
-#include "base/format.h"
-#include "base/gst_cuda.h"
-#include "base/page_locked_allocator.h"
+#include "gst/base/format.h"
+#include "gst/base/gst_cuda.h"
+#include "gst/base/page_locked_allocator.h"
 
 namespace cudavision {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "base/device_context.h"
+#include "gst/base/device_context.h"
 
 namespace cudavision {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Attaches what an operation found to its frame.
-#include "base/attach.h"
+#include "gst/base/attach.h"
 
 #include <algorithm>
 #include <iterator>

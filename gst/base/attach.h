@@ -6,7 +6,7 @@
 
 #include <initializer_list>
 
-#include "base/operation.h"
+#include "gst/base/operation.h"
 
 namespace cudavision {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Gaps in the work of many elements on a card, for those that start and stop.
-#include "base/card_gaps.h"
+#include "gst/base/card_gaps.h"
 
 #include <atomic>
 #include <chrono>

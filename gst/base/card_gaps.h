@@ -2,7 +2,7 @@
 // Gaps in the work of many elements on a card, for those that start and stop.
 #pragma once
 
-#include "base/counted.h"
+#include "gst/base/counted.h"
 
 namespace cudavision {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // How an element finds its CUDA context and lets others have it.
-#include "base/context_sharing.h"
+#include "gst/base/context_sharing.h"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include "base/card_gaps.h"
-#include "base/gst_cuda.h"
-#include "base/process_context.h"
+#include "gst/base/card_gaps.h"
+#include "gst/base/gst_cuda.h"
+#include "gst/base/process_context.h"
 
 namespace cudavision {
 namespace {

@@ -9,7 +9,7 @@
 #include <memory>
 #include <mutex>
 
-#include "base/device_context.h"
+#include "gst/base/device_context.h"
 
 namespace cudavision {
 

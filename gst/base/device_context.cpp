@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The CUDA device of an element.
-#include "base/device_context.h"
+#include "gst/base/device_context.h"
 
 #include <cuda_runtime.h>
 
@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
-#include "base/gst_cuda.h"
-#include "common/check.h"
-#include "common/probe.h"
+#include "gst/base/gst_cuda.h"
+#include "cuda/common/check.h"
+#include "cuda/common/probe.h"
 
 namespace cudavision {
 

@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "common/execution.h"
+#include "cuda/common/execution.h"
 
 typedef struct _GstCudaContext GstCudaContext;
 struct CUevent_st;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // GstCudaVisionFilter: the abstract element.
-#include "base/filter.h"
+#include "gst/base/filter.h"
 
 #include <optional>
 #include <utility>
 
-#include "base/allocation.h"
-#include "base/card_gaps.h"
-#include "base/context_sharing.h"
-#include "base/filter_properties.h"
-#include "base/format.h"
-#include "base/mapped_frame.h"
-#include "base/session.h"
+#include "gst/base/allocation.h"
+#include "gst/base/card_gaps.h"
+#include "gst/base/context_sharing.h"
+#include "gst/base/filter_properties.h"
+#include "gst/base/format.h"
+#include "gst/base/mapped_frame.h"
+#include "gst/base/session.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_vision_filter_debug);
 #define GST_CAT_DEFAULT gst_cuda_vision_filter_debug
@@ -58,6 +58,8 @@ gint resource_error_of(Status::Code code) {
     case Status::Code::no_device:
     case Status::Code::no_file:
       return GST_RESOURCE_ERROR_NOT_FOUND;
+    case Status::Code::unreadable_file:
+      return GST_RESOURCE_ERROR_READ;
     case Status::Code::out_of_memory:
       return GST_RESOURCE_ERROR_NO_SPACE_LEFT;
     case Status::Code::invalid_argument:

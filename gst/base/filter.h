@@ -8,7 +8,7 @@
 
 #include <memory>
 
-#include "base/operation.h"
+#include "gst/base/operation.h"
 
 namespace cudavision {
 struct FilterState;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The properties of every element.
-#include "base/filter_properties.h"
+#include "gst/base/filter_properties.h"
 
 namespace cudavision {
 namespace {

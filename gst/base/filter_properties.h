@@ -2,8 +2,8 @@
 // The properties of every element.
 #pragma once
 
-#include "base/properties.h"
-#include "base/session.h"
+#include "gst/base/properties.h"
+#include "gst/base/session.h"
 
 namespace cudavision {
 

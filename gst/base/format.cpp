@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Between GStreamer's description of video and that of cuda/.
-#include "base/format.h"
+#include "gst/base/format.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 
-#include "luma/luma.h"
+#include "cuda/luma/luma.h"
 
 namespace cudavision {
 namespace {

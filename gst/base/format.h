@@ -4,7 +4,7 @@
 
 #include <gst/video/video.h>
 
-#include "common/frame.h"
+#include "cuda/common/frame.h"
 
 namespace cudavision {
 

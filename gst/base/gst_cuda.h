@@ -26,8 +26,8 @@
 #include <gmodule.h>
 #endif
 
-#include "common/check.h"
-#include "common/status.h"
+#include "cuda/common/check.h"
+#include "cuda/common/status.h"
 
 namespace cudavision::gst_cuda {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A buffer mapped as a video frame.
-#include "base/mapped_frame.h"
+#include "gst/base/mapped_frame.h"
 
-#include "base/format.h"
+#include "gst/base/format.h"
 
 namespace cudavision {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <gst/video/video.h>
 
-#include "base/device_context.h"
-#include "common/frame.h"
+#include "gst/base/device_context.h"
+#include "cuda/common/frame.h"
 
 namespace cudavision {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A build without CUDA: no context can be had, and what needs one is never reached.
-#include "base/allocation.h"
-#include "base/context_sharing.h"
-#include "base/device_context.h"
-#include "base/stream_wait.h"
-#include "common/backends.h"
+#include "gst/base/allocation.h"
+#include "gst/base/context_sharing.h"
+#include "gst/base/device_context.h"
+#include "gst/base/stream_wait.h"
+#include "cuda/common/backends.h"
 
 namespace cudavision {
 

@@ -7,18 +7,19 @@
 #include <cstdint>
 #include <memory>
 
-#include "base/device_context.h"
-#include "common/execution.h"
-#include "common/frame.h"
+#include "gst/base/device_context.h"
+#include "cuda/common/execution.h"
+#include "cuda/common/frame.h"
 
 namespace cudavision {
 
-// What an operation is made for. Everything but info outlives it.
+// Construction context of an operation. All members but `info` outlive it.
 struct Site {
   Execution execution;
   std::shared_ptr<const DeviceContext> context;  // null on the CPU
   const GstVideoInfo *info;                      // of the caps
-  Size region;                                   // that will be analysed
+  Size region;                                   // the size of the part that will be analysed
+  bool display;                                  // the property `display` when the operation is made
 };
 
 // One frame to work on. Everything lies in the backend's memory and only for the time of the call.

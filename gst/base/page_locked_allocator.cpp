@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // System memory that the device copies to and from at full speed.
-#include "base/page_locked_allocator.h"
+#include "gst/base/page_locked_allocator.h"
 
 #include <utility>
 
-#include "common/buffer.h"
+#include "cuda/common/buffer.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_vision_page_locked_debug);
 #define GST_CAT_DEFAULT gst_cuda_vision_page_locked_debug

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Palettes in the components of a video format.
-#include "base/palette.h"
+#include "gst/base/palette.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "base/format.h"
+#include "gst/base/format.h"
 
 namespace cudavision {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gst/video/video.h>
 
-#include "draw/color_map.h"
+#include "cuda/draw/color_map.h"
 
 namespace cudavision {
 

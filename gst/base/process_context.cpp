@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The primary context of each device, wrapped once for GStreamer.
-#include "base/process_context.h"
+#include "gst/base/process_context.h"
 
 #include <gmodule.h>
 
@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string>
 
-#include "base/gst_cuda.h"
+#include "gst/base/gst_cuda.h"
 
 namespace cudavision {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <gst/gst.h>
 
-#include "common/status.h"
+#include "cuda/common/status.h"
 
 typedef struct _GstCudaContext GstCudaContext;
 

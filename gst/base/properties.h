@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// GObject properties as a table: each row ties a property to a member of a settings struct, whose initial
-// value is the default. Values are moved under the object lock; the streaming thread takes the whole struct
-// as one snapshot.
+// GObject properties as a table: each row ties a property to a member of a settings struct, whose initial value is
+// the default. Values are read and written under the object lock; the streaming thread copies the whole struct as
+// one snapshot.
 #pragma once
 
 #include <gst/gst.h>
@@ -11,7 +11,16 @@
 #include <string>
 #include <vector>
 
+#include "cuda/common/range.h"
+
 namespace cudavision {
+
+// Appends the rows of one table to another.
+template <typename T>
+std::vector<T> joined(std::vector<T> first, std::vector<T> second) {
+  for (T &row : second) first.push_back(std::move(row));
+  return first;
+}
 
 // When a new value takes effect.
 enum class Mutable : guint {
@@ -41,7 +50,16 @@ Property<S> boolean_property(PropertyText text, bool S::*member, Mutable when = 
 
 template <typename S>
 Property<S> integer_property(PropertyText text, int S::*member, int least, int most,
+                             Mutable when = Mutable::playing);
+// The same with the range that the algorithm checks.
+template <typename S>
+Property<S> integer_property(PropertyText text, int S::*member, Range<int> range,
                              Mutable when = Mutable::playing) {
+  return integer_property<S>(text, member, range.least, range.most, when);
+}
+
+template <typename S>
+Property<S> integer_property(PropertyText text, int S::*member, int least, int most, Mutable when) {
   return {g_param_spec_int(text.name, text.nick, text.blurb, least, most, S{}.*member, flags_of(when)),
           [member](S &s, const GValue *v) { s.*member = g_value_get_int(v); },
           [member](const S &s, GValue *v) { g_value_set_int(v, s.*member); }};
@@ -49,7 +67,16 @@ Property<S> integer_property(PropertyText text, int S::*member, int least, int m
 
 template <typename S>
 Property<S> real_property(PropertyText text, double S::*member, double least, double most,
+                          Mutable when = Mutable::controllable);
+// The same with the range that the algorithm checks.
+template <typename S>
+Property<S> real_property(PropertyText text, double S::*member, Range<double> range,
                           Mutable when = Mutable::controllable) {
+  return real_property<S>(text, member, range.least, range.most, when);
+}
+
+template <typename S>
+Property<S> real_property(PropertyText text, double S::*member, double least, double most, Mutable when) {
   return {g_param_spec_double(text.name, text.nick, text.blurb, least, most, S{}.*member, flags_of(when)),
           [member](S &s, const GValue *v) { s.*member = g_value_get_double(v); },
           [member](const S &s, GValue *v) { g_value_set_double(v, s.*member); }};

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What an element owns between start and stop.
-#include "base/session.h"
+#include "gst/base/session.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "base/card_gaps.h"
-#include "base/format.h"
-#include "luma/luma.h"
+#include "gst/base/card_gaps.h"
+#include "gst/base/format.h"
+#include "cuda/luma/luma.h"
 
 namespace cudavision {
 namespace {
@@ -111,7 +111,7 @@ Status Session::prepare(const FilterSettings &settings) {
   const auto make = [&]() -> Status {
     if (!in_cuda_memory_) CUDAVISION_TRY(stage_frames());
     if (needs_luma_image(layout_)) CUDAVISION_TRY(stage_->luma.allocate(execution(), size));
-    return make_operation_({execution(), context_, &info_, size}, &stage_->operation);
+    return make_operation_({execution(), context_, &info_, size, settings.display}, &stage_->operation);
   };
   const Status status = make();
   if (!status.ok()) stage_.reset();

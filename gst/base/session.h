@@ -9,12 +9,12 @@
 #include <memory>
 #include <optional>
 
-#include "base/device_context.h"
-#include "base/mapped_frame.h"
-#include "base/operation.h"
-#include "base/stream_wait.h"
-#include "common/owned_memory.h"
-#include "common/staged_frame.h"
+#include "gst/base/device_context.h"
+#include "gst/base/mapped_frame.h"
+#include "gst/base/operation.h"
+#include "gst/base/stream_wait.h"
+#include "cuda/common/owned_memory.h"
+#include "cuda/common/staged_frame.h"
 
 namespace cudavision {
 

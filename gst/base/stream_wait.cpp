@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Waits for the card without wasting a core.
-#include "base/stream_wait.h"
+#include "gst/base/stream_wait.h"
 
 #include <cuda_runtime.h>
 
@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/counted.h"
-#include "common/check.h"
+#include "gst/base/counted.h"
+#include "cuda/common/check.h"
 
 namespace cudavision {
 namespace {

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <memory>
 
-#include "common/status.h"
+#include "cuda/common/status.h"
 
 struct CUevent_st;
 struct CUstream_st;

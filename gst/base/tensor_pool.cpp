@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Buffers for tensors, and the allocator of those that live on a device.
-#include "base/tensor_pool.h"
+#include "gst/base/tensor_pool.h"
 
 #include <cstring>
 #include <mutex>
 #include <string>
 #include <utility>
 
-#include "common/owned_memory.h"
+#include "cuda/common/owned_memory.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_vision_tensor_debug);
 #define GST_CAT_DEFAULT gst_cuda_vision_tensor_debug

@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <memory>
 
-#include "base/device_context.h"
-#include "common/execution.h"
+#include "gst/base/device_context.h"
+#include "cuda/common/execution.h"
 
 namespace cudavision {
 

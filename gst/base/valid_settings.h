@@ -7,11 +7,11 @@
 
 #include <optional>
 
-#include "common/status.h"
+#include "cuda/common/status.h"
 
 namespace cudavision {
 
-// S is comparable and has validate(const S &). Used by the streaming thread alone, and by start.
+// S is comparable and has validate(const S &). Called by the streaming thread alone, and by start.
 template <typename S>
 class ValidSettings {
  public:
@@ -22,6 +22,9 @@ class ValidSettings {
     refused_.reset();
     return status;
   }
+
+  // The settings that the last begin() or take() accepted.
+  const S &in_force() const { return in_force_; }
 
   // The settings of this frame: those of now, or the last valid ones, with one warning on the bus for each
   // contradiction.

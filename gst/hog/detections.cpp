@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Attaches what cudahog has detected.
-#include "hog/detections.h"
+#include "gst/hog/detections.h"
 
 #include <gst/video/gstvideometa.h>
 #if CUDAVISION_HAVE_ANALYTICS

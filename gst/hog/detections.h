@@ -2,8 +2,8 @@
 // Attaches what cudahog has detected.
 #pragma once
 
-#include "base/operation.h"
-#include "hog/detector.h"
+#include "gst/base/operation.h"
+#include "cuda/hog/detector.h"
 
 namespace cudavision {
 

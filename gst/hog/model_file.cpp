@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Reads the models of cudahog: which format a file has, and what its numbers mean.
-#include "hog/model_file.h"
+#include "gst/hog/model_file.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>
@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-#include "common/backends.h"
+#include "cuda/common/backends.h"
 
 namespace cudavision {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "hog/detector.h"
+#include "cuda/hog/detector.h"
 
 namespace cudavision {
 

@@ -2,8 +2,8 @@
 // OpenCV's XML, by GLib's parser.
 #include <glib.h>
 
-#include "common/backends.h"
-#include "hog/model_file.h"
+#include "cuda/common/backends.h"
+#include "gst/hog/model_file.h"
 
 namespace cudavision::hog {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "common/backends.h"
-#include "hog/model_file.h"
+#include "cuda/common/backends.h"
+#include "gst/hog/model_file.h"
 
 namespace cudavision::hog {
 namespace {

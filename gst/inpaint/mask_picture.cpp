@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The picture that says what is removed: read by gdk-pixbuf.
-#include "inpaint/mask_picture.h"
+#include "gst/inpaint/mask_picture.h"
 
 #include <gdk-pixbuf/gdk-pixbuf.h>
 
 #include <algorithm>
 #include <new>
 
-#include "luma/luma.h"
+#include "cuda/luma/luma.h"
 
 namespace cudavision {
 namespace {

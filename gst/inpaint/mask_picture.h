@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/image.h"
+#include "cuda/common/image.h"
 
 namespace cudavision {
 

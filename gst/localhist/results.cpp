@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The tensors of cudalocalhist.
-#include "localhist/results.h"
+#include "gst/localhist/results.h"
 
 #include <string>
 
-#include "base/attach.h"
-#include "common/available_memory.h"
+#include "gst/base/attach.h"
+#include "cuda/common/available_memory.h"
 
 namespace cudavision {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <memory>
 
-#include "base/operation.h"
-#include "base/tensor_pool.h"
-#include "localhist/localhist.h"
+#include "gst/base/operation.h"
+#include "gst/base/tensor_pool.h"
+#include "cuda/localhist/localhist.h"
 
 namespace cudavision {
 

@@ -2,7 +2,7 @@
 // Keypoints on a frame.
 #include <gst/cudavision/keypointsmeta.h>
 
-#include "list_meta.h"
+#include "gst/meta/list_meta.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // Straight lines on a frame.
 #include <gst/cudavision/linesmeta.h>
 
-#include "list_meta.h"
+#include "gst/meta/list_meta.h"
 
 namespace {
 

@@ -8,8 +8,8 @@
 #include <limits>
 #include <optional>
 
-#include "registration.h"
-#include "wire.h"
+#include "gst/meta/registration.h"
+#include "gst/meta/wire.h"
 
 namespace cudavision {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The geometry of points, gradients and lines under a homography.
-#include "mapping.h"
+#include "gst/meta/mapping.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "mapping.h"
+#include "gst/meta/mapping.h"
 
 #define CUDAVISION_HAVE_META_SERIALISATION GST_CHECK_VERSION(1, 24, 0)
 #define CUDAVISION_HAVE_META_MATRIX GST_CHECK_VERSION(1, 28, 0)

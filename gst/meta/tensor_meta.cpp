@@ -5,9 +5,9 @@
 #include <cmath>
 #include <memory>
 
-#include "registration.h"
-#include "tensor_shape.h"
-#include "tensor_wire.h"
+#include "gst/meta/registration.h"
+#include "gst/meta/tensor_shape.h"
+#include "gst/meta/tensor_wire.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What is a tensor's shape, and what is none.
-#include "tensor_shape.h"
+#include "gst/meta/tensor_shape.h"
 
 #include <algorithm>
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Writes and reads tensors: id, type, dims, geometry, numbers, all little endian.
-#include "tensor_wire.h"
+#include "gst/meta/tensor_wire.h"
 
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 
-#include "tensor_shape.h"
-#include "wire.h"
+#include "gst/meta/tensor_shape.h"
+#include "gst/meta/wire.h"
 
 namespace cudavision {
 

@@ -4,7 +4,7 @@
 
 #include <gst/cudavision/tensormeta.h>
 
-#include "registration.h"
+#include "gst/meta/registration.h"
 
 namespace cudavision {
 

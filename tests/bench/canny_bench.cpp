@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Canny on both backends beside cv::Canny, on a real picture and on noise.
-#include "canny/canny.h"
+#include "cuda/canny/canny.h"
 
 #include <cstring>
 #include <opencv2/imgproc.hpp>
 
-#include "bench/harness/comparison.h"
-#include "bench/harness/real_picture.h"
-#include "support/pictures.h"
+#include "tests/bench/harness/comparison.h"
+#include "tests/bench/harness/real_picture.h"
+#include "tests/support/pictures.h"
 #if CUDAVISION_HAVE_CUDA
-#include "bench/harness/device.h"
+#include "tests/bench/harness/device.h"
 #endif
 
 namespace cudavision::bench {

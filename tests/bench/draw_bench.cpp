@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Writing a mask into packed RGB on both backends beside cv::cvtColor, which makes RGB of gray.
-#include "draw/draw.h"
+#include "cuda/draw/draw.h"
 
 #include <opencv2/imgproc.hpp>
 
-#include "bench/harness/picture_room.h"
+#include "tests/bench/harness/picture_room.h"
 
 namespace {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The Gaussian on both backends beside cv::GaussianBlur.
-#include "gaussian/gaussian.h"
+#include "cuda/gaussian/gaussian.h"
 
 #include <opencv2/imgproc.hpp>
 
-#include "bench/harness/picture_room.h"
+#include "tests/bench/harness/picture_room.h"
 
 namespace {
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The histogram on both backends beside cv::calcHist, on a real picture, on noise and on a constant picture.
-#include "histogram/histogram.h"
+#include "cuda/histogram/histogram.h"
 
 #include <array>
 #include <cstring>
 #include <opencv2/imgproc.hpp>
 
-#include "bench/harness/comparison.h"
-#include "bench/harness/real_picture.h"
-#include "support/pictures.h"
+#include "tests/bench/harness/comparison.h"
+#include "tests/bench/harness/real_picture.h"
+#include "tests/support/pictures.h"
 #if CUDAVISION_HAVE_CUDA
-#include "bench/harness/device.h"
+#include "tests/bench/harness/device.h"
 #endif
 
 namespace cudavision::bench {

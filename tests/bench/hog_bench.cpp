@@ -7,13 +7,13 @@
 #include <opencv2/objdetect.hpp>
 #include <vector>
 
-#include "bench/harness/comparison.h"
-#include "bench/harness/real_picture.h"
-#include "common/owned_memory.h"
-#include "hog/detector.h"
-#include "hog/planes_cpu.h"
+#include "tests/bench/harness/comparison.h"
+#include "tests/bench/harness/real_picture.h"
+#include "cuda/common/owned_memory.h"
+#include "cuda/hog/detector.h"
+#include "cuda/hog/planes_cpu.h"
 #if CUDAVISION_HAVE_CUDA
-#include "bench/harness/device.h"
+#include "tests/bench/harness/device.h"
 #endif
 
 namespace cudavision::bench {

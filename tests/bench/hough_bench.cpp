@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The Hough transform on both backends, alone and behind Canny, beside cv::HoughLines and cv::HoughLinesP, on
 // a real picture.
-#include "hough/hough.h"
+#include "cuda/hough/hough.h"
 
 #include <memory>
 #include <opencv2/imgproc.hpp>
 #include <vector>
 
-#include "bench/harness/comparison.h"
-#include "bench/harness/real_picture.h"
-#include "canny/canny.h"
-#include "common/owned_memory.h"
+#include "tests/bench/harness/comparison.h"
+#include "tests/bench/harness/real_picture.h"
+#include "cuda/canny/canny.h"
+#include "cuda/common/owned_memory.h"
 #if CUDAVISION_HAVE_CUDA
-#include "bench/harness/device.h"
+#include "tests/bench/harness/device.h"
 #endif
 
 namespace cudavision::bench {

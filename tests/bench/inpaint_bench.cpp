@@ -2,7 +2,7 @@
 // Inpainting on both backends, beside OpenCV's Telea, Navier-Stokes and shift map, on holes cut from real
 // pictures: each row says how near to the picture it comes (PSNR and SSIM over the hole), because speed
 // without that says nothing.
-#include "inpaint/inpaint.h"
+#include "cuda/inpaint/inpaint.h"
 
 #include <cmath>
 #include <functional>
@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "bench/harness/comparison.h"
-#include "support/decode.h"
+#include "tests/bench/harness/comparison.h"
+#include "tests/support/decode.h"
 #if CUDAVISION_HAVE_CUDA
-#include "bench/harness/device.h"
+#include "tests/bench/harness/device.h"
 #endif
 
 namespace cudavision::bench {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Local histograms of gradients on both backends: the published table, beside its figures, and box filters of
 // OpenCV that compute the same numbers.
-#include "localhist/localhist.h"
+#include "cuda/localhist/localhist.h"
 
 #include <cstdio>
 #include <cstring>
 #include <opencv2/imgproc.hpp>
 
-#include "bench/harness/comparison.h"
-#include "bench/harness/real_picture.h"
-#include "gradient/gradient_rows.h"
-#include "support/pictures.h"
+#include "tests/bench/harness/comparison.h"
+#include "tests/bench/harness/real_picture.h"
+#include "cuda/gradient/gradient_cpu.h"
+#include "tests/support/pictures.h"
 #if CUDAVISION_HAVE_CUDA
-#include "bench/harness/device.h"
+#include "tests/bench/harness/device.h"
 #endif
 
 namespace cudavision::bench {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Luma of packed RGB on both backends beside cv::cvtColor.
-#include "luma/luma.h"
+#include "cuda/luma/luma.h"
 
 #include <opencv2/imgproc.hpp>
 
-#include "bench/harness/picture_room.h"
+#include "tests/bench/harness/picture_room.h"
 
 namespace {
 

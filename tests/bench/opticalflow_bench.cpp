@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Optical flow by each method on both backends, beside OpenCV's PyrLK, Farneback and DIS, on motion that is known: each
 // row says its average endpoint error, because speed without it says nothing.
-#include "opticalflow/opticalflow.h"
+#include "cuda/opticalflow/opticalflow.h"
 
 #include <cmath>
 #include <functional>
 #include <opencv2/video/tracking.hpp>
 
-#include "bench/harness/comparison.h"
-#include "bench/harness/real_picture.h"
-#include "support/motion.h"
+#include "tests/bench/harness/comparison.h"
+#include "tests/bench/harness/real_picture.h"
+#include "tests/support/motion.h"
 #if CUDAVISION_HAVE_CUDA
-#include "bench/harness/device.h"
+#include "tests/bench/harness/device.h"
 #endif
 
 namespace cudavision::bench {

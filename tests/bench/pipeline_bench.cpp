@@ -8,9 +8,9 @@
 // to.
 #include <opencv2/core.hpp>
 
-#include "bench/harness/comparison.h"
-#include "bench/harness/pipeline.h"
-#include "bench/harness/real_picture.h"
+#include "tests/bench/harness/comparison.h"
+#include "tests/bench/harness/pipeline.h"
+#include "tests/bench/harness/real_picture.h"
 
 namespace cudavision::bench {
 namespace {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Keypoints of local variance on both backends: the table of the source, beside its figures, and OpenCV's
 // FAST and ORB on the same picture.
-#include "sigma2kp/sigma2kp.h"
+#include "cuda/sigma2kp/sigma2kp.h"
 
 #include <cstdio>
 #include <memory>
 #include <opencv2/features2d.hpp>
 #include <vector>
 
-#include "bench/harness/comparison.h"
-#include "bench/harness/real_picture.h"
-#include "common/owned_memory.h"
-#include "support/pictures.h"
+#include "tests/bench/harness/comparison.h"
+#include "tests/bench/harness/real_picture.h"
+#include "cuda/common/owned_memory.h"
+#include "tests/support/pictures.h"
 #if CUDAVISION_HAVE_CUDA
-#include "bench/harness/device.h"
+#include "tests/bench/harness/device.h"
 #endif
 
 namespace cudavision::bench {

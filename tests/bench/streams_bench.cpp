@@ -15,9 +15,9 @@
 #include <thread>
 #include <vector>
 
-#include "bench/harness/cuda_streams.h"
-#include "bench/harness/stream_group.h"
-#include "bench/harness/stream_options.h"
+#include "tests/bench/harness/cuda_streams.h"
+#include "tests/bench/harness/stream_group.h"
+#include "tests/bench/harness/stream_options.h"
 
 namespace cudavision::bench {
 namespace {

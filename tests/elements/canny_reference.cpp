@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The expected frames of cudacanny, by OpenCV.
-#include "elements/canny_reference.h"
+#include "tests/elements/canny_reference.h"
 
 #include <cmath>
 #include <functional>

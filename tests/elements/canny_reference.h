@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <opencv2/core.hpp>
 
-#include "elements/video_frame.h"
+#include "tests/elements/video_frame.h"
 
 namespace cudavision::test {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // An element that needs a CUDA context when it goes from NULL to READY.
-#include "elements/cuda_asking_element.h"
+#include "tests/elements/cuda_asking_element.h"
 
 struct AskingElement {
   GstElement parent;

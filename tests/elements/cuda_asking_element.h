@@ -2,7 +2,7 @@
 // An element that needs a CUDA context when it goes from NULL to READY, as GStreamer's decoders and encoders do.
 #pragma once
 
-#include "elements/cuda_memory.h"
+#include "tests/elements/cuda_memory.h"
 
 namespace cudavision::test {
 

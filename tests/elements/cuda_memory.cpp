@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Frames in CUDA memory.
-#include "elements/cuda_memory.h"
+#include "tests/elements/cuda_memory.h"
 
 #include <algorithm>
 #include <cstring>

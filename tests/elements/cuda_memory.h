@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "elements/harness.h"
+#include "tests/elements/harness.h"
 
 namespace cudavision::test {
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "elements/canny_reference.h"
-#include "elements/cuda_memory.h"
+#include "tests/elements/canny_reference.h"
+#include "tests/elements/cuda_memory.h"
 
 namespace {
 

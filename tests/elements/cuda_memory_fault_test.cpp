@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "elements/canny_reference.h"
-#include "elements/cuda_memory.h"
+#include "tests/elements/canny_reference.h"
+#include "tests/elements/cuda_memory.h"
 #if CUDAVISION_EMULATED
-#include "fakecuda.h"
+#include "tests/fakecuda/fakecuda.h"
 #endif
 
 namespace {

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "elements/canny_reference.h"
-#include "elements/cuda_memory.h"
+#include "tests/elements/canny_reference.h"
+#include "tests/elements/cuda_memory.h"
 
 #if CUDAVISION_EMULATED
-#include "fakecuda.h"
+#include "tests/fakecuda/fakecuda.h"
 
 namespace {
 

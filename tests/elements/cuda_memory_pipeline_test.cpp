@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "elements/cuda_memory.h"
+#include "tests/elements/cuda_memory.h"
 #if CUDAVISION_EMULATED
-#include "fakecuda.h"
+#include "tests/fakecuda/fakecuda.h"
 #endif
 
 namespace {

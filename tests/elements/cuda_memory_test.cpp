@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Frames in CUDA memory: worked on where they lie, whoever made them.
-#include "elements/cuda_memory.h"
+#include "tests/elements/cuda_memory.h"
 
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "elements/canny_reference.h"
-#include "elements/histogram_reference.h"
-#include "elements/tensor.h"
+#include "tests/elements/canny_reference.h"
+#include "tests/elements/histogram_reference.h"
+#include "tests/elements/tensor.h"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "elements/canny_reference.h"
-#include "elements/tensor.h"
+#include "tests/elements/canny_reference.h"
+#include "tests/elements/tensor.h"
 
 namespace {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "elements/canny_reference.h"
-#include "elements/frame_budget.h"
-#include "elements/harness.h"
+#include "tests/elements/canny_reference.h"
+#include "tests/elements/frame_budget.h"
+#include "tests/elements/harness.h"
 
 namespace {
 

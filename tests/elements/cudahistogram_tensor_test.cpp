@@ -10,10 +10,10 @@
 #include <thread>
 #include <vector>
 
-#include "elements/histogram_reference.h"
-#include "elements/tensor.h"
+#include "tests/elements/histogram_reference.h"
+#include "tests/elements/tensor.h"
 #if CUDAVISION_EMULATED
-#include "elements/cuda_memory.h"
+#include "tests/elements/cuda_memory.h"
 #endif
 
 namespace {

@@ -8,7 +8,7 @@
 #include <functional>
 #include <sstream>
 
-#include "elements/hog_reference.h"
+#include "tests/elements/hog_reference.h"
 
 namespace {
 

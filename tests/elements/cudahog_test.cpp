@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // cudahog in every format against cv::HOGDescriptor: its tensor, its boxes, what it draws, its properties.
-#include "elements/hog_reference.h"
+#include "tests/elements/hog_reference.h"
 
-#include "elements/frame_budget.h"
+#include "tests/elements/frame_budget.h"
 #if CUDAVISION_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
 #endif

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "elements/drawn_frame.h"
-#include "elements/frame_budget.h"
-#include "elements/harness.h"
-#include "support/opencv_hough.h"
+#include "tests/elements/drawn_frame.h"
+#include "tests/elements/frame_budget.h"
+#include "tests/elements/harness.h"
+#include "tests/support/opencv_hough.h"
 
 namespace {
 

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "elements/canny_reference.h"
-#include "elements/drawn_frame.h"
-#include "elements/hog_reference.h"
-#include "elements/inpaint_reference.h"
-#include "elements/tensor.h"
+#include "tests/elements/canny_reference.h"
+#include "tests/elements/drawn_frame.h"
+#include "tests/elements/hog_reference.h"
+#include "tests/elements/inpaint_reference.h"
+#include "tests/elements/tensor.h"
 
 namespace {
 

@@ -8,12 +8,12 @@
 #include <tuple>
 #include <vector>
 
-#include "elements/frame_budget.h"
-#include "elements/inpaint_reference.h"
-#include "elements/tensor.h"
-#include "support/pictures.h"
+#include "tests/elements/frame_budget.h"
+#include "tests/elements/inpaint_reference.h"
+#include "tests/elements/tensor.h"
+#include "tests/support/pictures.h"
 #if CUDAVISION_EMULATED
-#include "elements/cuda_memory.h"
+#include "tests/elements/cuda_memory.h"
 #endif
 
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "elements/frame_budget.h"
-#include "elements/localhist_reference.h"
-#include "elements/tensor.h"
+#include "tests/elements/frame_budget.h"
+#include "tests/elements/localhist_reference.h"
+#include "tests/elements/tensor.h"
 
 namespace {
 

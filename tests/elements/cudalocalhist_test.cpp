@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "elements/localhist_reference.h"
-#include "elements/tensor.h"
+#include "tests/elements/localhist_reference.h"
+#include "tests/elements/tensor.h"
 
 namespace {
 

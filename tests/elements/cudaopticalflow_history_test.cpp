@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
-#include "elements/opticalflow_reference.h"
-#include "elements/tensor.h"
+#include "tests/elements/opticalflow_reference.h"
+#include "tests/elements/tensor.h"
 
 namespace {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "elements/frame_budget.h"
-#include "elements/opticalflow_reference.h"
-#include "elements/tensor.h"
+#include "tests/elements/frame_budget.h"
+#include "tests/elements/opticalflow_reference.h"
+#include "tests/elements/tensor.h"
 
 namespace {
 

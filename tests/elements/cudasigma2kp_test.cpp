@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "elements/drawn_frame.h"
-#include "elements/frame_budget.h"
-#include "elements/harness.h"
-#include "kernels/sigma2kp_definition.h"
+#include "tests/elements/drawn_frame.h"
+#include "tests/elements/frame_budget.h"
+#include "tests/elements/harness.h"
+#include "tests/kernels/sigma2kp_definition.h"
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <thread>
 
-#include "elements/json_lines.h"
+#include "tests/elements/json_lines.h"
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "elements/json_lines.h"
-#include "support/decode.h"
+#include "tests/elements/json_lines.h"
+#include "tests/support/decode.h"
 
 namespace {
 

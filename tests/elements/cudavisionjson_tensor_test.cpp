@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "elements/json_lines.h"
-#include "support/pictures.h"
+#include "tests/elements/json_lines.h"
+#include "tests/support/pictures.h"
 
 namespace {
 

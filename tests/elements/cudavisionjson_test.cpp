@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "elements/json_lines.h"
+#include "tests/elements/json_lines.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Frames on which primitives are drawn.
-#include "elements/drawn_frame.h"
+#include "tests/elements/drawn_frame.h"
 
 namespace cudavision::test {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "draw/canvas.h"
-#include "elements/canny_reference.h"
-#include "elements/video_frame.h"
+#include "cuda/draw/canvas.h"
+#include "tests/elements/canny_reference.h"
+#include "tests/elements/video_frame.h"
 
 namespace cudavision::test {
 

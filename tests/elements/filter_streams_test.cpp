@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "elements/canny_reference.h"
-#include "elements/harness.h"
+#include "tests/elements/canny_reference.h"
+#include "tests/elements/harness.h"
 
 namespace {
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "elements/canny_reference.h"
-#include "elements/harness.h"
+#include "tests/elements/canny_reference.h"
+#include "tests/elements/harness.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // What an element may ask of the GPU for one frame, counted by the emulated CUDA.
 #pragma once
 
-#include "elements/harness.h"
+#include "tests/elements/harness.h"
 
 #if CUDAVISION_EMULATED
 namespace cudavision::test {

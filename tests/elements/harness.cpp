@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // GstHarness with the elements' own expectations.
-#include "elements/harness.h"
+#include "tests/elements/harness.h"
 
 #include <utility>
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "elements/support.h"
-#include "elements/video_frame.h"
+#include "tests/elements/support.h"
+#include "tests/elements/video_frame.h"
 
 namespace cudavision::test {
 

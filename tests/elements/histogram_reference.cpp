@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What cudahistogram must give.
-#include "elements/histogram_reference.h"
+#include "tests/elements/histogram_reference.h"
 
 #include <opencv2/imgproc.hpp>
 #include <utility>
 
-#include "elements/drawn_frame.h"
-#include "histogram/plot.h"
+#include "tests/elements/drawn_frame.h"
+#include "cuda/histogram/plot.h"
 
 namespace cudavision::test {
 namespace {

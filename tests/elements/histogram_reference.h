@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "elements/canny_reference.h"
-#include "elements/video_frame.h"
+#include "tests/elements/canny_reference.h"
+#include "tests/elements/video_frame.h"
 
 namespace cudavision::test {
 

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "elements/drawn_frame.h"
-#include "elements/tensor.h"
-#include "support/pictures.h"
+#include "tests/elements/drawn_frame.h"
+#include "tests/elements/tensor.h"
+#include "tests/support/pictures.h"
 
 namespace cudavision::test {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What cudainpaint must give.
-#include "elements/inpaint_reference.h"
+#include "tests/elements/inpaint_reference.h"
 
 #include <gst/app/gstappsink.h>
 #include <gst/app/gstappsrc.h>
 
 #include <cmath>
 
-#include "elements/drawn_frame.h"
+#include "tests/elements/drawn_frame.h"
 
 namespace cudavision::test {
 namespace {

@@ -7,10 +7,10 @@
 #include <memory>
 #include <vector>
 
-#include "elements/support.h"
-#include "elements/video_frame.h"
-#include "inpaint/inpaint.h"
-#include "support/picture.h"
+#include "tests/elements/support.h"
+#include "tests/elements/video_frame.h"
+#include "cuda/inpaint/inpaint.h"
+#include "tests/support/picture.h"
 
 namespace cudavision::test {
 

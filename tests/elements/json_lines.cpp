@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // cudavisionjson between two pads of the test, and its lines as json-glib reads them.
-#include "elements/json_lines.h"
+#include "tests/elements/json_lines.h"
 
 #include <cstdlib>
 #include <filesystem>

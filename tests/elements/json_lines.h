@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "elements/support.h"
+#include "tests/elements/support.h"
 
 namespace cudavision::test {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What cudalocalhist must give.
-#include "elements/localhist_reference.h"
+#include "tests/elements/localhist_reference.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "elements/canny_reference.h"
-#include "elements/video_frame.h"
-#include "kernels/localhist_definition.h"
+#include "tests/elements/canny_reference.h"
+#include "tests/elements/video_frame.h"
+#include "tests/kernels/localhist_definition.h"
 
 namespace cudavision::test {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What cudaopticalflow must give.
-#include "elements/opticalflow_reference.h"
+#include "tests/elements/opticalflow_reference.h"
 
-#include "draw/canvas.h"
-#include "elements/drawn_frame.h"
-#include "opticalflow/flow_display.h"
-#include "support/pictures.h"
+#include "cuda/draw/canvas.h"
+#include "tests/elements/drawn_frame.h"
+#include "cuda/opticalflow/flow_display.h"
+#include "tests/support/pictures.h"
 
 namespace cudavision::test {
 namespace {

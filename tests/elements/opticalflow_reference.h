@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "elements/canny_reference.h"
-#include "elements/tensor.h"
-#include "elements/video_frame.h"
-#include "opticalflow/opticalflow.h"
+#include "tests/elements/canny_reference.h"
+#include "tests/elements/tensor.h"
+#include "tests/elements/video_frame.h"
+#include "cuda/opticalflow/opticalflow.h"
 
 namespace cudavision::test {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // GStreamer's beginning and end, the log handler, and small conveniences of the element tests.
-#include "elements/support.h"
+#include "tests/elements/support.h"
 
 #include <atomic>
 #include <chrono>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #if CUDAVISION_EMULATED
-#include "fakecuda.h"
+#include "tests/fakecuda/fakecuda.h"
 #endif
 
 namespace cudavision::test {

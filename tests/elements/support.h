@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "support/emulated.h"
+#include "tests/support/emulated.h"
 
 namespace cudavision::test {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "elements/harness.h"
+#include "tests/elements/harness.h"
 
 namespace cudavision::test {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Frames whose every byte is known.
-#include "elements/video_frame.h"
+#include "tests/elements/video_frame.h"
 
-#include "support/pictures.h"
+#include "tests/support/pictures.h"
 
 namespace cudavision::test {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "elements/support.h"
-#include "support/picture.h"
+#include "tests/elements/support.h"
+#include "tests/support/picture.h"
 
 namespace cudavision::test {
 

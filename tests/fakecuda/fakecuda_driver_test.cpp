@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "fakecuda_test_support.h"
+#include "tests/fakecuda/fakecuda_test_support.h"
 
 namespace {
 

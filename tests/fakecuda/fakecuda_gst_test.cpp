@@ -13,7 +13,7 @@
 #include <random>
 #include <sstream>
 
-#include "fakecuda_test_support.h"
+#include "tests/fakecuda/fakecuda_test_support.h"
 
 namespace {
 

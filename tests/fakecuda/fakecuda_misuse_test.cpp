@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // That the stand-in driver finds each kind of misuse, and fails on demand: one planted fault in each test.
-#include "fakecuda_test_support.h"
+#include "tests/fakecuda/fakecuda_test_support.h"
 
 namespace {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "fakecuda.h"
-#include "simt.h"
+#include "tests/fakecuda/fakecuda.h"
+#include "tests/simt/simt.h"
 
 using Misuses = std::vector<std::string>;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Canny against its definition in straight loops, against cv::Canny, and at its limits, on every backend.
-#include "canny/canny.h"
+#include "cuda/canny/canny.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -15,11 +15,11 @@
 #include <thread>
 #include <vector>
 
-#include "support/backends.h"
-#include "support/budget.h"
-#include "support/decode.h"
-#include "support/pictures.h"
-#include "support/test_image.h"
+#include "tests/support/backends.h"
+#include "tests/support/budget.h"
+#include "tests/support/decode.h"
+#include "tests/support/pictures.h"
+#include "tests/support/test_image.h"
 
 namespace {
 

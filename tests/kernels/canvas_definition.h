@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <vector>
 
-#include "common/backends.h"
-#include "draw/canvas.h"
-#include "support/test_frame.h"
+#include "cuda/common/backends.h"
+#include "cuda/draw/canvas.h"
+#include "tests/support/test_frame.h"
 
 namespace cudavision::test {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The canvas against its definition, pixel by pixel, in every pixel format and on every backend.
-#include "draw/canvas.h"
+#include "cuda/draw/canvas.h"
 
 #include <gtest/gtest.h>
 
@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "kernels/canvas_definition.h"
-#include "support/backends.h"
-#include "support/budget.h"
-#include "support/memory.h"
-#include "support/test_frame.h"
+#include "tests/kernels/canvas_definition.h"
+#include "tests/support/backends.h"
+#include "tests/support/budget.h"
+#include "tests/support/memory.h"
+#include "tests/support/test_frame.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Painted maps against their definition, pixel by pixel, in every pixel format and on every backend.
-#include "draw/color_map.h"
+#include "cuda/draw/color_map.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 #include <memory>
 #include <vector>
 
-#include "support/backends.h"
-#include "support/budget.h"
-#include "support/test_frame.h"
+#include "tests/support/backends.h"
+#include "tests/support/budget.h"
+#include "tests/support/test_frame.h"
 
 namespace {
 

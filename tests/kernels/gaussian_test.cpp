@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The Gaussian against its definition in straight loops, against cv::GaussianBlur, and at its limits, on
 // every backend.
-#include "gaussian/gaussian.h"
+#include "cuda/gaussian/gaussian.h"
 
 #include <gtest/gtest.h>
 
@@ -11,11 +11,11 @@
 #include <opencv2/imgproc.hpp>
 #include <vector>
 
-#include "support/backends.h"
-#include "support/budget.h"
-#include "support/decode.h"
-#include "support/pictures.h"
-#include "support/test_image.h"
+#include "tests/support/backends.h"
+#include "tests/support/budget.h"
+#include "tests/support/decode.h"
+#include "tests/support/pictures.h"
+#include "tests/support/test_image.h"
 
 namespace {
 

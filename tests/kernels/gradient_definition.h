@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <numbers>
 
-#include "gradient/gradient.h"
-#include "support/picture.h"
+#include "cuda/gradient/gradient.h"
+#include "tests/support/picture.h"
 
 namespace cudavision::test {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Gradients against their masks, and orientation bins against angles of higher precision: exact at every
 // edge.
-#include "gradient/gradient.h"
+#include "cuda/gradient/gradient.h"
 
 #include <gtest/gtest.h>
 
@@ -10,11 +10,11 @@
 #include <numbers>
 #include <vector>
 
-#include "gradient/gradient_rows.h"
-#include "gradient/orientation.h"
-#include "kernels/gradient_definition.h"
-#include "support/emulated.h"
-#include "support/pictures.h"
+#include "cuda/gradient/gradient_cpu.h"
+#include "cuda/gradient/orientation.h"
+#include "tests/kernels/gradient_definition.h"
+#include "tests/support/emulated.h"
+#include "tests/support/pictures.h"
 
 namespace {
 

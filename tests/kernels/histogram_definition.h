@@ -11,9 +11,9 @@
 #include <opencv2/imgproc.hpp>
 #include <vector>
 
-#include "histogram/histogram.h"
-#include "support/backends.h"
-#include "support/test_frame.h"
+#include "cuda/histogram/histogram.h"
+#include "tests/support/backends.h"
+#include "tests/support/test_frame.h"
 
 namespace cudavision::test {
 

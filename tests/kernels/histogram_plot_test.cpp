@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The plot of a histogram: where its panels and bars are, on every backend and every size of frame.
-#include "histogram/plot.h"
+#include "cuda/histogram/plot.h"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "support/backends.h"
-#include "support/budget.h"
-#include "support/memory.h"
-#include "support/pictures.h"
+#include "tests/support/backends.h"
+#include "tests/support/budget.h"
+#include "tests/support/memory.h"
+#include "tests/support/pictures.h"
 
 namespace {
 

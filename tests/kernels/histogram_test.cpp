@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The histogram against its definition, against cv::calcHist and at its limits, on every backend.
-#include "histogram/histogram.h"
+#include "cuda/histogram/histogram.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/histogram_definition.h"
-#include "support/budget.h"
-#include "support/decode.h"
+#include "tests/kernels/histogram_definition.h"
+#include "tests/support/budget.h"
+#include "tests/support/decode.h"
 
 namespace {
 

@@ -13,10 +13,10 @@
 #include <ostream>
 #include <vector>
 
-#include "hog/hog.h"
-#include "support/backends.h"
-#include "support/decode.h"
-#include "support/test_frame.h"
+#include "cuda/hog/hog.h"
+#include "tests/support/backends.h"
+#include "tests/support/decode.h"
+#include "tests/support/test_frame.h"
 
 namespace cudavision {
 

@@ -6,9 +6,9 @@
 
 #include <opencv2/imgproc.hpp>
 
-#include "hog/detector_rules.h"
-#include "kernels/hog_definition.h"
-#include "support/budget.h"
+#include "cuda/hog/detector_rules.h"
+#include "tests/kernels/hog_definition.h"
+#include "tests/support/budget.h"
 
 namespace {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Boxes and stars of orientations as primitives, on every backend.
-#include "hog/hog_primitives.h"
+#include "cuda/hog/hog_primitives.h"
 
 #include <map>
 
-#include "kernels/hog_definition.h"
+#include "tests/kernels/hog_definition.h"
 
 namespace {
 

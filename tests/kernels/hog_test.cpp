@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // HOG's blocks against their definition in double precision, against cv::HOGDescriptor::compute, and at their
 // limits, on every backend.
-#include "kernels/hog_definition.h"
+#include "tests/kernels/hog_definition.h"
 
 #include <limits>
 
-#include "support/budget.h"
+#include "tests/support/budget.h"
 
 namespace {
 

@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "hough/hough.h"
-#include "support/backends.h"
-#include "support/opencv_hough.h"
-#include "support/pictures.h"
-#include "support/test_image.h"
+#include "cuda/hough/hough.h"
+#include "tests/support/backends.h"
+#include "tests/support/opencv_hough.h"
+#include "tests/support/pictures.h"
+#include "tests/support/test_image.h"
 
 namespace cudavision {
 

@@ -2,9 +2,9 @@
 // Lines as primitives, on every backend.
 #include <cstring>
 
-#include "hough/line_primitives.h"
-#include "kernels/hough_definition.h"
-#include "support/budget.h"
+#include "cuda/hough/line_primitives.h"
+#include "tests/kernels/hough_definition.h"
+#include "tests/support/budget.h"
 
 namespace {
 

@@ -3,9 +3,9 @@
 // segments are known, on every backend.
 #include <array>
 
-#include "kernels/hough_definition.h"
-#include "support/budget.h"
-#include "support/decode.h"
+#include "tests/kernels/hough_definition.h"
+#include "tests/support/budget.h"
+#include "tests/support/decode.h"
 
 namespace {
 

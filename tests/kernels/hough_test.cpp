@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Lines of the Hough transform against their definition in straight loops, against cv::HoughLines, and at
 // their limits, on every backend.
-#include "kernels/hough_definition.h"
+#include "tests/kernels/hough_definition.h"
 
 #include <limits>
 #include <thread>
 
-#include "support/budget.h"
-#include "support/decode.h"
+#include "tests/support/budget.h"
+#include "tests/support/decode.h"
 
 namespace {
 

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "inpaint/inpaint_backends.h"
-#include "support/backends.h"
-#include "support/budget.h"
-#include "support/pictures.h"
-#include "support/test_frame.h"
+#include "cuda/inpaint/inpaint_backends.h"
+#include "tests/support/backends.h"
+#include "tests/support/budget.h"
+#include "tests/support/pictures.h"
+#include "tests/support/test_frame.h"
 
 namespace cudavision::test {
 

@@ -3,9 +3,9 @@
 #include <functional>
 #include <limits>
 
-#include "common/owned_memory.h"
-#include "inpaint/removal_mask.h"
-#include "kernels/inpaint_definition.h"
+#include "cuda/common/owned_memory.h"
+#include "cuda/inpaint/removal_mask.h"
+#include "tests/kernels/inpaint_definition.h"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "inpaint/background_rules.h"
-#include "kernels/inpaint_definition.h"
+#include "cuda/inpaint/background_rules.h"
+#include "tests/kernels/inpaint_definition.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Inpainting against its definition in straight loops, in cases whose answer is known, and at its limits, on
 // every backend.
-#include "kernels/inpaint_definition.h"
+#include "tests/kernels/inpaint_definition.h"
 
 #include <limits>
 #include <new>

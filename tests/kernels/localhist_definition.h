@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/gradient_definition.h"
-#include "localhist/localhist_rules.h"
-#include "support/picture.h"
+#include "tests/kernels/gradient_definition.h"
+#include "cuda/localhist/localhist_rules.h"
+#include "tests/support/picture.h"
 
 namespace cudavision {
 

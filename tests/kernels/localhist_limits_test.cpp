@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/localhist_windows.h"
-#include "localhist/tile_plan.h"
+#include "tests/kernels/localhist_windows.h"
+#include "cuda/localhist/tile_plan.h"
 
 namespace {
 

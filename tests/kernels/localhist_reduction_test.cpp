@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "kernels/localhist_windows.h"
+#include "tests/kernels/localhist_windows.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Local histograms against their definition, on every backend.
-#include "localhist/localhist.h"
+#include "cuda/localhist/localhist.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 #include <numeric>
 #include <vector>
 
-#include "histogram/histogram.h"
-#include "kernels/localhist_windows.h"
-#include "support/budget.h"
+#include "cuda/histogram/histogram.h"
+#include "tests/kernels/localhist_windows.h"
+#include "tests/support/budget.h"
 
 namespace {
 

@@ -4,10 +4,10 @@
 
 #include <memory>
 
-#include "kernels/localhist_definition.h"
-#include "support/backends.h"
-#include "support/pictures.h"
-#include "support/test_image.h"
+#include "tests/kernels/localhist_definition.h"
+#include "tests/support/backends.h"
+#include "tests/support/pictures.h"
+#include "tests/support/test_image.h"
 
 namespace cudavision::test {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Luma extraction against its definition, against cv::cvtColor, and at its limits, on every backend.
-#include "luma/luma.h"
+#include "cuda/luma/luma.h"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "support/backends.h"
-#include "support/budget.h"
-#include "support/decode.h"
-#include "support/test_frame.h"
+#include "tests/support/backends.h"
+#include "tests/support/budget.h"
+#include "tests/support/decode.h"
+#include "tests/support/test_frame.h"
 
 namespace {
 

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "opticalflow/opticalflow.h"
-#include "support/backends.h"
-#include "support/pictures.h"
-#include "support/test_image.h"
+#include "cuda/opticalflow/opticalflow.h"
+#include "tests/support/backends.h"
+#include "tests/support/pictures.h"
+#include "tests/support/test_image.h"
 
 namespace cudavision::test {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Optical flow as colours and as arrows, on every backend, in every format.
-#include "opticalflow/flow_display.h"
+#include "cuda/opticalflow/flow_display.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/opticalflow_definition.h"
-#include "support/budget.h"
-#include "support/test_frame.h"
+#include "tests/kernels/opticalflow_definition.h"
+#include "tests/support/budget.h"
+#include "tests/support/test_frame.h"
 
 namespace {
 

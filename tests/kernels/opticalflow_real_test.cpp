@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/opticalflow_definition.h"
-#include "support/decode.h"
-#include "support/motion.h"
+#include "tests/kernels/opticalflow_definition.h"
+#include "tests/support/decode.h"
+#include "tests/support/motion.h"
 
 namespace {
 

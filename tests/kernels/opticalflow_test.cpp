@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The optical flow against its definition in straight loops, and at its limits, on every backend.
-#include "opticalflow/opticalflow.h"
+#include "cuda/opticalflow/opticalflow.h"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/opticalflow_definition.h"
-#include "support/budget.h"
+#include "tests/kernels/opticalflow_definition.h"
+#include "tests/support/budget.h"
 
 namespace {
 

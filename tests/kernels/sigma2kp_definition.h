@@ -8,9 +8,9 @@
 #include <ostream>
 #include <vector>
 
-#include "kernels/gradient_definition.h"
-#include "sigma2kp/sigma2kp.h"
-#include "support/picture.h"
+#include "tests/kernels/gradient_definition.h"
+#include "cuda/sigma2kp/sigma2kp.h"
+#include "tests/support/picture.h"
 
 namespace cudavision {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Keypoints of local variance at the limits: long lists, many bands, pictures that hold no window, and what
 // fails in the middle of a frame.
-#include "kernels/sigma2kp_room.h"
+#include "tests/kernels/sigma2kp_room.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "kernels/sigma2kp_room.h"
+#include "tests/kernels/sigma2kp_room.h"
 
 namespace {
 

@@ -2,9 +2,9 @@
 // Keypoints as primitives, on every backend.
 #include <cstring>
 
-#include "kernels/sigma2kp_room.h"
-#include "sigma2kp/point_primitives.h"
-#include "support/budget.h"
+#include "tests/kernels/sigma2kp_room.h"
+#include "cuda/sigma2kp/point_primitives.h"
+#include "tests/support/budget.h"
 
 namespace {
 

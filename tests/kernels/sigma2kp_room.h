@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <memory>
 
-#include "kernels/sigma2kp_definition.h"
-#include "support/backends.h"
-#include "support/pictures.h"
-#include "support/test_image.h"
+#include "tests/kernels/sigma2kp_definition.h"
+#include "tests/support/backends.h"
+#include "tests/support/pictures.h"
+#include "tests/support/test_image.h"
 
 namespace cudavision::test {
 

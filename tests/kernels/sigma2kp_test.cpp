@@ -3,9 +3,9 @@
 // every backend.
 #include <limits>
 
-#include "kernels/sigma2kp_room.h"
-#include "support/budget.h"
-#include "support/decode.h"
+#include "tests/kernels/sigma2kp_room.h"
+#include "tests/support/budget.h"
+#include "tests/support/decode.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "meta/support.h"
+#include "tests/meta/support.h"
 
 namespace {
 

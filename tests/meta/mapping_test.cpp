@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Points and lines under scaling, cropping, rotation and perspective, against what each of their points does.
-#include "mapping.h"
+#include "gst/meta/mapping.h"
 
 #include <cmath>
 #include <limits>
 #include <numbers>
 #include <random>
 
-#include "meta/support.h"
+#include "tests/meta/support.h"
 
 namespace cudavision::test {
 namespace {

@@ -2,7 +2,7 @@
 // The metas from birth to death: copies share, removal releases, pools recycle.
 #include <gst/video/video.h>
 
-#include "meta/support.h"
+#include "tests/meta/support.h"
 
 namespace cudavision::test {
 namespace {

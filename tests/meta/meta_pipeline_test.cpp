@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "meta/support.h"
+#include "tests/meta/support.h"
 
 namespace cudavision::test {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "meta/support.h"
+#include "tests/meta/support.h"
 
 namespace cudavision::test {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Frames, pipelines and comparisons of the tests of the metas.
-#include "meta/support.h"
+#include "tests/meta/support.h"
 
 #include <gst/check/gstharness.h>
 

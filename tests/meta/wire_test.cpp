@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Serialised metas: they come back as they were, and what is cut short or is no meta is refused.
-#include "wire.h"
+#include "gst/meta/wire.h"
 
 #include <random>
 
-#include "meta/support.h"
+#include "tests/meta/support.h"
 
 namespace cudavision::test {
 namespace {

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "elements/canny_reference.h"
-#include "elements/support.h"
-#include "elements/video_frame.h"
+#include "tests/elements/canny_reference.h"
+#include "tests/elements/support.h"
+#include "tests/elements/video_frame.h"
 
 namespace {
 

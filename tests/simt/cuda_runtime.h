@@ -9,11 +9,11 @@
 
 #define CUDAVISION_EMULATED_CUDA 1
 
-#include "emulated/atomics.h"
-#include "emulated/errors.h"
-#include "emulated/host_api.h"
-#include "emulated/intrinsics.h"
-#include "emulated/launch.h"
-#include "emulated/min_max.h"
-#include "emulated/synchronisation.h"
-#include "emulated/types.h"
+#include "tests/simt/emulated/atomics.h"
+#include "tests/simt/emulated/errors.h"
+#include "tests/simt/emulated/host_api.h"
+#include "tests/simt/emulated/intrinsics.h"
+#include "tests/simt/emulated/launch.h"
+#include "tests/simt/emulated/min_max.h"
+#include "tests/simt/emulated/synchronisation.h"
+#include "tests/simt/emulated/types.h"

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cuda_runtime.h"
+#include "tests/simt/cuda_runtime.h"
 
 namespace simt {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cuda_runtime.h"
+#include "tests/simt/cuda_runtime.h"
 
 namespace simt {
 

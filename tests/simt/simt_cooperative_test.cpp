@@ -3,7 +3,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "simt_test_support.h"
+#include "tests/simt/simt_test_support.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "simt_test_support.h"
+#include "tests/simt/simt_test_support.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "simt_test_support.h"
+#include "tests/simt/simt_test_support.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/lsan_interface.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The emulated streams and events: what runs, and when.
-#include "simt_test_support.h"
+#include "tests/simt/simt_test_support.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <thread>
 
-#include "simt_test_support.h"
+#include "tests/simt/simt_test_support.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "simt.h"
+#include "tests/simt/simt.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr bool kHasAsan = true;

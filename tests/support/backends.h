@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "common/execution.h"
-#include "common/probe.h"
-#include "support/emulated.h"
+#include "cuda/common/execution.h"
+#include "cuda/common/probe.h"
+#include "tests/support/emulated.h"
 
 #if CUDAVISION_HAVE_CUDA
 #include <cuda_runtime.h>

@@ -5,7 +5,7 @@
 #if CUDAVISION_EMULATED
 #include <gtest/gtest.h>
 
-#include "simt.h"
+#include "tests/simt/simt.h"
 
 namespace cudavision::test {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Decodes pictures and frames of videos: gst-launch-1.0 writes them to a pipe as PGM or PPM. The decoders,
 // their threads and what they never free stay out of the test's process.
-#include "support/decode.h"
+#include "tests/support/decode.h"
 
 #include <cstdio>
 #include <cstdlib>

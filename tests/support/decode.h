@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "support/picture.h"
+#include "tests/support/picture.h"
 
 namespace cudavision::test {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #if CUDAVISION_EMULATED
-#include "simt.h"
+#include "tests/simt/simt.h"
 #endif
 
 namespace cudavision::test {

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <vector>
 
-#include "common/execution.h"
+#include "cuda/common/execution.h"
 
 #if CUDAVISION_HAVE_CUDA
 #include <cuda_runtime.h>

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "opticalflow/opticalflow.h"
-#include "support/picture.h"
+#include "cuda/opticalflow/opticalflow.h"
+#include "tests/support/picture.h"
 
 namespace cudavision::test {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/image.h"
+#include "cuda/common/image.h"
 
 namespace cudavision::test {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The computed pictures of the tests.
-#include "support/pictures.h"
+#include "tests/support/pictures.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <random>
 
-#include "support/picture.h"
+#include "tests/support/picture.h"
 
 namespace cudavision::test {
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "common/frame.h"
-#include "support/pictures.h"
-#include "support/test_image.h"
+#include "cuda/common/frame.h"
+#include "tests/support/pictures.h"
+#include "tests/support/test_image.h"
 
 namespace cudavision::test {
 

@@ -10,8 +10,8 @@
 #include <ostream>
 #include <vector>
 
-#include "support/memory.h"
-#include "support/picture.h"
+#include "tests/support/memory.h"
+#include "tests/support/picture.h"
 
 namespace cudavision::test {
 

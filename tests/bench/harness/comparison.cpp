@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Collects the times of a run and prints ratios of them.
-#include "bench/harness/comparison.h"
+#include "tests/bench/harness/comparison.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // GStreamer's CUDA contexts for streams_bench, and what the device says about itself.
-#include "bench/harness/cuda_streams.h"
+#include "tests/bench/harness/cuda_streams.h"
 
 #if CUDAVISION_HAVE_CUDA
 

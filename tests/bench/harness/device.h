@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "bench/harness/real_picture.h"
-#include "bench/harness/comparison.h"
-#include "common/buffer.h"
-#include "common/execution.h"
+#include "tests/bench/harness/real_picture.h"
+#include "tests/bench/harness/comparison.h"
+#include "cuda/common/buffer.h"
+#include "cuda/common/execution.h"
 
 namespace cudavision::bench {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Benchmarks of rooms that turn one picture of bytes into another.
-#include "bench/harness/picture_room.h"
+#include "tests/bench/harness/picture_room.h"
 
 #include <cstring>
 #include <memory>
 
-#include "bench/harness/real_picture.h"
+#include "tests/bench/harness/real_picture.h"
 #if CUDAVISION_HAVE_CUDA
-#include "bench/harness/device.h"
+#include "tests/bench/harness/device.h"
 #endif
 
 namespace cudavision::bench {

@@ -6,9 +6,9 @@
 #include <opencv2/core.hpp>
 #include <string>
 
-#include "bench/harness/comparison.h"
-#include "common/execution.h"
-#include "common/image.h"
+#include "tests/bench/harness/comparison.h"
+#include "cuda/common/execution.h"
+#include "cuda/common/image.h"
 
 namespace cudavision::bench {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Sends batches of frames through a pipeline and waits for them at its end.
-#include "bench/harness/pipeline.h"
+#include "tests/bench/harness/pipeline.h"
 
 #include <gst/app/gstappsrc.h>
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "common/image.h"
+#include "cuda/common/image.h"
 
 namespace cudavision::bench {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tiles and converts the decoded frame.
-#include "bench/harness/real_picture.h"
+#include "tests/bench/harness/real_picture.h"
 
 #include <gst/video/video.h>
 
 #include <algorithm>
 
-#include "support/decode.h"
+#include "tests/support/decode.h"
 
 namespace cudavision::bench {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "common/image.h"
-#include "support/picture.h"
+#include "cuda/common/image.h"
+#include "tests/support/picture.h"
 
 namespace cudavision::bench {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Sends frames into a pipeline for as long as it is wanted, from buffers that go round.
-#include "bench/harness/stream.h"
+#include "tests/bench/harness/stream.h"
 
 #include <gst/app/gstappsrc.h>
 #include <time.h>
@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <chrono>
 
-#include "bench/harness/real_picture.h"
+#include "tests/bench/harness/real_picture.h"
 
 namespace cudavision::bench {
 namespace {

@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "bench/harness/pipeline.h"
-#include "common/image.h"
+#include "tests/bench/harness/pipeline.h"
+#include "cuda/common/image.h"
 
 namespace cudavision::bench {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Starts streams, watches over them and measures what they need of the machine.
-#include "bench/harness/stream_group.h"
+#include "tests/bench/harness/stream_group.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 #include <memory>
 #include <vector>
 
-#include "bench/harness/cuda_streams.h"
+#include "tests/bench/harness/cuda_streams.h"
 
 namespace cudavision::bench {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "bench/harness/stream.h"
-#include "bench/harness/stream_options.h"
+#include "tests/bench/harness/stream.h"
+#include "tests/bench/harness/stream_options.h"
 
 namespace cudavision::bench {
 

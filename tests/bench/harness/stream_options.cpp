@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Reads the command line of streams_bench.
-#include "bench/harness/stream_options.h"
+#include "tests/bench/harness/stream_options.h"
 
 #include <unistd.h>
 

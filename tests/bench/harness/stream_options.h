@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/harness/pipeline.h"
-#include "common/image.h"
+#include "tests/bench/harness/pipeline.h"
+#include "cuda/common/image.h"
 
 namespace cudavision::bench {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Contexts: made and destroyed, on a stack for each thread. Where the documentation leaves open what a call answers,
 // the answers are those that were measured on an H200.
-#include "driver/driver.h"
+#include "tests/fakecuda/driver/driver.h"
 
 namespace fakecuda {
 namespace {

@@ -4,7 +4,7 @@
 #include <thread>
 #include <utility>
 
-#include "driver/driver.h"
+#include "tests/fakecuda/driver/driver.h"
 
 namespace fakecuda {
 namespace {

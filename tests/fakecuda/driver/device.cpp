@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "driver/driver.h"
+#include "tests/fakecuda/driver/driver.h"
 
 namespace {
 

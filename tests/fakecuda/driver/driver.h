@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "../fakecuda.h"
-#include "cuda.h"
-#include "driver_support.h"
-#include "simt.h"
+#include "tests/fakecuda/fakecuda.h"
+#include "tests/fakecuda/include/cuda.h"
+#include "tests/simt/driver_support.h"
+#include "tests/simt/simt.h"
 
 struct CUctx_st {
   CUdevice device = 0;

@@ -3,7 +3,7 @@
 // from any context, and without one.
 #include <optional>
 
-#include "driver/driver.h"
+#include "tests/fakecuda/driver/driver.h"
 
 namespace fakecuda {
 namespace {

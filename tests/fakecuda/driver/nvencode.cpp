@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The stand-in libnvidia-encode.so.1: has no encoder. On a machine with a real driver it takes that one's place, which
 // would not get along with the stand-in libcuda.so.1.
-#include "driver/refuse.h"
+#include "tests/fakecuda/driver/refuse.h"
 
 namespace {
 constexpr int kNoEncodeDevice = 1;  // NV_ENC_ERR_NO_ENCODE_DEVICE

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Streams and events: the runtime's, from any context.
-#include "driver/driver.h"
+#include "tests/fakecuda/driver/driver.h"
 
 using fakecuda::api;
 using fakecuda::Needs;

@@ -2,7 +2,7 @@
 /* The part of the CUDA driver's <cudaGL.h> that the headers of GStreamer's CUDA library need. */
 #pragma once
 
-#include "cuda.h"
+#include "tests/fakecuda/include/cuda.h"
 
 typedef enum CUGLDeviceList_enum {
   CU_GL_DEVICE_LIST_ALL = 0x01,

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "errors.h"
+#include "tests/simt/emulated/errors.h"
 
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;

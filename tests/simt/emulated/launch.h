@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "host_api.h"
-#include "types.h"
+#include "tests/simt/emulated/host_api.h"
+#include "tests/simt/emulated/types.h"
 
 enum cudaLaunchAttributeID {
   cudaLaunchAttributeIgnore = 0,

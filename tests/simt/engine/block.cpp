@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Completes barriers and warp operations, and reports those that cannot complete.
-#include "block.h"
+#include "tests/simt/engine/block.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "device.h"
+#include "tests/simt/engine/device.h"
 
 namespace simt {
 namespace {

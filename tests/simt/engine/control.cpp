@@ -6,9 +6,9 @@
 #include <mutex>
 #include <utility>
 
-#include "device.h"
-#include "memory.h"
-#include "stream.h"
+#include "tests/simt/engine/device.h"
+#include "tests/simt/engine/memory.h"
+#include "tests/simt/engine/stream.h"
 
 namespace simt {
 namespace {

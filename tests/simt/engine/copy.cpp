@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include "device.h"
-#include "memory.h"
-#include "stream.h"
+#include "tests/simt/engine/device.h"
+#include "tests/simt/engine/memory.h"
+#include "tests/simt/engine/stream.h"
 
 namespace simt {
 namespace {

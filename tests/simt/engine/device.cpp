@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Device queries, function attributes and the error state.
-#include "device.h"
+#include "tests/simt/engine/device.h"
 
 #include <cstdarg>
 #include <cstdio>
 #include <map>
 #include <utility>
 
-#include "stream.h"
+#include "tests/simt/engine/stream.h"
 
 const int warpSize = 32;
 

@@ -7,9 +7,9 @@
 #include <mutex>
 #include <optional>
 
-#include "../driver_support.h"
-#include "../simt.h"
-#include "shuffler.h"
+#include "tests/simt/driver_support.h"
+#include "tests/simt/simt.h"
+#include "tests/simt/engine/shuffler.h"
 
 namespace simt {
 

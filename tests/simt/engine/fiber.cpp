@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Fibers over Boost.Context's assembly switch, with AddressSanitizer's annotations around it.
-#include "fiber.h"
+#include "tests/simt/engine/fiber.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "sanitizer.h"
+#include "tests/simt/engine/sanitizer.h"
 
 namespace simt {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Allocations of device memory and of pinned host memory.
-#include "memory.h"
+#include "tests/simt/engine/memory.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -8,9 +8,9 @@
 #include <cstring>
 #include <map>
 
-#include "device.h"
-#include "sanitizer.h"
-#include "stream.h"
+#include "tests/simt/engine/device.h"
+#include "tests/simt/engine/sanitizer.h"
+#include "tests/simt/engine/stream.h"
 
 namespace simt {
 namespace {

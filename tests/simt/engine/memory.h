@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "../driver_support.h"
+#include "tests/simt/driver_support.h"
 
 namespace simt {
 

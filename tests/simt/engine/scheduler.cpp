@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Decides which thread of which block runs next, and switches to its fiber.
-#include "scheduler.h"
+#include "tests/simt/engine/scheduler.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,9 +9,9 @@
 #include <numeric>
 #include <vector>
 
-#include "block.h"
-#include "device.h"
-#include "fiber.h"
+#include "tests/simt/engine/block.h"
+#include "tests/simt/engine/device.h"
+#include "tests/simt/engine/fiber.h"
 
 namespace simt {
 

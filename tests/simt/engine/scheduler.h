@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <functional>
 
-#include "../cuda_runtime.h"
+#include "tests/simt/cuda_runtime.h"
 
 namespace simt {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Streams, events, and the queueing of kernels.
-#include "stream.h"
+#include "tests/simt/engine/stream.h"
 
 #include <algorithm>
 #include <chrono>
@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "device.h"
-#include "memory.h"
-#include "scheduler.h"
+#include "tests/simt/engine/device.h"
+#include "tests/simt/engine/memory.h"
+#include "tests/simt/engine/scheduler.h"
 
 namespace simt {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <functional>
 
-#include "../cuda_runtime.h"
-#include "../driver_support.h"
+#include "tests/simt/cuda_runtime.h"
+#include "tests/simt/driver_support.h"
 
 namespace simt {
 

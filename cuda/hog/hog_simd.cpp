@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The vectorised inner loops of the CPU backend, compiled once per instruction set by Highway.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cuda/hog/hog_simd.cpp"
+#include <hwy/foreach_target.h>  // must come before highway.h
+//
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <numbers>
+
+#include "cuda/hog/hog_simd.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cudavision::hog::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+using Floats = hn::ScalableTag<float>;
+using Vector = hn::Vec<Floats>;
+
+// Whole vectors of interleaved pixels; where[i]: which of `step` bytes goes to out[i]. Returns how many are
+// done.
+int split_vectors(const std::uint8_t *pixels, const int where[3], int channels, int step, int width,
+                  std::uint8_t *const out[3]) {
+  const hn::ScalableTag<std::uint8_t> d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  int x = 0;
+  for (; x + lanes <= width; x += lanes) {
+    hn::Vec<decltype(d)> v[4];
+    if (step == 4)
+      hn::LoadInterleaved4(d, pixels + 4 * x, v[0], v[1], v[2], v[3]);
+    else
+      hn::LoadInterleaved3(d, pixels + 3 * x, v[0], v[1], v[2]);
+    for (int c = 0; c < channels; ++c) hn::StoreU(v[where[c]], d, out[c] + x);
+  }
+  return x;
+}
+
+void split_row(const std::uint8_t *const samples[3], int channels, int step, int width,
+               std::uint8_t *const out[3]) {
+  int x = 0;
+  const std::uint8_t *pixels = std::min({samples[0], samples[1], samples[2]});
+  const int where[3] = {static_cast<int>(samples[0] - pixels), static_cast<int>(samples[1] - pixels),
+                        static_cast<int>(samples[2] - pixels)};
+  // The bytes of the last pixel that are not its components' may lie behind the picture.
+  if (channels == 3 && (step == 3 || step == 4) && std::max({where[0], where[1], where[2]}) < step)
+    x = split_vectors(pixels, where, channels, step, width - 1, out);
+  for (; x < width; ++x)
+    for (int c = 0; c < channels; ++c) out[c][x] = samples[c][static_cast<std::ptrdiff_t>(x) * step];
+}
+
+void color_row(const Rules &rules, const std::uint8_t *bytes, int width, float *colors) {
+  const Floats d;
+  const hn::Rebind<std::uint8_t, Floats> d8;
+  const hn::Rebind<std::int32_t, Floats> d32;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  const Vector unit = hn::Set(d, rules.unit);
+  int x = 0;
+  for (; x + lanes <= width; x += lanes) {
+    Vector v = hn::ConvertTo(d, hn::PromoteTo(d32, hn::LoadU(d8, bytes + x)));
+    if (rules.gamma) v = hn::Sqrt(v);
+    hn::StoreU(hn::Mul(v, unit), d, colors + x);
+  }
+  for (; x < width; ++x) colors[x] = color_value(rules, bytes[x]);
+  colors[-1] = colors[mirror_index(-1, width)];
+  colors[width] = colors[mirror_index(width, width)];
+}
+
+// hog::angle_of.
+HWY_INLINE Vector angle_of(HogVariant variant, Vector dx, Vector dy) {
+  const Floats d;
+  const auto set = [d](float v) HWY_ATTR { return hn::Set(d, v); };
+  const Vector ax = hn::Abs(dx), ay = hn::Abs(dy), more = hn::Max(ax, ay), less = hn::Min(ax, ay);
+  Vector a, quarter;
+  if (variant == HogVariant::opencv) {
+    constexpr float kDegrees = static_cast<float>(180 / std::numbers::pi);
+    const Vector c = hn::Div(less, hn::Add(more, set(static_cast<float>(DBL_EPSILON)))), c2 = hn::Mul(c, c);
+    a = hn::Add(hn::Mul(set(-0.04432655554792128f * kDegrees), c2), set(0.1555786518463281f * kDegrees));
+    a = hn::Add(hn::Mul(a, c2), set(-0.3258083974640975f * kDegrees));
+    a = hn::Mul(hn::Add(hn::Mul(a, c2), set(0.9997878412794807f * kDegrees)), c);
+    quarter = set(90);
+  } else {
+    const Vector c = hn::Div(less, hn::Add(more, set(FLT_MIN))), c2 = hn::Mul(c, c);
+    a = set(0.0028662257f);
+    for (const float factor : {-0.0161657367f, 0.0429096138f, -0.0752896400f, 0.1065626393f, -0.1420889944f,
+                               0.1999355085f, -0.3333314528f, 1.0f})
+      a = hn::Add(hn::Mul(a, c2), set(factor));
+    a = hn::Mul(a, c);
+    quarter = set(3.14159265f / 2);
+  }
+  const Vector half = hn::Add(quarter, quarter), zero = hn::Zero(d);
+  a = hn::IfThenElse(hn::Lt(ax, ay), hn::Sub(quarter, a), a);
+  a = hn::IfThenElse(hn::Lt(dx, zero), hn::Sub(half, a), a);
+  a = hn::IfThenElse(hn::Lt(dy, zero), hn::Sub(hn::Add(half, half), a), a);
+  return variant == HogVariant::opencv ? hn::Mul(a, set(static_cast<float>(std::numbers::pi / 180))) : a;
+}
+
+// Whole vectors from column `begin` on, so that what lies from `end` on is spoilt. kOrder: 1 the rows' order
+// of channels, -1 the reverse.
+template <int kChannels, int kOrder>
+void vote_columns(const Rules &rules, const ColorRows &rows, int begin, int end, const VoteRow &votes) {
+  const Floats d;
+  const hn::Rebind<std::int32_t, Floats> d32;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  const Vector scale = hn::Set(d, rules.angle_scale), half = hn::Set(d, 0.5f), one = hn::Set(d, 1.0f);
+  const auto bins = hn::Set(d32, rules.bins);
+  for (int x = begin; x < end; x += lanes) {
+    Vector dx{}, dy{}, length{};
+    for (int i = 0; i < kChannels; ++i) {
+      const int c = kOrder > 0 ? i : kChannels - 1 - i;
+      const Vector gx = hn::Sub(hn::LoadU(d, rows.here[c] + x + 1), hn::LoadU(d, rows.here[c] + x - 1));
+      const Vector gy = hn::Sub(hn::LoadU(d, rows.below[c] + x), hn::LoadU(d, rows.above[c] + x));
+      const Vector g = hn::Add(hn::Mul(gx, gx), hn::Mul(gy, gy));
+      if (i == 0) {
+        dx = gx, dy = gy, length = g;
+      } else {
+        const auto longer = hn::Gt(g, length);
+        dx = hn::IfThenElse(longer, gx, dx);
+        dy = hn::IfThenElse(longer, gy, dy);
+        length = hn::Max(g, length);
+      }
+    }
+    const Vector magnitude = hn::Sqrt(length);
+    const Vector place = hn::Sub(hn::Mul(angle_of(rules.variant, dx, dy), scale), half);
+    const Vector below = hn::Floor(place), share = hn::Sub(place, below);
+    auto bin = hn::ConvertTo(d32, below);
+    bin = hn::IfThenElse(hn::Lt(bin, hn::Zero(d32)), hn::Add(bin, bins), bin);
+    for (int round = 0; round < 2; ++round) bin = hn::IfThenElse(hn::Lt(bin, bins), bin, hn::Sub(bin, bins));
+    hn::StoreU(hn::Mul(magnitude, hn::Sub(one, share)), d, votes.first + x);
+    hn::StoreU(hn::Mul(magnitude, share), d, votes.second + x);
+    hn::StoreU(bin, d32, votes.bin + x);
+  }
+}
+
+void vote_row(const Rules &rules, const ColorRows &rows, int width, const VoteRow &votes) {
+  if (rows.channels == 1) return vote_columns<1, 1>(rules, rows, 0, width, votes);
+  const int tail = first_column_of_tail(rules.variant, width);
+  vote_columns<3, 1>(rules, rows, 0, tail, votes);
+  vote_columns<3, -1>(rules, rows, tail, width, votes);
+}
+
+// Votes as histograms: then a pixel's are added up as one vector, and no addition waits for the one before it
+// to be stored.
+void expand_votes(const Rules &rules, const VoteRow &votes, int begin, int end, int pitch, float *ring) {
+  const hn::CappedTag<float, kHistogramStep> d;
+  const int lanes = static_cast<int>(hn::Lanes(d)), bins = rules.bins;
+  const float *__restrict__ first = votes.first, *__restrict__ second = votes.second;
+  const std::int32_t *__restrict__ bin_of = votes.bin;
+  for (int x = begin; x < end; ++x) {
+    float *__restrict__ histogram = ring + (x & (kRingPixels - 1)) * pitch;
+    for (int b = 0; b < pitch; b += lanes) hn::StoreU(hn::Zero(d), d, histogram + b);
+    const int bin = bin_of[x], next = bin + 1 == bins ? 0 : bin + 1;
+    histogram[bin] = first[x];
+    histogram[next] = bins == 1 ? first[x] + second[x] : second[x];
+  }
+}
+
+// Blocks of two cells that overlap by one: a pixel is looked at once, as the vector of its votes, for the
+// right half of one block and the left half of the next. The vector has one bin more, where the last one's
+// votes for the next go.
+void sum_row_of_pairs(const Rules &rules, const AxisWeights &weights, const VoteRow &votes, int cols,
+                      float *out) {
+  const hn::CappedTag<float, kHistogramStep> d;
+  const hn::Rebind<std::int32_t, decltype(d)> d32;
+  const int lanes = static_cast<int>(hn::Lanes(d)), bins = rules.bins, stride = rules.stride.width;
+  const float *__restrict__ first = votes.first, *__restrict__ second = votes.second;
+  const std::int32_t *__restrict__ bin_of = votes.bin;
+  const float *__restrict__ weight0 = weights.weight.data(), *__restrict__ weight1 = weight0 + weights.side;
+  HWY_ALIGN float left[2][kHistogramStep] = {}, whole[2][kHistogramStep];  // of each cell
+  for (int col = -1; col < cols; ++col) {
+    for (int b = 0; b < kHistogramStep; b += lanes) {
+      const auto here = hn::Iota(d32, b), before = hn::Iota(d32, b - 1);
+      auto whole0 = hn::LoadU(d, left[0] + b), whole1 = hn::LoadU(d, left[1] + b);
+      auto left0 = hn::Zero(d), left1 = left0;
+      for (int i = 0, x = (col + 1) * stride; i < stride; ++i, ++x) {
+        const auto bin = hn::Set(d32, bin_of[x]);
+        const auto vote =
+            hn::Or(hn::IfThenElseZero(hn::RebindMask(d, hn::Eq(here, bin)), hn::Set(d, first[x])),
+                   hn::IfThenElseZero(hn::RebindMask(d, hn::Eq(before, bin)), hn::Set(d, second[x])));
+        whole0 = hn::MulAdd(hn::Set(d, weight0[stride + i]), vote, whole0);
+        whole1 = hn::MulAdd(hn::Set(d, weight1[stride + i]), vote, whole1);
+        left0 = hn::MulAdd(hn::Set(d, weight0[i]), vote, left0);
+        left1 = hn::MulAdd(hn::Set(d, weight1[i]), vote, left1);
+      }
+      hn::StoreU(whole0, d, whole[0] + b), hn::StoreU(whole1, d, whole[1] + b);
+      hn::StoreU(left0, d, left[0] + b), hn::StoreU(left1, d, left[1] + b);
+    }
+    if (col < 0) continue;
+    for (float *cell : whole) {
+      cell[0] += cell[bins];
+      for (int b = 0; b < kHistogramStep; b += lanes)  // what they spoil is written next
+        hn::StoreU(hn::LoadU(d, cell + b), d, out + b);
+      out += bins;
+    }
+  }
+}
+
+void sum_row(const Rules &rules, const AxisWeights &weights, const VoteRow &votes, int width, int cols,
+             float *ring, float *out) {
+  if (weights.cells == 2 && rules.stride.width == rules.cell.width && rules.bins < kHistogramStep)
+    return sum_row_of_pairs(rules, weights, votes, cols, out);
+  const hn::CappedTag<float, kHistogramStep> d;
+  const int lanes = static_cast<int>(hn::Lanes(d)), pitch = histogram_pitch(rules.bins);
+  constexpr int kAhead = 64;  // so that what is read was written a while ago
+  const int bins = rules.bins, stride = rules.stride.width, side = weights.side, cells = weights.cells;
+  const int *begins = weights.begin.data(), *ends = weights.end.data();
+  const float *all_weights = weights.weight.data();
+  int expanded = 0;
+  for (int col = 0; col < cols; ++col) {
+    const int x = col * stride;
+    if (const int end = std::min(x + side + kAhead, width); expanded < end) {
+      expand_votes(rules, votes, std::max(expanded, x), end, pitch, ring);
+      expanded = end;
+    }
+    for (int cell = 0; cell < cells; ++cell, out += bins) {
+      const float *weight = all_weights + cell * side;
+      const int begin = begins[cell], end = ends[cell];
+      for (int b = 0; b < bins; b += lanes) {
+        auto even = hn::Zero(d), odd = even;
+        const auto add = [&](int i, hn::Vec<decltype(d)> &sum) HWY_ATTR {
+          const float *histogram = ring + ((x + i) & (kRingPixels - 1)) * pitch + b;
+          sum = hn::MulAdd(hn::Set(d, weight[i]), hn::LoadU(d, histogram), sum);
+        };
+        int i = begin;
+        for (; i + 1 < end; i += 2) add(i, even), add(i + 1, odd);
+        if (i < end) add(i, even);
+        hn::StoreU(hn::Add(even, odd), d, out + b);  // what it spoils is written next
+      }
+    }
+  }
+}
+
+void add_weighted(const float *row, float weight, int count, float *sums) {
+  const Floats d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  const Vector w = hn::Set(d, weight);
+  for (int i = 0; i < count; i += lanes)
+    hn::StoreU(hn::MulAdd(w, hn::LoadU(d, row + i), hn::LoadU(d, sums + i)), d, sums + i);
+}
+
+void normalize_block(const Rules &rules, float *block) {
+  const Floats d;
+  const int lanes = static_cast<int>(hn::Lanes(d)), length = rules.length;
+  const bool squares = rules.norm == HogNorm::l2 || rules.norm == HogNorm::l2_hys;
+  Vector sum = hn::Zero(d);
+  for (int i = 0; i < length; i += lanes) {
+    const Vector v = hn::LoadU(d, block + i);
+    sum = squares ? hn::MulAdd(v, v, sum) : hn::Add(v, sum);
+  }
+  const Vector scale = hn::Set(d, scale_of(rules, hn::GetLane(hn::SumOfLanes(d, sum))));
+  const Vector clip = hn::Set(d, rules.clip);
+  sum = hn::Zero(d);
+  for (int i = 0; i < length; i += lanes) {
+    Vector v = hn::Mul(hn::LoadU(d, block + i), scale);
+    if (rules.norm == HogNorm::l1_sqrt) v = hn::Sqrt(v);
+    if (rules.norm == HogNorm::l2_hys) {
+      v = hn::Min(v, clip);
+      sum = hn::MulAdd(v, v, sum);
+    }
+    hn::StoreU(v, d, block + i);
+  }
+  if (rules.norm != HogNorm::l2_hys) return;
+  const Vector second = hn::Set(d, second_scale_of(rules, hn::GetLane(hn::SumOfLanes(d, sum))));
+  for (int i = 0; i < length; i += lanes) hn::StoreU(hn::Mul(hn::LoadU(d, block + i), second), d, block + i);
+}
+
+void add_products(const float *planes, std::ptrdiff_t plane_stride, const float *weights, int length,
+                  int count, float *scores) {
+  const Floats d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  for (int i = 0; i < count; i += 2 * lanes) {
+    const float *plane = planes + i;
+    Vector even = hn::Zero(d), odd = even;
+    for (int k = 0; k < length; ++k, plane += plane_stride) {
+      const Vector w = hn::Set(d, weights[k]);
+      even = hn::MulAdd(w, hn::LoadU(d, plane), even);
+      odd = hn::MulAdd(w, hn::LoadU(d, plane + lanes), odd);
+    }
+    hn::StoreU(hn::Add(even, hn::LoadU(d, scores + i)), d, scores + i);
+    hn::StoreU(hn::Add(odd, hn::LoadU(d, scores + i + lanes)), d, scores + i + lanes);
+  }
+}
+
+void resize_row(const std::uint8_t *above, const std::uint8_t *below, int share, int width,
+                const std::int32_t *taps, int count, std::uint16_t *columns, std::uint8_t *out) {
+  for (int x = 0; x < width; ++x)
+    columns[x] = static_cast<std::uint16_t>(above[x] * (256 - share) + below[x] * share);
+  columns[width] = 0;  // read with a share of 0
+  const hn::ScalableTag<std::int32_t> d;
+  const hn::Rebind<std::uint8_t, decltype(d)> d8;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  const auto *base = reinterpret_cast<const std::int32_t *>(columns);
+  for (int i = 0; i < count; i += lanes) {
+    const auto tap = hn::LoadU(d, taps + i);
+    const auto left = hn::ShiftRight<9>(tap), right_share = hn::And(tap, hn::Set(d, 511));
+    const auto pair = hn::GatherOffset(d, base, hn::Add(left, left));
+    const auto first = hn::And(pair, hn::Set(d, 0xffff));
+    const auto second =
+        hn::BitCast(d, hn::ShiftRight<16>(hn::BitCast(hn::RebindToUnsigned<decltype(d)>(), pair)));
+    const auto sum =
+        hn::Add(hn::Mul(first, hn::Sub(hn::Set(d, 256), right_share)), hn::Mul(second, right_share));
+    hn::StoreU(hn::DemoteTo(d8, hn::ShiftRight<16>(hn::Add(sum, hn::Set(d, 32768)))), d8, out + i);
+  }
+}
+
+}  // namespace cudavision::hog::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cudavision::hog {
+
+HWY_EXPORT(split_row);
+HWY_EXPORT(color_row);
+HWY_EXPORT(vote_row);
+HWY_EXPORT(sum_row);
+HWY_EXPORT(add_weighted);
+HWY_EXPORT(normalize_block);
+HWY_EXPORT(add_products);
+HWY_EXPORT(resize_row);
+
+void split_row(const std::uint8_t *const samples[3], int channels, int step, int width,
+               std::uint8_t *const out[3]) {
+  HWY_DYNAMIC_DISPATCH(split_row)(samples, channels, step, width, out);
+}
+void color_row(const Rules &rules, const std::uint8_t *bytes, int width, float *colors) {
+  HWY_DYNAMIC_DISPATCH(color_row)(rules, bytes, width, colors);
+}
+void vote_row(const Rules &rules, const ColorRows &colors, int width, const VoteRow &votes) {
+  HWY_DYNAMIC_DISPATCH(vote_row)(rules, colors, width, votes);
+}
+void sum_row(const Rules &rules, const AxisWeights &weights, const VoteRow &votes, int width, int cols,
+             float *ring, float *out) {
+  HWY_DYNAMIC_DISPATCH(sum_row)(rules, weights, votes, width, cols, ring, out);
+}
+void add_weighted(const float *row, float weight, int count, float *sums) {
+  HWY_DYNAMIC_DISPATCH(add_weighted)(row, weight, count, sums);
+}
+void normalize_block(const Rules &rules, float *block) {
+  HWY_DYNAMIC_DISPATCH(normalize_block)(rules, block);
+}
+void add_products(const float *planes, std::ptrdiff_t plane_stride, const float *weights, int length,
+                  int count, float *scores) {
+  HWY_DYNAMIC_DISPATCH(add_products)(planes, plane_stride, weights, length, count, scores);
+}
+void resize_row(const std::uint8_t *above, const std::uint8_t *below, int share, int width,
+                const std::int32_t *taps, int count, std::uint16_t *columns, std::uint8_t *out) {
+  HWY_DYNAMIC_DISPATCH(resize_row)(above, below, share, width, taps, count, columns, out);
+}
+
+}  // namespace cudavision::hog
+#endif

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The shape of an element. An element is a description, a struct of settings with a table of properties, the files
+// that its properties name, and an operation; this header adds the GObject class around them.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "gst/base/filter.h"
+#include "gst/base/properties.h"
+#include "gst/base/valid_settings.h"
+
+namespace cudavision {
+
+// The texts of an element that gst-inspect-1.0 shows, and the name of its GType.
+struct ElementText {
+  const char *type_name, *long_name, *category, *description;
+};
+
+// The files of an element that reads none.
+struct NoFiles {};
+
+// One instance: its settings and its files. S is default-constructible and comparable and has validate(const S &).
+template <typename S, typename F = NoFiles>
+class ElementState {
+ public:
+  using Settings = S;
+  using Files = F;
+
+  explicit ElementState(GstElement *element) : element_(element) {}
+  ElementState(const ElementState &) = delete;
+  ElementState &operator=(const ElementState &) = delete;
+
+  GstElement *element() const { return element_; }
+  // Where properties are written, under the object lock.
+  S *settings() { return &settings_; }
+  // All properties at one moment.
+  S snapshot() const { return PropertyTable<S>::snapshot(element_); }
+  // The settings of the next frame: the properties of this moment, or the last valid ones where these contradict each
+  // other. An operation calls this once per frame, in begin_frame().
+  const S &take_settings() { return valid_.take(element_, snapshot()); }
+  // What the files held when the element started.
+  const F &files() const { return files_; }
+
+  // At start: contradictory properties and unusable files are errors then.
+  Status check() { return valid_.begin(snapshot()); }
+  template <typename Load>
+  Status load_files(const Load &load) {
+    files_ = F();
+    return load(valid_.in_force(), &files_);
+  }
+
+ private:
+  GstElement *element_;
+  S settings_;
+  ValidSettings<S> valid_;
+  F files_;
+};
+
+// The GObject class of the element that E describes. E has:
+//   State       an ElementState
+//   Operation   an Operation, constructed with a State & that outlives it, with Status allocate(const Site &)
+//   kText       an ElementText
+//   properties  a function that returns the table of properties
+//   load        where the element reads files: Status load(const Settings &, Files *)
+template <typename E>
+class ElementClass {
+ public:
+  static GType type() {
+    static const GType type = g_type_register_static_simple(
+        GST_TYPE_CUDA_VISION_FILTER, E::kText.type_name, sizeof(Class), init_class, sizeof(Instance),
+        init_instance, GTypeFlags(0));
+    return type;
+  }
+
+ private:
+  using State = typename E::State;
+  using Settings = typename State::Settings;
+
+  struct Instance {
+    GstCudaVisionFilter parent;
+    State *state;
+  };
+  struct Class {
+    GstCudaVisionFilterClass parent_class;
+  };
+
+  static State &state_of(gpointer object) { return *static_cast<Instance *>(object)->state; }
+
+  static void init_class(gpointer klass, gpointer) {
+    parent_class_ = G_OBJECT_CLASS(g_type_class_peek_parent(klass));
+    G_OBJECT_CLASS(klass)->finalize = finalize;
+    PropertyTable<Settings>::install(
+        G_OBJECT_CLASS(klass), [](GObject *object) { return state_of(object).settings(); }, E::properties());
+    auto *element = GST_ELEMENT_CLASS(klass);
+    gst_element_class_set_static_metadata(element, E::kText.long_name, E::kText.category,
+                                          E::kText.description, "gst-cudavision");
+    add_video_pads(element);
+    auto *filter = static_cast<GstCudaVisionFilterClass *>(klass);
+    filter->make_operation = make_operation;
+    filter->check_settings = [](GstCudaVisionFilter *self) { return state_of(self).check(); };
+    if constexpr (requires { &E::load; })
+      filter->load_files = [](GstCudaVisionFilter *self) { return state_of(self).load_files(E::load); };
+  }
+
+  static void init_instance(GTypeInstance *instance, gpointer) {
+    reinterpret_cast<Instance *>(instance)->state =
+        new State(reinterpret_cast<GstElement *>(instance));  // its class is not that of an element yet
+  }
+
+  static void finalize(GObject *object) {
+    delete &state_of(object);
+    parent_class_->finalize(object);
+  }
+
+  static Status make_operation(GstCudaVisionFilter *filter, const Site &site,
+                               std::unique_ptr<Operation> *operation) {
+    auto made = std::make_unique<typename E::Operation>(state_of(filter));
+    CUDAVISION_TRY(made->allocate(site));
+    *operation = std::move(made);
+    return {};
+  }
+
+  static inline GObjectClass *parent_class_;
+};
+
+}  // namespace cudavision
+
+// Defines the registration of the element `name` that the struct E describes: once, outside of any namespace.
+#define CUDAVISION_DEFINE_ELEMENT(name, E) \
+  GST_ELEMENT_REGISTER_DEFINE(name, #name, GST_RANK_NONE, ::cudavision::ElementClass<E>::type())

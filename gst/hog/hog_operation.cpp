@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What cudahog does with each frame.
+#include "gst/hog/hog_operation.h"
+
+#include <utility>
+
+#include "gst/base/attach.h"
+#include "gst/base/format.h"
+#include "gst/hog/detections.h"
+#include "cuda/hog/hog_primitives.h"
+
+namespace cudavision {
+namespace {
+
+constexpr long long kMostStarLines = 1ll << 26;
+
+HogStyle style_of(const Job &job, const HogSettings &settings) {
+  return {job.region.x, job.region.y, settings.line_width, color_of(settings.color, *job.info)};
+}
+
+}  // namespace
+
+Status HogOperation::allocate(const Site &site) {
+  execution_ = site.execution;
+  context_ = site.context;
+  size_ = site.region;
+  channels_ = pixel_layout(*site.info).model == ColorModel::rgb ? 3 : 1;
+  settings_ = take_settings_();
+  if (needs_blocks(false)) CUDAVISION_TRY(prepare_blocks(params()));
+  if (model_) CUDAVISION_TRY(prepare_detector());
+  return make_canvas(execution_, {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)},
+                     &canvas_);
+}
+
+Reads HogOperation::begin_frame() {
+  settings_ = take_settings_();
+  return channels_ == 3 ? Reads::components : Reads::luma;
+}
+
+Status HogOperation::prepare_blocks(const HogParams &params) {
+  if (hog_ && params == block_params_) return {};
+  HogShape shape;
+  CUDAVISION_TRY(hog_shape(size_, params, &shape));
+  const std::size_t bytes = shape.count() * sizeof(float);
+  if (bytes > G_MAXUINT)
+    return invalid_argument("the blocks of a frame are " + std::to_string(bytes) +
+                            " bytes, more than a buffer of a pool holds");
+  std::unique_ptr<TensorPool> pool;
+  std::unique_ptr<Hog> hog;
+  CUDAVISION_TRY(TensorPool::make(context_, bytes, &pool));
+  CUDAVISION_TRY(make_hog(execution_, size_, channels_, params, &hog));
+  shape_ = shape, block_params_ = params;
+  pool_ = std::move(pool), hog_ = std::move(hog);
+  return {};
+}
+
+// What a frame of this size forbids does not end the stream: the last blocks go on, or there are none.
+Status HogOperation::follow_params() {
+  const HogParams params = this->params();
+  if (refused_ == params) return {};
+  refused_.reset();
+  const Status status = prepare_blocks(params);
+  if (status.code() != Status::Code::invalid_argument) return status;
+  refused_ = params;
+  warn(status.text() + (hog_ ? ": the last valid values stay in force" : ": there are none"));
+  return {};
+}
+
+Status HogOperation::prepare_detector() {
+  const HogSearch search = settings_.search();
+  if (detector_ && search == search_) return {};
+  detector_.reset();
+  if (found_.capacity() == 0) {  // which is made last
+    CUDAVISION_TRY(box_lines_.allocate(execution_, kMaxHogHits * sizeof(Primitive)));
+    CUDAVISION_TRY(found_.allocate(execution_, kMaxHogHits));
+  }
+  CUDAVISION_TRY(make_hog_detector(execution_, size_, channels_, *model_, search, &detector_));
+  search_ = search;
+  return {};
+}
+
+Status HogOperation::run(const Job &job) {
+  const HogPicture picture = channels_ == 3 ? hog_picture(job.frame, job.region) : hog_picture(job.luma);
+  if (needs_blocks(job.draw)) CUDAVISION_TRY(run_blocks(job, picture));
+  return model_ ? detect(job, picture) : Status();
+}
+
+Status HogOperation::run_blocks(const Job &job, const HogPicture &picture) {
+  CUDAVISION_TRY(follow_params());
+  if (!hog_) return {};
+  TensorPool::Lease lease;
+  CUDAVISION_TRY(pool_->acquire(&lease));
+  auto *blocks = static_cast<float *>(lease.data);
+  GstBuffer *kept = gst_buffer_ref(lease.buffer);  // until the stars are drawn
+  Status status;
+  if (wants_descriptor())
+    status =
+        attach_tensor(job, "hog", GST_CUDA_VISION_ELEMENT_TYPE_F32, {shape_.rows, shape_.cols, shape_.length},
+                      lease.buffer, block_params_.stride.width, block_params_.stride.height);
+  else
+    gst_buffer_unref(lease.buffer);
+  if (status.ok()) status = hog_->run(picture, blocks);
+  if (status.ok() && job.draw && !model_) status = draw_stars(job, blocks);
+  gst_buffer_unref(kept);
+  return status;
+}
+
+Status HogOperation::draw_stars(const Job &job, const float *blocks) {
+  const long long count = star_line_count(shape_, block_params_);
+  if (count > kMostStarLines) {
+    if (!std::exchange(warned_of_stars_, true))
+      warn("display would draw " + std::to_string(count) + " lines, more than " +
+           std::to_string(kMostStarLines) + ", and draws none: cell-size must be larger");
+    return {};
+  }
+  const auto capacity = static_cast<std::size_t>(count);
+  if (capacity > star_capacity_) {
+    star_capacity_ = 0;
+    CUDAVISION_TRY(star_lines_.allocate(execution_, capacity * sizeof(Primitive)));
+    star_capacity_ = capacity;
+  }
+  auto *lines = static_cast<Primitive *>(star_lines_.data());
+  HogStyle style = style_of(job, settings_);
+  style.line_width = 1;  // cells are small
+  CUDAVISION_TRY(make_star_primitives(execution_, blocks, shape_, block_params_, style, lines));
+  return canvas_->draw(job.frame, lines, static_cast<int>(count), nullptr, job.region);
+}
+
+Status HogOperation::detect(const Job &job, const HogPicture &picture) {
+  CUDAVISION_TRY(prepare_detector());
+  CUDAVISION_TRY(detector_->run(picture, settings_.thresholds(), list()));
+  if (job.draw) {
+    auto *lines = static_cast<Primitive *>(box_lines_.data());
+    CUDAVISION_TRY(make_box_primitives(execution_, list(), kMaxHogHits, style_of(job, settings_), lines));
+    CUDAVISION_TRY(canvas_->draw(job.frame, lines, kMaxHogHits, &list().count->listed, job.region));
+  }
+  return found_.fetch(execution_);
+}
+
+Status HogOperation::finish(const Job &job) {
+  if (!model_) return {};
+  const HogBoxCount &count = found_.count_on_host();
+  warn_of_what_is_left_out(count);
+  return attach_boxes(job, found_.items_on_host(), count.listed,
+                      settings_.label ? settings_.label->c_str() : "person");
+}
+
+// Once for each operation.
+void HogOperation::warn_of_what_is_left_out(const HogBoxCount &count) {
+  if (count.hits <= kMaxHogHits || warned_) return;
+  warned_ = true;
+  GST_ELEMENT_WARNING(
+      element_, RESOURCE, SETTINGS,
+      ("%d windows reach hit-threshold (%g), and only the first %d of them count: it must be higher",
+       count.hits, settings_.hit_threshold, kMaxHogHits),
+      (nullptr));
+}
+
+void HogOperation::warn(const std::string &text) const {
+  GST_ELEMENT_WARNING(element_, RESOURCE, SETTINGS, ("%s", text.c_str()), (nullptr));
+}
+
+void HogOperation::describe(GstStructure *message) {
+  if (model_) {
+    const HogBoxCount &count = found_.count_on_host();
+    gst_structure_set(message, "boxes", G_TYPE_INT, count.listed, "hits", G_TYPE_INT, count.hits, nullptr);
+  }
+  if (needs_blocks(false) && hog_)
+    gst_structure_set(message, "block-rows", G_TYPE_INT, shape_.rows, "block-cols", G_TYPE_INT, shape_.cols,
+                      "block-length", G_TYPE_INT, shape_.length, nullptr);
+}
+
+}  // namespace cudavision

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The properties of cudahog.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cuda/hog/detector.h"
+
+namespace cudavision {
+
+struct HogSettings {
+  // How blocks are made; a model in OpenCV's format has its own.
+  HogVariant variant = HogVariant::opencv;
+  int cell_size = 8, block_size = 2, block_stride = 8, bins = 9;
+  bool signed_gradient = false, gamma = true;
+  HogNorm norm = HogNorm::variant;
+
+  std::optional<bool> descriptor;  // unset: true without a model
+  std::optional<std::string> model_location;
+  int win_width = 64, win_height = 128;  // of models of plain text
+  std::optional<std::string> label = "person";
+  double scale_step = 1.05, min_scale = 1, max_scale = 0;
+  int win_stride = 8;
+  double hit_threshold = 0;
+  int group_threshold = 2;
+  guint32 color = 0xff00ff00;
+  int line_width = 2;
+
+  friend bool operator==(const HogSettings &, const HogSettings &) = default;
+  HogParams params() const {
+    HogParams p;
+    p.variant = variant;
+    p.cell = {cell_size, cell_size};
+    p.block = {cell_size * block_size, cell_size * block_size};
+    p.stride = {block_stride, block_stride};
+    p.bins = bins;
+    p.signed_gradient = signed_gradient;
+    p.gamma = gamma;
+    p.norm = norm;
+    return p;
+  }
+  HogSearch search() const { return {scale_step, min_scale, max_scale, win_stride}; }
+  HogThresholds thresholds() const { return {hit_threshold, group_threshold}; }
+  bool has_model() const { return model_location && !model_location->empty(); }
+};
+
+inline Status validate(const HogSettings &settings) {
+  CUDAVISION_TRY(validate(settings.params()));
+  return validate(settings.search());
+}
+
+}  // namespace cudavision

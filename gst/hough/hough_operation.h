@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The operation of cudahough: finds lines in a frame, attaches them and draws them.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <gst/cudavision/cudavision.h>
+
+#include "cuda/canny/canny.h"
+#include "cuda/common/owned_list.h"
+#include "cuda/draw/canvas.h"
+#include "cuda/hough/hough.h"
+#include "gst/base/element.h"
+#include "gst/base/operation.h"
+#include "gst/hough/hough_settings.h"
+
+namespace cudavision {
+
+class HoughOperation final : public Operation {
+ public:
+  using State = ElementState<HoughSettings>;
+
+  explicit HoughOperation(State &state) : state_(state) {}
+
+  Status allocate(const Site &site);
+  Reads begin_frame() override;
+  Status run(const Job &job) override;
+  Status finish(const Job &job) override { return attach(job); }
+  void describe(GstStructure *message) override;
+
+ private:
+  HoughList list() const { return {found_.items(), found_.count()}; }
+  Status fit_to(const Execution &execution, int max_lines);
+  Status draw(const Job &job);
+  Status attach(const Job &job);
+  void warn_of_truncation(const HoughCount &count);
+
+  State &state_;
+  HoughSettings settings_;  // of the frame
+  OwnedImage edges_;
+  std::unique_ptr<Canny> canny_;
+  std::unique_ptr<Hough> hough_;
+  std::unique_ptr<Canvas> canvas_;
+  OwnedList<HoughCount, HoughLine> found_;
+  OwnedBytes primitives_;
+  int warned_of_ = 0;                        // the max-lines whose truncation was last warned of
+  std::vector<GstCudaVisionLine> attached_;  // kept for its memory
+};
+
+}  // namespace cudavision

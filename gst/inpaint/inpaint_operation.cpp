@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What cudainpaint does with each frame.
+#include "gst/inpaint/inpaint_operation.h"
+
+#include <gst/base/gstbasetransform.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <string>
+
+#include "gst/base/format.h"
+#include "cuda/common/backends.h"
+
+namespace cudavision {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kProgressInterval = std::chrono::milliseconds(500);
+
+// As the caps' colorimetry has it.
+RgbMatrix matrix_of(const GstVideoInfo &info) {
+  if (!GST_VIDEO_INFO_IS_YUV(&info)) return {};
+  const auto [kr, kb, offset, scale] = yuv_range_of(info);
+  const double kg = 1 - kr - kb, luma = 255.0 / scale[0], chroma = 255.0 / scale[1];
+  const auto fixed = [](double factor) { return static_cast<int>(std::lround(factor * (1 << 14))); };
+  return {offset[0],
+          fixed(luma),
+          fixed(2 * (1 - kr) * chroma),
+          fixed(-2 * (1 - kb) * kb / kg * chroma),
+          fixed(-2 * (1 - kr) * kr / kg * chroma),
+          fixed(2 * (1 - kb) * chroma)};
+}
+
+// [first, first + length) of a box, cut to [0, side): who writes a box that begins before the frame writes a
+// negative number into an unsigned one.
+struct Stretch {
+  int first, length;
+};
+Stretch cut(guint first, guint length, int side) {
+  const gint64 begin = static_cast<gint>(first), end = begin + length;
+  const gint64 from = std::clamp<gint64>(begin, 0, side), to = std::clamp<gint64>(end, 0, side);
+  return {static_cast<int>(from), static_cast<int>(to - from)};
+}
+
+// Appends the regions of interest of this type, as far as they lie in the frame.
+void add_regions(GstBuffer *buffer, const std::string &type, Size frame, std::vector<Region> *regions) {
+  const GQuark wanted = g_quark_try_string(type.c_str());  // 0, as that of a meta without a type: never seen
+  gpointer state = nullptr;
+  while (const GstMeta *meta =
+             gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
+    const auto *roi = reinterpret_cast<const GstVideoRegionOfInterestMeta *>(meta);
+    if (type != "*" && (wanted == 0 || roi->roi_type != wanted)) continue;
+    const Stretch x = cut(roi->x, roi->w, frame.width), y = cut(roi->y, roi->h, frame.height);
+    if (x.length > 0 && y.length > 0) regions->push_back({x.first, y.first, x.length, y.length});
+  }
+}
+
+void post_progress(GstElement *element, GstProgressType type, int filled, int removed) {
+  gchar *text = g_strdup_printf("Filled %d of %d pixels", filled, removed);
+  gst_element_post_message(element, gst_message_new_progress(GST_OBJECT(element), type, "inpaint", text));
+  g_free(text);
+}
+
+bool is_flushing(GstPad *pad) {
+  GST_OBJECT_LOCK(pad);
+  const bool flushing = GST_PAD_IS_FLUSHING(pad);
+  GST_OBJECT_UNLOCK(pad);
+  return flushing;
+}
+
+}  // namespace
+
+Status InpaintOperation::allocate(const Site &site) {
+  const Size size{GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)};
+  matrix_ = matrix_of(*site.info);
+  if (picture_) {
+    CUDAVISION_TRY(catch_bad_alloc([&] {
+      host_mask_ = picture_->scaled_to(size);
+      return Status();
+    }));
+    CUDAVISION_TRY(mask_.allocate(site.execution, host_mask_.size()));
+    CUDAVISION_TRY(copy_from_host(site.execution, mask_.data(), host_mask_.data(), host_mask_.size()));
+  }
+  CUDAVISION_TRY(make_removal_mask(site.execution, size, &removal_));
+  return make_inpaint(site.execution, size, &inpaint_);
+}
+
+Reads InpaintOperation::begin_frame() {
+  settings_ = take_settings_();
+  return Reads::components;
+}
+
+Status InpaintOperation::run(const Job &job) {
+  report_ = {};
+  RemovalSources sources;
+  const InpaintParams params = settings_.params();
+  // What lies between two frames that are followed is not known: what the first has shown may be gone.
+  if (!job.draw || !params.temporal) inpaint_->drop_history();
+  if (!job.draw || (!find_sources(job, &sources) && !params.temporal)) return {};
+  ImageView<const std::uint8_t> mask;
+  CUDAVISION_TRY(removal_->run(job.frame, sources, &mask));
+  const Status status =
+      inpaint_->run({job.frame, sources.alpha, mask, matrix_}, params, &report_, {}, progress());
+  end_progress(status.ok());
+  return status;
+}
+
+Status InpaintOperation::finish(const Job &) {
+  if (report_.refused && !warned_)
+    GST_ELEMENT_WARNING(
+        element_, STREAM, FAILED,
+        ("%d pixels are removed: no patch of %dx%d pixels is left to fill them from, and the frame "
+         "stays as it is",
+         report_.removed, settings_.patch_size, settings_.patch_size),
+        (nullptr));
+  warned_ = report_.refused;
+  return {};
+}
+
+void InpaintOperation::describe(GstStructure *message) {
+  gst_structure_set(message, "removed", G_TYPE_UINT, static_cast<guint>(report_.removed), "remembered",
+                    G_TYPE_UINT, static_cast<guint>(report_.remembered), "patches", G_TYPE_UINT,
+                    static_cast<guint>(report_.patches), "diffused", G_TYPE_UINT,
+                    static_cast<guint>(report_.diffused), "refused", G_TYPE_BOOLEAN,
+                    static_cast<gboolean>(report_.refused), nullptr);
+}
+
+bool InpaintOperation::find_sources(const Job &job, RemovalSources *sources) {
+  regions_.clear();
+  if (settings_.region_width > 0 && settings_.region_height > 0)
+    regions_.push_back(
+        {settings_.region_x, settings_.region_y, settings_.region_width, settings_.region_height});
+  if (settings_.roi_type) add_regions(job.buffer, *settings_.roi_type, job.frame.size(), &regions_);
+  sources->picture = static_cast<const std::uint8_t *>(mask_.data());
+  sources->regions = regions_.data();
+  sources->region_count = static_cast<int>(regions_.size());
+  sources->color = color_of(settings_.mask_color, *job.info);
+  sources->by_color = sources->color.alpha != 0;
+  sources->tolerance = settings_.mask_tolerance;
+  sources->alpha = alpha_of(job);
+  sources->limit = job.region;
+  sources->dilation = settings_.dilation;
+  return sources->picture != nullptr || !regions_.empty() || sources->by_color ||
+         sources->alpha.data != nullptr;
+}
+
+// Of mask-alpha; without data where there is none.
+Component InpaintOperation::alpha_of(const Job &job) const {
+  if (!settings_.mask_alpha || !GST_VIDEO_INFO_HAS_ALPHA(job.info)) return {};
+  Component alpha = job.frame.component[0];
+  alpha.data += GST_VIDEO_INFO_COMP_POFFSET(job.info, 3) - GST_VIDEO_INFO_COMP_POFFSET(job.info, 0);
+  return alpha;
+}
+
+Inpaint::Progress InpaintOperation::progress() {
+  return [this, next = Clock::now() + kProgressInterval](int filled, int removed) mutable {
+    const auto *transform = reinterpret_cast<GstBaseTransform *>(element_);
+    // A flush has begun, or the element goes down.
+    const bool stop = is_flushing(transform->sinkpad) || is_flushing(transform->srcpad);
+    filled_ = filled;
+    if (stop || Clock::now() < next) return !stop;
+    next = Clock::now() + kProgressInterval;
+    post_progress(element_, progressing_ ? GST_PROGRESS_TYPE_CONTINUE : GST_PROGRESS_TYPE_START, filled,
+                  removed);
+    removed_ = removed;
+    progressing_ = true;
+    return true;
+  };
+}
+
+void InpaintOperation::end_progress(bool ok) {
+  if (!progressing_) return;
+  progressing_ = false;
+  const GstProgressType type = !ok               ? GST_PROGRESS_TYPE_ERROR
+                               : report_.stopped ? GST_PROGRESS_TYPE_CANCELED
+                                                 : GST_PROGRESS_TYPE_COMPLETE;
+  post_progress(element_, type, type == GST_PROGRESS_TYPE_COMPLETE ? removed_ : filled_, removed_);
+}
+
+}  // namespace cudavision

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What cudaopticalflow does with each frame.
+#include "gst/opticalflow/opticalflow_operation.h"
+
+#include "gst/base/attach.h"
+#include "gst/base/format.h"
+
+namespace cudavision {
+namespace {
+
+FlowWheel wheel_of(const GstVideoInfo &info, double max_speed) {
+  static constexpr guint32 kCorners[6] = {0xffff0000, 0xffffff00, 0xff00ff00,
+                                          0xff00ffff, 0xff0000ff, 0xffff00ff};
+  FlowWheel wheel;
+  for (int i = 0; i < 6; ++i) wheel.corners[i] = color_of(kCorners[i], info);
+  wheel.still = color_of(0xffffffff, info);
+  wheel.invalid = color_of(0xff000000, info);
+  wheel.max_speed = static_cast<float>(max_speed);
+  return wheel;
+}
+
+}  // namespace
+
+Status FlowOperation::allocate(const Site &site) {
+  size_ = site.region;
+  context_ = site.context;
+  CUDAVISION_TRY(make_optical_flow(site.execution, size_, &flow_));
+  CUDAVISION_TRY(make_histogram(site.execution, &histogram_));
+  CUDAVISION_TRY(counts_.allocate(site.execution, sizeof validity_));
+  const auto lines = static_cast<std::size_t>(arrow_line_count(size_));
+  CUDAVISION_TRY(arrows_.allocate(site.execution, sizeof(Primitive) * (lines + 1)));
+  return make_canvas(site.execution, {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)},
+                     &canvas_);
+}
+
+Status FlowOperation::run(const Job &job) {
+  const FlowSettings &settings = take_settings_();
+  if (job.region != last_region_) flow_->drop_previous();  // the region shows another part of the picture
+  last_region_ = job.region;
+  validity_[0] = validity_[1] = 0;
+  has_flow_ = flow_->has_previous();
+  if (!has_flow_) return flow_->run(job.luma, settings, {}, {});
+
+  const Size size = flow_size(size_, settings.stride);
+  TensorPool::Lease vector_lease, valid_lease;
+  CUDAVISION_TRY(lease(size, &vector_lease, &valid_lease));
+  const double step = settings.stride;
+  const Status attached = attach_tensor(job, "optical-flow", GST_CUDA_VISION_ELEMENT_TYPE_F32,
+                                        {size.height, size.width, 2}, vector_lease.buffer, step, step);
+  CUDAVISION_TRY(attach_tensor(job, "optical-flow-valid", GST_CUDA_VISION_ELEMENT_TYPE_U8,
+                               {size.height, size.width}, valid_lease.buffer, step, step));
+  CUDAVISION_TRY(attached);
+  const ImageView<FlowVector> vectors{static_cast<FlowVector *>(vector_lease.data),
+                                      size.width * static_cast<std::ptrdiff_t>(sizeof(FlowVector)),
+                                      size.width, size.height};
+  const ImageView<std::uint8_t> valid{static_cast<std::uint8_t *>(valid_lease.data), size.width, size.width,
+                                      size.height};
+  CUDAVISION_TRY(flow_->run(job.luma, settings, vectors, valid));
+  if (job.report) CUDAVISION_TRY(count(job, valid));
+  return job.draw ? draw(job, {vectors, valid, settings.stride, job.region}, settings) : Status();
+}
+
+void FlowOperation::describe(GstStructure *message) {
+  gst_structure_set(message, "has-flow", G_TYPE_BOOLEAN, has_flow_, "vectors", G_TYPE_UINT,
+                    validity_[0] + validity_[1], "valid-vectors", G_TYPE_UINT, validity_[1], nullptr);
+}
+
+// One pool for each kind of tensor of a size; a new stride makes new ones.
+Status FlowOperation::lease(Size size, TensorPool::Lease *vectors, TensorPool::Lease *valid) {
+  if (size != pool_size_) {
+    pool_size_ = {};
+    const auto count = static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height);
+    CUDAVISION_TRY(TensorPool::make(context_, count * sizeof(FlowVector), &vector_pool_));
+    CUDAVISION_TRY(TensorPool::make(context_, count, &valid_pool_));
+    pool_size_ = size;
+  }
+  CUDAVISION_TRY(vector_pool_->acquire(vectors));
+  const Status status = valid_pool_->acquire(valid);
+  if (!status.ok()) gst_clear_buffer(&vectors->buffer);
+  return status;
+}
+
+// For the message: how many vectors are invalid, and how many valid.
+Status FlowOperation::count(const Job &job, ImageView<const std::uint8_t> valid) {
+  auto *counts = static_cast<std::uint32_t *>(counts_.data());
+  CUDAVISION_TRY(histogram_->run(luma_samples(valid), {2, 0, 2}, counts));
+  return copy_to_host(job.execution, validity_, counts, sizeof validity_);
+}
+
+Status FlowOperation::draw(const Job &job, const FlowOnFrame &flow, const FlowSettings &settings) {
+  if (settings.display_mode == FlowDisplayMode::wheel)
+    return draw_flow_wheel(job.execution, job.frame, flow, wheel_of(*job.info, settings.max_speed));
+  const FlowArrows arrows{static_cast<float>(settings.arrow_scale), settings.line_width,
+                          color_of(settings.color, *job.info)};
+  auto *lines = static_cast<Primitive *>(arrows_.data());
+  CUDAVISION_TRY(make_flow_arrows(job.execution, flow, arrows, lines));
+  return canvas_->draw(job.frame, lines, arrow_line_count(size_), nullptr);
+}
+
+}  // namespace cudavision

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/**
+ * SECTION:element-cudavisionjson
+ * @title: cudavisionjson
+ * @short_description: What was found on frames, as lines of JSON
+ *
+ * cudavisionjson writes one JSON object for each frame, on a line of its own, with all results that elements
+ * before it have attached. Frames pass as they are, in whatever memory they lie.
+ *
+ * The members, in this order:
+ * * `source`: the property `source`, when it is set
+ * * `frame`: the number of the frame, from 0 at each start
+ * * `pts` and `running-time`: in nanoseconds, or null
+ * * `width` and `height`: of the frame, in pixels
+ * * `keypoints`: a list of `x`, `y` (pixels), `response`, `angle` (radians, or null when there is none);
+ *   missing where no element looked for keypoints
+ * * `lines`: a list of `rho` (pixels), `theta` (radians), `votes`, `x1`, `y1`, `x2`, `y2` (pixels); missing
+ *   where no element looked for lines
+ * * `regions`: a list of `type`, `x`, `y`, `w`, `h` (pixels) and `score` (null when no element gave one), of
+ *   the regions of interest
+ * * `tensors`: a list of `id`, `dims` (outermost first), `type` (u8, u16, u32, i32 or f32), and what the
+ *   property `tensor-data` says: with `summary` the `min`, `max`, `sum` and `mean` of all numbers, with
+ * `full` the numbers themselves as `data`, flat and row-major
+ *
+ * Numbers that are not finite are null. The origin is the centre of the top left pixel, x runs to the right
+ * and y downwards. Every line is written at once, so that a reader of a pipe has it when the frame passes,
+ * and a full disk leaves no half of one. Each start empties the file.
+ *
+ * ## Example launch lines
+ *
+ * The counts of a test picture on the terminal:
+ * |[
+ * gst-launch-1.0 -q videotestsrc num-buffers=1 ! cudahistogram ! cudavisionjson tensor-data=full ! fakesink
+ * ]|
+ *
+ * A video is shown while its statistics go to a file:
+ * |[
+ * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudahistogram display=false ! \
+ *   cudavisionjson location=vtest.jsonl source=entrance ! videoconvert ! autovideosink
+ * ]|
+ */
+#include "gst/gstcudavisionjson.h"
+
+#include <gst/base/gstbasetransform.h>
+
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+
+#include "gst/base/properties.h"
+#include "gst/visionjson/frame_json.h"
+#include "gst/visionjson/line_file.h"
+
+GST_DEBUG_CATEGORY_STATIC(gst_cuda_vision_json_debug);
+#define GST_CAT_DEFAULT gst_cuda_vision_json_debug
+
+using cudavision::LineFile;
+using cudavision::TensorData;
+
+namespace {
+
+struct JsonSettings {
+  std::optional<std::string> location = "-";
+  std::optional<std::string> source;
+  TensorData tensor_data = TensorData::summary;
+};
+
+struct State {
+  JsonSettings settings;  // under the object lock
+  // The streaming thread's, and start's and stop's, which never run beside it; but for the file's cancel().
+  std::unique_ptr<LineFile> file;
+  std::string location;  // of the file
+  std::string line;      // kept for its memory: the next line is about as long
+  cudavision::FrameFacts facts;
+};
+
+}  // namespace
+
+struct GstCudaVisionJson {
+  GstBaseTransform parent;
+  State *state;
+};
+struct GstCudaVisionJsonClass {
+  GstBaseTransformClass parent_class;
+};
+
+#define GST_CUDA_VISION_JSON(object) reinterpret_cast<GstCudaVisionJson *>(object)
+
+G_DEFINE_TYPE(GstCudaVisionJson, gst_cuda_vision_json, GST_TYPE_BASE_TRANSFORM)
+GST_ELEMENT_REGISTER_DEFINE(cudavisionjson, "cudavisionjson", GST_RANK_NONE, GST_TYPE_CUDA_VISION_JSON)
+
+namespace {
+
+using Properties = cudavision::PropertyTable<JsonSettings>;
+
+// --- errors ---
+
+std::string name_of(const std::string &location) {
+  return location == "-" ? "the standard output" : "'" + location + "'";
+}
+
+// what: what could not be done to the file. error: errno.
+void post_error(GstCudaVisionJson *json, GstResourceError code, const char *what, int error, int line) {
+  if (error == ENOSPC || error == EDQUOT || error == EFBIG) code = GST_RESOURCE_ERROR_NO_SPACE_LEFT;
+  gst_element_message_full(
+      GST_ELEMENT(json), GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, code,
+      g_strdup_printf("Could not %s %s: %s", what, name_of(json->state->location).c_str(), g_strerror(error)),
+      nullptr, __FILE__, G_STRFUNC, line);
+}
+
+// --- starting and stopping ---
+
+gboolean start(GstBaseTransform *transform) {
+  auto *json = GST_CUDA_VISION_JSON(transform);
+  State *state = json->state;
+  state->facts = {};
+  state->location = Properties::snapshot(json).location.value_or("");
+  if (const int error = LineFile::open(state->location, &state->file); error != 0) {
+    post_error(json, GST_RESOURCE_ERROR_OPEN_WRITE, "open", error, __LINE__);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean stop(GstBaseTransform *transform) {
+  auto *json = GST_CUDA_VISION_JSON(transform);
+  State *state = json->state;
+  if (state->file != nullptr) {
+    if (const int error = state->file->close(); error != 0)
+      post_error(json, GST_RESOURCE_ERROR_WRITE, "write to", error, __LINE__);
+    state->file.reset();
+  }
+  state->line = {};
+  return TRUE;
+}
+
+GstStateChangeReturn change_state(GstElement *element, GstStateChange change) {
+  // A streaming thread that waits for the reader of a pipe would keep the state from changing.
+  LineFile *file = GST_CUDA_VISION_JSON(element)->state->file.get();
+  if (change == GST_STATE_CHANGE_PAUSED_TO_READY && file != nullptr) file->cancel();
+  return GST_ELEMENT_CLASS(gst_cuda_vision_json_parent_class)->change_state(element, change);
+}
+
+std::optional<gint> extent(const GstCaps *caps, const char *field) {
+  gint pixels = 0;
+  const bool known = gst_structure_get_int(gst_caps_get_structure(caps, 0), field, &pixels);
+  return known ? std::optional(pixels) : std::nullopt;
+}
+
+// Not by GstVideoInfo, which knows no formats of other memories and of newer versions.
+gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
+  cudavision::FrameFacts &facts = GST_CUDA_VISION_JSON(transform)->state->facts;
+  facts.width = extent(caps, "width");
+  facts.height = extent(caps, "height");
+  return TRUE;
+}
+
+// --- frames ---
+
+GstClockTime running_time(const GstSegment &segment, GstClockTime pts) {
+  if (segment.format != GST_FORMAT_TIME || !GST_CLOCK_TIME_IS_VALID(pts)) return GST_CLOCK_TIME_NONE;
+  return gst_segment_to_running_time(&segment, GST_FORMAT_TIME, pts);
+}
+
+// False, and an error, when the frame's line cannot be made.
+bool compose(GstCudaVisionJson *json, GstBuffer *buffer, TensorData tensor_data) {
+  State *state = json->state;
+  std::string unreadable;
+  try {
+    state->line.clear();
+    if (append_frame(&state->line, state->facts, buffer, tensor_data, &unreadable)) return true;
+    GST_ELEMENT_ERROR(json, RESOURCE, READ, ("The tensor '%s' cannot be read", unreadable.c_str()),
+                      (nullptr));
+  } catch (const std::bad_alloc &) {
+    GST_ELEMENT_ERROR(json, RESOURCE, NO_SPACE_LEFT, ("The line of a frame does not fit into memory"),
+                      ("%" G_GSIZE_FORMAT " bytes were there", state->line.size()));
+  }
+  return false;
+}
+
+GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
+  auto *json = GST_CUDA_VISION_JSON(transform);
+  State *state = json->state;
+  const JsonSettings settings = Properties::snapshot(json);
+  state->facts.source = settings.source;
+  state->facts.pts = GST_BUFFER_PTS(buffer);
+  state->facts.running_time = running_time(transform->segment, GST_BUFFER_PTS(buffer));
+  if (!compose(json, buffer, settings.tensor_data)) return GST_FLOW_ERROR;
+  const int error = state->file->write(state->line);
+  if (error == ECANCELED) return GST_FLOW_FLUSHING;
+  if (error != 0) {
+    post_error(json, GST_RESOURCE_ERROR_WRITE, "write to", error, __LINE__);
+    return GST_FLOW_ERROR;
+  }
+  ++state->facts.number;
+  return GST_FLOW_OK;
+}
+
+// --- the class ---
+
+GType tensor_data_type() {
+  static const GEnumValue values[] = {
+      {static_cast<int>(TensorData::none), "Nothing of its numbers", "none"},
+      {static_cast<int>(TensorData::summary), "Minimum, maximum, sum and mean", "summary"},
+      {static_cast<int>(TensorData::full), "Every number", "full"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("GstCudaVisionJsonTensorData", values);
+  return type;
+}
+
+void install_properties(GObjectClass *klass) {
+  using S = JsonSettings;
+  Properties::install(
+      klass, [](GObject *object) { return &GST_CUDA_VISION_JSON(object)->state->settings; },
+      {cudavision::string_property<S>({"location", "Location",
+                                       "The file that is written anew at each start (- = standard output; a "
+                                       "named pipe waits for its reader)"},
+                                      &S::location, cudavision::Mutable::ready),
+       cudavision::string_property<S>(
+           {"source", "Source", "Says where the frames come from, as the first member of every object"},
+           &S::source),
+       cudavision::enum_property<S>({"tensor-data", "Tensor data", "What is written of each tensor"},
+                                    tensor_data_type(), &S::tensor_data)});
+}
+
+void add_pads(GstElementClass *klass) {
+  GstCaps *caps = gst_caps_from_string("video/x-raw(ANY)");
+  for (const auto &[name, direction] : {std::pair{"sink", GST_PAD_SINK}, std::pair{"src", GST_PAD_SRC}})
+    gst_element_class_add_pad_template(klass, gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps));
+  gst_caps_unref(caps);
+}
+
+void finalize(GObject *object) {
+  delete GST_CUDA_VISION_JSON(object)->state;
+  G_OBJECT_CLASS(gst_cuda_vision_json_parent_class)->finalize(object);
+}
+
+}  // namespace
+
+static void gst_cuda_vision_json_class_init(GstCudaVisionJsonClass *klass) {
+  GST_DEBUG_CATEGORY_INIT(gst_cuda_vision_json_debug, "cudavisionjson", 0, "results as lines of JSON");
+  G_OBJECT_CLASS(klass)->finalize = finalize;
+  install_properties(G_OBJECT_CLASS(klass));
+  GstElementClass *element = GST_ELEMENT_CLASS(klass);
+  gst_element_class_set_static_metadata(
+      element, "JSON lines writer", "Filter/Analyzer/Video",
+      "Writes what was found on each frame as one line of JSON, to a file or the standard output",
+      "gst-cudavision");
+  add_pads(element);
+  element->change_state = GST_DEBUG_FUNCPTR(change_state);
+  GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
+  transform->start = GST_DEBUG_FUNCPTR(start);
+  transform->stop = GST_DEBUG_FUNCPTR(stop);
+  transform->set_caps = GST_DEBUG_FUNCPTR(set_caps);
+  transform->transform_ip = GST_DEBUG_FUNCPTR(transform_ip);
+}
+
+static void gst_cuda_vision_json_init(GstCudaVisionJson *json) {
+  json->state = new State();
+  // Metas are read alone: a buffer needs no copy to be writable.
+  gst_base_transform_set_passthrough(GST_BASE_TRANSFORM(json), TRUE);
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A frame's results as one line of JSON, piece by piece.
+#include "gst/visionjson/frame_json.h"
+
+#include <gst/video/gstvideometa.h>
+
+#include <cfenv>
+#include <limits>
+
+#include "gst/visionjson/json_text.h"
+
+namespace cudavision {
+namespace {
+
+void append_time(JsonHead *head, const char *name, GstClockTime time) {
+  if (time <= G_MAXINT64)  // and so not GST_CLOCK_TIME_NONE
+    head->whole(name, static_cast<gint64>(time));
+  else
+    head->null(name);
+}
+
+void append_extent(JsonHead *head, const char *name, std::optional<gint> pixels) {
+  if (pixels)
+    head->whole(name, *pixels);
+  else
+    head->null(name);
+}
+
+void append_facts(std::string *text, const FrameFacts &facts) {
+  JsonHead head;
+  if (facts.source) head.string("source", facts.source->c_str());
+  head.whole("frame", facts.number);
+  append_time(&head, "pts", facts.pts);
+  append_time(&head, "running-time", facts.running_time);
+  append_extent(&head, "width", facts.width);
+  append_extent(&head, "height", facts.height);
+  head.append_open(text);
+}
+
+void append_keypoint(std::string *text, const GstCudaVisionKeypoint &keypoint) {
+  append_number(&text->append("{\"x\":"), keypoint.x);
+  append_number(&text->append(",\"y\":"), keypoint.y);
+  append_number(&text->append(",\"response\":"), keypoint.response);
+  append_number(&text->append(",\"angle\":"), keypoint.angle);
+  text->push_back('}');
+}
+
+void append_line(std::string *text, const GstCudaVisionLine &line) {
+  append_number(&text->append("{\"rho\":"), line.rho);
+  append_number(&text->append(",\"theta\":"), line.theta);
+  append_number(&text->append(",\"votes\":"), line.votes);
+  append_number(&text->append(",\"x1\":"), line.x1);
+  append_number(&text->append(",\"y1\":"), line.y1);
+  append_number(&text->append(",\"x2\":"), line.x2);
+  append_number(&text->append(",\"y2\":"), line.y2);
+  text->push_back('}');
+}
+
+// What the detector said of the box; NaN, which becomes null, when it said nothing.
+double score_of(GstVideoRegionOfInterestMeta *region) {
+  double score = std::numeric_limits<double>::quiet_NaN();
+  const GstStructure *detection = gst_video_region_of_interest_meta_get_param(region, "detection");
+  if (detection != nullptr) gst_structure_get_double(detection, "confidence", &score);
+  return score;
+}
+
+void append_region(std::string *text, GstVideoRegionOfInterestMeta *region) {
+  JsonHead()
+      .string("type", g_quark_to_string(region->roi_type))
+      .whole("x", region->x)
+      .whole("y", region->y)
+      .whole("w", region->w)
+      .whole("h", region->h)
+      .append_open(text);
+  append_number(&text->append(",\"score\":"), score_of(region));
+  text->push_back('}');
+}
+
+// The member name: a list of the items of all metas of the API, appended by append_items. With always, the
+// list is written when there is no such meta, too.
+template <typename AppendItems>
+void append_metas(std::string *text, GstBuffer *buffer, const char *name, GType api, bool always,
+                  AppendItems append_items) {
+  gpointer state = nullptr;
+  GstMeta *meta = gst_buffer_iterate_meta_filtered(buffer, &state, api);
+  if (meta == nullptr && !always) return;
+  text->append(",\"").append(name).append("\":[");
+  for (; meta != nullptr; meta = gst_buffer_iterate_meta_filtered(buffer, &state, api)) append_items(meta);
+  text->push_back(']');
+}
+
+void append_keypoints(std::string *text, GstBuffer *buffer) {
+  const GType api = GST_CUDA_VISION_KEYPOINTS_META_API_TYPE;
+  append_metas(text, buffer, "keypoints", api, false, [text](GstMeta *meta) {
+    guint count = 0;
+    const GstCudaVisionKeypoint *keypoints = gst_cuda_vision_keypoints_meta_get_keypoints(
+        reinterpret_cast<GstCudaVisionKeypointsMeta *>(meta), &count);
+    for (guint i = 0; i < count; ++i) append_item(text, keypoints[i], append_keypoint);
+  });
+}
+
+void append_lines(std::string *text, GstBuffer *buffer) {
+  append_metas(text, buffer, "lines", GST_CUDA_VISION_LINES_META_API_TYPE, false, [text](GstMeta *meta) {
+    guint count = 0;
+    const GstCudaVisionLine *lines =
+        gst_cuda_vision_lines_meta_get_lines(reinterpret_cast<GstCudaVisionLinesMeta *>(meta), &count);
+    for (guint i = 0; i < count; ++i) append_item(text, lines[i], append_line);
+  });
+}
+
+void append_regions(std::string *text, GstBuffer *buffer) {
+  const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
+  append_metas(text, buffer, "regions", api, true, [text](GstMeta *meta) {
+    append_item(text, reinterpret_cast<GstVideoRegionOfInterestMeta *>(meta), append_region);
+  });
+}
+
+// Numbers have one text, whatever library is loaded: some that are built with -ffast-math tell the processor
+// to take the smallest reals for zero, for the whole process, and GStreamer loads such ones when it writes
+// its registry.
+class StandardArithmetic {
+ public:
+  StandardArithmetic() {
+    std::fegetenv(&before_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~StandardArithmetic() { std::fesetenv(&before_); }
+  StandardArithmetic(const StandardArithmetic &) = delete;
+  StandardArithmetic &operator=(const StandardArithmetic &) = delete;
+
+ private:
+  std::fenv_t before_;
+};
+
+// Empty, or the id of a tensor that cannot be read.
+std::string append_tensors(std::string *text, GstBuffer *buffer, TensorData data) {
+  std::string unreadable;
+  append_metas(text, buffer, "tensors", GST_CUDA_VISION_TENSOR_META_API_TYPE, true, [&](GstMeta *meta) {
+    const auto *tensor = reinterpret_cast<GstCudaVisionTensorMeta *>(meta);
+    append_item(text, tensor, [&](std::string *, const auto *) {
+      if (!append_tensor(text, tensor, data)) unreadable = gst_cuda_vision_tensor_meta_get_id(tensor);
+    });
+  });
+  return unreadable;
+}
+
+}  // namespace
+
+bool append_frame(std::string *text, const FrameFacts &facts, GstBuffer *buffer, TensorData data,
+                  std::string *unreadable) {
+  const StandardArithmetic standard_arithmetic;
+  append_facts(text, facts);
+  append_keypoints(text, buffer);
+  append_lines(text, buffer);
+  append_regions(text, buffer);
+  *unreadable = append_tensors(text, buffer, data);
+  text->append("}\n");
+  return unreadable->empty();
+}
+
+}  // namespace cudavision

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Objects of a few members, written by json-glib.
+#include "gst/visionjson/json_text.h"
+
+#include <string_view>
+
+namespace cudavision {
+namespace {
+
+// json-glib escapes the control characters but the last, U+001F (json_strescape() of 1.6).
+constexpr char kUnescaped = '\x1f';
+constexpr std::string_view kEscaped = "\\u001f";
+
+void append_escaped(std::string *text, std::string_view written) {
+  for (const char c : written) {
+    if (c == kUnescaped)
+      text->append(kEscaped);
+    else
+      text->push_back(c);
+  }
+}
+
+}  // namespace
+
+JsonHead::JsonHead() : builder_(json_builder_begin_object(json_builder_new())) {}
+JsonHead::~JsonHead() { g_object_unref(builder_); }
+
+JsonHead &JsonHead::string(const char *name, const char *value) {
+  gchar *valid = value != nullptr ? g_utf8_make_valid(value, -1) : nullptr;
+  json_builder_add_string_value(json_builder_set_member_name(builder_, name), valid);
+  g_free(valid);
+  return *this;
+}
+
+JsonHead &JsonHead::whole(const char *name, gint64 value) {
+  json_builder_add_int_value(json_builder_set_member_name(builder_, name), value);
+  return *this;
+}
+
+JsonHead &JsonHead::null(const char *name) {
+  json_builder_add_null_value(json_builder_set_member_name(builder_, name));
+  return *this;
+}
+
+void JsonHead::append_open(std::string *text) {
+  json_builder_end_object(builder_);
+  JsonNode *root = json_builder_get_root(builder_);
+  gchar *written = json_to_string(root, FALSE);
+  std::string_view open(written);
+  open.remove_suffix(1);  // the bracket
+  append_escaped(text, open);
+  g_free(written);
+  json_node_unref(root);
+}
+
+}  // namespace cudavision
