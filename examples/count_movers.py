@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Counts what moves in a video, as people who walk: neighbouring vectors of the optical flow that move are one mover.
+"""Counts moving objects in a video, such as walking people: each group of neighbouring moving flow vectors is one.
 
   count_movers.py [SOURCE]
   count_movers.py "filesrc location=vtest.avi ! decodebin"
@@ -20,12 +20,12 @@ gi.require_version("GstCudaVision", "1.0")
 from gi.repository import Gst, GstApp, GstCudaVision  # noqa: E402,F401
 
 STRIDE = 8  # pixels from one vector to the next
-LEAST_SPEED = 1.0  # pixels a frame
-LEAST_VECTORS = 12  # of a mover: less is noise
+LEAST_SPEED = 1.0  # pixels per frame
+LEAST_VECTORS = 12  # per moving object: fewer are noise
 
 
 def speeds(frame):
-    """The speed of every vector of a frame, row by row: 0 where it is not known; and how many there are in a row."""
+    """The speed of every vector of a frame, in row-major order (0 if unknown), and the number of vectors per row."""
     flow = GstCudaVision.buffer_get_tensor_meta(frame, "optical-flow")
     if flow is None:  # the first frame
         return [], 1
@@ -36,7 +36,7 @@ def speeds(frame):
 
 
 def movers(speed, columns):
-    """The median speed of each group of neighbouring vectors that move, the fastest first."""
+    """The median speed of each group of neighbouring moving vectors, fastest first."""
     todo = {i for i, s in enumerate(speed) if s >= LEAST_SPEED}
     found = []
     while todo:

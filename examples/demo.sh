@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Shows the elements at work on a real video: installs what is missing, builds, runs, and says what it wrote.
+# Runs the elements on a real video: installs missing packages, builds, runs, and lists the written files.
 #
 #   examples/demo.sh [VIDEO]      default: vtest.avi of Debian's package opencv-doc
 #
-# Works from a fresh clone on Debian 12 and newer, as root or with sudo, with and without CUDA; a second run is quick.
+# Works from a fresh clone on Debian 12 and newer, as root or with sudo, with and without CUDA. Later runs are
+# quick.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/support/packages.sh
@@ -25,7 +26,8 @@ mkdir -p "$out"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-# show NAME ELEMENT...: the video through the element(s) as NAME.webm, and its last frame at a multiple of 20 s as NAME.png.
+# show NAME ELEMENT...: writes the processed video as NAME.webm and its last frame at a multiple of 20 s as
+# NAME.png.
 show() {
   local name=$1; shift
   echo
@@ -58,8 +60,8 @@ show keypoints cudasigma2kp orientation=true window=7 cell=8 tau=3.9 min-distanc
 show orientations cudahog message=true
 build/examples/train_hog --people "$out/people.yml"  # OpenCV's own model, in its own format
 show people cudahog model-location="$out/people.yml" message=true
-# People that the detector finds are erased. One that it misses becomes background, a box too many does no harm: hence
-# the low threshold.
+# Erases the people that the detector finds. A missed person becomes part of the background and a false
+# detection does no harm; hence the low threshold.
 show inpainted cudahog model-location="$out/people.yml" display=false hit-threshold=-0.6 group-threshold=1 ! \
   cudainpaint roi-type=person mode=temporal dilate=8 search-radius=80 message=true
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Identifies faces by local histograms of oriented gradients, as the work that cudalocalhist comes from did
-// on the AT&T face set: each person is known from one picture, and another picture of each is to be
-// identified.
+// Identifies faces by local histograms of oriented gradients, as Trotski and Zalesky did on the AT&T face set
+// ("Algorithm of fast computation of local image histograms on video card", 2019). Each person is known from
+// one picture; the program identifies another picture of each person.
 //
 //   face_identification FOLDER [PROPERTIES]
 //   face_identification att_faces "window-width=32 window-height=32 stride-x=8 stride-y=8 bins=9"
 //
-// FOLDER holds s<person>/<picture>.pgm, binary, 8 bits, all of one size, persons and pictures numbered from 1
-// and as many pictures of each. For each ordered pair of pictures (probe i, gallery j), i not j, the gallery
-// is picture j of all, the probes are picture i of each; the answer is the nearest of the gallery. A
-// picture's descriptor is the histograms of all its windows, each divided by its sum; distances are L1.
+// FOLDER holds s<person>/<picture>.pgm: binary, 8 bits, all of one size, with persons and pictures numbered
+// from 1 and the same number of pictures of each person. For each ordered pair of picture numbers (probe i,
+// gallery j), i != j, the gallery is picture j of each person and the probes are picture i of each person.
+// The answer is the person with the nearest gallery picture. A picture's descriptor consists of the
+// histograms of all its windows, each divided by its sum; distances are L1.
 //
 // To build it:
 //   c++ -std=c++17 face_identification.cpp -o face_identification
@@ -27,7 +28,7 @@
 
 namespace {
 
-// The setting that the README's figure was measured with.
+// The properties used for the accuracy in the README.
 const char kProperties[] =
     "window-width=32 window-height=32 stride-x=8 stride-y=8 bins=9 weight=sqrt-magnitude";
 
@@ -52,7 +53,7 @@ Picture read_pgm(const std::string &file) {
   if (!(in >> magic >> picture.width >> picture.height >> most) || magic != "P5" || most != 255 ||
       picture.width < 1 || picture.height < 1 || picture.width > 16384 || picture.height > 16384)
     throw std::runtime_error(file + ": no binary PGM of 8 bits");
-  in.get();  // the one byte before the pixels
+  in.get();  // the single byte before the pixels
   picture.pixels.resize(static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.height));
   if (!in.read(picture.pixels.data(), static_cast<std::streamsize>(picture.pixels.size())))
     throw std::runtime_error(file + ": too few pixels");
@@ -97,7 +98,7 @@ Descriptor descriptor_of(GstBuffer *frame) {
   return descriptor;
 }
 
-// Pictures of one size through the element.
+// Sends pictures of one size through the element.
 class Pipeline {
  public:
   explicit Pipeline(const std::string &properties) {
@@ -129,7 +130,7 @@ class Pipeline {
       throw std::runtime_error("the pictures are not of one size");
     gst_app_src_push_buffer(GST_APP_SRC(in_), buffer_of(picture));
     GstSample *sample = nullptr;
-    while (sample == nullptr) {  // after an error none comes
+    while (sample == nullptr) {  // after an error no sample arrives
       sample = gst_app_sink_try_pull_sample(GST_APP_SINK(out_), 100 * GST_MSECOND);
       if (sample == nullptr) throw_error();
     }
@@ -176,7 +177,8 @@ double distance(const Descriptor &a, const Descriptor &b) {
 // faces[person][picture]
 using Faces = std::vector<std::vector<Descriptor>>;
 
-// How many probes are nearest to their own person's gallery picture; of equals the first counts.
+// The number of probes whose nearest gallery picture is of the same person. Of equal distances the first
+// counts.
 int identified(const Faces &faces, std::size_t probe, std::size_t gallery) {
   int right = 0;
   for (std::size_t person = 0; person < faces.size(); ++person) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How an application reads what the elements attach to frames: runs a pipeline and prints the metas of every
-// frame.
+// Reads what the elements attach to frames: runs a pipeline and prints the metas of every frame.
 //
 //   read_metas [PIPELINE]
 //   read_metas "filesrc location=vtest.avi ! decodebin ! videoconvert ! cudahistogram display=false"
@@ -82,7 +81,7 @@ void print_lines(const GstCudaVisionLinesMeta *meta) {
                 lines[i].votes, lines[i].x1, lines[i].y1, lines[i].x2, lines[i].y2);
 }
 
-// The metas belong to the buffer: what is needed for longer than it is copied.
+// The metas belong to the buffer: copy any data that is needed longer.
 void print_metas(GstBuffer *buffer) {
   GPtrArray *tensors = gst_cuda_vision_buffer_get_tensor_metas(buffer);
   for (guint i = 0; i < tensors->len; ++i)
@@ -92,7 +91,7 @@ void print_metas(GstBuffer *buffer) {
   if (const auto *lines = gst_cuda_vision_buffer_get_lines_meta(buffer)) print_lines(lines);
 }
 
-// Prints the error that broke the stream off, if one did.
+// Prints the error that ended the stream, if there is one.
 bool has_failed(GstElement *pipeline) {
   GstBus *bus = gst_element_get_bus(pipeline);
   GstMessage *message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
@@ -106,7 +105,8 @@ bool has_failed(GstElement *pipeline) {
   return true;
 }
 
-// The exit code of the program. The wait for a frame ends now and then because after an error none comes.
+// Returns the exit code of the program. Waits for frames with a timeout, because after an error no frame
+// arrives.
 int run(GstElement *pipeline) {
   GstElement *element = gst_bin_get_by_name(GST_BIN(pipeline), "metas");
   GstAppSink *sink = GST_APP_SINK(element);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""How Python reads what the elements attach to frames: runs a pipeline and prints the metas of every frame.
+"""Reads what the elements attach to frames: runs a pipeline and prints the metas of every frame.
 
   read_metas.py [PIPELINE]
   read_metas.py "filesrc location=vtest.avi ! decodebin ! videoconvert ! cudahistogram display=false"
@@ -45,7 +45,7 @@ def print_lines(meta):
 
 
 def print_metas(buffer):
-    """The metas belong to the buffer: what is needed for longer than it is copied."""
+    """Prints the metas. They belong to the buffer: copy any data that is needed longer."""
     for tensor in GstCudaVision.buffer_get_tensor_metas(buffer):
         print_tensor(tensor)
     keypoints = GstCudaVision.buffer_get_keypoints_meta(buffer)
@@ -57,7 +57,7 @@ def print_metas(buffer):
 
 
 def has_failed(pipeline):
-    """Prints the error that broke the stream off, if one did."""
+    """Prints the error that ended the stream, if there is one."""
     message = pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
     if message is not None:
         print(message.parse_error().gerror.message, file=sys.stderr)
@@ -65,7 +65,7 @@ def has_failed(pipeline):
 
 
 def run(pipeline):
-    """The exit code of the program. The wait for a frame ends now and then because after an error none comes."""
+    """Returns the exit code. Waits for frames with a timeout, because after an error no frame arrives."""
     sink = pipeline.get_by_name("metas")
     pipeline.set_state(Gst.State.PLAYING)
     frame, failed = 0, False

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How an application changes a property over time: the high threshold of cudacanny sweeps from 20 to 600 and
-// back every ten seconds of video, and the application prints the value that each frame was worked on with.
+// Changes a property over time: the high threshold of cudacanny sweeps from 20 to 600 and back every ten
+// seconds of video, and the program prints the value used for each frame.
 //
 //   threshold_sweep [SOURCE [SINK]]
 //   threshold_sweep "filesrc location=vtest.avi ! decodebin" "videoconvert ! autovideosink"
@@ -13,7 +13,7 @@
 
 namespace {
 
-// Linear between 20 and 600, every five seconds of the stream's time, for its first hour.
+// Linear between 20 and 600, every five seconds of stream time, for its first hour.
 GstControlBinding *sweep_threshold(GstObject *canny) {
   GstControlSource *wave = gst_interpolation_control_source_new();
   g_object_set(wave, "mode", GST_INTERPOLATION_MODE_LINEAR, nullptr);

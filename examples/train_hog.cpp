@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Trains a model for cudahog: descriptors by the element, a linear support vector machine by OpenCV.
+// Trains a model for cudahog: the element computes descriptors, OpenCV trains a linear support vector
+// machine.
 //
-//   train_hog POSITIVES NEGATIVES MODEL [WIDTHxHEIGHT]      64x128 by default, 2048 a side at most
-//   train_hog --people MODEL      writes OpenCV's own detector of people instead
+// train_hog POSITIVES NEGATIVES MODEL [WIDTHxHEIGHT]    64x128 by default, 2048 per side at most
+//   train_hog --people MODEL                              writes OpenCV's people detector instead
 //
-// POSITIVES: a folder of pictures that each show the object and fill the window with it; they are scaled to
-// it. NEGATIVES: a folder of pictures without the object; windows all over them count. Every fifth picture of
-// both is kept from the training, and tells precision and recall. MODEL, .yml or .xml, is what cudahog's
-// model-location takes.
+// POSITIVES: a folder of pictures that each show the object and are scaled to the window. NEGATIVES: a folder
+// of pictures without the object, from which windows at many positions are used. Every fifth picture of both
+// is held out for measuring precision and recall. MODEL: a .yml or .xml file for cudahog's model-location.
 //
 // To build it:
 //   c++ -std=c++17 train_hog.cpp -o train_hog -I/usr/include/opencv4
@@ -29,18 +29,18 @@
 
 namespace {
 
-constexpr int kMostSide = 2048;         // of a window that cudahog takes
-constexpr int kCell = 8, kHeldOut = 5;  // every fifth picture is tested with
-constexpr int kStep = 4;                // of windows in negatives, in blocks
+constexpr int kMostSide = 2048;         // maximum side of a window of cudahog
+constexpr int kCell = 8, kHeldOut = 5;  // every fifth picture is held out
+constexpr int kStep = 4;                // step between windows in negatives, in blocks
 
 using Descriptor = std::vector<float>;
 
-// The blocks of a picture: what cudahog's tensor holds.
+// The blocks of a picture: the contents of cudahog's tensor.
 struct Blocks {
   int rows = 0, cols = 0, length = 0;
   std::vector<float> numbers;
 
-  // Of a window at that block, as cv::HOGDescriptor orders it: column after column.
+  // The descriptor of the window at that block, column after column as in cv::HOGDescriptor.
   Descriptor window(int row, int col, int window_rows, int window_cols) const {
     Descriptor descriptor;
     for (int c = col; c < col + window_cols; ++c)
@@ -65,7 +65,7 @@ Blocks blocks_of(GstBuffer *frame) {
   return blocks;
 }
 
-// Empty as long as there is none.
+// Empty if there is no error.
 std::string error_of(GstElement *pipeline) {
   GstBus *bus = gst_element_get_bus(pipeline);
   GstMessage *message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
@@ -79,7 +79,7 @@ std::string error_of(GstElement *pipeline) {
   return text;
 }
 
-// The picture in the file, scaled to `size` unless it is empty, through the element.
+// Computes the blocks of the picture in the file, scaled to `size` unless that is empty.
 Blocks describe(const std::string &file, cv::Size size) {
   std::string caps = "video/x-raw,format=RGB";
   if (!size.empty())
@@ -105,7 +105,7 @@ Blocks describe(const std::string &file, cv::Size size) {
   GstElement *out = gst_bin_get_by_name(GST_BIN(pipeline.get()), "out");
   GstSample *sample = nullptr;
   std::string problem;
-  while (sample == nullptr && problem.empty()) {  // after an error none comes
+  while (sample == nullptr && problem.empty()) {  // after an error no sample arrives
     sample = gst_app_sink_try_pull_sample(GST_APP_SINK(out), 100 * GST_MSECOND);
     if (sample == nullptr) problem = error_of(pipeline.get());
     if (sample == nullptr && problem.empty() && gst_app_sink_is_eos(GST_APP_SINK(out)))
@@ -129,7 +129,7 @@ std::vector<std::string> files_in(const std::string &folder) {
 
 struct Samples {
   cv::Mat rows;
-  std::vector<int> labels;  // 1 the object, -1 none
+  std::vector<int> labels;  // 1 with the object, -1 without
 
   void add(const Descriptor &descriptor, int label) {
     rows.push_back(cv::Mat(descriptor, true).reshape(1, 1));
@@ -153,7 +153,7 @@ struct Collection {
   }
 };
 
-// Weights and, behind them, the bias, so that the score of the object is above 0.
+// The weights, followed by the bias. The score of the object is positive.
 std::vector<float> train(const Samples &samples) {
   const auto svm = cv::ml::SVM::create();
   svm->setType(cv::ml::SVM::C_SVC);
@@ -163,7 +163,7 @@ std::vector<float> train(const Samples &samples) {
   svm->train(samples.rows, cv::ml::ROW_SAMPLE, cv::Mat(samples.labels));
   cv::Mat alpha, index;
   const double rho = svm->getDecisionFunction(0, alpha, index);
-  // A linear machine has one vector; what it decides is above 0 for the first label, -1.
+  // A linear machine has one support vector; its decision value is positive for the first label, -1.
   cv::Mat weights = svm->getSupportVectors() * -alpha.at<double>(0);
   std::vector<float> model(weights.begin<float>(), weights.end<float>());
   model.push_back(static_cast<float>(rho));

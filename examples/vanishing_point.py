@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Where parallel lines of the world meet in a picture: the point that most of the length of its segments leads to.
+"""Finds a vanishing point of a picture: the point to which segments of the greatest total length point.
 
   vanishing_point.py PICTURE [PROPERTIES]
   vanishing_point.py building.jpg "threshold=80 low-threshold=100 high-threshold=200"
 
-Prints the point in pixels, and the segments that lead to it. It lies outside of the picture as often as within: of a road
-it is where the lanes end, of a facade where its floors would.
+Prints the point in pixels and the segments that point to it. The point may lie outside of the picture: the lanes of a
+road meet at the horizon, the floors of a facade far beside it.
 
 Debian: python3-gi, gir1.2-gst-plugins-base-1.0
 """
@@ -21,7 +21,7 @@ gi.require_version("GstApp", "1.0")
 gi.require_version("GstCudaVision", "1.0")
 from gi.repository import Gst, GstApp, GstCudaVision  # noqa: E402,F401
 
-LONGEST = 60  # segments whose crossings are tried
+LONGEST = 60  # number of segments whose intersections are tried
 TOLERANCE = math.radians(1)  # between a segment and the direction to the point
 
 
@@ -31,7 +31,7 @@ def lines_of(picture, properties):
                                 f"cudahough mode=segments display=false {properties} ! appsink name=sink")
     pipeline.get_by_name("file").set_property("location", picture)
     pipeline.set_state(Gst.State.PLAYING)
-    sample = pipeline.get_by_name("sink").try_pull_sample(10 * Gst.SECOND)  # after an error none comes
+    sample = pipeline.get_by_name("sink").try_pull_sample(10 * Gst.SECOND)  # after an error no sample arrives
     lines = GstCudaVision.buffer_get_lines_meta(sample.get_buffer()).get_lines() if sample else None
     message = pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
     pipeline.set_state(Gst.State.NULL)
@@ -45,7 +45,7 @@ def length(line):
 
 
 def crossing(a, b):
-    """The point on both x cos(theta) + y sin(theta) = rho; None of nearly parallel lines."""
+    """The intersection of two lines x cos(theta) + y sin(theta) = rho; None if they are nearly parallel."""
     determinant = math.sin(b.theta - a.theta)
     if abs(determinant) < math.sin(3 * TOLERANCE):
         return None
@@ -54,7 +54,7 @@ def crossing(a, b):
 
 
 def leading_to(point, lines):
-    """The segments that point at it from outside."""
+    """The segments that point to the given point and do not contain it."""
     found = []
     for line in lines:
         dx, dy = point[0] - (line.x1 + line.x2) / 2, point[1] - (line.y1 + line.y2) / 2

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The plugin "cudavision": registers its elements, on every machine; devices are looked for when an element
-// starts.
+// The plugin "cudavision". It registers its elements on every machine; CUDA devices are looked for only when
+// an element starts.
 #include <gst/gst.h>
 
 #define CUDAVISION_ELEMENT(name) GST_ELEMENT_REGISTER_DECLARE(name)

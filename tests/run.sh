@@ -1,43 +1,92 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The test command: installs what is missing, builds, runs every test and ends in a line of counts.
+# The test command: installs missing packages, builds, runs tests and ends in a line of counts.
 #
-#   tests/run.sh            everything: the build as it is installed, then one with AddressSanitizer and UBSan
+#   tests/run.sh                       everything: the build that is installed, then one with AddressSanitizer and UBSan
+#   tests/run.sh cpu [FILTER]          the CPU backend, the elements on it, metas, pipelines, examples
+#   tests/run.sh emulated [FILTER]     the kernels and elements on the emulated CUDA
+#   tests/run.sh asan [FILTER]         the tests of the sanitized build
+#   tests/run.sh gpu [FILTER]          every test on a real card, then compute-sanitizer on the kernel tests
+#   tests/run.sh lint                  formatting, clang-tidy and the layout of the source tree
 #
-# Works from a fresh clone on Debian 12 and newer, as root or with sudo, with and without CUDA; a second run is quick.
+# FILTER is a part of the names of tests, as canny; only what they need is built. Works from a fresh clone on Debian 12 and
+# newer, as root or with sudo, with and without CUDA; a second run is quick.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/support/packages.sh
 export PATH="$PATH:/usr/local/cuda/bin"
 
+mode=${1:-all} filter=${2:-}
+case $mode in
+  all | cpu | emulated | asan | gpu | lint) ;;
+  *) sed -n '/^#   tests/s/^# //p' tests/run.sh >&2; exit 2 ;;
+esac
+
 install_packages "${packages_to_build[@]}" "${packages_to_play[@]}" "${packages_to_test[@]}" \
   "${packages_to_measure[@]}" || exit 1
+if [[ $mode == all || $mode == lint ]]; then
+  install_packages "${packages_to_lint[@]}" || exit 1
+fi
 
 CUDAVISION_TEST_DATA=$(test_data) || exit 1
 export CUDAVISION_TEST_DATA
 
 failed_steps=0
 logs=()
-# try_build FOLDER MESON_OPTION...: builds and tests; what fails is counted, and the next build still runs.
+fail() { echo "$1" >&2; failed_steps=$((failed_steps + 1)); }
+
+# The card that is here, or one architecture: a release, not a test, compiles the kernels for all of them.
+archs=$(native_archs)
+build_options() {
+  case $1 in
+    build-tests) echo "-Dwerror=true -Dcuda-archs=${archs:-90} -Dtests=enabled -Dbenchmarks=enabled -Dexamples=enabled" ;;
+    # Little optimisation and debug information: enough to locate a fault. More would triple the time to compile.
+    build-asan) echo "-Dwerror=true -Dcuda=disabled -Dtests=enabled -Dbenchmarks=disabled -Dexamples=enabled
+      -Dbuildtype=plain -Doptimization=1 -Dcpp_args=-g1 -Db_sanitize=address,undefined" ;;
+  esac
+}
+
+# try_build FOLDER [TARGET...]: a failure is counted.
 try_build() {
-  local folder=$1
-  echo "== $*"
-  if ! build_in "$@"; then
-    echo "$folder: the build failed" >&2
-    failed_steps=$((failed_steps + 1))
-    return
-  fi
+  local folder=$1; shift
+  echo "== $folder"
+  # shellcheck disable=SC2046  # the options are words
+  configure_in "$folder" $(build_options "$folder") && ninja -C "$folder" "$@" || { fail "$folder: the build failed"; return 1; }
+}
+
+# run_tests FOLDER [TEST...]: all tests without names. Later tests still run after a failure.
+run_tests() {
+  local folder=$1; shift
   rm -f "$folder/meson-logs/testlog.junit.xml"
-  meson test -C "$folder" --no-rebuild --print-errorlogs || failed_steps=$((failed_steps + 1))
+  meson test -C "$folder" --no-rebuild --print-errorlogs "$@" || failed_steps=$((failed_steps + 1))
   logs+=("$folder/meson-logs/testlog.junit.xml")
 }
 
-# The card that is here, or one architecture: that the kernels compile for all of them is a release's to show.
-archs=$(native_archs)
-try_build build-tests -Dwerror=true -Dcuda-archs="${archs:-90}" -Dtests=enabled -Dbenchmarks=enabled -Dexamples=enabled
-# The emulated kernels and the CPU backend, under the sanitizers; with as little optimisation and debug information as tell
-# where a fault is: more would make compiling take three times as long.
-try_build build-asan -Dwerror=true -Dcuda=disabled -Dtests=enabled -Dbenchmarks=disabled -Dexamples=enabled \
-  -Dbuildtype=plain -Doptimization=1 -Dcpp_args=-g1 -Db_sanitize=address,undefined
+# run_selected FOLDER MODE: builds and runs the tests of a mode that match the filter.
+run_selected() {
+  local folder=$1 kind=$2 selected targets names
+  # shellcheck disable=SC2046
+  configure_in "$folder" $(build_options "$folder") || { fail "$folder: the configuration failed"; return; }
+  selected=$(tests/support/select_tests.py "$folder" "$kind" "$filter") || { fail "nothing to run"; return; }
+  { read -r targets; read -r names; } <<<"$selected"
+  # shellcheck disable=SC2086
+  try_build "$folder" $targets && run_tests "$folder" $names
+}
+
+case $mode in
+  all)
+    tests/support/lint.sh || fail "lint: see above"
+    for folder in build-tests build-asan; do try_build "$folder" && run_tests "$folder"; done ;;
+  cpu | emulated) run_selected build-tests "$mode" ;;
+  asan) run_selected build-asan asan ;;
+  gpu)
+    [[ -n $archs ]] || { echo "tests/run.sh gpu needs an NVIDIA card, its driver and nvcc" >&2; exit 1; }
+    run_selected build-tests gpu
+    # shellcheck disable=SC2046
+    python3 tests/support/compute_sanitizer.py build-tests/tests/kernels build-tests/meson-logs/sanitizer.junit.xml "$filter" ||
+      failed_steps=$((failed_steps + 1))
+    logs+=(build-tests/meson-logs/sanitizer.junit.xml) ;;
+  lint) exec tests/support/lint.sh all ;;
+esac
 
 python3 tests/support/count.py "$failed_steps" "${logs[@]}"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A picture of one bit per pixel in host memory, 64 pixels a word, with a frame of empty words around it.
+// A picture with one bit per pixel in host memory: 64 pixels per word, and a border of zero words around it.
 #pragma once
 
 #include <bit>
@@ -16,19 +16,21 @@ static_assert(std::endian::native == std::endian::little, "pixel x is bit x % 8 
 class Bitmap {
  public:
   explicit Bitmap(Size size)
-      : words_(divide_up(size.width, 64)),
+      : words_per_row_(divide_up(size.width, 64)),
         height_(size.height),
-        data_(static_cast<std::size_t>(words_ + 2) * static_cast<std::size_t>(height_ + 2)) {}
+        data_(static_cast<std::size_t>(words_per_row_ + 2) * static_cast<std::size_t>(height_ + 2)) {}
 
-  int words() const { return words_; }  // of a row
+  int words_per_row() const { return words_per_row_; }
   int height() const { return height_; }
-  // y in [-1, height()]; word i of the row for i in [-1, words()]. Rows and words outside the picture are 0
-  // and stay so.
-  std::uint64_t *row(int y) { return data_.data() + static_cast<std::ptrdiff_t>(words_ + 2) * (y + 1) + 1; }
+  // The words of row y, for y in [-1, height()] and word indices in [-1, words_per_row()]. Words outside the
+  // picture are 0, and the caller must not change them.
+  std::uint64_t *row(int y) {
+    return data_.data() + static_cast<std::ptrdiff_t>(words_per_row_ + 2) * (y + 1) + 1;
+  }
   const std::uint64_t *row(int y) const { return const_cast<Bitmap *>(this)->row(y); }
 
  private:
-  int words_, height_;
+  int words_per_row_, height_;
   std::vector<std::uint64_t> data_;
 };
 

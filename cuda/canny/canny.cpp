@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What both backends of Canny share: checks, thresholds and the choice of a backend.
+// Validation for Canny, its integer thresholds, and the choice of a backend.
 #include "cuda/canny/canny.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "cuda/canny/canny_rules.h"
+#include "cuda/canny/canny_backends.h"
 #include "cuda/common/backends.h"
+#include "cuda/common/check_range.h"
 #include "cuda/gaussian/gaussian.h"
 
 namespace cudavision {
 
 Status validate(const CannyParams &params) {
-  const auto valid = [](double threshold) {
-    return std::isfinite(threshold) && threshold >= 0 && threshold <= 1e7;
-  };
-  if (!valid(params.low_threshold)) return invalid_argument("low-threshold must be between 0 and 1e7");
-  if (!valid(params.high_threshold)) return invalid_argument("high-threshold must be between 0 and 1e7");
+  CUDAVISION_TRY(check_range("low-threshold", params.low_threshold, CannyRanges::low_threshold));
+  CUDAVISION_TRY(check_range("high-threshold", params.high_threshold, CannyRanges::high_threshold));
   if (params.aperture != 3 && params.aperture != 5 && params.aperture != 7)
     return invalid_argument("aperture must be 3, 5 or 7, not " + std::to_string(params.aperture));
   return validate_gaussian_sigma(params.gaussian_sigma);

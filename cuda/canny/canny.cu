@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of Canny: three kernels, no host round trip, and a cost that no picture can raise beyond
-// reason.
+// The CUDA backend of Canny: three kernels, no synchronisation with the host, and a running time that depends
+// little on the picture.
 //
-// 1. detect_edges: a block per tile of 64 x 64 pixels computes gradients and suppresses non-maxima
-//    (tile_gradient.cuh), then settles hysteresis inside the tile (tile_components.cuh).
-// 2. join_tiles: what stayed open at the tiles' borders is united across them (tile_graph.cuh).
-// 3. resolve_tiles: the open cells that hang together with something strong are written.
+// 1. detect_edges: one block per tile of 64 x 64 pixels computes gradients, suppresses non-maxima
+//    (tile_gradient.cuh) and performs hysteresis inside the tile (tile_components.cuh).
+// 2. join_tiles: unites weak components that touch across the borders of tiles (tile_graph.cuh).
+// 3. resolve_tiles: writes the pixels of weak components that are connected to a strong pixel
+//    (tile_graph.cuh).
 #include <cuda_runtime.h>
 
-#include "cuda/canny/canny_rules.h"
+#include "cuda/canny/canny_backends.h"
 #include "cuda/canny/tile_components.cuh"
 #include "cuda/canny/tile_graph.cuh"
 #include "cuda/common/buffer.h"
@@ -18,7 +19,8 @@
 namespace cudavision::canny {
 namespace {
 
-// The two pixels of each row of a lane's strip, from the bits of Maxima to bytes. x is even.
+// Expands the pixels of a lane's strip from bits, ordered as in Maxima, to bytes 0 and 255. (x, y) is the
+// first pixel of the strip; x must be even.
 __device__ void write_edges(unsigned pixels, ImageView<std::uint8_t> edges, int x, int y) {
   const int rows = min(kStripRows, edges.height - y), columns = min(2, edges.width - x);
   const bool pairs =
@@ -39,38 +41,41 @@ __device__ void write_edges(unsigned pixels, ImageView<std::uint8_t> edges, int 
 }
 
 template <int kAperture, bool kL2>
-union TileMemory {  // components are found when the gradients are no longer needed
+union TileMemory {  // the components are computed when the gradients are no longer needed
   GradientMemory<kAperture, kL2> gradient;
   ChainMemory chains;
 };
 
-// Of the blocks that a multiprocessor holds: with four the tiles of a 1080p frame run at once on a large device.
-// The compiler for 10.0 and newer pairs floats and would spill with registers for four.
+// The minimum number of resident blocks per multiprocessor. With four, all tiles of a 1080p frame run at once
+// on a large device. For compute capability 10.0 and newer the compiler pairs floats, and would spill
+// registers with four.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
-constexpr int kBlocksAtOnce = 3;
+constexpr int kResidentBlocks = 3;
 #else
-constexpr int kBlocksAtOnce = 4;
+constexpr int kResidentBlocks = 4;
 #endif
 
+// One block of kTileThreads threads per tile.
 template <int kAperture, bool kL2>
-__global__ void __launch_bounds__(kTileThreads, kBlocksAtOnce)
+static __global__ void __launch_bounds__(kTileThreads, kResidentBlocks)
     detect_edges_kernel(ImageView<const std::uint8_t> luma, ImageView<std::uint8_t> edges,
                         Thresholds thresholds, bool hysteresis, TileGraph graph) {
   __shared__ TileMemory<kAperture, kL2> memory;
   __shared__ TileRows rows;
   const int x0 = static_cast<int>(blockIdx.x) * kTile, y0 = static_cast<int>(blockIdx.y) * kTile;
   const int x = static_cast<int>(threadIdx.x) % 32 * 2, y = static_cast<int>(threadIdx.x) / 32 * kStripRows;
-  const Region inside{-x0, -y0, luma.width, luma.height};  // the frame, in coordinates of the tile
+  const Region frame{-x0, -y0, luma.width, luma.height};  // in coordinates of the tile
 
   wait_for_kernel_ahead();
   load_luma(memory.gradient, luma, x0, y0);
   __syncthreads();
   if (!hysteresis) thresholds.low = thresholds.high;
-  const Maxima maxima = find_maxima(memory.gradient, thresholds, x, y, inside, rows.pixels);
+  const Maxima maxima = find_maxima(memory.gradient, thresholds, x, y, frame, rows.pixels);
   const unsigned found =
-      hysteresis ? settle_tile(rows, memory.chains, maxima, graph,
-                               static_cast<int>(blockIdx.y) * graph.tiles_x + static_cast<int>(blockIdx.x))
-                 : maxima.pixels;
+      hysteresis
+          ? resolve_in_tile(rows, memory.chains, maxima, graph,
+                            static_cast<int>(blockIdx.y) * graph.tiles_x + static_cast<int>(blockIdx.x))
+          : maxima.pixels;
   write_edges(found, edges, x0 + x, y0 + y);
 }
 
@@ -88,8 +93,7 @@ class CannyCuda final : public Canny {
     CUDAVISION_TRY(border_.allocate(count * kSides * kTile));
     CUDAVISION_TRY(cells_.allocate(count * kMaxCells));
     CUDAVISION_TRY(cell_count_.allocate(count));
-    // The strong node is its own root for good; every other entry is written by the kernels before it is
-    // read.
+    // The strong node stays its own root. The kernels write every other entry before they read it.
     return CUDAVISION_CHECK_CUDA(cudaMemsetAsync(parent_.data(), 0, sizeof(unsigned), execution_.stream));
   }
 
@@ -101,18 +105,21 @@ class CannyCuda final : public Canny {
         {detect_edges_kernel<3, false>, detect_edges_kernel<3, true>},
         {detect_edges_kernel<5, false>, detect_edges_kernel<5, true>},
         {detect_edges_kernel<7, false>, detect_edges_kernel<7, true>}};
-    const TileGraph graph{
-        static_cast<int>(tiles_.x), static_cast<int>(tiles_.y), parent_.data(), border_.data(), cells_.data(),
-        cell_count_.data()};
-    CUDAVISION_TRY(CUDAVISION_LAUNCH_EARLY("detect_edges_kernel",
-                                           kDetect[params.aperture / 2 - 1][params.l2_gradient], tiles_,
-                                           dim3(kTileThreads), execution_.stream, luma, edges,
-                                           integer_thresholds(params), params.hysteresis, graph));
+    const TileGraph graph{.tiles_x = static_cast<int>(tiles_.x),
+                          .tiles_y = static_cast<int>(tiles_.y),
+                          .parent = parent_.data(),
+                          .border = border_.data(),
+                          .cells = cells_.data(),
+                          .cell_count = cell_count_.data()};
+    CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("detect_edges_kernel",
+                                         kDetect[params.aperture / 2 - 1][params.l2_gradient], tiles_,
+                                         dim3(kTileThreads), execution_.stream, luma, edges,
+                                         integer_thresholds(params), params.hysteresis, graph));
     if (!params.hysteresis) return {};
-    CUDAVISION_TRY(CUDAVISION_LAUNCH_EARLY("join_tiles_kernel", join_tiles_kernel, tiles_, dim3(2 * kTile),
-                                           execution_.stream, graph));
-    return CUDAVISION_LAUNCH_EARLY("resolve_tiles_kernel", resolve_tiles_kernel, tiles_,
-                                   dim3(kResolveThreads), execution_.stream, graph, edges);
+    CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("join_tiles_kernel", join_tiles_kernel, tiles_, dim3(2 * kTile),
+                                         execution_.stream, graph));
+    return CUDAVISION_LAUNCH_PDL("resolve_tiles_kernel", resolve_tiles_kernel, tiles_, dim3(kResolveThreads),
+                                 execution_.stream, graph, edges);
   }
 
  private:

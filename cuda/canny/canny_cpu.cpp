@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU backend of Canny: strips of rows in parallel, then hysteresis on bitmaps.
+// The CPU backend of Canny. Threads process strips of rows: gradients, non-maximum suppression and hysteresis
+// inside the strip, on bitmaps. One thread then joins the strips.
 #include <algorithm>
 #include <vector>
 
 #include "cuda/canny/bitmap.h"
+#include "cuda/canny/canny_backends.h"
 #include "cuda/canny/canny_simd.h"
-#include "cuda/canny/canny_rules.h"
 #include "cuda/canny/hysteresis.h"
 #include "cuda/common/owned_memory.h"
 #include "cuda/gaussian/gaussian.h"
@@ -13,8 +14,10 @@
 namespace cudavision::canny {
 namespace {
 
-constexpr int kStripsPerThread = 4;  // so that a thread that meets few edges takes more strips
-constexpr int kMinStripRows = 16;    // each computes two rows of gradients that its neighbours compute too
+// Several strips per thread balance the load: hysteresis costs more in strips with many edges.
+constexpr int kStripsPerThread = 4;
+// A minimum bounds the overhead: each strip computes two rows of gradients that its neighbours compute too.
+constexpr int kMinStripRows = 16;
 
 class CannyCpu final : public Canny {
  public:
@@ -67,10 +70,11 @@ class CannyCpu final : public Canny {
 
   Execution execution_;
   Size size_;
-  Bitmap mask_, edges_;
-  std::vector<int> boundaries_, inner_boundaries_;  // strip i holds rows [boundaries_[i], boundaries_[i + 1])
-  std::vector<RowScratch> rows_;                    // one for each thread
-  std::vector<WorkList> lists_;
+  Bitmap mask_, edges_;                // weak and strong maxima; pixels found to be edges
+  std::vector<int> boundaries_;        // strip i holds rows [boundaries_[i], boundaries_[i + 1])
+  std::vector<int> inner_boundaries_;  // without the first and the last
+  std::vector<RowScratch> rows_;       // one per thread
+  std::vector<WorkList> lists_;        // one per thread
   std::unique_ptr<Gaussian> gaussian_;
   OwnedImage smoothed_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The vectorised inner loops of the CPU backend, compiled once per instruction set by Highway.
+// The vectorised loops of the CPU backend, compiled once per instruction set by Highway.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cuda/canny/canny_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
@@ -9,15 +9,19 @@
 #include <algorithm>
 #include <new>
 
+#include "cuda/canny/canny_backends.h"
+#include "cuda/canny/canny_rules.h"
 #include "cuda/canny/canny_simd.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cudavision::canny::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Coefficient = int (*)(int);  // of the Sobel operator, canny_rules.h
+// smooth_coefficient or derive_coefficient (canny_rules.h).
+using Coefficient = int (*)(int);
 
-// The sum of coefficient(k) * load(k). The loop is unrolled: its bounds and coefficients are constants.
+// The sum of coefficient(k) * load(k). Bounds and coefficients are constants, so that the compiler unrolls
+// the loop.
 template <int kAperture, Coefficient coefficient, class D, class Load>
 HWY_INLINE hn::Vec<D> convolve(D d, const Load &load) {
   using T = hn::TFromD<D>;
@@ -38,7 +42,8 @@ HWY_INLINE hn::Vec<D> convolve(D d, const Load &load) {
   return sum;
 }
 
-// Smooths and differentiates down the columns around row y, then replicates the ends into the margins.
+// Smooths and differentiates the columns around row y, then replicates the first and the last element into
+// the margins.
 template <int kAperture>
 void vertical_pass(ImageView<const std::uint8_t> luma, int y, RowScratch &scratch) {
   constexpr int kRadius = kAperture / 2;
@@ -57,7 +62,7 @@ void vertical_pass(ImageView<const std::uint8_t> luma, int y, RowScratch &scratc
   int x = 0;
   for (; x + lanes <= width; x += lanes) columns(x);
   if (x < width && width >= lanes) {
-    columns(width - lanes);  // the last vector overlaps its neighbour rather than read past the row
+    columns(width - lanes);  // the last vector overlaps the one before it, to stay inside the row
   } else {
     for (; x < width; ++x) {
       int s = 0, t = 0;
@@ -76,7 +81,7 @@ void vertical_pass(ImageView<const std::uint8_t> luma, int y, RowScratch &scratc
     }
 }
 
-// Gradients of 16 bits: apertures 3 and 5, whose sums reach 12240.
+// Apertures 3 and 5, for which 16 bits suffice: sums are at most 12240.
 template <int kAperture>
 void horizontal_pass(RowScratch &scratch, std::int16_t *dx, std::int16_t *dy) {
   constexpr int kRadius = kAperture / 2;
@@ -92,7 +97,7 @@ void horizontal_pass(RowScratch &scratch, std::int16_t *dx, std::int16_t *dy) {
   }
 }
 
-// Aperture 7: the sums need 32 bits before they are divided by 16.
+// Aperture 7: sums need 32 bits until they are divided by 16.
 template <>
 void horizontal_pass<7>(RowScratch &scratch, std::int16_t *dx, std::int16_t *dy) {
   const std::int16_t *smooth = scratch.smooth() - 3, *derive = scratch.derive() - 3;
@@ -112,7 +117,7 @@ void horizontal_pass<7>(RowScratch &scratch, std::int16_t *dx, std::int16_t *dy)
   }
 }
 
-// int16 as T: as it is, or widened.
+// Loads int16 gradients as int16 or int32, by the lane type of D.
 template <class D>
 HWY_INLINE hn::Vec<D> load_gradient(D d, const std::int16_t *p) {
   if constexpr (sizeof(hn::TFromD<D>) == 2)
@@ -148,21 +153,22 @@ void gradient_row(ImageView<const std::uint8_t> luma, int y, RowScratch &scratch
   std::fill(magnitude + luma.width, magnitude + padded + 1, T{0});
 }
 
-// The bits of one vector: which pixels are maxima above low, and which of them exceed high.
+// The pixels of one vector that are local maxima above the low threshold (mask) and above the high one
+// (strong).
 template <class D>
-struct Maxima {
+struct MaximaMasks {
   hn::Mask<D> mask, strong;
 };
 
 template <bool kL2, class D, class T>
-HWY_INLINE Maxima<D> suppress(D d, const T *above, const T *row, const T *below, const std::int16_t *dx,
-                              const std::int16_t *dy, hn::Vec<D> low, hn::Vec<D> high) {
+HWY_INLINE MaximaMasks<D> suppress(D d, const T *above, const T *row, const T *below, const std::int16_t *dx,
+                                   const std::int16_t *dy, hn::Vec<D> low, hn::Vec<D> high) {
   const auto m = hn::Load(d, row);
   const auto candidate = hn::Gt(m, low);
   if (hn::AllFalse(d, candidate)) return {candidate, candidate};
   const auto gx = load_gradient(d, dx), gy = load_gradient(d, dy);
   const auto ax = hn::Abs(gx), ay = hn::Abs(gy);
-  hn::Vec<D> t;  // floor(|dx| * 13573 / 2^15), see sector()
+  hn::Vec<D> t;  // floor(|dx| * 13573 / 2^15), as in sector()
   if constexpr (kL2)
     t = hn::ShiftRight<15>(hn::Mul(ax, hn::Set(d, 13573)));
   else
@@ -171,8 +177,8 @@ HWY_INLINE Maxima<D> suppress(D d, const T *above, const T *row, const T *below,
   const auto vertical = hn::Gt(ay, hn::Add(t, hn::Add(ax, ax)));
   const auto rising = hn::Lt(hn::Xor(gx, gy), hn::Zero(d));
   const auto one = hn::Set(d, 1);
-  // m must exceed the neighbour before it, and the one after it or, but for diagonals, equal that: m >= b is
-  // m > b - 1.
+  // m must exceed the neighbour before it. It must also exceed the neighbour after it or, except on
+  // diagonals, equal it: m >= after is computed as m > after - 1.
   auto before = hn::IfThenElse(rising, hn::LoadU(d, above + 1), hn::LoadU(d, above - 1));
   auto after = hn::IfThenElse(rising, hn::LoadU(d, below - 1), hn::LoadU(d, below + 1));
   before = hn::IfThenElse(vertical, hn::Load(d, above), before);
@@ -209,7 +215,7 @@ void suppress_row(int y, Thresholds thresholds, RowScratch &scratch, std::uint64
     }
     return;
   }
-  for (int x = 0; x < pixels; x += 8) {  // four lanes: two vectors make a byte
+  for (int x = 0; x < pixels; x += 8) {  // fewer than eight lanes: several vectors make a byte
     std::uint8_t mask = 0, strong = 0;
     for (int part = 0; part < 8; part += lanes) {
       const auto found = maxima(x + part);
@@ -230,7 +236,7 @@ void detect(ImageView<const std::uint8_t> luma, int first, int last, Thresholds 
   gradient_row<kAperture, kL2>(luma, first - 1, scratch);
   gradient_row<kAperture, kL2>(luma, first, scratch);
   for (int y = first; y < last; ++y) {
-    // Row y + 1 may take the place of y - 1 in dx and dy: suppression reads those of y alone.
+    // dx and dy of row y + 1 replace those of row y - 1: suppression reads only those of row y.
     gradient_row<kAperture, kL2>(luma, y + 1, scratch);
     suppress_row<kL2>(y, thresholds, scratch, mask.row(y), strong.row(y));
   }
@@ -267,8 +273,8 @@ RowScratch::RowScratch(int width)
       rows_(hwy::AllocateAligned<std::int16_t>(static_cast<std::size_t>(stride_) * 6)),
       magnitudes_(hwy::AllocateAligned<std::int32_t>(static_cast<std::size_t>(stride_) * 3)) {
   if (!rows_ || !magnitudes_) throw std::bad_alloc();
-  // Vectors reach beyond the last pixel: what they compute there is dropped, but shall be computed from
-  // numbers.
+  // Vectors extend beyond the last pixel. Their results there are discarded, but the elements must be
+  // initialised.
   std::fill_n(rows_.get(), stride_ * 6, std::int16_t{0});
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The vectorised inner loops of the CPU backend: gradients and non-maximum suppression of a strip of rows.
+// The vectorised loops of the CPU backend: gradients and non-maximum suppression in a strip of rows.
 #pragma once
 
 #include <hwy/aligned_allocator.h>
@@ -7,24 +7,26 @@
 #include <cstdint>
 
 #include "cuda/canny/bitmap.h"
-#include "cuda/canny/canny_rules.h"
+#include "cuda/canny/canny.h"
 #include "cuda/common/image.h"
 
 namespace cudavision::canny {
 
-// One thread's rows. Each has kMargin elements before its first and after its last pixel, rounded up to whole
-// words.
+// The intermediate rows of one thread. The width is rounded up to a multiple of 64, and each row has a margin
+// of kMargin elements on both sides.
 class RowScratch {
  public:
-  static constexpr int kMargin = 64;  // elements: wider than a vector and than any aperture
+  static constexpr int kMargin = 64;  // larger than the number of lanes and than the radius of any aperture
 
   explicit RowScratch(int width);
 
-  std::int16_t *smooth() { return row16(0); }  // vertical pass: smoothed down the columns
-  std::int16_t *derive() { return row16(1); }  // and differentiated down the columns
+  // The results of the vertical pass: the columns, smoothed and differentiated.
+  std::int16_t *smooth() { return row16(0); }
+  std::int16_t *derive() { return row16(1); }
+  // The gradients of the last two rows.
   std::int16_t *dx(int y) { return row16(2 + (y & 1)); }
   std::int16_t *dy(int y) { return row16(4 + (y & 1)); }
-  // Magnitudes of three rows, y from -1 up, as int16 (L1: at most 24480) or int32 (L2).
+  // The magnitudes of the last three rows, y >= -1. T: int16 for L1 (at most 24480), int32 for L2.
   template <typename T>
   T *magnitude(int y) {
     return reinterpret_cast<T *>(magnitudes_.get() + stride_ * ((y + 3) % 3)) + kMargin;
@@ -40,12 +42,12 @@ class RowScratch {
   hwy::AlignedFreeUniquePtr<std::int32_t[]> magnitudes_;
 };
 
-// Rows [first, last) of mask become the pixels that are local maxima above the low threshold, those of strong
-// the ones above the high threshold among them. Reads luma rows outside the range; writes no bit outside it.
+// Sets rows [first, last) of mask to the local maxima above the low threshold, and those of strong to the
+// local maxima above the high threshold. Reads rows of luma outside the range, but writes no bit outside it.
 void detect_rows(ImageView<const std::uint8_t> luma, int first, int last, const CannyParams &params,
                  RowScratch &scratch, Bitmap &mask, Bitmap &strong);
 
-// edges[x] becomes 255 where bit x of bits is set and 0 elsewhere, for x in [0, width).
+// Sets edges[x] to 255 if bit x is set and to 0 otherwise, for x in [0, width).
 void expand_bits(const std::uint64_t *bits, int width, std::uint8_t *edges);
 
 }  // namespace cudavision::canny

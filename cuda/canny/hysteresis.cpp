@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Hysteresis on bitmaps: a work list of words, each of which takes over what its neighbours have reached.
+// Hysteresis on bitmaps. A work list holds the words whose neighbours have grown; visiting a word adds the
+// mask's pixels that touch an edge.
 #include "cuda/canny/hysteresis.h"
 
 #include <algorithm>
@@ -7,18 +8,20 @@
 namespace cudavision::canny {
 namespace {
 
-// Word i of the row, widened by one pixel to both sides.
+// Word i of the row, dilated by one pixel to the left and to the right.
 std::uint64_t widen(const std::uint64_t *row, int i) {
   const std::uint64_t word = row[i];
   return word | word << 1 | word >> 1 | row[i - 1] >> 63 | row[i + 1] << 63;
 }
 
-struct Rows {  // the rows that may be read and written
+// The rows [first, last), which may be read and written.
+struct RowRange {
   int first, last;
 };
 
-// What word (y, i) becomes: its edges and all of its mask that touches them or a neighbour's.
-std::uint64_t reach(const Bitmap &mask, const Bitmap &edges, Rows rows, int y, int i) {
+// The new edges of word (y, i): its edges, and all pixels of its mask that are connected to them or to edges
+// of the neighbouring words.
+std::uint64_t reach(const Bitmap &mask, const Bitmap &edges, RowRange rows, int y, int i) {
   const std::uint64_t allowed = mask.row(y)[i];
   std::uint64_t near = widen(edges.row(y), i);
   if (y > rows.first) near |= widen(edges.row(y - 1), i);
@@ -29,19 +32,20 @@ std::uint64_t reach(const Bitmap &mask, const Bitmap &edges, Rows rows, int y, i
   return reached;
 }
 
-// Visits the word; where it grew, its neighbours may grow too.
-void visit(const Bitmap &mask, Bitmap &edges, Rows rows, int y, int i, WorkList &list) {
+// Updates the edges of one word. If they grow, lists the word and its neighbours that can still grow.
+void visit(const Bitmap &mask, Bitmap &edges, RowRange rows, int y, int i, WorkList &list) {
   std::uint64_t &word = edges.row(y)[i];
-  if (word == mask.row(y)[i]) return;  // nothing left to reach: edges are a subset of the mask
+  if (word == mask.row(y)[i]) return;  // cannot grow: edges are a subset of the mask
   const std::uint64_t reached = reach(mask, edges, rows, y, i);
   if (reached == word) return;
   word = reached;
   for (int ny = std::max(y - 1, rows.first); ny <= std::min(y + 1, rows.last - 1); ++ny)
-    for (int ni = std::max(i - 1, 0); ni <= std::min(i + 1, mask.words() - 1); ++ni)
+    for (int ni = std::max(i - 1, 0); ni <= std::min(i + 1, mask.words_per_row() - 1); ++ni)
       if (edges.row(ny)[ni] != mask.row(ny)[ni]) list.push(ny, ni);
 }
 
-void empty(const Bitmap &mask, Bitmap &edges, Rows rows, WorkList &list) {
+// Visits the listed words until the list is empty.
+void drain(const Bitmap &mask, Bitmap &edges, RowRange rows, WorkList &list) {
   while (!list.empty()) {
     const auto [y, i] = list.pop();
     visit(mask, edges, rows, y, i, list);
@@ -51,8 +55,8 @@ void empty(const Bitmap &mask, Bitmap &edges, Rows rows, WorkList &list) {
 }  // namespace
 
 WorkList::WorkList(const Bitmap &bitmap)
-    : words_per_row_(bitmap.words()),
-      listed_(static_cast<std::size_t>(bitmap.words()) * static_cast<std::size_t>(bitmap.height())) {
+    : words_per_row_(bitmap.words_per_row()),
+      listed_(static_cast<std::size_t>(bitmap.words_per_row()) * static_cast<std::size_t>(bitmap.height())) {
   words_.reserve(listed_.size());
 }
 
@@ -71,18 +75,18 @@ WorkList::Word WorkList::pop() {
 }
 
 void grow_edges(const Bitmap &mask, Bitmap &edges, int first, int last, WorkList &list) {
-  const Rows rows{first, last};
+  const RowRange rows{first, last};
   for (int y = first; y < last; ++y)
-    for (int i = 0; i < mask.words(); ++i) visit(mask, edges, rows, y, i, list);
-  empty(mask, edges, rows, list);
+    for (int i = 0; i < mask.words_per_row(); ++i) visit(mask, edges, rows, y, i, list);
+  drain(mask, edges, rows, list);
 }
 
 void join_strips(const Bitmap &mask, Bitmap &edges, const std::vector<int> &boundaries, WorkList &list) {
-  const Rows rows{0, mask.height()};
+  const RowRange rows{0, mask.height()};
   for (const int boundary : boundaries)
     for (const int y : {boundary - 1, boundary})
-      for (int i = 0; i < mask.words(); ++i) visit(mask, edges, rows, y, i, list);
-  empty(mask, edges, rows, list);
+      for (int i = 0; i < mask.words_per_row(); ++i) visit(mask, edges, rows, y, i, list);
+  drain(mask, edges, rows, list);
 }
 
 }  // namespace cudavision::canny

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Hysteresis on bitmaps, 64 pixels at a time: what is reached from strong pixels through weak ones.
+// Hysteresis on bitmaps, 64 pixels at a time: finds the weak pixels that are connected to strong ones.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,22 @@
 
 namespace cudavision::canny {
 
-// The words that are still to be looked at; holds each at most once, so that it never grows.
+// The work list of hysteresis: words of a bitmap that still have to be visited. It holds each word at most
+// once, so that the memory reserved at construction suffices. It cannot be copied, because a copy would lose
+// that capacity.
 class WorkList {
  public:
+  struct Word {
+    int y, i;  // row, and index in the row
+  };
+
   explicit WorkList(const Bitmap &bitmap);
   WorkList(WorkList &&) = default;
-  WorkList &operator=(WorkList &&) =
-      default;  // and no copies: they would lose the room that is kept for all words
+  WorkList &operator=(WorkList &&) = default;
 
   bool empty() const { return words_.empty(); }
+  // Does nothing if the word is in the list.
   void push(int y, int i);
-  struct Word {
-    int y, i;
-  };
   Word pop();
 
  private:
@@ -30,13 +33,13 @@ class WorkList {
   std::vector<bool> listed_;
 };
 
-// Grows edges within mask, 8-connected, over rows [first, last) alone until nothing changes: the smallest set
-// that holds the old edges of those rows and every pixel of mask that touches it. Reads and writes no other
-// row.
+// Grows edges within mask, 8-connected, inside rows [first, last), until nothing changes. The result is the
+// smallest set that holds the initial edges of these rows and every pixel of mask that touches the set. Reads
+// and writes no other row. edges must be a subset of mask.
 void grow_edges(const Bitmap &mask, Bitmap &edges, int first, int last, WorkList &list);
 
-// Joins strips that grow_edges has finished: grows over the whole bitmap from the rows on both sides of each
-// of the inner boundaries, ascending.
+// Joins strips of rows for which grow_edges() has run: grows edges in the whole bitmap, from the rows on both
+// sides of each boundary. A boundary is the first row of a strip other than the first strip.
 void join_strips(const Bitmap &mask, Bitmap &edges, const std::vector<int> &boundaries, WorkList &list);
 
 }  // namespace cudavision::canny

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Gradients and non-maximum suppression of one tile. A warp takes a strip of rows, a lane two of its columns,
-// so that the pixels of a lane form whole cells.
+// Gradients and non-maximum suppression of one tile. A warp processes a strip of kStripRows rows, and a lane
+// two columns of it, so that the pixels of a lane form whole cells of 2 x 2 pixels.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,33 +15,42 @@
 namespace cudavision::canny {
 
 constexpr int kTileThreads = 256;
-constexpr int kStripRows = kTile * 32 / kTileThreads;  // of a warp
-constexpr int kHalo = 4;  // columns of luma beside the tile: for aperture 7 and one neighbour, in whole words
+constexpr int kStripRows = kTile * 32 / kTileThreads;  // rows per warp
+// Columns of luma on each side of the tile: 3 for aperture 7 and 1 for the neighbour. They make whole words.
+constexpr int kHalo = 4;
 constexpr int kLumaWords = (kTile + 2 * kHalo) / 4;
 
+// The luma of a tile and its halo, and later the ranks of the magnitudes, in shared memory.
 template <int kAperture, bool kL2>
 struct GradientMemory {
   static constexpr int kRadius = kAperture / 2;
   static constexpr int kLumaRows = kTile + 2 * (kRadius + 1);
-  static constexpr int kMargin = 2;  // columns of ranks beside the tile: one neighbour, and pairs aligned
-  // L1 is computed in floats: they hold its integers exactly (sums stay below 2^24) and run at twice their rate.
+  // Columns of ranks on each side of the tile: one for the neighbour, two so that pairs of columns stay
+  // aligned.
+  static constexpr int kMargin = 2;
+  // L1 is computed in floats, which represent its integers exactly (sums are below 2^24) and run at twice the
+  // rate.
   using Value = std::conditional_t<kL2, int, float>;
 
-  union {  // the luma is no longer needed when the ranks are there
-    // Row r is row r - kRadius - 1 of the tile, column c is column c - kHalo.
+  union {  // ranks replace the luma
+    // Row r is row r - kRadius - 1 of the tile, and column c is column c - kHalo.
     alignas(16) Value luma[kLumaRows][4 * kLumaWords];
-    // Row r is row r - 1, column c is column c - kMargin: odd ranks, of magnitude 0 outside the frame.
+    // Row r is row r - 1 of the tile, and column c is column c - kMargin. All ranks are odd here. Pixels
+    // outside the frame have magnitude 0.
     alignas(16) int rank[kTile + 2][kTile + 2 * kMargin];
   };
 };
 
-// Magnitudes are compared as ranks: kZero + twice the magnitude, + 1 where a tie counts as more. The floats that
-// L1 is computed in are ranks by their bits, without a conversion.
+// Magnitudes are compared as integer ranks: kZero + 2 * magnitude, plus 1 if the pixel wins a tie. A pixel is
+// a maximum if rank > before && rank >= after, with the ranks of its two neighbours made odd. A pixel of odd
+// rank (horizontal or vertical gradient) must therefore exceed the magnitude of the first neighbour,
+// and that of the second must not exceed its own. A pixel of even rank (diagonals) must exceed both. For L1,
+// which is computed in floats, the bits of a float are the rank, without a conversion.
 template <typename Value>
 struct Rank;
 template <>
 struct Rank<float> {
-  static constexpr int kZero = 0x4a800000;  // the bits of 2^22: there a float's last bit is a half
+  static constexpr int kZero = 0x4a800000;  // the bits of 2^22, where the last bit of a float is worth 1/2
   __device__ static int of(float dx, float dy, bool wins) {
     return __float_as_int(fabsf(dx) + fabsf(dy) + __int_as_float(wins ? kZero + 1 : kZero));
   }
@@ -52,16 +61,17 @@ struct Rank<int> {
   __device__ static int of(int dx, int dy, bool wins) { return 2 * magnitude<true>(dx, dy) + (wins ? 1 : 0); }
 };
 
-// What a lane knows of its two columns, and of its share of the ring of neighbours around the tile.
-struct Strip {
-  int rank[kStripRows][2];  // odd where the pixel wins a tie
-  // Bytes in memory from a pixel to the later of the two neighbours across its edge.
+// The results of a lane for its two columns, and for its share of the ring of pixels around the tile.
+struct LaneGradients {
+  int rank[kStripRows][2];  // odd if the pixel wins a tie
+  // Distance in GradientMemory::rank, in bytes, from a pixel to the second of the two neighbours in the
+  // direction of its gradient. The first one lies at the opposite distance.
   int across[kStripRows][2];
-  int ring[2];
+  int ring[2];  // ranks of pixels of the ring
 };
 
-// Byte i of four pixels. For floats 2^23 + the byte is put together bit by bit and 2^23 subtracted: the
-// instruction that converts has a quarter of the rate.
+// Converts byte i of a word. The float is assembled as 2^23 + byte, and 2^23 is subtracted: the conversion
+// instruction has a quarter of the throughput.
 template <typename Value>
 __device__ Value pixel_of(unsigned word, unsigned i) {
   if constexpr (std::is_same_v<Value, float>)
@@ -70,7 +80,8 @@ __device__ Value pixel_of(unsigned word, unsigned i) {
     return static_cast<Value>(word >> (8 * i) & 255);
 }
 
-// Loads the tile's luma and its halo, replicated outside the frame: in turns of whole rows, a word a thread.
+// Loads the luma of the tile whose first pixel is (x0, y0), and its halo. Pixels outside the frame are
+// replicated. Each iteration loads whole rows, with one word per thread.
 template <typename Memory>
 __device__ void load_luma(Memory &memory, ImageView<const std::uint8_t> luma, int x0, int y0) {
   using Value = typename Memory::Value;
@@ -86,7 +97,7 @@ __device__ void load_luma(Memory &memory, ImageView<const std::uint8_t> luma, in
   const auto source = [&](int turn) {
     return luma.row(clamp_index(first_y + turn * kRows + row, luma.height));
   };
-  unsigned words[kTurns];  // all are on their way before the first is needed
+  unsigned words[kTurns];  // all loads are issued before the first result is used
   if (whole_words) {
 #pragma unroll
     for (int turn = 0; turn < kTurns; ++turn)
@@ -116,7 +127,8 @@ __device__ inline float multiply_add(int a, float b, float c) {
   return __fmaf_rn(static_cast<float>(a), b, c);
 }
 
-// The two horizontal passes of the Sobel operator at kColumns columns from x, on row r of the memory.
+// The two horizontal passes of the Sobel operator, at columns x to x + kColumns - 1 of row r of
+// GradientMemory::luma.
 template <typename Value, int kColumns>
 struct RowSums {
   Value smooth[kColumns], derive[kColumns];
@@ -142,15 +154,17 @@ __device__ auto row_sums(const GradientMemory<kAperture, kL2> &memory, int r, in
 
 template <int kAperture>
 __device__ float scale_gradient(float v) {
-  constexpr float kRound = 12582912;  // 1.5 * 2^23: at this size floats are whole numbers
+  // Adding and subtracting 1.5 * 2^23 rounds to integer: floats of this size have no fraction.
+  constexpr float kRound = 12582912;
   return kAperture == 7 ? __fmaf_rn(v, 1.0f / 16, kRound) - kRound : v;
 }
 template <typename Value>
-struct Gradient {
+struct Derivatives {
   Value dx, dy;
 };
+// The vertical passes of the Sobel operator at column c of `rows`.
 template <int kAperture, typename Value, int kColumns>
-__device__ Gradient<Value> column_sums(const RowSums<Value, kColumns> (&rows)[kAperture], int c) {
+__device__ Derivatives<Value> column_sums(const RowSums<Value, kColumns> (&rows)[kAperture], int c) {
   Value dx = rows[0].derive[c], dy = -rows[0].smooth[c];
 #pragma unroll
   for (int k = 1; k < kAperture; ++k) {
@@ -161,23 +175,25 @@ __device__ Gradient<Value> column_sums(const RowSums<Value, kColumns> (&rows)[kA
   return {scale_gradient<kAperture>(dx), scale_gradient<kAperture>(dy)};
 }
 
-// canny::sector, tested without branches: the lanes of a warp would take all of them.
+// The sector of a gradient as independent tests without branches, which would diverge within a warp. The
+// first test that holds decides; if none holds, the sector is Sector::falling.
 struct SectorTests {
-  bool horizontal, vertical, rising;  // the first that holds
+  bool horizontal, vertical, rising;
 };
 __device__ inline SectorTests test_sector(int dx, int dy) {
   const Sector s = sector(dx, dy);
   return {s == Sector::horizontal, s == Sector::vertical, s == Sector::rising};
 }
 __device__ inline SectorTests test_sector(float dx, float dy) {
-  constexpr float kTan22 = 13573.0f / 32768;  // exact, and a fused sum has the sign of the exact one
+  constexpr float kTan22 = 13573.0f / 32768;  // exact; a fused multiply-add has the sign of the exact sum
   const float x = fabsf(dx), y = fabsf(dy);
   return {__fmaf_rn(x, -kTan22, y) < 0, __fmaf_rn(x, -kTan22 - 2, y) > 0, dx * dy < 0};
 }
 
-// Two columns from (x, y) down.
+// Computes ranks and directions of the lane's pixels: columns x and x + 1 of kStripRows rows from y on.
 template <int kAperture, bool kL2>
-__device__ void strip_gradients(const GradientMemory<kAperture, kL2> &memory, int x, int y, Strip &strip) {
+__device__ void strip_gradients(const GradientMemory<kAperture, kL2> &memory, int x, int y,
+                                LaneGradients &lane) {
   using Value = typename GradientMemory<kAperture, kL2>::Value;
   constexpr int kRight = sizeof(int), kDown = sizeof(memory.rank[0]);
   RowSums<Value, 2> rows[kAperture];
@@ -193,26 +209,27 @@ __device__ void strip_gradients(const GradientMemory<kAperture, kL2> &memory, in
       const auto [dx, dy] = column_sums<kAperture>(rows, c);
       const auto [horizontal, vertical, rising] = test_sector(dx, dy);
       const int diagonal = rising ? kDown - kRight : kDown + kRight;
-      // Of two equal neighbours the left or upper one wins; along diagonals both must be smaller.
-      strip.rank[i][c] = Rank<Value>::of(dx, dy, horizontal | vertical);
-      strip.across[i][c] = horizontal ? kRight : vertical ? kDown : diagonal;
+      // Of two equal neighbours the left or the upper one wins. On diagonals both neighbours must be smaller.
+      lane.rank[i][c] = Rank<Value>::of(dx, dy, horizontal | vertical);
+      lane.across[i][c] = horizontal ? kRight : vertical ? kDown : diagonal;
     }
   }
 }
 
-// Pixel i of the ring around the tile, in the tile's coordinates: top, bottom, left and right side, corners.
+// The ring of pixels around the tile: its top, bottom, left and right side, and its corners.
 constexpr int kRing = 4 * kTile + 4;
-struct Point {
+// A pixel of the ring, in the tile's coordinates.
+struct RingPixel {
   int x, y;
 };
-__device__ inline Point ring_point(int i) {
+__device__ inline RingPixel ring_pixel(int i) {
   const int side = i / kTile, at = i % kTile;
   if (side == 4) return {at % 2 == 0 ? -1 : kTile, at / 2 == 0 ? -1 : kTile};
   const int across = side % 2 == 0 ? -1 : kTile;
-  return side < 2 ? Point{at, across} : Point{across, at};
+  return side < 2 ? RingPixel{at, across} : RingPixel{across, at};
 }
 template <int kAperture, bool kL2>
-__device__ int ring_rank(const GradientMemory<kAperture, kL2> &memory, Point p) {
+__device__ int ring_rank(const GradientMemory<kAperture, kL2> &memory, RingPixel p) {
   using Value = typename GradientMemory<kAperture, kL2>::Value;
   RowSums<Value, 1> rows[kAperture];
 #pragma unroll
@@ -225,71 +242,71 @@ __device__ inline bool contains(Region r, int x, int y) {
   return x >= r.x && y >= r.y && x < r.x + r.width && y < r.y + r.height;
 }
 
-// The ranks of the tile and of its ring, from luma to ranks in memory. inside: the frame, in the tile's
-// coordinates.
+// Replaces the luma in memory by the ranks of the tile and of its ring, and computes the gradients of the
+// lane, whose first pixel is (x, y). frame: the frame's rectangle, in the tile's coordinates.
 template <int kAperture, bool kL2>
-__device__ void find_gradients(GradientMemory<kAperture, kL2> &memory, int x, int y, Region inside,
-                               Strip &strip) {
+__device__ void find_gradients(GradientMemory<kAperture, kL2> &memory, int x, int y, Region frame,
+                               LaneGradients &lane) {
   using Memory = GradientMemory<kAperture, kL2>;
   constexpr int kZero = Rank<typename Memory::Value>::kZero;
   const int thread = static_cast<int>(threadIdx.x);
-  strip_gradients(memory, x, y, strip);
+  strip_gradients(memory, x, y, lane);
 #pragma unroll
   for (int turn = 0; turn < 2; ++turn)
     if (const int i = turn * kTileThreads + thread; i < kRing) {
-      const Point p = ring_point(i);
-      strip.ring[turn] = contains(inside, p.x, p.y) ? ring_rank(memory, p) : kZero | 1;
+      const RingPixel p = ring_pixel(i);
+      lane.ring[turn] = contains(frame, p.x, p.y) ? ring_rank(memory, p) : kZero | 1;
     }
   __syncthreads();
-  if (inside.x + inside.width < kTile || inside.y + inside.height < kTile)
+  if (frame.x + frame.width < kTile || frame.y + frame.height < kTile)
 #pragma unroll
     for (int i = 0; i < kStripRows; ++i)
 #pragma unroll
       for (int c = 0; c < 2; ++c)
-        if (!contains(inside, x + c, y + i)) strip.rank[i][c] = kZero;
-          // Odd: the neighbour before wins a tie, the one after loses it.
+        if (!contains(frame, x + c, y + i)) lane.rank[i][c] = kZero;
 #pragma unroll
   for (int i = 0; i < kStripRows; ++i)
 #pragma unroll
-    for (int c = 0; c < 2; ++c) memory.rank[y + i + 1][x + c + Memory::kMargin] = strip.rank[i][c] | 1;
+    for (int c = 0; c < 2; ++c) memory.rank[y + i + 1][x + c + Memory::kMargin] = lane.rank[i][c] | 1;
 #pragma unroll
   for (int turn = 0; turn < 2; ++turn)
     if (const int i = turn * kTileThreads + thread; i < kRing) {
-      const Point p = ring_point(i);
-      memory.rank[p.y + 1][p.x + Memory::kMargin] = strip.ring[turn];
+      const RingPixel p = ring_pixel(i);
+      memory.rank[p.y + 1][p.x + Memory::kMargin] = lane.ring[turn];
     }
   __syncthreads();
 }
 
-// The pixels of one row of the tile, in words: its even and its odd columns.
+// The local maxima of one row of the tile: one word for the even columns (left) and one for the odd columns
+// (right).
 struct PixelRow {
   unsigned left, right;
 };
 
-// The local maxima above the low threshold. Of a lane, pixel (i, c) of its strip in bit 2 i + c: four bits are a
-// cell. Of the tile, in rows.
+// The local maxima of a lane above the low threshold.
 struct Maxima {
-  unsigned pixels = 0;
-  unsigned strong_cells = 0;  // bit i: cell i of the lane has a pixel above the high threshold
+  unsigned pixels = 0;        // bit 2 i + c: row i and column c of the lane; four bits make a cell
+  unsigned strong_cells = 0;  // bit i: cell i of the lane has a maximum above the high threshold
 };
 
+// Suppresses non-maxima. Returns the maxima of the lane, and writes those of the tile to rows.
 template <int kAperture, bool kL2>
-__device__ Maxima suppress(const GradientMemory<kAperture, kL2> &memory, const Strip &strip,
+__device__ Maxima suppress(const GradientMemory<kAperture, kL2> &memory, const LaneGradients &lane,
                            Thresholds thresholds, int x, int y, PixelRow (&rows)[kTile]) {
   constexpr int kZero = Rank<typename GradientMemory<kAperture, kL2>::Value>::kZero;
   const int low = kZero + 2 * thresholds.low + 1, high = kZero + 2 * thresholds.high + 1;
   Maxima maxima;
-  int highest = 0;  // rank of the cell
+  int highest = 0;  // the largest rank of a maximum of the cell
 #pragma unroll
   for (int i = 0; i < kStripRows; ++i) {
     unsigned words[2];
 #pragma unroll
     for (int c = 0; c < 2; ++c) {
       const auto *pixel = reinterpret_cast<const char *>(&memory.rank[y + i + 1][x + c + memory.kMargin]);
-      const int rank = strip.rank[i][c], step = strip.across[i][c],
+      const int rank = lane.rank[i][c], step = lane.across[i][c],
                 before = *reinterpret_cast<const int *>(pixel - step),
                 after = *reinterpret_cast<const int *>(pixel + step);
-      // Without branches: the lanes of a warp would take all of them.
+      // No branches here: they would diverge within the warp.
       const bool maximum = (rank > low) & (rank > before) & (rank >= after);
       words[c] = __ballot_sync(kFullWarp, maximum);
       maxima.pixels |= maximum ? 1u << (2 * i + c) : 0;
@@ -303,12 +320,14 @@ __device__ Maxima suppress(const GradientMemory<kAperture, kL2> &memory, const S
   return maxima;
 }
 
+// Computes the local maxima of the tile from its luma. All threads of the block must call it. (x, y): the
+// first pixel of the lane; frame: the frame's rectangle; both in the tile's coordinates.
 template <int kAperture, bool kL2>
 __device__ Maxima find_maxima(GradientMemory<kAperture, kL2> &memory, Thresholds thresholds, int x, int y,
-                              Region inside, PixelRow (&rows)[kTile]) {
-  Strip strip;
-  find_gradients(memory, x, y, inside, strip);
-  return suppress(memory, strip, thresholds, x, y, rows);
+                              Region frame, PixelRow (&rows)[kTile]) {
+  LaneGradients lane;
+  find_gradients(memory, x, y, frame, lane);
+  return suppress(memory, lane, thresholds, x, y, rows);
 }
 
 }  // namespace cudavision::canny

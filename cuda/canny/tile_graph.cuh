@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Hysteresis across tiles. Each tile settles by itself what it can; what remains are weak components that
-// touch its border. They become the nodes of a graph, one graph for the frame, whose node 0 stands for
-// everything strong: a weak pixel is an edge when its node ends up in the set of node 0.
+// Hysteresis across tiles. Each tile resolves its own components, except weak components that touch the
+// tile's border: these are undecided and become nodes of one graph for the whole frame. Node 0 represents all
+// strong pixels: an undecided pixel is an edge if its node is connected to node 0.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,40 +14,42 @@
 
 namespace cudavision::canny {
 
-constexpr int kTile = 64;                   // pixels a side
-constexpr int kCells = kTile / 2;           // of 2 x 2 pixels, a side: a lane of a warp each
-constexpr int kMaxCells = kCells * kCells;  // of a tile
-constexpr int kMaxNodes = 128;  // of a tile: separate components on its border of 252 pixels are at most 126
+constexpr int kTile = 64;                   // side of a tile in pixels
+constexpr int kCells = kTile / 2;           // side of a tile in cells of 2 x 2 pixels: one cell per lane
+constexpr int kMaxCells = kCells * kCells;  // cells per tile
+// Nodes per tile. The tile's border has 252 pixels, and hence at most 126 components.
+constexpr int kMaxNodes = 128;
 constexpr unsigned kStrongNode = 0;
 
-// The codes of a tile's border pixels: 0 no edge, 255 strong, otherwise 1 + the index of the tile's node.
+// Each pixel of a tile's border has a code: kNoEdge, kStrong (an edge), or 1 + the index of its node in the
+// tile.
 enum Side { kTop, kBottom, kLeft, kRight, kSides };
 constexpr std::uint8_t kNoEdge = 0, kStrong = 255;
 
-// A cell with undecided pixels, packed so that it is one word. Bits 0 to 3 of pixels: top left, top right,
-// bottom left, bottom right; all set ones touch, so that they are of one component.
-struct Cell {
-  int x, y;  // in cells, within the tile
-  unsigned pixels;
-  int node;
+// A cell with undecided pixels, which can be packed into one word. Pixels that are set in a cell touch one
+// another, so that they belong to one component.
+struct UndecidedCell {
+  int x, y;         // position in the tile, in cells
+  unsigned pixels;  // bits 0 to 3: top left, top right, bottom left, bottom right
+  int node;         // index in the tile
 
   CUDAVISION_HOST_DEVICE unsigned pack() const {
     return static_cast<unsigned>(x | y << 5 | node << 14) | pixels << 10;
   }
-  CUDAVISION_HOST_DEVICE static Cell unpack(unsigned word) {
+  CUDAVISION_HOST_DEVICE static UndecidedCell unpack(unsigned word) {
     return {static_cast<int>(word & 31), static_cast<int>(word >> 5 & 31), word >> 10 & 15,
             static_cast<int>(word >> 14)};
   }
 };
 
-// What tiles leave for one another. Fixed places for every tile, so that no counter is shared and nothing
-// overflows.
+// The data that tiles exchange, in device memory. Every tile has fixed slots of the largest possible size, so
+// that tiles share no counter and nothing can overflow.
 struct TileGraph {
   int tiles_x, tiles_y;
-  unsigned *parent;      // [1 + tiles * kMaxNodes]: the forest; parent[kStrongNode] is kStrongNode for good
-  std::uint8_t *border;  // [tiles][kSides][kTile] codes, along x or y
-  unsigned *cells;       // [tiles][kMaxCells] undecided cells, packed
-  int *cell_count;       // [tiles]
+  unsigned *parent;      // [1 + tiles * kMaxNodes]: union-find forest; kStrongNode always stays its own root
+  std::uint8_t *border;  // [tiles][kSides][kTile]: codes of the border pixels, by increasing x or y
+  unsigned *cells;       // [tiles][kMaxCells]: undecided cells, packed
+  int *cell_count;       // [tiles]: number of undecided cells
 
   CUDAVISION_HOST_DEVICE unsigned node(int tile, int index) const {
     return 1u + static_cast<unsigned>(tile) * kMaxNodes + static_cast<unsigned>(index);
@@ -60,8 +62,8 @@ struct TileGraph {
   }
 };
 
-// Two border pixels of different tiles that touch: weak ones are of one component, a strong one decides a
-// weak one.
+// Joins two border pixels of different tiles that touch, by their codes a and b: two undecided components
+// become one, and a component that touches a strong pixel is joined to kStrongNode.
 __device__ inline void join_pixels(const TileGraph &graph, int tile_a, std::uint8_t a, int tile_b,
                                    std::uint8_t b) {
   if (a == kNoEdge || b == kNoEdge || (a == kStrong && b == kStrong)) return;
@@ -69,9 +71,8 @@ __device__ inline void join_pixels(const TileGraph &graph, int tile_a, std::uint
         b == kStrong ? kStrongNode : graph.node(tile_b, b - 1));
 }
 
-// Pixel i of a side against the three pixels of the facing side that touch it within the neighbour tile.
-// Neighbours along one side are of one component, so that most pairs only repeat what another pair joins:
-// those are left out.
+// Joins pixel i of a side with the pixels of the neighbour tile's facing side that touch it (at most three).
+// Adjacent pixels of one side belong to one component, so that most pairs are redundant; these are skipped.
 __device__ inline void join_sides(const TileGraph &graph, int tile_a, Side side_a, int tile_b, Side side_b,
                                   int i) {
   const std::uint8_t *own = graph.side(tile_a, side_a), *facing = graph.side(tile_b, side_b);
@@ -88,8 +89,8 @@ __device__ inline void join_sides(const TileGraph &graph, int tile_a, Side side_
   }
 }
 
-// One block of 2 * kTile threads per tile: its right side, its bottom side and the corner where four tiles
-// meet.
+// Joins each tile with its neighbours along its right side, along its bottom side, and at its bottom right
+// corner, where four tiles meet. One block of 2 * kTile threads per tile.
 static __global__ void __launch_bounds__(2 * kTile) join_tiles_kernel(TileGraph graph) {
   wait_for_kernel_ahead();
   const int tx = static_cast<int>(blockIdx.x), ty = static_cast<int>(blockIdx.y);
@@ -110,7 +111,8 @@ static __global__ void __launch_bounds__(2 * kTile) join_tiles_kernel(TileGraph 
 
 constexpr int kResolveThreads = 128;
 
-// One block per tile: its undecided cells whose node is joined to the strong one become edges.
+// Sets the pixels of undecided cells to 255 if their node is connected to kStrongNode. One block of
+// kResolveThreads threads per tile.
 static __global__ void __launch_bounds__(kResolveThreads)
     resolve_tiles_kernel(TileGraph graph, ImageView<std::uint8_t> edges) {
   wait_for_kernel_ahead();
@@ -118,7 +120,7 @@ static __global__ void __launch_bounds__(kResolveThreads)
   const int tile = ty * graph.tiles_x + tx;
   const int count = graph.cell_count[tile];
   for (int i = static_cast<int>(threadIdx.x); i < count; i += kResolveThreads) {
-    const Cell cell = Cell::unpack(graph.cells_of(tile)[i]);
+    const UndecidedCell cell = UndecidedCell::unpack(graph.cells_of(tile)[i]);
     if (find_root(graph.parent, graph.node(tile, cell.node)) != kStrongNode) continue;
     const int x = tx * kTile + 2 * cell.x, y = ty * kTile + 2 * cell.y;
     for (int pixel = 0; pixel < 4; ++pixel)

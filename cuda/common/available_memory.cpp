@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How much memory a backend has.
+// The amount of memory that a backend can use.
 #include "cuda/common/available_memory.h"
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How much memory a backend has, to be asked before much of it is taken.
+// The amount of memory that a backend can use. Ask before large allocations.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 
 namespace cudavision {
 
-// CUDA: what is free on the current device. CPU: what the machine has in all, since the system makes room.
+// CUDA: the free memory of the current device. CPU: all physical memory of the machine, because the system
+// can reclaim caches and swap.
 Status available_memory(const Execution &execution, std::size_t *bytes);
 
 }  // namespace cudavision

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Chooses between the two implementations of a room. A build without CUDA has only the CPU's.
+// Helpers that check arguments and choose between the two backends of an algorithm. A build without CUDA has
+// only the CPU backend.
 #pragma once
 
 #include <memory>
@@ -18,9 +19,9 @@
 
 namespace cudavision {
 
-constexpr int kMaxSide = 16384;  // of a frame, in pixels
+constexpr int kMaxSide = 16384;  // the largest width and height of a frame, in pixels
 
-// Calls function and turns a lack of host memory, which the C++ library throws, into a Status.
+// Calls function and converts std::bad_alloc into a Status.
 template <typename Function>
 Status catch_bad_alloc(const Function &function) {
   try {
@@ -32,21 +33,22 @@ Status catch_bad_alloc(const Function &function) {
 
 inline Status no_cuda_in_this_build() { return {Status::Code::no_device, "this build has no CUDA backend"}; }
 
-template <typename Room>
-using Maker = Status (*)(const Execution &, Size, std::unique_ptr<Room> *);
+// A factory of one backend.
+template <typename Algorithm>
+using Maker = Status (*)(const Execution &, Size, std::unique_ptr<Algorithm> *);
 
 inline std::string to_string(Size size) {
   return std::to_string(size.width) + "x" + std::to_string(size.height);
 }
 
-// Refuses an image called name whose size is not the one that its room was made for.
+// Fails unless the image called `name` has the size that its algorithm was constructed for.
 inline Status check_size(const char *name, Size size, Size made_for) {
   if (size == made_for) return {};
   return invalid_argument(std::string(name) + " has " + to_string(size) + " pixels instead of " +
                           to_string(made_for));
 }
 
-// Refuses a region to draw on that is empty or leaves a frame of this size.
+// Fails if the region to draw on is empty or does not lie within a frame of this size.
 inline Status check_region(Region region, Size frame) {
   if (region.x >= 0 && region.y >= 0 && region.width >= 1 && region.height >= 1 &&
       region.width <= frame.width - region.x && region.height <= frame.height - region.y)
@@ -54,7 +56,8 @@ inline Status check_region(Region region, Size frame) {
   return invalid_argument("the region to draw on leaves the frame");
 }
 
-// Calls the function of execution's backend with the other arguments.
+// Calls cpu or cuda, whichever belongs to execution.backend, with execution and the remaining arguments. cuda
+// is null in a build without CUDA; then a call for the CUDA backend fails with no_device.
 template <typename... Arguments>
 Status run_on_backend(const Execution &execution, Status (*cpu)(const Execution &, Arguments...),
                       std::type_identity_t<Status (*)(const Execution &, Arguments...)> cuda,
@@ -64,14 +67,16 @@ Status run_on_backend(const Execution &execution, Status (*cpu)(const Execution 
   return catch_bad_alloc([&] { return function(execution, arguments...); });
 }
 
-// Calls the maker of execution's backend for pictures of 1 to kMaxSide pixels a side.
-template <typename Room>
-Status make_on_backend(const Execution &execution, Size size, std::unique_ptr<Room> *room,
-                       std::type_identity_t<Maker<Room>> cpu, std::type_identity_t<Maker<Room>> cuda) {
+// Constructs an algorithm with the factory of execution's backend. Each side of the image must have 1 to
+// kMaxSide pixels.
+template <typename Algorithm>
+Status make_on_backend(const Execution &execution, Size size, std::unique_ptr<Algorithm> *algorithm,
+                       std::type_identity_t<Maker<Algorithm>> cpu,
+                       std::type_identity_t<Maker<Algorithm>> cuda) {
   if (size.width < 1 || size.height < 1 || size.width > kMaxSide || size.height > kMaxSide)
     return invalid_argument(to_string(size) + " pixels: each side must be between 1 and " +
                             std::to_string(kMaxSide));
-  return run_on_backend(execution, cpu, cuda, size, room);
+  return run_on_backend(execution, cpu, cuda, size, algorithm);
 }
 
 }  // namespace cudavision

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Sums over the threads of a block.
+// Prefix sums (scans) over the threads of a block.
 #pragma once
 
 #include "cuda/common/warp.cuh"
 
 namespace cudavision {
 
-// The sum of value over the threads before this one, and over all of them. warp_sums: shared memory for
-// kThreads / 32 + 1 numbers, of these calls alone, which may follow each other without a barrier. All kThreads
-// threads of the block call; two barriers inside.
+// Exclusive prefix sum: returns the sum of value over the threads before this one; *total becomes the sum
+// over all threads. warp_sums: shared memory for kThreads / 32 + 1 ints, used by nothing else; consecutive
+// calls need no barrier between them. All kThreads threads of the block must call. Contains two barriers.
 template <int kThreads>
 __device__ inline int block_exclusive_sum(int value, int *warp_sums, int *total) {
   constexpr int kWarps = kThreads / 32;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   const int up_to_here = warp_inclusive_sum(value, lane);
-  __syncwarp();  // all lanes have read their warp's number of the call before; others' are read between barriers
+  // All lanes must have read warp_sums[warp] of the previous call before lane 31 overwrites it. The other
+  // entries are read between barriers.
+  __syncwarp();
   if (lane == 31) warp_sums[warp] = up_to_here;
   __syncthreads();
   if (thread == 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Sorts a list with one block: K. Batcher, "Sorting Networks and Their Applications", AFIPS 1968, in the form
-// whose comparators all put the lesser key first, so that a list of any length is sorted as if larger keys
-// followed it.
+// Sorts a list with one thread block by a bitonic sorting network: K. Batcher, "Sorting Networks and Their
+// Applications", AFIPS 1968. All comparators put the smaller key first, so a list of any length is sorted as
+// if it were padded with larger keys.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,12 +10,12 @@ namespace cudavision {
 
 using SortKey = unsigned long long;
 
-// Compares key i of the first half with key i of the second half, or mirrored with key i from its end, of
-// every stretch of 2 * half keys. half: a power of two.
+// One step of the network: in each group of 2 * half keys, compares and exchanges key i of the first half
+// with key i of the second half, counted from the end of that half if kMirrored. half: a power of two.
 template <int kThreads, bool kMirrored>
 __device__ void compare_halves(SortKey *keys, int count, int half) {
-  const int last_stretch = (count - 1) / (2 * half) * (2 * half);
-  const int pairs = last_stretch / 2 + min(half, count - last_stretch);
+  const int last_group = (count - 1) / (2 * half) * (2 * half);
+  const int pairs = last_group / 2 + min(half, count - last_group);
   for (int p = static_cast<int>(threadIdx.x); p < pairs; p += kThreads) {
     const int i = p & (half - 1), begin = 2 * (p - i);
     const int a = begin + i, b = begin + (kMirrored ? 2 * half - 1 - i : half + i);
@@ -26,8 +26,8 @@ __device__ void compare_halves(SortKey *keys, int count, int half) {
   __syncthreads();
 }
 
-// Calls work(length) for each stretch of `capacity` keys, the last one shorter, which lies in cache
-// meanwhile.
+// Copies each group of `capacity` keys (the last one may be shorter) to cache, calls work(length), and copies
+// the group back.
 template <int kThreads, typename Work>
 __device__ void for_each_cached(SortKey *keys, int count, SortKey *cache, int capacity, const Work &work) {
   for (int begin = 0; begin < count; begin += capacity) {
@@ -40,9 +40,9 @@ __device__ void for_each_cached(SortKey *keys, int count, SortKey *cache, int ca
   }
 }
 
-// keys [0, count), in global memory, become ascending. cache: shared memory for `capacity` keys, a power of
-// two; a list that fits into it is read and written once. All kThreads threads of the block call; barriers
-// inside, the last one after the last write.
+// Sorts keys[0, count) in global memory in ascending order. cache: shared memory for `capacity` keys;
+// capacity is a power of two. A list that fits into the cache is read and written once. All kThreads threads
+// of the block must call. Contains barriers, the last one after the last write.
 template <int kThreads>
 __device__ void sort_keys(SortKey *keys, int count, SortKey *cache, int capacity) {
   for_each_cached<kThreads>(keys, count, cache, capacity, [&](int length) {

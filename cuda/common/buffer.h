@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Owners of device memory and of page-locked host memory: move-only, freed with their context current. Empty ones
-// call nothing, as std::unique_ptr does: even freeing a null pointer would make the runtime's own context where
-// none is current.
+// RAII buffers of the CUDA backend, in device memory and in pinned host memory. They are move-only, and their
+// context must be current when they are destroyed. An empty buffer makes no CUDA call, because even
+// cudaFree(nullptr) creates the primary context if no context is current.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -18,16 +18,16 @@ namespace cudavision {
 struct FreeDevice {
   void operator()(void *memory) const { (void)cudaFree(memory); }
 };
-struct FreePageLocked {
+struct FreePinned {
   void operator()(void *memory) const { (void)cudaFreeHost(memory); }
 };
 
-// count elements of T on the device.
+// An array of T in device memory.
 template <typename T>
 class DeviceBuffer {
  public:
-  // Replaces what it holds; the contents are undefined. On failure the buffer is empty and the text says how
-  // many bytes were asked for.
+  // Replaces the buffer; its contents are undefined. On failure the buffer is empty and the error text states
+  // the number of bytes.
   Status allocate(std::size_t count) {
     *this = DeviceBuffer();
     T *data = nullptr;
@@ -48,10 +48,11 @@ class DeviceBuffer {
   std::size_t count_ = 0;
 };
 
-// Host memory that the device copies to and from at full speed, and without the CPU waiting; in every context.
-class PageLockedBuffer {
+// Pinned host memory, usable in every CUDA context: copies to and from the device are asynchronous and run at
+// full speed.
+class PinnedBuffer {
  public:
-  // As DeviceBuffer::allocate; in bytes.
+  // As DeviceBuffer::allocate, for `size` bytes.
   Status allocate(std::size_t size) {
     data_.reset();
     void *data = nullptr;
@@ -65,10 +66,10 @@ class PageLockedBuffer {
   unsigned char *data() const { return data_.get(); }
 
  private:
-  std::unique_ptr<unsigned char, FreePageLocked> data_;
+  std::unique_ptr<unsigned char, FreePinned> data_;
 };
 
-// A picture on the device; its pitch is CUDA's choice.
+// An image in device memory. CUDA chooses the pitch.
 template <typename T>
 class DeviceImage {
  public:

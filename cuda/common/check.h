@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Turns CUDA's error codes into Status, with the call, the place and CUDA's own words.
+// Converts CUDA error codes into Status, with the failed call, its file and line, and CUDA's error text.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,7 +12,7 @@ namespace cudavision {
 
 inline Status check_cuda(cudaError_t error, const char *call, const char *file, int line) {
   if (error == cudaSuccess) return {};
-  (void)cudaGetLastError();  // the error is reported here: the next launch shall not report it again
+  (void)cudaGetLastError();  // clears the error, so that the next launch does not report it again
   const Status::Code code = error == cudaErrorMemoryAllocation ? Status::Code::out_of_memory
                             : error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver
                                 ? Status::Code::no_device

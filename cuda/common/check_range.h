@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Refuses a parameter out of its range.
+// Checks that a parameter lies in its range.
 #pragma once
 
 #include <sstream>
@@ -11,7 +11,8 @@
 
 namespace cudavision {
 
-// The error names the parameter, its limits and the value. A NaN is out of every range.
+// Fails unless least <= value <= most; NaN always fails. The error text contains the name, the limits and the
+// value.
 template <typename T>
 Status check_range(const std::string &name, T value, std::type_identity_t<T> least,
                    std::type_identity_t<T> most) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Shared memory whose size the launch says: CUDAVISION_DYNAMIC_SHARED(T, name) declares `T *name`, which
-// points to it, aligned to 16 bytes. At most once in a kernel.
+// Dynamic shared memory: CUDAVISION_DYNAMIC_SHARED(T, name) declares `T *name`, which points to the dynamic
+// shared memory of the launch, aligned to 16 bytes. Use it at most once in a kernel.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Where and how a room computes: the backend, and what that backend works with.
+// Where an algorithm computes: the backend with its threads (CPU) or its stream (CUDA).
 #pragma once
 
 #include "cuda/common/status.h"
 #include "cuda/common/workers.h"
 
-struct CUstream_st;  // a cudaStream_t points to it; headers that a build without CUDA reads do without CUDA's
+// cudaStream_t is a pointer to this type. Declared here because a build without CUDA has no CUDA headers.
+struct CUstream_st;
 
 namespace cudavision {
 
@@ -13,8 +14,10 @@ enum class Backend { cpu, cuda };
 
 struct Execution {
   Backend backend = Backend::cpu;
-  const Workers *workers = nullptr;  // CPU: outlives every room made with it
-  CUstream_st *stream = nullptr;     // CUDA: never the default stream; its device is current in every call
+  // CPU: the threads. They must outlive every algorithm constructed with them.
+  const Workers *workers = nullptr;
+  // CUDA: the stream, never the default stream. Its context must be current in every call.
+  CUstream_st *stream = nullptr;
 };
 
 }  // namespace cudavision

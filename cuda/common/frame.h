@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A video frame as the rooms see it: its three colour components, wherever the memory order puts them.
+// A video frame as the algorithms see it: up to three colour components, independent of their order in
+// memory.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +10,8 @@
 
 namespace cudavision {
 
-// One colour component. Its sample for pixel (x, y) is the byte data[(y >> shift_y) * pitch_bytes + (x >>
-// shift_x) * step_bytes].
+// One colour component. The sample of pixel (x, y) is the byte
+//   data[(y >> shift_y) * pitch_bytes + (x >> shift_x) * step_bytes].
 struct Component {
   std::uint8_t *data = nullptr;
   std::ptrdiff_t pitch_bytes = 0;
@@ -23,13 +24,13 @@ struct Component {
 };
 
 enum class ColorModel {
-  gray,  // component 0 is the luma
-  yuv,   // components are Y, U, V; U and V may be subsampled
-  rgb,   // components are R, G, B in this order, whatever the order in memory
+  gray,  // component 0 is luma
+  yuv,   // the components are Y, U, V; U and V may be subsampled
+  rgb,   // the components are R, G, B
 };
 
-// height x width pixels of 8 bits per component, in host or device memory. Bytes that belong to no component
-// (alpha, padding) are never written.
+// height x width pixels with 8 bits per component, in host or device memory. Bytes that belong to no
+// component (alpha, padding) are never written.
 struct Frame {
   ColorModel model = ColorModel::gray;
   int width = 0, height = 0;
@@ -37,14 +38,14 @@ struct Frame {
 
   Size size() const { return {width, height}; }
   CUDAVISION_HOST_DEVICE int component_count() const { return model == ColorModel::gray ? 1 : 3; }
-  // True when component 0 is a plane of its own that can be analysed where it lies.
+  // Whether luma is a separate plane that can be analysed in place.
   bool has_luma_plane() const { return model != ColorModel::rgb && component[0].step_bytes == 1; }
   ImageView<std::uint8_t> luma_plane() const {
     return {component[0].data, component[0].pitch_bytes, width, height};
   }
 };
 
-// The planes of a frame as they lie in memory. Rows of row_bytes bytes are what is copied.
+// The planes of a frame in memory. Copies transfer row_bytes bytes of each row.
 struct Planes {
   struct Plane {
     std::uint8_t *data = nullptr;
@@ -55,7 +56,7 @@ struct Planes {
   Plane plane[3];
 };
 
-// Where a pixel format puts its components.
+// Where a pixel format stores each component.
 struct PixelLayout {
   struct Place {
     int plane = 0, offset_bytes = 0, step_bytes = 1, shift_x = 0, shift_y = 0;
@@ -69,16 +70,19 @@ inline Frame make_frame(const PixelLayout &layout, Size size, const Planes &plan
   for (int i = 0; i < frame.component_count(); ++i) {
     const PixelLayout::Place &place = layout.place[i];
     const Planes::Plane &plane = planes.plane[place.plane];
-    frame.component[i] = {plane.data + place.offset_bytes, plane.pitch_bytes, place.step_bytes, place.shift_x,
-                          place.shift_y};
+    frame.component[i] = {.data = plane.data + place.offset_bytes,
+                          .pitch_bytes = plane.pitch_bytes,
+                          .step_bytes = place.step_bytes,
+                          .shift_x = place.shift_x,
+                          .shift_y = place.shift_y};
   }
   return frame;
 }
 
-// A colour in the frame's own components (R, G, B or Y, U, V; gray uses the first) and its opacity.
+// A colour in the components of the frame (R, G, B or Y, U, V; gray uses the first one) and its opacity.
 struct Color {
   std::uint8_t component[3] = {255, 255, 255};
-  std::uint8_t alpha = 255;  // 0 invisible, 255 opaque
+  std::uint8_t alpha = 255;  // 0: invisible, 255: opaque
 
   friend bool operator==(const Color &, const Color &) = default;
 };

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A barrier of all blocks of a kernel that is launched together (CUDAVISION_LAUNCH_TOGETHER): one atomic
-// addition a block.
+// A barrier for all blocks of a cooperative launch (CUDAVISION_LAUNCH_COOPERATIVE). It costs one atomic
+// addition per block.
 //
-// In the emulated CUDA static shared memory is one for all blocks: such a kernel keeps to dynamic shared
-// memory.
+// Kernels with this barrier must use dynamic shared memory only: in the emulator of tests/simt all blocks
+// share one copy of static shared memory.
 #pragma once
 
 #include <cuda_runtime.h>
 
 namespace cudavision {
 
-// *arrivals, in global memory, is 0 when the kernel starts. Of each block one, in all its threads.
+// Every thread of every block constructs one with the same `arrivals`, which points to global memory and must
+// be 0 when the kernel starts.
 class GridBarrier {
  public:
   __device__ explicit GridBarrier(unsigned *arrivals) : arrivals_(arrivals) {}
 
-  // Every thread of every block calls. What the threads have written to global memory before is seen behind
-  // it, by loads that go to L2 (__ldcg) wherever a block may have read the same lines before.
+  // Every thread of every block must call. Writes to global memory before the barrier are visible to all
+  // blocks after it; a block that may have cached the same lines in L1 must load them with __ldcg.
   __device__ void wait() {
 #ifdef CUDAVISION_EMULATED_CUDA
     simt::grid_barrier();
@@ -26,7 +27,7 @@ class GridBarrier {
     if (threadIdx.x == 0) {
       __threadfence();
       atomicAdd(arrivals_, 1u);
-      // The counter may wrap: what counts is how far behind it is.
+      // The signed difference is correct even after the counter has wrapped around.
       while (static_cast<int>(*static_cast<volatile unsigned *>(arrivals_) - complete_) < 0) {
       }
       __threadfence();

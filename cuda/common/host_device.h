@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Marks functions that both backends call, so that a rule is written once.
+// CUDAVISION_HOST_DEVICE marks functions that both backends compile.
 #pragma once
 
 #ifdef __CUDACC__

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Views of pictures in host or device memory: a pointer, a pitch and a size. They own nothing.
+// Non-owning views of images in host or device memory: a pointer, a pitch and a size.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,14 @@ struct Size {
   friend bool operator==(const Size &, const Size &) = default;
 };
 
-// A rectangle of pixels, origin top left, x right, y down.
+// A rectangle of pixels. The origin is the top left corner; x points right and y points down.
 struct Region {
   int x = 0, y = 0, width = 0, height = 0;
 
   friend bool operator==(const Region &, const Region &) = default;
 };
 
-// height rows of width elements; row y begins pitch_bytes * y after data. Offsets are 64-bit.
+// height rows of width elements; row y begins y * pitch_bytes bytes after data. Offsets are 64-bit.
 template <typename T>
 struct ImageView {
   T *data = nullptr;
@@ -46,8 +46,8 @@ CUDAVISION_HOST_DEVICE constexpr int divide_up(int n, int d) { return (n + d - 1
 CUDAVISION_HOST_DEVICE constexpr int clamp_index(int i, int count) {
   return i < 0 ? 0 : i >= count ? count - 1 : i;
 }
-// i mirrored into [0, count) without repeating the first and the last element: ... 2 1 0 1 2 ...
-// (BORDER_REFLECT_101).
+// Mirrors i into [0, count) without repeating the first and the last element: ... 2 1 0 1 2 ...
+// (BORDER_REFLECT_101 of OpenCV).
 CUDAVISION_HOST_DEVICE constexpr int mirror_index(int i, int count) {
   if (count == 1) return 0;
   while (i < 0 || i >= count) i = i < 0 ? -i : 2 * (count - 1) - i;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Work that waits for other blocks without waiting: the last block to finish does it.
+// Last-block pattern (threadfence reduction): the block that finishes last does the work that needs the
+// results of all blocks, so no block has to wait for another.
 #pragma once
 
 #include <cuda_runtime.h>
 
 namespace cudavision {
 
-// Counts this block in, with all that its threads have written to global memory. True in the block that makes
-// the count complete: it sees what the others have written, provided that its loads go to L2 (__ldcg)
-// wherever it may have read the same lines before. shared: of the block. Every thread calls; barriers inside.
+// Counts this block as finished. Returns true in the block that makes *counter equal to `complete`. This
+// block sees all writes of the counted blocks to global memory; where it may have cached the same lines in
+// L1, it must load them with __ldcg. counter: in global memory. shared: one variable in the block's shared
+// memory. Every thread of the block must call. Contains barriers.
 __device__ inline bool is_last_block(unsigned *counter, unsigned complete, bool *shared) {
   __syncthreads();
   if (threadIdx.x == 0) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The one way in which kernels are launched: on an explicit stream, checked, with arguments passed by value.
+// Kernel launches: on an explicit stream, checked, with arguments passed by value. All kernels are launched
+// through this header.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,13 +12,13 @@
 
 namespace cudavision {
 
-// The name of a kernel and the place in the source that launches it, for errors.
+// The name of a kernel and the source line that launches it, for error messages.
 struct LaunchSite {
   const char *kernel, *file;
   int line;
 };
 
-// The size of a block: its threads, and its dynamic shared memory (dynamic_shared.cuh).
+// The size of a block: its threads and its dynamic shared memory (dynamic_shared.cuh).
 struct BlockSize {
   dim3 threads;
   std::size_t shared_bytes = 0;
@@ -25,43 +26,52 @@ struct BlockSize {
   BlockSize(dim3 block_threads, std::size_t bytes = 0) : threads(block_threads), shared_bytes(bytes) {}
 };
 
-// Lets a kernel be launched with so much dynamic shared memory, where that is more than 48 KiB. The limit is
-// the kernel's, for all who launch it on the device: ask for the most that the device has, lest one takes it
-// from another.
+// Allows launches of a kernel with up to shared_bytes of dynamic shared memory; needed above 48 KiB. The
+// limit belongs to the kernel on the device, not to the caller: always ask for the device's maximum
+// (max_shared_bytes() in device_limits.h), because a smaller value would take memory away from other users of
+// the kernel.
 template <typename... Parameters>
 Status allow_shared_bytes(void (*kernel)(Parameters...), std::size_t shared_bytes) {
   return CUDAVISION_CHECK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                                     static_cast<int>(shared_bytes)));
 }
 
-// When a kernel's blocks start.
+// When the blocks of a kernel start.
 enum class Start {
-  after_kernel_ahead,  // when the kernel ahead of it in the stream has ended
-  early,               // when the kernel ahead leaves room, where the device can do that: a launch costs less
-  together,  // after the kernel ahead, all blocks at once: they may wait for one another (grid_barrier.cuh)
+  // After the previous kernel of the stream has finished.
+  in_order,
+  // Programmatic dependent launch (PDL): as soon as the previous kernel leaves multiprocessors idle, which
+  // hides the latency of the launch. Falls back to in_order on devices without PDL (compute capability below
+  // 9.0).
+  pdl,
+  // Cooperative launch: after the previous kernel, and all blocks at the same time, so that blocks may wait
+  // for one another (grid_barrier.cuh).
+  cooperative,
 };
 
-// Whether the machine code for compute capability 9.0 and newer, where wait_for_kernel_ahead() waits, is there:
-// older code, compiled anew by a newer device's driver, would not wait.
+// Whether this build holds machine code for compute capability 9.0 or newer, in which wait_for_kernel_ahead()
+// does wait. PTX below sm_90 that is JIT-compiled on Hopper has no dependency wait, so PDL stays off then.
 #ifdef __CUDA_ARCH_LIST__
-constexpr bool kCanWait = [] {
+constexpr bool kBuiltForPdl = [] {
   for (const int arch : {__CUDA_ARCH_LIST__})
     if (arch >= 900) return true;
   return false;
 }();
 #else
-constexpr bool kCanWait = false;
+constexpr bool kBuiltForPdl = false;
 #endif
 
-inline bool device_starts_early() {
+inline bool device_supports_pdl() {
   int device = 0, major = 0;
-  return kCanWait && cudaGetDevice(&device) == cudaSuccess &&
+  return kBuiltForPdl && cudaGetDevice(&device) == cudaSuccess &&
          cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
          major >= 9;
 }
 
-// What every thread of a kernel that is launched early calls before it touches memory. From then on the next
-// kernel in the stream may start as early, and waits in its turn.
+// Programmatic dependent launch: waits until the previous kernel of the stream has finished and its writes
+// are visible. Every thread of a kernel that is launched with Start::pdl must call this before it accesses
+// global memory. The call also lets the next kernel of the stream start early if that is launched with
+// Start::pdl.
 __device__ inline void wait_for_kernel_ahead() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
@@ -69,27 +79,27 @@ __device__ inline void wait_for_kernel_ahead() {
 #endif
 }
 
-// Enqueues kernel(args...) on stream. Enqueues only; an error of the launch itself is returned, one that
-// happens while the kernel runs shows at the next synchronisation.
+// Enqueues kernel(args...) on the stream and does not wait for it. Returns errors of the launch itself; an
+// error during execution is reported by the next synchronisation.
 template <typename... Parameters>
 Status launch(LaunchSite site, void (*kernel)(Parameters...), Start start, dim3 grid, BlockSize block,
               cudaStream_t stream, std::type_identity_t<Parameters>... args) {
-  cudaLaunchAttribute early = {}, together = {};
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  together.id = cudaLaunchAttributeCooperative;
-  together.val.cooperative = 1;
+  cudaLaunchAttribute pdl = {}, cooperative = {};
+  pdl.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  pdl.val.programmaticStreamSerializationAllowed = 1;
+  cooperative.id = cudaLaunchAttributeCooperative;
+  cooperative.val.cooperative = 1;
   cudaLaunchConfig_t config = {};
   config.gridDim = grid;
   config.blockDim = block.threads;
   config.dynamicSmemBytes = block.shared_bytes;
   config.stream = stream;
-  if (start == Start::early && device_starts_early()) {
-    config.attrs = &early;
+  if (start == Start::pdl && device_supports_pdl()) {
+    config.attrs = &pdl;
     config.numAttrs = 1;
   }
-  if (start == Start::together) {
-    config.attrs = &together;
+  if (start == Start::cooperative) {
+    config.attrs = &cooperative;
     config.numAttrs = 1;
   }
   return check_cuda(cudaLaunchKernelEx(&config, kernel, args...), site.kernel, site.file, site.line);
@@ -97,16 +107,15 @@ Status launch(LaunchSite site, void (*kernel)(Parameters...), Start start, dim3 
 
 }  // namespace cudavision
 
-// CUDAVISION_LAUNCH(kernel, grid, block, stream, arguments...), or with a pointer to one of several kernels
-// and the name that they share. block: a dim3, or {dim3, bytes of dynamic shared memory}.
+// CUDAVISION_LAUNCH(kernel, grid, block, stream, arguments...) launches a kernel with Start::in_order. block:
+// a dim3, or {dim3, bytes of dynamic shared memory}. The variants with a name take a function pointer, for
+// example to an instance of a template, and the name for error messages.
 #define CUDAVISION_LAUNCH(kernel, ...) CUDAVISION_LAUNCH_NAMED(#kernel, (kernel), __VA_ARGS__)
-#define CUDAVISION_LAUNCH_NAMED(name, kernel, ...)                                                  \
-  ::cudavision::launch({name, __FILE__, __LINE__}, kernel, ::cudavision::Start::after_kernel_ahead, \
-                       __VA_ARGS__)
-// The same for a kernel whose blocks wait for one another. An error when they do not all find room on the
-// device.
-#define CUDAVISION_LAUNCH_TOGETHER(name, kernel, ...) \
-  ::cudavision::launch({name, __FILE__, __LINE__}, kernel, ::cudavision::Start::together, __VA_ARGS__)
-// The same for a kernel that begins with wait_for_kernel_ahead().
-#define CUDAVISION_LAUNCH_EARLY(name, kernel, ...) \
-  ::cudavision::launch({name, __FILE__, __LINE__}, kernel, ::cudavision::Start::early, __VA_ARGS__)
+#define CUDAVISION_LAUNCH_NAMED(name, kernel, ...) \
+  ::cudavision::launch({name, __FILE__, __LINE__}, kernel, ::cudavision::Start::in_order, __VA_ARGS__)
+// A cooperative launch. Fails if the blocks do not all fit on the device at the same time.
+#define CUDAVISION_LAUNCH_COOPERATIVE(name, kernel, ...) \
+  ::cudavision::launch({name, __FILE__, __LINE__}, kernel, ::cudavision::Start::cooperative, __VA_ARGS__)
+// A programmatic dependent launch. The kernel must call wait_for_kernel_ahead().
+#define CUDAVISION_LAUNCH_PDL(name, kernel, ...) \
+  ::cudavision::launch({name, __FILE__, __LINE__}, kernel, ::cudavision::Start::pdl, __VA_ARGS__)

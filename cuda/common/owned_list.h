@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Lists that a backend writes and the host reads after each frame.
+// A list that a backend writes and the host reads after each frame.
 #pragma once
 
 #include "cuda/common/owned_memory.h"
 
 namespace cudavision {
 
-// A count, and behind it room for items, as one piece of memory that is copied at once: the device need not
-// be asked first how long the list is.
+// A count followed by an array of items in one allocation. The whole allocation is copied to the host at
+// once, so the host need not read the count before it copies the items.
 template <typename Count, typename Item>
 class OwnedList {
  public:
-  // Room for so many items; what was listed is gone. After a failure there is room for none.
+  // Replaces the list by one for `capacity` items; its contents are undefined. On failure the capacity is 0.
   Status allocate(const Execution &execution, int capacity) {
     capacity_ = 0;
     const std::size_t bytes = kItemsBegin + static_cast<std::size_t>(capacity) * sizeof(Item);
@@ -22,11 +22,12 @@ class OwnedList {
   }
   int capacity() const { return capacity_; }
 
-  // In the backend's memory.
+  // These point to the backend's memory.
   Count *count() const { return static_cast<Count *>(memory_.data()); }
   Item *items() const { return items_of<Item, unsigned char>(memory_.data()); }
 
-  // CUDA: enqueues the copy that the host reads once the stream is synchronised.
+  // CUDA: enqueues the copy to the host; the host may read it after the stream has been synchronised. CPU:
+  // does nothing.
   Status fetch(const Execution &execution) { return host_.fetch(execution, memory_); }
   const Count &count_on_host() const { return *static_cast<const Count *>(host_.data()); }
   const Item *items_on_host() const { return items_of<const Item, const unsigned char>(host_.data()); }

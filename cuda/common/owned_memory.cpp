@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Memory of a backend that owns itself.
+// RAII buffers in host or device memory, by backend.
 #include "cuda/common/owned_memory.h"
 
 #include <cstring>
@@ -58,8 +58,8 @@ Status allocate_image_on_device(const Execution &, Size size, Allocation *alloca
   return {};
 }
 
-Status allocate_bytes_page_locked(const Execution &, std::size_t size, std::shared_ptr<void> *memory) {
-  auto buffer = std::make_shared<PageLockedBuffer>();
+Status allocate_bytes_pinned(const Execution &, std::size_t size, std::shared_ptr<void> *memory) {
+  auto buffer = std::make_shared<PinnedBuffer>();
   CUDAVISION_TRY(buffer->allocate(size));
   void *data = buffer->data();
   *memory = std::shared_ptr<void>(std::move(buffer), data);
@@ -86,7 +86,7 @@ Status OwnedBytes::allocate(const Execution &execution, std::size_t size) {
 Status HostCopy::allocate(const Execution &execution, const OwnedBytes &bytes) {
   memory_ = execution.backend == Backend::cpu ? bytes.memory_ : nullptr;
   if (execution.backend == Backend::cpu) return {};
-  return run_on_backend(execution, allocate_bytes_on_host, CUDAVISION_IF_CUDA(allocate_bytes_page_locked),
+  return run_on_backend(execution, allocate_bytes_on_host, CUDAVISION_IF_CUDA(allocate_bytes_pinned),
                         bytes.size(), &memory_);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Memory of a backend that owns itself, for code that does not care which backend it is.
+// RAII buffers in host or device memory, by backend, for code that works with both.
 #pragma once
 
 #include <cstddef>
@@ -11,27 +11,27 @@
 
 namespace cudavision {
 
-// A run of bytes, aligned for every type.
+// An array of bytes that is aligned for every type.
 class OwnedBytes {
  public:
-  // Replaces what it holds; the contents are undefined. The error names the number of bytes.
+  // Replaces the array; its contents are undefined. The error text states the number of bytes.
   Status allocate(const Execution &execution, std::size_t size);
   void *data() const { return memory_.get(); }
   std::size_t size() const { return size_; }
 
  private:
   friend class HostCopy;
-  std::shared_ptr<void> memory_;  // knows how it is freed
+  std::shared_ptr<void> memory_;  // its deleter depends on the backend
   std::size_t size_ = 0;
 };
 
-// What the host reads of a backend's memory after each frame: that memory itself on the CPU; CUDA: page-locked
-// memory that it is copied to, at full speed and without the CPU waiting.
+// The host's copy of an OwnedBytes, which is read after each frame. CPU: shares the memory of the OwnedBytes.
+// CUDA: pinned memory, so that copies are asynchronous and run at full speed.
 class HostCopy {
  public:
-  // For bytes of this size. On failure it is empty, and the error names the number of bytes.
+  // Prepares copies of `bytes`. On failure the copy is empty, and the error text states the number of bytes.
   Status allocate(const Execution &execution, const OwnedBytes &bytes);
-  // CUDA: enqueues the copy of the bytes it was made for.
+  // CUDA: enqueues the copy. `bytes` must be the ones given to allocate(). CPU: does nothing.
   Status fetch(const Execution &execution, const OwnedBytes &bytes);
   const void *data() const { return memory_.get(); }
 
@@ -51,8 +51,8 @@ class OwnedImage {
   ImageView<std::uint8_t> view_;
 };
 
-// Copies from the backend's memory to the host's, or back. CUDA: enqueues; host must stay until the stream is
-// synchronised.
+// Copies between the backend's memory and the host's. CUDA: enqueues the copy; `host` must stay valid until
+// the stream has been synchronised.
 Status copy_to_host(const Execution &execution, void *host, const void *memory, std::size_t size);
 Status copy_from_host(const Execution &execution, void *memory, const void *host, std::size_t size);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The kernel that is only asked for: every .cu file is compiled for the same devices.
+// Probes one kernel, which is never launched; the result holds for all kernels because every .cu file is
+// compiled for the same devices.
 #include "cuda/common/probe.h"
 
 #include <cuda_runtime.h>
@@ -9,7 +10,7 @@
 namespace cudavision {
 namespace {
 
-__global__ void probe_kernel() {}
+static __global__ void probe_kernel() {}
 
 }  // namespace
 

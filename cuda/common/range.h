@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The range of a parameter, in one place: the algorithm checks it, and the property and its documentation have it.
+// The range of a parameter. It is defined once, next to the parameter, and used by validation and by the
+// property of the element.
 #pragma once
 
 namespace cudavision {
 
-// Both ends belong to it.
+// The closed interval [least, most].
 template <typename T>
 struct Range {
   T least, most;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Brings frames of system memory to the backend and back.
+// Transfers frames between system memory and the backend.
 #include "cuda/common/staged_frame.h"
 
 #include <algorithm>
@@ -30,7 +30,9 @@ Status make_host_frame(const Execution &, const Planes &, std::unique_ptr<Staged
 }
 
 #if CUDAVISION_HAVE_CUDA
-constexpr int kStripBytes = 1 << 18;  // small against the time of a frame, large against that of a call
+// The size of a strip: copying one takes much less time than a frame and much more than a call of
+// cudaMemcpy2DAsync.
+constexpr int kStripBytes = 1 << 18;
 
 void copy_rows(unsigned char *dst, std::ptrdiff_t dst_pitch, const unsigned char *src,
                std::ptrdiff_t src_pitch, int row_bytes, int rows) {
@@ -38,15 +40,14 @@ void copy_rows(unsigned char *dst, std::ptrdiff_t dst_pitch, const unsigned char
     std::memcpy(dst + y * dst_pitch, src + y * src_pitch, static_cast<std::size_t>(row_bytes));
 }
 
-// Whether the device can reach the memory by itself.
-Status is_page_locked(const void *memory, bool *page_locked) {
+Status is_pinned(const void *memory, bool *pinned) {
   cudaPointerAttributes attributes;
   CUDAVISION_TRY_CUDA(cudaPointerGetAttributes(&attributes, memory));
-  *page_locked = attributes.type == cudaMemoryTypeHost;
+  *pinned = attributes.type == cudaMemoryTypeHost;
   return {};
 }
 
-// One plane: its image on the device, and its page-locked copy, whose rows follow one another closely.
+// One plane: its image on the device, and a pinned staging buffer with tightly packed rows.
 class StagedPlane {
  public:
   Status allocate(const Planes::Plane &shape) {
@@ -59,12 +60,13 @@ class StagedPlane {
     return {device_.view().data, device_.view().pitch_bytes, row_bytes_, rows_};
   }
 
-  // From pageable memory in strips, each of which the device fetches while the CPU copies the next.
+  // Pinned memory is copied directly. Pageable memory is copied in strips: the device fetches one strip while
+  // the CPU copies the next one to the staging buffer.
   Status upload(const Planes::Plane &host, cudaStream_t stream) {
-    bool page_locked = false;
-    CUDAVISION_TRY(is_page_locked(host.data, &page_locked));
-    if (page_locked) return copy_to_device(host.data, host.pitch_bytes, 0, rows_, stream);
-    CUDAVISION_TRY(make_page_locked());
+    bool pinned = false;
+    CUDAVISION_TRY(is_pinned(host.data, &pinned));
+    if (pinned) return copy_to_device(host.data, host.pitch_bytes, 0, rows_, stream);
+    CUDAVISION_TRY(allocate_staging());
     const int strip_rows = std::max(1, kStripBytes / row_bytes_);
     for (int y = 0; y < rows_; y += strip_rows) {
       const int rows = std::min(strip_rows, rows_ - y);
@@ -85,7 +87,7 @@ class StagedPlane {
  private:
   unsigned char *staging_row(int y) const { return staging_.data() + std::ptrdiff_t{y} * row_bytes_; }
 
-  Status make_page_locked() {
+  Status allocate_staging() {
     if (staging_.data() != nullptr) return {};
     return staging_.allocate(static_cast<std::size_t>(row_bytes_) * static_cast<std::size_t>(rows_));
   }
@@ -100,7 +102,7 @@ class StagedPlane {
 
   int row_bytes_ = 0, rows_ = 0;
   DeviceImage<std::uint8_t> device_;
-  PageLockedBuffer staging_;
+  PinnedBuffer staging_;
 };
 
 class DeviceFrame : public StagedFrame {

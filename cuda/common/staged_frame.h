@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Brings frames of system memory to the backend and back: copies for CUDA, nothing at all for the CPU.
+// Transfers frames between system memory and the backend. CUDA: copies. CPU: does nothing.
 #pragma once
 
 #include <memory>
@@ -9,20 +9,22 @@
 
 namespace cudavision {
 
-// For frames of one shape.
+// Transfers frames of one shape.
 class StagedFrame {
  public:
   virtual ~StagedFrame() = default;
 
-  // The first plane_count planes of host, where the backend can work on them. CUDA: enqueues copies, from
-  // pageable memory through page-locked memory of its own, which is made when the first such plane comes; host
-  // must stay mapped until the stream is synchronised. The planes that are not copied hold old data.
+  // *planes becomes the planes in the backend's memory, after the first plane_count planes of `host` have
+  // been uploaded. CUDA: enqueues copies; `host` must stay mapped until the stream has been synchronised;
+  // planes that are not copied hold old data. Pageable memory is copied through pinned memory, which is
+  // allocated with the first such plane.
   virtual Status upload(const Planes &host, int plane_count, Planes *planes) = 0;
-  // Brings all planes back to host, as upload; into pageable memory the driver's own staging is the faster one.
+  // Copies all planes back to `host`, which must stay mapped as for upload(). CUDA copies to pageable memory
+  // directly: the driver's own staging is faster in this direction.
   virtual Status download(const Planes &host) = 0;
 };
 
-// shape: the sizes of the planes; their data is not read.
+// shape: the sizes of the planes; the data pointers are not used.
 Status make_staged_frame(const Execution &execution, const Planes &shape,
                          std::unique_ptr<StagedFrame> *staged);
 

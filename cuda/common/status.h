@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What every call of cuda/ returns: success, or what failed, where and why. No exception leaves cuda/.
+// The result of every call of cuda/: success, or an error with its code and text. No exception leaves cuda/.
 #pragma once
 
 #include <string>
@@ -16,7 +16,8 @@ class [[nodiscard]] Status {
 
   bool ok() const { return code_ == Code::ok; }
   Code code() const { return code_; }
-  // One sentence for a person: the call, file:line and the error's own words. Empty on success.
+  // The error as one sentence for the user; for a CUDA error: the call, file:line and CUDA's text. Empty on
+  // success.
   const std::string &text() const { return text_; }
 
  private:

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Disjoint sets that all threads of a kernel unite at once, in shared or in global memory.
+// Lock-free union-find: disjoint sets that all threads of a kernel unite concurrently, in shared or global
+// memory.
 //
-// A forest of parent links: parent[i] == i is a root. Every link leads to a smaller priority, so that the root
-// of a set is its member of least priority whatever the order of the threads. Priorities are a fixed scramble
-// of the indices: along a path whose nodes are numbered in order, links by plain index would make one long
-// chain; scrambled, the expected depth is logarithmic (Goel, Khanna, Larkin and Tarjan, "Disjoint Set Union
-// with Randomized Linking", SODA 2014). Index 0 has the least priority of all.
+// The sets are trees of parent links; parent[i] == i marks a root. Every link leads to a node of lower
+// priority, so the root of a set is its member of lowest priority, independent of the order of the threads.
+// The priority of a node is a fixed permutation of its index: with the plain index, the links of a path whose
+// nodes are numbered in order would form one long chain; with a random permutation the expected depth is
+// logarithmic (A. Goel, S. Khanna, D. Larkin and R. Tarjan, "Disjoint Set Union with Randomized Linking",
+// SODA 2014). Index 0 has the lowest priority of all.
 //
-// While sets are united links are touched by atomics alone, and roots are looked for behind a barrier: there
-// is no race, formally or otherwise, and no path is ever shortened, which at such depths would not pay.
+// During the unite phase links are accessed by atomics only. find_root() may be called only after a barrier
+// that follows this phase. There is no data race. Paths are not compressed: at these depths it would not pay.
 #pragma once
 
 #include <cuda_runtime.h>
 
 namespace cudavision {
 
-// A bijection of 32-bit integers that keeps 0.
+// A bijection of 32-bit integers that maps 0 to 0.
 __device__ inline unsigned link_priority(unsigned i) { return i * 0x9E3779B1u; }
 
-// A step towards making the sets of a and b one; they are when a == b. Rem's algorithm: climbs from both at once,
-// always from the one of larger priority, and links it as soon as it is a root.
+// One step of Rem's algorithm, which unites the sets of a and b; they are united once a == b. Each step moves
+// the node of higher priority to its parent, or links it to the other node if it is a root.
 __device__ inline void unite_step(unsigned *parent, unsigned &a, unsigned &b) {
   const bool a_is_upper = link_priority(a) < link_priority(b);
   const unsigned upper = a_is_upper ? a : b, lower = a_is_upper ? b : a;
@@ -28,12 +30,12 @@ __device__ inline void unite_step(unsigned *parent, unsigned &a, unsigned &b) {
   b = upper;
 }
 
-// Makes the sets of a and b one. Two fresh sets cost one atomic.
+// Unites the sets of a and b. Two sets of one member each cost one atomic.
 __device__ inline void unite(unsigned *parent, unsigned a, unsigned b) {
   while (a != b) unite_step(parent, a, b);
 }
 
-// The root of i's set, when no thread unites any more.
+// The root of i's set. No thread may unite sets at the same time.
 __device__ inline unsigned find_root(const unsigned *parent, unsigned i) {
   for (unsigned up = parent[i]; up != i; up = parent[i]) i = up;
   return i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A walk over the places of an array without a division for each.
+// Iterates over a two-dimensional array without a division per element.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -8,8 +8,9 @@
 
 namespace cudavision {
 
-// A thread's places in rows of equal width: the first of index `first`, and each kThreads after the one
-// before. offset: of the place, in an array whose rows are `pitch` apart.
+// The elements first, first + kThreads, first + 2 * kThreads, ... (row-major indices) of an array whose rows
+// have `width` elements: their row, column and offset. offset is row * pitch + column, for a second array
+// whose rows are `pitch` elements apart.
 template <int kThreads>
 class Walk {
  public:

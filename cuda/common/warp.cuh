@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the 32 threads of a warp do together. Every lane must call; every mask is the full one.
+// Warp-level reductions and scans. All 32 lanes of the warp must call.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -8,7 +8,7 @@ namespace cudavision {
 
 constexpr unsigned kFullWarp = 0xffffffffu;
 
-// The sum of value over lanes 0 to this one.
+// Inclusive prefix sum: the sum of value over lanes 0 to `lane`, which must be the caller's lane.
 __device__ inline int warp_inclusive_sum(int value, int lane) {
   for (int distance = 1; distance < 32; distance *= 2) {
     const int before = __shfl_up_sync(kFullWarp, value, static_cast<unsigned>(distance));
@@ -17,7 +17,8 @@ __device__ inline int warp_inclusive_sum(int value, int lane) {
   return value;
 }
 
-// The sum of value over all lanes, in every lane; or over each group of so many neighbours, a power of two.
+// Returns to every lane the sum of value over its group of `lanes` adjacent lanes; lanes: a power of two, at
+// most 32.
 template <typename T>
 __device__ inline T warp_sum(T value, int lanes = 32) {
   for (int distance = lanes / 2; distance > 0; distance /= 2)
@@ -25,7 +26,7 @@ __device__ inline T warp_sum(T value, int lanes = 32) {
   return value;
 }
 
-// The largest value of all lanes, in every lane.
+// Returns the largest value of all lanes to every lane.
 template <typename T>
 __device__ inline T warp_max(T value) {
   for (int distance = 16; distance > 0; distance /= 2) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The threads of the CPU backend, on oneTBB.
+// The threads of the CPU backend, implemented with oneTBB.
 #include "cuda/common/workers.h"
 
 #include <tbb/info.h>

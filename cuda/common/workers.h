@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The threads of the CPU backend: one arena per element, entered from its streaming thread.
+// The threads of the CPU backend. Each element has its own arena, which its streaming thread enters.
 #pragma once
 
 #include <functional>
@@ -9,17 +9,18 @@ namespace cudavision {
 
 class Workers {
  public:
-  // thread_count: how many threads work at once, the caller's included; 0 means core_count().
+  // thread_count: the number of threads that work at the same time, including the caller's; 0 means
+  // core_count().
   explicit Workers(int thread_count = 0);
   ~Workers();
 
-  // The threads that this process can run at once; more gain nothing.
+  // The number of threads that this process can run at the same time.
   static int core_count();
 
   int thread_count() const { return thread_count_; }
-  // Calls body(task, slot) once for every task in [0, task_count), in any order, and returns when all are
-  // done. Two calls that run at the same time have different slots in [0, thread_count()): scratch is indexed
-  // by slot.
+  // Calls body(task, slot) once for every task in [0, task_count), in any order, and returns when all calls
+  // have returned. Concurrent calls have different slots in [0, thread_count()); use the slot as an index
+  // into scratch memory.
   void run(int task_count, const std::function<void(int task, int slot)> &body) const;
 
  private:

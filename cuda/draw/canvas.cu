@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of the canvas: one kernel finds which primitive shows at each pixel, by the largest index,
-// so that the order of threads changes nothing; a second one colours the frame and clears the indices for the
-// next.
+// The CUDA backend of the canvas, two kernels. The first stores the largest index of a covering primitive at
+// each pixel, which does not depend on the order of threads; the second colours the frame and clears the
+// indices for the next frame.
 #include <cuda_runtime.h>
 
 #include <algorithm>
 
 #include "cuda/common/backends.h"
 #include "cuda/common/buffer.h"
+#include "cuda/common/chroma.h"
+#include "cuda/common/grid.h"
 #include "cuda/common/launch.h"
+#include "cuda/draw/canvas_backends.h"
 #include "cuda/draw/canvas_rules.h"
 
 namespace cudavision::draw {
 namespace {
 
 constexpr int kMarkThreads = 128;
-constexpr int kMarkBlocks = 1024;  // shared by few primitives, so that a large one is drawn by many blocks
-constexpr int kBlockX = 32, kBlockY = 8;
+// The number of blocks in the grid. A short list uses several blocks per primitive, so that many blocks draw
+// a large primitive.
+constexpr int kMarkBlocks = 1024;
 
-// Marks pixels first, first + stride, ... of a span.
+// Writes id to pixels first, first + stride, ... (row-major indices) of the part of the span that lies within
+// `within`.
 __device__ void mark_span(Span span, int first, int stride, unsigned id, Span within,
                           ImageView<unsigned> ids) {
   const Span clipped = clip(span, within);
@@ -28,9 +33,9 @@ __device__ void mark_span(Span span, int first, int stride, unsigned id, Span wi
     atomicMax(&ids.row(clipped.y0 + p / width)[clipped.x0 + p % width], id);
 }
 
-// Blocks (i, *) take primitive i and every gridDim.x-th after it. The spans of a line are short and many: a
-// thread for each. Those of the others are long and few: a block for each.
-__global__ void __launch_bounds__(kMarkThreads)
+// Blocks (i, *) mark primitives i, i + gridDim.x, i + 2 * gridDim.x, ... A line has many short spans, one
+// thread for each; the other kinds have few long spans, one block for each.
+static __global__ void __launch_bounds__(kMarkThreads)
     mark_primitives_kernel(const Primitive *primitives, int capacity, const int *count, Span within,
                            ImageView<unsigned> ids) {
   const int used = count == nullptr ? capacity : min(*count, capacity);
@@ -50,8 +55,8 @@ __global__ void __launch_bounds__(kMarkThreads)
   }
 }
 
-// A thread for each cell: the pixels that share a chroma sample.
-__global__ void __launch_bounds__(kBlockX *kBlockY)
+// One thread per cell of pixels that share a chroma sample.
+static __global__ void __launch_bounds__(kBlockX *kBlockY)
     color_cells_kernel(Frame frame, const Primitive *primitives, ImageView<unsigned> ids) {
   const int x = (static_cast<int>(blockIdx.x) * kBlockX + static_cast<int>(threadIdx.x))
                 << cell_shift_x(frame);
@@ -82,10 +87,10 @@ class CanvasCuda final : public Canvas {
         mark_primitives_kernel,
         dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(kMarkBlocks / blocks)), dim3(kMarkThreads),
         execution_.stream, primitives, capacity, count, drawable(region, size_), ids_.view()));
-    const dim3 grid(static_cast<unsigned>(divide_up(frame.width, kBlockX << cell_shift_x(frame))),
-                    static_cast<unsigned>(divide_up(frame.height, kBlockY << cell_shift_y(frame))));
-    return CUDAVISION_LAUNCH(color_cells_kernel, grid, dim3(kBlockX, kBlockY), execution_.stream, frame,
-                             primitives, ids_.view());
+    const dim3 grid =
+        grid_2d(frame.width, frame.height, kBlockX << cell_shift_x(frame), kBlockY << cell_shift_y(frame));
+    return CUDAVISION_LAUNCH(color_cells_kernel, grid, block_2d(), execution_.stream, frame, primitives,
+                             ids_.view());
   }
 
  private:

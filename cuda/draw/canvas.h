@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Draws lists of primitives on frames of every format, on both backends, the same pixels on both.
+// Draws lists of primitives on frames of every pixel format. Both backends give the same bytes.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,19 @@
 
 namespace cudavision {
 
-// Coordinates are pixels of the frame, between -32768 and 32767; what lies outside the frame is clipped.
+// A shape and its colour. Coordinates are pixels of the frame, from -32768 to 32767; pixels outside the frame
+// are clipped.
 struct Primitive {
   enum class Kind : std::uint8_t {
-    point,             // a square of line_width pixels around (x0, y0)
-    cross,             // two bars through (x0, y0) that reach x1 pixels to each side
+    point,             // a square with sides of line_width pixels around (x0, y0)
+    cross,             // two bars through (x0, y0) that extend x1 pixels to each side
     line,              // from (x0, y0) to (x1, y1), both included
     rectangle,         // the outline through the corners (x0, y0) and (x1, y1)
-    filled_rectangle,  // both corners included
+    filled_rectangle,  // from corner (x0, y0) to corner (x1, y1), both included
   };
   Kind kind = Kind::point;
-  // Pixels, 1 to 255, around what is one pixel wide; of an even width one more lies to the right and below.
-  // Lines are thickened across their longer axis. Not of filled rectangles.
+  // In pixels, 1 to 255, centred on the shape of width 1; an even width adds its extra pixel to the right or
+  // below. Lines are thickened perpendicular to their longer axis. Ignored for filled rectangles.
   std::uint8_t line_width = 1;
   Color color;
   std::int16_t x0 = 0, y0 = 0, x1 = 0, y1 = 0;
@@ -31,38 +32,41 @@ struct Primitive {
 
 CUDAVISION_HOST_DEVICE constexpr Primitive make_primitive(Primitive::Kind kind, int line_width, Color color,
                                                           int x0, int y0, int x1, int y1) {
-  return {kind,
-          static_cast<std::uint8_t>(line_width),
-          color,
-          static_cast<std::int16_t>(x0),
-          static_cast<std::int16_t>(y0),
-          static_cast<std::int16_t>(x1),
-          static_cast<std::int16_t>(y1)};
+  return {.kind = kind,
+          .line_width = static_cast<std::uint8_t>(line_width),
+          .color = color,
+          .x0 = static_cast<std::int16_t>(x0),
+          .y0 = static_cast<std::int16_t>(y0),
+          .x1 = static_cast<std::int16_t>(x1),
+          .y1 = static_cast<std::int16_t>(y1)};
 }
 
-// One that lies outside every frame: for a place in a list that has nothing to show.
+// A primitive outside every frame, for a list entry that must draw nothing.
 CUDAVISION_HOST_DEVICE constexpr Primitive hidden_primitive(Color color) {
   return make_primitive(Primitive::Kind::point, 1, color, -1, -1, -1, -1);
 }
 
-// Draws on frames of one size. Not thread-safe: one per stream.
+// Draws on frames of one size. Not thread-safe: use one canvas per stream.
 class Canvas {
  public:
   virtual ~Canvas() = default;
-  // primitives: the first *count of capacity are drawn, or all where count is null; both in the backend's
-  // memory, so that a list which a kernel made is drawn without asking the host. At a pixel that several
-  // cover, the last one of the list shows, its color laid over the picture: p becomes (alpha c + (255 -
-  // alpha) p + 127) / 255. A subsampled chroma sample takes the color of the last one that covers any of its
-  // pixels. Alpha and padding stay. What lies outside of the region is clipped. CUDA: enqueues two kernels.
+  // Draws primitives[0, min(*count, capacity)), or all `capacity` primitives if count is null. Both pointers
+  // refer to the backend's memory, so that a list made by a kernel is drawn without a copy to the host. Where
+  // several primitives cover a pixel, only the last one in the list is drawn: its color c is blended over the
+  // picture, and p becomes (alpha c + (255 - alpha) p + 127) / 255. A subsampled chroma sample is blended
+  // with the color of the last primitive that covers any of its pixels. Alpha and padding bytes do not
+  // change. Pixels outside the region are clipped. Fails if the frame does not have the size of the canvas.
+  // CUDA: enqueues two kernels, or none if capacity is 0.
   virtual Status draw(const Frame &frame, const Primitive *primitives, int capacity, const int *count,
                       Region region) = 0;
-  // On the whole frame.
+  // Draws on the whole frame.
   Status draw(const Frame &frame, const Primitive *primitives, int capacity, const int *count) {
     return draw(frame, primitives, capacity, count, {0, 0, frame.width, frame.height});
   }
 };
 
-// Scratch: CUDA 4 bytes a pixel, CPU 64 rows of that a thread.
+// size: of the frames, 1 to 16384 pixels per side. Scratch memory: CUDA: 4 bytes per pixel; CPU: 4 bytes per
+// pixel of 64 rows, for each thread.
 Status make_canvas(const Execution &execution, Size size, std::unique_ptr<Canvas> *canvas);
 
 }  // namespace cudavision

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU backend of the canvas, and the choice of one: bands of rows in parallel, each draws what touches
-// it.
+// The CPU backend of the canvas. Bands of rows are drawn in parallel; each task draws the part of the
+// primitives that lies in its band.
 #include <algorithm>
+#include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "cuda/common/backends.h"
+#include "cuda/common/chroma.h"
+#include "cuda/draw/canvas_backends.h"
 #include "cuda/draw/canvas_rules.h"
 
-namespace cudavision {
-
-namespace draw {
+namespace cudavision::draw {
 namespace {
 
 constexpr int kBandRows = 64;  // even, so that no chroma sample belongs to two bands
@@ -41,7 +43,8 @@ class CanvasCpu final : public Canvas {
   }
 
  private:
-  // Later primitives overwrite earlier ones. True when a pixel within is covered.
+  // Writes id to the pixels within `within` that the primitive covers; later primitives overwrite earlier
+  // ones. Returns whether there is such a pixel.
   template <typename IdRow>
   static bool mark(const Primitive &primitive, unsigned id, Span within, const IdRow &id_row) {
     bool any = false;
@@ -65,7 +68,7 @@ class CanvasCpu final : public Canvas {
 
   Execution execution_;
   Size size_;
-  std::vector<std::vector<unsigned>> ids_;  // of a band, one for each thread; all 0 between bands
+  std::vector<std::vector<unsigned>> ids_;  // one band for each thread; all 0 between bands
 };
 
 }  // namespace
@@ -75,11 +78,4 @@ Status make_canvas_cpu(const Execution &execution, Size size, std::unique_ptr<Ca
   return {};
 }
 
-}  // namespace draw
-
-Status make_canvas(const Execution &execution, Size size, std::unique_ptr<Canvas> *canvas) {
-  return make_on_backend(execution, size, canvas, draw::make_canvas_cpu,
-                         CUDAVISION_IF_CUDA(draw::make_canvas_cuda));
-}
-
-}  // namespace cudavision
+}  // namespace cudavision::draw

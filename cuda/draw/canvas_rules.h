@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which pixels a primitive covers, for both backends, in integers: it falls into spans, small rectangles of
-// pixels.
+// Which pixels a primitive covers: it is a union of spans, which are rectangles of pixels. Integer arithmetic
+// that both backends share.
 #pragma once
 
+#include "cuda/common/chroma.h"
 #include "cuda/common/host_device.h"
 #include "cuda/draw/canvas.h"
-#include "cuda/draw/draw_backends.h"
+#include "cuda/draw/draw_rules.h"
 
 namespace cudavision::draw {
 
-// Pixels [x0, x1) x [y0, y1).
+// The pixels [x0, x1) x [y0, y1).
 struct Span {
   int x0, y0, x1, y1;
 };
 
-// The first of `width` pixels around c; of an even width one more lies to the right or below.
+// The first of `width` pixels around c; an even width has its extra pixel to the right or below.
 CUDAVISION_HOST_DEVICE constexpr int begin_of_width(int c, int width) { return c - (width - 1) / 2; }
 
 CUDAVISION_HOST_DEVICE constexpr Span bar(int x0, int y0, int x1, int y1) {
   return {x0 < x1 ? x0 : x1, y0 < y1 ? y0 : y1, (x0 < x1 ? x1 : x0) + 1, (y0 < y1 ? y1 : y0) + 1};
 }
 
-// A bar from (x0, y0) to (x1, y1), parallel to an axis, of this width.
+// A bar of this width from (x0, y0) to (x1, y1), parallel to an axis.
 CUDAVISION_HOST_DEVICE constexpr Span wide_bar(int x0, int y0, int x1, int y1, int width) {
   const int before = (width - 1) / 2, after = width / 2;
   const Span s = bar(x0, y0, x1, y1);
   return {s.x0 - before, s.y0 - before, s.x1 + after, s.y1 + after};
 }
 
-// Pixel `step` of `steps` of a line along its longer axis: the other coordinate is rounded half up.
+// The span at position `step`, 0 to `steps`, along the longer axis of a line; the other coordinate is rounded
+// half up.
 CUDAVISION_HOST_DEVICE constexpr Span line_step(const Primitive &p, int step, int steps) {
   const int dx = p.x1 - p.x0, dy = p.y1 - p.y0, width = p.line_width;
   const auto at = [step, steps](int from, int delta) {
@@ -86,26 +88,19 @@ CUDAVISION_HOST_DEVICE constexpr Span clip(Span s, Span to) {
           s.y1 < to.y1 ? s.y1 : to.y1};
 }
 
-// What may be drawn on: the part of the region within the picture.
+// The part of the region that lies within a frame of this size.
 inline Span drawable(Region region, Size size) {
   const Span span{region.x, region.y, region.x + region.width, region.y + region.height};
   return clip(span, {0, 0, size.width, size.height});
 }
 
-// How many pixels of x and of y the coarsest chroma sample of the frame covers, as shifts.
-CUDAVISION_HOST_DEVICE constexpr int cell_shift_x(const Frame &f) {
-  return f.model == ColorModel::yuv ? f.component[1].shift_x : 0;
-}
-CUDAVISION_HOST_DEVICE constexpr int cell_shift_y(const Frame &f) {
-  return f.model == ColorModel::yuv ? f.component[1].shift_y : 0;
-}
-
-CUDAVISION_HOST_DEVICE inline void lay_over(std::uint8_t &sample, const Color &color, int component) {
+CUDAVISION_HOST_DEVICE inline void blend_over(std::uint8_t &sample, const Color &color, int component) {
   sample = blend(color.component[component], color.alpha, sample);
 }
 
-// Colours the cell of pixels whose first one is (x, y). ids: 1 + the index of the primitive that shows at a
-// pixel of the frame, 0 none; taken back to 0. `id_row(y)` gives the row of frame row y.
+// Colours the cell (chroma.h) whose first pixel is (x, y). id_row(y) returns the row of ids for row y of the
+// frame; an id is 1 + the index of the last primitive that covers the pixel, or 0 if there is none. The ids
+// of the cell are reset to 0.
 template <typename IdRow>
 CUDAVISION_HOST_DEVICE void color_cell(const Frame &frame, const Primitive *primitives, int x, int y,
                                        const IdRow &id_row) {
@@ -117,16 +112,13 @@ CUDAVISION_HOST_DEVICE void color_cell(const Frame &frame, const Primitive *prim
       if (id == 0) continue;
       const Color color = primitives[id - 1].color;
       for (int c = 0; c < frame.component_count(); ++c)
-        if (!is_chroma(frame, c)) lay_over(frame.component[c].at(px, py), color, c);
+        if (!is_chroma(frame, c)) blend_over(frame.component[c].at(px, py), color, c);
       last = id > last ? id : last;
       id = 0;
     }
   if (last == 0 || frame.model != ColorModel::yuv) return;
   const Color color = primitives[last - 1].color;
-  for (int c = 1; c < 3; ++c) lay_over(frame.component[c].at(x, y), color, c);
+  for (int c = 1; c < 3; ++c) blend_over(frame.component[c].at(x, y), color, c);
 }
-
-Status make_canvas_cpu(const Execution &execution, Size size, std::unique_ptr<Canvas> *canvas);
-Status make_canvas_cuda(const Execution &execution, Size size, std::unique_ptr<Canvas> *canvas);
 
 }  // namespace cudavision::draw

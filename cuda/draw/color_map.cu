@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of painting maps: a thread for each cell, the pixels that share a chroma sample.
+// The CUDA backend of painting maps: one thread per cell of pixels that share a chroma sample.
 #include <cuda_runtime.h>
 
+#include "cuda/common/chroma.h"
+#include "cuda/common/grid.h"
 #include "cuda/common/launch.h"
+#include "cuda/draw/color_map_backends.h"
 #include "cuda/draw/color_map_rules.h"
 
 namespace cudavision::draw {
 namespace {
 
-constexpr int kBlockX = 32, kBlockY = 8;
-
-// From the cell of pixel (x0, y0) on.
-__global__ void __launch_bounds__(kBlockX *kBlockY)
+// (x0, y0): the first pixel of the first cell.
+static __global__ void __launch_bounds__(kBlockX *kBlockY)
     paint_cells_kernel(Frame frame, MapElements elements, MapPlace place,
                        const __grid_constant__ ColorMap map, Span span, int x0, int y0) {
   const int x =
@@ -28,10 +29,9 @@ Status paint_color_map_cuda(const Execution &execution, const Frame &frame, cons
   const Span span = painted_span(elements, place);
   const int shift_x = cell_shift_x(frame), shift_y = cell_shift_y(frame);
   const int x0 = span.x0 >> shift_x << shift_x, y0 = span.y0 >> shift_y << shift_y;
-  const dim3 grid(static_cast<unsigned>(divide_up(span.x1 - x0, kBlockX << shift_x)),
-                  static_cast<unsigned>(divide_up(span.y1 - y0, kBlockY << shift_y)));
-  return CUDAVISION_LAUNCH(paint_cells_kernel, grid, dim3(kBlockX, kBlockY), execution.stream, frame,
-                           elements, place, map, span, x0, y0);
+  const dim3 grid = grid_2d(span.x1 - x0, span.y1 - y0, kBlockX << shift_x, kBlockY << shift_y);
+  return CUDAVISION_LAUNCH(paint_cells_kernel, grid, block_2d(), execution.stream, frame, elements, place,
+                           map, span, x0, y0);
 }
 
 }  // namespace cudavision::draw

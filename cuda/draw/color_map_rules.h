@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which colour a pixel of a map has, for both backends, from the value on in integers.
+// The colour of each pixel of a map, for both backends. All arithmetic after quantize() is in integers.
 #pragma once
 
+#include "cuda/common/chroma.h"
 #include "cuda/draw/canvas_rules.h"
 #include "cuda/draw/color_map.h"
+#include "cuda/draw/draw_rules.h"
 
 namespace cudavision::draw {
 
-// 0 to 1 in steps of 1 / most, rounded half up; what is no number is 0.
+// Maps value from [0, 1] to an integer in [0, most], rounded half up. Values outside are clamped; NaN gives
+// 0.
 CUDAVISION_HOST_DEVICE inline int quantize(float value, int most) {
   return value >= 1 ? most : value > 0 ? static_cast<int>(value * static_cast<float>(most) + 0.5f) : 0;
 }
@@ -32,7 +35,7 @@ CUDAVISION_HOST_DEVICE inline Span painted_span(const MapElements &elements, con
       {r.x, r.y, r.x + r.width, r.y + r.height});
 }
 
-// Paints those pixels of `span` that share the chroma sample of pixel (x, y), which is the first of them.
+// Paints the pixels of the cell (chroma.h) whose first pixel is (x, y), as far as they lie in span.
 CUDAVISION_HOST_DEVICE inline void paint_cell(const Frame &frame, const MapElements &elements,
                                               const MapPlace &place, const ColorMap &map, Span span, int x,
                                               int y) {
@@ -46,10 +49,5 @@ CUDAVISION_HOST_DEVICE inline void paint_cell(const Frame &frame, const MapEleme
         if (is_first || !is_chroma(frame, c)) frame.component[c].at(px, py) = color.component[c];
     }
 }
-
-Status paint_color_map_cpu(const Execution &execution, const Frame &frame, const MapElements &elements,
-                           const MapPlace &place, const ColorMap &map);
-Status paint_color_map_cuda(const Execution &execution, const Frame &frame, const MapElements &elements,
-                            const MapPlace &place, const ColorMap &map);
 
 }  // namespace cudavision::draw

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Drawing: checks, and the choice of a backend.
+// Drawing masks: validation, and choice of a backend.
 #include "cuda/draw/draw.h"
 
 #include "cuda/common/backends.h"
@@ -20,12 +20,12 @@ Status paint(const Execution &execution, const Frame &frame, Region region,
 
 Status replace_with_mask(const Execution &execution, const Frame &frame, Region region,
                          ImageView<const std::uint8_t> mask) {
-  return paint(execution, frame, region, mask, {true, {}});
+  return paint(execution, frame, region, mask, {.replace = true, .color = {}});
 }
 
 Status overlay_mask(const Execution &execution, const Frame &frame, Region region,
                     ImageView<const std::uint8_t> mask, Color color) {
-  return paint(execution, frame, region, mask, {false, color});
+  return paint(execution, frame, region, mask, {.replace = false, .color = color});
 }
 
 }  // namespace cudavision

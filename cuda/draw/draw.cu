@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of drawing: a thread per pixel, the first of each group also writes its chroma. Where masks
-// replace packed pixels of three bytes a thread takes four of them, which are whole words.
+// The CUDA backend of drawing masks: one thread per pixel; the thread of a chroma sample's first pixel in the
+// region also writes the sample. If a mask replaces packed pixels of three bytes, a thread writes four pixels
+// as three words.
 #include <cuda_runtime.h>
 
 #include <algorithm>
 
+#include "cuda/common/grid.h"
 #include "cuda/common/launch.h"
 #include "cuda/draw/draw_backends.h"
+#include "cuda/draw/draw_rules.h"
 
 namespace cudavision::draw {
 namespace {
 
-constexpr int kBlockX = 32, kBlockY = 8;
-constexpr int kPixels = 4;  // of a thread of replace_rgb_kernel
+constexpr int kPixels = 4;  // pixels per thread of replace_rgb_kernel
 
 __device__ void paint_sample(std::uint8_t &sample, std::uint8_t color, const Style &style) {
   sample = style.replace ? color : blend(color, style.color.alpha, sample);
 }
 
-__global__ void __launch_bounds__(kBlockX *kBlockY)
+static __global__ void __launch_bounds__(kBlockX *kBlockY)
     paint_kernel(Frame frame, Region region, ImageView<const std::uint8_t> mask, Style style) {
   const int mx = static_cast<int>(blockIdx.x) * kBlockX + static_cast<int>(threadIdx.x);
   const int my = static_cast<int>(blockIdx.y) * kBlockY + static_cast<int>(threadIdx.y);
@@ -32,15 +34,15 @@ __global__ void __launch_bounds__(kBlockX *kBlockY)
         paint_sample(c.at(x, y), style.replace ? value : style.color.component[i], style);
       continue;
     }
-    // The sample's first pixel within the region writes it.
+    // Whether this is the first pixel of the sample within the region.
     const bool first = (mx == 0 || x % (1 << c.shift_x) == 0) && (my == 0 || y % (1 << c.shift_y) == 0);
     if (first && (style.replace || covers(c, x >> c.shift_x, y >> c.shift_y, region, mask)))
       paint_sample(c.at(x, y), style.replace ? std::uint8_t{128} : style.color.component[i], style);
   }
 }
 
-// rgb: the first byte of the first pixel.
-__global__ void __launch_bounds__(kBlockX *kBlockY)
+// rgb: the first byte of the region's first pixel.
+static __global__ void __launch_bounds__(kBlockX *kBlockY)
     replace_rgb_kernel(std::uint8_t *rgb, std::ptrdiff_t pitch_bytes, ImageView<const std::uint8_t> mask) {
   const int x = (static_cast<int>(blockIdx.x) * kBlockX + static_cast<int>(threadIdx.x)) * kPixels;
   const int y = static_cast<int>(blockIdx.y) * kBlockY + static_cast<int>(threadIdx.y);
@@ -67,15 +69,12 @@ Status paint_cuda(const Execution &execution, const Frame &frame, Region region,
   const Component *c = frame.component;
   if (style.replace && frame.model == ColorModel::rgb && c[0].step_bytes == 3) {
     std::uint8_t *first = std::min({c[0].data, c[1].data, c[2].data});
-    const dim3 quads(static_cast<unsigned>(divide_up(region.width, kBlockX * kPixels)),
-                     static_cast<unsigned>(divide_up(region.height, kBlockY)));
-    return CUDAVISION_LAUNCH(replace_rgb_kernel, quads, dim3(kBlockX, kBlockY), execution.stream,
-                             first + region.y * c[0].pitch_bytes + region.x * 3, c[0].pitch_bytes, mask);
+    return CUDAVISION_LAUNCH(replace_rgb_kernel, grid_2d(region.width, region.height, kBlockX * kPixels),
+                             block_2d(), execution.stream, first + region.y * c[0].pitch_bytes + region.x * 3,
+                             c[0].pitch_bytes, mask);
   }
-  const dim3 grid(static_cast<unsigned>(divide_up(region.width, kBlockX)),
-                  static_cast<unsigned>(divide_up(region.height, kBlockY)));
-  return CUDAVISION_LAUNCH(paint_kernel, grid, dim3(kBlockX, kBlockY), execution.stream, frame, region, mask,
-                           style);
+  return CUDAVISION_LAUNCH(paint_kernel, grid_2d(region.width, region.height), block_2d(), execution.stream,
+                           frame, region, mask, style);
 }
 
 }  // namespace cudavision::draw

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes results into the picture, in every format, on both backends.
+// Draws masks on frames of every pixel format. Both backends give the same bytes.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,17 @@
 
 namespace cudavision {
 
-// Both calls change only the pixels of region, which must lie within frame and have the size of mask (h x w,
-// uint8). Frame and mask are in the backend's memory. Bytes of alpha and padding stay. A subsampled chroma
-// sample is changed when any pixel of the region that it covers is. CUDA: each enqueues one kernel.
+// Both functions change only the pixels of region, which must lie within the frame and have the size of mask.
+// Frame and mask are in the backend's memory. Alpha and padding bytes do not change. A subsampled chroma
+// sample changes if any of its pixels within the region changes, and then once. CUDA: each call enqueues one
+// kernel.
 
-// The picture becomes the mask: its values go into R, G and B, or into Y with neutral (128) chroma.
+// Replaces the picture by the mask: the values are written to R, G and B, or to Y with neutral (128) chroma.
 Status replace_with_mask(const Execution &execution, const Frame &frame, Region region,
                          ImageView<const std::uint8_t> mask);
 
-// color is laid over the pixels where mask is not 0: each component p becomes (alpha c + (255 - alpha) p +
-// 127) / 255.
+// Blends color over the pixels where mask is not 0: each component p becomes
+// (alpha c + (255 - alpha) p + 127) / 255.
 Status overlay_mask(const Execution &execution, const Frame &frame, Region region,
                     ImageView<const std::uint8_t> mask, Color color);
 

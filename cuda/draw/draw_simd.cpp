@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU backend of drawing; the dense cases are compiled once per instruction set by Highway.
+// The CPU backend of drawing masks. Highway compiles the rows of packed pixels once per instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cuda/draw/draw_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
@@ -12,7 +12,8 @@ HWY_BEFORE_NAMESPACE();
 namespace cudavision::draw::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The first three of each step bytes become the mask's value; the fourth stays.
+// Writes the mask's value to the first three bytes of each pixel of `step` (3 or 4) bytes; the fourth byte
+// does not change.
 void replace_packed_row(const std::uint8_t *mask, int width, int step, std::uint8_t *pixels) {
   const hn::ScalableTag<std::uint8_t> d;
   const int lanes = static_cast<int>(hn::Lanes(d));
@@ -39,13 +40,14 @@ HWY_AFTER_NAMESPACE();
 #include <cstring>
 
 #include "cuda/draw/draw_backends.h"
+#include "cuda/draw/draw_rules.h"
 
 namespace cudavision::draw {
 namespace {
 
 HWY_EXPORT(replace_packed_row);
 
-constexpr int kRowsPerTask = 16;  // of the region, or of chroma samples
+constexpr int kRowsPerTask = 16;  // rows of pixels, or of chroma samples
 
 void fill_samples(std::uint8_t *first, int step, int count, std::uint8_t value) {
   if (step == 1)
@@ -68,7 +70,7 @@ void replace_row(const Frame &frame, Region region, int y, const std::uint8_t *m
     for (int x = 0; x < region.width; ++x) luma[x * c[0].step_bytes] = mask[x];
 }
 
-// Calls visit(x) where mask[x] is not 0. Edges are few: eight empty pixels are skipped at once.
+// Calls visit(x) for each x with mask[x] != 0. Masks are sparse: eight zero pixels are skipped at once.
 template <typename Visit>
 void for_each_set(const std::uint8_t *mask, int width, const Visit &visit) {
   int x = 0;
@@ -93,7 +95,7 @@ void overlay_row(const Frame &frame, Region region, int y, const std::uint8_t *m
   });
 }
 
-// Neutral chroma for a row of samples.
+// Writes neutral chroma to row cy of the chroma samples.
 void replace_chroma_row(const Frame &frame, Region region, int cy) {
   for (int i = 1; i < 3; ++i) {
     const Component &c = frame.component[i];
@@ -102,7 +104,8 @@ void replace_chroma_row(const Frame &frame, Region region, int cy) {
   }
 }
 
-// Each sample of a row that a set pixel belongs to is blended once: by the first of its set pixels.
+// Blends each sample of row cy that has a nonzero mask pixel once: at the first such pixel in row-major
+// order.
 void overlay_chroma_row(const Frame &frame, Region region, int cy, ImageView<const std::uint8_t> mask,
                         Color color) {
   const int shift_x = frame.component[1].shift_x, shift_y = frame.component[1].shift_y;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What both backends of the Gaussian share: its weights and the choice of a backend.
+// Validation for the Gaussian, its weights, and the choice of a backend.
 #include "cuda/gaussian/gaussian.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "cuda/common/backends.h"
-#include "cuda/gaussian/gaussian_rules.h"
+#include "cuda/common/check_range.h"
+#include "cuda/gaussian/gaussian_backends.h"
 
 namespace cudavision {
 
 Status validate_gaussian_sigma(double sigma) {
-  if (std::isfinite(sigma) && sigma >= 0 && sigma <= kMaxGaussianSigma) return {};
-  return invalid_argument("gaussian-sigma must be between 0 and 16 pixels");
+  return check_range("gaussian-sigma", sigma, GaussianRanges::sigma);
 }
 
 std::vector<std::uint16_t> gaussian_weights(double sigma) {
@@ -42,7 +42,7 @@ std::vector<std::uint16_t> gaussian_weights(double sigma) {
 Status gaussian::check_run(Size src, Size dst, Size made_for, double sigma) {
   CUDAVISION_TRY(check_size("src", src, made_for));
   CUDAVISION_TRY(check_size("dst", dst, made_for));
-  if (sigma == 0) return invalid_argument("a gaussian-sigma of 0 smooths nothing");
+  if (sigma == 0) return invalid_argument("gaussian-sigma must be positive, not 0");
   return validate_gaussian_sigma(sigma);
 }
 

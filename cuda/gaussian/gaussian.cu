@@ -1,30 +1,33 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of the Gaussian: one kernel that convolves rows, then columns, of a tile in shared memory, by
-// the instructions that multiply and add four bytes or two 16-bit numbers at once.
+// The CUDA backend of the Gaussian: one kernel that convolves the rows and then the columns of a tile in
+// shared memory. It uses the dot-product instructions that multiply and add four bytes (dp4a) or two 16-bit
+// numbers (dp2a) at once.
 #include <cuda_runtime.h>
 
 #include <cstdlib>
 
 #include "cuda/common/check.h"
+#include "cuda/common/grid.h"
 #include "cuda/common/launch.h"
-#include "cuda/gaussian/gaussian_rules.h"
+#include "cuda/gaussian/gaussian_backends.h"
 
 namespace cudavision::gaussian {
 namespace {
 
 constexpr int kTileX = 64, kTileY = 32;  // pixels
 constexpr int kThreads = 256;
-constexpr int kGroup = 4;  // outputs that a thread computes side by side, and taps that it takes at once
+constexpr int kGroup = 4;  // adjacent outputs per thread, and taps per dot product
 
-// The weights for a group of outputs, step by step of four taps: byte k of step[j].x is the weight of input
-// 4 j + k for output 0, .y for output 1 and so on; input 0 lies kReach before output 0.
+// The weights for a group of four outputs. Step j holds four taps: byte k of step[j].x is the weight of input
+// 4 j + k for output 0, that of step[j].y the weight for output 1, and so on. Input 0 lies kReach pixels
+// before output 0.
 template <int kReach>
 struct Steps {
   static constexpr int kCount = 2 * kReach / kGroup + 1;
   uint4 step[kCount];
 };
 
-// The pixels from (x0, y0) on, mirrored outside the picture.
+// Loads the pixels from (x0, y0) on. Pixels outside the picture are mirrored.
 template <int kRows, int kWords>
 __device__ void load_tile(unsigned (&pixels)[kRows][kWords], ImageView<const std::uint8_t> src, int x0,
                           int y0) {
@@ -32,7 +35,7 @@ __device__ void load_tile(unsigned (&pixels)[kRows][kWords], ImageView<const std
   const bool whole_words =
       x0 >= 0 && y0 >= 0 && x0 + 4 * kWords <= src.width && y0 + kRows <= src.height &&
       (reinterpret_cast<std::uintptr_t>(src.data) | static_cast<std::uintptr_t>(src.pitch_bytes)) % 4 == 0;
-  if (whole_words) {  // in turns of whole rows, a word a thread
+  if (whole_words) {  // each iteration loads whole rows, with one word per thread
     constexpr int kTurn = kThreads / kWords;
     const int word = thread % kWords;
     const std::uint8_t *source = src.row(y0 + thread / kWords) + x0 + 4 * word;
@@ -51,14 +54,16 @@ __device__ void load_tile(unsigned (&pixels)[kRows][kWords], ImageView<const std
   }
 }
 
+// One block of kThreads threads per tile of kTileX x kTileY pixels. kReach: at least the radius; it selects
+// the tile's halo and the trip counts.
 template <int kReach>
-__global__ void __launch_bounds__(kThreads)
+static __global__ void __launch_bounds__(kThreads)
     smooth_kernel(ImageView<const std::uint8_t> src, ImageView<std::uint8_t> dst,
                   const __grid_constant__ Steps<kReach> weights) {
   constexpr int kRows = kTileY + 2 * kReach, kWords = (kTileX + 2 * kReach) / 4;
   constexpr int kGroups = kTileX / kGroup, kPairs = kTileX / 2;
   __shared__ unsigned pixels[kRows][kWords];  // the tile and its halo
-  __shared__ uint2 sums[kRows][kGroups];      // of rows: 16 bits each, at most 256 * 255
+  __shared__ uint2 sums[kRows][kGroups];  // results of the row pass: four 16-bit sums, each at most 256 * 255
   const int thread = static_cast<int>(threadIdx.x);
   const int x0 = static_cast<int>(blockIdx.x) * kTileX, y0 = static_cast<int>(blockIdx.y) * kTileY;
 
@@ -81,14 +86,14 @@ __global__ void __launch_bounds__(kThreads)
   }
   __syncthreads();
 
-  // A thread takes two columns of four rows.
+  // Column pass: each thread computes two columns of four rows.
   static_assert(kThreads == kPairs * kTileY / kGroup);
   const int pair = thread % kPairs, group = thread / kPairs * kGroup;
   unsigned left[kGroup], right[kGroup];
   for (int i = 0; i < kGroup; ++i) left[i] = right[i] = 1u << 15;
 #pragma unroll
   for (int j = 0; j < weights.kCount; ++j) {
-    unsigned two[kGroup];  // the sums of both columns
+    unsigned two[kGroup];  // the row sums of both columns
 #pragma unroll
     for (int k = 0; k < kGroup; ++k)
       two[k] = reinterpret_cast<const unsigned *>(sums[group + kGroup * j + k])[pair];
@@ -128,7 +133,8 @@ class GaussianCuda final : public Gaussian {
   Status run(ImageView<const std::uint8_t> src, ImageView<std::uint8_t> dst, double sigma) override {
     CUDAVISION_TRY(check_run(src.size(), dst.size(), size_, sigma));
     const Weights &weights = weights_.of(sigma);
-    if (weights.w[0] > 255) return copy(src, dst);  // nothing is smoothed, and the weight fits no byte
+    // A weight of 256 is the only one: nothing is smoothed, and the kernel's bytes could not hold it.
+    if (weights.w[0] > 255) return copy(src, dst);
     if (weights.radius <= 4) return smooth<4>(src, dst, weights);
     if (weights.radius <= 8) return smooth<8>(src, dst, weights);
     if (weights.radius <= 16) return smooth<16>(src, dst, weights);
@@ -143,7 +149,7 @@ class GaussianCuda final : public Gaussian {
         static_cast<std::size_t>(size_.height), cudaMemcpyDeviceToDevice, execution_.stream));
   }
 
-  // Beyond the radius, up to kReach, weights are 0.
+  // Weights between the radius and kReach are 0.
   template <int kReach>
   Status smooth(ImageView<const std::uint8_t> src, ImageView<std::uint8_t> dst,
                 const Weights &weights) const {
@@ -157,10 +163,9 @@ class GaussianCuda final : public Gaussian {
     };
     for (int j = 0; j < steps.kCount; ++j)
       steps.step[j] = make_uint4(pack(j, 0), pack(j, 1), pack(j, 2), pack(j, 3));
-    const dim3 grid(static_cast<unsigned>(divide_up(size_.width, kTileX)),
-                    static_cast<unsigned>(divide_up(size_.height, kTileY)));
-    return CUDAVISION_LAUNCH_EARLY("smooth_kernel", smooth_kernel<kReach>, grid, dim3(kThreads),
-                                   execution_.stream, src, dst, steps);
+    const dim3 grid = grid_2d(size_.width, size_.height, kTileX, kTileY);
+    return CUDAVISION_LAUNCH_PDL("smooth_kernel", smooth_kernel<kReach>, grid, dim3(kThreads),
+                                 execution_.stream, src, dst, steps);
   }
 
   Execution execution_;

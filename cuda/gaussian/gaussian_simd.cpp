@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU backend of the Gaussian, compiled once per instruction set by Highway: each thread convolves the columns of a
-// row, then the row itself.
+// The CPU backend of the Gaussian, compiled once per instruction set by Highway. For each output row it
+// convolves the columns and then the row of column sums.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cuda/gaussian/gaussian_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
@@ -9,18 +9,20 @@
 
 #include <algorithm>
 
-#include "cuda/gaussian/gaussian_rules.h"
+#include "cuda/gaussian/gaussian_backends.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cudavision::gaussian::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// One row of the picture. rows: the 2 radius + 1 source rows around it, from the top. high, low: scratch with a margin
-// of kMaxGaussianRadius before and behind `width` elements, and a vector more.
+// Computes one row of dst. rows: the 2 * radius + 1 source rows around it, from top to bottom. high, low:
+// scratch memory for `width` elements, with a margin of kMaxGaussianRadius elements before them and of
+// kMaxGaussianRadius elements and one vector after them.
 //
-// 16 bits suffice. A column sum S is at most 256 * 255; it is kept as S = 256 high + low. With H and L the weighted sums
-// of high and low, at most 256 * 255 each, the result is
-//   (256 H + L + 2^15) / 2^16 = (H + L / 256 + 128) / 256, all rounded down, and H + L / 256 is at most 256 * 255.
+// 16 bits suffice. A column sum S is at most 256 * 255 and is stored as S = 256 high + low. Let H and L be
+// the weighted sums of high and low, at most 256 * 255 each. Then the result, with all divisions rounded
+// down, is
+//   (256 H + L + 2^15) / 2^16 = (H + L / 256 + 128) / 256, and H + L / 256 is at most 256 * 255.
 void smooth_row(const std::uint8_t *const *rows, const std::uint16_t *weights, int radius, int width,
                 std::uint16_t *high, std::uint16_t *low, std::uint8_t *dst) {
   const hn::ScalableTag<std::uint16_t> d;
@@ -40,7 +42,7 @@ void smooth_row(const std::uint8_t *const *rows, const std::uint16_t *weights, i
   int x = 0;
   for (; x + lanes <= width; x += lanes) columns(x);
   if (x < width && width >= lanes) {
-    columns(width - lanes);  // the last vector overlaps its neighbour rather than read past the row
+    columns(width - lanes);  // the last vector overlaps the one before it, to stay inside the row
   } else {
     for (; x < width; ++x) {
       int sum = weights[0] * rows[radius][x];
@@ -66,7 +68,7 @@ void smooth_row(const std::uint8_t *const *rows, const std::uint16_t *weights, i
     };
     const auto result =
         hn::ShiftRight<8>(hn::Add(hn::Add(weigh(high), hn::ShiftRight<8>(weigh(low))), hn::Set(d, 128)));
-    // Of the last vector only some elements are of the row.
+    // The last vector may extend beyond the row.
     std::uint8_t *out = x + lanes <= width ? dst + x : last;
     hn::StoreU(hn::DemoteTo(bytes, hn::BitCast(hn::RebindToSigned<decltype(d)>(), result)), bytes, out);
     if (out == last) std::copy_n(last, width - x, dst + x);
@@ -85,7 +87,7 @@ namespace {
 HWY_EXPORT(smooth_row);
 
 constexpr int kRowsPerTask = 16;
-constexpr int kVector = 64;  // elements: more than any vector has
+constexpr int kVector = 64;  // more than the number of lanes of any vector
 
 class GaussianCpu final : public Gaussian {
  public:
@@ -124,7 +126,7 @@ class GaussianCpu final : public Gaussian {
 
   Execution execution_;
   Size size_;
-  std::vector<Scratch> scratch_;  // one for each thread
+  std::vector<Scratch> scratch_;  // one per thread
   WeightsOfSigma weights_;
 };
 

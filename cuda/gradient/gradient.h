@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Integer image gradients: the classic operators, for both backends.
+// Integer image gradients by the classic operators, for both backends.
 //
-// A gradient points to where the picture becomes brighter, x right and y down. Outside the picture its border
-// pixels are repeated (BORDER_REPLICATE), so that every pixel has a gradient. Components are in units of the
-// operator: nothing is divided, nothing rounded.
+// A gradient points toward brighter pixels; x grows to the right and y downward. Outside the picture its
+// border pixels are replicated (BORDER_REPLICATE), so that every pixel has a gradient. Components are in
+// units of the operator, without division or rounding.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,12 @@ namespace cudavision {
 
 enum class GradientOperator {
   sobel,    // 3x3, smoothed by 1 2 1
-  central,  // I(x + 1) - I(x - 1): of the pixel's own row and column
+  central,  // I(x + 1, y) - I(x - 1, y) and I(x, y + 1) - I(x, y - 1)
   scharr,   // 3x3, smoothed by 3 10 3
   prewitt,  // 3x3, smoothed by 1 1 1
-  roberts,  // the two diagonals of the 2x2 pixels right of and below the pixel, turned by 45 degrees to dx,
-            // dy
+  // The differences along the two diagonals of the 2x2 pixels whose top left one is the pixel, rotated by 45
+  // degrees to dx and dy.
+  roberts,
 };
 
 struct Gradient {
@@ -28,19 +29,19 @@ struct Gradient {
   friend bool operator==(const Gradient &, const Gradient &) = default;
 };
 
-// The largest |dx| and |dy| of a picture of bytes.
+// The largest possible |dx| and |dy| for 8-bit pictures.
 CUDAVISION_HOST_DEVICE constexpr int largest_component(GradientOperator op) {
-  constexpr int kSums[] = {4, 1, 16, 3, 2};  // of the weights that dx has on one side
+  constexpr int kSums[] = {4, 1, 16, 3, 2};  // the sum of the positive weights of dx, by operator
   return 255 * kSums[static_cast<int>(op)];
 }
 
-// The gradient at a pixel. at(i, j) is the value of its neighbour i columns to the right and j rows below, -1
-// to 1 each.
+// The gradient at a pixel. at(i, j) must return the value of the neighbour i columns to the right and j rows
+// below the pixel; i and j are in [-1, 1].
 template <typename At>
 CUDAVISION_HOST_DEVICE Gradient gradient_of(GradientOperator op, const At &at) {
   if (op == GradientOperator::roberts) {
-    // Along the diagonals (1, 1) and (1, -1); their sum and difference are the components, sqrt(2) times as
-    // long as the diagonals' own vector.
+    // The differences along the diagonals (1, 1) and (1, -1). Their sum and difference are the components,
+    // sqrt(2) times as long as the vector of the two differences.
     const int falling = at(1, 1) - at(0, 0), rising = at(1, 0) - at(0, 1);
     return {falling + rising, falling - rising};
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Rows of gradients and of their orientations, for the CPU backends.
+// Rows of gradients and of their orientation bins, for CPU backends.
 #include "cuda/gradient/gradient_cpu.h"
 
 namespace cudavision {
@@ -7,7 +7,7 @@ namespace {
 
 using Row = const std::int16_t *;
 
-// One operator in a loop of its own, so that the compiler vectorises it.
+// The gradients of a row. Each operator has a separate loop, so that the compiler can vectorise it.
 template <GradientOperator op>
 [[gnu::noinline]] void gradients(Row above, Row here, Row below, int width, std::int16_t *dx,
                                  std::int16_t *dy) {
@@ -24,13 +24,14 @@ constexpr decltype(&gradients<GradientOperator::sobel>) kGradients[] = {
     gradients<GradientOperator::scharr>, gradients<GradientOperator::prewitt>,
     gradients<GradientOperator::roberts>};
 
-// For what approximate_turn cannot decide: it is near an edge, or zero.
+// Marks a gradient whose bin approximate_turn() cannot determine: its angle is near an edge of a bin, or it
+// is zero.
 constexpr std::int16_t kUndecided = -2;
 
 [[gnu::noinline]] void approximate_bins(const std::int16_t *dx, const std::int16_t *dy, int width, float bins,
                                         std::int16_t *bin) {
   for (int x = 0; x < width; ++x) {
-    const float position = approximate_turn(dx[x], dy[x]) * bins;
+    const float position = approximate_turn(dx[x], dy[x]) * bins;  // 0 for a zero gradient: near an edge
     const int whole = static_cast<int>(position);
     const float fraction = position - static_cast<float>(whole);
     const bool is_near = (fraction < kEdgeMargin) | (fraction > 1 - kEdgeMargin);
@@ -68,7 +69,7 @@ void GradientRow::compute_bins(const OrientationTable &table) {
   for (std::size_t x = 0; x < bin_.size(); ++x) {
     if (bin_[x] != kUndecided) continue;
     const Gradient g{dx_[x], dy_[x]};
-    bin_[x] = g == Gradient{} ? kNoBin : static_cast<std::int16_t>(orientation_bin(g, table));
+    bin_[x] = g == Gradient{} ? kNoOrientation : static_cast<std::int16_t>(orientation_bin(g, table));
   }
 }
 
@@ -80,7 +81,7 @@ void GradientRow::map(ImageView<const std::uint8_t> picture, int y, GradientOper
   for (int x = 0; x < width_; ++x) {
     const auto at = static_cast<std::size_t>(x);
     GradientSample sample;
-    if (bin_[at] != kNoBin) sample = {bin_[at], fixed_weight({dx_[at], dy_[at]}, weight)};
+    if (bin_[at] != kNoOrientation) sample = {bin_[at], fixed_weight({dx_[at], dy_[at]}, weight)};
     samples[x] = pack<Map>(sample);
   }
 }

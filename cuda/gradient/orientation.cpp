@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The directions of the bins' edges.
+// Computes the directions of the edges of orientation bins.
 #include "cuda/gradient/orientation.h"
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a gradient adds to a histogram of orientations: a weight in fixed point to a bin, the same on both
-// backends.
+// The contribution of a gradient to a histogram of orientations: a bin and a weight in fixed point. Both
+// backends compute the same values.
 #pragma once
 
 #include <cmath>
@@ -13,31 +13,36 @@
 
 namespace cudavision {
 
-// What a gradient g adds to its bin.
+// The weight of a gradient g.
 enum class GradientWeight {
   count,           // 1
-  magnitude,       // |g|, in fixed point round(16 |g|)
-  sqrt_magnitude,  // sqrt(|g|), in fixed point round(512 sqrt(|g|))
+  magnitude,       // |g|; in fixed point round(16 |g|)
+  sqrt_magnitude,  // sqrt(|g|); in fixed point round(512 sqrt(|g|))
 };
 
-// In units of 1 / weight_scale. Every operation is rounded as IEEE 754 has it, so that both backends agree;
-// the roundings before the last one move the result by less than 1/100.
+// The value of 1 in fixed point.
 constexpr int weight_scale(GradientWeight weight) {
   return weight == GradientWeight::count ? 1 : weight == GradientWeight::magnitude ? 16 : 512;
 }
+// The weight of g in units of 1 / weight_scale(weight). Every operation is rounded by IEEE 754, so that both
+// backends agree. The roundings before the last one change the value by less than 1/100.
 CUDAVISION_HOST_DEVICE inline unsigned fixed_weight(Gradient g, GradientWeight weight) {
   if (weight == GradientWeight::count) return 1;
   const float magnitude = sqrtf(static_cast<float>(g.dx * g.dx + g.dy * g.dy));
   const float scaled = weight == GradientWeight::magnitude ? 16.0f * magnitude : 512.0f * sqrtf(magnitude);
   return static_cast<unsigned>(scaled + 0.5f);
 }
+// The largest possible fixed_weight() for 8-bit pictures.
 inline unsigned largest_weight(GradientOperator op, GradientWeight weight) {
   const int component = largest_component(op);
   return fixed_weight({component, component}, weight);
 }
 
-// What a pixel adds: weight to a bin. kNoBin, and no weight, where the gradient is zero.
+// The bin of a sample that adds to no bin, because its gradient is zero. It is the largest bin that WeightMap
+// can hold.
 constexpr int kNoBin = 511;
+static_assert(kNoBin >= kMaxOrientations);
+// The contribution of one pixel. Its weight is 0 if its bin is kNoBin.
 struct GradientSample {
   int bin = kNoBin;
   unsigned weight = 0;
@@ -51,7 +56,8 @@ CUDAVISION_HOST_DEVICE inline GradientSample sample_of(Gradient g, GradientWeigh
   return {orientation_bin(g, table), fixed_weight(g, weight)};
 }
 
-// Samples of a whole picture: the bin alone where each counts 1, or both in a word.
+// The elements of a picture of packed samples. BinMap holds the bin only, for GradientWeight::count;
+// WeightMap holds the bin in its low 9 bits and the weight above them.
 using BinMap = std::uint16_t;
 using WeightMap = std::uint32_t;
 template <typename Map>

@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What both backends of the histogram share: checks, bins, the layout of samples and the choice of a backend.
+// The histogram: validation, bins, the layout of samples, and choice of a backend.
 #include "cuda/histogram/histogram.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "cuda/common/backends.h"
+#include "cuda/common/check_range.h"
+#include "cuda/histogram/histogram_backends.h"
 #include "cuda/histogram/histogram_rules.h"
 
 namespace cudavision {
 
 Status validate(const HistogramParams &params) {
-  if (params.bins < 1 || params.bins > kMaxBins)
-    return invalid_argument("bins must be between 1 and 256, not " + std::to_string(params.bins));
-  if (params.range_min < 0 || params.range_max > 256 || params.range_min >= params.range_max)
-    return invalid_argument("range-min (" + std::to_string(params.range_min) + ") must be below range-max (" +
-                            std::to_string(params.range_max) + "), both between 0 and 256");
+  CUDAVISION_TRY(check_range("bins", params.bins, HistogramRanges::bins));
+  CUDAVISION_TRY(check_range("range-min", params.range_min, HistogramRanges::range_min));
+  CUDAVISION_TRY(check_range("range-max", params.range_max, HistogramRanges::range_max));
+  if (params.range_min >= params.range_max)
+    return invalid_argument("range-min (" + std::to_string(params.range_min) +
+                            ") must be less than range-max (" + std::to_string(params.range_max) + ")");
   return {};
 }
 
 int bin_of(int value, const HistogramParams &params) {
-  if (value < params.range_min || value >= params.range_max) return -1;
+  if (value < params.range_min || value >= params.range_max) return histogram::kOutOfRange;
   const double a = params.bins / static_cast<double>(params.range_max - params.range_min),
                b = -a * params.range_min;
   return std::clamp(static_cast<int>(std::floor(value * a + b)), 0, params.bins - 1);
@@ -34,13 +37,14 @@ histogram::BinTable histogram::bin_table(const HistogramParams &params) {
 
 Samples luma_samples(ImageView<const std::uint8_t> luma) {
   Samples samples;
-  samples.rows[0] = {luma.data, luma.pitch_bytes, luma.width, luma.height, 1, {0, -1, -1, -1}};
+  samples.rows[0] = {
+      .data = luma.data, .pitch_bytes = luma.pitch_bytes, .row_bytes = luma.width, .rows = luma.height};
   return samples;
 }
 
 namespace {
 
-// Of one component over a region: its first byte, and how many samples there are.
+// The samples of one component that cover a region.
 struct Extent {
   const std::uint8_t *first;
   int width, height;
@@ -52,12 +56,15 @@ Extent extent_of(const Component &c, Region region) {
           ((region.y + region.height - 1) >> c.shift_y) - y + 1};
 }
 
-// A component alone: every step_bytes-th byte.
+// The samples of a single component: every step_bytes-th byte.
 SampleRows rows_of(const Component &c, Region region, int channel) {
   const Extent extent = extent_of(c, region);
-  SampleRows rows{extent.first,  c.pitch_bytes, (extent.width - 1) * c.step_bytes + 1,
-                  extent.height, c.step_bytes,  {channel, -1, -1, -1}};
-  return rows;
+  return {.data = extent.first,
+          .pitch_bytes = c.pitch_bytes,
+          .row_bytes = (extent.width - 1) * c.step_bytes + 1,
+          .rows = extent.height,
+          .period = c.step_bytes,
+          .channel_of = {channel, -1, -1, -1}};
 }
 
 }  // namespace
@@ -67,7 +74,7 @@ Samples channel_samples(const Frame &frame, Region region) {
   samples.channels = samples.count = frame.component_count();
   for (int i = 0; i < samples.count; ++i) samples.rows[i] = rows_of(frame.component[i], region, i);
   if (frame.model != ColorModel::rgb) return samples;
-  // Packed: one pass over the pixels instead of three.
+  // RGB is packed: one pass over the pixels counts all three channels.
   const std::uint8_t *first = std::min({samples.rows[0].data, samples.rows[1].data, samples.rows[2].data});
   SampleRows &packed = samples.rows[0];
   int channel_of[4] = {-1, -1, -1, -1};

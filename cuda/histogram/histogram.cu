@@ -1,43 +1,50 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of the histogram: one kernel. Blocks count into shared memory and add that to global
-// memory; the last block to finish folds values into bins and leaves the accumulator zeroed for the next
-// frame.
+// The CUDA backend of the histogram, one kernel. Each block counts in shared memory and adds its counts to an
+// accumulator in global memory; the last block to finish sums the values of each bin and resets the
+// accumulator for the next frame.
 #include <cuda_runtime.h>
 
+#include <algorithm>
+
 #include "cuda/common/buffer.h"
+#include "cuda/common/grid.h"
 #include "cuda/common/last_block.cuh"
 #include "cuda/common/launch.h"
 #include "cuda/common/row_chunks.cuh"
+#include "cuda/histogram/histogram_backends.h"
 #include "cuda/histogram/histogram_rules.h"
 
 namespace cudavision::histogram {
 namespace {
 
 constexpr int kThreads = 1024;
-constexpr int kBlocks = 132;  // one for each multiprocessor of a large device; smaller ones run them in turns
-constexpr int kCopies = 4;    // of the tables in a block: a quarter of its warps share one
+// The largest grid: one block per multiprocessor of an H100; smaller devices run the blocks in several waves.
+constexpr int kMaxBlocks = 132;
+constexpr int kCopies = 4;  // copies of the tables in a block; a quarter of its warps shares each
 
-struct Accumulator {  // in global memory, all zero between frames
+// In global memory; all zero between frames.
+struct Accumulator {
   unsigned count[kMaxChannels][kValues];
   unsigned blocks_done;
 };
 
-struct Layout {  // by value
+// The samples and their division into chunks (row_chunks.cuh); a kernel argument.
+struct Layout {
   Samples samples;
-  int chunks_per_row[3];  // of the rows of samples.rows[i], which begin where alignment has them begin
-  int chunks[3];
+  int chunks_per_row[3];  // of samples.rows[i]
+  int chunks[3];          // of all rows of samples.rows[i]
 };
 
-// The literal 1 and the dropped result make this the instruction that adds up equal addresses of a warp first:
-// a constant picture costs no more than noise.
+// The constant 1 and the unused result let the compiler emit the instruction that first sums the lanes of a
+// warp with equal addresses, so a constant image costs no more than noise.
 __device__ void count_value(unsigned *table, unsigned value) { atomicAdd(&table[value], 1u); }
 
-// All bytes of a chunk that begins at byte `first` of its row.
+// Counts all bytes of a chunk whose first byte is byte `first` of its row.
 template <int kPeriod>
 __device__ void count_whole_chunk(uint4 words, const SampleRows &rows, int first,
                                   unsigned (*tables)[kValues]) {
   const unsigned word[4] = {words.x, words.y, words.z, words.w};
-  unsigned *table[kPeriod];  // of bytes i, i + kPeriod, ... of the chunk
+  unsigned *table[kPeriod];  // table[i] counts bytes i, i + kPeriod, ... of the chunk
 #pragma unroll
   for (int i = 0; i < kPeriod; ++i) {
     const int channel = rows.channel_of[(first + i) % kPeriod];
@@ -48,7 +55,7 @@ __device__ void count_whole_chunk(uint4 words, const SampleRows &rows, int first
     if (table[i % kPeriod] != nullptr) count_value(table[i % kPeriod], word[i / 4] >> i % 4 * 8 & 255);
 }
 
-// The bytes of one chunk: all at once where it lies within the row, byte by byte at the row's ends.
+// Counts the bytes of one chunk: all at once if the chunk lies within the row, otherwise byte by byte.
 __device__ void count_chunk(const SampleRows &rows, int y, int chunk, unsigned (*tables)[kValues]) {
   const std::uint8_t *row = rows.data + y * rows.pitch_bytes;
   const auto [first, whole] = chunk_of_row(row, rows.row_bytes, chunk);
@@ -65,7 +72,8 @@ __device__ void count_chunk(const SampleRows &rows, int y, int chunk, unsigned (
   }
 }
 
-// What the last block does: bins from values.
+// The work of the last block: sums the values of each bin and resets the accumulator. folded: shared memory
+// for channels * bins counts.
 __device__ void fold(Accumulator *accumulator, int channels, int bins, const BinTable &table,
                      std::uint32_t *counts, unsigned *folded) {
   const int thread = static_cast<int>(threadIdx.x);
@@ -73,16 +81,16 @@ __device__ void fold(Accumulator *accumulator, int channels, int bins, const Bin
   __syncthreads();
   for (int i = thread; i < channels * kValues; i += kThreads) {
     const int channel = i / kValues, value = i % kValues, bin = table.bin[value];
-    // Through L2, where the other blocks' atomics are.
+    // The atomic reads L2, where the atomics of the other blocks have written.
     const unsigned count = atomicExch(&accumulator->count[channel][value], 0u);
-    if (bin != kNoBin && count != 0) atomicAdd(&folded[channel * bins + bin], count);
+    if (bin != kOutOfRange && count != 0) atomicAdd(&folded[channel * bins + bin], count);
   }
   __syncthreads();
   for (int i = thread; i < channels * bins; i += kThreads) counts[i] = folded[i];
   if (thread == 0) accumulator->blocks_done = 0;
 }
 
-__global__ void __launch_bounds__(kThreads)
+static __global__ void __launch_bounds__(kThreads)
     count_values_kernel(const __grid_constant__ Layout layout, Accumulator *accumulator, int bins,
                         const __grid_constant__ BinTable table, std::uint32_t *counts) {
   __shared__ unsigned tables[kCopies][kMaxChannels][kValues];
@@ -122,18 +130,18 @@ class HistogramCuda final : public Histogram {
 
   Status run(const Samples &samples, const HistogramParams &params, std::uint32_t *counts) override {
     CUDAVISION_TRY(validate(params));
-    Layout layout{samples, {}, {}};
-    int most = 0;
+    Layout layout{.samples = samples, .chunks_per_row = {}, .chunks = {}};
+    int max_chunks = 0;
     for (int i = 0; i < samples.count; ++i) {
       const SampleRows &rows = samples.rows[i];
       layout.chunks_per_row[i] = chunks_of_row(rows.row_bytes);
       layout.chunks[i] = layout.chunks_per_row[i] * rows.rows;
-      most = layout.chunks[i] > most ? layout.chunks[i] : most;
+      max_chunks = std::max(max_chunks, layout.chunks[i]);
     }
-    const int blocks = divide_up(most, kThreads) < kBlocks ? divide_up(most, kThreads) : kBlocks;
-    return CUDAVISION_LAUNCH_EARLY("count_values_kernel", count_values_kernel,
-                                   dim3(static_cast<unsigned>(blocks)), dim3(kThreads), execution_.stream,
-                                   layout, accumulator_.data(), params.bins, bin_table(params), counts);
+    const unsigned blocks = std::min<unsigned>(blocks_for(max_chunks, kThreads), kMaxBlocks);
+    return CUDAVISION_LAUNCH_PDL("count_values_kernel", count_values_kernel, dim3(blocks), dim3(kThreads),
+                                 execution_.stream, layout, accumulator_.data(), params.bins,
+                                 bin_table(params), counts);
   }
 
  private:

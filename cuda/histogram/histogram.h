@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The histogram of each channel of a picture: how many samples have each value, exactly.
+// The histogram of each channel of an image: the exact number of samples of each value, as cv::calcHist with
+// uniform ranges counts them. Both backends give the same counts.
 //
-// Source: "Histograms on a GPU" (OpenCL tutorial), for sub-histograms in local memory; counts here never wrap
-// and no pixel of an edge is dropped, as both happen there. Equal to cv::calcHist with uniform ranges.
+// The CUDA backend follows the OpenCL tutorial "Histograms on a GPU", which keeps sub-histograms in local
+// (shared) memory. Unlike the tutorial's, these counts never wrap around, and images of every size are
+// counted completely.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +13,36 @@
 #include "cuda/common/execution.h"
 #include "cuda/common/frame.h"
 #include "cuda/common/image.h"
+#include "cuda/common/range.h"
 
 namespace cudavision {
 
 constexpr int kMaxChannels = 3, kMaxBins = 256;
 
+// A value v is counted if range_min <= v < range_max; range_min must be less than range_max.
 struct HistogramParams {
-  int bins = 256;       // 1 to 256, of equal width
-  int range_min = 0;    // value v is counted when range_min <= v < range_max: 0 to 255
-  int range_max = 256;  // 1 to 256, more than range_min
+  int bins = 256;  // bins of equal width
+  int range_min = 0;
+  int range_max = 256;
 
   friend bool operator==(const HistogramParams &, const HistogramParams &) = default;
 };
 
+struct HistogramRanges {
+  static constexpr Range<int> bins{1, kMaxBins};
+  static constexpr Range<int> range_min{0, 255};
+  static constexpr Range<int> range_max{1, 256};
+};
+
+// Fails if a parameter is out of its range or range_min is not less than range_max.
 Status validate(const HistogramParams &params);
 
-// The bin of value v: floor((v - range_min) * bins / (range_max - range_min)), computed as cv::calcHist does,
-// in double; -1 outside the range.
+// The bin of a value v: floor((v - range_min) * bins / (range_max - range_min)), computed in double as
+// cv::calcHist does; -1 if v is outside the range.
 int bin_of(int value, const HistogramParams &params);
 
-// Samples that lie side by side in memory: rows of row_bytes bytes whose byte i belongs to channel
-// channel_of[i % period], or to none where that is -1 (alpha, padding).
+// Rows of interleaved samples. Byte i of a row, 0 <= i < row_bytes, belongs to channel channel_of[i %
+// period], or to no channel if that is -1 (alpha, padding).
 struct SampleRows {
   const std::uint8_t *data = nullptr;
   std::ptrdiff_t pitch_bytes = 0;
@@ -39,28 +50,31 @@ struct SampleRows {
   int period = 1;  // 1 to 4
   int channel_of[4] = {0, -1, -1, -1};
 };
+// The samples to count: rows[0] to rows[count - 1].
 struct Samples {
   int channels = 1;  // 1 to kMaxChannels
-  int count = 1;     // of rows
+  int count = 1;     // 1 to 3
   SampleRows rows[3];
 };
 
-// One channel: an image of bytes.
+// One channel: all pixels of a luma image.
 Samples luma_samples(ImageView<const std::uint8_t> luma);
-// The channels of a region of a frame: R, G, B or Y, U, V whatever the order in memory, gray alone. A
-// subsampled chroma sample counts once, when any pixel of the region belongs to it.
+// The channels of a region of a frame: R, G, B or Y, U, V (independent of their order in memory), or gray. A
+// subsampled chroma sample is counted once if it belongs to any pixel of the region.
 Samples channel_samples(const Frame &frame, Region region);
 
-// Not thread-safe: one per stream.
+// Not thread-safe: use one per stream.
 class Histogram {
  public:
   virtual ~Histogram() = default;
-  // counts: [samples.channels][params.bins], becomes the number of samples in each bin. Samples and counts in
-  // the backend's memory, not overlapping. Fewer than 2^32 samples a channel. Exact, whatever the order of
-  // threads. CUDA: enqueues one kernel.
+  // counts[channel][bin], an array [samples.channels][params.bins], becomes the number of samples in each
+  // bin. Samples and counts are in the backend's memory and must not overlap. Each channel must have fewer
+  // than 2^32 samples. The counts are exact. Fails, and writes nothing, if the parameters are invalid. CUDA:
+  // enqueues one kernel.
   virtual Status run(const Samples &samples, const HistogramParams &params, std::uint32_t *counts) = 0;
 };
 
+// Scratch memory: CUDA: about 3 KiB; CPU: 12 KiB per thread.
 Status make_histogram(const Execution &execution, std::unique_ptr<Histogram> *histogram);
 
 }  // namespace cudavision

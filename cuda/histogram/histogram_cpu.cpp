@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU backend of the histogram: each thread counts values into tables of its own, which are then added
-// up.
+// The CPU backend of the histogram: each thread counts values in its own tables, which are summed afterwards.
 #include <algorithm>
 #include <vector>
 
+#include "cuda/histogram/histogram_backends.h"
 #include "cuda/histogram/histogram_rules.h"
 
 namespace cudavision::histogram {
 namespace {
 
 constexpr int kRowsPerTask = 32;
-constexpr int kTables = 4;  // neighbouring samples, which are often equal, count into different tables
+// The tables per channel and thread. Adjacent samples are often equal; different tables avoid increments that
+// depend on each other.
+constexpr int kTables = 4;
 
 struct Tables {
   std::uint32_t count[kMaxChannels][kTables][kValues];
 };
 
-// Counts bytes 0, kPeriod, ... of a row. A function of its own, so that the tables' addresses stay in registers.
+// Counts bytes 0, kPeriod, 2 * kPeriod, ... of a row. Not inlined, so that the addresses of the tables stay
+// in registers.
 template <int kPeriod>
 [[gnu::noinline]] void count_every(const std::uint8_t *row, int row_bytes,
                                    std::uint32_t (&tables)[kTables][kValues]) {
@@ -57,6 +60,7 @@ class HistogramCpu final : public Histogram {
   }
 
  private:
+  // Sums the tables of all threads, and the values of each bin.
   void fold(int channels, const HistogramParams &params, std::uint32_t *counts) const {
     const BinTable bins = bin_table(params);
     std::fill_n(counts, channels * params.bins, 0u);
@@ -64,11 +68,11 @@ class HistogramCpu final : public Histogram {
       for (int channel = 0; channel < channels; ++channel)
         for (const auto &table : tables.count[channel])
           for (int v = 0; v < kValues; ++v)
-            if (bins.bin[v] != kNoBin) counts[channel * params.bins + bins.bin[v]] += table[v];
+            if (bins.bin[v] != kOutOfRange) counts[channel * params.bins + bins.bin[v]] += table[v];
   }
 
   Execution execution_;
-  std::vector<Tables> tables_;  // one for each thread
+  std::vector<Tables> tables_;  // one per thread
 };
 
 }  // namespace

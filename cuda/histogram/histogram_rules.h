@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What both backends of the histogram share.
+// The table of bins that both backends of the histogram use.
 #pragma once
 
 #include "cuda/histogram/histogram.h"
 
 namespace cudavision::histogram {
 
-constexpr int kValues = 256;  // of a sample
+constexpr int kValues = 256;  // the number of values of a sample
 
-// The bin of each value, kNoBin outside the range.
-constexpr std::int16_t kNoBin = -1;
+constexpr std::int16_t kOutOfRange = -1;
+
+// The bin of each value, or kOutOfRange.
 struct BinTable {
   std::int16_t bin[kValues];
 };
 BinTable bin_table(const HistogramParams &params);
-
-Status make_histogram_cpu(const Execution &execution, std::unique_ptr<Histogram> *histogram);
-Status make_histogram_cuda(const Execution &execution, std::unique_ptr<Histogram> *histogram);
 
 }  // namespace cudavision::histogram

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The plot of a histogram: its place, its CPU backend, and the choice of a backend.
+// The plot of a histogram: its place, validation, and choice of a backend.
 #include "cuda/histogram/plot.h"
 
 #include <algorithm>
 
 #include "cuda/common/backends.h"
-#include "cuda/histogram/plot_rules.h"
+#include "cuda/histogram/plot_backends.h"
 
 namespace cudavision {
 
@@ -20,18 +20,6 @@ HistogramPlot place_plot(Region region, int channels) {
   plot.area.x = region.x + std::min(gap, region.width - plot.area.width);
   plot.area.y = region.y + std::max(0, region.height - gap - plot.area.height);
   return plot;
-}
-
-Status histogram::plot_cpu(const Execution &, const std::uint32_t *counts, int channels, int bins,
-                           const HistogramPlot &plot, Primitive *primitives) {
-  for (int channel = 0; channel < channels; ++channel) {
-    const std::uint32_t *channel_counts = counts + channel * bins;
-    const std::uint32_t largest = *std::max_element(channel_counts, channel_counts + bins);
-    for (int i = 0; i < 2 + bins; ++i)
-      *primitives++ =
-          plot_primitive(plot, channel, channels, bins, i, i < 2 ? 0 : channel_counts[i - 2], largest);
-  }
-  return {};
 }
 
 Status plot_histogram(const Execution &execution, const std::uint32_t *counts, int channels, int bins,

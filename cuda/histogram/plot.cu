@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of the plot: a block for each channel finds its largest count, then each thread makes a
+// The CUDA backend of the plot: one block per channel finds the largest count, then each thread makes a
 // primitive.
 #include <cuda_runtime.h>
 
 #include "cuda/common/launch.h"
+#include "cuda/histogram/plot_backends.h"
 #include "cuda/histogram/plot_rules.h"
 
 namespace cudavision::histogram {
 namespace {
 
-constexpr int kThreads = kMaxBins;  // one for each bin
+constexpr int kThreads = kMaxBins;  // one per bin
 
-__global__ void __launch_bounds__(kThreads)
+static __global__ void __launch_bounds__(kThreads)
     plot_kernel(const std::uint32_t *counts, int bins, const __grid_constant__ HistogramPlot plot,
                 Primitive *primitives) {
   __shared__ unsigned largest;

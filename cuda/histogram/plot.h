@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The plot of a histogram as primitives, made where the counts are: nothing goes through the host.
+// The plot of a histogram as a list of primitives. It is made in the backend's memory, without a copy of the
+// counts to the host.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +12,25 @@
 
 namespace cudavision {
 
-// Where and in which colours. One panel for each channel, below one another.
+// The place and the colours of a plot: one panel per channel, stacked vertically.
 struct HistogramPlot {
-  Region area;  // of the frame, in pixels; a panel that finds no pixel in it is not drawn
+  Region area;  // in pixels of the frame; a panel whose share of the area is empty is not drawn
   int line_width = 1;
   Color background, outline, bars[kMaxChannels];
 };
 
-// The plot in the lower left of a region: about two fifths of its width and a third of its height, at least
-// 256 x 48 pixels a panel where the region has them, so that it can be read at 320x240 and at 3840x2160
-// alike.
+// Places the plot at the lower left of a region. It takes about two fifths of the region's width and one
+// third of its height, but at least 256 x 48 pixels per panel if the region is large enough, so that it is
+// legible at 320x240 as well as at 3840x2160.
 HistogramPlot place_plot(Region region, int channels);
 
-// A panel, its outline, and its bars.
+// The number of primitives: for each channel a panel, its outline, and one bar per bin.
 constexpr int plot_size(int channels, int bins) { return channels * (2 + bins); }
 
-// counts: [channels][bins]; primitives: plot_size(channels, bins) of them; both in the backend's memory.
-// Within a channel the bar of count c is ceil(c * height / largest count) pixels high: the largest fills the
-// panel, and what is not empty can be seen. CUDA: enqueues one kernel.
+// Writes the plot of counts[channels][bins] to primitives[plot_size(channels, bins)]; both arrays are in the
+// backend's memory. The bar of a count c is ceil(c * height / largest count of the channel) pixels high: the
+// largest count fills the panel, and every nonempty bin is visible. Fails if channels is not in 1 to
+// kMaxChannels or bins is not in 1 to kMaxBins. CUDA: enqueues one kernel.
 Status plot_histogram(const Execution &execution, const std::uint32_t *counts, int channels, int bins,
                       const HistogramPlot &plot, Primitive *primitives);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The geometry of a histogram's plot, for both backends.
+// The geometry of a histogram's plot, shared by both backends.
 #pragma once
 
 #include "cuda/common/host_device.h"
@@ -12,7 +12,8 @@ CUDAVISION_HOST_DEVICE constexpr Region panel_of(const HistogramPlot &plot, int 
   return {plot.area.x, plot.area.y + top, plot.area.width, bottom - top};
 }
 
-// Primitive i of a channel: 0 the panel, 1 its outline, 2 + b the bar of bin b.
+// Primitive i of a channel: 0 is the panel, 1 its outline, 2 + b the bar of bin b. count: of bin b; largest:
+// the largest count of the channel, at least 1 if count is not 0.
 CUDAVISION_HOST_DEVICE constexpr Primitive plot_primitive(const HistogramPlot &plot, int channel,
                                                           int channels, int bins, int i, std::uint32_t count,
                                                           std::uint32_t largest) {
@@ -23,7 +24,7 @@ CUDAVISION_HOST_DEVICE constexpr Primitive plot_primitive(const HistogramPlot &p
   if (i == 0)
     return make_primitive(Primitive::Kind::filled_rectangle, 1, plot.background, p.x, p.y, right, bottom);
   if (i == 1) {
-    // Its lines lie within the panel, and so no wider than that.
+    // The outline lies within the panel, so its lines are at most as wide as the panel.
     const int shorter = p.width < p.height ? p.width : p.height;
     const int line = plot.line_width < shorter ? plot.line_width : shorter;
     const int before = (line - 1) / 2, after = line / 2;
@@ -31,9 +32,9 @@ CUDAVISION_HOST_DEVICE constexpr Primitive plot_primitive(const HistogramPlot &p
                           right - after, bottom - after);
   }
   const Color color = plot.bars[channel];
-  const int margin = plot.line_width;  // the outline's
+  const int margin = plot.line_width;  // of the outline
   const int width = p.width - 2 * margin, height = p.height - 2 * margin, bin = i - 2;
-  // An empty bin has no bar, and none has one where the panel has no room.
+  // There is no bar for an empty bin, nor in a panel without space inside its outline.
   if (count == 0 || width < 1 || height < 1) return hidden_primitive(color);
   const int x0 = p.x + margin + width * bin / bins;
   const int next = p.x + margin + width * (bin + 1) / bins, x1 = next > x0 ? next - 1 : x0;
@@ -42,10 +43,5 @@ CUDAVISION_HOST_DEVICE constexpr Primitive plot_primitive(const HistogramPlot &p
   return make_primitive(Primitive::Kind::filled_rectangle, 1, color, x0, bottom - margin - high + 1, x1,
                         bottom - margin);
 }
-
-Status plot_cpu(const Execution &execution, const std::uint32_t *counts, int channels, int bins,
-                const HistogramPlot &plot, Primitive *primitives);
-Status plot_cuda(const Execution &execution, const std::uint32_t *counts, int channels, int bins,
-                 const HistogramPlot &plot, Primitive *primitives);
 
 }  // namespace cudavision::histogram

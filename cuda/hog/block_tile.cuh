@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The kernel that makes blocks: a block of threads owns a tile of HOG's blocks and goes down its pixels a few
-// rows at a time. The weights of both axes are separable: rows vote into histograms of each column of cells,
-// every one a thread's own, without atomics; their weighted sums down the rows are the blocks.
+// The computation of blocks by thread blocks: each thread block owns a tile of HOG blocks and processes the
+// tile's pixels from top to bottom, a few rows (a chunk) at a time. Because the weights are separable, a
+// chunk takes two steps without atomics: first, each pixel row is summed into one histogram for each column
+// of cells, by one thread per histogram; then these histograms are summed vertically, with the weights of
+// their rows, into the descriptors of the blocks.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,47 +14,56 @@
 #include "cuda/common/launch.h"
 #include "cuda/common/walk.cuh"
 #include "cuda/common/warp.cuh"
-#include "cuda/hog/weights_cuda.h"
+#include "cuda/hog/hog_rules.h"
 
 namespace cudavision::hog {
 
 constexpr int kTileThreads = 192;
-constexpr int kChunkRows = 8;  // rows of pixels at a time
+constexpr int kChunkRows = 8;  // rows of pixels
 
-// Weights of one axis, in device memory.
+// AxisWeights in device memory.
 struct DeviceWeights {
   const int *begin, *end;
   const float *weight;
 };
 
-// How the blocks of a picture fall into tiles; the numbers of blocks are powers of two.
+// The layout of the blocks in memory: block (row, col) begins at the element offset(row, col), and its
+// numbers are number_stride elements apart.
+struct BlockPlace {
+  std::ptrdiff_t first, row_stride, col_stride, number_stride;
+
+  CUDAVISION_HOST_DEVICE std::ptrdiff_t offset(int row, int col) const {
+    return first + row * row_stride + col * col_stride;
+  }
+};
+
 struct TilePlan {
-  int cols_log2, rows_log2;  // blocks of a tile
-  int width, height;         // pixels of a tile
-  int items;                 // histograms of a chunk: rows x blocks x columns of cells
+  int cols_log2, rows_log2;  // the numbers of blocks in a row and in a column of a tile, powers of two
+  int width, height;         // pixels
+  int items;                 // histograms of a chunk: pixel rows x columns of blocks x columns of cells
   std::size_t shared_bytes;
 };
 
-// The lengths of the default parameters: a kernel that replaces its own rules by these has loops of known
-// length, and takes two thirds of the instructions.
-CUDAVISION_HOST_DEVICE inline Rules with_usual_lengths(Rules rules) {
+// Replaces the variant and all sizes by their defaults. A kernel compiled with kDefaultParams applies this to
+// its parameters: its trip counts are then constants, which saves a third of the instructions.
+CUDAVISION_HOST_DEVICE inline Rules with_default_params(Rules rules) {
   rules.variant = HogVariant::opencv;
   rules.cell = {8, 8}, rules.block = {16, 16}, rules.stride = {8, 8};
   rules.cells_x = rules.cells_y = 2;
   rules.bins = 9, rules.length = 36;
   return rules;
 }
-inline bool are_usual(const Rules &rules) { return with_usual_lengths(rules) == rules; }
 
-// One picture, and where its blocks go.
+// The sizes of a picture and the layout of its blocks.
 struct TiledPicture {
-  int width, height;
-  int rows, cols;  // blocks
-  int tiles_x;
+  int width, height;  // pixels
+  int rows, cols;     // blocks
+  int tiles_x;        // tiles in a row
   BlockPlace place;
 };
 
-// A picture's samples in the order in which ties are decided: B, G, R.
+// Reads the pixels of a HogPicture, channels in the order B, G, R: on a tie between channels the first one
+// wins.
 template <int kChannels>
 struct FrameSource {
   static constexpr int channels = kChannels;
@@ -70,15 +81,16 @@ struct FrameSource {
   }
 };
 
+// The shared memory of a thread block.
 struct SharedTile {
-  float *color_of;  // [256], of a byte
-  float *x_weight;  // [column of cells][pixel of a block]
-  float *y_weight;  // [row of cells][pixel of a block], with 0 for a chunk's rows before and behind
-  float *colors;    // [channel][chunk rows + 2][width + 2]
-  float *first, *second;
-  float *sums;    // [bin][item]
-  float *blocks;  // [block][length]
-  std::uint8_t *bin;
+  float *color_of;        // [256]: color_value() of each byte
+  float *x_weight;        // [column of cells][pixel column of a block]
+  float *y_weight;        // [row of cells][padded_height()]: kChunkRows zeros, the weights, kChunkRows zeros
+  float *colors;          // [channel][kChunkRows + 2][width + 2]: the chunk with a halo of one pixel
+  float *first, *second;  // [kChunkRows][width]: the votes
+  float *sums;            // [bin][item]: the histograms of the chunk
+  float *blocks;          // [block][length]: the descriptors
+  std::uint8_t *bin;      // [kChunkRows][width]: the first bin of each vote
 };
 
 CUDAVISION_HOST_DEVICE inline int padded_height(const Rules &rules) {
@@ -120,8 +132,8 @@ __device__ inline void load_weights(const Rules &rules, const DeviceWeights &x_w
   }
 }
 
-// Rows [y0 - 1, y0 + chunk rows] of the picture, mirrored at its borders. A thread has several pixels under
-// way.
+// Loads the chunk that begins at (x0, y0), with a halo of one pixel. The picture is mirrored at its borders.
+// Each thread issues several loads before it uses the first one.
 template <typename Source>
 __device__ void load_colors(const Source &source, const TiledPicture &picture, const TilePlan &plan, int x0,
                             int y0, const SharedTile &tile) {
@@ -133,8 +145,8 @@ __device__ void load_colors(const Source &source, const TiledPicture &picture, c
 #pragma unroll
     for (int k = 0; k < kLoads; ++k, at.advance()) {
       int x = x0 + at.column - 1, y = y0 + at.row - 1;
-      // What lies further outside belongs to no block; behind the last pixel another one is loaded, to no
-      // effect.
+      // Only the first pixel outside the picture matters. Pixels further out belong to no block, and
+      // iterations beyond `count` load a pixel that is not used.
       if (x < 0 || x >= picture.width) x = mirror_index(min(x, picture.width), picture.width);
       if (y < 0 || y >= picture.height) y = mirror_index(min(y, picture.height), picture.height);
       source.load(x, y, bytes[k]);
@@ -167,8 +179,9 @@ __device__ void vote_chunk(const TiledPicture &picture, const Rules &rules, cons
   }
 }
 
-// Each thread walks along a row through one column of cells of one block; histograms of neighbours lie side
-// by side, so that a warp's never meet in a bank.
+// Sums the votes along each row of the chunk. Each thread computes the histogram of one pixel row and one
+// column of cells of one column of blocks. The histograms are interleaved, so that the threads of a warp
+// access different banks.
 __device__ inline void sum_along_rows(const Rules &rules, const TilePlan &plan, const DeviceWeights &weights,
                                       const SharedTile &tile) {
   for (int item = static_cast<int>(threadIdx.x); item < plan.items; item += kTileThreads) {
@@ -186,11 +199,11 @@ __device__ inline void sum_along_rows(const Rules &rules, const TilePlan &plan, 
   }
 }
 
-// Adds the chunk's rows, from row y on within the tile, to the blocks. A number of a block is always the same
-// thread's.
+// Adds the chunk, which begins at row y of the tile, to the descriptors. Each number of a descriptor is
+// always updated by the same thread.
 __device__ inline void sum_down_rows(const Rules &rules, const TilePlan &plan, const DeviceWeights &weights,
                                      int y, const SharedTile &tile) {
-  // A thread keeps to one column of cells of one block.
+  // A thread works on one column of cells of one column of blocks.
   const int across = rules.cells_x << plan.cols_log2, abreast = kTileThreads / across;
   const int first = static_cast<int>(threadIdx.x) / across,
             column = static_cast<int>(threadIdx.x) - first * across;
@@ -202,10 +215,10 @@ __device__ inline void sum_down_rows(const Rules &rules, const TilePlan &plan, c
     const int block_row = i & rows_mask;
     int cell_y = 0, bin = i >> plan.rows_log2;
     for (; bin >= rules.bins; bin -= rules.bins) ++cell_y;
-    const int top = block_row * rules.stride.height - y;  // of the block within the chunk
+    const int top = block_row * rules.stride.height - y;  // the first row of the block, relative to the chunk
     if (y > 0 && (top + weights.end[cell_y] <= 0 || top + weights.begin[cell_y] >= kChunkRows)) continue;
     const float *sums = tile.sums + bin * plan.items + column;
-    // Of a block that lies wholly outside, any of the weights that are 0.
+    // If the block lies wholly outside the chunk, these are weights of the padding, which are 0.
     const float *weight = tile.y_weight + cell_y * padded + max(kChunkRows - top, 0);
     float sum = 0;
 #pragma unroll
@@ -216,15 +229,16 @@ __device__ inline void sum_down_rows(const Rules &rules, const TilePlan &plan, c
   }
 }
 
-// A block has a few lanes of a warp, so that a warp writes the same number of several blocks: they lie side
-// by side in the detector's rows. Only a long block has all lanes.
+// Normalises the descriptors of the tile and writes them. A descriptor of at most 64 numbers takes four lanes
+// of a warp, so that a warp writes the same number of several blocks: in the layout of the detector these are
+// adjacent. A longer descriptor takes all lanes.
 __device__ inline void normalize_tile(const TiledPicture &picture, const Rules &rules, const TilePlan &plan,
                                       int row0, int col0, const SharedTile &tile, float *out) {
   const int lanes = rules.length <= 64 ? 4 : 32, lane = static_cast<int>(threadIdx.x) % lanes;
   const int abreast = kTileThreads / lanes, blocks = 1 << (plan.cols_log2 + plan.rows_log2);
   for (int first = 0; first < blocks; first += abreast) {
-    // All lanes of a warp add up: where there is no block, another one's, to no effect.
-    const int place = first + static_cast<int>(threadIdx.x) / lanes, b = min(place, blocks - 1);
+    // All lanes take part in warp_sum(): those without a block repeat the last one and do not write.
+    const int index = first + static_cast<int>(threadIdx.x) / lanes, b = min(index, blocks - 1);
     const float *block = tile.blocks + b * rules.length;
     float sum = 0;
     for (int k = lane; k < rules.length; k += lanes) sum += term_of(rules, block[k]);
@@ -239,19 +253,20 @@ __device__ inline void normalize_tile(const TiledPicture &picture, const Rules &
       second_scale = second_scale_of(rules, warp_sum(sum, lanes));
     }
     const int row = row0 + (b >> plan.cols_log2), col = col0 + (b & ((1 << plan.cols_log2) - 1));
-    if (place >= blocks || row >= picture.rows || col >= picture.cols) continue;
+    if (index >= blocks || row >= picture.rows || col >= picture.cols) continue;
     float *to = out + picture.place.offset(row, col);
     for (int k = lane; k < rules.length; k += lanes)
       to[k * picture.place.number_stride] = scaled(rules, block[k], scale) * second_scale;
   }
 }
 
-// The whole kernel for tile `tile_index` of a picture. kUsual: are_usual(any_rules).
-template <bool kUsual, typename Source>
+// Computes the blocks of tile `tile_index` (in row-major order) and writes them to out. kDefaultParams
+// requires has_default_params(any_rules). shared: plan.shared_bytes of dynamic shared memory.
+template <bool kDefaultParams, typename Source>
 __device__ void make_tile(const Source &source, const TiledPicture &picture, const Rules &any_rules,
                           const TilePlan &plan, const DeviceWeights &x_weights,
                           const DeviceWeights &y_weights, int tile_index, float *out, float *shared) {
-  const Rules rules = kUsual ? with_usual_lengths(any_rules) : any_rules;
+  const Rules rules = kDefaultParams ? with_default_params(any_rules) : any_rules;
   const SharedTile tile = share_tile(shared, rules, plan, Source::channels);
   const int tile_y = tile_index / picture.tiles_x, tile_x = tile_index - tile_y * picture.tiles_x;
   const int col0 = tile_x << plan.cols_log2, row0 = tile_y << plan.rows_log2;

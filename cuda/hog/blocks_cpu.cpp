@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The blocks of a picture on the CPU.
+// Blocks on the CPU.
 #include "cuda/hog/blocks_cpu.h"
 
 #include <algorithm>
 
+#include "cuda/hog/hog_backends.h"
+
 namespace cudavision::hog {
 namespace {
 
-constexpr int kColorRows = 4;  // of which three are looked at
+constexpr int kColorRows = 4;  // the three rows of a gradient, rounded up to a power of two
 
 std::size_t padded(int count) {
   return static_cast<std::size_t>(divide_up(count, kRowPadding) + 2) * kRowPadding;
 }
 
-// The numbers of a row of blocks that belong to one row of cells.
+// The number of elements in the histograms of a row of blocks that belong to one row of cells.
 int row_length(const Rules &rules, int cols) { return cols * rules.cells_x * rules.bins; }
 
 }  // namespace
@@ -33,12 +35,10 @@ BlockScratch::BlockScratch(const Rules &rules, Size most) {
   block_.resize(padded(rules.length));
 }
 
-// Of row y, whose first element is preceded by padding.
 float *BlockScratch::color(int y, int channel) {
   return colors_.data() + ((y & (kColorRows - 1)) * 3 + channel) * row_ + kRowPadding / 2;
 }
 
-// At the beginning of a line of the cache, so that no histogram lies in two.
 float *BlockScratch::ring() {
   constexpr std::uintptr_t kLine = kHistogramStep * sizeof(float);
   return reinterpret_cast<float *>((reinterpret_cast<std::uintptr_t>(ring_.data()) + kLine - 1) / kLine *
@@ -47,18 +47,18 @@ float *BlockScratch::ring() {
 
 BlockRows::BlockRows(const HogParams &params)
     : rules_(rules_of(params)),
-      x_(axis_weights(params.cell.width, params.block.width, params.variant, sigma_of(params))),
-      y_(axis_weights(params.cell.height, params.block.height, params.variant, sigma_of(params))),
+      x_(axis_weights_x(params)),
+      y_(axis_weights_y(params)),
       open_rows_(divide_up(params.block.height, params.stride.height)) {}
 
 void BlockRows::compute(const BytePlanes &picture, const HogShape &shape, int first, int end,
                         BlockScratch &scratch, const BlockOutput &output) const {
   const int stride = rules_.stride.height, height = rules_.block.height;
-  int colors_end = -1;  // rows of colours before it are there
-  int row = first;      // the first one that is not finished
+  int colors_end = -1;  // the first row that has not been converted to colours
+  int row = first;      // the first row of blocks that is not finished
   for (int y = first * stride; row < end; ++y) {
-    if (y < row * stride) continue;  // strides may be longer than blocks
-    for (int c = std::max(y - 1, colors_end); c <= y + 1; ++c) take_colors(picture, c, scratch);
+    if (y < row * stride) continue;  // no block contains y: the stride is longer than the block
+    for (int c = std::max(y - 1, colors_end); c <= y + 1; ++c) convert_colors(picture, c, scratch);
     colors_end = y + 2;
     sum_votes(picture, y, shape.cols, scratch);
     for (int r = row; r < end && r * stride <= y; ++r) {
@@ -75,14 +75,12 @@ void BlockRows::compute(const BytePlanes &picture, const HogShape &shape, int fi
   }
 }
 
-// Row y, mirrored at the picture's borders, as colours.
-void BlockRows::take_colors(const BytePlanes &picture, int y, BlockScratch &scratch) const {
+void BlockRows::convert_colors(const BytePlanes &picture, int y, BlockScratch &scratch) const {
   const Size size = picture.size();
   for (int c = 0; c < picture.count; ++c)
     color_row(rules_, picture.plane[c].row(mirror_index(y, size.height)), size.width, scratch.color(y, c));
 }
 
-// The votes of row y, weighted along the row.
 void BlockRows::sum_votes(const BytePlanes &picture, int y, int cols, BlockScratch &scratch) const {
   ColorRows rows;
   rows.channels = picture.count;

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The blocks of a picture on the CPU: rows of pixels vote along the columns of blocks, and their sums are
-// added to the rows of blocks that they lie in, since the weights of both axes are separable.
+// Blocks on the CPU. Because the weights are separable, the votes of a pixel row are first summed into one
+// histogram for each column of cells of each block; these histograms are then added, with the weight of the
+// row, to every row of blocks that the pixel row lies in.
 #pragma once
 
 #include <vector>
 
+#include "cuda/hog/axis_weights.h"
 #include "cuda/hog/hog_simd.h"
 
 namespace cudavision::hog {
 
-// Bytes of one to three channels; three in the order B, G, R.
+// A picture with one plane per channel; three channels are in the order B, G, R.
 struct BytePlanes {
   int count = 1;
   ImageView<const std::uint8_t> plane[3];
@@ -17,46 +19,57 @@ struct BytePlanes {
   Size size() const { return plane[0].size(); }
 };
 
-// Where the numbers of a block go: number k of block (row, col) to data[row * row_stride + col * col_stride +
-// k * number_stride].
+// The layout of the result: number k of block (row, col) is written to
+// data[row * row_stride + col * col_stride + k * number_stride].
 struct BlockOutput {
   float *data = nullptr;
   std::ptrdiff_t row_stride = 0, col_stride = 0, number_stride = 1;
 };
 
-// What one thread works with, for pictures up to a size.
+// Scratch memory of one thread, for pictures of at most the size `most`.
 class BlockScratch {
  public:
   BlockScratch(const Rules &rules, Size most);
 
  private:
   friend class BlockRows;
+  // Row y of the colours, without its left padding.
   float *color(int y, int channel);
+  // The ring buffer of sum_row(), aligned so that no histogram lies across two cache lines.
   float *ring();
 
-  std::ptrdiff_t row_ = 0;
-  std::vector<float> colors_, votes_, ring_, rows_, sums_, block_;
+  std::ptrdiff_t row_ = 0;     // elements of a padded row
+  std::vector<float> colors_;  // [kColorRows][3][row_]
+  std::vector<float> votes_;   // [2][row_]: VoteRow::first and second
   std::vector<std::int32_t> bins_;
+  std::vector<float> ring_;
+  std::vector<float> rows_;   // the histograms of one pixel row
+  std::vector<float> sums_;   // the histograms of the rows of blocks that are not finished
+  std::vector<float> block_;  // one descriptor
 };
 
+// Computes rows of blocks.
 class BlockRows {
  public:
   explicit BlockRows(const HogParams &params);
 
   const Rules &rules() const { return rules_; }
-  // Writes rows [first, end) of the blocks of picture, which has `shape` blocks.
+  // Writes the rows of blocks [first, end) of the picture, whose blocks have the shape `shape`.
   void compute(const BytePlanes &picture, const HogShape &shape, int first, int end, BlockScratch &scratch,
                const BlockOutput &output) const;
 
  private:
-  void take_colors(const BytePlanes &picture, int y, BlockScratch &scratch) const;
+  // Converts row y to colours. The picture is mirrored at its borders.
+  void convert_colors(const BytePlanes &picture, int y, BlockScratch &scratch) const;
+  // Sums the votes of row y into scratch.rows_.
   void sum_votes(const BytePlanes &picture, int y, int cols, BlockScratch &scratch) const;
+  // Normalises a row of blocks and writes it.
   void finish_row(const HogShape &shape, int row, BlockScratch &scratch, const BlockOutput &output) const;
   float *sums_of(int row, int cell_y, int cols, BlockScratch &scratch) const;
 
   Rules rules_;
   AxisWeights x_, y_;
-  int open_rows_;  // that a row of pixels can lie in
+  int open_rows_;  // the largest number of rows of blocks that a pixel row lies in
 };
 
 }  // namespace cudavision::hog

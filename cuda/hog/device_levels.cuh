@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// All scales of a picture at once: every kernel of the detector runs over a list of them.
+// The scales of a picture on the device. Each kernel of the detector processes all scales in one launch:
+// every thread block finds the scale that it belongs to in a list.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -8,26 +9,30 @@
 #include <cstdint>
 
 #include "cuda/hog/block_tile.cuh"
-#include "cuda/hog/detector_rules.h"
+#include "cuda/hog/hog_detector_rules.h"
 
 namespace cudavision::hog {
 
-constexpr int kLineThreads = 256;  // of the kernels that go through pixels or windows in their order
-constexpr int kLinePixels = 4;     // that a thread shrinks; windows it has one
+// For the kernels whose threads process pixels or windows in row-major order.
+constexpr int kLineThreads = 256;
+constexpr int kLinePixels = 4;  // pixels per thread; of windows each thread processes one
 
-// One scale: sizes, where its parts begin in the arrays of all scales, and the first of its blocks in each
-// launch.
+// One scale.
 struct DeviceLevel {
   double scale;
-  TiledPicture picture;  // places: planar, [row][number][col]
-  std::ptrdiff_t pixels, places, windows;
-  int taps_x, taps_y;
-  int windows_x, window_count;
-  int places_x;  // of the grid where windows can begin, in a row
-  int pixel_blocks, tile_blocks, place_blocks, window_blocks;
+  TiledPicture picture;  // its blocks are planar: [row][number][col]
+  // The indices of the first pixel, grid position and window of this scale in the arrays of all scales. The
+  // grid is that of DetectionPlan.
+  std::ptrdiff_t pixels, positions, windows;
+  int taps_x, taps_y;           // the indices of its first taps
+  int windows_x, window_count;  // windows in a row, and in total
+  int positions_x;              // grid positions in a row where a window can begin
+  // The index of its first thread block in the launch of each of the four kernels.
+  int first_downscale_block, first_tile_block, first_product_block, first_score_block;
 };
 
-// The level that block `block` of a launch works on; first: the member that counts that launch's blocks.
+// The scale that thread block `block` of a launch belongs to. first: the member that holds the first blocks
+// of that launch.
 __device__ inline const DeviceLevel &level_of_block(const DeviceLevel *levels, int count, int block,
                                                     int DeviceLevel::*first) {
   int low = 0, high = count - 1;
@@ -41,17 +46,18 @@ __device__ inline const DeviceLevel &level_of_block(const DeviceLevel *levels, i
   return levels[low];
 }
 
-// --- shrunk pictures ---
+// --- downscaled pictures ---
 
 template <int kChannels>
 struct PixelOf {
-  using Type = std::uint32_t;  // B, G, R in the lowest bytes
+  using Type = std::uint32_t;  // B in the lowest byte, then G and R
 };
 template <>
 struct PixelOf<1> {
   using Type = std::uint8_t;
 };
 
+// Reads the pixels of a downscaled picture, channels in the order B, G, R.
 template <int kChannels>
 struct LevelSource {
   static constexpr int channels = kChannels;
@@ -65,48 +71,50 @@ struct LevelSource {
 };
 
 template <int kChannels>
-struct ShrinkTask {
+struct DownscaleTask {
   FrameSource<kChannels> source;
-  Size size;
+  Size size;  // of the source
   const DeviceLevel *levels;
   int level_count;
   const std::int32_t *taps;
   typename PixelOf<kChannels>::Type *pixels;
 };
 
-// A pixel of a scale from its taps: cv::INTER_LINEAR_EXACT in whole numbers.
+// Interpolates a pixel from its taps in integers, as cv::INTER_LINEAR_EXACT.
 template <int kChannels>
-__device__ unsigned shrunk_pixel(const ShrinkTask<kChannels> &task, std::int32_t tap_x, std::int32_t tap_y) {
-  const int x0 = first_of_tap(tap_x), x1 = min(x0 + 1, task.size.width - 1), share_x = share_of_tap(tap_x);
-  const int y0 = first_of_tap(tap_y), y1 = min(y0 + 1, task.size.height - 1), share_y = share_of_tap(tap_y);
+__device__ unsigned downscaled_pixel(const DownscaleTask<kChannels> &task, std::int32_t tap_x,
+                                     std::int32_t tap_y) {
+  const int x0 = first_of_tap(tap_x), x1 = min(x0 + 1, task.size.width - 1), weight_x = weight_of_tap(tap_x);
+  const int y0 = first_of_tap(tap_y), y1 = min(y0 + 1, task.size.height - 1), weight_y = weight_of_tap(tap_y);
   int corner[4][3];
   task.source.load(x0, y0, corner[0]), task.source.load(x1, y0, corner[1]);
   task.source.load(x0, y1, corner[2]), task.source.load(x1, y1, corner[3]);
   unsigned pixel = 0;
   for (int c = 0; c < kChannels; ++c) {
-    const int above = corner[0][c] * (256 - share_x) + corner[1][c] * share_x,
-              below = corner[2][c] * (256 - share_x) + corner[3][c] * share_x;
-    pixel |= static_cast<unsigned>((above * (256 - share_y) + below * share_y + 32768) >> 16) << (8 * c);
+    const int above = corner[0][c] * (256 - weight_x) + corner[1][c] * weight_x,
+              below = corner[2][c] * (256 - weight_x) + corner[3][c] * weight_x;
+    pixel |= static_cast<unsigned>((above * (256 - weight_y) + below * weight_y + 32768) >> 16) << (8 * c);
   }
   return pixel;
 }
 
-// A block of threads for kLineThreads * kLinePixels pixels of a scale.
+// Each thread block computes kLineThreads * kLinePixels pixels of a scale.
 template <int kChannels>
-__global__ void __launch_bounds__(kLineThreads, 4) shrink_kernel(ShrinkTask<kChannels> task) {
+static __global__ void __launch_bounds__(kLineThreads, 4) downscale_kernel(DownscaleTask<kChannels> task) {
   wait_for_kernel_ahead();
   const int block = static_cast<int>(blockIdx.x);
-  const DeviceLevel &level = level_of_block(task.levels, task.level_count, block, &DeviceLevel::pixel_blocks);
+  const DeviceLevel &level =
+      level_of_block(task.levels, task.level_count, block, &DeviceLevel::first_downscale_block);
   const int width = level.picture.width, count = width * level.picture.height;
   const std::int32_t *taps_x = task.taps + level.taps_x, *taps_y = task.taps + level.taps_y;
   typename PixelOf<kChannels>::Type *out = task.pixels + level.pixels;
-  int i = (block - level.pixel_blocks) * kLineThreads * kLinePixels + static_cast<int>(threadIdx.x);
+  int i = (block - level.first_downscale_block) * kLineThreads * kLinePixels + static_cast<int>(threadIdx.x);
   Walk<kLineThreads> at(width, i);
 #pragma unroll
   for (int k = 0; k < kLinePixels; ++k, at.advance(), i += kLineThreads)
     if (i < count)
       out[i] = static_cast<typename PixelOf<kChannels>::Type>(
-          shrunk_pixel(task, taps_x[at.column], taps_y[at.row]));
+          downscaled_pixel(task, taps_x[at.column], taps_y[at.row]));
 }
 
 // --- blocks ---
@@ -122,16 +130,19 @@ struct LevelBlocksTask {
   float *blocks;
 };
 
-template <bool kUsual, int kChannels>
-__global__ void __launch_bounds__(kTileThreads, 5) make_level_blocks_kernel(LevelBlocksTask<kChannels> task) {
+// Each thread block computes one tile of the blocks of a scale.
+template <bool kDefaultParams, int kChannels>
+static __global__ void __launch_bounds__(kTileThreads, 5)
+    make_level_blocks_kernel(LevelBlocksTask<kChannels> task) {
   CUDAVISION_DYNAMIC_SHARED(float, shared);
   wait_for_kernel_ahead();
   const int block = static_cast<int>(blockIdx.x);
-  const DeviceLevel &level = level_of_block(task.levels, task.level_count, block, &DeviceLevel::tile_blocks);
+  const DeviceLevel &level =
+      level_of_block(task.levels, task.level_count, block, &DeviceLevel::first_tile_block);
   const TiledPicture picture = level.picture;
   const LevelSource<kChannels> source{task.pixels + level.pixels, picture.width};
-  make_tile<kUsual>(source, picture, task.rules, task.plan, task.x_weights, task.y_weights,
-                    block - level.tile_blocks, task.blocks, shared);
+  make_tile<kDefaultParams>(source, picture, task.rules, task.plan, task.x_weights, task.y_weights,
+                            block - level.first_tile_block, task.blocks, shared);
 }
 
 }  // namespace cudavision::hog

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Hits, and the boxes they are grouped to. Each block of the kernel scores windows that follow each other;
-// the last one to finish lists the hits in the order of the windows, whatever the order of the blocks was,
-// and groups them.
+// Hits and boxes on the device. Each thread block computes the scores of consecutive windows. The last block
+// to finish (last-block pattern) lists the hits in the order of the windows, which does not depend on the
+// order of the blocks, and groups them.
 #pragma once
 
 #include "cuda/common/block_scan.cuh"
@@ -11,10 +11,11 @@
 
 namespace cudavision::hog {
 
+// Sums over the hits of a group.
 struct GroupSums {
-  int count, first;  // hits, and the first one
-  int x, y, width, height;
-  unsigned score;  // as an ordered key
+  int count, first;         // the number of hits, and the index of the first one
+  int x, y, width, height;  // sums
+  unsigned score;           // ordered_key() of the best score
 };
 
 struct HitTask {
@@ -24,15 +25,15 @@ struct HitTask {
   HogThresholds thresholds;
   Size picture, window;
   int win_stride;
-  float *scores;      // of all windows
-  int *block_hits;    // of each block
-  unsigned *done;     // blocks
-  HogBox *hits;       // kMaxHogHits
-  GroupSums *groups;  // kMaxHogHits
+  float *scores;      // [window]
+  int *block_hits;    // [thread block]: its number of hits, later that of all blocks before it
+  unsigned *done;     // the number of blocks that have finished
+  HogBox *hits;       // [kMaxHogHits]
+  GroupSums *groups;  // [kMaxHogHits]: that of each root
   HogBoxList list;
 };
 
-// Floats as integers of the same order.
+// Maps floats to integers in the same order, for atomicMax().
 __device__ inline unsigned ordered_key(float value) {
   const unsigned bits = __float_as_uint(value);
   return (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
@@ -41,16 +42,17 @@ __device__ inline float value_of_key(unsigned key) {
   return __uint_as_float((key & 0x80000000u) != 0 ? key & 0x7fffffffu : ~key);
 }
 
+// Shared memory of the kernel.
 struct HitMemory {
-  unsigned parent[kMaxHogHits];  // of the forest of similar hits
+  unsigned parent[kMaxHogHits];  // the union-find forest of similar hits
   int warp_sums[kLineThreads / 32 + 1];
-  unsigned short kept[kMaxHogHits];  // roots of groups of enough hits
+  unsigned short kept[kMaxHogHits];  // the roots of the groups with enough hits
   int hit_count, kept_count, listed;
   bool last;
 };
 
-// block_hits becomes the number of hits in the blocks before each one.
-__device__ inline void count_hits(const HitTask &task, HitMemory *shared) {
+// Replaces block_hits by its exclusive prefix sum.
+__device__ inline void scan_block_hits(const HitTask &task, HitMemory *shared) {
   const int blocks = static_cast<int>(gridDim.x), thread = static_cast<int>(threadIdx.x);
   const int share = divide_up(blocks, kLineThreads), first = min(thread * share, blocks),
             end = min(first + share, blocks);
@@ -58,20 +60,20 @@ __device__ inline void count_hits(const HitTask &task, HitMemory *shared) {
   for (int b = first; b < end; ++b) sum += __ldcg(task.block_hits + b);
   int before = block_exclusive_sum<kLineThreads>(sum, shared->warp_sums, &total);
   for (int b = first; b < end; ++b) {
-    const int of_block = __ldcg(task.block_hits + b);
+    const int hits = __ldcg(task.block_hits + b);
     task.block_hits[b] = before;
-    before += of_block;
+    before += hits;
   }
   if (thread == 0) shared->hit_count = total;
   __syncthreads();
 }
 
-// Those windows of a block that are hits, as boxes from place `at` on. By a warp.
+// Appends the boxes of the hits of a thread block to task.hits, from index `at` on. Called by a whole warp.
 __device__ inline void list_hits_of_block(const HitTask &task, int block, int at, int lane) {
   const DeviceLevel &level =
-      level_of_block(task.levels, task.level_count, block, &DeviceLevel::window_blocks);
+      level_of_block(task.levels, task.level_count, block, &DeviceLevel::first_score_block);
   for (int i = 0; i < kLineThreads; i += 32) {
-    const int window = (block - level.window_blocks) * kLineThreads + i + lane;
+    const int window = (block - level.first_score_block) * kLineThreads + i + lane;
     const float score = window < level.window_count ? __ldcg(task.scores + level.windows + window) : 0;
     const bool hit = window < level.window_count && score >= task.thresholds.hit;
     const unsigned hits = __ballot_sync(kFullWarp, hit);
@@ -84,7 +86,7 @@ __device__ inline void list_hits_of_block(const HitTask &task, int block, int at
   }
 }
 
-// A warp for 32 blocks, few of which have hits.
+// Lists the hits of all thread blocks. Each warp looks at 32 blocks at a time, few of which have hits.
 __device__ inline void list_hits(const HitTask &task, const HitMemory &shared) {
   const int blocks = static_cast<int>(gridDim.x), lane = static_cast<int>(threadIdx.x) % 32;
   for (int first = static_cast<int>(threadIdx.x) - lane; first < blocks; first += kLineThreads) {
@@ -100,12 +102,12 @@ __device__ inline void list_hits(const HitTask &task, const HitMemory &shared) {
   __syncthreads();
 }
 
-// The connected ones of similar hits, and their sums.
+// Finds the connected components of similar hits, and the sums of each component at its root.
 __device__ inline void unite_hits(const HitTask &task, int count, HitMemory *shared) {
   const int thread = static_cast<int>(threadIdx.x);
   for (int i = thread; i < count; i += kLineThreads) {
     shared->parent[i] = static_cast<unsigned>(i);
-    task.groups[i] = {0, count, 0, 0, 0, 0, 0};
+    task.groups[i] = {.count = 0, .first = count, .x = 0, .y = 0, .width = 0, .height = 0, .score = 0};
   }
   if (thread == 0) shared->kept_count = 0;
   __syncthreads();
@@ -127,10 +129,16 @@ __device__ inline void unite_hits(const HitTask &task, int count, HitMemory *sha
 }
 
 __device__ inline HogBox box_of_group(const GroupSums &g) {
-  return average({g.count, g.x, g.y, g.width, g.height, value_of_key(g.score)});
+  return average({.count = g.count,
+                  .x = g.x,
+                  .y = g.y,
+                  .width = g.width,
+                  .height = g.height,
+                  .score = value_of_key(g.score)});
 }
 
-// Writes the boxes of the groups that give way to none, in the order of their first hits.
+// Writes the boxes of the groups with enough hits, in the order of their first hits. A box that gives_way()
+// to another one is left out.
 __device__ inline void list_groups(const HitTask &task, int count, HitMemory *shared) {
   const int thread = static_cast<int>(threadIdx.x);
   for (int i = thread; i < count; i += kLineThreads)
@@ -139,16 +147,16 @@ __device__ inline void list_groups(const HitTask &task, int count, HitMemory *sh
       shared->kept[atomicAdd(&shared->kept_count, 1)] = static_cast<unsigned short>(i);
   __syncthreads();
   const int kept = shared->kept_count;
-  // From here on a root is a sign that its group gives way.
+  // From here on, the parent of a root is a flag: 1 if the box of its group is left out.
   for (int i = thread; i < kept; i += kLineThreads) {
     const GroupSums &group = task.groups[shared->kept[i]];
     const HogBox box = box_of_group(group);
-    bool gives = false;
-    for (int j = 0; j < kept && !gives; ++j) {
+    bool left_out = false;
+    for (int j = 0; j < kept && !left_out; ++j) {
       const GroupSums &other = task.groups[shared->kept[j]];
-      gives = j != i && gives_way(box, group.count, box_of_group(other), other.count);
+      left_out = j != i && gives_way(box, group.count, box_of_group(other), other.count);
     }
-    shared->parent[shared->kept[i]] = gives ? 1u : 0u;
+    shared->parent[shared->kept[i]] = left_out ? 1u : 0u;
   }
   __syncthreads();
   for (int i = thread; i < kept; i += kLineThreads) {
@@ -158,20 +166,20 @@ __device__ inline void list_groups(const HitTask &task, int count, HitMemory *sh
     for (int j = 0; j < kept; ++j)
       place += shared->parent[shared->kept[j]] == 0 && task.groups[shared->kept[j]].first < group.first;
     HogBox box = box_of_group(group);
-    (void)clip_box(task.picture, &box);  // an average of boxes that reach into the picture does so too
+    (void)clip_box(task.picture, &box);  // never empty: all hits of the group begin in the picture
     task.list.boxes[place] = box;
     atomicAdd(&shared->listed, 1);
   }
   __syncthreads();
 }
 
-__global__ void __launch_bounds__(kLineThreads, 4) find_boxes_kernel(HitTask task) {
+static __global__ void __launch_bounds__(kLineThreads, 4) find_boxes_kernel(HitTask task) {
   __shared__ HitMemory shared;
   wait_for_kernel_ahead();
   const int block = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
   const DeviceLevel &level =
-      level_of_block(task.levels, task.level_count, block, &DeviceLevel::window_blocks);
-  const int window = (block - level.window_blocks) * kLineThreads + thread;
+      level_of_block(task.levels, task.level_count, block, &DeviceLevel::first_score_block);
+  const int window = (block - level.first_score_block) * kLineThreads + thread;
   bool hit = false;
   if (window < level.window_count) {
     const int row = window / level.windows_x;
@@ -182,7 +190,7 @@ __global__ void __launch_bounds__(kLineThreads, 4) find_boxes_kernel(HitTask tas
   const int hits = __syncthreads_count(hit);
   if (thread == 0) task.block_hits[block] = hits, shared.listed = 0;
   if (!is_last_block(task.done, gridDim.x, &shared.last)) return;
-  count_hits(task, &shared);
+  scan_block_hits(task, &shared);
   list_hits(task, shared);
   const int count = min(shared.hit_count, kMaxHogHits);
   if (task.thresholds.group > 0) {
@@ -191,7 +199,7 @@ __global__ void __launch_bounds__(kLineThreads, 4) find_boxes_kernel(HitTask tas
   } else {
     for (int i = thread; i < count; i += kLineThreads) {
       HogBox box = task.hits[i];
-      (void)clip_box(task.picture, &box);  // windows begin within the picture
+      (void)clip_box(task.picture, &box);  // never empty: windows begin in the picture
       task.list.boxes[i] = box;
     }
     if (thread == 0) shared.listed = count;

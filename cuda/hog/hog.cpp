@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What both backends of HOG share: checks, rules, weights and the choice of a backend.
+// HOG: validation, and the choice of a backend.
 #include "cuda/hog/hog.h"
 
 #include <cstdio>
 #include <numbers>
 
+#include "cuda/common/backends.h"
 #include "cuda/common/check_range.h"
-#include "cuda/hog/hog_rules.h"
+#include "cuda/hog/hog_backends.h"
 
 namespace cudavision {
 namespace {
 
-// std::to_string would call small numbers 0.
+// Unlike std::to_string, this does not print small numbers as 0.
 std::string text_of(double number) {
   char text[32];
   std::snprintf(text, sizeof text, "%g", number);
@@ -19,12 +20,13 @@ std::string text_of(double number) {
 }
 
 Status check_axis(const std::string &axis, int cell, int block, int stride) {
-  CUDAVISION_TRY(check_range("cell " + axis, cell, 1, kMaxHogBlockSide));
-  CUDAVISION_TRY(check_range("block " + axis, block, 1, kMaxHogBlockSide));
-  CUDAVISION_TRY(check_range("block stride in " + axis, stride, 1, kMaxHogBlockSide));
-  if (block % cell != 0 || block / cell > kMaxHogBlockCells)
+  CUDAVISION_TRY(check_range("cell " + axis, cell, HogRanges::cell_side));
+  CUDAVISION_TRY(check_range("block " + axis, block, HogRanges::block_side));
+  CUDAVISION_TRY(check_range("block stride in " + axis, stride, HogRanges::stride));
+  if (block % cell != 0 || block / cell > HogRanges::block_cells.most)
     return invalid_argument("the block's " + axis + " of " + std::to_string(block) + " pixels is not 1 to " +
-                            std::to_string(kMaxHogBlockCells) + " cells of " + std::to_string(cell));
+                            std::to_string(HogRanges::block_cells.most) + " cells of " +
+                            std::to_string(cell));
   return {};
 }
 
@@ -33,12 +35,13 @@ Status check_axis(const std::string &axis, int cell, int block, int stride) {
 Status validate(const HogParams &p) {
   CUDAVISION_TRY(check_axis("width", p.cell.width, p.block.width, p.stride.width));
   CUDAVISION_TRY(check_axis("height", p.cell.height, p.block.height, p.stride.height));
-  CUDAVISION_TRY(check_range("bins", p.bins, 1, kMaxHogBins));
-  // Of less than a hundredth of a pixel nothing is left of a Gaussian but its centre, and where its square
-  // is 0 the weight there is 0 / 0.
-  if (!(p.sigma == 0 || (p.sigma >= 0.01 && p.sigma <= 1000)))
-    return invalid_argument("the block window's sigma must be 0, or between 0.01 and 1000 pixels, not " +
-                            text_of(p.sigma));
+  CUDAVISION_TRY(check_range("bins", p.bins, HogRanges::bins));
+  // A Gaussian of less than a hundredth of a pixel is 0 everywhere but at its centre, where the weight would
+  // be 0 / 0 if the square of sigma underflowed to 0.
+  if (constexpr Range<double> range = HogRanges::sigma;
+      !(p.sigma == 0 || (p.sigma >= range.least && p.sigma <= range.most)))
+    return invalid_argument("the block window's sigma must be 0, or between " + text_of(range.least) +
+                            " and " + text_of(range.most) + " pixels, not " + text_of(p.sigma));
   if (!(p.clip > 0 && p.clip <= 1))
     return invalid_argument("the L2-Hys threshold must be more than 0 and at most 1, not " +
                             std::to_string(p.clip));
@@ -58,7 +61,8 @@ Status hog_shape(Size picture, const HogParams &params, HogShape *shape) {
 
 HogPicture hog_picture(ImageView<const std::uint8_t> luma) {
   HogPicture picture{1, luma.width, luma.height, {}};
-  picture.component[0] = {const_cast<std::uint8_t *>(luma.data), luma.pitch_bytes, 1, 0, 0};  // read alone
+  // Hog only reads its input.
+  picture.component[0] = {.data = const_cast<std::uint8_t *>(luma.data), .pitch_bytes = luma.pitch_bytes};
   return picture;
 }
 
@@ -69,10 +73,6 @@ HogPicture hog_picture(const Frame &frame, Region region) {
     picture.component[c].data = &frame.component[c].at(region.x, region.y);
   }
   return picture;
-}
-
-double hog::sigma_of(const HogParams &params) {
-  return params.sigma > 0 ? params.sigma : (params.block.width + params.block.height) / 8.0;
 }
 
 hog::Rules hog::rules_of(const HogParams &p) {
@@ -90,30 +90,6 @@ hog::Rules hog::rules_of(const HogParams &p) {
   r.second_epsilon = opencv ? 1e-3f : 1e-5f;
   r.clip = static_cast<float>(p.clip);
   return r;
-}
-
-hog::AxisWeights hog::axis_weights(int cell, int side, HogVariant variant, double sigma) {
-  AxisWeights w;
-  w.side = side, w.cells = side / cell;
-  w.weight.assign(static_cast<std::size_t>(w.cells * side), 0.0f);
-  for (int c = 0; c < w.cells; ++c) {
-    int begin = side, end = 0;
-    for (int i = 0; i < side; ++i) {
-      double weight = i / cell == c ? 1 : 0;
-      if (variant == HogVariant::opencv) {
-        // From the cell's centre the weight falls to 0 at the next cells'; the Gaussian's centre is half a
-        // pixel off.
-        const double off = i - side * 0.5;
-        weight = std::max(0.0, 1 - std::abs((i + 0.5) / cell - 0.5 - c)) *
-                 std::exp(-off * off / (2 * sigma * sigma));
-      }
-      if (weight <= 0) continue;
-      w.weight[static_cast<std::size_t>(c * side + i)] = static_cast<float>(weight);
-      begin = std::min(begin, i), end = i + 1;
-    }
-    w.begin.push_back(begin), w.end.push_back(end);
-  }
-  return w;
 }
 
 Status hog::check_run(const HogPicture &picture, Size made_for, int channels) {

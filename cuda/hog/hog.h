@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Histograms of oriented gradients of a picture's blocks.
+// Histograms of oriented gradients (HOG): the descriptors of all blocks of a picture.
 //
-// Source: N. Dalal and B. Triggs, "Histograms of Oriented Gradients for Human Detection", CVPR 2005;
-// "GHoGLib: a descriptor of oriented gradients on a GPU" (equations 3.1 to 3.13). The blocks of a picture lie
-// on a grid; windows are never cut out of it. A block's histograms are the cells', one column of cells after
-// the other.
+// N. Dalal and B. Triggs, "Histograms of Oriented Gradients for Human Detection", CVPR 2005; and, for the
+// variant ghog, M. T. Lopes, "Histograma de gradientes orientados utilizando processamento paralelo em GPU",
+// thesis, Universidade Tecnológica Federal do Paraná, 2015 (the library GHoGLib), equations 3.1 to 3.13.
+//
+// The blocks lie on a regular grid over the whole picture; detection windows are not cut out of it. The
+// descriptor of a block is the concatenation of the histograms of its cells in column-major order: the cells
+// of the first column from top to bottom, then those of the next column.
+//
+// The two backends do not give the same bytes, unlike those of the algorithms with integer results: they add
+// floats in different orders, and the CPU backend fuses multiplications with additions where the instruction
+// set can. Their numbers agree to 1e-5.
 #pragma once
 
 #include <cstddef>
@@ -14,53 +21,64 @@
 #include "cuda/common/execution.h"
 #include "cuda/common/frame.h"
 #include "cuda/common/image.h"
+#include "cuda/common/range.h"
 
 namespace cudavision {
 
 constexpr int kMaxHogBlockSide = 64;  // pixels
-constexpr int kMaxHogBlockCells = 8;  // a side
+constexpr int kMaxHogBlockCells = 8;  // cells along one side of a block
 constexpr int kMaxHogBins = 36;
 
 enum class HogVariant {
-  // cv::HOGDescriptor::compute to 1e-5: colours are the square roots of 0 to 255 with gamma; where channels
-  // have gradients of one length the first of B, G, R counts, and in a row's last width modulo 4 pixels the
-  // first of R, G, B; angles by fastAtan2's polynomial; votes are shared out between the cells of a block,
-  // and weighted by a Gaussian.
+  // Agrees with cv::HOGDescriptor::compute to 1e-5. With gamma, colours are the square roots of 0 to 255. If
+  // the gradients of several channels have the same length, the first channel of B, G, R counts; in the last
+  // (width modulo 4) pixels of a row it is the first of R, G, B. Angles come from the polynomial of
+  // cv::fastAtan2. Each vote is interpolated between the cells of the block and weighted by a Gaussian.
   opencv,
-  // The thesis: colours are the square roots of 0 to 255/256; exact angles; a vote goes to its own cell
-  // alone.
+  // As in the thesis. With gamma, colours are the square roots of 0 to 255/256. Angles are exact. Each vote
+  // goes only to the cell of its pixel.
   ghog,
 };
 
-// With e = 1e-5, of variant opencv 0.1 times the length of a block's histograms v:
+// How the descriptor v of a block is normalised. e is 1e-5, or for the variant opencv 0.1 times the length of
+// v.
 enum class HogNorm {
-  variant,  // l2_hys of opencv, l1_sqrt of ghog
-  l2_hys,   // w = min(v / (|v|_2 + e), clip), then w / (|w|_2 + f), f = 1e-5, of variant opencv 1e-3
+  variant,  // l2_hys for the variant opencv, l1_sqrt for ghog
+  l2_hys,   // w = min(v / (|v|_2 + e), clip), then w / (|w|_2 + f); f is 1e-5, or 1e-3 for the variant opencv
   l2,       // v / (|v|_2 + e)
-  l1_sqrt,  // sqrt(v / (|v|_1 + e)): equation 3.13
+  l1_sqrt,  // sqrt(v / (|v|_1 + e)): equation 3.13 of the thesis
   l1,       // v / (|v|_1 + e)
 };
 
 struct HogParams {
   HogVariant variant = HogVariant::opencv;
-  Size cell{8, 8};               // pixels, each 1 to 64
-  Size block{16, 16};            // pixels, 1 to 8 cells each way and at most 64 pixels
-  Size stride{8, 8};             // from block to block, pixels, each 1 to 64
-  int bins = 9;                  // 1 to 36
-  bool signed_gradient = false;  // orientations over 2 pi instead of pi
-  bool gamma = true;             // square roots of colours
+  Size cell{8, 8};               // pixels
+  Size block{16, 16};            // pixels; a whole number of cells in each direction
+  Size stride{8, 8};             // distance between neighbouring blocks in pixels
+  int bins = 9;                  // orientations of a cell
+  bool signed_gradient = false;  // orientations cover 2 pi instead of pi
+  bool gamma = true;             // replaces each colour by its square root
   HogNorm norm = HogNorm::variant;
-  // Of the Gaussian in pixels, 0.01 to 1000; 0: (block width + block height) / 8. Of variant opencv.
+  // Standard deviation of the Gaussian of the variant opencv, in pixels. 0: (block width + block height) / 8.
   double sigma = 0;
-  double clip = 0.2;  // of l2_hys, more than 0 and at most 1
+  double clip = 0.2;  // the threshold of l2_hys: more than 0 and at most 1
 
   friend bool operator==(const HogParams &, const HogParams &) = default;
 };
 
-// Says which value is out of its range.
+// Each range holds for the width and for the height.
+struct HogRanges {
+  static constexpr Range<int> cell_side{1, kMaxHogBlockSide}, block_side{1, kMaxHogBlockSide},
+      stride{1, kMaxHogBlockSide};                                // pixels
+  static constexpr Range<int> block_cells{1, kMaxHogBlockCells};  // cells along one side of a block
+  static constexpr Range<int> bins{1, kMaxHogBins};
+  static constexpr Range<double> sigma{0.01, 1000};  // pixels; 0 is also valid
+};
+
+// The error names the parameter that is out of its range.
 Status validate(const HogParams &params);
 
-// How many blocks lie wholly inside a picture, and how many numbers each has.
+// The number of blocks that lie wholly inside a picture, and the length of a block's descriptor.
 struct HogShape {
   int rows = 0, cols = 0, length = 0;
 
@@ -69,11 +87,12 @@ struct HogShape {
   }
   friend bool operator==(const HogShape &, const HogShape &) = default;
 };
-// Refuses pictures that hold no block.
+// Fails for invalid parameters and for pictures that are smaller than a block.
 Status hog_shape(Size picture, const HogParams &params, HogShape *shape);
 
-// What is looked at: h x w pixels of one channel, or of three in the order R, G, B, in the backend's memory;
-// those lie in rows of one pitch, from pixel to pixel one step, and none is subsampled.
+// The input: height x width pixels with one channel, or with three channels in the order R, G, B, in the
+// backend's memory. All channels have the same pitch and the same step from pixel to pixel, and none is
+// subsampled.
 struct HogPicture {
   int channels = 1;
   int width = 0, height = 0;
@@ -82,18 +101,21 @@ struct HogPicture {
   Size size() const { return {width, height}; }
 };
 HogPicture hog_picture(ImageView<const std::uint8_t> luma);
-// A region of a frame in RGB; of every other frame its luma.
+// The region of a frame: in colour if the frame is RGB, otherwise its luma.
 HogPicture hog_picture(const Frame &frame, Region region);
 
-// For pictures of one size and number of channels. Not thread-safe: one per stream.
+// Computes blocks of pictures of one size and number of channels. Not thread-safe: one instance per stream.
 class Hog {
  public:
   virtual ~Hog() = default;
-  // blocks: [rows][cols][length] f32 in the backend's memory. Both backends agree to 1e-5. CUDA: enqueues one
-  // kernel.
+  // Writes the descriptors to blocks: [rows][cols][length] of float in the backend's memory, without padding
+  // (see hog_shape()). Both backends agree to 1e-5. CUDA: enqueues one kernel. Errors: a picture of another
+  // size or number of channels than given to make_hog, channels of different pitch or step, and the device's
+  // own errors.
   virtual Status run(const HogPicture &picture, float *blocks) = 0;
 };
 
+// channels: 1 or 3.
 Status make_hog(const Execution &execution, Size size, int channels, const HogParams &params,
                 std::unique_ptr<Hog> *hog);
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU backend of HOG: strips of rows of blocks in parallel.
+// The CPU backend of HOG. Threads compute strips of a few rows of blocks each.
 #include <algorithm>
 #include <vector>
 
+#include "cuda/hog/blocks_cpu.h"
+#include "cuda/hog/hog_backends.h"
 #include "cuda/hog/planes_cpu.h"
 
 namespace cudavision::hog {
@@ -18,15 +20,17 @@ class HogCpu final : public Hog {
         channels_(channels),
         planes_(size, channels),
         rows_(params) {
-    (void)hog_shape(size, params, &shape_);  // which make_hog has checked
+    (void)hog_shape(size, params, &shape_);  // make_hog() has checked the parameters
     for (int i = 0; i < workers_->thread_count(); ++i) scratch_.emplace_back(rows_.rules(), size);
   }
 
   Status run(const HogPicture &picture, float *blocks) override {
     CUDAVISION_TRY(check_run(picture, size_, channels_));
     const BytePlanes planes = planes_.take(*workers_, picture);
-    const BlockOutput output{blocks, static_cast<std::ptrdiff_t>(shape_.cols) * shape_.length, shape_.length,
-                             1};
+    const BlockOutput output{.data = blocks,
+                             .row_stride = static_cast<std::ptrdiff_t>(shape_.cols) * shape_.length,
+                             .col_stride = shape_.length,
+                             .number_stride = 1};
     workers_->run(divide_up(shape_.rows, kBlockRowsPerTask), [&](int task, int slot) {
       const int first = task * kBlockRowsPerTask;
       rows_.compute(planes, shape_, first, std::min(first + kBlockRowsPerTask, shape_.rows),
@@ -42,7 +46,7 @@ class HogCpu final : public Hog {
   HogShape shape_;
   PlaneSplitter planes_;
   BlockRows rows_;
-  std::vector<BlockScratch> scratch_;  // one for each thread
+  std::vector<BlockScratch> scratch_;  // one per thread
 };
 
 }  // namespace

@@ -1,44 +1,30 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Boxes and stars as primitives: the CPU backend, and the choice of one.
+// Boxes and stars as primitives: validation, and the choice of a backend.
 #include "cuda/hog/hog_primitives.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numbers>
 
-#include "cuda/hog/hog_primitives_rules.h"
+#include "cuda/common/backends.h"
+#include "cuda/common/check_range.h"
+#include "cuda/hog/hog_backends.h"
+#include "cuda/hog/hog_primitives_backends.h"
 
 namespace cudavision {
 namespace {
 
 Status check_line_width(const HogStyle &style) {
-  if (style.line_width >= 1 && style.line_width <= 255) return {};
-  return invalid_argument("line-width must be between 1 and 255 pixels, not " +
-                          std::to_string(style.line_width));
+  return check_range("line-width", style.line_width, HogStyleRanges::line_width);
 }
 
-// Cells that lie in a block, or between blocks.
+// The number of cells in a row and in a column of the area that the blocks span.
 Size cells_of(const HogShape &shape, const HogParams &p) {
   return {((shape.cols - 1) * p.stride.width + p.block.width) / p.cell.width,
           ((shape.rows - 1) * p.stride.height + p.block.height) / p.cell.height};
 }
 
 }  // namespace
-
-Status hog::make_box_primitives_cpu(const Execution &, HogBoxList list, int capacity, HogStyle style,
-                                    Primitive *primitives) {
-  for (int i = 0; i < std::min(list.count->listed, capacity); ++i)
-    primitives[i] = primitive_of(list.boxes[i], style);
-  return {};
-}
-
-Status hog::make_star_primitives_cpu(const Execution &execution, StarTask task, Primitive *primitives) {
-  execution.workers->run(task.cells.height, [&](int y, int) {
-    for (int x = 0; x < task.cells.width; ++x)
-      make_star(task, x, y,
-                primitives + (static_cast<std::ptrdiff_t>(y) * task.cells.width + x) * task.rules.bins);
-  });
-  return {};
-}
 
 Status make_box_primitives(const Execution &execution, const HogBoxList &list, int capacity,
                            const HogStyle &style, Primitive *primitives) {
@@ -55,8 +41,14 @@ long long star_line_count(const HogShape &shape, const HogParams &params) {
 Status make_star_primitives(const Execution &execution, const float *blocks, const HogShape &shape,
                             const HogParams &params, const HogStyle &style, Primitive *primitives) {
   CUDAVISION_TRY(check_line_width(style));
-  hog::StarTask task{
-      blocks, shape, hog::rules_of(params), params.signed_gradient, cells_of(shape, params), style, {}, {}};
+  hog::StarTask task{.blocks = blocks,
+                     .shape = shape,
+                     .rules = hog::rules_of(params),
+                     .is_signed = params.signed_gradient,
+                     .cells = cells_of(shape, params),
+                     .style = style,
+                     .dx = {},
+                     .dy = {}};
   const int reach = (std::min(params.cell.width, params.cell.height) - 1) / 2;
   const double range = params.signed_gradient ? 2 * std::numbers::pi : std::numbers::pi;
   for (int bin = 0; bin < params.bins; ++bin) {

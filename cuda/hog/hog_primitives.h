@@ -1,31 +1,38 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Boxes and stars of orientations as primitives, made where they are: nothing goes through the host.
+// Converts boxes and histograms to primitives (cuda/draw/canvas.h) in the backend's memory: nothing is copied
+// to the host.
 #pragma once
 
 #include "cuda/common/execution.h"
 #include "cuda/draw/canvas.h"
-#include "cuda/hog/detector.h"
+#include "cuda/hog/hog_detector.h"
 
 namespace cudavision {
 
 struct HogStyle {
-  int origin_x = 0, origin_y = 0;  // of the picture within the frame, in pixels
-  int line_width = 1;              // pixels, 1 to 255
+  int origin_x = 0, origin_y = 0;  // the top left corner of the picture within the frame, in pixels
+  int line_width = 1;              // pixels
   Color color;
 };
+struct HogStyleRanges {
+  static constexpr Range<int> line_width{1, 255};
+};
 
-// primitives [0, list.count->listed), of which there are `capacity`, become the outlines of the boxes. Draw
-// them with the count &list.count->listed. CUDA: enqueues one kernel.
+// Writes the outlines of the first min(list.count->listed, capacity) boxes to primitives, which has
+// `capacity` elements. Draw them with the count &list.count->listed. CUDA: enqueues one kernel. Fails if the
+// line width is out of its range.
 Status make_box_primitives(const Execution &execution, const HogBoxList &list, int capacity,
                            const HogStyle &style, Primitive *primitives);
 
-// Of a picture whose blocks are `shape`: a line for each bin of each cell.
+// The number of primitives that make_star_primitives() writes: one line for each bin of each cell.
 long long star_line_count(const HogShape &shape, const HogParams &params);
-// blocks: what Hog::run wrote. The lines of a cell go through its centre along the edges that its bins stand
-// for; of signed orientations they begin there. A line's opacity is that of the colour times its bin's mean
-// over the blocks that hold the cell, in units of three times what equal numbers would be; the strongest lie
-// above. Where a block does not begin on a cell's border, or nothing is to be seen, primitives are hidden.
-// CUDA: enqueues one kernel.
+// Draws the histograms of each cell as a star. blocks: the result of Hog::run(), of this shape. Each bin is a
+// line through the centre of the cell, in the direction of the edge, which is perpendicular to the gradient;
+// with signed gradients the line begins at the centre. The opacity of a line is that of style.color times the
+// mean of the bin over all blocks that contain the cell, divided by three times the value that the mean has
+// if all numbers are equal (at most 1). The primitives of a cell are adjacent, and the most opaque ones are
+// drawn last. A block that does not begin at the border of a cell does not count. Lines of opacity 0 become
+// hidden primitives. CUDA: enqueues one kernel. Fails if the line width is out of its range.
 Status make_star_primitives(const Execution &execution, const float *blocks, const HogShape &shape,
                             const HogParams &params, const HogStyle &style, Primitive *primitives);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The primitives of a box, and of a cell's star, for both backends.
+// The arithmetic that both backends of the primitives share: the outline of a box and the star of a cell.
 #pragma once
 
 #include "cuda/hog/hog_primitives.h"
@@ -18,19 +18,20 @@ struct StarTask {
   HogShape shape;
   Rules rules;
   bool is_signed;
-  Size cells;  // of the picture
+  Size cells;  // the number of cells in a row and in a column
   HogStyle style;
-  signed char dx[kMaxHogBins], dy[kMaxHogBins];  // from a cell's centre to the end of a bin's line
+  signed char dx[kMaxHogBins], dy[kMaxHogBins];  // from the centre of a cell to the end of each bin's line
 };
 
-// The mean of the cell's bin over the blocks that hold the cell; 0 when none does.
+// The mean of a bin of a cell over all blocks that contain the cell; 0 if there is none.
 CUDAVISION_HOST_DEVICE inline float mean_of_bin(const StarTask &task, int cell_x, int cell_y, int bin) {
   const Rules &r = task.rules;
   float sum = 0;
   int count = 0;
   for (int cx = 0; cx < r.cells_x; ++cx)
     for (int cy = 0; cy < r.cells_y; ++cy) {
-      const int x = (cell_x - cx) * r.cell.width, y = (cell_y - cy) * r.cell.height;  // of the block
+      // The top left corner of the block in which this cell is cell (cx, cy).
+      const int x = (cell_x - cx) * r.cell.width, y = (cell_y - cy) * r.cell.height;
       if (x < 0 || y < 0 || x % r.stride.width != 0 || y % r.stride.height != 0) continue;
       const int col = x / r.stride.width, row = y / r.stride.height;
       if (col >= task.shape.cols || row >= task.shape.rows) continue;
@@ -41,16 +42,17 @@ CUDAVISION_HOST_DEVICE inline float mean_of_bin(const StarTask &task, int cell_x
   return count == 0 ? 0 : sum / static_cast<float>(count);
 }
 
-// 0 to 255.
+// The opacity of a line, 0 to 255.
 CUDAVISION_HOST_DEVICE inline int strength_of(const StarTask &task, float mean) {
   const float length = static_cast<float>(task.rules.length);
-  // Numbers that are all equal are 1 / length with L1, otherwise its square root.
+  // If all numbers of a descriptor are equal, each is 1 / length with the norm l1, and otherwise the square
+  // root of that.
   const float unit = task.rules.norm == HogNorm::l1 ? 3.0f / length : 3.0f / sqrtf(length);
   const float share = mean / unit;
   return static_cast<int>((share < 1 ? share : 1.0f) * static_cast<float>(task.style.color.alpha) + 0.5f);
 }
 
-// The lines of cell (x, y), weakest first.
+// Writes the lines of cell (x, y), one per bin, sorted by opacity with the weakest first.
 CUDAVISION_HOST_DEVICE inline void make_star(const StarTask &task, int x, int y, Primitive *lines) {
   const Rules &r = task.rules;
   const int center_x = task.style.origin_x + x * r.cell.width + r.cell.width / 2,
@@ -70,12 +72,5 @@ CUDAVISION_HOST_DEVICE inline void make_star(const StarTask &task, int x, int y,
     lines[at] = line;
   }
 }
-
-Status make_box_primitives_cpu(const Execution &execution, HogBoxList list, int capacity, HogStyle style,
-                               Primitive *primitives);
-Status make_box_primitives_cuda(const Execution &execution, HogBoxList list, int capacity, HogStyle style,
-                                Primitive *primitives);
-Status make_star_primitives_cpu(const Execution &execution, StarTask task, Primitive *primitives);
-Status make_star_primitives_cuda(const Execution &execution, StarTask task, Primitive *primitives);
 
 }  // namespace cudavision::hog

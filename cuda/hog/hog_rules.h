@@ -1,58 +1,46 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What both backends of HOG share: what a pixel votes, how votes are shared out, and how a block is
-// normalised.
+// The arithmetic that both backends of HOG share: colours, angles, votes and the normalisation of a block.
 #pragma once
 
 #include <cfloat>
 #include <cmath>
-#include <vector>
 
-#include "cuda/common/backends.h"
+#include "cuda/common/host_device.h"
 #include "cuda/hog/hog.h"
 
 namespace cudavision::hog {
 
-constexpr int kMaxLength = kMaxHogBlockCells * kMaxHogBlockCells * kMaxHogBins;
-
-// What a kernel, or a row of the CPU's, has to know; plain values.
+// HogParams in the form in which the arithmetic needs them.
 struct Rules {
   HogVariant variant;
-  HogNorm norm;
-  Size cell, block, stride;
-  int cells_x, cells_y, bins, length;
+  HogNorm norm;              // never HogNorm::variant
+  Size cell, block, stride;  // pixels
+  int cells_x, cells_y;      // cells of a block
+  int bins;                  // orientations of a cell
+  int length;                // numbers of a block's descriptor: cells_x * cells_y * bins
   bool gamma;
-  float unit;         // of a colour after the square root
-  float angle_scale;  // bins a radian
-  float epsilon, second_epsilon, clip;
+  float unit;                     // the factor of a colour, after the square root if there is one
+  float angle_scale;              // bins per radian
+  float epsilon, second_epsilon;  // e and f of HogNorm
+  float clip;                     // of l2_hys
 
   friend bool operator==(const Rules &, const Rules &) = default;
 };
-Rules rules_of(const HogParams &params);
-
-// Which pixels of a block vote for cell c along one axis: [begin[c], end[c]), with weight[c * side + pixel].
-// Separable: a pixel's weight is the product of both axes'.
-struct AxisWeights {
-  int side = 0, cells = 0;
-  std::vector<int> begin, end;
-  std::vector<float> weight;
-};
-AxisWeights axis_weights(int cell, int side, HogVariant variant, double sigma);
-// The sigma of params, in pixels.
-double sigma_of(const HogParams &params);
 
 CUDAVISION_HOST_DEVICE inline float color_value(const Rules &rules, int byte) {
   const float value = static_cast<float>(byte);
   return (rules.gamma ? sqrtf(value) : value) * rules.unit;
 }
 
-// Votes: first for bin, second for the next one, which follows the last one around.
+// The vote of a pixel: `first` for the bin `bin`, `second` for the next bin (bin 0 follows the last one).
 struct Vote {
   float first, second;
   int bin;
 };
 
-// The angle of (dx, dy) in radians, 0 to 2 pi. fastAtan2's polynomial is in degrees; the other is that of
-// M. Abramowitz and I. Stegun, "Handbook of Mathematical Functions", 4.4.49, which errs by 2e-8 at most.
+// The angle of (dx, dy) in radians, 0 to 2 pi. The variant opencv evaluates the polynomial of cv::fastAtan2,
+// which is in degrees; the variant ghog that of M. Abramowitz and I. Stegun, "Handbook of Mathematical
+// Functions", 4.4.49, whose error is at most 2e-8.
 CUDAVISION_HOST_DEVICE inline float angle_of(HogVariant variant, float dx, float dy) {
   const float ax = fabsf(dx), ay = fabsf(dy);
   const float more = ax >= ay ? ax : ay, less = ax >= ay ? ay : ax;
@@ -86,32 +74,39 @@ CUDAVISION_HOST_DEVICE inline float angle_of(HogVariant variant, float dx, float
   return a;
 }
 
-// Linear between the centres of bins, which lie half a bin from their borders (equations 3.6 to 3.11).
+// Interpolates linearly between the centres of the two nearest bins (equations 3.6 to 3.11 of the thesis).
+// The centre of a bin lies half a bin from its borders.
 CUDAVISION_HOST_DEVICE inline Vote vote_of(const Rules &rules, float dx, float dy) {
   const float magnitude = sqrtf(dx * dx + dy * dy);
-  const float place = angle_of(rules.variant, dx, dy) * rules.angle_scale - 0.5f;
-  const float below = floorf(place), share = place - below;
+  // In units of bins, from the centre of bin 0.
+  const float position = angle_of(rules.variant, dx, dy) * rules.angle_scale - 0.5f;
+  const float below = floorf(position), share = position - below;
   int bin = static_cast<int>(below);
   if (bin < 0) bin += rules.bins;
-  while (bin >= rules.bins) bin -= rules.bins;  // unsigned orientations go round twice
+  while (bin >= rules.bins) bin -= rules.bins;  // unsigned orientations cover the circle twice
   return {magnitude * (1.0f - share), magnitude * share, bin};
 }
 
-// From this column on ties between channels go to the first of R, G, B.
+// From this column on, the first of R, G, B wins a tie between channels; before it, the first of B, G, R.
 CUDAVISION_HOST_DEVICE constexpr int first_column_of_tail(HogVariant variant, int width) {
   return variant == HogVariant::opencv ? width & ~3 : width;
 }
 
-// Of gradients in the order in which ties are decided.
+// Keeps the longer one of two gradients, or the earlier one if both have the same length: call it for each
+// channel in the order of precedence. *kept is the squared length of the kept gradient, initially negative.
 CUDAVISION_HOST_DEVICE inline void keep_longer(float dx, float dy, float *kept_x, float *kept_y,
                                                float *kept) {
   const float length = dx * dx + dy * dy;
   if (length > *kept) *kept = length, *kept_x = dx, *kept_y = dy;
 }
 
-// A block's normalisation needs one sum of its numbers, of l2_hys another one after the first scaling.
+// --- normalisation of a block v ---
+// Each number v becomes scaled(rules, v, scale_of(rules, sum)), where sum is the sum of term_of() over the
+// block. For l2_hys it is then multiplied by second_scale_of(rules, sum), where sum is the sum of the squares
+// of the scaled numbers.
+
 CUDAVISION_HOST_DEVICE inline float term_of(const Rules &rules, float v) {
-  return rules.norm == HogNorm::l1 || rules.norm == HogNorm::l1_sqrt ? v : v * v;  // none is negative
+  return rules.norm == HogNorm::l1 || rules.norm == HogNorm::l1_sqrt ? v : v * v;  // v >= 0
 }
 CUDAVISION_HOST_DEVICE inline float scale_of(const Rules &rules, float sum) {
   const bool squares = rules.norm == HogNorm::l2 || rules.norm == HogNorm::l2_hys;
@@ -125,12 +120,5 @@ CUDAVISION_HOST_DEVICE inline float scaled(const Rules &rules, float v, float sc
 CUDAVISION_HOST_DEVICE inline float second_scale_of(const Rules &rules, float sum) {
   return 1.0f / (sqrtf(sum) + rules.second_epsilon);
 }
-
-Status check_run(const HogPicture &picture, Size made_for, int channels);
-
-Status make_hog_cpu(const Execution &execution, Size size, int channels, HogParams params,
-                    std::unique_ptr<Hog> *hog);
-Status make_hog_cuda(const Execution &execution, Size size, int channels, HogParams params,
-                     std::unique_ptr<Hog> *hog);
 
 }  // namespace cudavision::hog

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The vectorised inner loops of the CPU backend, compiled once per instruction set by Highway.
+// The vectorised inner loops of the CPU backend, which Highway compiles once per instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cuda/hog/hog_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
@@ -17,8 +17,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::ScalableTag<float>;
 using Vector = hn::Vec<Floats>;
 
-// Whole vectors of interleaved pixels; where[i]: which of `step` bytes goes to out[i]. Returns how many are
-// done.
+// Splits whole vectors of interleaved pixels. where[i]: the index of the byte of a pixel that goes to out[i].
+// Returns the number of pixels that were split.
 int split_vectors(const std::uint8_t *pixels, const int where[3], int channels, int step, int width,
                   std::uint8_t *const out[3]) {
   const hn::ScalableTag<std::uint8_t> d;
@@ -41,7 +41,7 @@ void split_row(const std::uint8_t *const samples[3], int channels, int step, int
   const std::uint8_t *pixels = std::min({samples[0], samples[1], samples[2]});
   const int where[3] = {static_cast<int>(samples[0] - pixels), static_cast<int>(samples[1] - pixels),
                         static_cast<int>(samples[2] - pixels)};
-  // The bytes of the last pixel that are not its components' may lie behind the picture.
+  // The last pixel is left out: bytes of it that belong to no channel may lie beyond the end of the picture.
   if (channels == 3 && (step == 3 || step == 4) && std::max({where[0], where[1], where[2]}) < step)
     x = split_vectors(pixels, where, channels, step, width - 1, out);
   for (; x < width; ++x)
@@ -65,7 +65,7 @@ void color_row(const Rules &rules, const std::uint8_t *bytes, int width, float *
   colors[width] = colors[mirror_index(width, width)];
 }
 
-// hog::angle_of.
+// hog::angle_of() of a vector.
 HWY_INLINE Vector angle_of(HogVariant variant, Vector dx, Vector dy) {
   const Floats d;
   const auto set = [d](float v) HWY_ATTR { return hn::Set(d, v); };
@@ -94,8 +94,8 @@ HWY_INLINE Vector angle_of(HogVariant variant, Vector dx, Vector dy) {
   return variant == HogVariant::opencv ? hn::Mul(a, set(static_cast<float>(std::numbers::pi / 180))) : a;
 }
 
-// Whole vectors from column `begin` on, so that what lies from `end` on is spoilt. kOrder: 1 the rows' order
-// of channels, -1 the reverse.
+// Computes the votes of the columns [begin, end), and of more columns up to a whole number of vectors.
+// kOrder: 1 for the channels in the order of `rows`, -1 for the reverse order.
 template <int kChannels, int kOrder>
 void vote_columns(const Rules &rules, const ColorRows &rows, int begin, int end, const VoteRow &votes) {
   const Floats d;
@@ -120,8 +120,8 @@ void vote_columns(const Rules &rules, const ColorRows &rows, int begin, int end,
       }
     }
     const Vector magnitude = hn::Sqrt(length);
-    const Vector place = hn::Sub(hn::Mul(angle_of(rules.variant, dx, dy), scale), half);
-    const Vector below = hn::Floor(place), share = hn::Sub(place, below);
+    const Vector position = hn::Sub(hn::Mul(angle_of(rules.variant, dx, dy), scale), half);
+    const Vector below = hn::Floor(position), share = hn::Sub(position, below);
     auto bin = hn::ConvertTo(d32, below);
     bin = hn::IfThenElse(hn::Lt(bin, hn::Zero(d32)), hn::Add(bin, bins), bin);
     for (int round = 0; round < 2; ++round) bin = hn::IfThenElse(hn::Lt(bin, bins), bin, hn::Sub(bin, bins));
@@ -138,8 +138,9 @@ void vote_row(const Rules &rules, const ColorRows &rows, int width, const VoteRo
   vote_columns<3, -1>(rules, rows, tail, width, votes);
 }
 
-// Votes as histograms: then a pixel's are added up as one vector, and no addition waits for the one before it
-// to be stored.
+// Expands each vote to a histogram in the ring buffer. A histogram can then be summed as vectors in
+// registers; adding single votes to a histogram in memory would make each addition wait for the store of the
+// previous one.
 void expand_votes(const Rules &rules, const VoteRow &votes, int begin, int end, int pitch, float *ring) {
   const hn::CappedTag<float, kHistogramStep> d;
   const int lanes = static_cast<int>(hn::Lanes(d)), bins = rules.bins;
@@ -154,9 +155,9 @@ void expand_votes(const Rules &rules, const VoteRow &votes, int begin, int end, 
   }
 }
 
-// Blocks of two cells that overlap by one: a pixel is looked at once, as the vector of its votes, for the
-// right half of one block and the left half of the next. The vector has one bin more, where the last one's
-// votes for the next go.
+// sum_row() for blocks of two cells in a row that overlap by one cell. Each pixel is expanded once, for the
+// right half of one block and the left half of the next one. The vectors hold one bin more, which collects
+// the second vote of the last bin; it is added to bin 0 at the end.
 void sum_row_of_pairs(const Rules &rules, const AxisWeights &weights, const VoteRow &votes, int cols,
                       float *out) {
   const hn::CappedTag<float, kHistogramStep> d;
@@ -165,7 +166,7 @@ void sum_row_of_pairs(const Rules &rules, const AxisWeights &weights, const Vote
   const float *__restrict__ first = votes.first, *__restrict__ second = votes.second;
   const std::int32_t *__restrict__ bin_of = votes.bin;
   const float *__restrict__ weight0 = weights.weight.data(), *__restrict__ weight1 = weight0 + weights.side;
-  HWY_ALIGN float left[2][kHistogramStep] = {}, whole[2][kHistogramStep];  // of each cell
+  HWY_ALIGN float left[2][kHistogramStep] = {}, whole[2][kHistogramStep];  // one histogram per cell
   for (int col = -1; col < cols; ++col) {
     for (int b = 0; b < kHistogramStep; b += lanes) {
       const auto here = hn::Iota(d32, b), before = hn::Iota(d32, b - 1);
@@ -187,7 +188,7 @@ void sum_row_of_pairs(const Rules &rules, const AxisWeights &weights, const Vote
     if (col < 0) continue;
     for (float *cell : whole) {
       cell[0] += cell[bins];
-      for (int b = 0; b < kHistogramStep; b += lanes)  // what they spoil is written next
+      for (int b = 0; b < kHistogramStep; b += lanes)  // the excess is overwritten by the next cell
         hn::StoreU(hn::LoadU(d, cell + b), d, out + b);
       out += bins;
     }
@@ -200,7 +201,7 @@ void sum_row(const Rules &rules, const AxisWeights &weights, const VoteRow &vote
     return sum_row_of_pairs(rules, weights, votes, cols, out);
   const hn::CappedTag<float, kHistogramStep> d;
   const int lanes = static_cast<int>(hn::Lanes(d)), pitch = histogram_pitch(rules.bins);
-  constexpr int kAhead = 64;  // so that what is read was written a while ago
+  constexpr int kAhead = 64;  // expands pixels early, so that loads do not wait for recent stores
   const int bins = rules.bins, stride = rules.stride.width, side = weights.side, cells = weights.cells;
   const int *begins = weights.begin.data(), *ends = weights.end.data();
   const float *all_weights = weights.weight.data();
@@ -223,7 +224,7 @@ void sum_row(const Rules &rules, const AxisWeights &weights, const VoteRow &vote
         int i = begin;
         for (; i + 1 < end; i += 2) add(i, even), add(i + 1, odd);
         if (i < end) add(i, even);
-        hn::StoreU(hn::Add(even, odd), d, out + b);  // what it spoils is written next
+        hn::StoreU(hn::Add(even, odd), d, out + b);  // the excess is overwritten by the next cell
       }
     }
   }
@@ -280,24 +281,24 @@ void add_products(const float *planes, std::ptrdiff_t plane_stride, const float 
   }
 }
 
-void resize_row(const std::uint8_t *above, const std::uint8_t *below, int share, int width,
+void resize_row(const std::uint8_t *above, const std::uint8_t *below, int weight, int width,
                 const std::int32_t *taps, int count, std::uint16_t *columns, std::uint8_t *out) {
   for (int x = 0; x < width; ++x)
-    columns[x] = static_cast<std::uint16_t>(above[x] * (256 - share) + below[x] * share);
-  columns[width] = 0;  // read with a share of 0
+    columns[x] = static_cast<std::uint16_t>(above[x] * (256 - weight) + below[x] * weight);
+  columns[width] = 0;  // the last pair may include it, with the weight 0
   const hn::ScalableTag<std::int32_t> d;
   const hn::Rebind<std::uint8_t, decltype(d)> d8;
   const int lanes = static_cast<int>(hn::Lanes(d));
   const auto *base = reinterpret_cast<const std::int32_t *>(columns);
   for (int i = 0; i < count; i += lanes) {
     const auto tap = hn::LoadU(d, taps + i);
-    const auto left = hn::ShiftRight<9>(tap), right_share = hn::And(tap, hn::Set(d, 511));
+    const auto left = hn::ShiftRight<9>(tap), right_weight = hn::And(tap, hn::Set(d, 511));
     const auto pair = hn::GatherOffset(d, base, hn::Add(left, left));
     const auto first = hn::And(pair, hn::Set(d, 0xffff));
     const auto second =
         hn::BitCast(d, hn::ShiftRight<16>(hn::BitCast(hn::RebindToUnsigned<decltype(d)>(), pair)));
     const auto sum =
-        hn::Add(hn::Mul(first, hn::Sub(hn::Set(d, 256), right_share)), hn::Mul(second, right_share));
+        hn::Add(hn::Mul(first, hn::Sub(hn::Set(d, 256), right_weight)), hn::Mul(second, right_weight));
     hn::StoreU(hn::DemoteTo(d8, hn::ShiftRight<16>(hn::Add(sum, hn::Set(d, 32768)))), d8, out + i);
   }
 }
@@ -341,9 +342,9 @@ void add_products(const float *planes, std::ptrdiff_t plane_stride, const float 
                   int count, float *scores) {
   HWY_DYNAMIC_DISPATCH(add_products)(planes, plane_stride, weights, length, count, scores);
 }
-void resize_row(const std::uint8_t *above, const std::uint8_t *below, int share, int width,
+void resize_row(const std::uint8_t *above, const std::uint8_t *below, int weight, int width,
                 const std::int32_t *taps, int count, std::uint16_t *columns, std::uint8_t *out) {
-  HWY_DYNAMIC_DISPATCH(resize_row)(above, below, share, width, taps, count, columns, out);
+  HWY_DYNAMIC_DISPATCH(resize_row)(above, below, weight, width, taps, count, columns, out);
 }
 
 }  // namespace cudavision::hog

@@ -2,58 +2,65 @@
 // The vectorised inner loops of the CPU backend.
 #pragma once
 
+#include "cuda/hog/axis_weights.h"
 #include "cuda/hog/hog_rules.h"
 
 namespace cudavision::hog {
 
-// So many elements behind a row may be read and written, and one before it is there.
+// These functions read and write whole vectors. Unless stated otherwise, the caller must provide kRowPadding
+// elements after the end of each array, which may be read and overwritten.
 constexpr int kRowPadding = 64;
 
-// The samples of one to three components, `step` bytes from pixel to pixel, as rows of their own.
+// Splits `width` pixels into one row per channel. samples[c] is the first sample of channel c, and `step` is
+// the distance between neighbouring pixels in bytes. Neither the input nor the output needs padding.
 void split_row(const std::uint8_t *const samples[3], int channels, int step, int width,
                std::uint8_t *const out[3]);
 
-// Element i of a row of colours, which is continued by its mirror image at -1 and width.
+// Converts a row to colours (color_value()) and mirrors it by one element: colors[-1] and colors[width] are
+// written, too. bytes needs no padding.
 void color_row(const Rules &rules, const std::uint8_t *bytes, int width, float *colors);
 
-// Rows of colours of one to three channels, in the order in which ties are decided in all but the row's tail.
+// Three neighbouring rows of colours, as color_row() writes them. Three channels are in the order B, G, R.
 struct ColorRows {
   int channels = 1;
   const float *above[3], *here[3], *below[3];
 };
+// The votes of a row as a structure of arrays; see Vote.
 struct VoteRow {
   float *first, *second;
   std::int32_t *bin;
 };
+// Computes the votes of a row. The rows of colours must be mirrored as color_row() does.
 void vote_row(const Rules &rules, const ColorRows &colors, int width, const VoteRow &votes);
 
-// Room for the votes of so many pixels, each as a histogram of its own: as many as fit the first cache, and
-// more than twice a block.
+// The ring buffer of sum_row() holds the votes of this many pixels, each expanded to a histogram: they fit
+// the L1 cache, and are more than twice the largest block.
 constexpr int kRingPixels = 256;
-constexpr int kHistogramStep = 16;  // histograms are padded to multiples of it
+constexpr int kHistogramStep = 16;  // each of these histograms is padded to a multiple of this many floats
 inline int histogram_pitch(int bins) { return divide_up(bins, kHistogramStep) * kHistogramStep; }
 
-// The votes of a row, weighted, as histograms of each column of cells of each of `cols` columns of blocks:
-// out, padded, [col][cell][bins]. ring: scratch, kRingPixels histograms.
+// Sums the weighted votes of a pixel row into one histogram for each column of cells of each of `cols`
+// columns of blocks. out: [col][cell][bins]. ring: scratch memory of kRingPixels * histogram_pitch(bins)
+// floats.
 void sum_row(const Rules &rules, const AxisWeights &weights, const VoteRow &votes, int width, int cols,
              float *ring, float *out);
 
-// sums += weight * row, count numbers; both padded.
+// sums[i] += weight * row[i] for i in [0, count).
 void add_weighted(const float *row, float weight, int count, float *sums);
 
-// A block's numbers; the kRowPadding behind them are zeros.
+// Normalises the descriptor of a block in place. The caller must fill its padding with zeros.
 void normalize_block(const Rules &rules, float *block);
 
-// scores[i] for i in [0, count) += the sum over k in [0, length) of planes[k * plane_stride + i] *
-// weights[k]. Reads up to kRowPadding behind.
+// For i in [0, count), adds the sum of planes[k * plane_stride + i] * weights[k] over k in [0, length) to
+// scores[i]. weights needs no padding.
 void add_products(const float *planes, std::ptrdiff_t plane_stride, const float *weights, int length,
                   int count, float *scores);
 
-// A row of a smaller picture, by cv::INTER_LINEAR_EXACT: above and below are the rows it lies between, share
-// (0 to 256) belongs to below. taps[i] is 512 times the left one of the two columns that column i lies
-// between, plus the share of the right one. columns: scratch, of width + 1. taps may be read and out written
-// kRowPadding behind.
-void resize_row(const std::uint8_t *above, const std::uint8_t *below, int share, int width,
+// Computes a row of a downscaled picture, as cv::INTER_LINEAR_EXACT. above and below are the source rows that
+// it lies between, of `width` elements each, and weight (0 to 256) is that of below. taps: those of the
+// columns (resize_taps() in hog_detector_plan.h). columns: scratch memory of width + 1 elements. above, below
+// and columns need no padding.
+void resize_row(const std::uint8_t *above, const std::uint8_t *below, int weight, int width,
                 const std::int32_t *taps, int count, std::uint16_t *columns, std::uint8_t *out);
 
 }  // namespace cudavision::hog

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Pictures as planes of bytes, for the CPU backend.
+// Pictures with one plane of bytes per channel, for the CPU backend.
 #include "cuda/hog/planes_cpu.h"
 
 #include <algorithm>

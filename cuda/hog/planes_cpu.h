@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Pictures as planes of bytes, for the CPU backend.
+// Pictures with one plane of bytes per channel, for the CPU backend.
 #pragma once
 
 #include <vector>
@@ -9,13 +9,13 @@
 
 namespace cudavision::hog {
 
-// Planes that own their bytes; kRowPadding bytes behind each row may be read and written.
+// Planes that own their memory. kRowPadding bytes after each row may be read and written.
 class OwnedPlanes {
  public:
   OwnedPlanes() = default;
   OwnedPlanes(Size most, int count);
 
-  // Of at most the size that they were made for.
+  // The top left part of the planes; size is at most the size given to the constructor.
   BytePlanes view(Size size) const;
   std::uint8_t *row(int plane, int y) {
     return bytes_.data() + (static_cast<std::size_t>(plane) * static_cast<std::size_t>(most_.height) +
@@ -30,10 +30,12 @@ class OwnedPlanes {
   std::vector<std::uint8_t> bytes_;
 };
 
+// Splits interleaved channels into planes.
 class PlaneSplitter {
  public:
   PlaneSplitter(Size size, int channels);
-  // A plane of luma as it lies, everything else copied.
+  // Returns a view of the picture itself if it is a plane of luma, otherwise of a copy that is valid until
+  // the next call.
   BytePlanes take(const Workers &workers, const HogPicture &picture);
 
  private:

@@ -1,44 +1,48 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The scores of windows: a product of matrices that are never laid out. For every place of the grid the
-// blocks of one row of a window, which lie side by side, are multiplied with the weights of all rows at once;
-// a window's score is the sum of one product of each of its rows.
+// The scores of windows, computed as a matrix product without building the matrices. At each position of the
+// grid, the descriptors of one row of a window's blocks are multiplied by the weights of all rows of the
+// window at once. The score of a window is then the sum of one product for each of its rows.
 #pragma once
 
 #include "cuda/hog/device_levels.cuh"
 
 namespace cudavision::hog {
 
-constexpr int kRowsAtOnce = 16;                   // of a window
-constexpr int kPlaceThreads = 128, kPlaces = 64;  // a warp has two places a lane, in one row of the grid
+constexpr int kRowsAtOnce = 16;       // rows of a window that a thread block handles
+constexpr int kProductThreads = 128;  // each warp handles one row of the grid
+constexpr int kPositions = 64;        // grid positions of a warp: two per lane
 
 struct ProductTask {
   const DeviceLevel *levels;
   int level_count, length;
   const float *blocks;
-  const float4 *weights;  // [column of the window's blocks][number][kRowsAtOnce rows], of each chunk of rows
-  Size window_blocks, block_step;
-  float *products;  // [row of a window][place]
-  std::ptrdiff_t place_count;
+  // [chunk of kRowsAtOnce rows][column of the window's blocks][number][row of the chunk]
+  const float4 *weights;
+  Size blocks_per_window, block_step;
+  float *products;  // [row of a window][grid position]
+  std::ptrdiff_t position_count;
 };
 
-__global__ void __launch_bounds__(kPlaceThreads) multiply_rows_kernel(ProductTask task) {
+// blockIdx.y: the chunk of rows.
+static __global__ void __launch_bounds__(kProductThreads) multiply_rows_kernel(ProductTask task) {
   wait_for_kernel_ahead();
   const int block = static_cast<int>(blockIdx.x), lane = static_cast<int>(threadIdx.x) % 32;
-  const DeviceLevel &level = level_of_block(task.levels, task.level_count, block, &DeviceLevel::place_blocks);
+  const DeviceLevel &level =
+      level_of_block(task.levels, task.level_count, block, &DeviceLevel::first_product_block);
   const TiledPicture &picture = level.picture;
-  const int tiles_x = divide_up(level.places_x, kPlaces), tile = block - level.place_blocks;
+  const int tiles_x = divide_up(level.positions_x, kPositions), tile = block - level.first_product_block;
   const int tile_y = tile / tiles_x;
-  const int row = tile_y * (kPlaceThreads / 32) + static_cast<int>(threadIdx.x) / 32;
+  const int row = tile_y * (kProductThreads / 32) + static_cast<int>(threadIdx.x) / 32;
   if (row >= picture.rows) return;
-  const int x[2] = {(tile - tile_y * tiles_x) * kPlaces + lane,
-                    (tile - tile_y * tiles_x) * kPlaces + lane + 32};
-  const int last = level.places_x - 1;
+  const int x[2] = {(tile - tile_y * tiles_x) * kPositions + lane,
+                    (tile - tile_y * tiles_x) * kPositions + lane + 32};
+  const int last = level.positions_x - 1;
   const float *numbers[2] = {task.blocks + picture.place.offset(row, min(x[0], last)),
                              task.blocks + picture.place.offset(row, min(x[1], last))};
-  const float4 *weights = task.weights + static_cast<std::ptrdiff_t>(blockIdx.y) * task.window_blocks.width *
-                                             task.length * (kRowsAtOnce / 4);
+  const float4 *weights = task.weights + static_cast<std::ptrdiff_t>(blockIdx.y) *
+                                             task.blocks_per_window.width * task.length * (kRowsAtOnce / 4);
   float sums[2][kRowsAtOnce] = {};
-  for (int i = 0; i < task.window_blocks.width; ++i)
+  for (int i = 0; i < task.blocks_per_window.width; ++i)
     for (int k = 0; k < task.length; ++k, weights += kRowsAtOnce / 4) {
       const std::ptrdiff_t at = i * task.block_step.width + k * picture.place.number_stride;
       const float a = numbers[0][at], b = numbers[1][at];
@@ -57,30 +61,30 @@ __global__ void __launch_bounds__(kPlaceThreads) multiply_rows_kernel(ProductTas
   const int first = static_cast<int>(blockIdx.y) * kRowsAtOnce;
 #pragma unroll
   for (int j = 0; j < kRowsAtOnce; ++j) {
-    if (first + j >= task.window_blocks.height) continue;
-    float *out = task.products + (first + j) * task.place_count + level.places +
-                 static_cast<std::ptrdiff_t>(row) * level.places_x;
+    if (first + j >= task.blocks_per_window.height) continue;
+    float *out = task.products + (first + j) * task.position_count + level.positions +
+                 static_cast<std::ptrdiff_t>(row) * level.positions_x;
     if (x[0] <= last) out[x[0]] = sums[0][j];
     if (x[1] <= last) out[x[1]] = sums[1][j];
   }
 }
 
-// What a score is made of.
 struct ScoreRules {
   const float *products;
-  std::ptrdiff_t place_count;
-  int rows;  // of a window's blocks
-  int row_step;
-  Size window_step;
+  std::ptrdiff_t position_count;
+  int rows;          // rows of blocks of a window
+  int row_step;      // distance between these rows in rows of the grid
+  Size window_step;  // distance between neighbouring windows in positions of the grid
   float bias;
 };
 
+// The score of the window in this row and column of a scale.
 __device__ inline float score_of(const ScoreRules &rules, const DeviceLevel &level, int col, int row) {
-  const float *product = rules.products + level.places +
-                         static_cast<std::ptrdiff_t>(row * rules.window_step.height) * level.places_x +
+  const float *product = rules.products + level.positions +
+                         static_cast<std::ptrdiff_t>(row * rules.window_step.height) * level.positions_x +
                          col * rules.window_step.width;
   const std::ptrdiff_t next =
-      rules.place_count + static_cast<std::ptrdiff_t>(rules.row_step) * level.places_x;
+      rules.position_count + static_cast<std::ptrdiff_t>(rules.row_step) * level.positions_x;
   float score = rules.bias;
   for (int j = 0; j < rules.rows; ++j, product += next) score += *product;
   return score;

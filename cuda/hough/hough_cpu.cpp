@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU backend of the Hough transform: strips of rows list their points, groups of directions take the
-// votes of all of them, each in rows of its own, and find their peaks; the peaks are sorted.
+// The CPU backend of the Hough transform. One task per strip of rows lists the edge points; then one task per
+// group of angles counts the votes of all points in its own rows of the accumulator and finds their peaks;
+// finally the peaks are sorted.
 #include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "cuda/common/owned_memory.h"
-#include "cuda/hough/hough_rules.h"
+#include "cuda/hough/hough_backends.h"
 #include "cuda/hough/segments_cpu.h"
 #include "cuda/hough/votes_simd.h"
 
@@ -14,7 +15,7 @@ namespace cudavision::hough {
 namespace {
 
 constexpr int kStripRows = 64;
-constexpr int kAnglesPerTask = 8;  // whose rows, about 2000 votes each at 1080p, stay in the second cache
+constexpr int kAnglesPerTask = 8;  // their rows, about 2000 votes each at 1080p, stay in the L2 cache
 
 class HoughCpu final : public Hough {
  public:
@@ -27,7 +28,8 @@ class HoughCpu final : public Hough {
              const HoughParams &params, const HoughList &list) override {
     CUDAVISION_TRY(check_run(edges, luma, size_, params));
     CUDAVISION_TRY(prepare(params));
-    if (params.gradient_voting && stretches_.empty()) stretches_ = stretches_of(*plan_);
+    if (params.gradient_voting && gradient_intervals_.empty())
+      gradient_intervals_ = gradient_intervals_of(*plan_);
     list_all_points(edges, params.gradient_voting ? luma : ImageView<const std::uint8_t>{});
     count_votes(params);
     find_peaks(params);
@@ -40,11 +42,11 @@ class HoughCpu final : public Hough {
 
   Status copy_votes(ImageView<std::uint32_t> votes) override {
     CUDAVISION_TRY(check_votes(votes, plan_ ? &*plan_ : nullptr));
-    const Space space = this->space();
-    const auto load = [&](std::ptrdiff_t offset) { return space.votes[offset]; };
-    for (int n = 0; n < space.angle_count; ++n)
-      for (int r = 0; r < space.rho_count; ++r)
-        votes.row(n)[r] = votes_at(space, n, r - space.index_of(0), load);
+    const Accumulator accumulator = this->accumulator();
+    const auto load = [&](std::ptrdiff_t offset) { return accumulator.votes[offset]; };
+    for (int n = 0; n < accumulator.angle_count; ++n)
+      for (int r = 0; r < accumulator.rho_count; ++r)
+        votes.row(n)[r] = votes_at(accumulator, n, r - accumulator.index_of(0), load);
     return {};
   }
 
@@ -52,9 +54,9 @@ class HoughCpu final : public Hough {
   Status prepare(const HoughParams &params) {
     if (plan_ && same_plan(params, planned_for_)) return {};
     plan_.reset();
-    stretches_.clear();
-    Plan plan;
-    CUDAVISION_TRY(make_plan(size_, params, &plan));
+    gradient_intervals_.clear();
+    AccumulatorPlan plan;
+    CUDAVISION_TRY(make_accumulator_plan(size_, params, &plan));
     CUDAVISION_TRY(
         votes_.allocate(execution_, std::max<std::size_t>(plan.cells(), 1) * sizeof(std::uint32_t)));
     peaks_.resize(static_cast<std::size_t>(divide_up(static_cast<int>(plan.angles.size()), kAnglesPerTask)));
@@ -63,11 +65,11 @@ class HoughCpu final : public Hough {
     return {};
   }
 
-  Space space() const {
-    return space_of(*plan_, size_, plan_->angles.data(), static_cast<std::uint32_t *>(votes_.data()));
+  Accumulator accumulator() const {
+    return accumulator_of(*plan_, size_, plan_->angles.data(), static_cast<std::uint32_t *>(votes_.data()));
   }
   int tasks() const { return static_cast<int>(peaks_.size()); }
-  // The directions [first, last) of a task.
+  // The angles [first, last) of a task.
   std::pair<int, int> angles_of(int task) const {
     return {task * kAnglesPerTask,
             std::min(static_cast<int>(plan_->angles.size()), (task + 1) * kAnglesPerTask)};
@@ -81,33 +83,33 @@ class HoughCpu final : public Hough {
   }
 
   void count_votes(const HoughParams &params) {
-    const Space space = this->space();
+    const Accumulator accumulator = this->accumulator();
     execution_.workers->run(tasks(), [&](int task, int) {
       const auto [first, last] = angles_of(task);
-      std::fill(space.votes + space.row(first), space.votes + space.row(last), 0u);
+      std::fill(accumulator.votes + accumulator.row(first), accumulator.votes + accumulator.row(last), 0u);
       for (const EdgePoints &points : points_)
         if (params.gradient_voting)
-          vote_near_gradient(space, first, last, points, stretches_);
+          vote_near_gradient(accumulator, first, last, points, gradient_intervals_);
         else
-          vote(space, first, last, points);
+          vote(accumulator, first, last, points);
     });
   }
 
-  // All peaks, in their order, go to keys_.
+  // Writes the sorted keys of all peaks to keys_.
   void find_peaks(const HoughParams &params) {
-    const Space space = this->space();
+    const Accumulator accumulator = this->accumulator();
     const auto threshold = static_cast<std::uint32_t>(params.threshold);
-    const auto load = [votes = space.votes](std::ptrdiff_t offset) { return votes[offset]; };
+    const auto load = [votes = accumulator.votes](std::ptrdiff_t offset) { return votes[offset]; };
     execution_.workers->run(tasks(), [&](int task, int) {
       std::vector<Key> &peaks = peaks_[static_cast<std::size_t>(task)];
       peaks.clear();
       const auto [first, last] = angles_of(task);
       for (int n = first; n < last; ++n) {
-        const Angle &angle = space.angles[n];
-        const std::uint32_t *row = space.votes + space.row(n);
+        const Angle &angle = accumulator.angles[n];
+        const std::uint32_t *row = accumulator.votes + accumulator.row(n);
         for (int i = 0; i < angle.count; ++i)
-          if (row[i] > threshold && is_peak(space, n, angle.first + i, row[i], params.nms_radius, load))
-            peaks.push_back(key_of(space, n, angle.first + i, row[i]));
+          if (row[i] > threshold && is_peak(accumulator, n, angle.first + i, row[i], params.nms_radius, load))
+            peaks.push_back(key_of(accumulator, n, angle.first + i, row[i]));
       }
     });
     keys_.clear();
@@ -117,29 +119,30 @@ class HoughCpu final : public Hough {
 
   void write_lines(const HoughParams &params, const HoughList &list) {
     const int found = static_cast<int>(keys_.size()), listed = std::min(found, params.max_lines);
-    for (int i = 0; i < listed; ++i) list.lines[i] = line_of(space(), keys_[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < listed; ++i)
+      list.lines[i] = line_of(accumulator(), keys_[static_cast<std::size_t>(i)]);
     *list.count = {listed, found, found};
   }
 
   void write_segments(ImageView<const std::uint8_t> edges, const HoughParams &params, const HoughList &list) {
     const int peaks = static_cast<int>(keys_.size());
-    const std::vector<Key> &segments =
-        segments_.find(*execution_.workers, space(), keys_, std::min(peaks, params.max_lines), edges, params);
+    const std::vector<Key> &segments = segments_.find(*execution_.workers, accumulator(), keys_,
+                                                      std::min(peaks, params.max_lines), edges, params);
     const int found = static_cast<int>(segments.size()), listed = std::min(found, params.max_lines);
     for (int i = 0; i < listed; ++i)
-      list.lines[i] = segment_of(space(), keys_.data(), segments[static_cast<std::size_t>(i)], edges);
+      list.lines[i] = segment_of(accumulator(), keys_.data(), segments[static_cast<std::size_t>(i)], edges);
     *list.count = {listed, found, peaks};
   }
 
   Execution execution_;
   Size size_;
-  std::vector<EdgePoints> points_;  // of each strip of rows
-  std::optional<Plan> plan_;
+  std::vector<EdgePoints> points_;  // of each strip
+  std::optional<AccumulatorPlan> plan_;
   HoughParams planned_for_;
   OwnedBytes votes_;
-  std::vector<Stretches> stretches_;     // of the plan; made when gradients are first asked for
-  std::vector<std::vector<Key>> peaks_;  // of each task
-  std::vector<Key> keys_;
+  std::vector<AngleIntervals> gradient_intervals_;  // made when gradient voting is first requested
+  std::vector<std::vector<Key>> peaks_;             // of each task
+  std::vector<Key> keys_;                           // of all peaks, sorted
   SegmentFinder segments_;
 };
 

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of lines as primitives: a thread for each line.
+// The CUDA backend of line primitives: one thread per line.
 #include <cuda_runtime.h>
 
 #include <algorithm>
 
+#include "cuda/common/grid.h"
 #include "cuda/common/launch.h"
+#include "cuda/hough/line_primitives_backends.h"
 #include "cuda/hough/line_primitives_rules.h"
 
 namespace cudavision::hough {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kMostBlocks = 264;  // lists are rarely full: their threads take turns
+// Lists are rarely full, and the host does not know their length: a grid-stride loop covers longer ones.
+constexpr unsigned kMaxBlocks = 264;
 
-__global__ void __launch_bounds__(kThreads)
+static __global__ void __launch_bounds__(kThreads)
     make_line_primitives_kernel(HoughList list, int capacity, LineStyle style, Primitive *primitives) {
   const int count = min(list.count->listed, capacity), stride = static_cast<int>(gridDim.x) * kThreads;
   for (int i = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x); i < count;
@@ -25,9 +28,9 @@ __global__ void __launch_bounds__(kThreads)
 
 Status make_line_primitives_cuda(const Execution &execution, HoughList list, int capacity, LineStyle style,
                                  Primitive *primitives) {
-  const int blocks = std::clamp(divide_up(capacity, kThreads), 1, kMostBlocks);
-  return CUDAVISION_LAUNCH(make_line_primitives_kernel, dim3(static_cast<unsigned>(blocks)), dim3(kThreads),
-                           execution.stream, list, capacity, style, primitives);
+  const unsigned blocks = std::min(blocks_for(capacity, kThreads), kMaxBlocks);
+  return CUDAVISION_LAUNCH(make_line_primitives_kernel, dim3(blocks), dim3(kThreads), execution.stream, list,
+                           capacity, style, primitives);
 }
 
 }  // namespace cudavision::hough

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Lines as primitives, made where the lines are: nothing goes through the host.
+// Converts lines to drawing primitives in the backend's memory, without a copy to the host.
 #pragma once
 
 #include "cuda/common/execution.h"
@@ -9,14 +9,21 @@
 namespace cudavision {
 
 struct LineStyle {
-  int origin_x = 0, origin_y = 0;  // of the lines' picture within the frame, in pixels
-  int line_width = 1;              // pixels, 1 to 255
+  // The position of the analysed region within the frame, in pixels.
+  int origin_x = 0, origin_y = 0;
+  // In pixels.
+  int line_width = 1;
   Color color;
 };
 
-// primitives [0, list.count->listed), in the backend's memory, of which there are `capacity`, become the
-// lines from their first to their second end, rounded to the nearest pixel. Draw them with the count
-// &list.count->listed. CUDA: enqueues one kernel.
+struct LineStyleRanges {
+  static constexpr Range<int> line_width{1, 255};
+};
+
+// Writes one primitive for each of the first min(list.count->listed, capacity) lines: a line from its first
+// to its second end, rounded to the nearest pixel. primitives: `capacity` elements in the backend's memory.
+// To draw them, pass &list.count->listed as the count. Fails if line_width is out of its range. CUDA:
+// enqueues one kernel.
 Status make_line_primitives(const Execution &execution, const HoughList &list, int capacity,
                             const LineStyle &style, Primitive *primitives);
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The first kernel of the Hough transform: lists the edge pixels, and clears what the kernels after it count
-// in.
+// The first kernel of the Hough transform: lists the edge pixels, and clears the scratch memory in which the
+// following kernels count.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <cstdint>
 
+#include "cuda/common/block_scan.cuh"
 #include "cuda/common/row_chunks.cuh"
-#include "cuda/common/warp.cuh"
 #include "cuda/hough/hough_rules.h"
 #include "cuda/hough/walk_rules.h"
 
@@ -16,14 +16,16 @@ namespace cudavision::hough {
 
 constexpr int kListThreads = 256;
 
-// What the kernels count in. Points have two counters: a frame uses one and clears the other for the next.
 struct Counters {
+  // Double-buffered: a frame counts in one element and clears the other one for the next frame.
   unsigned points[2];
-  unsigned peaks, blocks_done;                 // of the votes
-  unsigned candidates, segments, judges_done;  // of the segments
+  // Of the vote kernel.
+  unsigned peaks, blocks_done;
+  // Of the segment kernels.
+  unsigned candidates, segments, judges_done;
 };
 
-// An edge pixel: x, and y in the upper half.
+// An edge pixel: x in the lower half, y in the upper half.
 __device__ inline unsigned pack_point(int x, int y) {
   return static_cast<unsigned>(y) << 16 | static_cast<unsigned>(x);
 }
@@ -32,25 +34,26 @@ __device__ inline int point_y(unsigned point) { return static_cast<int>(point >>
 
 struct PointList {
   unsigned *points;
-  std::uint16_t *directions;  // of their gradients; null when they are not asked for
+  std::uint16_t *directions;  // the gradient direction of each point; null without gradient voting
 };
 
-struct Cleared {
+// The memory that the first kernel clears.
+struct ClearTask {
   uint4 *votes;
-  std::size_t votes_count;  // in fours
+  std::size_t votes_count;  // in elements of 16 bytes
   unsigned *groups_done;
   int group_count;
-  unsigned *owners;  // of pixels; null without segments
+  unsigned *owners;  // of the pixels; null unless segments are searched
   std::size_t owner_count;
 };
 
-// Bit i is set when byte i of the word is not 0.
+// Bit i of the result is set if byte i of the word is nonzero.
 __device__ inline unsigned nonzero_bytes(unsigned word) {
   const unsigned high = (((word & 0x7f7f7f7fu) + 0x7f7f7f7fu) | word) & 0x80808080u;
   return (high >> 7) * 0x01020408u >> 24;
 }
 
-// The edges of 16 pixels from column first on, one bit each.
+// Bit i of the result is set if pixel i of the chunk is an edge.
 __device__ inline unsigned edges_of_chunk(const std::uint8_t *row, int width, RowChunk chunk) {
   if (chunk.whole) {
     const uint4 words = *reinterpret_cast<const uint4 *>(row + chunk.first);
@@ -65,40 +68,30 @@ __device__ inline unsigned edges_of_chunk(const std::uint8_t *row, int width, Ro
   return bits;
 }
 
-struct Reservation {  // in shared memory
-  int warp_counts[kListThreads / 32];
-  unsigned begin;
-};
-
-// Where this thread's `count` points begin in the list. Every thread of the block calls; barriers inside.
-__device__ inline unsigned reserve_points(Reservation &block, int count, unsigned *total) {
-  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
-  const int up_to_here = warp_inclusive_sum(count, lane);
-  if (lane == 31) block.warp_counts[warp] = up_to_here;
+// Reserves `count` elements of the list for this thread, with one atomic per block, and returns the index of
+// the first. block_begin and warp_sums: shared memory; warp_sums as for block_exclusive_sum(). All threads of
+// the block must call; contains barriers.
+__device__ inline unsigned reserve_points(int count, unsigned *total, unsigned *block_begin, int *warp_sums) {
+  int block_count = 0;
+  const int before = block_exclusive_sum<kListThreads>(count, warp_sums, &block_count);
+  // The barriers in the next call of block_exclusive_sum() separate the reads of *block_begin from the next
+  // write.
+  if (threadIdx.x == 0)
+    *block_begin = block_count == 0 ? 0 : atomicAdd(total, static_cast<unsigned>(block_count));
   __syncthreads();
-  if (thread == 0) {
-    int sum = 0;
-    for (int w = 0; w < kListThreads / 32; ++w) {
-      const int own = block.warp_counts[w];
-      block.warp_counts[w] = sum;
-      sum += own;
-    }
-    block.begin = sum == 0 ? 0 : atomicAdd(total, static_cast<unsigned>(sum));
-  }
-  __syncthreads();
-  const unsigned begin = block.begin + static_cast<unsigned>(block.warp_counts[warp] + up_to_here - count);
-  __syncthreads();  // the next round writes both
-  return begin;
+  return *block_begin + static_cast<unsigned>(before);
 }
 
-__device__ inline void clear(const Cleared &cleared, Counters *counters, int turn) {
+// turn: the element of Counters::points that this frame uses.
+__device__ inline void clear(const ClearTask &to_clear, Counters *counters, int turn) {
   const std::size_t first = static_cast<std::size_t>(blockIdx.x) * kListThreads + threadIdx.x;
   const std::size_t stride = static_cast<std::size_t>(gridDim.x) * kListThreads;
-  for (std::size_t i = first; i < cleared.votes_count; i += stride) cleared.votes[i] = make_uint4(0, 0, 0, 0);
-  for (std::size_t i = first; i < static_cast<std::size_t>(cleared.group_count); i += stride)
-    cleared.groups_done[i] = 0;
-  if (cleared.owners != nullptr)
-    for (std::size_t i = first; i < cleared.owner_count; i += stride) cleared.owners[i] = kUnclaimed;
+  for (std::size_t i = first; i < to_clear.votes_count; i += stride)
+    to_clear.votes[i] = make_uint4(0, 0, 0, 0);
+  for (std::size_t i = first; i < static_cast<std::size_t>(to_clear.group_count); i += stride)
+    to_clear.groups_done[i] = 0;
+  if (to_clear.owners != nullptr)
+    for (std::size_t i = first; i < to_clear.owner_count; i += stride) to_clear.owners[i] = kUnclaimed;
   if (first == 0) {
     counters->points[1 - turn] = 0;
     counters->peaks = counters->blocks_done = 0;
@@ -106,13 +99,15 @@ __device__ inline void clear(const Cleared &cleared, Counters *counters, int tur
   }
 }
 
-// The order of the list depends on that of the blocks; what is counted from it does not.
+// The order of the list depends on the order of the blocks, but the votes do not depend on the order of the
+// list.
 static __global__ void __launch_bounds__(kListThreads)
     list_points_kernel(ImageView<const std::uint8_t> edges, ImageView<const std::uint8_t> luma,
                        PointList list, Counters *counters, int turn,
-                       const __grid_constant__ Cleared cleared) {
-  __shared__ Reservation block;
-  clear(cleared, counters, turn);
+                       const __grid_constant__ ClearTask to_clear) {
+  __shared__ int warp_sums[kListThreads / 32 + 1];
+  __shared__ unsigned block_begin;
+  clear(to_clear, counters, turn);
   const int chunks_per_row = chunks_of_row(edges.width), chunks = chunks_per_row * edges.height;
   const int stride = static_cast<int>(gridDim.x) * kListThreads;
   for (int base = static_cast<int>(blockIdx.x) * kListThreads; base < chunks; base += stride) {
@@ -123,7 +118,7 @@ static __global__ void __launch_bounds__(kListThreads)
       chunk = chunk_of_row(edges.row(y), edges.width, i % chunks_per_row);
       bits = edges_of_chunk(edges.row(y), edges.width, chunk);
     }
-    unsigned at = reserve_points(block, __popc(bits), &counters->points[turn]);
+    unsigned at = reserve_points(__popc(bits), &counters->points[turn], &block_begin, warp_sums);
     for (; bits != 0; bits &= bits - 1, ++at) {
       const int x = chunk.first + trailing_zeros(bits);
       list.points[at] = pack_point(x, y);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The third and fourth kernel of the Hough transform, for segments: walk_rules.h, a warp for each line and
-// then for each candidate.
+// The third and the fourth kernel of the Hough transform, which search for segments (walk_rules.h): one warp
+// per line, then one warp per candidate.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -19,25 +19,25 @@ constexpr int kWalkThreads = 256, kJudgeThreads = 512;
 constexpr int kJudgeCacheKeys = 4096;
 
 struct SegmentTask {
-  Space space;
+  Accumulator accumulator;
   ImageView<const std::uint8_t> edges;
-  const Key *keys;  // of the lines, in order
+  const Key *keys;  // of the lines, by rank
   Counters *counters;
-  unsigned *owners;  // the rank of the line that each pixel belongs to
-  Key *candidates, *segments;
+  unsigned *owners;            // the rank of the line that owns each pixel
+  Key *candidates, *segments;  // packed runs
   int max_lines, min_length, max_gap;
   HoughList list_out;
 
   __device__ unsigned &owner(Pixel pixel) const {
     return owners[static_cast<std::ptrdiff_t>(pixel.y) * edges.width + pixel.x];
   }
-  // How many lines are followed.
+  // The number of lines along which segments are searched.
   __device__ int line_count() const { return min(static_cast<int>(counters->peaks), max_lines); }
 };
 
-// A run that ended: when it is long enough it becomes a candidate and claims its pixels, each lane those of
-// steps of its own. Every lane calls.
-__device__ inline void close_run(const SegmentTask &task, const Walk &walk, const Run &run, int lane) {
+// Makes a run that has ended a candidate if it is long enough, and claims its pixels; the lanes share its
+// steps. All lanes of the warp must call.
+__device__ inline void close_run(const SegmentTask &task, const LineWalk &walk, const Run &run, int lane) {
   if (!is_long(end_of_run(walk, task.edges, run.first), end_of_run(walk, task.edges, run.last),
                task.min_length))
     return;
@@ -53,7 +53,7 @@ static __global__ void __launch_bounds__(kWalkThreads)
   const int warp = static_cast<int>(blockIdx.x) * (kWalkThreads / 32) + thread / 32;
   const int warps = static_cast<int>(gridDim.x) * (kWalkThreads / 32), lines = task.line_count();
   for (int rank = warp; rank < lines; rank += warps) {
-    const Walk walk = walk_of(task.space, peak_of(task.space, task.keys[rank]));
+    const LineWalk walk = walk_of(task.accumulator, peak_of(task.accumulator, task.keys[rank]));
     const auto close = [&](int first, int last) { close_run(task, walk, {rank, first, last}, lane); };
     RunFinder finder{task.max_gap};
     for (int step = 0; step < walk.steps; step += 32) {
@@ -64,9 +64,9 @@ static __global__ void __launch_bounds__(kWalkThreads)
   }
 }
 
-// Whether more than half of the present steps have a pixel of their own. Every lane calls, and gets the
-// answer.
-__device__ inline bool owns(const SegmentTask &task, const Walk &walk, const Run &run, int lane) {
+// Returns true in all lanes if the run owns a pixel in more than half of its present steps. All lanes of the
+// warp must call.
+__device__ inline bool owns(const SegmentTask &task, const LineWalk &walk, const Run &run, int lane) {
   int present = 0, own = 0;
   for (int step = run.first + lane; step <= run.last; step += 32) {
     const unsigned edge_bits = edges_of_step(walk, task.edges, step);
@@ -79,7 +79,7 @@ __device__ inline bool owns(const SegmentTask &task, const Walk &walk, const Run
   return __shfl_sync(kFullWarp, balance, 31) > 0;
 }
 
-// The last block to finish sorts the segments and writes them.
+// The last block to finish sorts the segments and writes the list (last-block pattern).
 static __global__ void __launch_bounds__(kJudgeThreads)
     judge_candidates_kernel(const __grid_constant__ SegmentTask task) {
   __shared__ SortKey cache[kJudgeCacheKeys];
@@ -90,7 +90,7 @@ static __global__ void __launch_bounds__(kJudgeThreads)
   const int candidates = static_cast<int>(task.counters->candidates);
   for (int i = warp; i < candidates; i += warps) {
     const Run run = Run::unpack(task.candidates[i]);
-    const Walk walk = walk_of(task.space, peak_of(task.space, task.keys[run.rank]));
+    const LineWalk walk = walk_of(task.accumulator, peak_of(task.accumulator, task.keys[run.rank]));
     if (owns(task, walk, run, lane) && lane == 0)
       task.segments[atomicAdd(&task.counters->segments, 1u)] = run.pack();
   }
@@ -99,7 +99,7 @@ static __global__ void __launch_bounds__(kJudgeThreads)
   const int found = static_cast<int>(__ldcg(&task.counters->segments)), listed = min(found, task.max_lines);
   sort_keys<kJudgeThreads>(task.segments, found, cache, kJudgeCacheKeys);
   for (int i = thread; i < listed; i += kJudgeThreads)
-    task.list_out.lines[i] = segment_of(task.space, task.keys, task.segments[i], task.edges);
+    task.list_out.lines[i] = segment_of(task.accumulator, task.keys, task.segments[i], task.edges);
   if (thread == 0) *task.list_out.count = {listed, found, static_cast<int>(task.counters->peaks)};
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Segments on the CPU: a first round over the lines walks and claims, a second one judges.
+// The CPU backend's search for segments: a first parallel pass over the lines walks and claims pixels, a
+// second one judges the candidates.
 #include "cuda/hough/segments_cpu.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ constexpr int kLinesPerTask = 32;
 
 }  // namespace
 
-void SegmentFinder::claim(const Walk &walk, ImageView<const std::uint8_t> edges, const Run &run) {
+void SegmentFinder::claim(const LineWalk &walk, ImageView<const std::uint8_t> edges, const Run &run) {
   const auto rank = static_cast<std::uint32_t>(run.rank);
   for (int step = run.first; step <= run.last; ++step)
     for (unsigned bits = edges_of_step(walk, edges, step); bits != 0; bits &= bits - 1) {
@@ -23,7 +24,7 @@ void SegmentFinder::claim(const Walk &walk, ImageView<const std::uint8_t> edges,
     }
 }
 
-bool SegmentFinder::owns(const Walk &walk, ImageView<const std::uint8_t> edges, const Run &run) {
+bool SegmentFinder::owns(const LineWalk &walk, ImageView<const std::uint8_t> edges, const Run &run) {
   int present = 0, own = 0;
   for (int step = run.first; step <= run.last; ++step) {
     const unsigned edge_bits = edges_of_step(walk, edges, step);
@@ -36,17 +37,18 @@ bool SegmentFinder::owns(const Walk &walk, ImageView<const std::uint8_t> edges, 
   return 2 * own > present;
 }
 
-const std::vector<Key> &SegmentFinder::find(const Workers &workers, const Space &space,
+const std::vector<Key> &SegmentFinder::find(const Workers &workers, const Accumulator &accumulator,
                                             const std::vector<Key> &keys, int line_count,
                                             ImageView<const std::uint8_t> edges, const HoughParams &params) {
-  owners_.assign(static_cast<std::size_t>(space.width) * static_cast<std::size_t>(space.height), kUnclaimed);
+  owners_.assign(static_cast<std::size_t>(accumulator.width) * static_cast<std::size_t>(accumulator.height),
+                 kUnclaimed);
   const int tasks = divide_up(line_count, kLinesPerTask);
   found_.resize(std::max(found_.size(), static_cast<std::size_t>(tasks)));
   workers.run(tasks, [&](int task, int) {
     std::vector<Key> &found = found_[static_cast<std::size_t>(task)];
     found.clear();
     for (int rank = task * kLinesPerTask; rank < std::min(line_count, (task + 1) * kLinesPerTask); ++rank) {
-      const Walk walk = walk_of(space, peak_of(space, keys[static_cast<std::size_t>(rank)]));
+      const LineWalk walk = walk_of(accumulator, peak_of(accumulator, keys[static_cast<std::size_t>(rank)]));
       const auto close = [&](int first, int last) {
         if (!is_long(end_of_run(walk, edges, first), end_of_run(walk, edges, last), params.min_length))
           return;
@@ -66,7 +68,8 @@ const std::vector<Key> &SegmentFinder::find(const Workers &workers, const Space 
   workers.run(tasks, [&](int task, int) {
     std::erase_if(found_[static_cast<std::size_t>(task)], [&](Key key) {
       const Run run = Run::unpack(key);
-      return !owns(walk_of(space, peak_of(space, keys[static_cast<std::size_t>(run.rank)])), edges, run);
+      return !owns(walk_of(accumulator, peak_of(accumulator, keys[static_cast<std::size_t>(run.rank)])),
+                   edges, run);
     });
   });
   segments_.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Segments on the CPU: walk_rules.h, lines in parallel.
+// The CPU backend's search for segments (walk_rules.h).
 #pragma once
 
 #include <atomic>
@@ -14,21 +14,22 @@ namespace cudavision::hough {
 
 class SegmentFinder {
  public:
-  // Packed runs of the segments along the lines of keys, in order.
-  const std::vector<Key> &find(const Workers &workers, const Space &space, const std::vector<Key> &keys,
-                               int line_count, ImageView<const std::uint8_t> edges,
-                               const HoughParams &params);
+  // Returns the packed runs of the segments along the first line_count lines of keys, in ascending order. The
+  // result is valid until the next call.
+  const std::vector<Key> &find(const Workers &workers, const Accumulator &accumulator,
+                               const std::vector<Key> &keys, int line_count,
+                               ImageView<const std::uint8_t> edges, const HoughParams &params);
 
  private:
-  void claim(const Walk &walk, ImageView<const std::uint8_t> edges, const Run &run);
-  bool owns(const Walk &walk, ImageView<const std::uint8_t> edges, const Run &run);
+  void claim(const LineWalk &walk, ImageView<const std::uint8_t> edges, const Run &run);
+  bool owns(const LineWalk &walk, ImageView<const std::uint8_t> edges, const Run &run);
   std::uint32_t &owner(Pixel pixel, int width) {
     return owners_[static_cast<std::size_t>(pixel.y) * static_cast<std::size_t>(width) +
                    static_cast<std::size_t>(pixel.x)];
   }
 
-  std::vector<std::uint32_t> owners_;    // rank of the line that each pixel belongs to
-  std::vector<std::vector<Key>> found_;  // by each task: candidates, then segments
+  std::vector<std::uint32_t> owners_;    // the rank of the line that owns each pixel
+  std::vector<std::vector<Key>> found_;  // by each task: first the candidates, then the segments
   std::vector<Key> segments_;
 };
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The second kernel of the Hough transform: votes, peaks and their order.
+// The second kernel of the Hough transform: counts the votes, extracts the peaks and sorts them.
 //
-// A block counts the votes of a share of the points for a group of directions, in shared memory (after G.-J.
-// van den Braak et al., "Fast Hough Transform on GPUs", ACIVS 2011), and adds them to the accumulator. The
-// last block to add to what a group's peaks are compared with looks for them, and the last block of all sorts
-// them: nothing waits.
+// Each block counts the votes of a share of the points for a group of angles in shared memory (as in G.-J.
+// van den Braak et al., "Fast Hough Transform on GPUs: Exploration of Algorithm Trade-Offs", ACIVS 2011) and
+// adds them to the accumulator. The last block to update the rows of a group and their neighbours within the
+// suppression radius extracts the group's peaks; the last block overall sorts all peaks. No block waits for
+// another one.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -22,22 +23,24 @@ namespace cudavision::hough {
 constexpr int kVoteThreads = 1024;
 constexpr int kMaxGroupAngles = 64;
 
-// How the votes are shared out. Blocks are groups x shares.
+// The distribution of the votes over blocks: block (x, y) counts for group x of the angles and share y of the
+// points.
 struct VoteGrid {
-  int group_angles;  // directions of a group, at most kMaxGroupAngles
+  int group_angles;  // angles per group, at most kMaxGroupAngles
   int group_count, share_count;
-  int reach;       // how many groups to each side a group's peaks are compared with
-  int cache_keys;  // room for sorting in the dynamic shared memory: a power of two
+  int reach;       // the peaks of a group are compared with the votes of this many groups to each side
+  int cache_keys;  // the number of keys that the dynamic shared memory can sort: a power of two
 };
 
 struct VoteTask {
-  Space space;
+  Accumulator accumulator;
   VoteGrid grid;
   PointList list;
-  const Stretches *stretches;  // of each gradient direction
+  const AngleIntervals *intervals;  // gradient_intervals_of(); read only with gradient voting
   Counters *counters;
-  int turn;               // which of the counters of points
-  unsigned *groups_done;  // blocks that have added to a group or to one of those within its reach
+  int turn;  // the element of Counters::points that this frame uses
+  unsigned
+      *groups_done;  // for each group: the number of blocks that have added to it or to a group within reach
   Key *keys;
   std::uint32_t threshold;
   int nms_radius, max_lines;
@@ -45,32 +48,33 @@ struct VoteTask {
   HoughList list_out;
 };
 
-// The group's directions in shared memory: what a vote needs of them.
+// The angles of a group in shared memory, as a structure of arrays.
 struct GroupAngles {
   float scaled_cos[kMaxGroupAngles], scaled_sin[kMaxGroupAngles];
-  int bias[kMaxGroupAngles];  // distance_bits() less this is the cell within the group's rows
+  int bias[kMaxGroupAngles];  // distance_bits() minus this is the index of the cell in the group's rows
 };
 
 __device__ inline void vote_once(const GroupAngles &angles, std::uint32_t *cells, int a, float x, float y) {
-  // The literal 1 and the dropped result make this the instruction that adds up equal addresses of a warp
-  // first.
+  // With the literal 1 and an unused result the compiler emits the instruction that first sums the lanes of a
+  // warp which have the same address.
   atomicAdd(&cells[distance_bits(x, y, angles.scaled_cos[a], angles.scaled_sin[a]) - angles.bias[a]], 1u);
 }
 
-// The votes of this block's share of the points go to cells: the group's rows, in shared or in global memory.
+// Counts the votes of this block's share of the points. cells: the rows of the group, in shared or global
+// memory.
 template <bool kGradient>
 __device__ void count_votes(const VoteTask &task, const GroupAngles &angles, int first_angle, int angle_count,
                             std::uint32_t *cells) {
   const unsigned long long total = task.counters->points[task.turn], share = blockIdx.y, shares = gridDim.y;
   const auto begin = static_cast<unsigned>(total * share / shares);
   const auto end = static_cast<unsigned>(total * (share + 1) / shares);
-  // Warps begin at different directions, so that they do not all count in one row.
+  // Warps begin at different angles to avoid contention for one row.
   const int offset = angle_count == 0 ? 0 : static_cast<int>(threadIdx.x) / 32 % angle_count;
   for (unsigned i = begin + threadIdx.x; i < end; i += kVoteThreads) {
     const unsigned point = task.list.points[i];
     const float x = static_cast<float>(point_x(point)), y = static_cast<float>(point_y(point));
     if constexpr (kGradient) {
-      const Stretches near = task.stretches[task.list.directions[i]];
+      const AngleIntervals near = task.intervals[task.list.directions[i]];
       for (int part = 0; part < 2; ++part)
         for (int n = max(near.begin[part], first_angle); n < min(near.end[part], first_angle + angle_count);
              ++n)
@@ -84,14 +88,14 @@ __device__ void count_votes(const VoteTask &task, const GroupAngles &angles, int
   }
 }
 
-// Appends the peaks of a group. Other blocks have written the votes, so that they are read through L2.
+// Appends the peaks of a group to the list. The votes are read through L2, because other blocks wrote them.
 __device__ inline void find_peaks(const VoteTask &task, int group) {
-  const Space &space = task.space;
+  const Accumulator &accumulator = task.accumulator;
   const int first = group * task.grid.group_angles,
-            last = min(first + task.grid.group_angles, space.angle_count);
-  const int quads_per_row = space.stride / 4, quads = (last - first) * quads_per_row;
-  const auto load = [&space](std::ptrdiff_t offset) { return __ldcg(space.votes + offset); };
-  const uint4 *cells = reinterpret_cast<const uint4 *>(space.votes + space.row(first));
+            last = min(first + task.grid.group_angles, accumulator.angle_count);
+  const int quads_per_row = accumulator.stride / 4, quads = (last - first) * quads_per_row;
+  const auto load = [&accumulator](std::ptrdiff_t offset) { return __ldcg(accumulator.votes + offset); };
+  const uint4 *cells = reinterpret_cast<const uint4 *>(accumulator.votes + accumulator.row(first));
 #pragma unroll 4
   for (int i = static_cast<int>(threadIdx.x); i < quads; i += kVoteThreads) {
     const uint4 four = __ldcg(cells + i);
@@ -99,14 +103,15 @@ __device__ inline void find_peaks(const VoteTask &task, int group) {
     const int n = first + i / quads_per_row, column = i % quads_per_row * 4;
     for (int k = 0; k < 4; ++k) {
       const unsigned votes = k == 0 ? four.x : k == 1 ? four.y : k == 2 ? four.z : four.w;
-      const int distance = space.angles[n].first + column + k;
-      if (votes <= task.threshold || !is_peak(space, n, distance, votes, task.nms_radius, load)) continue;
-      task.keys[atomicAdd(&task.counters->peaks, 1u)] = key_of(space, n, distance, votes);
+      const int distance = accumulator.angles[n].first + column + k;
+      if (votes <= task.threshold || !is_peak(accumulator, n, distance, votes, task.nms_radius, load))
+        continue;
+      task.keys[atomicAdd(&task.counters->peaks, 1u)] = key_of(accumulator, n, distance, votes);
     }
   }
 }
 
-// Finds the peaks of those groups that this block was the last to wait for.
+// Extracts the peaks of each group for which this block is the last one to update its neighbourhood.
 __device__ inline void find_peaks_of_complete_groups(const VoteTask &task, bool *shared) {
   const VoteGrid &grid = task.grid;
   const int group = static_cast<int>(blockIdx.x), last = grid.group_count - 1;
@@ -122,17 +127,18 @@ static __global__ void __launch_bounds__(kVoteThreads) vote_kernel(const __grid_
   __shared__ GroupAngles angles;
   __shared__ bool is_last;
   CUDAVISION_DYNAMIC_SHARED(unsigned char, shared);
-  const Space &space = task.space;
+  const Accumulator &accumulator = task.accumulator;
   const int thread = static_cast<int>(threadIdx.x),
             first = static_cast<int>(blockIdx.x) * task.grid.group_angles;
-  const int count = max(min(task.grid.group_angles, space.angle_count - first), 0),
-            cells = count * space.stride;
-  std::uint32_t *total = space.votes + space.row(first), *own = reinterpret_cast<std::uint32_t *>(shared);
+  const int count = max(min(task.grid.group_angles, accumulator.angle_count - first), 0),
+            cells = count * accumulator.stride;
+  std::uint32_t *total = accumulator.votes + accumulator.row(first),
+                *own = reinterpret_cast<std::uint32_t *>(shared);
   if (thread < count) {
-    const Angle angle = space.angles[first + thread];
+    const Angle angle = accumulator.angles[first + thread];
     angles.scaled_cos[thread] = angle.scaled_cos;
     angles.scaled_sin[thread] = angle.scaled_sin;
-    angles.bias[thread] = kRoundingBits + angle.first - thread * space.stride;
+    angles.bias[thread] = kRoundingBits + angle.first - thread * accumulator.stride;
   }
   if constexpr (kInShared)
     for (int i = thread; i < cells; i += kVoteThreads) own[i] = 0;
@@ -150,17 +156,18 @@ static __global__ void __launch_bounds__(kVoteThreads) vote_kernel(const __grid_
   sort_keys<kVoteThreads>(task.keys, peaks, reinterpret_cast<SortKey *>(shared), task.grid.cache_keys);
   if (!task.write_lines) return;
   const int listed = min(peaks, task.max_lines);
-  for (int i = thread; i < listed; i += kVoteThreads) task.list_out.lines[i] = line_of(space, task.keys[i]);
+  for (int i = thread; i < listed; i += kVoteThreads)
+    task.list_out.lines[i] = line_of(accumulator, task.keys[i]);
   if (thread == 0) *task.list_out.count = {listed, peaks, peaks};
 }
 
-// votes(r, n): the accumulator without gaps.
+// Writes the accumulator in the layout of Hough::copy_votes().
 static __global__ void __launch_bounds__(kListThreads)
-    copy_votes_kernel(Space space, ImageView<std::uint32_t> votes) {
+    copy_votes_kernel(Accumulator accumulator, ImageView<std::uint32_t> votes) {
   const int n = static_cast<int>(blockIdx.y), r = static_cast<int>(blockIdx.x * kListThreads + threadIdx.x);
-  if (r >= space.rho_count) return;
-  const auto load = [&space](std::ptrdiff_t offset) { return space.votes[offset]; };
-  votes.row(n)[r] = votes_at(space, n, r - space.index_of(0), load);
+  if (r >= accumulator.rho_count) return;
+  const auto load = [&accumulator](std::ptrdiff_t offset) { return accumulator.votes[offset]; };
+  votes.row(n)[r] = votes_at(accumulator, n, r - accumulator.index_of(0), load);
 }
 
 }  // namespace cudavision::hough

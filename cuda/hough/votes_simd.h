@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU backend's list of edge points, and its vectorised inner loop: the votes of many points for one
-// direction.
+// The CPU backend's list of edge points, and the votes of these points.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +10,24 @@
 
 namespace cudavision::hough {
 
-// The edge pixels of a strip of rows, in raster order.
+// The edge pixels of a strip of rows in row-major order, as a structure of arrays.
 struct EdgePoints {
   std::vector<float> x, y;
-  std::vector<std::uint16_t> direction;  // of the gradient, where it is asked for
+  std::vector<std::uint16_t> direction;  // of the gradient; empty without gradient voting
 
   std::size_t count() const { return x.size(); }
 };
 
-// Replaces what points hold by those of rows [first, last). luma: empty, or read for directions.
+// Replaces *points by the edge pixels of rows [first, last). Gradient directions are listed unless luma is
+// empty.
 void list_points(ImageView<const std::uint8_t> edges, ImageView<const std::uint8_t> luma, int first, int last,
                  EdgePoints *points);
 
-// Every point votes in the row of each direction of [first, last).
-void vote(const Space &space, int first, int last, const EdgePoints &points);
-// Every point votes in the rows of those directions that its gradient's stretches allow.
-void vote_near_gradient(const Space &space, int first, int last, const EdgePoints &points,
-                        const std::vector<Stretches> &stretches);
+// Each point votes for all angles in [first, last).
+void vote(const Accumulator &accumulator, int first, int last, const EdgePoints &points);
+// Each point votes for the angles in [first, last) that are also in the intervals of its gradient direction.
+// intervals: gradient_intervals_of().
+void vote_near_gradient(const Accumulator &accumulator, int first, int last, const EdgePoints &points,
+                        const std::vector<AngleIntervals> &intervals);
 
 }  // namespace cudavision::hough

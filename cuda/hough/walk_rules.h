@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How segments are found along a line, for both backends, in integers.
+// The search for segments along a line, shared by both backends. All decisions are made in integers.
 //
-// 1. Walk. Step by step along the axis the line is flat against, three pixels wide across it: a step is
-//    present when one of its pixels is an edge. A run is what hangs together but for gaps of at most max_gap
-//    steps, less what hangs on it too loosely (RunFinder); it is a candidate when its ends are at least
-//    min_length apart.
-// 2. Claim. Every candidate claims the edge pixels of its steps; a pixel belongs to the one whose line comes
-//    first.
-// 3. Judge. A candidate is a segment when more than half of its present steps have a pixel of its own. So of
-//    the many peaks that one drawn line makes in the accumulator one reports it, and lines that cross keep
+// 1. Walk. The walk follows the line step by step along the x axis (if the line is flat) or the y axis. A
+//    step covers three pixels across the line and is present if at least one of them is an edge. A run is a
+//    sequence of present steps with gaps of at most max_gap steps; short pieces at its ends are cut off
+//    (RunFinder). A run whose ends are at least min_length apart is a candidate.
+// 2. Claim. Each candidate claims the edge pixels of its steps. A pixel belongs to the candidate whose line
+//    has the lowest rank (position in the list of lines).
+// 3. Judge. A candidate is a segment if it owns a pixel in more than half of its present steps. One drawn
+//    line makes many peaks in the accumulator; this rule reports it only once, and lines that cross keep
 //    their length.
-// Nothing depends on an order of threads: pixels go to the least rank, candidates are judged one by one.
+//
+// The result does not depend on the order of the threads: a pixel goes to the lowest rank, and each candidate
+// is judged separately.
 #pragma once
 
 #include <bit>
@@ -29,39 +31,40 @@ CUDAVISION_HOST_DEVICE inline int trailing_zeros(unsigned bits) {
 #endif
 }
 
-// The line of a peak as the walk follows it.
-struct Walk {
-  bool flat;              // steps are columns, otherwise rows
-  int steps;              // of the picture
-  long long base, slope;  // across = base + step slope, in 2^-kFractionBits pixels
+// The walk along the line of a peak.
+struct LineWalk {
+  bool flat;  // steps are columns, otherwise rows
+  int steps;  // the width of the image if flat, otherwise its height
+  // The position of the line across the axis of the walk is base + step * slope, in 2^-kFractionBits pixels.
+  long long base, slope;
 
   CUDAVISION_HOST_DEVICE int center(int step) const {
     return static_cast<int>((base + step * slope + (1ll << (kFractionBits - 1))) >> kFractionBits);
   }
 };
 
-CUDAVISION_HOST_DEVICE inline Walk walk_of(const Space &space, const Peak &peak) {
-  const Angle &angle = space.angles[peak.n];
+CUDAVISION_HOST_DEVICE inline LineWalk walk_of(const Accumulator &accumulator, const Peak &peak) {
+  const Angle &angle = accumulator.angles[peak.n];
   const long long base = to_fraction(static_cast<double>(peak.rho) * angle.per_step);
-  if (angle.flat) return {true, space.width, base, angle.slope};
-  return {false, space.height, base, angle.slope};
+  if (angle.flat) return {true, accumulator.width, base, angle.slope};
+  return {false, accumulator.height, base, angle.slope};
 }
 
 struct Pixel {
   int x, y;
 };
 
-// The pixels of a step have numbers in the order in which they are preferred as an end: 0 the line's own, 1
-// the one before it across the line, 2 the one behind it.
+// The pixels of a step are numbered in the order in which they are preferred as an end of a segment: 0 is the
+// pixel on the line, 1 its neighbour with the smaller coordinate across the line, 2 the other neighbour.
 constexpr int kPixelsOfStep = 3;
-CUDAVISION_HOST_DEVICE inline Pixel pixel_of(const Walk &walk, int step, int number) {
+CUDAVISION_HOST_DEVICE inline Pixel pixel_of(const LineWalk &walk, int step, int number) {
   const int at = walk.center(step) + (number == 0 ? 0 : number == 1 ? -1 : 1);
   return walk.flat ? Pixel{step, at} : Pixel{at, step};
 }
 
-// Which of them are edges, a bit for each number.
-CUDAVISION_HOST_DEVICE inline unsigned edges_of_step(const Walk &walk, ImageView<const std::uint8_t> edges,
-                                                     int step) {
+// Bit i is set if pixel number i of the step is an edge.
+CUDAVISION_HOST_DEVICE inline unsigned edges_of_step(const LineWalk &walk,
+                                                     ImageView<const std::uint8_t> edges, int step) {
   unsigned bits = 0;
   for (int number = 0; number < kPixelsOfStep; ++number) {
     const Pixel pixel = pixel_of(walk, step, number);
@@ -71,15 +74,17 @@ CUDAVISION_HOST_DEVICE inline unsigned edges_of_step(const Walk &walk, ImageView
   return bits;
 }
 
-// Where a run begins or ends at this step, which is present.
-CUDAVISION_HOST_DEVICE inline Pixel end_of_run(const Walk &walk, ImageView<const std::uint8_t> edges,
+// The pixel at which a run begins or ends. The step must be present.
+CUDAVISION_HOST_DEVICE inline Pixel end_of_run(const LineWalk &walk, ImageView<const std::uint8_t> edges,
                                                int step) {
   return pixel_of(walk, step, trailing_zeros(edges_of_step(walk, edges, step)));
 }
 
-// A candidate, and the order of candidates: rank of its line, then its first step.
+// A run along the line with this rank: the steps [first, last]. Packed runs are sorted by rank, then by first
+// step.
 struct Run {
-  int rank, first, last;  // below 2^20 lines and 2^14 steps
+  int rank;         // less than 2^20
+  int first, last;  // less than 2^14
 
   CUDAVISION_HOST_DEVICE Key pack() const {
     return static_cast<Key>(rank) << 28 | static_cast<Key>(first) << 14 | static_cast<Key>(last);
@@ -90,9 +95,9 @@ struct Run {
   }
 };
 
-// How many candidates a line can have: each takes the steps of its length, which a diagonal makes shortest,
-// and a step between it and the next.
-inline int most_runs_of_line(Size size, int min_length) {
+// The maximum number of candidates on a line. Each takes as many steps as its length requires, which are
+// fewest on a diagonal, and one step before the next candidate.
+constexpr int max_runs_of_line(Size size, int min_length) {
   const int longer = size.width > size.height ? size.width : size.height;
   const int least_steps = static_cast<int>(min_length / 1.4142136) + 1;
   return longer / (least_steps + 1) + 1;
@@ -103,17 +108,19 @@ CUDAVISION_HOST_DEVICE inline bool is_long(Pixel a, Pixel b, int min_length) {
   return dx * dx + dy * dy >= static_cast<long long>(min_length) * min_length;
 }
 
-// Joins present steps to runs. The first and the last stretch without a gap are left off, the first one
-// first, while there are others and when they have fewer steps than the gap beside them: rather than to the
-// line they belong to one that crosses it, or are noise.
+// Joins present steps to runs. A piece is a part of a run without a gap. The first and the last piece are cut
+// off if they have fewer steps than the gap next to them and if another piece remains; the first piece is
+// judged first. Such pieces usually belong to a crossing line, or are noise.
 struct RunFinder {
   int max_gap;
-  int first = -1, last = 0;             // of the run; none when first is negative
-  int stretches = 0;                    // of the run
-  int first_end = 0, second_begin = 0;  // of its first two stretches
-  int last_begin = 0, before_last = 0;  // of its last stretch, and the end of the one before
+  int first = -1, last = 0;  // the current run; there is none if first is negative
+  int pieces = 0;            // of the current run
+  int first_end = 0,
+      second_begin = 0;  // the last step of its first piece, the first step of its second piece
+  int last_begin = 0, before_last = 0;  // the first step of its last piece, the last step of the piece before
 
-  // Steps step to step + 31, present where bits are set. Calls close(first, last) for each run that ended.
+  // Adds the steps [step, step + 31]; bit i is set if step + i is present. Calls close(first, last) for each
+  // run that has ended.
   template <typename Close>
   CUDAVISION_HOST_DEVICE void feed(unsigned bits, int step, const Close &close) {
     while (bits != 0) {
@@ -122,39 +129,40 @@ struct RunFinder {
       bits = begin + length >= 32 ? 0 : bits >> (begin + length) << (begin + length);
     }
   }
+  // Ends the current run, if there is one.
   template <typename Close>
   CUDAVISION_HOST_DEVICE void finish(const Close &close) {
     if (first < 0) return;
-    if (stretches > 1 && first_end - first + 1 < second_begin - first_end - 1)
-      first = second_begin, --stretches;
-    if (stretches > 1 && last - last_begin + 1 < last_begin - before_last - 1) last = before_last;
+    if (pieces > 1 && first_end - first + 1 < second_begin - first_end - 1) first = second_begin, --pieces;
+    if (pieces > 1 && last - last_begin + 1 < last_begin - before_last - 1) last = before_last;
     close(first, last);
-    first = -1, stretches = 0;
+    first = -1, pieces = 0;
   }
 
  private:
   template <typename Close>
   CUDAVISION_HOST_DEVICE void add(int begin, int end, const Close &close) {
     if (first >= 0 && begin - last - 1 > max_gap) finish(close);
-    if (first >= 0 && begin == last + 1) {  // goes on from the steps before
-      if (stretches == 1) first_end = end;
+    if (first >= 0 && begin == last + 1) {  // continues the last piece
+      if (pieces == 1) first_end = end;
     } else {
       if (first < 0) first = begin, first_end = end;
-      if (stretches == 1) second_begin = begin;
+      if (pieces == 1) second_begin = begin;
       before_last = last, last_begin = begin;
-      ++stretches;
+      ++pieces;
     }
     last = end;
   }
 };
 
-CUDAVISION_HOST_DEVICE inline HoughLine segment_of(const Space &space, const Key *keys, Key run_key,
-                                                   ImageView<const std::uint8_t> edges) {
+// The segment of a packed run. keys: of the lines, by rank.
+CUDAVISION_HOST_DEVICE inline HoughLine segment_of(const Accumulator &accumulator, const Key *keys,
+                                                   Key run_key, ImageView<const std::uint8_t> edges) {
   const Run run = Run::unpack(run_key);
-  const Peak peak = peak_of(space, keys[run.rank]);
-  const Walk walk = walk_of(space, peak);
+  const Peak peak = peak_of(accumulator, keys[run.rank]);
+  const LineWalk walk = walk_of(accumulator, peak);
   const Pixel a = end_of_run(walk, edges, run.first), b = end_of_run(walk, edges, run.last);
-  return make_line(peak.rho, space.angles[peak.n].theta, peak.votes,
+  return make_line(peak.rho, accumulator.angles[peak.n].theta, peak.votes,
                    {static_cast<float>(a.x), static_cast<float>(a.y)},
                    {static_cast<float>(b.x), static_cast<float>(b.y)});
 }

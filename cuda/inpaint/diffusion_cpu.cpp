@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU's diffusion: layers, then rounds, over lists of what is left.
+// The diffusion of the CPU backend: layers, then smoothing rounds, over lists of pixels.
 #include "cuda/inpaint/diffusion_cpu.h"
 
 namespace cudavision::inpaint {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU's diffusion.
+// The diffusion of the CPU backend.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@ namespace cudavision::inpaint {
 
 class Diffusion {
  public:
-  // Fills the pixels that are marked kUnfilled, all within bounds; gives how many. Some pixel of the picture
-  // is filled.
+  // Fills the pixels whose mark in `hole` is kUnfilled and returns their number. They must lie within bounds,
+  // and the picture must have at least one filled pixel.
   int run(ImageView<std::uint32_t> pixels, ImageView<std::uint8_t> hole, Bounds bounds);
 
  private:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The diffusion that fills what patches have left, for both backends.
+// The arithmetic of the diffusion that fills the pixels left by the patches, shared by both backends.
 //
-// Marks in the picture of the hole: 0 filled before, kUnfilled, and 1 or 2, which layers take in turn, for
-// what diffusion fills. An unfilled pixel's filled neighbours are all of the layer just before (those of an
-// earlier one have filled it themselves), so that two marks are enough to tell a layer from the one that is
-// being filled.
+// While diffusion runs, a byte per pixel marks its state: 0 if it was filled before, kUnfilled if it is
+// unfilled, and 1 or 2 if it was filled in an even or odd layer. The filled neighbours of an unfilled pixel
+// always belong to the layer just before (a neighbour of an earlier layer would have been followed by this
+// pixel one layer sooner), so two marks suffice to tell the previous layer from the one that is being filled.
 #pragma once
 
 #include "cuda/inpaint/inpaint_rules.h"
@@ -17,7 +17,7 @@ CUDAVISION_HOST_DEVICE constexpr std::uint8_t mark_of_layer(int layer) {
   return static_cast<std::uint8_t>(layer < 0 ? 0 : 1 + (layer & 1));
 }
 
-// The mean of words, byte by byte, rounded half up.
+// The mean of pixel words, byte by byte, rounded half up.
 struct MeanOfWords {
   int sum[4] = {}, count = 0;
 
@@ -32,7 +32,7 @@ struct MeanOfWords {
   }
 };
 
-// Calls visit(x, y) for the neighbours to the left, right, above and below that the picture has.
+// Calls visit(x, y) for the neighbours to the left, right, above and below that lie in the picture.
 template <typename Visit>
 CUDAVISION_HOST_DEVICE void for_each_neighbour(int x, int y, int width, int height, const Visit &visit) {
   if (x > 0) visit(x - 1, y);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU's filling: priorities, targets, threads over the candidates, copies.
+// The patch-by-patch fill of the CPU backend: all threads search the candidates of each target.
 #include "cuda/inpaint/exemplar_cpu.h"
 
 #include <algorithm>
@@ -33,8 +33,10 @@ float priority_at(const FillState &s, int x, int y, int radius) {
 }
 
 struct TargetPixel {
-  int x, y;      // from the middle
-  int distance;  // squared, from the mean
+  // Relative to the centre of the patch.
+  int x, y;
+  // The squared distance of its feature from the mean feature of the patch.
+  int distance;
   std::uint32_t word;
 };
 
@@ -89,7 +91,6 @@ void ExemplarFill::begin(const Exemplars &picture, Bounds bounds, int radius) {
   });
 }
 
-// The priorities of a stretch of a row, and then the best of the whole row.
 void ExemplarFill::rate_row(int y, int first, int last) {
   for (int x = first; x < last; ++x)
     state_.priority[state_.index(x, y)] =
@@ -115,8 +116,9 @@ std::uint64_t ExemplarFill::best_target() const {
   return *std::max_element(state_.row_best, state_.row_best + state_.area.height);
 }
 
-// Those that are farthest from the patch's mean come first: few candidates have the like, and most are left
-// after a few pixels. The sum does not depend on the order.
+// Sorts the pixels so that those farthest from the mean of the patch are compared first: they differ most
+// from most candidates, which are therefore abandoned after a few pixels. The sum does not depend on the
+// order.
 void ExemplarFill::take_target(const Exemplars &picture, int x, int y) {
   const int area_x = x - state_.area.x, area_y = y - state_.area.y;
   const Bounds window = window_around(state_.area, area_x, area_y, radius_);
@@ -143,8 +145,8 @@ void ExemplarFill::take_target(const Exemplars &picture, int x, int y) {
   }
 }
 
-// Rows in the order of their distance to the target: like lies near like, and a good candidate early spares
-// most of the rest.
+// Searches the rows in the order of their distance from the target: similar patches tend to be near, and a
+// good candidate found early lets most others be abandoned.
 std::uint64_t ExemplarFill::find_source(const Exemplars &picture, int target, int search_radius) {
   const Search search{picture.planes, picture.sources, &target_};
   const int x = target % size_.width, y = target / size_.width, width = size_.width;
@@ -152,7 +154,8 @@ std::uint64_t ExemplarFill::find_source(const Exemplars &picture, int target, in
   const int x0 = std::max(radius_, x - reach), x1 = std::min(size_.width - radius_, x + reach + 1);
   const int y0 = std::max(radius_, y - reach), y1 = std::min(size_.height - radius_, y + reach + 1);
   std::atomic<std::uint64_t> best = kNoSource;
-  if (last_target_ >= 0) {  // the last source, as far on as the target is
+  // The first guess is the last source, moved by the same offset as the target.
+  if (last_target_ >= 0) {
     const int gx = last_source_ % width + x - last_target_ % width;
     const int gy = last_source_ / width + y - last_target_ / width;
     if (gx >= x0 && gx < x1 && gy >= y0 && gy < y1 && picture.sources.row(gy)[gx] != 0)

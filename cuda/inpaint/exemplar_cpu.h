@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU's filling, patch after patch.
+// The patch-by-patch fill of the CPU backend.
 #pragma once
 
 #include <atomic>
@@ -13,33 +13,40 @@
 
 namespace cudavision::inpaint {
 
-// Of the picture that is filled.
+// The picture that is filled.
 struct Exemplars {
-  ImageView<std::uint32_t> pixels;          // the frame's components
-  ImageView<const std::uint32_t> features;  // what is compared
-  ImageView<std::uint8_t> hole;             // 0 filled; becomes 0 where a patch is put
+  // Pixel words of the frame's components.
+  ImageView<std::uint32_t> pixels;
+  ImageView<const std::uint32_t> features;
+  // Not 0 where the pixel is unfilled. Set to 0 where a patch is copied.
+  ImageView<std::uint8_t> hole;
   ComparedPlanes planes;
-  ImageView<const std::uint8_t> sources;  // not 0: the patch around it is a candidate
+  // Not 0 where the patch around the pixel is a candidate.
+  ImageView<const std::uint8_t> sources;
 };
 
 class ExemplarFill {
  public:
   ExemplarFill(const Execution &execution, Size size);
 
-  // bounds: of the hole, which is not empty; there is a candidate. params: valid. progress: called after each
-  // patch; false ends the filling. Gives whether it came to its end.
+  // Fills the hole, whose bounds are given, until it is full or max_patches is reached. The hole must not be
+  // empty, there must be a candidate, and params must be valid. progress is called after each patch with the
+  // number of pixels filled so far. Returns false if progress returned false, which stops the fill.
   bool run(const Exemplars &picture, Bounds bounds, const InpaintParams &params, const FillLog &log,
            const std::function<bool(int filled)> &progress, int *patches);
 
  private:
   void begin(const Exemplars &picture, Bounds bounds, int radius);
-  // Gradients and priorities that the pixels within `reach` of (x, y), of the area, can have changed.
+  // Recomputes the gradients and priorities that depend on the pixels at most `reach` columns and rows away
+  // from (x, y), in coordinates of the area.
   void update(int x, int y, int reach);
+  // Computes the priorities of the pixels [first, last) of a row of the area, then the best target of the
+  // whole row.
   void rate_row(int y, int first, int last);
   std::uint64_t best_target() const;
   void take_target(const Exemplars &picture, int x, int y);
   std::uint64_t find_source(const Exemplars &picture, int target, int search_radius);
-  // Gives how many pixels it filled.
+  // Copies the patch and returns the number of pixels that it filled.
   int put_patch(const Exemplars &picture, int target, int source);
 
   Execution execution_;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The filling: one kernel, all of whose blocks work until the hole is filled, with one barrier of the grid
-// for each patch.
+// The fill kernel: one cooperative launch whose blocks run until the hole is filled, with one grid barrier
+// per patch.
 //
-// The candidates are shared out among the blocks; all else is little work, and is done by every block for
-// itself on a state of its own in shared memory, always in the same way, so that only the best candidate has
-// to be agreed on. A hole whose area does not fit there has one state in global memory, which the first block
-// keeps, and a second barrier for each patch.
+// The candidates are divided among the blocks. All other work is small, and each block does all of it on its
+// own copy of the state in shared memory. The copies stay equal because every step is deterministic, so the
+// blocks only have to agree on the best candidate. If the area around the hole does not fit into shared
+// memory, there is one state in global memory, which the first block maintains, and a second grid barrier per
+// patch.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,18 +17,17 @@
 #include "cuda/inpaint/front.cuh"
 
 namespace cudavision::inpaint {
-namespace {
 
-constexpr int kSearchRows = 4;  // candidates of a thread, one below the other
-constexpr int kGroup = 8;       // target's pixels between two looks at the best
+// Each thread compares this many candidates at a time, one below the other.
+constexpr int kSearchRows = 4;
+// The number of target pixels between two comparisons with the best sum.
+constexpr int kGroup = 8;
 
-struct SearchWindow {
-  int x0, y0, x1, y1;
-};
-
-__device__ inline SearchWindow search_window(const FillTask &task, int target, int reach) {
+// The centres of the patches in the picture that are at most `reach` columns and rows away from the target.
+// The bounds are empty (x1 <= x0 or y1 <= y0) if there are none.
+__device__ inline Bounds search_window(const FillTask &task, int target, int reach) {
   const int x = target % task.width, y = target / task.width, radius = task.params.patch_size / 2;
-  // reach may be as large as an int.
+  // These comparisons do not overflow for any reach.
   const int left = x > reach ? x - reach : 0, top = y > reach ? y - reach : 0;
   const int right = reach < task.width - x ? x + reach + 1 : task.width;
   const int bottom = reach < task.height - y ? y + reach + 1 : task.height;
@@ -36,12 +36,13 @@ __device__ inline SearchWindow search_window(const FillTask &task, int target, i
           bottom < task.height - radius ? bottom : task.height - radius};
 }
 
+// Adds the squared differences of the four bytes of a and b to sum.
 __device__ inline unsigned add_squares(std::uint32_t a, std::uint32_t b, unsigned sum) {
   const unsigned difference = __vabsdiffu4(a, b);
   return __dp4a(difference, difference, sum);
 }
 
-// The key of one candidate, the same for all lanes of the warp.
+// The source_key() of one candidate, computed by a warp and returned in all lanes.
 __device__ inline Key key_of_candidate(const FillTask &task, const TargetPatch &target, int pixel, int lane) {
   int sum = 0;
   for (int i = lane; i < target.count; i += 32)
@@ -50,16 +51,17 @@ __device__ inline Key key_of_candidate(const FillTask &task, const TargetPatch &
   return source_key(static_cast<std::uint32_t>(warp_sum(sum)), pixel);
 }
 
-// 32 columns and kSearchRows rows of candidates from (x0, y0) on, by a warp. They are left when all of their
-// sums so far are larger than that of the best candidate that the block knows.
-__device__ inline void search_tile(const FillTask &task, const SearchWindow &window,
-                                   const TargetPatch &target, int x0, int y0, int lane, Key *best) {
+// Compares the candidates in a tile of 32 columns and kSearchRows rows whose upper left corner is (x0, y0). A
+// whole warp calls it. The warp abandons the tile as soon as all of its partial sums exceed the best sum of
+// the block.
+__device__ inline void search_tile(const FillTask &task, const Bounds &window, const TargetPatch &target,
+                                   int x0, int y0, int lane, Key *best) {
   const int x = x0 + lane;
   int pixel[kSearchRows];
   unsigned sum[kSearchRows];
   bool candidate[kSearchRows], any = false;
   for (int k = 0; k < kSearchRows; ++k) {
-    // Where there is no candidate some other pixel is compared, to no effect.
+    // A lane without a candidate compares another pixel and ignores the result.
     const int cx = x < window.x1 ? x : window.x1 - 1, cy = y0 + k < window.y1 ? y0 + k : window.y1 - 1;
     pixel[k] = cy * task.width + cx;
     candidate[k] = x < window.x1 && y0 + k < window.y1 && task.sources[pixel[k]] != 0;
@@ -83,9 +85,10 @@ __device__ inline void search_tile(const FillTask &task, const SearchWindow &win
   }
 }
 
-// The best of the block's share of the candidates, into shared.best, which holds a guess. Rows begin at the
-// target's: like lies near like. A barrier behind the last write.
-__device__ inline void search_share(const FillTask &task, const SearchWindow &window, int target,
+// Lowers shared->best to the best key of the block's share of the candidates. The search starts in the row of
+// the target, because similar patches tend to be near. A whole block calls it; it synchronises the block
+// after its last write.
+__device__ inline void search_share(const FillTask &task, const Bounds &window, int target,
                                     FillShared *shared) {
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   if (window.x0 < window.x1 && window.y0 < window.y1) {
@@ -103,10 +106,11 @@ __device__ inline void search_share(const FillTask &task, const SearchWindow &wi
   __syncthreads();
 }
 
-// All blocks' best candidate for the target, or kNoSource. round: of searches so far.
+// The best candidate of all blocks for the target, or kNoSource. All blocks call it. guess: a pixel that is
+// tested first, or -1. round: the number of searches so far.
 __device__ inline Key find_source(const FillTask &task, int target, int reach, int guess, FillShared *shared,
                                   int round, GridBarrier *grid) {
-  const SearchWindow window = search_window(task, target, reach);
+  const Bounds window = search_window(task, target, reach);
   const int gx = guess % task.width, gy = guess / task.width;
   if (threadIdx.x == 0) shared->best = kNoSource;
   __syncthreads();
@@ -119,15 +123,15 @@ __device__ inline Key find_source(const FillTask &task, int target, int reach, i
   Key *best = &task.frame->best[round % 3];
   if (threadIdx.x == 0) atomicMin(best, shared->best);
   grid->wait();
-  // Everyone has read the slot of the round before when this barrier is passed: it is free for the one after
-  // the next.
+  // All blocks have read the slot of the previous round before they passed this barrier, so it can be reset
+  // for the round after the next.
   if (blockIdx.x == 0 && threadIdx.x == 0) task.frame->best[(round + 2) % 3] = kNoSource;
   return __ldcg(best);
 }
 
 // --- diffusion ---
 
-// Calls visit(x, y) for this thread's share of the hole's bounds.
+// Calls visit(x, y) for this thread's share of the pixels in the bounds.
 template <typename Visit>
 __device__ inline void for_each_of_share(Bounds b, const Visit &visit) {
   const int width = b.x1 - b.x0, count = width * (b.y1 - b.y0);
@@ -136,7 +140,7 @@ __device__ inline void for_each_of_share(Bounds b, const Visit &visit) {
     visit(b.x0 + i % width, b.y0 + i / width);
 }
 
-// How many pixels are left in all, of which this thread counts some. round: of such sums so far.
+// The sum of `own` over all threads of the grid. All threads call it. round: the number of such sums so far.
 __device__ inline int count_left(const FillTask &task, int own, int round, GridBarrier *grid) {
   int *left = &task.frame->left[round % 3];
   own = warp_sum(own);
@@ -146,9 +150,10 @@ __device__ inline int count_left(const FillTask &task, int own, int round, GridB
   return __ldcg(left);
 }
 
-// Fills what patches have left; the features are scratch by now.
+// Fills the pixels that are left by the patches. The features are no longer needed and serve as scratch
+// memory.
 __device__ inline void diffuse(const FillTask &task, Bounds bounds, GridBarrier *grid) {
-  grid->wait();  // for the first block's patches
+  grid->wait();  // until the first block has written its patches
   int own = 0, round = 0;
   for_each_of_share(bounds,
                     [&](int x, int y) { own += __ldcg(&task.hole[y * task.width + x]) == kUnfilled; });
@@ -175,7 +180,7 @@ __device__ inline void diffuse(const FillTask &task, Bounds bounds, GridBarrier 
     });
     left = count_left(task, own, round++, grid);
   }
-  static_assert(kSmoothingRounds % 2 == 0, "the last round writes to the pixels");
+  static_assert(kSmoothingRounds % 2 == 0, "the last round must write to the pixels");
   for (int k = 0; k < kSmoothingRounds; ++k) {
     const std::uint32_t *from = k % 2 == 0 ? task.pixels : task.features;
     std::uint32_t *to = k % 2 == 0 ? task.features : task.pixels;
@@ -193,7 +198,7 @@ __device__ inline void diffuse(const FillTask &task, Bounds bounds, GridBarrier 
   }
 }
 
-// The first block's target, for all.
+// Copies the target of the first block to all blocks.
 __device__ inline void share_target(const FillTask &task, FillShared *shared, GridBarrier *grid) {
   TargetPatch &all = task.frame->target;
   const int thread = static_cast<int>(threadIdx.x);
@@ -215,13 +220,13 @@ __device__ inline void share_target(const FillTask &task, FillShared *shared, Gr
   __syncthreads();
 }
 
-__global__ void __launch_bounds__(kFillThreads, 1) fill_kernel(FillTask task) {
+static __global__ void __launch_bounds__(kFillThreads, 1) fill_kernel(FillTask task) {
   CUDAVISION_DYNAMIC_SHARED(unsigned char, memory);
   auto *shared = reinterpret_cast<FillShared *>(memory);
   InpaintReport &report = task.frame->report;
   const Bounds bounds = task.frame->hole;
   const bool first = blockIdx.x == 0 && threadIdx.x == 0;
-  if (bounds.x1 == 0) return;  // nothing is left to fill
+  if (bounds.x1 == 0) return;  // there is nothing to fill
   if (task.frame->sources == 0) {
     if (first) report.refused = true, report.remembered = 0;
     return;
@@ -232,7 +237,7 @@ __global__ void __launch_bounds__(kFillThreads, 1) fill_kernel(FillTask task) {
   const Region area = area_around(bounds, radius, task.width, task.height);
   const bool own_state = kFillSharedBytes + state_bytes(area) <= static_cast<std::size_t>(task.shared_bytes);
   const bool keeps_state = own_state || blockIdx.x == 0;
-  FillState state = own_state ? state_in(memory + kFillSharedBytes, area) : task.global;
+  FillState state = own_state ? state_in(memory + kFillSharedBytes, area) : task.global_state;
   state.area = area;
   if (keeps_state) begin_state(task, state);
 
@@ -242,8 +247,8 @@ __global__ void __launch_bounds__(kFillThreads, 1) fill_kernel(FillTask task) {
     if (!own_state) share_target(task, shared, &grid);
     if (shared->target.key == 0 || (task.params.max_patches > 0 && patches == task.params.max_patches)) break;
     const int target = pixel_of_target(shared->target.key);
-    // The last source, as far on as the target is; in the same row or not at all, when that leaves the
-    // picture.
+    // The first guess is the last source, moved by the same offset as the target. If that crosses the left or
+    // right border of the picture, the guess is some other pixel, which does no harm.
     const int guess = last_source < 0 ? -1 : last_source + target - last_target;
     const bool in_picture = guess >= 0 && guess < task.width * task.height;
     Key best = find_source(task, target, search_radius == 0 ? everywhere : search_radius,
@@ -258,5 +263,4 @@ __global__ void __launch_bounds__(kFillThreads, 1) fill_kernel(FillTask task) {
   if (task.params.max_patches > 0) diffuse(task, bounds, &grid);
 }
 
-}  // namespace
 }  // namespace cudavision::inpaint

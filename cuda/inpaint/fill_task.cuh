@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the kernels of a frame work on, and hand to one another.
+// The structs that the kernels of a frame share.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,24 +9,34 @@
 
 namespace cudavision::inpaint {
 
-using Key = unsigned long long;  // of target_key() and source_key(), as atomics have it
+// A target_key() or source_key(), in the type that atomics take.
+using Key = unsigned long long;
 
-// The filled pixels of a target's patch.
+// The filled pixels of the patch around a target.
 struct TargetPatch {
-  Key key;  // target_key(), 0: there is none left
+  // The target_key(), or 0 if no pixel of the front is left.
+  Key key;
   int count;
-  int offset[kMaxPatchPixels];  // pixels from the middle, in the whole picture's rows
+  // The offset of each pixel from the centre, in pixels of the whole picture in row-major order.
+  int offset[kMaxPatchPixels];
   std::uint32_t feature[kMaxPatchPixels];
 };
 
-// Of a frame. Two take turns: the first kernel of a frame makes the other one ready for the next.
+// The state of one frame, in global memory, double-buffered: the first kernel of a frame resets the state of
+// the next frame.
 struct FrameState {
   InpaintReport report;
-  Bounds hole;  // of the unfilled pixels
-  int sources;  // not 0: there are candidates
+  // The bounds of the unfilled pixels.
+  Bounds hole;
+  // Not 0 if there are candidates.
+  int sources;
+  // The counter of the grid barrier.
   unsigned blocks_that_arrived;
-  Key best[3];  // source_key() of three searches in turn
-  int left[3];  // unfilled pixels after three layers in turn
+  // The best source_key() of a search. Successive searches take the three slots in turn.
+  Key best[3];
+  // The number of unfilled pixels after a layer of the diffusion. Successive layers take the three slots in
+  // turn.
+  int left[3];
   TargetPatch target;
 
   CUDAVISION_HOST_DEVICE void reset() {
@@ -38,19 +48,25 @@ struct FrameState {
   }
 };
 
+// The argument of the kernels. All arrays lie in global memory; those without a comment have one element per
+// pixel in row-major order.
 struct FillTask {
   FrameState *frame, *next_frame;
   InpaintParams params;
   int width, height;
   std::uint32_t *pixels, *features;
   std::uint8_t *removed, *hole, *sources;
-  const LabTables *lab;  // null: RGB is compared
-  FillState global;      // for areas that do not fit into shared memory
-  int shared_bytes;      // of a block, in all
+  // Null: patches are compared by RGB.
+  const LabTables *lab;
+  // For areas that do not fit into the shared memory of a block.
+  FillState global_state;
+  // The dynamic shared memory of a block.
+  int shared_bytes;
   FillLog log;
 
+  // Used if params.temporal is set.
   Background background;
-  Moment moment;
+  HistoryWindow window;
   const LightChange *light;
 };
 

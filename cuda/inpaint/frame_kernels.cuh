@@ -1,69 +1,72 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The kernels before and after the filling: a frame becomes words, candidates are marked, words become the
-// frame.
+// The kernels around the fill kernel: they estimate the change of light, convert the frame to pixel words,
+// mark the candidates, and write the filled pixels to the frame.
 #pragma once
 
 #include <cuda_runtime.h>
 
+#include "cuda/common/grid.h"
 #include "cuda/common/last_block.cuh"
 #include "cuda/common/warp.cuh"
 #include "cuda/inpaint/diffusion_rules.h"
 #include "cuda/inpaint/fill_task.cuh"
 
 namespace cudavision::inpaint {
-namespace {
 
-constexpr int kBlockX = 32, kBlockY = 8;
 constexpr int kLightThreads = 256;
+// The width and height of the tile of a block of mark_sources_kernel.
+constexpr int kSourceTile = 32;
 
-// The changes of pixels that are not removed and were seen before, counted; the last block says what light
-// does, and clears the counts and the counter of blocks for the next frame.
-__global__ void __launch_bounds__(kLightThreads)
+// Counts the changes of the pixels outside of the hole whose background is remembered. The last block to
+// finish computes the change of light and clears the counts and *blocks_done for the next frame (last-block
+// pattern).
+static __global__ void __launch_bounds__(kLightThreads)
     find_light_kernel(InpaintFrame frame, FillTask task, LightCounts *all, unsigned *blocks_done,
                       LightChange *light) {
   __shared__ LightCounts counts;
-  __shared__ Stretch stretches[3 * kLevels];
+  __shared__ BinChange bins[kLightBins];
   __shared__ bool last;
   const int thread = static_cast<int>(threadIdx.x);
-  for (int i = thread; i < kLightBins; i += kLightThreads) counts.changes[i] = 0;
-  if (thread < 3 * kLevels) counts.brightness[thread] = 0;
+  for (int i = thread; i < kChangeCounters; i += kLightThreads) counts.changes[i] = 0;
+  if (thread < kLightBins) counts.brightness[thread] = 0;
   __syncthreads();
   const int pixels = task.width * task.height;
   for (int i = static_cast<int>(blockIdx.x) * kLightThreads + thread; i < pixels;
        i += static_cast<int>(gridDim.x) * kLightThreads) {
     const int x = i % task.width, y = i / task.width;
-    if (!task.moment.remembers(task.background.seen[i]) || is_removed(frame.frame, frame.mask, x, y))
+    if (!task.window.remembers(task.background.seen[i]) || is_removed(frame.frame, frame.mask, x, y))
       continue;
     const std::uint32_t word = pixel_word(frame.frame, x, y);
     for (int c = 0; c < 3; ++c) {
-      const int before = to_level(task.background.component[c][i]), now = byte_of(word, c);
-      const int stretch = stretch_of(c, before, now);
-      atomicAdd(&counts.changes[stretch * kChanges + place_of_change(before, now)], 1u);
-      atomicAdd(&counts.brightness[stretch], static_cast<unsigned long long>(before + now) / 2);
+      const int before = round_to_byte(task.background.component[c][i]), now = byte_of(word, c);
+      const int bin = light_bin(c, before, now);
+      atomicAdd(&counts.changes[bin * kChanges + change_index(before, now)], 1u);
+      atomicAdd(&counts.brightness[bin], static_cast<unsigned long long>(before + now) / 2);
     }
   }
   __syncthreads();
-  for (int i = thread; i < kLightBins; i += kLightThreads)
+  for (int i = thread; i < kChangeCounters; i += kLightThreads)
     if (counts.changes[i] != 0) atomicAdd(&all->changes[i], counts.changes[i]);
-  if (thread < 3 * kLevels && counts.brightness[thread] != 0)
+  if (thread < kLightBins && counts.brightness[thread] != 0)
     atomicAdd(&all->brightness[thread], counts.brightness[thread]);
   if (!is_last_block(blocks_done, gridDim.x, &last)) return;
-  for (int i = thread; i < kLightBins; i += kLightThreads) {
+  for (int i = thread; i < kChangeCounters; i += kLightThreads) {
     counts.changes[i] = __ldcg(&all->changes[i]);
     all->changes[i] = 0;
   }
   if (thread == 0) *blocks_done = 0;
   __syncthreads();
-  if (thread < 3 * kLevels) {
-    stretches[thread] = stretch_from(&counts.changes[thread * kChanges], __ldcg(&all->brightness[thread]));
+  if (thread < kLightBins) {
+    bins[thread] = bin_change(&counts.changes[thread * kChanges], __ldcg(&all->brightness[thread]));
     all->brightness[thread] = 0;
   }
   __syncthreads();
-  if (thread < 3) light->line[thread] = line_through(&stretches[thread * kLevels]);
+  if (thread < 3) light->line[thread] = line_through(&bins[thread * kBrightnessBins]);
 }
 
-// Words of all pixels, the hole and its bounds.
-__global__ void __launch_bounds__(kBlockX *kBlockY) load_kernel(InpaintFrame frame, FillTask task) {
+// Writes the pixel words and the features of all pixels, the hole, its bounds and its size, and restores the
+// remembered pixels. Resets the state of the next frame.
+static __global__ void __launch_bounds__(kBlockX *kBlockY) load_kernel(InpaintFrame frame, FillTask task) {
   const int x = static_cast<int>(blockIdx.x * kBlockX + threadIdx.x);
   const int y = static_cast<int>(blockIdx.y * kBlockY + threadIdx.y);
   if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0 && threadIdx.y == 0) task.next_frame->reset();
@@ -75,14 +78,14 @@ __global__ void __launch_bounds__(kBlockX *kBlockY) load_kernel(InpaintFrame fra
     std::uint32_t word = pixel_word(frame.frame, x, y);
     if (task.params.temporal)
       remembered =
-          follow_background(task.background, i, *task.light, task.moment, removed, frame.frame.model, &word);
+          follow_background(task.background, i, *task.light, task.window, removed, frame.frame.model, &word);
     task.pixels[i] = word;
     task.features[i] = feature_of(word, frame.frame.model, frame.matrix, task.lab);
     task.removed[i] = removed ? kUnfilled : 0;
     task.hole[i] = removed && !remembered ? kUnfilled : 0;
   }
   const bool unfilled = removed && !remembered;
-  // A warp is a row of the block.
+  // Each row of the block is one warp.
   const unsigned removed_lanes = __ballot_sync(kFullWarp, removed),
                  unfilled_lanes = __ballot_sync(kFullWarp, unfilled);
   if (threadIdx.x != 0 || removed_lanes == 0) return;
@@ -98,22 +101,22 @@ __global__ void __launch_bounds__(kBlockX *kBlockY) load_kernel(InpaintFrame fra
   atomicMax(&hole.y1, y + 1);
 }
 
-// Marks the middles of patches that lie in the picture and outside of the hole: rows first, then columns.
-__global__ void __launch_bounds__(kBlockX *kBlockY) mark_sources_kernel(FillTask task) {
-  constexpr int kSide = 32, kMargin = kMaxPatchSize / 2, kWide = kSide + 2 * kMargin,
-                kThreads = kBlockX * kBlockY;
-  __shared__ std::uint8_t hole[kWide][kWide], clear_rows[kWide][kSide];
+// Marks the centres of the patches that lie completely in the picture and outside of the hole. The test is
+// separable: rows first, then columns. The tile in shared memory has a halo of half a patch.
+static __global__ void __launch_bounds__(kBlockX *kBlockY) mark_sources_kernel(FillTask task) {
+  constexpr int kSide = kSourceTile, kMaxWidth = kSide + kMaxPatchSize / 2 * 2, kThreads = kBlockX * kBlockY;
+  __shared__ std::uint8_t hole[kMaxWidth][kMaxWidth], clear_rows[kMaxWidth][kSide];
   const int thread = static_cast<int>(threadIdx.y * kBlockX + threadIdx.x),
             radius = task.params.patch_size / 2;
   const int x0 = static_cast<int>(blockIdx.x) * kSide, y0 = static_cast<int>(blockIdx.y) * kSide;
-  const int wide = kSide + 2 * radius;
-  for (int i = thread; i < wide * wide; i += kThreads) {
-    const int x = x0 - radius + i % wide, y = y0 - radius + i / wide;
+  const int with_halo = kSide + 2 * radius;
+  for (int i = thread; i < with_halo * with_halo; i += kThreads) {
+    const int x = x0 - radius + i % with_halo, y = y0 - radius + i / with_halo;
     const bool inside = x >= 0 && y >= 0 && x < task.width && y < task.height;
-    hole[i / wide][i % wide] = inside ? task.hole[y * task.width + x] : kUnfilled;
+    hole[i / with_halo][i % with_halo] = inside ? task.hole[y * task.width + x] : kUnfilled;
   }
   __syncthreads();
-  for (int i = thread; i < wide * kSide; i += kThreads) {
+  for (int i = thread; i < with_halo * kSide; i += kThreads) {
     std::uint8_t any = 0;
     for (int k = 0; k <= 2 * radius; ++k) any |= hole[i / kSide][i % kSide + k];
     clear_rows[i / kSide][i % kSide] = any == 0;
@@ -131,8 +134,8 @@ __global__ void __launch_bounds__(kBlockX *kBlockY) mark_sources_kernel(FillTask
   if (__syncthreads_or(found) && thread == 0) atomicOr(&task.frame->sources, 1);
 }
 
-// A thread for each cell of chroma.
-__global__ void __launch_bounds__(kBlockX *kBlockY) store_kernel(InpaintFrame frame, FillTask task) {
+// Writes the filled pixels to the frame. Each thread writes one chroma cell.
+static __global__ void __launch_bounds__(kBlockX *kBlockY) store_kernel(InpaintFrame frame, FillTask task) {
   const int x = static_cast<int>(blockIdx.x * kBlockX + threadIdx.x) << cell_shift_x(frame.frame);
   const int y = static_cast<int>(blockIdx.y * kBlockY + threadIdx.y) << cell_shift_y(frame.frame);
   if (task.frame->report.refused || x >= task.width || y >= task.height) return;
@@ -140,5 +143,4 @@ __global__ void __launch_bounds__(kBlockX *kBlockY) store_kernel(InpaintFrame fr
   write_cell(frame, x, y, [&task](int i, int j) { return task.pixels[j * task.width + i]; });
 }
 
-}  // namespace
 }  // namespace cudavision::inpaint

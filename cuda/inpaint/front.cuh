@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a block keeps of the area around the hole: gradients, confidence and priorities, brought up to date
-// after each patch.
+// The state of the fill that a block keeps: confidence, gradients and priorities in the area around the hole,
+// updated after each patch.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,24 +9,25 @@
 #include "cuda/inpaint/fill_task.cuh"
 
 namespace cudavision::inpaint {
-namespace {
 
 constexpr int kFillThreads = 512, kFillWarps = kFillThreads / 32;
 
-// What a block of the filling needs beside the state.
+// The other shared memory of a block of the fill kernel.
 struct FillShared {
-  Key best;  // of the block's search
+  // The best source_key() that the block has found.
+  Key best;
   Key warp_best[kFillWarps];
   TargetPatch target;
 };
 
+// The size of the state of an area: four words per pixel and one key per row.
 CUDAVISION_HOST_DEVICE constexpr std::size_t state_bytes(Region area) {
   return static_cast<std::size_t>(area.width) * static_cast<std::size_t>(area.height) * 16 +
          static_cast<std::size_t>(area.height) * sizeof(std::uint64_t);
 }
 constexpr std::size_t kFillSharedBytes = (sizeof(FillShared) + 15) / 16 * 16;
 
-// The state in memory of state_bytes(area).
+// Lays out the state in state_bytes(area) bytes of memory.
 __device__ inline FillState state_in(unsigned char *memory, Region area) {
   const int pixels = area.width * area.height;
   FillState s;
@@ -39,14 +40,15 @@ __device__ inline FillState state_in(unsigned char *memory, Region area) {
   return s;
 }
 
-// --- by a warp ---
+// --- functions that a whole warp calls ---
 
+// The confidence term of a patch, and its longest gradient.
 struct Rating {
   int confidence;
-  std::uint32_t isophote;
+  std::uint32_t gradient;
 };
 
-// Confidence and isophote at a pixel, the same for all lanes.
+// The rating of the patch around a pixel, in all lanes.
 __device__ inline Rating rate_patch(const FillState &s, int x, int y, int radius, int lane) {
   const Bounds window = window_around(s.area, x, y, radius);
   const int width = window.x1 - window.x0, count = width * (window.y1 - window.y0);
@@ -54,7 +56,8 @@ __device__ inline Rating rate_patch(const FillState &s, int x, int y, int radius
   for (int i = lane; i < count; i += 32) {
     const int at = s.index(window.x0 + i % width, window.y0 + i / width);
     sum += s.confidence[at];
-    // The first of the longest: lengths are below 2^20, places below 2^8.
+    // The largest key belongs to the longest gradient and, of equal ones, to the first: squared lengths are
+    // below 2^20 and indices below 2^8.
     const int key = squared_length(s.gradient[at]) << 8 | (255 - i);
     longest = key > longest ? key : longest;
   }
@@ -64,7 +67,7 @@ __device__ inline Rating rate_patch(const FillState &s, int x, int y, int radius
           longest >> 8 == 0 ? 0 : s.gradient[s.index(window.x0 + i % width, window.y0 + i / width)]};
 }
 
-// Priorities of the pixels [first, last) of a row, and the best of the whole row.
+// Computes the priorities of the pixels [first, last) of a row, then the best target of the whole row.
 __device__ inline void rate_row(const FillState &s, int y, int first, int last, int radius, int image_width,
                                 int lane) {
   for (int x0 = first; x0 < last; x0 += 32) {
@@ -77,7 +80,7 @@ __device__ inline void rate_row(const FillState &s, int y, int first, int last, 
       const Normal normal = normal_at(s, at, y);
       if (lane == 0)
         s.priority[s.index(at, y)] =
-            __float_as_uint(priority_of(rating.confidence, rating.isophote, normal.x, normal.y));
+            __float_as_uint(priority_of(rating.confidence, rating.gradient, normal.x, normal.y));
     }
   }
   __syncwarp();
@@ -92,10 +95,10 @@ __device__ inline void rate_row(const FillState &s, int y, int first, int last, 
   if (lane == 0) s.row_best[y] = best;
 }
 
-// --- by a block ---
+// --- functions that a whole block calls ---
 
-// Gradients in one window and then priorities in another, of the area. Barriers inside, the last one behind
-// the last write.
+// Computes the gradients in one window of the area, then the priorities in another. Synchronises the block
+// after its last write.
 __device__ inline void rate_windows(const FillState &s, Bounds gradients, Bounds priorities, int radius,
                                     int image_width) {
   const int thread = static_cast<int>(threadIdx.x);
@@ -110,6 +113,7 @@ __device__ inline void rate_windows(const FillState &s, Bounds gradients, Bounds
   __syncthreads();
 }
 
+// Initialises the state from the frame. Synchronises the block after its last write.
 __device__ inline void begin_state(const FillTask &task, const FillState &s) {
   const int count = s.area.width * s.area.height;
   for (int i = static_cast<int>(threadIdx.x); i < count; i += kFillThreads) {
@@ -122,7 +126,7 @@ __device__ inline void begin_state(const FillTask &task, const FillState &s) {
   rate_windows(s, whole, whole, task.params.patch_size / 2, task.width);
 }
 
-// The next target and its patch, into shared.target. Barriers inside, the last one behind the last write.
+// Writes the next target and its patch to shared->target. Synchronises the block after its last write.
 __device__ inline void take_target(const FillTask &task, const FillState &s, FillShared *shared) {
   const int thread = static_cast<int>(threadIdx.x), radius = task.params.patch_size / 2;
   Key best = 0;
@@ -142,7 +146,7 @@ __device__ inline void take_target(const FillTask &task, const FillState &s, Fil
     for (int i = thread; i < count; i += kFillThreads) {
       const int px = window.x0 + i % width, py = window.y0 + i / width;
       if (!s.filled(px, py)) continue;
-      const int at = atomicAdd(&shared->target.count, 1);  // their order changes no sum
+      const int at = atomicAdd(&shared->target.count, 1);  // the order of the pixels does not change a sum
       shared->target.offset[at] = (py - y) * task.width + (px - x);
       shared->target.feature[at] = s.words[s.index(px, py)] & kComparedBytes;
     }
@@ -150,7 +154,8 @@ __device__ inline void take_target(const FillTask &task, const FillState &s, Fil
   __syncthreads();
 }
 
-// Copies the unfilled pixels of the target. writes: whether this block also writes them to the picture.
+// Copies the patch to the unfilled pixels of the target in the state and, if `writes` is set, in the picture.
+// Then updates gradients and priorities. Synchronises the block after its last write.
 __device__ inline void put_patch(const FillTask &task, const FillState &s, int target, int source,
                                  bool writes) {
   const int thread = static_cast<int>(threadIdx.x), radius = task.params.patch_size / 2;
@@ -176,5 +181,4 @@ __device__ inline void put_patch(const FillTask &task, const FillState &s, int t
                radius, task.width);
 }
 
-}  // namespace
 }  // namespace cudavision::inpaint

@@ -1,30 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What both backends of inpainting share: checks, tables and the choice of a backend.
+// Inpainting: validation, the tables of L*a*b*, and the choice of a backend.
 #include "cuda/inpaint/inpaint.h"
 
 #include <cmath>
 #include <string>
 
 #include "cuda/common/backends.h"
+#include "cuda/common/check_range.h"
 #include "cuda/inpaint/inpaint_backends.h"
 
 namespace cudavision {
 
 Status validate(const InpaintParams &params) {
-  if (params.patch_size < kMinPatchSize || params.patch_size > kMaxPatchSize || params.patch_size % 2 == 0)
-    return invalid_argument("patch-size must be odd, " + std::to_string(kMinPatchSize) + " to " +
-                            std::to_string(kMaxPatchSize) + ", not " + std::to_string(params.patch_size));
-  const struct {
-    const char *name;
-    int value;
-  } counts[] = {{"search-radius", params.search_radius},
-                {"max-patches", params.max_patches},
-                {"history", params.history}};
-  for (const auto &count : counts)
-    if (count.value < 0)
-      return invalid_argument(std::string(count.name) + " must be at least 0, not " +
-                              std::to_string(count.value));
-  return {};
+  CUDAVISION_TRY(check_range("patch-size", params.patch_size, InpaintRanges::patch_size));
+  if (params.patch_size % 2 == 0)
+    return invalid_argument("patch-size must be odd, not " + std::to_string(params.patch_size));
+  CUDAVISION_TRY(check_range("search-radius", params.search_radius, InpaintRanges::search_radius));
+  CUDAVISION_TRY(check_range("max-patches", params.max_patches, InpaintRanges::max_patches));
+  return check_range("history", params.history, InpaintRanges::history);
 }
 
 namespace inpaint {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of inpainting: a frame becomes words, is filled by one kernel, and becomes a frame again.
+// The CUDA backend of inpainting: kernels that convert the frame to pixel words, fill it, and write it back.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -8,6 +8,8 @@
 
 #include "cuda/common/backends.h"
 #include "cuda/common/buffer.h"
+#include "cuda/common/device_limits.h"
+#include "cuda/common/grid.h"
 #include "cuda/common/launch.h"
 #include "cuda/inpaint/fill.cuh"
 #include "cuda/inpaint/frame_kernels.cuh"
@@ -15,11 +17,6 @@
 
 namespace cudavision::inpaint {
 namespace {
-
-dim3 blocks_of(int width, int height, int block_width, int block_height) {
-  return dim3(static_cast<unsigned>(divide_up(width, block_width)),
-              static_cast<unsigned>(divide_up(height, block_height)));
-}
 
 class InpaintCuda final : public Inpaint {
  public:
@@ -38,70 +35,67 @@ class InpaintCuda final : public Inpaint {
     CUDAVISION_TRY(frames_.allocate(2));
     for (FrameState &frame : initial_) frame.reset();
     CUDAVISION_TRY(upload(lab_.data(), &lab_tables(), sizeof(LabTables)));
-    int device = 0;
-    CUDAVISION_TRY_CUDA(cudaGetDevice(&device));
-    CUDAVISION_TRY_CUDA(cudaDeviceGetAttribute(&blocks_, cudaDevAttrMultiProcessorCount, device));
-    CUDAVISION_TRY_CUDA(
-        cudaDeviceGetAttribute(&shared_bytes_, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    CUDAVISION_TRY(multiprocessor_count(&multiprocessors_));
+    CUDAVISION_TRY(max_shared_bytes(&shared_bytes_));
     CUDAVISION_TRY(allow_shared_bytes(fill_kernel, static_cast<std::size_t>(shared_bytes_)));
-    return check_residence(device);
+    return check_cooperative_launch();
   }
 
   Status run(const InpaintFrame &frame, const InpaintParams &params, InpaintReport *report,
              const FillLog &log, const Progress &) override {
     CUDAVISION_TRY(check_run(frame, params, size_));
     const Status status = enqueue(frame, params, report, log);
-    // Some kernels may have run, and left counts for others that have not.
-    if (!status.ok()) dirty_ = forget_ = true;
+    // Some kernels may have run and left counts for others that have not.
+    if (!status.ok()) reset_frames_ = forget_ = true;
     return status;
   }
 
   void drop_history() override { forget_ = true; }
 
  private:
-  // The filling's blocks wait for one another: one on each multiprocessor must find room.
-  Status check_residence(int device) const {
-    int together = 0, blocks = 0;
-    CUDAVISION_TRY_CUDA(cudaDeviceGetAttribute(&together, cudaDevAttrCooperativeLaunch, device));
-    if (together == 0)
-      return {Status::Code::no_device,
-              "inpainting launches blocks that wait for one another (cooperatively), which device " +
-                  std::to_string(device) + " cannot"};
+  // The blocks of the fill kernel wait for one another, so one of them must fit on each multiprocessor.
+  Status check_cooperative_launch() const {
+    int device = 0, cooperative = 0, blocks = 0;
+    CUDAVISION_TRY_CUDA(cudaGetDevice(&device));
+    CUDAVISION_TRY_CUDA(cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device));
+    if (cooperative == 0)
+      return {Status::Code::no_device, "inpainting needs cooperative launches, which device " +
+                                           std::to_string(device) + " does not support"};
     CUDAVISION_TRY_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
         &blocks, fill_kernel, kFillThreads, static_cast<std::size_t>(shared_bytes_)));
     if (blocks >= 1) return {};
-    return {Status::Code::no_device, "inpainting needs blocks of " + std::to_string(kFillThreads) +
-                                         " threads and " + std::to_string(shared_bytes_) +
-                                         " bytes of shared memory, for which device " +
-                                         std::to_string(device) + " has no room"};
+    return {Status::Code::no_device,
+            "inpainting needs blocks of " + std::to_string(kFillThreads) + " threads and " +
+                std::to_string(shared_bytes_) +
+                " bytes of shared memory, which do not fit on a multiprocessor of device " +
+                std::to_string(device)};
   }
 
   Status enqueue(const InpaintFrame &frame, const InpaintParams &params, InpaintReport *report,
                  const FillLog &log) {
-    if (dirty_) CUDAVISION_TRY(upload(frames_.data(), initial_, sizeof initial_));
-    dirty_ = false;
-    if (params.temporal) CUDAVISION_TRY(remember());
+    if (reset_frames_) CUDAVISION_TRY(upload(frames_.data(), initial_, sizeof initial_));
+    reset_frames_ = false;
+    if (params.temporal) CUDAVISION_TRY(prepare_background());
     FillTask task = make_task(params, log);
-    const dim3 block(kBlockX, kBlockY);
     const int width = size_.width, height = size_.height;
     if (params.temporal) {
-      const int light_blocks = std::min(4 * blocks_, divide_up(width * height, 4 * kLightThreads));
+      const int light_blocks = std::min(4 * multiprocessors_, divide_up(width * height, 4 * kLightThreads));
       CUDAVISION_TRY(CUDAVISION_LAUNCH(find_light_kernel, dim3(static_cast<unsigned>(light_blocks)),
                                        dim3(kLightThreads), execution_.stream, frame, task,
                                        light_counts_.data(), light_blocks_.data(), light_.data()));
     }
-    CUDAVISION_TRY(CUDAVISION_LAUNCH(load_kernel, blocks_of(width, height, kBlockX, kBlockY), block,
-                                     execution_.stream, frame, task));
-    CUDAVISION_TRY(CUDAVISION_LAUNCH(mark_sources_kernel, blocks_of(width, height, 32, 32), block,
-                                     execution_.stream, task));
-    CUDAVISION_TRY(CUDAVISION_LAUNCH_TOGETHER(
-        "fill_kernel", fill_kernel, dim3(static_cast<unsigned>(blocks_)),
+    CUDAVISION_TRY(
+        CUDAVISION_LAUNCH(load_kernel, grid_2d(width, height), block_2d(), execution_.stream, frame, task));
+    CUDAVISION_TRY(CUDAVISION_LAUNCH(mark_sources_kernel, grid_2d(width, height, kSourceTile, kSourceTile),
+                                     block_2d(), execution_.stream, task));
+    CUDAVISION_TRY(CUDAVISION_LAUNCH_COOPERATIVE(
+        "fill_kernel", fill_kernel, dim3(static_cast<unsigned>(multiprocessors_)),
         BlockSize(dim3(kFillThreads), static_cast<std::size_t>(shared_bytes_)), execution_.stream, task));
     const int cells_x = divide_up(width, 1 << cell_shift_x(frame.frame));
     const int cells_y = divide_up(height, 1 << cell_shift_y(frame.frame));
-    CUDAVISION_TRY(CUDAVISION_LAUNCH(store_kernel, blocks_of(cells_x, cells_y, kBlockX, kBlockY), block,
-                                     execution_.stream, frame, task));
-    turn_ = 1 - turn_;
+    CUDAVISION_TRY(CUDAVISION_LAUNCH(store_kernel, grid_2d(cells_x, cells_y), block_2d(), execution_.stream,
+                                     frame, task));
+    frame_index_ = 1 - frame_index_;
     return CUDAVISION_CHECK_CUDA(cudaMemcpyAsync(report, &task.frame->report, sizeof *report,
                                                  cudaMemcpyDeviceToHost, execution_.stream));
   }
@@ -114,8 +108,8 @@ class InpaintCuda final : public Inpaint {
     return CUDAVISION_CHECK_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, execution_.stream));
   }
 
-  // What earlier frames have shown; nothing yet, or nothing any more.
-  Status remember() {
+  // Allocates the background in the first call, and clears it if it has to be forgotten.
+  Status prepare_background() {
     if (seen_.data() == nullptr) {
       for (auto &component : background_) CUDAVISION_TRY(component.allocate(count()));
       CUDAVISION_TRY(light_counts_.allocate(1));
@@ -128,52 +122,59 @@ class InpaintCuda final : public Inpaint {
     CUDAVISION_TRY_CUDA(cudaMemsetAsync(light_blocks_.data(), 0, sizeof(unsigned), execution_.stream));
     CUDAVISION_TRY_CUDA(cudaMemsetAsync(seen_.data(), 0, count() * sizeof(std::uint32_t), execution_.stream));
     forget_ = false;
-    moment_ = 0;
+    frame_number_ = 0;
     return {};
   }
 
   FillTask make_task(const InpaintParams &params, const FillLog &log) {
     FillTask task{};
-    task.frame = frames_.data() + turn_;
-    task.next_frame = frames_.data() + (1 - turn_);
+    task.frame = frames_.data() + frame_index_;
+    task.next_frame = frames_.data() + (1 - frame_index_);
     task.params = params;
     task.width = size_.width, task.height = size_.height;
     task.pixels = pixels_.data(), task.features = features_.data();
     task.removed = removed_.data(), task.hole = hole_.data(), task.sources = sources_.data();
     task.lab = params.lab ? lab_.data() : nullptr;
-    task.global.words = state_.data();
-    task.global.gradient = state_.data() + count();
-    task.global.priority = state_.data() + 2 * count();
-    task.global.confidence = reinterpret_cast<std::int32_t *>(state_.data() + 3 * count());
-    task.global.row_best = row_best_.data();
+    task.global_state.words = state_.data();
+    task.global_state.gradient = state_.data() + count();
+    task.global_state.priority = state_.data() + 2 * count();
+    task.global_state.confidence = reinterpret_cast<std::int32_t *>(state_.data() + 3 * count());
+    task.global_state.row_best = row_best_.data();
     task.shared_bytes = shared_bytes_;
     task.log = log;
     for (int c = 0; c < 3; ++c) task.background.component[c] = background_[c].data();
     task.background.seen = seen_.data();
     task.light = light_.data();
-    if (params.temporal) task.moment = {++moment_, params.history};
+    if (params.temporal) task.window = {++frame_number_, params.history};
     return task;
   }
 
   Execution execution_;
   Size size_;
-  int blocks_ = 0, shared_bytes_ = 0;
-  DeviceBuffer<std::uint32_t> pixels_, features_, state_;
+  // The fill kernel has one block on each multiprocessor, with all the shared memory that a block can have.
+  int multiprocessors_ = 0, shared_bytes_ = 0;
+  DeviceBuffer<std::uint32_t> pixels_, features_;
+  // The four arrays of words of FillTask::global_state.
+  DeviceBuffer<std::uint32_t> state_;
   DeviceBuffer<std::uint8_t> removed_, hole_, sources_;
   DeviceBuffer<std::uint64_t> row_best_;
   DeviceBuffer<LabTables> lab_;
   DeviceBuffer<FrameState> frames_;
   FrameState initial_[2] = {};
-  int turn_ = 0;
-  bool dirty_ = true;  // frames_ are not as initial_ was: not uploaded yet, or a frame failed
+  // The element of frames_ that the next frame uses.
+  int frame_index_ = 0;
+  // frames_ must be reset: they were never uploaded, or a frame has failed.
+  bool reset_frames_ = true;
 
   DeviceBuffer<std::uint16_t> background_[3];
   DeviceBuffer<std::uint32_t> seen_;
   DeviceBuffer<LightCounts> light_counts_;
   DeviceBuffer<unsigned> light_blocks_;
   DeviceBuffer<LightChange> light_;
+  // The background must be cleared before the next temporal frame.
   bool forget_ = true;
-  std::uint32_t moment_ = 0;
+  // The number of the last temporal frame since the background was cleared.
+  std::uint32_t frame_number_ = 0;
 };
 
 }  // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU backend of inpainting: rows in parallel around the filling, patch after patch.
+// The CPU backend of inpainting: the steps before and after the fill, which work on rows in parallel.
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "cuda/common/backends.h"
@@ -15,7 +14,7 @@ namespace {
 
 constexpr int kRowsPerTask = 16;
 
-constexpr Bounds kNothing{kMaxSide, kMaxSide, 0, 0};
+constexpr Bounds kEmptyBounds{kMaxSide, kMaxSide, 0, 0};
 
 class InpaintCpu final : public Inpaint {
  public:
@@ -40,30 +39,32 @@ class InpaintCpu final : public Inpaint {
     return catch_bad_alloc([&] { return work(frame, params, report, log, progress); });
   }
 
-  void drop_history() override { frame_ = 0; }
+  void drop_history() override { frame_number_ = 0; }
 
  private:
-  struct RowCount {
-    int pixels = 0, remembered = 0;
-    int first = 0, last = 0;  // of the hole
+  // The pixels of the hole in one row.
+  struct HoleRow {
+    int removed = 0, remembered = 0;
+    // The unfilled pixels lie in [first, end), which is empty if end is 0.
+    int first = 0, end = 0;
   };
 
   Status work(const InpaintFrame &frame, const InpaintParams &params, InpaintReport *report,
               const FillLog &log, const Progress &progress) {
     *report = {};
     find_hole(frame);
-    for (const RowCount &row : rows_) report->removed += row.pixels;
+    for (const HoleRow &row : rows_) report->removed += row.removed;
     if (report->removed == 0 && !params.temporal) return {};
     load(frame);
     if (params.temporal) {
-      remember();
-      follow(frame.frame.model, params.history);
-      for (const RowCount &row : rows_) report->remembered += row.remembered;
+      allocate_background();
+      update_background(frame.frame.model, params.history);
+      for (const HoleRow &row : rows_) report->remembered += row.remembered;
       if (report->removed == 0) return {};
     }
     const Bounds bounds = bounds_of_hole();
     if (report->remembered < report->removed) {
-      compare(frame, params);
+      make_features(frame, params);
       if (!find_sources(params.patch_size / 2)) {
         report->refused = true, report->remembered = 0;
         return {};
@@ -116,23 +117,23 @@ class InpaintCpu final : public Inpaint {
     });
   }
 
-  // --- earlier frames ---
+  // --- the background of earlier frames ---
 
-  void remember() {
+  void allocate_background() {
     if (!seen_.empty()) return;
     for (auto &component : background_) component.resize(count());
     seen_.resize(count());
   }
 
-  void follow(ColorModel model, int history) {
-    if (frame_ == 0) std::fill(seen_.begin(), seen_.end(), 0u);
-    const Moment moment{++frame_, history};
-    const LightChange light = change_of_light(moment);
+  void update_background(ColorModel model, int history) {
+    if (frame_number_ == 0) std::fill(seen_.begin(), seen_.end(), 0u);
+    const HistoryWindow window{++frame_number_, history};
+    const LightChange light = change_of_light(window);
     const Background background{{background_[0].data(), background_[1].data(), background_[2].data()},
                                 seen_.data()};
     for_each_row([&](int y, std::size_t) {
       for (int x = 0; x < size_.width; ++x)
-        if (follow_background(background, static_cast<std::ptrdiff_t>(y) * size_.width + x, light, moment,
+        if (follow_background(background, static_cast<std::ptrdiff_t>(y) * size_.width + x, light, window,
                               view(removed_).row(y)[x] != 0, model, &view(pixels_).row(y)[x])) {
           view(hole_).row(y)[x] = 0;
           ++rows_[static_cast<std::size_t>(y)].remembered;
@@ -140,58 +141,59 @@ class InpaintCpu final : public Inpaint {
     });
   }
 
-  LightChange change_of_light(Moment moment) {
+  LightChange change_of_light(HistoryWindow window) {
     for (LightCounts &counts : light_) counts = {};
     for_each_row([&](int y, std::size_t slot) {
       LightCounts &counts = light_[slot];
       for (int x = 0; x < size_.width; ++x) {
         const std::size_t i =
             static_cast<std::size_t>(y) * static_cast<std::size_t>(size_.width) + static_cast<std::size_t>(x);
-        if (removed_[i] != 0 || !moment.remembers(seen_[i])) continue;
+        if (removed_[i] != 0 || !window.remembers(seen_[i])) continue;
         for (int c = 0; c < 3; ++c) {
-          const int before = to_level(background_[c][i]), now = byte_of(pixels_[i], c);
-          const int stretch = stretch_of(c, before, now);
-          ++counts.changes[stretch * kChanges + place_of_change(before, now)];
-          counts.brightness[stretch] += static_cast<unsigned>(before + now) / 2;
+          const int before = round_to_byte(background_[c][i]), now = byte_of(pixels_[i], c);
+          const int bin = light_bin(c, before, now);
+          ++counts.changes[bin * kChanges + change_index(before, now)];
+          counts.brightness[bin] += static_cast<unsigned>(before + now) / 2;
         }
       }
     });
     LightCounts &all = light_[0];
     for (std::size_t slot = 1; slot < light_.size(); ++slot) {
-      for (int i = 0; i < kLightBins; ++i) all.changes[i] += light_[slot].changes[i];
-      for (int i = 0; i < 3 * kLevels; ++i) all.brightness[i] += light_[slot].brightness[i];
+      for (int i = 0; i < kChangeCounters; ++i) all.changes[i] += light_[slot].changes[i];
+      for (int i = 0; i < kLightBins; ++i) all.brightness[i] += light_[slot].brightness[i];
     }
     LightChange light;
     for (int c = 0; c < 3; ++c) {
-      Stretch stretches[kLevels];
-      for (int i = 0; i < kLevels; ++i)
-        stretches[i] =
-            stretch_from(&all.changes[(c * kLevels + i) * kChanges], all.brightness[c * kLevels + i]);
-      light.line[c] = line_through(stretches);
+      BinChange bins[kBrightnessBins];
+      for (int i = 0; i < kBrightnessBins; ++i) {
+        const int bin = c * kBrightnessBins + i;
+        bins[i] = bin_change(&all.changes[bin * kChanges], all.brightness[bin]);
+      }
+      light.line[c] = line_through(bins);
     }
     return light;
   }
 
-  // --- filling ---
+  // --- the fill ---
 
   Bounds bounds_of_hole() {
     for_each_row([&](int y, std::size_t) {
       const std::uint8_t *hole = view(hole_).row(y);
-      RowCount &row = rows_[static_cast<std::size_t>(y)];
-      row.first = size_.width, row.last = 0;
+      HoleRow &row = rows_[static_cast<std::size_t>(y)];
+      row.first = size_.width, row.end = 0;
       for (int x = 0; x < size_.width; ++x)
-        if (hole[x] != 0) row.first = std::min(row.first, x), row.last = x + 1;
+        if (hole[x] != 0) row.first = std::min(row.first, x), row.end = x + 1;
     });
-    Bounds bounds = kNothing;
+    Bounds bounds = kEmptyBounds;
     for (int y = 0; y < size_.height; ++y) {
-      const RowCount &row = rows_[static_cast<std::size_t>(y)];
-      if (row.last == 0) continue;
-      bounds = {std::min(bounds.x0, row.first), std::min(bounds.y0, y), std::max(bounds.x1, row.last), y + 1};
+      const HoleRow &row = rows_[static_cast<std::size_t>(y)];
+      if (row.end == 0) continue;
+      bounds = {std::min(bounds.x0, row.first), std::min(bounds.y0, y), std::max(bounds.x1, row.end), y + 1};
     }
     return bounds;
   }
 
-  void compare(const InpaintFrame &frame, const InpaintParams &params) {
+  void make_features(const InpaintFrame &frame, const InpaintParams &params) {
     const LabTables *lab = params.lab ? &lab_tables() : nullptr;
     for_each_row([&](int y, std::size_t) {
       for (int x = 0; x < size_.width; ++x) {
@@ -205,7 +207,8 @@ class InpaintCpu final : public Inpaint {
     plane_count_ = frame.frame.model == ColorModel::gray ? 1 : 3;
   }
 
-  // Marks the middles of patches that lie in the picture and outside of the hole; false when there is none.
+  // Marks the centres of the patches that lie completely in the picture and outside of the hole. Returns
+  // false if there is none.
   bool find_sources(int radius) {
     clear_rows_.assign(static_cast<std::size_t>(size_.width), 0);
     std::fill(sources_.begin(), sources_.end(), std::uint8_t{0});
@@ -228,10 +231,14 @@ class InpaintCpu final : public Inpaint {
             InpaintReport *report) {
     const ComparedPlanes planes{
         {planes_[0].data(), planes_[1].data(), planes_[2].data()}, plane_pitch_, plane_count_};
-    const Exemplars picture{view(pixels_), view(features_), view(hole_), planes, sources()};
+    const Exemplars picture{.pixels = view(pixels_),
+                            .features = view(features_),
+                            .hole = view(hole_),
+                            .planes = planes,
+                            .sources = sources()};
     const int known = report->remembered, removed = report->removed;
-    const auto tell = [&](int filled) { return !progress || progress(known + filled, removed); };
-    report->stopped = !exemplars_.run(picture, bounds, params, log, tell, &report->patches);
+    const auto report_progress = [&](int filled) { return !progress || progress(known + filled, removed); };
+    report->stopped = !exemplars_.run(picture, bounds, params, log, report_progress, &report->patches);
     if (!report->stopped && params.max_patches > 0)
       report->diffused = diffusion_.run(view(pixels_), view(hole_), bounds);
   }
@@ -253,16 +260,21 @@ class InpaintCpu final : public Inpaint {
   Diffusion diffusion_;
   std::ptrdiff_t plane_pitch_;
   int plane_count_ = 3;
-  std::vector<std::uint8_t> removed_, hole_;  // not 0: removed; not 0: not filled yet
+  // Not 0 where the pixel is removed, and where it is not filled yet.
+  std::vector<std::uint8_t> removed_, hole_;
   std::vector<std::uint32_t> pixels_, features_;
   std::vector<std::uint8_t> planes_[3], sources_;
-  std::vector<RowCount> rows_;
-  std::vector<int> clear_rows_;  // around each column without the hole, down to the row at hand
+  std::vector<HoleRow> rows_;
+  // find_sources(): for each column, the number of consecutive rows up to the current one in which the
+  // patch's width around the column is outside of the hole.
+  std::vector<int> clear_rows_;
 
   std::vector<std::uint16_t> background_[3];
   std::vector<std::uint32_t> seen_;
-  std::uint32_t frame_ = 0;         // the number of the last one; 0: nothing was seen
-  std::vector<LightCounts> light_;  // of each thread
+  // The number of the last temporal frame; 0 if the background is unknown.
+  std::uint32_t frame_number_ = 0;
+  // One element per thread.
+  std::vector<LightCounts> light_;
 };
 
 }  // namespace

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The rules of inpaint.h, written once for both backends.
+// The arithmetic of inpaint.h that both backends share: pixel words, colour conversion, chroma cells,
+// priorities and the state of the fill.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 
+#include "cuda/common/chroma.h"
 #include "cuda/common/frame.h"
 #include "cuda/common/host_device.h"
 #include "cuda/inpaint/inpaint.h"
@@ -13,10 +15,12 @@
 namespace cudavision::inpaint {
 
 constexpr int kFullConfidence = 65536;
+constexpr int kMaxPatchSize = InpaintRanges::patch_size.most;
 constexpr int kMaxPatchPixels = kMaxPatchSize * kMaxPatchSize;
+// The source_key() of a search that has found no candidate: larger than every key.
 constexpr std::uint64_t kNoSource = ~std::uint64_t{0};
 
-// --- a pixel as a word: three bytes of components or of what is compared, and its luma in the highest ---
+// --- pixel words: three components, or three compared bytes, in bytes 0 to 2, and the luma in byte 3 ---
 
 constexpr std::uint32_t kComparedBytes = 0xffffff;
 
@@ -44,47 +48,45 @@ CUDAVISION_HOST_DEVICE constexpr std::uint32_t rgb_of_yuv(std::uint32_t word, co
               to_byte((y + m.blue_u * u) >> 14), byte_of(word, 3));
 }
 
-// Tables for L*a*b* of sRGB, white D65, as cv::cvtColor has it in 8 bits (but for rare roundings):
-// L * 255 / 100, a + 128, b + 128.
+// Tables that convert sRGB to L*a*b* with white point D65 in 8 bits, as cv::cvtColor does except for rare
+// roundings: L * 255 / 100, a + 128, b + 128.
 struct LabTables {
-  std::uint16_t linear[256];        // of sRGB's curve, times 8 * 255
-  std::uint16_t root[3 * 256 * 4];  // f(t / (8 * 255)), times 2^15
+  // The linear value of an sRGB byte, times 8 * 255.
+  std::uint16_t linear[256];
+  // f(t / (8 * 255)), times 2^15, where f is the cube root of CIE L*a*b* with its linear part near 0.
+  std::uint16_t root[3 * 256 * 4];
 };
 
 CUDAVISION_HOST_DEVICE inline std::uint32_t lab_of_rgb(std::uint32_t word, const LabTables &tables) {
   const int r = tables.linear[byte_of(word, 0)], g = tables.linear[byte_of(word, 1)],
             b = tables.linear[byte_of(word, 2)];
-  // Rows of the matrix of sRGB to XYZ divided by the white point, times 2^12.
+  // The rows of the matrix from linear sRGB to XYZ, divided by the white point, times 2^12.
   const int fx = tables.root[(1777 * r + 1541 * g + 778 * b + 2048) >> 12];
   const int fy = tables.root[(871 * r + 2929 * g + 296 * b + 2048) >> 12];
   const int fz = tables.root[(73 * r + 448 * g + 3575 * b + 2048) >> 12];
   constexpr int kOne = 1 << 15, kHalf = 1 << 14;
-  const int l = (296 * fy - 1336934 + kHalf) >> 15;  // (116 fy - 16) 255 / 100, as OpenCV rounds it
+  // (116 fy - 16) 255 / 100, rounded as in OpenCV.
+  const int l = (296 * fy - 1336934 + kHalf) >> 15;
   return pack(to_byte(l), to_byte((500 * (fx - fy) + 128 * kOne + kHalf) >> 15),
               to_byte((200 * (fy - fz) + 128 * kOne + kHalf) >> 15), byte_of(word, 3));
 }
 
-// What of a pixel is compared: a feature, whose highest byte is 0. lab: null for RGB.
+// The feature of a pixel: the three bytes by which patches are compared. Its highest byte is 0. If lab is
+// null, the feature of a colour pixel is its RGB, otherwise its L*a*b*.
 CUDAVISION_HOST_DEVICE inline std::uint32_t feature_of(std::uint32_t pixel, ColorModel model,
                                                        const RgbMatrix &matrix, const LabTables *lab) {
   if (model == ColorModel::gray) return pixel & kComparedBytes;
   const std::uint32_t rgb = model == ColorModel::yuv ? rgb_of_yuv(pixel, matrix) : pixel;
   return (lab != nullptr ? lab_of_rgb(rgb, *lab) : rgb) & kComparedBytes;
 }
-// A feature with the luma of its pixel.
+// The feature with the luma of its pixel in the highest byte.
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t with_luma(std::uint32_t feature, std::uint32_t pixel) {
   return feature | (pixel & ~kComparedBytes);
 }
 
-// --- the mask in whole cells of chroma ---
+// --- chroma cells ---
 
-CUDAVISION_HOST_DEVICE constexpr int cell_shift_x(const Frame &f) {
-  return f.model == ColorModel::yuv ? f.component[1].shift_x : 0;
-}
-CUDAVISION_HOST_DEVICE constexpr int cell_shift_y(const Frame &f) {
-  return f.model == ColorModel::yuv ? f.component[1].shift_y : 0;
-}
-// Whether the cell of pixel (x, y) holds a masked pixel.
+// True if the chroma cell of pixel (x, y) contains a masked pixel.
 CUDAVISION_HOST_DEVICE inline bool is_removed(const Frame &frame, ImageView<const std::uint8_t> mask, int x,
                                               int y) {
   const int sx = cell_shift_x(frame), sy = cell_shift_y(frame);
@@ -95,8 +97,9 @@ CUDAVISION_HOST_DEVICE inline bool is_removed(const Frame &frame, ImageView<cons
   return removed;
 }
 
-// Writes the words of the cell whose first pixel is (x, y), all of whose pixels are of the hole: luma pixel
-// by pixel, chroma as the mean of its pixels, rounded half up. word(x, y): the pixel's components.
+// Writes the chroma cell whose upper left pixel is (x, y), and which lies in the hole, to the frame:
+// component 0 pixel by pixel, chroma as the mean over the cell's pixels, rounded half up. word(x, y) returns
+// the pixel word of the components.
 template <typename Word>
 CUDAVISION_HOST_DEVICE void write_cell(const InpaintFrame &to, int x, int y, const Word &word) {
   const Frame &frame = to.frame;
@@ -116,7 +119,7 @@ CUDAVISION_HOST_DEVICE void write_cell(const InpaintFrame &to, int x, int y, con
 
 // --- gradient, normal, priority ---
 
-// Differences of luma across a pixel, in one word: 0 also stands for a pixel that has none.
+// A gradient of luma, 16 bits per component. 0 also stands for a pixel without a gradient.
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t pack_gradient(int gx, int gy) {
   return static_cast<std::uint32_t>(gx & 0xffff) | static_cast<std::uint32_t>(gy) << 16;
 }
@@ -128,8 +131,8 @@ CUDAVISION_HOST_DEVICE constexpr int squared_length(std::uint32_t g) {
   return gradient_x(g) * gradient_x(g) + gradient_y(g) * gradient_y(g);
 }
 
-// confidence: of the pixel on the front. gradient: the isophote's. (nx, ny): Sobel's gradient of the unfilled
-// pixels.
+// The priority, times 65536, of a pixel of the front with this confidence. gradient: the longest gradient of
+// the patch, which is perpendicular to the isophote. (nx, ny): the normal of the front (normal_at()).
 CUDAVISION_HOST_DEVICE inline float priority_of(int confidence, std::uint32_t gradient, int nx, int ny) {
   const int across = gradient_x(gradient) * ny - gradient_y(gradient) * nx;
   const float length = sqrtf(static_cast<float>(nx * nx + ny * ny));
@@ -138,8 +141,9 @@ CUDAVISION_HOST_DEVICE inline float priority_of(int confidence, std::uint32_t gr
   return static_cast<float>(confidence) * (data + 0.001f);
 }
 
-// Keys that are compared as numbers: of two equal priorities the first pixel's is the larger, of two equal
-// sums the first pixel's is the less. Floats of at least 0 are in the order of their bits.
+// Keys that can be compared as integers. The best target has the largest target_key(), the best source has
+// the smallest source_key(); ties go to the first pixel in row-major order. The bits of floats that are at
+// least 0 have the order of the floats.
 CUDAVISION_HOST_DEVICE constexpr std::uint64_t target_key(std::uint32_t priority_bits, int pixel) {
   return std::uint64_t{priority_bits} << 32 | ~static_cast<std::uint32_t>(pixel);
 }
@@ -153,15 +157,15 @@ CUDAVISION_HOST_DEVICE constexpr int pixel_of_source(std::uint64_t key) {
   return static_cast<int>(static_cast<std::uint32_t>(key));
 }
 
-// --- the area around the hole in which all is kept that changes from patch to patch ---
+// --- the state of the fill: an area around the hole with everything that changes from patch to patch ---
 
-// [x0, x1) x [y0, y1) of the hole's unfilled pixels.
+// The pixels [x0, x1) x [y0, y1).
 struct Bounds {
   int x0, y0, x1, y1;
 };
 
-// Wide enough that the patch around a pixel of the hole, and the neighbours of the patch's pixels, lie
-// within, or the picture ends.
+// The area of the state. It contains the patch around every pixel of the hole and the neighbours of the
+// patch's pixels, as far as they lie in the picture.
 CUDAVISION_HOST_DEVICE constexpr Region area_around(Bounds hole, int radius, int width, int height) {
   const int margin = radius + 1;
   const int x0 = hole.x0 - margin > 0 ? hole.x0 - margin : 0,
@@ -171,34 +175,41 @@ CUDAVISION_HOST_DEVICE constexpr Region area_around(Bounds hole, int radius, int
   return {x0, y0, x1 - x0, y1 - y0};
 }
 
-// Arrays of area.width x area.height elements; coordinates are the area's own.
+// Arrays of area.height x area.width elements in row-major order, and row_best of area.height elements.
+// Coordinates are relative to the area.
 struct FillState {
   Region area;
-  std::uint32_t *words;      // what is compared, and luma
-  std::int32_t *confidence;  // 0: unfilled
+  // Features with luma (with_luma()).
+  std::uint32_t *words;
+  // 0 for an unfilled pixel.
+  std::int32_t *confidence;
+  // As of pack_gradient().
   std::uint32_t *gradient;
-  std::uint32_t *priority;  // a float's bits; 0: not on the front
-  std::uint64_t *row_best;  // the largest key of each row; 0: none
+  // The bits of a float; 0 for a pixel that is not on the front.
+  std::uint32_t *priority;
+  // The largest target_key() of each row; 0 for a row without a pixel of the front.
+  std::uint64_t *row_best;
 
   CUDAVISION_HOST_DEVICE int index(int x, int y) const { return y * area.width + x; }
   CUDAVISION_HOST_DEVICE bool holds(int x, int y) const {
     return x >= 0 && y >= 0 && x < area.width && y < area.height;
   }
   CUDAVISION_HOST_DEVICE int luma(int x, int y) const { return byte_of(words[index(x, y)], 3); }
-  // The border of the area counts as unfilled: there it is either the picture's, or too far from the hole to
-  // matter.
+  // Pixels outside of the area count as unfilled. There the picture ends, or the hole is too far away for
+  // them to matter.
   CUDAVISION_HOST_DEVICE bool filled(int x, int y) const {
     return holds(x, y) && confidence[index(x, y)] > 0;
   }
 };
 
-// The pixels [x0, x1) x [y0, y1) within `radius` of (x, y).
+// The pixels of the area at most `radius` columns and rows away from (x, y).
 CUDAVISION_HOST_DEVICE constexpr Bounds window_around(Region area, int x, int y, int radius) {
   return {x - radius > 0 ? x - radius : 0, y - radius > 0 ? y - radius : 0,
           x + radius + 1 < area.width ? x + radius + 1 : area.width,
           y + radius + 1 < area.height ? y + radius + 1 : area.height};
 }
 
+// The gradient of luma at a pixel, or 0 unless the pixel and its eight neighbours are filled.
 CUDAVISION_HOST_DEVICE inline std::uint32_t gradient_at(const FillState &s, int x, int y) {
   for (int j = -1; j <= 1; ++j)
     for (int i = -1; i <= 1; ++i)
@@ -211,7 +222,7 @@ CUDAVISION_HOST_DEVICE inline bool on_front(const FillState &s, int x, int y) {
          (s.filled(x - 1, y) || s.filled(x + 1, y) || s.filled(x, y - 1) || s.filled(x, y + 1));
 }
 
-// Sobel's gradient of the unfilled pixels around a pixel of the front.
+// The Sobel gradient, at a pixel of the front, of the indicator of unfilled pixels.
 struct Normal {
   int x, y;
 };
@@ -225,6 +236,7 @@ CUDAVISION_HOST_DEVICE inline Normal normal_at(const FillState &s, int x, int y)
   return {c + 2 * e + h - a - 2 * d - f, f + 2 * g + h - a - 2 * b - c};
 }
 
+// The confidence term of a patch whose pixels have this sum of confidences.
 CUDAVISION_HOST_DEVICE constexpr int confidence_of(int sum, int pixels) {
   return sum / pixels > 1 ? sum / pixels : 1;
 }

@@ -1,103 +1,34 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU backend of the mask, and the choice of a backend.
+// The removal mask: validation, the division into passes, and the choice of a backend.
 #include "cuda/inpaint/removal_mask.h"
 
 #include <algorithm>
-#include <string>
-#include <vector>
 
 #include "cuda/common/backends.h"
-#include "cuda/inpaint/removal_rules.h"
+#include "cuda/common/check_range.h"
+#include "cuda/inpaint/removal_mask_backends.h"
 
 namespace cudavision {
 namespace inpaint {
-namespace {
-
-constexpr int kRowsPerTask = 16;
-
-class RemovalMaskCpu final : public RemovalMask {
- public:
-  RemovalMaskCpu(const Execution &execution, Size size)
-      : execution_(execution),
-        size_(size),
-        mask_(static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height)),
-        wide_(mask_.size()) {}
-
-  Status run(const Frame &frame, const RemovalSources &sources,
-             ImageView<const std::uint8_t> *mask) override {
-    CUDAVISION_TRY(check_sources(frame, sources, size_));
-    for (int first = 0; first == 0 || first < sources.region_count; first += kRegionsAtOnce) {
-      const RemovalRules rules = rules_of(sources, first);
-      for_each_strip([&](int y0, int y1) {
-        for (int y = y0; y < y1; ++y)
-          for (int x = 0; x < size_.width; ++x) {
-            std::uint8_t &m = view(mask_).row(y)[x];
-            m = (rules.adds && m != 0) || is_removed_by(rules, frame, x, y) ? 255 : 0;
-          }
-      });
-    }
-    if (sources.dilation > 0) dilate(sources.dilation, sources.limit);
-    *mask = view(mask_);
-    return {};
-  }
-
- private:
-  ImageView<std::uint8_t> view(std::vector<std::uint8_t> &m) const {
-    return {m.data(), size_.width, size_.width, size_.height};
-  }
-  template <typename Body>
-  void for_each_strip(const Body &body) const {
-    execution_.workers->run(divide_up(size_.height, kRowsPerTask), [&](int task, int) {
-      body(task * kRowsPerTask, std::min(size_.height, (task + 1) * kRowsPerTask));
-    });
-  }
-
-  // Rows, then columns.
-  void dilate(int distance, Region limit) {
-    for_each_strip([&](int y0, int y1) {
-      for (int y = y0; y < y1; ++y) {
-        const std::uint8_t *from = view(mask_).row(y);
-        std::uint8_t *to = view(wide_).row(y);
-        int count = 0;  // of removed pixels around x
-        for (int x = 0; x < std::min(distance, size_.width); ++x) count += from[x] != 0;
-        for (int x = 0; x < size_.width; ++x) {
-          if (x + distance < size_.width) count += from[x + distance] != 0;
-          if (x - distance > 0) count -= from[x - distance - 1] != 0;
-          to[x] = count > 0 ? 255 : 0;
-        }
-      }
-    });
-    for_each_strip([&](int y0, int y1) {
-      for (int y = y0; y < y1; ++y) {
-        std::uint8_t *to = view(mask_).row(y);
-        std::fill_n(to, size_.width, std::uint8_t{0});
-        for (int j = std::max(0, y - distance); j <= std::min(size_.height - 1, y + distance); ++j) {
-          const std::uint8_t *from = view(wide_).row(j);
-          for (int x = 0; x < size_.width; ++x) to[x] |= from[x];
-        }
-        for (int x = 0; x < size_.width; ++x)
-          if (!is_allowed(limit, x, y)) to[x] = 0;
-      }
-    });
-  }
-
-  Execution execution_;
-  Size size_;
-  std::vector<std::uint8_t> mask_, wide_;
-};
-
-}  // namespace
 
 Status check_sources(const Frame &frame, const RemovalSources &sources, Size made_for) {
   CUDAVISION_TRY(check_size("frame", frame.size(), made_for));
-  if (sources.dilation >= 0 && sources.dilation <= kMaxDilation) return {};
-  return invalid_argument("dilate must be between 0 and " + std::to_string(kMaxDilation) + ", not " +
-                          std::to_string(sources.dilation));
+  return check_range("dilate", sources.dilation, RemovalRanges::dilation);
 }
 
-Status make_removal_mask_cpu(const Execution &execution, Size size, std::unique_ptr<RemovalMask> *mask) {
-  *mask = std::make_unique<RemovalMaskCpu>(execution, size);
-  return {};
+RemovalPass removal_pass(const RemovalSources &sources, int first_region) {
+  RemovalPass pass;
+  pass.region_count = std::min(kRegionsPerPass, sources.region_count - first_region);
+  std::copy_n(sources.regions + first_region, pass.region_count, pass.regions);
+  pass.limit = sources.limit;
+  pass.adds = first_region > 0;
+  if (pass.adds) return pass;
+  pass.picture = sources.picture;
+  pass.by_color = sources.by_color;
+  pass.color = sources.color;
+  pass.tolerance = sources.tolerance;
+  pass.alpha = sources.alpha;
+  return pass;
 }
 
 }  // namespace inpaint

@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of the mask.
+// The CUDA backend of the removal mask.
 #include <cuda_runtime.h>
 
 #include <memory>
 
-#include "cuda/common/backends.h"
 #include "cuda/common/buffer.h"
+#include "cuda/common/grid.h"
 #include "cuda/common/launch.h"
-#include "cuda/inpaint/removal_rules.h"
+#include "cuda/inpaint/removal_mask_backends.h"
 
 namespace cudavision::inpaint {
 namespace {
 
-constexpr int kBlockX = 32, kBlockY = 8;
-
-__global__ void __launch_bounds__(kBlockX *kBlockY)
-    find_removed_kernel(RemovalRules rules, Frame frame, std::uint8_t *mask) {
+static __global__ void __launch_bounds__(kBlockX *kBlockY)
+    select_kernel(RemovalPass pass, Frame frame, std::uint8_t *mask) {
   const int x = static_cast<int>(blockIdx.x * kBlockX + threadIdx.x);
   const int y = static_cast<int>(blockIdx.y * kBlockY + threadIdx.y);
   if (x >= frame.width || y >= frame.height) return;
   std::uint8_t &m = mask[y * frame.width + x];
-  m = (rules.adds && m != 0) || is_removed_by(rules, frame, x, y) ? 255 : 0;
+  m = (pass.adds && m != 0) || is_selected(pass, frame, x, y) ? 255 : 0;
 }
 
-// Along rows (dx 1, dy 0) or columns.
-__global__ void __launch_bounds__(kBlockX *kBlockY)
+// Dilates along the rows (dx 1, dy 0) or along the columns (dx 0, dy 1).
+static __global__ void __launch_bounds__(kBlockX *kBlockY)
     dilate_kernel(const std::uint8_t *from, Size size, int dx, int dy, int distance, Region limit,
                   std::uint8_t *to) {
   const int x = static_cast<int>(blockIdx.x * kBlockX + threadIdx.x);
@@ -52,11 +50,10 @@ class RemovalMaskCuda final : public RemovalMask {
   Status run(const Frame &frame, const RemovalSources &sources,
              ImageView<const std::uint8_t> *mask) override {
     CUDAVISION_TRY(check_sources(frame, sources, size_));
-    const dim3 block(kBlockX, kBlockY), grid(static_cast<unsigned>(divide_up(size_.width, kBlockX)),
-                                             static_cast<unsigned>(divide_up(size_.height, kBlockY)));
-    for (int first = 0; first == 0 || first < sources.region_count; first += kRegionsAtOnce)
-      CUDAVISION_TRY(CUDAVISION_LAUNCH(find_removed_kernel, grid, block, execution_.stream,
-                                       rules_of(sources, first), frame, mask_.data()));
+    const dim3 block = block_2d(), grid = grid_2d(size_.width, size_.height);
+    for (int first = 0; first == 0 || first < sources.region_count; first += kRegionsPerPass)
+      CUDAVISION_TRY(CUDAVISION_LAUNCH(select_kernel, grid, block, execution_.stream,
+                                       removal_pass(sources, first), frame, mask_.data()));
     if (sources.dilation > 0) {
       CUDAVISION_TRY(CUDAVISION_LAUNCH(dilate_kernel, grid, block, execution_.stream, mask_.data(), size_, 1,
                                        0, sources.dilation, Region{}, wide_.data()));

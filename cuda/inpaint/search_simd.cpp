@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace cudavision::inpaint::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Lowers *best to least, and gives it.
+// Lowers *best to least, if that is smaller, and returns *best.
 inline std::uint64_t lower(std::atomic<std::uint64_t> *best, std::uint64_t least) {
   std::uint64_t known = best->load(std::memory_order_relaxed);
   while (least < known && !best->compare_exchange_weak(known, least, std::memory_order_relaxed)) {
@@ -33,9 +33,11 @@ void search_row(const Search &search, int y, int first, int last, std::atomic<st
 
 #else
 
-constexpr int kGroup = 4;  // target's pixels between two looks at the best
+// The number of target pixels between two comparisons with the best sum.
+constexpr int kGroup = 4;
 
-// kPlanes squares of each of kGroup pixels: their lower bytes, and their upper bytes, sum up in 16 bits.
+// Searches a vector of candidates at a time. Within a group, the low bytes of the squares are summed in 16
+// bits, and so are the high bytes: neither sum of kPlanes * kGroup squares overflows.
 template <int kPlanes>
 void search(const Search &search, int y, int first, int last, std::atomic<std::uint64_t> *best) {
   const hn::ScalableTag<std::uint16_t> d16;
@@ -54,8 +56,8 @@ void search(const Search &search, int y, int first, int last, std::atomic<std::u
     if (hn::AllTrue(bytes, hn::Eq(hn::LoadU(bytes, sources + x), hn::Zero(bytes)))) continue;
     const auto limit = hn::Set(d32, static_cast<std::uint32_t>(known >> 32));
     auto sum0 = hn::Zero(d32), sum1 = sum0;
-    bool left = false;
-    for (int begin = 0; begin < target.count && !left; begin += kGroup) {
+    bool abandoned = false;
+    for (int begin = 0; begin < target.count && !abandoned; begin += kGroup) {
       auto low = hn::Zero(d16), high = low;
       for (int i = begin, end = std::min(target.count, begin + kGroup); i < end; ++i)
         for (int p = 0; p < kPlanes; ++p) {
@@ -72,9 +74,9 @@ void search(const Search &search, int y, int first, int last, std::atomic<std::u
       };
       flush(hn::LowerHalf(half16, low), hn::LowerHalf(half16, high), sum0);
       flush(hn::UpperHalf(half16, low), hn::UpperHalf(half16, high), sum1);
-      left = hn::AllTrue(d32, hn::And(hn::Gt(sum0, limit), hn::Gt(sum1, limit)));
+      abandoned = hn::AllTrue(d32, hn::And(hn::Gt(sum0, limit), hn::Gt(sum1, limit)));
     }
-    if (left) continue;
+    if (abandoned) continue;
     hn::Store(sum0, d32, sums);
     hn::Store(sum1, d32, sums + lanes / 2);
     std::uint64_t least = known;

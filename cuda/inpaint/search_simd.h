@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU's exemplar search: the distance of a target's filled pixels to many candidates at once.
+// The exemplar search of the CPU backend: compares the filled pixels of a target with many candidates at
+// once.
 #pragma once
 
 #include <atomic>
@@ -10,34 +11,37 @@
 
 namespace cudavision::inpaint {
 
-// What is compared, a plane for each byte. Rows may be read kRowPadding bytes beyond their end.
+// The features as a structure of arrays: one plane per byte. The search reads up to kRowPadding bytes beyond
+// the end of a row, so the caller must allocate them.
 struct ComparedPlanes {
   static constexpr int kRowPadding = 128;
 
   const std::uint8_t *plane[3];
   std::ptrdiff_t pitch_bytes;
-  int count;  // 1 (gray) or 3
+  // The number of planes: 1 for gray, else 3.
+  int count;
 };
 
-// The filled pixels of a target's patch, relative to its middle.
+// The filled pixels of the patch around a target.
 struct Target {
   int count = 0;
-  std::ptrdiff_t offset[kMaxPatchPixels];  // dy * pitch_bytes + dx
+  // The offset of each pixel from the centre in a plane: dy * pitch_bytes + dx.
+  std::ptrdiff_t offset[kMaxPatchPixels];
   std::uint8_t byte[3][kMaxPatchPixels];
 };
 
 struct Search {
   ComparedPlanes planes;
-  ImageView<const std::uint8_t>
-      sources;  // not 0: the patch around the pixel may be taken; rows as of the planes
+  // Not 0 where the patch around the pixel is a candidate. The pitch is that of the planes.
+  ImageView<const std::uint8_t> sources;
   const Target *target;
 };
 
-// Lowers *best to the least source_key() of the candidates (x, y), first <= x < last. Candidates that cannot
-// be it are left early: their sum so far is already larger than *best's.
+// Lowers *best to the smallest source_key() of the candidates (x, y) with first <= x < last. A candidate is
+// abandoned as soon as its partial sum exceeds the sum of *best.
 void search_row(const Search &search, int y, int first, int last, std::atomic<std::uint64_t> *best);
 
-// source_key() of one candidate.
+// The source_key() of one candidate.
 std::uint64_t key_of(const Search &search, int x, int y);
 
 }  // namespace cudavision::inpaint

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The histograms of the pixel columns of a tile, in a block's shared memory: each counts as many rows as a
-// window is high, and goes down with the windows.
+// The histograms of the pixel columns of a tile, in the shared memory of a block. Each covers as many rows as
+// a window is high, and moves down with the windows.
 #pragma once
 
 #include <cuda_runtime.h>
 
-#include "cuda/localhist/samples.h"
+#include "cuda/localhist/samples.cuh"
 #include "cuda/localhist/tile_plan.h"
 
 namespace cudavision::localhist {
 
-// Samples that a thread loads before it counts the first of them: one at a time each would wait for the last.
+// The number of samples that a thread loads before it counts the first of them, so that the loads overlap.
 constexpr int kAhead = 8;
 
-// Bins [first_bin, first_bin + plan.group_bins) of pixel columns [x, x + columns). Words of columns and of
-// segments are laid out alike; the last one holds the sum of all bins where `has_total` is set.
+// Bins [first_bin, first_bin + plan.group_bins) of pixel columns [x, x + columns). The words of a column and
+// of a segment have the same layout; if `has_total` is set, the last word holds the sum of all bins.
 template <typename Sums>
 struct ColumnTile {
   unsigned *words;     // [plan.columns][plan.column_stride]
@@ -28,28 +28,31 @@ struct ColumnTile {
         segments(words + plan.columns * plan.column_stride),
         stage(segments + divide_up(plan.columns, plan.segment) * plan.words) {}
 
-  // What times the weight is in the word of a bin. Halves of a word never overflow in the end; where a
-  // subtraction comes first they borrow from each other for a while.
-  __device__ static unsigned in_word(int bin, unsigned weight, int times) {
+  // The value to add to the word of a bin so that the bin changes by times * weight. The halves of a word
+  // never overflow in the final result; until then, a subtraction that comes before its addition may borrow
+  // from the other half.
+  __device__ static unsigned word_value(int bin, unsigned weight, int times) {
     const unsigned value = static_cast<unsigned>(times) * weight;
     return Sums::kBins == 2 && bin % 2 != 0 ? value << 16 : value;
   }
-  __device__ bool has(const TilePlan &plan, int bin) const {  // kNoBin lies beyond every group
+  // False for kNoBin, which is larger than every bin.
+  __device__ bool has(const TilePlan &plan, int bin) const {
     return bin >= first_bin && bin < first_bin + plan.group_bins;
   }
-  // Adds the sample so many times to a column, which the thread owns.
+  // Adds the sample `times` times to a column. Only the calling thread may access the column.
   __device__ void add_to_column(unsigned *column, const TilePlan &plan, Sample sample, int times) const {
     const int bin = sample.bin - first_bin;
-    if (has(plan, sample.bin)) column[bin / Sums::kBins] += in_word(bin, sample.weight, times);
-    if (has_total) column[plan.words - 1] += in_word(0, sample.weight, times);
+    if (has(plan, sample.bin)) column[bin / Sums::kBins] += word_value(bin, sample.weight, times);
+    if (has_total) column[plan.words - 1] += word_value(0, sample.weight, times);
   }
-  // The same to the segment of columns that it belongs to, while other threads do so too.
+  // The same for a segment of columns, which other threads may change at the same time. Does not change the
+  // total.
   __device__ void add_to_segment(unsigned *segment, const TilePlan &plan, Sample sample, int times) const {
     const int bin = sample.bin - first_bin;
-    if (has(plan, sample.bin)) atomicAdd(&segment[bin / Sums::kBins], in_word(bin, sample.weight, times));
+    if (has(plan, sample.bin)) atomicAdd(&segment[bin / Sums::kBins], word_value(bin, sample.weight, times));
   }
 
-  // Counts rows [y, y + height). The block's threads all call it, and meet before anything is read.
+  // Counts rows [y, y + height). All threads of the block must call this; it ends with a barrier.
   template <typename Source>
   __device__ void count(const Source &source, const TilePlan &plan, int y, int height) {
     const int thread = static_cast<int>(threadIdx.x);
@@ -77,7 +80,8 @@ struct ColumnTile {
     __syncthreads();
   }
 
-  // Moves the windows' top from row y down to the next.
+  // Moves the top row of the windows from y to y + 1. The caller must place a barrier before the columns are
+  // read.
   template <typename Source>
   __device__ void move_down(const Source &source, const TilePlan &plan, int y, int height) {
     for (int first = static_cast<int>(threadIdx.x); first < columns; first += kAhead / 2 * kBlockThreads) {
@@ -95,7 +99,7 @@ struct ColumnTile {
     }
   }
 
-  // Of column i and the segment that it belongs to.
+  // Replaces a sample in column i and in the segment that it belongs to.
   __device__ void exchange(const TilePlan &plan, int i, Sample leaving, Sample entering) {
     unsigned *column = words + i * plan.column_stride;
     unsigned *segment = segments + i / plan.segment * plan.words;
@@ -107,7 +111,7 @@ struct ColumnTile {
       atomicAdd(&segment[plan.words - 1], entering.weight - leaving.weight);
   }
 
-  // Sums over the first window of segment s; `window` columns wide.
+  // The sums over the first window of segment s; a window is `window` columns wide.
   __device__ Sums first_window(const TilePlan &plan, int window, int s, int word) const {
     Sums sums;
     const int whole = window / plan.segment;

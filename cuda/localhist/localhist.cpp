@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What both backends of local histograms share: checks, shapes, memory and the choice of a backend.
+// Local histograms: validation, shapes, scratch memory, and the choice of a backend.
 #include "cuda/localhist/localhist.h"
+
+#include <string>
 
 #include "cuda/common/backends.h"
 #include "cuda/common/check_range.h"
+#include "cuda/localhist/localhist_backends.h"
 #include "cuda/localhist/localhist_rules.h"
 
 namespace cudavision {
 
-Status validate(const LocalHistogramParams &p) {
-  const bool brightness = p.feature == LocalFeature::brightness;
-  CUDAVISION_TRY(check_range(brightness ? "bins with feature=brightness" : "bins", p.bins, 1,
-                             brightness ? kMaxBrightnessBins : kMaxGradientBins));
-  CUDAVISION_TRY(check_range("window-width", p.window.width, 1, kMaxWindowSide));
-  CUDAVISION_TRY(check_range("window-height", p.window.height, 1, kMaxWindowSide));
-  CUDAVISION_TRY(check_range("stride-x", p.stride_x, 1, kMaxWindowSide));
-  return check_range("stride-y", p.stride_y, 1, kMaxWindowSide);
+Status validate(const LocalHistParams &p) {
+  const bool brightness = p.feature == LocalHistFeature::brightness;
+  CUDAVISION_TRY(check_range(brightness ? "bins with feature=brightness" : "bins", p.bins,
+                             brightness ? LocalHistRanges::brightness_bins : LocalHistRanges::bins));
+  CUDAVISION_TRY(check_range("window-width", p.window.width, LocalHistRanges::window_side));
+  CUDAVISION_TRY(check_range("window-height", p.window.height, LocalHistRanges::window_side));
+  CUDAVISION_TRY(check_range("stride-x", p.stride_x, LocalHistRanges::stride));
+  return check_range("stride-y", p.stride_y, LocalHistRanges::stride);
 }
 
-Status shape_of(Size picture, const LocalHistogramParams &params, LocalHistogramShape *shape) {
+Status shape_of(Size picture, const LocalHistParams &params, LocalHistShape *shape) {
   CUDAVISION_TRY(validate(params));
   const Size window = params.window;
   if (window.width > picture.width || window.height > picture.height)
@@ -27,35 +30,35 @@ Status shape_of(Size picture, const LocalHistogramParams &params, LocalHistogram
   shape->rows = (picture.height - window.height) / params.stride_y + 1;
   shape->cols = (picture.width - window.width) / params.stride_x + 1;
   const localhist::SumKind sums = localhist::sums_of(params);
-  shape->element = localhist::is_weighted(sums)           ? HistogramElement::f32
-                   : sums == localhist::SumKind::counts16 ? HistogramElement::u16
-                                                          : HistogramElement::u32;
-  const std::size_t element_bytes = shape->element == HistogramElement::u16 ? 2 : 4;
+  shape->element = localhist::is_weighted(sums)           ? LocalHistElementType::f32
+                   : sums == localhist::SumKind::counts16 ? LocalHistElementType::u16
+                                                          : LocalHistElementType::u32;
+  const std::size_t element_bytes = shape->element == LocalHistElementType::u16 ? 2 : 4;
   shape->histogram_bytes = static_cast<std::size_t>(shape->rows) * static_cast<std::size_t>(shape->cols) *
                            static_cast<std::size_t>(params.bins) * element_bytes;
   return {};
 }
 
-std::size_t scratch_bytes(const Execution &execution, Size picture, const LocalHistogramParams &params) {
+std::size_t scratch_bytes(const Execution &execution, Size picture, const LocalHistParams &params) {
   const std::size_t pixels =
       static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.height);
   const std::size_t map_bytes =
       pixels * (localhist::is_weighted(localhist::sums_of(params)) ? sizeof(WeightMap) : sizeof(BinMap));
-  if (execution.backend == Backend::cuda)  // brightness is read where it lies
-    return params.feature == LocalFeature::gradient ? map_bytes : 0;
+  if (execution.backend == Backend::cuda)  // brightness is read from the picture itself
+    return params.feature == LocalHistFeature::gradient ? map_bytes : 0;
   return map_bytes + localhist::scratch_bytes_cpu(execution.workers->thread_count(), picture, params);
 }
 
-Status localhist::check_run(Size luma, Size made_for, const LocalHistogramParams &params,
-                            const LocalHistogramOutput &output, const float *model) {
+Status localhist::check_run(Size luma, Size made_for, const LocalHistParams &params,
+                            const LocalHistOutput &output, const float *model) {
   CUDAVISION_TRY(check_size("luma", luma, made_for));
-  const LocalReduction reduction = params.reduction;
+  const LocalHistReduction reduction = params.reduction;
   const bool complete =
-      reduction == LocalReduction::none
+      reduction == LocalHistReduction::none
           ? output.histograms != nullptr
-          : output.value != nullptr && (output.argmax != nullptr || reduction != LocalReduction::argmax);
+          : output.value != nullptr && (output.argmax != nullptr || reduction != LocalHistReduction::argmax);
   if (!complete) return invalid_argument("an output that the reduction writes is null");
-  if (reduction == LocalReduction::distance && model == nullptr)
+  if (reduction == LocalHistReduction::distance && model == nullptr)
     return invalid_argument("the distance needs a model");
   return {};
 }
@@ -69,15 +72,15 @@ Status localhist::check_region(Size luma, Size made_for, Region region) {
                           " pixels does not lie within the picture");
 }
 
-Status make_local_histogram(const Execution &execution, Size size, const LocalHistogramParams &params,
-                            std::unique_ptr<LocalHistogram> *room) {
-  LocalHistogramShape shape;
+Status make_localhist(const Execution &execution, Size size, const LocalHistParams &params,
+                      std::unique_ptr<LocalHist> *localhist) {
+  LocalHistShape shape;
   CUDAVISION_TRY(shape_of(size, params, &shape));
   if (size.width > kMaxSide || size.height > kMaxSide)
     return invalid_argument(to_string(size) + " pixels: each side must be at most " +
                             std::to_string(kMaxSide));
-  return run_on_backend(execution, localhist::make_local_histogram_cpu,
-                        CUDAVISION_IF_CUDA(localhist::make_local_histogram_cuda), size, params, room);
+  return run_on_backend(execution, localhist::make_localhist_cpu,
+                        CUDAVISION_IF_CUDA(localhist::make_localhist_cuda), size, params, localhist);
 }
 
 }  // namespace cudavision

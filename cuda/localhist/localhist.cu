@@ -1,29 +1,34 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of local histograms: one kernel that writes every result once, after one that computes
-// what each pixel's gradient adds.
+// The CUDA backend of local histograms: one kernel computes the samples of gradients (not needed for
+// brightness), and one kernel computes the windows and writes every result once.
 //
-// A block owns a tile of windows. Its shared memory holds the histogram of each pixel column over a window's
-// height; from one row of windows to the next each column loses its topmost pixel and gains one below. Along
-// a row a thread slides over a segment of windows with one word of bins: it adds the column that enters on
-// the right and subtracts the one that leaves on the left. Where a segment begins, sums over whole segments
-// of columns, kept up to date with the columns, spare it the window's width of additions.
+// A block owns a tile of windows. Its shared memory holds the histogram of each pixel column over the height
+// of a window; from one row of windows to the next, each column loses its topmost pixel and gains one at the
+// bottom. Along a row, a thread slides over a segment of windows with one word of bins: it adds the column
+// that enters on the right and subtracts the column that leaves on the left. The block also keeps the sums
+// over whole segments of columns up to date, so that the first window of a segment does not cost as many
+// additions as the window is wide.
 #include <cuda_runtime.h>
 
 #include "cuda/common/buffer.h"
+#include "cuda/common/device_limits.h"
 #include "cuda/common/dynamic_shared.cuh"
+#include "cuda/common/grid.h"
 #include "cuda/common/launch.h"
-#include "cuda/localhist/samples.h"
+#include "cuda/localhist/localhist_backends.h"
+#include "cuda/localhist/samples_cuda.h"
 #include "cuda/localhist/window_output.cuh"
 #include "cuda/localhist/window_sums.cuh"
 
 namespace cudavision::localhist {
 namespace {
 
-constexpr int kBlocksAtOnce = 4;  // on a multiprocessor: 64 registers a thread
+constexpr int kMinBlocksPerMultiprocessor = 4;  // limits a thread to 64 registers
 
-// The histograms of a row of windows, to global memory or to the stage.
+// Computes the histograms of a row of windows and writes them to global memory, or to the staging area
+// (kStaged).
 template <typename Sums, bool kStaged>
-__device__ void slide(const Windows &w, const ColumnTile<Sums> &tile, const Row &row) {
+__device__ void slide(const Windows &w, const ColumnTile<Sums> &tile, const WindowRow &row) {
   const TilePlan &plan = w.plan;
   const int positions = (row.cols - 1) * w.stride_x + 1;
   const int count = divide_up(positions, plan.segment) * plan.words;
@@ -37,8 +42,8 @@ __device__ void slide(const Windows &w, const ColumnTile<Sums> &tile, const Row 
     const unsigned *right = left + w.window.width * plan.column_stride;
     for (;;) {
       const bool is_last = ++x == end;
-      const unsigned entering = is_last ? 0 : *right,
-                     leaving = is_last ? 0 : *left;  // on their way meanwhile
+      // Loaded early, so that the latency overlaps with the writes below.
+      const unsigned entering = is_last ? 0 : *right, leaving = is_last ? 0 : *left;
       if (x > next) {
         if constexpr (kStaged) {
           unsigned *out = tile.stage + col * plan.stage_stride + word * Sums::kBins;
@@ -59,22 +64,23 @@ __device__ void slide(const Windows &w, const ColumnTile<Sums> &tile, const Row 
   }
 }
 
+// blockIdx.x and y: the tile; blockIdx.z: the group of bins, unless there is a reduction.
 template <typename Source, typename Sums, bool kStaged>
-__global__ void __launch_bounds__(kBlockThreads, kBlocksAtOnce)
+static __global__ void __launch_bounds__(kBlockThreads, kMinBlocksPerMultiprocessor)
     slide_windows_kernel(const __grid_constant__ Source source, const __grid_constant__ Windows w) {
   CUDAVISION_DYNAMIC_SHARED(unsigned char, shared);
   const TilePlan &plan = w.plan;
   ColumnTile<Sums> tile(shared, plan);
   const int first_row = static_cast<int>(blockIdx.y) * plan.rows;
-  Row row{first_row, static_cast<int>(blockIdx.x) * plan.cols, 0};
+  WindowRow row{first_row, static_cast<int>(blockIdx.x) * plan.cols, 0};
   row.cols = min(plan.cols, w.cols - row.first_col);
   const int end_row = min(first_row + plan.rows, w.rows);
   tile.x = row.first_col * w.stride_x;
   tile.columns = (row.cols - 1) * w.stride_x + w.window.width;
   tile.has_total = w.has_total;
 
-  // A reduction needs all groups of bins in order: it has one block for them.
-  const bool reduces = w.reduction != LocalReduction::none;
+  // A reduction visits all groups of bins in ascending order, so one block processes all of them.
+  const bool reduces = w.reduction != LocalHistReduction::none;
   const int first_group = reduces ? 0 : static_cast<int>(blockIdx.z);
   const int end_group = reduces ? plan.groups : first_group + 1;
   for (int group = first_group; group < end_group; ++group) {
@@ -98,40 +104,39 @@ __global__ void __launch_bounds__(kBlockThreads, kBlocksAtOnce)
   }
 }
 
-class LocalHistogramCuda final : public LocalHistogram {
+class LocalHistCuda final : public LocalHist {
  public:
-  LocalHistogramCuda(const Execution &execution, Size size, const LocalHistogramParams &params)
+  LocalHistCuda(const Execution &execution, Size size, const LocalHistParams &params)
       : execution_(execution), size_(size), params_(params), sums_(sums_of(params)) {}
 
   Status allocate() {
     CUDAVISION_TRY(ask_limits(&limits_));
     CUDAVISION_TRY(shape_of(size_, params_, &shape_));
     plan_ = plan_tiles(params_, shape_, limits_);
-    if (params_.feature == LocalFeature::brightness) return {};
+    if (params_.feature == LocalHistFeature::brightness) return {};
     table_ = make_orientation_table(params_.bins);
     return is_weighted(sums_) ? weights_.allocate(size_) : bins_.allocate(size_);
   }
 
-  Status run(ImageView<const std::uint8_t> luma, const LocalHistogramOutput &output,
-             const float *model) override {
+  Status run(ImageView<const std::uint8_t> luma, const LocalHistOutput &output, const float *model) override {
     CUDAVISION_TRY(check_run(luma.size(), size_, params_, output, model));
     const int scale = weight_scale(params_.weight);
     const bool pairs_align =
         params_.bins % 2 == 0 && reinterpret_cast<std::uintptr_t>(output.histograms) % 4 == 0;
-    const Windows windows{plan_,
-                          shape_.rows,
-                          shape_.cols,
-                          params_.window,
-                          params_.stride_x,
-                          params_.stride_y,
-                          params_.bins,
-                          params_.layout,
-                          params_.reduction,
-                          needs_total(params_),
-                          pairs_align,
-                          1.0f / static_cast<float>(scale),
-                          output,
-                          model};
+    const Windows windows{.plan = plan_,
+                          .rows = shape_.rows,
+                          .cols = shape_.cols,
+                          .window = params_.window,
+                          .stride_x = params_.stride_x,
+                          .stride_y = params_.stride_y,
+                          .bins = params_.bins,
+                          .layout = params_.layout,
+                          .reduction = params_.reduction,
+                          .has_total = needs_total(params_),
+                          .pairs_align = pairs_align,
+                          .unit = 1.0f / static_cast<float>(scale),
+                          .output = output,
+                          .model = model};
     return with_source(luma, [&]<typename Source>(const Source &source) {
       if constexpr (std::is_same_v<Source, MapSource<WeightMap>>)
         return sums_ == SumKind::weights32 ? slide_windows<Weights<unsigned>>(source, windows)
@@ -151,20 +156,18 @@ class LocalHistogramCuda final : public LocalHistogram {
 
  private:
   static Status ask_limits(DeviceLimits *limits) {
-    int device = 0, shared_bytes = 0;
-    CUDAVISION_TRY_CUDA(cudaGetDevice(&device));
-    CUDAVISION_TRY_CUDA(
-        cudaDeviceGetAttribute(&limits->multiprocessors, cudaDevAttrMultiProcessorCount, device));
-    CUDAVISION_TRY_CUDA(
-        cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    int shared_bytes = 0;
+    CUDAVISION_TRY(multiprocessor_count(&limits->multiprocessors));
+    CUDAVISION_TRY(max_shared_bytes(&shared_bytes));
     limits->shared_bytes = static_cast<std::size_t>(shared_bytes);
     return {};
   }
 
-  // Calls use with what gives the samples of luma, and enqueues before what that needs.
+  // Calls use(source) with the source of the samples of luma. For gradients, enqueues the kernel that
+  // computes them first.
   template <typename Use>
   Status with_source(ImageView<const std::uint8_t> luma, const Use &use) {
-    if (params_.feature == LocalFeature::brightness) return use(BrightnessSource{luma, params_.bins});
+    if (params_.feature == LocalHistFeature::brightness) return use(BrightnessSource{luma, params_.bins});
     if (is_weighted(sums_)) {
       CUDAVISION_TRY(map(luma, weights_.view()));
       return use(MapSource<WeightMap>{weights_.view()});
@@ -184,9 +187,8 @@ class LocalHistogramCuda final : public LocalHistogram {
                                                 : slide_windows_kernel<Source, Sums, false>;
     if (!shared_bytes_allowed_) CUDAVISION_TRY(allow_shared_bytes(kernel, limits_.shared_bytes));
     shared_bytes_allowed_ = true;
-    const dim3 grid(static_cast<unsigned>(divide_up(shape_.cols, plan_.cols)),
-                    static_cast<unsigned>(divide_up(shape_.rows, plan_.rows)),
-                    static_cast<unsigned>(params_.reduction == LocalReduction::none ? plan_.groups : 1));
+    const dim3 grid(blocks_for(shape_.cols, plan_.cols), blocks_for(shape_.rows, plan_.rows),
+                    static_cast<unsigned>(params_.reduction == LocalHistReduction::none ? plan_.groups : 1));
     return CUDAVISION_LAUNCH_NAMED("slide_windows_kernel", kernel, grid,
                                    BlockSize(dim3(kBlockThreads), plan_.shared_bytes()), execution_.stream,
                                    source, windows);
@@ -194,24 +196,26 @@ class LocalHistogramCuda final : public LocalHistogram {
 
   Execution execution_;
   Size size_;
-  LocalHistogramParams params_;
+  LocalHistParams params_;
   SumKind sums_;
   DeviceLimits limits_;
-  LocalHistogramShape shape_;
+  LocalHistShape shape_;
   TilePlan plan_;
   OrientationTable table_;
-  DeviceImage<BinMap> bins_;  // of these two one is allocated, for gradients
+  // The samples of gradients: bins_ if they are counted, weights_ if they are weighted. The other one is
+  // empty.
+  DeviceImage<BinMap> bins_;
   DeviceImage<WeightMap> weights_;
-  bool shared_bytes_allowed_ = false;
+  bool shared_bytes_allowed_ = false;  // allow_shared_bytes() has been called
 };
 
 }  // namespace
 
-Status make_local_histogram_cuda(const Execution &execution, Size size, const LocalHistogramParams &params,
-                                 std::unique_ptr<LocalHistogram> *room) {
-  auto made = std::make_unique<LocalHistogramCuda>(execution, size, params);
+Status make_localhist_cuda(const Execution &execution, Size size, const LocalHistParams &params,
+                           std::unique_ptr<LocalHist> *localhist) {
+  auto made = std::make_unique<LocalHistCuda>(execution, size, params);
   CUDAVISION_TRY(made->allocate());
-  *room = std::move(made);
+  *localhist = std::move(made);
   return {};
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Local histograms: one of every window of a picture, of its brightness or of its oriented gradients.
+// Local histograms: the histogram of brightness, or of oriented gradients, of every window of a picture.
 //
-// Source: "Algorithm of fast computation of local image histograms on video card" (Trotski and Zalesky,
-// Informatics 16-1, 2019), equations 1 and 2. A window is named by its top left pixel; those that lie wholly
-// inside the picture are computed. Bins: brightness v belongs to floor(v L / 256); a gradient to the bin of
-// its angle, exactly (gradient/orientation.h). A zero gradient has no angle and is not counted.
+// The algorithm is that of Trotski and Zalesky, "Algorithm of fast computation of local image histograms on
+// video card", Informatics 16-1, 2019; equations 1 and 2 define the histograms. A window is named by its top
+// left pixel, and only windows that lie completely inside the picture are computed. Brightness v belongs to
+// bin floor(v L / 256), where L is the number of bins; a gradient belongs to the bin of its angle, computed
+// exactly (cuda/gradient/orientation.h). A zero gradient has no angle and is not counted.
 #pragma once
 
 #include <cstddef>
@@ -13,82 +14,102 @@
 
 #include "cuda/common/execution.h"
 #include "cuda/common/image.h"
+#include "cuda/common/range.h"
 #include "cuda/gradient/samples.h"
 
 namespace cudavision {
 
-constexpr int kMaxWindowSide = 1024, kMaxBrightnessBins = 256, kMaxGradientBins = 360;
+enum class LocalHistFeature { brightness, gradient };
 
-enum class LocalFeature { brightness, gradient };
-
-// How the histograms lie in memory.
-enum class HistogramLayout {
+// The order of the numbers in memory.
+enum class LocalHistLayout {
   interleaved,  // [rows][cols][bins]
   planar,       // [bins][rows][cols]
 };
 
-// What becomes of each window's histogram h, with sum T and shares p_i = h_i / T.
-enum class LocalReduction {
-  none,      // it is written
-  argmax,    // the bin that holds most, the first of equals, and its share; 0 and 0 where T = 0
-  entropy,   // - sum p_i log2 p_i, in bits; 0 where T = 0
-  distance,  // L1 distance to a model's shares, sum |p_i - m_i|, 0 to 2; where T = 0 all p_i are 0
+// The reduction of each window's histogram h, with the sum T of all bins and the shares p_i = h_i / T.
+enum class LocalHistReduction {
+  none,      // the histogram itself
+  argmax,    // the bin with the largest sum (the first one of a tie) and its share; 0 and 0 if T = 0
+  entropy,   // - sum p_i log2 p_i, in bits; 0 if T = 0
+  distance,  // L1 distance to the shares of a model, sum |p_i - m_i|, 0 to 2; if T = 0, all p_i are 0
 };
 
-struct LocalHistogramParams {
-  LocalFeature feature = LocalFeature::gradient;
-  GradientOperator op = GradientOperator::sobel;  // of gradients
-  GradientWeight weight = GradientWeight::count;  // of gradients: equation 1, or 2 left and right
-  int bins = 9;                                   // 1 to 256 of brightness, 1 to 360 of gradients
-  Size window{16, 16};                            // pixels, each 1 to 1024
-  int stride_x = 1, stride_y = 1;                 // pixels, each 1 to 1024
-  HistogramLayout layout = HistogramLayout::interleaved;
-  LocalReduction reduction = LocalReduction::none;
-
-  friend bool operator==(const LocalHistogramParams &, const LocalHistogramParams &) = default;
+// The ranges of LocalHistParams; both ends are allowed.
+struct LocalHistRanges {
+  static constexpr Range<int> bins{1, 360};             // of gradients
+  static constexpr Range<int> brightness_bins{1, 256};  // of brightness
+  static constexpr Range<int> window_side{1, 1024};     // pixels; width and height
+  static constexpr Range<int> stride{1, 1024};          // pixels; in x and y
 };
 
-Status validate(const LocalHistogramParams &params);
+struct LocalHistParams {
+  LocalHistFeature feature = LocalHistFeature::gradient;
+  GradientOperator op = GradientOperator::sobel;  // only for gradients
+  // Only for gradients. count: equation 1; magnitude: the left and sqrt_magnitude: the right form of equation
+  // 2.
+  GradientWeight weight = GradientWeight::count;
+  int bins = 9;
+  Size window{16, 16};             // pixels
+  int stride_x = 1, stride_y = 1;  // pixels from one window to the next
+  LocalHistLayout layout = LocalHistLayout::interleaved;
+  LocalHistReduction reduction = LocalHistReduction::none;
 
-// The numbers of histograms that are written: counts where a window's area fits them, weighted sums as f32.
-enum class HistogramElement { u16, u32, f32 };
+  friend bool operator==(const LocalHistParams &, const LocalHistParams &) = default;
+};
 
-struct LocalHistogramShape {
+// The error names the parameter that is out of range.
+Status validate(const LocalHistParams &params);
+
+// The type of the numbers of a histogram: u16 for counts if the area of a window fits it, otherwise u32; f32
+// for weighted sums.
+enum class LocalHistElementType { u16, u32, f32 };
+
+struct LocalHistShape {
   int rows = 0, cols = 0;  // of windows
-  HistogramElement element = HistogramElement::u16;
-  std::size_t histogram_bytes = 0;  // of all histograms: what reduction none writes
+  LocalHistElementType element = LocalHistElementType::u16;
+  std::size_t histogram_bytes = 0;  // the size of all histograms, which LocalHistReduction::none writes
 };
-// For pictures of this size, which must hold a window at least.
-Status shape_of(Size picture, const LocalHistogramParams &params, LocalHistogramShape *shape);
+// Computes the shape for pictures of this size. Returns an error if a parameter is out of range, or if the
+// window is larger than the picture.
+Status shape_of(Size picture, const LocalHistParams &params, LocalHistShape *shape);
 
-// Bytes of scratch that a room holds; nothing is allocated.
-std::size_t scratch_bytes(const Execution &execution, Size picture, const LocalHistogramParams &params);
+// The scratch memory of a LocalHist in bytes. Allocates nothing.
+std::size_t scratch_bytes(const Execution &execution, Size picture, const LocalHistParams &params);
 
-// Where a room writes: what its reduction has, in the backend's memory; all else is null. Aligned for its
-// type.
-struct LocalHistogramOutput {
-  void *histograms = nullptr;       // none: as the layout says, of the shape's element type
+// Output arrays in the backend's memory, aligned for their element types. The caller must set the pointers
+// that the reduction writes; the others are null.
+struct LocalHistOutput {
+  void *histograms = nullptr;       // none: in the order of the layout, of the shape's element type
   std::uint16_t *argmax = nullptr;  // argmax: [rows][cols]
-  float *value = nullptr;           // [rows][cols]: argmax: the share; entropy; distance
+  float *value = nullptr;           // [rows][cols]; argmax: the share; entropy; distance
 };
 
-// For pictures of one size and one set of parameters. Not thread-safe: one per stream.
-class LocalHistogram {
+// Computes the local histograms of pictures of one size, with one set of parameters. The parameters belong to
+// the object because its scratch memory and its tiles are chosen for them. Not thread-safe: use one instance
+// per stream.
+class LocalHist {
  public:
-  virtual ~LocalHistogram() = default;
-  // luma: of the size given to make_local_histogram. model: for distance, [bins] f32, what take_model wrote;
-  // otherwise null. Counts, sums in fixed point, argmax and shares are exact: equal on both backends and for
-  // every order of threads; entropy and distance agree to 1e-4. CUDA: enqueues one kernel for brightness, two
-  // for gradients.
-  virtual Status run(ImageView<const std::uint8_t> luma, const LocalHistogramOutput &output,
+  virtual ~LocalHist() = default;
+  // luma: a picture of the size given to make_localhist. model: for the reduction `distance` [bins] f32,
+  // written by take_model; null for the other reductions.
+  //
+  // Precision: histograms (counts, and weighted sums in fixed point), argmax and its share come from exact
+  // integer sums. Both backends write the same bytes for them, for every order of threads. Entropy and
+  // distance are sums of rounded f32 terms, and log2f rounds differently on each platform: both backends
+  // agree to 1e-4, but the bytes can differ.
+  //
+  // Returns an error if luma has another size, or if a pointer that the reduction needs is null. CUDA:
+  // enqueues one kernel for brightness and two for gradients.
+  virtual Status run(ImageView<const std::uint8_t> luma, const LocalHistOutput &output,
                      const float *model) = 0;
-  // model: [bins] f32 in the backend's memory, becomes the shares of the histogram of a region of luma, all 0
-  // where nothing is counted in it. region: at least one pixel, within luma. CUDA: enqueues as many kernels
-  // as run.
+  // model: [bins] f32 in the backend's memory; receives the shares of the histogram of a region of luma, all
+  // 0 if nothing is counted in it. region: at least one pixel, within luma. CUDA: enqueues as many kernels as
+  // run().
   virtual Status take_model(ImageView<const std::uint8_t> luma, Region region, float *model) = 0;
 };
 
-Status make_local_histogram(const Execution &execution, Size size, const LocalHistogramParams &params,
-                            std::unique_ptr<LocalHistogram> *room);
+Status make_localhist(const Execution &execution, Size size, const LocalHistParams &params,
+                      std::unique_ptr<LocalHist> *localhist);
 
 }  // namespace cudavision

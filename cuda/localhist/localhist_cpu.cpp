@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU backend of local histograms: the histogram of each pixel column over a window's height goes down
-// the picture, and a window slides along the columns. Threads take strips of the map.
+// The CPU backend of local histograms. The histograms of the pixel columns, each over the height of a window,
+// move down the picture row by row, and the window slides along the columns. Each task computes a strip of
+// rows of windows.
 #include <algorithm>
 #include <array>
 #include <vector>
 
 #include "cuda/gradient/gradient_cpu.h"
-#include "cuda/localhist/columns.h"
+#include "cuda/localhist/columns_cpu.h"
+#include "cuda/localhist/localhist_backends.h"
 
 namespace cudavision::localhist {
 namespace {
 
 constexpr int kMapRowsPerTask = 16;
-constexpr int kMinRowsPerTask = 8;  // of windows: each task begins with counting a window's height of pixels
+// The fewest rows of windows of a task. Each task first counts as many rows of pixels as a window is high.
+constexpr int kMinRowsPerTask = 8;
 
 template <typename Map>
-class LocalHistogramCpu final : public LocalHistogram {
+class LocalHistCpu final : public LocalHist {
  public:
-  LocalHistogramCpu(const Execution &execution, Size size, const LocalHistogramParams &params)
+  LocalHistCpu(const Execution &execution, Size size, const LocalHistParams &params)
       : execution_(execution),
         size_(size),
         params_(params),
@@ -31,8 +34,7 @@ class LocalHistogramCpu final : public LocalHistogram {
     }
   }
 
-  Status run(ImageView<const std::uint8_t> luma, const LocalHistogramOutput &output,
-             const float *model) override {
+  Status run(ImageView<const std::uint8_t> luma, const LocalHistOutput &output, const float *model) override {
     CUDAVISION_TRY(check_run(luma.size(), size_, params_, output, model));
     fill_map(luma, {0, 0, size_.width, size_.height});
     const int threads = execution_.workers->thread_count();
@@ -47,7 +49,7 @@ class LocalHistogramCpu final : public LocalHistogram {
   Status take_model(ImageView<const std::uint8_t> luma, Region region, float *model) override {
     CUDAVISION_TRY(check_region(luma.size(), size_, region));
     fill_map(luma, region);
-    std::array<std::uint64_t, kMaxGradientBins> sums{};
+    std::array<std::uint64_t, LocalHistRanges::bins.most> sums{};
     std::uint64_t total = 0;
     for (int y = region.y; y < region.y + region.height; ++y)
       for (int x = region.x; x < region.x + region.width; ++x) {
@@ -67,12 +69,12 @@ class LocalHistogramCpu final : public LocalHistogram {
     return {map_.data(), static_cast<std::ptrdiff_t>(sizeof(Map)) * size_.width, size_.width, size_.height};
   }
 
-  // The samples of the region's rows.
+  // Computes the samples of all pixels in the rows of the region.
   void fill_map(ImageView<const std::uint8_t> luma, Region region) {
     execution_.workers->run(divide_up(region.height, kMapRowsPerTask), [&](int task, int slot) {
       const int first = region.y + task * kMapRowsPerTask;
       for (int y = first; y < std::min(first + kMapRowsPerTask, region.y + region.height); ++y) {
-        if (params_.feature == LocalFeature::brightness)
+        if (params_.feature == LocalHistFeature::brightness)
           map_brightness(luma.row(y), map().row(y));
         else
           gradients_[static_cast<std::size_t>(slot)].map(luma, y, params_.op, params_.weight, table_,
@@ -86,7 +88,7 @@ class LocalHistogramCpu final : public LocalHistogram {
       samples[x] = static_cast<Map>(brightness_bin(luma[x], params_.bins));
   }
 
-  void slide_strip(int first_row, int end_row, Scratch<Map> &scratch, const LocalHistogramOutput &output,
+  void slide_strip(int first_row, int end_row, Scratch<Map> &scratch, const LocalHistOutput &output,
                    const float *model) {
     constexpr bool kWeighted = std::is_same_v<Map, WeightMap>;
     constexpr SumKind kNarrow = kWeighted ? SumKind::weights32 : SumKind::counts16,
@@ -97,25 +99,26 @@ class LocalHistogramCpu final : public LocalHistogram {
       slide_rows<kWide>(first_row, end_row, scratch, output, model);
   }
 
+  // Computes the windows of rows [first_row, end_row) of the map.
   template <SumKind kind>
-  void slide_rows(int first_row, int end_row, Scratch<Map> &scratch, const LocalHistogramOutput &output,
+  void slide_rows(int first_row, int end_row, Scratch<Map> &scratch, const LocalHistOutput &output,
                   const float *model) {
     using Element = typename SumTypes<kind>::Element;
-    const bool straight = goes_straight_out(params_);
-    const float unit = params_.reduction == LocalReduction::none
+    const bool direct = writes_directly(params_);
+    const float unit = params_.reduction == LocalHistReduction::none
                            ? 1.0f / static_cast<float>(weight_scale(params_.weight))
                            : 1.0f;
     Columns<kind, Map> columns(map(), params_, row_, scratch);
     columns.count(first_row * params_.stride_y);
     for (int row = first_row;;) {
-      auto *out = straight ? static_cast<Element *>(output.histograms) +
-                                 static_cast<std::ptrdiff_t>(row) * row_.cols * row_.bins
-                           : reinterpret_cast<Element *>(scratch.row.data());
-      const int stride = straight ? row_.bins : row_.column_stride;
+      auto *out = direct ? static_cast<Element *>(output.histograms) +
+                               static_cast<std::ptrdiff_t>(row) * row_.cols * row_.bins
+                         : reinterpret_cast<Element *>(scratch.row.data());
+      const int stride = direct ? row_.bins : row_.column_stride;
       slide_row(kind, columns.columns(), columns.first(), row_, unit, out, stride);
-      if (params_.reduction != LocalReduction::none)
+      if (params_.reduction != LocalHistReduction::none)
         reduce_row(out, row, output, model);
-      else if (!straight)
+      else if (!direct)
         write_planes(out, row, static_cast<Element *>(output.histograms));
       if (++row == end_row) return;
       for (int i = params_.stride_y; i > 0; --i) columns.move_down(row * params_.stride_y - i);
@@ -131,7 +134,7 @@ class LocalHistogramCpu final : public LocalHistogram {
   }
 
   template <typename Element>
-  void reduce_row(const Element *histograms, int row, const LocalHistogramOutput &output,
+  void reduce_row(const Element *histograms, int row, const LocalHistOutput &output,
                   const float *model) const {
     const float area = static_cast<float>(params_.window.width * params_.window.height);
     for (int col = 0; col < row_.cols; ++col, histograms += row_.column_stride) {
@@ -149,30 +152,30 @@ class LocalHistogramCpu final : public LocalHistogram {
 
   Execution execution_;
   Size size_;
-  LocalHistogramParams params_;
+  LocalHistParams params_;
   OrientationTable table_;
   RowShape row_;
   int rows_;
   std::vector<Map> map_;
-  std::vector<Scratch<Map>> scratch_;  // one for each thread
-  std::vector<GradientRow> gradients_;
+  std::vector<Scratch<Map>> scratch_;   // one per thread
+  std::vector<GradientRow> gradients_;  // one per thread
 };
 
 }  // namespace
 
-std::size_t scratch_bytes_cpu(int threads, Size size, const LocalHistogramParams &params) {
+std::size_t scratch_bytes_cpu(int threads, Size size, const LocalHistParams &params) {
   const ScratchSizes sizes(size, params);
   const std::size_t column_bytes = is_weighted(sums_of(params)) ? sizeof(WeightMap) : sizeof(BinMap);
   return static_cast<std::size_t>(threads) *
          (sizes.columns * column_bytes + (sizes.first + sizes.row) * sizeof(std::uint64_t));
 }
 
-Status make_local_histogram_cpu(const Execution &execution, Size size, const LocalHistogramParams &params,
-                                std::unique_ptr<LocalHistogram> *room) {
+Status make_localhist_cpu(const Execution &execution, Size size, const LocalHistParams &params,
+                          std::unique_ptr<LocalHist> *localhist) {
   if (is_weighted(sums_of(params)))
-    *room = std::make_unique<LocalHistogramCpu<WeightMap>>(execution, size, params);
+    *localhist = std::make_unique<LocalHistCpu<WeightMap>>(execution, size, params);
   else
-    *room = std::make_unique<LocalHistogramCpu<BinMap>>(execution, size, params);
+    *localhist = std::make_unique<LocalHistCpu<BinMap>>(execution, size, params);
   return {};
 }
 

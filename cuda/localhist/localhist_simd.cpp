@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The vectorised inner loop of the CPU backend, compiled once per instruction set by Highway.
+// The vectorised inner loop of the CPU backend. Highway compiles this file once per instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cuda/localhist/localhist_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace cudavision::localhist::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A column's bins as sums.
+// Loads bins of a column, widened to the type of a window's sums.
 template <class D, class Column>
 HWY_INLINE hn::Vec<D> load_column(D d, const Column *column) {
   if constexpr (sizeof(Column) == sizeof(hn::TFromD<D>))
@@ -23,8 +23,9 @@ HWY_INLINE hn::Vec<D> load_column(D d, const Column *column) {
     return hn::PromoteTo(d, hn::LoadU(hn::Rebind<Column, D>(), column));
 }
 
-// Slides with one vector of bins from `bin` on, `used` of which exist. A whole vector may be written where
-// what it spoils is written again: the bins of the next window that come before these.
+// Slides along the row with one vector of bins, starting at `bin`; `used` of its lanes exist. Where possible
+// a whole vector is stored: the excess lanes overwrite the first bins of the next window, which
+// slide_vectors() writes later.
 template <SumKind kind>
 void slide_vector(const RowShape &shape, const void *columns, const void *first, int bin, float unit,
                   void *out, std::ptrdiff_t out_stride) {
@@ -67,7 +68,7 @@ template <SumKind kind>
 void slide_vectors(const RowShape &shape, const void *columns, const void *first, float unit, void *out,
                    std::ptrdiff_t out_stride) {
   const int lanes = static_cast<int>(hn::Lanes(hn::CappedTag<typename SumTypes<kind>::Sum, kVectorBins>()));
-  // From the last bins to the first: these repair what those spoilt.
+  // The last bins come first, because their excess lanes overwrite the first bins of the next window.
   for (int bin = (shape.bins - 1) / lanes * lanes; bin >= 0; bin -= lanes)
     slide_vector<kind>(shape, columns, first, bin, unit, out, out_stride);
 }
@@ -86,7 +87,8 @@ HWY_AFTER_NAMESPACE();
 namespace cudavision::localhist {
 namespace {
 
-// Sums of 64 bits have no conversion to f32 in vectors: one bin at a time.
+// Sums of 64 bits are processed one bin at a time, because not all instruction sets can convert vectors of
+// them to f32.
 void slide_wide(const std::uint32_t *columns, const std::uint64_t *first, const RowShape &shape, float unit,
                 float *out, std::ptrdiff_t out_stride) {
   for (int bin = 0; bin < shape.bins; ++bin) {

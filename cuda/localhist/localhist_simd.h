@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The vectorised inner loop of the CPU backend: a window slides along a row, all its bins at once.
+// The vectorised inner loop of the CPU backend: a window slides along a row, with all its bins in vectors.
 #pragma once
 
 #include "cuda/localhist/localhist_rules.h"
 
 namespace cudavision::localhist {
 
-// Bins of a column, rounded up to whole vectors of at most this many.
+// The bins of a column are padded to a multiple of this number, which is the largest vector used.
 constexpr int kVectorBins = 16;
 
+// The shape of one row of windows.
 struct RowShape {
   int cols = 0;  // windows
   int window_width = 0, stride_x = 0;
@@ -16,7 +17,8 @@ struct RowShape {
   int column_stride = 0;  // elements from one column to the next: a multiple of kVectorBins
 };
 
-// The sums of each kind: what a window's are held in, and what is written of them.
+// The types of a SumKind: of the sums over a column, of the sums over a window, and of the numbers that are
+// written.
 template <SumKind kind>
 struct SumTypes {
   using Column = std::uint16_t;
@@ -36,9 +38,11 @@ struct SumTypes<SumKind::weights64> {
   using Element = float;
 };
 
-// columns: [cols' pixel columns][column_stride] Columns; first: [column_stride] Sums of the first window.
-// Window c's bins go to out + c out_stride, Elements, out_stride >= bins; weighted ones are multiplied by
-// unit. Writes nothing from out + (cols - 1) out_stride + bins on, but what lies between two windows' bins.
+// Computes the histograms of a row of windows. columns: [pixel columns][column_stride] elements of type
+// Column. first: [column_stride] elements of type Sum, the sums of the first window. The bins of window c are
+// written to out + c out_stride, as Elements; out_stride must be at least `bins`. Weighted sums are
+// multiplied by `unit`. The elements between the bins of two windows may be overwritten; elements from out +
+// (cols - 1) out_stride + bins on are not.
 void slide_row(SumKind kind, const void *columns, const void *first, const RowShape &shape, float unit,
                void *out, std::ptrdiff_t out_stride);
 

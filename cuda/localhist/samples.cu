@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What each pixel's gradient adds, and the histogram of a model's region.
-#include "cuda/localhist/samples.h"
+// The kernels that compute the samples of gradients, and the histogram of a model's region.
+#include "cuda/localhist/samples_cuda.h"
 
 #include <cuda_runtime.h>
 
+#include "cuda/common/grid.h"
 #include "cuda/common/launch.h"
 
 namespace cudavision::localhist {
 namespace {
 
-constexpr int kMapBlockX = 32, kMapBlockY = 8;
 constexpr int kModelThreads = 256;
 
-// A thread for each pixel.
+// One thread per pixel.
 template <typename Map>
-__global__ void __launch_bounds__(kMapBlockX *kMapBlockY)
+static __global__ void __launch_bounds__(kBlockX *kBlockY)
     map_gradients_kernel(ImageView<const std::uint8_t> luma, ImageView<Map> map, GradientOperator op,
                          GradientWeight weight, const __grid_constant__ OrientationTable table) {
-  const int x = static_cast<int>(blockIdx.x) * kMapBlockX + static_cast<int>(threadIdx.x);
-  const int y = static_cast<int>(blockIdx.y) * kMapBlockY + static_cast<int>(threadIdx.y);
+  const int x = static_cast<int>(blockIdx.x) * kBlockX + static_cast<int>(threadIdx.x);
+  const int y = static_cast<int>(blockIdx.y) * kBlockY + static_cast<int>(threadIdx.y);
   if (x >= luma.width || y >= luma.height) return;
   const Gradient g = gradient_of(op, [&luma, x, y](int i, int j) {
     return static_cast<int>(luma.row(clamp_index(y + j, luma.height))[clamp_index(x + i, luma.width)]);
@@ -26,11 +26,11 @@ __global__ void __launch_bounds__(kMapBlockX *kMapBlockY)
   map.row(y)[x] = pack<Map>(sample_of(g, weight, table));
 }
 
-// One block counts a region; done once for a model, not for each frame.
+// One block counts the whole region. This runs once per model, not for each frame.
 template <typename Source>
-__global__ void __launch_bounds__(kModelThreads)
+static __global__ void __launch_bounds__(kModelThreads)
     take_shares_kernel(const __grid_constant__ Source source, Region region, int bins, float *shares) {
-  __shared__ unsigned long long sums[kMaxGradientBins];
+  __shared__ unsigned long long sums[LocalHistRanges::bins.most];
   __shared__ unsigned long long total;
   const int thread = static_cast<int>(threadIdx.x);
   for (int i = thread; i < bins; i += kModelThreads) sums[i] = 0;
@@ -54,11 +54,9 @@ __global__ void __launch_bounds__(kModelThreads)
 template <typename Map>
 Status map_gradients(const Execution &execution, ImageView<const std::uint8_t> luma, GradientOperator op,
                      GradientWeight weight, const OrientationTable &table, ImageView<Map> map) {
-  const dim3 grid(static_cast<unsigned>(divide_up(map.width, kMapBlockX)),
-                  static_cast<unsigned>(divide_up(map.height, kMapBlockY)));
-  return CUDAVISION_LAUNCH_NAMED("map_gradients_kernel", map_gradients_kernel<Map>, grid,
-                                 dim3(kMapBlockX, kMapBlockY), execution.stream, luma, map, op, weight,
-                                 table);
+  return CUDAVISION_LAUNCH_NAMED("map_gradients_kernel", map_gradients_kernel<Map>,
+                                 grid_2d(map.width, map.height), block_2d(), execution.stream, luma, map, op,
+                                 weight, table);
 }
 
 template <typename Source>

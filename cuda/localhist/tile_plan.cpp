@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How the CUDA backend cuts the map of windows into tiles.
+// The choice of the CUDA backend's tiles.
 #include "cuda/localhist/tile_plan.h"
 
 #include <algorithm>
@@ -7,14 +7,15 @@
 namespace cudavision::localhist {
 namespace {
 
-// Interleaved histograms of this many words go straight to global memory: neighbouring threads then write at
-// least 64 neighbouring bytes.
+// Interleaved histograms of at least this many words are written directly to global memory, because
+// neighbouring threads then write at least 64 neighbouring bytes.
 constexpr int kDirectWords = 16;
-constexpr int kMaxWords = 32;  // of a group: a warp's
-constexpr int kMinRows = 16;   // of a tile: each begins with counting a window's height of pixels
+constexpr int kMaxWords = 32;  // words of a group: one per lane of a warp
+// The fewest rows of a tile. Each tile first counts as many rows of pixels as a window is high.
+constexpr int kMinRows = 16;
 constexpr int kBlocksPerMultiprocessor = 4;
 
-TilePlan make_plan(const LocalHistogramParams &p, const LocalHistogramShape &shape, int positions, int words,
+TilePlan make_plan(const LocalHistParams &p, const LocalHistShape &shape, int positions, int words,
                    int segment) {
   const int per_word = bins_per_word(sums_of(p));
   TilePlan plan;
@@ -26,27 +27,26 @@ TilePlan make_plan(const LocalHistogramParams &p, const LocalHistogramShape &sha
   plan.groups = divide_up(p.bins, plan.group_bins);
   plan.words = divide_up(plan.group_bins, per_word) + (needs_total(p) ? 1 : 0);
   plan.column_stride = plan.words | 1;
-  const bool direct = p.reduction == LocalReduction::none && p.layout == HistogramLayout::interleaved &&
+  const bool direct = p.reduction == LocalHistReduction::none && p.layout == LocalHistLayout::interleaved &&
                       plan.words >= kDirectWords;
   plan.stage_stride = direct ? 0 : (plan.words * per_word) | 1;
   return plan;
 }
 
-// Accesses to shared memory for each row of windows, over the windows and bins that it yields. Threads work
-// in rounds of a block.
-double cost_of(const TilePlan &plan, const LocalHistogramParams &p, const DeviceLimits &limits) {
+// Estimates the accesses to shared memory per window and bin. The threads of a block work in rounds.
+double cost_of(const TilePlan &plan, const LocalHistParams &p, const DeviceLimits &limits) {
   const int start = p.window.width / plan.segment + p.window.width % plan.segment;
   const int rounds = divide_up(divide_up(plan.positions, plan.segment) * plan.words, kBlockThreads);
   double cost = 8.0 * divide_up(plan.columns, kBlockThreads) * p.stride_y +
                 rounds * (start + 2.0 * std::min(plan.segment, plan.positions));
   if (plan.stage_stride != 0) cost += 4.0 * divide_up(plan.cols * plan.group_bins, kBlockThreads);
-  if (2 * plan.shared_bytes() > limits.shared_bytes) cost *= 1.5;  // nothing runs while a block waits
+  if (2 * plan.shared_bytes() > limits.shared_bytes) cost *= 1.5;  // only one block fits: its barriers stall
   return cost * plan.groups / plan.cols;
 }
 
-int choose_rows(const TilePlan &plan, const LocalHistogramParams &p, const LocalHistogramShape &shape,
+int choose_rows(const TilePlan &plan, const LocalHistParams &p, const LocalHistShape &shape,
                 const DeviceLimits &limits) {
-  const int z = p.reduction == LocalReduction::none ? plan.groups : 1;
+  const int z = p.reduction == LocalHistReduction::none ? plan.groups : 1;
   const int strips =
       divide_up(kBlocksPerMultiprocessor * limits.multiprocessors, divide_up(shape.cols, plan.cols) * z);
   return std::min(shape.rows, std::max(kMinRows, divide_up(shape.rows, strips)));
@@ -60,8 +60,7 @@ std::size_t TilePlan::shared_bytes() const {
                              product(cols, stage_stride));
 }
 
-TilePlan plan_tiles(const LocalHistogramParams &params, const LocalHistogramShape &shape,
-                    const DeviceLimits &limits) {
+TilePlan plan_tiles(const LocalHistParams &params, const LocalHistShape &shape, const DeviceLimits &limits) {
   const int all_words = divide_up(params.bins, bins_per_word(sums_of(params)));
   TilePlan best;
   double least = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a block writes of its windows: histograms, straight or by way of shared memory, or what they are
-// reduced to.
+// The output of a block: histograms, written directly or from a staging area in shared memory, or their
+// reductions.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,23 +9,23 @@
 
 namespace cudavision::localhist {
 
-// What the windows of a picture become; by value.
+// The kernel's parameters, passed by value.
 struct Windows {
   TilePlan plan;
   int rows, cols;  // of the map
   Size window;
   int stride_x, stride_y, bins;
-  HistogramLayout layout;
-  LocalReduction reduction;
-  bool has_total;    // otherwise the sum of all bins is the window's area
-  bool pairs_align;  // two counts of 16 bits that begin at an even bin may be written as one word
-  float unit;        // of weights in fixed point
-  LocalHistogramOutput output;
+  LocalHistLayout layout;
+  LocalHistReduction reduction;
+  bool has_total;    // if false, the sum of all bins is the area of a window
+  bool pairs_align;  // two counts of 16 bits that start at an even bin can be written as one word
+  float unit;        // the value of 1 in the fixed-point format of weights
+  LocalHistOutput output;
   const float *model;
 };
 
-// One row of a tile's windows: row y of the map from column first_col on.
-struct Row {
+// The windows of a tile in one row: `cols` windows of row y of the map, from column first_col on.
+struct WindowRow {
   int y, first_col, cols;
 
   __device__ long long index(const Windows &w, int col) const {
@@ -33,9 +33,9 @@ struct Row {
   }
 };
 
-// Bins of a word straight to global memory.
+// Writes the bins of one word directly to global memory.
 template <typename Sums>
-__device__ void write_word(const Windows &w, const Sums &sums, const Row &row, int col, int first_bin,
+__device__ void write_word(const Windows &w, const Sums &sums, const WindowRow &row, int col, int first_bin,
                            int word) {
   using Element = typename Sums::Element;
   const int bin = first_bin + word * Sums::kBins;
@@ -52,12 +52,13 @@ __device__ void write_word(const Windows &w, const Sums &sums, const Row &row, i
     if (bin + i < w.bins) out[i] = Sums::element(sums.bits(i), w.unit);
 }
 
-// From the stage, neighbouring threads to neighbouring addresses.
+// Copies the staged histograms to global memory; neighbouring threads write neighbouring addresses.
 template <typename Sums>
-__device__ void write_histograms(const Windows &w, const ColumnTile<Sums> &tile, const Row &row, int bins) {
+__device__ void write_histograms(const Windows &w, const ColumnTile<Sums> &tile, const WindowRow &row,
+                                 int bins) {
   auto *out = static_cast<typename Sums::Element *>(w.output.histograms);
-  const bool planar = w.layout == HistogramLayout::planar;
-  // i / inner is the upper half of i * reciprocal: exact, as both are below 2^16.
+  const bool planar = w.layout == LocalHistLayout::planar;
+  // i / inner is the upper half of i * reciprocal; this is exact because both are less than 2^16.
   const unsigned inner = static_cast<unsigned>(planar ? row.cols : bins);
   const unsigned reciprocal = 0xffffffffu / inner + 1;
   for (int i = static_cast<int>(threadIdx.x); i < row.cols * bins; i += kBlockThreads) {
@@ -72,15 +73,16 @@ __device__ void write_histograms(const Windows &w, const ColumnTile<Sums> &tile,
   }
 }
 
-// A thread for each window goes through its bins in order, so that sums of f32 are those of the CPU. Between
-// groups of bins what is known so far waits in the output.
+// One thread per window visits the bins in ascending order, so that f32 sums are added in the same order as
+// on the CPU. Between groups of bins the intermediate result is kept in the output arrays.
 template <typename Sums>
-__device__ void write_reduction(const Windows &w, const ColumnTile<Sums> &tile, const Row &row, int bins) {
+__device__ void write_reduction(const Windows &w, const ColumnTile<Sums> &tile, const WindowRow &row,
+                                int bins) {
   const int col = static_cast<int>(threadIdx.x);
   if (col >= row.cols) return;
   const unsigned *numbers = tile.stage + col * w.plan.stage_stride;
   const long long at = row.index(w, col);
-  const bool argmax = w.reduction == LocalReduction::argmax;
+  const bool argmax = w.reduction == LocalHistReduction::argmax;
   const float total = w.has_total ? Sums::number(numbers[(w.plan.words - 1) * Sums::kBins])
                                   : static_cast<float>(w.window.width * w.window.height);
   Reduced reduced;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The running sums of a window that one thread holds: of two neighbouring bins where counts share a word of a
-// column, of one bin where weights do not.
+// The running sums of a window that one thread holds in registers: two neighbouring bins of counts, which
+// share a word of a column, or one bin of weights.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,10 +9,12 @@
 
 namespace cudavision::localhist {
 
-// Each has kBins bins a word; add and subtract a column's word; bits(i) is the number of bin i in 32 bits,
-// and number() reads that as f32. Element is what is written of it.
+// All classes have the same members. kBins: the bins of a word. add(), subtract(): with the word of a column.
+// bits(i): the sum of bin i in 32 bits; number() converts these to f32, and element() to Element, the type
+// that is written.
 
-// Both halves stay below 2^16: carries between them that an addition makes, a later subtraction takes back.
+// Both sums stay less than 2^16. A carry from the lower to the upper half that an addition makes is undone by
+// a later subtraction.
 struct Counts16 {
   static constexpr int kBins = 2;
   using Element = std::uint16_t;
@@ -43,7 +45,7 @@ struct Counts32 {
   __device__ static Element element(unsigned bits, float) { return bits; }
 };
 
-// Sum: of weights in fixed point, `unit` each.
+// Weights in fixed point; `unit` is the value of 1. Sum: an unsigned type of 32 or 64 bits.
 template <typename Sum>
 struct Weights {
   static constexpr int kBins = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Luma extraction: checks, and the choice of a backend.
+// Validation for luma extraction, and the choice of a backend.
 #include "cuda/luma/luma.h"
 
 #include "cuda/common/backends.h"

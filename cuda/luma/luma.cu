@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of luma extraction: one kernel, four pixels a thread.
+// The CUDA backend of luma extraction: one kernel, with four pixels per thread.
 #include <cuda_runtime.h>
 
+#include "cuda/common/grid.h"
 #include "cuda/common/launch.h"
 #include "cuda/luma/luma_backends.h"
 
 namespace cudavision::luma {
 namespace {
 
-constexpr int kPixels = 4;  // of a thread: four packed pixels are whole words
-constexpr int kBlockX = 32, kBlockY = 8;
+constexpr int kPixels = 4;  // per thread: four packed pixels make whole words
 
-// kStep bytes a pixel. Words are loaded where the row is aligned, bytes elsewhere.
+// kStep: bytes per pixel. Loads words if the thread's pixels are aligned, and bytes otherwise.
 template <int kStep>
-__global__ void __launch_bounds__(kBlockX *kBlockY)
+static __global__ void __launch_bounds__(kBlockX *kBlockY)
     rgb_luma_kernel(PackedRgb rgb, ImageView<std::uint8_t> luma) {
   const int x = (static_cast<int>(blockIdx.x) * kBlockX + static_cast<int>(threadIdx.x)) * kPixels;
   const int y = static_cast<int>(blockIdx.y) * kBlockY + static_cast<int>(threadIdx.y);
@@ -25,8 +25,8 @@ __global__ void __launch_bounds__(kBlockX *kBlockY)
 #pragma unroll
     for (int i = 0; i < kStep; ++i) words[i] = reinterpret_cast<const unsigned *>(source)[i];
   } else {
-    // The last byte of a pixel may lie beyond the frame: of the padding byte of 4-byte pixels nothing is
-    // needed.
+    // Only three bytes of each pixel are read: the padding byte of the last pixel may lie outside the frame's
+    // memory.
 #pragma unroll
     for (int i = 0; i < kPixels; ++i)
 #pragma unroll
@@ -47,8 +47,8 @@ __global__ void __launch_bounds__(kBlockX *kBlockY)
   }
 }
 
-// Y of planar and of packed YUV.
-__global__ void __launch_bounds__(kBlockX *kBlockY)
+// Copies the Y component of planar or packed YUV.
+static __global__ void __launch_bounds__(kBlockX *kBlockY)
     y_luma_kernel(Component source, ImageView<std::uint8_t> luma) {
   const int first = static_cast<int>(blockIdx.x) * kBlockX * kPixels + static_cast<int>(threadIdx.x);
   const int y = static_cast<int>(blockIdx.y) * kBlockY + static_cast<int>(threadIdx.y);
@@ -60,8 +60,7 @@ __global__ void __launch_bounds__(kBlockX *kBlockY)
 }  // namespace
 
 Status extract_luma_cuda(const Execution &execution, const Frame &frame, ImageView<std::uint8_t> luma) {
-  const dim3 block(kBlockX, kBlockY), grid(static_cast<unsigned>(divide_up(frame.width, kBlockX * kPixels)),
-                                           static_cast<unsigned>(divide_up(frame.height, kBlockY)));
+  const dim3 block = block_2d(), grid = grid_2d(frame.width, frame.height, kBlockX * kPixels);
   if (frame.model != ColorModel::rgb)
     return CUDAVISION_LAUNCH(y_luma_kernel, grid, block, execution.stream, frame.component[0], luma);
   const PackedRgb rgb(frame);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The 8-bit luma of a frame: its Y as it is, or from R, G and B what cv::cvtColor computes.
+// Extracts the 8-bit luma of a frame: Y as it is, or computed from R, G and B as by cv::cvtColor.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,19 @@
 
 namespace cudavision {
 
-constexpr int kRedWeight = 9798, kGreenWeight = 19235, kBlueWeight = 3735;  // their sum is 2^15
+// The weights of R, G and B in Q15; their sum is 2^15.
+constexpr int kRedWeight = 9798, kGreenWeight = 19235, kBlueWeight = 3735;
 
-// ITU-R BT.601 luma in Q15, rounded half up, whatever the frame's colorimetry: cv::COLOR_RGB2GRAY.
+// The luma of ITU-R BT.601, rounded half up, as cv::COLOR_RGB2GRAY computes it. The colorimetry of the frame
+// does not matter.
 CUDAVISION_HOST_DEVICE constexpr std::uint8_t luma_of_rgb(int r, int g, int b) {
   return static_cast<std::uint8_t>((kRedWeight * r + kGreenWeight * g + kBlueWeight * b + 16384) >> 15);
 }
 
-// luma: h x w, uint8, becomes the luma of the pixels of frame; both of one size and in the backend's memory,
-// not overlapping. A frame whose luma is a plane of its own (Frame::has_luma_plane) is analysed in place
-// rather than copied; this call copies it all the same. CUDA: enqueues one kernel. Errors: sizes that differ,
-// and the device's own.
+// Sets luma, h x w, uint8, to the luma of the pixels of frame. Both must have the same size, be in the
+// backend's memory and not overlap. If luma is a separate plane of the frame (Frame::has_luma_plane), callers
+// can read it in place; this function copies it all the same. CUDA: enqueues one kernel. Errors: different
+// sizes, and errors of the device.
 Status extract_luma(const Execution &execution, const Frame &frame, ImageView<std::uint8_t> luma);
 
 }  // namespace cudavision

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The two implementations of luma extraction.
+// The backends of luma extraction, and the host code that they share.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace cudavision::luma {
 
-// R, G and B of a packed frame lie in one pixel of step_bytes bytes that begins at `first`; weights[i]
-// belongs to byte i of the pixel and is 0 for alpha and padding.
+// A packed RGB frame. A pixel has step_bytes bytes (3 or 4), and the first pixel begins at `first`.
+// weights[i] is the luma weight of byte i of a pixel: 0 for alpha and padding.
 struct PackedRgb {
   const std::uint8_t *first;
   std::ptrdiff_t pitch_bytes;

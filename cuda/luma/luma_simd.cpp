@@ -12,10 +12,11 @@ HWY_BEFORE_NAMESPACE();
 namespace cudavision::luma::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Sums three weighted bytes a pixel. The order of the channels in memory is the order of the weights.
+// Computes the luma of a row of packed RGB. weights: of bytes 0 to 2 of a pixel, in memory order.
 //
-// 16 bits suffice: with each weight w = 256 u + v, and A and B the sums of bytes weighted by u and by v, the luma is
-//   (256 A + B + 2^14) / 2^15 = (A + B / 256 + 64) / 128, all rounded down; A is at most 127 * 255, B 256 * 255.
+// 16 bits suffice. Write each weight as w = 256 u + v, and let A and B be the sums of the bytes weighted by u
+// and by v. Then the luma, with all divisions rounded down, is
+//   (256 A + B + 2^14) / 2^15 = (A + B / 256 + 64) / 128, with A at most 127 * 255 and B at most 256 * 255.
 template <int kStep>
 void packed_row(const std::uint8_t *row, const int *weights, int width, std::uint8_t *luma) {
   const hn::ScalableTag<std::uint8_t> d8;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The kernel of FlowMethod::boxes. A block takes the pixels of a tile through their iterations together, four
-// a thread. In each round it finds, by box filters in shared memory, the sums of all whole displacements that
-// many pixels wait for, and these go on as far as they take them. When none is waited for by many, what still
-// runs is left to another kernel (flow_leftovers.cuh). Every sum is an integer, so it does not matter who
-// finds it.
+// The kernel of OpticalFlowMethod::boxes. A block iterates the pixels of a tile together, four per thread. In
+// each round it computes, by box filters in shared memory, the sums of every cell that many pixels need next;
+// these pixels then step until they leave the cell or finish. When no cell is needed by many pixels any more,
+// the unfinished ones are appended to the work list of a second kernel (flow_leftovers.cuh). All sums are
+// integers, so that the result does not depend on which kernel computes them.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,15 +13,17 @@
 
 namespace cudavision::opticalflow {
 
-constexpr int kBoxSide = 32;  // pixels of a tile in x, a lane each, and in y
+constexpr int kBoxSide = 32;  // side of a tile in pixels; a row of it has one pixel per lane
 constexpr int kBoxThreads = 256;
-constexpr int kPerThread = kBoxSide * kBoxSide / kBoxThreads;  // pixels below each other
-constexpr int kBoxRun = 8;                                     // of a row's sums that one thread finds
-// Whole displacements that a tile's pixels may differ from its middle's to take part.
+constexpr int kPerThread = kBoxSide * kBoxSide / kBoxThreads;  // pixels of a thread, below each other
+constexpr int kBoxRun = 8;  // neighbouring horizontal sums that one thread computes
+// The box filters serve cells that differ by at most this many pixels, in x and y, from the cell of the
+// tile's middle.
 constexpr int kBoxMargin = 4;
 constexpr int kBoxCells = 2 * kBoxMargin + 1, kBoxCorners = kBoxCells + 1;  // in x or y
-// Pixels of a tile for which box filters cost less than their windows one by one.
-constexpr int kLeastShared = 40;
+// The number of pixels of a tile that must need a cell so that box filters are cheaper than summing their
+// windows one by one.
+constexpr int kMinPixelsPerCell = 40;
 
 constexpr int kBoxWindow = kBoxSide + 2 * kMaxRadius, kBoxMoved = kBoxWindow + kBoxCorners;
 
@@ -29,26 +31,27 @@ __device__ inline bool is_in_picture(const Place &place) {
   return place.x < place.size.width && place.y < place.size.height;
 }
 
-// Pitches of odd numbers of banks: the lanes of a warp read rows next to each other.
+// The shared memory of a block. Pitches are odd numbers of banks, because the lanes of a warp read
+// neighbouring rows.
 struct BoxTile {
-  Gradient gradient[kBoxWindow][kBoxWindow + 1];  // zero outside the picture
+  ScharrGradient gradient[kBoxWindow][kBoxWindow + 1];  // zero outside the picture
   union {
     std::uint8_t from[kBoxWindow][76];
     std::uint8_t to[kBoxMoved][76];
   };
   int2 row_sum[kBoxWindow][kBoxSide + 1];
-  int2 from_sum[kBoxSide][kBoxSide];  // sum (Ix, Iy) I over each pixel's window
-  int requests[kBoxCells * kBoxCells];
-  int corners[kBoxCorners * kBoxCorners];
+  int2 from_sum[kBoxSide][kBoxSide];       // the sum of (Ix, Iy) I over the window of each pixel
+  int requests[kBoxCells * kBoxCells];     // pixels that need each cell next
+  int corners[kBoxCorners * kBoxCorners];  // corners of the cells to compute; corner_count of them
   int corner_count;
   Leftover leftover[kBoxThreads / 32];
-  int middle_x, middle_y;  // whole displacement of the tile's middle at the start
+  int middle_x, middle_y;  // floor(d) of the tile's middle pixel before the first step
 };
 static_assert(kBoxMoved <= 76);
 
-// Sums two products over the windows of this thread's pixels: in runs of rows into shared memory, then down a
-// column. products(row, column): of a pixel of the tile and its surroundings. All threads of the block call
-// it.
+// Sums two products over the windows of this thread's pixels: first horizontally into shared memory, kBoxRun
+// running sums per thread, then down a column. products(row, column) returns the two products of a pixel of
+// the tile with its halo. All threads of the block must call this.
 template <typename Sum, typename Products>
 __device__ inline void box_filter(BoxTile &tile, int window, const Products &products,
                                   Sum (&first)[kPerThread], Sum (&second)[kPerThread]) {
@@ -87,24 +90,25 @@ __device__ inline void box_filter(BoxTile &tile, int window, const Products &pro
   __syncthreads();
 }
 
-// A thread's pixels.
+// The trackers of a thread's pixels.
 struct BoxPixels {
   Tracker track[kPerThread];
 };
 
-// Where in BoxTile::requests a cell is counted; -1: too far from the middle's.
-__device__ inline int request_of(const BoxTile &tile, const Cell &cell) {
+// The index of a cell in BoxTile::requests, or -1 if the cell is too far from that of the tile's middle.
+__device__ inline int request_of(const BoxTile &tile, const DisplacementCell &cell) {
   const int x = cell.x - tile.middle_x + kBoxMargin, y = cell.y - tile.middle_y + kBoxMargin;
   return x >= 0 && x < kBoxCells && y >= 0 && y < kBoxCells ? kBoxCells * y + x : -1;
 }
 
+// True if the sums of the pixel's cell have been computed in this round.
 __device__ inline bool is_shared(const BoxTile &tile, const Tracker &t) {
   if (!t.running) return false;
   const int request = request_of(tile, cell_of(t.d));
-  return request >= 0 && tile.requests[request] >= kLeastShared;
+  return request >= 0 && tile.requests[request] >= kMinPixelsPerCell;
 }
 
-// Lists the whole displacements at the corners of the cells that many wait for. They come in any order.
+// Lists the corners of the cells that at least kMinPixelsPerCell pixels need, in any order.
 __device__ inline void list_corners(BoxTile &tile, const BoxPixels &pixels) {
   const int thread = static_cast<int>(threadIdx.x);
   if (thread < kBoxCells * kBoxCells) tile.requests[thread] = 0;
@@ -120,12 +124,12 @@ __device__ inline void list_corners(BoxTile &tile, const BoxPixels &pixels) {
     for (int cy = max(y - 1, 0); cy <= min(y, kBoxCells - 1); ++cy)
       for (int cx = max(x - 1, 0); cx <= min(x, kBoxCells - 1); ++cx)
         most = max(most, tile.requests[kBoxCells * cy + cx]);
-    if (most >= kLeastShared) tile.corners[atomicAdd(&tile.corner_count, 1)] = thread;
+    if (most >= kMinPixelsPerCell) tile.corners[atomicAdd(&tile.corner_count, 1)] = thread;
   }
   __syncthreads();
 }
 
-// One round for all pixels of the tile; false when no cell is waited for by many.
+// One round for all pixels of the tile. Returns false if no cell is needed by enough pixels.
 __device__ inline bool advance_together(const DeviceWork &work, const Place (&places)[kPerThread],
                                         BoxTile &tile, BoxPixels &pixels) {
   list_corners(tile, pixels);
@@ -137,14 +141,14 @@ __device__ inline bool advance_together(const DeviceWork &work, const Place (&pl
     box_filter(
         tile, work.rules.window,
         [&](int row, int column) {
-          const Gradient g = tile.gradient[row][column];
+          const ScharrGradient g = tile.gradient[row][column];
           const int j = tile.to[row + y][column + x];
           return int2{g.x * j, g.y * j};
         },
         x_sum, y_sum);
 #pragma unroll
     for (int k = 0; k < kPerThread; ++k) {
-      const Cell cell = cell_of(pixels.track[k].d);
+      const DisplacementCell cell = cell_of(pixels.track[k].d);
       const int right = x + tile.middle_x - kBoxMargin - cell.x,
                 below = y + tile.middle_y - kBoxMargin - cell.y;
 #pragma unroll
@@ -159,7 +163,7 @@ __device__ inline bool advance_together(const DeviceWork &work, const Place (&pl
     const int2 from = tile.from_sum[threadIdx.x / kBoxSide * kPerThread + k][threadIdx.x % kBoxSide];
 #pragma unroll
     for (int corner = 0; corner < 4; ++corner) e[k].x[corner] -= from.x, e[k].y[corner] -= from.y;
-    const Cell cell = cell_of(t.d);
+    const DisplacementCell cell = cell_of(t.d);
     do {
       step(places[k], work.rules, interpolate(e[k], t.d), &t);
     } while (t.running && is_same_cell(cell_of(t.d), cell));
@@ -168,15 +172,18 @@ __device__ inline bool advance_together(const DeviceWork &work, const Place (&pl
   return true;
 }
 
-// Hands the pixels that still run to the kernel behind; those that find no room are finished here.
-__device__ inline void leave(const DeviceWork &work, const LeftoverList &list,
-                             const Place (&places)[kPerThread], BoxTile &tile, const BoxPixels &pixels) {
+// Appends the unfinished pixels to the work list (one atomic per warp). Pixels that do not fit are finished
+// here.
+__device__ inline void append_leftovers(const DeviceWork &work, const LeftoverList &list,
+                                        const Place (&places)[kPerThread], BoxTile &tile,
+                                        const BoxPixels &pixels) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   Leftover &here = tile.leftover[threadIdx.x / 32];
 #pragma unroll
   for (int k = 0; k < kPerThread; ++k) {
     const int2 from = tile.from_sum[threadIdx.x / kBoxSide * kPerThread + k][threadIdx.x % kBoxSide];
-    const Leftover mine{pixels.track[k], places[k].x, places[k].y, from.x, from.y};
+    const Leftover mine{
+        .track = pixels.track[k], .x = places[k].x, .y = places[k].y, .x_from = from.x, .y_from = from.y};
     const unsigned running = __ballot_sync(kFullWarp, mine.track.running);
     if (running == 0) continue;
     unsigned first = 0;
@@ -194,18 +201,19 @@ __device__ inline void leave(const DeviceWork &work, const LeftoverList &list,
   }
 }
 
-// Copies what a tile's windows read of I and of its derivatives.
+// Loads the pixels of I, and their derivatives, that the windows of the tile cover.
 __device__ inline void load_windows(const DeviceWork &work, int x0, int y0, BoxTile &tile) {
   const int side = kBoxSide + work.rules.window - 1;
   for (int i = static_cast<int>(threadIdx.x); i < side * side; i += kBoxThreads) {
     const int column = i % side, row = i / side, x = x0 + column, y = y0 + row;
     const bool inside = x >= 0 && y >= 0 && x < work.from.width && y < work.from.height;
-    tile.gradient[row][column] = inside ? work.gradient.row(y)[x] : Gradient{0, 0};
+    tile.gradient[row][column] = inside ? work.gradient.row(y)[x] : ScharrGradient{0, 0};
     tile.from[row][column] = inside ? work.from.row(y)[x] : std::uint8_t{0};
   }
 }
 
-// And what displacements near the middle's read of J.
+// Loads the pixels of J that the windows cover when they are displaced by a corner of any cell of
+// BoxTile::requests.
 __device__ inline void load_displaced(const DeviceWork &work, int x0, int y0, BoxTile &tile) {
   const int side = kBoxSide + work.rules.window - 1 + kBoxCorners;
   for (int i = static_cast<int>(threadIdx.x); i < side * side; i += kBoxThreads)
@@ -213,8 +221,9 @@ __device__ inline void load_displaced(const DeviceWork &work, int x0, int y0, Bo
         work.to.row(mirror_index(y0 + i / side, work.to.height))[mirror_index(x0 + i % side, work.to.width)];
 }
 
-// Starts the iterations: the tensors, and what of the sums over cells is the same for all cells.
-__device__ inline void start_together(const Rules &rules, const Place (&places)[kPerThread],
+// Starts the iterations: computes the structure tensors, and the sums of (Ix, Iy) I, which are the same for
+// all cells.
+__device__ inline void start_together(const TrackingRules &rules, const Place (&places)[kPerThread],
                                       const FlowVector (&start)[kPerThread], BoxTile &tile,
                                       BoxPixels &pixels) {
   const auto of_gradient = [&](const auto &products) {
@@ -222,19 +231,19 @@ __device__ inline void start_together(const Rules &rules, const Place (&places)[
       return products(tile.gradient[row][column], int{tile.from[row][column]});
     };
   };
-  Tensor s[kPerThread];
+  StructureTensor s[kPerThread];
   long long a[kPerThread], b[kPerThread];
-  box_filter(tile, rules.window, of_gradient([](Gradient g, int) {
+  box_filter(tile, rules.window, of_gradient([](ScharrGradient g, int) {
                return int2{g.x * g.x, g.x * g.y};
              }),
              a, b);
 #pragma unroll
   for (int k = 0; k < kPerThread; ++k) s[k].xx = scaled(a[k]), s[k].xy = scaled(b[k]);
-  box_filter(tile, rules.window, of_gradient([](Gradient g, int) { return int2{g.y * g.y, 0}; }), a, b);
+  box_filter(tile, rules.window, of_gradient([](ScharrGradient g, int) { return int2{g.y * g.y, 0}; }), a, b);
 #pragma unroll
   for (int k = 0; k < kPerThread; ++k) s[k].yy = scaled(a[k]);
   int x_from[kPerThread], y_from[kPerThread];
-  box_filter(tile, rules.window, of_gradient([](Gradient g, int i) {
+  box_filter(tile, rules.window, of_gradient([](ScharrGradient g, int i) {
                return int2{g.x * i, g.y * i};
              }),
              x_from, y_from);
@@ -266,7 +275,8 @@ static __global__ void __launch_bounds__(kBoxThreads, 2)
     start[k] = start_of(work.coarse, place.x, place.y);
     if (place.x == min(x0 + kBoxSide / 2, size.width - 1) &&
         place.y == min(y0 + kBoxSide / 2, size.height - 1)) {
-      const Cell cell = reaches_picture(place, start[k], window) ? cell_of(start[k]) : Cell{};
+      const DisplacementCell cell =
+          reaches_picture(place, start[k], window) ? cell_of(start[k]) : DisplacementCell{};
       tile.middle_x = cell.x, tile.middle_y = cell.y;
     }
   }
@@ -279,7 +289,7 @@ static __global__ void __launch_bounds__(kBoxThreads, 2)
 
   while (advance_together(work, places, tile, pixels)) {
   }
-  leave(work, list, places, tile, pixels);
+  append_leftovers(work, list, places, tile, pixels);
 #pragma unroll
   for (int k = 0; k < kPerThread; ++k)
     if (is_in_picture(places[k]) && !pixels.track[k].running)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The vectors of FlowMethod::boxes on the CPU. The pixels of a tile go through their iterations together: of
-// those that wait for the sums of the same cell, one box filter of the products (Ix, Iy)(q) J(q + n) finds
-// all, and a vector of them steps at a time. The few that are left when no cell is asked for by many go on
-// alone. Every sum is an integer, so it does not matter who finds it.
+// OpticalFlowMethod::boxes on the CPU. The pixels of a tile are iterated together. For all pixels that need
+// the sums of the same cell, one box filter over the products (Ix, Iy)(q) J(q + n) computes them, and the
+// pixels then step in vectors. When no cell is needed by many pixels any more, the unfinished ones are
+// iterated one by one. All sums are integers, so that the result does not depend on how they are computed.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cuda/opticalflow/flow_boxes_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
@@ -12,25 +12,27 @@
 HWY_BEFORE_NAMESPACE();
 namespace cudavision::opticalflow::HWY_NAMESPACE {
 
-constexpr int kTileX = TrackedTile::kWidth, kTileY = TrackedTile::kHeight;
-constexpr int kLeastShared =
-    24;  // pixels of a tile for which a box filter costs less than their windows one by one
-constexpr int kMostColumns = kTileX + 2 * kMaxRadius;
+constexpr int kTileWidth = TrackerTile::kWidth, kTileHeight = TrackerTile::kHeight;
+// The number of pixels of a tile that must need a cell so that a box filter is cheaper than summing their
+// windows one by one.
+constexpr int kMinPixelsPerCell = 24;
+constexpr int kMostColumns = kTileWidth + 2 * kMaxRadius;
 
 // --- pixels of a tile ---
 
-// The pixels of a tile that the picture has.
+// A tile, clipped to the picture.
 struct TileArea {
   int x0, y0, width, height;
 };
 
-Tracker take_out(const TrackedTile &tile, int i) {
-  return {{tile.xx[i], tile.xy[i], tile.yy[i]},
-          {tile.d_x[i], tile.d_y[i]},
-          {tile.last_x[i], tile.last_y[i]},
-          tile.steps[i],
-          tile.running[i] != 0,
-          tile.valid[i] != 0};
+// The tracker of the pixel with index i.
+Tracker tracker_at(const TrackerTile &tile, int i) {
+  return {.s = {tile.xx[i], tile.xy[i], tile.yy[i]},
+          .d = {tile.d_x[i], tile.d_y[i]},
+          .last_step = {tile.last_x[i], tile.last_y[i]},
+          .steps = tile.steps[i],
+          .running = tile.running[i] != 0,
+          .valid = tile.valid[i] != 0};
 }
 
 // --- the start ---
@@ -42,7 +44,7 @@ using Ints = hn::Vec<I>;
 
 int lane_count() { return static_cast<int>(hn::Lanes(F())); }
 
-// reaches_picture()'s rule for a vector of pixels, the first of which is (x, y).
+// reaches_picture() for a vector of neighbouring pixels that starts at (x, y).
 class Inside {
  public:
   Inside(const LevelWork &work, int x, int y)
@@ -62,8 +64,8 @@ class Inside {
   Floats left_, top_, least_, width_, height_;
 };
 
-// is_trackable() of a vector of pixels.
-hn::Mask<F> are_trackable(Floats xx, Floats xy, Floats yy, const Rules &rules) {
+// is_trackable() for a vector of pixels.
+hn::Mask<F> are_trackable(Floats xx, Floats xy, Floats yy, const TrackingRules &rules) {
   const F d;
   const Floats difference = hn::Sub(xx, yy);
   const Floats root =
@@ -71,14 +73,15 @@ hn::Mask<F> are_trackable(Floats xx, Floats xy, Floats yy, const Rules &rules) {
   const Floats eigenvalue = hn::Div(hn::Sub(hn::Add(yy, xx), root),
                                     hn::Set(d, static_cast<float>(2 * rules.window * rules.window)));
   return hn::And(hn::Ge(eigenvalue, hn::Set(d, rules.min_eigenvalue)),
-                 hn::Ge(hn::Sub(hn::Mul(xx, yy), hn::Mul(xy, xy)), hn::Set(d, kLeastDeterminant)));
+                 hn::Ge(hn::Sub(hn::Mul(xx, yy), hn::Mul(xy, xy)), hn::Set(d, kMinDeterminant)));
 }
 
-// Tensors and starts of a row's pixels, beginning at i.
-void sum_row(const LevelWork &work, const TileArea &area, int y, int i, ColumnSums &sums, TrackedTile &tile) {
+// Computes the structure tensors, the sums of (Ix, Iy) I and the start of row y of the tile, whose first
+// index is i.
+void sum_row(const LevelWork &work, const TileArea &area, int y, int i, ColumnSums &sums, TrackerTile &tile) {
   WindowSums around(sums, area.x0, work.rules.window / 2);
   for (int x = 0; x < area.width; ++x, around.advance()) {
-    const Tensor s = around.tensor();
+    const StructureTensor s = around.tensor();
     tile.xx[i + x] = s.xx, tile.xy[i + x] = s.xy, tile.yy[i + x] = s.yy;
     tile.x_from[i + x] = around.xi.value(), tile.y_from[i + x] = around.yi.value();
   }
@@ -92,17 +95,17 @@ void sum_row(const LevelWork &work, const TileArea &area, int y, int i, ColumnSu
   }
 }
 
-// start_tracking() of all pixels.
-void start_tile(const LevelWork &work, const TileArea &area, ColumnSums &sums, TrackedTile &tile) {
+// start_tracking() for all pixels of the tile.
+void start_tile(const LevelWork &work, const TileArea &area, ColumnSums &sums, TrackerTile &tile) {
   const F d;
   const I ints;
   std::fill(std::begin(tile.running), std::end(tile.running), 0);
-  ColumnSumsWalk walk(work, area.x0, area.x0 + area.width, area.y0, sums);
+  SlidingColumnSums walk(work, area.x0, area.x0 + area.width, area.y0, sums);
   for (int y = 0; y < area.height; ++y) {
     walk.go_to(area.y0 + y);
-    sum_row(work, area, y, kTileX * y, sums, tile);
+    sum_row(work, area, y, kTileWidth * y, sums, tile);
     for (int x = 0; x < area.width; x += lane_count()) {
-      const int i = kTileX * y + x;
+      const int i = kTileWidth * y + x;
       const Floats n_x = hn::Floor(hn::Load(d, tile.d_x + i)), n_y = hn::Floor(hn::Load(d, tile.d_y + i));
       const auto runs = hn::And(are_trackable(hn::Load(d, tile.xx + i), hn::Load(d, tile.xy + i),
                                               hn::Load(d, tile.yy + i), work.rules),
@@ -117,39 +120,40 @@ void start_tile(const LevelWork &work, const TileArea &area, ColumnSums &sums, T
   }
 }
 
-// --- cells that are waited for ---
+// --- requested cells ---
 
-// A cell, and the pixels of the tile [x0, x1) x [y0, y1), in whole vectors, that hold all which wait for it.
+// A cell that `count` pixels need next. All of them lie in columns [x0, x1), in whole vectors, of rows [y0,
+// y1) of the tile.
 struct Request {
-  int cell_x, cell_y, count;
-  int x0, y0, x1, y1;
+  int cell_x = 0, cell_y = 0, count = 0;
+  int x0 = 0, y0 = 0, x1 = 0, y1 = 0;
 };
 
-// Those of a vector of pixels, beginning at i, that wait for a cell.
-hn::Mask<I> waiting_for(const Request &request, const TrackedTile &tile, int i) {
+// The lanes of the vector of pixels that starts at index i that need the requested cell.
+hn::Mask<I> waiting_for(const Request &request, const TrackerTile &tile, int i) {
   const I ints;
   return hn::And(hn::Ne(hn::Load(ints, tile.running + i), hn::Zero(ints)),
                  hn::And(hn::Eq(hn::Load(ints, tile.cell_x + i), hn::Set(ints, request.cell_x)),
                          hn::Eq(hn::Load(ints, tile.cell_y + i), hn::Set(ints, request.cell_y))));
 }
 
-// The cell that most pixels wait for. They are counted by its last bits: cells 16 pixels apart are taken for
-// one, but only one of them is answered.
-Request most_requested(const TrackedTile &tile, const TileArea &area) {
+// The cell that most pixels need. Pixels are counted by the low bits of their cell only: cells 16 pixels
+// apart are counted as one, but only one of them is returned.
+Request most_requested(const TrackerTile &tile, const TileArea &area) {
   constexpr int kBits = 4, kMask = (1 << kBits) - 1;
   const int lanes = lane_count();
   std::uint16_t counts[1 << 2 * kBits] = {};
   Request most{};
   for (int y = 0; y < area.height; ++y)
-    for (int i = kTileX * y; i < kTileX * y + area.width; ++i) {
+    for (int i = kTileWidth * y; i < kTileWidth * y + area.width; ++i) {
       if (tile.running[i] == 0) continue;
       const int count = ++counts[(tile.cell_y[i] & kMask) << kBits | (tile.cell_x[i] & kMask)];
-      if (count > most.count) most = {tile.cell_x[i], tile.cell_y[i], count, 0, 0, 0, 0};
+      if (count > most.count) most = {.cell_x = tile.cell_x[i], .cell_y = tile.cell_y[i], .count = count};
     }
   most.x0 = area.width, most.y0 = area.height;
   for (int y = 0; y < area.height; ++y)
     for (int x = 0; x < area.width; x += lanes)
-      if (!hn::AllFalse(I(), waiting_for(most, tile, kTileX * y + x))) {
+      if (!hn::AllFalse(I(), waiting_for(most, tile, kTileWidth * y + x))) {
         most.x0 = std::min(most.x0, x), most.x1 = std::max(most.x1, x + lanes);
         most.y0 = std::min(most.y0, y), most.y1 = y + 1;
       }
@@ -158,16 +162,17 @@ Request most_requested(const TrackedTile &tile, const TileArea &area) {
 
 // --- box filters ---
 
-// Of the products with the four pixels of a cell, in the order of CellSums: x of all, then y. A window's
-// first column has the index of its pixel in the tile.
+// Vertical sums of the products with the four corners of a cell, in the order of CellSums: the four sums with
+// Ix, then those with Iy. The window of the pixel in column x of the tile starts at index x.
 struct CellColumns {
   alignas(64) std::int32_t sum[8][kMostColumns];
 };
+// The sums over the windows of one row of the tile.
 struct CellRow {
-  alignas(64) std::int32_t sum[8][kTileX];
+  alignas(64) std::int32_t sum[8][kTileWidth];
 };
 
-// A row of gradients, and what a cell displaces it to: two rows of J.
+// A row of gradients, and the two rows of J that the corners of a cell displace it to.
 struct ProductRow {
   const std::int16_t *dx, *dy;
   const std::uint8_t *above, *below;
@@ -179,7 +184,7 @@ struct ProductRow {
         below(work.to.row(y + request.cell_y + 1) + x + request.cell_x) {}
 };
 
-// Adds (sign 1) or takes away (-1) columns [first, last) of a row's products.
+// Adds (sign 1) or subtracts (sign -1) the products of a row, columns [first, last).
 template <int sign>
 void add_products(const ProductRow &row, int first, int last, CellColumns &columns) {
   const std::int16_t *__restrict__ dx = row.dx, *__restrict__ dy = row.dy;
@@ -193,7 +198,7 @@ void add_products(const ProductRow &row, int first, int last, CellColumns &colum
   }
 }
 
-// The sums over `window` columns each, for the pixels [first, last).
+// Sums `window` columns for each of the pixels [first, last).
 void sum_columns(const CellColumns &columns, int window, int first, int last, CellRow &row) {
   const I d;
   const int lanes = lane_count();
@@ -208,12 +213,12 @@ void sum_columns(const CellColumns &columns, int window, int first, int last, Ce
 
 // --- steps ---
 
-// interpolate() and step() of a row's pixels that wait for the cell, as far as its sums take them.
+// Repeats interpolate() and step() for the pixels of row y that need the cell, until they leave it or finish.
 void step_row(const LevelWork &work, const TileArea &area, const Request &request, int y, const CellRow &e,
-              TrackedTile &tile) {
+              TrackerTile &tile) {
   const F d;
   const I ints;
-  const Rules &rules = work.rules;
+  const TrackingRules &rules = work.rules;
   const Floats one = hn::Set(d, 1.0f), half = hn::Set(d, 0.5f), close = hn::Set(d, 0.01f);
   const Ints cell_x = hn::Set(ints, request.cell_x), cell_y = hn::Set(ints, request.cell_y);
   const auto floats = [&](hn::Mask<I> mask) HWY_ATTR { return hn::RebindMask(d, mask); };
@@ -221,7 +226,7 @@ void step_row(const LevelWork &work, const TileArea &area, const Request &reques
 
   const int lanes = lane_count();
   for (int x = request.x0; x < request.x1; x += lanes) {
-    const int i = kTileX * y + x;
+    const int i = kTileWidth * y + x;
     const Inside is_inside(work, area.x0 + x, area.y0 + y);
     auto waiting = waiting_for(request, tile, i);
     if (hn::AllFalse(ints, waiting)) continue;
@@ -280,7 +285,8 @@ void step_row(const LevelWork &work, const TileArea &area, const Request &reques
   }
 }
 
-void answer(const LevelWork &work, const TileArea &area, const Request &request, TrackedTile &tile) {
+// Computes the sums of the requested cell, and steps all pixels that need it.
+void serve(const LevelWork &work, const TileArea &area, const Request &request, TrackerTile &tile) {
   const int window = work.rules.window, radius = window / 2;
   const auto row_at = [&](int y) { return ProductRow(work, area.x0 - radius, area.y0 + y, request); };
   const int first = request.x0, last = request.x1 + 2 * radius;
@@ -296,21 +302,21 @@ void answer(const LevelWork &work, const TileArea &area, const Request &request,
   }
 }
 
-void track_tile(const LevelWork &work, int x0, int y0, ColumnSums &sums, TrackedTile &tile) {
+void track_tile(const LevelWork &work, int x0, int y0, ColumnSums &sums, TrackerTile &tile) {
   const Size size = work.from.size();
-  const TileArea area{x0, y0, std::min(kTileX, size.width - x0), std::min(kTileY, size.height - y0)};
+  const TileArea area{x0, y0, std::min(kTileWidth, size.width - x0), std::min(kTileHeight, size.height - y0)};
   start_tile(work, area, sums, tile);
-  for (Request request = most_requested(tile, area); request.count >= kLeastShared;
+  for (Request request = most_requested(tile, area); request.count >= kMinPixelsPerCell;
        request = most_requested(tile, area))
-    answer(work, area, request, tile);
+    serve(work, area, request, tile);
   for (int y = 0; y < area.height; ++y)
     for (int x = 0; x < area.width; ++x) {
-      const int i = kTileX * y + x;
-      Tracker t = take_out(tile, i);
+      const int i = kTileWidth * y + x;
+      Tracker t = tracker_at(tile, i);
       if (t.running) {
         Window window(work, x0 + x, y0 + y);
         window.x_from = tile.x_from[i], window.y_from = tile.y_from[i];
-        finish_alone(work, {x0 + x, y0 + y, size}, window, &t);
+        finish_with_cells(work, {x0 + x, y0 + y, size}, window, &t);
       }
       work.fine.vectors.row(y0 + y)[x0 + x] = t.d;
       if (work.valid.data != nullptr) work.valid.row(y0 + y)[x0 + x] = t.valid ? 1 : 0;
@@ -325,7 +331,7 @@ namespace cudavision::opticalflow {
 
 HWY_EXPORT(track_tile);
 
-void track_tile(const LevelWork &work, int x0, int y0, ColumnSums &sums, TrackedTile &tile) {
+void track_tile(const LevelWork &work, int x0, int y0, ColumnSums &sums, TrackerTile &tile) {
   HWY_DYNAMIC_DISPATCH(track_tile)(work, x0, y0, sums, tile);
 }
 

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The colour of a pixel and the lines of an arrow, for both backends.
+// The colour of a pixel and the lines of an arrow, computed by both backends.
 #pragma once
 
 #include <cmath>
 
+#include "cuda/common/chroma.h"
 #include "cuda/draw/canvas_rules.h"
 #include "cuda/opticalflow/flow_display.h"
 
 namespace cudavision::opticalflow {
 
-// The direction of a vector in sixths of a turn, in [0, 6): 0 is right, 1.5 down. By Abramowitz and Stegun
-// 4.4.47, within 1e-5: atan2 rounds in other ways on each platform.
+// The direction of a vector in sixths of a turn, in [0, 6): 0 is right, 1.5 down. The error is at most 1e-5
+// (arctangent series of Abramowitz and Stegun, equation 4.4.47); atan2 is not used because its rounding
+// differs between platforms. approximate_turn (cuda/gradient/orientation.h) evaluates the same series with
+// coefficients that are divided by 2 pi beforehand: both round differently, and results depend on each, so
+// they stay apart.
 CUDAVISION_HOST_DEVICE inline float hue_of(FlowVector d) {
   const float x = fabsf(d.x), y = fabsf(d.y), larger = x > y ? x : y, smaller = x > y ? y : x;
   const float z = larger > 0 ? smaller / larger : 0.0f, z2 = z * z;
@@ -27,10 +31,10 @@ CUDAVISION_HOST_DEVICE inline float mix(float from, float to, float share) {
   return from + (to - from) * share;
 }
 
-// Component i of a vector's colour.
+// The place of a vector on the wheel, and the components of its colour.
 struct WheelColor {
-  int sector;
-  float part, saturation;
+  int sector;              // of the six between two corners
+  float part, saturation;  // the position within the sector; both 0 to 1
 
   CUDAVISION_HOST_DEVICE WheelColor(FlowVector d, float max_speed) {
     const float hue = hue_of(d), speed = sqrtf(d.x * d.x + d.y * d.y);
@@ -45,7 +49,7 @@ struct WheelColor {
   }
 };
 
-// Writes components [first, last) of frame pixel (x, y), which lies in the region.
+// Writes components [first, last) of pixel (x, y) of the frame, which must lie in the region.
 CUDAVISION_HOST_DEVICE inline void paint_components(const Frame &frame, const FlowOnFrame &flow,
                                                     const FlowWheel &wheel, int x, int y, int first,
                                                     int last) {
@@ -58,17 +62,19 @@ CUDAVISION_HOST_DEVICE inline void paint_components(const Frame &frame, const Fl
   for (int i = first; i < last; ++i) frame.component[i].at(x, y) = color.component(wheel, i);
 }
 
-// The cells of pixels with a chroma sample in common that the region touches, counted from its first one.
+// The numbers of chroma cells (cuda/common/chroma.h), in x and y, that the region touches.
 CUDAVISION_HOST_DEVICE inline Size wheel_cells(const Frame &frame, Region region) {
-  const int sx = draw::cell_shift_x(frame), sy = draw::cell_shift_y(frame);
+  const int sx = cell_shift_x(frame), sy = cell_shift_y(frame);
   return {((region.x + region.width - 1) >> sx) - (region.x >> sx) + 1,
           ((region.y + region.height - 1) >> sy) - (region.y >> sy) + 1};
 }
 
+// Paints the pixels of the region that lie in one chroma cell. Cell (0, 0) is the first one that the region
+// touches.
 CUDAVISION_HOST_DEVICE inline void paint_cell(const Frame &frame, const FlowOnFrame &flow,
                                               const FlowWheel &wheel, int cell_x, int cell_y) {
   const Region &r = flow.region;
-  const int sx = draw::cell_shift_x(frame), sy = draw::cell_shift_y(frame);
+  const int sx = cell_shift_x(frame), sy = cell_shift_y(frame);
   const int x0 = ((r.x >> sx) + cell_x) << sx, y0 = ((r.y >> sy) + cell_y) << sy;
   const draw::Span inside =
       draw::clip({x0, y0, x0 + (1 << sx), y0 + (1 << sy)}, {r.x, r.y, r.x + r.width, r.y + r.height});
@@ -79,7 +85,8 @@ CUDAVISION_HOST_DEVICE inline void paint_cell(const Frame &frame, const FlowOnFr
   if (yuv) paint_components(frame, flow, wheel, inside.x0, inside.y0, 1, 3);
 }
 
-// The end of a line: rounded, and so far inside the region that its width is.
+// Rounds the coordinate of an end of a line and clamps it so that the line, with its width, stays in the
+// region.
 CUDAVISION_HOST_DEVICE inline int end_within(float at, int first, int count, int line_width) {
   const float least = static_cast<float>(first + (line_width - 1) / 2),
               most = static_cast<float>(first + count - 1 - line_width / 2);
@@ -87,14 +94,15 @@ CUDAVISION_HOST_DEVICE inline int end_within(float at, int first, int count, int
   return static_cast<int>(rounded < least ? least : rounded > most ? most : rounded);
 }
 
-// Line `line` of arrow (column, row): 0 the shaft, 1 and 2 the barbs, a third of it long and 27 degrees off.
+// One line of arrow (column, row): 0 is the shaft; 1 and 2 are the barbs, a third as long and 27 degrees off
+// the shaft.
 CUDAVISION_HOST_DEVICE inline Primitive arrow_line(const FlowOnFrame &flow, const FlowArrows &arrows,
                                                    int column, int row, int line) {
   const Region &r = flow.region;
   const int x = kArrowSpacing / 2 + column * kArrowSpacing, y = kArrowSpacing / 2 + row * kArrowSpacing;
   const FlowVector d = flow.vectors.row(y / flow.stride)[x / flow.stride];
-  const bool has_room = r.width >= arrows.line_width && r.height >= arrows.line_width;
-  if (!has_room || flow.valid.row(y / flow.stride)[x / flow.stride] == 0 || d.x * d.x + d.y * d.y < 0.25f)
+  const bool fits = r.width >= arrows.line_width && r.height >= arrows.line_width;
+  if (!fits || flow.valid.row(y / flow.stride)[x / flow.stride] == 0 || d.x * d.x + d.y * d.y < 0.25f)
     return hidden_primitive(arrows.color);
   const float vx = d.x * arrows.scale, vy = d.y * arrows.scale;
   const float x0 = static_cast<float>(r.x + x), y0 = static_cast<float>(r.y + y), x1 = x0 + vx, y1 = y0 + vy;
@@ -107,20 +115,11 @@ CUDAVISION_HOST_DEVICE inline Primitive arrow_line(const FlowOnFrame &flow, cons
                         end_within(y1, r.y, r.height, width));
 }
 
-// Primitive i of arrow_line_count().
+// Primitive i of make_flow_arrows().
 CUDAVISION_HOST_DEVICE inline Primitive arrow_primitive(const FlowOnFrame &flow, const FlowArrows &arrows,
                                                         int i) {
   const int columns = arrow_grid({flow.region.width, flow.region.height}).width, arrow = i / kArrowLines;
   return arrow_line(flow, arrows, arrow % columns, arrow / columns, i % kArrowLines);
 }
-
-Status draw_flow_wheel_cpu(const Execution &execution, const Frame &frame, const FlowOnFrame &flow,
-                           const FlowWheel &wheel);
-Status draw_flow_wheel_cuda(const Execution &execution, const Frame &frame, const FlowOnFrame &flow,
-                            const FlowWheel &wheel);
-Status make_flow_arrows_cpu(const Execution &execution, const FlowOnFrame &flow, const FlowArrows &arrows,
-                            Primitive *primitives);
-Status make_flow_arrows_cuda(const Execution &execution, const FlowOnFrame &flow, const FlowArrows &arrows,
-                             Primitive *primitives);
 
 }  // namespace cudavision::opticalflow

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The arithmetic of Lucas-Kanade that both backends share: what is done with the sums over a window, in which
-// order, so that both round alike.
+// The arithmetic of Lucas-Kanade that both backends share: everything that is computed from the sums over a
+// window, in a fixed order of operations, so that both backends round in the same way.
 //
-// The integer-cell identity. Let n = floor(d) and f = d - n. Every pixel q of the window has the same f, and
-// so
+// The identity behind OpticalFlowMethod::cells. Let n = floor(d) and f = d - n. All pixels q of the window
+// have the same f, and therefore
 //   sum Ix (J(q + d) - I(q)) = (1 - fx)(1 - fy) E00 + fx (1 - fy) E10 + (1 - fx) fy E01 + fx fy E11
-// with Eij = sum Ix (J(q + n + (i, j)) - I(q)): integers that stay the same as long as d stays in the cell
-// [n, n + 1). |Ix| <= 16 * 255 and |J - I| <= 255, so of the largest window |E| < 31^2 * 4080 * 255 < 2^31.
+// with Eij = sum Ix (J(q + n + (i, j)) - I(q)). The Eij are integers and do not change while d stays in the
+// cell [n, n + 1). They fit 32 bits: |Ix| <= 16 * 255 and |J - I| <= 255, and for the largest window |E| <=
+// 31^2 * 4080 * 255 < 2^31.
 #pragma once
 
 #include <cmath>
@@ -17,63 +18,73 @@
 
 namespace cudavision::opticalflow {
 
-constexpr int kMaxRadius = kMaxFlowWindow / 2;
+constexpr int kMaxRadius = OpticalFlowRanges::window_size.most / 2;
 
-// Scharr's derivative, 32 times as large as the slope, from differences across the pixel: those of the row
-// (or column) before it, of its own and of the one after.
+// --- derivatives and pyramid ---
+
+// The Scharr derivative in one direction, which is 32 times the slope. The arguments are the differences
+// across the pixel in the row (or column) before it, in its own and in the one after it.
 CUDAVISION_HOST_DEVICE constexpr int scharr(int before, int here, int after) {
   return 3 * (before + after) + 10 * here;
 }
 
-// cv::pyrDown's weights 1 4 6 4 1, in x or in y; both passes together are rounded once, by 2^8.
+// One pass of cv::pyrDown with the weights 1 4 6 4 1. After both passes the sum is divided by 2^8 and
+// rounded, once.
 CUDAVISION_HOST_DEVICE constexpr int smooth_5(int a, int b, int c, int d, int e) {
   return a + e + 4 * (b + d) + 6 * c;
 }
 CUDAVISION_HOST_DEVICE constexpr Size next_level(Size size) {
   return {(size.width + 1) / 2, (size.height + 1) / 2};
 }
+// The stride of the vectors on a level: halved from level to level, at least 1.
 CUDAVISION_HOST_DEVICE constexpr int stride_of_level(int stride, int level) {
   return stride >> level > 1 ? stride >> level : 1;
 }
 
-// What of the parameters a level's work needs, as floats.
-struct Rules {
+// --- the structure tensor ---
+
+// The parameters that the iteration uses, as floats.
+struct TrackingRules {
   int window, iterations;
   float epsilon_squared, min_eigenvalue;
 };
 
-// S, in OpenCV's units: scaled by 2^-20.
-struct Tensor {
+// The structure tensor S of a window, scaled by 2^-20 as in OpenCV.
+struct StructureTensor {
   float xx, xy, yy;
 };
 CUDAVISION_HOST_DEVICE inline float scaled(long long sum) {
   return static_cast<float>(sum) * (1.0f / (1 << 20));
 }
 
-CUDAVISION_HOST_DEVICE inline float determinant(const Tensor &s) { return s.xx * s.yy - s.xy * s.xy; }
+CUDAVISION_HOST_DEVICE inline float determinant(const StructureTensor &s) {
+  return s.xx * s.yy - s.xy * s.xy;
+}
 
-constexpr float kLeastDeterminant = 1.0f / (1 << 23);
+constexpr float kMinDeterminant = 1.0f / (1 << 23);
 
-// Whether the window has texture in two directions: otherwise d is not determined.
-CUDAVISION_HOST_DEVICE inline bool is_trackable(const Tensor &s, const Rules &rules) {
+// True if the window has texture in two directions; otherwise d is not determined.
+CUDAVISION_HOST_DEVICE inline bool is_trackable(const StructureTensor &s, const TrackingRules &rules) {
   const float difference = s.xx - s.yy;
   const float root = sqrtf(difference * difference + 4.0f * s.xy * s.xy);
   const float eigenvalue = (s.yy + s.xx - root) / static_cast<float>(2 * rules.window * rules.window);
-  return eigenvalue >= rules.min_eigenvalue && determinant(s) >= kLeastDeterminant;
+  return eigenvalue >= rules.min_eigenvalue && determinant(s) >= kMinDeterminant;
 }
 
-// A cell of the grid of whole displacements, by its least corner.
-struct Cell {
+// --- cells of displacements ---
+
+// The cell [x, x + 1) x [y, y + 1) of displacements.
+struct DisplacementCell {
   int x, y;
 };
-CUDAVISION_HOST_DEVICE inline Cell cell_of(FlowVector d) {
+CUDAVISION_HOST_DEVICE inline DisplacementCell cell_of(FlowVector d) {
   return {static_cast<int>(floorf(d.x)), static_cast<int>(floorf(d.y))};
 }
-CUDAVISION_HOST_DEVICE inline bool is_same_cell(const Cell &a, const Cell &b) {
+CUDAVISION_HOST_DEVICE inline bool is_same_cell(const DisplacementCell &a, const DisplacementCell &b) {
   return a.x == b.x && a.y == b.y;
 }
 
-// How much of each corner of its cell is in d: w10 of the right one.
+// The bilinear weights of the four corners of the cell of d; w10 belongs to the corner on the right.
 struct Weights {
   float w00, w10, w01, w11;
 };
@@ -83,12 +94,13 @@ CUDAVISION_HOST_DEVICE inline Weights weights_of(FlowVector d) {
   return {gx * gy, fx * gy, gx * fy, fx * fy};
 }
 
-// Eij of one cell: x[2 j + i] with Ix, y with Iy.
+// The Eij of one cell: element 2 j + i of x is the sum with Ix, of y the sum with Iy.
 struct CellSums {
   int x[4], y[4];
 };
 
-// The sums at d, in the units of the tensor: of J - I, 32 * 2^-20 times as large.
+// The sums at d, interpolated between the corners of its cell. The scale is that of the scaled S: sums of
+// products of a derivative and a difference of pixels have a factor of 32 less than those of two derivatives.
 CUDAVISION_HOST_DEVICE inline FlowVector interpolate(const CellSums &e, FlowVector d) {
   constexpr float kScale = 1.0f / (1 << 15);
   const Weights w = weights_of(d);
@@ -100,14 +112,17 @@ CUDAVISION_HOST_DEVICE inline FlowVector interpolate(const CellSums &e, FlowVect
   return {sum(e.x), sum(e.y)};
 }
 
-// A window of one level, around pixel (x, y).
+// --- the iteration of one pixel ---
+
+// A pixel (x, y) of a level of this size.
 struct Place {
   int x, y;
-  Size size;  // of the level
+  Size size;
 };
 
-// Whether some of the window around its pixels, displaced by d, lies in the picture, by OpenCV's count: its
-// first column from -window to width - 1. Decided in float: no d is too long.
+// True if the window, displaced by d, overlaps the picture by OpenCV's rule: its first column is at least
+// -window and less than the width, and its first row likewise. Computed in float, which cannot overflow for a
+// long d.
 CUDAVISION_HOST_DEVICE inline bool reaches_picture(const Place &place, FlowVector d, int window) {
   const float left = static_cast<float>(place.x - window / 2) + floorf(d.x);
   const float top = static_cast<float>(place.y - window / 2) + floorf(d.y);
@@ -116,23 +131,29 @@ CUDAVISION_HOST_DEVICE inline bool reaches_picture(const Place &place, FlowVecto
          top < static_cast<float>(place.size.height);
 }
 
-// The iteration of one pixel on one level, a step at a time, whoever finds the sums: start_tracking(), and
-// step() while it is running.
+// The state of one pixel's iteration on one level. start_tracking() makes it; the caller computes the sums
+// and calls step() as long as `running` is set. `valid` has a meaning only after the last step.
 struct Tracker {
-  Tensor s;
+  StructureTensor s;
   FlowVector d, last_step;
   int steps;
-  bool running, valid;  // valid once it runs no more
+  bool running, valid;
 };
 
-CUDAVISION_HOST_DEVICE inline Tracker start_tracking(const Place &place, const Rules &rules, const Tensor &s,
-                                                     FlowVector d) {
-  return {s, d, {}, 0, is_trackable(s, rules) && reaches_picture(place, d, rules.window), false};
+CUDAVISION_HOST_DEVICE inline Tracker start_tracking(const Place &place, const TrackingRules &rules,
+                                                     const StructureTensor &s, FlowVector d) {
+  return {.s = s,
+          .d = d,
+          .last_step = {},
+          .steps = 0,
+          .running = is_trackable(s, rules) && reaches_picture(place, d, rules.window),
+          .valid = false};
 }
 
-// b: sum (Ix, Iy) (J(q + d) - I(q)) in the units of the tensor.
-CUDAVISION_HOST_DEVICE inline void step(const Place &place, const Rules &rules, FlowVector b, Tracker *t) {
-  const Tensor &s = t->s;
+// b: the sum of (Ix, Iy) (J(q + d) - I(q)), in the scale that interpolate() returns.
+CUDAVISION_HOST_DEVICE inline void step(const Place &place, const TrackingRules &rules, FlowVector b,
+                                        Tracker *t) {
+  const StructureTensor &s = t->s;
   const float inverse = 1.0f / determinant(s);
   const FlowVector step{(s.xy * b.y - s.yy * b.x) * inverse, (s.xy * b.x - s.xx * b.y) * inverse};
   t->d = {t->d.x + step.x, t->d.y + step.y};
@@ -147,7 +168,9 @@ CUDAVISION_HOST_DEVICE inline void step(const Place &place, const Rules &rules, 
   t->running = t->valid && !arrived && ++t->steps < rules.iterations;
 }
 
-// A level's flow: the vector of each stride-th pixel of a level of this size.
+// --- fields of vectors ---
+
+// The flow of one level: one vector for every stride-th column and row of a level of this size.
 struct Field {
   ImageView<FlowVector> vectors;
   Size size;
@@ -161,8 +184,9 @@ CUDAVISION_HOST_DEVICE inline FlowVector between(const FlowVector *above, const 
   return {((a.x + b.x) + (c.x + d.x)) * 0.5f, ((a.y + b.y) + (c.y + d.y)) * 0.5f};
 }
 
-// Where the iteration at pixel (x, y) begins: twice the coarser flow at (x / 2, y / 2), bilinear. Pixels lie
-// on the coarser ones or halfway between them; with a stride of 2 or more on them.
+// The start of the iteration at pixel (x, y): twice the coarser flow at (x / 2, y / 2), interpolated
+// bilinearly; zero if there is no coarser flow. Such a point is a pixel of the coarser level or lies halfway
+// between two; with a stride of at least 2 it is always a pixel.
 CUDAVISION_HOST_DEVICE inline FlowVector start_of(const Field &coarse, int x, int y) {
   if (coarse.vectors.data == nullptr) return {};
   const int right = (x + 1) / 2 < coarse.size.width ? (x + 1) / 2 : coarse.size.width - 1;
@@ -172,8 +196,8 @@ CUDAVISION_HOST_DEVICE inline FlowVector start_of(const Field &coarse, int x, in
   return between(above, under, x / 2 / coarse.stride, right / coarse.stride);
 }
 
-// Whether the flow of pixel (x, y), followed by the flow back from the pixel that it ends nearest to, ends
-// within `distance` pixels. back: of stride 1.
+// The forward-backward check of pixel (x, y) with vector d: true if d plus the backward vector at the pixel
+// nearest to (x, y) + d is at most `distance` pixels long. `back` has stride 1.
 CUDAVISION_HOST_DEVICE inline bool comes_back(int x, int y, FlowVector d, ImageView<const FlowVector> back,
                                               float distance) {
   const float end_x = floorf(static_cast<float>(x) + d.x + 0.5f),
@@ -185,16 +209,5 @@ CUDAVISION_HOST_DEVICE inline bool comes_back(int x, int y, FlowVector d, ImageV
   const float dx = d.x + b.x, dy = d.y + b.y;
   return dx * dx + dy * dy <= distance * distance;
 }
-
-Rules rules_of(const OpticalFlowParams &params);
-// How many levels above the frame there are: no more than params.levels, and none that is not larger than the
-// window.
-int level_count(Size frame, const OpticalFlowParams &params);
-// What OpticalFlow::run refuses.
-Status check_run(Size luma, Size flow, Size valid, Size made_for, bool has_previous,
-                 const OpticalFlowParams &params);
-
-Status make_optical_flow_cpu(const Execution &execution, Size size, std::unique_ptr<OpticalFlow> *flow);
-Status make_optical_flow_cuda(const Execution &execution, Size size, std::unique_ptr<OpticalFlow> *flow);
 
 }  // namespace cudavision::opticalflow

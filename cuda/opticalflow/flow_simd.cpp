@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Derivatives and pyramid of the CPU backend, compiled once per instruction set by Highway; the compiler
-// vectorises the loops.
+// Derivatives and pyramid levels on the CPU. Highway compiles this file once per instruction set; the
+// compiler vectorises the loops.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cuda/opticalflow/flow_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
@@ -30,7 +30,7 @@ void derive_rows(ImageView<const std::uint8_t> level, int first, int last, Image
 }
 
 void shrink_rows(ImageView<const std::uint8_t> level, int first, int last, ImageView<std::uint8_t> next) {
-  constexpr int kChunk = 256;  // pixels of the next level whose column sums are at hand
+  constexpr int kChunk = 256;  // pixels of the next level that are computed from one buffer of vertical sums
   std::int16_t sums[2 * kChunk + 3];
   for (int y = first; y < last; ++y) {
     const std::uint8_t *rows[5];

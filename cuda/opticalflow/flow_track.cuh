@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The kernels of one level: for a vector at every pixel a block works on a tile in shared memory, for fewer
-// vectors each thread reads global memory, because their windows share little.
+// The kernels of OpticalFlowMethod::plain and cells for one level. With a vector at every pixel a block works
+// on a tile in shared memory; with fewer vectors each thread reads global memory, because the windows share
+// few pixels.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,45 +10,49 @@
 
 namespace cudavision::opticalflow {
 
-constexpr int kTileX = 32, kTileY = 8;  // pixels of a block, a thread each
+// The pixels of a block, one per thread.
+constexpr int kTileX = 32, kTileY = 8;
 constexpr int kTrackThreads = kTileX * kTileY;
-constexpr int kMargin =
-    4;  // pixels that displacements in a tile may differ from its middle's before J is read elsewhere
+// The tile of J in shared memory serves displacements that differ by at most this many pixels from the
+// displacement of the tile's middle; others read global memory.
+constexpr int kMargin = 4;
 
 constexpr int kWindowX = kTileX + 2 * kMaxRadius, kWindowY = kTileY + 2 * kMaxRadius;
 constexpr int kMovedX = kWindowX + 1 + 2 * kMargin, kMovedY = kWindowY + 1 + 2 * kMargin;
 
-struct TrackTile {
-  Gradient gradient[kWindowY][kWindowX];      // zero outside the picture
-  std::uint8_t from[kWindowY][kWindowX + 2];  // in whole words
+struct WindowTile {
+  ScharrGradient gradient[kWindowY][kWindowX];  // zero outside the picture
+  std::uint8_t from[kWindowY][kWindowX + 2];    // padded to whole words
   union {
     int row_sum[3][kWindowY][kTileX];
     std::uint8_t to[kMovedY][kMovedX + 1];
   };
-  int middle_x, middle_y;  // whole displacement of the tile's middle at the start
+  int middle_x, middle_y;  // floor(d) of the tile's middle pixel before the first step
 };
 
-__device__ inline void load_window_tile(const DeviceWork &work, const Bounds &b, TrackTile &tile) {
+__device__ inline void load_window_tile(const DeviceWork &work, const PixelRect &b, WindowTile &tile) {
   const int width = b.x1 - b.x0, height = b.y1 - b.y0;
   for (int i = static_cast<int>(threadIdx.x); i < width * height; i += kTrackThreads) {
     const int tx = i % width, ty = i / width, x = b.x0 + tx, y = b.y0 + ty;
     const bool inside = x >= 0 && y >= 0 && x < work.from.width && y < work.from.height;
-    tile.gradient[ty][tx] = inside ? work.gradient.row(y)[x] : Gradient{0, 0};
+    tile.gradient[ty][tx] = inside ? work.gradient.row(y)[x] : ScharrGradient{0, 0};
     tile.from[ty][tx] = inside ? work.from.row(y)[x] : std::uint8_t{0};
   }
 }
 
-__device__ inline void load_moved_tile(ImageView<const std::uint8_t> to, const Bounds &b, TrackTile &tile) {
+__device__ inline void load_moved_tile(ImageView<const std::uint8_t> to, const PixelRect &b,
+                                       WindowTile &tile) {
   const int width = b.x1 - b.x0, height = b.y1 - b.y0;
   for (int i = static_cast<int>(threadIdx.x); i < width * height; i += kTrackThreads)
     tile.to[i / width][i % width] =
         to.row(mirror_index(b.y0 + i / width, to.height))[mirror_index(b.x0 + i % width, to.width)];
 }
 
-// Sums `count` products over the windows of the tile's pixels: along rows into shared memory, then each
-// thread down its column. products(gradient, pixel, out). A row's sum is below 31 * 4080^2 < 2^31.
+// Sums `count` products over the window of each pixel of the tile: first along rows into shared memory, then
+// each thread down its column. products(gradient, pixel, out) computes the products of one pixel. All threads
+// of the block must call this. The sum of a row is less than 31 * 4080^2 < 2^31.
 template <int count, typename Products>
-__device__ inline void sum_windows(TrackTile &tile, int window, const Products &products,
+__device__ inline void sum_windows(WindowTile &tile, int window, const Products &products,
                                    long long (&sums)[count]) {
   const int rows = kTileY + window - 1;
   for (int i = static_cast<int>(threadIdx.x); i < rows * kTileX; i += kTrackThreads) {
@@ -68,38 +73,41 @@ __device__ inline void sum_windows(TrackTile &tile, int window, const Products &
   __syncthreads();
 }
 
-__device__ inline void square(const Gradient &g, int, int (&out)[3]) {
+// The products for the structure tensor.
+__device__ inline void gradient_products(const ScharrGradient &g, int, int (&out)[3]) {
   out[0] = g.x * g.x, out[1] = g.x * g.y, out[2] = g.y * g.y;
 }
-__device__ inline void weigh(const Gradient &g, int pixel, int (&out)[2]) {
+// The products for the sum of (Ix, Iy) I.
+__device__ inline void pixel_products(const ScharrGradient &g, int pixel, int (&out)[2]) {
   out[0] = g.x * pixel, out[1] = g.y * pixel;
 }
 
-template <FlowMethod method>
+// Stride 1: one thread per pixel of the level.
+template <OpticalFlowMethod method>
 static __global__ void __launch_bounds__(kTrackThreads, 3)
     track_pixels_kernel(const __grid_constant__ DeviceWork work) {
-  __shared__ TrackTile tile;
+  __shared__ WindowTile tile;
   const int thread = static_cast<int>(threadIdx.x), window = work.rules.window, radius = window / 2;
   const int x0 = static_cast<int>(blockIdx.x) * kTileX, y0 = static_cast<int>(blockIdx.y) * kTileY;
   const Size size = work.fine.size;
   const Place place{x0 + thread % kTileX, y0 + thread / kTileX, size};
   const bool inside = place.x < size.width && place.y < size.height;
-  const Bounds around{x0 - radius, y0 - radius, x0 + kTileX + radius, y0 + kTileY + radius};
+  const PixelRect around{x0 - radius, y0 - radius, x0 + kTileX + radius, y0 + kTileY + radius};
 
   load_window_tile(work, around, tile);
   const FlowVector start = inside ? start_of(work.coarse, place.x, place.y) : FlowVector{};
   const int middle_x = min(x0 + kTileX / 2, size.width - 1), middle_y = min(y0 + kTileY / 2, size.height - 1);
   if (place.x == middle_x && place.y == middle_y) {
-    const Cell cell = reaches_picture(place, start, window) ? cell_of(start) : Cell{};
+    const DisplacementCell cell = reaches_picture(place, start, window) ? cell_of(start) : DisplacementCell{};
     tile.middle_x = cell.x, tile.middle_y = cell.y;
   }
   __syncthreads();
 
   long long squares[3], weighed[2];
-  sum_windows(tile, window, square, squares);
-  sum_windows(tile, window, weigh, weighed);
-  const Bounds moved{around.x0 + tile.middle_x - kMargin, around.y0 + tile.middle_y - kMargin,
-                     around.x1 + tile.middle_x + kMargin + 1, around.y1 + tile.middle_y + kMargin + 1};
+  sum_windows(tile, window, gradient_products, squares);
+  sum_windows(tile, window, pixel_products, weighed);
+  const PixelRect moved{around.x0 + tile.middle_x - kMargin, around.y0 + tile.middle_y - kMargin,
+                        around.x1 + tile.middle_x + kMargin + 1, around.y1 + tile.middle_y + kMargin + 1};
   load_moved_tile(work.to, moved, tile);
   __syncthreads();
   if (!inside) return;
@@ -110,15 +118,16 @@ static __global__ void __launch_bounds__(kTrackThreads, 3)
                              {&tile.from[0][0], kWindowX + 2, around}, {&tile.to[0][0], kMovedX + 1, moved}));
 }
 
-template <FlowMethod method>
+// Strides of 2 and more: one thread per vector.
+template <OpticalFlowMethod method>
 static __global__ void __launch_bounds__(kTrackThreads, 3)
     track_grid_kernel(const __grid_constant__ DeviceWork work) {
   const int column = static_cast<int>(blockIdx.x) * kTileX + static_cast<int>(threadIdx.x) % kTileX;
   const int row = static_cast<int>(blockIdx.y) * kTileY + static_cast<int>(threadIdx.x) / kTileX;
   if (column >= work.fine.vectors.width || row >= work.fine.vectors.height) return;
   const Place place{column * work.fine.stride, row * work.fine.stride, work.fine.size};
-  const Bounds window = window_in(place, work.rules.window);
-  const Patch<Gradient> gradient = whole(work.gradient);
+  const PixelRect window = window_in(place, work.rules.window);
+  const Patch<ScharrGradient> gradient = whole(work.gradient);
   const Patch<std::uint8_t> from = whole(work.from);
   long long xx = 0, xy = 0, yy = 0;
   FromSums from_sums = {};
@@ -126,8 +135,8 @@ static __global__ void __launch_bounds__(kTrackThreads, 3)
     int squares[3] = {};
     for (int x = window.x0; x < window.x1; ++x) {
       int product[3], weighed[2];
-      square(gradient.row(y)[x], 0, product);
-      weigh(gradient.row(y)[x], from.row(y)[x], weighed);
+      gradient_products(gradient.row(y)[x], 0, product);
+      pixel_products(gradient.row(y)[x], from.row(y)[x], weighed);
       for (int c = 0; c < 3; ++c) squares[c] += product[c];
       from_sums.x += weighed[0], from_sums.y += weighed[1];
     }
@@ -138,7 +147,7 @@ static __global__ void __launch_bounds__(kTrackThreads, 3)
                              start_of(work.coarse, place.x, place.y), gradient, from, {nullptr, 0, {}}));
 }
 
-// Takes the validity of vectors whose way back ends elsewhere.
+// The forward-backward check: marks the vectors that do not come back as invalid.
 static __global__ void __launch_bounds__(kTrackThreads, 3)
     check_way_back_kernel(ImageView<const FlowVector> flow, int stride, ImageView<const FlowVector> back,
                           float distance, ImageView<std::uint8_t> valid) {

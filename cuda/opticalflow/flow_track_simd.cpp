@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The vectors of FlowMethod::plain and cells on the CPU: row by row, each pixel for itself.
+// OpticalFlowMethod::plain and cells on the CPU: the pixels of a row are iterated one after the other.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cuda/opticalflow/flow_track_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
@@ -9,7 +9,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace cudavision::opticalflow::HWY_NAMESPACE {
 
-// Sum (Ix, Iy) (J(q + d) - I(q)), as FlowMethod::plain has it.
+// The sum of (Ix, Iy) (J(q + d) - I(q)) over the window, as OpticalFlowMethod::plain computes it. to: the
+// pixel of J that floor(d) moves the first pixel of the window to.
 FlowVector sum_directly(const Window &window, const std::uint8_t *to, FlowVector displacement) {
   const hn::CappedTag<float, 16> d;
   const hn::Rebind<std::int32_t, decltype(d)> ints;
@@ -45,7 +46,7 @@ FlowVector sum_directly(const Window &window, const std::uint8_t *to, FlowVector
   return {hn::GetLane(hn::SumOfLanes(d, x_sum)) * kScale, hn::GetLane(hn::SumOfLanes(d, y_sum)) * kScale};
 }
 
-void finish_plainly(const LevelWork &work, const Place &place, const Window &window, Tracker *t) {
+void finish_with_plain_sums(const LevelWork &work, const Place &place, const Window &window, Tracker *t) {
   while (t->running)
     step(place, work.rules, sum_directly(window, displaced(work, place, cell_of(t->d)), t->d), t);
 }
@@ -61,14 +62,15 @@ void track_row(const LevelWork &work, int row, ColumnSums &sums) {
     Window window(work, x, y);
     window.x_from = around.xi.value(), window.y_from = around.yi.value();
     Tracker t = start_tracking(place, work.rules, around.tensor(), start_of(work.coarse, x, y));
-    (work.method == FlowMethod::plain ? finish_plainly : finish_alone)(work, place, window, &t);
+    (work.method == OpticalFlowMethod::plain ? finish_with_plain_sums : finish_with_cells)(work, place,
+                                                                                           window, &t);
     out[x / stride] = t.d;
     if (valid != nullptr) valid[x / stride] = t.valid ? 1 : 0;
   }
 }
 
 void track_rows(const LevelWork &work, int first, int last, ColumnSums &sums) {
-  ColumnSumsWalk walk(work, 0, work.from.width, first * work.fine.stride, sums);
+  SlidingColumnSums walk(work, 0, work.from.width, first * work.fine.stride, sums);
   for (int row = first; row < last; ++row) {
     walk.go_to(row * work.fine.stride);
     track_row(work, row, sums);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Sums over windows, for the files that Highway compiles once per instruction set.
+// Sums over windows, included by the files that Highway compiles once per instruction set.
 #if defined(CUDAVISION_OPTICALFLOW_FLOW_WINDOW_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CUDAVISION_OPTICALFLOW_FLOW_WINDOW_INL_H_
 #undef CUDAVISION_OPTICALFLOW_FLOW_WINDOW_INL_H_
@@ -17,9 +17,9 @@ HWY_BEFORE_NAMESPACE();
 namespace cudavision::opticalflow::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// --- sums over columns ---
+// --- vertical sums ---
 
-// Adds (sign 1) or takes away (-1) columns [first, last) of row y of the level.
+// Adds (sign 1) or subtracts (sign -1) the products of row y of the level, columns [first, last).
 inline void add_row(const LevelWork &work, int y, int sign, int first, int last, ColumnSums &sums) {
   const std::uint8_t *__restrict__ from = work.from.row(y);
   const std::int16_t *__restrict__ dx = work.dx.row(y), *__restrict__ dy = work.dy.row(y);
@@ -37,7 +37,7 @@ inline void add_row(const LevelWork &work, int y, int sign, int first, int last,
   }
 }
 
-// A running sum over 2 radius + 1 column sums, first around columns[0].
+// A running sum over 2 radius + 1 neighbouring columns; the first sum is centred on columns[0].
 template <typename Sum>
 class RunningSum {
  public:
@@ -56,11 +56,12 @@ class RunningSum {
   Sum sum_ = 0;
 };
 
-// Goes down the rows of pixels with the column sums of their windows.
-class ColumnSumsWalk {
+// Keeps the vertical sums up to date while the windows move down.
+class SlidingColumnSums {
  public:
-  // Over the pixels of columns [first, last), from row y on.
-  ColumnSumsWalk(const LevelWork &work, int first, int last, int y, ColumnSums &sums)
+  // For the windows around the pixels of columns [first, last). go_to() must be called with y first, and then
+  // with rows in ascending order.
+  SlidingColumnSums(const LevelWork &work, int first, int last, int y, ColumnSums &sums)
       : work_(work),
         sums_(sums),
         radius_(work.rules.window / 2),
@@ -70,7 +71,8 @@ class ColumnSumsWalk {
         end_(begin_) {
     sums.clear(first - radius_, last + radius_ + 1);
   }
-  // Derivatives in the padding above and below the picture are zero: its rows add nothing.
+  // Moves the windows to row y. Derivatives are zero in the padding above and below the picture, so that its
+  // rows add nothing.
   void go_to(int y) {
     for (; end_ <= y + radius_; ++end_) add_row(work_, end_, 1, first_, last_, sums_);
     for (; begin_ < y - radius_; ++begin_) add_row(work_, begin_, -1, first_, last_, sums_);
@@ -80,10 +82,10 @@ class ColumnSumsWalk {
   const LevelWork &work_;
   ColumnSums &sums_;
   int radius_, first_, last_;
-  int begin_, end_;  // the rows in the sums
+  int begin_, end_;  // the rows [begin_, end_) that the sums contain
 };
 
-// The sums over the windows of a row of pixels, one after the other.
+// The sums over the window of one pixel; advance() moves to the next pixel of the row.
 struct WindowSums {
   RunningSum<long long> xx, xy, yy;
   RunningSum<int> xi, yi;
@@ -95,19 +97,19 @@ struct WindowSums {
         xi(sums.row(ColumnSums::xi) + first, radius),
         yi(sums.row(ColumnSums::yi) + first, radius) {}
   void advance() { xx.advance(), xy.advance(), yy.advance(), xi.advance(), yi.advance(); }
-  Tensor tensor() const { return {scaled(xx.value()), scaled(xy.value()), scaled(yy.value())}; }
+  StructureTensor tensor() const { return {scaled(xx.value()), scaled(xy.value()), scaled(yy.value())}; }
 };
 
-// --- sums over windows ---
+// --- windows ---
 
-// The window around (x, y), and what is known of it.
+// The window around pixel (x, y).
 struct Window {
-  const std::int16_t *dx, *dy;    // its first pixel
+  const std::int16_t *dx, *dy;    // derivatives of the first pixel
   std::ptrdiff_t gradient_pitch;  // elements
-  const std::uint8_t *from;
+  const std::uint8_t *from;       // the first pixel
   std::ptrdiff_t picture_pitch;
   int side;
-  int x_from = 0, y_from = 0;  // sum (Ix, Iy) I
+  int x_from = 0, y_from = 0;  // the sum of (Ix, Iy) I; set by the caller
 
   Window(const LevelWork &work, int x, int y)
       : dx(work.dx.row(y - work.rules.window / 2) + x - work.rules.window / 2),
@@ -118,14 +120,16 @@ struct Window {
         side(work.rules.window) {}
 };
 
-// The pixel of J that a cell displaces the first one of the window to.
-inline const std::uint8_t *displaced(const LevelWork &work, const Place &place, const Cell &cell) {
+// The pixel of J that the least corner of the cell moves the first pixel of the window to.
+inline const std::uint8_t *displaced(const LevelWork &work, const Place &place,
+                                     const DisplacementCell &cell) {
   const int radius = work.rules.window / 2;
   return work.to.row(place.y - radius + cell.y) + place.x - radius + cell.x;
 }
 
-// Sums of (Ix, Iy) J for the four whole displacements of a cell. to: J at the window's first pixel displaced.
-// Each row of gradients meets two rows of J: its own and the one below.
+// Computes the sums Eij of a cell: the sums of (Ix, Iy) J for its four corners, minus those of (Ix, Iy) I.
+// to: the result of displaced(). Each row of gradients is multiplied with two rows of J: its own and the one
+// below.
 inline void correlate(const Window &window, const std::uint8_t *to, CellSums &e) {
   const hn::CappedTag<std::int16_t, 32> d;  // no window is wider
   const hn::RepartitionToWide<decltype(d)> wide;
@@ -133,26 +137,27 @@ inline void correlate(const Window &window, const std::uint8_t *to, CellSums &e)
   using Wide = hn::Vec<decltype(wide)>;
   const int lanes = static_cast<int>(hn::Lanes(d));
   Wide x00 = hn::Zero(wide), x10 = x00, x01 = x00, x11 = x00, y00 = x00, y10 = x00, y01 = x00, y11 = x00;
-  Wide rest = hn::Zero(wide);  // of pairs, where an instruction set sums them in two vectors
+  Wide rest = hn::Zero(wide);  // the second accumulator that some instruction sets need
   for (int column = 0; column < window.side; column += lanes) {
     const auto inside = hn::FirstN(d, static_cast<std::size_t>(window.side - column));
     const std::int16_t *dx = window.dx + column, *dy = window.dy + column;
     const std::uint8_t *j = to + column;
     auto gx = hn::Zero(d), gy = hn::Zero(d);
-    const auto meet = [&](hn::Vec<decltype(d)> gradient, hn::Vec<decltype(d)> pixels, Wide &sum) HWY_ATTR {
-      rest = hn::Zero(wide);
-      sum = hn::ReorderWidenMulAccumulate(wide, gradient, pixels, sum, rest);
-      sum = hn::Add(sum, rest);
-    };
+    const auto multiply_add = [&](hn::Vec<decltype(d)> gradient, hn::Vec<decltype(d)> pixels, Wide &sum)
+                                  HWY_ATTR {
+                                    rest = hn::Zero(wide);
+                                    sum = hn::ReorderWidenMulAccumulate(wide, gradient, pixels, sum, rest);
+                                    sum = hn::Add(sum, rest);
+                                  };
     for (int row = 0; row <= window.side; ++row) {
       const auto j0 = hn::PromoteTo(d, hn::LoadU(bytes, j)), j1 = hn::PromoteTo(d, hn::LoadU(bytes, j + 1));
-      meet(gx, j0, x01), meet(gx, j1, x11);  // of the row above
-      meet(gy, j0, y01), meet(gy, j1, y11);
+      multiply_add(gx, j0, x01), multiply_add(gx, j1, x11);  // with the gradients of the row above
+      multiply_add(gy, j0, y01), multiply_add(gy, j1, y11);
       if (row == window.side) break;
       gx = hn::IfThenElseZero(inside, hn::LoadU(d, dx));
       gy = hn::IfThenElseZero(inside, hn::LoadU(d, dy));
-      meet(gx, j0, x00), meet(gx, j1, x10);
-      meet(gy, j0, y00), meet(gy, j1, y10);
+      multiply_add(gx, j0, x00), multiply_add(gx, j1, x10);
+      multiply_add(gy, j0, y00), multiply_add(gy, j1, y10);
       dx += window.gradient_pitch, dy += window.gradient_pitch, j += window.picture_pitch;
     }
   }
@@ -163,12 +168,12 @@ inline void correlate(const Window &window, const std::uint8_t *to, CellSums &e)
         total(y11) - window.y_from}};
 }
 
-// Goes on with the iteration of one pixel to its end, by FlowMethod::cells.
-inline void finish_alone(const LevelWork &work, const Place &place, const Window &window, Tracker *t) {
+// Finishes the iteration of one pixel by OpticalFlowMethod::cells.
+inline void finish_with_cells(const LevelWork &work, const Place &place, const Window &window, Tracker *t) {
   CellSums e{};
-  Cell known{};
+  DisplacementCell known{};
   for (bool none_known = true; t->running; none_known = false) {
-    const Cell cell = cell_of(t->d);
+    const DisplacementCell cell = cell_of(t->d);
     if (none_known || !is_same_cell(cell, known)) correlate(window, displaced(work, place, cell), e);
     known = cell;
     step(place, work.rules, interpolate(e, t->d), t);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What one thread computes of its window, wherever the pictures lie: in global memory, or as tiles in shared
-// memory.
+// The iteration of one pixel by one thread, over pictures in global memory or tiles in shared memory.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,22 +8,21 @@
 
 namespace cudavision::opticalflow {
 
-// Rows and columns [x0, x1) x [y0, y1) of a level.
-struct Bounds {
+// Columns [x0, x1) of rows [y0, y1) of a level.
+struct PixelRect {
   int x0, y0, x1, y1;
 };
 
-// A part of a picture that lies together in memory.
+// A rectangle of a picture in global or shared memory.
 template <typename T>
 struct Patch {
-  const T *data;         // its first element
+  const T *data;         // the first element of the rectangle
   std::ptrdiff_t pitch;  // elements
-  Bounds bounds;
+  PixelRect bounds;
 
-  __device__ const T *row(int y) const {
-    return data + (y - bounds.y0) * pitch - bounds.x0;
-  }  // element 0 of row y
-  __device__ bool holds(const Bounds &b) const {
+  // Points to column 0 of row y, which need not belong to the patch.
+  __device__ const T *row(int y) const { return data + (y - bounds.y0) * pitch - bounds.x0; }
+  __device__ bool holds(const PixelRect &b) const {
     return b.x0 >= bounds.x0 && b.y0 >= bounds.y0 && b.x1 <= bounds.x1 && b.y1 <= bounds.y1;
   }
 };
@@ -36,25 +34,26 @@ __device__ Patch<T> whole(ImageView<const T> image) {
           {0, 0, image.width, image.height}};
 }
 
-// The pixels of the window around (x, y) that lie in the picture. Beyond it derivatives are zero, and nothing
-// is summed.
-__device__ inline Bounds window_in(const Place &place, int window) {
+// The part of the window around a pixel that lies in the picture. Pixels outside it add nothing to the sums,
+// because their derivatives are zero.
+__device__ inline PixelRect window_in(const Place &place, int window) {
   const int radius = window / 2;
   return {max(place.x - radius, 0), max(place.y - radius, 0), min(place.x + radius + 1, place.size.width),
           min(place.y + radius + 1, place.size.height)};
 }
 
-struct FromSums {  // sum (Ix, Iy) I
+// The sum of (Ix, Iy) I over a window.
+struct FromSums {
   int x, y;
 };
 
-// One level's work, as for the CPU (flow_rows.h).
+// The inputs and outputs of one level; LevelWork (flow_simd.h) is the same on the CPU.
 struct DeviceWork {
-  ImageView<const std::uint8_t> from, to;
-  ImageView<const Gradient> gradient;
-  Rules rules;
-  Field coarse, fine;
-  ImageView<std::uint8_t> valid;
+  ImageView<const std::uint8_t> from, to;  // I and J
+  ImageView<const ScharrGradient> gradient;
+  TrackingRules rules;
+  Field coarse, fine;             // the flow of the next coarser level, and the output
+  ImageView<std::uint8_t> valid;  // output, of the size of fine; may be empty
 };
 
 __device__ inline void store(const DeviceWork &work, int column, int row, const Tracker &found) {
@@ -62,15 +61,15 @@ __device__ inline void store(const DeviceWork &work, int column, int row, const 
   if (work.valid.data != nullptr) work.valid.row(row)[column] = found.valid ? 1 : 0;
 }
 
-// Adds sum (Ix, Iy) J for the four whole displacements of the cell. to(x, y): a pixel of J. Columns are
-// loaded once: the right ones of a pixel are the left ones of the next.
+// Returns the sums of (Ix, Iy) J for the four corners of the cell. row_of(y)(x) is pixel (x, y) of J. Each
+// pixel of J is loaded once per row of gradients: the right ones of a pixel are the left ones of the next.
 template <typename RowOf>
-__device__ inline CellSums correlate(const Patch<Gradient> &gradient, const Bounds &window, const Cell &cell,
-                                     const RowOf &to) {
+__device__ inline CellSums correlate(const Patch<ScharrGradient> &gradient, const PixelRect &window,
+                                     const DisplacementCell &cell, const RowOf &row_of) {
   CellSums e = {};
   for (int y = window.y0; y < window.y1; ++y) {
-    const Gradient *g = gradient.row(y);
-    const auto above = to(y + cell.y), below = to(y + cell.y + 1);
+    const ScharrGradient *g = gradient.row(y);
+    const auto above = row_of(y + cell.y), below = row_of(y + cell.y + 1);
     int j00 = above(window.x0 + cell.x), j01 = below(window.x0 + cell.x);
     for (int x = window.x0; x < window.x1; ++x) {
       const int gx = g[x].x, gy = g[x].y;
@@ -83,17 +82,19 @@ __device__ inline CellSums correlate(const Patch<Gradient> &gradient, const Boun
   return e;
 }
 
-// Sum (Ix, Iy) (J(q + d) - I(q)), as FlowMethod::plain has it.
+// The sum of (Ix, Iy) (J(q + d) - I(q)) over the window, as OpticalFlowMethod::plain computes it.
+// row_of(y)(x) is pixel (x, y) of J.
 template <typename RowOf>
-__device__ inline FlowVector sum_directly(const Patch<Gradient> &gradient, const Patch<std::uint8_t> &from,
-                                          const Bounds &window, FlowVector d, const RowOf &to) {
-  const Cell cell = cell_of(d);
+__device__ inline FlowVector sum_directly(const Patch<ScharrGradient> &gradient,
+                                          const Patch<std::uint8_t> &from, const PixelRect &window,
+                                          FlowVector d, const RowOf &row_of) {
+  const DisplacementCell cell = cell_of(d);
   const auto [w00, w10, w01, w11] = weights_of(d);
   FlowVector sum;
   for (int y = window.y0; y < window.y1; ++y) {
-    const Gradient *g = gradient.row(y);
+    const ScharrGradient *g = gradient.row(y);
     const std::uint8_t *i = from.row(y);
-    const auto above = to(y + cell.y), below = to(y + cell.y + 1);
+    const auto above = row_of(y + cell.y), below = row_of(y + cell.y + 1);
     for (int x = window.x0; x < window.x1; ++x) {
       const int jx = x + cell.x;
       const float pixel = w00 * static_cast<float>(above(jx)) + w10 * static_cast<float>(above(jx + 1)) +
@@ -107,12 +108,16 @@ __device__ inline FlowVector sum_directly(const Patch<Gradient> &gradient, const
   return {sum.x * kScale, sum.y * kScale};
 }
 
-// Calls function(to) with the rows of J around the cell: of the tile where that holds them, of the whole
-// picture, or mirrored beyond its ends. Each is compiled for itself: shared memory has loads of its own.
+// Calls function(row_of) with access to the pixels of J that the cell displaces the window to: from the tile
+// if it holds all of them, otherwise from the picture, and with mirrored indices if they reach beyond its
+// borders. The three cases are compiled separately, because shared memory and global memory have different
+// load instructions.
 template <typename Function>
 __device__ inline auto with_rows(const Patch<std::uint8_t> &tile, const Patch<std::uint8_t> &picture,
-                                 const Bounds &window, const Cell &cell, const Function &function) {
-  const Bounds needed{window.x0 + cell.x, window.y0 + cell.y, window.x1 + cell.x + 1, window.y1 + cell.y + 1};
+                                 const PixelRect &window, const DisplacementCell &cell,
+                                 const Function &function) {
+  const PixelRect needed{window.x0 + cell.x, window.y0 + cell.y, window.x1 + cell.x + 1,
+                         window.y1 + cell.y + 1};
   const auto rows_of = [](const Patch<std::uint8_t> &patch) {
     return [patch](int y) { return [row = patch.row(y)](int x) { return static_cast<int>(row[x]); }; };
   };
@@ -125,28 +130,29 @@ __device__ inline auto with_rows(const Patch<std::uint8_t> &tile, const Patch<st
   });
 }
 
-// The iteration of one pixel. tile: the part of J in shared memory, or an empty one.
-template <FlowMethod method>
-__device__ inline Tracker track_window(const DeviceWork &work, const Place &place, const Tensor &s,
+// The iteration of one pixel. gradient, from: must hold the window. tile: the part of J in shared memory; may
+// be empty.
+template <OpticalFlowMethod method>
+__device__ inline Tracker track_window(const DeviceWork &work, const Place &place, const StructureTensor &s,
                                        const FromSums &from_sums, FlowVector start,
-                                       const Patch<Gradient> &gradient, const Patch<std::uint8_t> &from,
+                                       const Patch<ScharrGradient> &gradient, const Patch<std::uint8_t> &from,
                                        const Patch<std::uint8_t> &tile) {
-  const Bounds window = window_in(place, work.rules.window);
+  const PixelRect window = window_in(place, work.rules.window);
   const Patch<std::uint8_t> picture = whole(work.to);
   Tracker t = start_tracking(place, work.rules, s, start);
   CellSums e = {};
-  Cell known = {};
+  DisplacementCell known = {};
   bool none_known = true;
   while (t.running) {
-    const Cell cell = cell_of(t.d);
+    const DisplacementCell cell = cell_of(t.d);
     FlowVector b;
-    if constexpr (method == FlowMethod::plain) {
+    if constexpr (method == OpticalFlowMethod::plain) {
       b = with_rows(tile, picture, window, cell,
-                    [&](const auto &to) { return sum_directly(gradient, from, window, t.d, to); });
+                    [&](const auto &row_of) { return sum_directly(gradient, from, window, t.d, row_of); });
     } else {
       if (none_known || !is_same_cell(cell, known)) {
         e = with_rows(tile, picture, window, cell,
-                      [&](const auto &to) { return correlate(gradient, window, cell, to); });
+                      [&](const auto &row_of) { return correlate(gradient, window, cell, row_of); });
         for (int i = 0; i < 4; ++i) e.x[i] -= from_sums.x, e.y[i] -= from_sums.y;
         known = cell, none_known = false;
       }

@@ -1,38 +1,33 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of the optical flow. On each level prepare_level makes the next level and the derivatives
-// (flow_pyramid.cuh), and the vectors come from track_tiles and finish_leftovers (flow_boxes.cuh,
-// flow_leftovers.cuh), or from track_pixels or track_grid (flow_track.cuh).
+// The CUDA backend of optical flow. On each level prepare_level_kernel computes the derivatives and the next
+// level (flow_pyramid.cuh). The vectors are then computed by track_tiles_kernel and finish_leftovers_kernel
+// (flow_boxes.cuh, flow_leftovers.cuh), or by track_pixels_kernel or track_grid_kernel (flow_track.cuh).
 #include <cuda_runtime.h>
 
 #include <utility>
+#include <vector>
 
 #include "cuda/common/buffer.h"
+#include "cuda/common/grid.h"
 #include "cuda/common/launch.h"
 #include "cuda/opticalflow/flow_boxes.cuh"
+#include "cuda/opticalflow/flow_leftovers_cuda.h"
+#include "cuda/opticalflow/flow_pyramid_cuda.h"
 #include "cuda/opticalflow/flow_track.cuh"
+#include "cuda/opticalflow/opticalflow_backends.h"
 
 namespace cudavision::opticalflow {
 namespace {
 
-dim3 grid_of(Size vectors) {
-  return dim3(static_cast<unsigned>(divide_up(vectors.width, kTileX)),
-              static_cast<unsigned>(divide_up(vectors.height, kTileY)));
-}
-
-dim3 tiles_of(Size level) {
-  return dim3(static_cast<unsigned>(divide_up(level.width, kBoxSide)),
-              static_cast<unsigned>(divide_up(level.height, kBoxSide)));
-}
+dim3 grid_of(Size vectors) { return grid_2d(vectors.width, vectors.height, kTileX, kTileY); }
+dim3 tiles_of(Size level) { return grid_2d(level.width, level.height, kBoxSide, kBoxSide); }
 
 class OpticalFlowCuda final : public OpticalFlow {
  public:
   OpticalFlowCuda(const Execution &execution, Size size) : execution_(execution), size_(size) {}
 
   Status allocate() {
-    // As many levels as the smallest window allows.
-    OpticalFlowParams most;
-    most.window_size = kMinFlowWindow, most.levels = kMaxFlowLevels;
-    const int levels = level_count(size_, most);
+    const int levels = max_level_count(size_);
     for (DevicePyramid &pyramid : pyramids_) CUDAVISION_TRY(pyramid.allocate(size_, levels));
     Size size = size_;
     for (int level = 1; level <= levels; ++level) {
@@ -51,7 +46,7 @@ class OpticalFlowCuda final : public OpticalFlow {
     std::swap(pyramids_[0], pyramids_[1]);
     CUDAVISION_TRY(pyramids_[1].build(execution_.stream, luma, levels));
     if (built >= 0) {
-      CUDAVISION_TRY(pyramids_[0].extend_to(execution_.stream, built, levels));
+      CUDAVISION_TRY(pyramids_[0].extend(execution_.stream, built, levels));
       CUDAVISION_TRY(
           estimate(pyramids_[0], pyramids_[1], levels, params, {flow, size_, params.stride}, valid));
       if (params.forward_backward > 0) CUDAVISION_TRY(check(levels, params, flow, valid));
@@ -70,7 +65,7 @@ class OpticalFlowCuda final : public OpticalFlow {
     return {all.crop({0, 0, vectors.width, vectors.height}), size, stride};
   }
 
-  // The flow from one pyramid to the other, into fine; valid may be empty.
+  // Computes the flow from one pyramid to the other into `fine`. `valid` may be empty.
   Status estimate(const DevicePyramid &from, const DevicePyramid &to, int levels,
                   const OpticalFlowParams &params, const Field &fine, ImageView<std::uint8_t> valid) {
     CUDAVISION_TRY(leftovers_.begin(execution_.stream));
@@ -89,19 +84,19 @@ class OpticalFlowCuda final : public OpticalFlow {
     return {};
   }
 
-  Status track(const DeviceWork &work, FlowMethod method) const {
-    const bool plain = method == FlowMethod::plain;
-    if (method == FlowMethod::boxes && work.fine.stride == 1) return track_tiles(work);
+  Status track(const DeviceWork &work, OpticalFlowMethod method) const {
+    const bool plain = method == OpticalFlowMethod::plain;
+    if (method == OpticalFlowMethod::boxes && work.fine.stride == 1) return track_tiles(work);
     const dim3 grid = grid_of(work.fine.vectors.size()), block(kTrackThreads);
     if (work.fine.stride == 1)
-      return CUDAVISION_LAUNCH_NAMED(
-          "track_pixels_kernel",
-          plain ? track_pixels_kernel<FlowMethod::plain> : track_pixels_kernel<FlowMethod::cells>, grid,
-          block, execution_.stream, work);
+      return CUDAVISION_LAUNCH_NAMED("track_pixels_kernel",
+                                     plain ? track_pixels_kernel<OpticalFlowMethod::plain>
+                                           : track_pixels_kernel<OpticalFlowMethod::cells>,
+                                     grid, block, execution_.stream, work);
     return CUDAVISION_LAUNCH_NAMED(
         "track_grid_kernel",
-        plain ? track_grid_kernel<FlowMethod::plain> : track_grid_kernel<FlowMethod::cells>, grid, block,
-        execution_.stream, work);
+        plain ? track_grid_kernel<OpticalFlowMethod::plain> : track_grid_kernel<OpticalFlowMethod::cells>,
+        grid, block, execution_.stream, work);
   }
 
   Status track_tiles(const DeviceWork &work) const {
@@ -120,16 +115,18 @@ class OpticalFlowCuda final : public OpticalFlow {
 
   Execution execution_;
   Size size_;
-  DevicePyramid pyramids_[2];  // of the previous frame and of this one
-  int built_levels_ = -1;      // above the frame, of pyramids_[1] between runs; -1: no previous frame
-  std::vector<DeviceImage<FlowVector>> fields_;  // of each level but the frame's own
-  DeviceImage<FlowVector> back_;
+  DevicePyramid pyramids_[2];  // [0] of the previous frame, [1] of the current frame
+  // Between calls of run(): the levels above the frame that pyramids_[1] has; -1 if there is no previous
+  // frame.
+  int built_levels_ = -1;
+  std::vector<DeviceImage<FlowVector>> fields_;  // the flow of levels 1, 2, ...
+  DeviceImage<FlowVector> back_;                 // the backward flow, for the forward-backward check
   Leftovers leftovers_;
 };
 
 }  // namespace
 
-Status make_optical_flow_cuda(const Execution &execution, Size size, std::unique_ptr<OpticalFlow> *flow) {
+Status make_opticalflow_cuda(const Execution &execution, Size size, std::unique_ptr<OpticalFlow> *flow) {
   auto made = std::make_unique<OpticalFlowCuda>(execution, size);
   CUDAVISION_TRY(made->allocate());
   *flow = std::move(made);

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Optical flow: where every pixel of one frame went in the next, by pyramidal Lucas-Kanade.
+// Dense optical flow by pyramidal Lucas-Kanade: for each pixel of one frame, its displacement to the next
+// frame.
 //
-// Source: "Canny, Hough, Lucas-Kanade and Criminisi on a GPU" for the dense estimator; J.-Y. Bouguet,
-// "Pyramidal Implementation of the Lucas Kanade Feature Tracker", Intel 2000, for the method. Every rule
-// (Scharr derivatives, pyramid, window, stopping, rejection) is that of cv::calcOpticalFlowPyrLK, applied at
-// every pixel, in float instead of fixed point:
+// The method is that of J.-Y. Bouguet, "Pyramidal Implementation of the Lucas Kanade Feature Tracker", Intel,
+// 2000; the dense estimator is that of N. J. Pazos Mendez and D. R. Reyes Mesarra, "Procesamiento de imagenes
+// en GPU". Every rule (Scharr derivatives, pyramid, window, stopping, rejection) is the rule of
+// cv::calcOpticalFlowPyrLK, applied at every pixel and computed in float instead of fixed point:
 //
-// - The pyramid is cv::pyrDown's, 8 bits a pixel. It ends before the level that would not be larger than the
-//   window.
-// - I is the previous frame's level and J this one's. Over the window around p, S = sum of (Ix, Iy)^T (Ix,
-//   Iy), where Ix, Iy are Scharr's derivatives (weights 3 10 3) of I, zero outside the picture.
-// - d starts as twice the coarser level's vector, interpolated between its pixels, and with 0 on the
-//   coarsest. Then d += S^-1 sum of (Ix, Iy)^T (I(q) - J(q + d)), J bilinear and mirrored outside the
-//   picture, until the step is at most epsilon long, or two steps cancel but for 0.01 px in x and y (then d
-//   goes half a step back), or `iterations` steps are done.
-// - A level leaves d as it is where S, scaled by 2^-20, has a smaller eigenvalue below min_eigenvalue times
-//   the window's pixels or a determinant below 2^-23, and as soon as d takes the window out of the picture by
-//   its whole width.
-// - The flow of a pixel is valid when level 0 leaves it for neither reason.
+// - The pyramid is built by cv::pyrDown, with 8 bits per pixel. It ends before the first level that is not
+//   larger than the window in both directions.
+// - I is a level of the previous frame and J the same level of the current frame. Ix and Iy are the Scharr
+//   derivatives (weights 3 10 3) of I; they are zero outside the picture. S is the structure tensor, the sum
+//   of (Ix, Iy)^T (Ix, Iy) over the window around the pixel.
+// - The displacement d starts at 0 on the coarsest level, and on every other level at twice the vector of the
+//   next coarser level, interpolated between its pixels. Each iteration adds the step S^-1 sum of (Ix, Iy)^T
+//   (I(q) - J(q + d)) over the pixels q of the window; J is interpolated bilinearly and mirrored outside the
+//   picture. The iteration stops when a step is at most epsilon long, when two consecutive steps cancel to
+//   within 0.01 pixels in x and in y (half of the last step is then taken back), or after `iterations` steps.
+// - A level does not iterate if the smaller eigenvalue of S, with S scaled by 2^-20, is less than
+//   min_eigenvalue times the number of pixels of the window, or if the determinant of the scaled S is less
+//   than 2^-23. A level stops iterating as soon as d moves the window completely out of the picture.
+// - The vector of a pixel is valid if level 0 ended for neither of these two reasons.
 #pragma once
 
 #include <cstdint>
@@ -26,83 +29,97 @@
 #include "cuda/common/execution.h"
 #include "cuda/common/host_device.h"
 #include "cuda/common/image.h"
+#include "cuda/common/range.h"
 
 namespace cudavision {
 
-// Pixels per frame: x right, y down.
+// A displacement in pixels per frame; x points right and y points down.
 struct FlowVector {
   float x = 0, y = 0;
 
   friend bool operator==(const FlowVector &, const FlowVector &) = default;
 };
 
-// How the sums over the window are found; the flow is the same but for rounding.
-enum class FlowMethod {
-  plain,  // from every pixel of the window in every iteration
-  // Sums of the four whole displacements around d, in integers, once for each cell of the grid of whole
-  // displacements that d enters: within a cell they say what bilinear interpolation would (algebra in
-  // flow_rules.h).
+// How the sums over a window are computed. The flow is the same up to rounding; `cells` and `boxes` give the
+// same bits.
+enum class OpticalFlowMethod {
+  // Every iteration interpolates every pixel of the window.
+  plain,
+  // The displacements d with the same floor(d) form a cell. For each cell that d enters, the sums at its four
+  // corners, which are whole displacements, are computed once, in integers; inside the cell the sums are
+  // interpolated between the corners (the identity is in flow_rules.h).
   cells,
-  // The same integers, but where many neighbours need those of one displacement, from box filters over the
-  // picture of the products: a pixel costs the same for every window. For stride 1 alone; other strides are
-  // as cells.
+  // The same integers. Cells that many neighbouring pixels need are computed by box filters over the products
+  // of gradients and pixels, so that the cost per pixel does not depend on the window. Only for stride 1;
+  // other strides use `cells`.
   boxes,
 };
 
-constexpr int kMinFlowWindow = 5, kMaxFlowWindow = 31, kMaxFlowLevels = 8, kMaxFlowIterations = 100;
+// The ranges of OpticalFlowParams; both ends are allowed.
+struct OpticalFlowRanges {
+  static constexpr Range<int> window_size{5, 31};
+  static constexpr Range<int> levels{0, 8};
+  static constexpr Range<int> iterations{1, 100};
+  static constexpr Range<double> epsilon{0, 10};
+  static constexpr Range<double> min_eigenvalue{0, 16};
+  static constexpr Range<double> forward_backward{0, 100};
+};
 
 struct OpticalFlowParams {
-  int window_size = 21;          // pixels a side: odd, kMinFlowWindow to kMaxFlowWindow
-  int levels = 3;                // above the frame itself (OpenCV's maxLevel): 0 to kMaxFlowLevels
-  int iterations = 30;           // on each level at most: 1 to kMaxFlowIterations
-  double epsilon = 0.01;         // pixels: 0 to 10
-  double min_eigenvalue = 1e-4;  // 0 to 16
-  int stride = 1;                // pixels from one vector to the next: 1, 2, 4 or 8
-  // Pixels whose flow, followed by the flow from this frame back to the previous one at the nearest pixel,
-  // ends farther than this from where it began are invalid: 0 (no check) to 100 pixels.
+  int window_size = 21;          // side of the window in pixels; must be odd
+  int levels = 3;                // levels of the pyramid above the frame itself (OpenCV's maxLevel)
+  int iterations = 30;           // maximum number of steps on each level
+  double epsilon = 0.01;         // pixels
+  double min_eigenvalue = 1e-4;  // OpenCV's minEigThreshold
+  int stride = 1;                // pixels from one vector to the next in x and y: 1, 2, 4 or 8
+  // The forward-backward check: the flow from the current frame back to the previous one is computed too, and
+  // read at the pixel that is nearest to the end of the vector. The vector is invalid if its sum with that
+  // backward vector is longer than this many pixels. 0: no check.
   double forward_backward = 0;
-  FlowMethod method = FlowMethod::boxes;
+  OpticalFlowMethod method = OpticalFlowMethod::boxes;
 
   friend bool operator==(const OpticalFlowParams &, const OpticalFlowParams &) = default;
 };
 
-// Says which value is out of its range.
+// The error names the parameter that is out of range.
 Status validate(const OpticalFlowParams &params);
 
-// Sets of parameters for those who want none: fast is for real time on a CPU, quality leaves little out.
-enum class FlowPreset { none, fast, medium, quality };
-// none: params stay as they are. Others set all but min_eigenvalue and method.
-void apply_preset(FlowPreset preset, OpticalFlowParams *params);
+// Sets of parameters: `fast` for real time on a CPU, `quality` for the most accurate flow.
+enum class OpticalFlowPreset { none, fast, medium, quality };
+// `none` changes nothing. The others set all parameters except min_eigenvalue and method.
+void apply_preset(OpticalFlowPreset preset, OpticalFlowParams *params);
 
-// Of the field: one vector for each stride-th column and row, the first included.
+// The size of the field of vectors of a frame: one vector for every stride-th column and row, starting with
+// the first.
 constexpr Size flow_size(Size frame, int stride) {
   return {divide_up(frame.width, stride), divide_up(frame.height, stride)};
 }
 
-// Takes the frames of one size one after the other. Not thread-safe: one per stream.
+// Computes the flow between consecutive frames of one size. Not thread-safe: use one instance per stream.
 class OpticalFlow {
  public:
   virtual ~OpticalFlow() = default;
 
-  // luma: h x w, uint8, the next frame; it is copied, and never looked at again. flow, valid: flow_size(h x
-  // w, stride): element (i, j) is the vector of pixel (stride i, stride j) of the previous frame, and 1 where
-  // that is valid, 0 elsewhere. Vectors are finite everywhere. Without a previous frame (the first one, or
-  // after drop_previous()) both stay as they are and may be empty. All in the backend's memory, not
-  // overlapping.
+  // luma: the current frame, h x w, uint8; it is copied, and not read after the call. flow and valid have the
+  // size flow_size(h x w, stride): element (i, j) of flow is the vector of pixel (stride i, stride j) of the
+  // previous frame, and the element of valid is 1 if that vector is valid and 0 otherwise. All vectors are
+  // finite. If there is no previous frame (at the first call, and after drop_previous()), flow and valid are
+  // not written and may be empty. All images are in the backend's memory and must not overlap.
   //
-  // With FlowMethod::cells and boxes both backends give the same bits; with plain the order of sums differs.
-  // The flow of stride s is every s-th vector of that of stride 1. CUDA: enqueues three kernels for each
-  // level at most, and for the forward-backward check two more for each and another one. Allocates in the
-  // first call with that check alone. Errors: invalid parameters or sizes, and the device's own; after those
-  // of the device there is no previous frame.
+  // Both backends give the same bits for `cells` and `boxes`; for `plain` the order of summation differs. The
+  // flow of stride s is every s-th vector of the flow of stride 1. CUDA: enqueues at most three kernels per
+  // level; the forward-backward check enqueues at most two more per level and one at the end. Memory is
+  // allocated only by the first call with that check. Errors: invalid parameters or sizes, and errors of the
+  // device; after an error of the device there is no previous frame.
   virtual Status run(ImageView<const std::uint8_t> luma, const OpticalFlowParams &params,
                      ImageView<FlowVector> flow, ImageView<std::uint8_t> valid) = 0;
   virtual bool has_previous() const = 0;
-  // The next frame does not follow the last one.
+  // The caller must call this if the next frame does not follow the last one.
   virtual void drop_previous() = 0;
 };
 
-// Scratch: about 11 bytes a pixel on the CPU, 19 on CUDA; the forward-backward check 8 more.
-Status make_optical_flow(const Execution &execution, Size size, std::unique_ptr<OpticalFlow> *flow);
+// Scratch memory: about 11 bytes per pixel on the CPU and 19 on CUDA; the forward-backward check takes 8
+// more.
+Status make_opticalflow(const Execution &execution, Size size, std::unique_ptr<OpticalFlow> *flow);
 
 }  // namespace cudavision

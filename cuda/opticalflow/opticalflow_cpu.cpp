@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU backend of the optical flow: level by level, strips of rows in parallel.
+// The CPU backend of optical flow. Levels are processed one after the other; the threads share the rows of a
+// level, or its tiles for OpticalFlowMethod::boxes.
 #include <algorithm>
 #include <cstring>
 #include <utility>
 #include <vector>
 
 #include "cuda/common/backends.h"
-#include "cuda/opticalflow/flow_simd.h"
 #include "cuda/opticalflow/flow_rules.h"
+#include "cuda/opticalflow/flow_simd.h"
+#include "cuda/opticalflow/opticalflow_backends.h"
 #include "cuda/opticalflow/padded_image.h"
 
 namespace cudavision::opticalflow {
@@ -15,10 +17,10 @@ namespace {
 
 constexpr int kRowsPerTask = 16;
 
-using Pyramid = std::vector<
-    PaddedImage<std::uint8_t>>;  // of a frame; how many of its levels are filled is said elsewhere
+// The levels of a frame, with memory for all of them; only the first ones may hold pixels.
+using Pyramid = std::vector<PaddedImage<std::uint8_t>>;
 
-// Mirrors rows [first, last) into the columns beside them.
+// Fills the padding left and right of rows [first, last) by mirroring.
 void mirror_columns(PaddedImage<std::uint8_t> &image, int first, int last) {
   const ImageView<std::uint8_t> view = image.view();
   for (int y = first; y < last; ++y) {
@@ -30,7 +32,7 @@ void mirror_columns(PaddedImage<std::uint8_t> &image, int first, int last) {
   }
 }
 
-// Mirrors whole rows above and below.
+// Fills the padding above and below by mirroring whole rows, which are already padded left and right.
 void mirror_rows(PaddedImage<std::uint8_t> &image) {
   const ImageView<std::uint8_t> view = image.view();
   const auto copy = [&](int y) {
@@ -40,7 +42,7 @@ void mirror_rows(PaddedImage<std::uint8_t> &image) {
   for (int i = 1; i <= image.kRows; ++i) copy(-i), copy(view.height - 1 + i);
 }
 
-// Vectors of one level in host memory.
+// The vectors of one level in host memory.
 struct HostField {
   std::vector<FlowVector> vectors;
 
@@ -63,10 +65,7 @@ class OpticalFlowCpu final : public OpticalFlow {
       : execution_(execution),
         sums_(static_cast<std::size_t>(execution.workers->thread_count()), ColumnSums(size.width)),
         tiles_(sums_.size()) {
-    // As many levels as the smallest window allows.
-    OpticalFlowParams most;
-    most.window_size = kMinFlowWindow, most.levels = kMaxFlowLevels;
-    for (int level = 0, last = level_count(size, most); level <= last; ++level, size = next_level(size)) {
+    for (int level = 0, last = max_level_count(size); level <= last; ++level, size = next_level(size)) {
       for (Pyramid &pyramid : pyramids_) pyramid.emplace_back(size);
       dx_.emplace_back(size), dy_.emplace_back(size);
       fields_.emplace_back();
@@ -102,7 +101,8 @@ class OpticalFlowCpu final : public OpticalFlow {
  private:
   Size size() const { return pyramids_[0][0].size(); }
 
-  // Calls body(first, last, slot) for strips of `height` rows.
+  // Calls body(first, last, slot), in parallel, for strips [first, last) that cover `height` rows. slot: the
+  // index of the thread.
   template <typename Body>
   void for_each_strip(int height, const Body &body) const {
     execution_.workers->run(divide_up(height, kRowsPerTask), [&](int task, int slot) {
@@ -118,7 +118,7 @@ class OpticalFlowCpu final : public OpticalFlow {
     mirror_rows(level);
   }
 
-  // Levels from + 1 to `levels` of a pyramid.
+  // Computes levels from + 1 to `levels` of a pyramid.
   void build(Pyramid &pyramid, int from, int levels) const {
     for (int level = from; level < levels; ++level) {
       const auto index = static_cast<std::size_t>(level);
@@ -131,7 +131,7 @@ class OpticalFlowCpu final : public OpticalFlow {
     }
   }
 
-  // The flow from one pyramid to the other, into fine; valid may be empty.
+  // Computes the flow from one pyramid to the other into `fine`. `valid` may be empty.
   void estimate(const Pyramid &from, const Pyramid &to, int levels, const OpticalFlowParams &params,
                 const Field &fine, ImageView<std::uint8_t> valid) {
     Field coarse{};
@@ -143,15 +143,15 @@ class OpticalFlowCpu final : public OpticalFlow {
         derive_rows(picture, first, last, dx_[index].view(), dy_[index].view());
       });
       const Field field = level == 0 ? fine : fields_[index].of(size, stride_of_level(fine.stride, level));
-      const LevelWork work{picture,
-                           to[index].view(),
-                           std::as_const(dx_[index]).view(),
-                           std::as_const(dy_[index]).view(),
-                           rules_of(params),
-                           params.method,
-                           coarse,
-                           field,
-                           level == 0 ? valid : ImageView<std::uint8_t>{}};
+      const LevelWork work{.from = picture,
+                           .to = to[index].view(),
+                           .dx = std::as_const(dx_[index]).view(),
+                           .dy = std::as_const(dy_[index]).view(),
+                           .rules = rules_of(params),
+                           .method = params.method,
+                           .coarse = coarse,
+                           .fine = field,
+                           .valid = level == 0 ? valid : ImageView<std::uint8_t>{}};
       track(work);
       coarse = field;
     }
@@ -159,14 +159,14 @@ class OpticalFlowCpu final : public OpticalFlow {
 
   void track(const LevelWork &work) {
     const Size size = work.fine.vectors.size();
-    if (work.method != FlowMethod::boxes || work.fine.stride > 1)
+    if (work.method != OpticalFlowMethod::boxes || work.fine.stride > 1)
       return for_each_strip(size.height, [&](int first, int last, std::size_t slot) {
         track_rows(work, first, last, sums_[slot]);
       });
-    const int columns = divide_up(size.width, TrackedTile::kWidth);
-    execution_.workers->run(columns * divide_up(size.height, TrackedTile::kHeight), [&](int task, int slot) {
+    const int columns = divide_up(size.width, TrackerTile::kWidth);
+    execution_.workers->run(columns * divide_up(size.height, TrackerTile::kHeight), [&](int task, int slot) {
       const auto s = static_cast<std::size_t>(slot);
-      track_tile(work, task % columns * TrackedTile::kWidth, task / columns * TrackedTile::kHeight, sums_[s],
+      track_tile(work, task % columns * TrackerTile::kWidth, task / columns * TrackerTile::kHeight, sums_[s],
                  tiles_[s]);
     });
   }
@@ -184,18 +184,20 @@ class OpticalFlowCpu final : public OpticalFlow {
   }
 
   Execution execution_;
-  Pyramid pyramids_[2];    // of the previous frame and of this one
-  int built_levels_ = -1;  // above the frame, of pyramids_[1] between runs; -1: no previous frame
-  std::vector<PaddedImage<std::int16_t>> dx_, dy_;  // of each level; the padding stays zero
-  std::vector<HostField> fields_;                   // of each level but the frame's own
-  HostField back_;
-  std::vector<ColumnSums> sums_;    // one for each thread
-  std::vector<TrackedTile> tiles_;  // one for each thread
+  Pyramid pyramids_[2];  // [0] of the previous frame, [1] of the current frame
+  // Between calls of run(): the levels above the frame that pyramids_[1] has; -1 if there is no previous
+  // frame.
+  int built_levels_ = -1;
+  std::vector<PaddedImage<std::int16_t>> dx_, dy_;  // derivatives of each level; the padding stays zero
+  std::vector<HostField> fields_;   // the flow of each level; that of level 0 is not stored here
+  HostField back_;                  // the backward flow, for the forward-backward check
+  std::vector<ColumnSums> sums_;    // one per thread
+  std::vector<TrackerTile> tiles_;  // one per thread
 };
 
 }  // namespace
 
-Status make_optical_flow_cpu(const Execution &execution, Size size, std::unique_ptr<OpticalFlow> *flow) {
+Status make_opticalflow_cpu(const Execution &execution, Size size, std::unique_ptr<OpticalFlow> *flow) {
   *flow = std::make_unique<OpticalFlowCpu>(execution, size);
   return {};
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The orientation of each listed keypoint: a warp counts the gradients around it in a histogram of its own.
+// Computes the orientation of each listed keypoint: one warp counts the gradients around a keypoint in its
+// own histogram.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,9 +14,10 @@
 namespace cudavision::sigma2kp {
 
 constexpr int kOrientWarps = 8, kOrientThreads = 32 * kOrientWarps;
-constexpr int kOrientPixels = 4;  // that a thread looks at together, so that their loads wait together
+constexpr int kOrientPixels = 4;  // pixels per thread and iteration, so that their loads overlap
 
-// The bin that holds most, the first of equals, over a warp's lanes; kNoOrientation where all are empty.
+// Returns in all lanes the fullest bin, the first of equals, or kNoOrientation if all bins are empty. All
+// lanes of the warp must call.
 __device__ inline int dominant_bin(const unsigned *histogram, int bins, int lane) {
   unsigned most = 0;
   int best = kNoOrientation;
@@ -29,11 +31,13 @@ __device__ inline int dominant_bin(const unsigned *histogram, int bins, int lane
   return best;
 }
 
+// side: of the square around the window in which gradients are counted, in pixels. Dynamic shared memory:
+// table.bins elements per warp.
 static __global__ void __launch_bounds__(kOrientThreads)
-    orient_kernel(ImageView<const std::uint8_t> luma, Sigma2List list, int window, int side,
+    orient_kernel(ImageView<const std::uint8_t> luma, Sigma2KpList list, int window, int side,
                   GradientOperator op, GradientWeight weight,
                   const __grid_constant__ OrientationTable table) {
-  CUDAVISION_DYNAMIC_SHARED(unsigned, histograms);  // of each warp
+  CUDAVISION_DYNAMIC_SHARED(unsigned, histograms);
   wait_for_kernel_ahead();
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   unsigned *histogram = histograms + warp * table.bins;
@@ -49,7 +53,7 @@ static __global__ void __launch_bounds__(kOrientThreads)
       GradientSample sample[kOrientPixels];
 #pragma unroll
       for (int k = 0; k < kOrientPixels; ++k, at.advance()) {
-        // Behind the last pixel another one is looked at, to no effect.
+        // Positions after the last pixel are read too (clamped to the image), but have no weight.
         const int x = region.x + at.column, y = region.y + at.row;
         const Gradient g = gradient_of(op, [&luma, x, y](int dx, int dy) {
           return static_cast<int>(

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Keypoints as primitives: the CPU backend, and the choice of one.
+// Validation for keypoint primitives, and the choice of the backend.
 #include "cuda/sigma2kp/point_primitives.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "cuda/common/backends.h"
 #include "cuda/common/check_range.h"
-#include "cuda/sigma2kp/point_primitives_rules.h"
+#include "cuda/sigma2kp/point_primitives_backends.h"
 
 namespace cudavision {
 namespace {
@@ -25,19 +24,11 @@ sigma2kp::LineEnds line_ends(const PointStyle &style) {
 
 }  // namespace
 
-Status sigma2kp::make_point_primitives_cpu(const Execution &, Sigma2List list, int capacity, PointStyle style,
-                                           LineEnds ends, Primitive *primitives, int *drawn) {
-  const int count = std::min(list.count->listed, capacity);
-  for (int i = 0; i < count; ++i) make_primitives(list.keypoints[i], style, ends, primitives + 2 * i);
-  *drawn = 2 * count;
-  return {};
-}
-
-Status make_point_primitives(const Execution &execution, const Sigma2List &list, int capacity,
+Status make_point_primitives(const Execution &execution, const Sigma2KpList &list, int capacity,
                              const PointStyle &style, Primitive *primitives, int *drawn) {
-  CUDAVISION_TRY(check_range("point-size", style.size, 1, 255));
-  CUDAVISION_TRY(check_range("line-width", style.line_width, 1, 255));
-  CUDAVISION_TRY(check_range("orientation-bins", style.orientation_bins, 1, kMaxOrientations));
+  CUDAVISION_TRY(check_range("point-size", style.size, PointStyleRanges::size));
+  CUDAVISION_TRY(check_range("line-width", style.line_width, PointStyleRanges::line_width));
+  CUDAVISION_TRY(check_range("orientation-bins", style.orientation_bins, Sigma2KpRanges::orientation_bins));
   return run_on_backend(execution, sigma2kp::make_point_primitives_cpu,
                         CUDAVISION_IF_CUDA(sigma2kp::make_point_primitives_cuda), list, capacity, style,
                         line_ends(style), primitives, drawn);

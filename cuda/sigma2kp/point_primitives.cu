@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of keypoints as primitives: a thread for each keypoint.
+// The CUDA backend of keypoint primitives: one thread per keypoint.
 #include <cuda_runtime.h>
 
 #include <algorithm>
 
+#include "cuda/common/grid.h"
 #include "cuda/common/launch.h"
-#include "cuda/sigma2kp/point_primitives_rules.h"
+#include "cuda/sigma2kp/point_primitives_backends.h"
 
 namespace cudavision::sigma2kp {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kMostBlocks = 264;  // lists are rarely full: their threads take turns
+// Lists are rarely full, and the host does not know their length: a grid-stride loop covers longer ones.
+constexpr unsigned kMaxBlocks = 264;
 
-__global__ void __launch_bounds__(kThreads)
-    make_point_primitives_kernel(Sigma2List list, int capacity, PointStyle style,
+static __global__ void __launch_bounds__(kThreads)
+    make_point_primitives_kernel(Sigma2KpList list, int capacity, PointStyle style,
                                  const __grid_constant__ LineEnds ends, Primitive *primitives, int *drawn) {
   const int count = min(list.count->listed, capacity), stride = static_cast<int>(gridDim.x) * kThreads;
   const int first = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
@@ -25,11 +27,11 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-Status make_point_primitives_cuda(const Execution &execution, Sigma2List list, int capacity, PointStyle style,
-                                  LineEnds ends, Primitive *primitives, int *drawn) {
-  const int blocks = std::clamp(divide_up(capacity, kThreads), 1, kMostBlocks);
-  return CUDAVISION_LAUNCH(make_point_primitives_kernel, dim3(static_cast<unsigned>(blocks)), dim3(kThreads),
-                           execution.stream, list, capacity, style, ends, primitives, drawn);
+Status make_point_primitives_cuda(const Execution &execution, Sigma2KpList list, int capacity,
+                                  PointStyle style, LineEnds ends, Primitive *primitives, int *drawn) {
+  const unsigned blocks = std::min(blocks_for(capacity, kThreads), kMaxBlocks);
+  return CUDAVISION_LAUNCH(make_point_primitives_kernel, dim3(blocks), dim3(kThreads), execution.stream, list,
+                           capacity, style, ends, primitives, drawn);
 }
 
 }  // namespace cudavision::sigma2kp

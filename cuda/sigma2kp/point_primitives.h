@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Keypoints as primitives, made where the keypoints are: nothing goes through the host.
+// Converts keypoints to drawing primitives in the backend's memory, without a copy to the host.
 #pragma once
 
 #include "cuda/common/execution.h"
@@ -9,20 +9,31 @@
 namespace cudavision {
 
 struct PointStyle {
-  int origin_x = 0, origin_y = 0;  // of the keypoints' picture within the frame, in pixels
-  int window = 5;                  // as in Sigma2KpParams
-  int orientation_bins = 36;       // as in Sigma2KpParams
-  int size = 3;  // 1 to 255 pixels: a cross reaches so far to each side, an orientation four times as far
-  int line_width = 1;  // pixels, 1 to 255
+  // The position of the analysed region within the frame, in pixels.
+  int origin_x = 0, origin_y = 0;
+  // As in Sigma2KpParams.
+  int window = 5;
+  int orientation_bins = 36;
+  // The length of the arms of a cross in pixels. The line of an orientation is four times as long.
+  int size = 3;
+  // In pixels.
+  int line_width = 1;
   Color color;
 };
 
-// primitives [0, 2 n), in the backend's memory, with room for 2 capacity, become those of the n listed
-// keypoints, at most capacity: keypoint i, at the pixel left of and above its centre where that lies between
-// pixels, is a cross without orientation, or a point three lines wide (at most 255 pixels) and a line from it
-// toward its orientation, which ends at the nearest pixel. *drawn becomes 2 n: draw them with it. CUDA:
-// enqueues one kernel.
-Status make_point_primitives(const Execution &execution, const Sigma2List &list, int capacity,
+struct PointStyleRanges {
+  static constexpr Range<int> size{1, 255};
+  static constexpr Range<int> line_width{1, 255};
+};
+
+// Writes two primitives for each of the first n = min(list.count->listed, capacity) keypoints. A keypoint
+// without orientation becomes a cross and a hidden primitive. A keypoint with an orientation becomes a point
+// of three line widths (at most 255 pixels) and a line from it in the direction of the orientation, whose end
+// is rounded to the nearest pixel. They are placed at the centre of the window, or half a pixel left of and
+// above it if the centre is between pixels. primitives: 2 * capacity elements in the backend's memory. drawn:
+// in the backend's memory; set to 2 * n, the count to pass when drawing. Fails if the style is out of range.
+// CUDA: enqueues one kernel.
+Status make_point_primitives(const Execution &execution, const Sigma2KpList &list, int capacity,
                              const PointStyle &style, Primitive *primitives, int *drawn);
 
 }  // namespace cudavision

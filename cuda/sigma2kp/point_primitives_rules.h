@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The primitives of a keypoint, for both backends.
+// The primitives of a keypoint, shared by both backends.
 #pragma once
 
 #include "cuda/common/host_device.h"
@@ -8,9 +8,11 @@
 
 namespace cudavision::sigma2kp {
 
-constexpr int kReach = 4;  // of an orientation's line, in sizes
+// The length of the line of an orientation in multiples of PointStyle::size.
+constexpr int kReach = 4;
 
-// Where lines of orientations end, from the keypoint: by value, small enough for a kernel's argument.
+// The end of the line of each orientation bin, relative to the keypoint. Small enough to be a kernel
+// argument.
 struct LineEnds {
   std::int16_t x[kMaxOrientations], y[kMaxOrientations];
 };
@@ -30,10 +32,5 @@ CUDAVISION_HOST_DEVICE inline void make_primitives(const Sigma2Keypoint &point, 
   primitives[1] = make_primitive(Primitive::Kind::line, style.line_width, style.color, x, y,
                                  x + ends.x[point.orientation], y + ends.y[point.orientation]);
 }
-
-Status make_point_primitives_cpu(const Execution &execution, Sigma2List list, int capacity, PointStyle style,
-                                 LineEnds ends, Primitive *primitives, int *drawn);
-Status make_point_primitives_cuda(const Execution &execution, Sigma2List list, int capacity, PointStyle style,
-                                  LineEnds ends, Primitive *primitives, int *drawn);
 
 }  // namespace cudavision::sigma2kp

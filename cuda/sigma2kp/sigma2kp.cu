@@ -1,37 +1,51 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of the sigma^2 detector: one kernel finds and lists the keypoints, without a host round
-// trip and without a plane of sums; one more thins the list by distance, one more counts orientations.
+// The CUDA backend of the sigma^2 detector. One kernel finds and lists the keypoints, without a host round
+// trip and without an integral image in global memory; one more applies min_distance, and one more computes
+// orientations.
 #include <cuda_runtime.h>
 
 #include <algorithm>
 
 #include "cuda/common/buffer.h"
+#include "cuda/common/device_limits.h"
 #include "cuda/common/dynamic_shared.cuh"
+#include "cuda/common/grid.h"
 #include "cuda/common/launch.h"
-#include "cuda/sigma2kp/apart.cuh"
-#include "cuda/sigma2kp/collect.cuh"
+#include "cuda/sigma2kp/keypoint_list.cuh"
+#include "cuda/sigma2kp/min_distance.cuh"
 #include "cuda/sigma2kp/orient.cuh"
+#include "cuda/sigma2kp/sigma2kp_backends.h"
 #include "cuda/sigma2kp/tile.cuh"
 
 namespace cudavision::sigma2kp {
 namespace {
 
-constexpr std::size_t kStaticBytes = 4 << 10;  // of shared memory, at most
-constexpr std::size_t kLeastSharedBytes =
-    64 << 10;  // that a device has for a block, at most: compute capability 7.5
-// Of dynamic shared memory: sums are made in several steps of at least so many rows where one step would take
-// more than kStepBytes, which is what the usual tile needs for one step, with five blocks on a
-// multiprocessor; and tiles are smaller where they would take more than kTileBytes.
-constexpr int kLeastChunk = 8;
-constexpr std::size_t kStepBytes = 40 << 10, kTileBytes = 48 << 10;
-// Their threads walk over what there is, which the host does not know: of 132 multiprocessors, as a large
-// device has them, 2 blocks each, of which the last has less to wait for then, and the 8 that fit.
-constexpr int kMostApartBlocks = 2 * 132, kMostOrientBlocks = 8 * 132;
+// Reserved for the static shared memory of find_keypoints_kernel, in bytes.
+constexpr std::size_t kStaticBytes = 4 << 10;
+// The maximum shared memory of a block on devices of compute capability 7.5, the smallest that is supported.
+constexpr std::size_t kSmallestSharedBytes = 64 << 10;
+// Column sums are computed in several chunks, of at least kMinChunk rows, if one chunk would take more than
+// kChunkBytes of shared memory in total. With the default parameters one chunk suffices, and five blocks fit
+// on a multiprocessor.
+constexpr int kMinChunk = 8;
+constexpr std::size_t kChunkBytes = 40 << 10;
+// A smaller tile is chosen if a tile would take more than this.
+constexpr std::size_t kTileBytes = 48 << 10;
+// The maximum numbers of blocks of the kernels with grid-stride loops; the host does not know the number of
+// keypoints. For 132 multiprocessors (H100): 2 blocks each of keep_apart_kernel, whose last block waits for
+// few others then, and the 8 blocks of orient_kernel that fit.
+constexpr unsigned kMaxMinDistanceBlocks = 2 * 132, kMaxOrientBlocks = 8 * 132;
 
-// T: what holds S; kWindow, kCell: 0 for any.
+// The dynamic shared memory of find_keypoints_kernel.
+inline std::size_t shared_bytes(const TileLayout &tile, const DetectorPlan &plan) {
+  const auto pixels = static_cast<std::size_t>(tile.chunk + plan.window - 1);
+  return strength_bytes(tile, plan) + sum_bytes(tile) + pixels * static_cast<std::size_t>(tile.sum_pitch);
+}
+
+// T, kWindow, kCell: as for TileWork.
 template <typename T, int kWindow, int kCell>
-__global__ void __launch_bounds__(kThreads, sizeof(T) == 4 ? 4 : 3)
-    find_keypoints_kernel(const __grid_constant__ CollectTask task) {
+static __global__ void __launch_bounds__(kThreads, sizeof(T) == 4 ? 4 : 3)
+    find_keypoints_kernel(const __grid_constant__ FindTask task) {
   CUDAVISION_DYNAMIC_SHARED(unsigned char, shared);
   __shared__ Selection block;
   __shared__ unsigned tile_bits[kMaxTileWords];
@@ -43,18 +57,23 @@ __global__ void __launch_bounds__(kThreads, sizeof(T) == 4 ? 4 : 3)
   if (thread == 0) tile_index = static_cast<int>(atomicAdd(&task.progress->next_tile, 1u)), keypoints = 0;
   for (int i = thread; i < task.tile.words(); i += kThreads) tile_bits[i] = 0;
   __syncthreads();
-  const Plan &plan = task.plan;
+  const DetectorPlan &plan = task.plan;
   const int band = tile_index / task.tiles_x;
   const int x = (tile_index - band * task.tiles_x) * task.tile.width, y = band * task.tile.height;
-  const Extent has{max(x - plan.before, 0), max(y - plan.before, 0),
-                   min(x + task.tile.width + plan.after, plan.map.width),
-                   min(y + task.tile.height + plan.after, plan.map.height)};
-  auto *strengths = reinterpret_cast<T *>(shared);
-  unsigned char *behind = shared + strength_bytes(task.tile, plan);
-  auto *sums = reinterpret_cast<Sums *>(behind);
-  std::uint8_t *pixels = behind + sum_bytes(task.tile);
-  mark_tile(TileWork<T, kWindow, kCell>{plan, task.tile, x, y, has, strengths, sums, pixels, tile_bits},
-            task.luma);
+  const WindowRange needed{max(x - plan.before, 0), max(y - plan.before, 0),
+                           min(x + task.tile.width + plan.after, plan.map.width),
+                           min(y + task.tile.height + plan.after, plan.map.height)};
+  unsigned char *after_strengths = shared + strength_bytes(task.tile, plan);
+  const TileWork<T, kWindow, kCell> work{.plan = plan,
+                                         .tile = task.tile,
+                                         .x = x,
+                                         .y = y,
+                                         .needed = needed,
+                                         .strengths = reinterpret_cast<T *>(shared),
+                                         .sums = reinterpret_cast<Sums *>(after_strengths),
+                                         .pixels = after_strengths + sum_bytes(task.tile),
+                                         .bits = tile_bits};
+  mark_tile(work, task.luma);
 
   const int words_x = task.tile.width / 32;
   for (int i = thread; i < task.tile.words(); i += kThreads) {
@@ -70,32 +89,37 @@ __global__ void __launch_bounds__(kThreads, sizeof(T) == 4 ? 4 : 3)
     finish_band<kWindow>(task, band, block, &is_last, &keypoints);
 }
 
-constexpr int kUsualWindow = 5, kUsualCell = 4;  // the defaults
-constexpr auto find_usual_keypoints = find_keypoints_kernel<std::uint32_t, kUsualWindow, kUsualCell>;
+constexpr int kDefaultWindow = Sigma2KpParams{}.window, kDefaultCell = Sigma2KpParams{}.cell;
+// Specialised for the default window and cell with grids.
+constexpr auto find_default_keypoints = find_keypoints_kernel<std::uint32_t, kDefaultWindow, kDefaultCell>;
 constexpr auto find_narrow_keypoints = find_keypoints_kernel<std::uint32_t, 0, 0>;
 constexpr auto find_wide_keypoints = find_keypoints_kernel<std::uint64_t, 0, 0>;
 
-auto find_kernel_of(const Plan &plan) {
+auto find_kernel_of(const DetectorPlan &plan) {
   if (plan.is_wide()) return find_wide_keypoints;
-  const bool usual = !plan.dense && plan.window == kUsualWindow && plan.cell == kUsualCell;
-  return usual ? find_usual_keypoints : find_narrow_keypoints;
+  const bool is_default = !plan.dense && plan.window == kDefaultWindow && plan.cell == kDefaultCell;
+  return is_default ? find_default_keypoints : find_narrow_keypoints;
 }
 
-// No square fits: there is nothing to find.
-__global__ void list_nothing_kernel(Sigma2Count *count, Progress *progress) {
+// Writes an empty list: no cell fits in the image.
+static __global__ void list_nothing_kernel(Sigma2KpCount *count, Progress *progress) {
   *count = {0, 0};
   progress->found = 0;
 }
 
 constexpr int odd(int n) { return n | 1; }
 
-// The largest tile that leaves room for other blocks, or the smallest one.
-Tile make_tile(const Plan &plan) {
-  Tile tile{};
+// Returns the largest tile that takes at most kTileBytes, or the smallest tile.
+TileLayout make_tile_layout(const DetectorPlan &plan) {
+  TileLayout tile{};
   for (const Size size : {Size{64, 32}, Size{64, 16}, Size{32, 32}, Size{32, 16}, Size{32, 8}}) {
     const int columns = size.width + plan.before + plan.after, rows = size.height + plan.before + plan.after;
-    tile = {size.width, size.height, odd(columns), odd(columns + plan.window - 1), rows};
-    while (tile.chunk > kLeastChunk && shared_bytes(tile, plan) > kStepBytes)
+    tile = {.width = size.width,
+            .height = size.height,
+            .strength_pitch = odd(columns),
+            .sum_pitch = odd(columns + plan.window - 1),
+            .chunk = rows};
+    while (tile.chunk > kMinChunk && shared_bytes(tile, plan) > kChunkBytes)
       tile.chunk = divide_up(tile.chunk, 2);
     if (shared_bytes(tile, plan) <= kTileBytes) break;
   }
@@ -107,20 +131,18 @@ class Sigma2KpCuda final : public Sigma2Kp {
   Sigma2KpCuda(const Execution &execution, Size size) : execution_(execution), size_(size) {}
 
   Status allocate() {
-    int device = 0;
-    CUDAVISION_TRY_CUDA(cudaGetDevice(&device));
     int most = 0;
-    CUDAVISION_TRY_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    // Whatever works on one device works on every one.
-    dynamic_bytes_ = std::min(static_cast<std::size_t>(most), kLeastSharedBytes) - kStaticBytes;
-    for (const auto kernel : {find_usual_keypoints, find_narrow_keypoints, find_wide_keypoints})
+    CUDAVISION_TRY(max_shared_bytes(&most));
+    // Limited to the smallest device, so that parameters which work on one device work on all devices.
+    dynamic_bytes_ = std::min(static_cast<std::size_t>(most), kSmallestSharedBytes) - kStaticBytes;
+    for (const auto kernel : {find_default_keypoints, find_narrow_keypoints, find_wide_keypoints})
       CUDAVISION_TRY(allow_shared_bytes(kernel, dynamic_bytes_));
     CUDAVISION_TRY(progress_.allocate(1));
     return CUDAVISION_CHECK_CUDA(cudaMemsetAsync(progress_.data(), 0, sizeof(Progress), execution_.stream));
   }
 
   Status run(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params,
-             const Sigma2List &list) override {
+             const Sigma2KpList &list) override {
     CUDAVISION_TRY(check_run(luma.size(), size_, params));
     CUDAVISION_TRY(prepare(params));
     CUDAVISION_TRY(find(luma, params, list));
@@ -129,9 +151,9 @@ class Sigma2KpCuda final : public Sigma2Kp {
   }
 
  private:
-  // Makes what these parameters need and the last ones did not.
+  // Makes the plan and the buffers that these parameters need and that do not exist yet.
   Status prepare(const Sigma2KpParams &params) {
-    if (!is_made_ || !same_squares(params, made_for_)) CUDAVISION_TRY(prepare_squares(params));
+    if (!is_made_ || !same_plan(params, made_for_)) CUDAVISION_TRY(prepare_plan(params));
     if (params.min_distance > 0 && kept_.count() == 0 && plan_.map.width > 0) {
       CUDAVISION_TRY(row_begins_.allocate(static_cast<std::size_t>(plan_.map.height) + 1));
       CUDAVISION_TRY(kept_.allocate(strengths_.count()));
@@ -141,14 +163,14 @@ class Sigma2KpCuda final : public Sigma2Kp {
     return {};
   }
 
-  Status prepare_squares(const Sigma2KpParams &params) {
+  Status prepare_plan(const Sigma2KpParams &params) {
     is_made_ = false;
-    // Frees first: both sets may not fit.
+    // Frees the old buffers first, because both sets may not fit.
     bits_ = {}, bands_ = {}, strengths_ = {}, places_ = {}, row_begins_ = {}, kept_ = {};
-    plan_ = make_plan(size_, params);
+    plan_ = make_detector_plan(size_, params);
     made_for_ = params;
     if (plan_.map.width > 0) {
-      tile_ = make_tile(plan_);
+      tile_ = make_tile_layout(plan_);
       if (shared_bytes(tile_, plan_) > dynamic_bytes_)
         return invalid_argument("window, cell and tau need " + std::to_string(shared_bytes(tile_, plan_)) +
                                 " bytes of shared memory, and the device has " +
@@ -160,7 +182,7 @@ class Sigma2KpCuda final : public Sigma2Kp {
       CUDAVISION_TRY(bands_.allocate(static_cast<std::size_t>(band_count_)));
       CUDAVISION_TRY_CUDA(cudaMemsetAsync(
           bands_.data(), 0, static_cast<std::size_t>(band_count_) * sizeof(Band), execution_.stream));
-      const std::size_t most = most_keypoints(plan_);
+      const std::size_t most = max_keypoint_count(plan_);
       CUDAVISION_TRY(strengths_.allocate(most));
       CUDAVISION_TRY(places_.allocate(most));
     }
@@ -173,72 +195,78 @@ class Sigma2KpCuda final : public Sigma2Kp {
     return {strengths_.data(), places_.data(), params.min_distance > 0 ? row_begins_.data() : nullptr};
   }
 
-  Status find(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params, const Sigma2List &list) {
+  Status find(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params, const Sigma2KpList &list) {
     if (plan_.map.width == 0)
       return CUDAVISION_LAUNCH(list_nothing_kernel, dim3(1), dim3(1), execution_.stream, list.count,
                                progress_.data());
-    const CollectTask task{luma,
-                           plan_,
-                           tile_,
-                           tiles_x_,
-                           band_count_,
-                           bits_.data(),
-                           words_per_row(),
-                           bands_.data(),
-                           progress_.data(),
-                           all(params),
-                           list,
-                           params.max_keypoints,
-                           params.min_distance == 0};
-    return CUDAVISION_LAUNCH_EARLY(
+    const FindTask task{.luma = luma,
+                        .plan = plan_,
+                        .tile = tile_,
+                        .tiles_x = tiles_x_,
+                        .bands = band_count_,
+                        .bits = bits_.data(),
+                        .words_per_row = words_per_row(),
+                        .band = bands_.data(),
+                        .progress = progress_.data(),
+                        .all = all(params),
+                        .list = list,
+                        .max_keypoints = params.max_keypoints,
+                        .publish = params.min_distance == 0};
+    return CUDAVISION_LAUNCH_PDL(
         "find_keypoints_kernel", find_kernel_of(plan_), dim3(static_cast<unsigned>(tiles_x_ * band_count_)),
         BlockSize(dim3(kThreads), shared_bytes(tile_, plan_)), execution_.stream, task);
   }
 
-  Status keep_apart(const Sigma2KpParams &params, const Sigma2List &list) {
-    const ApartTask task{all(params),         kept_.data(),         progress_.data(), plan_.map.height,
-                         params.min_distance, params.max_keypoints, plan_.is_wide(),  list};
+  Status keep_apart(const Sigma2KpParams &params, const Sigma2KpList &list) {
+    const MinDistanceTask task{.all = all(params),
+                               .kept = kept_.data(),
+                               .progress = progress_.data(),
+                               .map_height = plan_.map.height,
+                               .min_distance = params.min_distance,
+                               .max_keypoints = params.max_keypoints,
+                               .wide = plan_.is_wide(),
+                               .list = list};
     const std::size_t most = (strengths_.count() + kThreads - 1) / kThreads;
-    const auto blocks = static_cast<unsigned>(std::clamp<std::size_t>(most, 1, kMostApartBlocks));
-    return CUDAVISION_LAUNCH_EARLY("keep_apart_kernel", keep_apart_kernel, dim3(blocks), dim3(kThreads),
-                                   execution_.stream, task);
+    const auto blocks = static_cast<unsigned>(std::clamp<std::size_t>(most, 1, kMaxMinDistanceBlocks));
+    return CUDAVISION_LAUNCH_PDL("keep_apart_kernel", keep_apart_kernel, dim3(blocks), dim3(kThreads),
+                                 execution_.stream, task);
   }
 
-  Status orient(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params, const Sigma2List &list) {
-    const int blocks = std::clamp(divide_up(params.max_keypoints, kOrientWarps), 1, kMostOrientBlocks);
+  Status orient(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params, const Sigma2KpList &list) {
+    const unsigned blocks = std::min(blocks_for(params.max_keypoints, kOrientWarps), kMaxOrientBlocks);
     const std::size_t bytes = static_cast<std::size_t>(kOrientWarps * table_.bins) * sizeof(unsigned);
-    return CUDAVISION_LAUNCH_EARLY("orient_kernel", orient_kernel, dim3(static_cast<unsigned>(blocks)),
-                                   BlockSize(dim3(kOrientThreads), bytes), execution_.stream, luma, list,
-                                   params.window, params.orientation_window, params.op, params.weight,
-                                   table_);
+    return CUDAVISION_LAUNCH_PDL("orient_kernel", orient_kernel, dim3(blocks),
+                                 BlockSize(dim3(kOrientThreads), bytes), execution_.stream, luma, list,
+                                 params.window, params.orientation_window, params.op, params.weight, table_);
   }
 
   Execution execution_;
   Size size_;
   std::size_t dynamic_bytes_ = 0;
-  DeviceBuffer<Progress> progress_;  // all 0 between frames, but found
+  DeviceBuffer<Progress> progress_;
   OrientationTable table_;
 
-  // Made for the squares of these parameters.
+  // The plan and its buffers, valid if is_made_.
   bool is_made_ = false;
   Sigma2KpParams made_for_;
-  Plan plan_{};
-  Tile tile_{};
+  DetectorPlan plan_{};
+  TileLayout tile_{};
   int tiles_x_ = 0, band_count_ = 0;
   DeviceBuffer<unsigned> bits_;
   DeviceBuffer<Band> bands_;  // all 0 between frames
   DeviceBuffer<std::uint64_t> strengths_;
   DeviceBuffer<std::uint32_t> places_;
-  DeviceBuffer<std::uint32_t> row_begins_;  // with min_distance
+  // Made when min_distance is first requested.
+  DeviceBuffer<std::uint32_t> row_begins_;
   DeviceBuffer<std::uint8_t> kept_;
 };
 
 }  // namespace
 
-Status make_sigma2kp_cuda(const Execution &execution, Size size, std::unique_ptr<Sigma2Kp> *room) {
+Status make_sigma2kp_cuda(const Execution &execution, Size size, std::unique_ptr<Sigma2Kp> *sigma2kp) {
   auto made = std::make_unique<Sigma2KpCuda>(execution, size);
   CUDAVISION_TRY(made->allocate());
-  *room = std::move(made);
+  *sigma2kp = std::move(made);
   return {};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU backend of the sigma^2 detector: threads take strips of rows; then the list is thinned, and
-// orientations are counted in a map of the gradients' bins.
+// The CPU backend of the sigma^2 detector. Tasks search strips of rows; then min_distance and max_keypoints
+// are applied to the list, and the orientations are counted.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -9,32 +9,35 @@
 #include <vector>
 
 #include "cuda/gradient/gradient_cpu.h"
-#include "cuda/sigma2kp/sigma2kp_rules.h"
-#include "cuda/sigma2kp/strip.h"
+#include "cuda/sigma2kp/sigma2kp_backends.h"
+#include "cuda/sigma2kp/strip_finder_cpu.h"
 
 namespace cudavision::sigma2kp {
 namespace {
 
 constexpr int kLeastStripRows = 64;
 constexpr int kKeypointsPerTask = 256, kMapRowsPerTask = 16;
-constexpr double kCostOfSample = 8;  // computed alone, in pixels of a map of all: 6 to 9 were measured
+// The time to compute one gradient separately, relative to the time per pixel for the map of all gradients.
+// The measured ratio is 6 to 9.
+constexpr double kCostOfSample = 8;
 
 using Keypoints = std::vector<Sigma2Keypoint>;
 
-// Finds all keypoints of a picture with one plan.
+// Finds all keypoints of images with one plan, without orientation, in row-major order.
 class Finder {
  public:
   virtual ~Finder() = default;
   virtual void find(ImageView<const std::uint8_t> luma, Keypoints *keypoints) = 0;
 };
 
+// T: the type of a strength.
 template <typename T>
 class FinderOf final : public Finder {
  public:
-  FinderOf(const Workers &workers, const Plan &plan)
+  FinderOf(const Workers &workers, const DetectorPlan &plan)
       : workers_(workers),
         rows_(plan.map.height),
-        // What strips compute twice, at their ends, is half of their rows at most.
+        // The halo rows, which neighbouring strips compute twice, are at most half of the rows of a strip.
         strip_rows_(std::max(kLeastStripRows, 2 * (plan.before + plan.after))),
         strips_(static_cast<std::size_t>(divide_up(rows_, strip_rows_))),
         finders_(static_cast<std::size_t>(workers.thread_count()),
@@ -58,7 +61,7 @@ class FinderOf final : public Finder {
   std::vector<StripFinder<T>> finders_;  // of each thread
 };
 
-// Removes what keep does not hold.
+// Removes the keypoints i with keep[i] == 0.
 void compact(const std::vector<std::uint8_t> &keep, Keypoints *keypoints) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < keypoints->size(); ++i)
@@ -71,7 +74,7 @@ class Sigma2KpCpu final : public Sigma2Kp {
   Sigma2KpCpu(const Execution &execution, Size size) : workers_(*execution.workers), size_(size) {}
 
   Status run(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params,
-             const Sigma2List &list) override {
+             const Sigma2KpList &list) override {
     CUDAVISION_TRY(check_run(luma.size(), size_, params));
     return catch_bad_alloc([&] {
       find(luma, params);
@@ -87,8 +90,8 @@ class Sigma2KpCpu final : public Sigma2Kp {
 
  private:
   void find(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params) {
-    if (!finder_ || !same_squares(params, made_for_)) {
-      const Plan plan = make_plan(size_, params);
+    if (!finder_ || !same_plan(params, made_for_)) {
+      const DetectorPlan plan = make_detector_plan(size_, params);
       finder_.reset();
       if (plan.is_wide())
         finder_ = std::make_unique<FinderOf<std::uint64_t>>(workers_, plan);
@@ -99,7 +102,7 @@ class Sigma2KpCpu final : public Sigma2Kp {
     finder_->find(luma, &keypoints_);
   }
 
-  // Calls body(i) for every keypoint.
+  // Calls body(i, slot) for each i in [0, count), in parallel. slot: the number of the thread.
   template <typename Body>
   void for_each_keypoint(int count, const Body &body) const {
     workers_.run(divide_up(count, kKeypointsPerTask), [&](int task, int slot) {
@@ -108,10 +111,11 @@ class Sigma2KpCpu final : public Sigma2Kp {
     });
   }
 
+  // Applies min_distance.
   void keep_apart(int distance) {
     const int count = static_cast<int>(keypoints_.size());
     const Sigma2Keypoint *all = keypoints_.data();
-    // Where each row of the picture begins in the list.
+    // The index of the first keypoint of each row of the image.
     row_begin_.assign(static_cast<std::size_t>(size_.height) + 1, 0);
     for (const Sigma2Keypoint &point : keypoints_) ++row_begin_[point.y + std::size_t{1}];
     std::partial_sum(row_begin_.begin(), row_begin_.end(), row_begin_.begin());
@@ -128,7 +132,7 @@ class Sigma2KpCpu final : public Sigma2Kp {
         for (; other < end && other->x <= point.x + distance; ++other) {
           const int dx = other->x - point.x, dy = y - point.y;
           if (dx * dx + dy * dy < distance * distance &&
-              outdoes(other->strength, static_cast<int>(other - all), point.strength, i)) {
+              is_stronger(other->strength, static_cast<int>(other - all), point.strength, i)) {
             keep_[static_cast<std::size_t>(i)] = 0;
             return;
           }
@@ -138,19 +142,20 @@ class Sigma2KpCpu final : public Sigma2Kp {
     compact(keep_, &keypoints_);
   }
 
+  // Applies max_keypoints.
   void keep_strongest(int most) {
     order_.resize(keypoints_.size());
     std::iota(order_.begin(), order_.end(), 0);
     std::nth_element(order_.begin(), order_.begin() + most, order_.end(), [&](int i, int j) {
-      return outdoes(keypoints_[static_cast<std::size_t>(i)].strength, i,
-                     keypoints_[static_cast<std::size_t>(j)].strength, j);
+      return is_stronger(keypoints_[static_cast<std::size_t>(i)].strength, i,
+                         keypoints_[static_cast<std::size_t>(j)].strength, j);
     });
     keep_.assign(keypoints_.size(), 0);
     for (int i = 0; i < most; ++i) keep_[static_cast<std::size_t>(order_[static_cast<std::size_t>(i)])] = 1;
     compact(keep_, &keypoints_);
   }
 
-  void orient(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params, const Sigma2List &list) {
+  void orient(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params, const Sigma2KpList &list) {
     const OrientationTable table = make_orientation_table(params.orientation_bins);
     if (params.weight == GradientWeight::count)
       orient_in(bins_, luma, params, table, list);
@@ -158,9 +163,10 @@ class Sigma2KpCpu final : public Sigma2Kp {
       orient_in(weights_, luma, params, table, list);
   }
 
+  // Map: BinMap or WeightMap. samples: memory for the map of all gradients.
   template <typename Map>
   void orient_in(std::vector<Map> &samples, ImageView<const std::uint8_t> luma, const Sigma2KpParams &params,
-                 const OrientationTable &table, const Sigma2List &list) {
+                 const OrientationTable &table, const Sigma2KpList &list) {
     const int listed = list.count->listed;
     const double sampled = 1.0 * listed * params.orientation_window * params.orientation_window;
     if (sampled * kCostOfSample < 1.0 * size_.width * size_.height)
@@ -177,9 +183,9 @@ class Sigma2KpCpu final : public Sigma2Kp {
     count_samples(params, list, [map](int x, int y) { return unpack(map.row(y)[x]); });
   }
 
-  // Without a map: computes the gradients around each keypoint alone.
+  // Computes only the gradients around the keypoints, without a map.
   void orient_few(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params,
-                  const OrientationTable &table, const Sigma2List &list) const {
+                  const OrientationTable &table, const Sigma2KpList &list) const {
     count_samples(params, list, [&](int x, int y) {
       const Gradient g = gradient_of(params.op, [&luma, x, y](int dx, int dy) {
         return int{luma.row(std::clamp(y + dy, 0, luma.height - 1))[std::clamp(x + dx, 0, luma.width - 1)]};
@@ -188,9 +194,9 @@ class Sigma2KpCpu final : public Sigma2Kp {
     });
   }
 
-  // sample(x, y): of a pixel.
+  // sample(x, y) returns the GradientSample of a pixel.
   template <typename Sample>
-  void count_samples(const Sigma2KpParams &params, const Sigma2List &list, const Sample &sample) const {
+  void count_samples(const Sigma2KpParams &params, const Sigma2KpList &list, const Sample &sample) const {
     for_each_keypoint(list.count->listed, [&](int i, int) {
       Sigma2Keypoint &point = list.keypoints[i];
       const Region region =
@@ -201,7 +207,7 @@ class Sigma2KpCpu final : public Sigma2Kp {
 
   template <typename Sample>
   static int dominant_bin(Region region, int bins, const Sample &sample_at) {
-    std::array<std::uint32_t, kNoBin + 1> histogram;  // the last for what is not counted
+    std::array<std::uint32_t, kNoBin + 1> histogram;  // the last bin receives uncounted samples
     std::fill_n(histogram.begin(), bins, 0u);
     histogram[kNoBin] = 0;
     for (int y = region.y; y < region.y + region.height; ++y)
@@ -227,8 +233,8 @@ class Sigma2KpCpu final : public Sigma2Kp {
 
 }  // namespace
 
-Status make_sigma2kp_cpu(const Execution &execution, Size size, std::unique_ptr<Sigma2Kp> *room) {
-  *room = std::make_unique<Sigma2KpCpu>(execution, size);
+Status make_sigma2kp_cpu(const Execution &execution, Size size, std::unique_ptr<Sigma2Kp> *sigma2kp) {
+  *sigma2kp = std::make_unique<Sigma2KpCpu>(execution, size);
   return {};
 }
 

@@ -1,86 +1,78 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What both backends of the sigma^2 detector share: which windows and squares there are, what is near, what
-// outdoes what, and where orientations are counted.
+// The arithmetic of the sigma^2 detector that both backends share.
 #pragma once
 
-#include "cuda/common/backends.h"
+#include <cstdint>
+
 #include "cuda/common/host_device.h"
 #include "cuda/sigma2kp/sigma2kp.h"
 
 namespace cudavision::sigma2kp {
 
 constexpr int kMaxGrids = 4;
-constexpr int kWidestNarrow = 22;  // windows whose S fits 32 bits: k^4 255^2 / 4 < 2^32
+// The largest window whose strengths fit 32 bits: k^4 255^2 / 4 < 2^32.
+constexpr int kMaxWindow32 = 22;
 
 struct Offset {
   int x, y;
 };
 
-// Coordinates are those of windows, by their top left pixels.
-struct Plan {
+// The parameters in the form that the search uses. All coordinates are those of windows (their top left
+// pixels).
+struct DetectorPlan {
   int window, cell;
   bool dense;
-  Size map;  // of windows; 0 x 0 where no square of them fits
+  // The number of windows along each axis; 0 x 0 if no cell fits.
+  Size map;
   int grid_count;
   Offset grid[kMaxGrids];
-  // The largest squared distance that is near: of grids in half pixels from the centre, otherwise in pixels.
-  int reach;
-  // The parts of a square, along each axis, where there can be something near its centre: [first, end). Of
-  // `dense`, offsets from q.
+  // The largest squared distance that is_near() accepts: with grids in half pixels, with `dense` in pixels.
+  int max_squared_distance;
+  // Offsets that can be near lie in [first_near, end_near) along each axis. Grids: relative to the first
+  // window of a cell. `dense`: relative to q.
   int first_near, end_near;
-  // Whether a window is a keypoint is decided by windows from so many before to so many after it, along each
-  // axis.
+  // The halo: the decision about a window needs the windows from `before` before it to `after` after it along
+  // each axis.
   int before, after;
 
+  // Returns true if a window is near enough to the centre of its cell. dx, dy: its offset from the first
+  // window of the cell, or with `dense` from q.
   CUDAVISION_HOST_DEVICE bool is_near(int dx, int dy) const {
-    if (dense) return dx * dx + dy * dy <= reach;
-    return (2 * dx - cell) * (2 * dx - cell) + (2 * dy - cell) * (2 * dy - cell) <= reach;
+    if (dense) return dx * dx + dy * dy <= max_squared_distance;
+    return (2 * dx - cell) * (2 * dx - cell) + (2 * dy - cell) * (2 * dy - cell) <= max_squared_distance;
   }
-  // How many squares of a grid lie along an axis of `count` windows.
-  CUDAVISION_HOST_DEVICE int squares(int count, int offset) const {
+  // The number of cells of a grid along an axis of `count` windows.
+  CUDAVISION_HOST_DEVICE int cells_along(int count, int offset) const {
     return count < offset + cell ? 0 : (count - offset) / cell;
   }
-  CUDAVISION_HOST_DEVICE bool is_wide() const { return window > kWidestNarrow; }
+  // Strengths need 64 bits.
+  CUDAVISION_HOST_DEVICE bool is_wide() const { return window > kMaxWindow32; }
 };
-
-Plan make_plan(Size picture, const Sigma2KpParams &params);
-
-// Whether both have the same plan.
-inline bool same_squares(const Sigma2KpParams &a, const Sigma2KpParams &b) {
-  return a.window == b.window && a.cell == b.cell && a.tau == b.tau && a.grids == b.grids &&
-         a.definition == b.definition;
-}
-
-// How many keypoints there can be.
-std::size_t most_keypoints(const Plan &plan);
 
 CUDAVISION_HOST_DEVICE constexpr int floor_divide(int n, int d) {
   return n >= 0 ? n / d : -((d - 1 - n) / d);
 }
 
-// S of a window: of the sums of its pixels and of their squares. Wraps, and is right where the result fits T.
+// The strength of a window from the sum of its pixels and the sum of their squares. Intermediate results may
+// wrap; the result is exact if it fits T.
 template <typename T>
 CUDAVISION_HOST_DEVICE constexpr T strength_of(std::uint32_t sum, std::uint32_t squares, int window) {
   return static_cast<T>(window * window) * squares - static_cast<T>(sum) * sum;
 }
 
-// Whether a keypoint of strength s, the i-th in raster order, outdoes the j-th one of strength t.
-CUDAVISION_HOST_DEVICE constexpr bool outdoes(std::uint64_t s, int i, std::uint64_t t, int j) {
+// Returns true if the keypoint with strength s and index i in row-major order is stronger than the one with
+// strength t and index j.
+CUDAVISION_HOST_DEVICE constexpr bool is_stronger(std::uint64_t s, int i, std::uint64_t t, int j) {
   return s > t || (s == t && i < j);
 }
 
-// Where the orientation of a keypoint is counted.
-CUDAVISION_HOST_DEVICE constexpr Region orientation_region(int x, int y, int window, int side, Size picture) {
+// The square of `side` pixels around the window at (x, y), clipped to the image.
+CUDAVISION_HOST_DEVICE constexpr Region orientation_region(int x, int y, int window, int side, Size image) {
   const int left = x + floor_divide(window - side, 2), top = y + floor_divide(window - side, 2);
-  const int right = left + side < picture.width ? left + side : picture.width;
-  const int bottom = top + side < picture.height ? top + side : picture.height;
+  const int right = left + side < image.width ? left + side : image.width;
+  const int bottom = top + side < image.height ? top + side : image.height;
   const int x0 = left > 0 ? left : 0, y0 = top > 0 ? top : 0;
   return {x0, y0, right - x0, bottom - y0};
 }
-
-Status check_run(Size luma, Size made_for, const Sigma2KpParams &params);
-
-Status make_sigma2kp_cpu(const Execution &execution, Size size, std::unique_ptr<Sigma2Kp> *room);
-Status make_sigma2kp_cuda(const Execution &execution, Size size, std::unique_ptr<Sigma2Kp> *room);
 
 }  // namespace cudavision::sigma2kp

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The vectorised inner loops of the CPU backend, compiled once per instruction set by Highway. Loops that the
-// compiler vectorises by itself are left to it.
+// The vectorised inner loops of the CPU backend, which Highway compiles once per instruction set. Some loops
+// are plain C++ because the compiler vectorises them well.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cuda/sigma2kp/sigma2kp_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
@@ -27,7 +27,7 @@ void slide_columns(const std::uint8_t *__restrict__ entering, const std::uint8_t
     return;
   }
   for (int x = 0; x < width; ++x) {
-    // in^2 - out^2; products of differences fit 32 bits with their sign.
+    // in^2 - out^2 as a product, which fits a signed int.
     const int in = entering[x], out = leaving[x];
     sum[x] += static_cast<std::uint32_t>(in - out);
     squares[x] += static_cast<std::uint32_t>((in - out) * (in + out));
@@ -72,7 +72,8 @@ void extremes_in(const T *rows, std::ptrdiff_t stride, int length, int count, T 
     hn::StoreU(high, d, most + x);
     hn::StoreU(low, d, least + x);
   }
-  // Of 1, 2, 4, ... columns, and of two such stretches that overlap. What is read was not yet written.
+  // Extremes of 1, 2, 4, ... columns; the last step combines two overlapping ranges. Each element is read
+  // before it is overwritten.
   for (int have = 1; have < length;) {
     const int step = std::min(have, length - have);
     for (int x = 0; x < columns; x += lanes) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Keypoints of a picture and their descriptors: of cudasigma2kp, described by cudalocalhist, and of OpenCV.
+// Detects keypoints in a picture and computes descriptors: with cudasigma2kp and cudalocalhist, and with
+// OpenCV.
 #pragma once
 
 #include <gst/cudavision/cudavision.h>
@@ -11,25 +12,25 @@
 #include <string>
 #include <vector>
 
-#include "examples/register/pipeline.h"
+#include "pipeline.h"
 
-constexpr int kLevels = 8;  // scaled copies, each smaller by kScale, as cv::ORB has them
+constexpr int kLevels = 8;  // scaled copies, each smaller by kScale, as in cv::ORB
 constexpr double kScale = 1.2;
 
 struct Features {
-  std::vector<cv::KeyPoint> points;  // in pixels of the picture, angles in degrees
-  cv::Mat descriptors;               // a row for each
+  std::vector<cv::KeyPoint> points;  // in pixels of the picture, with angles in degrees
+  cv::Mat descriptors;               // one row per keypoint
 };
 
-// The picture around a keypoint of one level, turned so that its angle points right: kSide x kSide pixels, of
-// which the middle is described. What lies outside of the picture is repeated.
+// The patch around a keypoint of one level, rotated so that its angle points right: kSide x kSide pixels, of
+// which the middle is described. Pixels outside of the picture repeat its border.
 constexpr int kWindow = 8, kWindows = 4, kMargin = 1, kTileWindows = kWindows + 2 * kMargin;
 constexpr int kSide = kTileWindows * kWindow, kBins = 8, kTilesPerRow = 24;
 
 inline cv::Mat upright_patch(const cv::Mat &level, const cv::KeyPoint &point) {
   const double angle = point.angle * CV_PI / 180, c = std::cos(angle), s = std::sin(angle);
   const double middle = (kSide - 1) / 2.0;
-  // From a pixel of the patch to one of the picture.
+  // Maps a pixel of the patch to a pixel of the picture.
   const cv::Matx23d map(c, -s, point.pt.x - c * middle + s * middle, s, c,
                         point.pt.y - s * middle - c * middle);
   cv::Mat patch;
@@ -49,7 +50,7 @@ class Sigma2Detector {
                     " window-height=" + std::to_string(kWindow) + " stride-x=" + std::to_string(kWindow) +
                     " stride-y=" + std::to_string(kWindow) + " ! appsink name=out sync=false") {}
 
-  // Levels have points by their area's side, as cv::ORB has them.
+  // The number of points per level is proportional to the side of its picture, as in cv::ORB.
   Features detect(const cv::Mat &picture) const {
     Features all;
     double shares = 0;
@@ -60,7 +61,7 @@ class Sigma2Detector {
       cv::resize(picture, level, {}, 1 / scale, 1 / scale, cv::INTER_AREA);
       if (std::min(level.cols, level.rows) < kSide) break;
       const int most = static_cast<int>(points_ / scale / shares);
-      if (most < 1) break;  // and smaller levels have no more
+      if (most < 1) break;  // the smaller levels have none either
       std::vector<cv::KeyPoint> points = detect_in(level, most);
       if (points.empty()) continue;
       all.descriptors.push_back(describe(level, points));
@@ -119,7 +120,7 @@ class Sigma2Detector {
     return descriptors;
   }
 
-  // Square roots of shares: their Euclidean distance is that of Hellinger.
+  // Square roots of relative frequencies: their Euclidean distance is the Hellinger distance.
   static cv::Mat descriptor_of(const cv::Mat &histograms) {
     cv::Mat row = histograms.clone().reshape(1, 1);
     const double sum = cv::sum(row)[0];
@@ -140,7 +141,7 @@ inline Features detect_orb(const cv::Mat &picture, int points, int threshold) {
   return features;
 }
 
-// Those of greatest response, described as ORB does.
+// The keypoints of greatest response, described by ORB.
 inline Features detect_fast(const cv::Mat &picture, int points) {
   Features features;
   cv::FAST(picture, features.points, 10);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What keypoints are good for: matches, the homography that they agree on, and figures of merit.
+// Matches keypoints, estimates a homography and measures the quality of the result.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 #include <optional>
 #include <vector>
 
-#include "examples/register/features.h"
+#include "features.h"
 
-constexpr double kNear = 3;  // pixels: of inliers, and of keypoints that are repeated
+constexpr double kNear = 3;  // in pixels; for inliers and for repeated keypoints
 
 inline cv::Point2f mapped(const cv::Mat &homography, cv::Point2f p) {
   std::vector<cv::Point2f> out;
@@ -21,7 +21,7 @@ inline cv::Point2f mapped(const cv::Mat &homography, cv::Point2f p) {
 
 struct Registration {
   std::vector<cv::DMatch> matches, inliers;
-  cv::Mat homography;  // empty where none is found
+  cv::Mat homography;  // empty if none is found
 };
 
 inline Registration match(const Features &first, const Features &second) {
@@ -42,8 +42,8 @@ inline Registration match(const Features &first, const Features &second) {
   return result;
 }
 
-// Of the keypoints of the first picture that the second one shows: the share that has one there, too. Nothing
-// where there are none.
+// The fraction of the first picture's keypoints visible in the second that are also detected there. Returns
+// nullopt if none is visible.
 inline std::optional<double> repeatability(const Features &first, const Features &second,
                                            const cv::Mat &homography, cv::Size size) {
   int visible = 0, repeated = 0;
@@ -68,7 +68,7 @@ inline int correct_matches(const Features &first, const Features &second,
   }));
 }
 
-// How many cells of 8 x 8 hold a keypoint.
+// The number of cells of 8 x 8 that hold a keypoint.
 inline int coverage(const std::vector<cv::KeyPoint> &points, cv::Size size) {
   std::map<int, int> cells;
   for (const cv::KeyPoint &p : points)

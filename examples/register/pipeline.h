@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Pictures in and out of GStreamer pipelines.
+// Sends pictures into GStreamer pipelines and receives them.
 #pragma once
 
 #include <gst/app/gstappsink.h>
@@ -12,13 +12,13 @@
 #include <string>
 #include <vector>
 
-// A pipeline, perhaps with an appsrc "in" and an appsink "out".
+// A pipeline, optionally with an appsrc "in" and an appsink "out".
 class Pipeline {
  public:
   explicit Pipeline(const std::string &description) {
     GError *error = nullptr;
     pipeline_ = gst_parse_launch(description.c_str(), &error);
-    if (error != nullptr) {  // perhaps with a pipeline, which no destructor will see
+    if (error != nullptr) {  // a pipeline may still be returned
       const std::string text = error->message;
       g_error_free(error);
       if (pipeline_ != nullptr) gst_object_unref(pipeline_);
@@ -53,24 +53,25 @@ class Pipeline {
                       static_cast<gsize>(picture.cols) * picture.elemSize());
     gst_app_src_push_buffer(GST_APP_SRC(in_), buffer);
   }
-  // Returns when all that was pushed has been written.
+  // Returns when all pushed data has been written.
   void finish() const {
     gst_app_src_end_of_stream(GST_APP_SRC(in_));
     throw_error(GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS);
   }
 
-  // Null at the end of the stream.
+  // Returns null at the end of the stream.
   std::unique_ptr<GstSample, void (*)(GstSample *)> pull() const {
     GstSample *sample = nullptr;
-    while (sample == nullptr && !gst_app_sink_is_eos(GST_APP_SINK(out_))) {  // after an error neither comes
+    // after an error, neither a sample nor EOS arrives
+    while (sample == nullptr && !gst_app_sink_is_eos(GST_APP_SINK(out_))) {
       sample = gst_app_sink_try_pull_sample(GST_APP_SINK(out_), 100 * GST_MSECOND);
-      throw_error(0);  // which also drops warnings from the bus
+      throw_error(0);  // also drops warnings from the bus
     }
     return {sample, gst_sample_unref};
   }
 
  private:
-  // Waits at most so long for an error, or for another message that ends the waiting.
+  // Waits at most `wait` for an error, or for a message of type `other`, which ends the wait.
   void throw_error(GstClockTime wait, GstMessageType other = GST_MESSAGE_UNKNOWN) const {
     GstBus *bus = gst_element_get_bus(pipeline_);
     GstMessage *message =
@@ -89,7 +90,7 @@ class Pipeline {
   GstElement *pipeline_ = nullptr, *in_ = nullptr, *out_ = nullptr;
 };
 
-// The first frames of a file, in gray.
+// The first frames of a file, in grey.
 inline std::vector<cv::Mat> frames_of(const std::string &file, int most) {
   const Pipeline pipeline(
       "filesrc location=\"" + file +

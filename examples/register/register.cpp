@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Registers two pictures, or a template and the frames of a video, by keypoints of cudasigma2kp, and says how
-// they do beside OpenCV's ORB and FAST, also at a tenth of the contrast.
+// Registers two pictures, or a template and the frames of a video, by keypoints of cudasigma2kp, and compares
+// the result with OpenCV's ORB and FAST, also at a tenth of the contrast.
 //
 //   register FIRST SECOND [OPTION=VALUE...]
 //   register graf1.png graf3.png homography=H1to3p.xml out=graf.png
 //   register box.png vtest.avi frames=50
 //
-// FIRST, SECOND: what GStreamer decodes. Of a video the first frames are tried, each against FIRST.
-//   points=1000         how many keypoints each detector may find in a picture
-//   frames=30           how many frames of a video are tried
-//   contrast=0.1        of the low-contrast copies: 128 + contrast (v - 128), rounded
-//   homography=FILE     maps FIRST to SECOND, as OpenCV stores it; otherwise the one of most inliers is believed
-//   out=FILE            a PNG: the matches that agree with the estimated homography, side by side
-//   properties="..."    of cudasigma2kp
+// FIRST, SECOND: files that GStreamer decodes. If SECOND is a video, its first frames are tried in turn.
+//   points=1000       maximum number of keypoints per detector and picture
+//   frames=30         number of frames of a video to try
+//   contrast=0.1      contrast of the low-contrast copies: 128 + contrast (v - 128), rounded
+//   homography=FILE   maps FIRST to SECOND, in OpenCV's file format; default: the one with most inliers
+//   out=FILE          writes a PNG with the matches that agree with the estimated homography, side by side
+//   properties="..."  properties of cudasigma2kp
 //
-// A keypoint is described by the picture around it, turned upright by its angle: histograms of oriented
-// gradients of 4 x 4 windows, which cudalocalhist counts in a mosaic of all such patches. Keypoints are sought
-// in scaled copies of the picture too, as ORB does.
+// A keypoint is described by its patch, rotated upright by the keypoint's angle: histograms of oriented
+// gradients of 4 x 4 windows, which cudalocalhist counts in a mosaic of all patches. Keypoints are also
+// detected in scaled copies of the picture, as in ORB.
 //
-// To build it:
-//   c++ -std=c++17 register.cpp -o register $(pkg-config --cflags --libs gstreamer-cudavision-1.0
-//     gstreamer-app-1.0 gstreamer-video-1.0) -I/usr/include/opencv4
-//     -lopencv_core -lopencv_imgproc -lopencv_features2d -lopencv_calib3d
+// To build it, in this folder:
+//   c++ -std=c++17 register.cpp -o register
+//     $(pkg-config --cflags --libs gstreamer-cudavision-1.0 gstreamer-app-1.0 gstreamer-video-1.0)
+//     -I/usr/include/opencv4 -lopencv_core -lopencv_imgproc -lopencv_features2d -lopencv_calib3d
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -29,7 +29,7 @@
 #include <string>
 #include <vector>
 
-#include "examples/register/matching.h"
+#include "matching.h"
 
 namespace {
 
@@ -144,7 +144,7 @@ void compare(const cv::Mat &first, const cv::Mat &second, const std::vector<Name
   }
 }
 
-// Which of the frames shows the first picture best.
+// Finds the frame that shows the first picture best.
 void search(const cv::Mat &first, const std::vector<cv::Mat> &frames, const Detector &detect,
             Options &options) {
   const Features of_first = detect(first);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a CUDA element offers to those who make its frames.
+// Memory that a CUDA element proposes to upstream elements for their frames.
 #include "gst/base/allocation.h"
 
 #include <gst/video/gstvideopool.h>
@@ -9,18 +9,19 @@
 
 #include "gst/base/format.h"
 #include "gst/base/gst_cuda.h"
-#include "gst/base/page_locked_allocator.h"
+#include "gst/base/pinned_allocator.h"
 
 namespace cudavision {
 namespace {
 
-// GStreamer 1.22 ends the process when a pool is made for a format that its CUDA memory does not have.
+// Returns null if GStreamer's CUDA memory lacks the format: GStreamer 1.22 aborts the process when a pool is
+// made for such a format.
 GstBufferPool *make_cuda_pool(const DeviceContext &context, const GstVideoInfo &info) {
   if (!has_cuda_memory(GST_VIDEO_INFO_FORMAT(&info))) return nullptr;
   return gst_cuda_buffer_pool_new(context.handle());
 }
 
-// Whether the query names a pool, and not only sizes.
+// Returns true if the query names a pool, rather than only buffer sizes.
 bool has_pool(GstQuery *query) {
   for (guint i = 0; i < gst_query_get_n_allocation_pools(query); ++i) {
     GstBufferPool *pool = nullptr;
@@ -32,7 +33,8 @@ bool has_pool(GstQuery *query) {
   return false;
 }
 
-// In the first place, where sources look, unless downstream has an allocator of its own there.
+// Puts the allocator first, where sources look for it, unless downstream has proposed an allocator of its own
+// there.
 void offer_allocator(GstQuery *query, GstAllocator *allocator) {
   if (gst_query_get_n_allocation_params(query) == 0)
     return gst_query_add_allocation_param(query, allocator, nullptr);
@@ -43,13 +45,13 @@ void offer_allocator(GstQuery *query, GstAllocator *allocator) {
   gst_clear_object(&theirs);
 }
 
-// allocator: of system memory; null for CUDA memory.
+// allocator: allocates system memory; null for CUDA memory.
 bool offer_pool(GstQuery *query, GstCaps *caps, const GstVideoInfo &info, const DeviceContext &context,
                 GstAllocator *allocator) {
   GstBufferPool *pool = allocator != nullptr ? gst_video_buffer_pool_new() : make_cuda_pool(context, info);
   if (pool == nullptr) return false;
   guint size = static_cast<guint>(GST_VIDEO_INFO_SIZE(&info)), least = 0, most = 0;
-  const bool sized = gst_query_get_n_allocation_pools(query) > 0;  // downstream says what it needs
+  const bool sized = gst_query_get_n_allocation_pools(query) > 0;  // downstream states its needs
   if (sized) {
     guint wanted = 0;
     gst_query_parse_nth_allocation_pool(query, 0, nullptr, &wanted, &least, &most);
@@ -65,7 +67,7 @@ bool offer_pool(GstQuery *query, GstCaps *caps, const GstVideoInfo &info, const 
   }
   const bool configured = gst_buffer_pool_set_config(pool, config);
   if (configured) {
-    // CUDA's pitch makes buffers larger than the caps say.
+    // CUDA's pitch makes buffers larger than the caps imply.
     config = gst_buffer_pool_get_config(pool);
     gst_buffer_pool_config_get_params(config, nullptr, &size, nullptr, nullptr);
     gst_structure_free(config);
@@ -88,12 +90,13 @@ bool offer_memory(GstQuery *query, const std::shared_ptr<const DeviceContext> &c
   if (caps == nullptr || !gst_video_info_from_caps(&info, caps)) return false;
   const bool wants_pool = need_pool && !has_pool(query);
   if (asks_for_cuda_memory(caps)) {
-    // Whoever takes CUDA memory reads its pitch there. For system memory downstream has not said that it does.
+    // Elements that accept CUDA memory read the pitch from its GstVideoMeta. For system memory, only
+    // downstream can say that it supports the meta.
     if (!gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr))
       gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
     return !wants_pool || offer_pool(query, caps, info, *context, nullptr);
   }
-  GstAllocator *allocator = make_page_locked_allocator(context);
+  GstAllocator *allocator = make_pinned_allocator(context);
   offer_allocator(query, allocator);
   const bool offered = !wants_pool || offer_pool(query, caps, info, *context, allocator);
   gst_object_unref(allocator);

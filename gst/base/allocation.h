@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a CUDA element offers to those who make its frames: memory that needs no copy, or the fastest one.
+// Memory that a CUDA element proposes to upstream elements for their frames, so that no copy or the fastest
+// copy is needed.
 #pragma once
 
 #include <gst/gst.h>
@@ -10,9 +11,10 @@
 
 namespace cudavision {
 
-// Adds to an allocation query what it lacks. For caps that ask for CUDA memory that is a pool of it. For system
-// memory it is an allocator of page-locked memory, which sources use with whatever pool they take, and a pool.
-// What downstream wants stays. Buffers outlive the pool and the element. False when nothing could be added.
+// Completes an allocation query. If the caps ask for CUDA memory, it adds a pool of CUDA memory. For system
+// memory it adds an allocator of pinned memory, which sources use with any pool, and a pool. Proposals of
+// downstream elements are kept. The buffers may outlive the pool and the element. Returns false if nothing
+// could be added.
 bool offer_memory(GstQuery *query, const std::shared_ptr<const DeviceContext> &context);
 
 }  // namespace cudavision

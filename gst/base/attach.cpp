@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Attaches what an operation found to its frame.
+// Attaches an operation's result to its frame.
 #include "gst/base/attach.h"
 
 #include <algorithm>
@@ -11,7 +11,8 @@ namespace cudavision {
 Status attach_tensor(const Job &job, const char *id, GstCudaVisionElementType type,
                      std::initializer_list<int> dims, GstBuffer *data, double step_x, double step_y) {
   gsize sizes[GST_CUDA_VISION_TENSOR_MAX_DIMS] = {};
-  std::copy_n(dims.begin(), std::min<std::size_t>(dims.size(), std::size(sizes)), sizes);  // more are refused
+  // the meta refuses more
+  std::copy_n(dims.begin(), std::min<std::size_t>(dims.size(), std::size(sizes)), sizes);
   GstCudaVisionTensorMeta *meta = gst_cuda_vision_buffer_add_tensor_meta(
       job.buffer, id, type, static_cast<guint>(dims.size()), sizes, data);
   if (meta == nullptr) return invalid_argument(std::string("the tensor ") + id + " could not be attached");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Attaches what an operation found to its frame.
+// Attaches an operation's result to its frame.
 #pragma once
 
 #include <gst/cudavision/cudavision.h>
@@ -10,8 +10,9 @@
 
 namespace cudavision {
 
-// data (taken): the elements of the tensor, row-major, at every step_x-th column and step_y-th row of the
-// region from its top left pixel on. dims: outermost first.
+// Attaches a tensor to job.buffer. Takes ownership of `data`, which holds the tensor's values in row-major
+// order. The values belong to every step_x-th column and every step_y-th row of the region, beginning at its
+// top left pixel. dims: sizes, outermost dimension first.
 Status attach_tensor(const Job &job, const char *id, GstCudaVisionElementType type,
                      std::initializer_list<int> dims, GstBuffer *data, double step_x = 1, double step_y = 1);
 

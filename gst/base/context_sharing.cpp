@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How an element finds its CUDA context and lets others have it.
+// Finds an element's CUDA context and shares it with other elements.
 #include "gst/base/context_sharing.h"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include "gst/base/card_gaps.h"
 #include "gst/base/gst_cuda.h"
+#include "gst/base/launch_pauses.h"
 #include "gst/base/process_context.h"
 
 namespace cudavision {
@@ -21,7 +21,8 @@ Status check_driver(CUresult result, const char *call) {
           std::string(call) + " failed: " + (text != nullptr ? text : "unknown error")};
 }
 
-// Says why there is no driver or no such device: GStreamer itself would only say that something failed.
+// Returns an error that says whether the driver or the device is missing. GStreamer would only report a
+// failure.
 Status look_for_device(int device_id) {
   if (!gst_cuda_load_library())
     return {Status::Code::no_device, "the NVIDIA driver's library libcuda.so.1 cannot be loaded"};
@@ -39,8 +40,8 @@ bool asks_for_cuda_context(GstQuery *query) {
   return gst_query_parse_context_type(query, &type) && g_strcmp0(type, GST_CUDA_CONTEXT_TYPE) == 0;
 }
 
-// A context that bins and elements forget when they go to NULL, unlike the one of gst_context_new_cuda_context():
-// the shared context shall not outlive the last pipeline that plays.
+// Makes a context that bins and elements drop in the state NULL, unlike one from
+// gst_context_new_cuda_context(): the shared context must not outlive the last pipeline that plays.
 GstContext *make_transient(GstCudaContext *context) {
   GstContext *transient = gst_context_new(GST_CUDA_CONTEXT_TYPE, FALSE);
   gst_structure_set(gst_context_writable_structure(transient), GST_CUDA_CONTEXT_TYPE, GST_TYPE_CUDA_CONTEXT,
@@ -84,7 +85,7 @@ Status ContextSharing::use_process_context(GstElement *element, int device_id) {
     const std::lock_guard lock(mutex_);
     if (context_ == nullptr) context_ = GST_CUDA_CONTEXT(gst_object_ref(shared));
   }
-  // Bins keep it for elements that are added later, as decodebin adds its decoders.
+  // Bins keep the context for elements that are added later, such as the decoders of decodebin.
   gst_element_post_message(element,
                            gst_message_new_have_context(GST_OBJECT(element), make_transient(shared)));
   gst_object_unref(shared);
@@ -94,10 +95,10 @@ Status ContextSharing::use_process_context(GstElement *element, int device_id) {
 Status ContextSharing::find(GstElement *element, int device_id) {
   {
     const std::lock_guard lock(mutex_);
-    if (working_) return {};  // another device holds from the next start on
+    if (working_) return {};  // cuda-device-id applies from the next start
   }
   CUDAVISION_TRY(look_for_device(device_id));
-  gst_cuda_memory_init_once();  // or no pool finds the allocator
+  gst_cuda_memory_init_once();  // required for pools to find the allocator
   forget_other_devices(device_id);
   {
     const std::lock_guard lock(mutex_);
@@ -108,7 +109,7 @@ Status ContextSharing::find(GstElement *element, int device_id) {
     const std::lock_guard lock(mutex_);
     return context_ != nullptr;
   };
-  // The application may have given it to this element before an earlier run.
+  // The application may have set the context on this element before an earlier run.
   if (GstContext *kept = gst_element_get_context(element, GST_CUDA_CONTEXT_TYPE); kept != nullptr) {
     take(element, kept, device_id);
     gst_context_unref(kept);
@@ -128,7 +129,7 @@ Status ContextSharing::acquire(GstElement *element, int device_id,
                                std::shared_ptr<const DeviceContext> *context) {
   CUDAVISION_TRY(find(element, device_id));
   GstCudaContext *found = begin_work();
-  if (found == nullptr) {  // another thread is still looking for one
+  if (found == nullptr) {  // another thread is still searching
     CUDAVISION_TRY(use_process_context(element, device_id));
     found = begin_work();
   }
@@ -139,7 +140,7 @@ Status ContextSharing::acquire(GstElement *element, int device_id,
   return status;
 }
 
-// From here on nobody replaces the context but the element itself.
+// From here on only the element itself replaces its context.
 GstCudaContext *ContextSharing::begin_work() {
   const std::lock_guard lock(mutex_);
   working_ = context_ != nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How an element finds its CUDA context and lets others have it: GStreamer's context protocol. Elements on one
-// device share one context, so that buffers pass between them as they are and the card never has to switch from
-// one context to another.
+// Finds an element's CUDA context and shares it with other elements, by GStreamer's context protocol. All
+// elements on a device share one context: buffers pass between them without copies, and the GPU never
+// switches contexts.
 #pragma once
 
 #include <gst/gst.h>
@@ -17,38 +17,39 @@ class ContextSharing {
  public:
   ~ContextSharing() { release(); }
 
-  // Finds a context unless the element has one. In this order: what the application gave the element, what its
-  // neighbours have, what the application gives when it is asked, and the one that the process shares
-  // (process_context.h). device_id: -1 for any device. Fails with no_device when there is no driver or no such
-  // device.
+  // Finds a context unless the element already has one. Sources, in this order: the context that the
+  // application set on the element; a context of its neighbours; the application's answer to a need-context
+  // message; the context of the process (process_context.h). device_id: -1 for any device. Fails with
+  // no_device if there is no driver or no such device.
   Status find(GstElement *element, int device_id);
-  // find(), and opens the context for work. Fails with no_device, too, when this build has no code for the device.
+  // Calls find() and opens the context for work. Also fails with no_device if this build has no code for the
+  // device.
   Status acquire(GstElement *element, int device_id, std::shared_ptr<const DeviceContext> *context);
-  // The element works in another context from now on.
+  // Replaces the context in which the element works.
   void replace(GstCudaContext *context);
-  // The element has stopped working, but keeps its context and answers for it.
+  // Called when the element has stopped. It keeps its context and still answers context queries.
   void pause();
   void release();
 
-  // For GstElementClass::set_context, before its parent's. The given context replaces the one of the process unless
-  // the element already works in that.
+  // Implements GstElementClass::set_context; call it before the parent's. The given context replaces the
+  // process context unless the element is already working in the latter.
   void take(GstElement *element, GstContext *context, int device_id);
-  // Answers a context query of a neighbour, who would make a context of its own otherwise; for that the element
-  // finds its own first. Returns whether the query was answered.
+  // Answers a neighbour's context query, so that the neighbour does not create a context of its own. Finds
+  // the element's own context first. Returns true if the query was answered.
   bool answer(GstElement *element, int device_id, GstQuery *query);
 
  private:
   void forget_other_devices(int device_id);
-  GstCudaContext *ref_context();  // null when there is none
+  GstCudaContext *ref_context();  // returns null if there is none
   GstCudaContext *begin_work();
   void ask_neighbours(GstElement *element, GstPadDirection direction, int device_id);
   Status use_process_context(GstElement *element, int device_id);
 
-  // Not held while others are asked, who may ask back.
+  // Not held while other elements are queried, because they may query this element in turn.
   std::mutex mutex_;
   GstCudaContext *context_ = nullptr;
-  bool finding_ = false;  // a query that comes back to the element which asked finds nothing there
-  bool working_ = false;  // between acquire() and pause()
+  bool finding_ = false;  // true: a query that loops back to this element gets no answer
+  bool working_ = false;  // true between acquire() and pause()
 };
 
 }  // namespace cudavision

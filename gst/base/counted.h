@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Counts how many of a kind exist at once in the process.
+// A counter of the objects of one kind that exist in the process.
 #pragma once
 
 #include <atomic>
 
 namespace cudavision {
 
-// One of a kind, which is counted as long as it exists. Kind: a type that names it, and need not be complete.
+// An object that is counted while it exists. Kind: a type that names what is counted; it may be incomplete.
 template <typename Kind>
 class Counted {
  public:
@@ -16,7 +16,7 @@ class Counted {
   Counted &operator=(const Counted &) = delete;
 
   static int count() { return count_.load(std::memory_order_relaxed); }
-  // How many there were when this one was made.
+  // The number of objects that existed when this one was made.
   int others() const { return others_; }
 
  private:

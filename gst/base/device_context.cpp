@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA device of an element.
+// The CUDA context and stream of an element.
 #include "gst/base/device_context.h"
 
 #include <cuda_runtime.h>
@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
-#include "gst/base/gst_cuda.h"
 #include "cuda/common/check.h"
 #include "cuda/common/probe.h"
+#include "gst/base/gst_cuda.h"
 
 namespace cudavision {
 
@@ -31,11 +31,11 @@ struct DeviceContext::Handles {
   GstCudaContext *context;
   int device_id;
   gst_cuda::Stream stream = nullptr;
-  // Where the pending frames end, used in turn. They are made here, not with the first frame: where many streams
-  // launch, the driver lets nobody make an event (card_gaps.h).
+  // Events at the ends of the pending frames, used round-robin. They are created here and not with the first
+  // frame, because the driver may block the creation of events while many streams launch (launch_pauses.h).
   cudaEvent_t frame_end[kMostPending] = {};
   cudaEvent_t producer_end = nullptr;
-  std::atomic<std::uint64_t> pending_frames{0};  // since the beginning
+  std::atomic<std::uint64_t> pending_frames{0};  // number of frames left pending so far
 };
 
 DeviceContext::DeviceContext(std::unique_ptr<Handles> handles) : handles_(std::move(handles)) {}
@@ -80,8 +80,8 @@ bool DeviceContext::can_leave_pending(GstBuffer *buffer) const {
   return GST_MINI_OBJECT_REFCOUNT_VALUE(memory) == 1 && gst_cuda::carries_stream(memory);
 }
 
-// Nobody sleeps on it: an event with blocking synchronisation raises an interrupt each time it is reached, which
-// keeps a thread of the driver busy.
+// Created without cudaEventBlockingSync: no thread sleeps on these events, and a blocking event raises an
+// interrupt each time it is reached, which keeps a thread of the driver busy.
 Status DeviceContext::make_events() const {
   const auto make = [](cudaEvent_t *event) {
     return CUDAVISION_CHECK_CUDA(cudaEventCreateWithFlags(event, cudaEventDisableTiming));

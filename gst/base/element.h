@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The shape of an element. An element is a description, a struct of settings with a table of properties, the files
-// that its properties name, and an operation; this header adds the GObject class around them.
+// The common shape of all elements. An element consists of a description, a settings struct with a property
+// table, the files that its properties name, and an operation. This header defines the GObject class around
+// them.
 #pragma once
 
 #include <memory>
@@ -13,15 +14,15 @@
 
 namespace cudavision {
 
-// The texts of an element that gst-inspect-1.0 shows, and the name of its GType.
+// The texts that gst-inspect-1.0 shows for an element, and its GType name.
 struct ElementText {
   const char *type_name, *long_name, *category, *description;
 };
 
-// The files of an element that reads none.
+// Files type of an element that reads no files.
 struct NoFiles {};
 
-// One instance: its settings and its files. S is default-constructible and comparable and has validate(const S &).
+// Settings and files of one instance. S is default-constructible and comparable and has validate(const S &).
 template <typename S, typename F = NoFiles>
 class ElementState {
  public:
@@ -33,17 +34,17 @@ class ElementState {
   ElementState &operator=(const ElementState &) = delete;
 
   GstElement *element() const { return element_; }
-  // Where properties are written, under the object lock.
+  // The struct that properties write to, under the object lock.
   S *settings() { return &settings_; }
-  // All properties at one moment.
+  // A copy of all properties, taken at one moment.
   S snapshot() const { return PropertyTable<S>::snapshot(element_); }
-  // The settings of the next frame: the properties of this moment, or the last valid ones where these contradict each
-  // other. An operation calls this once per frame, in begin_frame().
+  // The settings of the next frame: the current properties, or the last valid ones if the current ones
+  // contradict each other. An operation calls this once per frame, in begin_frame().
   const S &take_settings() { return valid_.take(element_, snapshot()); }
-  // What the files held when the element started.
+  // The contents of the files, as read when the element started.
   const F &files() const { return files_; }
 
-  // At start: contradictory properties and unusable files are errors then.
+  // Called at start, where contradictory properties and unusable files are errors.
   Status check() { return valid_.begin(snapshot()); }
   template <typename Load>
   Status load_files(const Load &load) {
@@ -58,19 +59,19 @@ class ElementState {
   F files_;
 };
 
-// The GObject class of the element that E describes. E has:
+// The GObject class of the element that E describes. E has these members:
 //   State       an ElementState
 //   Operation   an Operation, constructed with a State & that outlives it, with Status allocate(const Site &)
 //   kText       an ElementText
 //   properties  a function that returns the table of properties
-//   load        where the element reads files: Status load(const Settings &, Files *)
+//   load        only if the element reads files: Status load(const Settings &, Files *)
 template <typename E>
 class ElementClass {
  public:
   static GType type() {
-    static const GType type = g_type_register_static_simple(
-        GST_TYPE_CUDA_VISION_FILTER, E::kText.type_name, sizeof(Class), init_class, sizeof(Instance),
-        init_instance, GTypeFlags(0));
+    static const GType type =
+        g_type_register_static_simple(GST_TYPE_CUDA_VISION_FILTER, E::kText.type_name, sizeof(Class),
+                                      init_class, sizeof(Instance), init_instance, GTypeFlags(0));
     return type;
   }
 
@@ -105,8 +106,8 @@ class ElementClass {
   }
 
   static void init_instance(GTypeInstance *instance, gpointer) {
-    reinterpret_cast<Instance *>(instance)->state =
-        new State(reinterpret_cast<GstElement *>(instance));  // its class is not that of an element yet
+    // A plain cast: `instance` does not have the element's class yet.
+    reinterpret_cast<Instance *>(instance)->state = new State(reinterpret_cast<GstElement *>(instance));
   }
 
   static void finalize(GObject *object) {
@@ -127,6 +128,7 @@ class ElementClass {
 
 }  // namespace cudavision
 
-// Defines the registration of the element `name` that the struct E describes: once, outside of any namespace.
+// Defines the registration of the element `name` that the struct E describes. Use it once, outside of any
+// namespace.
 #define CUDAVISION_DEFINE_ELEMENT(name, E) \
   GST_ELEMENT_REGISTER_DEFINE(name, #name, GST_RANK_NONE, ::cudavision::ElementClass<E>::type())

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// GstCudaVisionFilter: the abstract element.
+// GstCudaVisionFilter, the abstract base class of the elements.
 #include "gst/base/filter.h"
 
 #include <optional>
 #include <utility>
 
 #include "gst/base/allocation.h"
-#include "gst/base/card_gaps.h"
 #include "gst/base/context_sharing.h"
 #include "gst/base/filter_properties.h"
 #include "gst/base/format.h"
+#include "gst/base/launch_pauses.h"
 #include "gst/base/mapped_frame.h"
 #include "gst/base/session.h"
 
@@ -21,13 +21,13 @@ namespace cudavision {
 struct FilterState {
   ObjectSettings settings;
   ContextSharing sharing;
-  // The streaming thread's, and start's and stop's, which never run beside it.
-  int wanted_device = -1;                 // cuda-device-id when the element started
-  std::optional<WorkingElement> working;  // on a card
+  // The following members are used by the streaming thread and by start and stop, which never run beside it.
+  int wanted_device = -1;                 // cuda-device-id at the start
+  std::optional<WorkingElement> working;  // set while the CUDA backend is used
   std::unique_ptr<Session> session;
   GstVideoInfo info;
   guint64 frame_count = 0;
-  Region refused_region;  // the empty region that was warned of last
+  Region refused_region;  // the empty region of the last warning
 };
 
 }  // namespace cudavision
@@ -69,7 +69,7 @@ gint resource_error_of(Status::Code code) {
   }
 }
 
-// what: the sentence that the status completes.
+// what: the first part of the message; the status completes it.
 void post_error(GstCudaVisionFilter *filter, const char *what, const Status &status, int line) {
   gst_element_message_full(
       GST_ELEMENT(filter), GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, resource_error_of(status.code()),
@@ -120,7 +120,7 @@ gboolean start(GstBaseTransform *transform) {
     else
       GST_INFO_OBJECT(filter, "working on the CPU: %s", status.text().c_str());
   } else {
-    filter->state->sharing.release();  // what was given while another backend was asked for
+    filter->state->sharing.release();  // a context set while another backend was selected
   }
   const bool cuda = context != nullptr;
   filter->state->wanted_device = settings.cuda_device_id;
@@ -140,8 +140,8 @@ gboolean stop(GstBaseTransform *transform) {
   return TRUE;
 }
 
-// The element has its context from NULL->READY on, when decoders ask for one. What is wrong is said when it
-// starts: backend and cuda-device-id may still change in READY.
+// The element finds its context in NULL to READY, because decoders ask for it then. Errors are reported only
+// at start: backend and cuda-device-id may still change in READY.
 GstStateChangeReturn change_state(GstElement *element, GstStateChange transition) {
   auto *filter = GST_CUDA_VISION_FILTER(element);
   if (transition == GST_STATE_CHANGE_NULL_TO_READY) {
@@ -166,13 +166,14 @@ gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
   const Status status = filter->state->session->negotiate(info, cudavision::asks_for_cuda_memory(caps),
                                                           Properties::snapshot(filter));
   if (status.ok()) return TRUE;
-  post_error(filter, "Frames of this size cannot be worked on", status, __LINE__);
+  post_error(filter, "Frames of this size cannot be processed", status, __LINE__);
   return FALSE;
 }
 
 // --- frames ---
 
-// A time that the segment converts; none in a segment of bytes, as an appsrc makes by default.
+// Converts a timestamp by the segment. Returns GST_CLOCK_TIME_NONE for a segment in bytes, which appsrc makes
+// by default.
 GstClockTime converted(guint64 (*convert)(const GstSegment *, GstFormat, guint64), const GstSegment &segment,
                        GstClockTime pts) {
   return segment.format == GST_FORMAT_TIME ? convert(&segment, GST_FORMAT_TIME, pts) : GST_CLOCK_TIME_NONE;
@@ -186,7 +187,7 @@ void before_transform(GstBaseTransform *transform, GstBuffer *buffer) {
 void post_message(GstCudaVisionFilter *filter, GstBuffer *buffer) {
   const GstSegment &segment = GST_BASE_TRANSFORM(filter)->segment;
   const GstClockTime pts = GST_BUFFER_PTS(buffer);
-  const GstElementFactory *factory = gst_element_get_factory(GST_ELEMENT(filter));  // none after g_object_new
+  const GstElementFactory *factory = gst_element_get_factory(GST_ELEMENT(filter));  // null after g_object_new
   const char *name = factory != nullptr ? GST_OBJECT_NAME(factory) : G_OBJECT_TYPE_NAME(filter);
   GstStructure *structure =
       gst_structure_new(name, "timestamp", G_TYPE_UINT64, pts, "stream-time", G_TYPE_UINT64,
@@ -197,7 +198,7 @@ void post_message(GstCudaVisionFilter *filter, GstBuffer *buffer) {
   gst_element_post_message(GST_ELEMENT(filter), gst_message_new_element(GST_OBJECT(filter), structure));
 }
 
-// False, and one warning for each such region, when the region of interest lies outside the frame.
+// Returns false if the region of interest lies outside the frame, and warns once for each such region.
 bool has_region(GstCudaVisionFilter *filter, const ObjectSettings &settings) {
   const GstVideoInfo &info = filter->state->info;
   const int width = GST_VIDEO_INFO_WIDTH(&info), height = GST_VIDEO_INFO_HEIGHT(&info);
@@ -212,8 +213,8 @@ bool has_region(GstCudaVisionFilter *filter, const ObjectSettings &settings) {
   return !empty;
 }
 
-// A frame in the CUDA memory of another context is worked on there from now on. Where cuda-device-id forbids
-// it, the frame is copied through system memory instead.
+// Moves the element to the context of a frame in CUDA memory of another context. If cuda-device-id forbids
+// that, the element stays, and the frame is copied through system memory.
 Status follow_context(GstCudaVisionFilter *filter, GstBuffer *buffer) {
   cudavision::FilterState &state = *filter->state;
   const DeviceContext *ours = state.session->context();
@@ -246,14 +247,14 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
       return GST_FLOW_ERROR;
     }
     if (!frame.fits()) {
-      GST_ELEMENT_ERROR(filter, STREAM, FORMAT, ("A buffer is no frame of the negotiated format"),
+      GST_ELEMENT_ERROR(filter, STREAM, FORMAT, ("A buffer does not hold a frame of the negotiated format"),
                         ("%" GST_PTR_FORMAT, buffer));
       return GST_FLOW_ERROR;
     }
     status = state.session->process(frame, buffer, settings);
   }
   if (!status.ok()) {
-    post_error(filter, "A frame could not be worked on", status, __LINE__);
+    post_error(filter, "A frame could not be processed", status, __LINE__);
     return GST_FLOW_ERROR;
   }
   if (settings.message) post_message(filter, buffer);
@@ -267,14 +268,14 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
     filter->state->session->drop_history();
   if (type == GST_EVENT_EOS && filter->state->session) {
     if (const Status status = filter->state->session->wait_for_pending(); !status.ok())
-      post_error(filter, "A frame could not be worked on", status, __LINE__);
+      post_error(filter, "A frame could not be processed", status, __LINE__);
   }
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->sink_event(transform, event);
 }
 
 // --- caps, context and allocation ---
 
-// Once started, the backend that is at work decides; before, the one that is asked for.
+// Depends on the active backend after the start, and on the requested backend before it.
 bool takes_cuda_memory(GstCudaVisionFilter *filter) {
   const ObjectSettings settings = Properties::snapshot(filter);
   return settings.active_backend == ActiveBackend::none ? settings.backend != BackendChoice::cpu
@@ -291,7 +292,7 @@ GstCaps *transform_caps(GstBaseTransform *transform, GstPadDirection, GstCaps *c
 }
 
 gboolean propose_allocation(GstBaseTransform *transform, GstQuery *decided, GstQuery *query) {
-  // The parent asks downstream, where the same buffers go: its wishes come first.
+  // The parent asks downstream, which gets the same buffers: its proposals take precedence.
   const gboolean answered = GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)
                                 ->propose_allocation(transform, decided, query);
   const std::unique_ptr<Session> &session = GST_CUDA_VISION_FILTER(transform)->state->session;
@@ -340,7 +341,7 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass *klass) {
   transform->propose_allocation = GST_DEBUG_FUNCPTR(propose_allocation);
   transform->query = GST_DEBUG_FUNCPTR(query);
   transform->before_transform = GST_DEBUG_FUNCPTR(before_transform);
-  transform->transform_ip = GST_DEBUG_FUNCPTR(transform_ip);  // and no `transform`: always in place
+  transform->transform_ip = GST_DEBUG_FUNCPTR(transform_ip);  // no `transform`: always in place
   transform->transform_ip_on_passthrough = FALSE;
 }
 

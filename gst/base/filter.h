@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// GstCudaVisionFilter: the abstract element. It negotiates, chooses a backend, maps frames and holds the
-// properties that every element has; a subclass says what it computes.
+// GstCudaVisionFilter, the abstract base class of the elements. It negotiates caps, chooses a backend, maps
+// frames and holds the properties common to all elements. A subclass provides the computation.
 #pragma once
 
 #include <gst/base/gstbasetransform.h>
@@ -22,12 +22,11 @@ struct GstCudaVisionFilter {
 struct GstCudaVisionFilterClass {
   GstBaseTransformClass parent_class;
 
-  // Makes what works on frames of this format and on regions of this size. Called from the streaming thread
-  // with the device current; the settings of the element are those of the moment.
+  // Makes the operation for frames of the format and regions of the size that `site` gives. Called from the
+  // streaming thread with the device's context current. The operation uses the element's current settings.
   cudavision::Status (*make_operation)(GstCudaVisionFilter *filter, const cudavision::Site &site,
                                        std::unique_ptr<cudavision::Operation> *operation);
-  // Says whether properties contradict each other; may be null. Called at start, where a contradiction is an
-  // error.
+  // Returns an error if properties contradict each other; may be null. Called at start.
   cudavision::Status (*check_settings)(GstCudaVisionFilter *filter);
   // Reads the files that properties name; may be null. Called at start, after check_settings.
   cudavision::Status (*load_files)(GstCudaVisionFilter *filter);
@@ -38,8 +37,8 @@ GType gst_cuda_vision_filter_get_type(void);
 
 namespace cudavision {
 
-// For a subclass's class_init: both pads take and give video in CUDA memory, if this build has CUDA, and in
-// system memory.
+// Adds the pad templates; call it in a subclass's class_init. Both pads accept video in system memory and, if
+// this build has CUDA, in CUDA memory.
 void add_video_pads(GstElementClass *klass);
 
 }  // namespace cudavision

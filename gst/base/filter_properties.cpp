@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The properties of every element.
+// The properties common to all elements.
 #include "gst/base/filter_properties.h"
 
 namespace cudavision {
@@ -7,9 +7,9 @@ namespace {
 
 GType backend_choice_type() {
   static const GEnumValue values[] = {
-      {static_cast<int>(BackendChoice::automatic), "CUDA when a device works, else the CPU", "auto"},
-      {static_cast<int>(BackendChoice::cuda), "CUDA; an error when no device works", "cuda"},
-      {static_cast<int>(BackendChoice::cpu), "The CPU, with as many threads as n-threads says", "cpu"},
+      {static_cast<int>(BackendChoice::automatic), "CUDA if a device can be used, otherwise the CPU", "auto"},
+      {static_cast<int>(BackendChoice::cuda), "CUDA; an error if no device can be used", "cuda"},
+      {static_cast<int>(BackendChoice::cpu), "The CPU, with n-threads threads", "cpu"},
       {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("GstCudaVisionBackend", values);
   return type;
@@ -26,8 +26,8 @@ GType active_backend_type() {
 }
 
 Property<ObjectSettings> active_backend_property() {
-  return {g_param_spec_enum("active-backend", "Active backend", "The backend that is at work",
-                            active_backend_type(), static_cast<int>(ActiveBackend::none),
+  return {g_param_spec_enum("active-backend", "Active backend", "The backend in use", active_backend_type(),
+                            static_cast<int>(ActiveBackend::none),
                             static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)),
           nullptr, [](const ObjectSettings &s, GValue *v) {
             g_value_set_enum(v, static_cast<int>(s.active_backend));
@@ -44,19 +44,19 @@ void install_filter_properties(GObjectClass *klass, FilterProperties::SettingsOf
   using S = ObjectSettings;
   FilterProperties::install(
       klass, settings_of,
-      {enum_property<S>({"backend", "Backend", "Where frames are worked on"}, backend_choice_type(),
+      {enum_property<S>({"backend", "Backend", "The backend that processes frames"}, backend_choice_type(),
                         &S::backend, Mutable::ready),
        active_backend_property(),
        integer_property<S>({"cuda-device-id", "CUDA device ID",
-                            "The CUDA device to work on (-1 = that of the neighbours, else the first)"},
+                            "CUDA device to use (-1 = that of neighbouring elements, otherwise the first)"},
                            &S::cuda_device_id, -1, G_MAXINT, Mutable::ready),
        integer_property<S>({"n-threads", "Threads", "Threads of the CPU backend (0 = one per core)"},
                            &S::n_threads, 0, 1024),
        boolean_property<S>(
-           {"display", "Display", "Draw the result on the frame; otherwise every byte of it stays as it is"},
+           {"display", "Display", "Draw the result on the frame; otherwise frames are not changed"},
            &S::display, Mutable::controllable),
        boolean_property<S>(
-           {"message", "Message", "Post an element message on the bus for each frame that was worked on"},
+           {"message", "Message", "Post an element message on the bus for each processed frame"},
            &S::message),
        roi_property({"roi-x", "ROI x", "Left column of the region of interest in pixels"}, &S::roi_x),
        roi_property({"roi-y", "ROI y", "Top row of the region of interest in pixels"}, &S::roi_y),
@@ -67,7 +67,7 @@ void install_filter_properties(GObjectClass *klass, FilterProperties::SettingsOf
                      "Height of the region of interest in pixels (0 = to the bottom of the frame)"},
                     &S::roi_height),
        integer_property<S>(
-           {"every-nth", "Every nth", "Work on the first of every so many frames; the others pass unchanged"},
+           {"every-nth", "Every nth", "Process the first of every N frames; the others pass unchanged"},
            &S::every_nth, 1, G_MAXINT)});
 }
 

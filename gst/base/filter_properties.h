@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The properties of every element.
+// The properties common to all elements.
 #pragma once
 
 #include "gst/base/properties.h"
@@ -9,13 +9,13 @@ namespace cudavision {
 
 enum class ActiveBackend { none, cuda, cpu };
 
-struct ObjectSettings : FilterSettings {  // under the object lock
+struct ObjectSettings : FilterSettings {  // protected by the object lock
   ActiveBackend active_backend = ActiveBackend::none;
 };
 
 using FilterProperties = PropertyTable<ObjectSettings>;
 
-// Once, in class_init.
+// Installs the properties. Call it once, in class_init.
 void install_filter_properties(GObjectClass *klass, FilterProperties::SettingsOf settings_of);
 
 }  // namespace cudavision

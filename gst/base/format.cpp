@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Between GStreamer's description of video and that of cuda/.
+// Converts GStreamer's description of video to that of cuda/.
 #include "gst/base/format.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace cudavision {
 namespace {
 
-// GStreamer's CUDA memory has no gray format.
+// GStreamer's CUDA memory has no grey format.
 #define FORMATS_OF_CUDA_MEMORY \
   "NV12, I420, RGB, BGR, RGBx, BGRx, RGBA, BGRA, NV21, YV12, Y42B, Y444, YUY2, UYVY"
 #define FORMATS_OF_SYSTEM_MEMORY \
@@ -23,8 +23,8 @@ std::uint8_t to_byte(double value) {
   return static_cast<std::uint8_t>(std::clamp(std::lround(value), 0L, 255L));
 }
 
-// The rows lie one behind the other in the memory that was mapped for them. Where the mapping does not hold
-// the plane, because memory of its own kind mapped itself, nothing can be said.
+// Returns true if the plane's rows do not overlap and lie within the mapped memory. Also returns true if the
+// plane begins outside of `mapped`: a custom memory type may map itself elsewhere, which cannot be checked.
 bool lies_in(const GstMapInfo &mapped, const Planes::Plane &plane) {
   if (plane.pitch_bytes < plane.row_bytes) return false;
   const auto first = reinterpret_cast<std::uintptr_t>(plane.data),
@@ -97,7 +97,7 @@ Planes planes_shape(const GstVideoInfo &info) {
 }
 
 bool planes_of(const GstVideoFrame &frame, const GstVideoInfo &info, Planes *planes) {
-  *planes = planes_shape(info);  // of the caps: that of a GstVideoMeta may be larger
+  *planes = planes_shape(info);  // by the caps: the sizes in a GstVideoMeta may be larger
   for (int i = 0; i < planes->count; ++i) {
     Planes::Plane &plane = planes->plane[i];
     plane.data = static_cast<std::uint8_t *>(GST_VIDEO_FRAME_PLANE_DATA(&frame, i));

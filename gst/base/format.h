@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Between GStreamer's description of video and that of cuda/: formats, planes, colours.
+// Converts GStreamer's description of video (formats, planes, colours) to that of cuda/.
 #pragma once
 
 #include <gst/video/video.h>
@@ -8,32 +8,32 @@
 
 namespace cudavision {
 
-// What every element takes on both pads, a reference of the caller's: CUDA memory first, if this build has
-// CUDA.
+// The caps of both pads of every element. CUDA memory comes first, if this build has CUDA. The caller owns
+// the reference.
 GstCaps *template_caps();
-// The part of caps that lies in system memory, as a reference of the caller's.
+// The part of caps that lies in system memory. The caller owns the reference.
 GstCaps *in_system_memory(GstCaps *caps);
 bool asks_for_cuda_memory(const GstCaps *caps);
-// Whether CUDA memory exists in this format.
+// Returns true if GStreamer's CUDA memory supports the format.
 bool has_cuda_memory(GstVideoFormat format);
 
 PixelLayout pixel_layout(const GstVideoInfo &info);
 
-// The planes of a frame of this format without data: their sizes in rows and bytes.
+// The sizes of the planes of a frame of this format, in rows and bytes, with null data.
 Planes planes_shape(const GstVideoInfo &info);
-// The planes of a mapped frame of this format, with the strides that it really has. Fails when rows overlap
-// or leave the memory of the frame, as a GstVideoMeta can say that does not fit its buffer.
+// The planes of a mapped frame of this format, with its actual strides. Returns false if rows overlap or lie
+// outside of the frame's memory, which happens if a GstVideoMeta does not fit its buffer.
 bool planes_of(const GstVideoFrame &frame, const GstVideoInfo &info, Planes *planes);
 
-// The weights of red and blue, and where components 0 to 2 begin and how far they reach, as the colorimetry
-// of a YUV format says; BT.601 where it does not say.
+// The weights of red and blue, and the offsets and scales of components 0 to 2, from the colorimetry of a YUV
+// format. The weights default to BT.601.
 struct YuvRange {
   gdouble kr = 0.299, kb = 0.114;
   gint offset[GST_VIDEO_MAX_COMPONENTS], scale[GST_VIDEO_MAX_COMPONENTS];
 };
 YuvRange yuv_range_of(const GstVideoInfo &info);
 
-// argb: 0xAARRGGBB. Converted to the frame's components by the matrix and range of its colorimetry.
+// Converts 0xAARRGGBB to the frame's components, by the matrix and range of its colorimetry.
 Color color_of(guint32 argb, const GstVideoInfo &info);
 
 }  // namespace cudavision

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// GStreamer's CUDA library, and all that differs between its versions. 1.22 knows no streams: who works on CUDA
-// memory waits for that work before it passes the buffer on. Since 1.24 a stream travels with the memory, and the
-// flag NEED_SYNC says that work may be pending there. The rules that keep anybody from using a frame too early:
-//   - who uses the memory on its own stream needs nothing else; who uses another one waits for it if NEED_SYNC is set
-//     (gst_cuda_memory_sync, which GStreamer's elements call, or an event as here);
-//   - a map for the CPU copies on the memory's stream and waits for it;
-//   - memory is freed after a wait for its stream if NEED_SYNC is set, and cuMemFree waits for the whole device;
-//   - a pool gives a buffer out again at once, but what its new owner does on the memory's stream comes behind, and
-//     NEED_SYNC stays set for an owner that uses another one.
-// So whoever leaves work on another stream pending makes the memory's stream wait for it, and sets the flag. Only
-// sources that are built with CUDA include this.
+// GStreamer's CUDA library and the differences between its versions. Only sources that are built with CUDA
+// include this header.
+//
+// GStreamer 1.22 has no streams: the producer of CUDA memory waits for its work before it passes the buffer
+// on. From 1.24 on, a stream travels with the memory, and the flag NEED_SYNC says that work may be pending on
+// it. These rules keep a frame from being used too early:
+//   - A user of the memory's own stream needs nothing else. A user of another stream waits for the memory's
+//     stream if NEED_SYNC is set: by gst_cuda_memory_sync, as GStreamer's elements do, or by an event, as
+//     here.
+//   - Mapping for the CPU copies on the memory's stream and waits for it.
+//   - Memory is freed after a wait for its stream if NEED_SYNC is set, and cuMemFree waits for the whole
+//     device.
+//   - A pool may reuse a buffer at once. Work of the new owner on the memory's stream is ordered behind the
+//     old work, and NEED_SYNC stays set for an owner that uses another stream.
+// Therefore code that leaves work on another stream pending makes the memory's stream wait for it and sets
+// the flag.
 #pragma once
 
 #define GST_USE_UNSTABLE_API
@@ -31,8 +36,8 @@
 
 namespace cudavision::gst_cuda {
 
-// make_stream: a stream of the context, which is pushed. It is a blocking one, which work on the default stream
-// waits for: GStreamer 1.22 downloads on that.
+// Makes a stream of the current context. It is a blocking stream, for which the default stream waits, because
+// GStreamer 1.22 downloads on the default stream.
 #if GST_CHECK_VERSION(1, 24, 0)
 
 using Stream = GstCudaStream *;
@@ -46,14 +51,15 @@ inline Status make_stream(GstCudaContext *context, Stream *stream) {
 inline CUstream_st *handle_of(Stream stream) { return gst_cuda_stream_get_handle(stream); }
 inline void destroy_stream(Stream stream) { gst_cuda_stream_unref(stream); }
 
-// Whether work on the memory may be pending when its buffer is passed on.
+// Returns true if work on the memory may be pending when its buffer is passed on.
 inline bool carries_stream(GstCudaMemory *memory) { return gst_cuda_memory_get_stream(memory) != nullptr; }
 
 // Waits until the memory can be used on our stream.
 inline void wait_for_producer(GstCudaMemory *memory, Stream ours) {
   if (gst_cuda_memory_get_stream(memory) != ours) gst_cuda_memory_sync(memory);
 }
-// The same, but it is our stream that waits. The event is one of our context's, to be used once more afterwards.
+// Like wait_for_producer, but our stream waits instead of the host. `event` belongs to our context and may be
+// reused afterwards.
 inline Status order_behind_producer(GstCudaMemory *memory, Stream ours, cudaEvent_t event) {
   GstCudaStream *theirs = gst_cuda_memory_get_stream(memory);
   if (theirs == nullptr || theirs == ours ||
@@ -62,18 +68,18 @@ inline Status order_behind_producer(GstCudaMemory *memory, Stream ours, cudaEven
   CUDAVISION_TRY_CUDA(cudaEventRecord(event, gst_cuda_stream_get_handle(theirs)));
   return CUDAVISION_CHECK_CUDA(cudaStreamWaitEvent(gst_cuda_stream_get_handle(ours), event, 0));
 }
-// Our stream works on the memory until the event, which it has recorded.
+// Tells later users that our stream works on the memory until `event`, which our stream has recorded.
 inline Status leave_pending(GstCudaMemory *memory, Stream ours, cudaEvent_t event) {
   GstCudaStream *theirs = gst_cuda_memory_get_stream(memory);
   if (theirs != ours) CUDAVISION_TRY_CUDA(cudaStreamWaitEvent(gst_cuda_stream_get_handle(theirs), event, 0));
   GST_MINI_OBJECT_FLAG_SET(memory, GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
   return {};
 }
-// Our stream has written to the memory, and is synchronised.
+// Marks the memory as written. Our stream must be synchronised.
 inline void mark_finished(GstCudaMemory *memory) {
   GST_MEMORY_FLAG_UNSET(memory, GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
 }
-// Who writes to buffers of the pool does so on our stream.
+// Asks that writers to the pool's buffers do so on our stream.
 inline void share_stream(GstStructure *pool_config, Stream stream) {
   gst_buffer_pool_config_set_cuda_stream(pool_config, stream);
 }
@@ -88,7 +94,7 @@ inline Status make_stream(GstCudaContext *, Stream *stream) {
 inline CUstream_st *handle_of(Stream stream) { return stream; }
 inline void destroy_stream(Stream stream) { (void)cudaStreamDestroy(stream); }
 
-// The producer has waited, unless this plugin runs with a newer library than it was built with.
+// The producer has already waited, unless this plugin runs with a newer library than it was built with.
 inline void wait_for_producer(GstCudaMemory *memory, Stream) {
   static const auto sync = [] {
     gpointer symbol = nullptr;
@@ -98,7 +104,7 @@ inline void wait_for_producer(GstCudaMemory *memory, Stream) {
   }();
   if (sync != nullptr) sync(memory);
 }
-// Nobody could be told.
+// This version cannot tell later users of the memory.
 inline bool carries_stream(GstCudaMemory *) { return false; }
 inline Status order_behind_producer(GstCudaMemory *, Stream, cudaEvent_t) { return {}; }
 inline Status leave_pending(GstCudaMemory *, Stream, cudaEvent_t) { return {}; }

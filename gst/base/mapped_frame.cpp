@@ -19,7 +19,8 @@ MappedFrame::MappedFrame(GstBuffer *buffer, const GstVideoInfo &info, bool write
     : buffer_(buffer),
       context_(context),
       on_device_(lies_in(context, buffer)),
-      can_be_left_pending_(on_device_ && context->can_leave_pending(buffer)),  // mapping takes a reference
+      // checked before mapping, which takes a reference
+      can_be_left_pending_(on_device_ && context->can_leave_pending(buffer)),
       written_(write) {
   const guint access = (write ? GST_MAP_READWRITE : GST_MAP_READ) | (on_device_ ? kMapCuda : 0) |
                        guint{GST_VIDEO_FRAME_MAP_FLAG_NO_REF};
@@ -28,7 +29,7 @@ MappedFrame::MappedFrame(GstBuffer *buffer, const GstVideoInfo &info, bool write
   fits_ = planes_of(frame_, info, &planes_);
 }
 
-// Not before the frame is mapped: mapping shared memory for writing puts a copy of it into the buffer.
+// Call this after the frame is mapped: mapping shared memory for writing puts a copy of it into the buffer.
 Status MappedFrame::order_behind_producer() const {
   if (!on_device_) return {};
   if (can_be_left_pending_) return context_->order_behind_producer(buffer_);

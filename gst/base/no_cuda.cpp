@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A build without CUDA: no context can be had, and what needs one is never reached.
+// Stubs for a build without CUDA: no context can be opened, and functions that need one are never called.
+#include "cuda/common/backends.h"
 #include "gst/base/allocation.h"
 #include "gst/base/context_sharing.h"
 #include "gst/base/device_context.h"
 #include "gst/base/stream_wait.h"
-#include "cuda/common/backends.h"
 
 namespace cudavision {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What an element computes on each frame: the part that differs from element to element.
+// The computation of an element on each frame, which differs from element to element.
 #pragma once
 
 #include <gst/video/video.h>
@@ -7,57 +7,58 @@
 #include <cstdint>
 #include <memory>
 
-#include "gst/base/device_context.h"
 #include "cuda/common/execution.h"
 #include "cuda/common/frame.h"
+#include "gst/base/device_context.h"
 
 namespace cudavision {
 
-// Construction context of an operation. All members but `info` outlive it.
+// Construction context of an operation. All members except `info` must outlive the operation.
 struct Site {
   Execution execution;
-  std::shared_ptr<const DeviceContext> context;  // null on the CPU
-  const GstVideoInfo *info;                      // of the caps
-  Size region;                                   // the size of the part that will be analysed
+  std::shared_ptr<const DeviceContext> context;  // null on the CPU backend
+  const GstVideoInfo *info;                      // the caps
+  Size region;                                   // size of the region of interest
   bool display;                                  // the property `display` when the operation is made
 };
 
-// One frame to work on. Everything lies in the backend's memory and only for the time of the call.
+// One frame to process. All images lie in the backend's memory and are valid only during the call.
 struct Job {
   Execution execution;
-  const GstVideoInfo *info;  // of the caps
-  Frame frame;               // the whole picture; to be changed only when draw is set. Its chroma is
-                             // there when draw is set or begin_frame() asked for components
-  Region region;             // the part to analyse
-  ImageView<const std::uint8_t> luma;  // of the region; empty where begin_frame() asked for components
+  const GstVideoInfo *info;  // the caps
+  // The whole picture. It may be changed only if `draw` is set. Its chroma is valid only if `draw` is set or
+  // begin_frame() returned Reads::components.
+  Frame frame;
+  Region region;                       // the region of interest
+  ImageView<const std::uint8_t> luma;  // of the region; empty if begin_frame() returned Reads::components
   bool draw;                           // the property `display`
-  bool report;                         // the property `message`: describe() will be asked
-  GstBuffer *buffer;                   // takes metas; writable, but for its memory
+  bool report;                         // the property `message`: describe() will be called
+  GstBuffer *buffer;                   // accepts metas; its memory is not writable
 };
 
-// What of a frame an operation reads, besides what it draws on.
+// The part of a frame that an operation reads, apart from drawing.
 enum class Reads {
   luma,        // Job::luma
-  components,  // Job::frame; there is no luma then
+  components,  // Job::frame; Job::luma is empty
 };
 
-// Made anew when the caps, the region's size or the threads change; owns its scratch.
+// Made again when the caps, the size of the region or the number of threads change. Owns its scratch memory.
 class Operation {
  public:
   virtual ~Operation() = default;
-  // Before each run: takes the settings of the frame, and says what they need of it.
+  // Called before each run(). Takes the settings of the frame and returns what they need to read.
   virtual Reads begin_frame() { return Reads::luma; }
-  // CUDA: enqueues; the caller waits for the work, or passes the frame on while it is pending.
+  // On CUDA, only enqueues work. The caller waits for it or passes the frame on while it is pending.
   virtual Status run(const Job &job) = 0;
-  // The same job, when the stream is synchronised: attaches what the host had to read first.
+  // Called with the same job after the stream is synchronised. Attaches results that the host must read.
   virtual Status finish(const Job &) { return {}; }
-  // Whether finish() reads what run() wrote: the host then waits before the frame is passed on. Where it does not,
-  // and nobody asks describe(), the frame may be passed on while the card still works on it.
+  // Returns true if finish() reads the output of run(): the host then waits before the frame is passed on. If
+  // it returns false and describe() is not needed, the frame may be passed on while the GPU still works on
+  // it.
   virtual bool host_reads_result() const { return true; }
-  // What the message of the last frame says of its result: adds fields. Called when the stream is
-  // synchronised.
+  // Adds the fields of the last frame's result to its message. Called after the stream is synchronised.
   virtual void describe(GstStructure *) {}
-  // The next frame does not follow the last one: forget what was kept of it.
+  // Called if the next frame does not follow the last one. Forgets all state of earlier frames.
   virtual void drop_history() {}
 };
 

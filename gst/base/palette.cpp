@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Palettes in the components of a video format.
+// Colour palettes in the components of a video format.
 #include "gst/base/palette.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace cudavision {
 namespace {
 
-guint32 opaque(double red, double green, double blue) {  // 0 to 1; what is outside is cut off
+guint32 opaque(double red, double green, double blue) {  // 0 to 1; clamped
   const auto channel = [](double value, int shift) {
     return static_cast<guint32>(std::lround(255 * std::clamp(value, 0.0, 1.0))) << shift;
   };
@@ -24,7 +24,8 @@ ColorMap hue_palette(int count, const GstVideoInfo &info) {
   map.count = count;
   map.dark = color_of(0xff000000, info);
   for (int i = 0; i < count; ++i) {
-    const double sixth = 6 * (i + 0.5) / count;  // of the circle: each primary is full around its own
+    // position on the circle in sixths; each primary is full around its own
+    const double sixth = 6 * (i + 0.5) / count;
     map.colors[i] =
         color_of(opaque(std::fabs(sixth - 3) - 1, 2 - std::fabs(sixth - 2), 2 - std::fabs(sixth - 4)), info);
   }

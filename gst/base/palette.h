@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Palettes in the components of a video format.
+// Colour palettes in the components of a video format.
 #pragma once
 
 #include <gst/video/video.h>
@@ -8,8 +8,8 @@
 
 namespace cudavision {
 
-// Hues around the circle, `count` of them, from red over yellow, green, cyan, blue and magenta: colour i is
-// the middle of its part of the circle. Dark is black.
+// `count` hues around the colour circle, from red over yellow, green, cyan, blue and magenta. Colour i is the
+// middle of the i-th part of the circle. The dark end is black.
 ColorMap hue_palette(int count, const GstVideoInfo &info);
 // From black over red and yellow to white.
 ColorMap heat_palette(const GstVideoInfo &info);

@@ -13,7 +13,7 @@
 namespace cudavision {
 namespace {
 
-// What GStreamer's CUDA library does not load of the driver. The driver's library stays open: it is in use.
+// Driver functions that GStreamer's CUDA library does not load. The driver library is never unloaded.
 struct PrimaryContextCalls {
   CUresult (*retain)(CUcontext *context, CUdevice device) = nullptr;
   CUresult (*release)(CUdevice device) = nullptr;
@@ -44,7 +44,7 @@ const PrimaryContextCalls &calls() {
 
 struct Registry {
   std::mutex mutex;
-  std::map<int, GWeakRef> contexts;  // by device; a GWeakRef must not move, and a node of a map does not
+  std::map<int, GWeakRef> contexts;  // by device; map nodes do not move, as a GWeakRef requires
 };
 
 Registry &registry() {
@@ -52,14 +52,14 @@ Registry &registry() {
   return instance;
 }
 
-// As data of an object; a null pointer would be none.
+// Encodes a device number as object data, for which a null pointer would mean "not set".
 gpointer to_data(int device_id) { return GINT_TO_POINTER(device_id + 1); }
 void release_primary_context(gpointer data) { (void)calls().release(GPOINTER_TO_INT(data) - 1); }
 
 constexpr char kRetained[] = "cudavision-primary-context";
 
-// A released primary context is destroyed once nobody retains it: whatever the GstCudaContext does when it is
-// finalised comes before. Data of an object is freed behind its class's finalize.
+// The primary context is released after the finalize of GstCudaContext has used it: object data is freed
+// after the class's finalize.
 GstCudaContext *wrap(CUcontext handle, int device_id) {
   GstCudaContext *context = gst_cuda_context_new_wrapped(handle, device_id);
   if (context != nullptr)
@@ -69,9 +69,9 @@ GstCudaContext *wrap(CUcontext handle, int device_id) {
   return context;
 }
 
-// Decoders and converters wait for the card with cuStreamSynchronize, which polls unless the context says
-// otherwise: sixteen of them would keep sixteen cores busy. If somebody uses the primary context already, its
-// flags stay as they are.
+// Makes waits for the GPU sleep. Decoders and converters wait with cuStreamSynchronize, which polls by
+// default: sixteen of them would keep sixteen cores busy. The flags stay unchanged if the primary context is
+// already in use.
 void let_waits_sleep(int device_id) {
   unsigned flags = 0;
   int active = 1;

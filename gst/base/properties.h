@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// GObject properties as a table: each row ties a property to a member of a settings struct, whose initial value is
-// the default. Values are read and written under the object lock; the streaming thread copies the whole struct as
-// one snapshot.
+// GObject properties as a table. Each row ties a property to a member of a settings struct, whose initial
+// value is the default. Values are read and written under the object lock. The streaming thread copies the
+// whole struct as one snapshot.
 #pragma once
 
 #include <gst/gst.h>
@@ -25,7 +25,7 @@ std::vector<T> joined(std::vector<T> first, std::vector<T> second) {
 // When a new value takes effect.
 enum class Mutable : guint {
   playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING,  // from the next frame
-  controllable = playing | GST_PARAM_CONTROLLABLE,  // and over time, by a GstController
+  controllable = playing | GST_PARAM_CONTROLLABLE,  // also over time, by a GstController
   ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY,  // at the next start
 };
 inline GParamFlags flags_of(Mutable when) { return static_cast<GParamFlags>(when); }
@@ -50,16 +50,7 @@ Property<S> boolean_property(PropertyText text, bool S::*member, Mutable when = 
 
 template <typename S>
 Property<S> integer_property(PropertyText text, int S::*member, int least, int most,
-                             Mutable when = Mutable::playing);
-// The same with the range that the algorithm checks.
-template <typename S>
-Property<S> integer_property(PropertyText text, int S::*member, Range<int> range,
                              Mutable when = Mutable::playing) {
-  return integer_property<S>(text, member, range.least, range.most, when);
-}
-
-template <typename S>
-Property<S> integer_property(PropertyText text, int S::*member, int least, int most, Mutable when) {
   return {g_param_spec_int(text.name, text.nick, text.blurb, least, most, S{}.*member, flags_of(when)),
           [member](S &s, const GValue *v) { s.*member = g_value_get_int(v); },
           [member](const S &s, GValue *v) { g_value_set_int(v, s.*member); }};
@@ -67,22 +58,25 @@ Property<S> integer_property(PropertyText text, int S::*member, int least, int m
 
 template <typename S>
 Property<S> real_property(PropertyText text, double S::*member, double least, double most,
-                          Mutable when = Mutable::controllable);
+                          Mutable when = Mutable::controllable) {
+  return {g_param_spec_double(text.name, text.nick, text.blurb, least, most, S{}.*member, flags_of(when)),
+          [member](S &s, const GValue *v) { s.*member = g_value_get_double(v); },
+          [member](const S &s, GValue *v) { g_value_set_double(v, s.*member); }};
+}
+
 // The same with the range that the algorithm checks.
+template <typename S>
+Property<S> integer_property(PropertyText text, int S::*member, Range<int> range,
+                             Mutable when = Mutable::playing) {
+  return integer_property<S>(text, member, range.least, range.most, when);
+}
 template <typename S>
 Property<S> real_property(PropertyText text, double S::*member, Range<double> range,
                           Mutable when = Mutable::controllable) {
   return real_property<S>(text, member, range.least, range.most, when);
 }
 
-template <typename S>
-Property<S> real_property(PropertyText text, double S::*member, double least, double most, Mutable when) {
-  return {g_param_spec_double(text.name, text.nick, text.blurb, least, most, S{}.*member, flags_of(when)),
-          [member](S &s, const GValue *v) { s.*member = g_value_get_double(v); },
-          [member](const S &s, GValue *v) { g_value_set_double(v, s.*member); }};
-}
-
-// E: an enum, or int, with the values of the GEnum type.
+// E is an enum or int whose values are those of the GEnum type.
 template <typename S, typename E, typename Base>
 Property<S> enum_property(PropertyText text, GType type, E Base::*member, Mutable when = Mutable::playing) {
   return {g_param_spec_enum(text.name, text.nick, text.blurb, type, static_cast<int>(S{}.*member),
@@ -91,7 +85,7 @@ Property<S> enum_property(PropertyText text, GType type, E Base::*member, Mutabl
           [member](const S &s, GValue *v) { g_value_set_enum(v, static_cast<int>(s.*member)); }};
 }
 
-// No value is NULL.
+// An unset string is NULL.
 template <typename S>
 Property<S> string_property(PropertyText text, std::optional<std::string> S::*member,
                             Mutable when = Mutable::playing) {
@@ -108,7 +102,7 @@ Property<S> string_property(PropertyText text, std::optional<std::string> S::*me
           [member, pointer](const S &s, GValue *v) { g_value_set_string(v, pointer(s.*member)); }};
 }
 
-// 0xAARRGGBB.
+// A colour as 0xAARRGGBB.
 template <typename S>
 Property<S> color_property(PropertyText text, guint32 S::*member, Mutable when = Mutable::controllable) {
   return {g_param_spec_uint(text.name, text.nick, text.blurb, 0, G_MAXUINT32, S{}.*member, flags_of(when)),
@@ -116,13 +110,13 @@ Property<S> color_property(PropertyText text, guint32 S::*member, Mutable when =
           [member](const S &s, GValue *v) { g_value_set_uint(v, s.*member); }};
 }
 
-// The properties of one class. settings_of finds the struct of an instance.
+// The properties of one class. settings_of returns the settings struct of an instance.
 template <typename S>
 class PropertyTable {
  public:
   using SettingsOf = S *(*)(GObject *);
 
-  // Once, in class_init. Sets the class's set_property and get_property.
+  // Installs the properties and sets the class's set_property and get_property. Call it once, in class_init.
   static void install(GObjectClass *klass, SettingsOf settings_of, std::vector<Property<S>> properties) {
     settings_of_ = settings_of;
     properties_ = std::move(properties);
@@ -132,7 +126,7 @@ class PropertyTable {
       g_object_class_install_property(klass, static_cast<guint>(i + 1), properties_[i].spec);
   }
 
-  // All settings at one moment.
+  // A copy of all settings, taken at one moment.
   static S snapshot(gpointer object) {
     GST_OBJECT_LOCK(object);
     const S settings = *settings_of_(G_OBJECT(object));

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What an element owns between start and stop.
+// The state of an element between start and stop.
 #include "gst/base/session.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "gst/base/card_gaps.h"
-#include "gst/base/format.h"
 #include "cuda/luma/luma.h"
+#include "gst/base/format.h"
+#include "gst/base/launch_pauses.h"
 
 namespace cudavision {
 namespace {
 
-// The part of the frame that the region covers, as a frame of its own. Subsampled components keep the frame's
-// grid only where the region starts on it, so that this is for luma alone.
+// The part of the frame that the region covers, as a frame of its own. Only its luma is valid: the grid of
+// subsampled components is kept only if the region starts on it.
 Frame luma_of_region(Frame frame, Region region) {
   for (int i = 0; i < frame.component_count(); ++i)
     frame.component[i].data = &frame.component[i].at(region.x, region.y);
@@ -56,12 +56,12 @@ void Session::move_to(std::shared_ptr<const DeviceContext> context) {
 Status Session::wait() {
   if (!context_) return {};
   const Status status = wait_->wait(context_->stream());
-  // What could not be waited for in that way may still run.
+  // If the wait failed, work may still be running.
   if (!status.ok()) (void)context_->synchronize();
   return status;
 }
 
-// So that the host does not run ahead of the card.
+// Keeps the host from running too far ahead of the GPU.
 Status Session::wait_for_oldest() {
   CUevent_st *oldest = context_->oldest_pending();
   if (oldest == nullptr) return {};
@@ -92,15 +92,16 @@ Status Session::negotiate(const GstVideoInfo &info, bool in_cuda_memory, const F
 
 Status Session::prepare(const FilterSettings &settings) {
   const Region region = region_of(settings, size_of(info_));
-  const int n_threads = context_ ? 1 : std::min(settings.n_threads, Workers::core_count());  // CUDA needs one
+  // the CUDA backend needs one
+  const int n_threads = context_ ? 1 : std::min(settings.n_threads, Workers::core_count());
   const Size size{region.width, region.height};
   if (stage_ && stage_->size == size && stage_->n_threads == n_threads) {
-    stage_->region = region;  // it may move: scratch depends on its size alone
+    stage_->region = region;  // the region may move: scratch depends only on its size
     return {};
   }
   drop_stage();
   if (size.width == 0 || size.height == 0) return {};
-  std::optional<AllocatingElement> allocating;  // on a card
+  std::optional<AllocatingElement> allocating;  // set on the CUDA backend
   if (context_) allocating.emplace();
   if (context_ && !wait_) CUDAVISION_TRY(StreamWait::make(&wait_));
   stage_.emplace();
@@ -123,7 +124,7 @@ Status Session::stage_frames() {
 }
 
 Status Session::process(const MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings) {
-  if (context_) leave_gap();
+  if (context_) pause_launches();
   const DeviceContext::Scope scope(context_.get());
   CUDAVISION_TRY(scope.status());
   CUDAVISION_TRY(prepare(settings));
@@ -135,7 +136,7 @@ Status Session::process(const MappedFrame &frame, GstBuffer *buffer, const Filte
   const Status worked = work(frame, buffer, settings, &job);
   if (worked.ok() && leaves_pending && !stage_->operation->host_reads_result() && frame.leave_pending().ok())
     return {};
-  // The frame is unmapped after this call: nothing may still read or write it, whatever went wrong.
+  // The frame is unmapped after this call: no work may still read or write it, even after an error.
   const Status finished = wait();
   CUDAVISION_TRY(worked);
   CUDAVISION_TRY(finished);
@@ -148,7 +149,7 @@ Status Session::work(const MappedFrame &mapped, GstBuffer *buffer, const FilterS
   const bool draw = settings.display, luma = stage.operation->begin_frame() == Reads::luma;
   const Execution where = execution();
   Planes planes = mapped.planes();
-  // The luma is or lies in the first plane.
+  // The luma component lies in the first plane.
   if (!mapped.on_device())
     CUDAVISION_TRY(stage.staged->upload(mapped.planes(), luma && !draw ? 1 : planes.count, &planes));
   const Frame frame = make_frame(layout_, size_of(info_), planes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What an element owns between start and stop: a backend and, once caps are known, an operation with its
-// frames.
+// The state of an element between start and stop: a backend and, once caps are known, an operation with its
+// staging memory.
 #pragma once
 
 #include <gst/video/video.h>
@@ -9,18 +9,18 @@
 #include <memory>
 #include <optional>
 
+#include "cuda/common/owned_memory.h"
+#include "cuda/common/staged_frame.h"
 #include "gst/base/device_context.h"
 #include "gst/base/mapped_frame.h"
 #include "gst/base/operation.h"
 #include "gst/base/stream_wait.h"
-#include "cuda/common/owned_memory.h"
-#include "cuda/common/staged_frame.h"
 
 namespace cudavision {
 
 enum class BackendChoice { automatic, cuda, cpu };
 
-// The properties of every element.
+// The properties common to all elements.
 struct FilterSettings {
   BackendChoice backend = BackendChoice::automatic;
   int cuda_device_id = -1;
@@ -31,7 +31,7 @@ struct FilterSettings {
   int every_nth = 1;
 };
 
-// The region of interest within a frame; empty when it lies outside.
+// The region of interest within a frame; empty if it lies outside.
 Region region_of(const FilterSettings &settings, Size frame);
 
 class Session {
@@ -46,20 +46,21 @@ class Session {
   Backend backend() const { return context_ ? Backend::cuda : Backend::cpu; }
   const DeviceContext *context() const { return context_.get(); }
   const std::shared_ptr<const DeviceContext> &shared_context() const { return context_; }
-  // Works there from the next frame on; what was kept of earlier frames is lost.
+  // Works in that context from the next frame on. State of earlier frames is lost.
   void move_to(std::shared_ptr<const DeviceContext> context);
 
-  // New caps: allocates all that frames of this format need, in the memory that the caps say. May be called
-  // again.
+  // Called for new caps: allocates everything that frames of this format need. May be called again.
+  // in_cuda_memory: true if the caps ask for CUDA memory.
   Status negotiate(const GstVideoInfo &info, bool in_cuda_memory, const FilterSettings &settings);
-  // One frame of the caps, mapped with this session's context, for reading alone when settings.display is off;
-  // buffer takes what is found. The region must not be empty. Returns when the frame is finished, or when it can be
-  // passed on as it is (DeviceContext::leave_pending).
+  // Processes one frame of the negotiated format and attaches the results to `buffer`. The frame must be
+  // mapped with this session's context; for reading only, if settings.display is off. The region must not be
+  // empty. Returns when the frame is finished, or when it can be passed on as it is
+  // (DeviceContext::leave_pending).
   Status process(const MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings);
-  // What the message of the frame just processed says.
+  // Adds the fields of the last frame's result to its message.
   void describe(GstStructure *message) { stage_->operation->describe(message); }
   void drop_history();
-  // Returns when all frames that were passed on are finished, with the errors of their kernels.
+  // Waits for all frames that were passed on. Returns errors of their kernels.
   Status wait_for_pending();
 
  private:
@@ -71,21 +72,21 @@ class Session {
   void drop_stage();
   Execution execution() const;
 
-  std::shared_ptr<const DeviceContext> context_;  // null on the CPU
-  std::unique_ptr<StreamWait> wait_;              // null until the first frame, and on the CPU
+  std::shared_ptr<const DeviceContext> context_;  // null on the CPU backend
+  std::unique_ptr<StreamWait> wait_;              // null until the first frame, and on the CPU backend
   MakeOperation make_operation_;
   GstVideoInfo info_;
   bool in_cuda_memory_ = false;
   PixelLayout layout_;
 
-  // Made for one size of region and number of threads; destroyed before the context, with its device current.
+  // Made for one region size and number of threads. Destroyed before the context, with the context current.
   struct Stage {
     Region region;
     Size size;  // of the region
     int n_threads;
     std::unique_ptr<Workers> workers;
-    std::unique_ptr<StagedFrame> staged;  // for frames that do not lie in memory of the backend
-    OwnedImage luma;                      // of the region, where the frame has no luma plane
+    std::unique_ptr<StagedFrame> staged;  // for frames that do not lie in the backend's memory
+    OwnedImage luma;                      // of the region, if the format has no luma plane
     std::unique_ptr<Operation> operation;
   };
   std::optional<Stage> stage_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Waits for the card without wasting a core.
+// Waits for the GPU without wasting a core.
 #include "gst/base/stream_wait.h"
 
 #include <cuda_runtime.h>
@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "gst/base/counted.h"
 #include "cuda/common/check.h"
+#include "gst/base/counted.h"
 
 namespace cudavision {
 namespace {
@@ -21,16 +21,16 @@ using std::chrono::microseconds;
 using std::chrono::nanoseconds;
 using Clock = std::chrono::steady_clock;
 
-// Linux lets a thread oversleep by its timer slack, 50 microseconds unless somebody changed it.
+// Linux lets a thread oversleep by its timer slack, which is 50 microseconds by default.
 constexpr microseconds kNapExcess{57};
-// A wait that is expected to be longer than this can bear that the driver wakes the thread late.
+// If a wait is expected to be longer than this, a late wake-up by the driver does not matter.
 constexpr microseconds kLongestNaps{3000};
-// Up to this expectation a thread polls from the beginning: when it is the only one that waits, and when a few
-// others wait beside it. More threads would only keep each other from enqueueing work: polling takes the lock of
-// the context, too.
+// A thread polls from the beginning if the expected wait is at most this long: when it is the only waiting
+// thread, or when at most kFew others wait. More polling threads would block each other from enqueueing work,
+// because polling also takes the context's lock.
 constexpr microseconds kPollAlone{250}, kPollBesideFew{40};
 constexpr int kFew = 2;
-// How long before the expected end a thread that is alone wakes up to poll.
+// A thread that waits alone wakes up this long before the expected end and polls.
 constexpr microseconds kEarly{150};
 
 enum class Mode { automatic, poll, sleep };
@@ -44,14 +44,15 @@ Mode mode() {
   return chosen;
 }
 
-// A thread that waits for a card.
+// Exists while a thread waits for a GPU.
 using Waiter = Counted<struct WaiterKind>;
 
 nanoseconds longest_poll(int others) {
   return others == 0 ? kPollAlone : others <= kFew ? kPollBesideFew : microseconds(0);
 }
 
-// The more threads wait, the more work the card has, and the less it matters when one of them comes back late.
+// The share of the expected wait for the first nap. It grows with the number of waiting threads: the GPU then
+// has more work, and a late wake-up matters less.
 nanoseconds first_nap(nanoseconds expected, int others) {
   if (others == 0) return expected - kEarly;
   return expected * (75 + 5 * std::min(others, 12)) / 100;
@@ -65,7 +66,7 @@ void relax() {
 #endif
 }
 
-// Comes back after about this time, but not before kNapExcess.
+// Returns after about this time, but not before kNapExcess.
 void nap(nanoseconds time) {
   std::this_thread::sleep_for(std::max<nanoseconds>(time - kNapExcess, microseconds(1)));
 }
@@ -111,14 +112,15 @@ Status StreamWait::make(std::unique_ptr<StreamWait> *wait) {
   return {};
 }
 
-// The event makes the driver wake this thread by an interrupt, whatever the flags of the context are.
+// The driver wakes this thread by an interrupt, because of the event's flag; the context's flags do not
+// matter.
 Status StreamWait::sleep(CUstream_st *stream) {
   CUDAVISION_TRY_CUDA(cudaEventRecord(event_->handle, stream));
   return CUDAVISION_CHECK_CUDA(cudaEventSynchronize(event_->handle));
 }
 
-// Polls through a short wait. Naps through most of a longer one, then polls if the thread is alone and otherwise
-// naps on in small steps. Gives up when the wait takes much longer than was expected.
+// Polls through a short wait. Naps through most of a longer wait, then polls if the thread is alone, and
+// takes more short naps otherwise. Gives up if the wait takes much longer than expected.
 template <typename Target>
 Status StreamWait::wait_by_expectation(Target target, bool *finished) {
   const auto began = Clock::now();
@@ -138,7 +140,7 @@ Status StreamWait::wait_by_expectation(Target target, bool *finished) {
     CUDAVISION_TRY(look(target, finished));
   }
   const Duration took = Clock::now() - began;
-  // How much too long the thread slept is not known.
+  // The excess of an overslept wait is unknown.
   expected_ += overslept ? -expected_ / 32 : (took - expected_) / 8;
   return {};
 }
@@ -156,7 +158,7 @@ Status StreamWait::wait_for(Target target, CUstream_st *stream) {
   const auto began = Clock::now();
   CUDAVISION_TRY(sleep(stream));
   if (expected_ > kLongestNaps) expected_ += (Clock::now() - began - expected_) / 8;
-  // The stream ends later than an event on it: how long that would have taken is not known.
+  // The stream ends later than an event on it, so the wait for the event alone was not measured.
   if constexpr (std::is_same_v<Target, CUevent_st *>) expected_ = std::min<Duration>(expected_, kLongestNaps);
   return {};
 }

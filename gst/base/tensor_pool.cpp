@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Buffers for tensors, and the allocator of those that live on a device.
+// Buffers for tensors, and the allocator of tensors on a device.
 #include "gst/base/tensor_pool.h"
 
 #include <cstring>
@@ -22,14 +22,14 @@ namespace {
 
 constexpr char kMemoryType[] = "CudaVisionTensorMemory";
 
-// What a memory owns besides GstMemory's own fields. Mapping may happen on any thread.
+// The members of a device memory beyond GstMemory's. It may be mapped on any thread.
 struct DeviceTensor {
   std::shared_ptr<const DeviceContext> context;
   OwnedBytes device;
   std::mutex mutex;
-  OwnedBytes host;  // made when it is first wanted, then kept
+  OwnedBytes host;  // allocated when first needed, then kept
   bool host_is_current = false;
-  bool may_be_pending = false;  // written by work that nobody has waited for since
+  bool may_be_pending = false;  // true if work that wrote it may not have ended
 
   Execution execution() const { return {cudavision::Backend::cuda, nullptr, context->stream()}; }
 };
@@ -50,7 +50,8 @@ Status download(DeviceTensor *tensor) {
   return {};
 }
 
-// As a number: C++ has no value of GstMapFlags as large as kMapCuda, and may not read one.
+// Reads the flags as a number: kMapCuda is outside the range of the enum GstMapFlags, so reading one is
+// undefined.
 guint flags_of(const GstMapInfo *info) {
   guint flags = 0;
   static_assert(sizeof flags == sizeof info->flags);
@@ -58,7 +59,7 @@ guint flags_of(const GstMapInfo *info) {
   return flags;
 }
 
-// The buffer may have been passed on while the device still writes to it.
+// Waits for the writer, because the buffer may have been passed on while the device still writes to it.
 Status wait_for_writer(DeviceTensor *tensor) {
   if (!tensor->may_be_pending) return {};
   const DeviceContext::Scope scope(tensor->context.get());
@@ -160,8 +161,7 @@ static void gst_cuda_vision_tensor_allocator_init(GstCudaVisionTensorAllocator *
   base->mem_type = kMemoryType;
   base->mem_map_full = map_memory;
   base->mem_unmap_full = unmap_memory;
-  // No mem_copy that understands devices: GStreamer's default maps for the CPU, which downloads, and copies
-  // that.
+  // There is no mem_copy for devices: GStreamer's default maps for the CPU, which downloads, and copies.
   GST_OBJECT_FLAG_SET(allocator, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
 }
 
@@ -191,13 +191,13 @@ TensorPool::~TensorPool() {
   gst_object_unref(pool_);
 }
 
-// A buffer whose memory nobody else holds: an application may keep a memory longer than the buffer, which
-// GStreamer's pools do not look for.
+// Returns a buffer whose memory has no other reference. An application may keep a memory longer than its
+// buffer, which GStreamer's pools do not check.
 GstBuffer *TensorPool::acquire_unshared() {
   GstBuffer *buffer = nullptr;
   while (gst_buffer_pool_acquire_buffer(pool_, &buffer, nullptr) == GST_FLOW_OK) {
     if (GST_MINI_OBJECT_REFCOUNT_VALUE(gst_buffer_peek_memory(buffer, 0)) == 1) return buffer;
-    GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_TAG_MEMORY);  // so that the pool lets go of it
+    GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_TAG_MEMORY);  // makes the pool drop it
     gst_buffer_unref(buffer);
   }
   return nullptr;
@@ -205,15 +205,15 @@ GstBuffer *TensorPool::acquire_unshared() {
 
 Status TensorPool::acquire(Lease *lease) {
   GstBuffer *buffer = acquire_unshared();
-  if (buffer == nullptr) return out_of_memory("no buffer for a tensor could be had");
+  if (buffer == nullptr) return out_of_memory("no buffer for a tensor");
   GstMapInfo map;
   const guint flags = guint{GST_MAP_WRITE} | (on_device_ ? kMapCuda : 0);
   if (!gst_buffer_map(buffer, &map, static_cast<GstMapFlags>(flags))) {
     gst_buffer_unref(buffer);
     return {Status::Code::device_failed, "a tensor's buffer could not be mapped"};
   }
-  // The pointer holds after unmapping: the memory is this pool's, and neither moves nor is shared before it
-  // is filled.
+  // The pointer stays valid after unmapping: the memory belongs to this pool, and it neither moves nor is
+  // shared before it is filled.
   *lease = {buffer, map.data};
   gst_buffer_unmap(buffer, &map);
   return {};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Buffers for the results that elements attach as tensors: in system memory on the CPU backend, on the device
-// on CUDA.
+// Buffers for the tensors that elements attach: in system memory on the CPU backend, on the device on CUDA.
 #pragma once
 
 #include <gst/gst.h>
@@ -8,18 +7,17 @@
 #include <cstddef>
 #include <memory>
 
-#include "gst/base/device_context.h"
 #include "cuda/common/execution.h"
+#include "gst/base/device_context.h"
 
 namespace cudavision {
 
-// Buffers of one size. One that somebody still holds is never given out again: its memory comes back to the
-// pool when its last reference goes. May be destroyed while buffers are out; they keep what they need, the
-// context included.
+// A pool of buffers of one size. A buffer is reused only after its last reference is gone. The pool may be
+// destroyed while buffers are in use: they keep what they need, including the context.
 //
-// Memory on the device downloads itself when it is first mapped for the CPU with GST_MAP_READ, once; mapped
-// with GST_MAP_READ | kMapCuda it gives its device pointer, and nothing is copied. Mapping it for writing is
-// the element's alone and needs kMapCuda.
+// Device memory is downloaded once, when it is first mapped for the CPU with GST_MAP_READ. Mapping it with
+// GST_MAP_READ | kMapCuda returns the device pointer without a copy. Only the element may map it for writing,
+// which needs kMapCuda.
 class TensorPool {
  public:
   // context: null for system memory.
@@ -27,11 +25,11 @@ class TensorPool {
                      std::unique_ptr<TensorPool> *pool);
   ~TensorPool();
 
-  // A buffer to be filled on the backend, at `data`, by work that is enqueued on the context's stream. The
-  // work has ended, or is pending (DeviceContext::leave_pending), before the buffer is shown to anybody else: mapping it
-  // for reading waits for what is pending.
+  // A buffer to be filled at `data` by the backend, with work on the context's stream. The work must have
+  // ended, or be pending (DeviceContext::leave_pending), before the buffer is passed on: mapping for reading
+  // waits for pending work.
   struct Lease {
-    GstBuffer *buffer = nullptr;  // the caller's
+    GstBuffer *buffer = nullptr;  // owned by the caller
     void *data = nullptr;         // in the backend's memory
   };
   Status acquire(Lease *lease);

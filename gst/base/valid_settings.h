@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Settings whose properties can contradict each other, as range-min and range-max: neither can be refused
-// when it is set, so the whole is checked when it is used.
+// Validates settings whose properties can contradict each other, such as range-min and range-max. Neither can
+// be refused when it is set, so all settings are checked together when they are used.
 #pragma once
 
 #include <gst/gst.h>
@@ -11,11 +11,11 @@
 
 namespace cudavision {
 
-// S is comparable and has validate(const S &). Called by the streaming thread alone, and by start.
+// S is comparable and has validate(const S &). Only the streaming thread and start() call this class.
 template <typename S>
 class ValidSettings {
  public:
-  // For start(): contradictions are an error then.
+  // Called by start(), where a contradiction is an error.
   Status begin(const S &now) {
     Status status = validate(now);
     if (status.ok()) in_force_ = now;
@@ -26,8 +26,8 @@ class ValidSettings {
   // The settings that the last begin() or take() accepted.
   const S &in_force() const { return in_force_; }
 
-  // The settings of this frame: those of now, or the last valid ones, with one warning on the bus for each
-  // contradiction.
+  // The settings of this frame: `now`, or the last valid ones if `now` is contradictory. Each contradiction
+  // posts one warning on the bus.
   const S &take(gpointer element, const S &now) {
     if (now == refused_) return in_force_;
     if (const Status status = validate(now); status.ok()) {
@@ -43,7 +43,7 @@ class ValidSettings {
 
  private:
   S in_force_;
-  std::optional<S> refused_;  // the contradiction that was warned of last
+  std::optional<S> refused_;  // the contradiction of the last warning
 };
 
 }  // namespace cudavision

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The enum that the elements with Canny's properties share.
+// The enum type of the properties of Canny.
 #include "gst/canny/canny_properties.h"
 
 namespace cudavision {

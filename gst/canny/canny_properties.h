@@ -1,36 +1,38 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The properties of Canny that every element has which finds edges.
+// The properties of Canny, for every element that finds edges.
 #pragma once
 
 #include <vector>
 
-#include "gst/base/properties.h"
 #include "cuda/canny/canny.h"
+#include "cuda/gaussian/gaussian.h"
+#include "gst/base/properties.h"
 
 namespace cudavision {
 
-// The GEnum of CannyParams::aperture.
+// The enum type of CannyParams::aperture.
 GType canny_aperture_type();
 
-// low-threshold, high-threshold, aperture and gaussian-sigma of settings S, which is or holds CannyParams as
-// a base.
+// The properties low-threshold, high-threshold, aperture and gaussian-sigma of settings S, which derive from
+// CannyParams.
 template <typename S>
 std::vector<Property<S>> canny_properties() {
-  return {
-      real_property<S>({"low-threshold", "Low threshold",
-                        "Pixels whose gradient exceeds it are edges where they hang together with a pixel "
-                        "above high-threshold (units of the Sobel operator; swapped if it is the larger)"},
-                       &S::low_threshold, 0, 1e7),
-      real_property<S>({"high-threshold", "High threshold",
-                        "Pixels whose gradient exceeds it are edges (units of the Sobel operator)"},
-                       &S::high_threshold, 0, 1e7),
-      enum_property<S>({"aperture", "Aperture",
-                        "Size of the Sobel operator in pixels; gradients, and with them fitting "
-                        "thresholds, grow with it"},
-                       canny_aperture_type(), &S::aperture, Mutable::controllable),
-      real_property<S>({"gaussian-sigma", "Gaussian sigma",
-                        "Smoothing before all else, in pixels (0 = off), as cv::GaussianBlur"},
-                       &S::gaussian_sigma, 0, 16)};
+  return {real_property<S>({"low-threshold", "Low threshold",
+                            "Pixels whose gradient exceeds it are edges if they are connected to a pixel "
+                            "above high-threshold (units of the Sobel operator; the two are swapped if it is "
+                            "the larger)"},
+                           &S::low_threshold, CannyRanges::low_threshold),
+          real_property<S>({"high-threshold", "High threshold",
+                            "Pixels whose gradient exceeds it are edges (units of the Sobel operator)"},
+                           &S::high_threshold, CannyRanges::high_threshold),
+          enum_property<S>({"aperture", "Aperture",
+                            "Size of the Sobel operator in pixels; gradients grow with it, and thresholds "
+                            "must grow too"},
+                           canny_aperture_type(), &S::aperture, Mutable::controllable),
+          real_property<S>({"gaussian-sigma", "Gaussian sigma",
+                            "Smooth the picture first, as cv::GaussianBlur: standard deviation in pixels "
+                            "(0 = off)"},
+                           &S::gaussian_sigma, GaussianRanges::sigma)};
 }
 
 }  // namespace cudavision

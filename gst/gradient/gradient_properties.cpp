@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The enums of the elements that count gradients.
+// The enum types of elements that compute histograms of gradients.
 #include "gst/gradient/gradient_properties.h"
 
 #include "cuda/gradient/samples.h"
@@ -9,10 +9,11 @@ namespace cudavision {
 GType gradient_operator_type() {
   static const GEnumValue values[] = {
       {static_cast<int>(GradientOperator::sobel), "3x3, smoothed by 1 2 1", "sobel"},
-      {static_cast<int>(GradientOperator::central), "The difference of the two neighbours", "central"},
+      {static_cast<int>(GradientOperator::central), "Difference of the two neighbours", "central"},
       {static_cast<int>(GradientOperator::scharr), "3x3, smoothed by 3 10 3", "scharr"},
       {static_cast<int>(GradientOperator::prewitt), "3x3, smoothed by 1 1 1", "prewitt"},
-      {static_cast<int>(GradientOperator::roberts), "The diagonals of 2x2 pixels", "roberts"},
+      {static_cast<int>(GradientOperator::roberts), "Differences along the diagonals of 2x2 pixels",
+       "roberts"},
       {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("GstCudaVisionGradientOperator", values);
   return type;
@@ -20,10 +21,11 @@ GType gradient_operator_type() {
 
 GType gradient_weight_type() {
   static const GEnumValue values[] = {
-      {static_cast<int>(GradientWeight::count), "Each gradient counts 1", "count"},
-      {static_cast<int>(GradientWeight::magnitude), "Its magnitude, sqrt(dx^2 + dy^2)", "magnitude"},
-      {static_cast<int>(GradientWeight::sqrt_magnitude), "The square root of its magnitude",
-       "sqrt-magnitude"},
+      {static_cast<int>(GradientWeight::count), "Each gradient adds 1", "count"},
+      {static_cast<int>(GradientWeight::magnitude), "Each gradient adds its magnitude, sqrt(dx^2 + dy^2)",
+       "magnitude"},
+      {static_cast<int>(GradientWeight::sqrt_magnitude),
+       "Each gradient adds the square root of its magnitude", "sqrt-magnitude"},
       {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("GstCudaVisionGradientWeight", values);
   return type;

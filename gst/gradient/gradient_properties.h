@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The enums of the elements that count gradients.
+// The enum types of elements that compute histograms of gradients.
 #pragma once
 
 #include <glib-object.h>
 
 namespace cudavision {
 
-// The GEnum of GradientOperator.
+// The enum type of GradientOperator.
 GType gradient_operator_type();
-// The GEnum of GradientWeight.
+// The enum type of GradientWeight.
 GType gradient_weight_type();
 
 }  // namespace cudavision

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Attaches what cudahog has detected.
+// Attaches the boxes that cudahog has detected to a buffer.
 #include "gst/hog/detections.h"
 
 #include <gst/video/gstvideometa.h>
@@ -20,14 +20,14 @@ void attach_region(const Job &job, const HogBox &box, const char *label) {
 }
 
 #if CUDAVISION_HAVE_ANALYTICS
-// So that a new meta need not grow with each detection.
+// Adds a meta with memory for `count` detections, so that it does not grow with each of them.
 GstAnalyticsRelationMeta *add_relations(GstBuffer *buffer, int count) {
-  constexpr gsize kBytes = 128;  // of a detection, more or less
-  GstAnalyticsRelationMetaInitParams room{static_cast<gsize>(count), static_cast<gsize>(count) * kBytes};
-  return gst_buffer_add_analytics_relation_meta_full(buffer, &room);
+  constexpr gsize kBytes = 128;  // the approximate size of a detection
+  GstAnalyticsRelationMetaInitParams sizes{static_cast<gsize>(count), static_cast<gsize>(count) * kBytes};
+  return gst_buffer_add_analytics_relation_meta_full(buffer, &sizes);
 }
 
-// One meta of the frame holds what all elements have found.
+// Appends to the meta of the buffer, which all elements share, or adds one.
 bool attach_detections(const Job &job, const HogBox *boxes, int count, const char *label) {
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(job.buffer);
   if (relations == nullptr) relations = add_relations(job.buffer, count);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Attaches what cudahog has detected.
+// Attaches the boxes that cudahog has detected to a buffer.
 #pragma once
 
+#include "cuda/hog/hog_detector.h"
 #include "gst/base/operation.h"
-#include "cuda/hog/detector.h"
 
 namespace cudavision {
 
-// Each box as a region of interest of type label, with the structure "detection" and its field "confidence",
-// and from GStreamer 1.24 on as an object detection of GstAnalytics.
+// Attaches each box as a GstVideoRegionOfInterestMeta of type `label`, with its score in the field
+// "confidence" of the structure "detection". From GStreamer 1.24 on, it also attaches each box as an object
+// detection of GstAnalytics. The boxes are in coordinates of the region that is analysed.
 Status attach_boxes(const Job &job, const HogBox *boxes, int count, const char *label);
 
 }  // namespace cudavision

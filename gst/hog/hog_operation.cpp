@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What cudahog does with each frame.
+// The operation of cudahog.
 #include "gst/hog/hog_operation.h"
 
 #include <utility>
 
+#include "cuda/hog/hog_primitives.h"
 #include "gst/base/attach.h"
 #include "gst/base/format.h"
 #include "gst/hog/detections.h"
-#include "cuda/hog/hog_primitives.h"
 
 namespace cudavision {
 namespace {
 
-constexpr long long kMostStarLines = 1ll << 26;
+constexpr long long kMaxStarLines = 1ll << 26;
 
 HogStyle style_of(const Job &job, const HogSettings &settings) {
   return {job.region.x, job.region.y, settings.line_width, color_of(settings.color, *job.info)};
@@ -25,15 +25,16 @@ Status HogOperation::allocate(const Site &site) {
   context_ = site.context;
   size_ = site.region;
   channels_ = pixel_layout(*site.info).model == ColorModel::rgb ? 3 : 1;
-  settings_ = take_settings_();
+  // What every frame needs is made here, so that the negotiation fails if it cannot be made.
+  settings_ = state_.take_settings();
   if (needs_blocks(false)) CUDAVISION_TRY(prepare_blocks(params()));
-  if (model_) CUDAVISION_TRY(prepare_detector());
+  if (model() != nullptr) CUDAVISION_TRY(prepare_detector());
   return make_canvas(execution_, {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)},
                      &canvas_);
 }
 
 Reads HogOperation::begin_frame() {
-  settings_ = take_settings_();
+  settings_ = state_.take_settings();
   return channels_ == 3 ? Reads::components : Reads::luma;
 }
 
@@ -44,7 +45,7 @@ Status HogOperation::prepare_blocks(const HogParams &params) {
   const std::size_t bytes = shape.count() * sizeof(float);
   if (bytes > G_MAXUINT)
     return invalid_argument("the blocks of a frame are " + std::to_string(bytes) +
-                            " bytes, more than a buffer of a pool holds");
+                            " bytes, more than a buffer can hold");
   std::unique_ptr<TensorPool> pool;
   std::unique_ptr<Hog> hog;
   CUDAVISION_TRY(TensorPool::make(context_, bytes, &pool));
@@ -54,7 +55,8 @@ Status HogOperation::prepare_blocks(const HogParams &params) {
   return {};
 }
 
-// What a frame of this size forbids does not end the stream: the last blocks go on, or there are none.
+// Parameters that are not valid for the size of the frame do not end the stream: the last valid ones stay in
+// force.
 Status HogOperation::follow_params() {
   const HogParams params = this->params();
   if (refused_ == params) return {};
@@ -62,7 +64,7 @@ Status HogOperation::follow_params() {
   const Status status = prepare_blocks(params);
   if (status.code() != Status::Code::invalid_argument) return status;
   refused_ = params;
-  warn(status.text() + (hog_ ? ": the last valid values stay in force" : ": there are none"));
+  warn(status.text() + (hog_ ? ": the last valid values stay in force" : ": there are no blocks"));
   return {};
 }
 
@@ -70,11 +72,11 @@ Status HogOperation::prepare_detector() {
   const HogSearch search = settings_.search();
   if (detector_ && search == search_) return {};
   detector_.reset();
-  if (found_.capacity() == 0) {  // which is made last
+  if (found_.capacity() == 0) {  // found_ is allocated last: then both lists exist
     CUDAVISION_TRY(box_lines_.allocate(execution_, kMaxHogHits * sizeof(Primitive)));
     CUDAVISION_TRY(found_.allocate(execution_, kMaxHogHits));
   }
-  CUDAVISION_TRY(make_hog_detector(execution_, size_, channels_, *model_, search, &detector_));
+  CUDAVISION_TRY(make_hog_detector(execution_, size_, channels_, *model(), search, &detector_));
   search_ = search;
   return {};
 }
@@ -82,7 +84,7 @@ Status HogOperation::prepare_detector() {
 Status HogOperation::run(const Job &job) {
   const HogPicture picture = channels_ == 3 ? hog_picture(job.frame, job.region) : hog_picture(job.luma);
   if (needs_blocks(job.draw)) CUDAVISION_TRY(run_blocks(job, picture));
-  return model_ ? detect(job, picture) : Status();
+  return model() != nullptr ? detect(job, picture) : Status();
 }
 
 Status HogOperation::run_blocks(const Job &job, const HogPicture &picture) {
@@ -91,7 +93,7 @@ Status HogOperation::run_blocks(const Job &job, const HogPicture &picture) {
   TensorPool::Lease lease;
   CUDAVISION_TRY(pool_->acquire(&lease));
   auto *blocks = static_cast<float *>(lease.data);
-  GstBuffer *kept = gst_buffer_ref(lease.buffer);  // until the stars are drawn
+  GstBuffer *kept = gst_buffer_ref(lease.buffer);  // keeps the blocks until the stars are drawn
   Status status;
   if (wants_descriptor())
     status =
@@ -100,17 +102,17 @@ Status HogOperation::run_blocks(const Job &job, const HogPicture &picture) {
   else
     gst_buffer_unref(lease.buffer);
   if (status.ok()) status = hog_->run(picture, blocks);
-  if (status.ok() && job.draw && !model_) status = draw_stars(job, blocks);
+  if (status.ok() && job.draw && model() == nullptr) status = draw_stars(job, blocks);
   gst_buffer_unref(kept);
   return status;
 }
 
 Status HogOperation::draw_stars(const Job &job, const float *blocks) {
   const long long count = star_line_count(shape_, block_params_);
-  if (count > kMostStarLines) {
+  if (count > kMaxStarLines) {
     if (!std::exchange(warned_of_stars_, true))
-      warn("display would draw " + std::to_string(count) + " lines, more than " +
-           std::to_string(kMostStarLines) + ", and draws none: cell-size must be larger");
+      warn("display would draw " + std::to_string(count) + " lines, which is more than " +
+           std::to_string(kMaxStarLines) + ", and draws none: increase cell-size");
     return {};
   }
   const auto capacity = static_cast<std::size_t>(count);
@@ -138,30 +140,30 @@ Status HogOperation::detect(const Job &job, const HogPicture &picture) {
 }
 
 Status HogOperation::finish(const Job &job) {
-  if (!model_) return {};
+  if (model() == nullptr) return {};
   const HogBoxCount &count = found_.count_on_host();
-  warn_of_what_is_left_out(count);
+  warn_of_truncation(count);
   return attach_boxes(job, found_.items_on_host(), count.listed,
                       settings_.label ? settings_.label->c_str() : "person");
 }
 
-// Once for each operation.
-void HogOperation::warn_of_what_is_left_out(const HogBoxCount &count) {
-  if (count.hits <= kMaxHogHits || warned_) return;
-  warned_ = true;
+// Posts at most one warning.
+void HogOperation::warn_of_truncation(const HogBoxCount &count) {
+  if (count.hits <= kMaxHogHits || warned_of_truncation_) return;
+  warned_of_truncation_ = true;
   GST_ELEMENT_WARNING(
-      element_, RESOURCE, SETTINGS,
-      ("%d windows reach hit-threshold (%g), and only the first %d of them count: it must be higher",
+      state_.element(), RESOURCE, SETTINGS,
+      ("%d windows reach hit-threshold (%g), but only the first %d of them are used: raise hit-threshold",
        count.hits, settings_.hit_threshold, kMaxHogHits),
       (nullptr));
 }
 
 void HogOperation::warn(const std::string &text) const {
-  GST_ELEMENT_WARNING(element_, RESOURCE, SETTINGS, ("%s", text.c_str()), (nullptr));
+  GST_ELEMENT_WARNING(state_.element(), RESOURCE, SETTINGS, ("%s", text.c_str()), (nullptr));
 }
 
 void HogOperation::describe(GstStructure *message) {
-  if (model_) {
+  if (model() != nullptr) {
     const HogBoxCount &count = found_.count_on_host();
     gst_structure_set(message, "boxes", G_TYPE_INT, count.listed, "hits", G_TYPE_INT, count.hits, nullptr);
   }

@@ -1,54 +1,60 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What cudahog does with each frame.
+// The operation of cudahog: computes the blocks of a frame, detects objects in it, attaches the results and
+// draws them.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "gst/base/operation.h"
-#include "gst/base/tensor_pool.h"
 #include "cuda/common/owned_list.h"
 #include "cuda/draw/canvas.h"
+#include "cuda/hog/hog_detector.h"
+#include "gst/base/element.h"
+#include "gst/base/operation.h"
+#include "gst/base/tensor_pool.h"
 #include "gst/hog/hog_settings.h"
 
 namespace cudavision {
 
+struct HogFiles {
+  std::shared_ptr<const HogModel> model;  // null without model-location
+};
+
 class HogOperation final : public Operation {
  public:
-  // take_settings: those of the next frame. model: null without one. The element, which warnings are posted
-  // for, and the call outlive the operation.
-  HogOperation(GstElement *element, std::function<const HogSettings &()> take_settings,
-               std::shared_ptr<const HogModel> model)
-      : element_(element), take_settings_(std::move(take_settings)), model_(std::move(model)) {}
+  using State = ElementState<HogSettings, HogFiles>;
+
+  explicit HogOperation(State &state) : state_(state) {}
 
   Status allocate(const Site &site);
   Reads begin_frame() override;
   Status run(const Job &job) override;
   Status finish(const Job &job) override;
-  bool host_reads_result() const override { return model_ != nullptr; }
+  bool host_reads_result() const override { return model() != nullptr; }
   void describe(GstStructure *message) override;
 
  private:
-  HogParams params() const { return model_ ? model_->params : settings_.params(); }
-  // Of the model that was loaded, whatever the property says since then.
-  bool wants_descriptor() const { return settings_.descriptor.value_or(model_ == nullptr); }
-  bool needs_blocks(bool display) const { return wants_descriptor() || (display && !model_); }
+  const HogModel *model() const { return state_.files().model.get(); }
+  HogParams params() const { return model() != nullptr ? model()->params : settings_.params(); }
+  // The default depends on the model that was loaded, even if model-location has changed since then.
+  bool wants_descriptor() const { return settings_.descriptor.value_or(model() == nullptr); }
+  bool needs_blocks(bool display) const { return wants_descriptor() || (display && model() == nullptr); }
+  // Makes hog_ and pool_ for these parameters, unless they exist. On failure the previous ones stay.
   Status prepare_blocks(const HogParams &params);
+  // The same for the parameters of the frame. If they are not valid for its size, it posts one warning and
+  // succeeds.
   Status follow_params();
+  // Makes detector_ for the search of the frame, unless it exists.
   Status prepare_detector();
   Status run_blocks(const Job &job, const HogPicture &picture);
   Status draw_stars(const Job &job, const float *blocks);
   Status detect(const Job &job, const HogPicture &picture);
-  void warn_of_what_is_left_out(const HogBoxCount &count);
+  void warn_of_truncation(const HogBoxCount &count);
   void warn(const std::string &text) const;
   HogBoxList list() const { return {found_.items(), found_.count()}; }
 
-  GstElement *element_;
-  std::function<const HogSettings &()> take_settings_;
-  std::shared_ptr<const HogModel> model_;
+  State &state_;
   HogSettings settings_;  // of the frame
   Execution execution_;
   std::shared_ptr<const DeviceContext> context_;
@@ -56,22 +62,22 @@ class HogOperation final : public Operation {
   int channels_ = 1;
   std::unique_ptr<Canvas> canvas_;
 
-  // Blocks of these parameters.
-  HogParams block_params_;
+  // Blocks.
+  HogParams block_params_;  // the parameters of hog_
   HogShape shape_;
-  std::unique_ptr<Hog> hog_;
+  std::unique_ptr<Hog> hog_;  // null if no parameters were valid for the size of the frame yet
   std::unique_ptr<TensorPool> pool_;
-  std::optional<HogParams> refused_;  // what this frame's size forbids, as warned of last
+  std::optional<HogParams> refused_;  // the parameters of the last warning, if they are still set
   OwnedBytes star_lines_;
   std::size_t star_capacity_ = 0;
   bool warned_of_stars_ = false;
 
-  // The detector of this search.
-  HogSearch search_;
+  // Detection.
+  HogSearch search_;  // the search of detector_
   std::unique_ptr<HogDetector> detector_;
   OwnedList<HogBoxCount, HogBox> found_;
   OwnedBytes box_lines_;
-  bool warned_ = false;
+  bool warned_of_truncation_ = false;
 };
 
 }  // namespace cudavision

@@ -4,25 +4,24 @@
 
 #include <gst/gst.h>
 
-#include <algorithm>
-#include <memory>
 #include <optional>
 #include <string>
 
-#include "cuda/hog/detector.h"
+#include "cuda/hog/hog_detector.h"
 
 namespace cudavision {
 
 struct HogSettings {
-  // How blocks are made; a model in OpenCV's format has its own.
+  // The parameters of the blocks, unless a model in the format of OpenCV brings its own. cell_size and
+  // block_stride are in pixels, block_size in cells.
   HogVariant variant = HogVariant::opencv;
   int cell_size = 8, block_size = 2, block_stride = 8, bins = 9;
   bool signed_gradient = false, gamma = true;
   HogNorm norm = HogNorm::variant;
 
-  std::optional<bool> descriptor;  // unset: true without a model
+  std::optional<bool> descriptor;  // if it was never set: true without a model, false with one
   std::optional<std::string> model_location;
-  int win_width = 64, win_height = 128;  // of models of plain text
+  int win_width = 64, win_height = 128;  // the window of a plain text model in pixels
   std::optional<std::string> label = "person";
   double scale_step = 1.05, min_scale = 1, max_scale = 0;
   int win_stride = 8;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads the models of cudahog: which format a file has, and what its numbers mean.
+// Reads the model files of cudahog: detects the format and interprets the members.
 #include "gst/hog/model_file.h"
 
 #include <glib.h>
@@ -18,9 +18,9 @@
 namespace cudavision {
 namespace {
 
-// At most kMaxHogWeights numbers, of two bytes each, and far more than models of people have.
-constexpr std::size_t kMostBytes = std::size_t{64} << 20;
-constexpr std::size_t kMostMembers = 1000;
+// Enough for kMaxHogWeights numbers of two bytes each.
+constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
+constexpr std::size_t kMaxMembers = 1000;
 
 Status read_file(const std::string &location, std::string *text) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(g_fopen(location.c_str(), "rb"), std::fclose);
@@ -32,16 +32,16 @@ Status read_file(const std::string &location, std::string *text) {
   char part[65536];
   for (std::size_t count; (count = std::fread(part, 1, sizeof part, file.get())) > 0;) {
     text->append(part, count);
-    if (text->size() > kMostBytes)
-      return invalid_argument("it is larger than " + std::to_string(kMostBytes) +
-                              " bytes, which no model is");
+    if (text->size() > kMaxBytes)
+      return invalid_argument("it is larger than " + std::to_string(kMaxBytes) +
+                              " bytes, the limit for models");
   }
   if (std::ferror(file.get()) != 0)
     return invalid_argument("it cannot be read: " + std::string(g_strerror(errno)));
   return text->empty() ? invalid_argument("it is empty") : Status();
 }
 
-// The words of a text, parted by white space, one at a time: a file may have many.
+// Splits a text at white space. It returns one word at a time, because a file can have millions.
 class Words {
  public:
   explicit Words(std::string_view text) : text_(text) { skip_space(); }
@@ -62,7 +62,7 @@ class Words {
   std::string_view text_;
 };
 
-// A whole word, whatever the locale.
+// Parses the whole word as a number, independent of the locale.
 std::optional<double> number_of(const std::string &word) {
   char *end = nullptr;
   const double number = g_ascii_strtod(word.c_str(), &end);
@@ -81,7 +81,7 @@ Status weight_of(const std::string &word, std::size_t index, float *weight) {
              : invalid_argument("weight " + std::to_string(index) + ", " + quoted(word) + ", is not finite");
 }
 
-// Stops at the second number more than `count`, which is one too many with or without a bias.
+// Reads at most count + 2 numbers, which is one more than `count` weights and a bias.
 Status take_weights(std::string_view text, std::size_t count, HogModel *model) {
   model->weights.clear();
   for (Words words(text); !words.at_end() && model->weights.size() < count + 2;) {
@@ -92,7 +92,7 @@ Status take_weights(std::string_view text, std::size_t count, HogModel *model) {
   return {};
 }
 
-// Takes the bias off the weights, and checks all.
+// Splits off the bias, which follows the `count` weights, and validates the model.
 Status finish(std::size_t count, bool needs_bias, HogModel *model) {
   if (model->weights.size() != count + 1 && (needs_bias || model->weights.size() != count))
     return invalid_argument("it has " +
@@ -109,7 +109,7 @@ Status finish(std::size_t count, bool needs_bias, HogModel *model) {
   return validate(*model);
 }
 
-// Finds members and remembers the first thing that was wrong.
+// Reads members as numbers and keeps the first error.
 class FieldReader {
  public:
   explicit FieldReader(const hog::ModelFields &fields) : fields_(fields) {}
@@ -165,14 +165,14 @@ Status interpret(const hog::ModelFields &fields, HogModel *model) {
   made.params.clip = read.number("L2HysThreshold");
   made.params.gamma = read.number("gammaCorrection") != 0;
   made.levels = read.whole("nlevels");
-  // Older files lack it.
+  // Older versions of OpenCV do not write it.
   if (read.find("signedGradient") != nullptr)
     made.params.signed_gradient = read.number("signedGradient") != 0;
   const int norm = read.whole("histogramNormType");
   CUDAVISION_TRY(read.status());
   if (norm != 0)
     return invalid_argument("its histogramNormType is " + std::to_string(norm) + ", not 0, L2-Hys");
-  if (made.params.sigma < 0) made.params.sigma = 0;  // OpenCV's mark for what follows from the block's size
+  if (made.params.sigma < 0) made.params.sigma = 0;  // OpenCV, too, derives it from the block then
   const std::string *numbers = read.find("SVMDetector");
   if (numbers == nullptr || Words(*numbers).at_end())
     return invalid_argument("it has no SVMDetector: no weights");
@@ -209,8 +209,8 @@ Status parse(const std::string &text, HogModel *model) {
 Status hog::ModelFields::begin(std::string_view name) {
   const auto [place, is_new] = members_.try_emplace(std::string(name));
   if (!is_new) return invalid_argument("it has two members " + quoted(place->first));
-  if (members_.size() > kMostMembers)
-    return invalid_argument("it has more than " + std::to_string(kMostMembers) + " members");
+  if (members_.size() > kMaxMembers)
+    return invalid_argument("it has more than " + std::to_string(kMaxMembers) + " members");
   last_ = &place->second;
   return {};
 }

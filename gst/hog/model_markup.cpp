@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// OpenCV's XML, by GLib's parser.
+// Reads models in OpenCV's XML with the parser of GLib.
 #include <glib.h>
 
 #include "cuda/common/backends.h"
@@ -8,8 +8,8 @@
 namespace cudavision::hog {
 namespace {
 
-// <opencv_storage><any name><member>words</member>...</any name></opencv_storage>: what lies deeper, what
-// holds no member, and further maps, are passed over.
+// Reads <opencv_storage><any name><member>words</member>...</any name></opencv_storage>. Deeper elements,
+// elements without members, and all maps but the first one are ignored.
 class Reader {
  public:
   explicit Reader(ModelFields *fields) : fields_(fields) {}
@@ -19,26 +19,26 @@ class Reader {
       return invalid_argument("elements lie within more than " + std::to_string(kMaxModelDepth) + " others");
     if (depth_ == 1 && name != "opencv_storage")
       return invalid_argument("its root is " + std::string(name) + ", not opencv_storage");
-    // The elements of a list are called _.
-    if (depth_ == 3 && map_ == Map::ahead && name != "_") map_ = Map::open;
+    // An element that is called _ belongs to a list.
+    if (depth_ == 3 && map_ == Map::not_found && name != "_") map_ = Map::open;
     return depth_ == 3 && map_ == Map::open ? fields_->begin(name) : Status();
   }
   void end() {
-    if (--depth_ == 1 && map_ == Map::open) map_ = Map::behind;
+    if (--depth_ == 1 && map_ == Map::open) map_ = Map::closed;
   }
   void take(std::string_view text) const {
     if (depth_ == 3 && map_ == Map::open) fields_->append(text);
   }
 
  private:
-  enum class Map { ahead, open, behind };
+  enum class Map { not_found, open, closed };  // the state of the first map
 
   ModelFields *fields_;
   int depth_ = 0;
-  Map map_ = Map::ahead;
+  Map map_ = Map::not_found;
 };
 
-// No exception may pass through GLib.
+// Reports a failure as a GError, and std::bad_alloc as well: no exception may pass through GLib.
 template <typename Function>
 void report(GError **error, const Function &function) {
   if (const Status status = catch_bad_alloc(function); !status.ok())

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// OpenCV's YAML, by libyaml, which reads a file as events: nothing is built up that a file could blow up.
+// Reads models in OpenCV's YAML with libyaml. It reads events instead of building a document, so that a
+// malicious file cannot expand to a large tree.
 #include <yaml.h>
 
 #include <algorithm>
@@ -10,8 +11,8 @@
 namespace cudavision::hog {
 namespace {
 
-// any name: {member: scalar or [scalars], ...}: what lies deeper, what is no map, and further maps, are
-// passed over.
+// Reads {any name: {member: scalar or [scalars], ...}}. Deeper collections, values that are no maps, and all
+// maps but the first one are ignored.
 class Reader {
  public:
   explicit Reader(ModelFields *fields) : fields_(fields) {}
@@ -38,14 +39,14 @@ class Reader {
   }
 
  private:
-  enum class Map { ahead, open, behind };
+  enum class Map { not_found, open, closed };  // the state of the first map
 
   Status start(bool is_list) {
     if (++depth_ > kMaxModelDepth)
       return invalid_argument("its collections lie within more than " + std::to_string(kMaxModelDepth) +
                               " others");
     if (depth_ == 1) root_is_map_ = !is_list;
-    if (depth_ == 2 && root_is_map_ && map_ == Map::ahead && !is_list) {
+    if (depth_ == 2 && root_is_map_ && map_ == Map::not_found && !is_list) {
       map_ = Map::open;
     } else if (depth_ == 3 && map_ == Map::open) {
       if (is_key_) return invalid_argument("the name of a member is no text");
@@ -57,7 +58,7 @@ class Reader {
   void end() {
     --depth_;
     if (map_ != Map::open) return;
-    if (depth_ == 1) map_ = Map::behind;
+    if (depth_ == 1) map_ = Map::closed;
     if (depth_ == 2) is_key_ = true;
   }
 
@@ -75,14 +76,17 @@ class Reader {
 
   ModelFields *fields_;
   int depth_ = 0;
-  Map map_ = Map::ahead;
-  bool root_is_map_ = false, is_key_ = true, in_list_ = false;
+  Map map_ = Map::not_found;
+  bool root_is_map_ = false;
+  bool is_key_ = true;  // whether the next scalar of the first map is the name of a member
+  bool in_list_ = false;
 };
 
-// text: what the parser was given, from the end of the file's first line on.
+// The error of the parser. text: its input, which begins with the line feed at the end of the file's first
+// line.
 Status error_of(const yaml_parser_t &parser, std::string_view text) {
   if (parser.error == YAML_MEMORY_ERROR) return out_of_memory("the host has no memory left for it");
-  // Of characters that are none libyaml says the byte alone.
+  // For an invalid character libyaml gives the offset only, not the line.
   const auto line =
       parser.error == YAML_READER_ERROR
           ? std::count(
@@ -98,7 +102,7 @@ Status error_of(const yaml_parser_t &parser, std::string_view text) {
 }  // namespace
 
 Status parse_yaml(std::string_view text, ModelFields *fields) {
-  // OpenCV's first line, "%YAML:1.0", is no directive that YAML knows. Its end stays, so that lines count.
+  // The first line, "%YAML:1.0", is not valid YAML. Its line feed is kept, so that line numbers are right.
   text.remove_prefix(std::min(text.find('\n'), text.size()));
   yaml_parser_t parser;
   if (yaml_parser_initialize(&parser) == 0) return out_of_memory("the host has no memory left for a parser");

@@ -5,10 +5,11 @@
  * @title: cudahough
  * @short_description: Straight lines and segments
  *
- * cudahough finds the edges of every frame as #cudacanny does and in them straight lines: with `mode=lines` those of
- * OpenCV's `cv::HoughLines`, in value, votes and order; with `mode=segments` where they begin and end. They are attached
- * as a #GstCudaVisionLinesMeta, most votes first, in coordinates of the frame, and drawn with `display`. With
- * `input=edges` the luma is taken for a ready map of edges: whatever is not 0 is one.
+ * cudahough finds the edges of each frame as #cudacanny does, and straight lines in them. With `mode=lines`
+ * the lines equal those of OpenCV's `cv::HoughLines` in value, votes and order; `mode=segments` reports where
+ * they begin and end. The lines are attached as a #GstCudaVisionLinesMeta, most votes first, in coordinates
+ * of the frame, and drawn with `display`. With `input=edges` the luma is used as an edge map: every nonzero
+ * pixel is an edge.
  *
  * ## Example launch lines
  * |[
@@ -17,6 +18,7 @@
  * gst-launch-1.0 videotestsrc ! cudacanny ! cudahough input=edges display=false ! cudavisionjson ! fakesink
  * ]|
  */
+#include "cuda/hough/line_primitives.h"
 #include "gst/base/element.h"
 #include "gst/canny/canny_properties.h"
 #include "gst/hough/hough_operation.h"
@@ -26,8 +28,8 @@ namespace {
 
 GType mode_type() {
   static const GEnumValue values[] = {
-      {static_cast<int>(HoughMode::lines), "Lines, as cv::HoughLines finds them", "lines"},
-      {static_cast<int>(HoughMode::segments), "The segments of lines that edges follow", "segments"},
+      {static_cast<int>(HoughMode::lines), "Lines, as cv::HoughLines", "lines"},
+      {static_cast<int>(HoughMode::segments), "Segments of lines, where there are edges", "segments"},
       {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("GstCudaVisionHoughMode", values);
   return type;
@@ -35,8 +37,9 @@ GType mode_type() {
 
 GType input_type() {
   static const GEnumValue values[] = {
-      {static_cast<int>(HoughInput::picture), "A picture, whose edges are found as cudacanny does", "picture"},
-      {static_cast<int>(HoughInput::edges), "A map of edges: whatever is not 0 in the luma is one", "edges"},
+      {static_cast<int>(HoughInput::picture), "A picture; its edges are found as by cudacanny", "picture"},
+      {static_cast<int>(HoughInput::edges), "An edge map: every nonzero pixel of the luma is an edge",
+       "edges"},
       {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("GstCudaVisionHoughInput", values);
   return type;
@@ -44,52 +47,51 @@ GType input_type() {
 
 std::vector<Property<HoughSettings>> search_properties() {
   using S = HoughSettings;
+  using R = HoughRanges;
   constexpr auto kControllable = Mutable::controllable;
-  return {
-      enum_property<S>({"input", "Input", "What the frames are"}, input_type(), &S::input),
-      enum_property<S>({"mode", "Mode", "What is looked for"}, mode_type(), &S::mode),
-      real_property<S>({"rho", "Rho", "Distance between two lines of one direction in pixels"},
-                                   &S::rho, 0.01, 1000),
-      real_property<S>({"theta", "Theta", "Angle between two directions in radians"}, &S::theta,
-                                   1e-4, G_PI),
-      real_property<S>(
-          {"min-theta", "Minimum theta",
-           "The first direction of the normals of lines, in radians from +x toward +y (at most max-theta)"},
-          &S::min_theta, 0, G_PI),
-      real_property<S>(
-          {"max-theta", "Maximum theta",
-           "Where the directions of the normals of lines end, in radians (at least min-theta)"},
-          &S::max_theta, 0, G_PI),
-      integer_property<S>({"threshold", "Threshold", "Lines have more votes than this"},
-                                      &S::threshold, 0, G_MAXINT, kControllable),
-      integer_property<S>({"max-lines", "Maximum of lines",
-                                       "How many lines or segments are listed at most: those of most votes; "
-                                       "a warning says when there are more"},
-                                      &S::max_lines, 1, 1000000),
-      integer_property<S>({"nms-radius", "Radius of non-maximum suppression",
-                                       "Of lines that differ by so many steps of rho and theta, only the one "
-                                       "of most votes counts (0 = as "
-                                       "cv::HoughLines)"},
-                                      &S::nms_radius, 0, 32, kControllable),
-      boolean_property<S>(
-          {"gradient-voting", "Gradient voting",
-           "Edge pixels vote only for lines within 9 degrees of their gradient: about a "
-           "tenth of the votes (not with input=edges)"},
-          &S::gradient_voting, kControllable),
-      integer_property<S>(
-          {"min-length", "Minimum length", "Segments are at least so long, in pixels between their ends"},
-          &S::min_length, 1, 32768, kControllable),
-      integer_property<S>(
-          {"max-gap", "Maximum gap", "Segments may lack edges for so many pixels in a row"}, &S::max_gap, 0,
-          16384, kControllable)};
+  return {enum_property<S>({"input", "Input", "The kind of frames"}, input_type(), &S::input),
+          enum_property<S>({"mode", "Mode", "What to find"}, mode_type(), &S::mode),
+          real_property<S>({"rho", "Rho", "Resolution of the distance in pixels"}, &S::rho, R::rho),
+          // The algorithm accepts pi rounded up to a float; these properties end at pi itself.
+          real_property<S>({"theta", "Theta", "Resolution of the angle in radians"}, &S::theta,
+                           R::theta.least, G_PI),
+          real_property<S>({"min-theta", "Minimum theta",
+                            "Smallest direction of the normals of lines, in radians from +x toward +y (at "
+                            "most max-theta)"},
+                           &S::min_theta, R::min_theta.least, G_PI),
+          real_property<S>({"max-theta", "Maximum theta",
+                            "Largest direction of the normals of lines, in radians from +x toward +y (at "
+                            "least min-theta)"},
+                           &S::max_theta, R::max_theta.least, G_PI),
+          integer_property<S>({"threshold", "Threshold", "Lines must have more votes than this"},
+                              &S::threshold, R::threshold, kControllable),
+          integer_property<S>({"max-lines", "Maximum number of lines",
+                               "Maximum number of listed lines or segments, those with the most votes; a "
+                               "warning reports truncation"},
+                              &S::max_lines, R::max_lines),
+          integer_property<S>({"nms-radius", "Radius of non-maximum suppression",
+                               "A line is dropped if a line within this many steps of rho and theta has more "
+                               "votes (0 = as cv::HoughLines)"},
+                              &S::nms_radius, R::nms_radius, kControllable),
+          boolean_property<S>({"gradient-voting", "Gradient voting",
+                               "Edge pixels vote only for lines within 9 degrees of their gradient, which is "
+                               "about a tenth of the votes (not with input=edges)"},
+                              &S::gradient_voting, kControllable),
+          integer_property<S>(
+              {"min-length", "Minimum length", "Minimum distance between the ends of a segment in pixels"},
+              &S::min_length, R::min_length, kControllable),
+          integer_property<S>(
+              {"max-gap", "Maximum gap", "Maximum number of consecutive pixels of a segment without an edge"},
+              &S::max_gap, R::max_gap, kControllable)};
 }
 
 std::vector<Property<HoughSettings>> drawing_properties() {
   using S = HoughSettings;
-  return {color_property<S>({"color", "Color", "Colour and opacity of drawn lines as 0xAARRGGBB (default opaque red)"},
-                            &S::color),
-          integer_property<S>({"line-width", "Line width", "Width of drawn lines in pixels"}, &S::line_width, 1, 255,
-                              Mutable::controllable)};
+  return {color_property<S>(
+              {"color", "Color", "Colour and opacity of drawn lines as 0xAARRGGBB (default opaque red)"},
+              &S::color),
+          integer_property<S>({"line-width", "Line width", "Width of drawn lines in pixels"}, &S::line_width,
+                              LineStyleRanges::line_width, Mutable::controllable)};
 }
 
 struct HoughElement {
@@ -98,7 +100,7 @@ struct HoughElement {
 
   static constexpr ElementText kText{
       "GstCudaVisionHough", "Hough line detector", "Filter/Analyzer/Video/Hardware",
-      "Finds straight lines as cv::HoughLines does, and segments, on an NVIDIA GPU or on the CPU"};
+      "Finds straight lines, as cv::HoughLines, and segments on an NVIDIA GPU or on the CPU"};
 
   static std::vector<Property<HoughSettings>> properties() {
     return joined(joined(search_properties(), canny_properties<HoughSettings>()), drawing_properties());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The operation of cudahough.
+// Finds, draws and attaches the lines of a frame.
 #include "gst/hough/hough_operation.h"
 
 #include <algorithm>
@@ -16,20 +16,26 @@ GstCudaVisionLine line_of_frame(const HoughLine &line, Region region) {
   const double rho =
       line.rho + region.x * std::cos(double{line.theta}) + region.y * std::sin(double{line.theta});
   const auto x = static_cast<float>(region.x), y = static_cast<float>(region.y);
-  return {
-      static_cast<float>(rho), line.theta, line.votes, line.x1 + x, line.y1 + y, line.x2 + x, line.y2 + y};
+  return {.rho = static_cast<float>(rho),
+          .theta = line.theta,
+          .votes = line.votes,
+          .x1 = line.x1 + x,
+          .y1 = line.y1 + y,
+          .x2 = line.x2 + x,
+          .y2 = line.y2 + y};
 }
 
 }  // namespace
 
 Status HoughOperation::allocate(const Site &site) {
-  // Contradictory properties are reported with the next frame.
+  // begin_frame() reports contradictory properties.
   if (const HoughSettings now = state_.snapshot(); validate(now).ok())
     CUDAVISION_TRY(check_accumulator(site.region, now));
   CUDAVISION_TRY(edges_.allocate(site.execution, site.region));
   CUDAVISION_TRY(make_canny(site.execution, site.region, &canny_));
   CUDAVISION_TRY(make_hough(site.execution, site.region, &hough_));
-  return make_canvas(site.execution, {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)}, &canvas_);
+  return make_canvas(site.execution, {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)},
+                     &canvas_);
 }
 
 Reads HoughOperation::begin_frame() {
@@ -51,11 +57,11 @@ Status HoughOperation::run(const Job &job) {
 
 void HoughOperation::describe(GstStructure *message) {
   const HoughCount &count = found_.count_on_host();
-  gst_structure_set(message, "lines", G_TYPE_INT, count.listed, "found", G_TYPE_INT, count.found, "peaks", G_TYPE_INT,
-                    count.peaks, nullptr);
+  gst_structure_set(message, "lines", G_TYPE_INT, count.listed, "found", G_TYPE_INT, count.found, "peaks",
+                    G_TYPE_INT, count.peaks, nullptr);
 }
 
-// Allocates the list and the primitives for max_lines lines, unless they have that size.
+// Allocates the list and the primitives for max_lines lines, unless they already have that size.
 Status HoughOperation::fit_to(const Execution &execution, int max_lines) {
   const std::size_t bytes = static_cast<std::size_t>(max_lines) * sizeof(Primitive);
   if (max_lines != found_.capacity()) CUDAVISION_TRY(found_.allocate(execution, max_lines));
@@ -65,7 +71,10 @@ Status HoughOperation::fit_to(const Execution &execution, int max_lines) {
 
 Status HoughOperation::draw(const Job &job) {
   auto *primitives = static_cast<Primitive *>(primitives_.data());
-  const LineStyle style{job.region.x, job.region.y, settings_.line_width, color_of(settings_.color, *job.info)};
+  const LineStyle style{.origin_x = job.region.x,
+                        .origin_y = job.region.y,
+                        .line_width = settings_.line_width,
+                        .color = color_of(settings_.color, *job.info)};
   CUDAVISION_TRY(make_line_primitives(job.execution, list(), found_.capacity(), style, primitives));
   return canvas_->draw(job.frame, primitives, found_.capacity(), &list().count->listed, job.region);
 }
@@ -73,10 +82,11 @@ Status HoughOperation::draw(const Job &job) {
 Status HoughOperation::attach(const Job &job) {
   const HoughCount &count = found_.count_on_host();
   attached_.clear();
-  for (int i = 0; i < count.listed; ++i) attached_.push_back(line_of_frame(found_.items_on_host()[i], job.region));
+  for (int i = 0; i < count.listed; ++i)
+    attached_.push_back(line_of_frame(found_.items_on_host()[i], job.region));
   warn_of_truncation(count);
-  if (gst_cuda_vision_buffer_add_lines_meta(job.buffer, attached_.data(), static_cast<guint>(attached_.size())) ==
-      nullptr)
+  if (gst_cuda_vision_buffer_add_lines_meta(job.buffer, attached_.data(),
+                                            static_cast<guint>(attached_.size())) == nullptr)
     return invalid_argument("the lines could not be attached");
   return {};
 }
@@ -88,8 +98,8 @@ void HoughOperation::warn_of_truncation(const HoughCount &count) {
   if (most <= listed || warned_of_ == listed) return;
   warned_of_ = listed;
   GST_ELEMENT_WARNING(state_.element(), RESOURCE, SETTINGS,
-                      ("max-lines is %d, but there are %d lines%s: the ones of most votes are listed", listed, most,
-                       segments ? " or segments" : ""),
+                      ("max-lines is %d, but there are %d lines%s: only those with the most votes are listed",
+                       listed, most, segments ? " or segments" : ""),
                       (nullptr));
 }
 

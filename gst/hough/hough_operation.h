@@ -44,8 +44,8 @@ class HoughOperation final : public Operation {
   std::unique_ptr<Canvas> canvas_;
   OwnedList<HoughCount, HoughLine> found_;
   OwnedBytes primitives_;
-  int warned_of_ = 0;                        // the max-lines whose truncation was last warned of
-  std::vector<GstCudaVisionLine> attached_;  // kept for its memory
+  int warned_of_ = 0;                        // the value of max-lines in the last warning of truncation
+  std::vector<GstCudaVisionLine> attached_;  // a member to reuse its memory
 };
 
 }  // namespace cudavision

@@ -21,7 +21,8 @@ struct HoughSettings : CannyParams, HoughParams {
 
 inline Status validate(const HoughSettings &settings) {
   if (settings.input == HoughInput::edges && settings.gradient_voting)
-    return invalid_argument("gradient-voting needs the gradients of a picture, which input=edges has not");
+    return invalid_argument(
+        "gradient-voting needs the gradients of a picture and cannot be combined with input=edges");
   CUDAVISION_TRY(validate(static_cast<const CannyParams &>(settings)));
   return validate(static_cast<const HoughParams &>(settings));
 }

@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// clang-format off
+// The element cudainpaint: its description and its properties.
 /**
  * SECTION:element-cudainpaint
  * @title: cudainpaint
- * @short_description: Removes things from the picture
+ * @short_description: Removes objects from the picture
  *
- * cudainpaint fills what is removed from the frame with patches of the rest of it, by the exemplar-based
- * method of A. Criminisi, P. Perez and K. Toyama (IEEE Transactions on Image Processing 13(9), 2004), on
- * an NVIDIA GPU or, without one, on the CPU.
+ * cudainpaint fills the removed parts of a frame with patches from the rest of it, by the exemplar-based
+ * method of A. Criminisi, P. Perez and K. Toyama, "Region Filling and Object Removal by Exemplar-Based Image
+ * Inpainting" (IEEE Transactions on Image Processing 13(9), 2004), on an NVIDIA GPU or, without one, on the
+ * CPU.
  *
- * What is removed is said by a picture (`mask-location`), by a colour (`mask-color`, `mask-tolerance`),
- * by the alpha channel (`mask-alpha`), by a region (`region-x`, `region-y`, `region-width`,
- * `region-height`) or by the region-of-interest metas that the buffer carries (`roi-type`). Several of
- * them can be combined; `dilate` grows what they say together. Nothing outside of `roi-x`, `roi-y`,
- * `roi-width` and `roi-height` is removed, but patches are taken from the whole frame. In formats whose
- * chroma is subsampled whole samples of chroma are removed. All other bytes of the frame stay as they
- * are.
+ * The pixels to remove are selected by a picture (`mask-location`), by a colour (`mask-color`,
+ * `mask-tolerance`), by the alpha channel (`mask-alpha`), by a region (`region-x`, `region-y`,
+ * `region-width`, `region-height`) or by the region-of-interest metas of the buffer (`roi-type`). Several of
+ * them can be combined; `dilate` grows their union. Nothing outside of `roi-x`, `roi-y`, `roi-width` and
+ * `roi-height` is removed, but patches are taken from the whole frame. In formats with subsampled chroma,
+ * whole chroma samples are removed. All other bytes of the frame stay unchanged.
  *
- * Filling each frame alone flickers. With `mode=temporal`, for a still camera, what earlier frames have
- * shown of the background is put back first, brought to the light of this frame, and only the rest is
- * filled. What was seen is forgotten after `history` frames, and at a flush, a discontinuity or new caps,
- * and where a frame is not followed (`mode=frame`, `display=false`). `history` counts the frames that are
- * worked on: those between with `every-nth`, and gaps, do not count. What nothing says to remove is taken for
- * background: a person that the detector misses for one frame is seen as background there, and comes back
- * as a ghost when the next frame removes it. A box too many does no harm: a low `hit-threshold` of the
- * detector is a good one. `dilate` covers boxes that are too small, and `history` bounds how long a ghost
- * stays. For live use `max-patches` bounds the time for a frame: the rest is filled by
- * diffusion.
+ * If each frame is filled separately, the filled parts flicker. With `mode=temporal`, for a still camera, the
+ * background that earlier frames have shown is restored first, adapted to the light of this frame, and only
+ * the rest is filled. A background pixel that is not seen again is forgotten after `history` frames. All of
+ * the background is forgotten after a flush, a discontinuity or new caps, and when a frame is not learned
+ * (`mode=frame`, `display=false`). `history` counts the frames that are processed, not those skipped by
+ * `every-nth` or by gap buffers. Any pixel that is not removed is learned as background. If the detector
+ * misses a person in one frame, that person is learned, too, and comes back as a ghost when the next frame
+ * removes them. Superfluous boxes do no harm, so a low `hit-threshold` of the detector is better than a high
+ * one. `dilate` covers boxes that are too small, and `history` limits how long a ghost stays. For live use,
+ * `max-patches` limits the time per frame: the remaining pixels are filled by diffusion.
  *
- * A frame that holds no patch from which it could be filled passes unchanged, with a warning. On the CPU
- * a fill that takes long posts progress messages, code `inpaint`, twice a second, and a flush or a state
- * change ends it: then its frame stays as it is, and the last message is `canceled`. On the GPU a fill runs
- * to its end, without messages of progress: bound it by `search-radius` and `max-patches`. The message of a frame
- * (`message=true`) has the fields `removed`, `remembered` and `diffused`, in pixels, `patches` and
- * `refused`. With `display=false` nothing is done.
+ * If a frame has no patch to fill the hole from, it passes unchanged, and a warning is posted. On the CPU, a
+ * long fill posts progress messages with the code `inpaint` twice a second. A flush or a state change stops
+ * it: then the frame stays unchanged, and the last message is `canceled`. On the GPU a fill cannot be stopped
+ * and posts no progress messages; limit its time with `search-radius` and `max-patches`. The message of a
+ * frame (`message=true`) has the fields `removed`, `remembered` and `diffused`, in pixels, `patches` and
+ * `refused`. With `display=false` frames pass unchanged.
  *
  * ## Example launch lines
  * |[
@@ -42,105 +42,108 @@
  * gst-launch-1.0 v4l2src ! videoconvert ! cudainpaint region-x=200 region-y=100 region-width=80 region-height=60 search-radius=64 max-patches=200 ! videoconvert ! autovideosink
  * ]|
  */
-// clang-format on
-#include "gst/gstcudainpaint.h"
-
-#include "gst/base/valid_settings.h"
+#include "cuda/inpaint/removal_mask.h"
+#include "gst/base/element.h"
 #include "gst/inpaint/inpaint_operation.h"
-#include "gst/inpaint/inpaint_properties.h"
 
+namespace cudavision {
 namespace {
 
-using cudavision::InpaintSettings;
-using cudavision::MaskPicture;
-using cudavision::Status;
-using Properties = cudavision::InpaintProperties;
-
-struct State {
-  InpaintSettings settings;  // under the object lock
-  cudavision::ValidSettings<InpaintSettings> valid;
-  std::shared_ptr<const MaskPicture> picture;  // of mask-location when the element started
-};
-
-}  // namespace
-
-struct GstCudaVisionInpaint {
-  GstCudaVisionFilter parent;
-  State *state;
-};
-struct GstCudaVisionInpaintClass {
-  GstCudaVisionFilterClass parent_class;
-};
-
-G_DEFINE_TYPE(GstCudaVisionInpaint, gst_cuda_vision_inpaint, GST_TYPE_CUDA_VISION_FILTER)
-GST_ELEMENT_REGISTER_DEFINE(cudainpaint, "cudainpaint", GST_RANK_NONE, GST_TYPE_CUDA_VISION_INPAINT)
-
-namespace {
-
-State *state_of(gpointer object) { return static_cast<GstCudaVisionInpaint *>(object)->state; }
-
-Status make_operation(GstCudaVisionFilter *filter, const cudavision::Site &site,
-                      std::unique_ptr<cudavision::Operation> *operation) {
-  const auto take_settings = [filter]() -> const InpaintSettings & {
-    return state_of(filter)->valid.take(filter, Properties::snapshot(filter));
-  };
-  auto made = std::make_unique<cudavision::InpaintOperation>(GST_ELEMENT(filter), take_settings,
-                                                             state_of(filter)->picture);
-  CUDAVISION_TRY(made->allocate(site));
-  *operation = std::move(made);
-  return {};
+GType mode_type() {
+  static const GEnumValue values[] = {
+      {static_cast<int>(InpaintMode::frame), "Fills each frame separately", "frame"},
+      {static_cast<int>(InpaintMode::temporal),
+       "For a still camera: restores the background that earlier frames have shown, and fills the rest",
+       "temporal"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("GstCudaVisionInpaintMode", values);
+  return type;
 }
 
-Status check_settings(GstCudaVisionFilter *filter) {
-  return state_of(filter)->valid.begin(Properties::snapshot(filter));
+std::vector<Property<InpaintSettings>> fill_properties() {
+  using S = InpaintSettings;
+  using R = InpaintRanges;
+  return {integer_property<S>(
+              {"patch-size", "Patch size", "Width and height of a patch in pixels (an odd number)"},
+              &S::patch_size, R::patch_size),
+          integer_property<S>({"search-radius", "Search radius",
+                               "Take patches from at most this many pixels away (0 = from the whole frame)"},
+                              &S::search_radius, R::search_radius),
+          boolean_property<S>({"lab", "Lab", "Compare patches in CIE L*a*b* instead of RGB"}, &S::lab),
+          integer_property<S>(
+              {"max-patches", "Maximum of patches",
+               "Patches per frame at most; diffusion fills the rest, for live use (0 = unlimited)"},
+              &S::max_patches, R::max_patches),
+          enum_property<S>({"mode", "Mode", "How earlier frames are used"}, mode_type(), &S::mode),
+          integer_property<S>(
+              {"history", "History",
+               "Processed frames after which mode=temporal forgets a background pixel (0 = never)"},
+              &S::history, R::history)};
 }
 
-gint resource_error_of(const GError *error) {
-  return g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT) ? GST_RESOURCE_ERROR_NOT_FOUND
-                                                                  : GST_RESOURCE_ERROR_READ;
+std::vector<Property<InpaintSettings>> mask_properties() {
+  using S = InpaintSettings;
+  return {string_property<S>(
+              {"mask-location", "Mask location",
+               "A picture, scaled to the frame, whose bright pixels are removed (any format of gdk-pixbuf)"},
+              &S::mask_location, Mutable::ready),
+          color_property<S>({"mask-color", "Mask color",
+                             "Remove the pixels of this colour, 0xAARRGGBB (alpha 0 = none, the default)"},
+                            &S::mask_color),
+          integer_property<S>(
+              {"mask-tolerance", "Mask tolerance",
+               "Largest difference of each component from mask-color, in the components of the frame"},
+              &S::mask_tolerance, RemovalRanges::tolerance, Mutable::controllable),
+          boolean_property<S>({"mask-alpha", "Mask alpha",
+                               "Remove the pixels that are more than half transparent, and make them opaque"},
+                              &S::mask_alpha)};
 }
 
-gboolean start(GstBaseTransform *transform) {
-  State *state = state_of(transform);
-  const InpaintSettings settings = Properties::snapshot(transform);
-  state->picture.reset();
-  if (settings.mask_location) {
-    GError *error = nullptr;
-    state->picture = MaskPicture::load(*settings.mask_location, &error);
-    if (!state->picture) {
-      gst_element_message_full(GST_ELEMENT(transform), GST_MESSAGE_ERROR, GST_RESOURCE_ERROR,
-                               resource_error_of(error),
-                               g_strdup_printf("The mask of mask-location, \"%s\", could not be read: %s",
-                                               settings.mask_location->c_str(), error->message),
-                               nullptr, __FILE__, G_STRFUNC, __LINE__);
-      g_clear_error(&error);
-      return FALSE;
-    }
+std::vector<Property<InpaintSettings>> region_properties() {
+  using S = InpaintSettings;
+  constexpr Range<int> kPixels{0, G_MAXINT};
+  constexpr auto kControllable = Mutable::controllable;
+  return {integer_property<S>({"region-x", "Region x", "Left column of a region to remove in pixels"},
+                              &S::region_x, kPixels, kControllable),
+          integer_property<S>({"region-y", "Region y", "Top row of a region to remove in pixels"},
+                              &S::region_y, kPixels, kControllable),
+          integer_property<S>(
+              {"region-width", "Region width", "Width of a region to remove in pixels (0 = none)"},
+              &S::region_width, kPixels, kControllable),
+          integer_property<S>(
+              {"region-height", "Region height", "Height of a region to remove in pixels (0 = none)"},
+              &S::region_height, kPixels, kControllable),
+          string_property<S>(
+              {"roi-type", "ROI type",
+               "Remove the regions of interest of this type that the buffer carries (* = of every type)"},
+              &S::roi_type),
+          integer_property<S>(
+              {"dilate", "Dilate", "Grow the removed parts by this many pixels in every direction"},
+              &S::dilation, RemovalRanges::dilation, kControllable)};
+}
+
+struct InpaintElement {
+  using State = InpaintOperation::State;
+  using Operation = InpaintOperation;
+
+  static constexpr ElementText kText{"GstCudaVisionInpaint", "Inpainting", "Filter/Effect/Video/Hardware",
+                                     "Removes objects from the picture and fills the holes with patches of "
+                                     "the rest, on an NVIDIA GPU or on the CPU"};
+
+  static std::vector<Property<InpaintSettings>> properties() {
+    return joined(joined(fill_properties(), mask_properties()), region_properties());
   }
-  return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_inpaint_parent_class)->start(transform);
-}
 
-void finalize(GObject *object) {
-  delete state_of(object);
-  G_OBJECT_CLASS(gst_cuda_vision_inpaint_parent_class)->finalize(object);
-}
+  static Status load(const InpaintSettings &settings, InpaintFiles *files) {
+    if (!settings.mask_location) return {};
+    const Status status = MaskPicture::load(*settings.mask_location, &files->mask);
+    if (status.ok()) return {};
+    return {status.code(), "The mask of mask-location, \"" + *settings.mask_location +
+                               "\", could not be read: " + status.text()};
+  }
+};
 
 }  // namespace
+}  // namespace cudavision
 
-static void gst_cuda_vision_inpaint_class_init(GstCudaVisionInpaintClass *klass) {
-  G_OBJECT_CLASS(klass)->finalize = finalize;
-  cudavision::install_inpaint_properties(G_OBJECT_CLASS(klass),
-                                         [](GObject *object) { return &state_of(object)->settings; });
-  GstElementClass *element = GST_ELEMENT_CLASS(klass);
-  gst_element_class_set_static_metadata(
-      element, "Inpainting", "Filter/Effect/Video/Hardware",
-      "Removes things from the picture and fills it with patches of the rest, on an NVIDIA GPU or on the CPU",
-      "gst-cudavision");
-  cudavision::add_video_pads(element);
-  GST_BASE_TRANSFORM_CLASS(klass)->start = start;
-  auto *filter = reinterpret_cast<GstCudaVisionFilterClass *>(klass);
-  filter->make_operation = make_operation;
-  filter->check_settings = check_settings;
-}
-
-static void gst_cuda_vision_inpaint_init(GstCudaVisionInpaint *inpaint) { inpaint->state = new State(); }
+CUDAVISION_DEFINE_ELEMENT(cudainpaint, cudavision::InpaintElement)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What cudainpaint does with each frame.
+// The operation of cudainpaint.
 #include "gst/inpaint/inpaint_operation.h"
 
 #include <gst/base/gstbasetransform.h>
@@ -9,8 +9,8 @@
 #include <cmath>
 #include <string>
 
-#include "gst/base/format.h"
 #include "cuda/common/backends.h"
+#include "gst/base/format.h"
 
 namespace cudavision {
 namespace {
@@ -18,40 +18,42 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kProgressInterval = std::chrono::milliseconds(500);
 
-// As the caps' colorimetry has it.
+// The matrix of the colorimetry in the caps.
 RgbMatrix matrix_of(const GstVideoInfo &info) {
   if (!GST_VIDEO_INFO_IS_YUV(&info)) return {};
   const auto [kr, kb, offset, scale] = yuv_range_of(info);
   const double kg = 1 - kr - kb, luma = 255.0 / scale[0], chroma = 255.0 / scale[1];
   const auto fixed = [](double factor) { return static_cast<int>(std::lround(factor * (1 << 14))); };
-  return {offset[0],
-          fixed(luma),
-          fixed(2 * (1 - kr) * chroma),
-          fixed(-2 * (1 - kb) * kb / kg * chroma),
-          fixed(-2 * (1 - kr) * kr / kg * chroma),
-          fixed(2 * (1 - kb) * chroma)};
+  return {.offset = offset[0],
+          .luma = fixed(luma),
+          .red_v = fixed(2 * (1 - kr) * chroma),
+          .green_u = fixed(-2 * (1 - kb) * kb / kg * chroma),
+          .green_v = fixed(-2 * (1 - kr) * kr / kg * chroma),
+          .blue_u = fixed(2 * (1 - kb) * chroma)};
 }
 
-// [first, first + length) of a box, cut to [0, side): who writes a box that begins before the frame writes a
-// negative number into an unsigned one.
-struct Stretch {
+// The part of [first, first + length) that lies in [0, side). The members of a region-of-interest meta are
+// unsigned, but a box that begins outside of the frame has a negative coordinate in them, so `first` is
+// converted to a signed value.
+struct Interval {
   int first, length;
 };
-Stretch cut(guint first, guint length, int side) {
+Interval clipped(guint first, guint length, int side) {
   const gint64 begin = static_cast<gint>(first), end = begin + length;
   const gint64 from = std::clamp<gint64>(begin, 0, side), to = std::clamp<gint64>(end, 0, side);
   return {static_cast<int>(from), static_cast<int>(to - from)};
 }
 
-// Appends the regions of interest of this type, as far as they lie in the frame.
+// Appends the regions of interest of this type ("*": of all types), clipped to the frame.
 void add_regions(GstBuffer *buffer, const std::string &type, Size frame, std::vector<Region> *regions) {
-  const GQuark wanted = g_quark_try_string(type.c_str());  // 0, as that of a meta without a type: never seen
+  // 0 if no meta can have this type. Metas without a type have the quark 0, too, and must not match.
+  const GQuark wanted = g_quark_try_string(type.c_str());
   gpointer state = nullptr;
   while (const GstMeta *meta =
              gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
     const auto *roi = reinterpret_cast<const GstVideoRegionOfInterestMeta *>(meta);
     if (type != "*" && (wanted == 0 || roi->roi_type != wanted)) continue;
-    const Stretch x = cut(roi->x, roi->w, frame.width), y = cut(roi->y, roi->h, frame.height);
+    const Interval x = clipped(roi->x, roi->w, frame.width), y = clipped(roi->y, roi->h, frame.height);
     if (x.length > 0 && y.length > 0) regions->push_back({x.first, y.first, x.length, y.length});
   }
 }
@@ -74,9 +76,9 @@ bool is_flushing(GstPad *pad) {
 Status InpaintOperation::allocate(const Site &site) {
   const Size size{GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)};
   matrix_ = matrix_of(*site.info);
-  if (picture_) {
+  if (const MaskPicture *picture = state_.files().mask.get(); picture != nullptr) {
     CUDAVISION_TRY(catch_bad_alloc([&] {
-      host_mask_ = picture_->scaled_to(size);
+      host_mask_ = picture->scaled_to(size);
       return Status();
     }));
     CUDAVISION_TRY(mask_.allocate(site.execution, host_mask_.size()));
@@ -87,7 +89,7 @@ Status InpaintOperation::allocate(const Site &site) {
 }
 
 Reads InpaintOperation::begin_frame() {
-  settings_ = take_settings_();
+  settings_ = state_.take_settings();
   return Reads::components;
 }
 
@@ -95,7 +97,7 @@ Status InpaintOperation::run(const Job &job) {
   report_ = {};
   RemovalSources sources;
   const InpaintParams params = settings_.params();
-  // What lies between two frames that are followed is not known: what the first has shown may be gone.
+  // A frame that is not learned interrupts the history: the background may have changed unseen.
   if (!job.draw || !params.temporal) inpaint_->drop_history();
   if (!job.draw || (!find_sources(job, &sources) && !params.temporal)) return {};
   ImageView<const std::uint8_t> mask;
@@ -109,9 +111,9 @@ Status InpaintOperation::run(const Job &job) {
 Status InpaintOperation::finish(const Job &) {
   if (report_.refused && !warned_)
     GST_ELEMENT_WARNING(
-        element_, STREAM, FAILED,
-        ("%d pixels are removed: no patch of %dx%d pixels is left to fill them from, and the frame "
-         "stays as it is",
+        state_.element(), STREAM, FAILED,
+        ("%d pixels cannot be filled, because no patch of %dx%d pixels lies outside of them: the frame stays "
+         "unchanged",
          report_.removed, settings_.patch_size, settings_.patch_size),
         (nullptr));
   warned_ = report_.refused;
@@ -145,7 +147,7 @@ bool InpaintOperation::find_sources(const Job &job, RemovalSources *sources) {
          sources->alpha.data != nullptr;
 }
 
-// Of mask-alpha; without data where there is none.
+// The alpha channel if mask-alpha is set and the format has one; otherwise a component without data.
 Component InpaintOperation::alpha_of(const Job &job) const {
   if (!settings_.mask_alpha || !GST_VIDEO_INFO_HAS_ALPHA(job.info)) return {};
   Component alpha = job.frame.component[0];
@@ -155,14 +157,14 @@ Component InpaintOperation::alpha_of(const Job &job) const {
 
 Inpaint::Progress InpaintOperation::progress() {
   return [this, next = Clock::now() + kProgressInterval](int filled, int removed) mutable {
-    const auto *transform = reinterpret_cast<GstBaseTransform *>(element_);
-    // A flush has begun, or the element goes down.
+    const auto *transform = reinterpret_cast<GstBaseTransform *>(state_.element());
+    // The pads are flushing during a flush and when the element leaves PAUSED.
     const bool stop = is_flushing(transform->sinkpad) || is_flushing(transform->srcpad);
     filled_ = filled;
     if (stop || Clock::now() < next) return !stop;
     next = Clock::now() + kProgressInterval;
-    post_progress(element_, progressing_ ? GST_PROGRESS_TYPE_CONTINUE : GST_PROGRESS_TYPE_START, filled,
-                  removed);
+    post_progress(state_.element(), progressing_ ? GST_PROGRESS_TYPE_CONTINUE : GST_PROGRESS_TYPE_START,
+                  filled, removed);
     removed_ = removed;
     progressing_ = true;
     return true;
@@ -175,7 +177,7 @@ void InpaintOperation::end_progress(bool ok) {
   const GstProgressType type = !ok               ? GST_PROGRESS_TYPE_ERROR
                                : report_.stopped ? GST_PROGRESS_TYPE_CANCELED
                                                  : GST_PROGRESS_TYPE_COMPLETE;
-  post_progress(element_, type, type == GST_PROGRESS_TYPE_COMPLETE ? removed_ : filled_, removed_);
+  post_progress(state_.element(), type, type == GST_PROGRESS_TYPE_COMPLETE ? removed_ : filled_, removed_);
 }
 
 }  // namespace cudavision

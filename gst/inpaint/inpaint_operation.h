@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What cudainpaint does with each frame: finds what is removed, and fills it.
+// The operation of cudainpaint: makes the mask of a frame and fills the hole.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <vector>
 
-#include "gst/base/operation.h"
 #include "cuda/common/owned_memory.h"
 #include "cuda/inpaint/inpaint.h"
-#include "gst/inpaint/mask_picture.h"
 #include "cuda/inpaint/removal_mask.h"
+#include "gst/base/element.h"
+#include "gst/base/operation.h"
 #include "gst/inpaint/inpaint_settings.h"
 
 namespace cudavision {
 
 class InpaintOperation final : public Operation {
  public:
-  // take_settings: those of the next frame. picture: of mask-location, may be null. The call and the element,
-  // which messages are posted for, outlive the operation.
-  InpaintOperation(GstElement *element, std::function<const InpaintSettings &()> take_settings,
-                   std::shared_ptr<const MaskPicture> picture)
-      : element_(element), take_settings_(std::move(take_settings)), picture_(std::move(picture)) {}
+  using State = ElementState<InpaintSettings, InpaintFiles>;
+
+  explicit InpaintOperation(State &state) : state_(state) {}
 
   Status allocate(const Site &site);
   Reads begin_frame() override;
@@ -31,28 +28,32 @@ class InpaintOperation final : public Operation {
   void drop_history() override { inpaint_->drop_history(); }
 
  private:
-  // False when nothing says that anything is removed.
+  // Returns false if no property selects pixels to remove.
   bool find_sources(const Job &job, RemovalSources *sources);
   Component alpha_of(const Job &job) const;
-  // Posts how far a long fill is, and ends it when its result has nowhere to go.
+  // The callback that posts progress messages during a long fill, and stops it at a flush or a state change.
   Inpaint::Progress progress();
-  // Posts what has become of a fill whose start was posted.
+  // Posts the last progress message of a fill whose first one was posted.
   void end_progress(bool ok);
 
-  GstElement *element_;
-  std::function<const InpaintSettings &()> take_settings_;
-  std::shared_ptr<const MaskPicture> picture_;
-  InpaintSettings settings_;  // of the frame
-  OwnedBytes mask_;           // picture_, as large as the frame, in the backend's memory
+  State &state_;
+  // The settings of the current frame.
+  InpaintSettings settings_;
+  // The picture of mask-location, scaled to the frame: in the backend's memory, and on the host.
+  OwnedBytes mask_;
   std::vector<std::uint8_t> host_mask_;
   RgbMatrix matrix_;
   std::unique_ptr<RemovalMask> removal_;
   std::unique_ptr<Inpaint> inpaint_;
   std::vector<Region> regions_;
-  InpaintReport report_;      // of the last frame
-  bool warned_ = false;       // that there was nothing to fill from, since the last frame that had something
-  bool progressing_ = false;  // the start of the fill was posted
-  int filled_ = 0, removed_ = 0;  // pixels of the fill that progresses
+  // The report of the last frame.
+  InpaintReport report_;
+  // The last frame was refused, and a warning was posted.
+  bool warned_ = false;
+  // The first progress message of the current fill was posted.
+  bool progressing_ = false;
+  // The numbers of pixels in the progress messages.
+  int filled_ = 0, removed_ = 0;
 };
 
 }  // namespace cudavision

@@ -1,34 +1,45 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The properties of cudainpaint.
+// The settings of cudainpaint, which its properties set, and the file that they name.
 #pragma once
 
 #include <gst/gst.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "cuda/inpaint/inpaint.h"
+#include "gst/inpaint/mask_picture.h"
 
 namespace cudavision {
 
 enum class InpaintMode { frame, temporal };
 
-// Members of InpaintParams but `temporal`, which is `mode`.
+// InpaintParams::temporal is not used: params() sets it from `mode`.
 struct InpaintSettings : InpaintParams {
   InpaintMode mode = InpaintMode::frame;
   std::optional<std::string> mask_location, roi_type;
-  guint32 mask_color = 0;  // 0xAARRGGBB; none without opacity
+  // 0xAARRGGBB. No colour is removed if the alpha is 0.
+  guint32 mask_color = 0;
   int mask_tolerance = 16;
   bool mask_alpha = false;
   int region_x = 0, region_y = 0, region_width = 0, region_height = 0;
   int dilation = 0;
 
-  friend bool operator==(const InpaintSettings &, const InpaintSettings &) = default;
   InpaintParams params() const {
     InpaintParams params = *this;
     params.temporal = mode == InpaintMode::temporal;
     return params;
   }
+
+  friend bool operator==(const InpaintSettings &, const InpaintSettings &) = default;
+};
+
+inline Status validate(const InpaintSettings &settings) { return validate(settings.params()); }
+
+struct InpaintFiles {
+  // The picture of mask-location, or null if the property is not set.
+  std::shared_ptr<const MaskPicture> mask;
 };
 
 }  // namespace cudavision

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The picture that says what is removed: read by gdk-pixbuf.
+// The mask of mask-location: reads it with gdk-pixbuf and scales it.
 #include "gst/inpaint/mask_picture.h"
 
 #include <gdk-pixbuf/gdk-pixbuf.h>
@@ -17,13 +17,13 @@ struct Unref {
 };
 using Pixbuf = std::unique_ptr<GdkPixbuf, Unref>;
 
-// [first, last) of the picture's columns or rows.
-struct Range {
-  std::size_t first, last;
+// The columns or rows [first, end) of the picture.
+struct Span {
+  std::size_t first, end;
 };
 
-// What pixel i of the frame stands for.
-Range range_of(int i, int of_frame, int of_picture) {
+// The columns or rows of the picture that column or row i of the frame takes its value from.
+Span span_of(int i, int of_frame, int of_picture) {
   const gint64 frame = of_frame, picture = of_picture;
   if (picture > frame)
     return {static_cast<std::size_t>(i * picture / frame),
@@ -32,11 +32,21 @@ Range range_of(int i, int of_frame, int of_picture) {
   return {middle, middle + 1};
 }
 
+// Frees the error.
+Status status_of(GError *error) {
+  const auto code = g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT) ? Status::Code::no_file
+                                                                             : Status::Code::unreadable_file;
+  Status status(code, error->message);
+  g_error_free(error);
+  return status;
+}
+
 }  // namespace
 
-std::shared_ptr<const MaskPicture> MaskPicture::load(const std::string &location, GError **error) try {
-  const Pixbuf read(gdk_pixbuf_new_from_file(location.c_str(), error));
-  if (!read) return nullptr;
+Status MaskPicture::load(const std::string &location, std::shared_ptr<const MaskPicture> *picture) try {
+  GError *error = nullptr;
+  const Pixbuf read(gdk_pixbuf_new_from_file(location.c_str(), &error));
+  if (!read) return status_of(error);
   const Pixbuf upright(gdk_pixbuf_apply_embedded_orientation(read.get()));
   const GdkPixbuf *pixbuf = upright.get();
   const Size size{gdk_pixbuf_get_width(pixbuf), gdk_pixbuf_get_height(pixbuf)};
@@ -51,26 +61,26 @@ std::shared_ptr<const MaskPicture> MaskPicture::load(const std::string &location
       const bool removed = luma_of_rgb(p[0], p[1], p[2]) >= 128 && (!has_alpha || p[3] >= 128);
       mask.push_back(removed ? 255 : 0);
     }
-  return std::shared_ptr<const MaskPicture>(new MaskPicture(size, std::move(mask)));
+  picture->reset(new MaskPicture(size, std::move(mask)));
+  return {};
 } catch (const std::bad_alloc &) {
-  g_set_error_literal(error, GDK_PIXBUF_ERROR, GDK_PIXBUF_ERROR_INSUFFICIENT_MEMORY,
-                      "the host has no memory left for it");
-  return nullptr;
+  return {Status::Code::unreadable_file, "the host has no memory left for it"};
 }
 
 std::vector<std::uint8_t> MaskPicture::scaled_to(Size frame) const {
   std::vector<std::uint8_t> scaled;
   scaled.reserve(static_cast<std::size_t>(frame.width) * static_cast<std::size_t>(frame.height));
-  std::vector<std::uint8_t> row(static_cast<std::size_t>(size_.width));  // of the picture's rows: any of them
+  // The bitwise or of the picture's rows that a row of the frame covers.
+  std::vector<std::uint8_t> row(static_cast<std::size_t>(size_.width));
   for (int y = 0; y < frame.height; ++y) {
-    const Range rows = range_of(y, frame.height, size_.height);
+    const Span rows = span_of(y, frame.height, size_.height);
     std::fill(row.begin(), row.end(), std::uint8_t{0});
-    for (std::size_t j = rows.first; j < rows.last; ++j)
+    for (std::size_t j = rows.first; j < rows.end; ++j)
       for (std::size_t i = 0; i < row.size(); ++i) row[i] |= pixels_[j * row.size() + i];
     for (int x = 0; x < frame.width; ++x) {
-      const Range columns = range_of(x, frame.width, size_.width);
+      const Span columns = span_of(x, frame.width, size_.width);
       std::uint8_t any = 0;
-      for (std::size_t i = columns.first; i < columns.last; ++i) any |= row[i];
+      for (std::size_t i = columns.first; i < columns.end; ++i) any |= row[i];
       scaled.push_back(any);
     }
   }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The picture that says what is removed.
+// The mask that the property mask-location names, as a black-and-white picture.
 #pragma once
-
-#include <gst/gst.h>
 
 #include <cstdint>
 #include <memory>
@@ -11,27 +9,30 @@
 #include <vector>
 
 #include "cuda/common/image.h"
+#include "cuda/common/status.h"
 
 namespace cudavision {
 
 class MaskPicture {
  public:
-  // Any format that gdk-pixbuf reads, turned as the picture says. Null, and error, when the file is missing,
-  // no picture, or too large for the memory.
-  static std::shared_ptr<const MaskPicture> load(const std::string &location, GError **error);
+  // Reads a picture in any format that gdk-pixbuf supports, rotated and mirrored as its metadata say. Bright
+  // pixels (luma of at least 128) that are opaque (alpha of at least 128) become 255, all others 0. The code
+  // of an error is no_file if there is no such file, and unreadable_file if it is no picture or too large for
+  // the host's memory.
+  static Status load(const std::string &location, std::shared_ptr<const MaskPicture> *picture);
 
   Size size() const { return size_; }
-  // 255 where it is bright (luma of at least 128) and opaque (alpha of at least 128), 0 elsewhere: for a
-  // frame of this size. Along an axis on which the picture is larger, a pixel of the frame is 255 when any of
-  // the picture's that it covers, in part too, is: thin things stay. Along another it is the picture's pixel
-  // in which its middle lies.
+  // The mask for a frame of this size: bytes of 255 or 0 in row-major order without padding. Along an axis in
+  // which the picture is larger than the frame, a pixel is 255 if any picture pixel that it covers, even in
+  // part, is 255, so that thin lines are kept. Along the other axes it has the value of the picture pixel
+  // that contains its centre.
   std::vector<std::uint8_t> scaled_to(Size frame) const;
 
  private:
   MaskPicture(Size size, std::vector<std::uint8_t> pixels) : size_(size), pixels_(std::move(pixels)) {}
 
   Size size_;
-  std::vector<std::uint8_t> pixels_;  // 255 or 0
+  std::vector<std::uint8_t> pixels_;
 };
 
 }  // namespace cudavision

@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What cudalocalhist computes on each frame.
+// The operation of cudalocalhist: computes local histograms, attaches them or their reductions as tensors and
+// displays them.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <vector>
 
-#include "gst/base/operation.h"
 #include "cuda/common/owned_memory.h"
 #include "cuda/draw/color_map.h"
 #include "cuda/localhist/localhist.h"
-#include "gst/localhist/results.h"
+#include "gst/base/element.h"
+#include "gst/base/operation.h"
 #include "gst/localhist/localhist_settings.h"
+#include "gst/localhist/results.h"
 
 namespace cudavision {
 
 class LocalHistOperation final : public Operation {
  public:
-  // take_settings: those of the next frame. display: of the moment, for the memory that it needs. Both calls
-  // and the element, which warnings are posted for, outlive the operation.
-  LocalHistOperation(GstElement *element, std::function<const LocalHistSettings &()> take_settings)
-      : element_(element), take_settings_(std::move(take_settings)) {}
+  using State = ElementState<LocalHistSettings>;
 
-  Status allocate(const Site &site, bool display);
+  explicit LocalHistOperation(State &state) : state_(state) {}
+
+  Status allocate(const Site &site);
   Reads begin_frame() override;
   Status run(const Job &job) override;
   bool host_reads_result() const override { return false; }
   void describe(GstStructure *message) override;
 
  private:
-  // What the last model was taken for: it is taken anew when that changes.
+  // The settings that a model belongs to: when they change, the model is taken again.
   struct ModelKey {
-    LocalFeature feature;
+    LocalHistFeature feature;
     GradientOperator op;
     GradientWeight weight;
     int bins;
-    guint64 changes;
+    guint64 changes;  // LocalHistSettings::model_changes
 
     friend bool operator==(const ModelKey &, const ModelKey &) = default;
   };
@@ -43,33 +43,33 @@ class LocalHistOperation final : public Operation {
   Status prepare(bool display);
   Status make_painted();
   Status take_model(const Job &job);
-  Status paint(const Job &job, const LocalHistogramOutput &output);
+  Status paint(const Job &job, const LocalHistOutput &output);
 
-  GstElement *element_;
-  std::function<const LocalHistSettings &()> take_settings_;
+  State &state_;
   LocalHistSettings settings_;  // of the frame
   Execution execution_;
   std::shared_ptr<const DeviceContext> context_;
   Size region_;
 
-  // Made for these.
-  LocalHistogramParams params_;
+  // The settings that the members below were made for.
+  LocalHistParams params_;
   guint64 max_memory_ = 0;
   bool display_ = false;
-  LocalHistogramShape shape_;
-  std::unique_ptr<LocalHistogram> room_;
+  LocalHistShape shape_;
+  std::unique_ptr<LocalHist> localhist_;
   LocalHistResults results_;
 
-  std::unique_ptr<LocalHistogram> painted_room_;  // of histograms: their dominant bins
+  // With display and reduce=none: the dominant bins that are painted.
+  std::unique_ptr<LocalHist> painted_;
   OwnedBytes painted_bins_, painted_shares_;
 
   OwnedBytes model_;
   ModelKey model_key_{};
   bool has_model_ = false;
-  guint64 refused_model_ = 0;  // the changes that were warned of last
+  guint64 refused_model_ = 0;  // the model_changes of the last warning
 
   std::vector<float> reported_;          // the distances, for the message
-  int reported_x_ = 0, reported_y_ = 0;  // where the analysed region begins
+  int reported_x_ = 0, reported_y_ = 0;  // the top left pixel of the analysed region
 };
 
 }  // namespace cudavision

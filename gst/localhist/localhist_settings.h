@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The properties of cudalocalhist.
+// The settings of cudalocalhist: the values of its properties.
 #pragma once
 
 #include <gst/gst.h>
@@ -9,20 +9,29 @@
 namespace cudavision {
 
 struct LocalHistSettings {
-  LocalFeature feature = LocalFeature::gradient;
+  LocalHistFeature feature = LocalHistFeature::gradient;
   GradientOperator op = GradientOperator::sobel;
   GradientWeight weight = GradientWeight::count;
   int bins = 9, window_width = 16, window_height = 16, stride_x = 1, stride_y = 1;
-  HistogramLayout layout = HistogramLayout::interleaved;
-  LocalReduction reduction = LocalReduction::none;
-  // Of the frame; a size of 0 reaches to the end of what is analysed.
+  LocalHistLayout layout = LocalHistLayout::interleaved;
+  LocalHistReduction reduction = LocalHistReduction::none;
+  // The model's region, in coordinates of the frame. A width or height of 0 extends it to the end of the
+  // analysed region.
   int model_x = 0, model_y = 0, model_width = 0, model_height = 0;
-  guint64 model_changes = 0;  // how often one of these was set, to the same value too
-  guint64 max_memory = 0;     // bytes; 0: what there is
+  guint64 model_changes = 0;  // counts how often one of these four was set, even to the same value
+  guint64 max_memory = 0;     // bytes; 0: the available memory
 
   friend bool operator==(const LocalHistSettings &, const LocalHistSettings &) = default;
-  LocalHistogramParams params() const {
-    return {feature, op, weight, bins, {window_width, window_height}, stride_x, stride_y, layout, reduction};
+  LocalHistParams params() const {
+    return {.feature = feature,
+            .op = op,
+            .weight = weight,
+            .bins = bins,
+            .window = {window_width, window_height},
+            .stride_x = stride_x,
+            .stride_y = stride_y,
+            .layout = layout,
+            .reduction = reduction};
   }
 };
 

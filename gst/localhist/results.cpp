@@ -4,43 +4,43 @@
 
 #include <string>
 
-#include "gst/base/attach.h"
 #include "cuda/common/available_memory.h"
+#include "gst/base/attach.h"
 
 namespace cudavision {
 namespace {
 
-std::size_t windows_of(const LocalHistogramShape &shape) {
+std::size_t windows_of(const LocalHistShape &shape) {
   return static_cast<std::size_t>(shape.rows) * static_cast<std::size_t>(shape.cols);
 }
 
-// Of the largest tensor, and of all.
+// The bytes of the largest tensor and of all tensors of a frame.
 struct TensorBytes {
   std::size_t largest = 0, all = 0;
 };
-TensorBytes tensor_bytes(const LocalHistogramShape &shape, LocalReduction reduction) {
-  if (reduction == LocalReduction::none) return {shape.histogram_bytes, shape.histogram_bytes};
+TensorBytes tensor_bytes(const LocalHistShape &shape, LocalHistReduction reduction) {
+  if (reduction == LocalHistReduction::none) return {shape.histogram_bytes, shape.histogram_bytes};
   const std::size_t values = windows_of(shape) * sizeof(float);
-  const bool argmax = reduction == LocalReduction::argmax;
+  const bool argmax = reduction == LocalHistReduction::argmax;
   return {values, values + (argmax ? windows_of(shape) * sizeof(std::uint16_t) : 0)};
 }
 
 }  // namespace
 
-LocalHistogramParams painted_params(LocalHistogramParams params) {
-  if (params.reduction == LocalReduction::none) params.reduction = LocalReduction::argmax;
+LocalHistParams painted_params(LocalHistParams params) {
+  if (params.reduction == LocalHistReduction::none) params.reduction = LocalHistReduction::argmax;
   return params;
 }
 
-Status check_memory(const Execution &execution, Size region, const LocalHistogramParams &params, bool display,
+Status check_memory(const Execution &execution, Size region, const LocalHistParams &params, bool display,
                     guint64 max_memory) {
-  LocalHistogramShape shape;
+  LocalHistShape shape;
   CUDAVISION_TRY(shape_of(region, params, &shape));
   const TensorBytes tensors = tensor_bytes(shape, params.reduction);
   std::size_t scratch = scratch_bytes(execution, region, params);
-  if (display && params.reduction == LocalReduction::none)
+  if (display && params.reduction == LocalHistReduction::none)
     scratch += scratch_bytes(execution, region, painted_params(params)) +
-               tensor_bytes(shape, LocalReduction::argmax).all;
+               tensor_bytes(shape, LocalHistReduction::argmax).all;
   std::size_t most = max_memory;
   if (max_memory == 0) CUDAVISION_TRY(available_memory(execution, &most));
   const std::size_t needed = tensors.all + scratch;
@@ -55,19 +55,19 @@ Status check_memory(const Execution &execution, Size region, const LocalHistogra
   return {};
 }
 
-Status LocalHistResults::make(std::shared_ptr<const DeviceContext> context, const LocalHistogramShape &shape,
-                              const LocalHistogramParams &params) {
+Status LocalHistResults::make(std::shared_ptr<const DeviceContext> context, const LocalHistShape &shape,
+                              const LocalHistParams &params) {
   *this = LocalHistResults();
   shape_ = shape;
   params_ = params;
-  if (params.reduction == LocalReduction::none)
+  if (params.reduction == LocalHistReduction::none)
     return TensorPool::make(std::move(context), shape.histogram_bytes, &histograms_);
-  if (params.reduction == LocalReduction::argmax)
+  if (params.reduction == LocalHistReduction::argmax)
     CUDAVISION_TRY(TensorPool::make(context, windows_of(shape) * sizeof(std::uint16_t), &argmax_));
   return TensorPool::make(std::move(context), windows_of(shape) * sizeof(float), &value_);
 }
 
-Status LocalHistResults::attach(const Job &job, LocalHistogramOutput *output) {
+Status LocalHistResults::attach(const Job &job, LocalHistOutput *output) {
   const auto attach_from = [&](TensorPool &pool, const char *id, GstCudaVisionElementType type,
                                std::initializer_list<int> dims, auto **data) -> Status {
     TensorPool::Lease lease;
@@ -81,16 +81,16 @@ Status LocalHistResults::attach(const Job &job, LocalHistogramOutput *output) {
     constexpr GstCudaVisionElementType kTypes[] = {
         GST_CUDA_VISION_ELEMENT_TYPE_U16, GST_CUDA_VISION_ELEMENT_TYPE_U32, GST_CUDA_VISION_ELEMENT_TYPE_F32};
     const auto type = kTypes[static_cast<int>(shape_.element)];
-    if (params_.layout == HistogramLayout::planar)
+    if (params_.layout == LocalHistLayout::planar)
       return attach_from(*histograms_, "local-histogram", type, {bins, rows, cols}, &output->histograms);
     return attach_from(*histograms_, "local-histogram", type, {rows, cols, bins}, &output->histograms);
   }
   if (argmax_)
     CUDAVISION_TRY(attach_from(*argmax_, "local-histogram-argmax", GST_CUDA_VISION_ELEMENT_TYPE_U16,
                                {rows, cols}, &output->argmax));
-  const char *id = params_.reduction == LocalReduction::argmax    ? "local-histogram-share"
-                   : params_.reduction == LocalReduction::entropy ? "local-histogram-entropy"
-                                                                  : "local-histogram-distance";
+  const char *id = params_.reduction == LocalHistReduction::argmax    ? "local-histogram-share"
+                   : params_.reduction == LocalHistReduction::entropy ? "local-histogram-entropy"
+                                                                      : "local-histogram-distance";
   return attach_from(*value_, id, GST_CUDA_VISION_ELEMENT_TYPE_F32, {rows, cols}, &output->value);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Names and sizes of the types of a tensor's numbers.
+// The names and sizes of a tensor's element types.
 #include <gst/cudavision/elementtype.h>
 
 namespace {
@@ -13,7 +13,7 @@ constexpr GEnumValue kTypes[] = {
     {0, nullptr, nullptr}};
 constexpr gsize kSizes[] = {1, 2, 4, 4, 4};
 
-// The place of a type in the tables; -1 when C code handed over something else.
+// The index of a type in the tables; -1 if C code passed an invalid value.
 int index_of(GstCudaVisionElementType type) {
   const int value = static_cast<int>(type);
   return value >= 0 && value < static_cast<int>(G_N_ELEMENTS(kSizes)) ? value : -1;

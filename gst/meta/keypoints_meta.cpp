@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Keypoints on a frame.
+// The meta that holds keypoints.
 #include <gst/cudavision/keypointsmeta.h>
 
 #include "gst/meta/list_meta.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Straight lines on a frame.
+// The meta that holds straight lines.
 #include <gst/cudavision/linesmeta.h>
 
 #include "gst/meta/list_meta.h"

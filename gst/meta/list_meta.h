@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A meta that holds a list of plain values in GBytes, which the copies of a frame share.
+// A meta that holds a list of plain values in GBytes, which copies of the frame share. The C functions around it stand
+// once for each list, in keypoints_meta.cpp and lines_meta.cpp: GObject introspection needs their names and types.
 #pragma once
 
 #include <gst/gst.h>
@@ -13,12 +14,12 @@
 
 namespace cudavision {
 
-// Meta has a GstMeta and GBytes *items, which is nullptr or an array of Item. Wire says how an Item is
-// serialised: kSize in bytes, put(Writer, Item), get(Reader).
+// Meta has the members GstMeta meta and GBytes *items, which is nullptr or an array of Item. Wire defines the
+// serialised form of an Item: kSize in bytes, put(Writer, Item), get(Reader).
 template <typename Meta, typename Item, typename Wire>
 class ListMeta {
  public:
-  // Takes items. nullptr when GStreamer refuses the buffer.
+  // Takes ownership of items. Returns nullptr if GStreamer refuses the buffer.
   static Meta *attach(GstBuffer *buffer, const GstMetaInfo *info, GBytes *items) {
     Meta *meta = as_list(gst_buffer_add_meta(buffer, info, nullptr));
     if (meta != nullptr)
@@ -53,7 +54,7 @@ class ListMeta {
   static void free(GstMeta *meta, GstBuffer *) { g_clear_pointer(&as_list(meta)->items, g_bytes_unref); }
   static void clear(GstBuffer *buffer, GstMeta *meta) { free(meta, buffer); }
 
-  // A copy of a part of the bytes is still a copy of that frame, as for GStreamer's regions of interest.
+  // A copy of part of the bytes counts as a copy of the frame, as for GStreamer's regions of interest.
   static gboolean transform(GstBuffer *dest, GstMeta *meta, GstBuffer *, GQuark type, gpointer data) {
     if (GST_META_TRANSFORM_IS_COPY(type)) return share(dest, meta);
     const std::optional<FrameMapping> mapping = mapping_of(type, data);
@@ -67,7 +68,8 @@ class ListMeta {
     guint count = 0;
     const Item *all = items(reinterpret_cast<const Meta *>(meta), &count);
     const std::uint64_t size = kHeaderBytes + std::uint64_t{count} * Wire::kSize;
-    if (size > std::numeric_limits<gint32>::max()) return FALSE;  // GStreamer's own header counts in 32 bits
+    // GStreamer's header stores the size in 32 bits
+    if (size > std::numeric_limits<gint32>::max()) return FALSE;
     guint8 *to = gst_byte_array_interface_append(data, static_cast<gsize>(size));
     if (to == nullptr) return FALSE;
     Writer writer(to);
@@ -91,7 +93,7 @@ class ListMeta {
 
  private:
   static constexpr std::uint8_t kVersion = 1;
-  static constexpr std::size_t kHeaderBytes = sizeof(std::uint32_t);  // the count
+  static constexpr std::size_t kHeaderBytes = sizeof(std::uint32_t);  // the number of items
 
   static Meta *as_list(GstMeta *meta) { return reinterpret_cast<Meta *>(meta); }
 

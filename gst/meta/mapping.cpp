@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The geometry of points, gradients and lines under a homography.
+// Maps points, gradients and lines by a homography.
 #include "gst/meta/mapping.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ Rectangle pixel_centres(const GstVideoRectangle &r) {
   return {double(r.x), double(r.y), double(r.x) + r.w - 1, double(r.y) + r.h - 1};
 }
 
-// The pixel centres that are shown. Where the rectangle ends with its frame, it hides nothing.
+// The visible pixel centres. On a side where the rectangle reaches the frame's border, it hides nothing.
 Rectangle shown_part(const GstVideoRectangle &r, const FrameSize &frame) {
   Rectangle part = pixel_centres(r);
   if (r.x <= 0) part.left = -kEverywhere;
@@ -35,16 +35,17 @@ Rectangle shown_part(const GstVideoRectangle &r, const FrameSize &frame) {
   return part;
 }
 
-// Half a pixel around the centres belongs to the pixels.
+// Converts a rectangle of pixel centres to one of pixel areas, which extend half a pixel around the centres.
 Rectangle pixels_of(const Rectangle &r) { return {r.left - 0.5, r.top - 0.5, r.right + 0.5, r.bottom + 0.5}; }
 
-// To the right and below it is one whole pixel: plain scaling takes the last centre, w - 1, to s w - s, which
-// for a small s is close to s w.
+// Like pixels_of, with a margin of one whole pixel at the right and the bottom: plain scaling maps the last
+// centre, w - 1, to s w - s, which is close to s w if s is small.
 Rectangle scaled_pixels_of(const Rectangle &r) {
   return {r.left - 0.5, r.top - 0.5, r.right + 1, r.bottom + 1};
 }
 
-// Liang and Barsky, "A new concept and method for line clipping", 1984. begin and end: the visible share.
+// Clips one coordinate by Liang and Barsky, "A New Concept and Method for Line Clipping", ACM Transactions on
+// Graphics, 1984. [begin, end] is the visible part of the segment, within [0, 1].
 bool clip_axis(double from, double to, double low, double high, double &begin, double &end) {
   if (from == to) return from >= low && from <= high;
   double enter = (low - from) / (to - from), leave = (high - from) / (to - from);
@@ -79,7 +80,7 @@ FrameMapping FrameMapping::scaling(double sx, double sy) {
 
 FrameMapping FrameMapping::matrix(const float (&matrix)[3][3], const GstVideoRectangle &in,
                                   const FrameSize &in_size, const GstVideoRectangle &out) {
-  // The matrix counts from the corners of the rectangles: H = T(out) matrix T(-in).
+  // The matrix is relative to the corners of the rectangles: H = T(out) matrix T(-in).
   std::array<Row, 3> h;
   for (std::size_t i = 0; i < 3; ++i) {
     const double a = matrix[i][0], b = matrix[i][1], c = matrix[i][2];
@@ -93,7 +94,7 @@ FrameMapping FrameMapping::matrix(const float (&matrix)[3][3], const GstVideoRec
   const bool whole = in.x == 0 && in.y == 0 && in.w == in_size.width && in.h == in_size.height;
   FrameMapping mapping(h, shown_part(in, in_size), pixel_centres(out),
                        same && whole && in.w == out.w && in.h == out.h);
-  // H and -H are one mapping; depth is positive in front of the viewer, where the content is.
+  // H and -H are the same mapping. The sign is chosen so that depth is positive for the content.
   if (mapping.depth({in.x + in.w / 2.0, in.y + in.h / 2.0}) < 0)
     for (Row &row : mapping.h_)
       for (double &value : row) value = -value;
@@ -105,7 +106,7 @@ Point FrameMapping::project(Point p) const {
   return {(h_[0][0] * p.x + h_[0][1] * p.y + h_[0][2]) / w, (h_[1][0] * p.x + h_[1][1] * p.y + h_[1][2]) / w};
 }
 
-// A gradient is a normal: with the Jacobian J at the point it becomes J^-T (cos, sin), here times det J.
+// A gradient is a normal. The Jacobian J at the point maps it to J^-T (cos, sin), here multiplied by |det J|.
 double FrameMapping::map_direction(double angle, Point from, Point to) const {
   const double w = depth(from);
   const double a = (h_[0][0] - to.x * h_[2][0]) / w, b = (h_[0][1] - to.x * h_[2][1]) / w;
@@ -128,7 +129,7 @@ std::optional<GstCudaVisionKeypoint> FrameMapping::map(const GstCudaVisionKeypoi
   return mapped;
 }
 
-// The line (cos, sin, -rho) becomes H^-T of it, here times det H: the cofactors of H.
+// H maps the line (cos, sin, -rho) to H^-T (cos, sin, -rho). The cofactors of H used here are H^-T det H.
 bool FrameMapping::map_normal(GstCudaVisionLine &line) const {
   const std::array<double, 3> l{std::cos(double(line.theta)), std::sin(double(line.theta)),
                                 -double(line.rho)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Where the points and lines of a frame are after its video was scaled, cropped or rotated.
+// Maps points and lines of a frame when its video is scaled, cropped or rotated.
 #pragma once
 
 #include <gst/cudavision/keypointsmeta.h>
@@ -19,28 +19,28 @@ struct FrameSize {
   int width, height;
 };
 
-struct Rectangle {  // its borders belong to it
+struct Rectangle {  // closed: includes its borders
   double left, top, right, bottom;
 
   bool contains(Point p) const { return p.x >= left && p.x <= right && p.y >= top && p.y <= bottom; }
 };
 
-// A homography from the pixels of one frame to those of another, and what part of each is visible.
+// A homography from the pixels of one frame to those of another, with the visible part of each.
 class FrameMapping {
  public:
-  // (x, y) to (sx x, sy y), as GStreamer scales its regions of interest. Everything stays visible.
+  // Maps (x, y) to (sx x, sy y), as GStreamer scales its regions of interest. Everything stays visible.
   static FrameMapping scaling(double sx, double sy);
-  // What GStreamer's GstVideoMetaTransformMatrix says: the content of one rectangle, of a frame of that size,
-  // shown in another.
+  // The mapping of GStreamer's GstVideoMetaTransformMatrix: the content of the rectangle `in`, of a frame of
+  // size in_size, is shown in the rectangle `out`.
   static FrameMapping matrix(const float (&matrix)[3][3], const GstVideoRectangle &in,
                              const FrameSize &in_size, const GstVideoRectangle &out);
 
-  // Every point and line stays as it is.
+  // Returns true if points and lines do not change.
   bool identity() const { return identity_; }
 
-  // Nothing when the point leaves the visible part, or a value is not finite.
+  // Returns nullopt if the point leaves the visible part or a value is not finite.
   std::optional<GstCudaVisionKeypoint> map(const GstCudaVisionKeypoint &keypoint) const;
-  // The ends are clipped to the visible part; nothing when it has none of the line, or a value is not finite.
+  // Clips the ends to the visible part. Returns nullopt if the line leaves it or a value is not finite.
   std::optional<GstCudaVisionLine> map(const GstCudaVisionLine &line) const;
 
  private:
@@ -55,7 +55,7 @@ class FrameMapping {
   bool map_normal(GstCudaVisionLine &line) const;
 
   std::array<Row, 3> h_;  // row-major
-  Rectangle from_, to_;   // what is visible: pixel centres of the old and of the new frame
+  Rectangle from_, to_;   // visible pixel centres of the old and the new frame
   bool identity_;
 };
 

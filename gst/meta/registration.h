@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What GStreamer is told about a meta, and how it tells of transforms, in each of its versions.
+// Registers metas and interprets their transforms, for each version of GStreamer.
 #pragma once
 
 #include <gst/video/video.h>
@@ -13,7 +13,7 @@
 
 namespace cudavision {
 
-// The API type of a meta that lies in the pixels of a frame, or of one that does not.
+// Registers the API type of a meta. has_coordinates: true if it holds positions in pixels.
 inline GType register_meta_api(const char *name, bool has_coordinates) {
   const char *in_pixels[] = {GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_SIZE_STR,
                              GST_META_TAG_VIDEO_ORIENTATION_STR, nullptr};
@@ -21,7 +21,7 @@ inline GType register_meta_api(const char *name, bool has_coordinates) {
   return gst_meta_api_type_register(name, has_coordinates ? in_pixels : anywhere);
 }
 
-// Meta is the C struct, Functions has the functions of its GstMetaInfo as static members.
+// Registers a meta. Meta is the C struct; Functions has the functions of its GstMetaInfo as static members.
 template <typename Meta, typename Functions>
 const GstMetaInfo *register_meta(GType api, const char *name) {
 #if CUDAVISION_HAVE_META_SERIALISATION
@@ -46,7 +46,7 @@ inline bool is_matrix_transform([[maybe_unused]] GQuark type) {
 #endif
 }
 
-// The mapping of a transform's coordinates; nothing when it is of a kind that is not known here.
+// The mapping that a transform applies to coordinates; nullopt for unknown transforms.
 inline std::optional<FrameMapping> mapping_of(GQuark type, gpointer data) {
   if (GST_VIDEO_META_TRANSFORM_IS_SCALE(type)) {
     const auto *scale = static_cast<const GstVideoMetaTransform *>(data);

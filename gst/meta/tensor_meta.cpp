@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tensors on a frame: the C interface, and how they travel with it.
+// The C interface of the tensor meta, and its GstMetaInfo.
 #include <gst/cudavision/tensormeta.h>
 
 #include <cmath>
@@ -22,7 +22,7 @@ GstCudaVisionTensorMeta *as_tensor(GstMeta *meta) {
   return reinterpret_cast<GstCudaVisionTensorMeta *>(meta);
 }
 
-// All but the GstMeta, which is GStreamer's.
+// Sets all fields except the GstMeta, which belongs to GStreamer.
 void set_fields(GstMeta *meta, GstCudaVisionTensorMeta fields) {
   fields.meta = *meta;
   *as_tensor(meta) = fields;
@@ -40,8 +40,9 @@ struct Functions {
     init(meta, nullptr, buffer);
   }
 
-  // Scaled, cropped or rotated, the tensor stays what was computed from the frame that its geometry names. A
-  // copy of a part of the bytes is still a copy of that frame, as for GStreamer's regions of interest.
+  // Scaling, cropping and rotation do not change a tensor: its geometry refers to the frame from which it was
+  // computed. A copy of part of the bytes counts as a copy of the frame, as for GStreamer's regions of
+  // interest.
   static gboolean transform(GstBuffer *dest, GstMeta *meta, GstBuffer *, GQuark type, gpointer) {
     if (!GST_META_TRANSFORM_IS_COPY(type) && !GST_VIDEO_META_TRANSFORM_IS_SCALE(type) &&
         !cudavision::is_matrix_transform(type))
@@ -120,7 +121,7 @@ GstCudaVisionTensorMeta *gst_cuda_vision_buffer_add_tensor_meta(GstBuffer *buffe
 
 GstCudaVisionTensorMeta *gst_cuda_vision_buffer_get_tensor_meta(GstBuffer *buffer, const gchar *id) {
   g_return_val_if_fail(GST_IS_BUFFER(buffer), nullptr);
-  const GQuark wanted = g_quark_try_string(id);  // 0 for nullptr, and for what nothing was ever called
+  const GQuark wanted = g_quark_try_string(id);  // 0 for nullptr and for unknown strings
   if (id != nullptr && wanted == 0) return nullptr;
   gpointer state = nullptr;
   while (GstMeta *meta =

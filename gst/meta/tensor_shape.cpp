@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What is a tensor's shape, and what is none.
+// Checks the element type and the dimensions of a tensor.
 #include "gst/meta/tensor_shape.h"
 
 #include <algorithm>

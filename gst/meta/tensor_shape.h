@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The type and the dimensions of a tensor, checked.
+// The element type and the dimensions of a tensor, validated.
 #pragma once
 
 #include <gst/cudavision/tensormeta.h>
@@ -8,14 +8,14 @@ namespace cudavision {
 
 class TensorShape {
  public:
-  // dims: outermost first; may be nullptr when there are none.
+  // dims: outermost first; may be nullptr if n_dims is 0.
   TensorShape(GstCudaVisionElementType element_type, guint n_dims, const gsize *dims);
 
-  // Says why it is no shape; nullptr when it is one.
+  // The reason why the shape is invalid; nullptr if it is valid.
   const char *error() const { return error_; }
-  // All elements together in bytes; 0 when it is no shape.
+  // The total size of the elements in bytes; 0 if the shape is invalid.
   gsize size() const { return size_; }
-  // Into the fields of a meta; only when it is a shape.
+  // Stores the shape in the fields of a meta. The shape must be valid.
   void store(GstCudaVisionTensorMeta *meta) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes and reads tensors: id, type, dims, geometry, numbers, all little endian.
+// Writes and reads tensors as id, type, dims, geometry and numbers, all little endian.
 #include "gst/meta/tensor_wire.h"
 
 #include <cmath>
@@ -34,7 +34,7 @@ void write_header(Writer &writer, const GstCudaVisionTensorMeta *tensor, const c
   for (const auto field : kGeometry) writer.put(tensor->*field);
 }
 
-// The id as a string of its own; nullptr when the bytes are no text.
+// The id as a new string; nullptr if the bytes are not valid text.
 char *read_id(Reader &reader) {
   const auto size = reader.get<std::uint32_t>();
   const auto *text = reinterpret_cast<const char *>(reader.take(size));
@@ -72,11 +72,11 @@ bool read_geometry(Reader &reader, GstCudaVisionTensorMeta *tensor) {
 gboolean write_tensor(const GstCudaVisionTensorMeta *tensor, GstByteArrayInterface *to) {
   const TensorShape shape(tensor->element_type, tensor->n_dims, tensor->dims);
   const char *id = g_quark_to_string(tensor->id);
-  if (shape.error() != nullptr || id == nullptr) return FALSE;  // a pooled meta that was cleared
+  if (shape.error() != nullptr || id == nullptr) return FALSE;  // a buffer pool has cleared the meta
   const gsize id_size = std::strlen(id);
   const std::uint64_t header = header_size(id_size, tensor->n_dims);
   constexpr std::uint64_t kMost =
-      std::numeric_limits<gint32>::max();  // GStreamer's own header counts in 32 bits
+      std::numeric_limits<gint32>::max();  // GStreamer's header stores the size in 32 bits
   if (header > kMost || shape.size() > kMost - header) return FALSE;
 
   GstMapInfo map;
@@ -102,7 +102,7 @@ gboolean read_tensor(const guint8 *bytes, gsize size, GstCudaVisionTensorMeta *t
   copy_little_endian(numbers, reader.take(shape.size()), shape.size(),
                      gst_cuda_vision_element_type_size(tensor->element_type));
   tensor->data = gst_buffer_new_wrapped(numbers, shape.size());
-  tensor->id = g_quark_from_string(id);  // last: a quark lives for ever
+  tensor->id = g_quark_from_string(id);  // last, because a quark is never freed
   return TRUE;
 }
 #endif

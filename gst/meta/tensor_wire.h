@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The bytes of a serialised tensor.
+// The serialised form of a tensor.
 #pragma once
 
 #include <gst/cudavision/tensormeta.h>
@@ -11,9 +11,10 @@ namespace cudavision {
 #if CUDAVISION_HAVE_META_SERIALISATION
 inline constexpr guint8 kTensorWireVersion = 1;
 
-// FALSE when the data cannot be mapped, or more than 2 GiB were to be written.
+// Returns FALSE if the data cannot be mapped or exceeds 2 GiB.
 gboolean write_tensor(const GstCudaVisionTensorMeta *tensor, GstByteArrayInterface *to);
-// Sets all but the GstMeta; the caller owns the data. FALSE, and no data, when the bytes are no tensor.
+// Sets all fields except the GstMeta; the caller owns the data. Returns FALSE, without data, if the bytes are
+// invalid.
 gboolean read_tensor(const guint8 *bytes, gsize size, GstCudaVisionTensorMeta *tensor);
 #endif
 

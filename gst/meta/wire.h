@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The bytes of a serialised meta: little endian, without padding, read with bounds.
+// Reads and writes serialised metas: little endian, without padding, with bounds checks on reading.
 #pragma once
 
 #include <bit>
@@ -28,7 +28,7 @@ struct UnsignedOf<8> {
   using Type = std::uint64_t;
 };
 
-// Between the machine's byte order and little endian; either may be unaligned.
+// Copies from the machine's byte order to little endian or back. Both pointers may be unaligned.
 inline void copy_little_endian(std::uint8_t *dst, const std::uint8_t *src, std::size_t size,
                                std::size_t element_size) {
   if constexpr (std::endian::native == std::endian::little) {
@@ -58,7 +58,7 @@ class Writer {
   std::uint8_t *to_;
 };
 
-// Reading beyond the end gives zeros, and then ok() is false.
+// Reads beyond the end return zeros and make ok() false.
 class Reader {
  public:
   Reader(const std::uint8_t *from, std::size_t size) : from_(from), left_(size) {}
@@ -74,7 +74,7 @@ class Reader {
       for (std::size_t i = 0; i < sizeof(T); ++i) bits = static_cast<Bits>(bits | Bits{bytes[i]} << (8 * i));
     return std::bit_cast<T>(bits);
   }
-  // The next bytes, and past them; nullptr when there are not as many.
+  // The next `size` bytes, which are consumed; nullptr if fewer remain.
   const std::uint8_t *take(std::size_t size) {
     if (!ok_ || size > left_) {
       ok_ = false;

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// clang-format off
+// The element cudaopticalflow: its description and its properties.
 /**
  * SECTION:element-cudaopticalflow
  * @title: cudaopticalflow
  * @short_description: The motion of every pixel
  *
- * cudaopticalflow says where every pixel of the frame before went in this one: pyramidal Lucas-Kanade with the rules of
- * OpenCV's `cv::calcOpticalFlowPyrLK`, at every pixel, on an NVIDIA GPU or, without one, on the CPU. The vectors are
- * attached as the tensor `optical-flow`, `[rows][cols][2]`, f32: x to the right and y downwards, in pixels per frame.
- * A second tensor `optical-flow-valid`, `[rows][cols]`, u8, is 1 where a vector can be trusted and 0 where the picture has
- * no texture, or where the pixel left the frame. With `stride` s element (i, j) belongs to pixel (s i, s j).
+ * cudaopticalflow computes the displacement of every pixel from the previous frame to the current one:
+ * pyramidal Lucas-Kanade with the rules of OpenCV's `cv::calcOpticalFlowPyrLK`, at every pixel, on an NVIDIA
+ * GPU or, without one, on the CPU. The vectors are attached as the tensor `optical-flow`, `[rows][cols][2]`,
+ * f32: x to the right and y downwards, in pixels per frame. A second tensor `optical-flow-valid`,
+ * `[rows][cols]`, u8, is 1 where the vector is valid, and 0 where the picture has no texture or where the
+ * pixel left the frame. With `stride` s, element (i, j) belongs to pixel (s i, s j).
  *
- * With `display` the picture is replaced by colours, hue for direction and saturation for speed: what stands still is
- * white, what is not known is black. With `display-mode=arrows` arrows are drawn on the picture instead.
+ * With `display` the picture is replaced by colours: the hue is the direction and the saturation is the
+ * speed. Pixels that do not move are white, and pixels without a valid vector are black. With
+ * `display-mode=arrows`, arrows are drawn on the picture instead.
  *
- * The first frame, and the first one after a flush, a discontinuity, new caps or another region, has no flow: no tensor,
- * and its picture stays. With `every-nth` the flow is that since the last frame that was worked on.
+ * The first frame, and the first frame after a flush, a discontinuity, new caps or a change of the region,
+ * has no flow: no tensor is attached, and the picture is not changed. With `every-nth` the flow is computed
+ * from the last frame that was processed.
  *
- * `preset` sets several properties at once; those that are set after it change again what it set.
+ * `preset` sets several properties at once; properties that are set after it keep their own values.
  *
  * ## Example launch lines
  * |[
@@ -25,68 +28,20 @@
  * gst-launch-1.0 v4l2src ! videoconvert ! cudaopticalflow preset=fast display-mode=arrows ! videoconvert ! autovideosink
  * ]|
  */
-// clang-format on
-#include "gst/gstcudaopticalflow.h"
-
-#include "gst/base/properties.h"
-#include "gst/base/valid_settings.h"
+#include "gst/base/element.h"
 #include "gst/opticalflow/opticalflow_operation.h"
 
+namespace cudavision {
 namespace {
-
-using cudavision::FlowDisplayMode;
-using cudavision::FlowPreset;
-using cudavision::FlowSettings;
-using cudavision::Status;
-
-struct State {
-  FlowSettings settings;  // under the object lock
-  cudavision::ValidSettings<FlowSettings> valid;
-};
-
-}  // namespace
-
-struct GstCudaVisionOpticalFlow {
-  GstCudaVisionFilter parent;
-  State *state;
-};
-struct GstCudaVisionOpticalFlowClass {
-  GstCudaVisionFilterClass parent_class;
-};
-
-G_DEFINE_TYPE(GstCudaVisionOpticalFlow, gst_cuda_vision_optical_flow, GST_TYPE_CUDA_VISION_FILTER)
-GST_ELEMENT_REGISTER_DEFINE(cudaopticalflow, "cudaopticalflow", GST_RANK_NONE,
-                            GST_TYPE_CUDA_VISION_OPTICAL_FLOW)
-
-namespace {
-
-using Properties = cudavision::PropertyTable<FlowSettings>;
-
-Status make_operation(GstCudaVisionFilter *filter, const cudavision::Site &site,
-                      std::unique_ptr<cudavision::Operation> *operation) {
-  auto *flow = reinterpret_cast<GstCudaVisionOpticalFlow *>(filter);
-  const auto take_settings = [flow]() -> const FlowSettings & {
-    return flow->state->valid.take(flow, Properties::snapshot(flow));
-  };
-  auto made = std::make_unique<cudavision::FlowOperation>(take_settings);
-  CUDAVISION_TRY(made->allocate(site));
-  *operation = std::move(made);
-  return {};
-}
-
-Status check_settings(GstCudaVisionFilter *filter) {
-  auto *flow = reinterpret_cast<GstCudaVisionOpticalFlow *>(filter);
-  return flow->state->valid.begin(Properties::snapshot(flow));
-}
 
 GType preset_type() {
   static const GEnumValue values[] = {
-      {static_cast<int>(FlowPreset::none), "Sets nothing", "none"},
-      {static_cast<int>(FlowPreset::fast),
+      {static_cast<int>(OpticalFlowPreset::none), "Sets nothing", "none"},
+      {static_cast<int>(OpticalFlowPreset::fast),
        "window-size=15 levels=3 iterations=5 epsilon=0.03 stride=4 forward-backward=0", "fast"},
-      {static_cast<int>(FlowPreset::medium),
+      {static_cast<int>(OpticalFlowPreset::medium),
        "window-size=15 levels=3 iterations=10 epsilon=0.03 stride=2 forward-backward=0", "medium"},
-      {static_cast<int>(FlowPreset::quality),
+      {static_cast<int>(OpticalFlowPreset::quality),
        "window-size=21 levels=4 iterations=30 epsilon=0.01 stride=1 forward-backward=1", "quality"},
       {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("GstCudaVisionFlowPreset", values);
@@ -105,93 +60,90 @@ GType stride_type() {
 
 GType display_mode_type() {
   static const GEnumValue values[] = {
-      {static_cast<int>(FlowDisplayMode::wheel),
-       "Colours replace the picture: hue is direction, saturation is speed, white is still, black unknown",
+      {static_cast<int>(OpticalFlowDisplayMode::wheel),
+       "Colours replace the picture: hue is direction, saturation is speed, white is no motion, black is "
+       "invalid",
        "wheel"},
-      {static_cast<int>(FlowDisplayMode::arrows), "Arrows are drawn on the picture", "arrows"},
+      {static_cast<int>(OpticalFlowDisplayMode::arrows), "Arrows are drawn on the picture", "arrows"},
       {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("GstCudaVisionFlowDisplayMode", values);
   return type;
 }
 
-// Setting it sets the others.
-cudavision::Property<FlowSettings> preset_property() {
-  cudavision::Property<FlowSettings> property = cudavision::enum_property<FlowSettings>(
-      {"preset", "Preset",
-       "Sets window-size, levels, iterations, epsilon, stride and forward-backward; those set after it hold"},
-      preset_type(), &FlowSettings::preset);
-  property.set = [](FlowSettings &settings, const GValue *value) {
-    settings.preset = static_cast<FlowPreset>(g_value_get_enum(value));
+// Setting this property sets the properties of the preset too.
+Property<OpticalFlowSettings> preset_property() {
+  Property<OpticalFlowSettings> property =
+      enum_property<OpticalFlowSettings>({"preset", "Preset",
+                                          "Sets window-size, levels, iterations, epsilon, stride and "
+                                          "forward-backward; properties set after it keep "
+                                          "their own values"},
+                                         preset_type(), &OpticalFlowSettings::preset);
+  property.set = [](OpticalFlowSettings &settings, const GValue *value) {
+    settings.preset = static_cast<OpticalFlowPreset>(g_value_get_enum(value));
     apply_preset(settings.preset, &settings);
   };
   return property;
 }
 
-void install_properties(GObjectClass *klass) {
-  using S = FlowSettings;
-  using cudavision::Mutable;
-  Properties::install(
-      klass,
-      [](GObject *object) { return &reinterpret_cast<GstCudaVisionOpticalFlow *>(object)->state->settings; },
-      {preset_property(),
-       cudavision::integer_property<S>(
-           {"window-size", "Window size", "Side of the window around each pixel in pixels: odd numbers"},
-           &S::window_size, cudavision::kMinFlowWindow, cudavision::kMaxFlowWindow),
-       cudavision::integer_property<S>({"levels", "Levels",
-                                        "Levels of the pyramid above the frame: each doubles the speed that "
-                                        "is found (OpenCV's maxLevel)"},
-                                       &S::levels, 0, cudavision::kMaxFlowLevels),
-       cudavision::integer_property<S>({"iterations", "Iterations", "Steps on each level at most"},
-                                       &S::iterations, 1, cudavision::kMaxFlowIterations),
-       cudavision::real_property<S>(
-           {"epsilon", "Epsilon", "A step of at most so many pixels is the last one"}, &S::epsilon, 0, 10),
-       cudavision::real_property<S>(
-           {"min-eigenvalue", "Minimum eigenvalue",
-            "Vectors are invalid where the window has less texture than this in any direction (OpenCV's "
-            "minEigThreshold)"},
-           &S::min_eigenvalue, 0, 16),
-       cudavision::enum_property<S>({"stride", "Stride", "Pixels from one vector to the next, in x and y"},
-                                    stride_type(), &S::stride),
-       cudavision::real_property<S>(
-           {"forward-backward", "Forward-backward",
-            "Vectors are invalid where the flow back does not end within so many pixels (0 = no check; takes "
-            "as long again)"},
-           &S::forward_backward, 0, 100),
-       cudavision::enum_property<S>(
-           {"display-mode", "Display mode", "What becomes of the picture when display is on"},
-           display_mode_type(), &S::display_mode, Mutable::controllable),
-       cudavision::real_property<S>(
-           {"max-speed", "Maximum speed", "Pixels per frame at which the wheel's colours are full"},
-           &S::max_speed, 0.01, 1000),
-       cudavision::real_property<S>(
-           {"arrow-scale", "Arrow scale", "Pixels of an arrow for each pixel of motion"}, &S::arrow_scale,
-           0.1, 100),
-       cudavision::color_property<S>(
-           {"color", "Color", "Colour and opacity of arrows as 0xAARRGGBB (default opaque green)"},
-           &S::color),
-       cudavision::integer_property<S>({"line-width", "Line width", "Width of the lines of arrows in pixels"},
-                                       &S::line_width, 1, 255, Mutable::controllable)});
+std::vector<Property<OpticalFlowSettings>> flow_properties() {
+  using S = OpticalFlowSettings;
+  return {
+      preset_property(),
+      integer_property<S>(
+          {"window-size", "Window size", "Side of the window around each pixel, in pixels; must be odd"},
+          &S::window_size, OpticalFlowRanges::window_size),
+      integer_property<S>({"levels", "Levels",
+                           "Levels of the pyramid above the frame; each doubles the largest motion that "
+                           "is found (OpenCV's maxLevel)"},
+                          &S::levels, OpticalFlowRanges::levels),
+      integer_property<S>({"iterations", "Iterations", "Maximum number of steps on each level"},
+                          &S::iterations, OpticalFlowRanges::iterations),
+      real_property<S>(
+          {"epsilon", "Epsilon", "The iteration stops after a step of at most this length, in pixels"},
+          &S::epsilon, OpticalFlowRanges::epsilon),
+      real_property<S>(
+          {"min-eigenvalue", "Minimum eigenvalue",
+           "Vectors are invalid where the texture of the window in its weakest direction is less "
+           "than this (OpenCV's minEigThreshold)"},
+          &S::min_eigenvalue, OpticalFlowRanges::min_eigenvalue),
+      enum_property<S>({"stride", "Stride", "Pixels from one vector to the next, in x and y"}, stride_type(),
+                       &S::stride),
+      real_property<S>({"forward-backward", "Forward-backward",
+                        "Vectors are invalid where the flow forward and back ends more than this many pixels "
+                        "from its start (0 = no check; the check doubles the time)"},
+                       &S::forward_backward, OpticalFlowRanges::forward_backward)};
 }
 
-void finalize(GObject *object) {
-  delete reinterpret_cast<GstCudaVisionOpticalFlow *>(object)->state;
-  G_OBJECT_CLASS(gst_cuda_vision_optical_flow_parent_class)->finalize(object);
+std::vector<Property<OpticalFlowSettings>> display_properties() {
+  using S = OpticalFlowSettings;
+  return {
+      enum_property<S>({"display-mode", "Display mode", "How the flow is shown when display is on"},
+                       display_mode_type(), &S::display_mode, Mutable::controllable),
+      real_property<S>({"max-speed", "Maximum speed", "Speed of full saturation in pixels per frame"},
+                       &S::max_speed, 0.01, 1000),
+      real_property<S>(
+          {"arrow-scale", "Arrow scale", "Length of an arrow in pixels for a motion of one pixel"},
+          &S::arrow_scale, 0.1, 100),
+      color_property<S>(
+          {"color", "Color", "Colour and opacity of arrows as 0xAARRGGBB (default opaque green)"}, &S::color),
+      integer_property<S>({"line-width", "Line width", "Width of the lines of arrows in pixels"},
+                          &S::line_width, 1, 255, Mutable::controllable)};
 }
+
+struct OpticalFlowElement {
+  using State = OpticalFlowOperation::State;
+  using Operation = OpticalFlowOperation;
+
+  static constexpr ElementText kText{
+      "GstCudaVisionOpticalFlow", "Optical flow", "Filter/Analyzer/Video/Hardware",
+      "Finds the motion of every pixel by pyramidal Lucas-Kanade, on an NVIDIA GPU or on the CPU"};
+
+  static std::vector<Property<OpticalFlowSettings>> properties() {
+    return joined(flow_properties(), display_properties());
+  }
+};
 
 }  // namespace
+}  // namespace cudavision
 
-static void gst_cuda_vision_optical_flow_class_init(GstCudaVisionOpticalFlowClass *klass) {
-  G_OBJECT_CLASS(klass)->finalize = finalize;
-  install_properties(G_OBJECT_CLASS(klass));
-  GstElementClass *element = GST_ELEMENT_CLASS(klass);
-  gst_element_class_set_static_metadata(
-      element, "Optical flow", "Filter/Analyzer/Video/Hardware",
-      "Finds the motion of every pixel by pyramidal Lucas-Kanade, on an NVIDIA GPU or on the CPU",
-      "gst-cudavision");
-  cudavision::add_video_pads(element);
-  auto *filter = reinterpret_cast<GstCudaVisionFilterClass *>(klass);
-  filter->make_operation = make_operation;
-  filter->check_settings = check_settings;
-}
-
-static void gst_cuda_vision_optical_flow_init(GstCudaVisionOpticalFlow *flow) { flow->state = new State(); }
+CUDAVISION_DEFINE_ELEMENT(cudaopticalflow, cudavision::OpticalFlowElement)

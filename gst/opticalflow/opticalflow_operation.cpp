@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What cudaopticalflow does with each frame.
+// The operation of cudaopticalflow.
 #include "gst/opticalflow/opticalflow_operation.h"
 
 #include "gst/base/attach.h"
@@ -21,10 +21,10 @@ FlowWheel wheel_of(const GstVideoInfo &info, double max_speed) {
 
 }  // namespace
 
-Status FlowOperation::allocate(const Site &site) {
+Status OpticalFlowOperation::allocate(const Site &site) {
   size_ = site.region;
   context_ = site.context;
-  CUDAVISION_TRY(make_optical_flow(site.execution, size_, &flow_));
+  CUDAVISION_TRY(make_opticalflow(site.execution, size_, &flow_));
   CUDAVISION_TRY(make_histogram(site.execution, &histogram_));
   CUDAVISION_TRY(counts_.allocate(site.execution, sizeof validity_));
   const auto lines = static_cast<std::size_t>(arrow_line_count(size_));
@@ -33,18 +33,24 @@ Status FlowOperation::allocate(const Site &site) {
                      &canvas_);
 }
 
-Status FlowOperation::run(const Job &job) {
-  const FlowSettings &settings = take_settings_();
-  if (job.region != last_region_) flow_->drop_previous();  // the region shows another part of the picture
+Reads OpticalFlowOperation::begin_frame() {
+  settings_ = state_.take_settings();
+  return Reads::luma;
+}
+
+Status OpticalFlowOperation::run(const Job &job) {
+  if (job.region != last_region_)
+    flow_->drop_previous();  // the region has moved to another part of the picture
   last_region_ = job.region;
   validity_[0] = validity_[1] = 0;
   has_flow_ = flow_->has_previous();
-  if (!has_flow_) return flow_->run(job.luma, settings, {}, {});
+  if (!has_flow_) return flow_->run(job.luma, settings_, {}, {});
 
-  const Size size = flow_size(size_, settings.stride);
+  const Size size = flow_size(size_, settings_.stride);
   TensorPool::Lease vector_lease, valid_lease;
   CUDAVISION_TRY(lease(size, &vector_lease, &valid_lease));
-  const double step = settings.stride;
+  const double step = settings_.stride;
+  // Both calls take ownership of their buffer, so the first status is checked after the second call.
   const Status attached = attach_tensor(job, "optical-flow", GST_CUDA_VISION_ELEMENT_TYPE_F32,
                                         {size.height, size.width, 2}, vector_lease.buffer, step, step);
   CUDAVISION_TRY(attach_tensor(job, "optical-flow-valid", GST_CUDA_VISION_ELEMENT_TYPE_U8,
@@ -55,18 +61,19 @@ Status FlowOperation::run(const Job &job) {
                                       size.width, size.height};
   const ImageView<std::uint8_t> valid{static_cast<std::uint8_t *>(valid_lease.data), size.width, size.width,
                                       size.height};
-  CUDAVISION_TRY(flow_->run(job.luma, settings, vectors, valid));
+  CUDAVISION_TRY(flow_->run(job.luma, settings_, vectors, valid));
   if (job.report) CUDAVISION_TRY(count(job, valid));
-  return job.draw ? draw(job, {vectors, valid, settings.stride, job.region}, settings) : Status();
+  return job.draw ? draw(job, {vectors, valid, settings_.stride, job.region}) : Status();
 }
 
-void FlowOperation::describe(GstStructure *message) {
+void OpticalFlowOperation::describe(GstStructure *message) {
   gst_structure_set(message, "has-flow", G_TYPE_BOOLEAN, has_flow_, "vectors", G_TYPE_UINT,
                     validity_[0] + validity_[1], "valid-vectors", G_TYPE_UINT, validity_[1], nullptr);
 }
 
-// One pool for each kind of tensor of a size; a new stride makes new ones.
-Status FlowOperation::lease(Size size, TensorPool::Lease *vectors, TensorPool::Lease *valid) {
+// Takes a buffer for each tensor from its pool. When the size of the tensors changes, with the stride, the
+// pools are replaced.
+Status OpticalFlowOperation::lease(Size size, TensorPool::Lease *vectors, TensorPool::Lease *valid) {
   if (size != pool_size_) {
     pool_size_ = {};
     const auto count = static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height);
@@ -80,18 +87,18 @@ Status FlowOperation::lease(Size size, TensorPool::Lease *vectors, TensorPool::L
   return status;
 }
 
-// For the message: how many vectors are invalid, and how many valid.
-Status FlowOperation::count(const Job &job, ImageView<const std::uint8_t> valid) {
+// Counts the invalid and the valid vectors for the message.
+Status OpticalFlowOperation::count(const Job &job, ImageView<const std::uint8_t> valid) {
   auto *counts = static_cast<std::uint32_t *>(counts_.data());
   CUDAVISION_TRY(histogram_->run(luma_samples(valid), {2, 0, 2}, counts));
   return copy_to_host(job.execution, validity_, counts, sizeof validity_);
 }
 
-Status FlowOperation::draw(const Job &job, const FlowOnFrame &flow, const FlowSettings &settings) {
-  if (settings.display_mode == FlowDisplayMode::wheel)
-    return draw_flow_wheel(job.execution, job.frame, flow, wheel_of(*job.info, settings.max_speed));
-  const FlowArrows arrows{static_cast<float>(settings.arrow_scale), settings.line_width,
-                          color_of(settings.color, *job.info)};
+Status OpticalFlowOperation::draw(const Job &job, const FlowOnFrame &flow) {
+  if (settings_.display_mode == OpticalFlowDisplayMode::wheel)
+    return draw_flow_wheel(job.execution, job.frame, flow, wheel_of(*job.info, settings_.max_speed));
+  const FlowArrows arrows{static_cast<float>(settings_.arrow_scale), settings_.line_width,
+                          color_of(settings_.color, *job.info)};
   auto *lines = static_cast<Primitive *>(arrows_.data());
   CUDAVISION_TRY(make_flow_arrows(job.execution, flow, arrows, lines));
   return canvas_->draw(job.frame, lines, arrow_line_count(size_), nullptr);

@@ -1,40 +1,31 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What cudaopticalflow does with each frame: its settings, and its tensors and picture.
+// The operation of cudaopticalflow: computes the flow since the last frame, attaches it as tensors and
+// displays it.
 #pragma once
 
-#include <functional>
 #include <memory>
 
-#include "gst/base/operation.h"
-#include "gst/base/tensor_pool.h"
 #include "cuda/common/owned_memory.h"
 #include "cuda/draw/canvas.h"
 #include "cuda/histogram/histogram.h"
 #include "cuda/opticalflow/flow_display.h"
 #include "cuda/opticalflow/opticalflow.h"
+#include "gst/base/element.h"
+#include "gst/base/operation.h"
+#include "gst/base/tensor_pool.h"
+#include "gst/opticalflow/opticalflow_settings.h"
 
 namespace cudavision {
 
-enum class FlowDisplayMode { wheel, arrows };
-
-struct FlowSettings : OpticalFlowParams {
-  FlowPreset preset = FlowPreset::none;
-  FlowDisplayMode display_mode = FlowDisplayMode::wheel;
-  double max_speed = 8, arrow_scale = 4;
-  guint32 color = 0xff00ff00;
-  int line_width = 1;
-
-  friend bool operator==(const FlowSettings &, const FlowSettings &) = default;
-};
-
-// Keeps what it needs of the frame before, and no buffer.
-class FlowOperation final : public Operation {
+// Keeps the pyramid of the last frame, but no reference to its buffer.
+class OpticalFlowOperation final : public Operation {
  public:
-  // take_settings: gives the settings of the frame, valid ones.
-  explicit FlowOperation(std::function<const FlowSettings &()> take_settings)
-      : take_settings_(std::move(take_settings)) {}
+  using State = ElementState<OpticalFlowSettings>;
+
+  explicit OpticalFlowOperation(State &state) : state_(state) {}
 
   Status allocate(const Site &site);
+  Reads begin_frame() override;
   Status run(const Job &job) override;
   void drop_history() override { flow_->drop_previous(); }
   bool host_reads_result() const override { return false; }
@@ -43,19 +34,21 @@ class FlowOperation final : public Operation {
  private:
   Status lease(Size size, TensorPool::Lease *vectors, TensorPool::Lease *valid);
   Status count(const Job &job, ImageView<const std::uint8_t> valid);
-  Status draw(const Job &job, const FlowOnFrame &flow, const FlowSettings &settings);
+  Status draw(const Job &job, const FlowOnFrame &flow);
 
-  std::function<const FlowSettings &()> take_settings_;
-  Size size_;           // of the region
-  Region last_region_;  // where it was in the frame before
+  State &state_;
+  OpticalFlowSettings settings_;  // of the frame
+  Size size_;                     // of the region
+  Region last_region_;            // the region of the last frame
   std::shared_ptr<const DeviceContext> context_;
   std::unique_ptr<OpticalFlow> flow_;
   std::unique_ptr<TensorPool> vector_pool_, valid_pool_;
-  Size pool_size_;
+  Size pool_size_;  // the size of the tensors in the pools
   std::unique_ptr<Histogram> histogram_;
   OwnedBytes counts_;
-  std::uint32_t validity_[2] = {};  // of the frame: how many vectors are not valid, and how many are
-  bool has_flow_ = false;
+  std::uint32_t validity_[2] =
+      {};                  // of the frame, for the message: the numbers of invalid and of valid vectors
+  bool has_flow_ = false;  // the frame has a flow
   OwnedBytes arrows_;
   std::unique_ptr<Canvas> canvas_;
 };

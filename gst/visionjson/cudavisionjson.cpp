@@ -1,47 +1,48 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// The element cudavisionjson. It derives from GstBaseTransform and does not use gst/base/element.h, because
+// it reads metas only: it needs no frame, backend or operation, and accepts any memory and format.
 /**
  * SECTION:element-cudavisionjson
  * @title: cudavisionjson
- * @short_description: What was found on frames, as lines of JSON
+ * @short_description: Writes the results of each frame as lines of JSON
  *
- * cudavisionjson writes one JSON object for each frame, on a line of its own, with all results that elements
- * before it have attached. Frames pass as they are, in whatever memory they lie.
+ * cudavisionjson writes one JSON object per frame, on a line of its own, with all results that upstream
+ * elements have attached. Frames pass unchanged, in any memory.
  *
  * The members, in this order:
- * * `source`: the property `source`, when it is set
+ * * `source`: the property `source`, if it is set
  * * `frame`: the number of the frame, from 0 at each start
  * * `pts` and `running-time`: in nanoseconds, or null
  * * `width` and `height`: of the frame, in pixels
- * * `keypoints`: a list of `x`, `y` (pixels), `response`, `angle` (radians, or null when there is none);
- *   missing where no element looked for keypoints
+ * * `keypoints`: a list of `x`, `y` (pixels), `response`, `angle` (radians, or null if undefined); missing if
+ *   no element looked for keypoints
  * * `lines`: a list of `rho` (pixels), `theta` (radians), `votes`, `x1`, `y1`, `x2`, `y2` (pixels); missing
- *   where no element looked for lines
- * * `regions`: a list of `type`, `x`, `y`, `w`, `h` (pixels) and `score` (null when no element gave one), of
- *   the regions of interest
- * * `tensors`: a list of `id`, `dims` (outermost first), `type` (u8, u16, u32, i32 or f32), and what the
- *   property `tensor-data` says: with `summary` the `min`, `max`, `sum` and `mean` of all numbers, with
- * `full` the numbers themselves as `data`, flat and row-major
+ *   if no element looked for lines
+ * * `regions`: a list of the regions of interest, with `type`, `x`, `y`, `w`, `h` (pixels) and `score` (null
+ *   if no element set one)
+ * * `tensors`: a list of `id`, `dims` (outermost first) and `type` (u8, u16, u32, i32 or f32). With
+ *   `tensor-data=summary` each tensor also has the `min`, `max`, `sum` and `mean` of all numbers, with
+ *   `tensor-data=full` the numbers themselves as `data`, flat and in row-major order
  *
- * Numbers that are not finite are null. The origin is the centre of the top left pixel, x runs to the right
- * and y downwards. Every line is written at once, so that a reader of a pipe has it when the frame passes,
- * and a full disk leaves no half of one. Each start empties the file.
+ * Numbers that are not finite are null. The origin is the centre of the top left pixel; x runs to the right
+ * and y downwards. Lines are not buffered, so that the reader of a pipe receives each line when its frame
+ * passes. If the disk is full, no incomplete line is left. Each start empties the file.
  *
  * ## Example launch lines
  *
- * The counts of a test picture on the terminal:
+ * Print the histogram of a test picture:
  * |[
  * gst-launch-1.0 -q videotestsrc num-buffers=1 ! cudahistogram ! cudavisionjson tensor-data=full ! fakesink
  * ]|
  *
- * A video is shown while its statistics go to a file:
+ * Show a video and write its statistics to a file:
  * |[
  * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudahistogram display=false ! \
  *   cudavisionjson location=vtest.jsonl source=entrance ! videoconvert ! autovideosink
  * ]|
  */
-#include "gst/gstcudavisionjson.h"
-
 #include <gst/base/gstbasetransform.h>
+#include <gst/gst.h>
 
 #include <memory>
 #include <new>
@@ -67,11 +68,12 @@ struct JsonSettings {
 };
 
 struct State {
-  JsonSettings settings;  // under the object lock
-  // The streaming thread's, and start's and stop's, which never run beside it; but for the file's cancel().
+  JsonSettings settings;  // protected by the object lock
+  // Used by the streaming thread and by start and stop, which never run beside it. Only the file's cancel()
+  // is called from other threads.
   std::unique_ptr<LineFile> file;
-  std::string location;  // of the file
-  std::string line;      // kept for its memory: the next line is about as long
+  std::string location;  // the location of `file`
+  std::string line;      // kept for its capacity: the next line is about as long
   cudavision::FrameFacts facts;
 };
 
@@ -85,7 +87,13 @@ struct GstCudaVisionJsonClass {
   GstBaseTransformClass parent_class;
 };
 
+#define GST_TYPE_CUDA_VISION_JSON (gst_cuda_vision_json_get_type())
 #define GST_CUDA_VISION_JSON(object) reinterpret_cast<GstCudaVisionJson *>(object)
+
+G_BEGIN_DECLS
+GType gst_cuda_vision_json_get_type(void);
+GST_ELEMENT_REGISTER_DECLARE(cudavisionjson)
+G_END_DECLS
 
 G_DEFINE_TYPE(GstCudaVisionJson, gst_cuda_vision_json, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(cudavisionjson, "cudavisionjson", GST_RANK_NONE, GST_TYPE_CUDA_VISION_JSON)
@@ -100,7 +108,7 @@ std::string name_of(const std::string &location) {
   return location == "-" ? "the standard output" : "'" + location + "'";
 }
 
-// what: what could not be done to the file. error: errno.
+// what: the failed action ("open", "write to"). error: errno.
 void post_error(GstCudaVisionJson *json, GstResourceError code, const char *what, int error, int line) {
   if (error == ENOSPC || error == EDQUOT || error == EFBIG) code = GST_RESOURCE_ERROR_NO_SPACE_LEFT;
   gst_element_message_full(
@@ -136,7 +144,7 @@ gboolean stop(GstBaseTransform *transform) {
 }
 
 GstStateChangeReturn change_state(GstElement *element, GstStateChange change) {
-  // A streaming thread that waits for the reader of a pipe would keep the state from changing.
+  // Otherwise a streaming thread that waits for a pipe's reader would block the state change.
   LineFile *file = GST_CUDA_VISION_JSON(element)->state->file.get();
   if (change == GST_STATE_CHANGE_PAUSED_TO_READY && file != nullptr) file->cancel();
   return GST_ELEMENT_CLASS(gst_cuda_vision_json_parent_class)->change_state(element, change);
@@ -148,7 +156,7 @@ std::optional<gint> extent(const GstCaps *caps, const char *field) {
   return known ? std::optional(pixels) : std::nullopt;
 }
 
-// Not by GstVideoInfo, which knows no formats of other memories and of newer versions.
+// GstVideoInfo is not used because it does not know the formats of other memories and of newer versions.
 gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
   cudavision::FrameFacts &facts = GST_CUDA_VISION_JSON(transform)->state->facts;
   facts.width = extent(caps, "width");
@@ -163,7 +171,7 @@ GstClockTime running_time(const GstSegment &segment, GstClockTime pts) {
   return gst_segment_to_running_time(&segment, GST_FORMAT_TIME, pts);
 }
 
-// False, and an error, when the frame's line cannot be made.
+// Returns false and posts an error if the line cannot be composed.
 bool compose(GstCudaVisionJson *json, GstBuffer *buffer, TensorData tensor_data) {
   State *state = json->state;
   std::string unreadable;
@@ -201,9 +209,9 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
 
 GType tensor_data_type() {
   static const GEnumValue values[] = {
-      {static_cast<int>(TensorData::none), "Nothing of its numbers", "none"},
+      {static_cast<int>(TensorData::none), "No numbers", "none"},
       {static_cast<int>(TensorData::summary), "Minimum, maximum, sum and mean", "summary"},
-      {static_cast<int>(TensorData::full), "Every number", "full"},
+      {static_cast<int>(TensorData::full), "All numbers", "full"},
       {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("GstCudaVisionJsonTensorData", values);
   return type;
@@ -214,13 +222,13 @@ void install_properties(GObjectClass *klass) {
   Properties::install(
       klass, [](GObject *object) { return &GST_CUDA_VISION_JSON(object)->state->settings; },
       {cudavision::string_property<S>({"location", "Location",
-                                       "The file that is written anew at each start (- = standard output; a "
-                                       "named pipe waits for its reader)"},
+                                       "Output file, emptied at each start (- = standard output; a named "
+                                       "pipe waits for its reader)"},
                                       &S::location, cudavision::Mutable::ready),
        cudavision::string_property<S>(
-           {"source", "Source", "Says where the frames come from, as the first member of every object"},
+           {"source", "Source", "Name of the source of the frames, the first member of every object"},
            &S::source),
-       cudavision::enum_property<S>({"tensor-data", "Tensor data", "What is written of each tensor"},
+       cudavision::enum_property<S>({"tensor-data", "Tensor data", "The part of each tensor that is written"},
                                     tensor_data_type(), &S::tensor_data)});
 }
 
@@ -245,7 +253,7 @@ static void gst_cuda_vision_json_class_init(GstCudaVisionJsonClass *klass) {
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
   gst_element_class_set_static_metadata(
       element, "JSON lines writer", "Filter/Analyzer/Video",
-      "Writes what was found on each frame as one line of JSON, to a file or the standard output",
+      "Writes the results of each frame as one line of JSON, to a file or the standard output",
       "gst-cudavision");
   add_pads(element);
   element->change_state = GST_DEBUG_FUNCPTR(change_state);
@@ -258,6 +266,6 @@ static void gst_cuda_vision_json_class_init(GstCudaVisionJsonClass *klass) {
 
 static void gst_cuda_vision_json_init(GstCudaVisionJson *json) {
   json->state = new State();
-  // Metas are read alone: a buffer needs no copy to be writable.
+  // Only metas are read, so buffers need not be writable.
   gst_base_transform_set_passthrough(GST_BASE_TRANSFORM(json), TRUE);
 }

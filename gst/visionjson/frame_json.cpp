@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A frame's results as one line of JSON, piece by piece.
+// Composes a frame's results as one line of JSON.
 #include "gst/visionjson/frame_json.h"
 
 #include <gst/video/gstvideometa.h>
@@ -13,7 +13,7 @@ namespace cudavision {
 namespace {
 
 void append_time(JsonHead *head, const char *name, GstClockTime time) {
-  if (time <= G_MAXINT64)  // and so not GST_CLOCK_TIME_NONE
+  if (time <= G_MAXINT64)  // excludes GST_CLOCK_TIME_NONE
     head->whole(name, static_cast<gint64>(time));
   else
     head->null(name);
@@ -56,7 +56,7 @@ void append_line(std::string *text, const GstCudaVisionLine &line) {
   text->push_back('}');
 }
 
-// What the detector said of the box; NaN, which becomes null, when it said nothing.
+// The detector's score of a region; NaN, which becomes null, if it has none.
 double score_of(GstVideoRegionOfInterestMeta *region) {
   double score = std::numeric_limits<double>::quiet_NaN();
   const GstStructure *detection = gst_video_region_of_interest_meta_get_param(region, "detection");
@@ -76,8 +76,8 @@ void append_region(std::string *text, GstVideoRegionOfInterestMeta *region) {
   text->push_back('}');
 }
 
-// The member name: a list of the items of all metas of the API, appended by append_items. With always, the
-// list is written when there is no such meta, too.
+// Appends the member `name`: a list of the items of all metas of the API, which append_items writes. If
+// `always` is set, the list is written even if there is no such meta.
 template <typename AppendItems>
 void append_metas(std::string *text, GstBuffer *buffer, const char *name, GType api, bool always,
                   AppendItems append_items) {
@@ -115,9 +115,9 @@ void append_regions(std::string *text, GstBuffer *buffer) {
   });
 }
 
-// Numbers have one text, whatever library is loaded: some that are built with -ffast-math tell the processor
-// to take the smallest reals for zero, for the whole process, and GStreamer loads such ones when it writes
-// its registry.
+// Sets the default floating-point mode while it exists, so that numbers have the same text whatever libraries
+// are loaded. Some libraries built with -ffast-math make the processor treat denormal numbers as zero, for
+// the whole process, and GStreamer loads such libraries when it writes its registry.
 class StandardArithmetic {
  public:
   StandardArithmetic() {
@@ -132,7 +132,7 @@ class StandardArithmetic {
   std::fenv_t before_;
 };
 
-// Empty, or the id of a tensor that cannot be read.
+// Returns an empty string, or the id of a tensor that cannot be read.
 std::string append_tensors(std::string *text, GstBuffer *buffer, TensorData data) {
   std::string unreadable;
   append_metas(text, buffer, "tensors", GST_CUDA_VISION_TENSOR_META_API_TYPE, true, [&](GstMeta *meta) {

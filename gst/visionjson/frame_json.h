@@ -12,18 +12,18 @@
 
 namespace cudavision {
 
-// What the line says of the frame itself.
+// Members of the line that describe the frame itself.
 struct FrameFacts {
   std::optional<std::string> source;
   gint64 number = 0;
   GstClockTime pts = GST_CLOCK_TIME_NONE;
   GstClockTime running_time = GST_CLOCK_TIME_NONE;
-  std::optional<gint> width, height;  // of the caps
+  std::optional<gint> width, height;  // from the caps
 };
 
-// Appends the line with its end. "keypoints" and "lines" are written when such a meta is attached (of several
-// all items, in order), "regions" and "tensors" always.
-// False when a tensor cannot be read: its id is in unreadable, and what was appended is no line.
+// Appends the line, including its newline. "keypoints" and "lines" are written if such a meta is attached
+// (the items of several metas are joined in order), "regions" and "tensors" always. Returns false if a tensor
+// cannot be read: `unreadable` is its id, and the appended text is incomplete.
 bool append_frame(std::string *text, const FrameFacts &facts, GstBuffer *buffer, TensorData data,
                   std::string *unreadable);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Objects of a few members, written by json-glib.
+// JSON objects with few members, written by json-glib.
 #include "gst/visionjson/json_text.h"
 
 #include <string_view>
@@ -7,7 +7,7 @@
 namespace cudavision {
 namespace {
 
-// json-glib escapes the control characters but the last, U+001F (json_strescape() of 1.6).
+// The only control character that json-glib does not escape (json_strescape() of version 1.6): U+001F.
 constexpr char kUnescaped = '\x1f';
 constexpr std::string_view kEscaped = "\\u001f";
 
@@ -47,7 +47,7 @@ void JsonHead::append_open(std::string *text) {
   JsonNode *root = json_builder_get_root(builder_);
   gchar *written = json_to_string(root, FALSE);
   std::string_view open(written);
-  open.remove_suffix(1);  // the bracket
+  open.remove_suffix(1);  // the closing bracket
   append_escaped(text, open);
   g_free(written);
   json_node_unref(root);

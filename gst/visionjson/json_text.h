@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The pieces that JSON text is put together from: objects of a few members, which json-glib writes, and
-// numbers.
+// The parts of JSON text: objects with few members, written by json-glib, and numbers.
 //
-// Why not all by json-glib: it wants every number as a node of a tree, which for a tensor of four million is
-// eight times the text, and it writes reals with 17 digits (0.9 becomes 0.90000000000000002). So it writes
-// what needs care, names and strings and nulls; lists of numbers are appended behind as they are read.
+// json-glib does not write everything, because it needs a tree node for every number, which for a tensor of
+// four million numbers takes eight times the memory of the text, and because it writes reals with 17 digits
+// (0.9 becomes 0.90000000000000002). It writes the parts that need care: names, strings and nulls. Lists of
+// numbers are appended as they are read.
 #pragma once
 
 #include <json-glib/json-glib.h>
@@ -17,8 +17,9 @@
 
 namespace cudavision {
 
-// Whole numbers as they are. Reals as the shortest text that reads back as the same number, with a point or
-// an exponent so that a reader sees a real; null when not finite, which JSON cannot say.
+// Appends a number. A real becomes the shortest text that reads back as the same number, with a decimal point
+// or an exponent, so that readers recognise a real. A number that is not finite becomes null, because JSON
+// has no text for it.
 template <typename T>
 void append_number(std::string *text, T value) {
   char digits[32];
@@ -35,7 +36,7 @@ void append_number(std::string *text, T value) {
   }
 }
 
-// Appends an item to a list that is open: after its bracket, or after a comma.
+// Appends an item to an open list: after its bracket, or after a comma.
 template <typename Item, typename Append>
 void append_item(std::string *text, const Item &item, Append append) {
   if (text->back() != '[') text->push_back(',');
@@ -50,7 +51,7 @@ class JsonHead {
   JsonHead(const JsonHead &) = delete;
   JsonHead &operator=(const JsonHead &) = delete;
 
-  // value: null becomes JSON's null; what is no UTF-8 becomes U+FFFD.
+  // value: null becomes JSON's null; invalid UTF-8 becomes U+FFFD.
   JsonHead &string(const char *name, const char *value);
   JsonHead &whole(const char *name, gint64 value);
   JsonHead &null(const char *name);
@@ -63,7 +64,7 @@ class JsonHead {
     return *this;
   }
 
-  // {"name":value,...  with more members to come, and the bracket that closes it.
+  // Appends {"name":value,... without the closing bracket, so that members can follow.
   void append_open(std::string *text);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A file, a pipe or the standard output that takes whole lines.
+// A file, a pipe or the standard output to which whole lines are written.
 #include "gst/visionjson/line_file.h"
 
 #include <fcntl.h>
@@ -16,9 +16,8 @@
 namespace cudavision {
 namespace {
 
-// Writing to a pipe without a reader raises SIGPIPE, which ends the process of an application that did not
-// think of it. While this lives the signal stays away from the thread; other threads and the handler that the
-// application may have are left alone.
+// Blocks SIGPIPE in this thread while it exists (RAII). Writing to a pipe without a reader raises SIGPIPE,
+// which by default ends the process. Other threads and an application's signal handler are not affected.
 class NoSigpipe {
  public:
   NoSigpipe() {
@@ -44,7 +43,7 @@ class NoSigpipe {
   bool was_pending_;
 };
 
-// What others printed comes first, and nobody prints in the middle of a line.
+// Locks the standard output, so that earlier output comes first and no other output splits a line.
 class StandardOutputLock {
  public:
   StandardOutputLock() { flockfile(stdout); }
@@ -81,7 +80,7 @@ LineFile::~LineFile() {
 int LineFile::open(const std::string &location, std::unique_ptr<LineFile> *made) {
   made->reset();
   const bool is_standard_output = location == "-";
-  // Appending: lines of several elements that write to one file stay whole.
+  // O_APPEND keeps lines whole if several elements write to the same file.
   constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC;
   const int file = is_standard_output ? STDOUT_FILENO : ::open(location.c_str(), kFlags, 0666);
   if (file < 0) return errno;
@@ -114,7 +113,7 @@ int LineFile::write_all(std::string_view lines) {
   return 0;
 }
 
-// As much as goes at once, which a pipe that is ready takes without waiting when it is no more than PIPE_BUF.
+// Writes as much as possible at once. A pipe that is ready takes up to PIPE_BUF bytes without blocking.
 int LineFile::write_part(std::string_view *rest) {
   if (gst_poll_wait(poll_, GST_CLOCK_TIME_NONE) < 0) {
     if (errno == EBUSY) return ECANCELED;
@@ -129,8 +128,8 @@ int LineFile::write_part(std::string_view *rest) {
   return 0;
 }
 
-// Leaves no part of a line at the end of a file; what went into a pipe has gone. Nobody is told when this
-// fails: the write's own error is reported in any case.
+// Removes an incomplete line from the end of a file; bytes written to a pipe cannot be taken back. Failures
+// are ignored, because the error of the write is reported in any case.
 void LineFile::take_back(std::size_t written) {
   struct stat status {};
   const off_t end = lseek(file_, 0, SEEK_CUR), begin = end - static_cast<off_t>(written);

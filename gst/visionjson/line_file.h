@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A file, a pipe or the standard output that takes whole lines.
+// A file, a pipe or the standard output to which whole lines are written.
 #pragma once
 
 #include <gst/gst.h>
@@ -10,23 +10,23 @@
 
 namespace cudavision {
 
-// Every line is written at once and kept back nowhere. Of a line that does not fit on the disk nothing is
-// left in the file. A pipe whose reader has gone is an error like others: no signal is raised.
+// Writes each line immediately and without buffering. If a line does not fit on the disk, no part of it stays
+// in the file. A pipe without a reader is an ordinary error: no signal is raised.
 class LineFile {
  public:
-  // "-" is the standard output; another file is made, or emptied. A named pipe waits for its reader.
-  // 0, or errno; `made` is null then.
+  // Opens the standard output for "-"; creates or empties any other file. For a named pipe, waits for its
+  // reader. Returns 0 or errno; after an error `made` is null.
   static int open(const std::string &location, std::unique_ptr<LineFile> *made);
   ~LineFile();
   LineFile(const LineFile &) = delete;
   LineFile &operator=(const LineFile &) = delete;
 
-  // 0, or errno; ECANCELED after cancel(). Waits for a reader that is slow.
+  // Waits if the reader is slow. Returns 0 or errno; ECANCELED after cancel().
   int write(std::string_view lines);
-  // From any thread: write() gives up, also one that waits for a reader. Of a pipe's last line a part may
-  // have gone out.
+  // Makes write() return, even while it waits for a reader. May be called from any thread. Part of a pipe's
+  // last line may already be written.
   void cancel() { gst_poll_set_flushing(poll_, TRUE); }
-  // 0, or errno: some file systems tell only now that they had no space.
+  // Returns 0 or errno: some file systems report lack of space only on closing.
   int close();
 
  private:

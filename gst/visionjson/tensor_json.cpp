@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A tensor as a JSON object: its numbers are read where they lie and become text one by one.
+// A tensor as a JSON object. Its numbers are converted one by one, without a copy of the data.
 #include "gst/visionjson/tensor_json.h"
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace cudavision {
 namespace {
 
-// How many characters a number has at most, with its comma.
+// The maximum length of a number's text, including its comma.
 template <typename T>
 constexpr std::size_t kMostText = std::is_floating_point_v<T> ? 17  // -1.17549435e-38,
                                                               : std::numeric_limits<T>::digits10 + 3;
@@ -34,7 +34,7 @@ Summary<T> summarize(const T *values, std::size_t count) {
   }
   s.mean = static_cast<double>(s.sum) / static_cast<double>(count);
   if constexpr (std::is_floating_point_v<T>) {
-    if (!number) s.min = s.max = std::numeric_limits<T>::quiet_NaN();  // comparisons pass it by
+    if (!number) s.min = s.max = std::numeric_limits<T>::quiet_NaN();  // comparisons ignore NaN
   }
   return s;
 }
@@ -51,7 +51,7 @@ void append_summary(std::string *text, const T *values, std::size_t count) {
 template <typename T>
 void append_data(std::string *text, const T *values, std::size_t count) {
   text->append(",\"data\":[");
-  text->reserve(text->size() + count * kMostText<T> + 2);  // growing by and by would copy a long line again
+  text->reserve(text->size() + count * kMostText<T> + 2);  // avoids repeated copies of a long line
   for (std::size_t i = 0; i < count; ++i) append_item(text, values[i], append_number<T>);
   text->push_back(']');
 }

@@ -8,16 +8,16 @@
 
 namespace cudavision {
 
-// What is written of a tensor's numbers.
+// The part of a tensor's numbers that is written.
 enum class TensorData { none, summary, full };
 
-// {"id":…,"dims":[…],"type":…} and, of TensorData::summary, "min", "max", "sum" and "mean", of full "data",
-// flat and row-major. A sum of whole numbers is exact; one of f32 is added up in double, in order. Where a
-// number is not finite it is null, and so is every member of a summary that it makes not finite (NaN: all of
-// them).
+// Appends {"id":…,"dims":[…],"type":…}. TensorData::summary adds "min", "max", "sum" and "mean";
+// TensorData::full adds "data", flat and in row-major order. Sums of integers are exact; sums of f32 are
+// accumulated in double, in order. A number that is not finite becomes null, and so does every member of a
+// summary that is not finite because of it (with a NaN, all of them).
 //
-// Maps the tensor for reading, which downloads one on a GPU, unless nothing of its numbers is asked for.
-// False when it cannot be mapped: then nothing of it is written.
+// Maps the tensor for reading, which downloads a tensor on a GPU; TensorData::none does not. Returns false,
+// without appending, if the tensor cannot be mapped.
 bool append_tensor(std::string *text, const GstCudaVisionTensorMeta *meta, TensorData data);
 
 }  // namespace cudavision

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Canny on both backends beside cv::Canny, on a real picture and on noise.
+// Canny on both backends and cv::Canny, on a photograph and on noise.
 #include "cuda/canny/canny.h"
 
 #include <cstring>
@@ -17,7 +17,7 @@ namespace {
 
 struct Case {
   const Picture *picture;
-  std::string what;  // without threads
+  std::string what;  // without the number of threads
   CannyParams params;
 };
 
@@ -25,7 +25,7 @@ std::string with_threads(const std::string &what, int threads) {
   return what + "/threads:" + std::to_string(threads);
 }
 
-// Every pixel of the luma is read once, every one of the edges written once.
+// Minimum traffic: every byte of the luma is read once and every byte of the edge map written once.
 double bytes_per_frame(Size size) { return 2.0 * size.width * size.height; }
 
 void find_opencv_edges(const Case &c, cv::Mat *edges) {
@@ -35,12 +35,12 @@ void find_opencv_edges(const Case &c, cv::Mat *edges) {
             c.params.l2_gradient);
 }
 
-// The share of pixels that are edges says how hard a picture is.
+// The fraction of edge pixels, a measure of the picture's difficulty.
 void count_edges(benchmark::State &state, const cv::Mat &edges) {
   state.counters["edges"] = static_cast<double>(cv::countNonZero(edges)) / static_cast<double>(edges.total());
 }
 
-// A speed is worth nothing when the edges are not the same.
+// Fails the benchmark if the edges differ from OpenCV's.
 void check_edges(benchmark::State &state, const Case &c, const std::vector<std::uint8_t> &edges) {
   cv::Mat expected;
   find_opencv_edges(c, &expected);
@@ -132,7 +132,7 @@ std::vector<Case> make_cases(const Picture &picture, const std::string &kind) {
       CannyParams params;
       params.aperture = aperture;
       params.l2_gradient = l2;
-      // A step gives 12 and 160 times the gradient with the wider operators.
+      // A step has 12 and 160 times the gradient with apertures 5 and 7.
       const double growth = aperture == 3 ? 1 : aperture == 5 ? 12 : 160;
       params.low_threshold *= growth, params.high_threshold *= growth;
       cases.push_back({&picture,

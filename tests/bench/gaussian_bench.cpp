@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The Gaussian on both backends beside cv::GaussianBlur.
+// The Gaussian filter on both backends and cv::GaussianBlur.
 #include "cuda/gaussian/gaussian.h"
 
 #include <opencv2/imgproc.hpp>
 
-#include "tests/bench/harness/picture_room.h"
+#include "tests/bench/harness/picture_benchmark.h"
 
 namespace {
 
 using namespace cudavision;
 
-bench::PictureRoom room_of(double sigma) {
-  const auto make = [sigma](const Execution &execution, Size size, bench::PictureRoom::Run *run) -> Status {
+bench::PictureAlgorithm algorithm_of(double sigma) {
+  const auto make = [sigma](const Execution &execution, Size size,
+                            bench::PictureAlgorithm::Run *run) -> Status {
     std::unique_ptr<Gaussian> made;
     CUDAVISION_TRY(make_gaussian(execution, size, &made));
-    *run = [sigma, room = std::shared_ptr<Gaussian>(std::move(made))](auto src, auto dst) {
-      return room->run(src, dst, sigma);
+    *run = [sigma, algorithm = std::shared_ptr<Gaussian>(std::move(made))](auto src, auto dst) {
+      return algorithm->run(src, dst, sigma);
     };
     return {};
   };
@@ -31,5 +32,5 @@ bench::PictureRoom room_of(double sigma) {
 }  // namespace
 
 int main(int argc, char **argv) {
-  return bench::run_picture_rooms({room_of(1), room_of(1.4), room_of(3)}, argc, argv);
+  return bench::run_picture_benchmarks({algorithm_of(1), algorithm_of(1.4), algorithm_of(3)}, argc, argv);
 }

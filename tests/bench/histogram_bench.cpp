@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The histogram on both backends beside cv::calcHist, on a real picture, on noise and on a constant picture.
+// The histogram on both backends and cv::calcHist, on a photograph, on noise and on a constant picture.
 #include "cuda/histogram/histogram.h"
 
 #include <array>
@@ -17,11 +17,11 @@ namespace cudavision::bench {
 namespace {
 
 constexpr int kChannels = 3;
-// Equal values, the worst case for atomics, may take at most so many times as long as noise. The tables that
-// make this so leave it near 1; the rest is for machines that do other work as well.
+// Maximum ratio of the times for a constant picture, the worst case for atomics, and for noise. Private
+// tables keep the ratio near 1; the rest is tolerance for a busy machine.
 constexpr double kConstantOverNoise = 3;
 
-// A picture of one byte a pixel, whose luma is counted, or of packed RGB, each of whose channels is.
+// A grey picture, whose luma is counted, or packed RGB, whose channels are counted.
 struct Case {
   const Picture *picture;
   Size size;
@@ -50,7 +50,7 @@ Samples samples_of(const Case &c, ImageView<const std::uint8_t> bytes) {
   return channel_samples(frame, {0, 0, c.size.width, c.size.height});
 }
 
-// cv::calcHist counts one channel of several a call.
+// cv::calcHist counts one channel per call.
 void count_with_opencv(const Case &c, std::array<cv::Mat, kChannels> *counts) {
   const cv::Mat image(c.size.height, c.size.width, c.rgb ? CV_8UC3 : CV_8UC1,
                       const_cast<std::uint8_t *>(c.picture->row(0)));
@@ -62,7 +62,7 @@ void count_with_opencv(const Case &c, std::array<cv::Mat, kChannels> *counts) {
                  &ranges);
 }
 
-// A speed is worth nothing when the counts are not the same.
+// Fails the benchmark if the counts differ from OpenCV's.
 void check_counts(benchmark::State &state, const Case &c, const Counts &counts) {
   std::array<cv::Mat, kChannels> expected;
   count_with_opencv(c, &expected);
@@ -109,7 +109,7 @@ void add_cpu(Comparison &comparison, const Case &c) {
   }
 }
 
-// The noise's time / the constant picture's.
+// Adds the ratio of the time for noise to that for a constant picture.
 void compare_with_noise(Comparison &comparison, const std::vector<Case> &cases, const std::string &who,
                         const std::vector<std::string> &suffixes) {
   for (const Case &c : cases) {
@@ -130,7 +130,7 @@ Status make_cuda(const Device &device, const Case &c, std::unique_ptr<Histogram>
   return (*histogram)->run(samples_of(c, images->front().view()), {}, counts->data());
 }
 
-// Counts as an image of bytes, which is what the device downloads.
+// Downloads the counts as an image of bytes.
 Status read_counts(const Device &device, const DeviceBuffer<std::uint32_t> &buffer, Counts *counts) {
   const int size = static_cast<int>(buffer.count() * sizeof(std::uint32_t));
   std::vector<std::uint8_t> bytes;
@@ -164,7 +164,7 @@ void add_cuda(Comparison &comparison, const Device &device, const Case &c) {
 }
 #endif
 
-// The bytes of a picture of that size in gray or RGB; rows of RGB are three times as wide.
+// The bytes of a picture of that size in grey or RGB; rows of RGB are three times as wide.
 Picture real_bytes(Size size, bool rgb, std::string *why_not) {
   if (!rgb) return real_picture(size, why_not);
   const std::vector<std::uint8_t> frame = real_frame("RGB", size, why_not);

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// HOG's blocks at the seed work's fifteen sizes, by stage, and the detector, on both backends, beside
-// cv::HOGDescriptor's compute and detectMultiScale, on a real frame in colour.
+// HOG's blocks, at fifteen published sizes and by stage, and the detector, on both backends, compared with
+// cv::HOGDescriptor's compute and detectMultiScale, on a colour video frame.
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <opencv2/objdetect.hpp>
 #include <vector>
 
+#include "cuda/common/owned_memory.h"
+#include "cuda/hog/hog_backends.h"
+#include "cuda/hog/hog_detector.h"
+#include "cuda/hog/planes_cpu.h"
 #include "tests/bench/harness/comparison.h"
 #include "tests/bench/harness/real_picture.h"
-#include "cuda/common/owned_memory.h"
-#include "cuda/hog/detector.h"
-#include "cuda/hog/planes_cpu.h"
 #if CUDAVISION_HAVE_CUDA
 #include "tests/bench/harness/device.h"
 #endif
@@ -19,8 +20,8 @@
 namespace cudavision::bench {
 namespace {
 
-// The seed work's milliseconds a window of that size, tables 4 to 7: its own on the CPU and on the GPU of a
-// Jetson TK1, and OpenCV 2.4.9's.
+// Published milliseconds per window of that size (the seed work, tables 4 to 7): its own implementation on
+// the CPU and the GPU of a Jetson TK1, and OpenCV 2.4.9.
 struct SeedTimes {
   Size size;
   double own_cpu, own_gpu, opencv_cpu, opencv_gpu;
@@ -35,7 +36,7 @@ constexpr SeedTimes kSeed[] = {
     {{1664, 936}, 510.34, 47.83, 225.29, 82.69},   {{1792, 1008}, 590.94, 46.81, 270.39, 96.65},
     {{1920, 1080}, 678.01, 47.41, 301.78, 122.82},
 };
-constexpr Size kVideoSize{768, 576};  // of vtest.avi
+constexpr Size kVideoSize{768, 576};  // size of vtest.avi
 
 struct Frame3 {
   Size size;
@@ -60,7 +61,7 @@ Name name_of(const std::string &who, Size size, int threads) {
   return {who, text_of(size) + "/threads:" + std::to_string(threads)};
 }
 
-// How many times as fast as the seed work.
+// Counter: the speed relative to the seed work.
 void count_seed(benchmark::State &state, Size size) {
   count_frames(state, 0);
   for (const SeedTimes &seed : kSeed) {
@@ -139,7 +140,7 @@ void measure_opencv_detector(benchmark::State &state, const Frame3 &frame, int t
   count_frames(state, 0);
 }
 
-// --- ours, on either backend ---
+// --- this project, on either backend ---
 
 HogModel people() {
   HogModel model;
@@ -171,7 +172,7 @@ class Ours {
           picture, {}, {static_cast<HogBox *>(boxes_.data()), static_cast<HogBoxCount *>(count_.data())});
     return hog_->run(picture, static_cast<float *>(blocks_.data()));
   }
-  // Enqueue; what is written must stay until the stream is synchronised.
+  // Enqueues the download. The destinations must stay valid until the stream is synchronised.
   Status fetch(std::vector<float> *blocks, std::vector<HogBox> *boxes, HogBoxCount *count) const {
     if (!detects_) {
       blocks->resize(shape_.count());
@@ -192,7 +193,7 @@ class Ours {
   std::unique_ptr<HogDetector> detector_;
 };
 
-// A speed is worth nothing when the results are not the same.
+// Fails the benchmark if the results differ from OpenCV's.
 void check(benchmark::State &state, const Frame3 &frame, const std::vector<float> &blocks,
            const std::vector<HogBox> &boxes, const HogBoxCount &count) {
   bool same = true;
@@ -234,8 +235,8 @@ void measure_cpu(benchmark::State &state, const Frame3 &frame, bool detects, int
   count_seed(state, frame.size);
 }
 
-// The seed work's first two stages, as far as they stand alone here: colours as planes and roots, and votes.
-// What is left of the whole is the third one, sums and normalisation.
+// Times the seed work's first two stages separately: colour planes with square roots, and votes. The rest of
+// the total is the third stage, block sums and normalisation.
 void measure_stage(benchmark::State &state, const Frame3 &frame, bool votes) {
   const Workers workers(1);
   hog::PlaneSplitter splitter(frame.size, 3);
@@ -252,7 +253,7 @@ void measure_stage(benchmark::State &state, const Frame3 &frame, bool votes) {
       rows.channels = 3;
       for (int c = 0; c < 3; ++c) {
         hog::color_row(rules, planes.plane[c].row(y), frame.size.width, color(y, c));
-        // The row before this one votes; of three rows at a time y + 1 is also y - 2, and y + 2 is y - 1.
+        // The previous row votes. Rows are stored modulo 3: color(y + 1) is row y - 2 and color(y + 2) y - 1.
         rows.above[c] = color(y + 1, c), rows.here[c] = color(y + 2, c), rows.below[c] = color(y, c);
       }
       if (votes) hog::vote_row(rules, rows, frame.size.width, {sums.data(), sums.data() + row, bins.data()});
@@ -274,7 +275,7 @@ void add_cpu(Comparison &comparison, const Frame3 &frame, bool detects) {
     comparison.add(ours, Clock::real, [&frame, detects, threads](benchmark::State &state) {
       measure_cpu(state, frame, detects, threads);
     });
-    // At least as fast as OpenCV.
+    // Required: at least as fast as OpenCV.
     comparison.compare(ours, opencv, wanted ? 1.0 : 0);
   }
   if (detects) return;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The Hough transform on both backends, alone and behind Canny, beside cv::HoughLines and cv::HoughLinesP, on
-// a real picture.
+// The Hough transform on both backends, alone and after Canny, compared with cv::HoughLines and
+// cv::HoughLinesP, on a photograph.
 #include "cuda/hough/hough.h"
 
 #include <memory>
 #include <opencv2/imgproc.hpp>
 #include <vector>
 
-#include "tests/bench/harness/comparison.h"
-#include "tests/bench/harness/real_picture.h"
 #include "cuda/canny/canny.h"
 #include "cuda/common/owned_memory.h"
+#include "tests/bench/harness/comparison.h"
+#include "tests/bench/harness/real_picture.h"
 #if CUDAVISION_HAVE_CUDA
 #include "tests/bench/harness/device.h"
 #endif
@@ -19,7 +19,8 @@ namespace cudavision::bench {
 namespace {
 
 constexpr double kLow = 100, kHigh = 200;  // Canny's thresholds
-// The seed work's frames per second on 400x400, Canny included: C on an i7-5500U, OpenCL on a GeForce 940M.
+// Published frames per second of the seed work on 400x400 pixels, including Canny: C on an i7-5500U, OpenCL
+// on a GeForce 940M.
 constexpr Size kSeedSize{400, 400};
 constexpr double kSeedC = 12.9, kSeedOpenCl = 153.7;
 
@@ -29,7 +30,7 @@ struct Case {
   const Picture *luma;
   Kind kind;
   HoughParams params;
-  std::string what;  // without threads
+  std::string what;  // without the number of threads
 
   std::string ours() const { return kind == Kind::canny_and_hough ? "canny+hough" : "hough"; }
   std::string peer() const {
@@ -87,7 +88,7 @@ void measure_opencv(benchmark::State &state, const Case &c, int threads) {
   count_seed(state, c);
 }
 
-// --- ours, on either backend ---
+// --- this project, on either backend ---
 
 class Ours {
  public:
@@ -111,7 +112,7 @@ class Ours {
     if (case_.kind == Kind::canny_and_hough) CUDAVISION_TRY(find_edges());
     return hough_->run(edges_.view(), luma_.view(), case_.params, list());
   }
-  // Enqueues; lines must stay until the stream is synchronised.
+  // Enqueues the download. `lines` must stay valid until the stream is synchronised.
   Status fetch(std::vector<HoughLine> *lines, HoughCount *count) const {
     lines->resize(static_cast<std::size_t>(case_.params.max_lines));
     CUDAVISION_TRY(copy_to_host(execution_, lines->data(), list().lines, lines->size() * sizeof(HoughLine)));
@@ -136,11 +137,11 @@ class Ours {
   std::unique_ptr<Hough> hough_;
 };
 
-// A speed is worth nothing when the lines are not the same.
+// Fails the benchmark if the lines differ from OpenCV's.
 void check_lines(benchmark::State &state, const Case &c, const std::vector<HoughLine> &lines,
                  const HoughCount &count) {
   state.counters["found"] = count.found;
-  if (c.kind == Kind::segments) return;  // other ones by definition
+  if (c.kind == Kind::segments) return;  // defined differently
   OpenCv opencv;
   opencv.find_edges(c);
   opencv.run(c);
@@ -174,14 +175,14 @@ void add_cpu(Comparison &comparison, const Case &c) {
         ours{c.ours() + "/cpu", with_threads(c.what, threads)};
     comparison.add(peer, Clock::real, [=](benchmark::State &state) { measure_opencv(state, c, threads); });
     comparison.add(ours, Clock::real, [=](benchmark::State &state) { measure_cpu(state, c, threads); });
-    // Lines of a 1080p frame: at least as fast as OpenCV, less what a machine that does other work shakes.
+    // Required for 1080p: at least as fast as OpenCV, with a tolerance for a busy machine.
     const bool wanted = c.kind == Kind::hough && c.luma->height() == 1080;
     comparison.compare(ours, peer, wanted ? 0.9 : 0);
   }
 }
 
 #if CUDAVISION_HAVE_CUDA
-// The frame stays in the device's cache, as it does behind Canny.
+// The frame stays in the device's cache, as it does after Canny.
 void measure_cuda(benchmark::State &state, const Device &device, const Case &c) {
   Ours ours;
   std::vector<HoughLine> lines;

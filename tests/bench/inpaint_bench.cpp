@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Inpainting on both backends, beside OpenCV's Telea, Navier-Stokes and shift map, on holes cut from real
-// pictures: each row says how near to the picture it comes (PSNR and SSIM over the hole), because speed
-// without that says nothing.
+// Inpainting on both backends, compared with OpenCV's Telea, Navier-Stokes and shift map, on holes cut from
+// photographs. Each row states the quality of the result (PSNR and SSIM over the hole), because speed alone
+// is not comparable.
 #include "cuda/inpaint/inpaint.h"
 
 #include <cmath>
@@ -22,14 +22,14 @@
 namespace cudavision::bench {
 namespace {
 
-// An RGB picture and what is removed from it.
+// An RGB picture and the mask of the removed part.
 struct Scene {
   std::string what;
   cv::Mat3b picture;
   cv::Mat1b mask;
 
   Size size() const { return {picture.cols, picture.rows}; }
-  // What every implementation is given: nothing of what is removed.
+  // The input of every implementation, without the removed part.
   cv::Mat3b with_hole() const {
     cv::Mat3b broken = picture.clone();
     broken.setTo(cv::Scalar(0, 0, 0), mask);
@@ -50,7 +50,7 @@ std::vector<Variant> variants() {
   return {whole, radius, live, lab};
 }
 
-// --- how near a filled hole comes to the picture ---
+// --- quality: the filled hole against the original picture ---
 
 double psnr_over(const cv::Mat1b &mask, const cv::Mat3b &a, const cv::Mat3b &b) {
   double sum = 0, count = 0;
@@ -61,9 +61,9 @@ double psnr_over(const cv::Mat1b &mask, const cv::Mat3b &a, const cv::Mat3b &b) 
   return 10 * std::log10(255 * 255 / std::max(sum / count, 1e-9));
 }
 
-// Z. Wang et al., "Image Quality Assessment: From Error Visibility to Structural Similarity", IEEE
-// Transactions on Image Processing 2004: of the luma, in Gaussian windows of 11 pixels and sigma 1.5 around
-// each pixel of the hole.
+// SSIM of the luma, in Gaussian windows of 11 pixels and sigma 1.5 around each pixel of the hole. Z. Wang et
+// al., "Image Quality Assessment: From Error Visibility to Structural Similarity", IEEE Transactions on Image
+// Processing, 2004.
 double ssim_over(const cv::Mat1b &mask, const cv::Mat3b &picture_a, const cv::Mat3b &picture_b) {
   const auto luma = [](const cv::Mat3b &picture) {
     cv::Mat gray, real;
@@ -93,9 +93,9 @@ void report_quality(benchmark::State &state, const Scene &scene, const cv::Mat3b
   state.counters["SSIM"] = ssim_over(scene.mask, scene.picture, filled);
 }
 
-// --- ours ---
+// --- this project ---
 
-// data: of a copy of the scene's picture in the backend's memory.
+// data: a copy of the scene's picture in the backend's memory.
 InpaintFrame frame_of(const Scene &scene, std::uint8_t *data, std::ptrdiff_t pitch_bytes,
                       ImageView<const std::uint8_t> mask) {
   InpaintFrame frame{{ColorModel::rgb, scene.size().width, scene.size().height, {}}, {}, mask, {}};
@@ -112,7 +112,7 @@ void measure_cpu(benchmark::State &state, const Scene &scene, const InpaintParam
       scene, picture.data, static_cast<std::ptrdiff_t>(picture.step),
       {scene.mask.data, static_cast<std::ptrdiff_t>(scene.mask.step), scene.mask.cols, scene.mask.rows});
   InpaintReport report;
-  // What is in the hole does not matter: every frame is the first.
+  // The contents of the hole do not matter: every frame is treated as the first.
   for (auto _ : state)
     if (status.ok()) status = inpaint->run(frame, params, &report, {}, {});
   if (!status.ok()) return state.SkipWithError(status.text().c_str());
@@ -160,7 +160,7 @@ void measure_cuda(benchmark::State &state, const Device &device, const Scene &sc
 }
 #endif
 
-// --- peers ---
+// --- OpenCV ---
 
 using Peer = std::function<void(const cv::Mat3b &broken, const cv::Mat1b &mask, cv::Mat &filled)>;
 
@@ -192,8 +192,8 @@ void measure_peer(benchmark::State &state, const Scene &scene, const Peer &peer,
   count_frames(state, 0);
 }
 
-// A photograph in this size, of which a square of `hole` pixels is removed around (x, y), in parts of the
-// size.
+// A photograph scaled to this size. A square of `hole` pixels is removed around (x, y), given as fractions of
+// the size.
 std::unique_ptr<Scene> make_scene(const char *file, Size size, int hole, double x, double y,
                                   std::string *why_not) {
   const test::Photo &photo = test::rgb_photo(file);

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Prints what every kernel costs on every architecture; fails when one spills registers or has a stack.
+"""Prints the resources of every kernel on every architecture; fails if a kernel spills registers or has a stack.
 
 usage: kernel_report.py NVCC ARCHS [NVCC_ARGS...] -- KERNEL_FILES...
 
-ARCHS are compute capabilities separated by commas, as 75,90. Registers, memory and spills are ptxas' own numbers,
-threads per block those of __launch_bounds__. Occupancy is the share of an SM's warps that its registers, shared memory
-(static; what a launch adds is not known here), threads and blocks allow at once. Exit status: 0, or 1 when a kernel
-spills or uses a stack in local memory, 2 when something does not compile.
+ARCHS are compute capabilities separated by commas, such as 75,90. Registers, memory and spills are reported by ptxas,
+threads per block are those of __launch_bounds__. Occupancy is the fraction of an SM's warps that its registers, static
+shared memory (dynamic shared memory is not known here), threads and blocks allow. Exit status: 0, or 1 if a kernel
+spills or uses a stack in local memory, 2 if a file does not compile.
 """
 
 import concurrent.futures
@@ -27,13 +27,13 @@ REGISTER_GRANULARITY = 256  # per warp
 
 @dataclass
 class Limits:
-    """Of one SM: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"."""
+    """Limits of an SM: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"."""
 
     threads: int
     blocks: int
     shared_bytes: int
-    reserved_bytes: int = 1024  # of shared memory, by the driver for each block
-    granularity_bytes: int = 128  # of shared memory
+    reserved_bytes: int = 1024  # shared memory that the driver reserves per block
+    granularity_bytes: int = 128  # of shared memory allocations
 
 
 LIMITS = {
@@ -54,7 +54,7 @@ LIMITS = {
 
 @dataclass
 class Kernel:
-    """One kernel, or a device function that was not inlined (no registers of its own are reported for those)."""
+    """One kernel, or a device function that was not inlined (whose registers are not reported)."""
 
     symbol: str
     arch: str
@@ -76,7 +76,7 @@ def round_up(n, granularity):
 
 
 def occupancy(kernel, limits):
-    """Blocks that an SM holds at once, and what keeps it from holding more (cuda_occupancy.h has the same rules)."""
+    """The resident blocks per SM and the limiting resource, by the rules of cuda_occupancy.h."""
     warps = round_up(kernel.threads, WARP) // WARP
     warp_registers = round_up(max(kernel.registers, 1) * WARP, REGISTER_GRANULARITY)
     warps_by_registers = REGISTERS // PARTITIONS // warp_registers * PARTITIONS
@@ -87,7 +87,7 @@ def occupancy(kernel, limits):
         "registers": warps_by_registers // round_up(warps, PARTITIONS),
         "shared memory": limits.shared_bytes // shared if shared else limits.blocks,
     }
-    limiter = min(allowed, key=allowed.get)  # the first of equals
+    limiter = min(allowed, key=allowed.get)  # the first of equal ones
     return allowed[limiter], limiter
 
 
@@ -111,7 +111,7 @@ def parse_ptxas(text, arch):
 
 
 def read_launch_bounds(ptx, kernels):
-    """Fills in threads from the .maxntid that stands between a kernel's parameters and its body."""
+    """Fills in threads from the .maxntid between a kernel's parameters and its body."""
     for symbol, directives in re.findall(r"\.entry\s+([\w$]+)\s*\([^)]*\)([^{]*)\{", ptx):
         if symbol in kernels and (match := re.search(r"\.maxntid\s+([\d, ]+)", directives)):
             threads = 1
@@ -121,7 +121,7 @@ def read_launch_bounds(ptx, kernels):
 
 
 def compile_kernels(nvcc, arguments, source, arch):
-    """The functions of source for one architecture, and the compiler's words if it fails."""
+    """The functions of a source file for one architecture, and the compiler's messages if it fails."""
     with tempfile.TemporaryDirectory() as folder:
         command = [nvcc, *arguments, f"-arch=sm_{arch}", "-cubin", "-Xptxas", "-v", "--keep", "--keep-dir", folder,
                    "-o", f"{folder}/kernels.cubin", source]
@@ -135,12 +135,12 @@ def compile_kernels(nvcc, arguments, source, arch):
 
 
 def demangle(kernels):
-    """Names as in the source: no parameters, no namespaces."""
+    """Names as in the source, without parameters and namespaces."""
     symbols = "\n".join(kernel.symbol for kernel in kernels)
     names = subprocess.run(["c++filt"], input=symbols, capture_output=True, text=True, check=True).stdout.splitlines()
     for kernel, name in zip(kernels, names):
         name = name.replace("(anonymous namespace)::", "").replace("(bool)0", "false").replace("(bool)1", "true")
-        name = re.sub(r"\([\w: ]+\)(?=-?\d)", "", name)  # of an enum, too
+        name = re.sub(r"\([\w: ]+\)(?=-?\d)", "", name)  # also casts to an enum
         name = name.split("(")[0].removeprefix("void ")
         kernel.name = re.sub(r"\b\w+::", "", name)
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Local histograms of gradients on both backends: the published table, beside its figures, and box filters of
-// OpenCV that compute the same numbers.
+// Local histograms of gradients on both backends, compared with published times and with OpenCV's box
+// filters, which compute the same numbers.
 #include "cuda/localhist/localhist.h"
 
 #include <cstdio>
 #include <cstring>
 #include <opencv2/imgproc.hpp>
 
+#include "cuda/gradient/gradient_cpu.h"
 #include "tests/bench/harness/comparison.h"
 #include "tests/bench/harness/real_picture.h"
-#include "cuda/gradient/gradient_cpu.h"
 #include "tests/support/pictures.h"
 #if CUDAVISION_HAVE_CUDA
 #include "tests/bench/harness/device.h"
@@ -20,8 +20,8 @@ namespace {
 
 constexpr Size kSize{1280, 720};
 
-// "Algorithm of fast computation of local image histograms on video card" (2019), its table: ms of a frame of
-// 1280x720, without copies; on a Core i7-6700 one case is given.
+// Published times: "Algorithm of fast computation of local image histograms on video card" (2019), its table.
+// Milliseconds per frame of 1280x720, without copies; one case is also given for a Core i7-6700.
 struct Published {
   int window, bins;
   double gtx1050_ms, gtx1060_ms;
@@ -37,13 +37,13 @@ constexpr double kCorei7Ms = 151;
 
 struct Case {
   const Picture *picture;
-  LocalHistogramParams params;
-  LocalHistogramShape shape;
+  LocalHistParams params;
+  LocalHistShape shape;
 
   Case(const Picture &gray, int window, int bins) : picture(&gray) {
     params.window = {window, window};
     params.bins = bins;
-    if (!shape_of(gray.size(), params, &shape).ok()) std::abort();  // the table's cases are possible
+    if (!shape_of(gray.size(), params, &shape).ok()) std::abort();  // the table's cases are valid
   }
   std::string what() const {
     return "1280x720/window:" + std::to_string(params.window.width) + "/bins:" + std::to_string(params.bins);
@@ -52,7 +52,7 @@ struct Case {
     return static_cast<double>(picture->pixels().size()) + static_cast<double>(shape.histogram_bytes);
   }
   std::uint32_t count(const std::vector<std::uint8_t> &histograms, std::size_t i) const {
-    if (shape.element == HistogramElement::u32) {
+    if (shape.element == LocalHistElementType::u32) {
       std::uint32_t value;
       std::memcpy(&value, histograms.data() + 4 * i, sizeof value);
       return value;
@@ -68,8 +68,8 @@ Name cpu_name(const Case &c, int threads) {
 }
 Name cuda_name(const Case &c) { return {"localhist/cuda", c.what()}; }
 
-// The same histograms: a box filter of each bin's map, planes of int32 whose element (x, y) is the window
-// that begins there.
+// Computes the same histograms with a box filter of each bin's map: planes of int32 whose element (x, y) is
+// the window that begins there.
 void box_filter(const Case &c, const std::vector<cv::Mat> &maps, std::vector<cv::Mat> *planes) {
   const cv::Size window(c.params.window.width, c.params.window.height);
   for (std::size_t bin = 0; bin < maps.size(); ++bin)
@@ -91,7 +91,7 @@ std::vector<cv::Mat> maps_of_bins(const Case &c) {
   return maps;
 }
 
-// A speed is worth nothing when the counts are not the same.
+// Fails the benchmark if the counts differ from OpenCV's.
 void check_counts(benchmark::State &state, const Case &c, const std::vector<std::uint8_t> &histograms) {
   const std::vector<cv::Mat> maps = maps_of_bins(c);
   std::vector<cv::Mat> planes(maps.size());
@@ -118,15 +118,15 @@ void measure_opencv(benchmark::State &state, const Case &c, int threads) {
 
 void measure_cpu(benchmark::State &state, const Case &c, int threads) {
   const Workers workers(threads);
-  std::unique_ptr<LocalHistogram> room;
+  std::unique_ptr<LocalHist> histogram;
   std::vector<std::uint8_t> histograms(c.shape.histogram_bytes);
-  const LocalHistogramOutput output{histograms.data(), nullptr, nullptr};
-  Status status = make_local_histogram({Backend::cpu, &workers, nullptr}, kSize, c.params, &room);
-  if (status.ok()) status = room->run(view_of(*c.picture), output, nullptr);
+  const LocalHistOutput output{histograms.data(), nullptr, nullptr};
+  Status status = make_localhist({Backend::cpu, &workers, nullptr}, kSize, c.params, &histogram);
+  if (status.ok()) status = histogram->run(view_of(*c.picture), output, nullptr);
   if (!status.ok()) return state.SkipWithError(status.text().c_str());
   check_counts(state, c, histograms);
   for (auto _ : state) {
-    status = room->run(view_of(*c.picture), output, nullptr);
+    status = histogram->run(view_of(*c.picture), output, nullptr);
     benchmark::ClobberMemory();
   }
   if (!status.ok()) state.SkipWithError(status.text().c_str());
@@ -145,29 +145,29 @@ void add_cpu(Comparison &comparison, const Case &c) {
 
 #if CUDAVISION_HAVE_CUDA
 void measure_cuda(benchmark::State &state, const Device &device, const Case &c) {
-  std::unique_ptr<LocalHistogram> room;
+  std::unique_ptr<LocalHist> histogram;
   std::vector<DeviceImage<std::uint8_t>> images;
   DeviceBuffer<std::uint8_t> histograms;
   std::vector<std::uint8_t> bytes;
-  LocalHistogramOutput output;
+  LocalHistOutput output;
   const auto prepare = [&]() -> Status {
     CUDAVISION_TRY(device.upload(*c.picture, device.frames_beyond_cache(c.bytes()), &images));
     CUDAVISION_TRY(histograms.allocate(c.shape.histogram_bytes));
     output.histograms = histograms.data();
-    CUDAVISION_TRY(make_local_histogram(device.execution(), kSize, c.params, &room));
-    CUDAVISION_TRY(room->run(images.front().view(), output, nullptr));
+    CUDAVISION_TRY(make_localhist(device.execution(), kSize, c.params, &histogram));
+    CUDAVISION_TRY(histogram->run(images.front().view(), output, nullptr));
     const int row_bytes = static_cast<int>(c.shape.histogram_bytes / static_cast<std::size_t>(c.shape.rows));
     return device.download({histograms.data(), row_bytes, row_bytes, c.shape.rows}, &bytes);
   };
   if (const Status status = prepare(); !status.ok()) return state.SkipWithError(status.text().c_str());
   check_counts(state, c, bytes);
   device.measure(state, c.bytes(), [&](int i) {
-    return room->run(images[static_cast<std::size_t>(i) % images.size()].view(), output, nullptr);
+    return histogram->run(images[static_cast<std::size_t>(i) % images.size()].view(), output, nullptr);
   });
 }
 #endif
 
-// A time in ms, and how many times as long the published one is.
+// Prints a time in ms and its speed relative to the published time.
 void print_cell(std::optional<double> seconds, double published_ms) {
   if (!seconds) return void(std::printf(" | %17s", ""));
   if (published_ms > 0)

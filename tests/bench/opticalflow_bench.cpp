@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Optical flow by each method on both backends, beside OpenCV's PyrLK, Farneback and DIS, on motion that is known: each
-// row says its average endpoint error, because speed without it says nothing.
+// Optical flow by each method on both backends, compared with OpenCV's PyrLK, Farneback and DIS, on known
+// motion. Each row states the average endpoint error, because speed alone is not comparable.
 #include "cuda/opticalflow/opticalflow.h"
 
 #include <cmath>
@@ -17,7 +17,7 @@
 namespace cudavision::bench {
 namespace {
 
-// Two frames, which take turns, and the motion from the first to the second.
+// Two frames, which are used alternately, and the motion from the first to the second.
 struct Scene {
   Picture frames[2];
   test::Motion motion;
@@ -33,10 +33,10 @@ struct Variant {
 
 std::vector<Variant> variants() {
   Variant plain{"plain", {}}, cells{"cells", {}}, boxes{"boxes", {}}, sparse{"stride8", {}}, fast{"fast", {}};
-  plain.params.method = FlowMethod::plain;
-  cells.params.method = FlowMethod::cells;
+  plain.params.method = OpticalFlowMethod::plain;
+  cells.params.method = OpticalFlowMethod::cells;
   sparse.params.stride = 8;
-  apply_preset(FlowPreset::fast, &fast.params);
+  apply_preset(OpticalFlowPreset::fast, &fast.params);
   return {plain, cells, boxes, sparse, fast};
 }
 
@@ -44,7 +44,7 @@ std::string with_threads(const std::string &what, int threads) {
   return what + "/threads:" + std::to_string(threads);
 }
 
-// The mean distance of vectors from the motion, away from where the picture ends.
+// The mean distance of the vectors from the true motion, without the borders of the picture.
 class EndpointError {
  public:
   explicit EndpointError(const Scene &scene) : scene_(scene) {}
@@ -77,7 +77,7 @@ void report_error(benchmark::State &state, const Scene &scene, int stride, Size 
   error.report(state);
 }
 
-// The frame is read, and vectors and their validity are written.
+// Minimum traffic: the frame is read, and vectors and their validity are written.
 double bytes_per_frame(const Scene &scene, int stride) {
   const Size size = flow_size(scene.size(), stride);
   return 1.0 * scene.size().width * scene.size().height + 9.0 * size.width * size.height;
@@ -93,7 +93,7 @@ void measure_cpu(benchmark::State &state, const Scene &scene, const OpticalFlowP
       vectors.data(), size.width * static_cast<std::ptrdiff_t>(sizeof(FlowVector)), size.width, size.height};
   const ImageView<std::uint8_t> valid_view{valid.data(), size.width, size.width, size.height};
   std::unique_ptr<OpticalFlow> flow;
-  Status status = make_optical_flow({Backend::cpu, &workers, nullptr}, scene.size(), &flow);
+  Status status = make_opticalflow({Backend::cpu, &workers, nullptr}, scene.size(), &flow);
   const auto run = [&](int i) {
     if (status.ok()) status = flow->run(view_of(scene.frames[i % 2]), params, vector_view, valid_view);
   };
@@ -106,13 +106,13 @@ void measure_cpu(benchmark::State &state, const Scene &scene, const OpticalFlowP
   count_frames(state, bytes_per_frame(scene, params.stride));
 }
 
-// --- peers ---
+// --- OpenCV ---
 
 cv::Mat mat_of(const Picture &picture) {
   return cv::Mat(picture.height(), picture.width(), CV_8UC1, const_cast<std::uint8_t *>(picture.row(0)));
 }
 
-// PyrLK with its defaults, which are this element's, at every 8th pixel.
+// PyrLK with its default parameters, which are also this element's, at every 8th pixel.
 void measure_pyrlk(benchmark::State &state, const Scene &scene, int threads) {
   cv::setNumThreads(threads);
   std::vector<cv::Point2f> from, to;
@@ -231,7 +231,7 @@ void measure_cuda(benchmark::State &state, const Device &device, const Scene &sc
   const auto prepare = [&]() -> Status {
     for (int i = 0; i < 2; ++i) CUDAVISION_TRY(device.upload(scene.frames[i], turns, &images[i]));
     CUDAVISION_TRY(found.allocate(flow_size(scene.size(), params.stride)));
-    CUDAVISION_TRY(make_optical_flow(device.execution(), scene.size(), &flow));
+    CUDAVISION_TRY(make_opticalflow(device.execution(), scene.size(), &flow));
     CUDAVISION_TRY(frame(0));
     CUDAVISION_TRY(frame(1));
     return found.download(device.execution(), &vectors, &valid);
@@ -267,7 +267,7 @@ int run(int argc, char **argv) {
           std::to_string(size.width) + "x" + std::to_string(size.height) + "/" + motion.name;
       scenes.push_back(
           std::make_unique<Scene>(Scene{{test::frame_before(picture, motion), picture}, motion, what}));
-      if (size.height > 400) break;  // of large frames one motion
+      if (size.height > 400) break;  // large frames: one motion only
     }
   }
   if (!why_not.empty()) comparison.leave_out("the real picture", why_not);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Frames per second of appsrc ! cudacanny ! fakesink, beside edgedetect of GStreamer's opencv plugin.
+// Frames per second of appsrc ! cudacanny ! fakesink, compared with edgedetect of GStreamer's opencv plugin.
 //
-// Both write into or read from buffers of the pool that they propose upstream. A batch of buffers is filled
-// with the picture anew before the clock starts, since cudacanny works in place: no copy is timed but the
-// elements' own. On the GPU the frames lie in page-locked memory, which cudacanny proposes, in pageable memory,
-// as of a source with memory of its own, and in CUDA memory. The plugin is the one that GST_PLUGIN_PATH leads
-// to.
+// Both write into or read from buffers of the pool that they propose upstream. A batch of buffers is refilled
+// with the picture before the clock starts, because cudacanny works in place: only the elements' own copies
+// are timed. On the GPU the frames lie in pinned memory, which cudacanny proposes, in pageable memory, as
+// from a source with its own memory, and in CUDA memory. The plugin is found by GST_PLUGIN_PATH.
 #include <opencv2/core.hpp>
 
 #include "tests/bench/harness/comparison.h"
@@ -17,7 +16,7 @@ namespace {
 
 constexpr Size kSize{1920, 1080};
 constexpr const char *kThresholds = "low-threshold=50 high-threshold=100";
-// The same thresholds and aperture (3); what it blurs before, it does not use.
+// The same thresholds and aperture (3). edgedetect also blurs, but does not use the result.
 constexpr const char *kEdgedetect = "edgedetect threshold1=50 threshold2=100";
 
 struct Mode {
@@ -25,7 +24,8 @@ struct Mode {
 };
 const Mode kModes[] = {
     {"edges", "output=edges", "mask=false"},
-    {"overlay", "output=overlay", "mask=true"},  // the peer's: the picture where edges are, black elsewhere
+    // edgedetect's output: the picture where edges are, black elsewhere
+    {"overlay", "output=overlay", "mask=true"},
     {"display=false", "display=false", "mask=false"},
 };
 
@@ -34,17 +34,18 @@ struct Place {
   Memory memory;
 };
 const Place kPlaces[] = {
-    {"page-locked", Memory::page_locked},
+    {"pinned", Memory::pinned},
     {"pageable", Memory::ordinary},
     {"CUDA memory", Memory::cuda},
 };
 
 void measure(benchmark::State &state, const std::string &elements, const std::string &format,
              const std::vector<std::uint8_t> &bytes, int threads, Memory memory) {
-  cv::setNumThreads(threads);  // of edgedetect, which uses the OpenCV of this process
+  cv::setNumThreads(threads);  // for edgedetect, which uses this process's OpenCV
   Pipeline pipeline(elements, format, kSize, bytes, memory);
   double seconds = 0;
-  std::string error = pipeline.run_batch(&seconds);  // the first makes what the elements make for a size
+  // the first batch includes allocations for the frame size
+  std::string error = pipeline.run_batch(&seconds);
   while (error.empty() && state.KeepRunningBatch(Pipeline::kBatch)) {
     error = pipeline.run_batch(&seconds);
     state.SetIterationTime(seconds);
@@ -69,7 +70,7 @@ class Rows {
       const std::vector<std::uint8_t> bytes = real_frame(format, kSize, &why_not_);
       if (bytes.empty()) return comparison_->leave_out("pipelines", why_not_);
       for (const Mode &mode : kModes) {
-        // edgedetect takes RGB alone: other formats have to be converted for it.
+        // edgedetect accepts only RGB: other formats must be converted for it.
         if (peer && (format == "RGB" || convert)) add_peer(format, bytes, mode);
         if (ours) add_ours(format, bytes, mode);
       }
@@ -99,7 +100,7 @@ class Rows {
   }
 
   void add_peer(const std::string &format, const std::vector<std::uint8_t> &bytes, const Mode &mode) {
-    if (mode.name == "display=false") return;  // it always draws
+    if (mode.name == "display=false") return;  // edgedetect always draws
     for (const int threads : thread_counts())
       add({peer_name(format), what(format, mode, threads)},
           (format == "RGB" ? "" : "videoconvert ! ") + std::string(kEdgedetect) + " " + mode.peer, format,
@@ -116,7 +117,7 @@ class Rows {
     }
     if (!cuda_) return;
     for (const Place &place : kPlaces) {
-      if (format == "GRAY8" && place.memory == Memory::cuda) continue;  // which CUDA memory does not have
+      if (format == "GRAY8" && place.memory == Memory::cuda) continue;  // not supported in CUDA memory
       const Name ours{"cudacanny/cuda", format + "/" + mode.name + "/" + place.name};
       add(ours, element + " backend=cuda", format, bytes, 1, place.memory);
       for (const int threads : thread_counts())

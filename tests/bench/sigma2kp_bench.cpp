@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Keypoints of local variance on both backends: the table of the source, beside its figures, and OpenCV's
-// FAST and ORB on the same picture.
+// Keypoints of local variance on both backends, compared with published times and with OpenCV's FAST and ORB
+// on the same picture.
 #include "cuda/sigma2kp/sigma2kp.h"
 
 #include <cstdio>
@@ -8,9 +8,9 @@
 #include <opencv2/features2d.hpp>
 #include <vector>
 
+#include "cuda/common/owned_memory.h"
 #include "tests/bench/harness/comparison.h"
 #include "tests/bench/harness/real_picture.h"
-#include "cuda/common/owned_memory.h"
 #include "tests/support/pictures.h"
 #if CUDAVISION_HAVE_CUDA
 #include "tests/bench/harness/device.h"
@@ -19,9 +19,10 @@
 namespace cudavision::bench {
 namespace {
 
-// "Parallel version of detector of extremal key points on images" (2018), its table: ms of a frame on a
-// GeForce GTX 1060, its upload included, from pageable (malloc) and page-locked (cudaHostAlloc) memory; and
-// on a Core i7-6700, where it says more than 400 ms of the first and 54 ms of the last.
+// Published times: "Parallel version of detector of extremal key points on images" (2018), its table.
+// Milliseconds per frame on a GeForce GTX 1060, including the upload from pageable (malloc) and pinned
+// (cudaHostAlloc) memory; and on a Core i7-6700, for which it states more than 400 ms for the first case and
+// 54 ms for the last.
 struct Published {
   Size size;
   double oriented_pageable, oriented_locked, plain_pageable, plain_locked, cpu;
@@ -30,11 +31,11 @@ constexpr Published kPublished[] = {{{1920, 1080}, 11.41, 10.84, 5.97, 5.31, 400
                                     {{1600, 850}, 8.01, 7.67, 4.23, 3.93, 0},
                                     {{1280, 720}, 5.37, 5.03, 2.84, 2.48, 0},
                                     {{720, 480}, 2.56, 2.34, 1.37, 1.19, 54}};
-constexpr double kWantedMs = 10;  // of a 1080p frame without orientation, on two cores
+constexpr double kWantedMs = 10;  // for a 1080p frame without orientation, on two cores
 
-// Where the device's picture comes from: it lies there already, or is copied each time.
-enum class From { device, page_locked, pageable };
-constexpr const char *kFrom[] = {"device", "page-locked", "pageable"};
+// The source of the device's picture: already on the device, or copied each time.
+enum class From { device, pinned, pageable };
+constexpr const char *kFrom[] = {"device", "pinned", "pageable"};
 
 struct Case {
   const Picture *picture;
@@ -61,7 +62,7 @@ Name cuda_name(const Case &c, From from) {
   return {"sigma2kp/cuda", c.what() + "/from:" + kFrom[static_cast<int>(from)]};
 }
 
-// --- OpenCV: FAST finds as little as is wanted without orientation, ORB orients ---
+// --- OpenCV: FAST, which like this detector without orientation has no angles, and ORB, which has ---
 
 void measure_opencv(benchmark::State &state, const Case &c, int threads) {
   cv::setNumThreads(threads);
@@ -80,20 +81,20 @@ void measure_opencv(benchmark::State &state, const Case &c, int threads) {
   count_frames(state, c.bytes());
 }
 
-// --- ours, on either backend ---
+// --- this project, on either backend ---
 
-// A room with its list.
+// The detector with its list.
 class Ours {
  public:
   Status make(const Execution &execution, const Case &c) {
     execution_ = execution, params_ = c.params();
     CUDAVISION_TRY(list_.allocate(execution, bytes()));
-    CUDAVISION_TRY(count_.allocate(execution, sizeof(Sigma2Count)));
-    return make_sigma2kp(execution, c.picture->size(), &room_);
+    CUDAVISION_TRY(count_.allocate(execution, sizeof(Sigma2KpCount)));
+    return make_sigma2kp(execution, c.picture->size(), &detector_);
   }
-  Status run(ImageView<const std::uint8_t> luma) { return room_->run(luma, params_, list()); }
-  // Enqueues.
-  Status fetch(void *keypoints, Sigma2Count *count) const {
+  Status run(ImageView<const std::uint8_t> luma) { return detector_->run(luma, params_, list()); }
+  // Enqueues the download.
+  Status fetch(void *keypoints, Sigma2KpCount *count) const {
     CUDAVISION_TRY(copy_to_host(execution_, keypoints, list_.data(), bytes()));
     return copy_to_host(execution_, count, count_.data(), sizeof *count);
   }
@@ -103,14 +104,14 @@ class Ours {
   const Sigma2KpParams &params() const { return params_; }
 
  private:
-  Sigma2List list() const {
-    return {static_cast<Sigma2Keypoint *>(list_.data()), static_cast<Sigma2Count *>(count_.data())};
+  Sigma2KpList list() const {
+    return {static_cast<Sigma2Keypoint *>(list_.data()), static_cast<Sigma2KpCount *>(count_.data())};
   }
 
   Execution execution_;
   Sigma2KpParams params_;
   OwnedBytes list_, count_;
-  std::unique_ptr<Sigma2Kp> room_;
+  std::unique_ptr<Sigma2Kp> detector_;
 };
 
 void measure_cpu(benchmark::State &state, const Case &c, int threads) {
@@ -122,7 +123,7 @@ void measure_cpu(benchmark::State &state, const Case &c, int threads) {
     benchmark::ClobberMemory();
   }
   std::vector<Sigma2Keypoint> keypoints(static_cast<std::size_t>(ours.params().max_keypoints));
-  Sigma2Count count{};
+  Sigma2KpCount count{};
   if (status.ok()) status = ours.fetch(keypoints.data(), &count);
   if (!status.ok()) return state.SkipWithError(status.text().c_str());
   state.counters["found"] = count.found;
@@ -139,13 +140,13 @@ void add_cpu(Comparison &comparison, const Case &c) {
 }
 
 #if CUDAVISION_HAVE_CUDA
-// A speed is worth nothing when the keypoints are not the same.
+// Fails the benchmark if the keypoints differ between the backends.
 Status check_keypoints(const Device &device, const Case &c, const Ours &ours, bool *same) {
   const Workers workers;
   Ours on_cpu;
-  const auto room = static_cast<std::size_t>(ours.params().max_keypoints);
-  std::vector<Sigma2Keypoint> expected(room), actual(room);
-  Sigma2Count expected_count{}, actual_count{};
+  const auto capacity = static_cast<std::size_t>(ours.params().max_keypoints);
+  std::vector<Sigma2Keypoint> expected(capacity), actual(capacity);
+  Sigma2KpCount expected_count{}, actual_count{};
   CUDAVISION_TRY(on_cpu.make({Backend::cpu, &workers, nullptr}, c));
   CUDAVISION_TRY(on_cpu.run(view_of(*c.picture)));
   CUDAVISION_TRY(on_cpu.fetch(expected.data(), &expected_count));
@@ -157,12 +158,12 @@ Status check_keypoints(const Device &device, const Case &c, const Ours &ours, bo
   return {};
 }
 
-// Where pictures are copied, so are the keypoints, as the source's times have it.
+// If pictures are copied, the keypoints are copied too, as in the published times.
 void measure_cuda(benchmark::State &state, const Device &device, const Case &c, From from) {
   Ours ours;
   std::vector<DeviceImage<std::uint8_t>> images;
-  PageLockedBuffer locked, found;
-  Sigma2Count count{};
+  PinnedBuffer locked, found;
+  Sigma2KpCount count{};
   bool same = false;
   const auto prepare = [&]() -> Status {
     const int wanted = from == From::device ? device.frames_beyond_cache(c.bytes()) : 1;
@@ -177,7 +178,7 @@ void measure_cuda(benchmark::State &state, const Device &device, const Case &c, 
   if (const Status status = prepare(); !status.ok()) return state.SkipWithError(status.text().c_str());
   if (!same) return state.SkipWithError("the keypoints are not those of the CPU backend");
   const auto width = static_cast<std::size_t>(c.picture->width());
-  const std::uint8_t *host = from == From::page_locked ? locked.data() : c.picture->row(0);
+  const std::uint8_t *host = from == From::pinned ? locked.data() : c.picture->row(0);
   device.measure(state, c.bytes(), [&](int i) -> Status {
     const ImageView<std::uint8_t> luma = images[static_cast<std::size_t>(i) % images.size()].view();
     if (from == From::device) return ours.run(luma);
@@ -190,7 +191,7 @@ void measure_cuda(benchmark::State &state, const Device &device, const Case &c, 
 }
 #endif
 
-// A time in ms, and how many times as long the published one is.
+// Prints a time in ms and its speed relative to the published time.
 void print_cell(std::optional<double> seconds, double published_ms) {
   if (!seconds) return void(std::printf(" | %16s", ""));
   if (published_ms > 0)
@@ -204,7 +205,7 @@ void print_table(const Comparison &comparison, const std::vector<Case> &cases) {
       "\nms a frame beside the published ones; (x): the published time / ours, of the GTX 1060 for CUDA, of "
       "the "
       "Core\ni7-6700 for the CPU\n%-20s | %16s | %16s | %16s",
-      "", "CUDA, pageable", "page-locked", "there already");
+      "", "CUDA, pageable", "pinned", "there already");
   for (const int threads : thread_counts()) std::printf(" | %8d threads", threads);
   std::printf("\n");
   for (const Case &c : cases) {
@@ -212,7 +213,7 @@ void print_table(const Comparison &comparison, const std::vector<Case> &cases) {
     std::printf("%-20s", c.what().c_str());
     print_cell(comparison.seconds(cuda_name(c, From::pageable)),
                c.oriented ? p.oriented_pageable : p.plain_pageable);
-    print_cell(comparison.seconds(cuda_name(c, From::page_locked)),
+    print_cell(comparison.seconds(cuda_name(c, From::pinned)),
                c.oriented ? p.oriented_locked : p.plain_locked);
     print_cell(comparison.seconds(cuda_name(c, From::device)), 0);
     for (const int threads : thread_counts())
@@ -221,7 +222,7 @@ void print_table(const Comparison &comparison, const std::vector<Case> &cases) {
   }
 }
 
-// Whether a 1080p frame takes at most kWantedMs on two cores; true where that was not measured.
+// Returns true if a 1080p frame takes at most kWantedMs on two cores, or if that was not measured.
 bool is_fast_enough(const Comparison &comparison, const std::vector<Case> &cases) {
   const std::optional<double> seconds = comparison.seconds(cpu_name(cases.front(), 2));
   if (!seconds || 1e3 * *seconds <= kWantedMs) return true;
@@ -248,7 +249,7 @@ int run(int argc, char **argv) {
   const std::unique_ptr<Device> device = find_device(comparison);
   if (device != nullptr)
     for (const Case &c : cases)
-      for (const From from : {From::device, From::page_locked, From::pageable})
+      for (const From from : {From::device, From::pinned, From::pageable})
         comparison.add(cuda_name(c, from), Clock::manual, [c, from, &device](benchmark::State &state) {
           measure_cuda(state, *device, c, from);
         });

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Many pipelines in one process: frames per second, what a frame costs the CPU, and what a stream costs the device.
+// Many pipelines in one process: frames per second, CPU time per frame, and device memory per stream.
 //
-// A row is one element in so many pipelines of their own, which start together: appsrc ! element ! fakesink. Their
-// frames come from buffers that go round, so that nothing is allocated or copied but by the elements. The device
-// memory of a row is that in use while it runs less that before its contexts were made.
+// A row is one element in that many pipelines, which start together: appsrc ! element ! fakesink. The sources
+// reuse a set of buffers, so that only the elements allocate and copy. The device memory of a row is the
+// memory in use while it runs, minus that in use before its contexts were made.
 #include <gst/gst.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ constexpr int kPeerStreams = 16;
 
 struct Work {
   std::string name;
-  std::vector<std::string> elements;  // one behind the other
+  std::vector<std::string> elements;  // in the order of the chain
   bool ours = true;                   // they have the properties backend and display
 };
 
@@ -88,7 +88,7 @@ class Program {
  public:
   explicit Program(const StreamOptions &options) : options_(options) {}
 
-  // The exit status.
+  // Returns the exit status.
   int run() {
     if (std::string error = choose_works(); !error.empty()) {
       std::fprintf(stderr, "streams_bench: %s\n", error.c_str());
@@ -115,7 +115,7 @@ class Program {
     bool live = false;
   };
 
-  // --- what is measured ---
+  // --- selection of the rows ---
 
   Work people() const { return {kPeople, {"cudahog model-location=" + quoted(options_.model)}}; }
 
@@ -149,7 +149,7 @@ class Program {
     return "";
   }
 
-  // Without a device, and without a word about CUDA on the command line, the rows are the CPU's.
+  // Without a device, and without an option about CUDA, the rows use the CPU.
   void choose_backend() {
     cuda_ = options_.backend == "cuda";
     if (options_.backend != "auto") return;
@@ -270,8 +270,8 @@ class Program {
 
   // --- time until the first frame ---
 
-  // Nothing has touched the plugin or CUDA before the first pipeline; it still runs when the second starts. Frames lie
-  // in ordinary memory.
+  // The first pipeline is the first use of the plugin and of CUDA; it still runs when the second starts.
+  // Frames lie in pageable memory.
   void time_start() {
     if (works_.empty()) return;
     const StreamPlan plan{"", description(works_.front(), options_.backend), &picture()};

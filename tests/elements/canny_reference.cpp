@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The expected frames of cudacanny, by OpenCV.
+// The expected results of cudacanny, computed by OpenCV.
 #include "tests/elements/canny_reference.h"
 
 #include <cmath>
@@ -9,7 +9,8 @@
 namespace cudavision::test {
 namespace {
 
-// ITU-R BT.601, BT.709 or BT.2020 as the caps say: Y of 0 to 1, U and V of -0.5 to 0.5, then the caps' range.
+// Converts RGB, each component in [0, 1], to YUV by the matrix (BT.601, BT.709 or BT.2020) and the range of
+// the colorimetry.
 Colour yuv_of(double r, double g, double b, const GstVideoColorimetry &colorimetry) {
   gdouble kr = 0, kb = 0;
   EXPECT_TRUE(gst_video_color_matrix_get_Kr_Kb(colorimetry.matrix, &kr, &kb));
@@ -19,7 +20,7 @@ Colour yuv_of(double r, double g, double b, const GstVideoColorimetry &colorimet
   const auto round = [](double value) {
     const double clamped = std::min(255.0, std::max(0.0, value));
     EXPECT_GT(std::abs(clamped - std::floor(clamped) - 0.5), 1e-3)
-        << "choose a colour that rounds one way alone";
+        << "choose a colour whose rounding is unambiguous";
     return static_cast<int>(std::lround(clamped));
   };
   return {round(full ? 255 * y : 16 + 219 * y), round(128 + (full ? 255 : 224) * u),
@@ -32,8 +33,9 @@ cv::Rect rectangle_of(const VideoFrame &frame, Part part) {
                                              : whole & cv::Rect(part.x, part.y, part.width, part.height);
 }
 
-// Calls change(sample, component, edge) once for each sample that the rectangle touches. edge: of the pixel;
-// of a subsampled sample, the largest of those of its pixels that lie in the rectangle.
+// Calls change(sample, component, edge) once for each sample that the rectangle touches. edge is the value of
+// the edge map at the sample's pixel. For a subsampled component it is the largest value of the sample's
+// pixels that lie in the rectangle.
 void for_each_sample(VideoFrame *frame, cv::Rect rectangle, const cv::Mat &edges,
                      const std::function<void(std::uint8_t &, int, int)> &change) {
   for (int c = 0; c < frame->component_count(); ++c) {

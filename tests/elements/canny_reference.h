@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What cudacanny must give: cv::Canny, written into frames pixel by pixel.
+// The expected results of cudacanny: those of cv::Canny, written into frames pixel by pixel.
 #pragma once
 
 #include <array>
@@ -10,7 +10,8 @@
 
 namespace cudavision::test {
 
-struct CannyCase {  // the defaults of the element
+// The parameters of cudacanny, with the defaults of the element.
+struct CannyCase {
   double low = 50, high = 100;
   int aperture = 3;
   bool l2 = false;
@@ -19,21 +20,21 @@ struct CannyCase {  // the defaults of the element
 };
 
 using Colour = std::array<int, 3>;
-// 0xAARRGGBB in the components of the frame, by the matrix and range of its colorimetry.
+// Converts 0xAARRGGBB to the components of the frame, by the matrix and range of its colorimetry.
 Colour colour_in(const VideoFrame &frame, std::uint32_t argb);
 
-// The Y of the frame, or what cv::cvtColor makes of its R, G and B.
+// The Y component of the frame, or the result of cv::cvtColor for RGB.
 cv::Mat luma_of(const VideoFrame &frame);
-// cv::GaussianBlur where it is wanted, then cv::Canny. 255 or 0.
+// Applies cv::GaussianBlur if sigma is positive, then cv::Canny. Pixels of the result are 0 or 255.
 cv::Mat opencv_edges(const cv::Mat &luma, const CannyCase &canny);
 
-// A part of a frame; without a size it is the whole frame.
+// A rectangle of a frame. A width and height of 0 mean the whole frame.
 struct Part {
   int x = 0, y = 0, width = 0, height = 0;
 };
 
-// The frame after output=edges and after output=overlay. Only the part is analysed and written, as a picture
-// of its own; a subsampled chroma sample is written when a written pixel of the part lies in it.
+// The frame after output=edges and after output=overlay. Only the part is analysed and written, as a separate
+// picture. A subsampled chroma sample is written if one of its pixels is written.
 VideoFrame with_edges(VideoFrame frame, const CannyCase &canny = {}, Part part = {});
 VideoFrame with_overlay(VideoFrame frame, std::uint32_t argb, const CannyCase &canny = {}, Part part = {});
 

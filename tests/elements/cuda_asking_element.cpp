@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// An element that needs a CUDA context when it goes from NULL to READY.
+// An element that asks for a CUDA context when it goes from NULL to READY.
 #include "tests/elements/cuda_asking_element.h"
 
 struct AskingElement {

@@ -89,7 +89,7 @@ Owned<GstBuffer> CudaSource::buffer(const VideoFrame &frame) const {
 
 namespace {
 
-// The bytes of a row that carry samples, the last of a subsampled pair at an odd width included.
+// The bytes of a row that hold samples, including the last of a subsampled pair at an odd width.
 std::size_t row_bytes(const GstVideoInfo &info, guint plane) {
   std::size_t bytes = 0;
   for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS(&info); ++c)
@@ -107,7 +107,7 @@ int row_count(const GstVideoInfo &info, guint plane) {
 
 enum class To { buffer, bytes };
 
-// Copies the rows of all planes between a buffer and the frame's bytes, in CUDA memory by the driver.
+// Copies the rows of all planes between a buffer and the frame's bytes; CUDA memory is copied by the driver.
 void copy_samples(To to, GstBuffer *buffer, const GstVideoInfo &info, std::uint8_t *bytes) {
   const bool cuda = is_cuda(buffer);
   guint access = to == To::buffer ? GST_MAP_WRITE : GST_MAP_READ;

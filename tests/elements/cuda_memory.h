@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Frames in CUDA memory, made and read with GStreamer's own library.
+// Makes and reads frames in CUDA memory with GStreamer's own library.
 #pragma once
 
 #define GST_USE_UNSTABLE_API
@@ -29,7 +29,7 @@ struct UnrefObject {
 template <typename T>
 using OwnedObject = std::unique_ptr<T, UnrefObject>;
 
-// Every format of the elements' pads that CUDA memory has.
+// The formats of the elements' pads that CUDA memory supports.
 const std::vector<std::string> &cuda_formats();
 
 // A test on the CUDA backend.
@@ -38,26 +38,26 @@ class CudaMemoryTest : public ElementTest {
   void SetUp() override;
 };
 
-// Whether GStreamer has cudaupload and cudadownload: not where the driver lacks its libraries for video.
+// Returns true if GStreamer has cudaupload and cudadownload, which need the driver's video libraries.
 bool have_uploader();
 
 Owned<GstCaps> cuda_caps(const VideoFrame &frame);
 
-// A device with a context and buffers of the test's own.
+// A CUDA context with buffers that belong to the test.
 class CudaSource {
  public:
   explicit CudaSource(guint device_id = 0);
-  explicit CudaSource(GstCudaContext *context);  // in this context
+  explicit CudaSource(GstCudaContext *context);  // uses this context
 
   GstCudaContext *context() const { return context_.get(); }
-  // Gives the context to an element or a pipeline, as an application does.
+  // Sets the context on an element or a pipeline, as an application does.
   void give_to(GstElement *element) const;
-  // Gives it to every element of the pipeline that asks, as long as this source exists.
+  // Gives the context to every element of the pipeline that asks for one, while this source exists.
   void give_when_asked(GstElement *pipeline) const;
-  // A pool of buffers of these caps, active; most: how many it ever makes, 0 for any number.
-  // with_stream: the buffers carry a stream of the pool's own, where GStreamer can do that (1.24).
+  // An active pool of buffers for these caps. most: the maximum number of buffers, 0 for no limit.
+  // with_stream: the buffers carry a stream of the pool, if GStreamer supports that (1.24).
   OwnedObject<GstBufferPool> pool(const VideoFrame &frame, guint most = 0, bool with_stream = false) const;
-  // The samples of the frame in CUDA memory.
+  // A buffer in CUDA memory with the samples of the frame.
   Owned<GstBuffer> buffer(const VideoFrame &frame) const;
 
  private:
@@ -66,20 +66,21 @@ class CudaSource {
 
 // Writes the samples of the frame into a buffer of any memory and layout.
 void write_samples(const VideoFrame &frame, GstBuffer *buffer);
-// The bytes of the frame with the samples of the buffer instead of its own.
+// The bytes of the frame, with its samples replaced by those of the buffer.
 std::vector<std::uint8_t> samples_of(GstBuffer *buffer, const VideoFrame &frame);
-// The samples of a frame of any memory as the caps lay them out; zero between them.
+// The samples of a frame in any memory, laid out as in the caps, with zeros between them.
 std::vector<std::uint8_t> samples_of(GstSample *sample);
-// Whether GStreamer makes frames of this kind whole. Planar 4:2:0 has its third plane half outside the rows of
-// the allocation: up to 1.22 at odd heights, from 1.24.0 to 1.24.3 at even ones. NV21 of odd heights is allocated
-// one row short from 1.24 on.
+// Returns true if GStreamer allocates frames of this kind completely. In planar 4:2:0, half of the third
+// plane lies outside the rows of the allocation: up to 1.22 at odd heights, from 1.24.0 to 1.24.3 at even
+// ones. NV21 of odd heights is allocated one row short from 1.24 on.
 bool has_cuda_frames(const std::string &format, Size size);
-// Whether cudaupload and cudadownload keep all samples of such a frame, too: they leave out the last chroma of
-// packed 4:2:2 at odd widths.
+// Returns true if cudaupload and cudadownload also keep all samples of such a frame. They omit the last
+// chroma sample of packed 4:2:2 at odd widths.
 bool kept_by_gstreamer(const std::string &format, Size size);
 bool is_cuda(GstBuffer *buffer);
 
-// The context with which the element answers, null when it has none; the element keeps it.
+// The context in the element's answer to a context query; null if it has none. The element keeps the
+// reference.
 GstCudaContext *context_of(GstElement *element);
 
 // A harness whose caps ask for CUDA memory.

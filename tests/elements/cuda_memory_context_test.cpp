@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which context an element works in, and what it offers to those who make its frames.
+// The CUDA context of an element, and the memory that it proposes upstream.
 #include <gst/app/gstappsink.h>
 #include <gst/video/gstvideopool.h>
 
@@ -166,7 +166,7 @@ TEST_F(CudaMemoryContext, cpu_backend_refuses_a_stream_in_cuda_memory) {
 
 // --- allocation ---
 
-// The pool that the element proposes for these caps, active; null when it proposes none.
+// The active pool that the element proposes for these caps; null if it proposes none.
 OwnedObject<GstBufferPool> proposed_pool(const CudaHarness &harness, GstCaps *caps) {
   GstQuery *query = gst_query_new_allocation(caps, TRUE);
   GstBufferPool *pool = nullptr;
@@ -206,7 +206,7 @@ TEST_F(CudaMemoryContext, pool_of_the_elements_own_context_is_proposed) {
   }
 }
 
-TEST_F(CudaMemoryContext, pool_of_page_locked_memory_is_proposed_for_system_memory) {
+TEST_F(CudaMemoryContext, pool_of_pinned_memory_is_proposed_for_system_memory) {
   for (const std::string &format : kFormats) {
     CudaHarness harness;
     const VideoFrame frame(format, {67, 33});
@@ -231,7 +231,7 @@ TEST_F(CudaMemoryContext, pool_of_page_locked_memory_is_proposed_for_system_memo
     ASSERT_NE(out, nullptr);
     EXPECT_TRUE(same_bytes(bytes_of(out.get()), with_edges(frame)));
 #if CUDAVISION_EMULATED
-    EXPECT_EQ(simt::live_host_allocations(), locked) << "page-locked frames need no staging";
+    EXPECT_EQ(simt::live_host_allocations(), locked) << "pinned frames need no staging";
 #endif
     gst_buffer_pool_set_active(pool.get(), FALSE);
   }
@@ -239,7 +239,7 @@ TEST_F(CudaMemoryContext, pool_of_page_locked_memory_is_proposed_for_system_memo
 
 TEST_F(CudaMemoryContext, buffers_of_a_proposed_pool_outlive_the_element) {
   const VideoFrame frame("NV12", {34, 18});
-  Owned<GstBuffer> cuda, page_locked;
+  Owned<GstBuffer> cuda, pinned;
   {
     CudaHarness harness;
     for (const bool in_cuda : {true, false}) {
@@ -247,22 +247,22 @@ TEST_F(CudaMemoryContext, buffers_of_a_proposed_pool_outlive_the_element) {
       gst_harness_set_src_caps(harness.get(), gst_caps_ref(caps.get()));
       const OwnedObject<GstBufferPool> pool = proposed_pool(harness, caps.get());
       ASSERT_NE(pool, nullptr);
-      (in_cuda ? cuda : page_locked) = acquire(pool.get());
+      (in_cuda ? cuda : pinned) = acquire(pool.get());
       gst_buffer_pool_set_active(pool.get(), FALSE);
     }
   }
-  for (GstBuffer *buffer : {cuda.get(), page_locked.get()}) {
+  for (GstBuffer *buffer : {cuda.get(), pinned.get()}) {
     write_samples(frame, buffer);
     EXPECT_TRUE(same_bytes(samples_of(buffer, frame), frame));
   }
   const gsize row = static_cast<gsize>(frame.info().stride[0]);
-  const Owned<GstBuffer> part(gst_buffer_copy_region(page_locked.get(), GST_BUFFER_COPY_MEMORY, row, 34));
-  page_locked.reset();  // the part keeps its memory
+  const Owned<GstBuffer> part(gst_buffer_copy_region(pinned.get(), GST_BUFFER_COPY_MEMORY, row, 34));
+  pinned.reset();  // the part keeps its memory
   const auto second_row = frame.bytes().begin() + static_cast<std::ptrdiff_t>(row);
   EXPECT_EQ(bytes_of(part.get()), std::vector<std::uint8_t>(second_row, second_row + 34));
 }
 
-// Downstream of the element answers with this pool, or none, of 3 to 5 buffers.
+// Makes the downstream element propose `pool` (or no pool), with 3 to 5 buffers.
 void answer_with(const CudaHarness &harness, GstBufferPool *pool) {
   const auto answer = [](GstPad *pad, GstObject *parent, GstQuery *query) -> gboolean {
     if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION) return gst_pad_query_default(pad, parent, query);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What goes wrong in the driver ends in an error that names it, and after NULL all is as before.
+// A failure in the driver ends in an error that names it. After NULL everything works again.
 #include <functional>
 #include <string>
 #include <utility>
@@ -39,7 +39,7 @@ void restart(CudaHarness *harness) {
   harness->restart();
 }
 
-// --- while a frame is worked on ---
+// --- while a frame is processed ---
 
 struct Fault {
   const char *name;
@@ -60,7 +60,7 @@ TEST_F(CudaMemoryFault, of_a_frame_is_an_error_and_the_element_works_again) {
     expect_work(&harness);
     {
       const CudaSource source;
-      // Moves to the source's context first, which makes all anew.
+      // The first frame moves the element to the source's context, which allocates everything again.
       ASSERT_NE(harness.exchange(source.buffer(the_frame())), nullptr);
       Owned<GstBuffer> buffer = source.buffer(the_frame());
       fault.plant();
@@ -81,7 +81,7 @@ TEST_F(CudaMemoryFault, lack_of_memory_is_an_error_that_says_so) {
     harness.negotiate_cuda(the_frame());
     const CudaSource source;
     Owned<GstBuffer> buffer = source.buffer(the_frame());
-    simt::fail_allocations_after(served);  // the move to the source's context allocates
+    simt::fail_allocations_after(served);  // moving to the source's context allocates
     EXPECT_EQ(harness.exchange(std::move(buffer), GST_FLOW_ERROR), nullptr);
     EXPECT_TRUE(is(take_error(harness.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
                    "bytes of device memory"));
@@ -90,7 +90,7 @@ TEST_F(CudaMemoryFault, lack_of_memory_is_an_error_that_says_so) {
   }
 }
 
-TEST_F(CudaMemoryFault, lack_of_page_locked_memory_is_an_error_that_says_so) {
+TEST_F(CudaMemoryFault, lack_of_pinned_memory_is_an_error_that_says_so) {
   CudaHarness harness;
   harness.negotiate(the_frame());
   simt::fail_next(simt::Call::host_allocation, cudaErrorMemoryAllocation);
@@ -116,8 +116,7 @@ TEST_F(CudaMemoryFault, context_of_a_frame_that_cannot_be_used_is_an_error) {
 
 // --- at the start ---
 
-// With `backend=cuda` the element does not start, and says why.
-// Afterwards it does.
+// With `backend=cuda` the element does not start and posts an error with these words. Afterwards it starts.
 void expect_no_start(const std::string &properties, int code, const std::string &words) {
   const Owned<GstElement> cuda = parse("cudacanny backend=cuda " + properties);
   EXPECT_EQ(gst_element_set_state(cuda.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
@@ -147,7 +146,7 @@ TEST_F(CudaMemoryFault, device_that_is_not_there_is_named) {
 }
 
 TEST_F(CudaMemoryFault, context_that_cannot_be_made_is_named) {
-  fakecuda::fail_contexts(2, CUDA_ERROR_OUT_OF_MEMORY);  // to READY, and at the start
+  fakecuda::fail_contexts(2, CUDA_ERROR_OUT_OF_MEMORY);  // in READY, and at the start
   expect_no_start("", GST_RESOURCE_ERROR_FAILED, "no context could be made on CUDA device 0");
 }
 
@@ -167,7 +166,7 @@ TEST_F(CudaMemoryFault, kernels_that_the_device_cannot_run_are_named) {
 }
 
 // --- in a pipeline ---
-// The stand-in driver heals a context that was lost; a real one does not, and its pipeline has to be made anew.
+// The stand-in driver recovers from a lost context. A real driver does not; its pipeline must be made again.
 
 TEST_F(CudaMemoryFault, pipeline_plays_again_after_each_kind) {
   const std::vector<std::pair<const char *, std::function<void()>>> faults = {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Frames that an element passes on while the card still works on them: from GStreamer 1.24 on, where CUDA memory
-// carries its stream. Streams of the stand-in driver are lazy: what nobody waits for has not run.
+// Frames that an element passes on while the GPU still works on them: from GStreamer 1.24 on, where CUDA
+// memory carries its stream. Streams of the stand-in driver are lazy: work runs only when somebody waits for
+// it.
 #include <gst/cudavision/cudavision.h>
 
 #include <cstring>
@@ -20,7 +21,7 @@ using cudavision::Size;
 
 constexpr bool kFramesCarryStreams = GST_CHECK_VERSION(1, 24, 0);
 
-// C++ has no constant of GstMapFlags as large as GST_MAP_CUDA.
+// The value of GST_MAP_CUDA is outside the range of the C++ enum GstMapFlags.
 GstMapFlags on_device(guint access) { return static_cast<GstMapFlags>(access | guint{GST_MAP_CUDA}); }
 
 class CudaMemoryPending : public CudaMemoryTest {};
@@ -34,7 +35,7 @@ Owned<GstBuffer> acquire(GstBufferPool *pool, const VideoFrame &frame) {
   GstBuffer *buffer = nullptr;
   EXPECT_EQ(gst_buffer_pool_acquire_buffer(pool, &buffer, nullptr), GST_FLOW_OK);
   write_samples(frame, buffer);
-  // Uploads now, so that no work of the source is pending that would hide what the element leaves pending.
+  // Uploads now: pending work of the source would hide what the element leaves pending.
   GstMapInfo map;
   const auto flags = on_device(GST_MAP_READ);
   EXPECT_TRUE(gst_buffer_map(buffer, &map, flags));
@@ -57,7 +58,7 @@ std::vector<std::uint8_t> edges_of(GstBuffer *buffer) {
   return edges;
 }
 
-// The luma of the frame with its edges drawn is its edge map.
+// The luma of a frame with its edges drawn is the edge map.
 std::vector<std::uint8_t> expected_edges(const VideoFrame &frame) {
   const VideoFrame drawn = with_edges(frame);
   std::vector<std::uint8_t> edges;
@@ -66,7 +67,7 @@ std::vector<std::uint8_t> expected_edges(const VideoFrame &frame) {
   return edges;
 }
 
-// --- what is waited for ---
+// --- waiting ---
 
 TEST_F(CudaMemoryPending, frame_is_passed_on_without_waiting_where_it_carries_a_stream) {
   for (const char *description :
@@ -137,7 +138,7 @@ TEST_F(CudaMemoryPending, every_frame_is_waited_for_where_many_elements_work) {
   EXPECT_EQ(waits() - before, 1u);
 }
 
-// The element makes no more than two frames wait for the card: then it waits for the first of them.
+// An element leaves at most two frames pending; then it waits for the older one.
 TEST_F(CudaMemoryPending, host_does_not_run_ahead_of_the_card) {
   if (!kFramesCarryStreams) GTEST_SKIP() << "GStreamer older than 1.24: every frame is waited for";
   CudaHarness harness("cudacanny display=false");
@@ -151,7 +152,7 @@ TEST_F(CudaMemoryPending, host_does_not_run_ahead_of_the_card) {
   EXPECT_EQ(waits() - before, 4u);
 }
 
-// --- nobody sees or overwrites a frame too early ---
+// --- frames are not used or overwritten too early ---
 
 TEST_F(CudaMemoryPending, what_the_host_maps_is_complete) {
   CudaHarness drawing("cudacanny"), attaching("cudacanny display=false");
@@ -182,7 +183,7 @@ TEST_F(CudaMemoryPending, tensor_that_is_mapped_on_the_device_is_complete) {
   ASSERT_TRUE(gst_buffer_map(data, &map, on_device(GST_MAP_READ)));
   std::vector<std::uint8_t> edges(map.size);
   ASSERT_TRUE(gst_cuda_context_push(context));
-  cudaStream_t other = nullptr;  // one that knows nothing of the element's work
+  cudaStream_t other = nullptr;  // not ordered with the element's work
   EXPECT_EQ(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), cudaSuccess);
   EXPECT_EQ(cudaMemcpyAsync(edges.data(), map.data, map.size, cudaMemcpyDeviceToHost, other), cudaSuccess);
   EXPECT_EQ(cudaStreamSynchronize(other), cudaSuccess);
@@ -192,7 +193,7 @@ TEST_F(CudaMemoryPending, tensor_that_is_mapped_on_the_device_is_complete) {
   EXPECT_EQ(edges, expected_edges(frame));
 }
 
-// Each element of a chain has a stream of its own, and comes behind the one before it.
+// Each element of a chain has its own stream, which waits for the one before it.
 TEST_F(CudaMemoryPending, chain_of_elements_gives_what_it_gives_in_system_memory) {
   const char *const elements[] = {"cudacanny display=false", "cudahistogram", "cudacanny output=overlay"};
   const VideoFrame frame("NV12", {64, 48});
@@ -222,8 +223,8 @@ TEST_F(CudaMemoryPending, chain_of_elements_gives_what_it_gives_in_system_memory
 }
 
 #if GST_CHECK_VERSION(1, 24, 0)
-// Overwrites the frame as its next owner would: on the stream of the memory, or, which is the planted fault, on
-// another one without waiting.
+// Overwrites the frame as its next owner would, on the stream of the memory. With on_its_stream false it uses
+// another stream without waiting, which is the injected fault.
 void overwrite(GstBuffer *buffer, GstCudaContext *context, bool on_its_stream) {
   auto *memory = GST_CUDA_MEMORY_CAST(gst_buffer_peek_memory(buffer, 0));
   GstMapInfo map;
@@ -250,7 +251,7 @@ TEST_F(CudaMemoryPending, frame_that_goes_back_to_its_pool_is_not_overwritten_to
     Owned<GstBuffer> out = harness.exchange(acquire(pool.get(), frame));
     ASSERT_NE(out, nullptr);
     GstBuffer *tensor = gst_buffer_ref(gst_cuda_vision_buffer_get_tensor_meta(out.get(), "edges")->data);
-    out.reset();  // the only buffer of the pool: it comes back at once
+    out.reset();  // the pool's only buffer, which is reused at once
     GstBuffer *next = nullptr;
     ASSERT_EQ(gst_buffer_pool_acquire_buffer(pool.get(), &next, nullptr), GST_FLOW_OK);
     overwrite(next, context, on_its_stream);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Whole pipelines around GStreamer's own cudaupload and cudadownload.
+// Whole pipelines with GStreamer's own cudaupload and cudadownload.
 #include <gst/app/gstappsink.h>
 
 #include <string>
@@ -69,28 +69,28 @@ TEST_F(CudaMemoryPipeline, upload_work_download_gives_what_system_memory_gives) 
 }
 
 #if CUDAVISION_EMULATED
-// A pad probe that counts the frames which lie in page-locked memory, and in other memory.
+// A pad probe that counts the frames in pinned memory and in other memory.
 struct Seen {
-  int page_locked = 0, other = 0;
+  int pinned = 0, other = 0;
 
   static GstPadProbeReturn look(GstPad *, GstPadProbeInfo *info, gpointer data) {
     GstMapInfo map;
     GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER(info);
     if (!gst_buffer_map(buffer, &map, GST_MAP_READ)) return GST_PAD_PROBE_OK;
-    const CudaSource source;  // a context to ask in
+    const CudaSource source;  // a context for the pointer queries
     cudaPointerAttributes attributes = {};
     gst_cuda_context_push(source.context());
     (void)cudaPointerGetAttributes(&attributes, map.data);
     gst_cuda_context_pop(nullptr);
     gst_buffer_unmap(buffer, &map);
     auto *seen = static_cast<Seen *>(data);
-    ++(attributes.type == cudaMemoryTypeHost ? seen->page_locked : seen->other);
+    ++(attributes.type == cudaMemoryTypeHost ? seen->pinned : seen->other);
     return GST_PAD_PROBE_OK;
   }
 };
 
-TEST_F(CudaMemoryPipeline, sources_write_into_page_locked_memory) {
-  // With nothing, with a pool that is GStreamer's ordinary one, and with a tee after the element.
+TEST_F(CudaMemoryPipeline, sources_write_into_pinned_memory) {
+  // After the element: nothing, an element that proposes GStreamer's ordinary pool, and a tee.
   for (const char *after :
        {"fakesink", "videoconvert ! video/x-raw,format=RGB ! fakesink", "tee ! queue ! fakesink"}) {
     const Owned<GstElement> pipeline = parse(
@@ -102,7 +102,7 @@ TEST_F(CudaMemoryPipeline, sources_write_into_page_locked_memory) {
     gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, Seen::look, &seen, nullptr);
     gst_object_unref(pad);
     ASSERT_TRUE(plays_to_the_end(pipeline));
-    EXPECT_EQ(seen.page_locked, 4) << after;
+    EXPECT_EQ(seen.pinned, 4) << after;
     EXPECT_EQ(seen.other, 0) << after;
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The one context that all pipelines of a process share: who gets it, what goes before it, and how long it lives.
+// The context that all pipelines of a process share: which elements use it, what overrides it, and its
+// lifetime.
 #include <glib/gstdio.h>
 #include <gst/app/gstappsink.h>
 
@@ -33,7 +34,7 @@ Owned<GstElement> paused(const std::string &description) {
   return pipeline;
 }
 
-// cudacanny in a pipeline, with the asking element linked in front of it or behind it; both in NULL.
+// A pipeline with cudacanny and the asking element linked before or after it, both in NULL.
 struct Neighbours {
   Owned<GstElement> pipeline = parse("pipeline");
   GstElement *canny = gst_element_factory_make("cudacanny", nullptr);
@@ -47,7 +48,7 @@ struct Neighbours {
   }
 };
 
-// --- who gets it ---
+// --- which elements use it ---
 
 TEST_F(CudaMemorySharing, two_pipelines_have_one) {
   const std::string line = std::string(kVideo) + "cudacanny backend=cuda name=element ! fakesink";
@@ -73,7 +74,7 @@ TEST_F(CudaMemorySharing, neighbour_that_asks_on_its_way_to_ready_gets_it) {
   }
 }
 
-// As decodebin adds its decoders: in a bin within the pipeline, linked to nothing yet.
+// As decodebin adds its decoders: in a bin within the pipeline, not yet linked.
 TEST_F(CudaMemorySharing, element_that_is_added_later_gets_it) {
   const Owned<GstElement> pipeline =
       paused(std::string(kVideo) + "cudacanny backend=cuda name=element ! fakesink");
@@ -112,7 +113,7 @@ TEST_F(CudaMemorySharing, properties_that_change_in_ready_hold) {
   set(element.get(), "backend", "cpu");
   ASSERT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
   EXPECT_EQ(text(element.get(), "active-backend"), "cpu");
-  while (take_message(element.get(), GST_MESSAGE_HAVE_CONTEXT)) continue;  // which hold what they announce
+  while (take_message(element.get(), GST_MESSAGE_HAVE_CONTEXT)) continue;  // messages hold the context
   EXPECT_TRUE(fakecuda::no_context_lives());
 }
 
@@ -147,7 +148,7 @@ TEST_F(CudaMemorySharing, threads_that_wait_for_it_sleep_unless_somebody_uses_it
 }
 #endif
 
-// --- what goes before it ---
+// --- what overrides it ---
 
 TEST_F(CudaMemorySharing, that_of_the_application_goes_first) {
   const CudaSource source;
@@ -202,9 +203,9 @@ TEST_F(CudaMemorySharing, that_of_the_process_stays_once_the_element_works) {
   EXPECT_EQ(context_of(element.get()), ours);
 }
 
-// --- how it is used ---
+// --- its use ---
 
-// Others may wrap the same CUcontext a second time: their frames are worked on where they lie.
+// Another wrapper of the same CUcontext is the same context: its frames are processed without a copy.
 TEST_F(CudaMemorySharing, contexts_are_compared_by_their_handle) {
   CudaHarness harness;
   const VideoFrame frame("NV12", {34, 18});
@@ -249,7 +250,7 @@ TEST_F(CudaMemorySharing, sixteen_pipelines_give_the_lines_that_one_gives) {
   for (const std::string &lines : lines_of(16)) EXPECT_EQ(lines, one);
 }
 
-// --- how long it lives ---
+// --- its lifetime ---
 
 #if CUDAVISION_EMULATED
 TEST_F(CudaMemorySharing, it_ends_with_the_last_pipeline_and_is_made_anew) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Frames in CUDA memory: worked on where they lie, whoever made them.
+// Frames in CUDA memory are processed in place, whoever made them.
 #include "tests/elements/cuda_memory.h"
 
 #include <string>
@@ -74,7 +74,7 @@ TEST_P(CudaMemoryFormats, histogram_of_the_channels_is_that_of_system_memory) {
   EXPECT_EQ(samples_of(out.get(), frame), samples_of(expected.get(), frame));
 }
 
-// --- memory that others hold ---
+// --- shared memory ---
 
 class CudaMemory : public CudaMemoryTest {};
 
@@ -111,7 +111,7 @@ TEST_F(CudaMemory, pool_of_two_buffers_does_not_starve) {
     const OwnedObject<GstBufferPool> pool = source.pool(frame, 2);
     GstBufferPoolAcquireParams no_wait = {};
     no_wait.flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT;
-    Owned<GstBuffer> last;  // what a sink holds
+    Owned<GstBuffer> last;  // a frame held by a sink
     for (int i = 0; i < 20; ++i) {
       GstBuffer *buffer = nullptr;
       ASSERT_EQ(gst_buffer_pool_acquire_buffer(pool.get(), &buffer, &no_wait), GST_FLOW_OK) << element << i;
@@ -147,7 +147,7 @@ TEST_F(CudaMemory, nothing_is_copied_to_or_from_the_host) {
 }
 #endif
 
-// --- memory of other kinds than the caps say ---
+// --- memory that differs from the caps ---
 
 TEST_F(CudaMemory, memory_is_decided_buffer_by_buffer) {
   const CudaSource source;

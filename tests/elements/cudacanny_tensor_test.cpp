@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What cudacanny says of its edges besides drawing them: the tensor and the message.
+// The edge map that cudacanny attaches as a tensor, and its element message.
 #include <opencv2/core.hpp>
 #include <string>
 #include <vector>
@@ -33,7 +33,7 @@ void expect_edges(const Owned<GstBuffer> &buffer, const cv::Mat &edges) {
             std::vector<std::uint8_t>(edges.begin<std::uint8_t>(), edges.end<std::uint8_t>()));
 }
 
-TEST_P(CudaCannyTensor, display_off_attaches_the_edges_and_leaves_every_byte) {
+TEST_P(CudaCannyTensor, display_off_attaches_the_edges_and_changes_no_byte) {
   Harness canny("cudacanny display=false");
   unsigned seed = 1;
   for (const Size size : {Size{1, 1}, Size{3, 5}, Size{1, 40}, Size{64, 64}, Size{101, 75}}) {
@@ -46,7 +46,7 @@ TEST_P(CudaCannyTensor, display_off_attaches_the_edges_and_leaves_every_byte) {
   }
 }
 
-TEST_P(CudaCannyTensor, edges_of_a_region_say_where_it_is) {
+TEST_P(CudaCannyTensor, edges_of_a_region_have_its_position) {
   Harness canny("cudacanny display=false roi-x=5 roi-y=3 roi-width=21 roi-height=17");
   const VideoFrame frame(GetParam(), {41, 31}, 10);
   const Owned<GstBuffer> out = buffer_from(&canny, frame);
@@ -56,7 +56,7 @@ TEST_P(CudaCannyTensor, edges_of_a_region_say_where_it_is) {
 
 class CudaCannyEdges : public ElementTest {};
 
-TEST_F(CudaCannyEdges, parameters_are_those_of_the_drawn_edges) {
+TEST_F(CudaCannyEdges, parameters_apply_to_attached_edges) {
   const VideoFrame frame("NV12", {67, 65}, 3);
   Harness canny(
       "cudacanny display=false aperture=5 low-threshold=800 high-threshold=1600 gaussian-sigma=0.6");
@@ -87,7 +87,7 @@ TEST_F(CudaCannyEdges, held_edges_are_not_overwritten) {
   for (unsigned seed = 0; seed < 10; ++seed) expect_edges(held[seed], edges_in(frame_of(seed)));
 }
 
-TEST_F(CudaCannyEdges, message_counts_the_pixels_of_edges) {
+TEST_F(CudaCannyEdges, message_counts_edge_pixels) {
   const VideoFrame frame("I420", {101, 75}, 5);
   Harness canny("cudacanny message=true");
   for (const char *settings : {"true", "false"}) {
@@ -126,7 +126,7 @@ TEST_F(CudaCannyEdges, message_costs_a_launch_and_eight_bytes) {
   }
 }
 
-TEST_F(CudaCannyEdges, edges_that_nobody_looks_at_stay_on_the_device) {
+TEST_F(CudaCannyEdges, attached_edges_stay_on_the_device_until_they_are_read) {
   Harness canny("cudacanny display=false");
   const VideoFrame frame("NV12", {66, 34});
   const simt::Counters before = simt::counters();

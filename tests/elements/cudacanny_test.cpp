@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// cudacanny in every format against cv::Canny, and its properties.
+// Compares cudacanny with cv::Canny in every format, and tests its properties.
 #include <gst/controller/controller.h>
 #include <gst/video/video.h>
 
@@ -36,7 +36,7 @@ TEST_P(CudaCannyFormat, edges_equal_opencv) {
   }
 }
 
-TEST_P(CudaCannyFormat, overlay_draws_the_colour_on_edges_alone) {
+TEST_P(CudaCannyFormat, overlay_draws_the_colour_on_edges_only) {
   Harness canny("cudacanny output=overlay");
   unsigned seed = 20;
   for (const Size size : {Size{1, 1}, Size{3, 5}, Size{17, 13}, Size{67, 65}}) {
@@ -48,7 +48,7 @@ TEST_P(CudaCannyFormat, overlay_draws_the_colour_on_edges_alone) {
   }
 }
 
-TEST_P(CudaCannyFormat, planes_that_lie_apart_are_found_and_the_bytes_between_stay) {
+TEST_P(CudaCannyFormat, planes_can_lie_apart_and_the_bytes_between_them_do_not_change) {
   Harness canny;
   unsigned seed = 40;
   for (const Size size : {Size{1, 1}, Size{3, 5}, Size{67, 65}}) {
@@ -60,7 +60,7 @@ TEST_P(CudaCannyFormat, planes_that_lie_apart_are_found_and_the_bytes_between_st
   }
 }
 
-TEST_P(CudaCannyFormat, region_changes_its_own_pixels_alone) {
+TEST_P(CudaCannyFormat, only_pixels_of_the_region_change) {
   Harness canny("cudacanny roi-x=5 roi-y=3 roi-width=21 roi-height=17");
   const Part part{5, 3, 21, 17};
   for (const Layout layout : {Layout::of_the_caps, Layout::apart}) {
@@ -72,7 +72,7 @@ TEST_P(CudaCannyFormat, region_changes_its_own_pixels_alone) {
   }
 }
 
-TEST_P(CudaCannyFormat, display_off_leaves_every_byte) {
+TEST_P(CudaCannyFormat, display_off_changes_no_byte) {
   Harness canny("cudacanny display=false output=overlay");
   for (const Size size : {Size{1, 1}, Size{17, 13}, Size{67, 65}}) {
     const VideoFrame frame(GetParam(), size, 60);
@@ -105,7 +105,7 @@ const std::vector<Setting> kSettings = {
     {"hysteresis=false low-threshold=300 high-threshold=20", {300, 20, 3, false, 0, false}},
 };
 
-TEST_F(CudaCanny, each_parameter_does_what_opencvs_does) {
+TEST_F(CudaCanny, each_parameter_equals_opencv) {
   const VideoFrame frame("GRAY8", {67, 65}, 3);
   for (const Setting &setting : kSettings) {
     Harness canny("cudacanny " + setting.description);
@@ -113,7 +113,7 @@ TEST_F(CudaCanny, each_parameter_does_what_opencvs_does) {
   }
 }
 
-TEST_F(CudaCanny, parameters_differ_in_what_they_find) {
+TEST_F(CudaCanny, each_tested_setting_changes_the_result) {
   const VideoFrame frame("GRAY8", {67, 65}, 3);
   const int edges = cv::countNonZero(opencv_edges(luma_of(frame), {}));
   EXPECT_GT(edges, 67 * 65 / 50);
@@ -138,7 +138,7 @@ TEST_F(CudaCanny, parameters_changed_in_playing_take_effect_on_the_next_frame) {
 
 // --- control bindings ---
 
-// Ties the property to (time, value) pairs that hold until the next.
+// Binds the property to (time, value) pairs. Each value applies until the time of the next pair.
 void control(GstElement *element, const char *property,
              const std::vector<std::pair<GstClockTime, double>> &values) {
   GstControlSource *source = gst_interpolation_control_source_new();
@@ -174,7 +174,7 @@ TEST_F(CudaCanny, controlled_threshold_follows_stream_time) {
     EXPECT_TRUE(same_bytes(result.bytes(), with_edges(frame, {50, high}))) << pts;
     EXPECT_EQ(real(canny.element(), "high-threshold"), high);
   }
-  edges_at(&canny, frame, GST_CLOCK_TIME_NONE);  // a frame without a time changes nothing
+  edges_at(&canny, frame, GST_CLOCK_TIME_NONE);  // a frame without a timestamp changes no property
   EXPECT_EQ(real(canny.element(), "high-threshold"), 100.0);
 }
 
@@ -185,7 +185,7 @@ TEST_F(CudaCanny, every_controllable_property_can_be_bound) {
     control(canny.element(), property, {{0, 1}});
   const VideoFrame frame("I420", {20, 20}, 6);
   canny.negotiate(frame);
-  const VideoFrame result = edges_at(&canny, frame, 0);  // the pixel (1, 1) alone, which has no edges
+  const VideoFrame result = edges_at(&canny, frame, 0);  // the region is pixel (1, 1), which has no edge
   EXPECT_TRUE(same_bytes(result.bytes(), with_edges(frame, {1, 1, 3, true, 1}, {1, 1, 1, 1})));
   EXPECT_EQ(integer(canny.element(), "roi-height"), 1);
 }
@@ -194,7 +194,7 @@ TEST_F(CudaCanny, every_controllable_property_can_be_bound) {
 
 TEST_F(CudaCanny, overlay_colour_follows_the_caps_colorimetry) {
   for (const char *colorimetry :
-       {"bt601", "bt709", "bt2020", "1:3:5:1", "1:4:5:1"})  // the last two: full range
+       {"bt601", "bt709", "bt2020", "1:3:5:1", "1:4:5:1"})  // the last two have full range
     for (const char *format : {"NV12", "Y444", "YUY2", "UYVY"}) {
       VideoFrame frame(format, {34, 19}, 7);
       frame.set_colorimetry(colorimetry);
@@ -221,7 +221,7 @@ TEST_F(CudaCanny, properties_have_their_defaults) {
   EXPECT_EQ(text(canny.get(), "color"), std::to_string(0xffff0000u));
 }
 
-TEST_F(CudaCanny, refused_numbers_warn_and_change_nothing) {
+TEST_F(CudaCanny, invalid_numbers_warn_and_change_nothing) {
   const Owned<GstElement> canny = parse("cudacanny low-threshold=7 high-threshold=7 gaussian-sigma=7");
   const double nan = std::numeric_limits<double>::quiet_NaN(),
                infinity = std::numeric_limits<double>::infinity();
@@ -236,7 +236,7 @@ TEST_F(CudaCanny, refused_numbers_warn_and_change_nothing) {
   EXPECT_EQ(real(canny.get(), "gaussian-sigma"), 7);
 }
 
-TEST_F(CudaCanny, refused_choices_change_nothing) {
+TEST_F(CudaCanny, invalid_enum_values_change_nothing) {
   const Owned<GstElement> canny = parse("cudacanny aperture=5 output=overlay");
   for (const int value : {0, 2, 4, 6, 9, -1}) {
     g_object_set(canny.get(), "aperture", value, nullptr);
@@ -252,7 +252,7 @@ TEST_F(CudaCanny, refused_choices_change_nothing) {
             std::string::npos);
 }
 
-TEST_F(CudaCanny, factory_says_what_it_is) {
+TEST_F(CudaCanny, factory_describes_the_element) {
   GstElementFactory *factory = gst_element_factory_find("cudacanny");
   ASSERT_NE(factory, nullptr);
   EXPECT_STREQ(gst_element_factory_get_metadata(factory, GST_ELEMENT_METADATA_LONGNAME),
@@ -266,19 +266,19 @@ TEST_F(CudaCanny, factory_says_what_it_is) {
   gst_object_unref(factory);
 }
 
-// --- what it asks of the GPU ---
+// --- the cost of a frame on the GPU ---
 
 #if CUDAVISION_EMULATED
-TEST_F(CudaCanny, frame_keeps_to_its_budget) {
+TEST_F(CudaCanny, frame_stays_within_its_budget) {
   const struct {
     const char *description, *format;
     FrameBudget budget;
   } cases[] = {
-      {"display=true", "GRAY8", {4, 1, 1}},  // three of Canny, one that draws
+      {"display=true", "GRAY8", {4, 1, 1}},  // three launches of Canny, and one that draws
       {"display=true", "NV12", {4, 2, 2}},       {"display=true", "I420", {4, 3, 3}},
-      {"display=true", "BGRx", {5, 1, 1}},  // one more for the luma
+      {"display=true", "BGRx", {5, 1, 1}},  // one more launch for the luma
       {"display=true", "YUY2", {5, 1, 1}},       {"output=overlay", "NV12", {4, 2, 2}},
-      {"hysteresis=false", "NV12", {2, 2, 2}},  // one of Canny
+      {"hysteresis=false", "NV12", {2, 2, 2}},  // one launch of Canny
       {"gaussian-sigma=1.4", "NV12", {5, 2, 2}}, {"display=false", "NV12", {3, 1, 0}},
       {"display=false", "I420", {3, 1, 0}},      {"display=false", "RGB", {4, 1, 0}},
   };
@@ -289,7 +289,7 @@ TEST_F(CudaCanny, frame_keeps_to_its_budget) {
   }
 }
 
-TEST_F(CudaCanny, region_that_moves_allocates_nothing) {
+TEST_F(CudaCanny, moving_the_region_allocates_nothing) {
   const VideoFrame frame("NV12", {66, 34});
   Harness canny("cudacanny roi-width=20 roi-height=10");
   canny.work(frame);
@@ -302,7 +302,7 @@ TEST_F(CudaCanny, region_that_moves_allocates_nothing) {
   EXPECT_EQ(spent.allocations + spent.host_allocations + spent.frees + spent.host_frees, 0u);
 }
 
-TEST_F(CudaCanny, frame_without_display_uploads_its_luma_alone) {
+TEST_F(CudaCanny, frame_without_display_uploads_only_its_luma) {
   Harness canny("cudacanny display=false");
   const VideoFrame frame("NV12", {66, 34});
   canny.work(frame);  // the first frame may still allocate

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The memory of tensors, run on cudahistogram: who may hold it how long, who shares it, and what is copied
-// when.
+// The memory of tensors, tested with cudahistogram: its lifetime, sharing between buffers, and downloads.
 #include <gst/app/gstappsink.h>
 
 #include <memory>
@@ -33,14 +32,14 @@ using OwnedMemory = std::unique_ptr<GstMemory, UnrefMemory>;
 
 VideoFrame frame_of(unsigned seed) { return VideoFrame("GRAY8", {34, 18}, seed); }
 
-// A reference of the numbers alone.
+// A reference to the data of the tensor without its frame.
 Owned<GstBuffer> data_of(const Owned<GstBuffer> &frame) {
   return Owned<GstBuffer>(gst_buffer_ref(tensor_of(frame, "histogram")->data));
 }
 Counts counts_in(const Owned<GstBuffer> &data) { return elements_of<std::uint32_t>(data.get(), kCounts); }
 GstMemory *memory_of(const Owned<GstBuffer> &data) { return gst_buffer_peek_memory(data.get(), 0); }
 
-// --- who holds it ---
+// --- lifetime ---
 
 TEST_F(TensorMemory, held_frames_keep_their_numbers) {
   Harness histogram("cudahistogram display=false");
@@ -66,7 +65,7 @@ TEST_F(TensorMemory, held_numbers_outlive_their_frame) {
     EXPECT_EQ(counts_in(held[seed]), opencv_counts(frame_of(seed))) << seed;
 }
 
-// What is held below the buffer counts too: its memory, and a buffer that shares or copies a part of it.
+// References to the memory itself, or to a buffer that shares a part of it, also keep the data.
 TEST_F(TensorMemory, held_memory_is_not_written_to_again) {
   Harness histogram("cudahistogram display=false");
   Owned<GstBuffer> data = data_of(buffer_from(&histogram, frame_of(1)));
@@ -87,14 +86,14 @@ TEST_F(TensorMemory, held_memory_is_not_written_to_again) {
   EXPECT_EQ(elements_of<std::uint32_t>(part.get(), 16), first);
 }
 
-TEST_F(TensorMemory, memory_that_nobody_holds_is_used_again) {
+TEST_F(TensorMemory, unreferenced_memory_is_reused) {
   Harness histogram("cudahistogram display=false");
   GstMemory *const first = memory_of(data_of(buffer_from(&histogram, frame_of(0))));
   for (unsigned seed = 1; seed < 20; ++seed) {
     const Owned<GstBuffer> data = data_of(buffer_from(&histogram, frame_of(seed)));
     EXPECT_EQ(memory_of(data), first) << seed;
     EXPECT_EQ(counts_in(data), opencv_counts(frame_of(seed)))
-        << "what was downloaded for the last frame is gone";
+        << "the download of the previous frame is discarded";
   }
 }
 
@@ -134,14 +133,14 @@ TEST_F(TensorMemory, numbers_can_be_read_after_the_element_has_stopped_and_gone)
   EXPECT_GT(simt::live_allocations(), 0u);
   read_before.reset();
   read_after.reset();
-  EXPECT_EQ(simt::live_streams(), 1u) << "of the frame that is still held";
+  EXPECT_EQ(simt::live_streams(), 1u) << "the stream of the frame that is still referenced";
   frame.reset();
   EXPECT_EQ(simt::live_allocations(), 0u);
   EXPECT_EQ(simt::live_streams(), 0u);
 #endif
 }
 
-TEST_F(TensorMemory, frames_that_others_hold_get_no_tensor) {
+TEST_F(TensorMemory, frames_with_other_owners_are_not_changed) {
   Harness histogram("cudahistogram display=false");
   const VideoFrame frame = frame_of(1);
   histogram.negotiate(frame);
@@ -152,7 +151,7 @@ TEST_F(TensorMemory, frames_that_others_hold_get_no_tensor) {
   EXPECT_EQ(counts_in(data_of(out)), opencv_counts(frame));
 }
 
-// --- who shares it ---
+// --- sharing ---
 
 TEST_F(TensorMemory, copies_of_a_frame_share_its_numbers) {
   Harness histogram("cudahistogram display=false");
@@ -216,19 +215,21 @@ TEST_F(TensorMemory, threads_read_the_same_numbers_at_once) {
     Counts counts[4];
     std::vector<std::thread> readers;
     for (Counts &own : counts) readers.emplace_back([&data, &own] { own = counts_in(data); });
-    buffer_from(&histogram, frame_of(seed + 100));  // while the element works on
+    buffer_from(&histogram, frame_of(seed + 100));  // while the element processes the next frame
     for (std::thread &reader : readers) reader.join();
     for (const Counts &own : counts) EXPECT_EQ(own, opencv_counts(frame_of(seed)));
   }
 }
 
-TEST_F(TensorMemory, application_that_writes_spoils_no_later_frame) {
+TEST_F(TensorMemory, application_that_writes_does_not_affect_later_frames) {
   Harness histogram("cudahistogram display=false");
   for (unsigned seed = 0; seed < 6; ++seed) {
     const Owned<GstBuffer> frame = buffer_from(&histogram, frame_of(seed));
     GstBuffer *data = tensor_of(frame, "histogram")->data;
     EXPECT_EQ(elements_of<std::uint32_t>(data, kCounts), opencv_counts(frame_of(seed))) << seed;
-    GstMapInfo map;  // a buffer that has one owner may be mapped so: of a device it becomes a copy
+    // A buffer with a single owner can be mapped for writing; if its memory is on a device, the map is a
+    // copy.
+    GstMapInfo map;
     if (!gst_buffer_map(data, &map, GST_MAP_WRITE)) continue;
     std::memset(map.data, 0xff, map.size);
     gst_buffer_unmap(data, &map);
@@ -239,7 +240,8 @@ TEST_F(TensorMemory, application_that_writes_spoils_no_later_frame) {
 // --- on a device ---
 
 #if CUDAVISION_EMULATED
-// GST_MAP_READ | GST_MAP_CUDA; the latter is of GStreamer's library for CUDA, and no value of C++'s enum.
+// GST_MAP_READ | GST_MAP_CUDA. GStreamer's CUDA library defines the latter as a macro, not as a value of the
+// enum.
 GstMapFlags map_on_device() {
   guint flags = guint{GST_MAP_READ} | guint{GST_MAP_FLAG_LAST} << 1;
   return static_cast<GstMapFlags>(flags);
@@ -253,7 +255,7 @@ class Spent {
   simt::Counters before_ = simt::counters();
 };
 
-TEST_F(TensorMemory, nothing_is_downloaded_unless_somebody_looks_and_then_once) {
+TEST_F(TensorMemory, tensor_is_downloaded_once_and_only_when_it_is_read) {
   Harness histogram("cudahistogram display=false");
   for (unsigned seed = 0; seed < 3; ++seed) {
     const Spent spent;
@@ -269,7 +271,7 @@ TEST_F(TensorMemory, nothing_is_downloaded_unless_somebody_looks_and_then_once) 
   }
 }
 
-TEST_F(TensorMemory, device_map_gives_the_pointer_and_copies_nothing) {
+TEST_F(TensorMemory, device_map_returns_the_pointer_without_a_copy) {
   Harness histogram("cudahistogram display=false");
   const Owned<GstBuffer> data = data_of(buffer_from(&histogram, frame_of(1)));
   const Spent spent;
@@ -289,7 +291,7 @@ TEST_F(TensorMemory, device_map_gives_the_pointer_and_copies_nothing) {
   gst_buffer_unmap(data.get(), &first);
 }
 
-TEST_F(TensorMemory, device_memory_may_not_be_mapped_for_writing_on_the_cpu) {
+TEST_F(TensorMemory, device_memory_cannot_be_mapped_for_writing_on_the_cpu) {
   Harness histogram("cudahistogram display=false");
   const Owned<GstBuffer> frame = buffer_from(&histogram, frame_of(1));
   GstMemory *memory = gst_buffer_peek_memory(tensor_of(frame, "histogram")->data, 0);
@@ -306,12 +308,13 @@ TEST_F(TensorMemory, numbers_stay_on_the_device_after_an_application_wrote) {
     GstBuffer *data = tensor_of(frame, "histogram")->data;
     EXPECT_TRUE(gst_memory_is_type(gst_buffer_peek_memory(data, 0), "CudaVisionTensorMemory")) << seed;
     GstMapInfo map;
-    ASSERT_TRUE(gst_buffer_map(data, &map, GST_MAP_WRITE)) << "of a memory that cannot, a buffer maps a copy";
+    ASSERT_TRUE(gst_buffer_map(data, &map, GST_MAP_WRITE))
+        << "the buffer maps a copy, because its memory cannot be mapped for writing";
     gst_buffer_unmap(data, &map);
   }
 }
 
-TEST_F(TensorMemory, threads_that_look_at_once_download_once) {
+TEST_F(TensorMemory, concurrent_readers_download_once) {
   Harness histogram("cudahistogram display=false");
   for (unsigned seed = 0; seed < 20; ++seed) {
     const Owned<GstBuffer> data = data_of(buffer_from(&histogram, frame_of(seed)));
@@ -340,7 +343,7 @@ TEST_F(TensorMemory, too_little_device_memory_for_a_tensor_is_an_error) {
   Harness histogram("cudahistogram display=false");
   const VideoFrame frame = frame_of(1);
   histogram.negotiate(frame);
-  simt::fail_allocations_after(0);  // the first tensor is made for the first frame
+  simt::fail_allocations_after(0);  // the first tensor is allocated with the first frame
   EXPECT_EQ(histogram.exchange(frame.buffer(), GST_FLOW_ERROR), nullptr);
   EXPECT_TRUE(
       is(take_error(histogram.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT, "tensor"));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// cudahistogram in every format against cv::calcHist: its tensor, its plot, its properties and messages.
+// Compares cudahistogram with cv::calcHist in every format; tests its tensor, its plot, its properties and
+// messages.
 #include <gst/video/video.h>
 
 #include <string>
@@ -16,7 +17,7 @@ using cudavision::Size;
 
 class CudaHistogram : public ElementTest {};
 
-// Expects one tensor of these counts, as the element describes it.
+// Expects exactly one tensor, with the counts of cv::calcHist and the documented type and shape.
 void expect_counts(const Owned<GstBuffer> &buffer, const VideoFrame &frame,
                    const HistogramCase &histogram = {}, Part part = {}) {
   const GstCudaVisionTensorMeta *meta = tensor_of(buffer, "histogram");
@@ -55,7 +56,7 @@ TEST_P(CudaHistogramFormat, channels_equal_opencv) {
   }
 }
 
-TEST_P(CudaHistogramFormat, planes_that_lie_apart_are_found) {
+TEST_P(CudaHistogramFormat, planes_that_are_not_contiguous_are_counted) {
   for (const bool channels : {false, true}) {
     Harness histogram(std::string("cudahistogram display=false mode=") + (channels ? "channels" : "luma"));
     const VideoFrame frame(GetParam(), {67, 65}, 40, Layout::apart);
@@ -63,7 +64,7 @@ TEST_P(CudaHistogramFormat, planes_that_lie_apart_are_found) {
   }
 }
 
-TEST_P(CudaHistogramFormat, region_alone_is_counted) {
+TEST_P(CudaHistogramFormat, only_the_region_is_counted) {
   const Part part{5, 3, 21, 17};
   for (const char *display : {"true", "false"})
     for (const bool channels : {false, true}) {
@@ -74,7 +75,7 @@ TEST_P(CudaHistogramFormat, region_alone_is_counted) {
     }
 }
 
-TEST_P(CudaHistogramFormat, display_plots_what_was_counted_before) {
+TEST_P(CudaHistogramFormat, display_plots_the_counts_of_the_undrawn_frame) {
   for (const bool channels : {false, true}) {
     Harness histogram(std::string("cudahistogram mode=") + (channels ? "channels" : "luma"));
     for (const Size size : {Size{1, 1}, Size{3, 2}, Size{67, 65}, Size{320, 240}}) {
@@ -86,13 +87,13 @@ TEST_P(CudaHistogramFormat, display_plots_what_was_counted_before) {
   }
 }
 
-TEST_P(CudaHistogramFormat, display_changes_no_byte_outside_the_plot) {
+TEST_P(CudaHistogramFormat, display_does_not_change_bytes_outside_the_plot) {
   Harness histogram("cudahistogram mode=channels roi-x=4 roi-y=2 roi-width=80 roi-height=50");
   const Part part{4, 2, 80, 50};
   const VideoFrame frame(GetParam(), {101, 75}, 70, Layout::apart);
   const Owned<GstBuffer> out = buffer_from(&histogram, frame);
   EXPECT_TRUE(same_bytes(bytes_of(out.get()), with_plot(frame, {.channels = true}, part)));
-  // Put the picture back where the plot is: nothing else may differ.
+  // Restore the samples of the plot: all other bytes must be unchanged.
   VideoFrame restored = frame;
   restored.bytes() = bytes_of(out.get());
   const Part plot = plot_of(frame, {.channels = true}, part);
@@ -103,7 +104,7 @@ TEST_P(CudaHistogramFormat, display_changes_no_byte_outside_the_plot) {
   EXPECT_TRUE(same_bytes(restored.bytes(), frame));
 }
 
-TEST_P(CudaHistogramFormat, display_off_leaves_every_byte) {
+TEST_P(CudaHistogramFormat, frame_does_not_change_without_display) {
   for (const char *mode : {"luma", "channels"}) {
     Harness histogram(std::string("cudahistogram display=false mode=") + mode);
     for (const Layout layout : {Layout::of_the_caps, Layout::apart}) {
@@ -142,7 +143,7 @@ TEST_F(CudaHistogram, refused_values_warn_and_change_nothing) {
   EXPECT_NE(why_refused("fakesrc ! cudahistogram mode=hue ! fakesink").find("mode"), std::string::npos);
 }
 
-TEST_F(CudaHistogram, each_property_does_what_opencvs_does) {
+TEST_F(CudaHistogram, each_property_has_the_effect_of_its_opencv_parameter) {
   const VideoFrame frame("BGRx", {67, 65}, 3);
   const struct {
     std::string description;
@@ -166,7 +167,7 @@ TEST_F(CudaHistogram, each_property_does_what_opencvs_does) {
   }
 }
 
-// Changes made one after the other; back to what it started with, and to the defaults.
+// Consecutive changes, including changes back to the initial values and to the defaults.
 TEST_F(CudaHistogram, properties_changed_in_playing_take_effect_on_the_next_frame) {
   Harness histogram("cudahistogram bins=16 display=false");
   const VideoFrame frame("I420", {65, 43}, 4);
@@ -198,7 +199,7 @@ TEST_F(CudaHistogram, properties_changed_in_playing_take_effect_on_the_next_fram
 
 // --- contradictions ---
 
-TEST_F(CudaHistogram, contradiction_at_the_start_is_an_error_that_names_both) {
+TEST_F(CudaHistogram, contradiction_at_the_start_is_an_error_that_names_both_properties) {
   for (const auto &[low, high] : {std::pair{200, 100}, {77, 77}, {255, 1}}) {
     const Owned<GstElement> element = parse("cudahistogram backend=" + backend());
     g_object_set(element.get(), "range-min", low, "range-max", high, nullptr);
@@ -208,7 +209,7 @@ TEST_F(CudaHistogram, contradiction_at_the_start_is_an_error_that_names_both) {
                    "range-min (" + std::to_string(low) + ")"));
     EXPECT_TRUE(is(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
                    "range-max (" + std::to_string(high) + ")"));
-    EXPECT_FALSE(take_error(element.get())) << "one error is enough";
+    EXPECT_FALSE(take_error(element.get())) << "only one error is posted";
     gst_element_set_state(element.get(), GST_STATE_NULL);
     g_object_set(element.get(), "range-min", 0, nullptr);
     EXPECT_NE(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
@@ -225,9 +226,9 @@ TEST_F(CudaHistogram, contradiction_in_playing_warns_once_and_the_last_valid_val
     for (int i = 0; i < 3; ++i) expect_counts(buffer_from(&histogram, frame), frame, valid);
     EXPECT_TRUE(is(take_warning(histogram.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
                    "range-min (220)"));
-    EXPECT_FALSE(take_warning(histogram.element())) << "one for each contradiction";
+    EXPECT_FALSE(take_warning(histogram.element())) << "only one warning is posted for each contradiction";
     EXPECT_FALSE(take_error(histogram.element()));
-    g_object_set(histogram.element(), "range-min", 0, nullptr);  // and next time it is warned of again
+    g_object_set(histogram.element(), "range-min", 0, nullptr);  // so the next contradiction is a new one
     expect_counts(buffer_from(&histogram, frame), frame, valid);
     EXPECT_FALSE(take_warning(histogram.element()));
   }
@@ -236,7 +237,7 @@ TEST_F(CudaHistogram, contradiction_in_playing_warns_once_and_the_last_valid_val
   EXPECT_FALSE(take_warning(histogram.element()));
 }
 
-TEST_F(CudaHistogram, values_of_the_last_run_are_not_in_force_in_the_next) {
+TEST_F(CudaHistogram, valid_values_do_not_survive_a_restart) {
   Harness histogram("cudahistogram bins=32 display=false");
   const VideoFrame frame("GRAY8", {30, 20}, 6);
   buffer_from(&histogram, frame);
@@ -249,9 +250,9 @@ TEST_F(CudaHistogram, values_of_the_last_run_are_not_in_force_in_the_next) {
   expect_counts(buffer_from(&histogram, frame), frame, {false, 5, 3, 100});
 }
 
-// --- what else goes along ---
+// --- tensors and messages ---
 
-TEST_F(CudaHistogram, tensor_says_which_part_of_the_frame_it_describes) {
+TEST_F(CudaHistogram, tensor_geometry_describes_the_region) {
   Harness histogram("cudahistogram display=false");
   const VideoFrame frame("NV12", {101, 75}, 7);
   EXPECT_EQ(geometry_of(tensor_of(buffer_from(&histogram, frame), "histogram")).frame_width, 101u);
@@ -264,7 +265,7 @@ TEST_F(CudaHistogram, tensor_says_which_part_of_the_frame_it_describes) {
   EXPECT_EQ(geometry.origin_y, 9);
 }
 
-// The summary of the last message: how many samples were counted, and the fullest bin.
+// The number of counted samples and the fullest bin, from the next message on the bus.
 std::pair<guint64, guint> summary_of(GstElement *element) {
   const Owned<GstMessage> message = take_message(element, GST_MESSAGE_ELEMENT);
   EXPECT_NE(message, nullptr);
@@ -280,7 +281,7 @@ std::pair<guint64, guint> summary_of(GstElement *element) {
   return {counted, fullest};
 }
 
-TEST_F(CudaHistogram, message_says_how_many_were_counted_and_which_bin_is_fullest) {
+TEST_F(CudaHistogram, message_has_the_number_of_samples_and_the_fullest_bin) {
   Harness histogram("cudahistogram message=true");
   VideoFrame frame("I420", {40, 30}, 8);
   for (int y = 0; y < 30; ++y)
@@ -300,14 +301,14 @@ TEST_F(CudaHistogram, message_says_how_many_were_counted_and_which_bin_is_fulles
   EXPECT_FALSE(take_message(histogram.element(), GST_MESSAGE_ELEMENT));
 }
 
-TEST_F(CudaHistogram, frames_that_pass_have_no_tensor) {
+TEST_F(CudaHistogram, skipped_frames_have_no_tensor) {
   Harness histogram("cudahistogram every-nth=3");
   const VideoFrame frame("NV12", {34, 18}, 9);
   for (int i = 0; i < 7; ++i)
     EXPECT_EQ(tensor_count(buffer_from(&histogram, frame)), i % 3 == 0 ? 1 : 0) << i;
 }
 
-TEST_F(CudaHistogram, tensors_of_two_elements_stand_beside_each_other) {
+TEST_F(CudaHistogram, tensors_of_two_elements_are_both_attached) {
   Harness histogram("cudahistogram bins=4 display=false");
   const VideoFrame frame("GRAY8", {34, 18}, 10);
   Owned<GstBuffer> out = buffer_from(&histogram, frame);
@@ -323,7 +324,7 @@ TEST_F(CudaHistogram, tensors_of_two_elements_stand_beside_each_other) {
   g_ptr_array_unref(metas);
 }
 
-TEST_F(CudaHistogram, factory_says_what_it_is) {
+TEST_F(CudaHistogram, factory_metadata_describes_the_element) {
   GstElementFactory *factory = gst_element_factory_find("cudahistogram");
   ASSERT_NE(factory, nullptr);
   EXPECT_STREQ(gst_element_factory_get_metadata(factory, GST_ELEMENT_METADATA_LONGNAME), "Histogram");
@@ -332,7 +333,7 @@ TEST_F(CudaHistogram, factory_says_what_it_is) {
   gst_object_unref(factory);
 }
 
-// --- what it asks of the GPU ---
+// --- cost on the GPU ---
 
 #if CUDAVISION_EMULATED
 TEST_F(CudaHistogram, frame_keeps_to_its_budget) {
@@ -342,13 +343,13 @@ TEST_F(CudaHistogram, frame_keeps_to_its_budget) {
   } cases[] = {
       {"display=false", "NV12", {1, 1, 0}},
       {"display=false", "I420", {1, 1, 0}},
-      {"display=false", "BGRx", {2, 1, 0}},  // one more for the luma
+      {"display=false", "BGRx", {2, 1, 0}},  // one more launch converts the pixels to luma
       {"display=false mode=channels", "NV12", {1, 2, 0}},
       {"display=false mode=channels", "I420", {1, 3, 0}},
       {"display=false mode=channels", "BGRx", {1, 1, 0}},
       {"display=false mode=channels", "YUY2", {1, 1, 0}},
       {"display=false message=true", "GRAY8", {1, 1, 1}},
-      {"display=true", "NV12", {4, 2, 2}},  // it is counted, plotted, and drawn by two
+      {"display=true", "NV12", {4, 2, 2}},  // one launch counts, one plots, two draw
       {"display=true", "RGB", {5, 1, 1}},
       {"display=true mode=channels", "RGB", {4, 1, 1}},
       {"display=true mode=channels message=true", "I420", {4, 3, 4}},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The files of cudahog's models: every format gives the same boxes, and what is wrong with a file is said.
+// Tests of cudahog's model files: every format gives the same boxes, and errors name the fault of a file.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -64,8 +64,8 @@ TEST_F(CudaHogModel, every_parameter_is_taken_from_the_file) {
       const ModelFile model(name, change);
       const Boxes expected = opencv_boxes(mat_of(frame), model.opencv(), 4, 0);
       EXPECT_FALSE(expected.empty());
-      EXPECT_FALSE(same_boxes(expected, unchanged)) << "a change that proves something";
-      // The properties say otherwise, and do not count.
+      EXPECT_FALSE(same_boxes(expected, unchanged)) << "the change has no effect on the boxes";
+      // The file overrides the properties.
       EXPECT_TRUE(same_boxes(found(model.location(), frame, "bins=3 cell-size=16"), expected));
     }
   }
@@ -98,7 +98,7 @@ TEST_F(CudaHogModel, model_is_read_again_at_each_start) {
   EXPECT_TRUE(same_boxes(boxes_from(&hog, frame), opencv_boxes(mat_of(frame), other.opencv(), 4, 0)));
 }
 
-// --- what is wrong ---
+// --- faulty files ---
 
 testing::AssertionResult fails(const std::string &location, const std::string &words,
                                int code = GST_RESOURCE_ERROR_SETTINGS) {
@@ -122,8 +122,8 @@ std::string many_members(int count) {
   return text + "</a></opencv_storage>";
 }
 
-// What stands before the map is no map.
-TEST_F(CudaHogModel, other_values_before_the_map_are_passed_over) {
+// The file has other values before the first map.
+TEST_F(CudaHogModel, other_values_before_the_map_are_ignored) {
   const VideoFrame frame("RGB", {70, 52}, 4);
   const struct {
     const char *name, *before, *others;
@@ -137,7 +137,7 @@ TEST_F(CudaHogModel, other_values_before_the_map_are_passed_over) {
   }
 }
 
-// Numbers are read one at a time, and no more of them than count.
+// Numbers are read one at a time, and at most one more than there can be weights.
 TEST_F(CudaHogModel, files_of_millions_of_numbers_take_little_memory) {
   const ModelFile model("a.yml");
   std::string numbers;
@@ -162,7 +162,7 @@ TEST_F(CudaHogModel, files_of_millions_of_numbers_take_little_memory) {
 TEST_F(CudaHogModel, files_that_are_no_models_are_refused_with_the_reason) {
   const ModelFile yaml("a.yml"), xml("a.xml");
   const std::string y = read(yaml.location()), x = read(xml.location());
-  // As the error says it.
+  // The text of the error for the line in which `words` first appear.
   const auto line_of = [&y](const char *words) {
     return "in line " +
            std::to_string(
@@ -226,7 +226,7 @@ TEST_F(CudaHogModel, missing_and_enormous_files_are_refused) {
   EXPECT_TRUE(fails("/nowhere/people.yml", "cannot be opened: No such file", GST_RESOURCE_ERROR_NOT_FOUND));
   EXPECT_TRUE(fails("/", "cannot be"));
   const ModelFile model("a.yml");
-  ASSERT_EQ(truncate(model.location().c_str(), off_t{1} << 34), 0);  // sparse: it takes no room
+  ASSERT_EQ(truncate(model.location().c_str(), off_t{1} << 34), 0);  // sparse: it takes no disk space
   EXPECT_TRUE(fails(model.location(), "larger than 67108864 bytes"));
 }
 

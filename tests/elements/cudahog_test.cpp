@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// cudahog in every format against cv::HOGDescriptor: its tensor, its boxes, what it draws, its properties.
+// Tests of cudahog: its tensor and boxes in every format, compared with cv::HOGDescriptor, what it draws, and
+// its properties.
 #include "tests/elements/hog_reference.h"
 
 #include "tests/elements/frame_budget.h"
@@ -17,12 +18,13 @@ class CudaHogFormat : public ElementTest, public testing::WithParamInterface<std
 INSTANTIATE_TEST_SUITE_P(, CudaHogFormat, testing::ValuesIn(kFormats),
                          [](const auto &format) { return format.param; });
 
-// The tensor of one frame, and the bytes that come out.
+// The tensor of one frame.
 struct Blocks {
   std::vector<float> numbers;
   std::vector<std::size_t> dims;
   Geometry geometry{};
 };
+// Pushes one frame. Stores the bytes of the output frame in *out unless it is null.
 Blocks blocks_from(Harness *hog, const VideoFrame &frame, VideoFrame *out = nullptr) {
   const Owned<GstBuffer> buffer = buffer_from(hog, frame);
   if (!buffer) return {};
@@ -53,7 +55,7 @@ TEST_P(CudaHogFormat, blocks_are_those_of_opencv) {
   }
 }
 
-TEST_P(CudaHogFormat, region_alone_is_looked_at) {
+TEST_P(CudaHogFormat, only_the_region_is_analysed) {
   Harness hog("cudahog display=false roi-x=6 roi-y=4 roi-width=41 roi-height=35");
   const VideoFrame frame(GetParam(), {66, 52}, 9);
   const Blocks blocks = blocks_from(&hog, frame);
@@ -62,7 +64,7 @@ TEST_P(CudaHogFormat, region_alone_is_looked_at) {
   EXPECT_EQ(blocks.geometry, (Geometry{66, 52, 6, 4, 8, 8}));
 }
 
-TEST_P(CudaHogFormat, stars_are_drawn_in_the_region_alone) {
+TEST_P(CudaHogFormat, stars_are_drawn_only_in_the_region) {
   Harness hog("cudahog roi-x=8 roi-y=8 roi-width=32 roi-height=24");
   const VideoFrame frame(GetParam(), {52, 44}, 11);
   VideoFrame out = frame;
@@ -105,7 +107,7 @@ TEST_F(CudaHog, parameters_changed_in_playing_take_effect_on_the_next_frame) {
   EXPECT_TRUE(near(blocks_from(&hog, frame).numbers, opencv_blocks(mat_of(frame), opencv)));
 }
 
-// The squares of a block's numbers are shares, which sum to 1 where there is a gradient.
+// With the norm l1-sqrt, the squares of a block's numbers sum to 1 if there is a gradient.
 TEST_F(CudaHog, blocks_of_the_thesis_have_unit_length) {
   Harness hog("cudahog display=false variant=ghog");
   const std::vector<float> numbers = blocks_from(&hog, VideoFrame("BGR", {64, 48}, 5)).numbers;
@@ -144,7 +146,7 @@ TEST_P(CudaHogFormat, boxes_are_those_of_opencv_and_are_drawn) {
     EXPECT_TRUE(same_bytes(out.bytes(), frame));
     count += static_cast<int>(expected.size());
   }
-  EXPECT_GT(count, 0) << "boxes that prove something";
+  EXPECT_GT(count, 0) << "too few boxes for a test";
 }
 
 TEST_F(CudaHog, boxes_of_a_region_are_in_coordinates_of_the_frame) {
@@ -182,7 +184,7 @@ TEST_F(CudaHog, search_changed_in_playing_takes_effect_on_the_next_frame) {
   expect(6, 0, 0.2, 1.2);
 }
 
-TEST_F(CudaHog, boxes_have_the_label_and_there_is_no_tensor_unless_it_is_asked_for) {
+TEST_F(CudaHog, boxes_have_the_label_and_the_tensor_is_attached_only_on_request) {
   const ModelFile model("model.yml");
   const VideoFrame frame("RGB", {80, 64}, 12);
   Harness hog("cudahog win-stride=4 group-threshold=0 label=gnome model-location=" + model.location());
@@ -196,12 +198,12 @@ TEST_F(CudaHog, boxes_have_the_label_and_there_is_no_tensor_unless_it_is_asked_f
   EXPECT_STREQ(g_quark_to_string(reinterpret_cast<GstVideoRegionOfInterestMeta *>(meta)->roi_type), "gnome");
   g_object_set(hog.element(), "descriptor", TRUE, nullptr);
   cv::HOGDescriptor opencv = model.opencv();
-  // By the parameters of the model.
+  // The blocks have the parameters of the model.
   EXPECT_TRUE(near(blocks_from(&hog, frame).numbers, opencv_blocks(mat_of(frame), opencv)));
 }
 
 #if CUDAVISION_HAVE_ANALYTICS
-TEST_F(CudaHog, boxes_are_object_detections_too) {
+TEST_F(CudaHog, boxes_are_also_attached_as_object_detections) {
   const ModelFile model("model.yml");
   const VideoFrame frame("RGB", {80, 64}, 12);
   Harness hog("cudahog win-stride=4 group-threshold=0 label=gnome model-location=" + model.location());
@@ -226,7 +228,7 @@ TEST_F(CudaHog, boxes_are_object_detections_too) {
 }
 #endif
 
-TEST_F(CudaHog, messages_say_how_many_boxes_there_are) {
+TEST_F(CudaHog, messages_contain_the_numbers_of_boxes_and_hits) {
   const ModelFile model("model.yml");
   const VideoFrame frame("RGB", {80, 64}, 12);
   Harness hog("cudahog win-stride=4 message=true model-location=" + model.location());
@@ -240,7 +242,7 @@ TEST_F(CudaHog, messages_say_how_many_boxes_there_are) {
   EXPECT_EQ(hits, static_cast<int>(opencv_boxes(mat_of(frame), model.opencv(), 4, 0).size()));
 }
 
-TEST_F(CudaHog, too_many_hits_are_warned_of_once) {
+TEST_F(CudaHog, too_many_hits_cause_one_warning) {
   const ModelFile model("model.yml");
   const VideoFrame frame("GRAY8", {100, 80}, 12);
   Harness hog(
@@ -255,7 +257,7 @@ TEST_F(CudaHog, too_many_hits_are_warned_of_once) {
 
 // --- properties ---
 
-TEST_F(CudaHog, contradictions_are_refused_at_the_start_and_warned_of_in_playing) {
+TEST_F(CudaHog, contradictions_are_errors_at_start_and_warnings_in_playing) {
   for (const auto &[properties, words] :
        {std::pair<const char *, const char *>{"min-scale=3 max-scale=2", "max-scale (2"},
         {"cell-size=16 block-size=5", "block width"}}) {
@@ -273,8 +275,8 @@ TEST_F(CudaHog, contradictions_are_refused_at_the_start_and_warned_of_in_playing
   EXPECT_FALSE(take_warning(hog.element()));
 }
 
-// Blocks of 64 pixels are valid, but not in this frame.
-TEST_F(CudaHog, what_a_frame_forbids_is_warned_of_in_playing) {
+// Blocks of 64 pixels are valid, but too large for this frame.
+TEST_F(CudaHog, parameters_that_do_not_fit_the_frame_cause_a_warning_in_playing) {
   const VideoFrame frame("GRAY8", {61, 49}, 3);
   const auto warned = [](Harness *hog) {
     return is(take_warning(hog->element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "no block");
@@ -302,8 +304,8 @@ TEST_F(CudaHog, what_a_frame_forbids_is_warned_of_in_playing) {
   EXPECT_FALSE(blocks_from(&hog, frame).numbers.empty());
 }
 
-#if !CUDAVISION_EMULATED  // it takes long
-TEST_F(CudaHog, stars_of_too_many_lines_are_left_out_and_warned_of_once) {
+#if !CUDAVISION_EMULATED  // it would take too long
+TEST_F(CudaHog, stars_of_too_many_lines_are_left_out_with_one_warning) {
   Harness hog("cudahog cell-size=2 block-size=1 block-stride=64 bins=36");
   const VideoFrame frame("GRAY8", {4096, 2048}, 3);
   for (int i = 0; i < 2; ++i) {
@@ -316,8 +318,8 @@ TEST_F(CudaHog, stars_of_too_many_lines_are_left_out_and_warned_of_once) {
 }
 #endif
 
-// The model is read at the start.
-TEST_F(CudaHog, location_of_a_model_set_in_playing_changes_nothing) {
+// The model is read at start.
+TEST_F(CudaHog, model_location_set_in_playing_changes_nothing) {
   const ModelFile model("model.yml");
   const VideoFrame frame("RGB", {80, 64}, 12);
   Harness with("cudahog win-stride=4 group-threshold=0 display=false model-location=" + model.location());
@@ -326,7 +328,7 @@ TEST_F(CudaHog, location_of_a_model_set_in_playing_changes_nothing) {
   g_object_set(with.element(), "model-location", nullptr, nullptr);
   EXPECT_EQ(tensor_count(buffer_from(&with, frame)), 0);
   EXPECT_EQ(boxes_from(&with, frame).size(), boxes);
-  for (const char *location : {"", " model-location=\"\""}) {  // one without a name is none
+  for (const char *location : {"", " model-location=\"\""}) {  // an empty location means no model
     Harness without(std::string("cudahog display=false") + location);
     EXPECT_EQ(text(without.element(), "descriptor"), "true");
     const std::vector<float> expected = blocks_from(&without, frame).numbers;
@@ -362,9 +364,10 @@ TEST_F(CudaHog, properties_have_their_defaults) {
 }
 
 #if CUDAVISION_EMULATED
-// Blocks: one kernel and the upload. Boxes: four kernels, one for their outlines and two of the canvas; the
-// frame goes up and comes back, the list and its count come down.
-TEST_F(CudaHog, frames_cost_what_they_must) {
+// Blocks: one kernel, and the upload of the frame. Boxes: four kernels of the detector, one for the outlines
+// and two for the canvas; the upload of the frame; and the downloads of the frame and of the list with its
+// count.
+TEST_F(CudaHog, launches_and_copies_of_a_frame) {
   const ModelFile model("model.yml");
   const VideoFrame frame("RGB", {64, 48}, 3);
   Harness blocks("cudahog display=false");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// cudahough in every format against cv::Canny and cv::HoughLines: its meta, what it draws, its properties.
+// Tests of cudahough in every format against cv::Canny and cv::HoughLines: its meta, its drawing and its
+// properties.
 #include <gst/cudavision/cudavision.h>
 
 #include <cmath>
@@ -33,7 +34,7 @@ struct HoughCase {
 
 using Lines = std::vector<GstCudaVisionLine>;
 
-// Pushes one frame, gives the lines that are attached, and the bytes that come out.
+// Pushes one frame and returns the attached lines. out: receives the bytes of the output frame.
 Lines lines_from(Harness *hough, const VideoFrame &frame, VideoFrame *out = nullptr) {
   hough->negotiate(frame);
   const Owned<GstBuffer> buffer = hough->exchange(frame.buffer());
@@ -58,7 +59,7 @@ std::vector<cv::Vec3f> opencv_lines(const VideoFrame &frame, const HoughCase &ho
   return lines;
 }
 
-// The lines of cv::HoughLines, in order, moved by the part's origin.
+// Compares lines with those of cv::HoughLines, moved by the origin of the part, in order.
 testing::AssertionResult same_lines(const Lines &actual, const std::vector<cv::Vec3f> &expected,
                                     Part part = {}) {
   if (actual.size() != expected.size())
@@ -101,12 +102,12 @@ TEST_P(CudaHoughFormat, lines_equal_opencv_and_are_drawn) {
     VideoFrame out = frame;
     const Lines lines = lines_from(&hough, frame, &out);
     EXPECT_TRUE(same_lines(lines, opencv_lines(frame, {15})));
-    EXPECT_EQ(lines.empty(), size.width * size.height < 64 * 64) << "lines that prove something";
+    EXPECT_EQ(lines.empty(), size.width * size.height < 64 * 64) << "large frames must have lines";
     EXPECT_TRUE(same_bytes(out.bytes(), with_lines(frame, lines, 0xffff0000, 2)));
   }
 }
 
-TEST_P(CudaHoughFormat, planes_that_lie_apart_are_found_and_the_bytes_between_stay) {
+TEST_P(CudaHoughFormat, separate_planes_are_processed_and_the_bytes_between_are_kept) {
   Harness hough("cudahough threshold=15 color=0x8020ff41 line-width=1");
   const VideoFrame frame(GetParam(), {67, 65}, 40, Layout::apart);
   VideoFrame out = frame;
@@ -115,7 +116,7 @@ TEST_P(CudaHoughFormat, planes_that_lie_apart_are_found_and_the_bytes_between_st
   EXPECT_TRUE(same_bytes(out.bytes(), with_lines(frame, lines, 0x8020ff41, 1)));
 }
 
-TEST_P(CudaHoughFormat, region_alone_is_searched_and_drawn_on_in_coordinates_of_the_frame) {
+TEST_P(CudaHoughFormat, only_the_region_is_processed_in_coordinates_of_the_frame) {
   const Part part{5, 3, 52, 47};
   Harness hough("cudahough threshold=10 line-width=5 roi-x=5 roi-y=3 roi-width=52 roi-height=47");
   const VideoFrame frame(GetParam(), {71, 61}, 50);
@@ -131,7 +132,7 @@ TEST_P(CudaHoughFormat, region_alone_is_searched_and_drawn_on_in_coordinates_of_
   EXPECT_TRUE(same_bytes(out.bytes(), with_lines(frame, lines, 0xffff0000, 5, part)));
 }
 
-TEST_P(CudaHoughFormat, display_off_leaves_every_byte) {
+TEST_P(CudaHoughFormat, display_off_changes_no_byte) {
   Harness hough("cudahough threshold=15 display=false");
   const VideoFrame frame(GetParam(), {67, 65}, 60);
   VideoFrame out = frame;
@@ -139,7 +140,7 @@ TEST_P(CudaHoughFormat, display_off_leaves_every_byte) {
   EXPECT_TRUE(same_bytes(out.bytes(), frame));
 }
 
-TEST_P(CudaHoughFormat, ready_edges_are_taken_as_they_are) {
+TEST_P(CudaHoughFormat, input_edges_uses_the_luma_as_edge_map) {
   Harness hough("cudahough input=edges threshold=12 display=false");
   VideoFrame frame(GetParam(), {60, 45}, 70);
   for (int y = 0; y < 45; ++y)
@@ -153,7 +154,7 @@ TEST_P(CudaHoughFormat, ready_edges_are_taken_as_they_are) {
 
 // --- the parameters ---
 
-TEST_F(CudaHough, each_parameter_does_what_opencvs_does) {
+TEST_F(CudaHough, each_parameter_acts_as_in_opencv) {
   const VideoFrame frame("GRAY8", {120, 90}, 3);
   const struct {
     std::string description;
@@ -169,11 +170,11 @@ TEST_F(CudaHough, each_parameter_does_what_opencvs_does) {
        {20, 1, kPi / 180, 0, kPi, {800, 1600, 5}}},
       {"threshold=20 gaussian-sigma=1.4", {20, 1, kPi / 180, 0, kPi, {.sigma = 1.4}}},
   };
-  const std::vector<cv::Vec3f> usual = opencv_lines(frame, {20});
+  const std::vector<cv::Vec3f> defaults = opencv_lines(frame, {20});
   for (const auto &setting : settings) {
     Harness hough("cudahough display=false " + setting.description);
     const std::vector<cv::Vec3f> expected = opencv_lines(frame, setting.expected);
-    EXPECT_NE(expected, usual) << setting.description;
+    EXPECT_NE(expected, defaults) << setting.description;
     EXPECT_TRUE(same_lines(lines_from(&hough, frame), expected)) << setting.description;
   }
 }
@@ -192,7 +193,7 @@ TEST_F(CudaHough, parameters_changed_in_playing_take_effect_on_the_next_frame) {
   EXPECT_TRUE(same_lines(lines_from(&hough, frame), opencv_lines(frame, {25, 2, 0.1, 1, kPi, {}, true})));
 }
 
-TEST_F(CudaHough, radius_and_gradients_leave_fewer_lines) {
+TEST_F(CudaHough, nms_radius_and_gradient_voting_reduce_the_lines) {
   const VideoFrame frame("GRAY8", {120, 90}, 5);
   Harness hough("cudahough threshold=15 display=false");
   const std::size_t all = lines_from(&hough, frame).size();
@@ -206,7 +207,7 @@ TEST_F(CudaHough, radius_and_gradients_leave_fewer_lines) {
   EXPECT_LT(near, all);
 }
 
-// A frame of one drawn rectangle.
+// A frame with one bright rectangle.
 VideoFrame frame_with_rectangle(const std::string &format, Size size, cv::Rect rectangle) {
   VideoFrame frame(format, size);
   for (int y = 0; y < size.height; ++y)
@@ -233,7 +234,7 @@ TEST_F(CudaHough, segments_end_where_the_edges_end) {
   EXPECT_TRUE(same_bytes(out.bytes(), with_lines(frame, lines, 0xffff0000, 2)));
   g_object_set(hough.element(), "min-length", 45, nullptr);
   EXPECT_EQ(lines_from(&hough, frame).size(), 2u);
-  g_object_set(hough.element(), "min-length", 10, "roi-width", 45, nullptr);  // cuts the level ones
+  g_object_set(hough.element(), "min-length", 10, "roi-width", 45, nullptr);  // cuts the horizontal ones
   for (const GstCudaVisionLine &line : lines_from(&hough, frame)) EXPECT_LE(line.x2, 44);
 }
 
@@ -244,7 +245,7 @@ TEST_F(CudaHough, empty_frame_has_a_meta_without_lines) {
 
 // --- capacity ---
 
-TEST_F(CudaHough, lines_beyond_the_maximum_are_counted_and_warned_of_once) {
+TEST_F(CudaHough, lines_beyond_max_lines_are_counted_and_cause_one_warning) {
   const VideoFrame frame("GRAY8", {120, 90}, 6);
   const std::vector<cv::Vec3f> all = opencv_lines(frame, {10});
   ASSERT_GT(all.size(), 20u);
@@ -279,7 +280,7 @@ TEST_F(CudaHough, accumulator_that_is_too_large_fails_the_negotiation_and_names_
   EXPECT_TRUE(is(take_error(hough.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, " bytes"));
 }
 
-// --- contradictions ---
+// --- contradictory properties ---
 
 TEST_F(CudaHough, contradiction_at_the_start_is_an_error_that_names_both) {
   const struct {
@@ -372,7 +373,7 @@ TEST_F(CudaHough, refused_numbers_warn_and_change_nothing) {
   EXPECT_NE(why_refused("fakesrc ! cudahough input=both ! fakesink").find("input"), std::string::npos);
 }
 
-TEST_F(CudaHough, factory_says_what_it_is) {
+TEST_F(CudaHough, factory_has_its_metadata) {
   GstElementFactory *factory = gst_element_factory_find("cudahough");
   ASSERT_NE(factory, nullptr);
   EXPECT_STREQ(gst_element_factory_get_metadata(factory, GST_ELEMENT_METADATA_LONGNAME),
@@ -383,7 +384,7 @@ TEST_F(CudaHough, factory_says_what_it_is) {
   gst_object_unref(factory);
 }
 
-// --- what it asks of the GPU ---
+// --- resources per frame, and failures of the device ---
 
 #if CUDAVISION_EMULATED
 TEST_F(CudaHough, frame_keeps_to_its_budget) {
@@ -391,12 +392,12 @@ TEST_F(CudaHough, frame_keeps_to_its_budget) {
     const char *description, *format;
     unsigned launches, uploads, downloads;
   } cases[] = {
-      // Three of Canny, two of lines; the lines come back with their count.
+      // Three launches of Canny and two for lines. The lines are downloaded together with their count.
       {"display=false", "NV12", 3 + 2, 1, 1},
       {"display=false input=edges", "NV12", 2, 1, 1},
       {"display=false mode=segments", "NV12", 3 + 4, 1, 1},
       {"display=false gradient-voting=true", "RGB", 1 + 3 + 2, 1, 1},
-      {"display=true", "NV12", 3 + 2 + 3, 2, 3},  // one makes primitives, two draw them
+      {"display=true", "NV12", 3 + 2 + 3, 2, 3},  // one launch makes primitives, two draw them
       {"display=true", "I420", 3 + 2 + 3, 3, 4},
   };
   for (const auto &c : cases) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What cudainpaint removes: masks from files, colours, transparency and regions of interest.
+// The masks of cudainpaint: from files, colours, transparency and regions of interest.
 #include <gdk-pixbuf/gdk-pixbuf.h>
 #include <glib/gstdio.h>
 #include <gst/video/video.h>
@@ -48,7 +48,9 @@ class CudaInpaintMask : public ElementTest {
     files_.push_back(folder_ + "/" + name);
     return files_.back();
   }
-  // White where the mask is not 0, black elsewhere. alpha: of white pixels, when it is at least 0.
+  // Saves a picture that is white where the mask is not 0 and black elsewhere, and returns its path. If alpha
+  // is at least 0, the picture has an alpha channel with this value in the white pixels and 255 in the
+  // others.
   std::string save(const Picture &mask, const std::string &name, const char *type, int alpha = -1) {
     GdkPixbuf *pixbuf = gdk_pixbuf_new(GDK_COLORSPACE_RGB, alpha >= 0, 8, mask.width(), mask.height());
     const int channels = gdk_pixbuf_get_n_channels(pixbuf);
@@ -84,8 +86,8 @@ TEST_F(CudaInpaintMask, pictures_of_any_kind_and_size_are_scaled_to_the_frame) {
   }
 }
 
-// Of odd ratios: along the axis that is enlarged the picture's pixel around the middle of the frame's, along
-// the one that shrinks any pixel of the picture that the frame's covers in part.
+// The ratios are no integers. The width is enlarged: a pixel takes the picture pixel that contains its
+// centre. The height is reduced: a pixel is set if any picture pixel that it covers, even in part, is set.
 TEST_F(CudaInpaintMask, scaling_takes_the_nearest_pixel_or_any) {
   const VideoFrame frame("RGB", kSize, 2);
   const Size size{27, 50};
@@ -101,7 +103,7 @@ TEST_F(CudaInpaintMask, scaling_takes_the_nearest_pixel_or_any) {
   EXPECT_TRUE(same_bytes(inpaint.work(frame), with_filled(frame, expected, small_params())));
 }
 
-// One pixel wide in a picture four times as large.
+// The lines are one pixel wide in a picture four times as large as the frame.
 TEST_F(CudaInpaintMask, thin_masks_survive_the_scaling) {
   const VideoFrame frame("RGB", kSize, 2);
   const Size large{kSize.width * 4, kSize.height * 4};
@@ -139,7 +141,7 @@ TEST_F(CudaInpaintMask, missing_and_broken_files_fail_at_the_start) {
         parse("cudainpaint mask-location=" + location + " backend=" + backend());
     EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
     EXPECT_TRUE(is(take_error(element.get()), GST_RESOURCE_ERROR, code, location));
-    // Without it the element starts.
+    // The element starts without the property.
     g_object_set(element.get(), "mask-location", nullptr, nullptr);
     EXPECT_NE(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
   }
@@ -169,7 +171,7 @@ TEST_F(CudaInpaintMask, color_is_removed_in_every_format) {
     EXPECT_GE(count_of(mask, std::uint8_t{1}), 64);
     Harness inpaint(kSmall + std::string("mask-color=0xff20e030 mask-tolerance=2"));
     EXPECT_TRUE(same_bytes(inpaint.work(frame), with_filled(frame, mask, small_params())));
-    // Without opacity it is no colour.
+    // A colour with alpha 0 removes nothing.
     set(inpaint.element(), "mask-color", "0x0020e030");
     EXPECT_TRUE(same_bytes(inpaint.pass(frame), frame));
   }
@@ -188,7 +190,7 @@ TEST_F(CudaInpaintMask, transparent_pixels_are_removed_and_become_opaque) {
     set(inpaint.element(), "mask-alpha", "false");
     EXPECT_TRUE(same_bytes(inpaint.pass(frame), frame)) << format;
   }
-  // Nothing is transparent in a format without alpha, whatever lies in the fourth byte.
+  // In a format without alpha nothing is transparent, whatever value the fourth byte has.
   const VideoFrame frame("RGBx", kSize, 7);
   Harness inpaint("cudainpaint mask-alpha=true");
   EXPECT_TRUE(same_bytes(inpaint.pass(frame), frame));
@@ -216,7 +218,7 @@ TEST_F(CudaInpaintMask, regions_of_interest_of_the_type_are_removed) {
   } cases[] = {{"person", {boxes[0].second, boxes[2].second}},
                {"car", {boxes[1].second}},
                {"*", {boxes[0].second, boxes[1].second, boxes[2].second}},
-               {"nobody-has-heard-of-it", {}}};
+               {"a-type-never-used", {}}};
   for (const auto &c : cases) {
     SCOPED_TRACE(c.type);
     Harness inpaint(kSmall + std::string("roi-type=") + c.type);
@@ -225,7 +227,7 @@ TEST_F(CudaInpaintMask, regions_of_interest_of_the_type_are_removed) {
     ASSERT_NE(out, nullptr);
     EXPECT_TRUE(
         same_bytes(bytes_of(out.get()), with_filled(frame, mask_of(kSize, c.removed), small_params())));
-    // They stay, for who comes next.
+    // The metas stay on the buffer for the elements downstream.
     EXPECT_EQ(gst_buffer_get_n_meta(out.get(), GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE), 3u);
     EXPECT_TRUE(same_bytes(inpaint.pass(frame), frame)) << "a frame without boxes";
   }
@@ -246,8 +248,8 @@ TEST_F(CudaInpaintMask, boxes_beyond_the_frame_are_cut) {
       with_filled(frame, mask_of(kSize, {{34, 26, 6, 6}, {0, 3, 4, 5}, {20, 0, 4, 4}}), small_params())));
 }
 
-// A type that nobody has used before is that of no box, of none without a type either.
-TEST_F(CudaInpaintMask, boxes_without_a_type_are_removed_by_any_type_alone) {
+// A type whose quark does not exist yet must not match boxes without a type, whose quark is 0.
+TEST_F(CudaInpaintMask, boxes_without_a_type_are_removed_only_by_the_wildcard) {
   const VideoFrame frame("RGB", kSize, 9);
   Harness type(kSmall + std::string("roi-type=a-type-of-no-box")), any(kSmall + std::string("roi-type=*"));
   for (Harness *inpaint : {&type, &any}) {
@@ -261,9 +263,9 @@ TEST_F(CudaInpaintMask, boxes_without_a_type_are_removed_by_any_type_alone) {
   }
 }
 
-// cudahog's boxes, of a model that OpenCV has written, in one pipeline: what it finds is filled, and nothing
-// else changes.
-TEST_F(CudaInpaintMask, what_cudahog_finds_is_removed) {
+// cudahog, with a model written by OpenCV, and cudainpaint in one pipeline: the detections are filled, and
+// all other bytes stay unchanged.
+TEST_F(CudaInpaintMask, detections_of_cudahog_are_removed) {
   const ModelFile model("model.yml");
   const VideoFrame frame("RGB", {61, 50}, 22);
   const Boxes boxes = opencv_boxes(mat_of(frame), model.opencv(), 4, 2);
@@ -282,8 +284,8 @@ TEST_F(CudaInpaintMask, what_cudahog_finds_is_removed) {
   EXPECT_TRUE(same_bytes(through(pipeline, frame), expected));
 }
 
-// What a detector and this element do together on a video.
-TEST_F(CudaInpaintMask, what_moves_is_removed_where_its_box_says) {
+// A detector and cudainpaint on a video.
+TEST_F(CudaInpaintMask, moving_object_is_removed_in_its_box) {
   Harness inpaint(kSmall + std::string("roi-type=person mode=temporal dilate=2"));
   const VideoFrame background("I420", kSize, 10);
   InpaintReference reference(kSize);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// cudainpaint in every format: its properties, its modes, its messages and what it asks of the GPU.
+// cudainpaint in every format: its properties, its modes, its messages and its GPU calls per frame.
 #include <gst/video/video.h>
 
 #include <optional>
@@ -167,15 +167,15 @@ TEST_F(CudaInpaint, properties_take_effect_on_the_next_frame) {
   }
 }
 
-// --- what passes ---
+// --- frames that pass unchanged ---
 
-TEST_F(CudaInpaint, frame_with_nothing_to_fill_from_passes_and_says_why_once) {
+TEST_F(CudaInpaint, frame_without_a_source_patch_passes_with_one_warning) {
   Harness inpaint("cudainpaint message=true region-width=40 region-height=30");
   const VideoFrame frame("I420", kSize, 8);
   for (int i = 0; i < 2; ++i) EXPECT_TRUE(same_bytes(inpaint.work(frame), frame));
   EXPECT_TRUE(is(take_warning(inpaint.element()), GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED, "1200 pixels"));
   EXPECT_FALSE(take_warning(inpaint.element()));
-  // Something to fill from, and then again nothing.
+  // After a frame that could be filled, the warning is posted again.
   set(inpaint.element(), "region-width", "5");
   EXPECT_NE(inpaint.work(frame), frame.bytes());
   EXPECT_FALSE(take_warning(inpaint.element()));
@@ -184,7 +184,7 @@ TEST_F(CudaInpaint, frame_with_nothing_to_fill_from_passes_and_says_why_once) {
   EXPECT_TRUE(take_warning(inpaint.element()));
 }
 
-TEST_F(CudaInpaint, display_off_and_frames_between_pass) {
+TEST_F(CudaInpaint, display_off_and_skipped_frames_pass) {
   Harness off(kSmall + kRegionSet + "display=false"), nth(kSmall + kRegionSet + "every-nth=2");
   const VideoFrame frame("NV12", kSize, 9);
   EXPECT_TRUE(same_bytes(off.pass(frame), frame));
@@ -201,7 +201,7 @@ TEST_F(CudaInpaint, nothing_outside_of_the_region_of_interest_is_removed) {
 
 // --- temporal mode ---
 
-TEST_F(CudaInpaint, temporal_mode_puts_back_what_was_seen_until_the_history_is_dropped) {
+TEST_F(CudaInpaint, temporal_mode_restores_the_background_until_the_history_is_dropped) {
   Harness inpaint(kSmall + kRegionSet + "mode=temporal");
   InpaintReference reference(kSize);
   InpaintParams params = small_params();
@@ -219,8 +219,8 @@ TEST_F(CudaInpaint, temporal_mode_puts_back_what_was_seen_until_the_history_is_d
   set(inpaint.element(), "region-width", "0");
   EXPECT_EQ(next(background, none), 0);
   set(inpaint.element(), "region-width", "9");
-  EXPECT_EQ(next(frame, mask), 10 * 8);  // whole samples of chroma
-  // A flush, a discontinuity, new caps.
+  EXPECT_EQ(next(frame, mask), 10 * 8);  // whole chroma samples
+  // The history is dropped at a flush and at a discontinuity.
   reference = InpaintReference(kSize);
   ASSERT_TRUE(gst_harness_push_event(inpaint.get(), gst_event_new_flush_start()));
   ASSERT_TRUE(gst_harness_push_event(inpaint.get(), gst_event_new_flush_stop(TRUE)));
@@ -235,8 +235,8 @@ TEST_F(CudaInpaint, temporal_mode_puts_back_what_was_seen_until_the_history_is_d
   EXPECT_TRUE(same_bytes(bytes_of(out.get()), reference.filled(frame, mask, params)));
 }
 
-// What was seen before frames that were not followed may be gone.
-TEST_F(CudaInpaint, frames_that_are_not_followed_drop_the_history) {
+// The background may have changed during frames that were not learned.
+TEST_F(CudaInpaint, frames_that_are_not_learned_drop_the_history) {
   const VideoFrame background("NV12", kSize, 18);
   VideoFrame frame = background;
   for (int y = 10; y < 18; ++y)
@@ -258,7 +258,7 @@ TEST_F(CudaInpaint, frames_that_are_not_followed_drop_the_history) {
   }
 }
 
-TEST_F(CudaInpaint, history_bounds_what_is_remembered) {
+TEST_F(CudaInpaint, history_limits_how_long_pixels_are_remembered) {
   Harness inpaint(kSmall + kRegionSet + "mode=temporal history=2 message=true");
   InpaintReference reference(kSize);
   InpaintParams params = small_params();
@@ -288,10 +288,14 @@ InpaintReport report_of(GstElement *element) {
   };
   gboolean refused = FALSE;
   EXPECT_TRUE(gst_structure_get_boolean(structure, "refused", &refused));
-  return {number("removed"), number("remembered"), number("patches"), number("diffused"), refused != FALSE};
+  return {.removed = number("removed"),
+          .remembered = number("remembered"),
+          .patches = number("patches"),
+          .diffused = number("diffused"),
+          .refused = refused != FALSE};
 }
 
-TEST_F(CudaInpaint, message_says_what_was_done) {
+TEST_F(CudaInpaint, message_has_the_report) {
   Harness inpaint(kSmall + kRegionSet + "message=true max-patches=4");
   const VideoFrame frame("RGBA", kSize, 13);
   InpaintReference reference(kSize);
@@ -307,15 +311,15 @@ TEST_F(CudaInpaint, message_says_what_was_done) {
 }
 
 #if CUDAVISION_EMULATED
-TEST_F(CudaInpaint, frame_asks_the_gpu_for_little) {
+TEST_F(CudaInpaint, gpu_calls_per_frame_stay_in_the_budget) {
   const VideoFrame frame("NV12", kSize, 14);
   const struct {
     const char *description;
     FrameBudget budget;
-  } cases[] = {
-      {"", {5, 2, 3}},  // the mask, words, candidates, the filling, the frame; two planes and the report
-      {"dilate=2", {7, 2, 3}},
-      {"mode=temporal", {6, 2, 3}}};
+  } cases[] = {// Launches: mask, pixel words, candidates, fill, frame. Downloads: two planes and the report.
+               {"", {5, 2, 3}},
+               {"dilate=2", {7, 2, 3}},
+               {"mode=temporal", {6, 2, 3}}};
   for (const auto &c : cases) {
     SCOPED_TRACE(c.description);
     Harness inpaint(kSmall + kRegionSet + c.description);
@@ -346,7 +350,7 @@ TEST_P(CudaInpaintMemory, frames_are_filled_where_they_lie) {
                          with_filled(frame, mask_of(kSize, {kRegion}), small_params())));
 }
 #else
-// Noise, of which nothing fits.
+// A frame of noise, in which no two patches are similar.
 VideoFrame noisy(Size size) {
   VideoFrame frame("RGB", size, 16);
   Random random(3);
@@ -354,47 +358,48 @@ VideoFrame noisy(Size size) {
   return frame;
 }
 
-struct Told {
+struct Progress {
   GstProgressType type;
   std::string text;
 };
-// The next message of progress.
-std::optional<Told> told_by(GstElement *element, GstClockTime wait = 0) {
+// The next progress message.
+std::optional<Progress> next_progress(GstElement *element, GstClockTime wait = 0) {
   const Owned<GstMessage> message = take_message(element, GST_MESSAGE_PROGRESS, wait);
   if (!message) return std::nullopt;
-  Told told;
+  Progress progress;
   gchar *code = nullptr, *text = nullptr;
-  gst_message_parse_progress(message.get(), &told.type, &code, &text);
+  gst_message_parse_progress(message.get(), &progress.type, &code, &text);
   EXPECT_STREQ(code, "inpaint");
-  told.text = text;
+  progress.text = text;
   g_free(code);
   g_free(text);
-  return told;
+  return progress;
 }
 
-// Fills grow until one takes long enough.
-TEST_F(CudaInpaint, long_fills_tell_how_far_they_are) {
-  if (backend() != "cpu") GTEST_SKIP() << "the GPU fills without telling";
-  std::vector<Told> told;
+// The hole is enlarged until a fill takes long enough.
+TEST_F(CudaInpaint, long_fills_post_progress_messages) {
+  if (backend() != "cpu") GTEST_SKIP() << "the GPU reports no progress";
+  std::vector<Progress> messages;
   int side = 60;
-  for (; told.empty() && side <= 1920; side *= 2) {
+  for (; messages.empty() && side <= 1920; side *= 2) {
     Harness inpaint("cudainpaint patch-size=3 n-threads=1 region-x=20 region-y=20 region-width=" +
                     std::to_string(side) + " region-height=" + std::to_string(side));
     inpaint.work(noisy({2 * side + 40, side + 40}));
-    while (const std::optional<Told> next = told_by(inpaint.element())) told.push_back(*next);
+    while (const std::optional<Progress> next = next_progress(inpaint.element())) messages.push_back(*next);
   }
   side /= 2;
-  ASSERT_GE(told.size(), 2u);
-  EXPECT_EQ(told.front().type, GST_PROGRESS_TYPE_START);
-  EXPECT_EQ(told.back().type, GST_PROGRESS_TYPE_COMPLETE);
-  for (std::size_t i = 1; i + 1 < told.size(); ++i) EXPECT_EQ(told[i].type, GST_PROGRESS_TYPE_CONTINUE);
+  ASSERT_GE(messages.size(), 2u);
+  EXPECT_EQ(messages.front().type, GST_PROGRESS_TYPE_START);
+  EXPECT_EQ(messages.back().type, GST_PROGRESS_TYPE_COMPLETE);
+  for (std::size_t i = 1; i + 1 < messages.size(); ++i)
+    EXPECT_EQ(messages[i].type, GST_PROGRESS_TYPE_CONTINUE);
   const std::string all = std::to_string(side * side);
-  EXPECT_EQ(told.back().text, "Filled " + all + " of " + all + " pixels");
+  EXPECT_EQ(messages.back().text, "Filled " + all + " of " + all + " pixels");
 }
 
-// A fill that would take minutes.
-TEST_F(CudaInpaint, flush_and_stop_end_a_long_fill) {
-  if (backend() != "cpu") GTEST_SKIP() << "the GPU fills to the end";
+// The fill would take minutes.
+TEST_F(CudaInpaint, flush_and_state_change_stop_a_long_fill) {
+  if (backend() != "cpu") GTEST_SKIP() << "a fill on the GPU cannot be stopped";
   const VideoFrame frame = noisy({1800, 900});
   for (const bool flush : {true, false}) {
     SCOPED_TRACE(flush);
@@ -404,9 +409,9 @@ TEST_F(CudaInpaint, flush_and_stop_end_a_long_fill) {
     std::thread streaming([&] { (void)inpaint.push(frame.buffer()); });
     std::vector<GstProgressType> types;
     while (types.empty() || types.back() != GST_PROGRESS_TYPE_CONTINUE) {
-      const std::optional<Told> told = told_by(inpaint.element(), 60 * GST_SECOND);
-      if (!told) break;
-      types.push_back(told->type);
+      const std::optional<Progress> next = next_progress(inpaint.element(), 60 * GST_SECOND);
+      if (!next) break;
+      types.push_back(next->type);
     }
     EXPECT_EQ(types, (std::vector{GST_PROGRESS_TYPE_START, GST_PROGRESS_TYPE_CONTINUE}));
     if (flush)
@@ -414,8 +419,8 @@ TEST_F(CudaInpaint, flush_and_stop_end_a_long_fill) {
     else
       gst_element_set_state(inpaint.element(), GST_STATE_READY);
     streaming.join();
-    std::optional<Told> last;
-    while (const std::optional<Told> told = told_by(inpaint.element())) last = told;
+    std::optional<Progress> last;
+    while (const std::optional<Progress> next = next_progress(inpaint.element())) last = next;
     ASSERT_TRUE(last);
     EXPECT_EQ(last->type, GST_PROGRESS_TYPE_CANCELED) << last->text;
     EXPECT_NE(last->text.find(" of 739600 pixels"), std::string::npos) << last->text;
@@ -423,7 +428,7 @@ TEST_F(CudaInpaint, flush_and_stop_end_a_long_fill) {
 }
 #endif
 
-TEST_F(CudaInpaint, two_elements_in_one_pipeline_remove_two_things) {
+TEST_F(CudaInpaint, two_elements_in_one_pipeline_remove_two_objects) {
   const VideoFrame frame("I420", {64, 48}, 17);
   const Owned<GstElement> pipeline = parse(
       "appsrc name=in format=time ! cudainpaint patch-size=5 region-x=10 region-y=10 region-width=8 "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The model of cudalocalhist, its memory, its messages, and what it asks of the GPU.
+// The model of cudalocalhist, its limits of memory, its messages and its costs on the GPU.
 #include <gst/video/video.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace {
 
 using namespace cudavision::test;
-using cudavision::LocalHistogramParams;
+using cudavision::LocalHistParams;
 using cudavision::Region;
 
 class CudaLocalHistModel : public ElementTest {};
@@ -21,7 +21,7 @@ class CudaLocalHistMemory : public ElementTest {};
 
 const std::string kDistance =
     "cudalocalhist reduce=distance feature=brightness bins=16 window-width=8 window-height=6 ";
-const LocalHistogramParams kParams = brightness_params(16, {8, 6});
+const LocalHistParams kParams = brightness_params(16, {8, 6});
 constexpr Region kRegion{10, 7, 12, 9};
 const std::string kModelRegion =
     "model-region-x=10 model-region-y=7 model-region-width=12 model-region-height=9 ";
@@ -33,7 +33,8 @@ std::vector<float> distances_in(const Owned<GstBuffer> &buffer) {
   return meta == nullptr ? std::vector<float>() : elements_of<float>(meta);
 }
 
-// Expects the distances of `frame` to the region of the frame that the model was taken from.
+// Expects the distances of the windows of `frame` to a model that was taken from a region of the frame
+// `model_of`.
 void expect_distances(const Owned<GstBuffer> &buffer, const VideoFrame &frame, const VideoFrame &model_of,
                       Region region = kRegion, Part part = {}) {
   const std::vector<float> actual = distances_in(buffer);
@@ -60,7 +61,7 @@ TEST_F(CudaLocalHistModel, without_a_size_reaches_to_the_end) {
   expect_distances(buffer_from(&local, frame_of(2)), frame_of(2), frame_of(2), {20, 0, 30, 31});
 }
 
-TEST_F(CudaLocalHistModel, is_taken_anew_whenever_it_is_set_to_the_same_place_too) {
+TEST_F(CudaLocalHistModel, is_taken_again_whenever_its_region_is_set_even_to_the_same_place) {
   Harness local(kDistance + kModelRegion + "display=false");
   buffer_from(&local, frame_of(1));
   expect_distances(buffer_from(&local, frame_of(2)), frame_of(2), frame_of(1));
@@ -114,7 +115,7 @@ TEST_F(CudaLocalHistModel, outside_from_the_start_leaves_frames_as_they_are) {
   EXPECT_FALSE(take_warning(local.element()));
 }
 
-TEST_F(CudaLocalHistModel, display_lets_what_resembles_it_glow) {
+TEST_F(CudaLocalHistModel, display_paints_windows_that_resemble_it_bright) {
   for (const char *format : {"RGB", "BGRA", "GRAY8"}) {
     Harness local(kDistance + kModelRegion);
     const VideoFrame frame(format, {50, 31}, 7);
@@ -158,7 +159,7 @@ TEST_F(CudaLocalHistModel, message_of_histograms_counts_windows_alone) {
 
 // --- memory ---
 
-// Pushes caps that cannot be worked on, and gives the error.
+// Negotiates caps that the element must refuse, and returns its error.
 std::optional<Complaint> refusal(const std::string &description, const VideoFrame &frame) {
   Harness local(description);
   local.negotiate(frame);
@@ -168,14 +169,14 @@ std::optional<Complaint> refusal(const std::string &description, const VideoFram
 
 TEST_F(CudaLocalHistMemory, maps_of_gigabytes_are_refused_with_their_size_and_nothing_is_allocated) {
 #if CUDAVISION_EMULATED
-  simt::set_memory_limit(std::size_t{64} << 20);  // the frame and its luma, but no map
+  simt::set_memory_limit(std::size_t{64} << 20);  // enough for the frame and its luma, but not for the map
 #endif
   const VideoFrame frame("GRAY8", {3840, 2160}, 1);
   const auto error = refusal(
       "cudalocalhist feature=brightness bins=256 window-width=257 window-height=256 display=false", frame);
   EXPECT_TRUE(is(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT, "local histograms need"));
   if (!error) return;
-  // 3584 x 1905 windows of 256 counts of 4 bytes, and scratch.
+  // 3584 x 1905 windows of 256 counts of 4 bytes, and scratch memory.
   const auto at = error->text.find("need ");
   ASSERT_NE(at, std::string::npos);
   EXPECT_GE(std::stoull(error->text.substr(at + 5)), 3584ull * 1905 * 256 * 4) << error->text;
@@ -195,7 +196,7 @@ TEST_F(CudaLocalHistMemory, max_memory_is_the_limit_to_a_byte) {
   EXPECT_TRUE(refusal(properties + "max-memory=" + std::to_string(needed - 1), frame));
   Harness fits(properties + "max-memory=" + std::to_string(needed));
   EXPECT_EQ(tensor_count(buffer_from(&fits, frame)), 1);
-  // What is painted takes memory too.
+  // The painted map needs memory too.
   EXPECT_TRUE(refusal(
       "cudalocalhist feature=brightness bins=4 n-threads=1 max-memory=" + std::to_string(needed), frame));
 }
@@ -210,7 +211,7 @@ TEST_F(CudaLocalHistMemory, too_much_in_playing_is_an_error) {
       is(take_error(local.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT, "max-memory"));
 }
 
-// --- what it asks of the GPU ---
+// --- costs on the GPU ---
 
 #if CUDAVISION_EMULATED
 TEST_F(CudaLocalHistMemory, frame_keeps_to_its_budget) {

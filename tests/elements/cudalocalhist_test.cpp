@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// cudalocalhist in every format against the definition: its tensors, its maps, its properties.
+// cudalocalhist compared with the definition in every format: its tensors, its painted maps and its
+// properties.
 #include <gst/video/video.h>
 
 #include <string>
@@ -13,8 +14,8 @@ namespace {
 using namespace cudavision::test;
 using cudavision::GradientOperator;
 using cudavision::GradientWeight;
-using cudavision::HistogramLayout;
-using cudavision::LocalHistogramParams;
+using cudavision::LocalHistLayout;
+using cudavision::LocalHistParams;
 using cudavision::Size;
 
 class CudaLocalHist : public ElementTest {};
@@ -28,10 +29,10 @@ constexpr GstCudaVisionElementType kTypeOf<std::uint16_t> = GST_CUDA_VISION_ELEM
 template <>
 constexpr GstCudaVisionElementType kTypeOf<std::uint32_t> = GST_CUDA_VISION_ELEMENT_TYPE_U32;
 
-// Expects one tensor, of these histograms.
+// Expects that the buffer has one tensor, which holds the histograms of the frame.
 template <typename Element = std::uint16_t>
-void expect_histograms(const Owned<GstBuffer> &buffer, const VideoFrame &frame,
-                       const LocalHistogramParams &params, Part part = {}) {
+void expect_histograms(const Owned<GstBuffer> &buffer, const VideoFrame &frame, const LocalHistParams &params,
+                       Part part = {}) {
   const GstCudaVisionTensorMeta *meta = tensor_of(buffer, "local-histogram");
   ASSERT_NE(meta, nullptr);
   EXPECT_EQ(tensor_count(buffer), 1);
@@ -41,7 +42,7 @@ void expect_histograms(const Owned<GstBuffer> &buffer, const VideoFrame &frame,
   const auto rows = static_cast<std::size_t>(windows.rows), cols = static_cast<std::size_t>(windows.cols),
              bins = static_cast<std::size_t>(params.bins);
   EXPECT_EQ(dims_of(meta),
-            params.layout == HistogramLayout::planar ? (Dims{bins, rows, cols}) : (Dims{rows, cols, bins}));
+            params.layout == LocalHistLayout::planar ? (Dims{bins, rows, cols}) : (Dims{rows, cols, bins}));
   EXPECT_EQ(elements_of<Element>(meta), definition<Element>(picture, params).pixels()) << params;
 }
 
@@ -101,7 +102,7 @@ TEST_P(CudaLocalHistFormat, display_paints_dominant_bins_and_changes_nothing_els
 }
 
 TEST_P(CudaLocalHistFormat, display_paints_strides_as_blocks) {
-  LocalHistogramParams params = brightness_params(5, {6, 4});
+  LocalHistParams params = brightness_params(5, {6, 4});
   params.stride_x = 5;
   params.stride_y = 9;  // more than the window is high
   Harness local(
@@ -170,12 +171,12 @@ TEST_F(CudaLocalHist, refused_values_warn_and_change_nothing) {
 
 TEST_F(CudaLocalHist, each_property_does_what_it_says) {
   const VideoFrame frame("I420", {67, 45}, 3);
-  const auto expect = [&](const std::string &properties, const LocalHistogramParams &params, auto element) {
+  const auto expect = [&](const std::string &properties, const LocalHistParams &params, auto element) {
     SCOPED_TRACE(properties);
     Harness local("cudalocalhist display=false " + properties);
     expect_histograms<decltype(element)>(buffer_from(&local, frame), frame, params);
   };
-  LocalHistogramParams params;
+  LocalHistParams params;
   expect("", params, std::uint16_t{});
   expect("bins=360", gradient_params(360, {16, 16}), std::uint16_t{});
   expect("feature=brightness bins=256", brightness_params(256, {16, 16}), std::uint16_t{});
@@ -185,13 +186,13 @@ TEST_F(CudaLocalHist, each_property_does_what_it_says) {
   params.stride_x = 5;
   expect("stride-x=5", params, std::uint16_t{});
   params.stride_y = 7;
-  params.layout = HistogramLayout::planar;
+  params.layout = LocalHistLayout::planar;
   expect("stride-x=5 stride-y=7 layout=planar", params, std::uint16_t{});
   for (const auto &[name, op] : {std::pair{"central", GradientOperator::central},
                                  {"scharr", GradientOperator::scharr},
                                  {"prewitt", GradientOperator::prewitt},
                                  {"roberts", GradientOperator::roberts}}) {
-    LocalHistogramParams other;
+    LocalHistParams other;
     other.op = op;
     expect(std::string("operator=") + name, other, std::uint16_t{});
   }
@@ -203,11 +204,11 @@ TEST_F(CudaLocalHist, counts_of_large_windows_have_32_bits) {
   expect_histograms<std::uint32_t>(buffer_from(&local, frame), frame, brightness_params(3, {256, 257}));
 }
 
-// One after the other; back to what it started with.
+// The changes are made one after the other, and end with the initial values.
 TEST_F(CudaLocalHist, properties_changed_in_playing_take_effect_on_the_next_frame) {
   Harness local("cudalocalhist bins=16 display=false");
   const VideoFrame frame("I420", {65, 43}, 4);
-  LocalHistogramParams params = gradient_params(16, {16, 16});
+  LocalHistParams params = gradient_params(16, {16, 16});
   expect_histograms(buffer_from(&local, frame), frame, params);
   const auto change = [&](const char *property, const char *value) {
     SCOPED_TRACE(std::string(property) + "=" + value);
@@ -220,10 +221,10 @@ TEST_F(CudaLocalHist, properties_changed_in_playing_take_effect_on_the_next_fram
   change("window-width", "4");
   params.stride_y = 3;
   change("stride-y", "3");
-  params.feature = cudavision::LocalFeature::brightness;
+  params.feature = cudavision::LocalHistFeature::brightness;
   change("feature", "brightness");
   change("display", "true");
-  params.layout = HistogramLayout::planar;
+  params.layout = LocalHistLayout::planar;
   change("layout", "planar");
   change("display", "false");
   params = gradient_params(16, {4, 16});
@@ -264,7 +265,7 @@ TEST_F(CudaLocalHist, window_that_does_not_fit_fails_negotiation) {
                  "(40x16) must not exceed the picture's (39x50)"));
 }
 
-// --- what goes along ---
+// --- metadata and passed frames ---
 
 TEST_F(CudaLocalHist, tensor_says_where_its_windows_lie) {
   Harness local("cudalocalhist display=false stride-x=3 stride-y=2");
@@ -315,7 +316,7 @@ TEST_F(CudaLocalHist, entropy_is_attached_and_painted_as_heat) {
   Harness local("cudalocalhist reduce=entropy feature=brightness bins=32 window-width=8 window-height=6");
   const VideoFrame frame("BGRx", {50, 31}, 13);
   const Owned<GstBuffer> out = buffer_from(&local, frame);
-  const LocalHistogramParams params = brightness_params(32, {8, 6});
+  const LocalHistParams params = brightness_params(32, {8, 6});
   const DefinedMap map = defined_map(luma_picture(frame), params);
   EXPECT_EQ(tensor_count(out), 1);
   const std::vector<float> entropy = map_of<float>(out, "local-histogram-entropy", map);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What cudaopticalflow keeps of the frame before, and when it forgets it.
+// The history of cudaopticalflow: which previous frame it compares with, and when it forgets that frame.
 #include <gst/video/video.h>
 
 #include <functional>
@@ -22,12 +22,12 @@ OpticalFlowParams params() {
   return p;
 }
 
-// A stream that has a history.
+// Frames of a stream in which every frame is compared with the previous one.
 class CudaOpticalFlowHistory : public ElementTest {
  protected:
   VideoFrame frame(int i, Size size = kSize) const { return moving_frame("NV12", size, i); }
 
-  // Expects that after `interrupt` the first frame has no flow, and the one behind it has.
+  // Expects that the first frame after `interrupt` has no flow, and that the next one has.
   void expect_forgotten_after(const std::function<void(Harness &)> &interrupt,
                               const std::string &properties = "") {
     Harness flow(kDescription + properties);
@@ -96,7 +96,7 @@ TEST_F(CudaOpticalFlowHistory, holds_no_buffer_of_upstream) {
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(GST_MINI_OBJECT_REFCOUNT_VALUE(first.get()), 1);
   EXPECT_EQ(GST_MINI_OBJECT_REFCOUNT_VALUE(gst_buffer_peek_memory(first.get(), 0)), 1);
-  gst_buffer_memset(first.get(), 0, 0x55, gst_buffer_get_size(first.get()));  // as who reuses it would
+  gst_buffer_memset(first.get(), 0, 0x55, gst_buffer_get_size(first.get()));  // as if upstream reused it
   first.reset();
   expect_flow(buffer_from(&flow, frame(1)), flow_between(frame(0), frame(1), params()));
 }
@@ -117,7 +117,7 @@ TEST_F(CudaOpticalFlowHistory, survives_a_gap) {
   expect_flow(buffer_from(&flow, frame(2)), flow_between(frame(0), frame(2), params()));
 }
 
-TEST_F(CudaOpticalFlowHistory, of_two_elements_does_not_meet) {
+TEST_F(CudaOpticalFlowHistory, of_two_elements_is_separate) {
   Harness one(std::string(kDescription) + "display=false"),
       other(std::string(kDescription) + "display=false");
   for (int i = 0; i < 3; ++i) {
@@ -128,7 +128,7 @@ TEST_F(CudaOpticalFlowHistory, of_two_elements_does_not_meet) {
   }
 }
 
-// What an application keeps is never overwritten.
+// A tensor that an application still holds is never overwritten.
 TEST_F(CudaOpticalFlowHistory, tensors_that_are_kept_stay_as_they_are) {
   Harness flow(std::string(kDescription) + "display=false");
   buffer_from(&flow, frame(0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// cudaopticalflow in every format: its tensors, its picture, its properties and messages.
+// cudaopticalflow in every format: its tensors, its display, its properties and its messages.
 #include <gst/video/video.h>
 
 #include <string>
@@ -31,7 +31,7 @@ class CudaOpticalFlowFormat : public ElementTest, public testing::WithParamInter
 INSTANTIATE_TEST_SUITE_P(, CudaOpticalFlowFormat, testing::ValuesIn(kFormats),
                          [](const auto &format) { return format.param; });
 
-TEST_P(CudaOpticalFlowFormat, tensors_are_the_rooms_and_the_picture_stays) {
+TEST_P(CudaOpticalFlowFormat, tensors_are_those_of_the_algorithm_and_the_picture_stays) {
   for (const Size size : {Size{1, 1}, Size{3, 5}, Size{40, 33}, Size{67, 50}})
     for (const Layout layout : {Layout::of_the_caps, Layout::apart}) {
       Harness flow(std::string(kSmall) + "display=false");
@@ -44,7 +44,7 @@ TEST_P(CudaOpticalFlowFormat, tensors_are_the_rooms_and_the_picture_stays) {
     }
 }
 
-TEST_P(CudaOpticalFlowFormat, wheel_replaces_the_picture_and_the_flow_is_that_of_the_pictures) {
+TEST_P(CudaOpticalFlowFormat, wheel_replaces_the_picture_and_the_flow_is_still_that_of_the_input) {
   Harness flow(std::string(kSmall) + "max-speed=5");
   VideoFrame before = moving_frame(GetParam(), {51, 42}, 0);
   expect_untouched(buffer_from(&flow, before), before);
@@ -144,7 +144,7 @@ TEST_F(CudaOpticalFlow, refused_values_warn_and_change_nothing) {
             std::string::npos);
 }
 
-TEST_F(CudaOpticalFlow, preset_sets_the_numbers_and_what_is_set_after_it_holds) {
+TEST_F(CudaOpticalFlow, preset_sets_parameters_and_those_set_after_it_keep_their_values) {
   const struct {
     const char *preset;
     int window_size, levels, iterations;
@@ -170,7 +170,7 @@ TEST_F(CudaOpticalFlow, preset_sets_the_numbers_and_what_is_set_after_it_holds) 
   }
 }
 
-// Changes made one after the other, in PLAYING.
+// Each change is made in PLAYING, after the last one.
 TEST_F(CudaOpticalFlow, properties_take_effect_on_the_next_frame) {
   Harness flow("cudaopticalflow display=false");
   OpticalFlowParams params;
@@ -189,7 +189,7 @@ TEST_F(CudaOpticalFlow, properties_take_effect_on_the_next_frame) {
       {"stride", "4", [](OpticalFlowParams *p) { p->stride = 4; }},
       {"forward-backward", "0.25", [](OpticalFlowParams *p) { p->forward_backward = 0.25; }},
       {"stride", "2", [](OpticalFlowParams *p) { p->stride = 2; }},
-      {"preset", "fast", [](OpticalFlowParams *p) { apply_preset(cudavision::FlowPreset::fast, p); }},
+      {"preset", "fast", [](OpticalFlowParams *p) { apply_preset(cudavision::OpticalFlowPreset::fast, p); }},
   };
   int i = 1;
   ExpectedFlow last;
@@ -208,7 +208,7 @@ TEST_F(CudaOpticalFlow, properties_take_effect_on_the_next_frame) {
   }
 }
 
-// The tensors grow, and shrink again.
+// The tensors become larger and smaller with the stride.
 TEST_F(CudaOpticalFlow, stride_may_change_either_way) {
   Harness flow(std::string(kSmall) + "stride=8");
   VideoFrame before = moving_frame("NV12", {61, 40}, 0);
@@ -287,10 +287,10 @@ TEST_F(CudaOpticalFlow, frame_asks_the_gpu_for_little) {
     const char *description, *format;
     unsigned launches, uploads, downloads;
   } cases[] = {
-      {"display=false", "NV12", 9, 1, 0},                      // three levels of three
-      {"display=false", "BGRx", 10, 1, 0},                     // and the luma
-      {"display=false stride=4", "NV12", 7, 1, 0},             // of which one has a vector at every pixel
-      {"display=false forward-backward=1", "NV12", 16, 1, 0},  // three more levels, and the check
+      {"display=false", "NV12", 9, 1, 0},                      // three launches on each of three levels
+      {"display=false", "BGRx", 10, 1, 0},                     // and one for the luma
+      {"display=false stride=4", "NV12", 7, 1, 0},             // only one level has a vector at every pixel
+      {"display=false forward-backward=1", "NV12", 16, 1, 0},  // three more levels, and one for the check
       {"display=false message=true", "NV12", 10, 1, 1},
       {"display=true", "NV12", 10, 2, 2},
       {"display-mode=arrows", "I420", 12, 3, 3},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// cudasigma2kp in every format against the definition: its meta, what it draws, its properties.
+// Tests of cudasigma2kp in every format against the definition: its meta, its drawing and its properties.
 #include <gst/cudavision/cudavision.h>
 
 #include <cmath>
@@ -28,7 +28,7 @@ class CudaSigma2Kp : public ElementTest {};
 
 using Points = std::vector<GstCudaVisionKeypoint>;
 
-// Pushes one frame, gives the keypoints that are attached, and the bytes that come out.
+// Pushes one frame and returns the attached keypoints. out: receives the bytes of the output frame.
 Points points_from(Harness *element, const VideoFrame &frame, VideoFrame *out = nullptr) {
   element->negotiate(frame);
   const Owned<GstBuffer> buffer = element->exchange(frame.buffer());
@@ -116,10 +116,10 @@ TEST_P(CudaSigma2KpFormat, keypoints_equal_the_definition_and_are_drawn) {
     const Points points = points_from(&element, frame, &out);
     EXPECT_TRUE(same_points(points, defined(frame, {}).keypoints, {}));
     if (size.width < 8 || size.height < 8) {
-      EXPECT_TRUE(points.empty()) << "no square of windows fits";
+      EXPECT_TRUE(points.empty()) << "no cell fits";
     }
     if (size.width > 60) {
-      EXPECT_FALSE(points.empty()) << "nothing is proved";
+      EXPECT_FALSE(points.empty()) << "large frames must have keypoints";
     }
     EXPECT_TRUE(same_bytes(out.bytes(), with_points(frame, points, 0xffff0000, 3, 1)));
   }
@@ -137,7 +137,7 @@ TEST_P(CudaSigma2KpFormat, orientations_equal_the_definition_and_are_drawn) {
   EXPECT_TRUE(same_bytes(out.bytes(), with_points(frame, points, 0x8020ff41, 2, 2)));
 }
 
-TEST_P(CudaSigma2KpFormat, region_alone_is_searched_and_drawn_on_in_coordinates_of_the_frame) {
+TEST_P(CudaSigma2KpFormat, only_the_region_is_processed_in_coordinates_of_the_frame) {
   const Part part{5, 3, 52, 47};
   Harness element("cudasigma2kp tau=1.5 roi-x=5 roi-y=3 roi-width=52 roi-height=47");
   Sigma2KpParams params;
@@ -150,7 +150,7 @@ TEST_P(CudaSigma2KpFormat, region_alone_is_searched_and_drawn_on_in_coordinates_
   EXPECT_TRUE(same_bytes(out.bytes(), with_points(frame, points, 0xffff0000, 3, 1, part)));
 }
 
-TEST_P(CudaSigma2KpFormat, display_off_leaves_every_byte) {
+TEST_P(CudaSigma2KpFormat, display_off_changes_no_byte) {
   Harness element("cudasigma2kp display=false");
   const VideoFrame frame(GetParam(), {67, 65}, 60);
   VideoFrame out = frame;
@@ -172,7 +172,7 @@ TEST_F(CudaSigma2Kp, each_parameter_does_what_the_definition_says) {
       {"cell=6 tau=2", [](P &p) { p.cell = 6, p.tau = 2; }},
       {"tau=1.5", [](P &p) { p.tau = 1.5; }},
       {"grids=4", [](P &p) { p.grids = 4; }},
-      {"definition=dense", [](P &p) { p.definition = cudavision::Sigma2Definition::dense; }},
+      {"definition=dense", [](P &p) { p.definition = cudavision::Sigma2KpDefinition::dense; }},
       {"min-distance=9", [](P &p) { p.min_distance = 9; }},
       {"orientation=true", [](P &p) { p.orientation = true; }},
       {"orientation=true orientation-window=9", [](P &p) { p.orientation_window = 9; }},
@@ -218,8 +218,8 @@ TEST_F(CudaSigma2Kp, flat_frame_has_a_meta_without_keypoints) {
 
 // --- capacity ---
 
-// A chosen maximum is no matter for a warning.
-TEST_F(CudaSigma2Kp, keypoints_beyond_the_maximum_are_counted) {
+// Truncation causes no warning if max-keypoints was set.
+TEST_F(CudaSigma2Kp, keypoints_beyond_max_keypoints_are_counted) {
   const VideoFrame frame("GRAY8", {120, 90}, 6);
   Sigma2KpParams params;
   const int all = defined(frame, params).found;
@@ -245,9 +245,9 @@ TEST_F(CudaSigma2Kp, keypoints_beyond_the_maximum_are_counted) {
   EXPECT_FALSE(take_warning(element.element()));
 }
 
-// Almost every window of a board of single pixels with defects in it has the same variance, the greatest, and
-// with `dense` each of those near a defect is a keypoint.
-TEST_F(CudaSigma2Kp, keypoints_beyond_the_default_maximum_are_warned_of_once) {
+// A checkerboard of single pixels with defects: almost every window has the same variance, which is the
+// greatest, and with `dense` each of these windows near a defect is a keypoint.
+TEST_F(CudaSigma2Kp, keypoints_beyond_the_default_of_max_keypoints_cause_one_warning) {
   VideoFrame frame("GRAY8", {300, 270});
   for (int y = 0; y < 270; ++y)
     for (int x = 0; x < 300; ++x)
@@ -259,7 +259,7 @@ TEST_F(CudaSigma2Kp, keypoints_beyond_the_default_maximum_are_warned_of_once) {
   EXPECT_FALSE(take_warning(element.element()));
 }
 
-// --- contradictions ---
+// --- contradictory properties ---
 
 TEST_F(CudaSigma2Kp, tau_beyond_half_a_cell_at_the_start_is_an_error_that_names_both) {
   for (const char *description : {"tau=2", "cell=2", "cell=32 tau=15.999 window=3 cell=31"}) {
@@ -342,7 +342,7 @@ TEST_F(CudaSigma2Kp, refused_numbers_warn_and_change_nothing) {
             std::string::npos);
 }
 
-TEST_F(CudaSigma2Kp, factory_says_what_it_is) {
+TEST_F(CudaSigma2Kp, factory_has_its_metadata) {
   GstElementFactory *factory = gst_element_factory_find("cudasigma2kp");
   ASSERT_NE(factory, nullptr);
   EXPECT_STREQ(gst_element_factory_get_metadata(factory, GST_ELEMENT_METADATA_LONGNAME),
@@ -353,7 +353,7 @@ TEST_F(CudaSigma2Kp, factory_says_what_it_is) {
   gst_object_unref(factory);
 }
 
-// --- what it asks of the GPU ---
+// --- resources per frame, and failures of the device ---
 
 #if CUDAVISION_EMULATED
 TEST_F(CudaSigma2Kp, frame_keeps_to_its_budget) {
@@ -361,10 +361,10 @@ TEST_F(CudaSigma2Kp, frame_keeps_to_its_budget) {
     const char *description, *format;
     unsigned launches, uploads, downloads;
   } cases[] = {
-      {"display=false", "NV12", 1, 1, 1},  // the keypoints come back with their count
+      {"display=false", "NV12", 1, 1, 1},  // the keypoints are downloaded together with their count
       {"display=false orientation=true", "NV12", 2, 1, 1},
       {"display=false orientation=true min-distance=5", "RGB", 1 + 3, 1, 1},
-      {"display=true", "NV12", 1 + 3, 2, 3},  // one makes primitives, two draw them
+      {"display=true", "NV12", 1 + 3, 2, 3},  // one launch makes primitives, two draw them
       {"display=true orientation=true", "I420", 2 + 3, 3, 4},
   };
   for (const auto &c : cases) {
@@ -374,8 +374,8 @@ TEST_F(CudaSigma2Kp, frame_keeps_to_its_budget) {
   }
 }
 
-// As the card copies it there without a detour, and the CPU does not wait.
-TEST_F(CudaSigma2Kp, list_is_read_from_page_locked_memory) {
+// A copy to pinned memory is asynchronous.
+TEST_F(CudaSigma2Kp, list_is_copied_to_pinned_memory) {
   Harness element("cudasigma2kp display=false");
   const VideoFrame frame("GRAY8", {66, 34});
   element.work(frame);

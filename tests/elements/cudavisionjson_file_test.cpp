@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// cudavisionjson: files, pipes and the standard output, and what goes wrong with them.
+// cudavisionjson: files, pipes and the standard output, and their errors.
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -25,14 +25,14 @@ class CudaVisionJsonFile : public ElementTest {
   Folder folder_;
 };
 
-// Frame numbers of the lines of a file.
+// The frame numbers in the lines of a file.
 std::vector<gint64> numbers_in(const std::string &file) {
   std::vector<gint64> numbers;
   for (const std::string &line : lines(file)) numbers.push_back(Json(line).whole("frame"));
   return numbers;
 }
 
-// Its line is longer than what a pipe holds.
+// A frame whose line exceeds the capacity of a pipe.
 Owned<GstBuffer> long_frame() {
   Owned<GstBuffer> buffer = frame();
   add_tensor(buffer.get(), "numbers", std::vector<guint32>(10000, G_MAXUINT32));
@@ -122,7 +122,7 @@ TEST_F(CudaVisionJsonFile, hundred_starts_leave_nothing_open) {
 
 // --- the standard output ---
 
-// While it lives the standard output goes to a file.
+// Redirects the standard output to a file while it exists.
 class RedirectedOutput {
  public:
   explicit RedirectedOutput(const std::string &file) : before_(dup(STDOUT_FILENO)) {
@@ -150,10 +150,10 @@ TEST_F(CudaVisionJsonFile, standard_output_keeps_the_order_of_what_others_print)
   {
     const RedirectedOutput redirected(file);
     JsonHarness json("", "-");
-    std::printf("before\n");  // stays in the buffer, the output being a file
+    std::printf("before\n");  // stays in the buffer, because the output is a file
     EXPECT_EQ(json.push(frame()), GST_FLOW_OK);
     std::printf("after\n");
-    json.restart();  // empties nothing, closes nothing
+    json.restart();  // neither empties nor closes the output
     EXPECT_EQ(json.push(frame()), GST_FLOW_OK);
   }
   EXPECT_EQ(content(file), "before\n" + line + "\nafter\n" + line + "\n");
@@ -196,7 +196,7 @@ TEST_F(CudaVisionJsonFile, full_disk_is_named_with_the_reason) {
                  "'/dev/full': No space left on device"));
 }
 
-// While it lives no file may become longer.
+// Limits the length of files while it exists.
 class FileLimit {
  public:
   explicit FileLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -231,7 +231,7 @@ TEST_F(CudaVisionJsonFile, line_that_does_not_fit_leaves_no_half) {
 
 // --- pipes ---
 
-// A named pipe, of which the test has the reading end.
+// A named pipe; the test holds the reading end.
 class NamedPipe {
  public:
   explicit NamedPipe(const std::string &path) : path_(path) {
@@ -255,7 +255,7 @@ class NamedPipe {
       ioctl(end_, FIONREAD, &now);
     }
   }
-  // What has come so far.
+  // The data received so far.
   std::string take() const {
     std::string text;
     std::array<char, 4096> part;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// From a picture to a file: the counts in the lines of cudavisionjson behind cudahistogram against
+// From a picture to a file: the counts that cudavisionjson writes after cudahistogram are those of
 // cv::calcHist.
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
@@ -15,7 +15,7 @@ using namespace cudavision::test;
 
 class CudaVisionJsonPipeline : public ElementTest {
  protected:
-  // source ! cudahistogram with the properties ! cudavisionjson: what was written.
+  // The lines that `source ! cudahistogram properties ! cudavisionjson` writes.
   std::vector<Json> written(const std::string &source, const std::string &properties) {
     const std::string file = folder_.path("lines.jsonl");
     const Owned<GstElement> pipeline =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// cudavisionjson: the numbers of tensors, all types, whole and as a summary, and how much memory a long list
-// takes.
+// cudavisionjson: the numbers of tensors of all types, in full and as a summary, and the memory that a long
+// list needs.
 #if defined(__SSE2__)
 #include <xmmintrin.h>
 #endif
@@ -48,10 +48,10 @@ std::string line_of(JsonHarness *json, const std::vector<T> &values, std::vector
   return json->line_of(std::move(buffer));
 }
 
-// The text of the tensors behind the frame's own members.
+// The text of the tensors, without the members of the frame.
 std::string tensors_in(const std::string &line) { return line.substr(line.find("\"tensors\"")); }
 
-// --- every number ---
+// --- all numbers ---
 
 TEST_F(CudaVisionJsonTensor, every_type_is_written_to_its_limits) {
   JsonHarness json("tensor-data=full");
@@ -86,7 +86,7 @@ TEST_F(CudaVisionJsonTensor, any_f32_reads_back_as_itself) {
   }
   JsonHarness json("tensor-data=full");
   const Json line(line_of(&json, values));
-  std::fesetenv(FE_DFL_ENV);  // the smallest are not zero
+  std::fesetenv(FE_DFL_ENV);  // keeps denormal numbers
   for (std::size_t i = 0; i < values.size(); ++i)
     EXPECT_EQ(static_cast<float>(line.real("tensors.0.data." + std::to_string(i))), values[i]);
 }
@@ -153,7 +153,7 @@ TEST_F(CudaVisionJsonTensor, mode_may_change_from_frame_to_frame) {
   EXPECT_EQ(tensors_in(line_of<guint8>(&json, {1, 2, 6})), head + R"(,"data":[1,2,6]}]})");
 }
 
-// Memory that nobody can map.
+// Memory that cannot be mapped.
 GstMemory *sealed_memory(gsize size) {
   auto *allocator = static_cast<GstAllocator *>(g_object_new(sealed_allocator_get_type(), nullptr));
   auto *memory = new GstMemory;
@@ -209,7 +209,7 @@ TEST_F(CudaVisionJsonTensor, summaries_of_whole_numbers_are_exact) {
   expect_summary<guint32>({4294967295u, 4294967295u, 4294967294u}, 4294967294, 4294967295, 12884901884,
                           12884901884.0 / 3);
   expect_summary<gint32>({G_MININT32, G_MININT32, 1}, G_MININT32, 1, -4294967295, -4294967295.0 / 3);
-  // One more than a double can tell apart from its neighbours.
+  // The sum exceeds 2^53, up to which a double represents every integer.
   std::vector<guint32> many(1 << 22, G_MAXUINT32);
   many.back() = 1;
   const gint64 sum = ((gint64{1} << 22) - 1) * G_MAXUINT32 + 1;
@@ -239,8 +239,8 @@ TEST_F(CudaVisionJsonTensor, summary_that_is_not_finite_is_null) {
 
 // --- a long list ---
 
-// The most memory that the process has had since the last call of forget_peak_memory(), in bytes; 0 when the
-// system does not tell.
+// The peak memory of the process since the last call of forget_peak_memory(), in bytes; 0 if the system does
+// not report it.
 std::size_t peak_memory() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {
@@ -273,7 +273,8 @@ TEST_F(CudaVisionJsonTensor, four_million_numbers_take_little_more_memory_than_t
   expected.back() = ']';
   EXPECT_EQ(text.substr(text.find("\"data\"")).compare(expected + "}]}\n"), 0);
   EXPECT_EQ(text.size(), text.find("\"data\"") + expected.size() + 4);
-  // A tree has about eight times the text. The sanitizer keeps a shadow of an eighth.
+  // A tree would take about eight times the memory of the text. The sanitizer adds an eighth as shadow
+  // memory.
   if (told && before != 0) {
     EXPECT_LT(after - before, text.size() + text.size() / 4 + (8 << 20)) << text.size();
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// cudavisionjson: every member of its lines against metas that the test attaches, and frames that pass as
-// they are.
+// cudavisionjson: every member of its lines, compared with metas that the test attaches, and frames that pass
+// unchanged.
 #include <array>
 #include <limits>
 #include <string>
@@ -18,7 +18,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 class CudaVisionJson : public ElementTest {};
 
-// Everything at once, as the documentation of the format shows it.
+// A frame with all members, as in the documentation of the format.
 Owned<GstBuffer> example_frame() {
   Owned<GstBuffer> buffer = frame(0);
   add_keypoints(buffer.get(), {{10, 20, 3.5, 1.57f}});
@@ -87,7 +87,7 @@ TEST_F(CudaVisionJson, running_time_is_the_segments) {
   EXPECT_EQ(inside.whole("running-time"), gint64{9 * GST_SECOND});
   EXPECT_TRUE(json.json_of(frame(99 * GST_SECOND)).is_null("running-time"));
 
-  gst_segment_init(&segment, GST_FORMAT_BYTES);  // as an appsrc has it by default
+  gst_segment_init(&segment, GST_FORMAT_BYTES);  // the default of appsrc
   EXPECT_TRUE(gst_harness_push_event(json.get(), gst_event_new_segment(&segment)));
   const Json bytes = json.json_of(frame(5));
   EXPECT_EQ(bytes.whole("pts"), 5);
@@ -215,12 +215,12 @@ TEST_F(CudaVisionJson, region_without_a_type_has_null) {
   EXPECT_TRUE(json.json_of(std::move(buffer)).is_null("regions.0.type"));
 }
 
-// --- what passes ---
+// --- frames pass unchanged ---
 
 TEST_F(CudaVisionJson, frame_passes_as_it_is) {
   JsonHarness json;
   Owned<GstBuffer> pushed = example_frame();
-  const Owned<GstBuffer> shared(gst_buffer_ref(pushed.get()));  // so that it is not writable
+  const Owned<GstBuffer> shared(gst_buffer_ref(pushed.get()));  // makes it read-only
   EXPECT_EQ(json.push(std::move(pushed)), GST_FLOW_OK);
   const Owned<GstBuffer> pulled(gst_harness_pull(json.get()));
   EXPECT_EQ(pulled.get(), shared.get());

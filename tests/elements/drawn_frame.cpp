@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Frames on which primitives are drawn.
+// Frames with primitives drawn on them.
 #include "tests/elements/drawn_frame.h"
 
 namespace cudavision::test {
@@ -13,8 +13,11 @@ Frame view_of(VideoFrame *frame) {
   view.width = frame->size().width;
   view.height = frame->size().height;
   for (int c = 0; c < frame->component_count(); ++c)
-    view.component[c] = {&frame->sample(c, 0, 0), GST_VIDEO_INFO_COMP_STRIDE(&info, c),
-                         GST_VIDEO_INFO_COMP_PSTRIDE(&info, c), frame->shift_x(c), frame->shift_y(c)};
+    view.component[c] = {.data = &frame->sample(c, 0, 0),
+                         .pitch_bytes = GST_VIDEO_INFO_COMP_STRIDE(&info, c),
+                         .step_bytes = GST_VIDEO_INFO_COMP_PSTRIDE(&info, c),
+                         .shift_x = frame->shift_x(c),
+                         .shift_y = frame->shift_y(c)};
   return view;
 }
 

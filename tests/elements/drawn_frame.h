@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Frames on which primitives are drawn, by the canvas' CPU backend, which has tests of its own.
+// Frames with primitives drawn on them by the CPU backend of the canvas, which has its own tests.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace cudavision::test {
 
-// The frame as the rooms see it.
+// The frame as the algorithms see it.
 Frame view_of(VideoFrame *frame);
-// The part, or the whole frame where it has no width.
+// The part, or the whole frame if the width of the part is 0.
 Region region_of(const VideoFrame &frame, Part part);
-// 0xAARRGGBB in the components of the frame.
+// Converts a colour 0xAARRGGBB to the components of the frame.
 Color color_in(const VideoFrame &frame, std::uint32_t argb);
-// Clipped to the part.
+// Draws the primitives, clipped to the part, or to the frame if the width of the part is 0.
 VideoFrame with_primitives(VideoFrame frame, const std::vector<Primitive> &primitives, Part part = {});
 
 }  // namespace cudavision::test

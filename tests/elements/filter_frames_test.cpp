@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the base class does with frames: memory, regions, frames that pass, messages, buffers that are none.
+// How the base class handles frames: memory, regions, skipped frames, messages and invalid buffers.
 #include <gst/video/video.h>
 
 #include <string>
@@ -102,7 +102,7 @@ TEST_F(FilterFrames, buffer_keeps_its_times_flags_and_metas) {
   GST_BUFFER_OFFSET(buffer.get()) = 175;
   GST_BUFFER_FLAG_SET(buffer.get(), GST_BUFFER_FLAG_MARKER);
   gst_buffer_add_video_region_of_interest_meta(buffer.get(), "face", 1, 2, 3, 4);
-  const Owned<GstBuffer> held(gst_buffer_ref(buffer.get()));  // so that the element works on a copy
+  const Owned<GstBuffer> held(gst_buffer_ref(buffer.get()));  // makes the element work on a copy
   const Owned<GstBuffer> out = harness.exchange(std::move(buffer));
   ASSERT_NE(out, nullptr);
   EXPECT_EQ(GST_BUFFER_PTS(out.get()), 7 * GST_SECOND);
@@ -113,7 +113,7 @@ TEST_F(FilterFrames, buffer_keeps_its_times_flags_and_metas) {
   EXPECT_NE(gst_buffer_get_video_region_of_interest_meta_id(out.get(), 0), nullptr);
 }
 
-// --- buffers that are no frames of the caps ---
+// --- buffers that do not hold a frame of the caps ---
 
 void expect_refused(Harness *harness, Owned<GstBuffer> buffer) {
   EXPECT_EQ(harness->exchange(std::move(buffer), GST_FLOW_ERROR), nullptr);
@@ -230,7 +230,7 @@ TEST_F(FilterFrames, region_outside_warns_once_and_frames_pass) {
     EXPECT_TRUE(
         is(take_warning(harness.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "roi-x"));
     EXPECT_FALSE(take_warning(harness.element())) << "one warning is enough";
-    set(harness.element(), outside, "2147483647");  // another region: another warning
+    set(harness.element(), outside, "2147483647");  // another region causes another warning
     EXPECT_TRUE(same_bytes(harness.pass(frame), frame));
     EXPECT_TRUE(take_warning(harness.element()));
     set(harness.element(), outside, "0");
@@ -247,7 +247,7 @@ TEST_F(FilterFrames, region_outside_the_next_caps_warns_then) {
   EXPECT_TRUE(same_bytes(harness.work(wide), with_edges(wide, {}, {30, 0, 10, 30})));
 }
 
-// --- frames that pass ---
+// --- frames that pass unchanged ---
 
 TEST_F(FilterFrames, every_nth_works_on_the_first_of_each_group) {
   Harness harness("cudacanny every-nth=3");
@@ -258,7 +258,7 @@ TEST_F(FilterFrames, every_nth_works_on_the_first_of_each_group) {
     else
       EXPECT_TRUE(same_bytes(harness.pass(frame), frame)) << i;
   }
-  harness.restart();  // and begins anew
+  harness.restart();  // restarts the count of frames
   const VideoFrame frame("NV12", {34, 18});
   EXPECT_TRUE(same_bytes(harness.work(frame), with_edges(frame)));
   EXPECT_TRUE(same_bytes(harness.pass(frame), frame));

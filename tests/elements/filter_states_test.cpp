@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The base class over its states: many starts and stops, what is left afterwards, and failures in between.
+// State changes of the base class: repeated starts and stops, leaks, and failures in between.
 #include <string>
 #include <utility>
 #include <vector>
@@ -100,12 +100,13 @@ TEST_F(FilterStates, stop_before_caps_arrive_is_quiet) {
   EXPECT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_flush_stop(TRUE)));
 }
 
-// --- planted failures ---
+// --- injected failures ---
 
 #if CUDAVISION_EMULATED
-// The frame fails with that error; afterwards, from NULL, the element works again.
+// The frame fails with an error that contains `word`; after NULL the element works again.
 void expect_failure_then_recovery(Harness *harness, const VideoFrame &frame, const std::string &words) {
-  // Copies that a failed synchronisation leaves queued are carried out at the stop: the memory outlives it.
+  // Copies that a failed synchronisation leaves queued are executed at the stop, so the memory must still
+  // exist.
   std::vector<std::uint8_t> bytes = frame.bytes();
   GstBuffer *buffer = gst_buffer_new_wrapped_full(static_cast<GstMemoryFlags>(0), bytes.data(), bytes.size(),
                                                   0, bytes.size(), nullptr, nullptr);
@@ -135,7 +136,7 @@ TEST_F(FilterStates, too_little_device_memory_says_how_many_bytes) {
   EXPECT_TRUE(same_bytes(harness.work(small), with_edges(small)));
 }
 
-// The element's answer to caps when the nth allocation fails; false when it asks for fewer.
+// The element's answer to caps if the nth allocation fails; false if it makes fewer allocations.
 bool survives_failure_of_allocation(unsigned n, const VideoFrame &frame) {
   Harness harness;
   simt::fail_allocations_after(n);
@@ -213,7 +214,7 @@ TEST_F(FilterStates, stream_that_cannot_be_made_fails_the_start) {
   const Owned<GstElement> element = parse("cudacanny backend=cuda");
   simt::fail_next(simt::Call::create, cudaErrorDevicesUnavailable);
   EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
-  // From 1.24 on GStreamer makes the stream, and does not say why it could not.
+  // From 1.24 on GStreamer creates the stream and reports no reason for a failure.
   const char *reason = GST_CHECK_VERSION(1, 24, 0) ? "gst_cuda_stream_new" : "cudaErrorDevicesUnavailable";
   EXPECT_TRUE(is(take_error(element.get()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED, reason));
   gst_element_set_state(element.get(), GST_STATE_NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The base class in a stream: changes of caps, events, and several elements and pipelines at once.
+// The base class in a stream: caps changes, events, and several elements and pipelines at once.
 #include <gst/app/app.h>
 #include <gst/video/video.h>
 
@@ -87,7 +87,7 @@ TEST_F(FilterStreams, end_of_stream_arrives_after_the_last_frame) {
   EXPECT_EQ(harness.push(frame.buffer()), GST_FLOW_EOS);
 }
 
-// An application that feeds an appsrc without choosing a format gives a segment of bytes.
+// An appsrc whose application does not choose a format sends a segment in bytes.
 TEST_F(FilterStreams, segment_of_bytes_is_no_reason_to_complain) {
   Harness harness("cudacanny message=true");
   const VideoFrame frame("GRAY8", {20, 18});
@@ -193,7 +193,7 @@ std::ptrdiff_t threads_of_this_process() {
   return std::distance(Folder("/proc/self/task"), Folder());
 }
 
-// Each pipeline has its streaming thread; the threads that compute are shared by all.
+// Each pipeline has a streaming thread; all pipelines share the worker threads.
 TEST_F(FilterStreams, pipelines_on_the_cpu_share_their_threads) {
   constexpr std::ptrdiff_t kPipelines = 16;
   const auto cores = static_cast<std::ptrdiff_t>(std::thread::hardware_concurrency());

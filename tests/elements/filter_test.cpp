@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The base class of the elements, run on cudacanny: properties, caps and the choice of a backend.
+// The base class of the elements, tested on cudacanny: properties, caps and the choice of a backend.
 #include <string>
 #include <vector>
 
@@ -100,7 +100,7 @@ TEST_F(Filter, pads_offer_every_format_up_to_16384_pixels) {
         const Owned<GstCaps> wanted(gst_caps_from_string(caps.c_str()));
         EXPECT_TRUE(gst_caps_is_subset(wanted.get(), offered.get())) << name << " " << caps;
       }
-    // In a plugin with CUDA, CUDA memory comes before.
+    // In a plugin with CUDA, CUDA memory comes first.
     const guint last = gst_caps_get_size(offered.get()) - 1;
     EXPECT_LE(last, 1u);
     if (kEmulated) {
@@ -138,7 +138,7 @@ TEST_F(Filter, caps_that_no_pad_offers_fail_negotiation) {
     gst_harness_set_src_caps(harness.get(), gst_caps_from_string(caps));
     EXPECT_EQ(harness.push(VideoFrame("GRAY8", {8, 8}).buffer()), GST_FLOW_NOT_NEGOTIATED) << caps;
     EXPECT_FALSE(take_error(harness.element())) << "the pads refuse, not the work: " << caps;
-    const VideoFrame frame("GRAY8", {20, 18});  // and the next caps are taken
+    const VideoFrame frame("GRAY8", {20, 18});  // the next caps are accepted
     EXPECT_TRUE(same_bytes(harness.work(frame), with_edges(frame))) << caps;
   }
 }
@@ -210,7 +210,7 @@ TEST_F(Filter, cuda_without_a_device_fails_to_start) {
   EXPECT_EQ(text(element.get(), "active-backend"), "none");
   simt::reset();
   gst_element_set_state(element.get(), GST_STATE_NULL);
-  EXPECT_TRUE(can_play(element.get()));  // the device has come back
+  EXPECT_TRUE(can_play(element.get()));  // the device is available again
 }
 
 TEST_F(Filter, device_that_does_not_exist_is_refused) {

@@ -17,7 +17,7 @@ inline simt::Counters spent_on(Harness *harness, const VideoFrame &frame) {
   return simt::counters() - before;
 }
 
-// Of a frame after those which may still allocate: it waits once, and allocates and clears nothing.
+// Expectations for a frame after the element has allocated everything: one wait, no allocation, no memset.
 inline void expect_spent(const simt::Counters &spent, FrameBudget budget) {
   EXPECT_EQ(spent.launches, budget.launches);
   EXPECT_EQ(spent.host_to_device_copies, budget.uploads);
@@ -27,7 +27,7 @@ inline void expect_spent(const simt::Counters &spent, FrameBudget budget) {
   EXPECT_EQ(spent.allocations + spent.host_allocations + spent.frees + spent.host_frees, 0u);
 }
 
-// Of the second frame of an element whose first one alone allocates.
+// Tests the second frame of an element that allocates only at its first frame.
 inline void expect_budget(Harness *harness, const VideoFrame &frame, FrameBudget budget) {
   harness->work(frame);
   expect_spent(spent_on(harness, frame), budget);

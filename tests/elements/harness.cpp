@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// GstHarness with the elements' own expectations.
+// A GstHarness with the expectations that all elements share.
 #include "tests/elements/harness.h"
 
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// An element between two pads of the test, in PLAYING: frames in, frames out.
+// An element in PLAYING between two pads of the test: frames in, frames out.
 #pragma once
 
 #include <gst/check/gstharness.h>
@@ -15,7 +15,7 @@ namespace cudavision::test {
 
 class Harness {
  public:
-  // An element with its properties, as gst-launch-1.0 reads it; the backend under test is added.
+  // Makes an element with properties in gst-launch-1.0's syntax; the backend under test is added.
   explicit Harness(const std::string &description = "cudacanny");
   ~Harness();
   Harness(const Harness &) = delete;
@@ -24,18 +24,17 @@ class Harness {
   GstElement *element() const { return element_.get(); }
   GstHarness *get() const { return harness_; }
 
-  // The caps of the frames to come, unless they are those of the moment.
+  // Sends the caps of the following frames unless they are the current ones.
   void negotiate(const VideoFrame &frame);
-  // Pushes one frame, and gives what comes out. Expects that the element worked on it, on the backend under
-  // test.
+  // Pushes one frame and returns the output. Expects that the element processed it on the backend under test.
   std::vector<std::uint8_t> work(const VideoFrame &frame);
-  // As work, for a frame that is expected to pass without being worked on.
+  // Like work(), for a frame that is expected to pass unprocessed.
   std::vector<std::uint8_t> pass(const VideoFrame &frame);
-  // Pushes a buffer of the caps of the moment, and gives what comes out, or nothing.
+  // Pushes a buffer of the current caps and returns the output, or null if there is none.
   Owned<GstBuffer> exchange(Owned<GstBuffer> buffer, GstFlowReturn expected = GST_FLOW_OK);
   GstFlowReturn push(Owned<GstBuffer> buffer) { return gst_harness_push(harness_, buffer.release()); }
 
-  // To NULL and to PLAYING again, as a new stream.
+  // Sets the element to NULL and to PLAYING again, as a new stream.
   void restart();
 
  private:

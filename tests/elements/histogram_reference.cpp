@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What cudahistogram must give.
+// The expected results of cudahistogram.
 #include "tests/elements/histogram_reference.h"
 
 #include <opencv2/imgproc.hpp>
 #include <utility>
 
-#include "tests/elements/drawn_frame.h"
 #include "cuda/histogram/plot.h"
+#include "tests/elements/drawn_frame.h"
 
 namespace cudavision::test {
 namespace {
@@ -15,7 +15,7 @@ int channel_count(const VideoFrame &frame, const HistogramCase &histogram) {
   return histogram.channels ? frame.component_count() : 1;
 }
 
-// The samples of a component that the region touches.
+// The samples of a component that belong to any pixel of the region.
 cv::Mat samples_of(const VideoFrame &frame, int component, Region region) {
   const int shift_x = frame.shift_x(component), shift_y = frame.shift_y(component);
   const int left = region.x >> shift_x, right = (region.x + region.width - 1) >> shift_x;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What tests of cudahog expect: OpenCV's blocks and boxes of a frame, and models that OpenCV has written.
+// Support for the tests of cudahog: the blocks and boxes that OpenCV computes for a frame, and model files
+// that OpenCV writes.
 #pragma once
 
 #include <gst/cudavision/cudavision.h>
@@ -18,7 +19,7 @@
 
 namespace cudavision::test {
 
-// A frame in RGB as B, G, R; of every other frame its luma.
+// The input of OpenCV: an RGB frame in the order B, G, R, or the luma of any other frame.
 inline cv::Mat mat_of(const VideoFrame &frame) {
   const Size size = frame.size();
   if (!frame.is_rgb()) return luma_of(frame);
@@ -29,7 +30,7 @@ inline cv::Mat mat_of(const VideoFrame &frame) {
   return mat;
 }
 
-// Of all blocks, row after row; hog's window does not count.
+// The descriptors of all blocks in row-major order. The window and the weights of `hog` are ignored.
 inline std::vector<float> opencv_blocks(const cv::Mat &picture, cv::HOGDescriptor hog) {
   const int cols = (picture.cols - hog.blockSize.width) / hog.blockStride.width + 1,
             rows = (picture.rows - hog.blockSize.height) / hog.blockStride.height + 1;
@@ -63,11 +64,11 @@ struct Box {
 };
 using Boxes = std::vector<Box>;
 
-// In one thread, which keeps the scales in order.
+// OpenCV runs in one thread: with more threads the order of the scales is not defined.
 inline Boxes opencv_boxes(const cv::Mat &picture, const cv::HOGDescriptor &hog, int win_stride, int group,
                           double threshold = 0, double scale_step = 1.05) {
   Boxes boxes;
-  // OpenCV searches pictures that hold no window too.
+  // OpenCV would search pictures that hold no window, too.
   if (picture.cols < hog.winSize.width || picture.rows < hog.winSize.height) return boxes;
   const int threads = cv::getNumThreads();
   cv::setNumThreads(1);
@@ -80,7 +81,8 @@ inline Boxes opencv_boxes(const cv::Mat &picture, const cv::HOGDescriptor &hog, 
   return boxes;
 }
 
-// Pushes one frame, and gives its regions of interest.
+// Pushes one frame and returns its regions of interest. Stores the bytes of the output frame in *out unless
+// it is null.
 inline Boxes boxes_from(Harness *hog, const VideoFrame &frame, VideoFrame *out = nullptr) {
   const Owned<GstBuffer> buffer = buffer_from(hog, frame);
   if (!buffer) return {};
@@ -122,8 +124,8 @@ inline VideoFrame with_boxes(const VideoFrame &frame, const Boxes &boxes, std::u
   return with_primitives(frame, primitives, part);
 }
 
-// A model of small windows in a file, in a folder of its own, which goes with it. Its weights are noise, its
-// parameters small; change: what else is to be changed of it.
+// A file with a model of small windows, small parameters and random weights, in a temporary folder that the
+// destructor removes. `change` can change the parameters. A file whose name ends in .txt is not written.
 class ModelFile {
  public:
   explicit ModelFile(const std::string &name, const std::function<void(cv::HOGDescriptor &)> &change = {}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What cudainpaint must give.
+// The expected results of cudainpaint.
 #include "tests/elements/inpaint_reference.h"
 
 #include <gst/app/gstappsink.h>
@@ -17,7 +17,7 @@ const Workers &one_worker() {
   return workers;
 }
 
-// From the definitions of BT.601 and BT.709, in 2^-14.
+// The matrix of BT.601 or BT.709 by their definitions, in 2^-14.
 RgbMatrix matrix_of(const VideoFrame &frame) {
   const GstVideoInfo &info = frame.info();
   const bool bt709 = info.colorimetry.matrix == GST_VIDEO_COLOR_MATRIX_BT709;
@@ -25,18 +25,18 @@ RgbMatrix matrix_of(const VideoFrame &frame) {
   const double kr = bt709 ? 0.2126 : 0.299, kb = bt709 ? 0.0722 : 0.114, kg = 1 - kr - kb;
   const double y = full ? 1 : 255.0 / 219, c = full ? 1 : 255.0 / 224;
   const auto fixed = [](double v) { return static_cast<int>(std::lround(v * 16384)); };
-  return {full ? 0 : 16,
-          fixed(y),
-          fixed(2 * (1 - kr) * c),
-          fixed(-2 * (1 - kb) * kb / kg * c),
-          fixed(-2 * (1 - kr) * kr / kg * c),
-          fixed(2 * (1 - kb) * c)};
+  return {.offset = full ? 0 : 16,
+          .luma = fixed(y),
+          .red_v = fixed(2 * (1 - kr) * c),
+          .green_u = fixed(-2 * (1 - kb) * kb / kg * c),
+          .green_v = fixed(-2 * (1 - kr) * kr / kg * c),
+          .blue_u = fixed(2 * (1 - kb) * c)};
 }
 
 }  // namespace
 
 InpaintReference::InpaintReference(Size size) {
-  EXPECT_TRUE(make_inpaint({Backend::cpu, &one_worker(), nullptr}, size, &room_).ok());
+  EXPECT_TRUE(make_inpaint({Backend::cpu, &one_worker(), nullptr}, size, &inpaint_).ok());
 }
 
 VideoFrame InpaintReference::filled(VideoFrame frame, const Picture &mask, const InpaintParams &params,
@@ -47,7 +47,7 @@ VideoFrame InpaintReference::filled(VideoFrame frame, const Picture &mask, const
     job.alpha = job.frame.component[0];
     job.alpha.data = &frame.sample(3, 0, 0);
   }
-  const Status status = room_->run(job, params, &report_, {}, {});
+  const Status status = inpaint_->run(job, params, &report_, {}, {});
   EXPECT_TRUE(status.ok()) << status.text();
   return frame;
 }

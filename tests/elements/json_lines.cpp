@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// cudavisionjson between two pads of the test, and its lines as json-glib reads them.
+// Runs cudavisionjson between two pads of the test and parses its lines with json-glib.
 #include "tests/elements/json_lines.h"
 
 #include <cstdlib>

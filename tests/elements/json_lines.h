@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// cudavisionjson between two pads of the test, and its lines as json-glib reads them.
+// Runs cudavisionjson between two pads of the test and parses its lines with json-glib.
 #pragma once
 
 #include <gst/check/gstharness.h>
@@ -15,19 +15,19 @@
 
 namespace cudavision::test {
 
-// A line that was read back. A path names members and counts items: "tensors.0.sum".
+// A parsed line. A path consists of member names and item indices: "tensors.0.sum".
 class Json {
  public:
   explicit Json(const std::string &line);
 
   bool has(const std::string &path) const { return find(path) != nullptr; }
   bool is_null(const std::string &path) const;
-  // The tests fail where the path holds something else.
+  // These fail the test if the value at the path has another type.
   std::string text(const std::string &path) const;
   gint64 whole(const std::string &path) const;
   double real(const std::string &path) const;
   std::size_t length(const std::string &path) const;
-  // Names in the order of the text, of the object at the path; "" is the line itself.
+  // The names of the members of the object at the path, in the order of the text; "" is the line itself.
   std::vector<std::string> members(const std::string &path = "") const;
 
  private:
@@ -37,7 +37,7 @@ class Json {
   std::shared_ptr<JsonParser> parser_;
 };
 
-// A folder of its own for files, removed with what is in it.
+// A temporary folder, removed with its files.
 class Folder {
  public:
   Folder();
@@ -52,12 +52,13 @@ class Folder {
 };
 
 std::string content(const std::string &file);
-// The lines of a file; the test fails when the last one has no end.
+// The lines of a file. Fails the test if the last line has no newline.
 std::vector<std::string> lines(const std::string &file);
 
 class JsonHarness {
  public:
-  // An element with these properties that writes to a file of its own, or to `location` when it is given.
+  // Makes an element with these properties that writes to `location`, or to a temporary file if that is
+  // empty.
   explicit JsonHarness(const std::string &properties = "", const std::string &location = "");
   ~JsonHarness() { gst_harness_teardown(harness_); }
   JsonHarness(const JsonHarness &) = delete;
@@ -67,13 +68,13 @@ class JsonHarness {
   GstHarness *get() const { return harness_; }
   const std::string &file() const { return file_; }
 
-  // As gst-launch-1.0 reads them; of 640x480 pixels from the beginning on.
+  // Caps as gst-launch-1.0 reads them; 640x480 pixels by default.
   void negotiate(const std::string &caps);
   GstFlowReturn push(Owned<GstBuffer> frame) { return gst_harness_push(harness_, frame.release()); }
-  // Pushes a frame and gives its line.
+  // Pushes a frame and returns its line.
   std::string line_of(Owned<GstBuffer> frame);
   Json json_of(Owned<GstBuffer> frame) { return Json(line_of(std::move(frame))); }
-  // To NULL and to PLAYING again, as a new stream; 640x480 again.
+  // Sets the element to NULL and to PLAYING again, as a new stream of 640x480 pixels.
   void restart();
 
  private:
@@ -83,7 +84,7 @@ class JsonHarness {
   std::string file_;
 };
 
-// A frame without pixels, at this time.
+// A frame without pixels, with this timestamp.
 Owned<GstBuffer> frame(GstClockTime pts = 0);
 
 void add_keypoints(GstBuffer *frame, const std::vector<GstCudaVisionKeypoint> &keypoints);
@@ -102,7 +103,7 @@ inline constexpr auto kElementType<guint32> = GST_CUDA_VISION_ELEMENT_TYPE_U32;
 template <>
 inline constexpr auto kElementType<gint32> = GST_CUDA_VISION_ELEMENT_TYPE_I32;
 
-// dims: those of the tensor; [values] when there are none.
+// dims: the dimensions of the tensor; empty for {values.size()}.
 template <typename T>
 void add_tensor(GstBuffer *frame, const char *id, const std::vector<T> &values,
                 std::vector<gsize> dims = {}) {

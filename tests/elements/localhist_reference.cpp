@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What cudalocalhist must give.
+// The expected results of cudalocalhist.
 #include "tests/elements/localhist_reference.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::uint32_t argb_of(double r, double g, double b) {
   return 0xff000000 | byte(r) << 16 | byte(g) << 8 | byte(b);
 }
 
-// The rainbow by HSV's rule: which primary rises or falls in each sixth of the circle.
+// A fully saturated colour of the HSV model; one primary rises or falls in each sixth of the circle.
 std::uint32_t hue(double turn) {
   const double sixth = 6 * turn, part = sixth - std::floor(sixth);
   switch (static_cast<int>(sixth)) {
@@ -43,10 +43,9 @@ std::uint32_t hue(double turn) {
 
 using ColourOfWindow = std::function<Colour(int window)>;
 
-// Each window's colour around its centre, as large as the strides; the first painted pixel of a chroma sample
-// colours that.
-VideoFrame paint(VideoFrame frame, const LocalHistogramParams &p, Part part,
-                 const ColourOfWindow &colour_of) {
+// Paints a block of the size of the strides around the centre of each window. A chroma sample takes the
+// colour of its first painted pixel.
+VideoFrame paint(VideoFrame frame, const LocalHistParams &p, Part part, const ColourOfWindow &colour_of) {
   const Part area = whole(frame, part);
   const int cols = (area.width - p.window.width) / p.stride_x + 1;
   const int rows = (area.height - p.window.height) / p.stride_y + 1;
@@ -62,7 +61,8 @@ VideoFrame paint(VideoFrame frame, const LocalHistogramParams &p, Part part,
   for (int c = 0; c < frame.component_count(); ++c) {
     const int shift_x = frame.shift_x(c), shift_y = frame.shift_y(c);
     for (int y = frame.size().height - 1; y >= 0; --y)
-      for (int x = frame.size().width - 1; x >= 0; --x)  // the first one has the last word
+      for (int x = frame.size().width - 1; x >= 0;
+           --x)  // backwards, so that the first pixel of a chroma sample is painted last
         if (const int window = window_at(x, y); window >= 0)
           frame.sample(c, x >> shift_x, y >> shift_y) =
               static_cast<std::uint8_t>(colour_of(window)[static_cast<std::size_t>(c)]);
@@ -81,10 +81,11 @@ Picture luma_picture(const VideoFrame &frame, Part part) {
   return picture;
 }
 
-DefinedMap defined_map(const Picture &picture, const LocalHistogramParams &params,
+DefinedMap defined_map(const Picture &picture, const LocalHistParams &params,
                        const std::vector<double> &model) {
   const DefinedWindows windows(picture, params);
-  DefinedMap map{windows.rows, windows.cols, {}, {}, {}, {}};
+  DefinedMap map{
+      .rows = windows.rows, .cols = windows.cols, .argmax = {}, .share = {}, .entropy = {}, .distance = {}};
   for (const std::vector<std::uint64_t> &sums : windows.sums) {
     const auto most = std::max_element(sums.begin(), sums.end());
     const auto total = std::accumulate(sums.begin(), sums.end(), std::uint64_t{0});
@@ -102,7 +103,7 @@ DefinedMap defined_map(const Picture &picture, const LocalHistogramParams &param
   return map;
 }
 
-std::vector<double> defined_model(const Picture &picture, const LocalHistogramParams &params, Region region) {
+std::vector<double> defined_model(const Picture &picture, const LocalHistParams &params, Region region) {
   const std::vector<std::uint64_t> sums = DefinedSamples(picture, params).count(region, params.bins);
   const auto total = static_cast<double>(std::accumulate(sums.begin(), sums.end(), std::uint64_t{0}));
   std::vector<double> model;
@@ -110,7 +111,7 @@ std::vector<double> defined_model(const Picture &picture, const LocalHistogramPa
   return model;
 }
 
-VideoFrame with_hues(VideoFrame frame, const LocalHistogramParams &params, Part part) {
+VideoFrame with_hues(VideoFrame frame, const LocalHistParams &params, Part part) {
   const DefinedMap map = defined_map(luma_picture(frame, part), params);
   const Colour dark = colour_in(frame, 0xff000000);
   std::vector<Colour> hues;
@@ -126,7 +127,7 @@ VideoFrame with_hues(VideoFrame frame, const LocalHistogramParams &params, Part 
   });
 }
 
-VideoFrame with_heat(VideoFrame frame, const LocalHistogramParams &params, const std::vector<float> &numbers,
+VideoFrame with_heat(VideoFrame frame, const LocalHistParams &params, const std::vector<float> &numbers,
                      float cold, float hot, Part part) {
   return paint(frame, params, part, [&](int window) {
     const float heat = (numbers[static_cast<std::size_t>(window)] - cold) / (hot - cold);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What cudaopticalflow must give.
+// The expected results of cudaopticalflow.
 #include "tests/elements/opticalflow_reference.h"
 
 #include "cuda/draw/canvas.h"
-#include "tests/elements/drawn_frame.h"
 #include "cuda/opticalflow/flow_display.h"
+#include "tests/elements/drawn_frame.h"
 #include "tests/support/pictures.h"
 
 namespace cudavision::test {
@@ -40,10 +40,11 @@ ExpectedFlow flow_between(const VideoFrame &first, const VideoFrame &second, con
   flow.size = flow_size({region.width, region.height}, params.stride);
   flow.valid.resize(static_cast<std::size_t>(flow.size.width) * static_cast<std::size_t>(flow.size.height));
   flow.xy.resize(2 * flow.valid.size());
-  std::unique_ptr<OpticalFlow> room;
-  EXPECT_TRUE(make_optical_flow(cpu(), {region.width, region.height}, &room).ok());
-  EXPECT_TRUE(room->run(view_of_mat(lumas[0]), params, {}, {}).ok());
-  EXPECT_TRUE(room->run(view_of_mat(lumas[1]), params,
+  std::unique_ptr<OpticalFlow> optical_flow;
+  EXPECT_TRUE(make_opticalflow(cpu(), {region.width, region.height}, &optical_flow).ok());
+  EXPECT_TRUE(optical_flow->run(view_of_mat(lumas[0]), params, {}, {}).ok());
+  EXPECT_TRUE(optical_flow
+                  ->run(view_of_mat(lumas[1]), params,
                         {reinterpret_cast<FlowVector *>(flow.xy.data()), flow.size.width * 8, flow.size.width,
                          flow.size.height},
                         {flow.valid.data(), flow.size.width, flow.size.width, flow.size.height})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// GStreamer's beginning and end, the log handler, and small conveniences of the element tests.
+// Initialisation of GStreamer, the log handler, and helpers of the element tests.
 #include "tests/elements/support.h"
 
 #include <atomic>
@@ -35,7 +35,7 @@ class GStreamer : public testing::Environment {
 #endif
     g_log_set_default_handler(count_complaint, nullptr);
   }
-  void TearDown() override { gst_deinit(); }  // what GStreamer keeps would look leaked
+  void TearDown() override { gst_deinit(); }  // objects that GStreamer keeps would look leaked
 };
 [[maybe_unused]] testing::Environment *const kGStreamer = testing::AddGlobalTestEnvironment(new GStreamer);
 
@@ -71,7 +71,7 @@ std::string backend() {
 
 void Unref::operator()(GstElement *element) const {
   gst_element_set_state(element, GST_STATE_NULL);
-  if (GstBus *bus = gst_element_get_bus(element)) {  // its messages hold the element
+  if (GstBus *bus = gst_element_get_bus(element)) {  // messages on the bus hold the element
     gst_bus_set_flushing(bus, TRUE);
     gst_object_unref(bus);
   }
@@ -173,7 +173,7 @@ unsigned take_glib_complaints() { return glib_complaints.exchange(0); }
 #if !CUDAVISION_EMULATED
 namespace {
 
-// That there is no device. Any other reason fails the test.
+// Returns the error text if there is no device. Any other error fails the test.
 std::string why_backend_does_not_start() {
   const Owned<GstElement> element = parse("cudacanny backend=" + backend());
   EXPECT_NE(element, nullptr);
@@ -200,7 +200,7 @@ void ElementTest::SetUp() {
 #if CUDAVISION_EMULATED
 namespace {
 
-// The threads of a queue let go of their last buffer some milliseconds after their element has reached NULL.
+// The threads of a queue release their last buffer some milliseconds after their element has reached NULL.
 void wait_until_nothing_lives() {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   while (simt::live_allocations() + simt::live_streams() > 0 && std::chrono::steady_clock::now() < deadline)

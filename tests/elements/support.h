@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What every element test needs: GStreamer, the backend under test, GLib's complaints, and errors on a bus.
+// Support for all element tests: GStreamer, the backend under test, GLib warnings, and errors on a bus.
 #pragma once
 
 #include <gst/gst.h>
@@ -13,8 +13,8 @@
 
 namespace cudavision::test {
 
-// The property `backend` under test: cuda with emulated kernels, otherwise what CUDAVISION_TEST_BACKEND says,
-// or cpu.
+// The property `backend` under test: cuda with emulated kernels, otherwise the value of
+// CUDAVISION_TEST_BACKEND, by default cpu.
 std::string backend();
 
 struct Unref {
@@ -29,42 +29,42 @@ struct Unref {
 template <typename T>
 using Owned = std::unique_ptr<T, Unref>;
 
-// An element or a pipeline, as gst-launch-1.0 describes it, with a bus of its own. Fails the test when the
-// description is refused.
+// An element or a pipeline in gst-launch-1.0's syntax, with its own bus. Fails the test if the description is
+// refused.
 Owned<GstElement> parse(const std::string &description);
-// Why gst-launch-1.0 refuses the description; empty when it does not.
+// The reason why gst-launch-1.0 refuses the description; empty if it is accepted.
 std::string why_refused(const std::string &description);
-// The element of that name in a pipeline, which keeps it.
+// The element of that name in a pipeline. The pipeline keeps the reference.
 GstElement *child(const Owned<GstElement> &pipeline, const char *name);
-// Plays the pipeline to the end of its stream; fails with the error that was posted, or when a minute has
-// passed.
+// Plays the pipeline to the end of its stream. Fails with the posted error, or after a minute.
 testing::AssertionResult plays_to_the_end(const Owned<GstElement> &pipeline);
-// Sets properties from text, as gst-launch-1.0 does.
+// Sets a property from text, as gst-launch-1.0 does.
 void set(GstElement *element, const char *property, const std::string &value);
 double real(GstElement *element, const char *property);
 int integer(GstElement *element, const char *property);
-// A property's value as text: the nick of an enum.
+// A property's value as text; for an enum its nick.
 std::string text(GstElement *element, const char *property);
 
-// A message of an element: an error or a warning with its GError.
+// An error or warning message of an element, with its GError.
 struct Complaint {
   GQuark domain = 0;
   int code = 0;
   std::string text;
 };
-// Takes the first message of that type from the bus; waits for it at most so long.
+// Takes the first message of that type from the bus, waiting at most `wait`.
 Owned<GstMessage> take_message(GstElement *element, GstMessageType type, GstClockTime wait = 0);
 std::optional<Complaint> take_error(GstElement *element);
 std::optional<Complaint> take_warning(GstElement *element);
-// EXPECT_TRUE(is(take_error(e), GST_RESOURCE_ERROR, code, "words")) shows what came instead.
+// EXPECT_TRUE(is(take_error(e), GST_RESOURCE_ERROR, code, "words")) prints the actual message if it differs.
 testing::AssertionResult is(const std::optional<Complaint> &complaint, GQuark domain, int code,
                             const std::string &words);
 
-// How often GLib or GStreamer warned (g_warning, g_critical) since the last call. A test that leaves some
-// untaken fails.
+// The number of warnings of GLib and GStreamer (g_warning, g_critical) since the last call. A test fails if
+// it does not take all of them.
 unsigned take_glib_complaints();
 
-// Before each test nothing is planted in the emulated CUDA, and after it nothing is left in it.
+// Injected failures of the emulated CUDA are cleared before each test; after it, nothing may be left
+// allocated.
 class ElementTest : public testing::Test {
  protected:
   void SetUp() override;

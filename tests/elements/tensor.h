@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What element tests read of the tensors on a buffer.
+// Reads the tensors of a buffer in element tests.
 #pragma once
 
 #include <gst/cudavision/cudavision.h>
@@ -15,7 +15,7 @@
 
 namespace cudavision::test {
 
-// Pushes one frame, and gives the buffer that comes out.
+// Pushes one frame and returns the output buffer.
 inline Owned<GstBuffer> buffer_from(Harness *harness, const VideoFrame &frame) {
   harness->negotiate(frame);
   Owned<GstBuffer> buffer = harness->exchange(frame.buffer());
@@ -57,7 +57,7 @@ std::vector<T> elements_of(const GstCudaVisionTensorMeta *meta) {
   return elements_of<T>(meta->data, gst_cuda_vision_tensor_meta_get_size(meta) / sizeof(T));
 }
 
-// Where the tensor says that it comes from.
+// The geometry of a tensor in its frame.
 struct Geometry {
   guint frame_width, frame_height;
   double origin_x, origin_y, step_x, step_y;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Frames whose every byte is known.
+// Frames of which the test knows every byte.
 #include "tests/elements/video_frame.h"
 
 #include "tests/support/pictures.h"
@@ -7,7 +7,7 @@
 namespace cudavision::test {
 namespace {
 
-// Moves the planes apart: odd strides and offsets, and bytes behind the last plane.
+// Moves the planes apart: odd strides and offsets, and bytes after the last plane.
 void move_apart(GstVideoInfo *info) {
   constexpr gsize kGap = 37;
   constexpr gint kPadding = 13;
@@ -83,7 +83,7 @@ Owned<GstBuffer> VideoFrame::buffer() const {
 }
 
 void VideoFrame::add_meta(GstBuffer *buffer) const {
-  GstVideoInfo info = info_;  // the call below takes what it only reads as pointers to change
+  GstVideoInfo info = info_;  // the call below takes a non-const pointer, but only reads
   gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT(&info),
                                  static_cast<guint>(info.width), static_cast<guint>(info.height),
                                  GST_VIDEO_INFO_N_PLANES(&info), info.offset, info.stride);

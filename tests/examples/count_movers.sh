@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The example count_movers.py on a ball that flies before a ground without texture, and on a picture that stands still.
+# Tests the example count_movers.py with a ball that flies over a uniform background, and with a still
+# picture.
 #
 #   count_movers.sh PYTHON EXAMPLE PLUGIN_FOLDER     PYTHON: `missing` skips
 set -euo pipefail

@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The example face_identification on pictures that are made here, and on the AT&T faces where they are.
+# Tests the example face_identification with generated pictures, and with the AT&T faces if they are
+# available.
 #
 #   face_identification.sh PROGRAM PYTHON
 #
-# CUDAVISION_ATT_FACES: the folder of the AT&T faces; without it they are left out.
+# CUDAVISION_ATT_FACES: the folder of the AT&T faces; without it they are not tested.
 set -euo pipefail
 program=$1 python=$2
 tests=$(dirname "$0")
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 
-# All are found, by counts and by weights.
+# All faces are found, with counts and with weights.
 "$python" "$tests/make_faces.py" "$root/faces" 5 3
 small='window-width=16 window-height=16 stride-x=8 stride-y=8 bins=9'
 for weight in count magnitude sqrt-magnitude; do
@@ -20,10 +21,10 @@ for weight in count magnitude sqrt-magnitude; do
   grep -qx 'identified 30 of 30: 100.00 %' "$root/out"
 done
 
-# What tells nobody from anybody else finds one of five: the first of equals.
+# A descriptor that cannot distinguish the faces finds one of five: the first of equals.
 "$program" "$root/faces" "$small bins=1" | grep -qx 'identified 6 of 30: 20.00 %'
 
-# fails WORDS ARGUMENT...: the program ends in an error that says them.
+# fails WORDS ARGUMENT...: the program ends with an error that contains the words.
 fails() {
   local words=$1
   shift

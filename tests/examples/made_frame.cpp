@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the example read_metas prints of a frame that has every kind of meta.
+// Prints, with the example read_metas, a frame that has every kind of meta.
 #define main main_of_the_example
 #include "read_metas.cpp"
 #undef main

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the example read_metas.py prints of a frame that has every kind of meta."""
+"""Prints, with the example read_metas.py, a frame that has every kind of meta."""
 import array
 import math
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Writes a folder of pictures for the example face_identification: make_faces.py FOLDER PERSONS PICTURES
 
-Each person is a grating of a direction of its own; pictures of one person differ in phase, brightness and noise.
+Each person is a grating with its own direction; pictures of one person differ in phase, brightness and noise.
 """
 import math
 import pathlib

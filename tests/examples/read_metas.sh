@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The examples read_metas.cpp and read_metas.py with what is installed alone: both print the same.
+# Tests the examples read_metas.cpp and read_metas.py with only the installed product: both print the same.
 #
 #   read_metas.sh SOURCE_ROOT SANITIZERS PYTHON BUILD_FOLDER PREFIX LIBDIR PLUGIN_DIR
-#                 SANITIZERS: of the build, `none` or as address,undefined
-#                 PYTHON: `none` leaves the second one out, `missing` skips
+#       SANITIZERS: those of the build, as none or address,undefined
+#       PYTHON: `none` omits the Python example, `missing` skips the test
 set -euo pipefail
 source_root=$1 sanitizers=$2 python=$3
 shift 3
@@ -20,11 +20,12 @@ install_into "$root" "$@"
 examples=$source_root/examples tests=$source_root/tests/examples
 read -ra flags <<<"$(pkg-config --cflags --libs gstreamer-cudavision-1.0 gstreamer-app-1.0)"
 [[ $sanitizers == none ]] || flags+=("-fsanitize=$sanitizers")
-cd "$root"  # nothing of the source tree is found by chance
+cd "$root"  # avoids finding files of the source tree
 
 # compile SOURCE PROGRAM
 compile() { "${CXX:-c++}" -std=c++17 -Wall -Wextra -Werror -I"$examples" "$1" -o "$2" "${flags[@]}"; }
-# agree NAME C++_COMMAND -- PYTHON_COMMAND: what the first prints is in NAME.txt.
+# agree NAME C++_COMMAND -- PYTHON_COMMAND: both commands print the same; the output of the first is in
+# NAME.txt.
 agree() {
   local name=$1 cpp=()
   shift
@@ -34,7 +35,7 @@ agree() {
   [[ $python == none ]] || "$python" "$@" | diff "$name.txt" - || { echo "$name: Python prints something else" >&2; exit 1; }
 }
 
-# Every kind of meta, on a frame that is made here.
+# Every kind of meta, on a generated frame.
 compile "$tests/made_frame.cpp" made_frame
 PYTHONPATH=$examples agree made ./made_frame -- "$tests/made_frame.py"
 diff made.txt "$tests/made_frame.txt"
@@ -42,7 +43,7 @@ diff made.txt "$tests/made_frame.txt"
 compile "$examples/read_metas.cpp" read_metas
 agree default ./read_metas -- "$examples/read_metas.py"
 [[ $(grep -c '^frame ' default.txt) == 3 ]]
-# The counts of 320x240 pixels.
+# The counts of the histogram add up to 320x240 pixels.
 awk '/ tensor histogram u32 \[1\]\[16\] of 320x240/ {
        sum = 0; for (i = NF - 15; i <= NF; ++i) sum += $i; if (sum != 320 * 240) exit 1; ++frames }
      END { exit frames != 3 }' default.txt
@@ -52,7 +53,7 @@ agree argument ./read_metas "$bars ! cudahistogram mode=channels bins=4 ! cudaca
 grep -q 'tensor histogram u32 \[3\]\[4\]' argument.txt
 grep -q 'tensor edges u8 \[48\]\[64\] of 64x48 from (0, 0) in steps of (1, 1): .*255' argument.txt
 
-# fails PIPELINE WORDS: the program ends in an error that says them.
+# fails PIPELINE WORDS: the program ends with an error that contains the words.
 fails() {
   ! ./read_metas "$1" 2>error.txt || { echo "no error: $1" >&2; return 1; }
   grep -q "$2" error.txt

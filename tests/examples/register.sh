@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The example register on OpenCV's pictures: what the README says of inliers holds, and errors say what is wrong.
+# Tests the example register on OpenCV's pictures: the inlier counts that the README states, and error
+# messages.
 #
 #   register.sh PROGRAM
 set -euo pipefail
@@ -9,7 +10,7 @@ data=${CUDAVISION_TEST_DATA:-/usr/share/doc/opencv-doc/examples/data}
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 
-# fails WORDS ARGUMENT...: the program ends in an error that says them.
+# fails WORDS ARGUMENT...: the program ends with an error that contains the words.
 fails() {
   local words=$1
   shift
@@ -28,15 +29,15 @@ fails 'nobody.png' "$root/nobody.png" "$root/nobody.png"
 fails 'cannot be read' "$data/box.png" "$data/box.png" homography="$root/nothing.xml"
 fails 'no property' "$data/box.png" "$data/box.png" properties=no-such-property=1
 
-# ratios FIRST SECOND OPTION...: inliers of cudasigma2kp / those of the better ORB, of both contrasts; 0 where both ORBs
-# have none.
+# ratios FIRST SECOND OPTION...: prints the inliers of cudasigma2kp divided by those of the better ORB, for
+# both contrasts; 0 if both ORBs have none.
 ratios() {
   "$program" "$@" >"$root/table"
   cat "$root/table" >&2
   awk '/^cudasigma2kp/ { ours = $NF } /^ORB/ { if ($NF > best) best = $NF }
     /^FAST/ { print (best > 0 ? ours / best : 0); best = 0 }' "$root/table"
 }
-# holds FULL LOW FILE: the ratios in FILE, of full and of low contrast, are at least these.
+# holds FULL LOW FILE: succeeds if the ratios in FILE, for full and low contrast, are at least FULL and LOW.
 holds() {
   awk -v full="$1" -v low="$2" '{ if ($1 < (NR == 1 ? full : low)) exit 1 } END { if (NR != 2) exit 1 }' "$3" ||
     { echo "ratios below $1 or $2:" $(cat "$3") >&2; return 1; }
@@ -49,7 +50,7 @@ for name in graf graf-low; do
   [[ $(head -c 4 "$root/$name.png" | tail -c 3) == PNG ]]
 done
 ! cmp -s "$root/graf.png" "$root/graf-low.png"
-"$program" "$data/box.png" "$data/box_in_scene.png" points=1 >"$root/few"  # most levels have none
+"$program" "$data/box.png" "$data/box_in_scene.png" points=1 >"$root/few"  # most levels have no points
 grep -q '^no homography' "$root/few"
 grep -q '^cudasigma2kp .* - .* - ' "$root/few"
 

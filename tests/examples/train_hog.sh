@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The example train_hog on pictures that are made here: what it learns, cudahog finds.
+# Tests the example train_hog with generated pictures: cudahog finds what it has learned.
 #
 #   train_hog.sh PROGRAM PYTHON
 set -euo pipefail
@@ -43,7 +43,8 @@ grep -qx 'training: 24 objects, 144 other windows' "$root/out"
 grep -qx 'held out: 6 objects, 36 other windows' "$root/out"
 grep -qx 'precision 1.000 recall 1.000' "$root/out"
 
-# The plugin may have been built with sanitizers, whose runtime must come first; leaks of others are not looked at here.
+# The plugin may be built with sanitizers, whose runtime must be loaded first; leaks of other libraries are
+# ignored.
 play() {
   LD_PRELOAD=$(ldd "$program" | awk '/libasan/ { print $3 }') ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 \
     gst-launch-1.0 -q "$@"
@@ -64,7 +65,7 @@ PYTHON
 "$program" --people "$root/people.xml" | grep -q '3780 weights for windows of 64x128'
 play videotestsrc num-buffers=1 ! cudahog model-location="$root/people.xml" ! fakesink
 
-# fails WORDS ARGUMENT...: the program ends in an error that says them.
+# fails WORDS ARGUMENT...: the program ends with an error that contains the words.
 fails() {
   local words=$1
   shift

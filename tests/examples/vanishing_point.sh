@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The example vanishing_point.py with what is installed alone: the floors of a facade meet left of the picture.
+# Tests the example vanishing_point.py with only the installed product: lines of a facade meet left of the
+# picture.
 #
 #   vanishing_point.sh SOURCE_ROOT PYTHON BUILD_FOLDER PREFIX LIBDIR PLUGIN_DIR
 #                      PYTHON: `missing` skips
@@ -21,7 +22,7 @@ install_into "$root" "$@"
 cd "$root"
 "$python" "$source_root/examples/vanishing_point.py" "$picture" \
   "threshold=80 low-threshold=100 high-threshold=200" >found.txt
-# The long edges of two floors, (151, 323) (866, 17) and (148, 376) (207, 357), cross at (-340, 533).
+# The long edges of two floors, (151, 323) (866, 17) and (148, 376) (207, 357), intersect at (-340, 533).
 awk 'NR == 1 { x = $1 + 336; y = $2 - 524; if (x * x + y * y > 60 * 60) exit 1 } END { exit NR < 20 }' found.txt ||
   { head -n 1 found.txt >&2; exit 1; }
 if "$python" "$source_root/examples/vanishing_point.py" /no/such/picture 2>error.txt; then

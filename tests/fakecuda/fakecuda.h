@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The control panel of the stand-in CUDA driver, for tests. Memory, streams and failures are the emulated runtime's:
-// simt.h counts them and plants them for both.
+// The control panel of the stand-in CUDA driver, for tests. Memory, streams and failures are those of the
+// emulated runtime: simt.h counts and injects them for both.
 #pragma once
 
 #include <cuda.h>
@@ -17,20 +17,21 @@ namespace fakecuda {
 // --- contexts ---
 
 std::size_t live_contexts();
-// Waits up to ten seconds until none does: threads of GStreamer let go of elements a little after their pipeline is gone.
+// Waits up to ten seconds until no context exists: GStreamer's threads release elements a little after their
+// pipeline is gone.
 bool no_context_lives();
-// On the stacks of all threads together.
+// Number of entries on the stacks of all threads.
 std::size_t pushed_contexts();
-// Takes all contexts off the stack of this thread, for what was left there by others.
+// Empties the stack of this thread, for entries left by other code.
 void clear_stack();
-// Devices on which cudaSetDevice made the runtime's own context.
+// Number of devices on which cudaSetDevice made the runtime's own context.
 std::size_t runtime_contexts();
-// How often primary contexts are retained, on all devices together.
+// Sum of the retain counts of the primary contexts of all devices.
 std::size_t retained_primary_contexts();
-// What cuDevicePrimaryCtxSetFlags set for the device, 0 at first.
+// The flags that cuDevicePrimaryCtxSetFlags set for the device; initially 0.
 unsigned primary_flags(int device);
 
-// Since the process began.
+// Counted since the start of the process.
 struct Counters {
   std::uint64_t contexts_created = 0, contexts_destroyed = 0, pushes = 0, pops = 0;
 
@@ -39,20 +40,20 @@ struct Counters {
 
 Counters counters();
 
-// --- what was done wrong ---
+// --- misuses ---
 
 // Each misuse is one line: "cudaMalloc: no context is pushed on this thread". README.md lists them.
 std::vector<std::string> misuses();
-// Returns the misuses, and forgets them.
+// Returns the misuses and forgets them.
 std::vector<std::string> take_misuses();
 
-// --- what the driver is like ---
+// --- the driver's behaviour ---
 
-// Whether two devices may access each other's memory; they may not at first.
+// Allows or forbids that two devices access each other's memory; initially forbidden.
 void allow_peer_access(bool allowed);
-// The next `count` contexts cannot be made, by cuCtxCreate or by cuDevicePrimaryCtxRetain.
+// Makes the next `count` calls of cuCtxCreate or cuDevicePrimaryCtxRetain that make a context fail.
 void fail_contexts(unsigned count, CUresult error);
-// Takes back allow_peer_access and fail_contexts, and forgets the misuses.
+// Undoes allow_peer_access and fail_contexts, and forgets the misuses.
 void reset();
 
 #pragma GCC visibility pop

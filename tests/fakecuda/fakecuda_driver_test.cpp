@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The stand-in driver by its own calls: start-up, contexts, memory, streams, and what it answers to mistakes.
+// The stand-in driver's own calls: initialisation, contexts, memory, streams, and the errors of wrong calls.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -267,7 +267,7 @@ void add(int *value, int summand, cudaStream_t stream) {
   EXPECT_EQ(cudaLaunchKernelEx(&config, add_kernel, value, summand), cudaSuccess);
 }
 
-// A stream of the driver's is one of the runtime's, and so is memory.
+// Streams and memory of the driver are also those of the runtime.
 TEST_F(FakeCudaMemory, driver_and_runtime_share_streams_and_memory) {
   CUstream stream = nullptr;
   CUdeviceptr number = 0;
@@ -298,7 +298,7 @@ TEST_F(FakeCudaMemory, synchronous_copy_waits_for_blocking_streams_alone) {
   EXPECT_EQ(value, 1);
   EXPECT_EQ(cuStreamSynchronize(other), CUDA_SUCCESS);
 
-  // The same for what is queued on the null stream.
+  // The same for work queued on the null stream.
   add(pointer_to<int>(number), 100, blocking);
   EXPECT_EQ(cuMemcpyDtoHAsync(&value, number, sizeof value, nullptr), CUDA_SUCCESS);
   EXPECT_EQ(value, 1);
@@ -333,7 +333,7 @@ TEST_F(FakeCudaMemory, events_are_recorded_on_streams_of_their_context) {
   EXPECT_EQ(cuStreamDestroy(stream), CUDA_SUCCESS);
 }
 
-// Measured on an H200: calls that name a stream or an allocation need no context, and any will do.
+// Measured on an H200: calls that name a stream or an allocation need no current context, and work in any.
 TEST_F(FakeCuda, named_objects_are_used_without_their_context) {
   const CUcontext a = make_context(), b = make_context();
   CUstream stream = nullptr;

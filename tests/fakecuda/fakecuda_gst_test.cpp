@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// GStreamer's own CUDA library, cudaupload and cudadownload on the stand-in driver, beside the emulated runtime.
+// GStreamer's own CUDA library, cudaupload and cudadownload on the stand-in driver and the emulated runtime.
 #define GST_USE_UNSTABLE_API 1
 #include <gst/check/gstharness.h>
 #include <gst/cuda/gstcudabufferpool.h>
@@ -28,7 +28,7 @@ struct Picture {
   }
 };
 
-// All that cudaupload takes and our elements work on.
+// The formats that both cudaupload and the elements support.
 constexpr GstVideoFormat kFormats[] = {GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_NV21, GST_VIDEO_FORMAT_I420,
                                        GST_VIDEO_FORMAT_YV12, GST_VIDEO_FORMAT_Y42B, GST_VIDEO_FORMAT_Y444,
                                        GST_VIDEO_FORMAT_RGB,  GST_VIDEO_FORMAT_BGR,  GST_VIDEO_FORMAT_RGBx,
@@ -70,7 +70,7 @@ Caps caps_of(const Picture &picture) {
   return Caps(gst_video_info_to_caps(&info));
 }
 
-// GST_MAP_CUDA is beyond the values of the enumeration.
+// The value of GST_MAP_CUDA is outside the range of the enumeration.
 GstMapFlags map_flags(int flags) { return static_cast<GstMapFlags>(flags); }
 
 class Frame {
@@ -113,7 +113,7 @@ class Frame {
   bool mapped_ = false;
 };
 
-// The bytes of pixels, plane after plane, without row padding.
+// The bytes of the pixels, plane after plane, without row padding.
 using Bytes = std::vector<std::uint8_t>;
 
 Bytes bytes_of(const Frame &frame) {
@@ -144,15 +144,16 @@ bool library_is_older_than(unsigned minor, unsigned micro) {
   return version[1] < minor || (version[1] == minor && version[2] < micro);
 }
 
-// From 1.24 on (1.28 still) the library allocates NV21 of odd heights one row short: its own copies leave the memory.
+// From 1.24 on (including 1.28) the library allocates NV21 of odd heights one row short: its own copies
+// overrun the memory.
 bool library_overflows(const Picture &picture) {
   return picture.format == GST_VIDEO_FORMAT_NV21 && picture.height % 2 != 0 && !library_is_older_than(24, 0);
 }
 constexpr char kOverflows[] = "GStreamer allocates NV21 of odd heights one row short";
 
-// How many bytes of bytes_of() survive a map for the CPU. Before 1.24.4 the library misplaces the last plane of I420 and
-// YV12 at odd heights by half a row of the pitch, where its copies from and to host memory, which are as wide as the
-// picture, do not reach.
+// The number of bytes of bytes_of() that survive a map for the CPU. Before 1.24.4 the library misplaces the
+// last plane of I420 and YV12 at odd heights by half a row of the pitch, and its copies from and to host
+// memory, which are as wide as the picture, do not reach there.
 std::size_t right_bytes(const Picture &picture) {
   const Buffer buffer(gst_buffer_new_allocate(nullptr, info_of(picture).size, nullptr));
   const Frame frame(picture, buffer.get(), GST_MAP_READ);
@@ -174,7 +175,7 @@ testing::AssertionResult begins_alike(const Bytes &a, const Bytes &b, std::size_
   return testing::AssertionSuccess();
 }
 
-// Reads it from the device as an element does: in the memory's context, with the runtime's calls.
+// Reads a picture from the device as an element does: in the memory's context, with runtime calls.
 Bytes read_from_device(const Picture &picture, GstBuffer *buffer, GstCudaContext *context) {
   const Frame frame(picture, buffer, GST_MAP_READ | GST_MAP_CUDA);
   EXPECT_TRUE(gst_cuda_context_push(context));
@@ -220,8 +221,8 @@ Buffer make_noise(const Picture &picture) {
 
 class GstCuda : public FakeCuda, public testing::WithParamInterface<Picture> {
  protected:
-  // The nvcodec plugin of GStreamer 1.22 leaves its context pushed on the thread that loads it, once for each codec that
-  // there is no decoder for, and destroyed.
+  // The nvcodec plugin of GStreamer 1.22 leaves a destroyed context pushed on the thread that loads it, once
+  // for each codec without a decoder.
   static void SetUpTestSuite() {
     gst_init(nullptr, nullptr);
     if (GstPlugin *plugin = gst_plugin_load_by_name("nvcodec"); plugin != nullptr) gst_object_unref(plugin);
@@ -232,7 +233,7 @@ class GstCuda : public FakeCuda, public testing::WithParamInterface<Picture> {
     ASSERT_TRUE(gst_cuda_load_library());
     gst_cuda_memory_init_once();
   }
-  // Whether the elements of the nvcodec plugin are there; they are part of gst-plugins-bad.
+  // Returns true if the elements of the nvcodec plugin exist; they are part of gst-plugins-bad.
   static bool have_elements() {
     GstElementFactory *factory = gst_element_factory_find("cudaupload");
     if (factory != nullptr) gst_object_unref(factory);
@@ -355,7 +356,7 @@ TEST_P(GstCuda, upload_and_download_give_the_input) {
   }
 }
 
-// A pipeline on threads of its own; what arrives at its end.
+// A pipeline on its own threads, and the frames that arrive at its end.
 class Pipeline {
  public:
   Pipeline(const Picture &picture, const std::string &middle) : picture_(picture) {
@@ -374,7 +375,7 @@ class Pipeline {
     gst_object_unref(sink);
   }
 
-  // Plays to the end, and goes back to NULL. False if an error was posted.
+  // Plays to the end and returns to NULL. Returns false if an error was posted.
   bool play() {
     gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING);
     GstBus *bus = gst_element_get_bus(pipeline_.get());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// That the stand-in driver finds each kind of misuse, and fails on demand: one planted fault in each test.
+// The stand-in driver finds each kind of misuse and fails on demand. Each test injects one fault.
 #include "tests/fakecuda/fakecuda_test_support.h"
 
 namespace {
@@ -103,9 +103,9 @@ TEST_F(FakeCuda, driver_calls_that_need_a_context_say_so) {
   EXPECT_EQ(misuses[3], std::string("cuMemcpy2D") + kNone);
 }
 
-// --- the runtime's calls ---
+// --- runtime calls ---
 
-// A call of the runtime, and whether it needs a context.
+// A runtime call, and whether it needs a context.
 struct RuntimeCall {
   const char *name;
   cudaError_t (*make)();
@@ -287,7 +287,7 @@ TEST_F(FakeCuda, set_device_makes_the_runtimes_own_context_unless_one_is_pushed)
   EXPECT_EQ(cuCtxDestroy(context), CUDA_SUCCESS);
 }
 
-// --- failures on demand ---
+// --- injected failures ---
 
 TEST_F(FakeCuda, failures_of_the_runtime_hold_for_the_driver) {
   const CUcontext context = make_context();
@@ -312,7 +312,7 @@ TEST_F(FakeCuda, failures_of_the_runtime_hold_for_the_driver) {
   EXPECT_EQ(cuCtxDestroy(context), CUDA_SUCCESS);
 }
 
-// The answers are those that an H200 gave after a kernel with a trap.
+// The results are those of an H200 after a kernel with a trap.
 TEST_F(FakeCuda, lost_device_fails_every_call_that_needs_it_and_still_releases) {
   const CUcontext context = make_context();
   CUcontext another = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the tests of the stand-in driver share: a fixture, and a context that is pushed for a scope.
+// Shared by the tests of the stand-in driver: a fixture, and a context that is pushed for a scope.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,9 +14,9 @@
 
 using Misuses = std::vector<std::string>;
 
-inline bool driver_initialised = false;  // by any test of this program
+inline bool driver_initialised = false;  // set by the first test of this program
 
-// Every test begins with an initialised driver, and leaves no object and no unread misuse.
+// Every test begins with an initialised driver and must leave no objects and no unread misuse.
 class FakeCuda : public testing::Test {
  protected:
   FakeCuda() {
@@ -40,7 +40,7 @@ class FakeCuda : public testing::Test {
   }
 };
 
-// A new context that no thread has pushed.
+// A new context that is on no thread's stack.
 inline CUcontext make_context(CUdevice device = 0) {
   CUcontext context = nullptr;
   EXPECT_EQ(cuCtxCreate(&context, 0, device), CUDA_SUCCESS);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Canny against its definition in straight loops, against cv::Canny, and at its limits, on every backend.
+// Compares Canny on every backend with a plain implementation of its definition and with cv::Canny, and tests
+// its limits.
 #include "cuda/canny/canny.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +34,8 @@ using cudavision::Size;
 class Canny : public BackendTest {};
 CUDAVISION_TEST_ON_EVERY_BACKEND(Canny);
 
-constexpr int kTile = 64;  // of the CUDA backend, and the word of the CPU's bitmaps
+// The side of a tile of the CUDA backend, and the number of pixels per word of the CPU backend.
+constexpr int kTile = 64;
 
 std::string describe(const CannyParams &p) {
   std::ostringstream text;
@@ -45,7 +47,8 @@ std::string describe(const CannyParams &p) {
 
 // --- the definition ---
 
-// The coefficients of (1 + z)^(aperture - 1), and of (1 + z)^(aperture - 3) (z^2 - 1).
+// The product of two polynomials. The smoothing filter has the coefficients of (1 + z)^(aperture - 1), the
+// derivative filter those of (1 + z)^(aperture - 3) (z^2 - 1).
 std::vector<int> times(const std::vector<int> &a, const std::vector<int> &b) {
   std::vector<int> product(a.size() + b.size() - 1);
   for (std::size_t i = 0; i < a.size(); ++i)
@@ -59,7 +62,8 @@ std::vector<int> smoothing(int aperture) {
 }
 std::vector<int> derivative(int aperture) { return times(smoothing(aperture - 2), {-1, 0, 1}); }
 
-// The convolution with the outer product of across (along x) and down (along y); the border is replicated.
+// Correlates luma with the outer product of the filters across (along x) and down (along y). The border is
+// replicated.
 HostImage<int> sobel(const Picture &luma, int aperture, const std::vector<int> &across,
                      const std::vector<int> &down) {
   HostImage<int> gradient(luma.size());
@@ -72,13 +76,14 @@ HostImage<int> sobel(const Picture &luma, int aperture, const std::vector<int> &
           const int py = std::clamp(y + j - aperture / 2, 0, luma.height() - 1);
           sum += across[static_cast<std::size_t>(i)] * down[static_cast<std::size_t>(j)] * luma.at(px, py);
         }
-      // nearbyint: half to even
+      // std::nearbyint rounds half to even.
       gradient.at(x, y) = aperture == 7 ? static_cast<int>(std::nearbyint(sum / 16.0)) : sum;
     }
   return gradient;
 }
 
-// Whether (x, y) is a maximum across its edge, in the arithmetic of OpenCV's canny.cpp.
+// Returns true if (x, y) is a local maximum in the direction of its gradient, by the arithmetic of OpenCV's
+// canny.cpp.
 bool is_maximum(const HostImage<int> &dx, const HostImage<int> &dy, const HostImage<int> &magnitude, int x,
                 int y) {
   constexpr long long kTangent = 13573;  // tan 22.5 degrees in Q15
@@ -147,12 +152,13 @@ Picture opencv(const Picture &luma, const CannyParams &params) {
   return result;
 }
 
-// --- running a room ---
+// --- running Canny ---
 
-class Room {
+// A Canny instance with its input and output images, both with guard bytes.
+class CannyRunner {
  public:
-  Room(const Execution &execution, Size size, const Placement &luma = kOddPitch,
-       const Placement &edges = kMisaligned)
+  CannyRunner(const Execution &execution, Size size, const Placement &luma = kOddPitch,
+              const Placement &edges = kMisaligned)
       : luma_(execution, size, luma), edges_(execution, size, edges) {
     EXPECT_TRUE(succeeds(make_canny(execution, size, &canny_)));
   }
@@ -163,7 +169,7 @@ class Room {
     EXPECT_TRUE(succeeds(canny_->run(luma_.view(), edges_.view(), params)));
   }
   Picture result() {
-    (void)luma_.download();  // its guard bytes
+    (void)luma_.download();  // checks its guard bytes
     return edges_.download();
   }
   Picture run(const Picture &luma, const CannyParams &params) {
@@ -181,11 +187,11 @@ class Room {
 };
 
 Picture find_edges(const Execution &execution, const Picture &luma, const CannyParams &params) {
-  return Room(execution, luma.size()).run(luma, params);
+  return CannyRunner(execution, luma.size()).run(luma, params);
 }
 
-// Thresholds in units of the operator: one of aperture 5 is 8 times, of aperture 7 about 60 times as strong
-// as of 3.
+// Scales thresholds for aperture 3 to another aperture: the gradients of aperture 5 are 8 times, those of
+// aperture 7 about 60 times as large.
 CannyParams scaled(double low, double high, int aperture, bool l2_gradient) {
   const double scale = aperture == 3 ? 1 : aperture == 5 ? 8 : 60;
   CannyParams params;
@@ -195,11 +201,12 @@ CannyParams scaled(double low, double high, int aperture, bool l2_gradient) {
   params.l2_gradient = l2_gradient;
   return params;
 }
-// Of full noise a fifth of the pixels become edges, most of them only by hysteresis, across many tiles.
+// With these parameters a fifth of the pixels of noise() become edges, most of them by hysteresis across many
+// tiles.
 CannyParams for_noise(int aperture = 3, bool l2_gradient = false) {
   return l2_gradient ? scaled(150, 650, aperture, true) : scaled(200, 900, aperture, false);
 }
-// Of smooth noise too.
+// The same for smooth_noise().
 CannyParams for_smooth_noise(int aperture = 3, bool l2_gradient = false) {
   return scaled(20, 130, aperture, l2_gradient);
 }
@@ -211,7 +218,7 @@ std::vector<CannyParams> every_gradient(CannyParams (*make)(int aperture, bool l
   return all;
 }
 
-// Small enough for emulated kernels, and still of several tiles.
+// A part that is small enough for emulated kernels and still has several tiles.
 Picture part_for_backend(const Picture &picture) {
   if (!kEmulated) return picture;
   const int width = std::min(picture.width(), 200), height = std::min(picture.height(), 150);
@@ -236,12 +243,12 @@ TEST_P(Canny, every_size_and_gradient_equals_the_definition) {
     for (CannyParams params : every_gradient(for_noise)) {
       const Placement &luma = kPlacements[seed % 5], &edges = kPlacements[(seed / 5 + seed) % 5];
       const Picture picture = noise(size, seed);
-      Room room(execution(), size, luma, edges);
+      CannyRunner runner(execution(), size, luma, edges);
       for (const bool hysteresis : {true, false}) {
         params.hysteresis = hysteresis;
         SCOPED_TRACE(::testing::Message() << size.width << "x" << size.height << " seed " << seed << " luma "
                                           << luma << " edges " << edges << " " << describe(params));
-        ASSERT_TRUE(same(room.run(picture, params), definition(picture, params)));
+        ASSERT_TRUE(same(runner.run(picture, params), definition(picture, params)));
       }
       ++seed;
     }
@@ -253,18 +260,19 @@ TEST_P(Canny, every_placement_equals_the_definition) {
   for (const Placement &luma : kPlacements)
     for (const Placement &edges : kPlacements) {
       SCOPED_TRACE(::testing::Message() << "luma " << luma << ", edges " << edges);
-      EXPECT_TRUE(same(Room(execution(), picture.size(), luma, edges).run(picture, for_noise()), expected));
+      EXPECT_TRUE(
+          same(CannyRunner(execution(), picture.size(), luma, edges).run(picture, for_noise()), expected));
     }
 }
 
-// Rows end at every distance behind a tile's border: whole words are loaded where the row is long enough.
+// The last tile has every width that matters to the loading of whole words.
 TEST_P(Canny, every_width_around_the_end_of_a_tile_equals_the_definition) {
   for (int width = 2 * kTile - 1; width <= 2 * kTile + 8; ++width)
     for (const int aperture : {3, 7}) {
       const Picture picture = noise({width, kTile}, static_cast<unsigned>(width));
       const CannyParams params = for_noise(aperture);
       SCOPED_TRACE(::testing::Message() << "width " << width << " " << describe(params));
-      EXPECT_TRUE(same(Room(execution(), picture.size(), kAligned, kAligned).run(picture, params),
+      EXPECT_TRUE(same(CannyRunner(execution(), picture.size(), kAligned, kAligned).run(picture, params),
                        definition(picture, params)));
     }
 }
@@ -273,38 +281,38 @@ TEST_P(Canny, every_width_around_the_end_of_a_tile_equals_the_definition) {
 
 TEST_P(Canny, noise_over_many_tiles_equals_opencv) {
   const Size size = kEmulated ? Size{200, 135} : Size{643, 411};
-  Room room(execution(), size);
+  CannyRunner runner(execution(), size);
   for (const CannyParams &params : every_gradient(for_noise)) {
     const Picture picture = noise(size, 11), expected = opencv(picture, params);
     SCOPED_TRACE(describe(params));
     EXPECT_GT(count_of<std::uint8_t>(expected, 255), size.width * size.height / 20)
-        << "too few edges to prove much";
-    EXPECT_TRUE(same(room.run(picture, params), expected));
+        << "too few edges for a meaningful test";
+    EXPECT_TRUE(same(runner.run(picture, params), expected));
     EXPECT_TRUE(same(definition(picture, params), expected));
   }
 }
 
 TEST_P(Canny, smooth_noise_over_many_tiles_equals_opencv) {
   const Size size = kEmulated ? Size{193, 150} : Size{640, 480};
-  Room room(execution(), size);
+  CannyRunner runner(execution(), size);
   for (const int radius : {1, 3})
     for (const CannyParams &params : every_gradient(for_smooth_noise)) {
       const Picture picture = smooth_noise(size, radius, 12);
       SCOPED_TRACE(::testing::Message() << "radius " << radius << " " << describe(params));
-      EXPECT_TRUE(same(room.run(picture, params), opencv(picture, params)));
+      EXPECT_TRUE(same(runner.run(picture, params), opencv(picture, params)));
     }
 }
 
-// Hardly anything is strong: what is found hangs on long chains through the tiles.
+// With few strong pixels, most edges are found through long chains across tiles.
 TEST_P(Canny, few_strong_pixels_equal_opencv) {
   const Size size = kEmulated ? Size{200, 140} : Size{900, 700};
-  Room room(execution(), size);
+  CannyRunner runner(execution(), size);
   for (unsigned seed = 1; seed <= 4; ++seed)
     for (const double high : {250.0, 1250.0, 1500.0}) {
       const CannyParams params = high < 1000 ? scaled(10, high, 3, false) : scaled(300, high, 3, false);
       const Picture picture = high < 1000 ? smooth_noise(size, 2, seed) : noise(size, seed);
       SCOPED_TRACE(::testing::Message() << "seed " << seed << " " << describe(params));
-      EXPECT_TRUE(same(room.run(picture, params), opencv(picture, params)));
+      EXPECT_TRUE(same(runner.run(picture, params), opencv(picture, params)));
     }
 }
 
@@ -324,12 +332,12 @@ TEST_P(Canny, photographs_equal_opencv) {
       continue;
     }
     const Picture picture = part_for_backend(photo.pixels);
-    Room room(execution(), picture.size());
+    CannyRunner runner(execution(), picture.size());
     for (const int aperture : {3, 5, 7})
       for (const bool l2_gradient : {false, true}) {
         const CannyParams params = scaled(50, 100, aperture, l2_gradient);
         SCOPED_TRACE(::testing::Message() << c.file << " frame " << c.frame << " " << describe(params));
-        EXPECT_TRUE(same(room.run(picture, params), opencv(picture, params)));
+        EXPECT_TRUE(same(runner.run(picture, params), opencv(picture, params)));
       }
   }
   if (!missing.empty()) GTEST_SKIP() << missing;
@@ -338,12 +346,12 @@ TEST_P(Canny, photographs_equal_opencv) {
 TEST_P(Canny, smoothing_equals_opencv_blur_and_canny) {
   const Size size = kEmulated ? Size{130, 70} : Size{300, 200};
   const Picture picture = noise(size, 13);
-  Room room(execution(), size);
+  CannyRunner runner(execution(), size);
   for (const double sigma : {0.4, 1.0, 1.4, 0.0, 3.7, 16.0}) {
     CannyParams params = scaled(20 / (1 + sigma), 60 / (1 + sigma), 3, sigma > 1);
     params.gaussian_sigma = sigma;
     SCOPED_TRACE(describe(params));
-    EXPECT_TRUE(same(room.run(picture, params), opencv(picture, params)));
+    EXPECT_TRUE(same(runner.run(picture, params), opencv(picture, params)));
   }
 }
 
@@ -363,10 +371,10 @@ TEST_P(Canny, single_pixel_has_no_edge) {
   EXPECT_EQ(find_edges(execution(), constant({1, 1}, 200), params), constant({1, 1}, 0));
 }
 
-// Both columns beside a step have the same magnitude: the left one, or the upper row, wins the tie.
+// The two columns (or rows) beside a step have the same magnitude; the left (or upper) one wins the tie.
 TEST_P(Canny, step_gives_one_line_on_its_upper_left_side) {
   const Size size{131, 130};
-  Room room(execution(), size);
+  CannyRunner runner(execution(), size);
   for (const int at : {1, 2, 62, 63, 64, 65, 66, 127, 128, 129})
     for (const bool upright : {true, false}) {
       const Picture picture = half_plane(size, at, at, upright ? 1 : 0, upright ? 0 : 1, 50, 100);
@@ -374,11 +382,11 @@ TEST_P(Canny, step_gives_one_line_on_its_upper_left_side) {
       for (int y = 0; y < size.height; ++y)
         for (int x = 0; x < size.width; ++x) expected.at(x, y) = (upright ? x : y) == at - 1 ? 255 : 0;
       SCOPED_TRACE(::testing::Message() << "at " << at << (upright ? " upright" : " level"));
-      ASSERT_TRUE(same(room.run(picture, CannyParams{}), expected));
+      ASSERT_TRUE(same(runner.run(picture, CannyParams{}), expected));
     }
 }
 
-TEST_P(Canny, pixels_of_the_frame_can_be_edges) {
+TEST_P(Canny, pixels_on_the_border_can_be_edges) {
   const Picture picture = noise({70, 66}, 14);
   const CannyParams params = scaled(0, 0, 3, false);
   const Picture edges = find_edges(execution(), picture, params);
@@ -391,29 +399,29 @@ TEST_P(Canny, pixels_of_the_frame_can_be_edges) {
 
 TEST_P(Canny, checkerboards_equal_the_definition) {
   const Size size{kEmulated ? 140 : 260, 131};
-  Room room(execution(), size);
+  CannyRunner runner(execution(), size);
   for (const int cell : {1, 2, 3, 4, 5, 8, 16, 32, 64})
     for (const double high : {40.0, 5000.0}) {
       const Picture picture = checkerboard(size, cell, 100, 120);
       const CannyParams params = scaled(10, high, 3, false);
       SCOPED_TRACE(::testing::Message() << "cell " << cell << " " << describe(params));
-      EXPECT_TRUE(same(room.run(picture, params), definition(picture, params)));
+      EXPECT_TRUE(same(runner.run(picture, params), definition(picture, params)));
     }
 }
 
 TEST_P(Canny, stripes_across_all_tile_borders_equal_the_definition) {
   const Size size{kEmulated ? 140 : 333, 200};
-  Room room(execution(), size);
+  CannyRunner runner(execution(), size);
   const CannyParams params = scaled(25, 300, 3, false);
-  EXPECT_TRUE(same(room.run(fringes(size, kTile, Seed::none), params), constant(size, 0)))
-      << "nothing is strong";
+  EXPECT_TRUE(same(runner.run(fringes(size, kTile, Seed::none), params), constant(size, 0)))
+      << "no pixel is strong";
   const Picture picture = fringes(size, kTile, Seed::at_the_end), expected = definition(picture, params);
   EXPECT_GT(count_of<std::uint8_t>(expected, 255), 1000);
-  EXPECT_TRUE(same(room.run(picture, params), expected));
+  EXPECT_TRUE(same(runner.run(picture, params), expected));
 }
 
-// A weak edge of one pixel a row, x - direction y constant, that passes the corner of four tiles `shift`
-// pixels beside it. It grows stronger towards its first or its last row.
+// A diagonal weak edge with one pixel per row (x - direction * y is constant), which passes `shift` pixels
+// beside the corner where four tiles meet. Its contrast increases toward its first or its last row.
 Picture diagonal(Size size, int direction, int shift, bool begin_is_strong) {
   Picture picture(size);
   for (int y = 0; y < size.height; ++y)
@@ -428,7 +436,7 @@ Picture diagonal(Size size, int direction, int shift, bool begin_is_strong) {
 
 TEST_P(Canny, diagonals_through_tile_corners_are_followed_both_ways) {
   const Size size{2 * kTile, 2 * kTile};
-  Room room(execution(), size);
+  CannyRunner runner(execution(), size);
   const CannyParams params = scaled(30, 500, 3, false);
   for (const int direction : {1, -1})
     for (int shift = -2; shift <= 2; ++shift)
@@ -437,17 +445,17 @@ TEST_P(Canny, diagonals_through_tile_corners_are_followed_both_ways) {
                                           << (begin_is_strong ? "above" : "below"));
         const Picture picture = diagonal(size, direction, shift, begin_is_strong),
                       expected = definition(picture, params);
-        EXPECT_GE(count_of<std::uint8_t>(expected, 255), size.height - 4) << "it is one component";
+        EXPECT_GE(count_of<std::uint8_t>(expected, 255), size.height - 4) << "the diagonal is one component";
         if (shift == 0) {
           EXPECT_EQ(expected.at(kTile, direction > 0 ? kTile - 1 : kTile), 0)
-              << "it passes the corner itself";
+              << "the diagonal passes through the corner";
           EXPECT_EQ(expected.at(kTile - 1, direction > 0 ? kTile : kTile - 1), 0);
         }
-        EXPECT_TRUE(same(room.run(picture, params), expected));
+        EXPECT_TRUE(same(runner.run(picture, params), expected));
       }
 }
 
-// --- hysteresis over long ways ---
+// --- hysteresis over long paths ---
 
 struct Path {
   const char *name;
@@ -457,7 +465,7 @@ constexpr Path kPaths[] = {{"serpentine", serpentine}, {"spiral", spiral}};
 
 TEST_P(Canny, path_through_all_tiles_is_found_from_its_far_end) {
   const Size size = kEmulated ? Size{200, 200} : Size{500, 480};
-  Room room(execution(), size);
+  CannyRunner runner(execution(), size);
   const CannyParams params = scaled(25, 350, 3, false);
   for (const Path &path : kPaths) {
     SCOPED_TRACE(path.name);
@@ -469,16 +477,16 @@ TEST_P(Canny, path_through_all_tiles_is_found_from_its_far_end) {
     ASSERT_GT(count_of<std::uint8_t>(everything, 255), size.width * size.height / 8);
     ASSERT_GT(count_of<std::uint8_t>(seeds, 255), 0);
     ASSERT_LT(count_of<std::uint8_t>(seeds, 255), count_of<std::uint8_t>(everything, 255) / 20);
-    EXPECT_TRUE(same(room.run(picture, params), everything));
+    EXPECT_TRUE(same(runner.run(picture, params), everything));
   }
 }
 
-TEST_P(Canny, path_without_a_strong_pixel_is_nothing) {
+TEST_P(Canny, path_without_a_strong_pixel_has_no_edges) {
   const Size size = kEmulated ? Size{200, 200} : Size{500, 480};
-  Room room(execution(), size);
+  CannyRunner runner(execution(), size);
   for (const Path &path : kPaths) {
     SCOPED_TRACE(path.name);
-    EXPECT_TRUE(same(room.run(path.make(size, Seed::none), scaled(25, 350, 3, false)), constant(size, 0)));
+    EXPECT_TRUE(same(runner.run(path.make(size, Seed::none), scaled(25, 350, 3, false)), constant(size, 0)));
   }
 }
 
@@ -493,9 +501,9 @@ TEST_P(Canny, limits_of_the_thresholds_equal_opencv) {
       {2039, 2040},   {2040, 2041}, {100, 2041},    {5000, 5000},   {500, 1e7},      {1e7, 1e7},
       {32766, 32768}, {100, 32767}, {100, 32767.5}, {40000, 50000}, {100, 65535},    {100, 65536}};
   const Picture picture = noise({140, 75}, 16);
-  Picture extremes = picture;  // 0 and 255 alone, for the largest magnitudes
+  Picture extremes = picture;  // only 0 and 255, for the largest magnitudes
   for (std::uint8_t &pixel : extremes.pixels()) pixel = pixel < 128 ? 0 : 255;
-  Room room(execution(), picture.size());
+  CannyRunner runner(execution(), picture.size());
   for (const Picture &luma : {picture, extremes})
     for (const Pair &pair : kPairs)
       for (const int aperture : {3, 5, 7})
@@ -506,8 +514,9 @@ TEST_P(Canny, limits_of_the_thresholds_equal_opencv) {
           params.aperture = aperture, params.l2_gradient = l2_gradient;
           SCOPED_TRACE(describe(params));
           const Picture expected = definition(luma, params);
-          ASSERT_TRUE(same(room.run(luma, params), expected));
-          EXPECT_TRUE(same(opencv(luma, params), expected)) << "the definition here is not OpenCV's";
+          ASSERT_TRUE(same(runner.run(luma, params), expected));
+          EXPECT_TRUE(same(opencv(luma, params), expected))
+              << "the definition in this file differs from OpenCV";
         }
 }
 
@@ -520,23 +529,23 @@ TEST_P(Canny, reversed_thresholds_are_swapped) {
 
 TEST_P(Canny, threshold_must_be_exceeded) {
   const Size size{40, 20};
-  const Picture picture = half_plane(size, 20, 0, 1, 0, 50, 75);  // a magnitude of 100
-  Room room(execution(), size);
+  const Picture picture = half_plane(size, 20, 0, 1, 0, 50, 75);  // magnitude 100
+  CannyRunner runner(execution(), size);
   CannyParams params;
   for (const double low : {99.0, 99.999, 100.0, 100.5}) {
     params.low_threshold = params.high_threshold = low;
-    EXPECT_EQ(count_of<std::uint8_t>(room.run(picture, params), 255), low < 100 ? 20 : 0) << low;
+    EXPECT_EQ(count_of<std::uint8_t>(runner.run(picture, params), 255), low < 100 ? 20 : 0) << low;
   }
 }
 
 TEST_P(Canny, lowering_the_low_threshold_removes_no_edge) {
   const Size size{150, 100};
   const Picture picture = smooth_noise(size, 1, 18);
-  Room room(execution(), size);
+  CannyRunner runner(execution(), size);
   Picture before = constant(size, 0);
   int total = 0;
   for (const double low : {400.0, 200.0, 100.0, 50.0, 20.0, 5.0, 0.0}) {
-    const Picture edges = room.run(picture, scaled(low, 400, 3, false));
+    const Picture edges = runner.run(picture, scaled(low, 400, 3, false));
     for (std::size_t i = 0; i < edges.pixels().size(); ++i)
       ASSERT_GE(edges.pixels()[i], before.pixels()[i]) << low;
     EXPECT_GE(count_of<std::uint8_t>(edges, 255), total);
@@ -551,12 +560,12 @@ TEST_P(Canny, repeated_runs_give_the_same_edges) {
   const Picture picture = noise({200, 130}, 19);
   const CannyParams params = for_noise();
   const Picture expected = opencv(picture, params);
-  Room room(execution(), picture.size());
+  CannyRunner runner(execution(), picture.size());
   for (int i = 0; i < (kEmulated ? 3 : 20); ++i)
-    ASSERT_TRUE(same(room.run(picture, params), expected)) << "run " << i;
+    ASSERT_TRUE(same(runner.run(picture, params), expected)) << "run " << i;
 }
 
-TEST_P(Canny, nothing_of_a_frame_is_left_for_the_next) {
+TEST_P(Canny, frames_do_not_depend_on_earlier_frames) {
   const Size size{150, 130};
   struct Frame {
     Picture luma;
@@ -579,12 +588,12 @@ TEST_P(Canny, nothing_of_a_frame_is_left_for_the_next) {
     CannyParams params = frame.params;
     expected.push_back(params.hysteresis ? opencv(frame.luma, params) : definition(frame.luma, params));
   }
-  Room room(execution(), size);
+  CannyRunner runner(execution(), size);
   for (const std::size_t i : {0u, 1u, 2u, 3u, 0u, 5u, 4u, 6u, 1u, 3u, 2u, 7u, 6u, 0u, 3u})
-    ASSERT_TRUE(same(room.run(frames[i].luma, frames[i].params), expected[i])) << "frame " << i;
+    ASSERT_TRUE(same(runner.run(frames[i].luma, frames[i].params), expected[i])) << "frame " << i;
 }
 
-TEST_P(Canny, two_instances_do_not_meet) {
+TEST_P(Canny, two_instances_do_not_interfere) {
   const Size sizes[2] = {{150, 131}, {97, 140}};
   const CannyParams params[2] = {for_noise(), for_smooth_noise(5)};
   Picture pictures[2], expected[2];
@@ -593,16 +602,16 @@ TEST_P(Canny, two_instances_do_not_meet) {
     expected[i] = opencv(pictures[i], params[i]);
   }
   const ExecutionOwner other(GetParam());
-  Room rooms[2] = {Room(execution(), sizes[0]), Room(other.execution(), sizes[1])};
+  CannyRunner runners[2] = {CannyRunner(execution(), sizes[0]), CannyRunner(other.execution(), sizes[1])};
   for (int round = 0; round < (kEmulated ? 1 : 10); ++round) {
     if (execution().backend == cudavision::Backend::cpu) {
-      std::thread second([&] { rooms[1].enqueue(pictures[1], params[1]); });
-      rooms[0].enqueue(pictures[0], params[0]);
+      std::thread second([&] { runners[1].enqueue(pictures[1], params[1]); });
+      runners[0].enqueue(pictures[0], params[0]);
       second.join();
     } else {
-      for (int i = 0; i < 2; ++i) rooms[i].enqueue(pictures[i], params[i]);
+      for (int i = 0; i < 2; ++i) runners[i].enqueue(pictures[i], params[i]);
     }
-    for (int i = 0; i < 2; ++i) ASSERT_TRUE(same(rooms[i].result(), expected[i])) << "instance " << i;
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(same(runners[i].result(), expected[i])) << "instance " << i;
   }
 }
 
@@ -620,26 +629,26 @@ TEST_P(Canny, invalid_parameters_are_refused_and_leave_the_output_untouched) {
   for (const double sigma : {kNan, kInfinity, -0.5, 16.0001, 17.0})
     invalid.emplace_back().gaussian_sigma = sigma;
   const Size size{70, 66};
-  Room room(execution(), size);
-  const Picture before = room.edges().download();
+  CannyRunner runner(execution(), size);
+  const Picture before = runner.edges().download();
   for (const CannyParams &params : invalid) {
     SCOPED_TRACE(describe(params));
     EXPECT_TRUE(refused(validate(params)));
-    EXPECT_TRUE(refused(room.canny().run(room.luma().view(), room.edges().view(), params)));
+    EXPECT_TRUE(refused(runner.canny().run(runner.luma().view(), runner.edges().view(), params)));
   }
-  EXPECT_TRUE(same(room.edges().download(), before));
+  EXPECT_TRUE(same(runner.edges().download(), before));
   const Picture picture = noise(size, 27);
-  EXPECT_TRUE(same(room.run(picture, for_noise()), opencv(picture, for_noise()))) << "after the refusals";
+  EXPECT_TRUE(same(runner.run(picture, for_noise()), opencv(picture, for_noise()))) << "after the refusals";
 }
 
 TEST_P(Canny, images_of_another_size_are_refused_and_leave_the_output_untouched) {
-  Room room(execution(), {70, 66});
+  CannyRunner runner(execution(), {70, 66});
   for (const Size other : {Size{71, 66}, Size{70, 65}, Size{66, 70}, Size{0, 0}, Size{140, 33}}) {
     const TestImage<std::uint8_t> image(execution(), other, kAligned);
-    const Picture before = room.edges().download(), image_before = image.download();
-    EXPECT_TRUE(refused(room.canny().run(image.view(), room.edges().view(), {})));
-    EXPECT_TRUE(refused(room.canny().run(room.luma().view(), image.view(), {})));
-    EXPECT_TRUE(same(room.edges().download(), before));
+    const Picture before = runner.edges().download(), image_before = image.download();
+    EXPECT_TRUE(refused(runner.canny().run(image.view(), runner.edges().view(), {})));
+    EXPECT_TRUE(refused(runner.canny().run(runner.luma().view(), image.view(), {})));
+    EXPECT_TRUE(same(runner.edges().download(), before));
     EXPECT_TRUE(same(image.download(), image_before));
   }
 }
@@ -664,23 +673,23 @@ TEST_P(Canny, longest_sides_are_accepted) {
 
 #if !CUDAVISION_EMULATED
 
-// In a process of its own, whose memory is limited.
+// Runs in a child process with limited memory; exits with 0 if the lack of memory is reported as an error.
 void run_without_memory(const Execution &where) {
   const rlimit limit{std::size_t{600} << 20, std::size_t{600} << 20};
   setrlimit(RLIMIT_AS, &limit);
   std::unique_ptr<cudavision::Canny> canny;
   cudavision::Status status;
-  for (int made = 0; made < 8 && status.ok(); ++made) {  // rooms that are kept, until there is no more memory
+  for (int made = 0; made < 8 && status.ok(); ++made) {  // instances are leaked until memory is exhausted
     status = make_canny(where, {16384, 16384}, &canny);
     (void)canny.release();
   }
   std::_Exit(status.code() == cudavision::Status::Code::out_of_memory ? 0 : 1);
 }
 
-TEST_P(Canny, lack_of_host_memory_is_an_error_and_no_abort) {
-  if (GetParam().backend != cudavision::Backend::cpu) GTEST_SKIP() << "of the CPU backend";
+TEST_P(Canny, lack_of_host_memory_is_an_error_without_abort) {
+  if (GetParam().backend != cudavision::Backend::cpu) GTEST_SKIP() << "a test of the CPU backend";
 #ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "AddressSanitizer's own memory exceeds the limit";
+  GTEST_SKIP() << "AddressSanitizer itself needs more memory than the limit";
 #endif
   EXPECT_EXIT(run_without_memory(execution()), testing::ExitedWithCode(0), "");
 }
@@ -689,20 +698,20 @@ TEST_P(Canny, lack_of_host_memory_is_an_error_and_no_abort) {
 
 #if CUDAVISION_EMULATED
 
-// --- what a frame may cost, and failures of the device ---
+// --- the cost of a frame, and failures of the device ---
 
 TEST_P(Canny, frame_is_three_launches_and_nothing_else) {
   const Size size{140, 75};
-  Room room(execution(), size);
+  CannyRunner runner(execution(), size);
   CannyParams strong_alone = for_noise(), smoothed = for_noise(), smoothed_alone = for_noise();
   strong_alone.hysteresis = smoothed_alone.hysteresis = false;
   smoothed.gaussian_sigma = smoothed_alone.gaussian_sigma = 1;
-  (void)room.run(noise(size, 29), smoothed);  // the first frame that smooths allocates
+  (void)runner.run(noise(size, 29), smoothed);  // the first frame that smooths allocates
   const auto expect = [&](const CannyParams &params, unsigned launches) {
     SCOPED_TRACE(describe(params));
     const Budget budget;
     for (int i = 0; i < 2; ++i)
-      EXPECT_TRUE(succeeds(room.canny().run(room.luma().view(), room.edges().view(), params)));
+      EXPECT_TRUE(succeeds(runner.canny().run(runner.luma().view(), runner.edges().view(), params)));
     budget.expect_launches_alone(2 * launches);
     finish(execution());
   };
@@ -714,33 +723,33 @@ TEST_P(Canny, frame_is_three_launches_and_nothing_else) {
 
 TEST_P(Canny, first_frame_without_smoothing_allocates_nothing) {
   const Size size{140, 75};
-  Room room(execution(), size);
+  CannyRunner runner(execution(), size);
   finish(execution());
   const Budget budget;
-  EXPECT_TRUE(succeeds(room.canny().run(room.luma().view(), room.edges().view(), for_noise())));
+  EXPECT_TRUE(succeeds(runner.canny().run(runner.luma().view(), runner.edges().view(), for_noise())));
   budget.expect_launches_alone(3);
   finish(execution());
 }
 
 TEST_P(Canny, global_atomics_are_few) {
   const Size size{256, 128};
-  Room room(execution(), size);
+  CannyRunner runner(execution(), size);
   for (const Picture &picture :
        {noise(size, 30), fringes(size, kTile, Seed::none), checkerboard(size, 3, 100, 120)}) {
-    room.enqueue(picture,
-                 scaled(20, 4000, 3, false));  // nothing is strong: all components of the borders are open
+    // No pixel is strong, so that all components on the borders of tiles are undecided.
+    runner.enqueue(picture, scaled(20, 4000, 3, false));
     finish(execution());
     const Budget budget;
-    EXPECT_TRUE(
-        succeeds(room.canny().run(room.luma().view(), room.edges().view(), scaled(20, 4000, 3, false))));
+    EXPECT_TRUE(succeeds(
+        runner.canny().run(runner.luma().view(), runner.edges().view(), scaled(20, 4000, 3, false))));
     finish(execution());
-    // At most one link for each pair of facing border pixels, 2 x 64 a tile of 4096 pixels, however often it
-    // is tried.
+    // At most one link per pair of facing border pixels: 2 x 64 pairs per tile of 4096 pixels, retries
+    // included.
     EXPECT_LT(static_cast<double>(budget.spent().global_atomics), size.width * size.height * 2 * 64.0 / 4096);
   }
 }
 
-TEST_P(Canny, failed_allocation_is_reported_and_leaves_nothing) {
+TEST_P(Canny, failed_allocation_is_reported_and_leaks_nothing) {
   for (unsigned successes = 0; successes < 4; ++successes) {
     const std::size_t before = simt::live_allocations();
     simt::fail_allocations_after(successes);
@@ -754,28 +763,29 @@ TEST_P(Canny, failed_allocation_is_reported_and_leaves_nothing) {
 
 TEST_P(Canny, failed_launch_is_reported_and_the_next_frame_is_right) {
   const Picture picture = noise({140, 75}, 31);
-  Room room(execution(), picture.size());
+  CannyRunner runner(execution(), picture.size());
   CannyParams smoothed = for_noise();
   smoothed.gaussian_sigma = 1;
-  (void)room.run(picture, smoothed);
+  (void)runner.run(picture, smoothed);
   for (unsigned successes = 0; successes < 4; ++successes) {
     simt::fail_after(simt::Call::launch, successes, cudaErrorLaunchFailure);
-    const cudavision::Status status = room.canny().run(room.luma().view(), room.edges().view(), smoothed);
+    const cudavision::Status status =
+        runner.canny().run(runner.luma().view(), runner.edges().view(), smoothed);
     EXPECT_EQ(status.code(), cudavision::Status::Code::device_failed);
     EXPECT_NE(status.text().find("kernel"), std::string::npos) << status.text();
-    EXPECT_TRUE(same(room.run(picture, for_noise()), opencv(picture, for_noise())));
+    EXPECT_TRUE(same(runner.run(picture, for_noise()), opencv(picture, for_noise())));
   }
 }
 
-TEST_P(Canny, failed_allocation_for_smoothing_can_be_tried_again) {
+TEST_P(Canny, failed_allocation_for_smoothing_can_be_retried) {
   const Picture picture = noise({140, 75}, 32);
-  Room room(execution(), picture.size());
+  CannyRunner runner(execution(), picture.size());
   CannyParams smoothed = scaled(20, 60, 3, false);
   smoothed.gaussian_sigma = 1;
   simt::fail_allocations_after(0);
-  const cudavision::Status status = room.canny().run(room.luma().view(), room.edges().view(), smoothed);
+  const cudavision::Status status = runner.canny().run(runner.luma().view(), runner.edges().view(), smoothed);
   EXPECT_EQ(status.code(), cudavision::Status::Code::out_of_memory) << status.text();
-  EXPECT_TRUE(same(room.run(picture, smoothed), opencv(picture, smoothed)));
+  EXPECT_TRUE(same(runner.run(picture, smoothed), opencv(picture, smoothed)));
 }
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which pixels each primitive covers and what becomes of a frame, pixel by pixel.
+// The definition of the canvas: which pixels each primitive covers, and the resulting frame, pixel by pixel.
 #pragma once
 
 #include <algorithm>
@@ -18,11 +18,13 @@ inline int floor_divide(long long n, long long d) {
   return static_cast<int>(n >= 0 ? n / d : -((d - 1 - n) / d));
 }
 
-// `width` pixels around c; of an even width one more lies on the side of larger coordinates.
+// Whether v is one of `width` pixels around c; an even width has its extra pixel on the side of larger
+// coordinates.
 inline bool in_width(int v, int c, int width) { return v >= c - (width - 1) / 2 && v <= c + width / 2; }
 inline bool between(int v, int a, int b) { return v >= std::min(a, b) && v <= std::max(a, b); }
 
-// One pixel wide along the longer axis, its other coordinate rounded half up, and thickened across that axis.
+// A line has one position per step along its longer axis, with the other coordinate rounded half up, and is
+// thickened perpendicular to that axis.
 inline bool on_line(const Primitive &p, int x, int y) {
   const int dx = p.x1 - p.x0, dy = p.y1 - p.y0;
   const bool flat = std::abs(dx) >= std::abs(dy);
@@ -34,7 +36,7 @@ inline bool on_line(const Primitive &p, int x, int y) {
   return in_width(flat ? y : x, middle, p.line_width);
 }
 
-// Four bars of the line's width that end where they meet.
+// Four bars of width line_width that end where they meet.
 inline bool on_outline(const Primitive &p, int x, int y) {
   const int before = (p.line_width - 1) / 2, after = p.line_width / 2;
   const auto reached = [&](int v, int a, int b) {
@@ -61,14 +63,14 @@ inline bool covers(const Primitive &p, int x, int y) {
   }
 }
 
-// The last primitive that covers the pixel, or -1.
+// The index of the last primitive that covers the pixel, or -1.
 inline int topmost(const Primitives &primitives, int x, int y) {
   for (int i = static_cast<int>(primitives.size()) - 1; i >= 0; --i)
     if (covers(primitives[static_cast<std::size_t>(i)], x, y)) return i;
   return -1;
 }
 
-// Pixels outside of the region are covered by nothing.
+// The frame after drawing. Primitives do not cover pixels outside the region.
 inline HostFrame definition(HostFrame frame, const Primitives &primitives,
                             Region region = {0, 0, kMaxSide, kMaxSide}) {
   HostImage<int> top(frame.size, -1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The canvas against its definition, pixel by pixel, in every pixel format and on every backend.
+// Compares the canvas with its definition, pixel by pixel, in every pixel format and on every backend.
 #include "cuda/draw/canvas.h"
 
 #include <gtest/gtest.h>
@@ -34,9 +34,10 @@ using Kind = cudavision::Primitive::Kind;
 class DrawCanvas : public BackendTest {};
 CUDAVISION_TEST_ON_EVERY_BACKEND(DrawCanvas);
 
-// --- running it ---
+// --- helpers ---
 
-// A list in the memory of the backend, and how many of it are to be drawn.
+// A list of primitives in the backend's memory, and the number of primitives to draw; without a count all are
+// drawn.
 class List {
  public:
   List(const Execution &execution, const Primitives &primitives, std::optional<int> count = {})
@@ -91,18 +92,18 @@ HostFrame gray_frame(Size size, unsigned seed) { return HostFrame(format_named("
 
 Primitive primitive(Kind kind, int x0, int y0, int x1, int y1, int line_width = 1,
                     Color color = {{250, 20, 130}, 255}) {
-  return {kind,
-          static_cast<std::uint8_t>(line_width),
-          color,
-          static_cast<std::int16_t>(x0),
-          static_cast<std::int16_t>(y0),
-          static_cast<std::int16_t>(x1),
-          static_cast<std::int16_t>(y1)};
+  return {.kind = kind,
+          .line_width = static_cast<std::uint8_t>(line_width),
+          .color = color,
+          .x0 = static_cast<std::int16_t>(x0),
+          .y0 = static_cast<std::int16_t>(y0),
+          .x1 = static_cast<std::int16_t>(x1),
+          .y1 = static_cast<std::int16_t>(y1)};
 }
 
 constexpr Kind kKinds[] = {Kind::point, Kind::cross, Kind::line, Kind::rectangle, Kind::filled_rectangle};
 
-// Within, across and beyond the borders.
+// Random primitives within, across and beyond the borders of the frame.
 Primitives random_primitives(Size size, int count, unsigned seed) {
   Random random(seed);
   Primitives primitives;
@@ -147,7 +148,7 @@ TEST_P(DrawCanvas, every_kind_and_width_equals_the_definition) {
     }
 }
 
-// To every point of a circle of squares around it: every octant, the axes and the diagonals.
+// Lines from the centre to every point of a square around it: all octants, the axes and the diagonals.
 TEST_P(DrawCanvas, lines_of_every_direction_equal_the_definition) {
   const HostFrame frame = gray_frame({47, 47}, 3);
   constexpr int kMiddle = 23, kReach = 20;
@@ -187,7 +188,7 @@ TEST_P(DrawCanvas, lines_have_no_gaps_and_reach_both_ends) {
 
 // --- clipping ---
 
-TEST_P(DrawCanvas, what_crosses_a_border_is_clipped_at_it) {
+TEST_P(DrawCanvas, primitives_across_a_border_are_clipped) {
   const Size size{37, 29};
   const HostFrame frame(format_named("I420"), size, 6);
   for (const Kind kind : kKinds)
@@ -200,7 +201,7 @@ TEST_P(DrawCanvas, what_crosses_a_border_is_clipped_at_it) {
     }
 }
 
-TEST_P(DrawCanvas, what_lies_wholly_outside_changes_nothing) {
+TEST_P(DrawCanvas, primitives_outside_the_frame_change_nothing) {
   const HostFrame frame(format_named("NV12"), {37, 29}, 7);
   Primitives outside;
   for (const Kind kind : kKinds)
@@ -231,7 +232,7 @@ TEST_P(DrawCanvas, farthest_coordinates_equal_the_definition) {
 
 // --- colours ---
 
-TEST_P(DrawCanvas, last_of_the_list_shows_and_is_blended_alone) {
+TEST_P(DrawCanvas, only_the_last_primitive_at_a_pixel_is_blended) {
   const HostFrame frame = gray_frame({20, 20}, 9);
   const Primitive under = primitive(Kind::filled_rectangle, 2, 2, 17, 17, 1, {{200, 0, 0}, 255}),
                   glass = primitive(Kind::filled_rectangle, 5, 5, 12, 12, 1, {{40, 0, 0}, 100}),
@@ -241,12 +242,12 @@ TEST_P(DrawCanvas, last_of_the_list_shows_and_is_blended_alone) {
   EXPECT_TRUE(same(drawn, definition(frame, stack)));
   EXPECT_EQ(drawn.at(0, 3, 3), 200);
   EXPECT_EQ(drawn.at(0, 6, 6), (100 * 40 + 155 * frame.at(0, 6, 6) + 127) / 255)
-      << "laid over the picture, not over what it hides";
-  EXPECT_EQ(drawn.at(0, 10, 10), frame.at(0, 10, 10)) << "an invisible one hides what lies under it";
+      << "it is blended over the picture, not over the primitives that it hides";
+  EXPECT_EQ(drawn.at(0, 10, 10), frame.at(0, 10, 10)) << "an invisible primitive hides the ones below it";
   EXPECT_TRUE(same(run(execution(), frame, {glass, under}), definition(frame, {under})));
 }
 
-TEST_P(DrawCanvas, chroma_takes_the_last_that_covers_any_pixel_of_its_cell) {
+TEST_P(DrawCanvas, chroma_is_blended_with_the_last_primitive_in_its_cell) {
   for (const char *name : {"NV12", "NV21", "I420", "YUY2", "UYVY"})
     for (const Size size : {Size{8, 8}, Size{7, 7}})
       for (int corner = 0; corner < 4; ++corner) {
@@ -262,7 +263,7 @@ TEST_P(DrawCanvas, chroma_takes_the_last_that_covers_any_pixel_of_its_cell) {
       }
 }
 
-TEST_P(DrawCanvas, alpha_and_padding_stay) {
+TEST_P(DrawCanvas, alpha_and_padding_do_not_change) {
   for (const char *name : {"RGBA", "BGRA"}) {
     const HostFrame frame(format_named(name), {33, 21}, 11);
     const HostFrame drawn = run(execution(), frame, {primitive(Kind::filled_rectangle, 0, 0, 40, 40)});
@@ -274,7 +275,7 @@ TEST_P(DrawCanvas, alpha_and_padding_stay) {
 
 // --- lists ---
 
-TEST_P(DrawCanvas, count_says_how_many_of_the_list_are_drawn) {
+TEST_P(DrawCanvas, count_limits_the_primitives_that_are_drawn) {
   const Size size{45, 31};
   const HostFrame frame(format_named("I420"), size, 12);
   const Primitives all = random_primitives(size, 9, 13);
@@ -304,7 +305,7 @@ TEST_P(DrawCanvas, long_lists_equal_the_definition) {
 
 // --- many frames ---
 
-TEST_P(DrawCanvas, nothing_is_left_of_the_frame_before) {
+TEST_P(DrawCanvas, frames_do_not_depend_on_earlier_frames) {
   const Size size{45, 31};
   const std::unique_ptr<Canvas> canvas = canvas_of(execution(), size), other = canvas_of(execution(), size);
   unsigned seed = 20;
@@ -323,7 +324,7 @@ TEST_P(DrawCanvas, nothing_is_left_of_the_frame_before) {
   }
 }
 
-TEST_P(DrawCanvas, region_clips_what_is_drawn) {
+TEST_P(DrawCanvas, primitives_are_clipped_to_the_region) {
   const Size size{45, kEmulated ? 31 : 140};
   const Primitives primitives = random_primitives(size, 20, 24);
   const List list(execution(), primitives);
@@ -355,7 +356,7 @@ TEST_P(DrawCanvas, frame_of_another_size_is_refused_and_stays_untouched) {
 }
 
 #if CUDAVISION_EMULATED
-TEST_P(DrawCanvas, frame_is_two_launches_and_an_empty_list_none) {
+TEST_P(DrawCanvas, frame_takes_two_launches_and_an_empty_list_none) {
   const std::unique_ptr<Canvas> canvas = canvas_of(execution(), {45, 31});
   const List list(execution(), random_primitives({45, 31}, 9, 22), 5), empty(execution(), {});
   const TestFrame frame(execution(), HostFrame(format_named("NV12"), {45, 31}, 23), kAligned);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Painted maps against their definition, pixel by pixel, in every pixel format and on every backend.
+// Compares painted maps with their definition, pixel by pixel, in every pixel format and on every backend.
 #include "cuda/draw/color_map.h"
 
 #include <gtest/gtest.h>
@@ -36,11 +36,11 @@ ColorMap colors(int count) {
   for (int i = 0; i < count; ++i)
     map.colors[i] = {{static_cast<std::uint8_t>(i * 37 + 5), static_cast<std::uint8_t>(200 - i),
                       static_cast<std::uint8_t>(i * 91)},
-                     0};  // alpha is not looked at
+                     0};  // alpha is ignored
   return map;
 }
 
-// A map in host memory: indices are used where there are any.
+// A map in host memory; without indices if their image is empty.
 struct HostMap {
   HostImage<std::uint16_t> indices;
   HostImage<float> values;
@@ -82,7 +82,8 @@ HostFrame definition(HostFrame frame, const HostMap &map, const MapPlace &place,
   const Region r = place.clip;
   for (int c = 0; c < frame.component_count(); ++c)
     for (int y = r.y + r.height - 1; y >= r.y; --y)
-      for (int x = r.x + r.width - 1; x >= r.x; --x) {  // backwards: the first of a sample's pixels stays
+      // In reverse order, so that the first pixel of each chroma sample is written last.
+      for (int x = r.x + r.width - 1; x >= r.x; --x) {
         if (x < place.x || y < place.y) continue;
         const int col = (x - place.x) / place.step_x, row = (y - place.y) / place.step_y;
         if (col < map.values.width() && row < map.values.height())
@@ -98,22 +99,26 @@ HostFrame run(const Execution &execution, const HostFrame &frame, const HostMap 
   std::unique_ptr<TestImage<std::uint16_t>> indices;
   if (map.indices.size() != Size{})
     indices = std::make_unique<TestImage<std::uint16_t>>(execution, map.indices, Placement{"", 2, 1, 0});
-  const MapElements elements{map.values.height(),
-                             map.values.width(),
-                             indices ? indices->view().data : nullptr,
-                             values.view().data,
-                             map.low,
-                             map.high};
+  const MapElements elements{.rows = map.values.height(),
+                             .cols = map.values.width(),
+                             .indices = indices ? indices->view().data : nullptr,
+                             .values = values.view().data,
+                             .low = map.low,
+                             .high = map.high};
   EXPECT_TRUE(succeeds(paint_color_map(execution, test_frame.frame(), elements, place, palette)));
   return test_frame.download();
 }
 
 TEST_P(DrawColorMap, every_format_place_and_step_equals_the_definition) {
   const Size size{43, 21};
-  const MapPlace places[] = {{0, 0, 1, 1, {0, 0, 43, 21}},   {5, 3, 1, 1, {5, 3, 20, 11}},
-                             {-4, -2, 3, 2, {0, 0, 43, 21}}, {7, 6, 5, 4, {9, 1, 17, 15}},
-                             {1, 1, 40, 40, {0, 0, 43, 21}}, {60, 0, 1, 1, {0, 0, 43, 21}},
-                             {42, 20, 1, 1, {42, 20, 1, 1}}};
+  const Region all{0, 0, 43, 21};
+  const MapPlace places[] = {{.clip = all},
+                             {.x = 5, .y = 3, .clip = {5, 3, 20, 11}},
+                             {.x = -4, .y = -2, .step_x = 3, .step_y = 2, .clip = all},
+                             {.x = 7, .y = 6, .step_x = 5, .step_y = 4, .clip = {9, 1, 17, 15}},
+                             {.x = 1, .y = 1, .step_x = 40, .step_y = 40, .clip = all},
+                             {.x = 60, .clip = all},
+                             {.x = 42, .y = 20, .clip = {42, 20, 1, 1}}};
   unsigned seed = 1;
   for (const PixelFormat &format : pixel_formats())
     for (const MapPlace &place : places)
@@ -128,7 +133,7 @@ TEST_P(DrawColorMap, every_format_place_and_step_equals_the_definition) {
 
 TEST_P(DrawColorMap, every_number_of_colors_is_reached) {
   const HostFrame frame(pixel_formats()[1], {40, 20}, 3);
-  const MapPlace place{0, 0, 1, 1, {0, 0, 40, 20}};
+  const MapPlace place{.clip = {0, 0, 40, 20}};
   for (const int count : {1, 2, 255, 256, 360}) {
     const HostMap indexed = indexed_map({40, 20}, count, 4), valued = valued_map({40, 20}, 0, 1, 5);
     ASSERT_TRUE(same(run(execution(), frame, indexed, place, colors(count)),
@@ -138,43 +143,43 @@ TEST_P(DrawColorMap, every_number_of_colors_is_reached) {
   }
 }
 
-TEST_P(DrawColorMap, values_that_are_no_numbers_are_the_first_color) {
+TEST_P(DrawColorMap, nan_is_the_first_color_and_infinities_are_clamped) {
   HostMap map = valued_map({4, 1}, 0, 1, 6);
   const float infinity = std::numeric_limits<float>::infinity();
   const float values[] = {std::numeric_limits<float>::quiet_NaN(), -infinity, infinity, 0};
   std::copy_n(values, 4, map.values.row(0));
   const HostFrame frame(pixel_formats()[0], {4, 1}, 7);
-  const HostFrame out = run(execution(), frame, map, {0, 0, 1, 1, {0, 0, 4, 1}}, colors(9));
+  const HostFrame out = run(execution(), frame, map, {.clip = {0, 0, 4, 1}}, colors(9));
   for (int x = 0; x < 4; ++x) EXPECT_EQ(out.at(0, x, 0), colors(9).colors[x == 2 ? 8 : 0].component[0]) << x;
 }
 
-TEST_P(DrawColorMap, impossible_calls_are_refused) {
+TEST_P(DrawColorMap, invalid_arguments_are_refused) {
   const HostFrame frame(pixel_formats()[0], {10, 8}, 8);
   const TestFrame test_frame(execution(), frame, kTight);
   const TestImage<float> values(execution(), {5, 5}, kTight);
-  const MapElements elements{5, 5, nullptr, values.view().data, 0, 1};
-  const MapPlace place{0, 0, 1, 1, {0, 0, 10, 8}};
+  const MapElements elements{.rows = 5, .cols = 5, .values = values.view().data};
+  const MapPlace place{.clip = {0, 0, 10, 8}};
   const auto refuses = [&](MapElements e, MapPlace p, const ColorMap &map) {
     EXPECT_TRUE(refused(paint_color_map(execution(), test_frame.frame(), e, p, map)));
   };
   for (const Region clip : {Region{0, 0, 11, 8}, {0, 0, 10, 9}, {-1, 0, 3, 3}, {0, 0, 0, 3}, {9, 7, 1, 2}})
-    refuses(elements, {0, 0, 1, 1, clip}, colors(2));
-  refuses({0, 5, nullptr, elements.values, 0, 1}, place, colors(2));
-  refuses({5, 5, nullptr, nullptr, 0, 1}, place, colors(2));
-  refuses({5, 5, nullptr, elements.values, 1, 1}, place, colors(2));
-  refuses(elements, {0, 0, 0, 1, place.clip}, colors(2));
+    refuses(elements, {.clip = clip}, colors(2));
+  refuses({.rows = 0, .cols = 5, .values = elements.values}, place, colors(2));
+  refuses({.rows = 5, .cols = 5, .values = nullptr}, place, colors(2));
+  refuses({.rows = 5, .cols = 5, .values = elements.values, .low = 1, .high = 1}, place, colors(2));
+  refuses(elements, {.step_x = 0, .clip = place.clip}, colors(2));
   refuses(elements, place, colors(0));
 }
 
 #if CUDAVISION_EMULATED
-TEST_P(DrawColorMap, is_one_launch) {
+TEST_P(DrawColorMap, takes_one_launch) {
   const HostFrame frame(pixel_formats()[5], {40, 20}, 9);
   const TestFrame test_frame(execution(), frame, kTight);
   const TestImage<float> values(execution(), HostImage<float>({40, 20}), kTight);
   const Budget budget;
-  ASSERT_TRUE(
-      succeeds(paint_color_map(execution(), test_frame.frame(), {20, 40, nullptr, values.view().data, 0, 1},
-                               {0, 0, 1, 1, {0, 0, 40, 20}}, colors(9))));
+  ASSERT_TRUE(succeeds(paint_color_map(execution(), test_frame.frame(),
+                                       {.rows = 20, .cols = 40, .values = values.view().data},
+                                       {.clip = {0, 0, 40, 20}}, colors(9))));
   budget.expect_launches_alone(1);
   finish(execution());
   EXPECT_EQ(budget.spent().global_atomics, 0u);

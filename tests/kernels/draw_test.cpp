@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Drawing against its definition, in every pixel format and on every backend.
+// Compares drawn masks with their definition, in every pixel format and on every backend.
 #include "cuda/draw/draw.h"
 
 #include <gtest/gtest.h>
@@ -33,8 +33,8 @@ CUDAVISION_TEST_ON_EVERY_BACKEND(Draw);
 
 // --- the definition ---
 
-// Calls change(component, sample, mask value) once for each sample that a pixel (x, y) of the region belongs
-// to and wanted(mask value) holds for.
+// Returns the frame after change(component, sample, mask value) has been called once for each sample that
+// belongs to a pixel of the region for which wanted(mask value) is true.
 template <typename Wanted, typename Change>
 HostFrame changed(HostFrame frame, Region region, const Picture &mask, const Wanted &wanted,
                   const Change &change) {
@@ -72,9 +72,9 @@ HostFrame overlaid(const HostFrame &frame, Region region, const Picture &mask, C
       });
 }
 
-// --- running it ---
+// --- helpers ---
 
-using Overlay = std::optional<Color>;  // none: replace
+using Overlay = std::optional<Color>;  // without a colour the mask replaces the picture
 
 HostFrame run(const Execution &execution, const HostFrame &frame, Region region, const Picture &mask,
               const Overlay &overlay, const Placement &frame_placement = kOddPitch,
@@ -84,7 +84,7 @@ HostFrame run(const Execution &execution, const HostFrame &frame, Region region,
   EXPECT_TRUE(succeeds(overlay
                            ? overlay_mask(execution, test_frame.frame(), region, test_mask.view(), *overlay)
                            : replace_with_mask(execution, test_frame.frame(), region, test_mask.view())));
-  EXPECT_TRUE(same(test_mask.download(), mask)) << "the mask is only read";
+  EXPECT_TRUE(same(test_mask.download(), mask)) << "the mask must not change";
   return test_frame.download();
 }
 
@@ -92,7 +92,7 @@ HostFrame expected(const HostFrame &frame, Region region, const Picture &mask, c
   return overlay ? overlaid(frame, region, mask, *overlay) : replaced(frame, region, mask);
 }
 
-// One pixel of `one_in` is set, to any value but 0.
+// A mask in which one of `one_in` pixels is nonzero on average.
 Picture sparse_mask(Size size, int one_in, unsigned seed) {
   Random random(seed);
   Picture mask(size);
@@ -144,8 +144,7 @@ TEST_P(Draw, every_frame_size_equals_the_definition) {
       }
 }
 
-// A region that begins or ends inside a chroma sample changes that sample for the pixel outside it too, and
-// once.
+// A chroma sample that lies only partly in the region is changed, and only once.
 TEST_P(Draw, regions_that_cut_chroma_samples_equal_the_definition) {
   const Size size{9, 8};
   for (const PixelFormat &format : pixel_formats()) {
@@ -180,7 +179,7 @@ TEST_P(Draw, blending_rounds_as_defined_for_all_values) {
       const Color c{{static_cast<std::uint8_t>(color), 0, 0}, static_cast<std::uint8_t>(alpha)};
       const HostFrame result = run(execution(), frame, {0, 0, 256, 1}, mask, c);
       for (int v = 0; v < 256; ++v) {
-        // The mean, rounded to the nearest: halves cannot occur with 255 parts.
+        // The weighted mean, rounded to the nearest integer; with a divisor of 255 there are no ties.
         const double exact = (alpha * color + (255 - alpha) * v) / 255.0;
         ASSERT_NEAR(result.at(0, v, 0), exact, 0.5)
             << "alpha " << alpha << " color " << color << " pixel " << v;
@@ -198,7 +197,7 @@ TEST_P(Draw, invisible_colour_and_empty_mask_change_nothing) {
   }
 }
 
-// Of each group of four bytes the fourth is alpha or padding.
+// The fourth byte of each pixel is alpha or padding.
 TEST_P(Draw, alpha_is_never_written) {
   for (const PixelFormat &format : pixel_formats()) {
     if (format.plane[0].group_bytes != 4 || format.layout.model != ColorModel::rgb) continue;
@@ -244,7 +243,7 @@ TEST_P(Draw, mask_of_another_size_is_refused_and_changes_nothing) {
 }
 
 #if CUDAVISION_EMULATED
-TEST_P(Draw, each_call_is_one_launch_without_global_atomics) {
+TEST_P(Draw, each_call_takes_one_launch_without_global_atomics) {
   for (const PixelFormat &format : pixel_formats()) {
     const TestFrame frame(execution(), HostFrame(format, {70, 9}, 11), kAligned);
     const TestImage<std::uint8_t> mask(execution(), {70, 9}, kAligned);

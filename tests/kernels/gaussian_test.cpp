@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The Gaussian against its definition in straight loops, against cv::GaussianBlur, and at its limits, on
-// every backend.
+// Compares the Gaussian on every backend with a plain implementation of its definition and with
+// cv::GaussianBlur, and tests its limits.
 #include "cuda/gaussian/gaussian.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,8 @@ CUDAVISION_TEST_ON_EVERY_BACKEND(Gaussian);
 
 // --- the definition ---
 
-// ... 3 2 1 0 1 2 3 ... : the place of i in a row of count, walked step by step.
+// Reflects index i into a row of count elements, by walking step by step from element 0: ... 3 2 1 0 1 2 3
+// ...
 int mirrored(int i, int count) {
   int at = 0;
   for (int step = 0, direction = 1; step < std::abs(i) && count > 1; ++step) {
@@ -41,7 +42,7 @@ int mirrored(int i, int count) {
   return at;
 }
 
-// Both passes in one sum of products, in units of 1/65536.
+// Evaluates both passes as one sum of products, in units of 1/65536.
 Picture definition(const Picture &src, double sigma) {
   const std::vector<std::uint16_t> weights = gaussian_weights(sigma);
   const int radius = static_cast<int>(weights.size()) - 1;
@@ -54,7 +55,7 @@ Picture definition(const Picture &src, double sigma) {
       long long sum = 0;
       for (int j = -radius; j <= radius; ++j)
         for (int i = -radius; i <= radius; ++i) {
-          // From the nearest border on: mirrored() counts from 0.
+          // mirrored() starts at element 0: indices beyond the other border are counted from there.
           const int px = x + i < 0 ? mirrored(x + i, src.width())
                          : x + i < src.width()
                              ? x + i
@@ -78,17 +79,18 @@ Picture opencv(const Picture &src, double sigma) {
   return dst;
 }
 
-class Room {
+// A Gaussian instance with its input and output images, both with guard bytes.
+class GaussianRunner {
  public:
-  Room(const Execution &execution, Size size, const Placement &src = kOddPitch,
-       const Placement &dst = kMisaligned)
+  GaussianRunner(const Execution &execution, Size size, const Placement &src = kOddPitch,
+                 const Placement &dst = kMisaligned)
       : src_(execution, size, src), dst_(execution, size, dst) {
     EXPECT_TRUE(succeeds(make_gaussian(execution, size, &gaussian_)));
   }
   Picture run(const Picture &src, double sigma) {
     src_.upload(src);
     EXPECT_TRUE(succeeds(gaussian_->run(src_.view(), dst_.view(), sigma)));
-    (void)src_.download();  // its guard bytes
+    (void)src_.download();  // checks its guard bytes
     return dst_.download();
   }
   cudavision::Gaussian &gaussian() { return *gaussian_; }
@@ -110,13 +112,15 @@ TEST(GaussianWeights, sum_to_one_and_fall_from_the_centre) {
     int sum = weights[0];
     for (std::size_t k = 1; k < weights.size(); ++k) sum += 2 * weights[k];
     ASSERT_EQ(sum, 256) << sigma;
-    // Carried rounding errors let a weight exceed its inner neighbour by one unit, never by more.
+    // Because rounding errors are carried over, a weight can exceed its inner neighbour, but by at most one
+    // unit.
     for (std::size_t k = 1; k < weights.size(); ++k) ASSERT_LE(weights[k], weights[k - 1] + 1) << sigma;
   }
 }
 
-// 256 exp(-x^2 / 2) / sqrt(2 pi) is 1.13, 13.82, 61.94 for x = 3, 2, 1; the errors are carried inward.
-TEST(GaussianWeights, of_sigma_one_are_known) {
+// 256 exp(-x^2 / 2) / sqrt(2 pi) is 1.13, 13.82 and 61.94 for x = 3, 2 and 1; the rounding errors are carried
+// inward.
+TEST(GaussianWeights, equal_known_values_for_sigma_one) {
   EXPECT_EQ(gaussian_weights(1.0), (std::vector<std::uint16_t>{102, 62, 14, 1}));
 }
 
@@ -145,7 +149,8 @@ TEST_P(Gaussian, every_size_equals_the_definition) {
       SCOPED_TRACE(::testing::Message() << size.width << "x" << size.height << " sigma " << sigma << " seed "
                                         << seed << " src " << src << " dst " << dst);
       const Picture picture = noise(size, seed);
-      ASSERT_TRUE(same(Room(execution(), size, src, dst).run(picture, sigma), definition(picture, sigma)));
+      ASSERT_TRUE(
+          same(GaussianRunner(execution(), size, src, dst).run(picture, sigma), definition(picture, sigma)));
       ++seed;
     }
 }
@@ -153,21 +158,21 @@ TEST_P(Gaussian, every_size_equals_the_definition) {
 TEST_P(Gaussian, every_sigma_equals_opencv) {
   const Size size = kEmulated ? Size{45, 35} : Size{131, 97};
   const Picture picture = noise(size, 2);
-  Room room(execution(), size);
-  // Emulated: each thread order takes other ones.
+  GaussianRunner runner(execution(), size);
+  // With emulated kernels each thread order tests a different subset.
   const int step = kEmulated ? 40 : 1, first = 1 + GetParam().name.back() % step;
   for (int i = first; i <= 320; i += step) {
     const double sigma = i * 0.05;
-    ASSERT_TRUE(same(room.run(picture, sigma), opencv(picture, sigma))) << sigma;
+    ASSERT_TRUE(same(runner.run(picture, sigma), opencv(picture, sigma))) << sigma;
   }
-  ASSERT_TRUE(same(room.run(picture, 16), opencv(picture, 16)));
+  ASSERT_TRUE(same(runner.run(picture, 16), opencv(picture, 16)));
 }
 
 TEST_P(Gaussian, picture_smaller_than_the_radius_equals_opencv) {
   for (const Size size : {Size{1, 1}, Size{1, 5}, Size{7, 1}, Size{2, 2}, Size{3, 40}, Size{20, 3}})
     for (const double sigma : {0.7, 4.0, 16.0}) {
       const Picture picture = noise(size, 3);
-      EXPECT_TRUE(same(Room(execution(), size).run(picture, sigma), opencv(picture, sigma)))
+      EXPECT_TRUE(same(GaussianRunner(execution(), size).run(picture, sigma), opencv(picture, sigma)))
           << size.width << "x" << size.height << " sigma " << sigma;
     }
 }
@@ -176,25 +181,25 @@ TEST_P(Gaussian, photograph_equals_opencv) {
   const Photo &photo = gray_photo("building.jpg");
   if (!photo.ok()) GTEST_SKIP() << photo.why_not;
   const Picture picture = kEmulated ? photo.pixels.crop({300, 200, 100, 70}) : photo.pixels;
-  Room room(execution(), picture.size());
+  GaussianRunner runner(execution(), picture.size());
   for (const double sigma : {0.8, 1.4, 5.0})
-    EXPECT_TRUE(same(room.run(picture, sigma), opencv(picture, sigma))) << sigma;
+    EXPECT_TRUE(same(runner.run(picture, sigma), opencv(picture, sigma))) << sigma;
 }
 
-TEST_P(Gaussian, constant_picture_stays) {
+TEST_P(Gaussian, constant_picture_does_not_change) {
   for (const int value : {0, 1, 128, 255}) {
     const Picture picture = constant({70, 35}, static_cast<std::uint8_t>(value));
-    EXPECT_TRUE(same(Room(execution(), picture.size()).run(picture, 3.3), picture));
+    EXPECT_TRUE(same(GaussianRunner(execution(), picture.size()).run(picture, 3.3), picture));
   }
 }
 
 TEST_P(Gaussian, tiny_sigma_copies) {
   const Picture picture = noise({70, 35}, 4);
   for (const double sigma : {5e-324, 1e-300, 1e-9, 0.05, 0.08})
-    EXPECT_TRUE(same(Room(execution(), picture.size()).run(picture, sigma), picture)) << sigma;
+    EXPECT_TRUE(same(GaussianRunner(execution(), picture.size()).run(picture, sigma), picture)) << sigma;
 }
 
-// One bright pixel spreads as the outer product of the weights; its sum is rounded once.
+// One bright pixel becomes the outer product of the weights, rounded once.
 TEST_P(Gaussian, impulse_gives_the_weights) {
   const Size size{41, 37};
   Picture picture(size);
@@ -209,28 +214,28 @@ TEST_P(Gaussian, impulse_gives_the_weights) {
                                          weights[static_cast<std::size_t>(std::abs(j))] +
                                      32768) >>
                                     16);
-  EXPECT_TRUE(same(Room(execution(), size).run(picture, 1.6), expected));
+  EXPECT_TRUE(same(GaussianRunner(execution(), size).run(picture, 1.6), expected));
 }
 
-TEST_P(Gaussian, repeated_runs_with_changing_sigma_give_the_same) {
+TEST_P(Gaussian, results_do_not_depend_on_earlier_sigmas) {
   const Picture a = noise({70, 67}, 5), b = smooth_noise({70, 67}, 2, 6);
-  Room room(execution(), a.size());
+  GaussianRunner runner(execution(), a.size());
   for (const double sigma : {1.0, 6.0, 0.3, 6.0, 1.0}) {
-    ASSERT_TRUE(same(room.run(a, sigma), opencv(a, sigma)));
-    ASSERT_TRUE(same(room.run(b, sigma), opencv(b, sigma)));
+    ASSERT_TRUE(same(runner.run(a, sigma), opencv(a, sigma)));
+    ASSERT_TRUE(same(runner.run(b, sigma), opencv(b, sigma)));
   }
 }
 
 TEST_P(Gaussian, invalid_sigmas_and_sizes_are_refused_and_leave_the_output_untouched) {
-  Room room(execution(), {40, 30});
-  const Picture before = room.dst().download();
+  GaussianRunner runner(execution(), {40, 30});
+  const Picture before = runner.dst().download();
   for (const double sigma :
        {0.0, -1.0, 16.001, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
-    EXPECT_TRUE(refused(room.gaussian().run(room.src().view(), room.dst().view(), sigma))) << sigma;
+    EXPECT_TRUE(refused(runner.gaussian().run(runner.src().view(), runner.dst().view(), sigma))) << sigma;
   const TestImage<std::uint8_t> other(execution(), {41, 30}, kAligned);
-  EXPECT_TRUE(refused(room.gaussian().run(other.view(), room.dst().view(), 1)));
-  EXPECT_TRUE(refused(room.gaussian().run(room.src().view(), other.view(), 1)));
-  EXPECT_TRUE(same(room.dst().download(), before));
+  EXPECT_TRUE(refused(runner.gaussian().run(other.view(), runner.dst().view(), 1)));
+  EXPECT_TRUE(refused(runner.gaussian().run(runner.src().view(), other.view(), 1)));
+  EXPECT_TRUE(same(runner.dst().download(), before));
   (void)other.download();
 }
 
@@ -244,9 +249,9 @@ TEST_P(Gaussian, sizes_out_of_range_are_refused) {
 
 #if CUDAVISION_EMULATED
 TEST_P(Gaussian, frame_is_one_launch_without_global_atomics) {
-  Room room(execution(), {70, 35});
+  GaussianRunner runner(execution(), {70, 35});
   const Budget budget;
-  EXPECT_TRUE(succeeds(room.gaussian().run(room.src().view(), room.dst().view(), 2)));
+  EXPECT_TRUE(succeeds(runner.gaussian().run(runner.src().view(), runner.dst().view(), 2)));
   budget.expect_launches_alone(1);
   finish(execution());
   EXPECT_EQ(budget.spent().global_atomics, 0u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What gradients and their bins are: masks, and angles in long double.
+// The definitions of gradients (masks) and of their orientation bins (angles in long double).
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@ inline constexpr GradientOperator kOperators[] = {GradientOperator::sobel, Gradi
                                                   GradientOperator::scharr, GradientOperator::prewitt,
                                                   GradientOperator::roberts};
 
-// dx of each operator, in their order; dy is its transpose.
+// The mask of dx for each operator, in the order of GradientOperator. The mask of dy is its transpose.
 inline constexpr int kMasks[][3][3] = {{{-1, 0, 1}, {-2, 0, 2}, {-1, 0, 1}},
                                        {{0, 0, 0}, {-1, 0, 1}, {0, 0, 0}},
                                        {{-3, 0, 3}, {-10, 0, 10}, {-3, 0, 3}},
@@ -33,8 +33,9 @@ inline Gradient defined_gradient(const Picture &picture, int x, int y, GradientO
   return g;
 }
 
-// floor(angle bins / 360 degrees). An edge that is a multiple of 45 degrees is decided by integers; no other
-// is met by an integer gradient, and long double tells all of them from their edges.
+// floor(angle * bins / 360 degrees). Multiples of 45 degrees are computed in integers. No other edge of a bin
+// has the direction of an integer gradient, and the precision of long double suffices to decide all other
+// gradients.
 inline int defined_bin(int dx, int dy, int bins) {
   if (dx == 0 || dy == 0 || std::abs(dx) == std::abs(dy)) {
     const int eighths[3][3] = {{5, 6, 7}, {4, 0, 0}, {3, 2, 1}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Gradients against their masks, and orientation bins against angles of higher precision: exact at every
-// edge.
+// Compares gradients with their masks, and orientation bins with angles of higher precision, at every edge of
+// a bin.
 #include "cuda/gradient/gradient.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ using cudavision::orientation_bin;
 using cudavision::OrientationTable;
 using cudavision::Size;
 
-constexpr int kMostComponent = 4080;  // of scharr
+constexpr int kMostComponent = 4080;  // the largest component of all operators: scharr
 
 Gradient gradient_at(const Picture &picture, int x, int y, GradientOperator op) {
   return gradient_of(op, [&](int i, int j) {
@@ -53,7 +53,7 @@ TEST(GradientOf, every_operator_and_size_equals_its_mask) {
     }
 }
 
-TEST(GradientOf, points_to_where_a_ramp_rises) {
+TEST(GradientOf, points_toward_the_brighter_side_of_a_ramp) {
   for (const GradientOperator op : kOperators)
     for (const auto &[x, y] :
          {std::pair{1, 0}, {0, 1}, {-1, 0}, {0, -1}, {1, 2}, {-3, 1}, {2, -1}, {-1, -1}}) {
@@ -89,7 +89,8 @@ TEST(GradientRows, equal_gradients_and_bins_of_single_pixels) {
   for (const Size size : {Size{1, 1}, {1, 5}, {2, 3}, {31, 4}, {257, 3}})
     for (const GradientOperator op : kOperators) {
       Picture picture = noise(size, seed++);
-      for (std::size_t i = 0; i < picture.pixels().size(); i += 3) picture.pixels()[i] = 77;  // some are zero
+      for (std::size_t i = 0; i < picture.pixels().size(); i += 3)
+        picture.pixels()[i] = 77;  // makes some gradients zero
       GradientRow row(size.width);
       for (const int bins : {1, 7, 8, 360}) {
         const OrientationTable table = make_orientation_table(bins);
@@ -99,7 +100,7 @@ TEST(GradientRows, equal_gradients_and_bins_of_single_pixels) {
           for (int x = 0; x < size.width; ++x) {
             const Gradient g = gradient_at(picture, x, y, op);
             ASSERT_EQ((Gradient{row.dx()[x], row.dy()[x]}), g);
-            const int bin = g == Gradient{} ? GradientRow::kNoBin : orientation_bin(g, table);
+            const int bin = g == Gradient{} ? GradientRow::kNoOrientation : orientation_bin(g, table);
             ASSERT_EQ(row.bin()[x], bin) << g.dx << "," << g.dy << " of " << bins;
           }
         }
@@ -133,8 +134,8 @@ TEST(OrientationBins, every_small_gradient_is_exact) {
   }
 }
 
-// The gradients of every length that come nearest to an edge, on both of its sides.
-TEST(OrientationBins, gradients_that_graze_an_edge_are_exact) {
+// For every length, the gradients that are nearest to an edge on both sides of it.
+TEST(OrientationBins, gradients_nearest_to_an_edge_are_exact) {
   for (const int bins : {3, 5, 7, 9, 16, 30, 72, 90, 179, 359, 360}) {
     const OrientationTable table = make_orientation_table(bins);
     for (int edge = 0; edge < bins; ++edge) {
@@ -154,14 +155,14 @@ TEST(OrientationBins, gradients_that_graze_an_edge_are_exact) {
   }
 }
 
-// What is_past_edge is built on: no gradient that lies beside an edge comes as near to it as the directions'
-// rounding can move its cross product, 2 * 4080 * 2^-51.
-TEST(OrientationBins, no_gradient_is_nearer_to_an_edge_than_the_directions_are_exact) {
+// The assumption of is_past_edge(): the cross product of an edge's direction and a gradient that does not lie
+// on the edge is larger than the rounding error of the direction can make it, 2 * 4080 * 2^-51.
+TEST(OrientationBins, no_gradient_is_nearer_to_an_edge_than_the_rounding_error) {
   constexpr long double kError = 2.0L * kMostComponent / (1LL << 51);
   const std::vector<int> all_bins =
       kEmulated ? std::vector<int>{360} : std::vector<int>{7, 90, 353, 359, 360};
   for (const int bins : all_bins)
-    for (int edge = 1; edge <= bins / 8; ++edge) {  // the other octants mirror these
+    for (int edge = 1; edge <= bins / 8; ++edge) {  // the other octants are mirror images
       if (8 * edge == bins) continue;
       const long double angle = 2 * std::numbers::pi_v<long double> * edge / bins;
       const long double cosine = std::cos(angle), sine = std::sin(angle), slope = sine / cosine;
@@ -172,7 +173,7 @@ TEST(OrientationBins, no_gradient_is_nearer_to_an_edge_than_the_directions_are_e
     }
 }
 
-TEST(OrientationBins, the_approximate_angle_stays_within_half_the_margin) {
+TEST(OrientationBins, approximate_angle_errs_by_less_than_half_the_margin) {
   for (int dy = -200; dy <= 200; ++dy)
     for (int dx = -200; dx <= 200; ++dx) {
       if (dx == 0 && dy == 0) continue;

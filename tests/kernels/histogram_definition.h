@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a histogram is, in straight loops and by cv::calcHist, and how the tests run the room.
+// The definition of a histogram as plain loops and by cv::calcHist, and a wrapper that runs the algorithm.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,9 +17,9 @@
 
 namespace cudavision::test {
 
-using Counts = HostImage<std::uint32_t>;  // a row for each channel
+using Counts = HostImage<std::uint32_t>;  // one row per channel
 
-// value * bins / range, in the order of operations that cv::calcHist has.
+// value * bins / range, with the order of operations of cv::calcHist.
 inline int defined_bin(int value, const HistogramParams &p) {
   const double scale = p.bins / static_cast<double>(p.range_max - p.range_min);
   const int bin = static_cast<int>(std::floor(value * scale - scale * p.range_min));
@@ -36,7 +36,7 @@ inline Counts definition(const Picture &picture, const HistogramParams &p) {
   return counts;
 }
 
-// The samples of a component that any pixel of the region belongs to, each once.
+// The samples of a component that belong to any pixel of the region, each once.
 inline std::vector<std::uint8_t> samples_of(const HostFrame &frame, int component, Region region) {
   const cudavision::PixelLayout::Place &place = frame.format->layout.place[component];
   std::vector<std::uint8_t> samples;
@@ -98,14 +98,14 @@ class Counter {
                const Placement &placement = kMisalignedOddPitch) {
     const TestImage<std::uint8_t> image(execution_, picture, placement);
     const Counts counts = count(luma_samples(image.view()), params);
-    EXPECT_TRUE(same(image.download(), picture)) << "the picture is only read";
+    EXPECT_TRUE(same(image.download(), picture)) << "the picture must not change";
     return counts;
   }
   Counts count(const HostFrame &frame, Region region, const HistogramParams &params = {},
                const Placement &placement = kOddPitch) {
     const TestFrame test_frame(execution_, frame, placement);
     const Counts counts = count(channel_samples(test_frame.frame(), region), params);
-    EXPECT_TRUE(same(test_frame.download(), frame)) << "the frame is only read";
+    EXPECT_TRUE(same(test_frame.download(), frame)) << "the frame must not change";
     return counts;
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The plot of a histogram: where its panels and bars are, on every backend and every size of frame.
+// The plot of a histogram: the position of its panels and bars, on every backend and for frames of many
+// sizes.
 #include "cuda/histogram/plot.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +68,7 @@ std::vector<Primitive> run(const Execution &execution, const Counts &counts, int
   return primitives;
 }
 
-// Every fifth bin is empty; large and small counts.
+// Random large and small counts; about every fifth one is 0.
 Counts some_counts(int channels, int bins, unsigned seed) {
   Random random(seed);
   Counts counts(static_cast<std::size_t>(channels * bins));
@@ -77,7 +78,7 @@ Counts some_counts(int channels, int bins, unsigned seed) {
   return counts;
 }
 
-// What a primitive covers, its line's width included. An outline's box is that of its outer border.
+// The bounding box of a primitive, including its line width.
 Region box_of(const Primitive &p) {
   const bool filled = p.kind == Primitive::Kind::filled_rectangle;
   const int before = filled ? 0 : (p.line_width - 1) / 2, after = filled ? 0 : p.line_width / 2;
@@ -85,7 +86,7 @@ Region box_of(const Primitive &p) {
   return {x0, y0, std::max(p.x0, p.x1) + after - x0 + 1, std::max(p.y0, p.y1) + after - y0 + 1};
 }
 
-// As it is where a bin is empty.
+// Whether this is the hidden primitive, which stands for an empty bin.
 bool draws_nothing(const Primitive &p) {
   return p.kind == Primitive::Kind::point && p.line_width == 1 && p.x0 == -1 && p.y0 == -1;
 }
@@ -100,9 +101,9 @@ std::string to_string(Region r) {
          std::to_string(r.height);
 }
 
-// --- its place ---
+// --- place of the plot ---
 
-TEST(HistogramPlotPlace, lies_in_the_region_on_its_lower_left) {
+TEST(HistogramPlotPlace, lies_at_the_lower_left_of_the_region) {
   for (const Size size : kSizes)
     for (const int channels : {1, 2, 3})
       for (const Region region :
@@ -116,10 +117,10 @@ TEST(HistogramPlotPlace, lies_in_the_region_on_its_lower_left) {
       }
 }
 
-TEST(HistogramPlotPlace, can_be_read_at_320x240_and_covers_a_fair_part_of_large_frames) {
+TEST(HistogramPlotPlace, is_legible_at_320x240_and_grows_with_the_frame) {
   for (const int channels : {1, 3}) {
     const HistogramPlot small = place_plot({0, 0, 320, 240}, channels);
-    EXPECT_GE(small.area.width - 2 * small.line_width, 256) << "a column for each bin";
+    EXPECT_GE(small.area.width - 2 * small.line_width, 256) << "one column per bin";
     EXPECT_GE(small.area.height / channels, 48);
     const HistogramPlot large = place_plot({0, 0, 3840, 2160}, channels);
     EXPECT_NEAR(large.area.width, 3840 * 2 / 5, 2);
@@ -128,14 +129,14 @@ TEST(HistogramPlotPlace, can_be_read_at_320x240_and_covers_a_fair_part_of_large_
   }
 }
 
-// --- its panels and bars ---
+// --- panels and bars ---
 
 void expect_panel(const Primitive *panel, Region region, Region area, int channel, int channels) {
   EXPECT_EQ(panel[0].color, (coloured({}).background));
   EXPECT_EQ(panel[1].color, (coloured({}).outline));
   if (draws_nothing(panel[0])) {
     EXPECT_TRUE(draws_nothing(panel[1]));
-    EXPECT_LT(area.height, channels) << "there is room for it";
+    EXPECT_LT(area.height, channels) << "a panel is hidden although there is space for it";
     return;
   }
   EXPECT_EQ(panel[0].kind, Primitive::Kind::filled_rectangle);
@@ -149,7 +150,7 @@ void expect_panel(const Primitive *panel, Region region, Region area, int channe
   EXPECT_NEAR(box_of(panel[0]).y, area.y + area.height * channel / channels, 1);
 }
 
-// A panel without what its outline covers.
+// The part of a panel inside its outline.
 Region interior_of(const Primitive *panel) {
   const Region box = box_of(panel[0]);
   const int line = panel[1].line_width;
@@ -158,7 +159,7 @@ Region interior_of(const Primitive *panel) {
 
 void expect_bars(const Primitive *bars, Region interior, const std::uint32_t *counts, int bins, int channel) {
   const std::uint32_t largest = *std::max_element(counts, counts + bins);
-  int right = interior.x;  // the columns up to here have had their bars
+  int right = interior.x;  // where the previous bar ends
   for (int b = 0; b < bins; ++b) {
     SCOPED_TRACE("bin " + std::to_string(b));
     if (counts[b] == 0 || interior.width < 1 || interior.height < 1) {
@@ -169,12 +170,13 @@ void expect_bars(const Primitive *bars, Region interior, const std::uint32_t *co
     ASSERT_EQ(bars[b].kind, Primitive::Kind::filled_rectangle);
     ASSERT_EQ(bars[b].color, coloured({}).bars[channel]);
     ASSERT_TRUE(lies_in(bar, interior)) << to_string(bar) << " in " << to_string(interior);
-    ASSERT_EQ(bar.y + bar.height, interior.y + interior.height) << "it stands on the ground";
+    ASSERT_EQ(bar.y + bar.height, interior.y + interior.height) << "a bar ends at the bottom of the panel";
     const double exact = static_cast<double>(counts[b]) * interior.height / largest;
     ASSERT_GE(bar.height, exact - 1e-6);
     ASSERT_LT(bar.height, exact + 1);
-    ASSERT_TRUE(counts[b] != largest || bar.height == interior.height) << "the largest fills the panel";
-    ASSERT_TRUE(interior.width < bins || bar.x >= right) << "bars lie beside one another";
+    ASSERT_TRUE(counts[b] != largest || bar.height == interior.height)
+        << "the bar of the largest count fills the panel";
+    ASSERT_TRUE(interior.width < bins || bar.x >= right) << "bars overlap";
     ASSERT_NEAR(bar.x, interior.x + static_cast<double>(interior.width) * b / bins, 1);
     ASSERT_LE(bar.width, interior.width / bins + 1);
     right = bar.x + bar.width;
@@ -235,11 +237,11 @@ TEST_P(HistogramPlotting, largest_counts_do_not_overflow) {
   const Region interior = interior_of(primitives.data());
   EXPECT_EQ(box_of(primitives[2]).height, interior.height);
   EXPECT_NEAR(box_of(primitives[3]).height, interior.height / 2, 1);
-  EXPECT_EQ(box_of(primitives[4]).height, 1) << "what is not empty can be seen";
+  EXPECT_EQ(box_of(primitives[4]).height, 1) << "a nonempty bin is visible";
   EXPECT_TRUE(draws_nothing(primitives[5]));
 }
 
-// The same bytes on every backend and in every order of threads.
+// Every backend and every order of threads gives the same bytes.
 TEST_P(HistogramPlotting, primitives_equal_those_of_the_cpu) {
   const Workers workers(1);
   const Execution cpu{Backend::cpu, &workers, nullptr};
@@ -256,14 +258,14 @@ TEST_P(HistogramPlotting, primitives_equal_those_of_the_cpu) {
       }
 }
 
-TEST_P(HistogramPlotting, what_is_no_histogram_is_refused) {
+TEST_P(HistogramPlotting, invalid_numbers_of_channels_or_bins_are_refused) {
   for (const auto &[channels, bins] : {std::pair{0, 256}, {4, 256}, {1, 0}, {1, 257}, {-1, 5}})
     EXPECT_TRUE(refused(plot_histogram(execution(), nullptr, channels, bins, {}, nullptr)))
         << channels << " " << bins;
 }
 
 #if CUDAVISION_EMULATED
-TEST_P(HistogramPlotting, plot_is_one_launch_without_global_atomics) {
+TEST_P(HistogramPlotting, plot_takes_one_launch_without_global_atomics) {
   Memory counts(execution(), 3 * 256 * sizeof(std::uint32_t)),
       primitives(execution(), 3 * 258 * sizeof(Primitive));
   counts.write(std::vector<std::uint8_t>(counts.count(), 1));

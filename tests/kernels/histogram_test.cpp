@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The histogram against its definition, against cv::calcHist and at its limits, on every backend.
+// Compares the histogram with its definition and with cv::calcHist on every backend, and tests its limits.
 #include "cuda/histogram/histogram.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,8 @@ std::string to_string(const HistogramParams &p) {
 
 // --- bins ---
 
-// Bins rise with the value, so equal counts of a ramp mean that every value has the same bin.
+// The bin does not decrease with the value, so equal histograms of a ramp mean that every value has the same
+// bin.
 TEST(HistogramBins, equal_opencv_for_every_range) {
   const Picture ramp_of_values = ramp({256, 1}, 1, 0);
   for (int low = 0; low < 256; low += kEmulated ? 17 : 1)
@@ -71,7 +72,7 @@ TEST(HistogramBins, are_of_equal_width_in_the_half_open_range) {
       ASSERT_EQ(bin >= 0, inside) << v << ", " << to_string(params);
       if (!inside) continue;
       ASSERT_LT(bin, params.bins);
-      // Where the quotient is whole the rounding of doubles decides, as it does in OpenCV.
+      // If the exact quotient is an integer, the rounding of double decides, as it does in OpenCV.
       ASSERT_LE(bin, std::floor(exact)) << v << ", " << to_string(params);
       ASSERT_GE(bin, std::ceil(exact) - 1) << v << ", " << to_string(params);
     }
@@ -129,8 +130,9 @@ TEST_P(Histogram, rows_may_begin_at_any_address) {
     }
 }
 
-// The source counts in bytes, which wrap at 256, and drops what is left over of 256 x 128 pixels.
-TEST_P(Histogram, constant_pictures_do_not_wrap_and_lose_no_edge) {
+// The OpenCL tutorial "Histograms on a GPU" counts in bytes, which wrap around at 256, and ignores pixels
+// beyond the last whole group of 256 x 128.
+TEST_P(Histogram, counts_of_constant_pictures_do_not_wrap_and_are_complete) {
   std::vector<Size> sizes{{16, 16}, {257, 1}, {129, 127}, {100, 60}};
   if (!kEmulated) sizes.insert(sizes.end(), {{512, 512}, {640, 480}, {500, 300}, {1921, 1081}, {1, 5000}});
   Counter counter(execution());
@@ -165,7 +167,8 @@ TEST_P(Histogram, photographs_equal_opencv) {
   }
 }
 
-// More than a float counts, of the largest frame there is: one row in memory that is read again and again.
+// A count beyond the precision of float, for a frame of the largest size: all its rows are the same row in
+// memory (pitch 0).
 TEST_P(Histogram, counts_are_exact_beyond_24_bits) {
   if (kEmulated) GTEST_SKIP() << "takes too long";
   const TestImage<std::uint8_t> row(execution(), constant({16384, 1}, 7), kAligned);
@@ -177,11 +180,16 @@ TEST_P(Histogram, counts_are_exact_beyond_24_bits) {
 
 // --- channels ---
 
-// Those of the tests, and one whose first byte is padding.
+// All formats of the tests, and one whose first byte is padding.
 std::vector<PixelFormat> channel_formats() {
   std::vector<PixelFormat> formats = pixel_formats();
-  formats.push_back(
-      {"xRGB", {ColorModel::rgb, {{0, 1, 4, 0, 0}, {0, 2, 4, 0, 0}, {0, 3, 4, 0, 0}}}, 1, {{4, 0, 0}}});
+  formats.push_back({"xRGB",
+                     {ColorModel::rgb,
+                      {{.offset_bytes = 1, .step_bytes = 4},
+                       {.offset_bytes = 2, .step_bytes = 4},
+                       {.offset_bytes = 3, .step_bytes = 4}}},
+                     1,
+                     {{4, 0, 0}}});
   return formats;
 }
 
@@ -249,7 +257,7 @@ TEST_P(Histogram, alpha_and_padding_are_not_counted) {
 
 // --- many frames ---
 
-TEST_P(Histogram, nothing_is_left_of_the_frame_before) {
+TEST_P(Histogram, frames_do_not_depend_on_earlier_frames) {
   Counter counter(execution());
   const HostFrame frame(pixel_formats()[1], {40, 20}, 14);
   const Picture dark = constant({40, 20}, 3), bright = noise({90, 30}, 15);
@@ -261,7 +269,7 @@ TEST_P(Histogram, nothing_is_left_of_the_frame_before) {
   }
 }
 
-TEST_P(Histogram, frames_that_are_queued_and_two_instances_do_not_meet) {
+TEST_P(Histogram, queued_frames_and_two_instances_are_independent) {
   std::unique_ptr<cudavision::Histogram> one, other;
   ASSERT_TRUE(succeeds(make_histogram(execution(), &one)));
   ASSERT_TRUE(succeeds(make_histogram(execution(), &other)));
@@ -279,7 +287,7 @@ TEST_P(Histogram, frames_that_are_queued_and_two_instances_do_not_meet) {
   EXPECT_TRUE(same(fourth.download(), definition(a, {16, 10, 200})));
 }
 
-// --- what is refused ---
+// --- invalid parameters ---
 
 TEST_P(Histogram, contradicting_parameters_are_refused_and_change_nothing) {
   Counter counter(execution());
@@ -296,10 +304,10 @@ TEST_P(Histogram, contradicting_parameters_are_refused_and_change_nothing) {
         << to_string(params);
   }
   EXPECT_TRUE(same(counts.download(), before));
-  EXPECT_TRUE(same(counter.count(picture), definition(picture, {}))) << "and the next frame is counted";
+  EXPECT_TRUE(same(counter.count(picture), definition(picture, {}))) << "the next frame is counted";
 }
 
-TEST(HistogramParams, texts_of_refusals_name_what_contradicts) {
+TEST(HistogramParams, error_texts_name_the_contradicting_parameters) {
   EXPECT_NE(validate(HistogramParams{0, 0, 256}).text().find("bins"), std::string::npos);
   const std::string text = validate(HistogramParams{256, 200, 100}).text();
   for (const char *word : {"range-min", "200", "range-max", "100"})
@@ -307,10 +315,10 @@ TEST(HistogramParams, texts_of_refusals_name_what_contradicts) {
   for (const HistogramParams &params : all_params()) EXPECT_TRUE(succeeds(validate(params)));
 }
 
-// --- what it asks of the GPU ---
+// --- cost on the GPU ---
 
 #if CUDAVISION_EMULATED
-TEST_P(Histogram, frame_is_one_launch_with_a_bounded_number_of_global_atomics) {
+TEST_P(Histogram, frame_takes_one_launch_with_a_bounded_number_of_global_atomics) {
   Counter counter(execution());
   for (const PixelFormat &format : pixel_formats())
     for (const Size size : {Size{1, 1}, Size{70, 9}, Size{300, 200}}) {
@@ -322,7 +330,8 @@ TEST_P(Histogram, frame_is_one_launch_with_a_bounded_number_of_global_atomics) {
       EXPECT_TRUE(succeeds(counter.histogram().run(samples, {}, counts.view().data)));
       budget.expect_launches_alone(1);
       finish(execution());
-      // At most the values that a block has seen, its ticket, and the values that the last block takes.
+      // The bound: for each block its nonzero values and its count as finished, and the values that the last
+      // block reads.
       const int chunks = (samples.rows[0].row_bytes / 16 + 2) * samples.rows[0].rows;
       const unsigned blocks = static_cast<unsigned>(std::min(264, chunks / 512 + 1));
       const unsigned values = static_cast<unsigned>(samples.channels) * 256;
@@ -330,7 +339,7 @@ TEST_P(Histogram, frame_is_one_launch_with_a_bounded_number_of_global_atomics) {
     }
 }
 
-TEST_P(Histogram, constant_picture_asks_for_fewer_global_atomics_than_noise) {
+TEST_P(Histogram, constant_picture_takes_fewer_global_atomics_than_noise) {
   Counter counter(execution());
   const auto spent_on = [&](const Picture &picture) {
     const TestImage<std::uint8_t> image(execution(), picture, kAligned);

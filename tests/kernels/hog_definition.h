@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// HOG's definition in straight loops and in double precision, what OpenCV makes of the same picture, and the
-// room with memory around it.
+// Support for the tests of HOG: its definition as simple loops in double precision, the results of OpenCV,
+// and a function that runs the algorithm.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ inline std::ostream &operator<<(std::ostream &out, const HogParams &p) {
 
 namespace test {
 
-// One channel, or three bytes R, G, B a pixel.
+// One channel, or three interleaved channels R, G, B.
 struct HogImage {
   Picture bytes;
   int channels = 1;
@@ -57,9 +57,9 @@ inline std::vector<double> hog_definition(const HogImage &image, const HogParams
     const double unit = opencv ? 1 : 256;
     return p.gamma ? std::sqrt(v / unit) : v / unit;
   };
-  // Gradients in floats, of float colours, where ties between channels are decided.
+  // Gradients are computed in floats, because ties between channels depend on the rounding.
   struct Vote {
-    double magnitude, place;
+    double magnitude, position;  // position: in bins from the lower border of bin 0
   };
   std::vector<Vote> votes;
   for (int y = 0; y < height; ++y)
@@ -92,7 +92,7 @@ inline std::vector<double> hog_definition(const HogImage &image, const HogParams
         for (int i = 0; i < p.block.width; ++i) {
           const int x = col * p.stride.width + i, y = row * p.stride.height + j;
           const Vote vote = votes[static_cast<std::size_t>(y * width + x)];
-          const double below = std::floor(vote.place - 0.5), share = vote.place - 0.5 - below;
+          const double below = std::floor(vote.position - 0.5), share = vote.position - 0.5 - below;
           for (int cx = 0; cx < cells_x; ++cx)
             for (int cy = 0; cy < cells_y; ++cy) {
               double weight = i / p.cell.width == cx && j / p.cell.height == cy ? 1 : 0;
@@ -155,7 +155,8 @@ inline cv::HOGDescriptor opencv_hog(const HogParams &p, Size window) {
                            p.signed_gradient);
 }
 
-// A window as large as the blocks reach, with the blocks row after row.
+// The descriptors of all blocks in row-major order. They are computed as those of one window that spans all
+// blocks; OpenCV returns them in column-major order.
 inline std::vector<float> opencv_blocks(const HogImage &image, const HogParams &p) {
   HogShape s;
   EXPECT_TRUE(hog_shape(image.size(), p, &s).ok());
@@ -173,9 +174,9 @@ inline std::vector<float> opencv_blocks(const HogImage &image, const HogParams &
   return blocks;
 }
 
-// --- the room ---
+// --- running the algorithm ---
 
-// A picture in the memory of a backend.
+// A picture in the memory of a backend, with guards around it (TestImage).
 class HogTestPicture {
  public:
   HogTestPicture(const Execution &execution, const HogImage &image, const Placement &placement = kTight)
@@ -183,9 +184,11 @@ class HogTestPicture {
   HogPicture picture() const {
     const ImageView<std::uint8_t> view = bytes_.view();
     HogPicture p{channels_, view.width / channels_, view.height, {}};
-    for (int c = 0; c < channels_; ++c) p.component[c] = {view.data + c, view.pitch_bytes, channels_, 0, 0};
+    for (int c = 0; c < channels_; ++c)
+      p.component[c] = {.data = view.data + c, .pitch_bytes = view.pitch_bytes, .step_bytes = channels_};
     return p;
   }
+  // Fails the test if a byte outside the picture has changed.
   void expect_guards() const { (void)bytes_.download(); }
 
  private:

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// HOG's detector against cv::HOGDescriptor::detectMultiScale, hit by hit and box by box, against its
-// definition, and at its limits, on every backend.
+// Tests of HOG's detector on every backend: its hits and boxes are compared with
+// cv::HOGDescriptor::detectMultiScale, its scores with the definition, and its limits are checked.
 #include <functional>
 #include <limits>
 
 #include <opencv2/imgproc.hpp>
 
-#include "cuda/hog/detector_rules.h"
+#include "cuda/hog/hit_groups_cpu.h"
+#include "cuda/hog/hog_detector_plan.h"
+#include "cuda/hog/hog_detector_rules.h"
 #include "tests/kernels/hog_definition.h"
 #include "tests/support/budget.h"
 
@@ -21,7 +23,7 @@ using cudavision::HogSearch;
 using cudavision::HogThresholds;
 using cudavision::Size;
 
-// Of scores: a thousand products of numbers of at most 1 whose errors mostly cancel.
+// A score is the sum of about a thousand products of numbers of at most 1, whose errors mostly cancel.
 constexpr double kScoreTolerance = 1e-4;
 
 class HogDetector : public BackendTest {
@@ -59,7 +61,7 @@ HogModel people() {
   return model;
 }
 
-// A model of small windows, whose scores are about 0 in noise.
+// A model with small windows, whose scores are near 0 in noise.
 HogModel small_model(unsigned seed, Size window = {16, 24}) {
   HogModel model;
   model.params.cell = {4, 4}, model.params.block = {8, 8}, model.params.stride = {4, 4};
@@ -87,7 +89,7 @@ OpenCvFound opencv_detect(const HogImage &image, const HogModel &model, const Ho
   hog.setSVMDetector(weights);
   OpenCvFound found;
   const int threads = cv::getNumThreads();
-  cv::setNumThreads(1);  // which keeps the scales in order
+  cv::setNumThreads(1);  // with more threads the order of the scales is not defined
   hog.detectMultiScale(bgr_mat(image), found.boxes, found.scores, thresholds.hit,
                        {search.win_stride, search.win_stride}, {}, search.scale_step, thresholds.group,
                        false);
@@ -109,7 +111,8 @@ testing::AssertionResult same_boxes(const std::vector<HogBox> &boxes, const Open
   return testing::AssertionSuccess();
 }
 
-// No score lies so near to the threshold that it may fall on either side.
+// The smallest threshold, from `wanted` on in small steps, that is so far from all scores that rounding
+// errors change no hit.
 double clear_threshold(const HogImage &image, const HogModel &model, const HogSearch &search, double wanted) {
   const OpenCvFound all = opencv_detect(image, model, search, {-100, 0});
   const auto near = [&](double t) {
@@ -127,7 +130,7 @@ void expect_opencv(const std::function<std::vector<HogBox>(const HogThresholds &
   for (const int group : {0, 1, 2}) {
     const OpenCvFound expected = opencv_detect(image, model, search, {hit, group});
     if (group == 0) {
-      EXPECT_GE(expected.boxes.size(), least) << "the test finds too little";
+      EXPECT_GE(expected.boxes.size(), least) << "the test finds too few boxes";
     }
     ASSERT_TRUE(same_boxes(detect({hit, group}), expected)) << "group " << group << " threshold " << hit;
   }
@@ -216,8 +219,11 @@ TEST(HogGrouping, groups_are_those_of_opencv) {
     std::vector<double> scores;
     for (int i = random.below(60); i >= 0; --i) {
       const int width = 40 + random.below(30) + 60 * random.below(2);
-      hits.push_back({random.below(90), random.below(90), width, width * 2 + random.below(9),
-                      static_cast<float>(random.byte()) / 64});
+      hits.push_back({.x = random.below(90),
+                      .y = random.below(90),
+                      .width = width,
+                      .height = width * 2 + random.below(9),
+                      .score = static_cast<float>(random.byte()) / 64});
       boxes.emplace_back(hits.back().x, hits.back().y, width, hits.back().height);
       scores.push_back(hits.back().score);
     }
@@ -227,23 +233,24 @@ TEST(HogGrouping, groups_are_those_of_opencv) {
   }
 }
 
-// Hits of which some groups are made: the kernels' are those of group_hits, one hit after another, whose
-// groups are OpenCV's. Of more than a block of threads, and of more than count.
+// Compares the groups with those of group_hits(), which are compared with OpenCV's above. The first case has
+// more hits than a thread block has threads, the second one more than kMaxHogHits.
 TEST_P(HogDetector, many_hits_make_the_groups_of_the_definition) {
   HogModel model;
   model.window = model.params.cell = model.params.block = {8, 8}, model.params.stride = {1, 1};
   model.params.bins = 4;
-  model.weights = {1, 0.25f, 0.75f, 0.5f};  // above 0 where there is a gradient
+  model.weights = {1, 0.25f, 0.75f, 0.5f};  // the score is positive if there is a gradient
   HogSearch search;
   search.win_stride = 1, search.scale_step = 1;
   const struct {
     Size size;
-    double share;  // of the windows that are hits
-    int least;     // hits
+    double share;  // the share of windows that are hits
+    int least;     // the smallest number of hits
   } cases[] = {{{60, 50}, 0.3, 600}, {{104, 104}, 0.45, cudavision::kMaxHogHits + 1}};
   for (const auto &c : cases) {
     HogImage image = noise_image(c.size, 1, 17);
-    for (int y = 0; y < c.size.height; ++y)  // islands, so that windows are not all connected
+    for (int y = 0; y < c.size.height;
+         ++y)  // isolated patches of noise, so that the windows do not form one group
       for (int x = 0; x < c.size.width; ++x)
         if (x % 32 >= 20 || y % 32 >= 20) image.bytes.at(x, y) = 128;
     std::vector<float> scores;
@@ -259,7 +266,7 @@ TEST_P(HogDetector, many_hits_make_the_groups_of_the_definition) {
     EXPECT_EQ(hits.boxes.size(), static_cast<std::size_t>(std::min(hits.hits, cudavision::kMaxHogHits)));
     for (const int group : {1, 3}) {
       const std::vector<HogBox> expected = cudavision::hog::group_hits(hits.boxes, group);
-      EXPECT_GE(expected.size(), 3u) << "groups that prove something";
+      EXPECT_GE(expected.size(), 3u) << "too few groups for a test";
       const Found found = detect(image, model, search, {threshold, group});
       EXPECT_EQ(found.hits, hits.hits);
       EXPECT_TRUE(found.boxes == expected) << found.boxes.size() << " boxes, " << expected.size();
@@ -268,7 +275,7 @@ TEST_P(HogDetector, many_hits_make_the_groups_of_the_definition) {
 }
 
 TEST_P(HogDetector, two_detectors_and_two_runs_do_not_disturb_each_other) {
-  struct Room {
+  struct Instance {
     HogImage image;
     HogModel model;
     std::unique_ptr<HogTestPicture> picture;
@@ -276,26 +283,38 @@ TEST_P(HogDetector, two_detectors_and_two_runs_do_not_disturb_each_other) {
     std::unique_ptr<TestImage<HogBoxCount>> count;
     std::unique_ptr<cudavision::HogDetector> detector;
   };
-  Room rooms[2] = {{noise_image({41, 38}, 3, 1), small_model(1), {}, {}, {}, {}},
-                   {noise_image({33, 46}, 1, 2), small_model(2, {12, 16}), {}, {}, {}, {}}};
-  for (Room &room : rooms) {
-    room.picture = std::make_unique<HogTestPicture>(execution(), room.image);
-    room.boxes = std::make_unique<TestImage<HogBox>>(execution(), Size{cudavision::kMaxHogHits, 1}, kTight);
-    room.count = std::make_unique<TestImage<HogBoxCount>>(execution(), Size{1, 1}, kTight);
-    ASSERT_TRUE(succeeds(make_hog_detector(execution(), room.image.size(), room.image.channels, room.model,
-                                           {}, &room.detector)));
+  Instance instances[2] = {{.image = noise_image({41, 38}, 3, 1),
+                            .model = small_model(1),
+                            .picture = {},
+                            .boxes = {},
+                            .count = {},
+                            .detector = {}},
+                           {.image = noise_image({33, 46}, 1, 2),
+                            .model = small_model(2, {12, 16}),
+                            .picture = {},
+                            .boxes = {},
+                            .count = {},
+                            .detector = {}}};
+  for (Instance &instance : instances) {
+    instance.picture = std::make_unique<HogTestPicture>(execution(), instance.image);
+    instance.boxes =
+        std::make_unique<TestImage<HogBox>>(execution(), Size{cudavision::kMaxHogHits, 1}, kTight);
+    instance.count = std::make_unique<TestImage<HogBoxCount>>(execution(), Size{1, 1}, kTight);
+    ASSERT_TRUE(succeeds(make_hog_detector(execution(), instance.image.size(), instance.image.channels,
+                                           instance.model, {}, &instance.detector)));
   }
-  // Other boxes each time, so that what the run before has left is not taken for them.
+  // The boxes differ from run to run, so that leftovers of a previous run would be noticed.
   for (const HogThresholds &thresholds : {HogThresholds{-1, 1}, {-1, 0}, {-0.5, 0}, {-1, 1}}) {
-    for (const Room &room : rooms)
-      ASSERT_TRUE(succeeds(room.detector->run(room.picture->picture(), thresholds,
-                                              {room.boxes->view().data, room.count->view().data})));
+    for (const Instance &instance : instances)
+      ASSERT_TRUE(
+          succeeds(instance.detector->run(instance.picture->picture(), thresholds,
+                                          {instance.boxes->view().data, instance.count->view().data})));
     finish(execution());
-    for (const Room &room : rooms) {
-      const std::vector<HogBox> alone = detect(room.image, room.model, {}, thresholds).boxes;
+    for (const Instance &instance : instances) {
+      const std::vector<HogBox> alone = detect(instance.image, instance.model, {}, thresholds).boxes;
       EXPECT_FALSE(alone.empty());
-      std::vector<HogBox> boxes = room.boxes->download().pixels();
-      boxes.resize(static_cast<std::size_t>(room.count->download().pixels()[0].listed));
+      std::vector<HogBox> boxes = instance.boxes->download().pixels();
+      boxes.resize(static_cast<std::size_t>(instance.count->download().pixels()[0].listed));
       EXPECT_TRUE(boxes == alone) << boxes.size() << " boxes instead of " << alone.size();
     }
   }
@@ -311,7 +330,7 @@ TEST(HogResize, taps_are_those_of_opencv) {
     ASSERT_EQ(taps.size(), static_cast<std::size_t>(to));
     for (int i = 0; i < to; ++i) {
       const int first = cudavision::hog::first_of_tap(taps[static_cast<std::size_t>(i)]),
-                share = cudavision::hog::share_of_tap(taps[static_cast<std::size_t>(i)]);
+                share = cudavision::hog::weight_of_tap(taps[static_cast<std::size_t>(i)]);
       const int next = std::min(first + 1, from - 1);
       const int sum = source.at<std::uint8_t>(first) * (256 - share) + source.at<std::uint8_t>(next) * share;
       EXPECT_EQ((sum * 256 + 32768) >> 16, target.at<std::uint8_t>(i)) << from << " to " << to << " at " << i;
@@ -329,7 +348,7 @@ TEST_P(HogDetector, pictures_smaller_than_a_window_hold_nothing) {
   }
 }
 
-TEST_P(HogDetector, of_too_many_hits_the_first_ones_count) {
+TEST_P(HogDetector, only_the_first_hits_are_used_if_there_are_too_many) {
   HogModel model = small_model(1, {8, 8});
   model.params.cell = model.params.block = {8, 8}, model.params.stride = {1, 1}, model.params.bins = 1;
   model.weights = {0.0f};
@@ -339,7 +358,9 @@ TEST_P(HogDetector, of_too_many_hits_the_first_ones_count) {
   EXPECT_EQ(found.hits, 73 * 63);
   ASSERT_EQ(found.boxes.size(), static_cast<std::size_t>(cudavision::kMaxHogHits));
   for (int i = 0; i < cudavision::kMaxHogHits; ++i)
-    ASSERT_EQ(found.boxes[static_cast<std::size_t>(i)], (HogBox{i % 73, i / 73, 8, 8, 0.125f})) << i;
+    ASSERT_EQ(found.boxes[static_cast<std::size_t>(i)],
+              (HogBox{.x = i % 73, .y = i / 73, .width = 8, .height = 8, .score = 0.125f}))
+        << i;
 }
 
 TEST_P(HogDetector, scales_outside_of_the_limits_do_not_count) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Boxes and stars of orientations as primitives, on every backend.
+// Tests of boxes and stars as primitives on every backend.
 #include "cuda/hog/hog_primitives.h"
 
 #include <map>
@@ -43,7 +43,9 @@ CUDAVISION_TEST_ON_EVERY_BACKEND(HogPrimitives);
 
 TEST_P(HogPrimitives, boxes_become_outlines) {
   HostImage<HogBox> host(Size{3, 1});
-  host.pixels() = {{5, 6, 20, 30, 1.5f}, {0, 0, 1, 1, 0.5f}, {7, 8, 9, 10, 0.1f}};
+  host.pixels() = {{.x = 5, .y = 6, .width = 20, .height = 30, .score = 1.5f},
+                   {.x = 0, .y = 0, .width = 1, .height = 1, .score = 0.5f},
+                   {.x = 7, .y = 8, .width = 9, .height = 10, .score = 0.1f}};
   const TestImage<HogBox> boxes(execution(), host, kTight);
   HostImage<HogBoxCount> counted(Size{1, 1});
   counted.at(0, 0) = {2, 9};
@@ -69,12 +71,13 @@ TEST_P(HogPrimitives, boxes_become_outlines) {
   EXPECT_TRUE(refused(make_star_primitives(execution(), nullptr, {1, 1, 36}, {}, wrong, nullptr)));
 }
 
-// What is to be seen of the stars, weakest first, from loops over the blocks' cells.
+// The visible lines of all stars, computed by loops over the cells of the blocks. Those of a cell are sorted,
+// the weakest first.
 std::vector<Primitive> defined_stars(const std::vector<float> &numbers, const HogShape &shape,
                                      const HogParams &p, const HogStyle &style) {
   const int cells_x = p.block.width / p.cell.width, cells_y = p.block.height / p.cell.height;
-  std::map<std::pair<int, int>, std::pair<std::vector<double>, int>>
-      cells;  // by row and column: sums, and blocks
+  // For each row and column of cells: the sum of each bin, and the number of blocks that contain the cell.
+  std::map<std::pair<int, int>, std::pair<std::vector<double>, int>> cells;
   std::size_t at = 0;
   for (int row = 0; row < shape.rows; ++row)
     for (int col = 0; col < shape.cols; ++col)
@@ -119,15 +122,14 @@ TEST_P(HogPrimitives, stars_show_the_means_of_each_cell) {
   all[1].signed_gradient = true, all[1].bins = 18;
   all[2].norm = HogNorm::l1, all[2].stride = {16, 16};
   all[3].cell = {6, 8}, all[3].block = {18, 8}, all[3].stride = {6, 4};
-  all[4].stride = {5, 8};  // few blocks begin on a cell's border
+  all[4].stride = {5, 8};  // few blocks begin at the border of a cell
   unsigned seed = 1;
   for (const HogParams &params : all) {
     SCOPED_TRACE(testing::Message() << params);
     const HogImage image = noise_image({53, 45}, 1, seed++);
     HogShape shape;
     ASSERT_TRUE(succeeds(hog_shape(image.size(), params, &shape)));
-    // Quarters of a 64th, so that sums are exact and no mean lies between two opacities by its rounding
-    // alone.
+    // Multiples of 1/256: sums are exact, so that rounding errors do not change an opacity.
     std::vector<float> numbers = run_hog(execution(), image, params);
     for (float &number : numbers) number = std::round(number * 256) / 256;
     const HogStyle style{3, 4, 2, {{9, 8, 7}, 250}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// HOG's blocks against their definition in double precision, against cv::HOGDescriptor::compute, and at their
-// limits, on every backend.
+// Tests of HOG on every backend: its blocks are compared with the definition in double precision and with
+// cv::HOGDescriptor::compute, and its limits are checked.
 #include "tests/kernels/hog_definition.h"
 
 #include <limits>
@@ -16,7 +16,8 @@ using cudavision::HogShape;
 using cudavision::HogVariant;
 using cudavision::Size;
 
-// Sums of at most 64 x 64 floats, errors of 2^-24 each that mostly cancel, of numbers that are at most 1.
+// Each number is at most 1, and comes from a sum of at most 64 x 64 floats, whose errors of 2^-24 each mostly
+// cancel.
 constexpr double kTolerance = 1e-5;
 
 class Hog : public BackendTest {};
@@ -29,7 +30,7 @@ HogParams made(HogVariant variant, int cell, int cells, int stride, int bins) {
   return p;
 }
 
-// What is not the default, one thing after another.
+// Varies one parameter after the other.
 std::vector<HogParams> many_params() {
   std::vector<HogParams> all;
   for (const HogVariant variant : {HogVariant::opencv, HogVariant::ghog}) {
@@ -87,11 +88,11 @@ TEST_P(Hog, every_size_equals_the_definition) {
     }
 }
 
-// Pictures whose tiles are more than the multiprocessors, so that a tile has several rows of blocks: those of
-// the emulated device, or, where kernels are quick, of any.
+// Tiles have several rows of blocks only if there are more tiles than multiprocessors. These pictures are
+// large enough for the emulated device, and for every real GPU.
 TEST_P(Hog, tall_tiles_equal_the_definition) {
   const bool quick = !kEmulated && GetParam().backend == cudavision::Backend::cuda;
-  const int tiles = quick ? 16 : 2;  // each way, of 8 x 4 blocks
+  const int tiles = quick ? 16 : 2;  // in each direction; a tile has 8 x 4 blocks
   std::vector<HogParams> all = {made(HogVariant::opencv, 8, 2, 8, 9), made(HogVariant::ghog, 5, 1, 7, 9),
                                 made(HogVariant::opencv, 4, 2, 3, 5), made(HogVariant::opencv, 6, 2, 6, 7)};
   all.push_back(made(HogVariant::opencv, 4, 2, 4, 9));
@@ -138,7 +139,8 @@ TEST_P(Hog, every_format_gives_the_same_blocks) {
 TEST_P(Hog, blocks_are_those_of_opencv) {
   for (const HogParams &params : many_params())
     for (const int channels : {1, 3}) {
-      // OpenCV knows one variant and one norm, and demands that windows are whole numbers of strides.
+      // OpenCV has one variant and one norm. (Its window must be a block plus whole strides: see
+      // opencv_blocks().)
       if (params.variant != HogVariant::opencv || params.norm != HogNorm::variant) continue;
       SCOPED_TRACE(testing::Message() << params << " channels " << channels);
       const HogImage image = noise_image(kEmulated ? Size{39, 37} : Size{99, 67}, channels, 3);
@@ -146,7 +148,7 @@ TEST_P(Hog, blocks_are_those_of_opencv) {
     }
 }
 
-// Of channels that are black or white many gradients are of one length; the last columns of these pictures
+// If all samples are black or white, many gradients have the same length. The last columns of these pictures
 // lie in a block.
 TEST_P(Hog, ties_between_channels_are_decided_as_by_opencv) {
   for (const int width : {18, 23, 32, 41}) {
@@ -175,30 +177,35 @@ TEST_P(Hog, real_pictures_have_the_blocks_of_opencv) {
       }
 }
 
-TEST_P(Hog, two_rooms_do_not_disturb_each_other) {
-  struct Room {
+TEST_P(Hog, two_instances_do_not_disturb_each_other) {
+  struct Instance {
     HogImage image;
     HogParams params;
     std::unique_ptr<HogTestPicture> picture;
     std::unique_ptr<TestImage<float>> blocks;
     std::unique_ptr<cudavision::Hog> hog;
   };
-  Room rooms[2] = {{noise_image({50, 41}, 3, 1), {}, {}, {}, {}},
-                   {noise_image({33, 64}, 1, 2), made(HogVariant::ghog, 4, 3, 4, 12), {}, {}, {}}};
-  for (Room &room : rooms) {
+  Instance instances[2] = {
+      {.image = noise_image({50, 41}, 3, 1), .params = {}, .picture = {}, .blocks = {}, .hog = {}},
+      {.image = noise_image({33, 64}, 1, 2),
+       .params = made(HogVariant::ghog, 4, 3, 4, 12),
+       .picture = {},
+       .blocks = {},
+       .hog = {}}};
+  for (Instance &instance : instances) {
     HogShape shape;
-    ASSERT_TRUE(succeeds(hog_shape(room.image.size(), room.params, &shape)));
-    room.picture = std::make_unique<HogTestPicture>(execution(), room.image);
-    room.blocks =
+    ASSERT_TRUE(succeeds(hog_shape(instance.image.size(), instance.params, &shape)));
+    instance.picture = std::make_unique<HogTestPicture>(execution(), instance.image);
+    instance.blocks =
         std::make_unique<TestImage<float>>(execution(), Size{static_cast<int>(shape.count()), 1}, kTight);
-    ASSERT_TRUE(
-        succeeds(make_hog(execution(), room.image.size(), room.image.channels, room.params, &room.hog)));
+    ASSERT_TRUE(succeeds(make_hog(execution(), instance.image.size(), instance.image.channels,
+                                  instance.params, &instance.hog)));
   }
   for (const int turn : {0, 1, 0, 1})
-    ASSERT_TRUE(
-        succeeds(rooms[turn].hog->run(rooms[turn].picture->picture(), rooms[turn].blocks->view().data)));
-  for (const Room &room : rooms)
-    EXPECT_EQ(room.blocks->download().pixels(), run_hog(execution(), room.image, room.params));
+    ASSERT_TRUE(succeeds(
+        instances[turn].hog->run(instances[turn].picture->picture(), instances[turn].blocks->view().data)));
+  for (const Instance &instance : instances)
+    EXPECT_EQ(instance.blocks->download().pixels(), run_hog(execution(), instance.image, instance.params));
 }
 
 // --- analytic cases ---
@@ -219,9 +226,9 @@ TEST_P(Hog, constant_picture_has_no_votes) {
   EXPECT_EQ(blocks, std::vector<float>(blocks.size(), 0.0f));
 }
 
-// A ramp of slope 4 has the gradient (8, 0) at every pixel but the borders, half of it in the first bin and
-// half in the last one; an unweighted cell of 8 x 8 then sums to 256 each, and with L1 a block's 8 numbers
-// are 1/8 each.
+// A ramp of slope 4 has the gradient (8, 0) at every pixel except at the borders. Half of each vote goes to
+// the first bin and half to the last one, so that each sums to 256 in an unweighted cell of 8 x 8 pixels.
+// With the norm l1, the 8 numbers of a block that are not 0 are then 1/8 each.
 TEST_P(Hog, ramp_votes_for_the_two_bins_around_its_direction) {
   HogParams params = made(HogVariant::ghog, 8, 2, 8, 9);
   params.norm = HogNorm::l1, params.gamma = false;
@@ -254,7 +261,8 @@ TEST(HogParams, what_is_out_of_range_is_refused) {
   EXPECT_TRUE(refuses([](HogParams &p) { p.bins = 37; }));
   EXPECT_TRUE(refuses([](HogParams &p) { p.sigma = -1; }));
   EXPECT_TRUE(refuses([](HogParams &p) { p.sigma = std::numeric_limits<double>::quiet_NaN(); }));
-  // Whose square is 0, and whose weights are, but for the centre.
+  // The square of the first sigma underflows to 0; with the second one all weights except at the centre are
+  // 0.
   EXPECT_TRUE(refuses([](HogParams &p) { p.sigma = 1e-170; }));
   EXPECT_TRUE(refuses([](HogParams &p) { p.sigma = 0.0099; }));
   HogParams narrow;

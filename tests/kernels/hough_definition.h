@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the Hough transform is, in straight loops and by cv::HoughLines, and how the tests run the room.
+// The definition of the Hough transform in plain loops and by cv::HoughLines, and the class that runs it in
+// tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -41,23 +42,23 @@ inline std::ostream &operator<<(std::ostream &out, const HoughParams &p) {
 
 namespace cudavision::test {
 
-using Votes = HostImage<std::uint32_t>;  // angles high, rhos wide
+using Votes = HostImage<std::uint32_t>;  // one row per angle, one column per distance
 
 inline constexpr double kPi = std::numbers::pi;
 inline constexpr double kDegree = kPi / 180;
 
 // --- the definition ---
 
-// The rows of OpenCV's accumulator with the frame around it: (angles + 2) x (rhos + 2).
 struct Accumulator {
   int angles, rhos;
-  Votes framed;
+  Votes
+      framed;  // OpenCV's accumulator with its border of one element: (angles + 2) rows x (rhos + 2) columns
 
   std::uint32_t at(int n, int r) const { return framed.at(r + 1, n + 1); }
   Votes inner() const { return framed.crop({1, 1, rhos, angles}); }
 };
 
-// Whether a point votes for an angle; with gradient voting not all do.
+// votes_for(x, y, n) returns true if the edge pixel (x, y) votes for angle n.
 template <typename VotesFor>
 Accumulator accumulate(const Picture &edges, const HoughParams &p, const VotesFor &votes_for) {
   const float rho = static_cast<float>(p.rho), theta = static_cast<float>(p.theta), per_rho = 1 / rho;
@@ -112,7 +113,7 @@ inline std::vector<DefinedPeak> peaks_of(const Accumulator &a, const HoughParams
   return peaks;
 }
 
-// The value of a peak, its ends not yet known.
+// The line of a peak, without its ends.
 inline HoughLine line_of(const DefinedPeak &peak, const Accumulator &a, const HoughParams &p) {
   const float rho = static_cast<float>(p.rho), theta = static_cast<float>(p.theta);
   return {(static_cast<float>(peak.r) - static_cast<float>(a.rhos - 1) * 0.5f) * rho,
@@ -141,7 +142,7 @@ inline std::vector<HoughLine> opencv(const Picture &edges, const HoughParams &p)
   return lines;
 }
 
-// cv::Canny.
+// The edges that cv::Canny finds.
 inline Picture edges_of(const Picture &luma, double low = 50, double high = 100) {
   Picture edges(luma.size());
   cv::Mat map(luma.height(), luma.width(), CV_8U, edges.row(0));
@@ -150,7 +151,7 @@ inline Picture edges_of(const Picture &luma, double low = 50, double high = 100)
   return edges;
 }
 
-// --- running the room ---
+// --- running the transform ---
 
 struct Found {
   std::vector<HoughLine> lines;  // the listed ones
@@ -159,7 +160,7 @@ struct Found {
   friend bool operator==(const Found &, const Found &) = default;
 };
 
-// Compares rho, theta, votes and order, not the ends. EXPECT_TRUE(same_lines(...)) shows the first
+// Compares rho, theta, votes and order, but not the ends. EXPECT_TRUE(same_lines(...)) reports the first
 // difference.
 inline testing::AssertionResult same_lines(const std::vector<HoughLine> &actual,
                                            const std::vector<HoughLine> &expected) {
@@ -172,7 +173,7 @@ inline testing::AssertionResult same_lines(const std::vector<HoughLine> &actual,
   return testing::AssertionFailure() << actual.size() << " lines instead of " << expected.size();
 }
 
-// The ends too.
+// Compares all members, including the ends.
 inline testing::AssertionResult same(const Found &actual, const Found &expected) {
   if (actual.count != expected.count)
     return testing::AssertionFailure() << actual.count << " instead of " << expected.count;
@@ -183,9 +184,10 @@ inline testing::AssertionResult same(const Found &actual, const Found &expected)
   return testing::AssertionSuccess();
 }
 
-class HoughRoom {
+// Runs the transform on images of one size, in the backend's memory.
+class HoughRunner {
  public:
-  HoughRoom(const Execution &execution, Size size, const Placement &placement = kMisalignedOddPitch)
+  HoughRunner(const Execution &execution, Size size, const Placement &placement = kMisalignedOddPitch)
       : execution_(execution), edges_(execution, size, placement), luma_(execution, size, placement) {
     EXPECT_TRUE(succeeds(make_hough(execution, size, &hough_)));
   }
@@ -194,7 +196,7 @@ class HoughRoom {
     edges_.upload(edges);
     enqueue(params);
   }
-  // On the picture of before.
+  // Runs on the previous picture.
   void enqueue(const HoughParams &params) {
     constexpr int kWords = sizeof(HoughLine) / 4;
     if (!lines_ || capacity_ != params.max_lines) {
@@ -209,7 +211,7 @@ class HoughRoom {
     return {reinterpret_cast<HoughLine *>(lines_->view().data),
             reinterpret_cast<HoughCount *>(count_->view().data)};
   }
-  // Waits; fails the test when guard bytes, or lines behind the listed ones, were written.
+  // Waits for the result. The test fails if guard bytes of an image were overwritten.
   Found result() {
     const HostImage<std::uint32_t> count = count_->download(), lines = lines_->download();
     Found found;
@@ -230,7 +232,7 @@ class HoughRoom {
     luma_.upload(luma);
     return run(edges, params);
   }
-  // Of the last run.
+  // The accumulator of the last run.
   Votes votes(const HoughParams &params) {
     const HoughShape shape = hough_shape(edges_.view().size(), params);
     const TestImage<std::uint32_t> votes(execution_, Size{shape.rhos, shape.angles}, kAligned);
@@ -257,7 +259,7 @@ inline HoughParams with_threshold(int threshold, double rho = 1, double theta = 
   return params;
 }
 
-// Pixels that are edges with the probability percent / 100.
+// A picture in which each pixel is an edge with a probability of percent / 100.
 inline Picture dots(Size size, int percent, unsigned seed) {
   Picture picture(size);
   Random random(seed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Lines as primitives, on every backend.
+// Tests of line primitives on every backend.
 #include <cstring>
 
 #include "cuda/hough/line_primitives.h"
@@ -19,7 +19,7 @@ using cudavision::Size;
 class HoughPrimitives : public BackendTest {};
 CUDAVISION_TEST_ON_EVERY_BACKEND(HoughPrimitives);
 
-// A list in the backend's memory.
+// A list of lines in the backend's memory.
 class List {
  public:
   List(const cudavision::Execution &execution, const std::vector<HoughLine> &lines, int listed)
@@ -50,7 +50,7 @@ constexpr int kPrimitiveBytes = sizeof(Primitive);
 TEST_P(HoughPrimitives, ends_are_rounded_and_moved_by_the_origin) {
   const std::vector<HoughLine> lines{
       {0, 0, 1, 0, 0, 10, 20}, {0, 0, 1, 0.49f, 0.5f, 99.5f, 1.499f}, {0, 0, 1, 16383, 16383, 16383, 0}};
-  const LineStyle style{7, 9, 3, Color{{1, 2, 3}, 200}};
+  const LineStyle style{.origin_x = 7, .origin_y = 9, .line_width = 3, .color = Color{{1, 2, 3}, 200}};
   const List list(execution(), lines, 3);
   const TestImage<std::uint8_t> primitives(execution(), Size{kPrimitiveBytes, 3}, kTight);
   EXPECT_TRUE(succeeds(make_line_primitives(execution(), list.view(), 3, style,

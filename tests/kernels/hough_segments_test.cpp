@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Segments of the Hough transform against their definition in straight loops, and against drawings whose
-// segments are known, on every backend.
+// Tests of the segments of the Hough transform on every backend: against their definition in plain loops, and
+// against drawings with known segments.
 #include <array>
 
 #include "tests/kernels/hough_definition.h"
@@ -23,52 +23,52 @@ HoughParams segments(int threshold, int min_length, int max_gap) {
   HoughParams params = with_threshold(threshold);
   params.mode = HoughMode::segments;
   params.min_length = min_length, params.max_gap = max_gap;
-  params.max_lines = 300;  // the definition takes its time for each
+  params.max_lines = 300;  // because the definition is slow
   return params;
 }
 
 // --- the definition ---
 
-using Cell = std::pair<int, int>;  // x, y
+using Position = std::pair<int, int>;  // x, y
 
-// The steps of a line: at each the pixel on it, the one before and the one behind it, as far as they are in
-// the picture.
-std::vector<std::vector<Cell>> steps_of(const HoughLine &line, Size size) {
+// The steps of a line. Each step has the pixel on the line and its two neighbours across the line, without
+// those outside the picture.
+std::vector<std::vector<Position>> steps_of(const HoughLine &line, Size size) {
   const double cos = static_cast<float>(std::cos(static_cast<double>(line.theta))),
                sin = static_cast<float>(std::sin(static_cast<double>(line.theta)));
   const bool along_x = std::abs(sin) >= std::abs(cos);
   const double per_step = 1 / (along_x ? sin : cos), unit = 1 << 20;
   const auto base = static_cast<long long>(std::floor(line.rho * per_step * unit + 0.5)),
              slope = static_cast<long long>(std::floor(-(along_x ? cos : sin) * per_step * unit + 0.5));
-  std::vector<std::vector<Cell>> steps;
+  std::vector<std::vector<Position>> steps;
   for (int step = 0; step < (along_x ? size.width : size.height); ++step) {
     const int on_line = static_cast<int>(std::floor(static_cast<double>(base + step * slope) / unit + 0.5));
     steps.emplace_back();
     for (const int across : {on_line, on_line - 1, on_line + 1})
       if (across >= 0 && across < (along_x ? size.height : size.width))
-        steps.back().push_back(along_x ? Cell{step, across} : Cell{across, step});
+        steps.back().push_back(along_x ? Position{step, across} : Position{across, step});
   }
   return steps;
 }
 
 struct Candidate {
   std::size_t line;
-  std::vector<std::vector<Cell>> edges;  // of each step from its first to its last
+  std::vector<std::vector<Position>> edges;  // of all steps from the first to the last
 };
 
-// Leaves off the steps before the first gap when they are fewer than those of the gap and others follow.
-void trim_begin(std::vector<std::vector<Cell>> *run) {
-  const auto is_gap = [](const std::vector<Cell> &step) { return step.empty(); };
+// Removes the steps before the first gap if they are fewer than the steps of the gap and if others follow.
+void trim_begin(std::vector<std::vector<Position>> *run) {
+  const auto is_gap = [](const std::vector<Position> &step) { return step.empty(); };
   const auto gap = std::find_if(run->begin(), run->end(), is_gap);
   const auto behind = std::find_if_not(gap, run->end(), is_gap);
   if (behind != run->end() && gap - run->begin() < behind - gap) run->erase(run->begin(), behind);
 }
 
-// The stretches of steps with edges that are interrupted by at most max_gap steps, if long enough.
-void add_candidates(const Picture &edges, const std::vector<std::vector<Cell>> &steps, std::size_t line,
+// Adds the runs of steps with edges, interrupted by gaps of at most max_gap steps, that are long enough.
+void add_candidates(const Picture &edges, const std::vector<std::vector<Position>> &steps, std::size_t line,
                     const HoughParams &p, std::vector<Candidate> *candidates) {
-  std::vector<std::vector<Cell>> present, run;
-  for (const std::vector<Cell> &step : steps) {
+  std::vector<std::vector<Position>> present, run;
+  for (const std::vector<Position> &step : steps) {
     present.emplace_back();
     for (const auto &[x, y] : step)
       if (edges.at(x, y) != 0) present.back().emplace_back(x, y);
@@ -87,7 +87,7 @@ void add_candidates(const Picture &edges, const std::vector<std::vector<Cell>> &
     run.clear();
   };
   int gap = 0;
-  for (const std::vector<Cell> &step : present) {
+  for (const std::vector<Position> &step : present) {
     gap = step.empty() ? gap + 1 : 0;
     if (gap > p.max_gap) close();
     if (!step.empty() || !run.empty()) run.push_back(step);
@@ -100,17 +100,17 @@ Found defined_segments(const Picture &edges, const HoughParams &p) {
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < std::min(lines.size(), static_cast<std::size_t>(p.max_lines)); ++i)
     add_candidates(edges, steps_of(lines[i], edges.size()), i, p, &candidates);
-  HostImage<std::size_t> owner(edges.size(), lines.size());  // the first line of those that have the pixel
+  HostImage<std::size_t> owner(edges.size(), lines.size());  // the first line that contains the pixel
   for (const Candidate &candidate : candidates)
-    for (const std::vector<Cell> &step : candidate.edges)
+    for (const std::vector<Position> &step : candidate.edges)
       for (const auto &[x, y] : step) owner.at(x, y) = std::min(owner.at(x, y), candidate.line);
   Found found;
   for (const Candidate &candidate : candidates) {
     int present = 0, own = 0;
-    for (const std::vector<Cell> &step : candidate.edges) {
+    for (const std::vector<Position> &step : candidate.edges) {
       present += !step.empty();
-      own += std::any_of(step.begin(), step.end(), [&](const Cell &cell) {
-        return owner.at(cell.first, cell.second) == candidate.line;
+      own += std::any_of(step.begin(), step.end(), [&](const Position &position) {
+        return owner.at(position.first, position.second) == candidate.line;
       });
     }
     if (2 * own <= present) continue;
@@ -136,14 +136,14 @@ TEST_P(HoughSegments, every_size_equals_the_definition) {
       const Picture edges = dots(size, seed % 2 == 0 ? 15 : 30, seed);
       SCOPED_TRACE(::testing::Message()
                    << size.width << "x" << size.height << " seed " << seed++ << " " << params);
-      ASSERT_TRUE(
-          same(HoughRoom(execution(), size, placement).run(edges, params), defined_segments(edges, params)));
+      ASSERT_TRUE(same(HoughRunner(execution(), size, placement).run(edges, params),
+                       defined_segments(edges, params)));
     }
 }
 
 TEST_P(HoughSegments, every_length_gap_and_radius_equals_the_definition) {
   const Picture edges = dots({60, 50}, 22, 2);
-  HoughRoom room(execution(), edges.size());
+  HoughRunner runner(execution(), edges.size());
   for (const int length : {1, 2, 17, 32768})
     for (const int gap : {0, 1, 6, 31, 16384})
       for (const int radius : {0, 2}) {
@@ -151,40 +151,40 @@ TEST_P(HoughSegments, every_length_gap_and_radius_equals_the_definition) {
         HoughParams params = segments(7, length, gap);
         params.nms_radius = radius;
         SCOPED_TRACE(params);
-        ASSERT_TRUE(same(room.run(edges, params), defined_segments(edges, params)));
+        ASSERT_TRUE(same(runner.run(edges, params), defined_segments(edges, params)));
       }
 }
 
 TEST_P(HoughSegments, capacity_limits_the_lines_and_the_segments) {
   const Picture edges = dots({90, 50}, 22, 3);
-  HoughRoom room(execution(), edges.size());
+  HoughRunner runner(execution(), edges.size());
   HoughParams params = segments(5, 6, 1);
   const Found all = defined_segments(edges, params);
   ASSERT_GT(all.count.found, 30);
   for (const int most : {1, 7, 20, 100}) {
     params.max_lines = most;
-    EXPECT_TRUE(same(room.run(edges, params), defined_segments(edges, params))) << most;
+    EXPECT_TRUE(same(runner.run(edges, params), defined_segments(edges, params))) << most;
   }
 }
 
-// More candidates and segments than the kernels sort at once.
+// More candidates and segments than the kernels sort in shared memory.
 TEST_P(HoughSegments, many_segments_equal_the_definition) {
   if (kEmulated) GTEST_SKIP() << "takes too long";
-  if (GetParam().backend == cudavision::Backend::cpu) GTEST_SKIP() << "of the CUDA backend";
+  if (GetParam().backend == cudavision::Backend::cpu) GTEST_SKIP() << "tests the CUDA backend only";
   const Picture edges = dots({500, 400}, 25, 4);
   HoughParams params = segments(60, 5, 0);
   params.max_lines = 100000;
   const Found expected = defined_segments(edges, params);
   EXPECT_GT(expected.count.found, 4096);
-  EXPECT_TRUE(same(HoughRoom(execution(), edges.size()).run(edges, params), expected));
+  EXPECT_TRUE(same(HoughRunner(execution(), edges.size()).run(edges, params), expected));
 }
 
 // --- pictures whose segments are known ---
 
 TEST_P(HoughSegments, drawn_segment_is_found_from_pixel_to_pixel) {
   const Size size{80, 60};
-  HoughRoom room(execution(), size);
-  for (const auto &[a, b] : {std::pair<Cell, Cell>{{10, 20}, {70, 20}},
+  HoughRunner runner(execution(), size);
+  for (const auto &[a, b] : {std::pair<Position, Position>{{10, 20}, {70, 20}},
                              {{10, 50}, {10, 5}},
                              {{5, 5}, {50, 50}},
                              {{10, 50}, {55, 5}},
@@ -194,7 +194,7 @@ TEST_P(HoughSegments, drawn_segment_is_found_from_pixel_to_pixel) {
     Picture edges(size);
     cv::Mat image(size.height, size.width, CV_8U, edges.row(0));
     cv::line(image, {a.first, a.second}, {b.first, b.second}, 255);
-    const Found found = room.run(edges, segments(20, 30, 2));
+    const Found found = runner.run(edges, segments(20, 30, 2));
     const auto [first, last] = std::minmax(a, b);
     SCOPED_TRACE(::testing::Message()
                  << first.first << "," << first.second << " " << last.first << "," << last.second);
@@ -209,13 +209,13 @@ TEST_P(HoughSegments, drawn_segment_is_found_from_pixel_to_pixel) {
 }
 
 TEST_P(HoughSegments, gap_that_is_too_wide_ends_a_segment) {
-  HoughRoom room(execution(), {80, 20});
+  HoughRunner runner(execution(), {80, 20});
   for (const int gap : {0, 1, 2, 5}) {
     Picture edges({80, 20});
     for (int x = 5; x < 75; ++x)
       if (x < 40 || x >= 40 + gap) edges.at(x, 9) = 1;
     for (int max_gap = 0; max_gap <= 6; ++max_gap) {
-      const Found found = room.run(edges, segments(40, 10, max_gap));
+      const Found found = runner.run(edges, segments(40, 10, max_gap));
       ASSERT_EQ(found.count.found, gap > max_gap ? 2 : 1) << gap << " " << max_gap;
       EXPECT_EQ(found.lines[0].x1, 5);
       EXPECT_EQ(found.lines.back().x2, 74);
@@ -223,28 +223,28 @@ TEST_P(HoughSegments, gap_that_is_too_wide_ends_a_segment) {
   }
 }
 
-// Two pixels behind a gap of three are left off, three are not; at the first end as at the last.
-TEST_P(HoughSegments, ends_that_hang_on_loosely_are_left_off) {
-  HoughRoom room(execution(), {90, 20});
-  for (const int loose : {2, 3})
+// Two pixels beyond a gap of three are cut off, three pixels are not, at either end.
+TEST_P(HoughSegments, short_pieces_at_the_ends_are_cut_off) {
+  HoughRunner runner(execution(), {90, 20});
+  for (const int piece : {2, 3})
     for (const bool at_begin : {true, false}) {
       Picture edges({90, 20});
       for (int x = 20; x < 70; ++x) edges.at(x, 9) = 1;
-      for (int i = 0; i < loose; ++i) edges.at(at_begin ? 16 - i : 73 + i, 9) = 1;
-      const Found found = room.run(edges, segments(40, 30, 3));
+      for (int i = 0; i < piece; ++i) edges.at(at_begin ? 16 - i : 73 + i, 9) = 1;
+      const Found found = runner.run(edges, segments(40, 30, 3));
       ASSERT_EQ(found.count.found, 1);
-      EXPECT_EQ(found.lines[0].x1, at_begin && loose == 3 ? 14 : 20);
-      EXPECT_EQ(found.lines[0].x2, !at_begin && loose == 3 ? 75 : 69);
+      EXPECT_EQ(found.lines[0].x1, at_begin && piece == 3 ? 14 : 20);
+      EXPECT_EQ(found.lines[0].x2, !at_begin && piece == 3 ? 75 : 69);
     }
 }
 
-TEST_P(HoughSegments, least_length_is_that_between_the_ends) {
-  HoughRoom room(execution(), {60, 60});
+TEST_P(HoughSegments, min_length_is_the_distance_between_the_ends) {
+  HoughRunner runner(execution(), {60, 60});
   for (const bool diagonal : {false, true}) {
     Picture edges({60, 60});
-    for (int i = 5; i <= 35; ++i) edges.at(i, diagonal ? i : 9) = 1;  // 30, or 42.4 pixels from end to end
+    for (int i = 5; i <= 35; ++i) edges.at(i, diagonal ? i : 9) = 1;  // 30 or 42.4 pixels from end to end
     for (const int length : {29, 30, 31, 42, 43})
-      EXPECT_EQ(room.run(edges, segments(15, length, 0)).count.found, length <= (diagonal ? 42 : 30))
+      EXPECT_EQ(runner.run(edges, segments(15, length, 0)).count.found, length <= (diagonal ? 42 : 30))
           << length;
   }
 }
@@ -252,20 +252,20 @@ TEST_P(HoughSegments, least_length_is_that_between_the_ends) {
 TEST_P(HoughSegments, lines_that_cross_keep_their_length) {
   Picture edges({80, 80});
   for (int i = 5; i < 75; ++i) edges.at(i, 40) = edges.at(38, i) = edges.at(i, i) = 255;
-  const Found found = HoughRoom(execution(), edges.size()).run(edges, segments(40, 30, 0));
+  const Found found = HoughRunner(execution(), edges.size()).run(edges, segments(40, 30, 0));
   ASSERT_EQ(found.count.found, 3);
   for (const HoughLine &line : found.lines)
     EXPECT_GE(std::hypot(line.x2 - line.x1, line.y2 - line.y1), 68) << line;
 }
 
-// --- drawings: how many of their segments are found, and how many of those found are in them ---
+// --- drawings: recall and precision ---
 
 struct Drawing {
   Picture edges;
   std::vector<std::array<double, 4>> segments;  // x1, y1, x2, y2
 };
 
-// Segments of 60 to 160 pixels, no two of nearly the same direction within 12 pixels of one another.
+// Draws segments of 60 to 160 pixels. No two of similar direction are within 12 pixels of each other.
 Drawing draw(Size size, int count, unsigned seed) {
   Drawing drawing{Picture(size), {}};
   cv::Mat image(size.height, size.width, CV_8U, drawing.edges.row(0));
@@ -298,7 +298,7 @@ Drawing draw(Size size, int count, unsigned seed) {
   return drawing;
 }
 
-// Sets pixels, and clears others, each with its probability in parts per thousand.
+// Sets pixels and clears others with the given probabilities in parts per thousand.
 void add_noise(Picture *edges, int set_per_mille, int clear_per_mille, unsigned seed) {
   Random random(seed);
   for (std::uint8_t &pixel : edges->pixels()) {
@@ -310,7 +310,7 @@ void add_noise(Picture *edges, int set_per_mille, int clear_per_mille, unsigned 
   }
 }
 
-// Both ends within 2 pixels, the direction within 1 degree.
+// Returns true if both ends agree within 2 pixels and the direction within 1 degree.
 bool matches(const HoughLine &line, const std::array<double, 4> &s) {
   const double same_way =
       std::max(std::hypot(line.x1 - s[0], line.y1 - s[1]), std::hypot(line.x2 - s[2], line.y2 - s[3]));
@@ -320,7 +320,7 @@ bool matches(const HoughLine &line, const std::array<double, 4> &s) {
       std::atan2(line.y2 - line.y1, line.x2 - line.x1) - std::atan2(s[3] - s[1], s[2] - s[0]), kPi));
   return std::min(same_way, other_way) <= 2 && turn <= kDegree;
 }
-// Lies along the segment, or longer than it: within 2 pixels of its line.
+// Returns true if both ends are within 2 pixels of the infinite line through the segment.
 bool along(const HoughLine &line, const std::array<double, 4> &s) {
   const double length = std::hypot(s[2] - s[0], s[3] - s[1]);
   const auto off = [&](double x, double y) {
@@ -334,7 +334,7 @@ struct Score {
 
   friend std::ostream &operator<<(std::ostream &out, const Score &s) {
     return out << s.found << " of " << s.drawn << " drawn segments found, " << s.right << " of " << s.reported
-               << " reported ones right, " << s.split << " split, " << s.merged << " merged";
+               << " reported segments correct, " << s.split << " split, " << s.merged << " merged";
   }
 };
 
@@ -369,7 +369,7 @@ TEST_P(HoughSegments, drawings_are_found_and_nothing_else) {
       Drawing drawing = draw(kEmulated ? Size{200, 150} : Size{640, 480}, kEmulated ? 4 : 12, seed);
       if (noisy) add_noise(&drawing.edges, 2, 30, seed);
       HoughParams params = segments(30, 40, 3);
-      const Found found = HoughRoom(execution(), drawing.edges.size()).run(drawing.edges, params);
+      const Found found = HoughRunner(execution(), drawing.edges.size()).run(drawing.edges, params);
       const Score one = score(found, drawing);
       total.drawn += one.drawn, total.found += one.found, total.reported += one.reported,
           total.right += one.right;
@@ -395,7 +395,7 @@ TEST_P(HoughSegments, photographs_equal_the_definition) {
     const HoughParams params = segments(kEmulated ? 20 : 100, kEmulated ? 15 : 60, 3);
     const Found expected = defined_segments(edges, params);
     EXPECT_GT(expected.count.found, 2) << file;
-    EXPECT_TRUE(same(HoughRoom(execution(), edges.size()).run(edges, params), expected)) << file;
+    EXPECT_TRUE(same(HoughRunner(execution(), edges.size()).run(edges, params), expected)) << file;
   }
   if (!missing.empty()) GTEST_SKIP() << missing;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Lines of the Hough transform against their definition in straight loops, against cv::HoughLines, and at
-// their limits, on every backend.
+// Tests of the lines of the Hough transform on every backend: against their definition in plain loops,
+// against cv::HoughLines, and at the limits of the parameters.
 #include "tests/kernels/hough_definition.h"
 
 #include <limits>
@@ -41,14 +41,15 @@ TEST_P(Hough, every_size_equals_the_definition_and_opencv) {
       const Picture edges = dots(size, seed % 2 == 0 ? 5 : 40, seed);
       SCOPED_TRACE(::testing::Message() << size.width << "x" << size.height << " seed " << seed << " "
                                         << placement << " " << params);
-      HoughRoom room(execution(), size, placement);
+      HoughRunner runner(execution(), size, placement);
       const std::vector<HoughLine> expected = definition(edges, params);
-      ASSERT_TRUE(same_lines(expected, opencv(edges, params))) << "the definition here is not OpenCV's";
-      const auto found = room.run(edges, params);
+      ASSERT_TRUE(same_lines(expected, opencv(edges, params)))
+          << "the definition in this test differs from OpenCV";
+      const auto found = runner.run(edges, params);
       ASSERT_TRUE(same_lines(found.lines, expected));
       const int count = static_cast<int>(expected.size());
       EXPECT_EQ(found.count, (HoughCount{count, count, count}));
-      ASSERT_TRUE(same(room.votes(params), accumulate(edges, params).inner()));
+      ASSERT_TRUE(same(runner.votes(params), accumulate(edges, params).inner()));
       ++seed;
     }
 }
@@ -57,7 +58,7 @@ TEST_P(Hough, every_placement_equals_opencv) {
   const Picture edges = dots({70, 33}, 10, 2);
   const HoughParams params = with_threshold(3, 1, 3 * kDegree);
   for (const Placement &placement : kPlacements)
-    EXPECT_TRUE(same_lines(HoughRoom(execution(), edges.size(), placement).run(edges, params).lines,
+    EXPECT_TRUE(same_lines(HoughRunner(execution(), edges.size(), placement).run(edges, params).lines,
                            opencv(edges, params)))
         << placement;
 }
@@ -66,21 +67,22 @@ TEST_P(Hough, every_placement_equals_opencv) {
 
 TEST_P(Hough, every_rho_and_theta_equals_opencv) {
   const Picture edges = dots({kEmulated ? 50 : 150, kEmulated ? 40 : 110}, 4, 3);
-  HoughRoom room(execution(), edges.size());
+  HoughRunner runner(execution(), edges.size());
   for (const double rho : {0.5, 1.0, 2.0, 4.0, 0.37, 37.0, 1000.0})
     for (const double theta : {kDegree, kDegree / 4, 0.05, 1.0, kPi / 2, kPi}) {
       if (kEmulated && theta < kDegree && rho != 1) continue;
       const HoughParams params = with_threshold(rho < 1 ? 3 : 5, rho, theta);
       SCOPED_TRACE(params);
       const auto expected = opencv(edges, params);
-      ASSERT_TRUE(same_lines(definition(edges, params), expected)) << "the definition here is not OpenCV's";
-      ASSERT_TRUE(same_lines(room.run(edges, params).lines, expected));
+      ASSERT_TRUE(same_lines(definition(edges, params), expected))
+          << "the definition in this test differs from OpenCV";
+      ASSERT_TRUE(same_lines(runner.run(edges, params).lines, expected));
     }
 }
 
 TEST_P(Hough, every_range_of_theta_equals_opencv) {
   const Picture edges = dots({60, 45}, 6, 4);
-  HoughRoom room(execution(), edges.size());
+  HoughRunner runner(execution(), edges.size());
   Random random(5);
   for (int i = 0; i < (kEmulated ? 12 : 200); ++i) {
     HoughParams params = with_threshold(2, 1, 0.01 + random.below(1000) / 2500.0);
@@ -88,17 +90,18 @@ TEST_P(Hough, every_range_of_theta_equals_opencv) {
     params.max_theta = params.min_theta + random.below(1000) * (kPi - params.min_theta) / 1000;
     SCOPED_TRACE(params);
     const auto expected = opencv(edges, params);
-    ASSERT_TRUE(same_lines(definition(edges, params), expected)) << "the definition here is not OpenCV's";
-    ASSERT_TRUE(same_lines(room.run(edges, params).lines, expected));
+    ASSERT_TRUE(same_lines(definition(edges, params), expected))
+        << "the definition in this test differs from OpenCV";
+    ASSERT_TRUE(same_lines(runner.run(edges, params).lines, expected));
   }
 }
 
 TEST_P(Hough, threshold_must_be_exceeded) {
   Picture edges({40, 30});
   for (int x = 5; x < 25; ++x) edges.at(x, 7) = 1;
-  HoughRoom room(execution(), edges.size());
+  HoughRunner runner(execution(), edges.size());
   for (const int threshold : {0, 1, 18, 19, 20, 21, std::numeric_limits<int>::max()}) {
-    const auto lines = room.run(edges, with_threshold(threshold)).lines;
+    const auto lines = runner.run(edges, with_threshold(threshold)).lines;
     EXPECT_TRUE(same_lines(lines, opencv(edges, with_threshold(threshold)))) << threshold;
     EXPECT_EQ(lines.empty(), threshold >= 20) << threshold;
   }
@@ -106,7 +109,7 @@ TEST_P(Hough, threshold_must_be_exceeded) {
 
 TEST_P(Hough, radius_keeps_the_first_of_its_neighbours) {
   const Picture edges = dots({kEmulated ? 48 : 120, kEmulated ? 40 : 90}, 8, 6);
-  HoughRoom room(execution(), edges.size());
+  HoughRunner runner(execution(), edges.size());
   HoughParams params = with_threshold(2, 1, 2 * kDegree);
   std::size_t before = std::numeric_limits<std::size_t>::max();
   for (const int radius : {0, 1, 2, 5, 32}) {
@@ -114,67 +117,68 @@ TEST_P(Hough, radius_keeps_the_first_of_its_neighbours) {
     const auto expected = definition(edges, params);
     EXPECT_LT(expected.size(), before) << radius;
     before = expected.size();
-    EXPECT_TRUE(same_lines(room.run(edges, params).lines, expected)) << radius;
+    EXPECT_TRUE(same_lines(runner.run(edges, params).lines, expected)) << radius;
   }
 }
 
-// Rows longer than shared memory: their votes go to global memory.
+// Rows that do not fit in shared memory are counted in global memory.
 TEST_P(Hough, very_fine_rho_equals_opencv) {
   const Picture edges = dots({60, 30}, 3, 7);
   HoughParams params = with_threshold(1, 0.01, 0.2);
   params.min_theta = 1;
-  HoughRoom room(execution(), edges.size());
-  EXPECT_TRUE(same_lines(room.run(edges, params).lines, opencv(edges, params)));
+  HoughRunner runner(execution(), edges.size());
+  EXPECT_TRUE(same_lines(runner.run(edges, params).lines, opencv(edges, params)));
   params.rho = 0.002;
-  EXPECT_TRUE(refused(room.hough().run(room.edges(), room.luma(), params, room.list())));
+  EXPECT_TRUE(refused(runner.hough().run(runner.edges(), runner.luma(), params, runner.list())));
   params.rho = 0.01;
-  const Picture wide = dots({3000, 2}, 3, 8);  // 300,000 distances, of 1.2 MB a direction
-  EXPECT_TRUE(same_lines(HoughRoom(execution(), wide.size()).run(wide, params).lines, opencv(wide, params)));
+  const Picture wide = dots({3000, 2}, 3, 8);  // 300,000 distances: 1.2 MB per angle
+  EXPECT_TRUE(
+      same_lines(HoughRunner(execution(), wide.size()).run(wide, params).lines, opencv(wide, params)));
 }
 
 // --- pictures whose lines are known ---
 
 TEST_P(Hough, empty_picture_has_no_line_and_no_vote) {
   for (const Size size : {Size{1, 1}, Size{50, 40}}) {
-    HoughRoom room(execution(), size);
+    HoughRunner runner(execution(), size);
     const HoughParams params = with_threshold(0);
-    const auto found = room.run(constant(size, 0), params);
+    const auto found = runner.run(constant(size, 0), params);
     EXPECT_EQ(found.count, (HoughCount{0, 0, 0}));
-    const Votes votes = room.votes(params);
+    const Votes votes = runner.votes(params);
     for (const std::uint32_t count : votes.pixels()) ASSERT_EQ(count, 0u);
   }
 }
 
 TEST_P(Hough, single_point_equals_opencv) {
   const Size size{40, 30};
-  HoughRoom room(execution(), size);
+  HoughRunner runner(execution(), size);
   for (const auto &[x, y] : {std::pair{0, 0}, {39, 0}, {0, 29}, {39, 29}, {17, 11}}) {
     Picture edges(size);
     edges.at(x, y) = 1;
     const HoughParams params = with_threshold(0);
-    EXPECT_TRUE(same_lines(room.run(edges, params).lines, opencv(edges, params))) << x << ", " << y;
-    EXPECT_TRUE(room.run(edges, with_threshold(1)).lines.empty());
+    EXPECT_TRUE(same_lines(runner.run(edges, params).lines, opencv(edges, params))) << x << ", " << y;
+    EXPECT_TRUE(runner.run(edges, with_threshold(1)).lines.empty());
   }
 }
 
 TEST_P(Hough, white_picture_equals_opencv) {
   const Size size = kEmulated ? Size{60, 50} : Size{400, 400};
-  HoughRoom room(execution(), size);
+  HoughRunner runner(execution(), size);
   const Picture white = constant(size, 255);
   for (const int threshold : {10, size.height - 1, size.height}) {
     const HoughParams params = with_threshold(threshold);
-    EXPECT_TRUE(same_lines(room.run(white, params).lines, opencv(white, params))) << threshold;
+    EXPECT_TRUE(same_lines(runner.run(white, params).lines, opencv(white, params))) << threshold;
   }
 }
 
 TEST_P(Hough, votes_of_every_angle_are_the_number_of_points) {
   const Size size = kEmulated ? Size{60, 50} : Size{300, 200};
-  HoughRoom room(execution(), size);
+  HoughRunner runner(execution(), size);
   for (const Picture &edges : {dots(size, 7, 9), constant(size, 1)}) {
     const int points = size.width * size.height - count_of<std::uint8_t>(edges, 0);
     const HoughParams params = with_threshold(1000);
-    (void)room.run(edges, params);
-    const Votes votes = room.votes(params);
+    (void)runner.run(edges, params);
+    const Votes votes = runner.votes(params);
     EXPECT_EQ(votes.height(), 180);
     for (int n = 0; n < votes.height(); ++n) {
       std::uint32_t sum = 0;
@@ -184,7 +188,7 @@ TEST_P(Hough, votes_of_every_angle_are_the_number_of_points) {
   }
 }
 
-// All pixels within half a pixel of the line x cos + y sin = rho.
+// Draws all pixels within half a pixel of the line x cos(theta) + y sin(theta) = rho.
 Picture drawn_line(Size size, double rho, double theta) {
   Picture edges(size);
   for (int y = 0; y < size.height; ++y)
@@ -195,13 +199,13 @@ Picture drawn_line(Size size, double rho, double theta) {
 
 TEST_P(Hough, drawn_line_is_the_first_and_ends_at_the_frame) {
   const Size size{90, 70};
-  HoughRoom room(execution(), size);
+  HoughRunner runner(execution(), size);
   for (const int degrees : {0, 1, 17, 44, 45, 46, 63, 89, 90, 91, 120, 135, 150, 179}) {
     const double theta = degrees * kDegree;
     const double rho = std::round(44 * std::cos(theta) + 36 * std::sin(theta));
     const Picture edges = drawn_line(size, rho, theta);
     SCOPED_TRACE(degrees);
-    const auto lines = room.run(edges, with_threshold(30)).lines;
+    const auto lines = runner.run(edges, with_threshold(30)).lines;
     ASSERT_TRUE(same_lines(lines, opencv(edges, with_threshold(30))));
     ASSERT_FALSE(lines.empty());
     const HoughLine &line = lines.front();
@@ -217,17 +221,18 @@ TEST_P(Hough, drawn_line_is_the_first_and_ends_at_the_frame) {
   }
 }
 
-// With rho = 2 OpenCV reports distances that are half a step off: lines along the frame then lie beside it.
+// With rho = 2 OpenCV reports distances that are off by half a step, so that lines along the border of the
+// image lie outside it.
 TEST_P(Hough, line_along_the_frame_ends_in_its_corners) {
   const Size size{40, 30};
-  HoughRoom room(execution(), size);
+  HoughRunner runner(execution(), size);
   for (const double rho : {0.5, 1.0, 2.0})
     for (const int side : {0, 1, 2, 3}) {
       Picture edges(size);
       const bool level = side < 2;
       const int at = side % 2 == 0 ? 0 : (level ? 29 : 39);
       for (int i = 0; i < (level ? 40 : 30); ++i) edges.at(level ? i : at, level ? at : i) = 1;
-      const auto lines = room.run(edges, with_threshold(20, rho)).lines;
+      const auto lines = runner.run(edges, with_threshold(20, rho)).lines;
       ASSERT_FALSE(lines.empty());
       const HoughLine &line = lines.front();
       SCOPED_TRACE(::testing::Message() << "rho " << rho << " side " << side << " " << line);
@@ -255,7 +260,7 @@ TEST_P(Hough, photographs_equal_opencv) {
     }
     const Picture luma = kEmulated ? photo.pixels.crop({100, 100, 110, 80}) : photo.pixels;
     const Picture edges = edges_of(luma, 50, 150);
-    HoughRoom room(execution(), luma.size());
+    HoughRunner runner(execution(), luma.size());
     for (const HoughParams &params :
          {with_threshold(kEmulated ? 20 : 150), with_threshold(kEmulated ? 15 : 60, 2),
           with_threshold(kEmulated ? 20 : 100, 1, kPi / 360),
@@ -265,7 +270,7 @@ TEST_P(Hough, photographs_equal_opencv) {
       SCOPED_TRACE(::testing::Message() << c.file << " frame " << c.frame << " " << params);
       const auto expected = opencv(edges, params);
       EXPECT_GT(expected.size(), 3u) << "too few lines to prove much";
-      EXPECT_TRUE(same_lines(room.run(edges, params).lines, expected));
+      EXPECT_TRUE(same_lines(runner.run(edges, params).lines, expected));
     }
   }
   if (!missing.empty()) GTEST_SKIP() << missing;
@@ -279,17 +284,17 @@ TEST_P(Hough, lines_beyond_the_capacity_are_counted_and_the_best_are_listed) {
   const auto all = opencv(edges, params);
   const int found = static_cast<int>(all.size());
   ASSERT_GT(found, 300);
-  HoughRoom room(execution(), edges.size());
+  HoughRunner runner(execution(), edges.size());
   for (const int most : {1, 2, 100, found - 1, found, found + 1}) {
     params.max_lines = most;
-    const auto result = room.run(edges, params);
+    const auto result = runner.run(edges, params);
     const int listed = std::min(found, most);
     EXPECT_EQ(result.count, (HoughCount{listed, found, found}));
     EXPECT_TRUE(same_lines(result.lines, {all.begin(), all.begin() + listed})) << most;
   }
 }
 
-// More than fit into shared memory at once, and more than a power of two.
+// More lines than fit in shared memory, and their number is not a power of two.
 TEST_P(Hough, many_lines_are_sorted) {
   const Picture edges = dots({kEmulated ? 70 : 640, kEmulated ? 60 : 480}, 30, 11);
   HoughParams params = with_threshold(kEmulated ? 3 : 30);
@@ -297,14 +302,14 @@ TEST_P(Hough, many_lines_are_sorted) {
   if (kEmulated) params.rho = 0.5, params.theta = kDegree / 2;
   const auto expected = opencv(edges, params);
   EXPECT_GT(expected.size(), 9000u);
-  EXPECT_TRUE(same_lines(HoughRoom(execution(), edges.size()).run(edges, params).lines, expected));
+  EXPECT_TRUE(same_lines(HoughRunner(execution(), edges.size()).run(edges, params).lines, expected));
 }
 
 // --- state ---
 
-TEST_P(Hough, nothing_of_a_frame_is_left_for_the_next) {
+TEST_P(Hough, frames_do_not_affect_each_other) {
   const Size size{64, 48};
-  HoughRoom room(execution(), size);
+  HoughRunner runner(execution(), size);
   struct Frame {
     Picture edges;
     HoughParams params;
@@ -320,30 +325,30 @@ TEST_P(Hough, nothing_of_a_frame_is_left_for_the_next) {
                                   {dots(size, 8, 15), with_threshold(3, 0.5)}};
   std::vector<Found> expected;
   for (const Frame &frame : frames)
-    expected.push_back(HoughRoom(execution(), size).run(frame.edges, frame.params));
+    expected.push_back(HoughRunner(execution(), size).run(frame.edges, frame.params));
   for (const std::size_t i : {0u, 1u, 0u, 2u, 3u, 4u, 0u, 4u, 5u, 5u, 1u, 2u})
-    ASSERT_TRUE(same(room.run(frames[i].edges, frames[i].params), expected[i])) << "frame " << i;
+    ASSERT_TRUE(same(runner.run(frames[i].edges, frames[i].params), expected[i])) << "frame " << i;
 }
 
-TEST_P(Hough, frames_that_are_queued_and_two_instances_do_not_meet) {
+TEST_P(Hough, queued_frames_and_two_instances_are_independent) {
   const Size sizes[2] = {{64, 48}, {50, 61}};
   const ExecutionOwner other(GetParam());
-  HoughRoom rooms[2] = {HoughRoom(execution(), sizes[0]), HoughRoom(other.execution(), sizes[1])};
+  HoughRunner runners[2] = {HoughRunner(execution(), sizes[0]), HoughRunner(other.execution(), sizes[1])};
   const Picture pictures[2] = {dots(sizes[0], 6, 16), dots(sizes[1], 12, 17)};
   const HoughParams params[2] = {with_threshold(3), with_threshold(2, 2, 0.05)};
   for (int round = 0; round < 3; ++round) {
     if (execution().backend == cudavision::Backend::cpu) {
-      std::thread second([&] { rooms[1].enqueue(pictures[1], params[1]); });
-      rooms[0].enqueue(pictures[0], params[0]);
+      std::thread second([&] { runners[1].enqueue(pictures[1], params[1]); });
+      runners[0].enqueue(pictures[0], params[0]);
       second.join();
     } else {
-      for (int i = 0; i < 2; ++i) rooms[i].enqueue(pictures[i], params[i]);
-      // The same once more behind it in the queue, with tables that are made anew in between.
-      rooms[0].enqueue(with_threshold(1, 4, 0.2));
-      rooms[0].enqueue(params[0]);
+      for (int i = 0; i < 2; ++i) runners[i].enqueue(pictures[i], params[i]);
+      // Queues the same frame again, after a frame that replaces the tables.
+      runners[0].enqueue(with_threshold(1, 4, 0.2));
+      runners[0].enqueue(params[0]);
     }
     for (int i = 0; i < 2; ++i)
-      ASSERT_TRUE(same_lines(rooms[i].result().lines, opencv(pictures[i], params[i]))) << "instance " << i;
+      ASSERT_TRUE(same_lines(runners[i].result().lines, opencv(pictures[i], params[i]))) << "instance " << i;
   }
 }
 
@@ -371,50 +376,50 @@ TEST_P(Hough, invalid_parameters_are_refused_and_leave_the_list_untouched) {
   for (const int value : {-1, 0, 32769}) invalid.emplace_back().min_length = value;
   invalid.emplace_back().max_gap = 16385;
   const Picture edges = dots({40, 30}, 10, 18);
-  HoughRoom room(execution(), edges.size());
-  HoughParams usual = with_threshold(3);
-  const Found before = room.run(edges, usual);
+  HoughRunner runner(execution(), edges.size());
+  HoughParams valid = with_threshold(3);
+  const Found before = runner.run(edges, valid);
   for (const HoughParams &params : invalid) {
     SCOPED_TRACE(params);
     EXPECT_TRUE(refused(validate(params)));
-    EXPECT_TRUE(refused(room.hough().run(room.edges(), room.luma(), params, room.list())));
+    EXPECT_TRUE(refused(runner.hough().run(runner.edges(), runner.luma(), params, runner.list())));
   }
-  EXPECT_TRUE(same(room.result(), before));
-  EXPECT_TRUE(same(room.run(edges, usual), before)) << "after the refusals";
+  EXPECT_TRUE(same(runner.result(), before));
+  EXPECT_TRUE(same(runner.run(edges, valid), before)) << "after the refusals";
 }
 
 TEST_P(Hough, accumulator_that_is_too_large_is_refused_and_names_its_bytes) {
   const Size size{16000, 2};
-  HoughRoom room(execution(), size);
-  const HoughParams usual = with_threshold(4, 1, 0.5);
+  HoughRunner runner(execution(), size);
+  const HoughParams valid = with_threshold(4, 1, 0.5);
   const Picture edges = dots(size, 1, 18);
-  const Found before = room.run(edges, usual);
+  const Found before = runner.run(edges, valid);
   for (const auto &[rho, theta] : {std::pair{0.01, 0.001},  // 3 million distances, 3142 angles
-                                   {0.1, kPi / 4000}}) {    // few enough to be numbered, but more than 2 GiB
+                                   {0.1, kPi / 4000}}) {    // can be numbered by an int, but more than 2 GiB
     const auto status =
-        room.hough().run(room.edges(), room.luma(), with_threshold(4, rho, theta), room.list());
+        runner.hough().run(runner.edges(), runner.luma(), with_threshold(4, rho, theta), runner.list());
     EXPECT_TRUE(refused(status));
     EXPECT_NE(status.text().find(" bytes"), std::string::npos) << status.text();
   }
-  EXPECT_TRUE(same(room.run(edges, usual), before)) << "after the refusals";
+  EXPECT_TRUE(same(runner.run(edges, valid), before)) << "after the refusals";
 }
 
 TEST_P(Hough, images_of_another_size_are_refused) {
-  HoughRoom room(execution(), {40, 30});
+  HoughRunner runner(execution(), {40, 30});
   const HoughParams params = with_threshold(3);
   HoughParams gradients = params;
   gradients.gradient_voting = true;
-  room.enqueue(dots({40, 30}, 10, 19), params);
+  runner.enqueue(dots({40, 30}, 10, 19), params);
   for (const Size other : {Size{41, 30}, Size{40, 29}, Size{30, 40}, Size{0, 0}}) {
     const TestImage<std::uint8_t> image(execution(), other, kAligned);
     const TestImage<std::uint32_t> votes(execution(), other, kAligned);
-    EXPECT_TRUE(refused(room.hough().run(image.view(), room.luma(), params, room.list())));
-    EXPECT_TRUE(refused(room.hough().run(room.edges(), image.view(), gradients, room.list())));
-    EXPECT_TRUE(succeeds(room.hough().run(room.edges(), image.view(), params, room.list())));
-    EXPECT_TRUE(refused(room.hough().copy_votes(votes.view())));
+    EXPECT_TRUE(refused(runner.hough().run(image.view(), runner.luma(), params, runner.list())));
+    EXPECT_TRUE(refused(runner.hough().run(runner.edges(), image.view(), gradients, runner.list())));
+    EXPECT_TRUE(succeeds(runner.hough().run(runner.edges(), image.view(), params, runner.list())));
+    EXPECT_TRUE(refused(runner.hough().copy_votes(votes.view())));
   }
-  EXPECT_TRUE(refused(room.hough().run(room.edges(), {}, gradients, room.list())));
-  HoughRoom fresh(execution(), {40, 30});
+  EXPECT_TRUE(refused(runner.hough().run(runner.edges(), {}, gradients, runner.list())));
+  HoughRunner fresh(execution(), {40, 30});
   EXPECT_TRUE(refused(fresh.hough().copy_votes({}))) << "before the first run";
 }
 
@@ -431,28 +436,28 @@ TEST_P(Hough, longest_sides_are_accepted) {
     if (kEmulated && size.width == 2) continue;
     const Picture edges = dots(size, 1, 20);
     const HoughParams params = with_threshold(4, 1, kEmulated ? 0.5 : 0.05);
-    EXPECT_TRUE(same_lines(HoughRoom(execution(), size).run(edges, params).lines, opencv(edges, params)));
+    EXPECT_TRUE(same_lines(HoughRunner(execution(), size).run(edges, params).lines, opencv(edges, params)));
   }
 }
 
 // --- votes near the gradient ---
 
-// The angle between a gradient and a normal, as directions without a sense.
+// The angle between two directions modulo pi.
 double angle_between(double a, double b) {
   const double difference = std::abs(std::remainder(a - b, kPi));
   return difference;
 }
 
-TEST_P(Hough, gradient_voting_votes_within_nine_degrees_alone) {
+TEST_P(Hough, gradient_voting_votes_only_within_nine_degrees) {
   const Size size{kEmulated ? 50 : 150, kEmulated ? 40 : 100};
   const Picture luma = smooth_noise(size, 2, 21), edges = edges_of(luma);
   ASSERT_GT(count_of<std::uint8_t>(edges, 255), 100);
   HoughParams params = with_threshold(0);
   params.gradient_voting = true;
-  HoughRoom room(execution(), size);
-  (void)room.run(edges, luma, params);
-  // The definition by atan2; the room rounds directions to 1/256 of the tangent, and may differ for angles
-  // that close to the limit: 0.25 degrees.
+  HoughRunner runner(execution(), size);
+  (void)runner.run(edges, luma, params);
+  // The definition uses atan2. The transform rounds directions to 1/256 of the tangent, so that votes may
+  // differ for angles within 0.25 degrees of the limit.
   const auto distance_from_gradient = [&](int x, int y, int n) {
     const auto at = [&](int px, int py) {
       return int{luma.at(std::clamp(px, 0, size.width - 1), std::clamp(py, 0, size.height - 1))};
@@ -471,7 +476,7 @@ TEST_P(Hough, gradient_voting_votes_within_nine_degrees_alone) {
                [&](int x, int y, int n) { return distance_from_gradient(x, y, n) <= degrees * kDegree; })
         .inner();
   };
-  const Votes votes = room.votes(params), least = within(8.75), most = within(9.25);
+  const Votes votes = runner.votes(params), least = within(8.75), most = within(9.25);
   std::uint64_t sum = 0, all = 0;
   for (std::size_t i = 0; i < votes.pixels().size(); ++i) {
     ASSERT_GE(votes.pixels()[i], least.pixels()[i]) << i;
@@ -483,7 +488,7 @@ TEST_P(Hough, gradient_voting_votes_within_nine_degrees_alone) {
   EXPECT_NEAR(static_cast<double>(all) / static_cast<double>(sum), 10, 1) << "about a tenth of the votes";
 }
 
-// A smooth step of five pixels across the line through (40, 30).
+// A smooth edge, five pixels wide, along the line through (40, 30) with the normal (nx, ny).
 Picture smooth_step(Size size, int nx, int ny) {
   Picture luma(size);
   for (int y = 0; y < size.height; ++y)
@@ -496,13 +501,13 @@ Picture smooth_step(Size size, int nx, int ny) {
 
 TEST_P(Hough, gradient_voting_finds_the_same_strong_line) {
   const Size size{80, 60};
-  HoughRoom room(execution(), size);
+  HoughRunner runner(execution(), size);
   for (const auto &[nx, ny] : {std::pair{1, 0}, {0, 1}, {1, 1}, {1, -1}, {3, 1}, {-2, 5}, {7, -1}}) {
     const Picture luma = smooth_step(size, nx, ny), edges = edges_of(luma);
     HoughParams params = with_threshold(25);
-    const auto all = room.run(edges, luma, params).lines;
+    const auto all = runner.run(edges, luma, params).lines;
     params.gradient_voting = true;
-    const auto near = room.run(edges, luma, params).lines;
+    const auto near = runner.run(edges, luma, params).lines;
     ASSERT_FALSE(near.empty());
     EXPECT_LE(near.size(), all.size());
     EXPECT_LE(angle_between(near.front().theta, std::atan2(ny, nx)), 3 * kDegree) << nx << ", " << ny;
@@ -513,45 +518,45 @@ TEST_P(Hough, gradient_voting_finds_the_same_strong_line) {
 TEST_P(Hough, pixel_without_gradient_votes_for_every_angle) {
   const Size size{40, 30};
   HoughParams params = with_threshold(0);
-  HoughRoom room(execution(), size);
+  HoughRunner runner(execution(), size);
   const Picture edges = dots(size, 10, 22);
-  const auto all = room.run(edges, params);
+  const auto all = runner.run(edges, params);
   params.gradient_voting = true;
-  EXPECT_TRUE(same(room.run(edges, constant(size, 99), params), all));
+  EXPECT_TRUE(same(runner.run(edges, constant(size, 99), params), all));
 }
 
 #if CUDAVISION_EMULATED
 
-// --- what a frame may cost, and failures of the device ---
+// --- resources per frame, and failures of the device ---
 
 TEST_P(Hough, frame_is_two_launches_and_nothing_else) {
   const Picture edges = dots({64, 48}, 6, 23);
   HoughParams lines = with_threshold(3), gradients = lines, segments = lines;
   gradients.gradient_voting = true;
   segments.mode = HoughMode::segments;
-  HoughRoom room(execution(), edges.size());
+  HoughRunner runner(execution(), edges.size());
   for (const HoughParams &params : {lines, gradients, segments, lines}) {
     SCOPED_TRACE(params);
-    (void)room.run(edges, params);  // the first frame of a kind allocates
+    (void)runner.run(edges, params);  // the first frame with these parameters allocates
     const Budget budget;
     for (int i = 0; i < 2; ++i) {
       HoughParams other = params;
-      other.threshold += i, other.nms_radius = i;  // plans nothing anew
-      EXPECT_TRUE(succeeds(room.hough().run(room.edges(), room.luma(), other, room.list())));
+      other.threshold += i, other.nms_radius = i;  // these need no new tables
+      EXPECT_TRUE(succeeds(runner.hough().run(runner.edges(), runner.luma(), other, runner.list())));
     }
     budget.expect_launches_alone(params.mode == HoughMode::lines ? 4 : 8);
     finish(execution());
   }
 }
 
-// A vote is counted in shared memory; global memory sees each cell of a block at most once.
+// Each vote is a shared-memory atomic; each block adds each of its cells to global memory at most once.
 TEST_P(Hough, votes_are_counted_in_shared_memory) {
   const Size size{64, 48};
-  HoughRoom room(execution(), size);
+  HoughRunner runner(execution(), size);
   const HoughParams params = with_threshold(1000);
-  (void)room.run(constant(size, 1), params);
+  (void)runner.run(constant(size, 1), params);
   const Budget budget;
-  EXPECT_TRUE(succeeds(room.hough().run(room.edges(), room.luma(), params, room.list())));
+  EXPECT_TRUE(succeeds(runner.hough().run(runner.edges(), runner.luma(), params, runner.list())));
   finish(execution());
   const std::uint64_t votes = 64ull * 48 * 180;
   EXPECT_GE(budget.spent().shared_atomics, votes);
@@ -570,16 +575,16 @@ TEST_P(Hough, failed_allocation_is_reported_and_can_be_tried_again) {
   }
   HoughParams params = with_threshold(3);
   params.mode = HoughMode::segments, params.gradient_voting = true, params.min_length = 5;
-  HoughRoom reference(execution(), edges.size());
+  HoughRunner reference(execution(), edges.size());
   const Found expected = reference.run(edges, dots(edges.size(), 50, 25), params);
   for (unsigned successes = 0; successes < 9; ++successes) {
-    HoughRoom room(execution(), edges.size());
-    room.enqueue(edges, with_threshold(3, 2));
+    HoughRunner runner(execution(), edges.size());
+    runner.enqueue(edges, with_threshold(3, 2));
     simt::fail_allocations_after(successes);
-    const auto status = room.hough().run(room.edges(), room.luma(), params, room.list());
+    const auto status = runner.hough().run(runner.edges(), runner.luma(), params, runner.list());
     EXPECT_EQ(status.code(), cudavision::Status::Code::out_of_memory) << successes << " " << status.text();
     EXPECT_NE(status.text().find(" bytes"), std::string::npos) << status.text();
-    EXPECT_TRUE(same(room.run(edges, dots(edges.size(), 50, 25), params), expected)) << successes;
+    EXPECT_TRUE(same(runner.run(edges, dots(edges.size(), 50, 25), params), expected)) << successes;
   }
 }
 
@@ -587,14 +592,14 @@ TEST_P(Hough, failed_launch_is_reported_and_the_next_frame_is_right) {
   const Picture edges = dots({64, 48}, 6, 26);
   HoughParams params = with_threshold(3);
   params.mode = HoughMode::segments, params.min_length = 5;
-  HoughRoom room(execution(), edges.size());
-  const Found expected = room.run(edges, params);
+  HoughRunner runner(execution(), edges.size());
+  const Found expected = runner.run(edges, params);
   for (unsigned successes = 0; successes < 4; ++successes) {
     simt::fail_after(simt::Call::launch, successes, cudaErrorLaunchFailure);
-    const auto status = room.hough().run(room.edges(), room.luma(), params, room.list());
+    const auto status = runner.hough().run(runner.edges(), runner.luma(), params, runner.list());
     EXPECT_EQ(status.code(), cudavision::Status::Code::device_failed);
     EXPECT_NE(status.text().find("kernel"), std::string::npos) << status.text();
-    EXPECT_TRUE(same(room.run(edges, params), expected)) << successes;
+    EXPECT_TRUE(same(runner.run(edges, params), expected)) << successes;
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Inpainting as inpaint.h defines it, in straight loops over the whole picture, and the room in a test's
-// hands.
+// The definition of inpaint.h as plain loops over the whole picture, an instance of the algorithm for tests,
+// and test pictures.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ inline testing::AssertionResult same(const Filled &actual, const Filled &expecte
     }
   if (!(actual.report == expected.report) || actual.steps.size() != expected.steps.size())
     return testing::AssertionFailure()
-           << actual.report.patches << " patches (" << actual.steps.size() << " written down), "
+           << actual.report.patches << " patches (" << actual.steps.size() << " logged), "
            << actual.report.removed << " removed, " << actual.report.remembered << " remembered, "
            << actual.report.diffused << " diffused, refused " << actual.report.refused << " instead of "
            << expected.report.patches << ", " << expected.report.removed << ", " << expected.report.remembered
@@ -57,7 +57,7 @@ inline const PixelFormat &format_of(const std::string &name) {
 
 inline bool has_alpha(const PixelFormat &format) { return std::string(format.name).ends_with("A"); }
 
-// The size of a sample of chroma in pixels.
+// The size of a chroma cell in pixels.
 inline int cell_width(const HostFrame &f) {
   return f.format->layout.model == ColorModel::yuv ? 1 << f.format->layout.place[1].shift_x : 1;
 }
@@ -65,7 +65,7 @@ inline int cell_height(const HostFrame &f) {
   return f.format->layout.model == ColorModel::yuv ? 1 << f.format->layout.place[1].shift_y : 1;
 }
 
-// The pixels that are removed: whole cells of chroma.
+// 1 in the hole: the mask extended to whole chroma cells.
 inline Picture hole_of(const HostFrame &frame, const Picture &mask) {
   Picture hole(frame.size);
   const int w = cell_width(frame), h = cell_height(frame);
@@ -77,7 +77,8 @@ inline Picture hole_of(const HostFrame &frame, const Picture &mask) {
   return hole;
 }
 
-using Samples = std::array<int, 4>;  // three components, and the luma
+// Three components and the luma.
+using Samples = std::array<int, 4>;
 
 inline Samples samples_of(const HostFrame &frame, int x, int y) {
   if (frame.component_count() == 1) return {frame.at(0, x, y), 0, 0, frame.at(0, x, y)};
@@ -88,7 +89,7 @@ inline Samples samples_of(const HostFrame &frame, int x, int y) {
 
 inline int clip(int value) { return std::min(255, std::max(0, value)); }
 
-// What is compared.
+// The three bytes by which a pixel is compared, and its luma.
 inline Samples compared_of(const HostFrame &frame, const Samples &s, const RgbMatrix &m, bool lab) {
   const ColorModel model = frame.format->layout.model;
   if (model == ColorModel::gray) return s;
@@ -99,12 +100,13 @@ inline Samples compared_of(const HostFrame &frame, const Samples &s, const RgbMa
     rgb = {round(y + m.red_v * v), round(y + m.green_u * u + m.green_v * v), round(y + m.blue_u * u), s[3]};
   }
   if (!lab) return rgb;
-  // Has a test of its own.
+  // The conversion has a test of its own (InpaintLab).
   const std::uint32_t word =
       inpaint::lab_of_rgb(inpaint::pack(rgb[0], rgb[1], rgb[2], 0), inpaint::lab_tables());
   return {inpaint::byte_of(word, 0), inpaint::byte_of(word, 1), inpaint::byte_of(word, 2), s[3]};
 }
 
+// Fills one frame.
 class Definition {
  public:
   Definition(const HostFrame &frame, const Picture &mask, const InpaintParams &params,
@@ -248,7 +250,8 @@ class Definition {
       }
   }
 
-  // The mean of those of the four neighbours that are in the picture and, when asked for, filled.
+  // Computes the mean of the four neighbours, as far as they lie in the picture and, with filled_alone, are
+  // filled. Returns false if there is none.
   bool mean_at(const HostImage<Samples> &from, const Picture &hole, int x, int y, bool filled_alone,
                Samples *mean) const {
     Samples sum{};
@@ -311,24 +314,26 @@ inline Filled definition(const HostFrame &frame, const Picture &mask, const Inpa
   return Definition(frame, mask, params, matrix).run();
 }
 
-// The room, for frames of one size.
-class InpaintRoom {
+// An instance of the algorithm for frames of one size, with its log.
+class TestedInpaint {
  public:
   static constexpr int kLogged = 4096;
 
-  InpaintRoom(const Execution &execution, Size size)
+  TestedInpaint(const Execution &execution, Size size)
       : execution_(execution), log_(execution, kLogged * sizeof(FillStep)) {
-    const Status status = make_inpaint(execution, size, &room_);
+    const Status status = make_inpaint(execution, size, &inpaint_);
     EXPECT_TRUE(succeeds(status));
   }
-  ~InpaintRoom() {
-    room_.reset();
+  ~TestedInpaint() {
+    inpaint_.reset();
     finish(execution_);
   }
 
+  // Sets how the frames and masks of later runs lie in memory.
   void place(const Placement &frame, const Placement &mask) { frame_ = frame, mask_ = mask; }
-  Inpaint &room() { return *room_; }
+  Inpaint &algorithm() { return *inpaint_; }
 
+  // opaque: the frame's alpha channel is InpaintFrame::alpha.
   Filled run(const HostFrame &pixels, const Picture &mask, const InpaintParams &params,
              const RgbMatrix &matrix = {}, bool opaque = false) {
     const TestFrame frame(execution_, pixels, frame_);
@@ -340,7 +345,7 @@ class InpaintRoom {
     }
     InpaintReport report;
     const Status status =
-        room_->run(job, params, &report, {reinterpret_cast<FillStep *>(log_.data()), kLogged}, {});
+        inpaint_->run(job, params, &report, {reinterpret_cast<FillStep *>(log_.data()), kLogged}, {});
     EXPECT_TRUE(succeeds(status));
     finish(execution_);
     Filled filled{frame.download(), {}, report};
@@ -354,7 +359,7 @@ class InpaintRoom {
   Execution execution_;
   Memory log_;
   Placement frame_ = kAligned, mask_ = kAligned;
-  std::unique_ptr<Inpaint> room_;
+  std::unique_ptr<Inpaint> inpaint_;
 };
 
 // --- pictures and masks ---
@@ -371,7 +376,7 @@ inline Picture mask_of(Size size, Region region) {
   return mask;
 }
 
-// Smooth noise in every component: like a photograph.
+// A frame with smooth noise in every component, similar to a photograph.
 inline HostFrame textured(const std::string &format, Size size, unsigned seed, int radius_px = 1) {
   HostFrame frame(format_of(format), size, seed);
   for (int c = 0; c < frame.component_count(); ++c) {
@@ -382,7 +387,7 @@ inline HostFrame textured(const std::string &format, Size size, unsigned seed, i
   return frame;
 }
 
-// The same picture in every component.
+// A frame with the same picture in every component.
 inline HostFrame drawn(const std::string &format, const Picture &picture) {
   HostFrame frame(format_of(format), picture.size(), 1);
   for (int c = 0; c < frame.component_count(); ++c)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The mask of what is removed against its definition, on every backend.
+// The removal mask compared with its definition on every backend.
 #include <functional>
 #include <limits>
 
@@ -17,11 +17,11 @@ using cudavision::Size;
 
 class InpaintMask : public BackendTest {
  protected:
-  // picture: empty for none.
+  // An empty picture is not a source.
   Picture mask_of_frame(const HostFrame &pixels, RemovalSources sources, const Picture &picture = {},
                         bool by_alpha = false, const Placement &placement = kMisalignedOddPitch) {
-    std::unique_ptr<RemovalMask> room;
-    EXPECT_TRUE(succeeds(make_removal_mask(execution(), pixels.size, &room)));
+    std::unique_ptr<RemovalMask> algorithm;
+    EXPECT_TRUE(succeeds(make_removal_mask(execution(), pixels.size, &algorithm)));
     const TestFrame frame(execution(), pixels, placement);
     std::unique_ptr<Memory> memory;
     if (picture.width() > 0) {
@@ -34,7 +34,7 @@ class InpaintMask : public BackendTest {
       sources.alpha.data += 3 - pixels.format->layout.place[0].offset_bytes;
     }
     cudavision::ImageView<const std::uint8_t> mask;
-    EXPECT_TRUE(succeeds(room->run(frame.frame(), sources, &mask)));
+    EXPECT_TRUE(succeeds(algorithm->run(frame.frame(), sources, &mask)));
     const std::size_t bytes =
         static_cast<std::size_t>(pixels.size.width) * static_cast<std::size_t>(pixels.size.height);
     Picture result(pixels.size);
@@ -53,12 +53,12 @@ Picture where(Size size, const std::function<bool(int, int)> &is_removed) {
   return mask;
 }
 
-TEST_P(InpaintMask, nothing_said_removes_nothing) {
+TEST_P(InpaintMask, without_sources_nothing_is_removed) {
   const HostFrame frame(format_of("RGB"), {37, 21}, 1);
   EXPECT_TRUE(same(mask_of_frame(frame, {}), no_mask(frame.size)));
 }
 
-TEST_P(InpaintMask, color_removes_pixels_all_of_whose_components_are_near_it) {
+TEST_P(InpaintMask, color_removes_pixels_with_all_components_within_the_tolerance) {
   const Size size{45, 34};
   unsigned seed = 1;
   for (const auto &format : pixel_formats())
@@ -79,7 +79,7 @@ TEST_P(InpaintMask, color_removes_pixels_all_of_whose_components_are_near_it) {
     }
 }
 
-TEST_P(InpaintMask, regions_are_cut_by_the_frame_and_may_be_many) {
+TEST_P(InpaintMask, any_number_of_regions_is_clipped_to_the_frame) {
   const HostFrame frame(format_of("NV12"), {70, 50}, 3);
   std::vector<Region> regions{
       {-5, -5, 8, 7}, {60, 40, std::numeric_limits<int>::max(), 100}, {30, 20, 0, 9}, {200, 5, 9, 9}};
@@ -99,7 +99,7 @@ TEST_P(InpaintMask, regions_are_cut_by_the_frame_and_may_be_many) {
   }
 }
 
-TEST_P(InpaintMask, pictures_and_transparency_remove) {
+TEST_P(InpaintMask, picture_and_transparency_select_pixels) {
   const Size size{33, 19};
   const Picture picture = checkerboard(size, 4, 0, 7);
   for (const char *format : {"RGBA", "BGRA"}) {
@@ -161,7 +161,7 @@ TEST_P(InpaintMask, nothing_outside_of_the_limit_is_removed) {
     RemovalSources sources;
     sources.dilation = distance;
     sources.limit = {7, 5, 23, 19};
-    // What lies outside does not grow into it either.
+    // Pixels outside of the limit do not grow into it either.
     const Picture expected = where(frame.size, [&](int x, int y) {
       if (x < 7 || y < 5 || x >= 30 || y >= 24) return false;
       for (int j = std::max(5, y - distance); j <= std::min(23, y + distance); ++j)
@@ -174,17 +174,17 @@ TEST_P(InpaintMask, nothing_outside_of_the_limit_is_removed) {
 }
 
 TEST_P(InpaintMask, wrong_arguments_are_refused) {
-  std::unique_ptr<RemovalMask> room;
-  EXPECT_TRUE(refused(make_removal_mask(execution(), {0, 4}, &room)));
-  ASSERT_TRUE(succeeds(make_removal_mask(execution(), {20, 10}, &room)));
+  std::unique_ptr<RemovalMask> algorithm;
+  EXPECT_TRUE(refused(make_removal_mask(execution(), {0, 4}, &algorithm)));
+  ASSERT_TRUE(succeeds(make_removal_mask(execution(), {20, 10}, &algorithm)));
   const TestFrame frame(execution(), HostFrame(format_of("RGB"), {20, 10}, 1), kAligned);
   const TestFrame other(execution(), HostFrame(format_of("RGB"), {20, 11}, 1), kAligned);
   cudavision::ImageView<const std::uint8_t> mask;
   RemovalSources sources;
-  EXPECT_TRUE(refused(room->run(other.frame(), sources, &mask)));
+  EXPECT_TRUE(refused(algorithm->run(other.frame(), sources, &mask)));
   for (const int dilation : {-1, 256}) {
     sources.dilation = dilation;
-    EXPECT_TRUE(refused(room->run(frame.frame(), sources, &mask)));
+    EXPECT_TRUE(refused(algorithm->run(frame.frame(), sources, &mask)));
   }
   finish(execution());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A still camera: what was seen before comes back, exactly, under noise and in another light, on every
-// backend.
+// Temporal inpainting for a still camera on every backend: the background is restored exactly, under noise
+// and after changes of light.
 #include <algorithm>
 #include <cmath>
 
@@ -26,7 +26,7 @@ InpaintParams temporal(int history = 0, int patch_size = 7) {
 
 constexpr Size kSize{64, 48};
 
-// An object of noise where it is removed.
+// The background with an object of noise in front of it.
 HostFrame with_object(const HostFrame &background, Region object, unsigned seed) {
   HostFrame frame = background;
   Random random(seed);
@@ -38,7 +38,7 @@ HostFrame with_object(const HostFrame &background, Region object, unsigned seed)
 
 Region object_at(int i) { return {4 + 6 * i, 16, 12, 14}; }
 
-// Every component of every pixel.
+// The frame with `change` applied to every component of every pixel.
 template <typename Change>
 HostFrame changed(const HostFrame &frame, const Change &change) {
   HostFrame result = frame;
@@ -48,7 +48,7 @@ HostFrame changed(const HostFrame &frame, const Change &change) {
   return result;
 }
 
-// The largest difference of luma or of a colour component where the mask is.
+// The largest difference of a component in the mask.
 int largest_error(const HostFrame &a, const HostFrame &b, const Picture &mask) {
   int largest = 0;
   for (int y = 0; y < a.size.height; ++y)
@@ -72,29 +72,29 @@ TEST_P(InpaintTemporal, background_that_was_seen_comes_back_exactly) {
   for (const char *format : {"RGB", "NV12", "GRAY8", "YUY2"}) {
     SCOPED_TRACE(format);
     const HostFrame background = textured(format, kSize, 1);
-    InpaintRoom room(execution(), kSize);
-    // The first frame fills from around the object; all of it is behind the object only there.
+    TestedInpaint inpaint(execution(), kSize);
+    // Nothing is known of the background yet, so the first frame is filled like a single one.
     const Region first = object_at(0);
     const HostFrame frame = with_object(background, first, 50);
-    EXPECT_TRUE(same(room.run(frame, mask_of(kSize, first), temporal()),
+    EXPECT_TRUE(same(inpaint.run(frame, mask_of(kSize, first), temporal()),
                      definition(frame, mask_of(kSize, first), temporal())));
     for (int i = 3; i < 7; ++i) {
       const Region object = object_at(i);
       const Picture mask = mask_of(kSize, object);
       const Filled filled =
-          room.run(with_object(background, object, 50 + static_cast<unsigned>(i)), mask, temporal());
+          inpaint.run(with_object(background, object, 50 + static_cast<unsigned>(i)), mask, temporal());
       EXPECT_TRUE(same(filled.frame, background));
-      EXPECT_EQ(filled.report, (InpaintReport{12 * 14, 12 * 14, 0, 0, false}));
+      EXPECT_EQ(filled.report, (InpaintReport{.removed = 12 * 14, .remembered = 12 * 14}));
     }
   }
 }
 
-// Half of what is removed was seen: that comes back, and is where the rest is filled from.
-TEST_P(InpaintTemporal, rest_is_filled_as_if_what_was_seen_had_not_been_removed) {
+// Half of the hole was seen before: it is restored, and the rest is filled from the restored frame.
+TEST_P(InpaintTemporal, unknown_pixels_are_filled_from_the_restored_frame) {
   const HostFrame background = textured("RGB", kSize, 2);
-  InpaintRoom room(execution(), kSize);
+  TestedInpaint inpaint(execution(), kSize);
   const Region a = object_at(2), b = object_at(3);  // they overlap by half
-  room.run(with_object(background, a, 60), mask_of(kSize, a), temporal());
+  inpaint.run(with_object(background, a, 60), mask_of(kSize, a), temporal());
   const HostFrame frame = with_object(background, b, 61);
   Picture never = mask_of(kSize, b);
   remove(&never, {a.x + a.width, b.y, b.width, b.height}, 0);
@@ -106,67 +106,67 @@ TEST_P(InpaintTemporal, rest_is_filled_as_if_what_was_seen_had_not_been_removed)
   Filled expected = definition(known, never, temporal());
   expected.report.removed = 12 * 14;
   expected.report.remembered = 6 * 14;
-  EXPECT_TRUE(same(room.run(frame, mask_of(kSize, b), temporal()), expected));
+  EXPECT_TRUE(same(inpaint.run(frame, mask_of(kSize, b), temporal()), expected));
 }
 
-TEST_P(InpaintTemporal, history_is_as_long_as_it_says) {
+TEST_P(InpaintTemporal, background_is_forgotten_after_history_frames) {
   const HostFrame background = textured("GRAY8", kSize, 3);
   const Region object = object_at(3);
   const Picture mask = mask_of(kSize, object), none = no_mask(kSize);
   for (const int history : {0, 1, 3}) {
-    InpaintRoom room(execution(), kSize);
-    room.run(background, none, temporal(history));
+    TestedInpaint inpaint(execution(), kSize);
+    inpaint.run(background, none, temporal(history));
     for (int later = 1; later <= 5; ++later) {
       const HostFrame frame = with_object(background, object, 70);
-      const int remembered = room.run(frame, mask, temporal(history)).report.remembered;
+      const int remembered = inpaint.run(frame, mask, temporal(history)).report.remembered;
       EXPECT_EQ(remembered, history == 0 || later <= history ? 12 * 14 : 0) << history << " " << later;
     }
   }
 }
 
-TEST_P(InpaintTemporal, dropped_history_is_forgotten) {
+TEST_P(InpaintTemporal, drop_history_forgets_the_background) {
   const HostFrame background = textured("I420", kSize, 4);
   const Region object = object_at(3);
   const Picture mask = mask_of(kSize, object);
-  InpaintRoom room(execution(), kSize);
+  TestedInpaint inpaint(execution(), kSize);
   const HostFrame frame = with_object(background, object, 80);
-  room.room().drop_history();
-  room.run(background, no_mask(kSize), temporal());
-  EXPECT_EQ(room.run(frame, mask, temporal()).report.remembered, 12 * 14);
-  room.room().drop_history();
-  EXPECT_TRUE(same(room.run(frame, mask, temporal()), definition(frame, mask, temporal())));
-  // Frames that are filled alone are not looked at.
+  inpaint.algorithm().drop_history();
+  inpaint.run(background, no_mask(kSize), temporal());
+  EXPECT_EQ(inpaint.run(frame, mask, temporal()).report.remembered, 12 * 14);
+  inpaint.algorithm().drop_history();
+  EXPECT_TRUE(same(inpaint.run(frame, mask, temporal()), definition(frame, mask, temporal())));
+  // Without params.temporal, no background is learned.
   InpaintParams alone = temporal();
   alone.temporal = false;
-  InpaintRoom other(execution(), kSize);
+  TestedInpaint other(execution(), kSize);
   other.run(background, no_mask(kSize), alone);
   EXPECT_EQ(other.run(frame, mask, temporal()).report.remembered, 0);
 }
 
-// What is known comes back only where all of the hole can be filled.
-TEST_P(InpaintTemporal, frame_without_a_source_stays_whatever_is_known) {
+// The remembered pixels are restored only if all of the hole can be filled.
+TEST_P(InpaintTemporal, frame_without_a_source_patch_stays_even_if_some_pixels_are_remembered) {
   const HostFrame background = textured("RGB", kSize, 12);
-  InpaintRoom room(execution(), kSize);
+  TestedInpaint inpaint(execution(), kSize);
   const Region seen{20, 10, 6, 6}, all{0, 0, kSize.width, kSize.height};
   Picture mask = mask_of(kSize, all);
   remove(&mask, seen, 0);
-  EXPECT_TRUE(room.run(background, mask, temporal()).report.refused);
+  EXPECT_TRUE(inpaint.run(background, mask, temporal()).report.refused);
   const HostFrame frame = with_object(background, all, 13);
-  const Filled filled = room.run(frame, mask_of(kSize, all), temporal());
+  const Filled filled = inpaint.run(frame, mask_of(kSize, all), temporal());
   EXPECT_TRUE(same(filled.frame, frame));
-  EXPECT_EQ(filled.report, (InpaintReport{64 * 48, 0, 0, 0, true}));
+  EXPECT_EQ(filled.report, (InpaintReport{.removed = 64 * 48, .refused = true}));
 }
 
 int step_of_light(int v) { return v + 23; }
 int more_light(int v) { return v * 5 / 4; }
 int less_light(int v) { return v * 3 / 4; }
 
-// A background without clipped pixels, 60 to 190.
+// A background with components from 60 to 187, so that changes of light do not clip it.
 HostFrame mild(const char *format, unsigned seed) {
   return changed(textured(format, kSize, seed), [](int v) { return 60 + v / 2; });
 }
 
-// About normal, of deviation 3.
+// Approximately normal noise with a standard deviation of 3.
 int noise_of_sensor(Random *random) {
   int sum = 0;
   for (int i = 0; i < 12; ++i) sum += random->below(101) - 50;
@@ -176,30 +176,31 @@ int noise_of_sensor(Random *random) {
 TEST_P(InpaintTemporal, step_of_light_is_followed) {
   for (const auto light : {step_of_light, more_light, less_light}) {
     const HostFrame background = mild("RGB", 5), lit = changed(background, light);
-    InpaintRoom room(execution(), kSize);
+    TestedInpaint inpaint(execution(), kSize);
     const Region a = object_at(0), b = object_at(4);
-    room.run(with_object(background, a, 90), mask_of(kSize, a), temporal());
+    inpaint.run(with_object(background, a, 90), mask_of(kSize, a), temporal());
     // The object moves, and the light changes, between two frames; then it stays as it is.
     for (int i = 0; i < 3; ++i) {
-      const Filled filled = room.run(with_object(lit, b, 91), mask_of(kSize, b), temporal());
+      const Filled filled = inpaint.run(with_object(lit, b, 91), mask_of(kSize, b), temporal());
       EXPECT_EQ(filled.report.remembered, 12 * 14);
-      // An offset is known exactly; a factor to the interpolation between stretches, and to rounding.
+      // An offset is estimated exactly. A factor has errors of the interpolation between brightness bins and
+      // of rounding.
       EXPECT_LE(largest_error(filled.frame, lit, mask_of(kSize, b)), light == step_of_light ? 0 : 3);
     }
   }
 }
 
-// By a fifth of a level a frame: what is behind the object all the while follows.
+// The light changes by a fifth of a level per frame, while part of the background stays behind the object.
 TEST_P(InpaintTemporal, slow_change_of_light_is_followed) {
   const HostFrame background = mild("GRAY8", 6);
   const Picture mask = mask_of(kSize, object_at(3));
-  InpaintRoom room(execution(), kSize);
-  room.run(background, no_mask(kSize), temporal());
+  TestedInpaint inpaint(execution(), kSize);
+  inpaint.run(background, no_mask(kSize), temporal());
   Random random(3);
   for (int i = 1; i <= 50; ++i) {
-    // Noise below one level is what shows a change below one level.
+    // Changes of less than one level are visible only because of noise of that size (dithering).
     const HostFrame lit = changed(background, [&](int v) { return v + (2 * i + random.below(10)) / 10; });
-    const Filled filled = room.run(with_object(lit, object_at(3), 95), mask, temporal());
+    const Filled filled = inpaint.run(with_object(lit, object_at(3), 95), mask, temporal());
     EXPECT_NEAR(
         mean_error(filled.frame, changed(background, [&](int v) { return v + (2 * i + 5) / 10; }), mask), 0,
         1.2)
@@ -207,43 +208,46 @@ TEST_P(InpaintTemporal, slow_change_of_light_is_followed) {
   }
 }
 
-TEST_P(InpaintTemporal, sensor_noise_stays_what_it_is) {
+TEST_P(InpaintTemporal, sensor_noise_does_not_accumulate) {
   const HostFrame background = mild("RGB", 7);
   Random random(5);
   const auto noisy = [&](int v) { return v + noise_of_sensor(&random); };
-  InpaintRoom room(execution(), kSize);
+  TestedInpaint inpaint(execution(), kSize);
   const Picture mask = mask_of(kSize, object_at(4));
-  room.run(changed(background, noisy), no_mask(kSize), temporal());
+  inpaint.run(changed(background, noisy), no_mask(kSize), temporal());
   for (int i = 0; i < (kEmulated ? 8 : 60); ++i) {
     const Filled filled =
-        room.run(with_object(changed(background, noisy), object_at(4), 99), mask, temporal());
-    // What was seen had the noise of one frame: 12 * 50 / 33 levels at most. What follows the light adds next
-    // to nothing.
+        inpaint.run(with_object(changed(background, noisy), object_at(4), 99), mask, temporal());
+    // The background has the noise of one frame, at most 12 * 50 / 33 levels. Following the light adds almost
+    // nothing.
     EXPECT_LE(largest_error(filled.frame, background, mask), 19) << i;
     EXPECT_NEAR(mean_error(filled.frame, background, mask), 0, 1) << i;
   }
 }
 
-// The line is found among the noise of both frames, which hides what one pixel says of the light.
+// The line is estimated although the noise of both frames hides the change of light at each single pixel.
 TEST_P(InpaintTemporal, step_of_light_is_followed_under_noise) {
   for (const auto light : {step_of_light, more_light, less_light}) {
     const HostFrame background = mild("RGB", 14), lit = changed(background, light);
     Random random(15);
     const auto noisy = [&](int v) { return v + noise_of_sensor(&random); };
-    InpaintRoom room(execution(), kSize);
+    TestedInpaint inpaint(execution(), kSize);
     const Picture mask = mask_of(kSize, object_at(4));
-    room.run(changed(background, noisy), no_mask(kSize), temporal());
+    inpaint.run(changed(background, noisy), no_mask(kSize), temporal());
     for (int i = 0; i < 4; ++i) {
-      const Filled filled = room.run(with_object(changed(lit, noisy), object_at(4), 130), mask, temporal());
+      const Filled filled =
+          inpaint.run(with_object(changed(lit, noisy), object_at(4), 130), mask, temporal());
       EXPECT_EQ(filled.report.remembered, 12 * 14);
-      // 18 levels of the first frame's noise at most, times the light's 5/4, and 3 as without noise.
+      // At most 18 levels of noise in the first frame, times 5/4 for the light, plus the 3 levels of the test
+      // without noise.
       EXPECT_LE(largest_error(filled.frame, lit, mask), 27) << i;
       EXPECT_NEAR(mean_error(filled.frame, lit, mask), 0, 1.5) << i;
     }
   }
 }
 
-// By a factor alone the change over the mean of before and now is a line through 0: now = factor before.
+// If the light changes by a factor alone, now = factor * before, the change over the mean of before and now
+// is a line through 0.
 TEST(InpaintLight, lines_are_followed_exactly) {
   using namespace cudavision::inpaint;
   for (const double factor : {1 / 3.0, 0.5, 0.8, 1.0, 1.25, 2.0, 3.0})
@@ -263,10 +267,10 @@ TEST(InpaintLight, lines_are_followed_exactly) {
 TEST(InpaintLight, slopes_are_bounded) {
   using namespace cudavision::inpaint;
   for (const int sign : {-1, 1}) {
-    // Two stretches, 32 levels apart, whose changes are 100 levels apart.
-    Stretch stretches[kLevels] = {};
-    stretches[2] = {1000, 80 * 256, -sign * 50 * 256}, stretches[3] = {1000, 112 * 256, sign * 50 * 256};
-    const LightLine line = line_through(stretches);
+    // Two brightness bins, 32 levels apart, whose changes are 100 levels apart.
+    BinChange bins[kBrightnessBins] = {};
+    bins[2] = {1000, 80 * 256, -sign * 50 * 256}, bins[3] = {1000, 112 * 256, sign * 50 * 256};
+    const LightLine line = line_through(bins);
     EXPECT_EQ(line.slope, sign * kMaxSlope);
     for (const int before : {0, 100 * 256, 255 * 256}) {
       EXPECT_GE(in_this_light(line, before), 0);
@@ -275,33 +279,33 @@ TEST(InpaintLight, slopes_are_bounded) {
   }
 }
 
-// A second thing moves, which is not removed: it is no change of light.
+// A second object, which is not removed, moves through the frame.
 TEST_P(InpaintTemporal, other_motion_does_not_count_as_light) {
   const HostFrame background = textured("RGB", kSize, 8);
-  InpaintRoom room(execution(), kSize);
+  TestedInpaint inpaint(execution(), kSize);
   const Picture mask = mask_of(kSize, object_at(6));
-  room.run(background, no_mask(kSize), temporal());
+  inpaint.run(background, no_mask(kSize), temporal());
   for (int i = 0; i < 5; ++i) {
     HostFrame frame = with_object(background, object_at(6), 110);
     for (int y = 34; y < 46; ++y)
       for (int x = 5 * i; x < 5 * i + 10; ++x)
         for (int c = 0; c < 3; ++c) frame.sample(c, x, y) = 255;
-    EXPECT_LE(largest_error(room.run(frame, mask, temporal()).frame, background, mask), 1);
+    EXPECT_LE(largest_error(inpaint.run(frame, mask, temporal()).frame, background, mask), 1);
   }
 }
 
 TEST_P(InpaintTemporal, both_backends_agree_in_every_light) {
-  // The definition of light is background_rules.h, which both backends share: what is held against the CPU
-  // here is the rest.
+  // Both backends share the arithmetic of background_rules.h. This test compares the rest with the CPU
+  // backend.
   const HostFrame background = textured("UYVY", kSize, 9);
   const ExecutionOwner host({"cpu", cudavision::Backend::cpu, 1});
-  InpaintRoom room(execution(), kSize), reference(host.execution(), kSize);
+  TestedInpaint inpaint(execution(), kSize), reference(host.execution(), kSize);
   for (int i = 0; i < 5; ++i) {
     const HostFrame frame =
         with_object(changed(background, [&](int v) { return v + i * i; }), object_at(i), 120);
     Picture mask = mask_of(kSize, object_at(i));
     mask.at(63, 47) = 1;
-    EXPECT_TRUE(same(room.run(frame, mask, temporal(2)), reference.run(frame, mask, temporal(2)))) << i;
+    EXPECT_TRUE(same(inpaint.run(frame, mask, temporal(2)), reference.run(frame, mask, temporal(2)))) << i;
   }
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Inpainting against its definition in straight loops, in cases whose answer is known, and at its limits, on
-// every backend.
+// Inpainting on every backend: compared with its definition, in cases with a known result, and at its limits.
 #include "tests/kernels/inpaint_definition.h"
 
 #include <limits>
@@ -44,11 +43,11 @@ TEST_P(Inpaint, every_size_equals_the_definition_step_by_step) {
     SCOPED_TRACE(::testing::Message() << c.size.width << "x" << c.size.height << " seed " << seed);
     const HostFrame frame = textured(seed % 2 == 0 ? "GRAY8" : "RGB", c.size, seed);
     const Picture mask = mask_of(c.size, c.hole);
-    InpaintRoom room(execution(), c.size);
-    room.place(kPlacements[seed % 5], kPlacements[(seed + 2) % 5]);
+    TestedInpaint inpaint(execution(), c.size);
+    inpaint.place(kPlacements[seed % 5], kPlacements[(seed + 2) % 5]);
     const Filled expected = definition(frame, mask, with(c.patch_size));
     EXPECT_GT(expected.report.patches, 0);
-    ASSERT_TRUE(same(room.run(frame, mask, with(c.patch_size)), expected));
+    ASSERT_TRUE(same(inpaint.run(frame, mask, with(c.patch_size)), expected));
     ++seed;
   }
 }
@@ -56,17 +55,19 @@ TEST_P(Inpaint, every_size_equals_the_definition_step_by_step) {
 TEST_P(Inpaint, every_format_equals_the_definition) {
   const Size size{29, 23};
   Picture mask = mask_of(size, {11, 7, 6, 5});
-  mask.at(28, 22) = 1;  // the corner, of an odd size: a cell that is cut
-  const RgbMatrix bt709_full{0, 16384, 25802, -3069, -7670, 30402};
-  InpaintRoom room(execution(), size);
+  // The corner of a frame of odd size: a chroma cell that the border cuts.
+  mask.at(28, 22) = 1;
+  const RgbMatrix bt709_full{
+      .offset = 0, .luma = 16384, .red_v = 25802, .green_u = -3069, .green_v = -7670, .blue_u = 30402};
+  TestedInpaint inpaint(execution(), size);
   unsigned seed = 40;
   for (const auto &format : pixel_formats())
     for (const bool lab : {false, true}) {
       SCOPED_TRACE(::testing::Message() << format << " lab " << lab);
       const HostFrame frame = textured(format.name, size, ++seed);
       const RgbMatrix matrix = lab ? bt709_full : RgbMatrix{};
-      room.place(kPlacements[seed % 5], kPlacements[(seed + 1) % 5]);
-      ASSERT_TRUE(same(room.run(frame, mask, with(5, 0, lab), matrix),
+      inpaint.place(kPlacements[seed % 5], kPlacements[(seed + 1) % 5]);
+      ASSERT_TRUE(same(inpaint.run(frame, mask, with(5, 0, lab), matrix),
                        definition(frame, mask, with(5, 0, lab), matrix)));
     }
 }
@@ -75,8 +76,8 @@ TEST_P(Inpaint, every_parameter_equals_the_definition) {
   const Size size{48, 40};
   const HostFrame frame = textured("BGR", size, 60);
   Picture mask = mask_of(size, {16, 12, 14, 12});
-  remove(&mask, {20, 9, 4, 3});  // corners of all kinds
-  InpaintRoom room(execution(), size);
+  remove(&mask, {20, 9, 4, 3});  // gives the hole convex and concave corners
+  TestedInpaint inpaint(execution(), size);
   std::set<int> patches;
   for (const InpaintParams &params :
        {with(3), with(7), with(13), with(15), with(9, 1), with(9, 12), with(9, 1000), with(9, 0, true),
@@ -85,29 +86,30 @@ TEST_P(Inpaint, every_parameter_equals_the_definition) {
                                       << " " << params.max_patches);
     const Filled expected = definition(frame, mask, params);
     patches.insert(expected.report.patches);
-    EXPECT_TRUE(same(room.run(frame, mask, params), expected));
+    EXPECT_TRUE(same(inpaint.run(frame, mask, params), expected));
   }
   EXPECT_GT(patches.size(), 5u);
 }
 
-// The hole is wider than what a block's shared memory holds: the state lies in global memory.
+// The area around the hole does not fit into the shared memory of a block, so the state lies in global
+// memory.
 TEST_P(Inpaint, large_holes_equal_the_definition) {
   const Size size = kEmulated ? Size{150, 60} : Size{200, 160};
   const HostFrame frame = textured("RGB", size, 70);
   Picture mask = no_mask(size);
   remove(&mask, {3, 3, 5, 5}), remove(&mask, {size.width - 9, size.height - 8, 5, 5});
   if (!kEmulated) remove(&mask, {60, 70, 30, 20});
-  InpaintRoom room(execution(), size);
-  EXPECT_TRUE(same(room.run(frame, mask, with(9)), definition(frame, mask, with(9))));
+  TestedInpaint inpaint(execution(), size);
+  EXPECT_TRUE(same(inpaint.run(frame, mask, with(9)), definition(frame, mask, with(9))));
   for (const InpaintParams &params :
        {with(9, 6), with(7, 0, false, 2), with(5, 4, true, 9), with(9, 0, true)}) {
     SCOPED_TRACE(::testing::Message() << params.patch_size << " " << params.search_radius << " " << params.lab
                                       << " " << params.max_patches);
-    EXPECT_TRUE(same(room.run(frame, mask, params), definition(frame, mask, params)));
+    EXPECT_TRUE(same(inpaint.run(frame, mask, params), definition(frame, mask, params)));
   }
 }
 
-// Differences that are as large as can be: sums reach 225 * 3 * 255^2.
+// Black and white pixels, so that sums come near the largest possible one, 225 * 3 * 255^2.
 TEST_P(Inpaint, sums_do_not_overflow) {
   const Size size{50, 34};
   HostFrame frame = drawn("RGB", noise(size, 5));
@@ -115,10 +117,10 @@ TEST_P(Inpaint, sums_do_not_overflow) {
     for (auto &p : plane.pixels()) p = p < 128 ? 0 : 255;
   const Picture mask = mask_of(size, {20, 14, 6, 5});
   EXPECT_TRUE(
-      same(InpaintRoom(execution(), size).run(frame, mask, with(15)), definition(frame, mask, with(15))));
+      same(TestedInpaint(execution(), size).run(frame, mask, with(15)), definition(frame, mask, with(15))));
 }
 
-TEST(InpaintLab, every_fifth_color_is_opencvs_but_for_rare_roundings) {
+TEST(InpaintLab, every_fifth_color_equals_opencv_except_for_rare_roundings) {
   std::vector<cv::Vec3b> colors;
   const auto byte = [](int v) { return static_cast<std::uint8_t>(v); };
   for (int r = 0; r < 256; r += 5)
@@ -138,10 +140,11 @@ TEST(InpaintLab, every_fifth_color_is_opencvs_but_for_rare_roundings) {
     }
     ASSERT_EQ(byte_of(word, 3), 99);
   }
-  EXPECT_LE(different, 30) << "of " << colors.size();  // 16 with OpenCV 4.6, whose tables are made in floats
+  // OpenCV 4.6, which computes its tables in single precision, gives 16.
+  EXPECT_LE(different, 30) << "of " << colors.size();
 }
 
-// --- cases whose answer is known ---
+// --- cases with a known result ---
 
 TEST_P(Inpaint, periodic_texture_is_restored_exactly) {
   const Size size{60, 50};
@@ -149,41 +152,41 @@ TEST_P(Inpaint, periodic_texture_is_restored_exactly) {
     HostFrame frame(format_of(format), size, 1);
     for (int c = 0; c < frame.component_count(); ++c)
       for (int y = 0; y < size.height; ++y)
-        for (int x = 0; x < size.width; ++x)  // a tile of 6 x 4, of whole cells
+        for (int x = 0; x < size.width; ++x)  // a tile of 6 x 4 pixels, in whole chroma cells
           frame.sample(c, x, y) = static_cast<std::uint8_t>(x / 2 % 3 * 50 + y / 2 % 2 * 90 + c * 5);
     const Picture mask = mask_of(size, {22, 16, 17, 15});
     HostFrame broken = frame;
     for (int c = 0; c < frame.component_count(); ++c)
       for (int y = 16; y < 31; ++y)
         for (int x = 22; x < 39; ++x) broken.sample(c, x, y) = static_cast<std::uint8_t>(x * y + 90 * c);
-    EXPECT_TRUE(same(InpaintRoom(execution(), size).run(broken, mask, with(9)).frame, frame)) << format;
+    EXPECT_TRUE(same(TestedInpaint(execution(), size).run(broken, mask, with(9)).frame, frame)) << format;
   }
 }
 
-// Where many candidates fit alike the first one is taken, and of equal targets the first one is filled.
+// The first of equally good candidates is taken, and the first of targets with equal priority is filled.
 TEST_P(Inpaint, ties_go_to_the_first) {
   const Size size{60, 44};
   Picture stripes(size);
   for (int y = 0; y < size.height; ++y)
     for (int x = 0; x < size.width; ++x)
       stripes.at(x, y) = static_cast<std::uint8_t>(y / 3 % 2 * 100 + x / 4 % 2 * 50);
-  InpaintRoom room(execution(), size);
+  TestedInpaint inpaint(execution(), size);
   for (const Picture &picture : {constant(size, 80), stripes, checkerboard(size, 5, 40, 140)})
     for (const char *format : {"GRAY8", "BGR"}) {
       const HostFrame frame = drawn(format, picture);
       const Picture mask = mask_of(size, {24, 20, 13, 11});
-      EXPECT_TRUE(same(room.run(frame, mask, with(7)), definition(frame, mask, with(7)))) << format;
+      EXPECT_TRUE(same(inpaint.run(frame, mask, with(7)), definition(frame, mask, with(7)))) << format;
     }
 }
 
-// More candidates than a GPU's blocks look at at once: later ones are left early, but for those that are as
-// good.
+// There are more candidates than the blocks of a GPU compare at once. Later ones are abandoned early, unless
+// they are equally good.
 TEST_P(Inpaint, wide_pictures_equal_the_definition) {
   const Size size{420, 60};
-  InpaintRoom room(execution(), size);
+  TestedInpaint inpaint(execution(), size);
   const Picture mask = mask_of(size, {200, 36, 6, 5});
   for (const HostFrame &frame : {drawn("GRAY8", checkerboard(size, 5, 40, 140)), textured("RGB", size, 75)})
-    EXPECT_TRUE(same(room.run(frame, mask, with(5)), definition(frame, mask, with(5))));
+    EXPECT_TRUE(same(inpaint.run(frame, mask, with(5)), definition(frame, mask, with(5))));
 }
 
 TEST_P(Inpaint, straight_edges_are_continued) {
@@ -196,7 +199,7 @@ TEST_P(Inpaint, straight_edges_are_continued) {
     HostFrame broken = frame;
     for (int y = 18; y < 32; ++y)
       for (int x = 23; x < 37; ++x) broken.sample(0, x, y) = 120;
-    EXPECT_TRUE(same(InpaintRoom(execution(), size).run(broken, mask, with(9)).frame, frame));
+    EXPECT_TRUE(same(TestedInpaint(execution(), size).run(broken, mask, with(9)).frame, frame));
   }
 }
 
@@ -211,7 +214,8 @@ TEST_P(Inpaint, constant_picture_stays_constant) {
     for (int c = 0; c < frame.component_count(); ++c)
       for (int y = 8; y < 20; ++y)
         for (int x = 12; x < 26; ++x) broken.sample(c, x, y) = static_cast<std::uint8_t>(x * y);
-    const Filled filled = InpaintRoom(execution(), size).run(broken, mask_of(size, {12, 8, 14, 12}), with(7));
+    const Filled filled =
+        TestedInpaint(execution(), size).run(broken, mask_of(size, {12, 8, 14, 12}), with(7));
     EXPECT_TRUE(same(filled.frame, frame)) << format;
     EXPECT_EQ(filled.report.removed, 14 * 12);
   }
@@ -220,58 +224,58 @@ TEST_P(Inpaint, constant_picture_stays_constant) {
 TEST_P(Inpaint, holes_at_borders_and_two_holes_equal_the_definition) {
   const Size size{44, 36};
   const HostFrame frame = textured("RGB", size, 80);
-  InpaintRoom room(execution(), size);
+  TestedInpaint inpaint(execution(), size);
   std::vector<Picture> masks(4, no_mask(size));
   remove(&masks[0], {0, 0, 9, 8});                                        // a corner
   remove(&masks[1], {38, 10, 6, 11}), remove(&masks[1], {5, 30, 10, 6});  // two borders
   remove(&masks[2], {8, 8, 7, 6}), remove(&masks[2], {24, 18, 6, 8});     // two apart
   remove(&masks[3], {0, 14, 44, 5});                                      // from side to side
   for (const Picture &mask : masks)
-    EXPECT_TRUE(same(room.run(frame, mask, with(7)), definition(frame, mask, with(7))));
+    EXPECT_TRUE(same(inpaint.run(frame, mask, with(7)), definition(frame, mask, with(7))));
 }
 
-TEST_P(Inpaint, empty_mask_leaves_every_byte) {
+TEST_P(Inpaint, empty_mask_changes_no_byte) {
   const Size size{31, 22};
   for (const auto &format : pixel_formats()) {
     const HostFrame frame(format, size, 9);
-    const Filled filled = InpaintRoom(execution(), size).run(frame, no_mask(size), with(9));
+    const Filled filled = TestedInpaint(execution(), size).run(frame, no_mask(size), with(9));
     EXPECT_TRUE(same(filled.frame, frame)) << format;
     EXPECT_EQ(filled.report, InpaintReport{});
   }
 }
 
-TEST_P(Inpaint, no_source_is_refused_and_leaves_every_byte) {
+TEST_P(Inpaint, frame_without_a_source_patch_is_refused_and_unchanged) {
   const Size size{31, 22};
   const HostFrame frame(format_of("NV12"), size, 9);
-  InpaintRoom room(execution(), size);
+  TestedInpaint inpaint(execution(), size);
   for (const Region hole : {Region{0, 0, 31, 22}, Region{4, 4, 22, 15}}) {
-    const Filled filled = room.run(frame, mask_of(size, hole), with(9));
+    const Filled filled = inpaint.run(frame, mask_of(size, hole), with(9));
     EXPECT_TRUE(filled.report.refused);
     EXPECT_GT(filled.report.removed, 0);
     EXPECT_EQ(filled.report.patches, 0);
     EXPECT_TRUE(same(filled.frame, frame));
   }
-  // Neither does transparency.
+  // Alpha stays unchanged, too.
   const HostFrame transparent(format_of("BGRA"), size, 10);
   EXPECT_TRUE(
-      same(room.run(transparent, mask_of(size, {4, 4, 22, 15}), with(9), {}, true).frame, transparent));
-  // The room is as good as new.
+      same(inpaint.run(transparent, mask_of(size, {4, 4, 22, 15}), with(9), {}, true).frame, transparent));
+  // The instance still works.
   const Picture mask = mask_of(size, {12, 8, 5, 5});
-  EXPECT_TRUE(same(room.run(frame, mask, with(9)), definition(frame, mask, with(9))));
-  // Smaller than a patch.
+  EXPECT_TRUE(same(inpaint.run(frame, mask, with(9)), definition(frame, mask, with(9))));
+  // The frame is smaller than a patch.
   const HostFrame small(format_of("RGB"), {8, 40}, 2);
-  EXPECT_TRUE(InpaintRoom(execution(), small.size)
+  EXPECT_TRUE(TestedInpaint(execution(), small.size)
                   .run(small, mask_of(small.size, {2, 2, 2, 2}), with(9))
                   .report.refused);
 }
 
-TEST_P(Inpaint, filled_pixels_are_pixels_of_the_rest) {
+TEST_P(Inpaint, filled_pixels_are_copies_of_pixels_outside_of_the_hole) {
   const Size size{50, 42};
   const Region hole{18, 14, 13, 12};
   for (const char *format : {"GRAY8", "RGB", "BGRA", "Y444"}) {
     const HostFrame frame = textured(format, size, 90);
     const Picture mask = mask_of(size, hole);
-    const HostFrame filled = InpaintRoom(execution(), size).run(frame, mask, with(9)).frame;
+    const HostFrame filled = TestedInpaint(execution(), size).run(frame, mask, with(9)).frame;
     std::set<std::tuple<int, int, int>> rest;
     const auto pixel = [](const HostFrame &f, int x, int y) {
       return std::tuple{f.at(0, x, y), f.component_count() > 1 ? f.at(1, x, y) : 0,
@@ -290,7 +294,7 @@ TEST_P(Inpaint, filled_pixels_are_pixels_of_the_rest) {
   }
 }
 
-TEST_P(Inpaint, filled_pixels_become_opaque_where_that_is_asked_for) {
+TEST_P(Inpaint, filled_pixels_become_opaque_if_alpha_is_given) {
   const Size size{30, 26};
   const Picture mask = mask_of(size, {10, 9, 8, 7});
   for (const char *format : {"RGBA", "BGRA"}) {
@@ -299,36 +303,37 @@ TEST_P(Inpaint, filled_pixels_become_opaque_where_that_is_asked_for) {
     for (int y = 0; y < size.height; ++y)
       for (int x = 0; x < size.width; ++x)
         if (mask.at(x, y) != 0) expected.frame.planes[0].at(4 * x + 3, y) = 255;
-    EXPECT_TRUE(same(InpaintRoom(execution(), size).run(frame, mask, with(5), {}, true), expected)) << format;
+    EXPECT_TRUE(same(TestedInpaint(execution(), size).run(frame, mask, with(5), {}, true), expected))
+        << format;
   }
 }
 
-TEST_P(Inpaint, results_do_not_depend_on_what_was_before) {
+TEST_P(Inpaint, results_do_not_depend_on_earlier_frames) {
   const Size size{46, 38};
   const HostFrame a = textured("RGB", size, 100), b = textured("RGB", size, 110);
   const Picture mask_a = mask_of(size, {10, 10, 12, 9}), mask_b = mask_of(size, {20, 4, 9, 14});
-  InpaintRoom room(execution(), size);
-  const Filled first = room.run(a, mask_a, with(9));
-  EXPECT_TRUE(same(room.run(b, mask_b, with(5, 9, true, 6)), definition(b, mask_b, with(5, 9, true, 6))));
-  EXPECT_TRUE(same(room.run(a, mask_a, with(9)), first));
-  EXPECT_TRUE(same(InpaintRoom(execution(), size).run(a, mask_a, with(9)), first));
+  TestedInpaint inpaint(execution(), size);
+  const Filled first = inpaint.run(a, mask_a, with(9));
+  EXPECT_TRUE(same(inpaint.run(b, mask_b, with(5, 9, true, 6)), definition(b, mask_b, with(5, 9, true, 6))));
+  EXPECT_TRUE(same(inpaint.run(a, mask_a, with(9)), first));
+  EXPECT_TRUE(same(TestedInpaint(execution(), size).run(a, mask_a, with(9)), first));
 }
 
 // --- limits ---
 
 TEST_P(Inpaint, wrong_arguments_are_refused) {
-  std::unique_ptr<cudavision::Inpaint> room;
+  std::unique_ptr<cudavision::Inpaint> inpaint;
   for (const Size size : {Size{0, 5}, Size{5, 0}, Size{16385, 5}})
-    EXPECT_TRUE(refused(make_inpaint(execution(), size, &room)));
+    EXPECT_TRUE(refused(make_inpaint(execution(), size, &inpaint)));
   const Size size{30, 20};
-  ASSERT_TRUE(succeeds(make_inpaint(execution(), size, &room)));
+  ASSERT_TRUE(succeeds(make_inpaint(execution(), size, &inpaint)));
   const TestFrame frame(execution(), HostFrame(format_of("RGB"), size, 1), kAligned);
   const TestImage<std::uint8_t> mask(execution(), no_mask(size), kAligned);
   InpaintReport report;
   const auto run = [&](InpaintParams params, Size mask_size = {30, 20}) {
     cudavision::InpaintFrame job{frame.frame(), {}, mask.view(), {}};
     job.mask.width = mask_size.width, job.mask.height = mask_size.height;
-    return room->run(job, params, &report, {}, {});
+    return inpaint->run(job, params, &report, {}, {});
   };
   for (const int patch : {-1, 0, 1, 2, 4, 8, 16, 17, std::numeric_limits<int>::max()}) {
     EXPECT_TRUE(refused(run(with(patch)))) << patch;
@@ -345,70 +350,72 @@ TEST_P(Inpaint, wrong_arguments_are_refused) {
   finish(execution());
 }
 
-TEST_P(Inpaint, progress_is_told_after_each_patch) {
-  if (execution().backend == cudavision::Backend::cuda) GTEST_SKIP() << "CUDA fills without telling";
+TEST_P(Inpaint, progress_is_reported_after_each_patch) {
+  if (execution().backend == cudavision::Backend::cuda) GTEST_SKIP() << "CUDA reports no progress";
   const Size size{40, 33};
   const HostFrame pixels = textured("RGB", size, 120);
   const Picture mask = mask_of(size, {14, 11, 10, 9});
-  std::unique_ptr<cudavision::Inpaint> room;
-  ASSERT_TRUE(succeeds(make_inpaint(execution(), size, &room)));
+  std::unique_ptr<cudavision::Inpaint> inpaint;
+  ASSERT_TRUE(succeeds(make_inpaint(execution(), size, &inpaint)));
   const TestFrame frame(execution(), pixels, kAligned);
   const TestImage<std::uint8_t> masked(execution(), mask, kAligned);
-  std::vector<int> told;
+  std::vector<int> reported;
   InpaintReport report;
-  ASSERT_TRUE(succeeds(
-      room->run({frame.frame(), {}, masked.view(), {}}, with(5), &report, {}, [&](int filled, int removed) {
-        EXPECT_EQ(removed, 90);
-        told.push_back(filled);
-        return true;
-      })));
-  EXPECT_EQ(static_cast<int>(told.size()), report.patches);
-  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
-  EXPECT_EQ(told.back(), 90);
+  ASSERT_TRUE(succeeds(inpaint->run({frame.frame(), {}, masked.view(), {}}, with(5), &report, {},
+                                    [&](int filled, int removed) {
+                                      EXPECT_EQ(removed, 90);
+                                      reported.push_back(filled);
+                                      return true;
+                                    })));
+  EXPECT_EQ(static_cast<int>(reported.size()), report.patches);
+  EXPECT_TRUE(std::is_sorted(reported.begin(), reported.end()));
+  EXPECT_EQ(reported.back(), 90);
 }
 
-// And the next fill, with nobody to stop it, is as good as ever.
-TEST_P(Inpaint, stopped_fill_leaves_every_byte) {
-  if (execution().backend == cudavision::Backend::cuda) GTEST_SKIP() << "CUDA fills without telling";
+// The next fill, which is not stopped, gives the right result.
+TEST_P(Inpaint, stopped_fill_changes_no_byte) {
+  if (execution().backend == cudavision::Backend::cuda) GTEST_SKIP() << "CUDA reports no progress";
   const Size size{40, 33};
   const HostFrame pixels = textured("NV12", size, 122);
   const Picture mask = mask_of(size, {14, 11, 10, 10});
   for (const int patches : {1, 3}) {
     const TestFrame frame(execution(), pixels, kAligned);
     const TestImage<std::uint8_t> masked(execution(), mask, kAligned);
-    InpaintRoom room(execution(), size);
+    TestedInpaint inpaint(execution(), size);
     InpaintReport report;
-    int told = 0;
-    ASSERT_TRUE(succeeds(room.room().run({frame.frame(), {}, masked.view(), {}}, with(5, 0, false, 10),
-                                         &report, {}, [&](int, int) { return ++told < patches; })));
+    int reported = 0;
+    ASSERT_TRUE(
+        succeeds(inpaint.algorithm().run({frame.frame(), {}, masked.view(), {}}, with(5, 0, false, 10),
+                                         &report, {}, [&](int, int) { return ++reported < patches; })));
     EXPECT_TRUE(report.stopped);
     EXPECT_EQ(report.patches, patches);
-    EXPECT_EQ(told, patches);
+    EXPECT_EQ(reported, patches);
     EXPECT_EQ(report.diffused, 0);
     EXPECT_TRUE(same(frame.download(), pixels));
-    EXPECT_TRUE(same(room.run(pixels, mask, with(5)), definition(pixels, mask, with(5))));
+    EXPECT_TRUE(same(inpaint.run(pixels, mask, with(5)), definition(pixels, mask, with(5))));
   }
 }
 
-TEST_P(Inpaint, lack_of_memory_within_a_fill_is_reported) {
+TEST_P(Inpaint, out_of_memory_during_a_fill_is_reported) {
   if (execution().backend == cudavision::Backend::cuda)
-    GTEST_SKIP() << "CUDA allocates nothing within a fill";
+    GTEST_SKIP() << "CUDA allocates nothing during a fill";
   const Size size{40, 33};
   const HostFrame pixels = textured("RGB", size, 124);
   const Picture mask = mask_of(size, {14, 11, 10, 9});
   const TestFrame frame(execution(), pixels, kAligned);
   const TestImage<std::uint8_t> masked(execution(), mask, kAligned);
-  InpaintRoom room(execution(), size);
+  TestedInpaint inpaint(execution(), size);
   InpaintReport report;
-  const cudavision::Status status = room.room().run({frame.frame(), {}, masked.view(), {}}, with(5), &report,
-                                                    {}, [](int, int) -> bool { throw std::bad_alloc(); });
+  const cudavision::Status status =
+      inpaint.algorithm().run({frame.frame(), {}, masked.view(), {}}, with(5), &report, {},
+                              [](int, int) -> bool { throw std::bad_alloc(); });
   EXPECT_EQ(status.code(), cudavision::Status::Code::out_of_memory) << status.text();
   EXPECT_TRUE(same(frame.download(), pixels));
-  EXPECT_TRUE(same(room.run(pixels, mask, with(5)), definition(pixels, mask, with(5))));
+  EXPECT_TRUE(same(inpaint.run(pixels, mask, with(5)), definition(pixels, mask, with(5))));
 }
 
 #if CUDAVISION_EMULATED
-TEST_P(Inpaint, failed_launch_is_reported_and_the_next_frame_is_as_good_as_ever) {
+TEST_P(Inpaint, failed_launch_is_reported_and_the_next_frame_is_right) {
   const Size size{40, 33};
   const HostFrame pixels = textured("RGB", size, 123);
   const Picture mask = mask_of(size, {14, 11, 10, 9});
@@ -417,50 +424,51 @@ TEST_P(Inpaint, failed_launch_is_reported_and_the_next_frame_is_as_good_as_ever)
     params.temporal = temporal;
     const unsigned launches = temporal ? 5 : 4;
     const Filled expected = definition(pixels, mask, params);
-    InpaintRoom room(execution(), size);
+    TestedInpaint inpaint(execution(), size);
     for (unsigned successes = 0; successes < launches; ++successes) {
       SCOPED_TRACE(::testing::Message() << temporal << " " << successes);
-      room.room().drop_history();
-      EXPECT_TRUE(same(room.run(pixels, mask, params), expected));
+      inpaint.algorithm().drop_history();
+      EXPECT_TRUE(same(inpaint.run(pixels, mask, params), expected));
       const TestFrame frame(execution(), pixels, kAligned);
       const TestImage<std::uint8_t> masked(execution(), mask, kAligned);
       InpaintReport report;
       simt::fail_after(simt::Call::launch, successes, cudaErrorLaunchFailure);
       const cudavision::Status status =
-          room.room().run({frame.frame(), {}, masked.view(), {}}, params, &report, {}, {});
+          inpaint.algorithm().run({frame.frame(), {}, masked.view(), {}}, params, &report, {}, {});
       finish(execution());
       EXPECT_EQ(status.code(), cudavision::Status::Code::device_failed);
       EXPECT_NE(status.text().find("kernel"), std::string::npos) << status.text();
-      EXPECT_TRUE(same(room.run(pixels, mask, params), expected));
-      EXPECT_TRUE(same(room.run(pixels, no_mask(size), params).frame, pixels));
+      EXPECT_TRUE(same(inpaint.run(pixels, mask, params), expected));
+      EXPECT_TRUE(same(inpaint.run(pixels, no_mask(size), params).frame, pixels));
     }
   }
 }
 
-TEST_P(Inpaint, device_that_cannot_be_asked_makes_no_room) {
-  std::unique_ptr<cudavision::Inpaint> room;
+TEST_P(Inpaint, failed_device_queries_are_reported) {
+  std::unique_ptr<cudavision::Inpaint> inpaint;
   unsigned failures = 0;
   for (bool made = false; !made; ++failures) {
     ASSERT_LT(failures, 20u);
     simt::fail_after(simt::Call::query, failures, cudaErrorUnknown);
-    const cudavision::Status status = make_inpaint(execution(), {30, 20}, &room);
+    const cudavision::Status status = make_inpaint(execution(), {30, 20}, &inpaint);
     made = status.ok();
     EXPECT_TRUE(made || status.code() == cudavision::Status::Code::device_failed) << status.text();
   }
-  EXPECT_GE(failures, 6u) << "the device, its multiprocessors, shared memory twice, launches together, room";
+  EXPECT_GE(failures, 6u)
+      << "the device, its multiprocessors, shared memory twice, cooperative launches, occupancy";
   simt::reset();
 }
 #endif
 
-TEST_P(Inpaint, two_rooms_work_side_by_side) {
+TEST_P(Inpaint, two_instances_work_side_by_side) {
   const Size size{40, 33};
   const HostFrame a = textured("RGB", size, 120), b = textured("I420", size, 121);
   const Picture mask = mask_of(size, {14, 11, 10, 9});
   const ExecutionOwner other(GetParam());
   Filled in_b{b, {}, {}};
-  InpaintRoom room_a(execution(), size);
-  std::thread thread([&] { in_b = InpaintRoom(other.execution(), size).run(b, mask, with(7)); });
-  const Filled in_a = room_a.run(a, mask, with(9));
+  TestedInpaint inpaint_a(execution(), size);
+  std::thread thread([&] { in_b = TestedInpaint(other.execution(), size).run(b, mask, with(7)); });
+  const Filled in_a = inpaint_a.run(a, mask, with(9));
   thread.join();
   EXPECT_TRUE(same(in_a, definition(a, mask, with(9))));
   EXPECT_TRUE(same(in_b, definition(b, mask, with(7))));

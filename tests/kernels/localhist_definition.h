@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What local histograms are, in straight loops.
+// The definition of local histograms in plain loops.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,17 +8,17 @@
 #include <string>
 #include <vector>
 
-#include "tests/kernels/gradient_definition.h"
 #include "cuda/localhist/localhist_rules.h"
+#include "tests/kernels/gradient_definition.h"
 #include "tests/support/picture.h"
 
 namespace cudavision {
 
-inline std::ostream &operator<<(std::ostream &out, const LocalHistogramParams &p) {
-  return out << (p.feature == LocalFeature::brightness ? "brightness" : "gradient") << " operator "
+inline std::ostream &operator<<(std::ostream &out, const LocalHistParams &p) {
+  return out << (p.feature == LocalHistFeature::brightness ? "brightness" : "gradient") << " operator "
              << static_cast<int>(p.op) << " weight " << static_cast<int>(p.weight) << ", " << p.bins
              << " bins, window " << p.window.width << "x" << p.window.height << ", stride " << p.stride_x
-             << "," << p.stride_y << (p.layout == HistogramLayout::planar ? ", planar" : "") << ", reduction "
+             << "," << p.stride_y << (p.layout == LocalHistLayout::planar ? ", planar" : "") << ", reduction "
              << static_cast<int>(p.reduction);
 }
 
@@ -26,16 +26,16 @@ inline std::ostream &operator<<(std::ostream &out, const LocalHistogramParams &p
 
 namespace cudavision::test {
 
-// A bin of each pixel, -1 where nothing is counted, and what it adds in fixed point.
+// The bin of each pixel, -1 if it is not counted, and its weight in fixed point.
 struct DefinedSamples {
   HostImage<int> bin;
   HostImage<std::uint64_t> weight;
 
-  DefinedSamples(const Picture &picture, const LocalHistogramParams &p)
+  DefinedSamples(const Picture &picture, const LocalHistParams &p)
       : bin(picture.size(), -1), weight(picture.size()) {
     for (int y = 0; y < picture.height(); ++y)
       for (int x = 0; x < picture.width(); ++x) {
-        if (p.feature == LocalFeature::brightness) {
+        if (p.feature == LocalHistFeature::brightness) {
           bin.at(x, y) = picture.at(x, y) * p.bins / 256;
           weight.at(x, y) = 1;
           continue;
@@ -47,7 +47,7 @@ struct DefinedSamples {
       }
   }
 
-  // The sums of a region's bins.
+  // Returns the sums of all bins over a region.
   std::vector<std::uint64_t> count(Region region, int bins) const {
     std::vector<std::uint64_t> sums(static_cast<std::size_t>(bins));
     for (int y = region.y; y < region.y + region.height; ++y)
@@ -57,12 +57,12 @@ struct DefinedSamples {
   }
 };
 
-// The windows of a picture, each with its sums.
+// The sums of all bins of each window of a picture, in row-major order.
 struct DefinedWindows {
   int rows, cols;
   std::vector<std::vector<std::uint64_t>> sums;
 
-  DefinedWindows(const Picture &picture, const LocalHistogramParams &p)
+  DefinedWindows(const Picture &picture, const LocalHistParams &p)
       : rows((picture.height() - p.window.height) / p.stride_y + 1),
         cols((picture.width() - p.window.width) / p.stride_x + 1) {
     const DefinedSamples samples(picture, p);
@@ -76,14 +76,14 @@ struct DefinedWindows {
   }
 };
 
-// Histograms as the room writes them.
+// The histograms in the layout in which LocalHist writes them.
 template <typename Element>
-HostImage<Element> definition(const Picture &picture, const LocalHistogramParams &p) {
+HostImage<Element> definition(const Picture &picture, const LocalHistParams &p) {
   const DefinedWindows windows(picture, p);
-  const bool planar = p.layout == HistogramLayout::planar;
+  const bool planar = p.layout == LocalHistLayout::planar;
   HostImage<Element> out(planar ? Size{windows.cols, windows.rows * p.bins}
                                 : Size{windows.cols * p.bins, windows.rows});
-  const bool counts = p.feature == LocalFeature::brightness || p.weight == GradientWeight::count;
+  const bool counts = p.feature == LocalHistFeature::brightness || p.weight == GradientWeight::count;
   const float scale = counts ? 1.0f : p.weight == GradientWeight::magnitude ? 16.0f : 512.0f;
   for (int row = 0; row < windows.rows; ++row)
     for (int col = 0; col < windows.cols; ++col)
@@ -98,16 +98,15 @@ HostImage<Element> definition(const Picture &picture, const LocalHistogramParams
   return out;
 }
 
-inline LocalHistogramParams brightness_params(int bins, Size window) {
-  LocalHistogramParams params;
-  params.feature = LocalFeature::brightness;
+inline LocalHistParams brightness_params(int bins, Size window) {
+  LocalHistParams params;
+  params.feature = LocalHistFeature::brightness;
   params.bins = bins;
   params.window = window;
   return params;
 }
-inline LocalHistogramParams gradient_params(int bins, Size window,
-                                            GradientWeight weight = GradientWeight::count) {
-  LocalHistogramParams params;
+inline LocalHistParams gradient_params(int bins, Size window, GradientWeight weight = GradientWeight::count) {
+  LocalHistParams params;
   params.bins = bins;
   params.window = window;
   params.weight = weight;

@@ -7,22 +7,22 @@
 #include <string>
 #include <vector>
 
-#include "tests/kernels/localhist_windows.h"
 #include "cuda/localhist/tile_plan.h"
+#include "tests/kernels/localhist_windows.h"
 
 namespace {
 
 using namespace cudavision::test;
 using cudavision::GradientOperator;
 using cudavision::GradientWeight;
-using cudavision::HistogramElement;
-using cudavision::HistogramLayout;
-using cudavision::LocalFeature;
-using cudavision::LocalHistogram;
-using cudavision::LocalHistogramParams;
-using cudavision::LocalHistogramShape;
-using cudavision::LocalReduction;
-using cudavision::make_local_histogram;
+using cudavision::LocalHist;
+using cudavision::LocalHistElementType;
+using cudavision::LocalHistFeature;
+using cudavision::LocalHistLayout;
+using cudavision::LocalHistParams;
+using cudavision::LocalHistReduction;
+using cudavision::LocalHistShape;
+using cudavision::make_localhist;
 using cudavision::Region;
 using cudavision::shape_of;
 using cudavision::Size;
@@ -37,39 +37,39 @@ CUDAVISION_TEST_ON_EVERY_BACKEND(LocalHistLimits);
 // --- shapes ---
 
 TEST(LocalHistShape, counts_windows_and_bytes) {
-  LocalHistogramShape shape;
+  LocalHistShape shape;
   ASSERT_TRUE(succeeds(shape_of({1280, 720}, gradient_params(9, {16, 16}), &shape)));
   EXPECT_EQ(shape.rows, 705);
   EXPECT_EQ(shape.cols, 1265);
-  EXPECT_EQ(shape.element, HistogramElement::u16);
+  EXPECT_EQ(shape.element, LocalHistElementType::u16);
   EXPECT_EQ(shape.histogram_bytes, 705u * 1265u * 9u * 2u);
-  LocalHistogramParams strided = gradient_params(9, {16, 16}, GradientWeight::magnitude);
+  LocalHistParams strided = gradient_params(9, {16, 16}, GradientWeight::magnitude);
   strided.stride_x = 7;
   strided.stride_y = 1024;
   ASSERT_TRUE(succeeds(shape_of({1280, 720}, strided, &shape)));
   EXPECT_EQ(shape.rows, 1);
   EXPECT_EQ(shape.cols, 1264 / 7 + 1);
-  EXPECT_EQ(shape.element, HistogramElement::f32);
+  EXPECT_EQ(shape.element, LocalHistElementType::f32);
   // More than 2^32 bytes.
   ASSERT_TRUE(succeeds(shape_of({3840, 2160}, brightness_params(256, {257, 256}), &shape)));
-  EXPECT_EQ(shape.element, HistogramElement::u32);
+  EXPECT_EQ(shape.element, LocalHistElementType::u32);
   EXPECT_EQ(shape.histogram_bytes, 3584ull * 1905 * 256 * 4);
 }
 
 TEST(LocalHistShape, element_is_wide_enough_for_the_window) {
-  LocalHistogramShape shape;
-  for (const auto &[window, element] : {std::pair{Size{255, 257}, HistogramElement::u16},
-                                        {Size{256, 256}, HistogramElement::u32},
-                                        {Size{64, 1023}, HistogramElement::u16},
-                                        {Size{64, 1024}, HistogramElement::u32}}) {
+  LocalHistShape shape;
+  for (const auto &[window, element] : {std::pair{Size{255, 257}, LocalHistElementType::u16},
+                                        {Size{256, 256}, LocalHistElementType::u32},
+                                        {Size{64, 1023}, LocalHistElementType::u16},
+                                        {Size{64, 1024}, LocalHistElementType::u32}}) {
     ASSERT_TRUE(succeeds(shape_of({2000, 2000}, brightness_params(2, window), &shape)));
     EXPECT_EQ(shape.element, element) << window.width << "x" << window.height;
   }
 }
 
-TEST(LocalHistShape, what_cannot_be_is_refused_and_named) {
-  LocalHistogramShape shape;
-  const auto refuses = [&](LocalHistogramParams params, const char *name) {
+TEST(LocalHistShape, invalid_parameters_are_refused_and_named) {
+  LocalHistShape shape;
+  const auto refuses = [&](LocalHistParams params, const char *name) {
     const Status status = shape_of({2000, 1500}, params, &shape);
     EXPECT_TRUE(refused(status)) << params;
     EXPECT_NE(status.text().find(name), std::string::npos) << status.text();
@@ -81,7 +81,7 @@ TEST(LocalHistShape, what_cannot_be_is_refused_and_named) {
   refuses(gradient_params(9, {0, 8}), "window-width");
   refuses(gradient_params(9, {1025, 8}), "window-width");
   refuses(gradient_params(9, {8, 1025}), "window-height");
-  LocalHistogramParams params;
+  LocalHistParams params;
   params.stride_x = 0;
   refuses(params, "stride-x");
   params.stride_x = 1;
@@ -94,14 +94,14 @@ TEST(LocalHistShape, what_cannot_be_is_refused_and_named) {
 
 // --- sums ---
 
-// Every pixel of a window in one bin, an even and an odd one, which share words: at the largest window whose
-// counts fit 16 bits, and beyond it.
+// All pixels of a window lie in one bin. An even and an odd bin are tested because they share words, with the
+// largest window whose counts fit 16 bits and with larger ones.
 TEST_P(LocalHistLimits, full_bins_do_not_wrap) {
   for (const Size window : {Size{255, 257}, Size{256, 256}, Size{64, 1024}})
     for (const int bin : {2, 3}) {
       const Picture picture =
           constant({window.width + 2, window.height + 1}, static_cast<std::uint8_t>(64 * bin));
-      const LocalHistogramParams params = brightness_params(4, window);
+      const LocalHistParams params = brightness_params(4, window);
       const std::uint32_t area = static_cast<std::uint32_t>(window.width * window.height);
       Windows windows(execution(), picture.size(), params);
       const auto check = [&](const auto &counts) {
@@ -116,7 +116,7 @@ TEST_P(LocalHistLimits, full_bins_do_not_wrap) {
     }
 }
 
-// Columns of bars so steep that every pixel's gradient is the operator's largest.
+// Vertical bars with the largest contrast, so that every gradient is the largest one of its operator.
 Picture bars(Size size) {
   Picture picture(size);
   for (int y = 0; y < size.height; ++y)
@@ -124,10 +124,10 @@ Picture bars(Size size) {
   return picture;
 }
 
-// 1024 x 1024 pixels of scharr's largest gradient: 2^20 * 4080 * 16 is more than 2^32.
+// 1024 x 1024 pixels with the largest gradient of the Scharr operator: 2^20 * 4080 * 16 is more than 2^32.
 TEST_P(LocalHistLimits, weighted_sums_beyond_32_bits_are_exact) {
   const Size window = kEmulated ? Size{1024, 160} : Size{1024, 1024};
-  LocalHistogramParams params = gradient_params(4, window, GradientWeight::magnitude);
+  LocalHistParams params = gradient_params(4, window, GradientWeight::magnitude);
   params.op = GradientOperator::scharr;
   const Picture picture = bars({1026, window.height + 1});
   Windows windows(execution(), picture.size(), params);
@@ -147,16 +147,16 @@ TEST_P(LocalHistLimits, largest_windows_of_the_most_bins_equal_the_definition) {
   ASSERT_TRUE(equals_definition(execution(), picture, gradient_params(360, {1024, height})));
   ASSERT_TRUE(equals_definition(execution(), picture, brightness_params(256, {1024, height})));
   ASSERT_TRUE(equals_definition(execution(), noise({4, 1026}, 32), gradient_params(9, {2, 1024})));
-  LocalHistogramParams planar = gradient_params(100, {1024, height}, GradientWeight::sqrt_magnitude);
-  planar.layout = HistogramLayout::planar;
+  LocalHistParams planar = gradient_params(100, {1024, height}, GradientWeight::sqrt_magnitude);
+  planar.layout = LocalHistLayout::planar;
   ASSERT_TRUE(equals_definition(execution(), picture, planar));
 }
 
-// Both use one kernel, whose limit of shared memory is one for all who launch it.
-TEST_P(LocalHistLimits, rooms_of_much_and_of_little_shared_memory_take_turns) {
+// Both use the same kernel, and the limit of dynamic shared memory belongs to the kernel, not to the launch.
+TEST_P(LocalHistLimits, instances_with_much_and_with_little_shared_memory_take_turns) {
   const Picture picture = noise({400, 9}, 35);
-  const LocalHistogramParams much = brightness_params(256, {256, 3}), little = brightness_params(256, {2, 3});
-  LocalHistogramShape shape;
+  const LocalHistParams much = brightness_params(256, {256, 3}), little = brightness_params(256, {2, 3});
+  LocalHistShape shape;
   ASSERT_TRUE(succeeds(shape_of(picture.size(), much, &shape)));
   EXPECT_GT(plan_tiles(much, shape, {4, 64 << 10}).shared_bytes(), std::size_t{48} << 10);
   Windows first(execution(), picture.size(), much), second(execution(), picture.size(), little);
@@ -168,8 +168,8 @@ TEST_P(LocalHistLimits, rooms_of_much_and_of_little_shared_memory_take_turns) {
 
 TEST_P(LocalHistLimits, largest_windows_are_reduced) {
   const Picture picture = noise({1026, 6}, 33);
-  LocalHistogramParams params = gradient_params(360, {1024, 5}, GradientWeight::magnitude);
-  params.reduction = LocalReduction::argmax;
+  LocalHistParams params = gradient_params(360, {1024, 5}, GradientWeight::magnitude);
+  params.reduction = LocalHistReduction::argmax;
   Windows windows(execution(), picture.size(), params);
   const Reductions actual = windows.reductions(picture);
   const DefinedWindows expected(picture, params);
@@ -182,27 +182,28 @@ TEST_P(LocalHistLimits, largest_windows_are_reduced) {
 
 // --- plans ---
 
-// Whatever is asked for fits a block of the smallest device, and covers the map.
+// Every plan fits the shared memory of a block, also on the smallest device, and covers the whole map.
 TEST(LocalHistPlan, always_fits_the_device) {
   for (const std::size_t shared_bytes : {48u << 10, 64u << 10, 227u << 10})
     for (const int bins : {1, 2, 9, 16, 31, 64, 100, 256, 360})
       for (const int width : {1, 7, 16, 256, 1024})
         for (const int stride : {1, 3, 200, 1024})
-          for (const LocalReduction reduction : {LocalReduction::none, LocalReduction::argmax})
-            for (const HistogramLayout layout : {HistogramLayout::interleaved, HistogramLayout::planar})
+          for (const LocalHistReduction reduction : {LocalHistReduction::none, LocalHistReduction::argmax})
+            for (const LocalHistLayout layout : {LocalHistLayout::interleaved, LocalHistLayout::planar})
               for (const GradientWeight weight : {GradientWeight::count, GradientWeight::magnitude}) {
-                LocalHistogramParams params = gradient_params(bins, {width, 16}, weight);
+                LocalHistParams params = gradient_params(bins, {width, 16}, weight);
                 params.stride_x = stride;
                 params.reduction = reduction;
                 params.layout = layout;
-                LocalHistogramShape shape;
+                LocalHistShape shape;
                 ASSERT_TRUE(succeeds(shape_of({1920, 1080}, params, &shape)));
                 const TilePlan plan = plan_tiles(params, shape, {132, shared_bytes});
                 SCOPED_TRACE(testing::Message() << params << ", " << shared_bytes << " bytes");
                 ASSERT_GE(plan.cols, 1);
                 ASSERT_GE(plan.rows, 1);
                 ASSERT_LE(plan.shared_bytes(), shared_bytes);
-                ASSERT_LE(plan.cols, cudavision::localhist::kBlockThreads) << "a thread reduces each";
+                ASSERT_LE(plan.cols, cudavision::localhist::kBlockThreads)
+                    << "one thread reduces each window";
                 ASSERT_GE(plan.groups * plan.group_bins, bins);
                 ASSERT_LT((plan.groups - 1) * plan.group_bins, bins) << "no group is empty";
                 ASSERT_LE(plan.segment * 1024ll * 92320, 1ll << 32) << "sums over a segment have 32 bits";
@@ -211,23 +212,23 @@ TEST(LocalHistPlan, always_fits_the_device) {
 
 // --- memory ---
 
-TEST_P(LocalHistLimits, scratch_is_what_was_said) {
+TEST_P(LocalHistLimits, scratch_memory_is_as_large_as_announced) {
   const Size size{123, 77};
-  for (const LocalHistogramParams &params : {brightness_params(256, {8, 8}), gradient_params(9, {8, 8}),
-                                             gradient_params(9, {8, 8}, GradientWeight::magnitude)}) {
+  for (const LocalHistParams &params : {brightness_params(256, {8, 8}), gradient_params(9, {8, 8}),
+                                        gradient_params(9, {8, 8}, GradientWeight::magnitude)}) {
     const std::size_t said = scratch_bytes(execution(), size, params);
     if (execution().backend == cudavision::Backend::cpu) {
       EXPECT_GE(said, 123u * 77u * 2u) << "a sample of each pixel";
       continue;
     }
-    EXPECT_EQ(said, params.feature == LocalFeature::brightness   ? 0u
-                    : params.weight == GradientWeight::magnitude ? 123u * 77u * 4u
-                                                                 : 123u * 77u * 2u);
+    EXPECT_EQ(said, params.feature == LocalHistFeature::brightness ? 0u
+                    : params.weight == GradientWeight::magnitude   ? 123u * 77u * 4u
+                                                                   : 123u * 77u * 2u);
 #if CUDAVISION_EMULATED
     const std::size_t before = simt::live_bytes();
     Windows windows(execution(), size, params);
     EXPECT_GE(simt::live_bytes() - before, said);
-    EXPECT_LE(simt::live_bytes() - before, said + 77 * 4 * 512) << "no more than rows are padded";
+    EXPECT_LE(simt::live_bytes() - before, said + 77 * 4 * 512) << "only the padding of rows may be added";
 #endif
   }
 }
@@ -235,14 +236,14 @@ TEST_P(LocalHistLimits, scratch_is_what_was_said) {
 #if CUDAVISION_EMULATED
 TEST_P(LocalHistLimits, lack_of_device_memory_is_an_error_with_its_size) {
   simt::fail_allocations_after(0);
-  std::unique_ptr<LocalHistogram> room;
-  const Status status = make_local_histogram(execution(), {64, 48}, gradient_params(9, {8, 8}), &room);
+  std::unique_ptr<LocalHist> localhist;
+  const Status status = make_localhist(execution(), {64, 48}, gradient_params(9, {8, 8}), &localhist);
   EXPECT_EQ(status.code(), Status::Code::out_of_memory);
   EXPECT_NE(status.text().find("128 x 48 bytes"), std::string::npos) << status.text();
 }
 #endif
 
-// --- refusals ---
+// --- errors ---
 
 TEST_P(LocalHistLimits, wrong_sizes_and_missing_outputs_are_refused) {
   const Size size{20, 16};
@@ -251,20 +252,20 @@ TEST_P(LocalHistLimits, wrong_sizes_and_missing_outputs_are_refused) {
   const TestImage<float> floats(execution(), {9 * 20, 16}, kTight);
   const TestImage<std::uint16_t> argmax(execution(), {20, 16}, kTight);
   float *const some = floats.view().data;
-  LocalHistogramParams params = gradient_params(9, {4, 4});
+  LocalHistParams params = gradient_params(9, {4, 4});
   Windows windows(execution(), size, params);
-  EXPECT_TRUE(refused(windows.room().run(other.view(), {some, nullptr, nullptr}, nullptr)));
-  EXPECT_TRUE(refused(windows.room().run(luma.view(), {nullptr, argmax.view().data, some}, nullptr)));
-  params.reduction = LocalReduction::argmax;
+  EXPECT_TRUE(refused(windows.localhist().run(other.view(), {some, nullptr, nullptr}, nullptr)));
+  EXPECT_TRUE(refused(windows.localhist().run(luma.view(), {nullptr, argmax.view().data, some}, nullptr)));
+  params.reduction = LocalHistReduction::argmax;
   Windows dominant(execution(), size, params);
-  EXPECT_TRUE(refused(dominant.room().run(luma.view(), {some, nullptr, some}, nullptr)));
-  EXPECT_TRUE(refused(dominant.room().run(luma.view(), {some, argmax.view().data, nullptr}, nullptr)));
-  params.reduction = LocalReduction::distance;
+  EXPECT_TRUE(refused(dominant.localhist().run(luma.view(), {some, nullptr, some}, nullptr)));
+  EXPECT_TRUE(refused(dominant.localhist().run(luma.view(), {some, argmax.view().data, nullptr}, nullptr)));
+  params.reduction = LocalHistReduction::distance;
   Windows distance(execution(), size, params);
-  EXPECT_TRUE(refused(distance.room().run(luma.view(), {nullptr, nullptr, some}, nullptr)));
+  EXPECT_TRUE(refused(distance.localhist().run(luma.view(), {nullptr, nullptr, some}, nullptr)));
   for (const Region region : {Region{0, 0, 21, 1}, Region{0, 0, 0, 1}, Region{-1, 0, 2, 2},
                               Region{19, 15, 1, 2}, Region{5, 5, std::numeric_limits<int>::max(), 1}})
-    EXPECT_TRUE(refused(distance.room().take_model(luma.view(), region, some)))
+    EXPECT_TRUE(refused(distance.localhist().take_model(luma.view(), region, some)))
         << region.x << "," << region.y << " " << region.width << "x" << region.height;
 }
 

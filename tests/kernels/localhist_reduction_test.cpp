@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What windows are reduced to, against the definition's histograms, on every backend.
+// The reductions of windows compared with those of the definition's histograms, on every backend.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,31 +13,31 @@ namespace {
 
 using namespace cudavision::test;
 using cudavision::GradientWeight;
-using cudavision::LocalHistogramParams;
-using cudavision::LocalReduction;
+using cudavision::LocalHistParams;
+using cudavision::LocalHistReduction;
 using cudavision::Region;
 using cudavision::Size;
 
-class LocalHistReduction : public BackendTest {};
-CUDAVISION_TEST_ON_EVERY_BACKEND(LocalHistReduction);
+class LocalHistReductions : public BackendTest {};
+CUDAVISION_TEST_ON_EVERY_BACKEND(LocalHistReductions);
 
-// Of both features and every weight; of few bins and of more than one group of them.
-std::vector<LocalHistogramParams> all_params(LocalReduction reduction) {
-  std::vector<LocalHistogramParams> all;
+// Both features and all weights, with few bins and with more than one group of bins.
+std::vector<LocalHistParams> all_params(LocalHistReduction reduction) {
+  std::vector<LocalHistParams> all;
   for (const int bins : {1, 9, 64, 150}) {
     all.push_back(brightness_params(bins, {7, 6}));
     for (const GradientWeight weight : kWeights) all.push_back(gradient_params(bins, {7, 6}, weight));
   }
   all.push_back(gradient_params(360, {5, 9}));
-  for (LocalHistogramParams &params : all) params.reduction = reduction;
-  LocalHistogramParams strided = all[5];
+  for (LocalHistParams &params : all) params.reduction = reduction;
+  LocalHistParams strided = all[5];
   strided.stride_x = 3;
   strided.stride_y = 2;
   all.push_back(strided);
   return all;
 }
 
-// Noise with a part where no window has a gradient.
+// Noise with a part in which no window has a gradient.
 Picture picture_with_a_flat_part() {
   Picture picture = noise({47, 30}, 21);
   for (int y = 2; y < 20; ++y)
@@ -56,15 +56,15 @@ void for_each_window(const DefinedWindows &windows, const Check &check) {
     for (int col = 0; col < windows.cols; ++col) check(row, col, windows.at(row, col));
 }
 
-TEST_P(LocalHistReduction, argmax_is_the_first_of_the_fullest_bins_and_its_share) {
+TEST_P(LocalHistReductions, argmax_is_the_first_of_the_fullest_bins_and_its_share) {
   const Picture picture = picture_with_a_flat_part();
-  for (const LocalHistogramParams &params : all_params(LocalReduction::argmax)) {
+  for (const LocalHistParams &params : all_params(LocalHistReduction::argmax)) {
     SCOPED_TRACE(params);
     Windows windows(execution(), picture.size(), params);
     const Reductions actual = windows.reductions(picture);
     for_each_window(DefinedWindows(picture, params),
                     [&](int row, int col, const std::vector<std::uint64_t> &sums) {
-                      const auto most = std::max_element(sums.begin(), sums.end());  // the first of equals
+                      const auto most = std::max_element(sums.begin(), sums.end());  // the first one of a tie
                       const std::uint64_t total = sum_of(sums);
                       EXPECT_EQ(actual.argmax.at(col, row), most - sums.begin()) << col << "," << row;
                       EXPECT_EQ(actual.value.at(col, row),
@@ -75,9 +75,9 @@ TEST_P(LocalHistReduction, argmax_is_the_first_of_the_fullest_bins_and_its_share
   }
 }
 
-TEST_P(LocalHistReduction, entropy_is_that_of_the_shares) {
+TEST_P(LocalHistReductions, entropy_is_that_of_the_shares) {
   const Picture picture = picture_with_a_flat_part();
-  for (const LocalHistogramParams &params : all_params(LocalReduction::entropy)) {
+  for (const LocalHistParams &params : all_params(LocalHistReduction::entropy)) {
     SCOPED_TRACE(params);
     Windows windows(execution(), picture.size(), params);
     const Reductions actual = windows.reductions(picture);
@@ -89,27 +89,27 @@ TEST_P(LocalHistReduction, entropy_is_that_of_the_shares) {
                           const double share = static_cast<double>(sum) / static_cast<double>(sum_of(sums));
                           entropy -= share * std::log2(share);
                         }
-                      // At most 360 additions to at most 8.5 bits, each rounded by at most 2^-21.
+                      // At most 360 additions with a sum of at most 8.5; each rounds by at most 2^-21.
                       EXPECT_NEAR(actual.value.at(col, row), entropy, 360.0 / (1 << 21)) << col << "," << row;
                     });
     if (HasFailure()) return;
   }
 }
 
-TEST_P(LocalHistReduction, entropy_of_equal_shares_is_their_number_in_bits) {
+TEST_P(LocalHistReductions, entropy_of_equal_shares_is_their_number_in_bits) {
   Picture picture({64, 8});
   for (int y = 0; y < 8; ++y)
     for (int x = 0; x < 64; ++x) picture.at(x, y) = static_cast<std::uint8_t>(4 * (x % 8 * 8 + y));
-  LocalHistogramParams params = brightness_params(64, {8, 8});
-  params.reduction = LocalReduction::entropy;
+  LocalHistParams params = brightness_params(64, {8, 8});
+  params.reduction = LocalHistReduction::entropy;
   Windows windows(execution(), picture.size(), params);
   const HostImage<float> entropy = windows.reductions(picture).value;
   for (const float value : entropy.pixels()) ASSERT_NEAR(value, 6, 1e-5);
 }
 
-TEST_P(LocalHistReduction, model_is_the_shares_of_its_region) {
+TEST_P(LocalHistReductions, model_is_the_shares_of_its_region) {
   const Picture picture = picture_with_a_flat_part();
-  for (const LocalHistogramParams &params : all_params(LocalReduction::distance))
+  for (const LocalHistParams &params : all_params(LocalHistReduction::distance))
     for (const Region region :
          {Region{0, 0, 47, 30}, Region{30, 3, 9, 8}, Region{46, 29, 1, 1}, Region{8, 5, 9, 9}}) {
       SCOPED_TRACE(testing::Message() << params << " region " << region.x << "," << region.y);
@@ -124,9 +124,9 @@ TEST_P(LocalHistReduction, model_is_the_shares_of_its_region) {
     }
 }
 
-TEST_P(LocalHistReduction, distance_is_that_of_the_shares_to_the_models) {
+TEST_P(LocalHistReductions, distance_is_that_of_the_shares_to_the_models) {
   const Picture picture = picture_with_a_flat_part();
-  for (const LocalHistogramParams &params : all_params(LocalReduction::distance)) {
+  for (const LocalHistParams &params : all_params(LocalHistReduction::distance)) {
     SCOPED_TRACE(params);
     Windows windows(execution(), picture.size(), params);
     const HostImage<float> shares = windows.take_model(picture, {28, 8, 12, 14});
@@ -139,19 +139,19 @@ TEST_P(LocalHistReduction, distance_is_that_of_the_shares_to_the_models) {
             const double sum = static_cast<double>(sums[static_cast<std::size_t>(bin)]);
             distance += std::fabs((total == 0 ? 0 : sum / static_cast<double>(total)) - shares.at(bin, 0));
           }
-          // At most 360 additions to at most 2, each rounded by at most 2^-23.
+          // At most 360 additions with a sum of at most 2; each rounds by at most 2^-23.
           EXPECT_NEAR(actual.value.at(col, row), distance, 360.0 / (1 << 23)) << col << "," << row;
         });
     if (HasFailure()) return;
   }
 }
 
-TEST_P(LocalHistReduction, distance_is_0_where_the_model_was_taken_and_2_where_nothing_is_shared) {
+TEST_P(LocalHistReductions, distance_is_0_where_the_model_was_taken_and_2_where_nothing_is_shared) {
   Picture picture = constant({40, 20}, 200);
   for (int y = 4; y < 12; ++y)
     for (int x = 10; x < 18; ++x) picture.at(x, y) = static_cast<std::uint8_t>(10 * (x - 10) + y);
-  LocalHistogramParams params = brightness_params(64, {8, 8});
-  params.reduction = LocalReduction::distance;
+  LocalHistParams params = brightness_params(64, {8, 8});
+  params.reduction = LocalHistReduction::distance;
   Windows windows(execution(), picture.size(), params);
   windows.take_model(picture, {10, 4, 8, 8});
   const HostImage<float> distance = windows.reductions(picture).value;
@@ -166,10 +166,10 @@ TEST_P(LocalHistReduction, distance_is_0_where_the_model_was_taken_and_2_where_n
   EXPECT_NEAR(distance.at(30, 12), 2, 1e-6);
 }
 
-TEST_P(LocalHistReduction, window_without_gradient_is_far_from_the_model_by_the_model_s_sum) {
+TEST_P(LocalHistReductions, window_without_gradient_is_far_from_the_model_by_the_model_s_sum) {
   const Picture picture = constant({20, 20}, 7), textured = noise({20, 20}, 22);
-  LocalHistogramParams params = gradient_params(9, {4, 4});
-  params.reduction = LocalReduction::distance;
+  LocalHistParams params = gradient_params(9, {4, 4});
+  params.reduction = LocalHistReduction::distance;
   Windows windows(execution(), {20, 20}, params);
   windows.take_model(textured, {0, 0, 20, 20});
   const HostImage<float> far = windows.reductions(picture).value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Local histograms against their definition, on every backend.
+// Local histograms compared with their definition, on every backend.
 #include "cuda/localhist/localhist.h"
 
 #include <gtest/gtest.h>
@@ -20,11 +20,11 @@ using cudavision::fixed_weight;
 using cudavision::Gradient;
 using cudavision::GradientOperator;
 using cudavision::GradientWeight;
-using cudavision::HistogramElement;
-using cudavision::HistogramLayout;
-using cudavision::LocalFeature;
-using cudavision::LocalHistogramParams;
-using cudavision::LocalReduction;
+using cudavision::LocalHistElementType;
+using cudavision::LocalHistFeature;
+using cudavision::LocalHistLayout;
+using cudavision::LocalHistParams;
+using cudavision::LocalHistReduction;
 using cudavision::Region;
 using cudavision::Size;
 
@@ -39,8 +39,8 @@ TEST(LocalHistWeights, are_the_rounded_lengths_in_fixed_point) {
       const double length = std::hypot(dx, dy);
       const Gradient g{dx, -dy};
       ASSERT_EQ(fixed_weight(g, GradientWeight::count), 1u);
-      // Half a unit is the last rounding's; 24 bits for at most 92320 and three roundings before it leave
-      // 0.02.
+      // The last rounding contributes 0.5. The three roundings to 24 bits before it, of numbers up to 92320,
+      // contribute at most 0.02.
       ASSERT_NEAR(fixed_weight(g, GradientWeight::magnitude), 16 * length, 0.52);
       ASSERT_NEAR(fixed_weight(g, GradientWeight::sqrt_magnitude), 512 * std::sqrt(length), 0.52);
     }
@@ -69,7 +69,7 @@ TEST_P(LocalHist, every_size_and_placement_equals_the_definition) {
     }
 }
 
-// Maps that end one before, at and one behind the ends of tiles of every size that there is.
+// Maps that end one window before, at and one window after the end of a tile, for tiles of all sizes.
 TEST_P(LocalHist, maps_that_straddle_tiles_equal_the_definition) {
   std::vector<int> cols{31, 32, 33, 127, 128, 129};
   if (!kEmulated) cols.insert(cols.end(), {63, 64, 65, 255, 256, 257, 511, 513});
@@ -100,7 +100,7 @@ TEST_P(LocalHist, every_operator_and_weight_equals_the_definition) {
   for (const GradientOperator op : kOperators)
     for (const GradientWeight weight : kWeights)
       for (const Picture &picture : pictures) {
-        LocalHistogramParams params = gradient_params(12, {7, 6}, weight);
+        LocalHistParams params = gradient_params(12, {7, 6}, weight);
         params.op = op;
         ASSERT_TRUE(equals_definition(execution(), picture, params));
       }
@@ -108,10 +108,10 @@ TEST_P(LocalHist, every_operator_and_weight_equals_the_definition) {
 
 TEST_P(LocalHist, both_layouts_of_every_element_equal_the_definition) {
   const Picture picture = noise({70, 22}, 10);
-  for (const HistogramLayout layout : {HistogramLayout::interleaved, HistogramLayout::planar})
+  for (const LocalHistLayout layout : {LocalHistLayout::interleaved, LocalHistLayout::planar})
     for (const int bins : {3, 33, 70, 130})
-      for (LocalHistogramParams params : {brightness_params(bins, {9, 8}), gradient_params(bins, {9, 8}),
-                                          gradient_params(bins, {9, 8}, GradientWeight::magnitude)}) {
+      for (LocalHistParams params : {brightness_params(bins, {9, 8}), gradient_params(bins, {9, 8}),
+                                     gradient_params(bins, {9, 8}, GradientWeight::magnitude)}) {
         params.layout = layout;
         ASSERT_TRUE(equals_definition(execution(), picture, params));
       }
@@ -121,8 +121,8 @@ TEST_P(LocalHist, every_stride_equals_the_definition) {
   const Picture picture = noise({83, 41}, 11);
   for (const auto &[x, y] :
        {std::pair{1, 2}, {2, 1}, {3, 3}, {7, 5}, {16, 16}, {31, 40}, {33, 9}, {300, 300}, {1024, 1}})
-    for (const HistogramLayout layout : {HistogramLayout::interleaved, HistogramLayout::planar})
-      for (LocalHistogramParams params : {brightness_params(40, {10, 9}), gradient_params(9, {16, 16})}) {
+    for (const LocalHistLayout layout : {LocalHistLayout::interleaved, LocalHistLayout::planar})
+      for (LocalHistParams params : {brightness_params(40, {10, 9}), gradient_params(9, {16, 16})}) {
         params.stride_x = x;
         params.stride_y = y;
         params.layout = layout;
@@ -130,7 +130,7 @@ TEST_P(LocalHist, every_stride_equals_the_definition) {
       }
 }
 
-// --- what holds for every picture ---
+// --- invariants ---
 
 template <typename Element>
 std::uint64_t sum_of(const HostImage<Element> &histograms, int col, int row, int bins) {
@@ -174,7 +174,7 @@ TEST_P(LocalHist, window_of_the_whole_picture_equals_the_histogram) {
   }
 }
 
-// Turned by 90 degrees from +x to +y: what was at (x, y) is at (height - 1 - y, x).
+// The picture turned by 90 degrees from +x to +y: pixel (x, y) moves to (height - 1 - y, x).
 Picture turned(const Picture &picture) {
   Picture result({picture.height(), picture.width()});
   for (int y = 0; y < picture.height(); ++y)
@@ -182,14 +182,13 @@ Picture turned(const Picture &picture) {
   return result;
 }
 
-// Not of roberts, whose pixels lie to one side.
+// The Roberts operator is left out, because its pixels are not symmetric around the centre.
 TEST_P(LocalHist, turned_pictures_permute_bins) {
   const Picture picture = noise({34, 23}, 14), other = turned(picture);
   for (const GradientOperator op : {GradientOperator::sobel, GradientOperator::central,
                                     GradientOperator::scharr, GradientOperator::prewitt})
     for (const int bins : {4, 12, 36}) {
-      LocalHistogramParams params = gradient_params(bins, {6, 4}),
-                           turned_params = gradient_params(bins, {4, 6});
+      LocalHistParams params = gradient_params(bins, {6, 4}), turned_params = gradient_params(bins, {4, 6});
       params.op = turned_params.op = op;
       Windows windows(execution(), picture.size(), params),
           turned_windows(execution(), other.size(), turned_params);
@@ -218,7 +217,8 @@ TEST_P(LocalHist, constant_pictures_have_one_brightness_and_no_gradient) {
   }
 }
 
-// Slopes of both signs in the eight directions whose angles are edges of bins: the bin above takes all.
+// Ramps in the eight directions whose angles are lower edges of bins: all pixels belong to the bin that
+// starts there.
 TEST_P(LocalHist, ramps_fill_the_one_bin_that_their_angle_begins) {
   constexpr int kX[] = {1, 1, 0, -1, -1, -1, 0, 1}, kY[] = {0, 1, 1, 1, 0, -1, -1, -1};
   for (int eighth = 0; eighth < 8; ++eighth)
@@ -230,7 +230,7 @@ TEST_P(LocalHist, ramps_fill_the_one_bin_that_their_angle_begins) {
               static_cast<std::uint8_t>(128 + 3 * (kX[eighth] * (x - 10) + kY[eighth] * (y - 8)));
       Windows windows(execution(), picture.size(), gradient_params(bins, {3, 2}));
       const auto counts = windows.histograms<std::uint16_t>(picture);
-      for (int row = 1; row + 1 < windows.shape().rows; ++row)  // borders see repeated pixels
+      for (int row = 1; row + 1 < windows.shape().rows; ++row)  // gradients at the border use repeated pixels
         for (int col = 1; col + 1 < windows.shape().cols; ++col)
           for (int bin = 0; bin < bins; ++bin)
             ASSERT_EQ(counts.at(col * bins + bin, row), bin == eighth * bins / 8 ? 6 : 0)
@@ -238,11 +238,11 @@ TEST_P(LocalHist, ramps_fill_the_one_bin_that_their_angle_begins) {
     }
 }
 
-// --- how it is run ---
+// --- repeated runs ---
 
 TEST_P(LocalHist, each_frame_is_counted_anew) {
   const Picture first = noise({40, 30}, 15), second = ramp({40, 30}, 3, 5);
-  for (const LocalHistogramParams &params : {brightness_params(32, {9, 9}), gradient_params(9, {9, 9})}) {
+  for (const LocalHistParams &params : {brightness_params(32, {9, 9}), gradient_params(9, {9, 9})}) {
     Windows windows(execution(), {40, 30}, params);
     for (const Picture *picture : {&first, &second, &first, &first})
       ASSERT_TRUE(
@@ -250,7 +250,7 @@ TEST_P(LocalHist, each_frame_is_counted_anew) {
   }
 }
 
-TEST_P(LocalHist, two_rooms_take_turns) {
+TEST_P(LocalHist, two_instances_take_turns) {
   const Picture picture = noise({40, 30}, 16);
   Windows gradients(execution(), picture.size(), gradient_params(9, {9, 9}, GradientWeight::magnitude));
   Windows brightness(execution(), picture.size(), brightness_params(64, {8, 3}));
@@ -265,7 +265,7 @@ TEST_P(LocalHist, two_rooms_take_turns) {
 #if CUDAVISION_EMULATED
 TEST_P(LocalHist, frames_keep_the_budget) {
   struct Case {
-    LocalHistogramParams params;
+    LocalHistParams params;
     unsigned launches;
   };
   std::vector<Case> cases{{brightness_params(16, {8, 8}), 1},
@@ -275,8 +275,8 @@ TEST_P(LocalHist, frames_keep_the_budget) {
   for (Case &c : cases) {
     const Size size{60, 40};
     const TestImage<std::uint8_t> luma(execution(), noise(size, 17), kOddPitch);
-    for (const LocalReduction reduction :
-         {LocalReduction::none, LocalReduction::argmax, LocalReduction::distance}) {
+    for (const LocalHistReduction reduction :
+         {LocalHistReduction::none, LocalHistReduction::argmax, LocalHistReduction::distance}) {
       c.params.reduction = reduction;
       Windows windows(execution(), size, c.params);
       const TestImage<float> out(execution(), {windows.shape().cols * c.params.bins, windows.shape().rows},
@@ -287,7 +287,7 @@ TEST_P(LocalHist, frames_keep_the_budget) {
                                             kTight);
       for (int frame = 0; frame < 2; ++frame) {
         const Budget budget;
-        ASSERT_TRUE(succeeds(windows.room().run(
+        ASSERT_TRUE(succeeds(windows.localhist().run(
             luma.view(), {out.view().data, argmax.view().data, value.view().data}, model.view().data)));
         budget.expect_launches_alone(c.launches);
         finish(execution());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Luma extraction against its definition, against cv::cvtColor, and at its limits, on every backend.
+// Compares luma extraction on every backend with its definition and with cv::cvtColor, and tests its limits.
 #include "cuda/luma/luma.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ Picture run(const Execution &execution, const HostFrame &frame, const Placement 
   const TestFrame test_frame(execution, frame, source);
   const TestImage<std::uint8_t> luma(execution, frame.size, destination);
   EXPECT_TRUE(succeeds(extract_luma(execution, test_frame.frame(), luma.view())));
-  EXPECT_TRUE(same(test_frame.download(), frame)) << "the frame is only read";
+  EXPECT_TRUE(same(test_frame.download(), frame)) << "the frame must not change";
   return luma.download();
 }
 
@@ -117,11 +117,11 @@ TEST_P(Luma, photographs_equal_opencv) {
   }
 }
 
-// All values of two components against a grid of the third; on real backends all 256^3 colours.
+// All 256^3 colours on real backends. Emulated kernels: all values of red, and a grid of green and blue.
 TEST_P(Luma, all_colours_equal_opencv) {
   const int step = kEmulated ? 37 : 1;
   for (int blue = 0; blue < 256; blue += step == 1 ? 16 : 85) {
-    const int count = step == 1 ? 16 : 1;  // pictures of 256 x 256 pixels below one another
+    const int count = step == 1 ? 16 : 1;  // pictures of 256 x 256 pixels, stacked vertically
     const int greens = (255 + step) / step;
     HostFrame frame(format_named("RGB"), {256, greens * count}, 0);
     for (int b = 0; b < count; ++b)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the optical flow is, in straight loops, and how the tests run the room.
+// The definition of optical flow in plain loops, and helpers that run the algorithm.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,9 +18,9 @@
 
 namespace cudavision::test {
 
-// x and y of each vector side by side: 2 w x h.
+// A flow of w x h vectors.
 struct Flow {
-  HostImage<float> xy;
+  HostImage<float> xy;  // 2 w x h: x and y of each vector side by side
   Picture valid;
 
   FlowVector at(int x, int y) const { return {xy.at(2 * x, y), xy.at(2 * x + 1, y)}; }
@@ -37,7 +37,7 @@ inline double distance(FlowVector a, FlowVector b) {
   return std::hypot(double{a.x} - b.x, double{a.y} - b.y);
 }
 
-// Sorted distances between the vectors of two flows.
+// The distances between the vectors of two flows, sorted.
 inline std::vector<double> distances(const Flow &a, const Flow &b) {
   std::vector<double> all;
   for (int y = 0; y < a.size().height; ++y)
@@ -55,9 +55,9 @@ inline std::string describe(const OpticalFlowParams &p) {
   text << "window " << p.window_size << " levels " << p.levels << " iterations " << p.iterations
        << " epsilon " << p.epsilon << " min-eigenvalue " << p.min_eigenvalue << " stride " << p.stride
        << " forward-backward " << p.forward_backward << " method "
-       << (p.method == FlowMethod::plain   ? "plain"
-           : p.method == FlowMethod::cells ? "cells"
-                                           : "boxes");
+       << (p.method == OpticalFlowMethod::plain   ? "plain"
+           : p.method == OpticalFlowMethod::cells ? "cells"
+                                                  : "boxes");
   return text.str();
 }
 
@@ -93,7 +93,7 @@ inline std::vector<Picture> defined_pyramid(const Picture &frame, const OpticalF
   return levels;
 }
 
-// Scharr's derivatives.
+// The Scharr derivatives of a picture.
 struct Gradients {
   HostImage<int> x, y;
 
@@ -108,8 +108,9 @@ struct Gradients {
   }
 };
 
-// One pixel on one level. Real = float computes as the rooms do, from sums of whole displacements: every bit is defined.
-// Real = double interpolates every pixel of the window: what the algebra must come to.
+// The iteration of one pixel on one level. With Real = float it computes from sums of whole displacements, as
+// the backends do, and must give the same bits. With Real = double it interpolates every pixel of the window;
+// the result must be the same up to rounding.
 template <typename Real>
 class DefinedWindow {
  public:
@@ -123,7 +124,7 @@ class DefinedWindow {
     yy_ = static_cast<Real>(yy) * kScale;
   }
 
-  // d goes in as the start and comes out as the result; false: not valid.
+  // Changes (*dx, *dy) from the start to the result. Returns false if the vector is invalid.
   bool track(Real *dx, Real *dy) const {
     const Real determinant = xx_ * yy_ - xy_ * xy_, difference = xx_ - yy_;
     const Real root = std::sqrt(difference * difference + 4 * xy_ * xy_);
@@ -152,7 +153,7 @@ class DefinedWindow {
   }
 
  private:
-  // visit(x, y, Ix, Iy) for the pixels of the window in the picture.
+  // Calls visit(x, y, Ix, Iy) for the pixels of the window that lie in the picture.
   template <typename Visit>
   void for_each(const Visit &visit) const {
     for (int y = std::max(0, y_ - radius_); y <= std::min(i_.height() - 1, y_ + radius_); ++y)
@@ -205,7 +206,7 @@ class DefinedWindow {
   Real xx_, xy_, yy_;
 };
 
-// Of every pixel, whatever the stride, and without the forward-backward check.
+// The flow of every pixel, for any stride, without the forward-backward check.
 template <typename Real>
 Flow defined_dense_flow(const Picture &first, const Picture &second, const OpticalFlowParams &p) {
   const std::vector<Picture> from = defined_pyramid(first, p), to = defined_pyramid(second, p);
@@ -220,7 +221,7 @@ Flow defined_dense_flow(const Picture &first, const Picture &second, const Optic
       for (int x = 0; x < i.width(); ++x) {
         Real dx = 0, dy = 0;
         if (coarse_x.width() > 0) {
-          // Twice the mean of the four pixels around (x / 2, y / 2), which may be one and the same.
+          // Twice the mean of the four pixels around (x / 2, y / 2); some of them may be the same pixel.
           const int l = x / 2, t = y / 2, r = std::min((x + 1) / 2, coarse_x.width() - 1),
                     b = std::min((y + 1) / 2, coarse_x.height() - 1);
           const auto start = [&](const HostImage<Real> &c) {
@@ -255,6 +256,7 @@ inline Flow every(int stride, const Flow &dense) {
   return flow;
 }
 
+// The forward-backward check: clears `valid` of the vectors that do not come back to within `most` pixels.
 inline void check_way_back(const Flow &back, float most, Flow *flow) {
   for (int y = 0; y < back.size().height; ++y)
     for (int x = 0; x < back.size().width; ++x) {
@@ -279,9 +281,10 @@ Flow definition(const Picture &first, const Picture &second, const OpticalFlowPa
   return every(p.stride, flow);
 }
 
-// --- what it is run on ---
+// --- pictures ---
 
-// `size` pixels of a picture, moved by whole pixels between two frames: the second is the first displaced by (dx, dy).
+// Two frames of this size from the middle of a picture. The content moves by (dx, dy) whole pixels from the
+// first frame to the second.
 struct Pair {
   Picture first, second;
 };
@@ -291,31 +294,31 @@ inline Pair displaced(const Picture &picture, Size size, int dx, int dy) {
           picture.crop({x - dx, y - dy, size.width, size.height})};
 }
 
-// --- running a room ---
+// --- running the algorithm ---
 
-// For vectors: their floats stay aligned.
+// Placements of vectors, which keep their floats aligned.
 inline constexpr Placement kFlowPlacements[] = {
     {"tight", 0, 4, 0}, {"misaligned by 4, odd pitch", 4, 4, 12}, {"aligned", 0, 256, 0}};
 
 class Estimator {
  public:
   Estimator(const Execution &execution, Size size) : execution_(execution), size_(size) {
-    EXPECT_TRUE(succeeds(make_optical_flow(execution, size, &flow_)));
+    EXPECT_TRUE(succeeds(make_opticalflow(execution, size, &flow_)));
   }
 
-  OpticalFlow &room() { return *flow_; }
+  OpticalFlow &flow() { return *flow_; }
   void place(const Placement &luma, const Placement &vectors, const Placement &valid) {
     luma_ = luma, vectors_ = vectors, valid_ = valid;
   }
 
-  // The first frame of a stream.
+  // Gives the first frame of a stream.
   void start(const Picture &frame, const OpticalFlowParams &params = {}) {
     flow_->drop_previous();
     const TestImage<std::uint8_t> luma(execution_, frame, luma_);
     EXPECT_TRUE(succeeds(flow_->run(luma.view(), params, {}, {})));
     EXPECT_TRUE(test::same(luma.download(), frame)) << "the frame is only read";
   }
-  // The flow from the frame before to this one.
+  // Returns the flow from the previous frame to this one.
   Flow next(const Picture &frame, const OpticalFlowParams &params = {}) {
     const Size size = flow_size(size_, params.stride);
     const TestImage<std::uint8_t> luma(execution_, frame, luma_), valid(execution_, size, valid_);

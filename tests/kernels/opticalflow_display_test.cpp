@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Optical flow as colours and as arrows, on every backend, in every format.
+// The display of optical flow as colours and as arrows, on every backend and in every format.
 #include "cuda/opticalflow/flow_display.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ using cudavision::Size;
 class FlowDisplay : public BackendTest {};
 CUDAVISION_TEST_ON_EVERY_BACKEND(FlowDisplay);
 
-// Red to magenta as R, G, B; which components a frame has does not matter to the room.
+// A wheel from red to magenta in R, G, B. The algorithm does not depend on the components of the frame.
 FlowWheel rgb_wheel(float max_speed = 8) {
   FlowWheel wheel;
   const std::uint8_t corners[6][3] = {{255, 0, 0},   {255, 255, 0}, {0, 255, 0},
@@ -48,7 +48,7 @@ FlowWheel rgb_wheel(float max_speed = 8) {
   return wheel;
 }
 
-// Vectors of every direction and up to 20 pixels; some are invalid, some are zero.
+// Vectors of all directions, up to 20 pixels long; some are invalid and some are zero.
 Flow some_flow(Size size, unsigned seed) {
   Random random(seed);
   Flow flow{HostImage<float>({2 * size.width, size.height}), Picture(size)};
@@ -82,7 +82,7 @@ class PlacedFlow {
 
 // --- colours ---
 
-// Component i of a vector's colour: the hue by atan2, in double.
+// Component i of the colour of a vector, with the hue by atan2, in double precision.
 double defined_color(FlowVector d, const FlowWheel &wheel, int i) {
   double hue = std::atan2(double{d.y}, double{d.x}) * 6 / (2 * std::acos(-1.0));
   if (hue < 0) hue += 6;
@@ -93,7 +93,8 @@ double defined_color(FlowVector d, const FlowWheel &wheel, int i) {
   return wheel.still.component[i] + (pure - wheel.still.component[i]) * saturation;
 }
 
-// The frame with the wheel's colours, and which samples these are: each by the first of its pixels in the region.
+// Expects that every sample of the region has the colour of the first of its pixels in the region, and that
+// all other bytes are unchanged.
 void expect_wheel(const HostFrame &actual, HostFrame before, const Flow &flow, int stride, Region region,
                   const FlowWheel &wheel) {
   for (int c = 0; c < before.component_count(); ++c) {
@@ -157,7 +158,7 @@ TEST_P(FlowDisplay, directions_have_the_colours_of_the_wheel) {
 #if CUDAVISION_HAVE_CUDA
 TEST_P(FlowDisplay, both_backends_write_the_same_bytes) {
   if (GetParam().backend == cudavision::Backend::cpu)
-    GTEST_SKIP() << "the other backend is compared with this one";
+    GTEST_SKIP() << "the CUDA backend is compared with this one";
   const ExecutionOwner cpu({"cpu", cudavision::Backend::cpu, 2});
   const Flow flow = some_flow({121, 90}, 7);
   const Region region{2, 1, 121, 90};
@@ -259,9 +260,9 @@ TEST_P(FlowDisplay, arrows_stay_within_every_region) {
     }
 }
 
-// --- what is refused, and what it costs ---
+// --- errors and costs ---
 
-TEST_P(FlowDisplay, what_does_not_fit_is_refused) {
+TEST_P(FlowDisplay, sizes_that_do_not_match_are_refused) {
   const HostFrame before(pixel_formats()[1], {20, 10}, 22);
   const TestFrame frame(execution(), before, kTight);
   const Flow flow = some_flow({20, 10}, 23);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The optical flow on real pictures: against cv::calcOpticalFlowPyrLK, and against motion that is known.
+// Optical flow on real pictures, compared with cv::calcOpticalFlowPyrLK and with known motion.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -15,14 +15,14 @@
 namespace {
 
 using namespace cudavision::test;
-using cudavision::FlowMethod;
 using cudavision::FlowVector;
+using cudavision::OpticalFlowMethod;
 using cudavision::OpticalFlowParams;
 using cudavision::Size;
 
 class RealFlow : public BackendTest {
  protected:
-  // Small enough for what takes long.
+  // A small part of the picture where the test would otherwise take too long.
   static Picture part(const Picture &picture, int x, int y) {
     return kSlow ? picture.crop({x, y, 128, 96}) : picture;
   }
@@ -32,7 +32,7 @@ CUDAVISION_TEST_ON_EVERY_BACKEND(RealFlow);
 struct Frames {
   std::string name;
   const Photo *first, *second;
-  int x, y;  // of the part for what takes long
+  int x, y;  // the top left pixel of the part that slow tests use
 };
 std::vector<Frames> real_frames() {
   return {{"rubberwhale", &gray_photo("rubberwhale1.png"), &gray_photo("rubberwhale2.png"), 200, 150},
@@ -40,7 +40,7 @@ std::vector<Frames> real_frames() {
           {"vtest 200, 203", &gray_photo("vtest.avi", 200), &gray_photo("vtest.avi", 203), 330, 210}};
 }
 
-// Of every third pixel.
+// The flow of OpenCV at every third pixel.
 struct Peer {
   std::vector<cv::Point2f> from, to;
   std::vector<std::uint8_t> status;
@@ -106,13 +106,13 @@ TEST_P(RealFlow, methods_agree) {
                   second = part(frames.second->pixels, frames.x, frames.y);
     OpticalFlowParams params;
     const Flow boxes = flow_between(execution(), first, second, params);
-    params.method = FlowMethod::cells;
+    params.method = OpticalFlowMethod::cells;
     const Flow cells = flow_between(execution(), first, second, params);
     EXPECT_TRUE(same(boxes, cells)) << frames.name;
-    params.method = FlowMethod::plain;
+    params.method = OpticalFlowMethod::plain;
     const Flow plain = flow_between(execution(), first, second, params);
     EXPECT_LE(quantile(distances(cells, plain), 0.99), 1e-3) << frames.name;
-    // Masks differ only where one of them lets a vector out of the picture.
+    // `valid` differs only where the vector leaves the picture in one of the two flows.
     int disagree = 0;
     for (std::size_t i = 0; i < plain.valid.pixels().size(); ++i)
       disagree += plain.valid.pixels()[i] != cells.valid.pixels()[i];
@@ -154,7 +154,8 @@ TEST_P(RealFlow, known_motion_of_textures_is_found) {
   }
 }
 
-// What is the same in both frames, as far as the coarsest window sees, does not move.
+// A pixel whose surroundings are the same in both frames, as far as its window on the coarsest level reaches,
+// does not move.
 TEST_P(RealFlow, still_background_stays_zero) {
   const Photo &first = gray_photo("vtest.avi", 50), &second = gray_photo("vtest.avi", 51);
   if (!first.ok() || !second.ok()) GTEST_SKIP() << first.why_not << second.why_not;
@@ -162,10 +163,10 @@ TEST_P(RealFlow, still_background_stays_zero) {
   OpticalFlowParams params;
   params.window_size = 9, params.levels = 1;
   const Flow flow = flow_between(execution(), a, b, params);
-  // Window and derivative of level 1 in pixels of the frame, its neighbours of the interpolation, and
-  // pyrDown's reach.
+  // The reach of the window and derivatives of level 1, of the interpolation between levels, and of pyrDown,
+  // in pixels of the frame.
   const int reach = 2 * (params.window_size / 2 + 2) + 4;
-  // How many pixels up to here differ: above and to the left.
+  // An integral image: the number of differing pixels above and to the left.
   HostImage<int> differ({a.width() + 1, a.height() + 1});
   for (int y = 0; y < a.height(); ++y)
     for (int x = 0; x < a.width(); ++x)

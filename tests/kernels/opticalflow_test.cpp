@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The optical flow against its definition in straight loops, and at its limits, on every backend.
+// Optical flow compared with its definition in plain loops, and at its limits, on every backend.
 #include "cuda/opticalflow/opticalflow.h"
 
 #include <gtest/gtest.h>
@@ -20,15 +20,15 @@ namespace {
 using namespace cudavision::test;
 using cudavision::Execution;
 using cudavision::flow_size;
-using cudavision::FlowMethod;
 using cudavision::FlowVector;
+using cudavision::OpticalFlowMethod;
 using cudavision::OpticalFlowParams;
 using cudavision::Size;
 
 class OpticalFlow : public BackendTest {};
 CUDAVISION_TEST_ON_EVERY_BACKEND(OpticalFlow);
 
-// Texture, and the same a few pixels on, with some noise of its own.
+// A texture and the same texture moved by (dx, dy), with noise added to the second frame.
 Pair moving(Size size, unsigned seed, int dx = 2, int dy = -1) {
   const int around = std::max({16, 2 * std::abs(dx), 2 * std::abs(dy)});
   const Picture texture = smooth_noise({size.width + around, size.height + around}, 2, seed);
@@ -90,29 +90,30 @@ TEST_P(OpticalFlow, every_parameter_equals_the_definition_bit_for_bit) {
   }
 }
 
-// Contrast that is as large as can be, with the largest window: sums reach 31^2 * 4080 * 255 and 31^2 *
-// 4080^2.
+// The highest contrast with the largest window: the sums reach 31^2 * 4080 * 255 and 31^2 * 4080^2.
 TEST_P(OpticalFlow, sums_do_not_overflow) {
   const Picture first = checkerboard({40, 34}, 6, 0, 255), second = checkerboard({40, 34}, 6, 255, 0);
   const OpticalFlowParams defined = with(31, 0);
   const Flow expected = definition(first, second, defined);
-  for (const FlowMethod method : {FlowMethod::boxes, FlowMethod::cells, FlowMethod::plain}) {
+  for (const OpticalFlowMethod method :
+       {OpticalFlowMethod::boxes, OpticalFlowMethod::cells, OpticalFlowMethod::plain}) {
     OpticalFlowParams params = defined;
     params.method = method;
     const Flow flow = flow_between(execution(), first, second, params);
-    if (method != FlowMethod::plain) {
+    if (method != OpticalFlowMethod::plain) {
       EXPECT_TRUE(same(flow, expected));
     }
     EXPECT_TRUE(same(flow.valid, expected.valid));
   }
 }
 
-// The integer-cell identity: sums of whole displacements say what interpolating every pixel of the window
-// says.
-TEST_P(OpticalFlow, interpolating_every_pixel_comes_to_the_same) {
+// The identity of OpticalFlowMethod::cells: interpolating between the sums of whole displacements gives the
+// same as interpolating every pixel of the window.
+TEST_P(OpticalFlow, interpolating_every_pixel_gives_the_same) {
   const Pair pair = moving(kEmulated ? Size{60, 50} : Size{90, 70}, 41);
   for (OpticalFlowParams params : {with(21, 3), with(13, 2)})
-    for (const FlowMethod method : {FlowMethod::boxes, FlowMethod::cells, FlowMethod::plain}) {
+    for (const OpticalFlowMethod method :
+         {OpticalFlowMethod::boxes, OpticalFlowMethod::cells, OpticalFlowMethod::plain}) {
       params.method = method;
       SCOPED_TRACE(describe(params));
       const Flow expected = definition<double>(pair.first, pair.second, params);
@@ -122,8 +123,8 @@ TEST_P(OpticalFlow, interpolating_every_pixel_comes_to_the_same) {
     }
 }
 
-// The same integers, whoever finds them: for pixels that move alike, in many ways, or as if they had nothing
-// to do with each other, and out of the picture.
+// Both methods compute the same integers: for pixels that move alike, in different ways or at random, and
+// that leave the picture.
 TEST_P(OpticalFlow, boxes_and_cells_give_the_same_bits) {
   const Size size = kSlow ? Size{45, 40} : Size{211, 97};
   std::vector<Pair> pairs{moving(size, 70), moving(size, 71, 9, -6), moving(size, 72, -14, 15)};
@@ -134,7 +135,7 @@ TEST_P(OpticalFlow, boxes_and_cells_give_the_same_bits) {
     for (OpticalFlowParams params : {with(21, 3), with(5, 2), with(31, 0)}) {
       params.min_eigenvalue = 0, params.iterations = kSlow ? 5 : 30;
       const Flow boxes = estimator.between(pair.first, pair.second, params);
-      params.method = FlowMethod::cells;
+      params.method = OpticalFlowMethod::cells;
       EXPECT_TRUE(same(boxes, estimator.between(pair.first, pair.second, params))) << describe(params);
     }
 }
@@ -157,7 +158,7 @@ TEST_P(OpticalFlow, stride_takes_every_so_many_th_vector) {
 #if CUDAVISION_HAVE_CUDA
 TEST_P(OpticalFlow, both_backends_give_the_same_bits) {
   if (GetParam().backend == cudavision::Backend::cpu)
-    GTEST_SKIP() << "the other backend is compared with this one";
+    GTEST_SKIP() << "the CUDA backend is compared with this one";
   const ExecutionOwner cpu({"cpu", cudavision::Backend::cpu, 2});
   const Pair pair = moving(kEmulated ? Size{80, 60} : Size{640, 480}, 43, 5, 3);
   for (OpticalFlowParams params : {with(21, 3), with(13, 3), with(15, 3, 4)}) {
@@ -169,11 +170,12 @@ TEST_P(OpticalFlow, both_backends_give_the_same_bits) {
 }
 #endif
 
-// --- what must come out ---
+// --- known results ---
 
 TEST_P(OpticalFlow, identical_frames_do_not_move) {
   const Picture frame = smooth_noise({90, 60}, 2, 44);
-  for (const FlowMethod method : {FlowMethod::boxes, FlowMethod::cells, FlowMethod::plain}) {
+  for (const OpticalFlowMethod method :
+       {OpticalFlowMethod::boxes, OpticalFlowMethod::cells, OpticalFlowMethod::plain}) {
     OpticalFlowParams params = with(15, 3);
     params.method = method;
     const Flow flow = flow_between(execution(), frame, frame, params);
@@ -187,10 +189,10 @@ TEST_P(OpticalFlow, whole_translations_are_found_away_from_borders) {
   const Picture texture = smooth_noise({size.width + 32, size.height + 32}, 2, 45);
   Estimator estimator(execution(), size);
   for (const auto &[dx, dy] : {std::pair{1, 0}, {0, -1}, {3, 2}, {-5, 4}, {12, -9}}) {
-    if (kEmulated && dx == 12) continue;  // too much of a small picture leaves it
+    if (kEmulated && dx == 12) continue;  // too large a part of the small picture would leave it
     const Pair pair = displaced(texture, size, dx, dy);
     const Flow flow = estimator.between(pair.first, pair.second, with(15, 3));
-    const int border = 24;  // the window, and what has moved out of the picture or into it
+    const int border = 24;  // the window, and pixels that move out of the picture or into it
     std::vector<double> errors;
     for (int y = border; y < size.height - border; ++y)
       for (int x = border; x < size.width - border; ++x) {
@@ -205,7 +207,8 @@ TEST_P(OpticalFlow, whole_translations_are_found_away_from_borders) {
 }
 
 TEST_P(OpticalFlow, pictures_without_texture_have_no_valid_flow) {
-  const Picture gray = constant({60, 50}, 90), stripes = ramp({60, 50}, 4, 0);  // one direction: no corner
+  const Picture gray = constant({60, 50}, 90),
+                stripes = ramp({60, 50}, 4, 0);  // texture in one direction only
   Estimator estimator(execution(), gray.size());
   EXPECT_EQ(count_of<std::uint8_t>(estimator.between(gray, gray, with(9, 2)).valid, 0), 60 * 50);
   EXPECT_EQ(count_of<std::uint8_t>(estimator.between(gray, noise({60, 50}, 1), with(9, 2)).valid, 0),
@@ -218,7 +221,7 @@ TEST_P(OpticalFlow, vectors_that_leave_the_picture_are_invalid_and_finite) {
   OpticalFlowParams params = with(5, 0);
   params.min_eigenvalue = 0, params.epsilon = 0;
   int left = 0;
-  for (unsigned seed = 1; seed <= 4; ++seed) {  // nothing in the second frame is where it was
+  for (unsigned seed = 1; seed <= 4; ++seed) {  // two unrelated frames
     const Flow flow = flow_between(execution(), noise({40, 30}, seed), noise({40, 30}, seed + 50), params);
     for (const float v : flow.xy.pixels()) EXPECT_TRUE(std::isfinite(v));
     for (int y = 0; y < 30; ++y)
@@ -232,7 +235,7 @@ TEST_P(OpticalFlow, vectors_that_leave_the_picture_are_invalid_and_finite) {
         }
       }
   }
-  EXPECT_GT(left, 0) << "too tame to prove anything";
+  EXPECT_GT(left, 0) << "no vector leaves the picture, so the test proves nothing";
 }
 
 TEST_P(OpticalFlow, unrelated_frames_mostly_fail_the_forward_backward_check) {
@@ -244,11 +247,12 @@ TEST_P(OpticalFlow, unrelated_frames_mostly_fail_the_forward_backward_check) {
   estimator.start(before, params);
   const Flow cut = estimator.next(after, params), still = estimator.next(after, params);
   EXPECT_LT(count_of<std::uint8_t>(cut.valid, 1), size.width * size.height / 3);
-  EXPECT_EQ(count_of<std::uint8_t>(still.valid, 1), size.width * size.height) << "nothing of the cut is left";
+  EXPECT_EQ(count_of<std::uint8_t>(still.valid, 1), size.width * size.height)
+      << "the cut does not affect the next frame";
   EXPECT_EQ(still.xy, HostImage<float>({2 * size.width, size.height}));
 }
 
-TEST_P(OpticalFlow, raising_the_least_eigenvalue_makes_no_vector_valid) {
+TEST_P(OpticalFlow, raising_the_minimum_eigenvalue_makes_no_vector_valid) {
   const Pair pair = moving({70, 50}, 48);
   Picture before = constant({70, 50}, 1);
   int valid = 70 * 50;
@@ -261,7 +265,7 @@ TEST_P(OpticalFlow, raising_the_least_eigenvalue_makes_no_vector_valid) {
     before = now;
     valid = count_of<std::uint8_t>(now, 1);
   }
-  EXPECT_LT(valid, 70 * 50 / 2) << "the last one refuses much";
+  EXPECT_LT(valid, 70 * 50 / 2) << "the largest value must reject many vectors";
 }
 
 // --- streams of frames ---
@@ -289,18 +293,18 @@ TEST_P(OpticalFlow, without_a_previous_frame_nothing_is_written) {
   const TestImage<float> xy(execution(), {80, 30}, kFlowPlacements[0]);
   const HostImage<float> vectors_before = xy.download();
   const Picture valid_before = valid.download();
-  EXPECT_FALSE(estimator.room().has_previous());
+  EXPECT_FALSE(estimator.flow().has_previous());
   for (int i = 0; i < 2; ++i) {
-    EXPECT_TRUE(succeeds(estimator.room().run(luma.view(), {}, Estimator::view_of(xy), valid.view())));
-    EXPECT_TRUE(estimator.room().has_previous());
-    estimator.room().drop_previous();
-    EXPECT_FALSE(estimator.room().has_previous());
+    EXPECT_TRUE(succeeds(estimator.flow().run(luma.view(), {}, Estimator::view_of(xy), valid.view())));
+    EXPECT_TRUE(estimator.flow().has_previous());
+    estimator.flow().drop_previous();
+    EXPECT_FALSE(estimator.flow().has_previous());
   }
   EXPECT_EQ(xy.download(), vectors_before);
   EXPECT_TRUE(same(valid.download(), valid_before));
 }
 
-// The pyramid of the frame before may have fewer levels, or more.
+// The pyramid of the previous frame may have fewer or more levels than the current one needs.
 TEST_P(OpticalFlow, parameters_may_change_from_frame_to_frame) {
   const Picture texture = smooth_noise({130, 110}, 2, 51);
   Estimator estimator(execution(), {100, 80});
@@ -315,7 +319,7 @@ TEST_P(OpticalFlow, parameters_may_change_from_frame_to_frame) {
   }
 }
 
-TEST_P(OpticalFlow, queued_frames_and_two_instances_do_not_meet) {
+TEST_P(OpticalFlow, queued_frames_of_two_instances_do_not_mix) {
   const Pair a = moving({70, 40}, 52), b = moving({50, 60}, 53);
   Estimator one(execution(), {70, 40}), other(execution(), {50, 60});
   const TestImage<std::uint8_t> a1(execution(), a.first, kTight), a2(execution(), a.second, kOddPitch),
@@ -324,17 +328,18 @@ TEST_P(OpticalFlow, queued_frames_and_two_instances_do_not_meet) {
   const TestImage<float> a_xy(execution(), {140, 40}, kFlowPlacements[0]),
       b_xy(execution(), {100, 60}, kFlowPlacements[0]);
   const OpticalFlowParams params = with(9, 2);
-  EXPECT_TRUE(succeeds(one.room().run(a1.view(), params, {}, {})));
-  EXPECT_TRUE(succeeds(other.room().run(b1.view(), params, {}, {})));
-  EXPECT_TRUE(succeeds(one.room().run(a2.view(), params, Estimator::view_of(a_xy), a_valid.view())));
-  EXPECT_TRUE(succeeds(other.room().run(b2.view(), params, Estimator::view_of(b_xy), b_valid.view())));
+  EXPECT_TRUE(succeeds(one.flow().run(a1.view(), params, {}, {})));
+  EXPECT_TRUE(succeeds(other.flow().run(b1.view(), params, {}, {})));
+  EXPECT_TRUE(succeeds(one.flow().run(a2.view(), params, Estimator::view_of(a_xy), a_valid.view())));
+  EXPECT_TRUE(succeeds(other.flow().run(b2.view(), params, Estimator::view_of(b_xy), b_valid.view())));
   EXPECT_TRUE(same({a_xy.download(), a_valid.download()}, definition(a.first, a.second, params)));
   EXPECT_TRUE(same({b_xy.download(), b_valid.download()}, definition(b.first, b.second, params)));
 }
 
 TEST_P(OpticalFlow, repeated_runs_give_the_same_bits) {
   const Pair pair = moving({90, 70}, 54);
-  for (const FlowMethod method : {FlowMethod::boxes, FlowMethod::cells, FlowMethod::plain}) {
+  for (const OpticalFlowMethod method :
+       {OpticalFlowMethod::boxes, OpticalFlowMethod::cells, OpticalFlowMethod::plain}) {
     OpticalFlowParams params = with(15, 3);
     params.method = method;
     const Flow first = flow_between(execution(), pair.first, pair.second, params);
@@ -343,7 +348,7 @@ TEST_P(OpticalFlow, repeated_runs_give_the_same_bits) {
   }
 }
 
-// --- what is refused ---
+// --- errors ---
 
 std::vector<std::pair<const char *, OpticalFlowParams>> invalid_params() {
   std::vector<std::pair<const char *, OpticalFlowParams>> all;
@@ -377,14 +382,14 @@ TEST_P(OpticalFlow, invalid_parameters_are_refused_and_change_nothing) {
   const HostImage<float> before = xy.download();
   for (const auto &[name, params] : invalid_params()) {
     const cudavision::Status status =
-        estimator.room().run(luma.view(), params, Estimator::view_of(xy), valid.view());
+        estimator.flow().run(luma.view(), params, Estimator::view_of(xy), valid.view());
     EXPECT_TRUE(refused(status)) << describe(params);
     EXPECT_TRUE(refused(validate(params))) << describe(params);
     EXPECT_NE(status.text().find(name), std::string::npos) << status.text();
   }
   EXPECT_EQ(xy.download(), before);
   EXPECT_TRUE(same(estimator.next(pair.second, with(9, 1)), definition(pair.first, pair.second, with(9, 1))))
-      << "the frame that was refused is not the previous one";
+      << "the refused frame must not become the previous frame";
 }
 
 TEST_P(OpticalFlow, images_of_another_size_are_refused) {
@@ -394,19 +399,20 @@ TEST_P(OpticalFlow, images_of_another_size_are_refused) {
       luma(execution(), noise({40, 30}, 58), kTight), grid(execution(), {20, 15}, kTight);
   const TestImage<float> xy(execution(), {80, 30}, kFlowPlacements[0]),
       grid_xy(execution(), {40, 15}, kFlowPlacements[0]);
-  cudavision::OpticalFlow &room = estimator.room();
-  EXPECT_TRUE(refused(room.run(small.view(), {}, Estimator::view_of(xy), luma.view())));
-  EXPECT_TRUE(refused(room.run(luma.view(), {}, Estimator::view_of(grid_xy), luma.view())));
-  EXPECT_TRUE(refused(room.run(luma.view(), {}, Estimator::view_of(xy), grid.view())));
-  EXPECT_TRUE(refused(room.run(luma.view(), with(21, 3, 2), Estimator::view_of(xy), luma.view())));
-  EXPECT_TRUE(refused(room.run(luma.view(), {}, {}, {})));
-  EXPECT_TRUE(succeeds(room.run(luma.view(), with(21, 3, 2), Estimator::view_of(grid_xy), grid.view())));
+  cudavision::OpticalFlow &optical_flow = estimator.flow();
+  EXPECT_TRUE(refused(optical_flow.run(small.view(), {}, Estimator::view_of(xy), luma.view())));
+  EXPECT_TRUE(refused(optical_flow.run(luma.view(), {}, Estimator::view_of(grid_xy), luma.view())));
+  EXPECT_TRUE(refused(optical_flow.run(luma.view(), {}, Estimator::view_of(xy), grid.view())));
+  EXPECT_TRUE(refused(optical_flow.run(luma.view(), with(21, 3, 2), Estimator::view_of(xy), luma.view())));
+  EXPECT_TRUE(refused(optical_flow.run(luma.view(), {}, {}, {})));
+  EXPECT_TRUE(
+      succeeds(optical_flow.run(luma.view(), with(21, 3, 2), Estimator::view_of(grid_xy), grid.view())));
 }
 
 TEST_P(OpticalFlow, sizes_out_of_range_are_refused_and_the_longest_sides_are_not) {
   std::unique_ptr<cudavision::OpticalFlow> flow;
   for (const Size size : {Size{0, 1}, Size{1, 0}, Size{-1, 5}, Size{16385, 1}, Size{1, 16385}})
-    EXPECT_TRUE(refused(make_optical_flow(execution(), size, &flow)));
+    EXPECT_TRUE(refused(make_opticalflow(execution(), size, &flow)));
   EXPECT_EQ(flow, nullptr);
   for (const Size size : {Size{16384, 2}, Size{3, 16384}}) {
     const Pair pair = moving(size, 59, 1, 0);
@@ -416,12 +422,12 @@ TEST_P(OpticalFlow, sizes_out_of_range_are_refused_and_the_longest_sides_are_not
   }
 }
 
-// --- what a frame may cost, and failures of the device ---
+// --- costs, and failures of the device ---
 
 #if CUDAVISION_EMULATED
-TEST_P(OpticalFlow, frame_is_three_launches_a_level_at_most_and_nothing_else) {
+TEST_P(OpticalFlow, frame_costs_at_most_three_launches_per_level_and_nothing_else) {
   const Size size{100, 80};
-  const Picture still = noise(size, 60);  // what it shows is all one to what it takes
+  const Picture still = noise(size, 60);  // the costs do not depend on the picture
   Estimator estimator(execution(), size);
   const TestImage<std::uint8_t> luma(execution(), still, kTight), valid(execution(), size, kTight);
   const TestImage<float> xy(execution(), {200, 80}, kFlowPlacements[0]);
@@ -431,18 +437,18 @@ TEST_P(OpticalFlow, frame_is_three_launches_a_level_at_most_and_nothing_else) {
   (void)estimator.next(still, checked);  // the first frame that checks allocates
   const auto expect = [&](const OpticalFlowParams &params, unsigned launches) {
     SCOPED_TRACE(describe(params));
-    EXPECT_TRUE(succeeds(estimator.room().run(luma.view(), params, Estimator::view_of(xy), valid.view())));
+    EXPECT_TRUE(succeeds(estimator.flow().run(luma.view(), params, Estimator::view_of(xy), valid.view())));
     const Budget budget;
-    EXPECT_TRUE(succeeds(estimator.room().run(luma.view(), params, Estimator::view_of(xy), valid.view())));
+    EXPECT_TRUE(succeeds(estimator.flow().run(luma.view(), params, Estimator::view_of(xy), valid.view())));
     budget.expect_launches_alone(launches);
     finish(execution());
   };
   expect(with(9, 3), 4 * 3);
   expect(with(9, 0), 3);
-  expect(with(21, 8), 2 * 3);  // 50 x 40 and 25 x 20: the latter is not larger than the window
+  expect(with(21, 8), 2 * 3);  // of 50 x 40 and 25 x 20, the latter is not larger than the window
   expect(checked, 4 * (3 + 2) + 1);
   OpticalFlowParams cells = with(9, 3);
-  cells.method = FlowMethod::cells;
+  cells.method = OpticalFlowMethod::cells;
   expect(cells, 4 * 2);
 }
 
@@ -451,7 +457,7 @@ TEST_P(OpticalFlow, first_frame_prepares_its_levels_and_nothing_else) {
   const TestImage<std::uint8_t> luma(execution(), noise({100, 80}, 63), kTight);
   finish(execution());
   const Budget budget;
-  EXPECT_TRUE(succeeds(estimator.room().run(luma.view(), with(9, 2), {}, {})));
+  EXPECT_TRUE(succeeds(estimator.flow().run(luma.view(), with(9, 2), {}, {})));
   budget.expect_launches_alone(3);
   finish(execution());
 }
@@ -461,7 +467,7 @@ TEST_P(OpticalFlow, failed_allocation_is_reported_and_leaves_nothing) {
     const std::size_t before = simt::live_allocations();
     simt::fail_allocations_after(successes);
     std::unique_ptr<cudavision::OpticalFlow> flow;
-    const cudavision::Status status = make_optical_flow(execution(), {70, 66}, &flow);
+    const cudavision::Status status = make_opticalflow(execution(), {70, 66}, &flow);
     EXPECT_EQ(status.code(), cudavision::Status::Code::out_of_memory) << status.text();
     EXPECT_EQ(flow, nullptr);
     EXPECT_EQ(simt::live_allocations(), before);
@@ -478,9 +484,9 @@ TEST_P(OpticalFlow, failed_allocation_for_the_check_can_be_tried_again) {
   const TestImage<float> xy(execution(), {100, 40}, kFlowPlacements[0]);
   simt::fail_allocations_after(0);
   const cudavision::Status status =
-      estimator.room().run(luma.view(), params, Estimator::view_of(xy), valid.view());
+      estimator.flow().run(luma.view(), params, Estimator::view_of(xy), valid.view());
   EXPECT_EQ(status.code(), cudavision::Status::Code::out_of_memory) << status.text();
-  EXPECT_TRUE(estimator.room().has_previous());
+  EXPECT_TRUE(estimator.flow().has_previous());
   EXPECT_TRUE(same(estimator.next(pair.second, params), definition(pair.first, pair.second, params)));
 }
 
@@ -497,10 +503,10 @@ TEST_P(OpticalFlow, failed_launch_is_reported_and_the_stream_starts_anew) {
     estimator.start(pair.first, params);
     simt::fail_after(simt::Call::launch, successes, cudaErrorLaunchFailure);
     const cudavision::Status status =
-        estimator.room().run(luma.view(), params, Estimator::view_of(xy), valid.view());
+        estimator.flow().run(luma.view(), params, Estimator::view_of(xy), valid.view());
     EXPECT_EQ(status.code(), cudavision::Status::Code::device_failed);
     EXPECT_NE(status.text().find("kernel"), std::string::npos) << status.text();
-    EXPECT_FALSE(estimator.room().has_previous());
+    EXPECT_FALSE(estimator.flow().has_previous());
     EXPECT_TRUE(same(estimator.between(pair.first, pair.second, params),
                      definition(pair.first, pair.second, params)));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What keypoints of local variance are, in straight loops.
+// The definition of the sigma^2 detector in plain loops.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,14 +8,14 @@
 #include <ostream>
 #include <vector>
 
-#include "tests/kernels/gradient_definition.h"
 #include "cuda/sigma2kp/sigma2kp.h"
+#include "tests/kernels/gradient_definition.h"
 #include "tests/support/picture.h"
 
 namespace cudavision {
 
 inline std::ostream &operator<<(std::ostream &out, const Sigma2KpParams &p) {
-  out << (p.definition == Sigma2Definition::dense ? "dense" : "grid") << " window " << p.window << " cell "
+  out << (p.definition == Sigma2KpDefinition::dense ? "dense" : "grid") << " window " << p.window << " cell "
       << p.cell << " tau " << p.tau << " grids " << p.grids << " min-distance " << p.min_distance
       << " max-keypoints " << p.max_keypoints;
   if (p.orientation)
@@ -34,7 +34,7 @@ namespace cudavision::test {
 
 using Keypoints = std::vector<Sigma2Keypoint>;
 
-// S of every window, named by its top left pixel; signed, and 64 bits wide.
+// The strength S of each window, at the position of its top left pixel, in signed 64-bit arithmetic.
 inline HostImage<std::int64_t> defined_strengths(const Picture &picture, int k) {
   HostImage<std::int64_t> s({std::max(0, picture.width() - k + 1), std::max(0, picture.height() - k + 1)});
   for (int y = 0; y < s.height(); ++y)
@@ -50,7 +50,7 @@ inline HostImage<std::int64_t> defined_strengths(const Picture &picture, int k) 
   return s;
 }
 
-// The square of l x l windows from (x, y) on lies among them.
+// Returns true if the cell of l x l windows that begins at (x, y) lies among the windows of s.
 inline bool holds(const HostImage<std::int64_t> &s, int x, int y, int l) {
   return x >= 0 && y >= 0 && x + l <= s.width() && y + l <= s.height();
 }
@@ -75,7 +75,7 @@ inline void mark_grid(const HostImage<std::int64_t> &s, const Sigma2KpParams &p,
 
 inline bool is_dense_keypoint(const HostImage<std::int64_t> &s, const Sigma2KpParams &p, int x, int y) {
   const int l = p.cell;
-  for (int qy = y - l / 2; qy <= y + l / 2; ++qy)  // tau is less
+  for (int qy = y - l / 2; qy <= y + l / 2; ++qy)  // tau is less than l / 2
     for (int qx = x - l / 2; qx <= x + l / 2; ++qx) {
       const int left = qx - l / 2, top = qy - l / 2;
       const double dx = x - qx, dy = y - qy;
@@ -92,12 +92,12 @@ inline bool is_dense_keypoint(const HostImage<std::int64_t> &s, const Sigma2KpPa
   return false;
 }
 
-// Before thinning, without orientation.
+// All keypoints, before min_distance and max_keypoints are applied, without orientation.
 inline Keypoints defined_keypoints(const Picture &picture, const Sigma2KpParams &p) {
   const HostImage<std::int64_t> s = defined_strengths(picture, p.window);
   HostImage<std::uint8_t> marks(s.size());
   const int half = p.cell / 2;
-  if (p.definition == Sigma2Definition::grid) {
+  if (p.definition == Sigma2KpDefinition::grid) {
     mark_grid(s, p, 0, 0, &marks);
     mark_grid(s, p, half, half, &marks);
     if (p.grids == 4) mark_grid(s, p, half, 0, &marks), mark_grid(s, p, 0, half, &marks);
@@ -105,7 +105,7 @@ inline Keypoints defined_keypoints(const Picture &picture, const Sigma2KpParams 
   Keypoints keypoints;
   for (int y = 0; y < s.height(); ++y)
     for (int x = 0; x < s.width(); ++x)
-      if (marks.at(x, y) != 0 || (p.definition == Sigma2Definition::dense && is_dense_keypoint(s, p, x, y)))
+      if (marks.at(x, y) != 0 || (p.definition == Sigma2KpDefinition::dense && is_dense_keypoint(s, p, x, y)))
         keypoints.push_back({static_cast<std::uint64_t>(s.at(x, y)), static_cast<std::uint16_t>(x),
                              static_cast<std::uint16_t>(y), kNoOrientation});
   return keypoints;
@@ -122,12 +122,12 @@ inline bool is_earlier(const Sigma2Keypoint &a, const Sigma2Keypoint &b) {
 inline Keypoints thinned_by_distance(const Keypoints &all, int distance) {
   Keypoints kept;
   for (const Sigma2Keypoint &a : all) {
-    bool outdone = false;
+    bool dropped = false;
     for (const Sigma2Keypoint &b : all) {
       const int dx = a.x - b.x, dy = a.y - b.y;
-      outdone |= dx * dx + dy * dy < distance * distance && is_stronger(b, a);
+      dropped |= dx * dx + dy * dy < distance * distance && is_stronger(b, a);
     }
-    if (!outdone) kept.push_back(a);
+    if (!dropped) kept.push_back(a);
   }
   return kept;
 }
@@ -141,7 +141,7 @@ inline Keypoints strongest(Keypoints all, int count) {
 
 inline int defined_orientation(const Picture &picture, const Sigma2KpParams &p, int x, int y) {
   std::vector<std::uint64_t> sums(static_cast<std::size_t>(p.orientation_bins));
-  // The middle of the window, and the square that has it in its own middle, rounded to the left and up.
+  // The centre of the window, and the square around it, rounded to the left and up.
   const double middle_x = x + p.window / 2.0, middle_y = y + p.window / 2.0, side = p.orientation_window;
   const int left = static_cast<int>(std::floor(middle_x - side / 2)),
             top = static_cast<int>(std::floor(middle_y - side / 2));

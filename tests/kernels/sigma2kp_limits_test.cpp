@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Keypoints of local variance at the limits: long lists, many bands, pictures that hold no window, and what
-// fails in the middle of a frame.
-#include "tests/kernels/sigma2kp_room.h"
+// Tests of the sigma^2 detector at its limits: long lists, many bands, pictures without a window, and
+// failures in the middle of a frame.
+#include "tests/kernels/sigma2kp_runner.h"
 
 namespace {
 
@@ -15,23 +15,23 @@ CUDAVISION_TEST_ON_EVERY_BACKEND(Sigma2Limits);
 
 // --- long lists ---
 
-// A band is 32 rows of 20 words: more than one for each of a block's 256 threads.
+// A band has 32 rows of 20 words, more than one word for each of the 256 threads of a block.
 TEST_P(Sigma2Limits, wide_band_equals_the_definition) {
   const Size size{600, 40};
   const Picture picture = noise(size, 1);
-  Sigma2Room room(execution(), size);
+  Sigma2KpRunner runner(execution(), size);
   for (const int distance : {0, 3}) {
     Sigma2KpParams params = grid(5, 4, 1.9);
     params.min_distance = distance;
     const FoundKeypoints all = definition(picture, params);
     EXPECT_GT(all.found, distance == 0 ? 1000 : 500);
-    ASSERT_TRUE(same_keypoints(room.run(picture, params), all)) << params;
+    ASSERT_TRUE(same_keypoints(runner.run(picture, params), all)) << params;
     params.max_keypoints = all.found / 2;
-    ASSERT_TRUE(same_keypoints(room.run(picture, params), definition(picture, params))) << params;
+    ASSERT_TRUE(same_keypoints(runner.run(picture, params), definition(picture, params))) << params;
   }
 }
 
-// More bands, of at most 32 rows, than a block has threads, and squares of the largest side.
+// More bands (of at most 32 rows) than a block has threads, and the largest cells.
 TEST_P(Sigma2Limits, tall_picture_equals_the_definition) {
   if (kEmulated) GTEST_SKIP() << "takes long";
   const Picture picture = smooth_noise({40, 9000}, 1, 2);
@@ -43,7 +43,7 @@ TEST_P(Sigma2Limits, tall_picture_equals_the_definition) {
   }
 }
 
-// More keypoints than there are warps that count orientations at once: 1056 blocks of 8.
+// More keypoints than the 1056 blocks of 8 warps that count orientations.
 TEST_P(Sigma2Limits, more_orientations_than_warps_equal_the_definition) {
   if (kEmulated) GTEST_SKIP() << "takes long";
   const Picture picture = noise({400, 300}, 3);
@@ -53,18 +53,19 @@ TEST_P(Sigma2Limits, more_orientations_than_warps_equal_the_definition) {
   ASSERT_TRUE(equals_definition(execution(), picture, params));
 }
 
-// --- pictures that hold no window, or no square of them ---
+// --- pictures without a window, or without a cell ---
 
-TEST_P(Sigma2Limits, tiny_pictures_have_none_whatever_is_asked_for) {
+TEST_P(Sigma2Limits, tiny_pictures_have_no_keypoints) {
   for (const Size size : {Size{1, 1}, Size{1, 40}, Size{40, 1}, Size{33, 40}})
     for (Sigma2KpParams params : {grid(31, 4, 1), dense(31, 4, 1), grid(3, 32, 15.9)}) {
       params.min_distance = 5, params.orientation = true;
-      Sigma2Room room(execution(), size);
-      for (int frame = 0; frame < 2; ++frame) EXPECT_EQ(room.run(noise(size, 4), params).found, 0) << params;
+      Sigma2KpRunner runner(execution(), size);
+      for (int frame = 0; frame < 2; ++frame)
+        EXPECT_EQ(runner.run(noise(size, 4), params).found, 0) << params;
     }
 }
 
-TEST_P(Sigma2Limits, parameters_may_stop_to_fit_and_fit_again) {
+TEST_P(Sigma2Limits, parameters_may_change_between_no_cell_and_many) {
   const Size size{45, 42};
   const Picture picture = noise(size, 5);
   Sigma2KpParams fits = grid(5, 4, 1.9), does_not = grid(31, 20, 3);
@@ -72,22 +73,22 @@ TEST_P(Sigma2Limits, parameters_may_stop_to_fit_and_fit_again) {
   fits.orientation = does_not.orientation = true;
   const FoundKeypoints expected = definition(picture, fits);
   EXPECT_GT(expected.found, 20);
-  Sigma2Room room(execution(), size);
+  Sigma2KpRunner runner(execution(), size);
   for (int round = 0; round < 2; ++round) {
-    EXPECT_TRUE(same_keypoints(room.run(picture, does_not), {}));
-    EXPECT_TRUE(same_keypoints(room.run(picture, fits), expected));
+    EXPECT_TRUE(same_keypoints(runner.run(picture, does_not), {}));
+    EXPECT_TRUE(same_keypoints(runner.run(picture, fits), expected));
   }
 }
 
 // --- failures ---
 
 #if CUDAVISION_EMULATED
-// A frame that is found, thinned and oriented, into memory that is there already.
-class FailingRoom {
+// Runs all three kernels on a frame; the memory of the list is allocated beforehand.
+class FailingRun {
  public:
-  explicit FailingRoom(const cudavision::Execution &execution)
+  explicit FailingRun(const cudavision::Execution &execution)
       : execution_(execution),
-        room_(execution, kSize),
+        runner_(execution, kSize),
         list_(execution, Size{2, params().max_keypoints}, kTight),
         count_(execution, Size{2, 1}, kTight) {}
 
@@ -98,51 +99,51 @@ class FailingRoom {
   }
   cudavision::Status run() {
     const cudavision::Status status =
-        room_.room().run(room_.luma(), params(),
-                         {reinterpret_cast<Sigma2Keypoint *>(list_.view().data),
-                          reinterpret_cast<cudavision::Sigma2Count *>(count_.view().data)});
+        runner_.detector().run(runner_.luma(), params(),
+                               {reinterpret_cast<Sigma2Keypoint *>(list_.view().data),
+                                reinterpret_cast<cudavision::Sigma2KpCount *>(count_.view().data)});
     finish(execution_);
     return status;
   }
   testing::AssertionResult next_frame_is_right(unsigned seed) {
     const Picture picture = noise(kSize, seed);
-    return same_keypoints(room_.run(picture, params()), definition(picture, params()));
+    return same_keypoints(runner_.run(picture, params()), definition(picture, params()));
   }
 
  private:
   static constexpr Size kSize{80, 45};
   cudavision::Execution execution_;
-  Sigma2Room room_;
+  Sigma2KpRunner runner_;
   TestImage<std::uint64_t> list_;
   TestImage<std::uint32_t> count_;
 };
 
 TEST_P(Sigma2Limits, failed_allocation_names_bytes_and_the_next_frame_is_right) {
-  constexpr unsigned kAllocations = 6;  // bits, bands, strengths, places, beginnings of rows, what is kept
+  constexpr unsigned kAllocations = 6;  // bits, bands, strengths, places, row_begins, kept
   for (unsigned successes = 0; successes <= kAllocations; ++successes) {
-    FailingRoom room(execution());
+    FailingRun runner(execution());
     simt::fail_allocations_after(successes);
-    const cudavision::Status status = room.run();
+    const cudavision::Status status = runner.run();
     simt::fail_allocations_after(~0u);
     EXPECT_EQ(status.ok(), successes == kAllocations) << successes;
     if (!status.ok()) {
       EXPECT_EQ(status.code(), cudavision::Status::Code::out_of_memory) << status.text();
       EXPECT_NE(status.text().find(" bytes"), std::string::npos) << status.text();
     }
-    for (const unsigned seed : {6u, 7u}) EXPECT_TRUE(room.next_frame_is_right(seed)) << successes;
+    for (const unsigned seed : {6u, 7u}) EXPECT_TRUE(runner.next_frame_is_right(seed)) << successes;
   }
 }
 
 TEST_P(Sigma2Limits, failed_launch_is_reported_and_the_next_frame_is_right) {
-  FailingRoom room(execution());
+  FailingRun runner(execution());
   unsigned launches_before = 0;
   for (const char *kernel : {"find_keypoints_kernel", "keep_apart_kernel", "orient_kernel"}) {
-    EXPECT_TRUE(room.next_frame_is_right(8));
+    EXPECT_TRUE(runner.next_frame_is_right(8));
     simt::fail_after(simt::Call::launch, launches_before++, cudaErrorLaunchFailure);
-    const cudavision::Status status = room.run();
+    const cudavision::Status status = runner.run();
     EXPECT_EQ(status.code(), cudavision::Status::Code::device_failed);
     EXPECT_NE(status.text().find(kernel), std::string::npos) << status.text();
-    EXPECT_TRUE(room.next_frame_is_right(9)) << kernel;
+    EXPECT_TRUE(runner.next_frame_is_right(9)) << kernel;
   }
 }
 #endif

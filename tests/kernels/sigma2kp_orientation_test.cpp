@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The orientation of keypoints against its definition, at every edge of a bin and at the picture's border.
+// Tests of the orientation of keypoints against its definition, including the edges of bins and the border of
+// the picture.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
-#include "tests/kernels/sigma2kp_room.h"
+#include "tests/kernels/sigma2kp_runner.h"
 
 namespace {
 
@@ -26,7 +27,7 @@ Sigma2KpParams oriented(int side, int bins, GradientOperator op = GradientOperat
   return p;
 }
 
-// Many keypoints, of which some squares leave the picture on every side.
+// Many keypoints; some of their squares extend beyond the picture on each side.
 TEST_P(Sigma2Orientation, every_window_equals_the_definition) {
   const Picture picture = smooth_noise(kEmulated ? Size{60, 45} : Size{110, 80}, 1, 1);
   for (const int side : {2, 3, 15, 16, 17, 64})
@@ -39,10 +40,10 @@ TEST_P(Sigma2Orientation, every_window_equals_the_definition) {
 
 TEST_P(Sigma2Orientation, every_number_of_bins_equals_the_definition) {
   const Picture picture = noise({60, 40}, 2);
-  Sigma2Room room(execution(), picture.size());
+  Sigma2KpRunner runner(execution(), picture.size());
   for (int bins = 1; bins <= 360; bins += bins < 10 ? 1 : kEmulated ? 35 : 5) {
     const Sigma2KpParams params = oriented(16, bins);
-    ASSERT_TRUE(same_keypoints(room.run(picture, params), definition(picture, params))) << params;
+    ASSERT_TRUE(same_keypoints(runner.run(picture, params), definition(picture, params))) << params;
   }
 }
 
@@ -54,7 +55,8 @@ TEST_P(Sigma2Orientation, every_operator_and_weight_equals_the_definition) {
       ASSERT_TRUE(equals_definition(execution(), picture, oriented(16, 36, op, weight)));
 }
 
-// Few keypoints for the size of the picture, in its corners: the CPU backend does not compute all gradients then.
+// Few keypoints relative to the size of the picture, in its corners: the CPU backend then does not compute
+// the gradients of the whole picture.
 TEST_P(Sigma2Orientation, few_keypoints_equal_the_definition) {
   const Size size{100, 60};
   const Picture dots = noise(size, 6);
@@ -63,7 +65,7 @@ TEST_P(Sigma2Orientation, few_keypoints_equal_the_definition) {
     for (int x = 0; x < size.width; ++x)
       if (std::min(x, size.width - 1 - x) < 7 && std::min(y, size.height - 1 - y) < 7)
         picture.at(x, y) = dots.at(x, y);
-  Sigma2Room room(execution(), size);
+  Sigma2KpRunner runner(execution(), size);
   for (const GradientOperator op : kOperators)
     for (const GradientWeight weight :
          {GradientWeight::count, GradientWeight::magnitude, GradientWeight::sqrt_magnitude}) {
@@ -73,8 +75,8 @@ TEST_P(Sigma2Orientation, few_keypoints_equal_the_definition) {
       ASSERT_EQ(expected.keypoints.size(), 9u);
       EXPECT_TRUE(std::any_of(expected.keypoints.begin(), expected.keypoints.end(),
                               [](const Sigma2Keypoint &k) { return k.x < 3 || k.y < 3; }))
-          << "none whose square leaves the picture";
-      ASSERT_TRUE(same_keypoints(room.run(picture, params), expected)) << params;
+          << "no square extends beyond the picture";
+      ASSERT_TRUE(same_keypoints(runner.run(picture, params), expected)) << params;
     }
 }
 
@@ -90,11 +92,11 @@ TEST_P(Sigma2Orientation, largest_weights_do_not_overflow) {
                                 oriented(64, 1, GradientOperator::scharr, GradientWeight::magnitude)));
 }
 
-// Blocks of one direction (dx, dy) around a keypoint: the picture is bright along it. At multiples of 45
-// degrees the direction lies on an edge of bins and belongs to the later one.
+// A ramp in the direction (dx, dy). At multiples of 45 degrees the direction can lie on the edge between two
+// bins and then belongs to the later one.
 TEST_P(Sigma2Orientation, ramp_has_the_bin_of_its_direction) {
   const Size size{40, 40};
-  Sigma2Room room(execution(), size);
+  Sigma2KpRunner runner(execution(), size);
   constexpr int kDirections[][2] = {{1, 0},  {1, 1}, {0, 1}, {-1, 1}, {-1, 0}, {-1, -1}, {0, -1},
                                     {1, -1}, {2, 1}, {1, 2}, {-2, 1}, {-1, 2}, {3, 1},   {1, -3}};
   for (const auto &[dx, dy] : kDirections)
@@ -103,9 +105,9 @@ TEST_P(Sigma2Orientation, ramp_has_the_bin_of_its_direction) {
       for (int y = 0; y < size.height; ++y)
         for (int x = 0; x < size.width; ++x)
           picture.at(x, y) = static_cast<std::uint8_t>(128 + (dx * (x - 20) + dy * (y - 20)));
-      picture.at(20, 20) = static_cast<std::uint8_t>(picture.at(20, 20) + 3);  // what makes a keypoint
+      picture.at(20, 20) = static_cast<std::uint8_t>(picture.at(20, 20) + 3);  // makes a keypoint
       const Sigma2KpParams params = oriented(16, bins, GradientOperator::central);
-      const FoundKeypoints found = room.run(picture, params);
+      const FoundKeypoints found = runner.run(picture, params);
       ASSERT_TRUE(same_keypoints(found, definition(picture, params)));
       for (const Sigma2Keypoint &k : found.keypoints)
         EXPECT_EQ(k.orientation, defined_bin(dx, dy, bins)) << dx << ", " << dy << " of " << bins;
@@ -113,17 +115,17 @@ TEST_P(Sigma2Orientation, ramp_has_the_bin_of_its_direction) {
     }
 }
 
-// A bar with a bright pixel in its middle: as many gradients on its left side as on its right one.
+// A bar with a bright pixel in its centre has as many gradients on its left side as on its right side.
 TEST_P(Sigma2Orientation, first_of_equal_bins_counts) {
   Picture picture({37, 40});
   for (int y = 0; y < 40; ++y)
     for (int x = 0; x < 37; ++x) picture.at(x, y) = x >= 15 && x <= 21 ? 200 : 50;
   picture.at(18, 20) = 255;
-  Sigma2Room room(execution(), picture.size());
+  Sigma2KpRunner runner(execution(), picture.size());
   Sigma2KpParams params = oriented(15, 36, GradientOperator::central);
-  params.definition = cudavision::Sigma2Definition::dense;
+  params.definition = cudavision::Sigma2KpDefinition::dense;
   params.window = params.cell = 3;
-  const FoundKeypoints found = room.run(picture, params);
+  const FoundKeypoints found = runner.run(picture, params);
   ASSERT_TRUE(same_keypoints(found, definition(picture, params)));
   int centered = 0;
   for (const Sigma2Keypoint &k : found.keypoints)
@@ -141,8 +143,8 @@ TEST_P(Sigma2Orientation, keypoint_without_gradient_has_none) {
     return p;
   }();
   Sigma2KpParams params = oriented(2, 36, GradientOperator::central);
-  params.tau = 1.99, params.definition = cudavision::Sigma2Definition::dense;
-  const FoundKeypoints found = Sigma2Room(execution(), dots.size()).run(dots, params);
+  params.tau = 1.99, params.definition = cudavision::Sigma2KpDefinition::dense;
+  const FoundKeypoints found = Sigma2KpRunner(execution(), dots.size()).run(dots, params);
   ASSERT_TRUE(same_keypoints(found, definition(dots, params)));
   const auto none = std::count_if(found.keypoints.begin(), found.keypoints.end(),
                                   [](const auto &k) { return k.orientation == cudavision::kNoOrientation; });
@@ -156,10 +158,10 @@ TEST_P(Sigma2Orientation, quarter_turn_of_the_picture_turns_orientations_by_a_qu
   for (int y = 0; y < 61; ++y)
     for (int x = 0; x < 61; ++x) turned.at(60 - y, x) = picture.at(x, y);
   Sigma2KpParams params = oriented(15, 36, GradientOperator::sobel, GradientWeight::magnitude);
-  params.definition = cudavision::Sigma2Definition::dense;  // the same set, turned, where squares are odd
+  params.definition = cudavision::Sigma2KpDefinition::dense;  // symmetric if the side of a cell is odd
   params.cell = 5, params.tau = 1;
-  Sigma2Room room(execution(), picture.size());
-  const FoundKeypoints a = room.run(picture, params), b = room.run(turned, params);
+  Sigma2KpRunner runner(execution(), picture.size());
+  const FoundKeypoints a = runner.run(picture, params), b = runner.run(turned, params);
   ASSERT_EQ(a.found, b.found);
   EXPECT_GT(a.found, 50);
   int compared = 0, turned_by_a_quarter = 0;
@@ -170,8 +172,8 @@ TEST_P(Sigma2Orientation, quarter_turn_of_the_picture_turns_orientations_by_a_qu
       turned_by_a_quarter += t.orientation == (k.orientation + 9) % 36;
     }
   EXPECT_EQ(compared, a.found);
-  // Edges of bins turn into edges, and half-open bins into such; only equal bins, of which the first counts,
-  // would not turn, and sums of so many magnitudes are not equal.
+  // A quarter turn maps bins to bins. Only ties, which go to the first bin, would not turn; sums of so many
+  // magnitudes are not equal.
   EXPECT_EQ(turned_by_a_quarter, a.found);
 }
 

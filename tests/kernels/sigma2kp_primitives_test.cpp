@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Keypoints as primitives, on every backend.
+// Tests of keypoint primitives on every backend.
 #include <cstring>
 
-#include "tests/kernels/sigma2kp_room.h"
 #include "cuda/sigma2kp/point_primitives.h"
+#include "tests/kernels/sigma2kp_runner.h"
 #include "tests/support/budget.h"
 
 namespace {
@@ -20,7 +20,7 @@ CUDAVISION_TEST_ON_EVERY_BACKEND(Sigma2Primitives);
 
 constexpr int kPrimitiveBytes = sizeof(Primitive);
 
-// A list, and room for its primitives, in the backend's memory.
+// A list of keypoints and the memory for its primitives, in the backend's memory.
 class List {
  public:
   List(const cudavision::Execution &execution, const Keypoints &keypoints, int listed)
@@ -43,9 +43,9 @@ class List {
   }
 
  private:
-  cudavision::Sigma2List view() const {
+  cudavision::Sigma2KpList view() const {
     return {reinterpret_cast<Sigma2Keypoint *>(keypoints_.view().data),
-            reinterpret_cast<cudavision::Sigma2Count *>(count_.view().data)};
+            reinterpret_cast<cudavision::Sigma2KpCount *>(count_.view().data)};
   }
   static HostImage<std::uint64_t> words_of(const Keypoints &keypoints) {
     HostImage<std::uint64_t> words({2, static_cast<int>(keypoints.size())});
@@ -73,13 +73,19 @@ void expect_primitive(const Primitive &p, Primitive::Kind kind, int line_width, 
 
 TEST_P(Sigma2Primitives, crosses_and_lines_lie_at_the_windows_centres) {
   List list(execution(), {{1, 10, 20, kNoOrientation}, {2, 11, 21, 0}, {3, 0, 0, 1}, {4, 16000, 5, 3}}, 4);
-  PointStyle style{7, 9, 5, 4, 6, 2, cudavision::Color{{1, 2, 3}, 200}};
+  PointStyle style{.origin_x = 7,
+                   .origin_y = 9,
+                   .window = 5,
+                   .orientation_bins = 4,
+                   .size = 6,
+                   .line_width = 2,
+                   .color = cudavision::Color{{1, 2, 3}, 200}};
   ASSERT_TRUE(succeeds(list.make(4, style)));
   EXPECT_EQ(list.drawn(), 8);
   expect_primitive(list.primitive(0), Primitive::Kind::cross, 2, {19, 31, 6, 0});
   expect_primitive(list.primitive(1), Primitive::Kind::point, 1, {-1, -1, -1, -1});
   expect_primitive(list.primitive(2), Primitive::Kind::point, 6, {20, 32, 0, 0});
-  // The middles of four bins are the diagonals; 24 pixels are 16.97 each way.
+  // The centres of four bins are the diagonals; 24 pixels along a diagonal are 16.97 along each axis.
   expect_primitive(list.primitive(3), Primitive::Kind::line, 2, {20, 32, 37, 49});
   expect_primitive(list.primitive(5), Primitive::Kind::line, 2, {9, 11, -8, 28});
   expect_primitive(list.primitive(7), Primitive::Kind::line, 2, {16009, 16, 16026, -1});

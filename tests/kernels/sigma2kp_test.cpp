@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Keypoints of local variance against their definition in straight loops, and what must hold of them, on
-// every backend.
+// Tests of the sigma^2 detector on every backend: against its definition in plain loops, and of its
+// invariants.
 #include <limits>
 
-#include "tests/kernels/sigma2kp_room.h"
+#include "tests/kernels/sigma2kp_runner.h"
 #include "tests/support/budget.h"
 #include "tests/support/decode.h"
 
@@ -54,7 +54,7 @@ TEST_P(Sigma2Kp, every_window_equals_the_definition) {
       ASSERT_TRUE(equals_definition(execution(), picture, params));
 }
 
-// What a block of threads needs the most memory for.
+// These need the most shared memory per block.
 TEST_P(Sigma2Kp, largest_squares_of_the_largest_windows_equal_the_definition) {
   const Picture picture = smooth_noise({110, 97}, 1, 7);
   for (const double tau : {15.999, 14.5, 1.0})
@@ -84,13 +84,13 @@ TEST_P(Sigma2Kp, every_dense_cell_and_tau_equals_the_definition) {
       ASSERT_TRUE(equals_definition(execution(), picture, dense(4, cell, share * cell / 2)));
 }
 
-// tau meets distances of pixels exactly: nearer than it in squares of a grid, not farther in the formula.
-TEST_P(Sigma2Kp, tau_is_strict_in_the_grid_alone) {
+// The limit tau is exact: distances are less than tau with grids, and at most tau with equation 2.
+TEST_P(Sigma2Kp, tau_is_exclusive_with_grids_only) {
   const Picture picture = noise({60, 60}, 7);
   const double root2 = std::sqrt(2.0);
-  Sigma2Room room(execution(), picture.size());
+  Sigma2KpRunner runner(execution(), picture.size());
   const auto count = [&](const Sigma2KpParams &params) {
-    const FoundKeypoints found = room.run(picture, params);
+    const FoundKeypoints found = runner.run(picture, params);
     EXPECT_TRUE(same_keypoints(found, definition(picture, params))) << params;
     return found.found;
   };
@@ -110,36 +110,37 @@ TEST_P(Sigma2Kp, constant_picture_and_ramp_have_none) {
     for (const Sigma2KpParams &params :
          {grid(5, 4, 1), grid(5, 4, 1.9, 4), dense(5, 4, 1), grid(24, 4, 1), dense(24, 5, 2)}) {
       if (kEmulated && size.width > 40) continue;
-      Sigma2Room room(execution(), size);
+      Sigma2KpRunner runner(execution(), size);
       for (const int value : {0, 77, 255})
-        EXPECT_EQ(room.run(constant(size, static_cast<std::uint8_t>(value)), params).found, 0) << params;
-      EXPECT_EQ(room.run(ramp(size, 1, 0), params).found, 0) << params;  // at most 131 grey levels: no step
-      EXPECT_EQ(room.run(ramp(size, 1, 1), params).found, 0) << params;
+        EXPECT_EQ(runner.run(constant(size, static_cast<std::uint8_t>(value)), params).found, 0) << params;
+      EXPECT_EQ(runner.run(ramp(size, 1, 0), params).found, 0) << params;  // at most 131 grey levels: no step
+      EXPECT_EQ(runner.run(ramp(size, 1, 1), params).found, 0) << params;
     }
 }
 
-// One pixel of 255 in the middle of a square: S is largest, and the same, where the window holds it.
+// A single bright pixel: all windows that contain it have the same, greatest strength.
 TEST_P(Sigma2Kp, single_bright_pixel_is_found_where_its_plateau_begins) {
   Picture picture({40, 40});
   picture.at(20, 21) = 200;
   Sigma2KpParams params = grid(3, 8, 1.5);
-  // Windows (18..20, 19..21) hold it. Their first, (18, 19), lies in squares from (16, 16) and (12, 12) on;
-  // it is (2, 3) of the first and (6, 7) of the other, whose own first is (18, 19) too.
-  Sigma2Room room(execution(), picture.size());
-  EXPECT_EQ(room.run(picture, params).found, 0);
-  params.tau = 2.3;  // (18, 19) is sqrt(5) from the middle (20, 20)
-  const FoundKeypoints found = room.run(picture, params);
+  // The windows (18..20, 19..21) contain it. The first of them, (18, 19), lies at (2, 3) in the cell that
+  // begins at (16, 16), and at (6, 7) in the cell that begins at (12, 12); it is the first greatest window of
+  // both.
+  Sigma2KpRunner runner(execution(), picture.size());
+  EXPECT_EQ(runner.run(picture, params).found, 0);
+  params.tau = 2.3;  // the distance of (18, 19) from the centre (20, 20) is sqrt(5)
+  const FoundKeypoints found = runner.run(picture, params);
   ASSERT_EQ(found.found, 1);
   EXPECT_EQ(found.keypoints[0],
             (Sigma2Keypoint{std::uint64_t{9} * 200 * 200 - 200 * 200, 18, 19, cudavision::kNoOrientation}));
   EXPECT_FLOAT_EQ(cudavision::center_of_window(18, 3), 19);
   EXPECT_DOUBLE_EQ(cudavision::variance_of(found.keypoints[0].strength, 3), 200 * 200 * (1.0 / 9 - 1.0 / 81));
-  // All of the plateau's windows that lie near a q: equation 2 does not choose among equals.
-  const FoundKeypoints all = room.run(picture, dense(3, 8, 1));
+  // Equation 2 does not choose among windows of equal strength: all of them that are near a q are keypoints.
+  const FoundKeypoints all = runner.run(picture, dense(3, 8, 1));
   EXPECT_EQ(all.found, 9);
 }
 
-// The set is the same for every picture a I + b.
+// All pictures a I + b have the same set of keypoints.
 TEST_P(Sigma2Kp, brightness_and_contrast_change_no_keypoint) {
   const Size size{90, 60};
   const Picture base = smooth_noise(size, 1, 8);
@@ -150,8 +151,8 @@ TEST_P(Sigma2Kp, brightness_and_contrast_change_no_keypoint) {
     high.pixels()[i] = static_cast<std::uint8_t>(7 * level + 33);
   }
   for (const Sigma2KpParams &params : {grid(5, 4, 1.5), dense(5, 4, 1)}) {
-    Sigma2Room room(execution(), size);
-    const FoundKeypoints a = room.run(low, params), b = room.run(high, params);
+    Sigma2KpRunner runner(execution(), size);
+    const FoundKeypoints a = runner.run(low, params), b = runner.run(high, params);
     ASSERT_EQ(a.found, b.found);
     EXPECT_GT(a.found, 50);
     for (std::size_t i = 0; i < a.keypoints.size(); ++i) {
@@ -166,11 +167,11 @@ TEST_P(Sigma2Kp, translation_by_cells_moves_the_set) {
   const Picture whole = noise({120, 80}, 9);
   const Sigma2KpParams params = grid(5, 4, 1.5);
   const Picture a = whole.crop({0, 0, 100, 60}), b = whole.crop({12, 8, 100, 60});
-  Sigma2Room room(execution(), a.size());
-  const FoundKeypoints of_a = room.run(a, params), of_b = room.run(b, params);
+  Sigma2KpRunner runner(execution(), a.size());
+  const FoundKeypoints of_a = runner.run(a, params), of_b = runner.run(b, params);
   Keypoints expected, moved;
   for (Sigma2Keypoint k : of_a.keypoints)
-    if (k.x >= 14 && k.y >= 10) {  // away from the borders of both
+    if (k.x >= 14 && k.y >= 10) {  // away from the borders of both pictures
       k.x = static_cast<std::uint16_t>(k.x - 12), k.y = static_cast<std::uint16_t>(k.y - 8);
       expected.push_back(k);
     }
@@ -183,17 +184,18 @@ TEST_P(Sigma2Kp, translation_by_cells_moves_the_set) {
   EXPECT_TRUE(same_keypoints({moved, 0}, {expected, 0}));
 }
 
-// Half of the pixels black, half white: S is as large as it can be, above 2^32 from windows of 23 on.
+// With half of the pixels black and half white S has its maximum, which exceeds 2^32 for windows of 23 pixels
+// and more.
 TEST_P(Sigma2Kp, largest_variance_does_not_overflow) {
   const Size size = kEmulated ? Size{70, 45} : Size{100, 80};
-  Picture blobs = smooth_noise(size, 5, 20);  // S goes from 0 to its most within a few pixels
+  Picture blobs = smooth_noise(size, 5, 20);  // S rises from 0 to its maximum within a few pixels
   for (std::uint8_t &pixel : blobs.pixels()) pixel = pixel >= 128 ? 255 : 0;
   std::uint64_t largest = 0, largest_of_23 = 0;
-  int beyond_32_bits = 0;  // lists whose weakest strength is
+  int beyond_32_bits = 0;  // the number of lists whose weakest strength exceeds 32 bits
   const auto is_weaker = [](const Sigma2Keypoint &a, const Sigma2Keypoint &b) {
     return a.strength < b.strength;
   };
-  Sigma2Room room(execution(), size);
+  Sigma2KpRunner runner(execution(), size);
   for (const int window : {21, 22, 23, 30, 31}) {
     Picture board = checkerboard(size, window / 2, 0, 255);
     board.at(30, 20) ^= 255, board.at(50, 33) ^= 255;
@@ -207,24 +209,24 @@ TEST_P(Sigma2Kp, largest_variance_does_not_overflow) {
         }
         if ((window != 23 && window != 31) || all.found < 3) continue;
         for (const int most :
-             {1, all.found / 3, all.found - 1}) {  // and strengths of more than 32 bits decide
+             {1, all.found / 3, all.found - 1}) {  // the selection compares more than 32 bits
           params.max_keypoints = most;
           const FoundKeypoints kept = definition(picture, params);
-          ASSERT_TRUE(same_keypoints(room.run(picture, params), kept)) << params;
+          ASSERT_TRUE(same_keypoints(runner.run(picture, params), kept)) << params;
           const auto weakest = std::min_element(kept.keypoints.begin(), kept.keypoints.end(), is_weaker);
           if (most < all.found / 2) beyond_32_bits += weakest->strength >> 32 != 0;
         }
         params.max_keypoints = 65536, params.min_distance = 4;
-        ASSERT_TRUE(same_keypoints(room.run(picture, params), definition(picture, params))) << params;
+        ASSERT_TRUE(same_keypoints(runner.run(picture, params), definition(picture, params))) << params;
       }
   }
-  EXPECT_GT(largest, std::uint64_t{15000000000}) << "not the limit";
+  EXPECT_GT(largest, std::uint64_t{15000000000}) << "not near the limit";
   EXPECT_GT(largest_of_23, std::uint64_t{1} << 32);
   EXPECT_GT(beyond_32_bits, 3);
 }
 
-// Many squares with several greatest values, and with nothing else.
-TEST_P(Sigma2Kp, ties_are_broken_in_raster_order) {
+// Many cells with several equal maxima, and many cells of equal strengths.
+TEST_P(Sigma2Kp, ties_are_broken_in_row_major_order) {
   const Size size{90, 60};
   Picture few_levels = noise(size, 10);
   for (std::uint8_t &pixel : few_levels.pixels()) pixel = pixel > 240 ? 1 : 0;
@@ -262,9 +264,9 @@ TEST_P(Sigma2Kp, photographs_equal_the_definition) {
   if (!missing.empty()) GTEST_SKIP() << missing;
 }
 
-// --- thinning ---
+// --- min_distance and max_keypoints ---
 
-TEST_P(Sigma2Kp, strongest_are_kept_in_raster_order) {
+TEST_P(Sigma2Kp, strongest_are_listed_in_row_major_order) {
   const Size size{kEmulated ? 90 : 200, 70};
   Picture ties = noise(size, 11);
   for (std::uint8_t &pixel : ties.pixels()) pixel &= 1;
@@ -272,60 +274,60 @@ TEST_P(Sigma2Kp, strongest_are_kept_in_raster_order) {
     for (Sigma2KpParams params : {grid(5, 4, 1.9), grid(25, 3, 1.2), dense(5, 4, 1)}) {
       const int found = definition(picture, params).found;
       ASSERT_GT(found, 20) << params;
-      Sigma2Room room(execution(), size);
+      Sigma2KpRunner runner(execution(), size);
       for (const int most : {1, 2, found / 3, found - 1, found, found + 1}) {
         params.max_keypoints = most;
-        ASSERT_TRUE(same_keypoints(room.run(picture, params), definition(picture, params))) << params;
+        ASSERT_TRUE(same_keypoints(runner.run(picture, params), definition(picture, params))) << params;
       }
     }
 }
 
-TEST_P(Sigma2Kp, distance_keeps_what_nothing_near_outdoes) {
+TEST_P(Sigma2Kp, distance_drops_keypoints_near_a_stronger_one) {
   const Size size{kEmulated ? 90 : 150, kEmulated ? 60 : 100};
   Picture ties = noise(size, 13);
   for (std::uint8_t &pixel : ties.pixels()) pixel &= 1;
   for (const Picture &picture : {smooth_noise(size, 1, 14), ties})
     for (Sigma2KpParams params : {grid(5, 4, 1.9), dense(3, 4, 1)}) {
-      Sigma2Room room(execution(), size);
+      Sigma2KpRunner runner(execution(), size);
       int before = std::numeric_limits<int>::max();
       for (const int distance : {0, 1, 2, 3, 5, 9, 255}) {
         params.min_distance = distance;
         const FoundKeypoints expected = definition(picture, params);
-        ASSERT_TRUE(same_keypoints(room.run(picture, params), expected)) << params;
+        ASSERT_TRUE(same_keypoints(runner.run(picture, params), expected)) << params;
         EXPECT_LE(expected.found, before);
         before = expected.found;
       }
       EXPECT_EQ(before, 1);
       params.min_distance = 4;
       params.max_keypoints = 5;
-      ASSERT_TRUE(same_keypoints(room.run(picture, params), definition(picture, params))) << params;
+      ASSERT_TRUE(same_keypoints(runner.run(picture, params), definition(picture, params))) << params;
     }
 }
 
 // --- state ---
 
-TEST_P(Sigma2Kp, nothing_of_a_frame_is_left_for_the_next) {
+TEST_P(Sigma2Kp, frames_do_not_affect_each_other) {
   const Size size{80, 50};
-  Sigma2Room room(execution(), size);
+  Sigma2KpRunner runner(execution(), size);
   Sigma2KpParams few = grid(5, 4, 1.9), apart = grid(24, 5, 2), turned = dense(5, 4, 1);
   few.max_keypoints = 3, apart.min_distance = 6, turned.orientation = true;
   const Picture a = noise(size, 15), b = smooth_noise(size, 2, 16);
   for (int round = 0; round < 2; ++round)
     for (const Picture &picture : {a, constant(size, 9), b})
       for (const Sigma2KpParams &params : {grid(5, 4, 1), few, apart, turned, grid(5, 32, 15.9)})
-        ASSERT_TRUE(same_keypoints(room.run(picture, params), definition(picture, params))) << params;
+        ASSERT_TRUE(same_keypoints(runner.run(picture, params), definition(picture, params))) << params;
 }
 
-TEST_P(Sigma2Kp, two_rooms_do_not_meet) {
+TEST_P(Sigma2Kp, two_instances_are_independent) {
   const Picture a = noise({70, 40}, 17), b = noise({50, 60}, 18);
-  Sigma2Room of_a(execution(), a.size()), of_b(execution(), b.size());
+  Sigma2KpRunner of_a(execution(), a.size()), of_b(execution(), b.size());
   for (int i = 0; i < 2; ++i) {
     EXPECT_TRUE(same_keypoints(of_a.run(a, grid(5, 4, 1.5)), definition(a, grid(5, 4, 1.5))));
     EXPECT_TRUE(same_keypoints(of_b.run(b, dense(5, 4, 1)), definition(b, dense(5, 4, 1))));
   }
 }
 
-// --- what is refused ---
+// --- refusals ---
 
 TEST_P(Sigma2Kp, values_out_of_range_are_refused_and_named) {
   const auto check = [](const char *name, auto change) {
@@ -339,7 +341,7 @@ TEST_P(Sigma2Kp, values_out_of_range_are_refused_and_named) {
   for (const int v : {2, 32}) check("window", [v](Sigma2KpParams &p) { p.window = v; });
   for (const int v : {1, 33}) check("cell", [v](Sigma2KpParams &p) { p.cell = v; });
   for (const double v : {0.0, -1.0, 2.0, 3.0, nan}) check("tau", [v](Sigma2KpParams &p) { p.tau = v; });
-  check("cell", [](Sigma2KpParams &p) { p.cell = 2; });  // half of it is tau
+  check("cell", [](Sigma2KpParams &p) { p.cell = 2; });  // tau is half of it
   for (const int v : {0, 1, 3, 5}) check("grids", [v](Sigma2KpParams &p) { p.grids = v; });
   for (const int v : {-1, 256}) check("min-distance", [v](Sigma2KpParams &p) { p.min_distance = v; });
   for (const int v : {0, 1000001}) check("max-keypoints", [v](Sigma2KpParams &p) { p.max_keypoints = v; });
@@ -348,16 +350,16 @@ TEST_P(Sigma2Kp, values_out_of_range_are_refused_and_named) {
   for (const int v : {0, 361}) check("orientation-bins", [v](Sigma2KpParams &p) { p.orientation_bins = v; });
   EXPECT_TRUE(succeeds(validate(grid(3, 2, 0.01, 4))));
   EXPECT_TRUE(succeeds(validate(dense(31, 32, 15.99))));
-  Sigma2Room room(execution(), {20, 20});
-  EXPECT_TRUE(refused(room.room().run(room.luma(), grid(5, 4, 2), {})));
-  const Sigma2Room other(execution(), {20, 21});
-  EXPECT_TRUE(refused(room.room().run(other.luma(), {}, {})));
+  Sigma2KpRunner runner(execution(), {20, 20});
+  EXPECT_TRUE(refused(runner.detector().run(runner.luma(), grid(5, 4, 2), {})));
+  const Sigma2KpRunner other(execution(), {20, 21});
+  EXPECT_TRUE(refused(runner.detector().run(other.luma(), {}, {})));
   std::unique_ptr<cudavision::Sigma2Kp> none;
   for (const Size size : {Size{0, 5}, Size{5, 0}, Size{16385, 5}})
     EXPECT_TRUE(refused(make_sigma2kp(execution(), size, &none)));
 }
 
-// --- what it asks of the GPU ---
+// --- resources per frame ---
 
 #if CUDAVISION_EMULATED
 TEST_P(Sigma2Kp, frame_is_a_launch_and_one_more_for_each_of_distance_and_orientation) {
@@ -369,12 +371,13 @@ TEST_P(Sigma2Kp, frame_is_a_launch_and_one_more_for_each_of_distance_and_orienta
     for (const bool turned : {false, true}) {
       Sigma2KpParams params = grid(5, 4, 1.5);
       params.min_distance = apart ? 3 : 0, params.orientation = turned, params.max_keypoints = 300;
-      std::unique_ptr<cudavision::Sigma2Kp> room;
-      ASSERT_TRUE(succeeds(make_sigma2kp(execution(), picture.size(), &room)));
+      std::unique_ptr<cudavision::Sigma2Kp> detector;
+      ASSERT_TRUE(succeeds(make_sigma2kp(execution(), picture.size(), &detector)));
       const auto run = [&] {
-        EXPECT_TRUE(succeeds(room->run(luma.view(), params,
-                                       {reinterpret_cast<Sigma2Keypoint *>(list.view().data),
-                                        reinterpret_cast<cudavision::Sigma2Count *>(count.view().data)})));
+        EXPECT_TRUE(
+            succeeds(detector->run(luma.view(), params,
+                                   {reinterpret_cast<Sigma2Keypoint *>(list.view().data),
+                                    reinterpret_cast<cudavision::Sigma2KpCount *>(count.view().data)})));
       };
       run();
       finish(execution());
@@ -382,8 +385,9 @@ TEST_P(Sigma2Kp, frame_is_a_launch_and_one_more_for_each_of_distance_and_orienta
       run();
       budget.expect_launches_alone(1u + apart + turned);
       finish(execution());
-      // Each tile: its turn, its number of keypoints, that it is done. Each band, and each block that thins
-      // by distance (a thread for each of at most 21 x 14 + 21 x 13 keypoints): that it is done.
+      // Three per tile (to claim it, to add its keypoints, to count it as done), and one for each band and
+      // each block of keep_apart_kernel (one thread for each of at most 21 x 14 + 21 x 13 keypoints) to count
+      // it as done.
       EXPECT_EQ(budget.spent().global_atomics, 3u * 4 + 2u + (apart ? 3u : 0u));
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Memory that counts how often it is mapped and copied, as memory of a GPU would download.
+// Memory that counts its maps and copies; memory of a GPU would be downloaded by them.
 #include <gst/gst.h>
 
 #include <cstring>

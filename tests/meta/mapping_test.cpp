@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Points and lines under scaling, cropping, rotation and perspective, against what each of their points does.
+// Points and lines under scaling, cropping, rotation and perspective, compared with the mapping of single
+// points.
 #include "gst/meta/mapping.h"
 
 #include <cmath>
@@ -18,7 +19,7 @@ constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 constexpr float kUnit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 constexpr float kPerspective[3][3] = {{0.8f, 0.1f, 12}, {-0.05f, 0.9f, 20}, {4e-4f, 2e-4f, 1}};
 
-// As GStreamer 1.28's gst_video_meta_transform_matrix_point(), without rounding to whole pixels.
+// As gst_video_meta_transform_matrix_point() of GStreamer 1.28, without rounding to whole pixels.
 Point reference(const float (&m)[3][3], const GstVideoRectangle &in, const GstVideoRectangle &out, double x,
                 double y) {
   x -= in.x;
@@ -80,14 +81,14 @@ TEST(Mapping, a_line_is_clipped_to_the_crop) {
   expect_near(*across, {10, float(pi / 2), 1, 0, 10, 29, 10});
   const auto at_the_border = FrameMapping::matrix(kUnit, {10, 20, 90, 80}, {100, 100}, {0, 0, 90, 80})
                                  .map(line_through(0, 30, 99.5f, 30));
-  ASSERT_TRUE(at_the_border);  // only what the crop hides is cut off
+  ASSERT_TRUE(at_the_border);  // only the part outside the crop is cut off
   EXPECT_EQ(at_the_border->x1, 0);
   EXPECT_EQ(at_the_border->x2, 89.5f);
   const auto inside = crop.map(line_through(12, 30, 20, 30));
   ASSERT_TRUE(inside);
   EXPECT_EQ(inside->x1, 2);
   EXPECT_EQ(inside->x2, 10);
-  const auto corner = crop.map(line_through(0, 30, 20, 10));  // touches (10, 20) alone
+  const auto corner = crop.map(line_through(0, 30, 20, 10));  // touches only (10, 20)
   ASSERT_TRUE(corner);
   EXPECT_EQ(corner->x1, 0);
   EXPECT_EQ(corner->y2, 0);
@@ -124,7 +125,7 @@ TEST(Mapping, theta_is_never_pi) {
   EXPECT_LT(double(just_below->theta), pi);
 }
 
-// Seeds are printed by SCOPED_TRACE; the matrices are those that elements make, and a perspective.
+// SCOPED_TRACE prints the seeds. The matrices are those that elements make, and a perspective.
 class MappingOfMatrix : public testing::TestWithParam<int> {
  protected:
   static constexpr GstVideoRectangle kIn{16, 8, 300, 200}, kOut{5, 7, 400, 300};
@@ -160,8 +161,8 @@ TEST_P(MappingOfMatrix, moves_points_and_their_gradients) {
     const Point expected = reference_at(keypoint.x, keypoint.y);
     EXPECT_NEAR(mapped->x, expected.x, 1e-3);
     EXPECT_NEAR(mapped->y, expected.y, 1e-3);
-    // What runs along the edge in the old frame is at right angles to the gradient in the new one; what runs
-    // uphill is not behind it. The small step's own error is below 1e-4.
+    // A direction along the edge in the old frame is perpendicular to the gradient in the new frame, and an
+    // uphill direction stays uphill. The error of the finite step is below 1e-4.
     constexpr double kStep = 1e-3;
     const auto moved = [&](double angle) {
       const Point to =
@@ -190,7 +191,7 @@ TEST_P(MappingOfMatrix, moves_every_point_of_a_line_onto_the_line) {
     const auto distance = [&](double x, double y) {
       return x * std::cos(mapped->theta) + y * std::sin(mapped->theta) - mapped->rho;
     };
-    // theta and rho are floats: 1e-7 of 500 pixels, magnified at most tenfold by the matrices.
+    // theta and rho are floats: their error is 1e-7 of 500 pixels, multiplied by at most ten by the matrices.
     for (const double t : {0.0, 0.25, 0.5, 1.0}) {
       const Point p =
           reference_at(std::lerp(double(x1), double(x2), t), std::lerp(double(y1), double(y2), t));

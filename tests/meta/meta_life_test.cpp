@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The metas from birth to death: copies share, removal releases, pools recycle.
+// The lifetime of metas: copies share their data, removal releases it, pools recycle it.
 #include <gst/video/video.h>
 
 #include "tests/meta/support.h"
@@ -45,7 +45,7 @@ TEST_F(MetaLife, copies_share_by_reference) {
   EXPECT_EQ(GST_MINI_OBJECT_REFCOUNT_VALUE(grid_of(buffer)->data), 3);
   EXPECT_EQ(memory_counts().maps + memory_counts().copies, 0);
 
-  buffer.reset();  // the others live on
+  buffer.reset();  // the copies stay valid
   EXPECT_EQ(GST_MINI_OBJECT_REFCOUNT_VALUE(grid_of(copy)->data), 2);
   EXPECT_EQ(values_of<guint8>(grid_of(copy)), kGrid);
   EXPECT_EQ(memory_counts().maps, 1);
@@ -75,7 +75,7 @@ TEST_F(MetaLife, a_hundred_times_added_and_removed_leaves_nothing) {
     gst_buffer_foreach_meta(
         buffer.get(),
         [](GstBuffer *, GstMeta **meta, gpointer) -> gboolean {
-          *meta = nullptr;  // removes it
+          *meta = nullptr;  // makes GStreamer remove the meta
           return TRUE;
         },
         nullptr);
@@ -123,7 +123,7 @@ TEST_F(MetaLife, a_transform_of_an_unknown_kind_is_refused) {
   EXPECT_EQ(gst_buffer_iterate_meta(other.get(), &state), nullptr);
 }
 
-// A pool of one buffer, so that the next is the same again.
+// A pool of one buffer, so that the next buffer is the same one.
 class OneBufferPool {
  public:
   OneBufferPool() : pool_(gst_buffer_pool_new()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The metas through GStreamer's own elements: what survives, where the coordinates are then, what is copied.
+// Metas that pass through GStreamer's own elements: which survive, how coordinates change, what is copied.
 #include <gst/app/gstappsink.h>
 #include <gst/app/gstappsrc.h>
 #include <gst/video/video.h>
@@ -17,8 +17,8 @@ using std::numbers::pi;
 class MetaPipeline : public testing::Test {
  protected:
   void SetUp() override { memory_counts().reset(); }
-  // Threads of a pipeline may let go of its elements, and those of their last frame, a moment after it went
-  // to NULL.
+  // Threads of a pipeline may release its elements, and the elements their last frame, shortly after NULL is
+  // reached.
   void TearDown() override {
     for (int waited_ms = 0; memory_counts().alive != 0 && waited_ms < 5000; ++waited_ms) g_usleep(1000);
     EXPECT_EQ(memory_counts().alive, 0);
@@ -31,7 +31,7 @@ class MetaPipeline : public testing::Test {
   }
 };
 
-// The tensor as it was attached, whatever happened to the frame; its numbers not read on the way.
+// Expects the tensor as it was attached, with its numbers not read on the way.
 void expect_grid(const Owned<GstBuffer> &buffer) {
   EXPECT_EQ(memory_counts().maps + memory_counts().copies, 0);
   const auto *grid = gst_cuda_vision_buffer_get_tensor_meta(buffer.get(), "grid");
@@ -71,7 +71,7 @@ TEST_F(MetaPipeline, videoconvert_passes_the_tensor_on) {
   expect_grid(out);
 }
 
-// GStreamer 1.22's videoconvert is a videoscale too, and asks for SCALE by 1.
+// GStreamer 1.22's videoconvert also scales, and asks for SCALE by 1.
 TEST_F(MetaPipeline, videoconvert_passes_coordinates_on) {
   THROUGH_OR_SKIP(out, "videoconvert ! capsfilter caps=video/x-raw,format=I420");
   expect_same(gst_cuda_vision_buffer_get_keypoints_meta(out.get()), some_keypoints());
@@ -83,7 +83,7 @@ TEST_F(MetaPipeline, an_element_that_writes_on_the_frame_keeps_them) {
   expect_untouched(out);
 }
 
-// What the definition says, in straight computation.
+// A direct implementation of the definition.
 GstCudaVisionKeypoint scaled(GstCudaVisionKeypoint k, double sx, double sy) {
   k.x = float(k.x * sx);
   k.y = float(k.y * sy);
@@ -208,14 +208,14 @@ TEST_F(MetaPipeline, videocrop_moves_and_drops) {
       gst_cuda_vision_lines_meta_get_lines(gst_cuda_vision_buffer_get_lines_meta(out.get()), &n);
   ASSERT_EQ(n, expected.size());
   for (guint i = 0; i < 3; ++i) expect_near(lines[i], expected[i]);
-  // x - y = 60 is, in the new frame, (x + 100) - (y + 5) = 60.
+  // In the new frame, x - y = 60 is (x + 100) - (y + 5) = 60.
   EXPECT_NEAR(lines[3].x1 + 100 - (lines[3].y1 + 5), 60, 1e-3);
   EXPECT_NEAR(lines[3].x1, 0, 1e-4);
   EXPECT_NEAR(lines[3].y2, 199, 1e-4);
 }
 
 TEST_F(MetaPipeline, videoflip_turns) {
-  THROUGH_OR_SKIP(out, "videoflip method=clockwise");  // (x, y) to (239 - y, x)
+  THROUGH_OR_SKIP(out, "videoflip method=clockwise");  // maps (x, y) to (239 - y, x)
   expect_grid(out);
   guint n = 0;
   const GstCudaVisionKeypoint *keypoints =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The metas on a buffer: what is attached is read back, what is wrong is refused, nothing is leaked.
+// Metas on a buffer: they are read back as attached, invalid arguments are refused, nothing leaks.
 #include <cmath>
 #include <limits>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Frames, pipelines and comparisons of the tests of the metas.
+// Frames, pipelines and comparisons for the tests of the metas.
 #include "tests/meta/support.h"
 
 #include <gst/check/gstharness.h>
@@ -16,7 +16,8 @@ class GStreamer : public testing::Environment {
 };
 const testing::Environment *const kGStreamer = testing::AddGlobalTestEnvironment(new GStreamer);
 
-// Fails the test when the elements cannot be made for another reason.
+// Returns false if an element is not installed. Fails the test if the elements cannot be made for another
+// reason.
 bool all_installed(const std::string &elements) {
   GError *error = nullptr;
   GstParseContext *context = gst_parse_context_new();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the tests of the metas share: frames, numbers that count how they are read, GLib's complaints.
+// Shared by the tests of the metas: frames, numbers that count how they are read, GLib's messages.
 #pragma once
 
 #include <gst/cudavision/cudavision.h>
@@ -21,7 +21,7 @@ struct Release {
 template <typename T>
 using Owned = std::unique_ptr<T, Release>;
 
-// Counts the critical messages until the end of its life, and keeps the last.
+// Counts the critical messages during its lifetime and stores the last one.
 class Criticals {
  public:
   Criticals();
@@ -40,15 +40,15 @@ class Criticals {
   GLogFunc before_;
 };
 
-// How often the memory of counted_numbers() was mapped and copied, and how many of them live.
+// The numbers of maps, copies and existing instances of the memory of counted_numbers().
 struct MemoryCounts {
   std::atomic<int> maps = 0, copies = 0, alive = 0;
-  std::atomic<bool> mappable = true;  // for the test to change
+  std::atomic<bool> mappable = true;  // set by the test
 
   void reset() { maps = 0, copies = 0, alive = 0, mappable = true; }
 };
 MemoryCounts &memory_counts();
-// A buffer of the bytes, in memory that counts.
+// A buffer of the bytes, in memory that counts its uses.
 GstBuffer *counted_numbers(const std::vector<guint8> &bytes);
 
 template <typename T>
@@ -70,17 +70,18 @@ inline constexpr int kWidth = 320, kHeight = 240;
 Owned<GstBuffer> frame();
 std::vector<GstCudaVisionKeypoint> some_keypoints();
 std::vector<GstCudaVisionLine> some_lines();
-// Attaches a tensor "grid" of 2 x 3 in counted memory with geometry, the keypoints and the lines.
+// Attaches a 2 x 3 tensor "grid" in counted memory with a geometry, the keypoints and the lines.
 void attach_all(GstBuffer *buffer);
 inline const std::vector<guint8> kGrid{1, 2, 3, 4, 5, 6};
 
-// The frame as it comes out of the elements, described as for gst-launch-1.0; nullptr when one is not there.
+// Sends the frame through elements in gst-launch-1.0's syntax; nullptr if an element is not installed.
 Owned<GstBuffer> through(const std::string &elements, Owned<GstBuffer> buffer);
 
-// Within 1e-4: positions in a frame are floats below 2^10, which are 2^-14 apart, of a few steps in double.
+// Within 1e-4: positions in a frame are floats below 2^10, whose spacing is 2^-14, after a few steps in
+// double.
 void expect_near(const GstCudaVisionKeypoint &actual, const GstCudaVisionKeypoint &expected);
 void expect_near(const GstCudaVisionLine &actual, const GstCudaVisionLine &expected);
-// Bit for bit, but NaN equals NaN.
+// Compares bit for bit, except that NaN equals NaN.
 void expect_same(const GstCudaVisionKeypointsMeta *actual,
                  const std::vector<GstCudaVisionKeypoint> &expected);
 void expect_same(const GstCudaVisionLinesMeta *actual, const std::vector<GstCudaVisionLine> &expected);

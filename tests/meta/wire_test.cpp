@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Serialised metas: they come back as they were, and what is cut short or is no meta is refused.
+// Serialised metas: they are read back unchanged, and truncated or invalid ones are refused.
 #include "gst/meta/wire.h"
 
 #include <random>
@@ -32,7 +32,7 @@ TEST(Wire, reading_beyond_the_end_gives_zero_and_is_known) {
   Reader reader(bytes, sizeof bytes);
   EXPECT_EQ(reader.get<std::uint32_t>(), 0u);
   EXPECT_FALSE(reader.ok());
-  EXPECT_EQ(reader.get<std::uint8_t>(), 0u);  // also what would have fitted
+  EXPECT_EQ(reader.get<std::uint8_t>(), 0u);  // even one that would fit
   EXPECT_EQ(reader.take(std::numeric_limits<std::size_t>::max()), nullptr);
 }
 
@@ -46,7 +46,8 @@ std::vector<guint8> serialised(const GstMeta *meta) {
   return {bytes->data, bytes->data + bytes->len};
 }
 
-// What the meta itself wrote: behind GStreamer's sizes, the name with its NUL, and the version.
+// The meta's own part of the serialised bytes, without GStreamer's sizes, the name with its NUL, and the
+// version.
 std::vector<guint8> payload(const GstMeta *meta) {
   const std::vector<guint8> bytes = serialised(meta);
   return {bytes.begin() + std::ptrdiff_t(8 + std::strlen(g_type_name(meta->info->type)) + 2), bytes.end()};
@@ -62,7 +63,7 @@ GstMeta *find(GstBuffer *buffer, const char *name) {
 GstMeta *deserialised(GstBuffer *buffer, const char *name, const std::vector<guint8> &bytes,
                       guint8 version = 1) {
   const GstMetaInfo *info = gst_meta_get_info(name);
-  const std::vector<guint8> exact(bytes);  // so that a sanitizer sees a read behind the end
+  const std::vector<guint8> exact(bytes);  // lets a sanitizer detect reads beyond the end
   return info->deserialize_func(info, buffer, exact.data(), exact.size(), version);
 }
 
@@ -155,13 +156,13 @@ TEST_F(Serialised, wrong_fields_of_a_tensor_are_refused) {
     std::size_t at;
     std::vector<guint8> bytes;
   } cases[] = {{0, {0xff, 0xff, 0xff, 0xff}},                           // an id of 4 GiB
-               {4, {0xff}},                                             // an id that is no text
+               {4, {0xff}},                                             // an id that is not text
                {4, {0}},                                                // an id with a NUL
-               {8, {5}},                                                // an element type that is none
+               {8, {5}},                                                // an invalid element type
                {9, {0}},                                                // no dimensions
-               {9, {9}},                                                // too many
+               {9, {9}},                                                // too many dimensions
                {10, std::vector<guint8>(8, 0)},                         // a dimension of 0
-               {10, std::vector<guint8>(16, 0xff)},                     // more than there can be
+               {10, std::vector<guint8>(16, 0xff)},                     // more than the address space
                {10, {0, 0, 0, 0, 1, 0, 0, 0, 6, 0, 0, 0, 1, 0, 0, 0}},  // 2^64 and 6 in 64 bits
                {34, {0, 0, 0, 0, 0, 0, 0xf8, 0x7f}}};                   // an origin that is NaN
   for (const auto &c : cases) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Whole pipelines with the plugin as it is installed: every format, real video and photographs against
-// cv::Canny, and what the plugin file asks of the machine.
+// Whole pipelines with the plugin as it is installed: every format, real video and photographs compared with
+// cv::Canny, and the dependencies of the plugin file.
 #include <gst/app/app.h>
 #include <gst/video/video.h>
 
@@ -22,7 +22,7 @@ using namespace cudavision::test;
 
 class Pipelines : public ElementTest {};
 
-// The output of a command, or nothing when it cannot be run or fails.
+// The output of a command; empty if it cannot be run or fails.
 std::string output_of(const std::string &command) {
   const auto close = [](FILE *pipe) { pclose(pipe); };
   const std::unique_ptr<FILE, decltype(close)> pipe(popen((command + " 2>&1").c_str(), "r"), close);
@@ -94,7 +94,7 @@ cv::Mat next_picture(const Owned<GstElement> &pipeline, const char *sink) {
   return sample ? picture_of(sample.get()) : cv::Mat();
 }
 
-// Decodes the file, gives each frame to cv::Canny and to cudacanny, and compares.
+// Decodes the file and compares cv::Canny and cudacanny on each frame.
 void expect_opencvs_edges(const std::string &file, int frames, const std::string &properties,
                           const CannyCase &canny) {
   const Owned<GstElement> pipeline =

@@ -2,7 +2,7 @@
 // The emulated <cuda_runtime.h>: compiles .cu files with an ordinary C++ compiler and runs them on the CPU.
 #pragma once
 
-// What CUDA's own header brings into every .cu file, global abs(float) and friends included.
+// Declared by CUDA's own header in every .cu file, including the global abs(float) and similar functions.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

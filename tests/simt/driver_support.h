@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// For a driver that is built on the emulated runtime: its contexts, and what it needs that the runtime's API does not
-// have. Tests of rooms and elements do without.
+// Support for a driver built on the emulated runtime: its contexts, and functions that the runtime API does
+// not have. Tests of algorithms and elements do not need it.
 #pragma once
 
 #include <cstddef>
@@ -12,33 +12,34 @@ namespace simt {
 
 #pragma GCC visibility push(default)
 
-// A context of the driver's. The runtime keeps with each object the one that was current when it was made.
+// A driver context. The runtime stores with each object the context that was current when it was made.
 using Context = std::uintptr_t;
 inline constexpr Context kNoContext = 0;
 
 enum class Object { stream, device_memory, host_memory };
 
-// What the driver says to the calls of the runtime's API. Called with the device lock held: must not call the runtime.
+// The driver's checks of runtime API calls. Called with the device lock held: must not call the runtime.
 class ContextCheck {
  public:
-  // The calling thread's context and its device; kNoContext and 0 without one.
+  // The calling thread's context and its device; kNoContext and 0 if there is none.
   virtual Context current() const = 0;
   virtual int device() const = 0;
-  // Whether the driver itself makes the running call. Its copies may reach into row padding: GStreamer keeps planes there.
+  // Returns true if the driver itself makes the running call. Its copies may reach into row padding, where
+  // GStreamer keeps planes.
   virtual bool is_drivers_own() const = 0;
-  // Before a call that needs a context. An error ends the call.
+  // Called before a call that needs a context. An error ends the call.
   virtual cudaError_t enter(const char *call) = 0;
-  // When a call uses an object that was made in the context `owner`. An error ends the call. Events are not asked for:
-  // streams of one context may wait for those of another.
+  // Called if a call uses an object made in the context `owner`. An error ends the call. Not called for
+  // events: streams of one context may wait for those of another.
   virtual cudaError_t use(const char *call, Object object, Context owner) = 0;
-  // Is cudaSetDevice, for a device that exists.
+  // Implements cudaSetDevice for an existing device.
   virtual cudaError_t set_device(int device) = 0;
 
  protected:
   ~ContextCheck() = default;
 };
 
-// From now on every call asks `check`; with null, the initial state, none does and there is one context.
+// Makes every call ask `check`. With null, the initial state, nothing is checked and there is one context.
 void set_context_check(ContextCheck *check);
 
 struct Owned {
@@ -47,25 +48,25 @@ struct Owned {
   bool operator==(const Owned &) const = default;
 };
 
-// What was made in a context and is not yet freed.
+// The objects of a context that are not yet freed.
 Owned owned_by(Context context);
-// Frees all that was made in a context, and forgets the work that is queued in it.
+// Frees all objects of a context and drops its queued work.
 void release(Context context);
 
-// 0 where there is none.
+// Returns 0 if there is no device.
 int device_count();
-// What calls return since lose_device(); cudaSuccess if the device is not lost.
+// The error that calls return since lose_device_after(); cudaSuccess if the device is not lost.
 cudaError_t lost();
 
-// A copy of rows on the legacy default stream: runs after all that is queued on the blocking streams of the context,
-// and has ended when it returns.
+// Copies rows on the legacy default stream: runs after all work queued on the blocking streams of the
+// context, and is complete on return.
 cudaError_t copy_rows_now(void *dst, std::size_t dst_pitch_bytes, const void *src,
                           std::size_t src_pitch_bytes, std::size_t width_bytes, std::size_t height,
                           cudaMemcpyKind kind);
-// What is queued on the null stream from now on runs after all that is now queued on the blocking streams of the
+// Work queued on the null stream from now on runs after all work now queued on the blocking streams of the
 // context, as on the legacy default stream.
 void join_blocking_streams();
-// Rows of width elements, each with the lowest element_bytes (1, 2 or 4) of value.
+// Fills rows of width elements with the lowest element_bytes (1, 2 or 4) of value.
 cudaError_t fill_rows(void *dst, std::size_t pitch_bytes, std::uint32_t value, std::size_t element_bytes,
                       std::size_t width, std::size_t height, cudaStream_t stream);
 

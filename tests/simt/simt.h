@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The control panel of the emulated CUDA: thread orders, counters, reports and planted failures, for tests.
+// The control panel of the emulated CUDA: thread orders, counters, reports and injected failures, for tests.
 #pragma once
 
 #include <array>
@@ -19,24 +19,24 @@ enum class Order { forward, reverse, shuffled };
 
 struct Schedule {
   Order order = Order::forward;
-  unsigned seed = 0;  // of Order::shuffled
+  unsigned seed = 0;  // for Order::shuffled
 };
 
-// A correct kernel gives the same bits in each of these.
+// A correct kernel produces the same bits in each of these orders.
 inline constexpr std::array<Schedule, 5> kSchedules{{{Order::forward, 0},
                                                      {Order::reverse, 0},
                                                      {Order::shuffled, 1},
                                                      {Order::shuffled, 2},
                                                      {Order::shuffled, 3}}};
 
-// Applies to the kernels that run from now on, queued ones included. Before the first call the environment
-// variable SIMT_ORDER=forward|reverse|shuffled:SEED decides; without it the order is forward.
+// Applies to kernels that run from now on, including queued ones. Before the first call, the environment
+// variable SIMT_ORDER=forward|reverse|shuffled:SEED decides; the default is forward.
 void set_schedule(Schedule schedule);
 Schedule schedule();
-// In the notation of SIMT_ORDER.
+// The schedule in the notation of SIMT_ORDER.
 std::string to_string(Schedule schedule);
 
-// --- what has happened since the process began, by all its threads ---
+// --- counters of the process since its start, over all threads ---
 
 struct Counters {
   std::uint64_t launches = 0;
@@ -47,8 +47,8 @@ struct Counters {
   std::uint64_t synchronisations = 0;  // the host waited for a stream, an event or the device
   std::uint64_t allocations = 0, frees = 0, host_allocations = 0, host_frees = 0;
   std::uint64_t streams_created = 0, streams_destroyed = 0;
-  std::uint64_t barriers = 0;         // once for each block that passes one
-  std::uint64_t warp_operations = 0;  // once for each group of lanes that takes part in one
+  std::uint64_t barriers = 0;         // counted once for each block that passes one
+  std::uint64_t warp_operations = 0;  // counted once for each group of participating lanes
   std::uint64_t global_atomics = 0, shared_atomics = 0;
 
   bool operator==(const Counters &) const = default;
@@ -58,19 +58,19 @@ struct Counters {
 Counters counters();
 Counters operator-(const Counters &later, const Counters &earlier);
 
-// --- what kernels did that CUDA leaves undefined, though they ran to their end ---
+// --- operations of completed kernels that CUDA leaves undefined ---
 
 struct Report {
-  unsigned divergent_barriers = 0;  // passed though a thread had left, or from different places in the source
-  unsigned bad_masks = 0;           // a lane read from a lane which takes no part
+  unsigned divergent_barriers = 0;  // passed although a thread had exited, or reached from different places
+  unsigned bad_masks = 0;           // a lane read from an inactive lane
 
   bool operator==(const Report &) const = default;
 };
 
-// Returns the report since the last call, and begins a new one.
+// Returns the report since the last call and begins a new one.
 Report take_report();
 
-// --- what is not yet freed ---
+// --- objects that are not yet freed ---
 
 std::size_t live_allocations();
 std::size_t live_bytes();
@@ -78,26 +78,27 @@ std::size_t live_host_allocations();
 std::size_t live_streams();
 std::size_t live_events();
 
-// --- planted failures ---
+// --- injected failures ---
 
 enum class Call { allocation, host_allocation, copy, launch, synchronise, create, free, query };
 
-// The next `successes` calls of that kind are served, the one after them fails with `error`, later ones are
-// served.
+// The next `successes` calls of that kind succeed, the one after them fails with `error`, and later ones
+// succeed again.
 void fail_after(Call call, unsigned successes, cudaError_t error);
 inline void fail_next(Call call, cudaError_t error) { fail_after(call, 0, error); }
 inline void fail_allocations_after(unsigned successes) {
   fail_after(Call::allocation, successes, cudaErrorMemoryAllocation);
 }
-// As after a kernel that went wrong: the next `successes` calls of that kind are served, then the device is lost.
-// What is queued never runs, and every call that needs the device fails with `error`; frees and destroys too, but
-// they release what they are given. Only reset() brings it back.
+// Loses the device as after a failed kernel: the next `successes` calls of that kind succeed, then the device
+// is lost. Queued work never runs, and every call that needs the device fails with `error`; frees and
+// destroys also fail, but release their objects. Only reset() recovers the device.
 void lose_device_after(Call call, unsigned successes, cudaError_t error = cudaErrorLaunchFailure);
 void lose_device(cudaError_t error = cudaErrorLaunchFailure);
-// With 0 every call returns cudaErrorNoDevice.
+// With 0, every call returns cudaErrorNoDevice.
 void set_device_count(int count);
 void set_memory_limit(std::size_t bytes);
-// Takes back set_schedule, set_device_count, set_memory_limit, fail_after and lose_device, and drops the report.
+// Undoes set_schedule, set_device_count, set_memory_limit, fail_after and lose_device_after, and drops the
+// report.
 void reset();
 
 #pragma GCC visibility pop

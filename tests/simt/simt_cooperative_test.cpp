@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Cooperative launches: blocks that wait for one another at the grid's barrier.
+// Cooperative launches: blocks wait for one another at the grid's barrier.
 #include <numeric>
 #include <tuple>
 
@@ -29,8 +29,8 @@ void run_cooperative(dim3 grid, dim3 block, std::size_t shared_bytes, void (*ker
   ASSERT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
 }
 
-// In every round each block adds what the next block, and its own mirrored thread, have had in the round
-// before.
+// In every round each block adds the previous round's values of the next block and of its own mirrored
+// thread.
 template <bool kWithBarrier>
 __global__ void pass_on_kernel(unsigned *values) {
   auto *own = static_cast<unsigned *>(simt::dynamic_shared_memory());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The emulated device functions: built-in variables, barriers, votes and shuffles, each against a straight
-// loop.
+// The emulated device functions: built-in variables, barriers, votes and shuffles, each compared with a
+// simple loop.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -94,7 +94,7 @@ TEST_F(Simt, barriers_with_a_vote_count_the_whole_block) {
   in_every_order([] {
     for (const std::size_t set : {std::size_t{0}, std::size_t{1}, std::size_t{40}, kThreads}) {
       std::vector<int> predicates(kThreads);
-      // Any value but 0 is true.
+      // Every value but 0 is true.
       std::fill_n(predicates.rbegin(), set, 8);
       const DeviceArray<int> device_predicates(predicates);
       const DeviceArray<Votes> votes(kThreads);
@@ -158,8 +158,8 @@ __global__ void shuffle_kernel(int operand, int width, Shuffled *results) {
   r.exchange = __shfl_xor_sync(kFull, value, operand, width);
 }
 
-// The programming guide's words: a segment of `width` lanes each; who would reach out of it keeps its own
-// value, except that an exclusive or may reach into an earlier segment.
+// As in the programming guide: lanes form segments of `width`. A lane whose source lies outside its segment
+// keeps its own value, except that an exclusive or may read from an earlier segment.
 Shuffled expected_lanes(int lane, int operand, int width) {
   const int begin = lane / width * width, end = begin + width;
   return {begin + operand % width, lane - operand >= begin ? lane - operand : lane,
@@ -191,7 +191,7 @@ TEST_F(Simt, shuffles_of_each_width_match_a_loop) {
         expect_value(got[t].down, want.down, begin, lanes);
         expect_value(got[t].exchange, want.exchange, begin, lanes);
       }
-      // The partial warp's reads from lanes it does not have.
+      // Drops the report of the partial warp's reads from lanes that do not exist.
       (void)simt::take_report();
     }
 }
@@ -229,7 +229,7 @@ TEST_F(Simt, halves_of_a_warp_may_go_different_ways) {
   });
 }
 
-// A fast lane must not overwrite what it brought before a slow one has read it.
+// A fast lane must not overwrite its operand before a slow one has read it.
 __global__ void rotate_kernel(int rounds, unsigned *dst) {
   unsigned value = threadIdx.x;
   for (int i = 0; i < rounds; ++i) value = __shfl_sync(kFull, value, static_cast<int>(threadIdx.x + 1));

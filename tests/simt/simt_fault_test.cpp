@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Planted faults: each kind that the emulated CUDA promises to find is found.
+// Injected faults: each kind that the emulated CUDA promises to find is found.
 #include <cstdint>
 #include <cstdlib>
 #include <set>
@@ -55,8 +55,8 @@ TEST_F(Simt, missing_barrier_changes_the_result) {
   }
 }
 
-// Right in forward order, where each thread reads what an earlier one wrote: the other orders are there for
-// this.
+// Correct in forward order, where each thread reads what an earlier one wrote. The other orders detect the
+// fault.
 __global__ void look_back_kernel(int *dst, int value) {
   __shared__ int tile[kThreads];
   const unsigned t = threadIdx.x;
@@ -122,7 +122,7 @@ TEST_F(Simt, write_to_freed_memory_stops) {
   EXPECT_DEATH(run(1, 1, write_kernel, dst, 0), "heap-use-after-free.*write_kernel");
 }
 
-// Not inlined, so that the compiler does not see the array and AddressSanitizer alone decides.
+// Not inlined, so that the compiler cannot see the array and only AddressSanitizer can find the fault.
 [[gnu::noinline]] __device__ void write_through(volatile int *address) { *address = 1; }
 
 template <int kSize>
@@ -180,7 +180,7 @@ TEST_F(Simt, host_access_to_device_memory_stops) {
   EXPECT_DEATH(*static_cast<volatile int *>(array.get()) = 1, "use-after-poison");
 }
 
-// The copy would read the vector's memory at the synchronise, long after it is gone.
+// The copy would read the vector's memory at the synchronisation, after it is freed.
 TEST_F(Simt, host_buffer_freed_before_the_copy_runs_stops) {
   REQUIRE_ASAN();
   const DeviceArray<int> array(4);
@@ -295,7 +295,7 @@ TEST_F(Simt, result_that_depends_on_the_order_differs_between_orders) {
   EXPECT_TRUE(winners.contains(4 * kThreads - 1));
 }
 
-// Block 1 reads what it never wrote.
+// Block 1 reads shared memory that it never wrote.
 __global__ void stale_shared_kernel(int *dst, int value) {
   __shared__ int last;
   if (blockIdx.x == 0) last = value;
@@ -321,7 +321,7 @@ TEST_F(Simt, unfreed_device_memory_is_counted) {
   EXPECT_EQ(simt::live_bytes(), 0u);
 }
 
-// In a function of its own, and several times, so that no copy of a pointer is left in a register.
+// Not inlined and called several times, so that no copy of a pointer stays in a register.
 [[gnu::noinline]] void leak_device_memory() {
   for (int i = 0; i < 16; ++i) {
     void *leaked = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The emulated intrinsics that need no other thread: bits, bytes, roundings, min and max, atomics.
+// The emulated intrinsics that involve only one thread: bits, bytes, rounding, min and max, atomics.
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -102,7 +102,7 @@ concept HasAtomicAdd = requires(T *address, U value) {
 };
 static_assert(HasAtomicAdd<int, int> && HasAtomicAdd<unsigned long long, unsigned long long> &&
               HasAtomicAdd<float, float>);
-// CUDA has none for these: they must fail to compile here too.
+// CUDA has no atomicAdd for these types: they must fail to compile here too.
 static_assert(!HasAtomicAdd<std::size_t, std::size_t> && !HasAtomicAdd<long long, long long> &&
               !HasAtomicAdd<short, short>);
 

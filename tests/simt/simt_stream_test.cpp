@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The emulated streams and events: what runs, and when.
+// Order of execution in the emulated streams and events.
 #include "tests/simt/simt_test_support.h"
 
 namespace {
@@ -29,7 +29,7 @@ class SimtStream : public Simt {
     EXPECT_EQ(cudaStreamDestroy(b_), cudaSuccess);
     Simt::TearDown();
   }
-  // Reads it over a third stream, which runs nothing else.
+  // Reads the number over a third stream, which runs nothing else.
   int number() const {
     int value = -1;
     EXPECT_EQ(cudaMemcpyAsync(&value, number_, sizeof value, cudaMemcpyDeviceToHost), cudaSuccess);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The emulated host API: launches, memory, copies, streams, events, counters and planted failures.
+// The emulated host API: launches, memory, copies, streams, events, counters and injected failures.
 #include <array>
 #include <cstdint>
 #include <cstdlib>

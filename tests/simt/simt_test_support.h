@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the tests of the emulated CUDA share: a fixture, an array on the device and a short launch.
+// Shared by the tests of the emulated CUDA: a fixture, an array on the device and a short form of a launch.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ inline constexpr bool kHasAsan = true;
 inline constexpr bool kHasAsan = false;
 #endif
 
-// Every test begins in the initial state, and leaves neither objects nor an unread report.
+// Every test begins in the initial state and must leave no objects and no unread report.
 class Simt : public testing::Test {
  protected:
   Simt() {
@@ -68,7 +68,7 @@ inline cudaLaunchConfig_t config(dim3 grid, dim3 block, std::size_t shared_bytes
   return {grid, block, shared_bytes, stream, nullptr, 0};
 }
 
-// Launches on the null stream, and waits.
+// Launches on the null stream and waits.
 template <class... Parameters, class... Arguments>
 void run(dim3 grid, dim3 block, void (*kernel)(Parameters...), Arguments &&...arguments) {
   const cudaLaunchConfig_t c = config(grid, block);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The fixture of the tests that run on every backend. The product's programs have the CPU and the real GPU;
-// those that are compiled with the emulated CUDA have its thread orders.
+// Test fixture that runs each test on every backend. Ordinary test programs use the CPU and the real GPU;
+// programs compiled with the emulated CUDA use its thread orders.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace cudavision::test {
 struct BackendCase {
   std::string name;
   Backend backend = Backend::cpu;
-  int threads = 1;  // of the CPU backend
+  int threads = 1;  // number of threads of the CPU backend
 #if CUDAVISION_EMULATED
   simt::Schedule schedule = {};
 #endif
@@ -35,7 +35,7 @@ inline std::vector<BackendCase> backend_cases() {
 #if CUDAVISION_EMULATED
   std::vector<BackendCase> cases;
   for (const simt::Schedule &schedule : simt::kSchedules) {
-    // What differs between the orders is what comes out, and the build without sanitizers looks at that.
+    // Different thread orders can only change results, which the build without sanitizers tests.
     if (kSanitized && cases.size() == 2) break;
     std::string name = "cuda_" + simt::to_string(schedule);
     for (char &c : name)
@@ -48,15 +48,15 @@ inline std::vector<BackendCase> backend_cases() {
 #endif
 }
 
-// The parameters of INSTANTIATE_TEST_SUITE_P after the prefix and the fixture.
+// The third argument of INSTANTIATE_TEST_SUITE_P.
 inline auto on_every_backend() { return testing::ValuesIn(backend_cases()); }
 inline std::string backend_name(const testing::TestParamInfo<BackendCase> &info) { return info.param.name; }
 
-// EXPECT_TRUE(succeeds(call)) shows the text of a failure.
+// EXPECT_TRUE(succeeds(call)) prints the text of an error.
 inline testing::AssertionResult succeeds(const Status &status) {
   return status.ok() ? testing::AssertionSuccess() : testing::AssertionFailure() << status.text();
 }
-// Refused as invalid_argument, with a text that says why.
+// Succeeds if the status is invalid_argument and has a text.
 inline testing::AssertionResult refused(const Status &status) {
   if (status.code() == Status::Code::invalid_argument && !status.text().empty())
     return testing::AssertionSuccess();
@@ -64,7 +64,7 @@ inline testing::AssertionResult refused(const Status &status) {
                                                      : "refused otherwise: " + status.text());
 }
 
-// What an Execution points to: its threads, or its stream.
+// Owns the threads or the stream that an Execution points to.
 class ExecutionOwner {
  public:
   explicit ExecutionOwner(const BackendCase &c) {
@@ -79,7 +79,7 @@ class ExecutionOwner {
     }
 #endif
   }
-  ExecutionOwner(const ExecutionOwner &) = delete;  // rooms keep the pointers
+  ExecutionOwner(const ExecutionOwner &) = delete;  // algorithms keep pointers into it
   ExecutionOwner &operator=(const ExecutionOwner &) = delete;
   ~ExecutionOwner() {
 #if CUDAVISION_HAVE_CUDA

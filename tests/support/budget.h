@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a room may ask of the GPU in one frame, counted by the emulated CUDA.
+// Counts what an algorithm asks of the GPU in one frame, with the counters of the emulated CUDA.
 #pragma once
 
 #if CUDAVISION_EMULATED
@@ -12,7 +12,7 @@ namespace cudavision::test {
 // Counts from its construction on.
 class Budget {
  public:
-  // Launches alone: nothing is allocated, copied, cleared or waited for.
+  // Expects `count` kernel launches and no allocation, copy, memset or synchronisation.
   void expect_launches_alone(unsigned count) const {
     const simt::Counters spent = simt::counters() - before_;
     EXPECT_EQ(spent.launches, count);
@@ -21,7 +21,7 @@ class Budget {
     EXPECT_EQ(spent.memsets, 0u);
     EXPECT_EQ(spent.synchronisations, 0u);
   }
-  // After the stream was waited for: atomics are counted when kernels run.
+  // Call it after waiting for the stream: atomics are counted when kernels run.
   simt::Counters spent() const { return simt::counters() - before_; }
 
  private:

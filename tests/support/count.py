@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Adds up Meson's JUnit logs and prints `N passed, N failed, N skipped`; ends in 1 unless all is well.
+"""Adds up Meson's JUnit logs and prints `N passed, N failed, N skipped`; exits with 1 if any test or step failed.
 
-usage: count.py FAILED_STEPS LOG...   FAILED_STEPS: builds and test runs that ended in an error
+usage: count.py FAILED_STEPS LOG...   FAILED_STEPS: number of builds and test runs that failed
 """
 import pathlib
 import sys
@@ -25,7 +25,7 @@ def main():
             else:
                 passed += 1
     if failed_steps and not failed:
-        failed = failed_steps  # a build, or a program that broke down before it could report
+        failed = failed_steps  # a build, or a program that crashed before it could report
     if not passed and not failed:
         failed = 1  # nothing ran at all
     print(f"{passed} passed, {failed} failed, {skipped} skipped")

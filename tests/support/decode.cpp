@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Decodes pictures and frames of videos: gst-launch-1.0 writes them to a pipe as PGM or PPM. The decoders,
-// their threads and what they never free stay out of the test's process.
+// Decodes pictures and video frames: gst-launch-1.0 writes them to a pipe as PGM or PPM. This keeps the
+// decoders, their threads and their leaks out of the test process.
 #include "tests/support/decode.h"
 
 #include <cstdio>
@@ -23,14 +23,14 @@ std::filesystem::path data_folder() {
   return folder != nullptr ? folder : "/usr/share/doc/opencv-doc/examples/data";
 }
 
-// Named decoders where one suffices: fewer plugins are needed than by decodebin.
+// Names one decoder, because decodebin needs more plugins.
 std::string decoder_of(const std::filesystem::path &path) {
   if (path.extension() == ".png") return "pngdec";
   if (path.extension() == ".jpg") return "jpegdec";
   return "decodebin";
 }
 
-// One picture as pnmenc writes it: "P5" or "P6", width, height and 255 in one line each, then the pixels.
+// Reads a picture as pnmenc writes it: "P5" or "P6", width, height and 255 on a line each, then the pixels.
 bool read_pnm(std::FILE *pipe, Picture *picture) {
   char kind = 0;
   int width = 0, height = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Real pictures for tests, from Debian's package opencv-doc, decoded by GStreamer.
+// Photographs and video frames from Debian's package opencv-doc, decoded by GStreamer.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace cudavision::test {
 
-// A decoded picture, or why there is none.
+// A decoded picture, or the reason why there is none.
 struct Photo {
-  Picture pixels;  // colour: three bytes a pixel, so three times as wide as the picture
+  Picture pixels;  // in colour, a row holds three bytes per pixel
   std::string why_not;
 
   bool ok() const { return why_not.empty(); }
 };
 
-// The picture, or the given frame of the video, in the folder of CUDAVISION_TEST_DATA or of opencv-doc.
-// Decoded once.
+// The picture, or the given frame of the video, from the folder CUDAVISION_TEST_DATA or that of opencv-doc.
+// Decoded once per process.
 const Photo &gray_photo(const char *file, int frame = 0);
 const Photo &rgb_photo(const char *file, int frame = 0);
 

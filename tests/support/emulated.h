@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Whether the kernels of a test program are emulated, with the emulator's controls where they are, and
-// whether AddressSanitizer watches it.
+// Says whether a test program uses emulated kernels, and then includes the emulator's controls, and whether
+// it is built with AddressSanitizer.
 #pragma once
 
 #if CUDAVISION_EMULATED
@@ -10,18 +10,20 @@
 namespace cudavision::test {
 
 #if CUDAVISION_EMULATED
-inline constexpr bool kEmulated = true;  // kernels run a thousand times slower: fewer and smaller pictures
+// Emulated kernels are a thousand times slower, so tests use fewer and smaller pictures.
+inline constexpr bool kEmulated = true;
 #else
 inline constexpr bool kEmulated = false;
 #endif
 
 #if defined(__SANITIZE_ADDRESS__)
-inline constexpr bool kSanitized = true;  // everything takes five times as long
+// AddressSanitizer makes tests five times as slow.
+inline constexpr bool kSanitized = true;
 #else
 inline constexpr bool kSanitized = false;
 #endif
 
-// Whether tests do less, and with smaller pictures.
+// True if tests should do less work and use smaller pictures.
 inline constexpr bool kSlow = kEmulated || kSanitized;
 
 }  // namespace cudavision::test

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Makes a folder of links to the GStreamer plugins that the tests use. Programs that look for plugins there alone start
-# quickly, and what other plugins of the machine do while they are loaded, as leak or probe for devices, does not matter.
+# Makes a folder of links to the GStreamer plugins that the tests use. Programs that load plugins only from
+# there start quickly and are not affected by other plugins, which may leak or probe for devices.
 #
 #   link_plugins.sh FROM TO
 set -euo pipefail

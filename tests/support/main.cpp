@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// main() of every test program. Ends in 77, which Meson counts as skipped, when no test did anything.
+// main() of every test program. Exits with 77, which Meson counts as skipped, if every test was skipped.
 #include <gtest/gtest.h>
 
 int main(int argc, char **argv) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Bytes in the memory of a backend, for tests: what is written and read has arrived when the call returns.
+// Bytes in the memory of a backend, for tests. Reads and writes are complete when the call returns.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@
 
 namespace cudavision::test {
 
-// Waits for all that was enqueued.
+// Waits for all enqueued work.
 inline void finish([[maybe_unused]] const Execution &execution) {
 #if CUDAVISION_HAVE_CUDA
   if (execution.backend == Backend::cuda) {
@@ -32,7 +32,7 @@ inline void finish([[maybe_unused]] const Execution &execution) {
 
 class Memory {
  public:
-  static constexpr std::size_t kAlignment = 256;  // bytes, as CUDA's
+  static constexpr std::size_t kAlignment = 256;  // bytes, as in CUDA
 
   Memory(const Execution &execution, std::size_t count) : execution_(execution), count_(count) {
     if (on_device()) {
@@ -44,7 +44,7 @@ class Memory {
           std::aligned_alloc(kAlignment, (count + kAlignment - 1) / kAlignment * kAlignment));
     }
   }
-  Memory(const Memory &) = delete;  // what it lent out points into it
+  Memory(const Memory &) = delete;  // images point into it
   Memory &operator=(const Memory &) = delete;
   ~Memory() {
     allow(0, count_);
@@ -87,7 +87,7 @@ class Memory {
     return bytes;
   }
 
-  // With AddressSanitizer, in host memory: an access to forbidden bytes ends the program.
+  // With AddressSanitizer, makes accesses to these bytes of host memory end the program.
   void forbid([[maybe_unused]] std::size_t begin, [[maybe_unused]] std::size_t end) const {
 #if defined(__SANITIZE_ADDRESS__)
     if (!on_device()) ASAN_POISON_MEMORY_REGION(data_ + begin, end - begin);

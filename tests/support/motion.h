@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Pairs of pictures whose motion is known at every pixel.
+// Pairs of pictures with known motion at every pixel.
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,8 @@ struct Motion {
   std::function<FlowVector(float x, float y)> at;  // in pixels per frame
 };
 
-// Of a picture of this size: rotated by 1 degree and enlarged by 1 % around its middle; and waves of 2 pixels, hundreds long.
+// Motions for a picture of this size: rotation by 1 degree with enlargement by 1 % around its centre; and
+// waves of 2 pixels amplitude, hundreds of pixels long.
 inline std::vector<Motion> motions(Size size) {
   const float cx = static_cast<float>(size.width) / 2, cy = static_cast<float>(size.height) / 2;
   const float c = 1.01f * std::cos(0.01745f), s = 1.01f * std::sin(0.01745f);
@@ -32,8 +33,8 @@ inline std::vector<Motion> motions(Size size) {
            }}};
 }
 
-// The frame before `next`: its pixel p is next at p + motion(p), cubic between pixels, so that the flow from it to next is
-// the motion exactly, but for what comes from outside of the picture.
+// The frame before `next`. Its pixel p is next(p + motion(p)), interpolated cubically, so the flow from it to
+// `next` is exactly the motion, except where the motion points outside of the picture.
 inline Picture frame_before(const Picture &next, const Motion &motion) {
   cv::Mat map(next.height(), next.width(), CV_32FC2);
   for (int y = 0; y < next.height(); ++y)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// cv::HoughLines with the directions that cv::HoughLines of OpenCV 4.6 has, whatever version is installed.
+// Makes cv::HoughLines of any OpenCV version use the directions of OpenCV 4.6.
 #pragma once
 
 #include <opencv2/core/version.hpp>
@@ -8,10 +8,10 @@
 
 namespace cudavision::test {
 
-// OpenCV up to 4.6 looks at round((max_theta - min_theta) / theta) directions, and so does the Hough transform of this
-// project. OpenCV 4.7 and later (pull request 22164) look at floor((max_theta - min_theta) / theta) + 1, and at one less
-// where the last direction would be the first one again. The end of the range is chosen here such that the installed
-// version looks at as many directions as 4.6; the directions themselves do not depend on the end.
+// OpenCV up to 4.6 uses round((max_theta - min_theta) / theta) directions, as does the Hough transform of
+// this project. OpenCV 4.7 and later (pull request 22164) use floor((max_theta - min_theta) / theta) + 1, or
+// one less if the last direction would equal the first. This function returns an end of the range for which
+// the installed version uses as many directions as 4.6; the directions themselves do not depend on the end.
 inline double max_theta_of_opencv_4_6(double theta, double min_theta, double max_theta) {
   constexpr bool kCountsAsOpenCV46 = CV_VERSION_MAJOR * 100 + CV_VERSION_MINOR < 407;
   if constexpr (kCountsAsOpenCV46) return max_theta;

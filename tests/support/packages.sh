@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced by examples/demo.sh and tests/run.sh: installs what is missing on Debian, as root or with sudo.
+# Sourced by examples/demo.sh and tests/run.sh: installs missing Debian packages, as root or with sudo.
 
 packages_to_build=(g++ meson ninja-build pkg-config python3
   libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libtbb-dev libhwy-dev libjson-glib-dev libyaml-dev
@@ -9,8 +9,9 @@ packages_to_play=(gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plug
 packages_to_test=(libgtest-dev libopencv-dev libboost-context-dev binutils python3-gi gir1.2-gst-plugins-base-1.0
   libgstreamer-plugins-bad1.0-dev gstreamer1.0-plugins-bad)
 packages_to_measure=(libbenchmark-dev gstreamer1.0-opencv)
+packages_to_lint=(clang-format)
 
-# install_packages NAME...: does nothing, and needs no network, when all are there.
+# install_packages NAME...: does nothing, and needs no network, if all packages are installed.
 install_packages() {
   local name missing=()
   for name in "$@"; do
@@ -28,8 +29,8 @@ install_packages() {
     >/dev/null
 }
 
-# test_data: prints the folder of OpenCV's sample pictures and videos. Slim container images leave out what packages put
-# under /usr/share/doc: then the package is unpacked into build-data.
+# test_data: prints the folder of OpenCV's sample pictures and videos. Slim container images omit files under
+# /usr/share/doc; the package is then unpacked into build-data.
 test_data() {
   local installed=/usr/share/doc/opencv-doc/examples/data unpacked=$PWD/build-data
   if [[ -e $installed/vtest.avi ]]; then
@@ -43,16 +44,20 @@ test_data() {
   echo "$unpacked$installed"
 }
 
-# native_archs: prints the compute capabilities of the cards that are here, as 75,90, as far as nvcc knows them.
+# native_archs: prints the compute capabilities of the GPUs of this machine that nvcc supports, such as 75,90.
 native_archs() {
   local arch
   nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d '. ' | grep -xE '[0-9]+' | sort -un |
     while read -r arch; do nvcc --list-gpu-code 2>/dev/null | grep -oxE "sm_$arch" | cut -c4-; done | paste -sd, || true
 }
 
-# build_in FOLDER MESON_OPTION...: configures once, then builds.
-build_in() {
+# configure_in FOLDER MESON_OPTION...: configures a build folder unless it is configured.
+configure_in() {
   local folder=$1; shift
-  [[ -e $folder/build.ninja ]] || meson setup "$folder" "$@" || return
-  ninja -C "$folder"
+  [[ -e $folder/build.ninja ]] || meson setup "$folder" "$@"
+}
+
+# build_in FOLDER MESON_OPTION...: configures the build folder if needed and builds everything.
+build_in() {
+  configure_in "$@" && ninja -C "$1"
 }

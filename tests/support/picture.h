@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A picture in host memory that owns its pixels, and how two of them are compared.
+// A picture in host memory that owns its pixels, and the comparison of two pictures.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ int count_of(const HostImage<T> &image, T value) {
   return count;
 }
 
-// EXPECT_TRUE(same(actual, expected)) shows how many pixels differ, and the first of them.
+// EXPECT_TRUE(same(actual, expected)) prints the number of different pixels and the first of them.
 template <typename T>
 testing::AssertionResult same(const HostImage<T> &actual, const HostImage<T> &expected) {
   if (actual == expected) return testing::AssertionSuccess();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The computed pictures of the tests.
+// The computed test pictures.
 #include "tests/support/pictures.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ Picture from_function(Size size, const Value &value) {
   return picture;
 }
 
-// The rounded mean of the (2 radius + 1)^2 pixels around each, replicated outside.
+// The rounded mean of the (2 radius + 1)^2 pixels around each pixel. Pixels outside repeat the border.
 Picture box_filter(const Picture &src, int radius) {
   const int side = 2 * radius + 1;
   return from_function(src.size(), [&](int x, int y) {
@@ -36,10 +36,10 @@ Picture stretch(const Picture &src) {
 }
 
 constexpr int kGround = 60, kBand = 100,
-              kSeed = 220;   // luma: the outline of the seed is four times as strong
-constexpr int kPeriod = 10;  // pixels from one turn of a band to the next
+              kSeed = 220;   // luma; edges of the seed are four times as strong
+constexpr int kPeriod = 10;  // distance between neighbouring turns of the band in pixels
 
-// The band's luma at a distance from its end, which grows little by little: a sudden change would cut the
+// The band's luma at a distance from its end. It grows gradually, because a sudden change would break the
 // outline.
 int band_luma(Seed seed, double distance, double length) {
   if (seed == Seed::none || distance > length) return kBand;
@@ -76,7 +76,7 @@ Picture half_plane(Size size, int x, int y, int nx, int ny, std::uint8_t dark, s
 }
 
 Picture fringes(Size size, int tile_px, Seed seed) {
-  constexpr int kReach = 4, kStripe = 3;  // pixels: a stripe narrower than 3 has no edges of its own
+  constexpr int kReach = 4, kStripe = 3;  // pixels; a stripe narrower than 3 has no edges of its own
   const auto to_border = [&](int v) { return std::min(v % tile_px, tile_px - 1 - v % tile_px); };
   return from_function(size, [&](int x, int y) {
     const int to_vertical = to_border(x), to_horizontal = to_border(y);
@@ -113,10 +113,10 @@ Picture spiral(Size size, Seed seed) {
   const Picture sharp = from_function(size, [&](int x, int y) {
     const double dx = x - centre_x, dy = y - centre_y, r = std::hypot(dx, dy);
     const double turn = std::atan2(dy, dx) / (2 * pi) + 0.5;  // 0 to 1
-    // The band's middle runs at radius (turns + turn) kPeriod.
+    // The centre line of the band has the radius (turns + turn) kPeriod.
     const double turns = std::floor(r / kPeriod - turn + 0.5), middle = (turns + turn) * kPeriod;
     if (turns < 1 || middle > outer || std::abs(r - middle) > kPeriod / 4.0) return kGround;
-    return band_luma(seed, (outer - middle) / kPeriod, 0.2);  // of a turn
+    return band_luma(seed, (outer - middle) / kPeriod, 0.2);  // in turns
   });
   return box_filter(box_filter(sharp, 1), 1);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A program of GStreamer's that leaks what its argument says: nothing, a new, or a string of GLib's.
+// A GStreamer program that leaks what its argument names: nothing, a C++ object, or a GLib string.
 #include <gst/gst.h>
 
 #include <cstring>
@@ -7,7 +7,7 @@
 
 namespace {
 
-// Other calls write over what is left of the pointer on the stack.
+// Later calls overwrite remains of the pointer on the stack.
 [[gnu::noinline]] void leak(const std::string &what) {
   char *lost = nullptr;
   if (what == "new") lost = new char[4321];
@@ -26,6 +26,6 @@ namespace {
 int main(int argc, char **argv) {
   gst_init(nullptr, nullptr);
   leak(argc > 1 ? argv[1] : "nothing");
-  for (int i = 0; i < 5000; ++i) g_quark_from_string(std::to_string(i).c_str());  // the table grows
+  for (int i = 0; i < 5000; ++i) g_quark_from_string(std::to_string(i).c_str());  // makes the table grow
   return overwrite_stack();
 }

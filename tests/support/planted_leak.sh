@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# LeakSanitizer, with the suppressions of the tests, is silent about system libraries and finds a leak of ours.
+# Tests that LeakSanitizer, with the tests' suppressions, ignores system libraries and finds leaks of this
+# project.
 #
 #   planted_leak.sh PROGRAM
 set -uo pipefail

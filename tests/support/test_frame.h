@@ -20,7 +20,7 @@ struct PixelFormat {
   PixelLayout layout;
   int plane_count;
   struct PlaneShape {
-    int group_bytes = 0, shift_x = 0, shift_y = 0;  // one group of bytes for 2^shift_x x 2^shift_y pixels
+    int group_bytes = 0, shift_x = 0, shift_y = 0;  // one group of bytes holds 2^shift_x x 2^shift_y pixels
   } plane[3];
 
   Size plane_bytes(int i, Size size) const {
@@ -31,7 +31,7 @@ struct PixelFormat {
   friend std::ostream &operator<<(std::ostream &out, const PixelFormat &f) { return out << f.name; }
 };
 
-// Components in the order of the colour model; {plane, offset, step, shift_x, shift_y} each.
+// Components are in the order of the colour model, as {plane, offset, step, shift_x, shift_y}.
 inline const std::vector<PixelFormat> &pixel_formats() {
   using enum ColorModel;
   static const std::vector<PixelFormat> formats{
@@ -64,7 +64,7 @@ inline const std::vector<PixelFormat> &pixel_formats() {
   return formats;
 }
 
-// The bytes of a frame in host memory, plane by plane: what the definitions work on.
+// The bytes of a frame in host memory, plane by plane, as the reference definitions read it.
 struct HostFrame {
   const PixelFormat *format;
   Size size;
@@ -112,7 +112,7 @@ class TestFrame {
     return make_frame(shape_.format->layout, shape_.size, planes);
   }
 
-  // Waits; fails the test when a guard byte has changed.
+  // Waits for enqueued work. Fails the test if a guard byte has changed.
   HostFrame download() const {
     HostFrame pixels = shape_;
     for (std::size_t i = 0; i < planes_.size(); ++i) pixels.planes[i] = planes_[i]->download();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A picture in the memory of a backend with guard bytes before, behind and between its rows, which must
-// survive.
+// A picture in the memory of a backend with guard bytes before, after and between its rows. Tests fail if a
+// guard byte is overwritten.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,12 +15,12 @@
 
 namespace cudavision::test {
 
-// How a picture lies in memory.
+// The placement of a picture in memory.
 struct Placement {
   const char *name;
-  int misalignment_bytes;  // of the first pixel, from a multiple of 256
-  int pitch_multiple;      // the pitch is rounded up to a multiple of it, in bytes
-  int padding_bytes;       // and these are added
+  int misalignment_bytes;  // distance of the first pixel from a multiple of 256
+  int pitch_multiple;      // the pitch is a multiple of this, in bytes,
+  int padding_bytes;       // plus this
 
   friend std::ostream &operator<<(std::ostream &out, const Placement &p) { return out << p.name; }
 };
@@ -29,7 +29,7 @@ inline constexpr Placement kAligned{"aligned", 0, 256, 0}, kTight{"tight", 0, 1,
     kMisalignedOddPitch{"misaligned, odd pitch", 3, 2, 7};
 inline constexpr Placement kPlacements[] = {kAligned, kTight, kOddPitch, kMisaligned, kMisalignedOddPitch};
 
-// For elements of one byte every placement; for wider ones those that keep them aligned.
+// All placements for elements of one byte; for larger elements those that keep them aligned.
 template <typename T>
 class TestImage {
  public:
@@ -65,7 +65,7 @@ class TestImage {
     forbid_guards();
   }
 
-  // Waits for what was enqueued; fails the test when a guard byte has changed.
+  // Waits for enqueued work. Fails the test if a guard byte has changed.
   HostImage<T> download() const {
     const std::vector<std::uint8_t> bytes = read();
     HostImage<T> pixels(size_);
@@ -77,7 +77,7 @@ class TestImage {
  private:
   static constexpr std::size_t kGuardBytes = 256;
 #if CUDAVISION_EMULATED && defined(__SANITIZE_ADDRESS__)
-  // Emulated device memory ends with the last pixel: AddressSanitizer guards it better, against reading too.
+  // Emulated device memory ends with the last pixel: AddressSanitizer then also detects reads beyond it.
   static constexpr std::size_t kBytesBehind = 0;
 #else
   static constexpr std::size_t kBytesBehind = kGuardBytes;
@@ -86,7 +86,7 @@ class TestImage {
   static std::size_t round_up(std::size_t n, std::size_t multiple) {
     return (n + multiple - 1) / multiple * multiple;
   }
-  // Never the value of its neighbours, so that shifted writes show too.
+  // Neighbouring values differ, so that shifted writes are detected.
   static std::uint8_t guard(std::size_t i) { return static_cast<std::uint8_t>(i * 37 + 11); }
   std::size_t row(int y) const { return first_ + pitch_ * static_cast<std::size_t>(y); }
   std::size_t end_of_rows() const { return row(size_.height - 1) + row_bytes_; }
@@ -98,7 +98,7 @@ class TestImage {
     return bytes;
   }
 
-  // Calls visit(begin, end) for each stretch of bytes that belongs to no pixel.
+  // Calls visit(begin, end) for each range of bytes that belongs to no pixel.
   template <typename Visit>
   void for_each_gap(const Visit &visit) const {
     std::size_t begin = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Collects the times of a run and prints ratios of them.
+// Collects the times of a run and prints ratios.
 #include "tests/bench/harness/comparison.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace cudavision::bench {
 namespace {
 
-// Google Benchmark renamed the mark of a failed run in 1.8.
+// Google Benchmark 1.8 renamed the flag of a failed run.
 template <typename Run>
 bool failed(const Run &run) {
   if constexpr (requires { run.error_occurred; }) {
@@ -20,7 +20,7 @@ bool failed(const Run &run) {
   }
 }
 
-// Prints as usual and remembers the times.
+// Prints as usual and stores the times.
 class CollectingReporter : public benchmark::ConsoleReporter {
  public:
   CollectingReporter() : ConsoleReporter(OO_Tabular) {}
@@ -52,7 +52,7 @@ class CollectingReporter : public benchmark::ConsoleReporter {
   bool any_failed_ = false;
 };
 
-// As a person would say it: "canny cpu 1920x1080 real 1 thread".
+// A name as words: "canny cpu 1920x1080 real 1 thread".
 std::string spoken(std::string name) {
   const std::string mark = "threads:";
   if (const auto at = name.find(mark); at != std::string::npos) {
@@ -64,7 +64,7 @@ std::string spoken(std::string name) {
   return name;
 }
 
-// The peer, and of what it did only that which is not said of ours.
+// The peer's name, with those of its parameters that differ from ours.
 std::string spoken_peer(const Name &peer, const Name &ours) {
   if (peer.what == ours.what) return peer.who;
   const bool more = peer.what.starts_with(ours.what + "/");

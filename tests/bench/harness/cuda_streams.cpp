@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// GStreamer's CUDA contexts for streams_bench, and what the device says about itself.
+// GStreamer's CUDA contexts for streams_bench, and properties of the device.
 #include "tests/bench/harness/cuda_streams.h"
 
 #if CUDAVISION_HAVE_CUDA

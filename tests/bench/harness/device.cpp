@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Timing on the GPU, and the yardstick: how fast it copies.
+// Timing on the GPU, and its copy bandwidth as a reference.
 #include "tests/bench/harness/device.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 
-#include "tests/bench/harness/comparison.h"
 #include "cuda/common/probe.h"
+#include "tests/bench/harness/comparison.h"
 
 namespace cudavision::bench {
 namespace {

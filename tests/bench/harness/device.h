@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The GPU that benchmarks run on. For builds with CUDA alone.
+// The GPU that benchmarks run on; only in builds with CUDA.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -10,16 +10,16 @@
 #include <string>
 #include <vector>
 
-#include "tests/bench/harness/real_picture.h"
-#include "tests/bench/harness/comparison.h"
 #include "cuda/common/buffer.h"
 #include "cuda/common/execution.h"
+#include "tests/bench/harness/comparison.h"
+#include "tests/bench/harness/real_picture.h"
 
 namespace cudavision::bench {
 
 class Device {
  public:
-  // The current device; null, with the reason, when there is none that this build has kernels for.
+  // The current device; null, with the reason, if there is none that this build has kernels for.
   static std::unique_ptr<Device> find(std::string *why_not);
   ~Device() { (void)cudaStreamDestroy(stream_); }
   Device(const Device &) = delete;
@@ -27,19 +27,18 @@ class Device {
 
   const std::string &name() const { return name_; }
   Execution execution() const { return {Backend::cuda, nullptr, stream_}; }
-  // Bytes read plus bytes written in a second by copies within the device, of buffers that its cache cannot
-  // hold.
+  // Bytes read plus bytes written per second by copies within the device, of buffers larger than its cache.
   double copy_bandwidth() const { return copy_bandwidth_; }
 
-  // How many frames of this size to take turns with, so that none is found in the cache again.
+  // The number of frames of this size that are used in turn so that none stays in the cache.
   int frames_beyond_cache(double bytes_per_frame) const;
   Status upload(const Picture &picture, int count, std::vector<DeviceImage<std::uint8_t>> *images) const;
   Status download(ImageView<const std::uint8_t> image, std::vector<std::uint8_t> *bytes) const;
 
-  // Measures frame(i), which enqueues the work of one frame, i = 0, 1, 2 ...: one synchronisation around all
-  // of them, so that the time per frame is the device's unless launching takes longer. Counters as
-  // count_frames, and "of copy": the share of copy_bandwidth() that the least possible traffic of
-  // bytes_per_frame is.
+  // Measures frame(i), which enqueues the work of one frame, i = 0, 1, 2 ... The stream is synchronised only
+  // before and after all of them, so that the time per frame is the device's, unless launching takes longer.
+  // Counters are those of count_frames, and "of copy": the minimum traffic, bytes_per_frame, relative to
+  // copy_bandwidth().
   void measure(benchmark::State &state, double bytes_per_frame,
                const std::function<Status(int i)> &frame) const;
 
@@ -54,8 +53,8 @@ class Device {
   double copy_bandwidth_ = 0;
 };
 
-// The device, named with its bandwidth in the head of the report; null, and left out of it with the reason, when there
-// is none.
+// The device. Its name and bandwidth are printed in the head of the report. Returns null, and prints the
+// reason, if there is none.
 std::unique_ptr<Device> find_device(Comparison &comparison);
 
 }  // namespace cudavision::bench

@@ -67,7 +67,7 @@ std::string Pipeline::open(const std::string &elements) {
   watch_sink(pipeline_, count, this);
   if (gst_element_set_state(pipeline_, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE) return error_text();
 
-  // Caps are settled when a frame has gone through; only then is there an answer to the query for a pool.
+  // Caps are negotiated once a frame has passed; only then is the allocation query answered.
   if (std::string text = send({gst_buffer_copy_deep(picture_)}); !text.empty()) return text;
   return open_pool();
 }
@@ -81,7 +81,7 @@ std::string Pipeline::open_pool() {
   gst_query_unref(query);
   gst_object_unref(pad);
   const bool usable = pool_ != nullptr && (most == 0 || most >= kBatch);
-  if ((memory_ == Memory::cuda || memory_ == Memory::page_locked) && !usable) return "no pool is proposed";
+  if ((memory_ == Memory::cuda || memory_ == Memory::pinned) && !usable) return "no pool is proposed";
   if (memory_ == Memory::ordinary || !usable) {
     gst_clear_object(&pool_);
     pool_ = gst_video_buffer_pool_new();
@@ -126,7 +126,7 @@ GstBuffer *Pipeline::filled_buffer() {
   gst_video_frame_unmap(&src);
   guint on_device = GST_MAP_READ;
   if (memory_ == Memory::cuda) on_device |= kMapCuda;
-  GstMapInfo map;  // brings what was written to the device
+  GstMapInfo map;  // uploads the written bytes to the device
   if (!gst_buffer_map(buffer, &map, static_cast<GstMapFlags>(on_device))) {
     gst_buffer_unref(buffer);
     return nullptr;
@@ -135,7 +135,7 @@ GstBuffer *Pipeline::filled_buffer() {
   return buffer;
 }
 
-// Takes the buffers; returns when all have arrived.
+// Takes ownership of the buffers. Returns when all have arrived.
 std::string Pipeline::send(const std::vector<GstBuffer *> &buffers) {
   using namespace std::chrono_literals;
   std::unique_lock lock(mutex_);

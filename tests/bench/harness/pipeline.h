@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// appsrc ! elements ! fakesink, through which batches of one picture are timed.
+// A pipeline appsrc ! elements ! fakesink, through which batches of one picture are timed.
 #pragma once
 
 #include <gst/gst.h>
@@ -22,33 +22,33 @@ inline bool have_element(const char *name) {
   return true;
 }
 
-// Makes a pipeline as gst-launch-1.0 does. Returns the error's text, empty if there is none.
+// Makes a pipeline as gst-launch-1.0 does. Returns the error's text; empty on success.
 std::string parse_pipeline(const std::string &description, GstElement **pipeline);
-// Calls see for each buffer that arrives in the pipeline's element named sink.
+// Calls `see` for each buffer that arrives in the pipeline's element named sink.
 void watch_sink(GstElement *pipeline, GstPadProbeCallback see, gpointer data);
 
-// Where the frames lie that go in.
+// The memory of the input frames.
 enum class Memory {
-  any,          // in buffers of the pool that the elements propose, else in ordinary ones
-  page_locked,  // in page-locked memory, which the elements must propose
-  ordinary,     // in pageable memory of an ordinary pool, whatever the elements propose
-  cuda,         // on the device, in buffers of the pool that the elements propose
+  any,       // buffers of the pool that the elements propose, otherwise pageable memory
+  pinned,    // pinned memory, which the elements must propose
+  ordinary,  // pageable memory of an ordinary pool, whatever the elements propose
+  cuda,      // device memory, in buffers of the pool that the elements propose
 };
 
 class Pipeline {
  public:
   static constexpr int kBatch = 32;  // frames: 200 MB of 1080p in RGB, more than caches hold
 
-  // elements: as for gst-launch-1.0. bytes: a frame of the format and size, as gst_video_info_set_format lays
-  // it out.
+  // elements: in gst-launch-1.0's syntax. bytes: a frame of the format and size, as laid out by
+  // gst_video_info_set_format.
   Pipeline(const std::string &elements, const std::string &format, Size size,
            const std::vector<std::uint8_t> &bytes, Memory memory = Memory::any);
   ~Pipeline();
   Pipeline(const Pipeline &) = delete;
   Pipeline &operator=(const Pipeline &) = delete;
 
-  // Sends kBatch frames: seconds from the first's start until the last has arrived in the sink. The buffers are
-  // filled before the clock starts. Returns the error's text, empty if there is none.
+  // Sends kBatch frames and measures the seconds from the start of the first to the arrival of the last. The
+  // buffers are filled before the clock starts. Returns the error's text; empty on success.
   std::string run_batch(double *seconds);
 
  private:

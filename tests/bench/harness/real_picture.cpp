@@ -11,7 +11,7 @@
 namespace cudavision::bench {
 namespace {
 
-// A raw video frame in memory of its own.
+// A raw video frame that owns its memory.
 class RawFrame {
  public:
   explicit RawFrame(const GstVideoInfo &info)
@@ -59,7 +59,7 @@ std::vector<std::uint8_t> real_frame(const std::string &format, Size size, std::
   gst_init(nullptr, nullptr);
   RawFrame src(info_of(GST_VIDEO_FORMAT_RGB, size));
   RawFrame dst(info_of(gst_video_format_from_string(format.c_str()), size));
-  // Tiled, not scaled: an enlarged frame has fewer edges than one of its size.
+  // The frame is tiled, because an enlarged frame has relatively fewer edges.
   for (int y = 0; y < size.height; ++y)
     for (int x = 0; x < 3 * size.width; ++x)
       src.row(y)[x] = photo.pixels.row(y % photo.pixels.height())[x % photo.pixels.width()];

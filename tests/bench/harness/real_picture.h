@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The real picture that benchmarks run on, in any size and format. Noise is that of the tests.
+// The video frame that benchmarks run on, in any size and format. For noise they use the tests' pictures.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,10 @@ namespace cudavision::bench {
 
 using test::Picture;
 
-// A frame of vtest.avi of OpenCV's samples (Debian's package opencv-doc), tiled to the size: the bytes of a
-// frame of a raw video format, laid out as gst_video_info_set_format has it. Empty, with the reason, when
-// that is not possible here.
+// A frame of vtest.avi from OpenCV's samples (Debian's package opencv-doc), tiled to the size: the bytes of a
+// raw video format, as laid out by gst_video_info_set_format. Empty, with the reason, if it cannot be made.
 std::vector<std::uint8_t> real_frame(const std::string &format, Size size, std::string *why_not);
-// The same in gray; of size 0 x 0 when not possible.
+// The same in grey; of size 0 x 0 if it cannot be made.
 Picture real_picture(Size size, std::string *why_not);
 
 inline ImageView<const std::uint8_t> view_of(const Picture &picture) {

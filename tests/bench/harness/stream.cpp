@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Sends frames into a pipeline for as long as it is wanted, from buffers that go round.
+// Sends frames into a pipeline until it is stopped, from a set of buffers that is reused.
 #include "tests/bench/harness/stream.h"
 
 #include <gst/app/gstappsrc.h>
@@ -14,11 +14,11 @@
 namespace cudavision::bench {
 namespace {
 
-constexpr guint kBuffers = 8;                              // that go round in a stream
+constexpr guint kBuffers = 8;                              // buffers reused by a stream
 constexpr std::int64_t kPatience = 20 * GST_SECOND;        // for the first frame
 constexpr guint kMapCuda = guint{GST_MAP_FLAG_LAST} << 1;  // GST_MAP_CUDA, without GStreamer's CUDA library
 
-// Squares of all brightnesses: edges, corners and flat parts.
+// Squares of all brightness levels: edges, corners and flat regions.
 std::vector<std::uint8_t> computed_frame(const GstVideoInfo &info) {
   std::vector<std::uint8_t> bytes(info.size);
   const std::size_t pitch = static_cast<std::size_t>(info.stride[0]);
@@ -78,7 +78,7 @@ double Stream::seconds_to_first_frame() const {
   return static_cast<double>(first_arrival_ns_ - opened_ns_) / GST_SECOND;
 }
 
-// Nobody else reads the bus: messages that stayed there would fill the memory.
+// Drops the messages, because nobody reads the bus and they would fill the memory.
 GstBusSyncReply Stream::see_message(GstBus *, GstMessage *message, gpointer self) {
   if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
     GError *error = nullptr;
@@ -134,7 +134,7 @@ std::string Stream::open(GstContext *context) {
     const std::string text = error();
     return text.empty() ? "the pipeline does not start" : text;
   }
-  // Caps are settled when a frame has gone through; only then is there an answer to the query for a pool.
+  // Caps are negotiated once a frame has passed; only then is the allocation query answered.
   if (std::string text = push_first_frame(); !text.empty()) return text;
   if (source_ == nullptr) return "";
   if (std::string text = open_pool(); !text.empty()) return text;
@@ -174,7 +174,7 @@ std::string Stream::open_pool() {
   return "";
 }
 
-// Every buffer of the pool gets the picture before the clock starts.
+// Copies the picture into every buffer of the pool before the clock starts.
 std::string Stream::fill_pool() {
   std::vector<GstBuffer *> buffers;
   GstBufferPoolAcquireParams params = {};
@@ -203,13 +203,13 @@ bool Stream::fill(GstBuffer *buffer) const {
   gst_video_frame_unmap(&src);
   guint flags = GST_MAP_READ;
   if (plan_.memory == Memory::cuda) flags |= kMapCuda;
-  GstMapInfo map;  // brings what was written to the device
+  GstMapInfo map;  // uploads the written bytes to the device
   if (!mapped || !gst_buffer_map(buffer, &map, static_cast<GstMapFlags>(flags))) return false;
   gst_buffer_unmap(buffer, &map);
   return true;
 }
 
-// Null when the pool gives none, as when the stream stops.
+// Returns null if the pool has no buffer to give, for example when the stream stops.
 GstBuffer *Stream::take_buffer() {
   GstBuffer *buffer = nullptr;
   if (gst_buffer_pool_acquire_buffer(pool_, &buffer, nullptr) != GST_FLOW_OK) return nullptr;
@@ -222,7 +222,7 @@ GstBuffer *Stream::take_buffer() {
   return nullptr;
 }
 
-// Takes the buffer.
+// Takes ownership of the buffer.
 bool Stream::push(GstBuffer *buffer) {
   const std::int64_t index = next_frame_++;
   GST_BUFFER_PTS(buffer) = static_cast<GstClockTime>(index * kFrameTime);
@@ -240,7 +240,7 @@ void Stream::produce(std::int64_t first_due_ns) {
     GstBuffer *buffer = take_buffer();
     if (buffer == nullptr) break;
     if (plan_.live) sleep_until(due);
-    if (!push(buffer)) return;  // the pipeline says why
+    if (!push(buffer)) return;  // the pipeline reports the error
   }
   if (!stopping_) fail("the pool gives no buffer");
 }

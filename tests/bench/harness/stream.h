@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One of many pipelines that run beside each other: its source never ends, and its frames are counted in the sink.
+// One of many concurrent pipelines. Its source is endless; its frames are counted in the sink.
 #pragma once
 
 #include <gst/gst.h>
@@ -13,15 +13,15 @@
 #include <thread>
 #include <vector>
 
-#include "tests/bench/harness/pipeline.h"
 #include "cuda/common/image.h"
+#include "tests/bench/harness/pipeline.h"
 
 namespace cudavision::bench {
 
-// Of std::chrono::steady_clock and of clock_nanosleep's CLOCK_MONOTONIC, which are one.
+// The time of std::chrono::steady_clock, which is also CLOCK_MONOTONIC, as clock_nanosleep uses it.
 std::int64_t now_ns();
 
-// A frame in memory of its own, which all streams copy.
+// A frame in host memory that all streams copy.
 class SourcePicture {
  public:
   SourcePicture(const std::string &format, Size size);
@@ -31,7 +31,7 @@ class SourcePicture {
 
   const GstVideoInfo &info() const { return info_; }
   GstBuffer *buffer() const { return buffer_; }
-  // Why it is a computed one; empty when it is a real one.
+  // The reason why the frame is computed; empty if it is a video frame.
   const std::string &why_computed() const { return why_computed_; }
 
  private:
@@ -41,11 +41,11 @@ class SourcePicture {
 };
 
 struct StreamPlan {
-  std::string source;    // as for gst-launch-1.0; empty: appsrc, with frames of the picture
-  std::string elements;  // as for gst-launch-1.0; empty: none
+  std::string source;    // in gst-launch-1.0's syntax; empty: appsrc, with frames of the picture
+  std::string elements;  // in gst-launch-1.0's syntax; empty: none
   const SourcePicture *picture = nullptr;
   Memory memory = Memory::ordinary;
-  bool live = false;  // 30 frames/s, pushed when they are due; else as fast as the elements take them
+  bool live = false;  // true: 30 frames/s, pushed when due; false: as fast as the elements accept them
 };
 
 class Stream {
@@ -57,28 +57,28 @@ class Stream {
   Stream(const Stream &) = delete;
   Stream &operator=(const Stream &) = delete;
 
-  // Starts the pipeline, waits until one frame has passed and fills the buffers of the pool. context: null, or what the
-  // pipeline is given before it starts. Returns the error's text, empty if there is none.
+  // Starts the pipeline, waits until one frame has passed and fills the buffers of the pool. context: set on
+  // the pipeline before it starts; may be null. Returns the error's text; empty on success.
   std::string open(GstContext *context);
-  // Frames are sent from now on; the first of a live source is due at this time.
+  // Starts sending frames; the first frame of a live source is due at this time.
   void start(std::int64_t first_due_ns);
-  // No more is sent; does not wait.
+  // Stops sending; does not wait.
   void ask_to_stop();
-  // Stops and lets go of all but the counts.
+  // Stops the pipeline and frees everything except the counts.
   void close();
 
   std::uint64_t frame_count() const { return frame_count_; }
   std::string error() const;
   double seconds_to_first_frame() const;
-  // Buffers that the pool made anew, although it has to recycle those that it has.
+  // The number of buffers that the pool allocated although it should have reused existing ones.
   int fresh_buffers() const { return fresh_buffers_; }
 
   void record_latencies(bool on) { recording_ = on; }
-  // From the push to the arrival in the sink. To be read after close().
+  // The times from push to arrival in the sink. Read them after close().
   const std::vector<std::int64_t> &latencies_ns() const { return latencies_ns_; }
 
  private:
-  static constexpr std::size_t kRemembered = 1024;  // frames, far more than are under way
+  static constexpr std::size_t kRemembered = 1024;  // number of frames, far more than are in flight
 
   std::string build();
   std::string push_first_frame();
@@ -96,7 +96,7 @@ class Stream {
   GstElement *pipeline_ = nullptr, *source_ = nullptr;
   GstCaps *caps_ = nullptr;
   GstBufferPool *pool_ = nullptr;
-  std::vector<GstMemory *> filled_;  // of the pool's buffers, which lie where they did
+  std::vector<GstMemory *> filled_;  // memory of the pool's buffers, which does not move
   std::thread producer_;
   std::int64_t opened_ns_ = 0, next_frame_ = 0;
 
@@ -105,7 +105,7 @@ class Stream {
   std::atomic<std::uint64_t> frame_count_ = 0;
   std::atomic<std::int64_t> first_arrival_ns_ = 0;
   std::array<std::atomic<std::int64_t>, kRemembered> pushed_ns_ = {};
-  std::vector<std::int64_t> latencies_ns_;  // the streaming thread's
+  std::vector<std::int64_t> latencies_ns_;  // used by the streaming thread
 
   mutable std::mutex mutex_;
   std::string error_;

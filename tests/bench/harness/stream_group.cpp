@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Starts streams, watches over them and measures what they need of the machine.
+// Starts streams, monitors them and measures their use of the machine.
 #include "tests/bench/harness/stream_group.h"
 
 #include <sys/resource.h>
@@ -19,7 +19,7 @@ namespace cudavision::bench {
 namespace {
 
 constexpr std::uint64_t kWarmUpFrames = 30;
-constexpr std::int64_t kPatience = 20 * GST_SECOND;  // without a frame of some stream
+constexpr std::int64_t kPatience = 20 * GST_SECOND;  // maximum time without a frame of some stream
 constexpr unsigned kDeadlineSeconds = 120;
 constexpr int kPollMicroseconds = 10000;
 
@@ -46,7 +46,7 @@ double quantile(std::vector<std::int64_t> *values, double share) {
   return static_cast<double>(*at) / GST_SECOND;
 }
 
-// CUDA contexts for streams, made as the row wants it.
+// Makes the CUDA contexts of the streams, as the row requires.
 class ContextSource {
  public:
   explicit ContextSource(std::optional<Contexts> contexts) : contexts_(contexts) {}
@@ -54,7 +54,8 @@ class ContextSource {
   ContextSource(const ContextSource &) = delete;
   ContextSource &operator=(const ContextSource &) = delete;
 
-  // Null, without an error, when a stream is given none. The source keeps it until the next call.
+  // The context of the next stream; null, without an error, if the stream gets none. The source keeps it
+  // until the next call.
   GstContext *next(std::string *error) {
     const bool none = !contexts_ || contexts_ == Contexts::shared;
     if (none || (contexts_ == Contexts::given && context_ != nullptr)) return context_;
@@ -93,7 +94,7 @@ class Group {
 
   void start() {
     const std::int64_t first = now_ns() + Stream::kFrameTime;
-    for (int i = 0; i < plan_.count; ++i)  // live frames are spread over the time of one
+    for (int i = 0; i < plan_.count; ++i)  // live frames are spread over one frame time
       streams_[static_cast<std::size_t>(i)]->start(first + i * Stream::kFrameTime / plan_.count);
   }
 
@@ -121,7 +122,7 @@ class Group {
     for (const auto &stream : streams_) result->fresh_buffers += stream->fresh_buffers();
   }
 
-  // What was recorded is read when no streaming thread runs any more.
+  // Recorded data is read after all streaming threads have stopped.
   void stop(GroupResult *result = nullptr) {
     for (const auto &stream : streams_) stream->ask_to_stop();
     std::vector<std::int64_t> latencies;

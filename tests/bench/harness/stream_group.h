@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Many streams that are started together and measured together.
+// Starts and measures many streams together.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +19,21 @@ struct GroupPlan {
 };
 
 struct GroupResult {
-  std::string error;  // empty: all else holds
+  std::string error;  // empty on success; the other members are valid only then
   double frames_per_second = 0;
   double cpu_seconds_per_frame = 0;
-  double cores = 0;  // at work
+  double cores = 0;  // average number of busy cores
   int threads = 0;   // of the process while it runs
   int fresh_buffers = 0;
   std::optional<double> device_bytes_per_stream;
-  double median_latency = 0, late_latency = 0;  // seconds; of live streams; 99 % are below the second
+  // seconds, of live streams: the median and the 99th percentile
+  double median_latency = 0, late_latency = 0;
 };
 
-// Starts the streams, lets each pass 30 frames and measures them for so many seconds.
+// Starts the streams, lets each pass 30 frames and measures them for the planned time.
 GroupResult run_group(const GroupPlan &plan);
 
-// Ends the process when what comes in its scope takes minutes, as a pipeline that does not stop.
+// Ends the process if its scope takes minutes, for example because a pipeline does not stop.
 class Deadline {
  public:
   Deadline();

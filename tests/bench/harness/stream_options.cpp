@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads the command line of streams_bench.
+// Parses the command line of streams_bench.
 #include "tests/bench/harness/stream_options.h"
 
 #include <unistd.h>
@@ -15,12 +15,12 @@ namespace {
 constexpr int kMostStreams = 4096, kLargestSide = 16384;
 constexpr double kMostSeconds = 3600;
 
-using Apply = std::function<bool(const std::string &value)>;  // false: the value makes no sense
+using Apply = std::function<bool(const std::string &value)>;  // returns false if the value is invalid
 
 template <typename T>
 using Names = std::vector<std::pair<const char *, T>>;
 const Names<Memory> kMemoryNames = {
-    {"cuda", Memory::cuda}, {"pinned", Memory::page_locked}, {"pageable", Memory::ordinary}};
+    {"cuda", Memory::cuda}, {"pinned", Memory::pinned}, {"pageable", Memory::ordinary}};
 const Names<Contexts> kContextsNames = {
     {"own", Contexts::own}, {"shared", Contexts::shared}, {"given", Contexts::given}};
 
@@ -82,7 +82,7 @@ bool parse_readable(const std::string &text, std::string *file) {
   return access(text.c_str(), R_OK) == 0;
 }
 
-// Which names there are is for others to say.
+// The names are checked elsewhere.
 bool parse_elements(const std::string &text, std::vector<std::string> *names) {
   *names = split(text, ',');
   return !text.empty();

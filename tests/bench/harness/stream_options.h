@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the command line of streams_bench says.
+// The command line of streams_bench.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "tests/bench/harness/pipeline.h"
 #include "cuda/common/image.h"
+#include "tests/bench/harness/pipeline.h"
 
 namespace cudavision::bench {
 
-// Who makes the CUDA contexts of the pipelines.
+// The owner of the CUDA contexts of the pipelines.
 enum class Contexts {
-  own,     // the bench, one for each pipeline
-  shared,  // the plugin: the bench gives none
-  given,   // the bench, one for all pipelines
+  own,     // the benchmark, one per pipeline
+  shared,  // the plugin: the benchmark sets none
+  given,   // the benchmark, one for all pipelines
 };
 
-// Names of works that need a file are given to --elements as well.
+// Names in --elements of workloads that need a file.
 inline constexpr char kDecoder[] = "decoder", kPeople[] = "people";
 
 struct StreamOptions {
   std::vector<int> streams = {1, 4, 16, 64};
   std::vector<std::string> elements;  // empty: all that exist
-  std::vector<Memory> memory = {Memory::cuda, Memory::page_locked, Memory::ordinary};
+  std::vector<Memory> memory = {Memory::cuda, Memory::pinned, Memory::ordinary};
   std::vector<Contexts> contexts = {Contexts::own, Contexts::shared, Contexts::given};
-  double seconds = 2;  // that a row is measured for
+  double seconds = 2;  // measured time per row
   Size size = {1920, 1080};
   int live_streams = 64;
   std::string decode, model;  // files; empty: none
@@ -33,7 +33,7 @@ struct StreamOptions {
   bool live = false, peers = false, start = false, help = false;
 };
 
-// Returns the error's text, empty if there is none.
+// Returns the error's text; empty on success.
 std::string parse_options(int argc, char **argv, StreamOptions *options);
 const char *usage();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Contexts: made and destroyed, on a stack for each thread. Where the documentation leaves open what a call answers,
-// the answers are those that were measured on an H200.
+// Contexts: made and destroyed, with a stack for each thread. If the documentation does not say what a call
+// returns, the results are those measured on an H200.
 #include "tests/fakecuda/driver/driver.h"
 
 namespace fakecuda {
@@ -15,7 +15,7 @@ void push(CUcontext context) {
 CUcontext pop() {
   const CUcontext context = stack().back();
   stack().pop_back();
-  if (context->pushes > 0) --context->pushes;  // the runtime's own is not pushed
+  if (context->pushes > 0) --context->pushes;  // the runtime's own context is not pushed
   ++driver().counters.pops;
   return context;
 }
@@ -52,7 +52,7 @@ CUresult retain(CUcontext *context, CUdevice device) {
   return CUDA_SUCCESS;
 }
 
-// Takes the context out of use; what was made in it still lives. Needs the lock.
+// Takes the context out of use; its objects still exist. Needs the lock.
 void end(const std::string &call, CUcontext context) {
   Driver &d = driver();
   context->destroyed = true;
@@ -74,12 +74,13 @@ CUresult retire(CUcontext context) {
     d.misuses.push_back("cuCtxDestroy: a primary context is released, not destroyed");
     return CUDA_ERROR_INVALID_CONTEXT;
   }
-  if (current_context() == context) pop();  // the last release of a primary context does not do that
+  if (current_context() == context) pop();  // not done by the last release of a primary context
   end("cuCtxDestroy", context);
   return CUDA_SUCCESS;
 }
 
-// Takes back one retain(). The primary context ends with the last one; it is null in `ended` before that.
+// Undoes one retain(). The last one ends the primary context, which is then stored in `ended`; otherwise
+// `ended` is null.
 CUresult release_primary(CUdevice device, CUcontext *ended) {
   Driver &d = driver();
   const std::lock_guard lock(d.mutex);
@@ -101,7 +102,7 @@ std::string describe(const simt::Owned &owned) {
          std::to_string(owned.events) + " events";
 }
 
-// Frees what a context that ended still owns, and says so.
+// Frees the remaining objects of an ended context and reports them.
 void free_leftovers(const std::string &call, CUcontext context) {
   const auto id = reinterpret_cast<simt::Context>(context);
   if (const simt::Owned owned = simt::owned_by(id); owned != simt::Owned{})
@@ -152,7 +153,7 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
   });
 }
 
-// A destroyed context can be pushed; the calls that need one then fail.
+// A destroyed context can be pushed; calls that need a context then fail.
 CUresult cuCtxPushCurrent(CUcontext context) {
   return api("cuCtxPushCurrent", Needs::initialisation, [=] {
     if (context == nullptr) return CUDA_ERROR_INVALID_VALUE;

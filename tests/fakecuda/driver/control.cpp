@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The control panel, the stacks of contexts, and what the runtime's calls are told.
+// The control panel, the stacks of contexts, and the checks of the runtime's calls.
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -9,12 +9,12 @@
 namespace fakecuda {
 namespace {
 
-thread_local int driver_calls = 0;  // that this thread is in
+thread_local int driver_calls = 0;  // nesting depth of this thread's driver calls
 
 struct Stack {
   std::vector<CUcontext> contexts;
 
-  // Returns how many were pushed. Needs the lock.
+  // Empties the stack and returns the number of its entries. Needs the lock.
   std::size_t clear() {
     std::size_t pushed = 0;
     for (const CUcontext context : contexts) pushed += is_context(context) && context->pushes-- > 0;
@@ -22,7 +22,7 @@ struct Stack {
     return pushed;
   }
 
-  // A thread that ends gives up its stack, on a real driver too.
+  // A thread that ends releases its stack, as on a real driver.
   ~Stack() {
     const std::lock_guard lock(driver().mutex);
     if (const std::size_t left = clear(); left != 0)
@@ -60,7 +60,7 @@ class RuntimeCheck final : public simt::ContextCheck {
       case simt::Object::stream:
         report_misuse(std::string(call) + ": the stream was made in another context");
         return cudaErrorInvalidResourceHandle;
-      // On one device, memory of another context can be used: it is bad manners, but works.
+      // On one device, memory of another context works, although it should not be used.
       case simt::Object::device_memory:
         report_misuse(std::string(call) + ": the memory was made in another context");
         break;
@@ -71,7 +71,7 @@ class RuntimeCheck final : public simt::ContextCheck {
     return cudaSuccess;
   }
 
-  // Since CUDA 12 it makes the runtime's own context and puts it in the place of the current one.
+  // From CUDA 12 on, cudaSetDevice makes the runtime's own context and replaces the current one by it.
   cudaError_t set_device(int device) override {
     Driver &d = driver();
     auto &contexts = stack();
@@ -132,7 +132,7 @@ simt::ContextCheck *runtime_check() {
 
 DriverCall::DriverCall() : last_error_(cudaPeekAtLastError()) { ++driver_calls; }
 
-// An error of the driver's is none of the runtime's.
+// An error of the driver is not an error of the runtime.
 DriverCall::~DriverCall() {
   --driver_calls;
   if (last_error_ == cudaSuccess) (void)cudaGetLastError();
@@ -161,7 +161,7 @@ CUresult to_result(cudaError_t error) {
     case cudaErrorInvalidConfiguration:
       return CUDA_ERROR_INVALID_VALUE;
     default:
-      return static_cast<CUresult>(error);  // the others have one value in both
+      return static_cast<CUresult>(error);  // the other errors have the same value in both
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Start-up, the devices and the names of the errors.
+// Initialisation, the devices and the names of the errors.
 #include <cstdio>
 #include <cstring>
 
@@ -80,7 +80,8 @@ CUresult cuGetErrorName(CUresult error, const char **name) {
 CUresult cuGetErrorString(CUresult error, const char **text) {
   const char *name = name_of(error);
   const auto runtime_error = static_cast<cudaError_t>(error);
-  // The runtime's text where it has one, else the name: what is known is never called unrecognised.
+  // Uses the runtime's text if it has one, otherwise the name, so that a known error is never called
+  // unrecognised.
   *text = std::strcmp(cudaGetErrorName(runtime_error), "unrecognized error code") == 0
               ? name
               : cudaGetErrorString(runtime_error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The state of the stand-in driver, and the frame of each of its calls.
+// The state of the stand-in driver, and the common frame of its calls.
 #pragma once
 
 #include <deque>
@@ -17,8 +17,8 @@
 struct CUctx_st {
   CUdevice device = 0;
   bool destroyed = false;
-  std::size_t retained = 0;  // of a primary context: how often
-  std::size_t pushes = 0;    // on the stacks of all threads
+  std::size_t retained = 0;  // retain count of a primary context
+  std::size_t pushes = 0;    // number of entries on the stacks of all threads
   std::size_t stack_bytes = 1024;
   std::set<CUcontext> peers;
 };
@@ -31,26 +31,26 @@ struct Driver {
   bool peer_access = false;
   unsigned contexts_to_fail = 0;
   CUresult context_failure = CUDA_SUCCESS;
-  // Destroyed ones too: a handle is never given out twice.
+  // Includes destroyed contexts: a handle is never reused.
   std::deque<CUctx_st> contexts;
-  std::map<CUdevice, CUctx_st> runtime_contexts;   // that cudaSetDevice made
-  std::map<CUdevice, CUcontext> primary_contexts;  // that are retained, each one of `contexts`
+  std::map<CUdevice, CUctx_st> runtime_contexts;   // made by cudaSetDevice
+  std::map<CUdevice, CUcontext> primary_contexts;  // retained ones, each one of `contexts`
   std::map<CUdevice, unsigned> primary_flags;
   std::vector<std::string> misuses;
   Counters counters;
 };
 
-// Its lock is taken after the runtime's, and never held when the runtime is called.
+// Its lock is taken after the runtime's, and is never held while the runtime is called.
 Driver &driver();
 
-// The contexts that are pushed on this thread, the current one last.
+// The stack of contexts of this thread, the current one last.
 std::vector<CUcontext> &stack();
 CUcontext current_context();
-// The contexts that live, without the runtime's own. Needs the lock.
+// Returns true if the context exists and is not the runtime's own. Needs the lock.
 bool is_context(CUcontext context);
 void report_misuse(const std::string &text);
 
-// The runtime asks it about each of its calls. Those that the driver itself makes pass.
+// The check that the runtime calls for each of its calls. The driver's own calls pass.
 simt::ContextCheck *runtime_check();
 
 class DriverCall {
@@ -66,12 +66,12 @@ class DriverCall {
 
 enum class Needs { nothing, initialisation, no_destroyed_context, context };
 
-// CUDA_SUCCESS if the call may proceed.
+// Returns CUDA_SUCCESS if the call may proceed.
 CUresult admit(const char *call, Needs needs);
 CUresult to_result(cudaError_t error);
 inline CUresult to_result(CUresult result) { return result; }
 
-// Runs the body of a driver call, which returns a CUresult or what a call of the runtime returned.
+// Runs the body of a driver call. The body returns a CUresult or the result of a runtime call.
 template <class Body>
 CUresult api(const char *name, Needs needs, Body body) {
   if (const CUresult result = admit(name, needs); result != CUDA_SUCCESS) return result;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Memory, copies and fills: the runtime's, by the driver's rules. A call that names a stream or an allocation works
-// from any context, and without one.
+// Memory, copies and fills: those of the runtime, with the driver's rules. A call that names a stream or an
+// allocation works from any context, and without one.
 #include <optional>
 
 #include "tests/fakecuda/driver/driver.h"
@@ -13,13 +13,13 @@ T *pointer_to(CUdeviceptr address) {
   return reinterpret_cast<T *>(static_cast<std::uintptr_t>(address));
 }
 
-// One end of a copy of rows.
+// One side of a copy of rows.
 struct End {
   char *data = nullptr;
   std::size_t pitch_bytes = 0;
 };
 
-// Null for what is neither host nor device memory.
+// Returns nullopt for anything but host and device memory.
 std::optional<End> end(CUmemorytype type, const void *host, CUdeviceptr device, std::size_t pitch_bytes,
                        std::size_t x_bytes, std::size_t y, std::size_t width_bytes) {
   const std::size_t pitch = pitch_bytes != 0 ? pitch_bytes : x_bytes + width_bytes;
@@ -55,7 +55,7 @@ CUresult copy_now(const char *name, void *dst, const void *src, std::size_t byte
              [=] { return simt::copy_rows_now(dst, bytes, src, bytes, bytes, 1, kind); });
 }
 
-// Of a call with a stream: the null stream is that of the current context, so there must be one.
+// The needs of a call with a stream: the null stream belongs to the current context, so there must be one.
 Needs needs_of(CUstream stream) { return stream == nullptr ? Needs::context : Needs::no_destroyed_context; }
 
 void join(CUstream stream) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The stand-in libnvcuvid.so.1: decodes nothing. GStreamer's nvcodec plugin wants a decoder or an encoder library
-// before it registers cudaupload and cudadownload.
-#include "tests/fakecuda/include/cuda.h"
+// The stand-in libnvcuvid.so.1, which decodes nothing. GStreamer's nvcodec plugin registers cudaupload and
+// cudadownload only if it finds a decoder or encoder library.
 #include "tests/fakecuda/driver/refuse.h"
+#include "tests/fakecuda/include/cuda.h"
 
 FAKECUDA_REFUSE(cuvidCreateDecoder, CUDA_ERROR_NOT_SUPPORTED)
 FAKECUDA_REFUSE(cuvidCreateVideoParser, CUDA_ERROR_NOT_SUPPORTED)

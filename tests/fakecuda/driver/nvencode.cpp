@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The stand-in libnvidia-encode.so.1: has no encoder. On a machine with a real driver it takes that one's place, which
-// would not get along with the stand-in libcuda.so.1.
+// The stand-in libnvidia-encode.so.1, which has no encoder. On a machine with a real driver it replaces the
+// real library, which would not work with the stand-in libcuda.so.1.
 #include "tests/fakecuda/driver/refuse.h"
 
 namespace {

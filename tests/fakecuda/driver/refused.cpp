@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What GStreamer's CUDA library looks up when it is loaded, and what this driver does not have: code for a GPU,
-// textures, OpenGL, and memory of other processes. Each call says so.
-#include "tests/fakecuda/include/cuda.h"
+// Functions that GStreamer's CUDA library looks up when it is loaded and that this driver does not support:
+// code for a GPU, textures, OpenGL, and memory of other processes. Each returns an error.
 #include "tests/fakecuda/driver/refuse.h"
+#include "tests/fakecuda/include/cuda.h"
 
 FAKECUDA_REFUSE(cuGLGetDevices_v2, CUDA_ERROR_NOT_SUPPORTED)
 FAKECUDA_REFUSE(cuGraphicsGLRegisterBuffer, CUDA_ERROR_NOT_SUPPORTED)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Streams and events: the runtime's, from any context.
+// Streams and events: those of the runtime, usable from any context.
 #include "tests/fakecuda/driver/driver.h"
 
 using fakecuda::api;
@@ -39,7 +39,7 @@ CUresult cuEventSynchronize(CUevent event) {
   return api("cuEventSynchronize", Needs::no_destroyed_context, [=] { return cudaEventSynchronize(event); });
 }
 
-// GStreamer 1.22 asks for the symbol of CUDA before 4.0, which drivers still export.
+// GStreamer 1.22 looks up the symbol of CUDA before 4.0, which drivers still export.
 #undef cuStreamDestroy
 extern "C" [[gnu::visibility("default")]] CUresult cuStreamDestroy(CUstream stream) {
   return cuStreamDestroy_v2(stream);

@@ -241,11 +241,12 @@ CUresult cuMemcpyDtoHAsync(void *dst, CUdeviceptr src, size_t bytes, CUstream st
 CUresult cuMemcpyHtoD(CUdeviceptr dst, const void *src, size_t bytes);
 CUresult cuMemcpyHtoDAsync(CUdeviceptr dst, const void *src, size_t bytes, CUstream stream);
 CUresult cuMemsetD2D8(CUdeviceptr dst, size_t pitch_bytes, unsigned char value, size_t width, size_t height);
-CUresult cuMemsetD2D8Async(CUdeviceptr dst, size_t pitch_bytes, unsigned char value, size_t width, size_t height,
-                           CUstream stream);
-CUresult cuMemsetD2D16(CUdeviceptr dst, size_t pitch_bytes, unsigned short value, size_t width, size_t height);
-CUresult cuMemsetD2D16Async(CUdeviceptr dst, size_t pitch_bytes, unsigned short value, size_t width, size_t height,
-                            CUstream stream);
+CUresult cuMemsetD2D8Async(CUdeviceptr dst, size_t pitch_bytes, unsigned char value, size_t width,
+                           size_t height, CUstream stream);
+CUresult cuMemsetD2D16(CUdeviceptr dst, size_t pitch_bytes, unsigned short value, size_t width,
+                       size_t height);
+CUresult cuMemsetD2D16Async(CUdeviceptr dst, size_t pitch_bytes, unsigned short value, size_t width,
+                            size_t height, CUstream stream);
 CUresult cuMemsetD2D32(CUdeviceptr dst, size_t pitch_bytes, unsigned value, size_t width, size_t height);
 CUresult cuMemsetD2D32Async(CUdeviceptr dst, size_t pitch_bytes, unsigned value, size_t width, size_t height,
                             CUstream stream);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A program of somebody else: knows the installed library alone, attaches a tensor and reads it back.
+// A user's program: uses only the installed library, attaches a tensor and reads it back.
 #include <gst/cudavision/cudavision.h>
 #include <stdio.h>
 

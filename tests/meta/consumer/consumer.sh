@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Installs the library into an empty folder, compiles a C program with what pkg-config says of it, and runs it.
+# Installs the library into an empty folder, compiles a C program with the flags of pkg-config, and runs it.
 #
-#   consumer.sh BUILD_FOLDER PREFIX LIBDIR SOURCE SANITIZERS     SANITIZERS: of the build, `none` or as address,undefined
+# consumer.sh BUILD_FOLDER PREFIX LIBDIR SOURCE SANITIZERS
+#   SANITIZERS: those of the build, as none or address,undefined
 set -euo pipefail
 build=$1 prefix=$2 libdir=$3 source=$4 sanitizers=$5
 source "$(dirname "$0")/../../support/installed.sh"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// CUDA's atomic functions, with exactly CUDA's overloads, so that what CUDA rejects fails to compile here
-// too.
+// CUDA's atomic functions, with exactly CUDA's overloads, so that code that CUDA rejects fails to compile
+// here too.
 #pragma once
 
 #include <type_traits>
@@ -18,7 +18,7 @@ T atomic_update(T *address, Update update) {
   return old;
 }
 
-// Integers wrap around on a GPU, where signed overflow would be undefined here.
+// Integers wrap around on a GPU; signed overflow in C++ would be undefined.
 template <class T>
 T wrapping_add(T a, T b) {
   if constexpr (std::is_integral_v<T>) {

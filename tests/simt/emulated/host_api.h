@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The part of CUDA's host API that is emulated: devices, memory, copies, streams and events.
+// The emulated part of CUDA's host API: devices, memory, copies, streams and events.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// CUDA's arithmetic and memory intrinsics which need no other thread.
+// CUDA's arithmetic and memory intrinsics that involve only one thread.
 #pragma once
 
 #include <cmath>
@@ -21,8 +21,8 @@ inline unsigned long long __brevll(unsigned long long x) {
 }
 inline unsigned __brev(unsigned x) { return static_cast<unsigned>(__brevll(x) >> 32); }
 
-// The most (l) or least (r) significant 32 bits of hi:lo, shifted; lc and rc clamp the shift at 32 where l
-// and r wrap it.
+// The most (l) or least (r) significant 32 bits of hi:lo, shifted. lc and rc clamp the shift at 32; l and r
+// wrap it.
 inline unsigned __funnelshift_lc(unsigned lo, unsigned hi, unsigned shift) {
   const std::uint64_t both = std::uint64_t{hi} << 32 | lo;
   return static_cast<unsigned>(both << (shift < 32 ? shift : 32) >> 32);
@@ -67,7 +67,7 @@ inline int __dp4a(int a, int b, int sum) {
         static_cast<unsigned>(static_cast<std::int8_t>(a >> shift) * static_cast<std::int8_t>(b >> shift));
   return static_cast<int>(wrapped);
 }
-// Two 16-bit numbers times the lower (lo) or the upper (hi) two bytes.
+// Multiplies two 16-bit numbers by the lower (lo) or the upper (hi) two bytes.
 inline unsigned __dp2a_lo(unsigned a, unsigned b, unsigned sum) {
   return sum + (a & 0xffffu) * (b & 0xffu) + (a >> 16) * (b >> 8 & 0xffu);
 }
@@ -78,7 +78,7 @@ inline unsigned __usad(unsigned x, unsigned y, unsigned sum) { return (x > y ? x
 inline unsigned __umulhi(unsigned x, unsigned y) { return static_cast<unsigned>(std::uint64_t{x} * y >> 32); }
 inline int __mulhi(int x, int y) { return static_cast<int>(std::int64_t{x} * y >> 32); }
 
-// --- floats: one rounding each, never fused ---
+// --- floats: each operation rounds once and is never fused ---
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fsub_rn(float a, float b) { return a - b; }
 inline float __fmul_rn(float a, float b) { return a * b; }
@@ -89,7 +89,7 @@ inline float rsqrtf(float a) { return 1.0f / std::sqrt(a); }
 inline float __saturatef(float a) { return a >= 1.0f ? 1.0f : a > 0.0f ? a : 0.0f; }
 
 namespace simt {
-// CUDA's conversion saturates, and takes a NaN to 0, where C++'s is undefined.
+// CUDA's conversion saturates and converts NaN to 0; C++'s is undefined.
 template <class Integer>
 Integer saturating_cast(float rounded) {
   constexpr double kLow = std::numeric_limits<Integer>::min(), kHigh = std::numeric_limits<Integer>::max();

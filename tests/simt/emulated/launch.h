@@ -40,7 +40,7 @@ struct cudaLaunchConfig_t {
 
 namespace simt {
 #pragma GCC visibility push(default)
-// Queues one kernel; thread_body runs once for each thread. kernel only identifies it.
+// Queues a kernel. thread_body runs once per thread; kernel only identifies it.
 cudaError_t launch(const cudaLaunchConfig_t &config, const void *kernel, std::function<void()> thread_body);
 // The dynamic shared memory of the running block, of exactly dynamicSmemBytes; null if there is none.
 void *dynamic_shared_memory();
@@ -57,8 +57,7 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(
   static_assert((std::is_trivially_copyable_v<Parameters> && ...), "kernel parameters are copied bytewise");
   static_assert((sizeof(Parameters) + ... + 0) <= simt::kMaxParameterBytes,
                 "too many bytes of kernel parameters");
-  // As CUDA's own header does: the arguments are converted to the parameters' types, and copied, here and
-  // now.
+  // As in CUDA's own header, the arguments are converted to the parameters' types and copied at the launch.
   return [&](Parameters... converted) {
     return simt::launch(
         *config, reinterpret_cast<const void *>(kernel),

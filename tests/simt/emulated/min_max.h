@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The global min and max of CUDA: the same overloads, mixed signedness included.
+// The global min and max of CUDA, with the same overloads, including mixed signedness.
 #pragma once
 
 #define SIMT_MIN_MAX(Result, A, B)                                                   \
@@ -24,7 +24,7 @@ SIMT_MIN_MAX_INTEGER(long long)
 #undef SIMT_MIN_MAX_INTEGER
 #undef SIMT_MIN_MAX
 
-// The floating ones return the other operand where one is a NaN.
+// The floating-point overloads return the other operand if one is NaN.
 inline float min(float a, float b) { return __builtin_fminf(a, b); }
 inline float max(float a, float b) { return __builtin_fmaxf(a, b); }
 inline double min(double a, double b) { return __builtin_fmin(a, b); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Barriers, votes and shuffles: everything at which a thread waits for others. Each needs its mask, as in
-// CUDA.
+// Barriers, votes and shuffles: all operations at which a thread waits for others. Warp operations require a
+// mask, as in CUDA.
 #pragma once
 
 #include <cstdint>
@@ -25,17 +25,17 @@ enum class Operation : std::uint8_t {
   shuffle_xor
 };
 
-// What one thread brings to a barrier or to a warp operation.
+// The operands of one thread at a barrier or warp operation.
 struct Request {
   Operation operation = Operation::barrier;
   unsigned mask = 0;
   std::uint64_t value = 0;
-  unsigned lane = 0;  // the shuffles' source lane, delta or lane mask
+  unsigned lane = 0;  // source lane, delta or lane mask of a shuffle
   int width = 32;
   std::source_location where;
 };
 
-// Waits until everybody who must take part has arrived, and returns this thread's result.
+// Waits until all participating threads have arrived and returns this thread's result.
 [[gnu::visibility("default")]] std::uint64_t rendezvous(const Request &request);
 
 template <class T>
@@ -50,7 +50,7 @@ T shuffle(Operation operation, unsigned mask, T value, unsigned lane, int width,
 
 }  // namespace simt
 
-// The defaulted last parameter tells the reports where a thread waits.
+// This defaulted parameter records the source location for reports.
 #define SIMT_HERE std::source_location where = std::source_location::current()
 
 inline void __syncthreads(SIMT_HERE) { simt::rendezvous({simt::Operation::barrier, 0, 0, 0, 0, where}); }
@@ -65,7 +65,7 @@ inline int __syncthreads_count(int predicate, SIMT_HERE) {
 }
 
 namespace simt {
-// What cooperative_groups::this_grid().sync() does: for kernels that are launched cooperatively.
+// Implements cooperative_groups::this_grid().sync(), for cooperative launches only.
 inline void grid_barrier(SIMT_HERE) { rendezvous({Operation::grid_barrier, 0, 0, 0, 0, where}); }
 }  // namespace simt
 
@@ -111,7 +111,7 @@ SIMT_SHUFFLES(double)
 #undef SIMT_SHUFFLES
 #undef SIMT_HERE
 
-// Nothing to order: one thread runs at a time and the memory is sequentially consistent.
+// Empty: one thread runs at a time, and memory is sequentially consistent.
 inline void __threadfence_block() {}
 inline void __threadfence() {}
 inline void __threadfence_system() {}

@@ -5,10 +5,10 @@
 #define __global__
 #define __device__
 #define __host__
-// A mutable constant then fails to compile: two elements in one process would share it.
+// Makes a mutable constant fail to compile: two elements in one process would share it.
 #define __constant__ static const
-// Blocks run one after another, so a static is shared by exactly one block; and, unlike a thread_local,
-// AddressSanitizer surrounds it with red zones.
+// Blocks run one after another, so a static belongs to exactly one block at a time. Unlike a thread_local, it
+// gets red zones from AddressSanitizer.
 #define __shared__ static
 #define __grid_constant__
 #define __forceinline__ inline
@@ -67,13 +67,13 @@ struct dim3 {
 };
 
 namespace simt {
-// What the running thread sees; the scheduler rewrites them at each switch.
+// The built-in variables of the running thread; the scheduler sets them at each switch.
 extern uint3 thread_index, block_index;
 extern dim3 block_size, grid_size;
 }  // namespace simt
 
-// References to const: a kernel that writes to them fails to compile, as in CUDA, and yet they are re-read
-// after each call that may switch.
+// References to const: a kernel that writes to them fails to compile, as in CUDA, but they are re-read after
+// each call that may switch threads.
 inline constexpr const uint3 &threadIdx = simt::thread_index;
 inline constexpr const uint3 &blockIdx = simt::block_index;
 inline constexpr const dim3 &blockDim = simt::block_size;

@@ -13,7 +13,7 @@
 namespace simt {
 namespace {
 
-// What a lane gets that reads from one which takes no part: nothing on a GPU, so let it be seen.
+// Poison value for shuffling from an inactive lane, whose result is undefined on a GPU.
 constexpr std::uint64_t kNoValue = 0xdeaddeaddeaddead;
 
 const char *name_of(Operation operation) {
@@ -118,7 +118,7 @@ Block::Released Block::release() {
 void Block::release_grid_barrier() { release_barrier(); }
 
 void Block::release_barrier() {
-  // CUDA requires all threads of a block to come to the same barrier.
+  // CUDA requires all threads of a block to reach the same barrier.
   if (divergent_ || live_ != size()) report_divergent_barrier();
   for (unsigned thread = 0; thread < size(); ++thread) {
     if (states_[thread] != State::at_barrier) continue;
@@ -150,12 +150,12 @@ bool Block::release_warp(unsigned first) {
   bool progress = false;
   for (unsigned pending = waiting; pending != 0; pending &= pending - 1) {
     const Request &request = requests_[first + static_cast<unsigned>(std::countr_zero(pending))];
-    // CUDA lets a mask name lanes that have left.
+    // CUDA allows a mask to name lanes that have exited.
     const unsigned lanes = request.mask & alive;
     if ((lanes & ~waiting) != 0 || !agree(first, lanes, request)) continue;
     finish_warp_operation(first, lanes);
     waiting &= ~lanes;
-    // The lowest of them is cleared by the loop.
+    // The loop clears the lowest of them.
     pending &= ~lanes | (pending & -pending);
     progress = true;
   }
@@ -170,7 +170,7 @@ bool Block::agree(unsigned first, unsigned lanes, const Request &request) const 
   return true;
 }
 
-// All results are there before any lane goes on, so that a fast one cannot overwrite what it brought.
+// Computes all results before any lane continues, so that a fast lane cannot overwrite its operand.
 void Block::finish_warp_operation(unsigned first, unsigned lanes) {
   unsigned votes = 0;
   for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The threads of the running block: who runs, who waits for what, and who may go on.
+// The threads of the running block: which of them are ready, and what the others wait for.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ enum class State : std::uint8_t { fresh, ready, running, at_barrier, at_warp_ope
 class Block {
  public:
   void resize(dim3 size);
-  // All threads fresh again.
+  // Resets all threads to their initial state.
   void restart();
 
   unsigned size() const { return static_cast<unsigned>(states_.size()); }
@@ -26,14 +26,15 @@ class Block {
   void run(unsigned thread) { states_[thread] = State::running; }
   void leave(unsigned thread);
   void wait(unsigned thread, const Request &request);
-  // What the wait of this thread brought.
+  // The result of the thread's last wait.
   std::uint64_t result(unsigned thread) const { return results_[thread]; }
 
   enum class Released { warps, barrier, nobody };
-  // To be called when no thread can run: makes at least one of them ready, or else prints who waits where and
-  // aborts. Nobody is made ready when all threads wait at the grid's barrier, which needs the other blocks.
+  // Call this if no thread is ready. Makes at least one thread ready, or else prints where each thread waits
+  // and aborts. Makes no thread ready if all of them wait at the grid's barrier, which needs the other
+  // blocks.
   Released release();
-  // When all blocks wait there.
+  // Call this if all blocks wait at the grid's barrier.
   void release_grid_barrier();
   [[noreturn]] void die(const char *message) const;
 
@@ -55,7 +56,7 @@ class Block {
   std::vector<std::uint64_t> results_;
   unsigned live_ = 0;
 
-  // The barrier that is filling: who came first, how many have come, with how many true predicates.
+  // The barrier that is filling: its first thread, the number of arrived threads and of true predicates.
   Request barrier_;
   unsigned at_barrier_ = 0;
   unsigned true_predicates_ = 0;

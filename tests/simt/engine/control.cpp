@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The control panel: schedules, counters, reports and planned failures.
+// The control panel: schedules, counters, reports and injected failures.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -24,7 +24,7 @@ Schedule parse_schedule(const char *text) {
     const unsigned long seed = std::strtoul(text + prefix, &end, 10);
     if (*end == '\0') return {Order::shuffled, static_cast<unsigned>(seed)};
   }
-  // A run in another order than the one asked for would prove nothing.
+  // A run in another order than the requested one would prove nothing.
   std::fprintf(stderr, "simt: SIMT_ORDER=%s is none of forward, reverse, shuffled:SEED\n", text);
   std::abort();
 }
@@ -44,7 +44,7 @@ void Device::use(Schedule wanted) {
 }
 
 Device &device() {
-  // Never destroyed: a plugin may still call while the process exits.
+  // Never destroyed: a plugin may still make calls while the process exits.
   static auto &instance = *new Device;
   return instance;
 }

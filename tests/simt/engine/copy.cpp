@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Copies and memsets: checked when they are queued, run when their stream is.
+// Copies and memsets: checked when they are queued, executed when their stream runs.
 #include <cstdint>
 #include <cstring>
 
@@ -27,7 +27,7 @@ cudaError_t check_device_rows(const char *call, const Rows &rows) {
   if (rows.extent() > a.bytes - offset)
     return complain(cudaErrorInvalidValue, "%s: %zu bytes from offset %zu reach beyond the allocation of %zu",
                     call, rows.extent(), offset, a.bytes);
-  // CUDA would let it pass; but no picture has pixels there. A flat range may cover padding.
+  // CUDA would accept this, but no picture has pixels there. A flat range may cover padding.
   if (!is_drivers_own() && a.height != 0 && rows.height > 1 && rows.pitch_bytes == a.pitch_bytes &&
       offset % a.pitch_bytes + rows.width_bytes > a.width_bytes)
     return complain(cudaErrorInvalidValue, "%s: %zu bytes per row reach into the padding of rows of %zu",
@@ -96,7 +96,7 @@ cudaError_t copy(const char *call, const Rows &dst, const Rows &src, cudaMemcpyK
   return cudaSuccess;
 }
 
-// Each element is the lowest element_bytes of value; little-endian, as the device.
+// Sets each element to the lowest element_bytes of value, little-endian as on the device.
 cudaError_t fill(const char *call, const Rows &dst, std::uint32_t value, std::size_t element_bytes,
                  cudaStream_t stream) {
   if (const cudaError_t error = check_stream(stream); error != cudaSuccess) return error;

@@ -99,7 +99,7 @@ std::optional<int> attribute_value(cudaDeviceAttr attribute) {
       return warpSize;
     case cudaDevAttrMultiProcessorCount:
       return kMultiprocessors;
-    // The oldest that the project supports.
+    // The oldest architecture that the project supports.
     case cudaDevAttrComputeCapabilityMajor:
       return 7;
     case cudaDevAttrComputeCapabilityMinor:
@@ -126,8 +126,8 @@ cudaError_t admit(const Entry &entry) {
   const auto [successes, error, loses_device] = *planned;
   planned.reset();
   if (loses_device) lose(error);
-  // What fails at a wait is the work waited for. On a real device nothing runs after it, least of all into host memory
-  // that its owner frees on seeing the error.
+  // If a wait fails, the work waited for has failed. On a real device nothing runs after it; in particular,
+  // nothing writes to host memory that its owner frees on seeing the error.
   if (entry.kind == Call::synchronise) drop_all();
   return error;
 }
@@ -253,7 +253,7 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute
   });
 }
 
-// As launches have it: one block at most, as if each took all of a multiprocessor's shared memory.
+// Consistent with launches: one block at most, as if each used all of a multiprocessor's shared memory.
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel, int block_size,
                                                           std::size_t dynamic_shared_bytes) {
   return api({Call::query, __func__}, [=] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The state of the one emulated device, its lock, and the frame of every API call.
+// The state of the emulated device, its lock, and the common frame of all API calls.
 #pragma once
 
 #include <array>
@@ -8,14 +8,15 @@
 #include <optional>
 
 #include "tests/simt/driver_support.h"
-#include "tests/simt/simt.h"
 #include "tests/simt/engine/shuffler.h"
+#include "tests/simt/simt.h"
 
 namespace simt {
 
 inline constexpr std::size_t kDefaultMemoryLimit = std::size_t{4} << 30;
 inline constexpr int kMaxThreadsPerBlock = 1024, kMaxBlockZ = 64;
-inline constexpr int kMultiprocessors = 4;  // few, so that grids which are sized by it stay small in tests
+// Small, so that grids whose size depends on it stay small in tests.
+inline constexpr int kMultiprocessors = 4;
 inline constexpr int kMaxGridX = 0x7fffffff, kMaxGridYZ = 65535;
 inline constexpr int kMaxSharedBytes = 48 * 1024, kMaxSharedBytesOptIn = 99 * 1024;
 inline constexpr std::size_t kCalls = 8;
@@ -26,7 +27,7 @@ struct PlannedFailure {
   bool loses_device = false;
 };
 
-// One call of the runtime's API.
+// One call of the runtime API.
 struct Entry {
   Call kind;
   const char *name;
@@ -37,7 +38,7 @@ struct Device {
   Device();
   void use(Schedule wanted);
 
-  // One lock for everything: queues, maps, and the running of kernels, which is thereby one block at a time.
+  // One lock for everything: queues, maps, and running kernels, so that only one block runs at a time.
   std::mutex mutex;
   Counters counters;
   Report report;
@@ -46,29 +47,29 @@ struct Device {
   int count = 1;
   std::size_t memory_limit = kDefaultMemoryLimit;
   std::array<std::optional<PlannedFailure>, kCalls> failures;
-  cudaError_t lost = cudaSuccess;  // what every call returns since the device was lost
+  cudaError_t lost = cudaSuccess;  // the error that every call returns since the device was lost
   ContextCheck *context_check = nullptr;
   const char *running = "";  // the API call that holds the lock
 };
 
 Device &device();
 
-// Whether a call may proceed: there is a device and a context, and no failure is planned. Needs the device lock.
+// Returns an error unless there is a device and a context and no failure is injected. Needs the device lock.
 cudaError_t admit(const Entry &entry);
-// Drops all work, and lets every later call fail. Needs the device lock.
+// Drops all work and makes every later call fail. Needs the device lock.
 void lose(cudaError_t error);
-// The context of the calling thread; kNoContext where no driver checks contexts. Needs the device lock.
+// The context of the calling thread; kNoContext if no driver checks contexts. Needs the device lock.
 Context current_context();
-// Whether the running call is made by the driver. Needs the device lock.
+// Returns true if the driver makes the running call. Needs the device lock.
 bool is_drivers_own();
-// Whether the running call may use an object that was made in the owner. Needs the device lock.
+// Returns an error unless the running call may use an object made in `owner`. Needs the device lock.
 cudaError_t check_owner(Object object, Context owner);
-// Keeps an error for cudaGetLastError, and returns it.
+// Stores an error for cudaGetLastError and returns it.
 cudaError_t remember(cudaError_t error);
-// Prints one line "simt: …" to stderr, and returns error.
+// Prints one line "simt: …" to stderr and returns error.
 [[gnu::format(printf, 2, 3)]] cudaError_t complain(cudaError_t error, const char *format, ...);
 
-// The dynamic shared memory that a launch of this kernel may ask for. Needs the device lock.
+// The maximum dynamic shared memory for launches of this kernel. Needs the device lock.
 int max_dynamic_shared_bytes(const void *kernel);
 
 // Runs the body of an API call under the device lock.

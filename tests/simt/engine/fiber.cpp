@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Fibers over Boost.Context's assembly switch, with AddressSanitizer's annotations around it.
+// Fibers based on Boost.Context's assembly switch, with AddressSanitizer's annotations.
 #include "tests/simt/engine/fiber.h"
 
 #include <sys/mman.h>
@@ -18,14 +18,14 @@ namespace {
 
 namespace context = boost::context::detail;
 
-// Address space only: the pages that no thread touches cost nothing. Ample for the large frames of sanitized
-// code.
+// This reserves address space only: pages that no thread touches cost nothing. The size suffices for the
+// large frames of sanitized code.
 constexpr std::size_t kStackBytes = 256 * 1024;
-// Stacks that all begin at the same offset within a page would compete for the same few cache sets.
+// Stacks that begin at the same offset within a page would compete for the same few cache sets.
 constexpr std::size_t kStaggerBytes = 192, kStaggers = 20;
 
 char *map_stack() {
-  // The page below the stack stays without access, so that an overflow stops at once.
+  // The page below the stack is inaccessible, so that an overflow stops at once.
   const auto guard_bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   void *mapped =
       mmap(nullptr, guard_bytes + kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -49,7 +49,7 @@ std::vector<Fiber *> &idle_fibers() {
 
 }  // namespace
 
-// Handed from the fiber that is left to the one that is entered; lies on the stack of the former.
+// Passed from the fiber that is left to the one that is entered; lies on the stack of the former.
 struct Fiber::Passage {
   Fiber *from, *to;
 };
@@ -72,7 +72,7 @@ Fiber::Fiber(void (*entry)()) : stack_bottom_(map_stack()), stack_size_(kStackBy
 void Fiber::arrive(Fiber &self, const Passage &passage, void *context_left) {
   Fiber &left = *passage.from;
   left.context_ = context_left;
-  // Also how the bounds of an OS thread's own stack become known.
+  // This also finds the bounds of an OS thread's own stack.
   after_switch(self.sanitizer_state_, &left.stack_bottom_, &left.stack_size_);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A fiber: a stack of its own, and a switch to it which makes no system call.
+// A fiber: a stack of its own, entered by a switch without a system call.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@ namespace simt {
 
 class Fiber {
  public:
-  // The stack that the calling OS thread already has.
+  // Represents the stack that the calling OS thread already has.
   Fiber() = default;
-  // A new stack, on which entry runs at the first switch to it; entry must not return.
+  // Makes a new stack, on which entry runs at the first switch to it. entry must not return.
   explicit Fiber(void (*entry)());
   Fiber(const Fiber &) = delete;
   Fiber &operator=(const Fiber &) = delete;
 
-  // Leaves this fiber, which must be the running one, for next; returns when somebody switches back.
+  // Leaves this fiber, which must be the running one, for `next`. Returns when a fiber switches back.
   void switch_to(Fiber &next);
 
  private:
@@ -30,7 +30,8 @@ class Fiber {
   void (*entry_)() = nullptr;
 };
 
-// Idle fibers are kept for the next block, whichever OS thread runs it. Both need the device lock.
+// Takes or makes a fiber. Idle fibers are kept for later blocks on any OS thread. Both functions need the
+// device lock.
 Fiber &borrow_fiber(void (*entry)());
 void give_back(Fiber &fiber);
 

@@ -18,11 +18,11 @@ namespace {
 // New memory must not look like zeros.
 constexpr int kFreshByte = 0xcd;
 constexpr std::size_t kAlignment = 256;
-// As real cards have: the alignment of textures, which drivers keep to.
+// The texture alignment of real devices, which drivers use as pitch alignment.
 constexpr std::size_t kPitchAlignment = 512;
 
-// The keys are complements of addresses: a map that held the addresses themselves would tell LeakSanitizer
-// that nothing ever leaks. They sort from the highest address to the lowest.
+// The keys are complements of addresses: a map of the addresses themselves would keep LeakSanitizer from
+// finding leaks. They sort from the highest address to the lowest.
 using HiddenAddress = std::uintptr_t;
 HiddenAddress hide(const void *address) { return ~reinterpret_cast<std::uintptr_t>(address); }
 char *reveal(HiddenAddress hidden) { return reinterpret_cast<char *>(~hidden); }
@@ -82,7 +82,7 @@ void free_host(Blocks::iterator block) {
   std::free(begin);
 }
 
-// The block that the address lies in, or end().
+// The block that contains the address, or end().
 Blocks::const_iterator find_block(const Blocks &blocks, const void *address) {
   const auto found = blocks.lower_bound(hide(address));
   if (found == blocks.end()) return found;
@@ -171,7 +171,8 @@ cudaError_t cudaMallocPitch(void **pointer, std::size_t *pitch_bytes, std::size_
                             std::size_t height) {
   return api({Call::allocation, __func__}, [=] {
     if (width_bytes == 0 || height == 0) return cudaErrorInvalidValue;
-    // At least one whole unit of padding, so that a pitch is never a width and a few pixels too far are seen.
+    // At least one whole unit of padding, so that the pitch never equals the width and accesses beyond it are
+    // detected.
     const std::size_t unit = simt::kPitchAlignment;
     const std::size_t pitch = (width_bytes + unit - 1) / unit * unit + unit;
     *pitch_bytes = pitch;
@@ -189,7 +190,7 @@ cudaError_t cudaFree(void *pointer) {
     if (const cudaError_t error = simt::check_owner(simt::Object::device_memory, found->second.owner);
         error != cudaSuccess)
       return error;
-    // A real cudaFree waits for the device too.
+    // A real cudaFree also waits for the device.
     simt::drain_all();
     simt::free_device(found);
     ++simt::device().counters.frees;
@@ -221,7 +222,7 @@ cudaError_t cudaFreeHost(void *pointer) {
     if (const cudaError_t error = simt::check_owner(simt::Object::host_memory, found->second.owner);
         error != cudaSuccess)
       return error;
-    // A real cudaFreeHost waits for the device too.
+    // A real cudaFreeHost also waits for the device.
     simt::drain_all();
     simt::free_host(found);
     ++simt::device().counters.host_frees;
@@ -232,7 +233,7 @@ cudaError_t cudaFreeHost(void *pointer) {
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *pointer) {
   return api({Call::query, __func__}, [=] {
     if (attributes == nullptr) return cudaErrorInvalidValue;
-    // What the runtime gives for memory that CUDA does not know.
+    // The runtime returns this for memory that CUDA does not know.
     *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, const_cast<void *>(pointer)};
     const auto &memory = simt::memory();
     if (simt::find_block(memory.device, pointer) != memory.device.end())

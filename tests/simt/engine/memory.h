@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The emulated device memory: which address belongs to what, and when it may be touched. Needs the device
+// The emulated device memory: maps addresses to allocations and controls access to them. Needs the device
 // lock.
 #pragma once
 
@@ -16,19 +16,20 @@ void hide_device_memory();
 struct Allocation {
   char *begin = nullptr;
   std::size_t bytes = 0;
-  // Of cudaMallocPitch; height 0 otherwise.
+  // set by cudaMallocPitch; otherwise height is 0
   std::size_t pitch_bytes = 0, width_bytes = 0, height = 0;
   Context owner = kNoContext;
 };
 
-// The allocation that the address lies in, or one with a null begin.
+// The allocation that contains the address, or one with a null begin.
 Allocation find_allocation(const void *address);
 
-// What of this memory was made in the context.
+// Adds the memory that was allocated in the context to `owned`.
 void count_owned(Context context, Owned *owned);
 void release_memory(Context context);
 
-// While it lives, the row padding of the allocation is accessible too: a flat copy or memset may cover it.
+// Makes the row padding of the allocation accessible while it exists, because a flat copy or memset may cover
+// it.
 class PaddingAccess {
  public:
   explicit PaddingAccess(const void *address);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// AddressSanitizer's interface, or nothing where the build has no AddressSanitizer.
+// AddressSanitizer's interface; empty in a build without AddressSanitizer.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ inline void unpoison([[maybe_unused]] const void *address, [[maybe_unused]] std:
 #endif
 }
 
-// To be called right before a switch to the given stack; keeps what belongs to the present one.
+// Call this right before a switch to the given stack. Saves the state of the current stack in `kept`.
 inline void before_switch([[maybe_unused]] void **kept, [[maybe_unused]] const void *bottom,
                           [[maybe_unused]] std::size_t size) {
 #ifdef SIMT_HAS_ASAN
@@ -40,7 +40,7 @@ inline void before_switch([[maybe_unused]] void **kept, [[maybe_unused]] const v
 #endif
 }
 
-// To be called right after a switch; tells the bounds of the stack that was left.
+// Call this right after a switch. Returns the bounds of the stack that was left.
 inline void after_switch([[maybe_unused]] void *kept, [[maybe_unused]] const void **old_bottom,
                          [[maybe_unused]] std::size_t *old_size) {
 #ifdef SIMT_HAS_ASAN

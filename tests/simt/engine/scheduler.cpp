@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Decides which thread of which block runs next, and switches to its fiber.
+// Decides which thread of which block runs next and switches to its fiber.
 #include "tests/simt/engine/scheduler.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr std::size_t kSharedAlignment = 128;
 class DynamicShared {
  public:
   explicit DynamicShared(std::size_t bytes) : bytes_(bytes) {
-    // Of exactly this size, so that AddressSanitizer's red zone begins right behind it.
+    // Allocates exactly this size, so that AddressSanitizer's red zone begins right after it.
     if (bytes != 0 && posix_memalign(&memory_, kSharedAlignment, bytes) != 0) std::abort();
   }
   DynamicShared(const DynamicShared &) = delete;
@@ -49,18 +49,18 @@ class DynamicShared {
 struct Team {
   Block block;
   uint3 index{};
-  std::vector<unsigned> order;  // in which the threads take turns
+  std::vector<unsigned> order;  // the order in which the threads take turns
   std::size_t cursor = 0;
-  std::vector<Fiber *> fibers;  // of each thread that has begun
+  std::vector<Fiber *> fibers;  // one for each thread that has begun
   bool parked = false;          // all threads wait at the grid's barrier
   std::unique_ptr<DynamicShared> dynamic_shared;
 };
 
 struct Scheduler {
-  std::vector<Team> teams;  // that run side by side: one, or all blocks of a cooperative kernel
+  std::vector<Team> teams;  // concurrent blocks: one, or all blocks of a cooperative kernel
   std::vector<unsigned> team_order;
   std::size_t team_cursor = 0;
-  Team *team = nullptr;  // whose turn it is
+  Team *team = nullptr;  // the team whose turn it is
   bool cooperative = false;
   unsigned current = kNobody;
   Fiber *host = nullptr;
@@ -87,7 +87,7 @@ void make_order(std::vector<unsigned> &order, std::size_t size) {
   }
 }
 
-// The next thread of the team that can run; kNobody when all have left, or wait for other blocks.
+// The next ready thread of the team; kNobody if all threads have exited or wait for other blocks.
 unsigned pick_of_team(Team &team) {
   for (;;) {
     while (team.cursor < team.order.size()) {
@@ -98,14 +98,14 @@ unsigned pick_of_team(Team &team) {
     const Block::Released released = team.block.release();
     team.parked = released == Block::Released::nobody;
     if (team.parked) return kNobody;
-    // A new order in every phase shows more than one for all.
+    // A new order in every phase tests more orders than one order for all phases.
     if (released == Block::Released::barrier && device().schedule.order == Order::shuffled)
       device().shuffler.shuffle(team.order);
     team.cursor = 0;
   }
 }
 
-// All teams wait at the grid's barrier, or have left.
+// Call this if all teams wait at the grid's barrier or have exited.
 void release_grid(Scheduler &s) {
   if (!s.cooperative) s.team->block.die("grid barrier of a kernel that was not launched cooperatively");
   for (Team &team : s.teams) {
@@ -126,7 +126,7 @@ void release_grid(Scheduler &s) {
   if (device().schedule.order == Order::shuffled) device().shuffler.shuffle(s.team_order);
 }
 
-// The next thread that can run, of whichever team: makes that the present one. kNobody when all have left.
+// The next ready thread of any team, which becomes the current team. kNobody if all threads have exited.
 unsigned pick(Scheduler &s) {
   if (const unsigned thread = pick_of_team(*s.team); thread != kNobody) return thread;
   for (;;) {
@@ -152,8 +152,8 @@ void enter(Scheduler &s, unsigned thread) {
   thread_index = s.team->block.index(thread);
 }
 
-// The present thread has left: gives its fiber to the next fresh thread, which costs no switch, or goes to
-// the fiber of one that waited.
+// The current thread exits. Gives its fiber to the next thread that has not begun, which needs no switch, or
+// switches to the fiber of a waiting thread.
 void leave(Scheduler &s) {
   Fiber &self = *s.team->fibers[s.current];
   s.team->block.leave(s.current);
@@ -175,8 +175,8 @@ void run_threads() {
   }
 }
 
-// Runs as many blocks side by side as there are teams, from this turn on. block_of(turn): the number of a
-// block.
+// Runs as many blocks concurrently as there are teams, beginning with this turn. block_of(turn): the number
+// of the block.
 template <typename BlockOf>
 void run_teams(Scheduler &s, const dim3 &grid, std::size_t turn, const BlockOf &block_of) {
   for (Team &team : s.teams) {
@@ -211,7 +211,7 @@ std::uint64_t rendezvous(const Request &request) {
   Team &team = *s.team;
   if (team.block.state(next) == State::fresh) team.fibers[next] = &borrow_fiber(run_threads);
   enter(s, next);
-  // Whoever switches back has made this thread the current one again.
+  // The thread that switches back has made this thread the current one.
   if (&team != &own || next != self) own.fibers[self]->switch_to(*team.fibers[next]);
   return own.block.result(self);
 }

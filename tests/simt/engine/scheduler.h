@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Runs kernels, one fiber per CUDA thread.
+// Runs kernels, with one fiber per CUDA thread.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ struct Kernel {
   std::function<void()> thread_body;
 };
 
-// Runs all blocks in the order of the device's schedule, one after another; blocks of a cooperative kernel
-// begin before the others end, and take turns at the grid's barrier. Needs the device lock.
+// Runs all blocks in the order of the device's schedule, one after another. Blocks of a cooperative kernel
+// run concurrently and take turns at the grid's barrier. Needs the device lock.
 void run_kernel(const Kernel &kernel);
 
 }  // namespace simt

@@ -26,7 +26,7 @@ struct Queue {
   std::uint64_t enqueued = 0, done = 0;
 };
 
-// The moment up to which an event stands for its stream.
+// The position in a stream's queue up to which an event waits.
 struct Mark {
   std::shared_ptr<Queue> queue;
   std::uint64_t position = 0;
@@ -44,7 +44,7 @@ struct CUstream_st {
 
 struct CUevent_st {
   unsigned flags = 0;
-  simt::Mark mark;  // without a queue until the first record
+  simt::Mark mark;  // has no queue until the first record
   simt::Context owner = simt::kNoContext;
 };
 
@@ -72,7 +72,7 @@ const std::shared_ptr<Queue> &shared_queue_of(cudaStream_t stream) {
 
 Queue &queue_of(cudaStream_t stream) { return *shared_queue_of(stream); }
 
-// Device memory is accessible while at least one of these lives.
+// Keeps device memory accessible while at least one instance exists.
 class Draining {
  public:
   Draining() {
@@ -85,7 +85,7 @@ class Draining {
   }
 };
 
-// Runs what was queued up to the position; a queued wait for an event drains another queue from within.
+// Runs the work queued before the position. A queued wait for an event drains another queue recursively.
 void drain(Queue &queue, std::uint64_t position) {
   if (queue.done >= position) return;
   const Draining draining;
@@ -99,7 +99,7 @@ void drain(Queue &queue, std::uint64_t position) {
 
 void drain(Queue &queue) { drain(queue, queue.enqueued); }
 
-// A poll runs one piece of work: a host that polls until the device is ready must come to an end.
+// Runs one piece of work, so that a host that polls until the device is ready makes progress.
 cudaError_t poll(Queue &queue, std::uint64_t position) {
   if (queue.done >= position) return cudaSuccess;
   drain(queue, queue.done + 1);
@@ -147,7 +147,7 @@ bool is_cooperative(const cudaLaunchConfig_t &c) {
   return false;
 }
 
-// All blocks must be there at once: one for each multiprocessor, as if each took all of its shared memory.
+// All blocks must be resident at once: one per multiprocessor, as if each used all of its shared memory.
 cudaError_t check_residence(const cudaLaunchConfig_t &c) {
   const dim3 g = c.gridDim;
   if (!is_cooperative(c) || std::uint64_t{g.x} * g.y * g.z <= kMultiprocessors) return cudaSuccess;
@@ -283,7 +283,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return api({Call::free, __func__}, [=] {
     if (stream == nullptr) return cudaErrorInvalidResourceHandle;
     if (const cudaError_t error = simt::check_stream(stream); error != cudaSuccess) return error;
-    // What is queued is still carried out, on a real device too.
+    // Queued work is still executed, as on a real device.
     simt::drain(simt::queue_of(stream));
     std::erase(simt::streams().streams, stream);
     delete stream;
@@ -313,7 +313,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     if (const cudaError_t error = simt::check_stream_and_event(stream, event); error != cudaSuccess)
       return error;
     if (flags != 0) return cudaErrorInvalidValue;
-    // An event that was never recorded has nothing to wait for.
+    // Waiting for an event that was never recorded returns at once.
     if (event->mark.queue == nullptr) return cudaSuccess;
     simt::enqueue(stream, [mark = event->mark] { simt::drain(*mark.queue, mark.position); });
     return cudaSuccess;
@@ -342,7 +342,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return api({Call::query, __func__}, [=] {
     if (const cudaError_t error = simt::check_stream_and_event(stream, event); error != cudaSuccess)
       return error;
-    // An event can be waited for from any context, but recorded only on a stream of its own.
+    // An event can be waited for from any context, but recorded only on a stream of its own context.
     if (event->owner != (stream == nullptr ? simt::current_context() : stream->owner))
       return cudaErrorInvalidResourceHandle;
     const auto reached = std::make_shared<simt::Clock::time_point>();

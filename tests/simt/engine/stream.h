@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Lazy streams: what is queued runs when the host waits for it, and not before. Needs the device lock.
+// Lazy streams: queued work runs only when the host waits for it. Needs the device lock.
 #pragma once
 
 #include <functional>
@@ -9,19 +9,19 @@
 
 namespace simt {
 
-// Whether it is a stream that the running call may use. Null is one, of the current context.
+// Returns an error unless the running call may use the stream. Null is the current context's stream.
 cudaError_t check_stream(cudaStream_t stream);
-// stream must be one.
+// stream must be valid.
 void enqueue(cudaStream_t stream, std::function<void()> work);
-// Runs all that is queued on any stream.
+// Runs all work queued on any stream.
 void drain_all();
-// Lets the null stream of the current context wait for the context's blocking streams.
+// Makes the null stream of the current context wait for the context's blocking streams.
 void join_streams();
 void drain_null_stream();
-// What of the streams and events was made in the context.
+// Adds the streams and events that were made in the context to `owned`.
 void count_owned_streams(Context context, Owned *owned);
 void release_streams(Context context);
-// Forgets all that is queued, as a device does that has failed.
+// Drops all queued work, as a failed device does.
 void drop_all();
 
 }  // namespace simt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// All of the library: the results that the elements of gst-cudavision attach to frames.
+// Includes the whole library: the results that the elements of gst-cudavision attach to frames.
 #pragma once
 
 #include <gst/cudavision/elementtype.h>

@@ -49,7 +49,7 @@ GType gst_cuda_vision_element_type_get_type(void);
  * gst_cuda_vision_element_type_size:
  * @type: a #GstCudaVisionElementType
  *
- * Returns: the size of one number in bytes; 0 when @type is none of the types
+ * Returns: the size of one number in bytes; 0 if @type is invalid
  *
  * Since: 0.1
  */
@@ -60,7 +60,7 @@ gsize gst_cuda_vision_element_type_size(GstCudaVisionElementType type);
  * gst_cuda_vision_element_type_to_string:
  * @type: a #GstCudaVisionElementType
  *
- * Returns: (transfer none) (nullable): "u8", "u16", "u32", "i32" or "f32"; %NULL for what is no type
+ * Returns: (transfer none) (nullable): "u8", "u16", "u32", "i32" or "f32"; %NULL if @type is invalid
  *
  * Since: 0.1
  */

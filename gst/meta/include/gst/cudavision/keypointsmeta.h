@@ -13,8 +13,8 @@ typedef struct _GstCudaVisionKeypointsMeta GstCudaVisionKeypointsMeta;
  * GstCudaVisionKeypoint:
  * @x: in pixels; the origin is the centre of the top left pixel, x runs to the right
  * @y: in pixels, downwards; pixel centres are at integers
- * @response: how strong the point is, in the unit of the element that found it; greater is stronger
- * @angle: the direction of the intensity's gradient, radians from +x toward +y; NaN when it has none
+ * @response: the strength of the point in the unit of the element that found it; greater is stronger
+ * @angle: the direction of the intensity's gradient, in radians from +x toward +y; NaN if undefined
  *
  * A point of interest.
  *
@@ -31,14 +31,14 @@ struct _GstCudaVisionKeypoint {
  * GstCudaVisionKeypointsMeta:
  * @meta: the parent #GstMeta
  *
- * The points of interest of a frame. A meta without points says that they were looked for and none was found.
+ * The points of interest of a frame. A meta without points means that none was found.
  *
  * A copy of the frame shares the points with it. When the video is scaled, x and y are multiplied by the
  * ratio of the sizes, and the angle becomes that of the scaled gradient, in (-pi, pi]. From GStreamer 1.28
- * points also follow cropping, borders and rotation; those that leave the frame are dropped.
+ * points also follow cropping, borders and rotation; points that leave the frame are dropped.
  *
- * The meta, and what its accessors return with (transfer none), are valid as long as the meta is on its
- * buffer: until the buffer is freed or goes back to its pool.
+ * The meta, and (transfer none) results of its accessors, are valid while the meta is on its buffer: until
+ * the buffer is freed or returns to its pool.
  *
  * Since: 0.1
  */
@@ -99,7 +99,7 @@ GType gst_cuda_vision_keypoints_meta_api_get_type(void);
 /**
  * gst_cuda_vision_keypoints_meta_get_info: (skip)
  *
- * The first call registers the meta with GStreamer; only then can one be deserialised.
+ * The first call registers the meta with GStreamer; metas cannot be deserialised before.
  *
  * Returns: (transfer none): how GStreamer handles the meta
  *
@@ -112,12 +112,12 @@ const GstMetaInfo *gst_cuda_vision_keypoints_meta_get_info(void);
  * gst_cuda_vision_buffer_add_keypoints_meta:
  * @buffer: (transfer none): a writable #GstBuffer
  * @keypoints: (array length=n_keypoints) (transfer none) (nullable): the points, in the order in which they
- * shall be read; they are copied
- * @n_keypoints: the number of points; 0 says that none was found
+ * are to be read; they are copied
+ * @n_keypoints: the number of points; 0 means that none was found
  *
  * Attaches points of interest to a frame. A buffer that is not writable is refused with a critical message.
  *
- * Returns: (transfer none) (nullable): the meta, owned by @buffer; %NULL when it was refused
+ * Returns: (transfer none) (nullable): the meta, owned by @buffer; %NULL if it was refused
  *
  * Since: 0.1
  */
@@ -131,7 +131,7 @@ GstCudaVisionKeypointsMeta *gst_cuda_vision_buffer_add_keypoints_meta(GstBuffer 
  * @buffer: (transfer none): a #GstBuffer
  *
  * Returns: (transfer none) (nullable): the first #GstCudaVisionKeypointsMeta that was attached, owned by
- * @buffer; %NULL when there is none
+ * @buffer; %NULL if there is none
  *
  * Since: 0.1
  */
@@ -152,10 +152,10 @@ guint gst_cuda_vision_keypoints_meta_get_n(const GstCudaVisionKeypointsMeta *met
 /**
  * gst_cuda_vision_keypoints_meta_get_keypoint:
  * @meta: a #GstCudaVisionKeypointsMeta
- * @index: which one, from 0
- * @keypoint: (out caller-allocates): the point; all zero when there is no such point
+ * @index: the index of the point, from 0
+ * @keypoint: (out caller-allocates): the point; all zero if there is no such point
  *
- * Returns: %TRUE when there is a point of that index
+ * Returns: %TRUE if there is a point with that index
  *
  * Since: 0.1
  */
@@ -169,7 +169,7 @@ gboolean gst_cuda_vision_keypoints_meta_get_keypoint(const GstCudaVisionKeypoint
  * @n_keypoints: (out): the number of points
  *
  * Returns: (array length=n_keypoints) (transfer none) (nullable): the points, in the order of the element
- * that found them; %NULL when there are none
+ * that found them; %NULL if there are none
  *
  * Since: 0.1
  */

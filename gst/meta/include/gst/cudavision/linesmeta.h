@@ -11,16 +11,16 @@ typedef struct _GstCudaVisionLinesMeta GstCudaVisionLinesMeta;
 
 /**
  * GstCudaVisionLine:
- * @rho: the distance of the line from the origin in pixels, along its normal; negative against it
+ * @rho: the signed distance of the line from the origin in pixels, along its normal
  * @theta: the direction of the line's normal, in radians from +x toward +y, in [0, pi)
- * @votes: how many pixels voted for the line
- * @x1: the end with the smaller x (of a vertical line, with the smaller y), in pixels
- * @y1: its y
- * @x2: the other end
- * @y2: its y
+ * @votes: the number of pixels that voted for the line
+ * @x1: the x of the end with the smaller x (or, if the line is vertical, with the smaller y), in pixels
+ * @y1: the y of that end, in pixels
+ * @x2: the x of the other end, in pixels
+ * @y2: the y of the other end, in pixels
  *
  * The straight line x cos(theta) + y sin(theta) = rho. The origin is the centre of the top left pixel, x runs
- * to the right, y downwards, pixel centres are at integers. The ends are those of its visible part.
+ * to the right, y downwards, pixel centres are at integers. The ends are those of the line's visible part.
  *
  * Since: 0.1
  */
@@ -38,16 +38,15 @@ struct _GstCudaVisionLine {
  * GstCudaVisionLinesMeta:
  * @meta: the parent #GstMeta
  *
- * The straight lines of a frame, most votes first. A meta without lines says that they were looked for and
- * none was found.
+ * The straight lines of a frame, most votes first. A meta without lines means that none was found.
  *
  * A copy of the frame shares the lines with it. When the video is scaled, the ends are multiplied by the
  * ratio of the sizes sx and sy, and rho and theta become those of the scaled line, whose normal is
  * (cos(theta) / sx, sin(theta) / sy). From GStreamer 1.28 lines also follow cropping, borders and rotation:
  * their ends are clipped to what remains visible, and lines that leave the frame are dropped.
  *
- * The meta, and what its accessors return with (transfer none), are valid as long as the meta is on its
- * buffer: until the buffer is freed or goes back to its pool.
+ * The meta, and (transfer none) results of its accessors, are valid while the meta is on its buffer: until
+ * the buffer is freed or returns to its pool.
  *
  * Since: 0.1
  */
@@ -108,7 +107,7 @@ GType gst_cuda_vision_lines_meta_api_get_type(void);
 /**
  * gst_cuda_vision_lines_meta_get_info: (skip)
  *
- * The first call registers the meta with GStreamer; only then can one be deserialised.
+ * The first call registers the meta with GStreamer; metas cannot be deserialised before.
  *
  * Returns: (transfer none): how GStreamer handles the meta
  *
@@ -121,11 +120,11 @@ const GstMetaInfo *gst_cuda_vision_lines_meta_get_info(void);
  * gst_cuda_vision_buffer_add_lines_meta:
  * @buffer: (transfer none): a writable #GstBuffer
  * @lines: (array length=n_lines) (transfer none) (nullable): the lines, most votes first; they are copied
- * @n_lines: the number of lines; 0 says that none was found
+ * @n_lines: the number of lines; 0 means that none was found
  *
  * Attaches straight lines to a frame. A buffer that is not writable is refused with a critical message.
  *
- * Returns: (transfer none) (nullable): the meta, owned by @buffer; %NULL when it was refused
+ * Returns: (transfer none) (nullable): the meta, owned by @buffer; %NULL if it was refused
  *
  * Since: 0.1
  */
@@ -138,7 +137,7 @@ GstCudaVisionLinesMeta *gst_cuda_vision_buffer_add_lines_meta(GstBuffer *buffer,
  * @buffer: (transfer none): a #GstBuffer
  *
  * Returns: (transfer none) (nullable): the first #GstCudaVisionLinesMeta that was attached, owned by @buffer;
- * %NULL when there is none
+ * %NULL if there is none
  *
  * Since: 0.1
  */
@@ -159,10 +158,10 @@ guint gst_cuda_vision_lines_meta_get_n(const GstCudaVisionLinesMeta *meta);
 /**
  * gst_cuda_vision_lines_meta_get_line:
  * @meta: a #GstCudaVisionLinesMeta
- * @index: which one, from 0
- * @line: (out caller-allocates): the line; all zero when there is no such line
+ * @index: the index of the line, from 0
+ * @line: (out caller-allocates): the line; all zero if there is no such line
  *
- * Returns: %TRUE when there is a line of that index
+ * Returns: %TRUE if there is a line with that index
  *
  * Since: 0.1
  */
@@ -175,7 +174,7 @@ gboolean gst_cuda_vision_lines_meta_get_line(const GstCudaVisionLinesMeta *meta,
  * @meta: a #GstCudaVisionLinesMeta
  * @n_lines: (out): the number of lines
  *
- * Returns: (array length=n_lines) (transfer none) (nullable): the lines, most votes first; %NULL for none
+ * Returns: (array length=n_lines) (transfer none) (nullable): the lines, most votes first; %NULL if none
  *
  * Since: 0.1
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What every header of the library begins with: the mark of its exported symbols.
+// The export macro, included by every header of the library.
 #pragma once
 
 #include <gst/gst.h>
@@ -7,7 +7,7 @@
 /**
  * GST_CUDA_VISION_API: (skip)
  *
- * Marks what the library exports.
+ * Marks the exported symbols of the library.
  *
  * Since: 0.1
  */

@@ -9,7 +9,7 @@ G_BEGIN_DECLS
 /**
  * GST_CUDA_VISION_TENSOR_MAX_DIMS:
  *
- * The most dimensions that a tensor can have.
+ * The maximum number of dimensions of a tensor.
  *
  * Since: 0.1
  */
@@ -20,30 +20,30 @@ typedef struct _GstCudaVisionTensorMeta GstCudaVisionTensorMeta;
 /**
  * GstCudaVisionTensorMeta:
  * @meta: the parent #GstMeta
- * @id: says what the tensor holds, for example "histogram"; see gst_cuda_vision_tensor_meta_get_id()
+ * @id: names the contents, for example "histogram"; see gst_cuda_vision_tensor_meta_get_id()
  * @element_type: the type of the numbers
  * @n_dims: the number of dimensions, 1 to %GST_CUDA_VISION_TENSOR_MAX_DIMS
  * @dims: the size of each dimension, outermost first; see gst_cuda_vision_tensor_meta_get_dims()
  * @data: (nullable): the numbers, row-major without padding, in the byte order of the machine
- * @frame_width: the width in pixels of the frame that the tensor was computed from; 0 when nobody said
- * @frame_height: its height in pixels; 0 when nobody said
+ * @frame_width: the width in pixels of the frame that the tensor was computed from; 0 if unknown
+ * @frame_height: its height in pixels; 0 if unknown
  * @origin_x: the x of element (0, 0) in that frame, in pixels
  * @origin_y: the y of element (0, 0) in that frame, in pixels
- * @step_x: the distance in x from one column of elements to the next, in pixels; 0 when there are none
- * @step_y: the distance in y from one row of elements to the next, in pixels; 0 when there are none
+ * @step_x: the distance in x from one column of elements to the next, in pixels; 0 if there are none
+ * @step_y: the distance in y from one row of elements to the next, in pixels; 0 if there are none
  *
- * An array of numbers that was computed from a frame, as a histogram or a field of vectors.
+ * An array of numbers that was computed from a frame, such as a histogram or a vector field.
  *
  * Positions are in pixels of the frame of @frame_width x @frame_height: the origin is top left, x runs to the
  * right, y downwards, and pixel centres are at integers. A transform of the video (scaling, cropping,
- * rotating) leaves a tensor as it is, and its geometry still speaks of the frame that it was computed from.
+ * rotating) does not change a tensor: its geometry still refers to the frame that it was computed from.
  *
- * The data may lie on a GPU: mapping @data with %GST_MAP_READ then downloads it, and where nobody does
- * nothing is copied. A copy of the frame shares @data with it.
+ * The data may lie on a GPU. It is downloaded only when @data is mapped with %GST_MAP_READ. A copy of the
+ * frame shares @data.
  *
- * The meta, and what its accessors return with (transfer none), are valid as long as the meta is on its
- * buffer: until the buffer is freed or goes back to its pool. Who needs the numbers longer keeps a reference
- * of @data, or takes gst_cuda_vision_tensor_meta_get_bytes(). The fields are for reading.
+ * The meta, and (transfer none) results of its accessors, are valid while the meta is on its buffer: until
+ * the buffer is freed or returns to its pool. To keep the numbers longer, take a reference to @data or call
+ * gst_cuda_vision_tensor_meta_get_bytes(). The fields are read-only.
  *
  * Since: 0.1
  */
@@ -95,7 +95,7 @@ GType gst_cuda_vision_tensor_meta_api_get_type(void);
 /**
  * gst_cuda_vision_tensor_meta_get_info: (skip)
  *
- * The first call registers the meta with GStreamer; only then can one be deserialised.
+ * The first call registers the meta with GStreamer; metas cannot be deserialised before.
  *
  * Returns: (transfer none): how GStreamer handles the meta
  *
@@ -107,19 +107,19 @@ const GstMetaInfo *gst_cuda_vision_tensor_meta_get_info(void);
 /**
  * gst_cuda_vision_buffer_add_tensor_meta:
  * @buffer: (transfer none): a writable #GstBuffer
- * @id: says what the tensor holds; not empty. Several tensors may have one id
+ * @id: names the contents; not empty. Several tensors may have the same id
  * @element_type: the type of the numbers
  * @n_dims: the number of dimensions, 1 to %GST_CUDA_VISION_TENSOR_MAX_DIMS
  * @dims: (array length=n_dims): the size of each dimension, outermost first, each at least 1
  * @data: (transfer full): the numbers, row-major without padding, in the byte order of the machine; bytes
- * behind the last number are ignored
+ * after the last number are ignored
  *
- * Attaches a tensor to a frame. Its geometry is unknown (all zero) until
- * gst_cuda_vision_tensor_meta_set_geometry() says it.
+ * Attaches a tensor to a frame. Its geometry is unknown (all zero) until it is set with
+ * gst_cuda_vision_tensor_meta_set_geometry().
  *
- * What is no tensor, or does not fit in @data, is refused with a critical message, and @data released.
+ * Invalid arguments, or a tensor larger than @data, cause a critical message; @data is then released.
  *
- * Returns: (transfer none) (nullable): the meta, owned by @buffer; %NULL when it was refused
+ * Returns: (transfer none) (nullable): the meta, owned by @buffer; %NULL if it was refused
  *
  * Since: 0.1
  */
@@ -132,10 +132,10 @@ GstCudaVisionTensorMeta *gst_cuda_vision_buffer_add_tensor_meta(GstBuffer *buffe
 /**
  * gst_cuda_vision_buffer_get_tensor_meta:
  * @buffer: (transfer none): a #GstBuffer
- * @id: (nullable): what the tensor holds; %NULL for any
+ * @id: (nullable): the id of the tensor; %NULL for any
  *
- * Returns: (transfer none) (nullable): the first tensor of that id that was attached, owned by @buffer; %NULL
- * when there is none
+ * Returns: (transfer none) (nullable): the first tensor with that id that was attached, owned by @buffer;
+ * %NULL if there is none
  *
  * Since: 0.1
  */
@@ -146,8 +146,8 @@ GstCudaVisionTensorMeta *gst_cuda_vision_buffer_get_tensor_meta(GstBuffer *buffe
  * gst_cuda_vision_buffer_get_tensor_metas:
  * @buffer: (transfer none): a #GstBuffer
  *
- * Returns: (transfer container) (element-type GstCudaVisionTensorMeta): all tensors of @buffer, which owns
- * them, in the order in which they were attached
+ * Returns: (transfer container) (element-type GstCudaVisionTensorMeta): all tensors of @buffer, in the
+ * order in which they were attached; owned by @buffer
  *
  * Since: 0.1
  */
@@ -161,10 +161,11 @@ GPtrArray *gst_cuda_vision_buffer_get_tensor_metas(GstBuffer *buffer);
  * @frame_height: its height in pixels
  * @origin_x: the x of element (0, 0) in that frame, in pixels
  * @origin_y: the y of element (0, 0) in that frame, in pixels
- * @step_x: the distance in x from one column of elements to the next, in pixels; 0 when there are none
- * @step_y: the distance in y from one row of elements to the next, in pixels; 0 when there are none
+ * @step_x: the distance in x from one column of elements to the next, in pixels; 0 if there are none
+ * @step_y: the distance in y from one row of elements to the next, in pixels; 0 if there are none
  *
- * Says where in the frame the elements of the tensor lie. What is not finite is refused with a critical.
+ * Sets the positions of the tensor's elements in the frame. Values that are not finite are refused with a
+ * critical message.
  *
  * Since: 0.1
  */
@@ -177,7 +178,7 @@ void gst_cuda_vision_tensor_meta_set_geometry(GstCudaVisionTensorMeta *meta, gui
  * gst_cuda_vision_tensor_meta_get_id:
  * @meta: a #GstCudaVisionTensorMeta
  *
- * Returns: (transfer none) (nullable): what the tensor holds; valid for ever
+ * Returns: (transfer none) (nullable): the id of the tensor, which stays valid until the process ends
  *
  * Since: 0.1
  */
@@ -200,7 +201,7 @@ const gsize *gst_cuda_vision_tensor_meta_get_dims(const GstCudaVisionTensorMeta 
  * gst_cuda_vision_tensor_meta_get_size:
  * @meta: a #GstCudaVisionTensorMeta
  *
- * Returns: the size of all numbers together in bytes
+ * Returns: the total size of the numbers in bytes
  *
  * Since: 0.1
  */
@@ -211,10 +212,10 @@ gsize gst_cuda_vision_tensor_meta_get_size(const GstCudaVisionTensorMeta *meta);
  * gst_cuda_vision_tensor_meta_get_data:
  * @meta: a #GstCudaVisionTensorMeta
  *
- * Copies nothing. The buffer is shared with the copies of the frame, so it is for reading.
+ * Does not copy. The buffer is read-only, because copies of the frame share it.
  *
  * Returns: (transfer none) (nullable): the numbers, row-major without padding, at least
- *   gst_cuda_vision_tensor_meta_get_size() bytes; %NULL in a pooled meta that was cleared
+ *   gst_cuda_vision_tensor_meta_get_size() bytes; %NULL if a buffer pool has cleared the meta
  *
  * Since: 0.1
  */
@@ -225,10 +226,10 @@ GstBuffer *gst_cuda_vision_tensor_meta_get_data(const GstCudaVisionTensorMeta *m
  * gst_cuda_vision_tensor_meta_get_bytes:
  * @meta: a #GstCudaVisionTensorMeta
  *
- * Maps the data and copies the numbers, also from a GPU.
+ * Maps the data, which may lie on a GPU, and copies the numbers.
  *
  * Returns: (transfer full) (nullable): gst_cuda_vision_tensor_meta_get_size() bytes, row-major without
- * padding, in the byte order of the machine; %NULL when there is no data or it cannot be mapped
+ * padding, in the byte order of the machine; %NULL if there is no data or it cannot be mapped
  *
  * Since: 0.1
  */

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The backends of Canny, and the checks that they share.
+#pragma once
+
+#include <memory>
+
+#include "cuda/canny/canny.h"
+#include "cuda/canny/canny_rules.h"
+
+namespace cudavision::canny {
+
+Thresholds integer_thresholds(const CannyParams &params);
+
+// Returns an error if Canny::run() must refuse its arguments: the size of an image is not made_for, or a
+// parameter is invalid.
+Status check_run(Size luma, Size edges, Size made_for, const CannyParams &params);
+
+Status make_canny_cpu(const Execution &execution, Size size, std::unique_ptr<Canny> *canny);
+Status make_canny_cuda(const Execution &execution, Size size, std::unique_ptr<Canny> *canny);
+
+}  // namespace cudavision::canny

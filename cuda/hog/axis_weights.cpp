@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The weights of a block's pixels.
+#include "cuda/hog/axis_weights.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cudavision::hog {
+namespace {
+
+// In pixels.
+double sigma_of(const HogParams &params) {
+  return params.sigma > 0 ? params.sigma : (params.block.width + params.block.height) / 8.0;
+}
+
+AxisWeights axis_weights(int cell, int side, HogVariant variant, double sigma) {
+  AxisWeights w;
+  w.side = side, w.cells = side / cell;
+  w.weight.assign(static_cast<std::size_t>(w.cells * side), 0.0f);
+  for (int c = 0; c < w.cells; ++c) {
+    int begin = side, end = 0;
+    for (int i = 0; i < side; ++i) {
+      double weight = i / cell == c ? 1 : 0;
+      if (variant == HogVariant::opencv) {
+        // Linear interpolation: 1 at the centre of the cell, 0 at the centres of its neighbours. The centre
+        // of the Gaussian is half a pixel beside the centre of the block, as in OpenCV.
+        const double off = i - side * 0.5;
+        weight = std::max(0.0, 1 - std::abs((i + 0.5) / cell - 0.5 - c)) *
+                 std::exp(-off * off / (2 * sigma * sigma));
+      }
+      if (weight <= 0) continue;
+      w.weight[static_cast<std::size_t>(c * side + i)] = static_cast<float>(weight);
+      begin = std::min(begin, i), end = i + 1;
+    }
+    w.begin.push_back(begin), w.end.push_back(end);
+  }
+  return w;
+}
+
+}  // namespace
+
+AxisWeights axis_weights_x(const HogParams &params) {
+  return axis_weights(params.cell.width, params.block.width, params.variant, sigma_of(params));
+}
+AxisWeights axis_weights_y(const HogParams &params) {
+  return axis_weights(params.cell.height, params.block.height, params.variant, sigma_of(params));
+}
+
+}  // namespace cudavision::hog

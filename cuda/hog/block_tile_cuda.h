@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The choice of a tile for the kernels that compute blocks.
+#pragma once
+
+#include "cuda/hog/block_tile.cuh"
+
+namespace cudavision::hog {
+
+// Chooses tiles that need at most 48 KiB of shared memory. `blocks` is the number of HOG blocks of the
+// picture: if they would make fewer tiles than there are multiprocessors, tiles have fewer rows, which take
+// less time.
+inline TilePlan plan_tiles(const Rules &rules, int channels, Size blocks, int multiprocessors) {
+  constexpr std::size_t kMostBytes = 48 * 1024;
+  TilePlan plan{.cols_log2 = 3, .rows_log2 = 2, .width = 0, .height = 0, .items = 0, .shared_bytes = 0};
+  while (plan.rows_log2 > 0 &&
+         divide_up(blocks.width, 1 << plan.cols_log2) * divide_up(blocks.height, 1 << plan.rows_log2) <
+             multiprocessors)
+    --plan.rows_log2;
+  for (;;) {
+    const int cols = 1 << plan.cols_log2, rows = 1 << plan.rows_log2;
+    plan.width = (cols - 1) * rules.stride.width + rules.block.width;
+    plan.height = (rows - 1) * rules.stride.height + rules.block.height;
+    plan.items = kChunkRows * cols * rules.cells_x;
+    const int pixels = kChunkRows * plan.width;
+    const int weights = rules.cells_x * rules.block.width + rules.cells_y * padded_height(rules);
+    const int floats = 256 + weights + channels * (kChunkRows + 2) * (plan.width + 2) + 2 * pixels +
+                       rules.bins * plan.items + cols * rows * rules.length;
+    plan.shared_bytes = static_cast<std::size_t>(floats) * sizeof(float) + static_cast<std::size_t>(pixels);
+    if (plan.shared_bytes <= kMostBytes) return plan;
+    // The loop ends, because a tile of one block of the largest size fits.
+    if (plan.rows_log2 > 0)
+      --plan.rows_log2;
+    else
+      --plan.cols_log2;
+  }
+}
+
+// Whether the kernel may be compiled with kDefaultParams (block_tile.cuh).
+inline bool has_default_params(const Rules &rules) { return with_default_params(rules) == rules; }
+
+}  // namespace cudavision::hog

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The backends of HOG, and the host code that they share.
+#pragma once
+
+#include <memory>
+
+#include "cuda/hog/hog_rules.h"
+
+namespace cudavision::hog {
+
+Rules rules_of(const HogParams &params);
+
+// Fails if the picture has another size or number of channels, or channels that differ in pitch or step.
+Status check_run(const HogPicture &picture, Size made_for, int channels);
+
+Status make_hog_cpu(const Execution &execution, Size size, int channels, HogParams params,
+                    std::unique_ptr<Hog> *hog);
+Status make_hog_cuda(const Execution &execution, Size size, int channels, HogParams params,
+                     std::unique_ptr<Hog> *hog);
+
+}  // namespace cudavision::hog

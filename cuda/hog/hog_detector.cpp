@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The detector: validation, and the choice of a backend.
+#include "cuda/hog/hog_detector.h"
+
+#include <cmath>
+
+#include "cuda/common/backends.h"
+#include "cuda/common/check_range.h"
+#include "cuda/hog/hog_detector_backends.h"
+
+namespace cudavision {
+
+Status hog_weight_count(const HogParams &p, Size window, std::size_t *count) {
+  CUDAVISION_TRY(validate(p));
+  const int beyond_x = window.width - p.block.width, beyond_y = window.height - p.block.height;
+  if (beyond_x < 0 || beyond_y < 0 || beyond_x % p.stride.width != 0 || beyond_y % p.stride.height != 0 ||
+      window.width > HogDetectorRanges::window_side.most ||
+      window.height > HogDetectorRanges::window_side.most)
+    return invalid_argument("a window of " + to_string(window) + " pixels is not a block of " +
+                            to_string(p.block) + " and whole strides of " + to_string(p.stride) +
+                            ", at most " + std::to_string(HogDetectorRanges::window_side.most) + " a side");
+  HogShape shape;
+  CUDAVISION_TRY(hog_shape(window, p, &shape));
+  if (shape.count() > kMaxHogWeights)
+    return invalid_argument("windows of " + to_string(window) + " pixels have " +
+                            std::to_string(shape.count()) + " weights, more than " +
+                            std::to_string(kMaxHogWeights));
+  *count = shape.count();
+  return {};
+}
+
+Status validate(const HogModel &model) {
+  std::size_t count = 0;
+  CUDAVISION_TRY(hog_weight_count(model.params, model.window, &count));
+  CUDAVISION_TRY(check_range("the number of scales", model.levels, HogDetectorRanges::levels));
+  if (model.weights.size() != count)
+    return invalid_argument(std::to_string(model.weights.size()) + " weights, but windows of " +
+                            to_string(model.window) + " pixels have " + std::to_string(count));
+  for (std::size_t i = 0; i < count; ++i)
+    if (!std::isfinite(model.weights[i]))
+      return invalid_argument("weight " + std::to_string(i) + " is not finite");
+  return std::isfinite(model.bias) ? Status() : invalid_argument("the bias is not finite");
+}
+
+Status validate(const HogSearch &s) {
+  CUDAVISION_TRY(check_range("scale-step", s.scale_step, HogDetectorRanges::scale_step));
+  CUDAVISION_TRY(check_range("min-scale", s.min_scale, HogDetectorRanges::min_scale));
+  if (!(s.max_scale == 0 || (s.max_scale >= s.min_scale && s.max_scale <= HogDetectorRanges::max_scale.most)))
+    return invalid_argument("max-scale (" + std::to_string(s.max_scale) +
+                            ") must be 0, for no limit, or at least min-scale (" +
+                            std::to_string(s.min_scale) + ")");
+  return check_range("win-stride", s.win_stride, HogDetectorRanges::win_stride);
+}
+
+Status make_hog_detector(const Execution &execution, Size size, int channels, const HogModel &model,
+                         const HogSearch &search, std::unique_ptr<HogDetector> *detector) {
+  CUDAVISION_TRY(validate(model));
+  CUDAVISION_TRY(validate(search));
+  if (size.width < 1 || size.height < 1 || size.width > kMaxSide || size.height > kMaxSide)
+    return invalid_argument(to_string(size) + " pixels: each side must be between 1 and " +
+                            std::to_string(kMaxSide));
+  if (channels != 1 && channels != 3)
+    return invalid_argument("pictures have 1 or 3 channels, not " + std::to_string(channels));
+  return run_on_backend<Size, int, const HogModel &, const HogSearch &>(
+      execution, hog::make_hog_detector_cpu, CUDAVISION_IF_CUDA(hog::make_hog_detector_cuda), size, channels,
+      model, search, detector);
+}
+
+}  // namespace cudavision

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The CUDA backend of the detector: four kernels, each of which processes all scales. downscale_kernel
+// computes the downscaled pictures, make_level_blocks_kernel their blocks, multiply_rows_kernel the products
+// of blocks and weights, and find_boxes_kernel the scores, the hits and the boxes.
+#include <cuda_runtime.h>
+
+#include <vector>
+
+#include "cuda/common/launch.h"
+#include "cuda/hog/axis_weights_cuda.h"
+#include "cuda/hog/block_tile_cuda.h"
+#include "cuda/hog/hits.cuh"
+#include "cuda/hog/hog_backends.h"
+#include "cuda/hog/hog_detector_backends.h"
+#include "cuda/hog/hog_detector_plan.h"
+
+namespace cudavision::hog {
+namespace {
+
+dim3 grid_of(int blocks, int chunks = 1) {
+  return dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(chunks));
+}
+
+class HogDetectorCuda final : public HogDetector {
+ public:
+  HogDetectorCuda(const Execution &execution, Size size, int channels, const HogModel &model,
+                  const HogSearch &search)
+      : execution_(execution),
+        size_(size),
+        channels_(channels),
+        plan_(make_detection_plan(size, model, search)),
+        rules_(rules_of(plan_.params)),
+        tiles_(plan_tiles(rules_, channels, {}, 0)),  // all scales together fill the device
+        bias_(model.bias) {}
+
+  Status allocate(const HogModel &model) {
+    if (plan_.levels.empty()) return {};
+    CUDAVISION_TRY(weights_.upload(plan_.params, execution_.stream));
+    CUDAVISION_TRY(lay_out_levels());
+    CUDAVISION_TRY(upload_model(model));
+    CUDAVISION_TRY(channels_ == 1 ? gray_.allocate(pixels_) : color_.allocate(pixels_));
+    CUDAVISION_TRY(blocks_.allocate(numbers_));
+    CUDAVISION_TRY(products_.allocate(positions_ * static_cast<std::size_t>(plan_.blocks_per_window.height)));
+    CUDAVISION_TRY(scores_.allocate(windows_));
+    CUDAVISION_TRY(block_hits_.allocate(static_cast<std::size_t>(score_grid_)));
+    CUDAVISION_TRY(hits_.allocate(kMaxHogHits));
+    CUDAVISION_TRY(groups_.allocate(kMaxHogHits));
+    CUDAVISION_TRY(done_.allocate(1));
+    return CUDAVISION_CHECK_CUDA(cudaMemsetAsync(done_.data(), 0, sizeof(unsigned), execution_.stream));
+  }
+
+  Status run(const HogPicture &picture, const HogThresholds &thresholds, const HogBoxList &list) override {
+    CUDAVISION_TRY(check_run(picture, size_, channels_));
+    if (plan_.levels.empty())
+      return CUDAVISION_CHECK_CUDA(cudaMemsetAsync(list.count, 0, sizeof *list.count, execution_.stream));
+    CUDAVISION_TRY(channels_ == 1 ? make_blocks<1>(picture, gray_.data())
+                                  : make_blocks<3>(picture, color_.data()));
+    CUDAVISION_TRY(multiply());
+    return find_boxes(thresholds, list);
+  }
+
+ private:
+  int level_count() const { return static_cast<int>(plan_.levels.size()); }
+
+  // Fills host_levels_ and the grid sizes, and uploads the levels and their taps.
+  Status lay_out_levels() {
+    std::size_t pixels = 0, numbers = 0, positions = 0, windows = 0;
+    for (const Level &level : plan_.levels) {
+      DeviceLevel d{};
+      const HogShape &blocks = level.blocks;
+      d.scale = level.scale;
+      const std::ptrdiff_t pitch = divide_up(blocks.cols, 32) * 32;
+      d.picture = {.width = level.size.width,
+                   .height = level.size.height,
+                   .rows = blocks.rows,
+                   .cols = blocks.cols,
+                   .tiles_x = divide_up(blocks.cols, 1 << tiles_.cols_log2),
+                   .place = {.first = static_cast<std::ptrdiff_t>(numbers),
+                             .row_stride = pitch * blocks.length,
+                             .col_stride = 1,
+                             .number_stride = pitch}};
+      d.pixels = static_cast<std::ptrdiff_t>(pixels);
+      d.positions = static_cast<std::ptrdiff_t>(positions);
+      d.windows = static_cast<std::ptrdiff_t>(windows);
+      const auto add_taps = [&](int from, int to) {
+        const int first = static_cast<int>(host_taps_.size());
+        const std::vector<std::int32_t> taps = resize_taps(from, to);
+        host_taps_.insert(host_taps_.end(), taps.begin(), taps.end());
+        return first;
+      };
+      d.taps_x = add_taps(size_.width, level.size.width);
+      d.taps_y = add_taps(size_.height, level.size.height);
+      d.windows_x = level.windows.width;
+      d.window_count = level.windows.width * level.windows.height;
+      d.positions_x = blocks.cols - (plan_.blocks_per_window.width - 1) * plan_.block_step.width;
+      d.first_downscale_block = downscale_grid_, d.first_tile_block = tile_grid_;
+      d.first_product_block = product_grid_, d.first_score_block = score_grid_;
+      const int pixel_count = level.size.width * level.size.height;
+      downscale_grid_ += divide_up(pixel_count, kLineThreads * kLinePixels);
+      tile_grid_ += d.picture.tiles_x * divide_up(blocks.rows, 1 << tiles_.rows_log2);
+      product_grid_ += divide_up(d.positions_x, kPositions) * divide_up(blocks.rows, kProductThreads / 32);
+      score_grid_ += divide_up(d.window_count, kLineThreads);
+      pixels += static_cast<std::size_t>(pixel_count);
+      numbers += static_cast<std::size_t>(pitch * blocks.length) * static_cast<std::size_t>(blocks.rows);
+      positions += static_cast<std::size_t>(d.positions_x) * static_cast<std::size_t>(blocks.rows);
+      windows += static_cast<std::size_t>(d.window_count);
+      host_levels_.push_back(d);
+    }
+    pixels_ = pixels, numbers_ = numbers, positions_ = positions, windows_ = windows;
+    CUDAVISION_TRY(upload(host_levels_, &levels_));
+    return upload(host_taps_, &taps_);
+  }
+
+  // Uploads the weights in the layout of ProductTask::weights, with zeros for the missing rows of the last
+  // chunk.
+  Status upload_model(const HogModel &model) {
+    const int across = plan_.blocks_per_window.width, down = plan_.blocks_per_window.height,
+              length = rules_.length;
+    chunks_ = divide_up(down, kRowsAtOnce);
+    host_weights_.assign(static_cast<std::size_t>(chunks_ * across * length) * (kRowsAtOnce / 4), float4{});
+    auto *out = reinterpret_cast<float *>(host_weights_.data());
+    for (int i = 0; i < across; ++i)
+      for (int j = 0; j < down; ++j)
+        for (int k = 0; k < length; ++k)
+          out[((j / kRowsAtOnce * across + i) * length + k) * kRowsAtOnce + j % kRowsAtOnce] =
+              model.weights[static_cast<std::size_t>((i * down + j) * length + k)];
+    return upload(host_weights_, &model_);
+  }
+
+  template <typename T>
+  Status upload(const std::vector<T> &host, DeviceBuffer<T> *device) {
+    CUDAVISION_TRY(device->allocate(host.size()));
+    return CUDAVISION_CHECK_CUDA(cudaMemcpyAsync(device->data(), host.data(), host.size() * sizeof(T),
+                                                 cudaMemcpyHostToDevice, execution_.stream));
+  }
+
+  template <int kChannels>
+  Status make_blocks(const HogPicture &picture, typename PixelOf<kChannels>::Type *pixels) const {
+    const DownscaleTask<kChannels> downscale{.source = FrameSource<kChannels>(picture),
+                                             .size = size_,
+                                             .levels = levels_.data(),
+                                             .level_count = level_count(),
+                                             .taps = taps_.data(),
+                                             .pixels = pixels};
+    CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("downscale_kernel", downscale_kernel<kChannels>,
+                                         grid_of(downscale_grid_), dim3(kLineThreads), execution_.stream,
+                                         downscale));
+    const LevelBlocksTask<kChannels> task{.levels = levels_.data(),
+                                          .level_count = level_count(),
+                                          .pixels = pixels,
+                                          .rules = rules_,
+                                          .plan = tiles_,
+                                          .x_weights = weights_.x(),
+                                          .y_weights = weights_.y(),
+                                          .blocks = blocks_.data()};
+    const auto kernel = has_default_params(rules_) ? make_level_blocks_kernel<true, kChannels>
+                                                   : make_level_blocks_kernel<false, kChannels>;
+    return CUDAVISION_LAUNCH_PDL("make_level_blocks_kernel", kernel, grid_of(tile_grid_),
+                                 BlockSize(dim3(kTileThreads), tiles_.shared_bytes), execution_.stream, task);
+  }
+
+  Status multiply() const {
+    const ProductTask task{.levels = levels_.data(),
+                           .level_count = level_count(),
+                           .length = rules_.length,
+                           .blocks = blocks_.data(),
+                           .weights = model_.data(),
+                           .blocks_per_window = plan_.blocks_per_window,
+                           .block_step = plan_.block_step,
+                           .products = products_.data(),
+                           .position_count = static_cast<std::ptrdiff_t>(positions_)};
+    return CUDAVISION_LAUNCH_PDL("multiply_rows_kernel", multiply_rows_kernel,
+                                 grid_of(product_grid_, chunks_), dim3(kProductThreads), execution_.stream,
+                                 task);
+  }
+
+  Status find_boxes(const HogThresholds &thresholds, const HogBoxList &list) const {
+    const ScoreRules scores{.products = products_.data(),
+                            .position_count = static_cast<std::ptrdiff_t>(positions_),
+                            .rows = plan_.blocks_per_window.height,
+                            .row_step = plan_.block_step.height,
+                            .window_step = plan_.window_step,
+                            .bias = bias_};
+    const HitTask task{.levels = levels_.data(),
+                       .level_count = level_count(),
+                       .rules = scores,
+                       .thresholds = thresholds,
+                       .picture = size_,
+                       .window = plan_.window,
+                       .win_stride = plan_.win_stride,
+                       .scores = scores_.data(),
+                       .block_hits = block_hits_.data(),
+                       .done = done_.data(),
+                       .hits = hits_.data(),
+                       .groups = groups_.data(),
+                       .list = list};
+    return CUDAVISION_LAUNCH_PDL("find_boxes_kernel", find_boxes_kernel, grid_of(score_grid_),
+                                 dim3(kLineThreads), execution_.stream, task);
+  }
+
+  Execution execution_;
+  Size size_;
+  int channels_;
+  DetectionPlan plan_;
+  Rules rules_;
+  TilePlan tiles_;
+  float bias_;
+  OwnedWeights weights_;
+  int chunks_ = 0;  // chunks of kRowsAtOnce rows of a window
+  // The number of thread blocks of each kernel.
+  int downscale_grid_ = 0, tile_grid_ = 0, product_grid_ = 0, score_grid_ = 0;
+  // The sizes of the arrays of all scales.
+  std::size_t pixels_ = 0, numbers_ = 0, positions_ = 0, windows_ = 0;
+
+  // Sources of asynchronous copies, which must live until the copies are done.
+  std::vector<DeviceLevel> host_levels_;
+  std::vector<std::int32_t> host_taps_;
+  std::vector<float4> host_weights_;
+  DeviceBuffer<DeviceLevel> levels_;
+  DeviceBuffer<std::int32_t> taps_;
+  DeviceBuffer<float4> model_;
+
+  DeviceBuffer<std::uint8_t> gray_;    // the downscaled pictures, if they have one channel
+  DeviceBuffer<std::uint32_t> color_;  // the same with three channels
+  DeviceBuffer<float> blocks_, products_, scores_;
+  DeviceBuffer<int> block_hits_;
+  DeviceBuffer<unsigned> done_;
+  DeviceBuffer<HogBox> hits_;
+  DeviceBuffer<GroupSums> groups_;
+};
+
+}  // namespace
+
+Status make_hog_detector_cuda(const Execution &execution, Size size, int channels, const HogModel &model,
+                              const HogSearch &search, std::unique_ptr<HogDetector> *detector) {
+  auto made = std::make_unique<HogDetectorCuda>(execution, size, channels, model, search);
+  CUDAVISION_TRY(made->allocate(model));
+  *detector = std::move(made);
+  return {};
+}
+
+}  // namespace cudavision::hog

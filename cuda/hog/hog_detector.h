@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Object detection with histograms of oriented gradients and a linear model, at all scales of a picture.
+//
+// N. Dalal and B. Triggs, "Histograms of Oriented Gradients for Human Detection", CVPR 2005. With the variant
+// opencv it finds what cv::HOGDescriptor::detectMultiScale of OpenCV 4.6 finds: the scales are the same, the
+// downscaled pictures are the same bytes, scores agree to 1e-4, and if the hits are the same, so are the
+// boxes and their order (that of OpenCV with one thread).
+//
+// The scores of the two backends agree to 1e-4, too, but are not the same bits (see hog.h): a window whose
+// score is nearer than that to the threshold may be a hit on one backend only.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "cuda/hog/hog.h"
+
+namespace cudavision {
+
+constexpr int kMaxHogWindowSide = 2048;                       // pixels
+constexpr std::size_t kMaxHogWeights = std::size_t{1} << 25;  // weights of a model
+constexpr int kMaxHogLevels = 256;                            // scales
+constexpr int kMaxHogHits = 4096;                             // windows whose score reaches the threshold
+
+// A linear model. The score of a window is the scalar product of its blocks' descriptors and the weights,
+// plus the bias.
+struct HogModel {
+  HogParams params;
+  Size window{64, 128};  // pixels; each side is the block's plus a whole number of strides
+  int levels = 64;       // the maximum number of scales
+  // In column-major order of the window's blocks: the blocks of the first column from top to bottom, then the
+  // next one.
+  std::vector<float> weights;
+  float bias = 0;
+};
+// The number of weights of a window of this size. Fails if the parameters are invalid, if the window is not a
+// block plus whole strides, and if there would be more than kMaxHogWeights.
+Status hog_weight_count(const HogParams &params, Size window, std::size_t *count);
+// Fails if a parameter is out of its range, if the number of weights is not hog_weight_count(), or if a
+// weight or the bias is not finite.
+Status validate(const HogModel &model);
+
+// The pictures are downscaled by scale_step^i, i = 0, 1, ..., as long as they hold a window and i is less
+// than HogModel::levels. Only those scales are searched that lie between min_scale and max_scale.
+struct HogSearch {
+  double scale_step = 1.05;             // ratio of neighbouring scales; 1: only the scale 1
+  double min_scale = 1, max_scale = 0;  // max_scale is at least min_scale, or 0 for no limit
+  int win_stride = 8;  // distance between neighbouring windows in pixels of the downscaled picture
+
+  friend bool operator==(const HogSearch &, const HogSearch &) = default;
+};
+Status validate(const HogSearch &search);
+
+// The parameters that can differ from frame to frame.
+struct HogThresholds {
+  double hit = 0;  // a window is a hit if its score is at least this
+  int group = 2;   // a group of more hits than this makes a box; 0: every hit is a box
+
+  friend bool operator==(const HogThresholds &, const HogThresholds &) = default;
+};
+
+struct HogDetectorRanges {
+  static constexpr Range<int> window_side{1, kMaxHogWindowSide};  // pixels
+  static constexpr Range<int> levels{1, kMaxHogLevels};
+  static constexpr Range<double> scale_step{1, 10}, min_scale{1, 16384}, max_scale{0, 16384};
+  static constexpr Range<int> win_stride{1, 512};  // pixels
+  // Every value is valid for run(); these are the ranges of the properties.
+  static constexpr Range<double> hit_threshold{-1000, 1000};
+  static constexpr Range<int> group_threshold{0, kMaxHogHits};
+};
+
+// A box in pixels of the picture, clipped to the picture. The score of a group is that of its best hit.
+struct HogBox {
+  int x, y, width, height;
+  float score;
+
+  friend bool operator==(const HogBox &, const HogBox &) = default;
+};
+struct HogBoxCount {
+  int listed;  // boxes
+  int hits;    // all hits, even if they are more than kMaxHogHits
+};
+// The result, in the backend's memory. The caller must provide kMaxHogHits boxes, of which run() writes the
+// first count->listed.
+struct HogBoxList {
+  HogBox *boxes;
+  HogBoxCount *count;
+};
+
+// Detects objects in pictures of one size and number of channels. Not thread-safe: one instance per stream.
+class HogDetector {
+ public:
+  virtual ~HogDetector() = default;
+  // Hits are ordered by scale, from scale 1 on, and within a scale in row-major order. If there are more than
+  // kMaxHogHits, the first kMaxHogHits are used. Boxes are ordered by the first hit of their groups. CUDA:
+  // enqueues four kernels for all scales together, or a memset if the picture holds no window. Errors: a
+  // picture of another size or number of channels than given to make_hog_detector, and the device's own
+  // errors.
+  virtual Status run(const HogPicture &picture, const HogThresholds &thresholds, const HogBoxList &list) = 0;
+};
+
+// Accepts pictures that hold no window; nothing is found in them. channels: 1 or 3. Scratch memory: CUDA, for
+// all scales together, 4 bytes per pixel and the descriptors of all blocks; CPU, two copies of the picture
+// and the descriptors of the scale with the most blocks.
+Status make_hog_detector(const Execution &execution, Size size, int channels, const HogModel &model,
+                         const HogSearch &search, std::unique_ptr<HogDetector> *detector);
+
+}  // namespace cudavision

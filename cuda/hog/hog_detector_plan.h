@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The plan of a detection, which both backends follow: the scales of a picture, and the grids of blocks and
+// windows at each scale.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cuda/hog/hog_detector.h"
+
+namespace cudavision::hog {
+
+// One scale of the picture.
+struct Level {
+  double scale;
+  Size size;        // the downscaled picture in pixels
+  HogShape blocks;  // the blocks that lie in a window
+  Size windows;     // the number of windows in a row and in a column
+};
+
+// The blocks of all windows lie on one grid, whose spacing is the greatest common divisor of the block stride
+// and the window stride.
+struct DetectionPlan {
+  HogParams params;        // those of the model, with the spacing of the grid as stride
+  Size window;             // pixels
+  int win_stride;          // pixels
+  Size blocks_per_window;  // the number of blocks in a row and in a column of a window
+  Size block_step;         // distance between neighbouring blocks of a window in positions of the grid
+  Size window_step;        // distance between neighbouring windows in positions of the grid
+  std::vector<Level> levels;
+};
+DetectionPlan make_detection_plan(Size size, const HogModel &model, const HogSearch &search);
+
+// The interpolation of cv::INTER_LINEAR_EXACT along one axis, from `from` to `to` elements: for each element
+// of the result 512 times the index of its first source element, plus the weight (0 to 256) of the next one.
+// See first_of_tap() and weight_of_tap() in hog_detector_rules.h.
+std::vector<std::int32_t> resize_taps(int from, int to);
+
+}  // namespace cudavision::hog

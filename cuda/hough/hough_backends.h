@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The internal functions through which hough.cpp and the backends of the Hough transform reach each other.
+#pragma once
+
+#include "cuda/hough/accumulator_plan.h"
+
+namespace cudavision::hough {
+
+// The checks of Hough::run(): fails if an image does not have the size given to make_hough(), if the luma is
+// missing, or if a parameter is invalid.
+Status check_run(ImageView<const std::uint8_t> edges, ImageView<const std::uint8_t> luma, Size made_for,
+                 const HoughParams &params);
+
+// The checks of Hough::copy_votes(). plan: that of the last run, or null if there was none.
+Status check_votes(ImageView<std::uint32_t> votes, const AccumulatorPlan *plan);
+
+Status make_hough_cpu(const Execution &execution, Size size, std::unique_ptr<Hough> *hough);
+Status make_hough_cuda(const Execution &execution, Size size, std::unique_ptr<Hough> *hough);
+
+}  // namespace cudavision::hough

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The CPU backend of the removal mask: strips of rows in parallel.
+#include <algorithm>
+#include <vector>
+
+#include "cuda/inpaint/removal_mask_backends.h"
+
+namespace cudavision::inpaint {
+namespace {
+
+constexpr int kRowsPerTask = 16;
+
+class RemovalMaskCpu final : public RemovalMask {
+ public:
+  RemovalMaskCpu(const Execution &execution, Size size)
+      : execution_(execution),
+        size_(size),
+        mask_(static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height)),
+        wide_(mask_.size()) {}
+
+  Status run(const Frame &frame, const RemovalSources &sources,
+             ImageView<const std::uint8_t> *mask) override {
+    CUDAVISION_TRY(check_sources(frame, sources, size_));
+    for (int first = 0; first == 0 || first < sources.region_count; first += kRegionsPerPass) {
+      const RemovalPass pass = removal_pass(sources, first);
+      for_each_strip([&](int y0, int y1) {
+        for (int y = y0; y < y1; ++y)
+          for (int x = 0; x < size_.width; ++x) {
+            std::uint8_t &m = view(mask_).row(y)[x];
+            m = (pass.adds && m != 0) || is_selected(pass, frame, x, y) ? 255 : 0;
+          }
+      });
+    }
+    if (sources.dilation > 0) dilate(sources.dilation, sources.limit);
+    *mask = view(mask_);
+    return {};
+  }
+
+ private:
+  ImageView<std::uint8_t> view(std::vector<std::uint8_t> &m) const {
+    return {m.data(), size_.width, size_.width, size_.height};
+  }
+  template <typename Body>
+  void for_each_strip(const Body &body) const {
+    execution_.workers->run(divide_up(size_.height, kRowsPerTask), [&](int task, int) {
+      body(task * kRowsPerTask, std::min(size_.height, (task + 1) * kRowsPerTask));
+    });
+  }
+
+  // Dilates along the rows from mask_ to wide_, then along the columns back to mask_.
+  void dilate(int distance, Region limit) {
+    for_each_strip([&](int y0, int y1) {
+      for (int y = y0; y < y1; ++y) {
+        const std::uint8_t *from = view(mask_).row(y);
+        std::uint8_t *to = view(wide_).row(y);
+        // The number of removed pixels at most `distance` away from x.
+        int count = 0;
+        for (int x = 0; x < std::min(distance, size_.width); ++x) count += from[x] != 0;
+        for (int x = 0; x < size_.width; ++x) {
+          if (x + distance < size_.width) count += from[x + distance] != 0;
+          if (x - distance > 0) count -= from[x - distance - 1] != 0;
+          to[x] = count > 0 ? 255 : 0;
+        }
+      }
+    });
+    for_each_strip([&](int y0, int y1) {
+      for (int y = y0; y < y1; ++y) {
+        std::uint8_t *to = view(mask_).row(y);
+        std::fill_n(to, size_.width, std::uint8_t{0});
+        for (int j = std::max(0, y - distance); j <= std::min(size_.height - 1, y + distance); ++j) {
+          const std::uint8_t *from = view(wide_).row(j);
+          for (int x = 0; x < size_.width; ++x) to[x] |= from[x];
+        }
+        for (int x = 0; x < size_.width; ++x)
+          if (!is_allowed(limit, x, y)) to[x] = 0;
+      }
+    });
+  }
+
+  Execution execution_;
+  Size size_;
+  std::vector<std::uint8_t> mask_, wide_;
+};
+
+}  // namespace
+
+Status make_removal_mask_cpu(const Execution &execution, Size size, std::unique_ptr<RemovalMask> *mask) {
+  *mask = std::make_unique<RemovalMaskCpu>(execution, size);
+  return {};
+}
+
+}  // namespace cudavision::inpaint

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The arithmetic of removal_mask.h that both backends share.
+#pragma once
+
+#include "cuda/common/host_device.h"
+#include "cuda/inpaint/removal_mask.h"
+
+namespace cudavision::inpaint {
+
+constexpr int kRegionsPerPass = 32;
+
+// The sources that one pass over the frame tests, by value, so that it can be the argument of a kernel. The
+// regions are divided among several passes; the first pass also tests all other sources.
+struct RemovalPass {
+  const std::uint8_t *picture = nullptr;
+  Region regions[kRegionsPerPass] = {};
+  int region_count = 0;
+  bool by_color = false;
+  Color color;
+  int tolerance = 0;
+  Component alpha;
+  Region limit;
+  // The pass adds to the mask that earlier passes have written.
+  bool adds = false;
+};
+
+// Compares differences: the right and lower ends of a region may be larger than an int.
+CUDAVISION_HOST_DEVICE constexpr bool holds(Region r, int x, int y) {
+  return x >= r.x && y >= r.y && x - r.x < r.width && y - r.y < r.height;
+}
+CUDAVISION_HOST_DEVICE constexpr bool is_allowed(Region limit, int x, int y) {
+  return limit.width == 0 || holds(limit, x, y);
+}
+
+// True if a source of the pass selects the pixel.
+CUDAVISION_HOST_DEVICE inline bool is_selected(const RemovalPass &pass, const Frame &frame, int x, int y) {
+  if (!is_allowed(pass.limit, x, y)) return false;
+  for (int i = 0; i < pass.region_count; ++i)
+    if (holds(pass.regions[i], x, y)) return true;
+  if (pass.picture != nullptr && pass.picture[static_cast<std::ptrdiff_t>(y) * frame.width + x] != 0)
+    return true;
+  if (pass.alpha.data != nullptr && pass.alpha.at(x, y) < 128) return true;
+  if (!pass.by_color) return false;
+  for (int c = 0; c < frame.component_count(); ++c) {
+    const int difference = frame.component[c].at(x, y) - pass.color.component[c];
+    if ((difference < 0 ? -difference : difference) > pass.tolerance) return false;
+  }
+  return true;
+}
+
+}  // namespace cudavision::inpaint

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Internal functions of local histograms: the factories of both backends, and the checks that both backends
+// make.
+#pragma once
+
+#include "cuda/localhist/localhist.h"
+
+namespace cudavision::localhist {
+
+// Checks the arguments of LocalHist::run.
+Status check_run(Size luma, Size made_for, const LocalHistParams &params, const LocalHistOutput &output,
+                 const float *model);
+// Checks the arguments of LocalHist::take_model.
+Status check_region(Size luma, Size made_for, Region region);
+
+// The part of scratch_bytes() that the CPU backend needs besides the map of samples.
+std::size_t scratch_bytes_cpu(int threads, Size size, const LocalHistParams &params);
+
+Status make_localhist_cpu(const Execution &execution, Size size, const LocalHistParams &params,
+                          std::unique_ptr<LocalHist> *localhist);
+Status make_localhist_cuda(const Execution &execution, Size size, const LocalHistParams &params,
+                           std::unique_ptr<LocalHist> *localhist);
+
+}  // namespace cudavision::localhist

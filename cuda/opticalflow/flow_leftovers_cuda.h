@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The work list of leftover pixels (flow_leftovers.cuh): its device memory, and the launch of the kernel that
+// finishes them.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "cuda/common/buffer.h"
+#include "cuda/common/device_limits.h"
+#include "cuda/common/launch.h"
+#include "cuda/opticalflow/flow_leftovers.cuh"
+
+namespace cudavision::opticalflow {
+
+class Leftovers {
+ public:
+  // The list holds one in 16 pixels of the frame.
+  Status allocate(Size frame) {
+    const std::size_t pixels = static_cast<std::size_t>(frame.width) * static_cast<std::size_t>(frame.height);
+    CUDAVISION_TRY(multiprocessor_count(&multiprocessors_));
+    CUDAVISION_TRY(pixels_.allocate(pixels / 16 + 1));
+    return counters_.allocate(2);
+  }
+
+  // Call begin() before the first level of a frame and end() after its last one. begin() resets the counters
+  // if the last frame did not reach end() because of an error.
+  Status begin(cudaStream_t stream) {
+    if (std::exchange(counters_are_zero_, false)) return {};
+    return CUDAVISION_CHECK_CUDA(cudaMemsetAsync(counters_.data(), 0, 2 * sizeof(unsigned), stream));
+  }
+  void end() { counters_are_zero_ = true; }
+
+  LeftoverList list() const {
+    return {.pixels = pixels_.data(),
+            .capacity = static_cast<unsigned>(pixels_.count()),
+            .count = counters_.data(),
+            .blocks_done = counters_.data() + 1};
+  }
+  // Enqueues the kernel that finishes the pixels of the list.
+  Status finish(cudaStream_t stream, const DeviceWork &work) const {
+    const int most = divide_up(work.from.width * work.from.height, kLeftoverThreads / 32);
+    const dim3 grid(static_cast<unsigned>(std::min(4 * multiprocessors_, most)));
+    return CUDAVISION_LAUNCH(finish_leftovers_kernel, grid, dim3(kLeftoverThreads), stream, work, list());
+  }
+
+ private:
+  DeviceBuffer<Leftover> pixels_;
+  DeviceBuffer<unsigned> counters_;  // LeftoverList::count and blocks_done
+  int multiprocessors_ = 1;
+  bool counters_are_zero_ = false;
+};
+
+}  // namespace cudavision::opticalflow

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The internal functions through which sigma2kp.cpp and the backends of the sigma^2 detector reach each
+// other.
+#pragma once
+
+#include <cstddef>
+
+#include "cuda/common/backends.h"
+#include "cuda/sigma2kp/sigma2kp_rules.h"
+
+namespace cudavision::sigma2kp {
+
+DetectorPlan make_detector_plan(Size image, const Sigma2KpParams &params);
+
+// Returns true if both sets of parameters have the same plan.
+inline bool same_plan(const Sigma2KpParams &a, const Sigma2KpParams &b) {
+  return a.window == b.window && a.cell == b.cell && a.tau == b.tau && a.grids == b.grids &&
+         a.definition == b.definition;
+}
+
+// The maximum number of keypoints of an image.
+std::size_t max_keypoint_count(const DetectorPlan &plan);
+
+// The checks of Sigma2Kp::run(): fails if the image does not have the size given to make_sigma2kp(), or if a
+// parameter is invalid.
+Status check_run(Size luma, Size made_for, const Sigma2KpParams &params);
+
+Status make_sigma2kp_cpu(const Execution &execution, Size size, std::unique_ptr<Sigma2Kp> *sigma2kp);
+Status make_sigma2kp_cuda(const Execution &execution, Size size, std::unique_ptr<Sigma2Kp> *sigma2kp);
+
+}  // namespace cudavision::sigma2kp

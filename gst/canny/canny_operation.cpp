@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The operation of cudacanny.
+#include "gst/canny/canny_operation.h"
+
+#include "cuda/draw/draw.h"
+#include "gst/base/attach.h"
+#include "gst/base/format.h"
+
+namespace cudavision {
+
+Status CannyOperation::allocate(const Site &site) {
+  region_ = site.region;
+  const auto bytes = static_cast<std::size_t>(region_.width) * static_cast<std::size_t>(region_.height);
+  CUDAVISION_TRY(TensorPool::make(site.context, bytes, &tensors_));
+  CUDAVISION_TRY(edges_.allocate(site.execution, region_));
+  CUDAVISION_TRY(counts_.allocate(site.execution, sizeof counts_on_host_));
+  CUDAVISION_TRY(make_histogram(site.execution, &histogram_));
+  return make_canny(site.execution, region_, &canny_);
+}
+
+Reads CannyOperation::begin_frame() {
+  settings_ = state_.take_settings();
+  return Reads::luma;
+}
+
+Status CannyOperation::run(const Job &job) { return job.draw ? draw(job) : attach(job); }
+
+void CannyOperation::describe(GstStructure *message) {
+  gst_structure_set(message, "edge-pixels", G_TYPE_UINT, counts_on_host_[1], nullptr);
+}
+
+Status CannyOperation::draw(const Job &job) {
+  CUDAVISION_TRY(canny_->run(job.luma, edges_.view(), settings_));
+  if (job.report) CUDAVISION_TRY(count(job, edges_.view()));
+  if (settings_.output == CannyOutput::edges)
+    return replace_with_mask(job.execution, job.frame, job.region, edges_.view());
+  return overlay_mask(job.execution, job.frame, job.region, edges_.view(),
+                      color_of(settings_.color, *job.info));
+}
+
+// Attaches the edge map to the frame, whose pixels do not change.
+Status CannyOperation::attach(const Job &job) {
+  TensorPool::Lease lease;
+  CUDAVISION_TRY(tensors_->acquire(&lease));
+  const ImageView<std::uint8_t> edges{static_cast<std::uint8_t *>(lease.data), region_.width, region_.width,
+                                      region_.height};
+  CUDAVISION_TRY(attach_tensor(job, "edges", GST_CUDA_VISION_ELEMENT_TYPE_U8, {region_.height, region_.width},
+                               lease.buffer));
+  CUDAVISION_TRY(canny_->run(job.luma, edges, settings_));
+  return job.report ? count(job, edges) : Status();
+}
+
+// Counts the pixels of the map for the element message. The two bins separate 0 from 255.
+Status CannyOperation::count(const Job &job, ImageView<const std::uint8_t> edges) {
+  auto *counts = static_cast<std::uint32_t *>(counts_.data());
+  CUDAVISION_TRY(histogram_->run(luma_samples(edges), {2, 0, 256}, counts));
+  return copy_to_host(job.execution, counts_on_host_, counts, sizeof counts_on_host_);
+}
+
+}  // namespace cudavision

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The operation of cudacanny: finds the edges of a frame, and draws them or attaches them as a tensor.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "cuda/canny/canny.h"
+#include "cuda/common/owned_memory.h"
+#include "cuda/histogram/histogram.h"
+#include "gst/base/element.h"
+#include "gst/base/operation.h"
+#include "gst/base/tensor_pool.h"
+#include "gst/canny/canny_settings.h"
+
+namespace cudavision {
+
+class CannyOperation final : public Operation {
+ public:
+  using State = ElementState<CannySettings>;
+
+  explicit CannyOperation(State &state) : state_(state) {}
+
+  Status allocate(const Site &site);
+  Reads begin_frame() override;
+  Status run(const Job &job) override;
+  bool host_reads_result() const override { return false; }
+  void describe(GstStructure *message) override;
+
+ private:
+  Status draw(const Job &job);
+  Status attach(const Job &job);
+  Status count(const Job &job, ImageView<const std::uint8_t> edges);
+
+  State &state_;
+  CannySettings settings_;  // of the frame
+  Size region_;
+  OwnedImage edges_;  // the edge map of a frame that is drawn
+  std::unique_ptr<Canny> canny_;
+  std::unique_ptr<TensorPool> tensors_;  // the edge maps of frames that are not drawn
+  std::unique_ptr<Histogram> histogram_;
+  OwnedBytes counts_;
+  std::uint32_t counts_on_host_[2] = {};  // the number of pixels without and with an edge
+};
+
+}  // namespace cudavision

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The operation of cudahistogram.
+#include "gst/histogram/histogram_operation.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "cuda/histogram/plot.h"
+#include "gst/base/attach.h"
+#include "gst/base/format.h"
+
+namespace cudavision {
+
+Status HistogramOperation::allocate(const Site &site) {
+  context_ = site.context;
+  CUDAVISION_TRY(make_histogram(site.execution, &histogram_));
+  CUDAVISION_TRY(primitives_.allocate(site.execution, sizeof(Primitive) * plot_size(kMaxChannels, kMaxBins)));
+  return make_canvas(site.execution, {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)},
+                     &canvas_);
+}
+
+Reads HistogramOperation::begin_frame() {
+  settings_ = state_.take_settings();
+  return settings_.mode == HistogramMode::channels ? Reads::components : Reads::luma;
+}
+
+Status HistogramOperation::run(const Job &job) {
+  const Samples samples = settings_.mode == HistogramMode::channels ? channel_samples(job.frame, job.region)
+                                                                    : luma_samples(job.luma);
+  TensorPool::Lease lease;
+  CUDAVISION_TRY(lease_counts(samples.channels * settings_.bins, &lease));
+  auto *counts = static_cast<std::uint32_t *>(lease.data);
+  CUDAVISION_TRY(attach_tensor(job, "histogram", GST_CUDA_VISION_ELEMENT_TYPE_U32,
+                               {samples.channels, settings_.bins}, lease.buffer));
+  CUDAVISION_TRY(histogram_->run(samples, settings_, counts));
+  if (job.report) CUDAVISION_TRY(read_back(job, counts, samples.channels));
+  return job.draw ? plot(job, counts, samples.channels) : Status();
+}
+
+// Adds the number of counted samples, and the bin of the first channel with the largest count.
+void HistogramOperation::describe(GstStructure *message) {
+  const auto first = reported_.begin(), end = first + reported_bins_;
+  gst_structure_set(message, "counted", G_TYPE_UINT64, std::accumulate(first, reported_.end(), guint64{0}),
+                    "fullest-bin", G_TYPE_UINT, static_cast<guint>(std::max_element(first, end) - first),
+                    nullptr);
+}
+
+// Takes a tensor of `count` elements from the pool. A change of bins or mode replaces the pool, because all
+// tensors of a pool have the same size.
+Status HistogramOperation::lease_counts(int count, TensorPool::Lease *lease) {
+  if (count != pool_count_) {
+    pool_count_ = 0;
+    CUDAVISION_TRY(
+        TensorPool::make(context_, static_cast<std::size_t>(count) * sizeof(std::uint32_t), &pool_));
+    pool_count_ = count;
+  }
+  return pool_->acquire(lease);
+}
+
+// Enqueues the copy of the counts that describe() reads.
+Status HistogramOperation::read_back(const Job &job, const std::uint32_t *counts, int channels) {
+  reported_.assign(static_cast<std::size_t>(channels) * static_cast<std::size_t>(settings_.bins), 0);
+  reported_bins_ = settings_.bins;
+  return copy_to_host(job.execution, reported_.data(), counts, reported_.size() * sizeof(std::uint32_t));
+}
+
+Status HistogramOperation::plot(const Job &job, const std::uint32_t *counts, int channels) {
+  HistogramPlot plot = place_plot(job.region, channels);
+  plot.background = color_of(0xa0000000, *job.info);
+  plot.outline = color_of(0xffffffff, *job.info);
+  static constexpr guint32 kLuma[3] = {0xffffffff, 0, 0}, kRgb[3] = {0xffff4040, 0xff40ff40, 0xff6080ff},
+                           kYuv[3] = {0xffffffff, 0xff6080ff, 0xffff4040};
+  const guint32 *colors = channels == 1 ? kLuma : GST_VIDEO_INFO_IS_RGB(job.info) ? kRgb : kYuv;
+  for (int i = 0; i < channels; ++i) plot.bars[i] = color_of(colors[i], *job.info);
+  auto *primitives = static_cast<Primitive *>(primitives_.data());
+  CUDAVISION_TRY(plot_histogram(job.execution, counts, channels, settings_.bins, plot, primitives));
+  return canvas_->draw(job.frame, primitives, plot_size(channels, settings_.bins), nullptr);
+}
+
+}  // namespace cudavision

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The operation of cudahistogram: counts the values of a frame, attaches the counts as a tensor and plots
+// them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cuda/common/owned_memory.h"
+#include "cuda/draw/canvas.h"
+#include "cuda/histogram/histogram.h"
+#include "gst/base/element.h"
+#include "gst/base/operation.h"
+#include "gst/base/tensor_pool.h"
+#include "gst/histogram/histogram_settings.h"
+
+namespace cudavision {
+
+class HistogramOperation final : public Operation {
+ public:
+  using State = ElementState<HistogramSettings>;
+
+  explicit HistogramOperation(State &state) : state_(state) {}
+
+  Status allocate(const Site &site);
+  Reads begin_frame() override;
+  Status run(const Job &job) override;
+  bool host_reads_result() const override { return false; }
+  void describe(GstStructure *message) override;
+
+ private:
+  Status lease_counts(int count, TensorPool::Lease *lease);
+  Status read_back(const Job &job, const std::uint32_t *counts, int channels);
+  Status plot(const Job &job, const std::uint32_t *counts, int channels);
+
+  State &state_;
+  HistogramSettings settings_;  // of the frame
+  std::shared_ptr<const DeviceContext> context_;
+  std::unique_ptr<Histogram> histogram_;
+  std::unique_ptr<TensorPool> pool_;
+  int pool_count_ = 0;                   // the number of counts in each tensor of pool_
+  std::vector<std::uint32_t> reported_;  // the counts for the message
+  int reported_bins_ = 0;
+  OwnedBytes primitives_;
+  std::unique_ptr<Canvas> canvas_;
+};
+
+}  // namespace cudavision

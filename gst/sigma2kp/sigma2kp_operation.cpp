@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Finds, draws and attaches the keypoints of a frame.
+#include "gst/sigma2kp/sigma2kp_operation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cuda/common/backends.h"
+#include "cuda/sigma2kp/point_primitives.h"
+#include "gst/base/format.h"
+
+namespace cudavision {
+
+Status Sigma2KpOperation::allocate(const Site &site) {
+  region_ = site.region;
+  CUDAVISION_TRY(drawn_.allocate(site.execution, sizeof(int)));
+  CUDAVISION_TRY(make_sigma2kp(site.execution, site.region, &sigma2kp_));
+  return make_canvas(site.execution, {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)},
+                     &canvas_);
+}
+
+Reads Sigma2KpOperation::begin_frame() {
+  settings_ = state_.take_settings();
+  return Reads::luma;
+}
+
+Status Sigma2KpOperation::run(const Job &job) {
+  CUDAVISION_TRY(fit_to_settings(job));
+  CUDAVISION_TRY(sigma2kp_->run(job.luma, settings_, list()));
+  if (job.draw) CUDAVISION_TRY(draw(job));
+  // Copies the whole list, so that the host need not read its length from the device first.
+  return found_.fetch(job.execution);
+}
+
+Status Sigma2KpOperation::finish(const Job &job) {
+  return catch_bad_alloc([&] { return attach(job); });
+}
+
+void Sigma2KpOperation::describe(GstStructure *message) {
+  const Sigma2KpCount &count = found_.count_on_host();
+  gst_structure_set(message, "keypoints", G_TYPE_INT, count.listed, "found", G_TYPE_INT, count.found,
+                    nullptr);
+}
+
+// Allocates the list and the primitives for the largest possible number of listed keypoints, unless they
+// already have that size.
+Status Sigma2KpOperation::fit_to_settings(const Job &job) {
+  const long long pixels = static_cast<long long>(region_.width) * region_.height;
+  const int most = static_cast<int>(std::min<long long>(settings_.max_keypoints, pixels));
+  if (most != found_.capacity()) CUDAVISION_TRY(found_.allocate(job.execution, most));
+  const std::size_t bytes = 2 * static_cast<std::size_t>(most) * sizeof(Primitive);
+  if (job.draw && primitives_.size() < bytes) CUDAVISION_TRY(primitives_.allocate(job.execution, bytes));
+  return {};
+}
+
+Status Sigma2KpOperation::draw(const Job &job) {
+  auto *primitives = static_cast<Primitive *>(primitives_.data());
+  auto *drawn = static_cast<int *>(drawn_.data());
+  const PointStyle style{.origin_x = job.region.x,
+                         .origin_y = job.region.y,
+                         .window = settings_.window,
+                         .orientation_bins = settings_.orientation_bins,
+                         .size = settings_.point_size,
+                         .line_width = settings_.line_width,
+                         .color = color_of(settings_.color, *job.info)};
+  CUDAVISION_TRY(make_point_primitives(job.execution, list(), found_.capacity(), style, primitives, drawn));
+  return canvas_->draw(job.frame, primitives, 2 * found_.capacity(), drawn, job.region);
+}
+
+Status Sigma2KpOperation::attach(const Job &job) {
+  attached_.clear();
+  const Sigma2KpCount &count = found_.count_on_host();
+  for (int i = 0; i < count.listed; ++i)
+    attached_.push_back(keypoint_of_frame(found_.items_on_host()[i], job.region));
+  warn_of_truncation(count);
+  if (gst_cuda_vision_buffer_add_keypoints_meta(job.buffer, attached_.data(),
+                                                static_cast<guint>(attached_.size())) == nullptr)
+    return invalid_argument("the keypoints could not be attached");
+  return {};
+}
+
+// Converts a keypoint from coordinates of the region to those of the frame.
+GstCudaVisionKeypoint Sigma2KpOperation::keypoint_of_frame(const Sigma2Keypoint &point, Region region) const {
+  const int window = settings_.window;
+  const bool has_angle = point.orientation != kNoOrientation;
+  const double angle = has_angle ? angle_of_bin(point.orientation, settings_.orientation_bins) : NAN;
+  return {.x = center_of_window(region.x + point.x, window),
+          .y = center_of_window(region.y + point.y, window),
+          .response = static_cast<float>(variance_of(point.strength, window)),
+          .angle = static_cast<float>(angle)};
+}
+
+// Posts at most one warning, and only for the default of max-keypoints: an application that sets
+// max-keypoints wants only the strongest keypoints.
+void Sigma2KpOperation::warn_of_truncation(const Sigma2KpCount &count) {
+  const bool is_default = settings_.max_keypoints == Sigma2KpSettings().max_keypoints;
+  if (count.found <= count.listed || !is_default || has_warned_) return;
+  has_warned_ = true;
+  GST_ELEMENT_WARNING(
+      state_.element(), RESOURCE, SETTINGS,
+      ("there are %d keypoints, more than the %d that max-keypoints lists by default: only those "
+       "of greatest variance are listed",
+       count.found, count.listed),
+      (nullptr));
+}
+
+}  // namespace cudavision

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The operation of cudasigma2kp: finds keypoints in a frame, attaches them and draws them.
+#pragma once
+
+#include <gst/cudavision/cudavision.h>
+
+#include <memory>
+#include <vector>
+
+#include "cuda/common/owned_list.h"
+#include "cuda/draw/canvas.h"
+#include "cuda/sigma2kp/sigma2kp.h"
+#include "gst/base/element.h"
+#include "gst/base/operation.h"
+#include "gst/sigma2kp/sigma2kp_settings.h"
+
+namespace cudavision {
+
+class Sigma2KpOperation final : public Operation {
+ public:
+  using State = ElementState<Sigma2KpSettings>;
+
+  explicit Sigma2KpOperation(State &state) : state_(state) {}
+
+  Status allocate(const Site &site);
+  Reads begin_frame() override;
+  Status run(const Job &job) override;
+  Status finish(const Job &job) override;
+  void describe(GstStructure *message) override;
+
+ private:
+  Sigma2KpList list() const { return {found_.items(), found_.count()}; }
+  Status fit_to_settings(const Job &job);
+  Status draw(const Job &job);
+  Status attach(const Job &job);
+  GstCudaVisionKeypoint keypoint_of_frame(const Sigma2Keypoint &point, Region region) const;
+  void warn_of_truncation(const Sigma2KpCount &count);
+
+  State &state_;
+  Sigma2KpSettings settings_;  // of the frame
+  Size region_;
+  std::unique_ptr<Sigma2Kp> sigma2kp_;
+  std::unique_ptr<Canvas> canvas_;
+  OwnedList<Sigma2KpCount, Sigma2Keypoint> found_;
+  OwnedBytes primitives_;
+  OwnedBytes drawn_;  // the number of primitives, an int
+  bool has_warned_ = false;
+  std::vector<GstCudaVisionKeypoint> attached_;  // a member to reuse its memory
+};
+
+}  // namespace cudavision

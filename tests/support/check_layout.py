@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Holds the source tree to the rules of cuda/README.md.
+
+usage: check_layout.py                            the whole tree: suffixes, includes, linkage of kernels
+       check_layout.py --listed FOLDER FILE...    every .cpp file of FOLDER is among the FILEs of its meson.build
+
+Prints each violation as FILE:LINE: text and ends in 1 if there is one.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FOLDERS = ("cuda", "gst", "tests", "examples")
+SUFFIXES = {".cpp", ".h", ".cu", ".cuh"}
+# They are found by other include paths: the stand-ins for CUDA's headers, and the example that a test includes as a user's copy.
+FOREIGN_INCLUDES = {"elements.inc", "read_metas.cpp"}
+
+complaints = []
+
+
+def complain(path, line, text):
+    complaints.append(f"{path.relative_to(ROOT)}:{line}: {text}")
+
+
+def code_of(text):
+    """The text without comments and strings, with its lines where they were."""
+    def blank(match):
+        return re.sub(r"[^\n]", " ", match.group(0))
+    return re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', blank, text, flags=re.S)
+
+
+def line_of(text, offset):
+    return text.count("\n", 0, offset) + 1
+
+
+def check_includes(path, text):
+    for match in re.finditer(r'^#include "([^"]+)"', text, re.M):
+        name = match.group(1)
+        if name in FOREIGN_INCLUDES or name.startswith("@"):
+            continue
+        if path.is_relative_to(ROOT / "examples") and (path.parent / name).is_file():
+            continue  # an example is a folder that a user copies
+        if name.split("/")[0] not in FOLDERS or not (ROOT / name).is_file():
+            complain(path, line_of(text, match.start()), f'"{name}" is no path from the root of the project')
+
+
+def check_kernels(path, text):
+    for match in re.finditer(r"__global__", code_of(text)):
+        before = code_of(text)[:match.start()].rstrip().rsplit(None, 1)
+        if not before or before[-1] != "static":
+            complain(path, line_of(text, match.start()), "a kernel is declared static __global__")
+
+
+def has(text, pattern):
+    match = re.search(pattern, code_of(text))
+    return line_of(text, match.start()) if match else None
+
+
+def check_suffix(path, text):
+    name = path.name
+    algorithm_folder = path.parent.parent == ROOT / "cuda" and path.parent.name != "common"
+    rules = []
+    if name.endswith((".h", ".cpp")) and path.is_relative_to(ROOT / "cuda"):
+        rules.append((r"__global__|<<<", "kernels stand in .cu and .cuh files"))
+    if algorithm_folder:
+        if name.endswith(("_cpu.cpp", "_cpu.h", "_simd.cpp", "_simd.h", "_rules.h")):
+            rules.append((r"CUDAVISION_HAVE_CUDA|CUDAVISION_IF_CUDA", "only x.cpp chooses a backend"))
+        if name.endswith("_rules.h"):
+            rules.append((r"\bmake_\w+_(cpu|cuda)\s*\(|unique_ptr", "the factories of backends stand in x_backends.h"))
+        if name.endswith(".cuh"):
+            rules.append((r"CUDAVISION_LAUNCH|\bStatus\b|std::vector|unique_ptr", "host code stands in .cu or x_cuda.h"))
+        simd = "_simd." in name or name.endswith("-inl.h")
+        highway = re.search(r'#include "hwy/|#include <hwy/', text)
+        if bool(highway) != simd and name.endswith(".cpp"):
+            complain(path, 1, "code of Highway stands in x_simd.cpp, and nothing else does")
+    for pattern, rule in rules:
+        if line := has(text, pattern):
+            complain(path, line, rule)
+
+
+def check_tree():
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix not in SUFFIXES or not path.is_file():
+                continue
+            text = path.read_text(encoding="utf-8")
+            check_includes(path, text)
+            if folder == "cuda":
+                check_kernels(path, text)
+                check_suffix(path, text)
+
+
+def check_listed(folder, listed):
+    for path in sorted(pathlib.Path(folder).glob("*.cpp")):
+        if path.name not in listed:
+            complain(path, 1, "no list in the folder's meson.build names this file: it would never be built")
+
+
+if len(sys.argv) > 2 and sys.argv[1] == "--listed":
+    check_listed(pathlib.Path(sys.argv[2]).resolve(), set(sys.argv[3:]))
+else:
+    check_tree()
+print("\n".join(complaints), end="\n" if complaints else "")
+sys.exit(1 if complaints else 0)
