@@ -10,7 +10,7 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 failed=0
 
-mapfile -t sources < <(git ls-files '*.cpp' '*.h' '*.cu' '*.cuh')
+mapfile -t sources < <(find cuda gst tests examples -name '*.cpp' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh')
 version=$(clang-format --version 2>/dev/null | grep -oE 'version [0-9]+' | cut -d' ' -f2)
 if [[ $version == 14 ]]; then
   clang-format --dry-run --Werror "${sources[@]}" || failed=1
@@ -22,7 +22,7 @@ python3 tests/support/check_layout.py || failed=1
 if [[ ${1:-} == all ]]; then
   command -v clang-tidy >/dev/null || { echo "Missing: clang-tidy" >&2; exit 1; }
   [[ -e build-tests/compile_commands.json ]] || { echo "Missing: build-tests (tests/run.sh cpu makes it)" >&2; exit 1; }
-  git ls-files 'gst/*.cpp' 'cuda/*.cpp' | xargs -P "$(nproc)" -n 1 clang-tidy -p build-tests --quiet 2>/dev/null || failed=1
+  find gst cuda -name '*.cpp' | sort | xargs -P "$(nproc)" -n 1 clang-tidy -p build-tests --quiet 2>/dev/null || failed=1
 fi
 ((failed)) || echo "lint: no complaints"
 exit "$failed"
