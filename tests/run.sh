@@ -17,16 +17,17 @@ source tests/support/packages.sh
 export PATH="$PATH:/usr/local/cuda/bin"
 
 mode=${1:-all} filter=${2:-}
-case $mode in
-  all | cpu | emulated | asan | gpu | lint) ;;
-  *) sed -n '/^#   tests/s/^# //p' tests/run.sh >&2; exit 2 ;;
-esac
+if (($# > 2)) || [[ ! $mode =~ ^(all|cpu|emulated|asan|gpu|lint)$ ]]; then
+  sed -n '/^#   tests/s/^# //p' tests/run.sh >&2
+  exit 2
+fi
 
 install_packages "${packages_to_build[@]}" "${packages_to_play[@]}" "${packages_to_test[@]}" \
   "${packages_to_measure[@]}" || exit 1
-if [[ $mode == all || $mode == lint ]]; then
-  install_packages "${packages_to_lint[@]}" || exit 1
-fi
+case $mode in
+  all) install_packages clang-format || exit 1 ;;
+  lint) install_packages clang-format clang-tidy || exit 1 ;;
+esac
 
 CUDAVISION_TEST_DATA=$(test_data) || exit 1
 export CUDAVISION_TEST_DATA
@@ -46,12 +47,20 @@ build_options() {
   esac
 }
 
-# try_build FOLDER [TARGET...]: a failure is counted.
-try_build() {
+# configure FOLDER: an existing folder is configured again, so that new files and options are seen. A failure is counted.
+configure() {
+  local again=()
+  [[ ! -e $1/build.ninja ]] || again=(--reconfigure)
+  # shellcheck disable=SC2046  # the options are words
+  meson setup "${again[@]}" "$1" $(build_options "$1") && tests/support/check_layout.py --build "$1" ||
+    { fail "$1: the configuration failed"; return 1; }
+}
+
+# build FOLDER [TARGET...]: a failure is counted.
+build() {
   local folder=$1; shift
   echo "== $folder"
-  # shellcheck disable=SC2046  # the options are words
-  configure_in "$folder" $(build_options "$folder") && ninja -C "$folder" "$@" || { fail "$folder: the build failed"; return 1; }
+  ninja -C "$folder" "$@" || { fail "$folder: the build failed"; return 1; }
 }
 
 # run_tests FOLDER [TEST...]: all tests without names. Later tests still run after a failure.
@@ -65,28 +74,26 @@ run_tests() {
 # run_selected FOLDER MODE: builds and runs the tests of a mode that match the filter.
 run_selected() {
   local folder=$1 kind=$2 selected targets names
-  # shellcheck disable=SC2046
-  configure_in "$folder" $(build_options "$folder") || { fail "$folder: the configuration failed"; return; }
+  configure "$folder" || return
   selected=$(tests/support/select_tests.py "$folder" "$kind" "$filter") || { fail "nothing to run"; return; }
   { read -r targets; read -r names; } <<<"$selected"
   # shellcheck disable=SC2086
-  try_build "$folder" $targets && run_tests "$folder" $names
+  build "$folder" $targets && run_tests "$folder" $names
 }
 
 case $mode in
   all)
     tests/support/lint.sh || fail "lint: see above"
-    for folder in build-tests build-asan; do try_build "$folder" && run_tests "$folder"; done ;;
+    for folder in build-tests build-asan; do configure "$folder" && build "$folder" && run_tests "$folder"; done ;;
   cpu | emulated) run_selected build-tests "$mode" ;;
   asan) run_selected build-asan asan ;;
   gpu)
     [[ -n $archs ]] || { echo "tests/run.sh gpu needs an NVIDIA card, its driver and nvcc" >&2; exit 1; }
     run_selected build-tests gpu
-    # shellcheck disable=SC2046
     python3 tests/support/compute_sanitizer.py build-tests/tests/kernels build-tests/meson-logs/sanitizer.junit.xml "$filter" ||
       failed_steps=$((failed_steps + 1))
     logs+=(build-tests/meson-logs/sanitizer.junit.xml) ;;
-  lint) exec tests/support/lint.sh all ;;
+  lint) configure build-tests && exec tests/support/lint.sh all ;;
 esac
 
 python3 tests/support/count.py "$failed_steps" "${logs[@]}"

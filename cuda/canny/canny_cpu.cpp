@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "cuda/canny/bitmap.h"
+#include "cuda/canny/bitmap_cpu.h"
 #include "cuda/canny/canny_backends.h"
 #include "cuda/canny/canny_simd.h"
-#include "cuda/canny/hysteresis.h"
+#include "cuda/canny/hysteresis_cpu.h"
 #include "cuda/common/owned_memory.h"
 #include "cuda/gaussian/gaussian.h"
 

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "cuda/canny/bitmap.h"
+#include "cuda/canny/bitmap_cpu.h"
 #include "cuda/canny/canny.h"
 #include "cuda/common/image.h"
 

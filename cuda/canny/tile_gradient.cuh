@@ -25,8 +25,8 @@ template <int kAperture, bool kL2>
 struct GradientMemory {
   static constexpr int kRadius = kAperture / 2;
   static constexpr int kLumaRows = kTile + 2 * (kRadius + 1);
-  // Columns of ranks on each side of the tile: one for the neighbour, two so that pairs of columns stay
-  // aligned.
+  // Columns of ranks on each side of the tile. One column would do for the neighbour; the second keeps pairs
+  // of columns aligned.
   static constexpr int kMargin = 2;
   // L1 is computed in floats, which represent its integers exactly (sums are below 2^24) and run at twice the
   // rate.

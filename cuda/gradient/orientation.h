@@ -59,8 +59,8 @@ CUDAVISION_HOST_DEVICE inline float approximate_turn(float dx, float dy) {
   const float t = smaller / (larger > 0 ? larger : 1.0f), u = t * t;
   // Abramowitz and Stegun, equation 4.4.47: atan(t) for 0 <= t <= 1, with an error of at most 1e-5 rad, in
   // turns: the coefficients are divided by 2 pi. hue_of (cuda/opticalflow/flow_display_rules.h) multiplies
-  // the result of the unscaled series instead: both round differently, and results depend on each, so they
-  // stay apart.
+  // the result of the unscaled series instead. The two round differently, and results depend on both
+  // roundings, so they stay apart.
   const float octant =
       t * (0.1591336f + u * (-0.0525688f + u * (0.0286703f + u * (-0.0135493f + u * 0.0033160f))));
   const float quadrant = (ax > ay ? 0.0f : 0.25f) + (ax > ay ? 1.0f : -1.0f) * octant;

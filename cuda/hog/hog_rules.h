@@ -100,10 +100,10 @@ CUDAVISION_HOST_DEVICE inline void keep_longer(float dx, float dy, float *kept_x
   if (length > *kept) *kept = length, *kept_x = dx, *kept_y = dy;
 }
 
-// --- normalisation of a block v ---
-// Each number v becomes scaled(rules, v, scale_of(rules, sum)), where sum is the sum of term_of() over the
-// block. For l2_hys it is then multiplied by second_scale_of(rules, sum), where sum is the sum of the squares
-// of the scaled numbers.
+// --- normalisation of a block ---
+// Each of its numbers v becomes scaled(rules, v, scale_of(rules, sum)), where sum is the sum of term_of()
+// over the block. For l2_hys it is then multiplied by second_scale_of(rules, sum), where sum is the sum of
+// the squares of the scaled numbers.
 
 CUDAVISION_HOST_DEVICE inline float term_of(const Rules &rules, float v) {
   return rules.norm == HogNorm::l1 || rules.norm == HogNorm::l1_sqrt ? v : v * v;  // v >= 0

@@ -56,10 +56,10 @@ void normalize_block(const Rules &rules, float *block);
 void add_products(const float *planes, std::ptrdiff_t plane_stride, const float *weights, int length,
                   int count, float *scores);
 
-// Computes a row of a downscaled picture, as cv::INTER_LINEAR_EXACT. above and below are the source rows that
-// it lies between, of `width` elements each, and weight (0 to 256) is that of below. taps: those of the
-// columns (resize_taps() in hog_detector_plan.h). columns: scratch memory of width + 1 elements. above, below
-// and columns need no padding.
+// Computes a row of a downscaled picture, as cv::INTER_LINEAR_EXACT. above and below are the two source rows
+// that the result is interpolated from; weight (0 to 256) is that of below. taps: source column and weight of
+// each of the `width` output columns (resize_taps() in hog_detector_plan.h). columns: scratch memory of width
+// + 1 elements. above, below and columns need no padding.
 void resize_row(const std::uint8_t *above, const std::uint8_t *below, int weight, int width,
                 const std::int32_t *taps, int count, std::uint16_t *columns, std::uint8_t *out);
 

@@ -9,7 +9,7 @@
 
 #include "cuda/common/execution.h"
 #include "cuda/inpaint/inpaint_rules.h"
-#include "cuda/inpaint/search_simd.h"
+#include "cuda/inpaint/patch_distance_simd.h"
 
 namespace cudavision::inpaint {
 

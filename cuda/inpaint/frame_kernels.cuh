@@ -17,7 +17,7 @@ constexpr int kLightThreads = 256;
 // The width and height of the tile of a block of mark_sources_kernel.
 constexpr int kSourceTile = 32;
 
-// Counts the changes of the pixels outside of the hole whose background is remembered. The last block to
+// Counts how pixels outside of the hole differ from their remembered background. The last block to
 // finish computes the change of light and clears the counts and *blocks_done for the next frame (last-block
 // pattern).
 static __global__ void __launch_bounds__(kLightThreads)

@@ -41,8 +41,8 @@ struct SumTypes<SumKind::weights64> {
 // Computes the histograms of a row of windows. columns: [pixel columns][column_stride] elements of type
 // Column. first: [column_stride] elements of type Sum, the sums of the first window. The bins of window c are
 // written to out + c out_stride, as Elements; out_stride must be at least `bins`. Weighted sums are
-// multiplied by `unit`. The elements between the bins of two windows may be overwritten; elements from out +
-// (cols - 1) out_stride + bins on are not.
+// multiplied by `unit`. Elements between the bins of two windows may be overwritten, but none behind the
+// bins of the last window.
 void slide_row(SumKind kind, const void *columns, const void *first, const RowShape &shape, float unit,
                void *out, std::ptrdiff_t out_stride);
 

@@ -12,9 +12,9 @@ namespace cudavision::localhist {
 constexpr int kBlockThreads = 256;
 
 // A tile has cols x rows windows of the map, and one group of bins of each of them. Shared memory holds, in
-// words of 32 bits, the histogram of each pixel column that the windows cover, the sums over each `segment`
-// neighbouring columns, and a staging area for one row of results unless they are written directly to global
-// memory.
+// words of 32 bits, the histogram of each pixel column that the windows cover, the sums over each group of
+// `segment` neighbouring columns, and a staging area for one row of results unless they are written directly
+// to global memory.
 struct TilePlan {
   int cols = 0, rows = 0;  // of windows
   int positions = 0;  // pixels from the left edge of the first window to that of the last one, both included

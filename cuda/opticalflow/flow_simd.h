@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The vectorised loops of the CPU backend, which process rows or tiles of one level. All pictures are padded
-// (padded_image.h).
+// (padded_image_cpu.h).
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cuda/opticalflow/flow_rules.h"
-#include "cuda/opticalflow/padded_image.h"
+#include "cuda/opticalflow/padded_image_cpu.h"
 
 namespace cudavision::opticalflow {
 

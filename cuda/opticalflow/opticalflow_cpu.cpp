@@ -10,7 +10,7 @@
 #include "cuda/opticalflow/flow_rules.h"
 #include "cuda/opticalflow/flow_simd.h"
 #include "cuda/opticalflow/opticalflow_backends.h"
-#include "cuda/opticalflow/padded_image.h"
+#include "cuda/opticalflow/padded_image_cpu.h"
 
 namespace cudavision::opticalflow {
 namespace {

@@ -23,9 +23,10 @@ namespace cudavision {
 
 enum class Sigma2KpDefinition {
   // Section 2 of the paper: one grid of cells covers the image, and further grids are shifted by half a cell
-  // (l / 2, rounded down). In each cell the window of the greatest strength (of equals the first in row-major
-  // order) is a keypoint if it is nearer than tau to the centre of the cell and if not all strengths of the
-  // cell are equal. The centre is (l / 2, l / 2), not rounded, relative to the first window of the cell.
+  // (l / 2, rounded down). In each cell the window of the greatest strength (among equal ones the first in
+  // row-major order) is a keypoint if it is nearer than tau to the centre of the cell and if not all
+  // strengths of the cell are equal. The centre is (l / 2, l / 2), not rounded, relative to the first window
+  // of the cell.
   grid,
   // Equation 2 of the paper: window p is a keypoint if there is a position q at a distance of at most tau
   // from p so that p has the greatest strength (ties allowed) in the cell of q, and this cell contains a

@@ -31,8 +31,7 @@ struct DetectorPlan {
   // Offsets that can be near lie in [first_near, end_near) along each axis. Grids: relative to the first
   // window of a cell. `dense`: relative to q.
   int first_near, end_near;
-  // The halo: the decision about a window needs the windows from `before` before it to `after` after it along
-  // each axis.
+  // The halo: the decision about window i needs the windows from i - before to i + after along each axis.
   int before, after;
 
   // Returns true if a window is near enough to the centre of its cell. dx, dy: its offset from the first

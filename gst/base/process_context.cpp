@@ -69,7 +69,7 @@ GstCudaContext *wrap(CUcontext handle, int device_id) {
   return context;
 }
 
-// Makes waits for the GPU sleep. Decoders and converters wait with cuStreamSynchronize, which polls by
+// Lets threads sleep while they wait for the GPU. Decoders and converters wait with cuStreamSynchronize, which polls by
 // default: sixteen of them would keep sixteen cores busy. The flags stay unchanged if the primary context is
 // already in use.
 void let_waits_sleep(int device_id) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A meta that holds a list of plain values in GBytes, which copies of the frame share. The C functions around it stand
-// once for each list, in keypoints_meta.cpp and lines_meta.cpp: GObject introspection needs their names and types.
+// A meta that holds a list of plain values in GBytes, which copies of the frame share. The C functions around
+// it stand once for each list, in keypoints_meta.cpp and lines_meta.cpp: GObject introspection needs their
+// names and types.
 #pragma once
 
 #include <gst/gst.h>

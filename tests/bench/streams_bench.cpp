@@ -270,8 +270,8 @@ class Program {
 
   // --- time until the first frame ---
 
-  // The first pipeline is the first use of the plugin and of CUDA; it still runs when the second starts.
-  // Frames lie in pageable memory.
+  // Measures how long the first and the second pipeline take to their first frame. The first one is also the
+  // process's first use of CUDA, and it still runs when the second starts. Frames lie in pageable memory.
   void time_start() {
     if (works_.empty()) return;
     const StreamPlan plan{"", description(works_.front(), options_.backend), &picture()};

@@ -46,8 +46,7 @@ std::vector<guint8> serialised(const GstMeta *meta) {
   return {bytes->data, bytes->data + bytes->len};
 }
 
-// The meta's own part of the serialised bytes, without GStreamer's sizes, the name with its NUL, and the
-// version.
+// The serialised bytes behind GStreamer's header, which is two sizes, the name with its NUL, and the version.
 std::vector<guint8> payload(const GstMeta *meta) {
   const std::vector<guint8> bytes = serialised(meta);
   return {bytes.begin() + std::ptrdiff_t(8 + std::strlen(g_type_name(meta->info->type)) + 2), bytes.end()};

@@ -3,10 +3,12 @@
 """Holds the source tree to the rules of cuda/README.md.
 
 usage: check_layout.py                            the whole tree: suffixes, includes, linkage of kernels
+       check_layout.py --build BUILD              and every source file is compiled in that build
        check_layout.py --listed FOLDER FILE...    every .cpp file of FOLDER is among the FILEs of its meson.build
 
 Prints each violation as FILE:LINE: text and ends in 1 if there is one.
 """
+import json
 import pathlib
 import re
 import sys
@@ -16,6 +18,9 @@ FOLDERS = ("cuda", "gst", "tests", "examples")
 SUFFIXES = {".cpp", ".h", ".cu", ".cuh"}
 # They are found by other include paths: the stand-ins for CUDA's headers, and the example that a test includes as a user's copy.
 FOREIGN_INCLUDES = {"elements.inc", "read_metas.cpp"}
+
+# A build has either the CUDA files of gst/base or their replacement.
+OF_ANOTHER_CONFIGURATION = {"no_cuda.cpp"}
 
 complaints = []
 
@@ -98,9 +103,25 @@ def check_listed(folder, listed):
             complain(path, 1, "no list in the folder's meson.build names this file: it would never be built")
 
 
+def check_compiled(build):
+    commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
+    compiled = {(pathlib.Path(c["directory"]) / c["file"]).resolve() for c in commands}
+    emulated = {pathlib.Path(name).name for name in compiled}
+    for folder in ("cuda", "gst", "tests/kernels", "tests/elements", "tests/meta", "tests/pipelines", "tests/simt",
+                   "tests/fakecuda"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            as_emulated = f"{path.parent.name}_{path.stem}.emu.cpp"
+            if path.suffix == ".cpp" and path not in compiled and path.name not in OF_ANOTHER_CONFIGURATION:
+                complain(path, 1, "no meson.build names this file: it would never be built")
+            if path.suffix == ".cu" and as_emulated not in emulated:
+                complain(path, 1, "no meson.build names this file: it would never be built")
+
+
 if len(sys.argv) > 2 and sys.argv[1] == "--listed":
     check_listed(pathlib.Path(sys.argv[2]).resolve(), set(sys.argv[3:]))
 else:
     check_tree()
+    if len(sys.argv) > 2 and sys.argv[1] == "--build":
+        check_compiled(pathlib.Path(sys.argv[2]).resolve())
 print("\n".join(complaints), end="\n" if complaints else "")
 sys.exit(1 if complaints else 0)

@@ -9,7 +9,6 @@ packages_to_play=(gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plug
 packages_to_test=(libgtest-dev libopencv-dev libboost-context-dev binutils python3-gi gir1.2-gst-plugins-base-1.0
   libgstreamer-plugins-bad1.0-dev gstreamer1.0-plugins-bad)
 packages_to_measure=(libbenchmark-dev gstreamer1.0-opencv)
-packages_to_lint=(clang-format)
 
 # install_packages NAME...: does nothing, and needs no network, if all packages are installed.
 install_packages() {

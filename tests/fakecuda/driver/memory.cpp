@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Memory, copies and fills: those of the runtime, with the driver's rules. A call that names a stream or an
-// allocation works from any context, and without one.
+// The driver's calls for memory, copies and fills, made of the emulated runtime's. A call that names a stream or
+// an allocation needs no current context.
 #include <optional>
 
 #include "tests/fakecuda/driver/driver.h"

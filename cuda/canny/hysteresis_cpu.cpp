@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Hysteresis on bitmaps. A work list holds the words whose neighbours have grown; visiting a word adds the
 // mask's pixels that touch an edge.
-#include "cuda/canny/hysteresis.h"
+#include "cuda/canny/hysteresis_cpu.h"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cuda/canny/bitmap.h"
+#include "cuda/canny/bitmap_cpu.h"
 
 namespace cudavision::canny {
 

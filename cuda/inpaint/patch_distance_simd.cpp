@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The exemplar search, compiled once per instruction set by Highway.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "cuda/inpaint/search_simd.cpp"
+#define HWY_TARGET_INCLUDE "cuda/inpaint/patch_distance_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 //
 #include <hwy/highway.h>
 
 #include <algorithm>
 
-#include "cuda/inpaint/search_simd.h"
+#include "cuda/inpaint/patch_distance_simd.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cudavision::inpaint::HWY_NAMESPACE {
