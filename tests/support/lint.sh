@@ -20,7 +20,16 @@ fi
 python3 tests/support/check_layout.py || failed=1
 
 if [[ ${1:-} == all ]]; then
-  find gst cuda -name '*.cpp' | sort | xargs -P "$(nproc)" -n 1 clang-tidy -p build-tests --quiet || failed=1
+  # Each file as the product compiles it, and not as the tests do with the emulated CUDA, which clang 14 cannot compile.
+  mkdir -p build-tests/tidy
+  python3 - <<'FILTER' || exit 1
+import json
+commands = json.load(open("build-tests/compile_commands.json"))
+product = [c for c in commands if c["output"].startswith(("cuda/", "gst/"))]
+json.dump(product, open("build-tests/tidy/compile_commands.json", "w"))
+print("\n".join(sorted({c["file"].removeprefix("../") for c in product})), file=open("build-tests/tidy/files", "w"))
+FILTER
+  xargs -P "$(nproc)" -n 1 clang-tidy -p build-tests/tidy --quiet <build-tests/tidy/files || failed=1
 fi
 ((failed)) || echo "lint: no complaints"
 exit "$failed"
