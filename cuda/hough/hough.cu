@@ -77,8 +77,7 @@ class HoughCuda final : public Hough {
   Status copy_votes(ImageView<std::uint32_t> votes) override {
     CUDAVISION_TRY(check_votes(votes, plan_ ? &*plan_ : nullptr));
     if (votes.width == 0 || votes.height == 0) return {};
-    const dim3 grid(static_cast<unsigned>(divide_up(votes.width, kListThreads)),
-                    static_cast<unsigned>(votes.height));
+    const dim3 grid = grid_2d(votes.width, votes.height, kListThreads, 1);
     return CUDAVISION_LAUNCH(copy_votes_kernel, grid, dim3(kListThreads), execution_.stream, accumulator(),
                              votes);
   }

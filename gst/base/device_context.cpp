@@ -40,6 +40,8 @@ struct DeviceContext::Handles {
 
 DeviceContext::DeviceContext(std::unique_ptr<Handles> handles) : handles_(std::move(handles)) {}
 
+bool DeviceContext::in_this_build() { return true; }
+
 Status DeviceContext::open(GstCudaContext *context, std::shared_ptr<const DeviceContext> *opened) {
   auto *referenced = GST_CUDA_CONTEXT(gst_object_ref(context));
   const std::shared_ptr<const DeviceContext> made(

@@ -21,6 +21,7 @@ constexpr guint kMapCuda = guint{GST_MAP_FLAG_LAST} << 1;
 
 class DeviceContext {
  public:
+  static bool in_this_build();  // false in a build without CUDA
   // Takes a reference to the context. Fails with no_device if this build has no code for its device.
   static Status open(GstCudaContext *context, std::shared_ptr<const DeviceContext> *opened);
   // The caller must have freed everything on the device, and the stream must be idle.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gst/base/filter.h"
+#include "gst/base/operation.h"
 #include "gst/base/properties.h"
 #include "gst/base/valid_settings.h"
 
@@ -59,9 +60,29 @@ class ElementState {
   F files_;
 };
 
+// The operation of an element with the settings S and the files F. It takes its settings once per frame, at the
+// same moment in every element. The state outlives it.
+template <typename S, typename F = NoFiles>
+class ElementOperation : public Operation {
+ public:
+  using State = ElementState<S, F>;
+
+  explicit ElementOperation(State &state) : state_(state) {}
+  Reads begin_frame() final {
+    settings_ = state_.take_settings();
+    return reads();
+  }
+
+ protected:
+  // The part of a frame that run() reads with settings_.
+  virtual Reads reads() const { return Reads::luma; }
+
+  State &state_;
+  S settings_;  // of the frame
+};
+
 // The GObject class of the element that E describes. E has these members:
-//   State       an ElementState
-//   Operation   an Operation, constructed with a State & that outlives it, with Status allocate(const Site &)
+//   Operation   an ElementOperation with Status allocate(const Site &)
 //   kText       an ElementText
 //   properties  a function that returns the table of properties
 //   load        only if the element reads files: Status load(const Settings &, Files *)
@@ -76,7 +97,7 @@ class ElementClass {
   }
 
  private:
-  using State = typename E::State;
+  using State = typename E::Operation::State;
   using Settings = typename State::Settings;
 
   struct Instance {

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "cuda/luma/luma.h"
+#include "gst/base/device_context.h"
 
 namespace cudavision {
 namespace {
@@ -40,13 +41,11 @@ bool lies_in(const GstMapInfo &mapped, const Planes::Plane &plane) {
 GstCaps *template_caps() {
   GstCaps *caps =
       gst_caps_from_string("video/x-raw, format=(string){ " FORMATS_OF_SYSTEM_MEMORY " }, " SIZES);
-#if CUDAVISION_HAVE_CUDA
+  if (!DeviceContext::in_this_build()) return caps;
   GstCaps *cuda = gst_caps_from_string("video/x-raw, format=(string){ " FORMATS_OF_CUDA_MEMORY " }, " SIZES);
   gst_caps_set_features_simple(cuda, gst_caps_features_new_single(kCudaMemory));
   gst_caps_append(cuda, caps);
-  caps = cuda;
-#endif
-  return caps;
+  return cuda;
 }
 
 GstCaps *in_system_memory(GstCaps *caps) {

@@ -10,6 +10,7 @@ namespace cudavision {
 
 struct DeviceContext::Handles {};
 
+bool DeviceContext::in_this_build() { return false; }
 Status DeviceContext::open(GstCudaContext *, std::shared_ptr<const DeviceContext> *) {
   return no_cuda_in_this_build();
 }

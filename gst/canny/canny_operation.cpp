@@ -18,11 +18,6 @@ Status CannyOperation::allocate(const Site &site) {
   return make_canny(site.execution, region_, &canny_);
 }
 
-Reads CannyOperation::begin_frame() {
-  settings_ = state_.take_settings();
-  return Reads::luma;
-}
-
 Status CannyOperation::run(const Job &job) { return job.draw ? draw(job) : attach(job); }
 
 void CannyOperation::describe(GstStructure *message) {

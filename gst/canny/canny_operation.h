@@ -9,20 +9,16 @@
 #include "cuda/common/owned_memory.h"
 #include "cuda/histogram/histogram.h"
 #include "gst/base/element.h"
-#include "gst/base/operation.h"
 #include "gst/base/tensor_pool.h"
 #include "gst/canny/canny_settings.h"
 
 namespace cudavision {
 
-class CannyOperation final : public Operation {
+class CannyOperation final : public ElementOperation<CannySettings> {
  public:
-  using State = ElementState<CannySettings>;
-
-  explicit CannyOperation(State &state) : state_(state) {}
+  using ElementOperation::ElementOperation;
 
   Status allocate(const Site &site);
-  Reads begin_frame() override;
   Status run(const Job &job) override;
   bool host_reads_result() const override { return false; }
   void describe(GstStructure *message) override;
@@ -32,8 +28,6 @@ class CannyOperation final : public Operation {
   Status attach(const Job &job);
   Status count(const Job &job, ImageView<const std::uint8_t> edges);
 
-  State &state_;
-  CannySettings settings_;  // of the frame
   Size region_;
   OwnedImage edges_;  // the edge map of a frame that is drawn
   std::unique_ptr<Canny> canny_;

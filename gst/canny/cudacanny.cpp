@@ -57,7 +57,6 @@ std::vector<Property<CannySettings>> own_properties() {
 }
 
 struct CannyElement {
-  using State = CannyOperation::State;
   using Operation = CannyOperation;
 
   static constexpr ElementText kText{"GstCudaVisionCanny", "Canny edge detector",

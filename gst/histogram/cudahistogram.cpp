@@ -32,7 +32,6 @@ GType mode_type() {
 }
 
 struct HistogramElement {
-  using State = HistogramOperation::State;
   using Operation = HistogramOperation;
 
   static constexpr ElementText kText{

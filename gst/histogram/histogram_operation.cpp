@@ -19,8 +19,7 @@ Status HistogramOperation::allocate(const Site &site) {
                      &canvas_);
 }
 
-Reads HistogramOperation::begin_frame() {
-  settings_ = state_.take_settings();
+Reads HistogramOperation::reads() const {
   return settings_.mode == HistogramMode::channels ? Reads::components : Reads::luma;
 }
 

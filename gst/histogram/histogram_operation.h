@@ -11,31 +11,26 @@
 #include "cuda/draw/canvas.h"
 #include "cuda/histogram/histogram.h"
 #include "gst/base/element.h"
-#include "gst/base/operation.h"
 #include "gst/base/tensor_pool.h"
 #include "gst/histogram/histogram_settings.h"
 
 namespace cudavision {
 
-class HistogramOperation final : public Operation {
+class HistogramOperation final : public ElementOperation<HistogramSettings> {
  public:
-  using State = ElementState<HistogramSettings>;
-
-  explicit HistogramOperation(State &state) : state_(state) {}
+  using ElementOperation::ElementOperation;
 
   Status allocate(const Site &site);
-  Reads begin_frame() override;
   Status run(const Job &job) override;
   bool host_reads_result() const override { return false; }
   void describe(GstStructure *message) override;
 
  private:
+  Reads reads() const override;
   Status lease_counts(int count, TensorPool::Lease *lease);
   Status read_back(const Job &job, const std::uint32_t *counts, int channels);
   Status plot(const Job &job, const std::uint32_t *counts, int channels);
 
-  State &state_;
-  HistogramSettings settings_;  // of the frame
   std::shared_ptr<const DeviceContext> context_;
   std::unique_ptr<Histogram> histogram_;
   std::unique_ptr<TensorPool> pool_;

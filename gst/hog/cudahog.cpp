@@ -143,7 +143,6 @@ std::vector<Property<HogSettings>> drawing_properties() {
 }
 
 struct HogElement {
-  using State = HogOperation::State;
   using Operation = HogOperation;
 
   static constexpr ElementText kText{"GstCudaVisionHog", "Histograms of oriented gradients",

@@ -33,10 +33,7 @@ Status HogOperation::allocate(const Site &site) {
                      &canvas_);
 }
 
-Reads HogOperation::begin_frame() {
-  settings_ = state_.take_settings();
-  return channels_ == 3 ? Reads::components : Reads::luma;
-}
+Reads HogOperation::reads() const { return channels_ == 3 ? Reads::components : Reads::luma; }
 
 Status HogOperation::prepare_blocks(const HogParams &params) {
   if (hog_ && params == block_params_) return {};

@@ -11,7 +11,6 @@
 #include "cuda/draw/canvas.h"
 #include "cuda/hog/hog_detector.h"
 #include "gst/base/element.h"
-#include "gst/base/operation.h"
 #include "gst/base/tensor_pool.h"
 #include "gst/hog/hog_settings.h"
 
@@ -21,20 +20,18 @@ struct HogFiles {
   std::shared_ptr<const HogModel> model;  // null without model-location
 };
 
-class HogOperation final : public Operation {
+class HogOperation final : public ElementOperation<HogSettings, HogFiles> {
  public:
-  using State = ElementState<HogSettings, HogFiles>;
-
-  explicit HogOperation(State &state) : state_(state) {}
+  using ElementOperation::ElementOperation;
 
   Status allocate(const Site &site);
-  Reads begin_frame() override;
   Status run(const Job &job) override;
   Status finish(const Job &job) override;
   bool host_reads_result() const override { return model() != nullptr; }
   void describe(GstStructure *message) override;
 
  private:
+  Reads reads() const override;
   const HogModel *model() const { return state_.files().model.get(); }
   HogParams params() const { return model() != nullptr ? model()->params : settings_.params(); }
   // The default depends on the model that was loaded, even if model-location has changed since then.
@@ -54,8 +51,6 @@ class HogOperation final : public Operation {
   void warn(const std::string &text) const;
   HogBoxList list() const { return {found_.items(), found_.count()}; }
 
-  State &state_;
-  HogSettings settings_;  // of the frame
   Execution execution_;
   std::shared_ptr<const DeviceContext> context_;
   Size size_;

@@ -95,7 +95,6 @@ std::vector<Property<HoughSettings>> drawing_properties() {
 }
 
 struct HoughElement {
-  using State = HoughOperation::State;
   using Operation = HoughOperation;
 
   static constexpr ElementText kText{

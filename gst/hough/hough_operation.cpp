@@ -38,11 +38,6 @@ Status HoughOperation::allocate(const Site &site) {
                      &canvas_);
 }
 
-Reads HoughOperation::begin_frame() {
-  settings_ = state_.take_settings();
-  return Reads::luma;
-}
-
 Status HoughOperation::run(const Job &job) {
   CUDAVISION_TRY(fit_to(job.execution, settings_.max_lines));
   ImageView<const std::uint8_t> edges = job.luma;

@@ -12,19 +12,15 @@
 #include "cuda/draw/canvas.h"
 #include "cuda/hough/hough.h"
 #include "gst/base/element.h"
-#include "gst/base/operation.h"
 #include "gst/hough/hough_settings.h"
 
 namespace cudavision {
 
-class HoughOperation final : public Operation {
+class HoughOperation final : public ElementOperation<HoughSettings> {
  public:
-  using State = ElementState<HoughSettings>;
-
-  explicit HoughOperation(State &state) : state_(state) {}
+  using ElementOperation::ElementOperation;
 
   Status allocate(const Site &site);
-  Reads begin_frame() override;
   Status run(const Job &job) override;
   Status finish(const Job &job) override { return attach(job); }
   void describe(GstStructure *message) override;
@@ -36,8 +32,6 @@ class HoughOperation final : public Operation {
   Status attach(const Job &job);
   void warn_of_truncation(const HoughCount &count);
 
-  State &state_;
-  HoughSettings settings_;  // of the frame
   OwnedImage edges_;
   std::unique_ptr<Canny> canny_;
   std::unique_ptr<Hough> hough_;

@@ -123,7 +123,6 @@ std::vector<Property<InpaintSettings>> region_properties() {
 }
 
 struct InpaintElement {
-  using State = InpaintOperation::State;
   using Operation = InpaintOperation;
 
   static constexpr ElementText kText{"GstCudaVisionInpaint", "Inpainting", "Filter/Effect/Video/Hardware",

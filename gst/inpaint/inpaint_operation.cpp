@@ -88,10 +88,7 @@ Status InpaintOperation::allocate(const Site &site) {
   return make_inpaint(site.execution, size, &inpaint_);
 }
 
-Reads InpaintOperation::begin_frame() {
-  settings_ = state_.take_settings();
-  return Reads::components;
-}
+Reads InpaintOperation::reads() const { return Reads::components; }
 
 Status InpaintOperation::run(const Job &job) {
   report_ = {};

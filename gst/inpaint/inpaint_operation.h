@@ -9,25 +9,22 @@
 #include "cuda/inpaint/inpaint.h"
 #include "cuda/inpaint/removal_mask.h"
 #include "gst/base/element.h"
-#include "gst/base/operation.h"
 #include "gst/inpaint/inpaint_settings.h"
 
 namespace cudavision {
 
-class InpaintOperation final : public Operation {
+class InpaintOperation final : public ElementOperation<InpaintSettings, InpaintFiles> {
  public:
-  using State = ElementState<InpaintSettings, InpaintFiles>;
-
-  explicit InpaintOperation(State &state) : state_(state) {}
+  using ElementOperation::ElementOperation;
 
   Status allocate(const Site &site);
-  Reads begin_frame() override;
   Status run(const Job &job) override;
   Status finish(const Job &job) override;
   void describe(GstStructure *message) override;
   void drop_history() override { inpaint_->drop_history(); }
 
  private:
+  Reads reads() const override;
   // Returns false if no property selects pixels to remove.
   bool find_sources(const Job &job, RemovalSources *sources);
   Component alpha_of(const Job &job) const;
@@ -36,9 +33,6 @@ class InpaintOperation final : public Operation {
   // Posts the last progress message of a fill whose first one was posted.
   void end_progress(bool ok);
 
-  State &state_;
-  // The settings of the current frame.
-  InpaintSettings settings_;
   // The picture of mask-location, scaled to the frame: in the backend's memory, and on the host.
   OwnedBytes mask_;
   std::vector<std::uint8_t> host_mask_;

@@ -124,7 +124,6 @@ std::vector<Property<LocalHistSettings>> model_properties() {
 }
 
 struct LocalHistElement {
-  using State = LocalHistOperation::State;
   using Operation = LocalHistOperation;
 
   static constexpr ElementText kText{

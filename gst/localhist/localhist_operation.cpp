@@ -72,11 +72,6 @@ Status LocalHistOperation::make_painted() {
   return make_localhist(execution_, region_, painted_params(params_), &painted_);
 }
 
-Reads LocalHistOperation::begin_frame() {
-  settings_ = state_.take_settings();
-  return Reads::luma;
-}
-
 Status LocalHistOperation::run(const Job &job) {
   CUDAVISION_TRY(prepare(job.draw));
   reported_.clear();

@@ -10,20 +10,16 @@
 #include "cuda/draw/color_map.h"
 #include "cuda/localhist/localhist.h"
 #include "gst/base/element.h"
-#include "gst/base/operation.h"
 #include "gst/localhist/localhist_settings.h"
 #include "gst/localhist/results.h"
 
 namespace cudavision {
 
-class LocalHistOperation final : public Operation {
+class LocalHistOperation final : public ElementOperation<LocalHistSettings> {
  public:
-  using State = ElementState<LocalHistSettings>;
-
-  explicit LocalHistOperation(State &state) : state_(state) {}
+  using ElementOperation::ElementOperation;
 
   Status allocate(const Site &site);
-  Reads begin_frame() override;
   Status run(const Job &job) override;
   bool host_reads_result() const override { return false; }
   void describe(GstStructure *message) override;
@@ -45,8 +41,6 @@ class LocalHistOperation final : public Operation {
   Status take_model(const Job &job);
   Status paint(const Job &job, const LocalHistOutput &output);
 
-  State &state_;
-  LocalHistSettings settings_;  // of the frame
   Execution execution_;
   std::shared_ptr<const DeviceContext> context_;
   Size region_;

@@ -131,7 +131,6 @@ std::vector<Property<OpticalFlowSettings>> display_properties() {
 }
 
 struct OpticalFlowElement {
-  using State = OpticalFlowOperation::State;
   using Operation = OpticalFlowOperation;
 
   static constexpr ElementText kText{

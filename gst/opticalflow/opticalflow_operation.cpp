@@ -33,11 +33,6 @@ Status OpticalFlowOperation::allocate(const Site &site) {
                      &canvas_);
 }
 
-Reads OpticalFlowOperation::begin_frame() {
-  settings_ = state_.take_settings();
-  return Reads::luma;
-}
-
 Status OpticalFlowOperation::run(const Job &job) {
   if (job.region != last_region_)
     flow_->drop_previous();  // the region has moved to another part of the picture

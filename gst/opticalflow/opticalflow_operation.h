@@ -11,21 +11,17 @@
 #include "cuda/opticalflow/flow_display.h"
 #include "cuda/opticalflow/opticalflow.h"
 #include "gst/base/element.h"
-#include "gst/base/operation.h"
 #include "gst/base/tensor_pool.h"
 #include "gst/opticalflow/opticalflow_settings.h"
 
 namespace cudavision {
 
 // Keeps the pyramid of the last frame, but no reference to its buffer.
-class OpticalFlowOperation final : public Operation {
+class OpticalFlowOperation final : public ElementOperation<OpticalFlowSettings> {
  public:
-  using State = ElementState<OpticalFlowSettings>;
-
-  explicit OpticalFlowOperation(State &state) : state_(state) {}
+  using ElementOperation::ElementOperation;
 
   Status allocate(const Site &site);
-  Reads begin_frame() override;
   Status run(const Job &job) override;
   void drop_history() override { flow_->drop_previous(); }
   bool host_reads_result() const override { return false; }
@@ -36,10 +32,8 @@ class OpticalFlowOperation final : public Operation {
   Status count(const Job &job, ImageView<const std::uint8_t> valid);
   Status draw(const Job &job, const FlowOnFrame &flow);
 
-  State &state_;
-  OpticalFlowSettings settings_;  // of the frame
-  Size size_;                     // of the region
-  Region last_region_;            // the region of the last frame
+  Size size_;           // of the region
+  Region last_region_;  // the region of the last frame
   std::shared_ptr<const DeviceContext> context_;
   std::unique_ptr<OpticalFlow> flow_;
   std::unique_ptr<TensorPool> vector_pool_, valid_pool_;

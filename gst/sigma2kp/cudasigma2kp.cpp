@@ -108,7 +108,6 @@ std::vector<Property<Sigma2KpSettings>> drawing_properties() {
 }
 
 struct Sigma2KpElement {
-  using State = Sigma2KpOperation::State;
   using Operation = Sigma2KpOperation;
 
   static constexpr ElementText kText{"GstCudaVisionSigma2Kp", "Keypoints of local variance",

@@ -19,11 +19,6 @@ Status Sigma2KpOperation::allocate(const Site &site) {
                      &canvas_);
 }
 
-Reads Sigma2KpOperation::begin_frame() {
-  settings_ = state_.take_settings();
-  return Reads::luma;
-}
-
 Status Sigma2KpOperation::run(const Job &job) {
   CUDAVISION_TRY(fit_to_settings(job));
   CUDAVISION_TRY(sigma2kp_->run(job.luma, settings_, list()));

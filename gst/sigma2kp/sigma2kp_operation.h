@@ -11,19 +11,15 @@
 #include "cuda/draw/canvas.h"
 #include "cuda/sigma2kp/sigma2kp.h"
 #include "gst/base/element.h"
-#include "gst/base/operation.h"
 #include "gst/sigma2kp/sigma2kp_settings.h"
 
 namespace cudavision {
 
-class Sigma2KpOperation final : public Operation {
+class Sigma2KpOperation final : public ElementOperation<Sigma2KpSettings> {
  public:
-  using State = ElementState<Sigma2KpSettings>;
-
-  explicit Sigma2KpOperation(State &state) : state_(state) {}
+  using ElementOperation::ElementOperation;
 
   Status allocate(const Site &site);
-  Reads begin_frame() override;
   Status run(const Job &job) override;
   Status finish(const Job &job) override;
   void describe(GstStructure *message) override;
@@ -36,8 +32,6 @@ class Sigma2KpOperation final : public Operation {
   GstCudaVisionKeypoint keypoint_of_frame(const Sigma2Keypoint &point, Region region) const;
   void warn_of_truncation(const Sigma2KpCount &count);
 
-  State &state_;
-  Sigma2KpSettings settings_;  // of the frame
   Size region_;
   std::unique_ptr<Sigma2Kp> sigma2kp_;
   std::unique_ptr<Canvas> canvas_;

@@ -7,9 +7,7 @@
 
 #include "tests/elements/canny_reference.h"
 #include "tests/elements/cuda_memory.h"
-#if CUDAVISION_EMULATED
 #include "tests/fakecuda/fakecuda.h"
-#endif
 
 namespace {
 
@@ -17,8 +15,6 @@ using namespace cudavision::test;
 using cudavision::Size;
 
 class CudaMemoryFault : public CudaMemoryTest {};
-
-#if CUDAVISION_EMULATED
 
 const VideoFrame &the_frame() {
   static const VideoFrame frame("RGB", {35, 19});
@@ -48,6 +44,7 @@ struct Fault {
 };
 
 TEST_F(CudaMemoryFault, of_a_frame_is_an_error_and_the_element_works_again) {
+  CUDAVISION_NEEDS_EMULATION();
   const std::vector<Fault> faults = {
       {"launch", [] { simt::fail_next(simt::Call::launch, cudaErrorLaunchFailure); }, "launch"},
       {"wait", [] { simt::fail_next(simt::Call::synchronise, cudaErrorIllegalAddress); },
@@ -75,6 +72,7 @@ TEST_F(CudaMemoryFault, of_a_frame_is_an_error_and_the_element_works_again) {
 }
 
 TEST_F(CudaMemoryFault, lack_of_memory_is_an_error_that_says_so) {
+  CUDAVISION_NEEDS_EMULATION();
   for (unsigned served = 0; served < 3; ++served) {
     SCOPED_TRACE(served);
     CudaHarness harness;
@@ -91,6 +89,7 @@ TEST_F(CudaMemoryFault, lack_of_memory_is_an_error_that_says_so) {
 }
 
 TEST_F(CudaMemoryFault, lack_of_pinned_memory_is_an_error_that_says_so) {
+  CUDAVISION_NEEDS_EMULATION();
   CudaHarness harness;
   harness.negotiate(the_frame());
   simt::fail_next(simt::Call::host_allocation, cudaErrorMemoryAllocation);
@@ -103,6 +102,7 @@ TEST_F(CudaMemoryFault, lack_of_pinned_memory_is_an_error_that_says_so) {
 }
 
 TEST_F(CudaMemoryFault, context_of_a_frame_that_cannot_be_used_is_an_error) {
+  CUDAVISION_NEEDS_EMULATION();
   CudaHarness harness;
   harness.negotiate_cuda(the_frame());
   const CudaSource source;
@@ -128,6 +128,7 @@ void expect_no_start(const std::string &properties, int code, const std::string 
 }
 
 TEST_F(CudaMemoryFault, no_device_is_an_error_or_the_cpu) {
+  CUDAVISION_NEEDS_EMULATION();
   simt::set_device_count(0);
   expect_no_start("", GST_RESOURCE_ERROR_NOT_FOUND, "CUDA");
   simt::set_device_count(0);
@@ -141,21 +142,25 @@ TEST_F(CudaMemoryFault, no_device_is_an_error_or_the_cpu) {
 }
 
 TEST_F(CudaMemoryFault, device_that_is_not_there_is_named) {
+  CUDAVISION_NEEDS_EMULATION();
   expect_no_start("cuda-device-id=1", GST_RESOURCE_ERROR_NOT_FOUND,
                   "there is no CUDA device 1: this machine has 1");
 }
 
 TEST_F(CudaMemoryFault, context_that_cannot_be_made_is_named) {
+  CUDAVISION_NEEDS_EMULATION();
   fakecuda::fail_contexts(2, CUDA_ERROR_OUT_OF_MEMORY);  // in READY, and at the start
   expect_no_start("", GST_RESOURCE_ERROR_FAILED, "no context could be made on CUDA device 0");
 }
 
 TEST_F(CudaMemoryFault, stream_that_cannot_be_made_is_named) {
+  CUDAVISION_NEEDS_EMULATION();
   simt::fail_next(simt::Call::create, cudaErrorDevicesUnavailable);
   expect_no_start("", GST_RESOURCE_ERROR_FAILED, "tream");
 }
 
 TEST_F(CudaMemoryFault, kernels_that_the_device_cannot_run_are_named) {
+  CUDAVISION_NEEDS_EMULATION();
   const CudaSource source;
   const Owned<GstElement> element = parse("cudacanny backend=cuda");
   source.give_to(element.get());
@@ -169,6 +174,7 @@ TEST_F(CudaMemoryFault, kernels_that_the_device_cannot_run_are_named) {
 // The stand-in driver recovers from a lost context. A real driver does not; its pipeline must be made again.
 
 TEST_F(CudaMemoryFault, pipeline_plays_again_after_each_kind) {
+  CUDAVISION_NEEDS_EMULATION();
   const std::vector<std::pair<const char *, std::function<void()>>> faults = {
       {"launch", [] { simt::fail_after(simt::Call::launch, 3, cudaErrorLaunchFailure); }},
       {"wait", [] { simt::fail_after(simt::Call::synchronise, 2, cudaErrorIllegalAddress); }},
@@ -188,7 +194,5 @@ TEST_F(CudaMemoryFault, pipeline_plays_again_after_each_kind) {
     EXPECT_TRUE(plays_to_the_end(pipeline));
   }
 }
-
-#endif
 
 }  // namespace

@@ -2,6 +2,7 @@
 // Frames that an element passes on while the GPU still works on them: from GStreamer 1.24 on, where CUDA
 // memory carries its stream. Streams of the stand-in driver are lazy: work runs only when somebody waits for
 // it.
+#include <cuda_runtime.h>
 #include <gst/cudavision/cudavision.h>
 
 #include <cstring>
@@ -10,8 +11,6 @@
 
 #include "tests/elements/canny_reference.h"
 #include "tests/elements/cuda_memory.h"
-
-#if CUDAVISION_EMULATED
 #include "tests/fakecuda/fakecuda.h"
 
 namespace {
@@ -70,6 +69,7 @@ std::vector<std::uint8_t> expected_edges(const VideoFrame &frame) {
 // --- waiting ---
 
 TEST_F(CudaMemoryPending, frame_is_passed_on_without_waiting_where_it_carries_a_stream) {
+  CUDAVISION_NEEDS_EMULATION();
   for (const char *description :
        {"cudacanny", "cudacanny display=false", "cudahistogram display=false", "cudalocalhist display=false",
         "cudaopticalflow display=false", "cudahog display=false"}) {
@@ -94,6 +94,7 @@ TEST_F(CudaMemoryPending, frame_is_passed_on_without_waiting_where_it_carries_a_
 }
 
 TEST_F(CudaMemoryPending, frame_without_a_stream_and_frame_that_is_shared_are_waited_for) {
+  CUDAVISION_NEEDS_EMULATION();
   for (const bool shared : {false, true}) {
     CudaHarness harness("cudacanny display=false");
     const VideoFrame frame("NV12", {64, 48});
@@ -110,6 +111,7 @@ TEST_F(CudaMemoryPending, frame_without_a_stream_and_frame_that_is_shared_are_wa
 }
 
 TEST_F(CudaMemoryPending, what_the_host_reads_is_waited_for_once) {
+  CUDAVISION_NEEDS_EMULATION();
   for (const char *description :
        {"cudahough display=false", "cudasigma2kp display=false", "cudacanny message=true"}) {
     CudaHarness harness(description);
@@ -125,6 +127,7 @@ TEST_F(CudaMemoryPending, what_the_host_reads_is_waited_for_once) {
 }
 
 TEST_F(CudaMemoryPending, every_frame_is_waited_for_where_many_elements_work) {
+  CUDAVISION_NEEDS_EMULATION();
   const VideoFrame frame("NV12", {64, 48});
   std::vector<std::unique_ptr<CudaHarness>> harnesses;
   for (int i = 0; i < 5; ++i) {
@@ -140,6 +143,7 @@ TEST_F(CudaMemoryPending, every_frame_is_waited_for_where_many_elements_work) {
 
 // An element leaves at most two frames pending; then it waits for the older one.
 TEST_F(CudaMemoryPending, host_does_not_run_ahead_of_the_card) {
+  CUDAVISION_NEEDS_EMULATION();
   if (!kFramesCarryStreams) GTEST_SKIP() << "GStreamer older than 1.24: every frame is waited for";
   CudaHarness harness("cudacanny display=false");
   const VideoFrame frame("NV12", {64, 48});
@@ -155,6 +159,7 @@ TEST_F(CudaMemoryPending, host_does_not_run_ahead_of_the_card) {
 // --- frames are not used or overwritten too early ---
 
 TEST_F(CudaMemoryPending, what_the_host_maps_is_complete) {
+  CUDAVISION_NEEDS_EMULATION();
   CudaHarness drawing("cudacanny"), attaching("cudacanny display=false");
   const VideoFrame frame("NV12", {64, 48});
   for (CudaHarness *harness : {&drawing, &attaching}) {
@@ -171,6 +176,7 @@ TEST_F(CudaMemoryPending, what_the_host_maps_is_complete) {
 }
 
 TEST_F(CudaMemoryPending, tensor_that_is_mapped_on_the_device_is_complete) {
+  CUDAVISION_NEEDS_EMULATION();
   CudaHarness harness("cudacanny display=false");
   const VideoFrame frame("NV12", {64, 48});
   harness.negotiate_cuda(frame);
@@ -195,6 +201,7 @@ TEST_F(CudaMemoryPending, tensor_that_is_mapped_on_the_device_is_complete) {
 
 // Each element of a chain has its own stream, which waits for the one before it.
 TEST_F(CudaMemoryPending, chain_of_elements_gives_what_it_gives_in_system_memory) {
+  CUDAVISION_NEEDS_EMULATION();
   const char *const elements[] = {"cudacanny display=false", "cudahistogram", "cudacanny output=overlay"};
   const VideoFrame frame("NV12", {64, 48});
   Owned<GstBuffer> plain = frame.buffer();
@@ -242,6 +249,7 @@ void overwrite(GstBuffer *buffer, GstCudaContext *context, bool on_its_stream) {
 }
 
 TEST_F(CudaMemoryPending, frame_that_goes_back_to_its_pool_is_not_overwritten_too_early) {
+  CUDAVISION_NEEDS_EMULATION();
   const VideoFrame frame("NV12", {64, 48});
   for (const bool on_its_stream : {true, false}) {
     CudaHarness harness("cudacanny display=false");
@@ -272,6 +280,7 @@ TEST_F(CudaMemoryPending, frame_that_goes_back_to_its_pool_is_not_overwritten_to
 // --- errors ---
 
 TEST_F(CudaMemoryPending, error_of_a_pending_frame_is_posted_at_the_end_of_the_stream) {
+  CUDAVISION_NEEDS_EMULATION();
   CudaHarness harness("cudacanny display=false");
   const VideoFrame frame("NV12", {64, 48});
   harness.negotiate_cuda(frame);
@@ -286,4 +295,3 @@ TEST_F(CudaMemoryPending, error_of_a_pending_frame_is_posted_at_the_end_of_the_s
 #endif
 
 }  // namespace
-#endif

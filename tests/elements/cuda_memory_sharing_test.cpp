@@ -11,9 +11,7 @@
 #include "tests/elements/canny_reference.h"
 #include "tests/elements/cuda_asking_element.h"
 #include "tests/elements/cuda_memory.h"
-#if CUDAVISION_EMULATED
 #include "tests/fakecuda/fakecuda.h"
-#endif
 
 namespace {
 
@@ -56,10 +54,9 @@ TEST_F(CudaMemorySharing, two_pipelines_have_one) {
   GstCudaContext *context = context_of(child(first, "element"));
   ASSERT_NE(context, nullptr);
   EXPECT_EQ(context_of(child(second, "element")), context);
-#if CUDAVISION_EMULATED
+  if (!kEmulated) return;
   EXPECT_EQ(fakecuda::live_contexts(), 1u);
   EXPECT_EQ(fakecuda::retained_primary_contexts(), 1u);
-#endif
 }
 
 TEST_F(CudaMemorySharing, neighbour_that_asks_on_its_way_to_ready_gets_it) {
@@ -68,9 +65,7 @@ TEST_F(CudaMemorySharing, neighbour_that_asks_on_its_way_to_ready_gets_it) {
     ASSERT_NE(gst_element_set_state(n.pipeline.get(), GST_STATE_READY), GST_STATE_CHANGE_FAILURE);
     ASSERT_NE(context_found_by(n.asking), nullptr);
     EXPECT_EQ(context_found_by(n.asking), context_of(n.canny));
-#if CUDAVISION_EMULATED
-    EXPECT_EQ(fakecuda::live_contexts(), 1u) << "the neighbour made one of its own";
-#endif
+    EXPECT_EQ(fakecuda::live_contexts(), kEmulated ? 1u : 0u) << "the neighbour made one of its own";
   }
 }
 
@@ -87,8 +82,8 @@ TEST_F(CudaMemorySharing, element_that_is_added_later_gets_it) {
   gst_element_set_state(asking.get(), GST_STATE_NULL);
 }
 
-#if CUDAVISION_EMULATED
 TEST_F(CudaMemorySharing, two_devices_have_two) {
+  CUDAVISION_NEEDS_EMULATION();
   simt::set_device_count(2);
   const Owned<GstElement> zero = parse("cudacanny backend=cuda cuda-device-id=0"),
                           one = parse("cudacanny backend=cuda cuda-device-id=1"),
@@ -101,6 +96,7 @@ TEST_F(CudaMemorySharing, two_devices_have_two) {
 }
 
 TEST_F(CudaMemorySharing, properties_that_change_in_ready_hold) {
+  CUDAVISION_NEEDS_EMULATION();
   simt::set_device_count(2);
   const Owned<GstElement> element = parse("cudacanny backend=cuda");
   gst_element_set_state(element.get(), GST_STATE_READY);
@@ -118,6 +114,7 @@ TEST_F(CudaMemorySharing, properties_that_change_in_ready_hold) {
 }
 
 TEST_F(CudaMemorySharing, device_that_is_asked_for_while_the_element_works_holds_from_the_next_start_on) {
+  CUDAVISION_NEEDS_EMULATION();
   simt::set_device_count(2);
   const Owned<GstElement> element = parse("cudacanny backend=cuda");
   gst_element_set_state(element.get(), GST_STATE_PAUSED);
@@ -127,26 +124,6 @@ TEST_F(CudaMemorySharing, device_that_is_asked_for_while_the_element_works_holds
   gst_element_set_state(element.get(), GST_STATE_READY);
   EXPECT_NE(context_of(element.get()), context);
 }
-
-TEST_F(CudaMemorySharing, threads_that_wait_for_it_sleep_unless_somebody_uses_it_already) {
-  {
-    const Owned<GstElement> element = parse("cudacanny backend=cuda");
-    gst_element_set_state(element.get(), GST_STATE_READY);
-    EXPECT_EQ(fakecuda::primary_flags(0), unsigned{CU_CTX_SCHED_BLOCKING_SYNC});
-  }
-  fakecuda::reset();
-  CUcontext theirs = nullptr;
-  ASSERT_EQ(cuDevicePrimaryCtxRetain(&theirs, 0), CUDA_SUCCESS);
-  {
-    const Owned<GstElement> element = parse("cudacanny backend=cuda");
-    gst_element_set_state(element.get(), GST_STATE_READY);
-    EXPECT_EQ(handle_of(context_of(element.get())), theirs);
-    EXPECT_EQ(fakecuda::primary_flags(0), 0u);
-  }
-  EXPECT_EQ(fakecuda::live_contexts(), 1u) << "they still use it";
-  EXPECT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
-}
-#endif
 
 // --- what overrides it ---
 
@@ -252,8 +229,8 @@ TEST_F(CudaMemorySharing, sixteen_pipelines_give_the_lines_that_one_gives) {
 
 // --- its lifetime ---
 
-#if CUDAVISION_EMULATED
 TEST_F(CudaMemorySharing, it_ends_with_the_last_pipeline_and_is_made_anew) {
+  CUDAVISION_NEEDS_EMULATION();
   const std::uint64_t before = fakecuda::counters().contexts_created;
   const std::string line = std::string(kVideo) + "cudacanny backend=cuda ! fakesink";
   for (std::uint64_t round = 1; round <= 3; ++round) {
@@ -267,6 +244,7 @@ TEST_F(CudaMemorySharing, it_ends_with_the_last_pipeline_and_is_made_anew) {
 }
 
 TEST_F(CudaMemorySharing, frames_and_tensors_outlive_the_pipelines) {
+  CUDAVISION_NEEDS_EMULATION();
   Owned<GstElement> pipeline =
       parse(std::string(kVideo) + "cudaupload ! cudacanny backend=cuda display=false ! appsink name=sink");
   gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
@@ -281,6 +259,7 @@ TEST_F(CudaMemorySharing, frames_and_tensors_outlive_the_pipelines) {
 }
 
 TEST_F(CudaMemorySharing, error_of_the_card_ends_all_pipelines_and_the_next_start_works) {
+  CUDAVISION_NEEDS_EMULATION();
   const std::string line =
       "videotestsrc is-live=true ! video/x-raw,format=NV12,width=32,height=24 ! cudacanny backend=cuda ! "
       "fakesink";
@@ -297,7 +276,6 @@ TEST_F(CudaMemorySharing, error_of_the_card_ends_all_pipelines_and_the_next_star
   EXPECT_TRUE(fakecuda::no_context_lives());
   EXPECT_TRUE(plays_to_the_end(parse(std::string(kVideo) + "cudacanny backend=cuda ! fakesink")));
 }
-#endif
 
 TEST_F(CudaMemorySharing, eight_threads_start_and_stop_pipelines_two_hundred_times) {
   std::vector<std::thread> threads;

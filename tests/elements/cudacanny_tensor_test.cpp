@@ -105,8 +105,8 @@ TEST_F(CudaCannyEdges, message_counts_edge_pixels) {
   }
 }
 
-#if CUDAVISION_EMULATED
 TEST_F(CudaCannyEdges, message_costs_a_launch_and_eight_bytes) {
+  CUDAVISION_NEEDS_EMULATION();
   const VideoFrame frame("NV12", {66, 34});
   for (const char *display : {"true", "false"}) {
     Harness canny(std::string("cudacanny display=") + display);
@@ -127,6 +127,7 @@ TEST_F(CudaCannyEdges, message_costs_a_launch_and_eight_bytes) {
 }
 
 TEST_F(CudaCannyEdges, attached_edges_stay_on_the_device_until_they_are_read) {
+  CUDAVISION_NEEDS_EMULATION();
   Harness canny("cudacanny display=false");
   const VideoFrame frame("NV12", {66, 34});
   const simt::Counters before = simt::counters();
@@ -135,6 +136,5 @@ TEST_F(CudaCannyEdges, attached_edges_stay_on_the_device_until_they_are_read) {
   expect_edges(out, edges_in(frame));
   EXPECT_EQ((simt::counters() - before).device_to_host_bytes, 66u * 34);
 }
-#endif
 
 }  // namespace

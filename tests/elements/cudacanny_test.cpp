@@ -268,8 +268,8 @@ TEST_F(CudaCanny, factory_describes_the_element) {
 
 // --- the cost of a frame on the GPU ---
 
-#if CUDAVISION_EMULATED
 TEST_F(CudaCanny, frame_stays_within_its_budget) {
+  CUDAVISION_NEEDS_EMULATION();
   const struct {
     const char *description, *format;
     FrameBudget budget;
@@ -290,6 +290,7 @@ TEST_F(CudaCanny, frame_stays_within_its_budget) {
 }
 
 TEST_F(CudaCanny, moving_the_region_allocates_nothing) {
+  CUDAVISION_NEEDS_EMULATION();
   const VideoFrame frame("NV12", {66, 34});
   Harness canny("cudacanny roi-width=20 roi-height=10");
   canny.work(frame);
@@ -303,6 +304,7 @@ TEST_F(CudaCanny, moving_the_region_allocates_nothing) {
 }
 
 TEST_F(CudaCanny, frame_without_display_uploads_only_its_luma) {
+  CUDAVISION_NEEDS_EMULATION();
   Harness canny("cudacanny display=false");
   const VideoFrame frame("NV12", {66, 34});
   canny.work(frame);  // the first frame may still allocate
@@ -310,6 +312,5 @@ TEST_F(CudaCanny, frame_without_display_uploads_only_its_luma) {
   EXPECT_EQ(spent.host_to_device_bytes, 66u * 34);
   EXPECT_EQ(spent.device_to_host_bytes, 0u);
 }
-#endif
 
 }  // namespace

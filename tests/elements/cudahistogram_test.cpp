@@ -335,8 +335,8 @@ TEST_F(CudaHistogram, factory_metadata_describes_the_element) {
 
 // --- cost on the GPU ---
 
-#if CUDAVISION_EMULATED
 TEST_F(CudaHistogram, frame_keeps_to_its_budget) {
+  CUDAVISION_NEEDS_EMULATION();
   const struct {
     const char *description, *format;
     FrameBudget budget;
@@ -360,6 +360,5 @@ TEST_F(CudaHistogram, frame_keeps_to_its_budget) {
     expect_budget(&histogram, VideoFrame(c.format, {66, 34}), c.budget);
   }
 }
-#endif
 
 }  // namespace

@@ -386,8 +386,8 @@ TEST_F(CudaHough, factory_has_its_metadata) {
 
 // --- resources per frame, and failures of the device ---
 
-#if CUDAVISION_EMULATED
 TEST_F(CudaHough, frame_keeps_to_its_budget) {
+  CUDAVISION_NEEDS_EMULATION();
   const struct {
     const char *description, *format;
     unsigned launches, uploads, downloads;
@@ -409,6 +409,7 @@ TEST_F(CudaHough, frame_keeps_to_its_budget) {
 }
 
 TEST_F(CudaHough, failure_of_the_device_is_an_error_and_the_element_can_be_restarted) {
+  CUDAVISION_NEEDS_EMULATION();
   Harness hough("cudahough threshold=15 display=false");
   const VideoFrame frame("GRAY8", {67, 65}, 8);
   lines_from(&hough, frame);
@@ -419,6 +420,5 @@ TEST_F(CudaHough, failure_of_the_device_is_an_error_and_the_element_can_be_resta
   hough.restart();
   EXPECT_TRUE(same_lines(lines_from(&hough, frame), opencv_lines(frame, {15})));
 }
-#endif
 
 }  // namespace

@@ -8,13 +8,11 @@
 #include <tuple>
 #include <vector>
 
+#include "tests/elements/cuda_memory.h"
 #include "tests/elements/frame_budget.h"
 #include "tests/elements/inpaint_reference.h"
 #include "tests/elements/tensor.h"
 #include "tests/support/pictures.h"
-#if CUDAVISION_EMULATED
-#include "tests/elements/cuda_memory.h"
-#endif
 
 namespace {
 
@@ -310,8 +308,8 @@ TEST_F(CudaInpaint, message_has_the_report) {
   EXPECT_EQ(report_of(inpaint.element()), InpaintReport{});
 }
 
-#if CUDAVISION_EMULATED
 TEST_F(CudaInpaint, gpu_calls_per_frame_stay_in_the_budget) {
+  CUDAVISION_NEEDS_EMULATION();
   const VideoFrame frame("NV12", kSize, 14);
   const struct {
     const char *description;
@@ -349,7 +347,7 @@ TEST_P(CudaInpaintMemory, frames_are_filled_where_they_lie) {
   EXPECT_TRUE(same_bytes(samples_of(out.get(), frame),
                          with_filled(frame, mask_of(kSize, {kRegion}), small_params())));
 }
-#else
+
 // A frame of noise, in which no two patches are similar.
 VideoFrame noisy(Size size) {
   VideoFrame frame("RGB", size, 16);
@@ -426,7 +424,6 @@ TEST_F(CudaInpaint, flush_and_state_change_stop_a_long_fill) {
     EXPECT_NE(last->text.find(" of 739600 pixels"), std::string::npos) << last->text;
   }
 }
-#endif
 
 TEST_F(CudaInpaint, two_elements_in_one_pipeline_remove_two_objects) {
   const VideoFrame frame("I420", {64, 48}, 17);

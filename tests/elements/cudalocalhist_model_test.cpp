@@ -168,9 +168,7 @@ std::optional<Complaint> refusal(const std::string &description, const VideoFram
 }
 
 TEST_F(CudaLocalHistMemory, maps_of_gigabytes_are_refused_with_their_size_and_nothing_is_allocated) {
-#if CUDAVISION_EMULATED
   simt::set_memory_limit(std::size_t{64} << 20);  // enough for the frame and its luma, but not for the map
-#endif
   const VideoFrame frame("GRAY8", {3840, 2160}, 1);
   const auto error = refusal(
       "cudalocalhist feature=brightness bins=256 window-width=257 window-height=256 display=false", frame);
@@ -180,9 +178,7 @@ TEST_F(CudaLocalHistMemory, maps_of_gigabytes_are_refused_with_their_size_and_no
   const auto at = error->text.find("need ");
   ASSERT_NE(at, std::string::npos);
   EXPECT_GE(std::stoull(error->text.substr(at + 5)), 3584ull * 1905 * 256 * 4) << error->text;
-#if CUDAVISION_EMULATED
   EXPECT_LT(simt::live_bytes(), std::size_t{64} << 20);
-#endif
 }
 
 TEST_F(CudaLocalHistMemory, max_memory_is_the_limit_to_a_byte) {
@@ -213,8 +209,8 @@ TEST_F(CudaLocalHistMemory, too_much_in_playing_is_an_error) {
 
 // --- costs on the GPU ---
 
-#if CUDAVISION_EMULATED
 TEST_F(CudaLocalHistMemory, frame_keeps_to_its_budget) {
+  CUDAVISION_NEEDS_EMULATION();
   const struct {
     const char *description, *format;
     FrameBudget budget;
@@ -234,6 +230,5 @@ TEST_F(CudaLocalHistMemory, frame_keeps_to_its_budget) {
     expect_budget(&local, VideoFrame(c.format, {66, 34}), c.budget);
   }
 }
-#endif
 
 }  // namespace

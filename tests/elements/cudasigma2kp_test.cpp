@@ -355,8 +355,8 @@ TEST_F(CudaSigma2Kp, factory_has_its_metadata) {
 
 // --- resources per frame, and failures of the device ---
 
-#if CUDAVISION_EMULATED
 TEST_F(CudaSigma2Kp, frame_keeps_to_its_budget) {
+  CUDAVISION_NEEDS_EMULATION();
   const struct {
     const char *description, *format;
     unsigned launches, uploads, downloads;
@@ -376,6 +376,7 @@ TEST_F(CudaSigma2Kp, frame_keeps_to_its_budget) {
 
 // A copy to pinned memory is asynchronous.
 TEST_F(CudaSigma2Kp, list_is_copied_to_pinned_memory) {
+  CUDAVISION_NEEDS_EMULATION();
   Harness element("cudasigma2kp display=false");
   const VideoFrame frame("GRAY8", {66, 34});
   element.work(frame);
@@ -386,6 +387,7 @@ TEST_F(CudaSigma2Kp, list_is_copied_to_pinned_memory) {
 }
 
 TEST_F(CudaSigma2Kp, failure_of_the_device_is_an_error_and_the_element_can_be_restarted) {
+  CUDAVISION_NEEDS_EMULATION();
   Harness element("cudasigma2kp display=false");
   const VideoFrame frame("GRAY8", {67, 65}, 8);
   points_from(&element, frame);
@@ -396,6 +398,5 @@ TEST_F(CudaSigma2Kp, failure_of_the_device_is_an_error_and_the_element_can_be_re
   element.restart();
   EXPECT_TRUE(same_points(points_from(&element, frame), defined(frame, {}).keypoints, {}));
 }
-#endif
 
 }  // namespace

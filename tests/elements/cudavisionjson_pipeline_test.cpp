@@ -99,8 +99,8 @@ TEST_F(CudaVisionJsonPipeline, every_pixel_of_every_frame_is_counted) {
   }
 }
 
-#if CUDAVISION_EMULATED
 TEST_F(CudaVisionJsonPipeline, tensors_are_downloaded_once_and_only_when_they_are_read) {
+  CUDAVISION_NEEDS_EMULATION();
   const struct {
     const char *tensor_data;
     unsigned downloads;
@@ -118,7 +118,6 @@ TEST_F(CudaVisionJsonPipeline, tensors_are_downloaded_once_and_only_when_they_ar
     EXPECT_EQ(spent.device_to_host_copies, downloads) << tensor_data;
   }
 }
-#endif
 
 TEST_F(CudaVisionJsonPipeline, results_of_two_branches_go_to_two_files) {
   const std::string near = folder_.path("near.jsonl"), far = folder_.path("far.jsonl");

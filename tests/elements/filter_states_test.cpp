@@ -15,11 +15,9 @@ using cudavision::Size;
 class FilterStates : public ElementTest {};
 
 void expect_nothing_left() {
-#if CUDAVISION_EMULATED
   EXPECT_EQ(simt::live_allocations(), 0u);
   EXPECT_EQ(simt::live_bytes(), 0u);
   EXPECT_EQ(simt::live_streams(), 0u);
-#endif
 }
 
 // --- starts and stops ---
@@ -102,7 +100,6 @@ TEST_F(FilterStates, stop_before_caps_arrive_is_quiet) {
 
 // --- injected failures ---
 
-#if CUDAVISION_EMULATED
 // The frame fails with an error that contains `word`; after NULL the element works again.
 void expect_failure_then_recovery(Harness *harness, const VideoFrame &frame, const std::string &words) {
   // Copies that a failed synchronisation leaves queued are executed at the stop, so the memory must still
@@ -122,6 +119,7 @@ void expect_failure_then_recovery(Harness *harness, const VideoFrame &frame, con
 }
 
 TEST_F(FilterStates, too_little_device_memory_says_how_many_bytes) {
+  CUDAVISION_NEEDS_EMULATION();
   Harness harness;
   const VideoFrame frame("NV12", {640, 360});
   simt::set_memory_limit(100 * 1000);
@@ -153,6 +151,7 @@ bool survives_failure_of_allocation(unsigned n, const VideoFrame &frame) {
 }
 
 TEST_F(FilterStates, every_allocation_may_fail) {
+  CUDAVISION_NEEDS_EMULATION();
   for (const char *format : {"NV12", "RGB"}) {
     unsigned failures = 0;
     while (survives_failure_of_allocation(failures, VideoFrame(format, {34, 18}))) ++failures;
@@ -161,6 +160,7 @@ TEST_F(FilterStates, every_allocation_may_fail) {
 }
 
 TEST_F(FilterStates, allocation_that_fails_in_playing_is_an_error) {
+  CUDAVISION_NEEDS_EMULATION();
   const VideoFrame frame("NV12", {34, 18});
   const std::pair<const char *, VideoFrame> cases[] = {// each change makes the element allocate
                                                        {"gaussian-sigma", with_edges(frame, {.sigma = 3})},
@@ -183,6 +183,7 @@ TEST_F(FilterStates, allocation_that_fails_in_playing_is_an_error) {
 }
 
 TEST_F(FilterStates, every_launch_may_fail) {
+  CUDAVISION_NEEDS_EMULATION();
   const VideoFrame frame("RGB", {34, 18});
   for (unsigned successes = 0; successes < 5; ++successes) {
     Harness harness;
@@ -193,6 +194,7 @@ TEST_F(FilterStates, every_launch_may_fail) {
 }
 
 TEST_F(FilterStates, every_copy_may_fail) {
+  CUDAVISION_NEEDS_EMULATION();
   const VideoFrame frame("NV12", {34, 18});
   for (unsigned successes = 0; successes < 4; ++successes) {
     Harness harness;
@@ -203,6 +205,7 @@ TEST_F(FilterStates, every_copy_may_fail) {
 }
 
 TEST_F(FilterStates, failing_synchronisation_is_an_error) {
+  CUDAVISION_NEEDS_EMULATION();
   const VideoFrame frame("NV12", {34, 18});
   Harness harness;
   harness.work(frame);
@@ -211,6 +214,7 @@ TEST_F(FilterStates, failing_synchronisation_is_an_error) {
 }
 
 TEST_F(FilterStates, stream_that_cannot_be_made_fails_the_start) {
+  CUDAVISION_NEEDS_EMULATION();
   const Owned<GstElement> element = parse("cudacanny backend=cuda");
   simt::fail_next(simt::Call::create, cudaErrorDevicesUnavailable);
   EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
@@ -222,6 +226,7 @@ TEST_F(FilterStates, stream_that_cannot_be_made_fails_the_start) {
 }
 
 TEST_F(FilterStates, pipeline_ends_with_the_elements_error) {
+  CUDAVISION_NEEDS_EMULATION();
   const Owned<GstElement> pipeline = parse(
       "videotestsrc num-buffers=5 ! video/x-raw,format=NV12,width=32,height=24 ! cudacanny backend=cuda ! "
       "fakesink");
@@ -231,6 +236,5 @@ TEST_F(FilterStates, pipeline_ends_with_the_elements_error) {
   expect_nothing_left();
   EXPECT_TRUE(plays_to_the_end(pipeline));
 }
-#endif
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include "tests/elements/harness.h"
 
-#if CUDAVISION_EMULATED
 namespace cudavision::test {
 
 struct FrameBudget {
@@ -34,4 +33,3 @@ inline void expect_budget(Harness *harness, const VideoFrame &frame, FrameBudget
 }
 
 }  // namespace cudavision::test
-#endif

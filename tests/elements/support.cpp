@@ -9,9 +9,7 @@
 #include <thread>
 #include <vector>
 
-#if CUDAVISION_EMULATED
 #include "tests/fakecuda/fakecuda.h"
-#endif
 
 namespace cudavision::test {
 namespace {
@@ -28,11 +26,11 @@ class GStreamer : public testing::Environment {
  public:
   void SetUp() override {
     gst_init(nullptr, nullptr);
-#if CUDAVISION_EMULATED
-    // GStreamer's own CUDA elements leave destroyed contexts pushed on the thread that loads them.
-    const Owned<GstElement> upload(gst_element_factory_make("cudaupload", nullptr));
-    fakecuda::clear_stack();
-#endif
+    if (kEmulated) {
+      // GStreamer's own CUDA elements leave destroyed contexts pushed on the thread that loads them.
+      const Owned<GstElement> upload(gst_element_factory_make("cudaupload", nullptr));
+      fakecuda::clear_stack();
+    }
     g_log_set_default_handler(count_complaint, nullptr);
   }
   void TearDown() override { gst_deinit(); }  // objects that GStreamer keeps would look leaked
@@ -170,7 +168,6 @@ testing::AssertionResult is(const std::optional<Complaint> &complaint, GQuark do
 
 unsigned take_glib_complaints() { return glib_complaints.exchange(0); }
 
-#if !CUDAVISION_EMULATED
 namespace {
 
 // Returns the error text if there is no device. Any other error fails the test.
@@ -183,23 +180,6 @@ std::string why_backend_does_not_start() {
   return error ? error->text : "the backend does not start";
 }
 
-}  // namespace
-#endif
-
-void ElementTest::SetUp() {
-#if CUDAVISION_EMULATED
-  simt::reset();
-  fakecuda::reset();
-#else
-  static const std::string why_not = why_backend_does_not_start();
-  if (!why_not.empty()) GTEST_SKIP() << why_not;
-#endif
-  take_glib_complaints();
-}
-
-#if CUDAVISION_EMULATED
-namespace {
-
 // The threads of a queue release their last buffer some milliseconds after their element has reached NULL.
 void wait_until_nothing_lives() {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
@@ -208,11 +188,17 @@ void wait_until_nothing_lives() {
 }
 
 }  // namespace
-#endif
+
+void ElementTest::SetUp() {
+  simt::reset();
+  fakecuda::reset();
+  static const std::string why_not = kEmulated ? "" : why_backend_does_not_start();
+  if (!why_not.empty()) GTEST_SKIP() << why_not;
+  take_glib_complaints();
+}
 
 void ElementTest::TearDown() {
   EXPECT_EQ(take_glib_complaints(), 0u) << "GLib or GStreamer warned";
-#if CUDAVISION_EMULATED
   wait_until_nothing_lives();
   EXPECT_EQ(simt::live_allocations(), 0u);
   EXPECT_EQ(simt::live_host_allocations(), 0u);
@@ -225,7 +211,6 @@ void ElementTest::TearDown() {
   EXPECT_EQ(fakecuda::take_misuses(), std::vector<std::string>());
   fakecuda::reset();
   simt::reset();
-#endif
 }
 
 }  // namespace cudavision::test

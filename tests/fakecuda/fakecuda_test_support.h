@@ -2,6 +2,7 @@
 // Shared by the tests of the stand-in driver: a fixture, and a context that is pushed for a scope.
 #pragma once
 
+#include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
 #include <string>

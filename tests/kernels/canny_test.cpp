@@ -671,8 +671,6 @@ TEST_P(Canny, longest_sides_are_accepted) {
   }
 }
 
-#if !CUDAVISION_EMULATED
-
 // Runs in a child process with limited memory; exits with 0 if the lack of memory is reported as an error.
 void run_without_memory(const Execution &where) {
   const rlimit limit{std::size_t{600} << 20, std::size_t{600} << 20};
@@ -694,13 +692,10 @@ TEST_P(Canny, lack_of_host_memory_is_an_error_without_abort) {
   EXPECT_EXIT(run_without_memory(execution()), testing::ExitedWithCode(0), "");
 }
 
-#endif
-
-#if CUDAVISION_EMULATED
-
 // --- the cost of a frame, and failures of the device ---
 
 TEST_P(Canny, frame_is_three_launches_and_nothing_else) {
+  CUDAVISION_NEEDS_EMULATION();
   const Size size{140, 75};
   CannyRunner runner(execution(), size);
   CannyParams strong_alone = for_noise(), smoothed = for_noise(), smoothed_alone = for_noise();
@@ -722,6 +717,7 @@ TEST_P(Canny, frame_is_three_launches_and_nothing_else) {
 }
 
 TEST_P(Canny, first_frame_without_smoothing_allocates_nothing) {
+  CUDAVISION_NEEDS_EMULATION();
   const Size size{140, 75};
   CannyRunner runner(execution(), size);
   finish(execution());
@@ -732,6 +728,7 @@ TEST_P(Canny, first_frame_without_smoothing_allocates_nothing) {
 }
 
 TEST_P(Canny, global_atomics_are_few) {
+  CUDAVISION_NEEDS_EMULATION();
   const Size size{256, 128};
   CannyRunner runner(execution(), size);
   for (const Picture &picture :
@@ -750,6 +747,7 @@ TEST_P(Canny, global_atomics_are_few) {
 }
 
 TEST_P(Canny, failed_allocation_is_reported_and_leaks_nothing) {
+  CUDAVISION_NEEDS_EMULATION();
   for (unsigned successes = 0; successes < 4; ++successes) {
     const std::size_t before = simt::live_allocations();
     simt::fail_allocations_after(successes);
@@ -762,6 +760,7 @@ TEST_P(Canny, failed_allocation_is_reported_and_leaks_nothing) {
 }
 
 TEST_P(Canny, failed_launch_is_reported_and_the_next_frame_is_right) {
+  CUDAVISION_NEEDS_EMULATION();
   const Picture picture = noise({140, 75}, 31);
   CannyRunner runner(execution(), picture.size());
   CannyParams smoothed = for_noise();
@@ -778,6 +777,7 @@ TEST_P(Canny, failed_launch_is_reported_and_the_next_frame_is_right) {
 }
 
 TEST_P(Canny, failed_allocation_for_smoothing_can_be_retried) {
+  CUDAVISION_NEEDS_EMULATION();
   const Picture picture = noise({140, 75}, 32);
   CannyRunner runner(execution(), picture.size());
   CannyParams smoothed = scaled(20, 60, 3, false);
@@ -787,7 +787,5 @@ TEST_P(Canny, failed_allocation_for_smoothing_can_be_retried) {
   EXPECT_EQ(status.code(), cudavision::Status::Code::out_of_memory) << status.text();
   EXPECT_TRUE(same(runner.run(picture, smoothed), opencv(picture, smoothed)));
 }
-
-#endif
 
 }  // namespace

@@ -355,8 +355,8 @@ TEST_P(DrawCanvas, frame_of_another_size_is_refused_and_stays_untouched) {
     EXPECT_TRUE(refused(make_canvas(execution(), size, &none)));
 }
 
-#if CUDAVISION_EMULATED
 TEST_P(DrawCanvas, frame_takes_two_launches_and_an_empty_list_none) {
+  CUDAVISION_NEEDS_EMULATION();
   const std::unique_ptr<Canvas> canvas = canvas_of(execution(), {45, 31});
   const List list(execution(), random_primitives({45, 31}, 9, 22), 5), empty(execution(), {});
   const TestFrame frame(execution(), HostFrame(format_named("NV12"), {45, 31}, 23), kAligned);
@@ -369,6 +369,5 @@ TEST_P(DrawCanvas, frame_takes_two_launches_and_an_empty_list_none) {
   EXPECT_TRUE(succeeds(empty.draw(canvas.get(), frame.frame())));
   budget.expect_launches_alone(0);
 }
-#endif
 
 }  // namespace

@@ -171,8 +171,8 @@ TEST_P(DrawColorMap, invalid_arguments_are_refused) {
   refuses(elements, place, colors(0));
 }
 
-#if CUDAVISION_EMULATED
 TEST_P(DrawColorMap, takes_one_launch) {
+  CUDAVISION_NEEDS_EMULATION();
   const HostFrame frame(pixel_formats()[5], {40, 20}, 9);
   const TestFrame test_frame(execution(), frame, kTight);
   const TestImage<float> values(execution(), HostImage<float>({40, 20}), kTight);
@@ -184,6 +184,5 @@ TEST_P(DrawColorMap, takes_one_launch) {
   finish(execution());
   EXPECT_EQ(budget.spent().global_atomics, 0u);
 }
-#endif
 
 }  // namespace

@@ -242,8 +242,8 @@ TEST_P(Draw, mask_of_another_size_is_refused_and_changes_nothing) {
   EXPECT_TRUE(same(frame.download(), pixels));
 }
 
-#if CUDAVISION_EMULATED
 TEST_P(Draw, each_call_takes_one_launch_without_global_atomics) {
+  CUDAVISION_NEEDS_EMULATION();
   for (const PixelFormat &format : pixel_formats()) {
     const TestFrame frame(execution(), HostFrame(format, {70, 9}, 11), kAligned);
     const TestImage<std::uint8_t> mask(execution(), {70, 9}, kAligned);
@@ -255,6 +255,5 @@ TEST_P(Draw, each_call_takes_one_launch_without_global_atomics) {
     EXPECT_EQ(budget.spent().global_atomics, 0u) << format;
   }
 }
-#endif
 
 }  // namespace

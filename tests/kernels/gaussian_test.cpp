@@ -247,8 +247,8 @@ TEST_P(Gaussian, sizes_out_of_range_are_refused) {
   }
 }
 
-#if CUDAVISION_EMULATED
 TEST_P(Gaussian, frame_is_one_launch_without_global_atomics) {
+  CUDAVISION_NEEDS_EMULATION();
   GaussianRunner runner(execution(), {70, 35});
   const Budget budget;
   EXPECT_TRUE(succeeds(runner.gaussian().run(runner.src().view(), runner.dst().view(), 2)));
@@ -256,6 +256,5 @@ TEST_P(Gaussian, frame_is_one_launch_without_global_atomics) {
   finish(execution());
   EXPECT_EQ(budget.spent().global_atomics, 0u);
 }
-#endif
 
 }  // namespace

@@ -264,8 +264,8 @@ TEST_P(HistogramPlotting, invalid_numbers_of_channels_or_bins_are_refused) {
         << channels << " " << bins;
 }
 
-#if CUDAVISION_EMULATED
 TEST_P(HistogramPlotting, plot_takes_one_launch_without_global_atomics) {
+  CUDAVISION_NEEDS_EMULATION();
   Memory counts(execution(), 3 * 256 * sizeof(std::uint32_t)),
       primitives(execution(), 3 * 258 * sizeof(Primitive));
   counts.write(std::vector<std::uint8_t>(counts.count(), 1));
@@ -277,6 +277,5 @@ TEST_P(HistogramPlotting, plot_takes_one_launch_without_global_atomics) {
   finish(execution());
   EXPECT_EQ(budget.spent().global_atomics, 0u);
 }
-#endif
 
 }  // namespace

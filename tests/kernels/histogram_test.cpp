@@ -317,8 +317,8 @@ TEST(HistogramParams, error_texts_name_the_contradicting_parameters) {
 
 // --- cost on the GPU ---
 
-#if CUDAVISION_EMULATED
 TEST_P(Histogram, frame_takes_one_launch_with_a_bounded_number_of_global_atomics) {
+  CUDAVISION_NEEDS_EMULATION();
   Counter counter(execution());
   for (const PixelFormat &format : pixel_formats())
     for (const Size size : {Size{1, 1}, Size{70, 9}, Size{300, 200}}) {
@@ -340,6 +340,7 @@ TEST_P(Histogram, frame_takes_one_launch_with_a_bounded_number_of_global_atomics
 }
 
 TEST_P(Histogram, constant_picture_takes_fewer_global_atomics_than_noise) {
+  CUDAVISION_NEEDS_EMULATION();
   Counter counter(execution());
   const auto spent_on = [&](const Picture &picture) {
     const TestImage<std::uint8_t> image(execution(), picture, kAligned);
@@ -349,6 +350,5 @@ TEST_P(Histogram, constant_picture_takes_fewer_global_atomics_than_noise) {
   };
   EXPECT_LT(spent_on(constant({300, 200}, 77)), spent_on(noise({300, 200}, 19)));
 }
-#endif
 
 }  // namespace

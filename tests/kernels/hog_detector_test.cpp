@@ -425,8 +425,8 @@ TEST(HogSearch, what_is_out_of_range_is_refused) {
   EXPECT_TRUE(refuses([](HogSearch &s) { s.win_stride = 513; }));
 }
 
-#if CUDAVISION_EMULATED
 TEST_P(HogDetector, a_frame_costs_four_launches) {
+  CUDAVISION_NEEDS_EMULATION();
   const HogImage image = noise_image({40, 40}, 3, 2);
   const HogTestPicture picture(execution(), image);
   TestImage<HogBox> boxes(execution(), Size{cudavision::kMaxHogHits, 1}, kTight);
@@ -440,6 +440,5 @@ TEST_P(HogDetector, a_frame_costs_four_launches) {
     finish(execution());
   }
 }
-#endif
 
 }  // namespace

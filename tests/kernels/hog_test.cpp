@@ -297,8 +297,8 @@ TEST_P(Hog, other_pictures_are_refused) {
   }
 }
 
-#if CUDAVISION_EMULATED
 TEST_P(Hog, a_frame_costs_one_launch) {
+  CUDAVISION_NEEDS_EMULATION();
   const HogImage image = noise_image({40, 40}, 3, 2);
   const HogTestPicture picture(execution(), image);
   HogShape shape;
@@ -311,6 +311,5 @@ TEST_P(Hog, a_frame_costs_one_launch) {
   budget.expect_launches_alone(1);
   finish(execution());
 }
-#endif
 
 }  // namespace

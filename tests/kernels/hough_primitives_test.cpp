@@ -95,8 +95,8 @@ TEST_P(HoughPrimitives, line_width_out_of_range_is_refused) {
                                              reinterpret_cast<Primitive *>(primitives.view().data))));
 }
 
-#if CUDAVISION_EMULATED
 TEST_P(HoughPrimitives, list_is_one_launch) {
+  CUDAVISION_NEEDS_EMULATION();
   const List list(execution(), {{0, 0, 1, 1, 2, 3, 4}}, 1);
   const TestImage<std::uint8_t> primitives(execution(), Size{kPrimitiveBytes, 1}, kTight);
   finish(execution());
@@ -106,6 +106,5 @@ TEST_P(HoughPrimitives, list_is_one_launch) {
   budget.expect_launches_alone(1);
   finish(execution());
 }
-#endif
 
 }  // namespace

@@ -525,11 +525,10 @@ TEST_P(Hough, pixel_without_gradient_votes_for_every_angle) {
   EXPECT_TRUE(same(runner.run(edges, constant(size, 99), params), all));
 }
 
-#if CUDAVISION_EMULATED
-
 // --- resources per frame, and failures of the device ---
 
 TEST_P(Hough, frame_is_two_launches_and_nothing_else) {
+  CUDAVISION_NEEDS_EMULATION();
   const Picture edges = dots({64, 48}, 6, 23);
   HoughParams lines = with_threshold(3), gradients = lines, segments = lines;
   gradients.gradient_voting = true;
@@ -551,6 +550,7 @@ TEST_P(Hough, frame_is_two_launches_and_nothing_else) {
 
 // Each vote is a shared-memory atomic; each block adds each of its cells to global memory at most once.
 TEST_P(Hough, votes_are_counted_in_shared_memory) {
+  CUDAVISION_NEEDS_EMULATION();
   const Size size{64, 48};
   HoughRunner runner(execution(), size);
   const HoughParams params = with_threshold(1000);
@@ -564,6 +564,7 @@ TEST_P(Hough, votes_are_counted_in_shared_memory) {
 }
 
 TEST_P(Hough, failed_allocation_is_reported_and_can_be_tried_again) {
+  CUDAVISION_NEEDS_EMULATION();
   const Picture edges = dots({64, 48}, 6, 24);
   for (unsigned successes = 0; successes < 2; ++successes) {
     const std::size_t before = simt::live_allocations();
@@ -589,6 +590,7 @@ TEST_P(Hough, failed_allocation_is_reported_and_can_be_tried_again) {
 }
 
 TEST_P(Hough, failed_launch_is_reported_and_the_next_frame_is_right) {
+  CUDAVISION_NEEDS_EMULATION();
   const Picture edges = dots({64, 48}, 6, 26);
   HoughParams params = with_threshold(3);
   params.mode = HoughMode::segments, params.min_length = 5;
@@ -602,7 +604,5 @@ TEST_P(Hough, failed_launch_is_reported_and_the_next_frame_is_right) {
     EXPECT_TRUE(same(runner.run(edges, params), expected)) << successes;
   }
 }
-
-#endif
 
 }  // namespace

@@ -414,8 +414,8 @@ TEST_P(Inpaint, out_of_memory_during_a_fill_is_reported) {
   EXPECT_TRUE(same(inpaint.run(pixels, mask, with(5)), definition(pixels, mask, with(5))));
 }
 
-#if CUDAVISION_EMULATED
 TEST_P(Inpaint, failed_launch_is_reported_and_the_next_frame_is_right) {
+  CUDAVISION_NEEDS_EMULATION();
   const Size size{40, 33};
   const HostFrame pixels = textured("RGB", size, 123);
   const Picture mask = mask_of(size, {14, 11, 10, 9});
@@ -445,6 +445,7 @@ TEST_P(Inpaint, failed_launch_is_reported_and_the_next_frame_is_right) {
 }
 
 TEST_P(Inpaint, failed_device_queries_are_reported) {
+  CUDAVISION_NEEDS_EMULATION();
   std::unique_ptr<cudavision::Inpaint> inpaint;
   unsigned failures = 0;
   for (bool made = false; !made; ++failures) {
@@ -458,7 +459,6 @@ TEST_P(Inpaint, failed_device_queries_are_reported) {
       << "the device, its multiprocessors, shared memory twice, cooperative launches, occupancy";
   simt::reset();
 }
-#endif
 
 TEST_P(Inpaint, two_instances_work_side_by_side) {
   const Size size{40, 33};

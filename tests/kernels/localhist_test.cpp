@@ -262,8 +262,8 @@ TEST_P(LocalHist, two_instances_take_turns) {
   }
 }
 
-#if CUDAVISION_EMULATED
 TEST_P(LocalHist, frames_keep_the_budget) {
+  CUDAVISION_NEEDS_EMULATION();
   struct Case {
     LocalHistParams params;
     unsigned launches;
@@ -296,6 +296,5 @@ TEST_P(LocalHist, frames_keep_the_budget) {
     }
   }
 }
-#endif
 
 }  // namespace

@@ -170,8 +170,8 @@ TEST_P(Luma, image_of_another_size_is_refused_and_stays_untouched) {
     }
 }
 
-#if CUDAVISION_EMULATED
 TEST_P(Luma, frame_is_one_launch_without_global_atomics) {
+  CUDAVISION_NEEDS_EMULATION();
   for (const PixelFormat &format : pixel_formats()) {
     const TestFrame frame(execution(), HostFrame(format, {70, 9}, 6), kAligned);
     const TestImage<std::uint8_t> luma(execution(), {70, 9}, kAligned);
@@ -182,6 +182,5 @@ TEST_P(Luma, frame_is_one_launch_without_global_atomics) {
     EXPECT_EQ(budget.spent().global_atomics, 0u) << format;
   }
 }
-#endif
 
 }  // namespace

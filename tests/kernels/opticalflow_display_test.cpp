@@ -155,7 +155,6 @@ TEST_P(FlowDisplay, directions_have_the_colours_of_the_wheel) {
   }
 }
 
-#if CUDAVISION_HAVE_CUDA
 TEST_P(FlowDisplay, both_backends_write_the_same_bytes) {
   if (GetParam().backend == cudavision::Backend::cpu)
     GTEST_SKIP() << "the CUDA backend is compared with this one";
@@ -179,7 +178,6 @@ TEST_P(FlowDisplay, both_backends_write_the_same_bytes) {
   EXPECT_TRUE(same(frames[0], frames[1]));
   EXPECT_EQ(arrows[0], arrows[1]);
 }
-#endif
 
 // --- arrows ---
 
@@ -281,8 +279,8 @@ TEST_P(FlowDisplay, sizes_that_do_not_match_are_refused) {
   EXPECT_TRUE(same(frame.download(), before));
 }
 
-#if CUDAVISION_EMULATED
 TEST_P(FlowDisplay, each_is_one_launch) {
+  CUDAVISION_NEEDS_EMULATION();
   const TestFrame frame(execution(), HostFrame(pixel_formats()[5], {90, 50}, 24), kTight);
   const PlacedFlow placed(execution(), some_flow({90, 50}, 25), 1, {0, 0, 90, 50});
   const Memory memory(execution(), static_cast<std::size_t>(arrow_line_count({90, 50})) * sizeof(Primitive));
@@ -294,6 +292,5 @@ TEST_P(FlowDisplay, each_is_one_launch) {
   budget.expect_launches_alone(2);
   finish(execution());
 }
-#endif
 
 }  // namespace

@@ -155,7 +155,6 @@ TEST_P(OpticalFlow, stride_takes_every_so_many_th_vector) {
     }
 }
 
-#if CUDAVISION_HAVE_CUDA
 TEST_P(OpticalFlow, both_backends_give_the_same_bits) {
   if (GetParam().backend == cudavision::Backend::cpu)
     GTEST_SKIP() << "the CUDA backend is compared with this one";
@@ -168,7 +167,6 @@ TEST_P(OpticalFlow, both_backends_give_the_same_bits) {
         << describe(params);
   }
 }
-#endif
 
 // --- known results ---
 
@@ -424,8 +422,8 @@ TEST_P(OpticalFlow, sizes_out_of_range_are_refused_and_the_longest_sides_are_not
 
 // --- costs, and failures of the device ---
 
-#if CUDAVISION_EMULATED
 TEST_P(OpticalFlow, frame_costs_at_most_three_launches_per_level_and_nothing_else) {
+  CUDAVISION_NEEDS_EMULATION();
   const Size size{100, 80};
   const Picture still = noise(size, 60);  // the costs do not depend on the picture
   Estimator estimator(execution(), size);
@@ -453,6 +451,7 @@ TEST_P(OpticalFlow, frame_costs_at_most_three_launches_per_level_and_nothing_els
 }
 
 TEST_P(OpticalFlow, first_frame_prepares_its_levels_and_nothing_else) {
+  CUDAVISION_NEEDS_EMULATION();
   Estimator estimator(execution(), {100, 80});
   const TestImage<std::uint8_t> luma(execution(), noise({100, 80}, 63), kTight);
   finish(execution());
@@ -463,6 +462,7 @@ TEST_P(OpticalFlow, first_frame_prepares_its_levels_and_nothing_else) {
 }
 
 TEST_P(OpticalFlow, failed_allocation_is_reported_and_leaves_nothing) {
+  CUDAVISION_NEEDS_EMULATION();
   for (unsigned successes = 0; successes < 12; ++successes) {
     const std::size_t before = simt::live_allocations();
     simt::fail_allocations_after(successes);
@@ -475,6 +475,7 @@ TEST_P(OpticalFlow, failed_allocation_is_reported_and_leaves_nothing) {
 }
 
 TEST_P(OpticalFlow, failed_allocation_for_the_check_can_be_tried_again) {
+  CUDAVISION_NEEDS_EMULATION();
   const Pair pair = moving({50, 40}, 64);
   OpticalFlowParams params = with(9, 1);
   params.forward_backward = 0.5;
@@ -491,6 +492,7 @@ TEST_P(OpticalFlow, failed_allocation_for_the_check_can_be_tried_again) {
 }
 
 TEST_P(OpticalFlow, failed_launch_is_reported_and_the_stream_starts_anew) {
+  CUDAVISION_NEEDS_EMULATION();
   const Pair pair = moving({40, 34}, 65);
   OpticalFlowParams params = with(9, 1);
   params.iterations = 4;
@@ -511,6 +513,5 @@ TEST_P(OpticalFlow, failed_launch_is_reported_and_the_stream_starts_anew) {
                      definition(pair.first, pair.second, params)));
   }
 }
-#endif
 
 }  // namespace

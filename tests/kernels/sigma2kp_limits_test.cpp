@@ -82,7 +82,6 @@ TEST_P(Sigma2Limits, parameters_may_change_between_no_cell_and_many) {
 
 // --- failures ---
 
-#if CUDAVISION_EMULATED
 // Runs all three kernels on a frame; the memory of the list is allocated beforehand.
 class FailingRun {
  public:
@@ -119,6 +118,7 @@ class FailingRun {
 };
 
 TEST_P(Sigma2Limits, failed_allocation_names_bytes_and_the_next_frame_is_right) {
+  CUDAVISION_NEEDS_EMULATION();
   constexpr unsigned kAllocations = 6;  // bits, bands, strengths, places, row_begins, kept
   for (unsigned successes = 0; successes <= kAllocations; ++successes) {
     FailingRun runner(execution());
@@ -135,6 +135,7 @@ TEST_P(Sigma2Limits, failed_allocation_names_bytes_and_the_next_frame_is_right) 
 }
 
 TEST_P(Sigma2Limits, failed_launch_is_reported_and_the_next_frame_is_right) {
+  CUDAVISION_NEEDS_EMULATION();
   FailingRun runner(execution());
   unsigned launches_before = 0;
   for (const char *kernel : {"find_keypoints_kernel", "keep_apart_kernel", "orient_kernel"}) {
@@ -146,6 +147,5 @@ TEST_P(Sigma2Limits, failed_launch_is_reported_and_the_next_frame_is_right) {
     EXPECT_TRUE(runner.next_frame_is_right(9)) << kernel;
   }
 }
-#endif
 
 }  // namespace

@@ -125,8 +125,8 @@ TEST_P(Sigma2Primitives, styles_out_of_range_are_refused) {
   }
 }
 
-#if CUDAVISION_EMULATED
 TEST_P(Sigma2Primitives, list_is_one_launch) {
+  CUDAVISION_NEEDS_EMULATION();
   List list(execution(), {{1, 2, 3, 4}}, 1);
   finish(execution());
   const Budget budget;
@@ -134,6 +134,5 @@ TEST_P(Sigma2Primitives, list_is_one_launch) {
   budget.expect_launches_alone(1);
   finish(execution());
 }
-#endif
 
 }  // namespace

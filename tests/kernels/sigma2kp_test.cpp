@@ -361,8 +361,8 @@ TEST_P(Sigma2Kp, values_out_of_range_are_refused_and_named) {
 
 // --- resources per frame ---
 
-#if CUDAVISION_EMULATED
 TEST_P(Sigma2Kp, frame_is_a_launch_and_one_more_for_each_of_distance_and_orientation) {
+  CUDAVISION_NEEDS_EMULATION();
   const Picture picture = noise({90, 60}, 19);
   const TestImage<std::uint8_t> luma(execution(), picture, kAligned);
   const TestImage<std::uint64_t> list(execution(), Size{2, 300}, kTight);
@@ -391,6 +391,5 @@ TEST_P(Sigma2Kp, frame_is_a_launch_and_one_more_for_each_of_distance_and_orienta
       EXPECT_EQ(budget.spent().global_atomics, 3u * 4 + 2u + (apart ? 3u : 0u));
     }
 }
-#endif
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tests/simt/cuda_runtime.h"
+#include "tests/simt/emulated/errors.h"
 
 namespace simt {
 
@@ -75,6 +75,8 @@ Report take_report();
 std::size_t live_allocations();
 std::size_t live_bytes();
 std::size_t live_host_allocations();
+// True if the address lies in memory of cudaMallocHost or cudaHostAlloc.
+bool is_page_locked(const void *address);
 std::size_t live_streams();
 std::size_t live_events();
 

@@ -2,6 +2,7 @@
 // Shared by the tests of the emulated CUDA: a fixture, an array on the device and a short form of a launch.
 #pragma once
 
+#include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Test fixture that runs each test on every backend. Ordinary test programs use the CPU and the real GPU;
-// programs compiled with the emulated CUDA use its thread orders.
+// programs with emulated kernels use the thread orders of the emulated CUDA.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,28 +11,24 @@
 #include <vector>
 
 #include "cuda/common/execution.h"
-#include "cuda/common/probe.h"
+#include "tests/support/device.h"
 #include "tests/support/emulated.h"
-
-#if CUDAVISION_HAVE_CUDA
-#include <cuda_runtime.h>
-#endif
 
 namespace cudavision::test {
 
 struct BackendCase {
   std::string name;
   Backend backend = Backend::cpu;
-  int threads = 1;  // number of threads of the CPU backend
-#if CUDAVISION_EMULATED
-  simt::Schedule schedule = {};
-#endif
+  int threads = 1;               // number of threads of the CPU backend
+  simt::Schedule schedule = {};  // of the emulated CUDA
 
   friend std::ostream &operator<<(std::ostream &out, const BackendCase &c) { return out << c.name; }
 };
 
 inline std::vector<BackendCase> backend_cases() {
-#if CUDAVISION_EMULATED
+  if (!kEmulated)
+    return {
+        {"cpu_1_thread", Backend::cpu, 1}, {"cpu_3_threads", Backend::cpu, 3}, {"cuda", Backend::cuda, 1}};
   std::vector<BackendCase> cases;
   for (const simt::Schedule &schedule : simt::kSchedules) {
     // Different thread orders can only change results, which the build without sanitizers tests.
@@ -43,9 +39,6 @@ inline std::vector<BackendCase> backend_cases() {
     cases.push_back({name, Backend::cuda, 1, schedule});
   }
   return cases;
-#else
-  return {{"cpu_1_thread", Backend::cpu, 1}, {"cpu_3_threads", Backend::cpu, 3}, {"cuda", Backend::cuda, 1}};
-#endif
 }
 
 // The third argument of INSTANTIATE_TEST_SUITE_P.
@@ -73,20 +66,16 @@ class ExecutionOwner {
       workers_ = std::make_unique<Workers>(c.threads);
       execution_.workers = workers_.get();
     }
-#if CUDAVISION_HAVE_CUDA
     if (c.backend == Backend::cuda) {
-      EXPECT_EQ(cudaStreamCreateWithFlags(&execution_.stream, cudaStreamNonBlocking), cudaSuccess);
+      EXPECT_TRUE(make_stream(&execution_.stream));
     }
-#endif
   }
   ExecutionOwner(const ExecutionOwner &) = delete;  // algorithms keep pointers into it
   ExecutionOwner &operator=(const ExecutionOwner &) = delete;
   ~ExecutionOwner() {
-#if CUDAVISION_HAVE_CUDA
     if (execution_.stream != nullptr) {
-      EXPECT_EQ(cudaStreamDestroy(execution_.stream), cudaSuccess);
+      EXPECT_TRUE(destroy_stream(execution_.stream));
     }
-#endif
   }
 
   const Execution &execution() const { return execution_; }
@@ -100,27 +89,15 @@ class BackendTest : public testing::TestWithParam<BackendCase> {
  protected:
   void SetUp() override {
     if (GetParam().backend == Backend::cuda) {
-#if CUDAVISION_HAVE_CUDA
-      int count = 0;
-      if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
-        (void)cudaGetLastError();
-        GTEST_SKIP() << "no CUDA device";
-      }
-      if (const Status status = probe_kernels(); !status.ok()) GTEST_SKIP() << status.text();
-#else
-      GTEST_SKIP() << "this build has no CUDA backend";
-#endif
+      if (const std::string why = why_no_device(); !why.empty()) GTEST_SKIP() << why;
     }
-#if CUDAVISION_EMULATED
     simt::reset();
     simt::set_schedule(GetParam().schedule);
-#endif
     owner_ = std::make_unique<ExecutionOwner>(GetParam());
   }
 
   void TearDown() override {
     owner_.reset();
-#if CUDAVISION_EMULATED
     const simt::Report report = simt::take_report();
     EXPECT_EQ(report.divergent_barriers, 0u);
     EXPECT_EQ(report.bad_masks, 0u);
@@ -128,9 +105,8 @@ class BackendTest : public testing::TestWithParam<BackendCase> {
     EXPECT_EQ(simt::live_host_allocations(), 0u);
     EXPECT_EQ(simt::live_streams(), 0u);
     EXPECT_EQ(simt::live_events(), 0u);
-    EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+    EXPECT_EQ(take_last_error(), "");
     simt::reset();
-#endif
   }
 
   const Execution &execution() const { return owner_->execution(); }

@@ -2,10 +2,9 @@
 // Counts what an algorithm asks of the GPU in one frame, with the counters of the emulated CUDA.
 #pragma once
 
-#if CUDAVISION_EMULATED
 #include <gtest/gtest.h>
 
-#include "tests/simt/simt.h"
+#include "tests/support/emulated.h"
 
 namespace cudavision::test {
 
@@ -29,4 +28,3 @@ class Budget {
 };
 
 }  // namespace cudavision::test
-#endif

@@ -51,19 +51,14 @@ def check_includes(path, text):
             complain(path, line_of(text, match.start()), f'"{name}" is no path from the root of the project')
 
 
-def check_kernels(path, text):
-    for match in re.finditer(r"__global__", code_of(text)):
-        before = code_of(text)[:match.start()].rstrip().rsplit(None, 1)
+def check_kernels(path, code):
+    for match in re.finditer(r"__global__", code):
+        before = code[:match.start()].rsplit(None, 1)
         if not before or before[-1] != "static":
-            complain(path, line_of(text, match.start()), "a kernel is declared static __global__")
+            complain(path, line_of(code, match.start()), "a kernel is declared static __global__")
 
 
-def has(text, pattern):
-    match = re.search(pattern, code_of(text))
-    return line_of(text, match.start()) if match else None
-
-
-def check_suffix(path, text):
+def check_suffix(path, text, code):
     name = path.name
     algorithm_folder = path.parent.parent == ROOT / "cuda" and path.parent.name != "common"
     rules = []
@@ -81,8 +76,8 @@ def check_suffix(path, text):
         if bool(highway) != simd and name.endswith(".cpp"):
             complain(path, 1, "code of Highway stands in x_simd.cpp, and nothing else does")
     for pattern, rule in rules:
-        if line := has(text, pattern):
-            complain(path, line, rule)
+        if match := re.search(pattern, code):
+            complain(path, line_of(code, match.start()), rule)
 
 
 def check_tree():
@@ -93,8 +88,9 @@ def check_tree():
             text = path.read_text(encoding="utf-8")
             check_includes(path, text)
             if folder == "cuda":
-                check_kernels(path, text)
-                check_suffix(path, text)
+                code = code_of(text)
+                check_kernels(path, code)
+                check_suffix(path, text, code)
 
 
 def check_listed(folder, listed):

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Says whether a test program uses emulated kernels, and then includes the emulator's controls, and whether
-// it is built with AddressSanitizer.
+// Says whether a test program uses emulated kernels, includes the emulator's controls, and says whether the
+// program is built with AddressSanitizer.
+//
+// A test file is compiled once and linked into two programs: one with the product's library, one with emulated
+// kernels. In the first the controls do nothing and count nothing (no_emulation.cpp).
 #pragma once
 
-#if CUDAVISION_EMULATED
 #include "tests/simt/simt.h"
-#endif
 
 namespace cudavision::test {
 
-#if CUDAVISION_EMULATED
 // Emulated kernels are a thousand times slower, so tests use fewer and smaller pictures.
-inline constexpr bool kEmulated = true;
-#else
-inline constexpr bool kEmulated = false;
-#endif
+extern const bool kEmulated;
 
 #if defined(__SANITIZE_ADDRESS__)
 // AddressSanitizer makes tests five times as slow.
@@ -24,6 +21,11 @@ inline constexpr bool kSanitized = false;
 #endif
 
 // True if tests should do less work and use smaller pictures.
-inline constexpr bool kSlow = kEmulated || kSanitized;
+extern const bool kSlow;
 
 }  // namespace cudavision::test
+
+// The first statement of a test that counts the calls of the GPU or makes one fail.
+#define CUDAVISION_NEEDS_EMULATION()  \
+  if (!::cudavision::test::kEmulated) \
+  GTEST_SKIP() << "only the emulated CUDA counts calls and makes them fail"

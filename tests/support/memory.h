@@ -11,10 +11,8 @@
 #include <vector>
 
 #include "cuda/common/execution.h"
+#include "tests/support/device.h"
 
-#if CUDAVISION_HAVE_CUDA
-#include <cuda_runtime.h>
-#endif
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 #endif
@@ -22,12 +20,10 @@
 namespace cudavision::test {
 
 // Waits for all enqueued work.
-inline void finish([[maybe_unused]] const Execution &execution) {
-#if CUDAVISION_HAVE_CUDA
+inline void finish(const Execution &execution) {
   if (execution.backend == Backend::cuda) {
-    ASSERT_EQ(cudaStreamSynchronize(execution.stream), cudaSuccess);
+    ASSERT_TRUE(wait_for(execution.stream));
   }
-#endif
 }
 
 class Memory {
@@ -36,9 +32,9 @@ class Memory {
 
   Memory(const Execution &execution, std::size_t count) : execution_(execution), count_(count) {
     if (on_device()) {
-#if CUDAVISION_HAVE_CUDA
-      EXPECT_EQ(cudaMalloc(&data_, count), cudaSuccess);
-#endif
+      void *memory = nullptr;
+      EXPECT_TRUE(allocate_on_device(count, &memory));
+      data_ = static_cast<std::uint8_t *>(memory);
     } else {
       data_ = static_cast<std::uint8_t *>(
           std::aligned_alloc(kAlignment, (count + kAlignment - 1) / kAlignment * kAlignment));
@@ -49,9 +45,7 @@ class Memory {
   ~Memory() {
     allow(0, count_);
     if (on_device()) {
-#if CUDAVISION_HAVE_CUDA
-      EXPECT_EQ(cudaFree(data_), cudaSuccess);
-#endif
+      EXPECT_TRUE(free_on_device(data_));
     } else {
       std::free(data_);
     }
@@ -63,11 +57,7 @@ class Memory {
   void write(const std::vector<std::uint8_t> &bytes) {
     ASSERT_EQ(bytes.size(), count_);
     if (on_device()) {
-#if CUDAVISION_HAVE_CUDA
-      ASSERT_EQ(cudaMemcpyAsync(data_, bytes.data(), count_, cudaMemcpyHostToDevice, execution_.stream),
-                cudaSuccess);
-      finish(execution_);
-#endif
+      ASSERT_TRUE(copy_to_device(data_, bytes.data(), count_, execution_.stream));
     } else {
       std::memcpy(data_, bytes.data(), count_);
     }
@@ -76,11 +66,7 @@ class Memory {
   std::vector<std::uint8_t> read() const {
     std::vector<std::uint8_t> bytes(count_);
     if (on_device()) {
-#if CUDAVISION_HAVE_CUDA
-      EXPECT_EQ(cudaMemcpyAsync(bytes.data(), data_, count_, cudaMemcpyDeviceToHost, execution_.stream),
-                cudaSuccess);
-      finish(execution_);
-#endif
+      EXPECT_TRUE(copy_from_device(bytes.data(), data_, count_, execution_.stream));
     } else {
       std::memcpy(bytes.data(), data_, count_);
     }

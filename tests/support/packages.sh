@@ -50,13 +50,9 @@ native_archs() {
     while read -r arch; do nvcc --list-gpu-code 2>/dev/null | grep -oxE "sm_$arch" | cut -c4-; done | paste -sd, || true
 }
 
-# configure_in FOLDER MESON_OPTION...: configures a build folder unless it is configured.
-configure_in() {
-  local folder=$1; shift
-  [[ -e $folder/build.ninja ]] || meson setup "$folder" "$@"
-}
-
-# build_in FOLDER MESON_OPTION...: configures the build folder if needed and builds everything.
+# build_in FOLDER MESON_OPTION...: configures the folder the first time, then builds everything.
 build_in() {
-  configure_in "$@" && ninja -C "$1"
+  local folder=$1; shift
+  [[ -e $folder/build.ninja ]] || meson setup "$folder" "$@" || return
+  ninja -C "$folder"
 }

@@ -10,6 +10,7 @@
 #include <ostream>
 #include <vector>
 
+#include "tests/support/emulated.h"
 #include "tests/support/memory.h"
 #include "tests/support/picture.h"
 
@@ -39,7 +40,7 @@ class TestImage {
         first_(kGuardBytes + static_cast<std::size_t>(placement.misalignment_bytes)),
         pitch_(round_up(row_bytes_, static_cast<std::size_t>(placement.pitch_multiple)) +
                static_cast<std::size_t>(placement.padding_bytes)),
-        memory_(execution, size.height == 0 ? first_ + kGuardBytes : end_of_rows() + kBytesBehind) {
+        memory_(execution, size.height == 0 ? first_ + kGuardBytes : end_of_rows() + bytes_behind()) {
     std::vector<std::uint8_t> bytes(memory_.count());
     for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = guard(i);
     memory_.write(bytes);
@@ -76,12 +77,8 @@ class TestImage {
 
  private:
   static constexpr std::size_t kGuardBytes = 256;
-#if CUDAVISION_EMULATED && defined(__SANITIZE_ADDRESS__)
   // Emulated device memory ends with the last pixel: AddressSanitizer then also detects reads beyond it.
-  static constexpr std::size_t kBytesBehind = 0;
-#else
-  static constexpr std::size_t kBytesBehind = kGuardBytes;
-#endif
+  static std::size_t bytes_behind() { return kEmulated && kSanitized ? 0 : kGuardBytes; }
 
   static std::size_t round_up(std::size_t n, std::size_t multiple) {
     return (n + multiple - 1) / multiple * multiple;

@@ -11,6 +11,7 @@
 
 #include "tests/fakecuda/fakecuda.h"
 #include "tests/fakecuda/include/cuda.h"
+#include "tests/simt/cuda_runtime.h"
 #include "tests/simt/driver_support.h"
 #include "tests/simt/simt.h"
 

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 
+#include "tests/simt/cuda_runtime.h"
 #include "tests/simt/driver_support.h"
 #include "tests/simt/engine/shuffler.h"
 #include "tests/simt/simt.h"

@@ -150,6 +150,11 @@ std::size_t live_host_allocations() {
   return memory().host.size();
 }
 
+bool is_page_locked(const void *address) {
+  const std::lock_guard lock(device().mutex);
+  return find_block(memory().host, address) != memory().host.end();
+}
+
 }  // namespace simt
 
 using simt::api;
