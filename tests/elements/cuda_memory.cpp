@@ -185,6 +185,30 @@ bool is_cuda(GstBuffer *buffer) {
   return gst_buffer_n_memory(buffer) == 1 && gst_is_cuda_memory(gst_buffer_peek_memory(buffer, 0));
 }
 
+void copy_from_device(GstCudaContext *context, void *to, const void *from, std::size_t bytes) {
+  CUDA_MEMCPY2D copy = {};
+  copy.WidthInBytes = copy.srcPitch = copy.dstPitch = bytes;
+  copy.Height = 1;
+  copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.srcDevice = reinterpret_cast<CUdeviceptr>(from);
+  copy.dstMemoryType = CU_MEMORYTYPE_HOST;
+  copy.dstHost = to;
+  ASSERT_TRUE(gst_cuda_context_push(context));
+  EXPECT_EQ(CuMemcpy2D(&copy), CUDA_SUCCESS);
+  gst_cuda_context_pop(nullptr);
+}
+
+bool is_cuda_format(const std::string &format) {
+  // the formats of cudaupload are those of GStreamer's CUDA memory
+  GstElementFactory *factory = gst_element_factory_find("cudaupload");
+  if (factory == nullptr) return false;
+  GstCaps *caps = gst_caps_from_string(("video/x-raw(memory:CUDAMemory), format=" + format).c_str());
+  const bool found = gst_element_factory_can_src_any_caps(factory, caps);
+  gst_caps_unref(caps);
+  gst_object_unref(factory);
+  return found;
+}
+
 GstCudaContext *context_of(GstElement *element) {
   GstQuery *query = gst_query_new_context(GST_CUDA_CONTEXT_TYPE);
   GstPad *pad = gst_element_get_static_pad(element, "src");

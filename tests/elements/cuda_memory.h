@@ -78,6 +78,9 @@ bool has_cuda_frames(const std::string &format, Size size);
 // chroma sample of packed 4:2:2 at odd widths.
 bool kept_by_gstreamer(const std::string &format, Size size);
 bool is_cuda(GstBuffer *buffer);
+void copy_from_device(GstCudaContext *context, void *to, const void *from, std::size_t bytes);
+// Returns true if this version of GStreamer has frames of the format in CUDA memory.
+bool is_cuda_format(const std::string &format);
 
 // The context in the element's answer to a context query; null if it has none. The element keeps the
 // reference.

@@ -51,7 +51,7 @@ TEST_F(CudaMemoryPipeline, upload_work_download_gives_what_system_memory_gives) 
       "cudacanny backend=cuda display=false", "cudahistogram backend=cuda mode=channels"};
   for (const std::string &format : cuda_formats()) {
     for (const Size size : {Size{64, 48}, Size{67, 46}, Size{66, 45}, Size{67, 45}}) {
-      if (!kept_by_gstreamer(format, size)) continue;
+      if (!kept_by_gstreamer(format, size) || (kSanitized && size.width != 67)) continue;
       for (const std::string &element : elements) {
         const std::string source = video(format, size);
         const auto system = samples_from(source + element + " ! " + kSink);

@@ -2,7 +2,6 @@
 // The memory of tensors, tested with cudahistogram: its lifetime, sharing between buffers, and downloads.
 #include <gst/app/gstappsink.h>
 
-#include <cstring>
 #include <memory>
 #include <numeric>
 #include <set>
@@ -10,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/elements/cuda_memory.h"
 #include "tests/elements/histogram_reference.h"
 #include "tests/elements/tensor.h"
 
@@ -280,7 +280,7 @@ TEST_F(TensorMemory, device_map_returns_the_pointer_without_a_copy) {
   EXPECT_EQ(first.size, kCounts * sizeof(std::uint32_t));
   EXPECT_EQ(spent.now(), simt::Counters{});
   Counts counts(kCounts);
-  std::memcpy(counts.data(), first.data, first.size);  // emulated device memory is memory of this process
+  copy_from_device(context_of(histogram.element()), counts.data(), first.data, first.size);
   EXPECT_EQ(counts, opencv_counts(frame_of(1)));
   gst_memory_unmap(memory_of(data), &second);
   gst_buffer_unmap(data.get(), &first);

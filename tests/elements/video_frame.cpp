@@ -52,6 +52,13 @@ void VideoFrame::set_colorimetry(const std::string &colorimetry) {
   EXPECT_TRUE(gst_video_colorimetry_from_string(&info_.colorimetry, colorimetry.c_str()));
 }
 
+std::string VideoFrame::colorimetry() const {
+  gchar *text = gst_video_colorimetry_to_string(&info_.colorimetry);
+  const std::string colorimetry = text != nullptr ? text : "";
+  g_free(text);
+  return colorimetry;
+}
+
 Owned<GstCaps> VideoFrame::caps() const { return Owned<GstCaps>(gst_video_info_to_caps(&info_)); }
 
 Size VideoFrame::component_size(int component) const {

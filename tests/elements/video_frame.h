@@ -33,6 +33,7 @@ class VideoFrame {
 
   // The colorimetry as in caps, such as "bt709".
   void set_colorimetry(const std::string &colorimetry);
+  std::string colorimetry() const;
   const GstVideoInfo &info() const { return info_; }
   Owned<GstCaps> caps() const;
   Size size() const { return {GST_VIDEO_INFO_WIDTH(&info_), GST_VIDEO_INFO_HEIGHT(&info_)}; }
