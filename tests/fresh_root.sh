@@ -7,7 +7,7 @@
 # Makes the Debian by debootstrap (minbase, git and ca-certificates), clones what is committed here into it, and prints
 # each command's exit status, time and last line. Ends in 1 when one of them failed; its output is then left in
 # /var/tmp/fresh_root.SUITE.*. Needs root, debootstrap and about 8 GB in FRESH_ROOT_FOLDER (default /var/tmp).
-# FRESH_ROOT_CACHE names a folder of ccache's to compile with; times are then no measure of a fresh machine's.
+# FRESH_ROOT_FILES names a folder that is copied to /root/files there. FRESH_ROOT_CACHE names a folder of ccache's to compile with; times are then no measure of a fresh machine's.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 suite=${1:-bookworm}
@@ -47,6 +47,7 @@ mount -t proc proc "$root/proc"
 mount --rbind --make-rslave /dev "$root/dev"  # what is unmounted there stays mounted here
 cp -L /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
 git clone --quiet --no-hardlinks . "$root/root/gst-cudavision"
+[[ -z ${FRESH_ROOT_FILES:-} ]] || cp -r "$FRESH_ROOT_FILES" "$root/root/files"
 
 environment=(PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8)
 for name in http_proxy https_proxy no_proxy; do

@@ -8,6 +8,8 @@
 #   tests/run.sh asan [FILTER]         the tests of the sanitized build
 #   tests/run.sh gpu [FILTER]          every test on a real card, then compute-sanitizer on the kernel tests
 #   tests/run.sh lint                  formatting, clang-tidy and the layout of the source tree
+#   tests/run.sh debian13              everything again, in a fresh root of Debian 13, with GStreamer 1.26; needs root
+#   tests/run.sh package               the Debian packages: built, checked by lintian, used in a fresh root; needs root
 #
 # FILTER is a part of the names of tests, as canny; only what they need is built. Works from a fresh clone on Debian 12 and
 # newer, as root or with sudo, with and without CUDA; a second run is quick.
@@ -17,9 +19,17 @@ source tests/support/packages.sh
 export PATH="$PATH:/usr/local/cuda/bin"
 
 mode=${1:-all} filter=${2:-}
-if (($# > 2)) || [[ ! $mode =~ ^(all|cpu|emulated|asan|gpu|lint)$ ]]; then
+if (($# > 2)) || [[ ! $mode =~ ^(all|cpu|emulated|asan|gpu|lint|debian13|package)$ ]]; then
   sed -n '/^#   tests/s/^# //p' tests/run.sh >&2
   exit 2
+fi
+
+[[ $mode != package ]] || exec tests/package.sh
+if [[ $mode == debian13 ]]; then
+  # chroot and bind mounts are forbidden in many containers
+  ((EUID == 0)) && unshare --mount true 2>/dev/null || { echo "tests/run.sh debian13: skipped: only root can make a root folder"; exit 77; }
+  install_packages debootstrap || exit 1
+  exec tests/fresh_root.sh trixie "tests/run.sh"
 fi
 
 install_packages "${packages_to_build[@]}" "${packages_to_play[@]}" "${packages_to_test[@]}" \

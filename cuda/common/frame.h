@@ -52,8 +52,9 @@ struct Planes {
     std::ptrdiff_t pitch_bytes = 0;
     int row_bytes = 0, rows = 0;
   };
+  static constexpr int kMost = 4;
   int count = 0;
-  Plane plane[3];
+  Plane plane[kMost];
 };
 
 // Where a pixel format stores each component.

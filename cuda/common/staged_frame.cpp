@@ -132,7 +132,7 @@ class DeviceFrame : public StagedFrame {
  private:
   cudaStream_t stream_;
   Planes planes_;  // on the device
-  StagedPlane plane_[3];
+  StagedPlane plane_[Planes::kMost];
 };
 
 Status make_device_frame(const Execution &execution, const Planes &shape,

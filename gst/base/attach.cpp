@@ -6,6 +6,8 @@
 #include <iterator>
 #include <string>
 
+#include "gst/base/analytics.h"
+
 namespace cudavision {
 
 Status attach_tensor(const Job &job, const char *id, GstCudaVisionElementType type,
@@ -19,7 +21,7 @@ Status attach_tensor(const Job &job, const char *id, GstCudaVisionElementType ty
   gst_cuda_vision_tensor_meta_set_geometry(meta, static_cast<guint>(job.frame.width),
                                            static_cast<guint>(job.frame.height), job.region.x, job.region.y,
                                            step_x, step_y);
-  return {};
+  return attach_gst_tensor(job.buffer, meta);
 }
 
 }  // namespace cudavision

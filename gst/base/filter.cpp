@@ -12,6 +12,7 @@
 #include "gst/base/launch_pauses.h"
 #include "gst/base/mapped_frame.h"
 #include "gst/base/session.h"
+#include "gst/base/valid_settings.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_vision_filter_debug);
 #define GST_CAT_DEFAULT gst_cuda_vision_filter_debug
@@ -28,6 +29,7 @@ struct FilterState {
   GstVideoInfo info;
   guint64 frame_count = 0;
   Region refused_region;  // the empty region of the last warning
+  ValidSettings<GrayRange> gray_range;
 };
 
 }  // namespace cudavision
@@ -36,6 +38,7 @@ using cudavision::ActiveBackend;
 using cudavision::Backend;
 using cudavision::BackendChoice;
 using cudavision::DeviceContext;
+using cudavision::GrayRange;
 using cudavision::MappedFrame;
 using cudavision::ObjectSettings;
 using cudavision::Region;
@@ -104,6 +107,11 @@ gboolean start(GstBaseTransform *transform) {
     }
   }
   const ObjectSettings settings = Properties::snapshot(filter);
+  if (const Status status = filter->state->gray_range.begin({settings.gray16_min, settings.gray16_max});
+      !status.ok()) {
+    post_error(filter, "The properties contradict each other", status, __LINE__);
+    return FALSE;
+  }
   std::shared_ptr<const DeviceContext> context;
   if (settings.backend != BackendChoice::cpu) {
     filter->state->working.emplace();
@@ -160,6 +168,13 @@ gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
   GstVideoInfo info;
   if (!gst_video_info_from_caps(&info, caps)) {
     GST_ERROR_OBJECT(filter, "no video in caps %" GST_PTR_FORMAT, caps);
+    return FALSE;
+  }
+  // Neighbouring rows of a frame belong to different times: gradients, motion and lines would be wrong.
+  if (info.interlace_mode != GST_VIDEO_INTERLACE_MODE_PROGRESSIVE &&
+      info.interlace_mode != GST_VIDEO_INTERLACE_MODE_MIXED) {
+    GST_ELEMENT_ERROR(filter, STREAM, FORMAT, ("Interlaced video is not supported: put deinterlace in front"),
+                      ("%" GST_PTR_FORMAT, caps));
     return FALSE;
   }
   filter->state->info = info;
@@ -232,11 +247,13 @@ Status follow_context(GstCudaVisionFilter *filter, GstBuffer *buffer) {
 GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   cudavision::FilterState &state = *filter->state;
-  const ObjectSettings settings = Properties::snapshot(filter);
+  ObjectSettings settings = Properties::snapshot(filter);
   if (GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT)) state.session->drop_history();
   if (GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP)) return GST_FLOW_OK;
   if (state.frame_count++ % static_cast<guint64>(settings.every_nth) != 0) return GST_FLOW_OK;
   if (!has_region(filter, settings)) return GST_FLOW_OK;
+  const GrayRange range = state.gray_range.take(filter, {settings.gray16_min, settings.gray16_max});
+  settings.gray16_min = range.low, settings.gray16_max = range.high;
 
   Status status = follow_context(filter, buffer);
   if (status.ok()) {

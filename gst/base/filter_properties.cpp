@@ -68,7 +68,13 @@ void install_filter_properties(GObjectClass *klass, FilterProperties::SettingsOf
                     &S::roi_height),
        integer_property<S>(
            {"every-nth", "Every nth", "Process the first of every N frames; the others pass unchanged"},
-           &S::every_nth, 1, G_MAXINT)});
+           &S::every_nth, 1, G_MAXINT),
+       integer_property<S>({"gray16-min", "GRAY16 minimum",
+                            "GRAY16_LE: the value that counts as black, less than gray16-max"},
+                           &S::gray16_min, 0, GrayRange::kMost, Mutable::controllable),
+       integer_property<S>({"gray16-max", "GRAY16 maximum",
+                            "GRAY16_LE: the value that counts as white, greater than gray16-min"},
+                           &S::gray16_max, 0, GrayRange::kMost, Mutable::controllable)});
 }
 
 }  // namespace cudavision

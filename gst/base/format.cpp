@@ -12,11 +12,13 @@
 namespace cudavision {
 namespace {
 
-// GStreamer's CUDA memory has no grey format.
-#define FORMATS_OF_CUDA_MEMORY \
-  "NV12, I420, RGB, BGR, RGBx, BGRx, RGBA, BGRA, NV21, YV12, Y42B, Y444, YUY2, UYVY"
-#define FORMATS_OF_SYSTEM_MEMORY \
-  "NV12, I420, GRAY8, RGB, BGR, RGBx, BGRx, RGBA, BGRA, NV21, YV12, Y42B, Y444, YUY2, UYVY"
+// The formats that elements repack come last. GStreamer's CUDA memory has no grey format.
+#define RGB_AND_MORE "RGB, BGR, RGBx, BGRx, RGBA, BGRA, NV21, YV12, Y42B, Y444, YUY2, UYVY"
+#define REPACKED                                                                                      \
+  "P010_10LE, P012_LE, P016_LE, I420_10LE, I422_10LE, I422_12LE, Y444_16LE, BGR10A2_LE, RGB10A2_LE, " \
+  "ARGB, ABGR, RGBP, BGRP, GBR, GBRA"
+#define FORMATS_OF_CUDA_MEMORY "NV12, I420, " RGB_AND_MORE ", " REPACKED
+#define FORMATS_OF_SYSTEM_MEMORY "NV12, I420, GRAY8, " RGB_AND_MORE ", " REPACKED ", GRAY16_LE"
 #define SIZES "width=(int)[1, 16384], height=(int)[1, 16384], framerate=(fraction)[0, max]"
 constexpr char kCudaMemory[] = "memory:CUDAMemory";
 

@@ -8,6 +8,7 @@
 #include "cuda/luma/luma.h"
 #include "gst/base/format.h"
 #include "gst/base/launch_pauses.h"
+#include "gst/base/repacked_format.h"
 
 namespace cudavision {
 namespace {
@@ -86,7 +87,8 @@ Status Session::negotiate(const GstVideoInfo &info, bool in_cuda_memory, const F
   CUDAVISION_TRY(scope.status());
   info_ = info;
   in_cuda_memory_ = in_cuda_memory;
-  layout_ = pixel_layout(info);
+  working_info_ = working_info(info);
+  layout_ = pixel_layout(working_info_);
   return prepare(settings);
 }
 
@@ -111,8 +113,10 @@ Status Session::prepare(const FilterSettings &settings) {
   stage_->workers = std::make_unique<Workers>(n_threads);
   const auto make = [&]() -> Status {
     if (!in_cuda_memory_) CUDAVISION_TRY(stage_frames());
+    if (is_repacked(GST_VIDEO_INFO_FORMAT(&info_))) CUDAVISION_TRY(allocate_working_planes());
     if (needs_luma_image(layout_)) CUDAVISION_TRY(stage_->luma.allocate(execution(), size));
-    return make_operation_({execution(), context_, &info_, size, settings.display}, &stage_->operation);
+    return make_operation_({execution(), context_, &working_info_, size, settings.display},
+                           &stage_->operation);
   };
   const Status status = make();
   if (!status.ok()) stage_.reset();
@@ -121,6 +125,23 @@ Status Session::prepare(const FilterSettings &settings) {
 
 Status Session::stage_frames() {
   return make_staged_frame(execution(), planes_shape(info_), &stage_->staged);
+}
+
+Status Session::allocate_working_planes() {
+  const Planes shape = planes_shape(working_info_);
+  for (int i = 0; i < shape.count; ++i)
+    CUDAVISION_TRY(stage_->working[i].allocate(execution(), {shape.plane[i].row_bytes, shape.plane[i].rows}));
+  return {};
+}
+
+Planes Session::working_planes() {
+  Planes planes = planes_shape(working_info_);
+  for (int i = 0; i < planes.count; ++i) {
+    const ImageView<std::uint8_t> view = stage_->working[i].view();
+    planes.plane[i].data = view.data;
+    planes.plane[i].pitch_bytes = view.pitch_bytes;
+  }
+  return planes;
 }
 
 Status Session::process(const MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings) {
@@ -148,12 +169,19 @@ Status Session::work(const MappedFrame &mapped, GstBuffer *buffer, const FilterS
   Stage &stage = *stage_;
   const bool draw = settings.display, luma = stage.operation->begin_frame() == Reads::luma;
   const Execution where = execution();
+  // Luma is the first component and lies in the first plane.
+  const bool luma_alone = luma && !draw && layout_.model != ColorModel::rgb;
   Planes planes = mapped.planes();
-  // The luma component lies in the first plane.
   if (!mapped.on_device())
-    CUDAVISION_TRY(stage.staged->upload(mapped.planes(), luma && !draw ? 1 : planes.count, &planes));
+    CUDAVISION_TRY(stage.staged->upload(mapped.planes(), luma_alone ? 1 : planes.count, &planes));
+  RepackedFrame repacked;  // only of a repacked format
+  if (is_repacked(GST_VIDEO_INFO_FORMAT(&info_))) {
+    repacked = repacked_frame(info_, planes, working_planes(), {settings.gray16_min, settings.gray16_max});
+    CUDAVISION_TRY(repack_frame(where, repacked, luma_alone ? 1 : repacked.count));
+    planes = working_planes();
+  }
   const Frame frame = make_frame(layout_, size_of(info_), planes);
-  *job = {where, &info_, frame, stage.region, {}, draw, settings.message, buffer};
+  *job = {where, &working_info_, frame, stage.region, {}, draw, settings.message, buffer};
   if (luma && needs_luma_image(layout_)) {
     CUDAVISION_TRY(extract_luma(where, luma_of_region(frame, stage.region), stage.luma.view()));
     job->luma = stage.luma.view();
@@ -161,6 +189,8 @@ Status Session::work(const MappedFrame &mapped, GstBuffer *buffer, const FilterS
     job->luma = frame.luma_plane().crop(stage.region);
   }
   CUDAVISION_TRY(stage.operation->run(*job));
+  if (draw && repacked.count != 0)
+    CUDAVISION_TRY(unpack_frame(where, repacked, {0, 0, frame.width, frame.height}));
   return draw && !mapped.on_device() ? stage.staged->download(mapped.planes()) : Status();
 }
 

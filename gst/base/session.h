@@ -11,6 +11,7 @@
 
 #include "cuda/common/owned_memory.h"
 #include "cuda/common/staged_frame.h"
+#include "cuda/repack/repack.h"
 #include "gst/base/device_context.h"
 #include "gst/base/mapped_frame.h"
 #include "gst/base/operation.h"
@@ -29,6 +30,7 @@ struct FilterSettings {
   bool message = false;
   int roi_x = 0, roi_y = 0, roi_width = 0, roi_height = 0;
   int every_nth = 1;
+  int gray16_min = 0, gray16_max = GrayRange::kMost;
 };
 
 // The region of interest within a frame; empty if it lies outside.
@@ -69,13 +71,17 @@ class Session {
   Status wait_for_oldest();
   Status work(const MappedFrame &mapped, GstBuffer *buffer, const FilterSettings &settings, Job *job);
   Status stage_frames();
+  Status allocate_working_planes();
+  Planes working_planes();
   void drop_stage();
   Execution execution() const;
 
   std::shared_ptr<const DeviceContext> context_;  // null on the CPU backend
   std::unique_ptr<StreamWait> wait_;              // null until the first frame, and on the CPU backend
   MakeOperation make_operation_;
-  GstVideoInfo info_;
+  GstVideoInfo info_;  // the caps
+  GstVideoInfo
+      working_info_;  // of the frames that the operation sees: a copy of a repacked format has its own
   bool in_cuda_memory_ = false;
   PixelLayout layout_;
 
@@ -86,6 +92,7 @@ class Session {
     int n_threads;
     std::unique_ptr<Workers> workers;
     std::unique_ptr<StagedFrame> staged;  // for frames that do not lie in the backend's memory
+    OwnedImage working[Planes::kMost];    // the planes of the copy of a repacked format
     OwnedImage luma;                      // of the region, if the format has no luma plane
     std::unique_ptr<Operation> operation;
   };

@@ -3,9 +3,8 @@
 #include "gst/hog/detections.h"
 
 #include <gst/video/gstvideometa.h>
-#if CUDAVISION_HAVE_ANALYTICS
-#include <gst/analytics/analytics.h>
-#endif
+
+#include "gst/base/analytics.h"
 
 namespace cudavision {
 namespace {
@@ -19,39 +18,17 @@ void attach_region(const Job &job, const HogBox &box, const char *label) {
       gst_structure_new("detection", "confidence", G_TYPE_DOUBLE, static_cast<double>(box.score), nullptr));
 }
 
-#if CUDAVISION_HAVE_ANALYTICS
-// Adds a meta with memory for `count` detections, so that it does not grow with each of them.
-GstAnalyticsRelationMeta *add_relations(GstBuffer *buffer, int count) {
-  constexpr gsize kBytes = 128;  // the approximate size of a detection
-  GstAnalyticsRelationMetaInitParams sizes{static_cast<gsize>(count), static_cast<gsize>(count) * kBytes};
-  return gst_buffer_add_analytics_relation_meta_full(buffer, &sizes);
-}
-
-// Appends to the meta of the buffer, which all elements share, or adds one.
-bool attach_detections(const Job &job, const HogBox *boxes, int count, const char *label) {
-  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(job.buffer);
-  if (relations == nullptr) relations = add_relations(job.buffer, count);
-  if (relations == nullptr) return false;
-  const GQuark type = g_quark_from_string(label);
-  for (int i = 0; i < count; ++i) {
-    GstAnalyticsODMtd detection;
-    if (!gst_analytics_relation_meta_add_od_mtd(relations, type, job.region.x + boxes[i].x,
-                                                job.region.y + boxes[i].y, boxes[i].width, boxes[i].height,
-                                                boxes[i].score, &detection))
-      return false;
-  }
-  return true;
-}
-#endif
-
 }  // namespace
 
 Status attach_boxes(const Job &job, const HogBox *boxes, int count, const char *label) {
-  for (int i = 0; i < count; ++i) attach_region(job, boxes[i], label);
-#if CUDAVISION_HAVE_ANALYTICS
-  if (count > 0 && !attach_detections(job, boxes, count, label))
-    return invalid_argument("the object detections could not be attached");
-#endif
+  const GQuark type = g_quark_from_string(label);
+  for (int i = 0; i < count; ++i) {
+    const HogBox &box = boxes[i];
+    attach_region(job, box, label);
+    CUDAVISION_TRY(attach_detection(
+        job.buffer, {type, job.region.x + box.x, job.region.y + box.y, box.width, box.height, box.score},
+        count));
+  }
   return {};
 }
 

@@ -12,7 +12,7 @@
  *
  * The pixels to remove are selected by a picture (`mask-location`), by a colour (`mask-color`,
  * `mask-tolerance`), by the alpha channel (`mask-alpha`), by a region (`region-x`, `region-y`,
- * `region-width`, `region-height`) or by the region-of-interest metas of the buffer (`roi-type`). Several of
+ * `region-width`, `region-height`) or by the regions of interest and object detections of the buffer (`roi-type`). Several of
  * them can be combined; `dilate` grows their union. Nothing outside of `roi-x`, `roi-y`, `roi-width` and
  * `roi-height` is removed, but patches are taken from the whole frame. In formats with subsampled chroma,
  * whole chroma samples are removed. All other bytes of the frame stay unchanged.
@@ -113,10 +113,10 @@ std::vector<Property<InpaintSettings>> region_properties() {
           integer_property<S>(
               {"region-height", "Region height", "Height of a region to remove in pixels (0 = none)"},
               &S::region_height, kPixels, kControllable),
-          string_property<S>(
-              {"roi-type", "ROI type",
-               "Remove the regions of interest of this type that the buffer carries (* = of every type)"},
-              &S::roi_type),
+          string_property<S>({"roi-type", "ROI type",
+                              "Remove the regions of interest and object detections of this type that the "
+                              "buffer carries (* = of every type)"},
+                             &S::roi_type),
           integer_property<S>(
               {"dilate", "Dilate", "Grow the removed parts by this many pixels in every direction"},
               &S::dilation, RemovalRanges::dilation, kControllable)};

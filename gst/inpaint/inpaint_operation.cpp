@@ -10,6 +10,7 @@
 #include <string>
 
 #include "cuda/common/backends.h"
+#include "gst/base/analytics.h"
 #include "gst/base/format.h"
 
 namespace cudavision {
@@ -44,7 +45,12 @@ Interval clipped(guint first, guint length, int side) {
   return {static_cast<int>(from), static_cast<int>(to - from)};
 }
 
-// Appends the regions of interest of this type ("*": of all types), clipped to the frame.
+void add_clipped(guint left, guint top, guint width, guint height, Size frame, std::vector<Region> *regions) {
+  const Interval x = clipped(left, width, frame.width), y = clipped(top, height, frame.height);
+  if (x.length > 0 && y.length > 0) regions->push_back({x.first, y.first, x.length, y.length});
+}
+
+// Appends the regions of interest and the object detections of this type ("*": of all types), clipped to the frame.
 void add_regions(GstBuffer *buffer, const std::string &type, Size frame, std::vector<Region> *regions) {
   // 0 if no meta can have this type. Metas without a type have the quark 0, too, and must not match.
   const GQuark wanted = g_quark_try_string(type.c_str());
@@ -53,9 +59,13 @@ void add_regions(GstBuffer *buffer, const std::string &type, Size frame, std::ve
              gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
     const auto *roi = reinterpret_cast<const GstVideoRegionOfInterestMeta *>(meta);
     if (type != "*" && (wanted == 0 || roi->roi_type != wanted)) continue;
-    const Interval x = clipped(roi->x, roi->w, frame.width), y = clipped(roi->y, roi->h, frame.height);
-    if (x.length > 0 && y.length > 0) regions->push_back({x.first, y.first, x.length, y.length});
+    add_clipped(roi->x, roi->y, roi->w, roi->h, frame, regions);
   }
+  for_each_detection(buffer, [&](const Detection &d) {
+    if (type != "*" && (wanted == 0 || d.type != wanted)) return;
+    add_clipped(static_cast<guint>(d.x), static_cast<guint>(d.y), static_cast<guint>(std::max(0, d.width)),
+                static_cast<guint>(std::max(0, d.height)), frame, regions);
+  });
 }
 
 void post_progress(GstElement *element, GstProgressType type, int filled, int removed) {

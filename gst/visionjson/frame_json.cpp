@@ -7,7 +7,9 @@
 #include <cfenv>
 #include <limits>
 
+#include "gst/visionjson/analytics_json.h"
 #include "gst/visionjson/json_text.h"
+#include "gst/visionjson/structure_json.h"
 
 namespace cudavision {
 namespace {
@@ -64,6 +66,26 @@ double score_of(GstVideoRegionOfInterestMeta *region) {
   return score;
 }
 
+// True if the structure says no more than the member "score".
+bool is_score_alone(const GstStructure *param) {
+  return gst_structure_has_name(param, "detection") && gst_structure_n_fields(param) == 1 &&
+         gst_structure_has_field_typed(param, "confidence", G_TYPE_DOUBLE);
+}
+
+// Appends the member "params", in which each structure of the region is an object, if there are any.
+void append_params(std::string *text, GstVideoRegionOfInterestMeta *region) {
+  std::string params = "{";
+  for (const GList *param = region->params; param != nullptr; param = param->next) {
+    const auto *structure = static_cast<const GstStructure *>(param->data);
+    if (is_score_alone(structure)) continue;
+    if (params.size() > 1) params.push_back(',');
+    append_string(&params, gst_structure_get_name(structure));
+    params.push_back(':');
+    append_structure(&params, structure);
+  }
+  if (params.size() > 1) text->append(",\"params\":").append(params).append("}");
+}
+
 void append_region(std::string *text, GstVideoRegionOfInterestMeta *region) {
   JsonHead()
       .string("type", g_quark_to_string(region->roi_type))
@@ -73,6 +95,7 @@ void append_region(std::string *text, GstVideoRegionOfInterestMeta *region) {
       .whole("h", region->h)
       .append_open(text);
   append_number(&text->append(",\"score\":"), score_of(region));
+  append_params(text, region);
   text->push_back('}');
 }
 
@@ -153,6 +176,7 @@ bool append_frame(std::string *text, const FrameFacts &facts, GstBuffer *buffer,
   append_keypoints(text, buffer);
   append_lines(text, buffer);
   append_regions(text, buffer);
+  append_analytics(text, buffer);
   *unreadable = append_tensors(text, buffer, data);
   text->append("}\n");
   return unreadable->empty();

@@ -22,6 +22,20 @@ void append_escaped(std::string *text, std::string_view written) {
 
 }  // namespace
 
+void append_string(std::string *text, const char *value) {
+  if (value == nullptr) {
+    text->append("null");
+    return;
+  }
+  gchar *valid = g_utf8_make_valid(value, -1);
+  JsonNode *node = json_node_init_string(json_node_alloc(), valid);
+  gchar *written = json_to_string(node, FALSE);
+  append_escaped(text, written);
+  g_free(written);
+  json_node_unref(node);
+  g_free(valid);
+}
+
 JsonHead::JsonHead() : builder_(json_builder_begin_object(json_builder_new())) {}
 JsonHead::~JsonHead() { g_object_unref(builder_); }
 

@@ -36,6 +36,9 @@ void append_number(std::string *text, T value) {
   }
 }
 
+// Appends a quoted and escaped string; null becomes JSON's null, invalid UTF-8 becomes U+FFFD.
+void append_string(std::string *text, const char *value);
+
 // Appends an item to an open list: after its bracket, or after a comma.
 template <typename Item, typename Append>
 void append_item(std::string *text, const Item &item, Append append) {

@@ -226,6 +226,45 @@ TEST_F(CudaHog, boxes_are_also_attached_as_object_detections) {
     EXPECT_STREQ(g_quark_to_string(gst_analytics_od_mtd_get_obj_type(&detection)), "gnome");
   }
 }
+
+TEST_F(CudaHog, gstreamers_own_element_draws_the_boxes) {
+  GstElementFactory *factory = gst_element_factory_find("objectdetectionoverlay");
+  if (factory == nullptr) GTEST_SKIP() << "this GStreamer has no objectdetectionoverlay";
+  gst_object_unref(factory);
+  const ModelFile model("model.yml");
+  const Owned<GstElement> pipeline = parse(
+      "videotestsrc num-buffers=1 pattern=snow ! video/x-raw,format=GRAY8,width=120,height=90 ! cudahog "
+      "display=false win-stride=4 group-threshold=1 backend=" +
+      backend() + " model-location=" + model.location() +
+      " ! videoconvert ! video/x-raw,format=RGB ! objectdetectionoverlay draw-labels=false "
+      "object-detection-outline-color=0xffff0000 ! video/x-raw,format=RGB ! appsink name=sink");
+  gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
+  const Owned<GstSample> sample(
+      gst_app_sink_try_pull_sample(GST_APP_SINK(child(pipeline, "sink")), 30 * GST_SECOND));
+  ASSERT_NE(sample, nullptr);
+  GstBuffer *buffer = gst_sample_get_buffer(sample.get());
+  const std::vector<std::uint8_t> rgb = bytes_of(buffer);
+  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(buffer);
+  ASSERT_NE(relations, nullptr);
+  gpointer state = nullptr;
+  GstAnalyticsMtd detection;
+  int boxes = 0;
+  while (gst_analytics_relation_meta_iterate(relations, &state, gst_analytics_od_mtd_get_mtd_type(),
+                                             &detection)) {
+    gint x = 0, y = 0, width = 0, height = 0;
+    gfloat score = 0;
+    ASSERT_TRUE(gst_analytics_od_mtd_get_location(&detection, &x, &y, &width, &height, &score));
+    bool red = false;  // somewhere across the line below the box
+    for (int row = y + height - 3; row < std::min(y + height + 3, 90); ++row) {
+      const std::uint8_t *pixel =
+          &rgb[static_cast<std::size_t>(row) * 360 + static_cast<std::size_t>(x + width / 2) * 3];
+      red |= pixel[0] > 200 && pixel[1] < 80 && pixel[2] < 80;
+    }
+    EXPECT_TRUE(red) << "box at " << x << ", " << y;
+    ++boxes;
+  }
+  EXPECT_GT(boxes, 0);
+}
 #endif
 
 TEST_F(CudaHog, messages_contain_the_numbers_of_boxes_and_hits) {

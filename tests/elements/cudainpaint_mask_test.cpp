@@ -3,8 +3,12 @@
 #include <gdk-pixbuf/gdk-pixbuf.h>
 #include <glib/gstdio.h>
 #include <gst/video/video.h>
+#if CUDAVISION_HAVE_ANALYTICS
+#include <gst/analytics/analytics.h>
+#endif
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "tests/elements/canny_reference.h"
@@ -232,6 +236,25 @@ TEST_F(CudaInpaintMask, regions_of_interest_of_the_type_are_removed) {
     EXPECT_TRUE(same_bytes(inpaint.pass(frame), frame)) << "a frame without boxes";
   }
 }
+
+#if CUDAVISION_HAVE_ANALYTICS
+TEST_F(CudaInpaintMask, object_detections_of_the_type_are_removed) {
+  const VideoFrame frame("NV12", kSize, 8);
+  Harness inpaint(kSmall + std::string("roi-type=person"));
+  inpaint.negotiate(frame);
+  Owned<GstBuffer> buffer = frame.buffer();
+  GstAnalyticsRelationMeta *relations = gst_buffer_add_analytics_relation_meta(buffer.get());
+  GstAnalyticsODMtd added;
+  for (const auto &[type, x, y] :
+       {std::tuple{"person", 6, 6}, std::tuple{"car", 24, 4}, std::tuple{"person", -3, 20}})
+    ASSERT_TRUE(gst_analytics_relation_meta_add_od_mtd(relations, g_quark_from_string(type), x, y, 8, 7, 0.5f,
+                                                       &added));
+  const Owned<GstBuffer> out = inpaint.exchange(std::move(buffer));
+  ASSERT_NE(out, nullptr);
+  EXPECT_TRUE(same_bytes(bytes_of(out.get()),
+                         with_filled(frame, mask_of(kSize, {{6, 6, 8, 7}, {0, 20, 5, 7}}), small_params())));
+}
+#endif
 
 TEST_F(CudaInpaintMask, boxes_beyond_the_frame_are_cut) {
   const VideoFrame frame("RGB", kSize, 9);

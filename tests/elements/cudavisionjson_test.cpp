@@ -208,6 +208,26 @@ TEST_F(CudaVisionJson, score_is_the_detections_confidence_or_null) {
   EXPECT_EQ(line.real("regions.5.score"), 1e-300);
 }
 
+TEST_F(CudaVisionJson, region_has_its_parameters) {
+  JsonHarness json;
+  Owned<GstBuffer> buffer = frame();
+  auto *region = add_region(buffer.get(), "car");
+  gst_video_region_of_interest_meta_add_param(
+      region,
+      gst_structure_new("detection", "confidence", G_TYPE_DOUBLE, 0.5, "label_id", G_TYPE_INT, 3, nullptr));
+  gst_video_region_of_interest_meta_add_param(
+      region, gst_structure_new("colour", "label", G_TYPE_STRING, "\"red\"\n", "sure", G_TYPE_BOOLEAN, TRUE,
+                                "share", G_TYPE_FLOAT, 0.25f, "bits", G_TYPE_UINT64, G_MAXUINT64, "ratio",
+                                GST_TYPE_FRACTION, 4, 3, nullptr));
+  gst_video_region_of_interest_meta_add_param(region, gst_structure_new_empty("nothing"));
+  const std::string line = json.line_of(std::move(buffer));
+  EXPECT_NE(line.find(R"("score":0.5,"params":{"detection":{"confidence":0.5,"label_id":3},)"
+                      R"("colour":{"label":"\"red\"\n","sure":true,"share":0.25,"bits":18446744073709551615,)"
+                      R"("ratio":"4/3"},"nothing":{}}})"),
+            std::string::npos)
+      << line;
+}
+
 TEST_F(CudaVisionJson, region_without_a_type_has_null) {
   JsonHarness json;
   Owned<GstBuffer> buffer = frame();

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -15,10 +16,22 @@
 
 namespace cudavision::test {
 
-// The formats of the elements' pads.
+// The formats of the elements' pads that the algorithms read.
 inline const std::vector<std::string> kFormats = {"NV12", "I420", "GRAY8", "RGB",  "BGR",
                                                   "RGBx", "BGRx", "RGBA",  "BGRA", "NV21",
                                                   "YV12", "Y42B", "Y444",  "YUY2", "UYVY"};
+
+// A format of the pads that elements repack, and one of 8 bits with the same components.
+struct Repacked {
+  const char *format, *eight;
+
+  friend std::ostream &operator<<(std::ostream &out, const Repacked &r) { return out << r.format; }
+};
+inline constexpr Repacked kRepacked[] = {
+    {"P010_10LE", "NV12"}, {"P012_LE", "NV12"},   {"P016_LE", "NV12"},   {"I420_10LE", "I420"},
+    {"I422_10LE", "Y42B"}, {"I422_12LE", "Y42B"}, {"Y444_16LE", "Y444"}, {"GRAY16_LE", "GRAY8"},
+    {"RGB10A2_LE", "RGB"}, {"BGR10A2_LE", "RGB"}, {"ARGB", "RGBA"},      {"ABGR", "RGBA"},
+    {"RGBP", "RGB"},       {"BGRP", "RGB"},       {"GBR", "RGB"},        {"GBRA", "RGBA"}};
 
 // The layout of the planes in the buffer.
 enum class Layout {

@@ -56,13 +56,13 @@ TEST_F(Pipelines, format_is_negotiated_with_neighbours) {
 }
 
 TEST_F(Pipelines, caps_that_do_not_fit_end_in_an_error) {
-  EXPECT_NE(why_refused("videotestsrc ! video/x-raw,format=GRAY16_LE ! cudacanny ! fakesink").find("link"),
+  EXPECT_NE(why_refused("videotestsrc ! video/x-raw,format=GRAY16_BE ! cudacanny ! fakesink").find("link"),
             std::string::npos);
   const Owned<GstElement> pipeline =
       parse("appsrc name=source ! cudacanny backend=" + backend() + " ! fakesink");
   GstAppSrc *source = GST_APP_SRC(child(pipeline, "source"));
   const Owned<GstCaps> caps(
-      gst_caps_from_string("video/x-raw,format=GRAY16_LE,width=8,height=8,framerate=25/1"));
+      gst_caps_from_string("video/x-raw,format=GRAY16_BE,width=8,height=8,framerate=25/1"));
   gst_app_src_set_caps(source, caps.get());
   EXPECT_EQ(gst_app_src_push_buffer(source, gst_buffer_new_allocate(nullptr, 128, nullptr)), GST_FLOW_OK);
   EXPECT_FALSE(plays_to_the_end(pipeline));

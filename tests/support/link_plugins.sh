@@ -6,7 +6,7 @@
 #   link_plugins.sh FROM TO
 set -euo pipefail
 from=$1 to=$2
-plugins=(app avi coreelements debug debugutilsbad imagefreeze isomp4 jpeg libav matroska multifile nvcodec playback png pnm
+plugins=(analyticsoverlay app avi coreelements debug debugutilsbad imagefreeze isomp4 jpeg libav matroska multifile nvcodec playback png pnm
   rawparse smpte typefindfunctions videobox videoconvertscale videocrop videofilter videoparsersbad videorate videotestsrc
   vpx)
 mkdir -p "$to"

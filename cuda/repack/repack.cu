@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The CUDA backend of repacking: a thread per pixel handles all its components, because components of 10 bits
+// share bytes.
+#include <cuda_runtime.h>
+
+#include "cuda/common/grid.h"
+#include "cuda/common/launch.h"
+#include "cuda/repack/repack_backends.h"
+#include "cuda/repack/repack_rules.h"
+
+namespace cudavision::repack {
+namespace {
+
+// What a kernel needs of a RepackedFrame.
+struct Task {
+  RepackedComponent component[4];
+  int components;
+  Range range;
+  Region region;
+};
+
+Task task_of(const RepackedFrame &frame, int components, Region region) {
+  Task task = {.component = {}, .components = components, .range = range_of(frame), .region = region};
+  for (int i = 0; i < components; ++i) task.component[i] = frame.component[i];
+  return task;
+}
+
+// True for the first pixel of a sample within the region: its thread handles the sample.
+__device__ bool owns_sample(const Component &c, Region region, int x, int y) {
+  return (x == region.x || (x & ((1 << c.shift_x) - 1)) == 0) &&
+         (y == region.y || (y & ((1 << c.shift_y) - 1)) == 0);
+}
+
+// Calls work(component, x, y) in the thread that owns the sample.
+template <typename Work>
+__device__ void for_each_sample(const Task &task, const Work &work) {
+  const int x = static_cast<int>(blockIdx.x) * kBlockX + static_cast<int>(threadIdx.x);
+  const int y = static_cast<int>(blockIdx.y) * kBlockY + static_cast<int>(threadIdx.y);
+  if (x >= task.region.width || y >= task.region.height) return;
+  for (int i = 0; i < task.components; ++i) {
+    const RepackedComponent &c = task.component[i];
+    if (owns_sample(c.eight, task.region, task.region.x + x, task.region.y + y))
+      work(c, task.region.x + x, task.region.y + y);
+  }
+}
+
+static __global__ void __launch_bounds__(kBlockX *kBlockY) repack_kernel(Task task) {
+  for_each_sample(task, [&](const RepackedComponent &c, int x, int y) {
+    c.eight.at(x, y) = read_sample(&c.wide.at(x, y), c.bit, task.range);
+  });
+}
+
+static __global__ void __launch_bounds__(kBlockX *kBlockY) unpack_kernel(Task task) {
+  for_each_sample(task, [&](const RepackedComponent &c, int x, int y) {
+    write_sample(&c.wide.at(x, y), c.bit, task.range, c.eight.at(x, y));
+  });
+}
+
+}  // namespace
+
+Status repack_cuda(const Execution &execution, const RepackedFrame &frame, int components) {
+  const Task task = task_of(frame, components, {0, 0, frame.width, frame.height});
+  return CUDAVISION_LAUNCH(repack_kernel, grid_2d(frame.width, frame.height), block_2d(), execution.stream,
+                           task);
+}
+
+Status unpack_cuda(const Execution &execution, const RepackedFrame &frame, Region region) {
+  const Task task = task_of(frame, frame.count, region);
+  return CUDAVISION_LAUNCH(unpack_kernel, grid_2d(region.width, region.height), block_2d(), execution.stream,
+                           task);
+}
+
+}  // namespace cudavision::repack

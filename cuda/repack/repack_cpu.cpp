@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The CPU backend of repacking.
+#include <algorithm>
+
+#include "cuda/repack/repack_backends.h"
+#include "cuda/repack/repack_rules.h"
+
+namespace cudavision::repack {
+namespace {
+
+constexpr int kRowsPerTask = 16;
+
+// Calls work(component, first, y, count) for each row of samples of the components that the region touches: `count`
+// samples from the first one on, counted in samples.
+template <typename Work>
+void for_each_row(const Execution &execution, const RepackedFrame &frame, int components, Region region,
+                  const Work &work) {
+  execution.workers->run(divide_up(region.height, kRowsPerTask), [&](int task, int) {
+    const int begin = region.y + task * kRowsPerTask,
+              end = std::min(region.y + region.height, begin + kRowsPerTask);
+    for (int i = 0; i < components; ++i) {
+      const RepackedComponent &c = frame.component[i];
+      const int sx = c.eight.shift_x, sy = c.eight.shift_y;
+      const int first = region.x >> sx, count = ((region.x + region.width - 1) >> sx) - first + 1;
+      for (int y = begin; y < end; ++y)
+        // a row of samples belongs to the first of its rows of pixels in the region
+        if (y == region.y || (y & ((1 << sy) - 1)) == 0) work(c, first << sx, y, count);
+    }
+  });
+}
+
+}  // namespace
+
+Status repack_cpu(const Execution &execution, const RepackedFrame &frame, int components) {
+  const Range range = range_of(frame);
+  for_each_row(execution, frame, components, {0, 0, frame.width, frame.height},
+               [&](const RepackedComponent &c, int x, int y, int count) {
+                 const std::uint8_t *wide = &c.wide.at(x, y);
+                 std::uint8_t *eight = &c.eight.at(x, y);
+                 for (int i = 0; i < count; ++i)
+                   eight[i * c.eight.step_bytes] = read_sample(wide + i * c.wide.step_bytes, c.bit, range);
+               });
+  return {};
+}
+
+Status unpack_cpu(const Execution &execution, const RepackedFrame &frame, Region region) {
+  const Range range = range_of(frame);
+  for_each_row(execution, frame, frame.count, region,
+               [&](const RepackedComponent &c, int x, int y, int count) {
+                 std::uint8_t *wide = &c.wide.at(x, y);
+                 const std::uint8_t *eight = &c.eight.at(x, y);
+                 for (int i = 0; i < count; ++i)
+                   write_sample(wide + i * c.wide.step_bytes, c.bit, range, eight[i * c.eight.step_bytes]);
+               });
+  return {};
+}
+
+}  // namespace cudavision::repack

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Formats that the algorithms do not read: more than 8 bits, planar RGB, alpha in front. Elements work on a copy
+// of the frame in a format of 8 bits (cuda/repack/repack.h).
+#pragma once
+
+#include <gst/video/video.h>
+
+#include "cuda/repack/repack.h"
+
+namespace cudavision {
+
+// Returns true if elements work on a copy of frames of this format.
+bool is_repacked(GstVideoFormat format);
+
+// The frames that the algorithms see: `info` itself, or the copy, with the same size and colorimetry.
+GstVideoInfo working_info(const GstVideoInfo &info);
+
+// A frame of a repacked format and its copy, in the memory of the backend. range: for 16-bit grey.
+RepackedFrame repacked_frame(const GstVideoInfo &info, const Planes &wide, const Planes &eight,
+                             const GrayRange &range);
+
+}  // namespace cudavision

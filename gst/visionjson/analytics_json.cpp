@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// GStreamer's analytics metas as JSON.
+#include "gst/visionjson/analytics_json.h"
+
+#include "gst/visionjson/json_text.h"
+
+#if CUDAVISION_HAVE_ANALYTICS
+#include <gst/analytics/analytics.h>
+#endif
+
+namespace cudavision {
+
+#if CUDAVISION_HAVE_ANALYTICS
+namespace {
+
+// Calls visit with each item of the type, or with each that `from` is related to.
+template <typename Visit>
+void for_each(GstAnalyticsRelationMeta *relations, GstAnalyticsMtdType type, const Visit &visit) {
+  gpointer state = nullptr;
+  GstAnalyticsMtd item;
+  while (gst_analytics_relation_meta_iterate(relations, &state, type, &item)) visit(item);
+}
+template <typename Visit>
+void for_each_related(GstAnalyticsRelationMeta *relations, guint from, GstAnalyticsMtdType type,
+                      const Visit &visit) {
+  gpointer state = nullptr;
+  GstAnalyticsMtd item;
+  while (gst_analytics_relation_meta_get_direct_related(relations, from, GST_ANALYTICS_REL_TYPE_ANY, type,
+                                                        &state, &item))
+    visit(item);
+}
+
+void append_classes(std::string *text, const GstAnalyticsClsMtd &classes) {
+  for (gsize i = 0; i < gst_analytics_cls_mtd_get_length(&classes); ++i)
+    append_item(text, i, [&](std::string *out, gsize index) {
+      append_string(&out->append("{\"class\":"),
+                    g_quark_to_string(gst_analytics_cls_mtd_get_quark(&classes, index)));
+      append_number(&out->append(",\"confidence\":"), gst_analytics_cls_mtd_get_level(&classes, index));
+      out->push_back('}');
+    });
+}
+
+void append_tracking(std::string *text, const GstAnalyticsTrackingMtd &tracking) {
+  guint64 id = 0;
+  GstClockTime first = GST_CLOCK_TIME_NONE, last = GST_CLOCK_TIME_NONE;
+  gboolean lost = FALSE;
+  if (gst_analytics_tracking_mtd_get_info(&tracking, &id, &first, &last, &lost))
+    append_number(&text->append(",\"tracking-id\":"), id);
+}
+
+void append_detection(std::string *text, GstAnalyticsRelationMeta *relations,
+                      const GstAnalyticsODMtd &detection) {
+  gint x = 0, y = 0, width = 0, height = 0;
+  gfloat confidence = 0;
+  gst_analytics_od_mtd_get_location(&detection, &x, &y, &width, &height, &confidence);
+  append_string(&text->append("{\"class\":"),
+                g_quark_to_string(gst_analytics_od_mtd_get_obj_type(&detection)));
+  append_number(&text->append(",\"x\":"), x);
+  append_number(&text->append(",\"y\":"), y);
+  append_number(&text->append(",\"w\":"), width);
+  append_number(&text->append(",\"h\":"), height);
+  append_number(&text->append(",\"confidence\":"), confidence);
+  for_each_related(relations, detection.id, gst_analytics_tracking_mtd_get_mtd_type(),
+                   [&](const GstAnalyticsTrackingMtd &tracking) { append_tracking(text, tracking); });
+  text->append(",\"classes\":[");
+  for_each_related(relations, detection.id, gst_analytics_cls_mtd_get_mtd_type(),
+                   [&](const GstAnalyticsClsMtd &classes) { append_classes(text, classes); });
+  text->append("]}");
+}
+
+// Whether the classes describe the whole frame: nothing else is related to them.
+bool describes_frame(GstAnalyticsRelationMeta *relations, guint id) {
+  const auto length = static_cast<guint>(gst_analytics_relation_get_length(relations));
+  for (guint other = 0; other < length; ++other)
+    if (other != id &&
+        gst_analytics_relation_meta_get_relation(relations, other, id) != GST_ANALYTICS_REL_TYPE_NONE)
+      return false;
+  return true;
+}
+
+// Appends the member if `items` is not empty.
+void append_list(std::string *text, const char *name, const std::string &items) {
+  if (items.size() > 1) text->append(",\"").append(name).append("\":").append(items).append("]");
+}
+
+}  // namespace
+
+void append_analytics(std::string *text, GstBuffer *buffer) {
+  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(buffer);
+  if (relations == nullptr) return;
+  std::string detections = "[", classifications = "[";
+  for_each(relations, gst_analytics_od_mtd_get_mtd_type(), [&](const GstAnalyticsODMtd &detection) {
+    append_item(&detections, detection,
+                [&](std::string *out, const auto &item) { append_detection(out, relations, item); });
+  });
+  for_each(relations, gst_analytics_cls_mtd_get_mtd_type(), [&](const GstAnalyticsClsMtd &classes) {
+    if (describes_frame(relations, classes.id)) append_classes(&classifications, classes);
+  });
+  append_list(text, "detections", detections);
+  append_list(text, "classifications", classifications);
+}
+#else
+void append_analytics(std::string *, GstBuffer *) {}
+#endif
+
+}  // namespace cudavision

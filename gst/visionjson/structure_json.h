@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A GstStructure as a JSON object.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <string>
+
+namespace cudavision {
+
+// Appends an object with a member for each field: numbers, booleans and strings as such, other values in the notation
+// of gst_value_serialize() as a string, or null if they have none.
+void append_structure(std::string *text, const GstStructure *structure);
+
+}  // namespace cudavision

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Builds the Debian packages from what is committed, checks them with lintian, and uses them in a fresh root of the same
+# Debian. Needs root. tests/run.sh package calls it.
+#
+#   tests/package.sh [FOLDER]     FOLDER keeps the packages; default: a temporary folder
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source tests/support/packages.sh
+source /etc/os-release
+export DEBIAN_FRONTEND=noninteractive
+
+((EUID == 0)) && unshare --mount true 2>/dev/null ||
+  { echo "tests/package.sh: skipped: only root can install packages and make a root folder"; exit 77; }
+folder=${1:-$(mktemp -d /var/tmp/cudavision_package.XXXXXX)}
+[[ -n ${1:-} ]] || trap 'rm -rf "$folder"' EXIT
+folder=$(realpath "$folder")
+rm -rf "$folder/source" && mkdir -p "$folder/source"
+git archive HEAD | tar -x -C "$folder/source"
+
+apt-get update -qq
+apt-get install -qq -y --no-install-recommends dpkg-dev debhelper lintian debootstrap git ca-certificates >/dev/null
+apt-get build-dep -qq -y "$folder/source" >/dev/null
+
+echo "== dpkg-buildpackage"
+(cd "$folder/source" && PATH=$PATH:/usr/local/cuda/bin dpkg-buildpackage -us -uc)
+
+echo "== lintian"
+# A package of this repository closes no bug of Debian's and has no manual page for a library.
+lintian --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs,bad-distribution-in-changes-file \
+  "$folder"/gst-cudavision_*.changes
+
+plugin=$(find "$folder/source/debian/gstreamer1.0-cudavision" -name libgstcudavision.so)
+nvcc=$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc || true)
+if [[ -n $nvcc ]]; then
+  "$(dirname "$nvcc")/cuobjdump" --list-elf "$plugin" | grep -q sm_90 || { echo "no sm_90 code in the package" >&2; exit 1; }
+  dpkg-deb -f "$folder"/gstreamer1.0-cudavision_*.deb Description | grep -q 'with CUDA kernels'
+else
+  dpkg-deb -f "$folder"/gstreamer1.0-cudavision_*.deb Description | grep -q 'without CUDA'
+fi
+
+echo "== in a fresh $VERSION_CODENAME"
+mkdir -p "$folder/debs"
+cp "$folder"/*.deb "$folder/debs"
+FRESH_ROOT_FILES=$folder/debs tests/fresh_root.sh "$VERSION_CODENAME" "tests/support/installed_package.sh /root/files"

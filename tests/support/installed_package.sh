@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Installs the packages of a folder and uses them as a stranger would: gst-inspect-1.0, a pipeline, and programs in C, C++
+# and Python outside of the source tree.
+#
+#   installed_package.sh FOLDER
+set -euo pipefail
+source "$(dirname "$0")/packages.sh"
+sources=$(realpath "$(dirname "$0")/../..")
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -qq
+apt-get install -qq -y --no-install-recommends "$1"/*.deb gstreamer1.0-tools gstreamer1.0-plugins-base \
+  gstreamer1.0-plugins-good gcc g++ libc6-dev libgstreamer-plugins-base1.0-dev pkgconf python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 >/dev/null
+
+gst-inspect-1.0 cudacanny | grep -q 'Factory Details'
+[[ $(gst-inspect-1.0 cudavision | grep -c '^  cuda') == 9 ]] || { echo "nine elements are expected" >&2; exit 1; }
+
+outside=$(mktemp -d)
+cd "$outside"
+gst-launch-1.0 -q videotestsrc num-buffers=3 ! cudahistogram display=false ! cudavisionjson location=lines.jsonl ! fakesink
+[[ $(wc -l <lines.jsonl) == 3 ]] || { echo "three lines are expected" >&2; exit 1; }
+
+cp "$sources/tests/meta/consumer/consumer.c" "$sources"/examples/read_metas.{cpp,py} .
+read -ra flags <<<"$(pkg-config --cflags --libs gstreamer-cudavision-1.0)"
+read -ra app <<<"$(pkg-config --cflags --libs gstreamer-cudavision-1.0 gstreamer-app-1.0)"
+gcc -std=c11 -Wall -Wextra -Werror -o consumer consumer.c "${flags[@]}"
+./consumer | grep -q '1 keypoint at (1.5, 2.5)'
+g++ -std=c++20 -Wall -Wextra -Werror -o read_metas read_metas.cpp "${app[@]}"
+pipeline='videotestsrc num-buffers=2 ! video/x-raw,width=64,height=48 ! cudahistogram display=false'
+./read_metas "$pipeline" | tee cpp.txt
+python3 read_metas.py "$pipeline" | tee python.txt
+grep -q histogram cpp.txt && grep -q histogram python.txt
+echo "the installed packages work"
