@@ -91,7 +91,7 @@ Status attach_gst_tensor(GstBuffer *buffer, const GstCudaVisionTensorMeta *tenso
   gsize dims[GST_CUDA_VISION_TENSOR_MAX_DIMS];
   std::copy_n(tensor->dims, tensor->n_dims, dims);
   GstTensor *added =
-      gst_tensor_new_simple(tensor->id, data_type_of(tensor->type), gst_buffer_ref(tensor->data),
+      gst_tensor_new_simple(tensor->id, data_type_of(tensor->element_type), gst_buffer_ref(tensor->data),
                             GST_TENSOR_DIM_ORDER_ROW_MAJOR, tensor->n_dims, dims);
   if (added == nullptr) return invalid_argument("a GstTensor could not be attached");
   GstTensorMeta *meta = gst_buffer_get_tensor_meta(buffer);
