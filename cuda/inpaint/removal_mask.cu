@@ -47,20 +47,21 @@ class RemovalMaskCuda final : public RemovalMask {
     return wide_.allocate(pixels);
   }
 
-  Status run(const Frame &frame, const RemovalSources &sources,
-             ImageView<const std::uint8_t> *mask) override {
+  Status run(const Frame &frame, const RemovalSources &sources, ImageView<const std::uint8_t> *mask,
+             std::uint8_t *into) override {
     CUDAVISION_TRY(check_sources(frame, sources, size_));
+    std::uint8_t *const made = into != nullptr ? into : mask_.data();
     const dim3 block = block_2d(), grid = grid_2d(size_.width, size_.height);
     for (int first = 0; first == 0 || first < sources.region_count; first += kRegionsPerPass)
       CUDAVISION_TRY(CUDAVISION_LAUNCH(select_kernel, grid, block, execution_.stream,
-                                       removal_pass(sources, first), frame, mask_.data()));
+                                       removal_pass(sources, first), frame, made));
     if (sources.dilation > 0) {
-      CUDAVISION_TRY(CUDAVISION_LAUNCH(dilate_kernel, grid, block, execution_.stream, mask_.data(), size_, 1,
-                                       0, sources.dilation, Region{}, wide_.data()));
+      CUDAVISION_TRY(CUDAVISION_LAUNCH(dilate_kernel, grid, block, execution_.stream, made, size_, 1, 0,
+                                       sources.dilation, Region{}, wide_.data()));
       CUDAVISION_TRY(CUDAVISION_LAUNCH(dilate_kernel, grid, block, execution_.stream, wide_.data(), size_, 0,
-                                       1, sources.dilation, sources.limit, mask_.data()));
+                                       1, sources.dilation, sources.limit, made));
     }
-    *mask = {mask_.data(), size_.width, size_.width, size_.height};
+    *mask = {made, size_.width, size_.width, size_.height};
     return {};
   }
 

@@ -18,27 +18,28 @@ class RemovalMaskCpu final : public RemovalMask {
         mask_(static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height)),
         wide_(mask_.size()) {}
 
-  Status run(const Frame &frame, const RemovalSources &sources,
-             ImageView<const std::uint8_t> *mask) override {
+  Status run(const Frame &frame, const RemovalSources &sources, ImageView<const std::uint8_t> *mask,
+             std::uint8_t *into) override {
     CUDAVISION_TRY(check_sources(frame, sources, size_));
+    const ImageView<std::uint8_t> made = view(into != nullptr ? into : mask_.data());
     for (int first = 0; first == 0 || first < sources.region_count; first += kRegionsPerPass) {
       const RemovalPass pass = removal_pass(sources, first);
       for_each_strip([&](int y0, int y1) {
         for (int y = y0; y < y1; ++y)
           for (int x = 0; x < size_.width; ++x) {
-            std::uint8_t &m = view(mask_).row(y)[x];
+            std::uint8_t &m = made.row(y)[x];
             m = (pass.adds && m != 0) || is_selected(pass, frame, x, y) ? 255 : 0;
           }
       });
     }
-    if (sources.dilation > 0) dilate(sources.dilation, sources.limit);
-    *mask = view(mask_);
+    if (sources.dilation > 0) dilate(made, sources.dilation, sources.limit);
+    *mask = made;
     return {};
   }
 
  private:
-  ImageView<std::uint8_t> view(std::vector<std::uint8_t> &m) const {
-    return {m.data(), size_.width, size_.width, size_.height};
+  ImageView<std::uint8_t> view(std::uint8_t *bytes) const {
+    return {bytes, size_.width, size_.width, size_.height};
   }
   template <typename Body>
   void for_each_strip(const Body &body) const {
@@ -47,12 +48,13 @@ class RemovalMaskCpu final : public RemovalMask {
     });
   }
 
-  // Dilates along the rows from mask_ to wide_, then along the columns back to mask_.
-  void dilate(int distance, Region limit) {
+  // Dilates along the rows from the mask to wide_, then along the columns back to the mask.
+  void dilate(ImageView<std::uint8_t> mask, int distance, Region limit) {
+    const ImageView<std::uint8_t> wide = view(wide_.data());
     for_each_strip([&](int y0, int y1) {
       for (int y = y0; y < y1; ++y) {
-        const std::uint8_t *from = view(mask_).row(y);
-        std::uint8_t *to = view(wide_).row(y);
+        const std::uint8_t *from = mask.row(y);
+        std::uint8_t *to = wide.row(y);
         // The number of removed pixels at most `distance` away from x.
         int count = 0;
         for (int x = 0; x < std::min(distance, size_.width); ++x) count += from[x] != 0;
@@ -65,10 +67,10 @@ class RemovalMaskCpu final : public RemovalMask {
     });
     for_each_strip([&](int y0, int y1) {
       for (int y = y0; y < y1; ++y) {
-        std::uint8_t *to = view(mask_).row(y);
+        std::uint8_t *to = mask.row(y);
         std::fill_n(to, size_.width, std::uint8_t{0});
         for (int j = std::max(0, y - distance); j <= std::min(size_.height - 1, y + distance); ++j) {
-          const std::uint8_t *from = view(wide_).row(j);
+          const std::uint8_t *from = wide.row(j);
           for (int x = 0; x < size_.width; ++x) to[x] |= from[x];
         }
         for (int x = 0; x < size_.width; ++x)

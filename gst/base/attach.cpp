@@ -24,4 +24,13 @@ Status attach_tensor(const Job &job, const char *id, GstCudaVisionElementType ty
   return attach_gst_tensor(job.buffer, meta);
 }
 
+Status attach_map(const Job &job, const char *id, const char *class_name, GstBuffer *data) {
+  // First, because it adds a meta to the buffer, which must not be shared yet.
+  if (Status status = attach_segmentation(job, data, class_name); !status.ok()) {
+    gst_buffer_unref(data);
+    return status;
+  }
+  return attach_tensor(job, id, GST_CUDA_VISION_ELEMENT_TYPE_U8, {job.region.height, job.region.width}, data);
+}
+
 }  // namespace cudavision

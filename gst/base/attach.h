@@ -16,4 +16,9 @@ namespace cudavision {
 Status attach_tensor(const Job &job, const char *id, GstCudaVisionElementType type,
                      std::initializer_list<int> dims, GstBuffer *data, double step_x = 1, double step_y = 1);
 
+// Attaches a map of the region, one byte per pixel without padding and with the values 0 and 255: as a tensor, and from
+// GStreamer 1.26 on as a segmentation whose value 255 has the class class_name. Takes ownership of `data`, which nobody
+// else must hold.
+Status attach_map(const Job &job, const char *id, const char *class_name, GstBuffer *data);
+
 }  // namespace cudavision

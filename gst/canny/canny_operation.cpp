@@ -3,7 +3,6 @@
 #include "gst/canny/canny_operation.h"
 
 #include "cuda/draw/draw.h"
-#include "gst/base/analytics.h"
 #include "gst/base/attach.h"
 #include "gst/base/format.h"
 
@@ -40,13 +39,7 @@ Status CannyOperation::attach(const Job &job) {
   CUDAVISION_TRY(tensors_->acquire(&lease));
   const ImageView<std::uint8_t> edges{static_cast<std::uint8_t *>(lease.data), region_.width, region_.width,
                                       region_.height};
-  // First, because it adds a meta to the buffer, which must not be shared yet.
-  if (Status status = attach_segmentation(job, lease.buffer, "edge"); !status.ok()) {
-    gst_buffer_unref(lease.buffer);
-    return status;
-  }
-  CUDAVISION_TRY(attach_tensor(job, "edges", GST_CUDA_VISION_ELEMENT_TYPE_U8, {region_.height, region_.width},
-                               lease.buffer));
+  CUDAVISION_TRY(attach_map(job, "edges", "edge", lease.buffer));
   CUDAVISION_TRY(canny_->run(job.luma, edges, settings_));
   return job.report ? count(job, edges) : Status();
 }

@@ -13,7 +13,7 @@
  * The pixels to remove are selected by a picture (`mask-location`), by a colour (`mask-color`,
  * `mask-tolerance`), by the alpha channel (`mask-alpha`), by a region (`region-x`, `region-y`,
  * `region-width`, `region-height`) or by the regions of interest and object detections of the buffer (`roi-type`). Several of
- * them can be combined; `dilate` grows their union. Nothing outside of `roi-x`, `roi-y`, `roi-width` and
+ * them can be combined, and `attach-mask` attaches the result; `dilate` grows their union. Nothing outside of `roi-x`, `roi-y`, `roi-width` and
  * `roi-height` is removed, but patches are taken from the whole frame. In formats with subsampled chroma,
  * whole chroma samples are removed. All other bytes of the frame stay unchanged.
  *
@@ -96,7 +96,11 @@ std::vector<Property<InpaintSettings>> mask_properties() {
               &S::mask_tolerance, RemovalRanges::tolerance, Mutable::controllable),
           boolean_property<S>({"mask-alpha", "Mask alpha",
                                "Remove the pixels that are more than half transparent, and make them opaque"},
-                              &S::mask_alpha)};
+                              &S::mask_alpha),
+          boolean_property<S>(
+              {"attach-mask", "Attach mask",
+               "Attach the mask of the removed pixels as the tensor removal-mask, also with display=false"},
+              &S::attach_mask)};
 }
 
 std::vector<Property<InpaintSettings>> region_properties() {

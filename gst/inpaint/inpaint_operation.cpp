@@ -11,6 +11,7 @@
 
 #include "cuda/common/backends.h"
 #include "gst/base/analytics.h"
+#include "gst/base/attach.h"
 #include "gst/base/format.h"
 
 namespace cudavision {
@@ -95,6 +96,8 @@ Status InpaintOperation::allocate(const Site &site) {
     CUDAVISION_TRY(copy_from_host(site.execution, mask_.data(), host_mask_.data(), host_mask_.size()));
   }
   CUDAVISION_TRY(make_removal_mask(site.execution, size, &removal_));
+  CUDAVISION_TRY(TensorPool::make(
+      site.context, static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height), &masks_));
   return make_inpaint(site.execution, size, &inpaint_);
 }
 
@@ -106,13 +109,27 @@ Status InpaintOperation::run(const Job &job) {
   const InpaintParams params = settings_.params();
   // A frame that is not learned interrupts the history: the background may have changed unseen.
   if (!job.draw || !params.temporal) inpaint_->drop_history();
-  if (!job.draw || (!find_sources(job, &sources) && !params.temporal)) return {};
+  if (!job.draw && !settings_.attach_mask) return {};
+  const bool selects = find_sources(job, &sources), fills = job.draw && (selects || params.temporal);
+  if (!fills && !settings_.attach_mask) return {};
   ImageView<const std::uint8_t> mask;
-  CUDAVISION_TRY(removal_->run(job.frame, sources, &mask));
+  CUDAVISION_TRY(make_mask(job, sources, &mask));
+  if (!fills) return {};
   const Status status =
       inpaint_->run({job.frame, sources.alpha, mask, matrix_}, params, &report_, {}, progress());
   end_progress(status.ok());
   return status;
+}
+
+Status InpaintOperation::make_mask(const Job &job, const RemovalSources &sources,
+                                   ImageView<const std::uint8_t> *mask) {
+  if (!settings_.attach_mask) return removal_->run(job.frame, sources, mask);
+  Job whole = job;  // the mask is that of the whole frame
+  whole.region = {0, 0, job.frame.width, job.frame.height};
+  TensorPool::Lease lease;
+  CUDAVISION_TRY(masks_->acquire(&lease));
+  CUDAVISION_TRY(attach_map(whole, "removal-mask", "removed", lease.buffer));
+  return removal_->run(job.frame, sources, mask, static_cast<std::uint8_t *>(lease.data));
 }
 
 Status InpaintOperation::finish(const Job &) {

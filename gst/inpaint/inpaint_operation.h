@@ -9,6 +9,7 @@
 #include "cuda/inpaint/inpaint.h"
 #include "cuda/inpaint/removal_mask.h"
 #include "gst/base/element.h"
+#include "gst/base/tensor_pool.h"
 #include "gst/inpaint/inpaint_settings.h"
 
 namespace cudavision {
@@ -28,6 +29,8 @@ class InpaintOperation final : public ElementOperation<InpaintSettings, InpaintF
   // Returns false if no property selects pixels to remove.
   bool find_sources(const Job &job, RemovalSources *sources);
   Component alpha_of(const Job &job) const;
+  // Makes the mask of the frame, and attaches it if attach-mask is set.
+  Status make_mask(const Job &job, const RemovalSources &sources, ImageView<const std::uint8_t> *mask);
   // The callback that posts progress messages during a long fill, and stops it at a flush or a state change.
   Inpaint::Progress progress();
   // Posts the last progress message of a fill whose first one was posted.
@@ -38,6 +41,7 @@ class InpaintOperation final : public ElementOperation<InpaintSettings, InpaintF
   std::vector<std::uint8_t> host_mask_;
   RgbMatrix matrix_;
   std::unique_ptr<RemovalMask> removal_;
+  std::unique_ptr<TensorPool> masks_;  // of attach-mask
   std::unique_ptr<Inpaint> inpaint_;
   std::vector<Region> regions_;
   // The report of the last frame.

@@ -22,7 +22,7 @@ struct InpaintSettings : InpaintParams {
   // 0xAARRGGBB. No colour is removed if the alpha is 0.
   guint32 mask_color = 0;
   int mask_tolerance = 16;
-  bool mask_alpha = false;
+  bool mask_alpha = false, attach_mask = false;
   int region_x = 0, region_y = 0, region_width = 0, region_height = 0;
   int dilation = 0;
 

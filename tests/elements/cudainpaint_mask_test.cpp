@@ -237,6 +237,31 @@ TEST_F(CudaInpaintMask, regions_of_interest_of_the_type_are_removed) {
   }
 }
 
+TEST_F(CudaInpaintMask, mask_is_attached_on_request) {
+  const VideoFrame frame("NV12", kSize, 8);
+  const Region region{6, 5, 8, 10};
+  const std::string described =
+      kSmall + std::string("region-x=6 region-y=5 region-width=8 region-height=10 ");
+  for (const char *display : {"true", "false"}) {
+    SCOPED_TRACE(display);
+    Harness inpaint(described + "attach-mask=true display=" + display);
+    const Owned<GstBuffer> out = buffer_from(&inpaint, frame);
+    const GstCudaVisionTensorMeta *mask = tensor_of(out, "removal-mask");
+    ASSERT_NE(mask, nullptr);
+    EXPECT_EQ(dims_of(mask), (std::vector<std::size_t>{32, 40}));
+    EXPECT_EQ(geometry_of(mask), (Geometry{40, 32, 0, 0, 1, 1}));
+    EXPECT_EQ(elements_of<std::uint8_t>(mask), mask_of(kSize, {region}).pixels());
+    EXPECT_TRUE(
+        same_bytes(bytes_of(out.get()),
+                   *display == 't' ? with_filled(frame, mask_of(kSize, {region}), small_params()) : frame));
+  }
+  Harness nothing(kSmall + std::string("attach-mask=true"));
+  EXPECT_EQ(elements_of<std::uint8_t>(tensor_of(buffer_from(&nothing, frame), "removal-mask")),
+            std::vector<std::uint8_t>(40 * 32, 0));
+  Harness unasked(described);
+  EXPECT_EQ(tensor_count(buffer_from(&unasked, frame)), 0);
+}
+
 #if CUDAVISION_HAVE_ANALYTICS
 TEST_F(CudaInpaintMask, object_detections_of_the_type_are_removed) {
   const VideoFrame frame("NV12", kSize, 8);

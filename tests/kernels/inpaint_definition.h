@@ -349,9 +349,10 @@ class TestedInpaint {
     EXPECT_TRUE(succeeds(status));
     finish(execution_);
     Filled filled{frame.download(), {}, report};
-    const std::vector<std::uint8_t> bytes = log_.read();
+    const int count = std::min(report.patches, kLogged);
+    const std::vector<std::uint8_t> bytes = log_.read(static_cast<std::size_t>(count) * sizeof(FillStep));
     const auto *steps = reinterpret_cast<const FillStep *>(bytes.data());
-    filled.steps.assign(steps, steps + std::min(report.patches, kLogged));
+    filled.steps.assign(steps, steps + count);
     return filled;
   }
 

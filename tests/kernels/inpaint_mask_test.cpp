@@ -41,6 +41,11 @@ class InpaintMask : public BackendTest {
     EXPECT_EQ(mask.pitch_bytes, pixels.size.width);
     EXPECT_TRUE(succeeds(copy_to_host(execution(), result.pixels().data(), mask.data, bytes)));
     finish(execution());
+    const Memory ours(execution(), bytes);  // a caller's memory gets the same bytes
+    EXPECT_TRUE(succeeds(algorithm->run(frame.frame(), sources, &mask, ours.data())));
+    finish(execution());
+    EXPECT_EQ(mask.data, ours.data());
+    EXPECT_TRUE(ours.read() == result.pixels());
     return result;
   }
 };

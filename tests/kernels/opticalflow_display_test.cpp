@@ -188,7 +188,7 @@ std::vector<Primitive> arrows_of(const Execution &execution, const Flow &flow, i
   const Memory memory(execution, (count + 1) * sizeof(Primitive));
   EXPECT_TRUE(succeeds(
       make_flow_arrows(execution, placed.on_frame(), arrows, reinterpret_cast<Primitive *>(memory.data()))));
-  const std::vector<std::uint8_t> bytes = memory.read();
+  const std::vector<std::uint8_t> bytes = memory.read(count * sizeof(Primitive));
   std::vector<Primitive> lines(count);
   if (count > 0) std::memcpy(lines.data(), bytes.data(), count * sizeof(Primitive));
   return lines;

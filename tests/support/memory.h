@@ -63,12 +63,15 @@ class Memory {
     }
   }
 
-  std::vector<std::uint8_t> read() const {
-    std::vector<std::uint8_t> bytes(count_);
+  std::vector<std::uint8_t> read() const { return read(count_); }
+  // The first bytes: those that were written.
+  std::vector<std::uint8_t> read(std::size_t count) const {
+    std::vector<std::uint8_t> bytes(count);
+    if (count == 0) return bytes;
     if (on_device()) {
-      EXPECT_TRUE(copy_from_device(bytes.data(), data_, count_, execution_.stream));
+      EXPECT_TRUE(copy_from_device(bytes.data(), data_, count, execution_.stream));
     } else {
-      std::memcpy(bytes.data(), data_, count_);
+      std::memcpy(bytes.data(), data_, count);
     }
     return bytes;
   }
