@@ -7,7 +7,7 @@
 namespace {
 
 struct Wire {
-  static constexpr std::size_t kSize = 4 * sizeof(float);
+  [[maybe_unused]] static constexpr std::size_t kSize = 4 * sizeof(float);
   static void put(cudavision::Writer &writer, const GstCudaVisionKeypoint &keypoint) {
     for (const float value : {keypoint.x, keypoint.y, keypoint.response, keypoint.angle}) writer.put(value);
   }

@@ -7,7 +7,7 @@
 namespace {
 
 struct Wire {
-  static constexpr std::size_t kSize = 6 * sizeof(float) + sizeof(std::uint32_t);
+  [[maybe_unused]] static constexpr std::size_t kSize = 6 * sizeof(float) + sizeof(std::uint32_t);
   static void put(cudavision::Writer &writer, const GstCudaVisionLine &line) {
     writer.put(line.rho);
     writer.put(line.theta);
