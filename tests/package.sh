@@ -32,9 +32,8 @@ lintian --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs,ba
   "$folder"/gst-cudavision_*.changes
 
 plugin=$(find "$folder/source/debian/gstreamer1.0-cudavision" -name libgstcudavision.so)
-nvcc=$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc || true)
-if [[ -n $nvcc ]]; then
-  "$(dirname "$nvcc")/cuobjdump" --list-elf "$plugin" | grep -q sm_90 || { echo "no sm_90 code in the package" >&2; exit 1; }
+if PATH=$PATH:/usr/local/cuda/bin command -v nvcc >/dev/null; then
+  tests/support/fatbin_archs.py "$plugin" | grep -qx sm_90 || { echo "no sm_90 code in the package" >&2; exit 1; }
   dpkg-deb -f "$folder"/gstreamer1.0-cudavision_*.deb Description | grep -q 'with CUDA kernels'
 else
   dpkg-deb -f "$folder"/gstreamer1.0-cudavision_*.deb Description | grep -q 'without CUDA'
