@@ -10,8 +10,7 @@ source tests/support/packages.sh
 source /etc/os-release
 export DEBIAN_FRONTEND=noninteractive
 
-((EUID == 0)) && unshare --mount true 2>/dev/null ||
-  { echo "tests/package.sh: skipped: only root can install packages and make a root folder"; exit 77; }
+needs_root_folder tests/package.sh
 folder=${1:-$(mktemp -d /var/tmp/cudavision_package.XXXXXX)}
 [[ -n ${1:-} ]] || trap 'rm -rf "$folder"' EXIT
 folder=$(realpath "$folder")

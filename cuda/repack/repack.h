@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Repacks frames of formats that the algorithms do not read (10 to 16 bits, planar RGB, alpha in front) into
-// frames of 8 bits, and writes what was drawn there back.
+// frames of 8 bits, and writes back what was drawn there.
 #pragma once
 
 #include <cstdint>

@@ -30,13 +30,16 @@ GstAnalyticsRelationMeta *relations_of(GstBuffer *buffer, int expected) {
 
 }  // namespace
 
-Status attach_detection(GstBuffer *buffer, const Detection &d, int expected) {
-  GstAnalyticsRelationMeta *relations = relations_of(buffer, expected);
-  GstAnalyticsODMtd added;
-  if (relations != nullptr && gst_analytics_relation_meta_add_od_mtd(relations, d.type, d.x, d.y, d.width,
-                                                                     d.height, d.confidence, &added))
-    return {};
-  return invalid_argument("an object detection could not be attached");
+Status attach_detections(GstBuffer *buffer, int count, const std::function<Detection(int)> &detection) {
+  GstAnalyticsRelationMeta *relations = count > 0 ? relations_of(buffer, count) : nullptr;
+  for (int i = 0; i < count; ++i) {
+    const Detection d = detection(i);
+    GstAnalyticsODMtd added;
+    if (relations == nullptr || !gst_analytics_relation_meta_add_od_mtd(relations, d.type, d.x, d.y, d.width,
+                                                                        d.height, d.confidence, &added))
+      return invalid_argument("the object detections could not be attached");
+  }
+  return {};
 }
 
 void for_each_detection(GstBuffer *buffer, const std::function<void(const Detection &)> &visit) {
@@ -52,7 +55,7 @@ void for_each_detection(GstBuffer *buffer, const std::function<void(const Detect
   }
 }
 #else
-Status attach_detection(GstBuffer *, const Detection &, int) { return {}; }
+Status attach_detections(GstBuffer *, int, const std::function<Detection(int)> &) { return {}; }
 void for_each_detection(GstBuffer *, const std::function<void(const Detection &)> &) {}
 #endif
 

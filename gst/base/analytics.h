@@ -18,9 +18,9 @@ struct Detection {
   gfloat confidence = 0;
 };
 
-// Appends to the buffer's relation meta, which all elements share, or adds one with memory for `expected`
-// detections. Fails if the meta takes no more.
-Status attach_detection(GstBuffer *buffer, const Detection &detection, int expected);
+// Appends detection(0) to detection(count - 1) to the buffer's relation meta, which all elements share, or adds
+// one. Fails if the meta takes no more.
+Status attach_detections(GstBuffer *buffer, int count, const std::function<Detection(int)> &detection);
 // Calls visit with each detection that is attached to the buffer, in order.
 void for_each_detection(GstBuffer *buffer, const std::function<void(const Detection &)> &visit);
 

@@ -5,22 +5,29 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <string>
 
 #include "cuda/luma/luma.h"
 #include "gst/base/device_context.h"
+#include "gst/base/repacked_format.h"
 
 namespace cudavision {
 namespace {
 
-// The formats that elements repack come last. GStreamer's CUDA memory has no grey format.
-#define RGB_AND_MORE "RGB, BGR, RGBx, BGRx, RGBA, BGRA, NV21, YV12, Y42B, Y444, YUY2, UYVY"
-#define REPACKED                                                                                      \
-  "P010_10LE, P012_LE, P016_LE, I420_10LE, I422_10LE, I422_12LE, Y444_16LE, BGR10A2_LE, RGB10A2_LE, " \
-  "ARGB, ABGR, RGBP, BGRP, GBR, GBRA"
-#define FORMATS_OF_CUDA_MEMORY "NV12, I420, " RGB_AND_MORE ", " REPACKED
-#define FORMATS_OF_SYSTEM_MEMORY "NV12, I420, GRAY8, " RGB_AND_MORE ", " REPACKED ", GRAY16_LE"
-#define SIZES "width=(int)[1, 16384], height=(int)[1, 16384], framerate=(fraction)[0, max]"
+constexpr char kSizes[] = "width=(int)[1, 16384], height=(int)[1, 16384], framerate=(fraction)[0, max]";
 constexpr char kCudaMemory[] = "memory:CUDAMemory";
+
+// The names of the formats, as in caps: those that elements repack come last. GStreamer's CUDA memory has no grey format.
+std::string formats(bool in_cuda_memory) {
+  return std::string("NV12, I420, ") + (in_cuda_memory ? "" : "GRAY8, ") +
+         "RGB, BGR, RGBx, BGRx, RGBA, BGRA, NV21, YV12, Y42B, Y444, YUY2, UYVY" +
+         repacked_formats(in_cuda_memory);
+}
+
+GstCaps *caps_of_formats(bool in_cuda_memory) {
+  return gst_caps_from_string(
+      ("video/x-raw, format=(string){ " + formats(in_cuda_memory) + " }, " + kSizes).c_str());
+}
 
 std::uint8_t to_byte(double value) {
   return static_cast<std::uint8_t>(std::clamp(std::lround(value), 0L, 255L));
@@ -41,10 +48,9 @@ bool lies_in(const GstMapInfo &mapped, const Planes::Plane &plane) {
 }  // namespace
 
 GstCaps *template_caps() {
-  GstCaps *caps =
-      gst_caps_from_string("video/x-raw, format=(string){ " FORMATS_OF_SYSTEM_MEMORY " }, " SIZES);
+  GstCaps *caps = caps_of_formats(false);
   if (!DeviceContext::in_this_build()) return caps;
-  GstCaps *cuda = gst_caps_from_string("video/x-raw, format=(string){ " FORMATS_OF_CUDA_MEMORY " }, " SIZES);
+  GstCaps *cuda = caps_of_formats(true);
   gst_caps_set_features_simple(cuda, gst_caps_features_new_single(kCudaMemory));
   gst_caps_append(cuda, caps);
   return cuda;
@@ -62,7 +68,7 @@ bool asks_for_cuda_memory(const GstCaps *caps) {
 }
 
 bool has_cuda_memory(GstVideoFormat format) {
-  GstCaps *caps = gst_caps_from_string("video/x-raw, format=(string){ " FORMATS_OF_CUDA_MEMORY " }");
+  GstCaps *caps = caps_of_formats(true);
   GstCaps *asked = gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING,
                                        gst_video_format_to_string(format), nullptr);
   const bool found = gst_caps_can_intersect(caps, asked);

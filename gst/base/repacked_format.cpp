@@ -3,7 +3,7 @@
 #include "gst/base/repacked_format.h"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 
 namespace cudavision {
 namespace {
@@ -26,16 +26,16 @@ constexpr RepackedFormat kFormats[] = {
     {GST_VIDEO_FORMAT_I422_10LE, GST_VIDEO_FORMAT_Y42B, {{0, 0, 2, 2}, {1, 0, 2, 2}, {2, 0, 2, 2}}},
     {GST_VIDEO_FORMAT_I422_12LE, GST_VIDEO_FORMAT_Y42B, {{0, 0, 2, 4}, {1, 0, 2, 4}, {2, 0, 2, 4}}},
     {GST_VIDEO_FORMAT_Y444_16LE, GST_VIDEO_FORMAT_Y444, {{0, 1, 2, 0}, {1, 1, 2, 0}, {2, 1, 2, 0}}},
-    {GST_VIDEO_FORMAT_GRAY16_LE, GST_VIDEO_FORMAT_GRAY8, {{0, 1, 2, 0}}},
     // Words of 32 bits: 10 bits a component from bit 0 on, and 2 bits of alpha, which stay.
-    {GST_VIDEO_FORMAT_RGB10A2_LE, GST_VIDEO_FORMAT_RGB, {{0, 0, 4, 2}, {0, 1, 4, 4}, {0, 2, 4, 6}}},
     {GST_VIDEO_FORMAT_BGR10A2_LE, GST_VIDEO_FORMAT_RGB, {{0, 2, 4, 6}, {0, 1, 4, 4}, {0, 0, 4, 2}}},
+    {GST_VIDEO_FORMAT_RGB10A2_LE, GST_VIDEO_FORMAT_RGB, {{0, 0, 4, 2}, {0, 1, 4, 4}, {0, 2, 4, 6}}},
     {GST_VIDEO_FORMAT_ARGB, GST_VIDEO_FORMAT_RGBA, {{0, 1, 4, 0}, {0, 2, 4, 0}, {0, 3, 4, 0}, {0, 0, 4, 0}}},
     {GST_VIDEO_FORMAT_ABGR, GST_VIDEO_FORMAT_RGBA, {{0, 3, 4, 0}, {0, 2, 4, 0}, {0, 1, 4, 0}, {0, 0, 4, 0}}},
     {GST_VIDEO_FORMAT_RGBP, GST_VIDEO_FORMAT_RGB, {{0, 0, 1, 0}, {1, 0, 1, 0}, {2, 0, 1, 0}}},
     {GST_VIDEO_FORMAT_BGRP, GST_VIDEO_FORMAT_RGB, {{2, 0, 1, 0}, {1, 0, 1, 0}, {0, 0, 1, 0}}},
     {GST_VIDEO_FORMAT_GBR, GST_VIDEO_FORMAT_RGB, {{2, 0, 1, 0}, {0, 0, 1, 0}, {1, 0, 1, 0}}},
     {GST_VIDEO_FORMAT_GBRA, GST_VIDEO_FORMAT_RGBA, {{2, 0, 1, 0}, {0, 0, 1, 0}, {1, 0, 1, 0}, {3, 0, 1, 0}}},
+    {GST_VIDEO_FORMAT_GRAY16_LE, GST_VIDEO_FORMAT_GRAY8, {{0, 1, 2, 0}}},
 };
 
 const RepackedFormat *find(GstVideoFormat format) {
@@ -45,6 +45,14 @@ const RepackedFormat *find(GstVideoFormat format) {
 }
 
 }  // namespace
+
+std::string repacked_formats(bool in_cuda_memory) {
+  std::string names;
+  for (const RepackedFormat &f : kFormats)
+    if (!in_cuda_memory || f.working != GST_VIDEO_FORMAT_GRAY8)
+      names.append(", ").append(gst_video_format_to_string(f.format));
+  return names;
+}
 
 bool is_repacked(GstVideoFormat format) { return find(format) != nullptr; }
 

@@ -5,9 +5,15 @@
 
 #include <gst/video/video.h>
 
+#include <string>
+
 #include "cuda/repack/repack.h"
 
 namespace cudavision {
+
+// The names of these formats, each after a comma, as in the list of formats in caps. GStreamer's CUDA memory has no
+// grey format.
+std::string repacked_formats(bool in_cuda_memory);
 
 // Returns true if elements work on a copy of frames of this format.
 bool is_repacked(GstVideoFormat format);

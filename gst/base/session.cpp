@@ -176,9 +176,10 @@ Status Session::work(const MappedFrame &mapped, GstBuffer *buffer, const FilterS
     CUDAVISION_TRY(stage.staged->upload(mapped.planes(), luma_alone ? 1 : planes.count, &planes));
   RepackedFrame repacked;  // only of a repacked format
   if (is_repacked(GST_VIDEO_INFO_FORMAT(&info_))) {
-    repacked = repacked_frame(info_, planes, working_planes(), {settings.gray16_min, settings.gray16_max});
+    const Planes copy = working_planes();
+    repacked = repacked_frame(info_, planes, copy, {settings.gray16_min, settings.gray16_max});
     CUDAVISION_TRY(repack_frame(where, repacked, luma_alone ? 1 : repacked.count));
-    planes = working_planes();
+    planes = copy;
   }
   const Frame frame = make_frame(layout_, size_of(info_), planes);
   *job = {where, &working_info_, frame, stage.region, {}, draw, settings.message, buffer};

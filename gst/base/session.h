@@ -80,8 +80,8 @@ class Session {
   std::unique_ptr<StreamWait> wait_;              // null until the first frame, and on the CPU backend
   MakeOperation make_operation_;
   GstVideoInfo info_;  // the caps
-  GstVideoInfo
-      working_info_;  // of the frames that the operation sees: a copy of a repacked format has its own
+  // Of the frames that the operation sees: the caps, or the 8-bit format of a repacked frame's copy.
+  GstVideoInfo working_info_;
   bool in_cuda_memory_ = false;
   PixelLayout layout_;
 

@@ -21,15 +21,12 @@ void attach_region(const Job &job, const HogBox &box, const char *label) {
 }  // namespace
 
 Status attach_boxes(const Job &job, const HogBox *boxes, int count, const char *label) {
+  for (int i = 0; i < count; ++i) attach_region(job, boxes[i], label);
   const GQuark type = g_quark_from_string(label);
-  for (int i = 0; i < count; ++i) {
+  return attach_detections(job.buffer, count, [&](int i) {
     const HogBox &box = boxes[i];
-    attach_region(job, box, label);
-    CUDAVISION_TRY(attach_detection(
-        job.buffer, {type, job.region.x + box.x, job.region.y + box.y, box.width, box.height, box.score},
-        count));
-  }
-  return {};
+    return Detection{type, job.region.x + box.x, job.region.y + box.y, box.width, box.height, box.score};
+  });
 }
 
 }  // namespace cudavision

@@ -46,9 +46,12 @@ Interval clipped(guint first, guint length, int side) {
   return {static_cast<int>(from), static_cast<int>(to - from)};
 }
 
+// Each box once: cudahog attaches it as a region of interest and as a detection.
 void add_clipped(guint left, guint top, guint width, guint height, Size frame, std::vector<Region> *regions) {
   const Interval x = clipped(left, width, frame.width), y = clipped(top, height, frame.height);
-  if (x.length > 0 && y.length > 0) regions->push_back({x.first, y.first, x.length, y.length});
+  const Region region{x.first, y.first, x.length, y.length};
+  if (x.length > 0 && y.length > 0 && std::find(regions->begin(), regions->end(), region) == regions->end())
+    regions->push_back(region);
 }
 
 // Appends the regions of interest and the object detections of this type ("*": of all types), clipped to the frame.

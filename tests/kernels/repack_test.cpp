@@ -127,6 +127,14 @@ bool touches(const WideComponent &c, int x, int y, Region region) {
   return overlap(x, c.shift_x, region.x, region.width) && overlap(y, c.shift_y, region.y, region.height);
 }
 
+// Calls visit(i, c, x, y) for each sample of each component c, the i-th.
+template <typename Visit>
+void for_each_sample(const Wide &wide, const std::vector<Picture> &eight, const Visit &visit) {
+  for (std::size_t i = 0; i < wide.components.size(); ++i)
+    for (int y = 0; y < eight[i].height(); ++y)
+      for (int x = 0; x < eight[i].width(); ++x) visit(i, wide.components[i], x, y);
+}
+
 std::vector<Size> sizes() {
   return {{1, 1}, {2, 3}, {5, 7}, {33, 9}, {kSlow ? Size{64, 16} : Size{257, 61}}};
 }
@@ -142,13 +150,10 @@ TEST_P(Repack, every_format_equals_the_definition) {
       const std::vector<Picture> before = frames.wide();
       EXPECT_TRUE(succeeds(repack_frame(execution(), frames.frame(), frames.frame().count)));
       const std::vector<Picture> eight = frames.eight();
-      for (std::size_t i = 0; i < wide.components.size(); ++i) {
-        const WideComponent &c = wide.components[i];
-        for (int y = 0; y < eight[i].height(); ++y)
-          for (int x = 0; x < eight[i].width(); ++x)
-            ASSERT_EQ(eight[i].at(x, y), eight_of(before[static_cast<std::size_t>(c.plane)], c, x, y))
-                << "component " << i << " at " << x << ", " << y;
-      }
+      for_each_sample(wide, eight, [&](std::size_t i, const WideComponent &c, int x, int y) {
+        ASSERT_EQ(eight[i].at(x, y), eight_of(before[static_cast<std::size_t>(c.plane)], c, x, y))
+            << "component " << i << " at " << x << ", " << y;
+      });
       EXPECT_TRUE(frames.wide() == before);
     }
 }
@@ -172,13 +177,10 @@ TEST_P(Repack, changed_samples_of_the_region_are_written_and_other_bits_stay) {
       const Region region{size.width / 3, size.height / 4, (size.width + 1) / 2, (size.height + 1) / 2};
       std::vector<Picture> expected = frames.wide();
       const std::vector<Picture> eight = frames.eight();
-      for (std::size_t i = 0; i < wide.components.size(); ++i) {
-        const WideComponent &c = wide.components[i];
-        for (int y = 0; y < eight[i].height(); ++y)
-          for (int x = 0; x < eight[i].width(); ++x)
-            if (touches(c, x, y, region))
-              set_eight(&expected[static_cast<std::size_t>(c.plane)], c, x, y, eight[i].at(x, y));
-      }
+      for_each_sample(wide, eight, [&](std::size_t i, const WideComponent &c, int x, int y) {
+        if (touches(c, x, y, region))
+          set_eight(&expected[static_cast<std::size_t>(c.plane)], c, x, y, eight[i].at(x, y));
+      });
       EXPECT_TRUE(succeeds(unpack_frame(execution(), frames.frame(), region)));
       const std::vector<Picture> actual = frames.wide();
       for (std::size_t i = 0; i < actual.size(); ++i)
