@@ -2,6 +2,7 @@
 // GstCudaVisionFilter, the abstract base class of the elements.
 #include "gst/base/filter.h"
 
+#include <atomic>
 #include <optional>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "gst/base/launch_pauses.h"
 #include "gst/base/mapped_frame.h"
 #include "gst/base/session.h"
+#include "gst/base/timing.h"
 #include "gst/base/valid_settings.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_vision_filter_debug);
@@ -22,13 +24,17 @@ namespace cudavision {
 struct FilterState {
   ObjectSettings settings;
   ContextSharing sharing;
+  Punctuality punctuality;
+  std::atomic<GstClockTime> processing_time = 0;  // of the last frame
   // The following members are used by the streaming thread and by start and stop, which never run beside it.
   int wanted_device = -1;                 // cuda-device-id at the start
   std::optional<WorkingElement> working;  // set while the CUDA backend is used
   std::unique_ptr<Session> session;
   GstVideoInfo info;
   guint64 frame_count = 0;
-  Region refused_region;  // the empty region of the last warning
+  Continuity continuity;
+  std::optional<FramePath> logged_path;  // of these caps
+  Region refused_region;                 // the empty region of the last warning
   ValidSettings<GrayRange> gray_range;
 };
 
@@ -38,9 +44,11 @@ using cudavision::ActiveBackend;
 using cudavision::Backend;
 using cudavision::BackendChoice;
 using cudavision::DeviceContext;
+using cudavision::FramePath;
 using cudavision::GrayRange;
 using cudavision::MappedFrame;
 using cudavision::ObjectSettings;
+using cudavision::Punctuality;
 using cudavision::Region;
 using cudavision::Session;
 using cudavision::Status;
@@ -134,6 +142,7 @@ gboolean start(GstBaseTransform *transform) {
   filter->state->wanted_device = settings.cuda_device_id;
   filter->state->session = std::make_unique<Session>(std::move(context), make_operation);
   filter->state->frame_count = 0;
+  filter->state->continuity.restart();
   filter->state->refused_region = {};
   set_active_backend(filter, cuda ? ActiveBackend::cuda : ActiveBackend::cpu);
   return TRUE;
@@ -177,7 +186,15 @@ gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
                       ("%" GST_PTR_FORMAT, caps));
     return FALSE;
   }
+  GST_DEBUG_OBJECT(filter, "%" GST_PTR_FORMAT " on %s", caps,
+                   filter->state->session->backend() == Backend::cuda ? "CUDA" : "the CPU");
   filter->state->info = info;
+  filter->state->logged_path.reset();
+  const bool constant_rate = GST_VIDEO_INFO_FPS_N(&info) > 0;
+  filter->state->punctuality.restart(
+      constant_rate
+          ? gst_util_uint64_scale_int(GST_SECOND, GST_VIDEO_INFO_FPS_D(&info), GST_VIDEO_INFO_FPS_N(&info))
+          : 0);
   const Status status = filter->state->session->negotiate(info, cudavision::asks_for_cuda_memory(caps),
                                                           Properties::snapshot(filter));
   if (status.ok()) return TRUE;
@@ -187,15 +204,10 @@ gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
 
 // --- frames ---
 
-// Converts a timestamp by the segment. Returns GST_CLOCK_TIME_NONE for a segment in bytes, which appsrc makes
-// by default.
-GstClockTime converted(guint64 (*convert)(const GstSegment *, GstFormat, guint64), const GstSegment &segment,
-                       GstClockTime pts) {
-  return segment.format == GST_FORMAT_TIME ? convert(&segment, GST_FORMAT_TIME, pts) : GST_CLOCK_TIME_NONE;
-}
+double seconds(GstClockTime time) { return static_cast<double>(time) / GST_SECOND; }
 
 void before_transform(GstBaseTransform *transform, GstBuffer *buffer) {
-  const GstClockTime time = converted(gst_segment_to_stream_time, transform->segment, GST_BUFFER_PTS(buffer));
+  const GstClockTime time = cudavision::to_stream_time(transform->segment, GST_BUFFER_PTS(buffer));
   if (GST_CLOCK_TIME_IS_VALID(time)) gst_object_sync_values(GST_OBJECT(transform), time);
 }
 
@@ -204,11 +216,11 @@ void post_message(GstCudaVisionFilter *filter, GstBuffer *buffer) {
   const GstClockTime pts = GST_BUFFER_PTS(buffer);
   const GstElementFactory *factory = gst_element_get_factory(GST_ELEMENT(filter));  // null after g_object_new
   const char *name = factory != nullptr ? GST_OBJECT_NAME(factory) : G_OBJECT_TYPE_NAME(filter);
-  GstStructure *structure =
-      gst_structure_new(name, "timestamp", G_TYPE_UINT64, pts, "stream-time", G_TYPE_UINT64,
-                        converted(gst_segment_to_stream_time, segment, pts), "running-time", G_TYPE_UINT64,
-                        converted(gst_segment_to_running_time, segment, pts), "duration", G_TYPE_UINT64,
-                        GST_BUFFER_DURATION(buffer), nullptr);
+  GstStructure *structure = gst_structure_new(
+      name, "timestamp", G_TYPE_UINT64, pts, "stream-time", G_TYPE_UINT64,
+      cudavision::to_stream_time(segment, pts), "running-time", G_TYPE_UINT64,
+      cudavision::to_running_time(segment, pts), "duration", G_TYPE_UINT64, GST_BUFFER_DURATION(buffer),
+      "processing-time", G_TYPE_UINT64, filter->state->processing_time.load(), nullptr);
   filter->state->session->describe(structure);
   gst_element_post_message(GST_ELEMENT(filter), gst_message_new_element(GST_OBJECT(filter), structure));
 }
@@ -244,17 +256,8 @@ Status follow_context(GstCudaVisionFilter *filter, GstBuffer *buffer) {
   return {};
 }
 
-GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
-  auto *filter = GST_CUDA_VISION_FILTER(transform);
+GstFlowReturn process(GstCudaVisionFilter *filter, GstBuffer *buffer, const ObjectSettings &settings) {
   cudavision::FilterState &state = *filter->state;
-  ObjectSettings settings = Properties::snapshot(filter);
-  if (GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT)) state.session->drop_history();
-  if (GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP)) return GST_FLOW_OK;
-  if (state.frame_count++ % static_cast<guint64>(settings.every_nth) != 0) return GST_FLOW_OK;
-  if (!has_region(filter, settings)) return GST_FLOW_OK;
-  const GrayRange range = state.gray_range.take(filter, {settings.gray16_min, settings.gray16_max});
-  settings.gray16_min = range.low, settings.gray16_max = range.high;
-
   Status status = follow_context(filter, buffer);
   if (status.ok()) {
     const MappedFrame frame(buffer, state.info, settings.display, state.session->context());
@@ -270,10 +273,36 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
     }
     status = state.session->process(frame, buffer, settings);
   }
-  if (!status.ok()) {
-    post_error(filter, "A frame could not be processed", status, __LINE__);
-    return GST_FLOW_ERROR;
-  }
+  if (status.ok()) return GST_FLOW_OK;
+  post_error(filter, "A frame could not be processed", status, __LINE__);
+  return GST_FLOW_ERROR;
+}
+
+void log_frame(GstCudaVisionFilter *filter, GstBuffer *buffer) {
+  cudavision::FilterState &state = *filter->state;
+  const FramePath &path = state.session->path();
+  if (path != state.logged_path) GST_DEBUG_OBJECT(filter, "%s", cudavision::describe(path).c_str());
+  state.logged_path = path;
+  GST_LOG_OBJECT(filter, "frame at %" GST_TIME_FORMAT " took %" G_GUINT64_FORMAT " us%s",
+                 GST_TIME_ARGS(GST_BUFFER_PTS(buffer)), state.processing_time / GST_USECOND,
+                 state.session->left_pending() ? " to enqueue" : "");
+}
+
+GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
+  auto *filter = GST_CUDA_VISION_FILTER(transform);
+  cudavision::FilterState &state = *filter->state;
+  ObjectSettings settings = Properties::snapshot(filter);
+  if (!state.continuity.continues(buffer)) state.session->drop_history();
+  if (GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP)) return GST_FLOW_OK;
+  if (state.frame_count++ % static_cast<guint64>(settings.every_nth) != 0) return GST_FLOW_OK;
+  if (!has_region(filter, settings)) return GST_FLOW_OK;
+  const GrayRange range = state.gray_range.take(filter, {settings.gray16_min, settings.gray16_max});
+  settings.gray16_min = range.low, settings.gray16_max = range.high;
+
+  const GstClockTime begin = gst_util_get_timestamp();
+  if (const GstFlowReturn result = process(filter, buffer, settings); result != GST_FLOW_OK) return result;
+  state.processing_time = gst_util_get_timestamp() - begin;
+  log_frame(filter, buffer);
   if (settings.message) post_message(filter, buffer);
   return GST_FLOW_OK;
 }
@@ -288,6 +317,23 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
       post_error(filter, "A frame could not be processed", status, __LINE__);
   }
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->sink_event(transform, event);
+}
+
+// GStreamer itself skips late frames and posts a message for each. A frame that is worked on and still arrives
+// too late, again and again, is worth a warning: the pipeline asks for more than the machine can do.
+gboolean src_event(GstBaseTransform *transform, GstEvent *event) {
+  auto *filter = GST_CUDA_VISION_FILTER(transform);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_QOS) {
+    if (const auto lateness = filter->state->punctuality.too_late(event))
+      GST_ELEMENT_WARNING(
+          filter, CORE, CLOCK,
+          ("Every frame of the last %u s was late, the last one by %.2f s; this element takes %.4f s for a "
+           "frame. It takes less for smaller frames, a region of interest or a greater every-nth",
+           static_cast<unsigned>(Punctuality::kPatience / GST_SECOND),
+           seconds(static_cast<GstClockTime>(*lateness)), seconds(filter->state->processing_time)),
+          (nullptr));
+  }
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->src_event(transform, event);
 }
 
 // --- caps, context and allocation ---
@@ -354,6 +400,7 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass *klass) {
   transform->stop = GST_DEBUG_FUNCPTR(stop);
   transform->set_caps = GST_DEBUG_FUNCPTR(set_caps);
   transform->sink_event = GST_DEBUG_FUNCPTR(sink_event);
+  transform->src_event = GST_DEBUG_FUNCPTR(src_event);
   transform->transform_caps = GST_DEBUG_FUNCPTR(transform_caps);
   transform->propose_allocation = GST_DEBUG_FUNCPTR(propose_allocation);
   transform->query = GST_DEBUG_FUNCPTR(query);
@@ -364,6 +411,7 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass *klass) {
 
 static void gst_cuda_vision_filter_init(GstCudaVisionFilter *filter) {
   filter->state = new cudavision::FilterState();
+  gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(filter), TRUE);  // late frames are skipped
 }
 
 namespace cudavision {

@@ -17,16 +17,21 @@ namespace {
 constexpr char kSizes[] = "width=(int)[1, 16384], height=(int)[1, 16384], framerate=(fraction)[0, max]";
 constexpr char kCudaMemory[] = "memory:CUDAMemory";
 
-// The names of the formats, as in caps: those that elements repack come last. GStreamer's CUDA memory has no grey format.
-std::string formats(bool in_cuda_memory) {
+// The names of the formats, as in caps. GStreamer's CUDA memory has no grey format.
+std::string native_formats(bool in_cuda_memory) {
   return std::string("NV12, I420, ") + (in_cuda_memory ? "" : "GRAY8, ") +
-         "RGB, BGR, RGBx, BGRx, RGBA, BGRA, NV21, YV12, Y42B, Y444, YUY2, UYVY" +
-         repacked_formats(in_cuda_memory);
+         "RGB, BGR, RGBx, BGRx, RGBA, BGRA, NV21, YV12, Y42B, Y444, YUY2, UYVY";
 }
 
+// The formats that elements repack have a structure of their own, the second: a source that can make all
+// formats then makes one that needs no copy.
 GstCaps *caps_of_formats(bool in_cuda_memory) {
+  const auto structure = [](const std::string &formats) {
+    return "video/x-raw, format=(string){ " + formats + " }, " + kSizes;
+  };
   return gst_caps_from_string(
-      ("video/x-raw, format=(string){ " + formats(in_cuda_memory) + " }, " + kSizes).c_str());
+      (structure(native_formats(in_cuda_memory)) + "; " + structure(repacked_formats(in_cuda_memory)))
+          .c_str());
 }
 
 std::uint8_t to_byte(double value) {

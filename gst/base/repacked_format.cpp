@@ -50,7 +50,7 @@ std::string repacked_formats(bool in_cuda_memory) {
   std::string names;
   for (const RepackedFormat &f : kFormats)
     if (!in_cuda_memory || f.working != GST_VIDEO_FORMAT_GRAY8)
-      names.append(", ").append(gst_video_format_to_string(f.format));
+      names.append(names.empty() ? "" : ", ").append(gst_video_format_to_string(f.format));
   return names;
 }
 

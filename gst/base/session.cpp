@@ -155,8 +155,9 @@ Status Session::process(const MappedFrame &frame, GstBuffer *buffer, const Filte
   if (leaves_pending) CUDAVISION_TRY(wait_for_oldest());
   CUDAVISION_TRY(frame.order_behind_producer());
   const Status worked = work(frame, buffer, settings, &job);
-  if (worked.ok() && leaves_pending && !stage_->operation->host_reads_result() && frame.leave_pending().ok())
-    return {};
+  left_pending_ =
+      worked.ok() && leaves_pending && !stage_->operation->host_reads_result() && frame.leave_pending().ok();
+  if (left_pending_) return {};
   // The frame is unmapped after this call: no work may still read or write it, even after an error.
   const Status finished = wait();
   CUDAVISION_TRY(worked);
@@ -174,8 +175,14 @@ Status Session::work(const MappedFrame &mapped, GstBuffer *buffer, const FilterS
   Planes planes = mapped.planes();
   if (!mapped.on_device())
     CUDAVISION_TRY(stage.staged->upload(mapped.planes(), luma_alone ? 1 : planes.count, &planes));
+  path_ = {backend(),
+           context_of(buffer) != nullptr,
+           mapped.on_device(),
+           luma_alone,
+           is_repacked(GST_VIDEO_INFO_FORMAT(&info_)),
+           draw};
   RepackedFrame repacked;  // only of a repacked format
-  if (is_repacked(GST_VIDEO_INFO_FORMAT(&info_))) {
+  if (path_.repacked) {
     const Planes copy = working_planes();
     repacked = repacked_frame(info_, planes, copy, {settings.gray16_min, settings.gray16_max});
     CUDAVISION_TRY(repack_frame(where, repacked, luma_alone ? 1 : repacked.count));

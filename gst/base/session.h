@@ -13,6 +13,7 @@
 #include "cuda/common/staged_frame.h"
 #include "cuda/repack/repack.h"
 #include "gst/base/device_context.h"
+#include "gst/base/frame_path.h"
 #include "gst/base/mapped_frame.h"
 #include "gst/base/operation.h"
 #include "gst/base/stream_wait.h"
@@ -59,6 +60,10 @@ class Session {
   // empty. Returns when the frame is finished, or when it can be passed on as it is
   // (DeviceContext::leave_pending).
   Status process(const MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings);
+  // How the last frame was processed.
+  const FramePath &path() const { return path_; }
+  // Whether it was passed on while the GPU still works on it.
+  bool left_pending() const { return left_pending_; }
   // Adds the fields of the last frame's result to its message.
   void describe(GstStructure *message) { stage_->operation->describe(message); }
   void drop_history();
@@ -84,6 +89,8 @@ class Session {
   GstVideoInfo working_info_;
   bool in_cuda_memory_ = false;
   PixelLayout layout_;
+  FramePath path_;
+  bool left_pending_ = false;
 
   // Made for one region size and number of threads. Destroyed before the context, with the context current.
   struct Stage {

@@ -20,7 +20,7 @@
  * If each frame is filled separately, the filled parts flicker. With `mode=temporal`, for a still camera, the
  * background that earlier frames have shown is restored first, adapted to the light of this frame, and only
  * the rest is filled. A background pixel that is not seen again is forgotten after `history` frames. All of
- * the background is forgotten after a flush, a discontinuity or new caps, and when a frame is not learned
+ * the background is forgotten after a flush, a jump in time or new caps, and when a frame is not learned
  * (`mode=frame`, `display=false`). `history` counts the frames that are processed, not those skipped by
  * `every-nth` or by gap buffers. Any pixel that is not removed is learned as background. If the detector
  * misses a person in one frame, that person is learned, too, and comes back as a ghost when the next frame

@@ -16,7 +16,7 @@
  * speed. Pixels that do not move are white, and pixels without a valid vector are black. With
  * `display-mode=arrows`, arrows are drawn on the picture instead.
  *
- * The first frame, and the first frame after a flush, a discontinuity, new caps or a change of the region,
+ * The first frame, and the first frame after a flush, a jump in time, new caps or a change of the region,
  * has no flow: no tensor is attached, and the picture is not changed. With `every-nth` the flow is computed
  * from the last frame that was processed.
  *

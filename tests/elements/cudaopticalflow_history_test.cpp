@@ -79,6 +79,34 @@ TEST_F(CudaOpticalFlowHistory, is_forgotten_at_a_discontinuity) {
   expect_flow(buffer_from(&flow, frame(3)), flow_between(frame(2), frame(3), params()));
 }
 
+// An element that skips a late frame marks the next one as a discontinuity.
+TEST_F(CudaOpticalFlowHistory, survives_a_discontinuity_of_less_than_a_second) {
+  const struct {
+    GstClockTime before, after;
+    bool continues;
+  } cases[] = {{0, 40 * GST_MSECOND, true},
+               {3 * GST_SECOND, 4 * GST_SECOND - 1, true},
+               {3 * GST_SECOND, 4 * GST_SECOND, false},
+               {3 * GST_SECOND, 3 * GST_SECOND, false},
+               {3 * GST_SECOND, 2 * GST_SECOND, false},
+               {GST_CLOCK_TIME_NONE, 0, false},
+               {0, GST_CLOCK_TIME_NONE, false}};
+  for (const auto &[before, after, continues] : cases) {
+    Harness flow(std::string(kDescription) + "display=false");
+    flow.negotiate(frame(0));
+    Owned<GstBuffer> one = frame(0).buffer(), other = frame(1).buffer();
+    GST_BUFFER_PTS(one.get()) = before;
+    GST_BUFFER_PTS(other.get()) = after;
+    GST_BUFFER_FLAG_SET(other.get(), GST_BUFFER_FLAG_DISCONT);
+    EXPECT_NE(flow.exchange(std::move(one)), nullptr);
+    const Owned<GstBuffer> out = flow.exchange(std::move(other));
+    if (continues)
+      expect_flow(out, flow_between(frame(0), frame(1), params()));
+    else
+      expect_untouched(out, frame(1));
+  }
+}
+
 // The region keeps its size and shows another part of the picture.
 TEST_F(CudaOpticalFlowHistory, is_forgotten_when_the_region_moves) {
   Harness flow(std::string(kDescription) + "roi-x=2 roi-y=4 roi-width=40 roi-height=30");

@@ -66,6 +66,15 @@ TEST_F(CudaVisionJson, frames_are_counted) {
   EXPECT_EQ(lines(json.file()).size(), 12u);
 }
 
+// The filters skip late frames; results that were computed are always written.
+TEST_F(CudaVisionJson, late_frames_are_not_skipped) {
+  JsonHarness json;
+  json.line_of(frame(0));
+  EXPECT_TRUE(gst_harness_push_upstream_event(
+      json.get(), gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 1, GST_SECOND, 0)));
+  for (gint64 i = 1; i < 4; ++i) EXPECT_EQ(json.json_of(frame(i)).whole("frame"), i);
+}
+
 TEST_F(CudaVisionJson, times_are_nanoseconds_or_null) {
   JsonHarness json;
   const Json none = json.json_of(frame(GST_CLOCK_TIME_NONE));

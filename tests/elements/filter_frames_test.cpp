@@ -310,7 +310,9 @@ TEST_F(FilterFrames, message_tells_the_times_of_each_frame) {
     Owned<GstBuffer> buffer = frame.buffer();
     GST_BUFFER_PTS(buffer.get()) = (11 + i) * GST_SECOND;
     GST_BUFFER_DURATION(buffer.get()) = 40 * GST_MSECOND;
+    const GstClockTime begin = gst_util_get_timestamp();
     EXPECT_NE(harness.exchange(std::move(buffer)), nullptr);
+    const GstClockTime elapsed = gst_util_get_timestamp() - begin;
     const Owned<GstMessage> message = take_message(harness.element(), GST_MESSAGE_ELEMENT);
     ASSERT_EQ(message != nullptr, i % 2 == 0) << "one message for each frame that was worked on";
     if (!message) continue;
@@ -320,6 +322,8 @@ TEST_F(FilterFrames, message_tells_the_times_of_each_frame) {
     EXPECT_EQ(number(structure, "stream-time"), (4 + i) * GST_SECOND);
     EXPECT_EQ(number(structure, "running-time"), (61 + i) * GST_SECOND);
     EXPECT_EQ(number(structure, "duration"), 40 * GST_MSECOND);
+    EXPECT_GT(number(structure, "processing-time"), 0u);
+    EXPECT_LE(number(structure, "processing-time"), elapsed);
   }
 }
 

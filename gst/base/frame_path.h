@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Where a frame lay and what was copied to process it, for the log.
+#pragma once
+
+#include <string>
+
+#include "cuda/common/execution.h"
+
+namespace cudavision {
+
+struct FramePath {
+  Backend backend = Backend::cpu;
+  bool in_cuda_memory = false;
+  bool in_our_context = false;  // only in CUDA memory
+  bool luma_alone = false;      // no other component was needed
+  bool repacked = false;        // components of more than 8 bits, or planar RGB
+  bool drawn_on = false;
+  bool left_pending = false;  // passed on while the GPU still works on it
+
+  bool operator==(const FramePath &) const = default;
+};
+
+// As "frames lie in system memory; their luma is copied to the GPU".
+std::string describe(const FramePath &path);
+
+}  // namespace cudavision

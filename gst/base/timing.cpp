@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The times of a stream.
+#include "gst/base/timing.h"
+
+namespace cudavision {
+namespace {
+
+GstClockTime converted(guint64 (*convert)(const GstSegment *, GstFormat, guint64), const GstSegment &segment,
+                       GstClockTime pts) {
+  if (segment.format != GST_FORMAT_TIME || !GST_CLOCK_TIME_IS_VALID(pts)) return GST_CLOCK_TIME_NONE;
+  return convert(&segment, GST_FORMAT_TIME, pts);
+}
+
+}  // namespace
+
+GstClockTime to_stream_time(const GstSegment &segment, GstClockTime pts) {
+  return converted(gst_segment_to_stream_time, segment, pts);
+}
+
+GstClockTime to_running_time(const GstSegment &segment, GstClockTime pts) {
+  return converted(gst_segment_to_running_time, segment, pts);
+}
+
+bool Continuity::continues(GstBuffer *frame) {
+  const GstClockTime last = last_pts_, pts = GST_BUFFER_PTS(frame);
+  last_pts_ = pts;
+  if (!GST_BUFFER_FLAG_IS_SET(frame, GST_BUFFER_FLAG_DISCONT)) return true;
+  return GST_CLOCK_TIME_IS_VALID(last) && GST_CLOCK_TIME_IS_VALID(pts) && pts > last &&
+         pts - last < GST_SECOND;
+}
+
+void Punctuality::restart(GstClockTime frame_duration) {
+  const std::lock_guard lock(mutex_);
+  frame_duration_ = frame_duration;
+  late_since_ = GST_CLOCK_TIME_NONE;
+  told_ = false;
+}
+
+std::optional<GstClockTimeDiff> Punctuality::too_late(GstEvent *qos) {
+  GstClockTimeDiff lateness = 0;
+  GstClockTime time = GST_CLOCK_TIME_NONE;
+  gst_event_parse_qos(qos, nullptr, nullptr, &lateness, &time);
+  const std::lock_guard lock(mutex_);
+  if (lateness <= static_cast<GstClockTimeDiff>(frame_duration_)) {
+    late_since_ = GST_CLOCK_TIME_NONE;
+    told_ = false;
+  } else if (!GST_CLOCK_TIME_IS_VALID(late_since_) || time < late_since_) {  // smaller after a seek
+    late_since_ = time;
+  } else if (time - late_since_ > kPatience && !told_) {
+    told_ = true;
+    return lateness;
+  }
+  return std::nullopt;
+}
+
+}  // namespace cudavision
