@@ -59,7 +59,7 @@ build_in() {
 
 # needs_root_folder NAME: ends the lane NAME as skipped where no root folder can be made, as in many containers.
 needs_root_folder() {
-  ((EUID == 0)) && unshare --mount true 2>/dev/null && return
+  ((EUID == 0)) && unshare --mount --propagation unchanged true 2>/dev/null && return
   echo "$1: skipped: only root can make a root folder, and not in every container"
   exit 77
 }
