@@ -20,7 +20,7 @@ echo "Building (the first time takes a few minutes where there is an nvcc)"
 archs=$(native_archs)  # none: for all cards
 build_in build -Dtests=disabled -Dbenchmarks=disabled ${archs:+-Dcuda-archs="$archs"}
 
-export GST_PLUGIN_PATH_1_0=$PWD/build/gst
+export GST_PLUGIN_PATH_1_0=$PWD/build/gst/plugin
 out=$PWD/build/demo
 mkdir -p "$out"
 log=$(mktemp)
@@ -50,13 +50,13 @@ show() {
 }
 
 show canny-edges cudacanny low-threshold=100 high-threshold=200 message=true
-show canny-overlay cudacanny low-threshold=100 high-threshold=200 output=overlay color=0xff00ff00 message=true
-show lines cudahough mode=segments low-threshold=100 high-threshold=200 threshold=60 color=0xff00ff00 message=true
+show canny-overlay cudacanny low-threshold=100 high-threshold=200 output=overlay color=lime message=true
+show lines cudahough mode=segments low-threshold=100 high-threshold=200 threshold=60 color=lime message=true
 show histogram cudahistogram mode=channels message=true
 show local-gradients cudalocalhist window-width=8 window-height=8 message=true
 show flow-wheel cudaopticalflow preset=medium message=true
 show flow-arrows cudaopticalflow preset=fast display-mode=arrows message=true
-show keypoints cudasigma2kp orientation=true window=7 cell=8 tau=3.9 min-distance=8 color=0xff00ff00 message=true
+show keypoints cudasigma2kp orientation=true window=7 cell=8 tau=3.9 min-distance=8 color=lime message=true
 show orientations cudahog message=true
 build/examples/train_hog --people "$out/people.yml"  # OpenCV's own model, in its own format
 show people cudahog model-location="$out/people.yml" message=true

@@ -46,7 +46,7 @@ class ElementState {
   const F &files() const { return files_; }
 
   // Called at start, where contradictory properties and unusable files are errors.
-  Status check() { return valid_.begin(snapshot()); }
+  Status check() { return valid_.begin(element_, snapshot()); }
   template <typename Load>
   Status load_files(const Load &load) {
     files_ = F();

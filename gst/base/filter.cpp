@@ -104,7 +104,7 @@ gboolean start(GstBaseTransform *transform) {
   };
   if (const auto check = GST_CUDA_VISION_FILTER_GET_CLASS(filter)->check_settings; check != nullptr) {
     if (const Status status = check(filter); !status.ok()) {
-      post_error(filter, "The properties contradict each other", status, __LINE__);
+      post_error(filter, "The properties cannot be used", status, __LINE__);
       return FALSE;
     }
   }
@@ -115,9 +115,10 @@ gboolean start(GstBaseTransform *transform) {
     }
   }
   const ObjectSettings settings = Properties::snapshot(filter);
-  if (const Status status = filter->state->gray_range.begin({settings.gray16_min, settings.gray16_max});
+  if (const Status status =
+          filter->state->gray_range.begin(filter, {settings.gray16_min, settings.gray16_max});
       !status.ok()) {
-    post_error(filter, "The properties contradict each other", status, __LINE__);
+    post_error(filter, "The properties cannot be used", status, __LINE__);
     return FALSE;
   }
   std::shared_ptr<const DeviceContext> context;

@@ -56,8 +56,8 @@ void install_filter_properties(GObjectClass *klass, FilterProperties::SettingsOf
            {"display", "Display", "Draw the result on the frame; otherwise frames are not changed"},
            &S::display, Mutable::controllable),
        boolean_property<S>(
-           {"message", "Message", "Post an element message on the bus for each processed frame"},
-           &S::message),
+           {"message", "Message", "Post an element message on the bus for each processed frame"}, &S::message,
+           Mutable::controllable),
        roi_property({"roi-x", "ROI x", "Left column of the region of interest in pixels"}, &S::roi_x),
        roi_property({"roi-y", "ROI y", "Top row of the region of interest in pixels"}, &S::roi_y),
        roi_property({"roi-width", "ROI width",
@@ -68,7 +68,7 @@ void install_filter_properties(GObjectClass *klass, FilterProperties::SettingsOf
                     &S::roi_height),
        integer_property<S>(
            {"every-nth", "Every nth", "Process the first of every N frames; the others pass unchanged"},
-           &S::every_nth, 1, G_MAXINT),
+           &S::every_nth, 1, G_MAXINT, Mutable::controllable),
        integer_property<S>({"gray16-min", "GRAY16 minimum",
                             "GRAY16_LE: the value that counts as black, less than gray16-max"},
                            &S::gray16_min, 0, GrayRange::kMost, Mutable::controllable),

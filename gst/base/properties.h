@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cuda/common/range.h"
+#include "gst/base/color_text.h"
 
 namespace cudavision {
 
@@ -102,12 +103,17 @@ Property<S> string_property(PropertyText text, std::optional<std::string> S::*me
           [member, pointer](const S &s, GValue *v) { g_value_set_string(v, pointer(s.*member)); }};
 }
 
-// A colour as 0xAARRGGBB.
+// A colour as text (color_text.h). NULL is the default.
 template <typename S>
-Property<S> color_property(PropertyText text, guint32 S::*member, Mutable when = Mutable::controllable) {
-  return {g_param_spec_uint(text.name, text.nick, text.blurb, 0, G_MAXUINT32, S{}.*member, flags_of(when)),
-          [member](S &s, const GValue *v) { s.*member = g_value_get_uint(v); },
-          [member](const S &s, GValue *v) { g_value_set_uint(v, s.*member); }};
+Property<S> color_property(PropertyText text, ColorText S::*member, Mutable when = Mutable::playing) {
+  const S defaults;
+  return {g_param_spec_string(text.name, text.nick, text.blurb, (defaults.*member).text().c_str(),
+                              flags_of(when)),
+          [member](S &s, const GValue *v) {
+            const char *value = g_value_get_string(v);
+            s.*member = value != nullptr ? ColorText(value) : S{}.*member;
+          },
+          [member](const S &s, GValue *v) { g_value_set_string(v, (s.*member).text().c_str()); }};
 }
 
 // The properties of one class. settings_of returns the settings struct of an instance.

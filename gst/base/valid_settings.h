@@ -6,19 +6,22 @@
 #include <gst/gst.h>
 
 #include <optional>
+#include <string>
 
 #include "cuda/common/status.h"
 
 namespace cudavision {
 
-// S is comparable and has validate(const S &). Only the streaming thread and start() call this class.
+// S is comparable and has validate(const S &). It may have hint(const S &), a sentence for the user about valid settings
+// that are probably not meant, or an empty string. Only the streaming thread and start() call this class.
 template <typename S>
 class ValidSettings {
  public:
   // Called by start(), where a contradiction is an error.
-  Status begin(const S &now) {
+  Status begin(gpointer element, const S &now) {
     Status status = validate(now);
-    if (status.ok()) in_force_ = now;
+    hint_.clear();
+    if (status.ok()) accept(element, now);
     refused_.reset();
     return status;
   }
@@ -30,8 +33,10 @@ class ValidSettings {
   // posts one warning on the bus.
   const S &take(gpointer element, const S &now) {
     if (now == refused_) return in_force_;
-    if (const Status status = validate(now); status.ok()) {
-      in_force_ = now;
+    if (now == in_force_) {
+      refused_.reset();
+    } else if (const Status status = validate(now); status.ok()) {
+      accept(element, now);
       refused_.reset();
     } else {
       refused_ = now;
@@ -42,7 +47,18 @@ class ValidSettings {
   }
 
  private:
+  void accept(gpointer element, const S &now) {
+    in_force_ = now;
+    if constexpr (requires { hint(now); }) {
+      std::string text = hint(now);
+      if (!text.empty() && text != hint_)
+        GST_ELEMENT_INFO(element, RESOURCE, SETTINGS, ("%s", text.c_str()), (nullptr));
+      hint_ = std::move(text);
+    }
+  }
+
   S in_force_;
+  std::string hint_;          // the last one, posted once
   std::optional<S> refused_;  // the contradiction of the last warning
 };
 

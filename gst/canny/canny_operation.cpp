@@ -30,7 +30,7 @@ Status CannyOperation::draw(const Job &job) {
   if (settings_.output == CannyOutput::edges)
     return replace_with_mask(job.execution, job.frame, job.region, edges_.view());
   return overlay_mask(job.execution, job.frame, job.region, edges_.view(),
-                      color_of(settings_.color, *job.info));
+                      color_of(settings_.color.argb(), *job.info));
 }
 
 // Attaches the edge map to the frame, whose pixels do not change.

@@ -4,7 +4,10 @@
 
 #include <gst/gst.h>
 
+#include <string>
+
 #include "cuda/canny/canny.h"
+#include "gst/base/color_text.h"
 
 namespace cudavision {
 
@@ -12,13 +15,16 @@ enum class CannyOutput { edges, overlay };
 
 struct CannySettings : CannyParams {
   CannyOutput output = CannyOutput::edges;
-  guint32 color = 0xffff0000;
+  ColorText color = "red";
 
   friend bool operator==(const CannySettings &, const CannySettings &) = default;
 };
 
 inline Status validate(const CannySettings &settings) {
+  CUDAVISION_TRY(validate_color("color", settings.color));
   return validate(static_cast<const CannyParams &>(settings));
 }
+
+inline std::string hint(const CannySettings &settings) { return color_hint("color", settings.color); }
 
 }  // namespace cudavision

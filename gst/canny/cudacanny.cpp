@@ -19,7 +19,7 @@
  * ## Example launch lines
  * |[
  * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudacanny ! videoconvert ! autovideosink
- * gst-launch-1.0 videotestsrc pattern=ball ! cudacanny output=overlay color=0xff00ff00 ! videoconvert ! autovideosink
+ * gst-launch-1.0 videotestsrc pattern=ball ! cudacanny output=overlay color=lime ! videoconvert ! autovideosink
  * ]|
  */
 #include "gst/base/element.h"
@@ -51,16 +51,14 @@ std::vector<Property<CannySettings>> own_properties() {
               &S::hysteresis, kControllable),
           enum_property<S>({"output", "Output", "How edges are shown when display is on"}, output_type(),
                            &S::output, kControllable),
-          color_property<S>(
-              {"color", "Color", "Colour and opacity of drawn edges as 0xAARRGGBB (default opaque red)"},
-              &S::color)};
+          color_property<S>({"color", "Color", "Colour and opacity of drawn edges: " CUDAVISION_COLOR_WORDS},
+                            &S::color)};
 }
 
 struct CannyElement {
   using Operation = CannyOperation;
 
-  static constexpr ElementText kText{"GstCudaVisionCanny", "Canny edge detector",
-                                     "Filter/Effect/Video/Hardware",
+  static constexpr ElementText kText{"GstCudaCanny", "Canny edge detector", "Filter/Effect/Video/Hardware",
                                      "Finds edges as cv::Canny does, on an NVIDIA GPU or on the CPU"};
 
   static std::vector<Property<CannySettings>> properties() {

@@ -35,7 +35,7 @@ struct HistogramElement {
   using Operation = HistogramOperation;
 
   static constexpr ElementText kText{
-      "GstCudaVisionHistogram", "Histogram", "Filter/Analyzer/Video/Hardware",
+      "GstCudaHistogram", "Histogram", "Filter/Analyzer/Video/Hardware",
       "Counts the values of every frame as cv::calcHist does, on an NVIDIA GPU or on the CPU"};
 
   static std::vector<Property<HistogramSettings>> properties() {

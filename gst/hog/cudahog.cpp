@@ -135,17 +135,17 @@ std::vector<Property<HogSettings>> search_properties() {
 
 std::vector<Property<HogSettings>> drawing_properties() {
   using S = HogSettings;
-  return {color_property<S>({"color", "Color",
-                             "Colour and opacity of boxes and stars as 0xAARRGGBB (default opaque green)"},
-                            &S::color),
-          integer_property<S>({"line-width", "Line width", "Width of the lines of boxes in pixels"},
-                              &S::line_width, HogStyleRanges::line_width, Mutable::controllable)};
+  return {
+      color_property<S>({"color", "Color", "Colour and opacity of boxes and stars: " CUDAVISION_COLOR_WORDS},
+                        &S::color),
+      integer_property<S>({"line-width", "Line width", "Width of the lines of boxes in pixels"},
+                          &S::line_width, HogStyleRanges::line_width, Mutable::controllable)};
 }
 
 struct HogElement {
   using Operation = HogOperation;
 
-  static constexpr ElementText kText{"GstCudaVisionHog", "Histograms of oriented gradients",
+  static constexpr ElementText kText{"GstCudaHog", "Histograms of oriented gradients",
                                      "Filter/Analyzer/Video/Hardware",
                                      "Computes the HOG descriptor as cv::HOGDescriptor does, and detects "
                                      "objects with linear models, on an NVIDIA "

@@ -15,7 +15,7 @@ namespace {
 constexpr long long kMaxStarLines = 1ll << 26;
 
 HogStyle style_of(const Job &job, const HogSettings &settings) {
-  return {job.region.x, job.region.y, settings.line_width, color_of(settings.color, *job.info)};
+  return {job.region.x, job.region.y, settings.line_width, color_of(settings.color.argb(), *job.info)};
 }
 
 }  // namespace

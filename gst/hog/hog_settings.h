@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cuda/hog/hog_detector.h"
+#include "gst/base/color_text.h"
 
 namespace cudavision {
 
@@ -27,7 +28,7 @@ struct HogSettings {
   int win_stride = 8;
   double hit_threshold = 0;
   int group_threshold = 2;
-  guint32 color = 0xff00ff00;
+  ColorText color = "lime";
   int line_width = 2;
 
   friend bool operator==(const HogSettings &, const HogSettings &) = default;
@@ -49,8 +50,11 @@ struct HogSettings {
 };
 
 inline Status validate(const HogSettings &settings) {
+  CUDAVISION_TRY(validate_color("color", settings.color));
   CUDAVISION_TRY(validate(settings.params()));
   return validate(settings.search());
 }
+
+inline std::string hint(const HogSettings &settings) { return color_hint("color", settings.color); }
 
 }  // namespace cudavision

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -184,7 +186,28 @@ Status interpret(const hog::ModelFields &fields, HogModel *model) {
   return {};
 }
 
+// Pictures and other binary files have control characters in their first bytes.
+bool is_binary(std::string_view text) {
+  return std::any_of(text.begin(),
+                     text.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(text.size(), 64)),
+                     [](char c) {
+                       return static_cast<unsigned char>(c) < ' ' && std::strchr("\t\r\n\f\v", c) == nullptr;
+                     }) ||
+         text.substr(0, 64).find('\0') != std::string_view::npos;
+}
+
+// OpenCV's cascades have the same formats and a type that says what they are.
+bool is_cascade(std::string_view text) {
+  const std::string_view head = text.substr(0, 4096);
+  return head.find("cascade-classifier") != std::string_view::npos ||
+         head.find("haar-classifier") != std::string_view::npos;
+}
+
 Status parse(const std::string &text, HogModel *model) {
+  if (is_binary(text))
+    return invalid_argument("this is no HOG model, which is a text, but a picture or another binary file");
+  if (is_cascade(text))
+    return invalid_argument("this is not a HOG model but a cascade, which cudahog cannot use");
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   hog::ModelFields fields;
   if (begin != std::string::npos && text[begin] == '<') {

@@ -87,9 +87,8 @@ std::vector<Property<HoughSettings>> search_properties() {
 
 std::vector<Property<HoughSettings>> drawing_properties() {
   using S = HoughSettings;
-  return {color_property<S>(
-              {"color", "Color", "Colour and opacity of drawn lines as 0xAARRGGBB (default opaque red)"},
-              &S::color),
+  return {color_property<S>({"color", "Color", "Colour and opacity of drawn lines: " CUDAVISION_COLOR_WORDS},
+                            &S::color),
           integer_property<S>({"line-width", "Line width", "Width of drawn lines in pixels"}, &S::line_width,
                               LineStyleRanges::line_width, Mutable::controllable)};
 }
@@ -98,7 +97,7 @@ struct HoughElement {
   using Operation = HoughOperation;
 
   static constexpr ElementText kText{
-      "GstCudaVisionHough", "Hough line detector", "Filter/Analyzer/Video/Hardware",
+      "GstCudaHough", "Hough line detector", "Filter/Analyzer/Video/Hardware",
       "Finds straight lines, as cv::HoughLines, and segments on an NVIDIA GPU or on the CPU"};
 
   static std::vector<Property<HoughSettings>> properties() {

@@ -69,7 +69,7 @@ Status HoughOperation::draw(const Job &job) {
   const LineStyle style{.origin_x = job.region.x,
                         .origin_y = job.region.y,
                         .line_width = settings_.line_width,
-                        .color = color_of(settings_.color, *job.info)};
+                        .color = color_of(settings_.color.argb(), *job.info)};
   CUDAVISION_TRY(make_line_primitives(job.execution, list(), found_.capacity(), style, primitives));
   return canvas_->draw(job.frame, primitives, found_.capacity(), &list().count->listed, job.region);
 }

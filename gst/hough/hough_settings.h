@@ -4,8 +4,11 @@
 
 #include <gst/gst.h>
 
+#include <string>
+
 #include "cuda/canny/canny.h"
 #include "cuda/hough/hough.h"
+#include "gst/base/color_text.h"
 
 namespace cudavision {
 
@@ -13,18 +16,21 @@ enum class HoughInput { picture, edges };
 
 struct HoughSettings : CannyParams, HoughParams {
   HoughInput input = HoughInput::picture;
-  guint32 color = 0xffff0000;
+  ColorText color = "red";
   int line_width = 2;
 
   friend bool operator==(const HoughSettings &, const HoughSettings &) = default;
 };
 
 inline Status validate(const HoughSettings &settings) {
+  CUDAVISION_TRY(validate_color("color", settings.color));
   if (settings.input == HoughInput::edges && settings.gradient_voting)
     return invalid_argument(
         "gradient-voting needs the gradients of a picture and cannot be combined with input=edges");
   CUDAVISION_TRY(validate(static_cast<const CannyParams &>(settings)));
   return validate(static_cast<const HoughParams &>(settings));
 }
+
+inline std::string hint(const HoughSettings &settings) { return color_hint("color", settings.color); }
 
 }  // namespace cudavision

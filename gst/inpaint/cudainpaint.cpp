@@ -88,7 +88,7 @@ std::vector<Property<InpaintSettings>> mask_properties() {
                "A picture, scaled to the frame, whose bright pixels are removed (any format of gdk-pixbuf)"},
               &S::mask_location, Mutable::ready),
           color_property<S>({"mask-color", "Mask color",
-                             "Remove the pixels of this colour, 0xAARRGGBB (alpha 0 = none, the default)"},
+                             "Remove the pixels of this colour (none, or " CUDAVISION_COLOR_WORDS ")"},
                             &S::mask_color),
           integer_property<S>(
               {"mask-tolerance", "Mask tolerance",
@@ -129,7 +129,7 @@ std::vector<Property<InpaintSettings>> region_properties() {
 struct InpaintElement {
   using Operation = InpaintOperation;
 
-  static constexpr ElementText kText{"GstCudaVisionInpaint", "Inpainting", "Filter/Effect/Video/Hardware",
+  static constexpr ElementText kText{"GstCudaInpaint", "Inpainting", "Filter/Effect/Video/Hardware",
                                      "Removes objects from the picture and fills the holes with patches of "
                                      "the rest, on an NVIDIA GPU or on the CPU"};
 

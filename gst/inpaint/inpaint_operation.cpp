@@ -155,17 +155,32 @@ void InpaintOperation::describe(GstStructure *message) {
                     static_cast<gboolean>(report_.refused), nullptr);
 }
 
+// Posts one message for each region that lies partly or wholly outside of the frame.
+void InpaintOperation::tell_of_part_outside(Region region, Size frame) {
+  const Region part{region.x, region.y, std::clamp(frame.width - region.x, 0, region.width),
+                    std::clamp(frame.height - region.y, 0, region.height)};
+  if (part == region || region == told_of_) return;
+  told_of_ = region;
+  GST_ELEMENT_WARNING(state_.element(), RESOURCE, SETTINGS,
+                      ("The region to remove, %dx%d pixels at (%d, %d), reaches beyond the frame of %dx%d: "
+                       "only the part inside is removed",
+                       region.width, region.height, region.x, region.y, frame.width, frame.height),
+                      (nullptr));
+}
+
 bool InpaintOperation::find_sources(const Job &job, RemovalSources *sources) {
   regions_.clear();
-  if (settings_.region_width > 0 && settings_.region_height > 0)
+  if (settings_.region_width > 0 && settings_.region_height > 0) {
     regions_.push_back(
         {settings_.region_x, settings_.region_y, settings_.region_width, settings_.region_height});
+    tell_of_part_outside(regions_.back(), job.frame.size());
+  }
   if (settings_.roi_type) add_regions(job.buffer, *settings_.roi_type, job.frame.size(), &regions_);
   sources->picture = static_cast<const std::uint8_t *>(mask_.data());
   sources->regions = regions_.data();
   sources->region_count = static_cast<int>(regions_.size());
-  sources->color = color_of(settings_.mask_color, *job.info);
-  sources->by_color = sources->color.alpha != 0;
+  sources->color = color_of(settings_.mask_color.argb(), *job.info);
+  sources->by_color = settings_.removes_color();
   sources->tolerance = settings_.mask_tolerance;
   sources->alpha = alpha_of(job);
   sources->limit = job.region;

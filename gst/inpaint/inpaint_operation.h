@@ -28,6 +28,7 @@ class InpaintOperation final : public ElementOperation<InpaintSettings, InpaintF
   Reads reads() const override;
   // Returns false if no property selects pixels to remove.
   bool find_sources(const Job &job, RemovalSources *sources);
+  void tell_of_part_outside(Region region, Size frame);
   Component alpha_of(const Job &job) const;
   // Makes the mask of the frame, and attaches it if attach-mask is set.
   Status make_mask(const Job &job, const RemovalSources &sources, ImageView<const std::uint8_t> *mask);
@@ -48,6 +49,8 @@ class InpaintOperation final : public ElementOperation<InpaintSettings, InpaintF
   InpaintReport report_;
   // The last frame was refused, and a warning was posted.
   bool warned_ = false;
+  // The region of the last message about a part outside of the frame.
+  Region told_of_;
   // The first progress message of the current fill was posted.
   bool progressing_ = false;
   // The numbers of pixels in the progress messages.

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cuda/inpaint/inpaint.h"
+#include "gst/base/color_text.h"
 #include "gst/inpaint/mask_picture.h"
 
 namespace cudavision {
@@ -19,8 +20,7 @@ enum class InpaintMode { frame, temporal };
 struct InpaintSettings : InpaintParams {
   InpaintMode mode = InpaintMode::frame;
   std::optional<std::string> mask_location, roi_type;
-  // 0xAARRGGBB. No colour is removed if the alpha is 0.
-  guint32 mask_color = 0;
+  ColorText mask_color = "none";  // its opacity does not count
   int mask_tolerance = 16;
   bool mask_alpha = false, attach_mask = false;
   int region_x = 0, region_y = 0, region_width = 0, region_height = 0;
@@ -31,11 +31,24 @@ struct InpaintSettings : InpaintParams {
     params.temporal = mode == InpaintMode::temporal;
     return params;
   }
+  bool removes_color() const { return mask_color.text() != "none"; }
 
   friend bool operator==(const InpaintSettings &, const InpaintSettings &) = default;
 };
 
-inline Status validate(const InpaintSettings &settings) { return validate(settings.params()); }
+inline Status validate(const InpaintSettings &settings) {
+  if (settings.removes_color()) CUDAVISION_TRY(validate_color("mask-color", settings.mask_color));
+  return validate(settings.params());
+}
+
+inline std::string hint(const InpaintSettings &settings) {
+  if (settings.mask_location || settings.roi_type || settings.removes_color() || settings.mask_alpha ||
+      (settings.region_width > 0 && settings.region_height > 0))
+    return {};
+  return "no property selects what to remove: set mask-location, mask-color, mask-alpha, roi-type, or "
+         "region-width and "
+         "region-height";
+}
 
 struct InpaintFiles {
   // The picture of mask-location, or null if the property is not set.

@@ -127,7 +127,7 @@ struct LocalHistElement {
   using Operation = LocalHistOperation;
 
   static constexpr ElementText kText{
-      "GstCudaVisionLocalHist", "Local histograms", "Filter/Analyzer/Video/Hardware",
+      "GstCudaLocalHist", "Local histograms", "Filter/Analyzer/Video/Hardware",
       "The histogram of brightness or of oriented gradients in every window, on an NVIDIA GPU or on the CPU"};
 
   static std::vector<Property<LocalHistSettings>> properties() {

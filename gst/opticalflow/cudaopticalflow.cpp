@@ -116,25 +116,24 @@ std::vector<Property<OpticalFlowSettings>> flow_properties() {
 
 std::vector<Property<OpticalFlowSettings>> display_properties() {
   using S = OpticalFlowSettings;
-  return {
-      enum_property<S>({"display-mode", "Display mode", "How the flow is shown when display is on"},
-                       display_mode_type(), &S::display_mode, Mutable::controllable),
-      real_property<S>({"max-speed", "Maximum speed", "Speed of full saturation in pixels per frame"},
-                       &S::max_speed, 0.01, 1000),
-      real_property<S>(
-          {"arrow-scale", "Arrow scale", "Length of an arrow in pixels for a motion of one pixel"},
-          &S::arrow_scale, 0.1, 100),
-      color_property<S>(
-          {"color", "Color", "Colour and opacity of arrows as 0xAARRGGBB (default opaque green)"}, &S::color),
-      integer_property<S>({"line-width", "Line width", "Width of the lines of arrows in pixels"},
-                          &S::line_width, 1, 255, Mutable::controllable)};
+  return {enum_property<S>({"display-mode", "Display mode", "How the flow is shown when display is on"},
+                           display_mode_type(), &S::display_mode, Mutable::controllable),
+          real_property<S>({"max-speed", "Maximum speed", "Speed of full saturation in pixels per frame"},
+                           &S::max_speed, 0.01, 1000),
+          real_property<S>(
+              {"arrow-scale", "Arrow scale", "Length of an arrow in pixels for a motion of one pixel"},
+              &S::arrow_scale, 0.1, 100),
+          color_property<S>({"color", "Color", "Colour and opacity of arrows: " CUDAVISION_COLOR_WORDS},
+                            &S::color),
+          integer_property<S>({"line-width", "Line width", "Width of the lines of arrows in pixels"},
+                              &S::line_width, 1, 255, Mutable::controllable)};
 }
 
 struct OpticalFlowElement {
   using Operation = OpticalFlowOperation;
 
   static constexpr ElementText kText{
-      "GstCudaVisionOpticalFlow", "Optical flow", "Filter/Analyzer/Video/Hardware",
+      "GstCudaOpticalFlow", "Optical flow", "Filter/Analyzer/Video/Hardware",
       "Finds the motion of every pixel by pyramidal Lucas-Kanade, on an NVIDIA GPU or on the CPU"};
 
   static std::vector<Property<OpticalFlowSettings>> properties() {

@@ -93,7 +93,7 @@ Status OpticalFlowOperation::draw(const Job &job, const FlowOnFrame &flow) {
   if (settings_.display_mode == OpticalFlowDisplayMode::wheel)
     return draw_flow_wheel(job.execution, job.frame, flow, wheel_of(*job.info, settings_.max_speed));
   const FlowArrows arrows{static_cast<float>(settings_.arrow_scale), settings_.line_width,
-                          color_of(settings_.color, *job.info)};
+                          color_of(settings_.color.argb(), *job.info)};
   auto *lines = static_cast<Primitive *>(arrows_.data());
   CUDAVISION_TRY(make_flow_arrows(job.execution, flow, arrows, lines));
   return canvas_->draw(job.frame, lines, arrow_line_count(size_), nullptr);

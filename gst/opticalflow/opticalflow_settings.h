@@ -4,7 +4,10 @@
 
 #include <gst/gst.h>
 
+#include <string>
+
 #include "cuda/opticalflow/opticalflow.h"
+#include "gst/base/color_text.h"
 
 namespace cudavision {
 
@@ -14,14 +17,17 @@ struct OpticalFlowSettings : OpticalFlowParams {
   OpticalFlowPreset preset = OpticalFlowPreset::none;
   OpticalFlowDisplayMode display_mode = OpticalFlowDisplayMode::wheel;
   double max_speed = 8, arrow_scale = 4;
-  guint32 color = 0xff00ff00;
+  ColorText color = "lime";
   int line_width = 1;
 
   friend bool operator==(const OpticalFlowSettings &, const OpticalFlowSettings &) = default;
 };
 
 inline Status validate(const OpticalFlowSettings &settings) {
+  CUDAVISION_TRY(validate_color("color", settings.color));
   return validate(static_cast<const OpticalFlowParams &>(settings));
 }
+
+inline std::string hint(const OpticalFlowSettings &settings) { return color_hint("color", settings.color); }
 
 }  // namespace cudavision

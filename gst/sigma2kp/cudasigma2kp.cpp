@@ -95,22 +95,22 @@ std::vector<Property<Sigma2KpSettings>> orientation_properties() {
 
 std::vector<Property<Sigma2KpSettings>> drawing_properties() {
   using S = Sigma2KpSettings;
-  return {color_property<S>(
-              {"color", "Color", "Colour and opacity of drawn keypoints as 0xAARRGGBB (default opaque red)"},
-              &S::color),
-          integer_property<S>(
-              {"point-size", "Point size",
-               "Length of the arms of a drawn cross in pixels; the line of an orientation is four "
-               "times as long"},
-              &S::point_size, PointStyleRanges::size, Mutable::controllable),
-          integer_property<S>({"line-width", "Line width", "Width of drawn lines in pixels"}, &S::line_width,
-                              PointStyleRanges::line_width, Mutable::controllable)};
+  return {
+      color_property<S>({"color", "Color", "Colour and opacity of drawn keypoints: " CUDAVISION_COLOR_WORDS},
+                        &S::color),
+      integer_property<S>(
+          {"point-size", "Point size",
+           "Length of the arms of a drawn cross in pixels; the line of an orientation is four "
+           "times as long"},
+          &S::point_size, PointStyleRanges::size, Mutable::controllable),
+      integer_property<S>({"line-width", "Line width", "Width of drawn lines in pixels"}, &S::line_width,
+                          PointStyleRanges::line_width, Mutable::controllable)};
 }
 
 struct Sigma2KpElement {
   using Operation = Sigma2KpOperation;
 
-  static constexpr ElementText kText{"GstCudaVisionSigma2Kp", "Keypoints of local variance",
+  static constexpr ElementText kText{"GstCudaSigma2Kp", "Keypoints of local variance",
                                      "Filter/Analyzer/Video/Hardware",
                                      "Finds keypoints of greatest local variance and their orientation on an "
                                      "NVIDIA GPU or on the CPU"};

@@ -57,7 +57,7 @@ Status Sigma2KpOperation::draw(const Job &job) {
                          .orientation_bins = settings_.orientation_bins,
                          .size = settings_.point_size,
                          .line_width = settings_.line_width,
-                         .color = color_of(settings_.color, *job.info)};
+                         .color = color_of(settings_.color.argb(), *job.info)};
   CUDAVISION_TRY(make_point_primitives(job.execution, list(), found_.capacity(), style, primitives, drawn));
   return canvas_->draw(job.frame, primitives, 2 * found_.capacity(), drawn, job.region);
 }

@@ -4,19 +4,25 @@
 
 #include <gst/gst.h>
 
+#include <string>
+
 #include "cuda/sigma2kp/sigma2kp.h"
+#include "gst/base/color_text.h"
 
 namespace cudavision {
 
 struct Sigma2KpSettings : Sigma2KpParams {
-  guint32 color = 0xffff0000;
+  ColorText color = "red";
   int point_size = 3, line_width = 1;
 
   friend bool operator==(const Sigma2KpSettings &, const Sigma2KpSettings &) = default;
 };
 
 inline Status validate(const Sigma2KpSettings &settings) {
+  CUDAVISION_TRY(validate_color("color", settings.color));
   return validate(static_cast<const Sigma2KpParams &>(settings));
 }
+
+inline std::string hint(const Sigma2KpSettings &settings) { return color_hint("color", settings.color); }
 
 }  // namespace cudavision

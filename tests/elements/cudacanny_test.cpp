@@ -41,8 +41,8 @@ TEST_P(CudaCannyFormat, overlay_draws_the_colour_on_edges_only) {
   unsigned seed = 20;
   for (const Size size : {Size{1, 1}, Size{3, 5}, Size{17, 13}, Size{67, 65}}) {
     const VideoFrame frame(GetParam(), size, seed++);
-    for (const guint32 argb : {0xffff0000u, 0x8020ff41u, 0x00ffffffu}) {
-      g_object_set(canny.element(), "color", argb, nullptr);
+    for (const guint32 argb : {0xffff0000u, 0x8020ff41u, 0x01ffffffu}) {
+      set(canny.element(), "color", color_text(argb));
       EXPECT_TRUE(same_bytes(canny.work(frame), with_overlay(frame, argb))) << std::hex << argb;
     }
   }
@@ -181,7 +181,7 @@ TEST_F(CudaCanny, controlled_threshold_follows_stream_time) {
 TEST_F(CudaCanny, every_controllable_property_can_be_bound) {
   Harness canny;
   for (const char *property : {"low-threshold", "high-threshold", "gaussian-sigma", "l2-gradient",
-                               "hysteresis", "color", "display", "roi-x", "roi-y", "roi-width", "roi-height"})
+                               "hysteresis", "display", "roi-x", "roi-y", "roi-width", "roi-height"})
     control(canny.element(), property, {{0, 1}});
   const VideoFrame frame("I420", {20, 20}, 6);
   canny.negotiate(frame);
@@ -200,11 +200,76 @@ TEST_F(CudaCanny, overlay_colour_follows_the_caps_colorimetry) {
       frame.set_colorimetry(colorimetry);
       Harness canny("cudacanny output=overlay");
       for (const guint32 argb : {0xffff0000u, 0xff00ff00u, 0xff0000ffu, 0xc0ffffffu, 0xff123456u}) {
-        g_object_set(canny.element(), "color", argb, nullptr);
+        set(canny.element(), "color", color_text(argb));
         EXPECT_TRUE(same_bytes(canny.work(frame), with_overlay(frame, argb)))
             << colorimetry << " " << std::hex << argb;
       }
     }
+}
+
+TEST_F(CudaCanny, colour_is_a_name_or_digits_or_a_number) {
+  const VideoFrame frame("RGB", {34, 19}, 7);
+  Harness canny("cudacanny output=overlay");
+  for (const auto &[text, argb] : {std::pair{"red", 0xffff0000u},
+                                   {"Lime", 0xff00ff00u},
+                                   {"GREEN", 0xff008000u},
+                                   {"orange", 0xffffa500u},
+                                   {"#20e030", 0xff20e030u},
+                                   {"#20E030", 0xff20e030u},
+                                   {"#8020e030", 0x8020e030u},
+                                   {"0x8020e030", 0x8020e030u},
+                                   {"0Xff20e030", 0xff20e030u},
+                                   {"4278255360", 0xff00ff00u},
+                                   // no opacity: a hint, and opaque
+                                   {"0x20e030", 0xff20e030u},
+                                   {"#0020e030", 0xff20e030u},
+                                   {"0", 0xff000000u}}) {
+    set(canny.element(), "color", text);
+    EXPECT_TRUE(same_bytes(canny.work(frame), with_overlay(frame, argb))) << text;
+    EXPECT_FALSE(take_warning(canny.element())) << text;
+  }
+}
+
+TEST_F(CudaCanny, colour_without_opacity_is_told_once) {
+  Harness canny("cudacanny output=overlay color=0x00ff00");
+  const VideoFrame frame("RGB", {34, 19}, 7);
+  for (int i = 0; i < 3; ++i) canny.work(frame);
+  const Owned<GstMessage> message = take_message(canny.element(), GST_MESSAGE_INFO);
+  ASSERT_NE(message, nullptr);
+  gchar *debug = nullptr;
+  GError *info = nullptr;
+  gst_message_parse_info(message.get(), &info, &debug);
+  EXPECT_NE(std::string(info->message).find("color=0x00ff00 has no opacity"), std::string::npos)
+      << info->message;
+  g_error_free(info);
+  g_free(debug);
+  EXPECT_EQ(take_message(canny.element(), GST_MESSAGE_INFO), nullptr);
+}
+
+TEST_F(CudaCanny, text_that_is_no_colour_is_refused) {
+  for (const char *text : {"reed", "", "#12345", "#1234567", "#123456789", "#gg0000", "0x123456789", "0x",
+                           "-1", "1.5", "4294967296", " red"}) {
+    const Owned<GstElement> canny = parse("cudacanny backend=" + backend());
+    g_object_set(canny.get(), "color", text, nullptr);
+    EXPECT_EQ(gst_element_set_state(canny.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE) << text;
+    EXPECT_TRUE(is(take_error(canny.get()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                   std::string("color='") + text + "' is not a colour"));
+  }
+}
+
+TEST_F(CudaCanny, text_that_is_no_colour_in_playing_leaves_the_last_one_in_force) {
+  Harness canny("cudacanny output=overlay color=blue");
+  const VideoFrame frame("RGB", {34, 19}, 7);
+  canny.work(frame);
+  set(canny.element(), "color", "bluish");
+  EXPECT_TRUE(same_bytes(canny.work(frame), with_overlay(frame, 0xff0000ff)));
+  EXPECT_TRUE(is(take_warning(canny.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                 "'bluish' is not a colour"));
+  set(canny.element(), "color", "blue");
+  canny.work(frame);
+  set(canny.element(), "color", "bluish");
+  canny.work(frame);
+  EXPECT_TRUE(take_warning(canny.element())) << "warned again";
 }
 
 // --- properties ---
@@ -218,7 +283,7 @@ TEST_F(CudaCanny, properties_have_their_defaults) {
   EXPECT_EQ(real(canny.get(), "gaussian-sigma"), 0);
   EXPECT_EQ(text(canny.get(), "hysteresis"), "true");
   EXPECT_EQ(text(canny.get(), "output"), "edges");
-  EXPECT_EQ(text(canny.get(), "color"), std::to_string(0xffff0000u));
+  EXPECT_EQ(text(canny.get(), "color"), "red");
 }
 
 TEST_F(CudaCanny, invalid_numbers_warn_and_change_nothing) {

@@ -173,6 +173,14 @@ TEST_F(CudaHogModel, files_that_are_no_models_are_refused_with_the_reason) {
   } cases[] = {
       {"", "empty"},
       {"hello\n", "\"hello\" is no number"},
+      {std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16), "no HOG model, which is a text, but a picture"},
+      {std::string("\xff\xd8\xff\xe0\0\x10JFIF", 10), "no HOG model, which is a text, but a picture"},
+      {"<?xml version=\"1.0\"?>\n<opencv_storage>\n<cascade "
+       "type_id=\"opencv-cascade-classifier\"><stageType>BOOST</"
+       "stageType></cascade></opencv_storage>",
+       "this is not a HOG model but a cascade"},
+      {"%YAML:1.0\n---\nhaar: !!opencv-haar-classifier\n   size: [ 20, 20 ]\n",
+       "this is not a HOG model but a cascade"},
       {"1\n2\n3\n", "it has 3 numbers, but windows of 64x128 pixels have 3780 weights"},
       {y.substr(0, y.size() / 2), "no complete YAML"},
       {x.substr(0, x.size() / 2), "no complete XML"},

@@ -396,7 +396,7 @@ TEST_F(CudaHog, properties_have_their_defaults) {
                                         {"group-threshold", "2"},
                                         {"win-width", "64"},
                                         {"win-height", "128"},
-                                        {"color", "4278255360"},
+                                        {"color", "lime"},
                                         {"line-width", "2"}})
     EXPECT_EQ(text(hog.get(), property), value) << property;
 }

@@ -328,7 +328,7 @@ TEST_F(CudaHough, properties_have_their_defaults) {
                                         {"max-gap", "5"},
                                         {"aperture", "3"},
                                         {"line-width", "2"},
-                                        {"color", "4294901760"}})
+                                        {"color", "red"}})
     EXPECT_EQ(text(hough.get(), property), value) << property;
   for (const auto &[property, value] : {std::pair<const char *, double>{"rho", 1},
                                         {"theta", kPi / 180},

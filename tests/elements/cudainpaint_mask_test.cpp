@@ -175,10 +175,59 @@ TEST_F(CudaInpaintMask, color_is_removed_in_every_format) {
     EXPECT_GE(count_of(mask, std::uint8_t{1}), 64);
     Harness inpaint(kSmall + std::string("mask-color=0xff20e030 mask-tolerance=2"));
     EXPECT_TRUE(same_bytes(inpaint.work(frame), with_filled(frame, mask, small_params())));
-    // A colour with alpha 0 removes nothing.
-    set(inpaint.element(), "mask-color", "0x0020e030");
+    set(inpaint.element(), "mask-color", "none");
     EXPECT_TRUE(same_bytes(inpaint.pass(frame), frame));
   }
+}
+
+TEST_F(CudaInpaintMask, opacity_of_the_colour_does_not_count) {
+  VideoFrame frame("RGB", kSize, 6);
+  for (int c = 0; c < 3; ++c)
+    for (int y = 8; y < 14; ++y)
+      for (int x = 10; x < 20; ++x) frame.sample(c, x, y) = static_cast<std::uint8_t>(10 + c);
+  Harness one(kSmall + std::string("mask-color=#0a0b0c mask-tolerance=0")),
+      other(kSmall + std::string("mask-color=0x000a0b0c mask-tolerance=0"));
+  const std::vector<std::uint8_t> filled = one.work(frame);
+  EXPECT_FALSE(same_bytes(filled, frame));
+  EXPECT_EQ(other.work(frame), filled);
+}
+
+std::string take_info(GstElement *element) {
+  const Owned<GstMessage> message = take_message(element, GST_MESSAGE_INFO);
+  if (!message) return {};
+  GError *info = nullptr;
+  gst_message_parse_info(message.get(), &info, nullptr);
+  const std::string text = info->message;
+  g_error_free(info);
+  return text;
+}
+
+TEST_F(CudaInpaintMask, nothing_to_remove_is_told_once) {
+  const VideoFrame frame("RGB", kSize, 6);
+  Harness inpaint("cudainpaint");
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(same_bytes(inpaint.pass(frame), frame));
+  EXPECT_NE(take_info(inpaint.element()).find("no property selects what to remove: set mask-location"),
+            std::string::npos);
+  EXPECT_EQ(take_info(inpaint.element()), "");
+  for (const char *selects :
+       {"mask-color=red", "mask-alpha=true", "roi-type=person", "region-width=3 region-height=2"})
+    EXPECT_EQ(take_info(Harness(std::string("cudainpaint ") + selects).element()), "") << selects;
+}
+
+TEST_F(CudaInpaintMask, region_that_reaches_beyond_the_frame_is_told_once) {
+  const VideoFrame frame("RGB", kSize, 6);
+  Harness inpaint(kSmall + std::string("region-x=40 region-y=5 region-width=100 region-height=4"));
+  for (int i = 0; i < 2; ++i) inpaint.work(frame);
+  EXPECT_TRUE(is(take_warning(inpaint.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                 "100x4 pixels at (40, 5), reaches beyond the frame of"));
+  EXPECT_FALSE(take_warning(inpaint.element()));
+  set(inpaint.element(), "region-x", "70");
+  inpaint.pass(frame);
+  EXPECT_TRUE(take_warning(inpaint.element()));
+  set(inpaint.element(), "region-x", "0");
+  set(inpaint.element(), "region-width", "10");
+  inpaint.work(frame);
+  EXPECT_FALSE(take_warning(inpaint.element()));
 }
 
 TEST_F(CudaInpaintMask, transparent_pixels_are_removed_and_become_opaque) {

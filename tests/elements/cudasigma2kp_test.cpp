@@ -306,7 +306,7 @@ TEST_F(CudaSigma2Kp, properties_have_their_defaults) {
                                         {"weight", "count"},
                                         {"point-size", "3"},
                                         {"line-width", "1"},
-                                        {"color", "4294901760"}})
+                                        {"color", "red"}})
     EXPECT_EQ(text(element.get(), property), value) << property;
   EXPECT_EQ(real(element.get(), "tau"), 1);
 }

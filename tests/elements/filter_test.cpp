@@ -65,7 +65,7 @@ TEST_F(Filter, every_property_is_documented_and_says_when_it_may_change) {
   guint ours = 0;
   for (guint i = 0; i < count; ++i) {
     const std::string owner = g_type_name(specs[i]->owner_type);
-    if (!owner.starts_with("GstCudaVision")) continue;
+    if (!owner.starts_with("GstCuda")) continue;
     ++ours;
     EXPECT_NE(g_param_spec_get_blurb(specs[i]), nullptr) << specs[i]->name;
     const bool writable = (specs[i]->flags & G_PARAM_WRITABLE) != 0;
@@ -88,6 +88,25 @@ TEST_F(Filter, properties_of_the_base_and_of_the_element_do_not_meet) {
   EXPECT_EQ(real(other.get(), "low-threshold"), 22);
   EXPECT_EQ(text(one.get(), "backend"), "cpu");
   EXPECT_EQ(text(other.get(), "backend"), "auto");
+}
+
+TEST_F(Filter, no_library_in_the_plugin_path_is_taken_for_a_broken_plugin) {
+  GList *plugins = gst_registry_get_plugin_list(gst_registry_get());
+  for (const GList *i = plugins; i != nullptr; i = i->next) {
+    EXPECT_FALSE(GST_OBJECT_FLAG_IS_SET(i->data, GST_PLUGIN_FLAG_BLACKLISTED))
+        << gst_plugin_get_filename(GST_PLUGIN(i->data));
+  }
+  gst_plugin_list_free(plugins);
+}
+
+TEST_F(Filter, instances_are_named_as_their_element) {
+  for (const char *name : {"cudacanny", "cudahistogram", "cudahog", "cudahough", "cudainpaint",
+                           "cudalocalhist", "cudaopticalflow", "cudasigma2kp"}) {
+    const Owned<GstElement> element(gst_element_factory_make(name, nullptr));
+    ASSERT_NE(element, nullptr) << name;
+    EXPECT_TRUE(std::string(GST_OBJECT_NAME(element.get())).starts_with(name))
+        << GST_OBJECT_NAME(element.get());
+  }
 }
 
 // --- caps ---

@@ -115,6 +115,12 @@ void set(GstElement *element, const char *property, const std::string &value) {
   gst_util_set_object_arg(G_OBJECT(element), property, value.c_str());
 }
 
+std::string color_text(guint32 argb) {
+  gchar digits[11];
+  g_snprintf(digits, sizeof digits, "0x%08x", argb);
+  return digits;
+}
+
 double real(GstElement *element, const char *property) {
   gdouble value = 0;
   g_object_get(element, property, &value, nullptr);

@@ -40,6 +40,8 @@ GstElement *child(const Owned<GstElement> &pipeline, const char *name);
 testing::AssertionResult plays_to_the_end(const Owned<GstElement> &pipeline);
 // Sets a property from text, as gst-launch-1.0 does.
 void set(GstElement *element, const char *property, const std::string &value);
+// 0xAARRGGBB as a property takes it.
+std::string color_text(guint32 argb);
 double real(GstElement *element, const char *property);
 int integer(GstElement *element, const char *property);
 // A property's value as text; for an enum its nick.

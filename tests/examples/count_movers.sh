@@ -12,7 +12,7 @@ python=$1 example=$2 plugins=$3
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 export GST_PLUGIN_PATH_1_0=$plugins GST_REGISTRY_1_0=$root/registry
-export GI_TYPELIB_PATH=$plugins/meta LD_LIBRARY_PATH=$plugins/meta
+export GI_TYPELIB_PATH=$plugins/../meta LD_LIBRARY_PATH=$plugins/../meta
 
 "$python" "$example" >"$root/ball.txt"
 cat "$root/ball.txt"
