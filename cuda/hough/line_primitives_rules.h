@@ -12,10 +12,16 @@ CUDAVISION_HOST_DEVICE constexpr std::int16_t to_pixel(float coordinate, int ori
   return static_cast<std::int16_t>(origin + static_cast<int>(coordinate + 0.5f));
 }
 
+// theta: 0 to pi.
+CUDAVISION_HOST_DEVICE constexpr int color_of_direction(float theta, int count) {
+  const int part = static_cast<int>(theta * (static_cast<float>(count) / 3.14159265f));
+  return part < count ? part : count - 1;
+}
+
 CUDAVISION_HOST_DEVICE constexpr Primitive primitive_of(const HoughLine &line, const LineStyle &style) {
   return {.kind = Primitive::Kind::line,
           .line_width = static_cast<std::uint8_t>(style.line_width),
-          .color = style.color,
+          .color = style.color[color_of_direction(line.theta, style.color_count)],
           .x0 = to_pixel(line.x1, style.origin_x),
           .y0 = to_pixel(line.y1, style.origin_y),
           .x1 = to_pixel(line.x2, style.origin_x),

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "cuda/common/backends.h"
+#include "cuda/common/check_range.h"
 #include "cuda/opticalflow/flow_display_backends.h"
 
 namespace cudavision {
@@ -24,6 +25,7 @@ Status draw_flow_wheel(const Execution &execution, const Frame &frame, const Flo
   CUDAVISION_TRY(check_region(flow.region, frame.size()));
   if (!(std::isfinite(wheel.max_speed) && wheel.max_speed > 0))
     return invalid_argument("max-speed must be more than 0");
+  CUDAVISION_TRY(check_range("legend_radius", wheel.legend_radius, Range<int>{0, 16384}));
   return run_on_backend(execution, opticalflow::draw_flow_wheel_cpu,
                         CUDAVISION_IF_CUDA(opticalflow::draw_flow_wheel_cuda), frame, flow, wheel);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Display of optical flow, computed where the vectors lie: as colours that replace the picture, or as arrows
-// on it.
+// Display of optical flow, computed where the vectors lie: as colours on the dimmed picture, or as arrows on it.
 #pragma once
 
 #include <cstdint>
@@ -22,35 +21,49 @@ struct FlowOnFrame {
   Region region;  // lies within the frame
 };
 
-// The colour wheel: hue is direction and saturation is speed. Motion to the right is red; down, left and up
-// follow a quarter of the wheel each: yellow-green, cyan and violet. All colours are opaque, in the
-// components of the frame.
+// The colour wheel: hue is direction, and the share of the colour is speed. Motion to the right is red; down, left and
+// up follow a quarter of the wheel each: yellow-green, cyan and violet. All colours are in the components of the frame.
 struct FlowWheel {
-  Color corners[6];      // red, yellow, green, cyan, blue, magenta
-  Color still, invalid;  // white, and black
-  float max_speed = 8;   // the speed of full saturation in pixels per frame; greater than 0
+  Color corners[6];     // red, yellow, green, cyan, blue, magenta
+  Color black, ring;    // black, and the colour of the legend's ring
+  float max_speed = 8;  // the speed of the full colour in pixels per frame; greater than 0
+  // The legend is a wheel in the top left corner of the region: each of its pixels has the colour of the vector from the centre to the
+  // pixel, and its edge stands for max_speed. In pixels; 0 draws none.
+  int legend_radius = 0;
 };
 
-// Paints every pixel of the region with the colour of its vector. A chroma sample that several pixels share
-// takes the colour of the first of them in the region. Alpha, padding and the rest of the frame are not
-// changed. All images are in the backend's memory. Both backends write the same bytes. Returns an error if
-// the sizes do not match, if the region does not lie within the frame, or if max_speed is out of range. CUDA:
-// enqueues one kernel.
+// The radius of a legend that suits the region; 0 if the region is too small for one.
+constexpr int legend_radius_for(Size region) {
+  const int side = region.width < region.height ? region.width : region.height;
+  return side < 120 ? 0 : side / 14;
+}
+
+// Blends the colour of its vector over every pixel of the region, whose picture is dimmed to half of its brightness, or
+// to a quarter where the vector is invalid: a vector of max_speed replaces the picture, and zero leaves the dimmed picture. A chroma
+// sample that several pixels share takes the colour of the first of them in the region. Alpha, padding and the rest of the frame are
+// not changed. All images are in the backend's memory. Both backends write the same bytes. Returns an error if
+// the sizes do not match, if the region does not lie within the frame, or if max_speed or legend_radius is out of range.
+// CUDA: enqueues one kernel.
 Status draw_flow_wheel(const Execution &execution, const Frame &frame, const FlowOnFrame &flow,
                        const FlowWheel &wheel);
 
 struct FlowArrows {
   float scale = 4;  // length of an arrow in pixels for a motion of one pixel
   int line_width = 1;
-  Color color;
+  // The colours of the wheel's directions; all the same for arrows of one colour.
+  Color colors[6] = {};
 };
 
-// Pixels from one arrow to the next in x and y. The first arrow starts at half of that.
-constexpr int kArrowSpacing = 16;
+// The side in pixels of the square cells that have an arrow each, and the greatest length of an arrow. The first arrow starts at half
+// of that.
+CUDAVISION_HOST_DEVICE constexpr int arrow_spacing(Size region) {
+  const int side = region.width < region.height ? region.width : region.height;
+  return side < 16 * 32 ? 16 : side / 32;
+}
 // The numbers of arrows of a region in x and y.
 CUDAVISION_HOST_DEVICE constexpr Size arrow_grid(Size region) {
-  return {(region.width + kArrowSpacing / 2 - 1) / kArrowSpacing,
-          (region.height + kArrowSpacing / 2 - 1) / kArrowSpacing};
+  const int spacing = arrow_spacing(region);
+  return {(region.width + spacing / 2 - 1) / spacing, (region.height + spacing / 2 - 1) / spacing};
 }
 // The lines, and primitives, of one arrow.
 constexpr int kArrowLines = 3;
@@ -58,9 +71,9 @@ constexpr int arrow_line_count(Size region) {
   return kArrowLines * arrow_grid(region).width * arrow_grid(region).height;
 }
 
-// Writes arrow_line_count() primitives, in the backend's memory: the arrows from their pixels along the
-// scaled vectors. The ends of all lines stay within the region. A vector that is invalid or shorter than half
-// a pixel gets hidden primitives. Returns an error if the sizes of vectors and valid do not match the region.
+// Writes arrow_line_count() primitives, in the backend's memory: from the centre of each cell along the scaled mean of up to 8x8 of its
+// vectors, evenly spread, that are valid. The ends of all lines stay within the region. A cell gets hidden primitives if less than half of these
+// vectors are valid, or if their mean is shorter than half a pixel. Returns an error if the sizes of vectors and valid do not match the region.
 // CUDA: enqueues at most one kernel.
 Status make_flow_arrows(const Execution &execution, const FlowOnFrame &flow, const FlowArrows &arrows,
                         Primitive *primitives);

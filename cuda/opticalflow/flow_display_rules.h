@@ -42,10 +42,30 @@ struct WheelColor {
     part = hue - static_cast<float>(sector);
     saturation = speed < max_speed ? speed / max_speed : 1.0f;
   }
-  CUDAVISION_HOST_DEVICE std::uint8_t component(const FlowWheel &wheel, int i) const {
-    const float pure =
-        mix(wheel.corners[sector].component[i], wheel.corners[(sector + 1) % 6].component[i], part);
-    return static_cast<std::uint8_t>(mix(wheel.still.component[i], pure, saturation) + 0.5f);
+  CUDAVISION_HOST_DEVICE float pure(const Color *corners, int i) const {
+    return mix(corners[sector].component[i], corners[(sector + 1) % 6].component[i], part);
+  }
+  CUDAVISION_HOST_DEVICE std::uint8_t component(const FlowWheel &wheel, int i, float dimmed) const {
+    return static_cast<std::uint8_t>(mix(dimmed, pure(wheel.corners, i), saturation) + 0.5f);
+  }
+};
+
+// Where a pixel lies on the legend, as the vector whose colour it shows.
+struct LegendPixel {
+  bool on_wheel, on_ring;
+  FlowVector vector;
+
+  // x and y: pixels of the region.
+  CUDAVISION_HOST_DEVICE LegendPixel(const FlowWheel &wheel, int x, int y) {
+    const int radius = wheel.legend_radius, margin = 1 + radius / 4, ring = 1 + radius / 24;
+    const int dx = x - margin - radius, dy = y - margin - radius;
+    // Far pixels are excluded before their squares overflow.
+    const bool near = radius > 0 && dx <= radius + ring && dy <= radius + ring;
+    const int square = near ? dx * dx + dy * dy : 0;
+    on_wheel = near && square <= radius * radius;
+    on_ring = near && !on_wheel && square <= (radius + ring) * (radius + ring);
+    const float scale = radius > 0 ? wheel.max_speed / static_cast<float>(radius) : 0.0f;
+    vector = {static_cast<float>(dx) * scale, static_cast<float>(dy) * scale};
   }
 };
 
@@ -53,13 +73,18 @@ struct WheelColor {
 CUDAVISION_HOST_DEVICE inline void paint_components(const Frame &frame, const FlowOnFrame &flow,
                                                     const FlowWheel &wheel, int x, int y, int first,
                                                     int last) {
+  const LegendPixel legend(wheel, x - flow.region.x, y - flow.region.y);
   const int column = (x - flow.region.x) / flow.stride, row = (y - flow.region.y) / flow.stride;
-  if (flow.valid.row(row)[column] == 0) {
-    for (int i = first; i < last; ++i) frame.component[i].at(x, y) = wheel.invalid.component[i];
-    return;
+  const bool valid = legend.on_wheel || flow.valid.row(row)[column] != 0;
+  const WheelColor color(legend.on_wheel ? legend.vector
+                         : valid         ? flow.vectors.row(row)[column]
+                                         : FlowVector{0, 0},
+                         wheel.max_speed);
+  for (int i = first; i < last; ++i) {
+    std::uint8_t &sample = frame.component[i].at(x, y);
+    const float dimmed = mix(wheel.black.component[i], sample, valid ? 0.5f : 0.25f);
+    sample = legend.on_ring ? wheel.ring.component[i] : color.component(wheel, i, dimmed);
   }
-  const WheelColor color(flow.vectors.row(row)[column], wheel.max_speed);
-  for (int i = first; i < last; ++i) frame.component[i].at(x, y) = color.component(wheel, i);
 }
 
 // The numbers of chroma cells (cuda/common/chroma.h), in x and y, that the region touches.
@@ -94,23 +119,49 @@ CUDAVISION_HOST_DEVICE inline int end_within(float at, int first, int count, int
   return static_cast<int>(rounded < least ? least : rounded > most ? most : rounded);
 }
 
+// The mean of the valid vectors among up to 8x8 of a cell, or zero if less than half of them are valid.
+CUDAVISION_HOST_DEVICE inline FlowVector mean_of_cell(const FlowOnFrame &flow, int spacing, int column,
+                                                      int row) {
+  const int step = spacing / 8, x0 = column * spacing + step / 2, y0 = row * spacing + step / 2;
+  FlowVector sum{0, 0};
+  int seen = 0, valid = 0;
+  for (int y = y0; y < y0 + 8 * step && y < flow.region.height; y += step)
+    for (int x = x0; x < x0 + 8 * step && x < flow.region.width; x += step) {
+      ++seen;
+      if (flow.valid.row(y / flow.stride)[x / flow.stride] == 0) continue;
+      const FlowVector d = flow.vectors.row(y / flow.stride)[x / flow.stride];
+      ++valid;
+      sum.x += d.x, sum.y += d.y;
+    }
+  if (2 * valid < seen || valid == 0) return {0, 0};
+  return {sum.x / static_cast<float>(valid), sum.y / static_cast<float>(valid)};
+}
+
 // One line of arrow (column, row): 0 is the shaft; 1 and 2 are the barbs, a third as long and 27 degrees off
 // the shaft.
 CUDAVISION_HOST_DEVICE inline Primitive arrow_line(const FlowOnFrame &flow, const FlowArrows &arrows,
                                                    int column, int row, int line) {
   const Region &r = flow.region;
-  const int x = kArrowSpacing / 2 + column * kArrowSpacing, y = kArrowSpacing / 2 + row * kArrowSpacing;
-  const FlowVector d = flow.vectors.row(y / flow.stride)[x / flow.stride];
+  const int spacing = arrow_spacing({r.width, r.height});
+  const int x = spacing / 2 + column * spacing, y = spacing / 2 + row * spacing;
+  const FlowVector d = mean_of_cell(flow, spacing, column, row);
   const bool fits = r.width >= arrows.line_width && r.height >= arrows.line_width;
-  if (!fits || flow.valid.row(y / flow.stride)[x / flow.stride] == 0 || d.x * d.x + d.y * d.y < 0.25f)
-    return hidden_primitive(arrows.color);
-  const float vx = d.x * arrows.scale, vy = d.y * arrows.scale;
+  const float speed = sqrtf(d.x * d.x + d.y * d.y);
+  if (!fits || !(speed >= 0.5f)) return hidden_primitive(arrows.colors[0]);
+  // An arrow ends before the next cell's begins.
+  const float longest = static_cast<float>(spacing) / speed,
+              scale = arrows.scale < longest ? arrows.scale : longest;
+  const float vx = d.x * scale, vy = d.y * scale;
+  const WheelColor hue(d, 1.0f);
+  Color color{{}, arrows.colors[0].alpha};
+  for (int i = 0; i < 3; ++i)
+    color.component[i] = static_cast<std::uint8_t>(hue.pure(arrows.colors, i) + 0.5f);
   const float x0 = static_cast<float>(r.x + x), y0 = static_cast<float>(r.y + y), x1 = x0 + vx, y1 = y0 + vy;
   const float side = line == 1 ? 0.5f : -0.5f;
   const float from_x = line == 0 ? x0 : x1 - 0.3f * (vx - side * vy),
               from_y = line == 0 ? y0 : y1 - 0.3f * (vy + side * vx);
   const int width = arrows.line_width;
-  return make_primitive(Primitive::Kind::line, width, arrows.color, end_within(from_x, r.x, r.width, width),
+  return make_primitive(Primitive::Kind::line, width, color, end_within(from_x, r.x, r.width, width),
                         end_within(from_y, r.y, r.height, width), end_within(x1, r.x, r.width, width),
                         end_within(y1, r.y, r.height, width));
 }

@@ -49,48 +49,59 @@ std::vector<Property<HoughSettings>> search_properties() {
   using S = HoughSettings;
   using R = HoughRanges;
   constexpr auto kControllable = Mutable::controllable;
-  return {enum_property<S>({"input", "Input", "The kind of frames"}, input_type(), &S::input),
-          enum_property<S>({"mode", "Mode", "What to find"}, mode_type(), &S::mode),
-          real_property<S>({"rho", "Rho", "Resolution of the distance in pixels"}, &S::rho, R::rho),
-          // The algorithm accepts pi rounded up to a float; these properties end at pi itself.
-          real_property<S>({"theta", "Theta", "Resolution of the angle in radians"}, &S::theta,
-                           R::theta.least, G_PI),
-          real_property<S>({"min-theta", "Minimum theta",
-                            "Smallest direction of the normals of lines, in radians from +x toward +y (at "
-                            "most max-theta)"},
-                           &S::min_theta, R::min_theta.least, G_PI),
-          real_property<S>({"max-theta", "Maximum theta",
-                            "Largest direction of the normals of lines, in radians from +x toward +y (at "
-                            "least min-theta)"},
-                           &S::max_theta, R::max_theta.least, G_PI),
-          integer_property<S>({"threshold", "Threshold", "Lines must have more votes than this"},
-                              &S::threshold, R::threshold, kControllable),
-          integer_property<S>({"max-lines", "Maximum number of lines",
-                               "Maximum number of listed lines or segments, those with the most votes; a "
-                               "warning reports truncation"},
-                              &S::max_lines, R::max_lines),
-          integer_property<S>({"nms-radius", "Radius of non-maximum suppression",
-                               "A line is dropped if a line within this many steps of rho and theta has more "
-                               "votes (0 = as cv::HoughLines)"},
-                              &S::nms_radius, R::nms_radius, kControllable),
-          boolean_property<S>({"gradient-voting", "Gradient voting",
-                               "Edge pixels vote only for lines within 9 degrees of their gradient, which is "
-                               "about a tenth of the votes (not with input=edges)"},
-                              &S::gradient_voting, kControllable),
-          integer_property<S>(
-              {"min-length", "Minimum length", "Minimum distance between the ends of a segment in pixels"},
-              &S::min_length, R::min_length, kControllable),
-          integer_property<S>(
-              {"max-gap", "Maximum gap", "Maximum number of consecutive pixels of a segment without an edge"},
-              &S::max_gap, R::max_gap, kControllable)};
+  return {
+      enum_property<S>({"input", "Input", "The kind of frames"}, input_type(), &S::input),
+      enum_property<S>({"mode", "Mode", "What to find"}, mode_type(), &S::mode),
+      real_property<S>({"rho", "Rho", "Resolution of the distance in pixels"}, &S::rho, R::rho),
+      // The algorithm accepts pi rounded up to a float; these properties end at pi itself.
+      real_property<S>({"theta", "Theta", "Resolution of the angle in radians"}, &S::theta, R::theta.least,
+                       G_PI),
+      real_property<S>({"min-theta", "Minimum theta",
+                        "Smallest direction of the normals of lines, in radians from +x toward +y (at "
+                        "most max-theta)"},
+                       &S::min_theta, R::min_theta.least, G_PI),
+      real_property<S>({"max-theta", "Maximum theta",
+                        "Largest direction of the normals of lines, in radians from +x toward +y (at "
+                        "least min-theta)"},
+                       &S::max_theta, R::max_theta.least, G_PI),
+      integer_property<S>({"threshold", "Threshold",
+                           "Lines must have more votes than this (-1 = 30 and a fifth of the shorter side of "
+                           "the region)"},
+                          &S::threshold, S::kAutomaticThreshold, R::threshold.most, kControllable),
+      integer_property<S>({"max-lines", "Maximum number of lines",
+                           "Maximum number of listed lines or segments, those with the most votes; a "
+                           "warning reports truncation"},
+                          &S::max_lines, R::max_lines),
+      integer_property<S>({"nms-radius", "Radius of non-maximum suppression",
+                           "A line is dropped if a line within this many steps of rho and theta has more "
+                           "votes (0 = every line, as cv::HoughLines)"},
+                          &S::nms_radius, R::nms_radius, kControllable),
+      boolean_property<S>({"gradient-voting", "Gradient voting",
+                           "Edge pixels vote only for lines within 9 degrees of their gradient, which is "
+                           "about a tenth of the votes (not with input=edges)"},
+                          &S::gradient_voting, kControllable),
+      integer_property<S>(
+          {"min-length", "Minimum length", "Minimum distance between the ends of a segment in pixels"},
+          &S::min_length, R::min_length, kControllable),
+      integer_property<S>(
+          {"max-gap", "Maximum gap", "Maximum number of consecutive pixels of a segment without an edge"},
+          &S::max_gap, R::max_gap, kControllable)};
 }
 
 std::vector<Property<HoughSettings>> drawing_properties() {
   using S = HoughSettings;
-  return {color_property<S>({"color", "Color", "Colour and opacity of drawn lines: " CUDAVISION_COLOR_WORDS},
-                            &S::color),
-          integer_property<S>({"line-width", "Line width", "Width of drawn lines in pixels"}, &S::line_width,
-                              LineStyleRanges::line_width, Mutable::controllable)};
+  return {
+      color_property<S>({"color", "Color",
+                         "Colour and opacity of drawn lines: " CUDAVISION_COLOR_WORDS
+                         "; direction = a hue for each direction"},
+                        &S::color),
+      integer_property<S>(
+          {"line-width", "Line width", "Width of drawn lines in pixels " CUDAVISION_AUTOMATIC_WIDTH_WORDS},
+          &S::line_width, kAutomaticWidth, LineStyleRanges::line_width.most, Mutable::controllable),
+      integer_property<S>(
+          {"max-drawn", "Maximum number of drawn lines",
+           "Draw at most this many lines, those with the most votes (0 = all); the list stays whole"},
+          &S::max_drawn, 0, HoughRanges::max_lines.most, Mutable::controllable)};
 }
 
 struct HoughElement {

@@ -7,6 +7,7 @@
 
 #include "cuda/hough/line_primitives.h"
 #include "gst/base/format.h"
+#include "gst/base/palette.h"
 
 namespace cudavision {
 namespace {
@@ -30,7 +31,7 @@ GstCudaVisionLine line_of_frame(const HoughLine &line, Region region) {
 Status HoughOperation::allocate(const Site &site) {
   // begin_frame() reports contradictory properties.
   if (const HoughSettings now = state_.snapshot(); validate(now).ok())
-    CUDAVISION_TRY(check_accumulator(site.region, now));
+    CUDAVISION_TRY(check_accumulator(site.region, now.params(site.region)));
   CUDAVISION_TRY(edges_.allocate(site.execution, site.region));
   CUDAVISION_TRY(make_canny(site.execution, site.region, &canny_));
   CUDAVISION_TRY(make_hough(site.execution, site.region, &hough_));
@@ -45,7 +46,8 @@ Status HoughOperation::run(const Job &job) {
     CUDAVISION_TRY(canny_->run(job.luma, edges_.view(), settings_));
     edges = edges_.view();
   }
-  CUDAVISION_TRY(hough_->run(edges, job.luma, settings_, list()));
+  CUDAVISION_TRY(
+      hough_->run(edges, job.luma, settings_.params({job.region.width, job.region.height}), list()));
   if (job.draw) CUDAVISION_TRY(draw(job));
   return found_.fetch(job.execution);
 }
@@ -66,12 +68,20 @@ Status HoughOperation::fit_to(const Execution &execution, int max_lines) {
 
 Status HoughOperation::draw(const Job &job) {
   auto *primitives = static_cast<Primitive *>(primitives_.data());
-  const LineStyle style{.origin_x = job.region.x,
-                        .origin_y = job.region.y,
-                        .line_width = settings_.line_width,
-                        .color = color_of(settings_.color.argb(), *job.info)};
-  CUDAVISION_TRY(make_line_primitives(job.execution, list(), found_.capacity(), style, primitives));
-  return canvas_->draw(job.frame, primitives, found_.capacity(), &list().count->listed, job.region);
+  LineStyle style{.origin_x = job.region.x,
+                  .origin_y = job.region.y,
+                  .line_width = width_for(settings_.line_width, job.frame.size())};
+  if (settings_.colors_by_direction()) {
+    style.color_count = LineStyle::kMostColors;
+    std::copy_n(hue_palette(style.color_count, *job.info).colors, style.color_count, style.color);
+  } else {
+    style.color[0] = color_of(settings_.color.argb(), *job.info);
+  }
+  // The lines with the most votes come first.
+  const int drawn =
+      settings_.max_drawn == 0 ? found_.capacity() : std::min(settings_.max_drawn, found_.capacity());
+  CUDAVISION_TRY(make_line_primitives(job.execution, list(), drawn, style, primitives));
+  return canvas_->draw(job.frame, primitives, drawn, &list().count->listed, job.region);
 }
 
 Status HoughOperation::attach(const Job &job) {

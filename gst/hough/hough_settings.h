@@ -4,31 +4,48 @@
 
 #include <gst/gst.h>
 
+#include <algorithm>
 #include <string>
 
 #include "cuda/canny/canny.h"
 #include "cuda/hough/hough.h"
 #include "gst/base/color_text.h"
+#include "gst/base/line_width.h"
 
 namespace cudavision {
 
 enum class HoughInput { picture, edges };
 
+// HoughParams::threshold and nms_radius have other defaults here; kAutomaticThreshold stands for one that params() computes.
 struct HoughSettings : CannyParams, HoughParams {
+  static constexpr int kAutomaticThreshold = -1;
+
+  HoughSettings() { threshold = kAutomaticThreshold, nms_radius = 6; }
+
   HoughInput input = HoughInput::picture;
-  ColorText color = "red";
-  int line_width = 2;
+  ColorText color = kByDirection;  // a colour, or kByDirection
+  int line_width = kAutomaticWidth;
+  int max_drawn = 50;  // 0: all
+
+  static constexpr const char *kByDirection = "direction";
+  bool colors_by_direction() const { return color.text() == kByDirection; }
+  // The parameters for pictures of that size. Small frames have more edges for their size, hence the constant.
+  HoughParams params(Size size) const {
+    HoughParams params = *this;
+    if (threshold == kAutomaticThreshold) params.threshold = 30 + std::min(size.width, size.height) / 5;
+    return params;
+  }
 
   friend bool operator==(const HoughSettings &, const HoughSettings &) = default;
 };
 
 inline Status validate(const HoughSettings &settings) {
-  CUDAVISION_TRY(validate_color("color", settings.color));
+  if (!settings.colors_by_direction()) CUDAVISION_TRY(validate_color("color", settings.color));
   if (settings.input == HoughInput::edges && settings.gradient_voting)
     return invalid_argument(
         "gradient-voting needs the gradients of a picture and cannot be combined with input=edges");
   CUDAVISION_TRY(validate(static_cast<const CannyParams &>(settings)));
-  return validate(static_cast<const HoughParams &>(settings));
+  return validate(settings.params({}));
 }
 
 inline std::string hint(const HoughSettings &settings) { return color_hint("color", settings.color); }

@@ -12,9 +12,10 @@
  * `[rows][cols]`, u8, is 1 where the vector is valid, and 0 where the picture has no texture or where the
  * pixel left the frame. With `stride` s, element (i, j) belongs to pixel (s i, s j).
  *
- * With `display` the picture is replaced by colours: the hue is the direction and the saturation is the
- * speed. Pixels that do not move are white, and pixels without a valid vector are black. With
- * `display-mode=arrows`, arrows are drawn on the picture instead.
+ * With `display` colours are blended over the dimmed picture: the hue is the direction, and the share of the
+ * colour is the speed. Pixels that do not move show the dimmed picture, and pixels without a valid vector a
+ * darker one. A small wheel in the corner shows which direction has which hue. With `display-mode=arrows`, arrows are drawn on the picture
+ * instead: the mean motion of square cells.
  *
  * The first frame, and the first frame after a flush, a jump in time, new caps or a change of the region,
  * has no flow: no tensor is attached, and the picture is not changed. With `every-nth` the flow is computed
@@ -118,15 +119,21 @@ std::vector<Property<OpticalFlowSettings>> display_properties() {
   using S = OpticalFlowSettings;
   return {enum_property<S>({"display-mode", "Display mode", "How the flow is shown when display is on"},
                            display_mode_type(), &S::display_mode, Mutable::controllable),
-          real_property<S>({"max-speed", "Maximum speed", "Speed of full saturation in pixels per frame"},
+          real_property<S>({"max-speed", "Maximum speed", "Speed of the full colour in pixels per frame"},
                            &S::max_speed, 0.01, 1000),
           real_property<S>(
               {"arrow-scale", "Arrow scale", "Length of an arrow in pixels for a motion of one pixel"},
               &S::arrow_scale, 0.1, 100),
-          color_property<S>({"color", "Color", "Colour and opacity of arrows: " CUDAVISION_COLOR_WORDS},
-                            &S::color),
-          integer_property<S>({"line-width", "Line width", "Width of the lines of arrows in pixels"},
-                              &S::line_width, 1, 255, Mutable::controllable)};
+          color_property<S>(
+              {"color", "Color",
+               "Colour and opacity of arrows: " CUDAVISION_COLOR_WORDS "; direction = as on the wheel"},
+              &S::color),
+          integer_property<S>({"line-width", "Line width",
+                               "Width of the lines of arrows in pixels " CUDAVISION_AUTOMATIC_WIDTH_WORDS},
+                              &S::line_width, kAutomaticWidth, 255, Mutable::controllable),
+          boolean_property<S>(
+              {"legend", "Legend", "Draw the colour wheel in a corner, unless the frame is too small"},
+              &S::legend, Mutable::controllable)};
 }
 
 struct OpticalFlowElement {

@@ -8,6 +8,7 @@
 
 #include "cuda/opticalflow/opticalflow.h"
 #include "gst/base/color_text.h"
+#include "gst/base/line_width.h"
 
 namespace cudavision {
 
@@ -17,14 +18,18 @@ struct OpticalFlowSettings : OpticalFlowParams {
   OpticalFlowPreset preset = OpticalFlowPreset::none;
   OpticalFlowDisplayMode display_mode = OpticalFlowDisplayMode::wheel;
   double max_speed = 8, arrow_scale = 4;
-  ColorText color = "lime";
-  int line_width = 1;
+  ColorText color = kByDirection;  // of arrows: a colour, or kByDirection
+  int line_width = kAutomaticWidth;
+  bool legend = true;
+
+  static constexpr const char *kByDirection = "direction";
+  bool colors_by_direction() const { return color.text() == kByDirection; }
 
   friend bool operator==(const OpticalFlowSettings &, const OpticalFlowSettings &) = default;
 };
 
 inline Status validate(const OpticalFlowSettings &settings) {
-  CUDAVISION_TRY(validate_color("color", settings.color));
+  if (!settings.colors_by_direction()) CUDAVISION_TRY(validate_color("color", settings.color));
   return validate(static_cast<const OpticalFlowParams &>(settings));
 }
 

@@ -34,7 +34,7 @@ const Work kWorks[] = {
     {"canny", {"cudacanny"}},
     {"histogram", {"cudahistogram"}},
     {"localhist", {"cudalocalhist window-width=16 window-height=16"}},
-    {"hough", {"cudahough"}},
+    {"hough", {"cudahough nms-radius=0 threshold=150"}},
     {"opticalflow", {"cudaopticalflow"}},
     {"sigma2kp", {"cudasigma2kp"}},
     {"hog", {"cudahog"}},

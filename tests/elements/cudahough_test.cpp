@@ -3,6 +3,8 @@
 // properties.
 #include <gst/cudavision/cudavision.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <opencv2/imgproc.hpp>
@@ -59,6 +61,12 @@ std::vector<cv::Vec3f> opencv_lines(const VideoFrame &frame, const HoughCase &ho
   return lines;
 }
 
+bool equal(const Lines &one, const Lines &other) {
+  return std::equal(one.begin(), one.end(), other.begin(), other.end(), [](const auto &a, const auto &b) {
+    return a.rho == b.rho && a.theta == b.theta && a.votes == b.votes;
+  });
+}
+
 // Compares lines with those of cv::HoughLines, moved by the origin of the part, in order.
 testing::AssertionResult same_lines(const Lines &actual, const std::vector<cv::Vec3f> &expected,
                                     Part part = {}) {
@@ -76,6 +84,9 @@ testing::AssertionResult same_lines(const Lines &actual, const std::vector<cv::V
   }
   return testing::AssertionSuccess();
 }
+
+// The lines of cv::HoughLines, all of them drawn in one colour.
+const std::string kAllLines = "cudahough nms-radius=0 max-drawn=0 color=red line-width=2 ";
 
 // The frame with its lines drawn from end to end.
 VideoFrame with_lines(const VideoFrame &frame, const Lines &lines, std::uint32_t argb, int line_width,
@@ -95,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(, CudaHoughFormat, testing::ValuesIn(kFormats),
                          [](const auto &format) { return format.param; });
 
 TEST_P(CudaHoughFormat, lines_equal_opencv_and_are_drawn) {
-  Harness hough("cudahough threshold=15");
+  Harness hough(kAllLines + "threshold=15");
   unsigned seed = 1;
   for (const Size size : {Size{1, 1}, Size{1, 40}, Size{40, 1}, Size{17, 13}, Size{64, 64}, Size{101, 75}}) {
     const VideoFrame frame(GetParam(), size, seed++);
@@ -108,7 +119,7 @@ TEST_P(CudaHoughFormat, lines_equal_opencv_and_are_drawn) {
 }
 
 TEST_P(CudaHoughFormat, separate_planes_are_processed_and_the_bytes_between_are_kept) {
-  Harness hough("cudahough threshold=15 color=0x8020ff41 line-width=1");
+  Harness hough(kAllLines + "threshold=15 color=0x8020ff41 line-width=1");
   const VideoFrame frame(GetParam(), {67, 65}, 40, Layout::apart);
   VideoFrame out = frame;
   const Lines lines = lines_from(&hough, frame, &out);
@@ -118,7 +129,7 @@ TEST_P(CudaHoughFormat, separate_planes_are_processed_and_the_bytes_between_are_
 
 TEST_P(CudaHoughFormat, only_the_region_is_processed_in_coordinates_of_the_frame) {
   const Part part{5, 3, 52, 47};
-  Harness hough("cudahough threshold=10 line-width=5 roi-x=5 roi-y=3 roi-width=52 roi-height=47");
+  Harness hough(kAllLines + "threshold=10 line-width=5 roi-x=5 roi-y=3 roi-width=52 roi-height=47");
   const VideoFrame frame(GetParam(), {71, 61}, 50);
   VideoFrame out = frame;
   const Lines lines = lines_from(&hough, frame, &out);
@@ -133,7 +144,7 @@ TEST_P(CudaHoughFormat, only_the_region_is_processed_in_coordinates_of_the_frame
 }
 
 TEST_P(CudaHoughFormat, display_off_changes_no_byte) {
-  Harness hough("cudahough threshold=15 display=false");
+  Harness hough(kAllLines + "threshold=15 display=false");
   const VideoFrame frame(GetParam(), {67, 65}, 60);
   VideoFrame out = frame;
   EXPECT_TRUE(same_lines(lines_from(&hough, frame, &out), opencv_lines(frame, {15})));
@@ -141,7 +152,7 @@ TEST_P(CudaHoughFormat, display_off_changes_no_byte) {
 }
 
 TEST_P(CudaHoughFormat, input_edges_uses_the_luma_as_edge_map) {
-  Harness hough("cudahough input=edges threshold=12 display=false");
+  Harness hough(kAllLines + "input=edges threshold=12 display=false");
   VideoFrame frame(GetParam(), {60, 45}, 70);
   for (int y = 0; y < 45; ++y)
     for (int x = 0; x < 60; ++x)
@@ -150,6 +161,61 @@ TEST_P(CudaHoughFormat, input_edges_uses_the_luma_as_edge_map) {
   const Lines lines = lines_from(&hough, frame);
   EXPECT_FALSE(lines.empty());
   EXPECT_TRUE(same_lines(lines, opencv_lines(frame, {.threshold = 12, .ready_edges = true})));
+}
+
+// --- what is drawn by default ---
+
+TEST_F(CudaHough, automatic_threshold_grows_with_the_region) {
+  const VideoFrame frame("GRAY8", {200, 150}, 3);
+  Harness automatic("cudahough low-threshold=20 display=false"),
+      whole("cudahough low-threshold=20 threshold=60 display=false"),
+      part("cudahough low-threshold=20 threshold=50 roi-width=100 display=false");
+  const Lines lines = lines_from(&automatic, frame);
+  EXPECT_FALSE(lines.empty());
+  EXPECT_TRUE(equal(lines, lines_from(&whole, frame))) << "30 + 150 / 5";
+  set(automatic.element(), "roi-width", "100");
+  EXPECT_TRUE(equal(lines_from(&automatic, frame), lines_from(&part, frame))) << "30 + 100 / 5";
+}
+
+TEST_F(CudaHough, no_more_than_max_drawn_lines_are_drawn) {
+  const VideoFrame frame("RGB", {101, 75}, 3);
+  Harness hough(kAllLines + "threshold=15 max-drawn=3");
+  VideoFrame out = frame;
+  Lines lines = lines_from(&hough, frame, &out);
+  ASSERT_GT(lines.size(), 3u) << "the list is whole";
+  lines.resize(3);
+  EXPECT_TRUE(same_bytes(out.bytes(), with_lines(frame, lines, 0xffff0000, 2)));
+}
+
+// 12 hues from red (normals in +x) over yellow to magenta.
+TEST_F(CudaHough, each_direction_has_a_hue) {
+  VideoFrame frame("RGB", {101, 101});
+  for (int c = 0; c < 3; ++c)
+    for (int y = 0; y < 101; ++y)
+      for (int x = 0; x < 101; ++x) frame.sample(c, x, y) = x == 50 || y == 50 ? 255 : 0;
+  Harness hough("cudahough input=edges threshold=95");
+  VideoFrame out = frame;
+  const Lines lines = lines_from(&hough, frame, &out);
+  ASSERT_EQ(lines.size(), 2u);
+  const auto pixel = [&](int x, int y) {
+    return std::array{out.sample(0, x, y), out.sample(1, x, y), out.sample(2, x, y)};
+  };
+  EXPECT_EQ(pixel(50, 10), (std::array<std::uint8_t, 3>{255, 64, 0})) << "theta 0: the first of 12 hues";
+  EXPECT_EQ(pixel(10, 50), (std::array<std::uint8_t, 3>{0, 191, 255})) << "theta pi/2: the seventh";
+  EXPECT_EQ(pixel(10, 10), (std::array<std::uint8_t, 3>{0, 0, 0}));
+}
+
+TEST_F(CudaHough, automatic_lines_grow_with_the_frame) {
+  for (const auto &[height, width] : {std::pair{100, 1}, {599, 1}, {600, 2}, {1000, 3}}) {
+    VideoFrame frame("GRAY8", {1100, height});
+    for (int y = 0; y < height; ++y)
+      for (int x = 0; x < 1100; ++x) frame.sample(0, x, y) = y == 50 ? 255 : 0;
+    Harness hough("cudahough input=edges threshold=1000 color=red");
+    VideoFrame out = frame;
+    const Lines lines = lines_from(&hough, frame, &out);
+    ASSERT_EQ(lines.size(), 1u);
+    EXPECT_TRUE(same_bytes(out.bytes(), with_lines(frame, lines, 0xffff0000, width))) << height;
+  }
 }
 
 // --- the parameters ---
@@ -172,7 +238,7 @@ TEST_F(CudaHough, each_parameter_acts_as_in_opencv) {
   };
   const std::vector<cv::Vec3f> defaults = opencv_lines(frame, {20});
   for (const auto &setting : settings) {
-    Harness hough("cudahough display=false " + setting.description);
+    Harness hough(kAllLines + "display=false " + setting.description);
     const std::vector<cv::Vec3f> expected = opencv_lines(frame, setting.expected);
     EXPECT_NE(expected, defaults) << setting.description;
     EXPECT_TRUE(same_lines(lines_from(&hough, frame), expected)) << setting.description;
@@ -180,7 +246,7 @@ TEST_F(CudaHough, each_parameter_acts_as_in_opencv) {
 }
 
 TEST_F(CudaHough, parameters_changed_in_playing_take_effect_on_the_next_frame) {
-  Harness hough("cudahough threshold=20 display=false");
+  Harness hough(kAllLines + "threshold=20 display=false");
   const VideoFrame frame("NV12", {120, 90}, 4);
   EXPECT_TRUE(same_lines(lines_from(&hough, frame), opencv_lines(frame, {20})));
   g_object_set(hough.element(), "threshold", 25, "rho", 2.0, nullptr);
@@ -195,7 +261,7 @@ TEST_F(CudaHough, parameters_changed_in_playing_take_effect_on_the_next_frame) {
 
 TEST_F(CudaHough, nms_radius_and_gradient_voting_reduce_the_lines) {
   const VideoFrame frame("GRAY8", {120, 90}, 5);
-  Harness hough("cudahough threshold=15 display=false");
+  Harness hough(kAllLines + "threshold=15 display=false");
   const std::size_t all = lines_from(&hough, frame).size();
   g_object_set(hough.element(), "nms-radius", 5, nullptr);
   const std::size_t apart = lines_from(&hough, frame).size();
@@ -219,7 +285,7 @@ VideoFrame frame_with_rectangle(const std::string &format, Size size, cv::Rect r
 
 TEST_F(CudaHough, segments_end_where_the_edges_end) {
   const VideoFrame frame = frame_with_rectangle("NV12", {100, 80}, {20, 15, 50, 40});
-  Harness hough("cudahough mode=segments threshold=25 min-length=30 max-gap=2");
+  Harness hough(kAllLines + "mode=segments threshold=25 min-length=30 max-gap=2");
   VideoFrame out = frame;
   const Lines lines = lines_from(&hough, frame, &out);
   ASSERT_EQ(lines.size(), 4u);
@@ -239,7 +305,7 @@ TEST_F(CudaHough, segments_end_where_the_edges_end) {
 }
 
 TEST_F(CudaHough, empty_frame_has_a_meta_without_lines) {
-  Harness hough("cudahough threshold=0 display=false");
+  Harness hough(kAllLines + "threshold=0 display=false");
   EXPECT_TRUE(lines_from(&hough, frame_with_rectangle("RGB", {40, 30}, {})).empty());
 }
 
@@ -249,7 +315,7 @@ TEST_F(CudaHough, lines_beyond_max_lines_are_counted_and_cause_one_warning) {
   const VideoFrame frame("GRAY8", {120, 90}, 6);
   const std::vector<cv::Vec3f> all = opencv_lines(frame, {10});
   ASSERT_GT(all.size(), 20u);
-  Harness hough("cudahough threshold=10 max-lines=7 message=true");
+  Harness hough(kAllLines + "threshold=10 max-lines=7 message=true");
   for (int i = 0; i < 3; ++i)
     EXPECT_TRUE(same_lines(lines_from(&hough, frame), {all.begin(), all.begin() + 7}));
   EXPECT_TRUE(
@@ -273,7 +339,7 @@ TEST_F(CudaHough, lines_beyond_max_lines_are_counted_and_cause_one_warning) {
 }
 
 TEST_F(CudaHough, accumulator_that_is_too_large_fails_the_negotiation_and_names_its_bytes) {
-  Harness hough("cudahough theta=0.0001 rho=0.01");
+  Harness hough(kAllLines + "theta=0.0001 rho=0.01");
   const VideoFrame frame("GRAY8", {2000, 20});
   gst_harness_set_src_caps(hough.get(), frame.caps().release());
   EXPECT_EQ(hough.push(frame.buffer()), GST_FLOW_NOT_NEGOTIATED);
@@ -298,7 +364,7 @@ TEST_F(CudaHough, contradiction_at_the_start_is_an_error_that_names_both) {
 }
 
 TEST_F(CudaHough, contradiction_in_playing_warns_once_and_the_last_valid_values_stay) {
-  Harness hough("cudahough threshold=20 display=false max-theta=2");
+  Harness hough(kAllLines + "threshold=20 display=false max-theta=2");
   const VideoFrame frame("NV12", {120, 90}, 7);
   const std::vector<cv::Vec3f> expected = opencv_lines(frame, {20, 1, kPi / 180, 0, 2});
   EXPECT_TRUE(same_lines(lines_from(&hough, frame), expected));
@@ -320,15 +386,16 @@ TEST_F(CudaHough, properties_have_their_defaults) {
   const Owned<GstElement> hough = parse("cudahough");
   for (const auto &[property, value] : {std::pair<const char *, const char *>{"input", "picture"},
                                         {"mode", "lines"},
-                                        {"threshold", "150"},
+                                        {"threshold", "-1"},
                                         {"max-lines", "4096"},
-                                        {"nms-radius", "0"},
+                                        {"nms-radius", "6"},
+                                        {"max-drawn", "50"},
                                         {"gradient-voting", "false"},
                                         {"min-length", "50"},
                                         {"max-gap", "5"},
                                         {"aperture", "3"},
-                                        {"line-width", "2"},
-                                        {"color", "red"}})
+                                        {"line-width", "0"},
+                                        {"color", "direction"}})
     EXPECT_EQ(text(hough.get(), property), value) << property;
   for (const auto &[property, value] : {std::pair<const char *, double>{"rho", 1},
                                         {"theta", kPi / 180},
@@ -354,8 +421,8 @@ TEST_F(CudaHough, refused_numbers_warn_and_change_nothing) {
   const struct {
     const char *property;
     int least, most;
-  } limits[] = {{"threshold", 0, G_MAXINT}, {"max-lines", 1, 1000000}, {"nms-radius", 0, 32},
-                {"min-length", 1, 32768},   {"max-gap", 0, 16384},     {"line-width", 1, 255}};
+  } limits[] = {{"threshold", -1, G_MAXINT}, {"max-lines", 1, 1000000}, {"nms-radius", 0, 32},
+                {"min-length", 1, 32768},   {"max-gap", 0, 16384},     {"line-width", 0, 255}};
   for (const auto &limit : limits) {
     for (const int value : {limit.least, limit.most}) {
       g_object_set(hough.get(), limit.property, value, nullptr);
@@ -402,7 +469,7 @@ TEST_F(CudaHough, frame_keeps_to_its_budget) {
   };
   for (const auto &c : cases) {
     SCOPED_TRACE(std::string(c.description) + " " + c.format);
-    Harness hough(std::string("cudahough threshold=10 ") + c.description);
+    Harness hough(kAllLines + "threshold=10 " + c.description);
     const VideoFrame frame(c.format, {66, 34});
     expect_budget(&hough, frame, {c.launches, c.uploads, c.downloads});
   }
@@ -410,7 +477,7 @@ TEST_F(CudaHough, frame_keeps_to_its_budget) {
 
 TEST_F(CudaHough, failure_of_the_device_is_an_error_and_the_element_can_be_restarted) {
   CUDAVISION_NEEDS_EMULATION();
-  Harness hough("cudahough threshold=15 display=false");
+  Harness hough(kAllLines + "threshold=15 display=false");
   const VideoFrame frame("GRAY8", {67, 65}, 8);
   lines_from(&hough, frame);
   simt::fail_next(simt::Call::synchronise, cudaErrorLaunchFailure);

@@ -44,7 +44,7 @@ TEST_P(CudaOpticalFlowFormat, tensors_are_those_of_the_algorithm_and_the_picture
     }
 }
 
-TEST_P(CudaOpticalFlowFormat, wheel_replaces_the_picture_and_the_flow_is_still_that_of_the_input) {
+TEST_P(CudaOpticalFlowFormat, wheel_is_blended_over_the_picture_and_the_flow_is_still_that_of_the_input) {
   Harness flow(std::string(kSmall) + "max-speed=5");
   VideoFrame before = moving_frame(GetParam(), {51, 42}, 0);
   expect_untouched(buffer_from(&flow, before), before);
@@ -77,7 +77,7 @@ TEST_P(CudaOpticalFlowFormat, region_alone_is_analysed_and_drawn_on) {
                    second = moving_frame(GetParam(), {67, 50}, 1);
   const ExpectedFlow expected = flow_between(first, second, small_params(), part);
   for (const char *mode : {"wheel", "arrows"}) {
-    Harness flow(kSmall + region + "display-mode=" + mode);
+    Harness flow(kSmall + region + "color=lime line-width=1 display-mode=" + mode);
     expect_untouched(buffer_from(&flow, first), first);
     const Owned<GstBuffer> out = buffer_from(&flow, second);
     expect_flow(out, expected);
@@ -104,8 +104,9 @@ TEST_F(CudaOpticalFlow, properties_have_their_defaults) {
   EXPECT_EQ(text(element.get(), "display-mode"), "wheel");
   EXPECT_EQ(real(element.get(), "max-speed"), 8);
   EXPECT_EQ(real(element.get(), "arrow-scale"), 4);
-  EXPECT_EQ(integer(element.get(), "line-width"), 1);
-  EXPECT_EQ(text(element.get(), "color"), "lime");
+  EXPECT_EQ(integer(element.get(), "line-width"), 0);
+  EXPECT_EQ(text(element.get(), "color"), "direction");
+  EXPECT_EQ(text(element.get(), "legend"), "true");
 }
 
 TEST_F(CudaOpticalFlow, refused_values_warn_and_change_nothing) {
@@ -121,7 +122,7 @@ TEST_F(CudaOpticalFlow, refused_values_warn_and_change_nothing) {
                                           {"stride", 16},
                                           {"preset", 4},
                                           {"display-mode", 2},
-                                          {"line-width", 0}}) {
+                                          {"line-width", -1}}) {
     const int before = integer(element.get(), property);
     g_object_set(element.get(), property, refused, nullptr);
     EXPECT_EQ(take_glib_complaints(), 1u) << property << " " << refused;

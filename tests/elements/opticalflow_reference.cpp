@@ -57,10 +57,11 @@ VideoFrame with_wheel(VideoFrame frame, const ExpectedFlow &flow, double max_spe
                                         0xff00ffff, 0xff0000ff, 0xffff00ff};
   FlowWheel wheel;
   for (int i = 0; i < 6; ++i) wheel.corners[i] = color_in(frame, kCorners[i]);
-  wheel.still = color_in(frame, 0xffffffff);
-  wheel.invalid = color_in(frame, 0xff000000);
+  wheel.ring = color_in(frame, 0xffffffff);
+  wheel.black = color_in(frame, 0xff000000);
   wheel.max_speed = static_cast<float>(max_speed);
   const FlowOnFrame placed = on_frame(flow, region_of(frame, part));
+  wheel.legend_radius = legend_radius_for({placed.region.width, placed.region.height});
   EXPECT_TRUE(draw_flow_wheel(cpu(), view_of(&frame), placed, wheel).ok());
   return frame;
 }
@@ -70,9 +71,9 @@ VideoFrame with_arrows(VideoFrame frame, const ExpectedFlow &flow, std::uint32_t
   const Region region = region_of(frame, part);
   const int count = arrow_line_count({region.width, region.height});
   std::vector<Primitive> lines(static_cast<std::size_t>(count));
-  EXPECT_TRUE(make_flow_arrows(cpu(), on_frame(flow, region), {scale, line_width, color_in(frame, argb)},
-                               lines.data())
-                  .ok());
+  FlowArrows arrows{.scale = scale, .line_width = line_width};
+  std::fill_n(arrows.colors, 6, color_in(frame, argb));
+  EXPECT_TRUE(make_flow_arrows(cpu(), on_frame(flow, region), arrows, lines.data()).ok());
   std::unique_ptr<Canvas> canvas;
   EXPECT_TRUE(make_canvas(cpu(), frame.size(), &canvas).ok());
   EXPECT_TRUE(canvas->draw(view_of(&frame), lines.data(), count, nullptr).ok());

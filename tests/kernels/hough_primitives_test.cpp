@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests of line primitives on every backend.
 #include <cstring>
+#include <numbers>
+#include <utility>
 
 #include "cuda/hough/line_primitives.h"
 #include "tests/kernels/hough_definition.h"
@@ -50,7 +52,7 @@ constexpr int kPrimitiveBytes = sizeof(Primitive);
 TEST_P(HoughPrimitives, ends_are_rounded_and_moved_by_the_origin) {
   const std::vector<HoughLine> lines{
       {0, 0, 1, 0, 0, 10, 20}, {0, 0, 1, 0.49f, 0.5f, 99.5f, 1.499f}, {0, 0, 1, 16383, 16383, 16383, 0}};
-  const LineStyle style{.origin_x = 7, .origin_y = 9, .line_width = 3, .color = Color{{1, 2, 3}, 200}};
+  const LineStyle style{.origin_x = 7, .origin_y = 9, .line_width = 3, .color = {Color{{1, 2, 3}, 200}}};
   const List list(execution(), lines, 3);
   const TestImage<std::uint8_t> primitives(execution(), Size{kPrimitiveBytes, 3}, kTight);
   EXPECT_TRUE(succeeds(make_line_primitives(execution(), list.view(), 3, style,
@@ -62,10 +64,39 @@ TEST_P(HoughPrimitives, ends_are_rounded_and_moved_by_the_origin) {
     std::memcpy(&primitive, bytes.row(i), sizeof primitive);
     EXPECT_EQ(primitive.kind, Primitive::Kind::line);
     EXPECT_EQ(primitive.line_width, 3);
-    EXPECT_EQ(primitive.color, style.color);
+    EXPECT_EQ(primitive.color, style.color[0]);
     const int ends[] = {primitive.x0, primitive.y0, primitive.x1, primitive.y1};
     for (int k = 0; k < 4; ++k) EXPECT_EQ(ends[k], kExpected[i][k]) << i << " " << k;
   }
+}
+
+TEST_P(HoughPrimitives, colour_is_that_of_the_direction) {
+  LineStyle style{.color_count = 4};
+  for (int i = 0; i < 4; ++i) style.color[i] = Color{{static_cast<std::uint8_t>(i), 0, 0}, 255};
+  constexpr float kPi = std::numbers::pi_v<float>;
+  const std::vector<std::pair<float, int>> cases{
+      {0, 0}, {kPi / 4 - 1e-3f, 0}, {kPi / 4 + 1e-3f, 1}, {kPi / 2 + 1e-3f, 2}, {kPi - 1e-3f, 3}, {kPi, 3}};
+  std::vector<HoughLine> lines;
+  for (const auto &[theta, part] : cases) lines.push_back({0, theta, 1, 0, 0, 10, 20});
+  const int count = static_cast<int>(cases.size());
+  const List list(execution(), lines, count);
+  const TestImage<std::uint8_t> primitives(execution(), Size{kPrimitiveBytes, count}, kTight);
+  EXPECT_TRUE(succeeds(make_line_primitives(execution(), list.view(), count, style,
+                                            reinterpret_cast<Primitive *>(primitives.view().data))));
+  const Picture bytes = primitives.download();
+  for (int i = 0; i < count; ++i) {
+    Primitive primitive;
+    std::memcpy(&primitive, bytes.row(i), sizeof primitive);
+    EXPECT_EQ(primitive.color.component[0], cases[static_cast<std::size_t>(i)].second) << i;
+  }
+}
+
+TEST_P(HoughPrimitives, color_count_out_of_range_is_refused) {
+  const List list(execution(), {{0, 0, 1, 1, 2, 3, 4}}, 1);
+  const TestImage<std::uint8_t> primitives(execution(), Size{kPrimitiveBytes, 1}, kTight);
+  for (const int count : {-1, 0, 13})
+    EXPECT_TRUE(refused(make_line_primitives(execution(), list.view(), 1, {.color_count = count},
+                                             reinterpret_cast<Primitive *>(primitives.view().data))));
 }
 
 TEST_P(HoughPrimitives, no_more_are_made_than_are_listed_and_fit) {
@@ -91,7 +122,7 @@ TEST_P(HoughPrimitives, line_width_out_of_range_is_refused) {
   const List list(execution(), {{0, 0, 1, 1, 2, 3, 4}}, 1);
   const TestImage<std::uint8_t> primitives(execution(), Size{kPrimitiveBytes, 1}, kTight);
   for (const int width : {-1, 0, 256})
-    EXPECT_TRUE(refused(make_line_primitives(execution(), list.view(), 1, {0, 0, width, {}},
+    EXPECT_TRUE(refused(make_line_primitives(execution(), list.view(), 1, {.line_width = width},
                                              reinterpret_cast<Primitive *>(primitives.view().data))));
 }
 

@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/kernels/opticalflow_definition.h"
@@ -27,7 +29,6 @@ using cudavision::FlowOnFrame;
 using cudavision::FlowVector;
 using cudavision::FlowWheel;
 using cudavision::kArrowLines;
-using cudavision::kArrowSpacing;
 using cudavision::make_flow_arrows;
 using cudavision::Primitive;
 using cudavision::Region;
@@ -36,14 +37,20 @@ using cudavision::Size;
 class FlowDisplay : public BackendTest {};
 CUDAVISION_TEST_ON_EVERY_BACKEND(FlowDisplay);
 
+FlowArrows one_colored(float scale, int line_width, Color color) {
+  FlowArrows arrows{.scale = scale, .line_width = line_width};
+  std::fill_n(arrows.colors, 6, color);
+  return arrows;
+}
+
 // A wheel from red to magenta in R, G, B. The algorithm does not depend on the components of the frame.
 FlowWheel rgb_wheel(float max_speed = 8) {
   FlowWheel wheel;
   const std::uint8_t corners[6][3] = {{255, 0, 0},   {255, 255, 0}, {0, 255, 0},
                                       {0, 255, 255}, {0, 0, 255},   {255, 0, 255}};
   for (int i = 0; i < 6; ++i) wheel.corners[i] = {{corners[i][0], corners[i][1], corners[i][2]}, 255};
-  wheel.still = {{255, 255, 255}, 255};
-  wheel.invalid = {{0, 0, 0}, 255};
+  wheel.ring = {{250, 240, 230}, 255};
+  wheel.black = {{10, 20, 30}, 255};
   wheel.max_speed = max_speed;
   return wheel;
 }
@@ -82,15 +89,19 @@ class PlacedFlow {
 
 // --- colours ---
 
-// Component i of the colour of a vector, with the hue by atan2, in double precision.
-double defined_color(FlowVector d, const FlowWheel &wheel, int i) {
+// Component i of the colour of a vector over a dimmed picture, with the hue by atan2, in double precision.
+double defined_color(FlowVector d, const FlowWheel &wheel, int i, double dimmed) {
   double hue = std::atan2(double{d.y}, double{d.x}) * 6 / (2 * std::acos(-1.0));
   if (hue < 0) hue += 6;
   const int sector = static_cast<int>(hue) % 6;
   const double from = wheel.corners[sector].component[i], to = wheel.corners[(sector + 1) % 6].component[i];
   const double pure = from + (to - from) * (hue - std::floor(hue));
   const double saturation = std::min(1.0, std::hypot(double{d.x}, double{d.y}) / double{wheel.max_speed});
-  return wheel.still.component[i] + (pure - wheel.still.component[i]) * saturation;
+  return dimmed + (pure - dimmed) * saturation;
+}
+
+double defined_dimmed(const FlowWheel &wheel, int i, double picture, double share) {
+  return wheel.black.component[i] + (picture - wheel.black.component[i]) * share;
 }
 
 // Expects that every sample of the region has the colour of the first of its pixels in the region, and that
@@ -105,9 +116,11 @@ void expect_wheel(const HostFrame &actual, HostFrame before, const Flow &flow, i
         const bool first_y = y == region.y || y >> place.shift_y != (y - 1) >> place.shift_y;
         if (!first_x || !first_y) continue;
         const int column = (x - region.x) / stride, row = (y - region.y) / stride;
-        const double expected = flow.valid.at(column, row) != 0
-                                    ? defined_color(flow.at(column, row), wheel, c)
-                                    : wheel.invalid.component[c];
+        const double picture = before.at(c, x, y);
+        const double expected =
+            flow.valid.at(column, row) != 0
+                ? defined_color(flow.at(column, row), wheel, c, defined_dimmed(wheel, c, picture, 0.5))
+                : defined_dimmed(wheel, c, picture, 0.25);
         ASSERT_NEAR(actual.at(c, x, y), expected, 0.51) << "component " << c << " at " << x << ", " << y;
         before.sample(c, x, y) = static_cast<std::uint8_t>(actual.at(c, x, y));
       }
@@ -137,22 +150,59 @@ TEST_P(FlowDisplay, directions_have_the_colours_of_the_wheel) {
   const struct {
     FlowVector d;
     int r, g, b;
-  } cases[] = {{{8, 0}, 255, 0, 0},       {{4, 8 * h}, 255, 255, 0},    {{-4, 8 * h}, 0, 255, 0},
-               {{-8, 0}, 0, 255, 255},    {{-4, -8 * h}, 0, 0, 255},    {{4, -8 * h}, 255, 0, 255},
-               {{0, 8}, 128, 255, 0},     {{0, -8}, 128, 0, 255},       {{0, 0}, 255, 255, 255},
-               {{4, 0}, 255, 128, 128},   {{100, 0}, 255, 0, 0},        {{1e15f, 0}, 255, 0, 0},
-               {{8, -1e-30f}, 255, 0, 0}, {{-1e-20f, 0}, 255, 255, 255}};
+  } cases[] = {{{8, 0}, 255, 0, 0},       {{4, 8 * h}, 255, 255, 0},  {{-4, 8 * h}, 0, 255, 0},
+               {{-8, 0}, 0, 255, 255},    {{-4, -8 * h}, 0, 0, 255},  {{4, -8 * h}, 255, 0, 255},
+               {{0, 8}, 128, 255, 0},     {{0, -8}, 128, 0, 255},     {{0, 0}, 100, 50, 10},
+               {{4, 0}, 178, 25, 5},      {{100, 0}, 255, 0, 0},      {{1e15f, 0}, 255, 0, 0},
+               {{8, -1e-30f}, 255, 0, 0}, {{-1e-20f, 0}, 100, 50, 10}};
   for (const auto &c : cases) {
     Flow flow{HostImage<float>({2, 1}), constant({1, 1}, 1)};
     flow.xy.at(0, 0) = c.d.x, flow.xy.at(1, 0) = c.d.y;
-    const TestFrame frame(execution(), HostFrame(pixel_formats()[1], {1, 1}, 3), kTight);
+    HostFrame picture(pixel_formats()[1], {1, 1}, 3);
+    picture.sample(0, 0, 0) = 200, picture.sample(1, 0, 0) = 100, picture.sample(2, 0, 0) = 20;
+    const TestFrame frame(execution(), picture, kTight);
     const PlacedFlow placed(execution(), flow, 1, {0, 0, 1, 1});
-    ASSERT_TRUE(succeeds(draw_flow_wheel(execution(), frame.frame(), placed.on_frame(), rgb_wheel())));
+    FlowWheel wheel = rgb_wheel();
+    wheel.black = {{0, 0, 0}, 255};
+    ASSERT_TRUE(succeeds(draw_flow_wheel(execution(), frame.frame(), placed.on_frame(), wheel)));
     const HostFrame colour = frame.download();
     EXPECT_NEAR(colour.at(0, 0, 0), c.r, 1) << c.d.x << ", " << c.d.y;
     EXPECT_NEAR(colour.at(1, 0, 0), c.g, 1) << c.d.x << ", " << c.d.y;
     EXPECT_NEAR(colour.at(2, 0, 0), c.b, 1) << c.d.x << ", " << c.d.y;
   }
+}
+
+TEST_P(FlowDisplay, legend_shows_each_vector_at_its_place) {
+  const Region region{3, 2, 60, 50};
+  Flow flow{HostImage<float>({2 * 60, 50}), constant({60, 50}, 1)};  // nothing moves
+  flow.valid.at(20, 20) = 0;                                         // under the legend
+  FlowWheel wheel = rgb_wheel(5);
+  wheel.legend_radius = 16;
+  const HostFrame before(pixel_formats()[1], {70, 60}, 9);
+  const TestFrame frame(execution(), before, kOddPitch);
+  const PlacedFlow placed(execution(), flow, 1, region);
+  ASSERT_TRUE(succeeds(draw_flow_wheel(execution(), frame.frame(), placed.on_frame(), wheel)));
+  const HostFrame actual = frame.download();
+  for (int y = 0; y < 50; ++y)
+    for (int x = 0; x < 60; ++x) {
+      // the centre is 1 + 16 / 4 + 16 pixels from the corner, and the ring is a pixel wide
+      const int dx = x - 21, dy = y - 21, square = dx * dx + dy * dy;
+      const FlowVector d = square <= 256
+                               ? FlowVector{static_cast<float>(dx) * 5 / 16, static_cast<float>(dy) * 5 / 16}
+                               : FlowVector{0, 0};
+      for (int c = 0; c < 3; ++c) {
+        const double dimmed = defined_dimmed(wheel, c, before.at(c, 3 + x, 2 + y), 0.5);
+        const double expected =
+            square > 256 && square <= 289 ? wheel.ring.component[c] : defined_color(d, wheel, c, dimmed);
+        ASSERT_NEAR(actual.at(c, 3 + x, 2 + y), expected, 0.51) << c << " at " << x << ", " << y;
+      }
+    }
+}
+
+TEST(FlowLegend, grows_with_the_region) {
+  EXPECT_EQ(cudavision::legend_radius_for({119, 400}), 0);
+  EXPECT_EQ(cudavision::legend_radius_for({320, 240}), 17);
+  EXPECT_EQ(cudavision::legend_radius_for({1920, 1080}), 77);
 }
 
 TEST_P(FlowDisplay, both_backends_write_the_same_bytes) {
@@ -167,12 +217,15 @@ TEST_P(FlowDisplay, both_backends_write_the_same_bytes) {
   for (int i = 0; i < 2; ++i) {
     const TestFrame frame(executions[i], frames[i], kOddPitch);
     const PlacedFlow placed(executions[i], flow, 1, region);
-    ASSERT_TRUE(succeeds(draw_flow_wheel(executions[i], frame.frame(), placed.on_frame(), rgb_wheel(12))));
+    FlowWheel wheel = rgb_wheel(12);
+    wheel.legend_radius = 20;
+    ASSERT_TRUE(succeeds(draw_flow_wheel(executions[i], frame.frame(), placed.on_frame(), wheel)));
     frames[i] = frame.download();
     const Memory lines(executions[i],
                        static_cast<std::size_t>(arrow_line_count({121, 90})) * sizeof(Primitive));
-    ASSERT_TRUE(succeeds(make_flow_arrows(executions[i], placed.on_frame(), {3.5f, 2, {{9, 8, 7}, 6}},
-                                          reinterpret_cast<Primitive *>(lines.data()))));
+    ASSERT_TRUE(
+        succeeds(make_flow_arrows(executions[i], placed.on_frame(), one_colored(3.5f, 2, {{9, 8, 7}, 6}),
+                                  reinterpret_cast<Primitive *>(lines.data()))));
     arrows[i] = lines.read();
   }
   EXPECT_TRUE(same(frames[0], frames[1]));
@@ -180,6 +233,24 @@ TEST_P(FlowDisplay, both_backends_write_the_same_bytes) {
 }
 
 // --- arrows ---
+
+// The mean of the valid vectors of a cell, in double precision, or zero.
+std::pair<double, double> defined_mean(const Flow &flow, int stride, Size region, int column, int row) {
+  const int spacing = cudavision::arrow_spacing(region), step = spacing / 8;
+  double x_sum = 0, y_sum = 0;
+  int seen = 0, valid = 0;
+  for (int j = 0; j < 8; ++j)
+    for (int i = 0; i < 8; ++i) {
+      const int x = column * spacing + step / 2 + i * step, y = row * spacing + step / 2 + j * step;
+      if (x >= region.width || y >= region.height) continue;
+      ++seen;
+      if (flow.valid.at(x / stride, y / stride) == 0) continue;
+      ++valid;
+      x_sum += double{flow.at(x / stride, y / stride).x}, y_sum += double{flow.at(x / stride, y / stride).y};
+    }
+  if (2 * valid < seen || valid == 0) return {0, 0};
+  return {x_sum / valid, y_sum / valid};
+}
 
 std::vector<Primitive> arrows_of(const Execution &execution, const Flow &flow, int stride, Region region,
                                  const FlowArrows &arrows) {
@@ -200,16 +271,17 @@ TEST_P(FlowDisplay, arrows_start_on_their_grid_and_end_where_the_scaled_vector_d
   const Region region{5, 3, 150, 90};
   for (const int stride : {1, 2, 8}) {
     const Flow flow = some_flow(flow_size({150, 90}, stride), 20);
-    const FlowArrows arrows{2.5f, 3, {{1, 2, 3}, 200}};
+    const FlowArrows arrows = one_colored(2.5f, 3, {{1, 2, 3}, 200});
     const std::vector<Primitive> lines = arrows_of(execution(), flow, stride, region, arrows);
     const Size grid = arrow_grid({150, 90});
     EXPECT_EQ(grid, (Size{9, 6}));
     int shown = 0;
     for (int i = 0; i < grid.width * grid.height; ++i) {
-      const int px = kArrowSpacing / 2 + i % grid.width * kArrowSpacing,
-                py = kArrowSpacing / 2 + i / grid.width * kArrowSpacing;
-      const FlowVector d = flow.at(px / stride, py / stride);
-      const bool moves = flow.valid.at(px / stride, py / stride) != 0 && std::hypot(d.x, d.y) >= 0.5f;
+      const int px = 8 + i % grid.width * 16, py = 8 + i / grid.width * 16;
+      const auto [mean_x, mean_y] = defined_mean(flow, stride, {150, 90}, i % grid.width, i / grid.width);
+      const double speed = std::hypot(mean_x, mean_y), shown_share = std::min(1.0, 16 / (2.5 * speed));
+      const struct { double x, y; } d{mean_x * shown_share, mean_y * shown_share};
+      const bool moves = speed >= 0.5;
       const Primitive *line = &lines[static_cast<std::size_t>(i * kArrowLines)];
       for (int k = 0; k < kArrowLines; ++k) EXPECT_EQ(is_hidden(line[k]), !moves) << i;
       if (!moves) continue;
@@ -222,7 +294,7 @@ TEST_P(FlowDisplay, arrows_start_on_their_grid_and_end_where_the_scaled_vector_d
       for (int k = 0; k < kArrowLines; ++k) {
         EXPECT_EQ(line[k].kind, Primitive::Kind::line);
         EXPECT_EQ(line[k].line_width, 3);
-        EXPECT_EQ(line[k].color, arrows.color);
+        EXPECT_EQ(line[k].color, arrows.colors[0]);
         EXPECT_NEAR(line[k].x1, within(region.x + px + 2.5 * d.x, region.x, region.width), 0.51);
         EXPECT_NEAR(line[k].y1, within(region.y + py + 2.5 * d.y, region.y, region.height), 0.51);
         const double turn = k == 1 ? 0.5 : -0.5;
@@ -239,13 +311,36 @@ TEST_P(FlowDisplay, arrows_start_on_their_grid_and_end_where_the_scaled_vector_d
   }
 }
 
+TEST_P(FlowDisplay, arrows_have_the_colour_of_their_direction) {
+  const Region region{0, 0, 16, 16};
+  FlowArrows arrows;
+  std::copy_n(rgb_wheel().corners, 6, arrows.colors);
+  const float h = std::sqrt(3.0f) / 2;
+  const struct {
+    FlowVector d;
+    int r, g, b;
+  } cases[] = {{{1, 0}, 255, 0, 0},    {{0, 3}, 128, 255, 0},     {{-9, 0}, 0, 255, 255},
+               {{0, -2}, 128, 0, 255}, {{-1, -2 * h}, 0, 0, 255}, {{0.5f, h}, 255, 255, 0}};
+  for (const auto &c : cases) {
+    Flow flow{HostImage<float>({32, 16}), constant({16, 16}, 1)};
+    for (int y = 0; y < 16; ++y)
+      for (int x = 0; x < 16; ++x) flow.xy.at(2 * x, y) = c.d.x, flow.xy.at(2 * x + 1, y) = c.d.y;
+    for (const Primitive &line : arrows_of(execution(), flow, 1, region, arrows)) {
+      EXPECT_NEAR(line.color.component[0], c.r, 1) << c.d.x << ", " << c.d.y;
+      EXPECT_NEAR(line.color.component[1], c.g, 1) << c.d.x << ", " << c.d.y;
+      EXPECT_NEAR(line.color.component[2], c.b, 1) << c.d.x << ", " << c.d.y;
+      EXPECT_EQ(line.color.alpha, 255);
+    }
+  }
+}
+
 TEST_P(FlowDisplay, arrows_stay_within_every_region) {
   for (const Size size : {Size{1, 1}, Size{8, 8}, Size{9, 9}, Size{200, 9}, Size{9, 40}, Size{25, 24}})
     for (const int width : {1, 2, 9, 255}) {
       Flow flow = some_flow(size, 21);
       for (float &v : flow.xy.pixels()) v = v < 0 ? -1e14f : 1e14f;
       const Region region{2, 7, size.width, size.height};
-      for (const Primitive &line : arrows_of(execution(), flow, 1, region, {100, width, {}})) {
+      for (const Primitive &line : arrows_of(execution(), flow, 1, region, one_colored(100, width, {}))) {
         if (is_hidden(line)) continue;
         EXPECT_LE(width, std::min(size.width, size.height));
         for (const auto &[x, y] : {std::pair{line.x0, line.y0}, {line.x1, line.y1}}) {
