@@ -24,6 +24,10 @@ Size cells_of(const HogShape &shape, const HogParams &p) {
           ((shape.rows - 1) * p.stride.height + p.block.height) / p.cell.height};
 }
 
+Size stars_of(Size cells, StarGroups groups) {
+  return {std::max(1, cells.width / groups.side), std::max(1, cells.height / groups.side)};
+}
+
 }  // namespace
 
 Status make_box_primitives(const Execution &execution, const HogBoxList &list, int capacity,
@@ -33,29 +37,34 @@ Status make_box_primitives(const Execution &execution, const HogBoxList &list, i
                         CUDAVISION_IF_CUDA(hog::make_box_primitives_cuda), list, capacity, style, primitives);
 }
 
-long long star_line_count(const HogShape &shape, const HogParams &params) {
-  const Size cells = cells_of(shape, params);
-  return 1ll * cells.width * cells.height * params.bins;
+long long star_line_count(const HogShape &shape, const HogParams &params, StarGroups groups) {
+  const Size stars = stars_of(cells_of(shape, params), groups);
+  return 1ll * stars.width * stars.height * params.bins;
 }
 
-Status make_star_primitives(const Execution &execution, const float *blocks, const HogShape &shape,
-                            const HogParams &params, const HogStyle &style, Primitive *primitives) {
+Status make_star_primitives(const Execution &execution, const HogPicture &picture, const float *blocks,
+                            const HogShape &shape, const HogParams &params, StarGroups groups,
+                            const HogStyle &style, Primitive *primitives) {
   CUDAVISION_TRY(check_line_width(style));
-  hog::StarTask task{.blocks = blocks,
+  CUDAVISION_TRY(check_range("side", groups.side, Range<int>{1, StarGroups::kMostSide}));
+  hog::StarTask task{.picture = picture,
+                     .blocks = blocks,
                      .shape = shape,
                      .rules = hog::rules_of(params),
                      .is_signed = params.signed_gradient,
                      .cells = cells_of(shape, params),
+                     .stars = stars_of(cells_of(shape, params), groups),
+                     .side = groups.side,
                      .style = style,
                      .dx = {},
                      .dy = {}};
-  const int reach = (std::min(params.cell.width, params.cell.height) - 1) / 2;
+  const int reach = (std::min(params.cell.width, params.cell.height) * groups.side - 1) / 2;
   const double range = params.signed_gradient ? 2 * std::numbers::pi : std::numbers::pi;
   for (int bin = 0; bin < params.bins; ++bin) {
     // An edge is perpendicular to its gradient.
     const double angle = (bin + 0.5) / params.bins * range + std::numbers::pi / 2;
-    task.dx[bin] = static_cast<signed char>(std::lround(reach * std::cos(angle)));
-    task.dy[bin] = static_cast<signed char>(std::lround(reach * std::sin(angle)));
+    task.dx[bin] = static_cast<std::int16_t>(std::lround(reach * std::cos(angle)));
+    task.dy[bin] = static_cast<std::int16_t>(std::lround(reach * std::sin(angle)));
   }
   return run_on_backend(execution, hog::make_star_primitives_cpu,
                         CUDAVISION_IF_CUDA(hog::make_star_primitives_cuda), task, primitives);

@@ -21,8 +21,10 @@ static __global__ void __launch_bounds__(kThreads)
 static __global__ void __launch_bounds__(kThreads)
     make_star_primitives_kernel(StarTask task, Primitive *primitives) {
   const int i = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
-  if (i >= task.cells.width * task.cells.height) return;
-  const int y = i / task.cells.width, x = i - y * task.cells.width;
+  const int stars = task.stars.width * task.stars.height;
+  if (i == 0) primitives[static_cast<std::ptrdiff_t>(stars) * task.rules.bins] = shade_of(task);
+  if (i >= stars) return;
+  const int y = i / task.stars.width, x = i - y * task.stars.width;
   make_star(task, x, y, primitives + static_cast<std::ptrdiff_t>(i) * task.rules.bins);
 }
 
@@ -36,7 +38,7 @@ Status make_box_primitives_cuda(const Execution &execution, HogBoxList list, int
 
 Status make_star_primitives_cuda(const Execution &execution, StarTask task, Primitive *primitives) {
   return CUDAVISION_LAUNCH(make_star_primitives_kernel,
-                           blocks_for(task.cells.width * task.cells.height, kThreads), dim3(kThreads),
+                           blocks_for(task.stars.width * task.stars.height, kThreads), dim3(kThreads),
                            execution.stream, task, primitives);
 }
 

@@ -15,10 +15,12 @@ Status make_box_primitives_cpu(const Execution &, HogBoxList list, int capacity,
 }
 
 Status make_star_primitives_cpu(const Execution &execution, StarTask task, Primitive *primitives) {
-  execution.workers->run(task.cells.height, [&](int y, int) {
-    for (int x = 0; x < task.cells.width; ++x)
+  primitives[static_cast<std::ptrdiff_t>(task.stars.width) * task.stars.height * task.rules.bins] =
+      shade_of(task);
+  execution.workers->run(task.stars.height, [&](int y, int) {
+    for (int x = 0; x < task.stars.width; ++x)
       make_star(task, x, y,
-                primitives + (static_cast<std::ptrdiff_t>(y) * task.cells.width + x) * task.rules.bins);
+                primitives + (static_cast<std::ptrdiff_t>(y) * task.stars.width + x) * task.rules.bins);
   });
   return {};
 }

@@ -14,13 +14,15 @@ CUDAVISION_HOST_DEVICE constexpr Primitive primitive_of(const HogBox &box, const
 }
 
 struct StarTask {
+  HogPicture picture;
   const float *blocks;
   HogShape shape;
   Rules rules;
   bool is_signed;
-  Size cells;  // the number of cells in a row and in a column
+  Size cells, stars;  // the numbers of cells and of stars in a row and in a column
+  int side;           // of the group of cells of a star
   HogStyle style;
-  signed char dx[kMaxHogBins], dy[kMaxHogBins];  // from the centre of a cell to the end of each bin's line
+  std::int16_t dx[kMaxHogBins], dy[kMaxHogBins];  // from the centre of a star to the end of each bin's line
 };
 
 // The mean of a bin of a cell over all blocks that contain the cell; 0 if there is none.
@@ -43,22 +45,75 @@ CUDAVISION_HOST_DEVICE inline float mean_of_bin(const StarTask &task, int cell_x
 }
 
 // The opacity of a line, 0 to 255.
-CUDAVISION_HOST_DEVICE inline int strength_of(const StarTask &task, float mean) {
+// The mean over the cells of star (x, y).
+CUDAVISION_HOST_DEVICE inline float mean_of_group(const StarTask &task, int x, int y, int bin) {
+  float sum = 0;
+  int count = 0;
+  for (int cy = y * task.side; cy < (y + 1) * task.side && cy < task.cells.height; ++cy)
+    for (int cx = x * task.side; cx < (x + 1) * task.side && cx < task.cells.width; ++cx) {
+      sum += mean_of_bin(task, cx, cy, bin);
+      ++count;
+    }
+  return sum / static_cast<float>(count);
+}
+
+// |right - left| + |below - above| of the channel in which it is greatest, of the pixels at that distance. Pixels outside the
+// picture are those of its border.
+CUDAVISION_HOST_DEVICE inline int contrast_at(const HogPicture &picture, int x, int y, int distance) {
+  const int left = x > distance ? x - distance : 0, above = y > distance ? y - distance : 0;
+  const int right = x + distance < picture.width ? x + distance : picture.width - 1;
+  const int below = y + distance < picture.height ? y + distance : picture.height - 1;
+  int most = 0;
+  for (int c = 0; c < picture.channels; ++c) {
+    const Component &p = picture.component[c];
+    const int dx = p.at(right, y) - p.at(left, y), dy = p.at(x, below) - p.at(x, above);
+    const int contrast = (dx < 0 ? -dx : dx) + (dy < 0 ? -dy : dy);
+    most = contrast > most ? contrast : most;
+  }
+  return most;
+}
+
+// The weight of the contrast of star (x, y), 0 to 1.
+CUDAVISION_HOST_DEVICE inline float contrast_of(const StarTask &task, int x, int y) {
+  const int width = task.rules.cell.width * task.side, height = task.rules.cell.height * task.side;
+  const int x0 = x * width, y0 = y * height;
+  const int step_x = width < 8 ? 1 : width / 8, step_y = height < 8 ? 1 : height / 8;
+  int sum = 0, count = 0;
+  for (int py = y0 + step_y / 2; py < y0 + height && py < task.picture.height; py += step_y)
+    for (int px = x0 + step_x / 2; px < x0 + width && px < task.picture.width; px += step_x) {
+      sum += contrast_at(task.picture, px, py, task.side);
+      ++count;
+    }
+  if (count == 0) return 0;
+  const float weight = (static_cast<float>(sum) / static_cast<float>(count) - 6) / 34;
+  return weight < 0 ? 0.0f : weight < 1 ? weight : 1.0f;
+}
+
+CUDAVISION_HOST_DEVICE inline int strength_of(const StarTask &task, float mean, float contrast) {
   const float length = static_cast<float>(task.rules.length);
   // If all numbers of a descriptor are equal, each is 1 / length with the norm l1, and otherwise the square
   // root of that.
   const float unit = task.rules.norm == HogNorm::l1 ? 3.0f / length : 3.0f / sqrtf(length);
   const float share = mean / unit;
-  return static_cast<int>((share < 1 ? share : 1.0f) * static_cast<float>(task.style.color.alpha) + 0.5f);
+  return static_cast<int>((share < 1 ? share : 1.0f) * contrast * static_cast<float>(task.style.color.alpha) +
+                          0.5f);
 }
 
 // Writes the lines of cell (x, y), one per bin, sorted by opacity with the weakest first.
+CUDAVISION_HOST_DEVICE inline Primitive shade_of(const StarTask &task) {
+  const HogStyle &style = task.style;
+  return make_primitive(Primitive::Kind::filled_rectangle, 1, style.shade, style.origin_x, style.origin_y,
+                        style.origin_x + task.picture.width - 1, style.origin_y + task.picture.height - 1);
+}
+
 CUDAVISION_HOST_DEVICE inline void make_star(const StarTask &task, int x, int y, Primitive *lines) {
   const Rules &r = task.rules;
-  const int center_x = task.style.origin_x + x * r.cell.width + r.cell.width / 2,
-            center_y = task.style.origin_y + y * r.cell.height + r.cell.height / 2;
+  const int width = r.cell.width * task.side, height = r.cell.height * task.side;
+  const int center_x = task.style.origin_x + x * width + width / 2,
+            center_y = task.style.origin_y + y * height + height / 2;
+  const float contrast = contrast_of(task, x, y);
   for (int bin = 0; bin < r.bins; ++bin) {
-    const int strength = strength_of(task, mean_of_bin(task, x, y, bin));
+    const int strength = strength_of(task, mean_of_group(task, x, y, bin), contrast);
     Color color = task.style.color;
     color.alpha = static_cast<std::uint8_t>(strength);
     const int dx = task.dx[bin], dy = task.dy[bin];

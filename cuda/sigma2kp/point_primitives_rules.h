@@ -2,6 +2,8 @@
 // The primitives of a keypoint, shared by both backends.
 #pragma once
 
+#include <cmath>
+
 #include "cuda/common/host_device.h"
 #include "cuda/gradient/orientation.h"
 #include "cuda/sigma2kp/point_primitives.h"
@@ -17,20 +19,42 @@ struct LineEnds {
   std::int16_t x[kMaxOrientations], y[kMaxOrientations];
 };
 
+// The standard deviation of a window in grey levels.
+CUDAVISION_HOST_DEVICE inline float deviation_of(const Sigma2Keypoint &point, int window) {
+  return sqrtf(static_cast<float>(point.strength)) / static_cast<float>(window * window);
+}
+
+// By how much the arms and lines of a keypoint are longer than those of the style.
+CUDAVISION_HOST_DEVICE inline float growth_of(float deviation, const PointStyle &style) {
+  const float growth = deviation / 32;
+  return !style.grows || growth < 1 ? 1.0f : growth < 3 ? growth : 3.0f;
+}
+
+CUDAVISION_HOST_DEVICE inline int grown(int length, float growth) {
+  const float size = static_cast<float>(length) * growth;
+  return static_cast<int>(size < 0 ? size - 0.5f : size + 0.5f);
+}
+
 CUDAVISION_HOST_DEVICE inline void make_primitives(const Sigma2Keypoint &point, const PointStyle &style,
                                                    const LineEnds &ends, Primitive primitives[2]) {
   const int x = style.origin_x + point.x + (style.window - 1) / 2;
   const int y = style.origin_y + point.y + (style.window - 1) / 2;
+  const float deviation = deviation_of(point, style.window), growth = growth_of(deviation, style);
+  if (deviation < style.least_deviation) {
+    primitives[0] = primitives[1] = hidden_primitive(style.color);
+    return;
+  }
   if (point.orientation == kNoOrientation) {
-    primitives[0] =
-        make_primitive(Primitive::Kind::cross, style.line_width, style.color, x, y, style.size, 0);
+    primitives[0] = make_primitive(Primitive::Kind::cross, style.line_width, style.color, x, y,
+                                   grown(style.size, growth), 0);
     primitives[1] = hidden_primitive(style.color);
     return;
   }
   const int width = 3 * style.line_width < 255 ? 3 * style.line_width : 255;
   primitives[0] = make_primitive(Primitive::Kind::point, width, style.color, x, y, 0, 0);
   primitives[1] = make_primitive(Primitive::Kind::line, style.line_width, style.color, x, y,
-                                 x + ends.x[point.orientation], y + ends.y[point.orientation]);
+                                 x + grown(ends.x[point.orientation], growth),
+                                 y + grown(ends.y[point.orientation], growth));
 }
 
 }  // namespace cudavision::sigma2kp

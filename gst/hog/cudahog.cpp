@@ -7,7 +7,7 @@
  *
  * Without a model, cudahog attaches the histograms of oriented gradients of all blocks of a frame as the
  * tensor `hog`: `[block rows][block cols][cells x bins]` of floats, the numbers of OpenCV's
- * `cv::HOGDescriptor::compute` (to 1e-5). It draws the orientations of each cell as a star.
+ * `cv::HOGDescriptor::compute` (to 1e-5). It draws the orientations of each cell as a star on the dimmed picture; in large frames a star shows a group of cells.
  *
  * With `model-location`, a file with a linear model as `cv::HOGDescriptor::save` writes it, cudahog detects
  * the objects that `cv::HOGDescriptor::detectMultiScale` detects. It draws their boxes and attaches them as
@@ -138,8 +138,10 @@ std::vector<Property<HogSettings>> drawing_properties() {
   return {
       color_property<S>({"color", "Color", "Colour and opacity of boxes and stars: " CUDAVISION_COLOR_WORDS},
                         &S::color),
-      integer_property<S>({"line-width", "Line width", "Width of the lines of boxes in pixels"},
-                          &S::line_width, HogStyleRanges::line_width, Mutable::controllable)};
+      integer_property<S>({"line-width", "Line width",
+                           "Width of the lines of boxes in pixels " CUDAVISION_AUTOMATIC_WIDTH_WORDS},
+                          &S::line_width, kAutomaticWidth, HogStyleRanges::line_width.most,
+                          Mutable::controllable)};
 }
 
 struct HogElement {

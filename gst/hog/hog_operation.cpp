@@ -15,7 +15,8 @@ namespace {
 constexpr long long kMaxStarLines = 1ll << 26;
 
 HogStyle style_of(const Job &job, const HogSettings &settings) {
-  return {job.region.x, job.region.y, settings.line_width, color_of(settings.color.argb(), *job.info)};
+  return {job.region.x, job.region.y, width_for(settings.line_width, job.frame.size()),
+          color_of(settings.color.argb(), *job.info)};
 }
 
 }  // namespace
@@ -99,20 +100,22 @@ Status HogOperation::run_blocks(const Job &job, const HogPicture &picture) {
   else
     gst_buffer_unref(lease.buffer);
   if (status.ok()) status = hog_->run(picture, blocks);
-  if (status.ok() && job.draw && model() == nullptr) status = draw_stars(job, blocks);
+  if (status.ok() && job.draw && model() == nullptr) status = draw_stars(job, picture, blocks);
   gst_buffer_unref(kept);
   return status;
 }
 
-Status HogOperation::draw_stars(const Job &job, const float *blocks) {
-  const long long count = star_line_count(shape_, block_params_);
+Status HogOperation::draw_stars(const Job &job, const HogPicture &picture, const float *blocks) {
+  // As wide as lines are in this frame: a star of one cell would be too small to be seen in a large one.
+  const StarGroups groups{automatic_width(job.frame.size())};
+  const long long count = star_line_count(shape_, block_params_, groups);
   if (count > kMaxStarLines) {
     if (!std::exchange(warned_of_stars_, true))
       warn("display would draw " + std::to_string(count) + " lines, which is more than " +
            std::to_string(kMaxStarLines) + ", and draws none: increase cell-size");
     return {};
   }
-  const auto capacity = static_cast<std::size_t>(count);
+  const auto capacity = static_cast<std::size_t>(count) + 1;
   if (capacity > star_capacity_) {
     star_capacity_ = 0;
     CUDAVISION_TRY(star_lines_.allocate(execution_, capacity * sizeof(Primitive)));
@@ -120,8 +123,11 @@ Status HogOperation::draw_stars(const Job &job, const float *blocks) {
   }
   auto *lines = static_cast<Primitive *>(star_lines_.data());
   HogStyle style = style_of(job, settings_);
-  style.line_width = 1;  // cells are small
-  CUDAVISION_TRY(make_star_primitives(execution_, blocks, shape_, block_params_, style, lines));
+  style.line_width = automatic_width(job.frame.size());
+  style.shade = color_of(0x90000000, *job.info);
+  CUDAVISION_TRY(
+      make_star_primitives(execution_, picture, blocks, shape_, block_params_, groups, style, lines));
+  CUDAVISION_TRY(canvas_->draw(job.frame, lines + count, 1, nullptr, job.region));
   return canvas_->draw(job.frame, lines, static_cast<int>(count), nullptr, job.region);
 }
 

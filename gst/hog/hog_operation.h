@@ -45,7 +45,7 @@ class HogOperation final : public ElementOperation<HogSettings, HogFiles> {
   // Makes detector_ for the search of the frame, unless it exists.
   Status prepare_detector();
   Status run_blocks(const Job &job, const HogPicture &picture);
-  Status draw_stars(const Job &job, const float *blocks);
+  Status draw_stars(const Job &job, const HogPicture &picture, const float *blocks);
   Status detect(const Job &job, const HogPicture &picture);
   void warn_of_truncation(const HogBoxCount &count);
   void warn(const std::string &text) const;

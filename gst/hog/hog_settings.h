@@ -9,6 +9,7 @@
 
 #include "cuda/hog/hog_detector.h"
 #include "gst/base/color_text.h"
+#include "gst/base/line_width.h"
 
 namespace cudavision {
 
@@ -29,7 +30,7 @@ struct HogSettings {
   double hit_threshold = 0;
   int group_threshold = 2;
   ColorText color = "lime";
-  int line_width = 2;
+  int line_width = kAutomaticWidth;
 
   friend bool operator==(const HogSettings &, const HogSettings &) = default;
   HogParams params() const {

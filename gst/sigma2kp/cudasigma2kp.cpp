@@ -98,13 +98,19 @@ std::vector<Property<Sigma2KpSettings>> drawing_properties() {
   return {
       color_property<S>({"color", "Color", "Colour and opacity of drawn keypoints: " CUDAVISION_COLOR_WORDS},
                         &S::color),
+      integer_property<S>({"point-size", "Point size",
+                           "Length of the arms of a drawn cross in pixels (0 = automatic, by the size of the "
+                           "frame and the contrast of the keypoint); the line of an orientation is four "
+                           "times as long"},
+                          &S::point_size, kAutomaticWidth, PointStyleRanges::size.most,
+                          Mutable::controllable),
       integer_property<S>(
-          {"point-size", "Point size",
-           "Length of the arms of a drawn cross in pixels; the line of an orientation is four "
-           "times as long"},
-          &S::point_size, PointStyleRanges::size, Mutable::controllable),
-      integer_property<S>({"line-width", "Line width", "Width of drawn lines in pixels"}, &S::line_width,
-                          PointStyleRanges::line_width, Mutable::controllable)};
+          {"line-width", "Line width", "Width of drawn lines in pixels " CUDAVISION_AUTOMATIC_WIDTH_WORDS},
+          &S::line_width, kAutomaticWidth, PointStyleRanges::line_width.most, Mutable::controllable),
+      real_property<S>({"min-contrast", "Minimum contrast",
+                        "Draw only keypoints whose windows have at least this standard deviation, in grey "
+                        "levels (0 = all); the list stays whole"},
+                       &S::min_contrast, 0, 128)};
 }
 
 struct Sigma2KpElement {

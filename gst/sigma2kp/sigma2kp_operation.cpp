@@ -55,8 +55,10 @@ Status Sigma2KpOperation::draw(const Job &job) {
                          .origin_y = job.region.y,
                          .window = settings_.window,
                          .orientation_bins = settings_.orientation_bins,
-                         .size = settings_.point_size,
-                         .line_width = settings_.line_width,
+                         .size = width_for(settings_.point_size, {2 * job.frame.width, 2 * job.frame.height}),
+                         .grows = settings_.point_size == kAutomaticWidth,
+                         .least_deviation = static_cast<float>(settings_.min_contrast),
+                         .line_width = width_for(settings_.line_width, job.frame.size()),
                          .color = color_of(settings_.color.argb(), *job.info)};
   CUDAVISION_TRY(make_point_primitives(job.execution, list(), found_.capacity(), style, primitives, drawn));
   return canvas_->draw(job.frame, primitives, 2 * found_.capacity(), drawn, job.region);

@@ -8,12 +8,14 @@
 
 #include "cuda/sigma2kp/sigma2kp.h"
 #include "gst/base/color_text.h"
+#include "gst/base/line_width.h"
 
 namespace cudavision {
 
 struct Sigma2KpSettings : Sigma2KpParams {
   ColorText color = "red";
-  int point_size = 3, line_width = 1;
+  int point_size = kAutomaticWidth, line_width = kAutomaticWidth;
+  double min_contrast = 12;  // of drawn keypoints
 
   friend bool operator==(const Sigma2KpSettings &, const Sigma2KpSettings &) = default;
 };

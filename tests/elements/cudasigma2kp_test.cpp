@@ -108,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(, CudaSigma2KpFormat, testing::ValuesIn(kFormats),
                          [](const auto &format) { return format.param; });
 
 TEST_P(CudaSigma2KpFormat, keypoints_equal_the_definition_and_are_drawn) {
-  Harness element("cudasigma2kp");
+  Harness element("cudasigma2kp point-size=3 line-width=1 min-contrast=0");
   unsigned seed = 1;
   for (const Size size : {Size{1, 1}, Size{1, 40}, Size{40, 1}, Size{17, 13}, Size{70, 65}, Size{101, 45}}) {
     const VideoFrame frame(GetParam(), size, seed++);
@@ -126,7 +126,8 @@ TEST_P(CudaSigma2KpFormat, keypoints_equal_the_definition_and_are_drawn) {
 }
 
 TEST_P(CudaSigma2KpFormat, orientations_equal_the_definition_and_are_drawn) {
-  Harness element("cudasigma2kp orientation=true tau=1.5 color=0x8020ff41 point-size=2 line-width=2");
+  Harness element(
+      "cudasigma2kp orientation=true tau=1.5 color=0x8020ff41 point-size=2 line-width=2 min-contrast=0");
   Sigma2KpParams params;
   params.orientation = true, params.tau = 1.5;
   const VideoFrame frame(GetParam(), {67, 49}, 40, Layout::apart);
@@ -139,7 +140,9 @@ TEST_P(CudaSigma2KpFormat, orientations_equal_the_definition_and_are_drawn) {
 
 TEST_P(CudaSigma2KpFormat, only_the_region_is_processed_in_coordinates_of_the_frame) {
   const Part part{5, 3, 52, 47};
-  Harness element("cudasigma2kp tau=1.5 roi-x=5 roi-y=3 roi-width=52 roi-height=47");
+  Harness element(
+      "cudasigma2kp point-size=3 line-width=1 min-contrast=0 tau=1.5 roi-x=5 roi-y=3 roi-width=52 "
+      "roi-height=47");
   Sigma2KpParams params;
   params.tau = 1.5;
   const VideoFrame frame(GetParam(), {71, 61}, 50);
@@ -304,8 +307,8 @@ TEST_F(CudaSigma2Kp, properties_have_their_defaults) {
                                         {"orientation-bins", "36"},
                                         {"operator", "sobel"},
                                         {"weight", "count"},
-                                        {"point-size", "3"},
-                                        {"line-width", "1"},
+                                        {"point-size", "0"},
+                                        {"line-width", "0"},
                                         {"color", "red"}})
     EXPECT_EQ(text(element.get(), property), value) << property;
   EXPECT_EQ(real(element.get(), "tau"), 1);
@@ -324,8 +327,8 @@ TEST_F(CudaSigma2Kp, refused_numbers_warn_and_change_nothing) {
     int least, most;
   } limits[] = {{"window", 3, 31},        {"cell", 2, 32},
                 {"min-distance", 0, 255}, {"max-keypoints", 1, 1000000},
-                {"point-size", 1, 255},   {"orientation-window", 2, 64},
-                {"line-width", 1, 255},   {"orientation-bins", 1, 360}};
+                {"point-size", 0, 255},   {"orientation-window", 2, 64},
+                {"line-width", 0, 255},   {"orientation-bins", 1, 360}};
   for (const auto &limit : limits) {
     for (const int value : {limit.least, limit.most}) {
       g_object_set(element.get(), limit.property, value, nullptr);

@@ -2,6 +2,9 @@
 // Tests of boxes and stars as primitives on every backend.
 #include "cuda/hog/hog_primitives.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <map>
 
 #include "tests/kernels/hog_definition.h"
@@ -17,6 +20,7 @@ using cudavision::HogParams;
 using cudavision::HogShape;
 using cudavision::HogStyle;
 using cudavision::Primitive;
+using cudavision::Region;
 using cudavision::Size;
 
 bool same_primitive(const Primitive &a, const Primitive &b) {
@@ -26,15 +30,18 @@ bool same_primitive(const Primitive &a, const Primitive &b) {
 
 class HogPrimitives : public BackendTest {
  protected:
-  std::vector<Primitive> stars(const std::vector<float> &numbers, const HogShape &shape,
-                               const HogParams &params, const HogStyle &style) const {
+  // The lines of the stars, and after them the shade.
+  std::vector<Primitive> stars(const HogImage &image, const std::vector<float> &numbers,
+                               const HogShape &shape, const HogParams &params, int side,
+                               const HogStyle &style) const {
+    const HogTestPicture picture(execution(), image, kTight);
     HostImage<float> host(Size{static_cast<int>(numbers.size()), 1});
     host.pixels() = numbers;
     const TestImage<float> blocks(execution(), host, kTight);
-    const TestImage<Primitive> lines(execution(), Size{static_cast<int>(star_line_count(shape, params)), 1},
-                                     kTight);
-    EXPECT_TRUE(succeeds(
-        make_star_primitives(execution(), blocks.view().data, shape, params, style, lines.view().data)));
+    const TestImage<Primitive> lines(
+        execution(), Size{static_cast<int>(star_line_count(shape, params, {side})) + 1, 1}, kTight);
+    EXPECT_TRUE(succeeds(make_star_primitives(execution(), picture.picture(), blocks.view().data, shape,
+                                              params, {side}, style, lines.view().data)));
     finish(execution());
     return lines.download().pixels();
   }
@@ -68,13 +75,36 @@ TEST_P(HogPrimitives, boxes_become_outlines) {
   wrong.line_width = 256;
   EXPECT_TRUE(refused(make_box_primitives(execution(), {nullptr, nullptr}, 0, wrong, nullptr)));
   wrong.line_width = 0;
-  EXPECT_TRUE(refused(make_star_primitives(execution(), nullptr, {1, 1, 36}, {}, wrong, nullptr)));
+  for (const int side : {-1, 0, 65})
+    EXPECT_TRUE(
+        refused(make_star_primitives(execution(), {}, nullptr, {1, 1, 36}, {}, {side}, style, nullptr)));
+  EXPECT_TRUE(refused(make_star_primitives(execution(), {}, nullptr, {1, 1, 36}, {}, {}, wrong, nullptr)));
+}
+
+// The contrast of a part of the picture, 0 to 1.
+double defined_contrast(const HogImage &image, Region part, int distance) {
+  const auto clamped = [&](int x, int y, int c) {
+    return image.at(std::clamp(x, 0, image.width() - 1), std::clamp(y, 0, image.height() - 1), c);
+  };
+  const int step_x = std::max(1, part.width / 8), step_y = std::max(1, part.height / 8);
+  double sum = 0, count = 0;
+  for (int y = part.y + step_y / 2; y < std::min(part.y + part.height, image.height()); y += step_y)
+    for (int x = part.x + step_x / 2; x < std::min(part.x + part.width, image.width());
+         x += step_x, ++count) {
+      int most = 0;
+      for (int c = 0; c < image.channels; ++c)
+        most = std::max(most, std::abs(clamped(x + distance, y, c) - clamped(x - distance, y, c)) +
+                                  std::abs(clamped(x, y + distance, c) - clamped(x, y - distance, c)));
+      sum += most;
+    }
+  return count == 0 ? 0 : std::clamp((sum / count - 6) / 34, 0.0, 1.0);
 }
 
 // The visible lines of all stars, computed by loops over the cells of the blocks. Those of a cell are sorted,
 // the weakest first.
-std::vector<Primitive> defined_stars(const std::vector<float> &numbers, const HogShape &shape,
-                                     const HogParams &p, const HogStyle &style) {
+std::vector<Primitive> defined_stars(const HogImage &image, const std::vector<float> &numbers,
+                                     const HogShape &shape, const HogParams &p, int side,
+                                     const HogStyle &style) {
   const int cells_x = p.block.width / p.cell.width, cells_y = p.block.height / p.cell.height;
   // For each row and column of cells: the sum of each bin, and the number of blocks that contain the cell.
   std::map<std::pair<int, int>, std::pair<std::vector<double>, int>> cells;
@@ -90,22 +120,39 @@ std::vector<Primitive> defined_stars(const std::vector<float> &numbers, const Ho
           for (std::size_t bin = 0; bin < static_cast<std::size_t>(p.bins); ++bin, ++at)
             if (cell != nullptr) cell->first[bin] += numbers[at];
         }
-  std::vector<Primitive> all;
+  // The means of each group of cells.
+  const int columns = std::max(1, ((shape.cols - 1) * p.stride.width + p.block.width) / p.cell.width / side),
+            rows = std::max(1, ((shape.rows - 1) * p.stride.height + p.block.height) / p.cell.height / side);
+  std::map<std::pair<int, int>, std::pair<std::vector<double>, int>> groups;
   for (const auto &[place, cell] : cells) {
+    const std::pair group{place.first / side, place.second / side};
+    if (group.first >= rows || group.second >= columns) continue;
+    auto &[sums, count] = groups[group];
+    sums.resize(static_cast<std::size_t>(p.bins)), ++count;
+    for (std::size_t bin = 0; bin < sums.size(); ++bin) sums[bin] += cell.first[bin] / cell.second;
+  }
+  std::vector<Primitive> all;
+  for (const auto &[place, cell] : groups) {
+    const double contrast =
+        defined_contrast(image,
+                         {place.second * side * p.cell.width, place.first * side * p.cell.height,
+                          side * p.cell.width, side * p.cell.height},
+                         side);
     std::vector<Primitive> star;
     for (int bin = 0; bin < p.bins; ++bin) {
       const double mean = cell.first[static_cast<std::size_t>(bin)] / cell.second;
       const double unit = 3 / (p.norm == HogNorm::l1 ? shape.length : std::sqrt(shape.length));
       Color color = style.color;
-      color.alpha = static_cast<std::uint8_t>(std::min(1.0, mean / unit) * style.color.alpha + 0.5);
+      color.alpha =
+          static_cast<std::uint8_t>(std::min(1.0, mean / unit) * contrast * style.color.alpha + 0.5);
       if (color.alpha == 0) continue;
       const double angle =
           ((bin + 0.5) / p.bins * (p.signed_gradient ? 2 : 1) + 0.5) * std::numbers::pi;  // of the edge
-      const int reach = (std::min(p.cell.width, p.cell.height) - 1) / 2;
+      const int reach = (side * std::min(p.cell.width, p.cell.height) - 1) / 2;
       const int dx = static_cast<int>(std::lround(reach * std::cos(angle))),
                 dy = static_cast<int>(std::lround(reach * std::sin(angle)));
-      const int x = style.origin_x + place.second * p.cell.width + p.cell.width / 2,
-                y = style.origin_y + place.first * p.cell.height + p.cell.height / 2;
+      const int x = style.origin_x + place.second * side * p.cell.width + side * p.cell.width / 2,
+                y = style.origin_y + place.first * side * p.cell.height + side * p.cell.height / 2;
       star.push_back(make_primitive(Primitive::Kind::line, style.line_width, color,
                                     p.signed_gradient ? x : x - dx, p.signed_gradient ? y : y - dy, x + dx,
                                     y + dy));
@@ -118,29 +165,38 @@ std::vector<Primitive> defined_stars(const std::vector<float> &numbers, const Ho
 }
 
 TEST_P(HogPrimitives, stars_show_the_means_of_each_cell) {
-  std::vector<HogParams> all(5);
+  std::vector<HogParams> all(6);
   all[1].signed_gradient = true, all[1].bins = 18;
   all[2].norm = HogNorm::l1, all[2].stride = {16, 16};
   all[3].cell = {6, 8}, all[3].block = {18, 8}, all[3].stride = {6, 4};
   all[4].stride = {5, 8};  // few blocks begin at the border of a cell
   unsigned seed = 1;
   for (const HogParams &params : all) {
-    SCOPED_TRACE(testing::Message() << params);
-    const HogImage image = noise_image({53, 45}, 1, seed++);
+    const int side = seed < 6 ? 1 : 2, channels = seed == 2 ? 3 : 1;
+    SCOPED_TRACE(testing::Message() << params << " side " << side);
+    // Contrast grows from left to right.
+    HogImage image = noise_image({53, 45}, channels, seed++);
+    for (int y = 0; y < 45; ++y)
+      for (int x = 0; x < 53 * channels; ++x)
+        image.bytes.at(x, y) =
+            static_cast<std::uint8_t>(128 + (image.bytes.at(x, y) - 128) * x / channels / 53);
     HogShape shape;
     ASSERT_TRUE(succeeds(hog_shape(image.size(), params, &shape)));
     // Multiples of 1/256: sums are exact, so that rounding errors do not change an opacity.
     std::vector<float> numbers = run_hog(execution(), image, params);
     for (float &number : numbers) number = std::round(number * 256) / 256;
-    const HogStyle style{3, 4, 2, {{9, 8, 7}, 250}};
-    std::vector<Primitive> seen;
-    for (const Primitive &line : stars(numbers, shape, params, style)) {
+    const HogStyle style{3, 4, 2, {{9, 8, 7}, 250}, {{1, 2, 3}, 99}};
+    std::vector<Primitive> seen, made = stars(image, numbers, shape, params, side, style);
+    EXPECT_TRUE(same_primitive(
+        made.back(), make_primitive(Primitive::Kind::filled_rectangle, 1, style.shade, 3, 4, 55, 48)));
+    made.pop_back();
+    for (const Primitive &line : made) {
       if (line.color.alpha > 0)
         seen.push_back(line);
       else
         EXPECT_TRUE(same_primitive(line, hidden_primitive(line.color)));
     }
-    const std::vector<Primitive> expected = defined_stars(numbers, shape, params, style);
+    const std::vector<Primitive> expected = defined_stars(image, numbers, shape, params, side, style);
     ASSERT_EQ(seen.size(), expected.size());
     EXPECT_GT(seen.size(), 20u);
     for (std::size_t i = 0; i < seen.size(); ++i) {
@@ -150,6 +206,20 @@ TEST_P(HogPrimitives, stars_show_the_means_of_each_cell) {
       EXPECT_TRUE(same_primitive(line, expected[i])) << i;
     }
   }
+}
+
+TEST_P(HogPrimitives, flat_pictures_have_no_stars) {
+  HogImage image{constant({40, 32}, 90), 1};
+  for (int y = 0; y < 32; ++y)
+    for (int x = 0; x < 40; ++x)
+      image.bytes.at(x, y) = static_cast<std::uint8_t>(90 + (x + y) % 2 * 3);  // noise of a sensor
+  const HogParams params;
+  HogShape shape;
+  ASSERT_TRUE(succeeds(hog_shape(image.size(), params, &shape)));
+  std::vector<Primitive> made =
+      stars(image, run_hog(execution(), image, params), shape, params, 1, {0, 0, 1, {{9, 8, 7}, 255}});
+  made.pop_back();
+  for (const Primitive &line : made) EXPECT_TRUE(same_primitive(line, hidden_primitive(line.color)));
 }
 
 }  // namespace

@@ -95,6 +95,34 @@ TEST_P(Sigma2Primitives, crosses_and_lines_lie_at_the_windows_centres) {
   expect_primitive(list.primitive(2), Primitive::Kind::point, 255, {13, 23, 0, 0});
 }
 
+TEST_P(Sigma2Primitives, strong_points_grow_and_weak_ones_are_hidden) {
+  // The strength of a window of 5x5 pixels is its variance times 5^4.
+  const auto strength = [](double deviation) {
+    return static_cast<std::uint64_t>(deviation * deviation * 625);
+  };
+  List list(execution(),
+            {{strength(9.9), 10, 20, kNoOrientation},
+             {strength(10.1), 10, 20, kNoOrientation},
+             {strength(32), 10, 20, kNoOrientation},
+             {strength(64), 10, 20, kNoOrientation},
+             {strength(127), 10, 20, kNoOrientation},
+             {strength(9.9), 10, 20, 0},
+             {strength(48), 10, 20, 0}},
+            7);
+  PointStyle style{.orientation_bins = 4, .size = 5, .grows = true, .least_deviation = 10};
+  ASSERT_TRUE(succeeds(list.make(7, style)));
+  EXPECT_EQ(list.drawn(), 14);
+  for (const int hidden : {0, 1, 3, 5, 7, 9, 10, 11})
+    expect_primitive(list.primitive(hidden), Primitive::Kind::point, 1, {-1, -1, -1, -1});
+  for (const auto &[i, arms] : {std::pair{2, 5}, {4, 5}, {6, 10}, {8, 15}})
+    expect_primitive(list.primitive(i), Primitive::Kind::cross, 1, {12, 22, arms, 0});
+  // 20 pixels along the diagonal are 14 along each axis, 21 when it is half as long again
+  expect_primitive(list.primitive(13), Primitive::Kind::line, 1, {12, 22, 33, 43});
+  style.grows = false;
+  ASSERT_TRUE(succeeds(list.make(7, style)));
+  expect_primitive(list.primitive(8), Primitive::Kind::cross, 1, {12, 22, 5, 0});
+}
+
 TEST_P(Sigma2Primitives, no_more_are_made_than_are_listed_and_fit) {
   const Keypoints keypoints(700, {1, 2, 3, 4});
   for (const int listed : {0, 1, 300, 600})
