@@ -2,11 +2,9 @@
 // Composes a frame's results as one line of JSON.
 #include "gst/visionjson/frame_json.h"
 
-#include <gst/video/gstvideometa.h>
-
 #include <cfenv>
-#include <limits>
 
+#include "gst/meta/region_score.h"
 #include "gst/visionjson/analytics_json.h"
 #include "gst/visionjson/json_text.h"
 #include "gst/visionjson/structure_json.h"
@@ -56,14 +54,6 @@ void append_line(std::string *text, const GstCudaVisionLine &line) {
   append_number(&text->append(",\"x2\":"), line.x2);
   append_number(&text->append(",\"y2\":"), line.y2);
   text->push_back('}');
-}
-
-// The detector's score of a region; NaN, which becomes null, if it has none.
-double score_of(GstVideoRegionOfInterestMeta *region) {
-  double score = std::numeric_limits<double>::quiet_NaN();
-  const GstStructure *detection = gst_video_region_of_interest_meta_get_param(region, "detection");
-  if (detection != nullptr) gst_structure_get_double(detection, "confidence", &score);
-  return score;
 }
 
 // True if the structure says no more than the member "score".
