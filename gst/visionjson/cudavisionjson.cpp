@@ -30,7 +30,8 @@
  *
  * Numbers that are not finite are null. The origin is the centre of the top left pixel; x runs to the right
  * and y downwards. Lines are not buffered, so that the reader of a pipe receives each line when its frame
- * passes. If the disk is full, no incomplete line is left. Each start empties the file.
+ * passes. If that reader goes, the pipeline ends as at the end of the stream. If the disk is full, no incomplete
+ * line is left. Each start empties the file.
  *
  * ## Example launch lines
  *
@@ -191,6 +192,19 @@ bool compose(GstCudaVisionJson *json, GstBuffer *buffer, TensorData tensor_data)
   return false;
 }
 
+// error: errno of a line that could not be written. A reader that has gone, as `head` after its last line, wants no
+// more frames: the pipeline ends as at the end of the stream.
+GstFlowReturn flow_after(GstCudaVisionJson *json, int error) {
+  if (error == ECANCELED) return GST_FLOW_FLUSHING;
+  if (error == EPIPE) {
+    GST_INFO_OBJECT(json, "the reader of %s has gone: the stream ends",
+                    name_of(json->state->location).c_str());
+    return GST_FLOW_EOS;
+  }
+  post_error(json, GST_RESOURCE_ERROR_WRITE, "write to", error, __LINE__);
+  return GST_FLOW_ERROR;
+}
+
 GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   auto *json = GST_CUDA_VISION_JSON(transform);
   State *state = json->state;
@@ -200,11 +214,7 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   state->facts.running_time = running_time(transform->segment, GST_BUFFER_PTS(buffer));
   if (!compose(json, buffer, settings.tensor_data)) return GST_FLOW_ERROR;
   const int error = state->file->write(state->line);
-  if (error == ECANCELED) return GST_FLOW_FLUSHING;
-  if (error != 0) {
-    post_error(json, GST_RESOURCE_ERROR_WRITE, "write to", error, __LINE__);
-    return GST_FLOW_ERROR;
-  }
+  if (error != 0) return flow_after(json, error);
   ++state->facts.number;
   return GST_FLOW_OK;
 }
