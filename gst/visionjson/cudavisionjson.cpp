@@ -18,11 +18,11 @@
  *   no element looked for keypoints
  * * `lines`: a list of `rho` (pixels), `theta` (radians), `votes`, `x1`, `y1`, `x2`, `y2` (pixels); missing
  *   if no element looked for lines
- * * `regions`: a list of the regions of interest, with `type`, `x`, `y`, `w`, `h` (pixels), `score` (null if no
- *   element set one) and, if there are further parameters, `params`: an object with an object for each
- * * `detections`: a list of the object detections of GstAnalytics (GStreamer 1.24), with `class`, `x`, `y`, `w`,
- *   `h` (pixels), `confidence`, `tracking-id` if a tracker set one, and `classes`, a list of `class` and
- *   `confidence`; missing if there are none
+ * * `regions`: a list of the regions of interest, with `type`, `x`, `y`, `width`, `height` (pixels), `score` (null
+ *   if no element set one) and, if there are further parameters, `params`: an object with an object for each
+ * * `detections`: a list of the object detections of GstAnalytics (GStreamer 1.24), with `class`, `x`, `y`,
+ *   `width`, `height` (pixels), `confidence`, `tracking-id` if a tracker set one, and `classes`, a list of `class`
+ *   and `confidence`; missing if there are none
  * * `classifications`: a list of `class` and `confidence` of the whole frame; missing if there are none
  * * `tensors`: a list of `id`, `dims` (outermost first) and `type` (u8, u16, u32, i32 or f32). With
  *   `tensor-data=summary` each tensor also has the `min`, `max`, `sum` and `mean` of all numbers, with

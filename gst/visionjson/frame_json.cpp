@@ -81,8 +81,8 @@ void append_region(std::string *text, GstVideoRegionOfInterestMeta *region) {
       .string("type", g_quark_to_string(region->roi_type))
       .whole("x", region->x)
       .whole("y", region->y)
-      .whole("w", region->w)
-      .whole("h", region->h)
+      .whole("width", region->w)
+      .whole("height", region->h)
       .append_open(text);
   append_number(&text->append(",\"score\":"), score_of(region));
   append_params(text, region);

@@ -36,7 +36,7 @@ TEST_F(CudaVisionJson, line_is_this_text) {
             R"({"frame":0,"pts":0,"running-time":0,"width":640,"height":480,)"
             R"("keypoints":[{"x":10.0,"y":20.0,"response":3.5,"angle":1.57}],)"
             R"("lines":[{"rho":12.0,"theta":0.785,"votes":230,"x1":0.0,"y1":5.0,"x2":100.0,"y2":105.0}],)"
-            R"("regions":[{"type":"person","x":1,"y":2,"w":64,"h":128,"score":0.9}],)"
+            R"("regions":[{"type":"person","x":1,"y":2,"width":64,"height":128,"score":0.9}],)"
             R"("tensors":[{"id":"histogram","dims":[1,3],"type":"u32","data":[0,1,2]}]})");
 }
 
@@ -54,7 +54,7 @@ TEST_F(CudaVisionJson, members_are_in_their_order) {
                                    "lines", "regions", "tensors"}));
   EXPECT_EQ(line.members("keypoints.0"), (Names{"x", "y", "response", "angle"}));
   EXPECT_EQ(line.members("lines.0"), (Names{"rho", "theta", "votes", "x1", "y1", "x2", "y2"}));
-  EXPECT_EQ(line.members("regions.0"), (Names{"type", "x", "y", "w", "h", "score"}));
+  EXPECT_EQ(line.members("regions.0"), (Names{"type", "x", "y", "width", "height", "score"}));
   EXPECT_EQ(line.members("tensors.0"), (Names{"id", "dims", "type", "min", "max", "sum", "mean"}));
 }
 
@@ -190,9 +190,9 @@ TEST_F(CudaVisionJson, regions_keep_type_box_and_order) {
   EXPECT_EQ(line.text("regions.0.type"), "person");
   EXPECT_EQ(line.text("regions.1.type"), "a \"b\"\\\n");
   EXPECT_EQ(line.text("regions.2.type"), "車");
-  EXPECT_EQ(line.whole("regions.0.w"), 64);
+  EXPECT_EQ(line.whole("regions.0.width"), 64);
   EXPECT_EQ(line.whole("regions.3.y"), gint64{G_MAXUINT});
-  EXPECT_EQ(line.whole("regions.3.w"), gint64{G_MAXUINT});
+  EXPECT_EQ(line.whole("regions.3.width"), gint64{G_MAXUINT});
 }
 
 TEST_F(CudaVisionJson, score_is_the_detections_confidence_or_null) {
