@@ -13,6 +13,10 @@
  * * `source`: the property `source`, if it is set
  * * `frame`: the number of the frame, from 0 at each start
  * * `pts` and `running-time`: in nanoseconds, or null
+ * * `utc`: the time of day at which the frame was taken, as `2026-11-22T12:34:56.123456789Z` (RFC 3339, always with
+ *   nanoseconds), from its GstReferenceTimestampMeta with the caps `timestamp/x-unix` or `timestamp/x-ntp`. A
+ *   frame without one has, with `wall-clock=true`, the machine's time at which the line is composed, and
+ *   otherwise no member `utc`
  * * `width` and `height`: of the frame, in pixels
  * * `keypoints`: a list of `x`, `y` (pixels), `response`, `angle` (radians, or null if undefined); missing if
  *   no element looked for keypoints
@@ -70,6 +74,7 @@ struct JsonSettings {
   std::optional<std::string> location = "-";
   std::optional<std::string> source;
   TensorData tensor_data = TensorData::summary;
+  bool wall_clock = false;
 };
 
 struct State {
@@ -176,6 +181,12 @@ GstClockTime running_time(const GstSegment &segment, GstClockTime pts) {
   return gst_segment_to_running_time(&segment, GST_FORMAT_TIME, pts);
 }
 
+// Without a time on the frame: the machine's time, which comes close to that of a live frame.
+std::optional<cudavision::Utc> utc(GstBuffer *buffer, bool wall_clock) {
+  const std::optional<cudavision::Utc> of_frame = cudavision::utc_of(buffer);
+  return of_frame || !wall_clock ? of_frame : std::chrono::system_clock::now();
+}
+
 // Returns false and posts an error if the line cannot be composed.
 bool compose(GstCudaVisionJson *json, GstBuffer *buffer, TensorData tensor_data) {
   State *state = json->state;
@@ -212,6 +223,7 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   state->facts.source = settings.source;
   state->facts.pts = GST_BUFFER_PTS(buffer);
   state->facts.running_time = running_time(transform->segment, GST_BUFFER_PTS(buffer));
+  state->facts.utc = utc(buffer, settings.wall_clock);
   if (!compose(json, buffer, settings.tensor_data)) return GST_FLOW_ERROR;
   const int error = state->file->write(state->line);
   if (error != 0) return flow_after(json, error);
@@ -243,7 +255,12 @@ void install_properties(GObjectClass *klass) {
            {"source", "Source", "Name of the source of the frames, the first member of every object"},
            &S::source),
        cudavision::enum_property<S>({"tensor-data", "Tensor data", "The part of each tensor that is written"},
-                                    tensor_data_type(), &S::tensor_data)});
+                                    tensor_data_type(), &S::tensor_data),
+       cudavision::boolean_property<S>(
+           {"wall-clock", "Wall clock",
+            "Write the machine's time as utc of frames that carry no time of day; the "
+            "lines of equal runs then differ"},
+           &S::wall_clock)});
 }
 
 void add_pads(GstElementClass *klass) {

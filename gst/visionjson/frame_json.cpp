@@ -32,6 +32,7 @@ void append_facts(std::string *text, const FrameFacts &facts) {
   head.whole("frame", facts.number);
   append_time(&head, "pts", facts.pts);
   append_time(&head, "running-time", facts.running_time);
+  if (facts.utc) head.string("utc", rfc3339(*facts.utc).c_str());
   append_extent(&head, "width", facts.width);
   append_extent(&head, "height", facts.height);
   head.append_open(text);

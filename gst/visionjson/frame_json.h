@@ -9,6 +9,7 @@
 #include <string>
 
 #include "gst/visionjson/tensor_json.h"
+#include "gst/visionjson/utc.h"
 
 namespace cudavision {
 
@@ -18,6 +19,7 @@ struct FrameFacts {
   gint64 number = 0;
   GstClockTime pts = GST_CLOCK_TIME_NONE;
   GstClockTime running_time = GST_CLOCK_TIME_NONE;
+  std::optional<Utc> utc;
   std::optional<gint> width, height;  // from the caps
 };
 
