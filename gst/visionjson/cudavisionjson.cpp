@@ -31,6 +31,13 @@
  * * `tensors`: a list of `id`, `dims` (outermost first) and `type` (u8, u16, u32, i32 or f32). With
  *   `tensor-data=summary` each tensor also has the `min`, `max`, `sum` and `mean` of all numbers, with
  *   `tensor-data=full` the numbers themselves as `data`, flat and in row-major order
+ * * the summary of a field of vectors, such as `optical-flow`, has other members: `components`, a list of the `min`,
+ *   `max`, `mean`, `median` and `p99` of each component, and `moving`, the share (0 to 1) of the vectors that are
+ *   longer than 0.5, which for optical flow is half a pixel. `median` and `p99` are the least numbers that at least
+ *   50 % and 99 % of the numbers do not exceed. A vector does not count if one of its numbers is not finite, or
+ *   if the tensor with the same `id` and `-valid` behind it has a 0 in its place; if no vector counts, all
+ *   these numbers are null. A tensor is a field of vectors if its type is f32 and the last of at least three
+ *   dimensions is 2, 3 or 4
  *
  * Numbers that are not finite are null. The origin is the centre of the top left pixel; x runs to the right
  * and y downwards. Lines are not buffered, so that the reader of a pipe receives each line when its frame
@@ -84,6 +91,7 @@ struct State {
   std::unique_ptr<LineFile> file;
   std::string location;  // the location of `file`
   std::string line;      // kept for its capacity: the next line is about as long
+  cudavision::TensorStyle tensors;
   cudavision::FrameFacts facts;
 };
 
@@ -150,6 +158,7 @@ gboolean stop(GstBaseTransform *transform) {
     state->file.reset();
   }
   state->line = {};
+  state->tensors = {};
   return TRUE;
 }
 
@@ -188,12 +197,12 @@ std::optional<cudavision::Utc> utc(GstBuffer *buffer, bool wall_clock) {
 }
 
 // Returns false and posts an error if the line cannot be composed.
-bool compose(GstCudaVisionJson *json, GstBuffer *buffer, TensorData tensor_data) {
+bool compose(GstCudaVisionJson *json, GstBuffer *buffer) {
   State *state = json->state;
   std::string unreadable;
   try {
     state->line.clear();
-    if (append_frame(&state->line, state->facts, buffer, tensor_data, &unreadable)) return true;
+    if (append_frame(&state->line, state->facts, buffer, &state->tensors, &unreadable)) return true;
     GST_ELEMENT_ERROR(json, RESOURCE, READ, ("The tensor '%s' cannot be read", unreadable.c_str()),
                       (nullptr));
   } catch (const std::bad_alloc &) {
@@ -224,7 +233,8 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   state->facts.pts = GST_BUFFER_PTS(buffer);
   state->facts.running_time = running_time(transform->segment, GST_BUFFER_PTS(buffer));
   state->facts.utc = utc(buffer, settings.wall_clock);
-  if (!compose(json, buffer, settings.tensor_data)) return GST_FLOW_ERROR;
+  state->tensors.data = settings.tensor_data;
+  if (!compose(json, buffer)) return GST_FLOW_ERROR;
   const int error = state->file->write(state->line);
   if (error != 0) return flow_after(json, error);
   ++state->facts.number;
@@ -236,7 +246,7 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
 GType tensor_data_type() {
   static const GEnumValue values[] = {
       {static_cast<int>(TensorData::none), "No numbers", "none"},
-      {static_cast<int>(TensorData::summary), "Minimum, maximum, sum and mean", "summary"},
+      {static_cast<int>(TensorData::summary), "Statistics of the numbers", "summary"},
       {static_cast<int>(TensorData::full), "All numbers", "full"},
       {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("GstCudaVisionJsonTensorData", values);

@@ -147,12 +147,13 @@ class StandardArithmetic {
 };
 
 // Returns an empty string, or the id of a tensor that cannot be read.
-std::string append_tensors(std::string *text, GstBuffer *buffer, TensorData data) {
+std::string append_tensors(std::string *text, GstBuffer *buffer, TensorStyle *style) {
   std::string unreadable;
   append_metas(text, buffer, "tensors", GST_CUDA_VISION_TENSOR_META_API_TYPE, true, [&](GstMeta *meta) {
     const auto *tensor = reinterpret_cast<GstCudaVisionTensorMeta *>(meta);
     append_item(text, tensor, [&](std::string *, const auto *) {
-      if (!append_tensor(text, tensor, data)) unreadable = gst_cuda_vision_tensor_meta_get_id(tensor);
+      if (!append_tensor(text, buffer, tensor, style))
+        unreadable = gst_cuda_vision_tensor_meta_get_id(tensor);
     });
   });
   return unreadable;
@@ -160,7 +161,7 @@ std::string append_tensors(std::string *text, GstBuffer *buffer, TensorData data
 
 }  // namespace
 
-bool append_frame(std::string *text, const FrameFacts &facts, GstBuffer *buffer, TensorData data,
+bool append_frame(std::string *text, const FrameFacts &facts, GstBuffer *buffer, TensorStyle *style,
                   std::string *unreadable) {
   const StandardArithmetic standard_arithmetic;
   append_facts(text, facts);
@@ -168,7 +169,7 @@ bool append_frame(std::string *text, const FrameFacts &facts, GstBuffer *buffer,
   append_lines(text, buffer);
   append_regions(text, buffer);
   append_analytics(text, buffer);
-  *unreadable = append_tensors(text, buffer, data);
+  *unreadable = append_tensors(text, buffer, style);
   text->append("}\n");
   return unreadable->empty();
 }
