@@ -9,7 +9,7 @@
  * cudavisionjson writes one JSON object per frame, on a line of its own, with all results that upstream
  * elements have attached. Frames pass unchanged, in any memory.
  *
- * The members, in this order:
+ * The members, in this order (cudavisionjson.schema.json is their JSON Schema):
  * * `source`: the property `source`, if it is set
  * * `frame`: the number of the frame, from 0 at each start
  * * `pts` and `running-time`: in nanoseconds, or null
