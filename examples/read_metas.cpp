@@ -81,6 +81,12 @@ void print_lines(const GstCudaVisionLinesMeta *meta) {
                 lines[i].votes, lines[i].x1, lines[i].y1, lines[i].x2, lines[i].y2);
 }
 
+void print_region(const GstCudaVisionRegion *region) {
+  std::printf("  region %s id %d in %d at (%u, %u) of %ux%u score %g\n",
+              region->type != nullptr ? region->type : "unnamed", region->id, region->parent_id, region->x,
+              region->y, region->width, region->height, region->score);
+}
+
 // The metas belong to the buffer: copy any data that is needed longer.
 void print_metas(GstBuffer *buffer) {
   GPtrArray *tensors = gst_cuda_vision_buffer_get_tensor_metas(buffer);
@@ -89,6 +95,10 @@ void print_metas(GstBuffer *buffer) {
   g_ptr_array_unref(tensors);
   if (const auto *keypoints = gst_cuda_vision_buffer_get_keypoints_meta(buffer)) print_keypoints(keypoints);
   if (const auto *lines = gst_cuda_vision_buffer_get_lines_meta(buffer)) print_lines(lines);
+  GList *regions = gst_cuda_vision_buffer_get_regions(buffer);  // these are copies
+  for (GList *item = regions; item != nullptr; item = item->next)
+    print_region(static_cast<const GstCudaVisionRegion *>(item->data));
+  g_list_free_full(regions, reinterpret_cast<GDestroyNotify>(gst_cuda_vision_region_free));
 }
 
 // Prints the error that ended the stream, if there is one.

@@ -44,6 +44,11 @@ def print_lines(meta):
               f" from ({line.x1:g}, {line.y1:g}) to ({line.x2:g}, {line.y2:g})")
 
 
+def print_region(region):
+    print(f"  region {region.type or 'unnamed'} id {region.id} in {region.parent_id} at ({region.x}, {region.y})"
+          f" of {region.width}x{region.height} score {region.score:g}")
+
+
 def print_metas(buffer):
     """Prints the metas. They belong to the buffer: copy any data that is needed longer."""
     for tensor in GstCudaVision.buffer_get_tensor_metas(buffer):
@@ -54,6 +59,8 @@ def print_metas(buffer):
     lines = GstCudaVision.buffer_get_lines_meta(buffer)
     if lines is not None:
         print_lines(lines)
+    for region in GstCudaVision.buffer_get_regions(buffer):  # these are copies
+        print_region(region)
 
 
 def has_failed(pipeline):

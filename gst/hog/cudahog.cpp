@@ -11,8 +11,8 @@
  *
  * With `model-location`, a file with a linear model as `cv::HOGDescriptor::save` writes it, cudahog detects
  * the objects that `cv::HOGDescriptor::detectMultiScale` detects. It draws their boxes and attaches them as
- * #GstVideoRegionOfInterestMeta of the type `label`, with the score in the field `confidence` of the
- * structure `detection`. From GStreamer 1.24 on, it also attaches them as object detections of GstAnalytics.
+ * #GstVideoRegionOfInterestMeta of the type `label`, each with its own `id` and with the score in the field
+ * `confidence` of the structure `detection`. From GStreamer 1.24 on, it also attaches them as object detections of GstAnalytics.
  *
  * RGB frames are analysed in colour, all other frames by their luma.
  *

@@ -7,7 +7,7 @@
 namespace {
 
 struct Wire {
-  [[maybe_unused]] static constexpr std::size_t kSize = 4 * sizeof(float);
+  static constexpr std::size_t kSize = 4 * sizeof(float);
   static void put(cudavision::Writer &writer, const GstCudaVisionKeypoint &keypoint) {
     for (const float value : {keypoint.x, keypoint.y, keypoint.response, keypoint.angle}) writer.put(value);
   }
@@ -19,6 +19,8 @@ struct Wire {
   }
 };
 using List = cudavision::ListMeta<GstCudaVisionKeypointsMeta, GstCudaVisionKeypoint, Wire>;
+static_assert(sizeof(GstCudaVisionKeypoint) == Wire::kSize,
+              "the documented layout of get_bytes() has no gaps");
 
 gpointer copy_keypoint(gpointer keypoint) { return g_memdup2(keypoint, sizeof(GstCudaVisionKeypoint)); }
 
@@ -74,4 +76,9 @@ const GstCudaVisionKeypoint *gst_cuda_vision_keypoints_meta_get_keypoints(
   g_return_val_if_fail(meta != nullptr, nullptr);
   g_return_val_if_fail(n_keypoints != nullptr, nullptr);
   return List::items(meta, n_keypoints);
+}
+
+GBytes *gst_cuda_vision_keypoints_meta_get_bytes(const GstCudaVisionKeypointsMeta *meta) {
+  g_return_val_if_fail(meta != nullptr, nullptr);
+  return List::bytes(meta);
 }

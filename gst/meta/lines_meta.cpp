@@ -7,7 +7,7 @@
 namespace {
 
 struct Wire {
-  [[maybe_unused]] static constexpr std::size_t kSize = 6 * sizeof(float) + sizeof(std::uint32_t);
+  static constexpr std::size_t kSize = 6 * sizeof(float) + sizeof(std::uint32_t);
   static void put(cudavision::Writer &writer, const GstCudaVisionLine &line) {
     writer.put(line.rho);
     writer.put(line.theta);
@@ -24,6 +24,7 @@ struct Wire {
   }
 };
 using List = cudavision::ListMeta<GstCudaVisionLinesMeta, GstCudaVisionLine, Wire>;
+static_assert(sizeof(GstCudaVisionLine) == Wire::kSize, "the documented layout of get_bytes() has no gaps");
 
 gpointer copy_line(gpointer line) { return g_memdup2(line, sizeof(GstCudaVisionLine)); }
 
@@ -78,4 +79,9 @@ const GstCudaVisionLine *gst_cuda_vision_lines_meta_get_lines(const GstCudaVisio
   g_return_val_if_fail(meta != nullptr, nullptr);
   g_return_val_if_fail(n_lines != nullptr, nullptr);
   return List::items(meta, n_lines);
+}
+
+GBytes *gst_cuda_vision_lines_meta_get_bytes(const GstCudaVisionLinesMeta *meta) {
+  g_return_val_if_fail(meta != nullptr, nullptr);
+  return List::bytes(meta);
 }

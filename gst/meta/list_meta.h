@@ -45,6 +45,10 @@ class ListMeta {
     *result = index < count ? all[index] : Item{};
     return index < count;
   }
+  // A reference to all items, to be released by the caller; empty if there are none.
+  static GBytes *bytes(const Meta *meta) {
+    return meta->items != nullptr ? g_bytes_ref(meta->items) : g_bytes_new_static(nullptr, 0);
+  }
 
   // The functions of the GstMetaInfo.
 

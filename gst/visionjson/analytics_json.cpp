@@ -57,8 +57,8 @@ void append_detection(std::string *text, GstAnalyticsRelationMeta *relations,
                 g_quark_to_string(gst_analytics_od_mtd_get_obj_type(&detection)));
   append_number(&text->append(",\"x\":"), x);
   append_number(&text->append(",\"y\":"), y);
-  append_number(&text->append(",\"w\":"), width);
-  append_number(&text->append(",\"h\":"), height);
+  append_number(&text->append(",\"width\":"), width);
+  append_number(&text->append(",\"height\":"), height);
   append_number(&text->append(",\"confidence\":"), confidence);
   for_each_related(relations, detection.id, gst_analytics_tracking_mtd_get_mtd_type(),
                    [&](const GstAnalyticsTrackingMtd &tracking) { append_tracking(text, tracking); });

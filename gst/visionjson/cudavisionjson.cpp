@@ -9,28 +9,40 @@
  * cudavisionjson writes one JSON object per frame, on a line of its own, with all results that upstream
  * elements have attached. Frames pass unchanged, in any memory.
  *
- * The members, in this order:
+ * The members, in this order (cudavisionjson.schema.json is their JSON Schema):
  * * `source`: the property `source`, if it is set
  * * `frame`: the number of the frame, from 0 at each start
  * * `pts` and `running-time`: in nanoseconds, or null
+ * * `utc`: the time of day at which the frame was taken, as `2026-11-22T12:34:56.123456789Z` (RFC 3339, always with
+ *   nanoseconds), from its GstReferenceTimestampMeta with the caps `timestamp/x-unix` or `timestamp/x-ntp`. A
+ *   frame without one has, with `wall-clock=true`, the machine's time at which the line is composed, and
+ *   otherwise no member `utc`
  * * `width` and `height`: of the frame, in pixels
  * * `keypoints`: a list of `x`, `y` (pixels), `response`, `angle` (radians, or null if undefined); missing if
  *   no element looked for keypoints
  * * `lines`: a list of `rho` (pixels), `theta` (radians), `votes`, `x1`, `y1`, `x2`, `y2` (pixels); missing
  *   if no element looked for lines
- * * `regions`: a list of the regions of interest, with `type`, `x`, `y`, `w`, `h` (pixels), `score` (null if no
- *   element set one) and, if there are further parameters, `params`: an object with an object for each
- * * `detections`: a list of the object detections of GstAnalytics (GStreamer 1.24), with `class`, `x`, `y`, `w`,
- *   `h` (pixels), `confidence`, `tracking-id` if a tracker set one, and `classes`, a list of `class` and
- *   `confidence`; missing if there are none
+ * * `regions`: a list of the regions of interest, with `type`, `x`, `y`, `width`, `height` (pixels), `score` (null
+ *   if no element set one) and, if there are further parameters, `params`: an object with an object for each
+ * * `detections`: a list of the object detections of GstAnalytics (GStreamer 1.24), with `class`, `x`, `y`,
+ *   `width`, `height` (pixels), `confidence`, `tracking-id` if a tracker set one, and `classes`, a list of `class`
+ *   and `confidence`; missing if there are none
  * * `classifications`: a list of `class` and `confidence` of the whole frame; missing if there are none
  * * `tensors`: a list of `id`, `dims` (outermost first) and `type` (u8, u16, u32, i32 or f32). With
  *   `tensor-data=summary` each tensor also has the `min`, `max`, `sum` and `mean` of all numbers, with
  *   `tensor-data=full` the numbers themselves as `data`, flat and in row-major order
+ * * the summary of a field of vectors, such as `optical-flow`, has other members: `components`, a list of the `min`,
+ *   `max`, `mean`, `median` and `p99` of each component, and `moving`, the share (0 to 1) of the vectors that are
+ *   longer than 0.5, which for optical flow is half a pixel. `median` and `p99` are the least numbers that at least
+ *   50 % and 99 % of the numbers do not exceed. A vector does not count if one of its numbers is not finite, or
+ *   if the tensor with the same `id` and `-valid` behind it has a 0 in its place; if no vector counts, all
+ *   these numbers are null. A tensor is a field of vectors if its type is f32 and the last of at least three
+ *   dimensions is 2, 3 or 4
  *
  * Numbers that are not finite are null. The origin is the centre of the top left pixel; x runs to the right
  * and y downwards. Lines are not buffered, so that the reader of a pipe receives each line when its frame
- * passes. If the disk is full, no incomplete line is left. Each start empties the file.
+ * passes. If that reader goes, the pipeline ends as at the end of the stream. If the disk is full, no incomplete
+ * line is left. Each start empties the file.
  *
  * ## Example launch lines
  *
@@ -69,6 +81,7 @@ struct JsonSettings {
   std::optional<std::string> location = "-";
   std::optional<std::string> source;
   TensorData tensor_data = TensorData::summary;
+  bool wall_clock = false;
 };
 
 struct State {
@@ -78,6 +91,7 @@ struct State {
   std::unique_ptr<LineFile> file;
   std::string location;  // the location of `file`
   std::string line;      // kept for its capacity: the next line is about as long
+  cudavision::TensorStyle tensors;
   cudavision::FrameFacts facts;
 };
 
@@ -144,6 +158,7 @@ gboolean stop(GstBaseTransform *transform) {
     state->file.reset();
   }
   state->line = {};
+  state->tensors = {};
   return TRUE;
 }
 
@@ -175,13 +190,19 @@ GstClockTime running_time(const GstSegment &segment, GstClockTime pts) {
   return gst_segment_to_running_time(&segment, GST_FORMAT_TIME, pts);
 }
 
+// Without a time on the frame: the machine's time, which comes close to that of a live frame.
+std::optional<cudavision::Utc> utc(GstBuffer *buffer, bool wall_clock) {
+  const std::optional<cudavision::Utc> of_frame = cudavision::utc_of(buffer);
+  return of_frame || !wall_clock ? of_frame : std::chrono::system_clock::now();
+}
+
 // Returns false and posts an error if the line cannot be composed.
-bool compose(GstCudaVisionJson *json, GstBuffer *buffer, TensorData tensor_data) {
+bool compose(GstCudaVisionJson *json, GstBuffer *buffer) {
   State *state = json->state;
   std::string unreadable;
   try {
     state->line.clear();
-    if (append_frame(&state->line, state->facts, buffer, tensor_data, &unreadable)) return true;
+    if (append_frame(&state->line, state->facts, buffer, &state->tensors, &unreadable)) return true;
     GST_ELEMENT_ERROR(json, RESOURCE, READ, ("The tensor '%s' cannot be read", unreadable.c_str()),
                       (nullptr));
   } catch (const std::bad_alloc &) {
@@ -191,6 +212,19 @@ bool compose(GstCudaVisionJson *json, GstBuffer *buffer, TensorData tensor_data)
   return false;
 }
 
+// error: errno of a line that could not be written. A reader that has gone, as `head` after its last line, wants no
+// more frames: the pipeline ends as at the end of the stream.
+GstFlowReturn flow_after(GstCudaVisionJson *json, int error) {
+  if (error == ECANCELED) return GST_FLOW_FLUSHING;
+  if (error == EPIPE) {
+    GST_INFO_OBJECT(json, "the reader of %s has gone: the stream ends",
+                    name_of(json->state->location).c_str());
+    return GST_FLOW_EOS;
+  }
+  post_error(json, GST_RESOURCE_ERROR_WRITE, "write to", error, __LINE__);
+  return GST_FLOW_ERROR;
+}
+
 GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   auto *json = GST_CUDA_VISION_JSON(transform);
   State *state = json->state;
@@ -198,13 +232,11 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   state->facts.source = settings.source;
   state->facts.pts = GST_BUFFER_PTS(buffer);
   state->facts.running_time = running_time(transform->segment, GST_BUFFER_PTS(buffer));
-  if (!compose(json, buffer, settings.tensor_data)) return GST_FLOW_ERROR;
+  state->facts.utc = utc(buffer, settings.wall_clock);
+  state->tensors.data = settings.tensor_data;
+  if (!compose(json, buffer)) return GST_FLOW_ERROR;
   const int error = state->file->write(state->line);
-  if (error == ECANCELED) return GST_FLOW_FLUSHING;
-  if (error != 0) {
-    post_error(json, GST_RESOURCE_ERROR_WRITE, "write to", error, __LINE__);
-    return GST_FLOW_ERROR;
-  }
+  if (error != 0) return flow_after(json, error);
   ++state->facts.number;
   return GST_FLOW_OK;
 }
@@ -214,7 +246,7 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
 GType tensor_data_type() {
   static const GEnumValue values[] = {
       {static_cast<int>(TensorData::none), "No numbers", "none"},
-      {static_cast<int>(TensorData::summary), "Minimum, maximum, sum and mean", "summary"},
+      {static_cast<int>(TensorData::summary), "Statistics of the numbers", "summary"},
       {static_cast<int>(TensorData::full), "All numbers", "full"},
       {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("GstCudaVisionJsonTensorData", values);
@@ -233,7 +265,12 @@ void install_properties(GObjectClass *klass) {
            {"source", "Source", "Name of the source of the frames, the first member of every object"},
            &S::source),
        cudavision::enum_property<S>({"tensor-data", "Tensor data", "The part of each tensor that is written"},
-                                    tensor_data_type(), &S::tensor_data)});
+                                    tensor_data_type(), &S::tensor_data),
+       cudavision::boolean_property<S>(
+           {"wall-clock", "Wall clock",
+            "Write the machine's time as utc of frames that carry no time of day; the "
+            "lines of equal runs then differ"},
+           &S::wall_clock)});
 }
 
 void add_pads(GstElementClass *klass) {

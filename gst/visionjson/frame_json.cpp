@@ -2,11 +2,9 @@
 // Composes a frame's results as one line of JSON.
 #include "gst/visionjson/frame_json.h"
 
-#include <gst/video/gstvideometa.h>
-
 #include <cfenv>
-#include <limits>
 
+#include "gst/meta/region_score.h"
 #include "gst/visionjson/analytics_json.h"
 #include "gst/visionjson/json_text.h"
 #include "gst/visionjson/structure_json.h"
@@ -34,6 +32,7 @@ void append_facts(std::string *text, const FrameFacts &facts) {
   head.whole("frame", facts.number);
   append_time(&head, "pts", facts.pts);
   append_time(&head, "running-time", facts.running_time);
+  if (facts.utc) head.string("utc", rfc3339(*facts.utc).c_str());
   append_extent(&head, "width", facts.width);
   append_extent(&head, "height", facts.height);
   head.append_open(text);
@@ -56,14 +55,6 @@ void append_line(std::string *text, const GstCudaVisionLine &line) {
   append_number(&text->append(",\"x2\":"), line.x2);
   append_number(&text->append(",\"y2\":"), line.y2);
   text->push_back('}');
-}
-
-// The detector's score of a region; NaN, which becomes null, if it has none.
-double score_of(GstVideoRegionOfInterestMeta *region) {
-  double score = std::numeric_limits<double>::quiet_NaN();
-  const GstStructure *detection = gst_video_region_of_interest_meta_get_param(region, "detection");
-  if (detection != nullptr) gst_structure_get_double(detection, "confidence", &score);
-  return score;
 }
 
 // True if the structure says no more than the member "score".
@@ -91,8 +82,8 @@ void append_region(std::string *text, GstVideoRegionOfInterestMeta *region) {
       .string("type", g_quark_to_string(region->roi_type))
       .whole("x", region->x)
       .whole("y", region->y)
-      .whole("w", region->w)
-      .whole("h", region->h)
+      .whole("width", region->w)
+      .whole("height", region->h)
       .append_open(text);
   append_number(&text->append(",\"score\":"), score_of(region));
   append_params(text, region);
@@ -156,12 +147,13 @@ class StandardArithmetic {
 };
 
 // Returns an empty string, or the id of a tensor that cannot be read.
-std::string append_tensors(std::string *text, GstBuffer *buffer, TensorData data) {
+std::string append_tensors(std::string *text, GstBuffer *buffer, TensorStyle *style) {
   std::string unreadable;
   append_metas(text, buffer, "tensors", GST_CUDA_VISION_TENSOR_META_API_TYPE, true, [&](GstMeta *meta) {
     const auto *tensor = reinterpret_cast<GstCudaVisionTensorMeta *>(meta);
     append_item(text, tensor, [&](std::string *, const auto *) {
-      if (!append_tensor(text, tensor, data)) unreadable = gst_cuda_vision_tensor_meta_get_id(tensor);
+      if (!append_tensor(text, buffer, tensor, style))
+        unreadable = gst_cuda_vision_tensor_meta_get_id(tensor);
     });
   });
   return unreadable;
@@ -169,7 +161,7 @@ std::string append_tensors(std::string *text, GstBuffer *buffer, TensorData data
 
 }  // namespace
 
-bool append_frame(std::string *text, const FrameFacts &facts, GstBuffer *buffer, TensorData data,
+bool append_frame(std::string *text, const FrameFacts &facts, GstBuffer *buffer, TensorStyle *style,
                   std::string *unreadable) {
   const StandardArithmetic standard_arithmetic;
   append_facts(text, facts);
@@ -177,7 +169,7 @@ bool append_frame(std::string *text, const FrameFacts &facts, GstBuffer *buffer,
   append_lines(text, buffer);
   append_regions(text, buffer);
   append_analytics(text, buffer);
-  *unreadable = append_tensors(text, buffer, data);
+  *unreadable = append_tensors(text, buffer, style);
   text->append("}\n");
   return unreadable->empty();
 }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "gst/visionjson/tensor_json.h"
+#include "gst/visionjson/utc.h"
 
 namespace cudavision {
 
@@ -18,13 +19,14 @@ struct FrameFacts {
   gint64 number = 0;
   GstClockTime pts = GST_CLOCK_TIME_NONE;
   GstClockTime running_time = GST_CLOCK_TIME_NONE;
+  std::optional<Utc> utc;
   std::optional<gint> width, height;  // from the caps
 };
 
 // Appends the line, including its newline. "keypoints", "lines", "detections" and "classifications" are written if
 // such a meta is attached (the items of several metas are joined in order), "regions" and "tensors" always. Returns false if a tensor
 // cannot be read: `unreadable` is its id, and the appended text is incomplete.
-bool append_frame(std::string *text, const FrameFacts &facts, GstBuffer *buffer, TensorData data,
+bool append_frame(std::string *text, const FrameFacts &facts, GstBuffer *buffer, TensorStyle *style,
                   std::string *unreadable);
 
 }  // namespace cudavision

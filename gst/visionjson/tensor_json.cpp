@@ -10,6 +10,30 @@
 namespace cudavision {
 namespace {
 
+// The numbers of a tensor, mapped for reading while it exists (RAII). data() is null if they cannot be mapped.
+class MappedNumbers {
+ public:
+  explicit MappedNumbers(const GstCudaVisionTensorMeta *meta) {
+    GstBuffer *buffer = meta != nullptr ? gst_cuda_vision_tensor_meta_get_data(meta) : nullptr;
+    if (buffer == nullptr || !gst_buffer_map(buffer, &map_, GST_MAP_READ)) return;
+    buffer_ = buffer;
+    size_ = gst_cuda_vision_tensor_meta_get_size(meta);
+  }
+  ~MappedNumbers() {
+    if (buffer_ != nullptr) gst_buffer_unmap(buffer_, &map_);
+  }
+  MappedNumbers(const MappedNumbers &) = delete;
+  MappedNumbers &operator=(const MappedNumbers &) = delete;
+
+  const guint8 *data() const { return size_ > 0 && map_.size >= size_ ? map_.data : nullptr; }
+  gsize size() const { return size_; }  // in bytes
+
+ private:
+  GstBuffer *buffer_ = nullptr;
+  GstMapInfo map_{};
+  gsize size_ = 0;
+};
+
 // The maximum length of a number's text, including its comma.
 template <typename T>
 constexpr std::size_t kMostText = std::is_floating_point_v<T> ? 17  // -1.17549435e-38,
@@ -48,6 +72,57 @@ void append_summary(std::string *text, const T *values, std::size_t count) {
   append_number(&text->append(",\"mean\":"), summary.mean);
 }
 
+bool is_vector_field(const GstCudaVisionTensorMeta *meta) {
+  if (meta->element_type != GST_CUDA_VISION_ELEMENT_TYPE_F32 || meta->n_dims < 3) return false;
+  const gsize components = meta->dims[meta->n_dims - 1];
+  return components >= 2 && components <= kMostComponents;
+}
+
+std::size_t vectors_in(const GstCudaVisionTensorMeta *meta) {
+  return gst_cuda_vision_tensor_meta_get_size(meta) / (sizeof(float) * meta->dims[meta->n_dims - 1]);
+}
+
+// The tensor after `field` that tells which of its vectors are valid; null if there is none.
+const GstCudaVisionTensorMeta *validity_of(GstBuffer *buffer, const GstCudaVisionTensorMeta *field) {
+  const GQuark id =
+      g_quark_try_string((gst_cuda_vision_tensor_meta_get_id(field) + std::string("-valid")).c_str());
+  bool behind = false;
+  gpointer state = nullptr;
+  while (GstMeta *item =
+             gst_buffer_iterate_meta_filtered(buffer, &state, GST_CUDA_VISION_TENSOR_META_API_TYPE)) {
+    const auto *meta = reinterpret_cast<GstCudaVisionTensorMeta *>(item);
+    if (behind && id != 0 && meta->id == id)
+      return meta->element_type == GST_CUDA_VISION_ELEMENT_TYPE_U8 &&
+                     gst_cuda_vision_tensor_meta_get_size(meta) == vectors_in(field)
+                 ? meta
+                 : nullptr;
+    behind = behind || meta == field;
+  }
+  return nullptr;
+}
+
+VectorField field_of(const GstCudaVisionTensorMeta *meta, const MappedNumbers &numbers,
+                     const MappedNumbers &valid) {
+  return {reinterpret_cast<const float *>(numbers.data()), vectors_in(meta),
+          static_cast<int>(meta->dims[meta->n_dims - 1]), valid.data()};
+}
+
+void append_component(std::string *text, const ComponentSummary &summary) {
+  append_number(&text->append("{\"min\":"), summary.min);
+  append_number(&text->append(",\"max\":"), summary.max);
+  append_number(&text->append(",\"mean\":"), summary.mean);
+  append_number(&text->append(",\"median\":"), summary.median);
+  append_number(&text->append(",\"p99\":"), summary.p99);
+  text->push_back('}');
+}
+
+void append_vectors(std::string *text, const VectorField &field, VectorSummarizer *summarizer) {
+  const VectorSummary summary = summarizer->summarize(field);
+  text->append(",\"components\":[");
+  for (int i = 0; i < field.components; ++i) append_item(text, summary.components[i], append_component);
+  append_number(&text->append("],\"moving\":"), summary.moving);
+}
+
 template <typename T>
 void append_data(std::string *text, const T *values, std::size_t count) {
   text->append(",\"data\":[");
@@ -57,29 +132,28 @@ void append_data(std::string *text, const T *values, std::size_t count) {
 }
 
 template <typename T>
-void append_values(std::string *text, const GstMapInfo &map, gsize size, TensorData data) {
-  const auto *values = reinterpret_cast<const T *>(map.data);
-  const std::size_t count = size / sizeof(T);
+void append_values(std::string *text, const MappedNumbers &numbers, TensorData data) {
+  const auto *values = reinterpret_cast<const T *>(numbers.data());
+  const std::size_t count = numbers.size() / sizeof(T);
   if (data == TensorData::full)
     append_data(text, values, count);
   else
     append_summary(text, values, count);
 }
 
-void append_values_of(std::string *text, const GstCudaVisionTensorMeta *meta, const GstMapInfo &map,
+void append_values_of(std::string *text, const GstCudaVisionTensorMeta *meta, const MappedNumbers &numbers,
                       TensorData data) {
-  const gsize size = gst_cuda_vision_tensor_meta_get_size(meta);
   switch (meta->element_type) {
     case GST_CUDA_VISION_ELEMENT_TYPE_U8:
-      return append_values<std::uint8_t>(text, map, size, data);
+      return append_values<std::uint8_t>(text, numbers, data);
     case GST_CUDA_VISION_ELEMENT_TYPE_U16:
-      return append_values<std::uint16_t>(text, map, size, data);
+      return append_values<std::uint16_t>(text, numbers, data);
     case GST_CUDA_VISION_ELEMENT_TYPE_U32:
-      return append_values<std::uint32_t>(text, map, size, data);
+      return append_values<std::uint32_t>(text, numbers, data);
     case GST_CUDA_VISION_ELEMENT_TYPE_I32:
-      return append_values<std::int32_t>(text, map, size, data);
+      return append_values<std::int32_t>(text, numbers, data);
     case GST_CUDA_VISION_ELEMENT_TYPE_F32:
-      return append_values<float>(text, map, size, data);
+      return append_values<float>(text, numbers, data);
   }
 }
 
@@ -95,24 +169,24 @@ void append_head(std::string *text, const GstCudaVisionTensorMeta *meta) {
 
 }  // namespace
 
-bool append_tensor(std::string *text, const GstCudaVisionTensorMeta *meta, TensorData data) {
-  if (data == TensorData::none) {
+bool append_tensor(std::string *text, GstBuffer *buffer, const GstCudaVisionTensorMeta *meta,
+                   TensorStyle *style) {
+  if (style->data == TensorData::none) {
     append_head(text, meta);
     text->push_back('}');
     return true;
   }
-  GstBuffer *buffer = gst_cuda_vision_tensor_meta_get_data(meta);
-  GstMapInfo map;
-  if (buffer == nullptr || !gst_buffer_map(buffer, &map, GST_MAP_READ)) return false;
-  const gsize size = gst_cuda_vision_tensor_meta_get_size(meta);
-  const bool whole = size > 0 && map.size >= size;
-  if (whole) {
-    append_head(text, meta);
-    append_values_of(text, meta, map, data);
-    text->push_back('}');
-  }
-  gst_buffer_unmap(buffer, &map);
-  return whole;
+  const bool vectors = style->data == TensorData::summary && is_vector_field(meta);
+  const GstCudaVisionTensorMeta *validity = vectors ? validity_of(buffer, meta) : nullptr;
+  const MappedNumbers numbers(meta), valid(validity);
+  if (numbers.data() == nullptr || (validity != nullptr && valid.data() == nullptr)) return false;
+  append_head(text, meta);
+  if (vectors)
+    append_vectors(text, field_of(meta, numbers, valid), &style->summarizer);
+  else
+    append_values_of(text, meta, numbers, style->data);
+  text->push_back('}');
+  return true;
 }
 
 }  // namespace cudavision

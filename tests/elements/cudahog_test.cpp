@@ -203,6 +203,30 @@ TEST_F(CudaHog, boxes_have_the_label_and_the_tensor_is_attached_only_on_request)
   EXPECT_TRUE(near(blocks_from(&hog, frame).numbers, opencv_blocks(mat_of(frame), opencv)));
 }
 
+// GStreamer 1.22's binding for Python finds regions by their ids alone.
+TEST_F(CudaHog, every_region_has_its_own_id_beside_those_that_are_there) {
+  const ModelFile model("model.yml");
+  const VideoFrame frame("RGB", {80, 64}, 12);
+  Harness hog("cudahog win-stride=4 group-threshold=0 label=gnome model-location=" + model.location());
+  hog.negotiate(frame);
+  Owned<GstBuffer> pushed = frame.buffer();
+  for (const gint id : {2, 0, 3})
+    gst_buffer_add_video_region_of_interest_meta(pushed.get(), "other", 1, 2, 3, 4)->id = id;
+  const Owned<GstBuffer> buffer = hog.exchange(std::move(pushed));
+  std::vector<gint> ids;
+  gpointer state = nullptr;
+  while (GstMeta *meta = gst_buffer_iterate_meta_filtered(buffer.get(), &state,
+                                                          GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
+    ids.push_back(reinterpret_cast<GstVideoRegionOfInterestMeta *>(meta)->id);
+    EXPECT_EQ(gst_buffer_get_video_region_of_interest_meta_id(buffer.get(), ids.back()),
+              reinterpret_cast<GstVideoRegionOfInterestMeta *>(meta));
+  }
+  ASSERT_GT(ids.size(), 5u) << "too few boxes for a test";
+  std::vector<gint> expected{2, 0, 3, 1};
+  while (expected.size() < ids.size()) expected.push_back(static_cast<gint>(expected.size()));
+  EXPECT_EQ(ids, expected);
+}
+
 #if CUDAVISION_HAVE_ANALYTICS
 TEST_F(CudaHog, boxes_are_also_attached_as_object_detections) {
   const ModelFile model("model.yml");

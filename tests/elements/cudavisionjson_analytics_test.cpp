@@ -45,10 +45,11 @@ TEST_F(CudaVisionJsonAnalytics, detections_have_class_box_confidence_id_and_clas
   add_class(relations, "street", 0.125f);
   const std::string line = json.line_of(std::move(buffer));
   EXPECT_NE(
-      line.find(R"("regions":[],"detections":[{"class":"car","x":10,"y":-2,"w":30,"h":40,"confidence":0.5,)"
-                R"("tracking-id":77,"classes":[{"class":"red","confidence":0.75}]},)"
-                R"({"class":"a \"b\"","x":20,"y":-2,"w":30,"h":40,"confidence":0.25,"classes":[]}],)"
-                R"("classifications":[{"class":"street","confidence":0.125}],"tensors":[])"),
+      line.find(
+          R"("regions":[],"detections":[{"class":"car","x":10,"y":-2,"width":30,"height":40,"confidence":0.5,)"
+          R"("tracking-id":77,"classes":[{"class":"red","confidence":0.75}]},)"
+          R"({"class":"a \"b\"","x":20,"y":-2,"width":30,"height":40,"confidence":0.25,"classes":[]}],)"
+          R"("classifications":[{"class":"street","confidence":0.125}],"tensors":[])"),
       std::string::npos)
       << line;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // From a picture to a file: the counts that cudavisionjson writes after cudahistogram are those of
 // cv::calcHist.
+#include <cmath>
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 #include <string>
@@ -117,6 +118,35 @@ TEST_F(CudaVisionJsonPipeline, tensors_are_downloaded_once_and_only_when_they_ar
     EXPECT_GT(spent.launches, 0u);
     EXPECT_EQ(spent.device_to_host_copies, downloads) << tensor_data;
   }
+}
+
+TEST_F(CudaVisionJsonPipeline, share_of_moving_vectors_is_that_of_the_valid_ones) {
+  const std::string summary = folder_.path("summary.jsonl"), full = folder_.path("full.jsonl");
+  const Owned<GstElement> pipeline = parse(
+      "videotestsrc pattern=ball num-buffers=4 ! video/x-raw,width=96,height=64 ! cudaopticalflow "
+      "preset=fast "
+      "display=false backend=" +
+      backend() + " ! cudavisionjson location=" + summary +
+      " ! cudavisionjson tensor-data=full location=" + full + " ! fakesink");
+  EXPECT_TRUE(plays_to_the_end(pipeline));
+  const std::vector<std::string> summaries = lines(summary), fulls = lines(full);
+  ASSERT_EQ(summaries.size(), 4u);
+  int moving = 0;
+  for (std::size_t frame = 1; frame < 4; ++frame) {  // the first frame has no flow
+    const Json line(fulls[frame]);
+    int counted = 0, moves = 0;
+    for (std::size_t i = 0; i < line.length("tensors.1.data"); ++i) {
+      if (line.whole("tensors.1.data." + std::to_string(i)) == 0) continue;
+      const double x = line.real("tensors.0.data." + std::to_string(2 * i)),
+                   y = line.real("tensors.0.data." + std::to_string(2 * i + 1));
+      ++counted;
+      moves += std::hypot(x, y) > 0.5;
+    }
+    ASSERT_GT(counted, 0);
+    EXPECT_EQ(Json(summaries[frame]).real("tensors.0.moving"), static_cast<double>(moves) / counted);
+    moving += moves;
+  }
+  EXPECT_GT(moving, 0);
 }
 
 TEST_F(CudaVisionJsonPipeline, results_of_two_branches_go_to_two_files) {

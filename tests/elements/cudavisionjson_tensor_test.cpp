@@ -5,6 +5,7 @@
 #include <xmmintrin.h>
 #endif
 
+#include <algorithm>
 #include <bit>
 #include <cfenv>
 #include <cmath>
@@ -235,6 +236,115 @@ TEST_F(CudaVisionJsonTensor, summary_that_is_not_finite_is_null) {
   for (const std::vector<float> &values : {std::vector{kNan, 1.f}, std::vector{1.f, kNan}})
     EXPECT_EQ(tensors_in(line_of(&json, values)),
               head + R"("min":null,"max":null,"sum":null,"mean":null}]})");
+}
+
+// --- summaries of vectors ---
+
+constexpr const char *kFieldHead = R"("tensors":[{"id":"numbers","dims":[)";
+
+TEST_F(CudaVisionJsonTensor, field_of_vectors_is_summarised_by_component) {
+  JsonHarness json;
+  EXPECT_EQ(
+      tensors_in(line_of<float>(&json, {3, 4, -1, 0, 0.5f, 0, 0, 0.75f}, {2, 2, 2})),
+      kFieldHead +
+          std::string(R"(2,2,2],"type":"f32","components":[)"
+                      R"({"min":-1.0,"max":3.0,"mean":0.625,"median":0.0,"p99":3.0},)"
+                      R"({"min":0.0,"max":4.0,"mean":1.1875,"median":0.0,"p99":4.0}],"moving":0.75}]})"));
+}
+
+TEST_F(CudaVisionJsonTensor, only_small_vectors_of_f32_in_rows_and_columns_are_a_field) {
+  JsonHarness json;
+  const auto is_field = [&](const auto &values, const std::vector<gsize> &dims) {
+    const Json line(line_of(&json, values, dims));
+    EXPECT_NE(line.has("tensors.0.components"), line.has("tensors.0.mean"));
+    EXPECT_EQ(line.has("tensors.0.components"), line.has("tensors.0.moving"));
+    return line.has("tensors.0.components");
+  };
+  const std::vector<float> real(60, 1.f);
+  for (const gsize components : {2, 3, 4}) EXPECT_TRUE(is_field(real, {1, 60 / components, components}));
+  EXPECT_TRUE(is_field(real, {3, 2, 5, 2}));
+  EXPECT_FALSE(is_field(real, {30, 2}));  // a map that is two pixels wide
+  EXPECT_FALSE(is_field(real, {4, 3, 5}));
+  EXPECT_FALSE(is_field(real, {6, 10, 1}));
+  EXPECT_FALSE(is_field(std::vector<gint32>(60, 1), {3, 10, 2}));
+  EXPECT_FALSE(Json(line_of(&json, std::vector<float>{1, 2})).has("tensors.0.components"));
+}
+
+// The rank of a sorted list that the documentation defines.
+float ranked(const std::vector<float> &sorted, int percent) {
+  const std::size_t least = (sorted.size() * static_cast<std::size_t>(percent) + 99) / 100;
+  return sorted[least - 1];
+}
+
+TEST_F(CudaVisionJsonTensor, summary_of_vectors_is_that_of_their_sorted_components) {
+  Random random(11);
+  JsonHarness json;
+  for (const std::size_t components : {2, 3, 4})
+    for (const std::size_t count : {1, 2, 3, 100, 101, 5000}) {
+      std::vector<float> values;
+      for (std::size_t i = 0; i < count * components; ++i) {
+        const float number =
+            static_cast<float>(random.byte() - 128) * std::ldexp(1.f, random.byte() % 40 - 30);
+        values.push_back(i % 7 == 0 ? 0.25f : number);
+      }
+      const Json line(line_of(&json, values, {1, count, components}));
+      ASSERT_EQ(line.length("tensors.0.components"), components);
+      double moving = 0;
+      for (std::size_t i = 0; i < count; ++i) {
+        double square = 0;
+        for (std::size_t c = 0; c < components; ++c)
+          square += std::pow(double{values[i * components + c]}, 2);
+        moving += std::sqrt(square) > 0.5;
+      }
+      EXPECT_EQ(line.real("tensors.0.moving"), moving / static_cast<double>(count));
+      for (std::size_t c = 0; c < components; ++c) {
+        std::vector<float> sorted;
+        for (std::size_t i = c; i < values.size(); i += components) sorted.push_back(values[i]);
+        const double sum = std::accumulate(sorted.begin(), sorted.end(), 0.0);
+        std::sort(sorted.begin(), sorted.end());
+        const auto real = [&](const char *name) {
+          return line.real("tensors.0.components." + std::to_string(c) + "." + name);
+        };
+        const auto f32 = [&](const char *name) { return static_cast<float>(real(name)); };
+        EXPECT_EQ(f32("min"), sorted.front());
+        EXPECT_EQ(f32("max"), sorted.back());
+        EXPECT_EQ(real("mean"), sum / static_cast<double>(count));
+        EXPECT_EQ(f32("median"), ranked(sorted, 50)) << count;
+        EXPECT_EQ(f32("p99"), ranked(sorted, 99)) << count;
+      }
+    }
+}
+
+TEST_F(CudaVisionJsonTensor, vectors_with_what_is_no_number_do_not_count) {
+  JsonHarness json;
+  EXPECT_EQ(
+      tensors_in(
+          line_of<float>(&json, {kNan, 9, 1, 2, 9, kInfinity, -kInfinity, kNan, -0.0f, 0.25f}, {1, 5, 2})),
+      kFieldHead +
+          std::string(R"(1,5,2],"type":"f32","components":[)"
+                      R"({"min":0.0,"max":1.0,"mean":0.5,"median":0.0,"p99":1.0},)"
+                      R"({"min":0.25,"max":2.0,"mean":1.125,"median":0.25,"p99":2.0}],"moving":0.5}]})"));
+  const std::string nothing = R"({"min":null,"max":null,"mean":null,"median":null,"p99":null})";
+  EXPECT_EQ(tensors_in(line_of<float>(&json, {kNan, 9}, {1, 1, 2})),
+            kFieldHead + std::string(R"(1,1,2],"type":"f32","components":[)") + nothing + "," + nothing +
+                R"(],"moving":null}]})");
+}
+
+// The summary of a field that is followed by this tensor.
+Json summary_with(JsonHarness *json, const char *id, const std::vector<guint8> &valid) {
+  Owned<GstBuffer> buffer = frame();
+  add_tensor<guint8>(buffer.get(), "numbers-valid", {0, 0, 0});  // belongs to another field, before it
+  add_tensor<float>(buffer.get(), "numbers", {1, 2, 100, 200, 3, 4}, {1, 3, 2});
+  add_tensor<guint8>(buffer.get(), id, valid);
+  return json->json_of(std::move(buffer));
+}
+
+TEST_F(CudaVisionJsonTensor, vectors_that_are_marked_as_invalid_do_not_count) {
+  JsonHarness json;
+  EXPECT_EQ(summary_with(&json, "numbers-valid", {1, 0, 1}).real("tensors.1.components.1.max"), 4);
+  EXPECT_EQ(summary_with(&json, "other-valid", {1, 0, 1}).real("tensors.1.components.1.max"), 200);
+  EXPECT_EQ(summary_with(&json, "numbers-valid", {1, 0}).real("tensors.1.components.1.max"), 200);
+  EXPECT_TRUE(summary_with(&json, "numbers-valid", {0, 0, 0}).is_null("tensors.1.moving"));
 }
 
 // --- a long list ---

@@ -36,7 +36,7 @@ TEST_F(CudaVisionJson, line_is_this_text) {
             R"({"frame":0,"pts":0,"running-time":0,"width":640,"height":480,)"
             R"("keypoints":[{"x":10.0,"y":20.0,"response":3.5,"angle":1.57}],)"
             R"("lines":[{"rho":12.0,"theta":0.785,"votes":230,"x1":0.0,"y1":5.0,"x2":100.0,"y2":105.0}],)"
-            R"("regions":[{"type":"person","x":1,"y":2,"w":64,"h":128,"score":0.9}],)"
+            R"("regions":[{"type":"person","x":1,"y":2,"width":64,"height":128,"score":0.9}],)"
             R"("tensors":[{"id":"histogram","dims":[1,3],"type":"u32","data":[0,1,2]}]})");
 }
 
@@ -54,7 +54,7 @@ TEST_F(CudaVisionJson, members_are_in_their_order) {
                                    "lines", "regions", "tensors"}));
   EXPECT_EQ(line.members("keypoints.0"), (Names{"x", "y", "response", "angle"}));
   EXPECT_EQ(line.members("lines.0"), (Names{"rho", "theta", "votes", "x1", "y1", "x2", "y2"}));
-  EXPECT_EQ(line.members("regions.0"), (Names{"type", "x", "y", "w", "h", "score"}));
+  EXPECT_EQ(line.members("regions.0"), (Names{"type", "x", "y", "width", "height", "score"}));
   EXPECT_EQ(line.members("tensors.0"), (Names{"id", "dims", "type", "min", "max", "sum", "mean"}));
 }
 
@@ -70,8 +70,8 @@ TEST_F(CudaVisionJson, frames_are_counted) {
 TEST_F(CudaVisionJson, late_frames_are_not_skipped) {
   JsonHarness json;
   json.line_of(frame(0));
-  EXPECT_TRUE(gst_harness_push_upstream_event(
-      json.get(), gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 1, GST_SECOND, 0)));
+  EXPECT_TRUE(gst_harness_push_upstream_event(json.get(),
+                                              gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 1, GST_SECOND, 0)));
   for (gint64 i = 1; i < 4; ++i) EXPECT_EQ(json.json_of(frame(i)).whole("frame"), i);
 }
 
@@ -102,6 +102,72 @@ TEST_F(CudaVisionJson, running_time_is_the_segments) {
   EXPECT_EQ(bytes.whole("pts"), 5);
   EXPECT_TRUE(bytes.is_null("running-time"));
 }
+
+// --- the time of day ---
+
+// A frame with a reference timestamp of each of these caps.
+Owned<GstBuffer> timed_frame(const std::vector<std::pair<const char *, GstClockTime>> &times) {
+  Owned<GstBuffer> buffer = frame();
+  for (const auto &[caps, time] : times) {
+    const Owned<GstCaps> reference(gst_caps_from_string(caps));
+    gst_buffer_add_reference_timestamp_meta(buffer.get(), reference.get(), time, GST_CLOCK_TIME_NONE);
+  }
+  return buffer;
+}
+
+TEST_F(CudaVisionJson, utc_follows_the_running_time) {
+  JsonHarness json;
+  EXPECT_EQ(json.line_of(timed_frame({{"timestamp/x-unix", 1795350896123456789}})),
+            R"({"frame":0,"pts":0,"running-time":0,"utc":"2026-11-22T12:34:56.123456789Z","width":640,)"
+            R"("height":480,"regions":[],"tensors":[]})");
+}
+
+TEST_F(CudaVisionJson, utc_counts_from_1970_or_1900) {
+  JsonHarness json;
+  const auto utc = [&](const char *caps, GstClockTime time) {
+    return json.json_of(timed_frame({{caps, time}})).text("utc");
+  };
+  EXPECT_EQ(utc("timestamp/x-unix", 0), "1970-01-01T00:00:00.000000000Z");
+  EXPECT_EQ(utc("timestamp/x-unix,host=a", 951782399000000001), "2000-02-28T23:59:59.000000001Z");
+  EXPECT_EQ(utc("timestamp/x-unix", 1709164800 * GST_SECOND), "2024-02-29T00:00:00.000000000Z");
+  EXPECT_EQ(utc("timestamp/x-ntp", 0), "1900-01-01T00:00:00.000000000Z");
+  EXPECT_EQ(utc("timestamp/x-ntp", 1500000000), "1900-01-01T00:00:01.500000000Z");
+  EXPECT_EQ(utc("timestamp/x-ntp", 2208988800 * GST_SECOND - 1), "1969-12-31T23:59:59.999999999Z");
+  EXPECT_EQ(utc("timestamp/x-ntp", 4004339696 * GST_SECOND), "2026-11-22T12:34:56.000000000Z");
+}
+
+TEST_F(CudaVisionJson, other_reference_clocks_are_no_time_of_day) {
+  JsonHarness json;
+  for (const char *caps : {"timestamp/x-boot", "timestamp/x-ptp", "ANY", "EMPTY"})
+    EXPECT_FALSE(json.json_of(timed_frame({{caps, GST_SECOND}})).has("utc")) << caps;
+  EXPECT_FALSE(json.json_of(timed_frame({{"timestamp/x-unix", G_MAXUINT64 - 1}})).has("utc"));
+  EXPECT_FALSE(json.json_of(frame()).has("utc"));
+  EXPECT_EQ(json.json_of(timed_frame({{"timestamp/x-ptp", 5}, {"timestamp/x-unix", 6}})).text("utc"),
+            "1970-01-01T00:00:00.000000006Z");
+}
+
+// The seconds of a line's time since 1970.
+gint64 seconds_of(const Json &line) {
+  GDateTime *date = g_date_time_new_from_iso8601(line.text("utc").c_str(), nullptr);
+  EXPECT_NE(date, nullptr) << line.text("utc");
+  if (date == nullptr) return -1;
+  const gint64 seconds = g_date_time_to_unix(date);
+  g_date_time_unref(date);
+  return seconds;
+}
+
+TEST_F(CudaVisionJson, wall_clock_takes_the_place_of_a_missing_time) {
+  JsonHarness json("wall-clock=true");
+  const gint64 before = g_get_real_time() / G_USEC_PER_SEC;
+  const gint64 written = seconds_of(json.json_of(frame()));
+  EXPECT_GE(written, before);
+  EXPECT_LE(written, g_get_real_time() / G_USEC_PER_SEC);
+  EXPECT_EQ(seconds_of(json.json_of(timed_frame({{"timestamp/x-unix", 7 * GST_SECOND}}))), 7);
+  set(json.element(), "wall-clock", "false");
+  EXPECT_FALSE(json.json_of(frame()).has("utc"));
+}
+
+// --- the size ---
 
 TEST_F(CudaVisionJson, size_follows_the_caps) {
   JsonHarness json;
@@ -190,9 +256,9 @@ TEST_F(CudaVisionJson, regions_keep_type_box_and_order) {
   EXPECT_EQ(line.text("regions.0.type"), "person");
   EXPECT_EQ(line.text("regions.1.type"), "a \"b\"\\\n");
   EXPECT_EQ(line.text("regions.2.type"), "車");
-  EXPECT_EQ(line.whole("regions.0.w"), 64);
+  EXPECT_EQ(line.whole("regions.0.width"), 64);
   EXPECT_EQ(line.whole("regions.3.y"), gint64{G_MAXUINT});
-  EXPECT_EQ(line.whole("regions.3.w"), gint64{G_MAXUINT});
+  EXPECT_EQ(line.whole("regions.3.width"), gint64{G_MAXUINT});
 }
 
 TEST_F(CudaVisionJson, score_is_the_detections_confidence_or_null) {
@@ -276,6 +342,7 @@ TEST_F(CudaVisionJson, properties_have_their_defaults) {
   const Owned<GstElement> json = parse("cudavisionjson");
   EXPECT_EQ(text(json.get(), "location"), "-");
   EXPECT_EQ(text(json.get(), "tensor-data"), "summary");
+  EXPECT_EQ(text(json.get(), "wall-clock"), "false");
   gchar *source = nullptr;
   g_object_get(json.get(), "source", &source, nullptr);
   EXPECT_EQ(source, nullptr);

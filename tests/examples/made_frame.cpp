@@ -4,6 +4,8 @@
 #include "read_metas.cpp"
 #undef main
 
+#include <gst/video/gstvideometa.h>
+
 #include <cmath>
 
 namespace {
@@ -29,6 +31,12 @@ GstBuffer *make_frame() {
   gst_cuda_vision_buffer_add_keypoints_meta(frame, keypoints, 2);
   const GstCudaVisionLine lines[] = {{12, 0.785f, 230, 0, 5, 100, 105}};
   gst_cuda_vision_buffer_add_lines_meta(frame, lines, 1);
+  auto *person = gst_buffer_add_video_region_of_interest_meta(frame, "person", 10, 20, 64, 128);
+  person->id = 1;
+  gst_video_region_of_interest_meta_add_param(
+      person, gst_structure_new("detection", "confidence", G_TYPE_DOUBLE, 0.75, nullptr));
+  auto *face = gst_buffer_add_video_region_of_interest_meta(frame, "face", 30, 22, 16, 20);
+  face->id = 2, face->parent_id = 1;
   return frame;
 }
 

@@ -3,7 +3,12 @@
 import array
 import math
 
+import gi
+
 from read_metas import ARRAY_TYPES, Gst, GstCudaVision, print_metas
+
+gi.require_version("GstVideo", "1.0")
+from gi.repository import GstVideo  # noqa: E402
 
 
 def add(frame, identifier, kind, values):
@@ -35,6 +40,11 @@ def make_frame():
     GstCudaVision.buffer_add_keypoints_meta(
         frame, [keypoint(10, 20.5, 3.5, 1.57), keypoint(0.25, 0, -1, math.nan)])
     GstCudaVision.buffer_add_lines_meta(frame, [line(12, 0.785, 230, 0, 5, 100, 105)])
+    person = GstVideo.buffer_add_video_region_of_interest_meta(frame, "person", 10, 20, 64, 128)
+    person.id = 1
+    person.add_param(Gst.Structure.new_from_string("detection, confidence=(double)0.75"))
+    face = GstVideo.buffer_add_video_region_of_interest_meta(frame, "face", 30, 22, 16, 20)
+    face.id, face.parent_id = 2, 1
     return frame
 
 

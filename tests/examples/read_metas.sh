@@ -18,7 +18,7 @@ root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 install_into "$root" "$@"
 examples=$source_root/examples tests=$source_root/tests/examples
-read -ra flags <<<"$(pkg-config --cflags --libs gstreamer-cudavision-1.0 gstreamer-app-1.0)"
+read -ra flags <<<"$(pkg-config --cflags --libs gstreamer-cudavision-1.0 gstreamer-app-1.0 gstreamer-video-1.0)"
 [[ $sanitizers == none ]] || flags+=("-fsanitize=$sanitizers")
 cd "$root"  # avoids finding files of the source tree
 
@@ -52,6 +52,13 @@ agree argument ./read_metas "$bars ! cudahistogram mode=channels bins=4 ! cudaca
   -- "$examples/read_metas.py" "$bars ! cudahistogram mode=channels bins=4 ! cudacanny display=false"
 grep -q 'tensor histogram u32 \[3\]\[4\]' argument.txt
 grep -q 'tensor edges u8 \[48\]\[64\] of 64x48 from (0, 0) in steps of (1, 1): .*255' argument.txt
+
+# Every region of a detector, each with its own id. The model is plain text: 36 weights and the bias.
+{ for i in {0..36}; do echo "$((i % 7 - 3))e-1"; done; } >model.txt
+boxes="videotestsrc pattern=snow num-buffers=1 ! video/x-raw,format=GRAY8,width=64,height=48 ! cudahog model-location=$PWD/model.txt \
+  win-width=16 win-height=16 label=dot hit-threshold=-9 group-threshold=0 display=false"
+agree regions ./read_metas "$boxes" -- "$examples/read_metas.py" "$boxes"
+awk '/ region dot id / { if ($4 != ++regions) exit 1; if ($NF !~ /^-?[0-9.]+$/) exit 1 } END { exit regions < 3 }' regions.txt
 
 # fails PIPELINE WORDS: the program ends with an error that contains the words.
 fails() {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Metas on a buffer: they are read back as attached, invalid arguments are refused, nothing leaks.
+#include <gst/video/gstvideometa.h>
+
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "tests/meta/support.h"
@@ -203,6 +206,89 @@ TEST(ListMetas, a_count_without_values_is_refused) {
   EXPECT_EQ(criticals.count(), 2);
 }
 
+// The bytes of get_bytes() as items.
+template <typename Item>
+std::vector<Item> items_in(const Owned<GBytes> &bytes) {
+  gsize size = 0;
+  const void *data = g_bytes_get_data(bytes.get(), &size);
+  EXPECT_EQ(size % sizeof(Item), 0u);
+  std::vector<Item> items(size / sizeof(Item));
+  if (size > 0) std::memcpy(items.data(), data, size);
+  return items;
+}
+
+TEST(ListMetas, bytes_are_the_items_and_outlive_the_buffer) {
+  Owned<GstBuffer> buffer = frame();
+  attach_all(buffer.get());
+  const auto *keypoints = gst_cuda_vision_buffer_get_keypoints_meta(buffer.get());
+  const auto *lines = gst_cuda_vision_buffer_get_lines_meta(buffer.get());
+  const Owned<GBytes> points(gst_cuda_vision_keypoints_meta_get_bytes(keypoints)),
+      segments(gst_cuda_vision_lines_meta_get_bytes(lines));
+  guint n = 0;
+  EXPECT_EQ(g_bytes_get_data(points.get(), nullptr),
+            gst_cuda_vision_keypoints_meta_get_keypoints(keypoints, &n))
+      << "the points were copied";
+  EXPECT_EQ(g_bytes_get_data(segments.get(), nullptr), gst_cuda_vision_lines_meta_get_lines(lines, &n))
+      << "the lines were copied";
+  buffer.reset();
+  const auto floats = items_in<float>(points);
+  ASSERT_EQ(floats.size(), 4 * some_keypoints().size());
+  EXPECT_EQ((std::vector<float>{floats.begin() + 4, floats.begin() + 8}),
+            (std::vector<float>{10.25f, 20.5f, 3, 1.25f}));
+  // Votes are whole numbers, between floats.
+  const auto words = items_in<guint32>(segments);
+  ASSERT_EQ(words.size(), 7 * some_lines().size());
+  EXPECT_EQ(words[2], 230u);
+  EXPECT_EQ(words[9], 100u);
+  EXPECT_EQ(items_in<float>(segments)[12], 319);
+}
+
+TEST(ListMetas, nothing_found_gives_no_bytes) {
+  const Owned<GstBuffer> buffer = frame();
+  auto *keypoints = gst_cuda_vision_buffer_add_keypoints_meta(buffer.get(), nullptr, 0);
+  auto *lines = gst_cuda_vision_buffer_add_lines_meta(buffer.get(), nullptr, 0);
+  for (int time = 0; time < 2; ++time) {
+    const Owned<GBytes> points(gst_cuda_vision_keypoints_meta_get_bytes(keypoints)),
+        segments(gst_cuda_vision_lines_meta_get_bytes(lines));
+    EXPECT_EQ(g_bytes_get_size(points.get()), 0u);
+    EXPECT_EQ(g_bytes_get_size(segments.get()), 0u);
+    // As a pool of buffers leaves them.
+    g_clear_pointer(&keypoints->items, g_bytes_unref);
+    g_clear_pointer(&lines->items, g_bytes_unref);
+  }
+}
+
+TEST(Regions, are_those_of_all_elements_in_order) {
+  Owned<GstBuffer> buffer = frame();
+  const Owned<GList> none(gst_cuda_vision_buffer_get_regions(buffer.get()));
+  EXPECT_EQ(none, nullptr);
+  auto *person = gst_buffer_add_video_region_of_interest_meta(buffer.get(), "person", 10, 20, 64, 128);
+  person->id = 7;
+  gst_video_region_of_interest_meta_add_param(
+      person, gst_structure_new("detection", "confidence", G_TYPE_DOUBLE, 0.75, nullptr));
+  auto *face = gst_buffer_add_video_region_of_interest_meta_id(buffer.get(), 0, 1, 2, 3, G_MAXUINT);
+  face->id = -1, face->parent_id = 7;
+  gst_video_region_of_interest_meta_add_param(face, gst_structure_new_empty("colour"));
+  const Owned<GList> regions(gst_cuda_vision_buffer_get_regions(buffer.get()));
+  buffer.reset();  // they are copies
+  ASSERT_EQ(g_list_length(regions.get()), 2u);
+  const auto *first = static_cast<const GstCudaVisionRegion *>(regions->data);
+  EXPECT_STREQ(first->type, "person");
+  EXPECT_EQ(first->x, 10u);
+  EXPECT_EQ(first->y, 20u);
+  EXPECT_EQ(first->width, 64u);
+  EXPECT_EQ(first->height, 128u);
+  EXPECT_EQ(first->id, 7);
+  EXPECT_EQ(first->parent_id, 0);
+  EXPECT_EQ(first->score, 0.75);
+  const auto *second = static_cast<const GstCudaVisionRegion *>(regions->next->data);
+  EXPECT_EQ(second->type, nullptr);
+  EXPECT_EQ(second->height, G_MAXUINT);
+  EXPECT_EQ(second->id, -1);
+  EXPECT_EQ(second->parent_id, 7);
+  EXPECT_TRUE(std::isnan(second->score));
+}
+
 TEST(Metas, a_buffer_that_is_not_writable_is_refused) {
   const Owned<GstBuffer> buffer = frame();
   const Owned<GstBuffer> second(gst_buffer_ref(buffer.get()));
@@ -233,7 +319,12 @@ TEST(Metas, nullptr_is_refused_everywhere) {
   EXPECT_EQ(gst_cuda_vision_keypoints_meta_get_keypoints(nullptr, &n), nullptr);
   EXPECT_EQ(gst_cuda_vision_lines_meta_get_n(nullptr), 0u);
   EXPECT_EQ(gst_cuda_vision_lines_meta_get_lines(nullptr, &n), nullptr);
-  EXPECT_EQ(criticals.count(), 15);
+  EXPECT_EQ(gst_cuda_vision_keypoints_meta_get_bytes(nullptr), nullptr);
+  EXPECT_EQ(gst_cuda_vision_lines_meta_get_bytes(nullptr), nullptr);
+  EXPECT_EQ(gst_cuda_vision_buffer_get_regions(nullptr), nullptr);
+  EXPECT_EQ(gst_cuda_vision_region_copy(nullptr), nullptr);
+  gst_cuda_vision_region_free(nullptr);  // is allowed, as with every function that releases
+  EXPECT_EQ(criticals.count(), 19);
 }
 
 TEST(Metas, registration_gives_the_same_type_again) {

@@ -15,7 +15,8 @@ try:
 
     gi.require_version("Gst", "1.0")
     gi.require_version("GstApp", "1.0")
-    from gi.repository import Gst, GstApp
+    gi.require_version("GstVideo", "1.0")
+    from gi.repository import Gst, GstApp, GstVideo
 except (ImportError, ValueError) as missing:
     print(f"skipped: {missing}; it is in python3-gi and gir1.2-gst-plugins-base-1.0")
     sys.exit(SKIPPED)
@@ -109,6 +110,14 @@ class Keypoints(unittest.TestCase):
         GstCudaVision.buffer_add_keypoints_meta(buffer, [])
         meta = GstCudaVision.buffer_get_keypoints_meta(buffer)
         self.assertEqual((meta.get_n(), list(meta.get_keypoints())), (0, []))
+        self.assertEqual(meta.get_bytes().get_size(), 0)
+
+    def test_bytes(self):
+        buffer = Gst.Buffer.new()
+        values = [(float(i), i / 4, 0.5, -i / 8) for i in range(1000)]
+        GstCudaVision.buffer_add_keypoints_meta(buffer, [keypoint(*value) for value in values])
+        data = GstCudaVision.buffer_get_keypoints_meta(buffer).get_bytes().get_data()
+        self.assertEqual(list(struct.iter_unpack("=4f", data)), values)
 
 
 class Lines(unittest.TestCase):
@@ -131,6 +140,40 @@ class Lines(unittest.TestCase):
         GstCudaVision.buffer_add_lines_meta(buffer, [])
         meta = GstCudaVision.buffer_get_lines_meta(buffer)
         self.assertEqual((meta.get_n(), list(meta.get_lines())), (0, []))
+        self.assertEqual(meta.get_bytes().get_size(), 0)
+
+    def test_bytes(self):
+        buffer = Gst.Buffer.new()
+        GstCudaVision.buffer_add_lines_meta(buffer, [line(*value) for value in self.VALUES])
+        data = GstCudaVision.buffer_get_lines_meta(buffer).get_bytes().get_data()
+        self.assertEqual(list(struct.iter_unpack("=2fI4f", data)), self.VALUES)
+
+
+class Regions(unittest.TestCase):
+    def test_every_field_of_all(self):
+        buffer = Gst.Buffer.new()
+        self.assertEqual(GstCudaVision.buffer_get_regions(buffer), [])
+        # Both have the id 0, by which GStreamer 1.22 finds the first one alone.
+        person = GstVideo.buffer_add_video_region_of_interest_meta(buffer, "person", 10, 20, 64, 128)
+        person.add_param(Gst.Structure.new_from_string("detection, confidence=(double)0.75"))
+        face = GstVideo.buffer_add_video_region_of_interest_meta(buffer, "face", 1, 2, 3, 4)
+        face.parent_id = 5
+        regions = GstCudaVision.buffer_get_regions(buffer)
+        del buffer, person, face  # the regions are copies
+        self.assertEqual([(r.type, r.x, r.y, r.width, r.height, r.id, r.parent_id) for r in regions],
+                         [("person", 10, 20, 64, 128, 0, 0), ("face", 1, 2, 3, 4, 0, 5)])
+        self.assertEqual(regions[0].score, 0.75)
+        self.assertTrue(math.isnan(regions[1].score))
+        copy = regions[0].copy()
+        del regions
+        self.assertEqual((copy.type, copy.width), ("person", 64))
+
+    def test_many_times(self):
+        buffer = Gst.Buffer.new()
+        for number in range(100):
+            GstVideo.buffer_add_video_region_of_interest_meta(buffer, f"type {number}", number, 0, 1, 1).id = number
+        for _ in range(100):
+            self.assertEqual([r.x for r in GstCudaVision.buffer_get_regions(buffer)], list(range(100)))
 
 
 class Pipeline(unittest.TestCase):

@@ -15,6 +15,9 @@ namespace cudavision::test {
 struct Release {
   void operator()(GstBuffer *buffer) const { gst_buffer_unref(buffer); }
   void operator()(GBytes *bytes) const { g_bytes_unref(bytes); }
+  void operator()(GList *regions) const {
+    g_list_free_full(regions, reinterpret_cast<GDestroyNotify>(gst_cuda_vision_region_free));
+  }
   void operator()(GPtrArray *array) const { g_ptr_array_unref(array); }
   void operator()(GByteArray *array) const { g_byte_array_unref(array); }
 };

@@ -6,4 +6,5 @@
 #include <gst/cudavision/keypointsmeta.h>
 #include <gst/cudavision/linesmeta.h>
 #include <gst/cudavision/prelude.h>
+#include <gst/cudavision/region.h>
 #include <gst/cudavision/tensormeta.h>

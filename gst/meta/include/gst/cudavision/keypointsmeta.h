@@ -177,4 +177,20 @@ GST_CUDA_VISION_API
 const GstCudaVisionKeypoint *gst_cuda_vision_keypoints_meta_get_keypoints(
     const GstCudaVisionKeypointsMeta *meta, guint *n_keypoints);
 
+/**
+ * gst_cuda_vision_keypoints_meta_get_bytes:
+ * @meta: a #GstCudaVisionKeypointsMeta
+ *
+ * Gives all points as bytes: for each point 16 of them, which are x, y, response and angle as IEEE 754 numbers of 32
+ * bits, in the byte order of the machine. In Python, `numpy.frombuffer(data, numpy.float32).reshape(-1, 4)` and
+ * `struct.iter_unpack("=4f", data)` read them.
+ *
+ * Returns: (transfer full): the points, in the order of gst_cuda_vision_keypoints_meta_get_keypoints(), without a
+ * copy; they stay valid after the meta is gone
+ *
+ * Since: 0.2
+ */
+GST_CUDA_VISION_API
+GBytes *gst_cuda_vision_keypoints_meta_get_bytes(const GstCudaVisionKeypointsMeta *meta);
+
 G_END_DECLS

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The regions of interest of a frame, which are GStreamer's own metas, as values.
+#pragma once
+
+#include <gst/cudavision/prelude.h>
+
+G_BEGIN_DECLS
+
+typedef struct _GstCudaVisionRegion GstCudaVisionRegion;
+
+/**
+ * GstCudaVisionRegion:
+ * @type: (nullable): what the region shows, for example "person"; valid until the process ends
+ * @x: the column of the region's top left pixel
+ * @y: the row of the region's top left pixel
+ * @width: in pixels
+ * @height: in pixels
+ * @id: identifies the region among those of its frame, if the element that attached it has set an id
+ * @parent_id: the @id of the region that contains this one
+ * @score: the detector's score, which is the field "confidence" of the parameter "detection"; NaN if there is none
+ *
+ * A copy of the values of a #GstVideoRegionOfInterestMeta.
+ *
+ * The elements of gst-cudavision number their regions from 1 on, so that a @parent_id of 0 means that there is no
+ * parent. Other elements may give all their regions the @id 0.
+ *
+ * Since: 0.2
+ */
+struct _GstCudaVisionRegion {
+  const gchar *type;
+  guint x;
+  guint y;
+  guint width;
+  guint height;
+  gint id;
+  gint parent_id;
+  gdouble score;
+};
+
+/**
+ * GST_CUDA_VISION_TYPE_REGION: (skip)
+ *
+ * The boxed #GType of #GstCudaVisionRegion.
+ *
+ * Since: 0.2
+ */
+#define GST_CUDA_VISION_TYPE_REGION (gst_cuda_vision_region_get_type())
+
+/**
+ * gst_cuda_vision_region_get_type:
+ *
+ * Returns: the boxed #GType of #GstCudaVisionRegion
+ *
+ * Since: 0.2
+ */
+GST_CUDA_VISION_API
+GType gst_cuda_vision_region_get_type(void);
+
+/**
+ * gst_cuda_vision_region_copy:
+ * @region: a #GstCudaVisionRegion
+ *
+ * Returns: (transfer full): a copy, to be released with gst_cuda_vision_region_free()
+ *
+ * Since: 0.2
+ */
+GST_CUDA_VISION_API
+GstCudaVisionRegion *gst_cuda_vision_region_copy(const GstCudaVisionRegion *region);
+
+/**
+ * gst_cuda_vision_region_free: (skip)
+ * @region: (transfer full) (nullable): a #GstCudaVisionRegion
+ *
+ * Releases a region. Bindings do so themselves.
+ *
+ * Since: 0.2
+ */
+GST_CUDA_VISION_API
+void gst_cuda_vision_region_free(GstCudaVisionRegion *region);
+
+/**
+ * gst_cuda_vision_buffer_get_regions:
+ * @buffer: (transfer none): a #GstBuffer
+ *
+ * Reads all #GstVideoRegionOfInterestMeta of a frame, whichever element attached them. The values stay valid after
+ * the buffer is gone. In C, release them with
+ * `g_list_free_full (regions, (GDestroyNotify) gst_cuda_vision_region_free)`.
+ *
+ * Returns: (transfer full) (element-type GstCudaVisionRegion) (nullable): the regions, in the order in which they
+ * were attached; %NULL, which is the empty list, if there are none
+ *
+ * Since: 0.2
+ */
+GST_CUDA_VISION_API
+GList *gst_cuda_vision_buffer_get_regions(GstBuffer *buffer);
+
+G_END_DECLS

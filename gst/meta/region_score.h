@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The detector's score of a region of interest.
+#pragma once
+
+#include <gst/video/gstvideometa.h>
+
+#include <limits>
+
+namespace cudavision {
+
+// The field "confidence" of the structure "detection"; NaN if the region has none.
+inline double score_of(GstVideoRegionOfInterestMeta *region) {
+  double score = std::numeric_limits<double>::quiet_NaN();
+  const GstStructure *detection = gst_video_region_of_interest_meta_get_param(region, "detection");
+  if (detection != nullptr) gst_structure_get_double(detection, "confidence", &score);
+  return score;
+}
+
+}  // namespace cudavision

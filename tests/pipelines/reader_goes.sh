@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# A reader of cudavisionjson's lines that goes, as head does, ends the pipeline without an error text or a signal.
+set -uo pipefail
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+
+# reads COUNT ELEMENT...: the pipeline, whose lines head reads, ends well with that many lines.
+reads() {
+  local count=$1 codes
+  shift
+  gst-launch-1.0 -q "$@" 2>"$root/error" | head -n "$count" >"$root/lines"
+  codes=${PIPESTATUS[*]}
+  [[ $codes == "0 0" ]] || { echo "exit codes $codes: $*" >&2; cat "$root/error" >&2; exit 1; }
+  [[ ! -s $root/error ]] || { echo "error text: $*" >&2; cat "$root/error" >&2; exit 1; }
+  [[ $(wc -l <"$root/lines") == "$count" ]] || { echo "not $count lines: $*" >&2; exit 1; }
+}
+
+small=video/x-raw,width=64,height=48
+reads 2 videotestsrc num-buffers=500 ! $small ! cudahistogram ! cudavisionjson ! fakesink
+reads 2 videotestsrc num-buffers=500 ! $small ! cudahistogram ! queue ! cudavisionjson ! fakesink
+# A line that is longer than a pipe holds, and a source without an end.
+reads 1 videotestsrc ! $small ! cudalocalhist display=false ! cudavisionjson tensor-data=full ! fakesink
+# The other branch, and a live source.
+reads 2 videotestsrc is-live=true ! $small ! cudahistogram ! tee name=t t. ! queue ! cudavisionjson ! fakesink t. ! queue ! fakesink
