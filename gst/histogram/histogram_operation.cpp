@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "cuda/histogram/plot.h"
+#include "cuda/histogram/plot_labels.h"
 #include "gst/base/attach.h"
 #include "gst/base/format.h"
 
@@ -14,7 +14,9 @@ namespace cudavision {
 Status HistogramOperation::allocate(const Site &site) {
   context_ = site.context;
   CUDAVISION_TRY(make_histogram(site.execution, &histogram_));
-  CUDAVISION_TRY(primitives_.allocate(site.execution, sizeof(Primitive) * plot_size(kMaxChannels, kMaxBins)));
+  CUDAVISION_TRY(primitives_.allocate(site.execution,
+                                      sizeof(Primitive) * (plot_size(kMaxChannels, kMaxBins) + kMaxLabels)));
+  labels_.clear(), label_key_ = {};
   return make_canvas(site.execution, {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)},
                      &canvas_);
 }
@@ -73,7 +75,21 @@ Status HistogramOperation::plot(const Job &job, const std::uint32_t *counts, int
   for (int i = 0; i < channels; ++i) plot.bars[i] = color_of(colors[i], *job.info);
   auto *primitives = static_cast<Primitive *>(primitives_.data());
   CUDAVISION_TRY(plot_histogram(job.execution, counts, channels, settings_.bins, plot, primitives));
-  return canvas_->draw(job.frame, primitives, plot_size(channels, settings_.bins), nullptr);
+  const int count = plot_size(channels, settings_.bins);
+  CUDAVISION_TRY(place_labels(job, plot, channels, primitives + count));
+  return canvas_->draw(job.frame, primitives, count + static_cast<int>(labels_.size()), nullptr);
+}
+
+// The labels are made and uploaded again only when their place changes, the range, or the number of bars before them.
+Status HistogramOperation::place_labels(const Job &job, const HistogramPlot &plot, int channels,
+                                        Primitive *primitives) {
+  const LabelKey key{plot.area, channels, settings_.bins, settings_.range_min, settings_.range_max};
+  if (key == label_key_) return {};
+  const char *names = channels == 1 ? "Y" : GST_VIDEO_INFO_IS_RGB(job.info) ? "RGB" : "YUV";
+  labels_ = plot_labels(plot, channels, names, settings_);
+  labels_.resize(std::min(labels_.size(), kMaxLabels));
+  label_key_ = key;
+  return copy_from_host(job.execution, primitives, labels_.data(), labels_.size() * sizeof(Primitive));
 }
 
 }  // namespace cudavision

@@ -10,6 +10,7 @@
 #include "cuda/common/owned_memory.h"
 #include "cuda/draw/canvas.h"
 #include "cuda/histogram/histogram.h"
+#include "cuda/histogram/plot.h"
 #include "gst/base/element.h"
 #include "gst/base/tensor_pool.h"
 #include "gst/histogram/histogram_settings.h"
@@ -30,6 +31,7 @@ class HistogramOperation final : public ElementOperation<HistogramSettings> {
   Status lease_counts(int count, TensorPool::Lease *lease);
   Status read_back(const Job &job, const std::uint32_t *counts, int channels);
   Status plot(const Job &job, const std::uint32_t *counts, int channels);
+  Status place_labels(const Job &job, const HistogramPlot &plot, int channels, Primitive *primitives);
 
   std::shared_ptr<const DeviceContext> context_;
   std::unique_ptr<Histogram> histogram_;
@@ -37,7 +39,15 @@ class HistogramOperation final : public ElementOperation<HistogramSettings> {
   int pool_count_ = 0;                   // the number of counts in each tensor of pool_
   std::vector<std::uint32_t> reported_;  // the counts for the message
   int reported_bins_ = 0;
-  OwnedBytes primitives_;
+  OwnedBytes primitives_;  // of the plot, and after them at most kMaxLabels of the labels
+  static constexpr std::size_t kMaxLabels = 1024;
+  struct LabelKey {
+    Region area;
+    int channels = 0, bins = 0, low = 0, high = 0;
+    friend bool operator==(const LabelKey &, const LabelKey &) = default;
+  };
+  LabelKey label_key_;             // of labels_
+  std::vector<Primitive> labels_;  // a member: it is valid until the copy to the device is done
   std::unique_ptr<Canvas> canvas_;
 };
 

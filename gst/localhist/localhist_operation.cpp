@@ -137,8 +137,12 @@ Status LocalHistOperation::paint(const Job &job, const LocalHistOutput &output) 
                        .low = 0,
                        .high = 1};
   const bool hues = painted.argmax != nullptr;
-  if (params_.reduction == LocalHistReduction::entropy)
-    elements.high = std::max(1.0f, std::log2(static_cast<float>(params_.bins)));
+  if (params_.reduction == LocalHistReduction::entropy) {
+    // No window has a greater entropy. That of orientations is seldom below half of it.
+    const long long pixels = static_cast<long long>(params_.window.width) * params_.window.height;
+    elements.high = std::max(1.0f, std::log2(static_cast<float>(std::min<long long>(params_.bins, pixels))));
+    if (params_.feature == LocalHistFeature::gradient) elements.low = elements.high / 2;
+  }
   if (params_.reduction == LocalHistReduction::distance)
     elements.low = 2, elements.high = 0;  // windows that resemble the model are bright
   return paint_color_map(job.execution, job.frame, elements, place_of(job, params_),

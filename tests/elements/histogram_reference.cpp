@@ -5,7 +5,7 @@
 #include <opencv2/imgproc.hpp>
 #include <utility>
 
-#include "cuda/histogram/plot.h"
+#include "cuda/histogram/plot_labels.h"
 #include "tests/elements/drawn_frame.h"
 
 namespace cudavision::test {
@@ -72,6 +72,11 @@ VideoFrame with_plot(VideoFrame frame, const HistogramCase &histogram, Part part
   std::vector<Primitive> primitives(static_cast<std::size_t>(count));
   const HistogramPlot plot = styled_plot(frame, region_of(frame, part), channels);
   EXPECT_TRUE(plot_histogram(cpu, counts.data(), channels, histogram.bins, plot, primitives.data()).ok());
+  HistogramParams params;
+  params.range_min = histogram.range_min, params.range_max = histogram.range_max;
+  const char *names = channels == 1 ? "Y" : frame.is_rgb() ? "RGB" : "YUV";
+  const std::vector<Primitive> labels = plot_labels(plot, channels, names, params);
+  primitives.insert(primitives.end(), labels.begin(), labels.end());
   return with_primitives(std::move(frame), primitives);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The plot of a histogram: the position of its panels and bars, on every backend and for frames of many
 // sizes.
-#include "cuda/histogram/plot.h"
+#include "cuda/histogram/plot_labels.h"
 
 #include <gtest/gtest.h>
 
@@ -276,6 +276,40 @@ TEST_P(HistogramPlotting, plot_takes_one_launch_without_global_atomics) {
   budget.expect_launches_alone(1);
   finish(execution());
   EXPECT_EQ(budget.spent().global_atomics, 0u);
+}
+
+// --- labels ---
+
+TEST(PlotLabels, lie_within_their_panel) {
+  for (const int channels : {1, 3})
+    for (const Region region : {Region{0, 0, 320, 240}, Region{7, 5, 1920, 1080}, Region{0, 0, 3840, 2160}}) {
+      const HistogramPlot plot = coloured(place_plot(region, channels));
+      const std::vector<Primitive> labels = cudavision::plot_labels(plot, channels, "RGB", {});
+      EXPECT_GT(labels.size(), 20u);
+      EXPECT_LE(labels.size(), 1024u);
+      for (const Primitive &p : labels) {
+        EXPECT_GE(p.x0, plot.area.x);
+        EXPECT_GE(p.y0, plot.area.y);
+        EXPECT_LT(p.x1, plot.area.x + plot.area.width);
+        EXPECT_LT(p.y1, plot.area.y + plot.area.height);
+      }
+    }
+}
+
+TEST(PlotLabels, say_the_range) {
+  const HistogramPlot plot = coloured(place_plot({0, 0, 640, 480}, 1));
+  const auto labels = [&](int low, int high) {
+    cudavision::HistogramParams params;
+    params.range_min = low, params.range_max = high;
+    return cudavision::plot_labels(plot, 1, "Y", params).size();
+  };
+  EXPECT_GT(labels(100, 256), labels(1, 256)) << "three digits have more rows than one";
+  EXPECT_GT(labels(0, 256), labels(0, 2));
+}
+
+TEST(PlotLabels, of_small_plots_are_left_out) {
+  for (const Region region : {Region{0, 0, 1, 1}, Region{0, 0, 40, 400}, Region{0, 0, 400, 60}})
+    EXPECT_TRUE(cudavision::plot_labels(coloured(place_plot(region, 3)), 3, "YUV", {}).empty());
 }
 
 }  // namespace
