@@ -16,59 +16,122 @@ namespace {
 
 constexpr int kBandRows = 64;  // even, so that no chroma sample belongs to two bands
 
+// The ids of the pixels of a band (canvas_rules.h), all 0 between bands, and the part of each row that primitives cover.
+class Band {
+ public:
+  explicit Band(Size frame)
+      : width_(frame.width), ids_(static_cast<std::size_t>(frame.width) * kBandRows), covered_(kBandRows) {}
+
+  void begin(int first_row) {
+    first_row_ = first_row;
+    std::fill(covered_.begin(), covered_.end(), Covered{width_, 0});
+  }
+
+  // Writes id to the pixels within `within` that the primitive covers; later primitives overwrite earlier
+  // ones.
+  void mark(const Primitive &primitive, unsigned id, Span within) {
+    if (is_empty(clip(bounds_of(primitive), within))) return;
+    for (int i = 0, spans = span_count(primitive); i < spans; ++i) {
+      const Span s = clip(span_of(primitive, i), within);
+      if (is_empty(s)) continue;
+      for (int y = s.y0; y < s.y1; ++y) {
+        std::fill(ids(y) + s.x0, ids(y) + s.x1, id);
+        Covered &covered = covered_[static_cast<std::size_t>(y - first_row_)];
+        covered = {std::min(covered.x0, s.x0), std::max(covered.x1, s.x1)};
+      }
+    }
+  }
+
+  // Colours the cells of rows [y, end) that primitives cover, and clears their ids. These are the rows of one row of cells. The
+  // result is that of color_cell() (canvas_rules.h), whose pixels are visited here by runs of one colour.
+  void color(const Frame &frame, const Primitive *primitives, int y, int end) {
+    Covered all{width_, 0};
+    for (int row = y; row < end; ++row) {
+      const Covered &covered = covered_[static_cast<std::size_t>(row - first_row_)];
+      all = {std::min(all.x0, covered.x0), std::max(all.x1, covered.x1)};
+      for (int c = 0; c < frame.component_count(); ++c)
+        if (!is_chroma(frame, c)) color_row(frame.component[c], c, primitives, row, covered);
+    }
+    if (all.x0 >= all.x1) return;
+    if (frame.model == ColorModel::yuv) color_chroma(frame, primitives, y, end, all);
+    for (int row = y; row < end; ++row) std::fill(ids(row) + all.x0, ids(row) + all.x1, 0u);
+  }
+
+ private:
+  struct Covered {
+    int x0, x1;  // none if x0 >= x1
+  };
+  static void color_run(const Component &component, int x0, int x1, int y, std::uint8_t value,
+                        std::uint8_t alpha) {
+    std::uint8_t *samples = &component.at(x0, y);
+    const int count = x1 - x0;
+    if (component.step_bytes == 1)  // the compiler makes vector instructions of this loop
+      for (int i = 0; i < count; ++i) samples[i] = blend(value, alpha, samples[i]);
+    else
+      for (int i = 0; i < count; ++i)
+        samples[i * component.step_bytes] = blend(value, alpha, samples[i * component.step_bytes]);
+  }
+
+  void color_row(const Component &component, int c, const Primitive *primitives, int y, Covered covered) {
+    const unsigned *row = ids(y);
+    for (int x = covered.x0, end; x < covered.x1; x = end) {
+      for (end = x + 1; end < covered.x1 && row[end] == row[x];) ++end;
+      if (row[x] == 0) continue;
+      const Color &color = primitives[row[x] - 1].color;
+      color_run(component, x, end, y, color.component[c], color.alpha);
+    }
+  }
+
+  // A chroma sample has the colour of the last primitive that covers any of its pixels.
+  void color_chroma(const Frame &frame, const Primitive *primitives, int y, int end, Covered all) {
+    const int step = 1 << cell_shift_x(frame);
+    for (int x = all.x0 & ~(step - 1); x < all.x1; x += step) {
+      unsigned last = 0;
+      for (int row = y; row < end; ++row)
+        for (int column = x; column < std::min(x + step, width_); ++column)
+          last = std::max(last, ids(row)[column]);
+      if (last == 0) continue;
+      const Color &color = primitives[last - 1].color;
+      for (int c = 1; c < 3; ++c) blend_over(frame.component[c].at(x, y), color, c);
+    }
+  }
+
+  static bool is_empty(Span s) { return s.x0 >= s.x1 || s.y0 >= s.y1; }
+  unsigned *ids(int y) { return ids_.data() + static_cast<std::ptrdiff_t>(y - first_row_) * width_; }
+
+  int width_, first_row_ = 0;
+  std::vector<unsigned> ids_;
+  std::vector<Covered> covered_;
+};
+
 class CanvasCpu final : public Canvas {
  public:
   CanvasCpu(const Execution &execution, Size size)
       : execution_(execution),
         size_(size),
-        ids_(static_cast<std::size_t>(execution.workers->thread_count()),
-             std::vector<unsigned>(static_cast<std::size_t>(size.width) * kBandRows)) {}
+        bands_(static_cast<std::size_t>(execution.workers->thread_count()), Band(size)) {}
 
   Status draw(const Frame &frame, const Primitive *primitives, int capacity, const int *count,
               Region region) override {
     CUDAVISION_TRY(check_size("frame", frame.size(), size_));
     const int used = count == nullptr ? capacity : std::min(*count, capacity);
-    execution_.workers->run(divide_up(size_.height, kBandRows), [&](int band, int slot) {
-      const Span rows{0, band * kBandRows, size_.width, std::min(size_.height, (band + 1) * kBandRows)};
-      std::vector<unsigned> &ids = ids_[static_cast<std::size_t>(slot)];
-      const auto id_row = [&](int y) {
-        return ids.data() + static_cast<std::ptrdiff_t>(y - rows.y0) * size_.width;
-      };
+    execution_.workers->run(divide_up(size_.height, kBandRows), [&](int task, int slot) {
+      Band &band = bands_[static_cast<std::size_t>(slot)];
+      const Span rows{0, task * kBandRows, size_.width, std::min(size_.height, (task + 1) * kBandRows)};
       const Span within = clip(rows, drawable(region, size_));
-      bool any = false;
-      for (int i = 0; i < used; ++i) any |= mark(primitives[i], static_cast<unsigned>(i + 1), within, id_row);
-      if (any) color(frame, primitives, rows, id_row);
+      band.begin(rows.y0);
+      for (int i = 0; i < used; ++i) band.mark(primitives[i], static_cast<unsigned>(i + 1), within);
+      const int step = 1 << cell_shift_y(frame);
+      for (int y = rows.y0; y < rows.y1; y += step)
+        band.color(frame, primitives, y, std::min(y + step, rows.y1));
     });
     return {};
   }
 
  private:
-  // Writes id to the pixels within `within` that the primitive covers; later primitives overwrite earlier
-  // ones. Returns whether there is such a pixel.
-  template <typename IdRow>
-  static bool mark(const Primitive &primitive, unsigned id, Span within, const IdRow &id_row) {
-    bool any = false;
-    for (int i = 0, spans = span_count(primitive); i < spans; ++i) {
-      const Span s = clip(span_of(primitive, i), within);
-      if (s.x0 >= s.x1) continue;
-      for (int y = s.y0; y < s.y1; ++y) {
-        std::fill(id_row(y) + s.x0, id_row(y) + s.x1, id);
-        any = true;
-      }
-    }
-    return any;
-  }
-
-  template <typename IdRow>
-  static void color(const Frame &frame, const Primitive *primitives, Span rows, const IdRow &id_row) {
-    const int step_x = 1 << cell_shift_x(frame), step_y = 1 << cell_shift_y(frame);
-    for (int y = rows.y0; y < rows.y1; y += step_y)
-      for (int x = 0; x < frame.width; x += step_x) color_cell(frame, primitives, x, y, id_row);
-  }
-
   Execution execution_;
   Size size_;
-  std::vector<std::vector<unsigned>> ids_;  // one band for each thread; all 0 between bands
+  std::vector<Band> bands_;  // one for each thread
 };
 
 }  // namespace

@@ -83,6 +83,15 @@ CUDAVISION_HOST_DEVICE constexpr Span span_of(const Primitive &p, int i) {
   }
 }
 
+// A rectangle that contains every span of the primitive.
+CUDAVISION_HOST_DEVICE constexpr Span bounds_of(const Primitive &p) {
+  const bool one_point = p.kind == Primitive::Kind::point || p.kind == Primitive::Kind::cross;
+  const int arms = p.kind == Primitive::Kind::cross ? p.x1 : 0,
+            margin = p.line_width + (arms < 0 ? -arms : arms);
+  const Span s = one_point ? bar(p.x0, p.y0, p.x0, p.y0) : bar(p.x0, p.y0, p.x1, p.y1);
+  return {s.x0 - margin, s.y0 - margin, s.x1 + margin, s.y1 + margin};
+}
+
 CUDAVISION_HOST_DEVICE constexpr Span clip(Span s, Span to) {
   return {s.x0 > to.x0 ? s.x0 : to.x0, s.y0 > to.y0 ? s.y0 : to.y0, s.x1 < to.x1 ? s.x1 : to.x1,
           s.y1 < to.y1 ? s.y1 : to.y1};
