@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the programs of this folder share: the frames of a pipeline, one after the other."""
+import gi
+
+gi.require_version("Gst", "1.0")
+gi.require_version("GstApp", "1.0")
+gi.require_version("GstCudaVision", "1.0")
+from gi.repository import Gst, GstApp, GstCudaVision  # noqa: E402,F401
+
+Gst.init(None)
+
+
+def frames(description):
+    """Yields the buffers that leave the pipeline. Its sink must not be part of the description."""
+    pipeline = Gst.parse_launch(f"{description} ! appsink name=sink sync=false max-buffers=2")
+    sink = pipeline.get_by_name("sink")
+    pipeline.set_state(Gst.State.PLAYING)
+    while sample := sink.try_pull_sample(10 * Gst.SECOND):  # after an error no sample arrives
+        yield sample.get_buffer()
+    error = pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
+    pipeline.set_state(Gst.State.NULL)
+    if error:
+        raise SystemExit(error.parse_error()[0].message)

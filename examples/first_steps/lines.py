@@ -1,0 +1,12 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Prints the strongest line of each frame: lines.py SOURCE"""
+import sys
+
+from frames import GstCudaVision, frames
+
+for number, buffer in enumerate(frames(f"{sys.argv[1]} ! videoconvert ! cudahough display=false")):
+    lines = GstCudaVision.buffer_get_lines_meta(buffer).get_lines()
+    if lines:
+        best = lines[0]
+        print(f"frame {number}: {len(lines)} lines, the best from {best.x1:.0f},{best.y1:.0f} to {best.x2:.0f},{best.y2:.0f}")
