@@ -20,7 +20,10 @@ constexpr int kBandRows = 64;  // even, so that no chroma sample belongs to two 
 class Band {
  public:
   explicit Band(Size frame)
-      : width_(frame.width), ids_(static_cast<std::size_t>(frame.width) * kBandRows), covered_(kBandRows) {}
+      : width_(frame.width),
+        ids_(static_cast<std::size_t>(frame.width) * kBandRows),
+        covered_(kBandRows),
+        cell_ids_(static_cast<std::size_t>(frame.width)) {}
 
   void begin(int first_row) {
     first_row_ = first_row;
@@ -50,7 +53,8 @@ class Band {
       const Covered &covered = covered_[static_cast<std::size_t>(row - first_row_)];
       all = {std::min(all.x0, covered.x0), std::max(all.x1, covered.x1)};
       for (int c = 0; c < frame.component_count(); ++c)
-        if (!is_chroma(frame, c)) color_row(frame.component[c], c, primitives, row, covered);
+        if (!is_chroma(frame, c) && covered.x0 < covered.x1)
+          color_row(frame, c, primitives, covered.x0, row, ids(row) + covered.x0, covered.x1 - covered.x0);
     }
     if (all.x0 >= all.x1) return;
     if (frame.model == ColorModel::yuv) color_chroma(frame, primitives, y, end, all);
@@ -61,39 +65,40 @@ class Band {
   struct Covered {
     int x0, x1;  // none if x0 >= x1
   };
-  static void color_run(const Component &component, int x0, int x1, int y, std::uint8_t value,
-                        std::uint8_t alpha) {
-    std::uint8_t *samples = &component.at(x0, y);
-    const int count = x1 - x0;
-    if (component.step_bytes == 1)  // the compiler makes vector instructions of this loop
+  static void color_run(std::uint8_t *samples, int step, int count, std::uint8_t value, std::uint8_t alpha) {
+    if (step == 1)  // the compiler makes vector instructions of these loops
       for (int i = 0; i < count; ++i) samples[i] = blend(value, alpha, samples[i]);
+    else if (step == 2)
+      for (int i = 0; i < count; ++i) samples[2 * i] = blend(value, alpha, samples[2 * i]);
     else
-      for (int i = 0; i < count; ++i)
-        samples[i * component.step_bytes] = blend(value, alpha, samples[i * component.step_bytes]);
+      for (int i = 0; i < count; ++i) samples[i * step] = blend(value, alpha, samples[i * step]);
   }
 
-  void color_row(const Component &component, int c, const Primitive *primitives, int y, Covered covered) {
-    const unsigned *row = ids(y);
-    for (int x = covered.x0, end; x < covered.x1; x = end) {
-      for (end = x + 1; end < covered.x1 && row[end] == row[x];) ++end;
-      if (row[x] == 0) continue;
-      const Color &color = primitives[row[x] - 1].color;
-      color_run(component, x, end, y, color.component[c], color.alpha);
+  // Colours component c at `count` samples, from the one of pixel (x, y) on, by their ids.
+  static void color_row(const Frame &frame, int c, const Primitive *primitives, int x, int y,
+                        const unsigned *ids, int count) {
+    const Component &component = frame.component[c];
+    std::uint8_t *samples = &component.at(x, y);
+    for (int i = 0, end; i < count; i = end) {
+      for (end = i + 1; end < count && ids[end] == ids[i];) ++end;
+      if (ids[i] == 0) continue;
+      const Color &color = primitives[ids[i] - 1].color;
+      color_run(samples + i * component.step_bytes, component.step_bytes, end - i, color.component[c],
+                color.alpha);
     }
   }
 
   // A chroma sample has the colour of the last primitive that covers any of its pixels.
   void color_chroma(const Frame &frame, const Primitive *primitives, int y, int end, Covered all) {
-    const int step = 1 << cell_shift_x(frame);
-    for (int x = all.x0 & ~(step - 1); x < all.x1; x += step) {
-      unsigned last = 0;
-      for (int row = y; row < end; ++row)
-        for (int column = x; column < std::min(x + step, width_); ++column)
-          last = std::max(last, ids(row)[column]);
-      if (last == 0) continue;
-      const Color &color = primitives[last - 1].color;
-      for (int c = 1; c < 3; ++c) blend_over(frame.component[c].at(x, y), color, c);
-    }
+    const int shift = cell_shift_x(frame), first = all.x0 >> shift,
+              count = ((all.x1 - 1) >> shift) - first + 1;
+    std::fill_n(cell_ids_.begin(), count, 0u);
+    for (int row = y; row < end; ++row)
+      for (int x = all.x0; x < all.x1; ++x) {
+        unsigned &last = cell_ids_[static_cast<std::size_t>((x >> shift) - first)];
+        last = std::max(last, ids(row)[x]);
+      }
+    for (int c = 1; c < 3; ++c) color_row(frame, c, primitives, first << shift, y, cell_ids_.data(), count);
   }
 
   static bool is_empty(Span s) { return s.x0 >= s.x1 || s.y0 >= s.y1; }
@@ -102,6 +107,7 @@ class Band {
   int width_, first_row_ = 0;
   std::vector<unsigned> ids_;
   std::vector<Covered> covered_;
+  std::vector<unsigned> cell_ids_;  // of a row of cells
 };
 
 class CanvasCpu final : public Canvas {
