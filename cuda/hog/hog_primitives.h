@@ -38,7 +38,7 @@ long long star_line_count(const HogShape &shape, const HogParams &params, StarGr
 // Hog::run(), of this shape. Each bin is a
 // line through the centre of the group, in the direction of the edge, which is perpendicular to the gradient;
 // with signed gradients the line begins at the centre. The opacity of a line is that of style.color times the
-// mean of the bin over all cells of the group and all blocks that contain them, divided by three times the value that the mean has
+// mean of the bin over all cells of the group (of those without a block it is 0) and all blocks that contain them, divided by three times the value that the mean has
 // if all numbers are equal (at most 1), times the contrast of the group, which blocks do not tell because they are normalised: the mean of
 // |right - left| + |below - above| of pixels `side` pixels away, at up to 8x8 pixels, 0 up to 6 grey levels and 1 from 40 on. Without it flat areas would have stars of
 // noise. The primitives of a group are adjacent, and the most opaque ones are

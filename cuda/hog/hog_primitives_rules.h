@@ -44,7 +44,6 @@ CUDAVISION_HOST_DEVICE inline float mean_of_bin(const StarTask &task, int cell_x
   return count == 0 ? 0 : sum / static_cast<float>(count);
 }
 
-// The opacity of a line, 0 to 255.
 // The mean over the cells of star (x, y).
 CUDAVISION_HOST_DEVICE inline float mean_of_group(const StarTask &task, int x, int y, int bin) {
   float sum = 0;
@@ -89,6 +88,7 @@ CUDAVISION_HOST_DEVICE inline float contrast_of(const StarTask &task, int x, int
   return weight < 0 ? 0.0f : weight < 1 ? weight : 1.0f;
 }
 
+// The opacity of a line, 0 to 255.
 CUDAVISION_HOST_DEVICE inline int strength_of(const StarTask &task, float mean, float contrast) {
   const float length = static_cast<float>(task.rules.length);
   // If all numbers of a descriptor are equal, each is 1 / length with the norm l1, and otherwise the square
@@ -99,13 +99,13 @@ CUDAVISION_HOST_DEVICE inline int strength_of(const StarTask &task, float mean, 
                           0.5f);
 }
 
-// Writes the lines of cell (x, y), one per bin, sorted by opacity with the weakest first.
 CUDAVISION_HOST_DEVICE inline Primitive shade_of(const StarTask &task) {
   const HogStyle &style = task.style;
   return make_primitive(Primitive::Kind::filled_rectangle, 1, style.shade, style.origin_x, style.origin_y,
                         style.origin_x + task.picture.width - 1, style.origin_y + task.picture.height - 1);
 }
 
+// Writes the lines of star (x, y), one per bin, sorted by opacity with the weakest first.
 CUDAVISION_HOST_DEVICE inline void make_star(const StarTask &task, int x, int y, Primitive *lines) {
   const Rules &r = task.rules;
   const int width = r.cell.width * task.side, height = r.cell.height * task.side;

@@ -122,11 +122,13 @@ CUDAVISION_HOST_DEVICE inline int end_within(float at, int first, int count, int
 // The mean of the valid vectors among up to 8x8 of a cell, or zero if less than half of them are valid.
 CUDAVISION_HOST_DEVICE inline FlowVector mean_of_cell(const FlowOnFrame &flow, int spacing, int column,
                                                       int row) {
-  const int step = spacing / 8, x0 = column * spacing + step / 2, y0 = row * spacing + step / 2;
   FlowVector sum{0, 0};
   int seen = 0, valid = 0;
-  for (int y = y0; y < y0 + 8 * step && y < flow.region.height; y += step)
-    for (int x = x0; x < x0 + 8 * step && x < flow.region.width; x += step) {
+  for (int j = 0; j < 8; ++j)
+    for (int i = 0; i < 8; ++i) {
+      const int x = column * spacing + (2 * i + 1) * spacing / 16,
+                y = row * spacing + (2 * j + 1) * spacing / 16;
+      if (x >= flow.region.width || y >= flow.region.height) continue;
       ++seen;
       if (flow.valid.row(y / flow.stride)[x / flow.stride] == 0) continue;
       const FlowVector d = flow.vectors.row(y / flow.stride)[x / flow.stride];

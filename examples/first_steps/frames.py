@@ -14,10 +14,13 @@ def frames(description):
     """Yields the buffers that leave the pipeline. Its sink must not be part of the description."""
     pipeline = Gst.parse_launch(f"{description} ! appsink name=sink sync=false max-buffers=2")
     sink = pipeline.get_by_name("sink")
+    bus = pipeline.get_bus()
     pipeline.set_state(Gst.State.PLAYING)
-    while sample := sink.try_pull_sample(10 * Gst.SECOND):  # after an error no sample arrives
-        yield sample.get_buffer()
-    error = pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
-    pipeline.set_state(Gst.State.NULL)
-    if error:
-        raise SystemExit(error.parse_error()[0].message)
+    try:
+        while not sink.is_eos():
+            if sample := sink.try_pull_sample(100 * Gst.MSECOND):
+                yield sample.get_buffer()
+            elif error := bus.pop_filtered(Gst.MessageType.ERROR):
+                raise SystemExit(error.parse_error()[0].message)
+    finally:
+        pipeline.set_state(Gst.State.NULL)

@@ -11,11 +11,11 @@ namespace {
 constexpr struct {
   const char *name;
   guint32 rgb;
-} kNames[] = {{"aqua", 0x00ffff},    {"black", 0x000000},  {"blue", 0x0000ff},  {"cyan", 0x00ffff},
-              {"fuchsia", 0xff00ff}, {"gray", 0x808080},   {"green", 0x008000}, {"lime", 0x00ff00},
-              {"magenta", 0xff00ff}, {"maroon", 0x800000}, {"navy", 0x000080},  {"olive", 0x808000},
-              {"orange", 0xffa500},  {"purple", 0x800080}, {"red", 0xff0000},   {"silver", 0xc0c0c0},
-              {"teal", 0x008080},    {"white", 0xffffff},  {"yellow", 0xffff00}};
+} kNames[] = {{"aqua", 0x00ffff},    {"black", 0x000000},   {"blue", 0x0000ff},   {"cyan", 0x00ffff},
+              {"fuchsia", 0xff00ff}, {"gray", 0x808080},    {"grey", 0x808080},   {"green", 0x008000},
+              {"lime", 0x00ff00},    {"magenta", 0xff00ff}, {"maroon", 0x800000}, {"navy", 0x000080},
+              {"olive", 0x808000},   {"orange", 0xffa500},  {"purple", 0x800080}, {"red", 0xff0000},
+              {"silver", 0xc0c0c0},  {"teal", 0x008080},    {"white", 0xffffff},  {"yellow", 0xffff00}};
 
 // All of the text as a number of at most 32 bits.
 std::optional<guint32> number(const std::string &text, guint base) {
@@ -40,10 +40,11 @@ std::optional<guint32> parse_color(const std::string &text) {
   return number(text, 10);
 }
 
-Status validate_color(const char *property, const ColorText &color) {
-  if (color.is_color()) return {};
-  return invalid_argument(std::string(property) + "='" + color.text() +
-                          "' is not a colour: give a name, as red or lime, #RRGGBB, #AARRGGBB or 0xAARRGGBB");
+Status validate_color(const char *property, const ColorText &color, const char *word) {
+  if (color.is_color() || (word != nullptr && color.is_word(word))) return {};
+  return invalid_argument(std::string(property) + "='" + color.text() + "' is not a colour: give " +
+                          (word != nullptr ? std::string(word) + ", " : "") +
+                          "a name, as red or lime, #RRGGBB, #AARRGGBB or 0xAARRGGBB");
 }
 
 std::string color_hint(const char *property, const ColorText &color) {

@@ -22,10 +22,12 @@ std::optional<guint32> parse_color(const std::string &text);
 // The value of a property that is a colour.
 class ColorText {
  public:
-  ColorText(const char *text)
-      : text_(text), argb_(parse_color(text_)) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor): it is the default value of members
+  ColorText(const char *text) : text_(text), argb_(parse_color(text_)) {}
 
   const std::string &text() const { return text_; }
+  // Whether the text is that word, in upper or lower case.
+  bool is_word(const char *word) const { return g_ascii_strcasecmp(text_.c_str(), word) == 0; }
   bool is_color() const { return argb_.has_value(); }
   // 0xAARRGGBB. A colour without any opacity would draw nothing, which nobody asks for: it is opaque.
   guint32 argb() const { return opacity_is_missing() ? *argb_ | 0xff000000 : argb_.value_or(0xff000000); }
@@ -38,8 +40,8 @@ class ColorText {
   std::optional<guint32> argb_;
 };
 
-// Returns an error that names the property and says what a colour looks like, unless the text is a colour.
-Status validate_color(const char *property, const ColorText &color);
+// Returns an error that names the property and says what a colour looks like, unless the text is a colour or that word.
+Status validate_color(const char *property, const ColorText &color, const char *word = nullptr);
 // What to tell the user about the colour; empty if there is nothing to tell.
 std::string color_hint(const char *property, const ColorText &color);
 

@@ -2,6 +2,8 @@
 // The times of a stream.
 #include "gst/base/timing.h"
 
+#include <algorithm>
+
 namespace cudavision {
 namespace {
 
@@ -37,11 +39,14 @@ void Punctuality::restart(GstClockTime frame_duration) {
 }
 
 std::optional<GstClockTimeDiff> Punctuality::too_late(GstEvent *qos) {
+  GstQOSType type = GST_QOS_TYPE_UNDERFLOW;
   GstClockTimeDiff lateness = 0;
   GstClockTime time = GST_CLOCK_TIME_NONE;
-  gst_event_parse_qos(qos, nullptr, nullptr, &lateness, &time);
+  gst_event_parse_qos(qos, &type, nullptr, &lateness, &time);
+  // A sink with throttle-time asks for fewer frames; it does not say that they are late.
+  if (type == GST_QOS_TYPE_THROTTLE || !GST_CLOCK_TIME_IS_VALID(time)) return std::nullopt;
   const std::lock_guard lock(mutex_);
-  if (lateness <= static_cast<GstClockTimeDiff>(frame_duration_)) {
+  if (lateness <= static_cast<GstClockTimeDiff>(std::max(frame_duration_, kLeastLateness))) {
     late_since_ = GST_CLOCK_TIME_NONE;
     told_ = false;
   } else if (!GST_CLOCK_TIME_IS_VALID(late_since_) || time < late_since_) {  // smaller after a seek

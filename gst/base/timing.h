@@ -30,12 +30,12 @@ class Continuity {
 // Finds out from the sink's QoS events that a pipeline does not keep up. Safe to call from several threads.
 class Punctuality {
  public:
-  static constexpr GstClockTime kPatience = 5 * GST_SECOND;
+  static constexpr GstClockTime kPatience = 5 * GST_SECOND, kLeastLateness = 20 * GST_MSECOND;
 
   // frame_duration: by the caps, or 0 if their frame rate is variable.
   void restart(GstClockTime frame_duration);
   // Takes a QoS event, which may come from any thread. Returns how late the last frame was, once for every
-  // series of frames of more than kPatience that were all late by more than a frame.
+  // series of frames of more than kPatience that were all late by more than a frame and kLeastLateness.
   std::optional<GstClockTimeDiff> too_late(GstEvent *qos);
 
  private:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "cuda/histogram/plot_labels.h"
 #include "gst/base/attach.h"
@@ -86,9 +87,13 @@ Status HistogramOperation::place_labels(const Job &job, const HistogramPlot &plo
   const LabelKey key{plot.area, channels, settings_.bins, settings_.range_min, settings_.range_max};
   if (key == label_key_) return {};
   const char *names = channels == 1 ? "Y" : GST_VIDEO_INFO_IS_RGB(job.info) ? "RGB" : "YUV";
-  labels_ = plot_labels(plot, channels, names, settings_);
-  labels_.resize(std::min(labels_.size(), kMaxLabels));
+  std::vector<Primitive> labels = plot_labels(plot, channels, names, settings_);
+  labels.resize(std::min(labels.size(), kMaxLabels));
+  // An earlier copy may still read the last labels.
+  if (!labels_.empty() && job.execution.backend == Backend::cuda) CUDAVISION_TRY(context_->synchronize());
+  labels_ = std::move(labels);
   label_key_ = key;
+  if (labels_.empty()) return {};
   return copy_from_host(job.execution, primitives, labels_.data(), labels_.size() * sizeof(Primitive));
 }
 

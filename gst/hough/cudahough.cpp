@@ -5,8 +5,9 @@
  * @title: cudahough
  * @short_description: Straight lines and segments
  *
- * cudahough finds the edges of each frame as #cudacanny does, and straight lines in them. With `mode=lines`
- * the lines equal those of OpenCV's `cv::HoughLines` in value, votes and order; `mode=segments` reports where
+ * cudahough finds the edges of each frame as #cudacanny does, and straight lines in them. With `mode=lines nms-radius=0`
+ * the lines equal those of OpenCV's `cv::HoughLines` with the same `threshold` in value, votes and order; by default, neighbours of stronger
+ * lines are dropped, and the threshold grows with the frame; `mode=segments` reports where
  * they begin and end. The lines are attached as a #GstCudaVisionLinesMeta, most votes first, in coordinates
  * of the frame, and drawn with `display`. With `input=edges` the luma is used as an edge map: every nonzero
  * pixel is an edge.
@@ -28,7 +29,7 @@ namespace {
 
 GType mode_type() {
   static const GEnumValue values[] = {
-      {static_cast<int>(HoughMode::lines), "Lines, as cv::HoughLines", "lines"},
+      {static_cast<int>(HoughMode::lines), "Lines; with nms-radius=0 all of cv::HoughLines", "lines"},
       {static_cast<int>(HoughMode::segments), "Segments of lines, where there are edges", "segments"},
       {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("GstCudaVisionHoughMode", values);
@@ -107,9 +108,9 @@ std::vector<Property<HoughSettings>> drawing_properties() {
 struct HoughElement {
   using Operation = HoughOperation;
 
-  static constexpr ElementText kText{
-      "GstCudaHough", "Hough line detector", "Filter/Analyzer/Video/Hardware",
-      "Finds straight lines, as cv::HoughLines, and segments on an NVIDIA GPU or on the CPU"};
+  static constexpr ElementText kText{"GstCudaHough", "Hough line detector", "Filter/Analyzer/Video/Hardware",
+                                     "Finds straight lines and segments on an NVIDIA GPU or on the CPU, with "
+                                     "nms-radius=0 as cv::HoughLines"};
 
   static std::vector<Property<HoughSettings>> properties() {
     return joined(joined(search_properties(), canny_properties<HoughSettings>()), drawing_properties());

@@ -28,7 +28,7 @@ struct HoughSettings : CannyParams, HoughParams {
   int max_drawn = 50;  // 0: all
 
   static constexpr const char *kByDirection = "direction";
-  bool colors_by_direction() const { return color.text() == kByDirection; }
+  bool colors_by_direction() const { return color.is_word(kByDirection); }
   // The parameters for pictures of that size. Small frames have more edges for their size, hence the constant.
   HoughParams params(Size size) const {
     HoughParams params = *this;
@@ -40,7 +40,7 @@ struct HoughSettings : CannyParams, HoughParams {
 };
 
 inline Status validate(const HoughSettings &settings) {
-  if (!settings.colors_by_direction()) CUDAVISION_TRY(validate_color("color", settings.color));
+  CUDAVISION_TRY(validate_color("color", settings.color, settings.kByDirection));
   if (settings.input == HoughInput::edges && settings.gradient_voting)
     return invalid_argument(
         "gradient-voting needs the gradients of a picture and cannot be combined with input=edges");

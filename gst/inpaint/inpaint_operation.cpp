@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "cuda/common/backends.h"
 #include "gst/base/analytics.h"
@@ -155,12 +156,12 @@ void InpaintOperation::describe(GstStructure *message) {
                     static_cast<gboolean>(report_.refused), nullptr);
 }
 
-// Posts one message for each region that lies partly or wholly outside of the frame.
+// Posts a message when the region begins to lie partly or wholly outside of the frame, not for each frame in which it moves there.
 void InpaintOperation::tell_of_part_outside(Region region, Size frame) {
   const Region part{region.x, region.y, std::clamp(frame.width - region.x, 0, region.width),
                     std::clamp(frame.height - region.y, 0, region.height)};
-  if (part == region || region == told_of_) return;
-  told_of_ = region;
+  const bool told = std::exchange(was_outside_, part != region);
+  if (told || !was_outside_) return;
   GST_ELEMENT_WARNING(state_.element(), RESOURCE, SETTINGS,
                       ("The region to remove, %dx%d pixels at (%d, %d), reaches beyond the frame of %dx%d: "
                        "only the part inside is removed",

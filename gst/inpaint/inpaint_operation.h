@@ -49,8 +49,8 @@ class InpaintOperation final : public ElementOperation<InpaintSettings, InpaintF
   InpaintReport report_;
   // The last frame was refused, and a warning was posted.
   bool warned_ = false;
-  // The region of the last message about a part outside of the frame.
-  Region told_of_;
+  // The last region lay partly outside of the frame, and a message was posted.
+  bool was_outside_ = false;
   // The first progress message of the current fill was posted.
   bool progressing_ = false;
   // The numbers of pixels in the progress messages.

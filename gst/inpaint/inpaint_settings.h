@@ -20,7 +20,7 @@ enum class InpaintMode { frame, temporal };
 struct InpaintSettings : InpaintParams {
   InpaintMode mode = InpaintMode::frame;
   std::optional<std::string> mask_location, roi_type;
-  ColorText mask_color = "none";  // its opacity does not count
+  ColorText mask_color = kNone;  // a colour, whose opacity does not count, or kNone
   int mask_tolerance = 16;
   bool mask_alpha = false, attach_mask = false;
   int region_x = 0, region_y = 0, region_width = 0, region_height = 0;
@@ -31,17 +31,21 @@ struct InpaintSettings : InpaintParams {
     params.temporal = mode == InpaintMode::temporal;
     return params;
   }
-  bool removes_color() const { return mask_color.text() != "none"; }
+  static constexpr const char *kNone = "none";
+  bool removes_color() const { return !mask_color.is_word(kNone); }
 
   friend bool operator==(const InpaintSettings &, const InpaintSettings &) = default;
 };
 
 inline Status validate(const InpaintSettings &settings) {
-  if (settings.removes_color()) CUDAVISION_TRY(validate_color("mask-color", settings.mask_color));
+  CUDAVISION_TRY(validate_color("mask-color", settings.mask_color, settings.kNone));
   return validate(settings.params());
 }
 
 inline std::string hint(const InpaintSettings &settings) {
+  if (settings.removes_color() && settings.mask_color.opacity_is_missing())
+    return "mask-color=" + settings.mask_color.text() +
+           " is a colour, and its pixels are removed: none removes no colour";
   if (settings.mask_location || settings.roi_type || settings.removes_color() || settings.mask_alpha ||
       (settings.region_width > 0 && settings.region_height > 0))
     return {};

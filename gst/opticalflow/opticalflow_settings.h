@@ -23,13 +23,13 @@ struct OpticalFlowSettings : OpticalFlowParams {
   bool legend = true;
 
   static constexpr const char *kByDirection = "direction";
-  bool colors_by_direction() const { return color.text() == kByDirection; }
+  bool colors_by_direction() const { return color.is_word(kByDirection); }
 
   friend bool operator==(const OpticalFlowSettings &, const OpticalFlowSettings &) = default;
 };
 
 inline Status validate(const OpticalFlowSettings &settings) {
-  if (!settings.colors_by_direction()) CUDAVISION_TRY(validate_color("color", settings.color));
+  CUDAVISION_TRY(validate_color("color", settings.color, settings.kByDirection));
   return validate(static_cast<const OpticalFlowParams &>(settings));
 }
 

@@ -221,13 +221,16 @@ TEST_F(CudaInpaintMask, region_that_reaches_beyond_the_frame_is_told_once) {
   EXPECT_TRUE(is(take_warning(inpaint.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
                  "100x4 pixels at (40, 5), reaches beyond the frame of"));
   EXPECT_FALSE(take_warning(inpaint.element()));
-  set(inpaint.element(), "region-x", "70");
-  inpaint.pass(frame);
-  EXPECT_TRUE(take_warning(inpaint.element()));
-  set(inpaint.element(), "region-x", "0");
-  set(inpaint.element(), "region-width", "10");
+  set(inpaint.element(), "region-x", "45");  // it moves along
   inpaint.work(frame);
   EXPECT_FALSE(take_warning(inpaint.element()));
+  set(inpaint.element(), "region-x", "1");
+  set(inpaint.element(), "region-width", "2");
+  inpaint.work(frame);
+  EXPECT_FALSE(take_warning(inpaint.element())) << "it lies inside";
+  set(inpaint.element(), "region-x", "70");
+  inpaint.pass(frame);
+  EXPECT_TRUE(take_warning(inpaint.element())) << "outside again";
 }
 
 TEST_F(CudaInpaintMask, transparent_pixels_are_removed_and_become_opaque) {

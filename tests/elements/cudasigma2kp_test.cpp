@@ -312,6 +312,7 @@ TEST_F(CudaSigma2Kp, properties_have_their_defaults) {
                                         {"color", "red"}})
     EXPECT_EQ(text(element.get(), property), value) << property;
   EXPECT_EQ(real(element.get(), "tau"), 1);
+  EXPECT_EQ(real(element.get(), "min-contrast"), 12);
 }
 
 TEST_F(CudaSigma2Kp, refused_numbers_warn_and_change_nothing) {

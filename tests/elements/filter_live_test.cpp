@@ -119,6 +119,15 @@ TEST_F(FilterTooLate, less_than_a_frame_is_not_late) {
   EXPECT_FALSE(take_warning(harness.element()));
 }
 
+TEST_F(FilterTooLate, throttling_sink_does_not_say_that_frames_are_late) {
+  Harness harness;
+  exchange(&harness, 0);
+  for (guint64 i = 0; i <= 3 * kFiveSeconds; ++i)
+    EXPECT_TRUE(gst_harness_push_upstream_event(
+        harness.get(), gst_event_new_qos(GST_QOS_TYPE_THROTTLE, 1, GST_SECOND, i * kFrameDuration)));
+  EXPECT_FALSE(take_warning(harness.element()));
+}
+
 TEST_F(FilterTooLate, seek_backwards_begins_anew) {
   Harness harness;
   exchange(&harness, 0);

@@ -17,14 +17,15 @@ export GST_PLUGIN_PATH_1_0=$plugins GST_REGISTRY_1_0=$root/registry
 export GI_TYPELIB_PATH=$plugins/../meta LD_LIBRARY_PATH=$plugins/../meta
 video="filesrc location=$CUDAVISION_TEST_DATA/vtest.avi ! decodebin ! identity eos-after=5 ! videoconvert"
 
-echo "== a camera that must keep up"
+echo "== a live source"
 gst-launch-1.0 -q videotestsrc is-live=true num-buffers=45 ! video/x-raw,width=1280,height=720,framerate=30/1 ! queue ! \
-  cudaopticalflow ! fakesink sync=true qos=true max-lateness=20000000
+  cudaopticalflow ! cudavisionjson location="$root/live.jsonl" ! fakesink sync=true qos=true max-lateness=20000000
+echo "  $(wc -l <"$root/live.jsonl") of 45 frames in time"
 
 "$train_hog" --people "$root/people.yml" >/dev/null
 echo "== pictures"
 for size in 320x240 1920x1080 3840x2160; do
-  for element in cudacanny "cudacanny output=overlay" cudahistogram "cudahistogram mode=channels" cudalocalhist \
+  for element in identity cudacanny "cudacanny output=overlay" cudahistogram "cudahistogram mode=channels" cudalocalhist \
     "cudalocalhist reduce=entropy" cudahough "cudahough mode=segments" cudaopticalflow "cudaopticalflow display-mode=arrows" \
     cudasigma2kp cudahog "cudahog model-location=$root/people.yml" \
     "cudainpaint region-x=60 region-y=60 region-width=40 region-height=40 patch-size=5 search-radius=40 max-patches=200"; do
@@ -36,7 +37,10 @@ for size in 320x240 1920x1080 3840x2160; do
     rm -f "$root"/frame.*.png
   done
 done
-ls "$pictures"/*.png | wc -l
+# Each differs from the picture that nothing was drawn on.
+for size in 320x240 1920x1080 3840x2160; do
+  (($(md5sum "$pictures"/*."$size".png | cut -d' ' -f1 | sort -u | wc -l) == 15)) || { echo "$size: two pictures are the same"; exit 1; }
+done
 
 echo "== JSON"
 # shellcheck disable=SC2086

@@ -236,12 +236,14 @@ TEST_P(FlowDisplay, both_backends_write_the_same_bytes) {
 
 // The mean of the valid vectors of a cell, in double precision, or zero.
 std::pair<double, double> defined_mean(const Flow &flow, int stride, Size region, int column, int row) {
-  const int spacing = cudavision::arrow_spacing(region), step = spacing / 8;
+  const int spacing = cudavision::arrow_spacing(region);
   double x_sum = 0, y_sum = 0;
   int seen = 0, valid = 0;
   for (int j = 0; j < 8; ++j)
     for (int i = 0; i < 8; ++i) {
-      const int x = column * spacing + step / 2 + i * step, y = row * spacing + step / 2 + j * step;
+      // the middles of 8x8 equal parts of the cell
+      const int x = column * spacing + static_cast<int>((i + 0.5) * spacing / 8),
+                y = row * spacing + static_cast<int>((j + 0.5) * spacing / 8);
       if (x >= region.width || y >= region.height) continue;
       ++seen;
       if (flow.valid.at(x / stride, y / stride) == 0) continue;
@@ -309,6 +311,28 @@ TEST_P(FlowDisplay, arrows_start_on_their_grid_and_end_where_the_scaled_vector_d
     }
     EXPECT_GT(shown, 20);
   }
+}
+
+TEST_P(FlowDisplay, cells_grow_with_the_region) {
+  EXPECT_EQ(cudavision::arrow_spacing({400, 300}), 16);
+  EXPECT_EQ(cudavision::arrow_spacing({1920, 1080}), 33);
+  const Size size{800, 740};  // cells of 23 pixels
+  const Flow flow = some_flow(size, 26);
+  const std::vector<Primitive> lines =
+      arrows_of(execution(), flow, 1, {0, 0, 800, 740}, one_colored(1, 1, {}));
+  const Size grid = arrow_grid(size);
+  int shown = 0;
+  for (int i = 0; i < grid.width * grid.height; ++i) {
+    const auto [x, y] = defined_mean(flow, 1, size, i % grid.width, i / grid.width);
+    const Primitive &shaft = lines[static_cast<std::size_t>(i * kArrowLines)];
+    if (std::abs(std::hypot(x, y) - 0.5) < 1e-3) continue;  // rounding decides
+    ASSERT_EQ(is_hidden(shaft), std::hypot(x, y) < 0.5) << i;
+    if (is_hidden(shaft)) continue;
+    ++shown;
+    EXPECT_NEAR(shaft.x1 - shaft.x0, x, 0.51) << i;
+    EXPECT_NEAR(shaft.y1 - shaft.y0, y, 0.51) << i;
+  }
+  EXPECT_GT(shown, 300);
 }
 
 TEST_P(FlowDisplay, arrows_have_the_colour_of_their_direction) {
