@@ -3,6 +3,7 @@
 // primitives that lies in its band.
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -34,15 +35,9 @@ class Band {
   // ones.
   void mark(const Primitive &primitive, unsigned id, Span within) {
     if (is_empty(clip(bounds_of(primitive), within))) return;
-    for (int i = 0, spans = span_count(primitive); i < spans; ++i) {
-      const Span s = clip(span_of(primitive, i), within);
-      if (is_empty(s)) continue;
-      for (int y = s.y0; y < s.y1; ++y) {
-        std::fill(ids(y) + s.x0, ids(y) + s.x1, id);
-        Covered &covered = covered_[static_cast<std::size_t>(y - first_row_)];
-        covered = {std::min(covered.x0, s.x0), std::max(covered.x1, s.x1)};
-      }
-    }
+    if (primitive.kind == Primitive::Kind::line) return mark_line(primitive, id, within);
+    for (int i = 0, spans = span_count(primitive); i < spans; ++i)
+      mark_span(clip(span_of(primitive, i), within), id);
   }
 
   // Colours the cells of rows [y, end) that primitives cover, and clears their ids. These are the rows of one row of cells. The
@@ -65,6 +60,35 @@ class Band {
   struct Covered {
     int x0, x1;  // none if x0 >= x1
   };
+  void mark_span(Span s, unsigned id) {
+    if (is_empty(s)) return;
+    for (int y = s.y0; y < s.y1; ++y) {
+      std::fill(ids(y) + s.x0, ids(y) + s.x1, id);
+      Covered &covered = covered_[static_cast<std::size_t>(y - first_row_)];
+      covered = {std::min(covered.x0, s.x0), std::max(covered.x1, s.x1)};
+    }
+  }
+
+  // The spans of line_step() (canvas_rules.h) without its divisions: from one step to the next, the numerator of the
+  // shorter axis grows by twice its length.
+  void mark_line(const Primitive &p, unsigned id, Span within) {
+    const int dx = p.x1 - p.x0, dy = p.y1 - p.y0, width = p.line_width;
+    const bool flat = std::abs(dx) >= std::abs(dy);
+    const int steps = flat ? std::abs(dx) : std::abs(dy), shorter = flat ? dy : dx;
+    const int direction = (flat ? dx : dy) < 0 ? -1 : 1;
+    int along = flat ? p.x0 : p.y0, across = flat ? p.y0 : p.x0, remainder = steps;
+    for (int step = 0; step <= steps; ++step, along += direction) {
+      const int first = begin_of_width(across, width);
+      mark_span(clip(flat ? Span{along, first, along + 1, first + width}
+                          : Span{first, along, first + width, along + 1},
+                     within),
+                id);
+      remainder += 2 * shorter;
+      if (remainder >= 2 * steps) ++across, remainder -= 2 * steps;
+      if (remainder < 0) --across, remainder += 2 * steps;
+    }
+  }
+
   static void color_run(std::uint8_t *samples, int step, int count, std::uint8_t value, std::uint8_t alpha) {
     if (step == 1)  // the compiler makes vector instructions of these loops
       for (int i = 0; i < count; ++i) samples[i] = blend(value, alpha, samples[i]);

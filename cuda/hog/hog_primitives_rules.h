@@ -25,10 +25,11 @@ struct StarTask {
   std::int16_t dx[kMaxHogBins], dy[kMaxHogBins];  // from the centre of a star to the end of each bin's line
 };
 
-// The mean of a bin of a cell over all blocks that contain the cell; 0 if there is none.
-CUDAVISION_HOST_DEVICE inline float mean_of_bin(const StarTask &task, int cell_x, int cell_y, int bin) {
+// Adds to each bin its mean over all blocks that contain the cell; nothing if there is none.
+CUDAVISION_HOST_DEVICE inline void add_means_of_cell(const StarTask &task, int cell_x, int cell_y,
+                                                     float *means) {
   const Rules &r = task.rules;
-  float sum = 0;
+  float sums[kMaxHogBins] = {};
   int count = 0;
   for (int cx = 0; cx < r.cells_x; ++cx)
     for (int cy = 0; cy < r.cells_y; ++cy) {
@@ -37,23 +38,24 @@ CUDAVISION_HOST_DEVICE inline float mean_of_bin(const StarTask &task, int cell_x
       if (x < 0 || y < 0 || x % r.stride.width != 0 || y % r.stride.height != 0) continue;
       const int col = x / r.stride.width, row = y / r.stride.height;
       if (col >= task.shape.cols || row >= task.shape.rows) continue;
-      sum += task.blocks[(static_cast<std::ptrdiff_t>(row) * task.shape.cols + col) * task.shape.length +
-                         (cx * r.cells_y + cy) * r.bins + bin];
+      const float *block =
+          task.blocks + (static_cast<std::ptrdiff_t>(row) * task.shape.cols + col) * task.shape.length;
+      for (int bin = 0; bin < r.bins; ++bin) sums[bin] += block[(cx * r.cells_y + cy) * r.bins + bin];
       ++count;
     }
-  return count == 0 ? 0 : sum / static_cast<float>(count);
+  for (int bin = 0; bin < r.bins && count > 0; ++bin) means[bin] += sums[bin] / static_cast<float>(count);
 }
 
-// The mean over the cells of star (x, y).
-CUDAVISION_HOST_DEVICE inline float mean_of_group(const StarTask &task, int x, int y, int bin) {
-  float sum = 0;
+// The mean of each bin over the cells of star (x, y).
+CUDAVISION_HOST_DEVICE inline void take_means_of_group(const StarTask &task, int x, int y, float *means) {
   int count = 0;
+  for (int bin = 0; bin < task.rules.bins; ++bin) means[bin] = 0;
   for (int cy = y * task.side; cy < (y + 1) * task.side && cy < task.cells.height; ++cy)
     for (int cx = x * task.side; cx < (x + 1) * task.side && cx < task.cells.width; ++cx) {
-      sum += mean_of_bin(task, cx, cy, bin);
+      add_means_of_cell(task, cx, cy, means);
       ++count;
     }
-  return sum / static_cast<float>(count);
+  for (int bin = 0; bin < task.rules.bins; ++bin) means[bin] /= static_cast<float>(count);
 }
 
 // |right - left| + |below - above| of the channel in which it is greatest, of the pixels at that distance. Pixels outside the
@@ -112,8 +114,10 @@ CUDAVISION_HOST_DEVICE inline void make_star(const StarTask &task, int x, int y,
   const int center_x = task.style.origin_x + x * width + width / 2,
             center_y = task.style.origin_y + y * height + height / 2;
   const float contrast = contrast_of(task, x, y);
+  float means[kMaxHogBins];
+  take_means_of_group(task, x, y, means);
   for (int bin = 0; bin < r.bins; ++bin) {
-    const int strength = strength_of(task, mean_of_group(task, x, y, bin), contrast);
+    const int strength = strength_of(task, means[bin], contrast);
     Color color = task.style.color;
     color.alpha = static_cast<std::uint8_t>(strength);
     const int dx = task.dx[bin], dy = task.dy[bin];
