@@ -422,7 +422,7 @@ TEST_F(CudaHough, refused_numbers_warn_and_change_nothing) {
     const char *property;
     int least, most;
   } limits[] = {{"threshold", -1, G_MAXINT}, {"max-lines", 1, 1000000}, {"nms-radius", 0, 32},
-                {"min-length", 1, 32768},   {"max-gap", 0, 16384},     {"line-width", 0, 255}};
+                {"min-length", 1, 32768},    {"max-gap", 0, 16384},     {"line-width", 0, 255}};
   for (const auto &limit : limits) {
     for (const int value : {limit.least, limit.most}) {
       g_object_set(hough.get(), limit.property, value, nullptr);
