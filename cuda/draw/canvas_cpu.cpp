@@ -16,19 +16,22 @@ namespace cudavision::draw {
 namespace {
 
 constexpr int kBandRows = 64;  // even, so that no chroma sample belongs to two bands
+constexpr int kShortRun = 8;
+constexpr int kMostCellPixels = 4;  // in a row of a cell
 
-// The ids of the pixels of a band (canvas_rules.h), all 0 between bands, and the part of each row that primitives cover.
+// The ids of the pixels of a band (canvas_rules.h), all 0 between bands, and the part of each row that
+// primitives cover.
 class Band {
  public:
   explicit Band(Size frame)
-      : width_(frame.width),
-        ids_(static_cast<std::size_t>(frame.width) * kBandRows),
+      : pitch_(divide_up(frame.width, kMostCellPixels) * kMostCellPixels),
+        ids_(static_cast<std::size_t>(pitch_) * kBandRows),
         covered_(kBandRows),
         cell_ids_(static_cast<std::size_t>(frame.width)) {}
 
   void begin(int first_row) {
     first_row_ = first_row;
-    std::fill(covered_.begin(), covered_.end(), Covered{width_, 0});
+    std::fill(covered_.begin(), covered_.end(), Covered{});
   }
 
   // Writes id to the pixels within `within` that the primitive covers; later primitives overwrite earlier
@@ -40,38 +43,62 @@ class Band {
       mark_span(clip(span_of(primitive, i), within), id);
   }
 
-  // Colours the cells of rows [y, end) that primitives cover, and clears their ids. These are the rows of one row of cells. The
-  // result is that of color_cell() (canvas_rules.h), whose pixels are visited here by runs of one colour.
+  // Colours the cells of rows [y, end) that primitives cover, and clears their ids. These are the rows of one
+  // row of cells. The result is that of color_cell() (canvas_rules.h), whose pixels are visited here by runs of
+  // one colour.
   void color(const Frame &frame, const Primitive *primitives, int y, int end) {
-    Covered all{width_, 0};
+    Covered all;
     for (int row = y; row < end; ++row) {
-      const Covered &covered = covered_[static_cast<std::size_t>(row - first_row_)];
-      all = {std::min(all.x0, covered.x0), std::max(all.x1, covered.x1)};
+      const Covered &covered = covered_at(row);
+      all.add_row(covered);
       for (int c = 0; c < frame.component_count(); ++c)
-        if (!is_chroma(frame, c) && covered.x0 < covered.x1)
-          color_row(frame, c, primitives, covered.x0, row, ids(row) + covered.x0, covered.x1 - covered.x0);
+        if (!is_chroma(frame, c)) color_row(frame, c, primitives, row, covered, ids(row) + covered.x0);
     }
-    if (all.x0 >= all.x1) return;
+    if (all.is_empty()) return;
     if (frame.model == ColorModel::yuv) color_chroma(frame, primitives, y, end, all);
     for (int row = y; row < end; ++row) std::fill(ids(row) + all.x0, ids(row) + all.x1, 0u);
   }
 
  private:
+  // The pixels [x0, x1) of a row, or of several; none if x0 >= x1. only_id: the id of all of them, or 0 if they
+  // differ.
   struct Covered {
-    int x0, x1;  // none if x0 >= x1
+    int x0 = 0, x1 = 0;
+    unsigned only_id = 0;
+
+    bool is_empty() const { return x0 >= x1; }
+    // A later span of pixels of one id.
+    void add_span(int from, int to, unsigned id) {
+      const bool covers_all = is_empty() || (from <= x0 && to >= x1);
+      *this = {is_empty() ? from : std::min(x0, from), std::max(x1, to), covers_all ? id : 0};
+    }
+    // Another row.
+    void add_row(const Covered &row) {
+      if (row.is_empty()) return;
+      if (is_empty()) {
+        *this = row;
+        return;
+      }
+      const bool same = row.x0 == x0 && row.x1 == x1 && row.only_id == only_id;
+      *this = {std::min(x0, row.x0), std::max(x1, row.x1), same ? only_id : 0};
+    }
   };
+
   void mark_span(Span s, unsigned id) {
     if (is_empty(s)) return;
     for (int y = s.y0; y < s.y1; ++y) {
       std::fill(ids(y) + s.x0, ids(y) + s.x1, id);
-      Covered &covered = covered_[static_cast<std::size_t>(y - first_row_)];
-      covered = {std::min(covered.x0, s.x0), std::max(covered.x1, s.x1)};
+      covered_at(y).add_span(s.x0, s.x1, id);
     }
   }
 
-  // The spans of line_step() (canvas_rules.h) without its divisions: from one step to the next, the numerator of the
-  // shorter axis grows by twice its length.
+  // The spans of line_step() (canvas_rules.h) without its divisions: from one step to the next, the numerator of
+  // the shorter axis grows by twice its length.
   void mark_line(const Primitive &p, unsigned id, Span within) {
+    const Span bounds = bounds_of(p), part = clip(bounds, within);
+    const bool cut =
+        part.x0 != bounds.x0 || part.y0 != bounds.y0 || part.x1 != bounds.x1 || part.y1 != bounds.y1;
+    for (int y = part.y0; y < part.y1; ++y) covered_at(y).add_span(part.x0, part.x1, 0);
     const int dx = p.x1 - p.x0, dy = p.y1 - p.y0, width = p.line_width;
     const bool flat = std::abs(dx) >= std::abs(dy);
     const int steps = flat ? std::abs(dx) : std::abs(dy), shorter = flat ? dy : dx;
@@ -79,18 +106,24 @@ class Band {
     int along = flat ? p.x0 : p.y0, across = flat ? p.y0 : p.x0, remainder = steps;
     for (int step = 0; step <= steps; ++step, along += direction) {
       const int first = begin_of_width(across, width);
-      mark_span(clip(flat ? Span{along, first, along + 1, first + width}
-                          : Span{first, along, first + width, along + 1},
-                     within),
-                id);
+      const Span span =
+          flat ? Span{along, first, along + 1, first + width} : Span{first, along, first + width, along + 1};
+      write_ids(cut ? clip(span, within) : span, id);
       remainder += 2 * shorter;
       if (remainder >= 2 * steps) ++across, remainder -= 2 * steps;
       if (remainder < 0) --across, remainder += 2 * steps;
     }
   }
 
+  void write_ids(Span s, unsigned id) {
+    for (int y = s.y0; y < s.y1; ++y)
+      for (int x = s.x0; x < s.x1; ++x) ids(y)[x] = id;
+  }
+
   static void color_run(std::uint8_t *samples, int step, int count, std::uint8_t value, std::uint8_t alpha) {
-    if (step == 1)  // the compiler makes vector instructions of these loops
+    if (count < kShortRun)
+      for (int i = 0; i < count; ++i) *(samples + i * step) = blend(value, alpha, samples[i * step]);
+    else if (step == 1)  // the compiler makes vector instructions of these loops
       for (int i = 0; i < count; ++i) samples[i] = blend(value, alpha, samples[i]);
     else if (step == 2)
       for (int i = 0; i < count; ++i) samples[2 * i] = blend(value, alpha, samples[2 * i]);
@@ -98,40 +131,80 @@ class Band {
       for (int i = 0; i < count; ++i) samples[i * step] = blend(value, alpha, samples[i * step]);
   }
 
-  // Colours component c at `count` samples, from the one of pixel (x, y) on, by their ids.
-  static void color_row(const Frame &frame, int c, const Primitive *primitives, int x, int y,
-                        const unsigned *ids, int count) {
+  // Colours the samples of component c in row y whose pixels are covered; ids: of those samples, the first at
+  // covered.x0.
+  static void color_row(const Frame &frame, int c, const Primitive *primitives, int y, const Covered &covered,
+                        const unsigned *ids) {
     const Component &component = frame.component[c];
-    std::uint8_t *samples = &component.at(x, y);
+    const int first = covered.x0 >> component.shift_x, step = component.step_bytes,
+              count = covered.is_empty() ? 0 : ((covered.x1 - 1) >> component.shift_x) - first + 1;
+    std::uint8_t *samples = &component.at(covered.x0, y);
     for (int i = 0, end; i < count; i = end) {
-      for (end = i + 1; end < count && ids[end] == ids[i];) ++end;
+      end = covered.only_id != 0 ? count : end_of_run(ids, i, count);
       if (ids[i] == 0) continue;
       const Color &color = primitives[ids[i] - 1].color;
-      color_run(samples + i * component.step_bytes, component.step_bytes, end - i, color.component[c],
-                color.alpha);
+      color_run(samples + i * step, step, end - i, color.component[c], color.alpha);
     }
   }
 
+  static int end_of_run(const unsigned *ids, int first, int count) {
+    int end = first + 1;
+    while (end < count && ids[end] == ids[first]) ++end;
+    return end;
+  }
+
   // A chroma sample has the colour of the last primitive that covers any of its pixels.
-  void color_chroma(const Frame &frame, const Primitive *primitives, int y, int end, Covered all) {
+  void color_chroma(const Frame &frame, const Primitive *primitives, int y, int end, const Covered &all) {
     const int shift = cell_shift_x(frame), first = all.x0 >> shift,
               count = ((all.x1 - 1) >> shift) - first + 1;
     std::fill_n(cell_ids_.begin(), count, 0u);
-    for (int row = y; row < end; ++row)
-      for (int x = all.x0; x < all.x1; ++x) {
-        unsigned &last = cell_ids_[static_cast<std::size_t>((x >> shift) - first)];
-        last = std::max(last, ids(row)[x]);
-      }
-    for (int c = 1; c < 3; ++c) color_row(frame, c, primitives, first << shift, y, cell_ids_.data(), count);
+    for (int row = y; row < end; ++row) {
+      const unsigned *pixels = ids(row) + (first << shift);
+      if (shift == 1)  // the compiler makes vector instructions of this loop
+        for (int i = 0; i < count; ++i)
+          cell_ids_[i] = std::max({cell_ids_[i], pixels[2 * i], pixels[2 * i + 1]});
+      else
+        for (int i = 0; i < count << shift; ++i)
+          cell_ids_[i >> shift] = std::max(cell_ids_[i >> shift], pixels[i]);
+    }
+    for (int c = 1; c < 3; ++c) color_row(frame, c, primitives, y, all, cell_ids_.data());
   }
 
   static bool is_empty(Span s) { return s.x0 >= s.x1 || s.y0 >= s.y1; }
-  unsigned *ids(int y) { return ids_.data() + static_cast<std::ptrdiff_t>(y - first_row_) * width_; }
+  Covered &covered_at(int y) { return covered_[static_cast<std::size_t>(y - first_row_)]; }
+  unsigned *ids(int y) { return ids_.data() + static_cast<std::ptrdiff_t>(y - first_row_) * pitch_; }
 
-  int width_, first_row_ = 0;
+  int pitch_, first_row_ = 0;  // the ids beyond the width are 0
   std::vector<unsigned> ids_;
   std::vector<Covered> covered_;
   std::vector<unsigned> cell_ids_;  // of a row of cells
+};
+
+// For each band, the primitives that may lie in it: all of them are among [first, end).
+class BandRanges {
+ public:
+  explicit BandRanges(Size frame) : ranges_(static_cast<std::size_t>(divide_up(frame.height, kBandRows))) {}
+
+  void find(const Primitive *primitives, int count) {
+    std::fill(ranges_.begin(), ranges_.end(), Range{count, 0});
+    const int last_band = static_cast<int>(ranges_.size()) - 1;
+    for (int i = 0; i < count; ++i) {
+      const Span bounds = bounds_of(primitives[i]);
+      for (int band = std::max(0, bounds.y0 / kBandRows);
+           band <= std::min(last_band, (bounds.y1 - 1) / kBandRows); ++band) {
+        Range &range = ranges_[static_cast<std::size_t>(band)];
+        range = {std::min(range.first, i), i + 1};
+      }
+    }
+  }
+
+  struct Range {
+    int first, end;
+  };
+  const Range &operator[](int band) const { return ranges_[static_cast<std::size_t>(band)]; }
+
+ private:
+  std::vector<Range> ranges_;
 };
 
 class CanvasCpu final : public Canvas {
@@ -139,18 +212,20 @@ class CanvasCpu final : public Canvas {
   CanvasCpu(const Execution &execution, Size size)
       : execution_(execution),
         size_(size),
+        ranges_(size),
         bands_(static_cast<std::size_t>(execution.workers->thread_count()), Band(size)) {}
 
   Status draw(const Frame &frame, const Primitive *primitives, int capacity, const int *count,
               Region region) override {
     CUDAVISION_TRY(check_size("frame", frame.size(), size_));
-    const int used = count == nullptr ? capacity : std::min(*count, capacity);
+    ranges_.find(primitives, count == nullptr ? capacity : std::min(*count, capacity));
     execution_.workers->run(divide_up(size_.height, kBandRows), [&](int task, int slot) {
       Band &band = bands_[static_cast<std::size_t>(slot)];
       const Span rows{0, task * kBandRows, size_.width, std::min(size_.height, (task + 1) * kBandRows)};
       const Span within = clip(rows, drawable(region, size_));
       band.begin(rows.y0);
-      for (int i = 0; i < used; ++i) band.mark(primitives[i], static_cast<unsigned>(i + 1), within);
+      for (int i = ranges_[task].first; i < ranges_[task].end; ++i)
+        band.mark(primitives[i], static_cast<unsigned>(i + 1), within);
       const int step = 1 << cell_shift_y(frame);
       for (int y = rows.y0; y < rows.y1; y += step)
         band.color(frame, primitives, y, std::min(y + step, rows.y1));
@@ -161,6 +236,7 @@ class CanvasCpu final : public Canvas {
  private:
   Execution execution_;
   Size size_;
+  BandRanges ranges_;
   std::vector<Band> bands_;  // one for each thread
 };
 

@@ -28,6 +28,13 @@ Size stars_of(Size cells, StarGroups groups) {
   return {std::max(1, cells.width / groups.side), std::max(1, cells.height / groups.side)};
 }
 
+// Three times the mean that the bins of a block have if all its numbers are equal: each is 1 / length with the
+// norm l1, and otherwise the square root of that.
+float full_mean(const HogShape &shape, const HogParams &p) {
+  const float length = static_cast<float>(shape.length);
+  return 3.0f / (p.norm == HogNorm::l1 ? length : std::sqrt(length));
+}
+
 }  // namespace
 
 Status make_box_primitives(const Execution &execution, const HogBoxList &list, int capacity,
@@ -55,6 +62,7 @@ Status make_star_primitives(const Execution &execution, const HogPicture &pictur
                      .cells = cells_of(shape, params),
                      .stars = stars_of(cells_of(shape, params), groups),
                      .side = groups.side,
+                     .full_mean = full_mean(shape, params),
                      .style = style,
                      .dx = {},
                      .dy = {}};

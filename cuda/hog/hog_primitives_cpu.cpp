@@ -6,6 +6,22 @@
 #include "cuda/hog/hog_primitives_backends.h"
 
 namespace cudavision::hog {
+namespace {
+
+// Writes the lines of star (x, y), one per bin, the weakest first.
+void make_star(const StarTask &task, int x, int y, Primitive *lines) {
+  const int bins = task.rules.bins;
+  const ContrastGrid grid = contrast_grid(task, x, y);
+  const float contrast = contrast_weight(grid, contrast_sum(task, grid, 0, 1));
+  float means[kMaxHogBins];
+  std::uint8_t strengths[kMaxHogBins];
+  take_means_of_star(task, x, y, 0, bins, means);
+  for (int bin = 0; bin < bins; ++bin) strengths[bin] = strength_of(task, means[bin], contrast);
+  for (int bin = 0; bin < bins; ++bin)
+    lines[rank_of(strengths, bins, bin)] = line_of(task, x, y, bin, strengths[bin]);
+}
+
+}  // namespace
 
 Status make_box_primitives_cpu(const Execution &, HogBoxList list, int capacity, HogStyle style,
                                Primitive *primitives) {

@@ -21,16 +21,19 @@ struct StarTask {
   bool is_signed;
   Size cells, stars;  // the numbers of cells and of stars in a row and in a column
   int side;           // of the group of cells of a star
+  float full_mean;    // the mean of a bin from which on its line has the full opacity
   HogStyle style;
   std::int16_t dx[kMaxHogBins], dy[kMaxHogBins];  // from the centre of a star to the end of each bin's line
 };
 
-// Adds to each bin its mean over all blocks that contain the cell; nothing if there is none.
-CUDAVISION_HOST_DEVICE inline void add_means_of_cell(const StarTask &task, int cell_x, int cell_y,
-                                                     float *means) {
+// Adds to means[i] the mean of bin first + i over all blocks that contain the cell, for i < count; nothing if
+// no block contains it.
+template <int kMost>
+CUDAVISION_HOST_DEVICE void add_means_of_cell(const StarTask &task, int cell_x, int cell_y, int first,
+                                              int count, float (&means)[kMost]) {
   const Rules &r = task.rules;
-  float sums[kMaxHogBins] = {};
-  int count = 0;
+  float sums[kMost] = {};
+  int blocks = 0;
   for (int cx = 0; cx < r.cells_x; ++cx)
     for (int cy = 0; cy < r.cells_y; ++cy) {
       // The top left corner of the block in which this cell is cell (cx, cy).
@@ -40,26 +43,29 @@ CUDAVISION_HOST_DEVICE inline void add_means_of_cell(const StarTask &task, int c
       if (col >= task.shape.cols || row >= task.shape.rows) continue;
       const float *block =
           task.blocks + (static_cast<std::ptrdiff_t>(row) * task.shape.cols + col) * task.shape.length;
-      for (int bin = 0; bin < r.bins; ++bin) sums[bin] += block[(cx * r.cells_y + cy) * r.bins + bin];
-      ++count;
+      for (int i = 0; i < count; ++i) sums[i] += block[(cx * r.cells_y + cy) * r.bins + first + i];
+      ++blocks;
     }
-  for (int bin = 0; bin < r.bins && count > 0; ++bin) means[bin] += sums[bin] / static_cast<float>(count);
+  for (int i = 0; i < count && blocks > 0; ++i) means[i] += sums[i] / static_cast<float>(blocks);
 }
 
-// The mean of each bin over the cells of star (x, y).
-CUDAVISION_HOST_DEVICE inline void take_means_of_group(const StarTask &task, int x, int y, float *means) {
-  int count = 0;
-  for (int bin = 0; bin < task.rules.bins; ++bin) means[bin] = 0;
+// means[i]: the mean of bin first + i over the cells of star (x, y), for i < count <= kMost. The CPU takes all
+// bins at once, a CUDA thread takes one.
+template <int kMost>
+CUDAVISION_HOST_DEVICE void take_means_of_star(const StarTask &task, int x, int y, int first, int count,
+                                               float (&means)[kMost]) {
+  int cells = 0;
+  for (int i = 0; i < count; ++i) means[i] = 0;
   for (int cy = y * task.side; cy < (y + 1) * task.side && cy < task.cells.height; ++cy)
     for (int cx = x * task.side; cx < (x + 1) * task.side && cx < task.cells.width; ++cx) {
-      add_means_of_cell(task, cx, cy, means);
-      ++count;
+      add_means_of_cell(task, cx, cy, first, count, means);
+      ++cells;
     }
-  for (int bin = 0; bin < task.rules.bins; ++bin) means[bin] /= static_cast<float>(count);
+  for (int i = 0; i < count; ++i) means[i] /= static_cast<float>(cells);
 }
 
-// |right - left| + |below - above| of the channel in which it is greatest, of the pixels at that distance. Pixels outside the
-// picture are those of its border.
+// |right - left| + |below - above| of the pixels at that distance, in the channel in which it is greatest.
+// Pixels outside the picture are those of its border.
 CUDAVISION_HOST_DEVICE inline int contrast_at(const HogPicture &picture, int x, int y, int distance) {
   const int left = x > distance ? x - distance : 0, above = y > distance ? y - distance : 0;
   const int right = x + distance < picture.width ? x + distance : picture.width - 1;
@@ -74,62 +80,77 @@ CUDAVISION_HOST_DEVICE inline int contrast_at(const HogPicture &picture, int x, 
   return most;
 }
 
-// The weight of the contrast of star (x, y), 0 to 1.
-CUDAVISION_HOST_DEVICE inline float contrast_of(const StarTask &task, int x, int y) {
+// The pixels at which the contrast of a star is taken: a grid of at most 8 x 8 or, where the star is not a
+// multiple of 8 pixels wide or high, 15 x 15.
+struct ContrastGrid {
+  int x0, y0, step_x, step_y, cols, rows;
+};
+
+CUDAVISION_HOST_DEVICE inline ContrastGrid contrast_grid(const StarTask &task, int x, int y) {
   const int width = task.rules.cell.width * task.side, height = task.rules.cell.height * task.side;
-  const int x0 = x * width, y0 = y * height;
   const int step_x = width < 8 ? 1 : width / 8, step_y = height < 8 ? 1 : height / 8;
-  int sum = 0, count = 0;
-  for (int py = y0 + step_y / 2; py < y0 + height && py < task.picture.height; py += step_y)
-    for (int px = x0 + step_x / 2; px < x0 + width && px < task.picture.width; px += step_x) {
-      sum += contrast_at(task.picture, px, py, task.side);
-      ++count;
-    }
+  const int x0 = x * width + step_x / 2, y0 = y * height + step_y / 2;
+  const int x1 = (x + 1) * width < task.picture.width ? (x + 1) * width : task.picture.width;
+  const int y1 = (y + 1) * height < task.picture.height ? (y + 1) * height : task.picture.height;
+  return {x0,
+          y0,
+          step_x,
+          step_y,
+          x0 < x1 ? (x1 - x0 + step_x - 1) / step_x : 0,
+          y0 < y1 ? (y1 - y0 + step_y - 1) / step_y : 0};
+}
+
+// The sum over every `stride`-th pixel of the grid, from number `first` on.
+CUDAVISION_HOST_DEVICE inline int contrast_sum(const StarTask &task, const ContrastGrid &grid, int first,
+                                               int stride) {
+  int sum = 0;
+  for (int i = first; i < grid.cols * grid.rows; i += stride) {
+    const int row = i / grid.cols, col = i - row * grid.cols;
+    sum += contrast_at(task.picture, grid.x0 + col * grid.step_x, grid.y0 + row * grid.step_y, task.side);
+  }
+  return sum;
+}
+
+// The weight of a star with that sum, 0 to 1.
+CUDAVISION_HOST_DEVICE inline float contrast_weight(const ContrastGrid &grid, int sum) {
+  const int count = grid.cols * grid.rows;
   if (count == 0) return 0;
   const float weight = (static_cast<float>(sum) / static_cast<float>(count) - 6) / 34;
   return weight < 0 ? 0.0f : weight < 1 ? weight : 1.0f;
 }
 
-// The opacity of a line, 0 to 255.
-CUDAVISION_HOST_DEVICE inline int strength_of(const StarTask &task, float mean, float contrast) {
-  const float length = static_cast<float>(task.rules.length);
-  // If all numbers of a descriptor are equal, each is 1 / length with the norm l1, and otherwise the square
-  // root of that.
-  const float unit = task.rules.norm == HogNorm::l1 ? 3.0f / length : 3.0f / sqrtf(length);
-  const float share = mean / unit;
-  return static_cast<int>((share < 1 ? share : 1.0f) * contrast * static_cast<float>(task.style.color.alpha) +
-                          0.5f);
+// The opacity of a line.
+CUDAVISION_HOST_DEVICE inline std::uint8_t strength_of(const StarTask &task, float mean, float contrast) {
+  const float share = mean / task.full_mean;
+  return static_cast<std::uint8_t>(
+      (share < 1 ? share : 1.0f) * contrast * static_cast<float>(task.style.color.alpha) + 0.5f);
+}
+
+// The place of a bin among those of its star, sorted by strength with the weakest first, then by number.
+CUDAVISION_HOST_DEVICE inline int rank_of(const std::uint8_t *strengths, int bins, int bin) {
+  int rank = 0;
+  for (int i = 0; i < bins; ++i) rank += strengths[i] + (i < bin ? 0 : 1) <= strengths[bin];
+  return rank;
+}
+
+CUDAVISION_HOST_DEVICE inline Primitive line_of(const StarTask &task, int x, int y, int bin,
+                                                std::uint8_t strength) {
+  Color color = task.style.color;
+  color.alpha = strength;
+  if (strength == 0) return hidden_primitive(color);
+  const int width = task.rules.cell.width * task.side, height = task.rules.cell.height * task.side;
+  const int center_x = task.style.origin_x + x * width + width / 2,
+            center_y = task.style.origin_y + y * height + height / 2;
+  const int dx = task.dx[bin], dy = task.dy[bin];
+  return make_primitive(Primitive::Kind::line, task.style.line_width, color,
+                        task.is_signed ? center_x : center_x - dx, task.is_signed ? center_y : center_y - dy,
+                        center_x + dx, center_y + dy);
 }
 
 CUDAVISION_HOST_DEVICE inline Primitive shade_of(const StarTask &task) {
   const HogStyle &style = task.style;
   return make_primitive(Primitive::Kind::filled_rectangle, 1, style.shade, style.origin_x, style.origin_y,
                         style.origin_x + task.picture.width - 1, style.origin_y + task.picture.height - 1);
-}
-
-// Writes the lines of star (x, y), one per bin, sorted by opacity with the weakest first.
-CUDAVISION_HOST_DEVICE inline void make_star(const StarTask &task, int x, int y, Primitive *lines) {
-  const Rules &r = task.rules;
-  const int width = r.cell.width * task.side, height = r.cell.height * task.side;
-  const int center_x = task.style.origin_x + x * width + width / 2,
-            center_y = task.style.origin_y + y * height + height / 2;
-  const float contrast = contrast_of(task, x, y);
-  float means[kMaxHogBins];
-  take_means_of_group(task, x, y, means);
-  for (int bin = 0; bin < r.bins; ++bin) {
-    const int strength = strength_of(task, means[bin], contrast);
-    Color color = task.style.color;
-    color.alpha = static_cast<std::uint8_t>(strength);
-    const int dx = task.dx[bin], dy = task.dy[bin];
-    const Primitive line = strength == 0 ? hidden_primitive(color)
-                                         : make_primitive(Primitive::Kind::line, task.style.line_width, color,
-                                                          task.is_signed ? center_x : center_x - dx,
-                                                          task.is_signed ? center_y : center_y - dy,
-                                                          center_x + dx, center_y + dy);
-    int at = bin;
-    for (; at > 0 && lines[at - 1].color.alpha > strength; --at) lines[at] = lines[at - 1];
-    lines[at] = line;
-  }
 }
 
 }  // namespace cudavision::hog

@@ -17,7 +17,8 @@ constexpr int kThreads = 256;
 constexpr unsigned kMaxBlocks = 264;
 
 static __global__ void __launch_bounds__(kThreads)
-    make_line_primitives_kernel(HoughList list, int capacity, LineStyle style, Primitive *primitives) {
+    make_line_primitives_kernel(HoughList list, int capacity, const __grid_constant__ LineStyle style,
+                                Primitive *primitives) {
   const int count = min(list.count->listed, capacity), stride = static_cast<int>(gridDim.x) * kThreads;
   for (int i = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x); i < count;
        i += stride)
