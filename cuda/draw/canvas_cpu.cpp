@@ -44,8 +44,8 @@ class Band {
   }
 
   // Colours the cells of rows [y, end) that primitives cover, and clears their ids. These are the rows of one
-  // row of cells. The result is that of color_cell() (canvas_rules.h), whose pixels are visited here by runs of
-  // one colour.
+  // row of cells. The result is that of color_cell() (canvas_rules.h), whose pixels are visited here by runs
+  // of one colour.
   void color(const Frame &frame, const Primitive *primitives, int y, int end) {
     Covered all;
     for (int row = y; row < end; ++row) {
@@ -60,8 +60,8 @@ class Band {
   }
 
  private:
-  // The pixels [x0, x1) of a row, or of several; none if x0 >= x1. only_id: the id of all of them, or 0 if they
-  // differ.
+  // The pixels [x0, x1) of a row, or of several; none if x0 >= x1. only_id: the id of all of them, or 0 if
+  // they differ.
   struct Covered {
     int x0 = 0, x1 = 0;
     unsigned only_id = 0;
@@ -92,8 +92,8 @@ class Band {
     }
   }
 
-  // The spans of line_step() (canvas_rules.h) without its divisions: from one step to the next, the numerator of
-  // the shorter axis grows by twice its length.
+  // The spans of line_step() (canvas_rules.h) without its divisions: from one step to the next, the numerator
+  // of the shorter axis grows by twice its length.
   void mark_line(const Primitive &p, unsigned id, Span within) {
     const Span bounds = bounds_of(p), part = clip(bounds, within);
     const bool cut =

@@ -21,9 +21,9 @@ struct TextStyle {
   Color color, background;
 };
 
-// Appends the text with its top left corner at (x, y) pixels, on a rectangle of the background colour that is one pixel of the font
-// larger on each side. The font has digits, the capital letters B, G, R, U, V and Y, the period and the hyphen; other characters are
-// spaces.
+// Appends the text with its top left corner at (x, y) pixels, on a rectangle of the background colour that is
+// one pixel of the font larger on each side. The font has digits, the capital letters B, G, R, U, V and Y,
+// the period and the hyphen; other characters are spaces.
 void append_text(std::vector<Primitive> *primitives, std::string_view text, int x, int y,
                  const TextStyle &style);
 

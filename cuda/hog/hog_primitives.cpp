@@ -28,8 +28,8 @@ Size stars_of(Size cells, StarGroups groups) {
   return {std::max(1, cells.width / groups.side), std::max(1, cells.height / groups.side)};
 }
 
-// Three times the mean that the bins of a block have if all its numbers are equal: each is 1 / length with the
-// norm l1, and otherwise the square root of that.
+// Three times the mean that the bins of a block have if all its numbers are equal: each is 1 / length with
+// the norm l1, and otherwise the square root of that.
 float full_mean(const HogShape &shape, const HogParams &p) {
   const float length = static_cast<float>(shape.length);
   return 3.0f / (p.norm == HogNorm::l1 ? length : std::sqrt(length));

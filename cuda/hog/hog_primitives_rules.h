@@ -49,8 +49,8 @@ CUDAVISION_HOST_DEVICE void add_means_of_cell(const StarTask &task, int cell_x, 
   for (int i = 0; i < count && blocks > 0; ++i) means[i] += sums[i] / static_cast<float>(blocks);
 }
 
-// means[i]: the mean of bin first + i over the cells of star (x, y), for i < count <= kMost. The CPU takes all
-// bins at once, a CUDA thread takes one.
+// means[i]: the mean of bin first + i over the cells of star (x, y), for i < count <= kMost. The CPU takes
+// all bins at once, a CUDA thread takes one.
 template <int kMost>
 CUDAVISION_HOST_DEVICE void take_means_of_star(const StarTask &task, int x, int y, int first, int count,
                                                float (&means)[kMost]) {

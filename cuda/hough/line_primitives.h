@@ -13,7 +13,8 @@ struct LineStyle {
   int origin_x = 0, origin_y = 0;
   // In pixels.
   int line_width = 1;
-  // Line colours by direction: the directions of normals from 0 to pi are divided into `color_count` equal parts.
+  // Line colours by direction: the directions of normals from 0 to pi are divided into `color_count` equal
+  // parts.
   static constexpr int kMostColors = 12;
   int color_count = 1;  // 1 to kMostColors
   Color color[kMostColors] = {};
@@ -25,8 +26,8 @@ struct LineStyleRanges {
 
 // Writes one primitive for each of the first min(list.count->listed, capacity) lines: a line from its first
 // to its second end, rounded to the nearest pixel. primitives: `capacity` elements in the backend's memory.
-// To draw them, pass &list.count->listed as the count. Fails if line_width or color_count is out of its range. CUDA:
-// enqueues one kernel.
+// To draw them, pass &list.count->listed as the count. Fails if line_width or color_count is out of its
+// range. CUDA: enqueues one kernel.
 Status make_line_primitives(const Execution &execution, const HoughList &list, int capacity,
                             const LineStyle &style, Primitive *primitives);
 

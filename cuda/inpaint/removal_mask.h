@@ -43,11 +43,11 @@ class RemovalMask {
  public:
   virtual ~RemovalMask() = default;
 
-  // Sets *mask to a view of height x width bytes without padding, 255 where the pixel is removed and 0 elsewhere.
-  // The bytes are in the backend's memory: at `into` or, if that is null, in memory of this instance that stays
-  // valid until the next call. The frame is only read. CUDA: enqueues one kernel per 32 regions (one if there
-  // are fewer), and two more if dilation is above 0. Errors: a frame of another size, a dilation out of its
-  // range, and errors of the device.
+  // Sets *mask to a view of height x width bytes without padding, 255 where the pixel is removed and 0
+  // elsewhere. The bytes are in the backend's memory: at `into` or, if that is null, in memory of this
+  // instance that stays valid until the next call. The frame is only read. CUDA: enqueues one kernel per 32
+  // regions (one if there are fewer), and two more if dilation is above 0. Errors: a frame of another size, a
+  // dilation out of its range, and errors of the device.
   virtual Status run(const Frame &frame, const RemovalSources &sources, ImageView<const std::uint8_t> *mask,
                      std::uint8_t *into = nullptr) = 0;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Display of optical flow, computed where the vectors lie: as colours on the dimmed picture, or as arrows on it.
+// Display of optical flow, computed where the vectors lie: as colours on the dimmed picture, or as arrows on
+// it.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +22,15 @@ struct FlowOnFrame {
   Region region;  // lies within the frame
 };
 
-// The colour wheel: hue is direction, and the share of the colour is speed. Motion to the right is red; down, left and
-// up follow a quarter of the wheel each: yellow-green, cyan and violet. All colours are in the components of the frame.
+// The colour wheel: hue is direction, and the share of the colour is speed. Motion to the right is red; down,
+// left and up follow a quarter of the wheel each: yellow-green, cyan and violet. All colours are in the
+// components of the frame.
 struct FlowWheel {
   Color corners[6];     // red, yellow, green, cyan, blue, magenta
   Color black, ring;    // black, and the colour of the legend's ring
   float max_speed = 8;  // the speed of the full colour in pixels per frame; greater than 0
-  // The legend is a wheel in the top left corner of the region: each of its pixels has the colour of the vector from the centre to the
-  // pixel, and its edge stands for max_speed. In pixels; 0 draws none.
+  // The legend is a wheel in the top left corner of the region: each of its pixels has the colour of the
+  // vector from the centre to the pixel, and its edge stands for max_speed. In pixels; 0 draws none.
   int legend_radius = 0;
 };
 
@@ -38,12 +40,13 @@ constexpr int legend_radius_for(Size region) {
   return side < 120 ? 0 : side / 14;
 }
 
-// Blends the colour of its vector over every pixel of the region, whose picture is dimmed to half of its brightness, or
-// to a quarter where the vector is invalid: a vector of max_speed replaces the picture, and zero leaves the dimmed picture. A chroma
-// sample that several pixels share takes the colour of the first of them in the region. Alpha, padding and the rest of the frame are
-// not changed. All images are in the backend's memory. Both backends write the same bytes. Returns an error if
-// the sizes do not match, if the region does not lie within the frame, or if max_speed or legend_radius is out of range.
-// CUDA: enqueues one kernel.
+// Blends the colour of its vector over every pixel of the region, whose picture is dimmed to half of its
+// brightness, or to a quarter where the vector is invalid: a vector of max_speed replaces the picture, and
+// zero leaves the dimmed picture. A chroma sample that several pixels share takes the colour of the first of
+// them in the region. Alpha, padding and the rest of the frame are not changed. All images are in the
+// backend's memory. Both backends write the same bytes. Returns an error if the sizes do not match, if the
+// region does not lie within the frame, or if max_speed or legend_radius is out of range. CUDA: enqueues one
+// kernel.
 Status draw_flow_wheel(const Execution &execution, const Frame &frame, const FlowOnFrame &flow,
                        const FlowWheel &wheel);
 
@@ -54,8 +57,8 @@ struct FlowArrows {
   Color colors[6] = {};
 };
 
-// The side in pixels of the square cells that have an arrow each, and the greatest length of an arrow. The first arrow starts at half
-// of that.
+// The side in pixels of the square cells that have an arrow each, and the greatest length of an arrow. The
+// first arrow starts at half of that.
 CUDAVISION_HOST_DEVICE constexpr int arrow_spacing(Size region) {
   const int side = region.width < region.height ? region.width : region.height;
   return side < 16 * 32 ? 16 : side / 32;
@@ -71,9 +74,10 @@ constexpr int arrow_line_count(Size region) {
   return kArrowLines * arrow_grid(region).width * arrow_grid(region).height;
 }
 
-// Writes arrow_line_count() primitives, in the backend's memory: from the centre of each cell along the scaled mean of up to 8x8 of its
-// vectors, evenly spread, that are valid. The ends of all lines stay within the region. A cell gets hidden primitives if less than half of these
-// vectors are valid, or if their mean is shorter than half a pixel. Returns an error if the sizes of vectors and valid do not match the region.
+// Writes arrow_line_count() primitives, in the backend's memory: from the centre of each cell along the
+// scaled mean of up to 8x8 of its vectors, evenly spread, that are valid. The ends of all lines stay within
+// the region. A cell gets hidden primitives if less than half of these vectors are valid, or if their mean is
+// shorter than half a pixel. Returns an error if the sizes of vectors and valid do not match the region.
 // CUDA: enqueues at most one kernel.
 Status make_flow_arrows(const Execution &execution, const FlowOnFrame &flow, const FlowArrows &arrows,
                         Primitive *primitives);

@@ -25,8 +25,8 @@ struct GrayRange {
 Status validate(const GrayRange &range);
 
 // One component of a frame, in its own format and with 8 bits. A sample of the former holds its eight most
-// significant bits from bit `bit` of its first byte on, little-endian: bit 0 is the whole byte, and 2 takes six
-// bits of the first byte and two of the next one.
+// significant bits from bit `bit` of its first byte on, little-endian: bit 0 is the whole byte, and 2 takes
+// six bits of the first byte and two of the next one.
 struct RepackedComponent {
   Component wide;
   int bit = 0;      // 0 to 7
@@ -37,8 +37,8 @@ struct RepackedFrame {
   int width = 0, height = 0;
   int count = 0;  // of components, alpha included
   RepackedComponent component[4];
-  // For a single component of 16 bits whose `bit` is 0 and whose first byte is the less significant one: an 8-bit
-  // value v8 = (v - low) * 256 / (high - low + 1), rounded down and limited to 0 to 255, stands for v.
+  // For a single component of 16 bits whose `bit` is 0 and whose first byte is the less significant one: an
+  // 8-bit value v8 = (v - low) * 256 / (high - low + 1), rounded down and limited to 0 to 255, stands for v.
   std::optional<GrayRange> range;
 
   Size size() const { return {width, height}; }
@@ -48,10 +48,10 @@ struct RepackedFrame {
 // kernel. Errors: components of different subsampling, and errors of the device.
 Status repack_frame(const Execution &execution, const RepackedFrame &frame, int components);
 
-// Writes the 8-bit samples of `region` that differ from the wide frame's into its eight most significant bits,
-// and keeps its other bits; with a GrayRange, writes low + v8 * (high - low) / 255, rounded to nearest. Samples
-// that do not differ keep all bits. A subsampled chroma sample belongs to the region if any of its pixels does.
-// The region lies within the frame. CUDA: enqueues one kernel.
+// Writes the 8-bit samples of `region` that differ from the wide frame's into its eight most significant
+// bits, and keeps its other bits; with a GrayRange, writes low + v8 * (high - low) / 255, rounded to nearest.
+// Samples that do not differ keep all bits. A subsampled chroma sample belongs to the region if any of its
+// pixels does. The region lies within the frame. CUDA: enqueues one kernel.
 Status unpack_frame(const Execution &execution, const RepackedFrame &frame, Region region);
 
 }  // namespace cudavision

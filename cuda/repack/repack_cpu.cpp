@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kRowsPerTask = 16;
 
-// Calls work(component, first, y, count) for each row of samples of the components that the region touches: `count`
-// samples from the first one on, counted in samples.
+// Calls work(component, first, y, count) for each row of samples of the components that the region touches:
+// `count` samples from the first one on, counted in samples.
 template <typename Work>
 void for_each_row(const Execution &execution, const RepackedFrame &frame, int components, Region region,
                   const Work &work) {
@@ -29,7 +29,8 @@ void for_each_row(const Execution &execution, const RepackedFrame &frame, int co
   });
 }
 
-// Steps known at compile time let the compiler make vector instructions of the loop. 0: known at run time alone.
+// Steps known at compile time let the compiler make vector instructions of the loop. 0: known at run time
+// alone.
 template <int kWideStep, int kEightStep>
 void repack_row(const RepackedComponent &c, int x, int y, int count, const Range &range) {
   const int wide_step = kWideStep != 0 ? kWideStep : c.wide.step_bytes,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// GStreamer's own metas for analysis, in the versions that have them: object detections from 1.24 on, tensors and
-// segmentation from 1.26 on. With an older version these functions do nothing.
+// GStreamer's own metas for analysis, in the versions that have them: object detections from 1.24 on, tensors
+// and segmentation from 1.26 on. With an older version these functions do nothing.
 #pragma once
 
 #include <gst/cudavision/cudavision.h>
@@ -18,8 +18,8 @@ struct Detection {
   gfloat confidence = 0;
 };
 
-// Appends detection(0) to detection(count - 1) to the buffer's relation meta, which all elements share, or adds
-// one. Fails if the meta takes no more.
+// Appends detection(0) to detection(count - 1) to the buffer's relation meta, which all elements share, or
+// adds one. Fails if the meta takes no more.
 Status attach_detections(GstBuffer *buffer, int count, const std::function<Detection(int)> &detection);
 // Calls visit with each detection that is attached to the buffer, in order.
 void for_each_detection(GstBuffer *buffer, const std::function<void(const Detection &)> &visit);
@@ -27,8 +27,8 @@ void for_each_detection(GstBuffer *buffer, const std::function<void(const Detect
 // Adds the tensor to the buffer's GstTensorMeta. Both metas share its data.
 Status attach_gst_tensor(GstBuffer *buffer, const GstCudaVisionTensorMeta *tensor);
 // Attaches a map of the region with the values 0 and 255, one byte per pixel without padding, as a semantic
-// segmentation whose value 255 has the class `name`. The meta shares `data`, which must be writable: it gets a
-// GstVideoMeta.
+// segmentation whose value 255 has the class `name`. The meta shares `data`, which must be writable: it gets
+// a GstVideoMeta.
 Status attach_segmentation(const Job &job, GstBuffer *data, const char *name);
 
 }  // namespace cudavision

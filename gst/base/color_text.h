@@ -14,9 +14,9 @@
 
 namespace cudavision {
 
-// Reads one of the names of CSS 2.1 (or cyan, magenta), #RRGGBB, #AARRGGBB or a number 0xAARRGGBB. Upper and lower case are the
-// same. Returns 0xAARRGGBB, or nothing if the text is no colour. A name and #RRGGBB are opaque; a number has the
-// alpha that it says, which is 0 for 0x00RRGGBB.
+// Reads one of the names of CSS 2.1 (or cyan, magenta), #RRGGBB, #AARRGGBB or a number 0xAARRGGBB. Upper and
+// lower case are the same. Returns 0xAARRGGBB, or nothing if the text is no colour. A name and #RRGGBB are
+// opaque; a number has the alpha that it says, which is 0 for 0x00RRGGBB.
 std::optional<guint32> parse_color(const std::string &text);
 
 // The value of a property that is a colour.
@@ -26,6 +26,9 @@ class ColorText {
   ColorText(const char *text) : text_(text), argb_(parse_color(text_)) {}
 
   const std::string &text() const { return text_; }
+  // Where lines may have a colour by their direction, instead of one for all.
+  static constexpr const char *kByDirection = "direction";
+  bool is_by_direction() const { return is_word(kByDirection); }
   // Whether the text is that word, in upper or lower case.
   bool is_word(const char *word) const { return g_ascii_strcasecmp(text_.c_str(), word) == 0; }
   bool is_color() const { return argb_.has_value(); }
@@ -40,9 +43,15 @@ class ColorText {
   std::optional<guint32> argb_;
 };
 
-// Returns an error that names the property and says what a colour looks like, unless the text is a colour or that word.
+// Returns an error that names the property and says what a colour looks like, unless the text is a colour or
+// that word.
 Status validate_color(const char *property, const ColorText &color, const char *word = nullptr);
 // What to tell the user about the colour; empty if there is nothing to tell.
 std::string color_hint(const char *property, const ColorText &color);
+
+// The hint (valid_settings.h) of all settings that have a member `color`.
+template <typename Settings>
+requires requires(const Settings &settings) { settings.color.opacity_is_missing(); }
+std::string hint(const Settings &settings) { return color_hint("color", settings.color); }
 
 }  // namespace cudavision

@@ -60,8 +60,8 @@ class ElementState {
   F files_;
 };
 
-// The operation of an element with the settings S and the files F. It takes its settings once per frame, at the
-// same moment in every element. The state outlives it.
+// The operation of an element with the settings S and the files F. It takes its settings once per frame, at
+// the same moment in every element. The state outlives it.
 template <typename S, typename F = NoFiles>
 class ElementOperation : public Operation {
  public:

@@ -320,8 +320,8 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->sink_event(transform, event);
 }
 
-// GStreamer itself skips late frames and posts a message for each. A frame that is worked on and still arrives
-// too late, again and again, is worth a warning: the pipeline asks for more than the machine can do.
+// GStreamer itself skips late frames and posts a message for each. A frame that is worked on and still
+// arrives too late, again and again, is worth a warning: the pipeline asks for more than the machine can do.
 gboolean src_event(GstBaseTransform *transform, GstEvent *event) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   if (GST_EVENT_TYPE(event) == GST_EVENT_QOS) {

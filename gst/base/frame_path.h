@@ -15,7 +15,6 @@ struct FramePath {
   bool luma_alone = false;      // no other component was needed
   bool repacked = false;        // components of more than 8 bits, or planar RGB
   bool drawn_on = false;
-  bool left_pending = false;  // passed on while the GPU still works on it
 
   bool operator==(const FramePath &) const = default;
 };

@@ -14,7 +14,8 @@ namespace cudavision {
 // The value of the properties line-width and point-size that stands for a width that suits the frame.
 constexpr int kAutomaticWidth = 0;
 
-// One pixel for each 400 pixels of the shorter side of the frame, at least one: 1 at 320x240, 3 at 1920x1080, 5 at 3840x2160.
+// One pixel for each 400 pixels of the shorter side of the frame, at least one: 1 at 320x240, 3 at 1920x1080,
+// 5 at 3840x2160.
 constexpr int automatic_width(Size frame) {
   return std::max(1, (std::min(frame.width, frame.height) + 200) / 400);
 }

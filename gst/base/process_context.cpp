@@ -69,9 +69,9 @@ GstCudaContext *wrap(CUcontext handle, int device_id) {
   return context;
 }
 
-// Lets threads sleep while they wait for the GPU. Decoders and converters wait with cuStreamSynchronize, which polls by
-// default: sixteen of them would keep sixteen cores busy. The flags stay unchanged if the primary context is
-// already in use.
+// Lets threads sleep while they wait for the GPU. Decoders and converters wait with cuStreamSynchronize,
+// which polls by default: sixteen of them would keep sixteen cores busy. The flags stay unchanged if the
+// primary context is already in use.
 void let_waits_sleep(int device_id) {
   unsigned flags = 0;
   int active = 1;

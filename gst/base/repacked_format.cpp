@@ -17,7 +17,8 @@ struct RepackedFormat {
   Place place[4];
 };
 
-// GStreamer's own description has no places for 10:10:10:2, and those of P010's chroma differ between versions.
+// GStreamer's own description has no places for 10:10:10:2, and those of P010's chroma differ between
+// versions.
 constexpr RepackedFormat kFormats[] = {
     {GST_VIDEO_FORMAT_P010_10LE, GST_VIDEO_FORMAT_NV12, {{0, 1, 2, 0}, {1, 1, 4, 0}, {1, 3, 4, 0}}},
     {GST_VIDEO_FORMAT_P012_LE, GST_VIDEO_FORMAT_NV12, {{0, 1, 2, 0}, {1, 1, 4, 0}, {1, 3, 4, 0}}},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Formats that the algorithms do not read: more than 8 bits, planar RGB, alpha in front. Elements work on a copy
-// of the frame in a format of 8 bits (cuda/repack/repack.h).
+// Formats that the algorithms do not read: more than 8 bits, planar RGB, alpha in front. Elements work on a
+// copy of the frame in a format of 8 bits (cuda/repack/repack.h).
 #pragma once
 
 #include <gst/video/video.h>
@@ -11,8 +11,8 @@
 
 namespace cudavision {
 
-// The names of these formats, each after a comma, as in the list of formats in caps. GStreamer's CUDA memory has no
-// grey format.
+// The names of these formats, separated by commas, as in the list of formats in caps. GStreamer's CUDA memory
+// has no grey format.
 std::string repacked_formats(bool in_cuda_memory);
 
 // Returns true if elements work on a copy of frames of this format.

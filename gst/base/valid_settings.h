@@ -12,8 +12,9 @@
 
 namespace cudavision {
 
-// S is comparable and has validate(const S &). It may have hint(const S &), a sentence for the user about valid settings
-// that are probably not meant, or an empty string. Only the streaming thread and start() call this class.
+// S is comparable and has validate(const S &). It may have hint(const S &), a sentence for the user about
+// valid settings that are probably not meant, or an empty string. Only the streaming thread and start() call
+// this class.
 template <typename S>
 class ValidSettings {
  public:

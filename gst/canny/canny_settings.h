@@ -25,6 +25,4 @@ inline Status validate(const CannySettings &settings) {
   return validate(static_cast<const CannyParams &>(settings));
 }
 
-inline std::string hint(const CannySettings &settings) { return color_hint("color", settings.color); }
-
 }  // namespace cudavision

@@ -6,9 +6,9 @@
  * @short_description: Histogram of the luma or of each colour channel
  *
  * cudahistogram counts the values of every frame exactly, as `cv::calcHist` does, and attaches the counts as
- * the tensor `histogram`: `[channels][bins]`, u32. With `mode=luma` there is one channel; with `mode=channels`
- * the channels are R, G, B or Y, U, V, independent of their order in memory; alpha is not counted. With
- * `display` the histogram is plotted on the frame, with one panel per channel.
+ * the tensor `histogram`: `[channels][bins]`, u32. With `mode=luma` there is one channel; with
+ * `mode=channels` the channels are R, G, B or Y, U, V, independent of their order in memory; alpha is not
+ * counted. With `display` the histogram is plotted on the frame, with one panel per channel.
  *
  * ## Example launch lines
  * |[

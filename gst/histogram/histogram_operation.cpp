@@ -81,7 +81,8 @@ Status HistogramOperation::plot(const Job &job, const std::uint32_t *counts, int
   return canvas_->draw(job.frame, primitives, count + static_cast<int>(labels_.size()), nullptr);
 }
 
-// The labels are made and uploaded again only when their place changes, the range, or the number of bars before them.
+// The labels are made and uploaded again only when their place changes, the range, or the number of bars
+// before them.
 Status HistogramOperation::place_labels(const Job &job, const HistogramPlot &plot, int channels,
                                         Primitive *primitives) {
   const LabelKey key{plot.area, channels, settings_.bins, settings_.range_min, settings_.range_max};

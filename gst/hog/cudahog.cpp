@@ -7,12 +7,14 @@
  *
  * Without a model, cudahog attaches the histograms of oriented gradients of all blocks of a frame as the
  * tensor `hog`: `[block rows][block cols][cells x bins]` of floats, the numbers of OpenCV's
- * `cv::HOGDescriptor::compute` (to 1e-5). It draws the orientations of each cell as a star on the dimmed picture; in large frames a star shows a group of cells.
+ * `cv::HOGDescriptor::compute` (to 1e-5). It draws the orientations of each cell as a star on the dimmed
+ * picture; in large frames a star shows a group of cells.
  *
  * With `model-location`, a file with a linear model as `cv::HOGDescriptor::save` writes it, cudahog detects
  * the objects that `cv::HOGDescriptor::detectMultiScale` detects. It draws their boxes and attaches them as
  * #GstVideoRegionOfInterestMeta of the type `label`, each with its own `id` and with the score in the field
- * `confidence` of the structure `detection`. From GStreamer 1.24 on, it also attaches them as object detections of GstAnalytics.
+ * `confidence` of the structure `detection`. From GStreamer 1.24 on, it also attaches them as object
+ * detections of GstAnalytics.
  *
  * RGB frames are analysed in colour, all other frames by their luma.
  *

@@ -11,7 +11,8 @@
 namespace cudavision {
 namespace {
 
-// The ids from 1 on that no region of a buffer has. 0 is left out: a region without a parent has the parent_id 0.
+// The ids from 1 on that no region of a buffer has. 0 is left out: a region without a parent has the
+// parent_id 0.
 class FreeIds {
  public:
   explicit FreeIds(GstBuffer *buffer) {

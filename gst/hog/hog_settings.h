@@ -56,6 +56,4 @@ inline Status validate(const HogSettings &settings) {
   return validate(settings.search());
 }
 
-inline std::string hint(const HogSettings &settings) { return color_hint("color", settings.color); }
-
 }  // namespace cudavision

@@ -10,7 +10,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -188,12 +187,9 @@ Status interpret(const hog::ModelFields &fields, HogModel *model) {
 
 // Pictures and other binary files have control characters in their first bytes.
 bool is_binary(std::string_view text) {
-  return std::any_of(text.begin(),
-                     text.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(text.size(), 64)),
-                     [](char c) {
-                       return static_cast<unsigned char>(c) < ' ' && std::strchr("\t\r\n\f\v", c) == nullptr;
-                     }) ||
-         text.substr(0, 64).find('\0') != std::string_view::npos;
+  const std::string_view head = text.substr(0, 64);
+  return std::any_of(head.begin(), head.end(),
+                     [](char c) { return g_ascii_iscntrl(c) && !g_ascii_isspace(c); });
 }
 
 // OpenCV's cascades have the same formats and a type that says what they are.

@@ -5,12 +5,12 @@
  * @title: cudahough
  * @short_description: Straight lines and segments
  *
- * cudahough finds the edges of each frame as #cudacanny does, and straight lines in them. With `mode=lines nms-radius=0`
- * the lines equal those of OpenCV's `cv::HoughLines` with the same `threshold` in value, votes and order; by default, neighbours of stronger
- * lines are dropped, and the threshold grows with the frame; `mode=segments` reports where
- * they begin and end. The lines are attached as a #GstCudaVisionLinesMeta, most votes first, in coordinates
- * of the frame, and drawn with `display`. With `input=edges` the luma is used as an edge map: every nonzero
- * pixel is an edge.
+ * cudahough finds the edges of each frame as #cudacanny does, and straight lines in them. By default,
+ * neighbours of stronger lines are dropped, and the threshold grows with the frame. With `nms-radius=0` the
+ * lines equal those of OpenCV's `cv::HoughLines` with the same `threshold` in value, votes and order. With
+ * `mode=segments` the element reports where lines begin and end. The lines are attached as a #GstCudaVisionLinesMeta, most
+ * votes first, in coordinates of the frame, and drawn with `display`. With `input=edges` the luma is used as
+ * an edge map: every nonzero pixel is an edge.
  *
  * ## Example launch lines
  * |[

@@ -71,7 +71,7 @@ Status HoughOperation::draw(const Job &job) {
   LineStyle style{.origin_x = job.region.x,
                   .origin_y = job.region.y,
                   .line_width = width_for(settings_.line_width, job.frame.size())};
-  if (settings_.colors_by_direction()) {
+  if (settings_.color.is_by_direction()) {
     style.color_count = LineStyle::kMostColors;
     std::copy_n(hue_palette(style.color_count, *job.info).colors, style.color_count, style.color);
   } else {

@@ -16,20 +16,20 @@ namespace cudavision {
 
 enum class HoughInput { picture, edges };
 
-// HoughParams::threshold and nms_radius have other defaults here; kAutomaticThreshold stands for one that params() computes.
+// HoughParams::threshold and nms_radius have other defaults here; kAutomaticThreshold stands for one that
+// params() computes.
 struct HoughSettings : CannyParams, HoughParams {
   static constexpr int kAutomaticThreshold = -1;
 
   HoughSettings() { threshold = kAutomaticThreshold, nms_radius = 6; }
 
   HoughInput input = HoughInput::picture;
-  ColorText color = kByDirection;  // a colour, or kByDirection
+  ColorText color = ColorText::kByDirection;
   int line_width = kAutomaticWidth;
   int max_drawn = 50;  // 0: all
 
-  static constexpr const char *kByDirection = "direction";
-  bool colors_by_direction() const { return color.is_word(kByDirection); }
-  // The parameters for pictures of that size. Small frames have more edges for their size, hence the constant.
+  // The parameters for pictures of that size. Small frames have more edges for their size, hence the
+  // constant.
   HoughParams params(Size size) const {
     HoughParams params = *this;
     if (threshold == kAutomaticThreshold) params.threshold = 30 + std::min(size.width, size.height) / 5;
@@ -40,14 +40,12 @@ struct HoughSettings : CannyParams, HoughParams {
 };
 
 inline Status validate(const HoughSettings &settings) {
-  CUDAVISION_TRY(validate_color("color", settings.color, settings.kByDirection));
+  CUDAVISION_TRY(validate_color("color", settings.color, ColorText::kByDirection));
   if (settings.input == HoughInput::edges && settings.gradient_voting)
     return invalid_argument(
         "gradient-voting needs the gradients of a picture and cannot be combined with input=edges");
   CUDAVISION_TRY(validate(static_cast<const CannyParams &>(settings)));
   return validate(settings.params({}));
 }
-
-inline std::string hint(const HoughSettings &settings) { return color_hint("color", settings.color); }
 
 }  // namespace cudavision

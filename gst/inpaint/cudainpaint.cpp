@@ -12,10 +12,11 @@
  *
  * The pixels to remove are selected by a picture (`mask-location`), by a colour (`mask-color`,
  * `mask-tolerance`), by the alpha channel (`mask-alpha`), by a region (`region-x`, `region-y`,
- * `region-width`, `region-height`) or by the regions of interest and object detections of the buffer (`roi-type`). Several of
- * them can be combined, and `attach-mask` attaches the result; `dilate` grows their union. Nothing outside of `roi-x`, `roi-y`, `roi-width` and
- * `roi-height` is removed, but patches are taken from the whole frame. In formats with subsampled chroma,
- * whole chroma samples are removed. All other bytes of the frame stay unchanged.
+ * `region-width`, `region-height`) or by the regions of interest and object detections of the buffer
+ * (`roi-type`). Several of them can be combined, and `attach-mask` attaches the result; `dilate` grows their
+ * union. Nothing outside of `roi-x`, `roi-y`, `roi-width` and `roi-height` is removed, but patches are taken
+ * from the whole frame. In formats with subsampled chroma, whole chroma samples are removed. All other bytes
+ * of the frame stay unchanged.
  *
  * If each frame is filled separately, the filled parts flicker. With `mode=temporal`, for a still camera, the
  * background that earlier frames have shown is restored first, adapted to the light of this frame, and only

@@ -55,7 +55,8 @@ void add_clipped(guint left, guint top, guint width, guint height, Size frame, s
     regions->push_back(region);
 }
 
-// Appends the regions of interest and the object detections of this type ("*": of all types), clipped to the frame.
+// Appends the regions of interest and the object detections of this type ("*": of all types), clipped to the
+// frame.
 void add_regions(GstBuffer *buffer, const std::string &type, Size frame, std::vector<Region> *regions) {
   // 0 if no meta can have this type. Metas without a type have the quark 0, too, and must not match.
   const GQuark wanted = g_quark_try_string(type.c_str());
@@ -156,7 +157,8 @@ void InpaintOperation::describe(GstStructure *message) {
                     static_cast<gboolean>(report_.refused), nullptr);
 }
 
-// Posts a message when the region begins to lie partly or wholly outside of the frame, not for each frame in which it moves there.
+// Posts a message when the region begins to lie partly or wholly outside of the frame, not for each frame in
+// which it moves there.
 void InpaintOperation::tell_of_part_outside(Region region, Size frame) {
   const Region part{region.x, region.y, std::clamp(frame.width - region.x, 0, region.width),
                     std::clamp(frame.height - region.y, 0, region.height)};

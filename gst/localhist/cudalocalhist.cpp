@@ -20,8 +20,8 @@
  * model region, taken from the first frame after the region is set.
  *
  * With `display` the dominant bin is painted as hue and its share as brightness, around the centres of the
- * windows. Entropy is painted as heat, from 0 (brightness) or half of the greatest possible value (gradients) up, and so is
- * distance: windows that resemble the model are bright.
+ * windows. Entropy is painted as heat, from 0 (brightness) or half of the greatest possible value (gradients)
+ * up, and so is distance: windows that resemble the model are bright.
  *
  * ## Example launch lines
  * |[

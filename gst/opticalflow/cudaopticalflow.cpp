@@ -14,8 +14,8 @@
  *
  * With `display` colours are blended over the dimmed picture: the hue is the direction, and the share of the
  * colour is the speed. Pixels that do not move show the dimmed picture, and pixels without a valid vector a
- * darker one. A small wheel in the corner shows which direction has which hue. With `display-mode=arrows`, arrows are drawn on the picture
- * instead: the mean motion of square cells.
+ * darker one. A small wheel in the corner shows which direction has which hue. With `display-mode=arrows`,
+ * arrows are drawn on the picture instead: the mean motion of square cells.
  *
  * The first frame, and the first frame after a flush, a jump in time, new caps or a change of the region,
  * has no flow: no tensor is attached, and the picture is not changed. With `every-nth` the flow is computed

@@ -31,7 +31,7 @@ FlowArrows arrows_of(const GstVideoInfo &info, const OpticalFlowSettings &settin
   FlowArrows arrows;
   arrows.scale = static_cast<float>(settings.arrow_scale);
   arrows.line_width = width_for(settings.line_width, frame);
-  if (settings.colors_by_direction())
+  if (settings.color.is_by_direction())
     set_corners(info, arrows.colors);
   else
     std::fill_n(arrows.colors, 6, color_of(settings.color.argb(), info));

@@ -18,21 +18,16 @@ struct OpticalFlowSettings : OpticalFlowParams {
   OpticalFlowPreset preset = OpticalFlowPreset::none;
   OpticalFlowDisplayMode display_mode = OpticalFlowDisplayMode::wheel;
   double max_speed = 8, arrow_scale = 4;
-  ColorText color = kByDirection;  // of arrows: a colour, or kByDirection
+  ColorText color = ColorText::kByDirection;  // of arrows
   int line_width = kAutomaticWidth;
   bool legend = true;
-
-  static constexpr const char *kByDirection = "direction";
-  bool colors_by_direction() const { return color.is_word(kByDirection); }
 
   friend bool operator==(const OpticalFlowSettings &, const OpticalFlowSettings &) = default;
 };
 
 inline Status validate(const OpticalFlowSettings &settings) {
-  CUDAVISION_TRY(validate_color("color", settings.color, settings.kByDirection));
+  CUDAVISION_TRY(validate_color("color", settings.color, ColorText::kByDirection));
   return validate(static_cast<const OpticalFlowParams &>(settings));
 }
-
-inline std::string hint(const OpticalFlowSettings &settings) { return color_hint("color", settings.color); }
 
 }  // namespace cudavision

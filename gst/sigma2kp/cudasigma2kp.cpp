@@ -10,8 +10,8 @@
  * cell. Changes of brightness or contrast do not change the set of keypoints; as a consequence, smooth areas
  * have keypoints as well. The keypoints are attached as a #GstCudaVisionKeypointsMeta in row-major order: the
  * centre of the window, its variance in grey levels squared as the response, and with `orientation` the
- * dominant angle of the gradients around it. With `display` and enough contrast (`min-contrast`) each keypoint is drawn as a cross, or as a point
- * with a line along its orientation.
+ * dominant angle of the gradients around it. With `display` and enough contrast (`min-contrast`) each
+ * keypoint is drawn as a cross, or as a point with a line along its orientation.
  *
  * ## Example launch lines
  * |[

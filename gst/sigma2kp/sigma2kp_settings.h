@@ -25,6 +25,4 @@ inline Status validate(const Sigma2KpSettings &settings) {
   return validate(static_cast<const Sigma2KpParams &>(settings));
 }
 
-inline std::string hint(const Sigma2KpSettings &settings) { return color_hint("color", settings.color); }
-
 }  // namespace cudavision

@@ -45,7 +45,7 @@ void append_tracking(std::string *text, const GstAnalyticsTrackingMtd &tracking)
   GstClockTime first = GST_CLOCK_TIME_NONE, last = GST_CLOCK_TIME_NONE;
   gboolean lost = FALSE;
   if (gst_analytics_tracking_mtd_get_info(&tracking, &id, &first, &last, &lost))
-    append_number(&text->append(",\"tracking-id\":"), id);
+    append_numbers(text, "tracking-id", id);
 }
 
 void append_detection(std::string *text, GstAnalyticsRelationMeta *relations,
@@ -55,11 +55,7 @@ void append_detection(std::string *text, GstAnalyticsRelationMeta *relations,
   gst_analytics_od_mtd_get_location(&detection, &x, &y, &width, &height, &confidence);
   append_string(&text->append("{\"class\":"),
                 g_quark_to_string(gst_analytics_od_mtd_get_obj_type(&detection)));
-  append_number(&text->append(",\"x\":"), x);
-  append_number(&text->append(",\"y\":"), y);
-  append_number(&text->append(",\"width\":"), width);
-  append_number(&text->append(",\"height\":"), height);
-  append_number(&text->append(",\"confidence\":"), confidence);
+  append_numbers(text, "x", x, "y", y, "width", width, "height", height, "confidence", confidence);
   for_each_related(relations, detection.id, gst_analytics_tracking_mtd_get_mtd_type(),
                    [&](const GstAnalyticsTrackingMtd &tracking) { append_tracking(text, tracking); });
   text->append(",\"classes\":[");

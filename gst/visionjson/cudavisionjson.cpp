@@ -41,8 +41,8 @@
  *
  * Numbers that are not finite are null. The origin is the centre of the top left pixel; x runs to the right
  * and y downwards. Lines are not buffered, so that the reader of a pipe receives each line when its frame
- * passes. If that reader goes, the pipeline ends as at the end of the stream. If the disk is full, no incomplete
- * line is left. Each start empties the file.
+ * passes. If that reader goes, the pipeline ends as at the end of the stream. If the disk is full, no
+ * incomplete line is left. Each start empties the file.
  *
  * ## Example launch lines
  *
@@ -66,6 +66,7 @@
 #include <string>
 
 #include "gst/base/properties.h"
+#include "gst/base/timing.h"
 #include "gst/visionjson/frame_json.h"
 #include "gst/visionjson/line_file.h"
 
@@ -185,11 +186,6 @@ gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
 
 // --- frames ---
 
-GstClockTime running_time(const GstSegment &segment, GstClockTime pts) {
-  if (segment.format != GST_FORMAT_TIME || !GST_CLOCK_TIME_IS_VALID(pts)) return GST_CLOCK_TIME_NONE;
-  return gst_segment_to_running_time(&segment, GST_FORMAT_TIME, pts);
-}
-
 // Without a time on the frame: the machine's time, which comes close to that of a live frame.
 std::optional<cudavision::Utc> utc(GstBuffer *buffer, bool wall_clock) {
   const std::optional<cudavision::Utc> of_frame = cudavision::utc_of(buffer);
@@ -212,8 +208,8 @@ bool compose(GstCudaVisionJson *json, GstBuffer *buffer) {
   return false;
 }
 
-// error: errno of a line that could not be written. A reader that has gone, as `head` after its last line, wants no
-// more frames: the pipeline ends as at the end of the stream.
+// error: errno of a line that could not be written. A reader that has gone, as `head` after its last line,
+// wants no more frames: the pipeline ends as at the end of the stream.
 GstFlowReturn flow_after(GstCudaVisionJson *json, int error) {
   if (error == ECANCELED) return GST_FLOW_FLUSHING;
   if (error == EPIPE) {
@@ -231,7 +227,7 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   const JsonSettings settings = Properties::snapshot(json);
   state->facts.source = settings.source;
   state->facts.pts = GST_BUFFER_PTS(buffer);
-  state->facts.running_time = running_time(transform->segment, GST_BUFFER_PTS(buffer));
+  state->facts.running_time = cudavision::to_running_time(transform->segment, GST_BUFFER_PTS(buffer));
   state->facts.utc = utc(buffer, settings.wall_clock);
   state->tensors.data = settings.tensor_data;
   if (!compose(json, buffer)) return GST_FLOW_ERROR;

@@ -39,21 +39,16 @@ void append_facts(std::string *text, const FrameFacts &facts) {
 }
 
 void append_keypoint(std::string *text, const GstCudaVisionKeypoint &keypoint) {
-  append_number(&text->append("{\"x\":"), keypoint.x);
-  append_number(&text->append(",\"y\":"), keypoint.y);
-  append_number(&text->append(",\"response\":"), keypoint.response);
-  append_number(&text->append(",\"angle\":"), keypoint.angle);
+  text->push_back('{');
+  append_numbers(text, "x", keypoint.x, "y", keypoint.y, "response", keypoint.response, "angle",
+                 keypoint.angle);
   text->push_back('}');
 }
 
 void append_line(std::string *text, const GstCudaVisionLine &line) {
-  append_number(&text->append("{\"rho\":"), line.rho);
-  append_number(&text->append(",\"theta\":"), line.theta);
-  append_number(&text->append(",\"votes\":"), line.votes);
-  append_number(&text->append(",\"x1\":"), line.x1);
-  append_number(&text->append(",\"y1\":"), line.y1);
-  append_number(&text->append(",\"x2\":"), line.x2);
-  append_number(&text->append(",\"y2\":"), line.y2);
+  text->push_back('{');
+  append_numbers(text, "rho", line.rho, "theta", line.theta, "votes", line.votes, "x1", line.x1, "y1",
+                 line.y1, "x2", line.x2, "y2", line.y2);
   text->push_back('}');
 }
 
@@ -85,7 +80,7 @@ void append_region(std::string *text, GstVideoRegionOfInterestMeta *region) {
       .whole("width", region->w)
       .whole("height", region->h)
       .append_open(text);
-  append_number(&text->append(",\"score\":"), score_of(region));
+  append_numbers(text, "score", score_of(region));
   append_params(text, region);
   text->push_back('}');
 }

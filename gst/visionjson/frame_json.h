@@ -23,9 +23,10 @@ struct FrameFacts {
   std::optional<gint> width, height;  // from the caps
 };
 
-// Appends the line, including its newline. "keypoints", "lines", "detections" and "classifications" are written if
-// such a meta is attached (the items of several metas are joined in order), "regions" and "tensors" always. Returns false if a tensor
-// cannot be read: `unreadable` is its id, and the appended text is incomplete.
+// Appends the line, including its newline. "keypoints", "lines", "detections" and "classifications" are
+// written if such a meta is attached (the items of several metas are joined in order), "regions" and
+// "tensors" always. Returns false if a tensor cannot be read: `unreadable` is its id, and the appended text
+// is incomplete.
 bool append_frame(std::string *text, const FrameFacts &facts, GstBuffer *buffer, TensorStyle *style,
                   std::string *unreadable);
 

@@ -39,6 +39,16 @@ void append_number(std::string *text, T value) {
 // Appends a quoted and escaped string; null becomes JSON's null, invalid UTF-8 becomes U+FFFD.
 void append_string(std::string *text, const char *value);
 
+// Appends members that are numbers, given as names and values, to an open object: after its brace, or after a
+// comma. The names need no escapes.
+template <typename T, typename... More>
+void append_numbers(std::string *text, const char *name, T value, More... more) {
+  if (text->back() != '{') text->push_back(',');
+  text->append(1, '"').append(name).append("\":");
+  append_number(text, value);
+  if constexpr (sizeof...(more) > 0) append_numbers(text, more...);
+}
+
 // Appends an item to an open list: after its bracket, or after a comma.
 template <typename Item, typename Append>
 void append_item(std::string *text, const Item &item, Append append) {

@@ -8,8 +8,8 @@
 
 namespace cudavision {
 
-// Appends an object with a member for each field: numbers, booleans and strings as such, other values in the notation
-// of gst_value_serialize() as a string, or null if they have none.
+// Appends an object with a member for each field: numbers, booleans and strings as such, other values in the
+// notation of gst_value_serialize() as a string, or null if they have none.
 void append_structure(std::string *text, const GstStructure *structure);
 
 }  // namespace cudavision

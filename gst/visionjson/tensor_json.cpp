@@ -10,7 +10,8 @@
 namespace cudavision {
 namespace {
 
-// The numbers of a tensor, mapped for reading while it exists (RAII). data() is null if they cannot be mapped.
+// The numbers of a tensor, mapped for reading while it exists (RAII). data() is null if they cannot be
+// mapped.
 class MappedNumbers {
  public:
   explicit MappedNumbers(const GstCudaVisionTensorMeta *meta) {
@@ -66,10 +67,7 @@ Summary<T> summarize(const T *values, std::size_t count) {
 template <typename T>
 void append_summary(std::string *text, const T *values, std::size_t count) {
   const Summary<T> summary = summarize(values, count);
-  append_number(&text->append(",\"min\":"), summary.min);
-  append_number(&text->append(",\"max\":"), summary.max);
-  append_number(&text->append(",\"sum\":"), summary.sum);
-  append_number(&text->append(",\"mean\":"), summary.mean);
+  append_numbers(text, "min", summary.min, "max", summary.max, "sum", summary.sum, "mean", summary.mean);
 }
 
 bool is_vector_field(const GstCudaVisionTensorMeta *meta) {
@@ -108,11 +106,9 @@ VectorField field_of(const GstCudaVisionTensorMeta *meta, const MappedNumbers &n
 }
 
 void append_component(std::string *text, const ComponentSummary &summary) {
-  append_number(&text->append("{\"min\":"), summary.min);
-  append_number(&text->append(",\"max\":"), summary.max);
-  append_number(&text->append(",\"mean\":"), summary.mean);
-  append_number(&text->append(",\"median\":"), summary.median);
-  append_number(&text->append(",\"p99\":"), summary.p99);
+  text->push_back('{');
+  append_numbers(text, "min", summary.min, "max", summary.max, "mean", summary.mean, "median", summary.median,
+                 "p99", summary.p99);
   text->push_back('}');
 }
 

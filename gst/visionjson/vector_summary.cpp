@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Statistics of a field of vectors. The median and the 99th percentile are found in two passes. The first one counts
-// the upper 16 bits of each number, which gives the upper bits of both results. The second one counts the lower 16
-// bits of the numbers that have these upper bits.
+// Statistics of a field of vectors. The median and the 99th percentile are found in two passes. The first one
+// counts the upper 16 bits of each number, which gives the upper bits of both results. The second one counts
+// the lower 16 bits of the numbers that have these upper bits.
 #include "gst/visionjson/vector_summary.h"
 
 #include <algorithm>

@@ -31,8 +31,8 @@ struct VectorSummary {
 };
 inline constexpr double kMovingLength = 0.5;
 
-// Vectors with a number that is not finite do not count. Reads the field twice and neither copies nor sorts it: the
-// vectors of a whole frame would take longer to sort than to compute.
+// Vectors with a number that is not finite do not count. Reads the field twice and neither copies nor sorts
+// it: the vectors of a whole frame would take longer to sort than to compute.
 class VectorSummarizer {
  public:
   VectorSummary summarize(const VectorField &field);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The flags of the context that all pipelines of a process share. The test calls the stand-in driver itself, so
-// only the program with emulated kernels has it.
+// The flags of the context that all pipelines of a process share. The test calls the stand-in driver itself,
+// so only the program with emulated kernels has it.
 #include "tests/elements/cuda_memory.h"
 #include "tests/fakecuda/fakecuda.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// GStreamer's own metas for tensors and segmentation (1.26), tested with cudacanny: they share the data of ours.
+// GStreamer's own metas for tensors and segmentation (1.26), tested with cudacanny: they share the data of
+// ours.
 #include <gst/gst.h>
 
 #include <string>

@@ -224,8 +224,8 @@ TEST_F(TensorMemory, application_that_writes_does_not_affect_later_frames) {
     const Owned<GstBuffer> frame = buffer_from(&histogram, frame_of(seed));
     GstBuffer *data = tensor_of(frame, "histogram")->data;
     EXPECT_EQ(elements_of<std::uint32_t>(data, kCounts), opencv_counts(frame_of(seed))) << seed;
-    // A buffer with a single owner can be mapped for writing; if its memory is on a device, the map is a copy. From
-    // GStreamer 1.26 on a GstTensor owns the data, too, and GStreamer refuses.
+    // A buffer with a single owner can be mapped for writing; if its memory is on a device, the map is a
+    // copy. From GStreamer 1.26 on a GstTensor owns the data, too, and GStreamer refuses.
     if (!gst_buffer_is_writable(data)) GTEST_SKIP() << "the data has two owners and cannot be written";
     GstMapInfo map;
     if (!gst_buffer_map(data, &map, GST_MAP_WRITE)) continue;

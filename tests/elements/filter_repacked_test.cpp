@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Formats that elements repack into 8 bits. The expected frame is that of the 8-bit format with the same picture;
-// GStreamer's own functions unpack both.
+// Formats that elements repack into 8 bits. The expected frame is that of the 8-bit format with the same
+// picture; GStreamer's own functions unpack both.
 #include <array>
 #include <cstdint>
 #include <string>

@@ -19,8 +19,8 @@ using cudavision::Primitive;
 using cudavision::Size;
 using cudavision::text_width;
 
-// The text on a picture of grey pixels, one character of the result for each pixel: '#' has the colour of the text, '.' that of
-// the background.
+// The text on a picture of grey pixels, one character of the result for each pixel: '#' has the colour of the
+// text, '.' that of the background.
 std::vector<std::string> drawn(const std::string &text, int scale, int x, int y, Size size) {
   std::vector<Primitive> primitives;
   append_text(&primitives, text, x, y,

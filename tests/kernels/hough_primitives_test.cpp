@@ -49,19 +49,30 @@ class List {
 
 constexpr int kPrimitiveBytes = sizeof(Primitive);
 
+Primitive *primitives_of(const TestImage<std::uint8_t> &bytes) {
+  return reinterpret_cast<Primitive *>(bytes.view().data);
+}
+
+// The first `count` primitives.
+std::vector<Primitive> downloaded(const TestImage<std::uint8_t> &primitives, int count) {
+  const Picture bytes = primitives.download();
+  std::vector<Primitive> result(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i)
+    std::memcpy(&result[static_cast<std::size_t>(i)], bytes.row(i), sizeof(Primitive));
+  return result;
+}
+
 TEST_P(HoughPrimitives, ends_are_rounded_and_moved_by_the_origin) {
   const std::vector<HoughLine> lines{
       {0, 0, 1, 0, 0, 10, 20}, {0, 0, 1, 0.49f, 0.5f, 99.5f, 1.499f}, {0, 0, 1, 16383, 16383, 16383, 0}};
   const LineStyle style{.origin_x = 7, .origin_y = 9, .line_width = 3, .color = {Color{{1, 2, 3}, 200}}};
   const List list(execution(), lines, 3);
   const TestImage<std::uint8_t> primitives(execution(), Size{kPrimitiveBytes, 3}, kTight);
-  EXPECT_TRUE(succeeds(make_line_primitives(execution(), list.view(), 3, style,
-                                            reinterpret_cast<Primitive *>(primitives.view().data))));
-  const Picture bytes = primitives.download();
+  EXPECT_TRUE(succeeds(make_line_primitives(execution(), list.view(), 3, style, primitives_of(primitives))));
+  const std::vector<Primitive> made = downloaded(primitives, 3);
   constexpr int kExpected[3][4] = {{7, 9, 17, 29}, {7, 10, 107, 10}, {16390, 16392, 16390, 9}};
   for (int i = 0; i < 3; ++i) {
-    Primitive primitive;
-    std::memcpy(&primitive, bytes.row(i), sizeof primitive);
+    const Primitive &primitive = made[static_cast<std::size_t>(i)];
     EXPECT_EQ(primitive.kind, Primitive::Kind::line);
     EXPECT_EQ(primitive.line_width, 3);
     EXPECT_EQ(primitive.color, style.color[0]);
@@ -81,14 +92,10 @@ TEST_P(HoughPrimitives, colour_is_that_of_the_direction) {
   const int count = static_cast<int>(cases.size());
   const List list(execution(), lines, count);
   const TestImage<std::uint8_t> primitives(execution(), Size{kPrimitiveBytes, count}, kTight);
-  EXPECT_TRUE(succeeds(make_line_primitives(execution(), list.view(), count, style,
-                                            reinterpret_cast<Primitive *>(primitives.view().data))));
-  const Picture bytes = primitives.download();
-  for (int i = 0; i < count; ++i) {
-    Primitive primitive;
-    std::memcpy(&primitive, bytes.row(i), sizeof primitive);
-    EXPECT_EQ(primitive.color.component[0], cases[static_cast<std::size_t>(i)].second) << i;
-  }
+  EXPECT_TRUE(
+      succeeds(make_line_primitives(execution(), list.view(), count, style, primitives_of(primitives))));
+  const std::vector<Primitive> made = downloaded(primitives, count);
+  for (std::size_t i = 0; i < made.size(); ++i) EXPECT_EQ(made[i].color.component[0], cases[i].second) << i;
 }
 
 TEST_P(HoughPrimitives, color_count_out_of_range_is_refused) {
@@ -96,7 +103,7 @@ TEST_P(HoughPrimitives, color_count_out_of_range_is_refused) {
   const TestImage<std::uint8_t> primitives(execution(), Size{kPrimitiveBytes, 1}, kTight);
   for (const int count : {-1, 0, 13})
     EXPECT_TRUE(refused(make_line_primitives(execution(), list.view(), 1, {.color_count = count},
-                                             reinterpret_cast<Primitive *>(primitives.view().data))));
+                                             primitives_of(primitives))));
 }
 
 TEST_P(HoughPrimitives, no_more_are_made_than_are_listed_and_fit) {
@@ -106,8 +113,8 @@ TEST_P(HoughPrimitives, no_more_are_made_than_are_listed_and_fit) {
     for (const int capacity : {1, 299, 700}) {
       const TestImage<std::uint8_t> primitives(execution(), Size{kPrimitiveBytes, 700}, kTight);
       const Picture before = primitives.download();
-      EXPECT_TRUE(succeeds(make_line_primitives(execution(), list.view(), capacity, {},
-                                                reinterpret_cast<Primitive *>(primitives.view().data))));
+      EXPECT_TRUE(
+          succeeds(make_line_primitives(execution(), list.view(), capacity, {}, primitives_of(primitives))));
       const Picture after = primitives.download();
       const int made = std::min(listed, capacity);
       for (int i = 0; i < 700; ++i) {
@@ -122,8 +129,8 @@ TEST_P(HoughPrimitives, line_width_out_of_range_is_refused) {
   const List list(execution(), {{0, 0, 1, 1, 2, 3, 4}}, 1);
   const TestImage<std::uint8_t> primitives(execution(), Size{kPrimitiveBytes, 1}, kTight);
   for (const int width : {-1, 0, 256})
-    EXPECT_TRUE(refused(make_line_primitives(execution(), list.view(), 1, {.line_width = width},
-                                             reinterpret_cast<Primitive *>(primitives.view().data))));
+    EXPECT_TRUE(refused(
+        make_line_primitives(execution(), list.view(), 1, {.line_width = width}, primitives_of(primitives))));
 }
 
 TEST_P(HoughPrimitives, list_is_one_launch) {
@@ -132,8 +139,7 @@ TEST_P(HoughPrimitives, list_is_one_launch) {
   const TestImage<std::uint8_t> primitives(execution(), Size{kPrimitiveBytes, 1}, kTight);
   finish(execution());
   const Budget budget;
-  EXPECT_TRUE(succeeds(make_line_primitives(execution(), list.view(), 1, {},
-                                            reinterpret_cast<Primitive *>(primitives.view().data))));
+  EXPECT_TRUE(succeeds(make_line_primitives(execution(), list.view(), 1, {}, primitives_of(primitives))));
   budget.expect_launches_alone(1);
   finish(execution());
 }

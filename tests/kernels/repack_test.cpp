@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares repacking on every backend with its definition, which reads and writes the bits of a sample one by one.
+// Compares repacking on every backend with its definition, which reads and writes the bits of a sample one by
+// one.
 #include "cuda/repack/repack.h"
 
 #include <gtest/gtest.h>

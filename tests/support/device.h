@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The calls of the CUDA runtime that kernel tests make themselves. Test files are compiled once; device.cpp is
-// compiled for each kind of program: with the real CUDA, with the emulated one, and without CUDA.
+// The calls of the CUDA runtime that kernel tests make themselves. Test files are compiled once; device.cpp
+// is compiled for each kind of program: with the real CUDA, with the emulated one, and without CUDA.
 #pragma once
 
 #include <cstddef>

@@ -2,8 +2,8 @@
 // Says whether a test program uses emulated kernels, includes the emulator's controls, and says whether the
 // program is built with AddressSanitizer.
 //
-// A test file is compiled once and linked into two programs: one with the product's library, one with emulated
-// kernels. In the first the controls do nothing and count nothing (no_emulation.cpp).
+// A test file is compiled once and linked into two programs: one with the product's library, one with
+// emulated kernels. In the first the controls do nothing and count nothing (no_emulation.cpp).
 #pragma once
 
 #include "tests/simt/simt.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Linked into the test programs without emulated kernels: the controls of the emulator and of the stand-in driver
-// do nothing, count nothing and report nothing.
+// Linked into the test programs without emulated kernels: the controls of the emulator and of the stand-in
+// driver do nothing, count nothing and report nothing.
 #include "tests/fakecuda/fakecuda.h"
 #include "tests/support/emulated.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The driver's calls for memory, copies and fills, made of the emulated runtime's. A call that names a stream or
-// an allocation needs no current context.
+// The driver's calls for memory, copies and fills, made of the emulated runtime's. A call that names a stream
+// or an allocation needs no current context.
 #include <optional>
 
 #include "tests/fakecuda/driver/driver.h"

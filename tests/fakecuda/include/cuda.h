@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The part of the CUDA driver's <cuda.h> that the headers of GStreamer's CUDA library (1.22 to 1.28) and the stand-in
- * driver need, for machines without a CUDA toolkit. The values and layouts are the real driver's: all of them were
- * compared with the <cuda.h> of CUDA 13.0. Can be included beside the emulated <cuda_runtime.h>. */
+ * driver need, for machines without a CUDA toolkit. The values and layouts are the real driver's: all of them
+ * were compared with the <cuda.h> of CUDA 13.0. Can be included beside the emulated <cuda_runtime.h>. */
 #pragma once
 
 #include <stddef.h>

@@ -181,12 +181,12 @@ const GstCudaVisionKeypoint *gst_cuda_vision_keypoints_meta_get_keypoints(
  * gst_cuda_vision_keypoints_meta_get_bytes:
  * @meta: a #GstCudaVisionKeypointsMeta
  *
- * Gives all points as bytes: for each point 16 of them, which are x, y, response and angle as IEEE 754 numbers of 32
- * bits, in the byte order of the machine. In Python, `numpy.frombuffer(data, numpy.float32).reshape(-1, 4)` and
- * `struct.iter_unpack("=4f", data)` read them.
+ * Gives all points as bytes: for each point 16 of them, which are x, y, response and angle as IEEE 754
+ * numbers of 32 bits, in the byte order of the machine. In Python, `numpy.frombuffer(data,
+ * numpy.float32).reshape(-1, 4)` and `struct.iter_unpack("=4f", data)` read them.
  *
- * Returns: (transfer full): the points, in the order of gst_cuda_vision_keypoints_meta_get_keypoints(), without a
- * copy; they stay valid after the meta is gone
+ * Returns: (transfer full): the points, in the order of gst_cuda_vision_keypoints_meta_get_keypoints(),
+ * without a copy; they stay valid after the meta is gone
  *
  * Since: 0.2
  */

@@ -186,9 +186,9 @@ const GstCudaVisionLine *gst_cuda_vision_lines_meta_get_lines(const GstCudaVisio
  * gst_cuda_vision_lines_meta_get_bytes:
  * @meta: a #GstCudaVisionLinesMeta
  *
- * Gives all lines as bytes: for each line 28 of them, which are rho and theta as IEEE 754 numbers of 32 bits, votes
- * as an unsigned integer of 32 bits, and x1, y1, x2 and y2 as IEEE 754 numbers of 32 bits, in the byte order of the
- * machine. In Python, `struct.iter_unpack("=2fI4f", data)` reads them.
+ * Gives all lines as bytes: for each line 28 of them, which are rho and theta as IEEE 754 numbers of 32 bits,
+ * votes as an unsigned integer of 32 bits, and x1, y1, x2 and y2 as IEEE 754 numbers of 32 bits, in the byte
+ * order of the machine. In Python, `struct.iter_unpack("=2fI4f", data)` reads them.
  *
  * Returns: (transfer full): the lines, in the order of gst_cuda_vision_lines_meta_get_lines(), without a
  * copy; they stay valid after the meta is gone

@@ -17,12 +17,13 @@ typedef struct _GstCudaVisionRegion GstCudaVisionRegion;
  * @height: in pixels
  * @id: identifies the region among those of its frame, if the element that attached it has set an id
  * @parent_id: the @id of the region that contains this one
- * @score: the detector's score, which is the field "confidence" of the parameter "detection"; NaN if there is none
+ * @score: the detector's score, which is the field "confidence" of the parameter "detection"; NaN if there is
+ * none
  *
  * A copy of the values of a #GstVideoRegionOfInterestMeta.
  *
- * The elements of gst-cudavision number their regions from 1 on, so that a @parent_id of 0 means that there is no
- * parent. Other elements may give all their regions the @id 0.
+ * The elements of gst-cudavision number their regions from 1 on, so that a @parent_id of 0 means that there
+ * is no parent. Other elements may give all their regions the @id 0.
  *
  * Since: 0.2
  */
@@ -82,12 +83,12 @@ void gst_cuda_vision_region_free(GstCudaVisionRegion *region);
  * gst_cuda_vision_buffer_get_regions:
  * @buffer: (transfer none): a #GstBuffer
  *
- * Reads all #GstVideoRegionOfInterestMeta of a frame, whichever element attached them. The values stay valid after
- * the buffer is gone. In C, release them with
- * `g_list_free_full (regions, (GDestroyNotify) gst_cuda_vision_region_free)`.
+ * Reads all #GstVideoRegionOfInterestMeta of a frame, whichever element attached them. The values stay valid
+ * after the buffer is gone. In C, release them with `g_list_free_full (regions, (GDestroyNotify)
+ * gst_cuda_vision_region_free)`.
  *
- * Returns: (transfer full) (element-type GstCudaVisionRegion) (nullable): the regions, in the order in which they
- * were attached; %NULL, which is the empty list, if there are none
+ * Returns: (transfer full) (element-type GstCudaVisionRegion) (nullable): the regions, in the order in which
+ * they were attached; %NULL, which is the empty list, if there are none
  *
  * Since: 0.2
  */
