@@ -186,7 +186,7 @@ class BandRanges {
   explicit BandRanges(Size frame) : ranges_(static_cast<std::size_t>(divide_up(frame.height, kBandRows))) {}
 
   void find(const Primitive *primitives, int count) {
-    std::fill(ranges_.begin(), ranges_.end(), Range{count, 0});
+    std::fill(ranges_.begin(), ranges_.end(), Range{std::max(count, 0), 0});
     const int last_band = static_cast<int>(ranges_.size()) - 1;
     for (int i = 0; i < count; ++i) {
       const Span bounds = bounds_of(primitives[i]);
