@@ -32,10 +32,10 @@ lintian --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs,ba
 
 plugin=$(find "$folder/source/debian/gstreamer1.0-cudavision" -name libgstcudavision.so)
 if PATH=$PATH:/usr/local/cuda/bin command -v nvcc >/dev/null; then
-  tests/support/fatbin_archs.py "$plugin" | grep -qx sm_90 || { echo "no sm_90 code in the package" >&2; exit 1; }
-  dpkg-deb -f "$folder"/gstreamer1.0-cudavision_*.deb Description | grep -q 'with CUDA kernels'
+  tests/support/fatbin_archs.py "$plugin" | grep -x sm_90 >/dev/null || { echo "no sm_90 code in the package" >&2; exit 1; }
+  dpkg-deb -f "$folder"/gstreamer1.0-cudavision_*.deb Description | grep 'with CUDA kernels' >/dev/null
 else
-  dpkg-deb -f "$folder"/gstreamer1.0-cudavision_*.deb Description | grep -q 'without CUDA'
+  dpkg-deb -f "$folder"/gstreamer1.0-cudavision_*.deb Description | grep 'without CUDA' >/dev/null
 fi
 
 echo "== in a fresh $VERSION_CODENAME"

@@ -10,116 +10,146 @@
 
 namespace cudavision::localhist {
 
-// The number of samples that a thread loads before it counts the first of them, so that the loads overlap.
-constexpr int kAhead = 8;
-
 // Bins [first_bin, first_bin + plan.group_bins) of pixel columns [x, x + columns). The words of a column and
-// of a segment have the same layout; if `has_total` is set, the last word holds the sum of all bins.
-template <typename Sums>
+// of a span have the same layout; with kMayHaveTotal, the last word holds the sum of all bins if `has_total`
+// is set.
+template <typename Sums, bool kMayHaveTotal>
 struct ColumnTile {
-  unsigned *words;     // [plan.columns][plan.column_stride]
-  unsigned *segments;  // [segments of columns][plan.words]
-  unsigned *stage;     // [plan.cols][plan.stage_stride]
+  unsigned *words;  // [plan.columns + 1][plan.column_stride]
+  unsigned *spans;  // [spans of columns][plan.words], unless plan.spans_of_window is 0
+  unsigned char *stage;
   int x, columns, first_bin;
   bool has_total;
 
-  __device__ ColumnTile(unsigned char *shared, const TilePlan &plan)
-      : words(reinterpret_cast<unsigned *>(shared)),
-        segments(words + plan.columns * plan.column_stride),
-        stage(segments + divide_up(plan.columns, plan.segment) * plan.words) {}
+  __device__ ColumnTile(unsigned *shared, const TilePlan &plan)
+      : words(shared),
+        spans(shared + plan.spans_offset),
+        stage(reinterpret_cast<unsigned char *>(shared + plan.stage_offset)) {}
 
-  // The value to add to the word of a bin so that the bin changes by times * weight. The halves of a word
-  // never overflow in the final result; until then, a subtraction that comes before its addition may borrow
-  // from the other half.
-  __device__ static unsigned word_value(int bin, unsigned weight, int times) {
-    const unsigned value = static_cast<unsigned>(times) * weight;
-    return Sums::kBins == 2 && bin % 2 != 0 ? value << 16 : value;
-  }
-  // False for kNoBin, which is larger than every bin.
-  __device__ bool has(const TilePlan &plan, int bin) const {
-    return bin >= first_bin && bin < first_bin + plan.group_bins;
-  }
-  // Adds the sample `times` times to a column. Only the calling thread may access the column.
-  __device__ void add_to_column(unsigned *column, const TilePlan &plan, Sample sample, int times) const {
-    const int bin = sample.bin - first_bin;
-    if (has(plan, sample.bin)) column[bin / Sums::kBins] += word_value(bin, sample.weight, times);
-    if (has_total) column[plan.words - 1] += word_value(0, sample.weight, times);
-  }
-  // The same for a segment of columns, which other threads may change at the same time. Does not change the
-  // total.
-  __device__ void add_to_segment(unsigned *segment, const TilePlan &plan, Sample sample, int times) const {
-    const int bin = sample.bin - first_bin;
-    if (has(plan, sample.bin)) atomicAdd(&segment[bin / Sums::kBins], word_value(bin, sample.weight, times));
+  // Adds the sample to a column, which only the calling thread may access; kTimes: 1, or -1 to take it away. The
+  // bin kNoBin is larger than every bin. The halves of a word never overflow in the final result; until then, a
+  // subtraction that comes before its addition may borrow from the other half.
+  template <int kTimes>
+  __device__ void add_to_column(unsigned *column, const TilePlan &plan, Sample sample) const {
+    const unsigned bin = static_cast<unsigned>(sample.bin - first_bin);
+    const unsigned weight = Sums::kCounts ? 1u : sample.weight;
+    if (bin < static_cast<unsigned>(plan.group_bins)) {
+      const unsigned value = Sums::kBins == 2 && bin % 2 != 0 ? weight << 16 : weight;
+      column[bin / Sums::kBins] += kTimes > 0 ? value : 0u - value;
+    }
+    if constexpr (kMayHaveTotal)
+      if (has_total) column[plan.words - 1] += kTimes > 0 ? sample.weight : 0u - sample.weight;
   }
 
-  // Counts rows [y, y + height). All threads of the block must call this; it ends with a barrier.
+  // Replaces a sample of column i.
+  __device__ void exchange(const TilePlan &plan, int i, Sample leaving, Sample entering) const {
+    unsigned *column = words + i * plan.column_stride;
+    add_to_column<-1>(column, plan, leaving);
+    add_to_column<1>(column, plan, entering);
+  }
+
+  // Counts rows [y, y + height). The caller must place a barrier before the columns are read.
   template <typename Source>
   __device__ void count(const Source &source, const TilePlan &plan, int y, int height) {
-    const int thread = static_cast<int>(threadIdx.x);
-    for (int i = thread; i < columns; i += kBlockThreads) {
+    constexpr int kAhead = 8;  // samples that are loaded before the first of them is counted
+    for (int i = static_cast<int>(threadIdx.x); i < columns; i += plan.threads) {
       unsigned *column = words + i * plan.column_stride;
+#pragma unroll 4
       for (int w = 0; w < plan.column_stride; ++w) column[w] = 0;
-      for (int row = 0; row < height; row += kAhead) {
+      PixelColumn<Source> pixels(source, x + i, y);
+      int rows = height;
+      for (; rows >= kAhead; rows -= kAhead) {
         Sample samples[kAhead];
 #pragma unroll
-        for (int k = 0; k < kAhead; ++k)
-          if (row + k < height) samples[k] = source.at(x + i, y + row + k);
+        for (int k = 0; k < kAhead; ++k, pixels.move(source.pixels.pitch_bytes))
+          samples[k] = pixels.sample(source);
 #pragma unroll
-        for (int k = 0; k < kAhead; ++k) add_to_column(column, plan, samples[k], 1);
+        for (int k = 0; k < kAhead; ++k) add_to_column<1>(column, plan, samples[k]);
       }
+#pragma unroll 1
+      for (; rows > 0; --rows, pixels.move(source.pixels.pitch_bytes))
+        add_to_column<1>(column, plan, pixels.sample(source));
     }
-    __syncthreads();
-    const int count = divide_up(columns, plan.segment) * plan.words;
-    for (int i = thread; i < count; i += kBlockThreads) {
-      const int first = i / plan.words * plan.segment, word = i % plan.words;
+  }
+
+  // Adds up the spans, for one word. segment: of the calling thread. The caller must place barriers before and
+  // after.
+  __device__ void sum_spans(const TilePlan &plan, int segment, int word) const {
+#pragma unroll 1
+    for (int i = segment; i * plan.span < columns; i += plan.segments) {
+      const unsigned *column = words + i * plan.span * plan.column_stride + word;
       unsigned sum = 0;
-      for (int c = first; c < min(first + plan.segment, columns); ++c)
-        sum += words[c * plan.column_stride + word];
-      segments[i] = sum;
-    }
-    __syncthreads();
-  }
-
-  // Moves the top row of the windows from y to y + 1. The caller must place a barrier before the columns are
-  // read.
-  template <typename Source>
-  __device__ void move_down(const Source &source, const TilePlan &plan, int y, int height) {
-    for (int first = static_cast<int>(threadIdx.x); first < columns; first += kAhead / 2 * kBlockThreads) {
-      Sample leaving[kAhead / 2], entering[kAhead / 2];
-#pragma unroll
-      for (int k = 0; k < kAhead / 2; ++k)
-        if (const int i = first + k * kBlockThreads; i < columns) {
-          leaving[k] = source.at(x + i, y);
-          entering[k] = source.at(x + i, y + height);
-        }
-#pragma unroll
-      for (int k = 0; k < kAhead / 2; ++k)
-        if (leaving[k].bin != entering[k].bin || leaving[k].weight != entering[k].weight)
-          exchange(plan, first + k * kBlockThreads, leaving[k], entering[k]);
+#pragma unroll 4
+      for (int count = min(plan.span, columns - i * plan.span); count > 0;
+           --count, column += plan.column_stride)
+        sum += *column;
+      spans[i * plan.words + word] = sum;
     }
   }
 
-  // Replaces a sample in column i and in the segment that it belongs to.
-  __device__ void exchange(const TilePlan &plan, int i, Sample leaving, Sample entering) {
-    unsigned *column = words + i * plan.column_stride;
-    unsigned *segment = segments + i / plan.segment * plan.words;
-    add_to_column(column, plan, leaving, -1);
-    add_to_column(column, plan, entering, 1);
-    add_to_segment(segment, plan, leaving, -1);
-    add_to_segment(segment, plan, entering, 1);
-    if (has_total && leaving.weight != entering.weight)
-      atomicAdd(&segment[plan.words - 1], entering.weight - leaving.weight);
-  }
-
-  // The sums over the first window of segment s; a window is `window` columns wide.
-  __device__ Sums first_window(const TilePlan &plan, int window, int s, int word) const {
+  // The sums over the first window of a segment; a window is `width` columns wide.
+  __device__ Sums first_window(const TilePlan &plan, int width, int segment, int word) const {
     Sums sums;
-    const int whole = window / plan.segment;
-    for (int k = 0; k < whole; ++k) sums.add(segments[(s + k) * plan.words + word]);
-    const int end = s * plan.segment + window;
-    for (int c = (s + whole) * plan.segment; c < end; ++c) sums.add(words[c * plan.column_stride + word]);
+#pragma unroll 2
+    for (int i = 0; i < plan.spans_of_window; ++i) sums.add(spans[(segment + i) * plan.words + word]);
+    const int done = plan.spans_of_window * plan.span;
+    const unsigned *column = words + (segment * plan.span + done) * plan.column_stride + word;
+#pragma unroll 4
+    for (int count = width - done; count > 0; --count, column += plan.column_stride) sums.add(*column);
     return sums;
   }
+};
+
+// Moves the columns of a tile down, row by row. Each thread knows the pixels of its first columns and loads what
+// they lose and gain long before it is needed, so that other work hides the latency.
+template <typename Source, typename Tile>
+class Mover {
+ public:
+  // y: the top row of the windows.
+  __device__ Mover(const Source &source, const Tile &tile, const TilePlan &plan, int y, int height)
+      : y_(y), height_(height) {
+#pragma unroll
+    for (int k = 0; k < kAhead; ++k)
+      if (const int i = column_of(plan, k); i < tile.columns)
+        top_[k] = PixelColumn<Source>(source, tile.x + i, y);
+  }
+
+  // Loads the next step, from y to y + 1.
+  __device__ void load(const Source &source, const Tile &tile, const TilePlan &plan) {
+    const std::ptrdiff_t pitch = source.pixels.pitch_bytes;
+#pragma unroll
+    for (int k = 0; k < kAhead; ++k)
+      if (column_of(plan, k) < tile.columns) {
+        PixelColumn<Source> below = top_[k];
+        below.move(height_ * pitch);
+        leaving_[k] = top_[k].sample(source), entering_[k] = below.sample(source);
+        top_[k].move(pitch);
+      }
+  }
+
+  // Takes the step. The caller must place barriers before and after.
+  __device__ void move(const Source &source, const Tile &tile, const TilePlan &plan) {
+#pragma unroll
+    for (int k = 0; k < kAhead; ++k)
+      if (const int i = column_of(plan, k); i < tile.columns)
+        tile.exchange(plan, i, leaving_[k], entering_[k]);
+#pragma unroll 1
+    for (int i = column_of(plan, kAhead); i < tile.columns; i += plan.threads)
+      tile.exchange(plan, i, PixelColumn<Source>(source, tile.x + i, y_).sample(source),
+                    PixelColumn<Source>(source, tile.x + i, y_ + height_).sample(source));
+    ++y_;
+  }
+
+ private:
+  static constexpr int kAhead = 2;  // columns
+
+  __device__ static int column_of(const TilePlan &plan, int k) {
+    return static_cast<int>(threadIdx.x) + k * plan.threads;
+  }
+
+  int y_, height_;
+  PixelColumn<Source> top_[kAhead];
+  Sample leaving_[kAhead], entering_[kAhead];
 };
 
 }  // namespace cudavision::localhist

@@ -5,9 +5,8 @@
 // A block owns a tile of windows. Its shared memory holds the histogram of each pixel column over the height
 // of a window; from one row of windows to the next, each column loses its topmost pixel and gains one at the
 // bottom. Along a row, a thread slides over a segment of windows with one word of bins: it adds the column
-// that enters on the right and subtracts the column that leaves on the left. The block also keeps the sums
-// over whole segments of columns up to date, so that the first window of a segment does not cost as many
-// additions as the window is wide.
+// that enters on the right and subtracts the column that leaves on the left. The first window of a segment is
+// made of sums over spans of columns, so that it does not cost as many additions as the window is wide.
 #include <cuda_runtime.h>
 
 #include "cuda/common/buffer.h"
@@ -25,52 +24,83 @@ namespace {
 
 constexpr int kMinBlocksPerMultiprocessor = 4;  // limits a thread to 64 registers
 
-// Computes the histograms of a row of windows and writes them to global memory, or to the staging area
-// (kStaged).
-template <typename Sums, bool kStaged>
-__device__ void slide(const Windows &w, const ColumnTile<Sums> &tile, const WindowRow &row) {
-  const TilePlan &plan = w.plan;
-  const int positions = (row.cols - 1) * w.stride_x + 1;
-  const int count = divide_up(positions, plan.segment) * plan.words;
-  for (int i = static_cast<int>(threadIdx.x); i < count; i += kBlockThreads) {
-    const int s = i / plan.words, word = i - s * plan.words;
-    const int end = min((s + 1) * plan.segment, positions);
-    int x = s * plan.segment, col = divide_up(x, w.stride_x), next = col * w.stride_x;
-    if (next >= end) continue;
-    Sums sums = tile.first_window(plan, w.window.width, s, word);
-    const unsigned *left = tile.words + x * plan.column_stride + word;
-    const unsigned *right = left + w.window.width * plan.column_stride;
-    for (;;) {
-      const bool is_last = ++x == end;
-      // Loaded early, so that the latency overlaps with the writes below.
-      const unsigned entering = is_last ? 0 : *right, leaving = is_last ? 0 : *left;
-      if (x > next) {
-        if constexpr (kStaged) {
-          unsigned *out = tile.stage + col * plan.stage_stride + word * Sums::kBins;
+// The part of each row of a tile that a thread slides over: one word of the windows of a segment. It stays the
+// same in all rows. Threads that are left over have none.
+struct Lane {
+  int segment, word;
+
+  __device__ explicit Lane(const TilePlan &plan)
+      : segment(static_cast<int>(threadIdx.x) / plan.words),
+        word(static_cast<int>(threadIdx.x) - segment * plan.words) {}
+  __device__ bool is_used(const TilePlan &plan) const { return segment < plan.segments; }
+};
+
+// Writes `count` neighbouring windows. left: the first column of the first one; right: the column behind it.
+// Loads one column more than it uses.
+template <typename Sums, typename Writer>
+__device__ void slide_by_one(const unsigned *left, const unsigned *right, int stride, Sums sums, int count,
+                             Writer &writer) {
+  constexpr int kAhead = 4;  // columns that are loaded before the first of these windows is written
+  for (; count >= kAhead; count -= kAhead) {
+    unsigned entering[kAhead], leaving[kAhead];
 #pragma unroll
-          for (int b = 0; b < Sums::kBins; ++b) out[b] = sums.bits(b);
-        } else {
-          write_word(w, sums, row, col, tile.first_bin, word);
-        }
-        ++col;
-        next += w.stride_x;
-      }
-      if (is_last) break;
-      sums.add(entering);
-      sums.subtract(leaving);
-      left += plan.column_stride;
-      right += plan.column_stride;
+    for (int k = 0; k < kAhead; ++k, left += stride, right += stride)
+      entering[k] = *right, leaving[k] = *left;
+#pragma unroll
+    for (int k = 0; k < kAhead; ++k) {
+      writer.write(sums);
+      sums.move(entering[k], leaving[k]);
     }
+  }
+  for (; count > 0; --count, left += stride, right += stride) {
+    writer.write(sums);
+    sums.move(*right, *left);
   }
 }
 
+// Writes the windows of the calling thread in this row of the tile.
+template <typename Sums, typename Tile, typename Writer>
+__device__ void slide(const Windows &w, const Tile &tile, const Lane &lane, int count, Writer &writer) {
+  const int stride = w.plan.column_stride;
+  Sums sums = tile.first_window(w.plan, w.window.width, lane.segment, lane.word);
+  const unsigned *left = tile.words + lane.segment * w.plan.span * stride + lane.word;
+  const unsigned *right = left + w.window.width * stride;
+  if (w.stride_x == 1) return slide_by_one(left, right, stride, sums, count, writer);
+  for (;;) {
+    writer.write(sums);
+    if (--count == 0) return;
+    for (int i = 0; i < w.stride_x; ++i, left += stride, right += stride) sums.move(*right, *left);
+  }
+}
+
+// Computes the windows of a row and writes them as kOutput says. All threads of the block must call this, after a
+// barrier.
+template <typename Sums, RowOutput kOutput, typename Tile>
+__device__ void write_row(const Windows &w, const Tile &tile, const Lane &lane, const WindowRow &row,
+                          int bins, WordWriter<Sums, kOutput> &writer) {
+  const int count = lane.is_used(w.plan) ? min(w.plan.segment, row.cols - lane.segment * w.plan.segment) : 0;
+  if (w.plan.spans_of_window > 0) {
+    if (lane.is_used(w.plan)) tile.sum_spans(w.plan, lane.segment, lane.word);
+    __syncthreads();
+  }
+  const int shift = kOutput == RowOutput::staged ? stage_shift<typename Sums::Element>(w, row) : 0;
+  writer.begin_row(shift);
+  if (count > 0) slide<Sums>(w, tile, lane, count, writer);
+  __syncthreads();
+  if constexpr (kOutput == RowOutput::staged) write_staged<Sums>(w, tile, row, shift, bins);
+  if constexpr (kOutput == RowOutput::reduced) write_reduction<Sums>(w, tile, row, bins);
+}
+
 // blockIdx.x and y: the tile; blockIdx.z: the group of bins, unless there is a reduction.
-template <typename Source, typename Sums, bool kStaged>
-static __global__ void __launch_bounds__(kBlockThreads, kMinBlocksPerMultiprocessor)
+template <typename Source, typename Sums, RowOutput kOutput>
+static __global__ void __launch_bounds__(kMaxBlockThreads, kMinBlocksPerMultiprocessor)
     slide_windows_kernel(const __grid_constant__ Source source, const __grid_constant__ Windows w) {
-  CUDAVISION_DYNAMIC_SHARED(unsigned char, shared);
+  CUDAVISION_DYNAMIC_SHARED(unsigned, shared);
   const TilePlan &plan = w.plan;
-  ColumnTile<Sums> tile(shared, plan);
+  const Lane lane(plan);
+  constexpr bool kReduces = kOutput == RowOutput::reduced;
+  using Tile = ColumnTile<Sums, kReduces>;
+  Tile tile(shared, plan);
   const int first_row = static_cast<int>(blockIdx.y) * plan.rows;
   WindowRow row{first_row, static_cast<int>(blockIdx.x) * plan.cols, 0};
   row.cols = min(plan.cols, w.cols - row.first_col);
@@ -80,27 +110,29 @@ static __global__ void __launch_bounds__(kBlockThreads, kMinBlocksPerMultiproces
   tile.has_total = w.has_total;
 
   // A reduction visits all groups of bins in ascending order, so one block processes all of them.
-  const bool reduces = w.reduction != LocalHistReduction::none;
-  const int first_group = reduces ? 0 : static_cast<int>(blockIdx.z);
-  const int end_group = reduces ? plan.groups : first_group + 1;
+  const int first_group = kReduces ? 0 : static_cast<int>(blockIdx.z);
+  const int end_group = kReduces ? plan.groups : first_group + 1;
   for (int group = first_group; group < end_group; ++group) {
     tile.first_bin = group * plan.group_bins;
     const int bins = min(plan.group_bins, w.bins - tile.first_bin);
     tile.count(source, plan, first_row * w.stride_y, w.window.height);
-    for (row.y = first_row; row.y < end_row; ++row.y) {
-      slide<Sums, kStaged>(w, tile, row);
+    Mover<Source, Tile> mover(source, tile, plan, first_row * w.stride_y, w.window.height);
+    row.y = first_row;
+    WordWriter<Sums, kOutput> writer(w, tile, row, lane.segment * plan.segment, lane.word);
+    for (;;) {
+      const bool is_last = row.y + 1 == end_row;
+      if (!is_last) mover.load(source, tile, plan);
       __syncthreads();
-      if constexpr (kStaged) {
-        if (reduces)
-          write_reduction(w, tile, row, bins);
-        else
-          write_histograms(w, tile, row, bins);
+      write_row<Sums, kOutput>(w, tile, lane, row, bins, writer);
+      if (is_last) break;
+      mover.move(source, tile, plan);
+      for (int i = 1; i < w.stride_y; ++i) {
+        mover.load(source, tile, plan);
+        mover.move(source, tile, plan);
       }
-      if (row.y + 1 < end_row)
-        for (int y = row.y * w.stride_y; y < (row.y + 1) * w.stride_y; ++y)
-          tile.move_down(source, plan, y, w.window.height);
-      __syncthreads();
+      ++row.y;
     }
+    __syncthreads();
   }
 }
 
@@ -183,15 +215,19 @@ class LocalHistCuda final : public LocalHist {
 
   template <typename Sums, typename Source>
   Status slide_windows(const Source &source, const Windows &windows) {
-    const auto kernel = plan_.stage_stride != 0 ? slide_windows_kernel<Source, Sums, true>
-                                                : slide_windows_kernel<Source, Sums, false>;
+    static constexpr void (*kKernels[])(Source, Windows) = {
+        slide_windows_kernel<Source, Sums, RowOutput::direct>,
+        slide_windows_kernel<Source, Sums, RowOutput::staged>,
+        slide_windows_kernel<Source, Sums, RowOutput::reduced>};
+    const auto kernel = kKernels[static_cast<int>(plan_.output)];
     if (!shared_bytes_allowed_) CUDAVISION_TRY(allow_shared_bytes(kernel, limits_.shared_bytes));
     shared_bytes_allowed_ = true;
     const dim3 grid(blocks_for(shape_.cols, plan_.cols), blocks_for(shape_.rows, plan_.rows),
                     static_cast<unsigned>(params_.reduction == LocalHistReduction::none ? plan_.groups : 1));
-    return CUDAVISION_LAUNCH_NAMED("slide_windows_kernel", kernel, grid,
-                                   BlockSize(dim3(kBlockThreads), plan_.shared_bytes()), execution_.stream,
-                                   source, windows);
+    return CUDAVISION_LAUNCH_NAMED(
+        "slide_windows_kernel", kernel, grid,
+        BlockSize(dim3(static_cast<unsigned>(plan_.threads)), plan_.shared_bytes()), execution_.stream,
+        source, windows);
   }
 
   Execution execution_;

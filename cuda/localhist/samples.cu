@@ -12,18 +12,28 @@ namespace {
 
 constexpr int kModelThreads = 256;
 
-// One thread per pixel.
+constexpr int kRun = 4;  // neighbouring pixels of a thread
+
 template <typename Map>
 static __global__ void __launch_bounds__(kBlockX *kBlockY)
     map_gradients_kernel(ImageView<const std::uint8_t> luma, ImageView<Map> map, GradientOperator op,
                          GradientWeight weight, const __grid_constant__ OrientationTable table) {
-  const int x = static_cast<int>(blockIdx.x) * kBlockX + static_cast<int>(threadIdx.x);
+  const int x = (static_cast<int>(blockIdx.x) * kBlockX + static_cast<int>(threadIdx.x)) * kRun;
   const int y = static_cast<int>(blockIdx.y) * kBlockY + static_cast<int>(threadIdx.y);
   if (x >= luma.width || y >= luma.height) return;
-  const Gradient g = gradient_of(op, [&luma, x, y](int i, int j) {
-    return static_cast<int>(luma.row(clamp_index(y + j, luma.height))[clamp_index(x + i, luma.width)]);
-  });
-  map.row(y)[x] = pack<Map>(sample_of(g, weight, table));
+  int pixels[3][kRun + 2];
+#pragma unroll
+  for (int j = 0; j < 3; ++j) {
+    const std::uint8_t *row = luma.row(clamp_index(y + j - 1, luma.height));
+#pragma unroll
+    for (int i = 0; i < kRun + 2; ++i) pixels[j][i] = row[clamp_index(x + i - 1, luma.width)];
+  }
+  Map *out = map.row(y) + x;
+#pragma unroll
+  for (int k = 0; k < kRun; ++k) {
+    const Gradient g = gradient_of(op, [&pixels, k](int i, int j) { return pixels[j + 1][i + k + 1]; });
+    if (x + k < luma.width) out[k] = pack<Map>(sample_of(g, weight, table));
+  }
 }
 
 // One block counts the whole region. This runs once per model, not for each frame.
@@ -38,7 +48,7 @@ static __global__ void __launch_bounds__(kModelThreads)
   __syncthreads();
   for (int y = 0; y < region.height; ++y)
     for (int x = thread; x < region.width; x += kModelThreads) {
-      const Sample sample = source.at(region.x + x, region.y + y);
+      const Sample sample = source.sample_of(source.pixels.row(region.y + y)[region.x + x]);
       if (sample.weight == 0) continue;
       const unsigned long long weight = sample.weight;
       atomicAdd(&sums[sample.bin], weight);
@@ -55,8 +65,8 @@ template <typename Map>
 Status map_gradients(const Execution &execution, ImageView<const std::uint8_t> luma, GradientOperator op,
                      GradientWeight weight, const OrientationTable &table, ImageView<Map> map) {
   return CUDAVISION_LAUNCH_NAMED("map_gradients_kernel", map_gradients_kernel<Map>,
-                                 grid_2d(map.width, map.height), block_2d(), execution.stream, luma, map, op,
-                                 weight, table);
+                                 grid_2d(divide_up(map.width, kRun), map.height), block_2d(),
+                                 execution.stream, luma, map, op, weight, table);
 }
 
 template <typename Source>

@@ -3,6 +3,8 @@
 #include "cuda/localhist/tile_plan.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 
 namespace cudavision::localhist {
 namespace {
@@ -10,71 +12,135 @@ namespace {
 // Interleaved histograms of at least this many words are written directly to global memory, because
 // neighbouring threads then write at least 64 neighbouring bytes.
 constexpr int kDirectWords = 16;
-constexpr int kMaxWords = 32;  // words of a group: one per lane of a warp
-// The fewest rows of a tile. Each tile first counts as many rows of pixels as a window is high.
-constexpr int kMinRows = 16;
-constexpr int kBlocksPerMultiprocessor = 4;
+// Sums over a span of columns have 32 bits, or 16 of each bin of counts.
+constexpr int kMaxSpan = 32;
+constexpr int kMaxThreadsOfMultiprocessor = 1024;  // by the registers of slide_windows_kernel
 
-TilePlan make_plan(const LocalHistParams &p, const LocalHistShape &shape, int positions, int words,
-                   int segment) {
+int element_bytes(const LocalHistShape &shape) { return shape.element == LocalHistElementType::u16 ? 2 : 4; }
+
+RowOutput output_of(const LocalHistParams &p, const TilePlan &plan) {
+  if (p.reduction != LocalHistReduction::none) return RowOutput::reduced;
+  const bool is_wide = plan.words >= kDirectWords || plan.groups > 1;
+  return p.layout == LocalHistLayout::interleaved && is_wide ? RowOutput::direct : RowOutput::staged;
+}
+
+// Divides `count` things into as few equal parts as there are parts of `most`; returns the size of a part.
+int equal_part(int count, int most) { return divide_up(count, divide_up(count, most)); }
+
+TilePlan make_plan(const LocalHistParams &p, const LocalHistShape &shape, int words, int threads, int segment,
+                   int segments) {
   const int per_word = bins_per_word(sums_of(p));
   TilePlan plan;
-  plan.cols = std::min(shape.cols, (positions - 1) / p.stride_x + 1);
-  plan.positions = (plan.cols - 1) * p.stride_x + 1;
-  plan.columns = plan.positions + p.window.width - 1;
+  plan.threads = threads;
   plan.segment = segment;
+  plan.segments = equal_part(divide_up(shape.cols, segment), segments);
+  plan.cols = std::min(shape.cols, plan.segments * segment);
+  plan.columns = (plan.cols - 1) * p.stride_x + p.window.width;
+  plan.span = segment * p.stride_x;
+  plan.spans_of_window = plan.span <= kMaxSpan ? p.window.width / plan.span : 0;
   plan.group_bins = std::min(p.bins, words * per_word);
   plan.groups = divide_up(p.bins, plan.group_bins);
   plan.words = divide_up(plan.group_bins, per_word) + (needs_total(p) ? 1 : 0);
   plan.column_stride = plan.words | 1;
-  const bool direct = p.reduction == LocalHistReduction::none && p.layout == LocalHistLayout::interleaved &&
-                      plan.words >= kDirectWords;
-  plan.stage_stride = direct ? 0 : (plan.words * per_word) | 1;
+  // slide_by_one() loads a column more than it uses.
+  plan.spans_offset = (plan.columns + 1) * plan.column_stride;
+  const int spans = plan.spans_of_window > 0 ? divide_up(plan.columns, plan.span) : 0;
+  plan.stage_offset = divide_up(plan.spans_offset + spans * plan.words, 4) * 4;
+  plan.output = output_of(p, plan);
+  if (plan.output == RowOutput::reduced) {
+    plan.stage_stride = (plan.words * per_word) | 1;
+    plan.stage_bytes = plan.cols * plan.stage_stride * 4;
+  }
+  // The row begins where its place in global memory begins within 16 bytes.
+  if (plan.output == RowOutput::staged)
+    plan.stage_bytes = 16 + plan.cols * plan.group_bins * element_bytes(shape);
   return plan;
 }
 
-// Estimates the accesses to shared memory per window and bin. The threads of a block work in rounds.
-double cost_of(const TilePlan &plan, const LocalHistParams &p, const DeviceLimits &limits) {
-  const int start = p.window.width / plan.segment + p.window.width % plan.segment;
-  const int rounds = divide_up(divide_up(plan.positions, plan.segment) * plan.words, kBlockThreads);
-  double cost = 8.0 * divide_up(plan.columns, kBlockThreads) * p.stride_y +
-                rounds * (start + 2.0 * std::min(plan.segment, plan.positions));
-  if (plan.stage_stride != 0) cost += 4.0 * divide_up(plan.cols * plan.group_bins, kBlockThreads);
-  if (2 * plan.shared_bytes() > limits.shared_bytes) cost *= 1.5;  // only one block fits: its barriers stall
-  return cost * plan.groups / plan.cols;
+// Estimates the instructions that a thread executes before the first row of a tile.
+double cost_of_count(const TilePlan &plan, const LocalHistParams &p) {
+  return 100 + 19.0 * p.window.height * divide_up(plan.columns, plan.threads);
 }
 
-int choose_rows(const TilePlan &plan, const LocalHistParams &p, const LocalHistShape &shape,
-                const DeviceLimits &limits) {
-  const int z = p.reduction == LocalHistReduction::none ? plan.groups : 1;
-  const int strips =
-      divide_up(kBlocksPerMultiprocessor * limits.multiprocessors, divide_up(shape.cols, plan.cols) * z);
-  return std::min(shape.rows, std::max(kMinRows, divide_up(shape.rows, strips)));
+// Estimates the instructions that a thread executes for a row of a tile.
+double cost_of_row(const TilePlan &plan, const LocalHistParams &p) {
+  constexpr double kOverhead = 120, kMove = 50, kAdd = 3, kCopy = 20;
+  const auto rounds = [&plan](int count) { return static_cast<double>(divide_up(count, plan.threads)); };
+  double cost = kOverhead + kMove * p.stride_y * rounds(plan.columns);
+  if (plan.spans_of_window > 0)
+    cost += (10 + kAdd * plan.span) * divide_up(divide_up(plan.columns, plan.span), plan.segments);
+  cost += kAdd * (plan.spans_of_window + p.window.width - plan.spans_of_window * plan.span);
+  cost += plan.segment * (5 + 6.0 * p.stride_x);
+  if (plan.output == RowOutput::staged)
+    cost += kCopy *
+            rounds(p.layout == LocalHistLayout::planar ? plan.cols * plan.group_bins : plan.stage_bytes / 16);
+  if (plan.output == RowOutput::reduced) cost += kCopy * rounds(plan.cols) * plan.group_bins;
+  return cost;
+}
+
+// Chooses the rows of a tile. Each tile first counts as many rows of pixels as a window is high, so that tall
+// tiles take fewer instructions, and many tiles fill the device better. Returns the estimated time of a frame in
+// cycles: alone on the device, plus its share of a device that other streams fill.
+double choose_rows(const LocalHistParams &p, const LocalHistShape &shape, const DeviceLimits &limits,
+                   TilePlan *plan) {
+  // A warp alone issues an instruction in about 14 cycles, because each waits for the one before. A
+  // multiprocessor issues about 2.4 in each cycle.
+  constexpr double kCyclesAlone = 14, kIssued = 2.4;
+  const double warps = plan->threads / 32.0;
+  const auto most = static_cast<std::size_t>(kMaxThreadsOfMultiprocessor / plan->threads);
+  const int fit =
+      static_cast<int>(std::clamp<std::size_t>(limits.shared_bytes / plan->shared_bytes(), 1, most));
+  const int z = p.reduction == LocalHistReduction::none ? plan->groups : 1;
+  const int tiles_across = divide_up(shape.cols, plan->cols) * z;
+  const double row = cost_of_row(*plan, p), count = cost_of_count(*plan, p);
+  double least = 0;
+  for (int waves = 1; waves <= 4; ++waves)
+    for (int blocks = 1; blocks <= fit; ++blocks) {  // at the same time on a multiprocessor
+      const int strips = std::max(1, waves * blocks * limits.multiprocessors / tiles_across);
+      const int rows = divide_up(shape.rows, strips);
+      const double instructions = (count + rows * row) * divide_up(plan->groups, z);
+      const double alone = waves * instructions * std::max(kCyclesAlone, blocks * warps / kIssued);
+      const double share = instructions * tiles_across * divide_up(shape.rows, rows) * warps / kIssued /
+                           limits.multiprocessors;
+      if (least != 0 && alone + share >= least) continue;
+      least = alone + share;
+      plan->rows = rows;
+      if (std::getenv("LH_PRINT"))
+        std::printf("   seg %d segs %d threads %d rows %d waves %d blocks %d: alone %.1f share %.1f\n",
+                    plan->segment, plan->segments, plan->threads, rows, waves, blocks, alone / 1755,
+                    share / 1755);
+    }
+  return least;
 }
 
 }  // namespace
 
-std::size_t TilePlan::shared_bytes() const {
-  const auto product = [](int a, int b) { return static_cast<std::size_t>(a) * static_cast<std::size_t>(b); };
-  return sizeof(unsigned) * (product(columns, column_stride) + product(divide_up(columns, segment), words) +
-                             product(cols, stage_stride));
-}
-
 TilePlan plan_tiles(const LocalHistParams &params, const LocalHistShape &shape, const DeviceLimits &limits) {
   const int all_words = divide_up(params.bins, bins_per_word(sums_of(params)));
+  const int total = needs_total(params) ? 1 : 0;
+  const auto forced = [](const char *name) {
+    const char *t = std::getenv(name);
+    return t ? std::atoi(t) : 0;
+  };
   TilePlan best;
   double least = 0;
-  for (int groups = divide_up(all_words, kMaxWords); groups <= all_words; groups *= 2)
-    for (const int positions : {32, 64, 128, 256})
-      for (const int segment : {4, 8, 16, 32}) {
-        const TilePlan plan = make_plan(params, shape, positions, divide_up(all_words, groups), segment);
-        if (plan.shared_bytes() > limits.shared_bytes) continue;
-        const double cost = cost_of(plan, params, limits);
-        if (best.cols != 0 && cost >= least) continue;
-        best = plan;
-        least = cost;
+  // Groups are for histograms that do not fit: blocks of different groups write to the same sectors of memory.
+  for (int groups = 1; best.cols == 0; groups *= 2)
+    for (int threads = 128; threads <= kMaxBlockThreads; threads *= 2)
+      for (int segment = 1; segment <= kMaxSpan; segment *= 2) {
+        const int words = divide_up(all_words, groups);
+        for (int segments = threads / (words + total); segments > 0; segments /= 2) {
+          if (forced("LH_SEGMENT") && segment != forced("LH_SEGMENT")) continue;
+          if (forced("LH_THREADS") && threads != forced("LH_THREADS")) continue;
+          TilePlan plan = make_plan(params, shape, words, threads, segment, segments);
+          if (plan.shared_bytes() > limits.shared_bytes) continue;
+          const double time = choose_rows(params, shape, limits, &plan);
+          if (best.cols != 0 && time >= least) continue;
+          best = plan;
+          least = time;
+        }
       }
-  best.rows = choose_rows(best, params, shape, limits);
+  if (forced("LH_ROWS")) best.rows = std::min(shape.rows, forced("LH_ROWS"));
   return best;
 }
 

@@ -9,22 +9,39 @@
 
 namespace cudavision::localhist {
 
-constexpr int kBlockThreads = 256;
+constexpr int kMaxBlockThreads = 256;
+
+// How a block writes a row of results.
+enum class RowOutput {
+  direct,   // each thread writes its bins to global memory
+  staged,   // in shared memory, in the order and type of the output, and then all together
+  reduced,  // in shared memory, one word for each bin, and then the reduction of each window
+};
 
 // A tile has cols x rows windows of the map, and one group of bins of each of them. Shared memory holds, in
-// words of 32 bits, the histogram of each pixel column that the windows cover, the sums over each group of
-// `segment` neighbouring columns, and a staging area for one row of results unless they are written directly
-// to global memory.
+// words of 32 bits, the histogram of each pixel column that the windows cover, the sums over each span of
+// neighbouring columns, and one row of results unless they are written directly. A thread slides over a
+// segment of windows with one word of bins.
 struct TilePlan {
-  int cols = 0, rows = 0;  // of windows
-  int positions = 0;  // pixels from the left edge of the first window to that of the last one, both included
-  int columns = 0;    // pixels from the left edge of the first window to the right edge of the last one
-  int segment = 0;    // positions that one thread slides over
+  int threads = 0;          // of a block
+  int cols = 0, rows = 0;   // of windows
+  int columns = 0;          // pixels from the left edge of the first window to the right edge of the last one
+  int segment = 0;          // windows that one thread slides over
+  int segments = 0;         // in a row of the tile
+  int span = 0;             // pixels from one segment to the next
+  int spans_of_window = 0;  // the first windows of segments begin with that many sums over a span
   int group_bins = 0, groups = 0;  // bins of a group (the last one can have fewer); number of groups
   int words = 0;                   // words that hold the bins of a group, and the total if it is needed
   int column_stride = 0;           // words from one column to the next; odd, to avoid bank conflicts
-  int stage_stride = 0;            // words from one staged window to the next; odd; 0: no staging
-  std::size_t shared_bytes() const;
+  RowOutput output = RowOutput::direct;
+  int stage_stride = 0;  // words from one window to the next if output is `reduced`; odd
+  // The parts of shared memory: the columns, the sums over spans, and the row of results.
+  int spans_offset = 0, stage_offset = 0;  // in words; the second one is a multiple of 16 bytes
+  int stage_bytes = 0;
+
+  std::size_t shared_bytes() const {
+    return sizeof(unsigned) * static_cast<std::size_t>(stage_offset) + static_cast<std::size_t>(stage_bytes);
+  }
 
   friend bool operator==(const TilePlan &, const TilePlan &) = default;
 };
@@ -39,7 +56,7 @@ struct DeviceLimits {
 constexpr int bins_per_word(SumKind sums) {
   return sums == SumKind::counts16 || sums == SumKind::counts32 ? 2 : 1;
 }
-// The plan with the fewest estimated accesses to shared memory per window and bin.
+// The plan with the least estimated time.
 TilePlan plan_tiles(const LocalHistParams &params, const LocalHistShape &shape, const DeviceLimits &limits);
 
 }  // namespace cudavision::localhist

@@ -9,7 +9,8 @@
 
 namespace cudavision::localhist {
 
-// All classes have the same members. kBins: the bins of a word. add(), subtract(): with the word of a column.
+// All classes have the same members. kBins: the bins of a word. kCounts: every sample counts 1. kPairs: two
+// elements take a word. add(), subtract(): with the word of a column.
 // bits(i): the sum of bin i in 32 bits; number() converts these to f32, and element() to Element, the type
 // that is written.
 
@@ -17,11 +18,12 @@ namespace cudavision::localhist {
 // a later subtraction.
 struct Counts16 {
   static constexpr int kBins = 2;
+  static constexpr bool kCounts = true, kPairs = true;
   using Element = std::uint16_t;
   unsigned both = 0;
 
   __device__ void add(unsigned word) { both += word; }
-  __device__ void subtract(unsigned word) { both -= word; }
+  __device__ void move(unsigned entering, unsigned leaving) { both += entering - leaving; }
   __device__ unsigned bits(int i) const { return i == 0 ? both & 0xffffu : both >> 16; }
   __device__ static float number(unsigned bits) { return static_cast<float>(bits); }
   __device__ static Element element(unsigned bits, float) { return static_cast<Element>(bits); }
@@ -29,6 +31,7 @@ struct Counts16 {
 
 struct Counts32 {
   static constexpr int kBins = 2;
+  static constexpr bool kCounts = true, kPairs = false;
   using Element = std::uint32_t;
   unsigned low = 0, high = 0;
 
@@ -36,9 +39,9 @@ struct Counts32 {
     low += word & 0xffffu;
     high += word >> 16;
   }
-  __device__ void subtract(unsigned word) {
-    low -= word & 0xffffu;
-    high -= word >> 16;
+  __device__ void move(unsigned entering, unsigned leaving) {
+    low += (entering & 0xffffu) - (leaving & 0xffffu);
+    high += (entering >> 16) - (leaving >> 16);
   }
   __device__ unsigned bits(int i) const { return i == 0 ? low : high; }
   __device__ static float number(unsigned bits) { return static_cast<float>(bits); }
@@ -49,11 +52,12 @@ struct Counts32 {
 template <typename Sum>
 struct Weights {
   static constexpr int kBins = 1;
+  static constexpr bool kCounts = false, kPairs = false;
   using Element = float;
   Sum sum = 0;
 
   __device__ void add(unsigned word) { sum += word; }
-  __device__ void subtract(unsigned word) { sum -= word; }
+  __device__ void move(unsigned entering, unsigned leaving) { sum = sum + entering - leaving; }
   __device__ unsigned bits(int) const { return __float_as_uint(static_cast<float>(sum)); }
   __device__ static float number(unsigned bits) { return __uint_as_float(bits); }
   __device__ static Element element(unsigned bits, float unit) { return __uint_as_float(bits) * unit; }

@@ -202,11 +202,12 @@ TEST(LocalHistPlan, always_fits_the_device) {
                 ASSERT_GE(plan.cols, 1);
                 ASSERT_GE(plan.rows, 1);
                 ASSERT_LE(plan.shared_bytes(), shared_bytes);
-                ASSERT_LE(plan.cols, cudavision::localhist::kBlockThreads)
-                    << "one thread reduces each window";
+                ASSERT_LE(plan.segments * plan.words, plan.threads);
+                ASSERT_GE(plan.segments * plan.segment, plan.cols);
                 ASSERT_GE(plan.groups * plan.group_bins, bins);
                 ASSERT_LT((plan.groups - 1) * plan.group_bins, bins) << "no group is empty";
-                ASSERT_LE(plan.segment * 1024ll * 92320, 1ll << 32) << "sums over a segment have 32 bits";
+                const int summed = plan.spans_of_window > 0 ? plan.span : 0;
+                ASSERT_LE(summed * 1024ll * 92320, 1ll << 32) << "sums over a span have 32 bits";
               }
 }
 

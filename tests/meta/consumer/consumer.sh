@@ -16,7 +16,7 @@ read -ra flags <<<"$(pkg-config --cflags --libs gstreamer-cudavision-1.0)"
 [[ $sanitizers == none ]] || flags+=("-fsanitize=$sanitizers")
 "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -o "$root/consumer" "$source" "${flags[@]}"
 
-readelf -d "$root/consumer" | grep -q 'libgstcudavision-1.0.so.0' || { echo "no soname of version 0" >&2; exit 1; }
+readelf -d "$root/consumer" | grep 'libgstcudavision-1.0.so.0' >/dev/null || { echo "no soname of version 0" >&2; exit 1; }
 output=$("$root/consumer")
 echo "$output"
 [[ $output == "histogram u32 [1][4]: 1 2 3 4; 1 keypoint at (1.5, 2.5)" ]]
