@@ -36,18 +36,28 @@ OrientationTable make_orientation_table(int bins);
 
 // sin(90 degrees * k / bins), in units of 2^-50, for k in [0, 4 * bins).
 CUDAVISION_HOST_DEVICE inline std::int64_t sine_of(const OrientationTable &table, int k) {
-  const int quadrant = k / table.bins, rest = k - quadrant * table.bins;
-  const std::int64_t sine = table.sine[quadrant % 2 == 0 ? rest : table.bins - rest];
-  return quadrant < 2 ? sine : -sine;
+  const bool negative = k >= 2 * table.bins;
+  const int half = negative ? k - 2 * table.bins : k;
+  const std::int64_t sine = table.sine[half <= table.bins ? half : 2 * table.bins - half];
+  return negative ? -sine : sine;
 }
 
 // Returns true if the gradient lies on the edge at 360 * edge / bins degrees, or at most half a turn after
-// it.
+// it. edge: 0 to bins.
 CUDAVISION_HOST_DEVICE inline bool is_past_edge(Gradient g, int edge, const OrientationTable &table) {
-  const int k = 4 * (edge % table.bins), quarter = k + table.bins;
+  const int k = edge < table.bins ? 4 * edge : 0, quarter = k + table.bins;
   const std::int64_t cosine = sine_of(table, quarter < 4 * table.bins ? quarter : quarter - 4 * table.bins);
   // The magnitude is at most 5770 * 2^50 < 2^63.
   return cosine * g.dy - sine_of(table, k) * g.dx >= 0;
+}
+
+// a / b, of which only a few bits matter. b is a normal number of less than 2^126.
+CUDAVISION_HOST_DEVICE inline float approximate_quotient(float a, float b) {
+#ifdef __CUDA_ARCH__
+  return __fdividef(a, b);  // an error of at most 2 in the last place, without the steps for exact rounding
+#else
+  return a / b;
+#endif
 }
 
 // The approximate angle in turns, in [0, 1]; 0 for a zero gradient. The error is at most 2e-6 plus a few
@@ -56,7 +66,7 @@ CUDAVISION_HOST_DEVICE inline bool is_past_edge(Gradient g, int edge, const Orie
 CUDAVISION_HOST_DEVICE inline float approximate_turn(float dx, float dy) {
   const float ax = fabsf(dx), ay = fabsf(dy);
   const float larger = ax > ay ? ax : ay, smaller = ax > ay ? ay : ax;
-  const float t = smaller / (larger > 0 ? larger : 1.0f), u = t * t;
+  const float t = approximate_quotient(smaller, larger > 0 ? larger : 1.0f), u = t * t;
   // Abramowitz and Stegun, equation 4.4.47: atan(t) for 0 <= t <= 1, with an error of at most 1e-5 rad, in
   // turns: the coefficients are divided by 2 pi. hue_of (cuda/opticalflow/flow_display_rules.h) multiplies
   // the result of the unscaled series instead. The two round differently, and results depend on both

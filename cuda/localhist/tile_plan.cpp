@@ -3,8 +3,6 @@
 #include "cuda/localhist/tile_plan.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 
 namespace cudavision::localhist {
 namespace {
@@ -105,10 +103,6 @@ double choose_rows(const LocalHistParams &p, const LocalHistShape &shape, const 
       if (least != 0 && alone + share >= least) continue;
       least = alone + share;
       plan->rows = rows;
-      if (std::getenv("LH_PRINT"))
-        std::printf("   seg %d segs %d threads %d rows %d waves %d blocks %d: alone %.1f share %.1f\n",
-                    plan->segment, plan->segments, plan->threads, rows, waves, blocks, alone / 1755,
-                    share / 1755);
     }
   return least;
 }
@@ -118,10 +112,6 @@ double choose_rows(const LocalHistParams &p, const LocalHistShape &shape, const 
 TilePlan plan_tiles(const LocalHistParams &params, const LocalHistShape &shape, const DeviceLimits &limits) {
   const int all_words = divide_up(params.bins, bins_per_word(sums_of(params)));
   const int total = needs_total(params) ? 1 : 0;
-  const auto forced = [](const char *name) {
-    const char *t = std::getenv(name);
-    return t ? std::atoi(t) : 0;
-  };
   TilePlan best;
   double least = 0;
   // Groups are for histograms that do not fit: blocks of different groups write to the same sectors of memory.
@@ -130,8 +120,6 @@ TilePlan plan_tiles(const LocalHistParams &params, const LocalHistShape &shape, 
       for (int segment = 1; segment <= kMaxSpan; segment *= 2) {
         const int words = divide_up(all_words, groups);
         for (int segments = threads / (words + total); segments > 0; segments /= 2) {
-          if (forced("LH_SEGMENT") && segment != forced("LH_SEGMENT")) continue;
-          if (forced("LH_THREADS") && threads != forced("LH_THREADS")) continue;
           TilePlan plan = make_plan(params, shape, words, threads, segment, segments);
           if (plan.shared_bytes() > limits.shared_bytes) continue;
           const double time = choose_rows(params, shape, limits, &plan);
@@ -140,7 +128,6 @@ TilePlan plan_tiles(const LocalHistParams &params, const LocalHistShape &shape, 
           least = time;
         }
       }
-  if (forced("LH_ROWS")) best.rows = std::min(shape.rows, forced("LH_ROWS"));
   return best;
 }
 

@@ -154,8 +154,8 @@ TEST_P(LocalHistLimits, largest_windows_of_the_most_bins_equal_the_definition) {
 
 // Both use the same kernel, and the limit of dynamic shared memory belongs to the kernel, not to the launch.
 TEST_P(LocalHistLimits, instances_with_much_and_with_little_shared_memory_take_turns) {
-  const Picture picture = noise({400, 9}, 35);
-  const LocalHistParams much = brightness_params(256, {256, 3}), little = brightness_params(256, {2, 3});
+  const Picture picture = noise({452, 9}, 35);
+  const LocalHistParams much = brightness_params(256, {450, 3}), little = brightness_params(256, {2, 3});
   LocalHistShape shape;
   ASSERT_TRUE(succeeds(shape_of(picture.size(), much, &shape)));
   EXPECT_GT(plan_tiles(much, shape, {4, 64 << 10}).shared_bytes(), std::size_t{48} << 10);
