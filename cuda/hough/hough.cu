@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of the Hough transform: two kernels for lines and four for segments, without a host round
+// The CUDA backend of the Hough transform: five kernels for lines and nine for segments, without a host round
 // trip.
 //
 // 1. list_points_kernel lists the edge pixels (points.cuh).
-// 2. vote_kernel counts votes in shared memory, extracts the peaks and sorts them (votes.cuh).
-// 3. walk_lines_kernel and 4. judge_candidates_kernel find segments along the lines of the peaks
-//    (segments.cuh).
+// 2. vote_kernel counts votes in shared memory (votes.cuh).
+// 3. find_peaks_kernel lists the peaks, 4. sort_peaks_kernel sorts parts of the list, and 5. place_peaks_kernel
+//    puts every peak in its place (peaks.cuh).
+// 6. walk_lines_kernel and 7. judge_candidates_kernel find segments along the lines of the peaks, and
+//    8. sort_segments_kernel and 9. place_segments_kernel sort them (segments.cuh).
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -17,6 +19,7 @@
 #include "cuda/common/grid.h"
 #include "cuda/common/launch.h"
 #include "cuda/hough/hough_backends.h"
+#include "cuda/hough/peaks.cuh"
 #include "cuda/hough/points.cuh"
 #include "cuda/hough/segments.cuh"
 #include "cuda/hough/votes.cuh"
@@ -24,12 +27,13 @@
 namespace cudavision::hough {
 namespace {
 
-// The maximum dynamic shared memory of a block of vote_kernel, in bytes: two blocks fit on a multiprocessor
-// with 228 KiB of shared memory.
-constexpr int kMaxVoteBytes = 104 << 10;
+// The dynamic shared memory of a block of vote_kernel, in bytes: kMinVoteBlocks fit on a multiprocessor with 228
+// KiB of shared memory, with some room for the L1 cache. A row that is longer has a block of its own.
+constexpr int kVoteBytes = 56 << 10, kMaxVoteBytes = 104 << 10;
 // Reserved for the static shared memory of vote_kernel, in bytes.
 constexpr int kStaticVoteBytes = 2 << 10;
-constexpr int kMinCacheKeys = 2048;
+// Blocks with fewer pixels have too few edges for their threads.
+constexpr int kPixelsOfShare = 32768;
 // The number of angles per group if a row is too long for shared memory.
 constexpr int kGlobalGroupAngles = 8;
 
@@ -70,7 +74,8 @@ class HoughCuda final : public Hough {
     CUDAVISION_TRY(check_run(edges, luma, size_, params));
     CUDAVISION_TRY(prepare(params));
     CUDAVISION_TRY(list_points(edges, luma, params));
-    CUDAVISION_TRY(vote(params, list));
+    CUDAVISION_TRY(vote(params));
+    CUDAVISION_TRY(find_peaks(params, list));
     return params.mode == HoughMode::segments ? find_segments(edges, params, list) : Status();
   }
 
@@ -91,7 +96,7 @@ class HoughCuda final : public Hough {
   // Makes the tables and buffers that these parameters need and that do not exist yet.
   Status prepare(const HoughParams &params) {
     if (!plan_ || !same_plan(params, planned_for_)) CUDAVISION_TRY(prepare_accumulator(params));
-    vote_launch_ = vote_launch(params.nms_radius);
+    vote_launch_ = vote_launch();
     if (params.gradient_voting && gradient_intervals_.count() == 0) CUDAVISION_TRY(prepare_gradients());
     return params.mode == HoughMode::segments ? prepare_segments(params) : Status();
   }
@@ -102,12 +107,11 @@ class HoughCuda final : public Hough {
     CUDAVISION_TRY(make_accumulator_plan(size_, params, &made));
     // Frees the old buffers first, because both sets may not fit. Freeing also waits until the stream no
     // longer reads the tables on the host.
-    angles_ = {}, votes_ = {}, keys_ = {}, gradient_intervals_ = {}, groups_done_ = {};
+    angles_ = {}, votes_ = {}, found_keys_ = {}, keys_ = {}, gradient_intervals_ = {};
     const std::size_t angles = std::max<std::size_t>(made.angles.size(), 1);
     CUDAVISION_TRY(angles_.allocate(angles));
-    CUDAVISION_TRY(groups_done_.allocate(angles));
     CUDAVISION_TRY(votes_.allocate(std::max<std::size_t>(made.cells(), 4)));
-    CUDAVISION_TRY(keys_.allocate(std::max<std::size_t>(made.max_peaks(), 1)));
+    CUDAVISION_TRY(found_keys_.allocate(std::max<std::size_t>(made.max_peaks(), 1)));
     host_angles_ = made.angles;
     CUDAVISION_TRY_CUDA(cudaMemcpyAsync(angles_.data(), host_angles_.data(),
                                         host_angles_.size() * sizeof(Angle), cudaMemcpyHostToDevice,
@@ -117,24 +121,21 @@ class HoughCuda final : public Hough {
     return {};
   }
 
-  VoteLaunch vote_launch(int nms_radius) const {
+  VoteLaunch vote_launch() const {
     const int angles = static_cast<int>(plan_->angles.size()), row_bytes = plan_->stride * 4;
     VoteLaunch launch;
     VoteGrid &grid = launch.grid;
     launch.in_shared = row_bytes <= vote_bytes_;
-    const int max_group_angles =
-        std::clamp(launch.in_shared ? vote_bytes_ / row_bytes : kGlobalGroupAngles, 1, kMaxGroupAngles);
-    grid.group_count = std::max(divide_up(angles, max_group_angles), 1);
-    grid.group_angles = std::max(divide_up(angles, grid.group_count), 1);
+    // Few groups read the points seldom; many shares add often to the accumulator.
+    const int blocks = kMinVoteBlocks * multiprocessors_;
+    const int shares = std::clamp(static_cast<int>(pixel_count()) / kPixelsOfShare, 1, blocks);
+    const int most =
+        launch.in_shared ? std::max(std::min(kVoteBytes, vote_bytes_) / row_bytes, 1) : kGlobalGroupAngles;
+    grid.group_angles =
+        std::clamp(divide_up(angles, divide_up(blocks, shares)), 1, std::min(most, kMaxGroupAngles));
     grid.group_count = std::max(divide_up(angles, grid.group_angles), 1);
-    grid.share_count = std::max(multiprocessors_ / grid.group_count, 1);
-    grid.reach = divide_up(std::max(nms_radius, 1), grid.group_angles);
-    const int rows = launch.in_shared ? grid.group_angles * row_bytes : 0;
-    grid.cache_keys =
-        static_cast<int>(std::bit_floor(static_cast<unsigned>(rows) / static_cast<unsigned>(sizeof(Key))));
-    grid.cache_keys = std::max(grid.cache_keys, kMinCacheKeys);
-    launch.shared_bytes = std::max<std::size_t>(static_cast<std::size_t>(rows),
-                                                static_cast<std::size_t>(grid.cache_keys) * sizeof(Key));
+    grid.share_count = std::clamp(blocks / grid.group_count, 1, shares);
+    launch.shared_bytes = launch.in_shared ? static_cast<std::size_t>(grid.group_angles * row_bytes) : 0;
     return launch;
   }
 
@@ -152,8 +153,9 @@ class HoughCuda final : public Hough {
   // Allocates memory for the largest possible number of candidates.
   Status prepare_segments(const HoughParams &params) {
     if (owners_.count() == 0) CUDAVISION_TRY(owners_.allocate(pixel_count()));
-    const std::size_t lines = std::min(static_cast<std::size_t>(params.max_lines), keys_.count());
+    const std::size_t lines = std::min(static_cast<std::size_t>(params.max_lines), found_keys_.count());
     const std::size_t most = lines * static_cast<std::size_t>(max_runs_of_line(size_, params.min_length));
+    if (keys_.count() < lines) CUDAVISION_TRY(keys_.allocate(lines));
     if (candidates_.count() >= most && segments_.count() >= most) return {};
     CUDAVISION_TRY(candidates_.allocate(most));
     return segments_.allocate(most);
@@ -164,15 +166,14 @@ class HoughCuda final : public Hough {
     const bool segments = params.mode == HoughMode::segments;
     const ClearTask to_clear{.votes = reinterpret_cast<uint4 *>(votes_.data()),
                              .votes_count = plan_->cells() / 4,
-                             .groups_done = groups_done_.data(),
-                             .group_count = vote_launch_.grid.group_count,
                              .owners = segments ? owners_.data() : nullptr,
                              .owner_count = segments ? owners_.count() : 0};
     const int chunks = chunks_of_row(edges.width) * edges.height;
     const unsigned blocks =
         std::min(blocks_for(chunks, kListThreads), static_cast<unsigned>(8 * multiprocessors_));
-    CUDAVISION_TRY(CUDAVISION_LAUNCH(list_points_kernel, dim3(blocks), dim3(kListThreads), execution_.stream,
-                                     edges, luma, list_of(params), counters_.data(), turn_, to_clear));
+    CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("list_points_kernel", list_points_kernel, dim3(blocks),
+                                         dim3(kListThreads), execution_.stream, edges, luma, list_of(params),
+                                         counters_.data(), turn_, to_clear));
     turn_ = 1 - turn_;
     return {};
   }
@@ -181,25 +182,40 @@ class HoughCuda final : public Hough {
     return {points_.data(), params.gradient_voting ? directions_.data() : nullptr};
   }
 
-  Status vote(const HoughParams &params, const HoughList &list) {
+  Status vote(const HoughParams &params) {
     const VoteGrid &grid = vote_launch_.grid;
     const VoteTask task{.accumulator = accumulator(),
                         .grid = grid,
                         .list = list_of(params),
                         .intervals = gradient_intervals_.data(),
                         .counters = counters_.data(),
-                        .turn = 1 - turn_,
-                        .groups_done = groups_done_.data(),
-                        .keys = keys_.data(),
+                        .turn = 1 - turn_};
+    const dim3 blocks(static_cast<unsigned>(grid.group_count), static_cast<unsigned>(grid.share_count));
+    return CUDAVISION_LAUNCH_PDL(
+        "vote_kernel", vote_kernel_for(params.gradient_voting, vote_launch_.in_shared), blocks,
+        BlockSize(dim3(kVoteThreads), vote_launch_.shared_bytes), execution_.stream, task);
+  }
+
+  Status find_peaks(const HoughParams &params, const HoughList &list) {
+    const PeakTask task{.accumulator = accumulator(),
+                        .counters = counters_.data(),
+                        .found = found_keys_.data(),
+                        .sorted = keys_.data(),
                         .threshold = static_cast<std::uint32_t>(params.threshold),
                         .nms_radius = params.nms_radius,
                         .max_lines = params.max_lines,
                         .write_lines = params.mode == HoughMode::lines,
                         .list_out = list};
-    const dim3 blocks(static_cast<unsigned>(grid.group_count), static_cast<unsigned>(grid.share_count));
-    return CUDAVISION_LAUNCH_NAMED(
-        "vote_kernel", vote_kernel_for(params.gradient_voting, vote_launch_.in_shared), blocks,
-        BlockSize(dim3(kVoteThreads), vote_launch_.shared_bytes), execution_.stream, task);
+    const int quads = static_cast<int>(plan_->angles.size()) * (plan_->stride / 4);
+    CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("find_peaks_kernel", find_peaks_kernel,
+                                         dim3(std::max(blocks_for(quads, kListThreads), 1u)),
+                                         dim3(kListThreads), execution_.stream, task));
+    CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("sort_peaks_kernel", sort_peaks_kernel,
+                                         blocks_for_keys(found_keys_.count(), kSmallTile), dim3(kTileThreads),
+                                         execution_.stream, task));
+    return CUDAVISION_LAUNCH_PDL("place_peaks_kernel", place_peaks_kernel,
+                                 blocks_for_keys(found_keys_.count(), kTileThreads), dim3(kTileThreads),
+                                 execution_.stream, task);
   }
 
   Status find_segments(ImageView<const std::uint8_t> edges, const HoughParams &params,
@@ -215,11 +231,25 @@ class HoughCuda final : public Hough {
                            .min_length = params.min_length,
                            .max_gap = params.max_gap,
                            .list_out = list};
-    const auto multiprocessors = static_cast<unsigned>(multiprocessors_);
-    CUDAVISION_TRY(CUDAVISION_LAUNCH(walk_lines_kernel, dim3(4 * multiprocessors), dim3(kWalkThreads),
-                                     execution_.stream, task));
-    return CUDAVISION_LAUNCH(judge_candidates_kernel, dim3(multiprocessors), dim3(kJudgeThreads),
-                             execution_.stream, task);
+    const dim3 four_a_multiprocessor(4 * static_cast<unsigned>(multiprocessors_));
+    CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("walk_lines_kernel", walk_lines_kernel, four_a_multiprocessor,
+                                         dim3(kWalkThreads), execution_.stream, task));
+    CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("judge_candidates_kernel", judge_candidates_kernel,
+                                         four_a_multiprocessor, dim3(kJudgeThreads), execution_.stream,
+                                         task));
+    CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("sort_segments_kernel", sort_segments_kernel,
+                                         blocks_for_keys(segments_.count(), kSmallTile), dim3(kTileThreads),
+                                         execution_.stream, task));
+    return CUDAVISION_LAUNCH_PDL("place_segments_kernel", place_segments_kernel,
+                                 blocks_for_keys(segments_.count(), kTileThreads), dim3(kTileThreads),
+                                 execution_.stream, task);
+  }
+
+  // For a list of at most that many keys. The host does not know how many there are; a grid-stride loop covers
+  // long lists.
+  dim3 blocks_for_keys(std::size_t most_keys, int keys_of_block) const {
+    const std::size_t blocks = (most_keys - 1) / static_cast<std::size_t>(keys_of_block) + 1;
+    return dim3(static_cast<unsigned>(std::min(blocks, 2 * static_cast<std::size_t>(multiprocessors_))));
   }
 
   Execution execution_;
@@ -237,14 +267,14 @@ class HoughCuda final : public Hough {
   std::vector<Angle> host_angles_;
   DeviceBuffer<Angle> angles_;
   DeviceBuffer<std::uint32_t> votes_;
-  DeviceBuffer<unsigned> groups_done_;
-  DeviceBuffer<Key> keys_;
+  DeviceBuffer<Key> found_keys_;  // of all peaks
 
   // Made when gradient voting or segments are first requested.
   std::vector<AngleIntervals> host_gradient_intervals_;
   DeviceBuffer<AngleIntervals> gradient_intervals_;
   DeviceBuffer<std::uint16_t> directions_;
   DeviceBuffer<unsigned> owners_;
+  DeviceBuffer<Key> keys_;  // of the lines, sorted
   DeviceBuffer<Key> candidates_, segments_;
 };
 

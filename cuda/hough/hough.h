@@ -116,7 +116,7 @@ class Hough {
 
   // edges: height x width, uint8; every nonzero pixel is an edge. luma: height x width, uint8; read only with
   // gradient_voting, otherwise it may be empty. Both must be in the backend's memory and have the size given
-  // to make_hough(). CUDA: enqueues two kernels for lines and four for segments. Allocates memory only in the
+  // to make_hough(). CUDA: enqueues five kernels for lines and nine for segments. Allocates memory only in the
   // first call and when rho, theta, min_theta, max_theta, max_lines, min_length or max_gap change, or when
   // segments or gradient voting are first requested. Fails if validate() or check_accumulator() fail; errors
   // about memory state the number of bytes.

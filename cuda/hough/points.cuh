@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "cuda/common/block_scan.cuh"
+#include "cuda/common/launch.h"
 #include "cuda/common/row_chunks.cuh"
 #include "cuda/hough/hough_rules.h"
 #include "cuda/hough/walk_rules.h"
@@ -19,10 +20,9 @@ constexpr int kListThreads = 256;
 struct Counters {
   // Double-buffered: a frame counts in one element and clears the other one for the next frame.
   unsigned points[2];
-  // Of the vote kernel.
-  unsigned peaks, blocks_done;
+  unsigned peaks;
   // Of the segment kernels.
-  unsigned candidates, segments, judges_done;
+  unsigned candidates, segments;
 };
 
 // An edge pixel: x in the lower half, y in the upper half.
@@ -41,9 +41,7 @@ struct PointList {
 struct ClearTask {
   uint4 *votes;
   std::size_t votes_count;  // in elements of 16 bytes
-  unsigned *groups_done;
-  int group_count;
-  unsigned *owners;  // of the pixels; null unless segments are searched
+  unsigned *owners;         // of the pixels; null unless segments are searched
   std::size_t owner_count;
 };
 
@@ -68,10 +66,10 @@ __device__ inline unsigned edges_of_chunk(const std::uint8_t *row, int width, Ro
   return bits;
 }
 
-// Reserves `count` elements of the list for this thread, with one atomic per block, and returns the index of
+// Reserves `count` elements of a list for this thread, with one atomic per block, and returns the index of
 // the first. block_begin and warp_sums: shared memory; warp_sums as for block_exclusive_sum(). All threads of
 // the block must call; contains barriers.
-__device__ inline unsigned reserve_points(int count, unsigned *total, unsigned *block_begin, int *warp_sums) {
+__device__ inline unsigned reserve(int count, unsigned *total, unsigned *block_begin, int *warp_sums) {
   int block_count = 0;
   const int before = block_exclusive_sum<kListThreads>(count, warp_sums, &block_count);
   // The barriers in the next call of block_exclusive_sum() separate the reads of *block_begin from the next
@@ -88,14 +86,12 @@ __device__ inline void clear(const ClearTask &to_clear, Counters *counters, int 
   const std::size_t stride = static_cast<std::size_t>(gridDim.x) * kListThreads;
   for (std::size_t i = first; i < to_clear.votes_count; i += stride)
     to_clear.votes[i] = make_uint4(0, 0, 0, 0);
-  for (std::size_t i = first; i < static_cast<std::size_t>(to_clear.group_count); i += stride)
-    to_clear.groups_done[i] = 0;
   if (to_clear.owners != nullptr)
     for (std::size_t i = first; i < to_clear.owner_count; i += stride) to_clear.owners[i] = kUnclaimed;
   if (first == 0) {
     counters->points[1 - turn] = 0;
-    counters->peaks = counters->blocks_done = 0;
-    counters->candidates = counters->segments = counters->judges_done = 0;
+    counters->peaks = 0;
+    counters->candidates = counters->segments = 0;
   }
 }
 
@@ -107,6 +103,7 @@ static __global__ void __launch_bounds__(kListThreads)
                        const __grid_constant__ ClearTask to_clear) {
   __shared__ int warp_sums[kListThreads / 32 + 1];
   __shared__ unsigned block_begin;
+  wait_for_kernel_ahead();
   clear(to_clear, counters, turn);
   const int chunks_per_row = chunks_of_row(edges.width), chunks = chunks_per_row * edges.height;
   const int stride = static_cast<int>(gridDim.x) * kListThreads;
@@ -118,7 +115,7 @@ static __global__ void __launch_bounds__(kListThreads)
       chunk = chunk_of_row(edges.row(y), edges.width, i % chunks_per_row);
       bits = edges_of_chunk(edges.row(y), edges.width, chunk);
     }
-    unsigned at = reserve_points(__popc(bits), &counters->points[turn], &block_begin, warp_sums);
+    unsigned at = reserve(__popc(bits), &counters->points[turn], &block_begin, warp_sums);
     for (; bits != 0; bits &= bits - 1, ++at) {
       const int x = chunk.first + trailing_zeros(bits);
       list.points[at] = pack_point(x, y);

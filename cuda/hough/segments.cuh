@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The third and the fourth kernel of the Hough transform, which search for segments (walk_rules.h): one warp
-// per line, then one warp per candidate.
+// The last four kernels of the Hough transform, which search for segments (walk_rules.h): one warp per line, then
+// one warp per candidate, and then they sort the segments.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <cstdint>
 
-#include "cuda/common/block_sort.cuh"
-#include "cuda/common/last_block.cuh"
+#include "cuda/common/launch.h"
+#include "cuda/common/tile_sort.cuh"
 #include "cuda/common/warp.cuh"
 #include "cuda/hough/votes.cuh"
 #include "cuda/hough/walk_rules.h"
@@ -16,7 +16,8 @@
 namespace cudavision::hough {
 
 constexpr int kWalkThreads = 256, kJudgeThreads = 512;
-constexpr int kJudgeCacheKeys = 4096;
+// Steps of a lane whose pixels are loaded before the first of them is looked at.
+constexpr int kWalkAhead = 4;
 
 struct SegmentTask {
   Accumulator accumulator;
@@ -38,6 +39,7 @@ struct SegmentTask {
 // Makes a run that has ended a candidate if it is long enough, and claims its pixels; the lanes share its
 // steps. All lanes of the warp must call.
 __device__ inline void close_run(const SegmentTask &task, const LineWalk &walk, const Run &run, int lane) {
+  if (!may_be_long(run.first, run.last, task.min_length)) return;
   if (!is_long(end_of_run(walk, task.edges, run.first), end_of_run(walk, task.edges, run.last),
                task.min_length))
     return;
@@ -49,6 +51,7 @@ __device__ inline void close_run(const SegmentTask &task, const LineWalk &walk, 
 
 static __global__ void __launch_bounds__(kWalkThreads)
     walk_lines_kernel(const __grid_constant__ SegmentTask task) {
+  wait_for_kernel_ahead();
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
   const int warp = static_cast<int>(blockIdx.x) * (kWalkThreads / 32) + thread / 32;
   const int warps = static_cast<int>(gridDim.x) * (kWalkThreads / 32), lines = task.line_count();
@@ -56,9 +59,17 @@ static __global__ void __launch_bounds__(kWalkThreads)
     const LineWalk walk = walk_of(task.accumulator, peak_of(task.accumulator, task.keys[rank]));
     const auto close = [&](int first, int last) { close_run(task, walk, {rank, first, last}, lane); };
     RunFinder finder{task.max_gap};
-    for (int step = 0; step < walk.steps; step += 32) {
-      const bool present = step + lane < walk.steps && edges_of_step(walk, task.edges, step + lane) != 0;
-      finder.feed(__ballot_sync(kFullWarp, present), step, close);
+    for (int step = 0; step < walk.steps; step += 32 * kWalkAhead) {
+      unsigned word = 0;  // lane k: which of 32 steps are present, from step + 32 k on
+#pragma unroll
+      for (int k = 0; k < kWalkAhead; ++k) {
+        const int own = step + 32 * k + lane;
+        const bool present = own < walk.steps && edges_of_step(walk, task.edges, own) != 0;
+        const unsigned bits = __ballot_sync(kFullWarp, present);
+        if (lane == k) word = bits;
+      }
+#pragma unroll 1
+      for (int k = 0; k < kWalkAhead; ++k) finder.feed(__shfl_sync(kFullWarp, word, k), step + 32 * k, close);
     }
     finder.finish(close);
   }
@@ -79,11 +90,9 @@ __device__ inline bool owns(const SegmentTask &task, const LineWalk &walk, const
   return __shfl_sync(kFullWarp, balance, 31) > 0;
 }
 
-// The last block to finish sorts the segments and writes the list (last-block pattern).
 static __global__ void __launch_bounds__(kJudgeThreads)
     judge_candidates_kernel(const __grid_constant__ SegmentTask task) {
-  __shared__ SortKey cache[kJudgeCacheKeys];
-  __shared__ bool is_last;
+  wait_for_kernel_ahead();
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
   const int warp = static_cast<int>(blockIdx.x) * (kJudgeThreads / 32) + thread / 32;
   const int warps = static_cast<int>(gridDim.x) * (kJudgeThreads / 32);
@@ -94,13 +103,26 @@ static __global__ void __launch_bounds__(kJudgeThreads)
     if (owns(task, walk, run, lane) && lane == 0)
       task.segments[atomicAdd(&task.counters->segments, 1u)] = run.pack();
   }
-  if (!is_last_block(&task.counters->judges_done, gridDim.x, &is_last)) return;
+}
 
-  const int found = static_cast<int>(__ldcg(&task.counters->segments)), listed = min(found, task.max_lines);
-  sort_keys<kJudgeThreads>(task.segments, found, cache, kJudgeCacheKeys);
-  for (int i = thread; i < listed; i += kJudgeThreads)
-    task.list_out.lines[i] = segment_of(task.accumulator, task.keys, task.segments[i], task.edges);
-  if (thread == 0) *task.list_out.count = {listed, found, static_cast<int>(task.counters->peaks)};
+static __global__ void __launch_bounds__(kTileThreads)
+    sort_segments_kernel(const __grid_constant__ SegmentTask task) {
+  __shared__ SortKey tile[kLargeTile];
+  wait_for_kernel_ahead();
+  sort_tiles(task.segments, static_cast<int>(task.counters->segments), tile);
+}
+
+static __global__ void __launch_bounds__(kTileThreads)
+    place_segments_kernel(const __grid_constant__ SegmentTask task) {
+  __shared__ SortKey tile[kLargeTile];
+  wait_for_kernel_ahead();
+  const int found = static_cast<int>(task.counters->segments);
+  for_each_place(task.segments, found, tile, [&task](int place, Key key) {
+    if (place < task.max_lines)
+      task.list_out.lines[place] = segment_of(task.accumulator, task.keys, key, task.edges);
+  });
+  if (blockIdx.x == 0 && threadIdx.x == 0)
+    *task.list_out.count = {min(found, task.max_lines), found, static_cast<int>(task.counters->peaks)};
 }
 
 }  // namespace cudavision::hough

@@ -50,6 +50,7 @@ const std::vector<Key> &SegmentFinder::find(const Workers &workers, const Accumu
     for (int rank = task * kLinesPerTask; rank < std::min(line_count, (task + 1) * kLinesPerTask); ++rank) {
       const LineWalk walk = walk_of(accumulator, peak_of(accumulator, keys[static_cast<std::size_t>(rank)]));
       const auto close = [&](int first, int last) {
+        if (!may_be_long(first, last, params.min_length)) return;
         if (!is_long(end_of_run(walk, edges, first), end_of_run(walk, edges, last), params.min_length))
           return;
         found.push_back(Run{rank, first, last}.pack());

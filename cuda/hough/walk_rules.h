@@ -108,6 +108,13 @@ CUDAVISION_HOST_DEVICE inline bool is_long(Pixel a, Pixel b, int min_length) {
   return dx * dx + dy * dy >= static_cast<long long>(min_length) * min_length;
 }
 
+// False if a run over these steps is certainly not long, wherever in its steps its ends are: a line moves at most
+// one pixel across for each step, and an end lies at most one pixel beside it.
+CUDAVISION_HOST_DEVICE inline bool may_be_long(int first, int last, int min_length) {
+  const long long along = last - first, across = along + 3;
+  return along * along + across * across >= static_cast<long long>(min_length) * min_length;
+}
+
 // Joins present steps to runs. A piece is a part of a run without a gap. The first and the last piece are cut
 // off if they have fewer steps than the gap next to them and if another piece remains; the first piece is
 // judged first. Such pieces usually belong to a crossing line, or are noise.
