@@ -18,8 +18,8 @@
 
 namespace cudavision::hog {
 
-constexpr int kTileThreads = 192;
-constexpr int kChunkRows = 8;  // rows of pixels
+constexpr int kTileThreads = 192, kTilesAtOnce = 5;  // on a multiprocessor, by registers
+constexpr int kChunkRows = 8;                        // rows of pixels
 
 // AxisWeights in device memory.
 struct DeviceWeights {
@@ -199,33 +199,41 @@ __device__ inline void sum_along_rows(const Rules &rules, const TilePlan &plan, 
   }
 }
 
-// Adds the chunk, which begins at row y of the tile, to the descriptors. Each number of a descriptor is
-// always updated by the same thread.
-__device__ inline void sum_down_rows(const Rules &rules, const TilePlan &plan, const DeviceWeights &weights,
-                                     int y, const SharedTile &tile) {
+// Adds the chunk, which begins at row y of the tile, to the descriptors of the blocks that it meets. Each number of
+// a descriptor is always updated by the same thread. A thread takes kBins bins of one cell at a time, so that it
+// loads the weights of the rows once for all of them.
+__device__ inline void sum_down_rows(const Rules &rules, const TilePlan &plan, int y,
+                                     const SharedTile &tile) {
+  constexpr int kBins = 3;
   // A thread works on one column of cells of one column of blocks.
   const int across = rules.cells_x << plan.cols_log2, abreast = kTileThreads / across;
   const int first = static_cast<int>(threadIdx.x) / across,
             column = static_cast<int>(threadIdx.x) - first * across;
   if (first >= abreast) return;
   const int block_col = column / rules.cells_x, cell_x = column - block_col * rules.cells_x;
-  const int rows_mask = (1 << plan.rows_log2) - 1, count = rules.cells_y * rules.bins << plan.rows_log2;
-  const int padded = padded_height(rules);
-  for (int i = first; i < count; i += abreast) {
-    const int block_row = i & rows_mask;
-    int cell_y = 0, bin = i >> plan.rows_log2;
-    for (; bin >= rules.bins; bin -= rules.bins) ++cell_y;
+  // The blocks that begin above the end of the chunk and end below its beginning.
+  const int first_row = y < rules.block.height ? 0 : (y - rules.block.height) / rules.stride.height + 1;
+  const int end_row = min((y + kChunkRows - 1) / rules.stride.height + 1, 1 << plan.rows_log2);
+  const int padded = padded_height(rules), bin_groups = (rules.bins + kBins - 1) / kBins;
+  for (int i = first; i < (end_row - first_row) * rules.cells_y * bin_groups; i += abreast) {
+    const int cell = i / bin_groups, first_bin = (i - cell * bin_groups) * kBins;
+    const int row = cell / rules.cells_y, cell_y = cell - row * rules.cells_y, block_row = first_row + row;
     const int top = block_row * rules.stride.height - y;  // the first row of the block, relative to the chunk
-    if (y > 0 && (top + weights.end[cell_y] <= 0 || top + weights.begin[cell_y] >= kChunkRows)) continue;
-    const float *sums = tile.sums + bin * plan.items + column;
-    // If the block lies wholly outside the chunk, these are weights of the padding, which are 0.
-    const float *weight = tile.y_weight + cell_y * padded + max(kChunkRows - top, 0);
-    float sum = 0;
+    float weight[kChunkRows];
 #pragma unroll
-    for (int row = 0; row < kChunkRows; ++row) sum += weight[row] * sums[row * across];
+    for (int k = 0; k < kChunkRows; ++k) weight[k] = tile.y_weight[cell_y * padded + kChunkRows - top + k];
     const int block = (block_row << plan.cols_log2) + block_col;
-    float &at = tile.blocks[block * rules.length + (cell_x * rules.cells_y + cell_y) * rules.bins + bin];
-    at = y == 0 ? sum : at + sum;
+    float *numbers = tile.blocks + block * rules.length + (cell_x * rules.cells_y + cell_y) * rules.bins;
+#pragma unroll
+    for (int b = 0; b < kBins; ++b) {
+      const int bin = first_bin + b;
+      if (bin >= rules.bins) break;
+      const float *sums = tile.sums + bin * plan.items + column;
+      float sum = 0;
+#pragma unroll
+      for (int k = 0; k < kChunkRows; ++k) sum += weight[k] * sums[k * across];
+      numbers[bin] = top >= 0 ? sum : numbers[bin] + sum;  // no chunk before has met this block
+    }
   }
 }
 
@@ -274,14 +282,17 @@ __device__ void make_tile(const Source &source, const TiledPicture &picture, con
   list_colors(rules, tile);
   load_weights(rules, x_weights, y_weights, tile);
   __syncthreads();
-  for (int y = 0; y < plan.height; y += kChunkRows) {
+  // At the bottom of the picture a tile may have fewer blocks.
+  const int block_rows = min(1 << plan.rows_log2, picture.rows - row0);
+  const int height = (block_rows - 1) * rules.stride.height + rules.block.height;
+  for (int y = 0; y < height; y += kChunkRows) {
     load_colors(source, picture, plan, x0, y0 + y, tile);
     __syncthreads();
     vote_chunk<Source::channels>(picture, rules, plan, x0, tile);
     __syncthreads();
     sum_along_rows(rules, plan, x_weights, tile);
     __syncthreads();
-    sum_down_rows(rules, plan, y_weights, y, tile);
+    sum_down_rows(rules, plan, y, tile);
   }
   __syncthreads();
   normalize_tile(picture, rules, plan, row0, col0, tile, out);

@@ -6,15 +6,17 @@
 
 namespace cudavision::hog {
 
-// Chooses tiles that need at most 48 KiB of shared memory. `blocks` is the number of HOG blocks of the
-// picture: if they would make fewer tiles than there are multiprocessors, tiles have fewer rows, which take
-// less time.
+// Chooses tiles that need at most 48 KiB of shared memory. Blocks overlap, so that tall tiles take fewer
+// instructions; tiles of few rows take less time, and there are more of them. `blocks` is the number of HOG blocks
+// of the picture: the rows are halved while the tiles are done in two waves.
 inline TilePlan plan_tiles(const Rules &rules, int channels, Size blocks, int multiprocessors) {
   constexpr std::size_t kMostBytes = 48 * 1024;
-  TilePlan plan{.cols_log2 = 3, .rows_log2 = 2, .width = 0, .height = 0, .items = 0, .shared_bytes = 0};
-  while (plan.rows_log2 > 0 &&
-         divide_up(blocks.width, 1 << plan.cols_log2) * divide_up(blocks.height, 1 << plan.rows_log2) <
-             multiprocessors)
+  TilePlan plan{.cols_log2 = 3, .rows_log2 = 3, .width = 0, .height = 0, .items = 0, .shared_bytes = 0};
+  const auto tiles = [&plan, blocks](int rows_log2) {
+    return divide_up(blocks.width, 1 << plan.cols_log2) * divide_up(blocks.height, 1 << rows_log2);
+  };
+  while (multiprocessors > 0 && plan.rows_log2 > 0 &&
+         tiles(plan.rows_log2 - 1) <= 2 * kTilesAtOnce * multiprocessors)
     --plan.rows_log2;
   for (;;) {
     const int cols = 1 << plan.cols_log2, rows = 1 << plan.rows_log2;

@@ -22,7 +22,8 @@ struct FrameTask {
 };
 
 template <bool kDefaultParams, int kChannels>
-static __global__ void __launch_bounds__(kTileThreads, 5) make_blocks_kernel(FrameTask<kChannels> task) {
+static __global__ void __launch_bounds__(kTileThreads, kTilesAtOnce)
+    make_blocks_kernel(FrameTask<kChannels> task) {
   CUDAVISION_DYNAMIC_SHARED(float, shared);
   wait_for_kernel_ahead();
   make_tile<kDefaultParams>(task.source, task.picture, task.rules, task.plan, task.x_weights, task.y_weights,

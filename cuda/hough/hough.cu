@@ -171,9 +171,8 @@ class HoughCuda final : public Hough {
     const int chunks = chunks_of_row(edges.width) * edges.height;
     const unsigned blocks =
         std::min(blocks_for(chunks, kListThreads), static_cast<unsigned>(8 * multiprocessors_));
-    CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("list_points_kernel", list_points_kernel, dim3(blocks),
-                                         dim3(kListThreads), execution_.stream, edges, luma, list_of(params),
-                                         counters_.data(), turn_, to_clear));
+    CUDAVISION_TRY(CUDAVISION_LAUNCH(list_points_kernel, dim3(blocks), dim3(kListThreads), execution_.stream,
+                                     edges, luma, list_of(params), counters_.data(), turn_, to_clear));
     turn_ = 1 - turn_;
     return {};
   }

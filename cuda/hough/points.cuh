@@ -8,7 +8,6 @@
 #include <cstdint>
 
 #include "cuda/common/block_scan.cuh"
-#include "cuda/common/launch.h"
 #include "cuda/common/row_chunks.cuh"
 #include "cuda/hough/hough_rules.h"
 #include "cuda/hough/walk_rules.h"
@@ -103,7 +102,6 @@ static __global__ void __launch_bounds__(kListThreads)
                        const __grid_constant__ ClearTask to_clear) {
   __shared__ int warp_sums[kListThreads / 32 + 1];
   __shared__ unsigned block_begin;
-  wait_for_kernel_ahead();
   clear(to_clear, counters, turn);
   const int chunks_per_row = chunks_of_row(edges.width), chunks = chunks_per_row * edges.height;
   const int stride = static_cast<int>(gridDim.x) * kListThreads;

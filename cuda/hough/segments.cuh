@@ -10,14 +10,13 @@
 #include "cuda/common/launch.h"
 #include "cuda/common/tile_sort.cuh"
 #include "cuda/common/warp.cuh"
-#include "cuda/hough/votes.cuh"
+#include "cuda/hough/line_runs.cuh"
+#include "cuda/hough/points.cuh"
 #include "cuda/hough/walk_rules.h"
 
 namespace cudavision::hough {
 
 constexpr int kWalkThreads = 256, kJudgeThreads = 512;
-// Steps of a lane whose pixels are loaded before the first of them is looked at.
-constexpr int kWalkAhead = 4;
 
 struct SegmentTask {
   Accumulator accumulator;
@@ -36,42 +35,52 @@ struct SegmentTask {
   __device__ int line_count() const { return min(static_cast<int>(counters->peaks), max_lines); }
 };
 
-// Makes a run that has ended a candidate if it is long enough, and claims its pixels; the lanes share its
-// steps. All lanes of the warp must call.
-__device__ inline void close_run(const SegmentTask &task, const LineWalk &walk, const Run &run, int lane) {
-  if (!may_be_long(run.first, run.last, task.min_length)) return;
-  if (!is_long(end_of_run(walk, task.edges, run.first), end_of_run(walk, task.edges, run.last),
-               task.min_length))
-    return;
+// Makes a run a candidate, and claims its pixels; the lanes share its steps. All lanes of the warp must call.
+__device__ inline void add_candidate(const SegmentTask &task, const LineWalk &walk, const Run &run,
+                                     int lane) {
   if (lane == 0) task.candidates[atomicAdd(&task.counters->candidates, 1u)] = run.pack();
   for (int step = run.first + lane; step <= run.last; step += 32)
     for (unsigned bits = edges_of_step(walk, task.edges, step); bits != 0; bits &= bits - 1)
       atomicMin(&task.owner(pixel_of(walk, step, trailing_zeros(bits))), static_cast<unsigned>(run.rank));
 }
 
+// Marks the steps of a line that are present. All lanes of the warp must call.
+__device__ inline void mark_steps(const SegmentTask &task, const LineWalk &walk, int lane,
+                                  unsigned *present) {
+#pragma unroll 4
+  for (int step = 0; step < walk.steps; step += 32) {
+    const int own = step + lane;
+    const bool is_present = own < walk.steps && edges_of_step(walk, task.edges, own) != 0;
+    const unsigned bits = __ballot_sync(kFullWarp, is_present);
+    if (lane == 0) present[step / 32] = bits;
+  }
+  if (lane == 0) present[divide_up(walk.steps, 32)] = 0;
+  __syncwarp();
+}
+
+// One warp per line.
 static __global__ void __launch_bounds__(kWalkThreads)
     walk_lines_kernel(const __grid_constant__ SegmentTask task) {
+  __shared__ LineRuns runs_of_warp[kWalkThreads / 32];
   wait_for_kernel_ahead();
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
   const int warp = static_cast<int>(blockIdx.x) * (kWalkThreads / 32) + thread / 32;
   const int warps = static_cast<int>(gridDim.x) * (kWalkThreads / 32), lines = task.line_count();
+  LineRuns &runs = runs_of_warp[thread / 32];
   for (int rank = warp; rank < lines; rank += warps) {
     const LineWalk walk = walk_of(task.accumulator, peak_of(task.accumulator, task.keys[rank]));
-    const auto close = [&](int first, int last) { close_run(task, walk, {rank, first, last}, lane); };
-    RunFinder finder{task.max_gap};
-    for (int step = 0; step < walk.steps; step += 32 * kWalkAhead) {
-      unsigned word = 0;  // lane k: which of 32 steps are present, from step + 32 k on
-#pragma unroll
-      for (int k = 0; k < kWalkAhead; ++k) {
-        const int own = step + 32 * k + lane;
-        const bool present = own < walk.steps && edges_of_step(walk, task.edges, own) != 0;
-        const unsigned bits = __ballot_sync(kFullWarp, present);
-        if (lane == k) word = bits;
+    mark_steps(task, walk, lane, runs.present);
+    for_each_run(runs, walk.steps, task.max_gap, lane, [&](bool has_run, int first, int last) {
+      const bool is_candidate =
+          has_run && may_be_long(first, last, task.min_length) &&
+          is_long(end_of_run(walk, task.edges, first), end_of_run(walk, task.edges, last), task.min_length);
+      for (unsigned lanes = __ballot_sync(kFullWarp, is_candidate); lanes != 0; lanes &= lanes - 1) {
+        const int from = trailing_zeros(lanes);
+        const Run run{rank, __shfl_sync(kFullWarp, first, from), __shfl_sync(kFullWarp, last, from)};
+        add_candidate(task, walk, run, lane);
       }
-#pragma unroll 1
-      for (int k = 0; k < kWalkAhead; ++k) finder.feed(__shfl_sync(kFullWarp, word, k), step + 32 * k, close);
-    }
-    finder.finish(close);
+    });
+    __syncwarp();  // the next line overwrites the steps
   }
 }
 

@@ -10,6 +10,51 @@ namespace {
 
 constexpr int kLinesPerTask = 32;
 
+// Joins present steps to runs, piece by piece, and cuts off the short pieces at their ends.
+struct RunFinder {
+  int max_gap;
+  int first = -1, last = 0;  // the current run; there is none if first is negative
+  int pieces = 0;            // of the current run
+  int first_end = 0,
+      second_begin = 0;  // the last step of its first piece, the first step of its second piece
+  int last_begin = 0, before_last = 0;  // the first step of its last piece, the last step of the piece before
+
+  // Adds the steps [step, step + 31]; bit i is set if step + i is present. Calls close(first, last) for each
+  // run that has ended.
+  template <typename Close>
+  void feed(unsigned bits, int step, const Close &close) {
+    while (bits != 0) {
+      const int begin = trailing_zeros(bits), length = trailing_zeros(~(bits >> begin));
+      add(step + begin, step + begin + length - 1, close);
+      bits = begin + length >= 32 ? 0 : bits >> (begin + length) << (begin + length);
+    }
+  }
+  // Ends the current run, if there is one.
+  template <typename Close>
+  void finish(const Close &close) {
+    if (first < 0) return;
+    if (pieces > 1 && first_end - first + 1 < second_begin - first_end - 1) first = second_begin, --pieces;
+    if (pieces > 1 && last - last_begin + 1 < last_begin - before_last - 1) last = before_last;
+    close(first, last);
+    first = -1, pieces = 0;
+  }
+
+ private:
+  template <typename Close>
+  void add(int begin, int end, const Close &close) {
+    if (first >= 0 && begin - last - 1 > max_gap) finish(close);
+    if (first >= 0 && begin == last + 1) {  // continues the last piece
+      if (pieces == 1) first_end = end;
+    } else {
+      if (first < 0) first = begin, first_end = end;
+      if (pieces == 1) second_begin = begin;
+      before_last = last, last_begin = begin;
+      ++pieces;
+    }
+    last = end;
+  }
+};
+
 }  // namespace
 
 void SegmentFinder::claim(const LineWalk &walk, ImageView<const std::uint8_t> edges, const Run &run) {

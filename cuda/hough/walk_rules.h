@@ -3,8 +3,10 @@
 //
 // 1. Walk. The walk follows the line step by step along the x axis (if the line is flat) or the y axis. A
 //    step covers three pixels across the line and is present if at least one of them is an edge. A run is a
-//    sequence of present steps with gaps of at most max_gap steps; short pieces at its ends are cut off
-//    (RunFinder). A run whose ends are at least min_length apart is a candidate.
+//    sequence of present steps with gaps of at most max_gap steps. A piece is a part of a run without a gap.
+//    The first and the last piece are cut off if they have fewer steps than the gap next to them and if
+//    another piece remains; the first piece is judged first. Such pieces usually belong to a crossing line,
+//    or are noise. A run whose ends are at least min_length apart is a candidate.
 // 2. Claim. Each candidate claims the edge pixels of its steps. A pixel belongs to the candidate whose line
 //    has the lowest rank (position in the list of lines).
 // 3. Judge. A candidate is a segment if it owns a pixel in more than half of its present steps. One drawn
@@ -114,53 +116,6 @@ CUDAVISION_HOST_DEVICE inline bool may_be_long(int first, int last, int min_leng
   const long long along = last - first, across = along + 3;
   return along * along + across * across >= static_cast<long long>(min_length) * min_length;
 }
-
-// Joins present steps to runs. A piece is a part of a run without a gap. The first and the last piece are cut
-// off if they have fewer steps than the gap next to them and if another piece remains; the first piece is
-// judged first. Such pieces usually belong to a crossing line, or are noise.
-struct RunFinder {
-  int max_gap;
-  int first = -1, last = 0;  // the current run; there is none if first is negative
-  int pieces = 0;            // of the current run
-  int first_end = 0,
-      second_begin = 0;  // the last step of its first piece, the first step of its second piece
-  int last_begin = 0, before_last = 0;  // the first step of its last piece, the last step of the piece before
-
-  // Adds the steps [step, step + 31]; bit i is set if step + i is present. Calls close(first, last) for each
-  // run that has ended.
-  template <typename Close>
-  CUDAVISION_HOST_DEVICE void feed(unsigned bits, int step, const Close &close) {
-    while (bits != 0) {
-      const int begin = trailing_zeros(bits), length = trailing_zeros(~(bits >> begin));
-      add(step + begin, step + begin + length - 1, close);
-      bits = begin + length >= 32 ? 0 : bits >> (begin + length) << (begin + length);
-    }
-  }
-  // Ends the current run, if there is one.
-  template <typename Close>
-  CUDAVISION_HOST_DEVICE void finish(const Close &close) {
-    if (first < 0) return;
-    if (pieces > 1 && first_end - first + 1 < second_begin - first_end - 1) first = second_begin, --pieces;
-    if (pieces > 1 && last - last_begin + 1 < last_begin - before_last - 1) last = before_last;
-    close(first, last);
-    first = -1, pieces = 0;
-  }
-
- private:
-  template <typename Close>
-  CUDAVISION_HOST_DEVICE void add(int begin, int end, const Close &close) {
-    if (first >= 0 && begin - last - 1 > max_gap) finish(close);
-    if (first >= 0 && begin == last + 1) {  // continues the last piece
-      if (pieces == 1) first_end = end;
-    } else {
-      if (first < 0) first = begin, first_end = end;
-      if (pieces == 1) second_begin = begin;
-      before_last = last, last_begin = begin;
-      ++pieces;
-    }
-    last = end;
-  }
-};
 
 // The segment of a packed run. keys: of the lines, by rank.
 CUDAVISION_HOST_DEVICE inline HoughLine segment_of(const Accumulator &accumulator, const Key *keys,
