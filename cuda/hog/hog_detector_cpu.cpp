@@ -137,16 +137,17 @@ class HogDetectorCpu final : public HogDetector {
     const int positions = (work.level->windows.width - 1) * plan_.window_step.width + 1;
     const int length = work.level->blocks.length;
     std::fill_n(scores, positions, bias_);
-    for (int j = 0; j < plan_.blocks_per_window.height; ++j)
-      for (int i = 0; i < plan_.blocks_per_window.width; ++i) {
-        const float *planes =
-            blocks_.data() +
-            (row * plan_.window_step.height + j * plan_.block_step.height) * work.output.row_stride +
-            i * plan_.block_step.width;
-        const float *weights =
-            weights_.data() + static_cast<std::ptrdiff_t>(i * plan_.blocks_per_window.height + j) * length;
-        add_products(planes, work.plane_stride, weights, length, positions, scores);
-      }
+    for (int j = 0; j < plan_.blocks_per_window.height; ++j) {
+      const int block_row = row * plan_.window_step.height + j * plan_.block_step.height;
+      add_products({.planes = blocks_.data() + block_row * work.output.row_stride,
+                    .plane_stride = work.plane_stride,
+                    .col_step = plan_.block_step.width,
+                    .weights = weights_.data() + static_cast<std::ptrdiff_t>(j) * length,
+                    .weight_stride = static_cast<std::ptrdiff_t>(plan_.blocks_per_window.height) * length,
+                    .cols = plan_.blocks_per_window.width,
+                    .length = length},
+                   positions, scores);
+    }
     float *out = scores_.data() + static_cast<std::ptrdiff_t>(row) * work.level->windows.width;
     for (int x = 0; x < work.level->windows.width; ++x) out[x] = scores[x * plan_.window_step.width];
   }

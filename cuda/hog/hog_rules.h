@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The arithmetic that both backends of HOG share: colours, angles, votes and the normalisation of a block.
+//
+// All sums are made in the same order, and each product is added by a fused multiply-add, so that both backends
+// and all instruction sets compute the same bits:
+// - The votes of a row of pixels are added from left to right, one after the other; then the rows from top to bottom.
+// - Over a block there are kPartialSums sums: sum j adds the numbers j, j + kPartialSums, j + 2 kPartialSums and so
+//   on. They are then added in pairs: sum j and sum j + kPartialSums / 2, then j and j + kPartialSums / 4, and so on.
 #pragma once
 
 #include <cfloat>
@@ -92,6 +98,7 @@ CUDAVISION_HOST_DEVICE inline Vote vote_of(const Rules &rules, float dx, float d
   // In units of bins, from the centre of bin 0.
   const float position = angle_of(rules.variant, dx, dy) * rules.angle_scale - 0.5f;
   const float below = floorf(position), share = position - below;
+  if (rules.bins == 1) return {magnitude, 0.0f, 0};
   int bin = static_cast<int>(below);
   if (bin < 0) bin += rules.bins;
   while (bin >= rules.bins) bin -= rules.bins;  // unsigned orientations cover the circle twice
@@ -112,12 +119,14 @@ CUDAVISION_HOST_DEVICE inline void keep_longer(float dx, float dy, float *kept_x
 }
 
 // --- normalisation of a block ---
-// Each of its numbers v becomes scaled(rules, v, scale_of(rules, sum)), where sum is the sum of term_of()
+// Each of its numbers v becomes scaled(rules, v, scale_of(rules, sum)), where sum is the sum of the terms
 // over the block. For l2_hys it is then multiplied by second_scale_of(rules, sum), where sum is the sum of
 // the squares of the scaled numbers.
+constexpr int kPartialSums = 16;
 
-CUDAVISION_HOST_DEVICE inline float term_of(const Rules &rules, float v) {
-  return rules.norm == HogNorm::l1 || rules.norm == HogNorm::l1_sqrt ? v : v * v;  // v >= 0
+// sum plus the term of v, which is not negative.
+CUDAVISION_HOST_DEVICE inline float add_term(const Rules &rules, float v, float sum) {
+  return rules.norm == HogNorm::l1 || rules.norm == HogNorm::l1_sqrt ? sum + v : fmaf(v, v, sum);
 }
 CUDAVISION_HOST_DEVICE inline float scale_of(const Rules &rules, float sum) {
   const bool squares = rules.norm == HogNorm::l2 || rules.norm == HogNorm::l2_hys;

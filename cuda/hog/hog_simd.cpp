@@ -9,11 +9,13 @@
 #include <algorithm>
 #include <numbers>
 
+#include "cuda/common/fused-inl.h"
 #include "cuda/hog/hog_simd.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cudavision::hog::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+using cudavision::HWY_NAMESPACE::fused_multiply_add;
 using Floats = hn::ScalableTag<float>;
 using Vector = hn::Vec<Floats>;
 
@@ -122,6 +124,12 @@ void vote_columns(const Rules &rules, const ColorRows &rows, int begin, int end,
     const Vector magnitude = hn::Sqrt(length);
     const Vector position = hn::Sub(hn::Mul(angle_of(rules.variant, dx, dy), scale), half);
     const Vector below = hn::Floor(position), share = hn::Sub(position, below);
+    if (rules.bins == 1) {
+      hn::StoreU(magnitude, d, votes.first + x);
+      hn::StoreU(hn::Zero(d), d, votes.second + x);
+      hn::StoreU(hn::Zero(d32), d32, votes.bin + x);
+      continue;
+    }
     auto bin = hn::ConvertTo(d32, below);
     bin = hn::IfThenElse(hn::Lt(bin, hn::Zero(d32)), hn::Add(bin, bins), bin);
     for (int round = 0; round < 2; ++round) bin = hn::IfThenElse(hn::Lt(bin, bins), bin, hn::Sub(bin, bins));
@@ -150,14 +158,13 @@ void expand_votes(const Rules &rules, const VoteRow &votes, int begin, int end, 
     float *__restrict__ histogram = ring + (x & (kRingPixels - 1)) * pitch;
     for (int b = 0; b < pitch; b += lanes) hn::StoreU(hn::Zero(d), d, histogram + b);
     const int bin = bin_of[x], next = bin + 1 == bins ? 0 : bin + 1;
-    histogram[bin] = first[x];
-    histogram[next] = bins == 1 ? first[x] + second[x] : second[x];
+    histogram[next] = second[x];
+    histogram[bin] = first[x];  // the only one if there is one bin
   }
 }
 
 // sum_row() for blocks of two cells in a row that overlap by one cell. Each pixel is expanded once, for the
-// right half of one block and the left half of the next one. The vectors hold one bin more, which collects
-// the second vote of the last bin; it is added to bin 0 at the end.
+// right half of one block and the left half of the next one.
 void sum_row_of_pairs(const Rules &rules, const AxisWeights &weights, const VoteRow &votes, int cols,
                       float *out) {
   const hn::CappedTag<float, kHistogramStep> d;
@@ -169,7 +176,9 @@ void sum_row_of_pairs(const Rules &rules, const AxisWeights &weights, const Vote
   HWY_ALIGN float left[2][kHistogramStep] = {}, whole[2][kHistogramStep];  // one histogram per cell
   for (int col = -1; col < cols; ++col) {
     for (int b = 0; b < kHistogramStep; b += lanes) {
-      const auto here = hn::Iota(d32, b), before = hn::Iota(d32, b - 1);
+      const auto here = hn::Iota(d32, b);
+      const auto before =
+          hn::IfThenElse(hn::Eq(here, hn::Zero(d32)), hn::Set(d32, bins - 1), hn::Iota(d32, b - 1));
       auto whole0 = hn::LoadU(d, left[0] + b), whole1 = hn::LoadU(d, left[1] + b);
       auto left0 = hn::Zero(d), left1 = left0;
       for (int i = 0, x = (col + 1) * stride; i < stride; ++i, ++x) {
@@ -177,17 +186,16 @@ void sum_row_of_pairs(const Rules &rules, const AxisWeights &weights, const Vote
         const auto vote =
             hn::Or(hn::IfThenElseZero(hn::RebindMask(d, hn::Eq(here, bin)), hn::Set(d, first[x])),
                    hn::IfThenElseZero(hn::RebindMask(d, hn::Eq(before, bin)), hn::Set(d, second[x])));
-        whole0 = hn::MulAdd(hn::Set(d, weight0[stride + i]), vote, whole0);
-        whole1 = hn::MulAdd(hn::Set(d, weight1[stride + i]), vote, whole1);
-        left0 = hn::MulAdd(hn::Set(d, weight0[i]), vote, left0);
-        left1 = hn::MulAdd(hn::Set(d, weight1[i]), vote, left1);
+        whole0 = fused_multiply_add(d, hn::Set(d, weight0[stride + i]), vote, whole0);
+        whole1 = fused_multiply_add(d, hn::Set(d, weight1[stride + i]), vote, whole1);
+        left0 = fused_multiply_add(d, hn::Set(d, weight0[i]), vote, left0);
+        left1 = fused_multiply_add(d, hn::Set(d, weight1[i]), vote, left1);
       }
       hn::StoreU(whole0, d, whole[0] + b), hn::StoreU(whole1, d, whole[1] + b);
       hn::StoreU(left0, d, left[0] + b), hn::StoreU(left1, d, left[1] + b);
     }
     if (col < 0) continue;
-    for (float *cell : whole) {
-      cell[0] += cell[bins];
+    for (const float *cell : whole) {
       for (int b = 0; b < kHistogramStep; b += lanes)  // the excess is overwritten by the next cell
         hn::StoreU(hn::LoadU(d, cell + b), d, out + b);
       out += bins;
@@ -197,7 +205,7 @@ void sum_row_of_pairs(const Rules &rules, const AxisWeights &weights, const Vote
 
 void sum_row(const Rules &rules, const AxisWeights &weights, const VoteRow &votes, int width, int cols,
              float *ring, float *out) {
-  if (weights.cells == 2 && rules.stride.width == rules.cell.width && rules.bins < kHistogramStep)
+  if (weights.cells == 2 && rules.stride.width == rules.cell.width && rules.bins <= kHistogramStep)
     return sum_row_of_pairs(rules, weights, votes, cols, out);
   const hn::CappedTag<float, kHistogramStep> d;
   const int lanes = static_cast<int>(hn::Lanes(d)), pitch = histogram_pitch(rules.bins);
@@ -216,15 +224,12 @@ void sum_row(const Rules &rules, const AxisWeights &weights, const VoteRow &vote
       const float *weight = all_weights + cell * side;
       const int begin = begins[cell], end = ends[cell];
       for (int b = 0; b < bins; b += lanes) {
-        auto even = hn::Zero(d), odd = even;
-        const auto add = [&](int i, hn::Vec<decltype(d)> &sum) HWY_ATTR {
+        auto sum = hn::Zero(d);
+        for (int i = begin; i < end; ++i) {
           const float *histogram = ring + ((x + i) & (kRingPixels - 1)) * pitch + b;
-          sum = hn::MulAdd(hn::Set(d, weight[i]), hn::LoadU(d, histogram), sum);
-        };
-        int i = begin;
-        for (; i + 1 < end; i += 2) add(i, even), add(i + 1, odd);
-        if (i < end) add(i, even);
-        hn::StoreU(hn::Add(even, odd), d, out + b);  // the excess is overwritten by the next cell
+          sum = fused_multiply_add(d, hn::Set(d, weight[i]), hn::LoadU(d, histogram), sum);
+        }
+        hn::StoreU(sum, d, out + b);  // the excess is overwritten by the next cell
       }
     }
   }
@@ -235,46 +240,61 @@ void add_weighted(const float *row, float weight, int count, float *sums) {
   const int lanes = static_cast<int>(hn::Lanes(d));
   const Vector w = hn::Set(d, weight);
   for (int i = 0; i < count; i += lanes)
-    hn::StoreU(hn::MulAdd(w, hn::LoadU(d, row + i), hn::LoadU(d, sums + i)), d, sums + i);
+    hn::StoreU(fused_multiply_add(d, w, hn::LoadU(d, row + i), hn::LoadU(d, sums + i)), d, sums + i);
+}
+
+// Adds the kPartialSums sums in the order that hog_rules.h defines.
+float sum_of_partial(float *sums) {
+  for (int half = kPartialSums / 2; half > 0; half /= 2)
+    for (int i = 0; i < half; ++i) sums[i] += sums[i + half];
+  return sums[0];
 }
 
 void normalize_block(const Rules &rules, float *block) {
-  const Floats d;
+  const hn::CappedTag<float, kPartialSums> d;
   const int lanes = static_cast<int>(hn::Lanes(d)), length = rules.length;
   const bool squares = rules.norm == HogNorm::l2 || rules.norm == HogNorm::l2_hys;
-  Vector sum = hn::Zero(d);
-  for (int i = 0; i < length; i += lanes) {
-    const Vector v = hn::LoadU(d, block + i);
-    sum = squares ? hn::MulAdd(v, v, sum) : hn::Add(v, sum);
-  }
-  const Vector scale = hn::Set(d, scale_of(rules, hn::GetLane(hn::SumOfLanes(d, sum))));
-  const Vector clip = hn::Set(d, rules.clip);
-  sum = hn::Zero(d);
-  for (int i = 0; i < length; i += lanes) {
-    Vector v = hn::Mul(hn::LoadU(d, block + i), scale);
-    if (rules.norm == HogNorm::l1_sqrt) v = hn::Sqrt(v);
-    if (rules.norm == HogNorm::l2_hys) {
-      v = hn::Min(v, clip);
-      sum = hn::MulAdd(v, v, sum);
+  HWY_ALIGN float sums[kPartialSums];
+  for (int first = 0; first < kPartialSums; first += lanes) {
+    auto sum = hn::Zero(d);
+    for (int i = first; i < length; i += kPartialSums) {
+      const auto v = hn::LoadU(d, block + i);
+      sum = squares ? fused_multiply_add(d, v, v, sum) : hn::Add(sum, v);
     }
-    hn::StoreU(v, d, block + i);
+    hn::Store(sum, d, sums + first);
+  }
+  const auto scale = hn::Set(d, scale_of(rules, sum_of_partial(sums))), clip = hn::Set(d, rules.clip);
+  for (int first = 0; first < kPartialSums; first += lanes) {
+    auto sum = hn::Zero(d);
+    for (int i = first; i < length; i += kPartialSums) {
+      auto v = hn::Mul(hn::LoadU(d, block + i), scale);
+      if (rules.norm == HogNorm::l1_sqrt) v = hn::Sqrt(v);
+      if (rules.norm == HogNorm::l2_hys) {
+        v = hn::Min(v, clip);
+        sum = fused_multiply_add(d, v, v, sum);
+      }
+      hn::StoreU(v, d, block + i);
+    }
+    hn::Store(sum, d, sums + first);
   }
   if (rules.norm != HogNorm::l2_hys) return;
-  const Vector second = hn::Set(d, second_scale_of(rules, hn::GetLane(hn::SumOfLanes(d, sum))));
+  const auto second = hn::Set(d, second_scale_of(rules, sum_of_partial(sums)));
   for (int i = 0; i < length; i += lanes) hn::StoreU(hn::Mul(hn::LoadU(d, block + i), second), d, block + i);
 }
 
-void add_products(const float *planes, std::ptrdiff_t plane_stride, const float *weights, int length,
-                  int count, float *scores) {
+void add_products(const Products &products, int count, float *scores) {
   const Floats d;
   const int lanes = static_cast<int>(hn::Lanes(d));
   for (int i = 0; i < count; i += 2 * lanes) {
-    const float *plane = planes + i;
     Vector even = hn::Zero(d), odd = even;
-    for (int k = 0; k < length; ++k, plane += plane_stride) {
-      const Vector w = hn::Set(d, weights[k]);
-      even = hn::MulAdd(w, hn::LoadU(d, plane), even);
-      odd = hn::MulAdd(w, hn::LoadU(d, plane + lanes), odd);
+    const float *weight = products.weights;
+    for (int col = 0; col < products.cols; ++col, weight += products.weight_stride) {
+      const float *plane = products.planes + col * products.col_step + i;
+      for (int k = 0; k < products.length; ++k, plane += products.plane_stride) {
+        const Vector w = hn::Set(d, weight[k]);
+        even = fused_multiply_add(d, w, hn::LoadU(d, plane), even);
+        odd = fused_multiply_add(d, w, hn::LoadU(d, plane + lanes), odd);
+      }
     }
     hn::StoreU(hn::Add(even, hn::LoadU(d, scores + i)), d, scores + i);
     hn::StoreU(hn::Add(odd, hn::LoadU(d, scores + i + lanes)), d, scores + i + lanes);
@@ -338,9 +358,8 @@ void add_weighted(const float *row, float weight, int count, float *sums) {
 void normalize_block(const Rules &rules, float *block) {
   HWY_DYNAMIC_DISPATCH(normalize_block)(rules, block);
 }
-void add_products(const float *planes, std::ptrdiff_t plane_stride, const float *weights, int length,
-                  int count, float *scores) {
-  HWY_DYNAMIC_DISPATCH(add_products)(planes, plane_stride, weights, length, count, scores);
+void add_products(const Products &products, int count, float *scores) {
+  HWY_DYNAMIC_DISPATCH(add_products)(products, count, scores);
 }
 void resize_row(const std::uint8_t *above, const std::uint8_t *below, int weight, int width,
                 const std::int32_t *taps, int count, std::uint16_t *columns, std::uint8_t *out) {

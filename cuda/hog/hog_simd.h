@@ -51,10 +51,18 @@ void add_weighted(const float *row, float weight, int count, float *sums);
 // Normalises the descriptor of a block in place. The caller must fill its padding with zeros.
 void normalize_block(const Rules &rules, float *block);
 
-// For i in [0, count), adds the sum of planes[k * plane_stride + i] * weights[k] over k in [0, length) to
-// scores[i]. weights needs no padding.
-void add_products(const float *planes, std::ptrdiff_t plane_stride, const float *weights, int length,
-                  int count, float *scores);
+// The products of one row of a window's blocks with their weights.
+struct Products {
+  const float *planes;           // number k of the blocks in the first column of all windows is plane k
+  std::ptrdiff_t plane_stride;   // elements from one plane to the next
+  int col_step;                  // elements from one column of a window's blocks to the next
+  const float *weights;          // of the blocks in the first column; needs no padding
+  std::ptrdiff_t weight_stride;  // elements from the weights of one column to those of the next
+  int cols, length;
+};
+// For i in [0, count), adds to scores[i] the sum of planes[col * col_step + k * plane_stride + i] *
+// weights[col * weight_stride + k], over all columns and k in [0, length). The sum is made first, in this order.
+void add_products(const Products &products, int count, float *scores);
 
 // Computes a row of a downscaled picture, as cv::INTER_LINEAR_EXACT. above and below are the two source rows
 // that the result is interpolated from; weight (0 to 256) is that of below. taps: source column and weight of

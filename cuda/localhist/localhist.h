@@ -95,9 +95,8 @@ class LocalHist {
   // written by take_model; null for the other reductions.
   //
   // Precision: histograms (counts, and weighted sums in fixed point), argmax and its share come from exact
-  // integer sums. Both backends write the same bytes for them, for every order of threads. Entropy and
-  // distance are sums of rounded f32 terms, and log2f rounds differently on each platform: both backends
-  // agree to 1e-4, but the bytes can differ.
+  // integer sums. Entropy and distance are sums of rounded f32 terms in the order of the bins. Both backends write
+  // the same bytes, for every order of threads.
   //
   // Returns an error if luma has another size, or if a pointer that the reduction needs is null. CUDA:
   // enqueues one kernel for brightness and two for gradients.

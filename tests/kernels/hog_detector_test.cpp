@@ -15,6 +15,7 @@
 namespace {
 
 using namespace cudavision::test;
+using cudavision::Execution;
 using cudavision::HogBox;
 using cudavision::HogBoxCount;
 using cudavision::HogModel;
@@ -34,16 +35,21 @@ class HogDetector : public BackendTest {
   };
   Found detect(const HogImage &image, const HogModel &model, const HogSearch &search,
                const HogThresholds &thresholds, const Placement &placement = kTight) const {
-    const HogTestPicture picture(execution(), image, placement);
-    TestImage<HogBox> boxes(execution(), Size{cudavision::kMaxHogHits, 1}, kTight);
-    TestImage<HogBoxCount> count(execution(), Size{1, 1}, kTight);
+    return detect_by(execution(), image, model, search, thresholds, placement);
+  }
+  static Found detect_by(const Execution &execution, const HogImage &image, const HogModel &model,
+                         const HogSearch &search, const HogThresholds &thresholds,
+                         const Placement &placement = kTight) {
+    const HogTestPicture picture(execution, image, placement);
+    TestImage<HogBox> boxes(execution, Size{cudavision::kMaxHogHits, 1}, kTight);
+    TestImage<HogBoxCount> count(execution, Size{1, 1}, kTight);
     std::unique_ptr<cudavision::HogDetector> detector;
     EXPECT_TRUE(
-        succeeds(make_hog_detector(execution(), image.size(), image.channels, model, search, &detector)));
+        succeeds(make_hog_detector(execution, image.size(), image.channels, model, search, &detector)));
     if (!detector) return {};
     EXPECT_TRUE(
         succeeds(detector->run(picture.picture(), thresholds, {boxes.view().data, count.view().data})));
-    finish(execution());
+    finish(execution);
     const HogBoxCount counted = count.download().pixels()[0];
     Found found{boxes.download().pixels(), counted.hits};
     found.boxes.resize(static_cast<std::size_t>(counted.listed));
@@ -207,6 +213,26 @@ TEST_P(HogDetector, scores_of_one_scale_equal_the_definition) {
       }
     EXPECT_EQ(found.boxes.size(), at);
     EXPECT_EQ(found.hits, static_cast<int>(at));
+  }
+}
+
+TEST_P(HogDetector, boxes_and_scores_have_the_bits_of_the_cpu_backend) {
+  const ExecutionOwner one_thread({"one_thread", cudavision::Backend::cpu});
+  for (const int group : {0, 2}) {
+    HogSearch search;
+    search.win_stride = 4;
+    const HogImage image = noise_image({101, 75}, 3, 12);
+    const auto seen = detect(image, small_model(8), search, {-0.25, group}),
+               expected = detect_by(one_thread.execution(), image, small_model(8), search, {-0.25, group});
+    EXPECT_FALSE(seen.boxes.empty());
+    EXPECT_GT(seen.hits, 10);
+    EXPECT_EQ(seen.hits, expected.hits);
+    ASSERT_EQ(seen.boxes.size(), expected.boxes.size());
+    for (std::size_t i = 0; i < seen.boxes.size(); ++i) {
+      const HogBox &a = seen.boxes[i], &b = expected.boxes[i];
+      EXPECT_TRUE(a.x == b.x && a.y == b.y && a.width == b.width && a.height == b.height) << i;
+      EXPECT_EQ(a.score, b.score) << i;
+    }
   }
 }
 

@@ -5,7 +5,9 @@
 
 #include <limits>
 
+#include "cuda/common/fused.h"
 #include "tests/support/budget.h"
+#include "tests/support/instruction_sets.h"
 
 namespace {
 
@@ -88,8 +90,8 @@ TEST_P(Hog, every_size_equals_the_definition) {
     }
 }
 
-// Tiles have several rows of blocks only if there are more tiles than multiprocessors. These pictures are
-// large enough for the emulated device, and for every real GPU.
+// Tiles have several rows of blocks only if there are many for each multiprocessor. These pictures are large enough
+// for the emulated device, and for every real GPU.
 TEST_P(Hog, tall_tiles_equal_the_definition) {
   const bool quick = !kEmulated && GetParam().backend == cudavision::Backend::cuda;
   const int tiles = quick ? 16 : 2;  // in each direction; a tile has 8 x 4 blocks
@@ -111,6 +113,43 @@ TEST_P(Hog, the_largest_blocks_equal_the_definition) {
   HogParams params = made(HogVariant::opencv, 8, 8, 64, cudavision::kMaxHogBins);
   const HogImage image = noise_image({67, 66}, 3, 5);
   EXPECT_TRUE(close(run_hog(execution(), image, params), hog_definition(image, params), kTolerance));
+}
+
+// --- the same bits ---
+
+TEST_P(Hog, blocks_have_the_bits_of_the_cpu_backend) {
+  const ExecutionOwner one_thread({"one_thread", cudavision::Backend::cpu});
+  unsigned seed = 100;
+  for (const HogParams &params : many_params())
+    for (const int channels : {1, 3}) {
+      SCOPED_TRACE(testing::Message() << params << " channels " << channels);
+      const HogImage image = noise_image({101, 75}, channels, ++seed);
+      ASSERT_EQ(run_hog(execution(), image, params), run_hog(one_thread.execution(), image, params));
+    }
+}
+
+TEST(HogInstructionSets, give_the_same_bits) {
+  if (kEmulated) GTEST_SKIP() << "the CPU backend is not under test";
+  const ExecutionOwner owner({"one_thread", cudavision::Backend::cpu});
+  for (const HogParams &params : many_params()) {
+    SCOPED_TRACE(params);
+    const HogImage image = noise_image({101, 75}, 3, 41);
+    const std::vector<float> expected = run_hog(owner.execution(), image, params);
+    on_every_instruction_set([&] { EXPECT_EQ(run_hog(owner.execution(), image, params), expected); });
+  }
+}
+
+TEST(HogInstructionSets, doubles_give_the_fused_sum) {
+  Random random(9);
+  const auto number = [&random] {  // of any of 64 sizes, with a few or many digits
+    const int digits = random.below(1 << (1 + random.below(24)));
+    const float sign = random.below(2) == 0 ? -1.0f : 1.0f;
+    return std::ldexp(sign * static_cast<float>(digits), random.below(64) - 40);
+  };
+  for (int i = 0; i < 1000000; ++i) {
+    const float a = number(), b = number(), c = i % 4 == 0 ? -a * b : number();
+    ASSERT_EQ(cudavision::fused_by_doubles(a, b, c), std::fma(a, b, c)) << a << " " << b << " " << c;
+  }
 }
 
 TEST_P(Hog, every_format_gives_the_same_blocks) {

@@ -96,6 +96,22 @@ TEST_P(LocalHistReductions, entropy_is_that_of_the_shares) {
   }
 }
 
+TEST_P(LocalHistReductions, every_reduction_has_the_bits_of_the_cpu_backend) {
+  const ExecutionOwner one_thread({"one_thread", cudavision::Backend::cpu});
+  const Picture picture = picture_with_a_flat_part();
+  for (const auto reduction :
+       {LocalHistReduction::argmax, LocalHistReduction::entropy, LocalHistReduction::distance})
+    for (const LocalHistParams &params : all_params(reduction)) {
+      SCOPED_TRACE(params);
+      const auto values = [&](const cudavision::Execution &execution) {
+        Windows windows(execution, picture.size(), params);
+        if (reduction == LocalHistReduction::distance) (void)windows.take_model(picture, {8, 5, 9, 9});
+        return windows.reductions(picture).value.pixels();
+      };
+      ASSERT_EQ(values(execution()), values(one_thread.execution()));
+    }
+}
+
 TEST_P(LocalHistReductions, entropy_of_equal_shares_is_their_number_in_bits) {
   Picture picture({64, 8});
   for (int y = 0; y < 8; ++y)
