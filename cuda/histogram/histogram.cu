@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of the histogram, one kernel. Each block counts in shared memory and adds its counts to an
-// accumulator in global memory; the last block to finish sums the values of each bin and resets the
-// accumulator for the next frame.
+// The CUDA backend of the histogram, one kernel. Each block counts in shared memory and adds the count of each bin to an
+// accumulator in global memory, which also counts the blocks: the last block to add to a bin writes its count and resets
+// the accumulator for the next frame. No block waits for another one.
 #include <cuda_runtime.h>
 
 #include <algorithm>
 
 #include "cuda/common/buffer.h"
 #include "cuda/common/grid.h"
-#include "cuda/common/last_block.cuh"
 #include "cuda/common/launch.h"
 #include "cuda/common/row_chunks.cuh"
 #include "cuda/histogram/histogram_backends.h"
@@ -17,15 +16,16 @@
 namespace cudavision::histogram {
 namespace {
 
-constexpr int kThreads = 1024;
+constexpr int kThreads = 1024,
+              kBlocksAtOnce = 2;  // on a multiprocessor, by registers: a kernel ahead leaves room
 // The largest grid: one block per multiprocessor of an H100; smaller devices run the blocks in several waves.
 constexpr int kMaxBlocks = 132;
 constexpr int kCopies = 4;  // copies of the tables in a block; a quarter of its warps shares each
 
-// In global memory; all zero between frames.
+// In global memory; all zero between frames. The lower 32 bits of a sum are the count of a bin, the upper ones the number
+// of blocks that have added theirs.
 struct Accumulator {
-  unsigned count[kMaxChannels][kValues];
-  unsigned blocks_done;
+  unsigned long long sums[kMaxChannels * kMaxBins];
 };
 
 // The samples and their division into chunks (row_chunks.cuh); a kernel argument.
@@ -72,32 +72,24 @@ __device__ void count_chunk(const SampleRows &rows, int y, int chunk, unsigned (
   }
 }
 
-// The work of the last block: sums the values of each bin and resets the accumulator. folded: shared memory
-// for channels * bins counts.
-__device__ void fold(Accumulator *accumulator, int channels, int bins, const BinTable &table,
-                     std::uint32_t *counts, unsigned *folded) {
-  const int thread = static_cast<int>(threadIdx.x);
-  for (int i = thread; i < channels * bins; i += kThreads) folded[i] = 0;
-  __syncthreads();
-  for (int i = thread; i < channels * kValues; i += kThreads) {
-    const int channel = i / kValues, value = i % kValues, bin = table.bin[value];
-    // The atomic reads L2, where the atomics of the other blocks have written.
-    const unsigned count = atomicExch(&accumulator->count[channel][value], 0u);
-    if (bin != kOutOfRange && count != 0) atomicAdd(&folded[channel * bins + bin], count);
-  }
-  __syncthreads();
-  for (int i = thread; i < channels * bins; i += kThreads) counts[i] = folded[i];
-  if (thread == 0) accumulator->blocks_done = 0;
+// Adds the block's count of bin i to the accumulator, and writes the count of the bin if all others have added theirs.
+__device__ void add_count(Accumulator *accumulator, int i, unsigned count, std::uint32_t *counts) {
+  constexpr unsigned long long kBlock = 1ull << 32;
+  const unsigned long long before = atomicAdd(&accumulator->sums[i], kBlock + count);
+  if (before / kBlock + 1 != gridDim.x) return;
+  counts[i] = static_cast<unsigned>(before) + count;
+  accumulator->sums[i] = 0;
 }
 
-static __global__ void __launch_bounds__(kThreads)
+static __global__ void __launch_bounds__(kThreads, kBlocksAtOnce)
     count_values_kernel(const __grid_constant__ Layout layout, Accumulator *accumulator, int bins,
                         const __grid_constant__ BinTable table, std::uint32_t *counts) {
   __shared__ unsigned tables[kCopies][kMaxChannels][kValues];
-  __shared__ bool is_last;
+  __shared__ unsigned folded[kMaxChannels * kMaxBins];  // the counts of the bins
   const int thread = static_cast<int>(threadIdx.x), channels = layout.samples.channels;
   for (int i = thread; i < channels * kValues; i += kThreads)
     for (int c = 0; c < kCopies; ++c) (&tables[c][0][0])[i] = 0;
+  for (int i = thread; i < channels * bins; i += kThreads) folded[i] = 0;
   __syncthreads();
   wait_for_kernel_ahead();
 
@@ -112,10 +104,11 @@ static __global__ void __launch_bounds__(kThreads)
   for (int i = thread; i < channels * kValues; i += kThreads) {
     unsigned sum = 0;
     for (int c = 0; c < kCopies; ++c) sum += (&tables[c][0][0])[i];
-    if (sum != 0) atomicAdd(&accumulator->count[i / kValues][i % kValues], sum);
+    const int bin = table.bin[i % kValues];
+    if (bin != kOutOfRange && sum != 0) atomicAdd(&folded[i / kValues * bins + bin], sum);
   }
-  if (is_last_block(&accumulator->blocks_done, gridDim.x, &is_last))
-    fold(accumulator, channels, bins, table, counts, &tables[0][0][0]);
+  __syncthreads();
+  for (int i = thread; i < channels * bins; i += kThreads) add_count(accumulator, i, folded[i], counts);
 }
 
 class HistogramCuda final : public Histogram {

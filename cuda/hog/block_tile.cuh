@@ -18,8 +18,10 @@
 
 namespace cudavision::hog {
 
-constexpr int kTileThreads = 192, kTilesAtOnce = 5;  // on a multiprocessor, by registers
-constexpr int kChunkRows = 8;                        // rows of pixels
+constexpr int kTileThreads = 192;
+constexpr int kChunkRows = 8;  // rows of pixels
+// Tiles on a multiprocessor at once, by registers.
+constexpr int tiles_at_once(bool default_params) { return default_params ? 8 : 5; }
 
 // AxisWeights in device memory.
 struct DeviceWeights {
@@ -44,6 +46,13 @@ struct TilePlan {
   std::size_t shared_bytes;
 };
 
+CUDAVISION_HOST_DEVICE inline int width_of_tile(const Rules &rules, int cols_log2) {
+  return ((1 << cols_log2) - 1) * rules.stride.width + rules.block.width;
+}
+CUDAVISION_HOST_DEVICE inline int items_of_tile(const Rules &rules, int cols_log2) {
+  return kChunkRows * rules.cells_x << cols_log2;
+}
+
 // Replaces the variant and all sizes by their defaults. A kernel compiled with kDefaultParams applies this to
 // its parameters: its trip counts are then constants, which saves a third of the instructions.
 CUDAVISION_HOST_DEVICE inline Rules with_default_params(Rules rules) {
@@ -52,6 +61,16 @@ CUDAVISION_HOST_DEVICE inline Rules with_default_params(Rules rules) {
   rules.cells_x = rules.cells_y = 2;
   rules.bins = 9, rules.length = 36;
   return rules;
+}
+
+// Replaces what follows from the default parameters if a tile has 1 << kDefaultColsLog2 columns of blocks; the rows remain.
+constexpr int kDefaultColsLog2 = 3;
+CUDAVISION_HOST_DEVICE inline TilePlan with_default_cols(TilePlan plan) {
+  const Rules rules = with_default_params({});
+  plan.cols_log2 = kDefaultColsLog2;
+  plan.width = width_of_tile(rules, kDefaultColsLog2);
+  plan.items = items_of_tile(rules, kDefaultColsLog2);
+  return plan;
 }
 
 // The sizes of a picture and the layout of its blocks.
@@ -173,7 +192,7 @@ __device__ void vote_chunk(const TiledPicture &picture, const Rules &rules, cons
       const float *color = center + (reverse ? kChannels - 1 - k : k) * plane;
       keep_longer(color[1] - color[-1], color[pitch] - color[-pitch], &dx, &dy, &length);
     }
-    const Vote vote = vote_of(rules, dx, dy);
+    const Vote vote = vote_of(rules, dx, dy, length);
     tile.first[i] = vote.first, tile.second[i] = vote.second;
     tile.bin[i] = static_cast<std::uint8_t>(vote.bin);
   }
@@ -182,15 +201,20 @@ __device__ void vote_chunk(const TiledPicture &picture, const Rules &rules, cons
 // Sums the votes along each row of the chunk. Each thread computes the histogram of one pixel row and one
 // column of cells of one column of blocks. The histograms are interleaved, so that the threads of a warp
 // access different banks.
-__device__ inline void sum_along_rows(const Rules &rules, const TilePlan &plan, const DeviceWeights &weights,
-                                      const SharedTile &tile) {
+template <bool kDefaultParams>
+__device__ void sum_along_rows(const Rules &rules, const TilePlan &plan, const DeviceWeights &weights,
+                               const SharedTile &tile) {
   for (int item = static_cast<int>(threadIdx.x); item < plan.items; item += kTileThreads) {
     const int column = item / rules.cells_x, cell = item - column * rules.cells_x;
     const int row = column >> plan.cols_log2, block = column & ((1 << plan.cols_log2) - 1);
     const int x = row * plan.width + block * rules.stride.width;
     float *sums = tile.sums + item;
     for (int b = 0; b < rules.bins; ++b) sums[b * plan.items] = 0;
-    for (int i = weights.begin[cell]; i < weights.end[cell]; ++i) {
+    // With the default parameters the votes of 12 pixels reach a cell.
+    const int begin = kDefaultParams ? 4 * cell : weights.begin[cell];
+    const int end = kDefaultParams ? begin + 12 : weights.end[cell];
+#pragma unroll 4
+    for (int i = begin; i < end; ++i) {
       const float weight = tile.x_weight[cell * rules.block.width + i];
       const int bin = tile.bin[x + i], next = bin + 1 == rules.bins ? 0 : bin + 1;
       sums[bin * plan.items] = fmaf(weight, tile.first[x + i], sums[bin * plan.items]);
@@ -283,12 +307,13 @@ __device__ inline void normalize_tile(const TiledPicture &picture, const Rules &
 }
 
 // Computes the blocks of tile `tile_index` (in row-major order) and writes them to out. kDefaultParams
-// requires has_default_params(any_rules). shared: plan.shared_bytes of dynamic shared memory.
+// requires has_default_params(any_rules, any_plan). shared: plan.shared_bytes of dynamic shared memory.
 template <bool kDefaultParams, typename Source>
 __device__ void make_tile(const Source &source, const TiledPicture &picture, const Rules &any_rules,
-                          const TilePlan &plan, const DeviceWeights &x_weights,
+                          const TilePlan &any_plan, const DeviceWeights &x_weights,
                           const DeviceWeights &y_weights, int tile_index, float *out, float *shared) {
   const Rules rules = kDefaultParams ? with_default_params(any_rules) : any_rules;
+  const TilePlan plan = kDefaultParams ? with_default_cols(any_plan) : any_plan;
   const SharedTile tile = share_tile(shared, rules, plan, Source::channels);
   const int tile_y = tile_index / picture.tiles_x, tile_x = tile_index - tile_y * picture.tiles_x;
   const int col0 = tile_x << plan.cols_log2, row0 = tile_y << plan.rows_log2;
@@ -304,7 +329,7 @@ __device__ void make_tile(const Source &source, const TiledPicture &picture, con
     __syncthreads();
     vote_chunk<Source::channels>(picture, rules, plan, x0, tile);
     __syncthreads();
-    sum_along_rows(rules, plan, x_weights, tile);
+    sum_along_rows<kDefaultParams>(rules, plan, x_weights, tile);
     __syncthreads();
     sum_down_rows(rules, plan, y, tile);
   }

@@ -132,7 +132,7 @@ struct LevelBlocksTask {
 
 // Each thread block computes one tile of the blocks of a scale.
 template <bool kDefaultParams, int kChannels>
-static __global__ void __launch_bounds__(kTileThreads, 5)
+static __global__ void __launch_bounds__(kTileThreads, kDefaultParams ? 6 : 5)
     make_level_blocks_kernel(LevelBlocksTask<kChannels> task) {
   CUDAVISION_DYNAMIC_SHARED(float, shared);
   wait_for_kernel_ahead();

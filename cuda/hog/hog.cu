@@ -22,7 +22,7 @@ struct FrameTask {
 };
 
 template <bool kDefaultParams, int kChannels>
-static __global__ void __launch_bounds__(kTileThreads, kTilesAtOnce)
+static __global__ void __launch_bounds__(kTileThreads, tiles_at_once(kDefaultParams))
     make_blocks_kernel(FrameTask<kChannels> task) {
   CUDAVISION_DYNAMIC_SHARED(float, shared);
   wait_for_kernel_ahead();
@@ -69,8 +69,8 @@ class HogCuda final : public Hog {
         .x_weights = weights_.x(),
         .y_weights = weights_.y(),
         .blocks = blocks};
-    const auto kernel = has_default_params(rules_) ? make_blocks_kernel<true, kChannels>
-                                                   : make_blocks_kernel<false, kChannels>;
+    const auto kernel = has_default_params(rules_, plan_) ? make_blocks_kernel<true, kChannels>
+                                                          : make_blocks_kernel<false, kChannels>;
     return CUDAVISION_LAUNCH_PDL("make_blocks_kernel", kernel, dim3(static_cast<unsigned>(tiles_x * tiles_y)),
                                  BlockSize(dim3(kTileThreads), plan_.shared_bytes), execution_.stream, task);
   }

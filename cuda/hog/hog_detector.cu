@@ -153,8 +153,8 @@ class HogDetectorCuda final : public HogDetector {
                                           .x_weights = weights_.x(),
                                           .y_weights = weights_.y(),
                                           .blocks = blocks_.data()};
-    const auto kernel = has_default_params(rules_) ? make_level_blocks_kernel<true, kChannels>
-                                                   : make_level_blocks_kernel<false, kChannels>;
+    const auto kernel = has_default_params(rules_, tiles_) ? make_level_blocks_kernel<true, kChannels>
+                                                           : make_level_blocks_kernel<false, kChannels>;
     return CUDAVISION_LAUNCH_PDL("make_level_blocks_kernel", kernel, grid_of(tile_grid_),
                                  BlockSize(dim3(kTileThreads), tiles_.shared_bytes), execution_.stream, task);
   }

@@ -44,12 +44,8 @@ struct Vote {
   int bin;
 };
 
-// less / more and the square root, for values that are 0 or not much smaller than 1. A GPU divides 0, and takes the
-// square root of 0, by a long detour, which all lanes of a warp would follow with one; the results are the same.
-CUDAVISION_HOST_DEVICE inline float quotient_of(float less, float more) {
-  const float quotient = (less > 0 ? less : 1.0f) / more;
-  return less > 0 ? quotient : 0.0f;
-}
+// The square root of a value that is 0 or not much smaller than 1. A GPU takes the square root of 0 by a long detour,
+// which all lanes of a warp would follow with one; the result is the same.
 CUDAVISION_HOST_DEVICE inline float root_of(float value) {
   const float root = sqrtf(value > 0 ? value : 1.0f);
   return value > 0 ? root : 0.0f;
@@ -63,7 +59,11 @@ CUDAVISION_HOST_DEVICE inline float angle_of(HogVariant variant, float dx, float
   const float more = ax >= ay ? ax : ay, less = ax >= ay ? ay : ax;
   if (variant == HogVariant::opencv) {
     constexpr float kDegrees = static_cast<float>(180 / 3.1415926535897932384626433832795);
-    const float c = quotient_of(less, more + static_cast<float>(DBL_EPSILON)), c2 = c * c;
+    // A GPU divides 0 by a long detour. Instead of 0 it divides a number that is so small that the subtraction in
+    // vote_of() absorbs its angle.
+    constexpr float kAlmostZero = 1e-27f;
+    const float c = (less > kAlmostZero ? less : kAlmostZero) / (more + static_cast<float>(DBL_EPSILON));
+    const float c2 = c * c;
     float a = (((-0.04432655554792128f * kDegrees * c2 + 0.1555786518463281f * kDegrees) * c2 +
                 -0.3258083974640975f * kDegrees) *
                    c2 +
@@ -75,7 +75,7 @@ CUDAVISION_HOST_DEVICE inline float angle_of(HogVariant variant, float dx, float
     return a * static_cast<float>(3.1415926535897932384626433832795 / 180);
   }
   constexpr float kPi = 3.14159265f;
-  const float c = quotient_of(less, more + FLT_MIN), c2 = c * c;
+  const float c = less / (more + FLT_MIN), c2 = c * c;
   float a = 0.0028662257f;
   a = a * c2 - 0.0161657367f;
   a = a * c2 + 0.0429096138f;
@@ -93,15 +93,16 @@ CUDAVISION_HOST_DEVICE inline float angle_of(HogVariant variant, float dx, float
 
 // Interpolates linearly between the centres of the two nearest bins (equations 3.6 to 3.11 of the thesis).
 // The centre of a bin lies half a bin from its borders.
-CUDAVISION_HOST_DEVICE inline Vote vote_of(const Rules &rules, float dx, float dy) {
-  const float magnitude = root_of(dx * dx + dy * dy);
+// squared_length: dx * dx + dy * dy.
+CUDAVISION_HOST_DEVICE inline Vote vote_of(const Rules &rules, float dx, float dy, float squared_length) {
+  const float magnitude = root_of(squared_length);
   // In units of bins, from the centre of bin 0.
   const float position = angle_of(rules.variant, dx, dy) * rules.angle_scale - 0.5f;
   const float below = floorf(position), share = position - below;
   if (rules.bins == 1) return {magnitude, 0.0f, 0};
   int bin = static_cast<int>(below);
   if (bin < 0) bin += rules.bins;
-  while (bin >= rules.bins) bin -= rules.bins;  // unsigned orientations cover the circle twice
+  if (bin >= rules.bins) bin -= rules.bins;  // unsigned orientations cover the circle twice
   return {magnitude * (1.0f - share), magnitude * share, bin};
 }
 

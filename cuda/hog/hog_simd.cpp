@@ -132,7 +132,7 @@ void vote_columns(const Rules &rules, const ColorRows &rows, int begin, int end,
     }
     auto bin = hn::ConvertTo(d32, below);
     bin = hn::IfThenElse(hn::Lt(bin, hn::Zero(d32)), hn::Add(bin, bins), bin);
-    for (int round = 0; round < 2; ++round) bin = hn::IfThenElse(hn::Lt(bin, bins), bin, hn::Sub(bin, bins));
+    bin = hn::IfThenElse(hn::Lt(bin, bins), bin, hn::Sub(bin, bins));
     hn::StoreU(hn::Mul(magnitude, hn::Sub(one, share)), d, votes.first + x);
     hn::StoreU(hn::Mul(magnitude, share), d, votes.second + x);
     hn::StoreU(bin, d32, votes.bin + x);

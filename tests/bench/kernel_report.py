@@ -84,7 +84,7 @@ def occupancy(kernel, limits):
     allowed = {
         "threads": limits.threads // (warps * WARP),
         "blocks": limits.blocks,
-        "registers": warps_by_registers // round_up(warps, PARTITIONS),
+        "registers": warps_by_registers // warps,
         "shared memory": limits.shared_bytes // shared if shared else limits.blocks,
     }
     limiter = min(allowed, key=allowed.get)  # the first of equal ones
