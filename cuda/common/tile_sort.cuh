@@ -83,10 +83,10 @@ __device__ int smaller_in_tile(const SortKey *tile, int length, SortKey key) {
   return smaller;
 }
 
-// The place of the calling thread's key in the sorted list. keys: its sorted tiles. tile: shared memory for
-// kLargeTile keys. All kTileThreads threads of the block must call, also those without a key. Contains barriers,
-// the last one after the last read of `tile`.
-__device__ inline int place_of_key(const SortKey *keys, int count, SortKey key, SortKey *tile) {
+// The place of the calling thread's key in the sorted list, or some number of at least `most` if it is not among the
+// first `most`. keys: the sorted tiles of the list. tile: shared memory for kLargeTile keys. All kTileThreads threads
+// of the block must call, also those without a key. Contains barriers, the last one after the last read of `tile`.
+__device__ inline int place_of_key(const SortKey *keys, int count, int most, SortKey key, SortKey *tile) {
   int place = 0;
   with_tile_size(count, [&](auto size) {
     constexpr int kTile = decltype(size)::value, kPerThread = kTile / kTileThreads;
@@ -104,21 +104,22 @@ __device__ inline int place_of_key(const SortKey *keys, int count, SortKey key, 
       __syncthreads();
       load(begin + kTile);
       place += smaller_in_tile<kTile>(tile, min(kTile, count - begin), key);
-      __syncthreads();
+      if (__syncthreads_and(place >= most)) break;
     }
   });
   return place;
 }
 
-// Calls use(place, key) for each key of this block's share. The rest as for place_of_key().
+// Calls use(place, key) for each key of this block's share that is among the first `most`. The rest as for
+// place_of_key().
 template <typename Use>
-__device__ void for_each_place(const SortKey *keys, int count, SortKey *tile, const Use &use) {
+__device__ void for_each_place(const SortKey *keys, int count, int most, SortKey *tile, const Use &use) {
   const int stride = static_cast<int>(gridDim.x) * kTileThreads;
   for (int base = static_cast<int>(blockIdx.x) * kTileThreads; base < count; base += stride) {
     const int i = base + static_cast<int>(threadIdx.x);
-    const SortKey key = i < count ? keys[i] : 0;
-    const int place = place_of_key(keys, count, key, tile);
-    if (i < count) use(place, key);
+    const SortKey key = i < count ? keys[i] : ~SortKey{0};
+    const int place = place_of_key(keys, count, most, key, tile);
+    if (i < count && place < most) use(place, key);
   }
 }
 

@@ -4,17 +4,15 @@
 
 #include <cuda_runtime.h>
 
-#include <cstddef>
-
 namespace cudavision {
 
 // The elements first, first + kThreads, first + 2 * kThreads, ... (row-major indices) of an array whose rows
 // have `width` elements: their row, column and offset. offset is row * pitch + column, for a second array
-// whose rows are `pitch` elements apart.
+// whose rows are `pitch` elements apart; it must fit an int, which a GPU adds in one instruction.
 template <int kThreads>
 class Walk {
  public:
-  __device__ Walk(int width, int first, std::ptrdiff_t pitch = 0)
+  __device__ Walk(int width, int first, int pitch = 0)
       : width_(width),
         row_step_(kThreads / width),
         column_step_(kThreads - row_step_ * width),
@@ -30,11 +28,11 @@ class Walk {
 
  private:
   int width_, row_step_, column_step_;
-  std::ptrdiff_t step_, wrap_;
+  int step_, wrap_;
 
  public:
   int row, column;
-  std::ptrdiff_t offset;
+  int offset;
 };
 
 }  // namespace cudavision

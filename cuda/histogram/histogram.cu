@@ -9,6 +9,7 @@
 #include "cuda/common/buffer.h"
 #include "cuda/common/grid.h"
 #include "cuda/common/launch.h"
+#include "cuda/common/resident_blocks.h"
 #include "cuda/common/row_chunks.cuh"
 #include "cuda/histogram/histogram_backends.h"
 #include "cuda/histogram/histogram_rules.h"
@@ -81,7 +82,7 @@ __device__ void add_count(Accumulator *accumulator, int i, unsigned count, std::
   accumulator->sums[i] = 0;
 }
 
-static __global__ void __launch_bounds__(kThreads, kBlocksAtOnce)
+static __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kBlocksAtOnce))
     count_values_kernel(const __grid_constant__ Layout layout, Accumulator *accumulator, int bins,
                         const __grid_constant__ BinTable table, std::uint32_t *counts) {
   __shared__ unsigned tables[kCopies][kMaxChannels][kValues];

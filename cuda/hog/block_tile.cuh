@@ -20,7 +20,7 @@ namespace cudavision::hog {
 
 constexpr int kTileThreads = 192;
 constexpr int kChunkRows = 8;  // rows of pixels
-// Tiles on a multiprocessor at once, by registers.
+// Tiles on a multiprocessor of a large device at once, by registers.
 constexpr int tiles_at_once(bool default_params) { return default_params ? 8 : 5; }
 
 // AxisWeights in device memory.

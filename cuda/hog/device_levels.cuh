@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "cuda/common/resident_blocks.h"
 #include "cuda/hog/block_tile.cuh"
 #include "cuda/hog/hog_detector_rules.h"
 
@@ -130,9 +131,10 @@ struct LevelBlocksTask {
   float *blocks;
 };
 
-// Each thread block computes one tile of the blocks of a scale.
+// Each thread block computes one tile of the blocks of a scale. More than six tiles on a multiprocessor at once would
+// spill registers.
 template <bool kDefaultParams, int kChannels>
-static __global__ void __launch_bounds__(kTileThreads, kDefaultParams ? 6 : 5)
+static __global__ void __launch_bounds__(kTileThreads, resident_blocks(kTileThreads, kDefaultParams ? 6 : 5))
     make_level_blocks_kernel(LevelBlocksTask<kChannels> task) {
   CUDAVISION_DYNAMIC_SHARED(float, shared);
   wait_for_kernel_ahead();

@@ -4,6 +4,7 @@
 
 #include "cuda/common/device_limits.h"
 #include "cuda/common/launch.h"
+#include "cuda/common/resident_blocks.h"
 #include "cuda/hog/axis_weights_cuda.h"
 #include "cuda/hog/block_tile_cuda.h"
 #include "cuda/hog/hog_backends.h"
@@ -22,7 +23,8 @@ struct FrameTask {
 };
 
 template <bool kDefaultParams, int kChannels>
-static __global__ void __launch_bounds__(kTileThreads, tiles_at_once(kDefaultParams))
+static __global__ void __launch_bounds__(kTileThreads,
+                                         resident_blocks(kTileThreads, tiles_at_once(kDefaultParams)))
     make_blocks_kernel(FrameTask<kChannels> task) {
   CUDAVISION_DYNAMIC_SHARED(float, shared);
   wait_for_kernel_ahead();

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The arithmetic that both backends of HOG share: colours, angles, votes and the normalisation of a block.
 //
-// All sums are made in the same order, and each product is added by a fused multiply-add, so that both backends
-// and all instruction sets compute the same bits:
+// Votes, the numbers of a block and the products of a score are summed in the same order, each product by a fused
+// multiply-add, so that both backends and all instruction sets compute the same bits; nothing else is fused:
 // - The votes of a row of pixels are added from left to right, one after the other; then the rows from top to bottom.
 // - Over a block there are kPartialSums sums: sum j adds the numbers j, j + kPartialSums, j + 2 kPartialSums and so
 //   on. They are then added in pairs: sum j and sum j + kPartialSums / 2, then j and j + kPartialSums / 4, and so on.
+// - The products of one row of a window's blocks with their weights are added from left to right; then these sums are
+//   added to the bias, from top to bottom.
 #pragma once
 
 #include <cfloat>

@@ -78,18 +78,13 @@ static __global__ void __launch_bounds__(kTileThreads)
     place_peaks_kernel(const __grid_constant__ PeakTask task) {
   __shared__ SortKey tile[kLargeTile];
   wait_for_kernel_ahead();
-  const int peaks = static_cast<int>(task.counters->peaks),
-            stride = static_cast<int>(gridDim.x) * kTileThreads;
-  for (int base = static_cast<int>(blockIdx.x) * kTileThreads; base < peaks; base += stride) {
-    const int i = base + static_cast<int>(threadIdx.x);
-    const Key key = i < peaks ? task.found[i] : 0;
-    const int place = place_of_key(task.found, peaks, key, tile);
-    if (i >= peaks || place >= task.max_lines) continue;
+  const int peaks = static_cast<int>(task.counters->peaks);
+  for_each_place(task.found, peaks, task.max_lines, tile, [&task](int place, Key key) {
     if (task.write_lines)
       task.list_out.lines[place] = line_of(task.accumulator, key);
     else
       task.sorted[place] = key;
-  }
+  });
   if (task.write_lines && blockIdx.x == 0 && threadIdx.x == 0)
     *task.list_out.count = {min(peaks, task.max_lines), peaks, peaks};
 }

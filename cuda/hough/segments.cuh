@@ -126,9 +126,8 @@ static __global__ void __launch_bounds__(kTileThreads)
   __shared__ SortKey tile[kLargeTile];
   wait_for_kernel_ahead();
   const int found = static_cast<int>(task.counters->segments);
-  for_each_place(task.segments, found, tile, [&task](int place, Key key) {
-    if (place < task.max_lines)
-      task.list_out.lines[place] = segment_of(task.accumulator, task.keys, key, task.edges);
+  for_each_place(task.segments, found, task.max_lines, tile, [&task](int place, Key key) {
+    task.list_out.lines[place] = segment_of(task.accumulator, task.keys, key, task.edges);
   });
   if (blockIdx.x == 0 && threadIdx.x == 0)
     *task.list_out.count = {min(found, task.max_lines), found, static_cast<int>(task.counters->peaks)};

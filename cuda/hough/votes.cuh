@@ -10,6 +10,7 @@
 
 #include "cuda/common/dynamic_shared.cuh"
 #include "cuda/common/launch.h"
+#include "cuda/common/resident_blocks.h"
 #include "cuda/hough/hough_rules.h"
 #include "cuda/hough/points.cuh"
 
@@ -102,7 +103,7 @@ __device__ void count_votes(const VoteTask &task, const GroupAngle *angles, int 
 }
 
 template <bool kGradient, bool kInShared>
-static __global__ void __launch_bounds__(kVoteThreads, kMinVoteBlocks)
+static __global__ void __launch_bounds__(kVoteThreads, resident_blocks(kVoteThreads, kMinVoteBlocks))
     vote_kernel(const __grid_constant__ VoteTask task) {
   __shared__ GroupAngle angles[kMaxGroupAngles];
   CUDAVISION_DYNAMIC_SHARED(std::uint32_t, own);

@@ -27,8 +27,8 @@ struct ColumnTile {
         stage(reinterpret_cast<unsigned char *>(shared + plan.stage_offset)) {}
 
   // Adds the sample to a column, which only the calling thread may access; kTimes: 1, or -1 to take it away. The
-  // bin kNoBin is larger than every bin. The halves of a word never overflow in the final result; until then, a
-  // subtraction that comes before its addition may borrow from the other half.
+  // bin kNoBin is larger than every bin. The halves of a word never overflow, nor do they borrow: a sample that
+  // leaves a column was counted in it.
   template <int kTimes>
   __device__ void add_to_column(unsigned *column, const TilePlan &plan, Sample sample) const {
     const unsigned bin = static_cast<unsigned>(sample.bin - first_bin);

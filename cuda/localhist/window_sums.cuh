@@ -10,7 +10,7 @@
 namespace cudavision::localhist {
 
 // All classes have the same members. kBins: the bins of a word. kCounts: every sample counts 1. kPairs: two
-// elements take a word. add(), subtract(): with the word of a column.
+// elements take a word. add(), move(): with the word of a column.
 // bits(i): the sum of bin i in 32 bits; number() converts these to f32, and element() to Element, the type
 // that is written.
 

@@ -58,8 +58,8 @@ std::size_t sigma2kp::max_keypoint_count(const DetectorPlan &plan) {
   if (plan.dense) return static_cast<std::size_t>(plan.map.width) * static_cast<std::size_t>(plan.map.height);
   std::size_t count = 0;
   for (int g = 0; g < plan.grid_count; ++g)
-    count += static_cast<std::size_t>(plan.cells_along(plan.map.width, plan.grid[g].x)) *
-             static_cast<std::size_t>(plan.cells_along(plan.map.height, plan.grid[g].y));
+    count += static_cast<std::size_t>(cells_along(plan.map.width, plan.grid[g].x, plan.cell)) *
+             static_cast<std::size_t>(cells_along(plan.map.height, plan.grid[g].y, plan.cell));
   return count;
 }
 

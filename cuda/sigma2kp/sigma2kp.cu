@@ -11,6 +11,7 @@
 #include "cuda/common/dynamic_shared.cuh"
 #include "cuda/common/grid.h"
 #include "cuda/common/launch.h"
+#include "cuda/common/resident_blocks.h"
 #include "cuda/sigma2kp/keypoint_list.cuh"
 #include "cuda/sigma2kp/min_distance.cuh"
 #include "cuda/sigma2kp/orient.cuh"
@@ -25,7 +26,7 @@ constexpr std::size_t kStaticBytes = 4 << 10;
 // The maximum shared memory of a block on devices of compute capability 7.5, the smallest that is supported.
 constexpr std::size_t kSmallestSharedBytes = 64 << 10;
 // Column sums are computed in several chunks, of at least kMinChunk rows, if one chunk would take more than
-// kChunkBytes of shared memory in total. With the default parameters one chunk suffices, and five blocks fit
+// kChunkBytes of shared memory in total. With the default parameters one chunk suffices, and six blocks fit
 // on a multiprocessor.
 constexpr int kMinChunk = 8;
 constexpr std::size_t kChunkBytes = 40 << 10;
@@ -42,9 +43,15 @@ inline std::size_t shared_bytes(const TileLayout &tile, const DetectorPlan &plan
   return strength_bytes(tile, plan) + sum_bytes(tile) + pixels * static_cast<std::size_t>(tile.sum_pitch);
 }
 
+// On a multiprocessor, by registers.
+template <typename T, int kWindow>
+constexpr int find_blocks_at_once = resident_blocks(kThreads, kWindow != 0     ? 6
+                                                              : sizeof(T) == 4 ? 4
+                                                                               : 3);
+
 // T, kWindow, kCell: as for TileWork.
 template <typename T, int kWindow, int kCell>
-static __global__ void __launch_bounds__(kThreads, sizeof(T) == 4 ? 4 : 3)
+static __global__ void __launch_bounds__(kThreads, find_blocks_at_once<T, kWindow>)
     find_keypoints_kernel(const __grid_constant__ FindTask task) {
   CUDAVISION_DYNAMIC_SHARED(unsigned char, shared);
   __shared__ Selection block;

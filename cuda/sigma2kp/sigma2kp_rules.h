@@ -40,13 +40,14 @@ struct DetectorPlan {
     if (dense) return dx * dx + dy * dy <= max_squared_distance;
     return (2 * dx - cell) * (2 * dx - cell) + (2 * dy - cell) * (2 * dy - cell) <= max_squared_distance;
   }
-  // The number of cells of a grid along an axis of `count` windows.
-  CUDAVISION_HOST_DEVICE int cells_along(int count, int offset) const {
-    return count < offset + cell ? 0 : (count - offset) / cell;
-  }
   // Strengths need 64 bits.
   CUDAVISION_HOST_DEVICE bool is_wide() const { return window > kMaxWindow32; }
 };
+
+// The number of cells of a grid that begins at `offset`, along an axis of `count` windows.
+CUDAVISION_HOST_DEVICE constexpr int cells_along(int count, int offset, int cell) {
+  return count < offset + cell ? 0 : (count - offset) / cell;
+}
 
 CUDAVISION_HOST_DEVICE constexpr int floor_divide(int n, int d) {
   return n >= 0 ? n / d : -((d - 1 - n) / d);

@@ -55,8 +55,8 @@ void StripFinder<T>::respond_rows(ImageView<const std::uint8_t> luma) {
 // Marks the keypoints of one grid in this strip.
 template <typename T>
 void StripFinder<T>::mark_cells(Offset grid) {
-  const int side = plan_.cell, cols = plan_.cells_along(plan_.map.width, grid.x);
-  const int rows = plan_.cells_along(plan_.map.height, grid.y);
+  const int side = plan_.cell, cols = cells_along(plan_.map.width, grid.x, side);
+  const int rows = cells_along(plan_.map.height, grid.y, side);
   // Begins with the first row of cells that can have a keypoint in the strip.
   for (int j = std::max(0, floor_divide(first_ - grid.y - plan_.end_near, side) + 1); j < rows; ++j) {
     const int y = grid.y + j * side;

@@ -90,7 +90,7 @@ __device__ void load_pixels(const Work &work, ImageView<const std::uint8_t> luma
   const int columns = work.pixel_columns(), count = columns * (rows + work.window() - 1);
   int i = static_cast<int>(threadIdx.x);
   const std::uint8_t *from = luma.row(y) + work.needed.x0;
-  for (Walk<kThreads> at(columns, i, luma.pitch_bytes); i < count; i += kLoads * kThreads) {
+  for (Walk<kThreads> at(columns, i, static_cast<int>(luma.pitch_bytes)); i < count; i += kLoads * kThreads) {
     std::uint8_t pixel[kLoads];
 #pragma unroll
     for (int k = 0; k < kLoads; ++k, at.advance())
@@ -194,12 +194,15 @@ __device__ void mark_cells(const Work &work) {
     const Offset grid = plan.grid[g];
     const int first_x = first_cell(work.x - grid.x), first_y = first_cell(work.y - grid.y);
     const int columns =
-        end_cell(work.x + work.tile.width - grid.x, plan.cells_along(plan.map.width, grid.x)) - first_x;
+        end_cell(work.x + work.tile.width - grid.x, cells_along(plan.map.width, grid.x, side)) - first_x;
     const int rows =
-        end_cell(work.y + work.tile.height - grid.y, plan.cells_along(plan.map.height, grid.y)) - first_y;
+        end_cell(work.y + work.tile.height - grid.y, cells_along(plan.map.height, grid.y, side)) - first_y;
     const int count = max(columns, 0) * max(rows, 0);
-    for (; item < count; item += kThreads)
-      mark_cell(work, grid.x + (first_x + item % columns) * side, grid.y + (first_y + item / columns) * side);
+    for (; item < count; item += kThreads) {
+      const int row = static_cast<int>(static_cast<unsigned>(item) / static_cast<unsigned>(columns));
+      const int column = item - row * columns;
+      mark_cell(work, grid.x + (first_x + column) * side, grid.y + (first_y + row) * side);
+    }
     item -= count;  // the next grid continues with the threads that are still free
   }
 }

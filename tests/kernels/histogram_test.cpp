@@ -332,7 +332,7 @@ TEST_P(Histogram, frame_takes_one_launch_with_a_bounded_number_of_global_atomics
       finish(execution());
       // The bound: each block adds the count of each bin once.
       const int chunks = (samples.rows[0].row_bytes / 16 + 2) * samples.rows[0].rows;
-      const unsigned blocks = static_cast<unsigned>(std::min(264, chunks / 512 + 1));
+      const unsigned blocks = static_cast<unsigned>(std::min(132, chunks / 1024 + 1));
       EXPECT_LE(budget.spent().global_atomics, blocks * static_cast<unsigned>(samples.channels) * 256)
           << format;
     }

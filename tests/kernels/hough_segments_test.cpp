@@ -167,7 +167,7 @@ TEST_P(HoughSegments, capacity_limits_the_lines_and_the_segments) {
   }
 }
 
-// More candidates and segments than the kernels sort in shared memory.
+// More candidates and segments than a tile of the sort (common/tile_sort.cuh) holds.
 TEST_P(HoughSegments, many_segments_equal_the_definition) {
   if (kEmulated) GTEST_SKIP() << "takes too long";
   if (GetParam().backend == cudavision::Backend::cpu) GTEST_SKIP() << "tests the CUDA backend only";

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The second argument of __launch_bounds__.
+#pragma once
+
+namespace cudavision {
+
+// The threads that a multiprocessor holds, on the architecture that is being compiled for (CUDA C++ Programming Guide,
+// appendix "Compute Capabilities").
+#if !defined(__CUDA_ARCH__)
+constexpr int kResidentThreads = 2048;
+#elif __CUDA_ARCH__ < 800
+constexpr int kResidentThreads = 1024;
+#elif __CUDA_ARCH__ == 800 || __CUDA_ARCH__ / 100 == 9 || __CUDA_ARCH__ / 100 == 10
+constexpr int kResidentThreads = 2048;
+#else
+constexpr int kResidentThreads = 1536;
+#endif
+
+// `blocks` blocks of `threads` threads, or as many of them as a multiprocessor holds: nvcc refuses more.
+constexpr int resident_blocks(int threads, int blocks) {
+  return blocks * threads <= kResidentThreads ? blocks : kResidentThreads / threads;
+}
+
+}  // namespace cudavision
