@@ -58,8 +58,9 @@ __device__ inline void mark_steps(const SegmentTask &task, const LineWalk &walk,
   __syncwarp();
 }
 
-// One warp per line.
-static __global__ void __launch_bounds__(kWalkThreads)
+// One warp per line. At least one block on a multiprocessor: without this, the compiler spills a register for compute
+// capability 10.0.
+static __global__ void __launch_bounds__(kWalkThreads, 1)
     walk_lines_kernel(const __grid_constant__ SegmentTask task) {
   __shared__ LineRuns runs_of_warp[kWalkThreads / 32];
   wait_for_kernel_ahead();

@@ -16,7 +16,14 @@
 
 namespace cudavision::hough {
 
-constexpr int kVoteThreads = 768, kMinVoteBlocks = 2;  // 40 registers a thread
+constexpr int kVoteThreads = 768;
+// Blocks on a multiprocessor: with two, 40 registers a thread. From compute capability 10.0 on the compiler would spill
+// registers with two.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+constexpr int kMinVoteBlocks = 1;
+#else
+constexpr int kMinVoteBlocks = 2;
+#endif
 constexpr int kMaxGroupAngles = 64;
 
 // The distribution of the votes over blocks: block (x, y) counts for group x of the angles and share y of the

@@ -22,7 +22,12 @@
 namespace cudavision::localhist {
 namespace {
 
-constexpr int kMinBlocksPerMultiprocessor = 4;  // limits a thread to 64 registers
+// Limits a thread to 64 registers; from compute capability 10.0 on the compiler would spill some then.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+constexpr int kMinBlocksPerMultiprocessor = 3;
+#else
+constexpr int kMinBlocksPerMultiprocessor = 4;
+#endif
 
 // The part of each row of a tile that a thread slides over: one word of the windows of a segment. It stays the
 // same in all rows. Threads that are left over have none.

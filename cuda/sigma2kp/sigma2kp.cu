@@ -43,9 +43,11 @@ inline std::size_t shared_bytes(const TileLayout &tile, const DetectorPlan &plan
   return strength_bytes(tile, plan) + sum_bytes(tile) + pixels * static_cast<std::size_t>(tile.sum_pitch);
 }
 
-// On a multiprocessor, by registers.
+// On a multiprocessor, by registers. The default kernel would spill some with six on the architectures that hold 1536
+// threads.
+constexpr int kDefaultBlocksAtOnce = kResidentThreads == 2048 ? 6 : 5;
 template <typename T, int kWindow>
-constexpr int find_blocks_at_once = resident_blocks(kThreads, kWindow != 0     ? 6
+constexpr int find_blocks_at_once = resident_blocks(kThreads, kWindow != 0     ? kDefaultBlocksAtOnce
                                                               : sizeof(T) == 4 ? 4
                                                                                : 3);
 
