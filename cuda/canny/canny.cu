@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of Canny: three kernels, no synchronisation with the host, and a running time that depends
+// The CUDA backend of Canny: two kernels, no synchronisation with the host, and a running time that depends
 // little on the picture.
 //
 // 1. detect_edges: one block per tile of 64 x 64 pixels computes gradients, suppresses non-maxima
-//    (tile_gradient.cuh) and performs hysteresis inside the tile (tile_components.cuh).
-// 2. join_tiles: unites weak components that touch across the borders of tiles (tile_graph.cuh).
-// 3. resolve_tiles: writes the pixels of weak components that are connected to a strong pixel
+//    (tile_gradient.cuh) and performs hysteresis inside the tile (tile_components.cuh). The last block of four
+//    neighbours unites weak components that touch across the borders of their tiles (tile_graph.cuh).
+// 2. resolve_tiles: writes the pixels of weak components that are connected to a strong pixel
 //    (tile_graph.cuh).
 #include <cuda_runtime.h>
 
@@ -19,25 +19,31 @@
 namespace cudavision::canny {
 namespace {
 
-// Expands the pixels of a lane's strip from bits, ordered as in Maxima, to bytes 0 and 255. (x, y) is the
-// first pixel of the strip; x must be even.
-__device__ void write_edges(unsigned pixels, ImageView<std::uint8_t> edges, int x, int y) {
-  const int rows = min(kStripRows, edges.height - y), columns = min(2, edges.width - x);
-  const bool pairs =
-      columns == 2 &&
-      (reinterpret_cast<std::uintptr_t>(edges.data) | static_cast<std::uintptr_t>(edges.pitch_bytes)) % 2 ==
-          0;
+// Expands two bits to the bytes 0 and 2 of a word: 1 where the bit is set.
+__device__ inline unsigned to_even_bytes(unsigned bits) { return (bits & 3) * 0x8001u & 0x10001u; }
+
+// Writes the tile whose first pixel is (x0, y0): bytes 255 for the maxima in the cells of `kept` (one word
+// per row of cells), otherwise 0. Each thread writes kSpan pixels of a row.
+__device__ inline void write_edges(const TileMaxima &maxima, const unsigned (&kept)[kCells],
+                                   ImageView<std::uint8_t> edges, int x0, int y0) {
+  constexpr int kSharers = kTileThreads / kTile, kSpan = kTile / kSharers;
+  static_assert(kSpan == sizeof(uint4));
+  const int share = static_cast<int>(threadIdx.x) % kSharers, row = static_cast<int>(threadIdx.x) / kSharers;
+  const int x = x0 + share * kSpan, y = y0 + row;
+  if (x >= edges.width || y >= edges.height) return;
+  const unsigned cells = kept[row / 2] >> (share * kSpan / 2),
+                 left = maxima.pixels[row].left >> (share * kSpan / 2) & cells,
+                 right = maxima.pixels[row].right >> (share * kSpan / 2) & cells;
   std::uint8_t *out = edges.row(y) + x;
-  if (pairs && rows == kStripRows) {
-#pragma unroll
-    for (int i = 0; i < kStripRows; ++i, out += edges.pitch_bytes) {
-      const unsigned left = pixels >> (2 * i) & 1, right = pixels >> (2 * i + 1) & 1;
-      *reinterpret_cast<std::uint16_t *>(out) = static_cast<std::uint16_t>((left | right << 8) * 255);
-    }
+  if (x + kSpan <= edges.width && reinterpret_cast<std::uintptr_t>(out) % sizeof(uint4) == 0) {
+    const auto four = [&](int i) {
+      return (to_even_bytes(left >> i) | to_even_bytes(right >> i) << 8) * 255;
+    };
+    *reinterpret_cast<uint4 *>(out) = {four(0), four(2), four(4), four(6)};
     return;
   }
-  for (int i = 0; i < rows; ++i, out += edges.pitch_bytes)
-    for (int c = 0; c < columns; ++c) out[c] = (pixels >> (2 * i + c) & 1) != 0 ? 255 : 0;
+  for (int i = 0; i < min(kSpan, edges.width - x); ++i)
+    out[i] = ((i % 2 == 0 ? left : right) >> (i / 2) & 1) != 0 ? 255 : 0;
 }
 
 template <int kAperture, bool kL2>
@@ -62,21 +68,21 @@ static __global__ void __launch_bounds__(kTileThreads, kResidentBlocks)
                         Thresholds thresholds, bool hysteresis, TileGraph graph) {
   __shared__ TileMemory<kAperture, kL2> memory;
   __shared__ TileRows rows;
-  const int x0 = static_cast<int>(blockIdx.x) * kTile, y0 = static_cast<int>(blockIdx.y) * kTile;
+  __shared__ bool complete[4];
+  const int tx = static_cast<int>(blockIdx.x), ty = static_cast<int>(blockIdx.y), x0 = tx * kTile,
+            y0 = ty * kTile;
   const int x = static_cast<int>(threadIdx.x) % 32 * 2, y = static_cast<int>(threadIdx.x) / 32 * kStripRows;
   const Region frame{-x0, -y0, luma.width, luma.height};  // in coordinates of the tile
 
   wait_for_kernel_ahead();
   load_luma(memory.gradient, luma, x0, y0);
   __syncthreads();
-  if (!hysteresis) thresholds.low = thresholds.high;
-  const Maxima maxima = find_maxima(memory.gradient, thresholds, x, y, frame, rows.pixels);
-  const unsigned found =
-      hysteresis
-          ? resolve_in_tile(rows, memory.chains, maxima, graph,
-                            static_cast<int>(blockIdx.y) * graph.tiles_x + static_cast<int>(blockIdx.x))
-          : maxima.pixels;
-  write_edges(found, edges, x0 + x, y0 + y);
+  find_maxima(memory.gradient, hysteresis ? thresholds : Thresholds{thresholds.high, thresholds.high}, x, y,
+              frame, rows);
+  __syncthreads();
+  if (hysteresis) resolve_in_tile(rows, memory.chains, graph, ty * graph.tiles_x + tx);
+  write_edges(rows, rows.strong, edges, x0, y0);
+  if (hysteresis) join_complete_quads(graph, tx, ty, complete);
 }
 
 class CannyCuda final : public Canny {
@@ -93,8 +99,11 @@ class CannyCuda final : public Canny {
     CUDAVISION_TRY(border_.allocate(count * kSides * kTile));
     CUDAVISION_TRY(cells_.allocate(count * kMaxCells));
     CUDAVISION_TRY(cell_count_.allocate(count));
+    CUDAVISION_TRY(arrivals_.allocate(count));
     // The strong node stays its own root. The kernels write every other entry before they read it.
-    return CUDAVISION_CHECK_CUDA(cudaMemsetAsync(parent_.data(), 0, sizeof(unsigned), execution_.stream));
+    CUDAVISION_TRY_CUDA(cudaMemsetAsync(parent_.data(), 0, sizeof(unsigned), execution_.stream));
+    return CUDAVISION_CHECK_CUDA(
+        cudaMemsetAsync(arrivals_.data(), 0, count * sizeof(unsigned), execution_.stream));
   }
 
   Status run(ImageView<const std::uint8_t> luma, ImageView<std::uint8_t> edges,
@@ -110,14 +119,13 @@ class CannyCuda final : public Canny {
                           .parent = parent_.data(),
                           .border = border_.data(),
                           .cells = cells_.data(),
-                          .cell_count = cell_count_.data()};
+                          .cell_count = cell_count_.data(),
+                          .arrivals = arrivals_.data()};
     CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("detect_edges_kernel",
                                          kDetect[params.aperture / 2 - 1][params.l2_gradient], tiles_,
                                          dim3(kTileThreads), execution_.stream, luma, edges,
                                          integer_thresholds(params), params.hysteresis, graph));
     if (!params.hysteresis) return {};
-    CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("join_tiles_kernel", join_tiles_kernel, tiles_, dim3(2 * kTile),
-                                         execution_.stream, graph));
     return CUDAVISION_LAUNCH_PDL("resolve_tiles_kernel", resolve_tiles_kernel, tiles_, dim3(kResolveThreads),
                                  execution_.stream, graph, edges);
   }
@@ -136,7 +144,7 @@ class CannyCuda final : public Canny {
   Execution execution_;
   Size size_;
   dim3 tiles_;
-  DeviceBuffer<unsigned> parent_, cells_;
+  DeviceBuffer<unsigned> parent_, cells_, arrivals_;
   DeviceBuffer<std::uint8_t> border_;
   DeviceBuffer<int> cell_count_;
   std::unique_ptr<Gaussian> gaussian_;

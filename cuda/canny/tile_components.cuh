@@ -19,8 +19,7 @@
 
 namespace cudavision::canny {
 
-constexpr int kStripCells = kStripRows / 2;  // rows of cells per warp
-constexpr int kMaxChains = 1 + kMaxCells;    // chains per tile, chain 0 included
+constexpr int kMaxChains = 1 + kMaxCells;  // chains per tile, chain 0 included
 constexpr unsigned kStrongChain = 0;
 
 // The state of a component, in the entry of its root: kTouchesBorder if it touches the tile's border, and 1 +
@@ -29,10 +28,9 @@ constexpr unsigned kTouchesBorder = 1;
 constexpr int kNodeShift = 8;
 
 // The rows of a tile in shared memory. Arrays of kCells words have one word per row of cells, and one bit per
-// cell: bit x is cell x.
-struct TileRows {
-  PixelRow pixels[kTile];
-  unsigned strong[kCells];    // the cell has a strong pixel; after link_rows(): its chain has one
+// cell: bit x is cell x. TileMaxima::strong is extended: link_rows() sets the cells of chains with a strong
+// pixel, and find_root_of() those of the chains that are connected to such a chain.
+struct TileRows : TileMaxima {
   unsigned linked[kCells];    // the cell continues the chain of cell x - 1
   unsigned heads[kCells];     // the cell is the first one of a weak chain
   unsigned border[kCells];    // the cell has a pixel on the tile's border
@@ -66,13 +64,14 @@ __device__ inline unsigned cells_of_chain(unsigned linked, int x) {
   return (others - 1) & ~others & ~(up_to(x) >> 1);
 }
 
-// The cells of a lane: kStripCells cells, one below the other.
-struct LaneCells {
-  Maxima maxima;
-  int x, y;  // position of the first cell in the tile, in cells
-
-  __device__ unsigned pixels(int k) const { return maxima.pixels >> (4 * k) & 15; }
+// The position of a cell in the tile, in cells.
+struct CellPosition {
+  int x, y;
 };
+// The first cell of a weak chain.
+__device__ inline CellPosition head_of(const ChainMemory &chains, int chain) {
+  return {chains.head[chain] % kCells, chains.head[chain] / kCells};
+}
 
 // Returns `cells` and all cells that follow them in their chains. The carry of the sum runs to the end of a
 // chain.
@@ -124,16 +123,17 @@ __device__ inline void link_rows(TileRows &rows, int y) {
   if (y == kCells - 1) rows.chain_end = 1 + last;
 }
 
-// Makes each weak chain a set of its own, or a member of set kStrongChain if it touches a strong chain.
-__device__ inline void make_chains(const TileRows &rows, ChainMemory &chains, const LaneCells &cells) {
-  if (threadIdx.x == 0) chains.parent[kStrongChain] = kStrongChain;
-#pragma unroll
-  for (int k = 0; k < kStripCells; ++k) {
-    const int y = cells.y + k;
-    if ((rows.heads[y] >> cells.x & 1) == 0) continue;
-    const int chain = chain_at(rows, cells.x, y);
-    const unsigned members = cells_of_chain(rows.linked[y], cells.x);
-    chains.head[chain] = static_cast<std::uint16_t>(kCells * y + cells.x);
+// Makes each weak chain a set of its own, or a member of set kStrongChain if it touches a strong chain. A
+// thread handles the chains that start in its share of a row.
+__device__ inline void make_chains(const TileRows &rows, ChainMemory &chains) {
+  constexpr int kSharers = kTileThreads / kCells, kShare = kCells / kSharers;
+  const int thread = static_cast<int>(threadIdx.x), y = thread / kSharers;
+  if (thread == 0) chains.parent[kStrongChain] = kStrongChain;
+  unsigned heads = rows.heads[y] & ((1u << kShare) - 1) << (thread % kSharers * kShare);
+  for (; heads != 0; heads &= heads - 1) {
+    const int x = __ffs(static_cast<int>(heads)) - 1, chain = chain_at(rows, x, y);
+    const unsigned members = cells_of_chain(rows.linked[y], x);
+    chains.head[chain] = static_cast<std::uint16_t>(kCells * y + x);
     chains.parent[chain] = (rows.near[y] & members) != 0 ? kStrongChain : static_cast<unsigned>(chain);
     chains.state[chain] = (rows.border[y] & members) != 0 ? kTouchesBorder : 0;
   }
@@ -143,7 +143,7 @@ __device__ inline void make_chains(const TileRows &rows, ChainMemory &chains, co
 // of a union per iteration, so that a lane can start its next union while other lanes are still busy with
 // theirs.
 __device__ inline void unite_with_row_above(const TileRows &rows, ChainMemory &chains, int chain) {
-  const int x = chains.head[chain] % kCells, y = chains.head[chain] / kCells;
+  const auto [x, y] = head_of(chains, chain);
   const unsigned members = cells_of_chain(rows.linked[y], x);
   unsigned up = rows.up[y] & members, up_left = rows.up_left[y] & members,
            up_right = rows.up_right[y] & members;
@@ -163,12 +163,17 @@ __device__ inline void unite_with_row_above(const TileRows &rows, ChainMemory &c
   }
 }
 
-// Stores the root of a chain, and passes kTouchesBorder on to the root.
-__device__ inline void find_root_of(ChainMemory &chains, int chain) {
+// Stores the root of a chain. Marks the cells of the chain as strong if it is connected to a strong one;
+// otherwise passes kTouchesBorder on to the root.
+__device__ inline void find_root_of(TileRows &rows, ChainMemory &chains, int chain) {
   const unsigned root = find_root(chains.parent, static_cast<unsigned>(chain));
   chains.root[chain] = root;
-  if (root != kStrongChain && root != static_cast<unsigned>(chain) && chains.state[chain] != 0)
+  if (root == kStrongChain) {
+    const auto [x, y] = head_of(chains, chain);
+    atomicOr(&rows.strong[y], cells_of_chain(rows.linked[y], x));
+  } else if (root != static_cast<unsigned>(chain) && chains.state[chain] != 0) {
     atomicOr(&chains.state[root], kTouchesBorder);
+  }
 }
 
 // Makes a node of the graph if the chain is the root of a weak component that touches the tile's border.
@@ -181,83 +186,79 @@ __device__ inline void make_node(TileRows &rows, ChainMemory &chains, int chain,
   chains.state[chain] = kTouchesBorder | static_cast<unsigned>(index + 1) << kNodeShift;
 }
 
-// Returns the code of the pixels of the lane's cell k (see Side). Appends the cell to the graph if it is
-// undecided.
-__device__ inline unsigned resolve_cell(TileRows &rows, const ChainMemory &chains, const LaneCells &cells,
-                                        int k, const TileGraph &graph, int tile) {
-  const unsigned pixels = cells.pixels(k);
-  const int x = cells.x, y = cells.y + k;
-  const bool strong = (rows.strong[y] >> x & 1) != 0;
-  if (strong || pixels == 0) return strong ? kStrong : kNoEdge;
-  const unsigned root = chains.root[chain_at(rows, x, y)];
-  if (root == kStrongChain) return kStrong;
-  const unsigned code = chains.state[root] >> kNodeShift;
-  if (code != kNoEdge)
-    graph.cells_of(tile)[atomicAdd(&rows.cell_count, 1)] =
-        UndecidedCell{x, y, pixels, static_cast<int>(code) - 1}.pack();
-  return code;
+// Appends the cells of a chain to the graph if they are undecided.
+__device__ inline void store_cells(TileRows &rows, const ChainMemory &chains, int chain,
+                                   const TileGraph &graph, int tile) {
+  const unsigned root = chains.root[chain];
+  const int node = root == kStrongChain ? 0 : static_cast<int>(chains.state[root] >> kNodeShift);
+  if (node == 0) return;
+  const auto [head, y] = head_of(chains, chain);
+  const auto [upper_left, upper_right] = rows.pixels[2 * y];
+  const auto [lower_left, lower_right] = rows.pixels[2 * y + 1];
+  unsigned members = cells_of_chain(rows.linked[y], head);
+  unsigned *cell = graph.cells_of(tile) + atomicAdd(&rows.cell_count, __popc(members));
+  for (; members != 0; members &= members - 1) {
+    const int x = __ffs(static_cast<int>(members)) - 1;
+    const unsigned pixels = (upper_left >> x & 1) | (upper_right >> x & 1) << 1 | (lower_left >> x & 1) << 2 |
+                            (lower_right >> x & 1) << 3;
+    *cell++ = UndecidedCell{x, y, pixels, node - 1}.pack();
+  }
 }
 
-// Writes the codes of the two pixels that cell `at` has on a side: the code if the pixel is set, otherwise
-// kNoEdge.
-__device__ inline void mark_border(const TileGraph &graph, int tile, Side side, int at, bool first,
-                                   bool second, unsigned code) {
+// Writes the codes (see Side) of the pixels on the tile's border. A warp handles a side, and a lane two
+// pixels of it, which belong to one cell.
+__device__ inline void mark_border(const TileRows &rows, const ChainMemory &chains, const TileGraph &graph,
+                                   int tile) {
+  const int at = static_cast<int>(threadIdx.x) % kCells;
+  const auto side = static_cast<Side>(static_cast<int>(threadIdx.x) / kCells);
+  if (side >= kSides) return;
+  const bool across = side == kTop || side == kBottom, after = side == kBottom || side == kRight;
+  const int x = across ? at : after ? kCells - 1 : 0, y = across ? after ? kCells - 1 : 0 : at;
+  const auto [upper_left, upper_right] = rows.pixels[2 * y];
+  const auto [lower_left, lower_right] = rows.pixels[2 * y + 1];
+  const bool first = ((side == kBottom  ? lower_left
+                       : side == kRight ? upper_right
+                                        : upper_left) >>
+                          x &
+                      1) != 0,
+             second = ((side == kTop    ? upper_right
+                        : side == kLeft ? lower_left
+                                        : lower_right) >>
+                           x &
+                       1) != 0;
+  unsigned code = kNoEdge;
+  if (first || second)
+    code = (rows.strong[y] >> x & 1) != 0 ? kStrong
+                                          : chains.state[chains.root[chain_at(rows, x, y)]] >> kNodeShift;
   *reinterpret_cast<std::uint16_t *>(graph.side(tile, side) + 2 * at) =
       static_cast<std::uint16_t>((first ? code : 0) | (second ? code << 8 : 0));
 }
-// Writes the codes of all pixels that the lane's cells have on the tile's border.
-__device__ inline void mark_borders(const TileGraph &graph, int tile, const LaneCells &cells,
-                                    const unsigned (&code)[kStripCells]) {
-  constexpr int kLast = kStripCells - 1;
-  const auto has = [&](int k, unsigned pixel) { return (cells.pixels(k) & pixel) != 0; };
-  if (cells.y == 0) mark_border(graph, tile, kTop, cells.x, has(0, 1), has(0, 2), code[0]);
-  if (cells.y + kLast == kCells - 1)
-    mark_border(graph, tile, kBottom, cells.x, has(kLast, 4), has(kLast, 8), code[kLast]);
-  if (cells.x != 0 && cells.x != kCells - 1) return;
-#pragma unroll
-  for (int k = 0; k < kStripCells; ++k)
-    if (cells.x == 0)
-      mark_border(graph, tile, kLeft, cells.y + k, has(k, 1), has(k, 4), code[k]);
-    else
-      mark_border(graph, tile, kRight, cells.y + k, has(k, 2), has(k, 8), code[k]);
-}
 
-// Performs hysteresis inside the tile. Components with a strong pixel become edges. Weak components that do
-// not touch the tile's border are dropped. The others become nodes of the graph, and their cells are stored
-// there. All threads of the block must call it, after rows.pixels has been written. Returns the edges of the
-// lane, in the bit order of Maxima::pixels.
-__device__ inline unsigned resolve_in_tile(TileRows &rows, ChainMemory &chains, Maxima maxima,
-                                           const TileGraph &graph, int tile) {
+// Performs hysteresis inside the tile, whose maxima are in `rows`. Components with a strong pixel become
+// edges: afterwards rows.strong holds their cells. Weak components that do not touch the tile's border are
+// dropped. The others become nodes of the graph, and their cells are stored there. All threads of the block
+// must call it, after a barrier.
+__device__ inline void resolve_in_tile(TileRows &rows, ChainMemory &chains, const TileGraph &graph,
+                                       int tile) {
   const int thread = static_cast<int>(threadIdx.x);
-  const LaneCells cells{maxima, thread % 32, thread / 32 * kStripCells};
   const auto for_each_chain = [&](const auto &visit) {
     for (int chain = 1 + thread; chain < rows.chain_end; chain += kTileThreads) visit(chain);
-    __syncthreads();
   };
   if (thread == 0) rows.node_count = rows.cell_count = 0;
-#pragma unroll
-  for (int k = 0; k < kStripCells; ++k) {
-    const unsigned strong = __ballot_sync(kFullWarp, (maxima.strong_cells >> k & 1) != 0);
-    if (cells.x == 0) rows.strong[cells.y + k] = strong;
-  }
-  __syncthreads();
   if (thread < 32) link_rows(rows, thread);
   __syncthreads();
-  make_chains(rows, chains, cells);
+  make_chains(rows, chains);
   __syncthreads();
   for_each_chain([&](int chain) { unite_with_row_above(rows, chains, chain); });
-  for_each_chain([&](int chain) { find_root_of(chains, chain); });
+  __syncthreads();
+  for_each_chain([&](int chain) { find_root_of(rows, chains, chain); });
+  __syncthreads();
   for_each_chain([&](int chain) { make_node(rows, chains, chain, graph, tile); });
-  unsigned edges = 0, code[kStripCells];
-#pragma unroll
-  for (int k = 0; k < kStripCells; ++k) {
-    code[k] = resolve_cell(rows, chains, cells, k, graph, tile);
-    edges |= code[k] == kStrong ? cells.pixels(k) << (4 * k) : 0;
-  }
-  mark_borders(graph, tile, cells, code);
+  __syncthreads();
+  for_each_chain([&](int chain) { store_cells(rows, chains, chain, graph, tile); });
+  mark_border(rows, chains, graph, tile);
   __syncthreads();
   if (thread == 0) graph.cell_count[tile] = rows.cell_count;
-  return edges;
 }
 
 }  // namespace cudavision::canny

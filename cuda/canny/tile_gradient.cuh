@@ -278,25 +278,24 @@ __device__ void find_gradients(GradientMemory<kAperture, kL2> &memory, int x, in
 }
 
 // The local maxima of one row of the tile: one word for the even columns (left) and one for the odd columns
-// (right).
+// (right). Bit x is cell x of 2 x 2 pixels.
 struct PixelRow {
   unsigned left, right;
 };
 
-// The local maxima of a lane above the low threshold.
-struct Maxima {
-  unsigned pixels = 0;        // bit 2 i + c: row i and column c of the lane; four bits make a cell
-  unsigned strong_cells = 0;  // bit i: cell i of the lane has a maximum above the high threshold
+// The local maxima of a tile above the low threshold.
+struct TileMaxima {
+  PixelRow pixels[kTile];
+  unsigned strong[kCells];  // bit x: cell (x, y) has a maximum above the high threshold
 };
 
-// Suppresses non-maxima. Returns the maxima of the lane, and writes those of the tile to rows.
+// Suppresses non-maxima, and writes the maxima of the warp's strip to `found`.
 template <int kAperture, bool kL2>
-__device__ Maxima suppress(const GradientMemory<kAperture, kL2> &memory, const LaneGradients &lane,
-                           Thresholds thresholds, int x, int y, PixelRow (&rows)[kTile]) {
+__device__ void suppress(const GradientMemory<kAperture, kL2> &memory, const LaneGradients &lane,
+                         Thresholds thresholds, int x, int y, TileMaxima &found) {
   constexpr int kZero = Rank<typename GradientMemory<kAperture, kL2>::Value>::kZero;
   const int low = kZero + 2 * thresholds.low + 1, high = kZero + 2 * thresholds.high + 1;
-  Maxima maxima;
-  int highest = 0;  // the largest rank of a maximum of the cell
+  int highest = 0;  // the largest rank of a maximum of the lane's cell
 #pragma unroll
   for (int i = 0; i < kStripRows; ++i) {
     unsigned words[2];
@@ -309,25 +308,24 @@ __device__ Maxima suppress(const GradientMemory<kAperture, kL2> &memory, const L
       // No branches here: they would diverge within the warp.
       const bool maximum = (rank > low) & (rank > before) & (rank >= after);
       words[c] = __ballot_sync(kFullWarp, maximum);
-      maxima.pixels |= maximum ? 1u << (2 * i + c) : 0;
       if (maximum) highest = max(highest, rank);
     }
-    if (x == 0) rows[y + i] = {words[0], words[1]};
+    if (x == 0) found.pixels[y + i] = {words[0], words[1]};
     if (i % 2 == 0) continue;
-    maxima.strong_cells |= highest > high ? 1u << (i / 2) : 0;
+    const unsigned strong = __ballot_sync(kFullWarp, highest > high);
+    if (x == 0) found.strong[(y + i) / 2] = strong;
     highest = 0;
   }
-  return maxima;
 }
 
 // Computes the local maxima of the tile from its luma. All threads of the block must call it. (x, y): the
 // first pixel of the lane; frame: the frame's rectangle; both in the tile's coordinates.
 template <int kAperture, bool kL2>
-__device__ Maxima find_maxima(GradientMemory<kAperture, kL2> &memory, Thresholds thresholds, int x, int y,
-                              Region frame, PixelRow (&rows)[kTile]) {
+__device__ void find_maxima(GradientMemory<kAperture, kL2> &memory, Thresholds thresholds, int x, int y,
+                            Region frame, TileMaxima &found) {
   LaneGradients lane;
   find_gradients(memory, x, y, frame, lane);
-  return suppress(memory, lane, thresholds, x, y, rows);
+  suppress(memory, lane, thresholds, x, y, found);
 }
 
 }  // namespace cudavision::canny

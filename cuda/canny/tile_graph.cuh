@@ -50,6 +50,7 @@ struct TileGraph {
   std::uint8_t *border;  // [tiles][kSides][kTile]: codes of the border pixels, by increasing x or y
   unsigned *cells;       // [tiles][kMaxCells]: undecided cells, packed
   int *cell_count;       // [tiles]: number of undecided cells
+  unsigned *arrivals;    // [tiles]: tiles of the quad that are complete; 0 between frames
 
   CUDAVISION_HOST_DEVICE unsigned node(int tile, int index) const {
     return 1u + static_cast<unsigned>(tile) * kMaxNodes + static_cast<unsigned>(index);
@@ -89,13 +90,14 @@ __device__ inline void join_sides(const TileGraph &graph, int tile_a, Side side_
   }
 }
 
-// Joins each tile with its neighbours along its right side, along its bottom side, and at its bottom right
-// corner, where four tiles meet. One block of 2 * kTile threads per tile.
-static __global__ void __launch_bounds__(2 * kTile) join_tiles_kernel(TileGraph graph) {
-  wait_for_kernel_ahead();
-  const int tx = static_cast<int>(blockIdx.x), ty = static_cast<int>(blockIdx.y);
+// A quad is a tile with its right, lower and lower right neighbours, as far as the frame has them.
+constexpr int kQuadThreads = 2 * kTile;
+
+// Joins the tile (tx, ty) with its neighbours along its right side, along its bottom side, and at its bottom
+// right corner, where four tiles meet. Called by kQuadThreads threads, when all tiles of the quad are
+// complete.
+__device__ inline void join_quad(const TileGraph &graph, int tx, int ty, int thread) {
   const int tile = ty * graph.tiles_x + tx, right = tile + 1, below = tile + graph.tiles_x;
-  const int thread = static_cast<int>(threadIdx.x);
   const bool has_right = tx + 1 < graph.tiles_x, has_below = ty + 1 < graph.tiles_y;
   if (thread < kTile) {
     if (has_right) join_sides(graph, tile, kRight, right, kLeft, thread);
@@ -107,6 +109,30 @@ static __global__ void __launch_bounds__(2 * kTile) join_tiles_kernel(TileGraph 
     join_pixels(graph, tile, graph.side(tile, kBottom)[kLast], below + 1, graph.side(below + 1, kTop)[0]);
     join_pixels(graph, right, graph.side(right, kBottom)[0], below, graph.side(below, kTop)[kLast]);
   }
+}
+
+// Counts the tile (tx, ty) as complete in the quads that it belongs to, and joins the quads that become
+// complete by it (last-block pattern). `complete` is in shared memory. Every thread of the block must call.
+//
+// No line of the cache is stale here: the sides of a tile have lines of their own, which nobody reads before
+// the tile is complete.
+__device__ inline void join_complete_quads(const TileGraph &graph, int tx, int ty, bool (&complete)[4]) {
+  const int thread = static_cast<int>(threadIdx.x);
+  __syncthreads();
+  if (thread < 4) {
+    const int left = tx - thread % 2, top = ty - thread / 2;
+    complete[thread] = false;
+    if (left >= 0 && top >= 0) {
+      const unsigned others = (left + 1 < graph.tiles_x ? 2u : 1u) * (top + 1 < graph.tiles_y ? 2u : 1u) - 1;
+      __threadfence();
+      // The counter wraps around to 0 for the next frame.
+      complete[thread] = atomicInc(&graph.arrivals[top * graph.tiles_x + left], others) == others;
+      __threadfence();
+    }
+  }
+  __syncthreads();
+  for (int i = thread / kQuadThreads; i < 4; i += static_cast<int>(blockDim.x) / kQuadThreads)
+    if (complete[i]) join_quad(graph, tx - i % 2, ty - i / 2, thread % kQuadThreads);
 }
 
 constexpr int kResolveThreads = 128;

@@ -459,13 +459,13 @@ TEST_F(CudaHough, frame_keeps_to_its_budget) {
     const char *description, *format;
     unsigned launches, uploads, downloads;
   } cases[] = {
-      // Three launches of Canny and five for lines. The lines are downloaded together with their count.
-      {"display=false", "NV12", 3 + 5, 1, 1},
+      // Two launches of Canny and five for lines. The lines are downloaded together with their count.
+      {"display=false", "NV12", 2 + 5, 1, 1},
       {"display=false input=edges", "NV12", 5, 1, 1},
-      {"display=false mode=segments", "NV12", 3 + 9, 1, 1},
-      {"display=false gradient-voting=true", "RGB", 1 + 3 + 5, 1, 1},
-      {"display=true", "NV12", 3 + 5 + 3, 2, 3},  // one launch makes primitives, two draw them
-      {"display=true", "I420", 3 + 5 + 3, 3, 4},
+      {"display=false mode=segments", "NV12", 2 + 9, 1, 1},
+      {"display=false gradient-voting=true", "RGB", 1 + 2 + 5, 1, 1},
+      {"display=true", "NV12", 2 + 5 + 3, 2, 3},  // one launch makes primitives, two draw them
+      {"display=true", "I420", 2 + 5 + 3, 3, 4},
   };
   for (const auto &c : cases) {
     SCOPED_TRACE(std::string(c.description) + " " + c.format);
