@@ -80,9 +80,17 @@ static __global__ void __launch_bounds__(kTileThreads, kResidentBlocks)
   find_maxima(memory.gradient, hysteresis ? thresholds : Thresholds{thresholds.high, thresholds.high}, x, y,
               frame, rows);
   __syncthreads();
-  if (hysteresis) resolve_in_tile(rows, memory.chains, graph, ty * graph.tiles_x + tx);
-  write_edges(rows, rows.strong, edges, x0, y0);
-  if (hysteresis) join_complete_quads(graph, tx, ty, complete);
+  if (!hysteresis) {
+    write_edges(rows, rows.strong, edges, x0, y0);
+    return;
+  }
+  resolve_in_tile(rows, memory.chains, graph, ty * graph.tiles_x + tx);
+  const int thread = static_cast<int>(threadIdx.x);
+  const bool completes = thread < 4 && complete_quad(graph, tx, ty, thread);
+  write_edges(rows, rows.strong, edges, x0, y0);  // while the answers are under way
+  if (thread < 4) complete[thread] = completes;
+  __syncthreads();
+  join_complete_quads(graph, tx, ty, complete);
 }
 
 class CannyCuda final : public Canny {

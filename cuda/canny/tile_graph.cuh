@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "cuda/common/acquire_release.cuh"
 #include "cuda/common/image.h"
 #include "cuda/common/launch.h"
 #include "cuda/common/union_find.cuh"
@@ -63,19 +64,24 @@ struct TileGraph {
   }
 };
 
-// Joins two border pixels of different tiles that touch, by their codes a and b: two undecided components
-// become one, and a component that touches a strong pixel is joined to kStrongNode.
-__device__ inline void join_pixels(const TileGraph &graph, int tile_a, std::uint8_t a, int tile_b,
+// Two nodes to be united; equal if there is nothing to do.
+struct NodePair {
+  unsigned a = kStrongNode, b = kStrongNode;
+};
+
+// The nodes of two border pixels of different tiles that touch, by their codes a and b: two undecided
+// components become one, and a component that touches a strong pixel is joined to kStrongNode.
+__device__ inline NodePair pair_of(const TileGraph &graph, int tile_a, std::uint8_t a, int tile_b,
                                    std::uint8_t b) {
-  if (a == kNoEdge || b == kNoEdge || (a == kStrong && b == kStrong)) return;
-  unite(graph.parent, a == kStrong ? kStrongNode : graph.node(tile_a, a - 1),
-        b == kStrong ? kStrongNode : graph.node(tile_b, b - 1));
+  if (a == kNoEdge || b == kNoEdge) return {};
+  return {a == kStrong ? kStrongNode : graph.node(tile_a, a - 1),
+          b == kStrong ? kStrongNode : graph.node(tile_b, b - 1)};
 }
 
-// Joins pixel i of a side with the pixels of the neighbour tile's facing side that touch it (at most three).
-// Adjacent pixels of one side belong to one component, so that most pairs are redundant; these are skipped.
-__device__ inline void join_sides(const TileGraph &graph, int tile_a, Side side_a, int tile_b, Side side_b,
-                                  int i) {
+// The pairs of pixel i of a side with the pixels of the neighbour tile's facing side that touch it. Adjacent
+// pixels of one side belong to one component, so that most pairs are redundant; these are left out.
+__device__ inline void pairs_of_sides(const TileGraph &graph, int tile_a, Side side_a, int tile_b,
+                                      Side side_b, int i, NodePair (&pairs)[2]) {
   const std::uint8_t *own = graph.side(tile_a, side_a), *facing = graph.side(tile_b, side_b);
   const bool has_before = i > 0, has_after = i < kTile - 1;
   const std::uint8_t a = own[i], a_before = has_before ? own[i - 1] : kNoEdge,
@@ -83,10 +89,10 @@ __device__ inline void join_sides(const TileGraph &graph, int tile_a, Side side_
   const std::uint8_t b = facing[i], b_before = has_before ? facing[i - 1] : kNoEdge,
                      b_after = has_after ? facing[i + 1] : kNoEdge;
   if (b != kNoEdge) {
-    if (a_before == kNoEdge || b_before == kNoEdge) join_pixels(graph, tile_a, a, tile_b, b);
+    if (a_before == kNoEdge || b_before == kNoEdge) pairs[0] = pair_of(graph, tile_a, a, tile_b, b);
   } else {
-    if (a_before == kNoEdge) join_pixels(graph, tile_a, a, tile_b, b_before);
-    if (a_after == kNoEdge) join_pixels(graph, tile_a, a, tile_b, b_after);
+    if (a_before == kNoEdge) pairs[0] = pair_of(graph, tile_a, a, tile_b, b_before);
+    if (a_after == kNoEdge) pairs[1] = pair_of(graph, tile_a, a, tile_b, b_after);
   }
 }
 
@@ -95,43 +101,52 @@ constexpr int kQuadThreads = 2 * kTile;
 
 // Joins the tile (tx, ty) with its neighbours along its right side, along its bottom side, and at its bottom
 // right corner, where four tiles meet. Called by kQuadThreads threads, when all tiles of the quad are
-// complete.
+// complete. A single loop performs one step of a union per iteration, so that lanes do not wait for one
+// another between their pairs.
 __device__ inline void join_quad(const TileGraph &graph, int tx, int ty, int thread) {
+  constexpr int kLast = kTile - 1;
   const int tile = ty * graph.tiles_x + tx, right = tile + 1, below = tile + graph.tiles_x;
   const bool has_right = tx + 1 < graph.tiles_x, has_below = ty + 1 < graph.tiles_y;
+  NodePair sides[2], corner;
   if (thread < kTile) {
-    if (has_right) join_sides(graph, tile, kRight, right, kLeft, thread);
-  } else if (has_below) {
-    join_sides(graph, tile, kBottom, below, kTop, thread - kTile);
+    if (has_right) pairs_of_sides(graph, tile, kRight, right, kLeft, thread, sides);
+    if (thread == 0 && has_right && has_below)
+      corner =
+          pair_of(graph, tile, graph.side(tile, kBottom)[kLast], below + 1, graph.side(below + 1, kTop)[0]);
+  } else {
+    if (has_below) pairs_of_sides(graph, tile, kBottom, below, kTop, thread - kTile, sides);
+    if (thread == kTile && has_right && has_below)
+      corner = pair_of(graph, right, graph.side(right, kBottom)[0], below, graph.side(below, kTop)[kLast]);
   }
-  if (thread == 0 && has_right && has_below) {
-    constexpr int kLast = kTile - 1;
-    join_pixels(graph, tile, graph.side(tile, kBottom)[kLast], below + 1, graph.side(below + 1, kTop)[0]);
-    join_pixels(graph, right, graph.side(right, kBottom)[0], below, graph.side(below, kTop)[kLast]);
+  NodePair next = sides[1];
+  for (auto [a, b] = sides[0];;) {
+    if (a != b) {
+      unite_step(graph.parent, a, b);
+    } else if (next.a != next.b || corner.a != corner.b) {
+      a = next.a, b = next.b;
+      next = corner, corner = {};
+    } else {
+      return;
+    }
   }
 }
 
-// Counts the tile (tx, ty) as complete in the quads that it belongs to, and joins the quads that become
-// complete by it (last-block pattern). `complete` is in shared memory. Every thread of the block must call.
-//
-// No line of the cache is stale here: the sides of a tile have lines of their own, which nobody reads before
-// the tile is complete.
-__device__ inline void join_complete_quads(const TileGraph &graph, int tx, int ty, bool (&complete)[4]) {
-  const int thread = static_cast<int>(threadIdx.x);
-  __syncthreads();
-  if (thread < 4) {
-    const int left = tx - thread % 2, top = ty - thread / 2;
-    complete[thread] = false;
-    if (left >= 0 && top >= 0) {
-      const unsigned others = (left + 1 < graph.tiles_x ? 2u : 1u) * (top + 1 < graph.tiles_y ? 2u : 1u) - 1;
-      __threadfence();
-      // The counter wraps around to 0 for the next frame.
-      complete[thread] = atomicInc(&graph.arrivals[top * graph.tiles_x + left], others) == others;
-      __threadfence();
-    }
-  }
-  __syncthreads();
-  for (int i = thread / kQuadThreads; i < 4; i += static_cast<int>(blockDim.x) / kQuadThreads)
+// Counts the tile (tx, ty) as complete in one of the quads that it belongs to (`which`: 0 to 3), and returns
+// true if the quad is complete by it (last-block pattern). The tile's borders and nodes must have been
+// written before a barrier.
+__device__ inline bool complete_quad(const TileGraph &graph, int tx, int ty, int which) {
+  const int left = tx - which % 2, top = ty - which / 2;
+  if (left < 0 || top < 0) return false;
+  const unsigned others = (left + 1 < graph.tiles_x ? 2u : 1u) * (top + 1 < graph.tiles_y ? 2u : 1u) - 1;
+  // The counter wraps around to 0 for the next frame.
+  return arrive(&graph.arrivals[top * graph.tiles_x + left], others) == others;
+}
+
+// Joins the quads that are complete by the tile (tx, ty). Every thread of the block must call.
+__device__ inline void join_complete_quads(const TileGraph &graph, int tx, int ty,
+                                           const bool (&complete)[4]) {
+  const int thread = static_cast<int>(threadIdx.x), at_once = static_cast<int>(blockDim.x) / kQuadThreads;
+  for (int i = thread / kQuadThreads; i < 4; i += at_once)
     if (complete[i]) join_quad(graph, tx - i % 2, ty - i / 2, thread % kQuadThreads);
 }
 

@@ -8,6 +8,8 @@
 
 #include <cuda_runtime.h>
 
+#include "cuda/common/acquire_release.cuh"
+
 namespace cudavision {
 
 // Every thread of every block constructs one with the same `arrivals`, which points to global memory and must
@@ -25,12 +27,10 @@ class GridBarrier {
     __syncthreads();
     complete_ += gridDim.x;
     if (threadIdx.x == 0) {
-      __threadfence();
-      atomicAdd(arrivals_, 1u);
+      (void)arrive(arrivals_);
       // The signed difference is correct even after the counter has wrapped around.
-      while (static_cast<int>(*static_cast<volatile unsigned *>(arrivals_) - complete_) < 0) {
+      while (static_cast<int>(arrivals_at(arrivals_) - complete_) < 0) {
       }
-      __threadfence();
     }
     __syncthreads();
 #endif

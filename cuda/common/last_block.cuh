@@ -5,6 +5,8 @@
 
 #include <cuda_runtime.h>
 
+#include "cuda/common/acquire_release.cuh"
+
 namespace cudavision {
 
 // Counts this block as finished. Returns true in the block that makes *counter equal to `complete`. This
@@ -13,11 +15,7 @@ namespace cudavision {
 // memory. Every thread of the block must call. Contains barriers.
 __device__ inline bool is_last_block(unsigned *counter, unsigned complete, bool *shared) {
   __syncthreads();
-  if (threadIdx.x == 0) {
-    __threadfence();
-    *shared = atomicAdd(counter, 1u) + 1 == complete;
-    __threadfence();
-  }
+  if (threadIdx.x == 0) *shared = arrive(counter) + 1 == complete;
   __syncthreads();
   return *shared;
 }

@@ -30,11 +30,12 @@ constexpr std::int16_t kUndecided = -2;
 
 [[gnu::noinline]] void approximate_bins(const std::int16_t *dx, const std::int16_t *dy, int width, float bins,
                                         std::int16_t *bin) {
+  const float margin = kTurnMargin * bins;
   for (int x = 0; x < width; ++x) {
     const float position = approximate_turn(dx[x], dy[x]) * bins;  // 0 for a zero gradient: near an edge
     const int whole = static_cast<int>(position);
     const float fraction = position - static_cast<float>(whole);
-    const bool is_near = (fraction < kEdgeMargin) | (fraction > 1 - kEdgeMargin);
+    const bool is_near = (fraction < margin) | (fraction > 1 - margin);
     bin[x] = is_near ? kUndecided : static_cast<std::int16_t>(whole);
   }
 }

@@ -79,9 +79,15 @@ CUDAVISION_HOST_DEVICE inline float approximate_turn(float dx, float dy) {
   return larger > 0 ? turn : 0.0f;
 }
 
-// is_past_edge() decides gradients whose approximate position is nearer to an edge than this margin, in units
-// of bins. The margin is many times the error of approximate_turn() for 360 bins.
-constexpr float kEdgeMargin = 1.0f / 128;
+// is_past_edge() decides gradients whose approximate angle is nearer to an edge than this margin, in turns. It
+// is several times the error of approximate_turn().
+constexpr float kTurnMargin = 1.0f / 65536;
+
+// Returns true if the angle of a nonzero gradient is a multiple of 45 degrees. In natural pictures these are
+// many: small gradients.
+CUDAVISION_HOST_DEVICE inline bool is_multiple_of_45_degrees(Gradient g) {
+  return g.dx == 0 || g.dy == 0 || g.dx == g.dy || g.dx == -g.dy;
+}
 
 // The bin of a nonzero gradient that lies near an edge.
 CUDAVISION_HOST_DEVICE inline int bin_at_edge(Gradient g, int edge, const OrientationTable &table) {
@@ -91,12 +97,14 @@ CUDAVISION_HOST_DEVICE inline int bin_at_edge(Gradient g, int edge, const Orient
 
 // The bin of a nonzero gradient. |dx| and |dy| must be at most 4080.
 CUDAVISION_HOST_DEVICE inline int orientation_bin(Gradient g, const OrientationTable &table) {
-  const float position =
-      approximate_turn(static_cast<float>(g.dx), static_cast<float>(g.dy)) * static_cast<float>(table.bins);
+  const auto bins = static_cast<float>(table.bins);
+  const float turn = approximate_turn(static_cast<float>(g.dx), static_cast<float>(g.dy));
+  const float position = turn * bins, margin = kTurnMargin * bins;
   const int edge = static_cast<int>(position + 0.5f);  // the nearest edge
   const float distance = position - static_cast<float>(edge);
-  if (distance < kEdgeMargin && distance > -kEdgeMargin) return bin_at_edge(g, edge, table);
-  return static_cast<int>(position);
+  if (distance >= margin || distance <= -margin) return static_cast<int>(position);
+  if (is_multiple_of_45_degrees(g)) return static_cast<int>(8 * turn + 0.5f) * table.bins / 8;
+  return bin_at_edge(g, edge, table);
 }
 
 }  // namespace cudavision

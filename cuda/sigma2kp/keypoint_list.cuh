@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "cuda/common/acquire_release.cuh"
 #include "cuda/common/block_scan.cuh"
 #include "cuda/common/last_block.cuh"
 #include "cuda/sigma2kp/sigma2kp_rules.h"
@@ -155,11 +156,10 @@ __device__ std::uint64_t compute_strength(const FindTask &task, std::uint32_t pl
 __device__ inline int keypoints_before(const FindTask &task, int band, int *warp_sums) {
   int sum = 0;
   for (int b = static_cast<int>(threadIdx.x); b < band; b += kThreads) {
-    const volatile Band *other = &task.band[b];
-    while (other->tiles_done < static_cast<unsigned>(task.tiles_x)) {
+    const Band &other = task.band[b];
+    while (arrivals_at(&other.tiles_done) < static_cast<unsigned>(task.tiles_x)) {
     }
-    __threadfence();
-    sum += static_cast<int>(other->keypoints);
+    sum += static_cast<int>(__ldcg(&other.keypoints));
   }
   int total = 0;
   (void)block_exclusive_sum<kThreads>(sum, warp_sums, &total);

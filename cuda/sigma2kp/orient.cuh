@@ -5,6 +5,7 @@
 
 #include <cuda_runtime.h>
 
+#include "cuda/common/copy_rows.cuh"
 #include "cuda/common/dynamic_shared.cuh"
 #include "cuda/common/launch.h"
 #include "cuda/common/walk.cuh"
@@ -14,7 +15,38 @@
 namespace cudavision::sigma2kp {
 
 constexpr int kOrientWarps = 8, kOrientThreads = 32 * kOrientWarps;
-constexpr int kOrientPixels = 4;  // pixels per thread and iteration, so that their loads overlap
+
+// The pitch of the pixels around a keypoint in shared memory: `side` pixels, one more on either side, and up to
+// three before them, so that rows consist of whole words.
+CUDAVISION_HOST_DEVICE constexpr int patch_pitch(int side) {
+  constexpr int kBytes = sizeof(CopyWord);
+  return divide_up(side + 2 + kBytes - 1, kBytes) * kBytes;
+}
+// The shared memory of a warp, in words: the histogram, then the pixels.
+CUDAVISION_HOST_DEVICE constexpr int orient_words(int side, int bins) {
+  return bins + patch_pitch(side) * (side + 2) / static_cast<int>(sizeof(CopyWord));
+}
+
+// Copies the pixels of `region` and those around it to `patch`, and returns where the first pixel of the
+// region lies there. Outside the picture its border pixels are replicated. All lanes of the warp must call.
+__device__ inline const std::uint8_t *load_patch(ImageView<const std::uint8_t> luma, const Region &region,
+                                                 int pitch, int lane, std::uint8_t *patch) {
+  constexpr int kBytes = sizeof(CopyWord), kLanes = 8, kGroups = 32 / kLanes;
+  const int x = region.x - 1, y = region.y - 1, columns = region.width + 2, rows = region.height + 2;
+  const bool inside = x >= 0 && y >= 0 && x + columns <= luma.width && y + rows <= luma.height;
+  if (inside && has_whole_words(luma)) {
+    const int shift = x % kBytes;
+    copy_rows<kGroups, kLanes>(reinterpret_cast<const CopyWord *>(luma.row(y) + x - shift),
+                               luma.pitch_bytes / kBytes, divide_up(shift + columns, kBytes), rows,
+                               reinterpret_cast<CopyWord *>(patch), pitch / kBytes, lane);
+    return patch + pitch + 1 + shift;
+  }
+  for (int row = 0; row < rows; ++row)
+    for (int column = lane; column < columns; column += 32)
+      patch[row * pitch + column] =
+          luma.row(clamp_index(y + row, luma.height))[clamp_index(x + column, luma.width)];
+  return patch + pitch + 1;
+}
 
 // Returns in all lanes the fullest bin, the first of equals, or kNoOrientation if all bins are empty. All
 // lanes of the warp must call.
@@ -32,39 +64,32 @@ __device__ inline int dominant_bin(const unsigned *histogram, int bins, int lane
 }
 
 // side: of the square around the window in which gradients are counted, in pixels. Dynamic shared memory:
-// table.bins elements per warp.
+// orient_words() per warp.
 static __global__ void __launch_bounds__(kOrientThreads)
     orient_kernel(ImageView<const std::uint8_t> luma, Sigma2KpList list, int window, int side,
                   GradientOperator op, GradientWeight weight,
                   const __grid_constant__ OrientationTable table) {
-  CUDAVISION_DYNAMIC_SHARED(unsigned, histograms);
+  CUDAVISION_DYNAMIC_SHARED(unsigned, shared);
   wait_for_kernel_ahead();
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-  unsigned *histogram = histograms + warp * table.bins;
+  unsigned *histogram = shared + warp * orient_words(side, table.bins);
+  auto *patch = reinterpret_cast<std::uint8_t *>(histogram + table.bins);
+  const int pitch = patch_pitch(side);
   const int count = list.count->listed, stride = static_cast<int>(gridDim.x) * kOrientWarps;
   for (int i = static_cast<int>(blockIdx.x) * kOrientWarps + warp; i < count; i += stride) {
-    for (int bin = lane; bin < table.bins; bin += 32) histogram[bin] = 0;
-    __syncwarp();
     const Region region =
         orientation_region(list.keypoints[i].x, list.keypoints[i].y, window, side, {luma.width, luma.height});
+    for (int bin = lane; bin < table.bins; bin += 32) histogram[bin] = 0;
+    const std::uint8_t *first = load_patch(luma, region, pitch, lane, patch);
+    __syncwarp();
     const int pixels = region.width * region.height;
-    Walk<32> at(region.width, lane);
-    for (int p = lane; p < pixels; p += 32 * kOrientPixels) {
-      GradientSample sample[kOrientPixels];
-#pragma unroll
-      for (int k = 0; k < kOrientPixels; ++k, at.advance()) {
-        // Positions after the last pixel are read too (clamped to the image), but have no weight.
-        const int x = region.x + at.column, y = region.y + at.row;
-        const Gradient g = gradient_of(op, [&luma, x, y](int dx, int dy) {
-          return static_cast<int>(
-              luma.row(clamp_index(y + dy, luma.height))[clamp_index(x + dx, luma.width)]);
-        });
-        sample[k] = sample_of(g, weight, table);
-        if (p + 32 * k >= pixels) sample[k].weight = 0;
-      }
-#pragma unroll
-      for (int k = 0; k < kOrientPixels; ++k)
-        if (sample[k].weight != 0) atomicAdd(&histogram[sample[k].bin], sample[k].weight);
+    Walk<32> at(region.width, lane, pitch);
+    for (int p = lane; p < pixels; p += 32, at.advance()) {
+      const std::uint8_t *pixel = first + at.offset;
+      const Gradient g =
+          gradient_of(op, [=](int dx, int dy) { return static_cast<int>(pixel[dy * pitch + dx]); });
+      const GradientSample sample = sample_of(g, weight, table);
+      if (sample.weight != 0) atomicAdd(&histogram[sample.bin], sample.weight);
     }
     __syncwarp();
     const int bin = dominant_bin(histogram, table.bins, lane);

@@ -40,7 +40,7 @@ constexpr unsigned kMaxMinDistanceBlocks = 2 * 132, kMaxOrientBlocks = 8 * 132;
 // The dynamic shared memory of find_keypoints_kernel.
 inline std::size_t shared_bytes(const TileLayout &tile, const DetectorPlan &plan) {
   const auto pixels = static_cast<std::size_t>(tile.chunk + plan.window - 1);
-  return strength_bytes(tile, plan) + sum_bytes(tile) + pixels * static_cast<std::size_t>(tile.sum_pitch);
+  return strength_bytes(tile, plan) + sum_bytes(tile) + pixels * static_cast<std::size_t>(tile.pixel_pitch);
 }
 
 // On a multiprocessor, by registers. The default kernel would spill some with six on the architectures that hold 1536
@@ -118,21 +118,56 @@ static __global__ void list_nothing_kernel(Sigma2KpCount *count, Progress *progr
 
 constexpr int odd(int n) { return n | 1; }
 
+// The layout of tiles of this size, with as few chunks as kChunkBytes allows.
+TileLayout make_tile_layout(const DetectorPlan &plan, Size size) {
+  const int columns = size.width + plan.before + plan.after, rows = size.height + plan.before + plan.after,
+            pixels = columns + plan.window - 1;
+  TileLayout tile{.width = size.width,
+                  .height = size.height,
+                  .strength_pitch = odd(columns),
+                  .sum_pitch = odd(pixels),
+                  .pixel_pitch = divide_up(pixels + kWordBytes - 1, kWordBytes) * kWordBytes,
+                  .chunk = rows};
+  while (tile.chunk > kMinChunk && shared_bytes(tile, plan) > kChunkBytes)
+    tile.chunk = divide_up(tile.chunk, 2);
+  return tile;
+}
+
 // Returns the largest tile that takes at most kTileBytes, or the smallest tile.
-TileLayout make_tile_layout(const DetectorPlan &plan) {
+TileLayout largest_tile(const DetectorPlan &plan) {
   TileLayout tile{};
   for (const Size size : {Size{64, 32}, Size{64, 16}, Size{32, 32}, Size{32, 16}, Size{32, 8}}) {
-    const int columns = size.width + plan.before + plan.after, rows = size.height + plan.before + plan.after;
-    tile = {.width = size.width,
-            .height = size.height,
-            .strength_pitch = odd(columns),
-            .sum_pitch = odd(columns + plan.window - 1),
-            .chunk = rows};
-    while (tile.chunk > kMinChunk && shared_bytes(tile, plan) > kChunkBytes)
-      tile.chunk = divide_up(tile.chunk, 2);
+    tile = make_tile_layout(plan, size);
     if (shared_bytes(tile, plan) <= kTileBytes) break;
   }
   return tile;
+}
+
+// The number of tiles of a picture.
+int tile_count(const DetectorPlan &plan, const TileLayout &tile) {
+  return divide_up(plan.map.width, tile.width) * divide_up(plan.map.height, tile.height);
+}
+
+// The number of blocks that run at the same time.
+Status blocks_at_once(const DetectorPlan &plan, const TileLayout &tile, int *blocks) {
+  int multiprocessors = 0;
+  CUDAVISION_TRY(multiprocessor_count(&multiprocessors));
+  CUDAVISION_TRY_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, find_kernel_of(plan), kThreads,
+                                                                    shared_bytes(tile, plan)));
+  *blocks *= multiprocessors;
+  return {};
+}
+
+// Returns the largest tile, or a higher one if then all tiles of the picture run at once.
+Status choose_tile(const DetectorPlan &plan, TileLayout *tile) {
+  *tile = largest_tile(plan);
+  const TileLayout higher = make_tile_layout(plan, {tile->width, 42});
+  if (shared_bytes(higher, plan) > kTileBytes) return {};
+  int now = 0, with_higher = 0;
+  CUDAVISION_TRY(blocks_at_once(plan, *tile, &now));
+  CUDAVISION_TRY(blocks_at_once(plan, higher, &with_higher));
+  if (tile_count(plan, *tile) > now && tile_count(plan, higher) <= with_higher) *tile = higher;
+  return {};
 }
 
 class Sigma2KpCuda final : public Sigma2Kp {
@@ -146,6 +181,7 @@ class Sigma2KpCuda final : public Sigma2Kp {
     dynamic_bytes_ = std::min(static_cast<std::size_t>(most), kSmallestSharedBytes) - kStaticBytes;
     for (const auto kernel : {find_default_keypoints, find_narrow_keypoints, find_wide_keypoints})
       CUDAVISION_TRY(allow_shared_bytes(kernel, dynamic_bytes_));
+    CUDAVISION_TRY(allow_shared_bytes(orient_kernel, dynamic_bytes_));
     CUDAVISION_TRY(progress_.allocate(1));
     return CUDAVISION_CHECK_CUDA(cudaMemsetAsync(progress_.data(), 0, sizeof(Progress), execution_.stream));
   }
@@ -179,7 +215,7 @@ class Sigma2KpCuda final : public Sigma2Kp {
     plan_ = make_detector_plan(size_, params);
     made_for_ = params;
     if (plan_.map.width > 0) {
-      tile_ = make_tile_layout(plan_);
+      CUDAVISION_TRY(choose_tile(plan_, &tile_));
       if (shared_bytes(tile_, plan_) > dynamic_bytes_)
         return invalid_argument("window, cell and tau need " + std::to_string(shared_bytes(tile_, plan_)) +
                                 " bytes of shared memory, and the device has " +
@@ -243,10 +279,11 @@ class Sigma2KpCuda final : public Sigma2Kp {
 
   Status orient(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params, const Sigma2KpList &list) {
     const unsigned blocks = std::min(blocks_for(params.max_keypoints, kOrientWarps), kMaxOrientBlocks);
-    const std::size_t bytes = static_cast<std::size_t>(kOrientWarps * table_.bins) * sizeof(unsigned);
+    const auto words = static_cast<std::size_t>(orient_words(params.orientation_window, table_.bins));
     return CUDAVISION_LAUNCH_PDL("orient_kernel", orient_kernel, dim3(blocks),
-                                 BlockSize(dim3(kOrientThreads), bytes), execution_.stream, luma, list,
-                                 params.window, params.orientation_window, params.op, params.weight, table_);
+                                 BlockSize(dim3(kOrientThreads), kOrientWarps * words * sizeof(unsigned)),
+                                 execution_.stream, luma, list, params.window, params.orientation_window,
+                                 params.op, params.weight, table_);
   }
 
   Execution execution_;

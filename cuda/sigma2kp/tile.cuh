@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "cuda/common/walk.cuh"
+#include "cuda/common/copy_rows.cuh"
 #include "cuda/sigma2kp/sigma2kp_rules.h"
 
 namespace cudavision::sigma2kp {
@@ -16,15 +16,16 @@ constexpr int kThreads = 256;
 constexpr int kColumnRows = 12;  // rows of strengths for which one thread slides the sums of a column
 constexpr int kRowColumns = 10;  // columns of strengths for which one thread slides the sums of a row
 constexpr int kDenseRows = 8;    // vertically adjacent cells of `dense` whose extremes one thread finds
-constexpr int kMaxTileWords = 64;
+constexpr int kMaxTileWords = 84;
+constexpr int kWordBytes = sizeof(CopyWord);
 
 // The size of a tile and its layout in shared memory: the strengths, then the column sums for `chunk` rows of
-// strengths, then the pixels under these rows without padding. Pitches are odd numbers of elements to avoid
-// bank conflicts between threads that each take a row.
+// strengths, then the pixels under these rows. The first two pitches are odd numbers of elements to avoid bank
+// conflicts between threads that each take a row; that of the pixels is a whole number of words.
 struct TileLayout {
-  int width, height;              // of the tile, without halo, in windows; width is a multiple of 32
-  int strength_pitch, sum_pitch;  // in elements
-  int chunk;                      // rows of strengths that are computed at a time
+  int width, height;  // of the tile, without halo, in windows; width is a multiple of 32
+  int strength_pitch, sum_pitch, pixel_pitch;  // in elements
+  int chunk;                                   // rows of strengths that are computed at a time
 
   CUDAVISION_HOST_DEVICE int words() const { return width / 32 * height; }
 };
@@ -60,13 +61,15 @@ struct TileWork {
   WindowRange needed;    // the tile and its halo, clipped to the map
   T *strengths;          // of `needed`
   Sums *sums;            // of the columns from needed.x0 on
-  std::uint8_t *pixels;  // of the same columns, without padding
+  std::uint8_t *pixels;  // of the same columns, from shift() on in each row
   unsigned *bits;        // of the tile: tile.width / 32 words per row
 
   __device__ int window() const { return kWindow != 0 ? kWindow : plan.window; }
   __device__ int cell() const { return kCell != 0 ? kCell : plan.cell; }
   __device__ bool dense() const { return kWindow == 0 && plan.dense; }
   __device__ int pixel_columns() const { return needed.x1 - needed.x0 + window() - 1; }
+  // The distance of the first column from a whole word of the picture.
+  __device__ int shift() const { return needed.x0 % kWordBytes; }
   __device__ T &strength(int at_x, int at_y) const {
     return strengths[(at_y - needed.y0) * tile.strength_pitch + at_x - needed.x0];
   }
@@ -83,39 +86,38 @@ __device__ inline void add_pixel(Sums &sums, int pixel) {
   sums.squares += static_cast<unsigned>(pixel * pixel);
 }
 
-// Loads the pixels of `rows` rows of windows, beginning with row y. Each thread overlaps several loads.
+// Loads the pixels of `rows` rows of windows, beginning with row y.
 template <typename Work>
 __device__ void load_pixels(const Work &work, ImageView<const std::uint8_t> luma, int y, int rows) {
-  constexpr int kLoads = 4;
-  const int columns = work.pixel_columns(), count = columns * (rows + work.window() - 1);
-  int i = static_cast<int>(threadIdx.x);
-  const std::uint8_t *from = luma.row(y) + work.needed.x0;
-  for (Walk<kThreads> at(columns, i, static_cast<int>(luma.pitch_bytes)); i < count; i += kLoads * kThreads) {
-    std::uint8_t pixel[kLoads];
-#pragma unroll
-    for (int k = 0; k < kLoads; ++k, at.advance())
-      pixel[k] = i + k * kThreads < count ? from[at.offset] : std::uint8_t{0};
-#pragma unroll
-    for (int k = 0; k < kLoads; ++k)
-      if (i + k * kThreads < count) work.pixels[i + k * kThreads] = pixel[k];
-  }
+  constexpr int kLanes = 32, kGroups = kThreads / kLanes;
+  const int thread = static_cast<int>(threadIdx.x), shift = work.shift(), columns = work.pixel_columns(),
+            pitch = work.tile.pixel_pitch;
+  const std::uint8_t *from = luma.row(y) + work.needed.x0 - shift;
+  rows += work.window() - 1;
+  if (has_whole_words(luma))
+    copy_rows<kGroups, kLanes>(reinterpret_cast<const CopyWord *>(from), luma.pitch_bytes / kWordBytes,
+                               divide_up(shift + columns, kWordBytes), rows,
+                               reinterpret_cast<CopyWord *>(work.pixels), pitch / kWordBytes, thread);
+  else
+    copy_rows<kGroups, kLanes>(from + shift, luma.pitch_bytes, columns, rows, work.pixels + shift, pitch,
+                               thread);
 }
 
 // Computes the column sums of `rows` rows of windows: one thread per column and kColumnRows rows.
 template <typename Work>
 __device__ void sum_columns(const Work &work, int rows) {
-  const int window = work.window(), columns = work.pixel_columns();
+  const int window = work.window(), columns = work.pixel_columns(), pitch = work.tile.pixel_pitch;
   const int groups = divide_up(rows, kColumnRows);
   for (int item = static_cast<int>(threadIdx.x); item < columns * groups; item += kThreads) {
     const int group = item / columns, column = item - group * columns;
     const int first = group * kColumnRows, end = min(first + kColumnRows, rows);
-    const std::uint8_t *pixel = work.pixels + first * columns + column;
+    const std::uint8_t *pixel = work.pixels + work.shift() + first * pitch + column;
     Sums *to = work.sums + first * work.tile.sum_pitch + column;
     Sums sums{0, 0};
-    for (int i = 0; i < window; ++i) add_pixel(sums, pixel[i * columns]);
+    for (int i = 0; i < window; ++i) add_pixel(sums, pixel[i * pitch]);
     *to = sums;
-    for (int row = first + 1; row < end; ++row, pixel += columns) {
-      const int in = pixel[window * columns], out = *pixel;
+    for (int row = first + 1; row < end; ++row, pixel += pitch) {
+      const int in = pixel[window * pitch], out = *pixel;
       sums.sum += static_cast<unsigned>(in - out);
       sums.squares += static_cast<unsigned>((in - out) * (in + out));
       to += work.tile.sum_pitch;

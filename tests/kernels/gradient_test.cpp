@@ -181,7 +181,7 @@ TEST(OrientationBins, approximate_angle_errs_by_less_than_half_the_margin) {
       const float approximate = cudavision::approximate_turn(static_cast<float>(dx), static_cast<float>(dy));
       double error = std::fabs(approximate - (turn < 0 ? turn + 1 : turn));
       error = std::min(error, 1 - error);
-      ASSERT_LT(error * cudavision::kMaxOrientations, cudavision::kEdgeMargin / 2) << dx << "," << dy;
+      ASSERT_LT(error, cudavision::kTurnMargin / 2) << dx << "," << dy;
     }
 }
 

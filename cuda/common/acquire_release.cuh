@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Atomics with which blocks hand results in global memory to one another. They are cheaper than relaxed
+// atomics between two calls of __threadfence(), which orders more than is needed (sequential consistency).
+#pragma once
+
+#include <cuda_runtime.h>
+
+namespace cudavision {
+
+// Adds 1 to a counter in global memory, or sets it to 0 if it is `last`, and returns its old value. Releases
+// all writes of the block before its last barrier, and acquires those of the blocks that arrived earlier: the
+// calling thread sees them, and so does its block after the next barrier.
+__device__ inline unsigned arrive(unsigned *counter, unsigned last = ~0u) {
+#ifdef __CUDA_ARCH__
+  unsigned before;
+  asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
+               : "=r"(before)
+               : "l"(__cvta_generic_to_global(counter)), "r"(last)
+               : "memory");
+  return before;
+#else
+  return atomicInc(counter, last);
+#endif
+}
+
+// Reads a counter in global memory, and acquires the writes of the blocks that have arrived at it.
+__device__ inline unsigned arrivals_at(const unsigned *counter) {
+#ifdef __CUDA_ARCH__
+  unsigned now;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+               : "=r"(now)
+               : "l"(__cvta_generic_to_global(counter))
+               : "memory");
+  return now;
+#else
+  return *static_cast<const volatile unsigned *>(counter);
+#endif
+}
+
+}  // namespace cudavision
