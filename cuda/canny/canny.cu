@@ -53,9 +53,9 @@ union TileMemory {  // the components are computed when the gradients are no lon
 };
 
 // The minimum number of resident blocks per multiprocessor. With four, all tiles of a 1080p frame run at once
-// on a large device. For compute capability 10.0 and newer the compiler pairs floats, and would spill
-// registers with four.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+// on a large device. For other compute capabilities than 8.6 to 9.0 the compiler would spill registers with
+// four, from 10.0 on because it pairs floats.
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ <= 800 || __CUDA_ARCH__ >= 1000)
 constexpr int kResidentBlocks = 3;
 #else
 constexpr int kResidentBlocks = 4;

@@ -87,15 +87,15 @@ template <int kChannels>
 struct FrameSource {
   static constexpr int channels = kChannels;
   const std::uint8_t *data[kChannels];
-  std::ptrdiff_t pitch_bytes;
-  int step_bytes;
+  int pitch_bytes, step_bytes;
 
   explicit FrameSource(const HogPicture &picture)
-      : pitch_bytes(picture.component[0].pitch_bytes), step_bytes(picture.component[0].step_bytes) {
+      : pitch_bytes(static_cast<int>(picture.component[0].pitch_bytes)),
+        step_bytes(picture.component[0].step_bytes) {
     for (int c = 0; c < kChannels; ++c) data[c] = picture.component[kChannels - 1 - c].data;
   }
   __device__ void load(int x, int y, int *bytes) const {
-    const std::ptrdiff_t at = y * pitch_bytes + x * step_bytes;
+    const int at = y * pitch_bytes + x * step_bytes;
     for (int c = 0; c < kChannels; ++c) bytes[c] = data[c][at];
   }
 };
@@ -151,12 +151,12 @@ __device__ inline void load_weights(const Rules &rules, const DeviceWeights &x_w
   }
 }
 
-// Loads the chunk that begins at (x0, y0), with a halo of one pixel. The picture is mirrored at its borders.
-// Each thread issues several loads before it uses the first one.
-template <typename Source>
+// Loads the chunk that begins at (x0, y0), with a halo of one pixel. The picture is mirrored at its borders,
+// which a chunk inside the picture does not meet. Each thread issues several loads before it uses the first one.
+template <bool kInside, typename Source>
 __device__ void load_colors(const Source &source, const TiledPicture &picture, const TilePlan &plan, int x0,
                             int y0, const SharedTile &tile) {
-  constexpr int kLoads = 4;
+  constexpr int kLoads = kInside ? 2 : 1;
   const int width = plan.width + 2, count = width * (kChunkRows + 2);
   int i = static_cast<int>(threadIdx.x);
   for (Walk<kTileThreads> at(width, i); i < count; i += kLoads * kTileThreads) {
@@ -164,11 +164,11 @@ __device__ void load_colors(const Source &source, const TiledPicture &picture, c
 #pragma unroll
     for (int k = 0; k < kLoads; ++k, at.advance()) {
       int x = x0 + at.column - 1, y = y0 + at.row - 1;
-      // Only the first pixel outside the picture matters. Pixels further out belong to no block, and
-      // iterations beyond `count` load a pixel that is not used.
-      if (x < 0 || x >= picture.width) x = mirror_index(min(x, picture.width), picture.width);
-      if (y < 0 || y >= picture.height) y = mirror_index(min(y, picture.height), picture.height);
-      source.load(x, y, bytes[k]);
+      // Only the first pixel outside the picture matters. Pixels further out belong to no block.
+      if (!kInside && (x < 0 || x >= picture.width)) x = mirror_index(min(x, picture.width), picture.width);
+      if (!kInside && (y < 0 || y >= picture.height))
+        y = mirror_index(min(y, picture.height), picture.height);
+      if (i + k * kTileThreads < count) source.load(x, y, bytes[k]);
     }
 #pragma unroll
     for (int k = 0; k < kLoads; ++k)
@@ -176,6 +176,15 @@ __device__ void load_colors(const Source &source, const TiledPicture &picture, c
         if (i + k * kTileThreads < count)
           tile.colors[c * count + i + k * kTileThreads] = tile.color_of[bytes[k][c]];
   }
+}
+template <typename Source>
+__device__ void load_chunk(const Source &source, const TiledPicture &picture, const TilePlan &plan, int x0,
+                           int y0, const SharedTile &tile) {
+  const bool inside = x0 > 0 && y0 > 0 && x0 + plan.width < picture.width && y0 + kChunkRows < picture.height;
+  if (inside)
+    load_colors<true>(source, picture, plan, x0, y0, tile);
+  else
+    load_colors<false>(source, picture, plan, x0, y0, tile);
 }
 
 template <int kChannels>
@@ -325,7 +334,7 @@ __device__ void make_tile(const Source &source, const TiledPicture &picture, con
   const int block_rows = min(1 << plan.rows_log2, picture.rows - row0);
   const int height = (block_rows - 1) * rules.stride.height + rules.block.height;
   for (int y = 0; y < height; y += kChunkRows) {
-    load_colors(source, picture, plan, x0, y0 + y, tile);
+    load_chunk(source, picture, plan, x0, y0 + y, tile);
     __syncthreads();
     vote_chunk<Source::channels>(picture, rules, plan, x0, tile);
     __syncthreads();

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "cuda/common/launch.h"
+#include "cuda/common/resident_blocks.h"
 #include "cuda/common/tile_sort.cuh"
 #include "cuda/common/warp.cuh"
 #include "cuda/hough/line_runs.cuh"
@@ -44,23 +45,64 @@ __device__ inline void add_candidate(const SegmentTask &task, const LineWalk &wa
       atomicMin(&task.owner(pixel_of(walk, step, trailing_zeros(bits))), static_cast<unsigned>(run.rank));
 }
 
+// The words of steps whose loads overlap.
+constexpr int kStepWords = 8, kStepsAtOnce = 32 * kStepWords;
+
+// Returns true if all pixels of the kStepsAtOnce steps from `first` on lie inside the picture.
+__device__ inline bool are_inside(const LineWalk &walk, ImageView<const std::uint8_t> edges, int first) {
+  const int last = first + kStepsAtOnce - 1, end = walk.flat ? edges.height : edges.width;
+  const int from = walk.center(first), to = walk.center(last);
+  return last < walk.steps && min(from, to) >= 1 && max(from, to) < end - 1;
+}
+
+// Sets edge[k] to a value other than 0 if step first + 32 k + lane is present. There are no branches, so
+// that the loads overlap. Unless kInside, pixels at the border of the picture are loaded in place of those
+// outside.
+template <bool kInside>
+__device__ void load_steps(const LineWalk &walk, ImageView<const std::uint8_t> edges, int first, int lane,
+                           unsigned (&edge)[kStepWords]) {
+  const int pitch = static_cast<int>(edges.pitch_bytes), end = walk.flat ? edges.height : edges.width;
+  const int along = walk.flat ? 1 : pitch, across = walk.flat ? pitch : 1;
+  long long position = walk.position(first + lane);
+#pragma unroll
+  for (int k = 0; k < kStepWords; ++k, position += 32 * walk.slope) {
+    const int step = first + 32 * k + lane, at = static_cast<int>(position >> kFractionBits);
+    if constexpr (kInside) {
+      const std::uint8_t *pixel = edges.data + (step * along + at * across);
+      edge[k] = *pixel | *(pixel - across) | *(pixel + across);
+    } else {
+      const std::uint8_t *line = edges.data + min(step, walk.steps - 1) * along;
+      const auto pixel = [&](int i) { return line[clamp_index(i, end) * across]; };
+      const unsigned found = pixel(at) | pixel(at - 1) | pixel(at + 1);
+      edge[k] = step < walk.steps && at >= -1 && at <= end ? found : 0;
+    }
+  }
+}
+
 // Marks the steps of a line that are present. All lanes of the warp must call.
 __device__ inline void mark_steps(const SegmentTask &task, const LineWalk &walk, int lane,
                                   unsigned *present) {
-#pragma unroll 4
-  for (int step = 0; step < walk.steps; step += 32) {
-    const int own = step + lane;
-    const bool is_present = own < walk.steps && edges_of_step(walk, task.edges, own) != 0;
-    const unsigned bits = __ballot_sync(kFullWarp, is_present);
-    if (lane == 0) present[step / 32] = bits;
+  const int words = divide_up(walk.steps, 32);
+  for (int first = 0; first < words; first += kStepWords) {
+    unsigned edge[kStepWords];
+    if (are_inside(walk, task.edges, 32 * first))
+      load_steps<true>(walk, task.edges, 32 * first, lane, edge);
+    else
+      load_steps<false>(walk, task.edges, 32 * first, lane, edge);
+#pragma unroll
+    for (int k = 0; k < kStepWords; ++k) {
+      const unsigned bits = __ballot_sync(kFullWarp, edge[k] != 0);
+      if (lane == 0 && first + k < words) present[first + k] = bits;
+    }
   }
-  if (lane == 0) present[divide_up(walk.steps, 32)] = 0;
+  if (lane == 0) present[words] = 0;
   __syncwarp();
 }
 
-// One warp per line. At least one block on a multiprocessor: without this, the compiler spills a register for compute
-// capability 10.0.
-static __global__ void __launch_bounds__(kWalkThreads, 1)
+// On a multiprocessor. With more, the compiler would spill registers on the architectures that hold 1536 threads.
+constexpr int kWalkBlocksAtOnce = kResidentThreads == 1536 ? 2 : 4;
+// One warp per line.
+static __global__ void __launch_bounds__(kWalkThreads, resident_blocks(kWalkThreads, kWalkBlocksAtOnce))
     walk_lines_kernel(const __grid_constant__ SegmentTask task) {
   __shared__ LineRuns runs_of_warp[kWalkThreads / 32];
   wait_for_kernel_ahead();

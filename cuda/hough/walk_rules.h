@@ -40,8 +40,12 @@ struct LineWalk {
   // The position of the line across the axis of the walk is base + step * slope, in 2^-kFractionBits pixels.
   long long base, slope;
 
+  // The same, plus half a pixel: its whole part is the nearest pixel.
+  CUDAVISION_HOST_DEVICE long long position(int step) const {
+    return base + step * slope + (1ll << (kFractionBits - 1));
+  }
   CUDAVISION_HOST_DEVICE int center(int step) const {
-    return static_cast<int>((base + step * slope + (1ll << (kFractionBits - 1))) >> kFractionBits);
+    return static_cast<int>(position(step) >> kFractionBits);
   }
 };
 
