@@ -26,6 +26,19 @@ __device__ inline T warp_sum(T value, int lanes = 32) {
   return value;
 }
 
+// The same for all 32 lanes, in one instruction where the device has it.
+__device__ inline int warp_sum(int value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(kFullWarp, value);
+#else
+  return warp_sum(value, 32);
+#endif
+}
+// The same in 64 bits.
+__device__ inline long long warp_sum_wide(int value) {
+  return static_cast<long long>(warp_sum(value >> 16)) * 65536 + warp_sum(value & 0xffff);
+}
+
 // Returns the largest value of all lanes to every lane.
 template <typename T>
 __device__ inline T warp_max(T value) {

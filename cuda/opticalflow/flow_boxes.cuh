@@ -44,7 +44,7 @@ struct BoxTile {
   int requests[kBoxCells * kBoxCells];     // pixels that need each cell next
   int corners[kBoxCorners * kBoxCorners];  // corners of the cells to compute; corner_count of them
   int corner_count;
-  Leftover leftover[kBoxThreads / 32];
+  UnfinishedPixel leftover[kBoxThreads / 32];
   int middle_x, middle_y;  // floor(d) of the tile's middle pixel before the first step
 };
 static_assert(kBoxMoved <= 76);
@@ -178,12 +178,12 @@ __device__ inline void append_leftovers(const DeviceWork &work, const LeftoverLi
                                         const Place (&places)[kPerThread], BoxTile &tile,
                                         const BoxPixels &pixels) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  Leftover &here = tile.leftover[threadIdx.x / 32];
+  UnfinishedPixel &here = tile.leftover[threadIdx.x / 32];
 #pragma unroll
   for (int k = 0; k < kPerThread; ++k) {
     const int2 from = tile.from_sum[threadIdx.x / kBoxSide * kPerThread + k][threadIdx.x % kBoxSide];
-    const Leftover mine{
-        .track = pixels.track[k], .x = places[k].x, .y = places[k].y, .x_from = from.x, .y_from = from.y};
+    const UnfinishedPixel mine{
+        .track = pixels.track[k], .x = places[k].x, .y = places[k].y, .from = {from.x, from.y}};
     const unsigned running = __ballot_sync(kFullWarp, mine.track.running);
     if (running == 0) continue;
     unsigned first = 0;
@@ -195,7 +195,8 @@ __device__ inline void append_leftovers(const DeviceWork &work, const LeftoverLi
          rest &= rest - 1) {
       if (lane == __ffs(static_cast<int>(rest)) - 1) here = mine;
       __syncwarp();
-      finish_by_warp(work, here);
+      const Tracker found = finish_by_warp(work, here);
+      if (lane == 0) store(work, here.x, here.y, found);
       __syncwarp();
     }
   }

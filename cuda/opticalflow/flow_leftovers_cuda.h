@@ -45,7 +45,7 @@ class Leftovers {
   }
 
  private:
-  DeviceBuffer<Leftover> pixels_;
+  DeviceBuffer<UnfinishedPixel> pixels_;
   DeviceBuffer<unsigned> counters_;  // LeftoverList::count and blocks_done
   int multiprocessors_ = 1;
   bool counters_are_zero_ = false;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The kernels of OpticalFlowMethod::plain and cells for one level. With a vector at every pixel a block works
-// on a tile in shared memory; with fewer vectors each thread reads global memory, because the windows share
-// few pixels.
+// on a tile in shared memory; with fewer vectors the windows share few pixels, and a thread (plain) or a warp
+// (cells, boxes) reads those of a vector from global memory.
 #pragma once
 
 #include <cuda_runtime.h>
 
+#include "cuda/opticalflow/flow_by_warp.cuh"
 #include "cuda/opticalflow/flow_window.cuh"
 
 namespace cudavision::opticalflow {
@@ -118,33 +119,52 @@ static __global__ void __launch_bounds__(kTrackThreads, 3)
                              {&tile.from[0][0], kWindowX + 2, around}, {&tile.to[0][0], kMovedX + 1, moved}));
 }
 
-// Strides of 2 and more: one thread per vector.
-template <OpticalFlowMethod method>
+// Strides of 2 and more, OpticalFlowMethod::plain: one thread per vector, because the floats must be added in
+// order.
 static __global__ void __launch_bounds__(kTrackThreads, 3)
-    track_grid_kernel(const __grid_constant__ DeviceWork work) {
+    track_grid_plainly_kernel(const __grid_constant__ DeviceWork work) {
   const int column = static_cast<int>(blockIdx.x) * kTileX + static_cast<int>(threadIdx.x) % kTileX;
   const int row = static_cast<int>(blockIdx.y) * kTileY + static_cast<int>(threadIdx.x) / kTileX;
   if (column >= work.fine.vectors.width || row >= work.fine.vectors.height) return;
   const Place place{column * work.fine.stride, row * work.fine.stride, work.fine.size};
   const PixelRect window = window_in(place, work.rules.window);
   const Patch<ScharrGradient> gradient = whole(work.gradient);
-  const Patch<std::uint8_t> from = whole(work.from);
   long long xx = 0, xy = 0, yy = 0;
-  FromSums from_sums = {};
   for (int y = window.y0; y < window.y1; ++y) {
     int squares[3] = {};
     for (int x = window.x0; x < window.x1; ++x) {
-      int product[3], weighed[2];
+      int product[3];
       gradient_products(gradient.row(y)[x], 0, product);
-      pixel_products(gradient.row(y)[x], from.row(y)[x], weighed);
       for (int c = 0; c < 3; ++c) squares[c] += product[c];
-      from_sums.x += weighed[0], from_sums.y += weighed[1];
     }
     xx += squares[0], xy += squares[1], yy += squares[2];
   }
   store(work, column, row,
-        track_window<method>(work, place, {scaled(xx), scaled(xy), scaled(yy)}, from_sums,
-                             start_of(work.coarse, place.x, place.y), gradient, from, {nullptr, 0, {}}));
+        track_window<OpticalFlowMethod::plain>(work, place, {scaled(xx), scaled(xy), scaled(yy)}, {},
+                                               start_of(work.coarse, place.x, place.y), gradient,
+                                               whole(work.from), {nullptr, 0, {}}));
+}
+
+// The blocks of the next kernel on a multiprocessor. With four, the compiler would spill registers for compute
+// capability 10.x.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ / 100 == 10
+constexpr int kGridBlocksAtOnce = 3;
+#else
+constexpr int kGridBlocksAtOnce = 4;
+#endif
+
+// Strides of 2 and more, the other methods: one warp per vector.
+static __global__ void __launch_bounds__(kTrackThreads, kGridBlocksAtOnce)
+    track_grid_kernel(const __grid_constant__ DeviceWork work) {
+  constexpr int kWarps = kTrackThreads / 32;
+  const ImageView<FlowVector> &vectors = work.fine.vectors;
+  const int warp = static_cast<int>(threadIdx.x) / 32, i = static_cast<int>(blockIdx.x) * kWarps + warp;
+  const int row = i / vectors.width, column = i - row * vectors.width;
+  if (row >= vectors.height) return;
+  const Place place{column * work.fine.stride, row * work.fine.stride, work.fine.size};
+  const FlowVector start = start_of(work.coarse, place.x, place.y);
+  const Tracker found = finish_by_warp(work, start_by_warp(work, place, start));
+  if (threadIdx.x % 32 == 0) store(work, column, row, found);
 }
 
 // The forward-backward check: marks the vectors that do not come back as invalid.

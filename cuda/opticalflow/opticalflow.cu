@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The CUDA backend of optical flow. On each level prepare_level_kernel computes the derivatives and the next
 // level (flow_pyramid.cuh). The vectors are then computed by track_tiles_kernel and finish_leftovers_kernel
-// (flow_boxes.cuh, flow_leftovers.cuh), or by track_pixels_kernel or track_grid_kernel (flow_track.cuh).
+// (flow_boxes.cuh, flow_leftovers.cuh), or by a kernel of flow_track.cuh.
 #include <cuda_runtime.h>
 
 #include <utility>
@@ -87,16 +87,17 @@ class OpticalFlowCuda final : public OpticalFlow {
   Status track(const DeviceWork &work, OpticalFlowMethod method) const {
     const bool plain = method == OpticalFlowMethod::plain;
     if (method == OpticalFlowMethod::boxes && work.fine.stride == 1) return track_tiles(work);
-    const dim3 grid = grid_of(work.fine.vectors.size()), block(kTrackThreads);
+    const Size vectors = work.fine.vectors.size();
+    const dim3 grid = grid_of(vectors), block(kTrackThreads);
     if (work.fine.stride == 1)
       return CUDAVISION_LAUNCH_NAMED("track_pixels_kernel",
                                      plain ? track_pixels_kernel<OpticalFlowMethod::plain>
                                            : track_pixels_kernel<OpticalFlowMethod::cells>,
                                      grid, block, execution_.stream, work);
-    return CUDAVISION_LAUNCH_NAMED(
-        "track_grid_kernel",
-        plain ? track_grid_kernel<OpticalFlowMethod::plain> : track_grid_kernel<OpticalFlowMethod::cells>,
-        grid, block, execution_.stream, work);
+    if (plain) return CUDAVISION_LAUNCH(track_grid_plainly_kernel, grid, block, execution_.stream, work);
+    const int blocks = divide_up(vectors.width * vectors.height, kTrackThreads / 32);
+    return CUDAVISION_LAUNCH(track_grid_kernel, dim3(static_cast<unsigned>(blocks)), block, execution_.stream,
+                             work);
   }
 
   Status track_tiles(const DeviceWork &work) const {
