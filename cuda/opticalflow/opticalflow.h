@@ -50,8 +50,8 @@ enum class OpticalFlowMethod {
   // interpolated between the corners (the identity is in flow_rules.h).
   cells,
   // The same integers. Cells that many neighbouring pixels need are computed by box filters over the products
-  // of gradients and pixels, so that the cost per pixel does not depend on the window. Only for stride 1;
-  // other strides use `cells`.
+  // of gradients and pixels, so that the cost per pixel does not depend on the window. Only for stride 1:
+  // with other strides the windows share little, and `cells` is used.
   boxes,
 };
 
