@@ -97,6 +97,11 @@ Status hog::check_run(const HogPicture &picture, Size made_for, int channels) {
     return invalid_argument("a picture of " + std::to_string(picture.channels) + " channels instead of " +
                             std::to_string(channels));
   const Component &first = picture.component[0];
+  // The CUDA backend computes offsets in 32 bits.
+  if (first.pitch_bytes > std::numeric_limits<int>::max() / kMaxSide)
+    return invalid_argument("the rows of the picture are " + std::to_string(first.pitch_bytes) +
+                            " bytes apart, more than " +
+                            std::to_string(std::numeric_limits<int>::max() / kMaxSide));
   for (int c = 0; c < channels; ++c) {
     const Component &other = picture.component[c];
     if (other.shift_x != 0 || other.shift_y != 0)

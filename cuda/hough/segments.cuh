@@ -61,8 +61,8 @@ __device__ inline bool are_inside(const LineWalk &walk, ImageView<const std::uin
 template <bool kInside>
 __device__ void load_steps(const LineWalk &walk, ImageView<const std::uint8_t> edges, int first, int lane,
                            unsigned (&edge)[kStepWords]) {
-  const int pitch = static_cast<int>(edges.pitch_bytes), end = walk.flat ? edges.height : edges.width;
-  const int along = walk.flat ? 1 : pitch, across = walk.flat ? pitch : 1;
+  const int end = walk.flat ? edges.height : edges.width;
+  const std::ptrdiff_t along = walk.flat ? 1 : edges.pitch_bytes, across = walk.flat ? edges.pitch_bytes : 1;
   long long position = walk.position(first + lane);
 #pragma unroll
   for (int k = 0; k < kStepWords; ++k, position += 32 * walk.slope) {

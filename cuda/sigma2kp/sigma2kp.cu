@@ -26,8 +26,8 @@ constexpr std::size_t kStaticBytes = 4 << 10;
 // The maximum shared memory of a block on devices of compute capability 7.5, the smallest that is supported.
 constexpr std::size_t kSmallestSharedBytes = 64 << 10;
 // Column sums are computed in several chunks, of at least kMinChunk rows, if one chunk would take more than
-// kChunkBytes of shared memory in total. With the default parameters one chunk suffices, and six blocks fit
-// on a multiprocessor.
+// kChunkBytes of shared memory in total. With the default parameters one chunk suffices for the usual tile, and
+// two for the higher one; six blocks fit on a multiprocessor.
 constexpr int kMinChunk = 8;
 constexpr std::size_t kChunkBytes = 40 << 10;
 // A smaller tile is chosen if a tile would take more than this.

@@ -335,6 +335,9 @@ TEST_P(Hog, other_pictures_are_refused) {
     other.component[c].shift_x = 1;
     EXPECT_TRUE(refused(hog->run(other, nullptr)));
   }
+  cudavision::HogPicture apart = color.picture();
+  for (int c = 0; c < 3; ++c) apart.component[c].pitch_bytes = 131072;
+  EXPECT_TRUE(refused(hog->run(apart, nullptr)));
 }
 
 TEST_P(Hog, a_frame_costs_one_launch) {

@@ -29,13 +29,20 @@ Sigma2KpParams oriented(int side, int bins, GradientOperator op = GradientOperat
 
 // Many keypoints; some of their squares extend beyond the picture on each side.
 TEST_P(Sigma2Orientation, every_window_equals_the_definition) {
-  const Picture picture = smooth_noise(kEmulated ? Size{60, 45} : Size{110, 80}, 1, 1);
-  for (const int side : {2, 3, 15, 16, 17, 64})
-    for (const int window : {5, 6}) {
-      Sigma2KpParams params = oriented(side, 36);
-      params.window = window, params.tau = 1.9;
-      ASSERT_TRUE(equals_definition(execution(), picture, params));
-    }
+  // Rows of whole words are loaded as such.
+  const Picture picture = smooth_noise(kEmulated ? Size{60, 45} : Size{112, 80}, 1, 1);
+  for (const Placement &placement : {kAligned, kMisalignedOddPitch})
+    for (const int side : {2, 3, 15, 16, 17, 64})
+      for (const int window : {5, 6}) {
+        Sigma2KpParams params = oriented(side, 36);
+        params.window = window, params.tau = 1.9;
+        ASSERT_TRUE(equals_definition(execution(), picture, params, placement));
+      }
+}
+
+// The largest histogram beside the largest square takes more shared memory than a kernel gets unasked.
+TEST_P(Sigma2Orientation, most_bins_of_the_largest_window_equal_the_definition) {
+  ASSERT_TRUE(equals_definition(execution(), noise({60, 40}, 2), oriented(64, 360)));
 }
 
 TEST_P(Sigma2Orientation, every_number_of_bins_equals_the_definition) {
