@@ -161,7 +161,7 @@ Status blocks_at_once(const DetectorPlan &plan, const TileLayout &tile, int *blo
 // Returns the largest tile, or a higher one if then all tiles of the picture run at once.
 Status choose_tile(const DetectorPlan &plan, TileLayout *tile) {
   *tile = largest_tile(plan);
-  const TileLayout higher = make_tile_layout(plan, {tile->width, 42});
+  const TileLayout higher = make_tile_layout(plan, {tile->width, kHigherTileRows});
   if (shared_bytes(higher, plan) > kTileBytes) return {};
   int now = 0, with_higher = 0;
   CUDAVISION_TRY(blocks_at_once(plan, *tile, &now));
