@@ -14,6 +14,7 @@
 #include "cuda/canny/tile_graph.cuh"
 #include "cuda/common/buffer.h"
 #include "cuda/common/launch.h"
+#include "cuda/common/resident_blocks.h"
 #include "cuda/gaussian/gaussian.h"
 
 namespace cudavision::canny {
@@ -52,20 +53,16 @@ union TileMemory {  // the components are computed when the gradients are no lon
   ChainMemory chains;
 };
 
-// The minimum number of resident blocks per multiprocessor. With four, all tiles of a 1080p frame run at once
-// on a large device. For other compute capabilities than 8.6 to 9.0 the compiler would spill registers with
-// four, from 10.0 on because it pairs floats.
-#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ <= 800 || __CUDA_ARCH__ >= 1000)
-constexpr int kResidentBlocks = 3;
-#else
-constexpr int kResidentBlocks = 4;
-#endif
+// Blocks on a multiprocessor of a large device at once, by registers. With six, the tiles of one and a half frames of 1080p
+// run at once, so that those of a frame compute gradients while those of the frame before wait for one another.
+template <int kAperture>
+constexpr int kResidentBlocks = resident_blocks(kTileThreads, kAperture == 7 ? 4 : 6);
 
 // One block of kTileThreads threads per tile.
 template <int kAperture, bool kL2>
-static __global__ void __launch_bounds__(kTileThreads, kResidentBlocks)
+static __global__ void __launch_bounds__(kTileThreads, kResidentBlocks<kAperture>)
     detect_edges_kernel(ImageView<const std::uint8_t> luma, ImageView<std::uint8_t> edges,
-                        Thresholds thresholds, bool hysteresis, TileGraph graph) {
+                        Thresholds thresholds, bool hysteresis, TileGraph graph, Input input) {
   __shared__ TileMemory<kAperture, kL2> memory;
   __shared__ TileRows rows;
   __shared__ bool complete[4];
@@ -74,13 +71,15 @@ static __global__ void __launch_bounds__(kTileThreads, kResidentBlocks)
   const int x = static_cast<int>(threadIdx.x) % 32 * 2, y = static_cast<int>(threadIdx.x) / 32 * kStripRows;
   const Region frame{-x0, -y0, luma.width, luma.height};  // in coordinates of the tile
 
-  wait_for_kernel_ahead();
+  let_next_kernel_start();
+  wait_for_input(input);
   load_luma(memory.gradient, luma, x0, y0);
   __syncthreads();
   find_maxima(memory.gradient, hysteresis ? thresholds : Thresholds{thresholds.high, thresholds.high}, x, y,
               frame, rows);
   __syncthreads();
   if (!hysteresis) {
+    wait_for_kernel_ahead();
     write_edges(rows, rows.strong, edges, x0, y0);
     return;
   }
@@ -114,10 +113,13 @@ class CannyCuda final : public Canny {
         cudaMemsetAsync(arrivals_.data(), 0, count * sizeof(unsigned), execution_.stream));
   }
 
-  Status run(ImageView<const std::uint8_t> luma, ImageView<std::uint8_t> edges,
-             const CannyParams &params) override {
+  Status run(ImageView<const std::uint8_t> luma, ImageView<std::uint8_t> edges, const CannyParams &params,
+             Input input) override {
     CUDAVISION_TRY(check_run(luma.size(), edges.size(), size_, params));
-    if (params.gaussian_sigma > 0) CUDAVISION_TRY(smooth(&luma, params.gaussian_sigma));
+    if (params.gaussian_sigma > 0) {
+      CUDAVISION_TRY(smooth(&luma, params.gaussian_sigma));
+      input = Input::in_stream_order;
+    }
     static constexpr decltype(&detect_edges_kernel<3, false>) kDetect[3][2] = {
         {detect_edges_kernel<3, false>, detect_edges_kernel<3, true>},
         {detect_edges_kernel<5, false>, detect_edges_kernel<5, true>},
@@ -132,7 +134,7 @@ class CannyCuda final : public Canny {
     CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("detect_edges_kernel",
                                          kDetect[params.aperture / 2 - 1][params.l2_gradient], tiles_,
                                          dim3(kTileThreads), execution_.stream, luma, edges,
-                                         integer_thresholds(params), params.hysteresis, graph));
+                                         integer_thresholds(params), params.hysteresis, graph, input));
     if (!params.hysteresis) return {};
     return CUDAVISION_LAUNCH_PDL("resolve_tiles_kernel", resolve_tiles_kernel, tiles_, dim3(kResolveThreads),
                                  execution_.stream, graph, edges);

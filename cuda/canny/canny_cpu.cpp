@@ -34,8 +34,8 @@ class CannyCpu final : public Canny {
     for (int i = 0; i < threads; ++i) lists_.emplace_back(mask_);
   }
 
-  Status run(ImageView<const std::uint8_t> luma, ImageView<std::uint8_t> edges,
-             const CannyParams &params) override {
+  Status run(ImageView<const std::uint8_t> luma, ImageView<std::uint8_t> edges, const CannyParams &params,
+             Input) override {
     CUDAVISION_TRY(check_run(luma.size(), edges.size(), size_, params));
     if (params.gaussian_sigma > 0) CUDAVISION_TRY(smooth(&luma, params.gaussian_sigma));
     const int strips = static_cast<int>(boundaries_.size()) - 1;

@@ -236,8 +236,8 @@ __device__ inline void mark_border(const TileRows &rows, const ChainMemory &chai
 
 // Performs hysteresis inside the tile, whose maxima are in `rows`. Components with a strong pixel become
 // edges: afterwards rows.strong holds their cells. Weak components that do not touch the tile's border are
-// dropped. The others become nodes of the graph, and their cells are stored there. All threads of the block
-// must call it, after a barrier.
+// dropped. The others become nodes of the graph, and their cells are stored there; this waits for the kernel ahead. All
+// threads of the block must call it, after a barrier.
 __device__ inline void resolve_in_tile(TileRows &rows, ChainMemory &chains, const TileGraph &graph,
                                        int tile) {
   const int thread = static_cast<int>(threadIdx.x);
@@ -252,6 +252,7 @@ __device__ inline void resolve_in_tile(TileRows &rows, ChainMemory &chains, cons
   for_each_chain([&](int chain) { unite_with_row_above(rows, chains, chain); });
   __syncthreads();
   for_each_chain([&](int chain) { find_root_of(rows, chains, chain); });
+  wait_for_kernel_ahead();  // its blocks may still read the graph of the frame before
   __syncthreads();
   for_each_chain([&](int chain) { make_node(rows, chains, chain, graph, tile); });
   __syncthreads();

@@ -20,7 +20,7 @@ constexpr int kStripRows = kTile * 32 / kTileThreads;  // rows per warp
 constexpr int kHalo = 4;
 constexpr int kLumaWords = (kTile + 2 * kHalo) / 4;
 
-// The luma of a tile and its halo, and later the ranks of the magnitudes, in shared memory.
+// The luma of a tile and its halo, and the ranks of the magnitudes, in shared memory.
 template <int kAperture, bool kL2>
 struct GradientMemory {
   static constexpr int kRadius = kAperture / 2;
@@ -32,42 +32,50 @@ struct GradientMemory {
   // rate.
   using Value = std::conditional_t<kL2, int, float>;
 
-  union {  // ranks replace the luma
-    // Row r is row r - kRadius - 1 of the tile, and column c is column c - kHalo.
-    alignas(16) Value luma[kLumaRows][4 * kLumaWords];
-    // Row r is row r - 1 of the tile, and column c is column c - kMargin. All ranks are odd here. Pixels
-    // outside the frame have magnitude 0.
-    alignas(16) int rank[kTile + 2][kTile + 2 * kMargin];
+  // With L1 and apertures up to 5, magnitudes are below 2^16: the lower half of a rank is enough.
+  using StoredRank = std::conditional_t<kL2 || kAperture == 7, int, std::uint16_t>;
+  static constexpr StoredRank kZero = kAperture == 7 && !kL2 ? 0x4b000000 : 0;  // the rank of magnitude 0
+
+  // Row r is row r - kRadius - 1 of the tile, and column c is column c - kHalo.
+  alignas(16) Value luma[kLumaRows][4 * kLumaWords];
+  // Row r is row r - 1 of the tile, and column c is column c - kMargin. Pixels outside the frame have magnitude 0.
+  alignas(16) StoredRank rank[kTile + 2][kTile + 2 * kMargin];
+
+  // The ranks of columns x and x + 1, for an even x.
+  struct alignas(2 * sizeof(StoredRank)) RankPair {
+    StoredRank of[2];
   };
+  __device__ RankPair &pair(int x, int y) { return reinterpret_cast<RankPair &>(rank[y + 1][x + kMargin]); }
 };
 
-// Magnitudes are compared as integer ranks: kZero + 2 * magnitude, plus 1 if the pixel wins a tie. A pixel is
-// a maximum if rank > before && rank >= after, with the ranks of its two neighbours made odd. A pixel of odd
-// rank (horizontal or vertical gradient) must therefore exceed the magnitude of the first neighbour,
-// and that of the second must not exceed its own. A pixel of even rank (diagonals) must exceed both. For L1,
-// which is computed in floats, the bits of a float are the rank, without a conversion.
-template <typename Value>
-struct Rank;
-template <>
-struct Rank<float> {
-  static constexpr int kZero = 0x4a800000;  // the bits of 2^22, where the last bit of a float is worth 1/2
-  __device__ static int of(float dx, float dy, bool wins) {
-    return __float_as_int(fabsf(dx) + fabsf(dy) + __int_as_float(wins ? kZero + 1 : kZero));
+// The rank of a magnitude grows with it; ranks are compared as integers. For L1, which is computed in floats, the bits
+// of 2^23 + magnitude are the rank, without a conversion: there the last bit of a float is worth 1.
+__device__ inline int rank_of(float dx, float dy) {
+  return __float_as_int(fabsf(dx) + fabsf(dy) + 8388608.0f);
+}
+__device__ inline int rank_of(int dx, int dy) { return magnitude<true>(dx, dy); }
+
+// The directions of the gradients of a lane's pixels, one signed byte each, so that they take few registers: the
+// distance in GradientMemory::rank from a pixel to the second of its two neighbours in this direction. The first one
+// lies at the opposite distance. Of two equal neighbours the left or the upper one wins; on diagonals both must be
+// smaller, so that their order does not matter, and the distance is negative.
+class LaneSteps {
+ public:
+  // Each pixel is set once.
+  __device__ void set(int row, int column, int step) {
+    words_[row / 2] |= static_cast<unsigned>(step & 255) << shift(row, column);
+#ifdef __CUDA_ARCH__  // keeps the compiler from setting them all at the end, which would take 15 more registers
+    asm volatile("" : "+r"(words_[row / 2]));
+#endif
   }
-};
-template <>
-struct Rank<int> {
-  static constexpr int kZero = 0;
-  __device__ static int of(int dx, int dy, bool wins) { return 2 * magnitude<true>(dx, dy) + (wins ? 1 : 0); }
-};
+  __device__ int get(int row, int column) const {
+    return static_cast<std::int8_t>(words_[row / 2] >> shift(row, column));
+  }
 
-// The results of a lane for its two columns, and for its share of the ring of pixels around the tile.
-struct LaneGradients {
-  int rank[kStripRows][2];  // odd if the pixel wins a tie
-  // Distance in GradientMemory::rank, in bytes, from a pixel to the second of the two neighbours in the
-  // direction of its gradient. The first one lies at the opposite distance.
-  int across[kStripRows][2];
-  int ring[2];  // ranks of pixels of the ring
+ private:
+  __device__ static int shift(int row, int column) { return row % 2 * 16 + column * 8; }
+
+  unsigned words_[kStripRows / 2] = {};
 };
 
 // Converts byte i of a word. The float is assembled as 2^23 + byte, and 2^23 is subtracted: the conversion
@@ -190,13 +198,16 @@ __device__ inline SectorTests test_sector(float dx, float dy) {
   return {__fmaf_rn(x, -kTan22, y) < 0, __fmaf_rn(x, -kTan22 - 2, y) > 0, dx * dy < 0};
 }
 
+__device__ inline bool contains(Region r, int x, int y) {
+  return x >= r.x && y >= r.y && x < r.x + r.width && y < r.y + r.height;
+}
+
 // Computes ranks and directions of the lane's pixels: columns x and x + 1 of kStripRows rows from y on.
 template <int kAperture, bool kL2>
-__device__ void strip_gradients(const GradientMemory<kAperture, kL2> &memory, int x, int y,
-                                LaneGradients &lane) {
-  using Value = typename GradientMemory<kAperture, kL2>::Value;
-  constexpr int kRight = sizeof(int), kDown = sizeof(memory.rank[0]);
-  RowSums<Value, 2> rows[kAperture];
+__device__ void strip_gradients(GradientMemory<kAperture, kL2> &memory, int x, int y, LaneSteps &steps) {
+  using Memory = GradientMemory<kAperture, kL2>;
+  constexpr int kRight = 1, kDown = sizeof(memory.rank[0]) / sizeof(memory.rank[0][0]);
+  RowSums<typename Memory::Value, 2> rows[kAperture];
 #pragma unroll
   for (int k = 0; k < kAperture - 1; ++k) rows[k + 1] = row_sums<kAperture, 2>(memory, y + 1 + k, x);
 #pragma unroll
@@ -204,15 +215,16 @@ __device__ void strip_gradients(const GradientMemory<kAperture, kL2> &memory, in
 #pragma unroll
     for (int k = 0; k < kAperture - 1; ++k) rows[k] = rows[k + 1];
     rows[kAperture - 1] = row_sums<kAperture, 2>(memory, y + i + kAperture, x);
+    typename Memory::RankPair ranks;
 #pragma unroll
     for (int c = 0; c < 2; ++c) {
       const auto [dx, dy] = column_sums<kAperture>(rows, c);
       const auto [horizontal, vertical, rising] = test_sector(dx, dy);
-      const int diagonal = rising ? kDown - kRight : kDown + kRight;
-      // Of two equal neighbours the left or the upper one wins. On diagonals both neighbours must be smaller.
-      lane.rank[i][c] = Rank<Value>::of(dx, dy, horizontal | vertical);
-      lane.across[i][c] = horizontal ? kRight : vertical ? kDown : diagonal;
+      const int diagonal = rising ? kRight - kDown : -kRight - kDown;
+      steps.set(i, c, horizontal ? kRight : vertical ? kDown : diagonal);
+      ranks.of[c] = static_cast<typename Memory::StoredRank>(rank_of(dx, dy));
     }
+    memory.pair(x, y + i) = ranks;
   }
 }
 
@@ -235,46 +247,25 @@ __device__ int ring_rank(const GradientMemory<kAperture, kL2> &memory, RingPixel
 #pragma unroll
   for (int k = 0; k < kAperture; ++k) rows[k] = row_sums<kAperture, 1>(memory, p.y + 1 + k, p.x);
   const auto [dx, dy] = column_sums<kAperture>(rows, 0);
-  return Rank<Value>::of(dx, dy, true);
+  return rank_of(dx, dy);
 }
 
-__device__ inline bool contains(Region r, int x, int y) {
-  return x >= r.x && y >= r.y && x < r.x + r.width && y < r.y + r.height;
-}
-
-// Replaces the luma in memory by the ranks of the tile and of its ring, and computes the gradients of the
-// lane, whose first pixel is (x, y). frame: the frame's rectangle, in the tile's coordinates.
+// Computes the ranks of the tile and of its ring from the luma. (x, y): the first pixel of the lane.
 template <int kAperture, bool kL2>
 __device__ void find_gradients(GradientMemory<kAperture, kL2> &memory, int x, int y, Region frame,
-                               LaneGradients &lane) {
+                               LaneSteps &steps) {
   using Memory = GradientMemory<kAperture, kL2>;
-  constexpr int kZero = Rank<typename Memory::Value>::kZero;
-  const int thread = static_cast<int>(threadIdx.x);
-  strip_gradients(memory, x, y, lane);
-#pragma unroll
-  for (int turn = 0; turn < 2; ++turn)
-    if (const int i = turn * kTileThreads + thread; i < kRing) {
-      const RingPixel p = ring_pixel(i);
-      lane.ring[turn] = contains(frame, p.x, p.y) ? ring_rank(memory, p) : kZero | 1;
-    }
-  __syncthreads();
+  using Rank = typename Memory::StoredRank;
+  strip_gradients(memory, x, y, steps);
   if (frame.x + frame.width < kTile || frame.y + frame.height < kTile)
-#pragma unroll
-    for (int i = 0; i < kStripRows; ++i)
-#pragma unroll
-      for (int c = 0; c < 2; ++c)
-        if (!contains(frame, x + c, y + i)) lane.rank[i][c] = kZero;
-#pragma unroll
-  for (int i = 0; i < kStripRows; ++i)
-#pragma unroll
-    for (int c = 0; c < 2; ++c) memory.rank[y + i + 1][x + c + Memory::kMargin] = lane.rank[i][c] | 1;
-#pragma unroll
-  for (int turn = 0; turn < 2; ++turn)
-    if (const int i = turn * kTileThreads + thread; i < kRing) {
-      const RingPixel p = ring_pixel(i);
-      memory.rank[p.y + 1][p.x + Memory::kMargin] = lane.ring[turn];
-    }
-  __syncthreads();
+    for (int i = 0; i < 2 * kStripRows; ++i)
+      if (!contains(frame, x + i % 2, y + i / 2))
+        memory.rank[y + i / 2 + 1][x + i % 2 + Memory::kMargin] = Memory::kZero;
+  for (int i = static_cast<int>(threadIdx.x); i < kRing; i += kTileThreads) {
+    const RingPixel p = ring_pixel(i);
+    memory.rank[p.y + 1][p.x + Memory::kMargin] =
+        contains(frame, p.x, p.y) ? static_cast<Rank>(ring_rank(memory, p)) : Memory::kZero;
+  }
 }
 
 // The local maxima of one row of the tile: one word for the even columns (left) and one for the odd columns
@@ -291,22 +282,20 @@ struct TileMaxima {
 
 // Suppresses non-maxima, and writes the maxima of the warp's strip to `found`.
 template <int kAperture, bool kL2>
-__device__ void suppress(const GradientMemory<kAperture, kL2> &memory, const LaneGradients &lane,
+__device__ void suppress(GradientMemory<kAperture, kL2> &memory, const LaneSteps &steps,
                          Thresholds thresholds, int x, int y, TileMaxima &found) {
-  constexpr int kZero = Rank<typename GradientMemory<kAperture, kL2>::Value>::kZero;
-  const int low = kZero + 2 * thresholds.low + 1, high = kZero + 2 * thresholds.high + 1;
+  const int low = memory.kZero + thresholds.low, high = memory.kZero + thresholds.high;
   int highest = 0;  // the largest rank of a maximum of the lane's cell
 #pragma unroll
   for (int i = 0; i < kStripRows; ++i) {
     unsigned words[2];
+    const auto ranks = memory.pair(x, y + i);
 #pragma unroll
     for (int c = 0; c < 2; ++c) {
-      const auto *pixel = reinterpret_cast<const char *>(&memory.rank[y + i + 1][x + c + memory.kMargin]);
-      const int rank = lane.rank[i][c], step = lane.across[i][c],
-                before = *reinterpret_cast<const int *>(pixel - step),
-                after = *reinterpret_cast<const int *>(pixel + step);
+      const auto *pixel = &memory.rank[y + i + 1][x + c + memory.kMargin];
+      const int step = steps.get(i, c), rank = ranks.of[c], before = *(pixel - step), after = *(pixel + step);
       // No branches here: they would diverge within the warp.
-      const bool maximum = (rank > low) & (rank > before) & (rank >= after);
+      const bool maximum = (rank > low) & (rank > before) & (rank >= after + (step < 0 ? 1 : 0));
       words[c] = __ballot_sync(kFullWarp, maximum);
       if (maximum) highest = max(highest, rank);
     }
@@ -323,9 +312,10 @@ __device__ void suppress(const GradientMemory<kAperture, kL2> &memory, const Lan
 template <int kAperture, bool kL2>
 __device__ void find_maxima(GradientMemory<kAperture, kL2> &memory, Thresholds thresholds, int x, int y,
                             Region frame, TileMaxima &found) {
-  LaneGradients lane;
-  find_gradients(memory, x, y, frame, lane);
-  suppress(memory, lane, thresholds, x, y, found);
+  LaneSteps steps;
+  find_gradients(memory, x, y, frame, steps);
+  __syncthreads();
+  suppress(memory, steps, thresholds, x, y, found);
 }
 
 }  // namespace cudavision::canny

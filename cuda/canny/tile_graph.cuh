@@ -156,6 +156,7 @@ constexpr int kResolveThreads = 128;
 // kResolveThreads threads per tile.
 static __global__ void __launch_bounds__(kResolveThreads)
     resolve_tiles_kernel(TileGraph graph, ImageView<std::uint8_t> edges) {
+  let_next_kernel_start();
   wait_for_kernel_ahead();
   const int tx = static_cast<int>(blockIdx.x), ty = static_cast<int>(blockIdx.y);
   const int tile = ty * graph.tiles_x + tx;

@@ -12,6 +12,12 @@ namespace cudavision {
 
 enum class Backend { cpu, cuda };
 
+// When the input of an algorithm is complete in device memory. The CPU backend reads it during the call.
+enum class Input {
+  in_stream_order,  // when the work that was enqueued before is done
+  complete,         // already: kernels may read it while work that was enqueued before still runs
+};
+
 struct Execution {
   Backend backend = Backend::cpu;
   // CPU: the threads. They must outlive every algorithm constructed with them.

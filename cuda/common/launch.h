@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "cuda/common/check.h"
+#include "cuda/common/execution.h"
 
 namespace cudavision {
 
@@ -68,15 +69,29 @@ inline bool device_supports_pdl() {
          major >= 9;
 }
 
-// Programmatic dependent launch: waits until the previous kernel of the stream has finished and its writes
-// are visible. Every thread of a kernel that is launched with Start::pdl must call this before it accesses
-// global memory. The call also lets the next kernel of the stream start early if that is launched with
-// Start::pdl.
-__device__ inline void wait_for_kernel_ahead() {
+// Programmatic dependent launch (CUDA C++ Programming Guide, "Programmatic Dependent Launch and Synchronization"): a kernel
+// that is launched with Start::pdl may start before the kernel ahead of it in the stream has finished. The next three
+// functions do nothing on devices without it.
+
+// Lets the next kernel of the stream start as soon as all blocks of this one have called this or have ended.
+__device__ inline void let_next_kernel_start() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+// Waits until the kernel ahead has finished and its writes are visible. Every thread of a kernel that is launched with
+// Start::pdl must call this before it writes global memory, or reads what the work ahead may write.
+__device__ inline void wait_for_kernel_ahead() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
 #endif
+}
+
+// Waits until the input of a kernel can be read. wait_for_kernel_ahead() must follow: with a complete input, the kernel
+// ahead may still run.
+__device__ inline void wait_for_input(Input input) {
+  if (input == Input::in_stream_order) wait_for_kernel_ahead();
 }
 
 // Enqueues kernel(args...) on the stream and does not wait for it. Returns errors of the launch itself; an

@@ -67,6 +67,7 @@ static __global__ void __launch_bounds__(kThreads)
   const int thread = static_cast<int>(threadIdx.x);
   const int x0 = static_cast<int>(blockIdx.x) * kTileX, y0 = static_cast<int>(blockIdx.y) * kTileY;
 
+  let_next_kernel_start();
   wait_for_kernel_ahead();
   load_tile(pixels, src, x0 - kReach, y0 - kReach);
   __syncthreads();

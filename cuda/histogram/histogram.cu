@@ -92,6 +92,7 @@ static __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kBl
     for (int c = 0; c < kCopies; ++c) (&tables[c][0][0])[i] = 0;
   for (int i = thread; i < channels * bins; i += kThreads) folded[i] = 0;
   __syncthreads();
+  let_next_kernel_start();
   wait_for_kernel_ahead();
 
   const int copy = thread / 32 % kCopies;

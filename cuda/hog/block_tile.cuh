@@ -100,17 +100,31 @@ struct FrameSource {
   }
 };
 
+// The two bins that a pixel votes for.
+struct VoteBins {
+  std::uint8_t first, second;
+};
+
 // The shared memory of a thread block.
 struct SharedTile {
   float *color_of;        // [256]: color_value() of each byte
   float *x_weight;        // [column of cells][pixel column of a block]
   float *y_weight;        // [row of cells][padded_height()]: kChunkRows zeros, the weights, kChunkRows zeros
   float *colors;          // [channel][kChunkRows + 2][width + 2]: the chunk with a halo of one pixel
-  float *first, *second;  // [kChunkRows][width]: the votes
+  float *first, *second;  // the votes of the pixels; see vote_place()
   float *sums;            // [bin][item]: the histograms of the chunk
   float *blocks;          // [block][length]: the descriptors
-  std::uint8_t *bin;      // [kChunkRows][width]: the first bin of each vote
+  VoteBins *bins;         // [kChunkRows][width]
 };
+
+// The votes of a chunk take kChunkRows * vote_pitch(width) floats. The threads of a half-warp sum along one row, from
+// columns that lie 4 apart with the default parameters; these are neighbours in memory, so that the threads access
+// different banks. (A half-warp's two rows lie 16 banks apart.)
+CUDAVISION_HOST_DEVICE constexpr int vote_pitch(int width) { return (width + 3) / 4 * 4 + 8; }
+CUDAVISION_HOST_DEVICE inline int vote_place(int width, int row, int column) {
+  const int pitch = vote_pitch(width);
+  return row * pitch + column % 4 * (pitch / 4) + column / 4;
+}
 
 CUDAVISION_HOST_DEVICE inline int padded_height(const Rules &rules) {
   return rules.block.height + 2 * kChunkRows;
@@ -119,17 +133,16 @@ CUDAVISION_HOST_DEVICE inline int padded_height(const Rules &rules) {
 __device__ inline SharedTile share_tile(float *shared, const Rules &rules, const TilePlan &plan,
                                         int channels) {
   SharedTile tile{};
-  const int pixels = kChunkRows * plan.width;
-  tile.color_of = shared;
+  const int pixels = kChunkRows * plan.width, votes = kChunkRows * vote_pitch(plan.width);
+  tile.bins = reinterpret_cast<VoteBins *>(shared);  // a whole number of 16 bytes
+  tile.color_of = shared + pixels * static_cast<int>(sizeof(VoteBins)) / static_cast<int>(sizeof(float));
   tile.x_weight = tile.color_of + 256;
   tile.y_weight = tile.x_weight + rules.cells_x * rules.block.width;
   tile.colors = tile.y_weight + rules.cells_y * padded_height(rules);
   tile.first = tile.colors + channels * (kChunkRows + 2) * (plan.width + 2);
-  tile.second = tile.first + pixels;
-  tile.sums = tile.second + pixels;
+  tile.second = tile.first + votes;
+  tile.sums = tile.second + votes;
   tile.blocks = tile.sums + rules.bins * plan.items;
-  tile.bin =
-      reinterpret_cast<std::uint8_t *>(tile.blocks + (rules.length << (plan.cols_log2 + plan.rows_log2)));
   return tile;
 }
 
@@ -187,23 +200,57 @@ __device__ void load_chunk(const Source &source, const TiledPicture &picture, co
     load_colors<false>(source, picture, plan, x0, y0, tile);
 }
 
-template <int kChannels>
-__device__ void vote_chunk(const TiledPicture &picture, const Rules &rules, const TilePlan &plan, int x0,
-                           const SharedTile &tile) {
+// kTail: the chunk may have columns from `tail` on, where ties between channels are decided in reverse.
+template <int kChannels, bool kTail>
+__device__ void vote_columns(const Rules &rules, const TilePlan &plan, int x0, int tail,
+                             const SharedTile &tile) {
   const int pitch = plan.width + 2, plane = pitch * (kChunkRows + 2);
-  const int tail = first_column_of_tail(rules.variant, picture.width);
   int i = static_cast<int>(threadIdx.x);
   for (Walk<kTileThreads> at(plan.width, i); i < kChunkRows * plan.width; i += kTileThreads, at.advance()) {
     const float *center = tile.colors + (at.row + 1) * pitch + at.column + 1;
-    const bool reverse = x0 + at.column >= tail;
-    float dx = 0, dy = 0, length = -1;
-    for (int k = 0; k < kChannels; ++k) {
-      const float *color = center + (reverse ? kChannels - 1 - k : k) * plane;
-      keep_longer(color[1] - color[-1], color[pitch] - color[-pitch], &dx, &dy, &length);
-    }
+    const bool reverse = kTail && x0 + at.column >= tail;
+    const auto color = [&](int k) { return center + (reverse ? kChannels - 1 - k : k) * plane; };
+    const auto across = [](const float *c) { return c[1] - c[-1]; };
+    const auto down = [pitch](const float *c) { return c[pitch] - c[-pitch]; };
+    float dx = across(color(0)), dy = down(color(0)), length = dx * dx + dy * dy;
+    for (int k = 1; k < kChannels; ++k) keep_longer(across(color(k)), down(color(k)), &dx, &dy, &length);
     const Vote vote = vote_of(rules, dx, dy, length);
-    tile.first[i] = vote.first, tile.second[i] = vote.second;
-    tile.bin[i] = static_cast<std::uint8_t>(vote.bin);
+    const int place = vote_place(plan.width, at.row, at.column);
+    tile.first[place] = vote.first, tile.second[place] = vote.second;
+    tile.bins[i] = {static_cast<std::uint8_t>(vote.bin),
+                    static_cast<std::uint8_t>(vote.bin + 1 == rules.bins ? 0 : vote.bin + 1)};
+  }
+}
+
+template <int kChannels>
+__device__ void vote_chunk(const TiledPicture &picture, const Rules &rules, const TilePlan &plan, int x0,
+                           const SharedTile &tile) {
+  const int tail = first_column_of_tail(rules.variant, picture.width);
+  if (kChannels == 1 || x0 + plan.width <= tail)
+    vote_columns<kChannels, false>(rules, plan, x0, tail, tile);
+  else
+    vote_columns<kChannels, true>(rules, plan, x0, tail, tile);
+}
+
+// Adds kCount votes to a histogram, from `column` on. `stride` floats lie between the bins of a histogram.
+// kCount: 4 votes from a column that is a multiple of 4, as with the default parameters, or 1.
+template <int kCount>
+__device__ void add_votes(const SharedTile &tile, int width, int row, int column, const float *weight,
+                          float *sums, int stride) {
+  struct alignas(kCount * sizeof(VoteBins)) Bins {
+    VoteBins of[kCount];
+  };
+  struct alignas(kCount * sizeof(float)) Weights {
+    float of[kCount];
+  };
+  const auto bins = *reinterpret_cast<const Bins *>(tile.bins + row * width + column);
+  const auto weights = *reinterpret_cast<const Weights *>(weight);
+  const int place = vote_place(width, row, column), quarter = vote_pitch(width) / 4;
+#pragma unroll
+  for (int k = 0; k < kCount; ++k) {
+    const int first = bins.of[k].first * stride, second = bins.of[k].second * stride;
+    sums[first] = fmaf(weights.of[k], tile.first[place + k * quarter], sums[first]);
+    sums[second] = fmaf(weights.of[k], tile.second[place + k * quarter], sums[second]);
   }
 }
 
@@ -216,25 +263,24 @@ __device__ void sum_along_rows(const Rules &rules, const TilePlan &plan, const D
   for (int item = static_cast<int>(threadIdx.x); item < plan.items; item += kTileThreads) {
     const int column = item / rules.cells_x, cell = item - column * rules.cells_x;
     const int row = column >> plan.cols_log2, block = column & ((1 << plan.cols_log2) - 1);
-    const int x = row * plan.width + block * rules.stride.width;
+    const int x = block * rules.stride.width;
+    const float *weight = tile.x_weight + cell * rules.block.width;
     float *sums = tile.sums + item;
     for (int b = 0; b < rules.bins; ++b) sums[b * plan.items] = 0;
-    // With the default parameters the votes of 12 pixels reach a cell.
-    const int begin = kDefaultParams ? 4 * cell : weights.begin[cell];
-    const int end = kDefaultParams ? begin + 12 : weights.end[cell];
+    if constexpr (kDefaultParams) {  // the votes of 12 pixels reach a cell
+#pragma unroll
+      for (int i = 4 * cell; i < 4 * cell + 12; i += 4)
+        add_votes<4>(tile, plan.width, row, x + i, weight + i, sums, plan.items);
+    } else {
 #pragma unroll 4
-    for (int i = begin; i < end; ++i) {
-      const float weight = tile.x_weight[cell * rules.block.width + i];
-      const int bin = tile.bin[x + i], next = bin + 1 == rules.bins ? 0 : bin + 1;
-      sums[bin * plan.items] = fmaf(weight, tile.first[x + i], sums[bin * plan.items]);
-      sums[next * plan.items] = fmaf(weight, tile.second[x + i], sums[next * plan.items]);
+      for (int i = weights.begin[cell]; i < weights.end[cell]; ++i)
+        add_votes<1>(tile, plan.width, row, x + i, weight + i, sums, plan.items);
     }
   }
 }
 
-// Adds the chunk, which begins at row y of the tile, to the descriptors of the blocks that it meets. Each number of
-// a descriptor is always updated by the same thread. A thread takes kBins bins of one cell at a time, so that it
-// loads the weights of the rows once for all of them.
+// Adds the chunk, which begins at row y of the tile, to the descriptors of the blocks that it meets. A thread takes
+// kBins bins of one cell at a time, so that it loads the weights of the rows once for all of them.
 __device__ inline void sum_down_rows(const Rules &rules, const TilePlan &plan, int y,
                                      const SharedTile &tile) {
   constexpr int kBins = 3;
@@ -248,8 +294,13 @@ __device__ inline void sum_down_rows(const Rules &rules, const TilePlan &plan, i
   const int first_row = y < rules.block.height ? 0 : (y - rules.block.height) / rules.stride.height + 1;
   const int end_row = min((y + kChunkRows - 1) / rules.stride.height + 1, 1 << plan.rows_log2);
   const int padded = padded_height(rules), bin_groups = (rules.bins + kBins - 1) / kBins;
-  for (int i = first; i < (end_row - first_row) * rules.cells_y * bin_groups; i += abreast) {
-    const int cell = i / bin_groups, first_bin = (i - cell * bin_groups) * kBins;
+  const int cells = (end_row - first_row) * rules.cells_y;
+  if (cells <= 0) return;
+  // The two half-warps take two cells and the same bins, so that they load the same sums.
+  for (int cell = first, bin_group = 0;; cell += abreast) {
+    while (cell >= cells) cell -= cells, ++bin_group;
+    if (bin_group >= bin_groups) return;
+    const int first_bin = bin_group * kBins;
     const int row = cell / rules.cells_y, cell_y = cell - row * rules.cells_y, block_row = first_row + row;
     const int top = block_row * rules.stride.height - y;  // the first row of the block, relative to the chunk
     float weight[kChunkRows];
@@ -343,6 +394,7 @@ __device__ void make_tile(const Source &source, const TiledPicture &picture, con
     sum_down_rows(rules, plan, y, tile);
   }
   __syncthreads();
+  wait_for_kernel_ahead();
   // A warp then writes the same number of several blocks: in the layout of the detector these are adjacent.
   if (rules.length <= 64)
     normalize_tile<4>(picture, rules, plan, row0, col0, tile, out);

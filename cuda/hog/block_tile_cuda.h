@@ -28,11 +28,12 @@ inline TilePlan plan_tiles(const Rules &rules, int channels, Size blocks, int mu
     plan.width = width_of_tile(rules, plan.cols_log2);
     plan.height = (rows - 1) * rules.stride.height + rules.block.height;
     plan.items = items_of_tile(rules, plan.cols_log2);
-    const int pixels = kChunkRows * plan.width;
     const int weights = rules.cells_x * rules.block.width + rules.cells_y * padded_height(rules);
-    const int floats = 256 + weights + channels * (kChunkRows + 2) * (plan.width + 2) + 2 * pixels +
-                       rules.bins * plan.items + cols * rows * rules.length;
-    plan.shared_bytes = static_cast<std::size_t>(floats) * sizeof(float) + static_cast<std::size_t>(pixels);
+    const int floats = 256 + weights + channels * (kChunkRows + 2) * (plan.width + 2) +
+                       2 * kChunkRows * vote_pitch(plan.width) + rules.bins * plan.items +
+                       cols * rows * rules.length;
+    plan.shared_bytes = static_cast<std::size_t>(floats) * sizeof(float) +
+                        static_cast<std::size_t>(kChunkRows * plan.width) * sizeof(VoteBins);
     if (plan.shared_bytes <= kMostBytes) return plan;
     // The loop ends, because a tile of one block of the largest size fits.
     if (plan.rows_log2 > 0)

@@ -102,6 +102,7 @@ __device__ unsigned downscaled_pixel(const DownscaleTask<kChannels> &task, std::
 // Each thread block computes kLineThreads * kLinePixels pixels of a scale.
 template <int kChannels>
 static __global__ void __launch_bounds__(kLineThreads, 4) downscale_kernel(DownscaleTask<kChannels> task) {
+  let_next_kernel_start();
   wait_for_kernel_ahead();
   const int block = static_cast<int>(blockIdx.x);
   const DeviceLevel &level =
@@ -137,6 +138,7 @@ template <bool kDefaultParams, int kChannels>
 static __global__ void __launch_bounds__(kTileThreads, resident_blocks(kTileThreads, kDefaultParams ? 6 : 5))
     make_level_blocks_kernel(LevelBlocksTask<kChannels> task) {
   CUDAVISION_DYNAMIC_SHARED(float, shared);
+  let_next_kernel_start();
   wait_for_kernel_ahead();
   const int block = static_cast<int>(blockIdx.x);
   const DeviceLevel &level =

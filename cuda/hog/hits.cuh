@@ -175,6 +175,7 @@ __device__ inline void list_groups(const HitTask &task, int count, HitMemory *sh
 
 static __global__ void __launch_bounds__(kLineThreads, 4) find_boxes_kernel(HitTask task) {
   __shared__ HitMemory shared;
+  let_next_kernel_start();
   wait_for_kernel_ahead();
   const int block = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
   const DeviceLevel &level =

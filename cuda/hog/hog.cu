@@ -20,6 +20,7 @@ struct FrameTask {
   TilePlan plan;
   DeviceWeights x_weights, y_weights;
   float *blocks;
+  Input input;
 };
 
 template <bool kDefaultParams, int kChannels>
@@ -27,7 +28,8 @@ static __global__ void __launch_bounds__(kTileThreads,
                                          resident_blocks(kTileThreads, tiles_at_once(kDefaultParams)))
     make_blocks_kernel(FrameTask<kChannels> task) {
   CUDAVISION_DYNAMIC_SHARED(float, shared);
-  wait_for_kernel_ahead();
+  let_next_kernel_start();
+  wait_for_input(task.input);
   make_tile<kDefaultParams>(task.source, task.picture, task.rules, task.plan, task.x_weights, task.y_weights,
                             static_cast<int>(blockIdx.x), task.blocks, shared);
 }
@@ -45,14 +47,14 @@ class HogCuda final : public Hog {
     return weights_.upload(params, execution_.stream);
   }
 
-  Status run(const HogPicture &picture, float *blocks) override {
+  Status run(const HogPicture &picture, float *blocks, Input input) override {
     CUDAVISION_TRY(check_run(picture, size_, channels_));
-    return channels_ == 1 ? make_blocks<1>(picture, blocks) : make_blocks<3>(picture, blocks);
+    return channels_ == 1 ? make_blocks<1>(picture, blocks, input) : make_blocks<3>(picture, blocks, input);
   }
 
  private:
   template <int kChannels>
-  Status make_blocks(const HogPicture &picture, float *blocks) const {
+  Status make_blocks(const HogPicture &picture, float *blocks, Input input) const {
     const int tiles_x = divide_up(shape_.cols, 1 << plan_.cols_log2),
               tiles_y = divide_up(shape_.rows, 1 << plan_.rows_log2);
     const FrameTask<kChannels> task{
@@ -70,7 +72,8 @@ class HogCuda final : public Hog {
         .plan = plan_,
         .x_weights = weights_.x(),
         .y_weights = weights_.y(),
-        .blocks = blocks};
+        .blocks = blocks,
+        .input = input};
     const auto kernel = has_default_params(rules_, plan_) ? make_blocks_kernel<true, kChannels>
                                                           : make_blocks_kernel<false, kChannels>;
     return CUDAVISION_LAUNCH_PDL("make_blocks_kernel", kernel, dim3(static_cast<unsigned>(tiles_x * tiles_y)),

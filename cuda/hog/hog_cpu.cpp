@@ -24,7 +24,7 @@ class HogCpu final : public Hog {
     for (int i = 0; i < workers_->thread_count(); ++i) scratch_.emplace_back(rows_.rules(), size);
   }
 
-  Status run(const HogPicture &picture, float *blocks) override {
+  Status run(const HogPicture &picture, float *blocks, Input) override {
     CUDAVISION_TRY(check_run(picture, size_, channels_));
     const BytePlanes planes = planes_.take(*workers_, picture);
     const BlockOutput output{.data = blocks,

@@ -25,6 +25,7 @@ struct ProductTask {
 
 // blockIdx.y: the chunk of rows.
 static __global__ void __launch_bounds__(kProductThreads) multiply_rows_kernel(ProductTask task) {
+  let_next_kernel_start();
   wait_for_kernel_ahead();
   const int block = static_cast<int>(blockIdx.x), lane = static_cast<int>(threadIdx.x) % 32;
   const DeviceLevel &level =

@@ -56,6 +56,7 @@ static __global__ void __launch_bounds__(kListThreads)
     find_peaks_kernel(const __grid_constant__ PeakTask task) {
   __shared__ int warp_sums[kListThreads / 32 + 1];
   __shared__ unsigned block_begin;
+  let_next_kernel_start();
   wait_for_kernel_ahead();
   const int i = static_cast<int>(blockIdx.x) * kListThreads + static_cast<int>(threadIdx.x);
   const int quads = task.accumulator.angle_count * (task.accumulator.stride / 4);
@@ -69,6 +70,7 @@ static __global__ void __launch_bounds__(kListThreads)
 static __global__ void __launch_bounds__(kTileThreads)
     sort_peaks_kernel(const __grid_constant__ PeakTask task) {
   __shared__ SortKey tile[kLargeTile];
+  let_next_kernel_start();
   wait_for_kernel_ahead();
   sort_tiles(task.found, static_cast<int>(task.counters->peaks), tile);
 }
@@ -77,6 +79,7 @@ static __global__ void __launch_bounds__(kTileThreads)
 static __global__ void __launch_bounds__(kTileThreads)
     place_peaks_kernel(const __grid_constant__ PeakTask task) {
   __shared__ SortKey tile[kLargeTile];
+  let_next_kernel_start();
   wait_for_kernel_ahead();
   const int peaks = static_cast<int>(task.counters->peaks);
   for_each_place(task.found, peaks, task.max_lines, tile, [&task](int place, Key key) {

@@ -105,6 +105,7 @@ constexpr int kWalkBlocksAtOnce = kResidentThreads == 1536 ? 2 : 4;
 static __global__ void __launch_bounds__(kWalkThreads, resident_blocks(kWalkThreads, kWalkBlocksAtOnce))
     walk_lines_kernel(const __grid_constant__ SegmentTask task) {
   __shared__ LineRuns runs_of_warp[kWalkThreads / 32];
+  let_next_kernel_start();
   wait_for_kernel_ahead();
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
   const int warp = static_cast<int>(blockIdx.x) * (kWalkThreads / 32) + thread / 32;
@@ -144,6 +145,7 @@ __device__ inline bool owns(const SegmentTask &task, const LineWalk &walk, const
 
 static __global__ void __launch_bounds__(kJudgeThreads)
     judge_candidates_kernel(const __grid_constant__ SegmentTask task) {
+  let_next_kernel_start();
   wait_for_kernel_ahead();
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
   const int warp = static_cast<int>(blockIdx.x) * (kJudgeThreads / 32) + thread / 32;
@@ -160,6 +162,7 @@ static __global__ void __launch_bounds__(kJudgeThreads)
 static __global__ void __launch_bounds__(kTileThreads)
     sort_segments_kernel(const __grid_constant__ SegmentTask task) {
   __shared__ SortKey tile[kLargeTile];
+  let_next_kernel_start();
   wait_for_kernel_ahead();
   sort_tiles(task.segments, static_cast<int>(task.counters->segments), tile);
 }
@@ -167,6 +170,7 @@ static __global__ void __launch_bounds__(kTileThreads)
 static __global__ void __launch_bounds__(kTileThreads)
     place_segments_kernel(const __grid_constant__ SegmentTask task) {
   __shared__ SortKey tile[kLargeTile];
+  let_next_kernel_start();
   wait_for_kernel_ahead();
   const int found = static_cast<int>(task.counters->segments);
   for_each_place(task.segments, found, task.max_lines, tile, [&task](int place, Key key) {

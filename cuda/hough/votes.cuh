@@ -122,6 +122,7 @@ static __global__ void __launch_bounds__(kVoteThreads, resident_blocks(kVoteThre
   std::uint32_t *total = accumulator.votes + accumulator.row(first);
   if constexpr (kInShared)
     for (int i = thread; i < cells; i += kVoteThreads) own[i] = 0;
+  let_next_kernel_start();
   wait_for_kernel_ahead();
   if (thread < count) {
     const Angle angle = accumulator.angles[first + thread];

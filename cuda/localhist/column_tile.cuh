@@ -10,6 +10,17 @@
 
 namespace cudavision::localhist {
 
+// Histograms of the pixel columns of a picture, in global memory: of each strip of kStripRows rows together with those
+// before it in its group of kGroupStrips strips. They are computed once for all tiles.
+struct StripSums {
+  unsigned *sums = nullptr;  // [whole strips][words of a column][columns]; null if there are none
+  int columns = 0;
+
+  __device__ unsigned *at(int strip, int word, int words, int x) const {
+    return sums + (static_cast<std::ptrdiff_t>(strip) * words + word) * columns + x;
+  }
+};
+
 // Bins [first_bin, first_bin + plan.group_bins) of pixel columns [x, x + columns). The words of a column and
 // of a span have the same layout; with kMayHaveTotal, the last word holds the sum of all bins if `has_total`
 // is set.
@@ -50,25 +61,59 @@ struct ColumnTile {
 
   // Counts rows [y, y + height). The caller must place a barrier before the columns are read.
   template <typename Source>
-  __device__ void count(const Source &source, const TilePlan &plan, int y, int height) {
-    constexpr int kAhead = 8;  // samples that are loaded before the first of them is counted
+  __device__ void count(const Source &source, const TilePlan &plan, const StripSums &strips, int y,
+                        int height) const {
+    const int first = divide_up(y, kStripRows), end = (y + height) / kStripRows;  // the whole strips
+    const bool uses_strips = strips.sums != nullptr && first < end;
     for (int i = static_cast<int>(threadIdx.x); i < columns; i += plan.threads) {
-      unsigned *column = words + i * plan.column_stride;
-#pragma unroll 4
-      for (int w = 0; w < plan.column_stride; ++w) column[w] = 0;
-      PixelColumn<Source> pixels(source, x + i, y);
-      int rows = height;
-      for (; rows >= kAhead; rows -= kAhead) {
-        Sample samples[kAhead];
-#pragma unroll
-        for (int k = 0; k < kAhead; ++k, pixels.move(source.pixels.pitch_bytes))
-          samples[k] = pixels.sample(source);
-#pragma unroll
-        for (int k = 0; k < kAhead; ++k) add_to_column<1>(column, plan, samples[k]);
+      clear(plan, i);
+      int row = y;
+      if (uses_strips) {
+        count_rows(source, plan, i, y, first * kStripRows);
+        add_strips(plan, strips, i, first, end);
+        row = end * kStripRows;
       }
+      count_rows(source, plan, i, row, y + height);
+    }
+  }
+
+  __device__ void clear(const TilePlan &plan, int i) const {
+    unsigned *column = words + i * plan.column_stride;
+#pragma unroll 4
+    for (int w = 0; w < plan.column_stride; ++w) column[w] = 0;
+  }
+
+  // Counts rows [y, end) of column i, which only the calling thread may access.
+  template <typename Source>
+  __device__ void count_rows(const Source &source, const TilePlan &plan, int i, int y, int end) const {
+    constexpr int kAhead = 8;  // samples that are loaded before the first of them is counted
+    unsigned *column = words + i * plan.column_stride;
+    PixelColumn<Source> pixels(source, x + i, y);
+    int rows = end - y;
+    for (; rows >= kAhead; rows -= kAhead) {
+      Sample samples[kAhead];
+#pragma unroll
+      for (int k = 0; k < kAhead; ++k, pixels.move(source.pixels.pitch_bytes))
+        samples[k] = pixels.sample(source);
+#pragma unroll
+      for (int k = 0; k < kAhead; ++k) add_to_column<1>(column, plan, samples[k]);
+    }
 #pragma unroll 1
-      for (; rows > 0; --rows, pixels.move(source.pixels.pitch_bytes))
-        add_to_column<1>(column, plan, pixels.sample(source));
+    for (; rows > 0; --rows, pixels.move(source.pixels.pitch_bytes))
+      add_to_column<1>(column, plan, pixels.sample(source));
+  }
+
+  // Adds strips [first, end) to column i: those up to the end in the last group, and the groups before, without the strips
+  // before the first.
+  __device__ void add_strips(const TilePlan &plan, const StripSums &strips, int i, int first, int end) const {
+#pragma unroll 1
+    for (int w = 0; w < plan.words; ++w) {
+      const auto sum_at = [&](int strip) { return __ldg(strips.at(strip, w, plan.words, x + i)); };
+      unsigned sum = sum_at(end - 1) - (first % kGroupStrips == 0 ? 0 : sum_at(first - 1));
+#pragma unroll 4
+      for (int strip = (end - 1) / kGroupStrips * kGroupStrips - 1; strip >= first; strip -= kGroupStrips)
+        sum += sum_at(strip);
+      words[i * plan.column_stride + w] += sum;
     }
   }
 

@@ -8,6 +8,7 @@
 #include "cuda/common/check_range.h"
 #include "cuda/localhist/localhist_backends.h"
 #include "cuda/localhist/localhist_rules.h"
+#include "cuda/localhist/tile_plan.h"
 
 namespace cudavision {
 
@@ -45,7 +46,8 @@ std::size_t scratch_bytes(const Execution &execution, Size picture, const LocalH
   const std::size_t map_bytes =
       pixels * (localhist::is_weighted(localhist::sums_of(params)) ? sizeof(WeightMap) : sizeof(BinMap));
   if (execution.backend == Backend::cuda)  // brightness is read from the picture itself
-    return params.feature == LocalHistFeature::gradient ? map_bytes : 0;
+    return (params.feature == LocalHistFeature::gradient ? map_bytes : 0) +
+           (localhist::wants_strips(params) ? localhist::strip_words(params, picture) * sizeof(unsigned) : 0);
   return map_bytes + localhist::scratch_bytes_cpu(execution.workers->thread_count(), picture, params);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The CUDA backend of local histograms: one kernel computes the samples of gradients (not needed for
-// brightness), and one kernel computes the windows and writes every result once.
+// brightness), one the sums over strips of rows (only for high windows), and one computes the windows and writes every
+// result once.
 //
 // A block owns a tile of windows. Its shared memory holds the histogram of each pixel column over the height
 // of a window; from one row of windows to the next, each column loses its topmost pixel and gains one at the
@@ -96,10 +97,41 @@ __device__ void write_row(const Windows &w, const Tile &tile, const Lane &lane, 
   if constexpr (kOutput == RowOutput::reduced) write_reduction<Sums>(w, tile, row, bins);
 }
 
+constexpr int kStripColumns = 32;  // of a block
+
+// Computes the StripSums of kStripColumns columns of a group: each warp counts a strip, and adds those before it.
+// blockIdx.y: the group.
+template <typename Source, typename Sums>
+static __global__ void __launch_bounds__(kStripColumns *kGroupStrips)
+    sum_strips_kernel(const __grid_constant__ Source source, const __grid_constant__ TilePlan plan,
+                      bool has_total, StripSums strips) {
+  CUDAVISION_DYNAMIC_SHARED(unsigned, shared);
+  const int column = static_cast<int>(threadIdx.x) % kStripColumns,
+            own = static_cast<int>(threadIdx.x) / kStripColumns,
+            strip = static_cast<int>(blockIdx.y) * kGroupStrips + own,
+            words = kStripColumns * plan.column_stride;
+  ColumnTile<Sums, true> tile(shared + own * words, plan);
+  tile.first_bin = 0, tile.has_total = has_total;
+  tile.x = static_cast<int>(blockIdx.x) * kStripColumns;
+  const bool is_used =
+      tile.x + column < source.pixels.width && (strip + 1) * kStripRows <= source.pixels.height;
+  wait_for_kernel_ahead();
+  tile.clear(plan, column);
+  if (is_used) tile.count_rows(source, plan, column, strip * kStripRows, (strip + 1) * kStripRows);
+  __syncthreads();
+  if (!is_used) return;
+  for (int w = 0; w < plan.words; ++w) {
+    unsigned sum = 0;
+    for (int s = 0; s <= own; ++s) sum += shared[s * words + column * plan.column_stride + w];
+    *strips.at(strip, w, plan.words, tile.x + column) = sum;
+  }
+}
+
 // blockIdx.x and y: the tile; blockIdx.z: the group of bins, unless there is a reduction.
 template <typename Source, typename Sums, RowOutput kOutput>
 static __global__ void __launch_bounds__(kMaxBlockThreads, kMinBlocksPerMultiprocessor)
-    slide_windows_kernel(const __grid_constant__ Source source, const __grid_constant__ Windows w) {
+    slide_windows_kernel(const __grid_constant__ Source source, const __grid_constant__ Windows w,
+                         StripSums strips) {
   CUDAVISION_DYNAMIC_SHARED(unsigned, shared);
   const TilePlan &plan = w.plan;
   const Lane lane(plan);
@@ -114,13 +146,16 @@ static __global__ void __launch_bounds__(kMaxBlockThreads, kMinBlocksPerMultipro
   tile.columns = (row.cols - 1) * w.stride_x + w.window.width;
   tile.has_total = w.has_total;
 
+  // The next kernel is this one again for brightness: its blocks would start on the multiprocessors that are done first.
+  if constexpr (!std::is_same_v<Source, BrightnessSource>) let_next_kernel_start();
+  wait_for_kernel_ahead();
   // A reduction visits all groups of bins in ascending order, so one block processes all of them.
   const int first_group = kReduces ? 0 : static_cast<int>(blockIdx.z);
   const int end_group = kReduces ? plan.groups : first_group + 1;
   for (int group = first_group; group < end_group; ++group) {
     tile.first_bin = group * plan.group_bins;
     const int bins = min(plan.group_bins, w.bins - tile.first_bin);
-    tile.count(source, plan, first_row * w.stride_y, w.window.height);
+    tile.count(source, plan, strips, first_row * w.stride_y, w.window.height);
     Mover<Source, Tile> mover(source, tile, plan, first_row * w.stride_y, w.window.height);
     row.y = first_row;
     WordWriter<Sums, kOutput> writer(w, tile, row, lane.segment * plan.segment, lane.word);
@@ -150,12 +185,14 @@ class LocalHistCuda final : public LocalHist {
     CUDAVISION_TRY(ask_limits(&limits_));
     CUDAVISION_TRY(shape_of(size_, params_, &shape_));
     plan_ = plan_tiles(params_, shape_, limits_);
+    if (plan_.sums_strips) CUDAVISION_TRY(strips_.allocate(strip_words(params_, size_)));
     if (params_.feature == LocalHistFeature::brightness) return {};
     table_ = make_orientation_table(params_.bins);
     return is_weighted(sums_) ? weights_.allocate(size_) : bins_.allocate(size_);
   }
 
-  Status run(ImageView<const std::uint8_t> luma, const LocalHistOutput &output, const float *model) override {
+  Status run(ImageView<const std::uint8_t> luma, const LocalHistOutput &output, const float *model,
+             Input input) override {
     CUDAVISION_TRY(check_run(luma.size(), size_, params_, output, model));
     const int scale = weight_scale(params_.weight);
     const bool pairs_align =
@@ -174,7 +211,7 @@ class LocalHistCuda final : public LocalHist {
                           .unit = 1.0f / static_cast<float>(scale),
                           .output = output,
                           .model = model};
-    return with_source(luma, [&]<typename Source>(const Source &source) {
+    return with_source(luma, input, [&]<typename Source>(const Source &source) {
       if constexpr (std::is_same_v<Source, MapSource<WeightMap>>)
         return sums_ == SumKind::weights32 ? slide_windows<Weights<unsigned>>(source, windows)
                                            : slide_windows<Weights<unsigned long long>>(source, windows);
@@ -186,7 +223,7 @@ class LocalHistCuda final : public LocalHist {
 
   Status take_model(ImageView<const std::uint8_t> luma, Region region, float *model) override {
     CUDAVISION_TRY(check_region(luma.size(), size_, region));
-    return with_source(luma, [&](const auto &source) {
+    return with_source(luma, Input::in_stream_order, [&](const auto &source) {
       return take_shares(execution_, source, region, params_.bins, model);
     });
   }
@@ -203,36 +240,47 @@ class LocalHistCuda final : public LocalHist {
   // Calls use(source) with the source of the samples of luma. For gradients, enqueues the kernel that
   // computes them first.
   template <typename Use>
-  Status with_source(ImageView<const std::uint8_t> luma, const Use &use) {
+  Status with_source(ImageView<const std::uint8_t> luma, Input input, const Use &use) {
     if (params_.feature == LocalHistFeature::brightness) return use(BrightnessSource{luma, params_.bins});
     if (is_weighted(sums_)) {
-      CUDAVISION_TRY(map(luma, weights_.view()));
+      CUDAVISION_TRY(map(luma, weights_.view(), input));
       return use(MapSource<WeightMap>{weights_.view()});
     }
-    CUDAVISION_TRY(map(luma, bins_.view()));
+    CUDAVISION_TRY(map(luma, bins_.view(), input));
     return use(MapSource<BinMap>{bins_.view()});
   }
 
   template <typename Map>
-  Status map(ImageView<const std::uint8_t> luma, ImageView<Map> map) const {
-    return map_gradients(execution_, luma, params_.op, params_.weight, table_, map);
+  Status map(ImageView<const std::uint8_t> luma, ImageView<Map> map, Input input) const {
+    return map_gradients(execution_, luma, params_.op, params_.weight, table_, map, input);
   }
 
   template <typename Sums, typename Source>
   Status slide_windows(const Source &source, const Windows &windows) {
-    static constexpr void (*kKernels[])(Source, Windows) = {
+    static constexpr void (*kKernels[])(Source, Windows, StripSums) = {
         slide_windows_kernel<Source, Sums, RowOutput::direct>,
         slide_windows_kernel<Source, Sums, RowOutput::staged>,
         slide_windows_kernel<Source, Sums, RowOutput::reduced>};
+    if (plan_.sums_strips) CUDAVISION_TRY((sum_strips<Sums>(source)));
     const auto kernel = kKernels[static_cast<int>(plan_.output)];
     if (!shared_bytes_allowed_) CUDAVISION_TRY(allow_shared_bytes(kernel, limits_.shared_bytes));
     shared_bytes_allowed_ = true;
     const dim3 grid(blocks_for(shape_.cols, plan_.cols), blocks_for(shape_.rows, plan_.rows),
                     static_cast<unsigned>(params_.reduction == LocalHistReduction::none ? plan_.groups : 1));
-    return CUDAVISION_LAUNCH_NAMED(
-        "slide_windows_kernel", kernel, grid,
-        BlockSize(dim3(static_cast<unsigned>(plan_.threads)), plan_.shared_bytes()), execution_.stream,
-        source, windows);
+    return CUDAVISION_LAUNCH_PDL("slide_windows_kernel", kernel, grid,
+                                 BlockSize(dim3(static_cast<unsigned>(plan_.threads)), plan_.shared_bytes()),
+                                 execution_.stream, source, windows, StripSums{strips_.data(), size_.width});
+  }
+
+  template <typename Sums, typename Source>
+  Status sum_strips(const Source &source) {
+    constexpr int kThreads = kStripColumns * kGroupStrips;
+    const dim3 grid(blocks_for(size_.width, kStripColumns),
+                    blocks_for(size_.height, kStripRows * kGroupStrips));
+    const std::size_t bytes = static_cast<std::size_t>(kThreads * plan_.column_stride) * sizeof(unsigned);
+    return CUDAVISION_LAUNCH_PDL("sum_strips_kernel", (sum_strips_kernel<Source, Sums>), grid,
+                                 BlockSize(dim3(kThreads), bytes), execution_.stream, source, plan_,
+                                 needs_total(params_), StripSums{strips_.data(), size_.width});
   }
 
   Execution execution_;
@@ -247,6 +295,7 @@ class LocalHistCuda final : public LocalHist {
   // empty.
   DeviceImage<BinMap> bins_;
   DeviceImage<WeightMap> weights_;
+  DeviceBuffer<unsigned> strips_;      // see StripSums; empty unless the plan needs them
   bool shared_bytes_allowed_ = false;  // allow_shared_bytes() has been called
 };
 

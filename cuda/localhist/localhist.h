@@ -98,10 +98,11 @@ class LocalHist {
   // integer sums. Entropy and distance are sums of rounded f32 terms in the order of the bins. Both backends write
   // the same bytes, for every order of threads.
   //
-  // Returns an error if luma has another size, or if a pointer that the reduction needs is null. CUDA:
-  // enqueues one kernel for brightness and two for gradients.
-  virtual Status run(ImageView<const std::uint8_t> luma, const LocalHistOutput &output,
-                     const float *model) = 0;
+  // input: of luma. Returns an error if luma has another size, or if a pointer that the reduction needs is null. CUDA:
+  // enqueues one kernel for brightness and two for gradients, and one more for windows of 64 rows or more with
+  // up to 30 bins.
+  virtual Status run(ImageView<const std::uint8_t> luma, const LocalHistOutput &output, const float *model,
+                     Input input = Input::in_stream_order) = 0;
   // model: [bins] f32 in the backend's memory; receives the shares of the histogram of a region of luma, all
   // 0 if nothing is counted in it. region: at least one pixel, within luma. CUDA: enqueues as many kernels as
   // run().

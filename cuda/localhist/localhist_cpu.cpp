@@ -34,7 +34,8 @@ class LocalHistCpu final : public LocalHist {
     }
   }
 
-  Status run(ImageView<const std::uint8_t> luma, const LocalHistOutput &output, const float *model) override {
+  Status run(ImageView<const std::uint8_t> luma, const LocalHistOutput &output, const float *model,
+             Input) override {
     CUDAVISION_TRY(check_run(luma.size(), size_, params_, output, model));
     fill_map(luma, {0, 0, size_.width, size_.height});
     const int threads = execution_.workers->thread_count();

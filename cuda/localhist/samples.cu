@@ -17,7 +17,8 @@ constexpr int kRun = 4;  // neighbouring pixels of a thread
 template <typename Map>
 static __global__ void __launch_bounds__(kBlockX *kBlockY)
     map_gradients_kernel(ImageView<const std::uint8_t> luma, ImageView<Map> map, GradientOperator op,
-                         GradientWeight weight, const __grid_constant__ OrientationTable table) {
+                         GradientWeight weight, const __grid_constant__ OrientationTable table, Input input) {
+  wait_for_input(input);
   const int x = (static_cast<int>(blockIdx.x) * kBlockX + static_cast<int>(threadIdx.x)) * kRun;
   const int y = static_cast<int>(blockIdx.y) * kBlockY + static_cast<int>(threadIdx.y);
   if (x >= luma.width || y >= luma.height) return;
@@ -28,12 +29,16 @@ static __global__ void __launch_bounds__(kBlockX *kBlockY)
 #pragma unroll
     for (int i = 0; i < kRun + 2; ++i) pixels[j][i] = row[clamp_index(x + i - 1, luma.width)];
   }
+  Map samples[kRun];
+#pragma unroll
+  for (int k = 0; k < kRun; ++k)
+    samples[k] = pack<Map>(sample_of(
+        gradient_of(op, [&pixels, k](int i, int j) { return pixels[j + 1][i + k + 1]; }), weight, table));
+  wait_for_kernel_ahead();
   Map *out = map.row(y) + x;
 #pragma unroll
-  for (int k = 0; k < kRun; ++k) {
-    const Gradient g = gradient_of(op, [&pixels, k](int i, int j) { return pixels[j + 1][i + k + 1]; });
-    if (x + k < luma.width) out[k] = pack<Map>(sample_of(g, weight, table));
-  }
+  for (int k = 0; k < kRun; ++k)
+    if (x + k < luma.width) out[k] = samples[k];
 }
 
 // One block counts the whole region. This runs once per model, not for each frame.
@@ -63,10 +68,10 @@ static __global__ void __launch_bounds__(kModelThreads)
 
 template <typename Map>
 Status map_gradients(const Execution &execution, ImageView<const std::uint8_t> luma, GradientOperator op,
-                     GradientWeight weight, const OrientationTable &table, ImageView<Map> map) {
-  return CUDAVISION_LAUNCH_NAMED("map_gradients_kernel", map_gradients_kernel<Map>,
-                                 grid_2d(divide_up(map.width, kRun), map.height), block_2d(),
-                                 execution.stream, luma, map, op, weight, table);
+                     GradientWeight weight, const OrientationTable &table, ImageView<Map> map, Input input) {
+  return CUDAVISION_LAUNCH_PDL("map_gradients_kernel", map_gradients_kernel<Map>,
+                               grid_2d(divide_up(map.width, kRun), map.height), block_2d(), execution.stream,
+                               luma, map, op, weight, table, input);
 }
 
 template <typename Source>
@@ -76,9 +81,9 @@ Status take_shares(const Execution &execution, const Source &source, Region regi
 }
 
 template Status map_gradients(const Execution &, ImageView<const std::uint8_t>, GradientOperator,
-                              GradientWeight, const OrientationTable &, ImageView<BinMap>);
+                              GradientWeight, const OrientationTable &, ImageView<BinMap>, Input);
 template Status map_gradients(const Execution &, ImageView<const std::uint8_t>, GradientOperator,
-                              GradientWeight, const OrientationTable &, ImageView<WeightMap>);
+                              GradientWeight, const OrientationTable &, ImageView<WeightMap>, Input);
 template Status take_shares(const Execution &, const BrightnessSource &, Region, int, float *);
 template Status take_shares(const Execution &, const MapSource<BinMap> &, Region, int, float *);
 template Status take_shares(const Execution &, const MapSource<WeightMap> &, Region, int, float *);

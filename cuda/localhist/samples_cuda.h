@@ -10,7 +10,7 @@ namespace cudavision::localhist {
 // Enqueues the kernel that computes the samples of a picture's gradients. map must have the size of luma.
 template <typename Map>
 Status map_gradients(const Execution &execution, ImageView<const std::uint8_t> luma, GradientOperator op,
-                     GradientWeight weight, const OrientationTable &table, ImageView<Map> map);
+                     GradientWeight weight, const OrientationTable &table, ImageView<Map> map, Input input);
 
 // Enqueues the kernel that computes the shares of a region's histogram; see LocalHist::take_model.
 template <typename Source>

@@ -40,6 +40,7 @@ TilePlan make_plan(const LocalHistParams &p, const LocalHistShape &shape, int wo
   plan.groups = divide_up(p.bins, plan.group_bins);
   plan.words = divide_up(plan.group_bins, per_word) + (needs_total(p) ? 1 : 0);
   plan.column_stride = plan.words | 1;
+  plan.sums_strips = plan.groups == 1 && wants_strips(p);
   // slide_by_one() loads a column more than it uses.
   plan.spans_offset = (plan.columns + 1) * plan.column_stride;
   const int spans = plan.spans_of_window > 0 ? divide_up(plan.columns, plan.span) : 0;
@@ -57,7 +58,12 @@ TilePlan make_plan(const LocalHistParams &p, const LocalHistShape &shape, int wo
 
 // Estimates the instructions that a thread executes before the first row of a tile.
 double cost_of_count(const TilePlan &plan, const LocalHistParams &p) {
-  return 100 + 19.0 * p.window.height * divide_up(plan.columns, plan.threads);
+  // On average as many rows as a strip has lie in a strip that is not whole.
+  const double column =
+      plan.sums_strips
+          ? 19.0 * kStripRows + 4.0 * plan.words * (3 + p.window.height / (kGroupStrips * kStripRows))
+          : 19.0 * p.window.height;
+  return 100 + column * divide_up(plan.columns, plan.threads);
 }
 
 // Estimates the instructions that a thread executes for a row of a tile.

@@ -11,6 +11,9 @@ namespace cudavision::localhist {
 
 constexpr int kMaxBlockThreads = 256;
 
+// Rows of pixels of a strip, and strips of a group.
+constexpr int kStripRows = 8, kGroupStrips = 8;
+
 // How a block writes a row of results.
 enum class RowOutput {
   direct,   // each thread writes its bins to global memory
@@ -34,7 +37,8 @@ struct TilePlan {
   int words = 0;                   // words that hold the bins of a group, and the total if it is needed
   int column_stride = 0;           // words from one column to the next; odd, to avoid bank conflicts
   RowOutput output = RowOutput::direct;
-  int stage_stride = 0;  // words from one window to the next if output is `reduced`; odd
+  int stage_stride = 0;      // words from one window to the next if output is `reduced`; odd
+  bool sums_strips = false;  // the columns of a tile begin with sums over strips of kStripRows rows
   // The parts of shared memory: the columns, the sums over spans, and the row of results.
   int spans_offset = 0, stage_offset = 0;  // in words; the second one is a multiple of 16 bytes
   int stage_bytes = 0;
@@ -55,6 +59,19 @@ struct DeviceLimits {
 // Two bins of counts share a word of a column; a bin of weights takes a whole word.
 constexpr int bins_per_word(SumKind sums) {
   return sums == SumKind::counts16 || sums == SumKind::counts32 ? 2 : 1;
+}
+// The words of a column with all bins, and the sum of all bins if that is needed.
+inline int words_of_column(const LocalHistParams &params) {
+  return divide_up(params.bins, bins_per_word(sums_of(params))) + (needs_total(params) ? 1 : 0);
+}
+// Windows that are this high begin with sums over strips, if these do not take much more memory than the picture.
+inline bool wants_strips(const LocalHistParams &params) {
+  return params.window.height >= kGroupStrips * kStripRows && words_of_column(params) <= 16;
+}
+// The words of the sums over the strips of a picture.
+inline std::size_t strip_words(const LocalHistParams &params, Size picture) {
+  return static_cast<std::size_t>(picture.height / kStripRows) *
+         static_cast<std::size_t>(words_of_column(params)) * static_cast<std::size_t>(picture.width);
 }
 // The plan with the least estimated time.
 TilePlan plan_tiles(const LocalHistParams &params, const LocalHistShape &shape, const DeviceLimits &limits);

@@ -23,9 +23,7 @@ struct Band {
 
 // All members but `found` are 0 between frames.
 struct Progress {
-  // Tiles are claimed in row-major order, so that a block that waits for a preceding band waits for blocks
-  // that are already running.
-  unsigned next_tile;
+  unsigned next_tile;  // see claim_tile()
   unsigned bands_done;
   // The number of blocks of keep_apart_kernel that have finished.
   unsigned min_distance_done;
@@ -137,7 +135,17 @@ struct FindTask {
   Sigma2KpList list;
   int max_keypoints;
   bool publish;  // write the final list: there is no min_distance
+  Input input;
 };
+
+// Returns the index of the tile of the calling block. Blocks claim tiles in row-major order as they start, so that a
+// block that waits for a preceding band waits for blocks that are already running. The counter wraps around to 0 for
+// the next frame, whose blocks start when all blocks of this frame have claimed their tiles: each must do so before it
+// lets the next kernel start.
+__device__ inline int claim_tile(const FindTask &task) {
+  const auto tiles = static_cast<unsigned>(task.tiles_x * task.bands);
+  return static_cast<int>(atomicInc(&task.progress->next_tile, tiles - 1));
+}
 
 template <int kWindow>
 __device__ std::uint64_t compute_strength(const FindTask &task, std::uint32_t place) {
@@ -227,7 +235,7 @@ __device__ void finish_band(const FindTask &task, int band, Selection &block, bo
     if (threadIdx.x == 0) *task.list.count = {min(count, task.max_keypoints), count};
   }
   for (int b = static_cast<int>(threadIdx.x); b < task.bands; b += kThreads) task.band[b] = {0, 0};
-  if (threadIdx.x == 0) task.progress->next_tile = task.progress->bands_done = 0;
+  if (threadIdx.x == 0) task.progress->bands_done = 0;
 }
 
 }  // namespace cudavision::sigma2kp

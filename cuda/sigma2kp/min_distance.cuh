@@ -77,6 +77,7 @@ static __global__ void __launch_bounds__(kThreads)
     keep_apart_kernel(const __grid_constant__ MinDistanceTask task) {
   __shared__ Selection block;
   __shared__ bool is_last;
+  let_next_kernel_start();
   wait_for_kernel_ahead();
   const int count = static_cast<int>(task.progress->found), stride = static_cast<int>(gridDim.x) * kThreads;
   for (int i = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x); i < count;

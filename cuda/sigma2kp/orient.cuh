@@ -70,6 +70,7 @@ static __global__ void __launch_bounds__(kOrientThreads)
                   GradientOperator op, GradientWeight weight,
                   const __grid_constant__ OrientationTable table) {
   CUDAVISION_DYNAMIC_SHARED(unsigned, shared);
+  let_next_kernel_start();
   wait_for_kernel_ahead();
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   unsigned *histogram = shared + warp * orient_words(side, table.bins);

@@ -61,11 +61,12 @@ static __global__ void __launch_bounds__(kThreads, find_blocks_at_once<T, kWindo
   __shared__ int tile_index;
   __shared__ bool is_last;
   __shared__ unsigned keypoints;
-  wait_for_kernel_ahead();
   const int thread = static_cast<int>(threadIdx.x);
-  if (thread == 0) tile_index = static_cast<int>(atomicAdd(&task.progress->next_tile, 1u)), keypoints = 0;
+  if (thread == 0) tile_index = claim_tile(task), keypoints = 0;
   for (int i = thread; i < task.tile.words(); i += kThreads) tile_bits[i] = 0;
   __syncthreads();
+  let_next_kernel_start();
+  wait_for_input(task.input);
   const DetectorPlan &plan = task.plan;
   const int band = tile_index / task.tiles_x;
   const int x = (tile_index - band * task.tiles_x) * task.tile.width, y = band * task.tile.height;
@@ -83,6 +84,7 @@ static __global__ void __launch_bounds__(kThreads, find_blocks_at_once<T, kWindo
                                          .pixels = after_strengths + sum_bytes(task.tile),
                                          .bits = tile_bits};
   mark_tile(work, task.luma);
+  wait_for_kernel_ahead();
 
   const int words_x = task.tile.width / 32;
   for (int i = thread; i < task.tile.words(); i += kThreads) {
@@ -186,11 +188,11 @@ class Sigma2KpCuda final : public Sigma2Kp {
     return CUDAVISION_CHECK_CUDA(cudaMemsetAsync(progress_.data(), 0, sizeof(Progress), execution_.stream));
   }
 
-  Status run(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params,
-             const Sigma2KpList &list) override {
+  Status run(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params, const Sigma2KpList &list,
+             Input input) override {
     CUDAVISION_TRY(check_run(luma.size(), size_, params));
     CUDAVISION_TRY(prepare(params));
-    CUDAVISION_TRY(find(luma, params, list));
+    CUDAVISION_TRY(find(luma, params, list, input));
     if (params.min_distance > 0 && plan_.map.width > 0) CUDAVISION_TRY(keep_apart(params, list));
     return params.orientation ? orient(luma, params, list) : Status();
   }
@@ -240,7 +242,8 @@ class Sigma2KpCuda final : public Sigma2Kp {
     return {strengths_.data(), places_.data(), params.min_distance > 0 ? row_begins_.data() : nullptr};
   }
 
-  Status find(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params, const Sigma2KpList &list) {
+  Status find(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params, const Sigma2KpList &list,
+              Input input) {
     if (plan_.map.width == 0)
       return CUDAVISION_LAUNCH(list_nothing_kernel, dim3(1), dim3(1), execution_.stream, list.count,
                                progress_.data());
@@ -256,7 +259,8 @@ class Sigma2KpCuda final : public Sigma2Kp {
                         .all = all(params),
                         .list = list,
                         .max_keypoints = params.max_keypoints,
-                        .publish = params.min_distance == 0};
+                        .publish = params.min_distance == 0,
+                        .input = input};
     return CUDAVISION_LAUNCH_PDL(
         "find_keypoints_kernel", find_kernel_of(plan_), dim3(static_cast<unsigned>(tiles_x_ * band_count_)),
         BlockSize(dim3(kThreads), shared_bytes(tile_, plan_)), execution_.stream, task);

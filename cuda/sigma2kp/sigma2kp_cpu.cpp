@@ -73,8 +73,8 @@ class Sigma2KpCpu final : public Sigma2Kp {
  public:
   Sigma2KpCpu(const Execution &execution, Size size) : workers_(*execution.workers), size_(size) {}
 
-  Status run(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params,
-             const Sigma2KpList &list) override {
+  Status run(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params, const Sigma2KpList &list,
+             Input) override {
     CUDAVISION_TRY(check_run(luma.size(), size_, params));
     return catch_bad_alloc([&] {
       find(luma, params);

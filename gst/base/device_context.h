@@ -33,8 +33,9 @@ class DeviceContext {
   // Waits for the stream. Returns errors of its kernels.
   Status synchronize() const;
 
-  // The next two take a buffer that consists of CUDA memory of this context.
+  // The next three take a buffer that consists of CUDA memory of this context.
   void wait_for_producer(GstBuffer *buffer) const;  // call before the stream reads or writes it
+  bool is_complete(GstBuffer *buffer) const;        // nobody is writing it
   void mark_finished(GstBuffer *buffer) const;  // call after the stream has written it and is synchronised
 
   // Frames may be passed on while the stream still works on them, at most kMostPending at a time. This needs

@@ -37,6 +37,10 @@ Status MappedFrame::order_behind_producer() const {
   return {};
 }
 
+Input MappedFrame::input() const {
+  return on_device_ && context_->is_complete(buffer_) ? Input::complete : Input::in_stream_order;
+}
+
 MappedFrame::~MappedFrame() {
   if (mapped_) gst_video_frame_unmap(&frame_);
 }

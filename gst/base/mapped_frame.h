@@ -29,6 +29,8 @@ class MappedFrame {
   bool can_be_left_pending() const { return can_be_left_pending_; }
   // Makes the stream wait for the frame's producer. Call it before the frame is read or written.
   Status order_behind_producer() const;
+  // Whether the frame can be read before the work that the stream holds is done. Call it after order_behind_producer().
+  Input input() const;
   // Leaves the frame's work pending. Call it when all of the work is enqueued and the frame is about to be
   // passed on.
   Status leave_pending() const { return context_->leave_pending(buffer_); }

@@ -20,6 +20,7 @@ CUstream_st *DeviceContext::stream() const { return nullptr; }
 int DeviceContext::device_id() const { return -1; }
 Status DeviceContext::synchronize() const { return {}; }
 void DeviceContext::wait_for_producer(GstBuffer *) const {}
+bool DeviceContext::is_complete(GstBuffer *) const { return true; }
 void DeviceContext::mark_finished(GstBuffer *) const {}
 bool DeviceContext::can_leave_pending(GstBuffer *) const { return false; }
 Status DeviceContext::order_behind_producer(GstBuffer *) const { return {}; }

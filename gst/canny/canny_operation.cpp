@@ -25,7 +25,7 @@ void CannyOperation::describe(GstStructure *message) {
 }
 
 Status CannyOperation::draw(const Job &job) {
-  CUDAVISION_TRY(canny_->run(job.luma, edges_.view(), settings_));
+  CUDAVISION_TRY(canny_->run(job.luma, edges_.view(), settings_, job.input));
   if (job.report) CUDAVISION_TRY(count(job, edges_.view()));
   if (settings_.output == CannyOutput::edges)
     return replace_with_mask(job.execution, job.frame, job.region, edges_.view());
@@ -40,7 +40,7 @@ Status CannyOperation::attach(const Job &job) {
   const ImageView<std::uint8_t> edges{static_cast<std::uint8_t *>(lease.data), region_.width, region_.width,
                                       region_.height};
   CUDAVISION_TRY(attach_map(job, "edges", "edge", lease.buffer));
-  CUDAVISION_TRY(canny_->run(job.luma, edges, settings_));
+  CUDAVISION_TRY(canny_->run(job.luma, edges, settings_, job.input));
   return job.report ? count(job, edges) : Status();
 }
 

@@ -99,7 +99,7 @@ Status HogOperation::run_blocks(const Job &job, const HogPicture &picture) {
                       lease.buffer, block_params_.stride.width, block_params_.stride.height);
   else
     gst_buffer_unref(lease.buffer);
-  if (status.ok()) status = hog_->run(picture, blocks);
+  if (status.ok()) status = hog_->run(picture, blocks, job.input);
   if (status.ok() && job.draw && model() == nullptr) status = draw_stars(job, picture, blocks);
   gst_buffer_unref(kept);
   return status;

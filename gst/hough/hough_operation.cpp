@@ -43,7 +43,7 @@ Status HoughOperation::run(const Job &job) {
   CUDAVISION_TRY(fit_to(job.execution, settings_.max_lines));
   ImageView<const std::uint8_t> edges = job.luma;
   if (settings_.input == HoughInput::picture) {
-    CUDAVISION_TRY(canny_->run(job.luma, edges_.view(), settings_));
+    CUDAVISION_TRY(canny_->run(job.luma, edges_.view(), settings_, job.input));
     edges = edges_.view();
   }
   CUDAVISION_TRY(

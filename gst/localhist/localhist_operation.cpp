@@ -82,7 +82,7 @@ Status LocalHistOperation::run(const Job &job) {
   }
   LocalHistOutput output;
   CUDAVISION_TRY(results_.attach(job, &output));
-  CUDAVISION_TRY(localhist_->run(job.luma, output, static_cast<const float *>(model_.data())));
+  CUDAVISION_TRY(localhist_->run(job.luma, output, static_cast<const float *>(model_.data()), job.input));
   if (distance && job.report) {
     reported_.resize(static_cast<std::size_t>(shape_.rows) * static_cast<std::size_t>(shape_.cols));
     reported_x_ = job.region.x;

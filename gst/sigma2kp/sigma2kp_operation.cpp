@@ -21,7 +21,7 @@ Status Sigma2KpOperation::allocate(const Site &site) {
 
 Status Sigma2KpOperation::run(const Job &job) {
   CUDAVISION_TRY(fit_to_settings(job));
-  CUDAVISION_TRY(sigma2kp_->run(job.luma, settings_, list()));
+  CUDAVISION_TRY(sigma2kp_->run(job.luma, settings_, list(), job.input));
   if (job.draw) CUDAVISION_TRY(draw(job));
   // Copies the whole list, so that the host need not read its length from the device first.
   return found_.fetch(job.execution);

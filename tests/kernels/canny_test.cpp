@@ -19,6 +19,7 @@
 #include "tests/support/backends.h"
 #include "tests/support/budget.h"
 #include "tests/support/decode.h"
+#include "tests/support/frames_in_flight.h"
 #include "tests/support/pictures.h"
 #include "tests/support/test_image.h"
 
@@ -591,6 +592,19 @@ TEST_P(Canny, frames_do_not_depend_on_earlier_frames) {
   CannyRunner runner(execution(), size);
   for (const std::size_t i : {0u, 1u, 2u, 3u, 0u, 5u, 4u, 6u, 1u, 3u, 2u, 7u, 6u, 0u, 3u})
     ASSERT_TRUE(same(runner.run(frames[i].luma, frames[i].params), expected[i])) << "frame " << i;
+}
+
+TEST_P(Canny, frames_in_flight_equal_frames_alone) {
+  const Size size = kEmulated ? Size{130, 70} : Size{1920, 1080};
+  for (const CannyParams &params : {for_noise(), for_noise(7, true), scaled(25, 350, 3, false)}) {
+    std::unique_ptr<cudavision::Canny> canny;
+    ASSERT_TRUE(succeeds(make_canny(execution(), size, &canny)));
+    expect_frames_in_flight_equal_frames_alone(
+        execution(), size, static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height),
+        [&](cudavision::ImageView<const std::uint8_t> luma, std::uint8_t *edges, cudavision::Input input) {
+          return canny->run(luma, {edges, size.width, size.width, size.height}, params, input);
+        });
+  }
 }
 
 TEST_P(Canny, two_instances_do_not_interfere) {

@@ -7,6 +7,7 @@
 
 #include "cuda/common/fused.h"
 #include "tests/support/budget.h"
+#include "tests/support/frames_in_flight.h"
 #include "tests/support/instruction_sets.h"
 
 namespace {
@@ -315,6 +316,19 @@ TEST(HogParams, what_is_out_of_range_is_refused) {
   EXPECT_TRUE(refused(hog_shape({16, 15}, {}, &shape)));
   ASSERT_TRUE(succeeds(hog_shape({31, 40}, {}, &shape)));
   EXPECT_EQ(shape, (HogShape{4, 2, 36}));
+}
+
+TEST_P(Hog, frames_in_flight_equal_frames_alone) {
+  const Size size = kEmulated ? Size{80, 64} : Size{1280, 720};
+  std::unique_ptr<cudavision::Hog> hog;
+  ASSERT_TRUE(succeeds(make_hog(execution(), size, 1, {}, &hog)));
+  HogShape shape;
+  ASSERT_TRUE(succeeds(hog_shape(size, {}, &shape)));
+  expect_frames_in_flight_equal_frames_alone(
+      execution(), size, shape.count() * sizeof(float),
+      [&](cudavision::ImageView<const std::uint8_t> luma, std::uint8_t *blocks, cudavision::Input input) {
+        return hog->run(cudavision::hog_picture(luma), reinterpret_cast<float *>(blocks), input);
+      });
 }
 
 TEST_P(Hog, other_pictures_are_refused) {

@@ -29,6 +29,8 @@ std::vector<LocalHistParams> all_params(LocalHistReduction reduction) {
     for (const GradientWeight weight : kWeights) all.push_back(gradient_params(bins, {7, 6}, weight));
   }
   all.push_back(gradient_params(360, {5, 9}));
+  all.push_back(brightness_params(16, {5, 64}));
+  for (const GradientWeight weight : kWeights) all.push_back(gradient_params(9, {5, 64}, weight));
   for (LocalHistParams &params : all) params.reduction = reduction;
   LocalHistParams strided = all[5];
   strided.stride_x = 3;
@@ -39,7 +41,7 @@ std::vector<LocalHistParams> all_params(LocalHistReduction reduction) {
 
 // Noise with a part in which no window has a gradient.
 Picture picture_with_a_flat_part() {
-  Picture picture = noise({47, 30}, 21);
+  Picture picture = noise({47, 67}, 21);
   for (int y = 2; y < 20; ++y)
     for (int x = 5; x < 25; ++x) picture.at(x, y) = 60;
   return picture;

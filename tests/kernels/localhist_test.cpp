@@ -12,6 +12,7 @@
 #include "cuda/histogram/histogram.h"
 #include "tests/kernels/localhist_windows.h"
 #include "tests/support/budget.h"
+#include "tests/support/frames_in_flight.h"
 
 namespace {
 
@@ -67,6 +68,20 @@ TEST_P(LocalHist, every_size_and_placement_equals_the_definition) {
                                     gradient ? gradient_params(9, c.window) : brightness_params(16, c.window),
                                     placement));
     }
+}
+
+// The windows begin and end at every row of a strip of the CUDA backend.
+TEST_P(LocalHist, high_windows_equal_the_definition) {
+  for (const int height : {64, 73, 80})
+    for (const int stride : {1, 3})
+      for (const GradientWeight weight : kWeights) {
+        SCOPED_TRACE(testing::Message() << "height " << height << " stride " << stride);
+        LocalHistParams params = gradient_params(9, {6, height}, weight);
+        params.stride_y = stride;
+        ASSERT_TRUE(equals_definition(execution(), noise({21, height + 3 * 17}, 5), params));
+      }
+  ASSERT_TRUE(equals_definition(execution(), noise({40, 100}, 6), brightness_params(31, {9, 70})));
+  ASSERT_TRUE(equals_definition(execution(), noise({40, 100}, 7), brightness_params(60, {9, 70})));
 }
 
 // Maps that end one window before, at and one window after the end of a tile, for tiles of all sizes.
@@ -262,6 +277,24 @@ TEST_P(LocalHist, two_instances_take_turns) {
   }
 }
 
+TEST_P(LocalHist, frames_in_flight_equal_frames_alone) {
+  const Size size = kEmulated ? Size{40, 30} : Size{640, 360};
+  for (const LocalHistFeature feature : {LocalHistFeature::gradient, LocalHistFeature::brightness}) {
+    LocalHistParams params;
+    params.feature = feature, params.window = {8, 8}, params.bins = 9;
+    std::unique_ptr<cudavision::LocalHist> localhist;
+    ASSERT_TRUE(succeeds(make_localhist(execution(), size, params, &localhist)));
+    cudavision::LocalHistShape shape;
+    ASSERT_TRUE(succeeds(shape_of(size, params, &shape)));
+    expect_frames_in_flight_equal_frames_alone(execution(), size, shape.histogram_bytes,
+                                               [&](cudavision::ImageView<const std::uint8_t> luma,
+                                                   std::uint8_t *histograms, cudavision::Input input) {
+                                                 return localhist->run(luma, {.histograms = histograms},
+                                                                       nullptr, input);
+                                               });
+  }
+}
+
 TEST_P(LocalHist, frames_keep_the_budget) {
   CUDAVISION_NEEDS_EMULATION();
   struct Case {
@@ -271,9 +304,12 @@ TEST_P(LocalHist, frames_keep_the_budget) {
   std::vector<Case> cases{{brightness_params(16, {8, 8}), 1},
                           {brightness_params(256, {8, 8}), 1},
                           {gradient_params(9, {8, 8}), 2},
+                          {gradient_params(9, {8, 64}), 3},
+                          {brightness_params(30, {8, 64}), 2},
+                          {brightness_params(34, {8, 64}), 1},
                           {gradient_params(360, {8, 8}, GradientWeight::magnitude), 2}};
   for (Case &c : cases) {
-    const Size size{60, 40};
+    const Size size{60, 70};
     const TestImage<std::uint8_t> luma(execution(), noise(size, 17), kOddPitch);
     for (const LocalHistReduction reduction :
          {LocalHistReduction::none, LocalHistReduction::argmax, LocalHistReduction::distance}) {

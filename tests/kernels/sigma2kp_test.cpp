@@ -6,6 +6,7 @@
 #include "tests/kernels/sigma2kp_runner.h"
 #include "tests/support/budget.h"
 #include "tests/support/decode.h"
+#include "tests/support/frames_in_flight.h"
 
 namespace {
 
@@ -365,6 +366,24 @@ TEST_P(Sigma2Kp, values_out_of_range_are_refused_and_named) {
 }
 
 // --- resources per frame ---
+
+TEST_P(Sigma2Kp, frames_in_flight_equal_frames_alone) {
+  const Size size = kEmulated ? Size{150, 90} : Size{1920, 1080};
+  constexpr std::size_t kMost = 4096;
+  for (const bool turned : {false, true}) {
+    Sigma2KpParams params;
+    params.max_keypoints = kMost, params.orientation = turned, params.min_distance = turned ? 3 : 0;
+    std::unique_ptr<cudavision::Sigma2Kp> detector;
+    ASSERT_TRUE(succeeds(make_sigma2kp(execution(), size, &detector)));
+    expect_frames_in_flight_equal_frames_alone(
+        execution(), size, (kMost + 1) * sizeof(Sigma2Keypoint),
+        [&](cudavision::ImageView<const std::uint8_t> luma, std::uint8_t *bytes, cudavision::Input input) {
+          auto *keypoints = reinterpret_cast<Sigma2Keypoint *>(bytes);
+          return detector->run(luma, params,
+                               {keypoints + 1, reinterpret_cast<cudavision::Sigma2KpCount *>(bytes)}, input);
+        });
+  }
+}
 
 TEST_P(Sigma2Kp, frame_is_a_launch_and_one_more_for_each_of_distance_and_orientation) {
   CUDAVISION_NEEDS_EMULATION();

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A test that algorithms which read complete inputs early share: frames are enqueued without waiting, as many as a GPU
+// may work on at the same time.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "tests/support/backends.h"
+#include "tests/support/pictures.h"
+#include "tests/support/test_image.h"
+
+namespace cudavision::test {
+
+// Expects that frames of two pictures in turn have the results of frames alone. run(luma, result, input) returns the
+// Status of enqueueing a frame that writes `result_bytes` bytes at `result` or fewer, which are 0 before.
+template <typename Run>
+void expect_frames_in_flight_equal_frames_alone(const Execution &execution, Size size,
+                                                std::size_t result_bytes, const Run &run) {
+  constexpr std::size_t kFrames = 12;
+  const TestImage<std::uint8_t> pictures[] = {{execution, noise(size, 1), kAligned},
+                                              {execution, smooth_noise(size, 2, 2), kAligned}};
+  const auto result = [&] {
+    auto memory = std::make_unique<Memory>(execution, result_bytes);
+    memory->write(std::vector<std::uint8_t>(result_bytes));
+    return memory;
+  };
+  std::vector<std::uint8_t> alone[2];
+  for (int i = 0; i < 2; ++i) {
+    const auto memory = result();
+    ASSERT_TRUE(succeeds(run(pictures[i].view(), memory->data(), Input::in_stream_order)));
+    alone[i] = memory->read();
+  }
+  ASSERT_NE(alone[0], alone[1]);
+  for (int round = 0; round < (kEmulated ? 1 : 20); ++round) {
+    std::vector<std::unique_ptr<Memory>> results;
+    for (std::size_t i = 0; i < kFrames; ++i) results.push_back(result());
+    for (std::size_t i = 0; i < kFrames; ++i)
+      ASSERT_TRUE(succeeds(run(pictures[i % 2].view(), results[i]->data(), Input::complete)));
+    for (std::size_t i = 0; i < kFrames; ++i)
+      ASSERT_EQ(results[i]->read(), alone[i % 2]) << "round " << round << ", frame " << i;
+  }
+}
+
+}  // namespace cudavision::test
