@@ -16,6 +16,13 @@ constexpr int kResidentThreads = 2048;
 constexpr int kResidentThreads = 1536;
 #endif
 
+// For bounds with which the compiler spills registers on other architectures than 9.x.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ / 100 != 9
+constexpr bool kHasHopperRegisters = false;
+#else
+constexpr bool kHasHopperRegisters = true;
+#endif
+
 // `blocks` blocks of `threads` threads, or as many of them as a multiprocessor holds: nvcc refuses more.
 constexpr int resident_blocks(int threads, int blocks) {
   return blocks * threads <= kResidentThreads ? blocks : kResidentThreads / threads;

@@ -12,6 +12,7 @@
 // edge than their rounding error.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -60,9 +61,35 @@ CUDAVISION_HOST_DEVICE inline float approximate_quotient(float a, float b) {
 #endif
 }
 
+// a * b + c, rounded once or twice.
+CUDAVISION_HOST_DEVICE inline float approximate_sum(float a, float b, float c) {
+#ifdef __CUDA_ARCH__
+  return __fmaf_rn(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+CUDAVISION_HOST_DEVICE inline int as_int(float value) {
+#ifdef __CUDA_ARCH__
+  return __float_as_int(value);
+#else
+  return std::bit_cast<int>(value);
+#endif
+}
+
+// whole - value if `mirrors` is set, otherwise value. On the CPU the conditional expressions choose between constants,
+// so that compilers can vectorise loops that call it.
+CUDAVISION_HOST_DEVICE inline float mirrored(bool mirrors, float whole, float value) {
+#ifdef __CUDA_ARCH__
+  return mirrors ? whole - value : value;
+#else
+  return (mirrors ? whole : 0.0f) + (mirrors ? -1.0f : 1.0f) * value;
+#endif
+}
+
 // The approximate angle in turns, in [0, 1]; 0 for a zero gradient. The error is at most 2e-6 plus a few
-// roundings. The conditional expressions choose between constants, so that compilers can vectorise loops that
-// call it.
+// roundings, which differ between CPU and GPU.
 CUDAVISION_HOST_DEVICE inline float approximate_turn(float dx, float dy) {
   const float ax = fabsf(dx), ay = fabsf(dy);
   const float larger = ax > ay ? ax : ay, smaller = ax > ay ? ay : ax;
@@ -71,11 +98,11 @@ CUDAVISION_HOST_DEVICE inline float approximate_turn(float dx, float dy) {
   // turns: the coefficients are divided by 2 pi. hue_of (cuda/opticalflow/flow_display_rules.h) multiplies
   // the result of the unscaled series instead. The two round differently, and results depend on both
   // roundings, so they stay apart.
-  const float octant =
-      t * (0.1591336f + u * (-0.0525688f + u * (0.0286703f + u * (-0.0135493f + u * 0.0033160f))));
-  const float quadrant = (ax > ay ? 0.0f : 0.25f) + (ax > ay ? 1.0f : -1.0f) * octant;
-  const float half = (dx < 0 ? 0.5f : 0.0f) + (dx < 0 ? -1.0f : 1.0f) * quadrant;
-  const float turn = (dy < 0 ? 1.0f : 0.0f) + (dy < 0 ? -1.0f : 1.0f) * half;
+  float series = approximate_sum(u, 0.0033160f, -0.0135493f);
+  series = approximate_sum(u, series, 0.0286703f);
+  series = approximate_sum(u, series, -0.0525688f);
+  const float octant = t * approximate_sum(u, series, 0.1591336f);
+  const float turn = mirrored(dy < 0, 1.0f, mirrored(dx < 0, 0.5f, mirrored(!(ax > ay), 0.25f, octant)));
   return larger > 0 ? turn : 0.0f;
 }
 
@@ -100,9 +127,11 @@ CUDAVISION_HOST_DEVICE inline int orientation_bin(Gradient g, const OrientationT
   const auto bins = static_cast<float>(table.bins);
   const float turn = approximate_turn(static_cast<float>(g.dx), static_cast<float>(g.dy));
   const float position = turn * bins, margin = kTurnMargin * bins;
-  const int edge = static_cast<int>(position + 0.5f);  // the nearest edge
-  const float distance = position - static_cast<float>(edge);
-  if (distance >= margin || distance <= -margin) return static_cast<int>(position);
+  // The nearest edge: at 1.5 * 2^23 the last bit of a float is worth 1. Conversions to int and back would be slower.
+  constexpr float kRound = 12582912.0f;
+  const float rounded = position + kRound, distance = position - (rounded - kRound);
+  const int edge = as_int(rounded) - as_int(kRound);
+  if (fabsf(distance) >= margin) return distance < 0 ? edge - 1 : edge;
   if (is_multiple_of_45_degrees(g)) return static_cast<int>(8 * turn + 0.5f) * table.bins / 8;
   return bin_at_edge(g, edge, table);
 }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "cuda/common/resident_blocks.h"
 #include "cuda/hog/block_tile.cuh"
@@ -16,7 +17,7 @@ namespace cudavision::hog {
 
 // For the kernels whose threads process pixels or windows in row-major order.
 constexpr int kLineThreads = 256;
-constexpr int kLinePixels = 4;  // pixels per thread; of windows each thread processes one
+constexpr int kLinePixels = 8;  // pixels per thread; of windows each thread processes one
 
 // One scale.
 struct DeviceLevel {
@@ -49,59 +50,99 @@ __device__ inline const DeviceLevel &level_of_block(const DeviceLevel *levels, i
 
 // --- downscaled pictures ---
 
+// A pixel of three channels: B in the lowest byte, then G and R.
 template <int kChannels>
-struct PixelOf {
-  using Type = std::uint32_t;  // B in the lowest byte, then G and R
-};
-template <>
-struct PixelOf<1> {
-  using Type = std::uint8_t;
-};
+using PixelType = std::conditional_t<kChannels == 1, std::uint8_t, std::uint32_t>;
 
 // Reads the pixels of a downscaled picture, channels in the order B, G, R.
 template <int kChannels>
 struct LevelSource {
   static constexpr int channels = kChannels;
-  const typename PixelOf<kChannels>::Type *pixels;
+  const PixelType<kChannels> *pixels;
   int width;
 
+  __device__ unsigned pixel(int x, int y) const { return pixels[static_cast<std::ptrdiff_t>(y) * width + x]; }
   __device__ void load(int x, int y, int *bytes) const {
-    const unsigned pixel = pixels[static_cast<std::ptrdiff_t>(y) * width + x];
+    const unsigned pixel = this->pixel(x, y);
     for (int c = 0; c < kChannels; ++c) bytes[c] = static_cast<int>(pixel >> (8 * c) & 255u);
   }
 };
 
+// Reads the pixels of a frame with one channel.
+struct GraySource {
+  const std::uint8_t *data;
+  int pitch_bytes, step_bytes;
+
+  __device__ unsigned pixel(int x, int y) const { return data[y * pitch_bytes + x * step_bytes]; }
+};
+
+// Copies a frame of three channels to words, of which the next kernel loads four for each of its pixels. blockIdx.y: the
+// row.
+constexpr int kPackedPixels = 4;  // pixels per thread
+static __global__ void __launch_bounds__(kLineThreads)
+    pack_kernel(FrameSource<3> source, int width, std::uint32_t *pixels) {
+  let_next_kernel_start();
+  wait_for_kernel_ahead();
+  const int first =
+                static_cast<int>(blockIdx.x) * kPackedPixels * kLineThreads + static_cast<int>(threadIdx.x),
+            y = static_cast<int>(blockIdx.y);
+  int bytes[kPackedPixels][3];  // all loads are issued before the first result is used
+#pragma unroll
+  for (int i = 0; i < kPackedPixels; ++i) source.load(min(first + i * kLineThreads, width - 1), y, bytes[i]);
+#pragma unroll
+  for (int i = 0; i < kPackedPixels; ++i)
+    if (const int x = first + i * kLineThreads; x < width)
+      pixels[static_cast<std::ptrdiff_t>(y) * width + x] =
+          static_cast<std::uint32_t>(bytes[i][0] | bytes[i][1] << 8 | bytes[i][2] << 16);
+}
+
 template <int kChannels>
 struct DownscaleTask {
-  FrameSource<kChannels> source;
+  std::conditional_t<kChannels == 1, GraySource, LevelSource<3>> source;
   Size size;  // of the source
   const DeviceLevel *levels;
   int level_count;
   const std::int32_t *taps;
-  typename PixelOf<kChannels>::Type *pixels;
+  PixelType<kChannels> *pixels;
 };
+
+// The weighted sum of two pixels in 16 bits for each channel: those with an even number in the halves of a word, and the
+// one between. The weights add up to 256.
+struct WideChannels {
+  unsigned even, odd;
+};
+__device__ inline WideChannels blend(unsigned a, unsigned b, unsigned weight_a, unsigned weight_b) {
+  constexpr unsigned kEven = 0xff00ff;
+  return {(a & kEven) * weight_a + (b & kEven) * weight_b,
+          (a >> 8 & 255) * weight_a + (b >> 8 & 255) * weight_b};
+}
 
 // Interpolates a pixel from its taps in integers, as cv::INTER_LINEAR_EXACT.
 template <int kChannels>
 __device__ unsigned downscaled_pixel(const DownscaleTask<kChannels> &task, std::int32_t tap_x,
                                      std::int32_t tap_y) {
-  const int x0 = first_of_tap(tap_x), x1 = min(x0 + 1, task.size.width - 1), weight_x = weight_of_tap(tap_x);
-  const int y0 = first_of_tap(tap_y), y1 = min(y0 + 1, task.size.height - 1), weight_y = weight_of_tap(tap_y);
-  int corner[4][3];
-  task.source.load(x0, y0, corner[0]), task.source.load(x1, y0, corner[1]);
-  task.source.load(x0, y1, corner[2]), task.source.load(x1, y1, corner[3]);
-  unsigned pixel = 0;
-  for (int c = 0; c < kChannels; ++c) {
-    const int above = corner[0][c] * (256 - weight_x) + corner[1][c] * weight_x,
-              below = corner[2][c] * (256 - weight_x) + corner[3][c] * weight_x;
-    pixel |= static_cast<unsigned>((above * (256 - weight_y) + below * weight_y + 32768) >> 16) << (8 * c);
-  }
+  const int x0 = first_of_tap(tap_x), x1 = min(x0 + 1, task.size.width - 1), y0 = first_of_tap(tap_y),
+            y1 = min(y0 + 1, task.size.height - 1);
+  const auto weight_x = static_cast<unsigned>(weight_of_tap(tap_x)),
+             weight_y = static_cast<unsigned>(weight_of_tap(tap_y));
+  const WideChannels above = blend(task.source.pixel(x0, y0), task.source.pixel(x1, y0), 256 - weight_x,
+                                   weight_x),
+                     below = blend(task.source.pixel(x0, y1), task.source.pixel(x1, y1), 256 - weight_x,
+                                   weight_x);
+  const auto channel = [weight_y](unsigned upper, unsigned lower) {
+    return (upper * (256 - weight_y) + lower * weight_y + 32768) >> 16;
+  };
+  unsigned pixel = channel(above.even & 0xffff, below.even & 0xffff);
+  if constexpr (kChannels == 3)
+    pixel |= channel(above.odd, below.odd) << 8 | channel(above.even >> 16, below.even >> 16) << 16;
   return pixel;
 }
 
 // Each thread block computes kLineThreads * kLinePixels pixels of a scale.
 template <int kChannels>
-static __global__ void __launch_bounds__(kLineThreads, 4) downscale_kernel(DownscaleTask<kChannels> task) {
+static __global__ void __launch_bounds__(kLineThreads,
+                                         resident_blocks(kLineThreads, kHasHopperRegisters ? 6 : 4))
+    downscale_kernel(DownscaleTask<kChannels> task) {
   let_next_kernel_start();
   wait_for_kernel_ahead();
   const int block = static_cast<int>(blockIdx.x);
@@ -109,14 +150,13 @@ static __global__ void __launch_bounds__(kLineThreads, 4) downscale_kernel(Downs
       level_of_block(task.levels, task.level_count, block, &DeviceLevel::first_downscale_block);
   const int width = level.picture.width, count = width * level.picture.height;
   const std::int32_t *taps_x = task.taps + level.taps_x, *taps_y = task.taps + level.taps_y;
-  typename PixelOf<kChannels>::Type *out = task.pixels + level.pixels;
+  PixelType<kChannels> *out = task.pixels + level.pixels;
   int i = (block - level.first_downscale_block) * kLineThreads * kLinePixels + static_cast<int>(threadIdx.x);
   Walk<kLineThreads> at(width, i);
 #pragma unroll
   for (int k = 0; k < kLinePixels; ++k, at.advance(), i += kLineThreads)
     if (i < count)
-      out[i] = static_cast<typename PixelOf<kChannels>::Type>(
-          downscaled_pixel(task, taps_x[at.column], taps_y[at.row]));
+      out[i] = static_cast<PixelType<kChannels>>(downscaled_pixel(task, taps_x[at.column], taps_y[at.row]));
 }
 
 // --- blocks ---
@@ -125,7 +165,7 @@ template <int kChannels>
 struct LevelBlocksTask {
   const DeviceLevel *levels;
   int level_count;
-  const typename PixelOf<kChannels>::Type *pixels;
+  const PixelType<kChannels> *pixels;
   Rules rules;
   TilePlan plan;
   DeviceWeights x_weights, y_weights;

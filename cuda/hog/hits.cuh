@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Hits and boxes on the device. Each thread block computes the scores of consecutive windows. The last block
-// to finish (last-block pattern) lists the hits in the order of the windows, which does not depend on the
-// order of the blocks, and groups them.
+// Hits and boxes on the device, by two kernels. In the first one, each thread block computes the scores of consecutive
+// windows; the last block to finish (last-block pattern) lists the hits in the order of the windows, which does not
+// depend on the order of the blocks. In the second one, all blocks unite similar hits, and the last one lists the boxes
+// of the groups.
 #pragma once
 
 #include "cuda/common/block_scan.cuh"
@@ -27,8 +28,10 @@ struct HitTask {
   int win_stride;
   float *scores;      // [window]
   int *block_hits;    // [thread block]: its number of hits, later that of all blocks before it
-  unsigned *done;     // the number of blocks that have finished
+  unsigned *done;     // the number of blocks that have finished; 0 between kernels
+  int *hit_count;     // all hits, even if they are more than kMaxHogHits
   HogBox *hits;       // [kMaxHogHits]
+  unsigned *parents;  // [kMaxHogHits]: the union-find forest of similar hits
   GroupSums *groups;  // [kMaxHogHits]: that of each root
   HogBoxList list;
 };
@@ -42,12 +45,18 @@ __device__ inline float value_of_key(unsigned key) {
   return __uint_as_float((key & 0x80000000u) != 0 ? key & 0x7fffffffu : ~key);
 }
 
-// Shared memory of the kernel.
+// Shared memory of the first kernel.
 struct HitMemory {
-  unsigned parent[kMaxHogHits];  // the union-find forest of similar hits
   int warp_sums[kLineThreads / 32 + 1];
-  unsigned short kept[kMaxHogHits];  // the roots of the groups with enough hits
-  int hit_count, kept_count, listed;
+  int hit_count;
+  bool last;
+};
+
+// Shared memory of the second kernel.
+struct GroupMemory {
+  unsigned short kept[kMaxHogHits];     // the roots of the groups with enough hits
+  unsigned char left_out[kMaxHogHits];  // whether the box of a kept group is left out
+  int kept_count, listed;
   bool last;
 };
 
@@ -72,16 +81,22 @@ __device__ inline void scan_block_hits(const HitTask &task, HitMemory *shared) {
 __device__ inline void list_hits_of_block(const HitTask &task, int block, int at, int lane) {
   const DeviceLevel &level =
       level_of_block(task.levels, task.level_count, block, &DeviceLevel::first_score_block);
-  for (int i = 0; i < kLineThreads; i += 32) {
-    const int window = (block - level.first_score_block) * kLineThreads + i + lane;
-    const float score = window < level.window_count ? __ldcg(task.scores + level.windows + window) : 0;
-    const bool hit = window < level.window_count && score >= task.thresholds.hit;
+  constexpr int kTurns = kLineThreads / 32;
+  const int first = (block - level.first_score_block) * kLineThreads + lane;
+  float scores[kTurns];  // all loads are issued before the first result is used
+#pragma unroll
+  for (int i = 0; i < kTurns; ++i)
+    scores[i] = __ldcg(task.scores + level.windows + min(first + 32 * i, level.window_count - 1));
+#pragma unroll
+  for (int i = 0; i < kTurns; ++i) {
+    const int window = first + 32 * i;
+    const bool hit = window < level.window_count && scores[i] >= task.thresholds.hit;
     const unsigned hits = __ballot_sync(kFullWarp, hit);
     const int place = at + __popc(hits & ((1u << lane) - 1));
     const int row = window / level.windows_x;
     if (hit && place < kMaxHogHits)
       task.hits[place] = box_of_window(level.scale, task.window, task.win_stride,
-                                       window - row * level.windows_x, row, score);
+                                       window - row * level.windows_x, row, scores[i]);
     at += __popc(hits);
   }
 }
@@ -102,23 +117,31 @@ __device__ inline void list_hits(const HitTask &task, const HitMemory &shared) {
   __syncthreads();
 }
 
-// Finds the connected components of similar hits, and the sums of each component at its root.
-__device__ inline void unite_hits(const HitTask &task, int count, HitMemory *shared) {
-  const int thread = static_cast<int>(threadIdx.x);
-  for (int i = thread; i < count; i += kLineThreads) {
-    shared->parent[i] = static_cast<unsigned>(i);
+// Makes each hit a group of its own.
+__device__ inline void begin_groups(const HitTask &task, int count) {
+  for (int i = static_cast<int>(threadIdx.x); i < count; i += kLineThreads) {
+    task.parents[i] = static_cast<unsigned>(i);
     task.groups[i] = {.count = 0, .first = count, .x = 0, .y = 0, .width = 0, .height = 0, .score = 0};
   }
-  if (thread == 0) shared->kept_count = 0;
-  __syncthreads();
-  for (int i = 1 + thread / 32; i < count; i += kLineThreads / 32)
-    for (int j = thread % 32; j < i; j += 32)
-      if (are_similar(task.hits[i], task.hits[j]))
-        unite(shared->parent, static_cast<unsigned>(i), static_cast<unsigned>(j));
-  __syncthreads();
-  for (int i = thread; i < count; i += kLineThreads) {
+}
+
+// Unites similar hits. A warp compares a hit with all before it.
+__device__ inline void unite_hits(const HitTask &task, int count) {
+  constexpr int kWarps = kLineThreads / 32;
+  const int thread = static_cast<int>(threadIdx.x), warps = static_cast<int>(gridDim.x) * kWarps;
+  for (int i = static_cast<int>(blockIdx.x) * kWarps + thread / 32; i < count; i += warps) {
     const HogBox hit = task.hits[i];
-    GroupSums *sums = task.groups + find_root(shared->parent, static_cast<unsigned>(i));
+    for (int j = thread % 32; j < i; j += 32)
+      if (are_similar(hit, task.hits[j]))
+        unite(task.parents, static_cast<unsigned>(i), static_cast<unsigned>(j));
+  }
+}
+
+// Adds up the hits of each group at its root.
+__device__ inline void sum_groups(const HitTask &task, int count) {
+  for (int i = static_cast<int>(threadIdx.x); i < count; i += kLineThreads) {
+    const HogBox hit = task.hits[i];
+    GroupSums *sums = task.groups + find_root(task.parents, static_cast<unsigned>(i));
     atomicAdd(&sums->count, 1);
     atomicMin(&sums->first, i);
     atomicAdd(&sums->x, hit.x), atomicAdd(&sums->y, hit.y);
@@ -139,15 +162,13 @@ __device__ inline HogBox box_of_group(const GroupSums &g) {
 
 // Writes the boxes of the groups with enough hits, in the order of their first hits. A box that gives_way()
 // to another one is left out.
-__device__ inline void list_groups(const HitTask &task, int count, HitMemory *shared) {
+__device__ inline void list_groups(const HitTask &task, int count, GroupMemory *shared) {
   const int thread = static_cast<int>(threadIdx.x);
   for (int i = thread; i < count; i += kLineThreads)
-    if (shared->parent[i] == static_cast<unsigned>(i) &&
-        __ldcg(&task.groups[i].count) > task.thresholds.group)
+    if (task.parents[i] == static_cast<unsigned>(i) && __ldcg(&task.groups[i].count) > task.thresholds.group)
       shared->kept[atomicAdd(&shared->kept_count, 1)] = static_cast<unsigned short>(i);
   __syncthreads();
   const int kept = shared->kept_count;
-  // From here on, the parent of a root is a flag: 1 if the box of its group is left out.
   for (int i = thread; i < kept; i += kLineThreads) {
     const GroupSums &group = task.groups[shared->kept[i]];
     const HogBox box = box_of_group(group);
@@ -156,15 +177,15 @@ __device__ inline void list_groups(const HitTask &task, int count, HitMemory *sh
       const GroupSums &other = task.groups[shared->kept[j]];
       left_out = j != i && gives_way(box, group.count, box_of_group(other), other.count);
     }
-    shared->parent[shared->kept[i]] = left_out ? 1u : 0u;
+    shared->left_out[i] = left_out ? 1 : 0;
   }
   __syncthreads();
   for (int i = thread; i < kept; i += kLineThreads) {
-    if (shared->parent[shared->kept[i]] != 0) continue;
+    if (shared->left_out[i] != 0) continue;
     const GroupSums &group = task.groups[shared->kept[i]];
     int place = 0;
     for (int j = 0; j < kept; ++j)
-      place += shared->parent[shared->kept[j]] == 0 && task.groups[shared->kept[j]].first < group.first;
+      place += shared->left_out[j] == 0 && task.groups[shared->kept[j]].first < group.first;
     HogBox box = box_of_group(group);
     (void)clip_box(task.picture, &box);  // never empty: all hits of the group begin in the picture
     task.list.boxes[place] = box;
@@ -173,7 +194,17 @@ __device__ inline void list_groups(const HitTask &task, int count, HitMemory *sh
   __syncthreads();
 }
 
-static __global__ void __launch_bounds__(kLineThreads, 4) find_boxes_kernel(HitTask task) {
+// Writes the boxes of all hits.
+__device__ inline void list_all_hits(const HitTask &task, int count) {
+  for (int i = static_cast<int>(threadIdx.x); i < count; i += kLineThreads) {
+    HogBox box = task.hits[i];
+    (void)clip_box(task.picture, &box);  // never empty: windows begin in the picture
+    task.list.boxes[i] = box;
+  }
+}
+
+// Without grouping, also writes the boxes.
+static __global__ void __launch_bounds__(kLineThreads, 4) find_hits_kernel(HitTask task) {
   __shared__ HitMemory shared;
   let_next_kernel_start();
   wait_for_kernel_ahead();
@@ -189,25 +220,34 @@ static __global__ void __launch_bounds__(kLineThreads, 4) find_boxes_kernel(HitT
     hit = score >= task.thresholds.hit;
   }
   const int hits = __syncthreads_count(hit);
-  if (thread == 0) task.block_hits[block] = hits, shared.listed = 0;
+  if (thread == 0) task.block_hits[block] = hits;
   if (!is_last_block(task.done, gridDim.x, &shared.last)) return;
   scan_block_hits(task, &shared);
   list_hits(task, shared);
   const int count = min(shared.hit_count, kMaxHogHits);
-  if (task.thresholds.group > 0) {
-    unite_hits(task, count, &shared);
-    list_groups(task, count, &shared);
-  } else {
-    for (int i = thread; i < count; i += kLineThreads) {
-      HogBox box = task.hits[i];
-      (void)clip_box(task.picture, &box);  // never empty: windows begin in the picture
-      task.list.boxes[i] = box;
-    }
-    if (thread == 0) shared.listed = count;
-    __syncthreads();
-  }
+  if (task.thresholds.group > 0)
+    begin_groups(task, count);
+  else
+    list_all_hits(task, count);
   if (thread == 0) {
-    *task.list.count = {shared.listed, shared.hit_count};
+    if (task.thresholds.group == 0) *task.list.count = {count, shared.hit_count};
+    *task.hit_count = shared.hit_count;
+    *task.done = 0;
+  }
+}
+
+static __global__ void __launch_bounds__(kLineThreads, 4) group_hits_kernel(HitTask task) {
+  __shared__ GroupMemory shared;
+  let_next_kernel_start();
+  wait_for_kernel_ahead();
+  const int hits = *task.hit_count, count = min(hits, kMaxHogHits);
+  unite_hits(task, count);
+  if (threadIdx.x == 0) shared.kept_count = shared.listed = 0;
+  if (!is_last_block(task.done, gridDim.x, &shared.last)) return;
+  sum_groups(task, count);
+  list_groups(task, count, &shared);
+  if (threadIdx.x == 0) {
+    *task.list.count = {shared.listed, hits};
     *task.done = 0;
   }
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of the detector: four kernels, each of which processes all scales. downscale_kernel
-// computes the downscaled pictures, make_level_blocks_kernel their blocks, multiply_rows_kernel the products
-// of blocks and weights, and find_boxes_kernel the scores, the hits and the boxes.
+// The CUDA backend of the detector: kernels that process all scales at once. pack_kernel copies a colour picture to words,
+// downscale_kernel computes the downscaled pictures, make_level_blocks_kernel their blocks, multiply_rows_kernel the
+// products of blocks and weights, find_hits_kernel the scores and the hits, and group_hits_kernel the boxes.
 #include <cuda_runtime.h>
 
 #include <vector>
 
+#include "cuda/common/device_limits.h"
+#include "cuda/common/grid.h"
 #include "cuda/common/launch.h"
 #include "cuda/hog/axis_weights_cuda.h"
 #include "cuda/hog/block_tile_cuda.h"
@@ -38,13 +40,22 @@ class HogDetectorCuda final : public HogDetector {
     CUDAVISION_TRY(weights_.upload(plan_.params, execution_.stream));
     CUDAVISION_TRY(lay_out_levels());
     CUDAVISION_TRY(upload_model(model));
-    CUDAVISION_TRY(channels_ == 1 ? gray_.allocate(pixels_) : color_.allocate(pixels_));
-    CUDAVISION_TRY(blocks_.allocate(numbers_));
+    CUDAVISION_TRY(multiprocessor_count(&multiprocessors_));
+    if (channels_ == 1) {
+      CUDAVISION_TRY(gray_.allocate(pixels_));
+    } else {
+      CUDAVISION_TRY(color_.allocate(pixels_));
+      CUDAVISION_TRY(
+          packed_.allocate(static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height)));
+    }
+    CUDAVISION_TRY(blocks_.allocate(numbers_ + kProductPadding));
     CUDAVISION_TRY(products_.allocate(positions_ * static_cast<std::size_t>(plan_.blocks_per_window.height)));
     CUDAVISION_TRY(scores_.allocate(windows_));
     CUDAVISION_TRY(block_hits_.allocate(static_cast<std::size_t>(score_grid_)));
     CUDAVISION_TRY(hits_.allocate(kMaxHogHits));
     CUDAVISION_TRY(groups_.allocate(kMaxHogHits));
+    CUDAVISION_TRY(parents_.allocate(kMaxHogHits));
+    CUDAVISION_TRY(hit_count_.allocate(1));
     CUDAVISION_TRY(done_.allocate(1));
     return CUDAVISION_CHECK_CUDA(cudaMemsetAsync(done_.data(), 0, sizeof(unsigned), execution_.stream));
   }
@@ -53,8 +64,14 @@ class HogDetectorCuda final : public HogDetector {
     CUDAVISION_TRY(check_run(picture, size_, channels_));
     if (plan_.levels.empty())
       return CUDAVISION_CHECK_CUDA(cudaMemsetAsync(list.count, 0, sizeof *list.count, execution_.stream));
-    CUDAVISION_TRY(channels_ == 1 ? make_blocks<1>(picture, gray_.data())
-                                  : make_blocks<3>(picture, color_.data()));
+    if (channels_ == 1) {
+      const FrameSource<1> source(picture);
+      CUDAVISION_TRY(
+          make_blocks<1>(GraySource{source.data[0], source.pitch_bytes, source.step_bytes}, gray_.data()));
+    } else {
+      CUDAVISION_TRY(pack(picture));
+      CUDAVISION_TRY(make_blocks<3>(LevelSource<3>{packed_.data(), size_.width}, color_.data()));
+    }
     CUDAVISION_TRY(multiply());
     return find_boxes(thresholds, list);
   }
@@ -98,7 +115,7 @@ class HogDetectorCuda final : public HogDetector {
       const int pixel_count = level.size.width * level.size.height;
       downscale_grid_ += divide_up(pixel_count, kLineThreads * kLinePixels);
       tile_grid_ += d.picture.tiles_x * divide_up(blocks.rows, 1 << tiles_.rows_log2);
-      product_grid_ += divide_up(d.positions_x, kPositions) * divide_up(blocks.rows, kProductThreads / 32);
+      product_grid_ += divide_up(d.positions_x, kPositions) * divide_up(blocks.rows, kGridRowsOfBlock);
       score_grid_ += divide_up(d.window_count, kLineThreads);
       pixels += static_cast<std::size_t>(pixel_count);
       numbers += static_cast<std::size_t>(pitch * blocks.length) * static_cast<std::size_t>(blocks.rows);
@@ -134,9 +151,17 @@ class HogDetectorCuda final : public HogDetector {
                                                  cudaMemcpyHostToDevice, execution_.stream));
   }
 
+  Status pack(const HogPicture &picture) const {
+    const dim3 blocks(blocks_for(size_.width, kLineThreads * kPackedPixels),
+                      static_cast<unsigned>(size_.height));
+    return CUDAVISION_LAUNCH_PDL("pack_kernel", pack_kernel, blocks, dim3(kLineThreads), execution_.stream,
+                                 FrameSource<3>(picture), size_.width, packed_.data());
+  }
+
   template <int kChannels>
-  Status make_blocks(const HogPicture &picture, typename PixelOf<kChannels>::Type *pixels) const {
-    const DownscaleTask<kChannels> downscale{.source = FrameSource<kChannels>(picture),
+  Status make_blocks(const decltype(DownscaleTask<kChannels>::source) &source,
+                     PixelType<kChannels> *pixels) const {
+    const DownscaleTask<kChannels> downscale{.source = source,
                                              .size = size_,
                                              .levels = levels_.data(),
                                              .level_count = level_count(),
@@ -191,10 +216,15 @@ class HogDetectorCuda final : public HogDetector {
                        .scores = scores_.data(),
                        .block_hits = block_hits_.data(),
                        .done = done_.data(),
+                       .hit_count = hit_count_.data(),
                        .hits = hits_.data(),
+                       .parents = parents_.data(),
                        .groups = groups_.data(),
                        .list = list};
-    return CUDAVISION_LAUNCH_PDL("find_boxes_kernel", find_boxes_kernel, grid_of(score_grid_),
+    CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("find_hits_kernel", find_hits_kernel, grid_of(score_grid_),
+                                         dim3(kLineThreads), execution_.stream, task));
+    if (thresholds.group == 0) return {};
+    return CUDAVISION_LAUNCH_PDL("group_hits_kernel", group_hits_kernel, grid_of(2 * multiprocessors_),
                                  dim3(kLineThreads), execution_.stream, task);
   }
 
@@ -206,6 +236,7 @@ class HogDetectorCuda final : public HogDetector {
   TilePlan tiles_;
   float bias_;
   OwnedWeights weights_;
+  int multiprocessors_ = 1;
   int chunks_ = 0;  // chunks of kRowsAtOnce rows of a window
   // The number of thread blocks of each kernel.
   int downscale_grid_ = 0, tile_grid_ = 0, product_grid_ = 0, score_grid_ = 0;
@@ -220,11 +251,12 @@ class HogDetectorCuda final : public HogDetector {
   DeviceBuffer<std::int32_t> taps_;
   DeviceBuffer<float4> model_;
 
-  DeviceBuffer<std::uint8_t> gray_;    // the downscaled pictures, if they have one channel
-  DeviceBuffer<std::uint32_t> color_;  // the same with three channels
+  DeviceBuffer<std::uint8_t> gray_;             // the downscaled pictures, if they have one channel
+  DeviceBuffer<std::uint32_t> packed_, color_;  // with three channels, the picture and the downscaled ones
   DeviceBuffer<float> blocks_, products_, scores_;
   DeviceBuffer<int> block_hits_;
-  DeviceBuffer<unsigned> done_;
+  DeviceBuffer<unsigned> done_, parents_;
+  DeviceBuffer<int> hit_count_;
   DeviceBuffer<HogBox> hits_;
   DeviceBuffer<GroupSums> groups_;
 };

@@ -92,9 +92,9 @@ class HogDetector {
   virtual ~HogDetector() = default;
   // Hits are ordered by scale, from scale 1 on, and within a scale in row-major order. If there are more than
   // kMaxHogHits, the first kMaxHogHits are used. Boxes are ordered by the first hit of their groups. CUDA:
-  // enqueues four kernels for all scales together, or a memset if the picture holds no window. Errors: a
-  // picture of another size or number of channels than given to make_hog_detector, and the device's own
-  // errors.
+  // enqueues five kernels for all scales together, one fewer without grouping and one more for three channels,
+  // or a memset if the picture holds no window. Errors: a picture of another size or number of channels than
+  // given to make_hog_detector, and the device's own errors.
   virtual Status run(const HogPicture &picture, const HogThresholds &thresholds, const HogBoxList &list) = 0;
 };
 

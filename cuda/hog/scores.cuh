@@ -4,13 +4,18 @@
 // window at once. The score of a window is then the sum of one product for each of its rows.
 #pragma once
 
+#include "cuda/common/resident_blocks.h"
 #include "cuda/hog/device_levels.cuh"
 
 namespace cudavision::hog {
 
-constexpr int kRowsAtOnce = 16;       // rows of a window that a thread block handles
-constexpr int kProductThreads = 128;  // each warp handles one row of the grid
-constexpr int kPositions = 64;        // grid positions of a warp: two per lane
+constexpr int kRowsAtOnce = 16;  // rows of a window that a thread block handles
+constexpr int kProductThreads = 128;
+// A warp handles kGridRows rows of kPositions positions of the grid; each lane has two positions in each row. The more
+// of them a lane has, the fewer times it loads the weights.
+constexpr int kGridRows = 2, kPositions = 64;
+constexpr int kProductPadding = kPositions;  // numbers behind the last ones that may be read
+constexpr int kGridRowsOfBlock = kProductThreads / 32 * kGridRows;
 
 struct ProductTask {
   const DeviceLevel *levels;
@@ -24,7 +29,9 @@ struct ProductTask {
 };
 
 // blockIdx.y: the chunk of rows.
-static __global__ void __launch_bounds__(kProductThreads) multiply_rows_kernel(ProductTask task) {
+static __global__ void __launch_bounds__(kProductThreads, kHasHopperRegisters ? 5 : 4)
+    multiply_rows_kernel(ProductTask task) {
+  constexpr int kOfLane = 2 * kGridRows;
   let_next_kernel_start();
   wait_for_kernel_ahead();
   const int block = static_cast<int>(blockIdx.x), lane = static_cast<int>(threadIdx.x) % 32;
@@ -32,41 +39,53 @@ static __global__ void __launch_bounds__(kProductThreads) multiply_rows_kernel(P
       level_of_block(task.levels, task.level_count, block, &DeviceLevel::first_product_block);
   const TiledPicture &picture = level.picture;
   const int tiles_x = divide_up(level.positions_x, kPositions), tile = block - level.first_product_block;
-  const int tile_y = tile / tiles_x;
-  const int row = tile_y * (kProductThreads / 32) + static_cast<int>(threadIdx.x) / 32;
-  if (row >= picture.rows) return;
-  const int x[2] = {(tile - tile_y * tiles_x) * kPositions + lane,
-                    (tile - tile_y * tiles_x) * kPositions + lane + 32};
-  const int last = level.positions_x - 1;
-  const float *numbers[2] = {task.blocks + picture.place.offset(row, min(x[0], last)),
-                             task.blocks + picture.place.offset(row, min(x[1], last))};
+  const int tile_y = tile / tiles_x, first_x = (tile - tile_y * tiles_x) * kPositions + lane;
+  const int first_y = tile_y * kGridRowsOfBlock + static_cast<int>(threadIdx.x) / 32 * kGridRows;
+  if (first_y >= picture.rows) return;
+  const int last_x = level.positions_x - 1, last_y = picture.rows - 1;
+  // Positions outside the grid: a row below it repeats the last one, and numbers to its right, which belong to other
+  // positions or lie in the padding behind the last ones (kProductPadding), are not used.
+  const float *numbers[kGridRows];
+#pragma unroll
+  for (int r = 0; r < kGridRows; ++r)
+    numbers[r] = task.blocks + picture.place.offset(min(first_y + r, last_y), first_x);
   const float4 *weights = task.weights + static_cast<std::ptrdiff_t>(blockIdx.y) *
                                              task.blocks_per_window.width * task.length * (kRowsAtOnce / 4);
-  float sums[2][kRowsAtOnce] = {};
-  for (int i = 0; i < task.blocks_per_window.width; ++i)
+  float sums[kOfLane][kRowsAtOnce] = {};
+  const int stride = static_cast<int>(picture.place.number_stride);
+  for (int i = 0; i < task.blocks_per_window.width; ++i) {
+#pragma unroll 1
     for (int k = 0; k < task.length; ++k, weights += kRowsAtOnce / 4) {
-      const std::ptrdiff_t at = i * task.block_step.width + k * picture.place.number_stride;
-      const float a = numbers[0][at], b = numbers[1][at];
+      float number[kOfLane];
+#pragma unroll
+      for (int p = 0; p < kOfLane; ++p) number[p] = numbers[p / 2][p % 2 * 32];
+#pragma unroll
+      for (int r = 0; r < kGridRows; ++r) numbers[r] += stride;
 #pragma unroll
       for (int q = 0; q < kRowsAtOnce / 4; ++q) {
         const float4 w = __ldg(weights + q);
-        sums[0][4 * q] = fmaf(a, w.x, sums[0][4 * q]), sums[1][4 * q] = fmaf(b, w.x, sums[1][4 * q]);
-        sums[0][4 * q + 1] = fmaf(a, w.y, sums[0][4 * q + 1]),
-                        sums[1][4 * q + 1] = fmaf(b, w.y, sums[1][4 * q + 1]);
-        sums[0][4 * q + 2] = fmaf(a, w.z, sums[0][4 * q + 2]),
-                        sums[1][4 * q + 2] = fmaf(b, w.z, sums[1][4 * q + 2]);
-        sums[0][4 * q + 3] = fmaf(a, w.w, sums[0][4 * q + 3]),
-                        sums[1][4 * q + 3] = fmaf(b, w.w, sums[1][4 * q + 3]);
+#pragma unroll
+        for (int p = 0; p < kOfLane; ++p) {
+          sums[p][4 * q] = fmaf(number[p], w.x, sums[p][4 * q]);
+          sums[p][4 * q + 1] = fmaf(number[p], w.y, sums[p][4 * q + 1]);
+          sums[p][4 * q + 2] = fmaf(number[p], w.z, sums[p][4 * q + 2]);
+          sums[p][4 * q + 3] = fmaf(number[p], w.w, sums[p][4 * q + 3]);
+        }
       }
     }
+#pragma unroll
+    for (int r = 0; r < kGridRows; ++r) numbers[r] += task.block_step.width - stride * task.length;
+  }
   const int first = static_cast<int>(blockIdx.y) * kRowsAtOnce;
 #pragma unroll
-  for (int j = 0; j < kRowsAtOnce; ++j) {
-    if (first + j >= task.blocks_per_window.height) continue;
-    float *out = task.products + (first + j) * task.position_count + level.positions +
-                 static_cast<std::ptrdiff_t>(row) * level.positions_x;
-    if (x[0] <= last) out[x[0]] = sums[0][j];
-    if (x[1] <= last) out[x[1]] = sums[1][j];
+  for (int p = 0; p < kOfLane; ++p) {
+    const int x = first_x + p % 2 * 32, y = first_y + p / 2;
+    if (x > last_x || y > last_y) continue;
+    float *out = task.products + first * task.position_count + level.positions +
+                 static_cast<std::ptrdiff_t>(y) * level.positions_x + x;
+#pragma unroll
+    for (int j = 0; j < kRowsAtOnce; ++j)
+      if (first + j < task.blocks_per_window.height) out[j * task.position_count] = sums[p][j];
   }
 }
 

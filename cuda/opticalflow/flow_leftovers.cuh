@@ -8,6 +8,7 @@
 #include <cuda_runtime.h>
 
 #include "cuda/common/last_block.cuh"
+#include "cuda/common/launch.h"
 #include "cuda/opticalflow/flow_by_warp.cuh"
 
 namespace cudavision::opticalflow {
@@ -25,6 +26,8 @@ struct LeftoverList {
 // Finishes all pixels of the work list, one warp per pixel; the last block then resets the list.
 static __global__ void __launch_bounds__(kLeftoverThreads, 3)
     finish_leftovers_kernel(const __grid_constant__ DeviceWork work, LeftoverList list) {
+  wait_for_kernel_ahead();
+  let_next_kernel_start();
   __shared__ bool is_last;
   const unsigned count = min(*list.count, list.capacity), warps = gridDim.x * (kLeftoverThreads / 32);
   for (unsigned i = (blockIdx.x * kLeftoverThreads + threadIdx.x) / 32; i < count; i += warps) {

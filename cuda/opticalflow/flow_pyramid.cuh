@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include "cuda/common/launch.h"
 #include "cuda/opticalflow/flow_rules.h"
 
 namespace cudavision::opticalflow {
@@ -36,6 +37,8 @@ __device__ inline void load_tile(ImageView<const std::uint8_t> level, int x0, in
 static __global__ void __launch_bounds__(kShrinkThreads)
     prepare_level_kernel(ImageView<const std::uint8_t> level, ImageView<std::uint8_t> copy,
                          ImageView<ScharrGradient> gradient, ImageView<std::uint8_t> next) {
+  wait_for_kernel_ahead();
+  let_next_kernel_start();
   __shared__ LevelTile tile;
   const int thread = static_cast<int>(threadIdx.x);
   const int x0 = static_cast<int>(blockIdx.x) * 2 * kShrinkX,

@@ -53,9 +53,9 @@ class DevicePyramid {
   Status prepare(cudaStream_t stream, ImageView<const std::uint8_t> pixels, ImageView<std::uint8_t> copy,
                  int level, int levels) {
     const dim3 grid = grid_2d(pixels.width, pixels.height, 2 * kShrinkX, 2 * kShrinkY);
-    return CUDAVISION_LAUNCH(prepare_level_kernel, grid, dim3(kShrinkThreads), stream, pixels, copy,
-                             gradient(level),
-                             level < levels ? picture(level + 1) : ImageView<std::uint8_t>{});
+    return CUDAVISION_LAUNCH_PDL("prepare_level_kernel", prepare_level_kernel, grid, dim3(kShrinkThreads),
+                                 stream, pixels, copy, gradient(level),
+                                 level < levels ? picture(level + 1) : ImageView<std::uint8_t>{});
   }
 
   std::vector<DeviceImage<std::uint8_t>> pictures_;

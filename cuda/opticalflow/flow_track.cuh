@@ -6,6 +6,7 @@
 
 #include <cuda_runtime.h>
 
+#include "cuda/common/launch.h"
 #include "cuda/opticalflow/flow_by_warp.cuh"
 #include "cuda/opticalflow/flow_window.cuh"
 
@@ -87,6 +88,8 @@ __device__ inline void pixel_products(const ScharrGradient &g, int pixel, int (&
 template <OpticalFlowMethod method>
 static __global__ void __launch_bounds__(kTrackThreads, 3)
     track_pixels_kernel(const __grid_constant__ DeviceWork work) {
+  wait_for_kernel_ahead();
+  let_next_kernel_start();
   __shared__ WindowTile tile;
   const int thread = static_cast<int>(threadIdx.x), window = work.rules.window, radius = window / 2;
   const int x0 = static_cast<int>(blockIdx.x) * kTileX, y0 = static_cast<int>(blockIdx.y) * kTileY;
@@ -123,6 +126,8 @@ static __global__ void __launch_bounds__(kTrackThreads, 3)
 // order.
 static __global__ void __launch_bounds__(kTrackThreads, 3)
     track_grid_plainly_kernel(const __grid_constant__ DeviceWork work) {
+  wait_for_kernel_ahead();
+  let_next_kernel_start();
   const int column = static_cast<int>(blockIdx.x) * kTileX + static_cast<int>(threadIdx.x) % kTileX;
   const int row = static_cast<int>(blockIdx.y) * kTileY + static_cast<int>(threadIdx.x) / kTileX;
   if (column >= work.fine.vectors.width || row >= work.fine.vectors.height) return;
@@ -156,6 +161,8 @@ constexpr int kGridBlocksAtOnce = 4;
 // Strides of 2 and more, the other methods: one warp per vector.
 static __global__ void __launch_bounds__(kTrackThreads, kGridBlocksAtOnce)
     track_grid_kernel(const __grid_constant__ DeviceWork work) {
+  wait_for_kernel_ahead();
+  let_next_kernel_start();
   constexpr int kWarps = kTrackThreads / 32;
   const ImageView<FlowVector> &vectors = work.fine.vectors;
   const int warp = static_cast<int>(threadIdx.x) / 32, i = static_cast<int>(blockIdx.x) * kWarps + warp;
@@ -171,6 +178,8 @@ static __global__ void __launch_bounds__(kTrackThreads, kGridBlocksAtOnce)
 static __global__ void __launch_bounds__(kTrackThreads, 3)
     check_way_back_kernel(ImageView<const FlowVector> flow, int stride, ImageView<const FlowVector> back,
                           float distance, ImageView<std::uint8_t> valid) {
+  wait_for_kernel_ahead();
+  let_next_kernel_start();
   const int column = static_cast<int>(blockIdx.x) * kTileX + static_cast<int>(threadIdx.x) % kTileX;
   const int row = static_cast<int>(blockIdx.y) * kTileY + static_cast<int>(threadIdx.x) / kTileX;
   if (column >= flow.width || row >= flow.height) return;

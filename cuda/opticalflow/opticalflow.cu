@@ -90,28 +90,30 @@ class OpticalFlowCuda final : public OpticalFlow {
     const Size vectors = work.fine.vectors.size();
     const dim3 grid = grid_of(vectors), block(kTrackThreads);
     if (work.fine.stride == 1)
-      return CUDAVISION_LAUNCH_NAMED("track_pixels_kernel",
-                                     plain ? track_pixels_kernel<OpticalFlowMethod::plain>
-                                           : track_pixels_kernel<OpticalFlowMethod::cells>,
-                                     grid, block, execution_.stream, work);
-    if (plain) return CUDAVISION_LAUNCH(track_grid_plainly_kernel, grid, block, execution_.stream, work);
+      return CUDAVISION_LAUNCH_PDL("track_pixels_kernel",
+                                   plain ? track_pixels_kernel<OpticalFlowMethod::plain>
+                                         : track_pixels_kernel<OpticalFlowMethod::cells>,
+                                   grid, block, execution_.stream, work);
+    if (plain)
+      return CUDAVISION_LAUNCH_PDL("track_grid_plainly_kernel", track_grid_plainly_kernel, grid, block,
+                                   execution_.stream, work);
     const int blocks = divide_up(vectors.width * vectors.height, kTrackThreads / 32);
-    return CUDAVISION_LAUNCH(track_grid_kernel, dim3(static_cast<unsigned>(blocks)), block, execution_.stream,
-                             work);
+    return CUDAVISION_LAUNCH_PDL("track_grid_kernel", track_grid_kernel, dim3(static_cast<unsigned>(blocks)),
+                                 block, execution_.stream, work);
   }
 
   Status track_tiles(const DeviceWork &work) const {
-    CUDAVISION_TRY(CUDAVISION_LAUNCH(track_tiles_kernel, tiles_of(work.fine.size), dim3(kBoxThreads),
-                                     execution_.stream, work, leftovers_.list()));
+    CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("track_tiles_kernel", track_tiles_kernel, tiles_of(work.fine.size),
+                                         dim3(kBoxThreads), execution_.stream, work, leftovers_.list()));
     return leftovers_.finish(execution_.stream, work);
   }
 
   Status check(int levels, const OpticalFlowParams &params, ImageView<const FlowVector> flow,
                ImageView<std::uint8_t> valid) {
     CUDAVISION_TRY(estimate(pyramids_[1], pyramids_[0], levels, params, {back_.view(), size_, 1}, {}));
-    return CUDAVISION_LAUNCH(check_way_back_kernel, grid_of(flow.size()), dim3(kTrackThreads),
-                             execution_.stream, flow, params.stride, back_.view(),
-                             static_cast<float>(params.forward_backward), valid);
+    return CUDAVISION_LAUNCH_PDL("check_way_back_kernel", check_way_back_kernel, grid_of(flow.size()),
+                                 dim3(kTrackThreads), execution_.stream, flow, params.stride, back_.view(),
+                                 static_cast<float>(params.forward_backward), valid);
   }
 
   Execution execution_;

@@ -426,7 +426,7 @@ TEST_F(CudaHog, properties_have_their_defaults) {
     EXPECT_EQ(text(hog.get(), property), value) << property;
 }
 
-// Blocks: one kernel, and the upload of the frame. Boxes: four kernels of the detector, one for the outlines
+// Blocks: one kernel, and the upload of the frame. Boxes: six kernels of the detector, one for the outlines
 // and two for the canvas; the upload of the frame; and the downloads of the frame and of the list with its
 // count.
 TEST_F(CudaHog, launches_and_copies_of_a_frame) {
@@ -436,7 +436,7 @@ TEST_F(CudaHog, launches_and_copies_of_a_frame) {
   Harness blocks("cudahog display=false");
   expect_budget(&blocks, frame, {1, 1, 0});
   Harness boxes("cudahog win-stride=4 model-location=" + model.location());
-  expect_budget(&boxes, frame, {7, 1, 2});
+  expect_budget(&boxes, frame, {9, 1, 2});
 }
 
 }  // namespace

@@ -459,19 +459,29 @@ TEST(HogSearch, what_is_out_of_range_is_refused) {
   EXPECT_TRUE(refuses([](HogSearch &s) { s.win_stride = 513; }));
 }
 
-TEST_P(HogDetector, a_frame_costs_four_launches) {
+TEST_P(HogDetector, frames_cost_few_launches) {
   CUDAVISION_NEEDS_EMULATION();
-  const HogImage image = noise_image({40, 40}, 3, 2);
-  const HogTestPicture picture(execution(), image);
+  struct Case {
+    int channels, group;
+    unsigned launches;
+  };
   TestImage<HogBox> boxes(execution(), Size{cudavision::kMaxHogHits, 1}, kTight);
   TestImage<HogBoxCount> count(execution(), Size{1, 1}, kTight);
-  std::unique_ptr<cudavision::HogDetector> detector;
-  ASSERT_TRUE(succeeds(make_hog_detector(execution(), image.size(), 3, small_model(1), {}, &detector)));
-  for (int frame = 0; frame < 2; ++frame) {
-    const Budget budget;
-    ASSERT_TRUE(succeeds(detector->run(picture.picture(), {}, {boxes.view().data, count.view().data})));
-    budget.expect_launches_alone(4);
-    finish(execution());
+  for (const Case &c : {Case{3, 2, 6}, Case{3, 0, 5}, Case{1, 2, 5}}) {
+    const HogImage image = noise_image({40, 40}, c.channels, 2);
+    const HogTestPicture picture(execution(), image);
+    HogThresholds thresholds;
+    thresholds.group = c.group;
+    std::unique_ptr<cudavision::HogDetector> detector;
+    ASSERT_TRUE(
+        succeeds(make_hog_detector(execution(), image.size(), c.channels, small_model(1), {}, &detector)));
+    for (int frame = 0; frame < 2; ++frame) {
+      const Budget budget;
+      ASSERT_TRUE(
+          succeeds(detector->run(picture.picture(), thresholds, {boxes.view().data, count.view().data})));
+      budget.expect_launches_alone(c.launches);
+      finish(execution());
+    }
   }
 }
 
