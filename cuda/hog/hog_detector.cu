@@ -48,7 +48,7 @@ class HogDetectorCuda final : public HogDetector {
       CUDAVISION_TRY(
           packed_.allocate(static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height)));
     }
-    CUDAVISION_TRY(blocks_.allocate(numbers_ + kProductPadding));
+    CUDAVISION_TRY(blocks_.allocate(numbers_));
     CUDAVISION_TRY(products_.allocate(positions_ * static_cast<std::size_t>(plan_.blocks_per_window.height)));
     CUDAVISION_TRY(scores_.allocate(windows_));
     CUDAVISION_TRY(block_hits_.allocate(static_cast<std::size_t>(score_grid_)));

@@ -4,7 +4,6 @@
 // window at once. The score of a window is then the sum of one product for each of its rows.
 #pragma once
 
-#include "cuda/common/resident_blocks.h"
 #include "cuda/hog/device_levels.cuh"
 
 namespace cudavision::hog {
@@ -14,7 +13,6 @@ constexpr int kProductThreads = 128;
 // A warp handles kGridRows rows of kPositions positions of the grid; each lane has two positions in each row. The more
 // of them a lane has, the fewer times it loads the weights.
 constexpr int kGridRows = 2, kPositions = 64;
-constexpr int kProductPadding = kPositions;  // numbers behind the last ones that may be read
 constexpr int kGridRowsOfBlock = kProductThreads / 32 * kGridRows;
 
 struct ProductTask {
@@ -29,8 +27,7 @@ struct ProductTask {
 };
 
 // blockIdx.y: the chunk of rows.
-static __global__ void __launch_bounds__(kProductThreads, kHasHopperRegisters ? 5 : 4)
-    multiply_rows_kernel(ProductTask task) {
+static __global__ void __launch_bounds__(kProductThreads, 4) multiply_rows_kernel(ProductTask task) {
   constexpr int kOfLane = 2 * kGridRows;
   let_next_kernel_start();
   wait_for_kernel_ahead();
@@ -43,24 +40,20 @@ static __global__ void __launch_bounds__(kProductThreads, kHasHopperRegisters ? 
   const int first_y = tile_y * kGridRowsOfBlock + static_cast<int>(threadIdx.x) / 32 * kGridRows;
   if (first_y >= picture.rows) return;
   const int last_x = level.positions_x - 1, last_y = picture.rows - 1;
-  // Positions outside the grid: a row below it repeats the last one, and numbers to its right, which belong to other
-  // positions or lie in the padding behind the last ones (kProductPadding), are not used.
-  const float *numbers[kGridRows];
+  const float *numbers[kOfLane];
 #pragma unroll
-  for (int r = 0; r < kGridRows; ++r)
-    numbers[r] = task.blocks + picture.place.offset(min(first_y + r, last_y), first_x);
+  for (int p = 0; p < kOfLane; ++p)  // positions outside the grid repeat the last one
+    numbers[p] =
+        task.blocks + picture.place.offset(min(first_y + p / 2, last_y), min(first_x + p % 2 * 32, last_x));
   const float4 *weights = task.weights + static_cast<std::ptrdiff_t>(blockIdx.y) *
                                              task.blocks_per_window.width * task.length * (kRowsAtOnce / 4);
   float sums[kOfLane][kRowsAtOnce] = {};
-  const int stride = static_cast<int>(picture.place.number_stride);
-  for (int i = 0; i < task.blocks_per_window.width; ++i) {
-#pragma unroll 1
+  for (int i = 0; i < task.blocks_per_window.width; ++i)
     for (int k = 0; k < task.length; ++k, weights += kRowsAtOnce / 4) {
+      const std::ptrdiff_t at = i * task.block_step.width + k * picture.place.number_stride;
       float number[kOfLane];
 #pragma unroll
-      for (int p = 0; p < kOfLane; ++p) number[p] = numbers[p / 2][p % 2 * 32];
-#pragma unroll
-      for (int r = 0; r < kGridRows; ++r) numbers[r] += stride;
+      for (int p = 0; p < kOfLane; ++p) number[p] = numbers[p][at];
 #pragma unroll
       for (int q = 0; q < kRowsAtOnce / 4; ++q) {
         const float4 w = __ldg(weights + q);
@@ -73,9 +66,6 @@ static __global__ void __launch_bounds__(kProductThreads, kHasHopperRegisters ? 
         }
       }
     }
-#pragma unroll
-    for (int r = 0; r < kGridRows; ++r) numbers[r] += task.block_step.width - stride * task.length;
-  }
   const int first = static_cast<int>(blockIdx.y) * kRowsAtOnce;
 #pragma unroll
   for (int p = 0; p < kOfLane; ++p) {

@@ -79,9 +79,9 @@ HogModel people() {
 }
 
 // A model with small windows, whose scores are near 0 in noise.
-HogModel small_model(unsigned seed, Size window = {16, 24}) {
+HogModel small_model(unsigned seed, Size window = {16, 24}, Size cell = {4, 4}) {
   HogModel model;
-  model.params.cell = {4, 4}, model.params.block = {8, 8}, model.params.stride = {4, 4};
+  model.params.cell = cell, model.params.block = {8, 8}, model.params.stride = {4, 4};
   model.window = window;
   std::size_t count = 0;
   EXPECT_TRUE(succeeds(hog_weight_count(model.params, window, &count)));
@@ -225,6 +225,17 @@ TEST_P(HogDetector, scores_of_one_scale_equal_the_definition) {
     EXPECT_EQ(found.boxes.size(), at);
     EXPECT_EQ(found.hits, static_cast<int>(at));
   }
+}
+
+TEST_P(HogDetector, long_descriptors_give_the_boxes_of_the_cpu_backend) {
+  const ExecutionOwner one_thread({"one_thread", cudavision::Backend::cpu});
+  const HogModel model = small_model(9, {16, 24}, {2, 2});
+  HogSearch search;
+  search.win_stride = 4;
+  const HogImage image = noise_image({83, 61}, 1, 13);
+  const auto expected = detect_by(one_thread.execution(), image, model, search, {-0.25, 2});
+  EXPECT_GT(expected.hits, 10);
+  expect_same(detect(image, model, search, {-0.25, 2}), expected);
 }
 
 TEST_P(HogDetector, boxes_and_scores_have_the_bits_of_the_cpu_backend) {
