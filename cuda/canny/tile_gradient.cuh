@@ -32,9 +32,9 @@ struct GradientMemory {
   // rate.
   using Value = std::conditional_t<kL2, int, float>;
 
-  // With L1 and apertures up to 5, magnitudes are below 2^16: the lower half of a rank is enough.
-  using StoredRank = std::conditional_t<kL2 || kAperture == 7, int, std::uint16_t>;
-  static constexpr StoredRank kZero = kAperture == 7 && !kL2 ? 0x4b000000 : 0;  // the rank of magnitude 0
+  // With L1, magnitudes are below 2^16: the lower half of a rank is enough.
+  using StoredRank = std::conditional_t<kL2, int, std::uint16_t>;
+  static_assert(kMargin % 2 == 0 && kTile + 2 * kMargin + 1 <= 127);  // for RankPair and LaneSteps
 
   // Row r is row r - kRadius - 1 of the tile, and column c is column c - kHalo.
   alignas(16) Value luma[kLumaRows][4 * kLumaWords];
@@ -260,11 +260,11 @@ __device__ void find_gradients(GradientMemory<kAperture, kL2> &memory, int x, in
   if (frame.x + frame.width < kTile || frame.y + frame.height < kTile)
     for (int i = 0; i < 2 * kStripRows; ++i)
       if (!contains(frame, x + i % 2, y + i / 2))
-        memory.rank[y + i / 2 + 1][x + i % 2 + Memory::kMargin] = Memory::kZero;
+        memory.rank[y + i / 2 + 1][x + i % 2 + Memory::kMargin] = Rank{0};
   for (int i = static_cast<int>(threadIdx.x); i < kRing; i += kTileThreads) {
     const RingPixel p = ring_pixel(i);
     memory.rank[p.y + 1][p.x + Memory::kMargin] =
-        contains(frame, p.x, p.y) ? static_cast<Rank>(ring_rank(memory, p)) : Memory::kZero;
+        contains(frame, p.x, p.y) ? static_cast<Rank>(ring_rank(memory, p)) : Rank{0};
   }
 }
 
@@ -284,7 +284,7 @@ struct TileMaxima {
 template <int kAperture, bool kL2>
 __device__ void suppress(GradientMemory<kAperture, kL2> &memory, const LaneSteps &steps,
                          Thresholds thresholds, int x, int y, TileMaxima &found) {
-  const int low = memory.kZero + thresholds.low, high = memory.kZero + thresholds.high;
+  const int low = thresholds.low, high = thresholds.high;
   int highest = 0;  // the largest rank of a maximum of the lane's cell
 #pragma unroll
   for (int i = 0; i < kStripRows; ++i) {

@@ -41,8 +41,8 @@ Status allow_shared_bytes(void (*kernel)(Parameters...), std::size_t shared_byte
 enum class Start {
   // After the previous kernel of the stream has finished.
   in_order,
-  // Programmatic dependent launch (PDL): as soon as the previous kernel leaves multiprocessors idle, which
-  // hides the latency of the launch. Falls back to in_order on devices without PDL (compute capability below
+  // Programmatic dependent launch (PDL): as soon as all blocks of the previous kernel have called
+  // let_next_kernel_start() or have ended, and leave room on multiprocessors, which hides the latency of the launch. Falls back to in_order on devices without PDL (compute capability below
   // 9.0).
   pdl,
   // Cooperative launch: after the previous kernel, and all blocks at the same time, so that blocks may wait
@@ -81,7 +81,9 @@ __device__ inline void let_next_kernel_start() {
 }
 
 // Waits until the kernel ahead has finished and its writes are visible. Every thread of a kernel that is launched with
-// Start::pdl must call this before it writes global memory, or reads what the work ahead may write.
+// Start::pdl must call this before it writes global memory, or reads what the work ahead may write; only a counter that
+// every block updates before it lets the next kernel start may be written before. Some thread of each such kernel must call
+// this: otherwise the kernel could end before those further ahead.
 __device__ inline void wait_for_kernel_ahead() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();

@@ -16,7 +16,7 @@ constexpr int kResidentThreads = 2048;
 constexpr int kResidentThreads = 1536;
 #endif
 
-// For bounds with which the compiler spills registers on other architectures than 9.x.
+// With some launch bounds the compiler spills registers on every architecture but 9.x; kernels choose others there.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ / 100 != 9
 constexpr bool kHasHopperRegisters = false;
 #else

@@ -118,8 +118,8 @@ struct SharedTile {
 };
 
 // The votes of a chunk take kChunkRows * vote_pitch(width) floats. The threads of a half-warp sum along one row, from
-// columns that lie 4 apart with the default parameters; these are neighbours in memory, so that the threads access
-// different banks. (A half-warp's two rows lie 16 banks apart.)
+// columns that lie 4 apart with the default parameters. Such columns are neighbours in memory, and the rows of the two
+// half-warps of a warp lie 16 banks apart, so that all threads of the warp access different banks.
 CUDAVISION_HOST_DEVICE constexpr int vote_pitch(int width) { return (width + 3) / 4 * 4 + 8; }
 CUDAVISION_HOST_DEVICE inline int vote_place(int width, int row, int column) {
   const int pitch = vote_pitch(width);
@@ -280,7 +280,8 @@ __device__ void sum_along_rows(const Rules &rules, const TilePlan &plan, const D
 }
 
 // Adds the chunk, which begins at row y of the tile, to the descriptors of the blocks that it meets. A thread takes
-// kBins bins of one cell at a time, so that it loads the weights of the rows once for all of them.
+// kBins bins of one cell at a time, so that it loads the weights of the rows once for all of them. Another thread may update a number in the next chunk, behind
+// barriers.
 __device__ inline void sum_down_rows(const Rules &rules, const TilePlan &plan, int y,
                                      const SharedTile &tile) {
   constexpr int kBins = 3;
@@ -296,7 +297,8 @@ __device__ inline void sum_down_rows(const Rules &rules, const TilePlan &plan, i
   const int padded = padded_height(rules), bin_groups = (rules.bins + kBins - 1) / kBins;
   const int cells = (end_row - first_row) * rules.cells_y;
   if (cells <= 0) return;
-  // The two half-warps take two cells and the same bins, so that they load the same sums.
+  // All cells for the first bins, then all for the next ones: the two half-warps of a warp take two cells and the same
+  // bins, so that they load the same sums.
   for (int cell = first, bin_group = 0;; cell += abreast) {
     while (cell >= cells) cell -= cells, ++bin_group;
     if (bin_group >= bin_groups) return;

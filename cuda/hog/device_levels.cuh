@@ -29,7 +29,7 @@ struct DeviceLevel {
   int taps_x, taps_y;           // the indices of its first taps
   int windows_x, window_count;  // windows in a row, and in total
   int positions_x;              // grid positions in a row where a window can begin
-  // The index of its first thread block in the launch of each of the four kernels.
+  // The index of its first thread block in the launch of the four kernels that call level_of_block().
   int first_downscale_block, first_tile_block, first_product_block, first_score_block;
 };
 

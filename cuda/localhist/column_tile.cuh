@@ -103,12 +103,14 @@ struct ColumnTile {
       add_to_column<1>(column, plan, pixels.sample(source));
   }
 
-  // Adds strips [first, end) to column i: those up to the end in the last group, and the groups before, without the strips
-  // before the first.
+  // Adds strips [first, end) to column i. StripSums holds the sum of each strip and those before it in its group, so that
+  // this is: the sum at the last strip, plus those at the ends of the groups before, minus the sum at the strip before the
+  // first one, if that belongs to the same group. Words hold two counts: what the lower one borrows from the upper one in
+  // the difference, the sum of all carries back.
   __device__ void add_strips(const TilePlan &plan, const StripSums &strips, int i, int first, int end) const {
 #pragma unroll 1
     for (int w = 0; w < plan.words; ++w) {
-      const auto sum_at = [&](int strip) { return __ldg(strips.at(strip, w, plan.words, x + i)); };
+      const auto sum_at = [&](int strip) { return *strips.at(strip, w, plan.words, x + i); };
       unsigned sum = sum_at(end - 1) - (first % kGroupStrips == 0 ? 0 : sum_at(first - 1));
 #pragma unroll 4
       for (int strip = (end - 1) / kGroupStrips * kGroupStrips - 1; strip >= first; strip -= kGroupStrips)

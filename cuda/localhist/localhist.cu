@@ -146,7 +146,8 @@ static __global__ void __launch_bounds__(kMaxBlockThreads, kMinBlocksPerMultipro
   tile.columns = (row.cols - 1) * w.stride_x + w.window.width;
   tile.has_total = w.has_total;
 
-  // The next kernel is this one again for brightness: its blocks would start on the multiprocessors that are done first.
+  // With brightness the next kernel is this one again. If its blocks started early, those multiprocessors that are done
+  // first would get most of them.
   if constexpr (!std::is_same_v<Source, BrightnessSource>) let_next_kernel_start();
   wait_for_kernel_ahead();
   // A reduction visits all groups of bins in ascending order, so one block processes all of them.

@@ -74,7 +74,7 @@ struct LocalHistShape {
 // window is larger than the picture.
 Status shape_of(Size picture, const LocalHistParams &params, LocalHistShape *shape);
 
-// The scratch memory of a LocalHist in bytes. Allocates nothing.
+// The scratch memory of a LocalHist in bytes, at most. Allocates nothing.
 std::size_t scratch_bytes(const Execution &execution, Size picture, const LocalHistParams &params);
 
 // Output arrays in the backend's memory, aligned for their element types. The caller must set the pointers
@@ -98,14 +98,15 @@ class LocalHist {
   // integer sums. Entropy and distance are sums of rounded f32 terms in the order of the bins. Both backends write
   // the same bytes, for every order of threads.
   //
-  // input: of luma. Returns an error if luma has another size, or if a pointer that the reduction needs is null. CUDA:
-  // enqueues one kernel for brightness and two for gradients, and one more for windows of 64 rows or more with
-  // up to 30 bins.
+  // input: of luma; brightness does not use it. Returns an error if luma has another size, or if a pointer
+  // that the reduction needs is null. CUDA: enqueues one kernel for brightness and two for gradients, and one
+  // more for windows of 64 rows or more whose bins, and their sum if the reduction needs it, take at most 16
+  // words: two counts or one weight each.
   virtual Status run(ImageView<const std::uint8_t> luma, const LocalHistOutput &output, const float *model,
                      Input input = Input::in_stream_order) = 0;
   // model: [bins] f32 in the backend's memory; receives the shares of the histogram of a region of luma, all
   // 0 if nothing is counted in it. region: at least one pixel, within luma. CUDA: enqueues as many kernels as
-  // run().
+  // run(), without the one for high windows.
   virtual Status take_model(ImageView<const std::uint8_t> luma, Region region, float *model) = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include "cuda/common/copy_rows.cuh"
 #include "cuda/common/grid.h"
 #include "cuda/common/launch.h"
 
@@ -14,6 +15,19 @@ constexpr int kModelThreads = 256;
 
 constexpr int kRun = 4;  // neighbouring pixels of a thread
 
+// Loads the kRun pixels of a row from x on; pixels behind the row repeat its last one.
+__device__ inline void load_run(const std::uint8_t *row, int x, int width, bool whole_words, int *pixels) {
+  if (whole_words) {
+    static_assert(kRun == sizeof(CopyWord));
+    const CopyWord word = *reinterpret_cast<const CopyWord *>(row + x);
+#pragma unroll
+    for (int i = 0; i < kRun; ++i) pixels[i] = static_cast<int>(word >> 8 * i & 255);
+  } else {
+#pragma unroll
+    for (int i = 0; i < kRun; ++i) pixels[i] = row[min(x + i, width - 1)];
+  }
+}
+
 template <typename Map>
 static __global__ void __launch_bounds__(kBlockX *kBlockY)
     map_gradients_kernel(ImageView<const std::uint8_t> luma, ImageView<Map> map, GradientOperator op,
@@ -23,11 +37,12 @@ static __global__ void __launch_bounds__(kBlockX *kBlockY)
   const int y = static_cast<int>(blockIdx.y) * kBlockY + static_cast<int>(threadIdx.y);
   if (x >= luma.width || y >= luma.height) return;
   int pixels[3][kRun + 2];
+  const bool whole_words = has_whole_words(luma);
 #pragma unroll
   for (int j = 0; j < 3; ++j) {
     const std::uint8_t *row = luma.row(clamp_index(y + j - 1, luma.height));
-#pragma unroll
-    for (int i = 0; i < kRun + 2; ++i) pixels[j][i] = row[clamp_index(x + i - 1, luma.width)];
+    pixels[j][0] = row[max(x - 1, 0)], pixels[j][kRun + 1] = row[min(x + kRun, luma.width - 1)];
+    load_run(row, x, luma.width, whole_words, pixels[j] + 1);
   }
   Map samples[kRun];
 #pragma unroll

@@ -75,7 +75,9 @@ void DeviceContext::wait_for_producer(GstBuffer *buffer) const {
   gst_cuda::wait_for_producer(memory_of(buffer), handles_->stream);
 }
 
-bool DeviceContext::is_complete(GstBuffer *buffer) const { return gst_cuda::is_complete(memory_of(buffer)); }
+bool DeviceContext::is_complete(GstBuffer *buffer) const {
+  return gst_cuda::is_complete(memory_of(buffer), handles_->stream);
+}
 
 void DeviceContext::mark_finished(GstBuffer *buffer) const { gst_cuda::mark_finished(memory_of(buffer)); }
 

@@ -35,7 +35,7 @@ class DeviceContext {
 
   // The next three take a buffer that consists of CUDA memory of this context.
   void wait_for_producer(GstBuffer *buffer) const;  // call before the stream reads or writes it
-  bool is_complete(GstBuffer *buffer) const;        // nobody is writing it
+  bool is_complete(GstBuffer *buffer) const;        // no work that writes it is pending
   void mark_finished(GstBuffer *buffer) const;  // call after the stream has written it and is synchronised
 
   // Frames may be passed on while the stream still works on them, at most kMostPending at a time. This needs

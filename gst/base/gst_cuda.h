@@ -58,15 +58,19 @@ inline bool carries_stream(GstCudaMemory *memory) { return gst_cuda_memory_get_s
 inline void wait_for_producer(GstCudaMemory *memory, Stream ours) {
   if (gst_cuda_memory_get_stream(memory) != ours) gst_cuda_memory_sync(memory);
 }
-// Returns true if nobody is writing the memory.
-inline bool is_complete(GstCudaMemory *memory) {
+inline bool is_synchronized(GstCudaMemory *memory) {
   return !GST_MEMORY_FLAG_IS_SET(memory, GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
+}
+// Returns true if no work that writes the memory is pending. Another user of the memory clears its flag before it has
+// waited for the memory's stream; on our own stream, order protects us until then.
+inline bool is_complete(GstCudaMemory *memory, Stream ours) {
+  return gst_cuda_memory_get_stream(memory) != ours && is_synchronized(memory);
 }
 // Like wait_for_producer, but our stream waits instead of the host. `event` belongs to our context and may be
 // reused afterwards.
 inline Status order_behind_producer(GstCudaMemory *memory, Stream ours, cudaEvent_t event) {
   GstCudaStream *theirs = gst_cuda_memory_get_stream(memory);
-  if (theirs == nullptr || theirs == ours || is_complete(memory)) return {};
+  if (theirs == nullptr || theirs == ours || is_synchronized(memory)) return {};
   CUDAVISION_TRY_CUDA(cudaEventRecord(event, gst_cuda_stream_get_handle(theirs)));
   return CUDAVISION_CHECK_CUDA(cudaStreamWaitEvent(gst_cuda_stream_get_handle(ours), event, 0));
 }
@@ -106,7 +110,7 @@ inline void wait_for_producer(GstCudaMemory *memory, Stream) {
   }();
   if (sync != nullptr) sync(memory);
 }
-inline bool is_complete(GstCudaMemory *) { return true; }  // after wait_for_producer()
+inline bool is_complete(GstCudaMemory *, Stream) { return true; }  // after wait_for_producer()
 // This version cannot tell later users of the memory.
 inline bool carries_stream(GstCudaMemory *) { return false; }
 inline Status order_behind_producer(GstCudaMemory *, Stream, cudaEvent_t) { return {}; }

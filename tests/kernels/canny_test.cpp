@@ -596,7 +596,10 @@ TEST_P(Canny, frames_do_not_depend_on_earlier_frames) {
 
 TEST_P(Canny, frames_in_flight_equal_frames_alone) {
   const Size size = kEmulated ? Size{130, 70} : Size{1920, 1080};
-  for (const CannyParams &params : {for_noise(), for_noise(7, true), scaled(25, 350, 3, false)}) {
+  CannyParams smoothed = for_noise();
+  smoothed.gaussian_sigma = 1.2;
+  smoothed.low_threshold = 20, smoothed.high_threshold = 90;
+  for (const CannyParams &params : {for_noise(), for_noise(7, true), scaled(25, 350, 3, false), smoothed}) {
     std::unique_ptr<cudavision::Canny> canny;
     ASSERT_TRUE(succeeds(make_canny(execution(), size, &canny)));
     expect_frames_in_flight_equal_frames_alone(

@@ -11,6 +11,7 @@
 #include "cuda/hog/hog_detector_rules.h"
 #include "tests/kernels/hog_definition.h"
 #include "tests/support/budget.h"
+#include "tests/support/frames_in_flight.h"
 #include "tests/support/instruction_sets.h"
 
 namespace {
@@ -468,6 +469,20 @@ TEST(HogSearch, what_is_out_of_range_is_refused) {
   EXPECT_TRUE(refuses([](HogSearch &s) { s.min_scale = 3, s.max_scale = 2; }));
   EXPECT_TRUE(refuses([](HogSearch &s) { s.win_stride = 0; }));
   EXPECT_TRUE(refuses([](HogSearch &s) { s.win_stride = 513; }));
+}
+
+TEST_P(HogDetector, frames_in_flight_equal_frames_alone) {
+  const Size size = kEmulated ? Size{43, 38} : Size{320, 240};
+  std::unique_ptr<cudavision::HogDetector> detector;
+  ASSERT_TRUE(succeeds(make_hog_detector(execution(), size, 1, small_model(3), {}, &detector)));
+  expect_frames_in_flight_equal_frames_alone(
+      execution(), size, (cudavision::kMaxHogHits + 1) * sizeof(HogBox),
+      [&](cudavision::ImageView<const std::uint8_t> luma, std::uint8_t *bytes, cudavision::Input) {
+        auto *boxes = reinterpret_cast<HogBox *>(bytes);
+        return detector->run(cudavision::hog_picture(luma), {-0.25, 2},
+                             {boxes + 1, reinterpret_cast<HogBoxCount *>(bytes)});
+      },
+      false);
 }
 
 TEST_P(HogDetector, frames_cost_few_launches) {

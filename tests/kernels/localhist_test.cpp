@@ -278,10 +278,10 @@ TEST_P(LocalHist, two_instances_take_turns) {
 }
 
 TEST_P(LocalHist, frames_in_flight_equal_frames_alone) {
-  const Size size = kEmulated ? Size{40, 30} : Size{640, 360};
-  for (const LocalHistFeature feature : {LocalHistFeature::gradient, LocalHistFeature::brightness}) {
-    LocalHistParams params;
-    params.feature = feature, params.window = {8, 8}, params.bins = 9;
+  const Size size = kEmulated ? Size{40, 70} : Size{640, 360};
+  for (const LocalHistParams &params :
+       {gradient_params(9, {8, 8}), gradient_params(9, {8, 64}),
+        gradient_params(9, {8, 8}, GradientWeight::magnitude), brightness_params(9, {8, 8})}) {
     std::unique_ptr<cudavision::LocalHist> localhist;
     ASSERT_TRUE(succeeds(make_localhist(execution(), size, params, &localhist)));
     cudavision::LocalHistShape shape;

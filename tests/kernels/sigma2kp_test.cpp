@@ -381,7 +381,8 @@ TEST_P(Sigma2Kp, frames_in_flight_equal_frames_alone) {
           auto *keypoints = reinterpret_cast<Sigma2Keypoint *>(bytes);
           return detector->run(luma, params,
                                {keypoints + 1, reinterpret_cast<cudavision::Sigma2KpCount *>(bytes)}, input);
-        });
+        },
+        false);
   }
 }
 

@@ -16,11 +16,13 @@
 
 namespace cudavision::test {
 
-// Expects that frames of two pictures in turn have the results of frames alone. run(luma, result, input) returns the
-// Status of enqueueing a frame that writes `result_bytes` bytes at `result` or fewer, which are 0 before.
+// Expects that frames of two pictures in turn have the results of frames alone, each with memory of its own for the result
+// and all with the same memory. run(luma, result, input) returns the Status of enqueueing a frame that writes
+// `result_bytes` bytes at `result`, or fewer unless `writes_all` is set, which are 0 before.
 template <typename Run>
 void expect_frames_in_flight_equal_frames_alone(const Execution &execution, Size size,
-                                                std::size_t result_bytes, const Run &run) {
+                                                std::size_t result_bytes, const Run &run,
+                                                bool writes_all = true) {
   constexpr std::size_t kFrames = 12;
   const TestImage<std::uint8_t> pictures[] = {{execution, noise(size, 1), kAligned},
                                               {execution, smooth_noise(size, 2, 2), kAligned}};
@@ -43,6 +45,11 @@ void expect_frames_in_flight_equal_frames_alone(const Execution &execution, Size
       ASSERT_TRUE(succeeds(run(pictures[i % 2].view(), results[i]->data(), Input::complete)));
     for (std::size_t i = 0; i < kFrames; ++i)
       ASSERT_EQ(results[i]->read(), alone[i % 2]) << "round " << round << ", frame " << i;
+    if (!writes_all) continue;
+    const auto shared = result();  // a frame that wrote it early would be overwritten by the frame before
+    for (std::size_t i = 0; i < kFrames; ++i)
+      ASSERT_TRUE(succeeds(run(pictures[i % 2].view(), shared->data(), Input::complete)));
+    ASSERT_EQ(shared->read(), alone[(kFrames - 1) % 2]) << "round " << round;
   }
 }
 
