@@ -53,8 +53,9 @@ union TileMemory {  // the components are computed when the gradients are no lon
   ChainMemory chains;
 };
 
-// Blocks on a multiprocessor of a large device at once, by registers. With six, the tiles of one and a half frames of 1080p
-// run at once, so that those of a frame compute gradients while those of the frame before wait for one another.
+// Blocks on a multiprocessor of a large device at once, by registers. With six, the tiles of one and a half
+// frames of 1080p run at once: those of a frame compute gradients while those of the frame before it wait for
+// one another.
 template <int kAperture>
 constexpr int kResidentBlocks = resident_blocks(kTileThreads, kAperture == 7 ? 4 : 6);
 

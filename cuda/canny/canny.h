@@ -42,8 +42,8 @@ class Canny {
   virtual ~Canny() = default;
 
   // luma: h x w, uint8. edges: h x w, uint8; set to 255 on edges and 0 elsewhere. Both must be in the
-  // backend's memory, have the size given to make_canny(), and not overlap. input: of luma. Outside the picture luma is
-  // replicated and the magnitude is 0, so that pixels on the picture's border can be edges. CUDA: enqueues
+  // backend's memory, have the size given to make_canny(), and not overlap. input: when luma is complete.
+  // Outside the picture luma is replicated and the magnitude is 0, so that pixels on the picture's border can be edges. CUDA: enqueues
   // two kernels (one without hysteresis, and one more with smoothing) and nothing else. Allocates only in
   // the first call that smooths. Errors: invalid parameters, wrong sizes, and errors of the device.
   virtual Status run(ImageView<const std::uint8_t> luma, ImageView<std::uint8_t> edges,

@@ -284,7 +284,6 @@ struct TileMaxima {
 template <int kAperture, bool kL2>
 __device__ void suppress(GradientMemory<kAperture, kL2> &memory, const LaneSteps &steps,
                          Thresholds thresholds, int x, int y, TileMaxima &found) {
-  const int low = thresholds.low, high = thresholds.high;
   int highest = 0;  // the largest rank of a maximum of the lane's cell
 #pragma unroll
   for (int i = 0; i < kStripRows; ++i) {
@@ -295,13 +294,13 @@ __device__ void suppress(GradientMemory<kAperture, kL2> &memory, const LaneSteps
       const auto *pixel = &memory.rank[y + i + 1][x + c + memory.kMargin];
       const int step = steps.get(i, c), rank = ranks.of[c], before = *(pixel - step), after = *(pixel + step);
       // No branches here: they would diverge within the warp.
-      const bool maximum = (rank > low) & (rank > before) & (rank >= after + (step < 0 ? 1 : 0));
+      const bool maximum = (rank > thresholds.low) & (rank > before) & (rank >= after + (step < 0 ? 1 : 0));
       words[c] = __ballot_sync(kFullWarp, maximum);
       if (maximum) highest = max(highest, rank);
     }
     if (x == 0) found.pixels[y + i] = {words[0], words[1]};
     if (i % 2 == 0) continue;
-    const unsigned strong = __ballot_sync(kFullWarp, highest > high);
+    const unsigned strong = __ballot_sync(kFullWarp, highest > thresholds.high);
     if (x == 0) found.strong[(y + i) / 2] = strong;
     highest = 0;
   }

@@ -42,8 +42,8 @@ enum class Start {
   // After the previous kernel of the stream has finished.
   in_order,
   // Programmatic dependent launch (PDL): as soon as all blocks of the previous kernel have called
-  // let_next_kernel_start() or have ended, and leave room on multiprocessors, which hides the latency of the launch. Falls back to in_order on devices without PDL (compute capability below
-  // 9.0).
+  // let_next_kernel_start() or have ended, and multiprocessors have room. This hides the latency of the
+  // launch. Falls back to in_order on devices without PDL (compute capability below 9.0).
   pdl,
   // Cooperative launch: after the previous kernel, and all blocks at the same time, so that blocks may wait
   // for one another (grid_barrier.cuh).
@@ -69,9 +69,9 @@ inline bool device_supports_pdl() {
          major >= 9;
 }
 
-// Programmatic dependent launch (CUDA C++ Programming Guide, "Programmatic Dependent Launch and Synchronization"): a kernel
-// that is launched with Start::pdl may start before the kernel ahead of it in the stream has finished. The next three
-// functions do nothing on devices without it.
+// Programmatic dependent launch (CUDA C++ Programming Guide, "Programmatic Dependent Launch and
+// Synchronization"): a kernel that is launched with Start::pdl may start before the kernel ahead of it in the
+// stream has finished. The next three functions do nothing on devices without it.
 
 // Lets the next kernel of the stream start as soon as all blocks of this one have called this or have ended.
 __device__ inline void let_next_kernel_start() {
@@ -80,18 +80,18 @@ __device__ inline void let_next_kernel_start() {
 #endif
 }
 
-// Waits until the kernel ahead has finished and its writes are visible. Every thread of a kernel that is launched with
-// Start::pdl must call this before it writes global memory, or reads what the work ahead may write; only a counter that
-// every block updates before it lets the next kernel start may be written before. Some thread of each such kernel must call
-// this: otherwise the kernel could end before those further ahead.
+// Waits until the kernel ahead has finished and its writes are visible. In a kernel that is launched with
+// Start::pdl, every thread must call this before it writes global memory or reads what the work ahead may
+// write. A counter is the exception that every block updates before it lets the next kernel start. On every path
+// some thread must call this: otherwise the kernel could end before those further ahead.
 __device__ inline void wait_for_kernel_ahead() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
 #endif
 }
 
-// Waits until the input of a kernel can be read. wait_for_kernel_ahead() must follow: with a complete input, the kernel
-// ahead may still run.
+// Waits until the input of a kernel can be read. wait_for_kernel_ahead() must follow: with a complete input,
+// the kernel ahead may still run.
 __device__ inline void wait_for_input(Input input) {
   if (input == Input::in_stream_order) wait_for_kernel_ahead();
 }

@@ -16,11 +16,12 @@ constexpr int kResidentThreads = 2048;
 constexpr int kResidentThreads = 1536;
 #endif
 
-// With some launch bounds the compiler spills registers on every architecture but 9.x; kernels choose others there.
+// With some launch bounds the compiler spills registers on every architecture but 9.x, Hopper; kernels choose
+// others there.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ / 100 != 9
-constexpr bool kHasHopperRegisters = false;
+constexpr bool kCompilesForHopper = false;
 #else
-constexpr bool kHasHopperRegisters = true;
+constexpr bool kCompilesForHopper = true;
 #endif
 
 // `blocks` blocks of `threads` threads, or as many of them as a multiprocessor holds: nvcc refuses more.

@@ -78,8 +78,8 @@ CUDAVISION_HOST_DEVICE inline int as_int(float value) {
 #endif
 }
 
-// whole - value if `mirrors` is set, otherwise value. On the CPU the conditional expressions choose between constants,
-// so that compilers can vectorise loops that call it.
+// whole - value if `mirrors` is set, otherwise value. On the CPU the conditional expressions choose between
+// constants, so that compilers can vectorise loops that call it.
 CUDAVISION_HOST_DEVICE inline float mirrored(bool mirrors, float whole, float value) {
 #ifdef __CUDA_ARCH__
   return mirrors ? whole - value : value;
@@ -96,8 +96,7 @@ CUDAVISION_HOST_DEVICE inline float approximate_turn(float dx, float dy) {
   const float t = approximate_quotient(smaller, larger > 0 ? larger : 1.0f), u = t * t;
   // Abramowitz and Stegun, equation 4.4.47: atan(t) for 0 <= t <= 1, with an error of at most 1e-5 rad, in
   // turns: the coefficients are divided by 2 pi. hue_of (cuda/opticalflow/flow_display_rules.h) multiplies
-  // the result of the unscaled series instead. The two round differently, and results depend on both
-  // roundings, so they stay apart.
+  // the result of the unscaled series instead. Its colours depend on how that rounds, so the two stay apart.
   float series = approximate_sum(u, 0.0033160f, -0.0135493f);
   series = approximate_sum(u, series, 0.0286703f);
   series = approximate_sum(u, series, -0.0525688f);
@@ -127,7 +126,8 @@ CUDAVISION_HOST_DEVICE inline int orientation_bin(Gradient g, const OrientationT
   const auto bins = static_cast<float>(table.bins);
   const float turn = approximate_turn(static_cast<float>(g.dx), static_cast<float>(g.dy));
   const float position = turn * bins, margin = kTurnMargin * bins;
-  // The nearest edge: at 1.5 * 2^23 the last bit of a float is worth 1. Conversions to int and back would be slower.
+  // The nearest edge: at 1.5 * 2^23 the last bit of a float is worth 1. Conversions to int and back would be
+  // slower.
   constexpr float kRound = 12582912.0f;
   const float rounded = position + kRound, distance = position - (rounded - kRound);
   const int edge = as_int(rounded) - as_int(kRound);

@@ -98,6 +98,14 @@ struct FrameSource {
     const int at = y * pitch_bytes + x * step_bytes;
     for (int c = 0; c < kChannels; ++c) bytes[c] = data[c][at];
   }
+  // The channels in the bytes of a word, the first one in the lowest.
+  __device__ unsigned pixel(int x, int y) const {
+    int bytes[kChannels];
+    load(x, y, bytes);
+    unsigned pixel = 0;
+    for (int c = 0; c < kChannels; ++c) pixel |= static_cast<unsigned>(bytes[c]) << (8 * c);
+    return pixel;
+  }
 };
 
 // The two bins that a pixel votes for.
@@ -117,9 +125,10 @@ struct SharedTile {
   VoteBins *bins;         // [kChunkRows][width]
 };
 
-// The votes of a chunk take kChunkRows * vote_pitch(width) floats. The threads of a half-warp sum along one row, from
-// columns that lie 4 apart with the default parameters. Such columns are neighbours in memory, and the rows of the two
-// half-warps of a warp lie 16 banks apart, so that all threads of the warp access different banks.
+// The votes of a chunk take kChunkRows * vote_pitch(width) floats. With the default parameters, the threads of a
+// half-warp sum along one row, from columns that lie 4 apart. Such columns are neighbours in memory, and the
+// rows of the two half-warps of a warp lie 16 banks apart, so that all threads of the warp access different
+// banks.
 CUDAVISION_HOST_DEVICE constexpr int vote_pitch(int width) { return (width + 3) / 4 * 4 + 8; }
 CUDAVISION_HOST_DEVICE inline int vote_place(int width, int row, int column) {
   const int pitch = vote_pitch(width);
@@ -280,8 +289,8 @@ __device__ void sum_along_rows(const Rules &rules, const TilePlan &plan, const D
 }
 
 // Adds the chunk, which begins at row y of the tile, to the descriptors of the blocks that it meets. A thread takes
-// kBins bins of one cell at a time, so that it loads the weights of the rows once for all of them. Another thread may update a number in the next chunk, behind
-// barriers.
+// kBins bins of one cell at a time, so that it loads the weights of the rows once for all of them. Other threads may
+// update the numbers in the next chunk: barriers lie between.
 __device__ inline void sum_down_rows(const Rules &rules, const TilePlan &plan, int y,
                                      const SharedTile &tile) {
   constexpr int kBins = 3;

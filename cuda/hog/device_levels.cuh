@@ -68,16 +68,8 @@ struct LevelSource {
   }
 };
 
-// Reads the pixels of a frame with one channel.
-struct GraySource {
-  const std::uint8_t *data;
-  int pitch_bytes, step_bytes;
-
-  __device__ unsigned pixel(int x, int y) const { return data[y * pitch_bytes + x * step_bytes]; }
-};
-
-// Copies a frame of three channels to words, of which the next kernel loads four for each of its pixels. blockIdx.y: the
-// row.
+// Copies a frame of three channels to words, of which the next kernel loads four for each of its pixels.
+// blockIdx.y: the row.
 constexpr int kPackedPixels = 4;  // pixels per thread
 static __global__ void __launch_bounds__(kLineThreads)
     pack_kernel(FrameSource<3> source, int width, std::uint32_t *pixels) {
@@ -86,19 +78,19 @@ static __global__ void __launch_bounds__(kLineThreads)
   const int first =
                 static_cast<int>(blockIdx.x) * kPackedPixels * kLineThreads + static_cast<int>(threadIdx.x),
             y = static_cast<int>(blockIdx.y);
-  int bytes[kPackedPixels][3];  // all loads are issued before the first result is used
+  unsigned packed[kPackedPixels];  // all loads are issued before the first result is used
 #pragma unroll
-  for (int i = 0; i < kPackedPixels; ++i) source.load(min(first + i * kLineThreads, width - 1), y, bytes[i]);
+  for (int i = 0; i < kPackedPixels; ++i)
+    packed[i] = source.pixel(min(first + i * kLineThreads, width - 1), y);
 #pragma unroll
   for (int i = 0; i < kPackedPixels; ++i)
     if (const int x = first + i * kLineThreads; x < width)
-      pixels[static_cast<std::ptrdiff_t>(y) * width + x] =
-          static_cast<std::uint32_t>(bytes[i][0] | bytes[i][1] << 8 | bytes[i][2] << 16);
+      pixels[static_cast<std::ptrdiff_t>(y) * width + x] = packed[i];
 }
 
 template <int kChannels>
 struct DownscaleTask {
-  std::conditional_t<kChannels == 1, GraySource, LevelSource<3>> source;
+  std::conditional_t<kChannels == 1, FrameSource<1>, LevelSource<3>> source;
   Size size;  // of the source
   const DeviceLevel *levels;
   int level_count;
@@ -106,8 +98,8 @@ struct DownscaleTask {
   PixelType<kChannels> *pixels;
 };
 
-// The weighted sum of two pixels in 16 bits for each channel: those with an even number in the halves of a word, and the
-// one between. The weights add up to 256.
+// The weighted sum of two pixels in 16 bits for each channel: those with an even number in the halves of a
+// word, and the one between them. The weights add up to 256.
 struct WideChannels {
   unsigned even, odd;
 };
@@ -141,7 +133,7 @@ __device__ unsigned downscaled_pixel(const DownscaleTask<kChannels> &task, std::
 // Each thread block computes kLineThreads * kLinePixels pixels of a scale.
 template <int kChannels>
 static __global__ void __launch_bounds__(kLineThreads,
-                                         resident_blocks(kLineThreads, kHasHopperRegisters ? 6 : 4))
+                                         resident_blocks(kLineThreads, kCompilesForHopper ? 6 : 4))
     downscale_kernel(DownscaleTask<kChannels> task) {
   let_next_kernel_start();
   wait_for_kernel_ahead();

@@ -117,8 +117,10 @@ __device__ inline void list_hits(const HitTask &task, const HitMemory &shared) {
   __syncthreads();
 }
 
-// Makes each hit a group of its own.
-__device__ inline void begin_groups(const HitTask &task, int count) {
+// Passes the hits on to the second kernel, each as a group of its own. found: their number, even if it exceeds
+// kMaxHogHits.
+__device__ inline void begin_groups(const HitTask &task, int count, int found) {
+  if (threadIdx.x == 0) *task.hit_count = found;
   for (int i = static_cast<int>(threadIdx.x); i < count; i += kLineThreads) {
     task.parents[i] = static_cast<unsigned>(i);
     task.groups[i] = {.count = 0, .first = count, .x = 0, .y = 0, .width = 0, .height = 0, .score = 0};
@@ -194,8 +196,9 @@ __device__ inline void list_groups(const HitTask &task, int count, GroupMemory *
   __syncthreads();
 }
 
-// Writes the boxes of all hits.
-__device__ inline void list_all_hits(const HitTask &task, int count) {
+// Writes the boxes of all hits. found: as above.
+__device__ inline void list_all_hits(const HitTask &task, int count, int found) {
+  if (threadIdx.x == 0) *task.list.count = {count, found};
   for (int i = static_cast<int>(threadIdx.x); i < count; i += kLineThreads) {
     HogBox box = task.hits[i];
     (void)clip_box(task.picture, &box);  // never empty: windows begin in the picture
@@ -226,14 +229,10 @@ static __global__ void __launch_bounds__(kLineThreads, 4) find_hits_kernel(HitTa
   list_hits(task, shared);
   const int count = min(shared.hit_count, kMaxHogHits);
   if (task.thresholds.group > 0)
-    begin_groups(task, count);
+    begin_groups(task, count, shared.hit_count);
   else
-    list_all_hits(task, count);
-  if (thread == 0) {
-    if (task.thresholds.group == 0) *task.list.count = {count, shared.hit_count};
-    *task.hit_count = shared.hit_count;
-    *task.done = 0;
-  }
+    list_all_hits(task, count, shared.hit_count);
+  if (thread == 0) *task.done = 0;
 }
 
 static __global__ void __launch_bounds__(kLineThreads, 4) group_hits_kernel(HitTask task) {

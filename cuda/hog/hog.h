@@ -107,7 +107,7 @@ class Hog {
  public:
   virtual ~Hog() = default;
   // Writes the descriptors to blocks: [rows][cols][length] of float in the backend's memory, without padding
-  // (see hog_shape()). input: of the picture. CUDA: enqueues one kernel. Errors: a picture of another
+  // (see hog_shape()). input: when the picture is complete. CUDA: enqueues one kernel. Errors: a picture of another
   // size or number of channels than given to make_hog, channels of different pitch or step, and the device's
   // own errors.
   virtual Status run(const HogPicture &picture, float *blocks, Input input = Input::in_stream_order) = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of the detector: kernels that process all scales at once. pack_kernel copies a colour picture to words,
-// downscale_kernel computes the downscaled pictures, make_level_blocks_kernel their blocks, multiply_rows_kernel the
-// products of blocks and weights, find_hits_kernel the scores and the hits, and group_hits_kernel the boxes.
+// The CUDA backend of the detector: kernels that process all scales at once. pack_kernel copies a colour
+// picture to words, downscale_kernel computes the downscaled pictures, make_level_blocks_kernel their blocks,
+// multiply_rows_kernel the products of blocks and weights, find_hits_kernel the scores and the hits, and
+// group_hits_kernel the boxes.
 #include <cuda_runtime.h>
 
 #include <vector>
@@ -65,9 +66,7 @@ class HogDetectorCuda final : public HogDetector {
     if (plan_.levels.empty())
       return CUDAVISION_CHECK_CUDA(cudaMemsetAsync(list.count, 0, sizeof *list.count, execution_.stream));
     if (channels_ == 1) {
-      const FrameSource<1> source(picture);
-      CUDAVISION_TRY(
-          make_blocks<1>(GraySource{source.data[0], source.pitch_bytes, source.step_bytes}, gray_.data()));
+      CUDAVISION_TRY(make_blocks<1>(FrameSource<1>(picture), gray_.data()));
     } else {
       CUDAVISION_TRY(pack(picture));
       CUDAVISION_TRY(make_blocks<3>(LevelSource<3>{packed_.data(), size_.width}, color_.data()));

@@ -103,10 +103,10 @@ struct ColumnTile {
       add_to_column<1>(column, plan, pixels.sample(source));
   }
 
-  // Adds strips [first, end) to column i. StripSums holds the sum of each strip and those before it in its group, so that
-  // this is: the sum at the last strip, plus those at the ends of the groups before, minus the sum at the strip before the
-  // first one, if that belongs to the same group. Words hold two counts: what the lower one borrows from the upper one in
-  // the difference, the sum of all carries back.
+  // Adds strips [first, end) to column i: the StripSums of the last strip and of the last strip of each group
+  // before it, minus those of the strip before the first one, if both belong to the same group. A word holds two
+  // counts. If the subtraction borrows from the upper one, the additions carry it back, because both counts of the
+  // result fit their halves.
   __device__ void add_strips(const TilePlan &plan, const StripSums &strips, int i, int first, int end) const {
 #pragma unroll 1
     for (int w = 0; w < plan.words; ++w) {

@@ -276,8 +276,7 @@ class LocalHistCuda final : public LocalHist {
   template <typename Sums, typename Source>
   Status sum_strips(const Source &source) {
     constexpr int kThreads = kStripColumns * kGroupStrips;
-    const dim3 grid(blocks_for(size_.width, kStripColumns),
-                    blocks_for(size_.height, kStripRows * kGroupStrips));
+    const dim3 grid(blocks_for(size_.width, kStripColumns), blocks_for(size_.height, kGroupRows));
     const std::size_t bytes = static_cast<std::size_t>(kThreads * plan_.column_stride) * sizeof(unsigned);
     return CUDAVISION_LAUNCH_PDL("sum_strips_kernel", (sum_strips_kernel<Source, Sums>), grid,
                                  BlockSize(dim3(kThreads), bytes), execution_.stream, source, plan_,

@@ -98,7 +98,7 @@ class LocalHist {
   // integer sums. Entropy and distance are sums of rounded f32 terms in the order of the bins. Both backends write
   // the same bytes, for every order of threads.
   //
-  // input: of luma; brightness does not use it. Returns an error if luma has another size, or if a pointer
+  // input: when luma is complete; brightness does not use it. Returns an error if luma has another size, or if a pointer
   // that the reduction needs is null. CUDA: enqueues one kernel for brightness and two for gradients, and one
   // more for windows of 64 rows or more whose bins, and their sum if the reduction needs it, take at most 16
   // words: two counts or one weight each.

@@ -59,10 +59,9 @@ TilePlan make_plan(const LocalHistParams &p, const LocalHistShape &shape, int wo
 // Estimates the instructions that a thread executes before the first row of a tile.
 double cost_of_count(const TilePlan &plan, const LocalHistParams &p) {
   // On average as many rows as a strip has lie in a strip that is not whole.
-  const double column =
-      plan.sums_strips
-          ? 19.0 * kStripRows + 4.0 * plan.words * (3 + p.window.height / (kGroupStrips * kStripRows))
-          : 19.0 * p.window.height;
+  const double column = plan.sums_strips
+                            ? 19.0 * kStripRows + 4.0 * plan.words * (3 + p.window.height / kGroupRows)
+                            : 19.0 * p.window.height;
   return 100 + column * divide_up(plan.columns, plan.threads);
 }
 

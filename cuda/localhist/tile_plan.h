@@ -12,7 +12,7 @@ namespace cudavision::localhist {
 constexpr int kMaxBlockThreads = 256;
 
 // Rows of pixels of a strip, and strips of a group.
-constexpr int kStripRows = 8, kGroupStrips = 8;
+constexpr int kStripRows = 8, kGroupStrips = 8, kGroupRows = kGroupStrips * kStripRows;
 
 // How a block writes a row of results.
 enum class RowOutput {
@@ -66,7 +66,7 @@ inline int words_of_column(const LocalHistParams &params) {
 }
 // Windows that are this high begin with sums over strips, if these do not take much more memory than the picture.
 inline bool wants_strips(const LocalHistParams &params) {
-  return params.window.height >= kGroupStrips * kStripRows && words_of_column(params) <= 16;
+  return params.window.height >= kGroupRows && words_of_column(params) <= 16;
 }
 // The words of the sums over the strips of a picture.
 inline std::size_t strip_words(const LocalHistParams &params, Size picture) {

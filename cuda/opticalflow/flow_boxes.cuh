@@ -264,8 +264,9 @@ static __global__ void __launch_bounds__(kBoxThreads, 2)
   const int x0 = static_cast<int>(blockIdx.x) * kBoxSide, y0 = static_cast<int>(blockIdx.y) * kBoxSide;
   const int column = static_cast<int>(threadIdx.x) % kBoxSide,
             row = static_cast<int>(threadIdx.x) / kBoxSide * kPerThread;
-  // All kernels of the flow wait for the kernel ahead before they let the next one start (see opticalflow.cu), so that all
-  // before the kernel ahead have finished here: the pyramids are complete, unless that kernel builds them.
+  // All kernels of the flow wait for the kernel ahead before they let the next one start (see opticalflow.cu).
+  // So all kernels before the one ahead have finished here, and the pyramids are complete unless the one ahead
+  // builds them.
   const bool is_coarsest = work.coarse.vectors.data == nullptr;
   if (is_coarsest) wait_for_kernel_ahead();
   load_windows(work, x0 - radius, y0 - radius, tile);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The CUDA backend of optical flow. On each level prepare_level_kernel computes the derivatives and the next
 // level (flow_pyramid.cuh). The vectors are then computed by track_tiles_kernel and finish_leftovers_kernel
-// (flow_boxes.cuh, flow_leftovers.cuh), or by a kernel of flow_track.cuh. All of these wait for the kernel ahead before they
-// let the next one start: track_tiles_kernel relies on it.
+// (flow_boxes.cuh, flow_leftovers.cuh), or by a kernel of flow_track.cuh. All of these wait for the
+// kernel ahead before they let the next one start: track_tiles_kernel relies on it.
 #include <cuda_runtime.h>
 
 #include <utility>

@@ -121,8 +121,8 @@ class Sigma2Kp {
  public:
   virtual ~Sigma2Kp() = default;
 
-  // luma: height x width, uint8, in the backend's memory, with the size given to make_sigma2kp(). input: of luma. An image
-  // that is smaller than a window or than a cell has no keypoints. The list is the same on both backends and
+  // luma: height x width, uint8, in the backend's memory, with the size given to make_sigma2kp(). input: when it
+  // is complete. An image that is smaller than a window or than a cell has no keypoints. The list is the same on both backends and
   // does not depend on the order of the threads. CUDA: enqueues one kernel, one more with min_distance and
   // one more with orientation. Allocates memory only in the first call and when parameters change. Fails if
   // validate() fails; errors about memory state the number of bytes.

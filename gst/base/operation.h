@@ -31,7 +31,7 @@ struct Job {
   Frame frame;
   Region region;                       // the region of interest
   ImageView<const std::uint8_t> luma;  // of the region; empty if begin_frame() returned Reads::components
-  Input input;                         // of the frame and of luma
+  Input input;                         // of luma, or of the frame if luma is empty
   bool draw;                           // the property `display`
   bool report;                         // the property `message`: describe() will be called
   GstBuffer *buffer;                   // accepts metas; its memory is not writable

@@ -189,12 +189,12 @@ Status Session::work(const MappedFrame &mapped, GstBuffer *buffer, const FilterS
     planes = copy;
   }
   const Frame frame = make_frame(layout_, size_of(info_), planes);
-  const Input input = path_.repacked ? Input::in_stream_order : mapped.input();
+  const bool extracts_luma = luma && needs_luma_image(layout_);
+  const Input input = path_.repacked || extracts_luma ? Input::in_stream_order : mapped.input();
   *job = {where, &working_info_, frame, stage.region, {}, input, draw, settings.message, buffer};
-  if (luma && needs_luma_image(layout_)) {
+  if (extracts_luma) {
     CUDAVISION_TRY(extract_luma(where, luma_of_region(frame, stage.region), stage.luma.view()));
     job->luma = stage.luma.view();
-    job->input = Input::in_stream_order;
   } else if (luma) {
     job->luma = frame.luma_plane().crop(stage.region);
   }

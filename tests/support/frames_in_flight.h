@@ -16,9 +16,9 @@
 
 namespace cudavision::test {
 
-// Expects that frames of two pictures in turn have the results of frames alone, each with memory of its own for the result
-// and all with the same memory. run(luma, result, input) returns the Status of enqueueing a frame that writes
-// `result_bytes` bytes at `result`, or fewer unless `writes_all` is set, which are 0 before.
+// Expects that frames of two pictures in turn have the results of frames alone: each with memory of its own for
+// the result, and then all with the same memory. run(luma, result, input) enqueues a frame and returns its Status.
+// The frame writes `result_bytes` bytes at `result`, or fewer unless `writes_all` is set; they are 0 before.
 template <typename Run>
 void expect_frames_in_flight_equal_frames_alone(const Execution &execution, Size size,
                                                 std::size_t result_bytes, const Run &run,
