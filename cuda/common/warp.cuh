@@ -39,14 +39,29 @@ __device__ inline long long warp_sum_wide(int value) {
   return static_cast<long long>(warp_sum(value >> 16)) * 65536 + warp_sum(value & 0xffff);
 }
 
-// Returns the largest value of all lanes to every lane.
+// Returns to every lane the largest value of its group of `lanes` adjacent lanes; lanes: a power of two, at most 32.
 template <typename T>
-__device__ inline T warp_max(T value) {
-  for (int distance = 16; distance > 0; distance /= 2) {
+__device__ inline T warp_max(T value, int lanes = 32) {
+  for (int distance = lanes / 2; distance > 0; distance /= 2) {
     const T other = __shfl_xor_sync(kFullWarp, value, distance);
     value = other > value ? other : value;
   }
   return value;
 }
+
+// The same for all 32 lanes, in two instructions where the device has them.
+__device__ inline unsigned long long warp_max(unsigned long long value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  const auto high = static_cast<unsigned>(value >> 32);
+  const unsigned highest = __reduce_max_sync(kFullWarp, high);
+  const unsigned low = __reduce_max_sync(kFullWarp, high == highest ? static_cast<unsigned>(value) : 0u);
+  return static_cast<unsigned long long>(highest) << 32 | low;
+#else
+  return warp_max(value, 32);
+#endif
+}
+
+// Returns the smallest value of all lanes to every lane.
+__device__ inline unsigned long long warp_min(unsigned long long value) { return ~warp_max(~value); }
 
 }  // namespace cudavision

@@ -57,10 +57,11 @@ bool ExemplarFill::run(const Exemplars &picture, Bounds bounds, const InpaintPar
   int filled = 0;
   for (std::uint64_t best;
        (params.max_patches == 0 || *patches < params.max_patches) && (best = best_target()) != 0;) {
-    const int target = pixel_of_target(best);
-    take_target(picture, target % size_.width, target / size_.width);
-    const int source = pixel_of_source(find_source(picture, target, params.search_radius));
-    if (*patches < log.capacity) log.steps[*patches] = {target, source};
+    const Place target = place_of_target(best);
+    take_target(picture, target);
+    const Place source = place_of_source(find_source(picture, target, params.search_radius));
+    if (*patches < log.capacity)
+      log.steps[*patches] = {target.y * size_.width + target.x, source.y * size_.width + source.x};
     ++*patches;
     filled += put_patch(picture, target, source);
     if (!progress(filled)) return false;
@@ -70,7 +71,7 @@ bool ExemplarFill::run(const Exemplars &picture, Bounds bounds, const InpaintPar
 
 void ExemplarFill::begin(const Exemplars &picture, Bounds bounds, int radius) {
   radius_ = radius;
-  last_target_ = -1;
+  last_shift_ = {};
   const Region area = area_around(bounds, radius, size_.width, size_.height);
   state_.area = area;
   for (int y = 0; y < area.height; ++y)
@@ -96,10 +97,9 @@ void ExemplarFill::rate_row(int y, int first, int last) {
     state_.priority[state_.index(x, y)] =
         on_front(state_, x, y) ? std::bit_cast<std::uint32_t>(priority_at(state_, x, y, radius_)) : 0;
   std::uint64_t best = 0;
-  const int pixel = (state_.area.y + y) * size_.width + state_.area.x;
   for (int x = 0; x < state_.area.width; ++x)
     if (const std::uint32_t priority = state_.priority[state_.index(x, y)]; priority != 0)
-      best = std::max(best, target_key(priority, pixel + x));
+      best = std::max(best, target_key(priority, {state_.area.x + x, state_.area.y + y}));
   state_.row_best[y] = best;
 }
 
@@ -119,8 +119,8 @@ std::uint64_t ExemplarFill::best_target() const {
 // Sorts the pixels so that those farthest from the mean of the patch are compared first: they differ most
 // from most candidates, which are therefore abandoned after a few pixels. The sum does not depend on the
 // order.
-void ExemplarFill::take_target(const Exemplars &picture, int x, int y) {
-  const int area_x = x - state_.area.x, area_y = y - state_.area.y;
+void ExemplarFill::take_target(const Exemplars &picture, Place place) {
+  const int area_x = place.x - state_.area.x, area_y = place.y - state_.area.y;
   const Bounds window = window_around(state_.area, area_x, area_y, radius_);
   TargetPixel pixels[kMaxPatchPixels];
   int count = 0, sum[3] = {};
@@ -147,20 +147,17 @@ void ExemplarFill::take_target(const Exemplars &picture, int x, int y) {
 
 // Searches the rows in the order of their distance from the target: similar patches tend to be near, and a
 // good candidate found early lets most others be abandoned.
-std::uint64_t ExemplarFill::find_source(const Exemplars &picture, int target, int search_radius) {
+std::uint64_t ExemplarFill::find_source(const Exemplars &picture, Place target, int search_radius) {
   const Search search{picture.planes, picture.sources, &target_};
-  const int x = target % size_.width, y = target / size_.width, width = size_.width;
+  const int x = target.x, y = target.y;
   const int reach = search_radius == 0 ? std::max(size_.width, size_.height) : search_radius;
   const int x0 = std::max(radius_, x - reach), x1 = std::min(size_.width - radius_, x + reach + 1);
   const int y0 = std::max(radius_, y - reach), y1 = std::min(size_.height - radius_, y + reach + 1);
   std::atomic<std::uint64_t> best = kNoSource;
-  // The first guess is the last source, moved by the same offset as the target.
-  if (last_target_ >= 0) {
-    const int gx = last_source_ % width + x - last_target_ % width;
-    const int gy = last_source_ / width + y - last_target_ / width;
-    if (gx >= x0 && gx < x1 && gy >= y0 && gy < y1 && picture.sources.row(gy)[gx] != 0)
-      best = key_of(search, gx, gy);
-  }
+  // The first guess is as far away from the target as the last source was. The first target itself is no candidate.
+  const int gx = x + last_shift_.x, gy = y + last_shift_.y;
+  if (gx >= x0 && gx < x1 && gy >= y0 && gy < y1 && picture.sources.row(gy)[gx] != 0)
+    best = key_of(search, gx, gy);
   const int tasks = y0 < y1 && x0 < x1 ? divide_up(y1 - y0, kRowsPerTask) : 0;
   const int middle = std::clamp((y - y0) / kRowsPerTask, 0, std::max(0, tasks - 1));
   execution_.workers->run(2 * tasks, [&](int i, int) {
@@ -170,13 +167,14 @@ std::uint64_t ExemplarFill::find_source(const Exemplars &picture, int target, in
       search_row(search, row, x0, x1, &best);
   });
   if (best == kNoSource && search_radius != 0) return find_source(picture, target, 0);
-  last_target_ = target, last_source_ = pixel_of_source(best);
+  const Place source = place_of_source(best);
+  last_shift_ = {source.x - x, source.y - y};
   return best;
 }
 
-int ExemplarFill::put_patch(const Exemplars &picture, int target, int source) {
-  const int x = target % size_.width - state_.area.x, y = target / size_.width - state_.area.y;
-  const int dx = source % size_.width - x, dy = source / size_.width - y;
+int ExemplarFill::put_patch(const Exemplars &picture, Place target, Place source) {
+  const int x = target.x - state_.area.x, y = target.y - state_.area.y;
+  const int dx = source.x - x, dy = source.y - y;
   const int confidence = confidence_at(state_, x, y, radius_);
   const Bounds window = window_around(state_.area, x, y, radius_);
   int filled = 0;

@@ -44,10 +44,10 @@ class ExemplarFill {
   // whole row.
   void rate_row(int y, int first, int last);
   std::uint64_t best_target() const;
-  void take_target(const Exemplars &picture, int x, int y);
-  std::uint64_t find_source(const Exemplars &picture, int target, int search_radius);
+  void take_target(const Exemplars &picture, Place place);
+  std::uint64_t find_source(const Exemplars &picture, Place target, int search_radius);
   // Copies the patch and returns the number of pixels that it filled.
-  int put_patch(const Exemplars &picture, int target, int source);
+  int put_patch(const Exemplars &picture, Place target, Place source);
 
   Execution execution_;
   Size size_;
@@ -57,7 +57,8 @@ class ExemplarFill {
   std::vector<std::int32_t> confidence_;
   std::vector<std::uint64_t> row_best_;
   Target target_;
-  int last_target_ = -1, last_source_ = -1;
+  // From the last target to its source.
+  Shift last_shift_;
 };
 
 }  // namespace cudavision::inpaint

@@ -9,17 +9,26 @@
 
 namespace cudavision::inpaint {
 
+// The features that may be read behind the picture (FillTask::features).
+constexpr int kFeaturesAfter = 16;
+
 // A target_key() or source_key(), in the type that atomics take.
 using Key = unsigned long long;
 
-// The filled pixels of the patch around a target.
+// The columns of the arrays of a TargetPatch. Column 0 is that of the pixels kTargetLeft to the left of the centre:
+// whatever the size of the patch, its columns are those of four words of 128 bits.
+constexpr int kTargetColumns = 16, kTargetLeft = 8;
+
+// The patch around a target. Row 0 of the arrays is the uppermost row of the patch.
 struct TargetPatch {
+  // Of the filled pixels.
+  alignas(16) std::uint32_t feature[kMaxPatchSize][kTargetColumns];
+  // Bit x is set if the pixel in column x is filled.
+  unsigned filled[kMaxPatchSize];
+  // The sum of the confidences of the pixels in two rows.
+  int confidence[(kMaxPatchSize + 1) / 2];
   // The target_key(), or 0 if no pixel of the front is left.
   Key key;
-  int count;
-  // The offset of each pixel from the centre, in pixels of the whole picture in row-major order.
-  int offset[kMaxPatchPixels];
-  std::uint32_t feature[kMaxPatchPixels];
 };
 
 // The state of one frame, in global memory, double-buffered: the first kernel of a frame resets the state of
@@ -32,8 +41,6 @@ struct FrameState {
   int sources;
   // The counter of the grid barrier.
   unsigned blocks_that_arrived;
-  // The best source_key() of a search. Successive searches take the three slots in turn.
-  Key best[3];
   // The number of unfilled pixels after a layer of the diffusion. Successive layers take the three slots in
   // turn.
   int left[3];
@@ -44,7 +51,7 @@ struct FrameState {
     hole = {1 << 30, 1 << 30, 0, 0};
     sources = 0;
     blocks_that_arrived = 0;
-    for (int i = 0; i < 3; ++i) best[i] = kNoSource, left[i] = 0;
+    for (int &slot : left) slot = 0;
   }
 };
 
@@ -54,12 +61,26 @@ struct FillTask {
   FrameState *frame, *next_frame;
   InpaintParams params;
   int width, height;
-  std::uint32_t *pixels, *features;
-  std::uint8_t *removed, *hole, *sources;
+  std::uint32_t *pixels;
+  std::uint8_t *removed, *hole;
+  // Rows of `pitch` elements, a multiple of 4. The features of kTargetLeft pixels before the picture and of
+  // kFeaturesAfter behind it may be read; their values do not matter.
+  int pitch;
+  std::uint32_t *features;
+  // Rows of `source_pitch` words with one bit per pixel, which is set if the patch around it is a candidate.
+  int source_pitch;
+  std::uint32_t *sources;
+
+  CUDAVISION_HOST_DEVICE bool is_source(Place p) const {
+    return (sources[p.y * source_pitch + p.x / 32] >> (p.x % 32) & 1) != 0;
+  }
   // Null: patches are compared by RGB.
   const LabTables *lab;
   // For areas that do not fit into the shared memory of a block.
   FillState global_state;
+  // Of the GridMinimum of the fill kernel.
+  Key *minima;
+  int minima_count;
   // The dynamic shared memory of a block.
   int shared_bytes;
   FillLog log;

@@ -15,7 +15,7 @@ namespace cudavision::inpaint {
 
 constexpr int kLightThreads = 256;
 // The width and height of the tile of a block of mark_sources_kernel.
-constexpr int kSourceTile = 32;
+constexpr int kSourceTile = 32;  // the pixels of a word of FillTask::sources
 
 // Counts how pixels outside of the hole differ from their remembered background. The last block to
 // finish computes the change of light and clears the counts and *blocks_done for the next frame (last-block
@@ -65,11 +65,15 @@ static __global__ void __launch_bounds__(kLightThreads)
 }
 
 // Writes the pixel words and the features of all pixels, the hole, its bounds and its size, and restores the
-// remembered pixels. Resets the state of the next frame.
+// remembered pixels. Resets the state of the next frame, and what the fill kernel needs to be 0.
 static __global__ void __launch_bounds__(kBlockX *kBlockY) load_kernel(InpaintFrame frame, FillTask task) {
   const int x = static_cast<int>(blockIdx.x * kBlockX + threadIdx.x);
   const int y = static_cast<int>(blockIdx.y * kBlockY + threadIdx.y);
-  if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0 && threadIdx.y == 0) task.next_frame->reset();
+  if (blockIdx.x == 0 && blockIdx.y == 0) {
+    const int thread = static_cast<int>(threadIdx.y * kBlockX + threadIdx.x);
+    if (thread == 0) task.next_frame->reset();
+    for (int i = thread; i < task.minima_count; i += kBlockX * kBlockY) task.minima[i] = 0;
+  }
   const bool inside = x < task.width && y < task.height;
   bool removed = false, remembered = false;
   if (inside) {
@@ -80,7 +84,7 @@ static __global__ void __launch_bounds__(kBlockX *kBlockY) load_kernel(InpaintFr
       remembered =
           follow_background(task.background, i, *task.light, task.window, removed, frame.frame.model, &word);
     task.pixels[i] = word;
-    task.features[i] = feature_of(word, frame.frame.model, frame.matrix, task.lab);
+    task.features[y * task.pitch + x] = feature_of(word, frame.frame.model, frame.matrix, task.lab);
     task.removed[i] = removed ? kUnfilled : 0;
     task.hole[i] = removed && !remembered ? kUnfilled : 0;
   }
@@ -125,10 +129,11 @@ static __global__ void __launch_bounds__(kBlockX *kBlockY) mark_sources_kernel(F
   bool found = false;
   for (int i = thread; i < kSide * kSide; i += kThreads) {
     const int x = x0 + i % kSide, y = y0 + i / kSide;
-    std::uint8_t clear = 1;
+    std::uint8_t clear = x < task.width;
     for (int k = 0; k <= 2 * radius; ++k) clear &= clear_rows[i / kSide + k][i % kSide];
-    if (x >= task.width || y >= task.height) continue;
-    task.sources[y * task.width + x] = clear;
+    if (y >= task.height) continue;  // as all pixels of the warp, which are those of a row
+    const unsigned word = __ballot_sync(kFullWarp, clear != 0);
+    if (i % kSide == 0) task.sources[y * task.source_pitch + x / kSide] = word;
     found |= clear != 0;
   }
   if (__syncthreads_or(found) && thread == 0) atomicOr(&task.frame->sources, 1);

@@ -12,18 +12,28 @@ namespace cudavision::inpaint {
 
 constexpr int kFillThreads = 512, kFillWarps = kFillThreads / 32;
 
+// The pixels of the front that a block lists at a time: the priorities of more do not change with one patch.
+constexpr int kFrontCapacity = 2 * kFillThreads;
+static_assert((4 * (kMaxPatchSize / 2) + 3) * (4 * (kMaxPatchSize / 2) + 3) <= kFrontCapacity);
+
 // The other shared memory of a block of the fill kernel.
 struct FillShared {
+  TargetPatch target;
   // The best source_key() that the block has found.
   Key best;
-  Key warp_best[kFillWarps];
-  TargetPatch target;
+  // Scratch memory of reductions.
+  Key per_warp[kFillWarps];
+  // Those of the last kFillWarps patches, in no order.
+  Shift recent[kFillWarps];
+  // The pixels of the front whose priorities have to be computed, as indices in the part of a window that was listed.
+  int front_count;
+  std::uint16_t front[kFrontCapacity];
 };
 
-// The size of the state of an area: four words per pixel and one key per row.
+// The size of the state of an area, a multiple of 16: four words per pixel and one key per row.
 CUDAVISION_HOST_DEVICE constexpr std::size_t state_bytes(Region area) {
-  return static_cast<std::size_t>(area.width) * static_cast<std::size_t>(area.height) * 16 +
-         static_cast<std::size_t>(area.height) * sizeof(std::uint64_t);
+  const std::size_t row_keys = static_cast<std::size_t>(area.height + 1) / 2 * 2 * sizeof(std::uint64_t);
+  return static_cast<std::size_t>(area.width) * static_cast<std::size_t>(area.height) * 16 + row_keys;
 }
 constexpr std::size_t kFillSharedBytes = (sizeof(FillShared) + 15) / 16 * 16;
 
@@ -40,7 +50,9 @@ __device__ inline FillState state_in(unsigned char *memory, Region area) {
   return s;
 }
 
-// --- functions that a whole warp calls ---
+// --- functions that groups of lanes call, all groups of a warp at the same time ---
+
+constexpr int kRatingLanes = 16, kRowLanes = 16;
 
 // The confidence term of a patch, and its longest gradient.
 struct Rating {
@@ -48,137 +60,206 @@ struct Rating {
   std::uint32_t gradient;
 };
 
-// The rating of the patch around a pixel, in all lanes.
+// The rating of the patch around a pixel, in all kRatingLanes lanes of a group.
 __device__ inline Rating rate_patch(const FillState &s, int x, int y, int radius, int lane) {
   const Bounds window = window_around(s.area, x, y, radius);
   const int width = window.x1 - window.x0, count = width * (window.y1 - window.y0);
+  // i / width is (i * inverse) >> 16 for all i < 256.
+  const int inverse = 65536 / width + 1;
   int sum = 0, longest = 0;
-  for (int i = lane; i < count; i += 32) {
-    const int at = s.index(window.x0 + i % width, window.y0 + i / width);
+#pragma unroll 4
+  for (int i = lane; i < count; i += kRatingLanes) {
+    const int row = (i * inverse) >> 16;
+    const int at = s.index(window.x0 + i - row * width, window.y0 + row);
     sum += s.confidence[at];
     // The largest key belongs to the longest gradient and, of equal ones, to the first: squared lengths are
     // below 2^20 and indices below 2^8.
     const int key = squared_length(s.gradient[at]) << 8 | (255 - i);
     longest = key > longest ? key : longest;
   }
-  longest = warp_max(longest);
-  const int i = 255 - (longest & 255);
-  return {confidence_of(warp_sum(sum), count),
-          longest >> 8 == 0 ? 0 : s.gradient[s.index(window.x0 + i % width, window.y0 + i / width)]};
+  longest = warp_max(longest, kRatingLanes);
+  const int i = 255 - (longest & 255), row = (i * inverse) >> 16;
+  return {confidence_of(warp_sum(sum, kRatingLanes), count),
+          longest >> 8 == 0 ? 0 : s.gradient[s.index(window.x0 + i - row * width, window.y0 + row)]};
 }
 
-// Computes the priorities of the pixels [first, last) of a row, then the best target of the whole row.
-__device__ inline void rate_row(const FillState &s, int y, int first, int last, int radius, int image_width,
-                                int lane) {
-  for (int x0 = first; x0 < last; x0 += 32) {
-    const int x = x0 + lane;
-    const bool front = x < last && on_front(s, x, y);
-    if (x < last && !front) s.priority[s.index(x, y)] = 0;
-    for (unsigned lanes = __ballot_sync(kFullWarp, front); lanes != 0; lanes &= lanes - 1) {
-      const int at = x0 + __ffs(static_cast<int>(lanes)) - 1;
-      const Rating rating = rate_patch(s, at, y, radius, lane);
-      const Normal normal = normal_at(s, at, y);
-      if (lane == 0)
-        s.priority[s.index(at, y)] =
-            __float_as_uint(priority_of(rating.confidence, rating.gradient, normal.x, normal.y));
-    }
-  }
-  __syncwarp();
+// The best target_key() of a row of the area, in all kRowLanes lanes of a group.
+__device__ inline Key best_of_row(const FillState &s, int y, int lane) {
   Key best = 0;
-  const int pixel = (s.area.y + y) * image_width + s.area.x;
-  for (int x = lane; x < s.area.width; x += 32)
-    if (const std::uint32_t priority = s.priority[s.index(x, y)]; priority != 0) {
-      const Key key = target_key(priority, pixel + x);
-      best = key > best ? key : best;
-    }
-  best = warp_max(best);
-  if (lane == 0) s.row_best[y] = best;
+#pragma unroll 4
+  for (int x = lane; x < s.area.width; x += kRowLanes) {
+    const std::uint32_t priority = s.priority[s.index(x, y)];
+    const Key key = priority != 0 ? target_key(priority, {s.area.x + x, s.area.y + y}) : 0;
+    best = key > best ? key : best;
+  }
+  return warp_max(best, kRowLanes);
 }
 
 // --- functions that a whole block calls ---
 
-// Computes the gradients in one window of the area, then the priorities in another. Synchronises the block
-// after its last write.
-__device__ inline void rate_windows(const FillState &s, Bounds gradients, Bounds priorities, int radius,
-                                    int image_width) {
-  const int thread = static_cast<int>(threadIdx.x);
-  const int width = gradients.x1 - gradients.x0, count = width * (gradients.y1 - gradients.y0);
-  for (int i = thread; i < count; i += kFillThreads) {
-    const int x = gradients.x0 + i % width, y = gradients.y0 + i / width;
+// Lists the pixels of the front among pixels [begin, begin + kFrontCapacity) of a window, in row-major order, in
+// shared->front, which must be empty, and clears the priorities of the others.
+__device__ inline void list_front(const FillState &s, Bounds window, int begin, FillShared *shared) {
+  const int width = window.x1 - window.x0, lane = static_cast<int>(threadIdx.x) % 32;
+  for (int entry = static_cast<int>(threadIdx.x); entry < kFrontCapacity; entry += kFillThreads) {
+    const int i = begin + entry, x = window.x0 + i % width, y = window.y0 + i / width;
+    const bool inside = y < window.y1, front = inside && on_front(s, x, y);
+    if (inside && !front) s.priority[s.index(x, y)] = 0;
+    const unsigned lanes = __ballot_sync(kFullWarp, front);
+    if (lanes == 0) continue;
+    int at = 0;
+    if (lane == 0) at = atomicAdd(&shared->front_count, __popc(lanes));
+    at = __shfl_sync(kFullWarp, at, 0) + __popc(lanes & ((1u << lane) - 1));
+    if (front) shared->front[at] = static_cast<std::uint16_t>(entry);
+  }
+}
+
+// Computes the priorities of the pixels that list_front() has listed.
+__device__ inline void rate_listed(const FillState &s, Bounds window, int begin, int radius,
+                                   const FillShared &shared) {
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % kRatingLanes, count = shared.front_count;
+  const int width = window.x1 - window.x0;
+  constexpr int kPerWarp = 32 / kRatingLanes;
+  for (int first = thread / 32 * kPerWarp; first < count; first += kFillWarps * kPerWarp) {
+    const int own = first + thread % 32 / kRatingLanes;
+    // Groups without a pixel repeat the last one.
+    const int i = begin + shared.front[own < count ? own : count - 1];
+    const int x = window.x0 + i % width, y = window.y0 + i / width;
+    const Rating rating = rate_patch(s, x, y, radius, lane);
+    const Normal normal = normal_at(s, x, y);
+    if (lane == 0 && own < count)
+      s.priority[s.index(x, y)] =
+          __float_as_uint(priority_of(rating.confidence, rating.gradient, normal.x, normal.y));
+  }
+}
+
+// Computes the best targets of the rows [first, last).
+__device__ inline void rate_rows(const FillState &s, int first, int last) {
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % kRowLanes;
+  constexpr int kPerWarp = 32 / kRowLanes;
+  for (int y = first + thread / 32 * kPerWarp; y < last; y += kFillWarps * kPerWarp) {
+    const int own = y + thread % 32 / kRowLanes;
+    const Key best = best_of_row(s, own < last ? own : last - 1, lane);
+    if (lane == 0 && own < last) s.row_best[own] = best;
+  }
+}
+
+__device__ inline void update_gradients(const FillState &s, Bounds window) {
+  const int width = window.x1 - window.x0, count = width * (window.y1 - window.y0);
+  for (int i = static_cast<int>(threadIdx.x); i < count; i += kFillThreads) {
+    const int x = window.x0 + i % width, y = window.y0 + i / width;
     s.gradient[s.index(x, y)] = gradient_at(s, x, y);
   }
-  __syncthreads();
-  for (int y = priorities.y0 + thread / 32; y < priorities.y1; y += kFillWarps)
-    rate_row(s, y, priorities.x0, priorities.x1, radius, image_width, thread % 32);
-  __syncthreads();
 }
 
 // Initialises the state from the frame. Synchronises the block after its last write.
-__device__ inline void begin_state(const FillTask &task, const FillState &s) {
+__device__ inline void begin_state(const FillTask &task, const FillState &s, FillShared *shared) {
   const int count = s.area.width * s.area.height;
   for (int i = static_cast<int>(threadIdx.x); i < count; i += kFillThreads) {
-    const int pixel = (s.area.y + i / s.area.width) * task.width + s.area.x + i % s.area.width;
-    s.words[i] = with_luma(task.features[pixel], task.pixels[pixel]);
+    const int x = s.area.x + i % s.area.width, y = s.area.y + i / s.area.width;
+    const int pixel = y * task.width + x;
+    s.words[i] = with_luma(task.features[y * task.pitch + x], task.pixels[pixel]);
     s.confidence[i] = task.hole[pixel] != 0 ? 0 : kFullConfidence;
   }
   __syncthreads();
   const Bounds whole{0, 0, s.area.width, s.area.height};
-  rate_windows(s, whole, whole, task.params.patch_size / 2, task.width);
+  update_gradients(s, whole);
+  for (int begin = 0; begin < count; begin += kFrontCapacity) {
+    if (threadIdx.x == 0) shared->front_count = 0;
+    __syncthreads();
+    list_front(s, whole, begin, shared);
+    __syncthreads();
+    rate_listed(s, whole, begin, task.params.patch_size / 2, *shared);
+    __syncthreads();
+  }
+  rate_rows(s, 0, s.area.height);
+  __syncthreads();
 }
 
-// Writes the next target and its patch to shared->target. Synchronises the block after its last write.
+// The pixel of a target's patch that belongs to this thread, relative to the area. `row` and `column` are those of
+// TargetPatch; `inside` is false for threads that have none.
+struct PatchPixel {
+  int row, column, x, y;
+  bool inside;
+};
+__device__ inline PatchPixel patch_pixel(const FillState &s, Place target, int radius) {
+  const int row = static_cast<int>(threadIdx.x) / kTargetColumns,
+            column = static_cast<int>(threadIdx.x) % kTargetColumns;
+  const int dx = column - kTargetLeft, dy = row - radius;
+  const int x = target.x - s.area.x + dx, y = target.y - s.area.y + dy;
+  return {row, column, x, y, dx >= -radius && dx <= radius && dy <= radius && s.holds(x, y)};
+}
+
+// Writes the next target and its patch to shared->target, and empties shared->front. Synchronises the block after its
+// last write.
 __device__ inline void take_target(const FillTask &task, const FillState &s, FillShared *shared) {
-  const int thread = static_cast<int>(threadIdx.x), radius = task.params.patch_size / 2;
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, size = task.params.patch_size;
+  TargetPatch &target = shared->target;
+  // Every warp looks for the best row: that is quicker than to wait for another one.
   Key best = 0;
-  for (int y = thread; y < s.area.height; y += kFillThreads)
-    best = s.row_best[y] > best ? s.row_best[y] : best;
+#pragma unroll 4
+  for (int y = lane; y < s.area.height; y += 32) {
+    const Key key = s.row_best[y];
+    best = key > best ? key : best;
+  }
   best = warp_max(best);
-  if (thread % 32 == 0) shared->warp_best[thread / 32] = best;
-  if (thread == 0) shared->target.count = 0;
+  if (thread == 0) target.key = best, shared->front_count = 0;
+  // Whole warps take part, each with two rows of the patch.
+  if (best != 0 && thread / 32 * 2 < size) {
+    const PatchPixel own = patch_pixel(s, place_of_target(best), size / 2);
+    const int at = s.index(own.x, own.y), confidence = own.inside ? s.confidence[at] : 0;
+    if (confidence > 0) target.feature[own.row][own.column] = s.words[at] & kComparedBytes;
+    const unsigned filled = __ballot_sync(kFullWarp, confidence > 0) >> (lane & 16) & 0xffff;
+    if (own.column == 0 && own.row < size) target.filled[own.row] = filled;
+    const int sum = warp_sum(confidence);
+    if (lane == 0) target.confidence[own.row / 2] = sum;
+  }
   __syncthreads();
-  for (const Key other : shared->warp_best) best = other > best ? other : best;
-  if (thread == 0) shared->target.key = best;
-  if (best != 0) {
-    const int pixel = pixel_of_target(best);
-    const int x = pixel % task.width - s.area.x, y = pixel / task.width - s.area.y;
+}
+
+// The part of put_patch() that does not depend on the source: gives the unfilled pixels of the target the confidence of
+// its patch, which makes them count as filled, and lists the pixels whose priorities change. The list is complete after
+// the next barrier of the block.
+__device__ inline void announce_patch(const FillTask &task, const FillState &s, Place target,
+                                      FillShared *shared) {
+  const int size = task.params.patch_size, radius = size / 2, x = target.x - s.area.x,
+            y = target.y - s.area.y;
+  const PatchPixel own = patch_pixel(s, target, radius);
+  if (own.inside && (shared->target.filled[own.row] >> own.column & 1) == 0) {
     const Bounds window = window_around(s.area, x, y, radius);
-    const int width = window.x1 - window.x0, count = width * (window.y1 - window.y0);
-    for (int i = thread; i < count; i += kFillThreads) {
-      const int px = window.x0 + i % width, py = window.y0 + i / width;
-      if (!s.filled(px, py)) continue;
-      const int at = atomicAdd(&shared->target.count, 1);  // the order of the pixels does not change a sum
-      shared->target.offset[at] = (py - y) * task.width + (px - x);
-      shared->target.feature[at] = s.words[s.index(px, py)] & kComparedBytes;
+    int sum = 0;
+    for (int i = 0; i < (size + 1) / 2; ++i) sum += shared->target.confidence[i];
+    s.confidence[s.index(own.x, own.y)] =
+        confidence_of(sum, (window.x1 - window.x0) * (window.y1 - window.y0));
+  }
+  __syncthreads();
+  list_front(s, window_around(s.area, x, y, 2 * radius + 1), 0, shared);
+}
+
+// Copies the patch at `shift` from the target to the target's unfilled pixels in the state and, if `writes` is set, in
+// the picture. Then updates gradients and priorities. announce_patch() came before. Synchronises the block after its
+// last write.
+__device__ inline void put_patch(const FillTask &task, const FillState &s, Place target, Shift shift,
+                                 bool writes, const FillShared &shared) {
+  const int radius = task.params.patch_size / 2, x = target.x - s.area.x, y = target.y - s.area.y;
+  const PatchPixel own = patch_pixel(s, target, radius);
+  if (own.inside && (shared.target.filled[own.row] >> own.column & 1) == 0) {
+    const int px = s.area.x + own.x, py = s.area.y + own.y, from_x = px + shift.x, from_y = py + shift.y;
+    const std::uint32_t pixel = task.pixels[from_y * task.width + from_x];
+    s.words[s.index(own.x, own.y)] = with_luma(task.features[from_y * task.pitch + from_x], pixel);
+    if (writes) {
+      task.pixels[py * task.width + px] = pixel;
+      task.hole[py * task.width + px] = 0;
     }
   }
   __syncthreads();
-}
-
-// Copies the patch to the unfilled pixels of the target in the state and, if `writes` is set, in the picture.
-// Then updates gradients and priorities. Synchronises the block after its last write.
-__device__ inline void put_patch(const FillTask &task, const FillState &s, int target, int source,
-                                 bool writes) {
-  const int thread = static_cast<int>(threadIdx.x), radius = task.params.patch_size / 2;
-  const int x = target % task.width - s.area.x, y = target / task.width - s.area.y;
-  const int shift = source - target;
-  const int confidence = rate_patch(s, x, y, radius, thread % 32).confidence;
+  update_gradients(s, window_around(s.area, x, y, radius + 1));
   __syncthreads();
-  const Bounds window = window_around(s.area, x, y, radius);
-  const int width = window.x1 - window.x0, count = width * (window.y1 - window.y0);
-  for (int i = thread; i < count; i += kFillThreads) {
-    const int px = window.x0 + i % width, py = window.y0 + i / width;
-    if (s.filled(px, py)) continue;
-    const int to = (s.area.y + py) * task.width + s.area.x + px;
-    const std::uint32_t pixel = task.pixels[to + shift];
-    s.words[s.index(px, py)] = with_luma(task.features[to + shift], pixel);
-    s.confidence[s.index(px, py)] = confidence;
-    if (!writes) continue;
-    task.pixels[to] = pixel;
-    task.hole[to] = 0;
-  }
+  const Bounds rated = window_around(s.area, x, y, 2 * radius + 1);
+  rate_listed(s, rated, 0, radius, shared);
   __syncthreads();
-  rate_windows(s, window_around(s.area, x, y, radius + 1), window_around(s.area, x, y, 2 * radius + 1),
-               radius, task.width);
+  rate_rows(s, rated.y0, rated.y1);
+  __syncthreads();
 }
 
 }  // namespace cudavision::inpaint

@@ -25,17 +25,17 @@ class InpaintCuda final : public Inpaint {
   Status allocate() {
     const std::size_t pixels = count();
     CUDAVISION_TRY(pixels_.allocate(pixels));
-    CUDAVISION_TRY(features_.allocate(pixels));
     CUDAVISION_TRY(removed_.allocate(pixels));
     CUDAVISION_TRY(hole_.allocate(pixels));
-    CUDAVISION_TRY(sources_.allocate(pixels));
     CUDAVISION_TRY(state_.allocate(4 * pixels));
     CUDAVISION_TRY(row_best_.allocate(static_cast<std::size_t>(size_.height)));
     CUDAVISION_TRY(lab_.allocate(1));
     CUDAVISION_TRY(frames_.allocate(2));
     for (FrameState &frame : initial_) frame.reset();
     CUDAVISION_TRY(upload(lab_.data(), &lab_tables(), sizeof(LabTables)));
+    CUDAVISION_TRY(allocate_rows());
     CUDAVISION_TRY(multiprocessor_count(&multiprocessors_));
+    CUDAVISION_TRY(minima_.allocate(static_cast<std::size_t>(GridMinimum::words(multiprocessors_))));
     CUDAVISION_TRY(max_shared_bytes(&shared_bytes_));
     CUDAVISION_TRY(allow_shared_bytes(fill_kernel, static_cast<std::size_t>(shared_bytes_)));
     return check_cooperative_launch();
@@ -53,6 +53,18 @@ class InpaintCuda final : public Inpaint {
   void drop_history() override { forget_ = true; }
 
  private:
+  // Allocates the features, whose rows can be read four elements at a time, and the bits of the candidates.
+  Status allocate_rows() {
+    pitch_ = divide_up(size_.width, 4) * 4;
+    source_pitch_ = divide_up(size_.width, kSourceTile);
+    const auto height = static_cast<std::size_t>(size_.height);
+    const std::size_t features = kTargetLeft + static_cast<std::size_t>(pitch_) * height + kFeaturesAfter;
+    CUDAVISION_TRY(sources_.allocate(static_cast<std::size_t>(source_pitch_) * height));
+    CUDAVISION_TRY(features_.allocate(features));
+    return CUDAVISION_CHECK_CUDA(
+        cudaMemsetAsync(features_.data(), 0, features * sizeof(std::uint32_t), execution_.stream));
+  }
+
   // The blocks of the fill kernel wait for one another, so one of them must fit on each multiprocessor.
   Status check_cooperative_launch() const {
     int device = 0, cooperative = 0, blocks = 0;
@@ -132,14 +144,16 @@ class InpaintCuda final : public Inpaint {
     task.next_frame = frames_.data() + (1 - frame_index_);
     task.params = params;
     task.width = size_.width, task.height = size_.height;
-    task.pixels = pixels_.data(), task.features = features_.data();
-    task.removed = removed_.data(), task.hole = hole_.data(), task.sources = sources_.data();
+    task.pixels = pixels_.data(), task.removed = removed_.data(), task.hole = hole_.data();
+    task.pitch = pitch_, task.features = features_.data() + kTargetLeft;
+    task.source_pitch = source_pitch_, task.sources = sources_.data();
     task.lab = params.lab ? lab_.data() : nullptr;
     task.global_state.words = state_.data();
     task.global_state.gradient = state_.data() + count();
     task.global_state.priority = state_.data() + 2 * count();
     task.global_state.confidence = reinterpret_cast<std::int32_t *>(state_.data() + 3 * count());
     task.global_state.row_best = row_best_.data();
+    task.minima = minima_.data(), task.minima_count = static_cast<int>(minima_.count());
     task.shared_bytes = shared_bytes_;
     task.log = log;
     for (int c = 0; c < 3; ++c) task.background.component[c] = background_[c].data();
@@ -153,11 +167,14 @@ class InpaintCuda final : public Inpaint {
   Size size_;
   // The fill kernel has one block on each multiprocessor, with all the shared memory that a block can have.
   int multiprocessors_ = 0, shared_bytes_ = 0;
-  DeviceBuffer<std::uint32_t> pixels_, features_;
+  // The elements from one row of features_ and of sources_ to the next.
+  int pitch_ = 0, source_pitch_ = 0;
+  DeviceBuffer<std::uint32_t> pixels_, features_, sources_;
   // The four arrays of words of FillTask::global_state.
   DeviceBuffer<std::uint32_t> state_;
-  DeviceBuffer<std::uint8_t> removed_, hole_, sources_;
+  DeviceBuffer<std::uint8_t> removed_, hole_;
   DeviceBuffer<std::uint64_t> row_best_;
+  DeviceBuffer<Key> minima_;
   DeviceBuffer<LabTables> lab_;
   DeviceBuffer<FrameState> frames_;
   FrameState initial_[2] = {};

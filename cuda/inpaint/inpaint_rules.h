@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "cuda/common/backends.h"
 #include "cuda/common/chroma.h"
 #include "cuda/common/frame.h"
 #include "cuda/common/host_device.h"
@@ -17,8 +18,13 @@ namespace cudavision::inpaint {
 constexpr int kFullConfidence = 65536;
 constexpr int kMaxPatchSize = InpaintRanges::patch_size.most;
 constexpr int kMaxPatchPixels = kMaxPatchSize * kMaxPatchSize;
+// The bits of a coordinate in keys, and of a whole source_key().
+constexpr int kPlaceBits = 14, kSourceKeyBits = 54;
+static_assert(kMaxSide <= 1 << kPlaceBits);
+static_assert(std::int64_t{3 * kMaxPatchPixels} * 255 * 255 <
+              (std::int64_t{1} << (kSourceKeyBits - 2 * kPlaceBits)) - 1);
 // The source_key() of a search that has found no candidate: larger than every key.
-constexpr std::uint64_t kNoSource = ~std::uint64_t{0};
+constexpr std::uint64_t kNoSource = (std::uint64_t{1} << kSourceKeyBits) - 1;
 
 // --- pixel words: three components, or three compared bytes, in bytes 0 to 2, and the luma in byte 3 ---
 
@@ -141,20 +147,42 @@ CUDAVISION_HOST_DEVICE inline float priority_of(int confidence, std::uint32_t gr
   return static_cast<float>(confidence) * (data + 0.001f);
 }
 
+// A place in the picture.
+struct Place {
+  int x, y;
+};
+
+// The columns and rows from a target to its source.
+struct Shift {
+  int x, y;
+};
+
+// A place as a number in row-major order.
+CUDAVISION_HOST_DEVICE constexpr std::uint32_t place_word(Place place) {
+  return static_cast<std::uint32_t>(place.y) << kPlaceBits | static_cast<std::uint32_t>(place.x);
+}
+CUDAVISION_HOST_DEVICE constexpr Place place_of_word(std::uint32_t word) {
+  constexpr std::uint32_t kMask = (1u << kPlaceBits) - 1;
+  return {static_cast<int>(word & kMask), static_cast<int>(word >> kPlaceBits & kMask)};
+}
+
 // Keys that can be compared as integers. The best target has the largest target_key(), the best source has
 // the smallest source_key(); ties go to the first pixel in row-major order. The bits of floats that are at
 // least 0 have the order of the floats.
-CUDAVISION_HOST_DEVICE constexpr std::uint64_t target_key(std::uint32_t priority_bits, int pixel) {
-  return std::uint64_t{priority_bits} << 32 | ~static_cast<std::uint32_t>(pixel);
+CUDAVISION_HOST_DEVICE constexpr std::uint64_t target_key(std::uint32_t priority_bits, Place place) {
+  return std::uint64_t{priority_bits} << 32 | ~place_word(place);
 }
-CUDAVISION_HOST_DEVICE constexpr int pixel_of_target(std::uint64_t key) {
-  return static_cast<int>(~static_cast<std::uint32_t>(key));
+CUDAVISION_HOST_DEVICE constexpr Place place_of_target(std::uint64_t key) {
+  return place_of_word(~static_cast<std::uint32_t>(key));
 }
-CUDAVISION_HOST_DEVICE constexpr std::uint64_t source_key(std::uint32_t sum, int pixel) {
-  return std::uint64_t{sum} << 32 | static_cast<std::uint32_t>(pixel);
+CUDAVISION_HOST_DEVICE constexpr std::uint64_t source_key(std::uint32_t sum, Place place) {
+  return std::uint64_t{sum} << (2 * kPlaceBits) | place_word(place);
 }
-CUDAVISION_HOST_DEVICE constexpr int pixel_of_source(std::uint64_t key) {
-  return static_cast<int>(static_cast<std::uint32_t>(key));
+CUDAVISION_HOST_DEVICE constexpr Place place_of_source(std::uint64_t key) {
+  return place_of_word(static_cast<std::uint32_t>(key));
+}
+CUDAVISION_HOST_DEVICE constexpr std::uint32_t sum_of_source(std::uint64_t key) {
+  return static_cast<std::uint32_t>(key >> (2 * kPlaceBits));
 }
 
 // --- the state of the fill: an area around the hole with everything that changes from patch to patch ---
@@ -211,15 +239,24 @@ CUDAVISION_HOST_DEVICE constexpr Bounds window_around(Region area, int x, int y,
 
 // The gradient of luma at a pixel, or 0 unless the pixel and its eight neighbours are filled.
 CUDAVISION_HOST_DEVICE inline std::uint32_t gradient_at(const FillState &s, int x, int y) {
+  if (x == 0 || y == 0 || x == s.area.width - 1 || y == s.area.height - 1) return 0;
+  const int at = s.index(x, y), width = s.area.width;
+  // Without branches, so that a GPU issues all loads at once.
+  bool filled = true;
   for (int j = -1; j <= 1; ++j)
-    for (int i = -1; i <= 1; ++i)
-      if (!s.filled(x + i, y + j)) return 0;
-  return pack_gradient(s.luma(x + 1, y) - s.luma(x - 1, y), s.luma(x, y + 1) - s.luma(x, y - 1));
+    for (int i = -1; i <= 1; ++i) filled &= s.confidence[at + j * width + i] > 0;
+  const std::uint32_t gradient =
+      pack_gradient(s.luma(x + 1, y) - s.luma(x - 1, y), s.luma(x, y + 1) - s.luma(x, y - 1));
+  return filled ? gradient : 0;
 }
 
 CUDAVISION_HOST_DEVICE inline bool on_front(const FillState &s, int x, int y) {
-  return s.confidence[s.index(x, y)] == 0 &&
-         (s.filled(x - 1, y) || s.filled(x + 1, y) || s.filled(x, y - 1) || s.filled(x, y + 1));
+  const int at = s.index(x, y);
+  const bool left = x > 0 && s.confidence[at - 1] > 0,
+             right = x + 1 < s.area.width && s.confidence[at + 1] > 0;
+  const bool above = y > 0 && s.confidence[at - s.area.width] > 0,
+             below = y + 1 < s.area.height && s.confidence[at + s.area.width] > 0;
+  return (s.confidence[at] == 0) & (left | right | above | below);
 }
 
 // The Sobel gradient, at a pixel of the front, of the indicator of unfilled pixels.

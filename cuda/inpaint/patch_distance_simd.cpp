@@ -54,7 +54,7 @@ void search(const Search &search, int y, int first, int last, std::atomic<std::u
 
   for (int x = first; x < last; x += lanes) {
     if (hn::AllTrue(bytes, hn::Eq(hn::LoadU(bytes, sources + x), hn::Zero(bytes)))) continue;
-    const auto limit = hn::Set(d32, static_cast<std::uint32_t>(known >> 32));
+    const auto limit = hn::Set(d32, sum_of_source(known));
     auto sum0 = hn::Zero(d32), sum1 = sum0;
     bool abandoned = false;
     for (int begin = 0; begin < target.count && !abandoned; begin += kGroup) {
@@ -81,7 +81,7 @@ void search(const Search &search, int y, int first, int last, std::atomic<std::u
     hn::Store(sum1, d32, sums + lanes / 2);
     std::uint64_t least = known;
     for (int i = 0; i < std::min(lanes, last - x); ++i)
-      if (sources[x + i] != 0) least = std::min(least, source_key(sums[i], y * search.sources.width + x + i));
+      if (sources[x + i] != 0) least = std::min(least, source_key(sums[i], {x + i, y}));
     known = lower(best, least);
   }
 }
@@ -117,7 +117,7 @@ std::uint64_t key_of(const Search &search, int x, int y) {
       sum += static_cast<std::uint32_t>(difference * difference);
     }
   }
-  return source_key(sum, y * search.sources.width + x);
+  return source_key(sum, {x, y});
 }
 
 }  // namespace cudavision::inpaint

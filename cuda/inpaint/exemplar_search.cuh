@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The search for the patch that fills a target: all blocks of the fill kernel, each with its share of the candidates.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "cuda/common/grid_minimum.cuh"
+#include "cuda/inpaint/front.cuh"
+
+namespace cudavision::inpaint {
+
+// A warp compares the candidates in a tile. Each lane has four of them, side by side: it loads four features at a time
+// and uses each of them for up to four candidates.
+constexpr int kLaneCandidates = 4, kTileWidth = 32, kTileHeight = 4,
+              kLanesPerRow = kTileWidth / kLaneCandidates;
+static_assert(kLanesPerRow * kTileHeight == 32);
+// The picture is divided into cells with a tile for each warp of a block. Every grid-th cell belongs to the same block
+// for the whole fill.
+constexpr int kCellWidth = 2 * kTileWidth, kCellHeight = kFillWarps / 2 * kTileHeight;
+// More than every sum, and small enough that no sum overflows after it.
+constexpr int kNoCandidate = 1 << 30;
+
+// The centres of the patches in the picture that are at most `reach` columns and rows away from the target.
+// The bounds are empty (x1 <= x0 or y1 <= y0) if there are none.
+__device__ inline Bounds search_window(const FillTask &task, Place target, int reach) {
+  const int x = target.x, y = target.y, radius = task.params.patch_size / 2;
+  // These comparisons do not overflow for any reach.
+  const int left = x > reach ? x - reach : 0, top = y > reach ? y - reach : 0;
+  const int right = reach < task.width - x ? x + reach + 1 : task.width;
+  const int bottom = reach < task.height - y ? y + reach + 1 : task.height;
+  return {left > radius ? left : radius, top > radius ? top : radius,
+          right < task.width - radius ? right : task.width - radius,
+          bottom < task.height - radius ? bottom : task.height - radius};
+}
+
+// Adds the squared differences of the four bytes of a and b to sum.
+__device__ inline int add_squares(std::uint32_t a, std::uint32_t b, int sum) {
+  const unsigned difference = __vabsdiffu4(a, b);
+  return static_cast<int>(__dp4a(difference, difference, static_cast<unsigned>(sum)));
+}
+
+// The source_key() of the candidate at a place, computed by a warp and returned in all lanes.
+__device__ inline Key key_of_candidate(const FillTask &task, const TargetPatch &target, Place place,
+                                       int lane) {
+  const int size = task.params.patch_size;
+  const std::uint32_t *upper_left = task.features + (place.y - size / 2) * task.pitch + place.x - kTargetLeft;
+  int sum = 0;
+  // All features are loaded, so that no load waits for another one.
+#pragma unroll 8
+  for (int i = lane; i < size * kTargetColumns; i += 32) {
+    const int row = i / kTargetColumns, column = i % kTargetColumns;
+    const int square = add_squares(upper_left[row * task.pitch + column], target.feature[row][column], 0);
+    sum += (target.filled[row] >> column & 1) != 0 ? square : 0;
+  }
+  return source_key(static_cast<std::uint32_t>(warp_sum(sum)), place);
+}
+
+// The features that a lane needs for one row of the patch: those of columns 4 i to 4 i + 3, seen from its first
+// candidate as TargetPatch counts columns, in element i.
+struct RowOfFeatures {
+  static constexpr int kWords = kTargetColumns / 4 + 1;
+
+  uint4 word[kWords];
+
+  // at: the features of columns 0 to 3. filled: that row of TargetPatch::filled; words that none of its pixels needs
+  // are not loaded.
+  __device__ void load(const uint4 *at, unsigned filled) {
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) {
+      // The pixel in column x meets the features of columns x to x + 3.
+      const unsigned needs_word = (0x7fu << (4 * i)) >> 3;
+      word[i] = make_uint4(0, 0, 0, 0);
+      if ((filled & needs_word) != 0) word[i] = at[i];
+    }
+  }
+
+  // Adds the squared differences between the row of the patch and the candidates to their sums.
+  __device__ void compare(const std::uint32_t *wanted, unsigned filled, int (&sum)[kLaneCandidates]) const {
+#pragma unroll
+    for (int i = 0; i < kTargetColumns / 4; ++i) {
+      if ((filled >> (4 * i) & 15) == 0) continue;
+      const uint4 pixels = reinterpret_cast<const uint4 *>(wanted)[i];
+      const std::uint32_t pixel[4] = {pixels.x, pixels.y, pixels.z, pixels.w};
+      const std::uint32_t feature[8] = {word[i].x,     word[i].y,     word[i].z,     word[i].w,
+                                        word[i + 1].x, word[i + 1].y, word[i + 1].z, word[i + 1].w};
+#pragma unroll
+      for (int x = 0; x < 4; ++x)
+        if ((filled >> (4 * i + x) & 1) != 0)
+#pragma unroll
+          for (int k = 0; k < kLaneCandidates; ++k) sum[k] = add_squares(feature[x + k], pixel[x], sum[k]);
+    }
+  }
+};
+
+// The cells of a block. The features and candidates of the first `kept` ones lie in shared memory, with a margin of half
+// a patch; those of the others are read from global memory.
+struct CellsOfBlock {
+  // The cells in a row of the picture, and those of the block.
+  int columns, count;
+  int kept;
+  std::uint32_t *memory;
+  // The layout of a cell in shared memory: rows of `pitch` features, of which `left` lie to the left of the cell, then
+  // the words of FillTask::sources.
+  int left, pitch, rows;
+
+  static constexpr int kSourceWords = kCellWidth / 32 * kCellHeight;
+
+  // memory: `bytes` bytes of shared memory, aligned to 16 bytes.
+  __device__ CellsOfBlock(const FillTask &task, unsigned char *shared_memory, int bytes) {
+    const int radius = task.params.patch_size / 2, block = static_cast<int>(blockIdx.x),
+              grid = static_cast<int>(gridDim.x);
+    columns = divide_up(task.width, kCellWidth);
+    count = (columns * divide_up(task.height, kCellHeight) - block + grid - 1) / grid;
+    memory = reinterpret_cast<std::uint32_t *>(shared_memory);
+    left = divide_up(radius, 4) * 4, pitch = kCellWidth + 2 * left, rows = kCellHeight + 2 * radius;
+    const int fitting = bytes / (words() * static_cast<int>(sizeof(std::uint32_t)));
+    kept = fitting < count ? fitting : count;
+  }
+
+  __device__ int words() const { return pitch * rows + kSourceWords; }
+  __device__ std::uint32_t *features_of(int cell) const { return memory + cell * words(); }
+  __device__ std::uint32_t *sources_of(int cell) const { return features_of(cell) + pitch * rows; }
+  // The upper left corner of a cell.
+  __device__ Place place_of(int cell) const {
+    const int of_picture = static_cast<int>(blockIdx.x) + cell * static_cast<int>(gridDim.x);
+    return {of_picture % columns * kCellWidth, of_picture / columns * kCellHeight};
+  }
+  // The cell to begin with: similar patches tend to be in the rows near the target.
+  __device__ int first(Place target) const {
+    const int before = target.y / kCellHeight * columns - static_cast<int>(blockIdx.x);
+    return before <= 0 ? 0 : clamp_index(before / static_cast<int>(gridDim.x), count);
+  }
+
+  // Copies the first cells to shared memory. A whole block calls it and must synchronise before they are used.
+  __device__ void load(const FillTask &task) const {
+    const int radius = task.params.patch_size / 2, thread = static_cast<int>(threadIdx.x), quads = pitch / 4;
+    for (int cell = 0; cell < kept; ++cell) {
+      const Place place = place_of(cell);
+      // Pixels outside of the picture belong to no candidate; any others do for them.
+      for (int i = thread; i < quads * rows; i += kFillThreads) {
+        const int x = place.x - left + i % quads * 4,
+                  y = clamp_index(place.y - radius + i / quads, task.height);
+        reinterpret_cast<uint4 *>(features_of(cell))[i] = *reinterpret_cast<const uint4 *>(
+            task.features + y * task.pitch + (x < task.pitch ? x : task.pitch));
+      }
+      for (int i = thread; i < kSourceWords; i += kFillThreads) {
+        const int x = place.x / 32 + i % (kCellWidth / 32), y = place.y + i / (kCellWidth / 32);
+        const bool inside = x < task.source_pitch && y < task.height;
+        sources_of(cell)[i] = inside ? task.sources[y * task.source_pitch + x] : 0;
+      }
+    }
+  }
+};
+
+// The four candidates of a lane.
+struct LaneCandidates {
+  // The first one.
+  Place place;
+  // Bit k is set if place.x + k is a candidate in the window.
+  unsigned which;
+  // The feature of column 0 of the uppermost row of its patch (as in TargetPatch), and the features of a row.
+  const std::uint32_t *features;
+  int pitch;
+};
+
+__device__ inline LaneCandidates lane_candidates(const FillTask &task, const CellsOfBlock &cells, int cell,
+                                                 const Bounds &window) {
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int dx = warp % 2 * kTileWidth + lane % kLanesPerRow * kLaneCandidates,
+            dy = warp / 2 * kTileHeight + lane / kLanesPerRow;
+  const Place corner = cells.place_of(cell);
+  LaneCandidates own{{corner.x + dx, corner.y + dy}, 0, nullptr, cells.pitch};
+  const int x = own.place.x, y = own.place.y;
+  std::uint32_t marks;
+  if (cell < cells.kept) {
+    own.features = cells.features_of(cell) + dy * cells.pitch + cells.left + dx - kTargetLeft;
+    marks = cells.sources_of(cell)[dy * (kCellWidth / 32) + dx / 32];
+  } else {
+    // Lanes whose patches are not in the picture compare others and ignore the result.
+    const int radius = task.params.patch_size / 2, top = clamp_index(y - radius, task.height - 2 * radius);
+    own.features = task.features + top * task.pitch + (x < task.pitch ? x : task.pitch - 4) - kTargetLeft;
+    own.pitch = task.pitch;
+    marks = x < task.width && y < task.height ? task.sources[y * task.source_pitch + x / 32] : 0;
+  }
+  for (unsigned k = 0; k < kLaneCandidates; ++k) {
+    const int cx = x + static_cast<int>(k);
+    const bool inside = cx >= window.x0 && cx < window.x1 && y >= window.y0 && y < window.y1;
+    own.which |= (inside ? marks >> (static_cast<unsigned>(dx) % 32 + k) & 1 : 0) << k;
+  }
+  return own;
+}
+
+// Compares the candidates of a warp. A whole warp calls it. It abandons them as soon as all partial sums exceed the best
+// sum of the block.
+__device__ inline void search_tile(const FillTask &task, const LaneCandidates &own, FillShared *shared) {
+  const TargetPatch &target = shared->target;
+  int sum[kLaneCandidates], least = kNoCandidate;
+  for (int k = 0; k < kLaneCandidates; ++k) sum[k] = (own.which >> k & 1) != 0 ? 0 : kNoCandidate;
+  const volatile Key &best = shared->best;
+  const std::uint32_t *features = own.features;
+  for (int row = 0; row < task.params.patch_size; ++row, features += own.pitch) {
+    const unsigned filled = target.filled[row];
+    if (filled == 0) continue;
+    RowOfFeatures of_row;
+    of_row.load(reinterpret_cast<const uint4 *>(features), filled);
+    of_row.compare(target.feature[row], filled, sum);
+    least = sum[0];
+    for (int k = 1; k < kLaneCandidates; ++k) least = sum[k] < least ? sum[k] : least;
+    if (__all_sync(kFullWarp, least > static_cast<int>(sum_of_source(best)))) return;
+  }
+  Key key = kNoSource;
+  for (int k = kLaneCandidates - 1; k >= 0; --k)
+    if (sum[k] == least) key = source_key(static_cast<std::uint32_t>(least), {own.place.x + k, own.place.y});
+  key = warp_min(least < kNoCandidate ? key : kNoSource);
+  if (threadIdx.x % 32 == 0 && key < best) atomicMin(&shared->best, key);
+}
+
+// Lowers shared->best to the best key of the block's candidates for shared->target. A whole block calls it; it
+// synchronises the block after its last write.
+__device__ inline void search_cells(const FillTask &task, const CellsOfBlock &cells, Place target, int reach,
+                                    FillShared *shared) {
+  const Bounds window = search_window(task, target, reach);
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  // The shifts of the last patches come first: a good bound lets most other candidates be abandoned early.
+  const Place guess{target.x + shared->recent[warp].x, target.y + shared->recent[warp].y};
+  if (guess.x >= window.x0 && guess.x < window.x1 && guess.y >= window.y0 && guess.y < window.y1 &&
+      task.is_source(guess)) {
+    const Key key = key_of_candidate(task, shared->target, guess, lane);
+    if (lane == 0) atomicMin(&shared->best, key);
+  }
+  for (int i = 0, cell = cells.first(target); i < cells.count; ++i, ++cell) {
+    if (cell == cells.count) cell = 0;
+    const LaneCandidates own = lane_candidates(task, cells, cell, window);
+    if (__any_sync(kFullWarp, own.which != 0)) search_tile(task, own, shared);
+  }
+  __syncthreads();
+}
+
+}  // namespace cudavision::inpaint
