@@ -55,42 +55,23 @@ __device__ inline Key key_of_candidate(const FillTask &task, const TargetPatch &
   return source_key(static_cast<std::uint32_t>(warp_sum(sum)), place);
 }
 
-// The features that a lane needs for one row of the patch: those of columns 4 i to 4 i + 3, seen from its first
-// candidate as TargetPatch counts columns, in element i.
-struct RowOfFeatures {
-  static constexpr int kWords = kTargetColumns / 4 + 1;
-
-  uint4 word[kWords];
-
-  // at: the features of columns 0 to 3. filled: that row of TargetPatch::filled; words that none of its pixels needs
-  // are not loaded.
-  __device__ void load(const uint4 *at, unsigned filled) {
+// Adds the squared differences between the pixels of a quad and those of the candidates of a lane to their sums.
+// features: those of column 0 of the quad's row in the patch of the first candidate.
+template <bool kWhole>
+__device__ inline void compare_quad(const PatchQuad &quad, const TargetPatch &target,
+                                    const std::uint32_t *features, int (&sum)[kLaneCandidates]) {
+  const auto *words = reinterpret_cast<const uint4 *>(features + quad.column);
+  const uint4 a = words[0], b = words[1];
+  const uint4 wanted = *reinterpret_cast<const uint4 *>(&target.feature[quad.row][quad.column]);
+  const std::uint32_t feature[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
+  const std::uint32_t pixel[4] = {wanted.x, wanted.y, wanted.z, wanted.w};
 #pragma unroll
-    for (int i = 0; i < kWords; ++i) {
-      // The pixel in column x meets the features of columns x to x + 3.
-      const unsigned needs_word = (0x7fu << (4 * i)) >> 3;
-      word[i] = make_uint4(0, 0, 0, 0);
-      if ((filled & needs_word) != 0) word[i] = at[i];
-    }
+  for (int x = 0; x < 4; ++x) {
+    if (!kWhole && (quad.which >> x & 1) == 0) continue;
+#pragma unroll
+    for (int k = 0; k < kLaneCandidates; ++k) sum[k] = add_squares(feature[x + k], pixel[x], sum[k]);
   }
-
-  // Adds the squared differences between the row of the patch and the candidates to their sums.
-  __device__ void compare(const std::uint32_t *wanted, unsigned filled, int (&sum)[kLaneCandidates]) const {
-#pragma unroll
-    for (int i = 0; i < kTargetColumns / 4; ++i) {
-      if ((filled >> (4 * i) & 15) == 0) continue;
-      const uint4 pixels = reinterpret_cast<const uint4 *>(wanted)[i];
-      const std::uint32_t pixel[4] = {pixels.x, pixels.y, pixels.z, pixels.w};
-      const std::uint32_t feature[8] = {word[i].x,     word[i].y,     word[i].z,     word[i].w,
-                                        word[i + 1].x, word[i + 1].y, word[i + 1].z, word[i + 1].w};
-#pragma unroll
-      for (int x = 0; x < 4; ++x)
-        if ((filled >> (4 * i + x) & 1) != 0)
-#pragma unroll
-          for (int k = 0; k < kLaneCandidates; ++k) sum[k] = add_squares(feature[x + k], pixel[x], sum[k]);
-    }
-  }
-};
+}
 
 // The cells of a block. The features and candidates of the first `kept` ones lie in shared memory, with a margin of half
 // a patch; those of the others are read from global memory.
@@ -192,21 +173,26 @@ __device__ inline LaneCandidates lane_candidates(const FillTask &task, const Cel
 
 // Compares the candidates of a warp. A whole warp calls it. It abandons them as soon as all partial sums exceed the best
 // sum of the block.
-__device__ inline void search_tile(const FillTask &task, const LaneCandidates &own, FillShared *shared) {
-  const TargetPatch &target = shared->target;
+__device__ inline void search_tile(const LaneCandidates &own, FillShared *shared) {
   int sum[kLaneCandidates], least = kNoCandidate;
   for (int k = 0; k < kLaneCandidates; ++k) sum[k] = (own.which >> k & 1) != 0 ? 0 : kNoCandidate;
   const volatile Key &best = shared->best;
-  const std::uint32_t *features = own.features;
-  for (int row = 0; row < task.params.patch_size; ++row, features += own.pitch) {
-    const unsigned filled = target.filled[row];
-    if (filled == 0) continue;
-    RowOfFeatures of_row;
-    of_row.load(reinterpret_cast<const uint4 *>(features), filled);
-    of_row.compare(target.feature[row], filled, sum);
+  const auto abandoned = [&] {
     least = sum[0];
     for (int k = 1; k < kLaneCandidates; ++k) least = sum[k] < least ? sum[k] : least;
-    if (__all_sync(kFullWarp, least > static_cast<int>(sum_of_source(best)))) return;
+    return __all_sync(kFullWarp, least > static_cast<int>(sum_of_source(best))) != 0;
+  };
+#pragma unroll 1
+  for (int i = 0; i < shared->whole_quads; ++i) {
+    const PatchQuad quad = shared->quads[i];
+    compare_quad<true>(quad, shared->target, own.features + quad.row * own.pitch, sum);
+    if (abandoned()) return;
+  }
+#pragma unroll 1
+  for (int i = kMaxQuads - shared->part_quads; i < kMaxQuads; ++i) {
+    const PatchQuad quad = shared->quads[i];
+    compare_quad<false>(quad, shared->target, own.features + quad.row * own.pitch, sum);
+    if (abandoned()) return;
   }
   Key key = kNoSource;
   for (int k = kLaneCandidates - 1; k >= 0; --k)
@@ -223,15 +209,15 @@ __device__ inline void search_cells(const FillTask &task, const CellsOfBlock &ce
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   // The shifts of the last patches come first: a good bound lets most other candidates be abandoned early.
   const Place guess{target.x + shared->recent[warp].x, target.y + shared->recent[warp].y};
-  if (guess.x >= window.x0 && guess.x < window.x1 && guess.y >= window.y0 && guess.y < window.y1 &&
-      task.is_source(guess)) {
+  if (guess.x >= window.x0 && guess.x < window.x1 && guess.y >= window.y0 && guess.y < window.y1) {
+    const bool is_candidate = task.is_source(guess);
     const Key key = key_of_candidate(task, shared->target, guess, lane);
-    if (lane == 0) atomicMin(&shared->best, key);
+    if (lane == 0 && is_candidate) atomicMin(&shared->best, key);
   }
   for (int i = 0, cell = cells.first(target); i < cells.count; ++i, ++cell) {
     if (cell == cells.count) cell = 0;
     const LaneCandidates own = lane_candidates(task, cells, cell, window);
-    if (__any_sync(kFullWarp, own.which != 0)) search_tile(task, own, shared);
+    if (__any_sync(kFullWarp, own.which != 0)) search_tile(own, shared);
   }
   __syncthreads();
 }

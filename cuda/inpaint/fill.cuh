@@ -31,9 +31,16 @@ __device__ inline void share_target(const FillTask &task, FillShared *shared, Gr
   grid->wait();
   if (blockIdx.x == 0) return;
   if (row < size) own.feature[row][column] = __ldcg(&all.feature[row][column]);
+  if (row < size && column % 4 == 0) list_quad(row, column, __ldcg(&all.filled[row]), shared);
   if (thread < size) own.filled[thread] = __ldcg(&all.filled[thread]);
   if (thread == 0) own.key = __ldcg(&all.key);
   __syncthreads();
+}
+
+// Forgets the last search. One thread calls it.
+__device__ inline void begin_search(FillShared *shared) {
+  shared->best = kNoSource;
+  shared->whole_quads = shared->part_quads = 0;
 }
 
 static __global__ void __launch_bounds__(kFillThreads, 1) fill_kernel(FillTask task) {
@@ -58,6 +65,8 @@ static __global__ void __launch_bounds__(kFillThreads, 1) fill_kernel(FillTask t
   state.area = area;
   // The first targets are no candidates themselves.
   if (threadIdx.x < kFillWarps) shared->recent[threadIdx.x] = {0, 0};
+  if (threadIdx.x == 0) begin_search(shared);
+  __syncthreads();
   if (keeps_state) begin_state(task, state, shared);
   const std::size_t used = own_state ? kFillSharedBytes + state_bytes(area) : kFillSharedBytes;
   const CellsOfBlock cells(task, memory + used, task.shared_bytes - static_cast<int>(used));
@@ -65,7 +74,6 @@ static __global__ void __launch_bounds__(kFillThreads, 1) fill_kernel(FillTask t
 
   int patches = 0;
   for (;; ++patches) {
-    if (threadIdx.x == 0) shared->best = kNoSource;
     if (keeps_state) take_target(task, state, shared);
     if (!own_state) share_target(task, shared, &grid);
     if (shared->target.key == 0 || (task.params.max_patches > 0 && patches == task.params.max_patches)) break;
@@ -81,7 +89,10 @@ static __global__ void __launch_bounds__(kFillThreads, 1) fill_kernel(FillTask t
     }
     const Place source = place_of_source(best);
     const Shift shift{source.x - target.x, source.y - target.y};
-    if (threadIdx.x == 0) shared->recent[patches % kFillWarps] = shift;
+    if (threadIdx.x == 0) {
+      shared->recent[patches % kFillWarps] = shift;
+      begin_search(shared);
+    }
     if (first && patches < task.log.capacity)
       task.log.steps[patches] = {target.y * task.width + target.x, source.y * task.width + source.x};
     if (keeps_state) put_patch(task, state, target, shift, blockIdx.x == 0, *shared);

@@ -19,9 +19,17 @@ using Key = unsigned long long;
 // whatever the size of the patch, its columns are those of four words of 128 bits.
 constexpr int kTargetColumns = 16, kTargetLeft = 8;
 
+// Four pixels of a target's patch, side by side, of which at least one is filled. The first one's column is a multiple of
+// 4. `which` has a bit for each pixel that is filled.
+struct alignas(16) PatchQuad {
+  int row, column;
+  unsigned which;
+};
+constexpr int kMaxQuads = kMaxPatchSize * kTargetColumns / 4;
+
 // The patch around a target. Row 0 of the arrays is the uppermost row of the patch.
 struct TargetPatch {
-  // Of the filled pixels.
+  // 0 for unfilled pixels.
   alignas(16) std::uint32_t feature[kMaxPatchSize][kTargetColumns];
   // Bit x is set if the pixel in column x is filled.
   unsigned filled[kMaxPatchSize];

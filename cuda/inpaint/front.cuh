@@ -12,22 +12,27 @@ namespace cudavision::inpaint {
 
 constexpr int kFillThreads = 512, kFillWarps = kFillThreads / 32;
 
-// The pixels of the front that a block lists at a time: the priorities of more do not change with one patch.
-constexpr int kFrontCapacity = 2 * kFillThreads;
-static_assert((4 * (kMaxPatchSize / 2) + 3) * (4 * (kMaxPatchSize / 2) + 3) <= kFrontCapacity);
+// The largest window of pixels that functions of a block work on: a row for each warp, a column for each lane. The
+// priorities that change with one patch lie in such a window.
+constexpr int kWindowSide = 32;
+static_assert(4 * (kMaxPatchSize / 2) + 3 <= kWindowSide);
 
 // The other shared memory of a block of the fill kernel.
 struct FillShared {
   TargetPatch target;
+  // The quads of the target's patch, in no order, but the whole ones first and the others last: they are compared in
+  // this order, and whole ones tell most. The others are the last `part_quads` elements.
+  int whole_quads, part_quads;
+  PatchQuad quads[kMaxQuads];
   // The best source_key() that the block has found.
   Key best;
   // Scratch memory of reductions.
   Key per_warp[kFillWarps];
   // Those of the last kFillWarps patches, in no order.
   Shift recent[kFillWarps];
-  // The pixels of the front whose priorities have to be computed, as indices in the part of a window that was listed.
+  // The pixels of the front in a window whose priorities have to be computed: row * kWindowSide + column.
   int front_count;
-  std::uint16_t front[kFrontCapacity];
+  std::uint16_t front[kWindowSide * kWindowSide];
 };
 
 // The size of the state of an area, a multiple of 16: four words per pixel and one key per row.
@@ -52,7 +57,7 @@ __device__ inline FillState state_in(unsigned char *memory, Region area) {
 
 // --- functions that groups of lanes call, all groups of a warp at the same time ---
 
-constexpr int kRatingLanes = 16, kRowLanes = 16;
+constexpr int kRatingLanes = kTargetColumns, kRowLanes = 16;
 
 // The confidence term of a patch, and its longest gradient.
 struct Rating {
@@ -60,71 +65,83 @@ struct Rating {
   std::uint32_t gradient;
 };
 
-// The rating of the patch around a pixel, in all kRatingLanes lanes of a group.
+// The rating of the patch around a pixel, in all kRatingLanes lanes of a group. Each lane has a column.
 __device__ inline Rating rate_patch(const FillState &s, int x, int y, int radius, int lane) {
   const Bounds window = window_around(s.area, x, y, radius);
-  const int width = window.x1 - window.x0, count = width * (window.y1 - window.y0);
-  // i / width is (i * inverse) >> 16 for all i < 256.
-  const int inverse = 65536 / width + 1;
+  const int own = x + lane - kTargetLeft;
+  const bool inside = own >= window.x0 && own < window.x1;
   int sum = 0, longest = 0;
-#pragma unroll 4
-  for (int i = lane; i < count; i += kRatingLanes) {
-    const int row = (i * inverse) >> 16;
-    const int at = s.index(window.x0 + i - row * width, window.y0 + row);
-    sum += s.confidence[at];
+#pragma unroll 3
+  for (int row = window.y0; row < window.y1; ++row) {
+    const int at = s.index(inside ? own : x, row);
     // The largest key belongs to the longest gradient and, of equal ones, to the first: squared lengths are
     // below 2^20 and indices below 2^8.
-    const int key = squared_length(s.gradient[at]) << 8 | (255 - i);
-    longest = key > longest ? key : longest;
+    const int key = squared_length(s.gradient[at]) << 8 | (255 - ((row - window.y0) * kRatingLanes + lane));
+    sum += inside ? s.confidence[at] : 0;
+    longest = inside && key > longest ? key : longest;
   }
   longest = warp_max(longest, kRatingLanes);
-  const int i = 255 - (longest & 255), row = (i * inverse) >> 16;
-  return {confidence_of(warp_sum(sum, kRatingLanes), count),
-          longest >> 8 == 0 ? 0 : s.gradient[s.index(window.x0 + i - row * width, window.y0 + row)]};
+  const int first = 255 - (longest & 255);
+  const int at = s.index(x + first % kRatingLanes - kTargetLeft, window.y0 + first / kRatingLanes);
+  return {confidence_of(warp_sum(sum, kRatingLanes), (window.x1 - window.x0) * (window.y1 - window.y0)),
+          longest >> 8 == 0 ? 0 : s.gradient[at]};
 }
 
 // The best target_key() of a row of the area, in all kRowLanes lanes of a group.
 __device__ inline Key best_of_row(const FillState &s, int y, int lane) {
-  Key best = 0;
+  std::uint32_t most = 0;
+  int at = 0;
 #pragma unroll 4
   for (int x = lane; x < s.area.width; x += kRowLanes) {
     const std::uint32_t priority = s.priority[s.index(x, y)];
-    const Key key = priority != 0 ? target_key(priority, {s.area.x + x, s.area.y + y}) : 0;
-    best = key > best ? key : best;
+    at = priority > most ? x : at;
+    most = priority > most ? priority : most;
   }
-  return warp_max(best, kRowLanes);
+  return warp_max(most != 0 ? target_key(most, {s.area.x + at, s.area.y + y}) : Key{0}, kRowLanes);
 }
 
 // --- functions that a whole block calls ---
 
-// Lists the pixels of the front among pixels [begin, begin + kFrontCapacity) of a window, in row-major order, in
-// shared->front, which must be empty, and clears the priorities of the others.
-__device__ inline void list_front(const FillState &s, Bounds window, int begin, FillShared *shared) {
-  const int width = window.x1 - window.x0, lane = static_cast<int>(threadIdx.x) % 32;
-  for (int entry = static_cast<int>(threadIdx.x); entry < kFrontCapacity; entry += kFillThreads) {
-    const int i = begin + entry, x = window.x0 + i % width, y = window.y0 + i / width;
-    const bool inside = y < window.y1, front = inside && on_front(s, x, y);
+// Calls visit(x, y, inside) for each pixel of a window, in each warp with all of its lanes; `inside` is false for lanes
+// without a pixel.
+template <typename Visit>
+__device__ inline void for_each_of_window(Bounds window, const Visit &visit) {
+  const int x = window.x0 + static_cast<int>(threadIdx.x) % 32;
+  for (int y = window.y0 + static_cast<int>(threadIdx.x) / 32; y < window.y1; y += kFillWarps)
+    visit(x, y, x < window.x1);
+}
+
+__device__ inline void update_gradients(const FillState &s, Bounds window) {
+  for_each_of_window(window, [&s](int x, int y, bool inside) {
+    if (inside) s.gradient[s.index(x, y)] = gradient_at(s, x, y);
+  });
+}
+
+// Lists the pixels of the front in a window in shared->front, which must be empty, and clears the priorities of the
+// others.
+__device__ inline void list_front(const FillState &s, Bounds window, FillShared *shared) {
+  for_each_of_window(window, [&](int x, int y, bool inside) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const bool front = inside && on_front(s, x, y);
     if (inside && !front) s.priority[s.index(x, y)] = 0;
     const unsigned lanes = __ballot_sync(kFullWarp, front);
-    if (lanes == 0) continue;
+    if (lanes == 0) return;
     int at = 0;
     if (lane == 0) at = atomicAdd(&shared->front_count, __popc(lanes));
     at = __shfl_sync(kFullWarp, at, 0) + __popc(lanes & ((1u << lane) - 1));
-    if (front) shared->front[at] = static_cast<std::uint16_t>(entry);
-  }
+    if (front) shared->front[at] = static_cast<std::uint16_t>((y - window.y0) * kWindowSide + lane);
+  });
 }
 
 // Computes the priorities of the pixels that list_front() has listed.
-__device__ inline void rate_listed(const FillState &s, Bounds window, int begin, int radius,
-                                   const FillShared &shared) {
+__device__ inline void rate_listed(const FillState &s, Bounds window, int radius, const FillShared &shared) {
   const int thread = static_cast<int>(threadIdx.x), lane = thread % kRatingLanes, count = shared.front_count;
-  const int width = window.x1 - window.x0;
   constexpr int kPerWarp = 32 / kRatingLanes;
   for (int first = thread / 32 * kPerWarp; first < count; first += kFillWarps * kPerWarp) {
     const int own = first + thread % 32 / kRatingLanes;
     // Groups without a pixel repeat the last one.
-    const int i = begin + shared.front[own < count ? own : count - 1];
-    const int x = window.x0 + i % width, y = window.y0 + i / width;
+    const int entry = shared.front[own < count ? own : count - 1];
+    const int x = window.x0 + entry % kWindowSide, y = window.y0 + entry / kWindowSide;
     const Rating rating = rate_patch(s, x, y, radius, lane);
     const Normal normal = normal_at(s, x, y);
     if (lane == 0 && own < count)
@@ -144,14 +161,6 @@ __device__ inline void rate_rows(const FillState &s, int first, int last) {
   }
 }
 
-__device__ inline void update_gradients(const FillState &s, Bounds window) {
-  const int width = window.x1 - window.x0, count = width * (window.y1 - window.y0);
-  for (int i = static_cast<int>(threadIdx.x); i < count; i += kFillThreads) {
-    const int x = window.x0 + i % width, y = window.y0 + i / width;
-    s.gradient[s.index(x, y)] = gradient_at(s, x, y);
-  }
-}
-
 // Initialises the state from the frame. Synchronises the block after its last write.
 __device__ inline void begin_state(const FillTask &task, const FillState &s, FillShared *shared) {
   const int count = s.area.width * s.area.height;
@@ -162,16 +171,21 @@ __device__ inline void begin_state(const FillTask &task, const FillState &s, Fil
     s.confidence[i] = task.hole[pixel] != 0 ? 0 : kFullConfidence;
   }
   __syncthreads();
-  const Bounds whole{0, 0, s.area.width, s.area.height};
-  update_gradients(s, whole);
-  for (int begin = 0; begin < count; begin += kFrontCapacity) {
+  const auto for_each_window = [&s](const auto &visit) {
+    for (int y = 0; y < s.area.height; y += kWindowSide)
+      for (int x = 0; x < s.area.width; x += kWindowSide)
+        visit(Bounds{x, y, x + kWindowSide < s.area.width ? x + kWindowSide : s.area.width,
+                     y + kWindowSide < s.area.height ? y + kWindowSide : s.area.height});
+  };
+  for_each_window([&s](Bounds window) { update_gradients(s, window); });
+  for_each_window([&](Bounds window) {
     if (threadIdx.x == 0) shared->front_count = 0;
     __syncthreads();
-    list_front(s, whole, begin, shared);
+    list_front(s, window, shared);
     __syncthreads();
-    rate_listed(s, whole, begin, task.params.patch_size / 2, *shared);
+    rate_listed(s, window, task.params.patch_size / 2, *shared);
     __syncthreads();
-  }
+  });
   rate_rows(s, 0, s.area.height);
   __syncthreads();
 }
@@ -190,8 +204,17 @@ __device__ inline PatchPixel patch_pixel(const FillState &s, Place target, int r
   return {row, column, x, y, dx >= -radius && dx <= radius && dy <= radius && s.holds(x, y)};
 }
 
-// Writes the next target and its patch to shared->target, and empties shared->front. Synchronises the block after its
-// last write.
+// Adds the quad that begins in a column of the target's patch to the lists, unless it is empty.
+__device__ inline void list_quad(int row, int column, unsigned filled, FillShared *shared) {
+  const unsigned which = filled >> column & 15;
+  if (which == 0) return;
+  const int at =
+      which == 15 ? atomicAdd(&shared->whole_quads, 1) : kMaxQuads - 1 - atomicAdd(&shared->part_quads, 1);
+  shared->quads[at] = {row, column, which};
+}
+
+// Writes the next target, its patch and its quads to *shared, where no quad is listed, and empties shared->front.
+// Synchronises the block after its last write.
 __device__ inline void take_target(const FillTask &task, const FillState &s, FillShared *shared) {
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, size = task.params.patch_size;
   TargetPatch &target = shared->target;
@@ -208,11 +231,14 @@ __device__ inline void take_target(const FillTask &task, const FillState &s, Fil
   if (best != 0 && thread / 32 * 2 < size) {
     const PatchPixel own = patch_pixel(s, place_of_target(best), size / 2);
     const int at = s.index(own.x, own.y), confidence = own.inside ? s.confidence[at] : 0;
-    if (confidence > 0) target.feature[own.row][own.column] = s.words[at] & kComparedBytes;
     const unsigned filled = __ballot_sync(kFullWarp, confidence > 0) >> (lane & 16) & 0xffff;
-    if (own.column == 0 && own.row < size) target.filled[own.row] = filled;
     const int sum = warp_sum(confidence);
     if (lane == 0) target.confidence[own.row / 2] = sum;
+    if (own.row < size) {
+      target.feature[own.row][own.column] = confidence > 0 ? s.words[at] & kComparedBytes : 0;
+      if (own.column == 0) target.filled[own.row] = filled;
+      if (own.column % 4 == 0) list_quad(own.row, own.column, filled, shared);
+    }
   }
   __syncthreads();
 }
@@ -233,7 +259,7 @@ __device__ inline void announce_patch(const FillTask &task, const FillState &s, 
         confidence_of(sum, (window.x1 - window.x0) * (window.y1 - window.y0));
   }
   __syncthreads();
-  list_front(s, window_around(s.area, x, y, 2 * radius + 1), 0, shared);
+  list_front(s, window_around(s.area, x, y, 2 * radius + 1), shared);
 }
 
 // Copies the patch at `shift` from the target to the target's unfilled pixels in the state and, if `writes` is set, in
@@ -256,7 +282,7 @@ __device__ inline void put_patch(const FillTask &task, const FillState &s, Place
   update_gradients(s, window_around(s.area, x, y, radius + 1));
   __syncthreads();
   const Bounds rated = window_around(s.area, x, y, 2 * radius + 1);
-  rate_listed(s, rated, 0, radius, shared);
+  rate_listed(s, rated, radius, shared);
   __syncthreads();
   rate_rows(s, rated.y0, rated.y1);
   __syncthreads();
