@@ -4,6 +4,8 @@
 
 #include <cuda_runtime.h>
 
+#include <type_traits>
+
 #include "cuda/common/grid_minimum.cuh"
 #include "cuda/inpaint/front.cuh"
 
@@ -44,13 +46,20 @@ __device__ inline Key key_of_candidate(const FillTask &task, const TargetPatch &
                                        int lane) {
   const int size = task.params.patch_size;
   const std::uint32_t *upper_left = task.features + (place.y - size / 2) * task.pitch + place.x - kTargetLeft;
+  constexpr int kRounds = divide_up(kMaxPatchSize * kTargetColumns, 32);
+  std::uint32_t feature[kRounds];
+  // All loads are issued before the first result is used.
+#pragma unroll
+  for (int k = 0; k < kRounds; ++k) {
+    const int row = (k * 32 + lane) / kTargetColumns, column = lane % kTargetColumns;
+    feature[k] = row < size ? upper_left[row * task.pitch + column] : 0;
+  }
   int sum = 0;
-  // All features are loaded, so that no load waits for another one.
-#pragma unroll 8
-  for (int i = lane; i < size * kTargetColumns; i += 32) {
-    const int row = i / kTargetColumns, column = i % kTargetColumns;
-    const int square = add_squares(upper_left[row * task.pitch + column], target.feature[row][column], 0);
-    sum += (target.filled[row] >> column & 1) != 0 ? square : 0;
+#pragma unroll
+  for (int k = 0; k < kRounds; ++k) {
+    const int row = (k * 32 + lane) / kTargetColumns, column = lane % kTargetColumns;
+    if (row < size && (target.filled[row] >> column & 1) != 0)
+      sum = add_squares(feature[k], target.feature[row][column], sum);
   }
   return source_key(static_cast<std::uint32_t>(warp_sum(sum)), place);
 }
@@ -144,24 +153,24 @@ struct LaneCandidates {
   int pitch;
 };
 
+// kKept: the cell lies in shared memory, and the compiler knows it.
+template <bool kKept>
 __device__ inline LaneCandidates lane_candidates(const FillTask &task, const CellsOfBlock &cells, int cell,
-                                                 const Bounds &window) {
+                                                 Place corner, const Bounds &window) {
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const int dx = warp % 2 * kTileWidth + lane % kLanesPerRow * kLaneCandidates,
             dy = warp / 2 * kTileHeight + lane / kLanesPerRow;
-  const Place corner = cells.place_of(cell);
-  LaneCandidates own{{corner.x + dx, corner.y + dy}, 0, nullptr, cells.pitch};
-  const int x = own.place.x, y = own.place.y;
-  std::uint32_t marks;
-  if (cell < cells.kept) {
+  const int x = corner.x + dx, y = corner.y + dy;
+  LaneCandidates own{{x, y}, 0, nullptr, kKept ? cells.pitch : task.pitch};
+  std::uint32_t marks = 0;
+  if (kKept) {
     own.features = cells.features_of(cell) + dy * cells.pitch + cells.left + dx - kTargetLeft;
     marks = cells.sources_of(cell)[dy * (kCellWidth / 32) + dx / 32];
   } else {
     // Lanes whose patches are not in the picture compare others and ignore the result.
-    const int radius = task.params.patch_size / 2, top = clamp_index(y - radius, task.height - 2 * radius);
+    const int top = clamp_index(y - task.params.patch_size / 2, task.height - task.params.patch_size + 1);
     own.features = task.features + top * task.pitch + (x < task.pitch ? x : task.pitch - 4) - kTargetLeft;
-    own.pitch = task.pitch;
-    marks = x < task.width && y < task.height ? task.sources[y * task.source_pitch + x / 32] : 0;
+    if (x < task.width && y < task.height) marks = task.sources[y * task.source_pitch + x / 32];
   }
   for (unsigned k = 0; k < kLaneCandidates; ++k) {
     const int cx = x + static_cast<int>(k);
@@ -173,7 +182,8 @@ __device__ inline LaneCandidates lane_candidates(const FillTask &task, const Cel
 
 // Compares the candidates of a warp. A whole warp calls it. It abandons them as soon as all partial sums exceed the best
 // sum of the block.
-__device__ inline void search_tile(const LaneCandidates &own, FillShared *shared) {
+__device__ __forceinline__ void search_tile(const LaneCandidates &own, FillShared *shared) {
+  if (!__any_sync(kFullWarp, own.which != 0)) return;
   int sum[kLaneCandidates], least = kNoCandidate;
   for (int k = 0; k < kLaneCandidates; ++k) sum[k] = (own.which >> k & 1) != 0 ? 0 : kNoCandidate;
   const volatile Key &best = shared->best;
@@ -182,18 +192,25 @@ __device__ inline void search_tile(const LaneCandidates &own, FillShared *shared
     for (int k = 1; k < kLaneCandidates; ++k) least = sum[k] < least ? sum[k] : least;
     return __all_sync(kFullWarp, least > static_cast<int>(sum_of_source(best))) != 0;
   };
-#pragma unroll 1
-  for (int i = 0; i < shared->whole_quads; ++i) {
+  const int whole = shared->whole_quads, parts = kMaxQuads - shared->part_quads;
+  const auto compare = [&](int i, auto is_whole) {
     const PatchQuad quad = shared->quads[i];
-    compare_quad<true>(quad, shared->target, own.features + quad.row * own.pitch, sum);
+    compare_quad<is_whole.value>(quad, shared->target, own.features + quad.row * own.pitch, sum);
+  };
+  // Two at a time: the loads of the second one do not wait for the sums of the first.
+#pragma unroll 1
+  for (int i = 0; i + 1 < whole; i += 2) {
+    compare(i, std::true_type{});
+    compare(i + 1, std::true_type{});
     if (abandoned()) return;
   }
+  if (whole % 2 != 0) compare(whole - 1, std::true_type{});
 #pragma unroll 1
-  for (int i = kMaxQuads - shared->part_quads; i < kMaxQuads; ++i) {
-    const PatchQuad quad = shared->quads[i];
-    compare_quad<false>(quad, shared->target, own.features + quad.row * own.pitch, sum);
+  for (int i = parts; i < kMaxQuads; ++i) {
+    compare(i, std::false_type{});
     if (abandoned()) return;
   }
+  if (abandoned()) return;
   Key key = kNoSource;
   for (int k = kLaneCandidates - 1; k >= 0; --k)
     if (sum[k] == least) key = source_key(static_cast<std::uint32_t>(least), {own.place.x + k, own.place.y});
@@ -216,8 +233,14 @@ __device__ inline void search_cells(const FillTask &task, const CellsOfBlock &ce
   }
   for (int i = 0, cell = cells.first(target); i < cells.count; ++i, ++cell) {
     if (cell == cells.count) cell = 0;
-    const LaneCandidates own = lane_candidates(task, cells, cell, window);
-    if (__any_sync(kFullWarp, own.which != 0)) search_tile(own, shared);
+    const Place corner = cells.place_of(cell);
+    if (corner.x >= window.x1 || corner.y >= window.y1 || corner.x + kCellWidth <= window.x0 ||
+        corner.y + kCellHeight <= window.y0)
+      continue;
+    if (cell < cells.kept)
+      search_tile(lane_candidates<true>(task, cells, cell, corner, window), shared);
+    else
+      search_tile(lane_candidates<false>(task, cells, cell, corner, window), shared);
   }
   __syncthreads();
 }

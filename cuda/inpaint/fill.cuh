@@ -31,7 +31,7 @@ __device__ inline void share_target(const FillTask &task, FillShared *shared, Gr
   grid->wait();
   if (blockIdx.x == 0) return;
   if (row < size) own.feature[row][column] = __ldcg(&all.feature[row][column]);
-  if (row < size && column % 4 == 0) list_quad(row, column, __ldcg(&all.filled[row]), shared);
+  if (thread / 32 * 2 < size) list_quads(row, column, row < size ? __ldcg(&all.filled[row]) : 0, shared);
   if (thread < size) own.filled[thread] = __ldcg(&all.filled[thread]);
   if (thread == 0) own.key = __ldcg(&all.key);
   __syncthreads();
@@ -43,40 +43,33 @@ __device__ inline void begin_search(FillShared *shared) {
   shared->whole_quads = shared->part_quads = 0;
 }
 
-static __global__ void __launch_bounds__(kFillThreads, 1) fill_kernel(FillTask task) {
-  CUDAVISION_DYNAMIC_SHARED(unsigned char, memory);
+// Fills the hole, whose bounds are given, with patches. kOwnState: the state fits into shared memory, which is `memory`.
+// Then the compiler knows in which memory the state lies.
+template <bool kOwnState>
+__device__ inline void fill_hole(const FillTask &task, Bounds bounds, unsigned char *memory,
+                                 GridBarrier *grid) {
   auto *shared = reinterpret_cast<FillShared *>(memory);
-  InpaintReport &report = task.frame->report;
-  const Bounds bounds = task.frame->hole;
-  const bool first = blockIdx.x == 0 && threadIdx.x == 0;
-  if (bounds.x1 == 0) return;  // there is nothing to fill
-  if (task.frame->sources == 0) {
-    if (first) report.refused = true, report.remembered = 0;
-    return;
-  }
-  GridBarrier grid(&task.frame->blocks_that_arrived);
   GridMinimum minimum(task.minima);
-  const int radius = task.params.patch_size / 2, search_radius = task.params.search_radius;
+  const bool first_block = blockIdx.x == 0, keeps_state = kOwnState || first_block;
+  const int search_radius = task.params.search_radius, most = task.params.max_patches;
   const int everywhere = task.width > task.height ? task.width : task.height;
-  const Region area = area_around(bounds, radius, task.width, task.height);
-  const bool own_state = kFillSharedBytes + state_bytes(area) <= static_cast<std::size_t>(task.shared_bytes);
-  const bool keeps_state = own_state || blockIdx.x == 0;
-  FillState state = own_state ? state_in(memory + kFillSharedBytes, area) : task.global_state;
+  const Region area = area_around(bounds, task.params.patch_size / 2, task.width, task.height);
+  FillState state = kOwnState ? state_in(memory + kFillSharedBytes, area) : task.global_state;
   state.area = area;
+  const std::size_t used = kFillSharedBytes + (kOwnState ? state_bytes(area) : 0);
+  const CellsOfBlock cells(task, memory + used, task.shared_bytes - static_cast<int>(used));
+  cells.load(task);
   // The first targets are no candidates themselves.
   if (threadIdx.x < kFillWarps) shared->recent[threadIdx.x] = {0, 0};
   if (threadIdx.x == 0) begin_search(shared);
   __syncthreads();
   if (keeps_state) begin_state(task, state, shared);
-  const std::size_t used = own_state ? kFillSharedBytes + state_bytes(area) : kFillSharedBytes;
-  const CellsOfBlock cells(task, memory + used, task.shared_bytes - static_cast<int>(used));
-  cells.load(task);
 
   int patches = 0;
   for (;; ++patches) {
     if (keeps_state) take_target(task, state, shared);
-    if (!own_state) share_target(task, shared, &grid);
-    if (shared->target.key == 0 || (task.params.max_patches > 0 && patches == task.params.max_patches)) break;
+    if (!kOwnState) share_target(task, shared, grid);
+    if (shared->target.key == 0 || (most > 0 && patches == most)) break;
     const Place target = place_of_target(shared->target.key);
     search_cells(task, cells, target, search_radius == 0 ? everywhere : search_radius, shared);
     minimum.publish(shared->best);
@@ -92,12 +85,29 @@ static __global__ void __launch_bounds__(kFillThreads, 1) fill_kernel(FillTask t
     if (threadIdx.x == 0) {
       shared->recent[patches % kFillWarps] = shift;
       begin_search(shared);
+      if (first_block && patches < task.log.capacity)
+        task.log.steps[patches] = {target.y * task.width + target.x, source.y * task.width + source.x};
     }
-    if (first && patches < task.log.capacity)
-      task.log.steps[patches] = {target.y * task.width + target.x, source.y * task.width + source.x};
-    if (keeps_state) put_patch(task, state, target, shift, blockIdx.x == 0, *shared);
+    if (keeps_state) put_patch(task, state, target, shift, first_block, *shared);
   }
-  if (first) report.patches = patches;
+  if (first_block && threadIdx.x == 0) task.frame->report.patches = patches;
+}
+
+static __global__ void __launch_bounds__(kFillThreads, 1) fill_kernel(FillTask task) {
+  CUDAVISION_DYNAMIC_SHARED(unsigned char, memory);
+  InpaintReport &report = task.frame->report;
+  const Bounds bounds = task.frame->hole;
+  if (bounds.x1 == 0) return;  // there is nothing to fill
+  if (task.frame->sources == 0) {
+    if (blockIdx.x == 0 && threadIdx.x == 0) report.refused = true, report.remembered = 0;
+    return;
+  }
+  GridBarrier grid(&task.frame->blocks_that_arrived);
+  const Region area = area_around(bounds, task.params.patch_size / 2, task.width, task.height);
+  if (kFillSharedBytes + state_bytes(area) <= static_cast<std::size_t>(task.shared_bytes))
+    fill_hole<true>(task, bounds, memory, &grid);
+  else
+    fill_hole<false>(task, bounds, memory, &grid);
   if (task.params.max_patches > 0) diffuse(task, bounds, &grid);
 }
 

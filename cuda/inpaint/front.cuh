@@ -204,13 +204,20 @@ __device__ inline PatchPixel patch_pixel(const FillState &s, Place target, int r
   return {row, column, x, y, dx >= -radius && dx <= radius && dy <= radius && s.holds(x, y)};
 }
 
-// Adds the quad that begins in a column of the target's patch to the lists, unless it is empty.
-__device__ inline void list_quad(int row, int column, unsigned filled, FillShared *shared) {
-  const unsigned which = filled >> column & 15;
-  if (which == 0) return;
-  const int at =
-      which == 15 ? atomicAdd(&shared->whole_quads, 1) : kMaxQuads - 1 - atomicAdd(&shared->part_quads, 1);
-  shared->quads[at] = {row, column, which};
+// Adds the quads of the rows of a warp to the lists. The whole warp calls it: each lane with its pixel of TargetPatch, and
+// with `filled` of its row, or 0 if it has none.
+__device__ inline void list_quads(int row, int column, unsigned filled, FillShared *shared) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const unsigned which = column % 4 == 0 ? filled >> column & 15 : 0, before = (1u << lane) - 1;
+  const unsigned whole = __ballot_sync(kFullWarp, which == 15),
+                 part = __ballot_sync(kFullWarp, which != 0 && which != 15);
+  int at = 0;
+  if (lane == 0) at = atomicAdd(&shared->whole_quads, __popc(whole));
+  if (lane == 1) at = atomicAdd(&shared->part_quads, __popc(part));
+  const int first_whole = __shfl_sync(kFullWarp, at, 0), first_part = __shfl_sync(kFullWarp, at, 1);
+  at =
+      which == 15 ? first_whole + __popc(whole & before) : kMaxQuads - 1 - first_part - __popc(part & before);
+  if (which != 0) shared->quads[at] = {row, column, which};
 }
 
 // Writes the next target, its patch and its quads to *shared, where no quad is listed, and empties shared->front.
@@ -237,8 +244,8 @@ __device__ inline void take_target(const FillTask &task, const FillState &s, Fil
     if (own.row < size) {
       target.feature[own.row][own.column] = confidence > 0 ? s.words[at] & kComparedBytes : 0;
       if (own.column == 0) target.filled[own.row] = filled;
-      if (own.column % 4 == 0) list_quad(own.row, own.column, filled, shared);
     }
+    list_quads(own.row, own.column, filled, shared);
   }
   __syncthreads();
 }
