@@ -189,6 +189,28 @@ TEST_P(Inpaint, wide_pictures_equal_the_definition) {
     EXPECT_TRUE(same(inpaint.run(frame, mask, with(5)), definition(frame, mask, with(5))));
 }
 
+// The blocks of a GPU cannot keep all candidates in shared memory, and read some from global memory.
+TEST_P(Inpaint, large_pictures_equal_the_definition) {
+  const bool on_card = !kEmulated && execution().backend == cudavision::Backend::cuda;
+  const Size size = on_card ? Size{2814, 1855} : Size{466, 222};
+  TestedInpaint inpaint(execution(), size);
+  HostFrame frame = textured("RGB", size, 76);
+  const Picture mask = mask_of(size, {size.width / 2, size.height / 3, 3, 2});
+  const Filled expected = definition(frame, mask, with(9));
+  EXPECT_TRUE(same(inpaint.run(frame, mask, with(9)), expected));
+  // The best candidate of this one lies in the last cell of the picture.
+  HostFrame copied = frame;
+  for (int c = 0; c < 3; ++c)
+    for (int y = 0; y < 12; ++y)
+      for (int x = 0; x < 13; ++x)
+        copied.sample(c, size.width - 14 + x, size.height - 13 + y) =
+            frame.sample(c, size.width / 2 - 5 + x, size.height / 3 - 5 + y);
+  const Filled from_end = inpaint.run(copied, mask, with(9));
+  EXPECT_TRUE(same(from_end, definition(copied, mask, with(9))));
+  ASSERT_FALSE(from_end.steps.empty());
+  EXPECT_GT(from_end.steps[0].source, (size.height - 13) * size.width);
+}
+
 TEST_P(Inpaint, straight_edges_are_continued) {
   const Size size{60, 50};
   for (const Picture &picture :

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Cooperative launches: blocks wait for one another at the grid's barrier.
+#include <algorithm>
 #include <numeric>
 #include <tuple>
 
+#include "cuda/common/grid_minimum.cuh"
 #include "tests/simt/simt_test_support.h"
 
 namespace {
@@ -91,6 +93,43 @@ TEST_F(Simt, grid_barriers_are_counted_for_each_block) {
   const simt::Counters before = simt::counters();
   passed_on<true>();
   EXPECT_EQ((simt::counters() - before).barriers, kBlocks * kRounds * 3u);
+}
+
+// More rounds than GridMinimum has tags.
+constexpr unsigned kMinima = 1100;
+
+__device__ unsigned long long value_of(unsigned block, unsigned round) {
+  constexpr unsigned long long kMask = (1ull << cudavision::GridMinimum::kBits) - 1;
+  return round % 7 == 0 ? kMask : (block * 0x9e3779b97f4a7c15ull ^ round * 0xc2b2ae3d27d4eb4full) & kMask;
+}
+
+__global__ void minima_kernel(unsigned long long *words, unsigned long long *minima) {
+  auto *per_warp = static_cast<unsigned long long *>(simt::dynamic_shared_memory());
+  cudavision::GridMinimum minimum(words);
+  for (unsigned round = 0; round < kMinima; ++round) {
+    minimum.publish(value_of(blockIdx.x, round));
+    minima[(round * kBlocks + blockIdx.x) * kThreads + threadIdx.x] = minimum.collect(per_warp);
+    __syncthreads();
+  }
+}
+
+TEST_F(Simt, grid_minimum_is_the_smallest_value_of_every_round_in_every_order) {
+  for (const simt::Schedule schedule : simt::kSchedules) {
+    simt::set_schedule(schedule);
+    const DeviceArray<unsigned long long> words(
+        std::vector<unsigned long long>(cudavision::GridMinimum::words(kBlocks), 0));
+    const DeviceArray<unsigned long long> minima(
+        std::vector<unsigned long long>(std::size_t{kMinima} * kBlocks * kThreads, 0));
+    run_cooperative(kBlocks, kThreads, kThreads / 32 * sizeof(unsigned long long), minima_kernel, words.get(),
+                    minima.get());
+    const std::vector<unsigned long long> found = minima.download();
+    for (unsigned round = 0; round < kMinima; ++round) {
+      unsigned long long least = value_of(0, round);
+      for (unsigned block = 1; block < kBlocks; ++block) least = std::min(least, value_of(block, round));
+      for (unsigned i = 0; i < kBlocks * kThreads; ++i)
+        ASSERT_EQ(found[round * kBlocks * kThreads + i], least) << "round " << round << " thread " << i;
+    }
+  }
 }
 
 __global__ void wait_once_kernel(unsigned leaving_block, unsigned leaving_thread) {
