@@ -151,20 +151,23 @@ std::uint64_t ExemplarFill::find_source(const Exemplars &picture, Place target, 
   const Search search{picture.planes, picture.sources, &target_};
   const int x = target.x, y = target.y;
   const int reach = search_radius == 0 ? std::max(size_.width, size_.height) : search_radius;
-  const int x0 = std::max(radius_, x - reach), x1 = std::min(size_.width - radius_, x + reach + 1);
-  const int y0 = std::max(radius_, y - reach), y1 = std::min(size_.height - radius_, y + reach + 1);
+  const Bounds window = search_window(size_, target, radius_, reach);
   std::atomic<std::uint64_t> best = kNoSource;
-  // The first guess is as far away from the target as the last source was. The first target itself is no candidate.
+  // The first guess has the shift of the last patch. Before the first patch that is {0, 0}: the target itself, which lies
+  // in the hole and is no candidate.
   const int gx = x + last_shift_.x, gy = y + last_shift_.y;
-  if (gx >= x0 && gx < x1 && gy >= y0 && gy < y1 && picture.sources.row(gy)[gx] != 0)
+  if (gx >= window.x0 && gx < window.x1 && gy >= window.y0 && gy < window.y1 &&
+      picture.sources.row(gy)[gx] != 0)
     best = key_of(search, gx, gy);
-  const int tasks = y0 < y1 && x0 < x1 ? divide_up(y1 - y0, kRowsPerTask) : 0;
-  const int middle = std::clamp((y - y0) / kRowsPerTask, 0, std::max(0, tasks - 1));
+  const int tasks =
+      window.y0 < window.y1 && window.x0 < window.x1 ? divide_up(window.y1 - window.y0, kRowsPerTask) : 0;
+  const int middle = std::clamp((y - window.y0) / kRowsPerTask, 0, std::max(0, tasks - 1));
   execution_.workers->run(2 * tasks, [&](int i, int) {
     const int task = i % 2 == 0 ? middle + i / 2 : middle - 1 - i / 2;
     if (task < 0 || task >= tasks) return;
-    for (int row = y0 + task * kRowsPerTask; row < std::min(y1, y0 + (task + 1) * kRowsPerTask); ++row)
-      search_row(search, row, x0, x1, &best);
+    const int first = window.y0 + task * kRowsPerTask;
+    for (int row = first; row < std::min(window.y1, first + kRowsPerTask); ++row)
+      search_row(search, row, window.x0, window.x1, &best);
   });
   if (best == kNoSource && search_radius != 0) return find_source(picture, target, 0);
   const Place source = place_of_source(best);

@@ -16,24 +16,11 @@ namespace cudavision::inpaint {
 constexpr int kLaneCandidates = 4, kTileWidth = 32, kTileHeight = 4,
               kLanesPerRow = kTileWidth / kLaneCandidates;
 static_assert(kLanesPerRow * kTileHeight == 32);
-// The picture is divided into cells with a tile for each warp of a block. Every grid-th cell belongs to the same block
-// for the whole fill.
+// The picture is divided into cells with a tile for each warp of a block. Cell i belongs to block i modulo the number of
+// blocks, for the whole fill.
 constexpr int kCellWidth = 2 * kTileWidth, kCellHeight = kFillWarps / 2 * kTileHeight;
 // More than every sum, and small enough that no sum overflows after it.
 constexpr int kNoCandidate = 1 << 30;
-
-// The centres of the patches in the picture that are at most `reach` columns and rows away from the target.
-// The bounds are empty (x1 <= x0 or y1 <= y0) if there are none.
-__device__ inline Bounds search_window(const FillTask &task, Place target, int reach) {
-  const int x = target.x, y = target.y, radius = task.params.patch_size / 2;
-  // These comparisons do not overflow for any reach.
-  const int left = x > reach ? x - reach : 0, top = y > reach ? y - reach : 0;
-  const int right = reach < task.width - x ? x + reach + 1 : task.width;
-  const int bottom = reach < task.height - y ? y + reach + 1 : task.height;
-  return {left > radius ? left : radius, top > radius ? top : radius,
-          right < task.width - radius ? right : task.width - radius,
-          bottom < task.height - radius ? bottom : task.height - radius};
-}
 
 // Adds the squared differences of the four bytes of a and b to sum.
 __device__ inline int add_squares(std::uint32_t a, std::uint32_t b, int sum) {
@@ -126,7 +113,7 @@ struct CellsOfBlock {
     const int radius = task.params.patch_size / 2, thread = static_cast<int>(threadIdx.x), quads = pitch / 4;
     for (int cell = 0; cell < kept; ++cell) {
       const Place place = place_of(cell);
-      // Pixels outside of the picture belong to no candidate; any others do for them.
+      // No candidate needs pixels outside of the picture, so any feature may stand for them.
       for (int i = thread; i < quads * rows; i += kFillThreads) {
         const int x = place.x - left + i % quads * 4,
                   y = clamp_index(place.y - radius + i / quads, task.height);
@@ -148,8 +135,9 @@ struct LaneCandidates {
   Place place;
   // Bit k is set if place.x + k is a candidate in the window.
   unsigned which;
-  // The feature of column 0 of the uppermost row of its patch (as in TargetPatch), and the features of a row.
+  // The feature of the uppermost row and of column 0, as TargetPatch counts them, of the patch around the first one.
   const std::uint32_t *features;
+  // From one row of features to the next.
   int pitch;
 };
 
@@ -204,13 +192,16 @@ __device__ __forceinline__ void search_tile(const LaneCandidates &own, FillShare
     compare(i + 1, std::true_type{});
     if (abandoned()) return;
   }
-  if (whole % 2 != 0) compare(whole - 1, std::true_type{});
+  if (whole % 2 != 0) {
+    compare(whole - 1, std::true_type{});
+    if (abandoned()) return;
+  }
 #pragma unroll 1
   for (int i = parts; i < kMaxQuads; ++i) {
     compare(i, std::false_type{});
     if (abandoned()) return;
   }
-  if (abandoned()) return;
+  // The last abandoned() has set `least`: there is a quad, because a target has a filled neighbour.
   Key key = kNoSource;
   for (int k = kLaneCandidates - 1; k >= 0; --k)
     if (sum[k] == least) key = source_key(static_cast<std::uint32_t>(least), {own.place.x + k, own.place.y});
@@ -222,7 +213,7 @@ __device__ __forceinline__ void search_tile(const LaneCandidates &own, FillShare
 // synchronises the block after its last write.
 __device__ inline void search_cells(const FillTask &task, const CellsOfBlock &cells, Place target, int reach,
                                     FillShared *shared) {
-  const Bounds window = search_window(task, target, reach);
+  const Bounds window = search_window({task.width, task.height}, target, task.params.patch_size / 2, reach);
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   // The shifts of the last patches come first: a good bound lets most other candidates be abandoned early.
   const Place guess{target.x + shared->recent[warp].x, target.y + shared->recent[warp].y};

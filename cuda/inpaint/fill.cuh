@@ -59,7 +59,7 @@ __device__ inline void fill_hole(const FillTask &task, Bounds bounds, unsigned c
   const std::size_t used = kFillSharedBytes + (kOwnState ? state_bytes(area) : 0);
   const CellsOfBlock cells(task, memory + used, task.shared_bytes - static_cast<int>(used));
   cells.load(task);
-  // The first targets are no candidates themselves.
+  // Guesses with these shifts are the target itself, which lies in the hole and is no candidate.
   if (threadIdx.x < kFillWarps) shared->recent[threadIdx.x] = {0, 0};
   if (threadIdx.x == 0) begin_search(shared);
   __syncthreads();

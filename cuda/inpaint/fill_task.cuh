@@ -15,12 +15,12 @@ constexpr int kFeaturesAfter = 16;
 // A target_key() or source_key(), in the type that atomics take.
 using Key = unsigned long long;
 
-// The columns of the arrays of a TargetPatch. Column 0 is that of the pixels kTargetLeft to the left of the centre:
-// whatever the size of the patch, its columns are those of four words of 128 bits.
+// The columns of the arrays of a TargetPatch, for patches of every size. The centre of the patch is in column
+// kTargetLeft. Both are multiples of 4, so that four columns are read as one word of 128 bits.
 constexpr int kTargetColumns = 16, kTargetLeft = 8;
 
-// Four pixels of a target's patch, side by side, of which at least one is filled. The first one's column is a multiple of
-// 4. `which` has a bit for each pixel that is filled.
+// Four pixels of a target's patch, side by side, of which at least one is filled. The column of the first is a multiple
+// of 4. Bit k of `which` is set if pixel k is filled.
 struct alignas(16) PatchQuad {
   int row, column;
   unsigned which;
@@ -78,10 +78,6 @@ struct FillTask {
   // Rows of `source_pitch` words with one bit per pixel, which is set if the patch around it is a candidate.
   int source_pitch;
   std::uint32_t *sources;
-
-  CUDAVISION_HOST_DEVICE bool is_source(Place p) const {
-    return (sources[p.y * source_pitch + p.x / 32] >> (p.x % 32) & 1) != 0;
-  }
   // Null: patches are compared by RGB.
   const LabTables *lab;
   // For areas that do not fit into the shared memory of a block.
@@ -97,6 +93,10 @@ struct FillTask {
   Background background;
   HistoryWindow window;
   const LightChange *light;
+
+  CUDAVISION_HOST_DEVICE bool is_source(Place p) const {
+    return (sources[p.y * source_pitch + p.x / 32] >> (p.x % 32) & 1) != 0;
+  }
 };
 
 }  // namespace cudavision::inpaint

@@ -20,15 +20,15 @@ static_assert(4 * (kMaxPatchSize / 2) + 3 <= kWindowSide);
 // The other shared memory of a block of the fill kernel.
 struct FillShared {
   TargetPatch target;
-  // The quads of the target's patch, in no order, but the whole ones first and the others last: they are compared in
-  // this order, and whole ones tell most. The others are the last `part_quads` elements.
+  // The quads of the target's patch. The first `whole_quads` elements are those with four filled pixels; they are
+  // compared first, because they tell most. The last `part_quads` elements are the others. Both are in no order.
   int whole_quads, part_quads;
   PatchQuad quads[kMaxQuads];
   // The best source_key() that the block has found.
   Key best;
   // Scratch memory of reductions.
   Key per_warp[kFillWarps];
-  // Those of the last kFillWarps patches, in no order.
+  // The shifts of the last kFillWarps patches, in no order.
   Shift recent[kFillWarps];
   // The pixels of the front in a window whose priorities have to be computed: row * kWindowSide + column.
   int front_count;
@@ -204,8 +204,8 @@ __device__ inline PatchPixel patch_pixel(const FillState &s, Place target, int r
   return {row, column, x, y, dx >= -radius && dx <= radius && dy <= radius && s.holds(x, y)};
 }
 
-// Adds the quads of the rows of a warp to the lists. The whole warp calls it: each lane with its pixel of TargetPatch, and
-// with `filled` of its row, or 0 if it has none.
+// Adds the quads of two rows of the target's patch to the lists. A whole warp calls it: each lane with its row and column
+// of TargetPatch, and with that row's element of TargetPatch::filled, or 0 if the patch has no such row.
 __device__ inline void list_quads(int row, int column, unsigned filled, FillShared *shared) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const unsigned which = column % 4 == 0 ? filled >> column & 15 : 0, before = (1u << lane) - 1;
@@ -220,8 +220,8 @@ __device__ inline void list_quads(int row, int column, unsigned filled, FillShar
   if (which != 0) shared->quads[at] = {row, column, which};
 }
 
-// Writes the next target, its patch and its quads to *shared, where no quad is listed, and empties shared->front.
-// Synchronises the block after its last write.
+// Writes the next target, its patch and its quads to *shared, where no quad may be listed yet, and empties
+// shared->front. Synchronises the block after its last write.
 __device__ inline void take_target(const FillTask &task, const FillState &s, FillShared *shared) {
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, size = task.params.patch_size;
   TargetPatch &target = shared->target;
@@ -250,6 +250,11 @@ __device__ inline void take_target(const FillTask &task, const FillState &s, Fil
   __syncthreads();
 }
 
+// True if the thread's pixel of the target's patch has to be filled.
+__device__ inline bool must_fill(const TargetPatch &target, const PatchPixel &own) {
+  return own.inside && (target.filled[own.row] >> own.column & 1) == 0;
+}
+
 // The part of put_patch() that does not depend on the source: gives the unfilled pixels of the target the confidence of
 // its patch, which makes them count as filled, and lists the pixels whose priorities change. The list is complete after
 // the next barrier of the block.
@@ -258,7 +263,7 @@ __device__ inline void announce_patch(const FillTask &task, const FillState &s, 
   const int size = task.params.patch_size, radius = size / 2, x = target.x - s.area.x,
             y = target.y - s.area.y;
   const PatchPixel own = patch_pixel(s, target, radius);
-  if (own.inside && (shared->target.filled[own.row] >> own.column & 1) == 0) {
+  if (must_fill(shared->target, own)) {
     const Bounds window = window_around(s.area, x, y, radius);
     int sum = 0;
     for (int i = 0; i < (size + 1) / 2; ++i) sum += shared->target.confidence[i];
@@ -276,7 +281,7 @@ __device__ inline void put_patch(const FillTask &task, const FillState &s, Place
                                  bool writes, const FillShared &shared) {
   const int radius = task.params.patch_size / 2, x = target.x - s.area.x, y = target.y - s.area.y;
   const PatchPixel own = patch_pixel(s, target, radius);
-  if (own.inside && (shared.target.filled[own.row] >> own.column & 1) == 0) {
+  if (must_fill(shared.target, own)) {
     const int px = s.area.x + own.x, py = s.area.y + own.y, from_x = px + shift.x, from_y = py + shift.y;
     const std::uint32_t pixel = task.pixels[from_y * task.width + from_x];
     s.words[s.index(own.x, own.y)] = with_luma(task.features[from_y * task.pitch + from_x], pixel);

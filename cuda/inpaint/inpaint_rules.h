@@ -192,6 +192,19 @@ struct Bounds {
   int x0, y0, x1, y1;
 };
 
+// The centres of the patches in a picture that are at most `reach` columns and rows away from the target. The bounds are
+// empty (x1 <= x0 or y1 <= y0) if there are none.
+CUDAVISION_HOST_DEVICE constexpr Bounds search_window(Size size, Place target, int radius, int reach) {
+  const int x = target.x, y = target.y;
+  // These comparisons do not overflow for any reach.
+  const int left = x > reach ? x - reach : 0, top = y > reach ? y - reach : 0;
+  const int right = reach < size.width - x ? x + reach + 1 : size.width;
+  const int bottom = reach < size.height - y ? y + reach + 1 : size.height;
+  return {left > radius ? left : radius, top > radius ? top : radius,
+          right < size.width - radius ? right : size.width - radius,
+          bottom < size.height - radius ? bottom : size.height - radius};
+}
+
 // The area of the state. It contains the patch around every pixel of the hole and the neighbours of the
 // patch's pixels, as far as they lie in the picture.
 CUDAVISION_HOST_DEVICE constexpr Region area_around(Bounds hole, int radius, int width, int height) {

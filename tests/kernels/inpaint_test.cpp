@@ -13,6 +13,7 @@ namespace {
 
 using namespace cudavision::test;
 using cudavision::InpaintParams;
+using cudavision::InpaintRanges;
 using cudavision::InpaintReport;
 using cudavision::Region;
 using cudavision::RgbMatrix;
@@ -80,8 +81,9 @@ TEST_P(Inpaint, every_parameter_equals_the_definition) {
   TestedInpaint inpaint(execution(), size);
   std::set<int> patches;
   for (const InpaintParams &params :
-       {with(3), with(7), with(13), with(15), with(9, 1), with(9, 12), with(9, 1000), with(9, 0, true),
-        with(9, 0, false, 1), with(9, 0, false, 4), with(9, 0, false, 1000), with(5, 10, true, 9)}) {
+       {with(3), with(7), with(13), with(15), with(9, 1), with(9, 12), with(9, 1000),
+        with(9, InpaintRanges::search_radius.most), with(9, 0, true), with(9, 0, false, 1),
+        with(9, 0, false, 4), with(9, 0, false, 1000), with(5, 10, true, 9)}) {
     SCOPED_TRACE(::testing::Message() << params.patch_size << " " << params.search_radius << " " << params.lab
                                       << " " << params.max_patches);
     const Filled expected = definition(frame, mask, params);
