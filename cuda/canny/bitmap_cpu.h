@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cuda/common/image.h"
+#include "cuda/common/memory_budget.h"
 
 namespace cudavision::canny {
 
@@ -31,7 +32,7 @@ class Bitmap {
 
  private:
   int words_per_row_, height_;
-  std::vector<std::uint64_t> data_;
+  Array<std::uint64_t> data_;
 };
 
 }  // namespace cudavision::canny

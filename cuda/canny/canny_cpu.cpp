@@ -9,6 +9,7 @@
 #include "cuda/canny/canny_simd.h"
 #include "cuda/canny/hysteresis_cpu.h"
 #include "cuda/common/owned_memory.h"
+#include "cuda/common/per_thread.h"
 #include "cuda/gaussian/gaussian.h"
 
 namespace cudavision::canny {
@@ -22,28 +23,25 @@ constexpr int kMinStripRows = 16;
 class CannyCpu final : public Canny {
  public:
   CannyCpu(const Execution &execution, Size size)
-      : execution_(execution), size_(size), mask_(size), edges_(size) {
-    const int threads = execution.workers->thread_count();
-    const int strips =
-        threads == 1 ? 1 : std::min(threads * kStripsPerThread, divide_up(size.height, kMinStripRows));
-    for (int i = 0; i <= strips; ++i)
-      boundaries_.push_back(static_cast<int>(static_cast<long long>(size.height) * i / strips));
-    inner_boundaries_.assign(boundaries_.begin() + 1, boundaries_.end() - 1);
-    for (int i = 0; i < threads; ++i) rows_.emplace_back(size.width);
-    lists_.reserve(static_cast<std::size_t>(threads));
-    for (int i = 0; i < threads; ++i) lists_.emplace_back(mask_);
+      : execution_(execution),
+        size_(size),
+        mask_(size),
+        edges_(size),
+        rows_([width = size.width] { return RowScratch(width); }),
+        lists_([this] { return WorkList(mask_); }) {
+    fit_to_threads();
   }
 
   Status run(ImageView<const std::uint8_t> luma, ImageView<std::uint8_t> edges, const CannyParams &params,
              Input) override {
     CUDAVISION_TRY(check_run(luma.size(), edges.size(), size_, params));
     if (params.gaussian_sigma > 0) CUDAVISION_TRY(smooth(&luma, params.gaussian_sigma));
+    fit_to_threads();
     const int strips = static_cast<int>(boundaries_.size()) - 1;
     execution_.workers->run(strips, [&](int strip, int slot) {
-      const auto thread = static_cast<std::size_t>(slot);
       const auto [first, last] = rows_of(strip);
-      detect_rows(luma, first, last, params, rows_[thread], mask_, edges_);
-      if (params.hysteresis) grow_edges(mask_, edges_, first, last, lists_[thread]);
+      detect_rows(luma, first, last, params, rows_[slot], mask_, edges_);
+      if (params.hysteresis) grow_edges(mask_, edges_, first, last, lists_[slot]);
     });
     if (params.hysteresis) join_strips(mask_, edges_, inner_boundaries_, lists_[0]);
     execution_.workers->run(strips, [&](int strip, int) {
@@ -54,6 +52,20 @@ class CannyCpu final : public Canny {
   }
 
  private:
+  void fit_to_threads() {
+    const int threads = execution_.workers->thread_count();
+    if (threads == fitted_threads_) return;
+    const int strips =
+        threads == 1 ? 1 : std::min(threads * kStripsPerThread, divide_up(size_.height, kMinStripRows));
+    boundaries_.clear();
+    for (int i = 0; i <= strips; ++i)
+      boundaries_.push_back(static_cast<int>(static_cast<long long>(size_.height) * i / strips));
+    inner_boundaries_.assign(boundaries_.begin() + 1, boundaries_.end() - 1);
+    rows_.fit(*execution_.workers);
+    lists_.fit(*execution_.workers);
+    fitted_threads_ = threads;
+  }
+
   std::pair<int, int> rows_of(int strip) const {
     return {boundaries_[static_cast<std::size_t>(strip)], boundaries_[static_cast<std::size_t>(strip) + 1]};
   }
@@ -73,8 +85,9 @@ class CannyCpu final : public Canny {
   Bitmap mask_, edges_;                // weak and strong maxima; pixels found to be edges
   std::vector<int> boundaries_;        // strip i holds rows [boundaries_[i], boundaries_[i + 1])
   std::vector<int> inner_boundaries_;  // without the first and the last
-  std::vector<RowScratch> rows_;       // one per thread
-  std::vector<WorkList> lists_;        // one per thread
+  int fitted_threads_ = 0;             // the number of threads that the strips are for
+  PerThread<RowScratch> rows_;
+  PerThread<WorkList> lists_;
   std::unique_ptr<Gaussian> gaussian_;
   OwnedImage smoothed_;
 };

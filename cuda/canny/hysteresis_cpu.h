@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cuda/canny/bitmap_cpu.h"
+#include "cuda/common/memory_budget.h"
 
 namespace cudavision::canny {
 
@@ -29,8 +30,8 @@ class WorkList {
 
  private:
   int words_per_row_;
-  std::vector<std::uint32_t> words_;
-  std::vector<bool> listed_;
+  Array<std::uint32_t> words_;
+  Array<bool> listed_;
 };
 
 // Grows edges within mask, 8-connected, inside rows [first, last), until nothing changes. The result is the

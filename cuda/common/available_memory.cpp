@@ -4,6 +4,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string_view>
+
 #include "cuda/common/backends.h"
 #if CUDAVISION_HAVE_CUDA
 #include "cuda/common/check.h"
@@ -12,9 +19,34 @@
 namespace cudavision {
 namespace {
 
+// A file that holds one number; SIZE_MAX if it holds none, such as the word "max".
+std::size_t number_in(const std::string &path) {
+  std::ifstream file(path);
+  std::size_t number = SIZE_MAX;
+  return file >> number ? number : SIZE_MAX;
+}
+
+// The least number in the files called `name` of a group and of those that contain it. group: its path below
+// root, which begins with a slash.
+std::size_t least_up_from(const std::string &root, std::string group, const char *name) {
+  std::size_t least = SIZE_MAX;
+  for (;;) {
+    least = std::min(least, number_in(root + group + "/" + name));
+    if (group.empty()) return least;
+    const std::size_t slash = group.rfind('/');
+    group.resize(slash == std::string::npos ? 0 : slash);
+  }
+}
+
+std::string contents_of(const char *path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
 Status available_on_host(const Execution &, std::size_t *bytes) {
-  *bytes =
+  const std::size_t physical =
       static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  *bytes = std::min(physical, memory_limit_of_groups(contents_of("/proc/self/cgroup"), "/sys/fs/cgroup"));
   return {};
 }
 
@@ -26,6 +58,24 @@ Status available_on_device(const Execution &, std::size_t *bytes) {
 #endif
 
 }  // namespace
+
+// A line is "number:controllers:path". Version 2 has one line, without controllers. Inside a container the path
+// may be that of the host; then the limit stands at the root of the mount.
+std::size_t memory_limit_of_groups(const std::string &groups, const std::string &root) {
+  std::size_t least = SIZE_MAX;
+  std::istringstream lines(groups);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1),
+                      path = line.substr(second + 1);
+    if (controllers.empty())
+      least = std::min(least, least_up_from(root, path, "memory.max"));
+    else if (controllers == "memory")
+      least = std::min(least, least_up_from(root + "/memory", path, "memory.limit_in_bytes"));
+  }
+  return least;
+}
 
 Status available_memory(const Execution &execution, std::size_t *bytes) {
   return run_on_backend(execution, available_on_host, CUDAVISION_IF_CUDA(available_on_device), bytes);

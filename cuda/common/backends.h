@@ -10,6 +10,7 @@
 
 #include "cuda/common/execution.h"
 #include "cuda/common/image.h"
+#include "cuda/common/memory_budget.h"
 
 #if CUDAVISION_HAVE_CUDA
 #define CUDAVISION_IF_CUDA(function) function
@@ -21,11 +22,13 @@ namespace cudavision {
 
 constexpr int kMaxSide = 16384;  // the largest width and height of a frame, in pixels
 
-// Calls function and converts std::bad_alloc into a Status.
+// Calls function and converts a lack of memory into a Status.
 template <typename Function>
 Status catch_bad_alloc(const Function &function) {
   try {
     return function();
+  } catch (const OverBudget &refused) {
+    return refused.status();
   } catch (const std::bad_alloc &) {
     return out_of_memory("the host has no memory left for it");
   }

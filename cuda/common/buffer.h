@@ -12,6 +12,7 @@
 
 #include "cuda/common/check.h"
 #include "cuda/common/image.h"
+#include "cuda/common/memory_budget.h"
 
 namespace cudavision {
 
@@ -30,6 +31,7 @@ class DeviceBuffer {
   // the number of bytes.
   Status allocate(std::size_t count) {
     *this = DeviceBuffer();
+    CUDAVISION_TRY(charge_.take(count * sizeof(T)));
     T *data = nullptr;
     const Status status = CUDAVISION_CHECK_CUDA(cudaMalloc(&data, count * sizeof(T)));
     if (status.ok()) {
@@ -37,6 +39,7 @@ class DeviceBuffer {
       count_ = count;
       return {};
     }
+    charge_.give_back();
     return {status.code(), std::to_string(count * sizeof(T)) + " bytes of device memory: " + status.text()};
   }
 
@@ -44,6 +47,7 @@ class DeviceBuffer {
   std::size_t count() const { return data_ ? count_ : 0; }
 
  private:
+  MemoryCharge charge_;
   std::unique_ptr<T, FreeDevice> data_;
   std::size_t count_ = 0;
 };
@@ -55,6 +59,7 @@ class PinnedBuffer {
   // As DeviceBuffer::allocate, for `size` bytes.
   Status allocate(std::size_t size) {
     data_.reset();
+    CUDAVISION_TRY(charge_.take(size));
     void *data = nullptr;
     const Status status = CUDAVISION_CHECK_CUDA(cudaHostAlloc(&data, size, cudaHostAllocPortable));
     if (!status.ok())
@@ -66,6 +71,7 @@ class PinnedBuffer {
   unsigned char *data() const { return data_.get(); }
 
  private:
+  MemoryCharge charge_;
   std::unique_ptr<unsigned char, FreePinned> data_;
 };
 
@@ -76,6 +82,8 @@ class DeviceImage {
   // As DeviceBuffer::allocate.
   Status allocate(Size size) {
     *this = DeviceImage();
+    CUDAVISION_TRY(charge_.take(static_cast<std::size_t>(size.width) * sizeof(T) *
+                                static_cast<std::size_t>(size.height)));
     void *data = nullptr;
     std::size_t pitch_bytes = 0;
     const std::size_t width_bytes = static_cast<std::size_t>(size.width) * sizeof(T);
@@ -87,6 +95,7 @@ class DeviceImage {
       size_ = size;
       return {};
     }
+    charge_.give_back();
     return {status.code(), std::to_string(width_bytes) + " x " + std::to_string(size.height) +
                                " bytes of device memory: " + status.text()};
   }
@@ -94,6 +103,7 @@ class DeviceImage {
   ImageView<T> view() const { return {data_.get(), pitch_bytes_, size_.width, size_.height}; }
 
  private:
+  MemoryCharge charge_;
   std::unique_ptr<T, FreeDevice> data_;
   std::ptrdiff_t pitch_bytes_ = 0;
   Size size_;

@@ -24,6 +24,8 @@ struct Execution {
   const Workers *workers = nullptr;
   // CUDA: the stream, never the default stream. Its context must be current in every call.
   CUstream_st *stream = nullptr;
+  // CUDA: asks that a long fill is given up; may be null. On the CPU the workers have it.
+  const StopFlag *stop = nullptr;
 };
 
 }  // namespace cudavision

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cuda/common/backends.h"
+#include "cuda/common/memory_budget.h"
 #if CUDAVISION_HAVE_CUDA
 #include "cuda/common/buffer.h"
 #endif
@@ -21,9 +22,11 @@ struct Allocation {
 };
 
 Status allocate_bytes_on_host(const Execution &, std::size_t size, std::shared_ptr<void> *memory) {
+  auto charge = std::make_shared<MemoryCharge>();
+  CUDAVISION_TRY(charge->take(size));
   void *data = ::operator new(size, std::nothrow);
   if (data == nullptr) return out_of_memory(std::to_string(size) + " bytes of memory");
-  *memory = std::shared_ptr<void>(data, [](void *p) { ::operator delete(p); });
+  *memory = std::shared_ptr<void>(data, [charge = std::move(charge)](void *p) { ::operator delete(p); });
   return {};
 }
 

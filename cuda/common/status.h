@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The result of every call of cuda/: success, or an error with its code and text. No exception leaves cuda/.
+// The result of every call of cuda/: success, or an error with its code and text. Two exceptions leave cuda/:
+// std::bad_alloc, if the host has no memory left, and Stopped (stop.h).
 #pragma once
 
 #include <string>
@@ -9,7 +10,16 @@ namespace cudavision {
 
 class [[nodiscard]] Status {
  public:
-  enum class Code { ok, invalid_argument, out_of_memory, no_device, device_failed, no_file, unreadable_file };
+  enum class Code {
+    ok,
+    invalid_argument,
+    out_of_memory,
+    no_device,
+    device_failed,
+    no_file,
+    unreadable_file,
+    stopped
+  };
 
   Status() = default;
   Status(Code code, std::string text) : code_(code), text_(std::move(text)) {}

@@ -9,6 +9,8 @@
 
 #include "cuda/common/backends.h"
 #include "cuda/common/chroma.h"
+#include "cuda/common/memory_budget.h"
+#include "cuda/common/per_thread.h"
 #include "cuda/draw/canvas_backends.h"
 #include "cuda/draw/canvas_rules.h"
 
@@ -175,9 +177,9 @@ class Band {
   unsigned *ids(int y) { return ids_.data() + static_cast<std::ptrdiff_t>(y - first_row_) * pitch_; }
 
   int pitch_, first_row_ = 0;  // the ids beyond the width are 0
-  std::vector<unsigned> ids_;
+  Array<unsigned> ids_;
   std::vector<Covered> covered_;
-  std::vector<unsigned> cell_ids_;  // of a row of cells
+  Array<unsigned> cell_ids_;  // of a row of cells
 };
 
 // For each band, the primitives that may lie in it: all of them are among [first, end).
@@ -213,14 +215,15 @@ class CanvasCpu final : public Canvas {
       : execution_(execution),
         size_(size),
         ranges_(size),
-        bands_(static_cast<std::size_t>(execution.workers->thread_count()), Band(size)) {}
+        bands_(*execution.workers, [size] { return Band(size); }) {}
 
   Status draw(const Frame &frame, const Primitive *primitives, int capacity, const int *count,
               Region region) override {
     CUDAVISION_TRY(check_size("frame", frame.size(), size_));
     ranges_.find(primitives, count == nullptr ? capacity : std::min(*count, capacity));
+    bands_.fit(*execution_.workers);
     execution_.workers->run(divide_up(size_.height, kBandRows), [&](int task, int slot) {
-      Band &band = bands_[static_cast<std::size_t>(slot)];
+      Band &band = bands_[slot];
       const Span rows{0, task * kBandRows, size_.width, std::min(size_.height, (task + 1) * kBandRows)};
       const Span within = clip(rows, drawable(region, size_));
       band.begin(rows.y0);
@@ -237,7 +240,7 @@ class CanvasCpu final : public Canvas {
   Execution execution_;
   Size size_;
   BandRanges ranges_;
-  std::vector<Band> bands_;  // one for each thread
+  PerThread<Band> bands_;
 };
 
 }  // namespace

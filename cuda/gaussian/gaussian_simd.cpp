@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "cuda/common/per_thread.h"
 #include "cuda/gaussian/gaussian_backends.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -94,15 +95,15 @@ class GaussianCpu final : public Gaussian {
   GaussianCpu(const Execution &execution, Size size)
       : execution_(execution),
         size_(size),
-        scratch_(static_cast<std::size_t>(execution.workers->thread_count()), Scratch(size.width)) {}
+        scratch_(*execution.workers, [width = size.width] { return Scratch(width); }) {}
 
   Status run(ImageView<const std::uint8_t> src, ImageView<std::uint8_t> dst, double sigma) override {
     CUDAVISION_TRY(check_run(src.size(), dst.size(), size_, sigma));
     const Weights &weights = weights_.of(sigma);
+    scratch_.fit(*execution_.workers);
     execution_.workers->run(divide_up(size_.height, kRowsPerTask), [&](int task, int slot) {
       const int last = std::min(size_.height, (task + 1) * kRowsPerTask);
-      for (int y = task * kRowsPerTask; y < last; ++y)
-        smooth(src, y, weights, scratch_[static_cast<std::size_t>(slot)], dst.row(y));
+      for (int y = task * kRowsPerTask; y < last; ++y) smooth(src, y, weights, scratch_[slot], dst.row(y));
     });
     return {};
   }
@@ -126,7 +127,7 @@ class GaussianCpu final : public Gaussian {
 
   Execution execution_;
   Size size_;
-  std::vector<Scratch> scratch_;  // one per thread
+  PerThread<Scratch> scratch_;
   WeightsOfSigma weights_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "cuda/common/per_thread.h"
 #include "cuda/histogram/histogram_backends.h"
 #include "cuda/histogram/histogram_rules.h"
 
@@ -42,17 +43,17 @@ void count_row(const SampleRows &rows, int y, Tables &tables) {
 class HistogramCpu final : public Histogram {
  public:
   explicit HistogramCpu(const Execution &execution)
-      : execution_(execution), tables_(static_cast<std::size_t>(execution.workers->thread_count())) {}
+      : execution_(execution), tables_(*execution.workers, [] { return Tables(); }) {}
 
   Status run(const Samples &samples, const HistogramParams &params, std::uint32_t *counts) override {
     CUDAVISION_TRY(validate(params));
+    tables_.fit(*execution_.workers);
     std::fill(tables_.begin(), tables_.end(), Tables{});
     for (int i = 0; i < samples.count; ++i) {
       const SampleRows &rows = samples.rows[i];
       execution_.workers->run(divide_up(rows.rows, kRowsPerTask), [&](int task, int slot) {
         const int last = std::min(rows.rows, (task + 1) * kRowsPerTask);
-        for (int y = task * kRowsPerTask; y < last; ++y)
-          count_row(rows, y, tables_[static_cast<std::size_t>(slot)]);
+        for (int y = task * kRowsPerTask; y < last; ++y) count_row(rows, y, tables_[slot]);
       });
     }
     fold(samples.channels, params, counts);
@@ -72,7 +73,7 @@ class HistogramCpu final : public Histogram {
   }
 
   Execution execution_;
-  std::vector<Tables> tables_;  // one per thread
+  PerThread<Tables> tables_;
 };
 
 }  // namespace

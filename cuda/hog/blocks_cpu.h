@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "cuda/common/memory_budget.h"
 #include "cuda/hog/axis_weights.h"
 #include "cuda/hog/hog_simd.h"
 
@@ -38,14 +39,14 @@ class BlockScratch {
   // The ring buffer of sum_row(), aligned so that no histogram lies across two cache lines.
   float *ring();
 
-  std::ptrdiff_t row_ = 0;     // elements of a padded row
-  std::vector<float> colors_;  // [kColorRows][3][row_]
-  std::vector<float> votes_;   // [2][row_]: VoteRow::first and second
-  std::vector<std::int32_t> bins_;
-  std::vector<float> ring_;
-  std::vector<float> rows_;   // the histograms of one pixel row
-  std::vector<float> sums_;   // the histograms of the rows of blocks that are not finished
-  std::vector<float> block_;  // one descriptor
+  std::ptrdiff_t row_ = 0;  // elements of a padded row
+  Array<float> colors_;     // [kColorRows][3][row_]
+  Array<float> votes_;      // [2][row_]: VoteRow::first and second
+  Array<std::int32_t> bins_;
+  Array<float> ring_;
+  Array<float> rows_;   // the histograms of one pixel row
+  Array<float> sums_;   // the histograms of the rows of blocks that are not finished
+  Array<float> block_;  // one descriptor
 };
 
 // Computes rows of blocks.

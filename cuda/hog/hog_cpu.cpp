@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "cuda/common/per_thread.h"
 #include "cuda/hog/blocks_cpu.h"
 #include "cuda/hog/hog_backends.h"
 #include "cuda/hog/planes_cpu.h"
@@ -19,9 +20,9 @@ class HogCpu final : public Hog {
         size_(size),
         channels_(channels),
         planes_(size, channels),
-        rows_(params) {
+        rows_(params),
+        scratch_(*workers_, [rules = rows_.rules(), size] { return BlockScratch(rules, size); }) {
     (void)hog_shape(size, params, &shape_);  // make_hog() has checked the parameters
-    for (int i = 0; i < workers_->thread_count(); ++i) scratch_.emplace_back(rows_.rules(), size);
   }
 
   Status run(const HogPicture &picture, float *blocks, Input) override {
@@ -31,10 +32,11 @@ class HogCpu final : public Hog {
                              .row_stride = static_cast<std::ptrdiff_t>(shape_.cols) * shape_.length,
                              .col_stride = shape_.length,
                              .number_stride = 1};
+    scratch_.fit(*workers_);
     workers_->run(divide_up(shape_.rows, kBlockRowsPerTask), [&](int task, int slot) {
       const int first = task * kBlockRowsPerTask;
-      rows_.compute(planes, shape_, first, std::min(first + kBlockRowsPerTask, shape_.rows),
-                    scratch_[static_cast<std::size_t>(slot)], output);
+      rows_.compute(planes, shape_, first, std::min(first + kBlockRowsPerTask, shape_.rows), scratch_[slot],
+                    output);
     });
     return {};
   }
@@ -46,7 +48,7 @@ class HogCpu final : public Hog {
   HogShape shape_;
   PlaneSplitter planes_;
   BlockRows rows_;
-  std::vector<BlockScratch> scratch_;  // one per thread
+  PerThread<BlockScratch> scratch_;
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "cuda/common/memory_budget.h"
+#include "cuda/common/per_thread.h"
 #include "cuda/hog/blocks_cpu.h"
 #include "cuda/hog/hit_groups_cpu.h"
 #include "cuda/hog/hog_backends.h"
@@ -38,7 +40,8 @@ class HogDetectorCpu final : public HogDetector {
         downscaled_(size, channels),
         rows_(plan_.params),
         weights_(model.weights),
-        bias_(model.bias) {
+        bias_(model.bias),
+        scratch_([this] { return make_scratch(); }) {
     std::size_t blocks = 0, windows = 0;
     int longest = 0;
     for (const Level &level : plan_.levels) {
@@ -54,15 +57,13 @@ class HogDetectorCpu final : public HogDetector {
     }
     blocks_.resize(blocks + kRowPadding);
     scores_.resize(windows);
-    const std::size_t padding = 2 * kRowPadding;
-    for (int i = 0; i < workers_->thread_count(); ++i)
-      scratch_.push_back({BlockScratch(rows_.rules(), size),
-                          std::vector<float>(static_cast<std::size_t>(longest) + padding),
-                          std::vector<std::uint16_t>(static_cast<std::size_t>(size.width) + padding)});
+    longest_ = static_cast<std::size_t>(longest);
+    scratch_.fit(*workers_);
   }
 
   Status run(const HogPicture &picture, const HogThresholds &thresholds, const HogBoxList &list) override {
     CUDAVISION_TRY(check_run(picture, size_, channels_));
+    scratch_.fit(*workers_);
     hits_.clear();
     int hit_count = 0;
     const BytePlanes planes = planes_.take(*workers_, picture);
@@ -87,9 +88,15 @@ class HogDetectorCpu final : public HogDetector {
  private:
   struct Scratch {
     BlockScratch blocks;
-    std::vector<float> scores;
-    std::vector<std::uint16_t> columns;
+    Array<float> scores;
+    Array<std::uint16_t> columns;
   };
+
+  Scratch make_scratch() const {
+    const std::size_t padding = 2 * kRowPadding;
+    return {BlockScratch(rows_.rules(), size_), Array<float>(longest_ + padding),
+            Array<std::uint16_t>(static_cast<std::size_t>(size_.width) + padding)};
+  }
 
   static std::ptrdiff_t plane_stride_of(const Level &level) {
     return divide_up(level.blocks.cols, kRowPadding) * kRowPadding;
@@ -101,7 +108,7 @@ class HogDetectorCpu final : public HogDetector {
     work->picture = downscaled_.view(size);
     workers_->run(divide_up(size.height, kResizeRowsPerTask), [&](int task, int slot) {
       const int first = task * kResizeRowsPerTask, end = std::min(first + kResizeRowsPerTask, size.height);
-      std::uint16_t *columns = scratch_[static_cast<std::size_t>(slot)].columns.data();
+      std::uint16_t *columns = scratch_[slot].columns.data();
       for (int c = 0; c < planes.count; ++c)
         for (int y = first; y < end; ++y) {
           const std::int32_t tap = taps_y_[i][static_cast<std::size_t>(y)];
@@ -117,7 +124,7 @@ class HogDetectorCpu final : public HogDetector {
     workers_->run(divide_up(shape.rows, kBlockRowsPerTask), [&](int task, int slot) {
       const int first = task * kBlockRowsPerTask;
       rows_.compute(work.picture, shape, first, std::min(first + kBlockRowsPerTask, shape.rows),
-                    scratch_[static_cast<std::size_t>(slot)].blocks, work.output);
+                    scratch_[slot].blocks, work.output);
     });
   }
 
@@ -125,7 +132,7 @@ class HogDetectorCpu final : public HogDetector {
     const Size windows = work.level->windows;
     workers_->run(divide_up(windows.height, kWindowRowsPerTask), [&](int task, int slot) {
       const int first = task * kWindowRowsPerTask;
-      std::vector<float> &scores = scratch_[static_cast<std::size_t>(slot)].scores;
+      Array<float> &scores = scratch_[slot].scores;
       for (int row = first; row < std::min(first + kWindowRowsPerTask, windows.height); ++row)
         score_row(work, row, scores.data());
     });
@@ -177,8 +184,9 @@ class HogDetectorCpu final : public HogDetector {
   BlockRows rows_;
   std::vector<float> weights_;
   float bias_;
-  std::vector<float> blocks_, scores_;  // of the scale that is being processed
-  std::vector<Scratch> scratch_;        // one per thread
+  Array<float> blocks_, scores_;  // of the scale that is being processed
+  std::size_t longest_ = 0;       // columns of blocks of a scale
+  PerThread<Scratch> scratch_;
   std::vector<HogBox> hits_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "cuda/common/memory_budget.h"
 #include "cuda/common/workers.h"
 #include "cuda/hog/blocks_cpu.h"
 
@@ -27,7 +28,7 @@ class OwnedPlanes {
   Size most_;
   int count_ = 0;
   std::ptrdiff_t pitch_ = 0;
-  std::vector<std::uint8_t> bytes_;
+  Array<std::uint8_t> bytes_;
 };
 
 // Splits interleaved channels into planes.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "cuda/common/memory_budget.h"
 #include "cuda/common/owned_memory.h"
 #include "cuda/hough/hough_backends.h"
 #include "cuda/hough/segments_cpu.h"
@@ -101,7 +102,7 @@ class HoughCpu final : public Hough {
     const auto threshold = static_cast<std::uint32_t>(params.threshold);
     const auto load = [votes = accumulator.votes](std::ptrdiff_t offset) { return votes[offset]; };
     execution_.workers->run(tasks(), [&](int task, int) {
-      std::vector<Key> &peaks = peaks_[static_cast<std::size_t>(task)];
+      Array<Key> &peaks = peaks_[static_cast<std::size_t>(task)];
       peaks.clear();
       const auto [first, last] = angles_of(task);
       for (int n = first; n < last; ++n) {
@@ -113,7 +114,7 @@ class HoughCpu final : public Hough {
       }
     });
     keys_.clear();
-    for (const std::vector<Key> &peaks : peaks_) keys_.insert(keys_.end(), peaks.begin(), peaks.end());
+    for (const Array<Key> &peaks : peaks_) keys_.insert(keys_.end(), peaks.begin(), peaks.end());
     std::sort(keys_.begin(), keys_.end());
   }
 
@@ -126,8 +127,8 @@ class HoughCpu final : public Hough {
 
   void write_segments(ImageView<const std::uint8_t> edges, const HoughParams &params, const HoughList &list) {
     const int peaks = static_cast<int>(keys_.size());
-    const std::vector<Key> &segments = segments_.find(*execution_.workers, accumulator(), keys_,
-                                                      std::min(peaks, params.max_lines), edges, params);
+    const Array<Key> &segments = segments_.find(*execution_.workers, accumulator(), keys_,
+                                                std::min(peaks, params.max_lines), edges, params);
     const int found = static_cast<int>(segments.size()), listed = std::min(found, params.max_lines);
     for (int i = 0; i < listed; ++i)
       list.lines[i] = segment_of(accumulator(), keys_.data(), segments[static_cast<std::size_t>(i)], edges);
@@ -141,8 +142,8 @@ class HoughCpu final : public Hough {
   HoughParams planned_for_;
   OwnedBytes votes_;
   std::vector<AngleIntervals> gradient_intervals_;  // made when gradient voting is first requested
-  std::vector<std::vector<Key>> peaks_;             // of each task
-  std::vector<Key> keys_;                           // of all peaks, sorted
+  std::vector<Array<Key>> peaks_;                   // of each task
+  Array<Key> keys_;                                 // of all peaks, sorted
   SegmentFinder segments_;
 };
 

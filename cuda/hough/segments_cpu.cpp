@@ -82,15 +82,15 @@ bool SegmentFinder::owns(const LineWalk &walk, ImageView<const std::uint8_t> edg
   return 2 * own > present;
 }
 
-const std::vector<Key> &SegmentFinder::find(const Workers &workers, const Accumulator &accumulator,
-                                            const std::vector<Key> &keys, int line_count,
-                                            ImageView<const std::uint8_t> edges, const HoughParams &params) {
+const Array<Key> &SegmentFinder::find(const Workers &workers, const Accumulator &accumulator,
+                                      const Array<Key> &keys, int line_count,
+                                      ImageView<const std::uint8_t> edges, const HoughParams &params) {
   owners_.assign(static_cast<std::size_t>(accumulator.width) * static_cast<std::size_t>(accumulator.height),
                  kUnclaimed);
   const int tasks = divide_up(line_count, kLinesPerTask);
   found_.resize(std::max(found_.size(), static_cast<std::size_t>(tasks)));
   workers.run(tasks, [&](int task, int) {
-    std::vector<Key> &found = found_[static_cast<std::size_t>(task)];
+    Array<Key> &found = found_[static_cast<std::size_t>(task)];
     found.clear();
     for (int rank = task * kLinesPerTask; rank < std::min(line_count, (task + 1) * kLinesPerTask); ++rank) {
       const LineWalk walk = walk_of(accumulator, peak_of(accumulator, keys[static_cast<std::size_t>(rank)]));

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cuda/common/memory_budget.h"
 #include "cuda/common/workers.h"
 #include "cuda/hough/hough_rules.h"
 #include "cuda/hough/walk_rules.h"
@@ -16,9 +17,8 @@ class SegmentFinder {
  public:
   // Returns the packed runs of the segments along the first line_count lines of keys, in ascending order. The
   // result is valid until the next call.
-  const std::vector<Key> &find(const Workers &workers, const Accumulator &accumulator,
-                               const std::vector<Key> &keys, int line_count,
-                               ImageView<const std::uint8_t> edges, const HoughParams &params);
+  const Array<Key> &find(const Workers &workers, const Accumulator &accumulator, const Array<Key> &keys,
+                         int line_count, ImageView<const std::uint8_t> edges, const HoughParams &params);
 
  private:
   void claim(const LineWalk &walk, ImageView<const std::uint8_t> edges, const Run &run);
@@ -28,9 +28,9 @@ class SegmentFinder {
                    static_cast<std::size_t>(pixel.x)];
   }
 
-  std::vector<std::uint32_t> owners_;    // the rank of the line that owns each pixel
-  std::vector<std::vector<Key>> found_;  // by each task: first the candidates, then the segments
-  std::vector<Key> segments_;
+  Array<std::uint32_t> owners_;    // the rank of the line that owns each pixel
+  std::vector<Array<Key>> found_;  // by each task: first the candidates, then the segments
+  Array<Key> segments_;
 };
 
 }  // namespace cudavision::hough

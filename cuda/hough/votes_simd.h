@@ -6,14 +6,15 @@
 #include <vector>
 
 #include "cuda/common/image.h"
+#include "cuda/common/memory_budget.h"
 #include "cuda/hough/hough_rules.h"
 
 namespace cudavision::hough {
 
 // The edge pixels of a strip of rows in row-major order, as a structure of arrays.
 struct EdgePoints {
-  std::vector<float> x, y;
-  std::vector<std::uint16_t> direction;  // of the gradient; empty without gradient voting
+  Array<float> x, y;
+  Array<std::uint16_t> direction;  // of the gradient; empty without gradient voting
 
   std::size_t count() const { return x.size(); }
 };

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "cuda/common/memory_budget.h"
 #include "cuda/inpaint/diffusion_rules.h"
 
 namespace cudavision::inpaint {
@@ -19,8 +20,8 @@ class Diffusion {
     int x, y;
   };
 
-  std::vector<Pixel> all_, left_, layer_;
-  std::vector<std::uint32_t> next_;
+  Array<Pixel> all_, left_, layer_;
+  Array<std::uint32_t> next_;
 };
 
 }  // namespace cudavision::inpaint

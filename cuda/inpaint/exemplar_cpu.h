@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cuda/common/execution.h"
+#include "cuda/common/memory_budget.h"
 #include "cuda/inpaint/inpaint_rules.h"
 #include "cuda/inpaint/patch_distance_simd.h"
 
@@ -53,9 +54,9 @@ class ExemplarFill {
   Size size_;
   int radius_ = 0;
   FillState state_{};
-  std::vector<std::uint32_t> words_, gradient_, priority_;
-  std::vector<std::int32_t> confidence_;
-  std::vector<std::uint64_t> row_best_;
+  Array<std::uint32_t> words_, gradient_, priority_;
+  Array<std::int32_t> confidence_;
+  Array<std::uint64_t> row_best_;
   Target target_;
   // From the last target to its source.
   Shift last_shift_;

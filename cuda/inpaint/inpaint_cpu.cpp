@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "cuda/common/backends.h"
+#include "cuda/common/memory_budget.h"
+#include "cuda/common/per_thread.h"
 #include "cuda/inpaint/background_rules.h"
 #include "cuda/inpaint/diffusion_cpu.h"
 #include "cuda/inpaint/exemplar_cpu.h"
@@ -30,7 +32,6 @@ class InpaintCpu final : public Inpaint {
         sources_(plane_bytes()) {
     for (auto &plane : planes_) plane.resize(plane_bytes());
     rows_.resize(static_cast<std::size_t>(size.height));
-    light_.resize(static_cast<std::size_t>(execution.workers->thread_count()));
   }
 
   Status run(const InpaintFrame &frame, const InpaintParams &params, InpaintReport *report,
@@ -82,7 +83,7 @@ class InpaintCpu final : public Inpaint {
     return static_cast<std::size_t>(plane_pitch_) * static_cast<std::size_t>(size_.height);
   }
   template <typename T>
-  ImageView<T> view(std::vector<T> &elements) const {
+  ImageView<T> view(Array<T> &elements) const {
     return {elements.data(), size_.width * static_cast<std::ptrdiff_t>(sizeof(T)), size_.width, size_.height};
   }
   ImageView<std::uint8_t> sources() { return {sources_.data(), plane_pitch_, size_.width, size_.height}; }
@@ -91,13 +92,13 @@ class InpaintCpu final : public Inpaint {
   void for_each_row(const Body &body) const {
     execution_.workers->run(divide_up(size_.height, kRowsPerTask), [&](int task, int slot) {
       for (int y = task * kRowsPerTask; y < std::min(size_.height, (task + 1) * kRowsPerTask); ++y)
-        body(y, static_cast<std::size_t>(slot));
+        body(y, slot);
     });
   }
 
   void find_hole(const InpaintFrame &frame) {
     const bool cells = cell_shift_x(frame.frame) + cell_shift_y(frame.frame) > 0;
-    for_each_row([&](int y, std::size_t) {
+    for_each_row([&](int y, int) {
       std::uint8_t *removed = view(removed_).row(y);
       const std::uint8_t *mask = frame.mask.row(y);
       int pixels = 0;
@@ -112,7 +113,7 @@ class InpaintCpu final : public Inpaint {
   }
 
   void load(const InpaintFrame &frame) {
-    for_each_row([&](int y, std::size_t) {
+    for_each_row([&](int y, int) {
       for (int x = 0; x < size_.width; ++x) view(pixels_).row(y)[x] = pixel_word(frame.frame, x, y);
     });
   }
@@ -131,7 +132,7 @@ class InpaintCpu final : public Inpaint {
     const LightChange light = change_of_light(window);
     const Background background{{background_[0].data(), background_[1].data(), background_[2].data()},
                                 seen_.data()};
-    for_each_row([&](int y, std::size_t) {
+    for_each_row([&](int y, int) {
       for (int x = 0; x < size_.width; ++x)
         if (follow_background(background, static_cast<std::ptrdiff_t>(y) * size_.width + x, light, window,
                               view(removed_).row(y)[x] != 0, model, &view(pixels_).row(y)[x])) {
@@ -142,8 +143,9 @@ class InpaintCpu final : public Inpaint {
   }
 
   LightChange change_of_light(HistoryWindow window) {
+    light_.fit(*execution_.workers);
     for (LightCounts &counts : light_) counts = {};
-    for_each_row([&](int y, std::size_t slot) {
+    for_each_row([&](int y, int slot) {
       LightCounts &counts = light_[slot];
       for (int x = 0; x < size_.width; ++x) {
         const std::size_t i =
@@ -158,9 +160,10 @@ class InpaintCpu final : public Inpaint {
       }
     });
     LightCounts &all = light_[0];
-    for (std::size_t slot = 1; slot < light_.size(); ++slot) {
-      for (int i = 0; i < kChangeCounters; ++i) all.changes[i] += light_[slot].changes[i];
-      for (int i = 0; i < kLightBins; ++i) all.brightness[i] += light_[slot].brightness[i];
+    for (const LightCounts &counts : light_) {
+      if (&counts == &all) continue;
+      for (int i = 0; i < kChangeCounters; ++i) all.changes[i] += counts.changes[i];
+      for (int i = 0; i < kLightBins; ++i) all.brightness[i] += counts.brightness[i];
     }
     LightChange light;
     for (int c = 0; c < 3; ++c) {
@@ -177,7 +180,7 @@ class InpaintCpu final : public Inpaint {
   // --- the fill ---
 
   Bounds bounds_of_hole() {
-    for_each_row([&](int y, std::size_t) {
+    for_each_row([&](int y, int) {
       const std::uint8_t *hole = view(hole_).row(y);
       HoleRow &row = rows_[static_cast<std::size_t>(y)];
       row.first = size_.width, row.end = 0;
@@ -195,7 +198,7 @@ class InpaintCpu final : public Inpaint {
 
   void make_features(const InpaintFrame &frame, const InpaintParams &params) {
     const LabTables *lab = params.lab ? &lab_tables() : nullptr;
-    for_each_row([&](int y, std::size_t) {
+    for_each_row([&](int y, int) {
       for (int x = 0; x < size_.width; ++x) {
         const std::uint32_t word = feature_of(view(pixels_).row(y)[x], frame.frame.model, frame.matrix, lab);
         view(features_).row(y)[x] = word;
@@ -261,20 +264,19 @@ class InpaintCpu final : public Inpaint {
   std::ptrdiff_t plane_pitch_;
   int plane_count_ = 3;
   // Not 0 where the pixel is removed, and where it is not filled yet.
-  std::vector<std::uint8_t> removed_, hole_;
-  std::vector<std::uint32_t> pixels_, features_;
-  std::vector<std::uint8_t> planes_[3], sources_;
+  Array<std::uint8_t> removed_, hole_;
+  Array<std::uint32_t> pixels_, features_;
+  Array<std::uint8_t> planes_[3], sources_;
   std::vector<HoleRow> rows_;
   // find_sources(): for each column, the number of consecutive rows up to the current one in which the
   // patch's width around the column is outside of the hole.
   std::vector<int> clear_rows_;
 
-  std::vector<std::uint16_t> background_[3];
-  std::vector<std::uint32_t> seen_;
+  Array<std::uint16_t> background_[3];
+  Array<std::uint32_t> seen_;
   // The number of the last temporal frame; 0 if the background is unknown.
   std::uint32_t frame_number_ = 0;
-  // One element per thread.
-  std::vector<LightCounts> light_;
+  PerThread<LightCounts> light_{[] { return LightCounts(); }};
 };
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "cuda/common/memory_budget.h"
+#include "cuda/common/per_thread.h"
 #include "cuda/inpaint/removal_mask_backends.h"
 
 namespace cudavision::inpaint {
@@ -16,22 +18,28 @@ class RemovalMaskCpu final : public RemovalMask {
       : execution_(execution),
         size_(size),
         mask_(static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height)),
-        wide_(mask_.size()) {}
+        wide_(mask_.size()),
+        covers_([width = size.width] { return Array<int>(static_cast<std::size_t>(width) + 1); }) {}
 
   Status run(const Frame &frame, const RemovalSources &sources, ImageView<const std::uint8_t> *mask,
              std::uint8_t *into) override {
     CUDAVISION_TRY(check_sources(frame, sources, size_));
     const ImageView<std::uint8_t> made = view(into != nullptr ? into : mask_.data());
-    for (int first = 0; first == 0 || first < sources.region_count; first += kRegionsPerPass) {
-      const RemovalPass pass = removal_pass(sources, first);
-      for_each_strip([&](int y0, int y1) {
-        for (int y = y0; y < y1; ++y)
-          for (int x = 0; x < size_.width; ++x) {
-            std::uint8_t &m = made.row(y)[x];
-            m = (pass.adds && m != 0) || is_selected(pass, frame, x, y) ? 255 : 0;
-          }
-      });
-    }
+    RemovalSources others = sources;
+    others.region_count = 0;
+    const RemovalPass pass = removal_pass(others, 0);
+    covers_.fit(*execution_.workers);
+    for_each_strip([&](int y0, int y1, int slot) {
+      for (int y = y0; y < y1; ++y) {
+        const int *covers = find_covers(sources, y, covers_[slot]);
+        int count = 0;  // of the regions that hold the pixel
+        for (int x = 0; x < size_.width; ++x) {
+          count += covers[x];
+          const bool held = count > 0 && is_allowed(sources.limit, x, y);
+          made.row(y)[x] = held || is_selected(pass, frame, x, y) ? 255 : 0;
+        }
+      }
+    });
     if (sources.dilation > 0) dilate(made, sources.dilation, sources.limit);
     *mask = made;
     return {};
@@ -43,15 +51,30 @@ class RemovalMaskCpu final : public RemovalMask {
   }
   template <typename Body>
   void for_each_strip(const Body &body) const {
-    execution_.workers->run(divide_up(size_.height, kRowsPerTask), [&](int task, int) {
-      body(task * kRowsPerTask, std::min(size_.height, (task + 1) * kRowsPerTask));
+    execution_.workers->run(divide_up(size_.height, kRowsPerTask), [&](int task, int slot) {
+      body(task * kRowsPerTask, std::min(size_.height, (task + 1) * kRowsPerTask), slot);
     });
+  }
+
+  // For each column of row y, the number of regions that begin there less the number of those that end before
+  // it. So the time depends on the number of regions and not on their area.
+  const int *find_covers(const RemovalSources &sources, int y, Array<int> &covers) const {
+    std::fill(covers.begin(), covers.end(), 0);
+    for (int i = 0; i < sources.region_count; ++i) {
+      const Region &r = sources.regions[i];
+      if (y < r.y || y - r.y >= r.height || r.x >= size_.width) continue;
+      const long long end = static_cast<long long>(r.x) + r.width;
+      if (end <= 0) continue;
+      ++covers[static_cast<std::size_t>(std::max(r.x, 0))];
+      --covers[static_cast<std::size_t>(std::min<long long>(end, size_.width))];
+    }
+    return covers.data();
   }
 
   // Dilates along the rows from the mask to wide_, then along the columns back to the mask.
   void dilate(ImageView<std::uint8_t> mask, int distance, Region limit) {
     const ImageView<std::uint8_t> wide = view(wide_.data());
-    for_each_strip([&](int y0, int y1) {
+    for_each_strip([&](int y0, int y1, int) {
       for (int y = y0; y < y1; ++y) {
         const std::uint8_t *from = mask.row(y);
         std::uint8_t *to = wide.row(y);
@@ -65,7 +88,7 @@ class RemovalMaskCpu final : public RemovalMask {
         }
       }
     });
-    for_each_strip([&](int y0, int y1) {
+    for_each_strip([&](int y0, int y1, int) {
       for (int y = y0; y < y1; ++y) {
         std::uint8_t *to = mask.row(y);
         std::fill_n(to, size_.width, std::uint8_t{0});
@@ -81,7 +104,8 @@ class RemovalMaskCpu final : public RemovalMask {
 
   Execution execution_;
   Size size_;
-  std::vector<std::uint8_t> mask_, wide_;
+  Array<std::uint8_t> mask_, wide_;
+  PerThread<Array<int>> covers_;
 };
 
 }  // namespace

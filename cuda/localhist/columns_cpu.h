@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "cuda/common/memory_budget.h"
 #include "cuda/localhist/localhist_simd.h"
 
 namespace cudavision::localhist {
@@ -41,8 +42,8 @@ struct ScratchSizes {
 // unless they are written to the output directly.
 template <typename Map>
 struct Scratch {
-  std::vector<Map> columns;
-  std::vector<std::uint64_t> first, row;  // large enough for Sums and Elements of any SumKind
+  Array<Map> columns;
+  Array<std::uint64_t> first, row;  // large enough for Sums and Elements of any SumKind
 
   Scratch(Size size, const LocalHistParams &p)
       : columns(ScratchSizes(size, p).columns),

@@ -40,17 +40,6 @@ Status shape_of(Size picture, const LocalHistParams &params, LocalHistShape *sha
   return {};
 }
 
-std::size_t scratch_bytes(const Execution &execution, Size picture, const LocalHistParams &params) {
-  const std::size_t pixels =
-      static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.height);
-  const std::size_t map_bytes =
-      pixels * (localhist::is_weighted(localhist::sums_of(params)) ? sizeof(WeightMap) : sizeof(BinMap));
-  if (execution.backend == Backend::cuda)  // brightness is read from the picture itself
-    return (params.feature == LocalHistFeature::gradient ? map_bytes : 0) +
-           (localhist::wants_strips(params) ? localhist::strip_words(params, picture) * sizeof(unsigned) : 0);
-  return map_bytes + localhist::scratch_bytes_cpu(execution.workers->thread_count(), picture, params);
-}
-
 Status localhist::check_run(Size luma, Size made_for, const LocalHistParams &params,
                             const LocalHistOutput &output, const float *model) {
   CUDAVISION_TRY(check_size("luma", luma, made_for));

@@ -74,9 +74,6 @@ struct LocalHistShape {
 // window is larger than the picture.
 Status shape_of(Size picture, const LocalHistParams &params, LocalHistShape *shape);
 
-// The scratch memory of a LocalHist in bytes, at most. Allocates nothing.
-std::size_t scratch_bytes(const Execution &execution, Size picture, const LocalHistParams &params);
-
 // Output arrays in the backend's memory, aligned for their element types. The caller must set the pointers
 // that the reduction writes; the others are null.
 struct LocalHistOutput {

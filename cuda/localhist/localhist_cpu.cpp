@@ -6,6 +6,8 @@
 #include <array>
 #include <vector>
 
+#include "cuda/common/memory_budget.h"
+#include "cuda/common/per_thread.h"
 #include "cuda/gradient/gradient_cpu.h"
 #include "cuda/localhist/columns_cpu.h"
 #include "cuda/localhist/localhist_backends.h"
@@ -27,12 +29,9 @@ class LocalHistCpu final : public LocalHist {
         table_(make_orientation_table(params.bins)),
         row_(row_shape(size, params)),
         rows_((size.height - params.window.height) / params.stride_y + 1),
-        map_(static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height)) {
-    for (int i = 0; i < execution.workers->thread_count(); ++i) {
-      scratch_.emplace_back(size, params);
-      gradients_.emplace_back(size.width);
-    }
-  }
+        map_(static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height)),
+        scratch_(*execution.workers, [size, params] { return Scratch<Map>(size, params); }),
+        gradients_(*execution.workers, [width = size.width] { return GradientRow(width); }) {}
 
   Status run(ImageView<const std::uint8_t> luma, const LocalHistOutput &output, const float *model,
              Input) override {
@@ -40,9 +39,9 @@ class LocalHistCpu final : public LocalHist {
     fill_map(luma, {0, 0, size_.width, size_.height});
     const int threads = execution_.workers->thread_count();
     const int tasks = threads == 1 ? 1 : std::min(2 * threads, divide_up(rows_, kMinRowsPerTask));
+    scratch_.fit(*execution_.workers);
     execution_.workers->run(tasks, [&](int task, int slot) {
-      slide_strip(rows_ * task / tasks, rows_ * (task + 1) / tasks, scratch_[static_cast<std::size_t>(slot)],
-                  output, model);
+      slide_strip(rows_ * task / tasks, rows_ * (task + 1) / tasks, scratch_[slot], output, model);
     });
     return {};
   }
@@ -72,14 +71,14 @@ class LocalHistCpu final : public LocalHist {
 
   // Computes the samples of all pixels in the rows of the region.
   void fill_map(ImageView<const std::uint8_t> luma, Region region) {
+    gradients_.fit(*execution_.workers);
     execution_.workers->run(divide_up(region.height, kMapRowsPerTask), [&](int task, int slot) {
       const int first = region.y + task * kMapRowsPerTask;
       for (int y = first; y < std::min(first + kMapRowsPerTask, region.y + region.height); ++y) {
         if (params_.feature == LocalHistFeature::brightness)
           map_brightness(luma.row(y), map().row(y));
         else
-          gradients_[static_cast<std::size_t>(slot)].map(luma, y, params_.op, params_.weight, table_,
-                                                         map().row(y));
+          gradients_[slot].map(luma, y, params_.op, params_.weight, table_, map().row(y));
       }
     });
   }
@@ -157,19 +156,12 @@ class LocalHistCpu final : public LocalHist {
   OrientationTable table_;
   RowShape row_;
   int rows_;
-  std::vector<Map> map_;
-  std::vector<Scratch<Map>> scratch_;   // one per thread
-  std::vector<GradientRow> gradients_;  // one per thread
+  Array<Map> map_;
+  PerThread<Scratch<Map>> scratch_;
+  PerThread<GradientRow> gradients_;
 };
 
 }  // namespace
-
-std::size_t scratch_bytes_cpu(int threads, Size size, const LocalHistParams &params) {
-  const ScratchSizes sizes(size, params);
-  const std::size_t column_bytes = is_weighted(sums_of(params)) ? sizeof(WeightMap) : sizeof(BinMap);
-  return static_cast<std::size_t>(threads) *
-         (sizes.columns * column_bytes + (sizes.first + sizes.row) * sizeof(std::uint64_t));
-}
 
 Status make_localhist_cpu(const Execution &execution, Size size, const LocalHistParams &params,
                           std::unique_ptr<LocalHist> *localhist) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cuda/common/memory_budget.h"
 #include "cuda/opticalflow/flow_rules.h"
 #include "cuda/opticalflow/padded_image_cpu.h"
 
@@ -52,7 +53,7 @@ class ColumnSums {
 
  private:
   int stride_;
-  std::vector<std::int32_t> data_;
+  Array<std::int32_t> data_;
 };
 
 // Computes rows [first, last) of work.fine by OpticalFlowMethod::plain or cells.

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "cuda/common/backends.h"
+#include "cuda/common/memory_budget.h"
+#include "cuda/common/per_thread.h"
 #include "cuda/opticalflow/flow_rules.h"
 #include "cuda/opticalflow/flow_simd.h"
 #include "cuda/opticalflow/opticalflow_backends.h"
@@ -44,7 +46,7 @@ void mirror_rows(PaddedImage<std::uint8_t> &image) {
 
 // The vectors of one level in host memory.
 struct HostField {
-  std::vector<FlowVector> vectors;
+  Array<FlowVector> vectors;
 
   Field of(Size level, int stride) {
     const Size size = flow_size(level, stride);
@@ -63,8 +65,9 @@ class OpticalFlowCpu final : public OpticalFlow {
  public:
   OpticalFlowCpu(const Execution &execution, Size size)
       : execution_(execution),
-        sums_(static_cast<std::size_t>(execution.workers->thread_count()), ColumnSums(size.width)),
-        tiles_(sums_.size()) {
+        sums_([width = size.width] { return ColumnSums(width); }),
+        tiles_([] { return TrackerTile(); }) {
+    fit_to_threads();
     for (int level = 0, last = max_level_count(size); level <= last; ++level, size = next_level(size)) {
       for (Pyramid &pyramid : pyramids_) pyramid.emplace_back(size);
       dx_.emplace_back(size), dy_.emplace_back(size);
@@ -81,6 +84,7 @@ class OpticalFlowCpu final : public OpticalFlow {
         back_.vectors.resize(pixel_count(size()));
         return Status();
       }));
+    fit_to_threads();
     const int levels = level_count(size(), params);
     std::swap(pyramids_[0], pyramids_[1]);
     copy(luma, pyramids_[1][0]);
@@ -101,17 +105,22 @@ class OpticalFlowCpu final : public OpticalFlow {
  private:
   Size size() const { return pyramids_[0][0].size(); }
 
+  void fit_to_threads() {
+    sums_.fit(*execution_.workers);
+    tiles_.fit(*execution_.workers);
+  }
+
   // Calls body(first, last, slot), in parallel, for strips [first, last) that cover `height` rows. slot: the
   // index of the thread.
   template <typename Body>
   void for_each_strip(int height, const Body &body) const {
     execution_.workers->run(divide_up(height, kRowsPerTask), [&](int task, int slot) {
-      body(task * kRowsPerTask, std::min(height, (task + 1) * kRowsPerTask), static_cast<std::size_t>(slot));
+      body(task * kRowsPerTask, std::min(height, (task + 1) * kRowsPerTask), slot);
     });
   }
 
   void copy(ImageView<const std::uint8_t> luma, PaddedImage<std::uint8_t> &level) const {
-    for_each_strip(luma.height, [&](int first, int last, std::size_t) {
+    for_each_strip(luma.height, [&](int first, int last, int) {
       for (int y = first; y < last; ++y) std::copy_n(luma.row(y), luma.width, level.view().row(y));
       mirror_columns(level, first, last);
     });
@@ -123,7 +132,7 @@ class OpticalFlowCpu final : public OpticalFlow {
     for (int level = from; level < levels; ++level) {
       const auto index = static_cast<std::size_t>(level);
       PaddedImage<std::uint8_t> &next = pyramid[index + 1];
-      for_each_strip(next.size().height, [&](int first, int last, std::size_t) {
+      for_each_strip(next.size().height, [&](int first, int last, int) {
         shrink_rows(std::as_const(pyramid[index]).view(), first, last, next.view());
         mirror_columns(next, first, last);
       });
@@ -139,7 +148,7 @@ class OpticalFlowCpu final : public OpticalFlow {
       const auto index = static_cast<std::size_t>(level);
       const Size size = from[index].size();
       const ImageView<const std::uint8_t> picture = from[index].view();
-      for_each_strip(size.height, [&](int first, int last, std::size_t) {
+      for_each_strip(size.height, [&](int first, int last, int) {
         derive_rows(picture, first, last, dx_[index].view(), dy_[index].view());
       });
       const Field field = level == 0 ? fine : fields_[index].of(size, stride_of_level(fine.stride, level));
@@ -160,14 +169,12 @@ class OpticalFlowCpu final : public OpticalFlow {
   void track(const LevelWork &work) {
     const Size size = work.fine.vectors.size();
     if (work.method != OpticalFlowMethod::boxes || work.fine.stride > 1)
-      return for_each_strip(size.height, [&](int first, int last, std::size_t slot) {
-        track_rows(work, first, last, sums_[slot]);
-      });
+      return for_each_strip(
+          size.height, [&](int first, int last, int slot) { track_rows(work, first, last, sums_[slot]); });
     const int columns = divide_up(size.width, TrackerTile::kWidth);
     execution_.workers->run(columns * divide_up(size.height, TrackerTile::kHeight), [&](int task, int slot) {
-      const auto s = static_cast<std::size_t>(slot);
-      track_tile(work, task % columns * TrackerTile::kWidth, task / columns * TrackerTile::kHeight, sums_[s],
-                 tiles_[s]);
+      track_tile(work, task % columns * TrackerTile::kWidth, task / columns * TrackerTile::kHeight,
+                 sums_[slot], tiles_[slot]);
     });
   }
 
@@ -175,7 +182,7 @@ class OpticalFlowCpu final : public OpticalFlow {
     const Field back = back_.of(size(), 1);
     estimate(pyramids_[1], pyramids_[0], levels, params, back, {});
     const auto distance = static_cast<float>(params.forward_backward);
-    for_each_strip(valid.height, [&](int first, int last, std::size_t) {
+    for_each_strip(valid.height, [&](int first, int last, int) {
       for (int y = first; y < last; ++y)
         for (int x = 0; x < valid.width; ++x)
           if (!comes_back(x * fine.stride, y * fine.stride, fine.vectors.row(y)[x], back.vectors, distance))
@@ -189,10 +196,10 @@ class OpticalFlowCpu final : public OpticalFlow {
   // frame.
   int built_levels_ = -1;
   std::vector<PaddedImage<std::int16_t>> dx_, dy_;  // derivatives of each level; the padding stays zero
-  std::vector<HostField> fields_;   // the flow of each level; that of level 0 is not stored here
-  HostField back_;                  // the backward flow, for the forward-backward check
-  std::vector<ColumnSums> sums_;    // one per thread
-  std::vector<TrackerTile> tiles_;  // one per thread
+  std::vector<HostField> fields_;  // the flow of each level; that of level 0 is not stored here
+  HostField back_;                 // the backward flow, for the forward-backward check
+  PerThread<ColumnSums> sums_;
+  PerThread<TrackerTile> tiles_;
 };
 
 }  // namespace

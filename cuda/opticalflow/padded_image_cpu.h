@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cuda/common/image.h"
+#include "cuda/common/memory_budget.h"
 
 namespace cudavision::opticalflow {
 
@@ -35,7 +36,7 @@ class PaddedImage {
 
   Size size_;
   int stride_ = 0;  // elements
-  std::vector<T> data_;
+  Array<T> data_;
 };
 
 }  // namespace cudavision::opticalflow

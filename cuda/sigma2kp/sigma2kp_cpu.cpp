@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "cuda/common/memory_budget.h"
+#include "cuda/common/per_thread.h"
 #include "cuda/gradient/gradient_cpu.h"
 #include "cuda/sigma2kp/sigma2kp_backends.h"
 #include "cuda/sigma2kp/strip_finder_cpu.h"
@@ -21,7 +23,7 @@ constexpr int kKeypointsPerTask = 256, kMapRowsPerTask = 16;
 // The measured ratio is 6 to 9.
 constexpr double kCostOfSample = 8;
 
-using Keypoints = std::vector<Sigma2Keypoint>;
+using Keypoints = Array<Sigma2Keypoint>;
 
 // Finds all keypoints of images with one plan, without orientation, in row-major order.
 class Finder {
@@ -40,15 +42,14 @@ class FinderOf final : public Finder {
         // The halo rows, which neighbouring strips compute twice, are at most half of the rows of a strip.
         strip_rows_(std::max(kLeastStripRows, 2 * (plan.before + plan.after))),
         strips_(static_cast<std::size_t>(divide_up(rows_, strip_rows_))),
-        finders_(static_cast<std::size_t>(workers.thread_count()),
-                 StripFinder<T>(plan, std::min(strip_rows_, rows_))) {}
+        finders_([plan, rows = std::min(strip_rows_, rows_)] { return StripFinder<T>(plan, rows); }) {}
 
   void find(ImageView<const std::uint8_t> luma, Keypoints *keypoints) override {
+    finders_.fit(workers_);
     workers_.run(static_cast<int>(strips_.size()), [&](int strip, int slot) {
       Keypoints &found = strips_[static_cast<std::size_t>(strip)];
       found.clear();
-      finders_[static_cast<std::size_t>(slot)].find(luma, strip * strip_rows_,
-                                                    std::min(rows_, (strip + 1) * strip_rows_), &found);
+      finders_[slot].find(luma, strip * strip_rows_, std::min(rows_, (strip + 1) * strip_rows_), &found);
     });
     keypoints->clear();
     for (const Keypoints &found : strips_) keypoints->insert(keypoints->end(), found.begin(), found.end());
@@ -58,11 +59,11 @@ class FinderOf final : public Finder {
   const Workers &workers_;
   int rows_, strip_rows_;
   std::vector<Keypoints> strips_;
-  std::vector<StripFinder<T>> finders_;  // of each thread
+  PerThread<StripFinder<T>> finders_;
 };
 
 // Removes the keypoints i with keep[i] == 0.
-void compact(const std::vector<std::uint8_t> &keep, Keypoints *keypoints) {
+void compact(const Array<std::uint8_t> &keep, Keypoints *keypoints) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < keypoints->size(); ++i)
     if (keep[i] != 0) (*keypoints)[kept++] = (*keypoints)[i];
@@ -71,7 +72,10 @@ void compact(const std::vector<std::uint8_t> &keep, Keypoints *keypoints) {
 
 class Sigma2KpCpu final : public Sigma2Kp {
  public:
-  Sigma2KpCpu(const Execution &execution, Size size) : workers_(*execution.workers), size_(size) {}
+  Sigma2KpCpu(const Execution &execution, Size size)
+      : workers_(*execution.workers),
+        size_(size),
+        gradients_([width = size.width] { return GradientRow(width); }) {}
 
   Status run(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params, const Sigma2KpList &list,
              Input) override {
@@ -165,20 +169,19 @@ class Sigma2KpCpu final : public Sigma2Kp {
 
   // Map: BinMap or WeightMap. samples: memory for the map of all gradients.
   template <typename Map>
-  void orient_in(std::vector<Map> &samples, ImageView<const std::uint8_t> luma, const Sigma2KpParams &params,
+  void orient_in(Array<Map> &samples, ImageView<const std::uint8_t> luma, const Sigma2KpParams &params,
                  const OrientationTable &table, const Sigma2KpList &list) {
     const int listed = list.count->listed;
     const double sampled = 1.0 * listed * params.orientation_window * params.orientation_window;
     if (sampled * kCostOfSample < 1.0 * size_.width * size_.height)
       return orient_few(luma, params, table, list);
     samples.resize(static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height));
-    while (static_cast<int>(gradients_.size()) < workers_.thread_count())
-      gradients_.emplace_back(size_.width);
+    gradients_.fit(workers_);
     const ImageView<Map> map{samples.data(), static_cast<std::ptrdiff_t>(sizeof(Map)) * size_.width,
                              size_.width, size_.height};
     workers_.run(divide_up(size_.height, kMapRowsPerTask), [&](int task, int slot) {
       for (int y = task * kMapRowsPerTask; y < std::min(size_.height, (task + 1) * kMapRowsPerTask); ++y)
-        gradients_[static_cast<std::size_t>(slot)].map(luma, y, params.op, params.weight, table, map.row(y));
+        gradients_[slot].map(luma, y, params.op, params.weight, table, map.row(y));
     });
     count_samples(params, list, [map](int x, int y) { return unpack(map.row(y)[x]); });
   }
@@ -224,11 +227,11 @@ class Sigma2KpCpu final : public Sigma2Kp {
   std::unique_ptr<Finder> finder_;
   Sigma2KpParams made_for_;
   Keypoints keypoints_;
-  std::vector<int> row_begin_, order_;
-  std::vector<std::uint8_t> keep_;
-  std::vector<GradientRow> gradients_;  // of each thread
-  std::vector<BinMap> bins_;
-  std::vector<WeightMap> weights_;
+  Array<int> row_begin_, order_;
+  Array<std::uint8_t> keep_;
+  PerThread<GradientRow> gradients_;
+  Array<BinMap> bins_;
+  Array<WeightMap> weights_;
 };
 
 }  // namespace

@@ -27,7 +27,7 @@ StripFinder<T>::StripFinder(const DetectorPlan &plan, int max_rows)
 
 template <typename T>
 void StripFinder<T>::find(ImageView<const std::uint8_t> luma, int first, int end,
-                          std::vector<Sigma2Keypoint> *keypoints) {
+                          Array<Sigma2Keypoint> *keypoints) {
   first_ = first, end_ = end;
   from_ = std::max(first - plan_.before, 0), to_ = std::min(end + plan_.after, plan_.map.height);
   std::fill(marks_.begin(), marks_.end(), std::uint8_t{0});
@@ -102,7 +102,7 @@ void StripFinder<T>::mark_dense() {
 }
 
 template <typename T>
-void StripFinder<T>::list_marks(std::vector<Sigma2Keypoint> *keypoints) {
+void StripFinder<T>::list_marks(Array<Sigma2Keypoint> *keypoints) {
   for (int y = first_; y < end_; ++y) {
     const std::uint8_t *marked = marks(y);
     for (int x = 0; x < plan_.map.width; x += 8) {  // rows are padded, so that 8 marks can be read

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "cuda/common/memory_budget.h"
 #include "cuda/sigma2kp/sigma2kp_rules.h"
 #include "cuda/sigma2kp/sigma2kp_simd.h"
 
@@ -18,7 +19,7 @@ class StripFinder {
   StripFinder(const DetectorPlan &plan, int max_rows);
 
   // Appends the keypoints whose windows begin in rows [first, end), in row-major order, without orientation.
-  void find(ImageView<const std::uint8_t> luma, int first, int end, std::vector<Sigma2Keypoint> *keypoints);
+  void find(ImageView<const std::uint8_t> luma, int first, int end, Array<Sigma2Keypoint> *keypoints);
 
  private:
   T *row(int y) { return strengths_.data() + static_cast<std::ptrdiff_t>(y - from_) * stride_; }
@@ -30,16 +31,16 @@ class StripFinder {
   // cell.
   void mark_cell(int x, int y, T peak);
   void mark_dense();
-  void list_marks(std::vector<Sigma2Keypoint> *keypoints);
+  void list_marks(Array<Sigma2Keypoint> *keypoints);
 
   DetectorPlan plan_;
   std::vector<Offset> near_;  // all offsets that DetectorPlan::is_near() accepts
   std::ptrdiff_t stride_;     // elements per row
   int first_ = 0, end_ = 0;   // the rows of the strip
   int from_ = 0, to_ = 0;     // these rows and the halo, whose strengths are computed
-  std::vector<T> strengths_, most_, least_;
-  std::vector<std::uint32_t> sum_, squares_;
-  std::vector<std::uint8_t> marks_;  // 1 at a keypoint
+  Array<T> strengths_, most_, least_;
+  Array<std::uint32_t> sum_, squares_;
+  Array<std::uint8_t> marks_;  // 1 at a keypoint
 };
 
 }  // namespace cudavision::sigma2kp

@@ -7,19 +7,20 @@
 #include <initializer_list>
 
 #include "gst/base/operation.h"
+#include "gst/base/owned_buffer.h"
 
 namespace cudavision {
 
-// Attaches a tensor to job.buffer, and from GStreamer 1.26 on the same data as a GstTensor. Takes ownership
-// of `data`, which holds the tensor's values in row-major order. The values belong to every step_x-th column
+// Attaches a tensor to job.buffer, and from GStreamer 1.26 on the same data as a GstTensor. `data` holds
+// the tensor's values in row-major order. The values belong to every step_x-th column
 // and every step_y-th row of the region, beginning at its top left pixel. dims: sizes, outermost dimension
 // first.
 Status attach_tensor(const Job &job, const char *id, GstCudaVisionElementType type,
-                     std::initializer_list<int> dims, GstBuffer *data, double step_x = 1, double step_y = 1);
+                     std::initializer_list<int> dims, OwnedBuffer data, double step_x = 1, double step_y = 1);
 
 // Attaches a map of the region, which has one byte per pixel, 0 or 255, and no padding: as a tensor, and from
-// GStreamer 1.26 on as a segmentation, too, whose value 255 has the class class_name. Takes ownership of
-// `data`, to which there must be no other reference.
-Status attach_map(const Job &job, const char *id, const char *class_name, GstBuffer *data);
+// GStreamer 1.26 on as a segmentation, too, whose value 255 has the class class_name. There must be no
+// other reference to `data`.
+Status attach_map(const Job &job, const char *id, const char *class_name, OwnedBuffer data);
 
 }  // namespace cudavision

@@ -10,6 +10,7 @@
 #include "gst/base/context_sharing.h"
 #include "gst/base/filter_properties.h"
 #include "gst/base/format.h"
+#include "gst/base/guarded.h"
 #include "gst/base/launch_pauses.h"
 #include "gst/base/mapped_frame.h"
 #include "gst/base/session.h"
@@ -25,6 +26,7 @@ struct FilterState {
   ObjectSettings settings;
   ContextSharing sharing;
   Punctuality punctuality;
+  cudavision::StopFlag stop;  // set while the element flushes or stops; read by the work on a frame
   std::atomic<GstClockTime> processing_time = 0;  // of the last frame
   // The following members are used by the streaming thread and by start and stop, which never run beside it.
   int wanted_device = -1;                 // cuda-device-id at the start
@@ -34,7 +36,7 @@ struct FilterState {
   guint64 frame_count = 0;
   Continuity continuity;
   std::optional<FramePath> logged_path;  // of these caps
-  Region refused_region;                 // the empty region of the last warning
+  bool region_is_refused = false;        // and a warning was posted
   ValidSettings<GrayRange> gray_range;
 };
 
@@ -46,6 +48,7 @@ using cudavision::BackendChoice;
 using cudavision::DeviceContext;
 using cudavision::FramePath;
 using cudavision::GrayRange;
+using cudavision::guarded;
 using cudavision::MappedFrame;
 using cudavision::ObjectSettings;
 using cudavision::Punctuality;
@@ -96,24 +99,25 @@ void set_active_backend(GstCudaVisionFilter *filter, ActiveBackend backend) {
   g_object_notify(G_OBJECT(filter), "active-backend");
 }
 
+// Calls a function of the subclass that takes only the element, if there is one.
+bool prepared(GstCudaVisionFilter *filter, Status (*function)(GstCudaVisionFilter *), const char *what) {
+  if (function == nullptr) return true;
+  const Status status = guarded([&] { return function(filter); });
+  if (!status.ok()) post_error(filter, what, status, __LINE__);
+  return status.ok();
+}
+
 gboolean start(GstBaseTransform *transform) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
-  const auto make_operation = [filter](const cudavision::Site &site,
-                                       std::unique_ptr<cudavision::Operation> *operation) {
-    return GST_CUDA_VISION_FILTER_GET_CLASS(filter)->make_operation(filter, site, operation);
+  const GstCudaVisionFilterClass *klass = GST_CUDA_VISION_FILTER_GET_CLASS(filter);
+  const auto make_operation = [filter, klass](const cudavision::Site &site,
+                                              std::unique_ptr<cudavision::Operation> *operation) {
+    return klass->make_operation(filter, site, operation);
   };
-  if (const auto check = GST_CUDA_VISION_FILTER_GET_CLASS(filter)->check_settings; check != nullptr) {
-    if (const Status status = check(filter); !status.ok()) {
-      post_error(filter, "The properties cannot be used", status, __LINE__);
-      return FALSE;
-    }
-  }
-  if (const auto load = GST_CUDA_VISION_FILTER_GET_CLASS(filter)->load_files; load != nullptr) {
-    if (const Status status = load(filter); !status.ok()) {
-      post_error(filter, "A file cannot be used", status, __LINE__);
-      return FALSE;
-    }
-  }
+  filter->state->stop.clear();
+  if (!prepared(filter, klass->check_settings, "The properties cannot be used") ||
+      !prepared(filter, klass->load_files, "A file cannot be used"))
+    return FALSE;
   const ObjectSettings settings = Properties::snapshot(filter);
   if (const Status status =
           filter->state->gray_range.begin(filter, {settings.gray16_min, settings.gray16_max});
@@ -141,10 +145,11 @@ gboolean start(GstBaseTransform *transform) {
   }
   const bool cuda = context != nullptr;
   filter->state->wanted_device = settings.cuda_device_id;
-  filter->state->session = std::make_unique<Session>(std::move(context), make_operation);
+  filter->state->session =
+      std::make_unique<Session>(std::move(context), make_operation, &filter->state->stop);
   filter->state->frame_count = 0;
   filter->state->continuity.restart();
-  filter->state->refused_region = {};
+  filter->state->region_is_refused = false;
   set_active_backend(filter, cuda ? ActiveBackend::cuda : ActiveBackend::cpu);
   return TRUE;
 }
@@ -167,10 +172,16 @@ GstStateChangeReturn change_state(GstElement *element, GstStateChange transition
     if (settings.backend != BackendChoice::cpu)
       (void)filter->state->sharing.find(element, settings.cuda_device_id);
   }
+  // Otherwise the state change would wait for the frame that is being processed.
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) filter->state->stop.request();
   const GstStateChangeReturn result =
       GST_ELEMENT_CLASS(gst_cuda_vision_filter_parent_class)->change_state(element, transition);
   if (transition == GST_STATE_CHANGE_READY_TO_NULL) filter->state->sharing.release();
   return result;
+}
+
+cudavision::Size frame_size(const GstCudaVisionFilter *filter) {
+  return {GST_VIDEO_INFO_WIDTH(&filter->state->info), GST_VIDEO_INFO_HEIGHT(&filter->state->info)};
 }
 
 gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
@@ -196,9 +207,13 @@ gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
       constant_rate
           ? gst_util_uint64_scale_int(GST_SECOND, GST_VIDEO_INFO_FPS_D(&info), GST_VIDEO_INFO_FPS_N(&info))
           : 0);
-  const Status status = filter->state->session->negotiate(info, cudavision::asks_for_cuda_memory(caps),
-                                                          Properties::snapshot(filter));
+  const ObjectSettings settings = Properties::snapshot(filter);
+  const Status status =
+      filter->state->session->negotiate(info, cudavision::asks_for_cuda_memory(caps), settings);
   if (status.ok()) return TRUE;
+  // The edge of the frame cuts off a part of the region, and the rest is too small. The region may move back.
+  const bool cut = cudavision::is_cut(settings, frame_size(filter));
+  if (cut && status.code() == Status::Code::invalid_argument) return TRUE;
   post_error(filter, "Frames of this size cannot be processed", status, __LINE__);
   return FALSE;
 }
@@ -226,19 +241,21 @@ void post_message(GstCudaVisionFilter *filter, GstBuffer *buffer) {
   gst_element_post_message(GST_ELEMENT(filter), gst_message_new_element(GST_OBJECT(filter), structure));
 }
 
-// Returns false if the region of interest lies outside the frame, and warns once for each such region.
+// The region of interest cannot be analysed. Warns once, until a region can be analysed again.
+void refuse_region(GstCudaVisionFilter *filter, const std::string &why) {
+  if (!std::exchange(filter->state->region_is_refused, true))
+    GST_ELEMENT_WARNING(filter, RESOURCE, SETTINGS, ("%s: frames pass unchanged", why.c_str()), (nullptr));
+}
+
+// Returns false, and warns, if the region of interest lies outside the frame.
 bool has_region(GstCudaVisionFilter *filter, const ObjectSettings &settings) {
-  const GstVideoInfo &info = filter->state->info;
-  const int width = GST_VIDEO_INFO_WIDTH(&info), height = GST_VIDEO_INFO_HEIGHT(&info);
-  const Region region = cudavision::region_of(settings, {width, height});
-  const bool empty = region.width == 0 || region.height == 0;
-  if (empty && region != filter->state->refused_region)
-    GST_ELEMENT_WARNING(filter, RESOURCE, SETTINGS,
-                        ("roi-x and roi-y (%d, %d) lie outside the frame of %dx%d: frames pass unchanged",
-                         settings.roi_x, settings.roi_y, width, height),
-                        (nullptr));
-  filter->state->refused_region = empty ? region : Region{};
-  return !empty;
+  const cudavision::Size frame = frame_size(filter);
+  const Region region = cudavision::region_of(settings, frame);
+  if (region.width > 0 && region.height > 0) return true;
+  refuse_region(filter, "roi-x and roi-y (" + std::to_string(settings.roi_x) + ", " +
+                            std::to_string(settings.roi_y) + ") lie outside the frame of " +
+                            cudavision::to_string(frame));
+  return false;
 }
 
 // Moves the element to the context of a frame in CUDA memory of another context. If cuda-device-id forbids
@@ -257,9 +274,19 @@ Status follow_context(GstCudaVisionFilter *filter, GstBuffer *buffer) {
   return {};
 }
 
-GstFlowReturn process(GstCudaVisionFilter *filter, GstBuffer *buffer, const ObjectSettings &settings) {
+// processed: set to false if the frame passes unchanged, because the part of it that is the region is too small.
+GstFlowReturn process(GstCudaVisionFilter *filter, GstBuffer *buffer, const ObjectSettings &settings,
+                      bool *processed) {
   cudavision::FilterState &state = *filter->state;
   Status status = follow_context(filter, buffer);
+  if (status.ok()) {
+    status = state.session->prepare(settings);
+    const Region region = cudavision::region_of(settings, frame_size(filter));
+    *processed = status.code() != Status::Code::invalid_argument || is_whole(region, frame_size(filter));
+    if (!*processed) refuse_region(filter, status.text());
+    if (!*processed) return GST_FLOW_OK;
+    if (status.ok()) state.region_is_refused = false;
+  }
   if (status.ok()) {
     const MappedFrame frame(buffer, state.info, settings.display, state.session->context());
     if (!frame.mapped() && cudavision::context_of(buffer) != nullptr) {
@@ -275,6 +302,7 @@ GstFlowReturn process(GstCudaVisionFilter *filter, GstBuffer *buffer, const Obje
     status = state.session->process(frame, buffer, settings);
   }
   if (status.ok()) return GST_FLOW_OK;
+  if (status.code() == Status::Code::stopped) return GST_FLOW_FLUSHING;
   post_error(filter, "A frame could not be processed", status, __LINE__);
   return GST_FLOW_ERROR;
 }
@@ -301,7 +329,9 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   settings.gray16_min = range.low, settings.gray16_max = range.high;
 
   const GstClockTime begin = gst_util_get_timestamp();
-  if (const GstFlowReturn result = process(filter, buffer, settings); result != GST_FLOW_OK) return result;
+  bool processed = true;
+  const GstFlowReturn result = process(filter, buffer, settings, &processed);
+  if (result != GST_FLOW_OK || !processed) return result;
   state.processing_time = gst_util_get_timestamp() - begin;
   log_frame(filter, buffer);
   if (settings.message) post_message(filter, buffer);
@@ -311,6 +341,8 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
 gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   const GstEventType type = GST_EVENT_TYPE(event);
+  if (type == GST_EVENT_FLUSH_START) filter->state->stop.request();
+  if (type == GST_EVENT_FLUSH_STOP) filter->state->stop.clear();
   if ((type == GST_EVENT_FLUSH_STOP || type == GST_EVENT_SEGMENT) && filter->state->session)
     filter->state->session->drop_history();
   if (type == GST_EVENT_EOS && filter->state->session) {

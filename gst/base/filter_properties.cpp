@@ -34,6 +34,16 @@ Property<ObjectSettings> active_backend_property() {
           }};
 }
 
+Property<ObjectSettings> max_memory_property() {
+  return {
+      g_param_spec_uint64("max-memory", "Maximal memory",
+                          "Bytes that the element may allocate for its frames and results; caps that need "
+                          "more are refused (0 = what the device, or the machine or its container, has)",
+                          0, G_MAXUINT64, 0, flags_of(Mutable::playing)),
+      [](ObjectSettings &s, const GValue *v) { s.max_memory = g_value_get_uint64(v); },
+      [](const ObjectSettings &s, GValue *v) { g_value_set_uint64(v, s.max_memory); }};
+}
+
 Property<ObjectSettings> roi_property(PropertyText text, int ObjectSettings::*member) {
   return integer_property(text, member, 0, G_MAXINT, Mutable::controllable);
 }
@@ -52,6 +62,7 @@ void install_filter_properties(GObjectClass *klass, FilterProperties::SettingsOf
                            &S::cuda_device_id, -1, G_MAXINT, Mutable::ready),
        integer_property<S>({"n-threads", "Threads", "Threads of the CPU backend (0 = one per core)"},
                            &S::n_threads, 0, 1024),
+       max_memory_property(),
        boolean_property<S>(
            {"display", "Display", "Draw the result on the frame; otherwise frames are not changed"},
            &S::display, Mutable::controllable),

@@ -13,13 +13,20 @@
 
 namespace cudavision {
 
-// Construction context of an operation. All members except `info` must outlive the operation.
+// What an operation has learnt from earlier frames and what the next one can use if only the region's size
+// changes, such as a background.
+struct Learnt {
+  virtual ~Learnt() = default;
+};
+
+// Construction context of an operation. All members except `info` and `learnt` must outlive the operation.
 struct Site {
   Execution execution;
   std::shared_ptr<const DeviceContext> context;  // null on the CPU backend
   const GstVideoInfo *info;                      // the caps
   Size region;                                   // size of the region of interest
   bool display;                                  // the property `display` when the operation is made
+  std::unique_ptr<Learnt> *learnt;               // from the operation before, which it may take; or null
 };
 
 // One frame to process. All images lie in the backend's memory and are valid only during the call.
@@ -43,7 +50,8 @@ enum class Reads {
   components,  // Job::frame; Job::luma is empty
 };
 
-// Made again when the caps, the size of the region or the number of threads change. Owns its scratch memory.
+// Made again when the caps or the size of the region change. Owns its scratch memory. Its algorithms may leave
+// run() with an exception, std::bad_alloc or Stopped, after which it is destroyed.
 class Operation {
  public:
   virtual ~Operation() = default;
@@ -61,6 +69,8 @@ class Operation {
   virtual void describe(GstStructure *) {}
   // Called if the next frame does not follow the last one. Forgets all state of earlier frames.
   virtual void drop_history() {}
+  // Called before an operation replaces this one because the size of the region has changed.
+  virtual std::unique_ptr<Learnt> take_learnt() { return nullptr; }
 };
 
 }  // namespace cudavision

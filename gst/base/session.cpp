@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "cuda/common/available_memory.h"
 #include "cuda/luma/luma.h"
 #include "gst/base/format.h"
+#include "gst/base/guarded.h"
 #include "gst/base/launch_pauses.h"
 #include "gst/base/repacked_format.h"
 
@@ -36,6 +38,12 @@ Region region_of(const FilterSettings &settings, Size frame) {
           std::max(0, std::min(height, frame.height - settings.roi_y))};
 }
 
+bool is_cut(const FilterSettings &settings, Size frame) {
+  const Region region = region_of(settings, frame);
+  return (settings.roi_width == 0 ? settings.roi_x > 0 : region.width < settings.roi_width) ||
+         (settings.roi_height == 0 ? settings.roi_y > 0 : region.height < settings.roi_height);
+}
+
 Session::~Session() { move_to(nullptr); }
 
 void Session::drop_stage() {
@@ -49,6 +57,7 @@ void Session::move_to(std::shared_ptr<const DeviceContext> context) {
   drop_stage();
   {
     const DeviceContext::Scope scope(context_.get());
+    learnt_.reset();
     wait_.reset();
   }
   context_ = std::move(context);
@@ -77,7 +86,7 @@ Status Session::wait_for_pending() {
 }
 
 Execution Session::execution() const {
-  return {backend(), stage_ ? stage_->workers.get() : nullptr, context_ ? context_->stream() : nullptr};
+  return {backend(), &workers_, context_ ? context_->stream() : nullptr, stop_};
 }
 
 Status Session::negotiate(const GstVideoInfo &info, bool in_cuda_memory, const FilterSettings &settings) {
@@ -85,42 +94,66 @@ Status Session::negotiate(const GstVideoInfo &info, bool in_cuda_memory, const F
   drop_stage();
   const DeviceContext::Scope scope(context_.get());
   CUDAVISION_TRY(scope.status());
+  const MemoryBudget::Scope budget(budget_);
   info_ = info;
   in_cuda_memory_ = in_cuda_memory;
   working_info_ = working_info(info);
   layout_ = pixel_layout(working_info_);
-  return prepare(settings);
+  learnt_.reset();
+  return guarded([&] { return fit_stage(settings); });
+}
+
+// Everything that an element allocates for its frames is charged to one budget. What is free on the device or
+// machine is asked for while the element has allocated nothing.
+Status Session::set_budget(const FilterSettings &settings) {
+  if (settings.max_memory == budgeted_ && (settings.max_memory != 0 || stage_)) return {};
+  std::size_t limit = settings.max_memory;
+  if (limit == 0) {
+    CUDAVISION_TRY(available_memory(execution(), &limit));
+    limit += std::min(budget_->used(), SIZE_MAX - limit);
+  }
+  budget_->set_limit(limit, settings.max_memory != 0 ? "max-memory allows" : "there are");
+  budgeted_ = settings.max_memory;
+  return budget_->used() > limit ? budget_->refusal(budget_->used()) : Status();
 }
 
 Status Session::prepare(const FilterSettings &settings) {
+  const DeviceContext::Scope scope(context_.get());
+  CUDAVISION_TRY(scope.status());
+  const MemoryBudget::Scope budget(budget_);
+  return guarded([&] { return fit_stage(settings); });
+}
+
+Status Session::fit_stage(const FilterSettings &settings) {
   const Region region = region_of(settings, size_of(info_));
   // the CUDA backend needs one
-  const int n_threads = context_ ? 1 : std::min(settings.n_threads, Workers::core_count());
+  workers_.set_thread_count(context_ ? 1 : std::min(settings.n_threads, Workers::core_count()));
+  CUDAVISION_TRY(set_budget(settings));
   const Size size{region.width, region.height};
-  if (stage_ && stage_->size == size && stage_->n_threads == n_threads) {
+  if (stage_ && stage_->size == size) {
     stage_->region = region;  // the region may move: scratch depends only on its size
     return {};
   }
+  if (stage_) learnt_ = stage_->operation->take_learnt();
   drop_stage();
   if (size.width == 0 || size.height == 0) return {};
-  std::optional<AllocatingElement> allocating;  // set on the CUDA backend
-  if (context_) allocating.emplace();
-  if (context_ && !wait_) CUDAVISION_TRY(StreamWait::make(&wait_));
   stage_.emplace();
   stage_->region = region;
   stage_->size = size;
-  stage_->n_threads = n_threads;
-  stage_->workers = std::make_unique<Workers>(n_threads);
-  const auto make = [&]() -> Status {
-    if (!in_cuda_memory_) CUDAVISION_TRY(stage_frames());
-    if (is_repacked(GST_VIDEO_INFO_FORMAT(&info_))) CUDAVISION_TRY(allocate_working_planes());
-    if (needs_luma_image(layout_)) CUDAVISION_TRY(stage_->luma.allocate(execution(), size));
-    return make_operation_({execution(), context_, &working_info_, size, settings.display},
-                           &stage_->operation);
-  };
-  const Status status = make();
-  if (!status.ok()) stage_.reset();
+  const Status status = guarded([&] { return make_stage(settings); });
+  if (!status.ok()) drop_stage();
   return status;
+}
+
+Status Session::make_stage(const FilterSettings &settings) {
+  std::optional<AllocatingElement> allocating;  // set on the CUDA backend
+  if (context_) allocating.emplace();
+  if (context_ && !wait_) CUDAVISION_TRY(StreamWait::make(&wait_));
+  if (!in_cuda_memory_) CUDAVISION_TRY(stage_frames());
+  if (is_repacked(GST_VIDEO_INFO_FORMAT(&info_))) CUDAVISION_TRY(allocate_working_planes());
+  if (needs_luma_image(layout_)) CUDAVISION_TRY(stage_->luma.allocate(execution(), stage_->size));
+  return make_operation_({execution(), context_, &working_info_, stage_->size, settings.display, &learnt_},
+                         &stage_->operation);
 }
 
 Status Session::stage_frames() {
@@ -148,7 +181,18 @@ Status Session::process(const MappedFrame &frame, GstBuffer *buffer, const Filte
   if (context_) pause_launches();
   const DeviceContext::Scope scope(context_.get());
   CUDAVISION_TRY(scope.status());
-  CUDAVISION_TRY(prepare(settings));
+  const MemoryBudget::Scope budget(budget_);
+  bool complete = false;
+  const Status status = guarded([&] {
+    const Status done = process_frame(frame, buffer, settings);
+    complete = true;
+    return done;
+  });
+  if (!complete) drop_stage();  // an algorithm was left by an exception
+  return status;
+}
+
+Status Session::process_frame(const MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings) {
   if (!frame.on_device() && !stage_->staged) CUDAVISION_TRY(stage_frames());
   Job job{};
   const bool leaves_pending = frame.can_be_left_pending() && !settings.message && few_elements_work();
@@ -206,7 +250,9 @@ Status Session::work(const MappedFrame &mapped, GstBuffer *buffer, const FilterS
 
 void Session::drop_history() {
   const DeviceContext::Scope scope(context_.get());
-  if (stage_ && scope.status().ok()) stage_->operation->drop_history();
+  if (!scope.status().ok()) return;
+  learnt_.reset();
+  if (stage_) stage_->operation->drop_history();
 }
 
 }  // namespace cudavision

@@ -9,8 +9,10 @@
 #include <memory>
 #include <optional>
 
+#include "cuda/common/memory_budget.h"
 #include "cuda/common/owned_memory.h"
 #include "cuda/common/staged_frame.h"
+#include "cuda/common/stop.h"
 #include "cuda/repack/repack.h"
 #include "gst/base/device_context.h"
 #include "gst/base/frame_path.h"
@@ -32,18 +34,27 @@ struct FilterSettings {
   int roi_x = 0, roi_y = 0, roi_width = 0, roi_height = 0;
   int every_nth = 1;
   int gray16_min = 0, gray16_max = GrayRange::kMost;
+  guint64 max_memory = 0;  // bytes; 0: what the device or the machine has
 };
 
 // The region of interest within a frame; empty if it lies outside.
 Region region_of(const FilterSettings &settings, Size frame);
+// Whether an edge of the frame cuts off a part of the region that the properties ask for.
+bool is_cut(const FilterSettings &settings, Size frame);
+inline bool is_whole(Region region, Size frame) {
+  return region.width == frame.width && region.height == frame.height;
+}
 
 class Session {
  public:
   using MakeOperation = std::function<Status(const Site &, std::unique_ptr<Operation> *)>;
 
-  // context: null for the CPU backend.
-  Session(std::shared_ptr<const DeviceContext> context, MakeOperation make_operation)
-      : context_(std::move(context)), make_operation_(std::move(make_operation)) {}
+  // context: null for the CPU backend. stop: asks that the work on a frame is given up; outlives the session.
+  Session(std::shared_ptr<const DeviceContext> context, MakeOperation make_operation, const StopFlag *stop)
+      : context_(std::move(context)),
+        make_operation_(std::move(make_operation)),
+        stop_(stop),
+        workers_(1, stop) {}
   ~Session();
 
   Backend backend() const { return context_ ? Backend::cuda : Backend::cpu; }
@@ -55,10 +66,13 @@ class Session {
   // Called for new caps: allocates everything that frames of this format need. May be called again.
   // in_cuda_memory: true if the caps ask for CUDA memory.
   Status negotiate(const GstVideoInfo &info, bool in_cuda_memory, const FilterSettings &settings);
+  // Allocates what the region of the next frame needs, if its size has changed. Call it before process(). Fails
+  // with invalid_argument if the region is too small.
+  Status prepare(const FilterSettings &settings);
   // Processes one frame of the negotiated format and attaches the results to `buffer`. The frame must be
   // mapped with this session's context; for reading only, if settings.display is off. The region must not be
   // empty. Returns when the frame is finished, or when it can be passed on as it is
-  // (DeviceContext::leave_pending).
+  // (DeviceContext::leave_pending). An error with the code `stopped` is none: the frame was given up.
   Status process(const MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings);
   // How the last frame was processed.
   const FramePath &path() const { return path_; }
@@ -71,7 +85,10 @@ class Session {
   Status wait_for_pending();
 
  private:
-  Status prepare(const FilterSettings &settings);
+  Status fit_stage(const FilterSettings &settings);
+  Status make_stage(const FilterSettings &settings);
+  Status set_budget(const FilterSettings &settings);
+  Status process_frame(const MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings);
   Status wait();
   Status wait_for_oldest();
   Status work(const MappedFrame &mapped, GstBuffer *buffer, const FilterSettings &settings, Job *job);
@@ -84,7 +101,11 @@ class Session {
   std::shared_ptr<const DeviceContext> context_;  // null on the CPU backend
   std::unique_ptr<StreamWait> wait_;              // null until the first frame, and on the CPU backend
   MakeOperation make_operation_;
-  GstVideoInfo info_;  // the caps
+  const StopFlag *stop_;
+  Workers workers_;
+  std::shared_ptr<MemoryBudget> budget_ = std::make_shared<MemoryBudget>();
+  std::optional<guint64> budgeted_;  // the max-memory that the budget's limit comes from
+  GstVideoInfo info_;                // the caps
   // Of the frames that the operation sees: the caps, or the 8-bit format of a repacked frame's copy.
   GstVideoInfo working_info_;
   bool in_cuda_memory_ = false;
@@ -92,18 +113,17 @@ class Session {
   FramePath path_;
   bool left_pending_ = false;
 
-  // Made for one region size and number of threads. Destroyed before the context, with the context current.
+  // Made for one size of the region. Destroyed before the context, with the context current.
   struct Stage {
     Region region;
-    Size size;  // of the region
-    int n_threads;
-    std::unique_ptr<Workers> workers;
+    Size size;                            // of the region
     std::unique_ptr<StagedFrame> staged;  // for frames that do not lie in the backend's memory
     OwnedImage working[Planes::kMost];    // the planes of the copy of a repacked format
     OwnedImage luma;                      // of the region, if the format has no luma plane
     std::unique_ptr<Operation> operation;
   };
   std::optional<Stage> stage_;
+  std::unique_ptr<Learnt> learnt_;  // by the last operation, until another one takes it
 };
 
 }  // namespace cudavision

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Buffers for tensors, and the allocator of tensors on a device.
+// Buffers for tensors, and their allocator.
 #include "gst/base/tensor_pool.h"
 
 #include <cstring>
@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "cuda/common/backends.h"
 #include "cuda/common/owned_memory.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_vision_tensor_debug);
@@ -15,6 +16,7 @@ GST_DEBUG_CATEGORY_STATIC(gst_cuda_vision_tensor_debug);
 using cudavision::DeviceContext;
 using cudavision::Execution;
 using cudavision::kMapCuda;
+using cudavision::MemoryBudget;
 using cudavision::OwnedBytes;
 using cudavision::Status;
 
@@ -101,11 +103,11 @@ void unmap_memory(GstMemory *, GstMapInfo *) {}
 
 }  // namespace
 
-// --- the allocator: one for each pool, of one context ---
+// --- the allocator: one for each pool ---
 
 struct GstCudaVisionTensorAllocator {
   GstAllocator parent;
-  std::shared_ptr<const DeviceContext> *context;
+  std::shared_ptr<const DeviceContext> *context;  // of null for system memory
 };
 struct GstCudaVisionTensorAllocatorClass {
   GstAllocatorClass parent_class;
@@ -115,20 +117,41 @@ G_DEFINE_TYPE(GstCudaVisionTensorAllocator, gst_cuda_vision_tensor_allocator, GS
 
 namespace {
 
-GstMemory *allocate_memory(GstAllocator *allocator, gsize size, GstAllocationParams *) {
+// Ordinary system memory, but allocated in a way that can fail: GStreamer's own allocator ends the process
+// when there is no memory.
+Status allocate_on_host(gsize size, GstMemory **memory) {
+  auto bytes = std::make_unique<OwnedBytes>();
+  CUDAVISION_TRY(bytes->allocate({}, size));
+  void *data = bytes->data();
+  *memory = gst_memory_new_wrapped(GstMemoryFlags(0), data, size, 0, size, bytes.release(),
+                                   [](gpointer owned) { delete static_cast<OwnedBytes *>(owned); });
+  return {};
+}
+
+Status allocate_on_device(GstAllocator *allocator, const std::shared_ptr<const DeviceContext> &context,
+                          gsize size, GstMemory **made) {
   auto tensor = std::make_unique<DeviceTensor>();
-  tensor->context = *reinterpret_cast<GstCudaVisionTensorAllocator *>(allocator)->context;
-  const DeviceContext::Scope scope(tensor->context.get());
-  Status status = scope.status();
-  if (status.ok()) status = tensor->device.allocate(tensor->execution(), size);
-  if (!status.ok()) {
-    GST_ERROR_OBJECT(allocator, "%s", status.text().c_str());
-    return nullptr;
-  }
-  auto *memory = new TensorMemory;
-  gst_memory_init(GST_MEMORY_CAST(memory), GST_MEMORY_FLAG_NO_SHARE, allocator, nullptr, size, 0, 0, size);
+  auto memory = std::make_unique<TensorMemory>();
+  tensor->context = context;
+  const DeviceContext::Scope scope(context.get());
+  CUDAVISION_TRY(scope.status());
+  CUDAVISION_TRY(tensor->device.allocate(tensor->execution(), size));
+  gst_memory_init(&memory->memory, GST_MEMORY_FLAG_NO_SHARE, allocator, nullptr, size, 0, 0, size);
   memory->tensor = tensor.release();
-  return GST_MEMORY_CAST(memory);
+  *made = &memory.release()->memory;
+  return {};
+}
+
+// The pool is charged for one buffer; those that are still used downstream are not the element's.
+GstMemory *allocate_memory(GstAllocator *allocator, gsize size, GstAllocationParams *) {
+  const MemoryBudget::Scope not_charged(nullptr);
+  const auto &context = *reinterpret_cast<GstCudaVisionTensorAllocator *>(allocator)->context;
+  GstMemory *memory = nullptr;
+  const Status status = cudavision::catch_bad_alloc([&] {
+    return context ? allocate_on_device(allocator, context, size, &memory) : allocate_on_host(size, &memory);
+  });
+  if (!status.ok()) GST_ERROR_OBJECT(allocator, "%s", status.text().c_str());
+  return memory;
 }
 
 void free_memory(GstAllocator *, GstMemory *memory) {
@@ -169,19 +192,20 @@ namespace cudavision {
 
 Status TensorPool::make(std::shared_ptr<const DeviceContext> context, std::size_t size,
                         std::unique_ptr<TensorPool> *pool) {
-  if (size > G_MAXUINT) return out_of_memory(std::to_string(size) + " bytes for a tensor");
+  if (size > G_MAXUINT)
+    return out_of_memory(std::to_string(size) + " bytes for a tensor, more than a buffer of a pool holds");
+  MemoryCharge charge;
+  CUDAVISION_TRY(charge.take(size));
   GstBufferPool *made = gst_buffer_pool_new();
   const bool on_device = context != nullptr;
   GstStructure *config = gst_buffer_pool_get_config(made);
   gst_buffer_pool_config_set_params(config, nullptr, static_cast<guint>(size), 0, 0);
-  if (on_device) {
-    auto *allocator = reinterpret_cast<GstCudaVisionTensorAllocator *>(
-        gst_object_ref_sink(g_object_new(gst_cuda_vision_tensor_allocator_get_type(), nullptr)));
-    allocator->context = new std::shared_ptr<const DeviceContext>(std::move(context));
-    gst_buffer_pool_config_set_allocator(config, &allocator->parent, nullptr);
-    gst_object_unref(allocator);
-  }
-  pool->reset(new TensorPool(made, on_device));
+  auto *allocator = reinterpret_cast<GstCudaVisionTensorAllocator *>(
+      gst_object_ref_sink(g_object_new(gst_cuda_vision_tensor_allocator_get_type(), nullptr)));
+  allocator->context = new std::shared_ptr<const DeviceContext>(std::move(context));
+  gst_buffer_pool_config_set_allocator(config, &allocator->parent, nullptr);
+  gst_object_unref(allocator);
+  pool->reset(new TensorPool(made, on_device, std::move(charge)));
   if (gst_buffer_pool_set_config(made, config) && gst_buffer_pool_set_active(made, TRUE)) return {};
   return out_of_memory(std::to_string(size) + " bytes for a tensor");
 }
@@ -193,29 +217,27 @@ TensorPool::~TensorPool() {
 
 // Returns a buffer whose memory has no other reference. An application may keep a memory longer than its
 // buffer, which GStreamer's pools do not check.
-GstBuffer *TensorPool::acquire_unshared() {
+OwnedBuffer TensorPool::acquire_unshared() {
   GstBuffer *buffer = nullptr;
   while (gst_buffer_pool_acquire_buffer(pool_, &buffer, nullptr) == GST_FLOW_OK) {
-    if (GST_MINI_OBJECT_REFCOUNT_VALUE(gst_buffer_peek_memory(buffer, 0)) == 1) return buffer;
+    OwnedBuffer acquired(buffer);
+    if (GST_MINI_OBJECT_REFCOUNT_VALUE(gst_buffer_peek_memory(buffer, 0)) == 1) return acquired;
     GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_TAG_MEMORY);  // makes the pool drop it
-    gst_buffer_unref(buffer);
   }
   return nullptr;
 }
 
 Status TensorPool::acquire(Lease *lease) {
-  GstBuffer *buffer = acquire_unshared();
-  if (buffer == nullptr) return out_of_memory("no buffer for a tensor");
+  OwnedBuffer buffer = acquire_unshared();
+  if (!buffer) return out_of_memory("no buffer for a tensor");
   GstMapInfo map;
   const guint flags = guint{GST_MAP_WRITE} | (on_device_ ? kMapCuda : 0);
-  if (!gst_buffer_map(buffer, &map, static_cast<GstMapFlags>(flags))) {
-    gst_buffer_unref(buffer);
+  if (!gst_buffer_map(buffer.get(), &map, static_cast<GstMapFlags>(flags)))
     return {Status::Code::device_failed, "a tensor's buffer could not be mapped"};
-  }
   // The pointer stays valid after unmapping: the memory belongs to this pool, and it neither moves nor is
   // shared before it is filled.
-  *lease = {buffer, map.data};
-  gst_buffer_unmap(buffer, &map);
+  gst_buffer_unmap(buffer.get(), &map);
+  *lease = {std::move(buffer), map.data};
   return {};
 }
 

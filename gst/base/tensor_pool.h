@@ -8,7 +8,9 @@
 #include <memory>
 
 #include "cuda/common/execution.h"
+#include "cuda/common/memory_budget.h"
 #include "gst/base/device_context.h"
+#include "gst/base/owned_buffer.h"
 
 namespace cudavision {
 
@@ -20,7 +22,7 @@ namespace cudavision {
 // which needs kMapCuda.
 class TensorPool {
  public:
-  // context: null for system memory.
+  // context: null for system memory. One buffer is charged to the current budget.
   static Status make(std::shared_ptr<const DeviceContext> context, std::size_t size,
                      std::unique_ptr<TensorPool> *pool);
   ~TensorPool();
@@ -29,18 +31,20 @@ class TensorPool {
   // ended, or be pending (DeviceContext::leave_pending), before the buffer is passed on: mapping for reading
   // waits for pending work.
   struct Lease {
-    GstBuffer *buffer = nullptr;  // owned by the caller
-    void *data = nullptr;         // in the backend's memory
+    OwnedBuffer buffer;
+    void *data = nullptr;  // in the backend's memory
   };
   Status acquire(Lease *lease);
 
  private:
-  TensorPool(GstBufferPool *pool, bool on_device) : pool_(pool), on_device_(on_device) {}
+  TensorPool(GstBufferPool *pool, bool on_device, MemoryCharge charge)
+      : pool_(pool), on_device_(on_device), charge_(std::move(charge)) {}
 
-  GstBuffer *acquire_unshared();
+  OwnedBuffer acquire_unshared();
 
   GstBufferPool *pool_;
   bool on_device_;
+  MemoryCharge charge_;  // of one buffer
 };
 
 }  // namespace cudavision

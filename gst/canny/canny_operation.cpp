@@ -39,7 +39,7 @@ Status CannyOperation::attach(const Job &job) {
   CUDAVISION_TRY(tensors_->acquire(&lease));
   const ImageView<std::uint8_t> edges{static_cast<std::uint8_t *>(lease.data), region_.width, region_.width,
                                       region_.height};
-  CUDAVISION_TRY(attach_map(job, "edges", "edge", lease.buffer));
+  CUDAVISION_TRY(attach_map(job, "edges", "edge", std::move(lease.buffer)));
   CUDAVISION_TRY(canny_->run(job.luma, edges, settings_, job.input));
   return job.report ? count(job, edges) : Status();
 }

@@ -91,17 +91,14 @@ Status HogOperation::run_blocks(const Job &job, const HogPicture &picture) {
   TensorPool::Lease lease;
   CUDAVISION_TRY(pool_->acquire(&lease));
   auto *blocks = static_cast<float *>(lease.data);
-  GstBuffer *kept = gst_buffer_ref(lease.buffer);  // keeps the blocks until the stars are drawn
+  const OwnedBuffer kept(gst_buffer_ref(lease.buffer.get()));  // keeps the blocks until the stars are drawn
   Status status;
   if (wants_descriptor())
     status =
         attach_tensor(job, "hog", GST_CUDA_VISION_ELEMENT_TYPE_F32, {shape_.rows, shape_.cols, shape_.length},
-                      lease.buffer, block_params_.stride.width, block_params_.stride.height);
-  else
-    gst_buffer_unref(lease.buffer);
+                      std::move(lease.buffer), block_params_.stride.width, block_params_.stride.height);
   if (status.ok()) status = hog_->run(picture, blocks, job.input);
   if (status.ok() && job.draw && model() == nullptr) status = draw_stars(job, picture, blocks);
-  gst_buffer_unref(kept);
   return status;
 }
 

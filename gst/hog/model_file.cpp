@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cuda/common/backends.h"
+#include "gst/base/regular_file.h"
 
 namespace cudavision {
 namespace {
@@ -24,12 +25,9 @@ constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
 constexpr std::size_t kMaxMembers = 1000;
 
 Status read_file(const std::string &location, std::string *text) {
+  CUDAVISION_TRY(check_regular_file(location));
   const std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(g_fopen(location.c_str(), "rb"), std::fclose);
-  if (!file) {
-    const int error = errno;
-    return {error == ENOENT ? Status::Code::no_file : Status::Code::invalid_argument,
-            "it cannot be opened: " + std::string(g_strerror(error))};
-  }
+  if (!file) return invalid_argument("it cannot be opened: " + std::string(g_strerror(errno)));
   char part[65536];
   for (std::size_t count; (count = std::fread(part, 1, sizeof part, file.get())) > 0;) {
     text->append(part, count);

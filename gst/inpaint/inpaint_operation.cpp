@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "cuda/common/backends.h"
@@ -47,12 +48,17 @@ Interval clipped(guint first, guint length, int side) {
   return {static_cast<int>(from), static_cast<int>(to - from)};
 }
 
-// Each box once: cudahog attaches it as a region of interest and as a detection.
 void add_clipped(guint left, guint top, guint width, guint height, Size frame, std::vector<Region> *regions) {
   const Interval x = clipped(left, width, frame.width), y = clipped(top, height, frame.height);
-  const Region region{x.first, y.first, x.length, y.length};
-  if (x.length > 0 && y.length > 0 && std::find(regions->begin(), regions->end(), region) == regions->end())
-    regions->push_back(region);
+  if (x.length > 0 && y.length > 0) regions->push_back({x.first, y.first, x.length, y.length});
+}
+
+// Each box once: cudahog attaches it as a region of interest and as a detection.
+void remove_duplicates(std::vector<Region> *regions) {
+  const auto key = [](const Region &r) { return std::tuple(r.y, r.x, r.height, r.width); };
+  std::sort(regions->begin(), regions->end(),
+            [&](const Region &a, const Region &b) { return key(a) < key(b); });
+  regions->erase(std::unique(regions->begin(), regions->end()), regions->end());
 }
 
 // Appends the regions of interest and the object detections of this type ("*": of all types), clipped to the
@@ -72,19 +78,13 @@ void add_regions(GstBuffer *buffer, const std::string &type, Size frame, std::ve
     add_clipped(static_cast<guint>(d.x), static_cast<guint>(d.y), static_cast<guint>(std::max(0, d.width)),
                 static_cast<guint>(std::max(0, d.height)), frame, regions);
   });
+  remove_duplicates(regions);
 }
 
 void post_progress(GstElement *element, GstProgressType type, int filled, int removed) {
   gchar *text = g_strdup_printf("Filled %d of %d pixels", filled, removed);
   gst_element_post_message(element, gst_message_new_progress(GST_OBJECT(element), type, "inpaint", text));
   g_free(text);
-}
-
-bool is_flushing(GstPad *pad) {
-  GST_OBJECT_LOCK(pad);
-  const bool flushing = GST_PAD_IS_FLUSHING(pad);
-  GST_OBJECT_UNLOCK(pad);
-  return flushing;
 }
 
 }  // namespace
@@ -103,7 +103,17 @@ Status InpaintOperation::allocate(const Site &site) {
   CUDAVISION_TRY(make_removal_mask(site.execution, size, &removal_));
   CUDAVISION_TRY(TensorPool::make(
       site.context, static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height), &masks_));
+  if (const std::unique_ptr<Learnt> learnt = std::move(*site.learnt); learnt != nullptr) {
+    inpaint_ = std::move(static_cast<Background *>(learnt.get())->inpaint);
+    return {};
+  }
   return make_inpaint(site.execution, size, &inpaint_);
+}
+
+std::unique_ptr<Learnt> InpaintOperation::take_learnt() {
+  auto background = std::make_unique<Background>();
+  background->inpaint = std::move(inpaint_);
+  return background;
 }
 
 Reads InpaintOperation::reads() const { return Reads::components; }
@@ -120,9 +130,16 @@ Status InpaintOperation::run(const Job &job) {
   ImageView<const std::uint8_t> mask;
   CUDAVISION_TRY(make_mask(job, sources, &mask));
   if (!fills) return {};
-  const Status status =
-      inpaint_->run({job.frame, sources.alpha, mask, matrix_}, params, &report_, {}, progress());
-  end_progress(status.ok());
+  return fill({job.frame, sources.alpha, mask, matrix_}, params, job.execution.stop);
+}
+
+Status InpaintOperation::fill(const InpaintFrame &frame, const InpaintParams &params, const StopFlag *stop) {
+  GstProgressType end = GST_PROGRESS_TYPE_CANCELED;  // if an exception leaves the algorithm
+  const auto post_end = [&end](InpaintOperation *operation) { operation->end_progress(end); };
+  const std::unique_ptr<InpaintOperation, decltype(post_end)> at_end(this, post_end);
+  const Status status = inpaint_->run(frame, params, &report_, {}, progress(stop));
+  if (status.ok() && report_.stopped) throw Stopped();
+  end = status.ok() ? GST_PROGRESS_TYPE_COMPLETE : GST_PROGRESS_TYPE_ERROR;
   return status;
 }
 
@@ -133,7 +150,7 @@ Status InpaintOperation::make_mask(const Job &job, const RemovalSources &sources
   whole.region = {0, 0, job.frame.width, job.frame.height};
   TensorPool::Lease lease;
   CUDAVISION_TRY(masks_->acquire(&lease));
-  CUDAVISION_TRY(attach_map(whole, "removal-mask", "removed", lease.buffer));
+  CUDAVISION_TRY(attach_map(whole, "removal-mask", "removed", std::move(lease.buffer)));
   return removal_->run(job.frame, sources, mask, static_cast<std::uint8_t *>(lease.data));
 }
 
@@ -200,13 +217,10 @@ Component InpaintOperation::alpha_of(const Job &job) const {
   return alpha;
 }
 
-Inpaint::Progress InpaintOperation::progress() {
-  return [this, next = Clock::now() + kProgressInterval](int filled, int removed) mutable {
-    const auto *transform = reinterpret_cast<GstBaseTransform *>(state_.element());
-    // The pads are flushing during a flush and when the element leaves PAUSED.
-    const bool stop = is_flushing(transform->sinkpad) || is_flushing(transform->srcpad);
+Inpaint::Progress InpaintOperation::progress(const StopFlag *stop) {
+  return [this, stop, next = Clock::now() + kProgressInterval](int filled, int removed) mutable {
     filled_ = filled;
-    if (stop || Clock::now() < next) return !stop;
+    if (stop->requested() || Clock::now() < next) return !stop->requested();
     next = Clock::now() + kProgressInterval;
     post_progress(state_.element(), progressing_ ? GST_PROGRESS_TYPE_CONTINUE : GST_PROGRESS_TYPE_START,
                   filled, removed);
@@ -216,12 +230,8 @@ Inpaint::Progress InpaintOperation::progress() {
   };
 }
 
-void InpaintOperation::end_progress(bool ok) {
-  if (!progressing_) return;
-  progressing_ = false;
-  const GstProgressType type = !ok               ? GST_PROGRESS_TYPE_ERROR
-                               : report_.stopped ? GST_PROGRESS_TYPE_CANCELED
-                                                 : GST_PROGRESS_TYPE_COMPLETE;
+void InpaintOperation::end_progress(GstProgressType type) {
+  if (!std::exchange(progressing_, false)) return;
   post_progress(state_.element(), type, type == GST_PROGRESS_TYPE_COMPLETE ? removed_ : filled_, removed_);
 }
 

@@ -23,8 +23,14 @@ class InpaintOperation final : public ElementOperation<InpaintSettings, InpaintF
   Status finish(const Job &job) override;
   void describe(GstStructure *message) override;
   void drop_history() override { inpaint_->drop_history(); }
+  std::unique_ptr<Learnt> take_learnt() override;
 
  private:
+  // The background belongs to the frame: the region only limits what is removed.
+  struct Background : Learnt {
+    std::unique_ptr<Inpaint> inpaint;
+  };
+
   Reads reads() const override;
   // Returns false if no property selects pixels to remove.
   bool find_sources(const Job &job, RemovalSources *sources);
@@ -32,14 +38,16 @@ class InpaintOperation final : public ElementOperation<InpaintSettings, InpaintF
   Component alpha_of(const Job &job) const;
   // Makes the mask of the frame, and attaches it if attach-mask is set.
   Status make_mask(const Job &job, const RemovalSources &sources, ImageView<const std::uint8_t> *mask);
+  // Throws Stopped if the fill was given up.
+  Status fill(const InpaintFrame &frame, const InpaintParams &params, const StopFlag *stop);
   // The callback that posts progress messages during a long fill, and stops it at a flush or a state change.
-  Inpaint::Progress progress();
+  Inpaint::Progress progress(const StopFlag *stop);
   // Posts the last progress message of a fill whose first one was posted.
-  void end_progress(bool ok);
+  void end_progress(GstProgressType type);
 
   // The picture of mask-location, scaled to the frame: in the backend's memory, and on the host.
   OwnedBytes mask_;
-  std::vector<std::uint8_t> host_mask_;
+  Array<std::uint8_t> host_mask_;
   RgbMatrix matrix_;
   std::unique_ptr<RemovalMask> removal_;
   std::unique_ptr<TensorPool> masks_;  // of attach-mask

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <new>
 
+#include "cuda/common/backends.h"
 #include "cuda/luma/luma.h"
+#include "gst/base/regular_file.h"
 
 namespace cudavision {
 namespace {
@@ -41,9 +43,23 @@ Status status_of(GError *error) {
   return status;
 }
 
+// Looks at the size in the file's header: a file of some kilobytes may hold a picture of gigabytes. What is
+// no picture has no size, and is refused with a reason when it is read.
+Status check_picture_size(const std::string &location) {
+  constexpr int kMostPixels = 1 << 26;
+  int width = 0, height = 0;
+  if (gdk_pixbuf_get_file_info(location.c_str(), &width, &height) == nullptr) return {};
+  if (width <= kMaxSide && height <= kMaxSide && gint64{width} * height <= kMostPixels) return {};
+  return invalid_argument("it has " + to_string(Size{width, height}) + " pixels; at most " +
+                          std::to_string(kMostPixels) + ", and " + std::to_string(kMaxSide) +
+                          " on a side, are read. A smaller picture is scaled to the frame");
+}
+
 }  // namespace
 
 Status MaskPicture::load(const std::string &location, std::shared_ptr<const MaskPicture> *picture) try {
+  CUDAVISION_TRY(check_regular_file(location));
+  CUDAVISION_TRY(check_picture_size(location));
   GError *error = nullptr;
   const Pixbuf read(gdk_pixbuf_new_from_file(location.c_str(), &error));
   if (!read) return status_of(error);
@@ -53,7 +69,7 @@ Status MaskPicture::load(const std::string &location, std::shared_ptr<const Mask
   const int channels = gdk_pixbuf_get_n_channels(pixbuf), pitch_bytes = gdk_pixbuf_get_rowstride(pixbuf);
   const bool has_alpha = gdk_pixbuf_get_has_alpha(pixbuf) != FALSE;
   const guint8 *pixels = gdk_pixbuf_read_pixels(pixbuf);
-  std::vector<std::uint8_t> mask;
+  Array<std::uint8_t> mask;
   mask.reserve(static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height));
   for (int y = 0; y < size.height; ++y)
     for (int x = 0; x < size.width; ++x) {
@@ -67,8 +83,8 @@ Status MaskPicture::load(const std::string &location, std::shared_ptr<const Mask
   return {Status::Code::unreadable_file, "the host has no memory left for it"};
 }
 
-std::vector<std::uint8_t> MaskPicture::scaled_to(Size frame) const {
-  std::vector<std::uint8_t> scaled;
+Array<std::uint8_t> MaskPicture::scaled_to(Size frame) const {
+  Array<std::uint8_t> scaled;
   scaled.reserve(static_cast<std::size_t>(frame.width) * static_cast<std::size_t>(frame.height));
   // The bitwise or of the picture's rows that a row of the frame covers.
   std::vector<std::uint8_t> row(static_cast<std::size_t>(size_.width));

@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "cuda/common/image.h"
+#include "cuda/common/memory_budget.h"
 #include "cuda/common/status.h"
 
 namespace cudavision {
@@ -17,8 +17,8 @@ class MaskPicture {
  public:
   // Reads a picture in any format that gdk-pixbuf supports, rotated and mirrored as its metadata say. Bright
   // pixels (luma of at least 128) that are opaque (alpha of at least 128) become 255, all others 0. The code
-  // of an error is no_file if there is no such file, and unreadable_file if it is no picture or too large for
-  // the host's memory.
+  // of an error is no_file if there is no such file, unreadable_file if it is no picture or too large for
+  // the host's memory, and invalid_argument if it has more pixels than are read.
   static Status load(const std::string &location, std::shared_ptr<const MaskPicture> *picture);
 
   Size size() const { return size_; }
@@ -26,13 +26,13 @@ class MaskPicture {
   // which the picture is larger than the frame, a pixel is 255 if any picture pixel that it covers, even in
   // part, is 255, so that thin lines are kept. Along the other axes it has the value of the picture pixel
   // that contains its centre.
-  std::vector<std::uint8_t> scaled_to(Size frame) const;
+  Array<std::uint8_t> scaled_to(Size frame) const;
 
  private:
-  MaskPicture(Size size, std::vector<std::uint8_t> pixels) : size_(size), pixels_(std::move(pixels)) {}
+  MaskPicture(Size size, Array<std::uint8_t> pixels) : size_(size), pixels_(std::move(pixels)) {}
 
   Size size_;
-  std::vector<std::uint8_t> pixels_;
+  Array<std::uint8_t> pixels_;
 };
 
 }  // namespace cudavision

@@ -75,16 +75,6 @@ Property<LocalHistSettings> model_property(PropertyText text, int LocalHistSetti
   return property;
 }
 
-Property<LocalHistSettings> max_memory_property() {
-  return {g_param_spec_uint64("max-memory", "Maximal memory",
-                              "The most bytes that the results and the scratch memory of a frame may take; "
-                              "caps that need more are refused "
-                              "(0 = the available memory of the device or the machine)",
-                              0, G_MAXUINT64, 0, flags_of(Mutable::playing)),
-          [](LocalHistSettings &s, const GValue *v) { s.max_memory = g_value_get_uint64(v); },
-          [](const LocalHistSettings &s, GValue *v) { g_value_set_uint64(v, s.max_memory); }};
-}
-
 std::vector<Property<LocalHistSettings>> histogram_properties() {
   using S = LocalHistSettings;
   return {enum_property<S>({"feature", "Feature", "What is counted"}, feature_type(), &S::feature),
@@ -120,8 +110,7 @@ std::vector<Property<LocalHistSettings>> model_properties() {
                      &S::model_width),
       model_property({"model-region-height", "Model region height",
                       "Height of the model's region in pixels (0 = to the bottom of the analysed region)"},
-                     &S::model_height),
-      max_memory_property()};
+                     &S::model_height)};
 }
 
 struct LocalHistElement {

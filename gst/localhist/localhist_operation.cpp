@@ -40,23 +40,22 @@ Status LocalHistOperation::allocate(const Site &site) {
   context_ = site.context;
   region_ = site.region;
   settings_ = state_.take_settings();
-  CUDAVISION_TRY(model_.allocate(execution_, LocalHistRanges::bins.most * sizeof(float)));
-  return prepare(site.display);
+  CUDAVISION_TRY(prepare(site.display));
+  model_.reset(static_cast<Model *>(site.learnt->release()));
+  if (model_) return {};
+  model_ = std::make_unique<Model>();
+  return model_->shares.allocate(execution_, LocalHistRanges::bins.most * sizeof(float));
 }
 
-// Makes the algorithms and buffers that the settings need, unless they exist.
+std::unique_ptr<Learnt> LocalHistOperation::take_learnt() { return std::move(model_); }
+
+// Makes the algorithms and buffers that the settings need, unless they exist. The tensors, which are the
+// largest, come first: if they do not fit into max-memory, little was allocated in vain.
 Status LocalHistOperation::prepare(bool display) {
   const LocalHistParams params = settings_.params();
-  const bool fits = localhist_ && params == params_;
-  if (fits && settings_.max_memory == max_memory_ && (display_ || !display)) return {};
-  if (!fits) {
+  if (!localhist_ || params != params_) {
     localhist_.reset();
     painted_.reset();
-  }
-  CUDAVISION_TRY(check_memory(execution_, region_, params, display, settings_.max_memory));
-  max_memory_ = settings_.max_memory;
-  display_ = display;
-  if (!fits) {
     CUDAVISION_TRY(shape_of(region_, params, &shape_));
     CUDAVISION_TRY(results_.make(context_, shape_, params));
     CUDAVISION_TRY(make_localhist(execution_, region_, params, &localhist_));
@@ -78,11 +77,12 @@ Status LocalHistOperation::run(const Job &job) {
   const bool distance = params_.reduction == LocalHistReduction::distance;
   if (distance) {
     CUDAVISION_TRY(take_model(job));
-    if (!has_model_) return {};  // take_model() has posted a warning
+    if (!model_->exists) return {};  // take_model() has posted a warning
   }
   LocalHistOutput output;
   CUDAVISION_TRY(results_.attach(job, &output));
-  CUDAVISION_TRY(localhist_->run(job.luma, output, static_cast<const float *>(model_.data()), job.input));
+  CUDAVISION_TRY(
+      localhist_->run(job.luma, output, static_cast<const float *>(model_->shares.data()), job.input));
   if (distance && job.report) {
     reported_.resize(static_cast<std::size_t>(shape_.rows) * static_cast<std::size_t>(shape_.cols));
     reported_x_ = job.region.x;
@@ -101,25 +101,25 @@ Status LocalHistOperation::take_model(const Job &job) {
                      .weight = params_.weight,
                      .bins = params_.bins,
                      .changes = settings_.model_changes};
-  if (has_model_ && key == model_key_) return {};
+  if (model_->exists && key == model_->key) return {};
   const Region region = model_region(settings_, job.region);
   if (region.width > 0 && region.height > 0) {
-    CUDAVISION_TRY(localhist_->take_model(job.luma, region, static_cast<float *>(model_.data())));
-    model_key_ = key;
-    has_model_ = true;
+    CUDAVISION_TRY(localhist_->take_model(job.luma, region, static_cast<float *>(model_->shares.data())));
+    model_->key = key;
+    model_->exists = true;
     return {};
   }
-  if (settings_.model_changes != refused_model_)
+  if (settings_.model_changes != model_->refused)
     GST_ELEMENT_WARNING(
         state_.element(), RESOURCE, SETTINGS,
         ("model-region-x and model-region-y (%d, %d) lie outside the analysed region: %s", settings_.model_x,
-         settings_.model_y, has_model_ ? "the last model stays in force" : "there is no model"),
+         settings_.model_y, model_->exists ? "the last model stays in force" : "there is no model"),
         (nullptr));
-  refused_model_ = settings_.model_changes;
+  model_->refused = settings_.model_changes;
   // The last model cannot be compared with histograms of other bins.
-  ModelKey last = model_key_;
+  ModelKey last = model_->key;
   last.changes = key.changes;
-  has_model_ = has_model_ && key == last;
+  model_->exists = model_->exists && key == last;
   return {};
 }
 

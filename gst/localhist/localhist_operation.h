@@ -4,8 +4,8 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
+#include "cuda/common/memory_budget.h"
 #include "cuda/common/owned_memory.h"
 #include "cuda/draw/color_map.h"
 #include "cuda/localhist/localhist.h"
@@ -23,6 +23,7 @@ class LocalHistOperation final : public ElementOperation<LocalHistSettings> {
   Status run(const Job &job) override;
   bool host_reads_result() const override { return false; }
   void describe(GstStructure *message) override;
+  std::unique_ptr<Learnt> take_learnt() override;
 
  private:
   // The settings that a model belongs to: when they change, the model is taken again.
@@ -36,6 +37,14 @@ class LocalHistOperation final : public ElementOperation<LocalHistSettings> {
     friend bool operator==(const ModelKey &, const ModelKey &) = default;
   };
 
+  // The model, which belongs to the frame, not to the region that is analysed.
+  struct Model : Learnt {
+    OwnedBytes shares;
+    ModelKey key{};
+    bool exists = false;
+    guint64 refused = 0;  // the model_changes of the last warning
+  };
+
   Status prepare(bool display);
   Status make_painted();
   Status take_model(const Job &job);
@@ -47,8 +56,6 @@ class LocalHistOperation final : public ElementOperation<LocalHistSettings> {
 
   // The settings that the members below were made for.
   LocalHistParams params_;
-  guint64 max_memory_ = 0;
-  bool display_ = false;
   LocalHistShape shape_;
   std::unique_ptr<LocalHist> localhist_;
   LocalHistResults results_;
@@ -57,12 +64,9 @@ class LocalHistOperation final : public ElementOperation<LocalHistSettings> {
   std::unique_ptr<LocalHist> painted_;
   OwnedBytes painted_bins_, painted_shares_;
 
-  OwnedBytes model_;
-  ModelKey model_key_{};
-  bool has_model_ = false;
-  guint64 refused_model_ = 0;  // the model_changes of the last warning
+  std::unique_ptr<Model> model_;
 
-  std::vector<float> reported_;          // the distances, for the message
+  Array<float> reported_;                // the distances, for the message
   int reported_x_ = 0, reported_y_ = 0;  // the top left pixel of the analysed region
 };
 

@@ -19,7 +19,6 @@ struct LocalHistSettings {
   // analysed region.
   int model_x = 0, model_y = 0, model_width = 0, model_height = 0;
   guint64 model_changes = 0;  // counts how often one of these four was set, even to the same value
-  guint64 max_memory = 0;     // bytes; 0: the available memory
 
   friend bool operator==(const LocalHistSettings &, const LocalHistSettings &) = default;
   LocalHistParams params() const {

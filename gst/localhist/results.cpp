@@ -2,9 +2,6 @@
 // The tensors of cudalocalhist.
 #include "gst/localhist/results.h"
 
-#include <string>
-
-#include "cuda/common/available_memory.h"
 #include "gst/base/attach.h"
 
 namespace cudavision {
@@ -14,45 +11,11 @@ std::size_t windows_of(const LocalHistShape &shape) {
   return static_cast<std::size_t>(shape.rows) * static_cast<std::size_t>(shape.cols);
 }
 
-// The bytes of the largest tensor and of all tensors of a frame.
-struct TensorBytes {
-  std::size_t largest = 0, all = 0;
-};
-TensorBytes tensor_bytes(const LocalHistShape &shape, LocalHistReduction reduction) {
-  if (reduction == LocalHistReduction::none) return {shape.histogram_bytes, shape.histogram_bytes};
-  const std::size_t values = windows_of(shape) * sizeof(float);
-  const bool argmax = reduction == LocalHistReduction::argmax;
-  return {values, values + (argmax ? windows_of(shape) * sizeof(std::uint16_t) : 0)};
-}
-
 }  // namespace
 
 LocalHistParams painted_params(LocalHistParams params) {
   if (params.reduction == LocalHistReduction::none) params.reduction = LocalHistReduction::argmax;
   return params;
-}
-
-Status check_memory(const Execution &execution, Size region, const LocalHistParams &params, bool display,
-                    guint64 max_memory) {
-  LocalHistShape shape;
-  CUDAVISION_TRY(shape_of(region, params, &shape));
-  const TensorBytes tensors = tensor_bytes(shape, params.reduction);
-  std::size_t scratch = scratch_bytes(execution, region, params);
-  if (display && params.reduction == LocalHistReduction::none)
-    scratch += scratch_bytes(execution, region, painted_params(params)) +
-               tensor_bytes(shape, LocalHistReduction::argmax).all;
-  std::size_t most = max_memory;
-  if (max_memory == 0) CUDAVISION_TRY(available_memory(execution, &most));
-  const std::size_t needed = tensors.all + scratch;
-  const std::string needs = "local histograms need " + std::to_string(needed) + " bytes for each frame";
-  if (needed > most)
-    return out_of_memory(needs + ", and " +
-                         (max_memory != 0 ? "max-memory allows " + std::to_string(most)
-                                          : "there are " + std::to_string(most)));
-  if (tensors.largest > G_MAXUINT)
-    return out_of_memory(needs + ", " + std::to_string(tensors.largest) +
-                         " of them in one tensor: more than a buffer of a pool holds");
-  return {};
 }
 
 Status LocalHistResults::make(std::shared_ptr<const DeviceContext> context, const LocalHistShape &shape,
@@ -73,7 +36,7 @@ Status LocalHistResults::attach(const Job &job, LocalHistOutput *output) {
     TensorPool::Lease lease;
     CUDAVISION_TRY(pool.acquire(&lease));
     *data = static_cast<std::remove_pointer_t<decltype(data)>>(lease.data);
-    return attach_tensor(job, id, type, dims, lease.buffer, params_.stride_x, params_.stride_y);
+    return attach_tensor(job, id, type, dims, std::move(lease.buffer), params_.stride_x, params_.stride_y);
   };
   *output = {};
   const int rows = shape_.rows, cols = shape_.cols, bins = params_.bins;

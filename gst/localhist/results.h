@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The tensors of cudalocalhist: their sizes, which are known before anything is allocated, their ids and
-// dimensions.
+// The tensors of cudalocalhist: their sizes, ids and dimensions.
 #pragma once
 
 #include <memory>
@@ -10,12 +9,6 @@
 #include "gst/base/tensor_pool.h"
 
 namespace cudavision {
-
-// Returns an error, which names the bytes that are needed, if a frame needs more than max_memory bytes (if
-// that is 0: more than the backend has), or if a tensor is larger than a buffer of a pool can be. Allocates
-// nothing. display: the memory of the painted map is included.
-Status check_memory(const Execution &execution, Size region, const LocalHistParams &params, bool display,
-                    guint64 max_memory);
 
 // The parameters of the map that display paints. Histograms are shown by their dominant bins, so reduction
 // `none` becomes `argmax`.

@@ -180,7 +180,9 @@ GBytes *gst_cuda_vision_tensor_meta_get_bytes(const GstCudaVisionTensorMeta *met
   g_return_val_if_fail(meta != nullptr, nullptr);
   GstMapInfo map;
   if (meta->data == nullptr || !gst_buffer_map(meta->data, &map, GST_MAP_READ)) return nullptr;
-  GBytes *bytes = g_bytes_new(map.data, gst_cuda_vision_tensor_meta_get_size(meta));
+  const gsize size = gst_cuda_vision_tensor_meta_get_size(meta);
+  // An application may have changed the buffer since it was attached.
+  GBytes *bytes = map.size >= size ? g_bytes_new(map.data, size) : nullptr;
   gst_buffer_unmap(meta->data, &map);
   return bytes;
 }

@@ -2,6 +2,7 @@
 // Writes and reads tensors as id, type, dims, geometry and numbers, all little endian.
 #include "gst/meta/tensor_wire.h"
 
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -34,9 +35,24 @@ void write_header(Writer &writer, const GstCudaVisionTensorMeta *tensor, const c
   for (const auto field : kGeometry) writer.put(tensor->*field);
 }
 
-// The id as a new string; nullptr if the bytes are not valid text.
+// An id becomes a quark, which is never freed. So these bound what a hostile stream can fill memory with.
+constexpr std::uint32_t kMostIdBytes = 256;
+constexpr int kMostNewIds = 4096;  // of a process
+
+// The quark of an id that is known, or of a new one while there are few; otherwise 0.
+GQuark quark_of(const char *id) {
+  static std::atomic<int> new_ids = 0;
+  const GQuark known = g_quark_try_string(id);
+  if (known != 0) return known;
+  if (new_ids.fetch_add(1) < kMostNewIds) return g_quark_from_string(id);
+  new_ids = kMostNewIds;
+  return 0;
+}
+
+// The id as a new string; nullptr if the bytes are not valid text, or too many.
 char *read_id(Reader &reader) {
   const auto size = reader.get<std::uint32_t>();
+  if (size > kMostIdBytes) return nullptr;
   const auto *text = reinterpret_cast<const char *>(reader.take(size));
   if (text == nullptr || size == 0 || !g_utf8_validate_len(text, size, nullptr)) return nullptr;
   return g_strndup(text, size);
@@ -81,7 +97,10 @@ gboolean write_tensor(const GstCudaVisionTensorMeta *tensor, GstByteArrayInterfa
 
   GstMapInfo map;
   if (tensor->data == nullptr || !gst_buffer_map(tensor->data, &map, GST_MAP_READ)) return FALSE;
-  guint8 *bytes = gst_byte_array_interface_append(to, static_cast<gsize>(header) + shape.size());
+  // An application may have changed the buffer since it was attached.
+  guint8 *bytes = map.size < shape.size()
+                      ? nullptr
+                      : gst_byte_array_interface_append(to, static_cast<gsize>(header) + shape.size());
   if (bytes != nullptr) {
     Writer writer(bytes);
     write_header(writer, tensor, id, id_size);
@@ -98,11 +117,17 @@ gboolean read_tensor(const guint8 *bytes, gsize size, GstCudaVisionTensorMeta *t
   const TensorShape shape(tensor->element_type, tensor->n_dims, tensor->dims);
   if (shape.error() != nullptr || shape.size() != reader.left()) return FALSE;
 
-  auto *numbers = static_cast<guint8 *>(g_malloc(shape.size()));
+  auto *numbers = static_cast<guint8 *>(g_try_malloc(shape.size()));
+  if (numbers == nullptr && shape.size() != 0) return FALSE;
+  const GQuark quark = quark_of(id);
+  if (quark == 0) {
+    g_free(numbers);
+    return FALSE;
+  }
   copy_little_endian(numbers, reader.take(shape.size()), shape.size(),
                      gst_cuda_vision_element_type_size(tensor->element_type));
   tensor->data = gst_buffer_new_wrapped(numbers, shape.size());
-  tensor->id = g_quark_from_string(id);  // last, because a quark is never freed
+  tensor->id = quark;
   return TRUE;
 }
 #endif

@@ -64,12 +64,10 @@ Status OpticalFlowOperation::run(const Job &job) {
   TensorPool::Lease vector_lease, valid_lease;
   CUDAVISION_TRY(lease(size, &vector_lease, &valid_lease));
   const double step = settings_.stride;
-  // Both calls take ownership of their buffer, so the first status is checked after the second call.
-  const Status attached = attach_tensor(job, "optical-flow", GST_CUDA_VISION_ELEMENT_TYPE_F32,
-                                        {size.height, size.width, 2}, vector_lease.buffer, step, step);
+  CUDAVISION_TRY(attach_tensor(job, "optical-flow", GST_CUDA_VISION_ELEMENT_TYPE_F32,
+                               {size.height, size.width, 2}, std::move(vector_lease.buffer), step, step));
   CUDAVISION_TRY(attach_tensor(job, "optical-flow-valid", GST_CUDA_VISION_ELEMENT_TYPE_U8,
-                               {size.height, size.width}, valid_lease.buffer, step, step));
-  CUDAVISION_TRY(attached);
+                               {size.height, size.width}, std::move(valid_lease.buffer), step, step));
   const ImageView<FlowVector> vectors{static_cast<FlowVector *>(vector_lease.data),
                                       size.width * static_cast<std::ptrdiff_t>(sizeof(FlowVector)),
                                       size.width, size.height};
@@ -96,9 +94,7 @@ Status OpticalFlowOperation::lease(Size size, TensorPool::Lease *vectors, Tensor
     pool_size_ = size;
   }
   CUDAVISION_TRY(vector_pool_->acquire(vectors));
-  const Status status = valid_pool_->acquire(valid);
-  if (!status.ok()) gst_clear_buffer(&vectors->buffer);
-  return status;
+  return valid_pool_->acquire(valid);
 }
 
 // Counts the invalid and the valid vectors for the message.

@@ -87,8 +87,8 @@ struct JsonSettings {
 
 struct State {
   JsonSettings settings;  // protected by the object lock
-  // Used by the streaming thread and by start and stop, which never run beside it. Only the file's cancel()
-  // is called from other threads.
+  // Used by the streaming thread and by start and stop, which never run beside it. Other threads only cancel
+  // its writes; the object lock protects the pointer from them.
   std::unique_ptr<LineFile> file;
   std::string location;  // the location of `file`
   std::string line;      // kept for its capacity: the next line is about as long
@@ -138,25 +138,41 @@ void post_error(GstCudaVisionJson *json, GstResourceError code, const char *what
 
 // --- starting and stopping ---
 
+void swap_file(GstCudaVisionJson *json, std::unique_ptr<LineFile> *file) {
+  GST_OBJECT_LOCK(json);
+  json->state->file.swap(*file);
+  GST_OBJECT_UNLOCK(json);
+}
+
+// While writes are cancelled, the streaming thread does not wait for a pipe's reader. Called from any thread.
+void cancel_writes(GstCudaVisionJson *json, bool cancelled) {
+  GST_OBJECT_LOCK(json);
+  if (json->state->file != nullptr) json->state->file->cancel(cancelled);
+  GST_OBJECT_UNLOCK(json);
+}
+
 gboolean start(GstBaseTransform *transform) {
   auto *json = GST_CUDA_VISION_JSON(transform);
   State *state = json->state;
   state->facts = {};
   state->location = Properties::snapshot(json).location.value_or("");
-  if (const int error = LineFile::open(state->location, &state->file); error != 0) {
+  std::unique_ptr<LineFile> file;
+  if (const int error = LineFile::open(state->location, &file); error != 0) {
     post_error(json, GST_RESOURCE_ERROR_OPEN_WRITE, "open", error, __LINE__);
     return FALSE;
   }
+  swap_file(json, &file);
   return TRUE;
 }
 
 gboolean stop(GstBaseTransform *transform) {
   auto *json = GST_CUDA_VISION_JSON(transform);
   State *state = json->state;
-  if (state->file != nullptr) {
-    if (const int error = state->file->close(); error != 0)
+  std::unique_ptr<LineFile> file;
+  swap_file(json, &file);
+  if (file != nullptr) {
+    if (const int error = file->close(); error != 0)
       post_error(json, GST_RESOURCE_ERROR_WRITE, "write to", error, __LINE__);
-    state->file.reset();
   }
   state->line = {};
   state->tensors = {};
@@ -164,9 +180,7 @@ gboolean stop(GstBaseTransform *transform) {
 }
 
 GstStateChangeReturn change_state(GstElement *element, GstStateChange change) {
-  // Otherwise a streaming thread that waits for a pipe's reader would block the state change.
-  LineFile *file = GST_CUDA_VISION_JSON(element)->state->file.get();
-  if (change == GST_STATE_CHANGE_PAUSED_TO_READY && file != nullptr) file->cancel();
+  if (change == GST_STATE_CHANGE_PAUSED_TO_READY) cancel_writes(GST_CUDA_VISION_JSON(element), true);
   return GST_ELEMENT_CLASS(gst_cuda_vision_json_parent_class)->change_state(element, change);
 }
 
@@ -177,6 +191,13 @@ std::optional<gint> extent(const GstCaps *caps, const char *field) {
 }
 
 // GstVideoInfo is not used because it does not know the formats of other memories and of newer versions.
+gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
+  const GstEventType type = GST_EVENT_TYPE(event);
+  if (type == GST_EVENT_FLUSH_START || type == GST_EVENT_FLUSH_STOP)
+    cancel_writes(GST_CUDA_VISION_JSON(transform), type == GST_EVENT_FLUSH_START);
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_json_parent_class)->sink_event(transform, event);
+}
+
 gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
   cudavision::FrameFacts &facts = GST_CUDA_VISION_JSON(transform)->state->facts;
   facts.width = extent(caps, "width");
@@ -232,9 +253,8 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   state->tensors.data = settings.tensor_data;
   if (!compose(json, buffer)) return GST_FLOW_ERROR;
   const int error = state->file->write(state->line);
-  if (error != 0) return flow_after(json, error);
-  ++state->facts.number;
-  return GST_FLOW_OK;
+  if (error == 0 || state->file->owes_rest()) ++state->facts.number;
+  return error == 0 ? GST_FLOW_OK : flow_after(json, error);
 }
 
 // --- the class ---
@@ -298,6 +318,7 @@ static void gst_cuda_vision_json_class_init(GstCudaVisionJsonClass *klass) {
   transform->start = GST_DEBUG_FUNCPTR(start);
   transform->stop = GST_DEBUG_FUNCPTR(stop);
   transform->set_caps = GST_DEBUG_FUNCPTR(set_caps);
+  transform->sink_event = GST_DEBUG_FUNCPTR(sink_event);
   transform->transform_ip = GST_DEBUG_FUNCPTR(transform_ip);
 }
 

@@ -16,31 +16,31 @@
 namespace cudavision {
 namespace {
 
-// Blocks SIGPIPE in this thread while it exists (RAII). Writing to a pipe without a reader raises SIGPIPE,
-// which by default ends the process. Other threads and an application's signal handler are not affected.
-class NoSigpipe {
+// Blocks the signals of a failed write in this thread while it exists (RAII): SIGPIPE, for a pipe without a
+// reader, and SIGXFSZ, for a file beyond the limit on its size. By default they end the process. Other threads
+// and an application's signal handlers are not affected.
+class NoSignals {
  public:
-  NoSigpipe() {
-    sigemptyset(&sigpipe_);
-    sigaddset(&sigpipe_, SIGPIPE);
+  NoSignals() {
+    sigemptyset(&signals_);
     sigset_t pending;
     sigpending(&pending);
-    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
-    pthread_sigmask(SIG_BLOCK, &sigpipe_, &before_);
+    for (const int signal : {SIGPIPE, SIGXFSZ})
+      if (sigismember(&pending, signal) == 0) sigaddset(&signals_, signal);
+    pthread_sigmask(SIG_BLOCK, &signals_, &before_);
   }
-  ~NoSigpipe() {
+  ~NoSignals() {
     const timespec at_once{};
-    if (!was_pending_)
-      while (sigtimedwait(&sigpipe_, nullptr, &at_once) == -1 && errno == EINTR) {
-      }
+    int taken = 0;
+    do taken = sigtimedwait(&signals_, nullptr, &at_once);
+    while (taken > 0 || (taken == -1 && errno == EINTR));
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
-  NoSigpipe(const NoSigpipe &) = delete;
-  NoSigpipe &operator=(const NoSigpipe &) = delete;
+  NoSignals(const NoSignals &) = delete;
+  NoSignals &operator=(const NoSignals &) = delete;
 
  private:
-  sigset_t sigpipe_, before_;
-  bool was_pending_;
+  sigset_t signals_, before_;  // without those that were pending before: they are not ours to take
 };
 
 // Locks the standard output, so that earlier output comes first and no other output splits a line.
@@ -54,23 +54,15 @@ class StandardOutputLock {
   int flush() { return std::fflush(stdout) == 0 ? 0 : errno; }
 };
 
-bool is_regular(int file) {
+bool is_pipe(const std::string &location) {
   struct stat status {};
-  return fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+  return stat(location.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
 }
 
 }  // namespace
 
-LineFile::LineFile(int file, bool is_standard_output)
-    : file_(file),
-      is_standard_output_(is_standard_output),
-      is_regular_(is_regular(file)),
-      poll_(gst_poll_new(TRUE)) {
-  GstPollFD polled = GST_POLL_FD_INIT;
-  polled.fd = file;
-  gst_poll_add_fd(poll_, &polled);
-  gst_poll_fd_ctl_write(poll_, &polled, TRUE);
-}
+LineFile::LineFile(std::string location)
+    : location_(std::move(location)), is_standard_output_(location_ == "-"), poll_(gst_poll_new(TRUE)) {}
 
 LineFile::~LineFile() {
   close();
@@ -78,14 +70,44 @@ LineFile::~LineFile() {
 }
 
 int LineFile::open(const std::string &location, std::unique_ptr<LineFile> *made) {
-  made->reset();
-  const bool is_standard_output = location == "-";
+  made->reset(new LineFile(location));
+  const int error = is_pipe(location) ? 0 : (*made)->open_file();
+  if (error != 0) made->reset();
+  return error;
+}
+
+int LineFile::open_file() {
   // O_APPEND keeps lines whole if several elements write to the same file.
   constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC;
-  const int file = is_standard_output ? STDOUT_FILENO : ::open(location.c_str(), kFlags, 0666);
+  const int file = is_standard_output_ ? STDOUT_FILENO : ::open(location_.c_str(), kFlags, 0666);
   if (file < 0) return errno;
-  made->reset(new LineFile(file, is_standard_output));
+  use(file);
   return 0;
+}
+
+// Waits for the reader of a named pipe. Opening one without a reader would block beyond rescue, so this asks
+// again and again, in pauses that cancel() ends.
+int LineFile::open_pipe() {
+  constexpr GstClockTime kPause = 20 * GST_MSECOND;
+  for (;;) {
+    const int file = ::open(location_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (file >= 0) {
+      use(file);
+      return 0;
+    }
+    if (errno != ENXIO && errno != EINTR) return errno;
+    if (gst_poll_wait(poll_, kPause) < 0 && errno == EBUSY) return ECANCELED;
+  }
+}
+
+void LineFile::use(int file) {
+  struct stat status {};
+  file_ = file;
+  is_regular_ = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+  GstPollFD polled = GST_POLL_FD_INIT;
+  polled.fd = file;
+  gst_poll_add_fd(poll_, &polled);
+  gst_poll_fd_ctl_write(poll_, &polled, TRUE);
 }
 
 int LineFile::close() {
@@ -95,20 +117,32 @@ int LineFile::close() {
 }
 
 int LineFile::write(std::string_view lines) {
-  const NoSigpipe no_sigpipe;
-  if (!is_standard_output_) return write_all(lines);
+  const NoSignals no_signals;
+  if (file_ < 0)
+    if (const int error = open_pipe(); error != 0) return error;
+  if (!is_standard_output_) return write_rest_and(lines);
   StandardOutputLock lock;
   if (const int error = lock.flush(); error != 0) return error;
-  return write_all(lines);
+  return write_rest_and(lines);
 }
 
-int LineFile::write_all(std::string_view lines) {
+int LineFile::write_rest_and(std::string_view lines) {
+  const std::string rest = std::exchange(rest_, {});
+  if (const int error = write_all(rest, true); error != 0) return error;
+  return write_all(lines, false);
+}
+
+// has_begun: the reader has already got the beginning of the line.
+int LineFile::write_all(std::string_view lines, bool has_begun) {
   std::string_view rest = lines;
   while (!rest.empty()) {
-    if (const int error = write_part(&rest); error != 0) {
+    const int error = write_part(&rest);
+    if (error == 0) continue;
+    if (error != ECANCELED)
       take_back(lines.size() - rest.size());
-      return error;
-    }
+    else if (has_begun || rest.size() < lines.size())
+      rest_ = rest;
+    return error;
   }
   return 0;
 }

@@ -11,34 +11,43 @@
 namespace cudavision {
 
 // Writes each line immediately and without buffering. If a line does not fit on the disk, no part of it stays
-// in the file. A pipe without a reader is an ordinary error: no signal is raised.
+// in the file. A pipe whose reader has gone and a limit on the size of files are ordinary errors: no signal is
+// raised.
 class LineFile {
  public:
-  // Opens the standard output for "-"; creates or empties any other file. For a named pipe, waits for its
-  // reader. Returns 0 or errno; after an error `made` is null.
+  // Opens the standard output for "-"; creates or empties any other file. A named pipe is opened by write(),
+  // when it has a reader. Returns 0 or errno; after an error `made` is null.
   static int open(const std::string &location, std::unique_ptr<LineFile> *made);
   ~LineFile();
   LineFile(const LineFile &) = delete;
   LineFile &operator=(const LineFile &) = delete;
 
-  // Waits if the reader is slow. Returns 0 or errno; ECANCELED after cancel().
+  // Waits for the reader of a pipe, and if it is slow. Returns 0 or errno; ECANCELED while cancelled. The rest
+  // of a line that was cancelled is written before the next one, so that the reader gets whole lines.
   int write(std::string_view lines);
-  // Makes write() return, even while it waits for a reader. May be called from any thread. Part of a pipe's
-  // last line may already be written.
-  void cancel() { gst_poll_set_flushing(poll_, TRUE); }
+  // Whether a part of a line that was cancelled is still to be written.
+  bool owes_rest() const { return !rest_.empty(); }
+  // While it is true, write() returns, even if it waits for a reader. May be called from any thread.
+  void cancel(bool cancelled) { gst_poll_set_flushing(poll_, cancelled); }
   // Returns 0 or errno: some file systems report lack of space only on closing.
   int close();
 
  private:
-  LineFile(int file, bool is_standard_output);
+  explicit LineFile(std::string location);
 
-  int write_all(std::string_view lines);
+  int open_file();
+  int open_pipe();
+  void use(int file);
+  int write_rest_and(std::string_view lines);
+  int write_all(std::string_view lines, bool has_begun);
   int write_part(std::string_view *rest);
   void take_back(std::size_t written);
 
-  int file_;
+  std::string location_;
   bool is_standard_output_;
-  bool is_regular_;
+  int file_ = -1;  // of a named pipe, once it has a reader
+  bool is_regular_ = false;
+  std::string rest_;  // of the line that was cancelled
   GstPoll *poll_;
 };
 

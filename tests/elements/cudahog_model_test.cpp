@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests of cudahog's model files: every format gives the same boxes, and errors name the fault of a file.
+#include <glib/gstdio.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -120,6 +122,25 @@ std::string many_members(int count) {
   std::string text = "<opencv_storage><a>";
   for (int i = 0; i < count; ++i) text += "<m" + std::to_string(i) + "/>";
   return text + "</a></opencv_storage>";
+}
+
+// libyaml takes a time that grows with the square of their number: 2.3 MB took a minute.
+TEST_F(CudaHogModel, directives_are_refused_before_they_are_parsed) {
+  const ModelFile model("a.yml");
+  std::string text = "%YAML:1.0\n";
+  for (int i = 0; i < 200000; ++i) text += "%TAG !t" + std::to_string(i) + "! tag:t,2000:\n";
+  write(model.location(), text + "---\na: { }\n");
+  EXPECT_TRUE(fails(model.location(), "it has a directive in line 2"));
+}
+
+TEST_F(CudaHogModel, what_is_no_file_is_refused_before_it_is_opened) {
+  const ModelFile model("a.yml");
+  const std::string pipe = model.location() + ".pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_TRUE(fails(pipe, "it is a pipe or a device, not a file"));  // opening it would wait for a writer
+  g_unlink(pipe.c_str());
+  EXPECT_TRUE(fails("/dev/zero", "it is a pipe or a device, not a file"));
+  EXPECT_TRUE(fails("/tmp", "it is a directory"));
 }
 
 // The file has other values before the first map.

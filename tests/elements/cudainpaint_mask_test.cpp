@@ -3,12 +3,15 @@
 #include <gdk-pixbuf/gdk-pixbuf.h>
 #include <glib/gstdio.h>
 #include <gst/video/video.h>
+#include <sys/stat.h>
 #if CUDAVISION_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
 #endif
 
+#include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "tests/elements/canny_reference.h"
@@ -134,6 +137,53 @@ TEST_F(CudaInpaintMask, mask_follows_new_caps) {
   EXPECT_TRUE(same_bytes(inpaint.work(frame), with_filled(frame, mask, small_params())));
   EXPECT_TRUE(same_bytes(inpaint.work(large),
                          with_filled(large, mask_of({80, 64}, {{24, 16, 16, 16}}), small_params())));
+}
+
+// The error of an element with this mask, which does not start.
+std::optional<Complaint> error_of_mask(const std::string &location) {
+  const Owned<GstElement> inpaint = parse("cudainpaint backend=" + backend() + " mask-location=" + location);
+  EXPECT_EQ(gst_element_set_state(inpaint.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  return take_error(inpaint.get());
+}
+
+// A file of some kilobytes may hold a picture of gigabytes: the header says so.
+TEST_F(CudaInpaintMask, pictures_of_too_many_pixels_are_refused_by_their_header) {
+  const std::string location = path("large.bmp");
+  for (const auto &[width, height] : {std::pair{20000, 20000}, {16385, 1}, {8192, 8193}}) {
+    std::string header = "BM";
+    const auto put = [&header](int number, int bytes) {
+      for (int i = 0; i < bytes; ++i) header.push_back(static_cast<char>(number >> (8 * i)));
+    };
+    for (const int field : {62, 0, 62, 40, width, height}) put(field, 4);
+    put(1, 2), put(1, 2);  // planes, bits of a pixel
+    for (const int field : {0, 0, 0, 0, 2, 2, 0, 0xffffff}) put(field, 4);
+    ASSERT_TRUE(
+        g_file_set_contents(location.c_str(), header.data(), static_cast<gssize>(header.size()), nullptr));
+    EXPECT_TRUE(is(error_of_mask(location), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                   "it has " + std::to_string(width) + "x" + std::to_string(height) + " pixels"));
+  }
+}
+
+TEST_F(CudaInpaintMask, what_is_no_file_is_refused_before_it_is_opened) {
+  const std::string pipe = path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string &location : {pipe, std::string("/dev/zero")})
+    EXPECT_TRUE(is(error_of_mask(location), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                   "it is a pipe or a device, not a file"));
+}
+
+// The time depends on their number, not on their area: four thousand regions took seconds.
+TEST_F(CudaInpaintMask, thousands_of_overlapping_regions_remove_their_union) {
+  const VideoFrame frame("NV12", kSize, 5);
+  Harness inpaint(kSmall + std::string("roi-type=box"));
+  inpaint.negotiate(frame);
+  Owned<GstBuffer> buffer = frame.buffer();
+  for (guint i = 0; i < 4096; ++i)
+    gst_buffer_add_video_region_of_interest_meta(buffer.get(), "box", 12 + i % 3, 8 + i % 5, 1 + i % 6,
+                                                 1 + i % 4);
+  const Owned<GstBuffer> out = inpaint.exchange(std::move(buffer));
+  EXPECT_TRUE(
+      same_bytes(bytes_of(out.get()), with_filled(frame, mask_of(kSize, {{12, 8, 8, 8}}), small_params())));
 }
 
 TEST_F(CudaInpaintMask, missing_and_broken_files_fail_at_the_start) {

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -197,24 +198,21 @@ TEST_F(CudaVisionJsonFile, full_disk_is_named_with_the_reason) {
                  "'/dev/full': No space left on device"));
 }
 
-// Limits the length of files while it exists.
+// Limits the length of files while it exists. The default action of SIGXFSZ, which a write beyond the limit
+// raises, is to end the process.
 class FileLimit {
  public:
-  explicit FileLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+  explicit FileLimit(rlim_t bytes) {
     getrlimit(RLIMIT_FSIZE, &before_);
     const rlimit limit{bytes, before_.rlim_max};
     EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
   }
-  ~FileLimit() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
+  ~FileLimit() { setrlimit(RLIMIT_FSIZE, &before_); }
   FileLimit(const FileLimit &) = delete;
   FileLimit &operator=(const FileLimit &) = delete;
 
  private:
   rlimit before_;
-  void (*handler_)(int);
 };
 
 TEST_F(CudaVisionJsonFile, line_that_does_not_fit_leaves_no_half) {
@@ -319,6 +317,58 @@ TEST_F(CudaVisionJsonFile, reader_that_goes_ends_a_line_that_waits_for_it) {
   streaming.join();
   EXPECT_EQ(flow, GST_FLOW_EOS);
   EXPECT_FALSE(take_error(json.element()));
+}
+
+// A flushing seek must not wait for the reader. The line that it interrupts is completed before the next one.
+TEST_F(CudaVisionJsonFile, flush_does_not_wait_for_a_stalled_reader_and_no_line_is_torn) {
+  const NamedPipe pipe(folder_.path("pipe"));
+  JsonHarness json("tensor-data=full", pipe.path());
+  GstFlowReturn flow = GST_FLOW_OK;
+  std::thread streaming([&] { flow = json.push(long_frame()); });
+  pipe.wait_until_it_is_full();
+  GstHarness *harness = json.get();
+  EXPECT_TRUE(gst_harness_push_event(harness, gst_event_new_flush_start()));
+  streaming.join();
+  EXPECT_EQ(flow, GST_FLOW_FLUSHING);
+  EXPECT_TRUE(gst_harness_push_event(harness, gst_event_new_flush_stop(TRUE)));
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  EXPECT_TRUE(gst_harness_push_event(harness, gst_event_new_segment(&segment)));
+  std::string text;
+  std::thread reader([&] {
+    while (std::count(text.begin(), text.end(), '\n') < 2) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      text += pipe.take();
+    }
+  });
+  EXPECT_EQ(json.push(frame()), GST_FLOW_OK);
+  reader.join();
+  const std::size_t end = text.find('\n');
+  EXPECT_EQ(Json(text.substr(0, end + 1)).length("tensors.0.data"), 10000u);
+  EXPECT_EQ(Json(text.substr(end + 1)).whole("frame"), 1);
+}
+
+TEST_F(CudaVisionJsonFile, pipe_without_a_reader_yet_blocks_neither_the_start_nor_the_stop) {
+  const std::string path = folder_.path("pipe");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  JsonHarness json("", path);
+  GstFlowReturn flow = GST_FLOW_OK;
+  std::thread streaming([&] { flow = json.push(frame()); });
+  gst_element_set_state(json.element(), GST_STATE_READY);
+  streaming.join();
+  EXPECT_EQ(flow, GST_FLOW_FLUSHING);
+}
+
+TEST_F(CudaVisionJsonFile, pipe_waits_for_its_first_reader) {
+  const std::string path = folder_.path("pipe");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  JsonHarness json("", path);
+  std::thread streaming([&] { EXPECT_EQ(json.push(frame()), GST_FLOW_OK); });
+  std::ifstream reader(path);
+  std::string line;
+  EXPECT_TRUE(std::getline(reader, line));
+  streaming.join();
+  EXPECT_EQ(Json(line).whole("frame"), 0);
 }
 
 // As `gst-launch-1.0 … ! cudavisionjson ! fakesink | head -2` at a terminal.

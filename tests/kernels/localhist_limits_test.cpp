@@ -213,26 +213,6 @@ TEST(LocalHistPlan, always_fits_the_device) {
 
 // --- memory ---
 
-TEST_P(LocalHistLimits, scratch_memory_is_as_large_as_announced) {
-  const Size size{123, 77};
-  for (const LocalHistParams &params : {brightness_params(256, {8, 8}), gradient_params(9, {8, 8}),
-                                        gradient_params(9, {8, 8}, GradientWeight::magnitude)}) {
-    const std::size_t said = scratch_bytes(execution(), size, params);
-    if (execution().backend == cudavision::Backend::cpu) {
-      EXPECT_GE(said, 123u * 77u * 2u) << "a sample of each pixel";
-      continue;
-    }
-    EXPECT_EQ(said, params.feature == LocalHistFeature::brightness ? 0u
-                    : params.weight == GradientWeight::magnitude   ? 123u * 77u * 4u
-                                                                   : 123u * 77u * 2u);
-    if (!kEmulated) continue;
-    const std::size_t before = simt::live_bytes();
-    Windows windows(execution(), size, params);
-    EXPECT_GE(simt::live_bytes() - before, said);
-    EXPECT_LE(simt::live_bytes() - before, said + 77 * 4 * 512) << "only the padding of rows may be added";
-  }
-}
-
 TEST_P(LocalHistLimits, lack_of_device_memory_is_an_error_with_its_size) {
   CUDAVISION_NEEDS_EMULATION();
   simt::fail_allocations_after(0);

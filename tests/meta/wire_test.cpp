@@ -2,7 +2,10 @@
 // Serialised metas: they are read back unchanged, and truncated or invalid ones are refused.
 #include "gst/meta/wire.h"
 
+#include <algorithm>
+#include <cstdio>
 #include <random>
+#include <string>
 
 #include "tests/meta/support.h"
 
@@ -102,6 +105,43 @@ TEST_F(Serialised, all_come_back_as_they_were) {
   EXPECT_EQ(after->step_y, before->step_y);
   expect_same(gst_cuda_vision_buffer_get_keypoints_meta(target_.get()), some_keypoints());
   expect_same(gst_cuda_vision_buffer_get_lines_meta(target_.get()), some_lines());
+}
+
+// An id becomes a quark, which lives as long as the process.
+TEST_F(Serialised, ids_are_bounded_in_length_and_number) {
+  const gsize dims[] = {1};
+  const auto add = [&](const std::string &id) {
+    const auto *meta = gst_cuda_vision_buffer_add_tensor_meta(
+        source_.get(), id.c_str(), GST_CUDA_VISION_ELEMENT_TYPE_U8, 1, dims, counted_numbers({7}));
+    return payload(&meta->meta);
+  };
+  EXPECT_NE(deserialised(target_.get(), kMetas[0], add(std::string(256, 'i'))), nullptr);
+  EXPECT_EQ(deserialised(target_.get(), kMetas[0], add(std::string(257, 'i'))), nullptr);
+
+  const std::vector<guint8> known = add("number-00000");
+  int accepted = 0;
+  for (int i = 1; i < 10000; ++i) {
+    std::vector<guint8> fresh = known;  // no quark has these ids yet
+    char digits[6];
+    std::snprintf(digits, sizeof digits, "%05d", i);
+    std::copy_n(digits, 5, fresh.begin() + 4 + 7);
+    const Owned<GstBuffer> buffer = frame();
+    accepted += deserialised(buffer.get(), kMetas[0], fresh) != nullptr;
+  }
+  EXPECT_GT(accepted, 4000);
+  EXPECT_LT(accepted, 5000);
+  EXPECT_NE(deserialised(target_.get(), kMetas[0], known), nullptr)
+      << "ids that are known are no more memory";
+}
+
+TEST_F(Serialised, tensor_whose_data_was_cut_is_refused) {
+  const gsize dims[] = {40};
+  auto *meta = gst_cuda_vision_buffer_add_tensor_meta(source_.get(), "cut", GST_CUDA_VISION_ELEMENT_TYPE_U8,
+                                                      1, dims, counted_numbers(std::vector<guint8>(40)));
+  gst_buffer_set_size(meta->data, 39);
+  const Owned<GByteArray> bytes(g_byte_array_new());
+  EXPECT_FALSE(gst_meta_serialize_simple(&meta->meta, bytes.get()));
+  EXPECT_EQ(gst_cuda_vision_tensor_meta_get_bytes(meta), nullptr);
 }
 
 TEST_F(Serialised, tensors_of_every_type_come_back) {

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What bounds an element: max-memory, requests to stop, and regions that are too small.
+#include <gst/controller/gstdirectcontrolbinding.h>
+#include <gst/controller/gstinterpolationcontrolsource.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/elements/harness.h"
+#include "tests/elements/tensor.h"
+
+namespace {
+
+using namespace cudavision::test;
+using cudavision::Size;
+
+class FilterLimits : public ElementTest {};
+
+// Each element, in ways that need different memory.
+const char *const kElements[] = {
+    "cudacanny",
+    "cudacanny gaussian-sigma=1.4 display=false message=true",
+    "cudahistogram",
+    "cudahistogram mode=luma display=false",
+    "cudalocalhist",
+    "cudalocalhist reduce=distance feature=brightness bins=32 display=false message=true",
+    "cudasigma2kp",
+    "cudasigma2kp orientation=true weight=magnitude min-distance=3",
+    "cudahog",
+    "cudahough",
+    "cudahough mode=segments gradient-voting=true",
+    "cudaopticalflow",
+    "cudaopticalflow forward-backward=1 display-mode=arrows",
+    "cudainpaint region-x=20 region-y=10 region-width=12 region-height=9",
+    "cudainpaint mode=temporal attach-mask=true region-x=20 region-y=10 region-width=12 region-height=9",
+};
+
+// --- max-memory ---
+
+// Negotiates and pushes a few frames. Returns the first error, or nothing if every frame was processed.
+std::optional<Complaint> error_of(const std::string &description, guint64 max_memory) {
+  Harness harness(description + " max-memory=" + std::to_string(max_memory));
+  for (unsigned seed = 1; seed < 4; ++seed) {
+    const VideoFrame frame("NV12", {64, 48}, seed);
+    harness.negotiate(frame);
+    const GstFlowReturn result = harness.push(frame.buffer());
+    if (auto error = take_error(harness.element())) return error;
+    EXPECT_EQ(result, GST_FLOW_OK) << description;
+    while (take_message(harness.element(), GST_MESSAGE_ELEMENT)) {
+    }
+  }
+  return std::nullopt;
+}
+
+// An error names the bytes that were needed when the memory ran out. With as many bytes the element comes
+// further, until it has all that it needs.
+TEST_F(FilterLimits, max_memory_is_the_limit_to_a_byte) {
+  for (const char *description : kElements) {
+    SCOPED_TRACE(description);
+    guint64 needed = 1;
+    int steps = 0;
+    for (std::optional<Complaint> error; (error = error_of(description, needed)); ++steps) {
+      const std::string begin = "at least ",
+                        end = " bytes are needed, and max-memory allows " + std::to_string(needed);
+      const auto from = error->text.find(begin), to = error->text.find(end);
+      ASSERT_NE(from, std::string::npos) << error->text;
+      ASSERT_NE(to, std::string::npos) << error->text;
+      EXPECT_EQ(error->code, GST_RESOURCE_ERROR_NO_SPACE_LEFT);
+      const guint64 said = std::stoull(error->text.substr(from + begin.size()));
+      ASSERT_GT(said, needed);
+      needed = said;
+      ASSERT_LT(steps, 500);
+    }
+    EXPECT_GT(steps, 0);
+    EXPECT_TRUE(error_of(description, needed - 1)) << needed;
+  }
+}
+
+TEST_F(FilterLimits, less_memory_in_playing_is_an_error_and_a_restart_works) {
+  for (const char *description : kElements) {
+    SCOPED_TRACE(description);
+    Harness harness(description);
+    const VideoFrame frame("NV12", {64, 48});
+    harness.negotiate(frame);
+    EXPECT_EQ(harness.push(frame.buffer()), GST_FLOW_OK);
+    set(harness.element(), "max-memory", "1000");
+    EXPECT_EQ(harness.push(frame.buffer()), GST_FLOW_ERROR);
+    EXPECT_TRUE(is(take_error(harness.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
+                   "max-memory allows 1000"));
+    set(harness.element(), "max-memory", "0");
+    harness.restart();
+    harness.negotiate(frame);
+    EXPECT_EQ(harness.push(frame.buffer()), GST_FLOW_OK);
+  }
+}
+
+// --- requests to stop ---
+
+// While armed, flushes the element at the moment at which it begins a frame: then the request to stop is there
+// before the work.
+GstElement *armed = nullptr;
+
+gboolean flush_at_this_moment(GstControlSource *, GstClockTime, gdouble *value) {
+  *value = 0;
+  if (GstElement *element = std::exchange(armed, nullptr); element != nullptr) {
+    GstPad *pad = gst_element_get_static_pad(element, "sink");
+    gst_pad_send_event(pad, gst_event_new_flush_start());
+    gst_object_unref(pad);
+  }
+  return TRUE;
+}
+
+TEST_F(FilterLimits, flush_gives_up_the_frame_and_the_next_one_is_right) {
+  if (backend() != "cpu") GTEST_SKIP() << "a frame takes the GPU milliseconds; only fills are stopped";
+  for (const char *description : kElements) {
+    SCOPED_TRACE(description);
+    const VideoFrame first("NV12", {64, 48}, 1), second("NV12", {64, 48}, 2);
+    Harness fresh(description), harness(description);
+    GstControlSource *source = gst_interpolation_control_source_new();
+    source->get_value = flush_at_this_moment;
+    gst_object_add_control_binding(
+        GST_OBJECT(harness.element()),
+        gst_direct_control_binding_new(GST_OBJECT(harness.element()), "roi-x", source));
+    gst_object_unref(source);
+    harness.negotiate(first);
+    armed = harness.element();
+    Owned<GstBuffer> buffer = first.buffer();
+    GST_BUFFER_PTS(buffer.get()) = 0;  // properties follow their controllers at the time of a frame
+    EXPECT_EQ(harness.push(std::move(buffer)), GST_FLOW_FLUSHING);
+    EXPECT_EQ(armed, nullptr);
+    EXPECT_EQ(gst_harness_try_pull(harness.get()), nullptr);
+    EXPECT_FALSE(take_error(harness.element()));
+    ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_flush_stop(TRUE)));
+    GstSegment segment;
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+    ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_segment(&segment)));
+    for (const VideoFrame &frame : {second, first}) EXPECT_EQ(harness.pass(frame), fresh.pass(frame));
+  }
+}
+
+// --- regions ---
+
+TEST_F(FilterLimits, region_that_slides_over_the_edge_warns_once_and_comes_back) {
+  for (const char *description : kElements) {
+    SCOPED_TRACE(description);
+    Harness harness(std::string(description) + " roi-width=30 roi-height=30");
+    const VideoFrame frame("NV12", {64, 48});
+    const std::vector<std::uint8_t> before = harness.work(frame);
+    for (int x = 36; x <= 66; x += 3) {
+      set(harness.element(), "roi-x", std::to_string(x));
+      harness.pass(frame);
+    }
+    EXPECT_TRUE(is(take_warning(harness.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                   "frames pass unchanged"));
+    EXPECT_FALSE(take_warning(harness.element()));
+    set(harness.element(), "roi-x", "0");
+    harness.work(frame);
+    const std::vector<std::uint8_t> after = harness.work(frame);
+    // The flow of a frame since an equal one is drawn, and so is the model of cudalocalhist.
+    const std::string element = description;
+    const bool depends_on_the_past =
+        element.find("flow") != std::string::npos || element.find("temporal") != std::string::npos;
+    EXPECT_TRUE(after == before || depends_on_the_past);
+  }
+}
+
+// --- what changes in PLAYING must not make an element forget ---
+
+TEST_F(FilterLimits, model_survives_changes_of_threads_and_of_the_region) {
+  Harness harness("cudalocalhist feature=brightness bins=32 reduce=distance display=false n-threads=1");
+  const VideoFrame first("NV12", {64, 48}, 1), second("NV12", {64, 48}, 2);
+  const auto distances = [&] {
+    const Owned<GstBuffer> out = harness.exchange(second.buffer());
+    return bytes_of(tensor_of(out, "local-histogram-distance")->data);
+  };
+  harness.work(first);  // the model
+  const std::vector<std::uint8_t> expected = distances();
+  for (const char *threads : {"2", "1", "3"}) {
+    set(harness.element(), "n-threads", threads);
+    EXPECT_EQ(distances(), expected) << threads;
+  }
+  for (const char *width : {"40", "8", "0"}) {  // a window does not fit into 8 columns
+    set(harness.element(), "roi-width", width);
+    harness.pass(second);
+  }
+  EXPECT_EQ(distances(), expected);
+}
+
+TEST_F(FilterLimits, background_survives_changes_of_threads_and_of_the_region) {
+  Harness harness("cudainpaint mode=temporal patch-size=5 message=true n-threads=1");
+  const VideoFrame frame("NV12", {64, 48});
+  const auto remembered = [&] {
+    harness.work(frame);
+    const Owned<GstMessage> message = take_message(harness.element(), GST_MESSAGE_ELEMENT);
+    guint pixels = 0;
+    gst_structure_get_uint(gst_message_get_structure(message.get()), "remembered", &pixels);
+    return pixels;
+  };
+  EXPECT_EQ(remembered(), 0u);
+  for (const char *threads : {"2", "1"}) {
+    set(harness.element(), "n-threads", threads);
+    EXPECT_EQ(remembered(), 0u);
+  }
+  set(harness.element(), "roi-width", "40");
+  EXPECT_EQ(remembered(), 0u);
+  for (const char *property : {"region-width", "region-height"}) set(harness.element(), property, "8");
+  EXPECT_EQ(remembered(), 64u) << "all of the hole was seen in earlier frames";
+}
+
+TEST_F(FilterLimits, flow_survives_changes_of_threads) {
+  Harness harness("cudaopticalflow display=false n-threads=1");
+  const VideoFrame first("NV12", {64, 48}, 1), second("NV12", {64, 48}, 2);
+  const auto flow_of = [&](const VideoFrame &frame) {
+    const Owned<GstBuffer> out = harness.exchange(frame.buffer());
+    return bytes_of(tensor_of(out, "optical-flow")->data);
+  };
+  harness.work(first);
+  const std::vector<std::uint8_t> expected = flow_of(second);
+  ASSERT_FALSE(expected.empty());
+  for (const char *threads : {"2", "1", "4"}) {
+    flow_of(first);
+    set(harness.element(), "n-threads", threads);
+    EXPECT_EQ(flow_of(second), expected) << threads;
+  }
+}
+
+}  // namespace
