@@ -121,6 +121,7 @@ class LocalHistCpu final : public LocalHist {
       else if (!direct)
         write_planes(out, row, static_cast<Element *>(output.histograms));
       if (++row == end_row) return;
+      execution_.workers->check_stop();
       for (int i = params_.stride_y; i > 0; --i) columns.move_down(row * params_.stride_y - i);
     }
   }

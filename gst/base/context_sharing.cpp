@@ -3,6 +3,7 @@
 #include "gst/base/context_sharing.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -105,6 +106,11 @@ Status ContextSharing::find(GstElement *element, int device_id) {
     if (context_ != nullptr || finding_) return {};
     finding_ = true;
   }
+  const auto end_search = [](ContextSharing *sharing) {
+    const std::lock_guard lock(sharing->mutex_);
+    sharing->finding_ = false;
+  };
+  const std::unique_ptr<ContextSharing, decltype(end_search)> search(this, end_search);
   const auto has_one = [this] {
     const std::lock_guard lock(mutex_);
     return context_ != nullptr;
@@ -119,10 +125,7 @@ Status ContextSharing::find(GstElement *element, int device_id) {
   if (!has_one())
     gst_element_post_message(element,
                              gst_message_new_need_context(GST_OBJECT(element), GST_CUDA_CONTEXT_TYPE));
-  const Status status = has_one() ? Status() : use_process_context(element, device_id);
-  const std::lock_guard lock(mutex_);
-  finding_ = false;
-  return status;
+  return has_one() ? Status() : use_process_context(element, device_id);
 }
 
 Status ContextSharing::acquire(GstElement *element, int device_id,
@@ -133,9 +136,9 @@ Status ContextSharing::acquire(GstElement *element, int device_id,
     CUDAVISION_TRY(use_process_context(element, device_id));
     found = begin_work();
   }
+  const std::unique_ptr<GstCudaContext, decltype(&gst_object_unref)> owned(found, gst_object_unref);
   const AllocatingElement allocating;
   const Status status = DeviceContext::open(found, context);
-  gst_object_unref(found);
   if (!status.ok()) release();
   return status;
 }

@@ -90,6 +90,19 @@ void post_error(GstCudaVisionFilter *filter, const char *what, const Status &sta
       g_strdup_printf("%s: %s", what, status.text().c_str()), nullptr, __FILE__, G_STRFUNC, line);
 }
 
+// Calls body, which is a function of the class, for GStreamer, through which no exception may pass. If the host
+// has no memory left, posts an error and returns `failed`.
+template <typename Result, typename Body>
+Result protect(GstCudaVisionFilter *filter, Result failed, const Body &body) {
+  Result result = failed;
+  const Status status = guarded([&] {
+    result = body();
+    return Status();
+  });
+  if (!status.ok()) post_error(filter, "The element cannot go on", status, __LINE__);
+  return result;
+}
+
 // --- starting and stopping ---
 
 void set_active_backend(GstCudaVisionFilter *filter, ActiveBackend backend) {
@@ -107,8 +120,7 @@ bool prepared(GstCudaVisionFilter *filter, Status (*function)(GstCudaVisionFilte
   return status.ok();
 }
 
-gboolean start(GstBaseTransform *transform) {
-  auto *filter = GST_CUDA_VISION_FILTER(transform);
+gboolean start_filter(GstCudaVisionFilter *filter) {
   const GstCudaVisionFilterClass *klass = GST_CUDA_VISION_FILTER_GET_CLASS(filter);
   const auto make_operation = [filter, klass](const cudavision::Site &site,
                                               std::unique_ptr<cudavision::Operation> *operation) {
@@ -154,6 +166,11 @@ gboolean start(GstBaseTransform *transform) {
   return TRUE;
 }
 
+gboolean start(GstBaseTransform *transform) {
+  auto *filter = GST_CUDA_VISION_FILTER(transform);
+  return protect(filter, FALSE, [filter] { return start_filter(filter); });
+}
+
 gboolean stop(GstBaseTransform *transform) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   filter->state->session.reset();
@@ -170,7 +187,7 @@ GstStateChangeReturn change_state(GstElement *element, GstStateChange transition
   if (transition == GST_STATE_CHANGE_NULL_TO_READY) {
     const ObjectSettings settings = Properties::snapshot(filter);
     if (settings.backend != BackendChoice::cpu)
-      (void)filter->state->sharing.find(element, settings.cuda_device_id);
+      (void)guarded([&] { return filter->state->sharing.find(element, settings.cuda_device_id); });
   }
   // Otherwise the state change would wait for the frame that is being processed.
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) filter->state->stop.request();
@@ -184,8 +201,7 @@ cudavision::Size frame_size(const GstCudaVisionFilter *filter) {
   return {GST_VIDEO_INFO_WIDTH(&filter->state->info), GST_VIDEO_INFO_HEIGHT(&filter->state->info)};
 }
 
-gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
-  auto *filter = GST_CUDA_VISION_FILTER(transform);
+gboolean take_caps(GstCudaVisionFilter *filter, GstCaps *caps) {
   GstVideoInfo info;
   if (!gst_video_info_from_caps(&info, caps)) {
     GST_ERROR_OBJECT(filter, "no video in caps %" GST_PTR_FORMAT, caps);
@@ -216,6 +232,11 @@ gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
   if (cut && status.code() == Status::Code::invalid_argument) return TRUE;
   post_error(filter, "Frames of this size cannot be processed", status, __LINE__);
   return FALSE;
+}
+
+gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
+  auto *filter = GST_CUDA_VISION_FILTER(transform);
+  return protect(filter, FALSE, [&] { return take_caps(filter, caps); });
 }
 
 // --- frames ---
@@ -317,8 +338,7 @@ void log_frame(GstCudaVisionFilter *filter, GstBuffer *buffer) {
                  state.session->left_pending() ? " to enqueue" : "");
 }
 
-GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
-  auto *filter = GST_CUDA_VISION_FILTER(transform);
+GstFlowReturn take_frame(GstCudaVisionFilter *filter, GstBuffer *buffer) {
   cudavision::FilterState &state = *filter->state;
   ObjectSettings settings = Properties::snapshot(filter);
   if (!state.continuity.continues(buffer)) state.session->drop_history();
@@ -338,6 +358,11 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   return GST_FLOW_OK;
 }
 
+GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
+  auto *filter = GST_CUDA_VISION_FILTER(transform);
+  return protect(filter, GST_FLOW_ERROR, [&] { return take_frame(filter, buffer); });
+}
+
 gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   const GstEventType type = GST_EVENT_TYPE(event);
@@ -346,8 +371,8 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   if ((type == GST_EVENT_FLUSH_STOP || type == GST_EVENT_SEGMENT) && filter->state->session)
     filter->state->session->drop_history();
   if (type == GST_EVENT_EOS && filter->state->session) {
-    if (const Status status = filter->state->session->wait_for_pending(); !status.ok())
-      post_error(filter, "A frame could not be processed", status, __LINE__);
+    const Status status = guarded([filter] { return filter->state->session->wait_for_pending(); });
+    if (!status.ok()) post_error(filter, "A frame could not be processed", status, __LINE__);
   }
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->sink_event(transform, event);
 }
@@ -393,13 +418,18 @@ gboolean propose_allocation(GstBaseTransform *transform, GstQuery *decided, GstQ
                                 ->propose_allocation(transform, decided, query);
   const std::unique_ptr<Session> &session = GST_CUDA_VISION_FILTER(transform)->state->session;
   if (!session || session->backend() == Backend::cpu) return answered;
-  return cudavision::offer_memory(query, session->shared_context()) || answered;
+  const auto offer = [&] { return cudavision::offer_memory(query, session->shared_context()); };
+  return protect(GST_CUDA_VISION_FILTER(transform), false, offer) || answered;
 }
 
 gboolean query(GstBaseTransform *transform, GstPadDirection direction, GstQuery *query) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
+  const auto answer = [&] {
+    const int device = Properties::snapshot(filter).cuda_device_id;
+    return filter->state->sharing.answer(GST_ELEMENT(filter), device, query);
+  };
   if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && takes_cuda_memory(filter) &&
-      filter->state->sharing.answer(GST_ELEMENT(filter), Properties::snapshot(filter).cuda_device_id, query))
+      protect(filter, false, answer))
     return TRUE;
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->query(transform, direction, query);
 }

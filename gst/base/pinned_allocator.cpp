@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "cuda/common/backends.h"
 #include "cuda/common/buffer.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_vision_pinned_debug);
@@ -37,20 +38,28 @@ void free_owned(gpointer data) {
 }
 
 // CUDA aligns pinned memory to at least a page, which exceeds any alignment that GStreamer asks for.
-GstMemory *allocate_memory(GstAllocator *allocator, gsize size, GstAllocationParams *params) {
-  const auto &context = *reinterpret_cast<GstCudaVisionPinnedAllocator *>(allocator)->context;
-  const gsize whole = params->prefix + size + params->padding;
+Status allocate_pinned(const std::shared_ptr<const DeviceContext> &context, gsize size,
+                       const GstAllocationParams &params, GstMemory **memory) {
+  const gsize whole = params.prefix + size + params.padding;
   auto owned = std::make_unique<OwnedByMemory>(OwnedByMemory{context, {}});
   const DeviceContext::Scope scope(context.get());
-  Status status = scope.status();
-  if (status.ok()) status = owned->buffer.allocate(whole);
-  if (!status.ok()) {
-    GST_ERROR_OBJECT(allocator, "%s", status.text().c_str());
-    return nullptr;
-  }
+  CUDAVISION_TRY(scope.status());
+  CUDAVISION_TRY(owned->buffer.allocate(whole));
   unsigned char *data = owned->buffer.data();
-  return gst_memory_new_wrapped(params->flags, data, whole, params->prefix, size, owned.release(),
-                                free_owned);
+  *memory =
+      gst_memory_new_wrapped(params.flags, data, whole, params.prefix, size, owned.release(), free_owned);
+  return {};
+}
+
+GstMemory *allocate_memory(GstAllocator *allocator, gsize size, GstAllocationParams *params) {
+  GstMemory *memory = nullptr;
+  const Status status = cudavision::catch_bad_alloc([&] {
+    const cudavision::MemoryBudget::Scope not_charged(nullptr);  // the frames are those of upstream elements
+    const auto &context = *reinterpret_cast<GstCudaVisionPinnedAllocator *>(allocator)->context;
+    return allocate_pinned(context, size, *params, &memory);
+  });
+  if (!status.ok()) GST_ERROR_OBJECT(allocator, "%s", status.text().c_str());
+  return memory;
 }
 
 // Never called: the allocated memory belongs to GStreamer's system memory allocator, which frees it.

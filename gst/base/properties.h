@@ -7,6 +7,7 @@
 #include <gst/gst.h>
 
 #include <functional>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
@@ -116,6 +117,18 @@ Property<S> color_property(PropertyText text, ColorText S::*member, Mutable when
           [member](const S &s, GValue *v) { g_value_set_string(v, (s.*member).text().c_str()); }};
 }
 
+// Holds the object lock while it exists (RAII): copying settings may throw.
+class ObjectLock {
+ public:
+  explicit ObjectLock(gpointer object) : object_(object) { GST_OBJECT_LOCK(object_); }
+  ~ObjectLock() { GST_OBJECT_UNLOCK(object_); }
+  ObjectLock(const ObjectLock &) = delete;
+  ObjectLock &operator=(const ObjectLock &) = delete;
+
+ private:
+  gpointer object_;
+};
+
 // The properties of one class. settings_of returns the settings struct of an instance.
 template <typename S>
 class PropertyTable {
@@ -134,22 +147,23 @@ class PropertyTable {
 
   // A copy of all settings, taken at one moment.
   static S snapshot(gpointer object) {
-    GST_OBJECT_LOCK(object);
-    const S settings = *settings_of_(G_OBJECT(object));
-    GST_OBJECT_UNLOCK(object);
-    return settings;
+    const ObjectLock lock(object);
+    return *settings_of_(G_OBJECT(object));
   }
 
  private:
-  static void set(GObject *object, guint id, const GValue *value, GParamSpec *) {
-    GST_OBJECT_LOCK(object);
-    properties_[id - 1].set(*settings_of_(object), value);
-    GST_OBJECT_UNLOCK(object);
+  // No exception may pass through GObject. A value that does not fit into memory leaves the property as it is.
+  static void set(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
+    try {
+      const ObjectLock lock(object);
+      properties_[id - 1].set(*settings_of_(object), value);
+    } catch (const std::bad_alloc &) {
+      GST_ERROR_OBJECT(object, "there is no memory for the value of %s", spec->name);
+    }
   }
   static void get(GObject *object, guint id, GValue *value, GParamSpec *) {
-    GST_OBJECT_LOCK(object);
+    const ObjectLock lock(object);
     properties_[id - 1].get(*settings_of_(object), value);
-    GST_OBJECT_UNLOCK(object);
   }
 
   static inline SettingsOf settings_of_;

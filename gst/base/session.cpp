@@ -182,13 +182,9 @@ Status Session::process(const MappedFrame &frame, GstBuffer *buffer, const Filte
   const DeviceContext::Scope scope(context_.get());
   CUDAVISION_TRY(scope.status());
   const MemoryBudget::Scope budget(budget_);
-  bool complete = false;
-  const Status status = guarded([&] {
-    const Status done = process_frame(frame, buffer, settings);
-    complete = true;
-    return done;
-  });
-  if (!complete) drop_stage();  // an algorithm was left by an exception
+  const Status status = guarded([&] { return process_frame(frame, buffer, settings); });
+  // Algorithms rely on what they leave in their scratch memory, and this one was left in the middle.
+  if (!status.ok()) drop_stage();
   return status;
 }
 

@@ -71,32 +71,34 @@ Status wait_for_writer(DeviceTensor *tensor) {
   return {};
 }
 
-gpointer map_memory(GstMemory *memory, GstMapInfo *info, gsize) {
-  DeviceTensor *tensor = reinterpret_cast<TensorMemory *>(memory)->tensor;
+// Gives the address of the tensor for these flags.
+Status map_tensor(DeviceTensor *tensor, guint flags, gpointer *data) {
   const std::lock_guard lock(tensor->mutex);
-  const guint flags = flags_of(info);
   const bool write = (flags & GST_MAP_WRITE) != 0;
+  *data = tensor->device.data();
   if ((flags & kMapCuda) != 0 && write) {
     tensor->host_is_current = false;
     tensor->may_be_pending = true;
-    return tensor->device.data();
+    return {};
   }
-  if (const Status status = wait_for_writer(tensor); !status.ok()) {
-    GST_ERROR("a tensor could not be computed: %s", status.text().c_str());
-    return nullptr;
-  }
-  if ((flags & kMapCuda) != 0) return tensor->device.data();
-  if (write) {
-    GST_ERROR("a tensor on a device cannot be mapped for writing on the CPU");
-    return nullptr;
-  }
-  if (!tensor->host_is_current) {
-    if (const Status status = download(tensor); !status.ok()) {
-      GST_ERROR("a tensor cannot be downloaded: %s", status.text().c_str());
-      return nullptr;
-    }
-  }
-  return tensor->host.data();
+  CUDAVISION_TRY(wait_for_writer(tensor));
+  if ((flags & kMapCuda) != 0) return {};
+  if (write)
+    return cudavision::invalid_argument("a tensor on a device cannot be mapped for writing on the CPU");
+  if (!tensor->host_is_current) CUDAVISION_TRY(download(tensor));
+  *data = tensor->host.data();
+  return {};
+}
+
+gpointer map_memory(GstMemory *memory, GstMapInfo *info, gsize) {
+  gpointer data = nullptr;
+  const Status status = cudavision::catch_bad_alloc([&] {
+    const MemoryBudget::Scope not_charged(nullptr);
+    return map_tensor(reinterpret_cast<TensorMemory *>(memory)->tensor, flags_of(info), &data);
+  });
+  if (status.ok()) return data;
+  GST_ERROR("a tensor cannot be mapped: %s", status.text().c_str());
+  return nullptr;
 }
 
 void unmap_memory(GstMemory *, GstMapInfo *) {}
@@ -205,7 +207,7 @@ Status TensorPool::make(std::shared_ptr<const DeviceContext> context, std::size_
   allocator->context = new std::shared_ptr<const DeviceContext>(std::move(context));
   gst_buffer_pool_config_set_allocator(config, &allocator->parent, nullptr);
   gst_object_unref(allocator);
-  pool->reset(new TensorPool(made, on_device, std::move(charge)));
+  pool->reset(new TensorPool(made, size, on_device, std::move(charge)));
   if (gst_buffer_pool_set_config(made, config) && gst_buffer_pool_set_active(made, TRUE)) return {};
   return out_of_memory(std::to_string(size) + " bytes for a tensor");
 }
@@ -229,7 +231,7 @@ OwnedBuffer TensorPool::acquire_unshared() {
 
 Status TensorPool::acquire(Lease *lease) {
   OwnedBuffer buffer = acquire_unshared();
-  if (!buffer) return out_of_memory("no buffer for a tensor");
+  if (!buffer) return out_of_memory("there is no memory for a tensor of " + std::to_string(size_) + " bytes");
   GstMapInfo map;
   const guint flags = guint{GST_MAP_WRITE} | (on_device_ ? kMapCuda : 0);
   if (!gst_buffer_map(buffer.get(), &map, static_cast<GstMapFlags>(flags)))

@@ -37,12 +37,13 @@ class TensorPool {
   Status acquire(Lease *lease);
 
  private:
-  TensorPool(GstBufferPool *pool, bool on_device, MemoryCharge charge)
-      : pool_(pool), on_device_(on_device), charge_(std::move(charge)) {}
+  TensorPool(GstBufferPool *pool, std::size_t size, bool on_device, MemoryCharge charge)
+      : pool_(pool), size_(size), on_device_(on_device), charge_(std::move(charge)) {}
 
   OwnedBuffer acquire_unshared();
 
   GstBufferPool *pool_;
+  std::size_t size_;
   bool on_device_;
   MemoryCharge charge_;  // of one buffer
 };

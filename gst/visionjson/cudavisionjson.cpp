@@ -136,33 +136,48 @@ void post_error(GstCudaVisionJson *json, GstResourceError code, const char *what
       nullptr, __FILE__, G_STRFUNC, line);
 }
 
+// Calls body, which is a function of the class, for GStreamer, through which no exception may pass. If there is
+// no memory, posts an error and returns `failed`.
+template <typename Result, typename Body>
+Result protect(GstCudaVisionJson *json, Result failed, const Body &body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc &) {
+    GST_ELEMENT_ERROR(json, RESOURCE, NO_SPACE_LEFT, ("The line of a frame does not fit into memory"),
+                      ("%" G_GSIZE_FORMAT " bytes were there", json->state->line.size()));
+    return failed;
+  }
+}
+
 // --- starting and stopping ---
 
 void swap_file(GstCudaVisionJson *json, std::unique_ptr<LineFile> *file) {
-  GST_OBJECT_LOCK(json);
+  const cudavision::ObjectLock lock(json);
   json->state->file.swap(*file);
-  GST_OBJECT_UNLOCK(json);
 }
 
 // While writes are cancelled, the streaming thread does not wait for a pipe's reader. Called from any thread.
 void cancel_writes(GstCudaVisionJson *json, bool cancelled) {
-  GST_OBJECT_LOCK(json);
+  const cudavision::ObjectLock lock(json);
   if (json->state->file != nullptr) json->state->file->cancel(cancelled);
-  GST_OBJECT_UNLOCK(json);
 }
 
-gboolean start(GstBaseTransform *transform) {
-  auto *json = GST_CUDA_VISION_JSON(transform);
+bool open_file(GstCudaVisionJson *json) {
   State *state = json->state;
   state->facts = {};
   state->location = Properties::snapshot(json).location.value_or("");
   std::unique_ptr<LineFile> file;
   if (const int error = LineFile::open(state->location, &file); error != 0) {
     post_error(json, GST_RESOURCE_ERROR_OPEN_WRITE, "open", error, __LINE__);
-    return FALSE;
+    return false;
   }
   swap_file(json, &file);
-  return TRUE;
+  return true;
+}
+
+gboolean start(GstBaseTransform *transform) {
+  auto *json = GST_CUDA_VISION_JSON(transform);
+  return protect(json, FALSE, [json] { return open_file(json) ? TRUE : FALSE; });
 }
 
 gboolean stop(GstBaseTransform *transform) {
@@ -217,15 +232,9 @@ std::optional<cudavision::Utc> utc(GstBuffer *buffer, bool wall_clock) {
 bool compose(GstCudaVisionJson *json, GstBuffer *buffer) {
   State *state = json->state;
   std::string unreadable;
-  try {
-    state->line.clear();
-    if (append_frame(&state->line, state->facts, buffer, &state->tensors, &unreadable)) return true;
-    GST_ELEMENT_ERROR(json, RESOURCE, READ, ("The tensor '%s' cannot be read", unreadable.c_str()),
-                      (nullptr));
-  } catch (const std::bad_alloc &) {
-    GST_ELEMENT_ERROR(json, RESOURCE, NO_SPACE_LEFT, ("The line of a frame does not fit into memory"),
-                      ("%" G_GSIZE_FORMAT " bytes were there", state->line.size()));
-  }
+  state->line.clear();
+  if (append_frame(&state->line, state->facts, buffer, &state->tensors, &unreadable)) return true;
+  GST_ELEMENT_ERROR(json, RESOURCE, READ, ("The tensor '%s' cannot be read", unreadable.c_str()), (nullptr));
   return false;
 }
 
@@ -242,19 +251,24 @@ GstFlowReturn flow_after(GstCudaVisionJson *json, int error) {
   return GST_FLOW_ERROR;
 }
 
-GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
-  auto *json = GST_CUDA_VISION_JSON(transform);
+GstFlowReturn take_frame(GstCudaVisionJson *json, GstBuffer *buffer) {
   State *state = json->state;
+  const GstSegment &segment = GST_BASE_TRANSFORM(json)->segment;
   const JsonSettings settings = Properties::snapshot(json);
   state->facts.source = settings.source;
   state->facts.pts = GST_BUFFER_PTS(buffer);
-  state->facts.running_time = cudavision::to_running_time(transform->segment, GST_BUFFER_PTS(buffer));
+  state->facts.running_time = cudavision::to_running_time(segment, GST_BUFFER_PTS(buffer));
   state->facts.utc = utc(buffer, settings.wall_clock);
   state->tensors.data = settings.tensor_data;
   if (!compose(json, buffer)) return GST_FLOW_ERROR;
   const int error = state->file->write(state->line);
   if (error == 0 || state->file->owes_rest()) ++state->facts.number;
   return error == 0 ? GST_FLOW_OK : flow_after(json, error);
+}
+
+GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
+  auto *json = GST_CUDA_VISION_JSON(transform);
+  return protect(json, GST_FLOW_ERROR, [&] { return take_frame(json, buffer); });
 }
 
 // --- the class ---
