@@ -5,17 +5,39 @@
 
 #include <atomic>
 #include <exception>
+#include <mutex>
+#include <vector>
 
 namespace cudavision {
 
 class StopFlag {
  public:
-  void request() { requested_ = true; }
-  void clear() { requested_ = false; }
-  bool requested() const { return requested_.load(std::memory_order_relaxed); }
+  void request() { set(1); }
+  void clear() { set(0); }
+  bool requested() const { return requested_.load(std::memory_order_relaxed) != 0; }
+
+  // A word that follows the flag, for kernels: in pinned memory, which they can read. Detach it before it is
+  // freed.
+  void attach(volatile unsigned *word) const {
+    const std::lock_guard lock(mutex_);
+    *word = requested_;
+    words_.push_back(word);
+  }
+  void detach(volatile unsigned *word) const {
+    const std::lock_guard lock(mutex_);
+    std::erase(words_, word);
+  }
 
  private:
-  std::atomic<bool> requested_ = false;
+  void set(unsigned requested) {
+    const std::lock_guard lock(mutex_);
+    requested_ = requested;
+    for (volatile unsigned *word : words_) *word = requested;
+  }
+
+  std::atomic<unsigned> requested_ = 0;
+  mutable std::mutex mutex_;
+  mutable std::vector<volatile unsigned *> words_;
 };
 
 // Leaves an algorithm of the CPU backend whose Workers were asked to stop. What the algorithm has written is

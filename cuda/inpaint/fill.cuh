@@ -43,10 +43,10 @@ __device__ inline void begin_search(FillShared *shared) {
   shared->whole_quads = shared->part_quads = 0;
 }
 
-// Fills the hole, whose bounds are given, with patches. kOwnState: the state fits into shared memory, which is `memory`.
+// Fills the hole, whose bounds are given, with patches. Returns true if it was stopped before the end. kOwnState: the state fits into shared memory, which is `memory`.
 // Then the compiler knows in which memory the state lies.
 template <bool kOwnState>
-__device__ inline void fill_hole(const FillTask &task, Bounds bounds, unsigned char *memory,
+__device__ inline bool fill_hole(const FillTask &task, Bounds bounds, unsigned char *memory,
                                  GridBarrier *grid) {
   auto *shared = reinterpret_cast<FillShared *>(memory);
   GridMinimum minimum(task.minima);
@@ -71,8 +71,11 @@ __device__ inline void fill_hole(const FillTask &task, Bounds bounds, unsigned c
     if (!kOwnState) share_target(task, shared, grid);
     if (shared->target.key == 0 || (most > 0 && patches == most)) break;
     const Place target = place_of_target(shared->target.key);
+    // The host's memory is far away, but its word is needed only after the search.
+    const bool asks = first_block && threadIdx.x == 0 && task.stop != nullptr;
+    const unsigned stop = asks ? *task.stop : 0;
     search_cells(task, cells, target, search_radius == 0 ? everywhere : search_radius, shared);
-    minimum.publish(shared->best);
+    minimum.publish(stop != 0 ? kStopped : shared->best);
     if (keeps_state) announce_patch(task, state, target, shared);
     Key best = minimum.collect(shared->per_warp);
     if (best == kNoSource) {
@@ -80,6 +83,7 @@ __device__ inline void fill_hole(const FillTask &task, Bounds bounds, unsigned c
       minimum.publish(shared->best);
       best = minimum.collect(shared->per_warp);
     }
+    if (best == kStopped) break;
     const Place source = place_of_source(best);
     const Shift shift{source.x - target.x, source.y - target.y};
     if (threadIdx.x == 0) {
@@ -91,6 +95,7 @@ __device__ inline void fill_hole(const FillTask &task, Bounds bounds, unsigned c
     if (keeps_state) put_patch(task, state, target, shift, first_block, *shared);
   }
   if (first_block && threadIdx.x == 0) task.frame->report.patches = patches;
+  return shared->target.key != 0 && (most == 0 || patches < most);
 }
 
 static __global__ void __launch_bounds__(kFillThreads, 1) fill_kernel(FillTask task) {
@@ -104,11 +109,11 @@ static __global__ void __launch_bounds__(kFillThreads, 1) fill_kernel(FillTask t
   }
   GridBarrier grid(&task.frame->blocks_that_arrived);
   const Region area = area_around(bounds, task.params.patch_size / 2, task.width, task.height);
-  if (kFillSharedBytes + state_bytes(area) <= static_cast<std::size_t>(task.shared_bytes))
-    fill_hole<true>(task, bounds, memory, &grid);
-  else
-    fill_hole<false>(task, bounds, memory, &grid);
-  if (task.params.max_patches > 0) diffuse(task, bounds, &grid);
+  const bool stopped = kFillSharedBytes + state_bytes(area) <= static_cast<std::size_t>(task.shared_bytes)
+                           ? fill_hole<true>(task, bounds, memory, &grid)
+                           : fill_hole<false>(task, bounds, memory, &grid);
+  if (stopped && blockIdx.x == 0 && threadIdx.x == 0) report.stopped = true;
+  if (!stopped && task.params.max_patches > 0) diffuse(task, bounds, &grid);
 }
 
 }  // namespace cudavision::inpaint

@@ -87,6 +87,8 @@ struct FillTask {
   int minima_count;
   // The dynamic shared memory of a block.
   int shared_bytes;
+  // In pinned host memory: not 0 if the fill shall stop. May be null.
+  const volatile unsigned *stop;
   FillLog log;
 
   // Used if params.temporal is set.

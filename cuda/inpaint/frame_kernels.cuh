@@ -143,7 +143,7 @@ static __global__ void __launch_bounds__(kBlockX *kBlockY) mark_sources_kernel(F
 static __global__ void __launch_bounds__(kBlockX *kBlockY) store_kernel(InpaintFrame frame, FillTask task) {
   const int x = static_cast<int>(blockIdx.x * kBlockX + threadIdx.x) << cell_shift_x(frame.frame);
   const int y = static_cast<int>(blockIdx.y * kBlockY + threadIdx.y) << cell_shift_y(frame.frame);
-  if (task.frame->report.refused || x >= task.width || y >= task.height) return;
+  if (task.frame->report.refused || task.frame->report.stopped || x >= task.width || y >= task.height) return;
   if (task.removed[y * task.width + x] == 0) return;
   write_cell(frame, x, y, [&task](int i, int j) { return task.pixels[j * task.width + i]; });
 }

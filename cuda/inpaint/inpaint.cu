@@ -21,6 +21,9 @@ namespace {
 class InpaintCuda final : public Inpaint {
  public:
   InpaintCuda(const Execution &execution, Size size) : execution_(execution), size_(size) {}
+  ~InpaintCuda() override {
+    if (execution_.stop != nullptr && stop_.data() != nullptr) execution_.stop->detach(stop_word());
+  }
 
   Status allocate() {
     const std::size_t pixels = count();
@@ -36,6 +39,10 @@ class InpaintCuda final : public Inpaint {
     CUDAVISION_TRY(allocate_rows());
     CUDAVISION_TRY(multiprocessor_count(&multiprocessors_));
     CUDAVISION_TRY(minima_.allocate(static_cast<std::size_t>(GridMinimum::words(multiprocessors_))));
+    if (execution_.stop != nullptr) {
+      CUDAVISION_TRY(stop_.allocate(sizeof(unsigned)));
+      execution_.stop->attach(stop_word());
+    }
     CUDAVISION_TRY(max_shared_bytes(&shared_bytes_));
     CUDAVISION_TRY(allow_shared_bytes(fill_kernel, static_cast<std::size_t>(shared_bytes_)));
     return check_cooperative_launch();
@@ -112,6 +119,7 @@ class InpaintCuda final : public Inpaint {
                                                  cudaMemcpyDeviceToHost, execution_.stream));
   }
 
+  volatile unsigned *stop_word() const { return reinterpret_cast<volatile unsigned *>(stop_.data()); }
   std::size_t count() const {
     return static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height);
   }
@@ -155,6 +163,7 @@ class InpaintCuda final : public Inpaint {
     task.global_state.row_best = row_best_.data();
     task.minima = minima_.data(), task.minima_count = static_cast<int>(minima_.count());
     task.shared_bytes = shared_bytes_;
+    task.stop = stop_word();
     task.log = log;
     for (int c = 0; c < 3; ++c) task.background.component[c] = background_[c].data();
     task.background.seen = seen_.data();
@@ -175,6 +184,7 @@ class InpaintCuda final : public Inpaint {
   DeviceBuffer<std::uint8_t> removed_, hole_;
   DeviceBuffer<std::uint64_t> row_best_;
   DeviceBuffer<Key> minima_;
+  PinnedBuffer stop_;  // the word that follows execution_.stop
   DeviceBuffer<LabTables> lab_;
   DeviceBuffer<FrameState> frames_;
   FrameState initial_[2] = {};

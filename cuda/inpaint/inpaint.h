@@ -106,7 +106,8 @@ struct InpaintReport {
   // No patch lies outside of the hole, and earlier frames do not cover all of the hole. The frame is
   // unchanged.
   bool refused = false;
-  // The progress callback returned false. The frame is unchanged.
+  // The fill was stopped: the progress callback returned false, or Execution::stop asked for it. The frame is
+  // unchanged.
   bool stopped = false;
 
   friend bool operator==(const InpaintReport &, const InpaintReport &) = default;
@@ -143,7 +144,7 @@ class Inpaint {
   //
   // CUDA: enqueues four kernels (five with params.temporal) and a copy of the report; the call waits for that
   // copy unless the report is in pinned memory. It allocates device memory only in the first temporal call.
-  // It never calls progress: a fill on the GPU cannot be stopped.
+  // It never calls progress: a fill on the GPU is stopped by Execution::stop.
   //
   // Errors: invalid parameters, a frame or mask of another size, and errors of the device. After an error the
   // next call starts without history.

@@ -26,6 +26,9 @@ static_assert(std::int64_t{3 * kMaxPatchPixels} * 255 * 255 <
 // The source_key() of a search that has found no candidate: larger than every key.
 constexpr std::uint64_t kNoSource = (std::uint64_t{1} << kSourceKeyBits) - 1;
 
+// Less than every source_key(), because no patch around the pixel (0, 0) lies inside the picture: the fill stops.
+constexpr std::uint64_t kStopped = 0;
+
 // --- pixel words: three components, or three compared bytes, in bytes 0 to 2, and the luma in byte 3 ---
 
 constexpr std::uint32_t kComparedBytes = 0xffffff;

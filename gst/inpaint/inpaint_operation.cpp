@@ -138,7 +138,7 @@ Status InpaintOperation::fill(const InpaintFrame &frame, const InpaintParams &pa
   const auto post_end = [&end](InpaintOperation *operation) { operation->end_progress(end); };
   const std::unique_ptr<InpaintOperation, decltype(post_end)> at_end(this, post_end);
   const Status status = inpaint_->run(frame, params, &report_, {}, progress(stop));
-  if (status.ok() && report_.stopped) throw Stopped();
+  if (status.ok() && report_.stopped) throw Stopped();  // on CUDA, finish() does so
   end = status.ok() ? GST_PROGRESS_TYPE_COMPLETE : GST_PROGRESS_TYPE_ERROR;
   return status;
 }
@@ -155,6 +155,7 @@ Status InpaintOperation::make_mask(const Job &job, const RemovalSources &sources
 }
 
 Status InpaintOperation::finish(const Job &) {
+  if (report_.stopped) throw Stopped();
   if (report_.refused && !warned_)
     GST_ELEMENT_WARNING(
         state_.element(), STREAM, FAILED,

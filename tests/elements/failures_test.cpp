@@ -180,8 +180,8 @@ INSTANTIATE_TEST_SUITE_P(
         "cudalocalhist", "cudalocalhist reduce=distance message=true",
         "cudasigma2kp orientation=true min-distance=2", "cudahog", "cudahough",
         "cudahough mode=segments gradient-voting=true", "cudaopticalflow message=true",
-        "cudainpaint patch-size=5 attach-mask=true region-x=20 region-y=10 region-width=12 region-height=9",
-        "cudainpaint mode=temporal patch-size=5 region-x=20 region-y=10 region-width=12 region-height=9",
+        "cudainpaint patch-size=5 attach-mask=true region-x=20 region-y=10 region-width=4 region-height=4",
+        "cudainpaint mode=temporal patch-size=5 region-x=20 region-y=10 region-width=4 region-height=4",
         "cudavisionjson location=/dev/null source=camera"));
 
 }  // namespace

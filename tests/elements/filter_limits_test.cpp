@@ -113,8 +113,9 @@ gboolean flush_at_this_moment(GstControlSource *, GstClockTime, gdouble *value) 
 }
 
 TEST_F(FilterLimits, flush_gives_up_the_frame_and_the_next_one_is_right) {
-  if (backend() != "cpu") GTEST_SKIP() << "a frame takes the GPU milliseconds; only fills are stopped";
   for (const char *description : kElements) {
+    // A frame takes the GPU milliseconds: only fills are stopped there.
+    if (backend() != "cpu" && !std::string(description).starts_with("cudainpaint region")) continue;
     SCOPED_TRACE(description);
     const VideoFrame first("NV12", {64, 48}, 1), second("NV12", {64, 48}, 2);
     Harness fresh(description), harness(description);

@@ -420,6 +420,28 @@ TEST_P(Inpaint, stopped_fill_changes_no_byte) {
   }
 }
 
+// A kernel reads the flag before each patch, so that a request during a fill ends it after at most one patch.
+TEST_P(Inpaint, request_to_stop_changes_no_byte_and_the_next_fill_is_right) {
+  if (execution().backend == cudavision::Backend::cpu) GTEST_SKIP() << "the CPU's Workers throw Stopped";
+  const HostFrame pixels = textured("NV12", {40, 33}, 122), wide = textured("RGB", {150, 60}, 70);
+  Picture mask = mask_of({40, 33}, {14, 11, 10, 10}), far_apart = no_mask({150, 60});
+  remove(&far_apart, {3, 3, 5, 5}), remove(&far_apart, {141, 52, 5, 5});  // the state lies in global memory
+  for (const auto &[picture, hole] : {std::pair{&pixels, &mask}, {&wide, &far_apart}}) {
+    cudavision::StopFlag stop;
+    cudavision::Execution stoppable = execution();
+    stoppable.stop = &stop;
+    TestedInpaint inpaint(stoppable, picture->size);
+    stop.request();
+    const Filled stopped = inpaint.run(*picture, *hole, with(5, 0, false, 10));
+    EXPECT_TRUE(stopped.report.stopped);
+    EXPECT_EQ(stopped.report.patches, 0);
+    EXPECT_EQ(stopped.report.diffused, 0);
+    EXPECT_TRUE(same(stopped.frame, *picture));
+    stop.clear();
+    EXPECT_TRUE(same(inpaint.run(*picture, *hole, with(5)), definition(*picture, *hole, with(5))));
+  }
+}
+
 TEST_P(Inpaint, out_of_memory_during_a_fill_is_reported) {
   if (execution().backend == cudavision::Backend::cuda)
     GTEST_SKIP() << "CUDA allocates nothing during a fill";
