@@ -52,7 +52,7 @@ std::unique_ptr<Learnt> LocalHistOperation::take_learnt() { return std::move(mod
 // Makes the algorithms and buffers that the settings need, unless they exist. The tensors, which are the
 // largest, come first: if they do not fit into max-memory, little was allocated in vain.
 Status LocalHistOperation::prepare(bool display) {
-  const LocalHistParams params = settings_.params();
+  const LocalHistParams params = valid_params();
   if (!localhist_ || params != params_) {
     localhist_.reset();
     painted_.reset();
@@ -62,6 +62,23 @@ Status LocalHistOperation::prepare(bool display) {
     params_ = params;
   }
   return display && params.reduction == LocalHistReduction::none && !painted_ ? make_painted() : Status();
+}
+
+// The parameters of the settings. If they change to ones that are not valid for the size of the region, the
+// stream does not end: the last valid ones stay in force, and one warning is posted.
+LocalHistParams LocalHistOperation::valid_params() {
+  const LocalHistParams params = settings_.params();
+  LocalHistShape shape;
+  const Status status = shape_of(region_, params, &shape);
+  if (status.ok() || !localhist_) {
+    refused_.reset();
+    return params;
+  }
+  if (refused_ != params)
+    GST_ELEMENT_WARNING(state_.element(), RESOURCE, SETTINGS,
+                        ("%s: the last valid values stay in force", status.text().c_str()), (nullptr));
+  refused_ = params;
+  return params_;
 }
 
 Status LocalHistOperation::make_painted() {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "cuda/common/memory_budget.h"
 #include "cuda/common/owned_memory.h"
@@ -46,6 +47,7 @@ class LocalHistOperation final : public ElementOperation<LocalHistSettings> {
   };
 
   Status prepare(bool display);
+  LocalHistParams valid_params();
   Status make_painted();
   Status take_model(const Job &job);
   Status paint(const Job &job, const LocalHistOutput &output);
@@ -56,6 +58,7 @@ class LocalHistOperation final : public ElementOperation<LocalHistSettings> {
 
   // The settings that the members below were made for.
   LocalHistParams params_;
+  std::optional<LocalHistParams> refused_;  // those of the last warning, if they are still set
   LocalHistShape shape_;
   std::unique_ptr<LocalHist> localhist_;
   LocalHistResults results_;

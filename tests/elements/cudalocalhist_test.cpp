@@ -169,6 +169,20 @@ TEST_F(CudaLocalHist, refused_values_warn_and_change_nothing) {
   }
 }
 
+TEST_F(CudaLocalHist, window_that_becomes_too_large_leaves_the_last_valid_one_in_force) {
+  const VideoFrame frame("GRAY8", {40, 30}, 3);
+  Harness local("cudalocalhist"), other("cudalocalhist");
+  const std::vector<std::uint8_t> expected = other.work(frame);
+  EXPECT_EQ(local.work(frame), expected);
+  set(local.element(), "window-width", "41");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(local.work(frame), expected);
+  EXPECT_TRUE(is(take_warning(local.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                 "the last valid values stay in force"));
+  EXPECT_FALSE(take_warning(local.element()));
+  set(local.element(), "window-width", "40");
+  EXPECT_NE(local.work(frame), expected);
+}
+
 TEST_F(CudaLocalHist, each_property_does_what_it_says) {
   const VideoFrame frame("I420", {67, 45}, 3);
   const auto expect = [&](const std::string &properties, const LocalHistParams &params, auto element) {

@@ -151,7 +151,7 @@ TEST_P(Failures, of_memory_are_errors_and_the_element_starts_again) {
 TEST_P(Failures, of_the_driver_are_errors_and_the_element_starts_again) {
   CUDAVISION_NEEDS_EMULATION();
   constexpr int kRunsAtTheEnd = 6;
-  const VideoFrame frame("NV12", {48, 40});
+  const VideoFrame frame("NV12", {32, 24});
   unsigned failures = 0;
   for (const auto call :
        {simt::Call::allocation, simt::Call::host_allocation, simt::Call::copy, simt::Call::launch,
