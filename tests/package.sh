@@ -31,6 +31,9 @@ lintian --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs,ba
   "$folder"/gst-cudavision_*.changes
 
 plugin=$(find "$folder/source/debian/gstreamer1.0-cudavision" -name libgstcudavision.so)
+echo "== hardening"
+while read -r library; do tests/support/hardening.sh "$library"; done \
+  < <(find "$folder"/source/debian/*cudavision* -name 'libgstcudavision*.so*' -type f)
 if PATH=$PATH:/usr/local/cuda/bin command -v nvcc >/dev/null; then
   tests/support/fatbin_archs.py "$plugin" | grep -x sm_90 >/dev/null || { echo "no sm_90 code in the package" >&2; exit 1; }
   dpkg-deb -f "$folder"/gstreamer1.0-cudavision_*.deb Description | grep 'with CUDA kernels' >/dev/null

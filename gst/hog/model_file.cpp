@@ -197,7 +197,9 @@ bool is_cascade(std::string_view text) {
          head.find("haar-classifier") != std::string_view::npos;
 }
 
-Status parse(const std::string &text, HogModel *model) {
+}  // namespace
+
+Status hog::parse_model(const std::string &text, HogModel *model) {
   if (is_binary(text))
     return invalid_argument("this is no HOG model, which is a text, but a picture or another binary file");
   if (is_cascade(text))
@@ -221,8 +223,6 @@ Status parse(const std::string &text, HogModel *model) {
   return {};
 }
 
-}  // namespace
-
 Status hog::ModelFields::begin(std::string_view name) {
   const auto [place, is_new] = members_.try_emplace(std::string(name));
   if (!is_new) return invalid_argument("it has two members " + quoted(place->first));
@@ -243,7 +243,7 @@ Status load_hog_model(const std::string &location, HogModel *model) {
   return catch_bad_alloc([&]() -> Status {
     std::string text;
     Status status = read_file(location, &text);
-    if (status.ok()) status = catch_bad_alloc([&] { return parse(text, model); });
+    if (status.ok()) status = catch_bad_alloc([&] { return hog::parse_model(text, model); });
     if (status.ok()) return {};
     return {status.code(), "the model " + location + ": " + status.text()};
   });

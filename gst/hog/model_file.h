@@ -36,6 +36,9 @@ class ModelFields {
   std::string *last_ = nullptr;
 };
 
+// load_hog_model() for the contents of a file. The caller must catch std::bad_alloc.
+Status parse_model(const std::string &text, HogModel *model);
+
 // Read the members from a file of OpenCV in XML or in YAML. The caller must catch std::bad_alloc.
 Status parse_markup(std::string_view text, ModelFields *fields);
 Status parse_yaml(std::string_view text, ModelFields *fields);

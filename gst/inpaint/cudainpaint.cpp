@@ -86,7 +86,7 @@ std::vector<Property<InpaintSettings>> mask_properties() {
   using S = InpaintSettings;
   return {string_property<S>(
               {"mask-location", "Mask location",
-               "A picture, scaled to the frame, whose bright pixels are removed (any format of gdk-pixbuf)"},
+               "A PNG or JPEG picture, scaled to the frame, whose bright pixels are removed"},
               &S::mask_location, Mutable::ready),
           color_property<S>({"mask-color", "Mask color",
                              "Remove the pixels of this colour (none, or " CUDAVISION_COLOR_WORDS ")"},

@@ -5,7 +5,9 @@
 #include <gdk-pixbuf/gdk-pixbuf.h>
 
 #include <algorithm>
+#include <fstream>
 #include <new>
+#include <string_view>
 
 #include "cuda/common/backends.h"
 #include "cuda/luma/luma.h"
@@ -43,10 +45,20 @@ Status status_of(GError *error) {
   return status;
 }
 
+// gdk-pixbuf reads many more formats, but some of its loaders, that of BMP among them, allocate gigabytes for a
+// file of a hundred bytes.
+Status check_format(const std::string &location) {
+  char head[8] = {};
+  std::ifstream(location, std::ios::binary).read(head, sizeof head);
+  const std::string_view begin(head, sizeof head);
+  if (begin == "\x89PNG\r\n\x1a\n" || begin.starts_with("\xff\xd8\xff")) return {};
+  return {Status::Code::unreadable_file, "it is no PNG or JPEG picture"};
+}
+
 // Looks at the size in the file's header: a file of some kilobytes may hold a picture of gigabytes. What is
 // no picture has no size, and is refused with a reason when it is read.
 Status check_picture_size(const std::string &location) {
-  constexpr int kMostPixels = 1 << 26;
+  constexpr int kMostPixels = 1 << 25;  // a frame of 7680x4320
   int width = 0, height = 0;
   if (gdk_pixbuf_get_file_info(location.c_str(), &width, &height) == nullptr) return {};
   if (width <= kMaxSide && height <= kMaxSide && gint64{width} * height <= kMostPixels) return {};
@@ -59,6 +71,7 @@ Status check_picture_size(const std::string &location) {
 
 Status MaskPicture::load(const std::string &location, std::shared_ptr<const MaskPicture> *picture) try {
   CUDAVISION_TRY(check_regular_file(location));
+  CUDAVISION_TRY(check_format(location));
   CUDAVISION_TRY(check_picture_size(location));
   GError *error = nullptr;
   const Pixbuf read(gdk_pixbuf_new_from_file(location.c_str(), &error));

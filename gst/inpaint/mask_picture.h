@@ -15,7 +15,7 @@ namespace cudavision {
 
 class MaskPicture {
  public:
-  // Reads a picture in any format that gdk-pixbuf supports, rotated and mirrored as its metadata say. Bright
+  // Reads a PNG or JPEG picture, rotated and mirrored as its metadata say. Bright
   // pixels (luma of at least 128) that are opaque (alpha of at least 128) become 255, all others 0. The code
   // of an error is no_file if there is no such file, unreadable_file if it is no picture or too large for
   // the host's memory, and invalid_argument if it has more pixels than are read.

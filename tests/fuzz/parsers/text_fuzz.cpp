@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// libFuzzer target: the texts of properties, colours, and the strings that cudavisionjson writes.
+#include <glib.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "gst/base/color_text.h"
+#include "gst/visionjson/json_text.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char *>(data), size);
+  const cudavision::ColorText color(text.c_str());
+  (void)validate_color("color", color, "none");
+  if (validate_color("color", color).ok()) (void)color.argb();
+  (void)color_hint("color", color);
+  std::string json;
+  cudavision::append_string(&json, text.c_str());
+  cudavision::JsonHead().string("source", text.c_str()).append_open(&json);
+  // Whatever the text was, the line is valid UTF-8 without line feeds.
+  if (!g_utf8_validate(json.data(), static_cast<gssize>(json.size()), nullptr) ||
+      json.find('\n') != std::string::npos)
+    std::abort();
+  return 0;
+}
