@@ -6,6 +6,7 @@
 #   tests/run.sh cpu [FILTER]          the CPU backend, the elements on it, metas, pipelines, examples
 #   tests/run.sh emulated [FILTER]     the kernels and elements on the emulated CUDA
 #   tests/run.sh asan [FILTER]         the tests of the sanitized build
+#   tests/run.sh tsan                  random pipelines with ThreadSanitizer, on the CPU backend
 #   tests/run.sh gpu [FILTER]          every test on a real card, then compute-sanitizer on the kernel tests
 #   tests/run.sh lint                  formatting, clang-tidy and the layout of the source tree
 #   tests/run.sh debian13              everything again, in a fresh root of Debian 13, with GStreamer 1.26; needs root
@@ -19,7 +20,7 @@ source tests/support/packages.sh
 export PATH="$PATH:/usr/local/cuda/bin"
 
 mode=${1:-all} filter=${2:-}
-if (($# > 2)) || [[ ! $mode =~ ^(all|cpu|emulated|asan|gpu|lint|debian13|package)$ ]]; then
+if (($# > 2)) || [[ ! $mode =~ ^(all|cpu|emulated|asan|tsan|gpu|lint|debian13|package)$ ]]; then
   sed -n '/^#   tests/s/^# //p' tests/run.sh >&2
   exit 2
 fi
@@ -34,7 +35,7 @@ fi
 install_packages "${packages_to_build[@]}" "${packages_to_play[@]}" "${packages_to_test[@]}" \
   "${packages_to_measure[@]}" || exit 1
 case $mode in
-  all) install_packages clang-format || exit 1 ;;
+  all) install_packages clang-format clang libclang-rt-dev || exit 1 ;;  # clang: for libFuzzer
   lint) install_packages clang-format clang-tidy || exit 1 ;;
 esac
 
@@ -55,6 +56,9 @@ build_options() {
     build-asan) echo "-Dwerror=true -Dcuda=disabled -Dtests=enabled -Dbenchmarks=disabled -Dexamples=enabled
       -Dbuildtype=plain -Doptimization=1 -Dcpp_args=['-g1','-DHWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4)']
       -Db_sanitize=address,undefined" ;;
+    build-tsan) echo "-Dcuda=disabled -Dtests=enabled -Dbenchmarks=disabled -Dexamples=disabled -Dbuildtype=plain
+      -Doptimization=1 -Dcpp_args=['-g1','-DHWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4|HWY_AVX3)'] -Db_sanitize=thread
+      -Db_lundef=false" ;;
   esac
 }
 
@@ -98,6 +102,9 @@ case $mode in
     for folder in build-tests build-asan; do configure "$folder" && build "$folder" && run_tests "$folder"; done ;;
   cpu | emulated) run_selected build-tests "$mode" ;;
   asan) run_selected build-asan asan ;;
+  tsan)
+    configure build-tsan && build build-tsan gst/plugin/libgstcudavision.so tests/fuzz/pipelines_fuzz_test &&
+      run_tests build-tsan pipelines_fuzz ;;
   gpu)
     [[ -n $archs ]] || { echo "tests/run.sh gpu needs an NVIDIA card, its driver and nvcc" >&2; exit 1; }
     run_selected build-tests gpu

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/elements/json_lines.h"
+#include "tests/fuzz/random_properties.h"
 #include "tests/fuzz/scenario.h"
 
 namespace {
@@ -56,6 +57,34 @@ TEST_F(FuzzPipelines, keep_working_while_another_thread_changes_properties) {
     return play_scenario(seed + 1000000, {.backend = backend(), .longest_side = 40, .changes_beside = true},
                          folder_.path(""));
   });
+}
+
+// The streaming thread is the pipeline's own, so that a stop meets a frame anywhere.
+TEST_F(FuzzPipelines, state_changes_meet_frames_anywhere) {
+  Random random(from_environment("CUDAVISION_FUZZ_SEED", 1));
+  int changes = 0;
+  for (const char *element :
+       {"cudacanny", "cudahistogram", "cudalocalhist", "cudasigma2kp", "cudahog", "cudahough",
+        "cudaopticalflow", "cudainpaint region-width=9 region-height=9", "cudavisionjson"}) {
+    const bool has_backend = std::string(element) != "cudavisionjson";
+    const Owned<GstElement> pipeline =
+        parse("videotestsrc ! video/x-raw,format=NV12,width=48,height=40 ! " + std::string(element) +
+              " name=e" + (has_backend ? " backend=" + backend() : " location=/dev/null") + " ! fakesink");
+    for (int i = 0; i < (kEmulated ? 6 : 40); ++i, ++changes) {
+      static const GstState kStates[] = {GST_STATE_NULL, GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_PLAYING,
+                                         GST_STATE_PLAYING};
+      gst_element_set_state(pipeline.get(), random.pick(kStates));
+      for (int k = 0; k < 5; ++k) set_random_property(random, child(pipeline, "e"), {48, 40});
+      g_usleep(static_cast<gulong>(random.in(0, 3000)));
+      if (take_error(pipeline.get())) {  // properties that contradict each other
+        gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+        reset_properties(child(pipeline, "e"));
+      }
+    }
+    gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+  }
+  (void)take_glib_complaints();
+  std::printf("%d state changes\n", changes);
 }
 
 TEST_F(FuzzPipelines, both_backends_give_the_same) {

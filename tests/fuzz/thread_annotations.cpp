@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tells ThreadSanitizer of the hand-overs of GLib and GStreamer, whose libraries it does not see: GLib's locks are
+// futexes, and references are counted by instructions of theirs. These functions take the place of the
+// libraries' in the whole process, call them, and annotate. Part of programs with ThreadSanitizer alone.
+#include <dlfcn.h>
+#include <gst/gst.h>
+
+extern "C" {
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+
+#define CUDAVISION_REAL(function) \
+  static const auto real = reinterpret_cast<decltype(&function)>(dlsym(RTLD_NEXT, #function))
+
+void g_mutex_lock(GMutex *mutex) {
+  CUDAVISION_REAL(g_mutex_lock);
+  real(mutex);
+  __tsan_acquire(mutex);
+}
+gboolean g_mutex_trylock(GMutex *mutex) {
+  CUDAVISION_REAL(g_mutex_trylock);
+  const gboolean locked = real(mutex);
+  if (locked) __tsan_acquire(mutex);
+  return locked;
+}
+void g_mutex_unlock(GMutex *mutex) {
+  CUDAVISION_REAL(g_mutex_unlock);
+  __tsan_release(mutex);
+  real(mutex);
+}
+void g_rec_mutex_lock(GRecMutex *mutex) {
+  CUDAVISION_REAL(g_rec_mutex_lock);
+  real(mutex);
+  __tsan_acquire(mutex);
+}
+gboolean g_rec_mutex_trylock(GRecMutex *mutex) {
+  CUDAVISION_REAL(g_rec_mutex_trylock);
+  const gboolean locked = real(mutex);
+  if (locked) __tsan_acquire(mutex);
+  return locked;
+}
+void g_rec_mutex_unlock(GRecMutex *mutex) {
+  CUDAVISION_REAL(g_rec_mutex_unlock);
+  __tsan_release(mutex);
+  real(mutex);
+}
+void g_cond_wait(GCond *cond, GMutex *mutex) {
+  CUDAVISION_REAL(g_cond_wait);
+  __tsan_release(mutex);
+  real(cond, mutex);
+  __tsan_acquire(mutex);
+}
+gboolean g_cond_wait_until(GCond *cond, GMutex *mutex, gint64 end) {
+  CUDAVISION_REAL(g_cond_wait_until);
+  __tsan_release(mutex);
+  const gboolean woken = real(cond, mutex, end);
+  __tsan_acquire(mutex);
+  return woken;
+}
+// An object that another thread frees was handed over to it by the count of its references.
+void gst_mini_object_unref(GstMiniObject *object) {
+  CUDAVISION_REAL(gst_mini_object_unref);
+  __tsan_release(object);
+  __tsan_acquire(object);
+  real(object);
+}
+void gst_object_unref(gpointer object) {
+  CUDAVISION_REAL(gst_object_unref);
+  __tsan_release(object);
+  __tsan_acquire(object);
+  real(object);
+}
+}
