@@ -13,7 +13,8 @@ namespace cudavision {
 inline Status check_cuda(cudaError_t error, const char *call, const char *file, int line) {
   if (error == cudaSuccess) return {};
   (void)cudaGetLastError();  // clears the error, so that the next launch does not report it again
-  const Status::Code code = error == cudaErrorMemoryAllocation ? Status::Code::out_of_memory
+  const Status::Code code = error == cudaErrorMemoryAllocation            ? Status::Code::out_of_memory
+                            : error == cudaErrorCooperativeLaunchTooLarge ? Status::Code::too_many_blocks
                             : error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver
                                 ? Status::Code::no_device
                                 : Status::Code::device_failed;

@@ -18,7 +18,8 @@ class [[nodiscard]] Status {
     device_failed,
     no_file,
     unreadable_file,
-    stopped
+    stopped,
+    too_many_blocks
   };
 
   Status() = default;

@@ -38,6 +38,7 @@ class InpaintCuda final : public Inpaint {
     CUDAVISION_TRY(upload(lab_.data(), &lab_tables(), sizeof(LabTables)));
     CUDAVISION_TRY(allocate_rows());
     CUDAVISION_TRY(multiprocessor_count(&multiprocessors_));
+    blocks_ = multiprocessors_;
     CUDAVISION_TRY(minima_.allocate(static_cast<std::size_t>(GridMinimum::words(multiprocessors_))));
     if (execution_.stop != nullptr) {
       CUDAVISION_TRY(stop_.allocate(sizeof(unsigned)));
@@ -107,9 +108,7 @@ class InpaintCuda final : public Inpaint {
         CUDAVISION_LAUNCH(load_kernel, grid_2d(width, height), block_2d(), execution_.stream, frame, task));
     CUDAVISION_TRY(CUDAVISION_LAUNCH(mark_sources_kernel, grid_2d(width, height, kSourceTile, kSourceTile),
                                      block_2d(), execution_.stream, task));
-    CUDAVISION_TRY(CUDAVISION_LAUNCH_COOPERATIVE(
-        "fill_kernel", fill_kernel, dim3(static_cast<unsigned>(multiprocessors_)),
-        BlockSize(dim3(kFillThreads), static_cast<std::size_t>(shared_bytes_)), execution_.stream, task));
+    CUDAVISION_TRY(enqueue_fill(task));
     const int cells_x = divide_up(width, 1 << cell_shift_x(frame.frame));
     const int cells_y = divide_up(height, 1 << cell_shift_y(frame.frame));
     CUDAVISION_TRY(CUDAVISION_LAUNCH(store_kernel, grid_2d(cells_x, cells_y), block_2d(), execution_.stream,
@@ -120,6 +119,17 @@ class InpaintCuda final : public Inpaint {
   }
 
   volatile unsigned *stop_word() const { return reinterpret_cast<volatile unsigned *>(stop_.data()); }
+  // All blocks must run at the same time. Where a process is given a part of the card (MPS, green contexts), fewer
+  // fit than the device has multiprocessors.
+  Status enqueue_fill(const FillTask &task) {
+    for (;; blocks_ = (blocks_ + 1) / 2) {
+      const Status status = CUDAVISION_LAUNCH_COOPERATIVE(
+          "fill_kernel", fill_kernel, dim3(static_cast<unsigned>(blocks_)),
+          BlockSize(dim3(kFillThreads), static_cast<std::size_t>(shared_bytes_)), execution_.stream, task);
+      if (status.code() != Status::Code::too_many_blocks || blocks_ == 1) return status;
+    }
+  }
+
   std::size_t count() const {
     return static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height);
   }
@@ -176,6 +186,7 @@ class InpaintCuda final : public Inpaint {
   Size size_;
   // The fill kernel has one block on each multiprocessor, with all the shared memory that a block can have.
   int multiprocessors_ = 0, shared_bytes_ = 0;
+  int blocks_ = 0;  // of the fill kernel: fewer if only a part of the card is there
   // The elements from one row of features_ and of sources_ to the next.
   int pitch_ = 0, source_pitch_ = 0;
   DeviceBuffer<std::uint32_t> pixels_, features_, sources_;

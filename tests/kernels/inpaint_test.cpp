@@ -442,6 +442,21 @@ TEST_P(Inpaint, request_to_stop_changes_no_byte_and_the_next_fill_is_right) {
   }
 }
 
+// As where a process is given a part of the card: the fill takes fewer blocks until they fit, and keeps to them.
+TEST_P(Inpaint, fill_takes_as_many_blocks_as_fit) {
+  CUDAVISION_NEEDS_EMULATION();
+  if (execution().backend == cudavision::Backend::cpu) GTEST_SKIP() << "launches are CUDA's";
+  const HostFrame pixels = textured("RGB", {40, 33}, 122);
+  const Picture mask = mask_of({40, 33}, {14, 11, 10, 10});
+  const Filled expected = definition(pixels, mask, with(5));
+  TestedInpaint inpaint(execution(), {40, 33});
+  for (int i = 0; i < 2; ++i) {  // the emulated card has few multiprocessors
+    simt::fail_after(simt::Call::launch, 2, cudaErrorCooperativeLaunchTooLarge);
+    EXPECT_TRUE(same(inpaint.run(pixels, mask, with(5)), expected));
+    EXPECT_EQ(simt::take_report(), simt::Report());
+  }
+}
+
 TEST_P(Inpaint, out_of_memory_during_a_fill_is_reported) {
   if (execution().backend == cudavision::Backend::cuda)
     GTEST_SKIP() << "CUDA allocates nothing during a fill";
