@@ -9,6 +9,7 @@
 
 #include <cuda_runtime.h>
 
+#include "cuda/common/async_copy.cuh"
 #include "cuda/common/dynamic_shared.cuh"
 #include "cuda/common/grid_barrier.cuh"
 #include "cuda/inpaint/diffusion.cuh"
@@ -61,7 +62,10 @@ __device__ inline bool fill_hole(const FillTask &task, Bounds bounds, unsigned c
   cells.load(task);
   // Guesses with these shifts are the target itself, which lies in the hole and is no candidate.
   if (threadIdx.x < kFillWarps) shared->recent[threadIdx.x] = {0, 0};
-  if (threadIdx.x == 0) begin_search(shared);
+  if (threadIdx.x == 0) {
+    begin_search(shared);
+    shared->stop.x = 0;
+  }
   __syncthreads();
   if (keeps_state) begin_state(task, state, shared);
 
@@ -72,10 +76,10 @@ __device__ inline bool fill_hole(const FillTask &task, Bounds bounds, unsigned c
     if (shared->target.key == 0 || (most > 0 && patches == most)) break;
     const Place target = place_of_target(shared->target.key);
     // The host's memory is far away, but its word is needed only after the search.
-    const bool asks = first_block && threadIdx.x == 0 && task.stop != nullptr;
-    const unsigned stop = asks ? *task.stop : 0;
+    if (first_block && threadIdx.x == 0 && task.stop != nullptr) begin_copy(&shared->stop, task.stop);
     search_cells(task, cells, target, search_radius == 0 ? everywhere : search_radius, shared);
-    minimum.publish(stop != 0 ? kStopped : shared->best);
+    end_copies();
+    minimum.publish(shared->stop.x != 0 ? kStopped : shared->best);
     if (keeps_state) announce_patch(task, state, target, shared);
     Key best = minimum.collect(shared->per_warp);
     if (best == kNoSource) {

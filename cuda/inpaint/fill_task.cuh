@@ -87,8 +87,8 @@ struct FillTask {
   int minima_count;
   // The dynamic shared memory of a block.
   int shared_bytes;
-  // In pinned host memory: not 0 if the fill shall stop. May be null.
-  const volatile unsigned *stop;
+  // In pinned host memory: its first word is not 0 if the fill shall stop. May be null.
+  const uint4 *stop;
   FillLog log;
 
   // Used if params.temporal is set.

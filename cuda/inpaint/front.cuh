@@ -26,6 +26,8 @@ struct FillShared {
   PatchQuad quads[kMaxQuads];
   // The best source_key() that the block has found.
   Key best;
+  // A copy of *FillTask::stop in the first block, otherwise 0.
+  uint4 stop;
   // Scratch memory of reductions.
   Key per_warp[kFillWarps];
   // The shifts of the last kFillWarps patches, in no order.

@@ -41,7 +41,7 @@ class InpaintCuda final : public Inpaint {
     blocks_ = multiprocessors_;
     CUDAVISION_TRY(minima_.allocate(static_cast<std::size_t>(GridMinimum::words(multiprocessors_))));
     if (execution_.stop != nullptr) {
-      CUDAVISION_TRY(stop_.allocate(sizeof(unsigned)));
+      CUDAVISION_TRY(stop_.allocate(sizeof(uint4)));
       execution_.stop->attach(stop_word());
     }
     CUDAVISION_TRY(max_shared_bytes(&shared_bytes_));
@@ -173,7 +173,7 @@ class InpaintCuda final : public Inpaint {
     task.global_state.row_best = row_best_.data();
     task.minima = minima_.data(), task.minima_count = static_cast<int>(minima_.count());
     task.shared_bytes = shared_bytes_;
-    task.stop = stop_word();
+    task.stop = reinterpret_cast<const uint4 *>(stop_.data());
     task.log = log;
     for (int c = 0; c < 3; ++c) task.background.component[c] = background_[c].data();
     task.background.seen = seen_.data();
