@@ -62,8 +62,10 @@ class PinnedBuffer {
     CUDAVISION_TRY(charge_.take(size));
     void *data = nullptr;
     const Status status = CUDAVISION_CHECK_CUDA(cudaHostAlloc(&data, size, cudaHostAllocPortable));
-    if (!status.ok())
+    if (!status.ok()) {
+      charge_.give_back();
       return {status.code(), std::to_string(size) + " bytes of page-locked memory: " + status.text()};
+    }
     data_.reset(static_cast<unsigned char *>(data));
     return {};
   }
@@ -91,6 +93,10 @@ class DeviceImage {
         cudaMallocPitch(&data, &pitch_bytes, width_bytes, static_cast<std::size_t>(size.height)));
     if (status.ok()) {
       data_.reset(static_cast<T *>(data));
+      if (Status over = charge_.take(pitch_bytes * static_cast<std::size_t>(size.height)); !over.ok()) {
+        data_.reset();
+        return over;
+      }
       pitch_bytes_ = static_cast<std::ptrdiff_t>(pitch_bytes);
       size_ = size;
       return {};

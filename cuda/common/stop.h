@@ -10,10 +10,13 @@
 
 namespace cudavision {
 
+// Who asks: the end of a flush must not withdraw the request of an element that stops.
+enum class StopReason : unsigned { flush = 1, stop = 2 };
+
 class StopFlag {
  public:
-  void request() { set(1); }
-  void clear() { set(0); }
+  void request(StopReason reason) { set(static_cast<unsigned>(reason), 0); }
+  void withdraw(StopReason reason) { set(0, static_cast<unsigned>(reason)); }
   bool requested() const { return requested_.load(std::memory_order_relaxed) != 0; }
 
   // A word that follows the flag, for kernels: in pinned memory, which they can read. Detach it before it is
@@ -29,10 +32,10 @@ class StopFlag {
   }
 
  private:
-  void set(unsigned requested) {
+  void set(unsigned added, unsigned removed) {
     const std::lock_guard lock(mutex_);
-    requested_ = requested;
-    for (volatile unsigned *word : words_) *word = requested;
+    requested_ = (requested_ | added) & ~removed;
+    for (volatile unsigned *word : words_) *word = requested_;
   }
 
   std::atomic<unsigned> requested_ = 0;

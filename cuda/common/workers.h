@@ -24,8 +24,8 @@ class Workers {
 
   int thread_count() const { return thread_count_; }
   // Calls body(task, slot) once for every task in [0, task_count), in any order, and returns when all calls
-  // have returned. Throws Stopped instead, when the calls that have begun have returned, if the flag asks for
-  // it; an exception of a call is passed on in the same way. Concurrent calls have different slots in [0, thread_count()); use the slot as an index
+  // have returned. Throws Stopped if the flag asks for it, and what a call throws; the calls that have begun have
+  // returned then, too. Concurrent calls have different slots in [0, thread_count()); use the slot as an index
   // into scratch memory.
   void run(int task_count, const std::function<void(int task, int slot)> &body) const;
   // Throws Stopped if the flag asks for it. For long work outside of run().

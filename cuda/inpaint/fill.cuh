@@ -44,8 +44,8 @@ __device__ inline void begin_search(FillShared *shared) {
   shared->whole_quads = shared->part_quads = 0;
 }
 
-// Fills the hole, whose bounds are given, with patches. Returns true if it was stopped before the end. kOwnState: the state fits into shared memory, which is `memory`.
-// Then the compiler knows in which memory the state lies.
+// Fills the hole, whose bounds are given, with patches. Returns true if it was stopped before the end. kOwnState: the
+// state fits into shared memory, which is `memory`. It is a constant so that the compiler knows where the state lies.
 template <bool kOwnState>
 __device__ inline bool fill_hole(const FillTask &task, Bounds bounds, unsigned char *memory,
                                  GridBarrier *grid) {

@@ -267,10 +267,10 @@ class InpaintCpu final : public Inpaint {
   Array<std::uint8_t> removed_, hole_;
   Array<std::uint32_t> pixels_, features_;
   Array<std::uint8_t> planes_[3], sources_;
-  std::vector<HoleRow> rows_;
+  Array<HoleRow> rows_;
   // find_sources(): for each column, the number of consecutive rows up to the current one in which the
   // patch's width around the column is outside of the hole.
-  std::vector<int> clear_rows_;
+  Array<int> clear_rows_;
 
   Array<std::uint16_t> background_[3];
   Array<std::uint32_t> seen_;

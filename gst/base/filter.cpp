@@ -55,6 +55,7 @@ using cudavision::Punctuality;
 using cudavision::Region;
 using cudavision::Session;
 using cudavision::Status;
+using cudavision::StopReason;
 using Properties = cudavision::FilterProperties;
 
 #define GST_CUDA_VISION_FILTER(object) reinterpret_cast<GstCudaVisionFilter *>(object)
@@ -126,7 +127,8 @@ gboolean start_filter(GstCudaVisionFilter *filter) {
                                               std::unique_ptr<cudavision::Operation> *operation) {
     return klass->make_operation(filter, site, operation);
   };
-  filter->state->stop.clear();
+  filter->state->stop.withdraw(StopReason::stop);
+  filter->state->stop.withdraw(StopReason::flush);
   if (!prepared(filter, klass->check_settings, "The properties cannot be used") ||
       !prepared(filter, klass->load_files, "A file cannot be used"))
     return FALSE;
@@ -190,7 +192,7 @@ GstStateChangeReturn change_state(GstElement *element, GstStateChange transition
       (void)guarded([&] { return filter->state->sharing.find(element, settings.cuda_device_id); });
   }
   // Otherwise the state change would wait for the frame that is being processed.
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) filter->state->stop.request();
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) filter->state->stop.request(StopReason::stop);
   const GstStateChangeReturn result =
       GST_ELEMENT_CLASS(gst_cuda_vision_filter_parent_class)->change_state(element, transition);
   if (transition == GST_STATE_CHANGE_READY_TO_NULL) filter->state->sharing.release();
@@ -227,9 +229,12 @@ gboolean take_caps(GstCudaVisionFilter *filter, GstCaps *caps) {
   const Status status =
       filter->state->session->negotiate(info, cudavision::asks_for_cuda_memory(caps), settings);
   if (status.ok()) return TRUE;
-  // The edge of the frame cuts off a part of the region, and the rest is too small. The region may move back.
-  const bool cut = cudavision::is_cut(settings, frame_size(filter));
-  if (cut && status.code() == Status::Code::invalid_argument) return TRUE;
+  // The edge of the frame cuts off a part of the region, and the rest is too small; or the region has become too
+  // small in PLAYING. It may change again.
+  const Region region = cudavision::region_of(settings, frame_size(filter));
+  const bool may_pass = cudavision::is_cut(settings, frame_size(filter)) ||
+                        (filter->state->frame_count > 0 && !is_whole(region, frame_size(filter)));
+  if (may_pass && status.code() == Status::Code::invalid_argument) return TRUE;
   post_error(filter, "Frames of this size cannot be processed", status, __LINE__);
   return FALSE;
 }
@@ -264,8 +269,9 @@ void post_message(GstCudaVisionFilter *filter, GstBuffer *buffer) {
 
 // The region of interest cannot be analysed. Warns once, until a region can be analysed again.
 void refuse_region(GstCudaVisionFilter *filter, const std::string &why) {
-  if (!std::exchange(filter->state->region_is_refused, true))
-    GST_ELEMENT_WARNING(filter, RESOURCE, SETTINGS, ("%s: frames pass unchanged", why.c_str()), (nullptr));
+  if (std::exchange(filter->state->region_is_refused, true)) return;
+  filter->state->session->drop_history();  // frames pass unseen from now on
+  GST_ELEMENT_WARNING(filter, RESOURCE, SETTINGS, ("%s: frames pass unchanged", why.c_str()), (nullptr));
 }
 
 // Returns false, and warns, if the region of interest lies outside the frame.
@@ -295,7 +301,7 @@ Status follow_context(GstCudaVisionFilter *filter, GstBuffer *buffer) {
   return {};
 }
 
-// processed: set to false if the frame passes unchanged, because the part of it that is the region is too small.
+// processed: set to false if the region is too small and the frame passes unchanged.
 GstFlowReturn process(GstCudaVisionFilter *filter, GstBuffer *buffer, const ObjectSettings &settings,
                       bool *processed) {
   cudavision::FilterState &state = *filter->state;
@@ -366,8 +372,8 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
 gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   const GstEventType type = GST_EVENT_TYPE(event);
-  if (type == GST_EVENT_FLUSH_START) filter->state->stop.request();
-  if (type == GST_EVENT_FLUSH_STOP) filter->state->stop.clear();
+  if (type == GST_EVENT_FLUSH_START) filter->state->stop.request(StopReason::flush);
+  if (type == GST_EVENT_FLUSH_STOP) filter->state->stop.withdraw(StopReason::flush);
   if ((type == GST_EVENT_FLUSH_STOP || type == GST_EVENT_SEGMENT) && filter->state->session)
     filter->state->session->drop_history();
   if (type == GST_EVENT_EOS && filter->state->session) {

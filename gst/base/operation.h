@@ -17,6 +17,8 @@ namespace cudavision {
 // changes, such as a background.
 struct Learnt {
   virtual ~Learnt() = default;
+  // As Operation::drop_history().
+  virtual void drop_history() {}
 };
 
 // Construction context of an operation. All members except `info` and `learnt` must outlive the operation.
@@ -69,8 +71,9 @@ class Operation {
   virtual void describe(GstStructure *) {}
   // Called if the next frame does not follow the last one. Forgets all state of earlier frames.
   virtual void drop_history() {}
-  // Called before an operation replaces this one because the size of the region has changed.
-  virtual std::unique_ptr<Learnt> take_learnt() { return nullptr; }
+  // Called before another operation replaces this one, for frames of the same format. given_up: because a frame was
+  // given up, which has left the algorithms in the middle.
+  virtual std::unique_ptr<Learnt> take_learnt([[maybe_unused]] bool given_up) { return nullptr; }
 };
 
 }  // namespace cudavision

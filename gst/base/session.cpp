@@ -27,6 +27,13 @@ Frame luma_of_region(Frame frame, Region region) {
 
 bool needs_luma_image(const PixelLayout &layout) { return !make_frame(layout, {}, {}).has_luma_plane(); }
 
+// Whether frames of both caps are alike: only the framerate may differ.
+bool same_frames(const GstVideoInfo &a, GstVideoInfo b) {
+  if (b.finfo == nullptr) return false;  // there were no caps yet
+  b.fps_n = a.fps_n, b.fps_d = a.fps_d;
+  return gst_video_info_is_equal(&a, &b) != FALSE;
+}
+
 Size size_of(const GstVideoInfo &info) { return {GST_VIDEO_INFO_WIDTH(&info), GST_VIDEO_INFO_HEIGHT(&info)}; }
 
 }  // namespace
@@ -91,15 +98,18 @@ Execution Session::execution() const {
 
 Status Session::negotiate(const GstVideoInfo &info, bool in_cuda_memory, const FilterSettings &settings) {
   if (context_) expect_allocations();
-  drop_stage();
   const DeviceContext::Scope scope(context_.get());
   CUDAVISION_TRY(scope.status());
+  if (!same_frames(info, info_))
+    learnt_.reset();
+  else if (stage_)
+    learnt_ = stage_->operation->take_learnt(false);
+  drop_stage();
   const MemoryBudget::Scope budget(budget_);
   info_ = info;
   in_cuda_memory_ = in_cuda_memory;
   working_info_ = working_info(info);
   layout_ = pixel_layout(working_info_);
-  learnt_.reset();
   return guarded([&] { return fit_stage(settings); });
 }
 
@@ -134,7 +144,7 @@ Status Session::fit_stage(const FilterSettings &settings) {
     stage_->region = region;  // the region may move: scratch depends only on its size
     return {};
   }
-  if (stage_) learnt_ = stage_->operation->take_learnt();
+  if (stage_) learnt_ = stage_->operation->take_learnt(false);
   drop_stage();
   if (size.width == 0 || size.height == 0) return {};
   stage_.emplace();
@@ -149,11 +159,12 @@ Status Session::make_stage(const FilterSettings &settings) {
   std::optional<AllocatingElement> allocating;  // set on the CUDA backend
   if (context_) allocating.emplace();
   if (context_ && !wait_) CUDAVISION_TRY(StreamWait::make(&wait_));
+  // First, because it knows whether the region is too small: that may be so for one frame after the other.
+  CUDAVISION_TRY(make_operation_(
+      {execution(), context_, &working_info_, stage_->size, settings.display, &learnt_}, &stage_->operation));
   if (!in_cuda_memory_) CUDAVISION_TRY(stage_frames());
   if (is_repacked(GST_VIDEO_INFO_FORMAT(&info_))) CUDAVISION_TRY(allocate_working_planes());
-  if (needs_luma_image(layout_)) CUDAVISION_TRY(stage_->luma.allocate(execution(), stage_->size));
-  return make_operation_({execution(), context_, &working_info_, stage_->size, settings.display, &learnt_},
-                         &stage_->operation);
+  return needs_luma_image(layout_) ? stage_->luma.allocate(execution(), stage_->size) : Status();
 }
 
 Status Session::stage_frames() {
@@ -184,6 +195,7 @@ Status Session::process(const MappedFrame &frame, GstBuffer *buffer, const Filte
   const MemoryBudget::Scope budget(budget_);
   const Status status = guarded([&] { return process_frame(frame, buffer, settings); });
   // Algorithms rely on what they leave in their scratch memory, and this one was left in the middle.
+  if (status.code() == Status::Code::stopped) learnt_ = stage_->operation->take_learnt(true);
   if (!status.ok()) drop_stage();
   return status;
 }
@@ -247,7 +259,7 @@ Status Session::work(const MappedFrame &mapped, GstBuffer *buffer, const FilterS
 void Session::drop_history() {
   const DeviceContext::Scope scope(context_.get());
   if (!scope.status().ok()) return;
-  learnt_.reset();
+  if (learnt_) learnt_->drop_history();
   if (stage_) stage_->operation->drop_history();
 }
 

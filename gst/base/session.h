@@ -72,7 +72,7 @@ class Session {
   // Processes one frame of the negotiated format and attaches the results to `buffer`. The frame must be
   // mapped with this session's context; for reading only, if settings.display is off. The region must not be
   // empty. Returns when the frame is finished, or when it can be passed on as it is
-  // (DeviceContext::leave_pending). An error with the code `stopped` is none: the frame was given up.
+  // (DeviceContext::leave_pending). Fails with the code `stopped` if the frame was given up.
   Status process(const MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings);
   // How the last frame was processed.
   const FramePath &path() const { return path_; }
@@ -105,7 +105,7 @@ class Session {
   Workers workers_;
   std::shared_ptr<MemoryBudget> budget_ = std::make_shared<MemoryBudget>();
   std::optional<guint64> budgeted_;  // the max-memory that the budget's limit comes from
-  GstVideoInfo info_;                // the caps
+  GstVideoInfo info_{};              // the caps
   // Of the frames that the operation sees: the caps, or the 8-bit format of a repacked frame's copy.
   GstVideoInfo working_info_;
   bool in_cuda_memory_ = false;

@@ -99,13 +99,16 @@ Status error_of(const yaml_parser_t &parser, std::string_view text) {
       " in line " + std::to_string(line + 1));
 }
 
-// Directives are a percent sign at the beginning of a line. libyaml compares each %TAG with all before it, which
-// takes hours for a file full of them.
+// Directives are a percent sign at the beginning of a line, after any of the line breaks that YAML 1.1 knows.
+// libyaml compares each %TAG with all before it, which takes hours for a file full of them.
 Status refuse_directives(std::string_view text) {
-  const std::size_t at = text.find("\n%");
-  if (at == std::string_view::npos) return {};
-  const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 2;
-  return invalid_argument("it has a directive in line " + std::to_string(line) + ", which no model needs");
+  constexpr std::string_view kBreaks[] = {"\n", "\r", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
+  for (std::size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1))
+    for (const std::string_view line_break : kBreaks)
+      if (text.substr(0, at).ends_with(line_break))
+        return invalid_argument("it has a directive at byte " + std::to_string(at) +
+                                " after its first line, which no model needs");
+  return {};
 }
 
 }  // namespace

@@ -110,7 +110,8 @@ Status InpaintOperation::allocate(const Site &site) {
   return make_inpaint(site.execution, size, &inpaint_);
 }
 
-std::unique_ptr<Learnt> InpaintOperation::take_learnt() {
+std::unique_ptr<Learnt> InpaintOperation::take_learnt(bool given_up) {
+  if (given_up) return nullptr;
   auto background = std::make_unique<Background>();
   background->inpaint = std::move(inpaint_);
   return background;

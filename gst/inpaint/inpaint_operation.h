@@ -23,12 +23,13 @@ class InpaintOperation final : public ElementOperation<InpaintSettings, InpaintF
   Status finish(const Job &job) override;
   void describe(GstStructure *message) override;
   void drop_history() override { inpaint_->drop_history(); }
-  std::unique_ptr<Learnt> take_learnt() override;
+  std::unique_ptr<Learnt> take_learnt(bool given_up) override;
 
  private:
   // The background belongs to the frame: the region only limits what is removed.
   struct Background : Learnt {
     std::unique_ptr<Inpaint> inpaint;
+    void drop_history() override { inpaint->drop_history(); }
   };
 
   Reads reads() const override;

@@ -55,8 +55,8 @@ Status check_format(const std::string &location) {
   return {Status::Code::unreadable_file, "it is no PNG or JPEG picture"};
 }
 
-// Looks at the size in the file's header: a file of some kilobytes may hold a picture of gigabytes. What is
-// no picture has no size, and is refused with a reason when it is read.
+// Looks at the size in the file's header: a file of some kilobytes may hold a picture of gigabytes. A file
+// that is no picture passes here, and is refused with a reason when it is read.
 Status check_picture_size(const std::string &location) {
   constexpr int kMostPixels = 1 << 25;  // a frame of 7680x4320
   int width = 0, height = 0;
@@ -77,6 +77,7 @@ Status MaskPicture::load(const std::string &location, std::shared_ptr<const Mask
   const Pixbuf read(gdk_pixbuf_new_from_file(location.c_str(), &error));
   if (!read) return status_of(error);
   const Pixbuf upright(gdk_pixbuf_apply_embedded_orientation(read.get()));
+  if (!upright) return {Status::Code::unreadable_file, "the host has no memory left for it"};
   const GdkPixbuf *pixbuf = upright.get();
   const Size size{gdk_pixbuf_get_width(pixbuf), gdk_pixbuf_get_height(pixbuf)};
   const int channels = gdk_pixbuf_get_n_channels(pixbuf), pitch_bytes = gdk_pixbuf_get_rowstride(pixbuf);

@@ -40,14 +40,21 @@ Status LocalHistOperation::allocate(const Site &site) {
   context_ = site.context;
   region_ = site.region;
   settings_ = state_.take_settings();
+  auto *last = static_cast<Model *>(site.learnt->get());
+  if (last != nullptr) valid_ = last->valid;
   CUDAVISION_TRY(prepare(site.display));
-  model_.reset(static_cast<Model *>(site.learnt->release()));
-  if (model_) return {};
+  if (last != nullptr) {
+    model_.reset(static_cast<Model *>(site.learnt->release()));
+    return {};
+  }
   model_ = std::make_unique<Model>();
   return model_->shares.allocate(execution_, LocalHistRanges::bins.most * sizeof(float));
 }
 
-std::unique_ptr<Learnt> LocalHistOperation::take_learnt() { return std::move(model_); }
+std::unique_ptr<Learnt> LocalHistOperation::take_learnt(bool) {
+  model_->valid = valid_;
+  return std::move(model_);
+}
 
 // Makes the algorithms and buffers that the settings need, unless they exist. The tensors, which are the
 // largest, come first: if they do not fit into max-memory, little was allocated in vain.
@@ -60,6 +67,7 @@ Status LocalHistOperation::prepare(bool display) {
     CUDAVISION_TRY(results_.make(context_, shape_, params));
     CUDAVISION_TRY(make_localhist(execution_, region_, params, &localhist_));
     params_ = params;
+    valid_ = params;
   }
   return display && params.reduction == LocalHistReduction::none && !painted_ ? make_painted() : Status();
 }
@@ -70,7 +78,7 @@ LocalHistParams LocalHistOperation::valid_params() {
   const LocalHistParams params = settings_.params();
   LocalHistShape shape;
   const Status status = shape_of(region_, params, &shape);
-  if (status.ok() || !localhist_) {
+  if (status.ok() || !valid_ || !shape_of(region_, *valid_, &shape).ok()) {
     refused_.reset();
     return params;
   }
@@ -78,7 +86,7 @@ LocalHistParams LocalHistOperation::valid_params() {
     GST_ELEMENT_WARNING(state_.element(), RESOURCE, SETTINGS,
                         ("%s: the last valid values stay in force", status.text().c_str()), (nullptr));
   refused_ = params;
-  return params_;
+  return *valid_;
 }
 
 Status LocalHistOperation::make_painted() {
@@ -121,6 +129,7 @@ Status LocalHistOperation::take_model(const Job &job) {
   if (model_->exists && key == model_->key) return {};
   const Region region = model_region(settings_, job.region);
   if (region.width > 0 && region.height > 0) {
+    model_->exists = false;  // while it is being written
     CUDAVISION_TRY(localhist_->take_model(job.luma, region, static_cast<float *>(model_->shares.data())));
     model_->key = key;
     model_->exists = true;

@@ -24,7 +24,7 @@ class LocalHistOperation final : public ElementOperation<LocalHistSettings> {
   Status run(const Job &job) override;
   bool host_reads_result() const override { return false; }
   void describe(GstStructure *message) override;
-  std::unique_ptr<Learnt> take_learnt() override;
+  std::unique_ptr<Learnt> take_learnt(bool given_up) override;
 
  private:
   // The settings that a model belongs to: when they change, the model is taken again.
@@ -38,8 +38,9 @@ class LocalHistOperation final : public ElementOperation<LocalHistSettings> {
     friend bool operator==(const ModelKey &, const ModelKey &) = default;
   };
 
-  // The model, which belongs to the frame, not to the region that is analysed.
+  // The model, which belongs to the frame, not to the region that is analysed, and the last valid parameters.
   struct Model : Learnt {
+    std::optional<LocalHistParams> valid;
     OwnedBytes shares;
     ModelKey key{};
     bool exists = false;
@@ -58,6 +59,7 @@ class LocalHistOperation final : public ElementOperation<LocalHistSettings> {
 
   // The settings that the members below were made for.
   LocalHistParams params_;
+  std::optional<LocalHistParams> valid_;    // the last that were valid
   std::optional<LocalHistParams> refused_;  // those of the last warning, if they are still set
   LocalHistShape shape_;
   std::unique_ptr<LocalHist> localhist_;

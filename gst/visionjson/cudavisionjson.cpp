@@ -90,8 +90,9 @@ struct State {
   // Used by the streaming thread and by start and stop, which never run beside it. Other threads only cancel
   // its writes; the object lock protects the pointer from them.
   std::unique_ptr<LineFile> file;
-  std::string location;  // the location of `file`
-  std::string line;      // kept for its capacity: the next line is about as long
+  bool flushes = false, stops = false;  // why writes are cancelled; protected by the object lock
+  std::string location;                 // the location of `file`
+  std::string line;                     // kept for its capacity: the next line is about as long
   cudavision::TensorStyle tensors;
   cudavision::FrameFacts facts;
 };
@@ -143,7 +144,7 @@ Result protect(GstCudaVisionJson *json, Result failed, const Body &body) {
   try {
     return body();
   } catch (const std::bad_alloc &) {
-    GST_ELEMENT_ERROR(json, RESOURCE, NO_SPACE_LEFT, ("The line of a frame does not fit into memory"),
+    GST_ELEMENT_ERROR(json, RESOURCE, NO_SPACE_LEFT, ("There is no memory for the line of a frame"),
                       ("%" G_GSIZE_FORMAT " bytes were there", json->state->line.size()));
     return failed;
   }
@@ -154,12 +155,16 @@ Result protect(GstCudaVisionJson *json, Result failed, const Body &body) {
 void swap_file(GstCudaVisionJson *json, std::unique_ptr<LineFile> *file) {
   const cudavision::ObjectLock lock(json);
   json->state->file.swap(*file);
+  json->state->flushes = json->state->stops = false;
 }
 
-// While writes are cancelled, the streaming thread does not wait for a pipe's reader. Called from any thread.
-void cancel_writes(GstCudaVisionJson *json, bool cancelled) {
+// While writes are cancelled, the streaming thread does not wait for a pipe's reader. Called from any thread. The end
+// of a flush must not withdraw the request of a stop. why: State::flushes or stops.
+void cancel_writes(GstCudaVisionJson *json, bool State::*why, bool cancelled) {
   const cudavision::ObjectLock lock(json);
-  if (json->state->file != nullptr) json->state->file->cancel(cancelled);
+  State *state = json->state;
+  state->*why = cancelled;
+  if (state->file != nullptr) state->file->cancel(state->flushes || state->stops);
 }
 
 bool open_file(GstCudaVisionJson *json) {
@@ -195,7 +200,8 @@ gboolean stop(GstBaseTransform *transform) {
 }
 
 GstStateChangeReturn change_state(GstElement *element, GstStateChange change) {
-  if (change == GST_STATE_CHANGE_PAUSED_TO_READY) cancel_writes(GST_CUDA_VISION_JSON(element), true);
+  if (change == GST_STATE_CHANGE_PAUSED_TO_READY)
+    cancel_writes(GST_CUDA_VISION_JSON(element), &State::stops, true);
   return GST_ELEMENT_CLASS(gst_cuda_vision_json_parent_class)->change_state(element, change);
 }
 
@@ -206,10 +212,21 @@ std::optional<gint> extent(const GstCaps *caps, const char *field) {
 }
 
 // GstVideoInfo is not used because it does not know the formats of other memories and of newer versions.
+// Completes a line that a flush has interrupted, if no frame has followed.
+void finish_line(GstCudaVisionJson *json) {
+  LineFile *file = json->state->file.get();
+  if (file == nullptr || !file->owes_rest()) return;
+  protect(json, 0, [file] {
+    bool begun = false;
+    return file->write({}, &begun);
+  });
+}
+
 gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   const GstEventType type = GST_EVENT_TYPE(event);
   if (type == GST_EVENT_FLUSH_START || type == GST_EVENT_FLUSH_STOP)
-    cancel_writes(GST_CUDA_VISION_JSON(transform), type == GST_EVENT_FLUSH_START);
+    cancel_writes(GST_CUDA_VISION_JSON(transform), &State::flushes, type == GST_EVENT_FLUSH_START);
+  if (type == GST_EVENT_EOS) finish_line(GST_CUDA_VISION_JSON(transform));
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_json_parent_class)->sink_event(transform, event);
 }
 
@@ -261,8 +278,9 @@ GstFlowReturn take_frame(GstCudaVisionJson *json, GstBuffer *buffer) {
   state->facts.utc = utc(buffer, settings.wall_clock);
   state->tensors.data = settings.tensor_data;
   if (!compose(json, buffer)) return GST_FLOW_ERROR;
-  const int error = state->file->write(state->line);
-  if (error == 0 || state->file->owes_rest()) ++state->facts.number;
+  bool begun = false;
+  const int error = state->file->write(state->line, &begun);
+  if (begun) ++state->facts.number;
   return error == 0 ? GST_FLOW_OK : flow_after(json, error);
 }
 

@@ -116,31 +116,34 @@ int LineFile::close() {
   return ::close(file) == 0 ? 0 : errno;
 }
 
-int LineFile::write(std::string_view lines) {
+int LineFile::write(std::string_view lines, bool *begun) {
   const NoSignals no_signals;
   if (file_ < 0)
     if (const int error = open_pipe(); error != 0) return error;
-  if (!is_standard_output_) return write_rest_and(lines);
+  if (!is_standard_output_) return write_rest_and(lines, begun);
   StandardOutputLock lock;
   if (const int error = lock.flush(); error != 0) return error;
-  return write_rest_and(lines);
+  return write_rest_and(lines, begun);
 }
 
-int LineFile::write_rest_and(std::string_view lines) {
+int LineFile::write_rest_and(std::string_view lines, bool *begun) {
   const std::string rest = std::exchange(rest_, {});
-  if (const int error = write_all(rest, true); error != 0) return error;
-  return write_all(lines, false);
+  bool rest_has_begun = true;
+  *begun = false;
+  if (const int error = write_all(rest, &rest_has_begun); error != 0) return error;
+  return write_all(lines, begun);
 }
 
-// has_begun: the reader has already got the beginning of the line.
-int LineFile::write_all(std::string_view lines, bool has_begun) {
+// begun: in and out, whether the reader has got the beginning of the lines.
+int LineFile::write_all(std::string_view lines, bool *begun) {
   std::string_view rest = lines;
   while (!rest.empty()) {
     const int error = write_part(&rest);
+    *begun = *begun || rest.size() < lines.size();
     if (error == 0) continue;
     if (error != ECANCELED)
       take_back(lines.size() - rest.size());
-    else if (has_begun || rest.size() < lines.size())
+    else if (*begun)
       rest_ = rest;
     return error;
   }

@@ -23,8 +23,9 @@ class LineFile {
   LineFile &operator=(const LineFile &) = delete;
 
   // Waits for the reader of a pipe, and if it is slow. Returns 0 or errno; ECANCELED while cancelled. The rest
-  // of a line that was cancelled is written before the next one, so that the reader gets whole lines.
-  int write(std::string_view lines);
+  // of a line that was cancelled is written before the next one. Only a stop leaves a part of a line.
+  // begun: whether the reader got any of these lines.
+  int write(std::string_view lines, bool *begun);
   // Whether a part of a line that was cancelled is still to be written.
   bool owes_rest() const { return !rest_.empty(); }
   // While it is true, write() returns, even if it waits for a reader. May be called from any thread.
@@ -38,8 +39,8 @@ class LineFile {
   int open_file();
   int open_pipe();
   void use(int file);
-  int write_rest_and(std::string_view lines);
-  int write_all(std::string_view lines, bool has_begun);
+  int write_rest_and(std::string_view lines, bool *begun);
+  int write_all(std::string_view lines, bool *begun);
   int write_part(std::string_view *rest);
   void take_back(std::size_t written);
 

@@ -351,12 +351,15 @@ TEST_F(CudaVisionJsonFile, flush_does_not_wait_for_a_stalled_reader_and_no_line_
 TEST_F(CudaVisionJsonFile, pipe_without_a_reader_yet_blocks_neither_the_start_nor_the_stop) {
   const std::string path = folder_.path("pipe");
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  JsonHarness json("", path);
-  GstFlowReturn flow = GST_FLOW_OK;
-  std::thread streaming([&] { flow = json.push(frame()); });
-  gst_element_set_state(json.element(), GST_STATE_READY);
-  streaming.join();
-  EXPECT_EQ(flow, GST_FLOW_FLUSHING);
+  for (const int milliseconds : {0, 100}) {  // before the frame arrives, and while it waits
+    JsonHarness json("", path);
+    GstFlowReturn flow = GST_FLOW_OK;
+    std::thread streaming([&] { flow = json.push(frame()); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    gst_element_set_state(json.element(), GST_STATE_READY);
+    streaming.join();
+    EXPECT_EQ(flow, GST_FLOW_FLUSHING);
+  }
 }
 
 TEST_F(CudaVisionJsonFile, pipe_waits_for_its_first_reader) {

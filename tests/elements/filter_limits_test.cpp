@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -112,6 +113,30 @@ gboolean flush_at_this_moment(GstControlSource *, GstClockTime, gdouble *value) 
   return TRUE;
 }
 
+void end_flush(Harness *harness) {
+  ASSERT_TRUE(gst_harness_push_event(harness->get(), gst_event_new_flush_stop(TRUE)));
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  ASSERT_TRUE(gst_harness_push_event(harness->get(), gst_event_new_segment(&segment)));
+}
+
+// Sends a frame that is given up, and ends the flush.
+void give_up(Harness *harness, const VideoFrame &frame) {
+  GstControlSource *source = gst_interpolation_control_source_new();
+  source->get_value = flush_at_this_moment;
+  GstObject *element = GST_OBJECT(harness->element());
+  GstControlBinding *binding = gst_direct_control_binding_new(element, "roi-x", source);
+  gst_object_add_control_binding(element, binding);
+  gst_object_unref(source);
+  armed = harness->element();
+  Owned<GstBuffer> buffer = frame.buffer();
+  GST_BUFFER_PTS(buffer.get()) = 0;  // properties follow their controllers at the time of a frame
+  EXPECT_EQ(harness->push(std::move(buffer)), GST_FLOW_FLUSHING);
+  EXPECT_EQ(armed, nullptr);
+  gst_object_remove_control_binding(element, binding);
+  end_flush(harness);
+}
+
 TEST_F(FilterLimits, flush_gives_up_the_frame_and_the_next_one_is_right) {
   for (const char *description : kElements) {
     // A frame takes the GPU milliseconds: only fills are stopped there.
@@ -119,24 +144,10 @@ TEST_F(FilterLimits, flush_gives_up_the_frame_and_the_next_one_is_right) {
     SCOPED_TRACE(description);
     const VideoFrame first("NV12", {64, 48}, 1), second("NV12", {64, 48}, 2);
     Harness fresh(description), harness(description);
-    GstControlSource *source = gst_interpolation_control_source_new();
-    source->get_value = flush_at_this_moment;
-    gst_object_add_control_binding(
-        GST_OBJECT(harness.element()),
-        gst_direct_control_binding_new(GST_OBJECT(harness.element()), "roi-x", source));
-    gst_object_unref(source);
     harness.negotiate(first);
-    armed = harness.element();
-    Owned<GstBuffer> buffer = first.buffer();
-    GST_BUFFER_PTS(buffer.get()) = 0;  // properties follow their controllers at the time of a frame
-    EXPECT_EQ(harness.push(std::move(buffer)), GST_FLOW_FLUSHING);
-    EXPECT_EQ(armed, nullptr);
+    give_up(&harness, first);
     EXPECT_EQ(gst_harness_try_pull(harness.get()), nullptr);
     EXPECT_FALSE(take_error(harness.element()));
-    ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_flush_stop(TRUE)));
-    GstSegment segment;
-    gst_segment_init(&segment, GST_FORMAT_TIME);
-    ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_segment(&segment)));
     for (const VideoFrame &frame : {second, first}) EXPECT_EQ(harness.pass(frame), fresh.pass(frame));
   }
 }
@@ -187,6 +198,45 @@ TEST_F(FilterLimits, model_survives_changes_of_threads_and_of_the_region) {
     harness.pass(second);
   }
   EXPECT_EQ(distances(), expected);
+}
+
+TEST_F(FilterLimits, model_survives_flushes_in_the_middle_of_a_frame_and_while_the_region_is_too_small) {
+  if (backend() != "cpu") GTEST_SKIP() << "only fills are stopped on a GPU";
+  Harness harness("cudalocalhist feature=brightness bins=32 reduce=distance display=false");
+  const VideoFrame first("NV12", {64, 48}, 1), second("NV12", {64, 48}, 2);
+  const auto distances = [&] {
+    const Owned<GstBuffer> out = harness.exchange(second.buffer());
+    return bytes_of(tensor_of(out, "local-histogram-distance")->data);
+  };
+  harness.work(first);  // the model
+  const std::vector<std::uint8_t> expected = distances();
+  give_up(&harness, second);
+  EXPECT_EQ(distances(), expected);
+  set(harness.element(), "roi-width", "8");
+  harness.pass(second);
+  ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_flush_start()));
+  end_flush(&harness);
+  set(harness.element(), "roi-width", "0");
+  EXPECT_EQ(distances(), expected);
+}
+
+// New caps that differ in their rate alone make the operation anew, too.
+TEST_F(FilterLimits, settings_that_were_refused_in_playing_are_refused_after_new_caps) {
+  const VideoFrame frame("NV12", {64, 48});
+  for (const auto &[element, property, value] : {std::tuple{"cudalocalhist", "window-width", "65"},
+                                                 {"cudalocalhist", "roi-width", "4"},
+                                                 {"cudahog", "roi-width", "4"}}) {
+    SCOPED_TRACE(std::string(element) + " " + property);
+    Harness harness(element);
+    harness.work(frame);
+    set(harness.element(), property, value);
+    harness.pass(frame);
+    Owned<GstCaps> caps = frame.caps();
+    gst_caps_set_simple(caps.get(), "framerate", GST_TYPE_FRACTION, 7, 1, nullptr);
+    ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_caps(caps.get())));
+    EXPECT_NE(harness.exchange(frame.buffer()), nullptr);
+    EXPECT_FALSE(take_error(harness.element()));
+  }
 }
 
 TEST_F(FilterLimits, background_survives_changes_of_threads_and_of_the_region) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Fuzzes with libFuzzer and AddressSanitizer what reads bytes from outside: parsers.sh BUILD_FOLDER. An input takes at most
-# a second and 256 MB. CUDAVISION_FUZZ_SECONDS is the time of each target, a minute by default. A failure leaves
+# 256 MB and, on a machine with nothing else to do, a second. CUDAVISION_FUZZ_SECONDS is the time of each target, a minute by default. A failure leaves
 # the input that replays it in BUILD_FOLDER/tests/fuzz, to be added to tests/fuzz/corpus when it is mended.
 set -euo pipefail
 build=$(cd "$1" && pwd) seconds=${CUDAVISION_FUZZ_SECONDS:-60}
@@ -28,7 +28,7 @@ fuzz() {
     ${sources[$target]} "$build"/cuda/libalgorithms.a "$build"/cuda/libalgorithms_cpu.a "${libraries[@]}" ${FUZZ_LIBRARIES:-} -o "$folder/fuzz" || return
   # 256 MB of the program's own, and what AddressSanitizer keeps of freed memory
   ASAN_OPTIONS=quarantine_size_mb=16:detect_leaks=1:allocator_may_return_null=1 "$folder/fuzz" -seed=1 \
-    -max_total_time="$seconds" -timeout=1 -rss_limit_mb=512 -malloc_limit_mb=256 -max_len=65536 -print_final_stats=1 \
+    -max_total_time="$seconds" -timeout=10 -rss_limit_mb=512 -malloc_limit_mb=256 -max_len=65536 -print_final_stats=1 \
     -artifact_prefix="$folder/" "$folder/found" "tests/fuzz/corpus/$target" >"$folder/log" 2>&1 ||
     { echo "$target: see $folder"; tail -40 "$folder/log"; return 1; }
   echo "$target: $(sed -n 's/stat::number_of_executed_units: *//p' "$folder/log") executions in $seconds s"

@@ -431,13 +431,13 @@ TEST_P(Inpaint, request_to_stop_changes_no_byte_and_the_next_fill_is_right) {
     cudavision::Execution stoppable = execution();
     stoppable.stop = &stop;
     TestedInpaint inpaint(stoppable, picture->size);
-    stop.request();
+    stop.request(cudavision::StopReason::flush);
     const Filled stopped = inpaint.run(*picture, *hole, with(5, 0, false, 10));
     EXPECT_TRUE(stopped.report.stopped);
     EXPECT_EQ(stopped.report.patches, 0);
     EXPECT_EQ(stopped.report.diffused, 0);
     EXPECT_TRUE(same(stopped.frame, *picture));
-    stop.clear();
+    stop.withdraw(cudavision::StopReason::flush);
     EXPECT_TRUE(same(inpaint.run(*picture, *hole, with(5)), definition(*picture, *hole, with(5))));
   }
 }
