@@ -124,6 +124,19 @@ std::string many_members(int count) {
   return text + "</a></opencv_storage>";
 }
 
+// A file of some kilobytes whose blocks, one at each pixel, have 2304 numbers: a frame of 640x360 takes 2 GB.
+TEST_F(CudaHogModel, small_models_that_need_gigabytes_are_refused_by_max_memory) {
+  const ModelFile model("a.yml", [](cv::HOGDescriptor &h) {
+    h.winSize = h.blockSize = {8, 8}, h.cellSize = h.blockStride = {1, 1}, h.nbins = 36;
+  });
+  Harness hog("cudahog max-memory=1000000000 win-stride=1 display=false model-location=" + model.location());
+  const VideoFrame frame("RGB", {640, 360}, 4);
+  hog.negotiate(frame);
+  EXPECT_EQ(hog.push(frame.buffer()), GST_FLOW_NOT_NEGOTIATED);
+  EXPECT_TRUE(is(take_error(hog.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
+                 "bytes are needed, and max-memory allows 1000000000"));
+}
+
 // libyaml takes a time that grows with the square of their number: 2.3 MB took a minute.
 TEST_F(CudaHogModel, directives_are_refused_before_they_are_parsed) {
   const ModelFile model("a.yml");

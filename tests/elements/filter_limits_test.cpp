@@ -220,6 +220,27 @@ TEST_F(FilterLimits, model_survives_flushes_in_the_middle_of_a_frame_and_while_t
   EXPECT_EQ(distances(), expected);
 }
 
+// The tensors of an element that remembers, while properties change that concern the picture or the bus alone.
+TEST_F(FilterLimits, display_and_message_change_no_result) {
+  for (const auto &[description, id] :
+       {std::pair{"cudaopticalflow", "optical-flow"},
+        {"cudalocalhist feature=brightness bins=32 reduce=distance", "local-histogram-distance"}}) {
+    SCOPED_TRACE(description);
+    Harness plain(std::string(description) + " display=false"),
+        changed(std::string(description) + " display=false");
+    const auto tensor = [id = id](Harness *harness, unsigned seed) {
+      const Owned<GstBuffer> out = buffer_from(harness, VideoFrame("NV12", {64, 48}, seed));
+      GstCudaVisionTensorMeta *meta = gst_cuda_vision_buffer_get_tensor_meta(out.get(), id);
+      return meta != nullptr ? bytes_of(meta->data) : std::vector<std::uint8_t>();
+    };
+    for (unsigned seed = 1; seed < 9; ++seed) {
+      set(changed.element(), "display", seed % 2 == 0 ? "true" : "false");
+      set(changed.element(), "message", seed % 3 == 0 ? "true" : "false");
+      EXPECT_EQ(tensor(&changed, seed), tensor(&plain, seed)) << seed;
+    }
+  }
+}
+
 // New caps that differ in their rate alone make the operation anew, too.
 TEST_F(FilterLimits, settings_that_were_refused_in_playing_are_refused_after_new_caps) {
   const VideoFrame frame("NV12", {64, 48});
