@@ -128,22 +128,29 @@ Status Session::set_budget(const FilterSettings &settings) {
 }
 
 Status Session::prepare(const FilterSettings &settings) {
+  if (keep_stage(settings)) return {};
   const DeviceContext::Scope scope(context_.get());
   CUDAVISION_TRY(scope.status());
   const MemoryBudget::Scope budget(budget_);
   return guarded([&] { return fit_stage(settings); });
 }
 
-Status Session::fit_stage(const FilterSettings &settings) {
+// Returns true if the stage is the right one for the next frame, as for almost every frame.
+bool Session::keep_stage(const FilterSettings &settings) {
   const Region region = region_of(settings, size_of(info_));
   // the CUDA backend needs one
   workers_.set_thread_count(context_ ? 1 : std::min(settings.n_threads, Workers::core_count()));
+  if (!stage_ || stage_->size != Size{region.width, region.height} || settings.max_memory != budgeted_)
+    return false;
+  stage_->region = region;  // the region may move: scratch depends only on its size
+  return true;
+}
+
+Status Session::fit_stage(const FilterSettings &settings) {
   CUDAVISION_TRY(set_budget(settings));
+  if (keep_stage(settings)) return {};
+  const Region region = region_of(settings, size_of(info_));
   const Size size{region.width, region.height};
-  if (stage_ && stage_->size == size) {
-    stage_->region = region;  // the region may move: scratch depends only on its size
-    return {};
-  }
   if (stage_) learnt_ = stage_->operation->take_learnt(false);
   drop_stage();
   if (size.width == 0 || size.height == 0) return {};

@@ -85,6 +85,7 @@ class Session {
   Status wait_for_pending();
 
  private:
+  bool keep_stage(const FilterSettings &settings);
   Status fit_stage(const FilterSettings &settings);
   Status make_stage(const FilterSettings &settings);
   Status set_budget(const FilterSettings &settings);

@@ -90,7 +90,8 @@ class ListMeta {
     const auto count = reader.get<std::uint32_t>();
     if (version != kVersion || !reader.ok() || reader.left() != std::uint64_t{count} * Wire::kSize)
       return nullptr;
-    Item *all = g_new(Item, count);
+    Item *all = g_try_new(Item, count);
+    if (all == nullptr && count != 0) return nullptr;
     for (guint i = 0; i < count; ++i) all[i] = Wire::get(reader);
     return reinterpret_cast<GstMeta *>(attach(buffer, info, g_bytes_new_take(all, sizeof(Item) * count)));
   }

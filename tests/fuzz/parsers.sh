@@ -17,6 +17,10 @@ declare -A sources=(
   [mask]="gst/inpaint/mask_picture.cpp gst/base/regular_file.cpp"
   [text]="gst/base/color_text.cpp gst/visionjson/json_text.cpp"
 )
+if pkg-config --atleast-version=1.24 gstreamer-1.0; then
+  sources[meta]="gst/meta/element_type.cpp gst/meta/keypoints_meta.cpp gst/meta/lines_meta.cpp gst/meta/mapping.cpp
+    gst/meta/region.cpp gst/meta/tensor_meta.cpp gst/meta/tensor_shape.cpp gst/meta/tensor_wire.cpp"
+fi
 read -ra flags <<<"$(pkg-config --cflags gstreamer-1.0 gstreamer-video-1.0 gdk-pixbuf-2.0 json-glib-1.0 yaml-0.1)"
 read -ra libraries <<<"$(pkg-config --libs gstreamer-1.0 gstreamer-video-1.0 gdk-pixbuf-2.0 json-glib-1.0 yaml-0.1 tbb libhwy)"
 
@@ -24,7 +28,7 @@ fuzz() {
   local target=$1 folder=$build/tests/fuzz/$1
   mkdir -p "$folder/found"
   # shellcheck disable=SC2086  # the sources are words
-  $clang -std=c++20 -g -O1 -fsanitize=fuzzer,address ${FUZZ_FLAGS:-} -I. "${flags[@]}" tests/fuzz/parsers/"$target"_fuzz.cpp \
+  $clang -std=c++20 -g -O1 -fsanitize=fuzzer,address ${FUZZ_FLAGS:-} -I. -Igst/meta/include "${flags[@]}" tests/fuzz/parsers/"$target"_fuzz.cpp \
     ${sources[$target]} "$build"/cuda/libalgorithms.a "$build"/cuda/libalgorithms_cpu.a "${libraries[@]}" ${FUZZ_LIBRARIES:-} -o "$folder/fuzz" || return
   # 256 MB of the program's own, and what AddressSanitizer keeps of freed memory
   ASAN_OPTIONS=quarantine_size_mb=16:detect_leaks=1:allocator_may_return_null=1 "$folder/fuzz" -seed=1 \
