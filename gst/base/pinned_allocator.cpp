@@ -85,9 +85,10 @@ static void gst_cuda_vision_pinned_allocator_init(GstCudaVisionPinnedAllocator *
 namespace cudavision {
 
 GstAllocator *make_pinned_allocator(std::shared_ptr<const DeviceContext> context) {
+  auto shared = std::make_unique<std::shared_ptr<const DeviceContext>>(std::move(context));
   auto *allocator = reinterpret_cast<GstCudaVisionPinnedAllocator *>(
       gst_object_ref_sink(g_object_new(gst_cuda_vision_pinned_allocator_get_type(), nullptr)));
-  allocator->context = new std::shared_ptr<const DeviceContext>(std::move(context));
+  allocator->context = shared.release();
   return &allocator->parent;
 }
 

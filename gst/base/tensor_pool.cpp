@@ -196,23 +196,26 @@ Status TensorPool::make(std::shared_ptr<const DeviceContext> context, std::size_
                         std::unique_ptr<TensorPool> *pool) {
   if (size > G_MAXUINT)
     return out_of_memory(std::to_string(size) + " bytes for a tensor, more than a buffer of a pool holds");
-  MemoryCharge charge;
-  CUDAVISION_TRY(charge.take(size));
-  GstBufferPool *made = gst_buffer_pool_new();
-  const bool on_device = context != nullptr;
-  GstStructure *config = gst_buffer_pool_get_config(made);
-  gst_buffer_pool_config_set_params(config, nullptr, static_cast<guint>(size), 0, 0);
+  // What can throw comes before what GLib owns.
+  std::unique_ptr<TensorPool> made(new TensorPool(size, context != nullptr));
+  CUDAVISION_TRY(made->charge_.take(size));
+  auto shared = std::make_unique<std::shared_ptr<const DeviceContext>>(std::move(context));
   auto *allocator = reinterpret_cast<GstCudaVisionTensorAllocator *>(
       gst_object_ref_sink(g_object_new(gst_cuda_vision_tensor_allocator_get_type(), nullptr)));
-  allocator->context = new std::shared_ptr<const DeviceContext>(std::move(context));
+  allocator->context = shared.release();
+  made->pool_ = gst_buffer_pool_new();
+  GstStructure *config = gst_buffer_pool_get_config(made->pool_);
+  gst_buffer_pool_config_set_params(config, nullptr, static_cast<guint>(size), 0, 0);
   gst_buffer_pool_config_set_allocator(config, &allocator->parent, nullptr);
   gst_object_unref(allocator);
-  pool->reset(new TensorPool(made, size, on_device, std::move(charge)));
-  if (gst_buffer_pool_set_config(made, config) && gst_buffer_pool_set_active(made, TRUE)) return {};
-  return out_of_memory(std::to_string(size) + " bytes for a tensor");
+  if (!gst_buffer_pool_set_config(made->pool_, config) || !gst_buffer_pool_set_active(made->pool_, TRUE))
+    return out_of_memory(std::to_string(size) + " bytes for a tensor");
+  *pool = std::move(made);
+  return {};
 }
 
 TensorPool::~TensorPool() {
+  if (pool_ == nullptr) return;
   gst_buffer_pool_set_active(pool_, FALSE);
   gst_object_unref(pool_);
 }

@@ -37,12 +37,11 @@ class TensorPool {
   Status acquire(Lease *lease);
 
  private:
-  TensorPool(GstBufferPool *pool, std::size_t size, bool on_device, MemoryCharge charge)
-      : pool_(pool), size_(size), on_device_(on_device), charge_(std::move(charge)) {}
+  TensorPool(std::size_t size, bool on_device) : size_(size), on_device_(on_device) {}
 
   OwnedBuffer acquire_unshared();
 
-  GstBufferPool *pool_;
+  GstBufferPool *pool_ = nullptr;
   std::size_t size_;
   bool on_device_;
   MemoryCharge charge_;  // of one buffer

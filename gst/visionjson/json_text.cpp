@@ -27,22 +27,18 @@ void append_string(std::string *text, const char *value) {
     text->append("null");
     return;
   }
-  gchar *valid = g_utf8_make_valid(value, -1);
-  JsonNode *node = json_node_init_string(json_node_alloc(), valid);
-  gchar *written = json_to_string(node, FALSE);
+  g_autofree gchar *valid = g_utf8_make_valid(value, -1);
+  g_autoptr(JsonNode) node = json_node_init_string(json_node_alloc(), valid);
+  g_autofree gchar *written = json_to_string(node, FALSE);
   append_escaped(text, written);
-  g_free(written);
-  json_node_unref(node);
-  g_free(valid);
 }
 
 JsonHead::JsonHead() : builder_(json_builder_begin_object(json_builder_new())) {}
 JsonHead::~JsonHead() { g_object_unref(builder_); }
 
 JsonHead &JsonHead::string(const char *name, const char *value) {
-  gchar *valid = value != nullptr ? g_utf8_make_valid(value, -1) : nullptr;
+  g_autofree gchar *valid = value != nullptr ? g_utf8_make_valid(value, -1) : nullptr;
   json_builder_add_string_value(json_builder_set_member_name(builder_, name), valid);
-  g_free(valid);
   return *this;
 }
 
@@ -58,13 +54,11 @@ JsonHead &JsonHead::null(const char *name) {
 
 void JsonHead::append_open(std::string *text) {
   json_builder_end_object(builder_);
-  JsonNode *root = json_builder_get_root(builder_);
-  gchar *written = json_to_string(root, FALSE);
+  g_autoptr(JsonNode) root = json_builder_get_root(builder_);
+  g_autofree gchar *written = json_to_string(root, FALSE);
   std::string_view open(written);
   open.remove_suffix(1);  // the closing bracket
   append_escaped(text, open);
-  g_free(written);
-  json_node_unref(root);
 }
 
 }  // namespace cudavision

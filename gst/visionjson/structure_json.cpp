@@ -27,9 +27,8 @@ void append_value(std::string *text, const GValue *value) {
     case G_TYPE_STRING:
       return append_string(text, g_value_get_string(value));
     default: {
-      gchar *serialized = gst_value_serialize(value);
+      g_autofree gchar *serialized = gst_value_serialize(value);
       append_string(text, serialized);
-      g_free(serialized);
     }
   }
 }

@@ -35,14 +35,10 @@ std::optional<Utc> utc_of(GstBuffer *buffer) {
 
 std::string rfc3339(Utc time) {
   const auto whole = std::chrono::floor<seconds>(time);
-  GDateTime *date = g_date_time_new_from_unix_utc(whole.time_since_epoch().count());
-  gchar *second = g_date_time_format(date, "%Y-%m-%dT%H:%M:%S");
-  gchar *text = g_strdup_printf("%s.%09dZ", second, static_cast<int>((time - whole).count()));
-  const std::string result(text);
-  g_free(text);
-  g_free(second);
-  g_date_time_unref(date);
-  return result;
+  g_autoptr(GDateTime) date = g_date_time_new_from_unix_utc(whole.time_since_epoch().count());
+  g_autofree gchar *second = g_date_time_format(date, "%Y-%m-%dT%H:%M:%S");
+  g_autofree gchar *text = g_strdup_printf("%s.%09dZ", second, static_cast<int>((time - whole).count()));
+  return text;
 }
 
 }  // namespace cudavision
