@@ -48,7 +48,11 @@ State state_now() {
 TEST_F(Soak, nothing_grows) {
   const char *given = std::getenv("CUDAVISION_SOAK_FRAMES");
   constexpr long kCycle = 150;  // frames until the same caps come again
-  const long cycles = (given != nullptr ? std::atol(given) : kEmulated ? 450 : kSlow ? 3000 : 20000) / kCycle;
+  const long cycles = (given != nullptr ? std::atol(given)
+                       : kEmulated      ? (kSanitized ? 300 : 450)
+                       : kSlow          ? 3000
+                                        : 20000) /
+                      kCycle;
   const long early_cycle = std::max(1l, cycles / 10), frames = cycles * kCycle;
   const std::string b = " backend=" + backend() + " n-threads=1 ";
   const std::string chain =
