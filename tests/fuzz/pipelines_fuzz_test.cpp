@@ -45,18 +45,25 @@ class FuzzPipelines : public ElementTest {
 };
 
 TEST_F(FuzzPipelines, keep_working) {
-  for_seeds(kEmulated ? 100 : 4000, [&](std::uint64_t seed) {
-    return play_scenario(seed,
-                         {.backend = backend(), .longest_side = kEmulated ? 40 : 97, .uploads = kEmulated},
-                         folder_.path(""));
-  });
+  for_seeds(kEmulated    ? 100
+            : kSanitized ? 1500
+                         : 4000,
+            [&](std::uint64_t seed) {
+              return play_scenario(
+                  seed, {.backend = backend(), .longest_side = kEmulated ? 40 : 97, .uploads = kEmulated},
+                  folder_.path(""));
+            });
 }
 
 TEST_F(FuzzPipelines, keep_working_while_another_thread_changes_properties) {
-  for_seeds(kEmulated ? 100 : 2000, [&](std::uint64_t seed) {
-    return play_scenario(seed + 1000000, {.backend = backend(), .longest_side = 40, .changes_beside = true},
-                         folder_.path(""));
-  });
+  for_seeds(kEmulated    ? 100
+            : kSanitized ? 800
+                         : 2000,
+            [&](std::uint64_t seed) {
+              return play_scenario(seed + 1000000,
+                                   {.backend = backend(), .longest_side = 40, .changes_beside = true},
+                                   folder_.path(""));
+            });
 }
 
 // The streaming thread is the pipeline's own, so that a stop meets a frame anywhere.
@@ -89,7 +96,7 @@ TEST_F(FuzzPipelines, state_changes_meet_frames_anywhere) {
 
 TEST_F(FuzzPipelines, both_backends_give_the_same) {
   if (!kEmulated) GTEST_SKIP() << "the program with emulated kernels has both backends";
-  for_seeds(400, [&](std::uint64_t seed) {
+  for_seeds(kSanitized ? 150 : 400, [&](std::uint64_t seed) {
     const ScenarioResult cpu = play_scenario(seed, {.backend = "cpu", .longest_side = 40}, folder_.path(""));
     const ScenarioResult cuda =
         play_scenario(seed, {.backend = "cuda", .longest_side = 40, .uploads = true}, folder_.path(""));
