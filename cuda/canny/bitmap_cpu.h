@@ -5,7 +5,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "cuda/common/image.h"
 #include "cuda/common/memory_budget.h"

@@ -7,7 +7,8 @@
 
 namespace cudavision {
 
-// Copies 16 bytes from global memory or pinned host memory, past L1, which would go on showing an old value of the host's.
+// Copies 16 bytes from global memory or pinned host memory. It bypasses L1, which could hold an old value of the host's
+// memory for as long as the kernel runs.
 __device__ inline void begin_copy(uint4 *shared, const uint4 *from) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(

@@ -9,7 +9,6 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
-#include <string_view>
 
 #include "cuda/common/backends.h"
 #if CUDAVISION_HAVE_CUDA

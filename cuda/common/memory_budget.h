@@ -23,7 +23,6 @@ class MemoryBudget {
   void set_limit(std::size_t bytes, const char *who);
   std::size_t limit() const { return limit_; }
   std::size_t used() const { return used_; }
-  std::size_t left() const { return limit_ > used_ ? limit_ - used_ : 0; }
 
   // Takes `bytes` from the budget, or fails with out_of_memory and says how many bytes are needed. Thread-safe.
   Status take(std::size_t bytes);

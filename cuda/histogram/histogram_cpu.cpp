@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The CPU backend of the histogram: each thread counts values in its own tables, which are summed afterwards.
 #include <algorithm>
-#include <vector>
 
 #include "cuda/common/per_thread.h"
 #include "cuda/histogram/histogram_backends.h"

@@ -4,8 +4,6 @@
 // row, to every row of blocks that the pixel row lies in.
 #pragma once
 
-#include <vector>
-
 #include "cuda/common/memory_budget.h"
 #include "cuda/hog/axis_weights.h"
 #include "cuda/hog/hog_simd.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The CPU backend of HOG. Threads compute strips of a few rows of blocks each.
 #include <algorithm>
-#include <vector>
 
 #include "cuda/common/per_thread.h"
 #include "cuda/hog/blocks_cpu.h"

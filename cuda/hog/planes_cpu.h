@@ -2,8 +2,6 @@
 // Pictures with one plane of bytes per channel, for the CPU backend.
 #pragma once
 
-#include <vector>
-
 #include "cuda/common/memory_budget.h"
 #include "cuda/common/workers.h"
 #include "cuda/hog/blocks_cpu.h"

@@ -2,8 +2,6 @@
 // The diffusion of the CPU backend.
 #pragma once
 
-#include <vector>
-
 #include "cuda/common/memory_budget.h"
 #include "cuda/inpaint/diffusion_rules.h"
 

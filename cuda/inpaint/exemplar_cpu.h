@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <vector>
 
 #include "cuda/common/execution.h"
 #include "cuda/common/memory_budget.h"

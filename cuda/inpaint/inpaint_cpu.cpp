@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The CPU backend of inpainting: the steps before and after the fill, which work on rows in parallel.
 #include <algorithm>
-#include <vector>
 
 #include "cuda/common/backends.h"
 #include "cuda/common/memory_budget.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The CPU backend of the removal mask: strips of rows in parallel.
 #include <algorithm>
-#include <vector>
 
 #include "cuda/common/memory_budget.h"
 #include "cuda/common/per_thread.h"

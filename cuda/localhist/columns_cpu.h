@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
 
 #include "cuda/common/memory_budget.h"
 #include "cuda/localhist/localhist_simd.h"

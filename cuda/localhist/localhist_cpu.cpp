@@ -4,7 +4,6 @@
 // rows of windows.
 #include <algorithm>
 #include <array>
-#include <vector>
 
 #include "cuda/common/memory_budget.h"
 #include "cuda/common/per_thread.h"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 #include "cuda/common/memory_budget.h"
 #include "cuda/opticalflow/flow_rules.h"

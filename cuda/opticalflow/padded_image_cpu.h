@@ -3,8 +3,6 @@
 // borders.
 #pragma once
 
-#include <vector>
-
 #include "cuda/common/image.h"
 #include "cuda/common/memory_budget.h"
 

@@ -26,7 +26,7 @@ struct FilterState {
   ObjectSettings settings;
   ContextSharing sharing;
   Punctuality punctuality;
-  cudavision::StopFlag stop;  // set while the element flushes or stops; read by the work on a frame
+  StopFlag stop;  // set while the element flushes or stops; read by the work on a frame
   std::atomic<GstClockTime> processing_time = 0;  // of the last frame
   // The following members are used by the streaming thread and by start and stop, which never run beside it.
   int wanted_device = -1;                 // cuda-device-id at the start
@@ -127,8 +127,7 @@ gboolean start_filter(GstCudaVisionFilter *filter) {
                                               std::unique_ptr<cudavision::Operation> *operation) {
     return klass->make_operation(filter, site, operation);
   };
-  filter->state->stop.withdraw(StopReason::stop);
-  filter->state->stop.withdraw(StopReason::flush);
+  for (const StopReason reason : {StopReason::stop, StopReason::flush}) filter->state->stop.withdraw(reason);
   if (!prepared(filter, klass->check_settings, "The properties cannot be used") ||
       !prepared(filter, klass->load_files, "A file cannot be used"))
     return FALSE;

@@ -13,8 +13,8 @@
 
 namespace cudavision {
 
-// What an operation has learnt from earlier frames and what the next one can use if only the region's size
-// changes, such as a background.
+// What an operation has learnt from earlier frames and another one for frames of the same format can use, such as
+// a background.
 struct Learnt {
   virtual ~Learnt() = default;
   // As Operation::drop_history().
@@ -28,7 +28,7 @@ struct Site {
   const GstVideoInfo *info;                      // the caps
   Size region;                                   // size of the region of interest
   bool display;                                  // the property `display` when the operation is made
-  std::unique_ptr<Learnt> *learnt;               // from the operation before, which it may take; or null
+  std::unique_ptr<Learnt> *learnt;               // of the operation before; may be taken, may hold null
 };
 
 // One frame to process. All images lie in the backend's memory and are valid only during the call.

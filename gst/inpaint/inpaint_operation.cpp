@@ -11,7 +11,6 @@
 #include <tuple>
 #include <utility>
 
-#include "cuda/common/backends.h"
 #include "gst/base/analytics.h"
 #include "gst/base/attach.h"
 #include "gst/base/format.h"
@@ -93,10 +92,7 @@ Status InpaintOperation::allocate(const Site &site) {
   const Size size{GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)};
   matrix_ = matrix_of(*site.info);
   if (const MaskPicture *picture = state_.files().mask.get(); picture != nullptr) {
-    CUDAVISION_TRY(catch_bad_alloc([&] {
-      host_mask_ = picture->scaled_to(size);
-      return Status();
-    }));
+    host_mask_ = picture->scaled_to(size);
     CUDAVISION_TRY(mask_.allocate(site.execution, host_mask_.size()));
     CUDAVISION_TRY(copy_from_host(site.execution, mask_.data(), host_mask_.data(), host_mask_.size()));
   }

@@ -44,9 +44,9 @@ GQuark quark_of(const char *id) {
   static std::atomic<int> new_ids = 0;
   const GQuark known = g_quark_try_string(id);
   if (known != 0) return known;
-  if (new_ids.fetch_add(1) < kMostNewIds) return g_quark_from_string(id);
-  new_ids = kMostNewIds;
-  return 0;
+  if (new_ids >= kMostNewIds) return 0;
+  ++new_ids;
+  return g_quark_from_string(id);
 }
 
 // The id as a new string; nullptr if the bytes are not valid text, or too many.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cuda/common/backends.h"
 #include "cuda/sigma2kp/point_primitives.h"
 #include "gst/base/format.h"
 
@@ -25,10 +24,6 @@ Status Sigma2KpOperation::run(const Job &job) {
   if (job.draw) CUDAVISION_TRY(draw(job));
   // Copies the whole list, so that the host need not read its length from the device first.
   return found_.fetch(job.execution);
-}
-
-Status Sigma2KpOperation::finish(const Job &job) {
-  return catch_bad_alloc([&] { return attach(job); });
 }
 
 void Sigma2KpOperation::describe(GstStructure *message) {
@@ -64,7 +59,7 @@ Status Sigma2KpOperation::draw(const Job &job) {
   return canvas_->draw(job.frame, primitives, 2 * found_.capacity(), drawn, job.region);
 }
 
-Status Sigma2KpOperation::attach(const Job &job) {
+Status Sigma2KpOperation::finish(const Job &job) {
   attached_.clear();
   const Sigma2KpCount &count = found_.count_on_host();
   for (int i = 0; i < count.listed; ++i)

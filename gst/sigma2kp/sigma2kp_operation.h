@@ -28,7 +28,6 @@ class Sigma2KpOperation final : public ElementOperation<Sigma2KpSettings> {
   Sigma2KpList list() const { return {found_.items(), found_.count()}; }
   Status fit_to_settings(const Job &job);
   Status draw(const Job &job);
-  Status attach(const Job &job);
   GstCudaVisionKeypoint keypoint_of_frame(const Sigma2Keypoint &point, Region region) const;
   void warn_of_truncation(const Sigma2KpCount &count);
 

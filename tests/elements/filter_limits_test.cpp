@@ -189,13 +189,16 @@ TEST_F(FilterLimits, region_that_slides_over_the_edge_warns_once_and_comes_back)
 
 // --- what changes in PLAYING must not make an element forget ---
 
+// The tensor with this id that an element attaches to the frame.
+std::vector<std::uint8_t> tensor_from(Harness *harness, const VideoFrame &frame, const char *id) {
+  const Owned<GstBuffer> out = harness->exchange(frame.buffer());
+  return bytes_of(tensor_of(out, id)->data);
+}
+
 TEST_F(FilterLimits, model_survives_changes_of_threads_and_of_the_region) {
   Harness harness("cudalocalhist feature=brightness bins=32 reduce=distance display=false n-threads=1");
   const VideoFrame first("NV12", {64, 48}, 1), second("NV12", {64, 48}, 2);
-  const auto distances = [&] {
-    const Owned<GstBuffer> out = harness.exchange(second.buffer());
-    return bytes_of(tensor_of(out, "local-histogram-distance")->data);
-  };
+  const auto distances = [&] { return tensor_from(&harness, second, "local-histogram-distance"); };
   harness.work(first);  // the model
   const std::vector<std::uint8_t> expected = distances();
   for (const char *threads : {"2", "1", "3"}) {
@@ -213,10 +216,7 @@ TEST_F(FilterLimits, model_survives_flushes_in_the_middle_of_a_frame_and_while_t
   if (backend() != "cpu") GTEST_SKIP() << "only fills are stopped on a GPU";
   Harness harness("cudalocalhist feature=brightness bins=32 reduce=distance display=false");
   const VideoFrame first("NV12", {64, 48}, 1), second("NV12", {64, 48}, 2);
-  const auto distances = [&] {
-    const Owned<GstBuffer> out = harness.exchange(second.buffer());
-    return bytes_of(tensor_of(out, "local-histogram-distance")->data);
-  };
+  const auto distances = [&] { return tensor_from(&harness, second, "local-histogram-distance"); };
   harness.work(first);  // the model
   const std::vector<std::uint8_t> expected = distances();
   give_up(&harness, second);
@@ -293,10 +293,7 @@ TEST_F(FilterLimits, background_survives_changes_of_threads_and_of_the_region) {
 TEST_F(FilterLimits, flow_survives_changes_of_threads) {
   Harness harness("cudaopticalflow display=false n-threads=1");
   const VideoFrame first("NV12", {64, 48}, 1), second("NV12", {64, 48}, 2);
-  const auto flow_of = [&](const VideoFrame &frame) {
-    const Owned<GstBuffer> out = harness.exchange(frame.buffer());
-    return bytes_of(tensor_of(out, "optical-flow")->data);
-  };
+  const auto flow_of = [&](const VideoFrame &frame) { return tensor_from(&harness, frame, "optical-flow"); };
   harness.work(first);
   const std::vector<std::uint8_t> expected = flow_of(second);
   ASSERT_FALSE(expected.empty());

@@ -28,7 +28,7 @@ fuzz() {
   local target=$1 folder=$build/tests/fuzz/$1
   mkdir -p "$folder/found"
   # shellcheck disable=SC2086  # the sources are words
-  $clang -std=c++20 -g -O1 -fsanitize=fuzzer,address ${FUZZ_FLAGS:-} -I. -Igst/meta/include "${flags[@]}" tests/fuzz/parsers/"$target"_fuzz.cpp \
+  $clang -std=c++20 -g -O1 -fsanitize=fuzzer,address -I. -Igst/meta/include "${flags[@]}" tests/fuzz/parsers/"$target"_fuzz.cpp \
     ${sources[$target]} "$build"/cuda/libalgorithms.a "$build"/cuda/libalgorithms_cpu.a "${libraries[@]}" ${FUZZ_LIBRARIES:-} -o "$folder/fuzz" || return
   # 256 MB of the program's own, and what AddressSanitizer keeps of freed memory
   ASAN_OPTIONS=quarantine_size_mb=16:detect_leaks=1:allocator_may_return_null=1 "$folder/fuzz" -seed=1 \

@@ -12,38 +12,27 @@ void __tsan_release(void *address);
 #define CUDAVISION_REAL(function) \
   static const auto real = reinterpret_cast<decltype(&function)>(dlsym(RTLD_NEXT, #function))
 
-void g_mutex_lock(GMutex *mutex) {
-  CUDAVISION_REAL(g_mutex_lock);
-  real(mutex);
-  __tsan_acquire(mutex);
-}
-gboolean g_mutex_trylock(GMutex *mutex) {
-  CUDAVISION_REAL(g_mutex_trylock);
-  const gboolean locked = real(mutex);
-  if (locked) __tsan_acquire(mutex);
-  return locked;
-}
-void g_mutex_unlock(GMutex *mutex) {
-  CUDAVISION_REAL(g_mutex_unlock);
-  __tsan_release(mutex);
-  real(mutex);
-}
-void g_rec_mutex_lock(GRecMutex *mutex) {
-  CUDAVISION_REAL(g_rec_mutex_lock);
-  real(mutex);
-  __tsan_acquire(mutex);
-}
-gboolean g_rec_mutex_trylock(GRecMutex *mutex) {
-  CUDAVISION_REAL(g_rec_mutex_trylock);
-  const gboolean locked = real(mutex);
-  if (locked) __tsan_acquire(mutex);
-  return locked;
-}
-void g_rec_mutex_unlock(GRecMutex *mutex) {
-  CUDAVISION_REAL(g_rec_mutex_unlock);
-  __tsan_release(mutex);
-  real(mutex);
-}
+// The three functions of a kind of lock.
+#define CUDAVISION_LOCK(kind, Type)     \
+  void kind##_lock(Type *lock) {        \
+    CUDAVISION_REAL(kind##_lock);       \
+    real(lock);                         \
+    __tsan_acquire(lock);               \
+  }                                     \
+  gboolean kind##_trylock(Type *lock) { \
+    CUDAVISION_REAL(kind##_trylock);    \
+    const gboolean locked = real(lock); \
+    if (locked) __tsan_acquire(lock);   \
+    return locked;                      \
+  }                                     \
+  void kind##_unlock(Type *lock) {      \
+    CUDAVISION_REAL(kind##_unlock);     \
+    __tsan_release(lock);               \
+    real(lock);                         \
+  }
+CUDAVISION_LOCK(g_mutex, GMutex)
+CUDAVISION_LOCK(g_rec_mutex, GRecMutex)
+
 void g_cond_wait(GCond *cond, GMutex *mutex) {
   CUDAVISION_REAL(g_cond_wait);
   __tsan_release(mutex);

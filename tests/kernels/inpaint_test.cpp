@@ -2,6 +2,8 @@
 // Inpainting on every backend: compared with its definition, in cases with a known result, and at its limits.
 #include "tests/kernels/inpaint_definition.h"
 
+#include <chrono>
+#include <cstdio>
 #include <limits>
 #include <new>
 #include <opencv2/imgproc.hpp>
@@ -439,6 +441,42 @@ TEST_P(Inpaint, request_to_stop_changes_no_byte_and_the_next_fill_is_right) {
     EXPECT_TRUE(same(stopped.frame, *picture));
     stop.withdraw(cudavision::StopReason::flush);
     EXPECT_TRUE(same(inpaint.run(*picture, *hole, with(5)), definition(*picture, *hole, with(5))));
+  }
+}
+
+TEST_P(Inpaint, request_to_stop_ends_a_fill_that_runs) {
+  if (kEmulated || execution().backend == cudavision::Backend::cpu)
+    GTEST_SKIP() << "only a card fills while the test goes on";
+  const Size size{1920, 1080};
+  const Picture mask = mask_of(size, {300, 200, 900, 600});  // takes seconds
+  const TestFrame frame(execution(), textured("RGB", size, 76), kAligned);
+  const TestImage<std::uint8_t> masked(execution(), mask, kAligned);
+  cudavision::StopFlag stop;
+  cudavision::Execution stoppable = execution();
+  stoppable.stop = &stop;
+  std::unique_ptr<cudavision::Inpaint> inpaint;
+  ASSERT_TRUE(succeeds(make_inpaint(stoppable, size, &inpaint)));
+  for (const int milliseconds : {0, 20, 100}) {
+    InpaintReport report;
+    std::chrono::steady_clock::time_point requested;
+    std::thread asks([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+      requested = std::chrono::steady_clock::now();
+      stop.request(cudavision::StopReason::stop);
+    });
+    const cudavision::Status status =
+        inpaint->run({frame.frame(), {}, masked.view(), {}}, with(9), &report, {}, {});
+    finish(execution());
+    const auto ended = std::chrono::steady_clock::now();
+    asks.join();
+    ASSERT_TRUE(succeeds(status));
+    std::printf("stopped after %d patches, %.1f ms behind the request\n", report.patches,
+                std::chrono::duration<double, std::milli>(ended - requested).count());
+    EXPECT_TRUE(report.stopped);
+    if (milliseconds > 0) {
+      EXPECT_GT(report.patches, 0);
+    }
+    stop.withdraw(cudavision::StopReason::stop);
   }
 }
 
