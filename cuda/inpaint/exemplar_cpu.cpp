@@ -15,21 +15,20 @@ int confidence_at(const FillState &s, int x, int y, int radius) {
   const Bounds window = window_around(s.area, x, y, radius);
   int sum = 0;
   for (int j = window.y0; j < window.y1; ++j)
-    for (int i = window.x0; i < window.x1; ++i) sum += s.confidence[s.index(i, j)];
+    for (int i = window.x0; i < window.x1; ++i) sum += confidence_of_code(s.confidence[s.index(i, j)]);
   return confidence_of(sum, (window.x1 - window.x0) * (window.y1 - window.y0));
 }
 
-float priority_at(const FillState &s, int x, int y, int radius) {
+float priority_at(const FillState &s, const Array<std::uint32_t> &gradients, int x, int y, int radius) {
   const Bounds window = window_around(s.area, x, y, radius);
   std::uint32_t isophote = 0;
   int longest = 0;
   for (int j = window.y0; j < window.y1; ++j)
     for (int i = window.x0; i < window.x1; ++i) {
-      const std::uint32_t gradient = s.gradient[s.index(i, j)];
+      const std::uint32_t gradient = gradients[static_cast<std::size_t>(s.index(i, j))];
       if (squared_length(gradient) > longest) longest = squared_length(gradient), isophote = gradient;
     }
-  const Normal normal = normal_at(s, x, y);
-  return priority_of(confidence_at(s, x, y, radius), isophote, normal.x, normal.y);
+  return priority_of(front_pixel(confidence_at(s, x, y, radius), normal_at(s, x, y)), isophote);
 }
 
 struct TargetPixel {
@@ -44,10 +43,9 @@ struct TargetPixel {
 
 ExemplarFill::ExemplarFill(const Execution &execution, Size size) : execution_(execution), size_(size) {
   const std::size_t pixels = static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height);
-  words_.resize(pixels), gradient_.resize(pixels), priority_.resize(pixels), confidence_.resize(pixels);
+  words_.resize(pixels), gradient_.resize(pixels), confidence_.resize(pixels);
   row_best_.resize(static_cast<std::size_t>(size.height));
-  state_.words = words_.data(), state_.gradient = gradient_.data(), state_.priority = priority_.data();
-  state_.confidence = confidence_.data(), state_.row_best = row_best_.data();
+  state_.words = words_.data(), state_.confidence = confidence_.data(), state_.row_best = row_best_.data();
 }
 
 bool ExemplarFill::run(const Exemplars &picture, Bounds bounds, const InpaintParams &params,
@@ -77,14 +75,14 @@ void ExemplarFill::begin(const Exemplars &picture, Bounds bounds, int radius) {
   for (int y = 0; y < area.height; ++y)
     for (int x = 0; x < area.width; ++x) {
       const int i = state_.index(x, y);
-      state_.words[i] =
-          with_luma(picture.features.row(area.y + y)[area.x + x], picture.pixels.row(area.y + y)[area.x + x]);
-      state_.confidence[i] = picture.hole.row(area.y + y)[area.x + x] != 0 ? 0 : kFullConfidence;
-      state_.priority[i] = 0;
+      const int px = area.x + x, py = area.y + y;
+      const bool filled = picture.hole.row(py)[px] == 0;
+      state_.words[i] = filled ? with_luma(picture.features.row(py)[px], picture.pixels.row(py)[px]) : 0;
+      state_.confidence[i] = filled ? code_of_confidence(kFullConfidence) : 0;
     }
   execution_.workers->run(divide_up(area.height, kRowsPerTask), [&](int task, int) {
     for (int y = task * kRowsPerTask; y < std::min(area.height, (task + 1) * kRowsPerTask); ++y)
-      for (int x = 0; x < area.width; ++x) state_.gradient[state_.index(x, y)] = gradient_at(state_, x, y);
+      update_gradients(y, 0, area.width);
   });
   execution_.workers->run(divide_up(area.height, kRowsPerTask), [&](int task, int) {
     for (int y = task * kRowsPerTask; y < std::min(area.height, (task + 1) * kRowsPerTask); ++y)
@@ -92,22 +90,26 @@ void ExemplarFill::begin(const Exemplars &picture, Bounds bounds, int radius) {
   });
 }
 
+void ExemplarFill::update_gradients(int y, int first, int last) {
+  for (int x = first; x < last; ++x)
+    gradient_[static_cast<std::size_t>(state_.index(x, y))] = gradient_at(state_, x, y);
+}
+
 void ExemplarFill::rate_row(int y, int first, int last) {
   for (int x = first; x < last; ++x)
-    state_.priority[state_.index(x, y)] =
-        on_front(state_, x, y) ? std::bit_cast<std::uint32_t>(priority_at(state_, x, y, radius_)) : 0;
+    if (on_front(state_, x, y))
+      state_.words[state_.index(x, y)] =
+          std::bit_cast<std::uint32_t>(priority_at(state_, gradient_, x, y, radius_));
   std::uint64_t best = 0;
   for (int x = 0; x < state_.area.width; ++x)
-    if (const std::uint32_t priority = state_.priority[state_.index(x, y)]; priority != 0)
+    if (const std::uint32_t priority = state_.priority(state_.index(x, y)); priority != 0)
       best = std::max(best, target_key(priority, {state_.area.x + x, state_.area.y + y}));
   state_.row_best[y] = best;
 }
 
 void ExemplarFill::update(int x, int y, int reach) {
   const Bounds gradients = window_around(state_.area, x, y, reach + 1);
-  for (int j = gradients.y0; j < gradients.y1; ++j)
-    for (int i = gradients.x0; i < gradients.x1; ++i)
-      state_.gradient[state_.index(i, j)] = gradient_at(state_, i, j);
+  for (int j = gradients.y0; j < gradients.y1; ++j) update_gradients(j, gradients.x0, gradients.x1);
   const Bounds priorities = window_around(state_.area, x, y, reach + 1 + radius_);
   for (int j = priorities.y0; j < priorities.y1; ++j) rate_row(j, priorities.x0, priorities.x1);
 }
@@ -178,7 +180,7 @@ std::uint64_t ExemplarFill::find_source(const Exemplars &picture, Place target, 
 int ExemplarFill::put_patch(const Exemplars &picture, Place target, Place source) {
   const int x = target.x - state_.area.x, y = target.y - state_.area.y;
   const int dx = source.x - x, dy = source.y - y;
-  const int confidence = confidence_at(state_, x, y, radius_);
+  const ConfidenceCode confidence = code_of_confidence(confidence_at(state_, x, y, radius_));
   const Bounds window = window_around(state_.area, x, y, radius_);
   int filled = 0;
   for (int j = window.y0; j < window.y1; ++j)

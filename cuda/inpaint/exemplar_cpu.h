@@ -40,6 +40,8 @@ class ExemplarFill {
   // Recomputes the gradients and priorities that depend on the pixels at most `reach` columns and rows away
   // from (x, y), in coordinates of the area.
   void update(int x, int y, int reach);
+  // Computes the gradients of the pixels [first, last) of a row of the area.
+  void update_gradients(int y, int first, int last);
   // Computes the priorities of the pixels [first, last) of a row of the area, then the best target of the
   // whole row.
   void rate_row(int y, int first, int last);
@@ -53,8 +55,8 @@ class ExemplarFill {
   Size size_;
   int radius_ = 0;
   FillState state_{};
-  Array<std::uint32_t> words_, gradient_, priority_;
-  Array<std::int32_t> confidence_;
+  Array<std::uint32_t> words_, gradient_;  // gradient_: as of gradient_at()
+  Array<ConfidenceCode> confidence_;
   Array<std::uint64_t> row_best_;
   Target target_;
   // From the last target to its source.

@@ -16,9 +16,9 @@ namespace cudavision::inpaint {
 constexpr int kLaneCandidates = 4, kTileWidth = 32, kTileHeight = 4,
               kLanesPerRow = kTileWidth / kLaneCandidates;
 static_assert(kLanesPerRow * kTileHeight == 32);
-// The picture is divided into cells with a tile for each warp of a block. Cell i belongs to block i modulo the number of
-// blocks, for the whole fill.
-constexpr int kCellWidth = 2 * kTileWidth, kCellHeight = kFillWarps / 2 * kTileHeight;
+// The picture is divided into cells, each a column of tiles. Cell i belongs to block i modulo the number
+// of blocks, for the whole fill.
+constexpr int kMinTileBits = 1, kMaxTileBits = 4;
 // More than every sum, and small enough that no sum overflows after it.
 constexpr int kNoCandidate = 1 << 30;
 
@@ -72,6 +72,8 @@ __device__ inline void compare_quad(const PatchQuad &quad, const TargetPatch &ta
 // The cells of a block. The features and candidates of the first `kept` ones lie in shared memory, with a margin of half
 // a patch; those of the others are read from global memory.
 struct CellsOfBlock {
+  // The tiles in a cell are 2 to this power. Low cells spread a small window over many blocks; high ones have less margin.
+  int tile_bits;
   // The cells in a row of the picture, and those of the block.
   int columns, count;
   int kept;
@@ -80,31 +82,39 @@ struct CellsOfBlock {
   // the words of FillTask::sources.
   int left, pitch, rows;
 
-  static constexpr int kSourceWords = kCellWidth / 32 * kCellHeight;
-
   // memory: `bytes` bytes of shared memory, aligned to 16 bytes.
   __device__ CellsOfBlock(const FillTask &task, unsigned char *shared_memory, int bytes) {
     const int radius = task.params.patch_size / 2, block = static_cast<int>(blockIdx.x),
               grid = static_cast<int>(gridDim.x);
-    columns = divide_up(task.width, kCellWidth);
-    count = (columns * divide_up(task.height, kCellHeight) - block + grid - 1) / grid;
+    columns = divide_up(task.width, kTileWidth);
     memory = reinterpret_cast<std::uint32_t *>(shared_memory);
-    left = divide_up(radius, 4) * 4, pitch = kCellWidth + 2 * left, rows = kCellHeight + 2 * radius;
-    const int fitting = bytes / (words() * static_cast<int>(sizeof(std::uint32_t)));
+    left = divide_up(radius, 4) * 4, pitch = kTileWidth + 2 * left;
+    int fitting, all;
+    // The lowest cells of which every block can keep its own.
+    for (tile_bits = kMinTileBits;; ++tile_bits) {
+      rows = height() + 2 * radius;
+      all = columns * divide_up(task.height, height());
+      fitting = bytes / (words() * static_cast<int>(sizeof(std::uint32_t)));
+      if (tile_bits == kMaxTileBits || fitting >= divide_up(all, grid)) break;
+    }
+    count = (all - block + grid - 1) / grid;
     kept = fitting < count ? fitting : count;
   }
 
-  __device__ int words() const { return pitch * rows + kSourceWords; }
+  // Of a cell in the picture.
+  __device__ int height() const { return kTileHeight << tile_bits; }
+  // Of a cell in shared memory: a multiple of 4.
+  __device__ int words() const { return pitch * rows + height(); }
   __device__ std::uint32_t *features_of(int cell) const { return memory + cell * words(); }
   __device__ std::uint32_t *sources_of(int cell) const { return features_of(cell) + pitch * rows; }
   // The upper left corner of a cell.
   __device__ Place place_of(int cell) const {
     const int of_picture = static_cast<int>(blockIdx.x) + cell * static_cast<int>(gridDim.x);
-    return {of_picture % columns * kCellWidth, of_picture / columns * kCellHeight};
+    return {of_picture % columns * kTileWidth, of_picture / columns * height()};
   }
   // The cell to begin with: similar patches tend to be in the rows near the target.
   __device__ int first(Place target) const {
-    const int before = target.y / kCellHeight * columns - static_cast<int>(blockIdx.x);
+    const int before = target.y / height() * columns - static_cast<int>(blockIdx.x);
     return before <= 0 ? 0 : clamp_index(before / static_cast<int>(gridDim.x), count);
   }
 
@@ -120,10 +130,10 @@ struct CellsOfBlock {
         reinterpret_cast<uint4 *>(features_of(cell))[i] = *reinterpret_cast<const uint4 *>(
             task.features + y * task.pitch + (x < task.pitch ? x : task.pitch));
       }
-      for (int i = thread; i < kSourceWords; i += kFillThreads) {
-        const int x = place.x / 32 + i % (kCellWidth / 32), y = place.y + i / (kCellWidth / 32);
-        const bool inside = x < task.source_pitch && y < task.height;
-        sources_of(cell)[i] = inside ? task.sources[y * task.source_pitch + x] : 0;
+      static_assert(kTileWidth == 32, "a row of a cell is a word");
+      for (int i = thread; i < height(); i += kFillThreads) {
+        const int y = place.y + i;
+        sources_of(cell)[i] = y < task.height ? task.sources[y * task.source_pitch + place.x / 32] : 0;
       }
     }
   }
@@ -141,19 +151,18 @@ struct LaneCandidates {
   int pitch;
 };
 
-// kKept: the cell lies in shared memory, and the compiler knows it.
+// kKept: the cell lies in shared memory, and the compiler knows it. corner: of the cell.
 template <bool kKept>
 __device__ inline LaneCandidates lane_candidates(const FillTask &task, const CellsOfBlock &cells, int cell,
-                                                 Place corner, const Bounds &window) {
-  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-  const int dx = warp % 2 * kTileWidth + lane % kLanesPerRow * kLaneCandidates,
-            dy = warp / 2 * kTileHeight + lane / kLanesPerRow;
+                                                 int tile, Place corner, const Bounds &window) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int dx = lane % kLanesPerRow * kLaneCandidates, dy = tile * kTileHeight + lane / kLanesPerRow;
   const int x = corner.x + dx, y = corner.y + dy;
   LaneCandidates own{{x, y}, 0, nullptr, kKept ? cells.pitch : task.pitch};
   std::uint32_t marks = 0;
   if (kKept) {
     own.features = cells.features_of(cell) + dy * cells.pitch + cells.left + dx - kTargetLeft;
-    marks = cells.sources_of(cell)[dy * (kCellWidth / 32) + dx / 32];
+    marks = cells.sources_of(cell)[dy];
   } else {
     // Lanes whose patches are not in the picture compare others and ignore the result.
     const int top = clamp_index(y - task.params.patch_size / 2, task.height - task.params.patch_size + 1);
@@ -163,7 +172,7 @@ __device__ inline LaneCandidates lane_candidates(const FillTask &task, const Cel
   for (unsigned k = 0; k < kLaneCandidates; ++k) {
     const int cx = x + static_cast<int>(k);
     const bool inside = cx >= window.x0 && cx < window.x1 && y >= window.y0 && y < window.y1;
-    own.which |= (inside ? marks >> (static_cast<unsigned>(dx) % 32 + k) & 1 : 0) << k;
+    own.which |= (inside ? marks >> (static_cast<unsigned>(dx) + k) & 1 : 0) << k;
   }
   return own;
 }
@@ -222,16 +231,19 @@ __device__ inline void search_cells(const FillTask &task, const CellsOfBlock &ce
     const Key key = key_of_candidate(task, shared->target, guess, lane);
     if (lane == 0 && is_candidate) atomicMin(&shared->best, key);
   }
-  for (int i = 0, cell = cells.first(target); i < cells.count; ++i, ++cell) {
-    if (cell == cells.count) cell = 0;
+  const int first = cells.first(target), tiles = cells.count << cells.tile_bits;
+  for (int i = warp; i < tiles; i += kFillWarps) {
+    const int tile = i & ((1 << cells.tile_bits) - 1);
+    int cell = first + (i >> cells.tile_bits);
+    if (cell >= cells.count) cell -= cells.count;
     const Place corner = cells.place_of(cell);
-    if (corner.x >= window.x1 || corner.y >= window.y1 || corner.x + kCellWidth <= window.x0 ||
-        corner.y + kCellHeight <= window.y0)
+    if (corner.x >= window.x1 || corner.y >= window.y1 || corner.x + kTileWidth <= window.x0 ||
+        corner.y + cells.height() <= window.y0)
       continue;
     if (cell < cells.kept)
-      search_tile(lane_candidates<true>(task, cells, cell, corner, window), shared);
+      search_tile(lane_candidates<true>(task, cells, cell, tile, corner, window), shared);
     else
-      search_tile(lane_candidates<false>(task, cells, cell, corner, window), shared);
+      search_tile(lane_candidates<false>(task, cells, cell, tile, corner, window), shared);
   }
   __syncthreads();
 }

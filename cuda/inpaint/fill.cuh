@@ -55,9 +55,11 @@ __device__ inline bool fill_hole(const FillTask &task, Bounds bounds, unsigned c
   const int search_radius = task.params.search_radius, most = task.params.max_patches;
   const int everywhere = task.width > task.height ? task.width : task.height;
   const Region area = area_around(bounds, task.params.patch_size / 2, task.width, task.height);
-  FillState state = kOwnState ? state_in(memory + kFillSharedBytes, area) : task.global_state;
+  const RatingScratch scratch = scratch_in(memory + kFillSharedBytes, task.params.patch_size / 2);
+  std::size_t used = kFillSharedBytes + scratch_bytes(task.params.patch_size / 2);
+  FillState state = kOwnState ? state_in(memory + used, area) : task.global_state;
   state.area = area;
-  const std::size_t used = kFillSharedBytes + (kOwnState ? state_bytes(area) : 0);
+  if (kOwnState) used += state_bytes(area);
   const CellsOfBlock cells(task, memory + used, task.shared_bytes - static_cast<int>(used));
   cells.load(task);
   // Guesses with these shifts are the target itself, which lies in the hole and is no candidate.
@@ -67,7 +69,7 @@ __device__ inline bool fill_hole(const FillTask &task, Bounds bounds, unsigned c
     shared->stop.x = 0;
   }
   __syncthreads();
-  if (keeps_state) begin_state(task, state, shared);
+  if (keeps_state) begin_state(task, state, scratch, shared);
 
   int patches = 0;
   for (;; ++patches) {
@@ -80,7 +82,8 @@ __device__ inline bool fill_hole(const FillTask &task, Bounds bounds, unsigned c
     search_cells(task, cells, target, search_radius == 0 ? everywhere : search_radius, shared);
     end_copies();
     minimum.publish(shared->stop.x != 0 ? kStopped : shared->best);
-    if (keeps_state) announce_patch(task, state, target, shared);
+    FrontPixel front{};
+    if (keeps_state) front = announce_patch(task, state, target, scratch, shared);
     Key best = minimum.collect(shared->per_warp);
     if (best == kNoSource) {
       search_cells(task, cells, target, everywhere, shared);
@@ -96,7 +99,7 @@ __device__ inline bool fill_hole(const FillTask &task, Bounds bounds, unsigned c
       if (first_block && patches < task.log.capacity)
         task.log.steps[patches] = {target.y * task.width + target.x, source.y * task.width + source.x};
     }
-    if (keeps_state) put_patch(task, state, target, shift, first_block, *shared);
+    if (keeps_state) put_patch(task, state, target, shift, first_block, front, scratch, *shared);
   }
   if (first_block && threadIdx.x == 0) task.frame->report.patches = patches;
   return shared->target.key != 0 && (most == 0 || patches < most);
@@ -113,7 +116,8 @@ static __global__ void __launch_bounds__(kFillThreads, 1) fill_kernel(FillTask t
   }
   GridBarrier grid(&task.frame->blocks_that_arrived);
   const Region area = area_around(bounds, task.params.patch_size / 2, task.width, task.height);
-  const bool stopped = kFillSharedBytes + state_bytes(area) <= static_cast<std::size_t>(task.shared_bytes)
+  const std::size_t needed = kFillSharedBytes + scratch_bytes(task.params.patch_size / 2) + state_bytes(area);
+  const bool stopped = needed <= static_cast<std::size_t>(task.shared_bytes)
                            ? fill_hole<true>(task, bounds, memory, &grid)
                            : fill_hole<false>(task, bounds, memory, &grid);
   if (stopped && blockIdx.x == 0 && threadIdx.x == 0) report.stopped = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The state of the fill that a block keeps: confidence, gradients and priorities in the area around the hole,
-// updated after each patch.
+// The state of the fill that a block keeps: confidences and priorities in the area around the hole, updated after each
+// patch.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,10 +12,10 @@ namespace cudavision::inpaint {
 
 constexpr int kFillThreads = 512, kFillWarps = kFillThreads / 32;
 
-// The largest window of pixels that functions of a block work on: a row for each warp, a column for each lane. The
-// priorities that change with one patch lie in such a window.
-constexpr int kWindowSide = 32;
-static_assert(4 * (kMaxPatchSize / 2) + 3 <= kWindowSide);
+// The side of the windows in which priorities are computed: those that change with one patch fit into one.
+CUDAVISION_HOST_DEVICE constexpr int rated_side(int radius) { return radius <= 4 ? 19 : 4 * radius + 3; }
+constexpr int kMaxRatedSide = rated_side(kMaxPatchSize / 2);
+static_assert(kMaxRatedSide <= 32, "a row fits into a warp");
 
 // The other shared memory of a block of the fill kernel.
 struct FillShared {
@@ -32,62 +32,57 @@ struct FillShared {
   Key per_warp[kFillWarps];
   // The shifts of the last kFillWarps patches, in no order.
   Shift recent[kFillWarps];
-  // The pixels of the front in a window whose priorities have to be computed: row * kWindowSide + column.
+  // The pixels of the front in a window whose priorities have to be computed: row * 32 + column.
   int front_count;
-  std::uint16_t front[kWindowSide * kWindowSide];
+  std::uint16_t front[kMaxRatedSide * 32];
 };
 
-// The size of the state of an area, a multiple of 16: four words per pixel and one key per row.
+// Sums and maxima over the patches around all pixels of a window are those of columns first, then of rows of columns.
+// Shared memory of a block. `pitch` elements are a row of the window and of `radius` pixels on both sides of it.
+struct RatingScratch {
+  int pitch;
+  // For each pixel of the window, and of `radius` pixels around it: the gradient_key().
+  int *keys;
+  // For each row of the window and each column: the sum of the confidences, and the largest key, in a column of a patch.
+  int *confidence, *longest;
+};
+CUDAVISION_HOST_DEVICE constexpr int scratch_pitch(int radius) { return rated_side(radius) + 2 * radius; }
+// A multiple of 16.
+CUDAVISION_HOST_DEVICE constexpr std::size_t scratch_bytes(int radius) {
+  const int elements = scratch_pitch(radius) * (scratch_pitch(radius) + 2 * rated_side(radius));
+  return static_cast<std::size_t>(elements + 3) / 4 * 16;
+}
+__device__ inline RatingScratch scratch_in(unsigned char *memory, int radius) {
+  RatingScratch scratch;
+  scratch.pitch = scratch_pitch(radius);
+  scratch.keys = reinterpret_cast<int *>(memory);
+  scratch.confidence = scratch.keys + scratch.pitch * scratch.pitch;
+  scratch.longest = scratch.confidence + scratch.pitch * rated_side(radius);
+  return scratch;
+}
+
+// The size of the state of an area, a multiple of 16: a word and a code per pixel and one key per row.
 CUDAVISION_HOST_DEVICE constexpr std::size_t state_bytes(Region area) {
-  const std::size_t row_keys = static_cast<std::size_t>(area.height + 1) / 2 * 2 * sizeof(std::uint64_t);
-  return static_cast<std::size_t>(area.width) * static_cast<std::size_t>(area.height) * 16 + row_keys;
+  const std::size_t pixels = static_cast<std::size_t>(area.width) * static_cast<std::size_t>(area.height);
+  const std::size_t bytes = pixels * (sizeof(std::uint32_t) + sizeof(ConfidenceCode)) +
+                            static_cast<std::size_t>(area.height) * sizeof(std::uint64_t);
+  return (bytes + 15) / 16 * 16;
 }
 constexpr std::size_t kFillSharedBytes = (sizeof(FillShared) + 15) / 16 * 16;
 
 // Lays out the state in state_bytes(area) bytes of memory.
 __device__ inline FillState state_in(unsigned char *memory, Region area) {
-  const int pixels = area.width * area.height;
   FillState s;
   s.area = area;
   s.row_best = reinterpret_cast<std::uint64_t *>(memory);
   s.words = reinterpret_cast<std::uint32_t *>(s.row_best + area.height);
-  s.confidence = reinterpret_cast<std::int32_t *>(s.words + pixels);
-  s.gradient = reinterpret_cast<std::uint32_t *>(s.confidence + pixels);
-  s.priority = s.gradient + pixels;
+  s.confidence = reinterpret_cast<ConfidenceCode *>(s.words + area.width * area.height);
   return s;
 }
 
 // --- functions that groups of lanes call, all groups of a warp at the same time ---
 
-constexpr int kRatingLanes = kTargetColumns, kRowLanes = 16;
-
-// The confidence term of a patch, and its longest gradient.
-struct Rating {
-  int confidence;
-  std::uint32_t gradient;
-};
-
-// The rating of the patch around a pixel, in all kRatingLanes lanes of a group. Each lane has a column.
-__device__ inline Rating rate_patch(const FillState &s, int x, int y, int radius, int lane) {
-  const Bounds window = window_around(s.area, x, y, radius);
-  const int own = x + lane - kTargetLeft;
-  const bool inside = own >= window.x0 && own < window.x1;
-  int sum = 0, longest = 0;
-#pragma unroll 3
-  for (int row = window.y0; row < window.y1; ++row) {
-    const int at = s.index(inside ? own : x, row);
-    // The largest key belongs to the longest gradient and, of equal ones, to the first: squared lengths are
-    // below 2^20 and indices below 2^8.
-    const int key = squared_length(s.gradient[at]) << 8 | (255 - ((row - window.y0) * kRatingLanes + lane));
-    sum += inside ? s.confidence[at] : 0;
-    longest = inside && key > longest ? key : longest;
-  }
-  longest = warp_max(longest, kRatingLanes);
-  const int first = 255 - (longest & 255);
-  const int at = s.index(x + first % kRatingLanes - kTargetLeft, window.y0 + first / kRatingLanes);
-  return {confidence_of(warp_sum(sum, kRatingLanes), (window.x1 - window.x0) * (window.y1 - window.y0)),
-          longest >> 8 == 0 ? 0 : s.gradient[at]};
-}
+constexpr int kRowLanes = 16;
 
 // The best target_key() of a row of the area, in all kRowLanes lanes of a group.
 __device__ inline Key best_of_row(const FillState &s, int y, int lane) {
@@ -95,7 +90,7 @@ __device__ inline Key best_of_row(const FillState &s, int y, int lane) {
   int at = 0;
 #pragma unroll 4
   for (int x = lane; x < s.area.width; x += kRowLanes) {
-    const std::uint32_t priority = s.priority[s.index(x, y)];
+    const std::uint32_t priority = s.priority(s.index(x, y));
     at = priority > most ? x : at;
     most = priority > most ? priority : most;
   }
@@ -108,47 +103,142 @@ __device__ inline Key best_of_row(const FillState &s, int y, int lane) {
 // without a pixel.
 template <typename Visit>
 __device__ inline void for_each_of_window(Bounds window, const Visit &visit) {
-  const int x = window.x0 + static_cast<int>(threadIdx.x) % 32;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
   for (int y = window.y0 + static_cast<int>(threadIdx.x) / 32; y < window.y1; y += kFillWarps)
-    visit(x, y, x < window.x1);
+    for (int x = window.x0 + lane; x - lane < window.x1; x += 32) visit(x, y, x < window.x1);
 }
 
-__device__ inline void update_gradients(const FillState &s, Bounds window) {
-  for_each_of_window(window, [&s](int x, int y, bool inside) {
-    if (inside) s.gradient[s.index(x, y)] = gradient_at(s, x, y);
-  });
-}
-
-// Lists the pixels of the front in a window in shared->front, which must be empty, and clears the priorities of the
-// others.
+// Lists the pixels of the front in a window in shared->front, which must be empty.
 __device__ inline void list_front(const FillState &s, Bounds window, FillShared *shared) {
   for_each_of_window(window, [&](int x, int y, bool inside) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const bool front = inside && on_front(s, x, y);
-    if (inside && !front) s.priority[s.index(x, y)] = 0;
     const unsigned lanes = __ballot_sync(kFullWarp, front);
     if (lanes == 0) return;
     int at = 0;
     if (lane == 0) at = atomicAdd(&shared->front_count, __popc(lanes));
     at = __shfl_sync(kFullWarp, at, 0) + __popc(lanes & ((1u << lane) - 1));
-    if (front) shared->front[at] = static_cast<std::uint16_t>((y - window.y0) * kWindowSide + lane);
+    if (front) shared->front[at] = static_cast<std::uint16_t>((y - window.y0) * 32 + lane);
   });
 }
 
-// Computes the priorities of the pixels that list_front() has listed.
-__device__ inline void rate_listed(const FillState &s, Bounds window, int radius, const FillShared &shared) {
-  const int thread = static_cast<int>(threadIdx.x), lane = thread % kRatingLanes, count = shared.front_count;
-  constexpr int kPerWarp = 32 / kRatingLanes;
-  for (int first = thread / 32 * kPerWarp; first < count; first += kFillWarps * kPerWarp) {
-    const int own = first + thread % 32 / kRatingLanes;
-    // Groups without a pixel repeat the last one.
-    const int entry = shared.front[own < count ? own : count - 1];
-    const int x = window.x0 + entry % kWindowSide, y = window.y0 + entry / kWindowSide;
-    const Rating rating = rate_patch(s, x, y, radius, lane);
-    const Normal normal = normal_at(s, x, y);
-    if (lane == 0 && own < count)
-      s.priority[s.index(x, y)] =
-          __float_as_uint(priority_of(rating.confidence, rating.gradient, normal.x, normal.y));
+// A window of which priorities are computed.
+struct RatedWindow {
+  // The window, and all pixels of the area in the patches around its pixels.
+  Bounds inner, outer;
+
+  __device__ RatedWindow(Region area, Bounds window, int radius)
+      : inner(window),
+        outer{window.x0 - radius > 0 ? window.x0 - radius : 0,
+              window.y0 - radius > 0 ? window.y0 - radius : 0,
+              window.x1 + radius < area.width ? window.x1 + radius : area.width,
+              window.y1 + radius < area.height ? window.y1 + radius : area.height} {}
+};
+
+// The largest key belongs to the longest gradient and, of equal ones, to the first. (x, y): the pixel relative to `outer`.
+constexpr int kKeySideBits = 6;
+static_assert(scratch_pitch(kMaxPatchSize / 2) <= 1 << kKeySideBits);
+static_assert(2 * 255 * 255 < 1 << (31 - 2 * kKeySideBits));
+__device__ constexpr int gradient_key(std::uint32_t gradient, int x, int y) {
+  constexpr int kPlaces = 1 << (2 * kKeySideBits);
+  return squared_length(gradient) * kPlaces + (kPlaces - 1 - (y << kKeySideBits | x));
+}
+// The gradient with this key, which is 0 if its length is.
+__device__ inline std::uint32_t gradient_of_key(const FillState &s, const RatedWindow &window, int key) {
+  constexpr int kPlaceMask = (1 << (2 * kKeySideBits)) - 1;
+  if (key <= kPlaceMask) return 0;
+  const int place = kPlaceMask - (key & kPlaceMask);
+  return luma_gradient(s, window.outer.x0 + place % (1 << kKeySideBits),
+                       window.outer.y0 + (place >> kKeySideBits));
+}
+
+// Sets an element of `to` for each row of the window and each column of the patches around its pixels: what combine(value,
+// x, y) makes of 0 and the pixels in that column of a patch.
+template <typename Combine>
+__device__ inline void for_each_column(const FillState &s, const RatedWindow &window, int radius, int *to,
+                                       int pitch, const Combine &combine) {
+  const Bounds all{window.outer.x0, window.inner.y0, window.outer.x1, window.inner.y1};
+  for_each_of_window(all, [&](int x, int y, bool inside) {
+    if (!inside) return;
+    const int first = y - radius > 0 ? y - radius : 0,
+              last = y + radius + 1 < s.area.height ? y + radius + 1 : s.area.height;
+    int value = 0;
+#pragma unroll 3
+    for (int row = first; row < last; ++row) value = combine(value, x, row);
+    to[(y - window.inner.y0) * pitch + x - window.outer.x0] = value;
+  });
+}
+
+// Computes RatingScratch::confidence.
+__device__ inline void sum_confidences(const FillState &s, const RatedWindow &window, int radius,
+                                       const RatingScratch &scratch) {
+  for_each_column(s, window, radius, scratch.confidence, scratch.pitch, [&](int sum, int x, int y) {
+    return sum + confidence_of_code(s.confidence[s.index(x, y)]);
+  });
+}
+
+// Computes RatingScratch::keys.
+__device__ inline void compute_gradients(const FillState &s, const RatedWindow &window,
+                                         const RatingScratch &scratch) {
+  for_each_of_window(window.outer, [&](int x, int y, bool inside) {
+    const int own_x = x - window.outer.x0, own_y = y - window.outer.y0;
+    if (inside)
+      scratch.keys[own_y * scratch.pitch + own_x] = gradient_key(gradient_at(s, x, y), own_x, own_y);
+  });
+}
+
+// Computes RatingScratch::longest.
+__device__ inline void find_longest(const FillState &s, const RatedWindow &window, int radius,
+                                    const RatingScratch &scratch) {
+  for_each_column(s, window, radius, scratch.longest, scratch.pitch, [&](int most, int x, int y) {
+    const int key = scratch.keys[(y - window.outer.y0) * scratch.pitch + x - window.outer.x0];
+    return key > most ? key : most;
+  });
+}
+
+// A pixel that list_front() has listed.
+struct ListedPixel {
+  int x, y;
+
+  __device__ ListedPixel(const FillShared &shared, const RatedWindow &window, int entry)
+      : x(window.inner.x0 + shared.front[entry] % 32), y(window.inner.y0 + shared.front[entry] / 32) {}
+};
+
+// What the priority of a listed pixel depends on, besides gradients. RatingScratch::confidence is complete.
+__device__ inline FrontPixel front_pixel_of(const FillState &s, ListedPixel pixel, const RatedWindow &window,
+                                            int radius, const RatingScratch &scratch) {
+  const Bounds patch = window_around(s.area, pixel.x, pixel.y, radius);
+  const int *sums = scratch.confidence + (pixel.y - window.inner.y0) * scratch.pitch - window.outer.x0;
+  int sum = 0;
+#pragma unroll 3
+  for (int x = patch.x0; x < patch.x1; ++x) sum += sums[x];
+  return front_pixel(confidence_of(sum, (patch.x1 - patch.x0) * (patch.y1 - patch.y0)),
+                     normal_at(s, pixel.x, pixel.y));
+}
+
+// The FrontPixel of this thread's first listed pixel, if it has one. The list is complete.
+__device__ inline FrontPixel first_front_pixel(const FillState &s, const RatedWindow &window, int radius,
+                                               const RatingScratch &scratch, const FillShared &shared) {
+  const int thread = static_cast<int>(threadIdx.x);
+  if (thread >= shared.front_count) return {};
+  return front_pixel_of(s, ListedPixel(shared, window, thread), window, radius, scratch);
+}
+
+// Computes the priorities of the listed pixels. RatingScratch::longest is complete. first: first_front_pixel().
+__device__ inline void rate_listed(const FillState &s, const RatedWindow &window, int radius,
+                                   const FrontPixel &first, const RatingScratch &scratch,
+                                   const FillShared &shared) {
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int entry = thread; entry < shared.front_count; entry += kFillThreads) {
+    const ListedPixel pixel(shared, window, entry);
+    const Bounds patch = window_around(s.area, pixel.x, pixel.y, radius);
+    const int *keys = scratch.longest + (pixel.y - window.inner.y0) * scratch.pitch - window.outer.x0;
+    int longest = 0;
+#pragma unroll 3
+    for (int x = patch.x0; x < patch.x1; ++x) longest = keys[x] > longest ? keys[x] : longest;
+    const std::uint32_t gradient = gradient_of_key(s, window, longest);
+    const FrontPixel rated = entry == thread ? first : front_pixel_of(s, pixel, window, radius, scratch);
+    s.words[s.index(pixel.x, pixel.y)] = __float_as_uint(priority_of(rated, gradient));
   }
 }
 
@@ -164,30 +254,36 @@ __device__ inline void rate_rows(const FillState &s, int first, int last) {
 }
 
 // Initialises the state from the frame. Synchronises the block after its last write.
-__device__ inline void begin_state(const FillTask &task, const FillState &s, FillShared *shared) {
-  const int count = s.area.width * s.area.height;
+__device__ inline void begin_state(const FillTask &task, const FillState &s, const RatingScratch &scratch,
+                                   FillShared *shared) {
+  const int count = s.area.width * s.area.height, radius = task.params.patch_size / 2,
+            side = rated_side(radius);
   for (int i = static_cast<int>(threadIdx.x); i < count; i += kFillThreads) {
     const int x = s.area.x + i % s.area.width, y = s.area.y + i / s.area.width;
     const int pixel = y * task.width + x;
-    s.words[i] = with_luma(task.features[y * task.pitch + x], task.pixels[pixel]);
-    s.confidence[i] = task.hole[pixel] != 0 ? 0 : kFullConfidence;
+    const bool filled = task.hole[pixel] == 0;
+    s.words[i] = filled ? with_luma(task.features[y * task.pitch + x], task.pixels[pixel]) : 0;
+    s.confidence[i] = filled ? code_of_confidence(kFullConfidence) : 0;
   }
-  __syncthreads();
-  const auto for_each_window = [&s](const auto &visit) {
-    for (int y = 0; y < s.area.height; y += kWindowSide)
-      for (int x = 0; x < s.area.width; x += kWindowSide)
-        visit(Bounds{x, y, x + kWindowSide < s.area.width ? x + kWindowSide : s.area.width,
-                     y + kWindowSide < s.area.height ? y + kWindowSide : s.area.height});
-  };
-  for_each_window([&s](Bounds window) { update_gradients(s, window); });
-  for_each_window([&](Bounds window) {
-    if (threadIdx.x == 0) shared->front_count = 0;
-    __syncthreads();
-    list_front(s, window, shared);
-    __syncthreads();
-    rate_listed(s, window, task.params.patch_size / 2, *shared);
-    __syncthreads();
-  });
+  for (int y = 0; y < s.area.height; y += side)
+    for (int x = 0; x < s.area.width; x += side) {
+      const RatedWindow window(s.area,
+                               {x, y, x + side < s.area.width ? x + side : s.area.width,
+                                y + side < s.area.height ? y + side : s.area.height},
+                               radius);
+      if (threadIdx.x == 0) shared->front_count = 0;
+      __syncthreads();
+      list_front(s, window.inner, shared);
+      sum_confidences(s, window, radius, scratch);
+      compute_gradients(s, window, scratch);
+      __syncthreads();
+      find_longest(s, window, radius, scratch);
+      __syncthreads();
+      // Priorities take the place of words of unfilled pixels, which nothing reads as words.
+      rate_listed(s, window, radius, first_front_pixel(s, window, radius, scratch, *shared), scratch,
+                  *shared);
+      __syncthreads();
+    }
   rate_rows(s, 0, s.area.height);
   __syncthreads();
 }
@@ -239,7 +335,7 @@ __device__ inline void take_target(const FillTask &task, const FillState &s, Fil
   // Whole warps take part, each with two rows of the patch.
   if (best != 0 && thread / 32 * 2 < size) {
     const PatchPixel own = patch_pixel(s, place_of_target(best), size / 2);
-    const int at = s.index(own.x, own.y), confidence = own.inside ? s.confidence[at] : 0;
+    const int at = s.index(own.x, own.y), confidence = own.inside ? confidence_of_code(s.confidence[at]) : 0;
     const unsigned filled = __ballot_sync(kFullWarp, confidence > 0) >> (lane & 16) & 0xffff;
     const int sum = warp_sum(confidence);
     if (lane == 0) target.confidence[own.row / 2] = sum;
@@ -257,31 +353,42 @@ __device__ inline bool must_fill(const TargetPatch &target, const PatchPixel &ow
   return own.inside && (target.filled[own.row] >> own.column & 1) == 0;
 }
 
+// The window of the priorities that change with a target's patch.
+__device__ inline RatedWindow rated_window(const FillTask &task, const FillState &s, Place target) {
+  const int radius = task.params.patch_size / 2;
+  return {s.area, window_around(s.area, target.x - s.area.x, target.y - s.area.y, 2 * radius + 1), radius};
+}
+
 // The part of put_patch() that does not depend on the source: gives the unfilled pixels of the target the confidence of
-// its patch, which makes them count as filled, and lists the pixels whose priorities change. The list is complete after
-// the next barrier of the block.
-__device__ inline void announce_patch(const FillTask &task, const FillState &s, Place target,
-                                      FillShared *shared) {
+// its patch, which makes them count as filled, lists the pixels whose priorities change, and returns the
+// first_front_pixel().
+__device__ inline FrontPixel announce_patch(const FillTask &task, const FillState &s, Place target,
+                                            const RatingScratch &scratch, FillShared *shared) {
   const int size = task.params.patch_size, radius = size / 2, x = target.x - s.area.x,
             y = target.y - s.area.y;
   const PatchPixel own = patch_pixel(s, target, radius);
   if (must_fill(shared->target, own)) {
-    const Bounds window = window_around(s.area, x, y, radius);
+    const Bounds patch = window_around(s.area, x, y, radius);
     int sum = 0;
     for (int i = 0; i < (size + 1) / 2; ++i) sum += shared->target.confidence[i];
     s.confidence[s.index(own.x, own.y)] =
-        confidence_of(sum, (window.x1 - window.x0) * (window.y1 - window.y0));
+        code_of_confidence(confidence_of(sum, (patch.x1 - patch.x0) * (patch.y1 - patch.y0)));
   }
   __syncthreads();
-  list_front(s, window_around(s.area, x, y, 2 * radius + 1), shared);
+  const RatedWindow window = rated_window(task, s, target);
+  list_front(s, window.inner, shared);
+  sum_confidences(s, window, radius, scratch);
+  __syncthreads();
+  return first_front_pixel(s, window, radius, scratch, *shared);
 }
 
 // Copies the patch at `shift` from the target to the target's unfilled pixels in the state and, if `writes` is set, in
-// the picture. Then updates gradients and priorities. announce_patch() came before. Synchronises the block after its
-// last write.
+// the picture. Then updates the priorities. announce_patch() came before and returned `first`. Synchronises the block
+// after its last write.
 __device__ inline void put_patch(const FillTask &task, const FillState &s, Place target, Shift shift,
-                                 bool writes, const FillShared &shared) {
-  const int radius = task.params.patch_size / 2, x = target.x - s.area.x, y = target.y - s.area.y;
+                                 bool writes, const FrontPixel &first, const RatingScratch &scratch,
+                                 const FillShared &shared) {
+  const int radius = task.params.patch_size / 2;
   const PatchPixel own = patch_pixel(s, target, radius);
   if (must_fill(shared.target, own)) {
     const int px = s.area.x + own.x, py = s.area.y + own.y, from_x = px + shift.x, from_y = py + shift.y;
@@ -293,12 +400,14 @@ __device__ inline void put_patch(const FillTask &task, const FillState &s, Place
     }
   }
   __syncthreads();
-  update_gradients(s, window_around(s.area, x, y, radius + 1));
+  const RatedWindow window = rated_window(task, s, target);
+  compute_gradients(s, window, scratch);
   __syncthreads();
-  const Bounds rated = window_around(s.area, x, y, 2 * radius + 1);
-  rate_listed(s, rated, radius, shared);
+  find_longest(s, window, radius, scratch);
   __syncthreads();
-  rate_rows(s, rated.y0, rated.y1);
+  rate_listed(s, window, radius, first, scratch, shared);
+  __syncthreads();
+  rate_rows(s, window.inner.y0, window.inner.y1);
   __syncthreads();
 }
 

@@ -30,7 +30,8 @@ class InpaintCuda final : public Inpaint {
     CUDAVISION_TRY(pixels_.allocate(pixels));
     CUDAVISION_TRY(removed_.allocate(pixels));
     CUDAVISION_TRY(hole_.allocate(pixels));
-    CUDAVISION_TRY(state_.allocate(4 * pixels));
+    CUDAVISION_TRY(words_.allocate(pixels));
+    CUDAVISION_TRY(confidence_.allocate(pixels));
     CUDAVISION_TRY(row_best_.allocate(static_cast<std::size_t>(size_.height)));
     CUDAVISION_TRY(lab_.allocate(1));
     CUDAVISION_TRY(frames_.allocate(2));
@@ -166,10 +167,7 @@ class InpaintCuda final : public Inpaint {
     task.pitch = pitch_, task.features = features_.data() + kTargetLeft;
     task.source_pitch = source_pitch_, task.sources = sources_.data();
     task.lab = params.lab ? lab_.data() : nullptr;
-    task.global_state.words = state_.data();
-    task.global_state.gradient = state_.data() + count();
-    task.global_state.priority = state_.data() + 2 * count();
-    task.global_state.confidence = reinterpret_cast<std::int32_t *>(state_.data() + 3 * count());
+    task.global_state.words = words_.data(), task.global_state.confidence = confidence_.data();
     task.global_state.row_best = row_best_.data();
     task.minima = minima_.data(), task.minima_count = static_cast<int>(minima_.count());
     task.shared_bytes = shared_bytes_;
@@ -190,8 +188,9 @@ class InpaintCuda final : public Inpaint {
   // The elements from one row of features_ and of sources_ to the next.
   int pitch_ = 0, source_pitch_ = 0;
   DeviceBuffer<std::uint32_t> pixels_, features_, sources_;
-  // The four arrays of words of FillTask::global_state.
-  DeviceBuffer<std::uint32_t> state_;
+  // Of FillTask::global_state.
+  DeviceBuffer<std::uint32_t> words_;
+  DeviceBuffer<ConfidenceCode> confidence_;
   DeviceBuffer<std::uint8_t> removed_, hole_;
   DeviceBuffer<std::uint64_t> row_best_;
   DeviceBuffer<Key> minima_;

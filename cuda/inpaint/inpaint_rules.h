@@ -16,6 +16,9 @@
 namespace cudavision::inpaint {
 
 constexpr int kFullConfidence = 65536;
+// Confidences are stored in 16 bits. The confidence of a patch with an unfilled pixel is less than 65535, so that this
+// code is free for kFullConfidence.
+using ConfidenceCode = std::uint16_t;
 constexpr int kMaxPatchSize = InpaintRanges::patch_size.most;
 constexpr int kMaxPatchPixels = kMaxPatchSize * kMaxPatchSize;
 // The bits of a coordinate in keys, and of a whole source_key().
@@ -126,7 +129,14 @@ CUDAVISION_HOST_DEVICE void write_cell(const InpaintFrame &to, int x, int y, con
   frame.component[2].at(x, y) = static_cast<std::uint8_t>((sum2 + count / 2) / count);
 }
 
-// --- gradient, normal, priority ---
+// --- confidence, gradient, normal, priority ---
+
+CUDAVISION_HOST_DEVICE constexpr ConfidenceCode code_of_confidence(int confidence) {
+  return static_cast<ConfidenceCode>(confidence < 65535 ? confidence : 65535);
+}
+CUDAVISION_HOST_DEVICE constexpr int confidence_of_code(ConfidenceCode code) {
+  return code + (code == 65535 ? 1 : 0);
+}
 
 // A gradient of luma, 16 bits per component. 0 also stands for a pixel without a gradient.
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t pack_gradient(int gx, int gy) {
@@ -140,14 +150,29 @@ CUDAVISION_HOST_DEVICE constexpr int squared_length(std::uint32_t g) {
   return gradient_x(g) * gradient_x(g) + gradient_y(g) * gradient_y(g);
 }
 
-// The priority, times 65536, of a pixel of the front with this confidence. gradient: the longest gradient of
-// the patch, which is perpendicular to the isophote. (nx, ny): the normal of the front (normal_at()).
-CUDAVISION_HOST_DEVICE inline float priority_of(int confidence, std::uint32_t gradient, int nx, int ny) {
-  const int across = gradient_x(gradient) * ny - gradient_y(gradient) * nx;
-  const float length = sqrtf(static_cast<float>(nx * nx + ny * ny));
-  const float data =
-      across == 0 ? 0.0f : static_cast<float>(across < 0 ? -across : across) / (510.0f * length);
-  return static_cast<float>(confidence) * (data + 0.001f);
+// The Sobel gradient, at a pixel of the front, of the indicator of unfilled pixels.
+struct Normal {
+  int x, y;
+};
+
+// What the priority of a pixel of the front depends on, besides the gradients around it.
+struct FrontPixel {
+  float confidence;
+  Normal normal;
+  // The length of the normal times 510, twice the largest gradient.
+  float scale;
+};
+CUDAVISION_HOST_DEVICE inline FrontPixel front_pixel(int confidence, Normal normal) {
+  const float length = sqrtf(static_cast<float>(normal.x * normal.x + normal.y * normal.y));
+  return {static_cast<float>(confidence), normal, 510.0f * length};
+}
+
+// The priority, times 65536, of a pixel of the front. gradient: the longest one of the patch, which is perpendicular to
+// the isophote.
+CUDAVISION_HOST_DEVICE inline float priority_of(const FrontPixel &pixel, std::uint32_t gradient) {
+  const int across = gradient_x(gradient) * pixel.normal.y - gradient_y(gradient) * pixel.normal.x;
+  const float data = across == 0 ? 0.0f : static_cast<float>(across < 0 ? -across : across) / pixel.scale;
+  return pixel.confidence * (data + 0.001f);
 }
 
 // A place in the picture.
@@ -223,14 +248,11 @@ CUDAVISION_HOST_DEVICE constexpr Region area_around(Bounds hole, int radius, int
 // Coordinates are relative to the area.
 struct FillState {
   Region area;
-  // Features with luma (with_luma()).
+  // Of a filled pixel: the feature with luma (with_luma()). Of an unfilled one: the bits of its priority, a float, and 0
+  // if it is not on the front. A pixel of the front stays on it until it is filled.
   std::uint32_t *words;
   // 0 for an unfilled pixel.
-  std::int32_t *confidence;
-  // As of pack_gradient().
-  std::uint32_t *gradient;
-  // The bits of a float; 0 for a pixel that is not on the front.
-  std::uint32_t *priority;
+  ConfidenceCode *confidence;
   // The largest target_key() of each row; 0 for a row without a pixel of the front.
   std::uint64_t *row_best;
 
@@ -239,6 +261,7 @@ struct FillState {
     return x >= 0 && y >= 0 && x < area.width && y < area.height;
   }
   CUDAVISION_HOST_DEVICE int luma(int x, int y) const { return byte_of(words[index(x, y)], 3); }
+  CUDAVISION_HOST_DEVICE std::uint32_t priority(int at) const { return confidence[at] == 0 ? words[at] : 0; }
   // Pixels outside of the area count as unfilled. There the picture ends, or the hole is too far away for
   // them to matter.
   CUDAVISION_HOST_DEVICE bool filled(int x, int y) const {
@@ -253,7 +276,12 @@ CUDAVISION_HOST_DEVICE constexpr Bounds window_around(Region area, int x, int y,
           y + radius + 1 < area.height ? y + radius + 1 : area.height};
 }
 
-// The gradient of luma at a pixel, or 0 unless the pixel and its eight neighbours are filled.
+// The gradient of luma at a pixel of the area that is not on its border.
+CUDAVISION_HOST_DEVICE inline std::uint32_t luma_gradient(const FillState &s, int x, int y) {
+  return pack_gradient(s.luma(x + 1, y) - s.luma(x - 1, y), s.luma(x, y + 1) - s.luma(x, y - 1));
+}
+
+// The same, or 0 unless the pixel and its eight neighbours are filled.
 CUDAVISION_HOST_DEVICE inline std::uint32_t gradient_at(const FillState &s, int x, int y) {
   if (x == 0 || y == 0 || x == s.area.width - 1 || y == s.area.height - 1) return 0;
   const int at = s.index(x, y), width = s.area.width;
@@ -261,8 +289,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t gradient_at(const FillState &s, int 
   bool filled = true;
   for (int j = -1; j <= 1; ++j)
     for (int i = -1; i <= 1; ++i) filled &= s.confidence[at + j * width + i] > 0;
-  const std::uint32_t gradient =
-      pack_gradient(s.luma(x + 1, y) - s.luma(x - 1, y), s.luma(x, y + 1) - s.luma(x, y - 1));
+  const std::uint32_t gradient = luma_gradient(s, x, y);
   return filled ? gradient : 0;
 }
 
@@ -275,10 +302,6 @@ CUDAVISION_HOST_DEVICE inline bool on_front(const FillState &s, int x, int y) {
   return (s.confidence[at] == 0) & (left | right | above | below);
 }
 
-// The Sobel gradient, at a pixel of the front, of the indicator of unfilled pixels.
-struct Normal {
-  int x, y;
-};
 CUDAVISION_HOST_DEVICE inline Normal normal_at(const FillState &s, int x, int y) {
   const auto unfilled = [&](int i, int j) {
     const int cx = clamp_index(x + i, s.area.width), cy = clamp_index(y + j, s.area.height);

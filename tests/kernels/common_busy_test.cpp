@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The kernels whose blocks wait for one another, keypoints and the fill of inpainting, beside two threads whose kernels
-// hold all multiprocessors of the card. CUDAVISION_BUSY_FRAMES changes the number of frames.
+// The kernels whose blocks wait for one another, keypoints and the fill of inpainting, beside threads whose kernels hold
+// all multiprocessors of the card. CUDAVISION_BUSY_FRAMES changes the number of frames.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -72,7 +72,7 @@ class Neighbour {
 
 // Its blocks take all threads of each multiprocessor.
 Neighbour::Enqueue edges_of_large_pictures(const Execution &execution) {
-  const Size size{4096, 4096};
+  const Size size{16384, 8192};
   std::unique_ptr<cudavision::Canny> canny;
   EXPECT_TRUE(succeeds(make_canny(execution, size, &canny)));
   auto luma = std::make_shared<TestImage<std::uint8_t>>(execution, noise(size, 1), kAligned);
@@ -108,6 +108,17 @@ Neighbour::Enqueue fills(const Execution &execution) {
   return [holes] { return holes->enqueue(); };
 }
 
+// Two of the first kind: the card never waits for the host.
+struct Neighbours {
+  explicit Neighbours(const BackendCase &backend)
+      : first(backend, edges_of_large_pictures),
+        second(backend, edges_of_large_pictures),
+        third(backend, fills) {
+    first.wait_for_frames(), second.wait_for_frames(), third.wait_for_frames();
+  }
+  Neighbour first, second, third;
+};
+
 TEST_P(Busy, keypoints_are_those_of_an_idle_card) {
   const Size size{640, 360};
   const Picture pictures[] = {noise(size, 3), smooth_noise(size, 2, 4)};
@@ -130,8 +141,7 @@ TEST_P(Busy, keypoints_are_those_of_an_idle_card) {
   };
   const std::vector<std::uint8_t> alone[] = {run(0), run(1)};
   ASSERT_NE(alone[0], alone[1]);
-  const Neighbour canny(GetParam(), edges_of_large_pictures), inpaint(GetParam(), fills);
-  canny.wait_for_frames(), inpaint.wait_for_frames();
+  const Neighbours neighbours(GetParam());
   for (int frame = 0; frame < frame_count(); ++frame) ASSERT_EQ(run(frame % 2), alone[frame % 2]) << frame;
   std::printf("%d frames of keypoints\n", frame_count());
 }
@@ -146,8 +156,7 @@ TEST_P(Busy, filled_pictures_are_those_of_an_idle_card) {
     alone.push_back(picture->frame.download());
     EXPECT_GT(picture->report.patches, 0);
   }
-  const Neighbour canny(GetParam(), edges_of_large_pictures), inpaint(GetParam(), fills);
-  canny.wait_for_frames(), inpaint.wait_for_frames();
+  const Neighbours neighbours(GetParam());
   for (int frame = 0; frame < frame_count(); ++frame) {
     Holes *picture = pictures[frame % 2];
     ASSERT_TRUE(succeeds(picture->enqueue()));

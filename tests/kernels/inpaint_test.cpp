@@ -456,8 +456,9 @@ TEST_P(Inpaint, request_to_stop_ends_a_fill_that_runs) {
   stoppable.stop = &stop;
   std::unique_ptr<cudavision::Inpaint> inpaint;
   ASSERT_TRUE(succeeds(make_inpaint(stoppable, size, &inpaint)));
-  for (const int milliseconds : {0, 20, 100}) {
-    InpaintReport report;
+  InpaintReport report;
+  for (int milliseconds = 0; report.patches == 0; milliseconds = 2 * milliseconds + 10) {
+    ASSERT_LT(milliseconds, 20000) << "no patch was put before any request";
     std::chrono::steady_clock::time_point requested;
     std::thread asks([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
@@ -470,12 +471,9 @@ TEST_P(Inpaint, request_to_stop_ends_a_fill_that_runs) {
     const auto ended = std::chrono::steady_clock::now();
     asks.join();
     ASSERT_TRUE(succeeds(status));
+    ASSERT_TRUE(report.stopped);
     std::printf("stopped after %d patches, %.1f ms behind the request\n", report.patches,
                 std::chrono::duration<double, std::milli>(ended - requested).count());
-    EXPECT_TRUE(report.stopped);
-    if (milliseconds > 0) {
-      EXPECT_GT(report.patches, 0);
-    }
     stop.withdraw(cudavision::StopReason::stop);
   }
 }
