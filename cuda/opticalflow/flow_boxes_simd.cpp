@@ -316,7 +316,7 @@ void track_tile(const LevelWork &work, int x0, int y0, ColumnSums &sums, Tracker
       if (t.running) {
         Window window(work, x0 + x, y0 + y);
         window.x_from = tile.x_from[i], window.y_from = tile.y_from[i];
-        finish_with_cells(work, {x0 + x, y0 + y, size}, window, &t);
+        t = finished_with_cells(work, {x0 + x, y0 + y, size}, window, t);
       }
       work.fine.vectors.row(y0 + y)[x0 + x] = t.d;
       if (work.valid.data != nullptr) work.valid.row(y0 + y)[x0 + x] = t.valid ? 1 : 0;

@@ -46,9 +46,10 @@ FlowVector sum_directly(const Window &window, const std::uint8_t *to, FlowVector
   return {hn::GetLane(hn::SumOfLanes(d, x_sum)) * kScale, hn::GetLane(hn::SumOfLanes(d, y_sum)) * kScale};
 }
 
-void finish_with_plain_sums(const LevelWork &work, const Place &place, const Window &window, Tracker *t) {
-  while (t->running)
-    step(place, work.rules, sum_directly(window, displaced(work, place, cell_of(t->d)), t->d), t);
+Tracker finished_with_plain_sums(const LevelWork &work, const Place &place, const Window &window, Tracker t) {
+  while (t.running)
+    step(place, work.rules, sum_directly(window, displaced(work, place, cell_of(t.d)), t.d), &t);
+  return t;
 }
 
 void track_row(const LevelWork &work, int row, ColumnSums &sums) {
@@ -61,9 +62,10 @@ void track_row(const LevelWork &work, int row, ColumnSums &sums) {
     const Place place{x, y, work.from.size()};
     Window window(work, x, y);
     window.x_from = around.xi.value(), window.y_from = around.yi.value();
-    Tracker t = start_tracking(place, work.rules, around.tensor(), start_of(work.coarse, x, y));
-    (work.method == OpticalFlowMethod::plain ? finish_with_plain_sums : finish_with_cells)(work, place,
-                                                                                           window, &t);
+    const Tracker start = start_tracking(place, work.rules, around.tensor(), start_of(work.coarse, x, y));
+    const Tracker t = work.method == OpticalFlowMethod::plain
+                          ? finished_with_plain_sums(work, place, window, start)
+                          : finished_with_cells(work, place, window, start);
     out[x / stride] = t.d;
     if (valid != nullptr) valid[x / stride] = t.valid ? 1 : 0;
   }

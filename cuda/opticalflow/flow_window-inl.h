@@ -19,21 +19,38 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // --- vertical sums ---
 
-// Adds (sign 1) or subtracts (sign -1) the products of row y of the level, columns [first, last).
-inline void add_row(const LevelWork &work, int y, int sign, int first, int last, ColumnSums &sums) {
-  const std::uint8_t *__restrict__ from = work.from.row(y);
-  const std::int16_t *__restrict__ dx = work.dx.row(y), *__restrict__ dy = work.dy.row(y);
-  std::int32_t *__restrict__ xx = sums.row(ColumnSums::xx), *__restrict__ xy = sums.row(ColumnSums::xy),
-                             *__restrict__ yy = sums.row(ColumnSums::yy),
-                             *__restrict__ xi = sums.row(ColumnSums::xi),
-                             *__restrict__ yi = sums.row(ColumnSums::yi);
-  for (int x = first; x < last; ++x) {
-    const int gx = dx[x], gy = dy[x], i = from[x];
-    xx[x] += sign * gx * gx;
-    xy[x] += sign * gx * gy;
-    yy[x] += sign * gy * gy;
-    xi[x] += sign * gx * i;
-    yi[x] += sign * gy * i;
+// Adds the products of rows [first_added, last_added) of the level to the sums of columns [first, last), and subtracts
+// those of rows [first_removed, last_removed). Each sum is loaded and stored once. Up to a vector of sums behind the last
+// column is changed, too.
+inline void slide(const LevelWork &work, int first_added, int last_added, int first_removed, int last_removed,
+                  int first, int last, ColumnSums &sums) {
+  const hn::CappedTag<std::int32_t, 16> d;
+  const hn::Rebind<std::int16_t, decltype(d)> shorts;
+  const hn::Rebind<std::uint8_t, decltype(d)> bytes;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  static_assert(PaddedImage<int>::kColumns >= 16);
+  const auto at = [&sums](ColumnSums::Kind kind, int x) { return sums.row(kind) + x; };
+  for (int x = first; x < last; x += lanes) {
+    auto xx = hn::LoadU(d, at(ColumnSums::xx, x)), xy = hn::LoadU(d, at(ColumnSums::xy, x)),
+         yy = hn::LoadU(d, at(ColumnSums::yy, x)), xi = hn::LoadU(d, at(ColumnSums::xi, x)),
+         yi = hn::LoadU(d, at(ColumnSums::yi, x));
+    const auto gx = [&](int y) HWY_ATTR { return hn::PromoteTo(d, hn::LoadU(shorts, work.dx.row(y) + x)); };
+    const auto gy = [&](int y) HWY_ATTR { return hn::PromoteTo(d, hn::LoadU(shorts, work.dy.row(y) + x)); };
+    const auto pixel = [&](int y)
+                           HWY_ATTR { return hn::PromoteTo(d, hn::LoadU(bytes, work.from.row(y) + x)); };
+    for (int y = first_added; y < last_added; ++y) {
+      const auto a = gx(y), b = gy(y), i = pixel(y);
+      xx = hn::Add(xx, hn::Mul(a, a)), xy = hn::Add(xy, hn::Mul(a, b)), yy = hn::Add(yy, hn::Mul(b, b));
+      xi = hn::Add(xi, hn::Mul(a, i)), yi = hn::Add(yi, hn::Mul(b, i));
+    }
+    for (int y = first_removed; y < last_removed; ++y) {
+      const auto a = gx(y), b = gy(y), i = pixel(y);
+      xx = hn::Sub(xx, hn::Mul(a, a)), xy = hn::Sub(xy, hn::Mul(a, b)), yy = hn::Sub(yy, hn::Mul(b, b));
+      xi = hn::Sub(xi, hn::Mul(a, i)), yi = hn::Sub(yi, hn::Mul(b, i));
+    }
+    hn::StoreU(xx, d, at(ColumnSums::xx, x)), hn::StoreU(xy, d, at(ColumnSums::xy, x));
+    hn::StoreU(yy, d, at(ColumnSums::yy, x)), hn::StoreU(xi, d, at(ColumnSums::xi, x));
+    hn::StoreU(yi, d, at(ColumnSums::yi, x));
   }
 }
 
@@ -74,8 +91,10 @@ class SlidingColumnSums {
   // Moves the windows to row y. Derivatives are zero in the padding above and below the picture, so that its
   // rows add nothing.
   void go_to(int y) {
-    for (; end_ <= y + radius_; ++end_) add_row(work_, end_, 1, first_, last_, sums_);
-    for (; begin_ < y - radius_; ++begin_) add_row(work_, begin_, -1, first_, last_, sums_);
+    const int begin = y - radius_, end = y + radius_ + 1;
+    const int kept = std::min(begin, end_);  // what was never added need not be removed
+    slide(work_, std::max(end_, begin), end, begin_, std::max(begin_, kept), first_, last_, sums_);
+    begin_ = begin, end_ = end;
   }
 
  private:
@@ -127,57 +146,148 @@ inline const std::uint8_t *displaced(const LevelWork &work, const Place &place,
   return work.to.row(place.y - radius + cell.y) + place.x - radius + cell.x;
 }
 
+using ShortTag = hn::CappedTag<std::int16_t, 32>;  // no window is wider
+using WideTag = hn::RepartitionToWide<ShortTag>;
+using Shorts = hn::Vec<ShortTag>;
+using Wide = hn::Vec<WideTag>;
+
+#if HWY_TARGET == HWY_SCALAR
+HWY_INLINE void sums_of_lanes(Wide a, Wide b, Wide c, Wide d, int minus, int (&sum)[4]) {
+  const Wide all[4] = {a, b, c, d};
+  for (int k = 0; k < 4; ++k) sum[k] = hn::GetLane(all[k]) - minus;
+}
+#else
+// Adds the blocks of 128 bits of v.
+template <typename D>
+HWY_INLINE hn::Vec<hn::Full128<std::int32_t>> sum_of_blocks(D d, hn::Vec<D> v) {
+  if constexpr (hn::MaxLanes(d) <= 4) {
+    return v;
+  } else {
+    const hn::Half<D> half;
+    return sum_of_blocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  }
+}
+
+// Computes the sums of the lanes of four vectors, minus a number.
+HWY_INLINE void sums_of_lanes(Wide a, Wide b, Wide c, Wide d, int minus, int (&sum)[4]) {
+  const WideTag wide;
+  const hn::Repartition<std::int64_t, WideTag> pairs;
+  const hn::Full128<std::int32_t> four;
+  const auto fold = [&](Wide v, Wide w) HWY_ATTR {
+    return hn::BitCast(pairs, hn::Add(hn::InterleaveLower(wide, v, w), hn::InterleaveUpper(wide, v, w)));
+  };
+  const auto ab = fold(a, b), cd = fold(c, d);
+  const auto sums = sum_of_blocks(wide, hn::Add(hn::BitCast(wide, hn::InterleaveLower(pairs, ab, cd)),
+                                                hn::BitCast(wide, hn::InterleaveUpper(pairs, ab, cd))));
+  hn::StoreU(hn::Sub(sums, hn::Set(four, minus)), four, sum);
+}
+#endif
+
+// Sums over the window for the four corners of a cell. Each corner is a pixel of J, the one to its right, and those below.
+struct CornerSums {
+  Wide x00, x10, x01, x11, y00, y10, y01, y11;
+
+  HWY_INLINE CornerSums() { x00 = x10 = x01 = x11 = y00 = y10 = y01 = y11 = hn::Zero(WideTag()); }
+  static HWY_INLINE void multiply_add(Shorts a, Shorts b, Wide &sum) {
+    Wide rest = hn::Zero(WideTag());  // the second accumulator that some instruction sets need
+    sum = hn::ReorderWidenMulAccumulate(WideTag(), a, b, sum, rest);
+    sum = hn::Add(sum, rest);
+  }
+  HWY_INLINE void add(Shorts gx, Shorts gy, Shorts j, Shorts right, Shorts below, Shorts below_right) {
+    multiply_add(gx, j, x00), multiply_add(gx, right, x10);
+    multiply_add(gy, j, y00), multiply_add(gy, right, y10);
+    multiply_add(gx, below, x01), multiply_add(gx, below_right, x11);
+    multiply_add(gy, below, y01), multiply_add(gy, below_right, y11);
+  }
+  HWY_INLINE CellSums minus(int x_from, int y_from) const {
+    CellSums e;
+    sums_of_lanes(x00, x10, x01, x11, x_from, e.x);
+    sums_of_lanes(y00, y10, y01, y11, y_from, e.y);
+    return e;
+  }
+};
+
 // Computes the sums Eij of a cell: the sums of (Ix, Iy) J for its four corners, minus those of (Ix, Iy) I.
 // to: the result of displaced(). Each row of gradients is multiplied with two rows of J: its own and the one
 // below.
-inline void correlate(const Window &window, const std::uint8_t *to, CellSums &e) {
-  const hn::CappedTag<std::int16_t, 32> d;  // no window is wider
-  const hn::RepartitionToWide<decltype(d)> wide;
-  const hn::Rebind<std::uint8_t, decltype(d)> bytes;
-  using Wide = hn::Vec<decltype(wide)>;
+inline CellSums correlate_rows(const Window &window, const std::uint8_t *to) {
+  const ShortTag d;
+  const hn::Rebind<std::uint8_t, ShortTag> bytes;
   const int lanes = static_cast<int>(hn::Lanes(d));
-  Wide x00 = hn::Zero(wide), x10 = x00, x01 = x00, x11 = x00, y00 = x00, y10 = x00, y01 = x00, y11 = x00;
-  Wide rest = hn::Zero(wide);  // the second accumulator that some instruction sets need
+  CornerSums sums;
   for (int column = 0; column < window.side; column += lanes) {
     const auto inside = hn::FirstN(d, static_cast<std::size_t>(window.side - column));
     const std::int16_t *dx = window.dx + column, *dy = window.dy + column;
     const std::uint8_t *j = to + column;
-    auto gx = hn::Zero(d), gy = hn::Zero(d);
-    const auto multiply_add = [&](hn::Vec<decltype(d)> gradient, hn::Vec<decltype(d)> pixels, Wide &sum)
-                                  HWY_ATTR {
-                                    rest = hn::Zero(wide);
-                                    sum = hn::ReorderWidenMulAccumulate(wide, gradient, pixels, sum, rest);
-                                    sum = hn::Add(sum, rest);
-                                  };
-    for (int row = 0; row <= window.side; ++row) {
-      const auto j0 = hn::PromoteTo(d, hn::LoadU(bytes, j)), j1 = hn::PromoteTo(d, hn::LoadU(bytes, j + 1));
-      multiply_add(gx, j0, x01), multiply_add(gx, j1, x11);  // with the gradients of the row above
-      multiply_add(gy, j0, y01), multiply_add(gy, j1, y11);
-      if (row == window.side) break;
-      gx = hn::IfThenElseZero(inside, hn::LoadU(d, dx));
-      gy = hn::IfThenElseZero(inside, hn::LoadU(d, dy));
-      multiply_add(gx, j0, x00), multiply_add(gx, j1, x10);
-      multiply_add(gy, j0, y00), multiply_add(gy, j1, y10);
-      dx += window.gradient_pitch, dy += window.gradient_pitch, j += window.picture_pitch;
+    const auto load = [&](const std::uint8_t *p) HWY_ATTR { return hn::PromoteTo(d, hn::LoadU(bytes, p)); };
+    Shorts here = load(j), right = load(j + 1);
+    for (int row = 0; row < window.side; ++row) {
+      j += window.picture_pitch;
+      const Shorts below = load(j), below_right = load(j + 1);
+      sums.add(hn::IfThenElseZero(inside, hn::LoadU(d, dx)), hn::IfThenElseZero(inside, hn::LoadU(d, dy)),
+               here, right, below, below_right);
+      here = below, right = below_right;
+      dx += window.gradient_pitch, dy += window.gradient_pitch;
     }
   }
-  const auto total = [&](Wide v) HWY_ATTR { return hn::GetLane(hn::SumOfLanes(wide, v)); };
-  e = {{total(x00) - window.x_from, total(x10) - window.x_from, total(x01) - window.x_from,
-        total(x11) - window.x_from},
-       {total(y00) - window.y_from, total(y10) - window.y_from, total(y01) - window.y_from,
-        total(y11) - window.y_from}};
+  return sums.minus(window.x_from, window.y_from);
 }
 
-// Finishes the iteration of one pixel by OpticalFlowMethod::cells.
-inline void finish_with_cells(const LevelWork &work, const Place &place, const Window &window, Tracker *t) {
+#if HWY_MAX_BYTES >= 64 && !HWY_HAVE_SCALABLE
+// The same for windows that are at most half as wide as a vector: two rows of the window at once.
+inline CellSums correlate_pairs_of_rows(const Window &window, const std::uint8_t *to) {
+  const ShortTag d;
+  const hn::Half<ShortTag> half;
+  const hn::Rebind<std::uint8_t, decltype(half)> bytes;
+  const auto inside = hn::FirstN(half, static_cast<std::size_t>(window.side));
+  const auto pixels = [&](const std::uint8_t *p)
+                          HWY_ATTR { return hn::PromoteTo(half, hn::LoadU(bytes, p)); };
+  const auto gradients = [&](const std::int16_t *p)
+                             HWY_ATTR { return hn::IfThenElseZero(inside, hn::LoadU(half, p)); };
+  const std::int16_t *dx = window.dx, *dy = window.dy;
+  CornerSums sums;
+  auto here = pixels(to), right = pixels(to + 1);
+  for (int row = 0; row < window.side; row += 2) {
+    // The window has an odd number of rows: nothing comes below the last one.
+    const bool both = row + 1 < window.side;
+    to += window.picture_pitch;
+    const auto below = pixels(to), below_right = pixels(to + 1);
+    if (both) to += window.picture_pitch;
+    const auto next = pixels(to), next_right = pixels(to + 1);
+    const auto gx = gradients(dx), gy = gradients(dy);
+    const auto gx_below = both ? gradients(dx + window.gradient_pitch) : hn::Zero(half),
+               gy_below = both ? gradients(dy + window.gradient_pitch) : hn::Zero(half);
+    sums.add(hn::Combine(d, gx_below, gx), hn::Combine(d, gy_below, gy), hn::Combine(d, below, here),
+             hn::Combine(d, below_right, right), hn::Combine(d, next, below),
+             hn::Combine(d, next_right, below_right));
+    dx += 2 * window.gradient_pitch, dy += 2 * window.gradient_pitch;
+    here = next, right = next_right;
+  }
+  return sums.minus(window.x_from, window.y_from);
+}
+
+inline CellSums correlate(const Window &window, const std::uint8_t *to) {
+  return window.side <= 16 ? correlate_pairs_of_rows(window, to) : correlate_rows(window, to);
+}
+#else
+inline CellSums correlate(const Window &window, const std::uint8_t *to) {
+  return correlate_rows(window, to);
+}
+#endif
+
+// Finishes the iteration of one pixel by OpticalFlowMethod::cells. The tracker is a copy, which the compiler keeps in
+// registers.
+inline Tracker finished_with_cells(const LevelWork &work, const Place &place, const Window &window,
+                                   Tracker t) {
   CellSums e{};
   DisplacementCell known{};
-  for (bool none_known = true; t->running; none_known = false) {
-    const DisplacementCell cell = cell_of(t->d);
-    if (none_known || !is_same_cell(cell, known)) correlate(window, displaced(work, place, cell), e);
+  for (bool none_known = true; t.running; none_known = false) {
+    const DisplacementCell cell = cell_of(t.d);
+    if (none_known || !is_same_cell(cell, known)) e = correlate(window, displaced(work, place, cell));
     known = cell;
-    step(place, work.rules, interpolate(e, t->d), t);
+    step(place, work.rules, interpolate(e, t.d), &t);
   }
+  return t;
 }
 
 }  // namespace cudavision::opticalflow::HWY_NAMESPACE

@@ -25,12 +25,14 @@ using Pyramid = std::vector<PaddedImage<std::uint8_t>>;
 // Fills the padding left and right of rows [first, last) by mirroring.
 void mirror_columns(PaddedImage<std::uint8_t> &image, int first, int last) {
   const ImageView<std::uint8_t> view = image.view();
+  int left[PaddedImage<std::uint8_t>::kColumns + 1], right[PaddedImage<std::uint8_t>::kColumns + 1];
+  for (int i = 1; i <= image.kColumns; ++i) {
+    left[i] = mirror_index(-i, view.width);
+    right[i] = mirror_index(view.width - 1 + i, view.width);
+  }
   for (int y = first; y < last; ++y) {
     std::uint8_t *row = view.row(y);
-    for (int i = 1; i <= image.kColumns; ++i) {
-      row[-i] = row[mirror_index(-i, view.width)];
-      row[view.width - 1 + i] = row[mirror_index(view.width - 1 + i, view.width)];
-    }
+    for (int i = 1; i <= image.kColumns; ++i) row[-i] = row[left[i]], row[view.width - 1 + i] = row[right[i]];
   }
 }
 
