@@ -270,9 +270,7 @@ inline CellSums correlate(const Window &window, const std::uint8_t *to) {
   return window.side <= 16 ? correlate_pairs_of_rows(window, to) : correlate_rows(window, to);
 }
 #else
-inline CellSums correlate(const Window &window, const std::uint8_t *to) {
-  return correlate_rows(window, to);
-}
+inline CellSums correlate(const Window &window, const std::uint8_t *to) { return correlate_rows(window, to); }
 #endif
 
 // Finishes the iteration of one pixel by OpticalFlowMethod::cells. The tracker is a copy, which the compiler keeps in
