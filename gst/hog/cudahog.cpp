@@ -10,7 +10,8 @@
  * `cv::HOGDescriptor::compute` (to 1e-5). It draws the orientations of each cell as a star on the dimmed
  * picture; in large frames a star shows a group of cells.
  *
- * With `model-location`, a file with a linear model as `cv::HOGDescriptor::save` writes it, cudahog detects
+ * With `model=people`, OpenCV's default people detector, which is part of the plugin, cudahog detects people.
+ * With `model-location`, a file with a linear model as `cv::HOGDescriptor::save` writes it, it detects
  * the objects that `cv::HOGDescriptor::detectMultiScale` detects. It draws their boxes and attaches them as
  * #GstVideoRegionOfInterestMeta of the type `label`, each with its own `id` and with the score in the field
  * `confidence` of the structure `detection`. From GStreamer 1.24 on, it also attaches them as object
@@ -20,9 +21,9 @@
  *
  * ## Example launch lines
  * |[
- * gst-launch-1.0 filesrc location=street.mp4 ! decodebin ! videoconvert ! cudahog model-location=people.yml ! videoconvert ! autovideosink
+ * gst-launch-1.0 filesrc location=street.mp4 ! decodebin ! videoconvert ! cudahog model=people ! videoconvert ! autovideosink
  * gst-launch-1.0 v4l2src ! videoconvert ! cudahog ! videoconvert ! autovideosink
- * gst-launch-1.0 -q filesrc location=street.mp4 ! decodebin ! videoconvert ! cudahog model-location=people.yml display=false ! cudavisionjson ! fakesink
+ * gst-launch-1.0 -q filesrc location=street.mp4 ! decodebin ! videoconvert ! cudahog model=people display=false ! cudavisionjson ! fakesink
  * ]|
  */
 #include <memory>
@@ -33,6 +34,7 @@
 #include "gst/base/element.h"
 #include "gst/hog/hog_operation.h"
 #include "gst/hog/model_file.h"
+#include "gst/hog/people_model.h"
 
 namespace cudavision {
 namespace {
@@ -59,7 +61,18 @@ GType norm_type() {
   return type;
 }
 
-// Until it is set, it follows model-location.
+GType model_type() {
+  static const GEnumValue values[] = {
+      {static_cast<int>(HogModelName::none), "That of model-location, or none", "none"},
+      {static_cast<int>(HogModelName::people),
+       "People who stand or walk, seen as a whole, from 64x128 pixels on: OpenCV's default people detector",
+       "people"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("GstCudaVisionHogModel", values);
+  return type;
+}
+
+// Until it is set, it follows model and model-location.
 Property<HogSettings> descriptor_property() {
   return {
       g_param_spec_boolean(
@@ -93,7 +106,9 @@ std::vector<Property<HogSettings>> block_properties() {
 
 std::vector<Property<HogSettings>> model_properties() {
   using S = HogSettings;
-  return {string_property<S>(
+  return {enum_property<S>({"model", "Model", "A model that is part of the plugin, with its parameters"},
+                           model_type(), &S::model, Mutable::ready),
+          string_property<S>(
               {"model-location", "Model location",
                "File of the model: either as cv::HOGDescriptor::save writes it (XML or YAML), with "
                "parameters that override the properties; or plain text, with one weight per line and "
@@ -162,6 +177,10 @@ struct HogElement {
 
   static Status load(const HogSettings &settings, HogFiles *files) {
     if (!settings.has_model()) return {};
+    if (settings.model == HogModelName::people) {
+      files->model = std::make_shared<HogModel>(people_model());
+      return {};
+    }
     auto model = std::make_shared<HogModel>();
     model->params = settings.params();
     model->window = {settings.win_width, settings.win_height};

@@ -17,7 +17,7 @@
 namespace cudavision {
 
 struct HogFiles {
-  std::shared_ptr<const HogModel> model;  // null without model-location
+  std::shared_ptr<const HogModel> model;  // null without a model
 };
 
 class HogOperation final : public ElementOperation<HogSettings, HogFiles> {

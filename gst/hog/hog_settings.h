@@ -13,6 +13,9 @@
 
 namespace cudavision {
 
+// A model that is part of the plugin.
+enum class HogModelName { none, people };
+
 struct HogSettings {
   // The parameters of the blocks, unless a model in the format of OpenCV brings its own. cell_size and
   // block_stride are in pixels, block_size in cells.
@@ -22,6 +25,7 @@ struct HogSettings {
   HogNorm norm = HogNorm::variant;
 
   std::optional<bool> descriptor;  // if it was never set: true without a model, false with one
+  HogModelName model = HogModelName::none;
   std::optional<std::string> model_location;
   int win_width = 64, win_height = 128;  // the window of a plain text model in pixels
   std::optional<std::string> label = "person";
@@ -47,12 +51,15 @@ struct HogSettings {
   }
   HogSearch search() const { return {scale_step, min_scale, max_scale, win_stride}; }
   HogThresholds thresholds() const { return {hit_threshold, group_threshold}; }
-  bool has_model() const { return model_location && !model_location->empty(); }
+  bool has_file() const { return model_location && !model_location->empty(); }
+  bool has_model() const { return has_file() || model != HogModelName::none; }
 };
 
 inline Status validate(const HogSettings &settings) {
   CUDAVISION_TRY(validate_color("color", settings.color));
   CUDAVISION_TRY(validate(settings.params()));
+  if (settings.has_file() && settings.model != HogModelName::none)
+    return invalid_argument("model and model-location are both set: a frame is searched with one model");
   return validate(settings.search());
 }
 

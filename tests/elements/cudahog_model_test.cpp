@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "tests/elements/hog_reference.h"
+#include "tests/support/decode.h"
 
 namespace {
 
@@ -71,6 +72,44 @@ TEST_F(CudaHogModel, every_parameter_is_taken_from_the_file) {
       EXPECT_TRUE(same_boxes(found(model.location(), frame, "bins=3 cell-size=16"), expected));
     }
   }
+}
+
+// Every window counts as a hit, so that every weight has an effect on the scores.
+TEST_F(CudaHogModel, people_are_those_of_opencv) {
+  cv::HOGDescriptor opencv;
+  opencv.setSVMDetector(cv::HOGDescriptor::getDefaultPeopleDetector());
+  for (const char *format : {"RGB", "GRAY8"}) {
+    const VideoFrame frame(format, {90, 150}, 6);
+    Harness hog(
+        "cudahog model=people display=false group-threshold=0 hit-threshold=-100 bins=3 cell-size=16");
+    const Boxes expected = opencv_boxes(mat_of(frame), opencv, 8, 0, -100);
+    EXPECT_GT(expected.size(), 10u);
+    EXPECT_TRUE(same_boxes(boxes_from(&hog, frame), expected)) << format;
+  }
+}
+
+TEST_F(CudaHogModel, people_on_a_video_are_those_of_opencv) {
+  if (kEmulated) GTEST_SKIP() << "it would take too long";
+  const Photo &photo = rgb_photo("vtest.avi", 60);
+  if (!photo.ok()) GTEST_SKIP() << photo.why_not;
+  const cudavision::Size size{photo.pixels.width() / 3, photo.pixels.height()};
+  VideoFrame frame("RGB", size);
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < 3 * size.width; ++x) frame.sample(x % 3, x / 3, y) = photo.pixels.at(x, y);
+  cv::HOGDescriptor opencv;
+  opencv.setSVMDetector(cv::HOGDescriptor::getDefaultPeopleDetector());
+  const Boxes expected = opencv_boxes(mat_of(frame), opencv, 8, 2);
+  EXPECT_GT(expected.size(), 2u);
+  Harness hog("cudahog model=people display=false");
+  EXPECT_TRUE(same_boxes(boxes_from(&hog, frame), expected));
+}
+
+TEST_F(CudaHogModel, model_and_location_together_are_an_error_at_the_start) {
+  const Owned<GstElement> hog =
+      parse("cudahog model=people model-location=/tmp/any.yml backend=" + backend());
+  EXPECT_EQ(gst_element_set_state(hog.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  EXPECT_TRUE(is(take_error(hog.get()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                 "model and model-location are both set"));
 }
 
 TEST_F(CudaHogModel, plain_text_has_the_parameters_of_the_properties) {
