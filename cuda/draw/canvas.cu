@@ -33,7 +33,7 @@ __device__ void mark_span(Span span, int first, int stride, unsigned id, Span wi
     atomicMax(&ids.row(clipped.y0 + p / width)[clipped.x0 + p % width], id);
 }
 
-// Blocks (i, *) mark primitives i, i + gridDim.x, i + 2 * gridDim.x, ... A line has many short spans, one
+// Blocks (i, *) mark primitives i, i + gridDim.x, i + 2 * gridDim.x, ... Lines and characters have many short spans, one
 // thread for each; the other kinds have few long spans, one block for each.
 static __global__ void __launch_bounds__(kMarkThreads)
     mark_primitives_kernel(const Primitive *primitives, int capacity, const int *count, Span within,
@@ -45,7 +45,7 @@ static __global__ void __launch_bounds__(kMarkThreads)
     const Primitive primitive = primitives[i];
     const unsigned id = static_cast<unsigned>(i + 1);
     const int spans = span_count(primitive);
-    if (primitive.kind == Primitive::Kind::line) {
+    if (primitive.kind == Primitive::Kind::line || primitive.kind == Primitive::Kind::character) {
       for (int s = slice * kMarkThreads + thread; s < spans; s += slices * kMarkThreads)
         mark_span(span_of(primitive, s), 0, 1, id, within, ids);
     } else {

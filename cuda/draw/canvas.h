@@ -21,10 +21,13 @@ struct Primitive {
     line,              // from (x0, y0) to (x1, y1), both included
     rectangle,         // the outline through the corners (x0, y0) and (x1, y1)
     filled_rectangle,  // from corner (x0, y0) to corner (x1, y1), both included
+    character,         // character x1 of the font, with its upper left corner at (x0, y0)
   };
   Kind kind = Kind::point;
   // In pixels, 1 to 255, centred on the shape of width 1; an even width adds its extra pixel to the right or
-  // below. Lines are thickened perpendicular to their longer axis. Ignored for filled rectangles.
+  // below. Lines are thickened perpendicular to their longer axis. Ignored for filled rectangles. Each pixel of
+  // the font (font.h) is line_width x line_width pixels; where two of them touch at a corner alone, triangles in
+  // both gaps beside it join them, with sides of half that width, so that diagonal strokes have no steps.
   std::uint8_t line_width = 1;
   Color color;
   std::int16_t x0 = 0, y0 = 0, x1 = 0, y1 = 0;

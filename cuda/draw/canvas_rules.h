@@ -7,6 +7,7 @@
 #include "cuda/common/host_device.h"
 #include "cuda/draw/canvas.h"
 #include "cuda/draw/draw_rules.h"
+#include "cuda/draw/font.h"
 
 namespace cudavision::draw {
 
@@ -45,6 +46,49 @@ CUDAVISION_HOST_DEVICE constexpr Span line_step(const Primitive &p, int step, in
   return {begin_of_width(x, width), y, begin_of_width(x, width) + width, y + 1};
 }
 
+constexpr int kMostFontRuns = (kFontWidth + 1) / 2;
+
+CUDAVISION_HOST_DEVICE constexpr bool font_pixel(unsigned row, int x) {
+  return x >= 0 && x < kFontWidth && (row >> (kFontWidth - 1 - x) & 1) != 0;
+}
+
+// Pixels [begin, end) of a row of the font.
+struct FontRun {
+  int begin, end;
+};
+// The k-th run of set pixels in a row; empty if there are not as many.
+CUDAVISION_HOST_DEVICE constexpr FontRun font_run(unsigned row, int k) {
+  FontRun run{0, 0};
+  for (int i = 0; i <= k; ++i) {
+    for (run.begin = run.end; run.begin < kFontWidth && !font_pixel(row, run.begin);) ++run.begin;
+    for (run.end = run.begin; font_pixel(row, run.end);) ++run.end;
+  }
+  return run;
+}
+
+// Of the triangles in the gap at x, which is a neighbour of a set pixel at `from`: how many pixels wide they are in a line
+// of the row, which is `above` lines below its first and `below` lines above its last one.
+CUDAVISION_HOST_DEVICE constexpr int width_of_joint(unsigned row_above, unsigned row_below, int from, int x,
+                                                    int above, int below, int side) {
+  int width = 0;
+  if (font_pixel(row_above, x) && !font_pixel(row_above, from)) width = side - above;
+  if (font_pixel(row_below, x) && !font_pixel(row_below, from) && side - below > width) width = side - below;
+  return width > 0 ? width : 0;
+}
+
+// Span i of a character: its lines from top to bottom, with up to kMostFontRuns spans each.
+CUDAVISION_HOST_DEVICE inline Span span_of_character(const Primitive &p, int i) {
+  const int scale = p.line_width, line = i / kMostFontRuns, row = line / scale, above = line % scale;
+  const FontRun run = font_run(font_row(p.x1, row), i % kMostFontRuns);
+  if (run.begin == run.end) return {0, 0, 0, 0};
+  const unsigned before = font_row(p.x1, row - 1), after = font_row(p.x1, row + 1);
+  const auto joint = [&](int from, int x) {
+    return width_of_joint(before, after, from, x, above, scale - 1 - above, scale / 2);
+  };
+  return {p.x0 + run.begin * scale - joint(run.begin, run.begin - 1), p.y0 + line,
+          p.x0 + run.end * scale + joint(run.end - 1, run.end), p.y0 + line + 1};
+}
+
 CUDAVISION_HOST_DEVICE constexpr int span_count(const Primitive &p) {
   const int dx = p.x1 < p.x0 ? p.x0 - p.x1 : p.x1 - p.x0, dy = p.y1 < p.y0 ? p.y0 - p.y1 : p.y1 - p.y0;
   switch (p.kind) {
@@ -56,12 +100,14 @@ CUDAVISION_HOST_DEVICE constexpr int span_count(const Primitive &p) {
       return (dx > dy ? dx : dy) + 1;
     case Primitive::Kind::rectangle:
       return 4;
+    case Primitive::Kind::character:
+      return kFontHeight * p.line_width * kMostFontRuns;
     default:
       return dy + 1;  // rows
   }
 }
 
-CUDAVISION_HOST_DEVICE constexpr Span span_of(const Primitive &p, int i) {
+CUDAVISION_HOST_DEVICE inline Span span_of(const Primitive &p, int i) {
   const int width = p.line_width;
   switch (p.kind) {
     case Primitive::Kind::point:
@@ -76,6 +122,8 @@ CUDAVISION_HOST_DEVICE constexpr Span span_of(const Primitive &p, int i) {
     case Primitive::Kind::rectangle:
       if (i < 2) return wide_bar(p.x0, i == 0 ? p.y0 : p.y1, p.x1, i == 0 ? p.y0 : p.y1, width);
       return wide_bar(i == 2 ? p.x0 : p.x1, p.y0, i == 2 ? p.x0 : p.x1, p.y1, width);
+    case Primitive::Kind::character:
+      return span_of_character(p, i);
     default: {
       const int y = (p.y0 < p.y1 ? p.y0 : p.y1) + i;
       return bar(p.x0, y, p.x1, y);
@@ -85,6 +133,8 @@ CUDAVISION_HOST_DEVICE constexpr Span span_of(const Primitive &p, int i) {
 
 // A rectangle that contains every span of the primitive.
 CUDAVISION_HOST_DEVICE constexpr Span bounds_of(const Primitive &p) {
+  if (p.kind == Primitive::Kind::character)
+    return {p.x0, p.y0, p.x0 + kFontWidth * p.line_width, p.y0 + kFontHeight * p.line_width};
   const bool one_point = p.kind == Primitive::Kind::point || p.kind == Primitive::Kind::cross;
   const int arms = p.kind == Primitive::Kind::cross ? p.x1 : 0,
             margin = p.line_width + (arms < 0 ? -arms : arms);

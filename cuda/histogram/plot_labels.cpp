@@ -27,7 +27,7 @@ std::vector<Primitive> plot_labels(const HistogramPlot &plot, int channels, cons
                                    const HistogramParams &params) {
   const int scale = std::max(1, plot.area.height / 120);
   const std::string low = std::to_string(params.range_min), high = std::to_string(params.range_max - 1);
-  const int gap = 2 * scale + plot.line_width, height = kGlyphHeight * scale;
+  const int gap = 2 * scale + plot.line_width, height = kTextHeight * scale;
   const int needed = text_width(low, scale) + text_width(high, scale) + text_width("Y", scale) + 6 * gap;
   std::vector<Primitive> labels;
   for (int channel = 0; channel < channels; ++channel) {

@@ -38,10 +38,12 @@ float full_mean(const HogShape &shape, const HogParams &p) {
 }  // namespace
 
 Status make_box_primitives(const Execution &execution, const HogBoxList &list, int capacity,
-                           const HogStyle &style, Primitive *primitives) {
+                           const HogStyle &style, const HogLabels &labels, Primitive *primitives,
+                           int *count) {
   CUDAVISION_TRY(check_line_width(style));
   return run_on_backend(execution, hog::make_box_primitives_cpu,
-                        CUDAVISION_IF_CUDA(hog::make_box_primitives_cuda), list, capacity, style, primitives);
+                        CUDAVISION_IF_CUDA(hog::make_box_primitives_cuda), list, capacity,
+                        hog::BoxDrawing{style, labels, primitives, count});
 }
 
 long long star_line_count(const HogShape &shape, const HogParams &params, StarGroups groups) {

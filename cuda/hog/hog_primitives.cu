@@ -13,10 +13,11 @@ namespace {
 constexpr int kThreads = 128;
 
 static __global__ void __launch_bounds__(kThreads)
-    make_box_primitives_kernel(HogBoxList list, int capacity, HogStyle style, Primitive *primitives) {
-  const int count = min(list.count->listed, capacity);
+    make_box_primitives_kernel(HogBoxList list, int capacity, const __grid_constant__ BoxDrawing drawing) {
+  const int boxes = min(list.count->listed, capacity);
   const int i = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
-  if (i < count) primitives[i] = primitive_of(list.boxes[i], style);
+  if (i < boxes) make_primitives_of_box(list.boxes[i], i, boxes, drawing);
+  if (i == 0) *drawing.count = boxes * primitives_per_box(drawing.labels);
 }
 
 // A block has kThreads / bins stars; the threads of a star share its sum of contrasts and see each other's
@@ -50,10 +51,10 @@ static __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-Status make_box_primitives_cuda(const Execution &execution, HogBoxList list, int capacity, HogStyle style,
-                                Primitive *primitives) {
+Status make_box_primitives_cuda(const Execution &execution, HogBoxList list, int capacity,
+                                BoxDrawing drawing) {
   return CUDAVISION_LAUNCH(make_box_primitives_kernel, blocks_for(capacity, kThreads), dim3(kThreads),
-                           execution.stream, list, capacity, style, primitives);
+                           execution.stream, list, capacity, drawing);
 }
 
 Status make_star_primitives_cuda(const Execution &execution, StarTask task, Primitive *primitives) {

@@ -5,6 +5,7 @@
 
 #include "cuda/common/execution.h"
 #include "cuda/draw/canvas.h"
+#include "cuda/draw/label.h"
 #include "cuda/hog/hog_detector.h"
 
 namespace cudavision {
@@ -19,11 +20,22 @@ struct HogStyleRanges {
   static constexpr Range<int> line_width{1, 255};
 };
 
-// Writes the outlines of the first min(list.count->listed, capacity) boxes to primitives, which has
-// `capacity` elements. Draw them with the count &list.count->listed. CUDA: enqueues one kernel. Fails if the
-// line width is out of its range.
+// The label of each box: the text and the score.
+struct HogLabels {
+  bool shown = false;
+  LabelText text;
+  LabelStyle style;
+};
+// The number of primitives of a box.
+CUDAVISION_HOST_DEVICE constexpr int primitives_per_box(const HogLabels &labels) {
+  return 1 + (labels.shown ? label_size(labels.text.length, true) : 0);
+}
+
+// Writes the outlines of the first min(list.count->listed, capacity) boxes to primitives, then their labels, which thus lie
+// on top. `primitives` has `capacity` times primitives_per_box() elements. Draw them with the count *count, in the
+// backend's memory. CUDA: enqueues one kernel. Fails if the line width is out of its range.
 Status make_box_primitives(const Execution &execution, const HogBoxList &list, int capacity,
-                           const HogStyle &style, Primitive *primitives);
+                           const HogStyle &style, const HogLabels &labels, Primitive *primitives, int *count);
 
 // A star shows a square group of `side` x `side` cells, so that stars can be read in large frames. Cells to
 // the right of the last whole group, or below it, have no star, unless there is no whole group at all.

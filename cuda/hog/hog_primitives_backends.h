@@ -6,10 +6,9 @@
 
 namespace cudavision::hog {
 
-Status make_box_primitives_cpu(const Execution &execution, HogBoxList list, int capacity, HogStyle style,
-                               Primitive *primitives);
-Status make_box_primitives_cuda(const Execution &execution, HogBoxList list, int capacity, HogStyle style,
-                                Primitive *primitives);
+Status make_box_primitives_cpu(const Execution &execution, HogBoxList list, int capacity, BoxDrawing drawing);
+Status make_box_primitives_cuda(const Execution &execution, HogBoxList list, int capacity,
+                                BoxDrawing drawing);
 Status make_star_primitives_cpu(const Execution &execution, StarTask task, Primitive *primitives);
 Status make_star_primitives_cuda(const Execution &execution, StarTask task, Primitive *primitives);
 

@@ -23,10 +23,10 @@ void make_star(const StarTask &task, int x, int y, Primitive *lines) {
 
 }  // namespace
 
-Status make_box_primitives_cpu(const Execution &, HogBoxList list, int capacity, HogStyle style,
-                               Primitive *primitives) {
-  for (int i = 0; i < std::min(list.count->listed, capacity); ++i)
-    primitives[i] = primitive_of(list.boxes[i], style);
+Status make_box_primitives_cpu(const Execution &, HogBoxList list, int capacity, BoxDrawing drawing) {
+  const int boxes = std::min(list.count->listed, capacity);
+  for (int i = 0; i < boxes; ++i) make_primitives_of_box(list.boxes[i], i, boxes, drawing);
+  *drawing.count = boxes * primitives_per_box(drawing.labels);
   return {};
 }
 

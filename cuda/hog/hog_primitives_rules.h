@@ -13,6 +13,25 @@ CUDAVISION_HOST_DEVICE constexpr Primitive primitive_of(const HogBox &box, const
                         style.origin_y + box.y + box.height - 1);
 }
 
+// Where the primitives of boxes are written to, and how they look.
+struct BoxDrawing {
+  HogStyle style;
+  HogLabels labels;
+  Primitive *primitives;
+  int *count;
+};
+
+// Writes the primitives of box i of `boxes`.
+CUDAVISION_HOST_DEVICE constexpr void make_primitives_of_box(const HogBox &box, int i, int boxes,
+                                                             const BoxDrawing &drawing) {
+  drawing.primitives[i] = primitive_of(box, drawing.style);
+  if (!drawing.labels.shown) return;
+  const int size = label_size(drawing.labels.text.length, true);
+  make_label(drawing.labels.text, &box.score,
+             {drawing.style.origin_x + box.x, drawing.style.origin_y + box.y, box.width, box.height},
+             drawing.labels.style, drawing.primitives + boxes + i * size);
+}
+
 struct StarTask {
   HogPicture picture;
   const float *blocks;

@@ -12,7 +12,7 @@
  *
  * With `model=people`, OpenCV's default people detector, which is part of the plugin, cudahog detects people.
  * With `model-location`, a file with a linear model as `cv::HOGDescriptor::save` writes it, it detects
- * the objects that `cv::HOGDescriptor::detectMultiScale` detects. It draws their boxes and attaches them as
+ * the objects that `cv::HOGDescriptor::detectMultiScale` detects. It draws their boxes with labels and scores, and attaches them as
  * #GstVideoRegionOfInterestMeta of the type `label`, each with its own `id` and with the score in the field
  * `confidence` of the structure `detection`. From GStreamer 1.24 on, it also attaches them as object
  * detections of GstAnalytics.
@@ -158,7 +158,8 @@ std::vector<Property<HogSettings>> drawing_properties() {
       integer_property<S>({"line-width", "Line width",
                            "Width of the lines of boxes in pixels " CUDAVISION_AUTOMATIC_WIDTH_WORDS},
                           &S::line_width, kAutomaticWidth, HogStyleRanges::line_width.most,
-                          Mutable::controllable)};
+                          Mutable::controllable),
+      boolean_property<S>({"labels", "Labels", "Write the label and the score at each box"}, &S::labels)};
 }
 
 struct HogElement {

@@ -4,15 +4,16 @@
 
 #include <utility>
 
-#include "cuda/hog/hog_primitives.h"
 #include "gst/base/attach.h"
 #include "gst/base/format.h"
+#include "gst/base/label_style.h"
 #include "gst/hog/detections.h"
 
 namespace cudavision {
 namespace {
 
 constexpr long long kMaxStarLines = 1ll << 26;
+constexpr int kMostPrimitivesPerBox = 1 + label_size(LabelText::kMost, true);
 
 HogStyle style_of(const Job &job, const HogSettings &settings) {
   return {job.region.x, job.region.y, width_for(settings.line_width, job.frame.size()),
@@ -71,7 +72,9 @@ Status HogOperation::prepare_detector() {
   if (detector_ && search == search_) return {};
   detector_.reset();
   if (found_.capacity() == 0) {  // found_ is allocated last: then both lists exist
-    CUDAVISION_TRY(box_lines_.allocate(execution_, kMaxHogHits * sizeof(Primitive)));
+    CUDAVISION_TRY(
+        box_primitives_.allocate(execution_, kMaxHogHits * kMostPrimitivesPerBox * sizeof(Primitive)));
+    CUDAVISION_TRY(box_primitive_count_.allocate(execution_, sizeof(int)));
     CUDAVISION_TRY(found_.allocate(execution_, kMaxHogHits));
   }
   CUDAVISION_TRY(make_hog_detector(execution_, size_, channels_, *model(), search, &detector_));
@@ -131,20 +134,33 @@ Status HogOperation::draw_stars(const Job &job, const HogPicture &picture, const
 Status HogOperation::detect(const Job &job, const HogPicture &picture) {
   CUDAVISION_TRY(prepare_detector());
   CUDAVISION_TRY(detector_->run(picture, settings_.thresholds(), list()));
-  if (job.draw) {
-    auto *lines = static_cast<Primitive *>(box_lines_.data());
-    CUDAVISION_TRY(make_box_primitives(execution_, list(), kMaxHogHits, style_of(job, settings_), lines));
-    CUDAVISION_TRY(canvas_->draw(job.frame, lines, kMaxHogHits, &list().count->listed, job.region));
-  }
+  if (job.draw) CUDAVISION_TRY(draw_boxes(job));
   return found_.fetch(execution_);
+}
+
+HogLabels HogOperation::labels(const Job &job) const {
+  if (!settings_.labels) return {};
+  const Size frame = job.frame.size();
+  return {.shown = true,
+          .text = LabelText(label()),
+          .style = label_style(settings_.color.argb(), width_for(settings_.line_width, frame), frame,
+                               job.region, *job.info)};
+}
+
+Status HogOperation::draw_boxes(const Job &job) {
+  const HogLabels labels = this->labels(job);
+  auto *primitives = static_cast<Primitive *>(box_primitives_.data());
+  auto *count = static_cast<int *>(box_primitive_count_.data());
+  CUDAVISION_TRY(make_box_primitives(execution_, list(), kMaxHogHits, style_of(job, settings_), labels,
+                                     primitives, count));
+  return canvas_->draw(job.frame, primitives, kMaxHogHits * primitives_per_box(labels), count, job.region);
 }
 
 Status HogOperation::finish(const Job &job) {
   if (model() == nullptr) return {};
   const HogBoxCount &count = found_.count_on_host();
   warn_of_truncation(count);
-  return attach_boxes(job, found_.items_on_host(), count.listed,
-                      settings_.label ? settings_.label->c_str() : "person");
+  return attach_boxes(job, found_.items_on_host(), count.listed, label());
 }
 
 // Posts at most one warning.

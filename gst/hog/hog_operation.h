@@ -10,6 +10,7 @@
 #include "cuda/common/owned_list.h"
 #include "cuda/draw/canvas.h"
 #include "cuda/hog/hog_detector.h"
+#include "cuda/hog/hog_primitives.h"
 #include "gst/base/element.h"
 #include "gst/base/tensor_pool.h"
 #include "gst/hog/hog_settings.h"
@@ -47,8 +48,11 @@ class HogOperation final : public ElementOperation<HogSettings, HogFiles> {
   Status run_blocks(const Job &job, const HogPicture &picture);
   Status draw_stars(const Job &job, const HogPicture &picture, const float *blocks);
   Status detect(const Job &job, const HogPicture &picture);
+  Status draw_boxes(const Job &job);
   void warn_of_truncation(const HogBoxCount &count);
   void warn(const std::string &text) const;
+  HogLabels labels(const Job &job) const;
+  const char *label() const { return settings_.label ? settings_.label->c_str() : "person"; }
   HogBoxList list() const { return {found_.items(), found_.count()}; }
 
   Execution execution_;
@@ -71,7 +75,7 @@ class HogOperation final : public ElementOperation<HogSettings, HogFiles> {
   HogSearch search_;  // the search of detector_
   std::unique_ptr<HogDetector> detector_;
   OwnedList<HogBoxCount, HogBox> found_;
-  OwnedBytes box_lines_;
+  OwnedBytes box_primitives_, box_primitive_count_;
   bool warned_of_truncation_ = false;
 };
 

@@ -34,6 +34,7 @@ struct HogSettings {
   double hit_threshold = 0;
   int group_threshold = 2;
   ColorText color = "lime";
+  bool labels = true;
   int line_width = kAutomaticWidth;
 
   friend bool operator==(const HogSettings &, const HogSettings &) = default;

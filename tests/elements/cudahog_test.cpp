@@ -139,8 +139,12 @@ TEST_P(CudaHogFormat, boxes_are_those_of_opencv_and_are_drawn) {
     const Boxes expected = opencv_boxes(mat_of(frame), model.opencv(), 4, 2);
     Harness hog("cudahog win-stride=4 color=0xff2050f0 line-width=1 model-location=" + model.location());
     VideoFrame out = frame;
+    const Boxes boxes = boxes_from(&hog, frame, &out);
+    EXPECT_TRUE(same_boxes(boxes, expected));
+    EXPECT_TRUE(same_bytes(out.bytes(), with_boxes(frame, boxes, 0xff2050f0, 1)));
+    g_object_set(hog.element(), "labels", FALSE, nullptr);
     EXPECT_TRUE(same_boxes(boxes_from(&hog, frame, &out), expected));
-    EXPECT_TRUE(same_bytes(out.bytes(), with_boxes(frame, expected, 0xff2050f0, 1)));
+    EXPECT_TRUE(same_bytes(out.bytes(), with_boxes(frame, boxes, 0xff2050f0, 1, {}, "")));
     g_object_set(hog.element(), "display", FALSE, nullptr);
     EXPECT_TRUE(same_boxes(boxes_from(&hog, frame, &out), expected));
     EXPECT_TRUE(same_bytes(out.bytes(), frame));
@@ -160,8 +164,24 @@ TEST_F(CudaHog, boxes_of_a_region_are_in_coordinates_of_the_frame) {
       "model-location=" +
       model.location());
   VideoFrame out = frame;
-  EXPECT_TRUE(same_boxes(boxes_from(&hog, frame, &out), expected));
-  EXPECT_TRUE(same_bytes(out.bytes(), with_boxes(frame, expected, 0xff00ff00, 2, {7, 5, 70, 61})));
+  const Boxes boxes = boxes_from(&hog, frame, &out);
+  EXPECT_TRUE(same_boxes(boxes, expected));
+  EXPECT_TRUE(same_bytes(out.bytes(), with_boxes(frame, boxes, 0xff00ff00, 2, {7, 5, 70, 61})));
+}
+
+TEST_F(CudaHog, label_is_that_of_the_frame) {
+  const ModelFile model("model.yml");
+  const VideoFrame frame("RGB", {90, 70}, 31);
+  Harness hog("cudahog win-stride=4 group-threshold=1 line-width=2 label=dog model-location=" +
+              model.location());
+  for (const char *label : {"dog", "a label of more than forty characters, which is cut"}) {
+    g_object_set(hog.element(), "label", label, nullptr);
+    VideoFrame out = frame;
+    const Boxes boxes = boxes_from(&hog, frame, &out);
+    EXPECT_FALSE(boxes.empty());
+    EXPECT_TRUE(same_bytes(out.bytes(),
+                           with_boxes(frame, boxes, 0xff00ff00, 2, {}, std::string(label).substr(0, 40))));
+  }
 }
 
 TEST_F(CudaHog, search_changed_in_playing_takes_effect_on_the_next_frame) {
@@ -413,6 +433,8 @@ TEST_F(CudaHog, properties_have_their_defaults) {
                                         {"norm", "variant"},
                                         {"descriptor", "true"},
                                         {"label", "person"},
+                                        {"model", "none"},
+                                        {"labels", "true"},
                                         {"scale-step", "1.05"},
                                         {"min-scale", "1"},
                                         {"max-scale", "0"},

@@ -6,13 +6,16 @@
 #include <gst/cudavision/cudavision.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <opencv2/objdetect.hpp>
 #include <string>
 #include <vector>
 
+#include "cuda/draw/text.h"
 #include "tests/elements/drawn_frame.h"
 #include "tests/elements/tensor.h"
 #include "tests/support/pictures.h"
@@ -115,12 +118,32 @@ inline testing::AssertionResult same_boxes(const Boxes &actual, const Boxes &exp
   return testing::AssertionSuccess();
 }
 
+// label: written with the score above the upper left corner of each box, or in it where the region has no room above, as
+// black text on the colour of the box, or white text on a dark one. Empty: boxes without labels.
 inline VideoFrame with_boxes(const VideoFrame &frame, const Boxes &boxes, std::uint32_t argb, int line_width,
-                             Part part = {}) {
+                             Part part = {}, const std::string &label = "person") {
   std::vector<Primitive> primitives;
   for (const auto &[r, score] : boxes)
     primitives.push_back(make_primitive(Primitive::Kind::rectangle, line_width, color_in(frame, argb), r.x,
                                         r.y, r.x + r.width - 1, r.y + r.height - 1));
+  const Size size = frame.size();
+  const int scale = std::max(1, (std::min(size.width, size.height) + 150) / 300), height = 9 * scale;
+  const Region region = region_of(frame, part);
+  const bool bright = (argb >> 8 & 255) > 200;  // lime, not blue
+  for (const auto &[r, score] : boxes) {
+    if (label.empty()) break;
+    char number[32];
+    std::snprintf(number, sizeof number, " %.2f", static_cast<double>(static_cast<float>(score)));
+    const std::string text = label + number;
+    const int width = text_width(text, scale) + 2 * scale, right = region.x + region.width - width;
+    const int x = std::max(region.x, std::min(r.x - (line_width - 1) / 2, right));
+    int y = r.y - (line_width - 1) / 2 - height;
+    if (y < region.y) y = r.y + line_width / 2 + 1;
+    append_text(&primitives, text, x + scale, y + scale,
+                {.scale = scale,
+                 .color = color_in(frame, bright ? 0xff000000 : 0xffffffff),
+                 .background = color_in(frame, argb)});
+  }
   return with_primitives(frame, primitives, part);
 }
 

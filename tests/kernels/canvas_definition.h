@@ -8,6 +8,7 @@
 
 #include "cuda/common/backends.h"
 #include "cuda/draw/canvas.h"
+#include "cuda/draw/font.h"
 #include "tests/support/test_frame.h"
 
 namespace cudavision::test {
@@ -47,8 +48,31 @@ inline bool on_outline(const Primitive &p, int x, int y) {
          in_width(y, p.y0, p.line_width) || in_width(y, p.y1, p.line_width);
 }
 
+// The pixel of the font, or one of the four triangles that join two pixels at a corner of a gap.
+inline bool on_character(const Primitive &p, int x, int y) {
+  const int scale = p.line_width, left = x - p.x0, above = y - p.y0;
+  if (left < 0 || above < 0) return false;
+  const int column = left / scale, row = above / scale;
+  const auto set = [&](int c, int r) {
+    return c >= 0 && c < draw::kFontWidth && (draw::font_row(p.x1, r) >> (draw::kFontWidth - 1 - c) & 1) != 0;
+  };
+  if (set(column, row)) return true;
+  if (column >= draw::kFontWidth || row >= draw::kFontHeight) return false;
+  for (const int dx : {-1, 1})
+    for (const int dy : {-1, 1}) {
+      const int to_side = dx < 0 ? left % scale : scale - 1 - left % scale,
+                to_end = dy < 0 ? above % scale : scale - 1 - above % scale;
+      if (set(column + dx, row) && set(column, row + dy) && !set(column + dx, row + dy) &&
+          to_side + to_end < scale / 2)
+        return true;
+    }
+  return false;
+}
+
 inline bool covers(const Primitive &p, int x, int y) {
   switch (p.kind) {
+    case Primitive::Kind::character:
+      return on_character(p, x, y);
     case Primitive::Kind::point:
       return in_width(x, p.x0, p.line_width) && in_width(y, p.y0, p.line_width);
     case Primitive::Kind::cross:

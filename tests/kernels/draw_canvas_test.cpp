@@ -101,7 +101,8 @@ Primitive primitive(Kind kind, int x0, int y0, int x1, int y1, int line_width = 
           .y1 = static_cast<std::int16_t>(y1)};
 }
 
-constexpr Kind kKinds[] = {Kind::point, Kind::cross, Kind::line, Kind::rectangle, Kind::filled_rectangle};
+constexpr Kind kKinds[] = {Kind::point,    Kind::cross, Kind::line, Kind::rectangle, Kind::filled_rectangle,
+                           Kind::character};
 
 // Random primitives within, across and beyond the borders of the frame.
 Primitives random_primitives(Size size, int count, unsigned seed) {
@@ -109,12 +110,14 @@ Primitives random_primitives(Size size, int count, unsigned seed) {
   Primitives primitives;
   const auto coordinate = [&](int length) { return random.below(2 * length + 20) - length / 2 - 10; };
   for (int i = 0; i < count; ++i) {
-    const Kind kind = kKinds[random.below(5)];
+    const Kind kind = kKinds[random.below(6)];
     const Color color{{random.byte(), random.byte(), random.byte()},
                       random.below(2) == 0 ? std::uint8_t{255} : random.byte()};
-    const int reach = random.below(9);
+    const int reach = random.below(9), character = 30 + random.below(100), x1 = coordinate(size.width);
     primitives.push_back(primitive(kind, coordinate(size.width), coordinate(size.height),
-                                   kind == Kind::cross ? reach : coordinate(size.width),
+                                   kind == Kind::cross       ? reach
+                                   : kind == Kind::character ? character
+                                                             : x1,
                                    coordinate(size.height), 1 + random.below(4), color));
   }
   return primitives;
@@ -145,6 +148,18 @@ TEST_P(DrawCanvas, every_kind_and_width_equals_the_definition) {
       const Primitives one{primitive(kind, 30, 20, kind == Kind::cross ? 9 : 41, 33, width)};
       ASSERT_TRUE(same(run(execution(), frame, one), definition(frame, one)))
           << "kind " << static_cast<int>(kind) << ", width " << width;
+    }
+}
+
+// Eight characters in a row, of every scale that has joints of another shape.
+TEST_P(DrawCanvas, every_character_equals_the_definition) {
+  const HostFrame frame = gray_frame({100, 24}, 4);
+  for (int first = 24; first < 136; first += kEmulated ? 40 : 8)
+    for (const int scale : {1, 2, 3, 4, 5}) {
+      Primitives row;
+      for (int i = 0; i < 8; ++i)
+        row.push_back(primitive(Kind::character, i * 6 * scale - 7, 2 - scale, first + i, 0, scale));
+      ASSERT_TRUE(same(run(execution(), frame, row), definition(frame, row))) << first << " scale " << scale;
     }
 }
 

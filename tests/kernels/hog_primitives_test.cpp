@@ -15,10 +15,13 @@ using namespace cudavision::test;
 using cudavision::Color;
 using cudavision::HogBox;
 using cudavision::HogBoxCount;
+using cudavision::HogLabels;
 using cudavision::HogNorm;
 using cudavision::HogParams;
 using cudavision::HogShape;
 using cudavision::HogStyle;
+using cudavision::label_size;
+using cudavision::LabelText;
 using cudavision::Primitive;
 using cudavision::Region;
 using cudavision::Size;
@@ -58,12 +61,14 @@ TEST_P(HogPrimitives, boxes_become_outlines) {
   counted.at(0, 0) = {2, 9};
   const TestImage<HogBoxCount> count(execution(), counted, kTight);
   const HogStyle style{100, 50, 3, {{1, 2, 3}, 200}};
+  const TestImage<int> used(execution(), Size{1, 1}, kTight);
   for (const int capacity : {3, 1}) {
     const TestImage<Primitive> lines(execution(), Size{3, 1}, kTight);
     const std::vector<Primitive> before = lines.download().pixels();
     ASSERT_TRUE(succeeds(make_box_primitives(execution(), {boxes.view().data, count.view().data}, capacity,
-                                             style, lines.view().data)));
+                                             style, {}, lines.view().data, used.view().data)));
     finish(execution());
+    EXPECT_EQ(used.download().at(0, 0), std::min(capacity, 2));
     const std::vector<Primitive> made = lines.download().pixels();
     EXPECT_TRUE(same_primitive(made[0],
                                make_primitive(Primitive::Kind::rectangle, 3, style.color, 105, 56, 124, 85)));
@@ -71,9 +76,35 @@ TEST_P(HogPrimitives, boxes_become_outlines) {
     EXPECT_EQ(same_primitive(made[1], second), capacity == 3);
     EXPECT_TRUE(same_primitive(made[2], before[2])) << "it is not listed";
   }
+  // Labels come after all outlines.
+  const HogLabels labels{
+      .shown = true,
+      .text = LabelText("dog"),
+      .style = {.text = {.scale = 2, .color = {{9, 9, 9}, 255}, .background = {{7, 7, 7}, 99}},
+                .line_width = 3,
+                .within = {0, 0, 640, 480}}};
+  const int size = label_size(3, true);
+  ASSERT_EQ(primitives_per_box(labels), 1 + size);
+  const TestImage<Primitive> all(execution(), Size{2 * (1 + size), 1}, kTight);
+  ASSERT_TRUE(succeeds(make_box_primitives(execution(), {boxes.view().data, count.view().data}, 2, style,
+                                           labels, all.view().data, used.view().data)));
+  finish(execution());
+  EXPECT_EQ(used.download().at(0, 0), 2 * (1 + size));
+  const std::vector<Primitive> made = all.download().pixels();
+  for (int i = 0; i < 2; ++i) {
+    const HogBox &box = host.at(i, 0);
+    EXPECT_EQ(made[static_cast<std::size_t>(i)].kind, Primitive::Kind::rectangle);
+    std::vector<Primitive> expected(static_cast<std::size_t>(size));
+    make_label(labels.text, &box.score, {100 + box.x, 50 + box.y, box.width, box.height}, labels.style,
+               expected.data());
+    for (int k = 0; k < size; ++k)
+      EXPECT_TRUE(same_primitive(made[static_cast<std::size_t>(2 + i * size + k)],
+                                 expected[static_cast<std::size_t>(k)]))
+          << i << " " << k;
+  }
   HogStyle wrong = style;
   wrong.line_width = 256;
-  EXPECT_TRUE(refused(make_box_primitives(execution(), {nullptr, nullptr}, 0, wrong, nullptr)));
+  EXPECT_TRUE(refused(make_box_primitives(execution(), {nullptr, nullptr}, 0, wrong, {}, nullptr, nullptr)));
   wrong.line_width = 0;
   for (const int side : {-1, 0, 65})
     EXPECT_TRUE(
