@@ -50,12 +50,27 @@ void for_each_detection(GstBuffer *buffer, const std::function<void(const Detect
   while (
       gst_analytics_relation_meta_iterate(relations, &state, gst_analytics_od_mtd_get_mtd_type(), &found)) {
     Detection d;
+    d.id = found.id;
     d.type = gst_analytics_od_mtd_get_obj_type(&found);
     if (gst_analytics_od_mtd_get_location(&found, &d.x, &d.y, &d.width, &d.height, &d.confidence)) visit(d);
   }
 }
+
+Status attach_tracking(GstBuffer *buffer, guint detection, guint64 track, GstClockTime first,
+                       GstClockTime last) {
+  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(buffer);
+  GstAnalyticsTrackingMtd added;
+  if (relations == nullptr ||
+      !gst_analytics_relation_meta_add_tracking_mtd(relations, track, first, &added) ||
+      !gst_analytics_tracking_mtd_update_last_seen(&added, last) ||
+      !gst_analytics_relation_meta_set_relation(relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, detection,
+                                                added.id))
+    return invalid_argument("a track could not be attached");
+  return {};
+}
 #else
 Status attach_detections(GstBuffer *, int, const std::function<Detection(int)> &) { return {}; }
+Status attach_tracking(GstBuffer *, guint, guint64, GstClockTime, GstClockTime) { return {}; }
 void for_each_detection(GstBuffer *, const std::function<void(const Detection &)> &) {}
 #endif
 

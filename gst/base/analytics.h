@@ -13,6 +13,7 @@ namespace cudavision {
 
 // A detected object in pixels of the frame; the box may leave the frame.
 struct Detection {
+  guint id = 0;  // of the item of the relation meta; set by for_each_detection()
   GQuark type = 0;
   gint x = 0, y = 0, width = 0, height = 0;
   gfloat confidence = 0;
@@ -23,6 +24,9 @@ struct Detection {
 Status attach_detections(GstBuffer *buffer, int count, const std::function<Detection(int)> &detection);
 // Calls visit with each detection that is attached to the buffer, in order.
 void for_each_detection(GstBuffer *buffer, const std::function<void(const Detection &)> &visit);
+// Relates a detection of the buffer to a track. The times are those of the track's first and last frame.
+Status attach_tracking(GstBuffer *buffer, guint detection, guint64 track, GstClockTime first,
+                       GstClockTime last);
 
 // Adds the tensor to the buffer's GstTensorMeta. Both metas share its data.
 Status attach_gst_tensor(GstBuffer *buffer, const GstCudaVisionTensorMeta *tensor);

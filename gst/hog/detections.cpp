@@ -50,7 +50,7 @@ Status attach_boxes(const Job &job, const HogBox *boxes, int count, const char *
   const GQuark type = g_quark_from_string(label);
   return attach_detections(job.buffer, count, [&](int i) {
     const HogBox &box = boxes[i];
-    return Detection{type, job.region.x + box.x, job.region.y + box.y, box.width, box.height, box.score};
+    return Detection{0, type, job.region.x + box.x, job.region.y + box.y, box.width, box.height, box.score};
   });
 }
 

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The element cudavisiontrack. Like cudavisionjson it reads metas only, and accepts any memory and format.
+/**
+ * SECTION:element-cudavisiontrack
+ * @title: cudavisiontrack
+ * @short_description: Gives regions and detections an identity over time
+ *
+ * cudavisiontrack finds out which regions of interest and which object detections of successive frames show the same
+ * object, whoever attached them: #GstVideoRegionOfInterestMeta and, from GStreamer 1.24 on, object detections of
+ * GstAnalytics. Boxes of one type belong to a track. The method is SORT (A. Bewley, Z. Ge, L. Ott, F. Ramos and
+ * B. Upcroft, "Simple Online and Realtime Tracking", ICIP 2016): a Kalman filter predicts where each box goes, and boxes
+ * are assigned to predictions by their intersection over union.
+ *
+ * Each region whose track counts gets the parameter `tracking`, a #GstStructure with the fields `id` (guint64, from 1 on),
+ * `frames` (gint64, since the first box of the track), and `x`, `y`, `width`, `height` (doubles): the box as the filter
+ * estimates it, which trembles less than the detector's. The region itself does not change, nor does its own `id`, which
+ * is unique within the frame alone. A detection is related to a tracking item of GstAnalytics with the same id.
+ *
+ * A jump in time, a flush and caps of another size end all tracks. Ids are not used again.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 -q filesrc location=street.mp4 ! decodebin ! videoconvert ! cudahog model=people display=false ! cudavisiontrack ! cudavisionjson ! fakesink
+ * ]|
+ */
+#include <gst/base/gstbasetransform.h>
+#include <gst/video/video.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gst/base/analytics.h"
+#include "gst/base/properties.h"
+#include "gst/base/timing.h"
+#include "gst/visiontrack/sort_tracker.h"
+
+GST_DEBUG_CATEGORY_STATIC(gst_cuda_vision_track_debug);
+#define GST_CAT_DEFAULT gst_cuda_vision_track_debug
+
+namespace {
+
+using namespace cudavision;
+
+struct TrackSettings : TrackerSettings {
+  std::optional<std::string> type;
+};
+
+// A box that is attached to a frame. A region and a detection of the same type and place are one box.
+struct AttachedBox {
+  TypedBox box;
+  GstVideoRegionOfInterestMeta *region = nullptr;
+  std::optional<guint> detection;
+};
+
+struct TrackState {
+  TrackSettings settings;  // protected by the object lock
+  // Used by the streaming thread, and by start, which never runs beside it.
+  SortTracker tracker;
+  Continuity continuity;
+  std::vector<AttachedBox> boxes;  // of a frame
+  std::vector<TypedBox> places;    // of `boxes`
+  gint width = 0, height = 0;      // of the caps
+  bool warned = false;
+};
+
+}  // namespace
+
+struct GstCudaVisionTrack {
+  GstBaseTransform parent;
+  TrackState *state;
+};
+struct GstCudaVisionTrackClass {
+  GstBaseTransformClass parent_class;
+};
+
+#define GST_TYPE_CUDA_VISION_TRACK (gst_cuda_vision_track_get_type())
+#define GST_CUDA_VISION_TRACK(object) reinterpret_cast<GstCudaVisionTrack *>(object)
+
+G_BEGIN_DECLS
+GType gst_cuda_vision_track_get_type(void);
+GST_ELEMENT_REGISTER_DECLARE(cudavisiontrack)
+G_END_DECLS
+
+G_DEFINE_TYPE(GstCudaVisionTrack, gst_cuda_vision_track, GST_TYPE_BASE_TRANSFORM)
+GST_ELEMENT_REGISTER_DEFINE(cudavisiontrack, "cudavisiontrack", GST_RANK_NONE, GST_TYPE_CUDA_VISION_TRACK)
+
+namespace {
+
+using Properties = PropertyTable<TrackSettings>;
+
+// Calls body for GStreamer, through which no exception may pass. If there is no memory, posts an error.
+template <typename Body>
+GstFlowReturn protect(GstCudaVisionTrack *track, const Body &body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc &) {
+    GST_ELEMENT_ERROR(track, RESOURCE, NO_SPACE_LEFT, ("There is no memory for the tracks of a frame"),
+                      (nullptr));
+    return GST_FLOW_ERROR;
+  }
+}
+
+void restart(GstCudaVisionTrack *track) {
+  track->state->tracker.restart();
+  track->state->continuity.restart();
+}
+
+// --- states and events ---
+
+gboolean start(GstBaseTransform *transform) {
+  restart(GST_CUDA_VISION_TRACK(transform));
+  GST_CUDA_VISION_TRACK(transform)->state->warned = false;
+  return TRUE;
+}
+
+gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
+  auto *track = GST_CUDA_VISION_TRACK(transform);
+  gint width = 0, height = 0;
+  gst_structure_get(gst_caps_get_structure(caps, 0), "width", G_TYPE_INT, &width, "height", G_TYPE_INT,
+                    &height, nullptr);
+  TrackState *state = track->state;
+  if (width != state->width || height != state->height) state->tracker.restart();
+  state->width = width, state->height = height;
+  return TRUE;
+}
+
+gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
+  // It is serialised with the frames.
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) restart(GST_CUDA_VISION_TRACK(transform));
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_track_parent_class)->sink_event(transform, event);
+}
+
+// --- frames ---
+
+// Only the metas of a frame change: its memory is shared.
+GstFlowReturn prepare_output_buffer(GstBaseTransform *, GstBuffer *input, GstBuffer **output) {
+  *output = gst_buffer_is_writable(input) ? input : gst_buffer_copy(input);
+  return *output != nullptr ? GST_FLOW_OK : GST_FLOW_ERROR;
+}
+
+bool is_tracked(const TypedBox &box, const TrackSettings &settings) {
+  if (!(box.width > 0 && box.height > 0)) return false;
+  return !settings.type || settings.type->empty() || g_quark_try_string(settings.type->c_str()) == box.type;
+}
+
+bool is_same(const TypedBox &a, const TypedBox &b) {
+  return a.type == b.type && a.x == b.x && a.y == b.y && a.width == b.width && a.height == b.height;
+}
+
+void collect_regions(GstBuffer *buffer, const TrackSettings &settings, std::vector<AttachedBox> *boxes) {
+  gpointer iterator = nullptr;
+  while (GstMeta *meta = gst_buffer_iterate_meta_filtered(buffer, &iterator,
+                                                          GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
+    auto *region = reinterpret_cast<GstVideoRegionOfInterestMeta *>(meta);
+    const TypedBox box{region->roi_type, static_cast<double>(region->x), static_cast<double>(region->y),
+                       static_cast<double>(region->w), static_cast<double>(region->h)};
+    if (is_tracked(box, settings)) boxes->push_back({box, region, {}});
+  }
+}
+
+// Elements that attach both a region and a detection attach both in the same order.
+void collect_detections(GstBuffer *buffer, const TrackSettings &settings, std::vector<AttachedBox> *boxes) {
+  const std::size_t regions = boxes->size();
+  std::size_t next = 0;
+  for_each_detection(buffer, [&](const Detection &d) {
+    const TypedBox box{d.type, static_cast<double>(d.x), static_cast<double>(d.y),
+                       static_cast<double>(d.width), static_cast<double>(d.height)};
+    if (!is_tracked(box, settings)) return;
+    for (std::size_t i = 0; i < regions; ++i) {
+      AttachedBox &own = (*boxes)[(next + i) % regions];
+      if (own.detection || !is_same(own.box, box)) continue;
+      own.detection = d.id;
+      next = (next + i + 1) % regions;
+      return;
+    }
+    boxes->push_back({box, nullptr, d.id});
+  });
+}
+
+void attach(GstBuffer *buffer, const AttachedBox &own, const Identity &identity, GstClockTime now) {
+  const TypedBox &box = identity.box;
+  if (own.region != nullptr) {
+    GstStructure *tracking = gst_video_region_of_interest_meta_get_param(own.region, "tracking");
+    if (tracking == nullptr) {
+      tracking = gst_structure_new_empty("tracking");
+      gst_video_region_of_interest_meta_add_param(own.region, tracking);
+    }
+    gst_structure_set(tracking, "id", G_TYPE_UINT64, identity.id, "frames", G_TYPE_INT64,
+                      static_cast<gint64>(identity.frames), "x", G_TYPE_DOUBLE, box.x, "y", G_TYPE_DOUBLE,
+                      box.y, "width", G_TYPE_DOUBLE, box.width, "height", G_TYPE_DOUBLE, box.height, nullptr);
+  }
+  if (own.detection) (void)attach_tracking(buffer, *own.detection, identity.id, identity.first_seen, now);
+}
+
+void warn_of_too_many(GstCudaVisionTrack *track) {
+  if (std::exchange(track->state->warned, true)) return;
+  GST_ELEMENT_WARNING(
+      track, STREAM, FAILED,
+      ("A frame has %" G_GSIZE_FORMAT " boxes, of which only the first %d are tracked: set `type`",
+       track->state->boxes.size(), SortTracker::kMostBoxes),
+      (nullptr));
+}
+
+GstFlowReturn take_frame(GstCudaVisionTrack *track, GstBuffer *buffer) {
+  TrackState *state = track->state;
+  const TrackSettings settings = Properties::snapshot(track);
+  if (!state->continuity.continues(buffer)) state->tracker.restart();
+  state->boxes.clear(), state->places.clear();
+  collect_regions(buffer, settings, &state->boxes);
+  collect_detections(buffer, settings, &state->boxes);
+  if (state->boxes.size() > SortTracker::kMostBoxes) {
+    warn_of_too_many(track);
+    state->boxes.resize(SortTracker::kMostBoxes);
+  }
+  for (const AttachedBox &own : state->boxes) state->places.push_back(own.box);
+  const GstClockTime now = to_running_time(GST_BASE_TRANSFORM(track)->segment, GST_BUFFER_PTS(buffer));
+  const auto identities = state->tracker.next(state->places, settings, now);
+  for (std::size_t i = 0; i < identities.size(); ++i)
+    if (identities[i]) attach(buffer, state->boxes[i], *identities[i], now);
+  return GST_FLOW_OK;
+}
+
+GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
+  auto *track = GST_CUDA_VISION_TRACK(transform);
+  return protect(track, [&] { return take_frame(track, buffer); });
+}
+
+// --- the class ---
+
+void install_properties(GObjectClass *klass) {
+  using S = TrackSettings;
+  Properties::install(
+      klass, [](GObject *object) { return &GST_CUDA_VISION_TRACK(object)->state->settings; },
+      {string_property<S>({"type", "Type", "Track only regions and detections of this type (default: all)"},
+                          &S::type),
+       real_property<S>(
+           {"iou-threshold", "IoU threshold",
+            "A box whose intersection over union with a prediction is less does not belong to it"},
+           &S::iou_threshold, 0.0, 1.0),
+       integer_property<S>(
+           {"min-hits", "Minimum hits",
+            "Frames in succession, after its first one, in which a track must have a box before it "
+            "counts; in the first frames of a stream all tracks count"},
+           &S::min_hits, 0, 1000),
+       integer_property<S>(
+           {"max-age", "Maximum age", "Frames without a box after which a track ends (the paper: 1)"},
+           &S::max_age, 0, 1000)});
+}
+
+void add_pads(GstElementClass *klass) {
+  GstCaps *caps = gst_caps_from_string("video/x-raw(ANY)");
+  for (const auto &[name, direction] : {std::pair{"sink", GST_PAD_SINK}, std::pair{"src", GST_PAD_SRC}})
+    gst_element_class_add_pad_template(klass, gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps));
+  gst_caps_unref(caps);
+}
+
+void finalize(GObject *object) {
+  delete GST_CUDA_VISION_TRACK(object)->state;
+  G_OBJECT_CLASS(gst_cuda_vision_track_parent_class)->finalize(object);
+}
+
+}  // namespace
+
+static void gst_cuda_vision_track_class_init(GstCudaVisionTrackClass *klass) {
+  GST_DEBUG_CATEGORY_INIT(gst_cuda_vision_track_debug, "cudavisiontrack", 0, "identities over time");
+  G_OBJECT_CLASS(klass)->finalize = finalize;
+  install_properties(G_OBJECT_CLASS(klass));
+  GstElementClass *element = GST_ELEMENT_CLASS(klass);
+  gst_element_class_set_static_metadata(
+      element, "Tracker of regions and detections", "Filter/Analyzer/Video",
+      "Gives regions of interest and object detections an identity over time (SORT)", "gst-cudavision");
+  add_pads(element);
+  GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
+  transform->start = GST_DEBUG_FUNCPTR(start);
+  transform->set_caps = GST_DEBUG_FUNCPTR(set_caps);
+  transform->sink_event = GST_DEBUG_FUNCPTR(sink_event);
+  transform->prepare_output_buffer = GST_DEBUG_FUNCPTR(prepare_output_buffer);
+  transform->transform_ip = GST_DEBUG_FUNCPTR(transform_ip);
+}
+
+static void gst_cuda_vision_track_init(GstCudaVisionTrack *track) {
+  track->state = new TrackState();
+  gst_base_transform_set_in_place(GST_BASE_TRANSFORM(track), TRUE);
+}

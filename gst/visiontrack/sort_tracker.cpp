@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/visiontrack/sort_tracker.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gst/visiontrack/assignment.h"
+
+namespace cudavision {
+namespace {
+
+constexpr ConstantVelocity::Noise kCentre{10, 10000, 1, 0.01, 1}, kArea{10, 10000, 1, 0.0001, 10},
+    kRatio{10, 0, 1, 0, 10};  // no velocity: it begins at 0 and has no variance
+
+double overlap(double a, double a_length, double b, double b_length) {
+  return std::max(0.0, std::min(a + a_length, b + b_length) - std::max(a, b));
+}
+
+double intersection_over_union(const TypedBox &a, const TypedBox &b) {
+  if (a.type != b.type) return 0;
+  const double common = overlap(a.x, a.width, b.x, b.width) * overlap(a.y, a.height, b.y, b.height);
+  return common / (a.width * a.height + b.width * b.height - common);
+}
+
+// The rows' columns if no row and no column has more than one value above the threshold, and any has one. Then nothing has
+// to be weighed against anything.
+std::optional<std::vector<int>> only_pairs(const Costs &negative, double threshold) {
+  std::vector<int> columns(static_cast<std::size_t>(negative.rows), -1);
+  std::vector<bool> taken(static_cast<std::size_t>(negative.columns));
+  bool any = false;
+  for (int row = 0; row < negative.rows; ++row)
+    for (int column = 0; column < negative.columns; ++column) {
+      if (-negative.at(row, column) <= threshold) continue;
+      int &own = columns[static_cast<std::size_t>(row)];
+      if (own != -1 || taken[static_cast<std::size_t>(column)]) return {};
+      own = column, taken[static_cast<std::size_t>(column)] = any = true;
+    }
+  return any ? std::optional(columns) : std::nullopt;
+}
+
+}  // namespace
+
+// --- the filter ---
+
+void ConstantVelocity::predict() {
+  value_ += velocity_;
+  variance_ += 2 * covariance_ + velocity_variance_ + noise_.added;
+  covariance_ += velocity_variance_;
+  velocity_variance_ += noise_.added_velocity;
+}
+
+void ConstantVelocity::measure(double value) {
+  const double total = variance_ + noise_.measured, gain = variance_ / total,
+               velocity_gain = covariance_ / total, difference = value - value_;
+  value_ += gain * difference;
+  velocity_ += velocity_gain * difference;
+  velocity_variance_ -= velocity_gain * covariance_;
+  covariance_ *= 1 - gain;
+  variance_ *= 1 - gain;
+}
+
+// --- a track ---
+
+Track::Track(const TypedBox &box, guint64 id, guint64 first_seen)
+    : id_(id),
+      first_seen_(first_seen),
+      type_(box.type),
+      u_(kCentre, box.x + box.width / 2),
+      v_(kCentre, box.y + box.height / 2),
+      area_(kArea, box.width * box.height),
+      ratio_(kRatio, box.width / box.height) {}
+
+std::optional<TypedBox> Track::box() const {
+  const double width = std::sqrt(area_.value() * ratio_.value()), height = area_.value() / width;
+  if (!std::isfinite(width) || !std::isfinite(height) || !std::isfinite(u_.value()) ||
+      !std::isfinite(v_.value()))
+    return {};
+  return TypedBox{type_, u_.value() - width / 2, v_.value() - height / 2, width, height};
+}
+
+void Track::predict() {
+  if (area_.value() + area_.velocity() <= 0) area_.stop();
+  for (ConstantVelocity *number : {&u_, &v_, &area_, &ratio_}) number->predict();
+  ++frames_;
+  if (frames_without_box_ > 0) hits_in_succession_ = 0;
+  ++frames_without_box_;
+}
+
+void Track::take(const TypedBox &box) {
+  frames_without_box_ = 0;
+  ++hits_in_succession_;
+  u_.measure(box.x + box.width / 2);
+  v_.measure(box.y + box.height / 2);
+  area_.measure(box.width * box.height);
+  ratio_.measure(box.width / box.height);
+}
+
+// --- all tracks ---
+
+std::vector<int> SortTracker::assign(const std::vector<TypedBox> &boxes, double threshold,
+                                     std::vector<int> *new_boxes) const {
+  const int rows = static_cast<int>(boxes.size()), columns = static_cast<int>(tracks_.size());
+  Costs negative{rows, columns, std::vector<double>(boxes.size() * tracks_.size())};
+  for (int column = 0; column < columns; ++column) {
+    const TypedBox predicted = *tracks_[static_cast<std::size_t>(column)].box();
+    for (int row = 0; row < rows; ++row)
+      negative.at(row, column) = -intersection_over_union(boxes[static_cast<std::size_t>(row)], predicted);
+  }
+  std::vector<int> track = only_pairs(negative, threshold).value_or(std::vector<int>());
+  if (track.empty()) track = least_costs(negative);
+  for (int row = 0; row < rows; ++row)
+    if (track[static_cast<std::size_t>(row)] == -1) new_boxes->push_back(row);
+  for (int row = 0; row < rows; ++row) {
+    int &own = track[static_cast<std::size_t>(row)];
+    if (own != -1 && -negative.at(row, own) < threshold) own = -1, new_boxes->push_back(row);
+  }
+  return track;
+}
+
+std::vector<std::optional<Identity>> SortTracker::next(const std::vector<TypedBox> &boxes,
+                                                       const TrackerSettings &settings, guint64 time) {
+  ++frames_;
+  for (Track &track : tracks_) track.predict();
+  std::erase_if(tracks_, [](const Track &track) { return !track.box(); });
+  std::vector<int> new_boxes, track_of = assign(boxes, settings.iou_threshold, &new_boxes);
+  for (std::size_t i = 0; i < boxes.size(); ++i)
+    if (track_of[i] != -1) tracks_[static_cast<std::size_t>(track_of[i])].take(boxes[i]);
+  for (const int i : new_boxes) {
+    if (tracks_.size() >= kMostTracks) break;
+    track_of[static_cast<std::size_t>(i)] = static_cast<int>(tracks_.size());
+    tracks_.emplace_back(boxes[static_cast<std::size_t>(i)], ++last_id_, time);
+  }
+  std::vector<std::optional<Identity>> identities(boxes.size());
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    if (track_of[i] == -1) continue;
+    const Track &track = tracks_[static_cast<std::size_t>(track_of[i])];
+    const std::optional<TypedBox> box = track.box();
+    if (box && (track.hits_in_succession() >= settings.min_hits || frames_ <= settings.min_hits))
+      identities[i] = {track.id(), track.first_seen(), track.frames(), *box};
+  }
+  std::erase_if(tracks_, [&](const Track &track) { return track.frames_without_box() > settings.max_age; });
+  return identities;
+}
+
+}  // namespace cudavision
