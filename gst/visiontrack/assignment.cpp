@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/visiontrack/assignment.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace cudavision {
@@ -21,7 +22,10 @@ class Assignment {
       : costs_(costs),
         row_price_(size(costs.rows)),
         column_price_(size(costs.columns)),
-        row_of_(size(costs.columns), kNone) {}
+        row_of_(size(costs.columns), kNone),
+        distance_(size(costs.columns)),
+        before_(size(costs.columns)),
+        reached_(size(costs.columns)) {}
 
   std::vector<int> solve() {
     for (int row = 0; row < costs_.rows; ++row) add(row);
@@ -39,49 +43,58 @@ class Assignment {
 
   // Dijkstra's algorithm over the columns, from `start` to the nearest free one.
   void add(int start) {
-    constexpr double kFar = std::numeric_limits<double>::infinity();
-    std::vector<double> distance(size(costs_.columns), kFar);
-    std::vector<int> before(size(costs_.columns),
-                            kNone);  // the column before on the path; none: `start` itself
-    std::vector<bool> reached(size(costs_.columns));
+    std::fill(distance_.begin(), distance_.end(), std::numeric_limits<double>::infinity());
+    std::fill(reached_.begin(), reached_.end(), char{0});
     int row = start, last = kNone, free = kNone;
     double length = 0;
     while (free == kNone) {
-      int nearest = kNone;
-      for (int column = 0; column < costs_.columns; ++column) {
-        const std::size_t c = size(column);
-        if (reached[c]) continue;
-        const double through = length + costs_.at(row, column) - row_price_[size(row)] - column_price_[c];
-        if (through < distance[c]) distance[c] = through, before[c] = last;
-        // Of equally near columns a free one ends the path.
-        if (nearest == kNone || distance[c] < distance[size(nearest)] ||
-            (distance[c] == distance[size(nearest)] && row_of(column) == kNone && row_of(nearest) != kNone))
-          nearest = column;
-      }
-      reached[size(nearest)] = true;
-      length = distance[size(nearest)];
+      const int nearest = step(row, last, length);
+      reached_[size(nearest)] = 1;
+      length = distance_[size(nearest)];
       if (row_of(nearest) == kNone) free = nearest;
       row = row_of(nearest), last = nearest;
     }
-    change_prices(start, length, distance, reached);
-    for (int column = free; column != kNone; column = before[size(column)])
-      row_of(column) = before[size(column)] == kNone ? start : row_of(before[size(column)]);
+    change_prices(start, length);
+    for (int column = free; column != kNone; column = before_[size(column)])
+      row_of(column) = before_[size(column)] == kNone ? start : row_of(before_[size(column)]);
   }
 
-  void change_prices(int start, double length, const std::vector<double> &distance,
-                     const std::vector<bool> &reached) {
+  // Takes the ways from a row, which was reached from the column `last`, into account. Returns the nearest column that is not
+  // reached; of equally near ones a free one, which ends the path.
+  int step(int row, int last, double length) {
+    const double *costs = costs_.values.data() + size(row) * size(costs_.columns);
+    const double spent = length - row_price_[size(row)];
+    int nearest = kNone;
+    for (int column = 0; column < costs_.columns; ++column) {
+      const std::size_t c = size(column);
+      if (reached_[c] != 0) continue;
+      const double through = spent + costs[c] - column_price_[c];
+      if (through < distance_[c]) distance_[c] = through, before_[c] = last;
+      if (nearest == kNone || distance_[c] < distance_[size(nearest)] ||
+          (distance_[c] == distance_[size(nearest)] && row_of_[c] == kNone && row_of(nearest) != kNone))
+        nearest = column;
+    }
+    return nearest;
+  }
+
+  void change_prices(int start, double length) {
     row_price_[size(start)] += length;
     for (int column = 0; column < costs_.columns; ++column) {
       const std::size_t c = size(column);
-      if (!reached[c]) continue;
-      if (row_of(column) != kNone) row_price_[size(row_of(column))] += length - distance[c];
-      column_price_[c] -= length - distance[c];
+      if (reached_[c] == 0) continue;
+      if (row_of(column) != kNone) row_price_[size(row_of(column))] += length - distance_[c];
+      column_price_[c] -= length - distance_[c];
     }
   }
 
   const Costs &costs_;
   std::vector<double> row_price_, column_price_;
   std::vector<int> row_of_;
+  // Of the row that is being added: how far each column is, the column before on the way there (none: the row itself), and
+  // which ones the path has reached.
+  std::vector<double> distance_;
+  std::vector<int> before_;
+  std::vector<char> reached_;
 };
 
 }  // namespace

@@ -19,6 +19,7 @@ double overlap(double a, double a_length, double b, double b_length) {
 double intersection_over_union(const TypedBox &a, const TypedBox &b) {
   if (a.type != b.type) return 0;
   const double common = overlap(a.x, a.width, b.x, b.width) * overlap(a.y, a.height, b.y, b.height);
+  if (common == 0) return 0;  // as most pairs
   return common / (a.width * a.height + b.width * b.height - common);
 }
 

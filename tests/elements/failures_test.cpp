@@ -92,6 +92,8 @@ Outcome live(
   }
   for (int i = 0; i < 3; ++i) {
     GstBuffer *buffer = frame.buffer().release();
+    for (const guint x : {2u, 30u})
+      gst_buffer_add_video_region_of_interest_meta(buffer, "person", x, 3, 9, 12);
     GstFlowReturn result;
     {
       const Armed armed;
@@ -113,7 +115,7 @@ Outcome live(
 }
 
 Owned<GstElement> make(const std::string &description) {
-  const bool has_backend = !description.starts_with("cudavisionjson");
+  const bool has_backend = !description.starts_with("cudavision");
   return parse(description + (has_backend ? " n-threads=1 backend=" + backend() : ""));
 }
 
@@ -183,6 +185,6 @@ INSTANTIATE_TEST_SUITE_P(
         "cudahough mode=segments gradient-voting=true", "cudaopticalflow message=true",
         "cudainpaint patch-size=5 attach-mask=true region-x=20 region-y=10 region-width=4 region-height=4",
         "cudainpaint mode=temporal patch-size=5 region-x=20 region-y=10 region-width=4 region-height=4",
-        "cudavisionjson location=/dev/null source=camera"));
+        "cudavisionjson location=/dev/null source=camera", "cudavisiontrack min-hits=0"));
 
 }  // namespace

@@ -70,13 +70,13 @@ TEST_F(FuzzPipelines, keep_working_while_another_thread_changes_properties) {
 TEST_F(FuzzPipelines, state_changes_meet_frames_anywhere) {
   Random random(from_environment("CUDAVISION_FUZZ_SEED", 1));
   int changes = 0;
-  for (const char *element :
-       {"cudacanny", "cudahistogram", "cudalocalhist", "cudasigma2kp", "cudahog", "cudahough",
-        "cudaopticalflow", "cudainpaint region-width=9 region-height=9", "cudavisionjson"}) {
-    const bool has_backend = std::string(element) != "cudavisionjson";
+  for (const char *element : {"cudacanny", "cudahistogram", "cudalocalhist", "cudasigma2kp", "cudahog",
+                              "cudahough", "cudaopticalflow", "cudainpaint region-width=9 region-height=9",
+                              "cudavisionjson location=/dev/null", "cudavisiontrack"}) {
+    const bool has_backend = !std::string(element).starts_with("cudavision");
     const Owned<GstElement> pipeline =
         parse("videotestsrc ! video/x-raw,format=NV12,width=48,height=40 ! " + std::string(element) +
-              " name=e" + (has_backend ? " backend=" + backend() : " location=/dev/null") + " ! fakesink");
+              " name=e" + (has_backend ? " backend=" + backend() : "") + " ! fakesink");
     for (int i = 0; i < (kEmulated ? 6 : 40); ++i, ++changes) {
       static const GstState kStates[] = {GST_STATE_NULL, GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_PLAYING,
                                          GST_STATE_PLAYING};

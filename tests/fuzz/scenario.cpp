@@ -64,7 +64,8 @@ class Scenario {
               " backend=" + options_.backend + " n-threads=1 ! ";
     result_.pipeline = text;
     const bool wraps = uploads_ && options_.uploads;
-    text = (wraps ? "cudaupload ! " : "") + text + "cudavisionjson tensor-data=full location=" + lines_ +
+    text = (wraps ? "cudaupload ! " : "") + text +
+           "cudavisiontrack min-hits=0 ! cudavisionjson tensor-data=full location=" + lines_ +
            (wraps ? " ! cudadownload" : "");
     GError *error = nullptr;
     bin_.reset(GST_ELEMENT(gst_object_ref_sink(gst_parse_bin_from_description(text.c_str(), TRUE, &error))));
