@@ -58,7 +58,7 @@ show flow-wheel cudaopticalflow preset=medium message=true
 show flow-arrows cudaopticalflow preset=fast display-mode=arrows message=true
 show keypoints cudasigma2kp orientation=true window=7 cell=8 tau=3.9 min-distance=8 color=lime message=true
 show orientations cudahog message=true
-show people cudahog model=people message=true
+show people cudahog model=people display=false ! cudavisiontrack ! cudavisionoverlay message=true
 # Erases the people that the detector finds. A missed person becomes part of the background and a false
 # detection does no harm; hence the low threshold.
 show inpainted cudahog model=people display=false hit-threshold=-0.6 group-threshold=1 ! \

@@ -98,6 +98,11 @@ Status HostCopy::fetch(const Execution &execution, const OwnedBytes &bytes) {
   return copy_to_host(execution, memory_.get(), bytes.data(), bytes.size());
 }
 
+Status HostCopy::send(const Execution &execution, const OwnedBytes &bytes, std::size_t size) const {
+  if (execution.backend == Backend::cpu) return {};
+  return copy_from_host(execution, bytes.data(), memory_.get(), size);
+}
+
 Status OwnedImage::allocate(const Execution &execution, Size size) {
   *this = OwnedImage();
   Allocation allocation;

@@ -35,6 +35,12 @@ class HostCopy {
   Status fetch(const Execution &execution, const OwnedBytes &bytes);
   const void *data() const { return memory_.get(); }
 
+  // The other way: what the host writes here is what the backend reads after send().
+  void *written() const { return memory_.get(); }
+  // CUDA: enqueues the copy of the first `size` bytes; the host must not write before the stream has been synchronised. CPU:
+  // does nothing.
+  Status send(const Execution &execution, const OwnedBytes &bytes, std::size_t size) const;
+
  private:
   std::shared_ptr<void> memory_;
 };

@@ -19,9 +19,10 @@ struct LineEnds {
   std::int16_t x[kMaxOrientations], y[kMaxOrientations];
 };
 
-// The standard deviation of a window in grey levels.
+// The standard deviation of a window in grey levels, computed from the variance that is attached to frames, so that the
+// keypoints of a frame look the same whoever draws them.
 CUDAVISION_HOST_DEVICE inline float deviation_of(const Sigma2Keypoint &point, int window) {
-  return sqrtf(static_cast<float>(point.strength)) / static_cast<float>(window * window);
+  return sqrtf(static_cast<float>(variance_of(point.strength, window)));
 }
 
 // By how much the arms and lines of a keypoint are longer than those of the style.
@@ -35,16 +36,23 @@ CUDAVISION_HOST_DEVICE inline int grown(int length, float growth) {
   return static_cast<int>(size < 0 ? size - 0.5f : size + 0.5f);
 }
 
-CUDAVISION_HOST_DEVICE inline void make_primitives(const Sigma2Keypoint &point, const PointStyle &style,
-                                                   const LineEnds &ends, Primitive primitives[2]) {
-  const int x = style.origin_x + point.x + (style.window - 1) / 2;
-  const int y = style.origin_y + point.y + (style.window - 1) / 2;
-  const float deviation = deviation_of(point, style.window), growth = growth_of(deviation, style);
-  if (deviation < style.least_deviation) {
+// A keypoint as it is drawn, in pixels of the frame.
+struct DrawnPoint {
+  int x, y;
+  float deviation;
+  bool has_direction;
+  int end_x, end_y;  // of the line of its direction, relative to the keypoint
+};
+
+CUDAVISION_HOST_DEVICE inline void make_primitives(const DrawnPoint &point, const PointStyle &style,
+                                                   Primitive primitives[2]) {
+  const int x = point.x, y = point.y;
+  const float growth = growth_of(point.deviation, style);
+  if (point.deviation < style.least_deviation) {
     primitives[0] = primitives[1] = hidden_primitive(style.color);
     return;
   }
-  if (point.orientation == kNoOrientation) {
+  if (!point.has_direction) {
     primitives[0] = make_primitive(Primitive::Kind::cross, style.line_width, style.color, x, y,
                                    grown(style.size, growth), 0);
     primitives[1] = hidden_primitive(style.color);
@@ -53,8 +61,16 @@ CUDAVISION_HOST_DEVICE inline void make_primitives(const Sigma2Keypoint &point, 
   const int width = 3 * style.line_width < 255 ? 3 * style.line_width : 255;
   primitives[0] = make_primitive(Primitive::Kind::point, width, style.color, x, y, 0, 0);
   primitives[1] = make_primitive(Primitive::Kind::line, style.line_width, style.color, x, y,
-                                 x + grown(ends.x[point.orientation], growth),
-                                 y + grown(ends.y[point.orientation], growth));
+                                 x + grown(point.end_x, growth), y + grown(point.end_y, growth));
+}
+
+CUDAVISION_HOST_DEVICE inline void make_primitives(const Sigma2Keypoint &point, const PointStyle &style,
+                                                   const LineEnds &ends, Primitive primitives[2]) {
+  const bool has_direction = point.orientation != kNoOrientation;
+  const int bin = has_direction ? point.orientation : 0, to_centre = (style.window - 1) / 2;
+  make_primitives(DrawnPoint{style.origin_x + point.x + to_centre, style.origin_y + point.y + to_centre,
+                             deviation_of(point, style.window), has_direction, ends.x[bin], ends.y[bin]},
+                  style, primitives);
 }
 
 }  // namespace cudavision::sigma2kp

@@ -96,7 +96,7 @@ CUDAVISION_HOST_DEVICE constexpr float center_of_window(int first, int window) {
   return static_cast<float>(first) + static_cast<float>(window - 1) * 0.5f;
 }
 // sigma^2 in grey levels squared.
-constexpr double variance_of(std::uint64_t strength, int window) {
+CUDAVISION_HOST_DEVICE constexpr double variance_of(std::uint64_t strength, int window) {
   return static_cast<double>(strength) / (double{1} * window * window * window * window);
 }
 // The centre of an orientation bin, in radians from +x toward +y.

@@ -42,6 +42,23 @@ Status attach_detections(GstBuffer *buffer, int count, const std::function<Detec
   return {};
 }
 
+namespace {
+
+// The id of a track that the detection is related to, or 0.
+guint64 track_of(GstAnalyticsRelationMeta *relations, guint detection) {
+  gpointer state = nullptr;
+  GstAnalyticsTrackingMtd tracking;
+  guint64 id = 0;
+  GstClockTime first = 0, last = 0;
+  gboolean lost = FALSE;
+  const bool found = gst_analytics_relation_meta_get_direct_related(
+      relations, detection, GST_ANALYTICS_REL_TYPE_ANY, gst_analytics_tracking_mtd_get_mtd_type(), &state,
+      &tracking);
+  return found && gst_analytics_tracking_mtd_get_info(&tracking, &id, &first, &last, &lost) ? id : 0;
+}
+
+}  // namespace
+
 void for_each_detection(GstBuffer *buffer, const std::function<void(const Detection &)> &visit) {
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(buffer);
   if (relations == nullptr) return;
@@ -52,6 +69,7 @@ void for_each_detection(GstBuffer *buffer, const std::function<void(const Detect
     Detection d;
     d.id = found.id;
     d.type = gst_analytics_od_mtd_get_obj_type(&found);
+    d.track = track_of(relations, found.id);
     if (gst_analytics_od_mtd_get_location(&found, &d.x, &d.y, &d.width, &d.height, &d.confidence)) visit(d);
   }
 }

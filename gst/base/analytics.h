@@ -17,6 +17,7 @@ struct Detection {
   GQuark type = 0;
   gint x = 0, y = 0, width = 0, height = 0;
   gfloat confidence = 0;
+  guint64 track = 0;  // the id of the track that it is related to, or 0; set by for_each_detection()
 };
 
 // Appends detection(0) to detection(count - 1) to the buffer's relation meta, which all elements share, or

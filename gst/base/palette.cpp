@@ -17,17 +17,25 @@ guint32 opaque(double red, double green, double blue) {  // 0 to 1; clamped
   return 0xff000000 | channel(red, 16) | channel(green, 8) | channel(blue, 0);
 }
 
+// position: on the circle of colours in sixths; each primary is full around its own.
+guint32 hue(double position) {
+  return opaque(std::fabs(position - 3) - 1, 2 - std::fabs(position - 2), 2 - std::fabs(position - 4));
+}
+
 }  // namespace
+
+guint32 color_of_track(guint64 id) {
+  constexpr guint64 kHues = 12,
+                    kStep = 5;  // without a common divisor, so that each hue comes before one comes again
+  return hue(6.0 * static_cast<double>(id * kStep % kHues) / kHues);
+}
 
 ColorMap hue_palette(int count, const GstVideoInfo &info) {
   ColorMap map;
   map.count = count;
   map.dark = color_of(0xff000000, info);
   for (int i = 0; i < count; ++i) {
-    // position on the circle in sixths; each primary is full around its own
-    const double sixth = 6 * (i + 0.5) / count;
-    map.colors[i] =
-        color_of(opaque(std::fabs(sixth - 3) - 1, 2 - std::fabs(sixth - 2), 2 - std::fabs(sixth - 4)), info);
+    map.colors[i] = color_of(hue(6 * (i + 0.5) / count), info);
   }
   return map;
 }

@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "gst/base/analytics.h"
+#include "gst/base/attached_boxes.h"
 #include "gst/base/properties.h"
 #include "gst/base/timing.h"
 #include "gst/visiontrack/sort_tracker.h"
@@ -44,13 +45,6 @@ using namespace cudavision;
 
 struct TrackSettings : TrackerSettings {
   std::optional<std::string> type;
-};
-
-// A box that is attached to a frame. A region and a detection of the same type and place are one box.
-struct AttachedBox {
-  TypedBox box;
-  GstVideoRegionOfInterestMeta *region = nullptr;
-  std::optional<guint> detection;
 };
 
 struct TrackState {
@@ -139,43 +133,9 @@ GstFlowReturn prepare_output_buffer(GstBaseTransform *, GstBuffer *input, GstBuf
   return *output != nullptr ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
 
-bool is_tracked(const TypedBox &box, const TrackSettings &settings) {
+bool is_tracked(const AttachedBox &box, const TrackSettings &settings) {
   if (!(box.width > 0 && box.height > 0)) return false;
   return !settings.type || settings.type->empty() || g_quark_try_string(settings.type->c_str()) == box.type;
-}
-
-bool is_same(const TypedBox &a, const TypedBox &b) {
-  return a.type == b.type && a.x == b.x && a.y == b.y && a.width == b.width && a.height == b.height;
-}
-
-void collect_regions(GstBuffer *buffer, const TrackSettings &settings, std::vector<AttachedBox> *boxes) {
-  gpointer iterator = nullptr;
-  while (GstMeta *meta = gst_buffer_iterate_meta_filtered(buffer, &iterator,
-                                                          GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
-    auto *region = reinterpret_cast<GstVideoRegionOfInterestMeta *>(meta);
-    const TypedBox box{region->roi_type, static_cast<double>(region->x), static_cast<double>(region->y),
-                       static_cast<double>(region->w), static_cast<double>(region->h)};
-    if (is_tracked(box, settings)) boxes->push_back({box, region, {}});
-  }
-}
-
-// Elements that attach both a region and a detection attach both in the same order.
-void collect_detections(GstBuffer *buffer, const TrackSettings &settings, std::vector<AttachedBox> *boxes) {
-  const std::size_t regions = boxes->size();
-  std::size_t next = 0;
-  for_each_detection(buffer, [&](const Detection &d) {
-    const TypedBox box{d.type, static_cast<double>(d.x), static_cast<double>(d.y),
-                       static_cast<double>(d.width), static_cast<double>(d.height)};
-    if (!is_tracked(box, settings)) return;
-    for (std::size_t i = 0; i < regions; ++i) {
-      AttachedBox &own = (*boxes)[(next + i) % regions];
-      if (own.detection || !is_same(own.box, box)) continue;
-      own.detection = d.id;
-      next = (next + i + 1) % regions;
-      return;
-    }
-    boxes->push_back({box, nullptr, d.id});
-  });
 }
 
 void attach(GstBuffer *buffer, const AttachedBox &own, const Identity &identity, GstClockTime now) {
@@ -206,14 +166,15 @@ GstFlowReturn take_frame(GstCudaVisionTrack *track, GstBuffer *buffer) {
   TrackState *state = track->state;
   const TrackSettings settings = Properties::snapshot(track);
   if (!state->continuity.continues(buffer)) state->tracker.restart();
-  state->boxes.clear(), state->places.clear();
-  collect_regions(buffer, settings, &state->boxes);
-  collect_detections(buffer, settings, &state->boxes);
+  collect_boxes(buffer, &state->boxes);
+  std::erase_if(state->boxes, [&](const AttachedBox &box) { return !is_tracked(box, settings); });
   if (state->boxes.size() > SortTracker::kMostBoxes) {
     warn_of_too_many(track);
     state->boxes.resize(SortTracker::kMostBoxes);
   }
-  for (const AttachedBox &own : state->boxes) state->places.push_back(own.box);
+  state->places.clear();
+  for (const AttachedBox &own : state->boxes)
+    state->places.push_back({own.type, own.x, own.y, own.width, own.height});
   const GstClockTime now = to_running_time(GST_BASE_TRANSFORM(track)->segment, GST_BUFFER_PTS(buffer));
   const auto identities = state->tracker.next(state->places, settings, now);
   for (std::size_t i = 0; i < identities.size(); ++i)

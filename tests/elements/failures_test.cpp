@@ -115,7 +115,8 @@ Outcome live(
 }
 
 Owned<GstElement> make(const std::string &description) {
-  const bool has_backend = !description.starts_with("cudavision");
+  const bool has_backend =
+      !description.starts_with("cudavisionjson") && !description.starts_with("cudavisiontrack");
   return parse(description + (has_backend ? " n-threads=1 backend=" + backend() : ""));
 }
 
@@ -185,6 +186,7 @@ INSTANTIATE_TEST_SUITE_P(
         "cudahough mode=segments gradient-voting=true", "cudaopticalflow message=true",
         "cudainpaint patch-size=5 attach-mask=true region-x=20 region-y=10 region-width=4 region-height=4",
         "cudainpaint mode=temporal patch-size=5 region-x=20 region-y=10 region-width=4 region-height=4",
-        "cudavisionjson location=/dev/null source=camera", "cudavisiontrack min-hits=0"));
+        "cudavisionjson location=/dev/null source=camera", "cudavisiontrack min-hits=0",
+        "cudavisionoverlay message=true"));
 
 }  // namespace

@@ -72,8 +72,9 @@ TEST_F(FuzzPipelines, state_changes_meet_frames_anywhere) {
   int changes = 0;
   for (const char *element : {"cudacanny", "cudahistogram", "cudalocalhist", "cudasigma2kp", "cudahog",
                               "cudahough", "cudaopticalflow", "cudainpaint region-width=9 region-height=9",
-                              "cudavisionjson location=/dev/null", "cudavisiontrack"}) {
-    const bool has_backend = !std::string(element).starts_with("cudavision");
+                              "cudavisionjson location=/dev/null", "cudavisiontrack", "cudavisionoverlay"}) {
+    const std::string name = element;
+    const bool has_backend = !name.starts_with("cudavisionjson") && !name.starts_with("cudavisiontrack");
     const Owned<GstElement> pipeline =
         parse("videotestsrc ! video/x-raw,format=NV12,width=48,height=40 ! " + std::string(element) +
               " name=e" + (has_backend ? " backend=" + backend() : "") + " ! fakesink");

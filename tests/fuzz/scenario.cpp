@@ -21,8 +21,9 @@
 namespace cudavision::test {
 namespace {
 
-const char *const kElements[] = {"cudacanny", "cudahistogram", "cudalocalhist",   "cudasigma2kp",
-                                 "cudahog",   "cudahough",     "cudaopticalflow", "cudainpaint"};
+const char *const kElements[] = {"cudacanny",       "cudahistogram", "cudalocalhist",
+                                 "cudasigma2kp",    "cudahog",       "cudahough",
+                                 "cudaopticalflow", "cudainpaint",   "cudavisionoverlay"};
 // Those that cudaupload takes in GStreamer 1.22.
 const char *const kUploadable[] = {"NV12", "I420", "RGBA", "BGRA", "Y444"};
 

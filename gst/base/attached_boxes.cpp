@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The boxes that are attached to a frame.
+#include "gst/base/attached_boxes.h"
+
+#include "gst/base/analytics.h"
+#include "gst/meta/region_score.h"
+
+namespace cudavision {
+namespace {
+
+AttachedBox box_of(GstVideoRegionOfInterestMeta *region) {
+  AttachedBox box{.type = region->roi_type,
+                  .x = static_cast<double>(region->x),
+                  .y = static_cast<double>(region->y),
+                  .width = static_cast<double>(region->w),
+                  .height = static_cast<double>(region->h),
+                  .score = score_of(region),
+                  .track = 0,
+                  .region = region,
+                  .detection = {}};
+  const GstStructure *tracking = gst_video_region_of_interest_meta_get_param(region, "tracking");
+  if (tracking != nullptr) gst_structure_get_uint64(tracking, "id", &box.track);
+  return box;
+}
+
+AttachedBox box_of(const Detection &d) {
+  return {.type = d.type,
+          .x = static_cast<double>(d.x),
+          .y = static_cast<double>(d.y),
+          .width = static_cast<double>(d.width),
+          .height = static_cast<double>(d.height),
+          .score = static_cast<double>(d.confidence),
+          .track = d.track,
+          .region = nullptr,
+          .detection = d.id};
+}
+
+bool is_same_place(const AttachedBox &a, const AttachedBox &b) {
+  return a.type == b.type && a.x == b.x && a.y == b.y && a.width == b.width && a.height == b.height;
+}
+
+}  // namespace
+
+void collect_boxes(GstBuffer *buffer, std::vector<AttachedBox> *boxes) {
+  boxes->clear();
+  gpointer state = nullptr;
+  while (GstMeta *meta =
+             gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+    boxes->push_back(box_of(reinterpret_cast<GstVideoRegionOfInterestMeta *>(meta)));
+  // Regions and detections of one element come in the same order: the search begins behind the last one found.
+  const std::size_t regions = boxes->size();
+  std::size_t next = 0;
+  for_each_detection(buffer, [&](const Detection &detection) {
+    const AttachedBox box = box_of(detection);
+    for (std::size_t i = 0; i < regions; ++i) {
+      AttachedBox &region = (*boxes)[(next + i) % regions];
+      if (region.detection || !is_same_place(region, box)) continue;
+      region.detection = box.detection;
+      if (region.track == 0) region.track = box.track;
+      next = (next + i + 1) % regions;
+      return;
+    }
+    boxes->push_back(box);
+  });
+}
+
+}  // namespace cudavision

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The boxes that are attached to a frame, whoever attached them.
+#pragma once
+
+#include <gst/video/gstvideometa.h>
+
+#include <optional>
+#include <vector>
+
+namespace cudavision {
+
+// A region of interest, an object detection of GstAnalytics, or both, if they have the same type and place: elements attach
+// both so that readers of either find them.
+struct AttachedBox {
+  GQuark type = 0;
+  double x = 0, y = 0, width = 0, height = 0;  // pixels of the frame
+  double score = 0;                            // NaN if there is none
+  guint64 track = 0;                           // the id of its track, or 0
+  GstVideoRegionOfInterestMeta *region = nullptr;
+  std::optional<guint> detection;  // its id in the relation meta
+};
+
+// Replaces *boxes by those of the buffer: regions first, then detections without a region, each in their order.
+void collect_boxes(GstBuffer *buffer, std::vector<AttachedBox> *boxes);
+
+}  // namespace cudavision

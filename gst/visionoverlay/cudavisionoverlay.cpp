@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The element cudavisionoverlay: its description and its properties.
+/**
+ * SECTION:element-cudavisionoverlay
+ * @title: cudavisionoverlay
+ * @short_description: Draws what the elements before it have found
+ *
+ * cudavisionoverlay draws the results that are attached to a frame, whoever attached them: regions of interest, object
+ * detections of GstAnalytics (GStreamer 1.24), keypoints and lines. So a pipeline analyses with `display=false`, and draws
+ * once, at its end. What one element alone has found looks as if that element had drawn it.
+ *
+ * The label of a box is its type, the id of its track with a `#` before it (#element-cudavisiontrack), and its score, as
+ * far as they are known. The box of a track has a colour of its own. Tensors are not drawn: their elements draw them.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 filesrc location=street.mp4 ! decodebin ! videoconvert ! cudahog model=people display=false ! cudavisiontrack ! cudavisionoverlay ! videoconvert ! autovideosink
+ * ]|
+ */
+#include <vector>
+
+#include "cuda/hog/hog_primitives.h"
+#include "cuda/sigma2kp/point_primitives.h"
+#include "gst/base/element.h"
+#include "gst/visionoverlay/visionoverlay_operation.h"
+
+namespace cudavision {
+namespace {
+
+struct VisionOverlayElement {
+  using Operation = VisionOverlayOperation;
+
+  static constexpr ElementText kText{
+      "GstCudaVisionOverlay", "Overlay of results", "Filter/Effect/Video/Hardware",
+      "Draws the regions, detections, keypoints and lines that are attached to frames, "
+      "on an NVIDIA GPU or on the CPU"};
+
+  static std::vector<Property<VisionOverlaySettings>> properties() {
+    using S = VisionOverlaySettings;
+    return {
+        boolean_property<S>({"regions", "Regions", "Draw regions of interest and object detections"},
+                            &S::regions),
+        boolean_property<S>({"keypoints", "Keypoints", "Draw keypoints"}, &S::keypoints),
+        boolean_property<S>({"lines", "Lines", "Draw lines"}, &S::lines),
+        boolean_property<S>(
+            {"labels", "Labels", "Write the type, the id of the track and the score at each box"},
+            &S::labels),
+        color_property<S>({"color", "Color", "Colour and opacity of boxes: " CUDAVISION_COLOR_WORDS},
+                          &S::color),
+        boolean_property<S>({"color-by-track", "Color by track", "The box of a track has a colour by its id"},
+                            &S::color_by_track),
+        color_property<S>(
+            {"keypoint-color", "Keypoint color", "Colour and opacity of keypoints: " CUDAVISION_COLOR_WORDS},
+            &S::keypoint_color),
+        color_property<S>(
+            {"line-color", "Line color",
+             "Colour and opacity of lines: direction (a hue for each direction), or " CUDAVISION_COLOR_WORDS},
+            &S::line_color),
+        integer_property<S>(
+            {"line-width", "Line width", "Width of all lines in pixels " CUDAVISION_AUTOMATIC_WIDTH_WORDS},
+            &S::line_width, kAutomaticWidth, HogStyleRanges::line_width.most, Mutable::controllable),
+        integer_property<S>(
+            {"point-size", "Point size",
+             "Length of the arms of a keypoint in pixels (0 = automatic, by the frame and by the "
+             "contrast of the keypoint)"},
+            &S::point_size, kAutomaticWidth, PointStyleRanges::size.most, Mutable::controllable),
+        real_property<S>(
+            {"min-contrast", "Minimum contrast",
+             "Keypoints whose response is less than the square of this many grey levels are not drawn"},
+            &S::min_contrast, 0.0, 255.0),
+        integer_property<S>(
+            {"max-lines", "Maximum lines", "The first lines are drawn, at most this many (0 = all)"},
+            &S::max_lines, 0, G_MAXINT, Mutable::controllable)};
+  }
+};
+
+}  // namespace
+}  // namespace cudavision
+
+CUDAVISION_DEFINE_ELEMENT(cudavisionoverlay, cudavision::VisionOverlayElement)

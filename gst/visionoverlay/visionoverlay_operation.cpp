@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The operation of cudavisionoverlay.
+#include "gst/visionoverlay/visionoverlay_operation.h"
+
+#include <gst/cudavision/cudavision.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "cuda/hough/line_primitives_rules.h"
+#include "cuda/sigma2kp/point_primitives_rules.h"
+#include "gst/base/format.h"
+#include "gst/base/label_style.h"
+#include "gst/base/palette.h"
+
+namespace cudavision {
+namespace {
+
+// The most primitives of a frame: 48 MB of them.
+constexpr std::size_t kMostPrimitives = std::size_t{1} << 22;
+// Coordinates of metas may be anything; those of primitives lie in this range, outside of which nothing is seen.
+constexpr float kFarthest = 32000;
+
+bool is_near(std::initializer_list<float> coordinates) {
+  return std::all_of(coordinates.begin(), coordinates.end(),
+                     [](float c) { return c >= -kFarthest && c <= kFarthest; });  // false for NaN
+}
+
+int clamped(double coordinate) {
+  return static_cast<int>(std::clamp(coordinate, -double{kFarthest}, double{kFarthest}));
+}
+
+// Calls visit with each meta of the API.
+template <typename Meta, typename Visit>
+void for_each_meta(GstBuffer *buffer, GType api, const Visit &visit) {
+  gpointer state = nullptr;
+  while (GstMeta *meta = gst_buffer_iterate_meta_filtered(buffer, &state, api))
+    visit(reinterpret_cast<const Meta *>(meta));
+}
+
+sigma2kp::DrawnPoint drawn_point(const GstCudaVisionKeypoint &keypoint, const PointStyle &style) {
+  const bool has_direction = std::isfinite(keypoint.angle);
+  const double reach = has_direction ? sigma2kp::kReach * style.size : 0,
+               angle = has_direction ? keypoint.angle : 0;
+  return {.x = static_cast<int>(std::floor(keypoint.x)),
+          .y = static_cast<int>(std::floor(keypoint.y)),
+          .deviation = std::sqrt(std::max(0.0f, keypoint.response)),
+          .has_direction = has_direction,
+          .end_x = static_cast<int>(std::lround(reach * std::cos(angle))),
+          .end_y = static_cast<int>(std::lround(reach * std::sin(angle)))};
+}
+
+Primitive primitive_of(const GstCudaVisionLine &line, const LineStyle &style) {
+  const auto pixel = [](float coordinate) { return static_cast<int>(std::floor(coordinate + 0.5f)); };
+  const float theta = line.theta >= 0 && line.theta <= 4 ? line.theta : 0;
+  return make_primitive(Primitive::Kind::line, style.line_width,
+                        style.color[hough::color_of_direction(theta, style.color_count)], pixel(line.x1),
+                        pixel(line.y1), pixel(line.x2), pixel(line.y2));
+}
+
+}  // namespace
+
+Status VisionOverlayOperation::allocate(const Site &site) {
+  return make_canvas(site.execution, {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)},
+                     &canvas_);
+}
+
+Status VisionOverlayOperation::run(const Job &job) {
+  primitives_.clear(), boxes_.clear();
+  keypoint_count_ = line_count_ = 0;
+  if (!job.draw) return {};
+  if (settings_.keypoints) add_keypoints(job);
+  if (settings_.lines) add_lines(job);
+  if (settings_.regions) add_boxes(job);
+  return primitives_.empty() ? Status() : draw(job);
+}
+
+void VisionOverlayOperation::add_keypoints(const Job &job) {
+  const PointStyle style{.size = width_for(settings_.point_size, {2 * job.frame.width, 2 * job.frame.height}),
+                         .grows = settings_.point_size == kAutomaticWidth,
+                         .least_deviation = static_cast<float>(settings_.min_contrast),
+                         .line_width = line_width(job),
+                         .color = color_of(settings_.keypoint_color.argb(), *job.info)};
+  for_each_meta<GstCudaVisionKeypointsMeta>(
+      job.buffer, GST_CUDA_VISION_KEYPOINTS_META_API_TYPE, [&](const GstCudaVisionKeypointsMeta *meta) {
+        guint count = 0;
+        const GstCudaVisionKeypoint *keypoints = gst_cuda_vision_keypoints_meta_get_keypoints(meta, &count);
+        for (guint i = 0; i < count && primitives_.size() < kMostPrimitives; ++i) {
+          if (!is_near({keypoints[i].x, keypoints[i].y})) continue;
+          Primitive drawn[2];
+          sigma2kp::make_primitives(drawn_point(keypoints[i], style), style, drawn);
+          primitives_.insert(primitives_.end(), drawn, drawn + 2);
+          ++keypoint_count_;
+        }
+      });
+}
+
+void VisionOverlayOperation::add_lines(const Job &job) {
+  LineStyle style{.line_width = line_width(job)};
+  if (settings_.line_color.is_by_direction()) {
+    style.color_count = LineStyle::kMostColors;
+    std::copy_n(hue_palette(style.color_count, *job.info).colors, style.color_count, style.color);
+  } else {
+    style.color[0] = color_of(settings_.line_color.argb(), *job.info);
+  }
+  for_each_meta<GstCudaVisionLinesMeta>(
+      job.buffer, GST_CUDA_VISION_LINES_META_API_TYPE, [&](const GstCudaVisionLinesMeta *meta) {
+        guint count = 0;
+        const GstCudaVisionLine *lines = gst_cuda_vision_lines_meta_get_lines(meta, &count);
+        if (settings_.max_lines > 0) count = std::min(count, static_cast<guint>(settings_.max_lines));
+        for (guint i = 0; i < count && primitives_.size() < kMostPrimitives; ++i) {
+          if (!is_near({lines[i].x1, lines[i].y1, lines[i].x2, lines[i].y2})) continue;
+          primitives_.push_back(primitive_of(lines[i], style));
+          ++line_count_;
+        }
+      });
+}
+
+guint32 VisionOverlayOperation::color_of_box(const AttachedBox &box) const {
+  return settings_.color_by_track && box.track != 0 ? color_of_track(box.track) : settings_.color.argb();
+}
+
+// All outlines come before all labels, which thus lie on top.
+void VisionOverlayOperation::add_boxes(const Job &job) {
+  collect_boxes(job.buffer, &boxes_);
+  std::erase_if(boxes_, [](const AttachedBox &box) { return !(box.width > 0 && box.height > 0); });
+  for (const AttachedBox &box : boxes_)
+    primitives_.push_back(make_primitive(
+        Primitive::Kind::rectangle, line_width(job), color_of(color_of_box(box), *job.info), clamped(box.x),
+        clamped(box.y), clamped(box.x + box.width - 1), clamped(box.y + box.height - 1)));
+  if (!settings_.labels) return;
+  for (const AttachedBox &box : boxes_)
+    if (primitives_.size() < kMostPrimitives) add_label(box, job);
+}
+
+// The type, the id of the track and the score, as far as they are known.
+void VisionOverlayOperation::add_label(const AttachedBox &box, const Job &job) {
+  const char *type = g_quark_to_string(box.type);
+  std::string text = type != nullptr ? type : "";
+  if (box.track != 0) text += (text.empty() ? "#" : " #") + std::to_string(box.track);
+  const bool has_score = !std::isnan(box.score);
+  if (text.empty() && !has_score) return;
+  const LabelText label(text);
+  const auto score = static_cast<float>(box.score);
+  const std::size_t first = primitives_.size();
+  primitives_.resize(first + static_cast<std::size_t>(label_size(label.length, has_score)));
+  make_label(label, has_score ? &score : nullptr,
+             {clamped(box.x), clamped(box.y), clamped(box.width), clamped(box.height)},
+             label_style(color_of_box(box), line_width(job), job.frame.size(), job.region, *job.info),
+             primitives_.data() + first);
+}
+
+Status VisionOverlayOperation::draw(const Job &job) {
+  if (primitives_.size() > kMostPrimitives && !std::exchange(warned_, true))
+    GST_ELEMENT_WARNING(state_.element(), STREAM, FAILED,
+                        ("The results of a frame are more than can be drawn: some are left out"), (nullptr));
+  const std::size_t count = std::min(primitives_.size(), kMostPrimitives), bytes = count * sizeof(Primitive);
+  if (memory_.size() < bytes) {
+    CUDAVISION_TRY(memory_.allocate(job.execution, std::max(bytes, 2 * memory_.size())));
+    CUDAVISION_TRY(host_.allocate(job.execution, memory_));
+  }
+  std::copy_n(primitives_.data(), count, static_cast<Primitive *>(host_.written()));
+  CUDAVISION_TRY(host_.send(job.execution, memory_, bytes));
+  return canvas_->draw(job.frame, static_cast<const Primitive *>(memory_.data()), static_cast<int>(count),
+                       nullptr, job.region);
+}
+
+void VisionOverlayOperation::describe(GstStructure *message) {
+  gst_structure_set(message, "regions", G_TYPE_INT, static_cast<gint>(boxes_.size()), "keypoints", G_TYPE_INT,
+                    keypoint_count_, "lines", G_TYPE_INT, line_count_, nullptr);
+}
+
+}  // namespace cudavision

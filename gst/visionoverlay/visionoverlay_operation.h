@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The operation of cudavisionoverlay: makes primitives of a frame's metas on the host and draws them.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "cuda/common/memory_budget.h"
+#include "cuda/common/owned_memory.h"
+#include "cuda/draw/canvas.h"
+#include "gst/base/attached_boxes.h"
+#include "gst/base/element.h"
+#include "gst/visionoverlay/visionoverlay_settings.h"
+
+namespace cudavision {
+
+class VisionOverlayOperation final : public ElementOperation<VisionOverlaySettings> {
+ public:
+  using ElementOperation::ElementOperation;
+
+  Status allocate(const Site &site);
+  Status run(const Job &job) override;
+  // The next frame writes the host's list again.
+  bool host_reads_result() const override { return !primitives_.empty(); }
+  void describe(GstStructure *message) override;
+
+ private:
+  Reads reads() const override { return Reads::components; }
+  int line_width(const Job &job) const { return width_for(settings_.line_width, job.frame.size()); }
+  void add_keypoints(const Job &job);
+  void add_lines(const Job &job);
+  void add_boxes(const Job &job);
+  void add_label(const AttachedBox &box, const Job &job);
+  guint32 color_of_box(const AttachedBox &box) const;
+  // Draws primitives_, or as many as fit.
+  Status draw(const Job &job);
+
+  std::unique_ptr<Canvas> canvas_;
+  std::vector<AttachedBox> boxes_;
+  Array<Primitive> primitives_;  // of the frame
+  OwnedBytes memory_;
+  HostCopy host_;
+  int keypoint_count_ = 0, line_count_ = 0;  // of the frame
+  bool warned_ = false;
+};
+
+}  // namespace cudavision

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The properties of cudavisionoverlay. The defaults are those of the elements that draw the same things.
+#pragma once
+
+#include <gst/gst.h>
+
+#include "gst/base/color_text.h"
+#include "gst/base/line_width.h"
+
+namespace cudavision {
+
+struct VisionOverlaySettings {
+  bool regions = true, keypoints = true, lines = true;  // what is drawn
+  bool labels = true, color_by_track = true;            // of regions
+  ColorText color = "lime", keypoint_color = "red", line_color = ColorText::kByDirection;
+  int line_width = kAutomaticWidth, point_size = kAutomaticWidth;
+  double min_contrast = 12;  // of keypoints
+  int max_lines = 50;        // 0: all
+
+  friend bool operator==(const VisionOverlaySettings &, const VisionOverlaySettings &) = default;
+};
+
+inline Status validate(const VisionOverlaySettings &settings) {
+  CUDAVISION_TRY(validate_color("color", settings.color));
+  CUDAVISION_TRY(validate_color("keypoint-color", settings.keypoint_color));
+  return validate_color("line-color", settings.line_color, ColorText::kByDirection);
+}
+
+}  // namespace cudavision

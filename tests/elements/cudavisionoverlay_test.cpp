@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// cudavisionoverlay: what one element has found looks as if that element had drawn it; labels, tracks, metas of others.
+#include <gst/cudavision/cudavision.h>
+#include <gst/video/video.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "cuda/draw/text.h"
+#include "tests/elements/hog_reference.h"
+#include "tests/elements/inpaint_reference.h"
+
+#if CUDAVISION_HAVE_ANALYTICS
+#include <gst/analytics/analytics.h>
+#endif
+
+namespace {
+
+using namespace cudavision::test;
+using cudavision::append_text;
+using cudavision::make_primitive;
+using cudavision::Primitive;
+using cudavision::Size;
+using cudavision::text_width;
+
+class CudaVisionOverlay : public ElementTest {};
+class CudaVisionOverlayFormat : public ElementTest, public testing::WithParamInterface<const char *> {};
+INSTANTIATE_TEST_SUITE_P(, CudaVisionOverlayFormat,
+                         testing::Values("GRAY8", "NV12", "I420", "YUY2", "RGB", "BGRA"));
+
+// The frame that comes out of these elements.
+std::vector<std::uint8_t> shown(const std::string &elements, const VideoFrame &frame) {
+  return through(parse("appsrc name=in format=time ! " + elements + " ! appsink name=out sync=false"), frame);
+}
+
+// --- as the elements themselves ---
+
+testing::AssertionResult looks_the_same(const std::string &element, const VideoFrame &frame,
+                                        const std::string &overlay = {}) {
+  const std::string on_backend = " backend=" + backend();
+  const std::vector<std::uint8_t> own = shown(element + on_backend, frame),
+                                  drawn = shown(element + on_backend + " display=false ! cudavisionoverlay " +
+                                                    overlay + on_backend,
+                                                frame);
+  if (own == frame.bytes()) return testing::AssertionFailure() << element << " draws nothing";
+  VideoFrame expected = frame;
+  expected.bytes() = own;
+  return same_bytes(drawn, expected);
+}
+
+TEST_P(CudaVisionOverlayFormat, keypoints_and_lines_look_the_same) {
+  unsigned seed = 1;
+  for (const Size size : {Size{61, 47}, Size{120, 90}}) {
+    const VideoFrame frame(GetParam(), size, seed++);
+    EXPECT_TRUE(looks_the_same("cudasigma2kp tau=1", frame));
+    EXPECT_TRUE(looks_the_same("cudasigma2kp tau=1 window=4 orientation=true min-contrast=3", frame,
+                               "min-contrast=3"));
+    EXPECT_TRUE(
+        looks_the_same("cudasigma2kp tau=1 window=3 cell=4 orientation=true min-contrast=1 line-width=2 "
+                       "point-size=3 color=blue",
+                       frame, "min-contrast=1 line-width=2 point-size=3 keypoint-color=blue"));
+    EXPECT_TRUE(looks_the_same("cudahough threshold=15", frame));
+    EXPECT_TRUE(looks_the_same("cudahough threshold=15 color=0x80ff0000 line-width=3 max-drawn=4", frame,
+                               "line-color=0x80ff0000 line-width=3 max-lines=4"));
+    EXPECT_TRUE(looks_the_same("cudahough mode=segments threshold=10", frame));
+  }
+}
+
+TEST_P(CudaVisionOverlayFormat, boxes_and_labels_look_the_same) {
+  const ModelFile model("model.yml");
+  const VideoFrame frame(GetParam(), {90, 70}, 31);
+  const std::string hog = "cudahog win-stride=4 group-threshold=1 model-location=" + model.location();
+  EXPECT_TRUE(looks_the_same(hog, frame));
+  EXPECT_TRUE(looks_the_same(hog + " labels=false color=navy line-width=4", frame,
+                             "labels=false color=navy line-width=4"));
+  EXPECT_TRUE(looks_the_same(hog + " label=dog roi-x=7 roi-y=5 roi-width=70 roi-height=61", frame,
+                             "roi-x=7 roi-y=5 roi-width=70 roi-height=61"));
+}
+
+// --- regions ---
+
+struct Region {
+  guint x, y, width, height;
+  const char *type = "car";
+  double score = NAN;
+  guint64 track = 0;
+};
+
+Owned<GstBuffer> with_regions(const VideoFrame &frame, const std::vector<Region> &regions) {
+  Owned<GstBuffer> buffer = frame.buffer();
+  for (const Region &r : regions) {
+    GstVideoRegionOfInterestMeta *meta =
+        gst_buffer_add_video_region_of_interest_meta(buffer.get(), r.type, r.x, r.y, r.width, r.height);
+    if (!std::isnan(r.score))
+      gst_video_region_of_interest_meta_add_param(
+          meta, gst_structure_new("detection", "confidence", G_TYPE_DOUBLE, r.score, nullptr));
+    if (r.track != 0)
+      gst_video_region_of_interest_meta_add_param(
+          meta, gst_structure_new("tracking", "id", G_TYPE_UINT64, r.track, nullptr));
+  }
+  return buffer;
+}
+
+std::vector<std::uint8_t> drawn(Harness *overlay, const VideoFrame &frame, Owned<GstBuffer> buffer) {
+  overlay->negotiate(frame);
+  const Owned<GstBuffer> out = overlay->exchange(std::move(buffer));
+  return bytes_of(out.get());
+}
+
+// A box with a text above its corner.
+void append_box(std::vector<Primitive> *outlines, std::vector<Primitive> *labels, const VideoFrame &frame,
+                const Region &r, const std::string &text, guint32 argb, guint32 text_argb) {
+  const int x = static_cast<int>(r.x), y = static_cast<int>(r.y);
+  outlines->push_back(make_primitive(Primitive::Kind::rectangle, 1, color_in(frame, argb), x, y,
+                                     x + static_cast<int>(r.width) - 1, y + static_cast<int>(r.height) - 1));
+  append_text(labels, text, x + 1, y - 8,
+              {.scale = 1, .color = color_in(frame, text_argb), .background = color_in(frame, argb)});
+}
+
+TEST_F(CudaVisionOverlay, label_has_what_is_known) {
+  const VideoFrame frame("RGB", {200, 100}, 3);
+  Harness overlay("cudavisionoverlay");
+  const struct {
+    Region region;
+    const char *text;
+    guint32 color;  // of a track: another hue
+  } cases[] = {{{20, 30, 40, 50}, "car", 0xff00ff00},
+               {{20, 30, 40, 50, "car", 0.5}, "car 0.50", 0xff00ff00},
+               {{20, 30, 40, 50, "car", 0.5, 12}, "car #12 0.50", 0xffff0000},
+               {{20, 30, 40, 50, "car", NAN, 1}, "car #1", 0xff80ff00},
+               {{20, 30, 40, 50, "", -1.25, 7}, "#7 -1.25", 0xff0000ff}};
+  for (const auto &c : cases) {
+    const std::vector<std::uint8_t> bytes = drawn(&overlay, frame, with_regions(frame, {c.region}));
+    std::vector<Primitive> outlines, labels;
+    const bool bright = (c.color >> 8 & 255) != 0;
+    guint32 argb = c.color;
+    if (c.region.track == 1) argb = 0xff00ff80;  // 5 of 12 hues on
+    if (c.region.track == 7) argb = 0xffff0080;  // 35 mod 12 = 11
+    append_box(&outlines, &labels, frame, c.region, c.text, argb, bright ? 0xff000000 : 0xffffffff);
+    outlines.insert(outlines.end(), labels.begin(), labels.end());
+    EXPECT_TRUE(same_bytes(bytes, with_primitives(frame, outlines))) << c.text;
+  }
+}
+
+TEST_F(CudaVisionOverlay, tracks_have_one_color_on_request) {
+  const VideoFrame frame("RGB", {200, 100}, 3);
+  Harness overlay("cudavisionoverlay color-by-track=false labels=false");
+  std::vector<Primitive> outlines, labels;
+  append_box(&outlines, &labels, frame, {20, 30, 40, 50}, "", 0xff00ff00, 0);
+  EXPECT_TRUE(same_bytes(drawn(&overlay, frame, with_regions(frame, {{20, 30, 40, 50, "car", 1, 5}})),
+                         with_primitives(frame, outlines)));
+}
+
+// The outlines of all boxes come first, so that no label is crossed out.
+TEST_F(CudaVisionOverlay, labels_lie_on_top) {
+  const VideoFrame frame("RGB", {200, 100}, 3);
+  Harness overlay("cudavisionoverlay");
+  const Region first{20, 30, 60, 50}, second{30, 10, 60, 40, "bus"};
+  std::vector<Primitive> outlines, labels;
+  append_box(&outlines, &labels, frame, first, "car", 0xff00ff00, 0xff000000);
+  append_box(&outlines, &labels, frame, second, "bus", 0xff00ff00, 0xff000000);
+  outlines.insert(outlines.end(), labels.begin(), labels.end());
+  EXPECT_TRUE(same_bytes(drawn(&overlay, frame, with_regions(frame, {first, second})),
+                         with_primitives(frame, outlines)));
+}
+
+#if CUDAVISION_HAVE_ANALYTICS
+TEST_F(CudaVisionOverlay, detection_looks_like_a_region_and_is_drawn_once) {
+  const VideoFrame frame("RGB", {200, 100}, 3);
+  Harness overlay("cudavisionoverlay color=0x80ff0000");  // what is drawn twice is darker
+  const Region region{20, 30, 40, 50, "car", 0.5};
+  VideoFrame expected = frame;
+  expected.bytes() = drawn(&overlay, frame, with_regions(frame, {region}));
+  for (const bool with_region : {true, false}) {
+    Owned<GstBuffer> buffer = with_region ? with_regions(frame, {region}) : frame.buffer();
+    GstAnalyticsRelationMeta *relations = gst_buffer_add_analytics_relation_meta(buffer.get());
+    GstAnalyticsODMtd detection;
+    ASSERT_TRUE(gst_analytics_relation_meta_add_od_mtd(relations, g_quark_from_string("car"), 20, 30, 40, 50,
+                                                       0.5f, &detection));
+    EXPECT_TRUE(same_bytes(drawn(&overlay, frame, std::move(buffer)), expected)) << with_region;
+  }
+}
+#endif
+
+// --- the rest ---
+
+TEST_F(CudaVisionOverlay, frame_without_results_stays) {
+  const VideoFrame frame("NV12", {64, 48}, 3);
+  Harness overlay("cudavisionoverlay");
+  EXPECT_TRUE(same_bytes(drawn(&overlay, frame, frame.buffer()), frame));
+  EXPECT_TRUE(same_bytes(drawn(&overlay, frame, with_regions(frame, {{5, 5, 0, 9}, {5, 5, 9, 0}})), frame));
+  g_object_set(overlay.element(), "display", FALSE, nullptr);
+  EXPECT_TRUE(same_bytes(drawn(&overlay, frame, with_regions(frame, {{5, 5, 9, 9}})), frame));
+}
+
+TEST_F(CudaVisionOverlay, kinds_can_be_left_out) {
+  const VideoFrame frame("RGB", {64, 48}, 3);
+  Harness overlay("cudavisionoverlay regions=false keypoints=false lines=false");
+  Owned<GstBuffer> buffer = with_regions(frame, {{5, 5, 20, 9}});
+  const GstCudaVisionKeypoint keypoint{20, 20, 2500, 1};
+  const GstCudaVisionLine line{3, 0, 9, 3, 0, 3, 40};
+  gst_cuda_vision_buffer_add_keypoints_meta(buffer.get(), &keypoint, 1);
+  gst_cuda_vision_buffer_add_lines_meta(buffer.get(), &line, 1);
+  for (const char *kind : {"", "regions", "keypoints", "lines"}) {
+    if (*kind != '\0') g_object_set(overlay.element(), kind, TRUE, nullptr);
+    const bool changed =
+        drawn(&overlay, frame, Owned<GstBuffer>(gst_buffer_copy_deep(buffer.get()))) != frame.bytes();
+    EXPECT_EQ(changed, *kind != '\0') << kind;
+    if (*kind != '\0') g_object_set(overlay.element(), kind, FALSE, nullptr);
+  }
+}
+
+// Coordinates that are no numbers, lie far away, or are as large as they can be.
+TEST_F(CudaVisionOverlay, metas_of_others_may_say_anything) {
+  const VideoFrame frame("NV12", {64, 48}, 3);
+  Harness overlay("cudavisionoverlay min-contrast=0");
+  Owned<GstBuffer> buffer = with_regions(
+      frame, {{G_MAXUINT, G_MAXUINT, G_MAXUINT, G_MAXUINT, "far", 1e300},
+              {0, 0, G_MAXUINT, G_MAXUINT, "all", -1e300},
+              {60, 40, 1, 1, "a type of more than forty characters, of which some are \xc3\xa4\xc3\xb6"}});
+  std::vector<GstCudaVisionKeypoint> keypoints;
+  std::vector<GstCudaVisionLine> lines;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const float value : {NAN, kInfinity, -kInfinity, 1e30f, -1e30f, 32000.0f, -32000.0f, 20.5f}) {
+    keypoints.push_back({value, 10, value, value});
+    keypoints.push_back({10, value, 100, NAN});
+    lines.push_back({value, value, 1, value, 10, 20, value});
+    lines.push_back({1, 1, 1, 10, value, value, 20});
+  }
+  gst_cuda_vision_buffer_add_keypoints_meta(buffer.get(), keypoints.data(),
+                                            static_cast<guint>(keypoints.size()));
+  gst_cuda_vision_buffer_add_lines_meta(buffer.get(), lines.data(), static_cast<guint>(lines.size()));
+  EXPECT_NE(drawn(&overlay, frame, std::move(buffer)), frame.bytes());
+}
+
+TEST_F(CudaVisionOverlay, message_has_the_counts) {
+  const VideoFrame frame("RGB", {64, 48}, 3);
+  Harness overlay("cudavisionoverlay message=true");
+  drawn(&overlay, frame, with_regions(frame, {{5, 5, 20, 9}, {9, 9, 9, 9}}));
+  const Owned<GstMessage> message = take_message(overlay.element(), GST_MESSAGE_ELEMENT);
+  ASSERT_TRUE(message);
+  gint regions = 0;
+  EXPECT_TRUE(gst_structure_get_int(gst_message_get_structure(message.get()), "regions", &regions));
+  EXPECT_EQ(regions, 2);
+}
+
+TEST_F(CudaVisionOverlay, properties_have_the_defaults_of_the_elements) {
+  const Owned<GstElement> overlay = parse("cudavisionoverlay"), hog = parse("cudahog"),
+                          points = parse("cudasigma2kp"), hough = parse("cudahough");
+  EXPECT_EQ(text(overlay.get(), "color"), text(hog.get(), "color"));
+  EXPECT_EQ(text(overlay.get(), "keypoint-color"), text(points.get(), "color"));
+  EXPECT_EQ(text(overlay.get(), "line-color"), text(hough.get(), "color"));
+  EXPECT_EQ(integer(overlay.get(), "max-lines"), integer(hough.get(), "max-drawn"));
+  EXPECT_EQ(real(overlay.get(), "min-contrast"), real(points.get(), "min-contrast"));
+  for (const char *property : {"line-width", "point-size"})
+    EXPECT_EQ(integer(overlay.get(), property), integer(points.get(), property));
+}
+
+}  // namespace
