@@ -3,24 +3,21 @@
 #include "gst/base/attached_boxes.h"
 
 #include "gst/base/analytics.h"
-#include "gst/meta/region_score.h"
+#include "gst/meta/region_params.h"
 
 namespace cudavision {
 namespace {
 
 AttachedBox box_of(GstVideoRegionOfInterestMeta *region) {
-  AttachedBox box{.type = region->roi_type,
-                  .x = static_cast<double>(region->x),
-                  .y = static_cast<double>(region->y),
-                  .width = static_cast<double>(region->w),
-                  .height = static_cast<double>(region->h),
-                  .score = score_of(region),
-                  .track = 0,
-                  .region = region,
-                  .detection = {}};
-  const GstStructure *tracking = gst_video_region_of_interest_meta_get_param(region, "tracking");
-  if (tracking != nullptr) gst_structure_get_uint64(tracking, "id", &box.track);
-  return box;
+  return {.type = region->roi_type,
+          .x = static_cast<double>(region->x),
+          .y = static_cast<double>(region->y),
+          .width = static_cast<double>(region->w),
+          .height = static_cast<double>(region->h),
+          .score = score_of(region),
+          .track = track_of(region),
+          .region = region,
+          .detection = {}};
 }
 
 AttachedBox box_of(const Detection &d) {

@@ -4,7 +4,7 @@
 
 #include <cfenv>
 
-#include "gst/meta/region_score.h"
+#include "gst/meta/region_params.h"
 #include "gst/visionjson/analytics_json.h"
 #include "gst/visionjson/json_text.h"
 #include "gst/visionjson/structure_json.h"

@@ -19,6 +19,8 @@ typedef struct _GstCudaVisionRegion GstCudaVisionRegion;
  * @parent_id: the @id of the region that contains this one
  * @score: the detector's score, which is the field "confidence" of the parameter "detection"; NaN if there is
  * none
+ * @track_id: the id of the object over time, which is the field "id" of the parameter "tracking" (cudavisiontrack);
+ * 0 if there is none. Since 0.3
  *
  * A copy of the values of a #GstVideoRegionOfInterestMeta.
  *
@@ -36,6 +38,7 @@ struct _GstCudaVisionRegion {
   gint id;
   gint parent_id;
   gdouble score;
+  guint64 track_id;
 };
 
 /**
