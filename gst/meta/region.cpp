@@ -7,9 +7,15 @@
 namespace {
 
 GstCudaVisionRegion *region_of(GstVideoRegionOfInterestMeta *meta) {
-  const GstCudaVisionRegion region{
-      g_quark_to_string(meta->roi_type), meta->x, meta->y, meta->w, meta->h, meta->id, meta->parent_id,
-      cudavision::score_of(meta), cudavision::track_of(meta)};
+  const GstCudaVisionRegion region{g_quark_to_string(meta->roi_type),
+                                   meta->x,
+                                   meta->y,
+                                   meta->w,
+                                   meta->h,
+                                   meta->id,
+                                   meta->parent_id,
+                                   cudavision::score_of(meta),
+                                   cudavision::track_of(meta)};
   return gst_cuda_vision_region_copy(&region);
 }
 
