@@ -24,7 +24,8 @@ double intersection_over_union(const TypedBox &a, const TypedBox &b) {
 }
 
 // The rows' columns if no row and no column has more than one value above the threshold, and any has one. Then nothing has
-// to be weighed against anything.
+// to be weighed against anything. It is also a better answer: pairs that overlap too little, and are rejected later, could
+// outweigh one that overlaps enough.
 std::optional<std::vector<int>> only_pairs(const Costs &negative, double threshold) {
   std::vector<int> columns(static_cast<std::size_t>(negative.rows), -1);
   std::vector<bool> taken(static_cast<std::size_t>(negative.columns));

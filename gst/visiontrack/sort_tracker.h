@@ -4,7 +4,8 @@
 //
 // Each track has a Kalman filter of constant velocity (section 3.2) with the state [u, v, s, r, u', v', s']: the centre of the
 // box, its area and its ratio of width to height, which has no velocity. Boxes of a frame are assigned to the boxes that
-// the filters predict so that the sum of the intersections over union is largest (section 3.3). A box without a track
+// the filters predict so that the sum of the intersections over union is largest (section 3.3), unless the pairs that overlap
+// enough leave no choice. A box without a track
 // begins one; a track without a box for a number of frames ends (section 3.4). The variances are those of the authors'
 // program.
 #pragma once

@@ -333,6 +333,7 @@ class DefinedTracker {
   // The one of all assignments that has the largest sum of overlaps, without pairs that overlap too little. most[set]: the
   // largest sum of the boxes so far if exactly the tracks of the set have one of them.
   std::vector<int> best_assignment(const std::vector<Box> &boxes) const {
+    if (const std::optional<std::vector<int>> own = only_pairs(boxes)) return *own;
     const int tracks = static_cast<int>(tracks_.size());
     const std::size_t sets = std::size_t{1} << tracks;
     std::vector<double> most(sets, -1);
@@ -355,6 +356,22 @@ class DefinedTracker {
     for (std::size_t i = 0; i < boxes.size(); ++i)
       if (best[i] != -1 && overlap(boxes[i], best[i]) < threshold_) best[i] = -1;
     return best;
+  }
+  // As in the authors' program: if no box and no track has more than one partner that it overlaps enough, and any has one,
+  // these are the pairs. Otherwise pairs that overlap too little, and are rejected later, could outweigh them.
+  std::optional<std::vector<int>> only_pairs(const std::vector<Box> &boxes) const {
+    std::vector<int> own(boxes.size(), -1), boxes_of_track(tracks_.size());
+    bool any = false;
+    for (std::size_t i = 0; i < boxes.size(); ++i) {
+      int partners = 0;
+      for (int track = 0; track < static_cast<int>(tracks_.size()); ++track)
+        if (overlap(boxes[i], track) > threshold_)
+          own[i] = track, ++partners, ++boxes_of_track[static_cast<std::size_t>(track)], any = true;
+      if (partners > 1) return {};
+    }
+    for (const int count : boxes_of_track)
+      if (count > 1) return {};
+    return any ? std::optional(own) : std::nullopt;
   }
   double overlap(const Box &box, int track) const {
     return track < static_cast<int>(tracks_.size()) ? iou(box, tracks_[static_cast<std::size_t>(track)].box())
@@ -452,18 +469,90 @@ std::vector<std::vector<Box>> boxes_of_video(int frames) {
   return all;
 }
 
+const std::vector<std::vector<Box>> &street() {
+  static const std::vector<std::vector<Box>> boxes = boxes_of_video(300);
+  return boxes;
+}
+
 // These boxes come and go, their order changes, and some are wrong.
 TEST_F(CudaVisionTrack, identities_on_a_video_equal_the_definition) {
   if (kEmulated || kSanitized) GTEST_SKIP() << "gst-launch-1.0 loads the plugin that is installed";
-  const std::vector<std::vector<Box>> boxes = boxes_of_video(120);
+  const std::vector<std::vector<Box>> &boxes = street();
   if (boxes.empty()) GTEST_SKIP() << "no video (Debian: opencv-doc)";
   TrackHarness harness("max-age=2");
   DefinedTracker definition(0.3, 3, 2);
   SameIds ids;
-  for (std::size_t frame = 0; frame < boxes.size(); ++frame)
+  for (std::size_t frame = 0; frame < 120; ++frame)
     ids.compare(harness.track(boxes[frame]), definition.next(boxes[frame]), frame);
   EXPECT_GT(ids.count(), 200u);
   ids.expect_one_to_one();
+}
+
+// Three people who meet and part, marked by hand in every tenth frame: the middle of each where they are seen.
+struct Mark {
+  std::size_t frame;
+  double x, y;
+};
+const std::vector<std::vector<Mark>> kPeople{{{160, 444, 251},
+                                              {170, 473, 253},
+                                              {180, 514, 265},
+                                              {190, 572, 289},
+                                              {200, 634, 315},
+                                              {210, 674, 350},
+                                              {220, 606, 351},
+                                              {230, 524, 324},
+                                              {240, 466, 277},
+                                              {250, 403, 259},
+                                              {260, 344, 245}},
+                                             {{160, 492, 245},
+                                              {170, 534, 253},
+                                              {180, 606, 259},
+                                              {190, 671, 277},
+                                              {200, 723, 300},
+                                              {220, 756, 282},
+                                              {230, 746, 348},
+                                              {240, 682, 307},
+                                              {250, 615, 289},
+                                              {260, 550, 283},
+                                              {270, 480, 271},
+                                              {280, 421, 270},
+                                              {290, 370, 246}},
+                                             {{170, 450, 259}, {180, 378, 259}, {190, 303, 255}}};
+
+// On 2026-11-23: two changes, one of somebody who turns round at the edge of the picture, where the detector misses him for
+// 30 frames, and one behind a box that covers two people; 22 of 27 marks lie in a box with an id. (Versions of the decoder
+// differ in some pixels.)
+TEST_F(CudaVisionTrack, people_on_a_video_keep_their_ids) {
+  if (kEmulated || kSanitized) GTEST_SKIP() << "gst-launch-1.0 loads the plugin that is installed";
+  if (street().empty()) GTEST_SKIP() << "no video (Debian: opencv-doc)";
+  TrackHarness harness;
+  std::vector<std::vector<Estimate>> frames;
+  for (const std::vector<Box> &boxes : street()) frames.push_back(sorted(harness.track(boxes)));
+  int changes = 0, known = 0, marks = 0;
+  for (const std::vector<Mark> &person : kPeople) {
+    guint64 last = 0;
+    std::string ids;
+    for (const Mark &mark : person) {
+      const Estimate *nearest = nullptr;
+      const auto distance = [&](const Box &b) {
+        return std::hypot(b.x + b.width / 2 - mark.x, b.y + b.height / 2 - mark.y);
+      };
+      ASSERT_LT(mark.frame, frames.size());
+      for (const Estimate &e : frames[mark.frame])
+        if (distance(e.box) < 30 && (nearest == nullptr || distance(e.box) < distance(nearest->box)))
+          nearest = &e;
+      ++marks;
+      ids += nearest == nullptr ? " -" : " " + std::to_string(nearest->id);
+      if (nearest == nullptr) continue;
+      ++known;
+      changes += last != 0 && nearest->id != last;
+      last = nearest->id;
+    }
+    std::printf("ids of a person:%s\n", ids.c_str());
+  }
+  std::printf("%d changes of identity; %d of %d marks have one\n", changes, known, marks);
+  EXPECT_LE(changes, 2);
+  EXPECT_GE(known, marks / 2);
 }
 
 // --- metas ---
