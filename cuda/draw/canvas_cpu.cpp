@@ -41,6 +41,7 @@ class Band {
   void mark(const Primitive &primitive, unsigned id, Span within) {
     if (is_empty(clip(bounds_of(primitive), within))) return;
     if (primitive.kind == Primitive::Kind::line) return mark_line(primitive, id, within);
+    if (primitive.kind == Primitive::Kind::character) return mark_character(primitive, id, within);
     for (int i = 0, spans = span_count(primitive); i < spans; ++i)
       mark_span(clip(span_of(primitive, i), within), id);
   }
@@ -114,6 +115,24 @@ class Band {
       remainder += 2 * shorter;
       if (remainder >= 2 * steps) ++across, remainder -= 2 * steps;
       if (remainder < 0) --across, remainder += 2 * steps;
+    }
+  }
+
+  // The spans of span_of_character() (canvas_rules.h); the runs of a row of the font are the same in all of its lines.
+  void mark_character(const Primitive &p, unsigned id, Span within) {
+    const int scale = p.line_width;
+    for (int row = 0; row < kFontHeight; ++row) {
+      const int top = p.y0 + row * scale;
+      const int first = std::max(0, within.y0 - top), last = std::min(scale, within.y1 - top);
+      if (first >= last) continue;
+      const unsigned before = font_row(p.x1, row - 1), own = font_row(p.x1, row),
+                     after = font_row(p.x1, row + 1);
+      for (int k = 0; k < kMostFontRuns; ++k) {
+        const FontRun run = font_run(own, k);
+        if (run.begin == run.end) break;
+        for (int above = first; above < last; ++above)
+          mark_span(clip(span_of_run(p, run, row, above, before, after), within), id);
+      }
     }
   }
 

@@ -76,17 +76,24 @@ CUDAVISION_HOST_DEVICE constexpr int width_of_joint(unsigned row_above, unsigned
   return width > 0 ? width : 0;
 }
 
-// Span i of a character: its lines from top to bottom, with up to kMostFontRuns spans each.
-CUDAVISION_HOST_DEVICE inline Span span_of_character(const Primitive &p, int i) {
-  const int scale = p.line_width, line = i / kMostFontRuns, row = line / scale, above = line % scale;
-  const FontRun run = font_run(font_row(p.x1, row), i % kMostFontRuns);
-  if (run.begin == run.end) return {0, 0, 0, 0};
-  const unsigned before = font_row(p.x1, row - 1), after = font_row(p.x1, row + 1);
+// The span of a run in a line of a row, which is `above` lines below its first one. before, after: the rows of the font
+// above and below.
+CUDAVISION_HOST_DEVICE constexpr Span span_of_run(const Primitive &p, FontRun run, int row, int above,
+                                                  unsigned before, unsigned after) {
+  const int scale = p.line_width, line = row * scale + above;
   const auto joint = [&](int from, int x) {
     return width_of_joint(before, after, from, x, above, scale - 1 - above, scale / 2);
   };
   return {p.x0 + run.begin * scale - joint(run.begin, run.begin - 1), p.y0 + line,
           p.x0 + run.end * scale + joint(run.end - 1, run.end), p.y0 + line + 1};
+}
+
+// Span i of a character: its lines from top to bottom, with up to kMostFontRuns spans each.
+CUDAVISION_HOST_DEVICE inline Span span_of_character(const Primitive &p, int i) {
+  const int line = i / kMostFontRuns, row = line / p.line_width;
+  const FontRun run = font_run(font_row(p.x1, row), i % kMostFontRuns);
+  if (run.begin == run.end) return {0, 0, 0, 0};
+  return span_of_run(p, run, row, line % p.line_width, font_row(p.x1, row - 1), font_row(p.x1, row + 1));
 }
 
 CUDAVISION_HOST_DEVICE constexpr int span_count(const Primitive &p) {

@@ -12,14 +12,18 @@ namespace {
 constexpr ConstantVelocity::Noise kCentre{10, 10000, 1, 0.01, 1}, kArea{10, 10000, 1, 0.0001, 10},
     kRatio{10, 0, 1, 0, 10};  // no velocity: it begins at 0 and has no variance
 
+// At most 0 if they have nothing in common.
 double overlap(double a, double a_length, double b, double b_length) {
-  return std::max(0.0, std::min(a + a_length, b + b_length) - std::max(a, b));
+  return std::min(a + a_length, b + b_length) - std::max(a, b);
 }
 
 double intersection_over_union(const TypedBox &a, const TypedBox &b) {
   if (a.type != b.type) return 0;
-  const double common = overlap(a.x, a.width, b.x, b.width) * overlap(a.y, a.height, b.y, b.height);
-  if (common == 0) return 0;  // as most pairs
+  const double width = overlap(a.x, a.width, b.x, b.width);
+  if (width <= 0) return 0;  // as most pairs
+  const double height = overlap(a.y, a.height, b.y, b.height);
+  if (height <= 0) return 0;
+  const double common = width * height;
   return common / (a.width * a.height + b.width * b.height - common);
 }
 
@@ -103,11 +107,11 @@ std::vector<int> SortTracker::assign(const std::vector<TypedBox> &boxes, double 
                                      std::vector<int> *new_boxes) const {
   const int rows = static_cast<int>(boxes.size()), columns = static_cast<int>(tracks_.size());
   Costs negative{rows, columns, std::vector<double>(boxes.size() * tracks_.size())};
-  for (int column = 0; column < columns; ++column) {
-    const TypedBox predicted = *tracks_[static_cast<std::size_t>(column)].box();
-    for (int row = 0; row < rows; ++row)
-      negative.at(row, column) = -intersection_over_union(boxes[static_cast<std::size_t>(row)], predicted);
-  }
+  std::vector<TypedBox> predicted;
+  for (const Track &track : tracks_) predicted.push_back(*track.box());
+  double *pair = negative.values.data();
+  for (const TypedBox &box : boxes)
+    for (const TypedBox &prediction : predicted) *pair++ = -intersection_over_union(box, prediction);
   std::vector<int> track = only_pairs(negative, threshold).value_or(std::vector<int>());
   if (track.empty()) track = least_costs(negative);
   for (int row = 0; row < rows; ++row)
