@@ -457,10 +457,10 @@ std::vector<std::vector<Box>> boxes_of_video(int frames) {
   std::size_t size = 0;
   while (getline(&line, &size, pipe) > 0) {
     all.emplace_back();
-    for (const char *at = line; (at = std::strstr(at, "\"person\",")) != nullptr; ++at) {
+    for (const char *at = line; (at = std::strstr(at, "\"type\":\"person\",")) != nullptr; ++at) {
       Box box{};
-      if (std::sscanf(at, "\"person\",\"x\":%lf,\"y\":%lf,\"width\":%lf,\"height\":%lf", &box.x, &box.y,
-                      &box.width, &box.height) == 4)
+      if (std::sscanf(at, "\"type\":\"person\",\"x\":%lf,\"y\":%lf,\"width\":%lf,\"height\":%lf", &box.x,
+                      &box.y, &box.width, &box.height) == 4)
         all.back().push_back(box);
     }
   }
