@@ -19,7 +19,8 @@ struct LabelText {
   int length = 0;
 
   LabelText() = default;
-  explicit LabelText(std::string_view text) : length(std::min(static_cast<int>(text.size()), kMost)) {
+  explicit LabelText(std::string_view text)
+      : length(static_cast<int>(std::min(text.size(), std::size_t{kMost}))) {
     std::copy_n(text.begin(), length, characters);
   }
 };

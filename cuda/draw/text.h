@@ -23,7 +23,7 @@ struct TextStyle {
 };
 
 // Appends the text with its top left corner at (x, y) pixels, on a rectangle of the background colour that is
-// one pixel of the font larger on each side. What the font lacks is left out.
+// one pixel of the font larger on each side. What the font lacks is blank.
 void append_text(std::vector<Primitive> *primitives, std::string_view text, int x, int y,
                  const TextStyle &style);
 

@@ -17,7 +17,7 @@ def side(a, b, point):
 
 
 def meet(a, b, c, d):
-    return side(a, b, c) * side(a, b, d) < 0 and side(c, d, a) * side(c, d, b) < 0
+    return (side(a, b, c) > 0) != (side(a, b, d) > 0) and (side(c, d, a) > 0) != (side(c, d, b) > 0)
 
 
 feet, right, left = {}, 0, 0

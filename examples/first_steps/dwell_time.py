@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Prints how long each person stood in a zone of the picture: dwell_time.py SOURCE X,Y,WIDTH,HEIGHT"""
+"""Prints the time from when each person first stood in a zone of the picture until they last did.
+
+  dwell_time.py SOURCE X,Y,WIDTH,HEIGHT
+"""
 import sys
 
 from frames import Gst, GstCudaVision, frames

@@ -42,22 +42,19 @@ Status attach_detections(GstBuffer *buffer, int count, const std::function<Detec
   return {};
 }
 
-namespace {
-
-// The id of a track that the detection is related to, or 0.
-guint64 track_of(GstAnalyticsRelationMeta *relations, guint detection) {
+guint64 track_of_detection(GstBuffer *buffer, guint detection) {
+  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(buffer);
   gpointer state = nullptr;
   GstAnalyticsTrackingMtd tracking;
   guint64 id = 0;
   GstClockTime first = 0, last = 0;
   gboolean lost = FALSE;
-  const bool found = gst_analytics_relation_meta_get_direct_related(
-      relations, detection, GST_ANALYTICS_REL_TYPE_ANY, gst_analytics_tracking_mtd_get_mtd_type(), &state,
-      &tracking);
+  const bool found =
+      relations != nullptr && gst_analytics_relation_meta_get_direct_related(
+                                  relations, detection, GST_ANALYTICS_REL_TYPE_ANY,
+                                  gst_analytics_tracking_mtd_get_mtd_type(), &state, &tracking);
   return found && gst_analytics_tracking_mtd_get_info(&tracking, &id, &first, &last, &lost) ? id : 0;
 }
-
-}  // namespace
 
 void for_each_detection(GstBuffer *buffer, const std::function<void(const Detection &)> &visit) {
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(buffer);
@@ -69,7 +66,6 @@ void for_each_detection(GstBuffer *buffer, const std::function<void(const Detect
     Detection d;
     d.id = found.id;
     d.type = gst_analytics_od_mtd_get_obj_type(&found);
-    d.track = track_of(relations, found.id);
     if (gst_analytics_od_mtd_get_location(&found, &d.x, &d.y, &d.width, &d.height, &d.confidence)) visit(d);
   }
 }
@@ -88,6 +84,7 @@ Status attach_tracking(GstBuffer *buffer, guint detection, guint64 track, GstClo
 }
 #else
 Status attach_detections(GstBuffer *, int, const std::function<Detection(int)> &) { return {}; }
+guint64 track_of_detection(GstBuffer *, guint) { return 0; }
 Status attach_tracking(GstBuffer *, guint, guint64, GstClockTime, GstClockTime) { return {}; }
 void for_each_detection(GstBuffer *, const std::function<void(const Detection &)> &) {}
 #endif

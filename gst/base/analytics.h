@@ -17,7 +17,6 @@ struct Detection {
   GQuark type = 0;
   gint x = 0, y = 0, width = 0, height = 0;
   gfloat confidence = 0;
-  guint64 track = 0;  // the id of the track that it is related to, or 0; set by for_each_detection()
 };
 
 // Appends detection(0) to detection(count - 1) to the buffer's relation meta, which all elements share, or
@@ -25,6 +24,8 @@ struct Detection {
 Status attach_detections(GstBuffer *buffer, int count, const std::function<Detection(int)> &detection);
 // Calls visit with each detection that is attached to the buffer, in order.
 void for_each_detection(GstBuffer *buffer, const std::function<void(const Detection &)> &visit);
+// The id of a track that a detection of the buffer is related to, or 0.
+guint64 track_of_detection(GstBuffer *buffer, guint detection);
 // Relates a detection of the buffer to a track. The times are those of the track's first and last frame.
 Status attach_tracking(GstBuffer *buffer, guint detection, guint64 track, GstClockTime first,
                        GstClockTime last);

@@ -2,6 +2,9 @@
 // The boxes that are attached to a frame.
 #include "gst/base/attached_boxes.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "gst/base/analytics.h"
 #include "gst/meta/region_params.h"
 
@@ -10,8 +13,9 @@ namespace {
 
 AttachedBox box_of(GstVideoRegionOfInterestMeta *region) {
   return {.type = region->roi_type,
-          .x = static_cast<double>(region->x),
-          .y = static_cast<double>(region->y),
+          .x = static_cast<double>(
+              static_cast<gint>(region->x)),  // as detections: left of the frame it is negative
+          .y = static_cast<double>(static_cast<gint>(region->y)),
           .width = static_cast<double>(region->w),
           .height = static_cast<double>(region->h),
           .score = score_of(region),
@@ -20,14 +24,14 @@ AttachedBox box_of(GstVideoRegionOfInterestMeta *region) {
           .detection = {}};
 }
 
-AttachedBox box_of(const Detection &d) {
+AttachedBox box_of(GstBuffer *buffer, const Detection &d) {
   return {.type = d.type,
           .x = static_cast<double>(d.x),
           .y = static_cast<double>(d.y),
           .width = static_cast<double>(d.width),
           .height = static_cast<double>(d.height),
           .score = static_cast<double>(d.confidence),
-          .track = d.track,
+          .track = track_of_detection(buffer, d.id),
           .region = nullptr,
           .detection = d.id};
 }
@@ -44,16 +48,19 @@ void collect_boxes(GstBuffer *buffer, std::vector<AttachedBox> *boxes) {
   while (GstMeta *meta =
              gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
     boxes->push_back(box_of(reinterpret_cast<GstVideoRegionOfInterestMeta *>(meta)));
-  // Regions and detections of one element come in the same order: the search begins behind the last one found.
-  const std::size_t regions = boxes->size();
+  // Regions and detections of one element come in the same order: the search begins behind the last one found. It is
+  // bounded, because a frame may carry any number of both.
+  constexpr std::size_t kMostCompared = 1024;
+  const std::size_t regions = boxes->size(), compared = std::min(regions, kMostCompared);
   std::size_t next = 0;
   for_each_detection(buffer, [&](const Detection &detection) {
-    const AttachedBox box = box_of(detection);
-    for (std::size_t i = 0; i < regions; ++i) {
+    const AttachedBox box = box_of(buffer, detection);
+    for (std::size_t i = 0; i < compared; ++i) {
       AttachedBox &region = (*boxes)[(next + i) % regions];
       if (region.detection || !is_same_place(region, box)) continue;
       region.detection = box.detection;
       if (region.track == 0) region.track = box.track;
+      if (std::isnan(region.score)) region.score = box.score;
       next = (next + i + 1) % regions;
       return;
     }

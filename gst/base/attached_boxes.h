@@ -20,6 +20,11 @@ struct AttachedBox {
   std::optional<guint> detection;  // its id in the relation meta
 };
 
+// Whether the type has this name. Regions without a type have the type 0, which no name has.
+inline bool is_of_type(GQuark type, const char *name) {
+  return type != 0 && type == g_quark_try_string(name);
+}
+
 // Replaces *boxes by those of the buffer: regions first, then detections without a region, each in their order.
 void collect_boxes(GstBuffer *buffer, std::vector<AttachedBox> *boxes);
 

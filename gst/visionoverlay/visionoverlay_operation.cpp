@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "cuda/hough/line_primitives_rules.h"
@@ -18,10 +19,12 @@
 namespace cudavision {
 namespace {
 
-// The most primitives of a frame: 48 MB of them.
-constexpr std::size_t kMostPrimitives = std::size_t{1} << 22;
-// Coordinates of metas may be anything; those of primitives lie in this range, outside of which nothing is seen.
-constexpr float kFarthest = 32000;
+// The most primitives of a frame: 59 MB of them. Half of them are left for boxes.
+constexpr std::size_t kMostPrimitives = std::size_t{1} << 22, kMostPoints = kMostPrimitives / 2,
+                      kMostBoxes = kMostPrimitives / 128;
+// Coordinates of metas may be anything. Outside of this range nothing is seen, and within it no line of a keypoint and no
+// label leaves the range of the coordinates of primitives.
+constexpr float kFarthest = 28000;
 
 bool is_near(std::initializer_list<float> coordinates) {
   return std::all_of(coordinates.begin(), coordinates.end(),
@@ -60,6 +63,11 @@ Primitive primitive_of(const GstCudaVisionLine &line, const LineStyle &style) {
                         pixel(line.y1), pixel(line.x2), pixel(line.y2));
 }
 
+bool is_seen(const AttachedBox &box, Region region) {
+  return box.x < region.x + region.width && box.x + box.width > region.x &&
+         box.y < region.y + region.height && box.y + box.height > region.y;
+}
+
 }  // namespace
 
 Status VisionOverlayOperation::allocate(const Site &site) {
@@ -87,7 +95,8 @@ void VisionOverlayOperation::add_keypoints(const Job &job) {
       job.buffer, GST_CUDA_VISION_KEYPOINTS_META_API_TYPE, [&](const GstCudaVisionKeypointsMeta *meta) {
         guint count = 0;
         const GstCudaVisionKeypoint *keypoints = gst_cuda_vision_keypoints_meta_get_keypoints(meta, &count);
-        for (guint i = 0; i < count && primitives_.size() < kMostPrimitives; ++i) {
+        for (guint i = 0; i < count; ++i) {
+          if (primitives_.size() + 2 > kMostPoints) return warn_of_too_many();
           if (!is_near({keypoints[i].x, keypoints[i].y})) continue;
           Primitive drawn[2];
           sigma2kp::make_primitives(drawn_point(keypoints[i], style), style, drawn);
@@ -109,8 +118,8 @@ void VisionOverlayOperation::add_lines(const Job &job) {
       job.buffer, GST_CUDA_VISION_LINES_META_API_TYPE, [&](const GstCudaVisionLinesMeta *meta) {
         guint count = 0;
         const GstCudaVisionLine *lines = gst_cuda_vision_lines_meta_get_lines(meta, &count);
-        if (settings_.max_lines > 0) count = std::min(count, static_cast<guint>(settings_.max_lines));
-        for (guint i = 0; i < count && primitives_.size() < kMostPrimitives; ++i) {
+        for (guint i = 0; i < count && (settings_.max_lines == 0 || line_count_ < settings_.max_lines); ++i) {
+          if (primitives_.size() + 1 > kMostPoints) return warn_of_too_many();
           if (!is_near({lines[i].x1, lines[i].y1, lines[i].x2, lines[i].y2})) continue;
           primitives_.push_back(primitive_of(lines[i], style));
           ++line_count_;
@@ -126,20 +135,25 @@ guint32 VisionOverlayOperation::color_of_box(const AttachedBox &box) const {
 void VisionOverlayOperation::add_boxes(const Job &job) {
   collect_boxes(job.buffer, &boxes_);
   std::erase_if(boxes_, [](const AttachedBox &box) { return !(box.width > 0 && box.height > 0); });
+  if (boxes_.size() > kMostBoxes) {
+    warn_of_too_many();
+    boxes_.resize(kMostBoxes);
+  }
   for (const AttachedBox &box : boxes_)
     primitives_.push_back(make_primitive(
         Primitive::Kind::rectangle, line_width(job), color_of(color_of_box(box), *job.info), clamped(box.x),
         clamped(box.y), clamped(box.x + box.width - 1), clamped(box.y + box.height - 1)));
   if (!settings_.labels) return;
-  for (const AttachedBox &box : boxes_)
-    if (primitives_.size() < kMostPrimitives) add_label(box, job);
+  for (const AttachedBox &box : boxes_) add_label(box, job);
 }
 
-// The type, the id of the track and the score, as far as they are known.
+// The type, whose end is left out if it is too long, the id of the track and the score, as far as they are known.
 void VisionOverlayOperation::add_label(const AttachedBox &box, const Job &job) {
+  if (!is_seen(box, job.region)) return;
   const char *type = g_quark_to_string(box.type);
-  std::string text = type != nullptr ? type : "";
-  if (box.track != 0) text += (text.empty() ? "#" : " #") + std::to_string(box.track);
+  const std::string_view whole = type != nullptr ? type : "";
+  const std::string id = box.track == 0 ? "" : (whole.empty() ? "#" : " #") + std::to_string(box.track);
+  const std::string text = std::string(whole.substr(0, LabelText::kMost - id.size())) + id;
   const bool has_score = !std::isnan(box.score);
   if (text.empty() && !has_score) return;
   const LabelText label(text);
@@ -152,11 +166,15 @@ void VisionOverlayOperation::add_label(const AttachedBox &box, const Job &job) {
              primitives_.data() + first);
 }
 
-Status VisionOverlayOperation::draw(const Job &job) {
-  if (primitives_.size() > kMostPrimitives && !std::exchange(warned_, true))
+// Posts at most one warning.
+void VisionOverlayOperation::warn_of_too_many() {
+  if (!std::exchange(warned_, true))
     GST_ELEMENT_WARNING(state_.element(), STREAM, FAILED,
                         ("The results of a frame are more than can be drawn: some are left out"), (nullptr));
-  const std::size_t count = std::min(primitives_.size(), kMostPrimitives), bytes = count * sizeof(Primitive);
+}
+
+Status VisionOverlayOperation::draw(const Job &job) {
+  const std::size_t count = primitives_.size(), bytes = count * sizeof(Primitive);
   if (memory_.size() < bytes) {
     CUDAVISION_TRY(memory_.allocate(job.execution, std::max(bytes, 2 * memory_.size())));
     CUDAVISION_TRY(host_.allocate(job.execution, memory_));

@@ -32,7 +32,8 @@ class VisionOverlayOperation final : public ElementOperation<VisionOverlaySettin
   void add_boxes(const Job &job);
   void add_label(const AttachedBox &box, const Job &job);
   guint32 color_of_box(const AttachedBox &box) const;
-  // Draws primitives_, or as many as fit.
+  void warn_of_too_many();
+  // Draws primitives_.
   Status draw(const Job &job);
 
   std::unique_ptr<Canvas> canvas_;

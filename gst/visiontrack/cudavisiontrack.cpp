@@ -16,7 +16,8 @@
  * estimates it, which trembles less than the detector's. The region itself does not change, nor does its own `id`, which
  * is unique within the frame alone. A detection is related to a tracking item of GstAnalytics with the same id.
  *
- * A jump in time, a flush and caps of another size end all tracks. Ids are not used again.
+ * A jump in time, a flush, a new segment and caps of another size end all tracks. Ids are not used again. A box that has an
+ * id of a tracker before this one keeps it.
  *
  * ## Example launch line
  * |[
@@ -120,8 +121,9 @@ gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
 }
 
 gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
-  // It is serialised with the frames.
-  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) restart(GST_CUDA_VISION_TRACK(transform));
+  // Both are serialised with the frames.
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP || GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT)
+    restart(GST_CUDA_VISION_TRACK(transform));
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_track_parent_class)->sink_event(transform, event);
 }
 
@@ -135,20 +137,18 @@ GstFlowReturn prepare_output_buffer(GstBaseTransform *, GstBuffer *input, GstBuf
 
 bool is_tracked(const AttachedBox &box, const TrackSettings &settings) {
   if (!(box.width > 0 && box.height > 0)) return false;
-  return !settings.type || settings.type->empty() || g_quark_try_string(settings.type->c_str()) == box.type;
+  return !settings.type || settings.type->empty() || is_of_type(box.type, settings.type->c_str());
 }
 
 void attach(GstBuffer *buffer, const AttachedBox &own, const Identity &identity, GstClockTime now) {
+  if (own.track != 0) return;  // a tracker before this one has given it
   const TypedBox &box = identity.box;
   if (own.region != nullptr) {
-    GstStructure *tracking = gst_video_region_of_interest_meta_get_param(own.region, "tracking");
-    if (tracking == nullptr) {
-      tracking = gst_structure_new_empty("tracking");
-      gst_video_region_of_interest_meta_add_param(own.region, tracking);
-    }
-    gst_structure_set(tracking, "id", G_TYPE_UINT64, identity.id, "frames", G_TYPE_INT64,
-                      static_cast<gint64>(identity.frames), "x", G_TYPE_DOUBLE, box.x, "y", G_TYPE_DOUBLE,
-                      box.y, "width", G_TYPE_DOUBLE, box.width, "height", G_TYPE_DOUBLE, box.height, nullptr);
+    GstStructure *tracking = gst_structure_new(
+        "tracking", "id", G_TYPE_UINT64, identity.id, "frames", G_TYPE_INT64,
+        static_cast<gint64>(identity.frames), "x", G_TYPE_DOUBLE, box.x, "y", G_TYPE_DOUBLE, box.y, "width",
+        G_TYPE_DOUBLE, box.width, "height", G_TYPE_DOUBLE, box.height, nullptr);
+    gst_video_region_of_interest_meta_add_param(own.region, tracking);
   }
   if (own.detection) (void)attach_tracking(buffer, *own.detection, identity.id, identity.first_seen, now);
 }
@@ -164,6 +164,7 @@ void warn_of_too_many(GstCudaVisionTrack *track) {
 
 GstFlowReturn take_frame(GstCudaVisionTrack *track, GstBuffer *buffer) {
   TrackState *state = track->state;
+  if (GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP)) return GST_FLOW_OK;  // no element looks at it
   const TrackSettings settings = Properties::snapshot(track);
   if (!state->continuity.continues(buffer)) state->tracker.restart();
   collect_boxes(buffer, &state->boxes);

@@ -118,7 +118,8 @@ std::vector<int> SortTracker::assign(const std::vector<TypedBox> &boxes, double 
     if (track[static_cast<std::size_t>(row)] == -1) new_boxes->push_back(row);
   for (int row = 0; row < rows; ++row) {
     int &own = track[static_cast<std::size_t>(row)];
-    if (own != -1 && -negative.at(row, own) < threshold) own = -1, new_boxes->push_back(row);
+    const double overlap = own == -1 ? 0 : -negative.at(row, own);
+    if (own != -1 && (overlap < threshold || overlap == 0)) own = -1, new_boxes->push_back(row);
   }
   return track;
 }
@@ -128,18 +129,18 @@ std::vector<std::optional<Identity>> SortTracker::next(const std::vector<TypedBo
   ++frames_;
   for (Track &track : tracks_) track.predict();
   std::erase_if(tracks_, [](const Track &track) { return !track.box(); });
-  std::vector<int> new_boxes, track_of = assign(boxes, settings.iou_threshold, &new_boxes);
+  std::vector<int> new_boxes, own = assign(boxes, settings.iou_threshold, &new_boxes);
   for (std::size_t i = 0; i < boxes.size(); ++i)
-    if (track_of[i] != -1) tracks_[static_cast<std::size_t>(track_of[i])].take(boxes[i]);
+    if (own[i] != -1) tracks_[static_cast<std::size_t>(own[i])].take(boxes[i]);
   for (const int i : new_boxes) {
     if (tracks_.size() >= kMostTracks) break;
-    track_of[static_cast<std::size_t>(i)] = static_cast<int>(tracks_.size());
+    own[static_cast<std::size_t>(i)] = static_cast<int>(tracks_.size());
     tracks_.emplace_back(boxes[static_cast<std::size_t>(i)], ++last_id_, time);
   }
   std::vector<std::optional<Identity>> identities(boxes.size());
   for (std::size_t i = 0; i < boxes.size(); ++i) {
-    if (track_of[i] == -1) continue;
-    const Track &track = tracks_[static_cast<std::size_t>(track_of[i])];
+    if (own[i] == -1) continue;
+    const Track &track = tracks_[static_cast<std::size_t>(own[i])];
     const std::optional<TypedBox> box = track.box();
     if (box && (track.hits_in_succession() >= settings.min_hits || frames_ <= settings.min_hits))
       identities[i] = {track.id(), track.first_seen(), track.frames(), *box};

@@ -5,9 +5,8 @@
 // Each track has a Kalman filter of constant velocity (section 3.2) with the state [u, v, s, r, u', v', s']: the centre of the
 // box, its area and its ratio of width to height, which has no velocity. Boxes of a frame are assigned to the boxes that
 // the filters predict so that the sum of the intersections over union is largest (section 3.3), unless the pairs that overlap
-// enough leave no choice. A box without a track
-// begins one; a track without a box for a number of frames ends (section 3.4). The variances are those of the authors'
-// program.
+// enough leave no choice. A box without a track begins one; a track without a box for a number of frames ends (section
+// 3.4). The variances are those of the authors' program.
 #pragma once
 
 #include <glib.h>
@@ -61,7 +60,6 @@ class Track {
 
   guint64 id() const { return id_; }
   guint64 first_seen() const { return first_seen_; }
-  GQuark type() const { return type_; }
   // The box that the filter estimates; none if it is no box any more.
   std::optional<TypedBox> box() const;
   void predict();
@@ -92,8 +90,9 @@ class SortTracker {
   // Bounds of the time and the memory that a frame may take: half a second, and some megabytes.
   static constexpr int kMostBoxes = 512, kMostTracks = 1024;
 
-  // Takes the boxes of the next frame, at most kMostBoxes, whose sides are positive. Returns the identity of each box whose track counts; in the first min_hits frames
-  // all tracks count. While there are kMostTracks, none begins. time: of the frame, in any unit.
+  // Takes the boxes of the next frame, at most kMostBoxes, whose sides are positive. Returns the identity of each box whose
+  // track counts; in the first min_hits frames all tracks count. While there are kMostTracks, none begins. time: of the
+  // frame, in any unit.
   std::vector<std::optional<Identity>> next(const std::vector<TypedBox> &boxes,
                                             const TrackerSettings &settings, guint64 time);
   // The next frame does not follow the last one. Ids are not used again.

@@ -109,6 +109,14 @@ std::vector<std::uint8_t> drawn(Harness *overlay, const VideoFrame &frame, Owned
   return bytes_of(out.get());
 }
 
+// The count of the last message.
+gint regions_in_message(const Harness &overlay) {
+  gint regions = -1;
+  while (const Owned<GstMessage> message = take_message(overlay.element(), GST_MESSAGE_ELEMENT))
+    EXPECT_TRUE(gst_structure_get_int(gst_message_get_structure(message.get()), "regions", &regions));
+  return regions;
+}
+
 // A box with a text above its corner.
 void append_box(std::vector<Primitive> *outlines, std::vector<Primitive> *labels, const VideoFrame &frame,
                 const Region &r, const std::string &text, guint32 argb, guint32 text_argb) {
@@ -125,20 +133,17 @@ TEST_F(CudaVisionOverlay, label_has_what_is_known) {
   const struct {
     Region region;
     const char *text;
-    guint32 color;  // of a track: another hue
+    guint32 color;  // of a track: 5 of 12 hues from one id to the next
   } cases[] = {{{20, 30, 40, 50}, "car", 0xff00ff00},
                {{20, 30, 40, 50, "car", 0.5}, "car 0.50", 0xff00ff00},
                {{20, 30, 40, 50, "car", 0.5, 12}, "car #12 0.50", 0xffff0000},
-               {{20, 30, 40, 50, "car", NAN, 1}, "car #1", 0xff80ff00},
-               {{20, 30, 40, 50, "", -1.25, 7}, "#7 -1.25", 0xff0000ff}};
+               {{20, 30, 40, 50, "car", NAN, 1}, "car #1", 0xff00ff80},
+               {{20, 30, 40, 50, "", -1.25, 7}, "#7 -1.25", 0xffff0080}};
   for (const auto &c : cases) {
     const std::vector<std::uint8_t> bytes = drawn(&overlay, frame, with_regions(frame, {c.region}));
     std::vector<Primitive> outlines, labels;
     const bool bright = (c.color >> 8 & 255) != 0;
-    guint32 argb = c.color;
-    if (c.region.track == 1) argb = 0xff00ff80;  // 5 of 12 hues on
-    if (c.region.track == 7) argb = 0xffff0080;  // 35 mod 12 = 11
-    append_box(&outlines, &labels, frame, c.region, c.text, argb, bright ? 0xff000000 : 0xffffffff);
+    append_box(&outlines, &labels, frame, c.region, c.text, c.color, bright ? 0xff000000 : 0xffffffff);
     outlines.insert(outlines.end(), labels.begin(), labels.end());
     EXPECT_TRUE(same_bytes(bytes, with_primitives(frame, outlines))) << c.text;
   }
@@ -169,10 +174,11 @@ TEST_F(CudaVisionOverlay, labels_lie_on_top) {
 #if CUDAVISION_HAVE_ANALYTICS
 TEST_F(CudaVisionOverlay, detection_looks_like_a_region_and_is_drawn_once) {
   const VideoFrame frame("RGB", {200, 100}, 3);
-  Harness overlay("cudavisionoverlay color=0x80ff0000");  // what is drawn twice is darker
+  Harness overlay("cudavisionoverlay message=true");
   const Region region{20, 30, 40, 50, "car", 0.5};
   VideoFrame expected = frame;
   expected.bytes() = drawn(&overlay, frame, with_regions(frame, {region}));
+  EXPECT_EQ(regions_in_message(overlay), 1);
   for (const bool with_region : {true, false}) {
     Owned<GstBuffer> buffer = with_region ? with_regions(frame, {region}) : frame.buffer();
     GstAnalyticsRelationMeta *relations = gst_buffer_add_analytics_relation_meta(buffer.get());
@@ -180,6 +186,7 @@ TEST_F(CudaVisionOverlay, detection_looks_like_a_region_and_is_drawn_once) {
     ASSERT_TRUE(gst_analytics_relation_meta_add_od_mtd(relations, g_quark_from_string("car"), 20, 30, 40, 50,
                                                        0.5f, &detection));
     EXPECT_TRUE(same_bytes(drawn(&overlay, frame, std::move(buffer)), expected)) << with_region;
+    EXPECT_EQ(regions_in_message(overlay), 1) << with_region;
   }
 }
 #endif
@@ -235,15 +242,55 @@ TEST_F(CudaVisionOverlay, metas_of_others_may_say_anything) {
   EXPECT_NE(drawn(&overlay, frame, std::move(buffer)), frame.bytes());
 }
 
+TEST_F(CudaVisionOverlay, what_is_far_away_is_not_seen) {
+  const VideoFrame frame("NV12", {64, 48}, 3);
+  Harness overlay("cudavisionoverlay min-contrast=0 point-size=255 line-width=1");
+  Owned<GstBuffer> buffer =
+      with_regions(frame, {{30000, 5, 20, 20, "far"}, {5, 30000, 20, 20}, {G_MAXUINT - 90, 5, 20, 20}});
+  std::vector<GstCudaVisionKeypoint> keypoints;
+  for (const float value : {31990.0f, -31990.0f, 30000.0f, 29000.0f, -29000.0f, 27000.0f})
+    for (const float angle : {0.0f, 3.1415926f, 1.5707963f, -1.5707963f}) {
+      keypoints.push_back({value, 20, 100, angle});
+      keypoints.push_back({20, value, 100, angle});
+    }
+  gst_cuda_vision_buffer_add_keypoints_meta(buffer.get(), keypoints.data(),
+                                            static_cast<guint>(keypoints.size()));
+  EXPECT_TRUE(same_bytes(drawn(&overlay, frame, std::move(buffer)), frame));
+}
+
+// The id is seen even if the type is too long.
+TEST_F(CudaVisionOverlay, long_types_are_cut_before_the_id) {
+  const VideoFrame frame("RGB", {640, 100}, 3);
+  Harness overlay("cudavisionoverlay color-by-track=false");
+  const std::string type(60, 'x');
+  std::vector<Primitive> outlines, labels;
+  const Region region{20, 30, 40, 50, type.c_str(), NAN, 123};
+  append_box(&outlines, &labels, frame, region, std::string(35, 'x') + " #123", 0xff00ff00, 0xff000000);
+  outlines.insert(outlines.end(), labels.begin(), labels.end());
+  EXPECT_TRUE(
+      same_bytes(drawn(&overlay, frame, with_regions(frame, {region})), with_primitives(frame, outlines)));
+}
+
+TEST_F(CudaVisionOverlay, too_many_keypoints_leave_room_for_boxes) {
+  if (kSlow) GTEST_SKIP() << "it would take too long";
+  const VideoFrame frame("GRAY8", {64, 48}, 3);
+  Harness overlay(
+      "cudavisionoverlay labels=false color=lime keypoint-color=0x00000000 min-contrast=0 message=true");
+  Owned<GstBuffer> buffer = with_regions(frame, {{5, 5, 20, 20}});
+  const std::vector<GstCudaVisionKeypoint> keypoints((std::size_t{1} << 20) + 1, {50, 40, 1, 0});
+  gst_cuda_vision_buffer_add_keypoints_meta(buffer.get(), keypoints.data(),
+                                            static_cast<guint>(keypoints.size()));
+  drawn(&overlay, frame, std::move(buffer));
+  EXPECT_TRUE(
+      is(take_warning(overlay.element()), GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED, "some are left out"));
+  EXPECT_EQ(regions_in_message(overlay), 1);
+}
+
 TEST_F(CudaVisionOverlay, message_has_the_counts) {
   const VideoFrame frame("RGB", {64, 48}, 3);
   Harness overlay("cudavisionoverlay message=true");
   drawn(&overlay, frame, with_regions(frame, {{5, 5, 20, 9}, {9, 9, 9, 9}}));
-  const Owned<GstMessage> message = take_message(overlay.element(), GST_MESSAGE_ELEMENT);
-  ASSERT_TRUE(message);
-  gint regions = 0;
-  EXPECT_TRUE(gst_structure_get_int(gst_message_get_structure(message.get()), "regions", &regions));
-  EXPECT_EQ(regions, 2);
+  EXPECT_EQ(regions_in_message(overlay), 2);
 }
 
 TEST_F(CudaVisionOverlay, properties_have_the_defaults_of_the_elements) {

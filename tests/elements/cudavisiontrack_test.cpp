@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -441,12 +442,14 @@ TEST_F(CudaVisionTrack, identities_equal_the_definition) {
 
 // The boxes that cudahog finds in each frame of OpenCV's video of a street. Another process looks for them: the decoders
 // and their threads stay out of the test's own.
-std::vector<std::vector<Box>> boxes_of_video(int frames) {
+std::string video() {
   const char *folder = std::getenv("CUDAVISION_TEST_DATA");
-  const std::string video =
-      std::string(folder != nullptr ? folder : "/usr/share/doc/opencv-doc/examples/data") + "/vtest.avi";
+  return std::string(folder != nullptr ? folder : "/usr/share/doc/opencv-doc/examples/data") + "/vtest.avi";
+}
+
+std::vector<std::vector<Box>> boxes_of_video(int frames) {
   const std::string command =
-      "gst-launch-1.0 -q filesrc location='" + video +
+      "gst-launch-1.0 -q filesrc location='" + video() +
       "' ! decodebin ! identity eos-after=" + std::to_string(frames) +
       " ! videoconvert ! cudahog backend=cpu model=people display=false ! cudavisionjson ! "
       "fakesink 2>/dev/null";
@@ -465,7 +468,7 @@ std::vector<std::vector<Box>> boxes_of_video(int frames) {
     }
   }
   std::free(line);
-  pclose(pipe);
+  EXPECT_EQ(pclose(pipe), 0) << command;
   return all;
 }
 
@@ -477,8 +480,9 @@ const std::vector<std::vector<Box>> &street() {
 // These boxes come and go, their order changes, and some are wrong.
 TEST_F(CudaVisionTrack, identities_on_a_video_equal_the_definition) {
   if (kEmulated || kSanitized) GTEST_SKIP() << "gst-launch-1.0 loads the plugin that is installed";
+  if (!std::filesystem::exists(video())) GTEST_SKIP() << "no video (Debian: opencv-doc)";
   const std::vector<std::vector<Box>> &boxes = street();
-  if (boxes.empty()) GTEST_SKIP() << "no video (Debian: opencv-doc)";
+  ASSERT_GE(boxes.size(), 299u);
   TrackHarness harness("max-age=2");
   DefinedTracker definition(0.3, 3, 2);
   SameIds ids;
@@ -524,7 +528,7 @@ const std::vector<std::vector<Mark>> kPeople{{{160, 444, 251},
 // differ in some pixels.)
 TEST_F(CudaVisionTrack, people_on_a_video_keep_their_ids) {
   if (kEmulated || kSanitized) GTEST_SKIP() << "gst-launch-1.0 loads the plugin that is installed";
-  if (street().empty()) GTEST_SKIP() << "no video (Debian: opencv-doc)";
+  if (!std::filesystem::exists(video())) GTEST_SKIP() << "no video (Debian: opencv-doc)";
   TrackHarness harness;
   std::vector<std::vector<Estimate>> frames;
   for (const std::vector<Box> &boxes : street()) frames.push_back(sorted(harness.track(boxes)));
@@ -551,8 +555,8 @@ TEST_F(CudaVisionTrack, people_on_a_video_keep_their_ids) {
     std::printf("ids of a person:%s\n", ids.c_str());
   }
   std::printf("%d changes of identity; %d of %d marks have one\n", changes, known, marks);
-  EXPECT_LE(changes, 2);
-  EXPECT_GE(known, marks / 2);
+  EXPECT_LE(changes, 4);
+  EXPECT_GE(known, 2 * marks / 3);
 }
 
 // --- metas ---
@@ -592,9 +596,9 @@ TEST_F(CudaVisionTrack, boxes_without_an_area_have_no_identity) {
   }
 }
 
-TEST_F(CudaVisionTrack, second_tracker_replaces_the_id) {
+TEST_F(CudaVisionTrack, second_tracker_keeps_the_ids_of_the_first) {
   GstHarness *harness =
-      gst_harness_new_parse("cudavisiontrack min-hits=0 ! cudavisiontrack min-hits=0 type=person");
+      gst_harness_new_parse("cudavisiontrack min-hits=0 type=person ! cudavisiontrack min-hits=0");
   gst_harness_set_src_caps(harness, picture().caps().release());
   Owned<GstBuffer> buffer = picture().buffer();
   add_region(buffer.get(), {5, 6, 7, 8}, "car");
@@ -605,6 +609,37 @@ TEST_F(CudaVisionTrack, second_tracker_replaces_the_id) {
   EXPECT_EQ(estimate_of(regions_of(out)[1])->id, 1u);
   EXPECT_EQ(g_list_length(regions_of(out)[1]->params), 1u);
   gst_harness_teardown(harness);
+}
+
+// Even if a box may overlap a prediction as little as it wants.
+TEST_F(CudaVisionTrack, boxes_that_share_nothing_belong_to_different_tracks) {
+  TrackHarness track("min-hits=0 iou-threshold=0");
+  EXPECT_EQ(track.track({{10, 10, 20, 20}}, "person")[0]->id, 1u);
+  EXPECT_EQ(track.track({{10, 10, 20, 20}}, "car")[0]->id, 2u);
+  EXPECT_EQ(track.track({{90, 90, 20, 20}}, "person")[0]->id, 3u);
+  EXPECT_EQ(track.track({{25, 10, 20, 20}}, "person")[0]->id, 1u);
+}
+
+TEST_F(CudaVisionTrack, regions_without_a_type_are_not_of_an_unknown_type) {
+  TrackHarness track("min-hits=0 type=a-type-that-nobody-uses");
+  Owned<GstBuffer> buffer = picture().buffer();
+  gst_buffer_add_video_region_of_interest_meta_id(buffer.get(), 0, 5, 6, 7, 8);
+  const Owned<GstBuffer> out = track.exchange(std::move(buffer));
+  EXPECT_FALSE(estimate_of(regions_of(out)[0]));
+}
+
+// Detectors skip frames that are marked as gaps.
+TEST_F(CudaVisionTrack, gaps_are_no_frames_without_boxes) {
+  TrackHarness track("max-age=1");
+  const std::vector<Box> box{{10, 10, 20, 20}};
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_EQ(track.track(box)[0]->id, 1u);
+    for (int k = 0; k < 3; ++k) {
+      Owned<GstBuffer> gap = picture().buffer();
+      GST_BUFFER_FLAG_SET(gap.get(), GST_BUFFER_FLAG_GAP);
+      track.exchange(std::move(gap));
+    }
+  }
 }
 
 #if CUDAVISION_HAVE_ANALYTICS
@@ -660,9 +695,15 @@ TEST_F(CudaVisionTrack, flush_jump_and_other_caps_end_all_tracks) {
   GST_BUFFER_FLAG_SET(jump.get(), GST_BUFFER_FLAG_DISCONT);
   track.exchange(std::move(jump));
   next_is(true), next_is(false);
-  gst_harness_set_src_caps(track.get(), VideoFrame("GRAY8", {32, 48}).caps().release());
+  EXPECT_TRUE(gst_harness_push_event(track.get(), gst_event_new_segment(&segment)));
   next_is(true), next_is(false);
-  gst_harness_set_src_caps(track.get(), VideoFrame("RGB", {32, 48}).caps().release());
+  const auto new_caps = [&](const char *format, cudavision::Size size) {  // without a new segment
+    EXPECT_TRUE(
+        gst_harness_push_event(track.get(), gst_event_new_caps(VideoFrame(format, size).caps().get())));
+  };
+  new_caps("GRAY8", {32, 48});
+  next_is(true), next_is(false);
+  new_caps("RGB", {32, 48});
   next_is(false);
 }
 

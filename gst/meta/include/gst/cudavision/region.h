@@ -22,7 +22,8 @@ typedef struct _GstCudaVisionRegion GstCudaVisionRegion;
  * @track_id: the id of the object over time, which is the field "id" of the parameter "tracking" (cudavisiontrack);
  * 0 if there is none. Since 0.3
  *
- * A copy of the values of a #GstVideoRegionOfInterestMeta.
+ * A copy of the values of a #GstVideoRegionOfInterestMeta. The library alone makes such structs: later versions
+ * may add members at the end.
  *
  * The elements of gst-cudavision number their regions from 1 on, so that a @parent_id of 0 means that there
  * is no parent. Other elements may give all their regions the @id 0.
