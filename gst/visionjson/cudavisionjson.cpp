@@ -65,6 +65,7 @@
 #include <optional>
 #include <string>
 
+#include "gst/base/any_video_pads.h"
 #include "gst/base/properties.h"
 #include "gst/base/timing.h"
 #include "gst/visionjson/frame_json.h"
@@ -321,13 +322,6 @@ void install_properties(GObjectClass *klass) {
            &S::wall_clock)});
 }
 
-void add_pads(GstElementClass *klass) {
-  GstCaps *caps = gst_caps_from_string("video/x-raw(ANY)");
-  for (const auto &[name, direction] : {std::pair{"sink", GST_PAD_SINK}, std::pair{"src", GST_PAD_SRC}})
-    gst_element_class_add_pad_template(klass, gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps));
-  gst_caps_unref(caps);
-}
-
 void finalize(GObject *object) {
   delete GST_CUDA_VISION_JSON(object)->state;
   G_OBJECT_CLASS(gst_cuda_vision_json_parent_class)->finalize(object);
@@ -344,7 +338,7 @@ static void gst_cuda_vision_json_class_init(GstCudaVisionJsonClass *klass) {
       element, "JSON lines writer", "Filter/Analyzer/Video",
       "Writes the results of each frame as one line of JSON, to a file or the standard output",
       "gst-cudavision");
-  add_pads(element);
+  cudavision::add_any_video_pads(element);
   element->change_state = GST_DEBUG_FUNCPTR(change_state);
   GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
   transform->start = GST_DEBUG_FUNCPTR(start);

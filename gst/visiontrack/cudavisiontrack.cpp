@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "gst/base/analytics.h"
+#include "gst/base/any_video_pads.h"
 #include "gst/base/attached_boxes.h"
 #include "gst/base/properties.h"
 #include "gst/base/timing.h"
@@ -210,13 +211,6 @@ void install_properties(GObjectClass *klass) {
            &S::max_age, 0, 1000)});
 }
 
-void add_pads(GstElementClass *klass) {
-  GstCaps *caps = gst_caps_from_string("video/x-raw(ANY)");
-  for (const auto &[name, direction] : {std::pair{"sink", GST_PAD_SINK}, std::pair{"src", GST_PAD_SRC}})
-    gst_element_class_add_pad_template(klass, gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps));
-  gst_caps_unref(caps);
-}
-
 void finalize(GObject *object) {
   delete GST_CUDA_VISION_TRACK(object)->state;
   G_OBJECT_CLASS(gst_cuda_vision_track_parent_class)->finalize(object);
@@ -232,7 +226,7 @@ static void gst_cuda_vision_track_class_init(GstCudaVisionTrackClass *klass) {
   gst_element_class_set_static_metadata(
       element, "Tracker of regions and detections", "Filter/Analyzer/Video",
       "Gives regions of interest and object detections an identity over time (SORT)", "gst-cudavision");
-  add_pads(element);
+  cudavision::add_any_video_pads(element);
   GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
   transform->start = GST_DEBUG_FUNCPTR(start);
   transform->set_caps = GST_DEBUG_FUNCPTR(set_caps);
