@@ -17,6 +17,14 @@ __device__ inline int warp_inclusive_sum(int value, int lane) {
   return value;
 }
 
+// The place of the n-th bit, from 0 on, of a word that is the same in all lanes. There is one.
+__device__ inline int warp_nth_bit(unsigned bits, int n) {
+  const unsigned own = 1u << (threadIdx.x % 32);
+  return __ffs(
+             static_cast<int>(__ballot_sync(kFullWarp, (bits & own) != 0 && __popc(bits & (own - 1)) == n))) -
+         1;
+}
+
 // Returns to every lane the sum of value over its group of `lanes` adjacent lanes; lanes: a power of two, at
 // most 32.
 template <typename T>
@@ -49,6 +57,14 @@ __device__ inline T warp_max(T value, int lanes = 32) {
   return value;
 }
 
+// The same for all 32 lanes, in one instruction where the device has it.
+__device__ inline int warp_max(int value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(kFullWarp, value);
+#else
+  return warp_max(value, 32);
+#endif
+}
 // The same for all 32 lanes, in two instructions where the device has them.
 __device__ inline unsigned long long warp_max(unsigned long long value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800

@@ -11,12 +11,12 @@
 
 namespace cudavision::inpaint {
 
-// A warp compares the candidates in a tile. Each lane has four of them, side by side: it loads four features at a time
-// and uses each of them for up to four candidates.
-constexpr int kLaneCandidates = 4, kTileWidth = 32, kTileHeight = 4,
-              kLanesPerRow = kTileWidth / kLaneCandidates;
-static_assert(kLanesPerRow * kTileHeight == 32);
-// The picture is divided into cells, each a column of tiles. Cell i belongs to block i modulo the number
+// A warp compares the candidates in a tile of 32 columns. In a high tile, each lane has four of them, side by side: it
+// loads four features at a time and uses each of them for up to four candidates. In a low tile, which is one row high, a
+// lane has one candidate. Low tiles take more instructions in all, but the last one is done sooner: they are right where
+// there are few for each warp.
+constexpr int kTileWidth = 32, kLowTile = 1, kHighTile = 4, kLowTilesPerWarp = 1;
+// The picture is divided into cells, each a column of high tiles. Cell i belongs to block i modulo the number
 // of blocks, for the whole fill.
 constexpr int kMinTileBits = 1, kMaxTileBits = 4;
 // More than every sum, and small enough that no sum overflows after it.
@@ -29,34 +29,49 @@ __device__ inline int add_squares(std::uint32_t a, std::uint32_t b, int sum) {
 }
 
 // The source_key() of the candidate at a place, computed by a warp and returned in all lanes.
+template <typename Radius>
 __device__ inline Key key_of_candidate(const FillTask &task, const TargetPatch &target, Place place,
-                                       int lane) {
-  const int size = task.params.patch_size;
-  const std::uint32_t *upper_left = task.features + (place.y - size / 2) * task.pitch + place.x - kTargetLeft;
-  constexpr int kRounds = divide_up(kMaxPatchSize * kTargetColumns, 32);
-  std::uint32_t feature[kRounds];
-  // All loads are issued before the first result is used.
-#pragma unroll
-  for (int k = 0; k < kRounds; ++k) {
-    const int row = (k * 32 + lane) / kTargetColumns, column = lane % kTargetColumns;
-    feature[k] = row < size ? upper_left[row * task.pitch + column] : 0;
-  }
+                                       Radius radius, int lane) {
+  const int size = 2 * radius + 1;
+  const std::uint32_t *upper_left = task.features + (place.y - radius) * task.pitch + place.x - kTargetLeft;
+  const int column = lane % kTargetColumns;
+  constexpr int kRowsAtOnce = 32 / kTargetColumns, kRounds = kPatchUnroll<Radius>;
   int sum = 0;
+  for (int begin = lane / kTargetColumns; begin < size; begin += kRounds * kRowsAtOnce) {
+    // All loads are issued before the first result is used.
+    std::uint32_t feature[kRounds];
 #pragma unroll
-  for (int k = 0; k < kRounds; ++k) {
-    const int row = (k * 32 + lane) / kTargetColumns, column = lane % kTargetColumns;
-    if (row < size && (target.filled[row] >> column & 1) != 0)
-      sum = add_squares(feature[k], target.feature[row][column], sum);
+    for (int k = 0; k < kRounds; ++k) {
+      const int row = begin + k * kRowsAtOnce;
+      feature[k] = row < size ? upper_left[row * task.pitch + column] : 0;
+    }
+#pragma unroll
+    for (int k = 0; k < kRounds; ++k) {
+      const int row = begin + k * kRowsAtOnce;
+      if (row < size && (target.filled[row] >> column & 1) != 0)
+        sum = add_squares(feature[k], target.feature[row][column], sum);
+    }
   }
   return source_key(static_cast<std::uint32_t>(warp_sum(sum)), place);
 }
 
+// The candidates of a lane.
+struct LaneCandidates {
+  // The first one.
+  Place place;
+  // Bit k is set if place.x + k is a candidate in the window.
+  unsigned which;
+  // The feature of the uppermost row and of column 0, as TargetPatch counts them, of the patch around the first one.
+  const std::uint32_t *features;
+  // From one row of features to the next.
+  int pitch;
+};
+
 // Adds the squared differences between the pixels of a quad and those of the candidates of a lane to their sums.
-// features: those of column 0 of the quad's row in the patch of the first candidate.
 template <bool kWhole>
 __device__ inline void compare_quad(const PatchQuad &quad, const TargetPatch &target,
-                                    const std::uint32_t *features, int (&sum)[kLaneCandidates]) {
-  const auto *words = reinterpret_cast<const uint4 *>(features + quad.column);
+                                    const LaneCandidates &own, int (&sum)[kHighTile]) {
+  const auto *words = reinterpret_cast<const uint4 *>(own.features + quad.row * own.pitch + quad.column);
   const uint4 a = words[0], b = words[1];
   const uint4 wanted = *reinterpret_cast<const uint4 *>(&target.feature[quad.row][quad.column]);
   const std::uint32_t feature[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
@@ -65,8 +80,21 @@ __device__ inline void compare_quad(const PatchQuad &quad, const TargetPatch &ta
   for (int x = 0; x < 4; ++x) {
     if (!kWhole && (quad.which >> x & 1) == 0) continue;
 #pragma unroll
-    for (int k = 0; k < kLaneCandidates; ++k) sum[k] = add_squares(feature[x + k], pixel[x], sum[k]);
+    for (int k = 0; k < kHighTile; ++k) sum[k] = add_squares(feature[x + k], pixel[x], sum[k]);
   }
+}
+
+// The sum of the squared differences between the pixels of a row of the target's patch and those of the candidate of a
+// lane in a low tile.
+template <typename Radius>
+__device__ inline int compare_row(const TargetPatch &target, const LaneCandidates &own, Radius radius,
+                                  int row) {
+  const std::uint32_t *features = own.features + row * own.pitch;
+  int sum = 0;
+#pragma unroll
+  for (int column = kTargetLeft - radius; column <= kTargetLeft + radius; ++column)
+    sum = add_squares(features[column] & target.mask[row][column], target.feature[row][column], sum);
+  return sum;
 }
 
 // The cells of a block. The features and candidates of the first `kept` ones lie in shared memory, with a margin of half
@@ -78,21 +106,17 @@ struct CellsOfBlock {
   int columns, count;
   int kept;
   std::uint32_t *memory;
-  // The layout of a cell in shared memory: rows of `pitch` features, of which `left` lie to the left of the cell, then
-  // the words of FillTask::sources.
-  int left, pitch, rows;
+  int radius;
 
   // memory: `bytes` bytes of shared memory, aligned to 16 bytes.
-  __device__ CellsOfBlock(const FillTask &task, unsigned char *shared_memory, int bytes) {
-    const int radius = task.params.patch_size / 2, block = static_cast<int>(blockIdx.x),
-              grid = static_cast<int>(gridDim.x);
+  __device__ CellsOfBlock(const FillTask &task, int patch_radius, unsigned char *shared_memory, int bytes)
+      : radius(patch_radius) {
+    const int block = static_cast<int>(blockIdx.x), grid = static_cast<int>(gridDim.x);
     columns = divide_up(task.width, kTileWidth);
     memory = reinterpret_cast<std::uint32_t *>(shared_memory);
-    left = divide_up(radius, 4) * 4, pitch = kTileWidth + 2 * left;
     int fitting, all;
     // The lowest cells of which every block can keep its own.
     for (tile_bits = kMinTileBits;; ++tile_bits) {
-      rows = height() + 2 * radius;
       all = columns * divide_up(task.height, height());
       fitting = bytes / (words() * static_cast<int>(sizeof(std::uint32_t)));
       if (tile_bits == kMaxTileBits || fitting >= divide_up(all, grid)) break;
@@ -102,15 +126,24 @@ struct CellsOfBlock {
   }
 
   // Of a cell in the picture.
-  __device__ int height() const { return kTileHeight << tile_bits; }
-  // Of a cell in shared memory: a multiple of 4.
-  __device__ int words() const { return pitch * rows + height(); }
+  __device__ int height() const { return kHighTile << tile_bits; }
+  // The layout of a cell in shared memory: rows of `pitch` features, of which `left` lie to the left of the cell, then
+  // the words of FillTask::sources. words() is a multiple of 4.
+  __device__ int left() const { return divide_up(radius, 4) * 4; }
+  __device__ int pitch() const { return kTileWidth + 2 * left(); }
+  __device__ int rows() const { return height() + 2 * radius; }
+  __device__ int words() const { return pitch() * rows() + height(); }
   __device__ std::uint32_t *features_of(int cell) const { return memory + cell * words(); }
-  __device__ std::uint32_t *sources_of(int cell) const { return features_of(cell) + pitch * rows; }
+  __device__ std::uint32_t *sources_of(int cell) const { return features_of(cell) + pitch() * rows(); }
   // The upper left corner of a cell.
   __device__ Place place_of(int cell) const {
     const int of_picture = static_cast<int>(blockIdx.x) + cell * static_cast<int>(gridDim.x);
     return {of_picture % columns * kTileWidth, of_picture / columns * height()};
+  }
+  __device__ bool is_in(const Bounds &window, int cell) const {
+    const Place corner = place_of(cell);
+    return corner.x < window.x1 && corner.y < window.y1 && corner.x + kTileWidth > window.x0 &&
+           corner.y + height() > window.y0;
   }
   // The cell to begin with: similar patches tend to be in the rows near the target.
   __device__ int first(Place target) const {
@@ -120,12 +153,12 @@ struct CellsOfBlock {
 
   // Copies the first cells to shared memory. A whole block calls it and must synchronise before they are used.
   __device__ void load(const FillTask &task) const {
-    const int radius = task.params.patch_size / 2, thread = static_cast<int>(threadIdx.x), quads = pitch / 4;
+    const int thread = static_cast<int>(threadIdx.x), quads = pitch() / 4;
     for (int cell = 0; cell < kept; ++cell) {
       const Place place = place_of(cell);
       // No candidate needs pixels outside of the picture, so any feature may stand for them.
-      for (int i = thread; i < quads * rows; i += kFillThreads) {
-        const int x = place.x - left + i % quads * 4,
+      for (int i = thread; i < quads * rows(); i += kFillThreads) {
+        const int x = place.x - left() + i % quads * 4,
                   y = clamp_index(place.y - radius + i / quads, task.height);
         reinterpret_cast<uint4 *>(features_of(cell))[i] = *reinterpret_cast<const uint4 *>(
             task.features + y * task.pitch + (x < task.pitch ? x : task.pitch));
@@ -139,37 +172,26 @@ struct CellsOfBlock {
   }
 };
 
-// The four candidates of a lane.
-struct LaneCandidates {
-  // The first one.
-  Place place;
-  // Bit k is set if place.x + k is a candidate in the window.
-  unsigned which;
-  // The feature of the uppermost row and of column 0, as TargetPatch counts them, of the patch around the first one.
-  const std::uint32_t *features;
-  // From one row of features to the next.
-  int pitch;
-};
-
-// kKept: the cell lies in shared memory, and the compiler knows it. corner: of the cell.
-template <bool kKept>
+// Of a tile of kCandidates rows. kKept: its cell lies in shared memory, and the compiler knows it. corner: of the cell.
+template <bool kKept, int kCandidates>
 __device__ inline LaneCandidates lane_candidates(const FillTask &task, const CellsOfBlock &cells, int cell,
                                                  int tile, Place corner, const Bounds &window) {
+  constexpr int kLanesPerRow = kTileWidth / kCandidates;
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int dx = lane % kLanesPerRow * kLaneCandidates, dy = tile * kTileHeight + lane / kLanesPerRow;
+  const int dx = lane % kLanesPerRow * kCandidates, dy = tile * kCandidates + lane / kLanesPerRow;
   const int x = corner.x + dx, y = corner.y + dy;
-  LaneCandidates own{{x, y}, 0, nullptr, kKept ? cells.pitch : task.pitch};
+  LaneCandidates own{{x, y}, 0, nullptr, kKept ? cells.pitch() : task.pitch};
   std::uint32_t marks = 0;
   if (kKept) {
-    own.features = cells.features_of(cell) + dy * cells.pitch + cells.left + dx - kTargetLeft;
+    own.features = cells.features_of(cell) + dy * cells.pitch() + cells.left() + dx - kTargetLeft;
     marks = cells.sources_of(cell)[dy];
   } else {
     // Lanes whose patches are not in the picture compare others and ignore the result.
-    const int top = clamp_index(y - task.params.patch_size / 2, task.height - task.params.patch_size + 1);
+    const int top = clamp_index(y - cells.radius, task.height - 2 * cells.radius);
     own.features = task.features + top * task.pitch + (x < task.pitch ? x : task.pitch - 4) - kTargetLeft;
     if (x < task.width && y < task.height) marks = task.sources[y * task.source_pitch + x / 32];
   }
-  for (unsigned k = 0; k < kLaneCandidates; ++k) {
+  for (unsigned k = 0; k < kCandidates; ++k) {
     const int cx = x + static_cast<int>(k);
     const bool inside = cx >= window.x0 && cx < window.x1 && y >= window.y0 && y < window.y1;
     own.which |= (inside ? marks >> (static_cast<unsigned>(dx) + k) & 1 : 0) << k;
@@ -177,75 +199,138 @@ __device__ inline LaneCandidates lane_candidates(const FillTask &task, const Cel
   return own;
 }
 
-// Compares the candidates of a warp. A whole warp calls it. It abandons them as soon as all partial sums exceed the best
-// sum of the block.
-__device__ __forceinline__ void search_tile(const LaneCandidates &own, FillShared *shared) {
-  if (!__any_sync(kFullWarp, own.which != 0)) return;
-  int sum[kLaneCandidates], least = kNoCandidate;
-  for (int k = 0; k < kLaneCandidates; ++k) sum[k] = (own.which >> k & 1) != 0 ? 0 : kNoCandidate;
-  const volatile Key &best = shared->best;
+// Notes a candidate of each lane, with its sum, in *found, the best key of the warp. A whole warp calls it.
+__device__ inline void note_found(int sum, Place place, FillShared *shared, Key *found) {
+  const Key key =
+      warp_min(sum < kNoCandidate ? source_key(static_cast<std::uint32_t>(sum), place) : kNoSource);
+  if (key >= *found) return;
+  *found = key;
+  if (threadIdx.x % 32 == 0) atomicMin(&shared->least_sum, static_cast<int>(sum_of_source(key)));
+}
+
+// Compares the candidates of a warp in a high tile. A whole warp calls it. It abandons them as soon as all partial sums
+// exceed the least sum of the block.
+__device__ __forceinline__ void search_high_tile(const LaneCandidates &own, FillShared *shared, Key *found) {
+  int sum[kHighTile], least = kNoCandidate;
+  for (int k = 0; k < kHighTile; ++k) sum[k] = (own.which >> k & 1) != 0 ? 0 : kNoCandidate;
+  const volatile int &least_sum = shared->least_sum;
   const auto abandoned = [&] {
     least = sum[0];
-    for (int k = 1; k < kLaneCandidates; ++k) least = sum[k] < least ? sum[k] : least;
-    return __all_sync(kFullWarp, least > static_cast<int>(sum_of_source(best))) != 0;
+    for (int k = 1; k < kHighTile; ++k) least = sum[k] < least ? sum[k] : least;
+    return __all_sync(kFullWarp, least > least_sum) != 0;
   };
-  const int whole = shared->whole_quads, parts = kMaxQuads - shared->part_quads;
-  const auto compare = [&](int i, auto is_whole) {
-    const PatchQuad quad = shared->quads[i];
-    compare_quad<is_whole.value>(quad, shared->target, own.features + quad.row * own.pitch, sum);
-  };
+  const int rest = shared->whole_quads % 2, whole = shared->whole_quads - rest,
+            parts = kMaxQuads - shared->part_quads - rest;
   // Two at a time: the loads of the second one do not wait for the sums of the first.
 #pragma unroll 1
-  for (int i = 0; i + 1 < whole; i += 2) {
-    compare(i, std::true_type{});
-    compare(i + 1, std::true_type{});
+  for (int i = 0; i < whole; i += 2) {
+    compare_quad<true>(shared->quads[i], shared->target, own, sum);
+    compare_quad<true>(shared->quads[i + 1], shared->target, own, sum);
     if (abandoned()) return;
   }
-  if (whole % 2 != 0) {
-    compare(whole - 1, std::true_type{});
-    if (abandoned()) return;
-  }
+  // If a whole one is left, it comes before those of which a part is filled.
 #pragma unroll 1
-  for (int i = parts; i < kMaxQuads; ++i) {
-    compare(i, std::false_type{});
+  for (int i = parts; i < kMaxQuads; i += 2) {
+    compare_quad<false>(shared->quads[rest != 0 && i == parts ? whole : i], shared->target, own, sum);
+    PatchQuad second = shared->quads[i + 1 < kMaxQuads ? i + 1 : i];
+    if (i + 1 == kMaxQuads) second.which = 0;
+    compare_quad<false>(second, shared->target, own, sum);
     if (abandoned()) return;
   }
   // The last abandoned() has set `least`: there is a quad, because a target has a filled neighbour.
-  Key key = kNoSource;
-  for (int k = kLaneCandidates - 1; k >= 0; --k)
-    if (sum[k] == least) key = source_key(static_cast<std::uint32_t>(least), {own.place.x + k, own.place.y});
-  key = warp_min(least < kNoCandidate ? key : kNoSource);
-  if (threadIdx.x % 32 == 0 && key < best) atomicMin(&shared->best, key);
+  Place place = own.place;
+  for (int k = kHighTile - 1; k >= 0; --k)
+    if (sum[k] == least) place.x = own.place.x + k;
+  note_found(least, place, shared, found);
 }
 
-// Lowers shared->best to the best key of the block's candidates for shared->target. A whole block calls it; it
-// synchronises the block after its last write.
-__device__ inline void search_cells(const FillTask &task, const CellsOfBlock &cells, Place target, int reach,
-                                    FillShared *shared) {
-  const Bounds window = search_window({task.width, task.height}, target, task.params.patch_size / 2, reach);
-  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-  // The shifts of the last patches come first: a good bound lets most other candidates be abandoned early.
-  const Place guess{target.x + shared->recent[warp].x, target.y + shared->recent[warp].y};
-  if (guess.x >= window.x0 && guess.x < window.x1 && guess.y >= window.y0 && guess.y < window.y1) {
-    const bool is_candidate = task.is_source(guess);
-    const Key key = key_of_candidate(task, shared->target, guess, lane);
-    if (lane == 0 && is_candidate) atomicMin(&shared->best, key);
+// The same in a low tile.
+template <typename Radius>
+__device__ __forceinline__ void search_low_tile(const LaneCandidates &own, Radius radius, FillShared *shared,
+                                                Key *found) {
+  constexpr int kRows = 3;  // between two looks at the others' results
+  const volatile int &least_sum = shared->least_sum;
+  int sum = own.which != 0 ? 0 : kNoCandidate;
+#pragma unroll 1
+  for (int begin = 0; begin <= 2 * radius; begin += kRows) {
+#pragma unroll
+    for (int k = 0; k < kRows; ++k)
+      if (begin + k <= 2 * radius) sum += compare_row(shared->target, own, radius, begin + k);
+    if (__all_sync(kFullWarp, sum > least_sum) != 0) return;
   }
-  const int first = cells.first(target), tiles = cells.count << cells.tile_bits;
-  for (int i = warp; i < tiles; i += kFillWarps) {
-    const int tile = i & ((1 << cells.tile_bits) - 1);
-    int cell = first + (i >> cells.tile_bits);
-    if (cell >= cells.count) cell -= cells.count;
-    const Place corner = cells.place_of(cell);
-    if (corner.x >= window.x1 || corner.y >= window.y1 || corner.x + kTileWidth <= window.x0 ||
-        corner.y + cells.height() <= window.y0)
-      continue;
-    if (cell < cells.kept)
-      search_tile(lane_candidates<true>(task, cells, cell, tile, corner, window), shared);
+  note_found(sum, own.place, shared, found);
+}
+
+// The best key that the warp finds in the cells of the block, in tiles of kRows rows, or `found` if that is better.
+template <int kRows, typename Radius>
+__device__ inline Key search_tiles(const FillTask &task, const CellsOfBlock &cells, Place target,
+                                   Radius radius, const Bounds &window, Key found, FillShared *shared) {
+  const int first = cells.first(target), warp = static_cast<int>(threadIdx.x) / 32,
+            lane = static_cast<int>(threadIdx.x) % 32;
+  const int per_cell = cells.height() / kRows;
+  const auto cell_after = [&](int i) { return first + i - (first + i < cells.count ? 0 : cells.count); };
+  const auto search = [&](const LaneCandidates &own) {
+    if (!__any_sync(kFullWarp, own.which != 0)) return;
+    if constexpr (kRows == kLowTile)
+      search_low_tile(own, radius, shared, &found);
     else
-      search_tile(lane_candidates<false>(task, cells, cell, tile, corner, window), shared);
+      search_high_tile(own, shared, &found);
+  };
+  for (int begin = 0; begin < cells.count; begin += 32) {
+    // Each lane looks whether one cell lies in the window.
+    const int own = begin + lane;
+    const unsigned seen = __ballot_sync(kFullWarp, own < cells.count && cells.is_in(window, cell_after(own)));
+    for (int i = warp; i < __popc(seen) * per_cell; i += kFillWarps) {
+      const int cell = cell_after(begin + warp_nth_bit(seen, i / per_cell)), tile = i % per_cell;
+      const Place corner = cells.place_of(cell);
+      if (cell < cells.kept)
+        search(lane_candidates<true, kRows>(task, cells, cell, tile, corner, window));
+      else
+        search(lane_candidates<false, kRows>(task, cells, cell, tile, corner, window));
+    }
   }
+  return found;
+}
+
+// Whether the candidates in a window are compared in low tiles: of patches of the usual size alone, whose rows the compiler
+// knows.
+template <typename Radius>
+__device__ inline bool are_low_tiles_few(Radius, const Bounds &window) {
+  if constexpr (std::is_same_v<Radius, int>) return false;
+  const int tiles = (window.y1 - window.y0) * (divide_up(window.x1 - window.x0, kTileWidth) + 1);
+  return tiles <= kLowTilesPerWarp * kFillWarps * static_cast<int>(gridDim.x);
+}
+
+// The best key of the candidates at the shifts of the last patches, one for each warp: a good bound lets most other
+// candidates be abandoned early. Where there are few, it is not worth the time. A whole block calls it.
+template <typename Radius>
+__device__ inline Key try_recent(const FillTask &task, Place target, Radius radius, const Bounds &window,
+                                 FillShared *shared) {
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const Place guess{target.x + shared->recent[warp].x, target.y + shared->recent[warp].y};
+  if (are_low_tiles_few(radius, window) || guess.x < window.x0 || guess.x >= window.x1 ||
+      guess.y < window.y0 || guess.y >= window.y1)
+    return kNoSource;
+  const bool is_candidate = task.is_source(guess);
+  const Key key = key_of_candidate(task, shared->target, guess, radius, lane);
+  if (!is_candidate) return kNoSource;
+  if (lane == 0) atomicMin(&shared->least_sum, static_cast<int>(sum_of_source(key)));
+  return key;
+}
+
+// The best key of the block's candidates for shared->target, in all threads. found: the best one that the warp knows. A
+// whole block calls it, which it synchronises.
+template <typename Radius>
+__device__ inline Key search_cells(const FillTask &task, const CellsOfBlock &cells, Place target,
+                                   Radius radius, const Bounds &window, Key found, FillShared *shared) {
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  if (are_low_tiles_few(radius, window))
+    found = search_tiles<kLowTile>(task, cells, target, radius, window, found, shared);
+  else
+    found = search_tiles<kHighTile>(task, cells, target, radius, window, found, shared);
+  if (lane == 0) shared->found[warp] = found;
   __syncthreads();
+  return warp_min(shared->found[lane % kFillWarps]);
 }
 
 }  // namespace cudavision::inpaint

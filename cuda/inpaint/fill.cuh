@@ -31,8 +31,12 @@ __device__ inline void share_target(const FillTask &task, FillShared *shared, Gr
   }
   grid->wait();
   if (blockIdx.x == 0) return;
-  if (row < size) own.feature[row][column] = __ldcg(&all.feature[row][column]);
-  if (thread / 32 * 2 < size) list_quads(row, column, row < size ? __ldcg(&all.filled[row]) : 0, shared);
+  const unsigned filled = row < size ? __ldcg(&all.filled[row]) : 0;
+  if (row < size) {
+    own.feature[row][column] = __ldcg(&all.feature[row][column]);
+    own.mask[row][column] = (filled >> column & 1) != 0 ? kComparedBytes : 0;
+  }
+  if (thread / 32 * 2 < size) list_quads(row, column, filled, shared);
   if (thread < size) own.filled[thread] = __ldcg(&all.filled[thread]);
   if (thread == 0) own.key = __ldcg(&all.key);
   __syncthreads();
@@ -40,27 +44,28 @@ __device__ inline void share_target(const FillTask &task, FillShared *shared, Gr
 
 // Forgets the last search. One thread calls it.
 __device__ inline void begin_search(FillShared *shared) {
-  shared->best = kNoSource;
+  shared->least_sum = kNoCandidate - 1;
   shared->whole_quads = shared->part_quads = 0;
 }
 
 // Fills the hole, whose bounds are given, with patches. Returns true if it was stopped before the end. kOwnState: the
 // state fits into shared memory, which is `memory`. It is a constant so that the compiler knows where the state lies.
-template <bool kOwnState>
-__device__ inline bool fill_hole(const FillTask &task, Bounds bounds, unsigned char *memory,
+template <bool kOwnState, typename Radius>
+__device__ inline bool fill_hole(const FillTask &task, Bounds bounds, Radius radius, unsigned char *memory,
                                  GridBarrier *grid) {
   auto *shared = reinterpret_cast<FillShared *>(memory);
   GridMinimum minimum(task.minima);
   const bool first_block = blockIdx.x == 0, keeps_state = kOwnState || first_block;
   const int search_radius = task.params.search_radius, most = task.params.max_patches;
+  const Size size{task.width, task.height};
   const int everywhere = task.width > task.height ? task.width : task.height;
-  const Region area = area_around(bounds, task.params.patch_size / 2, task.width, task.height);
-  const RatingScratch scratch = scratch_in(memory + kFillSharedBytes, task.params.patch_size / 2);
-  std::size_t used = kFillSharedBytes + scratch_bytes(task.params.patch_size / 2);
+  const Region area = area_around(bounds, radius, task.width, task.height);
+  const RatingScratch scratch = scratch_in(memory + kFillSharedBytes, radius);
+  std::size_t used = kFillSharedBytes + scratch_bytes(radius);
   FillState state = kOwnState ? state_in(memory + used, area) : task.global_state;
   state.area = area;
   if (kOwnState) used += state_bytes(area);
-  const CellsOfBlock cells(task, memory + used, task.shared_bytes - static_cast<int>(used));
+  const CellsOfBlock cells(task, radius, memory + used, task.shared_bytes - static_cast<int>(used));
   cells.load(task);
   // Guesses with these shifts are the target itself, which lies in the hole and is no candidate.
   if (threadIdx.x < kFillWarps) shared->recent[threadIdx.x] = {0, 0};
@@ -69,27 +74,33 @@ __device__ inline bool fill_hole(const FillTask &task, Bounds bounds, unsigned c
     shared->stop.x = 0;
   }
   __syncthreads();
-  if (keeps_state) begin_state(task, state, scratch, shared);
+  if (keeps_state) begin_state(task, state, radius, scratch, shared);
 
   int patches = 0;
   for (;; ++patches) {
-    if (keeps_state) take_target(task, state, shared);
+    if (keeps_state) take_target(state, radius, shared);
     if (!kOwnState) share_target(task, shared, grid);
     if (shared->target.key == 0 || (most > 0 && patches == most)) break;
     const Place target = place_of_target(shared->target.key);
     // The host's memory is far away, but its word is needed only after the search.
     if (first_block && threadIdx.x == 0 && task.stop != nullptr) begin_copy(&shared->stop, task.stop);
-    search_cells(task, cells, target, search_radius == 0 ? everywhere : search_radius, shared);
-    end_copies();
-    minimum.publish(shared->stop.x != 0 ? kStopped : shared->best);
+    Bounds window = search_window(size, target, radius, search_radius == 0 ? everywhere : search_radius);
+    const RatedWindow rated = rated_window(state, target, radius);
+    Key best, known = try_recent(task, target, radius, window, shared);
+    if (keeps_state) give_confidence(state, target, radius, shared);
+    __syncthreads();
+    // What does not depend on the source is done beside the search, and while the blocks wait for one another.
+    if (keeps_state) list_front(state, rated.inner, radius, shared);
     FrontPixel front{};
-    if (keeps_state) front = announce_patch(task, state, target, scratch, shared);
-    Key best = minimum.collect(shared->per_warp);
-    if (best == kNoSource) {
-      search_cells(task, cells, target, everywhere, shared);
-      minimum.publish(shared->best);
+    do {
+      const Key found = search_cells(task, cells, target, radius, window, known, shared);
+      end_copies();
+      minimum.publish(threadIdx.x == 0 && shared->stop.x != 0 ? kStopped : found);
+      if (keeps_state) front = front_pixel_of_lane(state, rated, radius, 0, *shared);
       best = minimum.collect(shared->per_warp);
-    }
+      // Where no candidate is near, the whole picture is searched.
+      window = search_window(size, target, radius, everywhere), known = kNoSource;
+    } while (best == kNoSource);
     if (best == kStopped) break;
     const Place source = place_of_source(best);
     const Shift shift{source.x - target.x, source.y - target.y};
@@ -99,13 +110,15 @@ __device__ inline bool fill_hole(const FillTask &task, Bounds bounds, unsigned c
       if (first_block && patches < task.log.capacity)
         task.log.steps[patches] = {target.y * task.width + target.x, source.y * task.width + source.x};
     }
-    if (keeps_state) put_patch(task, state, target, shift, first_block, front, scratch, *shared);
+    if (keeps_state)
+      put_patch(task, state, target, shift, rated, radius, first_block, front, scratch, *shared);
   }
   if (first_block && threadIdx.x == 0) task.frame->report.patches = patches;
   return shared->target.key != 0 && (most == 0 || patches < most);
 }
 
-static __global__ void __launch_bounds__(kFillThreads, 1) fill_kernel(FillTask task) {
+template <typename Radius>
+static __global__ void __launch_bounds__(kFillThreads, 1) fill_kernel(FillTask task, Radius radius) {
   CUDAVISION_DYNAMIC_SHARED(unsigned char, memory);
   InpaintReport &report = task.frame->report;
   const Bounds bounds = task.frame->hole;
@@ -115,11 +128,11 @@ static __global__ void __launch_bounds__(kFillThreads, 1) fill_kernel(FillTask t
     return;
   }
   GridBarrier grid(&task.frame->blocks_that_arrived);
-  const Region area = area_around(bounds, task.params.patch_size / 2, task.width, task.height);
-  const std::size_t needed = kFillSharedBytes + scratch_bytes(task.params.patch_size / 2) + state_bytes(area);
+  const Region area = area_around(bounds, radius, task.width, task.height);
+  const std::size_t needed = kFillSharedBytes + scratch_bytes(radius) + state_bytes(area);
   const bool stopped = needed <= static_cast<std::size_t>(task.shared_bytes)
-                           ? fill_hole<true>(task, bounds, memory, &grid)
-                           : fill_hole<false>(task, bounds, memory, &grid);
+                           ? fill_hole<true>(task, bounds, radius, memory, &grid)
+                           : fill_hole<false>(task, bounds, radius, memory, &grid);
   if (stopped && blockIdx.x == 0 && threadIdx.x == 0) report.stopped = true;
   if (!stopped && task.params.max_patches > 0) diffuse(task, bounds, &grid);
 }

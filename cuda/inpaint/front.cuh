@@ -12,6 +12,17 @@ namespace cudavision::inpaint {
 
 constexpr int kFillThreads = 512, kFillWarps = kFillThreads / 32;
 
+// Kernels and functions take the radius of a patch as a Radius: an int, or a FixedRadius, with which the compiler unrolls the
+// loops over a patch. kPatchUnroll: in how many steps of two rows at a time.
+template <int kRadius>
+struct FixedRadius {
+  CUDAVISION_HOST_DEVICE constexpr operator int() const { return kRadius; }
+};
+template <typename Radius>
+constexpr int kPatchUnroll = 4;
+template <int kRadius>
+constexpr int kPatchUnroll<FixedRadius<kRadius>> = kRadius + 1;
+
 // The side of the windows in which priorities are computed: those that change with one patch fit into one.
 CUDAVISION_HOST_DEVICE constexpr int rated_side(int radius) { return radius <= 4 ? 19 : 4 * radius + 3; }
 constexpr int kMaxRatedSide = rated_side(kMaxPatchSize / 2);
@@ -24,8 +35,9 @@ struct FillShared {
   // compared first, because they tell most. The last `part_quads` elements are the others. Both are in no order.
   int whole_quads, part_quads;
   PatchQuad quads[kMaxQuads];
-  // The best source_key() that the block has found.
-  Key best;
+  // The least sum of a candidate that the block has found, and the best source_key() that each warp has found.
+  int least_sum;
+  Key found[kFillWarps];
   // A copy of *FillTask::stop in the first block, otherwise 0.
   uint4 stop;
   // Scratch memory of reductions.
@@ -37,28 +49,18 @@ struct FillShared {
   std::uint16_t front[kMaxRatedSide * 32];
 };
 
-// Sums and maxima over the patches around all pixels of a window are those of columns first, then of rows of columns.
-// Shared memory of a block. `pitch` elements are a row of the window and of `radius` pixels on both sides of it.
+// For each pixel of a window, and of `radius` pixels around it: the gradient_key(). Shared memory of a block.
 struct RatingScratch {
   int pitch;
-  // For each pixel of the window, and of `radius` pixels around it: the gradient_key().
   int *keys;
-  // For each row of the window and each column: the sum of the confidences, and the largest key, in a column of a patch.
-  int *confidence, *longest;
 };
 CUDAVISION_HOST_DEVICE constexpr int scratch_pitch(int radius) { return rated_side(radius) + 2 * radius; }
 // A multiple of 16.
 CUDAVISION_HOST_DEVICE constexpr std::size_t scratch_bytes(int radius) {
-  const int elements = scratch_pitch(radius) * (scratch_pitch(radius) + 2 * rated_side(radius));
-  return static_cast<std::size_t>(elements + 3) / 4 * 16;
+  return static_cast<std::size_t>(scratch_pitch(radius) * scratch_pitch(radius) + 3) / 4 * 16;
 }
 __device__ inline RatingScratch scratch_in(unsigned char *memory, int radius) {
-  RatingScratch scratch;
-  scratch.pitch = scratch_pitch(radius);
-  scratch.keys = reinterpret_cast<int *>(memory);
-  scratch.confidence = scratch.keys + scratch.pitch * scratch.pitch;
-  scratch.longest = scratch.confidence + scratch.pitch * rated_side(radius);
-  return scratch;
+  return {scratch_pitch(radius), reinterpret_cast<int *>(memory)};
 }
 
 // The size of the state of an area, a multiple of 16: a word and a code per pixel and one key per row.
@@ -108,18 +110,22 @@ __device__ inline void for_each_of_window(Bounds window, const Visit &visit) {
     for (int x = window.x0 + lane; x - lane < window.x1; x += 32) visit(x, y, x < window.x1);
 }
 
-// Lists the pixels of the front in a window in shared->front, which must be empty.
-__device__ inline void list_front(const FillState &s, Bounds window, FillShared *shared) {
-  for_each_of_window(window, [&](int x, int y, bool inside) {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    const bool front = inside && on_front(s, x, y);
+// Lists the pixels of the front in a window of at most rated_side(radius) columns and rows in shared->front, which must be
+// empty.
+template <typename Radius>
+__device__ inline void list_front(const FillState &s, Bounds window, Radius radius, FillShared *shared) {
+  const int side = rated_side(radius), lane = static_cast<int>(threadIdx.x) % 32;
+  // Whole warps take part.
+  for (int i = static_cast<int>(threadIdx.x); i - lane < side * side; i += kFillThreads) {
+    const int column = i % side, row = i / side, x = window.x0 + column, y = window.y0 + row;
+    const bool front = x < window.x1 && y < window.y1 && on_front(s, x, y);
     const unsigned lanes = __ballot_sync(kFullWarp, front);
-    if (lanes == 0) return;
+    if (lanes == 0) continue;
     int at = 0;
     if (lane == 0) at = atomicAdd(&shared->front_count, __popc(lanes));
     at = __shfl_sync(kFullWarp, at, 0) + __popc(lanes & ((1u << lane) - 1));
-    if (front) shared->front[at] = static_cast<std::uint16_t>((y - window.y0) * 32 + lane);
-  });
+    if (front) shared->front[at] = static_cast<std::uint16_t>(row * 32 + column);
+  }
 }
 
 // A window of which priorities are computed.
@@ -134,6 +140,11 @@ struct RatedWindow {
               window.x1 + radius < area.width ? window.x1 + radius : area.width,
               window.y1 + radius < area.height ? window.y1 + radius : area.height} {}
 };
+
+// The window of the priorities that change with a target's patch.
+__device__ inline RatedWindow rated_window(const FillState &s, Place target, int radius) {
+  return {s.area, window_around(s.area, target.x - s.area.x, target.y - s.area.y, 2 * radius + 1), radius};
+}
 
 // The largest key belongs to the longest gradient and, of equal ones, to the first. (x, y): the pixel relative to `outer`.
 constexpr int kKeySideBits = 6;
@@ -152,31 +163,6 @@ __device__ inline std::uint32_t gradient_of_key(const FillState &s, const RatedW
                        window.outer.y0 + (place >> kKeySideBits));
 }
 
-// Sets an element of `to` for each row of the window and each column of the patches around its pixels: what combine(value,
-// x, y) makes of 0 and the pixels in that column of a patch.
-template <typename Combine>
-__device__ inline void for_each_column(const FillState &s, const RatedWindow &window, int radius, int *to,
-                                       int pitch, const Combine &combine) {
-  const Bounds all{window.outer.x0, window.inner.y0, window.outer.x1, window.inner.y1};
-  for_each_of_window(all, [&](int x, int y, bool inside) {
-    if (!inside) return;
-    const int first = y - radius > 0 ? y - radius : 0,
-              last = y + radius + 1 < s.area.height ? y + radius + 1 : s.area.height;
-    int value = 0;
-#pragma unroll 3
-    for (int row = first; row < last; ++row) value = combine(value, x, row);
-    to[(y - window.inner.y0) * pitch + x - window.outer.x0] = value;
-  });
-}
-
-// Computes RatingScratch::confidence.
-__device__ inline void sum_confidences(const FillState &s, const RatedWindow &window, int radius,
-                                       const RatingScratch &scratch) {
-  for_each_column(s, window, radius, scratch.confidence, scratch.pitch, [&](int sum, int x, int y) {
-    return sum + confidence_of_code(s.confidence[s.index(x, y)]);
-  });
-}
-
 // Computes RatingScratch::keys.
 __device__ inline void compute_gradients(const FillState &s, const RatedWindow &window,
                                          const RatingScratch &scratch) {
@@ -184,15 +170,6 @@ __device__ inline void compute_gradients(const FillState &s, const RatedWindow &
     const int own_x = x - window.outer.x0, own_y = y - window.outer.y0;
     if (inside)
       scratch.keys[own_y * scratch.pitch + own_x] = gradient_key(gradient_at(s, x, y), own_x, own_y);
-  });
-}
-
-// Computes RatingScratch::longest.
-__device__ inline void find_longest(const FillState &s, const RatedWindow &window, int radius,
-                                    const RatingScratch &scratch) {
-  for_each_column(s, window, radius, scratch.longest, scratch.pitch, [&](int most, int x, int y) {
-    const int key = scratch.keys[(y - window.outer.y0) * scratch.pitch + x - window.outer.x0];
-    return key > most ? key : most;
   });
 }
 
@@ -204,41 +181,81 @@ struct ListedPixel {
       : x(window.inner.x0 + shared.front[entry] % 32), y(window.inner.y0 + shared.front[entry] / 32) {}
 };
 
-// What the priority of a listed pixel depends on, besides gradients. RatingScratch::confidence is complete.
-__device__ inline FrontPixel front_pixel_of(const FillState &s, ListedPixel pixel, const RatedWindow &window,
-                                            int radius, const RatingScratch &scratch) {
+// Of the listed pixels from `begin` on, each lane of each warp has one at most: this one.
+__device__ inline int listed_of_lane(int begin) {
+  const int thread = static_cast<int>(threadIdx.x);
+  return begin + thread % 32 * kFillWarps + thread / 32;
+}
+
+// Returns to each lane what reduce(pixel) is for its listed pixel. A warp computes its pixels one after the other, with all
+// of its lanes.
+template <typename Reduce>
+__device__ inline int reduce_listed(const FillShared &shared, const RatedWindow &window, int begin,
+                                    const Reduce &reduce) {
+  const int thread = static_cast<int>(threadIdx.x), count = shared.front_count;
+  int own = 0;
+  for (int i = 0, entry = begin + thread / 32; i < 32 && entry < count; ++i, entry += kFillWarps) {
+    const int value = reduce(ListedPixel(shared, window, entry));
+    if (i == thread % 32) own = value;
+  }
+  return own;
+}
+
+// Calls visit(x, y, inside) for each pixel of the patch around a pixel, in a warp with all of its lanes, two rows at a time;
+// `inside` is false for lanes whose pixel is not in the patch or not in the area.
+template <typename Radius, typename Visit>
+__device__ inline void for_each_of_patch(const FillState &s, ListedPixel pixel, Radius radius,
+                                         const Visit &visit) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, column = lane % 16 - radius;
+  static_assert(kMaxPatchSize <= 16);
+#pragma unroll kPatchUnroll < Radius>
+  for (int row = -radius; row <= radius; row += 2) {
+    const int x = pixel.x + column, own_row = row + lane / 16, y = pixel.y + own_row;
+    visit(x, y, (column <= radius) & (own_row <= radius) & s.holds(x, y));
+  }
+}
+
+// What the priority of this lane's listed pixel depends on, besides gradients.
+template <typename Radius>
+__device__ inline FrontPixel front_pixel_of_lane(const FillState &s, const RatedWindow &window, Radius radius,
+                                                 int begin, const FillShared &shared) {
+  const int sum = reduce_listed(shared, window, begin, [&](ListedPixel pixel) {
+    int own = 0;
+    for_each_of_patch(s, pixel, radius, [&](int x, int y, bool inside) {
+      own += inside ? confidence_of_code(s.confidence[s.index(x, y)]) : 0;
+    });
+    return warp_sum(own);
+  });
+  const int entry = listed_of_lane(begin);
+  if (entry >= shared.front_count) return {};
+  const ListedPixel pixel(shared, window, entry);
   const Bounds patch = window_around(s.area, pixel.x, pixel.y, radius);
-  const int *sums = scratch.confidence + (pixel.y - window.inner.y0) * scratch.pitch - window.outer.x0;
-  int sum = 0;
-#pragma unroll 3
-  for (int x = patch.x0; x < patch.x1; ++x) sum += sums[x];
   return front_pixel(confidence_of(sum, (patch.x1 - patch.x0) * (patch.y1 - patch.y0)),
                      normal_at(s, pixel.x, pixel.y));
 }
 
-// The FrontPixel of this thread's first listed pixel, if it has one. The list is complete.
-__device__ inline FrontPixel first_front_pixel(const FillState &s, const RatedWindow &window, int radius,
-                                               const RatingScratch &scratch, const FillShared &shared) {
-  const int thread = static_cast<int>(threadIdx.x);
-  if (thread >= shared.front_count) return {};
-  return front_pixel_of(s, ListedPixel(shared, window, thread), window, radius, scratch);
-}
-
-// Computes the priorities of the listed pixels. RatingScratch::longest is complete. first: first_front_pixel().
-__device__ inline void rate_listed(const FillState &s, const RatedWindow &window, int radius,
+// Computes the priorities of the listed pixels. RatingScratch::keys is complete. first: front_pixel_of_lane() from 0 on.
+template <typename Radius>
+__device__ inline void rate_listed(const FillState &s, const RatedWindow &window, Radius radius,
                                    const FrontPixel &first, const RatingScratch &scratch,
                                    const FillShared &shared) {
-  const int thread = static_cast<int>(threadIdx.x);
-  for (int entry = thread; entry < shared.front_count; entry += kFillThreads) {
+  for (int begin = 0; begin < shared.front_count; begin += kFillThreads) {
+    const int longest = reduce_listed(shared, window, begin, [&](ListedPixel pixel) {
+      const int *keys = scratch.keys - window.outer.y0 * scratch.pitch - window.outer.x0;
+      int own = 0;
+      for_each_of_patch(s, pixel, radius, [&](int x, int y, bool inside) {
+        const int key = inside ? keys[y * scratch.pitch + x] : 0;
+        own = key > own ? key : own;
+      });
+      return warp_max(own);
+    });
+    const FrontPixel rated = begin == 0 ? first : front_pixel_of_lane(s, window, radius, begin, shared);
+    const int entry = listed_of_lane(begin);
+    if (entry >= shared.front_count) continue;
     const ListedPixel pixel(shared, window, entry);
-    const Bounds patch = window_around(s.area, pixel.x, pixel.y, radius);
-    const int *keys = scratch.longest + (pixel.y - window.inner.y0) * scratch.pitch - window.outer.x0;
-    int longest = 0;
-#pragma unroll 3
-    for (int x = patch.x0; x < patch.x1; ++x) longest = keys[x] > longest ? keys[x] : longest;
-    const std::uint32_t gradient = gradient_of_key(s, window, longest);
-    const FrontPixel rated = entry == thread ? first : front_pixel_of(s, pixel, window, radius, scratch);
-    s.words[s.index(pixel.x, pixel.y)] = __float_as_uint(priority_of(rated, gradient));
+    // Priorities take the place of words of unfilled pixels, which nothing reads as words.
+    s.words[s.index(pixel.x, pixel.y)] =
+        __float_as_uint(priority_of(rated, gradient_of_key(s, window, longest)));
   }
 }
 
@@ -254,10 +271,10 @@ __device__ inline void rate_rows(const FillState &s, int first, int last) {
 }
 
 // Initialises the state from the frame. Synchronises the block after its last write.
-__device__ inline void begin_state(const FillTask &task, const FillState &s, const RatingScratch &scratch,
-                                   FillShared *shared) {
-  const int count = s.area.width * s.area.height, radius = task.params.patch_size / 2,
-            side = rated_side(radius);
+template <typename Radius>
+__device__ inline void begin_state(const FillTask &task, const FillState &s, Radius radius,
+                                   const RatingScratch &scratch, FillShared *shared) {
+  const int count = s.area.width * s.area.height, side = rated_side(radius);
   for (int i = static_cast<int>(threadIdx.x); i < count; i += kFillThreads) {
     const int x = s.area.x + i % s.area.width, y = s.area.y + i / s.area.width;
     const int pixel = y * task.width + x;
@@ -273,15 +290,13 @@ __device__ inline void begin_state(const FillTask &task, const FillState &s, con
                                radius);
       if (threadIdx.x == 0) shared->front_count = 0;
       __syncthreads();
-      list_front(s, window.inner, shared);
-      sum_confidences(s, window, radius, scratch);
-      compute_gradients(s, window, scratch);
+      list_front(s, window.inner, radius, shared);
       __syncthreads();
-      find_longest(s, window, radius, scratch);
-      __syncthreads();
-      // Priorities take the place of words of unfilled pixels, which nothing reads as words.
-      rate_listed(s, window, radius, first_front_pixel(s, window, radius, scratch, *shared), scratch,
-                  *shared);
+      if (shared->front_count > 0) {
+        compute_gradients(s, window, scratch);
+        __syncthreads();
+        rate_listed(s, window, radius, front_pixel_of_lane(s, window, radius, 0, *shared), scratch, *shared);
+      }
       __syncthreads();
     }
   rate_rows(s, 0, s.area.height);
@@ -320,8 +335,9 @@ __device__ inline void list_quads(int row, int column, unsigned filled, FillShar
 
 // Writes the next target, its patch and its quads to *shared, where no quad may be listed yet, and empties
 // shared->front. Synchronises the block after its last write.
-__device__ inline void take_target(const FillTask &task, const FillState &s, FillShared *shared) {
-  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, size = task.params.patch_size;
+template <typename Radius>
+__device__ inline void take_target(const FillState &s, Radius radius, FillShared *shared) {
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, size = 2 * radius + 1;
   TargetPatch &target = shared->target;
   // Every warp looks for the best row: that is quicker than to wait for another one.
   Key best = 0;
@@ -334,13 +350,15 @@ __device__ inline void take_target(const FillTask &task, const FillState &s, Fil
   if (thread == 0) target.key = best, shared->front_count = 0;
   // Whole warps take part, each with two rows of the patch.
   if (best != 0 && thread / 32 * 2 < size) {
-    const PatchPixel own = patch_pixel(s, place_of_target(best), size / 2);
+    const PatchPixel own = patch_pixel(s, place_of_target(best), radius);
     const int at = s.index(own.x, own.y), confidence = own.inside ? confidence_of_code(s.confidence[at]) : 0;
     const unsigned filled = __ballot_sync(kFullWarp, confidence > 0) >> (lane & 16) & 0xffff;
     const int sum = warp_sum(confidence);
     if (lane == 0) target.confidence[own.row / 2] = sum;
     if (own.row < size) {
-      target.feature[own.row][own.column] = confidence > 0 ? s.words[at] & kComparedBytes : 0;
+      const std::uint32_t mask = confidence > 0 ? kComparedBytes : 0;
+      target.mask[own.row][own.column] = mask;
+      target.feature[own.row][own.column] = s.words[own.inside ? at : 0] & mask;
       if (own.column == 0) target.filled[own.row] = filled;
     }
     list_quads(own.row, own.column, filled, shared);
@@ -353,42 +371,29 @@ __device__ inline bool must_fill(const TargetPatch &target, const PatchPixel &ow
   return own.inside && (target.filled[own.row] >> own.column & 1) == 0;
 }
 
-// The window of the priorities that change with a target's patch.
-__device__ inline RatedWindow rated_window(const FillTask &task, const FillState &s, Place target) {
-  const int radius = task.params.patch_size / 2;
-  return {s.area, window_around(s.area, target.x - s.area.x, target.y - s.area.y, 2 * radius + 1), radius};
-}
-
-// The part of put_patch() that does not depend on the source: gives the unfilled pixels of the target the confidence of
-// its patch, which makes them count as filled, lists the pixels whose priorities change, and returns the
-// first_front_pixel().
-__device__ inline FrontPixel announce_patch(const FillTask &task, const FillState &s, Place target,
-                                            const RatingScratch &scratch, FillShared *shared) {
-  const int size = task.params.patch_size, radius = size / 2, x = target.x - s.area.x,
-            y = target.y - s.area.y;
+// Gives the unfilled pixels of the target the confidence of its patch, which makes them count as filled.
+template <typename Radius>
+__device__ inline void give_confidence(const FillState &s, Place target, Radius radius, FillShared *shared) {
+  const int x = target.x - s.area.x, y = target.y - s.area.y;
   const PatchPixel own = patch_pixel(s, target, radius);
   if (must_fill(shared->target, own)) {
     const Bounds patch = window_around(s.area, x, y, radius);
     int sum = 0;
-    for (int i = 0; i < (size + 1) / 2; ++i) sum += shared->target.confidence[i];
+#pragma unroll kPatchUnroll < Radius>
+    for (int i = 0; i <= radius; ++i) sum += shared->target.confidence[i];
     s.confidence[s.index(own.x, own.y)] =
         code_of_confidence(confidence_of(sum, (patch.x1 - patch.x0) * (patch.y1 - patch.y0)));
   }
-  __syncthreads();
-  const RatedWindow window = rated_window(task, s, target);
-  list_front(s, window.inner, shared);
-  sum_confidences(s, window, radius, scratch);
-  __syncthreads();
-  return first_front_pixel(s, window, radius, scratch, *shared);
 }
 
 // Copies the patch at `shift` from the target to the target's unfilled pixels in the state and, if `writes` is set, in
-// the picture. Then updates the priorities. announce_patch() came before and returned `first`. Synchronises the block
-// after its last write.
+// the picture. Then updates the priorities of the listed pixels. first: their front_pixel_of_lane() from 0 on. Synchronises
+// the block after its last write.
+template <typename Radius>
 __device__ inline void put_patch(const FillTask &task, const FillState &s, Place target, Shift shift,
-                                 bool writes, const FrontPixel &first, const RatingScratch &scratch,
+                                 const RatedWindow &window, Radius radius, bool writes,
+                                 const FrontPixel &first, const RatingScratch &scratch,
                                  const FillShared &shared) {
-  const int radius = task.params.patch_size / 2;
   const PatchPixel own = patch_pixel(s, target, radius);
   if (must_fill(shared.target, own)) {
     const int px = s.area.x + own.x, py = s.area.y + own.y, from_x = px + shift.x, from_y = py + shift.y;
@@ -400,10 +405,7 @@ __device__ inline void put_patch(const FillTask &task, const FillState &s, Place
     }
   }
   __syncthreads();
-  const RatedWindow window = rated_window(task, s, target);
   compute_gradients(s, window, scratch);
-  __syncthreads();
-  find_longest(s, window, radius, scratch);
   __syncthreads();
   rate_listed(s, window, radius, first, scratch, shared);
   __syncthreads();

@@ -18,6 +18,8 @@
 namespace cudavision::inpaint {
 namespace {
 
+using DefaultRadius = FixedRadius<InpaintParams{}.patch_size / 2>;
+
 class InpaintCuda final : public Inpaint {
  public:
   InpaintCuda(const Execution &execution, Size size) : execution_(execution), size_(size) {}
@@ -46,8 +48,9 @@ class InpaintCuda final : public Inpaint {
       execution_.stop->attach(stop_word());
     }
     CUDAVISION_TRY(max_shared_bytes(&shared_bytes_));
-    CUDAVISION_TRY(allow_shared_bytes(fill_kernel, static_cast<std::size_t>(shared_bytes_)));
-    return check_cooperative_launch();
+    CUDAVISION_TRY(check_cooperative_launch());
+    CUDAVISION_TRY(prepare(fill_kernel<DefaultRadius>));
+    return prepare(fill_kernel<int>);
   }
 
   Status run(const InpaintFrame &frame, const InpaintParams &params, InpaintReport *report,
@@ -74,16 +77,24 @@ class InpaintCuda final : public Inpaint {
         cudaMemsetAsync(features_.data(), 0, features * sizeof(std::uint32_t), execution_.stream));
   }
 
-  // The blocks of the fill kernel wait for one another, so one of them must fit on each multiprocessor.
-  Status check_cooperative_launch() const {
-    int device = 0, cooperative = 0, blocks = 0;
+  static Status check_cooperative_launch() {
+    int device = 0, cooperative = 0;
     CUDAVISION_TRY_CUDA(cudaGetDevice(&device));
     CUDAVISION_TRY_CUDA(cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device));
     if (cooperative == 0)
       return {Status::Code::no_device, "inpainting needs cooperative launches, which device " +
                                            std::to_string(device) + " does not support"};
+    return {};
+  }
+
+  // The blocks of a fill kernel wait for one another, so one of them must fit on each multiprocessor.
+  template <typename Kernel>
+  Status prepare(Kernel *kernel) const {
+    int device = 0, blocks = 0;
+    CUDAVISION_TRY(allow_shared_bytes(kernel, static_cast<std::size_t>(shared_bytes_)));
+    CUDAVISION_TRY_CUDA(cudaGetDevice(&device));
     CUDAVISION_TRY_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        &blocks, fill_kernel, kFillThreads, static_cast<std::size_t>(shared_bytes_)));
+        &blocks, kernel, kFillThreads, static_cast<std::size_t>(shared_bytes_)));
     if (blocks >= 1) return {};
     return {Status::Code::no_device,
             "inpainting needs blocks of " + std::to_string(kFillThreads) + " threads and " +
@@ -109,7 +120,8 @@ class InpaintCuda final : public Inpaint {
         CUDAVISION_LAUNCH(load_kernel, grid_2d(width, height), block_2d(), execution_.stream, frame, task));
     CUDAVISION_TRY(CUDAVISION_LAUNCH(mark_sources_kernel, grid_2d(width, height, kSourceTile, kSourceTile),
                                      block_2d(), execution_.stream, task));
-    CUDAVISION_TRY(enqueue_fill(task));
+    CUDAVISION_TRY(2 * DefaultRadius() + 1 == params.patch_size ? enqueue_fill(task, DefaultRadius())
+                                                                : enqueue_fill(task, params.patch_size / 2));
     const int cells_x = divide_up(width, 1 << cell_shift_x(frame.frame));
     const int cells_y = divide_up(height, 1 << cell_shift_y(frame.frame));
     CUDAVISION_TRY(CUDAVISION_LAUNCH(store_kernel, grid_2d(cells_x, cells_y), block_2d(), execution_.stream,
@@ -122,11 +134,13 @@ class InpaintCuda final : public Inpaint {
   volatile unsigned *stop_word() const { return reinterpret_cast<volatile unsigned *>(stop_.data()); }
   // All blocks must run at the same time. Where a process is given a part of the card (MPS, green contexts), fewer
   // fit than the device has multiprocessors.
-  Status enqueue_fill(const FillTask &task) {
+  template <typename Radius>
+  Status enqueue_fill(const FillTask &task, Radius radius) {
     for (;; blocks_ = (blocks_ + 1) / 2) {
       const Status status = CUDAVISION_LAUNCH_COOPERATIVE(
-          "fill_kernel", fill_kernel, dim3(static_cast<unsigned>(blocks_)),
-          BlockSize(dim3(kFillThreads), static_cast<std::size_t>(shared_bytes_)), execution_.stream, task);
+          "fill_kernel", fill_kernel<Radius>, dim3(static_cast<unsigned>(blocks_)),
+          BlockSize(dim3(kFillThreads), static_cast<std::size_t>(shared_bytes_)), execution_.stream, task,
+          radius);
       if (status.code() != Status::Code::too_many_blocks || blocks_ == 1) return status;
     }
   }

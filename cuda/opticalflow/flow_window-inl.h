@@ -92,8 +92,8 @@ class SlidingColumnSums {
   // rows add nothing.
   void go_to(int y) {
     const int begin = y - radius_, end = y + radius_ + 1;
-    const int kept = std::min(begin, end_);  // what was never added need not be removed
-    slide(work_, std::max(end_, begin), end, begin_, std::max(begin_, kept), first_, last_, sums_);
+    // What was never added need not be removed.
+    slide(work_, std::max(end_, begin), end, begin_, std::min(begin, end_), first_, last_, sums_);
     begin_ = begin, end_ = end;
   }
 

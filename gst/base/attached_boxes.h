@@ -20,10 +20,20 @@ struct AttachedBox {
   std::optional<guint> detection;  // its id in the relation meta
 };
 
-// Whether the type has this name. Regions without a type have the type 0, which no name has.
-inline bool is_of_type(GQuark type, const char *name) {
-  return type != 0 && type == g_quark_try_string(name);
-}
+// The type of boxes that is asked for: all, or one by its name, of which there need not be any. Boxes without a type have the
+// type 0, which no name has.
+class WantedType {
+ public:
+  static WantedType all() { return WantedType(true, 0); }
+  explicit WantedType(const char *name) : WantedType(false, g_quark_try_string(name)) {}
+  bool includes(GQuark type) const { return all_ || (type_ != 0 && type == type_); }
+
+ private:
+  WantedType(bool all, GQuark type) : all_(all), type_(type) {}
+
+  bool all_;
+  GQuark type_;
+};
 
 // Replaces *boxes by those of the buffer: regions first, then detections without a region, each in their order.
 void collect_boxes(GstBuffer *buffer, std::vector<AttachedBox> *boxes);

@@ -13,6 +13,7 @@
 
 #include "gst/base/analytics.h"
 #include "gst/base/attach.h"
+#include "gst/base/attached_boxes.h"
 #include "gst/base/format.h"
 
 namespace cudavision {
@@ -63,17 +64,16 @@ void remove_duplicates(std::vector<Region> *regions) {
 // Appends the regions of interest and the object detections of this type ("*": of all types), clipped to the
 // frame.
 void add_regions(GstBuffer *buffer, const std::string &type, Size frame, std::vector<Region> *regions) {
-  // 0 if no meta can have this type. Metas without a type have the quark 0, too, and must not match.
-  const GQuark wanted = g_quark_try_string(type.c_str());
+  const WantedType wanted = type == "*" ? WantedType::all() : WantedType(type.c_str());
   gpointer state = nullptr;
   while (const GstMeta *meta =
              gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
     const auto *roi = reinterpret_cast<const GstVideoRegionOfInterestMeta *>(meta);
-    if (type != "*" && (wanted == 0 || roi->roi_type != wanted)) continue;
+    if (!wanted.includes(roi->roi_type)) continue;
     add_clipped(roi->x, roi->y, roi->w, roi->h, frame, regions);
   }
   for_each_detection(buffer, [&](const Detection &d) {
-    if (type != "*" && (wanted == 0 || d.type != wanted)) return;
+    if (!wanted.includes(d.type)) return;
     add_clipped(static_cast<guint>(d.x), static_cast<guint>(d.y), static_cast<guint>(std::max(0, d.width)),
                 static_cast<guint>(std::max(0, d.height)), frame, regions);
   });

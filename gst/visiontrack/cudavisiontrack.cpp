@@ -27,8 +27,10 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
+#include <new>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gst/base/analytics.h"
@@ -136,9 +138,8 @@ GstFlowReturn prepare_output_buffer(GstBaseTransform *, GstBuffer *input, GstBuf
   return *output != nullptr ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
 
-bool is_tracked(const AttachedBox &box, const TrackSettings &settings) {
-  if (!(box.width > 0 && box.height > 0)) return false;
-  return !settings.type || settings.type->empty() || is_of_type(box.type, settings.type->c_str());
+WantedType wanted_type(const TrackSettings &settings) {
+  return !settings.type || settings.type->empty() ? WantedType::all() : WantedType(settings.type->c_str());
 }
 
 void attach(GstBuffer *buffer, const AttachedBox &own, const Identity &identity, GstClockTime now) {
@@ -169,7 +170,9 @@ GstFlowReturn take_frame(GstCudaVisionTrack *track, GstBuffer *buffer) {
   const TrackSettings settings = Properties::snapshot(track);
   if (!state->continuity.continues(buffer)) state->tracker.restart();
   collect_boxes(buffer, &state->boxes);
-  std::erase_if(state->boxes, [&](const AttachedBox &box) { return !is_tracked(box, settings); });
+  std::erase_if(state->boxes, [wanted = wanted_type(settings)](const AttachedBox &box) {
+    return !(box.width > 0 && box.height > 0) || !wanted.includes(box.type);
+  });
   if (state->boxes.size() > SortTracker::kMostBoxes) {
     warn_of_too_many(track);
     state->boxes.resize(SortTracker::kMostBoxes);

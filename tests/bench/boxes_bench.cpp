@@ -5,9 +5,11 @@
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {

@@ -176,7 +176,12 @@ TEST_F(CudaInpaintMask, pictures_of_too_many_pixels_are_refused_by_their_header)
 }
 
 TEST_F(CudaInpaintMask, other_formats_are_refused) {
-  const std::string location = save(mask_of(kSize, {{12, 8, 8, 8}}), "mask.bmp", "bmp");
+  // A bitmap of one pixel: its headers of 14 and 40 bytes, and its pixel.
+  std::string file = "BM" + std::string(56, '\0');
+  for (const auto &[at, value] : {std::pair{2, 58}, {10, 54}, {14, 40}, {18, 1}, {22, 1}, {26, 1}, {28, 24}})
+    file[static_cast<std::size_t>(at)] = static_cast<char>(value);
+  const std::string location = path("mask.bmp");
+  ASSERT_TRUE(g_file_set_contents(location.c_str(), file.data(), static_cast<gssize>(file.size()), nullptr));
   EXPECT_TRUE(is(error_of_mask(location), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
                  "it is no PNG or JPEG picture"));
 }

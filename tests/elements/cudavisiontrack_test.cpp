@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tests/elements/harness.h"
+#include "tests/support/decode.h"
 #include "tests/support/pictures.h"
 
 #if CUDAVISION_HAVE_ANALYTICS
@@ -442,14 +443,11 @@ TEST_F(CudaVisionTrack, identities_equal_the_definition) {
 
 // The boxes that cudahog finds in each frame of OpenCV's video of a street. Another process looks for them: the decoders
 // and their threads stay out of the test's own.
-std::string video() {
-  const char *folder = std::getenv("CUDAVISION_TEST_DATA");
-  return std::string(folder != nullptr ? folder : "/usr/share/doc/opencv-doc/examples/data") + "/vtest.avi";
-}
+std::filesystem::path video() { return test_data_folder() / "vtest.avi"; }
 
 std::vector<std::vector<Box>> boxes_of_video(int frames) {
   const std::string command =
-      "gst-launch-1.0 -q filesrc location='" + video() +
+      "gst-launch-1.0 -q filesrc location='" + video().string() +
       "' ! decodebin ! identity eos-after=" + std::to_string(frames) +
       " ! videoconvert ! cudahog backend=cpu model=people display=false ! cudavisionjson ! "
       "fakesink 2>/dev/null";

@@ -6,13 +6,7 @@
 #   count_movers.sh PYTHON EXAMPLE PLUGIN_FOLDER     PYTHON: `missing` skips
 set -euo pipefail
 python=$1 example=$2 plugins=$3
-[[ $python != missing ]] || { echo "skipped: no introspection, or a library with sanitizers"; exit 77; }
-"$python" -c 'import gi; gi.require_version("GstApp", "1.0")' ||
-  { echo "skipped: no Python with python3-gi and gir1.2-gst-plugins-base-1.0"; exit 77; }
-root=$(mktemp -d)
-trap 'rm -rf "$root"' EXIT
-export GST_PLUGIN_PATH_1_0=$plugins GST_REGISTRY_1_0=$root/registry
-export GI_TYPELIB_PATH=$plugins/../meta LD_LIBRARY_PATH=$plugins/../meta
+source "$(dirname "${BASH_SOURCE[0]}")/python_plugin.sh"
 
 "$python" "$example" >"$root/ball.txt"
 cat "$root/ball.txt"

@@ -5,15 +5,9 @@
 #   people.sh PYTHON FOLDER_OF_EXAMPLES PLUGIN_FOLDER     PYTHON: `missing` skips
 set -euo pipefail
 python=$1 examples=$2 plugins=$3
-[[ $python != missing ]] || { echo "skipped: no introspection, or a library with sanitizers"; exit 77; }
-"$python" -c 'import gi; gi.require_version("GstApp", "1.0")' ||
-  { echo "skipped: no Python with python3-gi and gir1.2-gst-plugins-base-1.0"; exit 77; }
+source "$(dirname "${BASH_SOURCE[0]}")/python_plugin.sh"
 video=${CUDAVISION_TEST_DATA:-/usr/share/doc/opencv-doc/examples/data}/vtest.avi
 [[ -e $video ]] || { echo "skipped: no $video (Debian: opencv-doc)"; exit 77; }
-root=$(mktemp -d)
-trap 'rm -rf "$root"' EXIT
-export GST_PLUGIN_PATH_1_0=$plugins GST_REGISTRY_1_0=$root/registry
-export GI_TYPELIB_PATH=$plugins/../meta LD_LIBRARY_PATH=$plugins/../meta
 
 # Counted by hand, in slices of the video through the line and in frames around each crossing: five people walk over it to
 # the left of the picture, which is the right of the line, and six to the right of the picture. Versions of the decoder

@@ -41,8 +41,8 @@ def check(tool, program):
     began = time.monotonic()
     try:
         # kernels take a hundred times as long
-        done = subprocess.run(command, env={**os.environ, "CUDAVISION_BUSY_FRAMES": "4"}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                              timeout=SECONDS, check=False)
+        done = subprocess.run(command, env={**os.environ, "CUDAVISION_BUSY_FRAMES": "4"}, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors="replace", timeout=SECONDS, check=False)
         status, output = done.returncode, done.stdout
     except subprocess.TimeoutExpired:
         status, output = -1, f"took longer than {SECONDS} s"

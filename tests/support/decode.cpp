@@ -18,11 +18,6 @@ struct Close {
 };
 using Pipe = std::unique_ptr<std::FILE, Close>;
 
-std::filesystem::path data_folder() {
-  const char *folder = std::getenv("CUDAVISION_TEST_DATA");
-  return folder != nullptr ? folder : "/usr/share/doc/opencv-doc/examples/data";
-}
-
 // Names one decoder, because decodebin needs more plugins.
 std::string decoder_of(const std::filesystem::path &path) {
   if (path.extension() == ".png") return "pngdec";
@@ -58,10 +53,15 @@ const Photo &decode_once(const char *file, const char *format, int frame) {
   const auto key = std::make_pair(std::string(format) + " " + file, frame);
   const auto found = decoded.find(key);
   if (found != decoded.end()) return found->second;
-  return decoded.emplace(key, decode(data_folder() / file, format, frame)).first->second;
+  return decoded.emplace(key, decode(test_data_folder() / file, format, frame)).first->second;
 }
 
 }  // namespace
+
+std::filesystem::path test_data_folder() {
+  const char *folder = std::getenv("CUDAVISION_TEST_DATA");
+  return folder != nullptr ? folder : "/usr/share/doc/opencv-doc/examples/data";
+}
 
 const Photo &gray_photo(const char *file, int frame) { return decode_once(file, "GRAY8", frame); }
 const Photo &rgb_photo(const char *file, int frame) { return decode_once(file, "RGB", frame); }

@@ -2,6 +2,7 @@
 // Photographs and video frames from Debian's package opencv-doc, decoded by GStreamer.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "tests/support/picture.h"
@@ -16,7 +17,9 @@ struct Photo {
   bool ok() const { return why_not.empty(); }
 };
 
-// The picture, or the given frame of the video, from the folder CUDAVISION_TEST_DATA or that of opencv-doc.
+// The folder CUDAVISION_TEST_DATA or that of opencv-doc.
+std::filesystem::path test_data_folder();
+// The picture, or the given frame of the video, from that folder.
 // Decoded once per process.
 const Photo &gray_photo(const char *file, int frame = 0);
 const Photo &rgb_photo(const char *file, int frame = 0);
