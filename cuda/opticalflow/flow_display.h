@@ -16,7 +16,7 @@ namespace cudavision {
 // The flow of a region of a frame: vector (i, j) belongs to pixel (stride i, stride j) of the region. vectors
 // and valid have the size flow_size(size of the region, stride).
 struct FlowOnFrame {
-  ImageView<const FlowVector> vectors;  // finite
+  ImageView<const FlowVector> vectors;  // those that are not finite count as no motion
   ImageView<const std::uint8_t> valid;  // 0: the vector is invalid
   int stride = 1;
   Region region;  // lies within the frame

@@ -27,6 +27,12 @@ CUDAVISION_HOST_DEVICE inline float hue_of(FlowVector d) {
   return hue >= 6.0f ? 0.0f : hue;
 }
 
+// A vector that no video has, which another program may have attached, counts as no motion.
+CUDAVISION_HOST_DEVICE inline FlowVector sensible(FlowVector d) {
+  constexpr float kMost = 1e9f;
+  return fabsf(d.x) < kMost && fabsf(d.y) < kMost ? d : FlowVector{0, 0};  // false for NaN
+}
+
 CUDAVISION_HOST_DEVICE inline float mix(float from, float to, float share) {
   return from + (to - from) * share;
 }
@@ -77,7 +83,7 @@ CUDAVISION_HOST_DEVICE inline void paint_components(const Frame &frame, const Fl
   const int column = (x - flow.region.x) / flow.stride, row = (y - flow.region.y) / flow.stride;
   const bool valid = legend.on_wheel || flow.valid.row(row)[column] != 0;
   const WheelColor color(legend.on_wheel ? legend.vector
-                         : valid         ? flow.vectors.row(row)[column]
+                         : valid         ? sensible(flow.vectors.row(row)[column])
                                          : FlowVector{0, 0},
                          wheel.max_speed);
   for (int i = first; i < last; ++i) {
@@ -131,7 +137,7 @@ CUDAVISION_HOST_DEVICE inline FlowVector mean_of_cell(const FlowOnFrame &flow, i
       if (x >= flow.region.width || y >= flow.region.height) continue;
       ++seen;
       if (flow.valid.row(y / flow.stride)[x / flow.stride] == 0) continue;
-      const FlowVector d = flow.vectors.row(y / flow.stride)[x / flow.stride];
+      const FlowVector d = sensible(flow.vectors.row(y / flow.stride)[x / flow.stride]);
       ++valid;
       sum.x += d.x, sum.y += d.y;
     }

@@ -214,6 +214,13 @@ Status TensorPool::make(std::shared_ptr<const DeviceContext> context, std::size_
   return {};
 }
 
+bool lies_in(GstBuffer *tensor, const DeviceContext &context) {
+  if (tensor == nullptr || gst_buffer_n_memory(tensor) != 1) return false;
+  GstMemory *memory = gst_buffer_peek_memory(tensor, 0);
+  return gst_memory_is_type(memory, kMemoryType) &&
+         same_context(reinterpret_cast<TensorMemory *>(memory)->tensor->context->handle(), context.handle());
+}
+
 TensorPool::~TensorPool() {
   if (pool_ == nullptr) return;
   gst_buffer_pool_set_active(pool_, FALSE);

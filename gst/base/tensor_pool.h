@@ -47,4 +47,8 @@ class TensorPool {
   MemoryCharge charge_;  // of one buffer
 };
 
+// Returns true if the buffer is a tensor of a pool with the same CUDA context. Mapping it with GST_MAP_READ | kMapCuda then
+// gives an address of that context.
+bool lies_in(GstBuffer *tensor, const DeviceContext &context);
+
 }  // namespace cudavision

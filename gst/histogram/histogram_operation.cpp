@@ -9,6 +9,7 @@
 #include "cuda/histogram/plot_labels.h"
 #include "gst/base/attach.h"
 #include "gst/base/format.h"
+#include "gst/histogram/histogram_style.h"
 
 namespace cudavision {
 
@@ -67,13 +68,7 @@ Status HistogramOperation::read_back(const Job &job, const std::uint32_t *counts
 }
 
 Status HistogramOperation::plot(const Job &job, const std::uint32_t *counts, int channels) {
-  HistogramPlot plot = place_plot(job.region, channels);
-  plot.background = color_of(0xa0000000, *job.info);
-  plot.outline = color_of(0xffffffff, *job.info);
-  static constexpr guint32 kLuma[3] = {0xffffffff, 0, 0}, kRgb[3] = {0xffff4040, 0xff40ff40, 0xff6080ff},
-                           kYuv[3] = {0xffffffff, 0xff6080ff, 0xffff4040};
-  const guint32 *colors = channels == 1 ? kLuma : GST_VIDEO_INFO_IS_RGB(job.info) ? kRgb : kYuv;
-  for (int i = 0; i < channels; ++i) plot.bars[i] = color_of(colors[i], *job.info);
+  const HistogramPlot plot = styled_plot(job.region, channels, *job.info);
   auto *primitives = static_cast<Primitive *>(primitives_.data());
   CUDAVISION_TRY(plot_histogram(job.execution, counts, channels, settings_.bins, plot, primitives));
   const int count = plot_size(channels, settings_.bins);

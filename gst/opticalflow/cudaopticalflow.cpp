@@ -59,18 +59,6 @@ GType stride_type() {
   return type;
 }
 
-GType display_mode_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(OpticalFlowDisplayMode::wheel),
-       "Colours replace the picture: hue is direction, saturation is speed, white is no motion, black is "
-       "invalid",
-       "wheel"},
-      {static_cast<int>(OpticalFlowDisplayMode::arrows), "Arrows are drawn on the picture", "arrows"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionFlowDisplayMode", values);
-  return type;
-}
-
 // Setting this property sets the properties of the preset too.
 Property<OpticalFlowSettings> preset_property() {
   Property<OpticalFlowSettings> property =
@@ -118,12 +106,12 @@ std::vector<Property<OpticalFlowSettings>> flow_properties() {
 std::vector<Property<OpticalFlowSettings>> display_properties() {
   using S = OpticalFlowSettings;
   return {enum_property<S>({"display-mode", "Display mode", "How the flow is shown when display is on"},
-                           display_mode_type(), &S::display_mode, Mutable::controllable),
+                           flow_display_mode_type(), &S::display_mode, Mutable::controllable),
           real_property<S>({"max-speed", "Maximum speed", "Speed of the full colour in pixels per frame"},
-                           &S::max_speed, 0.01, 1000),
+                           &S::max_speed, FlowStyleRanges::max_speed),
           real_property<S>(
               {"arrow-scale", "Arrow scale", "Length of an arrow in pixels for a motion of one pixel"},
-              &S::arrow_scale, 0.1, 100),
+              &S::arrow_scale, FlowStyleRanges::arrow_scale),
           color_property<S>(
               {"color", "Color",
                "Colour and opacity of arrows: " CUDAVISION_COLOR_WORDS "; direction = as on the wheel"},

@@ -2,44 +2,9 @@
 // The operation of cudaopticalflow.
 #include "gst/opticalflow/opticalflow_operation.h"
 
-#include <algorithm>
-
 #include "gst/base/attach.h"
-#include "gst/base/format.h"
 
 namespace cudavision {
-namespace {
-
-// Red, yellow, green, cyan, blue, magenta.
-void set_corners(const GstVideoInfo &info, Color (&corners)[6]) {
-  static constexpr guint32 kCorners[6] = {0xffff0000, 0xffffff00, 0xff00ff00,
-                                          0xff00ffff, 0xff0000ff, 0xffff00ff};
-  for (int i = 0; i < 6; ++i) corners[i] = color_of(kCorners[i], info);
-}
-
-FlowWheel wheel_of(const GstVideoInfo &info, const OpticalFlowSettings &settings, Size region) {
-  FlowWheel wheel;
-  set_corners(info, wheel.corners);
-  wheel.black = color_of(0xff000000, info);
-  wheel.ring = color_of(0xffffffff, info);
-  wheel.max_speed = static_cast<float>(settings.max_speed);
-  wheel.legend_radius = settings.legend ? legend_radius_for(region) : 0;
-  return wheel;
-}
-
-FlowArrows arrows_of(const GstVideoInfo &info, const OpticalFlowSettings &settings, Size frame) {
-  FlowArrows arrows;
-  arrows.scale = static_cast<float>(settings.arrow_scale);
-  arrows.line_width = width_for(settings.line_width, frame);
-  if (settings.color.is_by_direction())
-    set_corners(info, arrows.colors);
-  else
-    std::fill_n(arrows.colors, 6, color_of(settings.color.argb(), info));
-  return arrows;
-}
-
-}  // namespace
-
 Status OpticalFlowOperation::allocate(const Site &site) {
   size_ = site.region;
   context_ = site.context;
@@ -108,8 +73,9 @@ Status OpticalFlowOperation::draw(const Job &job, const FlowOnFrame &flow) {
   if (settings_.display_mode == OpticalFlowDisplayMode::wheel)
     return draw_flow_wheel(job.execution, job.frame, flow, wheel_of(*job.info, settings_, size_));
   auto *lines = static_cast<Primitive *>(arrows_.data());
-  CUDAVISION_TRY(
-      make_flow_arrows(job.execution, flow, arrows_of(*job.info, settings_, job.frame.size()), lines));
+  CUDAVISION_TRY(make_flow_arrows(
+      job.execution, flow,
+      arrows_of(*job.info, settings_, settings_.color, settings_.line_width, job.frame.size()), lines));
   return canvas_->draw(job.frame, lines, arrow_line_count(size_), nullptr);
 }
 

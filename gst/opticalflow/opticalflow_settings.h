@@ -9,18 +9,14 @@
 #include "cuda/opticalflow/opticalflow.h"
 #include "gst/base/color_text.h"
 #include "gst/base/line_width.h"
+#include "gst/opticalflow/flow_style.h"
 
 namespace cudavision {
 
-enum class OpticalFlowDisplayMode { wheel, arrows };
-
-struct OpticalFlowSettings : OpticalFlowParams {
+struct OpticalFlowSettings : OpticalFlowParams, FlowStyle {
   OpticalFlowPreset preset = OpticalFlowPreset::none;
-  OpticalFlowDisplayMode display_mode = OpticalFlowDisplayMode::wheel;
-  double max_speed = 8, arrow_scale = 4;
   ColorText color = ColorText::kByDirection;  // of arrows
   int line_width = kAutomaticWidth;
-  bool legend = true;
 
   friend bool operator==(const OpticalFlowSettings &, const OpticalFlowSettings &) = default;
 };

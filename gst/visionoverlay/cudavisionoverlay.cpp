@@ -6,11 +6,14 @@
  * @short_description: Draws what the elements before it have found
  *
  * cudavisionoverlay draws the results that are attached to a frame, whoever attached them: regions of interest, object
- * detections of GstAnalytics (GStreamer 1.24), keypoints and lines. So a pipeline analyses with `display=false`, and draws
- * once, at its end. What one element alone has found looks as if that element had drawn it.
+ * detections of GstAnalytics (GStreamer 1.24), keypoints, lines, and the tensors `edges`, `optical-flow` and `histogram`. So a
+ * pipeline analyses with `display=false`, and draws once, at its end. What one element alone has found looks as if that
+ * element had drawn it.
  *
  * The label of a box is its type, the id of its track with a `#` before it (#element-cudavisiontrack), and its score, as
- * far as they are known. The box of a track has a colour of its own. Tensors are not drawn: their elements draw them.
+ * far as they are known. The box of a track has a colour of its own. Tensors lie below everything else. One that was computed
+ * from a frame of another size is not drawn, nor is a flow that reaches beyond the region of interest. The axes of a
+ * histogram have no numbers: its tensor does not know which values the bins stand for.
  *
  * ## Example launch line
  * |[
@@ -32,7 +35,7 @@ struct VisionOverlayElement {
 
   static constexpr ElementText kText{
       "GstCudaVisionOverlay", "Overlay of results", "Filter/Effect/Video/Hardware",
-      "Draws the regions, detections, keypoints and lines that are attached to frames, "
+      "Draws the regions, detections, keypoints, lines and tensors that are attached to frames, "
       "on an NVIDIA GPU or on the CPU"};
 
   static std::vector<Property<VisionOverlaySettings>> properties() {
@@ -42,6 +45,8 @@ struct VisionOverlayElement {
                             &S::regions),
         boolean_property<S>({"keypoints", "Keypoints", "Draw keypoints"}, &S::keypoints),
         boolean_property<S>({"lines", "Lines", "Draw lines"}, &S::lines),
+        boolean_property<S>({"tensors", "Tensors", "Draw edge maps, optical flow and histograms"},
+                            &S::tensors),
         boolean_property<S>(
             {"labels", "Labels", "Write the type, the id of the track and the score at each box"},
             &S::labels),
@@ -56,6 +61,17 @@ struct VisionOverlayElement {
             {"line-color", "Line color",
              "Colour and opacity of lines: direction (a hue for each direction), or " CUDAVISION_COLOR_WORDS},
             &S::line_color),
+        color_property<S>(
+            {"edge-color", "Edge color", "Colour and opacity of edges: " CUDAVISION_COLOR_WORDS},
+            &S::edge_color),
+        enum_property<S>({"flow-mode", "Flow mode", "How optical flow is shown"}, flow_display_mode_type(),
+                         &S::display_mode, Mutable::controllable),
+        real_property<S>(
+            {"max-speed", "Maximum speed", "Speed of the full colour of flow-mode=wheel in pixels per frame"},
+            &S::max_speed, FlowStyleRanges::max_speed),
+        real_property<S>({"arrow-scale", "Arrow scale",
+                          "Length of an arrow of flow-mode=arrows in pixels for a motion of one pixel"},
+                         &S::arrow_scale, FlowStyleRanges::arrow_scale),
         integer_property<S>(
             {"line-width", "Line width", "Width of all lines in pixels " CUDAVISION_AUTOMATIC_WIDTH_WORDS},
             &S::line_width, kAutomaticWidth, HogStyleRanges::line_width.most, Mutable::controllable),

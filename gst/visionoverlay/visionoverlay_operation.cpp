@@ -71,6 +71,7 @@ bool is_seen(const AttachedBox &box, Region region) {
 }  // namespace
 
 Status VisionOverlayOperation::allocate(const Site &site) {
+  tensors_.allocate(site);
   return make_canvas(site.execution, {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)},
                      &canvas_);
 }
@@ -78,11 +79,18 @@ Status VisionOverlayOperation::allocate(const Site &site) {
 Status VisionOverlayOperation::run(const Job &job) {
   primitives_.clear(), boxes_.clear();
   keypoint_count_ = line_count_ = 0;
+  tensors_.begin_frame();
   if (!job.draw) return {};
+  if (settings_.tensors) CUDAVISION_TRY(tensors_.draw(job, settings_, canvas_.get()));
   if (settings_.keypoints) add_keypoints(job);
   if (settings_.lines) add_lines(job);
   if (settings_.regions) add_boxes(job);
   return primitives_.empty() ? Status() : draw(job);
+}
+
+Status VisionOverlayOperation::finish(const Job &) {
+  tensors_.release();
+  return {};
 }
 
 void VisionOverlayOperation::add_keypoints(const Job &job) {
@@ -187,7 +195,8 @@ Status VisionOverlayOperation::draw(const Job &job) {
 
 void VisionOverlayOperation::describe(GstStructure *message) {
   gst_structure_set(message, "regions", G_TYPE_INT, static_cast<gint>(boxes_.size()), "keypoints", G_TYPE_INT,
-                    keypoint_count_, "lines", G_TYPE_INT, line_count_, nullptr);
+                    keypoint_count_, "lines", G_TYPE_INT, line_count_, "tensors", G_TYPE_INT,
+                    tensors_.count(), nullptr);
 }
 
 }  // namespace cudavision

@@ -10,6 +10,7 @@
 #include "cuda/draw/canvas.h"
 #include "gst/base/attached_boxes.h"
 #include "gst/base/element.h"
+#include "gst/visionoverlay/tensor_pictures.h"
 #include "gst/visionoverlay/visionoverlay_settings.h"
 
 namespace cudavision {
@@ -21,7 +22,8 @@ class VisionOverlayOperation final : public ElementOperation<VisionOverlaySettin
   Status allocate(const Site &site);
   Status run(const Job &job) override;
   // The next frame writes the host's list again.
-  bool host_reads_result() const override { return !primitives_.empty(); }
+  bool host_reads_result() const override { return !primitives_.empty() || tensors_.count() > 0; }
+  Status finish(const Job &) override;
   void describe(GstStructure *message) override;
 
  private:
@@ -39,6 +41,7 @@ class VisionOverlayOperation final : public ElementOperation<VisionOverlaySettin
   std::unique_ptr<Canvas> canvas_;
   std::vector<AttachedBox> boxes_;
   Array<Primitive> primitives_;  // of the frame
+  TensorPictures tensors_;
   OwnedBytes memory_;
   HostCopy host_;
   int keypoint_count_ = 0, line_count_ = 0;  // of the frame

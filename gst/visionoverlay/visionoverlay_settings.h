@@ -6,13 +6,17 @@
 
 #include "gst/base/color_text.h"
 #include "gst/base/line_width.h"
+#include "gst/opticalflow/flow_style.h"
 
 namespace cudavision {
 
-struct VisionOverlaySettings {
-  bool regions = true, keypoints = true, lines = true;  // what is drawn
-  bool labels = true, color_by_track = true;            // of regions
-  ColorText color = "lime", keypoint_color = "red", line_color = ColorText::kByDirection;
+struct VisionOverlaySettings : FlowStyle {
+  // Arrows leave the picture, on which the other results lie, as it is.
+  VisionOverlaySettings() { display_mode = OpticalFlowDisplayMode::arrows; }
+
+  bool regions = true, keypoints = true, lines = true, tensors = true;  // what is drawn
+  bool labels = true, color_by_track = true;                            // of regions
+  ColorText color = "lime", keypoint_color = "red", line_color = ColorText::kByDirection, edge_color = "red";
   int line_width = kAutomaticWidth, point_size = kAutomaticWidth;
   double min_contrast = 12;  // of keypoints
   int max_lines = 50;        // 0: all
@@ -23,6 +27,7 @@ struct VisionOverlaySettings {
 inline Status validate(const VisionOverlaySettings &settings) {
   CUDAVISION_TRY(validate_color("color", settings.color));
   CUDAVISION_TRY(validate_color("keypoint-color", settings.keypoint_color));
+  CUDAVISION_TRY(validate_color("edge-color", settings.edge_color));
   return validate_color("line-color", settings.line_color, ColorText::kByDirection);
 }
 

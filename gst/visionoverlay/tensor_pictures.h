@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Draws the tensors that have a picture, as the elements that compute them: edge maps, optical flow, histograms.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "cuda/common/owned_memory.h"
+#include "cuda/draw/canvas.h"
+#include "gst/base/operation.h"
+#include "gst/base/tensor_data.h"
+#include "gst/visionoverlay/visionoverlay_settings.h"
+
+namespace cudavision {
+
+class TensorPictures {
+ public:
+  void allocate(const Site &site) { context_ = site.context; }
+  // Forgets the last frame.
+  void begin_frame();
+  // Draws all of them that belong to a frame of this size and lie in the region, and counts them. Others are left out.
+  Status draw(const Job &job, const VisionOverlaySettings &settings, Canvas *canvas);
+  int count() const { return count_; }
+  // Lets the tensors go. CUDA: the stream must have been synchronised behind draw().
+  void release();
+
+ private:
+  struct Drawing;  // a call of draw()
+
+  Status draw_tensor(const Drawing &drawing, const GstCudaVisionTensorMeta &tensor);
+  Status draw_edges(const Drawing &drawing, const GstCudaVisionTensorMeta &edges);
+  Status draw_flow(const Drawing &drawing, const GstCudaVisionTensorMeta &flow);
+  Status draw_arrows(const Drawing &drawing, const FlowOnFrame &flow);
+  Status draw_histogram(const Drawing &drawing, const GstCudaVisionTensorMeta &histogram);
+  Status read(const Drawing &drawing, const GstCudaVisionTensorMeta &tensor, const void **data);
+  // Memory for primitives, which the next tensor of a frame does not use.
+  Status take_primitives(const Job &job, int capacity, Primitive **primitives);
+
+  std::shared_ptr<const DeviceContext> context_;  // null on the CPU backend
+  std::vector<std::unique_ptr<TensorData>> data_;
+  std::vector<OwnedBytes> primitives_;
+  std::size_t data_used_ = 0, primitives_used_ = 0;  // of the frame
+  int count_ = 0;
+};
+
+}  // namespace cudavision
