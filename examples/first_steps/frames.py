@@ -12,6 +12,11 @@ Gst.init(None)
 
 def frames(description):
     """Yields the buffers that leave the pipeline. Its sink must not be part of the description."""
+    return (sample.get_buffer() for sample in samples(description))
+
+
+def samples(description):
+    """Yields the buffers with their caps."""
     pipeline = Gst.parse_launch(f"{description} ! appsink name=sink sync=false max-buffers=2")
     sink = pipeline.get_by_name("sink")
     bus = pipeline.get_bus()
@@ -19,7 +24,7 @@ def frames(description):
     try:
         while not sink.is_eos():
             if sample := sink.try_pull_sample(100 * Gst.MSECOND):
-                yield sample.get_buffer()
+                yield sample
             elif error := bus.pop_filtered(Gst.MessageType.ERROR):
                 raise SystemExit(error.parse_error()[0].message)
     finally:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Tests the examples count_over_line.py and dwell_time.py on OpenCV's video of a street.
+# Tests the examples count_over_line.py, dwell_time.py and blur_people.py on OpenCV's video of a street.
 #
 #   people.sh PYTHON FOLDER_OF_EXAMPLES PLUGIN_FOLDER     PYTHON: `missing` skips
 set -euo pipefail
@@ -24,3 +24,31 @@ cat "$root/zone.txt"
 (($(wc -l <"$root/zone.txt") > 5))
 if grep -vE '^person [0-9]+: [0-9]+\.[0-9] s, from [0-9]+\.[0-9] s on$' "$root/zone.txt"; then exit 1; fi
 awk '{ if ($3 > longest) longest = $3 } END { exit !(longest > 5) }' "$root/zone.txt"
+
+# Every pixel that the program changes lies in a box, and most of each box changes.
+frames=6 format='videoconvert ! video/x-raw,format=RGBA'
+source="filesrc location=$video ! decodebin ! identity eos-after=$frames"
+"$python" "$examples/blur_people.py" "$source" "filesink location=$root/blurred.rgba"
+gst-launch-1.0 -q $source ! $format ! filesink location="$root/plain.rgba"
+gst-launch-1.0 -q $source ! $format ! cudahog model=people display=false ! cudavisionjson location="$root/boxes.json" ! fakesink
+"$python" - "$root" "$frames" <<'END'
+import json, sys
+
+root, frames = sys.argv[1], int(sys.argv[2])
+plain, blurred = (open(f"{root}/{name}.rgba", "rb").read() for name in ("plain", "blurred"))
+lines = [json.loads(line) for line in open(f"{root}/boxes.json")]
+size = 4 * lines[0]["width"] * lines[0]["height"]
+assert len(plain) == len(blurred) == frames * size and len(lines) == frames, (len(plain), len(blurred), size)
+boxes = 0
+for number, line in enumerate(lines):
+    inside = {(x, y) for box in line.get("regions", [])
+              for y in range(max(0, box["y"]), min(line["height"], box["y"] + box["height"]))
+              for x in range(max(0, box["x"]), min(line["width"], box["x"] + box["width"]))}
+    before, after = (memoryview(data)[number * size:(number + 1) * size].cast("I") for data in (plain, blurred))
+    changed = {(at % line["width"], at // line["width"]) for at in range(size // 4) if before[at] != after[at]}
+    assert changed <= inside, f"frame {number}: pixels outside of the boxes changed"
+    assert 2 * len(changed) >= len(inside), f"frame {number}: {len(changed)} of {len(inside)} pixels changed"
+    boxes += len(line.get("regions", []))
+print(f"{boxes} people in {frames} frames are not to be recognised")
+assert boxes >= frames
+END

@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Makes the people in a video unrecognisable: their boxes become squares of one colour each.
+
+  blur_people.py SOURCE SINK
+  blur_people.py "filesrc location=street.mp4 ! decodebin" "videoconvert ! jpegenc ! avimux ! filesink location=blurred.avi"
+"""
+import sys
+
+from frames import Gst, GstCudaVision, samples
+
+SIDE = 16  # of a square
+
+
+def blur(pixels, width, height, box):
+    """Gives each square of the box the colour of its first pixel. A pixel has four bytes."""
+    left, right = max(0, box.x), min(width, box.x + box.width)
+    top, bottom = max(0, box.y), min(height, box.y + box.height)
+    for y in range(top, bottom, SIDE):
+        first = [4 * (y * width + x) for x in range(left, right, SIDE)]
+        row = b"".join(bytes(pixels[at : at + 4]) * SIDE for at in first)[: 4 * (right - left)]
+        for line in range(y, min(y + SIDE, bottom)):
+            pixels[4 * (line * width + left) : 4 * (line * width + right)] = row
+
+
+source, sink = sys.argv[1:3]
+output = Gst.parse_launch(f"appsrc name=in format=time block=true ! {sink}")
+output.set_state(Gst.State.PLAYING)
+for sample in samples(f"{source} ! videoconvert ! video/x-raw,format=RGBA ! cudahog model=people display=false"):
+    buffer, caps = sample.get_buffer(), sample.get_caps()
+    width, height = (caps.get_structure(0).get_value(side) for side in ("width", "height"))
+    pixels = bytearray(buffer.extract_dup(0, buffer.get_size()))
+    for box in GstCudaVision.buffer_get_regions(buffer):
+        blur(pixels, width, height, box)
+    blurred = Gst.Buffer.new_wrapped(bytes(pixels))
+    blurred.pts, blurred.duration = buffer.pts, buffer.duration
+    output.get_by_name("in").push_sample(Gst.Sample.new(blurred, caps, sample.get_segment(), None))
+output.get_by_name("in").end_of_stream()
+message = output.get_bus().timed_pop_filtered(Gst.CLOCK_TIME_NONE, Gst.MessageType.EOS | Gst.MessageType.ERROR)
+output.set_state(Gst.State.NULL)
+if message.type == Gst.MessageType.ERROR:
+    raise SystemExit(message.parse_error()[0].message)
