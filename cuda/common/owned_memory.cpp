@@ -39,7 +39,7 @@ Status allocate_image_on_host(const Execution &execution, Size size, Allocation 
   return {};
 }
 
-Status copy_on_host(const Execution &, void *dst, const void *src, std::size_t size, bool) {
+Status copy_on_host(const Execution &, void *dst, const void *src, std::size_t size) {
   std::memcpy(dst, src, size);
   return {};
 }
@@ -69,10 +69,9 @@ Status allocate_bytes_pinned(const Execution &, std::size_t size, std::shared_pt
   return {};
 }
 
-Status copy_with_device(const Execution &execution, void *dst, const void *src, std::size_t size,
-                        bool to_host) {
-  return CUDAVISION_CHECK_CUDA(cudaMemcpyAsync(
-      dst, src, size, to_host ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice, execution.stream));
+template <cudaMemcpyKind kKind>
+Status copy_with_device(const Execution &execution, void *dst, const void *src, std::size_t size) {
+  return CUDAVISION_CHECK_CUDA(cudaMemcpyAsync(dst, src, size, kKind, execution.stream));
 }
 #endif
 
@@ -114,13 +113,18 @@ Status OwnedImage::allocate(const Execution &execution, Size size) {
 }
 
 Status copy_to_host(const Execution &execution, void *host, const void *memory, std::size_t size) {
-  return run_on_backend(execution, copy_on_host, CUDAVISION_IF_CUDA(copy_with_device), host, memory, size,
-                        true);
+  return run_on_backend(execution, copy_on_host, CUDAVISION_IF_CUDA(copy_with_device<cudaMemcpyDeviceToHost>),
+                        host, memory, size);
 }
 
 Status copy_from_host(const Execution &execution, void *memory, const void *host, std::size_t size) {
-  return run_on_backend(execution, copy_on_host, CUDAVISION_IF_CUDA(copy_with_device), memory, host, size,
-                        false);
+  return run_on_backend(execution, copy_on_host, CUDAVISION_IF_CUDA(copy_with_device<cudaMemcpyHostToDevice>),
+                        memory, host, size);
+}
+
+Status copy_within(const Execution &execution, void *to, const void *from, std::size_t size) {
+  return run_on_backend(execution, copy_on_host,
+                        CUDAVISION_IF_CUDA(copy_with_device<cudaMemcpyDeviceToDevice>), to, from, size);
 }
 
 }  // namespace cudavision

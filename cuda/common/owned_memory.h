@@ -61,5 +61,7 @@ class OwnedImage {
 // the stream has been synchronised.
 Status copy_to_host(const Execution &execution, void *host, const void *memory, std::size_t size);
 Status copy_from_host(const Execution &execution, void *memory, const void *host, std::size_t size);
+// Copies within the backend's memory.
+Status copy_within(const Execution &execution, void *to, const void *from, std::size_t size);
 
 }  // namespace cudavision

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -35,6 +36,8 @@ struct DeviceContext::Handles {
   // frame, because the driver may block the creation of events while many streams launch (launch_pauses.h).
   cudaEvent_t frame_end[kMostPending] = {};
   cudaEvent_t producer_end = nullptr;
+  std::mutex mutex;
+  cudaEvent_t order = nullptr;                   // guarded by mutex
   std::atomic<std::uint64_t> pending_frames{0};  // number of frames left pending so far
 };
 
@@ -60,7 +63,8 @@ DeviceContext::~DeviceContext() {
     const Scope scope(this);
     for (cudaEvent_t event : handles_->frame_end)
       if (event != nullptr) (void)cudaEventDestroy(event);
-    if (handles_->producer_end != nullptr) (void)cudaEventDestroy(handles_->producer_end);
+    for (cudaEvent_t event : {handles_->producer_end, handles_->order})
+      if (event != nullptr) (void)cudaEventDestroy(event);
     gst_cuda::destroy_stream(handles_->stream);
   }
   gst_object_unref(handles_->context);
@@ -93,6 +97,7 @@ Status DeviceContext::make_events() const {
     return CUDAVISION_CHECK_CUDA(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
   };
   for (cudaEvent_t &event : handles_->frame_end) CUDAVISION_TRY(make(&event));
+  CUDAVISION_TRY(make(&handles_->order));
   return make(&handles_->producer_end);
 }
 
@@ -111,6 +116,15 @@ Status DeviceContext::leave_pending(GstBuffer *buffer) const {
 CUevent_st *DeviceContext::oldest_pending() const {
   const std::uint64_t frames = handles_->pending_frames;
   return frames < kMostPending ? nullptr : handles_->frame_end[frames % kMostPending];
+}
+
+Status DeviceContext::let_wait(CUstream_st *other) const { return order(stream(), other); }
+Status DeviceContext::wait_for(CUstream_st *other) const { return order(other, stream()); }
+
+Status DeviceContext::order(CUstream_st *first, CUstream_st *second) const {
+  const std::lock_guard lock(handles_->mutex);
+  CUDAVISION_TRY_CUDA(cudaEventRecord(handles_->order, first));
+  return CUDAVISION_CHECK_CUDA(cudaStreamWaitEvent(second, handles_->order, 0));
 }
 
 Status DeviceContext::wait_for_pending() const {

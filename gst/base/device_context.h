@@ -47,6 +47,11 @@ class DeviceContext {
   Status leave_pending(GstBuffer *buffer) const;          // call instead of waiting for the stream
   // The event at the end of the oldest of kMostPending pending frames; null if fewer frames are pending.
   CUevent_st *oldest_pending() const;
+  // Makes a stream of anybody wait for the work that is on this one now, and this one for the work that is on a stream of
+  // anybody. The streams are handles of the CUDA runtime: 1 and 2 are the default streams. The host does not wait.
+  // Thread-safe. The context must be current.
+  Status let_wait(CUstream_st *other) const;
+  Status wait_for(CUstream_st *other) const;
   // Waits for all pending frames. Returns errors of their kernels. Thread-safe.
   Status wait_for_pending() const;
   // Asks that writers to the pool's buffers do so on this stream, if GStreamer supports it (1.24).
@@ -74,6 +79,8 @@ class DeviceContext {
 
   explicit DeviceContext(std::unique_ptr<Handles> handles);
   Status make_events() const;
+  // Makes the second stream wait for the work that is on the first one.
+  Status order(CUstream_st *first, CUstream_st *second) const;
 
   std::unique_ptr<Handles> handles_;
 };
@@ -83,5 +90,7 @@ GstCudaContext *context_of(GstBuffer *buffer);
 int device_of(GstCudaContext *context);
 // Returns true if both wrap the same CUDA context. Neither may be null.
 bool same_context(GstCudaContext *a, GstCudaContext *b);
+// Returns true if the context is the primary one of its device, whoever wrapped it.
+bool is_primary_context(GstCudaContext *context);
 
 }  // namespace cudavision

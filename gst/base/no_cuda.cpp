@@ -29,6 +29,9 @@ CUevent_st *DeviceContext::oldest_pending() const { return nullptr; }
 Status DeviceContext::wait_for_pending() const { return {}; }
 void DeviceContext::share_stream(GstStructure *) const {}
 
+Status DeviceContext::let_wait(CUstream_st *) const { return {}; }
+Status DeviceContext::wait_for(CUstream_st *) const { return {}; }
+
 DeviceContext::Scope::Scope(const DeviceContext *context) : context_(context) {}
 DeviceContext::Scope::~Scope() = default;
 Status DeviceContext::Scope::status() const { return {}; }
@@ -42,6 +45,7 @@ Status StreamWait::wait(CUevent_st *, CUstream_st *) { return {}; }
 
 GstCudaContext *context_of(GstBuffer *) { return nullptr; }
 bool same_context(GstCudaContext *, GstCudaContext *) { return false; }
+bool is_primary_context(GstCudaContext *) { return false; }
 int device_of(GstCudaContext *) { return -1; }
 
 Status ContextSharing::find(GstElement *, int) { return no_cuda_in_this_build(); }

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 
+#include "gst/base/device_context.h"
 #include "gst/base/gst_cuda.h"
 
 namespace cudavision {
@@ -86,6 +87,19 @@ Status no_context(int device_id, const char *reason) {
 }
 
 }  // namespace
+
+bool is_primary_context(GstCudaContext *context) {
+  const int device = device_of(context);
+  unsigned flags = 0;
+  int active = 0;
+  CUcontext primary = nullptr;
+  // Not made for the question.
+  if (calls().state == nullptr || calls().state(device, &flags, &active) != CUDA_SUCCESS || active == 0)
+    return false;
+  if (calls().retain(&primary, device) != CUDA_SUCCESS) return false;
+  (void)calls().release(device);
+  return gst_cuda_context_get_handle(context) == primary;
+}
 
 bool is_process_context(GstCudaContext *context) {
   return g_object_get_data(G_OBJECT(context), kRetained) != nullptr;

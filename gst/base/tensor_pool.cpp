@@ -9,6 +9,7 @@
 
 #include "cuda/common/backends.h"
 #include "cuda/common/owned_memory.h"
+#include "gst/meta/device_tensor.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_vision_tensor_debug);
 #define GST_CAT_DEFAULT gst_cuda_vision_tensor_debug
@@ -171,6 +172,58 @@ void finalize_allocator(GObject *object) {
   G_OBJECT_CLASS(gst_cuda_vision_tensor_allocator_parent_class)->finalize(object);
 }
 
+// --- for the library of metas (gst/meta/device_tensor.h) ---
+
+DeviceTensor *tensor_of(GstMemory *memory) { return reinterpret_cast<TensorMemory *>(memory)->tensor; }
+
+// A stream as the Python array API counts, in the runtime's terms, where the legacy default stream is null.
+CUstream_st *stream_of(std::uintptr_t stream) {
+  return stream == 1 ? nullptr : reinterpret_cast<CUstream_st *>(stream);
+}
+
+// Calls work(tensor) with the context of the tensor, and returns whether it was right. Logs errors.
+template <typename Work>
+bool in_context(GstMemory *memory, const Work &work) {
+  DeviceTensor *tensor = tensor_of(memory);
+  const DeviceContext::Scope scope(tensor->context.get());
+  const Status status = scope.status().ok() ? work(tensor) : scope.status();
+  if (!status.ok()) GST_ERROR("a tensor cannot be handed over: %s", status.text().c_str());
+  return status.ok();
+}
+
+const cudavision::DeviceTensorAccess kAccess{
+    .place =
+        [](GstMemory *memory) {
+          const DeviceTensor *tensor = tensor_of(memory);
+          return cudavision::DeviceTensorAccess::Place{
+              tensor->device.data(), tensor->context->device_id(),
+              cudavision::is_primary_context(tensor->context->handle())};
+        },
+    .order_consumer =
+        [](GstMemory *memory, std::uintptr_t stream) {
+          return in_context(
+              memory, [&](DeviceTensor *tensor) { return tensor->context->let_wait(stream_of(stream)); });
+        },
+    .order_writer =
+        [](GstMemory *memory, std::uintptr_t stream) {
+          (void)in_context(memory, [&](DeviceTensor *tensor) -> Status {
+            // The stream may be gone, with its work.
+            if (tensor->context->wait_for(stream_of(stream)).ok()) return {};
+            return tensor->context->wait_for(nullptr);
+          });
+        },
+    .copy = [](GstMemory *memory) -> GstMemory * {
+      GstMemory *copy = gst_allocator_alloc(memory->allocator, memory->size, nullptr);
+      if (copy == nullptr) return nullptr;
+      const bool copied = in_context(memory, [&](DeviceTensor *tensor) {
+        return cudavision::copy_within(tensor->execution(), tensor_of(copy)->device.data(),
+                                       tensor->device.data(), memory->size);
+      });
+      if (copied) return copy;
+      gst_memory_unref(copy);
+      return nullptr;
+    }};
+
 }  // namespace
 
 static void gst_cuda_vision_tensor_allocator_class_init(GstCudaVisionTensorAllocatorClass *klass) {
@@ -203,6 +256,8 @@ Status TensorPool::make(std::shared_ptr<const DeviceContext> context, std::size_
   auto *allocator = reinterpret_cast<GstCudaVisionTensorAllocator *>(
       gst_object_ref_sink(g_object_new(gst_cuda_vision_tensor_allocator_get_type(), nullptr)));
   allocator->context = shared.release();
+  if (*allocator->context != nullptr)
+    g_object_set_data(G_OBJECT(allocator), kDeviceTensorAccess, const_cast<DeviceTensorAccess *>(&kAccess));
   made->pool_ = gst_buffer_pool_new();
   GstStructure *config = gst_buffer_pool_get_config(made->pool_);
   gst_buffer_pool_config_set_params(config, nullptr, static_cast<guint>(size), 0, 0);

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tensors on a device as DLPack's structs: which device, in which order, when their memory is used again, whose context.
+#include <cuda_runtime.h>
+#include <gst/cudavision/cudavision.h>
+
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gst/meta/dlpack_abi.h"
+#include "tests/elements/canny_reference.h"
+#include "tests/elements/cuda_memory.h"
+
+namespace {
+
+using namespace cudavision::test;
+
+constexpr GstCudaVisionDlpackFlags kNone = GST_CUDA_VISION_DLPACK_FLAGS_NONE,
+                                   kCopy = GST_CUDA_VISION_DLPACK_FLAGS_COPY,
+                                   kHost = GST_CUDA_VISION_DLPACK_FLAGS_HOST;
+constexpr gint64 kLegacyStream = 1;
+
+class CudaMemoryDlpack : public CudaMemoryTest {};
+
+struct Release {
+  void operator()(DLManagedTensorVersioned *tensor) const { tensor->deleter(tensor); }
+};
+using Tensor = std::unique_ptr<DLManagedTensorVersioned, Release>;
+
+// The edges of a frame, which the element has left on the device.
+struct Edges {
+  explicit Edges(Harness *canny, unsigned seed = 3) : frame("GRAY8", {40, 30}, seed) {
+    canny->negotiate(frame);
+    buffer = canny->exchange(frame.buffer());
+    meta = gst_cuda_vision_buffer_get_tensor_meta(buffer.get(), "edges");
+  }
+  std::vector<std::uint8_t> expected() const {
+    const VideoFrame drawn = with_edges(frame);
+    std::vector<std::uint8_t> edges;
+    for (int y = 0; y < 30; ++y)
+      for (int x = 0; x < 40; ++x) edges.push_back(drawn.sample(0, x, y));
+    return edges;
+  }
+
+  VideoFrame frame;
+  Owned<GstBuffer> buffer;
+  const GstCudaVisionTensorMeta *meta;
+};
+
+Tensor dlpack(const GstCudaVisionTensorMeta *meta, GstCudaVisionDlpackFlags flags = kNone,
+              gint64 stream = kLegacyStream) {
+  GError *error = nullptr;
+  Tensor tensor(gst_cuda_vision_tensor_meta_to_dlpack(meta, flags, stream, &error));
+  EXPECT_EQ(error, nullptr) << error->message;
+  return tensor;
+}
+
+std::string error_of(const GstCudaVisionTensorMeta *meta, GstCudaVisionDlpackFlags flags, gint64 stream) {
+  GError *error = nullptr;
+  EXPECT_EQ(gst_cuda_vision_tensor_meta_to_dlpack(meta, flags, stream, &error), nullptr);
+  if (error == nullptr) return "no error";
+  const std::string message = error->message;
+  g_error_free(error);
+  return message;
+}
+
+// As a consumer reads it: on its own stream, which has been told to wait.
+std::vector<std::uint8_t> read_on(cudaStream_t stream, const DLTensor &tensor) {
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(tensor.shape[0] * tensor.shape[1]));
+  EXPECT_EQ(cudaMemcpyAsync(bytes.data(), tensor.data, bytes.size(), cudaMemcpyDeviceToHost, stream),
+            cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  return bytes;
+}
+
+// A stream of a program that uses the primary context, which is that of the element.
+struct Consumer {
+  explicit Consumer(const Harness &harness)
+      : context(GST_CUDA_CONTEXT(gst_object_ref(context_of(harness.element())))) {
+    EXPECT_TRUE(gst_cuda_context_push(context.get()));
+    EXPECT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  }
+  ~Consumer() {
+    EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+    gst_cuda_context_pop(nullptr);
+  }
+  gint64 handle() const { return static_cast<gint64>(reinterpret_cast<std::uintptr_t>(stream)); }
+
+  OwnedObject<GstCudaContext> context;
+  cudaStream_t stream = nullptr;
+};
+
+TEST_F(CudaMemoryDlpack, lies_on_the_device) {
+  Harness canny("cudacanny display=false");
+  const Edges edges(&canny);
+  gint device = -1;
+  EXPECT_EQ(gst_cuda_vision_tensor_meta_get_dlpack_device(edges.meta, &device), kDLCUDA);
+  EXPECT_EQ(device, 0);
+  const Tensor tensor = dlpack(edges.meta);
+  EXPECT_EQ(tensor->dl_tensor.device.device_type, kDLCUDA);
+  EXPECT_EQ(tensor->flags, kDLPackReadOnly);
+  EXPECT_EQ(tensor->dl_tensor.shape[0], 30);
+  const Consumer consumer(canny);
+  EXPECT_EQ(read_on(nullptr, tensor->dl_tensor), edges.expected());
+}
+
+TEST_F(CudaMemoryDlpack, streams_of_consumers_see_finished_numbers) {
+  Harness canny("cudacanny display=false");
+  const Consumer consumer(canny);
+  for (unsigned seed = 1; seed < 20; ++seed) {
+    const Edges edges(&canny, seed);
+    const Tensor tensor = dlpack(edges.meta, kNone, consumer.handle());
+    ASSERT_EQ(read_on(consumer.stream, tensor->dl_tensor), edges.expected()) << seed;
+  }
+}
+
+// The consumer has released the tensor, but its work still reads it: the memory is not written before.
+TEST_F(CudaMemoryDlpack, memory_is_written_again_behind_the_work_of_the_consumer) {
+  Harness canny("cudacanny display=false");
+  const Consumer consumer(canny);
+  std::vector<std::uint8_t> read(40 * 30), expected;
+  void *address = nullptr;
+  {
+    const Edges edges(&canny, 1);
+    expected = edges.expected();
+    Tensor tensor = dlpack(edges.meta, kNone, consumer.handle());
+    address = tensor->dl_tensor.data;
+    EXPECT_EQ(cudaMemcpyAsync(read.data(), address, read.size(), cudaMemcpyDeviceToHost, consumer.stream),
+              cudaSuccess);
+    std::thread([&] { tensor.reset(); }).join();
+  }
+  const Edges next(&canny, 2);  // in the same memory
+  EXPECT_EQ(dlpack(next.meta)->dl_tensor.data, address);
+  EXPECT_EQ(cudaStreamSynchronize(consumer.stream), cudaSuccess);
+  EXPECT_EQ(read, expected);
+}
+
+TEST_F(CudaMemoryDlpack, memory_of_a_tensor_that_is_held_is_not_used_again) {
+  Harness canny("cudacanny display=false");
+  const Consumer consumer(canny);
+  Tensor held;
+  std::vector<std::uint8_t> expected;
+  {
+    const Edges edges(&canny, 1);
+    held = dlpack(edges.meta, kNone, consumer.handle());
+    expected = edges.expected();
+  }
+  for (unsigned seed = 2; seed < 6; ++seed) {
+    const Edges edges(&canny, seed);
+    EXPECT_NE(dlpack(edges.meta)->dl_tensor.data, held->dl_tensor.data);
+  }
+  EXPECT_EQ(read_on(consumer.stream, held->dl_tensor), expected);
+}
+
+TEST_F(CudaMemoryDlpack, outlives_the_element) {
+  auto canny = std::make_unique<Harness>("cudacanny display=false");
+  auto edges = std::make_unique<Edges>(canny.get());
+  const std::vector<std::uint8_t> expected = edges->expected();
+  Tensor tensor = dlpack(edges->meta);
+  const Consumer consumer(*canny);
+  edges.reset(), canny.reset();
+  EXPECT_EQ(read_on(nullptr, tensor->dl_tensor), expected);
+  tensor.reset();
+}
+
+TEST_F(CudaMemoryDlpack, copies) {
+  Harness canny("cudacanny display=false");
+  const Edges edges(&canny);
+  const Consumer consumer(canny);
+  const Tensor shared = dlpack(edges.meta), copy = dlpack(edges.meta, kCopy, consumer.handle()),
+               host = dlpack(edges.meta, kHost, -1);
+  EXPECT_NE(copy->dl_tensor.data, shared->dl_tensor.data);
+  EXPECT_EQ(copy->dl_tensor.device.device_type, kDLCUDA);
+  EXPECT_EQ(copy->flags, kDLPackIsCopied);
+  EXPECT_EQ(read_on(consumer.stream, copy->dl_tensor), edges.expected());
+  EXPECT_EQ(host->dl_tensor.device.device_type, kDLCPU);
+  EXPECT_EQ(std::memcmp(host->dl_tensor.data, edges.expected().data(), 40 * 30), 0);
+}
+
+TEST_F(CudaMemoryDlpack, what_is_no_stream_is_refused) {
+  Harness canny("cudacanny display=false");
+  const Edges edges(&canny);
+  for (const gint64 stream : {gint64{0}, gint64{-2}, G_MININT64})
+    EXPECT_NE(error_of(edges.meta, kNone, stream).find("is none: 1 is the legacy default stream"),
+              std::string::npos);
+  EXPECT_EQ(dlpack(edges.meta, kNone, -1)->dl_tensor.device.device_type, kDLCUDA);
+}
+
+TEST_F(CudaMemoryDlpack, context_of_its_own_is_refused) {
+  const CudaSource source;
+  Harness canny("cudacanny display=false");
+  canny.restart();
+  source.give_to(canny.element());
+  canny.restart();
+  const Edges edges(&canny);
+  ASSERT_EQ(context_of(canny.element()), source.context());
+  EXPECT_NE(error_of(edges.meta, kNone, kLegacyStream).find("lies in a CUDA context of its own"),
+            std::string::npos);
+  EXPECT_EQ(std::memcmp(dlpack(edges.meta, kHost)->dl_tensor.data, edges.expected().data(), 40 * 30), 0);
+}
+
+}  // namespace
