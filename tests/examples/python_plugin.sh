@@ -9,3 +9,5 @@ root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 export GST_PLUGIN_PATH_1_0=$plugins GST_REGISTRY_1_0=$root/registry
 export GI_TYPELIB_PATH=$plugins/../meta LD_LIBRARY_PATH=$plugins/../meta
+PYTHONPATH=$(dirname "${BASH_SOURCE[0]}")/../../gst/meta/python
+export PYTHONPATH

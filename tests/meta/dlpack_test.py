@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Reads tensors and lists with NumPy, through the override of PyGObject: values, addresses, lifetimes, hostile arguments."""
+import gc
+import struct
+import sys
+import threading
+import unittest
+
+SKIPPED = 77
+if "--without-introspection" in sys.argv:
+    print("skipped: the library was built without introspection")
+    sys.exit(SKIPPED)
+try:
+    import gi
+    import numpy
+
+    gi.require_version("Gst", "1.0")
+    gi.require_version("GstVideo", "1.0")
+    from gi.repository import Gst, GstVideo
+except (ImportError, ValueError) as missing:
+    print(f"skipped: {missing}; it is in python3-gi, python3-numpy and gir1.2-gst-plugins-base-1.0")
+    sys.exit(SKIPPED)
+gi.require_version("GstCudaVision", "1.0")
+from gi.repository import GstCudaVision  # noqa: E402
+
+Gst.init(None)
+Type = GstCudaVision.ElementType
+KINDS = [(Type.U8, "B", numpy.uint8), (Type.U16, "H", numpy.uint16), (Type.U32, "I", numpy.uint32),
+         (Type.I32, "i", numpy.int32), (Type.F32, "f", numpy.float32)]
+
+
+def tensor(kind=Type.U32, letter="I", values=(1, 2, 4000000000, 3, 4, 5), dims=(2, 3)):
+    """A frame with a tensor, and the tensor."""
+    buffer = Gst.Buffer.new()
+    data = Gst.Buffer.new_wrapped(struct.pack(f"={len(values)}{letter}", *values))
+    return buffer, GstCudaVision.buffer_add_tensor_meta(buffer, "numbers", kind, list(dims), data)
+
+
+def address(array):
+    return array.__array_interface__["data"][0]
+
+
+def resident():
+    with open("/proc/self/statm", encoding="ascii") as statm:
+        return int(statm.read().split()[1]) * 4096
+
+
+class Tensors(unittest.TestCase):
+    def test_every_type_without_a_copy(self):
+        for kind, letter, dtype in KINDS:
+            buffer, meta = tensor(kind, letter, (1, 2, 3, 4, 5, 6))
+            expected = numpy.frombuffer(meta.get_bytes().get_data(), dtype).reshape(2, 3)
+            for array in (numpy.from_dlpack(meta), numpy.asarray(meta)):
+                self.assertEqual(array.dtype, dtype)
+                self.assertEqual(array.tolist(), expected.tolist())
+                self.assertFalse(array.flags.writeable)
+            self.assertEqual(address(numpy.from_dlpack(meta)), address(numpy.asarray(meta)))
+            self.assertEqual(meta.__dlpack_device__(), (1, 0))
+            self.assertEqual(meta.shape, (2, 3))
+            self.assertFalse(hasattr(meta, "__cuda_array_interface__"))
+
+    def test_array_outlives_everything(self):
+        buffer, meta = tensor()
+        arrays = [numpy.from_dlpack(meta), numpy.asarray(meta)]
+        del buffer
+        gc.collect()
+        self.assertEqual(arrays[0].tolist(), [[1, 2, 4000000000], [3, 4, 5]])
+        # numpy.asarray() keeps the meta, whose buffer is gone, and the numbers.
+        self.assertEqual(arrays[1].tolist(), [[1, 2, 4000000000], [3, 4, 5]])
+
+    def test_array_is_released_on_another_thread(self):
+        buffer, meta = tensor()
+        arrays = [numpy.from_dlpack(meta)]
+        thread = threading.Thread(target=arrays.clear)
+        thread.start()
+        thread.join()
+        self.assertEqual(numpy.asarray(meta)[1, 2], 5)
+
+    def test_frames_without_growth(self):
+        def frames(count):
+            for _ in range(count):
+                buffer, meta = tensor(Type.U8, "B", bytes(65536), (256, 256))
+                numpy.from_dlpack(meta), numpy.asarray(meta)
+                meta.__dlpack__()  # nobody takes it
+                meta.__dlpack__(max_version=(1, 0), copy=True)
+        frames(500)
+        before = resident()
+        frames(10000)
+        self.assertLess(resident() - before, 8 << 20)  # one leak a frame would be 655 MB
+
+    def test_capsules(self):
+        buffer, meta = tensor()
+        self.assertIn('"dltensor"', repr(meta.__dlpack__()))
+        self.assertIn('"dltensor"', repr(meta.__dlpack__(max_version=(0, 8))))
+        self.assertIn('"dltensor_versioned"', repr(meta.__dlpack__(max_version=(1, 0))))
+        self.assertIn('"dltensor_versioned"', repr(meta.__dlpack__(max_version=(1, 0), dl_device=(1, 0), copy=False)))
+
+    def test_hostile_arguments(self):
+        buffer, meta = tensor()
+        for arguments in ({"stream": 1}, {"stream": 0}, {"stream": -1}, {"stream": "a"}, {"dl_device": (2, 0)},
+                          {"dl_device": (1, 5)}, {"dl_device": (2, 0), "copy": True}):
+            with self.assertRaises(BufferError, msg=arguments):
+                meta.__dlpack__(**arguments)
+        for arguments in ({"dl_device": 1}, {"dl_device": ("a", "b")}, {"max_version": 1}, {"max_version": ()}, {"other": 1}):
+            with self.assertRaises((TypeError, ValueError, IndexError), msg=arguments):
+                meta.__dlpack__(**arguments)
+        with self.assertRaises(TypeError):
+            meta.__dlpack__(None)
+
+
+class Lists(unittest.TestCase):
+    def test_structured_arrays(self):
+        buffer = Gst.Buffer.new()
+        point = GstCudaVision.Keypoint()
+        point.x, point.y, point.response, point.angle = 1.5, 2.5, 10.0, 0.25
+        line = GstCudaVision.Line()
+        line.rho, line.theta, line.votes, line.x1, line.y1, line.x2, line.y2 = 12.0, 0.75, 230, 0.0, 5.0, 100.0, 105.5
+        GstCudaVision.buffer_add_keypoints_meta(buffer, [point] * 3)
+        GstCudaVision.buffer_add_lines_meta(buffer, [line])
+        points = numpy.asarray(GstCudaVision.buffer_get_keypoints_meta(buffer))
+        lines = numpy.asarray(GstCudaVision.buffer_get_lines_meta(buffer))
+        self.assertEqual(points.tolist(), [(1.5, 2.5, 10.0, 0.25)] * 3)
+        self.assertEqual(points["x"].tolist(), [1.5] * 3)
+        self.assertEqual(lines.tolist(), [(12.0, 0.75, 230, 0.0, 5.0, 100.0, 105.5)])
+        self.assertEqual(lines["votes"].dtype, numpy.uint32)
+
+    def test_all_metas_of_a_buffer(self):
+        buffer, _ = tensor()
+        GstCudaVision.buffer_add_keypoints_meta(buffer, [])
+        GstCudaVision.buffer_add_lines_meta(buffer, [])
+        roi = GstVideo.buffer_add_video_region_of_interest_meta(buffer, "person", 10, 20, 64, 128)
+        roi.add_param(Gst.Structure.new_from_string("detection, confidence=(double)0.75"))
+        self.assertEqual([repr(meta) for meta in GstCudaVision.metas(buffer)],
+                         ["<tensor numbers 2x3 u32 on the host>", "<0 keypoints>", "<0 lines>",
+                          "<person 0.75 at 10,20 64x128>"])
+        self.assertEqual(GstCudaVision.metas(Gst.Buffer.new()), [])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
