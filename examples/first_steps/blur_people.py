@@ -24,7 +24,17 @@ def blur(pixels, width, height, box):
 
 
 source, sink = sys.argv[1:3]
-output = Gst.parse_launch(f"appsrc name=in format=time block=true ! {sink}")
+output = Gst.parse_launch(f"appsrc name=in format=time max-bytes=0 ! {sink}")
+feed, bus = output.get_by_name("in"), output.get_bus()
+
+
+def check(types=Gst.MessageType.ERROR, timeout=0):
+    """Ends the program if the output has failed."""
+    message = bus.timed_pop_filtered(timeout, types)
+    if message and message.type == Gst.MessageType.ERROR:
+        raise SystemExit(message.parse_error()[0].message)
+
+
 output.set_state(Gst.State.PLAYING)
 for sample in samples(f"{source} ! videoconvert ! video/x-raw,format=RGBA ! cudahog model=people display=false"):
     buffer, caps = sample.get_buffer(), sample.get_caps()
@@ -34,9 +44,10 @@ for sample in samples(f"{source} ! videoconvert ! video/x-raw,format=RGBA ! cuda
         blur(pixels, width, height, box)
     blurred = Gst.Buffer.new_wrapped(bytes(pixels))
     blurred.pts, blurred.duration = buffer.pts, buffer.duration
-    output.get_by_name("in").push_sample(Gst.Sample.new(blurred, caps, sample.get_segment(), None))
-output.get_by_name("in").end_of_stream()
-message = output.get_bus().timed_pop_filtered(Gst.CLOCK_TIME_NONE, Gst.MessageType.EOS | Gst.MessageType.ERROR)
+    feed.push_sample(Gst.Sample.new(blurred, caps, sample.get_segment(), None))
+    check()
+    while feed.get_current_level_bytes() > 4 * len(pixels):  # the output is slower
+        check(timeout=Gst.MSECOND)
+feed.end_of_stream()
+check(Gst.MessageType.EOS | Gst.MessageType.ERROR, Gst.CLOCK_TIME_NONE)
 output.set_state(Gst.State.NULL)
-if message.type == Gst.MessageType.ERROR:
-    raise SystemExit(message.parse_error()[0].message)

@@ -19,20 +19,28 @@ bool is_aligned(const void *data, GstCudaVisionElementType type) {
 
 Status TensorData::read(const Execution &execution, const DeviceContext *context,
                         const GstCudaVisionTensorMeta &tensor, const void **data) {
-  release();
-  const std::size_t bytes = gst_cuda_vision_tensor_meta_get_size(&tensor);
-  const bool on_device = context != nullptr && lies_in(tensor.data, *context);
-  const guint flags = guint{GST_MAP_READ} | (on_device ? kMapCuda : 0);
-  if (tensor.data == nullptr || !gst_buffer_map(tensor.data, &map_, static_cast<GstMapFlags>(flags)))
-    return {Status::Code::device_failed,
-            std::string("the tensor ") + g_quark_to_string(tensor.id) + " could not be mapped"};
-  buffer_.reset(gst_buffer_ref(tensor.data));
-  if (map_.size < bytes)
-    return invalid_argument(std::string("the tensor ") + g_quark_to_string(tensor.id) + " has " +
-                            std::to_string(map_.size) + " bytes instead of " + std::to_string(bytes));
+  if (context != nullptr && lies_in(tensor.data, *context)) {
+    CUDAVISION_TRY(map(tensor, kMapCuda));
+    *data = map_.data;
+    if (is_aligned(map_.data, tensor.element_type)) return {};
+  }
+  CUDAVISION_TRY(map(tensor, 0));
   *data = map_.data;
-  if (on_device || (context == nullptr && is_aligned(map_.data, tensor.element_type))) return {};
-  return copy(execution, bytes, data);
+  if (context == nullptr && is_aligned(map_.data, tensor.element_type)) return {};
+  return copy(execution, gst_cuda_vision_tensor_meta_get_size(&tensor), data);
+}
+
+Status TensorData::map(const GstCudaVisionTensorMeta &tensor, guint flags) {
+  release();
+  const std::string name = std::string("the tensor ") + g_quark_to_string(tensor.id);
+  if (tensor.data == nullptr ||
+      !gst_buffer_map(tensor.data, &map_, static_cast<GstMapFlags>(guint{GST_MAP_READ} | flags)))
+    return {Status::Code::device_failed, name + " could not be mapped"};
+  buffer_.reset(gst_buffer_ref(tensor.data));
+  const std::size_t bytes = gst_cuda_vision_tensor_meta_get_size(&tensor);
+  if (map_.size >= bytes) return {};
+  return invalid_argument(name + " has " + std::to_string(map_.size) + " bytes instead of " +
+                          std::to_string(bytes));
 }
 
 Status TensorData::copy(const Execution &execution, std::size_t bytes, const void **data) {

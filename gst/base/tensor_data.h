@@ -19,7 +19,7 @@ class TensorData {
   TensorData(const TensorData &) = delete;
   TensorData &operator=(const TensorData &) = delete;
 
-  // Gives the address of the numbers in the backend's memory, aligned for their type. It is valid until release(). CUDA: a
+  // tensor: has an id. Gives the address of the numbers in the backend's memory, aligned for their type. It is valid until release(). CUDA: a
   // tensor of this context is read where it lies, any other is copied. The stream must be synchronised before release().
   // Fails if the tensor cannot be mapped or is too short. context: null on the CPU backend.
   Status read(const Execution &execution, const DeviceContext *context, const GstCudaVisionTensorMeta &tensor,
@@ -27,6 +27,7 @@ class TensorData {
   void release();
 
  private:
+  Status map(const GstCudaVisionTensorMeta &tensor, guint flags);
   Status copy(const Execution &execution, std::size_t bytes, const void **data);
 
   OwnedBuffer buffer_;  // mapped

@@ -175,6 +175,10 @@ void finalize_allocator(GObject *object) {
 // --- for the library of metas (gst/meta/device_tensor.h) ---
 
 DeviceTensor *tensor_of(GstMemory *memory) { return reinterpret_cast<TensorMemory *>(memory)->tensor; }
+// An application may have moved the beginning of the memory.
+gpointer address_of(GstMemory *memory) {
+  return static_cast<std::uint8_t *>(tensor_of(memory)->device.data()) + memory->offset;
+}
 
 // A stream as the Python array API counts, in the runtime's terms, where the legacy default stream is null.
 CUstream_st *stream_of(std::uintptr_t stream) {
@@ -196,7 +200,7 @@ const cudavision::DeviceTensorAccess kAccess{
         [](GstMemory *memory) {
           const DeviceTensor *tensor = tensor_of(memory);
           return cudavision::DeviceTensorAccess::Place{
-              tensor->device.data(), tensor->context->device_id(),
+              address_of(memory), tensor->context->device_id(),
               cudavision::is_primary_context(tensor->context->handle())};
         },
     .order_consumer =
@@ -216,8 +220,8 @@ const cudavision::DeviceTensorAccess kAccess{
       GstMemory *copy = gst_allocator_alloc(memory->allocator, memory->size, nullptr);
       if (copy == nullptr) return nullptr;
       const bool copied = in_context(memory, [&](DeviceTensor *tensor) {
-        return cudavision::copy_within(tensor->execution(), tensor_of(copy)->device.data(),
-                                       tensor->device.data(), memory->size);
+        return cudavision::copy_within(tensor->execution(), address_of(copy), address_of(memory),
+                                       memory->size);
       });
       if (copied) return copy;
       gst_memory_unref(copy);

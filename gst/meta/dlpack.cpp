@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Hands tensors over as DLPack's structs.
+#include <dlfcn.h>
 #include <gst/cudavision/dlpack.h>
 
 #include <algorithm>
@@ -20,7 +21,7 @@ constexpr GFlagsValue kFlags[] = {
     {GST_CUDA_VISION_DLPACK_FLAGS_HOST, "GST_CUDA_VISION_DLPACK_FLAGS_HOST", "host"},
     {GST_CUDA_VISION_DLPACK_FLAGS_UNVERSIONED, "GST_CUDA_VISION_DLPACK_FLAGS_UNVERSIONED", "unversioned"},
     {0, nullptr, nullptr}};
-constexpr gint64 kNoStream = -1, kLegacyStream = 1;
+constexpr gint64 kNoStream = -1, kLegacyStream = 1, kThreadsStream = 2;
 
 struct UnrefMemory {
   void operator()(GstMemory *memory) const { gst_memory_unref(memory); }
@@ -63,6 +64,10 @@ class Export {
     GstMemory *memory =
         (flags & GST_CUDA_VISION_DLPACK_FLAGS_HOST) != 0 ? nullptr : device_memory_of(meta.data);
     const bool copied = (flags & GST_CUDA_VISION_DLPACK_FLAGS_COPY) != 0;
+    if (gst_cuda_vision_tensor_meta_get_size(&meta) == 0) {  // a meta that was cleared, or changed
+      g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "the tensor is empty");
+      return false;
+    }
     set_shape(meta);
     versioned_.flags = copied ? kDLPackIsCopied : kDLPackReadOnly;
     return memory != nullptr ? open_on_device(meta, memory, copied, stream, error)
@@ -112,6 +117,8 @@ class Export {
                   stream);
       return false;
     }
+    if (memory->size < gst_cuda_vision_tensor_meta_get_size(&meta))
+      return is_too_short(meta, memory->size, error);
     if (copied) copy_.reset(access_of(memory).copy(memory));
     if (copied && !copy_) {
       g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
@@ -137,9 +144,10 @@ class Export {
       return false;
     }
     on_device_ = handed;
-    // The legacy default stream waits for all others but those that were made not to block.
-    stream_ = stream == kNoStream ? kLegacyStream : stream;
-    buffer_.reset(gst_buffer_ref(meta.data));
+    // The legacy default stream waits for all others but those that were made not to block. Nobody but the consumer's thread
+    // can name its own.
+    stream_ = stream == kNoStream || stream == kThreadsStream ? kLegacyStream : stream;
+    if (!copy_) buffer_.reset(gst_buffer_ref(meta.data));
     tensor_.data = place.address;
     tensor_.device = {kDLCUDA, place.device_id};
     return true;
@@ -154,12 +162,7 @@ class Export {
     }
     buffer_.reset(gst_buffer_ref(meta.data));
     mapped_ = true;
-    if (map_.size < size) {  // an application may have changed the buffer since it was attached
-      g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
-                  "the tensor \"%s\" has %" G_GSIZE_FORMAT " bytes instead of %" G_GSIZE_FORMAT,
-                  g_quark_to_string(meta.id), map_.size, size);
-      return false;
-    }
+    if (map_.size < size) return is_too_short(meta, map_.size, error);
     tensor_.data = map_.data;
     if (!copied) return true;
     bytes_.reset(new (std::nothrow) std::uint32_t[size / sizeof(std::uint32_t) + 1]);
@@ -170,7 +173,18 @@ class Export {
     }
     std::memcpy(bytes_.get(), map_.data, size);
     tensor_.data = bytes_.get();
+    gst_buffer_unmap(buffer_.get(), &map_);
+    mapped_ = false;
+    buffer_.reset();
     return true;
+  }
+
+  // An application may have changed the buffer since it was attached.
+  static bool is_too_short(const GstCudaVisionTensorMeta &meta, gsize bytes, GError **error) {
+    g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
+                "the tensor \"%s\" has %" G_GSIZE_FORMAT " bytes instead of %" G_GSIZE_FORMAT,
+                g_quark_to_string(meta.id), bytes, gst_cuda_vision_tensor_meta_get_size(&meta));
+    return false;
   }
 
   BufferRef buffer_;
@@ -185,6 +199,24 @@ class Export {
   DLManagedTensorVersioned versioned_ = {};
   DLManagedTensor unversioned_ = {};
 };
+
+// The destructor of a PyCapsule. It is no Python, because it may be called while an exception is pending. The process that
+// calls it has Python's functions.
+void destroy_capsule(void *capsule) {
+  static const auto is_valid =
+      reinterpret_cast<int (*)(void *, const char *)>(dlsym(RTLD_DEFAULT, "PyCapsule_IsValid"));
+  static const auto pointer_of =
+      reinterpret_cast<void *(*)(void *, const char *)>(dlsym(RTLD_DEFAULT, "PyCapsule_GetPointer"));
+  if (is_valid == nullptr || pointer_of == nullptr) return;
+  // Who takes the struct gives the capsule another name.
+  if (is_valid(capsule, "dltensor_versioned") != 0) {
+    auto *tensor = static_cast<DLManagedTensorVersioned *>(pointer_of(capsule, "dltensor_versioned"));
+    tensor->deleter(tensor);
+  } else if (is_valid(capsule, "dltensor") != 0) {
+    auto *tensor = static_cast<DLManagedTensor *>(pointer_of(capsule, "dltensor"));
+    tensor->deleter(tensor);
+  }
+}
 
 std::unique_ptr<Export> export_tensor(const GstCudaVisionTensorMeta &meta, guint flags, gint64 stream,
                                       GError **error) {
@@ -233,6 +265,8 @@ void gst_cuda_vision_dlpack_release(gsize address, GstCudaVisionDlpackFlags flag
     tensor->deleter(tensor);
   }
 }
+
+gsize gst_cuda_vision_dlpack_get_capsule_destructor() { return reinterpret_cast<gsize>(&destroy_capsule); }
 
 gint gst_cuda_vision_tensor_meta_get_dlpack_device(const GstCudaVisionTensorMeta *meta, gint *device_id) {
   g_return_val_if_fail(meta != nullptr, 0);

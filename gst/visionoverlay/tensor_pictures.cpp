@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kMostTensors = 64;
 
 bool is_named(const GstCudaVisionTensorMeta &tensor, std::string_view id) {
-  return id == g_quark_to_string(tensor.id);
+  return tensor.id != 0 && id == g_quark_to_string(tensor.id);  // a meta that was cleared has none
 }
 
 bool has_shape(const GstCudaVisionTensorMeta &tensor, GstCudaVisionElementType type, guint dims) {
@@ -121,7 +121,7 @@ Status TensorPictures::draw_edges(const Drawing &drawing, const GstCudaVisionTen
                       color_of(drawing.settings.edge_color.argb(), *job.info));
 }
 
-// The validity of the vectors is another tensor of the same frame, of the same place.
+// The validity of the vectors is another tensor of the same place, behind theirs.
 Status TensorPictures::draw_flow(const Drawing &drawing, const GstCudaVisionTensorMeta &flow) {
   const Job &job = drawing.job;
   const std::optional<MapPlace> place = place_of(flow, job.frame.size());
@@ -129,9 +129,12 @@ Status TensorPictures::draw_flow(const Drawing &drawing, const GstCudaVisionTens
   const Region region = region_of(*place, job.frame.size());
   if (common_part(region, job.region) != region) return {};
   const GstCudaVisionTensorMeta *valid = nullptr;
+  bool is_behind = false;
   for (guint i = 0; i < drawing.tensors->len && valid == nullptr; ++i) {
     const auto *other = static_cast<const GstCudaVisionTensorMeta *>(g_ptr_array_index(drawing.tensors, i));
-    if (is_named(*other, "optical-flow-valid") && has_shape(*other, GST_CUDA_VISION_ELEMENT_TYPE_U8, 2) &&
+    is_behind |= other == &flow;
+    if (is_behind && is_named(*other, "optical-flow-valid") &&
+        has_shape(*other, GST_CUDA_VISION_ELEMENT_TYPE_U8, 2) &&
         std::equal(other->dims, other->dims + 2, flow.dims) && other->origin_x == flow.origin_x &&
         other->origin_y == flow.origin_y && other->step_x == flow.step_x)
       valid = other;

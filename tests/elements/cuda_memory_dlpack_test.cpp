@@ -105,7 +105,7 @@ TEST_F(CudaMemoryDlpack, lies_on_the_device) {
   EXPECT_EQ(read_on(nullptr, tensor->dl_tensor), edges.expected());
 }
 
-TEST_F(CudaMemoryDlpack, streams_of_consumers_see_finished_numbers) {
+TEST_F(CudaMemoryDlpack, streams_of_consumers_read_the_numbers) {
   Harness canny("cudacanny display=false");
   const Consumer consumer(canny);
   for (unsigned seed = 1; seed < 20; ++seed) {
@@ -182,6 +182,24 @@ TEST_F(CudaMemoryDlpack, can_be_read_on_the_host) {
   const Tensor host = dlpack(edges.meta, kHost, -1);
   EXPECT_EQ(host->dl_tensor.device.device_type, kDLCPU);
   EXPECT_EQ(std::memcmp(host->dl_tensor.data, edges.expected().data(), 40 * 30), 0);
+}
+
+TEST_F(CudaMemoryDlpack, part_of_the_memory_is_handed_over_as_it_is) {
+  Harness canny("cudacanny display=false");
+  const Edges edges(&canny);
+  const void *whole = dlpack(edges.meta)->dl_tensor.data;
+  gst_buffer_resize(edges.meta->data, 40, 29 * 40);
+  EXPECT_NE(error_of(edges.meta, kNone, kLegacyStream).find("has 1160 bytes instead of 1200"),
+            std::string::npos);
+  EXPECT_NE(error_of(edges.meta, kCopy, kLegacyStream).find("has 1160 bytes instead of 1200"),
+            std::string::npos);
+  const_cast<GstCudaVisionTensorMeta *>(edges.meta)->dims[0] = 29;
+  const std::vector<std::uint8_t> all = edges.expected(), expected(all.begin() + 40, all.end());
+  const Consumer consumer(canny);
+  const Tensor shared = dlpack(edges.meta), copy = dlpack(edges.meta, kCopy);
+  EXPECT_EQ(shared->dl_tensor.data, static_cast<const std::uint8_t *>(whole) + 40);
+  EXPECT_EQ(read_on(nullptr, shared->dl_tensor), expected);
+  EXPECT_EQ(read_on(nullptr, copy->dl_tensor), expected);
 }
 
 TEST_F(CudaMemoryDlpack, what_is_no_stream_is_refused) {

@@ -217,6 +217,17 @@ TEST_F(CudaVisionOverlayTensor, vectors_of_others_may_be_anything) {
   }
 }
 
+// As pooled buffers have them.
+TEST_F(CudaVisionOverlayTensor, cleared_metas_are_left_out) {
+  const VideoFrame frame("GRAY8", {64, 48}, 3);
+  Harness overlay("cudavisionoverlay");
+  overlay.negotiate(frame);
+  Owned<GstBuffer> buffer = frame.buffer();
+  ASSERT_NE(gst_buffer_add_meta(buffer.get(), GST_CUDA_VISION_TENSOR_META_INFO, nullptr), nullptr);
+  const Owned<GstBuffer> out = overlay.exchange(std::move(buffer));
+  EXPECT_TRUE(same_bytes(bytes_of(out.get()), frame));
+}
+
 TEST_F(CudaVisionOverlayTensor, tensors_can_be_left_out) {
   const VideoFrame frame("GRAY8", {64, 48}, 3);
   Harness overlay("cudavisionoverlay tensors=false");

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Reads tensors and lists with NumPy, through the override of PyGObject: values, addresses, lifetimes, hostile arguments."""
+import ctypes
 import gc
 import struct
 import sys
@@ -95,6 +96,33 @@ class Tensors(unittest.TestCase):
         self.assertIn('"dltensor"', repr(meta.__dlpack__(max_version=(0, 8))))
         self.assertIn('"dltensor_versioned"', repr(meta.__dlpack__(max_version=(1, 0))))
         self.assertIn('"dltensor_versioned"', repr(meta.__dlpack__(max_version=(1, 0), dl_device=(1, 0), copy=False)))
+
+    def test_capsule_that_is_dropped_while_an_exception_is_pending(self):
+        pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+        pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+        buffer, meta = tensor()
+
+        class Far:
+            """On a device that NumPy does not know: it raises its exception, then drops the capsule."""
+
+            def __dlpack__(self, **_):
+                capsule = meta.__dlpack__()
+                ctypes.c_int32.from_address(pointer_of(capsule, b"dltensor") + ctypes.sizeof(ctypes.c_void_p)).value = 10
+                return capsule
+
+            def __dlpack_device__(self):
+                return 10, 0
+
+        for _ in range(3):
+            with self.assertRaises((RuntimeError, BufferError)):
+                numpy.from_dlpack(Far())
+
+    def test_second_array_leaves_the_first_one(self):
+        buffer, meta = tensor()
+        first = numpy.asarray(meta)
+        second = numpy.asarray(meta)
+        self.assertEqual(address(first), address(second))
+        self.assertEqual(first.tolist(), [[1, 2, 4000000000], [3, 4, 5]])
 
     def test_hostile_arguments(self):
         buffer, meta = tensor()

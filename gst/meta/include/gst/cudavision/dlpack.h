@@ -75,8 +75,8 @@ struct DLManagedTensorVersioned *gst_cuda_vision_tensor_meta_to_dlpack(const Gst
  * %GST_CUDA_VISION_DLPACK_FLAGS_UNVERSIONED, as a `DLManagedTensor`. It outlives the frame and may be released on any thread.
  *
  * On a GPU, the consumer's stream waits until the numbers are computed; the host does not wait. When the tensor is released, its
- * memory is written again only behind the work that is on the consumer's stream then. The consumer must use the primary context
- * of the device, as every program of the CUDA runtime does.
+ * memory is written again only behind the work that is on the consumer's stream then, so the stream must still exist, and must not
+ * be captured into a graph. The consumer must use the primary context of the device, as every program of the CUDA runtime does.
  *
  * Returns: the address of the struct, to be released by its deleter or by gst_cuda_vision_dlpack_release(); 0 after an error
  *
@@ -98,6 +98,19 @@ gsize gst_cuda_vision_tensor_meta_export_dlpack(const GstCudaVisionTensorMeta *m
  */
 GST_CUDA_VISION_API
 void gst_cuda_vision_dlpack_release(gsize address, GstCudaVisionDlpackFlags flags);
+
+/**
+ * gst_cuda_vision_dlpack_get_capsule_destructor:
+ *
+ * For bindings to Python: a PyCapsule that carries the struct, under the name that DLPack gives it, gets this destructor. It
+ * calls the deleter unless somebody has taken the struct.
+ *
+ * Returns: the address of a function of the type PyCapsule_Destructor
+ *
+ * Since: 0.3
+ */
+GST_CUDA_VISION_API
+gsize gst_cuda_vision_dlpack_get_capsule_destructor(void);
 
 /**
  * gst_cuda_vision_tensor_meta_get_dlpack_device:

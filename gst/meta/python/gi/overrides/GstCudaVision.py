@@ -32,19 +32,8 @@ LINE = [("rho", ORDER + "f4"), ("theta", ORDER + "f4"), ("votes", ORDER + "u4")]
 
 _new_capsule = ctypes.pythonapi.PyCapsule_New
 _new_capsule.restype, _new_capsule.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
-_is_capsule = ctypes.pythonapi.PyCapsule_IsValid
-_is_capsule.restype, _is_capsule.argtypes = ctypes.c_int, (ctypes.c_void_p, ctypes.c_char_p)
-_pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
-_pointer_of.restype, _pointer_of.argtypes = ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_char_p)
 _NAMES = {False: b"dltensor", True: b"dltensor_versioned"}
-
-
-@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-def _destroy(capsule):
-    """Releases a tensor that nobody has taken: who takes it gives the capsule another name."""
-    for versioned, name in _NAMES.items():
-        if _is_capsule(capsule, name):
-            GstCudaVision.dlpack_release(_pointer_of(capsule, name), Flags.NONE if versioned else Flags.UNVERSIONED)
+_destroy = GstCudaVision.dlpack_get_capsule_destructor()
 
 
 class _Lease:
@@ -121,9 +110,11 @@ class TensorMeta:
 
     def _interface(self, flags, stream):
         # Whoever reads the interface keeps this object, and with it the numbers.
-        self._lease = _Lease(self, flags, stream)
+        leases = self.__dict__.setdefault("_leases", {})
+        if int(flags) not in leases:
+            leases[int(flags)] = _Lease(self, flags, stream)
         return {"version": 3, "shape": self.shape, "typestr": TYPES[self.element_type],
-                "data": (self._lease.address, True), "strides": None}
+                "data": (leases[int(flags)].address, True), "strides": None}
 
     @property
     def __array_interface__(self):
@@ -142,10 +133,15 @@ class TensorMeta:
                 f"{GstCudaVision.ElementType.to_string(self.element_type)} on the {place}>".replace("on the cuda", "on cuda"))
 
 
-def _structured(meta, fields):
+def _structured(meta, fields, dtype, copy):
     import numpy
 
-    return numpy.frombuffer(meta.get_bytes().get_data(), numpy.dtype(fields))
+    if copy is False:
+        raise ValueError("a list is always copied")
+    array = numpy.frombuffer(meta.get_bytes().get_data(), numpy.dtype(fields))
+    if dtype is not None:
+        return array.astype(dtype)
+    return array.copy() if copy else array
 
 
 @_adds_to(GstCudaVision.KeypointsMeta)
@@ -153,8 +149,7 @@ class KeypointsMeta:
     """Points. numpy.asarray() makes a structured array of them: x, y, response, angle."""
 
     def __array__(self, dtype=None, copy=None):
-        array = _structured(self, KEYPOINT)
-        return array if dtype is None else array.astype(dtype)
+        return _structured(self, KEYPOINT, dtype, copy)
 
     def __len__(self):
         return self.get_n()
@@ -168,8 +163,7 @@ class LinesMeta:
     """Lines. numpy.asarray() makes a structured array of them: rho, theta, votes, x1, y1, x2, y2."""
 
     def __array__(self, dtype=None, copy=None):
-        array = _structured(self, LINE)
-        return array if dtype is None else array.astype(dtype)
+        return _structured(self, LINE, dtype, copy)
 
     def __len__(self):
         return self.get_n()
