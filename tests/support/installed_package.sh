@@ -14,7 +14,7 @@ apt-get install -qq -y --no-install-recommends "$1"/*.deb gstreamer1.0-tools gst
 
 # grep without -q reads to the end: with -q it leaves early, and SIGPIPE ends the program in front of it.
 gst-inspect-1.0 cudacanny | grep 'Factory Details' >/dev/null
-[[ $(gst-inspect-1.0 cudavision | grep -c '^  cuda') == 9 ]] || { echo "nine elements are expected" >&2; exit 1; }
+[[ $(gst-inspect-1.0 cudavision | grep -c '^  cuda') == 11 ]] || { echo "eleven elements are expected" >&2; exit 1; }
 
 outside=$(mktemp -d)
 cd "$outside"
@@ -32,4 +32,9 @@ pipeline='videotestsrc num-buffers=2 ! video/x-raw,width=64,height=48 ! cudahist
 ./read_metas "$pipeline" | tee cpp.txt
 python3 read_metas.py "$pipeline" | tee python.txt
 grep -q histogram cpp.txt && grep -q histogram python.txt
+
+python3 /usr/share/gst-cudavision/examples/first_steps/flow_numpy.py \
+  "videotestsrc num-buffers=3 pattern=spokes horizontal-speed=-2 ! video/x-raw,width=160,height=120" | tee flow.txt
+[[ $(grep -c '^frame [12]: +[12][.0-9]* ' flow.txt) == 2 ]] || { echo "two lines of motion are expected" >&2; exit 1; }
+/usr/libexec/gst-cudavision/train_hog --people people.xml | grep '3780 weights' >/dev/null
 echo "the installed packages work"
