@@ -34,7 +34,7 @@ plugin=$(find "$folder/source/debian/gstreamer1.0-cudavision" -name libgstcudavi
 echo "== hardening"
 mapfile -t libraries < <(find "$folder"/source/debian/*cudavision* -name 'libgstcudavision*.so*' -type f)
 ((${#libraries[@]} >= 2)) || { echo "the packages lack the plugin or the library of metas" >&2; exit 1; }
-for library in "${libraries[@]}"; do tests/support/hardening.sh "$library"; done
+tests/support/hardening.sh "${libraries[@]}"
 if PATH=$PATH:/usr/local/cuda/bin command -v nvcc >/dev/null; then
   tests/support/fatbin_archs.py "$plugin" | grep -x sm_90 >/dev/null || { echo "no sm_90 code in the package" >&2; exit 1; }
   dpkg-deb -f "$folder"/gstreamer1.0-cudavision_*.deb Description | grep 'with CUDA kernels' >/dev/null
