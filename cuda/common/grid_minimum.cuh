@@ -3,14 +3,12 @@
 //
 // Each block stores its value with the number of the round in the same word, and reads the words of all blocks until
 // they show that round. So a round takes one store and about one load of L2, where an atomic minimum, a grid barrier
-// (grid_barrier.cuh) and a load of the result take four such latencies one after the other. There are several copies of
-// the words, each read by some of the blocks: a few lines of L2 that all blocks read at once would make them queue.
-// Nothing but the value is handed over: writes to other memory are not ordered by it.
+// (grid_barrier.cuh) and a load of the result take four such latencies one after the other. Nothing but the value is
+// handed over: writes to other memory are not ordered by it.
 #pragma once
 
 #include <cuda_runtime.h>
 
-#include "cuda/common/host_device.h"
 #include "cuda/common/warp.cuh"
 
 namespace cudavision {
@@ -21,18 +19,15 @@ class GridMinimum {
   static constexpr int kBits = 54;
 
   // The number of words that it needs, all 0 when the kernel starts.
-  CUDAVISION_HOST_DEVICE static constexpr int words(int blocks) { return 2 * kCopies * copy_words(blocks); }
+  static constexpr int words(int blocks) { return 2 * blocks; }
 
   // Every thread of every block constructs one. words: in global memory.
   __device__ explicit GridMinimum(unsigned long long *words) : words_(words) {}
 
-  // Begins a round with the value of the first thread of this block. All lanes of its first warp must call, and the other
-  // threads may. It does not wait: work between publish() and collect() hides the latency of both.
+  // Begins a round with the value of this block. Only the call of the block's first thread has an effect; the others may
+  // call, too. It does not wait: work between publish() and collect() hides the latency of both.
   __device__ void publish(unsigned long long value) {
-    if (threadIdx.x >= 32) return;
-    value = __shfl_sync(kFullWarp, value, 0);
-    if (threadIdx.x < kCopies)
-      store(round_words(static_cast<int>(threadIdx.x)) + blockIdx.x, tag() << kBits | value);
+    if (threadIdx.x == 0) store(round_words() + blockIdx.x, tag() << kBits | value);
   }
 
   // Returns the smallest value of the round. Every thread of every block must call. per_warp: shared memory, one word
@@ -46,11 +41,10 @@ class GridMinimum {
 #endif
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32,
               warps = static_cast<int>(blockDim.x) / 32;
-    const unsigned long long *words = round_words(static_cast<int>(blockIdx.x % kCopies));
     unsigned long long least = kMask;
     for (unsigned block = threadIdx.x; block < gridDim.x; block += blockDim.x) {
-      unsigned long long word = load(words + block);
-      while (kWaits && word >> kBits != tag()) word = load(words + block);
+      unsigned long long word = load(round_words() + block);
+      while (kWaits && word >> kBits != tag()) word = load(round_words() + block);
       word &= kMask;
       least = word < least ? word : least;
     }
@@ -63,16 +57,11 @@ class GridMinimum {
 
  private:
   static constexpr unsigned kTags = (1u << (64 - kBits)) - 1;
-  static constexpr int kCopies = 16;
-  // The words of a copy: whole lines of L2, of 128 bytes.
-  CUDAVISION_HOST_DEVICE static constexpr int copy_words(int blocks) { return (blocks + 15) / 16 * 16; }
   static constexpr unsigned long long kMask = (1ull << kBits) - 1;
 
   // A block begins the next round only when it has seen all words of this one, so blocks are at most one round apart:
   // two sets of words suffice, and the tag tells a word from the older one in its place.
-  __device__ unsigned long long *round_words(int copy) const {
-    return words_ + (static_cast<int>(round_ % 2) * kCopies + copy) * copy_words(static_cast<int>(gridDim.x));
-  }
+  __device__ unsigned long long *round_words() const { return words_ + (round_ % 2) * gridDim.x; }
   __device__ unsigned long long tag() const { return round_ % kTags + 1; }
 
   // Relaxed accesses, which bypass L1.
