@@ -208,7 +208,7 @@ __device__ inline void for_each_of_patch(const FillState &s, ListedPixel pixel, 
                                          const Visit &visit) {
   const int lane = static_cast<int>(threadIdx.x) % 32, column = lane % 16 - radius;
   static_assert(kMaxPatchSize <= 16);
-  constexpr int kUnroll = kPatchUnroll<Radius>;
+  [[maybe_unused]] constexpr int kUnroll = kPatchUnroll<Radius>;  // read by nvcc alone
 #pragma unroll kUnroll
   for (int row = -radius; row <= radius; row += 2) {
     const int x = pixel.x + column, own_row = row + lane / 16, y = pixel.y + own_row;
@@ -380,7 +380,7 @@ __device__ inline void give_confidence(const FillState &s, Place target, Radius 
   if (must_fill(shared->target, own)) {
     const Bounds patch = window_around(s.area, x, y, radius);
     int sum = 0;
-    constexpr int kUnroll = kPatchUnroll<Radius>;
+    [[maybe_unused]] constexpr int kUnroll = kPatchUnroll<Radius>;  // read by nvcc alone
 #pragma unroll kUnroll
     for (int i = 0; i <= radius; ++i) sum += shared->target.confidence[i];
     s.confidence[s.index(own.x, own.y)] =
