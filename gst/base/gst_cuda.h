@@ -74,11 +74,20 @@ inline Status order_behind_producer(GstCudaMemory *memory, Stream ours, cudaEven
   CUDAVISION_TRY_CUDA(cudaEventRecord(event, gst_cuda_stream_get_handle(theirs)));
   return CUDAVISION_CHECK_CUDA(cudaStreamWaitEvent(gst_cuda_stream_get_handle(ours), event, 0));
 }
+// The stream of the memory; null if it has none.
+inline CUstream_st *stream_of(GstCudaMemory *memory) {
+  GstCudaStream *stream = gst_cuda_memory_get_stream(memory);
+  return stream != nullptr ? gst_cuda_stream_get_handle(stream) : nullptr;
+}
+// Tells the next user that work may be pending on the memory's stream. Nobody else may have the memory.
+inline void mark_pending(GstCudaMemory *memory) {
+  GST_MINI_OBJECT_FLAG_SET(memory, GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
+}
 // Tells later users that our stream works on the memory until `event`, which our stream has recorded.
 inline Status leave_pending(GstCudaMemory *memory, Stream ours, cudaEvent_t event) {
   GstCudaStream *theirs = gst_cuda_memory_get_stream(memory);
   if (theirs != ours) CUDAVISION_TRY_CUDA(cudaStreamWaitEvent(gst_cuda_stream_get_handle(theirs), event, 0));
-  GST_MINI_OBJECT_FLAG_SET(memory, GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
+  mark_pending(memory);
   return {};
 }
 // Marks the memory as written. Our stream must be synchronised.
@@ -115,6 +124,8 @@ inline bool is_complete(GstCudaMemory *, Stream) { return true; }  // after wait
 inline bool carries_stream(GstCudaMemory *) { return false; }
 inline Status order_behind_producer(GstCudaMemory *, Stream, cudaEvent_t) { return {}; }
 inline Status leave_pending(GstCudaMemory *, Stream, cudaEvent_t) { return {}; }
+inline CUstream_st *stream_of(GstCudaMemory *) { return nullptr; }
+inline void mark_pending(GstCudaMemory *) {}
 inline void mark_finished(GstCudaMemory *) {}
 inline void share_stream(GstStructure *, Stream) {}
 

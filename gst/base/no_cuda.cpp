@@ -4,6 +4,8 @@
 #include "gst/base/allocation.h"
 #include "gst/base/context_sharing.h"
 #include "gst/base/device_context.h"
+#include "gst/base/frame_memory.h"
+#include "gst/base/process_context.h"
 #include "gst/base/stream_wait.h"
 
 namespace cudavision {
@@ -58,6 +60,7 @@ void ContextSharing::release() {}
 void ContextSharing::take(GstElement *, GstContext *, int) {}
 bool ContextSharing::answer(GstElement *, int, GstQuery *) { return false; }
 
+void offer_frames() {}
 bool offer_memory(GstQuery *, const std::shared_ptr<const DeviceContext> &) { return false; }
 
 }  // namespace cudavision

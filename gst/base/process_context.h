@@ -21,4 +21,7 @@ Status share_process_context(int device_id, GstCudaContext **context);
 // Returns true if share_process_context() made the context, which must not be null.
 bool is_process_context(GstCudaContext *context);
 
+// Returns true if the context is the primary one of its device, whoever wrapped it.
+bool is_primary_context(GstCudaContext *context);
+
 }  // namespace cudavision

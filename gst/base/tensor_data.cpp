@@ -19,7 +19,7 @@ bool is_aligned(const void *data, GstCudaVisionElementType type) {
 
 Status TensorData::read(const Execution &execution, const DeviceContext *context,
                         const GstCudaVisionTensorMeta &tensor, const void **data) {
-  if (context != nullptr && lies_in(tensor.data, *context)) {
+  if (context != nullptr && tensor_lies_in(tensor.data, *context)) {
     CUDAVISION_TRY(map(tensor, kMapCuda));
     *data = map_.data;
     if (is_aligned(map_.data, tensor.element_type)) return {};

@@ -9,7 +9,9 @@
 
 #include "cuda/common/backends.h"
 #include "cuda/common/owned_memory.h"
-#include "gst/meta/device_tensor.h"
+#include "gst/base/frame_memory.h"
+#include "gst/base/process_context.h"
+#include "gst/meta/device_memory.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_vision_tensor_debug);
 #define GST_CAT_DEFAULT gst_cuda_vision_tensor_debug
@@ -41,6 +43,8 @@ struct TensorMemory {
   GstMemory memory;
   DeviceTensor *tensor;
 };
+
+DeviceTensor *tensor_of(GstMemory *memory) { return reinterpret_cast<TensorMemory *>(memory)->tensor; }
 
 Status download(DeviceTensor *tensor) {
   const DeviceContext::Scope scope(tensor->context.get());
@@ -95,7 +99,7 @@ gpointer map_memory(GstMemory *memory, GstMapInfo *info, gsize) {
   gpointer data = nullptr;
   const Status status = cudavision::catch_bad_alloc([&] {
     const MemoryBudget::Scope not_charged(nullptr);
-    return map_tensor(reinterpret_cast<TensorMemory *>(memory)->tensor, flags_of(info), &data);
+    return map_tensor(tensor_of(memory), flags_of(info), &data);
   });
   if (status.ok()) return data;
   GST_ERROR("a tensor cannot be mapped: %s", status.text().c_str());
@@ -172,17 +176,11 @@ void finalize_allocator(GObject *object) {
   G_OBJECT_CLASS(gst_cuda_vision_tensor_allocator_parent_class)->finalize(object);
 }
 
-// --- for the library of metas (gst/meta/device_tensor.h) ---
+// --- for the library of metas (gst/meta/device_memory.h) ---
 
-DeviceTensor *tensor_of(GstMemory *memory) { return reinterpret_cast<TensorMemory *>(memory)->tensor; }
 // An application may have moved the beginning of the memory.
 gpointer address_of(GstMemory *memory) {
   return static_cast<std::uint8_t *>(tensor_of(memory)->device.data()) + memory->offset;
-}
-
-// A stream as the Python array API counts, in the runtime's terms, where the legacy default stream is null.
-CUstream_st *stream_of(std::uintptr_t stream) {
-  return stream == 1 ? nullptr : reinterpret_cast<CUstream_st *>(stream);
 }
 
 // Calls work(tensor) with the context of the tensor, and returns whether it was right. Logs errors.
@@ -195,24 +193,25 @@ bool in_context(GstMemory *memory, const Work &work) {
   return status.ok();
 }
 
-const cudavision::DeviceTensorAccess kAccess{
+const cudavision::DeviceMemoryAccess kAccess{
     .place =
-        [](GstMemory *memory) {
+        [](GstMemory *memory, cudavision::DeviceMemoryAccess::Place *place) {
           const DeviceTensor *tensor = tensor_of(memory);
-          return cudavision::DeviceTensorAccess::Place{
-              address_of(memory), tensor->context->device_id(),
-              cudavision::is_primary_context(tensor->context->handle())};
+          *place = {address_of(memory), tensor->context->device_id(),
+                    cudavision::is_primary_context(tensor->context->handle())};
+          return true;
         },
     .order_consumer =
         [](GstMemory *memory, std::uintptr_t stream) {
-          return in_context(
-              memory, [&](DeviceTensor *tensor) { return tensor->context->let_wait(stream_of(stream)); });
+          return in_context(memory, [&](DeviceTensor *tensor) {
+            return tensor->context->let_wait(cudavision::stream_of_consumer(stream));
+          });
         },
     .order_writer =
-        [](GstMemory *memory, std::uintptr_t stream) {
+        [](GstMemory *memory, std::uintptr_t stream, bool) {
           (void)in_context(memory, [&](DeviceTensor *tensor) -> Status {
             // The stream may be gone, with its work.
-            if (tensor->context->wait_for(stream_of(stream)).ok()) return {};
+            if (tensor->context->wait_for(cudavision::stream_of_consumer(stream)).ok()) return {};
             return tensor->context->wait_for(nullptr);
           });
         },
@@ -233,6 +232,8 @@ const cudavision::DeviceTensorAccess kAccess{
 static void gst_cuda_vision_tensor_allocator_class_init(GstCudaVisionTensorAllocatorClass *klass) {
   GST_DEBUG_CATEGORY_INIT(gst_cuda_vision_tensor_debug, "cudavisiontensor", 0,
                           "tensors of the cudavision elements");
+  // Memory on the host is not of this allocator.
+  cudavision::offer_device_memory(G_TYPE_FROM_CLASS(klass), &kAccess);
   G_OBJECT_CLASS(klass)->finalize = finalize_allocator;
   klass->parent_class.alloc = allocate_memory;
   klass->parent_class.free = free_memory;
@@ -260,8 +261,6 @@ Status TensorPool::make(std::shared_ptr<const DeviceContext> context, std::size_
   auto *allocator = reinterpret_cast<GstCudaVisionTensorAllocator *>(
       gst_object_ref_sink(g_object_new(gst_cuda_vision_tensor_allocator_get_type(), nullptr)));
   allocator->context = shared.release();
-  if (*allocator->context != nullptr)
-    g_object_set_data(G_OBJECT(allocator), kDeviceTensorAccess, const_cast<DeviceTensorAccess *>(&kAccess));
   made->pool_ = gst_buffer_pool_new();
   GstStructure *config = gst_buffer_pool_get_config(made->pool_);
   gst_buffer_pool_config_set_params(config, nullptr, static_cast<guint>(size), 0, 0);
@@ -273,11 +272,11 @@ Status TensorPool::make(std::shared_ptr<const DeviceContext> context, std::size_
   return {};
 }
 
-bool lies_in(GstBuffer *tensor, const DeviceContext &context) {
+bool tensor_lies_in(GstBuffer *tensor, const DeviceContext &context) {
   if (tensor == nullptr || gst_buffer_n_memory(tensor) != 1) return false;
   GstMemory *memory = gst_buffer_peek_memory(tensor, 0);
   return gst_memory_is_type(memory, kMemoryType) &&
-         same_context(reinterpret_cast<TensorMemory *>(memory)->tensor->context->handle(), context.handle());
+         same_context(tensor_of(memory)->context->handle(), context.handle());
 }
 
 TensorPool::~TensorPool() {

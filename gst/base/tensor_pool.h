@@ -49,6 +49,6 @@ class TensorPool {
 
 // Returns true if the buffer is a tensor of a pool with the same CUDA context. Mapping it with GST_MAP_READ | kMapCuda then
 // gives an address of that context.
-bool lies_in(GstBuffer *tensor, const DeviceContext &context);
+bool tensor_lies_in(GstBuffer *tensor, const DeviceContext &context);
 
 }  // namespace cudavision

@@ -6,17 +6,43 @@
 
 namespace {
 
-GstCudaVisionRegion *region_of(GstVideoRegionOfInterestMeta *meta) {
-  const GstCudaVisionRegion region{g_quark_to_string(meta->roi_type),
-                                   meta->x,
-                                   meta->y,
-                                   meta->w,
-                                   meta->h,
-                                   meta->id,
-                                   meta->parent_id,
-                                   cudavision::score_of(meta),
-                                   cudavision::track_of(meta)};
-  return gst_cuda_vision_region_copy(&region);
+// An element of the array that gst_cuda_vision_buffer_get_regions_bytes() documents.
+struct PackedRegion {
+  guint32 x, y, width, height;
+  gint32 id, parent_id;
+  gdouble score;
+  guint64 track_id;
+  gchar type[64];
+};
+static_assert(sizeof(PackedRegion) == 104);
+
+PackedRegion packed(const GstCudaVisionRegion &region) {
+  PackedRegion packed = {region.x,      region.y,        region.width,
+                         region.height, region.id,       region.parent_id,
+                         region.score,  region.track_id, {}};
+  g_strlcpy(packed.type, region.type != nullptr ? region.type : "", sizeof packed.type);
+  return packed;
+}
+
+GstCudaVisionRegion values_of(GstVideoRegionOfInterestMeta *meta) {
+  return {g_quark_to_string(meta->roi_type),
+          meta->x,
+          meta->y,
+          meta->w,
+          meta->h,
+          meta->id,
+          meta->parent_id,
+          cudavision::score_of(meta),
+          cudavision::track_of(meta)};
+}
+
+// Calls visit(values) with each region of interest.
+template <typename Visit>
+void for_each_region(GstBuffer *buffer, const Visit &visit) {
+  gpointer state = nullptr;
+  while (GstMeta *meta =
+             gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+    visit(values_of(reinterpret_cast<GstVideoRegionOfInterestMeta *>(meta)));
 }
 
 }  // namespace
@@ -39,9 +65,18 @@ void gst_cuda_vision_region_free(GstCudaVisionRegion *region) { g_free(region); 
 GList *gst_cuda_vision_buffer_get_regions(GstBuffer *buffer) {
   g_return_val_if_fail(GST_IS_BUFFER(buffer), nullptr);
   GList *regions = nullptr;
-  gpointer state = nullptr;
-  while (GstMeta *meta =
-             gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-    regions = g_list_prepend(regions, region_of(reinterpret_cast<GstVideoRegionOfInterestMeta *>(meta)));
+  for_each_region(buffer, [&](const GstCudaVisionRegion &region) {
+    regions = g_list_prepend(regions, gst_cuda_vision_region_copy(&region));
+  });
   return g_list_reverse(regions);
+}
+
+GBytes *gst_cuda_vision_buffer_get_regions_bytes(GstBuffer *buffer) {
+  g_return_val_if_fail(GST_IS_BUFFER(buffer), nullptr);
+  GByteArray *regions = g_byte_array_new();
+  for_each_region(buffer, [&](const GstCudaVisionRegion &region) {
+    const PackedRegion all = packed(region);
+    g_byte_array_append(regions, reinterpret_cast<const guint8 *>(&all), sizeof all);
+  });
+  return g_byte_array_free_to_bytes(regions);
 }

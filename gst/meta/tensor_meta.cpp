@@ -3,20 +3,16 @@
 #include <gst/cudavision/tensormeta.h>
 
 #include <cmath>
-#include <memory>
 
+#include "gst/meta/buffer_ref.h"
 #include "gst/meta/registration.h"
 #include "gst/meta/tensor_shape.h"
 #include "gst/meta/tensor_wire.h"
 
 namespace {
 
+using cudavision::BufferRef;
 using cudavision::TensorShape;
-
-struct UnrefBuffer {
-  void operator()(GstBuffer *buffer) const { gst_buffer_unref(buffer); }
-};
-using BufferRef = std::unique_ptr<GstBuffer, UnrefBuffer>;
 
 GstCudaVisionTensorMeta *as_tensor(GstMeta *meta) {
   return reinterpret_cast<GstCudaVisionTensorMeta *>(meta);

@@ -3,6 +3,8 @@
 // an element starts.
 #include <gst/gst.h>
 
+#include "gst/base/frame_memory.h"
+
 #define CUDAVISION_ELEMENT(name) GST_ELEMENT_REGISTER_DECLARE(name)
 G_BEGIN_DECLS
 #include "elements.inc"
@@ -12,6 +14,7 @@ G_END_DECLS
 #define CUDAVISION_ELEMENT(name) ok = GST_ELEMENT_REGISTER(name, plugin) && ok;
 
 static gboolean plugin_init(GstPlugin *plugin) {
+  cudavision::offer_frames();
   gboolean ok = TRUE;
 #include "elements.inc"
   return ok;

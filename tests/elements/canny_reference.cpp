@@ -100,6 +100,11 @@ VideoFrame with_edges(VideoFrame frame, const CannyCase &canny, Part part) {
   return frame;
 }
 
+std::vector<std::uint8_t> expected_edges(const VideoFrame &frame) {
+  const cv::Mat edges = opencv_edges(luma_of(frame), {});
+  return {edges.begin<std::uint8_t>(), edges.end<std::uint8_t>()};
+}
+
 VideoFrame with_overlay(VideoFrame frame, std::uint32_t argb, const CannyCase &canny, Part part) {
   const cv::Rect rectangle = rectangle_of(frame, part);
   const Colour colour = colour_in(frame, argb);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <opencv2/core.hpp>
+#include <vector>
 
 #include "tests/elements/video_frame.h"
 
@@ -36,6 +37,8 @@ struct Part {
 // The frame after output=edges and after output=overlay. Only the part is analysed and written, as a separate
 // picture. A subsampled chroma sample is written if one of its pixels is written.
 VideoFrame with_edges(VideoFrame frame, const CannyCase &canny = {}, Part part = {});
+// The edge map, row by row.
+std::vector<std::uint8_t> expected_edges(const VideoFrame &frame);
 VideoFrame with_overlay(VideoFrame frame, std::uint32_t argb, const CannyCase &canny = {}, Part part = {});
 
 }  // namespace cudavision::test

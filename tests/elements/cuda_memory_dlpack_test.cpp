@@ -8,25 +8,14 @@
 #include <thread>
 #include <vector>
 
-#include "gst/meta/dlpack_abi.h"
 #include "tests/elements/canny_reference.h"
-#include "tests/elements/cuda_memory.h"
+#include "tests/elements/cuda_consumer.h"
 
 namespace {
 
 using namespace cudavision::test;
 
-constexpr GstCudaVisionDlpackFlags kNone = GST_CUDA_VISION_DLPACK_FLAGS_NONE,
-                                   kCopy = GST_CUDA_VISION_DLPACK_FLAGS_COPY,
-                                   kHost = GST_CUDA_VISION_DLPACK_FLAGS_HOST;
-constexpr gint64 kLegacyStream = 1;
-
 class CudaMemoryDlpack : public CudaMemoryTest {};
-
-struct Release {
-  void operator()(DLManagedTensorVersioned *tensor) const { tensor->deleter(tensor); }
-};
-using Tensor = std::unique_ptr<DLManagedTensorVersioned, Release>;
 
 // The edges of a frame, which the element has left on the device.
 struct Edges {
@@ -35,61 +24,18 @@ struct Edges {
     buffer = canny->exchange(frame.buffer());
     meta = gst_cuda_vision_buffer_get_tensor_meta(buffer.get(), "edges");
   }
-  std::vector<std::uint8_t> expected() const {
-    const VideoFrame drawn = with_edges(frame);
-    std::vector<std::uint8_t> edges;
-    for (int y = 0; y < 30; ++y)
-      for (int x = 0; x < 40; ++x) edges.push_back(drawn.sample(0, x, y));
-    return edges;
-  }
+  std::vector<std::uint8_t> expected() const { return expected_edges(frame); }
 
   VideoFrame frame;
   Owned<GstBuffer> buffer;
   const GstCudaVisionTensorMeta *meta;
 };
 
-Tensor dlpack(const GstCudaVisionTensorMeta *meta, GstCudaVisionDlpackFlags flags = kNone,
-              gint64 stream = kLegacyStream) {
-  GError *error = nullptr;
-  Tensor tensor(gst_cuda_vision_tensor_meta_to_dlpack(meta, flags, stream, &error));
-  EXPECT_EQ(error, nullptr) << error->message;
-  return tensor;
+std::string refusal(const GstCudaVisionTensorMeta *meta, GstCudaVisionDlpackFlags flags, gint64 stream) {
+  return error_of([&](GError **error) {
+    return gst_cuda_vision_tensor_meta_to_dlpack(meta, flags, stream, error) != nullptr;
+  });
 }
-
-std::string error_of(const GstCudaVisionTensorMeta *meta, GstCudaVisionDlpackFlags flags, gint64 stream) {
-  GError *error = nullptr;
-  EXPECT_EQ(gst_cuda_vision_tensor_meta_to_dlpack(meta, flags, stream, &error), nullptr);
-  if (error == nullptr) return "no error";
-  const std::string message = error->message;
-  g_error_free(error);
-  return message;
-}
-
-// As a consumer reads it: on its own stream, which has been told to wait.
-std::vector<std::uint8_t> read_on(cudaStream_t stream, const DLTensor &tensor) {
-  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(tensor.shape[0] * tensor.shape[1]));
-  EXPECT_EQ(cudaMemcpyAsync(bytes.data(), tensor.data, bytes.size(), cudaMemcpyDeviceToHost, stream),
-            cudaSuccess);
-  EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
-  return bytes;
-}
-
-// A stream of a program that uses the primary context, which is that of the element.
-struct Consumer {
-  explicit Consumer(const Harness &harness)
-      : context(GST_CUDA_CONTEXT(gst_object_ref(context_of(harness.element())))) {
-    EXPECT_TRUE(gst_cuda_context_push(context.get()));
-    EXPECT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
-  }
-  ~Consumer() {
-    EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
-    gst_cuda_context_pop(nullptr);
-  }
-  gint64 handle() const { return static_cast<gint64>(reinterpret_cast<std::uintptr_t>(stream)); }
-
-  OwnedObject<GstCudaContext> context;
-  cudaStream_t stream = nullptr;
-};
 
 TEST_F(CudaMemoryDlpack, lies_on_the_device) {
   Harness canny("cudacanny display=false");
@@ -189,9 +135,9 @@ TEST_F(CudaMemoryDlpack, part_of_the_memory_is_handed_over_as_it_is) {
   const Edges edges(&canny);
   const void *whole = dlpack(edges.meta)->dl_tensor.data;
   gst_buffer_resize(edges.meta->data, 40, 29 * 40);
-  EXPECT_NE(error_of(edges.meta, kNone, kLegacyStream).find("has 1160 bytes instead of 1200"),
+  EXPECT_NE(refusal(edges.meta, kNone, kLegacyStream).find("has 1160 bytes instead of 1200"),
             std::string::npos);
-  EXPECT_NE(error_of(edges.meta, kCopy, kLegacyStream).find("has 1160 bytes instead of 1200"),
+  EXPECT_NE(refusal(edges.meta, kCopy, kLegacyStream).find("has 1160 bytes instead of 1200"),
             std::string::npos);
   const_cast<GstCudaVisionTensorMeta *>(edges.meta)->dims[0] = 29;
   const std::vector<std::uint8_t> all = edges.expected(), expected(all.begin() + 40, all.end());
@@ -206,7 +152,7 @@ TEST_F(CudaMemoryDlpack, what_is_no_stream_is_refused) {
   Harness canny("cudacanny display=false");
   const Edges edges(&canny);
   for (const gint64 stream : {gint64{0}, gint64{-2}, G_MININT64})
-    EXPECT_NE(error_of(edges.meta, kNone, stream).find("is none: 1 is the legacy default stream"),
+    EXPECT_NE(refusal(edges.meta, kNone, stream).find("is none: 1 is the legacy default stream"),
               std::string::npos);
   EXPECT_EQ(dlpack(edges.meta, kNone, -1)->dl_tensor.device.device_type, kDLCUDA);
 }
@@ -219,7 +165,7 @@ TEST_F(CudaMemoryDlpack, context_of_its_own_is_refused) {
   canny.restart();
   const Edges edges(&canny);
   ASSERT_EQ(context_of(canny.element()), source.context());
-  EXPECT_NE(error_of(edges.meta, kNone, kLegacyStream).find("lies in a CUDA context of its own"),
+  EXPECT_NE(refusal(edges.meta, kNone, kLegacyStream).find("lies in a CUDA context of its own"),
             std::string::npos);
   EXPECT_EQ(std::memcmp(dlpack(edges.meta, kHost)->dl_tensor.data, edges.expected().data(), 40 * 30), 0);
 }

@@ -57,15 +57,6 @@ std::vector<std::uint8_t> edges_of(GstBuffer *buffer) {
   return edges;
 }
 
-// The luma of a frame with its edges drawn is the edge map.
-std::vector<std::uint8_t> expected_edges(const VideoFrame &frame) {
-  const VideoFrame drawn = with_edges(frame);
-  std::vector<std::uint8_t> edges;
-  for (int y = 0; y < frame.size().height; ++y)
-    for (int x = 0; x < frame.size().width; ++x) edges.push_back(drawn.sample(0, x, y));
-  return edges;
-}
-
 // --- waiting ---
 
 TEST_F(CudaMemoryPending, frame_is_passed_on_without_waiting_where_it_carries_a_stream) {

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tensors on the host as DLPack's structs: shapes, types, sharing, copies, lifetimes, errors.
-#include "gst/meta/dlpack_abi.h"
-
-#include <gst/cudavision/cudavision.h>
-
+// Tensors and lists on the host as DLPack's structs: shapes, types, sharing, copies, lifetimes, errors.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,6 +8,7 @@
 #include <vector>
 
 #include "tests/meta/support.h"
+#include "tests/support/dlpack.h"
 
 namespace cudavision::test {
 namespace {
@@ -21,11 +18,6 @@ static_assert(sizeof(void *) != 8 ||
               (sizeof(DLTensor) == 48 && offsetof(DLTensor, dtype) == 20 &&
                offsetof(DLTensor, byte_offset) == 40 && sizeof(DLManagedTensor) == 64 &&
                offsetof(DLManagedTensorVersioned, flags) == 24 && sizeof(DLManagedTensorVersioned) == 80));
-
-constexpr GstCudaVisionDlpackFlags kNone = GST_CUDA_VISION_DLPACK_FLAGS_NONE,
-                                   kCopy = GST_CUDA_VISION_DLPACK_FLAGS_COPY,
-                                   kHost = GST_CUDA_VISION_DLPACK_FLAGS_HOST,
-                                   kUnversioned = GST_CUDA_VISION_DLPACK_FLAGS_UNVERSIONED;
 
 class Dlpack : public testing::Test {
  protected:
@@ -37,18 +29,6 @@ GstCudaVisionTensorMeta *add(GstBuffer *buffer, GstCudaVisionElementType type, s
                              GstBuffer *data) {
   return gst_cuda_vision_buffer_add_tensor_meta(buffer, "numbers", type, static_cast<guint>(dims.size()),
                                                 dims.data(), data);
-}
-
-struct Release {
-  void operator()(DLManagedTensorVersioned *tensor) const { tensor->deleter(tensor); }
-};
-using Tensor = std::unique_ptr<DLManagedTensorVersioned, Release>;
-
-Tensor dlpack(const GstCudaVisionTensorMeta *meta, GstCudaVisionDlpackFlags flags = kNone) {
-  GError *error = nullptr;
-  Tensor tensor(gst_cuda_vision_tensor_meta_to_dlpack(meta, flags, 0, &error));
-  EXPECT_EQ(error, nullptr) << error->message;
-  return tensor;
 }
 
 TEST_F(Dlpack, has_the_shape_and_the_type) {
@@ -162,6 +142,45 @@ TEST_F(Dlpack, errors_say_what_is_wrong) {
   expect_error(cleared, GST_RESOURCE_ERROR_READ, "the tensor is empty");
   gst_buffer_resize(meta->data, 0, 3);
   expect_error(meta, GST_RESOURCE_ERROR_READ, "has 3 bytes instead of 4");
+}
+
+// --- lists ---
+
+TEST_F(Dlpack, lists_are_shared) {
+  const Owned<GstBuffer> buffer(gst_buffer_new());
+  const std::vector<GstCudaVisionKeypoint> points = some_keypoints();
+  const std::vector<GstCudaVisionLine> lines = some_lines();
+  const GstCudaVisionKeypointsMeta *keypoints_meta = gst_cuda_vision_buffer_add_keypoints_meta(
+      buffer.get(), points.data(), static_cast<guint>(points.size()));
+  const GstCudaVisionLinesMeta *lines_meta =
+      gst_cuda_vision_buffer_add_lines_meta(buffer.get(), lines.data(), static_cast<guint>(lines.size()));
+  const Tensor first(reinterpret_cast<DLManagedTensorVersioned *>(
+      gst_cuda_vision_keypoints_meta_export_dlpack(keypoints_meta, kNone, nullptr)));
+  const Tensor second(reinterpret_cast<DLManagedTensorVersioned *>(
+      gst_cuda_vision_lines_meta_export_dlpack(lines_meta, kNone, nullptr)));
+  guint count = 0;
+  EXPECT_EQ(first->dl_tensor.data, gst_cuda_vision_keypoints_meta_get_keypoints(keypoints_meta, &count));
+  EXPECT_EQ(first->dl_tensor.shape[0], static_cast<std::int64_t>(points.size()));
+  EXPECT_EQ(first->dl_tensor.shape[1], 4);
+  EXPECT_EQ(first->dl_tensor.dtype.code, kDLFloat);
+  EXPECT_EQ(second->dl_tensor.data, gst_cuda_vision_lines_meta_get_lines(lines_meta, &count));
+  EXPECT_EQ(second->dl_tensor.shape[0], static_cast<std::int64_t>(lines.size()));
+  EXPECT_EQ(second->dl_tensor.shape[1], 7);
+  EXPECT_EQ(second->dl_tensor.dtype.code, kDLUInt);
+}
+
+TEST_F(Dlpack, list_outlives_the_frame_and_may_be_empty) {
+  const Criticals criticals;
+  Owned<GstBuffer> buffer(gst_buffer_new());
+  const GstCudaVisionKeypoint point{1, 2, 3, 4};
+  const Tensor held(reinterpret_cast<DLManagedTensorVersioned *>(gst_cuda_vision_keypoints_meta_export_dlpack(
+      gst_cuda_vision_buffer_add_keypoints_meta(buffer.get(), &point, 1), kNone, nullptr)));
+  const Tensor empty(reinterpret_cast<DLManagedTensorVersioned *>(gst_cuda_vision_lines_meta_export_dlpack(
+      gst_cuda_vision_buffer_add_lines_meta(buffer.get(), nullptr, 0), kNone, nullptr)));
+  buffer.reset();
+  EXPECT_EQ(static_cast<const float *>(held->dl_tensor.data)[3], 4);
+  EXPECT_EQ(empty->dl_tensor.shape[0], 0);
+  EXPECT_EQ(criticals.count(), 0) << criticals.last();
 }
 
 }  // namespace

@@ -3,27 +3,10 @@
 """Attaches the metas and reads every field of them from Python, through GObject introspection."""
 import math
 import struct
-import sys
 import unittest
 
-SKIPPED = 77
-if "--without-introspection" in sys.argv:
-    print("skipped: the library was built without introspection")
-    sys.exit(SKIPPED)
-try:
-    import gi
+from introspection import Gst, GstApp, GstCudaVision, GstVideo
 
-    gi.require_version("Gst", "1.0")
-    gi.require_version("GstApp", "1.0")
-    gi.require_version("GstVideo", "1.0")
-    from gi.repository import Gst, GstApp, GstVideo
-except (ImportError, ValueError) as missing:
-    print(f"skipped: {missing}; it is in python3-gi and gir1.2-gst-plugins-base-1.0")
-    sys.exit(SKIPPED)
-gi.require_version("GstCudaVision", "1.0")
-from gi.repository import GstCudaVision  # noqa: E402
-
-Gst.init(None)
 U32 = GstCudaVision.ElementType.U32
 
 

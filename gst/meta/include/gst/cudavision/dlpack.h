@@ -2,6 +2,8 @@
 // Tensors for NumPy, PyTorch, CuPy and every other library that takes DLPack.
 #pragma once
 
+#include <gst/cudavision/keypointsmeta.h>
+#include <gst/cudavision/linesmeta.h>
 #include <gst/cudavision/tensormeta.h>
 
 G_BEGIN_DECLS
@@ -123,5 +125,104 @@ gsize gst_cuda_vision_dlpack_get_capsule_destructor(void);
  */
 GST_CUDA_VISION_API
 gint gst_cuda_vision_tensor_meta_get_dlpack_device(const GstCudaVisionTensorMeta *meta, gint *device_id);
+
+/**
+ * gst_cuda_vision_keypoints_meta_export_dlpack:
+ * @meta: a #GstCudaVisionKeypointsMeta
+ * @flags: how the list is handed over
+ * @error: the reason of a failure
+ *
+ * Hands the keypoints over as an array of 32-bit floats, `[n][4]`: x, y, response, angle.
+ *
+ * Returns: as gst_cuda_vision_tensor_meta_export_dlpack()
+ *
+ * Since: 0.3
+ */
+GST_CUDA_VISION_API
+gsize gst_cuda_vision_keypoints_meta_export_dlpack(const GstCudaVisionKeypointsMeta *meta,
+                                                   GstCudaVisionDlpackFlags flags, GError **error);
+
+/**
+ * gst_cuda_vision_lines_meta_export_dlpack:
+ * @meta: a #GstCudaVisionLinesMeta
+ * @flags: how the list is handed over
+ * @error: the reason of a failure
+ *
+ * Hands the lines over as an array of 32-bit words, `[n][7]`: rho, theta, votes, x1, y1, x2, y2. The votes are unsigned
+ * integers, all others floats.
+ *
+ * Returns: as gst_cuda_vision_tensor_meta_export_dlpack()
+ *
+ * Since: 0.3
+ */
+GST_CUDA_VISION_API
+gsize gst_cuda_vision_lines_meta_export_dlpack(const GstCudaVisionLinesMeta *meta,
+                                               GstCudaVisionDlpackFlags flags, GError **error);
+
+/**
+ * gst_cuda_vision_frame_get_n_planes:
+ * @caps: the caps of video frames
+ *
+ * Returns: the number of planes of a frame, each of which is an array; 0 if the caps are not those of raw video
+ *
+ * Since: 0.3
+ */
+GST_CUDA_VISION_API
+guint gst_cuda_vision_frame_get_n_planes(const GstCaps *caps);
+
+/**
+ * gst_cuda_vision_frame_to_dlpack: (skip)
+ * @buffer: a video frame
+ * @caps: its caps
+ * @plane: the number of a plane
+ * @flags: without %GST_CUDA_VISION_DLPACK_FLAGS_UNVERSIONED
+ * @stream: as for gst_cuda_vision_tensor_meta_export_dlpack()
+ * @error: (nullable): the reason of a failure
+ *
+ * Returns: (nullable): the plane, to be released by its deleter; %NULL after an error
+ *
+ * Since: 0.3
+ */
+GST_CUDA_VISION_API
+struct DLManagedTensorVersioned *gst_cuda_vision_frame_to_dlpack(GstBuffer *buffer, const GstCaps *caps,
+                                                                 guint plane, GstCudaVisionDlpackFlags flags,
+                                                                 gint64 stream, GError **error);
+
+/**
+ * gst_cuda_vision_frame_export_dlpack:
+ * @buffer: a video frame, in system memory or in CUDA memory
+ * @caps: its caps
+ * @plane: the number of a plane
+ * @flags: how the plane is handed over
+ * @stream: as for gst_cuda_vision_tensor_meta_export_dlpack()
+ * @error: the reason of a failure
+ *
+ * Hands a plane of a frame over, without a copy: `[rows][columns]`, or `[rows][columns][channels]` where the plane holds more
+ * than one number for each pixel. Rows may be followed by gaps. The numbers are unsigned, of 8 bits, of 16 bits (P010 and other
+ * formats of more than 8 bits), or of 16 or 32 bits that hold all components of a pixel (RGB16, RGB10A2). YUY2 and UYVY have two
+ * channels, the luma and one of the two chroma components in turn.
+ *
+ * Frames in CUDA memory may be written again when the array is released. Before GStreamer 1.24, or while somebody else holds the
+ * frame, releasing it waits for the work on the consumer's stream.
+ *
+ * Returns: as gst_cuda_vision_tensor_meta_export_dlpack()
+ *
+ * Since: 0.3
+ */
+GST_CUDA_VISION_API
+gsize gst_cuda_vision_frame_export_dlpack(GstBuffer *buffer, const GstCaps *caps, guint plane,
+                                          GstCudaVisionDlpackFlags flags, gint64 stream, GError **error);
+
+/**
+ * gst_cuda_vision_frame_get_dlpack_device:
+ * @buffer: a video frame
+ * @device_id: (out): the number of the CUDA device; 0 on the host
+ *
+ * Returns: the type of the device on which the frame lies, as DLPack counts: 1 for the host, 2 for CUDA
+ *
+ * Since: 0.3
+ */
+GST_CUDA_VISION_API
+gint gst_cuda_vision_frame_get_dlpack_device(GstBuffer *buffer, gint *device_id);
 
 G_END_DECLS

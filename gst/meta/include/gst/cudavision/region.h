@@ -99,4 +99,19 @@ void gst_cuda_vision_region_free(GstCudaVisionRegion *region);
 GST_CUDA_VISION_API
 GList *gst_cuda_vision_buffer_get_regions(GstBuffer *buffer);
 
+/**
+ * gst_cuda_vision_buffer_get_regions_bytes:
+ * @buffer: (transfer none): a #GstBuffer
+ *
+ * The regions of gst_cuda_vision_buffer_get_regions() as an array of 104 bytes each, without gaps, in the byte order of the
+ * machine: `guint32 x, y, width, height; gint32 id, parent_id; gdouble score; guint64 track_id; gchar type[64]`, whose last
+ * byte is 0.
+ *
+ * Returns: (transfer full): the array, which is empty if there are no regions
+ *
+ * Since: 0.3
+ */
+GST_CUDA_VISION_API
+GBytes *gst_cuda_vision_buffer_get_regions_bytes(GstBuffer *buffer);
+
 G_END_DECLS

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What Python programs expect of the metas: tensors as arrays of NumPy, PyTorch and CuPy, lists as structured arrays of NumPy.
+"""What Python programs expect: tensors and frames as arrays of NumPy, PyTorch and CuPy, lists as structured arrays of NumPy.
 
 PyGObject loads this file with `from gi.repository import GstCudaVision`. It needs NumPy only where it makes NumPy's arrays.
 """
@@ -11,24 +11,27 @@ from gi.repository import GLib
 from ..module import get_introspection_module
 
 GstCudaVision = get_introspection_module("GstCudaVision")
-__all__ = ["metas"]
+__all__ = ["FrameTensor", "frame_tensors", "metas", "regions_array"]
 
 Flags = GstCudaVision.DlpackFlags
 CPU, CUDA = 1, 2  # as DLPack counts
 LEGACY_STREAM = 1
 ORDER = "<" if sys.byteorder == "little" else ">"
-TYPES = {
-    GstCudaVision.ElementType.U8: "|u1",
-    GstCudaVision.ElementType.U16: ORDER + "u2",
-    GstCudaVision.ElementType.U32: ORDER + "u4",
-    GstCudaVision.ElementType.I32: ORDER + "i4",
-    GstCudaVision.ElementType.F32: ORDER + "f4",
-}
 KEYPOINT = [(name, ORDER + "f4") for name in ("x", "y", "response", "angle")]
 LINE = [("rho", ORDER + "f4"), ("theta", ORDER + "f4"), ("votes", ORDER + "u4")] + [
     (name, ORDER + "f4") for name in ("x1", "y1", "x2", "y2")]
+REGION = [(name, ORDER + "u4") for name in ("x", "y", "width", "height")] + [
+    ("id", ORDER + "i4"), ("parent_id", ORDER + "i4"), ("score", ORDER + "f8"), ("track_id", ORDER + "u8"), ("type", "S64")]
 
-# --- capsules, which carry DLPack's structs ---
+# --- DLPack's structs, and the capsules that carry them ---
+
+
+class _DLTensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("ndim", ctypes.c_int32),
+                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+                ("byte_offset", ctypes.c_uint64)]
+
 
 _new_capsule = ctypes.pythonapi.PyCapsule_New
 _new_capsule.restype, _new_capsule.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
@@ -36,29 +39,40 @@ _NAMES = {False: b"dltensor", True: b"dltensor_versioned"}
 _destroy = GstCudaVision.dlpack_get_capsule_destructor()
 
 
-class _Lease:
-    """The address of a tensor's numbers, which is valid as long as this object."""
-
-    def __init__(self, meta, flags, stream):
-        self._flags = flags | Flags.UNVERSIONED
-        self._tensor = _export(meta, self._flags, stream)
-        self.address = ctypes.c_void_p.from_address(self._tensor).value  # its first member
-
-    def __del__(self):
-        GstCudaVision.dlpack_release(getattr(self, "_tensor", 0), self._flags)
-
-
-def _export(meta, flags, stream):
+def _export(source, flags, stream):
     try:
-        return meta.export_dlpack(flags, stream)
+        return source._export_dlpack(flags, stream)
     except GLib.Error as error:
         raise BufferError(error.message) from None
+
+
+class _Lease:
+    """Numbers that stay where they are as long as this object lives."""
+
+    def __init__(self, source, flags, stream):
+        self._flags = flags | Flags.UNVERSIONED
+        self._address = _export(source, self._flags, stream)
+        self.tensor = _DLTensor.from_address(self._address)
+
+    def __del__(self):
+        GstCudaVision.dlpack_release(getattr(self, "_address", 0), self._flags)
+
+    @property
+    def shape(self):
+        return tuple(self.tensor.shape[: self.tensor.ndim])
+
+    def interface(self):
+        """As NumPy and CUDA's interface for arrays ask for them."""
+        tensor, size = self.tensor, self.tensor.bits // 8
+        order = "|" if size == 1 else ORDER
+        return {"version": 3, "shape": self.shape, "typestr": f"{order}{'iuf'[tensor.code]}{size}",
+                "data": (tensor.data or 0, True), "strides": tuple(size * n for n in tensor.strides[: tensor.ndim])}
 
 
 def _checked_stream(stream, on_gpu):
     if not on_gpu:
         if stream is not None:
-            raise BufferError(f"a tensor on the host has no stream, but the stream {stream!r} was given")
+            raise BufferError(f"an array on the host has no stream, but the stream {stream!r} was given")
         return -1
     if stream is None:
         return LEGACY_STREAM
@@ -67,25 +81,8 @@ def _checked_stream(stream, on_gpu):
     return stream
 
 
-def _adds_to(introspected):
-    """Gives a class the members of another one. PyGObject's own override() takes no structs without a GType, as metas are."""
-
-    def add(extension):
-        for name, member in vars(extension).items():
-            if name not in ("__dict__", "__weakref__", "__module__", "__qualname__", "__doc__"):
-                setattr(introspected, name, member)
-        return introspected
-
-    return add
-
-
-@_adds_to(GstCudaVision.TensorMeta)
-class TensorMeta:
-    """An array that was computed from a frame. numpy.from_dlpack(), torch.from_dlpack() and cupy.from_dlpack() take it as it lies."""
-
-    @property
-    def shape(self):
-        return tuple(self.get_dims())
+class _Array:
+    """What makes an object an array for other libraries. It asks the object for _export_dlpack() and get_dlpack_device()."""
 
     def __dlpack_device__(self):
         return tuple(self.get_dlpack_device())
@@ -96,9 +93,9 @@ class TensorMeta:
         flags = Flags.NONE
         if wanted != here:
             if wanted != (CPU, 0):
-                raise BufferError(f"the tensor lies on device {here} and cannot be moved to device {wanted}")
+                raise BufferError(f"the array lies on device {here} and cannot be moved to device {wanted}")
             if copy is False:
-                raise BufferError("the tensor lies on a GPU: without a copy it cannot be read on the host")
+                raise BufferError("the array lies on a GPU: without a copy it cannot be read on the host")
             flags |= Flags.HOST
         if copy:
             flags |= Flags.COPY
@@ -113,8 +110,7 @@ class TensorMeta:
         leases = self.__dict__.setdefault("_leases", {})
         if int(flags) not in leases:
             leases[int(flags)] = _Lease(self, flags, stream)
-        return {"version": 3, "shape": self.shape, "typestr": TYPES[self.element_type],
-                "data": (leases[int(flags)].address, True), "strides": None}
+        return leases[int(flags)].interface()
 
     @property
     def __array_interface__(self):
@@ -123,53 +119,119 @@ class TensorMeta:
     @property
     def __cuda_array_interface__(self):
         if self.__dlpack_device__()[0] != CUDA:
-            raise AttributeError("the tensor lies on the host")
+            raise AttributeError("the array lies on the host")
         return {**self._interface(Flags.NONE, LEGACY_STREAM), "stream": LEGACY_STREAM}
 
-    def __repr__(self):
+    def _describe(self, what, shape, type_name):
         kind, number = self.__dlpack_device__()
-        place = f"cuda:{number}" if kind == CUDA else "host"
-        return (f"<tensor {self.get_id()} {'x'.join(map(str, self.shape))} "
-                f"{GstCudaVision.ElementType.to_string(self.element_type)} on the {place}>".replace("on the cuda", "on cuda"))
+        place = f"cuda:{number}" if kind == CUDA else "the host"
+        return f"<{what} {'x'.join(map(str, shape))} {type_name} on {place}>"
 
 
-def _structured(meta, fields, dtype, copy):
-    import numpy
+def _adds_to(introspected):
+    """Gives a class the members of another one. PyGObject's own override() takes no structs without a GType, as metas are."""
 
-    if copy is False:
-        raise ValueError("a list is always copied")
-    array = numpy.frombuffer(meta.get_bytes().get_data(), numpy.dtype(fields))
-    if dtype is not None:
-        return array.astype(dtype)
-    return array.copy() if copy else array
+    def add(extension):
+        for base in reversed(extension.__mro__[:-1]):
+            for name, member in vars(base).items():
+                if name not in ("__dict__", "__weakref__", "__module__", "__qualname__", "__doc__"):
+                    setattr(introspected, name, member)
+        return introspected
+
+    return add
+
+
+# --- tensors and frames ---
+
+
+@_adds_to(GstCudaVision.TensorMeta)
+class TensorMeta(_Array):
+    """An array that was computed from a frame. numpy.from_dlpack(), torch.from_dlpack() and cupy.from_dlpack() take it as it lies."""
+
+    def _export_dlpack(self, flags, stream):
+        return self.export_dlpack(flags, stream)
+
+    @property
+    def shape(self):
+        return tuple(self.get_dims())
+
+    def __repr__(self):
+        return self._describe(f"tensor {self.get_id()}", self.shape, GstCudaVision.ElementType.to_string(self.element_type))
+
+
+class FrameTensor(_Array):
+    """A plane of a video frame, read-only, as it lies in the frame's memory: an array like a tensor."""
+
+    def __init__(self, buffer, caps, plane):
+        self.buffer, self.caps, self.plane = buffer, caps, plane
+        lease = _Lease(self, Flags.NONE, -1)  # fails at once if the plane is no array
+        self.shape, self._type = lease.shape, f"u{lease.tensor.bits}"
+
+    def get_dlpack_device(self):
+        return GstCudaVision.frame_get_dlpack_device(self.buffer)
+
+    def _export_dlpack(self, flags, stream):
+        return GstCudaVision.frame_export_dlpack(self.buffer, self.caps, self.plane, flags, stream)
+
+    def __repr__(self):
+        return self._describe(f"plane {self.plane} of a frame", self.shape, self._type)
+
+
+def frame_tensors(buffer, caps):
+    """The planes of a video frame with these caps: [rows, columns] or [rows, columns, channels] each."""
+    planes = GstCudaVision.frame_get_n_planes(caps)
+    if planes == 0:
+        raise BufferError(f"the caps are not those of video frames: {caps.to_string()}")
+    return [FrameTensor(buffer, caps, plane) for plane in range(planes)]
+
+
+# --- lists ---
+
+
+class _Words:
+    """The items of a list as rows of 32-bit words."""
+
+    def __init__(self, meta):
+        self._lease = _Lease(meta, Flags.NONE, -1)
+        self.__array_interface__ = self._lease.interface()
+
+
+class _List:
+    """What makes a list an array of structs. It asks the list for _FIELDS and _NAME."""
+
+    def _export_dlpack(self, flags, _stream):
+        return self.export_dlpack(flags)
+
+    def __array__(self, dtype=None, copy=None):
+        import numpy
+
+        items = (numpy.asarray(_Words(self)).view(self._FIELDS).reshape(-1) if len(self)
+                 else numpy.empty(0, self._FIELDS))
+        if dtype is not None and items.dtype != dtype:
+            if copy is False:
+                raise ValueError("a list of another type is a copy")
+            return items.astype(dtype)
+        return items.copy() if copy else items
+
+    def __len__(self):
+        return self.get_n()
+
+    def __repr__(self):
+        return f"<{len(self)} {self._NAME}>"
 
 
 @_adds_to(GstCudaVision.KeypointsMeta)
-class KeypointsMeta:
+class KeypointsMeta(_List):
     """Points. numpy.asarray() makes a structured array of them: x, y, response, angle."""
 
-    def __array__(self, dtype=None, copy=None):
-        return _structured(self, KEYPOINT, dtype, copy)
-
-    def __len__(self):
-        return self.get_n()
-
-    def __repr__(self):
-        return f"<{len(self)} keypoints>"
+    _FIELDS, _NAME = KEYPOINT, "keypoints"
 
 
 @_adds_to(GstCudaVision.LinesMeta)
-class LinesMeta:
+class LinesMeta(_List):
     """Lines. numpy.asarray() makes a structured array of them: rho, theta, votes, x1, y1, x2, y2."""
 
-    def __array__(self, dtype=None, copy=None):
-        return _structured(self, LINE, dtype, copy)
-
-    def __len__(self):
-        return self.get_n()
-
-    def __repr__(self):
-        return f"<{len(self)} lines>"
+    _FIELDS, _NAME = LINE, "lines"
 
 
 @_adds_to(GstCudaVision.Region)
@@ -182,10 +244,16 @@ class Region:
         return f"<{self.type}{track}{score} at {self.x},{self.y} {self.width}x{self.height}>"
 
 
+def regions_array(buffer):
+    """The regions of interest of a frame as a structured array: x, y, width, height, id, parent_id, score, track_id, type."""
+    import numpy
+
+    return numpy.frombuffer(GstCudaVision.buffer_get_regions_bytes(buffer).get_data() or b"", numpy.dtype(REGION))
+
+
 def metas(buffer):
     """All that the elements have attached to a frame: tensors, keypoints, lines, regions."""
     found = list(GstCudaVision.buffer_get_tensor_metas(buffer))
     found += [meta for meta in (GstCudaVision.buffer_get_keypoints_meta(buffer), GstCudaVision.buffer_get_lines_meta(buffer))
               if meta is not None]
     return found + GstCudaVision.buffer_get_regions(buffer)
-

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Numbers in a buffer, handed over as one of DLPack's structs.
+#pragma once
+
+#include <gst/cudavision/tensormeta.h>
+
+#include <memory>
+
+#include "gst/meta/buffer_ref.h"
+#include "gst/meta/device_memory.h"
+#include "gst/meta/dlpack_abi.h"
+
+namespace cudavision {
+
+// What is handed over, and where it lies in its buffer.
+struct ArrayLayout {
+  gchar name[96] = {};  // for messages: the tensor "edges"
+  DLDataType type = {kDLUInt, 8, 1};
+  int n_dims = 0;
+  std::int64_t shape[GST_CUDA_VISION_TENSOR_MAX_DIMS] = {};
+  std::int64_t strides[GST_CUDA_VISION_TENSOR_MAX_DIMS] = {};  // in elements
+  gsize offset = 0, size = 0;                                  // in bytes
+
+  // Sets the strides and the size of an array without gaps.
+  void pack();
+};
+
+// What a consumer holds: the buffer, mapped or on a device, or a copy of the array. It may be destroyed on any thread.
+class ArrayExport {
+ public:
+  // flags: GstCudaVisionDlpackFlags. stream: of the consumer, as the Python array API counts. Returns null after an error.
+  static std::unique_ptr<ArrayExport> make(const ArrayLayout &layout, GstBuffer *buffer, guint flags,
+                                           gint64 stream, GError **error);
+  ~ArrayExport();
+  ArrayExport(const ArrayExport &) = delete;
+  ArrayExport &operator=(const ArrayExport &) = delete;
+
+  // The structs belong to this object, which their deleters destroy.
+  DLManagedTensorVersioned *versioned();
+  DLManagedTensor *unversioned();
+
+ private:
+  explicit ArrayExport(const ArrayLayout &layout) : layout_(layout) {}
+  bool open(GstBuffer *buffer, guint flags, gint64 stream, GError **error);
+  bool open_on_device(GstBuffer *buffer, GstMemory *memory, gint64 stream, GError **error);
+  bool hand_over(GstMemory *memory, gint64 stream, GError **error);
+  bool open_on_host(GstBuffer *buffer, GError **error);
+  bool copy_on_host(GError **error);
+  bool is_too_short(gsize bytes, GError **error) const;
+  bool copied() const { return versioned_.flags == kDLPackIsCopied; }
+
+  ArrayLayout layout_;
+  BufferRef buffer_;
+  GstMapInfo map_ = {};
+  bool mapped_ = false;
+  std::unique_ptr<std::uint32_t[]> bytes_;  // a copy on the host
+  MemoryRef copy_;                          // a copy on a device
+  GstMemory *on_device_ = nullptr;          // what was handed over, of buffer_ or copy_
+  gint64 stream_ = 0;                       // of the consumer
+  DLTensor tensor_ = {};
+  DLManagedTensorVersioned versioned_ = {};
+  DLManagedTensor unversioned_ = {};
+};
+
+// The one memory of the buffer, if it lies on a device that the plugin has told about; otherwise null.
+GstMemory *device_memory_of(GstBuffer *buffer);
+// The device on which the buffer lies.
+DLDevice dlpack_device_of(GstBuffer *buffer);
+
+}  // namespace cudavision
