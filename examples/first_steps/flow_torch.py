@@ -1,0 +1,24 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Prints how each person in a video moves: the mean of the optical flow in the box. PyTorch computes it where the flow lies.
+
+  flow_torch.py "filesrc location=street.mp4 ! decodebin ! videoconvert"
+  flow_torch.py "filesrc location=street.mp4 ! qtdemux ! h264parse ! nvh264dec"     # nothing but the means leaves the GPU
+"""
+import sys
+
+import torch
+from frames import GstCudaVision, frames
+
+ELEMENTS = "cudahog model=people display=false ! cudavisiontrack ! cudaopticalflow display=false"
+
+for number, buffer in enumerate(frames(f"{sys.argv[1]} ! {ELEMENTS}")):
+    meta = GstCudaVision.buffer_get_tensor_meta(buffer, "optical-flow")
+    if meta is None:  # the first frame has none
+        continue
+    flow = torch.from_dlpack(meta)
+    valid = torch.from_dlpack(GstCudaVision.buffer_get_tensor_meta(buffer, "optical-flow-valid")).unsqueeze(2)
+    for box in GstCudaVision.buffer_get_regions(buffer):
+        inside = slice(box.y, box.y + box.height), slice(box.x, box.x + box.width)
+        x, y = ((flow[inside] * valid[inside]).sum((0, 1)) / valid[inside].sum()).tolist()
+        print(f"frame {number}: person {box.track_id} moves by {x:+.2f} {y:+.2f} pixels, computed on {flow.device}")

@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Finds what two pictures of about the same scale have in common: keypoints of cudasigma2kp, described, matched and drawn by OpenCV.
+
+  match_keypoints.py graf1.png graf3.png matches.png
+"""
+import sys
+
+import cv2
+import numpy
+from frames import GstCudaVision, samples
+
+DETECTOR = "cudasigma2kp display=false window=7 cell=8 tau=3.9 grids=4 min-distance=5 orientation=true max-keypoints=1000"
+
+
+def describe(file):
+    """A picture, its keypoints, and OpenCV's descriptors of them."""
+    (sample,) = samples(f'filesrc location="{file}" ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 ! {DETECTOR}')
+    (plane,) = GstCudaVision.frame_tensors(sample.get_buffer(), sample.get_caps())
+    picture = numpy.array(plane)  # OpenCV wants rows without gaps
+    found = numpy.asarray(GstCudaVision.buffer_get_keypoints_meta(sample.get_buffer()))
+    points = [cv2.KeyPoint(float(x), float(y), 31, float(numpy.degrees(angle))) for x, y, _, angle in found]
+    return picture, *cv2.ORB_create().compute(picture, points)
+
+
+(first, points1, descriptors1), (second, points2, descriptors2) = (describe(file) for file in sys.argv[1:3])
+matches = cv2.BFMatcher(cv2.NORM_HAMMING, crossCheck=True).match(descriptors1, descriptors2)
+here, there = (numpy.float32([points[index].pt for points, index in pairs]) for pairs in
+               ([(points1, match.queryIdx) for match in matches], [(points2, match.trainIdx) for match in matches]))
+homography, agree = cv2.findHomography(here, there, cv2.RANSAC, 4.0)
+inliers = [match for match, good in zip(matches, agree.ravel()) if good]
+cv2.imwrite(sys.argv[3], cv2.drawMatches(first, points1, second, points2, inliers, None))
+print(f"{len(points1)} and {len(points2)} keypoints, {len(matches)} matches, {len(inliers)} of them agree on one homography")
