@@ -38,7 +38,9 @@ void expect_frames_in_flight_equal_frames_alone(const Execution &execution, Size
     alone[i] = memory->read();
   }
   ASSERT_NE(alone[0], alone[1]);
-  for (int round = 0; round < (kEmulated ? 1 : 20); ++round) {
+  // Only a card has frames in flight, whose order differs from round to round.
+  const int rounds = !kEmulated && execution.backend == Backend::cuda ? 20 : 1;
+  for (int round = 0; round < rounds; ++round) {
     std::vector<std::unique_ptr<Memory>> results;
     for (std::size_t i = 0; i < kFrames; ++i) results.push_back(result());
     for (std::size_t i = 0; i < kFrames; ++i)
