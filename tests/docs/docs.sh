@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Checks the pages of the repository against the product: their tables of properties, commands, programs, JSON and links. Run by
+# meson, or by hand for one kind and one page.
+#
+#   docs.sh CHECK PYTHON PLUGIN_FOLDER [PAGE]
+#
+# CHECK: property_tables, commands, programs or links. PYTHON: `missing` skips. PAGE: a part of the page's name.
+set -euo pipefail
+check=$1 python=$2 plugins=$3
+shift 3
+here=$(dirname "${BASH_SOURCE[0]}")
+export PYTHONDONTWRITEBYTECODE=1
+if [[ $check == links ]]; then exec "$python" "$here/links.py"; fi
+# shellcheck source=tests/examples/python_plugin.sh
+source "$here/../examples/python_plugin.sh"
+"$python" -c 'import jsonschema' || { echo "skipped: no python3-jsonschema"; exit 77; }
+"$python" "$here/$check.py" "$@"

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the commands and programs of the pages find when a test runs them: short videos, pictures, and a gst-launch-1.0 that
+needs neither a window nor a camera."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+from pages import ROOT
+
+FRAMES = 6  # of each video
+VIDEO, PICTURE = (".avi", ".mkv", ".mov", ".mp4", ".webm"), (".jpeg", ".jpg", ".png")
+# Where the reader's video comes from, and the installed one that pages may name.
+DATA = pathlib.Path(os.environ.get("CUDAVISION_TEST_DATA", "/usr/share/doc/opencv-doc/examples/data"))
+READ_FILE = re.compile(r"(?:filesrc\s+location|mask-location)=[\"']?([\w.+-]+)")
+
+
+def require(path, package):
+    if not path.exists():
+        print(f"skipped: {path} is missing (Debian: {package})")
+        sys.exit(77)
+
+
+def launch(gst_launch, *words):
+    subprocess.run([gst_launch, "-q", *words], check=True, timeout=120)
+
+
+class StandIns:
+    """A folder with the media, and the environment in which the commands run."""
+
+    def __init__(self, folder):
+        require(DATA / "vtest.avi", "opencv-doc")
+        self.media = pathlib.Path(folder) / "media"
+        self.media.mkdir()
+        programs = pathlib.Path(folder) / "bin"
+        programs.mkdir()
+        self._make_programs(programs)
+        self._make_media(shutil.which("gst-launch-1.0"))
+
+    def _make_programs(self, programs):
+        (programs / "gst-launch-1.0").symlink_to(ROOT / "tests" / "docs" / "gst-launch-1.0")
+        python = programs / "python3"
+        python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
+        python.chmod(0o755)
+        self.environment = {**os.environ, "CUDAVISION_GST_LAUNCH": shutil.which("gst-launch-1.0") or "",
+                            "PATH": f"{programs}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1",
+                            "PYTHONPATH": f"{os.environ.get('PYTHONPATH', '')}:{ROOT / 'examples' / 'first_steps'}"}
+
+    def _make_media(self, gst_launch):
+        """The first frames of vtest.avi as both containers, one picture, and a mask with a bright square."""
+        frames = ["filesrc", f"location={DATA / 'vtest.avi'}", "!", "decodebin", "!", "identity", f"eos-after={FRAMES}", "!",
+                  "videoconvert", "!", "jpegenc", "quality=95", "!"]
+        launch(gst_launch, *frames, "avimux", "!", "filesink", f"location={self.media / 'video.avi'}")
+        launch(gst_launch, *frames, "qtmux", "!", "filesink", f"location={self.media / 'video.mp4'}")
+        launch(gst_launch, "videotestsrc", "num-buffers=1", "!", "video/x-raw,width=160,height=120", "!", "videoconvert", "!",
+               "jpegenc", "!", "filesink", f"location={self.media / 'picture.jpg'}")
+        launch(gst_launch, "videotestsrc", "num-buffers=1", "pattern=black", "!", "video/x-raw,width=20,height=20,format=RGB", "!",
+               "videobox", "border-alpha=1", "fill=white", "left=-2", "top=-2", "right=-138", "bottom=-98", "!", "pngenc", "!",
+               "filesink", f"location={self.media / 'mask.png'}")
+
+    def folder_for(self, text, path):
+        """Makes the folder in which a block runs, with the repository's folders and every file that the text reads."""
+        path.mkdir()
+        for name in ("examples", "gst", "tests"):
+            (path / name).symlink_to(ROOT / name)
+        for name in {"in.mp4", "vtest.avi", *READ_FILE.findall(text)}:
+            suffix = pathlib.Path(name).suffix.lower()
+            kind = "video.mp4" if suffix in VIDEO[1:] else "video.avi" if suffix in VIDEO else "picture.jpg"
+            (path / name).symlink_to(self.media / ("mask.png" if "mask" in name else kind))
+        return path
+
+    def local(self, text):
+        """The text with the path of OpenCV's installed videos replaced by the short ones."""
+        return re.sub(rf"{re.escape(str(DATA))}/|/usr/share/doc/opencv-doc/examples/data/", "", text)
