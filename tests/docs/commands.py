@@ -4,8 +4,8 @@
 
 usage: commands.py [PART_OF_A_PAGE'S_NAME]
 
-A command that no rule of statements.py knows is a complaint. JSON that stands behind a command has the members that the
-command printed.
+A command that no rule of statements.py knows is a complaint. A block of JSON has the members of a line that the last commands
+before it printed, or wrote to a file *.jsonl; the note `other json` says that it has another origin.
 """
 import concurrent.futures
 import os
@@ -43,7 +43,7 @@ class Checker:
         self.stand_ins, self.folder = stand_ins, folder
         self.report = Report()
         self.counts = {statements.RUN: 0, statements.PARSED: 0, statements.ELSEWHERE: 0}
-        self.not_run = []
+        self.not_run, self.compared = [], 0
         self.tests = self._names_of_tests()
 
     @staticmethod
@@ -66,6 +66,7 @@ class Checker:
             self.counts[kind] += 1
             if kind == statements.RUN:
                 printed += self._run(statement.text, folder, place)
+                printed += "".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.jsonl")))
             else:
                 self.not_run.append(f"{kind}: {' '.join(statement.text.replace(chr(92), '').split())[:90]}\n    {place}: {reason}")
                 self._parse(statement.text, place)
@@ -103,11 +104,12 @@ class Checker:
 
 def check_page(checker, number, page):
     """Runs the commands of a page in their order, and compares the JSON behind them."""
-    printed, section = None, None
+    printed = []
     for count, block in enumerate(blocks_of(page)):
         if as_commands(block) is not None:
-            printed, section = checker.check(f"{number}.{count}", block), block.section
-        elif printed and block.language == "json" and block.section == section and "other json" not in block.notes:
+            printed = json_lines.printed_documents(checker.check(f"{number}.{count}", block)) or printed
+        elif printed and block.language == "json" and "other json" not in block.notes:
+            checker.compared += 1
             for complaint in json_lines.complaints_of_structure(block.text, printed):
                 checker.report.complain(block.place, complaint)
 
@@ -121,7 +123,7 @@ def main():
             list(pool.map(check_page, [checker] * len(pages), range(len(pages)), pages))
     print("\n".join(sorted(checker.not_run)))
     counts = ", ".join(f"{count} {kind}" for kind, count in checker.counts.items())
-    return checker.report.finish(f"commands: {counts}")
+    return checker.report.finish(f"commands: {counts}; {checker.compared} blocks of JSON compared with what commands printed")
 
 
 if __name__ == "__main__":

@@ -34,20 +34,21 @@ def printed_documents(printed):
     return [document for document in found if isinstance(document, dict)]
 
 
+def of_every_gstreamer(path):
+    return path.split(".")[0].rstrip("[]") not in OF_NEWER_GSTREAMER
+
+
 def complaints_of_structure(text, printed):
-    """Each document of the page has the members of one printed line."""
-    lines = [members(document) for document in printed_documents(printed)]
-    if not lines:
-        return []
+    """Each document of the page has the members of one of the printed documents."""
+    lines = [members(document) for document in printed]
     try:
         shown = [members(document) for document in documents(text)]
     except ValueError:
         return []  # the test of programs says so
     found = []
     for paths in shown:
-        differences = [(sorted(paths - line), sorted(path for path in line - paths
-                                                     if path.split(".")[0].rstrip("[]") not in OF_NEWER_GSTREAMER)) for line in lines]
-        more, less = min(differences, key=lambda both: len(both[0]) + len(both[1]))
+        more, less = min(((sorted(paths - line), sorted(filter(of_every_gstreamer, line - paths))) for line in lines),
+                         key=lambda both: len(both[0]) + len(both[1]))
         if more:
             found.append(f"the command did not print the members {', '.join(more)}")
         if less:

@@ -7,7 +7,7 @@ A note is an HTML comment right before a block, with one of these keys:
   <!-- run by: TEST -->           a test of this name in tests/ runs them
   <!-- run with: CODE -->         Python that stands before the block's own text
   <!-- compile with: CODE -->     C or C++ that stands before it: includes and declarations
-  <!-- other json: WHAT -->       the block is JSON, but no line of cudavisionjson
+  <!-- other json: WHAT -->       the block is JSON, but no line of cudavisionjson that a command above prints
   <!-- not checked: REASON -->    the block's language has no check
 """
 import dataclasses
@@ -28,7 +28,6 @@ class Block:
     language: str
     text: str
     notes: dict
-    section: int  # the number of headings before it
 
     @property
     def place(self):
@@ -51,7 +50,7 @@ def all_pages():
 
 def blocks_of(page):
     """The fenced blocks of a page, in order."""
-    blocks, notes, comment, section = [], {}, None, 0
+    blocks, notes, comment = [], {}, None
     lines = page.read_text(encoding="utf-8").split("\n")
     number = 0
     while number < len(lines):
@@ -75,10 +74,9 @@ def blocks_of(page):
                 number += 1
             indent = len(fence.group(1))
             text = "\n".join(own[indent:] if own[:indent].isspace() else own for own in lines[first:number])
-            blocks.append(Block(page, first + 1, fence.group(3), text + "\n", notes, section))
+            blocks.append(Block(page, first + 1, fence.group(3), text + "\n", notes))
             notes, number = {}, number + 1
         elif line.strip():
-            section += line.startswith("#")
             notes = {}
     return blocks
 

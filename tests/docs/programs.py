@@ -40,7 +40,16 @@ PREAMBLES = {
                             "int run_the_algorithm();\nextern const int expected;\n",
     "tests/fakecuda/README.md": '#include <gtest/gtest.h>\n#include "tests/fakecuda/fakecuda.h"\n',
 }
-INCLUDES = "#include <gst/gst.h>\n#include <gst/video/video.h>\n#include <gst/cudavision/cudavision.h>\n"
+# What a fragment in C may use without saying so.
+INCLUDES = """#include <gst/gst.h>
+#include <gst/app/app.h>
+#include <gst/video/video.h>
+#include <gst/cudavision/cudavision.h>
+#include <gst/cuda/gstcudacontext.h>
+#include <gst/cuda/gstcudautils.h>
+extern GstElement *pipeline;
+extern GstBuffer *buffer;
+"""
 FUNCTION = re.compile(r"^(?!for\b|if\b|while\b|switch\b|else\b|do\b)\w[^;=#\n]*\([^;]*\)\s*\{", re.M)
 
 
@@ -100,19 +109,17 @@ class Checker:
     # --- C and C++ ---
 
     def _compiler_flags(self):
-        """Those of GStreamer and of the installed headers; None if there is no pkg-config file of GStreamer's."""
+        """Those of GStreamer and of the installed headers."""
         if self.flags is None:
-            packages = ["gstreamer-1.0", "gstreamer-video-1.0", "gstreamer-app-1.0"]
-            cuda = subprocess.run(["pkg-config", "--exists", "gstreamer-cuda-1.0"], check=False).returncode == 0
-            result = subprocess.run(["pkg-config", "--cflags", *packages, *(["gstreamer-cuda-1.0"] if cuda else [])],
-                                    capture_output=True, text=True, check=False)
+            result = subprocess.run(["pkg-config", "--cflags", "gstreamer-video-1.0", "gstreamer-app-1.0", "gstreamer-cuda-1.0"],
+                                    capture_output=True, text=True, check=True)
             self.flags = [*shlex.split(result.stdout), f"-I{ROOT}", f"-I{ROOT / 'gst/meta/include'}", "-DGST_USE_UNSTABLE_API",
                           "-fsyntax-only", "-Wall", "-Wno-unused", "-Werror"]
         return self.flags
 
     def check_c(self, block):
         is_c = block.language == "c"
-        before = INCLUDES + (block.notes.get("compile with") or PREAMBLES.get(block.page.relative_to(ROOT).as_posix(), ""))
+        before = INCLUDES + (block.notes.get("compile with") or PREAMBLES.get(name_of(block.page), ""))
         first = f"\n#line {block.line} \"{name_of(block.page)}\"\n"
         text = first + block.text
         if "#include" not in block.text and not FUNCTION.search(block.text):
