@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs the commands of all pages. What needs a card, a camera, a network or root is parsed, and listed with the reason.
+"""Runs the commands of all pages, and the launch lines in the comments of the elements' sources. What needs a card, a
+network or root is parsed, and listed with the reason.
 
 usage: commands.py [PART_OF_A_PAGE'S_NAME]
 
-A command that no rule of statements.py knows is a complaint. A block of JSON has the members of a line that the last commands
-before it printed, or wrote to a file *.jsonl; the note `other json` says that it has another origin.
+A command that no rule of statements.py knows is a complaint. A block of JSON has the members of a line that the last
+commands before it printed, or wrote to a file *.jsonl; the note `other json` says that it has another origin.
 """
 import concurrent.futures
 import os
@@ -19,7 +20,7 @@ import gi
 import json_lines
 import pipelines
 import statements
-from pages import ROOT, Report, all_pages, blocks_of
+from pages import ROOT, Report, all_pages, all_sources, blocks_of, launch_lines_of
 from stand_ins import StandIns
 
 gi.require_version("Gst", "1.0")
@@ -68,7 +69,8 @@ class Checker:
                 printed += self._run(statement.text, folder, place)
                 printed += "".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.jsonl")))
             else:
-                self.not_run.append(f"{kind}: {' '.join(statement.text.replace(chr(92), '').split())[:90]}\n    {place}: {reason}")
+                shown = " ".join(statement.text.replace("\\\n", "").split())
+                self.not_run.append(f"{kind}: {shown[:90]}\n    {place}: {reason}")
                 self._parse(statement.text, place)
         return printed
 
@@ -84,8 +86,9 @@ class Checker:
 
     def _run(self, text, folder, place):
         try:
-            result = subprocess.run(["bash", "-c", "set -o pipefail\n" + text], cwd=folder, env=self.stand_ins.environment,
-                                    stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False)
+            result = subprocess.run(["bash", "-c", "set -o pipefail\n" + text], cwd=folder, capture_output=True,
+                                    text=True, env=self.stand_ins.environment, stdin=subprocess.DEVNULL,
+                                    timeout=SECONDS, check=False)
         except subprocess.TimeoutExpired:
             self.report.complain(place, f"the command did not end within {SECONDS} s")
             return ""
@@ -105,7 +108,7 @@ class Checker:
 def check_page(checker, number, page):
     """Runs the commands of a page in their order, and compares the JSON behind them."""
     printed = []
-    for count, block in enumerate(blocks_of(page)):
+    for count, block in enumerate(blocks_of(page) if page.suffix == ".md" else launch_lines_of(page)):
         if as_commands(block) is not None:
             printed = json_lines.printed_documents(checker.check(f"{number}.{count}", block)) or printed
         elif printed and block.language == "json" and "other json" not in block.notes:
@@ -116,14 +119,14 @@ def check_page(checker, number, page):
 
 def main():
     Gst.init(None)
-    pages = [page for page in all_pages() if len(sys.argv) < 2 or sys.argv[1] in str(page)]
+    pages = [page for page in [*all_pages(), *all_sources()] if len(sys.argv) < 2 or sys.argv[1] in str(page)]
     with tempfile.TemporaryDirectory() as folder:
         checker = Checker(StandIns(folder), folder)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(check_page, [checker] * len(pages), range(len(pages)), pages))
     print("\n".join(sorted(checker.not_run)))
     counts = ", ".join(f"{count} {kind}" for kind, count in checker.counts.items())
-    return checker.report.finish(f"commands: {counts}; {checker.compared} blocks of JSON compared with what commands printed")
+    return checker.report.finish(f"commands: {counts}; {checker.compared} blocks of JSON compared with printed lines")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Checks the pages of the repository against the product: their tables of properties, commands, programs, JSON and links. Run by
-# meson, or by hand for one kind and one page.
+# Checks the pages of the repository against the product: tables of properties, commands, programs, JSON, fragments of
+# pipelines in the text, and links. Run by meson, or by hand for one check and one page.
 #
 #   docs.sh CHECK PYTHON PLUGIN_FOLDER [PAGE]
 #
-# CHECK: property_tables, commands, programs or links. PYTHON: `missing` skips. PAGE: a part of the page's name.
+# CHECK: commands, faults, inline_code, links, programs or property_tables. PYTHON: `missing` skips. PAGE: a part of the
+# page's name, for commands and programs.
 set -euo pipefail
 check=$1 python=$2 plugins=$3
 shift 3

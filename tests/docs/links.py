@@ -12,7 +12,8 @@ import urllib.parse
 
 from pages import ROOT, Report, all_pages, name_of, text_outside_blocks
 
-LINK = re.compile(r"!?\[[^\]]*\]\(\s*<?([^)\s>]+)>?[^)]*\)|<(?:img|source|a)\b[^>]*?\b(?:src|srcset|href)=\"([^\"]+)\"", re.S)
+LINK = re.compile(r"!?\[[^\]]*\]\(\s*<?([^)\s>]+)>?[^)]*\)|"
+                  r"<(?:img|source|a)\b[^>]*?\b(?:src|srcset|href)=\"([^\"]+)\"", re.S)
 DEFINITION = re.compile(r"^\[[^\]]+\]:\s+(\S+)", re.M)
 CODE = re.compile(r"(`+)(.+?)\1", re.S)
 # CONTRIBUTING.md shows how to add an element by this name.

@@ -11,6 +11,7 @@ A note is an HTML comment right before a block, with one of these keys:
   <!-- not checked: REASON -->    the block's language has no check
 """
 import dataclasses
+import os
 import pathlib
 import re
 import subprocess
@@ -39,7 +40,11 @@ def name_of(page):
 
 
 def all_pages():
-    """The Markdown files that git knows or would add; without git, those of the source folders."""
+    """The Markdown files that git knows or would add; without git, those of the source folders.
+
+    The environment variable CUDAVISION_PAGES names others."""
+    if given := os.environ.get("CUDAVISION_PAGES"):
+        return [pathlib.Path(page) for page in given.split(":")]
     listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-co", "--exclude-standard", "*.md"],
                             capture_output=True, text=True, check=False)
     if listed.returncode == 0 and listed.stdout:
@@ -89,6 +94,21 @@ def text_outside_blocks(page):
         return "\n" * match.group(0).count("\n")
     text = re.sub(r"^( *)(`{3,}|~{3,}).*?^ *\2 *$", blank, text, flags=re.S | re.M)
     return re.sub(r"<!--.*?-->", blank, text, flags=re.S)
+
+
+def all_sources():
+    """The sources of the elements, whose comments for the reference have blocks of commands, |[ to ]|."""
+    return [] if os.environ.get("CUDAVISION_PAGES") else sorted((ROOT / "gst").glob("*/cuda*.cpp"))
+
+
+def launch_lines_of(source):
+    """The blocks of commands in the comments of a source."""
+    text = source.read_text(encoding="utf-8")
+    blocks = []
+    for match in re.finditer(r"^ \* \|\[\n(.*?)^ \* \]\|$", text, re.M | re.S):
+        lines = [line[3:] for line in match.group(1).split("\n")]
+        blocks.append(Block(source, text.count("\n", 0, match.start()) + 2, "sh", "\n".join(lines), {}))
+    return blocks
 
 
 class Report:

@@ -4,9 +4,9 @@
 
 usage: programs.py [PART_OF_A_PAGE'S_NAME]
 
-Python is run. A program that needs PyTorch or CuPy where there is none is compiled, its names are looked up, and it is listed.
-C and C++ are compiled without output. JSON is a line of cudavisionjson, unless a note says otherwise. Blocks of other languages
-need a note.
+Python is run. A program that needs PyTorch or CuPy where there is none is compiled, its names are looked up, and it is
+listed. C and C++ are compiled without output. JSON is a line of cudavisionjson, unless a note says otherwise. Blocks of
+other languages need a note.
 """
 import ast
 import importlib.util
@@ -32,8 +32,14 @@ from gi.repository import Gst, GstCudaVision  # noqa: E402
 SECONDS = 60
 LARGE_PACKAGES = ("torch", "cupy")
 MODULES = {"Gst": Gst, "GstCudaVision": GstCudaVision}
+# What a fragment in Python may use without saying so: a frame with metas of every kind.
+FRAME = """from frames import Gst, GstCudaVision, frames
+buffer = next(frames("filesrc location=vtest.avi ! decodebin ! videoconvert ! cudacanny display=false ! "
+                     "cudahistogram display=false ! cudasigma2kp display=false ! cudahough display=false ! "
+                     "cudahog model=people display=false"))
+"""
 NOT_PROGRAMS = ("sh", "bash", "shell", "console", "text", "mermaid", "diff")
-COMMAND = re.compile(r"^\s*(\$ )?(gst-launch-1\.0|gst-inspect-1\.0|meson|ninja|python3|sudo|docker|podman|kubectl)\b", re.M)
+COMMAND = re.compile(r"^\s*(\$ )?(gst-(launch|inspect)-1\.0|meson|ninja|python3|sudo|docker|podman|kubectl)\b", re.M)
 # What the fragments in the READMEs of the test's own libraries stand in.
 PREAMBLES = {
     "tests/simt/README.md": '#include <gtest/gtest.h>\n#include "tests/simt/simt.h"\n'
@@ -68,6 +74,7 @@ class Checker:
     def check_python(self, block):
         text = block.notes.get("run with", "") + "\n" + block.text
         try:
+            text = self._preamble(ast.parse(text)) + text
             tree = ast.parse(text)
         except SyntaxError as error:
             self.report.complain(block.place, f"the Python is wrong: {error.msg}: {(error.text or '').strip()}")
@@ -81,9 +88,21 @@ class Checker:
         self.count("Python run")
         self._run_python(block, text)
 
+    @staticmethod
+    def _preamble(tree):
+        """What the names that a fragment uses and does not define stand for."""
+        nodes = list(ast.walk(tree))
+        names = [node for node in nodes if isinstance(node, ast.Name)]
+        imports = [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
+        defined = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+        defined |= {alias.asname or alias.name for node in imports for alias in node.names}
+        missing = {node.id for node in names} - defined
+        packages = "".join(f"import {name}\n" for name in ("cupy", "numpy", "torch") if name in missing)
+        return packages + (FRAME if "buffer" in missing else "")
+
     def _look_up_names(self, block, tree):
-        for node in ast.walk(tree):
-            module = MODULES.get(node.value.id) if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) else None
+        for node in (node for node in ast.walk(tree) if isinstance(node, ast.Attribute)):
+            module = MODULES.get(node.value.id) if isinstance(node.value, ast.Name) else None
             if module is not None and not hasattr(module, node.attr):
                 self.report.complain(block.place, f"{node.value.id} has no {node.attr}")
 
@@ -98,23 +117,24 @@ class Checker:
             self.stand_ins = StandIns(self.folder)
         folder = self.stand_ins.folder_for(text, self.folder / f"{block.page.stem}{block.line}")
         try:
-            result = subprocess.run([sys.executable, "-c", self.stand_ins.local(text)], cwd=folder, capture_output=True, text=True,
-                                    env=self.stand_ins.environment, timeout=SECONDS, check=False)
+            result = subprocess.run([sys.executable, "-c", self.stand_ins.local(text)], cwd=folder, capture_output=True,
+                                    text=True, env=self.stand_ins.environment, timeout=SECONDS, check=False)
         except subprocess.TimeoutExpired:
             self.report.complain(block.place, f"the Python did not end within {SECONDS} s")
             return
         if result.returncode != 0:
-            self.report.complain(block.place, f"the Python ended in {result.returncode}: {result.stderr.strip()[-600:]}")
+            said = result.stderr.strip()[-600:]
+            self.report.complain(block.place, f"the Python ended in {result.returncode}: {said}")
 
     # --- C and C++ ---
 
     def _compiler_flags(self):
         """Those of GStreamer and of the installed headers."""
         if self.flags is None:
-            result = subprocess.run(["pkg-config", "--cflags", "gstreamer-video-1.0", "gstreamer-app-1.0", "gstreamer-cuda-1.0"],
-                                    capture_output=True, text=True, check=True)
-            self.flags = [*shlex.split(result.stdout), f"-I{ROOT}", f"-I{ROOT / 'gst/meta/include'}", "-DGST_USE_UNSTABLE_API",
-                          "-fsyntax-only", "-Wall", "-Wno-unused", "-Werror"]
+            packages = ["gstreamer-video-1.0", "gstreamer-app-1.0", "gstreamer-cuda-1.0"]
+            result = subprocess.run(["pkg-config", "--cflags", *packages], capture_output=True, text=True, check=True)
+            self.flags = [*shlex.split(result.stdout), f"-I{ROOT}", f"-I{ROOT / 'gst/meta/include'}",
+                          "-DGST_USE_UNSTABLE_API", "-fsyntax-only", "-Wall", "-Wno-unused", "-Werror"]
         return self.flags
 
     def check_c(self, block):
@@ -125,8 +145,8 @@ class Checker:
         if "#include" not in block.text and not FUNCTION.search(block.text):
             text = "\nvoid page(void);\nvoid page(void) {" + text + "}\n"
         compiler = ["gcc", "-std=gnu11", "-xc"] if is_c else ["g++", "-std=c++20", "-xc++"]
-        result = subprocess.run([*compiler, *self._compiler_flags(), "-"], input=before + text, capture_output=True, text=True,
-                                cwd=ROOT, check=False)
+        result = subprocess.run([*compiler, *self._compiler_flags(), "-"], input=before + text, capture_output=True,
+                                text=True, cwd=ROOT, check=False)
         self.count("C compiled" if is_c else "C++ compiled")
         if result.returncode != 0:
             self.report.complain(block.place, f"the compiler says: {result.stderr.strip()[:600]}")
@@ -156,11 +176,12 @@ class Checker:
         elif block.language == "" and (COMMAND.search(block.text) or block.text.lstrip().startswith('{"')):
             self.report.complain(block.place, "a block with commands or JSON names its language")
         elif block.language not in ("", *NOT_PROGRAMS):
-            self.report.complain(block.place, f"no check knows the language {block.language}: add one, or a note `not checked`")
+            self.report.complain(block.place,
+                                 f"no check knows the language {block.language}: add one, or a note `not checked`")
 
     def check(self, block):
-        kinds = {"python": self.check_python, "py": self.check_python, "c": self.check_c, "cpp": self.check_c, "c++": self.check_c,
-                 "json": self.check_json}
+        kinds = {"python": self.check_python, "py": self.check_python, "c": self.check_c, "cpp": self.check_c,
+                 "c++": self.check_c, "json": self.check_json}
         kinds.get(block.language, self.check_other)(block)
 
 

@@ -5,8 +5,8 @@
 usage: property_tables.py            says which tables differ from the plugin
        property_tables.py --write    writes the tables of the plugin into the pages
 
-A table stands between `<!-- properties of cudacanny -->` and `<!-- end -->`. The properties that all elements share stand in
-one table, `<!-- properties of all elements -->`.
+A table stands between `<!-- properties of cudacanny -->` and `<!-- end -->`. The properties that all elements share
+stand in one table, `<!-- properties of all elements -->`.
 """
 import difflib
 import math
@@ -15,12 +15,11 @@ import sys
 
 import gi
 
-from pages import ROOT, Report
+from pages import Report, all_pages, name_of
 
 gi.require_version("Gst", "1.0")
 from gi.repository import GObject, Gst  # noqa: E402
 
-PAGES = ROOT / "gst" / "docs"
 COMMON_OWNERS = ("GstCudaVisionFilter", "GstBaseTransform")
 MARKED = re.compile(r"(<!-- properties of ([\w ]+) -->\n)(.*?)(<!-- end -->)", re.S)
 HEAD = "| property | default | values | meaning | a new value applies from the |\n|---|---|---|---|---|\n"
@@ -51,7 +50,8 @@ def common_properties():
 
 def enum_values(spec):
     """The nick and the description of each value of an enum."""
-    return [(value.value_nick, value.value_name) for value in spec.enum_class.__enum_values__.values()]
+    values = getattr(spec.enum_class, "__enum_values__", None)  # newer versions of PyGObject have Python's enums
+    return [(value.value_nick, value.value_name) for value in (values.values() if values else spec.enum_class)]
 
 
 def escaped(text):
@@ -67,7 +67,7 @@ def number(value):
 
 
 def default_of(spec, element):
-    value = element.get_property(spec.name)  # a class may set another value than the one in the description, as that of qos
+    value = element.get_property(spec.name)  # not that of the specification, which differs for GStreamer's qos
     if isinstance(value, bool):
         return "`true`" if value else "`false`"
     if spec.value_type.is_a(GObject.TYPE_ENUM):
@@ -122,31 +122,31 @@ def visit(page, known, write, report):
     text, names = page.read_text(encoding="utf-8"), []
 
     def replaced(match):
-        name, place = match.group(2), f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, match.start()) + 1}"
+        name, place = match.group(2), f"{name_of(page)}:{text.count(chr(10), 0, match.start()) + 1}"
         names.append(name)
         if name not in known:
             report.complain(place, f"the plugin has no element {name}")
             return match.group(0)
         new = table_of(name)
         if not write and new != match.group(3):
-            report.complain(place, f"the table of {name} differs from the plugin; property_tables.py --write writes it\n  "
-                            + difference(match.group(3), new))
+            report.complain(place, f"the table of {name} differs from the plugin; property_tables.py --write writes it"
+                            f"\n  {difference(match.group(3), new)}")
         return match.group(1) + new + match.group(4)
     new_text = MARKED.sub(replaced, text)
     if write and new_text != text:
         page.write_text(new_text, encoding="utf-8")
-        print(f"{page.relative_to(ROOT)}: written")
+        print(f"{name_of(page)}: written")
     return names
 
 
 def main():
     Gst.init(None)
     report, known, found = Report(), [*elements(), "all elements"], []
-    for page in sorted(PAGES.glob("*.md")):
+    for page in all_pages():
         found += visit(page, known, "--write" in sys.argv, report)
     for name in known:
         if found.count(name) != 1:
-            report.complain("gst/docs", f"the properties of {name} stand in {found.count(name)} tables instead of one")
+            report.complain("the pages", f"the properties of {name} stand in {found.count(name)} tables instead of one")
     return report.finish(f"properties: {len(found)} tables")
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the commands and programs of the pages find when a test runs them: short videos, pictures, and a gst-launch-1.0 that
-needs neither a window nor a camera."""
+"""What the commands and programs of the pages find when a test runs them: short videos, pictures, and a gst-launch-1.0
+that needs neither a window nor a camera."""
 import os
 import pathlib
 import re
@@ -23,8 +23,8 @@ def require(path, package):
         sys.exit(77)
 
 
-def launch(gst_launch, *words):
-    subprocess.run([gst_launch, "-q", *words], check=True, timeout=120)
+def launch(pipeline):
+    subprocess.run([shutil.which("gst-launch-1.0"), "-q", *pipeline.split()], check=True, timeout=120)
 
 
 class StandIns:
@@ -37,7 +37,7 @@ class StandIns:
         programs = pathlib.Path(folder) / "bin"
         programs.mkdir()
         self._make_programs(programs)
-        self._make_media(shutil.which("gst-launch-1.0"))
+        self._make_media()
 
     def _make_programs(self, programs):
         (programs / "gst-launch-1.0").symlink_to(ROOT / "tests" / "docs" / "gst-launch-1.0")
@@ -48,17 +48,17 @@ class StandIns:
                             "PATH": f"{programs}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1",
                             "PYTHONPATH": f"{os.environ.get('PYTHONPATH', '')}:{ROOT / 'examples' / 'first_steps'}"}
 
-    def _make_media(self, gst_launch):
-        """The first frames of vtest.avi as both containers, one picture, and a mask with a bright square."""
-        frames = ["filesrc", f"location={DATA / 'vtest.avi'}", "!", "decodebin", "!", "identity", f"eos-after={FRAMES}", "!",
-                  "videoconvert", "!", "jpegenc", "quality=95", "!"]
-        launch(gst_launch, *frames, "avimux", "!", "filesink", f"location={self.media / 'video.avi'}")
-        launch(gst_launch, *frames, "qtmux", "!", "filesink", f"location={self.media / 'video.mp4'}")
-        launch(gst_launch, "videotestsrc", "num-buffers=1", "!", "video/x-raw,width=160,height=120", "!", "videoconvert", "!",
-               "jpegenc", "!", "filesink", f"location={self.media / 'picture.jpg'}")
-        launch(gst_launch, "videotestsrc", "num-buffers=1", "pattern=black", "!", "video/x-raw,width=20,height=20,format=RGB", "!",
-               "videobox", "border-alpha=1", "fill=white", "left=-2", "top=-2", "right=-138", "bottom=-98", "!", "pngenc", "!",
-               "filesink", f"location={self.media / 'mask.png'}")
+    def _make_media(self):
+        """The first frames of vtest.avi as both containers, one picture, and a mask with a bright rectangle."""
+        video = f"filesrc location={DATA / 'vtest.avi'} ! decodebin"
+        frames = f"{video} ! identity eos-after={FRAMES} ! videoconvert ! jpegenc"
+        picture, rectangle = "videotestsrc num-buffers=1", "videobox fill=white left=-2 top=-2 right=-138 bottom=-98"
+        launch(f"{frames} ! avimux ! filesink location={self.media / 'video.avi'}")
+        launch(f"{frames} ! qtmux ! filesink location={self.media / 'video.mp4'}")
+        launch(f"{picture} ! video/x-raw,width=160,height=120 ! videoconvert ! jpegenc ! "
+               f"filesink location={self.media / 'picture.jpg'}")
+        launch(f"{picture} pattern=black ! video/x-raw,width=20,height=20,format=RGB ! {rectangle} ! pngenc ! "
+               f"filesink location={self.media / 'mask.png'}")
 
     def folder_for(self, text, path):
         """Makes the folder in which a block runs, with the repository's folders and every file that the text reads."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Splits blocks of shell commands into statements, and says what the test does with each: run it, or parse it, and why."""
+"""Splits blocks of shell commands into statements, and says what is done with each: it is run or parsed, and why."""
 import dataclasses
 import re
 import shlex
@@ -16,8 +16,8 @@ RULES = [
     (r"\b(git clone|pip3? install|curl|wget)\b|https?://|\b(rtsp|udp|srt|rtmp|whip)\w*(src|sink)\b|rtsp://", PARSED,
      "needs a network"),
     (r"\b(ncu|nsys|nvidia-smi|compute-sanitizer)\b|tests/run\.sh gpu|CUDAVISION_WAIT=", PARSED, "needs a card"),
-    (r"\bnv\w+(dec|enc)\b|\bcuda(upload|download|convert|scale|convertscale|ipc\w+)\b|memory:CUDAMemory|backend=cuda\b", PARSED,
-     "needs a card"),
+    (r"\bnv\w+(dec|enc)\b|\bcuda(upload|download|convert|scale|convertscale|ipc\w+)\b|memory:CUDAMemory|"
+     r"backend=cuda\b", PARSED, "needs a card"),
     (r"\bgdb\b", PARSED, "needs a person at the debugger"),
     (r"\btests/(run|fresh_root|package)\.sh\b", ELSEWHERE, "tests/run.sh"),
     (r"\bexamples/demo\.sh\b", ELSEWHERE, "tests/fresh_root.sh"),
@@ -25,8 +25,8 @@ RULES = [
     (r"\bpkg-config\b|\b(g\+\+|gcc|c\+\+|cc)\b", ELSEWHERE, "tests/examples/read_metas.sh"),
 ]
 # Words that may stand at the beginning of a command that is run.
-KNOWN = {"gst-launch-1.0", "gst-inspect-1.0", "python3", "cat", "cd", "cut", "diff", "echo", "export", "false", "grep", "head",
-         "jq", "ls", "mkdir", "rm", "sed", "sort", "tail", "true", "uniq", "wait", "wc"}
+KNOWN = {"gst-launch-1.0", "gst-inspect-1.0", "python3", "cat", "cd", "cut", "diff", "echo", "export", "false", "grep",
+         "head", "jq", "ls", "mkdir", "rm", "sed", "sort", "tail", "true", "uniq", "wait", "wc"}
 KEYWORDS = {"for", "do", "done", "if", "then", "else", "fi", "while", "in", "{", "}", "!"}
 
 
