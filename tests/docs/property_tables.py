@@ -60,10 +60,10 @@ def escaped(text):
 
 def number(value):
     if isinstance(value, int):
-        return WELL_KNOWN.get(value, str(value))
+        return WELL_KNOWN.get(value, f"{value:,}" if value >= 1_000_000 else str(value))
     if value > 0 and abs(math.pi / value - round(math.pi / value)) < 1e-9:
         return "π" if value > 3 else f"π/{round(math.pi / value)}"
-    return f"{value:.10g}"
+    return f"{value:,.0f}" if value >= 1_000_000 else f"{value:.10g}"
 
 
 def default_of(spec, element):

@@ -44,7 +44,9 @@ class StandIns:
         python = programs / "python3"
         python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
         python.chmod(0o755)
+        # Every machine runs the pages on the CPU, so that a card, its driver and its frameworks do not decide.
         self.environment = {**os.environ, "CUDAVISION_GST_LAUNCH": shutil.which("gst-launch-1.0") or "",
+                            "CUDA_VISIBLE_DEVICES": "-1",
                             "PATH": f"{programs}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1",
                             "PYTHONPATH": f"{os.environ.get('PYTHONPATH', '')}:{ROOT / 'examples' / 'first_steps'}"}
 

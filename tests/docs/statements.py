@@ -21,13 +21,13 @@ RULES = [
     (r"\bgdb\b", PARSED, "needs a person at the debugger"),
     (r"\btests/(run|fresh_root|package)\.sh\b", ELSEWHERE, "tests/run.sh"),
     (r"\bexamples/demo\.sh\b", ELSEWHERE, "tests/fresh_root.sh"),
-    (r"\b(meson|ninja)\b", ELSEWHERE, "tests/run.sh"),
+    (r"\b(meson|ninja)\b|\bbuild[\w-]*/tests/", ELSEWHERE, "tests/run.sh"),
     (r"\bpkg-config\b|\b(g\+\+|gcc|c\+\+|cc)\b", ELSEWHERE, "tests/examples/read_metas.sh"),
 ]
 # Words that may stand at the beginning of a command that is run.
 KNOWN = {"gst-launch-1.0", "gst-inspect-1.0", "python3", "cat", "cd", "cut", "diff", "echo", "export", "false", "grep",
          "head", "jq", "ls", "mkdir", "rm", "sed", "sort", "tail", "true", "uniq", "wait", "wc"}
-KEYWORDS = {"for", "do", "done", "if", "then", "else", "fi", "while", "in", "{", "}", "!"}
+KEYWORDS = {"do", "done", "if", "then", "else", "fi", "while", "{", "}", "!"}
 
 
 @dataclasses.dataclass
@@ -94,11 +94,22 @@ def commands_of(text):
             continue
         else:
             words.append(word)
-    return [words for words in [*commands, words] if words]
+    return [words for words in [*commands, words] if words and words[0] != "for"]
 
 
 def is_our_program(word):
     return word.startswith(("examples/", "./examples/")) and word.endswith(".py") and (ROOT / word).is_file()
+
+
+def test_of_example(word):
+    """The test of an example that is no Python, as `examples/register` or `build/examples/read_metas`; None without one."""
+    match = re.fullmatch(r"(?:\./)?(?:build[\w-]*/)?examples/(?:[\w-]+/)*([\w-]+)(?:\.sh)?", word)
+    if match is None or not list((ROOT / "examples").rglob(f"{match.group(1)}.*")):
+        return None
+    tests = [*(ROOT / "tests").rglob("*.sh"), *(ROOT / "tests").rglob("meson.build")]
+    name = re.compile(rf"\b{match.group(1)}\b")
+    naming = sorted(str(test.relative_to(ROOT)) for test in tests if name.search(test.read_text(encoding="utf-8")))
+    return naming[0] if naming else None
 
 
 def kind_of(text):
@@ -110,7 +121,8 @@ def kind_of(text):
     if not commands:
         return RUN, "sets variables"
     for words in commands:
-        if words[0] in ("for",) or words[0] in KNOWN or is_our_program(words[0]):
-            continue
-        return None, f"no rule knows the command {words[0]}"
+        if test := test_of_example(words[0]):
+            return ELSEWHERE, test
+        if words[0] not in KNOWN and not is_our_program(words[0]):
+            return None, f"no rule knows the command {words[0]}"
     return RUN, ""
