@@ -5,8 +5,8 @@
 #
 #   docs.sh CHECK PYTHON PLUGIN_FOLDER [PAGE]
 #
-# CHECK: commands, faults, inline_code, links, programs or property_tables. PYTHON: `missing` skips. PAGE: a part of the
-# page's name, for commands and programs.
+# CHECK: commands, faults, inline_code, links, programs, property_tables or shape. PYTHON: `missing` skips. PAGE: a
+# part of the name of a page, for commands and programs.
 set -euo pipefail
 check=$1 python=$2 plugins=$3
 shift 3
