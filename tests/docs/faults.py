@@ -83,6 +83,8 @@ gst_cuda_vision_no_such_function(buffer);
 {"frame":0,
 ```
 
+The line is `{"frame":0,"pts":0,"running-time":0,"width":320,"height":"240","regions":[],"tensors":[]}`.
+
 ```cobol
 STOP RUN.
 ```
@@ -91,7 +93,7 @@ STOP RUN.
 gst-launch-1.0 videotestsrc ! fakesink
 ```
 """, ["the Python is wrong", "GstCudaVision has no buffer_get_line_meta", "this program fails",
-      "gst_cuda_vision_no_such_function", "'edges' was unexpected", "this is no JSON",
+      "gst_cuda_vision_no_such_function", "'edges' was unexpected", "this is no JSON", "height: '240' is not of type",
       "no check knows the language cobol", "a block with commands or JSON names its language"]),
     "inline_code": ("Set `mode=temporary`, or `cudahough mode=segment`, `threshhold=5` or `cudacanny apertures`; "
                     "`videotestsrc ! cudacany`.",

@@ -1,15 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Reads the Markdown pages of the repository: their blocks of code, and the notes about a block.
-
-A note is an HTML comment right before a block, with one of these keys:
-
-  <!-- not run: REASON -->        the commands or the program are parsed only
-  <!-- run by: TEST -->           a test of this name in tests/ runs them
-  <!-- run with: CODE -->         Python that stands before the block's own text
-  <!-- compile with: CODE -->     C or C++ that stands before it: includes and declarations
-  <!-- other json: WHAT -->       the block is JSON, but no line of cudavisionjson that a command above prints
-  <!-- not checked: REASON -->    the block's language has no check
-"""
+"""Reads the Markdown pages of the repository: their blocks of code, and the notes about a block, which are HTML comments
+right before it (tests/docs/README.md)."""
 import dataclasses
 import os
 import pathlib

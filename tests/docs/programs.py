@@ -22,7 +22,8 @@ import gi
 import jsonschema
 
 import json_lines
-from pages import ROOT, Report, all_pages, blocks_of, name_of
+from links import CODE
+from pages import ROOT, Block, Report, all_pages, blocks_of, name_of, text_outside_blocks
 from stand_ins import StandIns
 
 gi.require_version("Gst", "1.0")
@@ -159,13 +160,20 @@ class Checker:
         except ValueError as error:
             self.report.complain(block.place, f"this is no JSON: {error}")
             return
-        self.count("blocks of JSON")
+        self.count("documents of JSON")
         if "other json" in block.notes:
             return
         for document in documents:
             for error in self.schema.iter_errors(document):
                 where = "/".join(str(part) for part in error.absolute_path)
                 self.report.complain(block.place, f"the schema says: {where}: {error.message[:300]}")
+
+    def check_inline_json(self, page):
+        text = text_outside_blocks(page)
+        for match in CODE.finditer(text):
+            code = " ".join(match.group(2).split())
+            if code.startswith('{"'):
+                self.check_json(Block(page, text.count("\n", 0, match.start()) + 1, "json", code, {}))
 
     # --- others ---
 
@@ -191,6 +199,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         checker = Checker(folder)
         for page in pages:
+            checker.check_inline_json(page)
             for block in blocks_of(page):
                 checker.check(block)
     print("\n".join(checker.not_run))

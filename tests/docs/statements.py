@@ -20,6 +20,7 @@ RULES = [
      r"backend=cuda\b", PARSED, "needs a card"),
     (r"\bgdb\b", PARSED, "needs a person at the debugger"),
     (r"\btests/(run|fresh_root|package)\.sh\b", ELSEWHERE, "tests/run.sh"),
+    (r"\btests/docs/\w+\.(sh|py)\b", ELSEWHERE, "tests/docs/meson.build"),
     (r"\bexamples/demo\.sh\b", ELSEWHERE, "tests/fresh_root.sh"),
     (r"\b(meson|ninja)\b|\bbuild[\w-]*/tests/", ELSEWHERE, "tests/run.sh"),
     (r"\bpkg-config\b|\b(g\+\+|gcc|c\+\+|cc)\b", ELSEWHERE, "tests/examples/read_metas.sh"),
