@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Reads the Markdown pages of the repository: their blocks of code, and the notes about a block, which are HTML comments
-right before it (tests/docs/README.md)."""
+"""Reads the Markdown pages of the repository: their blocks of code, and the notes about a block, which are HTML
+comments right before it (tests/docs/README.md)."""
 import dataclasses
 import os
 import pathlib

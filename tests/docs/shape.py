@@ -4,8 +4,8 @@
 
 usage: shape.py
 
-A page gst/docs/<element>.md has a title, a summary, a picture with a description, and the sections below in their order. At
-least three pipelines have the element in them. The index gst/docs/README.md links the page.
+A page gst/docs/<element>.md has a title, a summary, a picture with a description, and the sections below in their
+order. At least three pipelines have the element in them. The index gst/docs/README.md links the page.
 """
 import re
 import sys
@@ -19,8 +19,8 @@ gi.require_version("Gst", "1.0")
 from gi.repository import Gst  # noqa: E402
 
 FOLDER = ROOT / "gst" / "docs"
-SECTIONS = ["What it (computes|draws|writes)", "Three pipelines", "What is attached", "JSON", "Properties", "What it costs",
-            "Limits", "How it differs from OpenCV"]
+SECTIONS = ["What it (computes|draws|writes)", "Three pipelines", "What is attached", "JSON", "Properties",
+            "What it costs", "Limits", "How it differs from OpenCV"]
 
 
 def complaints_of(element, page):

@@ -103,7 +103,7 @@ def is_our_program(word):
 
 
 def test_of_example(word):
-    """The test of an example that is no Python, as `examples/register` or `build/examples/read_metas`; None without one."""
+    """The test of an example that is no Python, as `build/examples/read_metas`; None without one."""
     match = re.fullmatch(r"(?:\./)?(?:build[\w-]*/)?examples/(?:[\w-]+/)*([\w-]+)(?:\.sh)?", word)
     if match is None or not list((ROOT / "examples").rglob(f"{match.group(1)}.*")):
         return None
