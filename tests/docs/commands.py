@@ -14,6 +14,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 import gi
 
@@ -52,12 +53,12 @@ class Checker:
         return "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("meson.build"))
 
     def check(self, number, block):
-        """Checks a block, and returns what its commands printed."""
+        """Checks a block of a page, all of whose commands run in one folder. Returns what its commands printed."""
         text, printed = self.stand_ins.local(as_commands(block)), ""
         parts, rest = statements.split(text)
         if rest:
             self.report.complain(block.place, f"bash: {rest}")
-        folder = self.stand_ins.folder_for(text, pathlib.Path(self.folder) / str(number))
+        folder = self.stand_ins.folder_for(text, pathlib.Path(self.folder) / f"page{number}")
         for statement in parts:
             place = f"{block.place.rpartition(':')[0]}:{block.line + statement.line}"
             kind, reason = self._kind(block, statement.text, place)
@@ -66,8 +67,10 @@ class Checker:
                 continue
             self.counts[kind] += 1
             if kind == statements.RUN:
+                began = time.time_ns()
                 printed += self._run(statement.text, folder, place)
-                printed += "".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.jsonl")))
+                printed += "".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.jsonl"))
+                                   if path.stat().st_mtime_ns >= began - 10**7)  # the file system's clock is coarser
             else:
                 shown = " ".join(statement.text.replace("\\\n", "").split())
                 self.not_run.append(f"{kind}: {shown[:90]}\n    {place}: {reason}")
@@ -108,9 +111,9 @@ class Checker:
 def check_page(checker, number, page):
     """Runs the commands of a page in their order, and compares the JSON behind them."""
     printed = []
-    for count, block in enumerate(blocks_of(page) if page.suffix == ".md" else launch_lines_of(page)):
+    for block in blocks_of(page) if page.suffix == ".md" else launch_lines_of(page):
         if as_commands(block) is not None:
-            printed = json_lines.printed_documents(checker.check(f"{number}.{count}", block)) or printed
+            printed = json_lines.printed_documents(checker.check(number, block)) or printed
         elif printed and block.language == "json" and "other json" not in block.notes:
             checker.compared += 1
             for complaint in json_lines.complaints_of_structure(block.text, printed):

@@ -23,7 +23,7 @@ from gi.repository import Gst  # noqa: E402
 SETTING = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*=(?!True|False|None)[\w.*#-]+")  # True is Python's
 PIPELINE = re.compile(r"[a-z][\w-]*( (!|[a-z][\w-]*=\S+|[a-z][\w-]*))+")
 # Elements of GStreamer whose properties the pages name without them.
-OTHERS = ("fakesink", "identity")
+OTHERS = ("appsink", "fakesink", "filesrc", "identity", "jpegenc", "queue", "rtspsrc", "v4l2src", "videotestsrc")
 
 
 def complaint_of_setting(setting, candidates):

@@ -63,14 +63,16 @@ class StandIns:
                f"filesink location={self.media / 'mask.png'}")
 
     def folder_for(self, text, path):
-        """Makes the folder in which a block runs, with the repository's folders and every file that the text reads."""
-        path.mkdir()
-        for name in ("examples", "gst", "tests"):
-            (path / name).symlink_to(ROOT / name)
+        """Prepares the folder in which a text runs, with the repository's folders and every file that the text reads."""
+        path.mkdir(exist_ok=True)
+        files = {name: ROOT / name for name in ("examples", "gst", "tests")}
         for name in {"in.mp4", "vtest.avi", *READ_FILE.findall(text)}:
             suffix = pathlib.Path(name).suffix.lower()
             kind = "video.mp4" if suffix in VIDEO[1:] else "video.avi" if suffix in VIDEO else "picture.jpg"
-            (path / name).symlink_to(self.media / ("mask.png" if "mask" in name else kind))
+            files[name] = self.media / ("mask.png" if "mask" in name else kind)
+        for name, target in files.items():
+            if not (path / name).exists():  # a command before this one may have written it
+                (path / name).symlink_to(target)
         return path
 
     def local(self, text):
