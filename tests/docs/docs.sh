@@ -8,7 +8,7 @@
 # CHECK: commands, faults, inline_code, links, programs, property_tables or shape. PYTHON: `missing` skips. PAGE: a
 # part of the name of a page, for commands and programs.
 set -euo pipefail
-check=$1 python=$2 plugins=$3
+check=$1 python=$2 plugins=$(realpath "$3")  # commands run in another folder
 shift 3
 here=$(dirname "${BASH_SOURCE[0]}")
 export PYTHONDONTWRITEBYTECODE=1
