@@ -30,16 +30,16 @@
  * `max-patches` limits the time per frame: the remaining pixels are filled by diffusion.
  *
  * If a frame has no patch to fill the hole from, it passes unchanged, and a warning is posted. On the CPU, a
- * long fill posts progress messages with the code `inpaint` twice a second. A flush or a state change stops
- * it: then the frame stays unchanged, and the last message is `canceled`. On the GPU a fill cannot be stopped
- * and posts no progress messages; limit its time with `search-radius` and `max-patches`. The message of a
+ * long fill posts progress messages with the code `inpaint` twice a second. On the GPU a fill posts no progress
+ * messages. A flush or a state change stops a fill before its next patch: then the frame stays unchanged, and the
+ * last message, if there are any, is `canceled`. `search-radius` and `max-patches` limit the time. The message of a
  * frame (`message=true`) has the fields `removed`, `remembered` and `diffused`, in pixels, `patches` and
  * `refused`. With `display=false` frames pass unchanged.
  *
  * ## Example launch lines
  * |[
  * gst-launch-1.0 filesrc location=photo.jpg ! decodebin ! videoconvert ! cudainpaint mask-location=mask.png ! videoconvert ! pngenc ! filesink location=filled.png
- * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudahog model-location=people.yml display=false hit-threshold=-0.6 group-threshold=1 ! cudainpaint roi-type=person mode=temporal dilate=8 search-radius=80 ! videoconvert ! autovideosink
+ * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudahog model=people display=false hit-threshold=-0.6 group-threshold=1 ! cudainpaint roi-type=person mode=temporal dilate=8 search-radius=80 ! videoconvert ! autovideosink
  * gst-launch-1.0 v4l2src ! videoconvert ! cudainpaint region-x=200 region-y=100 region-width=80 region-height=60 search-radius=64 max-patches=200 ! videoconvert ! autovideosink
  * ]|
  */

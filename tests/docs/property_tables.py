@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Checks the tables of properties in the pages of the elements against the plugin.
+
+usage: property_tables.py            says which tables differ from the plugin
+       property_tables.py --write    writes the tables of the plugin into the pages
+
+A table stands between `<!-- properties of cudacanny -->` and `<!-- end -->`. The properties that all elements share
+stand in one table, `<!-- properties of all elements -->`.
+"""
+import difflib
+import math
+import re
+import sys
+
+import gi
+
+from pages import Report, all_pages, name_of
+
+gi.require_version("Gst", "1.0")
+from gi.repository import GObject, Gst  # noqa: E402
+
+COMMON_OWNERS = ("GstCudaVisionFilter", "GstBaseTransform")
+MARKED = re.compile(r"(<!-- properties of ([\w ]+) -->\n)(.*?)(<!-- end -->)", re.S)
+HEAD = "| property | default | values | meaning | a new value applies from the |\n|---|---|---|---|---|\n"
+WELL_KNOWN = {2**31 - 1: "2³¹ − 1", 2**64 - 1: "2⁶⁴ − 1"}
+
+
+def elements():
+    """The names of the plugin's elements."""
+    plugin = Gst.Registry.get().find_plugin("cudavision")
+    if plugin is None:
+        sys.exit("property_tables: GStreamer does not find the plugin cudavision")
+    features = Gst.Registry.get().get_feature_list_by_plugin("cudavision")
+    return sorted(feature.get_name() for feature in features if isinstance(feature, Gst.ElementFactory))
+
+
+def properties_of(element):
+    return [spec for spec in Gst.ElementFactory.make(element).list_properties()
+            if spec.owner_type.name not in ("GstObject", "GstElement")]
+
+
+def own_properties(element):
+    return [spec for spec in properties_of(element) if spec.owner_type.name not in COMMON_OWNERS]
+
+
+def common_properties():
+    return [spec for spec in properties_of("cudacanny") if spec.owner_type.name in COMMON_OWNERS]
+
+
+def enum_values(spec):
+    """The nick and the description of each value of an enum."""
+    values = getattr(spec.enum_class, "__enum_values__", None)  # newer versions of PyGObject have Python's enums
+    return [(value.value_nick, value.value_name) for value in (values.values() if values else spec.enum_class)]
+
+
+def escaped(text):
+    return re.sub(r"([|*<])", r"\\\1", text)
+
+
+def number(value):
+    if isinstance(value, int):
+        return WELL_KNOWN.get(value, f"{value:,}" if value >= 1_000_000 else str(value))
+    if value > 0 and abs(math.pi / value - round(math.pi / value)) < 1e-9:
+        return "π" if value > 3 else f"π/{round(math.pi / value)}"
+    return f"{value:,.0f}" if value >= 1_000_000 else f"{value:.10g}"
+
+
+def default_of(spec, element):
+    value = element.get_property(spec.name)  # not that of the specification, which differs for GStreamer's qos
+    if isinstance(value, bool):
+        return "`true`" if value else "`false`"
+    if spec.value_type.is_a(GObject.TYPE_ENUM):
+        return f"`{value.value_nick}`"
+    if isinstance(value, (int, float)):
+        return number(value)
+    return f"`{value}`" if value else "none"
+
+
+def values_of(spec):
+    if spec.value_type.is_a(GObject.TYPE_ENUM):
+        return ", ".join(f"`{nick}`" for nick, _ in enum_values(spec))
+    if spec.value_type == GObject.TYPE_BOOLEAN:
+        return "`true`, `false`"
+    if hasattr(spec, "minimum"):
+        return f"{number(spec.minimum)} to {number(spec.maximum)}"
+    return "text"
+
+
+def meaning_of(spec):
+    text = escaped(spec.blurb)
+    if spec.value_type.is_a(GObject.TYPE_ENUM):
+        text += "".join(f"<br>`{nick}`: {escaped(words)}" for nick, words in enum_values(spec))
+    return text
+
+
+def applies(spec):
+    flags = int(spec.flags)
+    if not flags & int(GObject.ParamFlags.WRITABLE):
+        return "(read-only)"
+    if flags & int(Gst.PARAM_CONTROLLABLE):
+        return "next frame, controllable"
+    return "next start" if flags & int(Gst.PARAM_MUTABLE_READY) else "next frame"
+
+
+def table_of(name):
+    specs = common_properties() if name == "all elements" else own_properties(name)
+    if not specs:
+        return "The element has no properties of its own.\n"
+    element = Gst.ElementFactory.make("cudacanny" if name == "all elements" else name)
+    return HEAD + "".join(f"| `{spec.name}` | {default_of(spec, element)} | {values_of(spec)} | {meaning_of(spec)} "
+                          f"| {applies(spec)} |\n" for spec in specs)
+
+
+def difference(old, new):
+    lines = difflib.unified_diff(old.splitlines(), new.splitlines(), "the page", "the plugin", lineterm="", n=0)
+    return "\n  ".join(lines)
+
+
+def visit(page, known, write, report):
+    """Compares or replaces the tables of a page. Returns the names of its tables."""
+    text, names = page.read_text(encoding="utf-8"), []
+
+    def replaced(match):
+        name, place = match.group(2), f"{name_of(page)}:{text.count(chr(10), 0, match.start()) + 1}"
+        names.append(name)
+        if name not in known:
+            report.complain(place, f"the plugin has no element {name}")
+            return match.group(0)
+        new = table_of(name)
+        if not write and new != match.group(3):
+            report.complain(place, f"the table of {name} differs from the plugin; property_tables.py --write writes it"
+                            f"\n  {difference(match.group(3), new)}")
+        return match.group(1) + new + match.group(4)
+    new_text = MARKED.sub(replaced, text)
+    if write and new_text != text:
+        page.write_text(new_text, encoding="utf-8")
+        print(f"{name_of(page)}: written")
+    return names
+
+
+def main():
+    Gst.init(None)
+    report, known, found = Report(), [*elements(), "all elements"], []
+    for page in all_pages():
+        found += visit(page, known, "--write" in sys.argv, report)
+    for name in known:
+        if found.count(name) != 1:
+            report.complain("the pages", f"the properties of {name} stand in {found.count(name)} tables instead of one")
+    return report.finish(f"properties: {len(found)} tables")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
