@@ -12,12 +12,12 @@ out=$(realpath "${1:-$(dirname "${BASH_SOURCE[0]}")/../gst/docs/pictures}")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/support/packages.sh
 
-install_packages "${packages_to_play[@]}" "${packages_to_draw[@]}"
 if ! gst-inspect-1.0 cudacanny >/dev/null 2>&1; then
-  install_packages "${packages_to_build[@]}"
+  install_packages "${packages_to_build[@]}" "${packages_to_play[@]}"
   build_in build -Dtests=disabled -Dbenchmarks=disabled
   export GST_PLUGIN_PATH_1_0=$PWD/build/gst/plugin
 fi
+command -v img2webp >/dev/null || install_packages "${packages_to_draw[@]}"
 data=${CUDAVISION_TEST_DATA:-$(test_data)}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -37,12 +37,10 @@ picture() {
 # size WIDTH HEIGHT: the elements that scale a picture; prints one word a line.
 size() { printf '%s\n' videoscale method=lanczos ! "video/x-raw,width=$1,height=$2,pixel-aspect-ratio=1/1"; }
 
-# joined WIDTH HEIGHT BELOW|BESIDE FIRST SECOND: two PNG files of that size become picture.png.
+# joined HEIGHT ABOVE BELOW: two PNG files become picture.png.
 joined() {
-  local width=$1 height=$2
-  [[ $3 == BESIDE ]] && height=0 || width=0
-  gst-launch-1.0 -q compositor name=c background=black sink_1::xpos="$width" sink_1::ypos="$height" ! "${write_png[@]}" \
-    location="$work/picture.png" filesrc location="$4" ! pngdec ! c.sink_0 filesrc location="$5" ! pngdec ! c.sink_1
+  gst-launch-1.0 -q compositor name=c background=black sink_1::ypos="$1" ! "${write_png[@]}" \
+    location="$work/picture.png" filesrc location="$2" ! pngdec ! c.sink_0 filesrc location="$3" ! pngdec ! c.sink_1
 }
 
 # keep NAME QUALITY: picture.png becomes a picture of the gallery.
@@ -101,7 +99,7 @@ flow_roi=(roi-x=$((2 * left)) roi-y=$((2 * top)) roi-width=1024 roi-height=640)
 street wheel 2 52 54 1024 640 cudaopticalflow preset=quality forward-backward=0 levels=5 max-speed=14 "${flow_roi[@]}"
 street arrows 2 52 54 1024 640 cudaopticalflow preset=quality levels=5 display-mode=arrows arrow-scale=4 line-width=3 \
   "${flow_roi[@]}"
-joined 1024 640 BELOW "$work/wheel.054.png" "$work/arrows.054.png"
+joined 640 "$work/wheel.054.png" "$work/arrows.054.png"
 keep cudaopticalflow 75
 
 picture graf1.png cudasigma2kp orientation=true window=7 cell=8 tau=3.9 min-distance=12 max-keypoints=300 color=yellow \
@@ -110,11 +108,11 @@ keep cudasigma2kp 75
 
 street stars 2 52 52 1024 640 cudahog cell-size=16 block-stride=16
 street boxes 2 52 52 1024 640 cudahog model=people min-scale=2 max-scale=2.6 win-stride=4 hit-threshold=0.3
-joined 1024 640 BELOW "$work/boxes.052.png" "$work/stars.052.png"
+joined 640 "$work/boxes.052.png" "$work/stars.052.png"
 keep cudahog 75
 
 street tracked 2 30 60 1024 640 "${large_people[@]}" ! cudavisionoverlay
-joined 1024 640 BELOW "$work/tracked.045.png" "$work/tracked.060.png"
+joined 640 "$work/tracked.045.png" "$work/tracked.060.png"
 keep cudavisiontrack 75
 
 street all 2 59 60 1024 640 cudahough display=false mode=segments low-threshold=100 high-threshold=200 threshold=120 \
@@ -130,16 +128,20 @@ street edges 1 28 61 400 250 cudacanny low-threshold=100 high-threshold=250 gaus
 street moving 1 27 61 400 250 cudaopticalflow preset=quality max-speed=6 roi-x="$left" roi-y="$top" roi-width=512 \
   roi-height=320
 street people 1 0 61 400 250 "${people[@]}" ! cudavisionoverlay
-street erased 1 0 61 400 250 "${erased[@]}"
+street erased 1 0 61 768 480 "${erased[@]}"
 
-numbered() { printf 'multifilesrc location=%s/%s.%%03d.png index=28 stop-index=61 caps=image/png,framerate=10/1 ! pngdec' "$work" "$1"; }
+# shellcheck disable=SC2046  # words
+# quarter NAME: the source of one part of the grid.
+quarter() {
+  printf 'multifilesrc location=%s/%s.%%03d.png index=28 stop-index=61 caps=image/png,framerate=10/1 ! pngdec !' "$work" "$1"
+  printf ' %s' $(size 400 250)
+}
 # shellcheck disable=SC2046  # the sources are words
 gst-launch-1.0 -q compositor name=c sink_1::xpos=400 sink_2::ypos=250 sink_3::xpos=400 sink_3::ypos=250 ! videoconvert ! \
   video/x-raw,format=RGB ! pngenc compression-level=1 ! multifilesink index=28 location="$work/grid.%03d.png" \
-  $(numbered edges) ! c.sink_0 $(numbered moving) ! c.sink_1 $(numbered people) ! c.sink_2 $(numbered erased) ! c.sink_3
+  $(quarter edges) ! c.sink_0 $(quarter moving) ! c.sink_1 $(quarter people) ! c.sink_2 $(quarter erased) ! c.sink_3
 img2webp -loop 0 -min_size -lossy -q 35 -m 4 -d 100 "$work"/grid.*.png -o "$out/street.webp"
 
 street before 1 57 57 768 480 identity
-street after 1 0 57 768 480 "${erased[@]}"
-joined 768 480 BELOW "$work/before.057.png" "$work/after.057.png"
+joined 480 "$work/before.057.png" "$work/erased.057.png"
 keep cudainpaint 85

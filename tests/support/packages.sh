@@ -8,7 +8,8 @@ packages_to_play=(gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plug
   libopencv-ml-dev libopencv-objdetect-dev)
 packages_to_test=(jq libgtest-dev libopencv-dev libboost-context-dev binutils python3-gi python3-jsonschema python3-numpy gir1.2-gst-plugins-base-1.0
   libgstreamer-plugins-bad1.0-dev gstreamer1.0-plugins-bad)
-packages_to_draw=(webp gstreamer1.0-plugins-bad)
+packages_to_draw=(webp)
+packages_to_document=(gi-docgen)
 packages_to_measure=(libbenchmark-dev gstreamer1.0-opencv)
 
 # install_packages NAME...: does nothing, and needs no network, if all packages are installed.
