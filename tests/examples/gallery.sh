@@ -21,16 +21,15 @@ bytes=$(cat "$pictures"/*.webp | wc -c)
 echo "$bytes bytes in all"
 ((bytes < 3000000))
 
-# Each is in a page, and named with its source. Pages that are not written yet are not asked for theirs.
-shopt -s nullglob
+# Each is named with its source, and shown in a page: that of its element, or the README once that has links to the pages.
 for picture in "$pictures"/*.webp; do
   name=$(basename "$picture" .webp)
-  grep -qF "\`$name.webp\`" "$pictures/README.md" || { echo "$name.webp is not in $pictures/README.md"; exit 1; }
+  grep -qF "\`$name.webp\`" "$pictures/README.md" || { echo "$pictures/README.md does not name $name.webp"; exit 1; }
   page=$source/gst/docs/$name.md
   [[ $name != street ]] || page=$source/README.md
-  [[ $name == street ]] || [[ -e $page ]] || continue
-  grep -qF "pictures/$name.webp" "$page" "$source"/gst/docs/*.md ||
-    { [[ $name == street ]] && ! grep -qF pictures/ "$page"; } || { echo "$name.webp is not in $page"; exit 1; }
+  if [[ -e $page ]] && { [[ $name != street ]] || grep -qF gst/docs/ "$page"; }; then
+    grep -qF "pictures/$name.webp" "$page" || { echo "$page does not show $name.webp"; exit 1; }
+  fi
 done
 
 export GST_PLUGIN_PATH_1_0=$plugins GST_REGISTRY_1_0=$root/registry CUDAVISION_TEST_DATA=$data

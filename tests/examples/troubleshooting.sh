@@ -14,7 +14,8 @@ printf '\x89PNG\r\n\x1a\n\0\0\0\0' >"$root/picture"
 count=0
 
 # printed TEXT: it was printed, possibly with other numbers: versions of GStreamer differ in their test picture.
-printed() { sed 's/[0-9]\+/N/g' "$root/out" | grep -qF -- "$(sed 's/[0-9]\+/N/g' <<<"$1")"; }
+printed() { without_numbers <"$root/out" | grep -F -- "$(without_numbers <<<"$1")" >/dev/null; }
+without_numbers() { sed 's/[0-9]\+/N/g'; }
 
 # quoted TEXT: the page quotes it.
 quoted() { grep -qF -- "\`$1" "$page" || { echo "the page does not quote: $1"; exit 1; }; }
@@ -24,6 +25,7 @@ quoted() { grep -qF -- "\`$1" "$page" || { echo "the page does not quote: $1"; e
 prints() {
   local text=$1; shift
   quoted "$text"
+  : >"$root/out"
   timeout 60 gst-launch-1.0 "$@" ! fakesink >"$root/out" 2>&1 &
   local player=$!
   until printed "$text" || ! kill -0 "$player" 2>/dev/null; do sleep 0.05; done
