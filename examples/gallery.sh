@@ -4,8 +4,8 @@
 #
 #   examples/gallery.sh [OUT]      OUT: the folder for the pictures; default: gst/docs/pictures
 #
-# The pictures and the video are OpenCV's samples (Debian: opencv-doc). Missing packages are installed. The plugin is the one
-# that GStreamer finds; if it finds none, it is built as examples/demo.sh builds it.
+# The pictures and the video are OpenCV's samples (Debian: opencv-doc). Missing packages are installed. The plugin is the
+# one that GStreamer finds; if it finds none, it is built as examples/demo.sh builds it.
 set -euo pipefail
 mkdir -p "${1:-$(dirname "${BASH_SOURCE[0]}")/../gst/docs/pictures}"
 out=$(realpath "${1:-$(dirname "${BASH_SOURCE[0]}")/../gst/docs/pictures}")
@@ -49,19 +49,19 @@ keep() {
   echo "$out/$1.webp: $(stat -c %s "$out/$1.webp") bytes"
 }
 
-# --- the street, whose frames are decoded once; the decoder may lose the last one on a busy machine, so two more are decoded ---
+# --- the street: its frames are decoded once, and two more, because the decoder may lose the last one on a busy machine ---
 
 street_frames=62
-gst-launch-1.0 -q filesrc location="$data/vtest.avi" ! decodebin ! identity eos-after=$((street_frames + 2)) ! videoconvert ! \
-  video/x-raw,format=I420 ! filesink location="$work/street.i420"
+gst-launch-1.0 -q filesrc location="$data/vtest.avi" ! decodebin ! identity eos-after=$((street_frames + 2)) ! \
+  videoconvert ! video/x-raw,format=I420 ! filesink location="$work/street.i420"
 truncate -s $((street_frames * 768 * 576 * 3 / 2)) "$work/street.i420"
 md5sum <"$work/street.i420" >"$out/decoded.md5"  # tells the test whether another decoder decoded other pixels
 
 # The part of the frames that is shown: 512x320 pixels from there on.
 left=256 top=96
 
-# street NAME SCALE FIRST LAST WIDTH HEIGHT ELEMENT...: processes the frames from FIRST to LAST at SCALE times their size, and
-# writes the part that is shown, at WIDTH x HEIGHT, as NAME.<number from FIRST on>.png.
+# street NAME SCALE FIRST LAST WIDTH HEIGHT ELEMENT...: processes the frames from FIRST to LAST at SCALE times their size,
+# and writes the part that is shown, at WIDTH x HEIGHT, as NAME.<number from FIRST on>.png.
 street() {
   local name=$1 scale=$2 first=$3 last=$4 width=$5 height=$6 bytes=$((768 * 576 * 3 / 2)); shift 6
   mapfile -t bigger < <(size $((768 * scale)) $((576 * scale)))
@@ -69,7 +69,8 @@ street() {
   dd if="$work/street.i420" bs="$bytes" skip="$first" count=$((last - first + 1)) status=none |
     gst-launch-1.0 -q fdsrc fd=0 ! rawvideoparse format=i420 width=768 height=576 framerate=10/1 ! videoconvert ! \
       video/x-raw,format=RGB ! "${bigger[@]}" ! "$@" ! \
-      videocrop left=$((left * scale)) right=$(((256 - left) * scale)) top=$((top * scale)) bottom=$(((256 - top) * scale)) ! \
+      videocrop left=$((left * scale)) right=$(((256 - left) * scale)) \
+      top=$((top * scale)) bottom=$(((256 - top) * scale)) ! \
       videoconvert ! video/x-raw,format=RGB ! "${smaller[@]}" ! pngenc compression-level=1 ! \
       multifilesink index="$first" location="$work/$name.%03d.png"
 }
@@ -117,8 +118,8 @@ joined 640 "$work/tracked.045.png" "$work/tracked.060.png"
 keep cudavisiontrack 75
 
 street all 2 59 60 1024 640 cudahough display=false mode=segments low-threshold=100 high-threshold=200 threshold=120 \
-  min-length=120 ! cudasigma2kp display=false cell=16 window=15 tau=7.9 min-distance=24 max-keypoints=150 orientation=true ! \
-  "${large_people[@]}" ! cudavisionoverlay
+  min-length=120 ! cudasigma2kp display=false cell=16 window=15 tau=7.9 min-distance=24 max-keypoints=150 \
+  orientation=true ! "${large_people[@]}" ! cudavisionoverlay
 mv "$work/all.060.png" "$work/picture.png"
 keep cudavisionoverlay 75
 
@@ -134,12 +135,12 @@ street erased 1 0 61 768 480 "${erased[@]}"
 # shellcheck disable=SC2046  # words
 # quarter NAME: the source of one part of the grid.
 quarter() {
-  printf 'multifilesrc location=%s/%s.%%03d.png index=28 stop-index=61 caps=image/png,framerate=10/1 ! pngdec !' "$work" "$1"
-  printf ' %s' $(size 400 250)
+  printf 'multifilesrc location=%s/%s.%%03d.png index=28 stop-index=61 caps=image/png,framerate=10/1' "$work" "$1"
+  printf ' %s' ! pngdec ! $(size 400 250)
 }
 # shellcheck disable=SC2046  # the sources are words
-gst-launch-1.0 -q compositor name=c sink_1::xpos=400 sink_2::ypos=250 sink_3::xpos=400 sink_3::ypos=250 ! videoconvert ! \
-  video/x-raw,format=RGB ! pngenc compression-level=1 ! multifilesink index=28 location="$work/grid.%03d.png" \
+gst-launch-1.0 -q compositor name=c sink_1::xpos=400 sink_2::ypos=250 sink_3::xpos=400 sink_3::ypos=250 ! \
+  videoconvert ! video/x-raw,format=RGB ! pngenc compression-level=1 ! multifilesink index=28 location="$work/grid.%03d.png" \
   $(quarter edges) ! c.sink_0 $(quarter moving) ! c.sink_1 $(quarter people) ! c.sink_2 $(quarter erased) ! c.sink_3
 img2webp -loop 0 -min_size -lossy -q 35 -m 4 -d 100 "$work"/grid.*.png -o "$out/street.webp"
 

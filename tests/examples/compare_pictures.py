@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Compares WebP pictures, still or animated: compare_pictures.py FOLDER_OF_EXPECTED FOLDER_OF_MADE
 
-The mean colours of squares of 8x8 pixels are compared. A square differs if one is more than 10 grey levels away; rounding,
-and another version of libwebp, do not do that. 0.3 % of the squares may differ.
+The mean colours of squares of 8x8 pixels are compared. A square differs if one is more than 10 grey levels away;
+rounding does not do that. 0.3 % of the squares may differ.
 
-Where another version of the video's decoder has decoded other pixels, boxes move by a few pixels. decoded.md5 tells so, and 10 %
-of the squares may differ then in pictures that were made from the video.
+Where another version of the video's decoder has decoded other pixels, boxes move by a few pixels. decoded.md5 tells so,
+and 10 % of the squares may differ then in pictures that were made from the video.
 """
 import ctypes
 import pathlib
@@ -15,7 +15,8 @@ import sys
 import numpy
 
 SIDE, LEVELS, SHARE, SHARE_OF_OTHER_PIXELS = 8, 10, 0.003, 0.1
-FROM_PICTURES = {f"{name}.webp" for name in ("cudacanny", "cudahistogram", "cudalocalhist", "cudahough", "cudasigma2kp")}
+FROM_PICTURES = {
+    f"{name}.webp" for name in ("cudacanny", "cudahistogram", "cudalocalhist", "cudahough", "cudasigma2kp")}
 ABI = 0x0107  # of WebPAnimDecoder, whose structs follow
 
 
@@ -67,7 +68,7 @@ names = sorted({path.name for folder in (expected, made) for path in folder.glob
 failed = not names
 same_pixels = (expected / "decoded.md5").read_text() == (made / "decoded.md5").read_text()
 if not same_pixels:
-    print(f"The decoder has decoded other pixels: up to {100 * SHARE_OF_OTHER_PIXELS:g} % of the squares of the video may differ.")
+    print(f"The decoder has decoded other pixels: {100 * SHARE_OF_OTHER_PIXELS:g} % of the video's squares may differ.")
 for name in names:
     if not (expected / name).exists() or not (made / name).exists():
         print(f"{name}: in one folder only")

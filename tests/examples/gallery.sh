@@ -21,7 +21,7 @@ bytes=$(cat "$pictures"/*.webp | wc -c)
 echo "$bytes bytes in all"
 ((bytes < 3000000))
 
-# Each is named with its source, and shown in a page: that of its element, or the README once that has links to the pages.
+# Each is named with its source, and shown in a page: that of its element, or the README once that links to the pages.
 for picture in "$pictures"/*.webp; do
   name=$(basename "$picture" .webp)
   grep -qF "\`$name.webp\`" "$pictures/README.md" || { echo "$pictures/README.md does not name $name.webp"; exit 1; }

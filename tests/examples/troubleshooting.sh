@@ -20,8 +20,8 @@ without_numbers() { sed 's/[0-9]\+/N/g'; }
 # quoted TEXT: the page quotes it.
 quoted() { grep -qF -- "\`$1" "$page" || { echo "the page does not quote: $1"; exit 1; }; }
 
-# prints TEXT SOURCE...: the pipeline prints the text. gst-launch-1.0 does not always end after an error while it starts, so it is
-# ended then.
+# prints TEXT SOURCE...: the pipeline prints the text. gst-launch-1.0 does not always end after an error while it starts,
+# so it is ended then.
 prints() {
   local text=$1; shift
   quoted "$text"
@@ -47,11 +47,13 @@ says 'Frames of this size cannot be processed: a picture of 8x8 pixels holds no 
   video/x-raw,width=8,height=8 ! cudahog
 says 'Frames of this size cannot be processed: at least 76800 bytes are needed, and max-memory allows 1000' \
   cudacanny backend=cpu max-memory=1000
-says 'The properties cannot be used: range-min (10) must be less than range-max (5)' cudahistogram range-min=10 range-max=5
+says 'The properties cannot be used: range-min (10) must be less than range-max (5)' \
+  cudahistogram range-min=10 range-max=5
 says "The properties cannot be used: color='nocolour' is not a colour" cudacanny color=nocolour
 says 'A file cannot be used: the model /nowhere.yml: it cannot be opened: No such file or directory' \
   cudahog model-location=/nowhere.yml
-says 'this is no HOG model, which is a text, but a picture or another binary file' cudahog model-location="$root/picture"
+says 'this is no HOG model, which is a text, but a picture or another binary file' \
+  cudahog model-location="$root/picture"
 says 'The mask of mask-location, "/nowhere.png", could not be read' cudainpaint mask-location=/nowhere.png
 says "Could not open '/nowhere/x.json': No such file or directory" cudavisionjson location=/nowhere/x.json
 says 'roi-x and roi-y (5000, 0) lie outside the frame of 320x240: frames pass unchanged' cudacanny roi-x=5000

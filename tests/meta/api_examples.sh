@@ -26,7 +26,8 @@ for name in reading-in-c attaching; do
   block c "$pages/$name.md" >"$root/$name.c"
   # shellcheck disable=SC2046  # flags are words
   cc -Wall -Werror "$root/$name.c" -o "$root/$name" -I "$headers" \
-    $(pkg-config --cflags gstreamer-app-1.0) -L "$plugins/../meta" -lgstcudavision-1.0 $(pkg-config --libs gstreamer-app-1.0)
+    $(pkg-config --cflags gstreamer-app-1.0) -L "$plugins/../meta" -lgstcudavision-1.0 \
+    $(pkg-config --libs gstreamer-app-1.0)
   shows "$pages/$name.md" "$root/$name"
 done
 block python "$pages/reading-in-python.md" >"$root/reading.py"
