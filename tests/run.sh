@@ -33,7 +33,7 @@ if [[ $mode == debian13 ]]; then
 fi
 
 install_packages "${packages_to_build[@]}" "${packages_to_play[@]}" "${packages_to_test[@]}" \
-  "${packages_to_measure[@]}" || exit 1
+  "${packages_to_measure[@]}" "${packages_to_draw[@]}" "${packages_to_document[@]}" || exit 1
 case $mode in
   all) install_packages clang-format clang libclang-rt-dev || exit 1 ;;  # clang: for libFuzzer
   lint) install_packages clang-format clang-tidy || exit 1 ;;

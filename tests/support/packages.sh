@@ -9,6 +9,8 @@ packages_to_play=(gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plug
 packages_to_test=(jq libgtest-dev libopencv-dev libboost-context-dev binutils python3-gi python3-jsonschema python3-numpy
   python3-opencv python3-matplotlib gir1.2-gst-plugins-base-1.0
   libgstreamer-plugins-bad1.0-dev gstreamer1.0-plugins-bad)
+packages_to_draw=(webp)
+packages_to_document=(gi-docgen)
 packages_to_measure=(libbenchmark-dev gstreamer1.0-opencv)
 
 # install_packages NAME...: does nothing, and needs no network, if all packages are installed.

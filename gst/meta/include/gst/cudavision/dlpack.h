@@ -42,6 +42,8 @@ typedef enum {
 /**
  * gst_cuda_vision_dlpack_flags_get_type:
  *
+ * Registers the flags with GObject.
+ *
  * Returns: the #GType of #GstCudaVisionDlpackFlags
  *
  * Since: 0.3
@@ -51,12 +53,14 @@ GType gst_cuda_vision_dlpack_flags_get_type(void);
 
 /**
  * gst_cuda_vision_tensor_meta_to_dlpack: (skip)
- * @meta: a #GstCudaVisionTensorMeta
+ * @meta: (transfer none): a #GstCudaVisionTensorMeta
  * @flags: without %GST_CUDA_VISION_DLPACK_FLAGS_UNVERSIONED
  * @stream: as for gst_cuda_vision_tensor_meta_export_dlpack()
- * @error: (nullable): the reason of a failure
+ * @error: the reason of a failure; may be %NULL
  *
- * Returns: (nullable): the tensor, to be released by its deleter; %NULL after an error
+ * Hands the numbers of a tensor over as gst_cuda_vision_tensor_meta_export_dlpack() does, as a pointer for C.
+ *
+ * Returns: (transfer full) (nullable): the tensor, to be released by its deleter; %NULL after an error
  *
  * Since: 0.3
  */
@@ -67,7 +71,7 @@ struct DLManagedTensorVersioned *gst_cuda_vision_tensor_meta_to_dlpack(const Gst
 
 /**
  * gst_cuda_vision_tensor_meta_export_dlpack:
- * @meta: a #GstCudaVisionTensorMeta
+ * @meta: (transfer none): a #GstCudaVisionTensorMeta
  * @flags: how the tensor is handed over
  * @stream: the CUDA stream on which the consumer will use a tensor on a GPU, as the Python array API counts: 1 for the legacy
  * default stream, 2 for that of the thread, a handle, or -1 if the consumer orders its work itself; anything for one on the host
@@ -116,8 +120,10 @@ gsize gst_cuda_vision_dlpack_get_capsule_destructor(void);
 
 /**
  * gst_cuda_vision_tensor_meta_get_dlpack_device:
- * @meta: a #GstCudaVisionTensorMeta
+ * @meta: (transfer none): a #GstCudaVisionTensorMeta
  * @device_id: (out): the number of the CUDA device; 0 on the host
+ *
+ * Tells where the numbers lie.
  *
  * Returns: the type of the device on which the numbers lie, as DLPack counts: 1 for the host, 2 for CUDA
  *

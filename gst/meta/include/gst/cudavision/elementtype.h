@@ -38,6 +38,8 @@ typedef enum {
 /**
  * gst_cuda_vision_element_type_get_type:
  *
+ * Registers the enumeration with GObject.
+ *
  * Returns: the #GType of #GstCudaVisionElementType
  *
  * Since: 0.1
@@ -49,6 +51,8 @@ GType gst_cuda_vision_element_type_get_type(void);
  * gst_cuda_vision_element_type_size:
  * @type: a #GstCudaVisionElementType
  *
+ * Gets the size of one number of a type.
+ *
  * Returns: the size of one number in bytes; 0 if @type is invalid
  *
  * Since: 0.1
@@ -59,6 +63,8 @@ gsize gst_cuda_vision_element_type_size(GstCudaVisionElementType type);
 /**
  * gst_cuda_vision_element_type_to_string:
  * @type: a #GstCudaVisionElementType
+ *
+ * Gets the short name of a type, as lines of JSON and caps write it.
  *
  * Returns: (transfer none) (nullable): "u8", "u16", "u32", "i32" or "f32"; %NULL if @type is invalid
  *

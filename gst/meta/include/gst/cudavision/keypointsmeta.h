@@ -61,6 +61,8 @@ struct _GstCudaVisionKeypointsMeta {
 /**
  * gst_cuda_vision_keypoint_get_type:
  *
+ * Registers the boxed type with GObject.
+ *
  * Returns: the boxed #GType of #GstCudaVisionKeypoint
  *
  * Since: 0.1
@@ -88,6 +90,8 @@ GType gst_cuda_vision_keypoint_get_type(void);
 
 /**
  * gst_cuda_vision_keypoints_meta_api_get_type:
+ *
+ * Registers the API of the meta with GStreamer. `gst_buffer_iterate_meta_filtered()` finds metas by this type.
  *
  * Returns: the #GType of the API of #GstCudaVisionKeypointsMeta
  *
@@ -130,6 +134,8 @@ GstCudaVisionKeypointsMeta *gst_cuda_vision_buffer_add_keypoints_meta(GstBuffer 
  * gst_cuda_vision_buffer_get_keypoints_meta:
  * @buffer: (transfer none): a #GstBuffer
  *
+ * Finds the points of interest of a frame.
+ *
  * Returns: (transfer none) (nullable): the first #GstCudaVisionKeypointsMeta that was attached, owned by
  * @buffer; %NULL if there is none
  *
@@ -140,7 +146,9 @@ GstCudaVisionKeypointsMeta *gst_cuda_vision_buffer_get_keypoints_meta(GstBuffer 
 
 /**
  * gst_cuda_vision_keypoints_meta_get_n:
- * @meta: a #GstCudaVisionKeypointsMeta
+ * @meta: (transfer none): a #GstCudaVisionKeypointsMeta
+ *
+ * Counts the points.
  *
  * Returns: the number of points
  *
@@ -151,9 +159,11 @@ guint gst_cuda_vision_keypoints_meta_get_n(const GstCudaVisionKeypointsMeta *met
 
 /**
  * gst_cuda_vision_keypoints_meta_get_keypoint:
- * @meta: a #GstCudaVisionKeypointsMeta
+ * @meta: (transfer none): a #GstCudaVisionKeypointsMeta
  * @index: the index of the point, from 0
  * @keypoint: (out caller-allocates): the point; all zero if there is no such point
+ *
+ * Reads one point.
  *
  * Returns: %TRUE if there is a point with that index
  *
@@ -165,8 +175,11 @@ gboolean gst_cuda_vision_keypoints_meta_get_keypoint(const GstCudaVisionKeypoint
 
 /**
  * gst_cuda_vision_keypoints_meta_get_keypoints:
- * @meta: a #GstCudaVisionKeypointsMeta
+ * @meta: (transfer none): a #GstCudaVisionKeypointsMeta
  * @n_keypoints: (out): the number of points
+ *
+ * Gives access to all points without a copy. Bindings make an object of each:
+ * gst_cuda_vision_keypoints_meta_get_bytes() is faster for them.
  *
  * Returns: (array length=n_keypoints) (transfer none) (nullable): the points, in the order of the element
  * that found them; %NULL if there are none
@@ -179,7 +192,7 @@ const GstCudaVisionKeypoint *gst_cuda_vision_keypoints_meta_get_keypoints(
 
 /**
  * gst_cuda_vision_keypoints_meta_get_bytes:
- * @meta: a #GstCudaVisionKeypointsMeta
+ * @meta: (transfer none): a #GstCudaVisionKeypointsMeta
  *
  * Gives all points as bytes: for each point 16 of them, which are x, y, response and angle as IEEE 754
  * numbers of 32 bits, in the byte order of the machine. In Python, `numpy.frombuffer(data,

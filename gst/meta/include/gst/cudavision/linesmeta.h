@@ -69,6 +69,8 @@ struct _GstCudaVisionLinesMeta {
 /**
  * gst_cuda_vision_line_get_type:
  *
+ * Registers the boxed type with GObject.
+ *
  * Returns: the boxed #GType of #GstCudaVisionLine
  *
  * Since: 0.1
@@ -96,6 +98,8 @@ GType gst_cuda_vision_line_get_type(void);
 
 /**
  * gst_cuda_vision_lines_meta_api_get_type:
+ *
+ * Registers the API of the meta with GStreamer. `gst_buffer_iterate_meta_filtered()` finds metas by this type.
  *
  * Returns: the #GType of the API of #GstCudaVisionLinesMeta
  *
@@ -136,6 +140,8 @@ GstCudaVisionLinesMeta *gst_cuda_vision_buffer_add_lines_meta(GstBuffer *buffer,
  * gst_cuda_vision_buffer_get_lines_meta:
  * @buffer: (transfer none): a #GstBuffer
  *
+ * Finds the straight lines of a frame.
+ *
  * Returns: (transfer none) (nullable): the first #GstCudaVisionLinesMeta that was attached, owned by @buffer;
  * %NULL if there is none
  *
@@ -146,7 +152,9 @@ GstCudaVisionLinesMeta *gst_cuda_vision_buffer_get_lines_meta(GstBuffer *buffer)
 
 /**
  * gst_cuda_vision_lines_meta_get_n:
- * @meta: a #GstCudaVisionLinesMeta
+ * @meta: (transfer none): a #GstCudaVisionLinesMeta
+ *
+ * Counts the lines.
  *
  * Returns: the number of lines
  *
@@ -157,9 +165,11 @@ guint gst_cuda_vision_lines_meta_get_n(const GstCudaVisionLinesMeta *meta);
 
 /**
  * gst_cuda_vision_lines_meta_get_line:
- * @meta: a #GstCudaVisionLinesMeta
+ * @meta: (transfer none): a #GstCudaVisionLinesMeta
  * @index: the index of the line, from 0
  * @line: (out caller-allocates): the line; all zero if there is no such line
+ *
+ * Reads one line.
  *
  * Returns: %TRUE if there is a line with that index
  *
@@ -171,8 +181,11 @@ gboolean gst_cuda_vision_lines_meta_get_line(const GstCudaVisionLinesMeta *meta,
 
 /**
  * gst_cuda_vision_lines_meta_get_lines:
- * @meta: a #GstCudaVisionLinesMeta
+ * @meta: (transfer none): a #GstCudaVisionLinesMeta
  * @n_lines: (out): the number of lines
+ *
+ * Gives access to all lines without a copy. Bindings make an object of each:
+ * gst_cuda_vision_lines_meta_get_bytes() is faster for them.
  *
  * Returns: (array length=n_lines) (transfer none) (nullable): the lines, most votes first; %NULL if none
  *
@@ -184,7 +197,7 @@ const GstCudaVisionLine *gst_cuda_vision_lines_meta_get_lines(const GstCudaVisio
 
 /**
  * gst_cuda_vision_lines_meta_get_bytes:
- * @meta: a #GstCudaVisionLinesMeta
+ * @meta: (transfer none): a #GstCudaVisionLinesMeta
  *
  * Gives all lines as bytes: for each line 28 of them, which are rho and theta as IEEE 754 numbers of 32 bits,
  * votes as an unsigned integer of 32 bits, and x1, y1, x2 and y2 as IEEE 754 numbers of 32 bits, in the byte

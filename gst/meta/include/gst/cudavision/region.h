@@ -54,6 +54,8 @@ struct _GstCudaVisionRegion {
 /**
  * gst_cuda_vision_region_get_type:
  *
+ * Registers the boxed type with GObject.
+ *
  * Returns: the boxed #GType of #GstCudaVisionRegion
  *
  * Since: 0.2
@@ -63,7 +65,9 @@ GType gst_cuda_vision_region_get_type(void);
 
 /**
  * gst_cuda_vision_region_copy:
- * @region: a #GstCudaVisionRegion
+ * @region: (transfer none): a #GstCudaVisionRegion
+ *
+ * Copies a region. Its @type is not copied: it belongs to the process.
  *
  * Returns: (transfer full): a copy, to be released with gst_cuda_vision_region_free()
  *

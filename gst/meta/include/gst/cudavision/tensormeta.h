@@ -85,6 +85,8 @@ struct _GstCudaVisionTensorMeta {
 /**
  * gst_cuda_vision_tensor_meta_api_get_type:
  *
+ * Registers the API of the meta with GStreamer. `gst_buffer_iterate_meta_filtered()` finds metas by this type.
+ *
  * Returns: the #GType of the API of #GstCudaVisionTensorMeta
  *
  * Since: 0.1
@@ -134,6 +136,8 @@ GstCudaVisionTensorMeta *gst_cuda_vision_buffer_add_tensor_meta(GstBuffer *buffe
  * @buffer: (transfer none): a #GstBuffer
  * @id: (nullable): the id of the tensor; %NULL for any
  *
+ * Finds a tensor of a frame by its id.
+ *
  * Returns: (transfer none) (nullable): the first tensor with that id that was attached, owned by @buffer;
  * %NULL if there is none
  *
@@ -146,6 +150,8 @@ GstCudaVisionTensorMeta *gst_cuda_vision_buffer_get_tensor_meta(GstBuffer *buffe
  * gst_cuda_vision_buffer_get_tensor_metas:
  * @buffer: (transfer none): a #GstBuffer
  *
+ * Lists the tensors of a frame.
+ *
  * Returns: (transfer container) (element-type GstCudaVisionTensorMeta): all tensors of @buffer, in the
  * order in which they were attached; owned by @buffer
  *
@@ -156,7 +162,7 @@ GPtrArray *gst_cuda_vision_buffer_get_tensor_metas(GstBuffer *buffer);
 
 /**
  * gst_cuda_vision_tensor_meta_set_geometry:
- * @meta: a #GstCudaVisionTensorMeta on a writable buffer
+ * @meta: (transfer none): a #GstCudaVisionTensorMeta on a writable buffer
  * @frame_width: the width in pixels of the frame that the tensor was computed from
  * @frame_height: its height in pixels
  * @origin_x: the x of element (0, 0) in that frame, in pixels
@@ -176,7 +182,9 @@ void gst_cuda_vision_tensor_meta_set_geometry(GstCudaVisionTensorMeta *meta, gui
 
 /**
  * gst_cuda_vision_tensor_meta_get_id:
- * @meta: a #GstCudaVisionTensorMeta
+ * @meta: (transfer none): a #GstCudaVisionTensorMeta
+ *
+ * Gets the name of the contents.
  *
  * Returns: (transfer none) (nullable): the id of the tensor, which stays valid until the process ends
  *
@@ -187,8 +195,10 @@ const gchar *gst_cuda_vision_tensor_meta_get_id(const GstCudaVisionTensorMeta *m
 
 /**
  * gst_cuda_vision_tensor_meta_get_dims:
- * @meta: a #GstCudaVisionTensorMeta
+ * @meta: (transfer none): a #GstCudaVisionTensorMeta
  * @n_dims: (out): the number of dimensions
+ *
+ * Gets the shape of the tensor.
  *
  * Returns: (array length=n_dims) (transfer none): the size of each dimension, outermost first
  *
@@ -199,7 +209,9 @@ const gsize *gst_cuda_vision_tensor_meta_get_dims(const GstCudaVisionTensorMeta 
 
 /**
  * gst_cuda_vision_tensor_meta_get_size:
- * @meta: a #GstCudaVisionTensorMeta
+ * @meta: (transfer none): a #GstCudaVisionTensorMeta
+ *
+ * Gets the size of the numbers, which is the product of the dimensions and the size of one number.
  *
  * Returns: the total size of the numbers in bytes
  *
@@ -210,7 +222,7 @@ gsize gst_cuda_vision_tensor_meta_get_size(const GstCudaVisionTensorMeta *meta);
 
 /**
  * gst_cuda_vision_tensor_meta_get_data:
- * @meta: a #GstCudaVisionTensorMeta
+ * @meta: (transfer none): a #GstCudaVisionTensorMeta
  *
  * Does not copy. The buffer is read-only, because copies of the frame share it.
  *
@@ -224,11 +236,11 @@ GstBuffer *gst_cuda_vision_tensor_meta_get_data(const GstCudaVisionTensorMeta *m
 
 /**
  * gst_cuda_vision_tensor_meta_get_bytes:
- * @meta: a #GstCudaVisionTensorMeta
+ * @meta: (transfer none): a #GstCudaVisionTensorMeta
  *
  * Maps the data, which may lie on a GPU, and copies the numbers.
  *
- * Returns: (transfer full) (nullable): gst_cuda_vision_tensor_meta_get_size() bytes, row-major without
+ * Returns: (transfer full) (nullable): a copy: gst_cuda_vision_tensor_meta_get_size() bytes, row-major without
  * padding, in the byte order of the machine; %NULL if there is no data or it cannot be mapped
  *
  * Since: 0.1

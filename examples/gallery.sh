@@ -1,0 +1,149 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Makes the pictures of the documentation: one of each element, and the animated one of the README.
+#
+#   examples/gallery.sh [OUT]      OUT: the folder for the pictures; default: gst/docs/pictures
+#
+# The pictures and the video are OpenCV's samples (Debian: opencv-doc). Missing packages are installed. The plugin is the
+# one that GStreamer finds; if it finds none, it is built as examples/demo.sh builds it.
+set -euo pipefail
+mkdir -p "${1:-$(dirname "${BASH_SOURCE[0]}")/../gst/docs/pictures}"
+out=$(realpath "${1:-$(dirname "${BASH_SOURCE[0]}")/../gst/docs/pictures}")
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source tests/support/packages.sh
+
+if ! gst-inspect-1.0 cudacanny >/dev/null 2>&1; then
+  install_packages "${packages_to_build[@]}" "${packages_to_play[@]}"
+  build_in build -Dtests=disabled -Dbenchmarks=disabled
+  export GST_PLUGIN_PATH_1_0=$PWD/build/gst/plugin
+fi
+command -v img2webp >/dev/null || install_packages "${packages_to_draw[@]}"
+data=${CUDAVISION_TEST_DATA:-$(test_data)}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# --- one frame ---
+
+# shellcheck disable=SC2054  # the comma is one of caps
+write_png=(videoconvert ! video/x-raw,format=RGB ! pngenc compression-level=1 ! filesink)
+
+# picture FILE ELEMENT...: one of OpenCV's pictures, processed, as picture.png.
+picture() {
+  local file=$1; shift
+  gst-launch-1.0 -q filesrc location="$data/$file" ! decodebin ! videoconvert ! video/x-raw,format=RGB ! "$@" ! \
+    "${write_png[@]}" location="$work/picture.png"
+}
+
+# size WIDTH HEIGHT: the elements that scale a picture; prints one word a line.
+size() { printf '%s\n' videoscale method=lanczos ! "video/x-raw,width=$1,height=$2,pixel-aspect-ratio=1/1"; }
+
+# joined HEIGHT ABOVE BELOW: two PNG files become picture.png.
+joined() {
+  gst-launch-1.0 -q compositor name=c background=black sink_1::ypos="$1" ! "${write_png[@]}" \
+    location="$work/picture.png" filesrc location="$2" ! pngdec ! c.sink_0 filesrc location="$3" ! pngdec ! c.sink_1
+}
+
+# keep NAME QUALITY: picture.png becomes a picture of the gallery.
+keep() {
+  cwebp -quiet -m 6 -sharp_yuv -q "$2" "$work/picture.png" -o "$out/$1.webp"
+  echo "$out/$1.webp: $(stat -c %s "$out/$1.webp") bytes"
+}
+
+# --- the street: its frames are decoded once, and two more, because the decoder may lose the last one on a busy machine ---
+
+street_frames=62
+gst-launch-1.0 -q filesrc location="$data/vtest.avi" ! decodebin ! identity eos-after=$((street_frames + 2)) ! \
+  videoconvert ! video/x-raw,format=I420 ! filesink location="$work/street.i420"
+truncate -s $((street_frames * 768 * 576 * 3 / 2)) "$work/street.i420"
+md5sum <"$work/street.i420" >"$out/decoded.md5"  # tells the test whether another decoder decoded other pixels
+
+# The part of the frames that is shown: 512x320 pixels from there on.
+left=256 top=96
+
+# street NAME SCALE FIRST LAST WIDTH HEIGHT ELEMENT...: processes the frames from FIRST to LAST at SCALE times their size,
+# and writes the part that is shown, at WIDTH x HEIGHT, as NAME.<number from FIRST on>.png.
+street() {
+  local name=$1 scale=$2 first=$3 last=$4 width=$5 height=$6 bytes=$((768 * 576 * 3 / 2)); shift 6
+  mapfile -t bigger < <(size $((768 * scale)) $((576 * scale)))
+  mapfile -t smaller < <(size "$width" "$height")
+  dd if="$work/street.i420" bs="$bytes" skip="$first" count=$((last - first + 1)) status=none |
+    gst-launch-1.0 -q fdsrc fd=0 ! rawvideoparse format=i420 width=768 height=576 framerate=10/1 ! videoconvert ! \
+      video/x-raw,format=RGB ! "${bigger[@]}" ! "$@" ! \
+      videocrop left=$((left * scale)) right=$(((256 - left) * scale)) \
+      top=$((top * scale)) bottom=$(((256 - top) * scale)) ! \
+      videoconvert ! video/x-raw,format=RGB ! "${smaller[@]}" ! pngenc compression-level=1 ! \
+      multifilesink index="$first" location="$work/$name.%03d.png"
+}
+
+people=(cudahog model=people display=false max-scale=1.3 win-stride=4 hit-threshold=0.3 ! cudavisiontrack min-hits=1)
+large_people=(cudahog model=people display=false min-scale=2 max-scale=2.6 win-stride=4 hit-threshold=0.3 !
+  cudavisiontrack min-hits=1)
+erased=(cudahog model=people display=false hit-threshold=-0.6 group-threshold=1 ! \
+  cudainpaint roi-type=person mode=temporal dilate=8 search-radius=80)
+
+# --- the gallery ---
+
+mapfile -t butterfly < <(size 986 712)
+picture butterfly.jpg "${butterfly[@]}" ! cudacanny roi-x=493 gaussian-sigma=1.4 low-threshold=40 high-threshold=120
+keep cudacanny 80
+
+mapfile -t fruits < <(size 1024 960)
+picture fruits.jpg "${fruits[@]}" ! cudahistogram mode=channels
+keep cudahistogram 75
+
+picture building.jpg cudalocalhist roi-x=434 bins=8 weight=magnitude window-width=12 window-height=12
+keep cudalocalhist 75
+
+picture sudoku.png cudahough threshold=190 nms-radius=14 line-width=2
+keep cudahough 80
+
+flow_roi=(roi-x=$((2 * left)) roi-y=$((2 * top)) roi-width=1024 roi-height=640)
+street wheel 2 52 54 1024 640 cudaopticalflow preset=quality forward-backward=0 levels=5 max-speed=14 "${flow_roi[@]}"
+street arrows 2 52 54 1024 640 cudaopticalflow preset=quality levels=5 display-mode=arrows arrow-scale=4 line-width=3 \
+  "${flow_roi[@]}"
+joined 640 "$work/wheel.054.png" "$work/arrows.054.png"
+keep cudaopticalflow 75
+
+picture graf1.png cudasigma2kp orientation=true window=7 cell=8 tau=3.9 min-distance=12 max-keypoints=300 color=yellow \
+  line-width=2 point-size=5
+keep cudasigma2kp 75
+
+street stars 2 52 52 1024 640 cudahog cell-size=16 block-stride=16
+street boxes 2 52 52 1024 640 cudahog model=people min-scale=2 max-scale=2.6 win-stride=4 hit-threshold=0.3
+joined 640 "$work/boxes.052.png" "$work/stars.052.png"
+keep cudahog 75
+
+street tracked 2 30 60 1024 640 "${large_people[@]}" ! cudavisionoverlay
+joined 640 "$work/tracked.045.png" "$work/tracked.060.png"
+keep cudavisiontrack 75
+
+street all 2 59 60 1024 640 cudahough display=false mode=segments low-threshold=100 high-threshold=200 threshold=120 \
+  min-length=120 ! cudasigma2kp display=false cell=16 window=15 tau=7.9 min-distance=24 max-keypoints=150 \
+  orientation=true ! "${large_people[@]}" ! cudavisionoverlay
+mv "$work/all.060.png" "$work/picture.png"
+keep cudavisionoverlay 75
+
+# --- the street four times: edges and flow above, people and nobody below ---
+
+left=208
+street edges 1 28 61 400 250 cudacanny low-threshold=100 high-threshold=250 gaussian-sigma=1
+street moving 1 27 61 400 250 cudaopticalflow preset=quality max-speed=6 roi-x="$left" roi-y="$top" roi-width=512 \
+  roi-height=320
+street people 1 0 61 400 250 "${people[@]}" ! cudavisionoverlay
+street erased 1 0 61 768 480 "${erased[@]}"
+
+# shellcheck disable=SC2046  # words
+# quarter NAME: the source of one part of the grid.
+quarter() {
+  printf 'multifilesrc location=%s/%s.%%03d.png index=28 stop-index=61 caps=image/png,framerate=10/1' "$work" "$1"
+  printf ' %s' ! pngdec ! $(size 400 250)
+}
+# shellcheck disable=SC2046  # the sources are words
+gst-launch-1.0 -q compositor name=c sink_1::xpos=400 sink_2::ypos=250 sink_3::xpos=400 sink_3::ypos=250 ! \
+  videoconvert ! video/x-raw,format=RGB ! pngenc compression-level=1 ! multifilesink index=28 location="$work/grid.%03d.png" \
+  $(quarter edges) ! c.sink_0 $(quarter moving) ! c.sink_1 $(quarter people) ! c.sink_2 $(quarter erased) ! c.sink_3
+img2webp -loop 0 -min_size -lossy -q 35 -m 4 -d 100 "$work"/grid.*.png -o "$out/street.webp"
+
+street before 1 57 57 768 480 identity
+joined 480 "$work/before.057.png" "$work/erased.057.png"
+keep cudainpaint 85
