@@ -155,9 +155,9 @@ class Inpaint {
   virtual void drop_history() = 0;
 };
 
-// Scratch memory: about 28 bytes per pixel, and 10 more from the first temporal frame on. On CUDA, 16 of the
-// 28 bytes are for holes whose state does not fit into the shared memory of a block; any frame may have such
-// a hole. CUDA: returns an error if the device cannot run all blocks of the fill kernel at once.
+// Scratch memory: about 16 bytes per pixel on CUDA and 24 on the CPU, and 10 more from the first temporal frame on. On CUDA,
+// 6 of the 16 bytes are for holes whose state does not fit into the shared memory of a block; any frame may have such a
+// hole. CUDA: returns an error if the device cannot run all blocks of the fill kernel at once.
 Status make_inpaint(const Execution &execution, Size size, std::unique_ptr<Inpaint> *inpaint);
 
 }  // namespace cudavision

@@ -224,6 +224,8 @@ gsize gst_cuda_vision_frame_export_dlpack(GstBuffer *buffer, const GstCaps *caps
  * @buffer: a video frame
  * @device_id: (out): the number of the CUDA device; 0 on the host
  *
+ * Where a video frame lies. A frame in the CUDA memory of another library than GStreamer's counts as one on the host.
+ *
  * Returns: the type of the device on which the frame lies, as DLPack counts: 1 for the host, 2 for CUDA
  *
  * Since: 0.3
