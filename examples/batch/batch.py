@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 
+import cameras
 import parquet
 import pipelines
 import videos
@@ -37,8 +38,9 @@ def at_least(least, kind):
 
 def options():
     parser = argparse.ArgumentParser(description=__doc__, epilog=EXAMPLE, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("inputs", nargs="+", metavar="VIDEO|FOLDER|LIST",
-                        help="a LIST ends in .txt or .list and has a path on each line, or paths with a NUL byte behind each")
+    parser.add_argument("inputs", nargs="+", metavar="VIDEO|FOLDER|LIST|URI",
+                        help="a LIST ends in .txt or .list and has a path on each line, or paths with a NUL byte behind each; "
+                             "with --cameras it has a URI on each line, or a name and a URI")
     parser.add_argument("--elements", required=True, help="what the frames go through, as for gst-launch-1.0")
     parser.add_argument("--output", required=True, metavar="DIR", help="the folder of the results; it is made if missing")
     parser.add_argument("--shard", type=a_share, default=(0, 1), metavar="I/N", help="do the share I (from 0) of N")
@@ -46,14 +48,21 @@ def options():
                         help="videos at once; default: %(default)s")
     parser.add_argument("--retries", type=at_least(0, int), default=1, metavar="N",
                         help="how often a video that fails is tried again; default: %(default)s")
-    parser.add_argument("--stall-timeout", type=at_least(0.1, float), default=120, metavar="SECONDS",
-                        help="give a video up that makes no frame for so long; default: %(default)s")
+    parser.add_argument("--stall-timeout", type=at_least(0.1, float), metavar="SECONDS",
+                        help="give a video up, or a connection, that makes no frame for so long; default: 120, cameras: 20")
     parser.add_argument("--tensor-data", choices=("none", "summary", "full"), default="summary",
                         help="the part of each tensor, such as a histogram, that is written; default: %(default)s")
     parser.add_argument("--parquet", action="store_true", help="write each result as a Parquet table, too; needs pyarrow")
     parser.add_argument("--decode", default="decodebin ! videoconvert", metavar="ELEMENTS",
                         help="what makes frames of a file; default: %(default)s")
-    return parser, parser.parse_args()
+    parser.add_argument("--cameras", action="store_true", help="the inputs are cameras, each connected until the program is stopped")
+    parser.add_argument("--rotate", type=at_least(1, float), default=600, metavar="SECONDS",
+                        help="cameras: begin a new file of results after so long; default: %(default)s")
+    chosen = parser.parse_args()
+    chosen.stall_timeout = chosen.stall_timeout or (20 if chosen.cameras else 120)
+    if chosen.cameras and chosen.parquet:
+        parser.error("--parquet is for videos: a part of a camera is converted when it is joined")
+    return parser, chosen
 
 
 def folder_of(path):
@@ -87,15 +96,7 @@ def stop_on_signals(run):
         signal.signal(number, stop)
 
 
-def main():
-    parser, chosen = options()
-    if chosen.parquet and parquet.pyarrow is None:
-        parser.error("--parquet needs pyarrow, which this Python does not have")
-    try:
-        pipelines.check(chosen.elements, chosen.decode)
-        folder = folder_of(chosen.output)
-    except (pipelines.Refused, videos.Unusable) as error:
-        parser.error(str(error))
+def run_videos(folder, chosen):
     batch = Batch(folder, chosen)
     stop_on_signals(batch)
     found, unusable = videos.videos(chosen.inputs)
@@ -105,7 +106,30 @@ def main():
         batch.add(video)
     status = batch.run()
     print(*batch.summary(), sep="\n")
-    leave(status)
+    return status
+
+
+def run_cameras(folder, chosen):
+    found, unusable = videos.cameras(chosen.inputs)
+    if unusable:
+        raise videos.Unusable("; ".join(f"{name}: {why}" for name, why in unusable))
+    wall = cameras.Wall(folder, chosen)
+    stop_on_signals(wall)
+    for camera in videos.share(found, *chosen.shard):
+        wall.add(camera)
+    wall.run()
+
+
+def main():
+    parser, chosen = options()
+    if chosen.parquet and parquet.pyarrow is None:
+        parser.error("--parquet needs pyarrow, which this Python does not have")
+    try:
+        pipelines.check(chosen.elements, chosen.decode)
+        folder = folder_of(chosen.output)
+        leave((run_cameras if chosen.cameras else run_videos)(folder, chosen))
+    except (pipelines.Refused, videos.Unusable) as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,9 @@ gi.require_version("Gst", "1.0")
 from gi.repository import Gst  # noqa: E402
 
 Gst.init(None)
+NO_REASON = "GStreamer stopped to read it and gave no reason"
 PATIENCE = 10  # seconds that a pipeline may take to stop
+CAMERA_FRAMES = "queue leaky=downstream max-size-buffers=4 max-size-bytes=0 max-size-time=0 ! videoconvert"
 
 
 class Refused(Exception):
@@ -90,6 +92,7 @@ class Pipeline:
         self.on_end = on_end
         self.full = False  # there was no space for the result
         self.no_video = False
+        self.before = self.counted = 0
         parts = source, self.elements, self.writer, self.sink
         for part in parts:
             self.pipeline.add(part)
@@ -109,18 +112,36 @@ class Pipeline:
             error = message.parse_error()[0]
             full = error.matches(Gst.ResourceError.quark(), Gst.ResourceError.NO_SPACE_LEFT)
             self.full = full and message.src == self.writer
-            self.end("it has no video stream that can be decoded" if self.no_video else text_of(message))
+            self.fail(text_of(message))
         elif message.type == Gst.MessageType.EOS:
             self.end(None if self.frames() else "it has no frame that can be decoded")
+
+    def fail(self, error):
+        self.end("it has no video stream that can be decoded" if self.no_video else error)
 
     def end(self, error):
         if self.on_end:
             on_end, self.on_end = self.on_end, None
             on_end(error)
 
+    def stands(self):
+        """Whether none of its threads runs any more. decodebin loses an error that comes while it adds the element."""
+        running = []
+
+        def note(pad):
+            running.append(pad.get_task_state() == Gst.TaskState.STARTED)
+
+        complete = self.pipeline.iterate_recurse().foreach(lambda part: part.iterate_pads().foreach(note))
+        return complete == Gst.IteratorResult.DONE and not any(running)
+
     def frames(self):
-        """Frames that have been written. The sink counts them, so that no thread of the pipeline waits for Python."""
-        return self.sink.get_property("stats").get_value("rendered")
+        """Frames that have been written. The sink counts them, so that no thread of the pipeline waits for Python; a flush
+        begins its count anew."""
+        counted = self.sink.get_property("stats").get_value("rendered")
+        if counted < self.counted:
+            self.before += self.counted
+        self.counted = counted
+        return self.before + counted
 
     def position(self):
         """Seconds of the video that have passed, and those that it has; None where unknown."""
@@ -138,7 +159,33 @@ class Pipeline:
         return not stopping.is_alive()
 
 
+    def swap_writer(self, writer, on_swapped):
+        """Puts another writer in the place of this one between two frames. on_swapped is called when the old one has closed its file, in
+        a thread of the pipeline or in this one."""
+        def swap(_pad, _info):
+            old, self.writer = self.writer, element("cudavisionjson", **writer)
+            self.elements.unlink(old)
+            old.unlink(self.sink)
+            old.set_state(Gst.State.NULL)
+            self.pipeline.remove(old)
+            self.pipeline.add(self.writer)
+            self.writer.link(self.sink)
+            self.writer.sync_state_with_parent()
+            self.elements.link(self.writer)
+            on_swapped()
+            return Gst.PadProbeReturn.REMOVE
+
+        self.elements.get_static_pad("src").add_probe(Gst.PadProbeType.IDLE, swap)
+
+
 def video_pipeline(video, decode, elements, writer, on_end):
     source = source_bin(f"filesrc name=video ! {decode}")
     source.get_by_name("video").set_uri(video.uri)  # a URI can name any file; a property takes UTF-8 alone
+    return Pipeline(source, elements, writer, on_end)
+
+
+def camera_pipeline(camera, elements, writer, on_end):
+    """Frames that the elements are too slow for are dropped in the queue."""
+    source = source_bin(f"uridecodebin name=camera ! {CAMERA_FRAMES}")
+    source.get_by_name("camera").set_property("uri", camera.uri)
     return Pipeline(source, elements, writer, on_end)

@@ -14,6 +14,7 @@ import json
 import os
 import socket
 
+BLOCK = 1 << 16
 HOST = "".join(c for c in socket.gethostname() if c.isalnum() or c == "-")
 
 
@@ -30,6 +31,26 @@ def remove(path):
         os.unlink(path)
     except FileNotFoundError:
         pass
+
+
+def whole_lines(path):
+    """Cuts the line off that its writer did not complete. Returns whether there is a line."""
+    with open(path, "r+b") as file:
+        end = file.seek(0, os.SEEK_END)
+        while end > 0:
+            begin = max(0, end - BLOCK)
+            file.seek(begin)
+            newline = file.read(end - begin).rfind(b"\n")
+            end = begin + newline + 1 if newline >= 0 else begin
+            if newline >= 0:
+                break
+        file.truncate(end)
+    return end > 0
+
+
+def count_lines(path):
+    with open(path, "rb") as file:
+        return sum(block.count(b"\n") for block in iter(lambda: file.read(BLOCK), b""))
 
 
 def publish(part, path):
@@ -133,11 +154,12 @@ class Folder:
         remove(self.path_of(f"{name}.made.json"))
 
     def finish(self, claim, part, made, parquet=None):
-        """Publishes a result, and then the record of what it was made with. made: the record but for the size."""
+        """Publishes a result, and then the record of what it was made with. made: the record but for what the result tells."""
         name = claim.name
         record = claim.part(".made")
         with open(record, "w", encoding="ascii") as file:
-            json.dump(made | {"result": f"{name}.jsonl", "bytes": os.stat(part).st_size}, file, indent=1)
+            counts = {"result": f"{name}.jsonl", "frames": count_lines(part), "bytes": os.stat(part).st_size}
+            json.dump(made | counts, file, indent=1)
             file.write("\n")
         if parquet:
             claim.publish(parquet, self.path_of(f"{name}.parquet"))

@@ -11,6 +11,7 @@ from gi.repository import GLib
 from videos import Unusable
 
 TICK = 200  # milliseconds
+STANDS = 5  # ticks after which a pipeline without a running thread counts as dead
 ANOTHER = 2  # seconds until a video that another process works on is looked at again
 
 
@@ -26,16 +27,20 @@ class Run:
         self.part = claim.part(".jsonl")
         writer = {"location": self.part, "source": job.video.source, "tensor_data": batch.options.tensor_data}
         self.pipeline = pipelines.video_pipeline(job.video, batch.options.decode, batch.options.elements, writer, self.ended)
-        self.frames, self.moved = 0, time.monotonic()
+        self.frames, self.moved, self.stood = 0, time.monotonic(), 0
 
     def ended(self, error):
         self.batch.protect(self.batch.ended, self, error)
 
     def watch(self):
-        """Gives a video up that makes no frame for too long."""
+        """Gives a video up that makes no frame for too long, or that has come to a stand."""
         frames = self.pipeline.frames()
         if frames != self.frames:
-            self.frames, self.moved = frames, time.monotonic()
+            self.frames, self.moved, self.stood = frames, time.monotonic(), 0
+            return
+        self.stood = self.stood + 1 if self.pipeline.stands() else 0
+        if self.stood == STANDS:
+            self.pipeline.fail(pipelines.NO_REASON)
         elif time.monotonic() - self.moved > self.batch.options.stall_timeout:
             self.pipeline.end(f"no frame came for {self.batch.options.stall_timeout:g} s, after {frames} frames")
 
@@ -50,6 +55,7 @@ class Job:
 
     def __init__(self, video, size):
         self.video, self.size, self.tries = video, max(1, size), 0
+        self.error = None
 
 
 class Batch:
@@ -120,8 +126,7 @@ class Batch:
         """A pipeline has come to its end, or to an error."""
         self.running.remove(run)
         seconds = run.pipeline.position()
-        frames = run.pipeline.frames()
-        self.frames += frames
+        self.frames += run.pipeline.frames()
         if not run.pipeline.stop():
             self.hung = True
             self.display.say(f"{run.job.video.source}: its pipeline does not stop and is left behind")
@@ -132,7 +137,7 @@ class Batch:
             run.claim.release()
             self.give_up(run.job, error)
         else:
-            self.finish(run, frames, seconds)
+            self.finish(run, seconds)
         self.fill()
 
     def changed(self, run):
@@ -141,12 +146,12 @@ class Batch:
         except Unusable as error:
             return str(error)
 
-    def finish(self, run, frames, seconds):
+    def finish(self, run, seconds):
         table = None
         if self.options.parquet:
             table = run.claim.part(".parquet")
             parquet.convert(run.part, table)
-        made = {"video": run.job.video.source, "frames": frames, "made_with": self.made_with | run.state}
+        made = {"video": run.job.video.source, "made_with": self.made_with | run.state}
         self.folder.finish(run.claim, run.part, made, table)
         self.done += 1
         self.settle(run.job)
@@ -155,6 +160,9 @@ class Batch:
             self.display.say(f"{run.job.video.source}: note: it ends after {last:.1f} s of {end:.1f} s, as if it were cut off")
 
     def give_up(self, job, error):
+        if error == pipelines.NO_REASON:
+            error = job.error or error  # of the try before
+        job.error = error
         if job.tries <= self.options.retries:
             self.display.say(f"{job.video.source}: will be tried again: {error}")
             self.todo.append(job)
