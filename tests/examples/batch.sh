@@ -142,7 +142,6 @@ for signal in TERM INT; do
   "$python" -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); os.execvp(sys.argv[1], sys.argv[1:])' \
     "${batch[@]}" --elements "identity sleep-time=100000" --output "$root/signal" "$root/videos" >"$root/out" 2>"$root/err" &
   process=$!
-  wait_for test -e "$root/signal/.made1."*.lock
   wait_for running_parts "$root/signal"
   began=$EPOCHREALTIME
   kill -"$signal" "$process"
