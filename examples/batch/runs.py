@@ -113,9 +113,13 @@ class Batch:
             self.settle(job)
             self.before += 1
             return
-        self.folder.withdraw(job.video.name)
         job.tries += 1
-        run = Run(self, job, claim, state)
+        try:
+            self.folder.withdraw(job.video.name)
+            run = Run(self, job, claim, state)
+        except OSError:
+            claim.release()
+            raise
         self.running.append(run)
         run.pipeline.start()
 
@@ -123,10 +127,8 @@ class Batch:
         self.weight_done += job.size
 
     def ended(self, run, error):
-        """A pipeline has come to its end, or to an error."""
-        self.running.remove(run)
+        """A pipeline has come to its end, or to an error. If the output fails, the run stays among those that abandon() ends."""
         seconds = run.pipeline.position()
-        self.frames += run.pipeline.frames()
         if not run.pipeline.stop():
             self.hung = True
             self.display.say(f"{run.job.video.source}: its pipeline does not stop and is left behind")
@@ -138,6 +140,8 @@ class Batch:
             self.give_up(run.job, error)
         else:
             self.finish(run, seconds)
+        self.running.remove(run)
+        self.frames += run.pipeline.frames()
         self.fill()
 
     def changed(self, run):
