@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck disable=SC2154  # root is set by the script that sources this
 # Sourced by the tests of the example batch, with $python, $examples and $root set.
 command -v jq script >/dev/null || { echo "skipped: no jq or script"; exit 77; }
 export PYTHONDONTWRITEBYTECODE=1
@@ -54,4 +55,12 @@ wait_for() {
   done
   echo "this did not come: $*" >&2
   return 1
+}
+
+# use_pypi PACKAGE...: sets $venv to a virtual environment with them and with Debian's packages, or skips the test.
+use_pypi() {
+  venv=$root/venv
+  "$python" -m venv --system-site-packages "$venv" >/dev/null 2>&1 || { echo "skipped: no python3-venv"; exit 77; }
+  timeout 240 "$venv/bin/pip" --quiet --disable-pip-version-check --retries 1 --timeout 20 install --upgrade "$@" >"$root/pip" 2>&1 ||
+    { echo "skipped: PyPI does not give $*"; tail -n 2 "$root/pip"; exit 77; }
 }
