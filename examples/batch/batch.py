@@ -17,6 +17,7 @@ EXAMPLE = """example:
   batch.py --elements "cudahog model=people display=false ! cudavisiontrack" --output results videos
 
 exit status: 0 all videos are done, 1 some are not (they are listed), 2 wrong usage, 128+N stopped by signal N"""
+STOPS = signal.SIGTERM, signal.SIGINT, signal.SIGHUP
 
 
 def a_share(text):
@@ -55,7 +56,8 @@ def options():
     parser.add_argument("--parquet", action="store_true", help="write each result as a Parquet table, too; needs pyarrow")
     parser.add_argument("--decode", default="decodebin ! videoconvert", metavar="ELEMENTS",
                         help="what makes frames of a file; default: %(default)s")
-    parser.add_argument("--cameras", action="store_true", help="the inputs are cameras, each connected until the program is stopped")
+    parser.add_argument("--cameras", action="store_true",
+                        help="the inputs are cameras, each connected until the program is stopped")
     parser.add_argument("--rotate", type=at_least(1, float), default=600, metavar="SECONDS",
                         help="cameras: begin a new file of results after so long; default: %(default)s")
     chosen = parser.parse_args()
@@ -79,20 +81,23 @@ def folder_of(path):
 
 
 def leave(status):
-    """Ends the process even if a pipeline hangs."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    """Ends the process even if a pipeline hangs, or nobody reads what it says."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            pass
     os._exit(status)
 
 
 def stop_on_signals(run):
     def stop(number, _frame):
-        for other in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for other in STOPS:
             signal.signal(other, signal.SIG_IGN)
         run.abandon()
         print(*run.summary(signal.Signals(number).name), sep="\n")
         leave(128 + number)
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    for number in STOPS:
         signal.signal(number, stop)
 
 

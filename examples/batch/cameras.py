@@ -14,7 +14,7 @@ import time
 import pipelines
 import progress
 from gi.repository import GLib
-from results import remove, whole_lines
+from results import publish, remove, whole_lines
 
 TICK = 200  # milliseconds
 LONGEST_PAUSE = 60  # seconds between two attempts to connect
@@ -45,12 +45,11 @@ class Part:
 
 
 def rescue(folder, claim):
-    """Publishes what a process that was killed has left of the camera."""
-    for path in list(claim.left):
+    """Publishes what a process has left of the camera, be it one that was killed or this one at its end."""
+    for path in claim.left + claim.parts:
         stamp = re.search(r"\.(\d{8}T\d{6}\.\d{6}Z\.jsonl)\.part$", path)
         if stamp and os.path.exists(path) and whole_lines(path):
-            claim.parts.append(path)
-            claim.publish(path, folder.path_of(f"{claim.name}.{stamp[1]}"))
+            publish(path, folder.path_of(f"{claim.name}.{stamp[1]}"))
     claim.remove_parts()
 
 
@@ -114,7 +113,7 @@ class Connection:
         try:
             self.wall.parts += old.close()
         except OSError as error:
-            self.pipeline.end(f"{error.filename or old.final}: {error.strerror}")
+            self.wall.display.say(f"{self.camera.source}: {error.filename or old.final}: {error.strerror}")
         return False
 
     def tick(self):

@@ -8,7 +8,8 @@
 # status is 0 if all videos are done, 1 if some are not, and 2 after wrong usage. BATCH: the path of batch.py.
 set -euo pipefail
 [[ ${1:-} =~ ^[1-9][0-9]*$ ]] || { sed -n '/^#   /s/^# *//p' "$0" >&2; exit 2; }
-parallel --version 2>/dev/null | grep '^GNU parallel' >/dev/null || { echo "$0: GNU parallel is missing (Debian: parallel)" >&2; exit 2; }
+parallel --version 2>/dev/null | grep '^GNU parallel' >/dev/null ||
+  { echo "$0: GNU parallel is missing (Debian: parallel)" >&2; exit 2; }
 BATCH=${BATCH:-$(dirname "$(realpath "$0")")/batch.py}
 SHARES=$1
 shift

@@ -5,7 +5,7 @@ import threading
 import gi
 
 gi.require_version("Gst", "1.0")
-from gi.repository import Gst  # noqa: E402
+from gi.repository import GLib, Gst  # noqa: E402
 
 Gst.init(None)
 NO_REASON = "GStreamer stopped to read it and gave no reason"
@@ -20,10 +20,9 @@ class Refused(Exception):
 def chain(description):
     """A bin whose last element is to be linked."""
     try:
-        made = Gst.parse_bin_from_description(description, False)
-    except (Exception, UnicodeError) as error:  # GLib.Error, and what is no text
+        return Gst.parse_bin_from_description(description, False)
+    except (GLib.Error, UnicodeError) as error:
         raise Refused(f"{description!r}: {getattr(error, 'message', error)}") from error
-    return made
 
 
 def ghost(made, description, direction, name):
@@ -100,7 +99,7 @@ class Pipeline:
             before.link(after)
         self.bus = self.pipeline.get_bus()
         self.bus.add_signal_watch()
-        self.bus.connect("message", self.on_message)
+        self.watch = self.bus.connect("message", self.on_message)
 
     def start(self):
         self.pipeline.set_state(Gst.State.PLAYING)  # a failure is a message on the bus, too
@@ -152,6 +151,7 @@ class Pipeline:
     def stop(self):
         """Returns whether the pipeline has stopped. One that hangs in an element is left behind."""
         self.on_end = None
+        self.bus.disconnect(self.watch)  # the bus and this object would hold one another for ever
         self.bus.remove_signal_watch()
         stopping = threading.Thread(target=self.pipeline.set_state, args=(Gst.State.NULL,), daemon=True)
         stopping.start()
@@ -160,8 +160,8 @@ class Pipeline:
 
 
     def swap_writer(self, writer, on_swapped):
-        """Puts another writer in the place of this one between two frames. on_swapped is called when the old one has closed its file, in
-        a thread of the pipeline or in this one."""
+        """Puts another writer in the place of this one between two frames. on_swapped is called when the old one has closed its
+        file, in a thread of the pipeline or in this one."""
         def swap(_pad, _info):
             old, self.writer = self.writer, element("cudavisionjson", **writer)
             self.elements.unlink(old)

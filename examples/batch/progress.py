@@ -19,7 +19,8 @@ class Rate:
         self.seen.append((now, frames))
         while len(self.seen) > 2 and now - self.seen[0][0] > WINDOW:
             self.seen.popleft()
-        (began, before), took = self.seen[0], now - self.seen[0][0]
+        began, before = self.seen[0]
+        took = now - began
         return (frames - before) / took if took > 0 else 0
 
 
@@ -43,6 +44,14 @@ class Left:
         return f"{hours(took * (1 - part) / part)} left" if part > 0.001 and took > 1 else "time left unknown"
 
 
+def tell(text, end="\n"):
+    """Writes to the standard error. The run goes on if nobody reads it, or the disk of a log is full."""
+    try:
+        print(text, end=end, file=sys.stderr, flush=True)
+    except OSError:
+        pass
+
+
 class Display:
     def __init__(self):
         self.terminal = sys.stderr.isatty()
@@ -50,13 +59,13 @@ class Display:
 
     def update(self, text):
         if self.terminal:
-            print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+            tell(f"\r\033[K{text}", end="")
             self.shown = True
         elif time.monotonic() >= self.next:
             self.next = time.monotonic() + EVERY
-            print(text, file=sys.stderr, flush=True)
+            tell(text)
 
     def say(self, text):
         """A line that stays."""
-        print(("\r\033[K" if self.shown else "") + text, file=sys.stderr, flush=True)
+        tell(("\r\033[K" if self.shown else "") + text)
         self.shown = False

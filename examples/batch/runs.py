@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Runs videos, several at once, until each is done or has failed."""
 import collections
-import os
 import time
 
 import parquet
@@ -209,7 +208,7 @@ class Batch:
         except OutputFails as error:
             self.fatal = str(error)
         except OSError as error:
-            self.fatal = f"{error.filename or self.folder.path}: {error.strerror}"
+            self.fatal = f"{error.filename or self.folder.path}: {error.strerror or error}"
         except Exception:
             self.fatal = "the program failed"
             self.loop.quit()

@@ -62,6 +62,7 @@ echo "== shards, and processes beside one another"
 expect 0 run --elements "$quick" --output "$root/one" "$root/videos"
 for shard in 0 1 2; do
   expect 0 run --elements "$quick" --output "$root/shards" --shard "$shard/3" "$root/videos"
+  says ' 0 done before, 0 failed, 0 left'  # no share overlaps another
   count_done >>"$root/counts"
 done
 same_results "$root/one" "$root/shards"
@@ -163,6 +164,12 @@ kill -9 "$process"
 wait "$process" 2>/dev/null || true
 expect 0 run --elements "$quick" --output "$root/dead" "$root/odd/a"
 only_results "$root/dead"
+
+echo "== ten thousand videos"
+mkdir "$root/many"
+for ((i = 0; i < 80; ++i)); do ln "$root/videos/made1.avi" "$root/many/$i.avi"; done
+(ulimit -n 64; expect 0 run --jobs 1 --elements "$quick" --output "$root/files" "$root/many")  # no open file is left behind
+says '80 videos done'
 
 echo "== a full disk"
 (ulimit -f 40; expect 1 run --elements "$quick" --tensor-data full --output "$root/full" "$root/videos")
