@@ -12,12 +12,12 @@ import pipelines
 import videos
 from results import Folder
 from runs import Batch
+from stops import Stops
 
 EXAMPLE = """example:
   batch.py --elements "cudahog model=people display=false ! cudavisiontrack" --output results videos
 
 exit status: 0 all videos are done, 1 some are not (they are listed), 2 wrong usage, 128+N stopped by signal N"""
-STOPS = signal.SIGTERM, signal.SIGINT, signal.SIGHUP
 
 
 def a_share(text):
@@ -91,14 +91,11 @@ def leave(status):
 
 
 def stop_on_signals(run):
-    def stop(number, _frame):
-        for other in STOPS:
-            signal.signal(other, signal.SIG_IGN)
+    def end(number):
         run.abandon()
         print(*run.summary(signal.Signals(number).name), sep="\n")
         leave(128 + number)
-    for number in STOPS:
-        signal.signal(number, stop)
+    run.stops = Stops(end)
 
 
 def run_videos(folder, chosen):

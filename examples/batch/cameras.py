@@ -5,6 +5,7 @@ NAME.TIME.jsonl       a part that is closed; TIME is when it was begun, in UTC
 .NAME.camera          the lock, as results.py describes it
 .NAME.*.TIME.jsonl.part   the part that is being written. If the process is killed, the next one publishes its whole lines.
 """
+import contextlib
 import datetime
 import os
 import re
@@ -88,7 +89,8 @@ class Connection:
 
     def ended(self, error):
         try:
-            self.disconnect()
+            with self.wall.stops:
+                self.disconnect()
         except OSError as failed:
             error = f"{failed.filename or self.wall.folder.path}: {failed.strerror}"
         self.wait(error or "the camera has ended the stream")
@@ -111,7 +113,8 @@ class Connection:
     def rotated(self, old):
         self.closing = False
         try:
-            self.wall.parts += old.close()
+            with self.wall.stops:
+                self.wall.parts += old.close()
         except OSError as error:
             self.wall.display.say(f"{self.camera.source}: {error.filename or old.final}: {error.strerror}")
         return False
@@ -139,6 +142,7 @@ class Wall:
     def __init__(self, folder, options):
         self.folder, self.options, self.parts = folder, options, 0
         self.connections = []
+        self.stops = contextlib.nullcontext()
         self.loop, self.display, self.rate = GLib.MainLoop(), progress.Display(), progress.Rate()
 
     def add(self, camera):
@@ -147,7 +151,8 @@ class Wall:
     def tick(self):
         for connection in self.connections:
             try:
-                connection.tick()
+                with self.stops:
+                    connection.tick()
             except (OSError, pipelines.Refused) as error:
                 connection.ended(str(error))
         self.display.update(self.status())
@@ -163,8 +168,9 @@ class Wall:
 
     def run(self):
         for claim in self.folder.leftovers(LOCK):
-            rescue(self.folder, claim)
-            claim.release()
+            with self.stops:
+                rescue(self.folder, claim)
+                claim.release()
         GLib.timeout_add(TICK, self.tick)
         self.loop.run()
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Runs videos, several at once, until each is done or has failed."""
 import collections
+import contextlib
 import time
 
 import parquet
@@ -69,6 +70,7 @@ class Batch:
         self.frames, self.weight, self.weight_done = 0, 0, 0
         self.hung = False  # a pipeline did not stop: the process cannot end in the ordinary way
         self.fatal = None
+        self.stops = contextlib.nullcontext()
         self.loop, self.display = GLib.MainLoop(), progress.Display()
         self.rate, self.left = progress.Rate(), None
 
@@ -204,7 +206,8 @@ class Batch:
     def protect(self, action, *arguments):
         """Calls the action. If the output folder fails, or the program itself does, the run ends."""
         try:
-            return action(*arguments)
+            with self.stops:
+                return action(*arguments)
         except OutputFails as error:
             self.fatal = str(error)
         except OSError as error:

@@ -165,11 +165,23 @@ wait "$process" 2>/dev/null || true
 expect 0 run --elements "$quick" --output "$root/dead" "$root/odd/a"
 only_results "$root/dead"
 
-echo "== ten thousand videos"
+echo "== more videos than open files"
 mkdir "$root/many"
 for ((i = 0; i < 80; ++i)); do ln "$root/videos/made1.avi" "$root/many/$i.avi"; done
 (ulimit -n 64; expect 0 run --jobs 1 --elements "$quick" --output "$root/files" "$root/many")  # no open file is left behind
 says '80 videos done'
+
+echo "== signals between one video and the next"
+for ((i = 0; i < 6; ++i)); do
+  rm -rf "$root/between"
+  "${batch[@]}" --elements "$quick" --output "$root/between" "$root/many" >/dev/null 2>&1 &
+  process=$!
+  wait_for test -d "$root/between"
+  sleep "0.$((RANDOM % 30 + 10))"
+  kill "$process" 2>/dev/null || true
+  wait "$process" || true
+  [[ -z $(find "$root/between" -name '.?*') ]]
+done
 
 echo "== a full disk"
 (ulimit -f 40; expect 1 run --elements "$quick" --tensor-data full --output "$root/full" "$root/videos")

@@ -100,7 +100,8 @@ if grep -r secret "$root/parts" "$root/out" "$root/err"; then exit 1; fi
 for part in "$root"/parts/*.jsonl; do
   jq -es 'length > 0 and all(.[]; .source == "door" and .utc >= "2026" and .tensors[0].sum == 19200) and .[0].frame == 0' "$part" >/dev/null
 done
-# No frame is lost where one part follows another in one connection: 30 frames a second, and a pause is at least one second.
+# No pause where one part follows another in one connection, at 30 frames a second. On a busy machine the queue before the
+# elements may drop a frame or two.
 cat "$root"/parts/*.jsonl | jq -s '[.[] | .pts] | [., .[1:]] | transpose | map(select(.[1] != null) | .[1] - .[0]) |
   {connections: (map(select(. < 0)) | length + 1), longest: (map(select(. > 0)) | max)}' -c | tee "$root/gaps"
 jq -e '.connections == 3 and .longest < 100000000' "$root/gaps" >/dev/null
