@@ -11,6 +11,7 @@
 #   tests/run.sh lint                  formatting, clang-tidy and the layout of the source tree
 #   tests/run.sh debian13              everything again, in a fresh root of Debian 13, with GStreamer 1.26; needs root
 #   tests/run.sh package               the Debian packages: built, checked by lintian, used in a fresh root; needs root
+#   tests/run.sh slurm                 the example batch as an array of Debian's Slurm on this machine; needs root
 #
 # FILTER is a part of the names of tests, as canny; only what they need is built. Works from a fresh clone on Debian 12 and
 # newer, as root or with sudo, with and without CUDA; a second run is quick.
@@ -20,7 +21,7 @@ source tests/support/packages.sh
 export PATH="$PATH:/usr/local/cuda/bin"
 
 mode=${1:-all} filter=${2:-}
-if (($# > 2)) || [[ ! $mode =~ ^(all|cpu|emulated|asan|tsan|gpu|lint|debian13|package)$ ]]; then
+if (($# > 2)) || [[ ! $mode =~ ^(all|cpu|emulated|asan|tsan|gpu|lint|debian13|package|slurm)$ ]]; then
   sed -n '/^#   tests/s/^# //p' tests/run.sh >&2
   exit 2
 fi
@@ -107,6 +108,8 @@ case $mode in
   tsan)
     configure build-tsan && build build-tsan gst/plugin/libgstcudavision.so tests/fuzz/pipelines_fuzz_test &&
       run_tests build-tsan pipelines_fuzz ;;
+  slurm)
+    configure build-tests && build build-tests gst/plugin/libgstcudavision.so && exec tests/slurm.sh build-tests/gst/plugin ;;
   gpu)
     [[ -n $archs ]] || { echo "tests/run.sh gpu needs an NVIDIA card, its driver and nvcc" >&2; exit 1; }
     run_selected build-tests gpu

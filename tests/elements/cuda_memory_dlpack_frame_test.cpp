@@ -142,7 +142,9 @@ TEST_F(CudaMemoryDlpackFrame, context_of_its_own_and_frames_without_a_layout_are
   const Owned<GstBuffer> buffer = own.buffer(frame_);
   const auto refusal = [&](GstBuffer *refused) {
     return error_of([&](GError **error) {
-      return gst_cuda_vision_frame_to_dlpack(refused, caps_.get(), 0, kNone, kLegacyStream, error) != nullptr;
+      const Tensor tensor(
+          gst_cuda_vision_frame_to_dlpack(refused, caps_.get(), 0, kNone, kLegacyStream, error));
+      return tensor != nullptr;
     });
   };
   EXPECT_NE(refusal(buffer.get()).find("plane 0 of the frame lies in a CUDA context of its own"),

@@ -33,7 +33,8 @@ struct Edges {
 
 std::string refusal(const GstCudaVisionTensorMeta *meta, GstCudaVisionDlpackFlags flags, gint64 stream) {
   return error_of([&](GError **error) {
-    return gst_cuda_vision_tensor_meta_to_dlpack(meta, flags, stream, error) != nullptr;
+    const Tensor tensor(gst_cuda_vision_tensor_meta_to_dlpack(meta, flags, stream, error));
+    return tensor != nullptr;
   });
 }
 
@@ -134,7 +135,7 @@ TEST_F(CudaMemoryDlpack, part_of_the_memory_is_handed_over_as_it_is) {
   Harness canny("cudacanny display=false");
   const Edges edges(&canny);
   const void *whole = dlpack(edges.meta)->dl_tensor.data;
-  gst_buffer_resize(edges.meta->data, 40, 29 * 40);
+  gst_memory_resize(gst_buffer_peek_memory(edges.meta->data, 0), 40, 29 * 40);
   EXPECT_NE(refusal(edges.meta, kNone, kLegacyStream).find("has 1160 bytes instead of 1200"),
             std::string::npos);
   EXPECT_NE(refusal(edges.meta, kCopy, kLegacyStream).find("has 1160 bytes instead of 1200"),

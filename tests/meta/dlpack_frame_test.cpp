@@ -35,7 +35,8 @@ Owned<GstBuffer> counting_frame(const Caps &caps) {
 
 std::string refusal(GstBuffer *buffer, GstCaps *caps, guint plane = 0) {
   return error_of([&](GError **error) {
-    return gst_cuda_vision_frame_to_dlpack(buffer, caps, plane, kNone, kNoStream, error) != nullptr;
+    const Tensor tensor(gst_cuda_vision_frame_to_dlpack(buffer, caps, plane, kNone, kNoStream, error));
+    return tensor != nullptr;
   });
 }
 

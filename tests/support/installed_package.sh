@@ -36,5 +36,8 @@ grep -q histogram cpp.txt && grep -q histogram python.txt
 python3 /usr/share/gst-cudavision/examples/first_steps/flow_numpy.py \
   "videotestsrc num-buffers=3 pattern=spokes horizontal-speed=-2 ! video/x-raw,width=160,height=120" | tee flow.txt
 [[ $(grep -c '^frame [12]: +[12][.0-9]* ' flow.txt) == 2 ]] || { echo "two lines of motion are expected" >&2; exit 1; }
+gst-launch-1.0 -q videotestsrc num-buffers=4 ! jpegenc ! avimux ! filesink location=video.avi
+/usr/share/gst-cudavision/examples/batch/batch.py --elements "cudahistogram display=false" --output results video.avi | tee batch.txt
+[[ $(cat results/*.jsonl | wc -l) == 4 ]] || { echo "four lines of batch are expected" >&2; exit 1; }
 /usr/libexec/gst-cudavision/train_hog --people people.xml | grep '3780 weights' >/dev/null
 echo "the installed packages work"

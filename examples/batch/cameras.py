@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Cameras: each is connected for ever, and again when it was cut off. Its lines go to one file after the other:
+
+NAME.TIME.jsonl       a part that is closed; TIME is when it was begun, in UTC
+.NAME.camera          the lock, as results.py describes it
+.NAME.*.TIME.jsonl.part   the part that is being written. If the process is killed, the next one publishes its whole lines.
+"""
+import contextlib
+import datetime
+import os
+import re
+import threading
+import time
+
+import pipelines
+import progress
+from gi.repository import GLib
+from results import publish, remove, whole_lines
+
+TICK = 200  # milliseconds
+LONGEST_PAUSE = 60  # seconds between two attempts to connect
+LOCK = ".camera"
+
+
+class Part:
+    """A file of a camera, from its beginning until it is published or, without a line, removed."""
+
+    def __init__(self, folder, claim, serial):
+        now = datetime.datetime.now(datetime.timezone.utc)
+        self.final = None
+        while self.final is None or os.path.exists(self.final):
+            stamp = now.strftime("%Y%m%dT%H%M%S.%fZ")
+            self.final = folder.path_of(f"{claim.name}.{stamp}.jsonl")
+            now += datetime.timedelta(microseconds=1)
+        self.claim, self.began = claim, time.monotonic()
+        self.path = claim.part(f".{stamp}.jsonl", serial)
+
+    def close(self):
+        """Returns whether there was a line."""
+        if os.path.exists(self.path) and whole_lines(self.path):
+            self.claim.publish(self.path, self.final)
+            return True
+        remove(self.path)
+        self.claim.parts.remove(self.path)
+        return False
+
+
+def rescue(folder, claim):
+    """Publishes what a process has left of the camera, be it one that was killed or this one at its end."""
+    for path in claim.left + claim.parts:
+        stamp = re.search(r"\.(\d{8}T\d{6}\.\d{6}Z\.jsonl)\.part$", path)
+        if stamp and os.path.exists(path) and whole_lines(path):
+            publish(path, folder.path_of(f"{claim.name}.{stamp[1]}"))
+    claim.remove_parts()
+
+
+class Connection:
+    """One camera, connected or waiting."""
+
+    def __init__(self, wall, camera):
+        self.wall, self.camera = wall, camera
+        self.claim = self.pipeline = self.part = None
+        self.closing = False  # a part is being replaced
+        self.serial, self.pause, self.next = 0, 1, 0
+        self.total, self.frames, self.moved = 0, 0, 0
+
+    def writer(self):
+        self.serial += 1
+        self.part = Part(self.wall.folder, self.claim, self.serial)
+        return {"location": self.part.path, "source": self.camera.source, "wall_clock": True,
+                "tensor_data": self.wall.options.tensor_data}
+
+    def connect(self):
+        if self.claim is None:
+            self.claim = self.wall.folder.claim(self.camera.name, LOCK)
+            if self.claim is None:
+                self.wait("another process has it")
+                return
+            rescue(self.wall.folder, self.claim)
+        writer = self.writer()
+        self.pipeline = pipelines.camera_pipeline(self.camera, self.wall.options.elements, writer, self.ended)
+        self.frames, self.moved = 0, time.monotonic()
+        self.pipeline.start()
+
+    def wait(self, why):
+        self.wall.display.say(f"{self.camera.source}: {why}; the next attempt is in {self.pause} s")
+        self.next = time.monotonic() + self.pause
+        self.pause = min(LONGEST_PAUSE, 2 * self.pause)
+
+    def ended(self, error):
+        try:
+            with self.wall.stops:
+                self.disconnect()
+        except OSError as failed:
+            error = f"{failed.filename or self.wall.folder.path}: {failed.strerror}"
+        self.wait(error or "the camera has ended the stream")
+
+    def disconnect(self):
+        pipeline, part = self.pipeline, self.part
+        self.pipeline = self.part = None
+        self.closing = False
+        if pipeline:
+            self.total += pipeline.frames()
+            if not pipeline.stop():
+                self.wall.display.say(f"{self.camera.source}: its pipeline does not stop and is left behind")
+        if part:
+            self.wall.parts += part.close()
+
+    def rotate(self):
+        old, self.closing = self.part, True
+        self.pipeline.swap_writer(self.writer(), lambda: GLib.idle_add(self.rotated, old))
+
+    def rotated(self, old):
+        self.closing = False
+        try:
+            with self.wall.stops:
+                self.wall.parts += old.close()
+        except OSError as error:
+            self.wall.display.say(f"{self.camera.source}: {error.filename or old.final}: {error.strerror}")
+        return False
+
+    def tick(self):
+        """Connects, watches the camera, or begins its next part."""
+        now = time.monotonic()
+        if self.pipeline is None:
+            if now >= self.next:
+                self.connect()
+            return
+        frames = self.pipeline.frames()
+        if frames != self.frames:
+            self.frames, self.moved, self.pause = frames, now, 1
+        elif now - self.moved > self.wall.options.stall_timeout:
+            self.pipeline.end(f"no frame came for {self.wall.options.stall_timeout:g} s")
+            return
+        if now - self.part.began >= self.wall.options.rotate and not self.closing:
+            self.rotate()
+
+
+class Wall:
+    """options: elements, tensor_data, stall_timeout, rotate."""
+
+    def __init__(self, folder, options):
+        self.folder, self.options, self.parts = folder, options, 0
+        self.connections = []
+        self.stops = contextlib.nullcontext()
+        self.loop, self.display, self.rate = GLib.MainLoop(), progress.Display(), progress.Rate()
+
+    def add(self, camera):
+        self.connections.append(Connection(self, camera))
+
+    def tick(self):
+        for connection in self.connections:
+            try:
+                with self.stops:
+                    connection.tick()
+            except (OSError, pipelines.Refused) as error:
+                connection.ended(str(error))
+        self.display.update(self.status())
+        return True
+
+    def frames(self):
+        return sum(c.total + (c.pipeline.frames() if c.pipeline else 0) for c in self.connections)
+
+    def status(self):
+        delivering = sum(c.pipeline is not None and c.frames > 0 for c in self.connections)
+        return (f"{delivering} of {len(self.connections)} cameras deliver, {self.rate.update(self.frames()):.1f} frames/s, "
+                f"{self.parts} parts written")
+
+    def run(self):
+        for claim in self.folder.leftovers(LOCK):
+            with self.stops:
+                rescue(self.folder, claim)
+                claim.release()
+        GLib.timeout_add(TICK, self.tick)
+        self.loop.run()
+
+    def abandon(self):
+        """Closes every part. The pipelines stop beside one another."""
+        threads = [threading.Thread(target=self.close, args=(c,), daemon=True) for c in self.connections]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(pipelines.PATIENCE + 1)
+
+    def close(self, connection):
+        try:
+            connection.disconnect()
+            if connection.claim:
+                rescue(self.folder, connection.claim)
+                connection.claim.release()
+        except OSError as error:
+            self.display.say(f"{connection.camera.source}: {error.filename or self.folder.path}: {error.strerror}")
+
+    def summary(self, stopped):
+        yield f"{self.parts} parts written"
+        yield f"stopped: {stopped}"

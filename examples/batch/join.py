@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Joins the results of all shards with pandas: people a minute, and histograms over time.
+
+  join.py RESULTS OUTPUT
+
+RESULTS is the folder that batch.py has written. OUTPUT receives people.csv, histograms.csv (if the results were written with
+--tensor-data full) and, where matplotlib is installed, people.png and histograms.png. people_a_minute.sql and histograms.sql
+compute the same in DuckDB.
+"""
+import collections
+import json
+import pathlib
+import sys
+
+import pandas
+
+try:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+except ImportError:
+    pyplot = None
+
+BINS = 8
+
+
+def stamp(line, digits):
+    """The time of day where the line has one, otherwise the time in the video: YYYY-MM-DDTHH:MM[:SS] or HH:MM[:SS]."""
+    if "utc" in line:
+        return line["utc"][: 11 + digits]
+    seconds = (line["pts"] or 0) // 10**9
+    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"[:digits]
+
+
+def people(line):
+    return {region["params"]["tracking"]["id"] for region in line.get("regions", [])
+            if region["type"] == "person" and "tracking" in region.get("params", {})}
+
+
+def histogram(line):
+    """The counts in BINS bins of brightness, or None."""
+    for tensor in line.get("tensors", []):
+        if tensor["id"] == "histogram" and "data" in tensor:
+            counts, width = tensor["data"][:256], 256 // BINS
+            return [sum(counts[at : at + width]) for at in range(0, 256, width)]
+    return None
+
+
+def read(folder):
+    """One pass over all lines, so that only the sums are in memory."""
+    seen = collections.defaultdict(set)
+    bins = collections.defaultdict(lambda: [0] * BINS)
+    for path in sorted(folder.glob("*.jsonl")):
+        with open(path, encoding="utf-8") as lines:
+            for line in map(json.loads, lines):
+                if found := people(line):
+                    seen[line["source"], stamp(line, 5)] |= found
+                if counts := histogram(line):
+                    key = line["source"], stamp(line, 7) + "0"
+                    bins[key] = [a + b for a, b in zip(bins[key], counts)]
+    return seen, bins
+
+
+def people_table(seen):
+    return pandas.DataFrame([(*key, len(ids)) for key, ids in sorted(seen.items())], columns=["source", "minute", "people"])
+
+
+def histogram_table(bins):
+    rows = [(*key, i * 256 // BINS, count / sum(counts)) for key, counts in sorted(bins.items()) for i, count in enumerate(counts)]
+    return pandas.DataFrame(rows, columns=["source", "time", "from_brightness", "part"]).round(4)
+
+
+def plot_people(table, path):
+    table.pivot(index="minute", columns="source", values="people").plot(marker="o", ylabel="people a minute", figsize=(10, 5))
+    pyplot.savefig(path)
+
+
+def plot_histograms(table, path):
+    sources = table.source.unique()
+    _, axes = pyplot.subplots(len(sources), squeeze=False, figsize=(10, 3 * len(sources)), layout="constrained")
+    for axis, source in zip(axes[:, 0], sources):
+        grid = table[table.source == source].pivot(index="from_brightness", columns="time", values="part")
+        axis.imshow(grid, origin="lower", aspect="auto", interpolation="nearest", extent=(0, grid.shape[1], 0, 256))
+        axis.set(title=source, xlabel="ten seconds each", ylabel="brightness")
+    pyplot.savefig(path)
+
+
+def main():
+    results, output = map(pathlib.Path, sys.argv[1:3])
+    output.mkdir(parents=True, exist_ok=True)
+    seen, bins = read(results)
+    tables = [("people", people_table(seen), plot_people), ("histograms", histogram_table(bins), plot_histograms)]
+    for name, table, plot in tables:
+        if table.empty:
+            print(f"{results}: no {name}")
+            continue
+        table.to_csv(output / f"{name}.csv", index=False)
+        print(table.head(12).to_string(index=False))
+        if pyplot:
+            plot(table, output / f"{name}.png")
+
+
+if __name__ == "__main__":
+    main()

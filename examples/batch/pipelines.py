@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The pipeline that turns one video, or one camera, into lines of JSON."""
+import threading
+
+import gi
+
+gi.require_version("Gst", "1.0")
+from gi.repository import GLib, Gst  # noqa: E402
+
+Gst.init(None)
+NO_REASON = "GStreamer stopped to read it and gave no reason"
+PATIENCE = 10  # seconds that a pipeline may take to stop
+CAMERA_FRAMES = "queue leaky=downstream max-size-buffers=4 max-size-bytes=0 max-size-time=0 ! videoconvert"
+
+
+class Refused(Exception):
+    """GStreamer refuses a description; the text is GStreamer's."""
+
+
+def chain(description):
+    """A bin whose last element is to be linked."""
+    try:
+        return Gst.parse_bin_from_description(description, False)
+    except (GLib.Error, UnicodeError) as error:
+        raise Refused(f"{description!r}: {getattr(error, 'message', error)}") from error
+
+
+def ghost(made, description, direction, name):
+    pad = made.find_unlinked_pad(direction)
+    if pad is None:
+        end = "begin with a source" if direction == Gst.PadDirection.SINK else "end in a sink"
+        raise Refused(f"{description!r} must not {end}: frames go in and come out")
+    made.add_pad(Gst.GhostPad.new(name, pad))
+
+
+def elements_bin(description):
+    made = chain(description)
+    ghost(made, description, Gst.PadDirection.SINK, "sink")
+    ghost(made, description, Gst.PadDirection.SRC, "src")
+    return made
+
+
+def source_bin(description):
+    made = chain(description)
+    ghost(made, description, Gst.PadDirection.SRC, "src")
+    return made
+
+
+def element(factory, **properties):
+    made = Gst.ElementFactory.make(factory)
+    if made is None:
+        raise Refused(f"GStreamer has no element {factory}: is its plugin installed, and does GST_PLUGIN_PATH name its folder?")
+    for name, value in properties.items():
+        made.set_property(name.replace("_", "-"), value)
+    return made
+
+
+def check(elements, decode):
+    """Refuses descriptions that no video could be run with, such as wrong names, properties and models."""
+    element("cudavisionjson")
+    source_bin(decode)
+    made, bus = elements_bin(elements), Gst.Bus()
+    made.set_bus(bus)
+    started = made.set_state(Gst.State.PAUSED)
+    message = bus.pop_filtered(Gst.MessageType.ERROR)
+    made.set_state(Gst.State.NULL)
+    if message or started == Gst.StateChangeReturn.FAILURE:
+        raise Refused(f"{elements!r}: {text_of(message) if message else 'it does not start'}")
+
+
+def version():
+    return Gst.Registry.get().find_plugin("cudavision").get_version()
+
+
+def text_of(message):
+    """GStreamer's text, with the part of the details that a user understands."""
+    error, details = message.parse_error()
+    last = (details or "").strip().split("\n")[-1]
+    more = last if "\n" in (details or "") and last not in error.message else ""
+    return f"{message.src.get_name()}: {error.message}" + (f" ({more[:200]})" if more else "")
+
+
+class Pipeline:
+    """SOURCE ! ELEMENTS ! cudavisionjson ! fakesink. on_end is called in the main loop once, with None at the end of the
+    stream or with the text of the error."""
+
+    def __init__(self, source, elements, writer, on_end):
+        self.pipeline = Gst.Pipeline()
+        self.elements, self.writer = elements_bin(elements), element("cudavisionjson", **writer)
+        self.sink = element("fakesink", sync=False, enable_last_sample=False)
+        self.on_end = on_end
+        self.full = False  # there was no space for the result
+        self.no_video = False
+        self.before = self.counted = 0
+        parts = source, self.elements, self.writer, self.sink
+        for part in parts:
+            self.pipeline.add(part)
+        for before, after in zip(parts, parts[1:]):
+            before.link(after)
+        self.bus = self.pipeline.get_bus()
+        self.bus.add_signal_watch()
+        self.watch = self.bus.connect("message", self.on_message)
+
+    def start(self):
+        self.pipeline.set_state(Gst.State.PLAYING)  # a failure is a message on the bus, too
+
+    def on_message(self, _bus, message):
+        if message.type == Gst.MessageType.WARNING and "no_more_pads" in (message.parse_warning()[1] or ""):
+            self.no_video = True
+        if message.type == Gst.MessageType.ERROR:
+            error = message.parse_error()[0]
+            full = error.matches(Gst.ResourceError.quark(), Gst.ResourceError.NO_SPACE_LEFT)
+            self.full = full and message.src == self.writer
+            self.fail(text_of(message))
+        elif message.type == Gst.MessageType.EOS:
+            self.end(None if self.frames() else "it has no frame that can be decoded")
+
+    def fail(self, error):
+        self.end("it has no video stream that can be decoded" if self.no_video else error)
+
+    def end(self, error):
+        if self.on_end:
+            on_end, self.on_end = self.on_end, None
+            on_end(error)
+
+    def stands(self):
+        """Whether none of its threads runs any more. decodebin loses an error that comes while it adds the element."""
+        running = []
+
+        def note(pad):
+            running.append(pad.get_task_state() == Gst.TaskState.STARTED)
+
+        complete = self.pipeline.iterate_recurse().foreach(lambda part: part.iterate_pads().foreach(note))
+        return complete == Gst.IteratorResult.DONE and not any(running)
+
+    def frames(self):
+        """Frames that have been written. The sink counts them, so that no thread of the pipeline waits for Python; a flush
+        begins its count anew."""
+        counted = self.sink.get_property("stats").get_value("rendered")
+        if counted < self.counted:
+            self.before += self.counted
+        self.counted = counted
+        return self.before + counted
+
+    def position(self):
+        """Seconds of the video that have passed, and those that it has; None where unknown."""
+        known, now = self.sink.query_position(Gst.Format.TIME)
+        long, end = self.pipeline.query_duration(Gst.Format.TIME)
+        return (now / Gst.SECOND if known and now >= 0 else None, end / Gst.SECOND if long and end > 0 else None)
+
+    def stop(self):
+        """Returns whether the pipeline has stopped. One that hangs in an element is left behind."""
+        self.on_end = None
+        self.bus.disconnect(self.watch)  # the bus and this object would hold one another for ever
+        self.bus.remove_signal_watch()
+        stopping = threading.Thread(target=self.pipeline.set_state, args=(Gst.State.NULL,), daemon=True)
+        stopping.start()
+        stopping.join(PATIENCE)
+        return not stopping.is_alive()
+
+
+    def swap_writer(self, writer, on_swapped):
+        """Puts another writer in the place of this one between two frames. on_swapped is called when the old one has closed its
+        file, in a thread of the pipeline or in this one."""
+        def swap(_pad, _info):
+            old, self.writer = self.writer, element("cudavisionjson", **writer)
+            self.elements.unlink(old)
+            old.unlink(self.sink)
+            old.set_state(Gst.State.NULL)
+            self.pipeline.remove(old)
+            self.pipeline.add(self.writer)
+            self.writer.link(self.sink)
+            self.writer.sync_state_with_parent()
+            self.elements.link(self.writer)
+            on_swapped()
+            return Gst.PadProbeReturn.REMOVE
+
+        self.elements.get_static_pad("src").add_probe(Gst.PadProbeType.IDLE, swap)
+
+
+def video_pipeline(video, decode, elements, writer, on_end):
+    source = source_bin(f"filesrc name=video ! {decode}")
+    source.get_by_name("video").set_uri(video.uri)  # a URI can name any file; a property takes UTF-8 alone
+    return Pipeline(source, elements, writer, on_end)
+
+
+def camera_pipeline(camera, elements, writer, on_end):
+    """Frames that the elements are too slow for are dropped in the queue."""
+    source = source_bin(f"uridecodebin name=camera ! {CAMERA_FRAMES}")
+    source.get_by_name("camera").set_property("uri", camera.uri)
+    return Pipeline(source, elements, writer, on_end)
