@@ -6,9 +6,10 @@
 #   link_plugins.sh FROM TO
 set -euo pipefail
 from=$1 to=$2
-plugins=(analyticsoverlay app avi coreelements debug debugutilsbad imagefreeze isomp4 jpeg libav matroska multifile nvcodec playback png pnm
-  rawparse smpte typefindfunctions videobox videoconvertscale videocrop videofilter videoparsersbad videorate videotestsrc
-  vpx)
+plugins=(analyticsoverlay app audiotestsrc avi compositor coreelements debug debugutilsbad imagefreeze isomp4 jpeg
+  libav matroska multifile nvcodec playback png pnm rawparse rtp rtpmanager rtsp smpte tcp typefindfunctions
+  udp videobox videoconvertscale videocrop videofilter videoparsersbad videorate videotestsrc vpx wavenc
+  wavparse)
 mkdir -p "$to"
 for plugin in "${plugins[@]}"; do
   file=$from/libgst$plugin.so
