@@ -74,7 +74,7 @@ class Histogram {
   virtual Status run(const Samples &samples, const HistogramParams &params, std::uint32_t *counts) = 0;
 };
 
-// Scratch memory: CUDA: about 3 KiB; CPU: 12 KiB per thread.
+// Scratch memory: CUDA: about 6 KiB; CPU: 12 KiB per thread.
 Status make_histogram(const Execution &execution, std::unique_ptr<Histogram> *histogram);
 
 }  // namespace cudavision

@@ -32,7 +32,9 @@ INSTANTIATE_TEST_SUITE_P(, CudaOpticalFlowFormat, testing::ValuesIn(kFormats),
                          [](const auto &format) { return format.param; });
 
 TEST_P(CudaOpticalFlowFormat, tensors_are_those_of_the_algorithm_and_the_picture_stays) {
-  for (const Size size : {Size{1, 1}, Size{3, 5}, Size{40, 33}, Size{67, 50}})
+  const std::vector<Size> sizes = kSanitized ? std::vector<Size>{{3, 5}, {40, 33}}
+                                             : std::vector<Size>{{1, 1}, {3, 5}, {40, 33}, {67, 50}};
+  for (const Size size : sizes)
     for (const Layout layout : {Layout::of_the_caps, Layout::apart}) {
       Harness flow(std::string(kSmall) + "display=false");
       const VideoFrame first = moving_frame(GetParam(), size, 0, layout),

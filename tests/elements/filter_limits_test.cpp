@@ -232,7 +232,7 @@ TEST_F(FilterLimits, model_survives_flushes_in_the_middle_of_a_frame_and_while_t
 // The tensors of an element that remembers, while properties change that concern the picture or the bus alone.
 TEST_F(FilterLimits, display_and_message_change_no_result) {
   for (const auto &[description, id] :
-       {std::pair{"cudaopticalflow", "optical-flow"},
+       {std::pair{"cudaopticalflow window-size=7 levels=1 iterations=2", "optical-flow"},
         {"cudalocalhist feature=brightness bins=32 reduce=distance", "local-histogram-distance"}}) {
     SCOPED_TRACE(description);
     Harness plain(std::string(description) + " display=false"),
@@ -291,7 +291,7 @@ TEST_F(FilterLimits, background_survives_changes_of_threads_and_of_the_region) {
 }
 
 TEST_F(FilterLimits, flow_survives_changes_of_threads) {
-  Harness harness("cudaopticalflow display=false n-threads=1");
+  Harness harness("cudaopticalflow display=false window-size=7 levels=1 iterations=2 n-threads=1");
   const VideoFrame first("NV12", {64, 48}, 1), second("NV12", {64, 48}, 2);
   const auto flow_of = [&](const VideoFrame &frame) { return tensor_from(&harness, frame, "optical-flow"); };
   harness.work(first);

@@ -49,7 +49,7 @@ TEST_F(Soak, nothing_grows) {
   const char *given = std::getenv("CUDAVISION_SOAK_FRAMES");
   constexpr long kCycle = 150;  // frames until the same caps come again
   const long cycles = (given != nullptr ? std::atol(given)
-                       : kEmulated      ? (kSanitized ? 300 : 450)
+                       : kEmulated      ? (kSanitized ? 150 : 450)
                        : kSlow          ? 3000
                                         : 20000) /
                       kCycle;

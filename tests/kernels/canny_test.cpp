@@ -595,7 +595,7 @@ TEST_P(Canny, frames_do_not_depend_on_earlier_frames) {
 }
 
 TEST_P(Canny, frames_in_flight_equal_frames_alone) {
-  const Size size = kEmulated ? Size{130, 70} : Size{1920, 1080};
+  const Size size = size_in_flight(execution(), {1920, 1080}, {130, 70});
   CannyParams smoothed = for_noise();
   smoothed.gaussian_sigma = 1.2;
   smoothed.low_threshold = 20, smoothed.high_threshold = 90;

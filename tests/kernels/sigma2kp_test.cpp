@@ -368,7 +368,7 @@ TEST_P(Sigma2Kp, values_out_of_range_are_refused_and_named) {
 // --- resources per frame ---
 
 TEST_P(Sigma2Kp, frames_in_flight_equal_frames_alone) {
-  const Size size = kEmulated ? Size{150, 90} : Size{1920, 1080};
+  const Size size = size_in_flight(execution(), {1920, 1080}, {150, 90});
   constexpr std::size_t kMost = 4096;
   for (const bool turned : {false, true}) {
     Sigma2KpParams params;

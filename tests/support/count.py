@@ -5,6 +5,7 @@
 usage: count.py FAILED_STEPS LOG...   FAILED_STEPS: number of builds and test runs that failed
 """
 import pathlib
+import re
 import sys
 import xml.etree.ElementTree as xml
 
@@ -16,7 +17,9 @@ def main():
         if not pathlib.Path(log).exists():
             failed += 1  # the run ended before it wrote its log
             continue
-        for case in xml.parse(log).iter("testcase"):
+        # What a test printed may hold characters that XML does not allow, such as the colours of a terminal.
+        text = re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f]", "", pathlib.Path(log).read_text(encoding="utf-8", errors="replace"))
+        for case in xml.fromstring(text.encode()).iter("testcase"):
             tags = {child.tag for child in case}
             if tags & {"failure", "error"}:
                 failed += 1

@@ -16,6 +16,12 @@
 
 namespace cudavision::test {
 
+// A size at which a card has several frames in flight; elsewhere a part of it.
+inline Size size_in_flight(const Execution &execution, Size card, Size emulated) {
+  if (kEmulated) return emulated;
+  return execution.backend == Backend::cuda ? card : Size{card.width / 3, card.height / 3};
+}
+
 // Expects that frames of two pictures in turn have the results of frames alone: each with memory of its own for
 // the result, and then all with the same memory. run(luma, result, input) enqueues a frame and returns its Status.
 // The frame writes `result_bytes` bytes at `result`, or fewer unless `writes_all` is set; they are 0 before.

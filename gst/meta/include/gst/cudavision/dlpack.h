@@ -169,7 +169,9 @@ gsize gst_cuda_vision_lines_meta_export_dlpack(const GstCudaVisionLinesMeta *met
  * gst_cuda_vision_frame_get_n_planes:
  * @caps: the caps of video frames
  *
- * Returns: the number of planes of a frame, each of which is an array; 0 if the caps are not those of raw video
+ * Each plane of a frame is an array of its own.
+ *
+ * Returns: the number of planes of a frame; 0 if the caps are not those of raw video
  *
  * Since: 0.3
  */
@@ -184,6 +186,8 @@ guint gst_cuda_vision_frame_get_n_planes(const GstCaps *caps);
  * @flags: without %GST_CUDA_VISION_DLPACK_FLAGS_UNVERSIONED
  * @stream: as for gst_cuda_vision_tensor_meta_export_dlpack()
  * @error: (nullable): the reason of a failure
+ *
+ * As gst_cuda_vision_frame_export_dlpack(), for programs that have the header of DLPack.
  *
  * Returns: (nullable): the plane, to be released by its deleter; %NULL after an error
  *
