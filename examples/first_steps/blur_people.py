@@ -5,9 +5,7 @@
   blur_people.py SOURCE SINK
   blur_people.py "filesrc location=street.mp4 ! decodebin" "videoconvert ! jpegenc ! avimux ! filesink location=blurred.avi"
 """
-import sys
-
-from frames import Gst, GstCudaVision, samples
+from frames import Gst, GstCudaVision, arguments, samples
 
 SIDE = 16  # of a square
 
@@ -23,7 +21,7 @@ def blur(pixels, width, height, box):
             pixels[4 * (line * width + left) : 4 * (line * width + right)] = row
 
 
-source, sink = sys.argv[1:3]
+source, sink = arguments(2)
 output = Gst.parse_launch(f"appsrc name=in format=time max-bytes=0 ! {sink}")
 feed, bus = output.get_by_name("in"), output.get_bus()
 

@@ -3,12 +3,10 @@
 """Counts people who walk over a line, both ways: count_over_line.py SOURCE X1,Y1 X2,Y2
 
 Whoever looks along the line, from its first point to its second, sees them walk to the right or to the left."""
-import sys
+from frames import GstCudaVision, arguments, frames
 
-from frames import GstCudaVision, frames
-
-source = sys.argv[1]
-(x1, y1), (x2, y2) = (tuple(map(float, point.split(","))) for point in sys.argv[2:4])
+source, *ends = arguments(3)
+(x1, y1), (x2, y2) = (tuple(map(float, point.split(","))) for point in ends)
 
 
 def side(a, b, point):

@@ -4,12 +4,10 @@
 
   dwell_time.py SOURCE X,Y,WIDTH,HEIGHT
 """
-import sys
+from frames import Gst, GstCudaVision, arguments, frames
 
-from frames import Gst, GstCudaVision, frames
-
-source = sys.argv[1]
-x, y, width, height = map(float, sys.argv[2].split(","))
+source, zone = arguments(2)
+x, y, width, height = map(float, zone.split(","))
 
 stays = {}  # the first and the last time at which a track was in the zone
 for buffer in frames(f"{source} ! videoconvert ! cudahog model=people display=false ! cudavisiontrack"):

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Prints the share of vectors that move, one for each 4x4 pixels: flow.py SOURCE"""
 import array
-import sys
 
-from frames import GstCudaVision, frames
+from frames import GstCudaVision, arguments, frames
 
-for number, buffer in enumerate(frames(f"{sys.argv[1]} ! videoconvert ! cudaopticalflow stride=4 display=false")):
+(source,) = arguments(1)
+for number, buffer in enumerate(frames(f"{source} ! videoconvert ! cudaopticalflow stride=4 display=false")):
     if flow := GstCudaVision.buffer_get_tensor_meta(buffer, "optical-flow"):  # the first frame has none
         xy = array.array("f", flow.get_bytes().get_data())
         valid = GstCudaVision.buffer_get_tensor_meta(buffer, "optical-flow-valid").get_bytes().get_data()

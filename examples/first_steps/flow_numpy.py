@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Prints the mean motion of each frame, one vector for each 4x4 pixels: flow_numpy.py SOURCE"""
-import sys
 
 import numpy
-from frames import GstCudaVision, frames
+from frames import GstCudaVision, arguments, frames
 
-for number, buffer in enumerate(frames(f"{sys.argv[1]} ! videoconvert ! cudaopticalflow stride=4 display=false")):
+(source,) = arguments(1)
+for number, buffer in enumerate(frames(f"{source} ! videoconvert ! cudaopticalflow stride=4 display=false")):
     if flow := GstCudaVision.buffer_get_tensor_meta(buffer, "optical-flow"):  # the first frame has none
         valid = numpy.asarray(GstCudaVision.buffer_get_tensor_meta(buffer, "optical-flow-valid")) != 0
         x, y = numpy.asarray(flow)[valid].mean(axis=0)

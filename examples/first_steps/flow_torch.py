@@ -5,14 +5,14 @@
   flow_torch.py "filesrc location=street.mp4 ! decodebin ! videoconvert"
   flow_torch.py "filesrc location=street.mp4 ! qtdemux ! h264parse ! nvh264dec"     # nothing but the means leaves the GPU
 """
-import sys
 
 import torch
-from frames import GstCudaVision, frames
+from frames import GstCudaVision, arguments, frames
 
+(source,) = arguments(1)
 ELEMENTS = "cudahog model=people display=false ! cudavisiontrack ! cudaopticalflow display=false"
 
-for number, buffer in enumerate(frames(f"{sys.argv[1]} ! {ELEMENTS}")):
+for number, buffer in enumerate(frames(f"{source} ! {ELEMENTS}")):
     meta = GstCudaVision.buffer_get_tensor_meta(buffer, "optical-flow")
     if meta is None:  # the first frame has none
         continue

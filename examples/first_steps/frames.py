@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What the programs of this folder share: the frames of a pipeline, one after the other."""
+import sys
+
 import gi
 
 gi.require_version("Gst", "1.0")
@@ -8,6 +10,14 @@ gi.require_version("GstCudaVision", "1.0")
 from gi.repository import Gst, GstApp, GstCudaVision  # noqa: E402,F401
 
 Gst.init(None)
+
+
+def arguments(count):
+    """The first arguments of the program. Without them it ends and says what it wants."""
+    if len(sys.argv) <= count:
+        raise SystemExit(f"{sys.modules['__main__'].__doc__.strip()}\n\nSOURCE: elements as for gst-launch-1.0, such as "
+                         '"filesrc location=in.mp4 ! decodebin"')
+    return sys.argv[1 : count + 1]
 
 
 def frames(description):

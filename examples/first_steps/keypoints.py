@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Prints the centre of the keypoints of each frame, read all at once: keypoints.py SOURCE"""
 import struct
-import sys
 
-from frames import GstCudaVision, frames
+from frames import GstCudaVision, arguments, frames
 
-for number, buffer in enumerate(frames(f"{sys.argv[1]} ! videoconvert ! cudasigma2kp display=false")):
+(source,) = arguments(1)
+for number, buffer in enumerate(frames(f"{source} ! videoconvert ! cudasigma2kp display=false")):
     data = GstCudaVision.buffer_get_keypoints_meta(buffer).get_bytes().get_data() or b""
     points = list(struct.iter_unpack("4f", data))  # x, y, response, angle
     if points:

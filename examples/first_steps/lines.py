@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Prints the strongest line of each frame: lines.py SOURCE"""
-import sys
 
-from frames import GstCudaVision, frames
+from frames import GstCudaVision, arguments, frames
 
-for number, buffer in enumerate(frames(f"{sys.argv[1]} ! videoconvert ! cudahough display=false")):
+(source,) = arguments(1)
+for number, buffer in enumerate(frames(f"{source} ! videoconvert ! cudahough display=false")):
     lines = GstCudaVision.buffer_get_lines_meta(buffer).get_lines()
     if lines:
         best = lines[0]

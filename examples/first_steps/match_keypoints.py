@@ -4,11 +4,9 @@
 
   match_keypoints.py graf1.png graf3.png matches.png
 """
-import sys
-
 import cv2
 import numpy
-from frames import GstCudaVision, samples
+from frames import GstCudaVision, arguments, samples
 
 DETECTOR = "cudasigma2kp display=false window=7 cell=8 tau=3.9 grids=4 min-distance=5 orientation=true max-keypoints=1000"
 
@@ -23,11 +21,12 @@ def describe(file):
     return picture, *cv2.ORB_create().compute(picture, points)
 
 
-(first, points1, descriptors1), (second, points2, descriptors2) = (describe(file) for file in sys.argv[1:3])
+*pictures, drawn = arguments(3)
+(first, points1, descriptors1), (second, points2, descriptors2) = map(describe, pictures)
 matches = cv2.BFMatcher(cv2.NORM_HAMMING, crossCheck=True).match(descriptors1, descriptors2)
 here, there = (numpy.float32([points[index].pt for points, index in pairs]) for pairs in
                ([(points1, match.queryIdx) for match in matches], [(points2, match.trainIdx) for match in matches]))
 homography, agree = cv2.findHomography(here, there, cv2.RANSAC, 4.0)
 inliers = [match for match, good in zip(matches, agree.ravel()) if good]
-cv2.imwrite(sys.argv[3], cv2.drawMatches(first, points1, second, points2, inliers, None))
+cv2.imwrite(drawn, cv2.drawMatches(first, points1, second, points2, inliers, None))
 print(f"{len(points1)} and {len(points2)} keypoints, {len(matches)} matches, {len(inliers)} of them agree on one homography")

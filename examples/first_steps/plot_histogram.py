@@ -1,21 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Plots the brightness of a video over time, one column for each frame: plot_histogram.py SOURCE plot.png"""
-import sys
-
 import matplotlib
 import numpy
-from frames import GstCudaVision, frames
+from frames import GstCudaVision, arguments, frames
 
+source, plot = arguments(2)
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402
 
 counts = [numpy.asarray(GstCudaVision.buffer_get_tensor_meta(buffer, "histogram"))[0]
-          for buffer in frames(f"{sys.argv[1]} ! videoconvert ! cudahistogram display=false")]
+          for buffer in frames(f"{source} ! videoconvert ! cudahistogram display=false")]
 shares = numpy.array(counts, dtype=float).T / counts[0].sum()
 pyplot.imshow(shares, origin="lower", aspect="auto", norm=matplotlib.colors.PowerNorm(0.5), cmap="magma")
 pyplot.xlabel("frame")
 pyplot.ylabel("brightness")
 pyplot.colorbar(label="share of the pixels")
-pyplot.savefig(sys.argv[2])
+pyplot.savefig(plot)
 print(f"{shares.shape[1]} frames, mean brightness {(shares.mean(axis=1) * numpy.arange(len(shares))).sum():.1f}")
