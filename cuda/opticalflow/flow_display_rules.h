@@ -29,7 +29,8 @@ CUDAVISION_HOST_DEVICE inline float hue_of(FlowVector d) {
 
 // A vector that no video has, which another program may have attached, counts as no motion.
 CUDAVISION_HOST_DEVICE inline FlowVector sensible(FlowVector d) {
-  constexpr float kMost = 1e18f;                                           // its square is finite
+  // Its square is finite.
+  constexpr float kMost = 1e18f;
   return fabsf(d.x) < kMost && fabsf(d.y) < kMost ? d : FlowVector{0, 0};  // false for NaN
 }
 

@@ -48,7 +48,8 @@ class DeviceContext {
   // The event at the end of the oldest of kMostPending pending frames; null if fewer frames are pending.
   CUevent_st *oldest_pending() const;
   // Makes a stream of anybody wait for the work that is on this one now, and this one for the work that is on a stream of
-  // anybody. The streams are handles of the CUDA runtime: null is the legacy default stream, 2 that of the thread. The host does not wait.
+  // anybody. The streams are handles of the CUDA runtime: null is the legacy default stream, 2 that of the
+  // thread. The host does not wait.
   // Thread-safe. The context must be current.
   Status let_wait(CUstream_st *other) const;
   Status wait_for(CUstream_st *other) const;

@@ -126,20 +126,19 @@ bool ArrayExport::open_on_device(GstBuffer *buffer, GstMemory *memory, gint64 st
   }
   if (!copied()) {
     buffer_.reset(gst_buffer_ref(buffer));
-    return hand_over(memory, stream, error);
+    return hand_over(memory, place, stream, error);
   }
   copy_.reset(access.copy(memory));
-  if (copy_) return hand_over(copy_.get(), stream, error);
+  if (copy_ && access.place(copy_.get(), &place)) return hand_over(copy_.get(), place, stream, error);
   g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
               "there is no memory on the device for a copy of %s", layout_.name);
   return false;
 }
 
-bool ArrayExport::hand_over(GstMemory *memory, gint64 stream, GError **error) {
-  const DeviceMemoryAccess &access = *access_of(memory);
-  DeviceMemoryAccess::Place place = {};
-  if (!access.place(memory, &place) ||
-      (stream != kNoStream && !access.order_consumer(memory, static_cast<std::uintptr_t>(stream)))) {
+bool ArrayExport::hand_over(GstMemory *memory, const DeviceMemoryAccess::Place &place, gint64 stream,
+                            GError **error) {
+  if (stream != kNoStream &&
+      !access_of(memory)->order_consumer(memory, static_cast<std::uintptr_t>(stream))) {
     g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SYNC,
                 "stream %" G_GINT64_FORMAT " cannot wait for %s", stream, layout_.name);
     return false;

@@ -43,7 +43,7 @@ class ArrayExport {
   explicit ArrayExport(const ArrayLayout &layout) : layout_(layout) {}
   bool open(GstBuffer *buffer, guint flags, gint64 stream, GError **error);
   bool open_on_device(GstBuffer *buffer, GstMemory *memory, gint64 stream, GError **error);
-  bool hand_over(GstMemory *memory, gint64 stream, GError **error);
+  bool hand_over(GstMemory *memory, const DeviceMemoryAccess::Place &place, gint64 stream, GError **error);
   bool open_on_host(GstBuffer *buffer, GError **error);
   bool copy_on_host(GError **error);
   bool is_too_short(gsize bytes, GError **error) const;
