@@ -13,13 +13,21 @@ MAYBE_MISSING = re.compile(r"nv\w+|cuda(upload|download|convert|scale|convertsca
                            r"(rtsp|srt|rtmp2?|whip|udp)\w*(src|sink)|x264enc|avdec_\w+|vp[89]enc|edgedetect")
 
 
+def enum_values(element, spec):
+    """The values of a property of an enum type. PyGObject gives its type for a value in every version, and for the
+    specification only before 3.50."""
+    kind = type(element.get_property(spec.name))
+    values = getattr(kind, "__enum_values__", None)  # newer versions have Python's enums
+    return list(values.values()) if values else list(kind)
+
+
 def complaint_of_property(element, name, value):
     spec = element.find_property(name)
     if spec is None:
         return f"{element.get_factory().get_name()} has no property {name}"
     if spec.value_type.is_a(GObject.TYPE_ENUM) and not hasattr(spec, "minimum"):
-        values = spec.enum_class.__enum_values__
-        if value not in [v.value_nick for v in values.values()] + [str(int(v)) for v in values.values()]:
+        values = enum_values(element, spec)
+        if value not in [v.value_nick for v in values] + [str(int(v)) for v in values]:
             return f"{name} of {element.get_factory().get_name()} has no value {value}"
     if hasattr(spec, "minimum") and re.fullmatch(r"-?[\d.]+(e-?\d+)?", value) and \
             not spec.minimum <= float(value) <= spec.maximum:

@@ -16,6 +16,7 @@ import sys
 import gi
 
 from pages import Report, all_pages, name_of
+from pipelines import enum_values
 
 gi.require_version("Gst", "1.0")
 from gi.repository import GObject, Gst  # noqa: E402
@@ -48,12 +49,6 @@ def common_properties():
     return [spec for spec in properties_of("cudacanny") if spec.owner_type.name in COMMON_OWNERS]
 
 
-def enum_values(spec):
-    """The nick and the description of each value of an enum."""
-    values = getattr(spec.enum_class, "__enum_values__", None)  # newer versions of PyGObject have Python's enums
-    return [(value.value_nick, value.value_name) for value in (values.values() if values else spec.enum_class)]
-
-
 def escaped(text):
     return re.sub(r"([|*<])", r"\\\1", text)
 
@@ -77,9 +72,9 @@ def default_of(spec, element):
     return f"`{value}`" if value else "none"
 
 
-def values_of(spec):
+def values_of(spec, element):
     if spec.value_type.is_a(GObject.TYPE_ENUM):
-        return ", ".join(f"`{nick}`" for nick, _ in enum_values(spec))
+        return ", ".join(f"`{value.value_nick}`" for value in enum_values(element, spec))
     if spec.value_type == GObject.TYPE_BOOLEAN:
         return "`true`, `false`"
     if hasattr(spec, "minimum"):
@@ -87,10 +82,10 @@ def values_of(spec):
     return "text"
 
 
-def meaning_of(spec):
+def meaning_of(spec, element):
     text = escaped(spec.blurb)
     if spec.value_type.is_a(GObject.TYPE_ENUM):
-        text += "".join(f"<br>`{nick}`: {escaped(words)}" for nick, words in enum_values(spec))
+        text += "".join(f"<br>`{value.value_nick}`: {escaped(value.value_name)}" for value in enum_values(element, spec))
     return text
 
 
@@ -108,8 +103,8 @@ def table_of(name):
     if not specs:
         return "The element has no properties of its own.\n"
     element = Gst.ElementFactory.make("cudacanny" if name == "all elements" else name)
-    return HEAD + "".join(f"| `{spec.name}` | {default_of(spec, element)} | {values_of(spec)} | {meaning_of(spec)} "
-                          f"| {applies(spec)} |\n" for spec in specs)
+    return HEAD + "".join(f"| `{spec.name}` | {default_of(spec, element)} | {values_of(spec, element)} "
+                          f"| {meaning_of(spec, element)} | {applies(spec)} |\n" for spec in specs)
 
 
 def difference(old, new):
