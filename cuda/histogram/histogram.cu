@@ -17,8 +17,8 @@
 namespace cudavision::histogram {
 namespace {
 
-constexpr int kThreads = 1024,
-              kBlocksAtOnce = 2;  // on a multiprocessor, by registers: a kernel ahead leaves room
+constexpr int kThreads = 512,
+              kBlocksAtOnce = 4;  // on a multiprocessor: those of four frames run at once
 // The largest grid: one block per multiprocessor of an H100; smaller devices run the blocks in several waves.
 constexpr int kMaxBlocks = 132;
 constexpr int kCopies = 4;  // copies of the tables in a block; a quarter of its warps shares each
@@ -84,7 +84,7 @@ __device__ void add_count(Accumulator *accumulator, int i, unsigned count, std::
 
 static __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kBlocksAtOnce))
     count_values_kernel(const __grid_constant__ Layout layout, Accumulator *accumulator, int bins,
-                        const __grid_constant__ BinTable table, std::uint32_t *counts) {
+                        const __grid_constant__ BinTable table, std::uint32_t *counts, Input input) {
   __shared__ unsigned tables[kCopies][kMaxChannels][kValues];
   __shared__ unsigned folded[kMaxChannels * kMaxBins];  // the counts of the bins
   const int thread = static_cast<int>(threadIdx.x), channels = layout.samples.channels;
@@ -93,7 +93,7 @@ static __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kBl
   for (int i = thread; i < channels * bins; i += kThreads) folded[i] = 0;
   __syncthreads();
   let_next_kernel_start();
-  wait_for_kernel_ahead();
+  wait_for_input(input);
 
   const int copy = thread / 32 % kCopies;
   for (int r = 0; r < layout.samples.count; ++r)
@@ -110,6 +110,7 @@ static __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kBl
     if (bin != kOutOfRange && sum != 0) atomicAdd(&folded[i / kValues * bins + bin], sum);
   }
   __syncthreads();
+  wait_for_kernel_ahead();
   for (int i = thread; i < channels * bins; i += kThreads) add_count(accumulator, i, folded[i], counts);
 }
 
@@ -123,7 +124,8 @@ class HistogramCuda final : public Histogram {
         cudaMemsetAsync(accumulator_.data(), 0, sizeof(Accumulator), execution_.stream));
   }
 
-  Status run(const Samples &samples, const HistogramParams &params, std::uint32_t *counts) override {
+  Status run(const Samples &samples, const HistogramParams &params, std::uint32_t *counts,
+             Input input) override {
     CUDAVISION_TRY(validate(params));
     Layout layout{.samples = samples, .chunks_per_row = {}, .chunks = {}};
     int max_chunks = 0;
@@ -136,7 +138,7 @@ class HistogramCuda final : public Histogram {
     const unsigned blocks = std::min<unsigned>(blocks_for(max_chunks, kThreads), kMaxBlocks);
     return CUDAVISION_LAUNCH_PDL("count_values_kernel", count_values_kernel, dim3(blocks), dim3(kThreads),
                                  execution_.stream, layout, accumulator_.data(), params.bins,
-                                 bin_table(params), counts);
+                                 bin_table(params), counts, input);
   }
 
  private:

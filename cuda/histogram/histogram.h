@@ -69,9 +69,10 @@ class Histogram {
   virtual ~Histogram() = default;
   // counts[channel][bin], an array [samples.channels][params.bins], becomes the number of samples in each
   // bin. Samples and counts are in the backend's memory and must not overlap. Each channel must have fewer
-  // than 2^32 samples. The counts are exact. Fails, and writes nothing, if the parameters are invalid. CUDA:
-  // enqueues one kernel.
-  virtual Status run(const Samples &samples, const HistogramParams &params, std::uint32_t *counts) = 0;
+  // than 2^32 samples. input: when the samples are complete. The counts are exact. Fails, and writes nothing, if the
+  // parameters are invalid. CUDA: enqueues one kernel.
+  virtual Status run(const Samples &samples, const HistogramParams &params, std::uint32_t *counts,
+                     Input input = Input::in_stream_order) = 0;
 };
 
 // Scratch memory: CUDA: about 6 KiB; CPU: 12 KiB per thread.

@@ -44,7 +44,7 @@ class HistogramCpu final : public Histogram {
   explicit HistogramCpu(const Execution &execution)
       : execution_(execution), tables_(*execution.workers, [] { return Tables(); }) {}
 
-  Status run(const Samples &samples, const HistogramParams &params, std::uint32_t *counts) override {
+  Status run(const Samples &samples, const HistogramParams &params, std::uint32_t *counts, Input) override {
     CUDAVISION_TRY(validate(params));
     tables_.fit(*execution_.workers);
     std::fill(tables_.begin(), tables_.end(), Tables{});

@@ -140,8 +140,7 @@ struct FindTask {
 
 // Returns the index of the tile of the calling block. Blocks claim tiles in row-major order as they start, so that a
 // block that waits for a preceding band waits for blocks that are already running. The counter wraps around to 0 for
-// the next frame, whose blocks start when all blocks of this frame have claimed their tiles: each must do so before it
-// lets the next kernel start.
+// the next frame, whose blocks start when all blocks of this frame have claimed their tiles.
 __device__ inline int claim_tile(const FindTask &task) {
   const auto tiles = static_cast<unsigned>(task.tiles_x * task.bands);
   return static_cast<int>(atomicInc(&task.progress->next_tile, tiles - 1));

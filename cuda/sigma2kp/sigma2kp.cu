@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <array>
 
 #include "cuda/common/buffer.h"
 #include "cuda/common/device_limits.h"
@@ -51,8 +52,8 @@ constexpr int find_blocks_at_once = resident_blocks(kThreads, kWindow != 0     ?
                                                               : sizeof(T) == 4 ? 4
                                                                                : 3);
 
-// T, kWindow, kCell: as for TileWork.
-template <typename T, int kWindow, int kCell>
+// The parameters: as for TileWork.
+template <typename T, int kWindow, int kCell, bool kOnlyCentre>
 static __global__ void __launch_bounds__(kThreads, find_blocks_at_once<T, kWindow>)
     find_keypoints_kernel(const __grid_constant__ FindTask task) {
   CUDAVISION_DYNAMIC_SHARED(unsigned char, shared);
@@ -65,7 +66,6 @@ static __global__ void __launch_bounds__(kThreads, find_blocks_at_once<T, kWindo
   if (thread == 0) tile_index = claim_tile(task), keypoints = 0;
   for (int i = thread; i < task.tile.words(); i += kThreads) tile_bits[i] = 0;
   __syncthreads();
-  let_next_kernel_start();
   wait_for_input(task.input);
   const DetectorPlan &plan = task.plan;
   const int band = tile_index / task.tiles_x;
@@ -74,17 +74,16 @@ static __global__ void __launch_bounds__(kThreads, find_blocks_at_once<T, kWindo
                            min(x + task.tile.width + plan.after, plan.map.width),
                            min(y + task.tile.height + plan.after, plan.map.height)};
   unsigned char *after_strengths = shared + strength_bytes(task.tile, plan);
-  const TileWork<T, kWindow, kCell> work{.plan = plan,
-                                         .tile = task.tile,
-                                         .x = x,
-                                         .y = y,
-                                         .needed = needed,
-                                         .strengths = reinterpret_cast<T *>(shared),
-                                         .sums = reinterpret_cast<Sums *>(after_strengths),
-                                         .pixels = after_strengths + sum_bytes(task.tile),
-                                         .bits = tile_bits};
+  const TileWork<T, kWindow, kCell, kOnlyCentre> work{.plan = plan,
+                                                      .tile = task.tile,
+                                                      .x = x,
+                                                      .y = y,
+                                                      .needed = needed,
+                                                      .strengths = reinterpret_cast<T *>(shared),
+                                                      .sums = reinterpret_cast<Sums *>(after_strengths),
+                                                      .pixels = after_strengths + sum_bytes(task.tile),
+                                                      .bits = tile_bits};
   mark_tile(work, task.luma);
-  wait_for_kernel_ahead();
 
   const int words_x = task.tile.width / 32;
   for (int i = thread; i < task.tile.words(); i += kThreads) {
@@ -96,20 +95,28 @@ static __global__ void __launch_bounds__(kThreads, find_blocks_at_once<T, kWindo
   }
   __syncthreads();
   if (thread == 0 && keypoints != 0) atomicAdd(&task.band[band].keypoints, keypoints);
-  if (is_last_block(&task.band[band].tiles_done, static_cast<unsigned>(task.tiles_x), &is_last))
-    finish_band<kWindow>(task, band, block, &is_last, &keypoints);
+  if (!is_last_block(&task.band[band].tiles_done, static_cast<unsigned>(task.tiles_x), &is_last)) return;
+  wait_for_kernel_ahead();
+  let_next_kernel_start();  // the frame after this one may use the bits and bands of the frame ahead
+  finish_band<kWindow>(task, band, block, &is_last, &keypoints);
 }
 
 constexpr int kDefaultWindow = Sigma2KpParams{}.window, kDefaultCell = Sigma2KpParams{}.cell;
-// Specialised for the default window and cell with grids.
-constexpr auto find_default_keypoints = find_keypoints_kernel<std::uint32_t, kDefaultWindow, kDefaultCell>;
-constexpr auto find_narrow_keypoints = find_keypoints_kernel<std::uint32_t, 0, 0>;
-constexpr auto find_wide_keypoints = find_keypoints_kernel<std::uint64_t, 0, 0>;
+// Specialised for the default window and cell with grids, and for a tau so small that only the centre is near.
+constexpr auto find_default_keypoints =
+    find_keypoints_kernel<std::uint32_t, kDefaultWindow, kDefaultCell, true>;
+constexpr auto find_keypoints_off_centre =
+    find_keypoints_kernel<std::uint32_t, kDefaultWindow, kDefaultCell, false>;
+constexpr auto find_narrow_keypoints = find_keypoints_kernel<std::uint32_t, 0, 0, false>;
+constexpr auto find_wide_keypoints = find_keypoints_kernel<std::uint64_t, 0, 0, false>;
+constexpr std::array kFindKernels{find_default_keypoints, find_keypoints_off_centre, find_narrow_keypoints,
+                                  find_wide_keypoints};
 
 auto find_kernel_of(const DetectorPlan &plan) {
+  static_assert(kDefaultCell % 2 == 0);  // its centre is a window
   if (plan.is_wide()) return find_wide_keypoints;
-  const bool is_default = !plan.dense && plan.window == kDefaultWindow && plan.cell == kDefaultCell;
-  return is_default ? find_default_keypoints : find_narrow_keypoints;
+  if (plan.dense || plan.window != kDefaultWindow || plan.cell != kDefaultCell) return find_narrow_keypoints;
+  return plan.end_near - plan.first_near == 1 ? find_default_keypoints : find_keypoints_off_centre;
 }
 
 // Writes an empty list: no cell fits in the image.
@@ -181,8 +188,7 @@ class Sigma2KpCuda final : public Sigma2Kp {
     CUDAVISION_TRY(max_shared_bytes(&most));
     // Limited to the smallest device, so that parameters which work on one device work on all devices.
     dynamic_bytes_ = std::min(static_cast<std::size_t>(most), kSmallestSharedBytes) - kStaticBytes;
-    for (const auto kernel : {find_default_keypoints, find_narrow_keypoints, find_wide_keypoints})
-      CUDAVISION_TRY(allow_shared_bytes(kernel, dynamic_bytes_));
+    for (const auto kernel : kFindKernels) CUDAVISION_TRY(allow_shared_bytes(kernel, dynamic_bytes_));
     CUDAVISION_TRY(allow_shared_bytes(orient_kernel, dynamic_bytes_));
     CUDAVISION_TRY(progress_.allocate(1));
     return CUDAVISION_CHECK_CUDA(cudaMemsetAsync(progress_.data(), 0, sizeof(Progress), execution_.stream));
@@ -224,11 +230,10 @@ class Sigma2KpCuda final : public Sigma2Kp {
                                 std::to_string(dynamic_bytes_));
       tiles_x_ = divide_up(plan_.map.width, tile_.width);
       band_count_ = divide_up(plan_.map.height, tile_.height);
-      CUDAVISION_TRY(bits_.allocate(static_cast<std::size_t>(words_per_row()) *
-                                    static_cast<std::size_t>(plan_.map.height)));
-      CUDAVISION_TRY(bands_.allocate(static_cast<std::size_t>(band_count_)));
-      CUDAVISION_TRY_CUDA(cudaMemsetAsync(
-          bands_.data(), 0, static_cast<std::size_t>(band_count_) * sizeof(Band), execution_.stream));
+      CUDAVISION_TRY(bits_.allocate(2 * bit_words()));
+      CUDAVISION_TRY(bands_.allocate(2 * static_cast<std::size_t>(band_count_)));
+      CUDAVISION_TRY_CUDA(
+          cudaMemsetAsync(bands_.data(), 0, bands_.count() * sizeof(Band), execution_.stream));
       const std::size_t most = max_keypoint_count(plan_);
       CUDAVISION_TRY(strengths_.allocate(most));
       CUDAVISION_TRY(places_.allocate(most));
@@ -238,6 +243,9 @@ class Sigma2KpCuda final : public Sigma2Kp {
   }
 
   int words_per_row() const { return tiles_x_ * (tile_.width / 32); }
+  std::size_t bit_words() const {  // of a frame
+    return static_cast<std::size_t>(words_per_row()) * static_cast<std::size_t>(plan_.map.height);
+  }
   AllKeypoints all(const Sigma2KpParams &params) const {
     return {strengths_.data(), places_.data(), params.min_distance > 0 ? row_begins_.data() : nullptr};
   }
@@ -247,14 +255,15 @@ class Sigma2KpCuda final : public Sigma2Kp {
     if (plan_.map.width == 0)
       return CUDAVISION_LAUNCH(list_nothing_kernel, dim3(1), dim3(1), execution_.stream, list.count,
                                progress_.data());
+    second_ = !second_;
     const FindTask task{.luma = luma,
                         .plan = plan_,
                         .tile = tile_,
                         .tiles_x = tiles_x_,
                         .bands = band_count_,
-                        .bits = bits_.data(),
+                        .bits = bits_.data() + (second_ ? bit_words() : 0),
                         .words_per_row = words_per_row(),
-                        .band = bands_.data(),
+                        .band = bands_.data() + (second_ ? band_count_ : 0),
                         .progress = progress_.data(),
                         .all = all(params),
                         .list = list,
@@ -302,8 +311,10 @@ class Sigma2KpCuda final : public Sigma2Kp {
   DetectorPlan plan_{};
   TileLayout tile_{};
   int tiles_x_ = 0, band_count_ = 0;
+  // Of two frames, which take turns: a frame is marked while the one ahead of it is being listed.
   DeviceBuffer<unsigned> bits_;
   DeviceBuffer<Band> bands_;  // all 0 between frames
+  bool second_ = false;       // the frame enqueued last uses the second half of both
   DeviceBuffer<std::uint64_t> strengths_;
   DeviceBuffer<std::uint32_t> places_;
   // Made when min_distance is first requested.

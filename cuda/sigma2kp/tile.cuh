@@ -5,6 +5,7 @@
 
 #include <cuda_runtime.h>
 
+#include <bit>
 #include <cstdint>
 
 #include "cuda/common/copy_rows.cuh"
@@ -53,8 +54,9 @@ struct WindowRange {
 };
 
 // T: the type of a strength. kWindow, kCell: the window and the cell of a plan with grids as constants, or 0
-// to read them from the plan. Constant trip counts let the compiler overlap loads.
-template <typename T, int kWindow, int kCell>
+// to read them from the plan. Constant trip counts let the compiler overlap loads. kOnlyCentre: only the window in the
+// centre of a cell is near.
+template <typename T, int kWindow, int kCell, bool kOnlyCentre>
 struct TileWork {
   using Strength = T;
 
@@ -78,11 +80,20 @@ struct TileWork {
   }
   // Ignores windows outside the tile, which other blocks mark. Several cells may mark the same window.
   __device__ void mark(int at_x, int at_y) const {
-    const int dx = at_x - x, dy = at_y - y;
-    if (dx < 0 || dy < 0 || dx >= tile.width || dy >= tile.height) return;
-    atomicOr(&bits[dy * (tile.width / 32) + dx / 32], 1u << (dx % 32));
+    const auto dx = static_cast<unsigned>(at_x - x), dy = static_cast<unsigned>(at_y - y);
+    const auto width = static_cast<unsigned>(tile.width), height = static_cast<unsigned>(tile.height);
+    if (dx < width && dy < height) atomicOr(&bits[dy * (width / 32) + dx / 32], 1u << (dx % 32));
   }
 };
+
+struct RowAndColumn {
+  int row, column;
+};
+// Those of item `i` of rows of `columns` items. The division of unsigned numbers takes half as many instructions.
+__device__ inline RowAndColumn row_and_column(int i, int columns) {
+  const int row = static_cast<int>(static_cast<unsigned>(i) / static_cast<unsigned>(columns));
+  return {row, i - row * columns};
+}
 
 __device__ inline void add_pixel(Sums &sums, int pixel) {
   sums.sum += static_cast<unsigned>(pixel);
@@ -112,13 +123,14 @@ __device__ void sum_columns(const Work &work, int rows) {
   const int window = work.window(), columns = work.pixel_columns(), pitch = work.tile.pixel_pitch;
   const int groups = divide_up(rows, kColumnRows);
   for (int item = static_cast<int>(threadIdx.x); item < columns * groups; item += kThreads) {
-    const int group = item / columns, column = item - group * columns;
+    const auto [group, column] = row_and_column(item, columns);
     const int first = group * kColumnRows, end = min(first + kColumnRows, rows);
     const std::uint8_t *pixel = work.pixels + work.shift() + first * pitch + column;
     Sums *to = work.sums + first * work.tile.sum_pitch + column;
     Sums sums{0, 0};
     for (int i = 0; i < window; ++i) add_pixel(sums, pixel[i * pitch]);
     *to = sums;
+#pragma unroll 4
     for (int row = first + 1; row < end; ++row, pixel += pitch) {
       const int in = pixel[window * pitch], out = *pixel;
       sums.sum += static_cast<unsigned>(in - out);
@@ -137,7 +149,7 @@ __device__ void sum_rows(const Work &work, int y, int rows) {
   const int window = work.window(), columns = work.needed.x1 - work.needed.x0;
   const int groups = divide_up(columns, kRowColumns);
   for (int item = static_cast<int>(threadIdx.x); item < rows * groups; item += kThreads) {
-    const int group = item / rows, row = item - group * rows;
+    const auto [group, row] = row_and_column(item, rows);
     const int first = group * kRowColumns, end = min(first + kRowColumns, columns);
     const Sums *from = work.sums + row * work.tile.sum_pitch;
     Sums sums{0, 0};
@@ -147,6 +159,7 @@ __device__ void sum_rows(const Work &work, int y, int rows) {
     }
     T *to = &work.strength(work.needed.x0, y + row);
     to[first] = strength_of<T>(sums.sum, sums.squares, window);
+#pragma unroll 4
     for (int x = first + 1; x < end; ++x) {
       const Sums in = from[x + window - 1], out = from[x - 1];
       sums.sum += in.sum - out.sum, sums.squares += in.squares - out.squares;
@@ -185,14 +198,47 @@ __device__ void mark_cell(const Work &work, int x, int y) {
   if (work.plan.is_near(most_x, most_y)) work.mark(x + most_x, y + most_y);
 }
 
+// The same if only the window in the centre of a cell is near.
+template <int kSide, typename Work>
+__device__ void mark_centre(const Work &work, int x, int y) {
+  using T = typename Work::Strength;
+  constexpr int kCentre = kSide / 2 * kSide + kSide / 2;
+  const T centre = work.strength(x + kSide / 2, y + kSide / 2);
+  T most_before = 0, most_after = 0;  // in row-major order
+#pragma unroll
+  for (int i = 0; i < kSide * kSide; ++i) {
+    const T strength = work.strength(x + i % kSide, y + i / kSide);
+    if (i < kCentre) most_before = max(most_before, strength);
+    if (i > kCentre) most_after = max(most_after, strength);
+  }
+  if (centre > most_before && centre >= most_after) work.mark(x + kSide / 2, y + kSide / 2);
+}
+
+// The exponent of a side that is a constant and a power of two, otherwise -1.
+template <int kSide>
+constexpr int kSideExponent = std::has_single_bit(static_cast<unsigned>(kSide))
+                                  ? std::countr_zero(static_cast<unsigned>(kSide))
+                                  : -1;
+
+// n divided by the side of a cell, rounded down. kSide: the side if it is a constant, or 0.
+template <int kSide>
+__device__ int divide_by_side(int n, int side) {
+  if constexpr (kSideExponent<kSide> >= 0)
+    return n >> kSideExponent<kSide>;
+  else
+    return floor_divide(n, side);
+}
+
 // Marks the keypoints of all grids: one thread per cell that can have a keypoint in the tile.
-template <typename Work>
-__device__ void mark_cells(const Work &work) {
+template <typename T, int kWindow, int kCell, bool kOnlyCentre>
+__device__ void mark_cells(const TileWork<T, kWindow, kCell, kOnlyCentre> &work) {
   const DetectorPlan &plan = work.plan;
   const int side = work.cell();
-  const auto first_cell = [&](int from) { return max(floor_divide(from - plan.end_near, side) + 1, 0); };
+  const auto first_cell = [&](int from) {
+    return max(divide_by_side<kCell>(from - plan.end_near, side) + 1, 0);
+  };
   const auto end_cell = [&](int end, int count) {
-    return min(floor_divide(end - plan.first_near - 1, side) + 1, count);
+    return min(divide_by_side<kCell>(end - plan.first_near - 1, side) + 1, count);
   };
   int item = static_cast<int>(threadIdx.x);
   for (int g = 0; g < plan.grid_count; ++g) {
@@ -204,9 +250,12 @@ __device__ void mark_cells(const Work &work) {
         end_cell(work.y + work.tile.height - grid.y, cells_along(plan.map.height, grid.y, side)) - first_y;
     const int count = max(columns, 0) * max(rows, 0);
     for (; item < count; item += kThreads) {
-      const int row = static_cast<int>(static_cast<unsigned>(item) / static_cast<unsigned>(columns));
-      const int column = item - row * columns;
-      mark_cell(work, grid.x + (first_x + column) * side, grid.y + (first_y + row) * side);
+      const auto [row, column] = row_and_column(item, columns);
+      const int x = grid.x + (first_x + column) * side, y = grid.y + (first_y + row) * side;
+      if constexpr (kOnlyCentre)
+        mark_centre<kCell>(work, x, y);
+      else
+        mark_cell(work, x, y);
     }
     item -= count;  // the next grid continues with the threads that are still free
   }
@@ -225,8 +274,8 @@ __device__ void mark_dense(const Work &work) {
   const int end_y = min(work.y + work.tile.height + reach - half, plan.map.height - side + 1);
   const int columns = end_x - first_x, groups = divide_up(max(end_y - first_y, 0), kDenseRows);
   for (int item = static_cast<int>(threadIdx.x); item < columns * groups; item += kThreads) {
-    const int group = item / columns, x = first_x + item - group * columns;
-    const int y = first_y + group * kDenseRows, count = min(kDenseRows, end_y - y);
+    const auto [group, column] = row_and_column(item, columns);
+    const int x = first_x + column, y = first_y + group * kDenseRows, count = min(kDenseRows, end_y - y);
     T most[kDenseRows], least[kDenseRows];
 #pragma unroll
     for (int i = 0; i < kDenseRows; ++i) most[i] = 0, least[i] = ~T{0};

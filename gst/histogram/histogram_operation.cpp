@@ -35,7 +35,7 @@ Status HistogramOperation::run(const Job &job) {
   auto *counts = static_cast<std::uint32_t *>(lease.data);
   CUDAVISION_TRY(attach_tensor(job, "histogram", GST_CUDA_VISION_ELEMENT_TYPE_U32,
                                {samples.channels, settings_.bins}, std::move(lease.buffer)));
-  CUDAVISION_TRY(histogram_->run(samples, settings_, counts));
+  CUDAVISION_TRY(histogram_->run(samples, settings_, counts, job.input));
   if (job.report) CUDAVISION_TRY(read_back(job, counts, samples.channels));
   return job.draw ? plot(job, counts, samples.channels) : Status();
 }

@@ -86,7 +86,8 @@ class HistogramWork final : public Work {
     return make_histogram(execution, &histogram_);
   }
   Status run() override {
-    return histogram_->run(luma_samples(luma_.view()), {}, static_cast<std::uint32_t *>(counts_.data()));
+    return histogram_->run(luma_samples(luma_.view()), {}, static_cast<std::uint32_t *>(counts_.data()),
+                           Input::complete);
   }
 
  private:
