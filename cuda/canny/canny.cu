@@ -56,12 +56,15 @@ union TileMemory {  // the components are computed when the gradients are no lon
 // Blocks on a multiprocessor of a large device at once, by registers. With six, the tiles of one and a half
 // frames of 1080p run at once: those of a frame compute gradients while those of the frame before it wait for
 // one another.
-template <int kAperture>
-constexpr int kResidentBlocks = resident_blocks(kTileThreads, kAperture == 7 ? 4 : 6);
+template <int kAperture, bool kL2>
+constexpr int kResidentBlocks = resident_blocks(kTileThreads, kAperture == 7 ? 4
+                                                              : kAperture == 5 && kL2 && !kCompilesForHopper
+                                                                  ? 5
+                                                                  : 6);
 
 // One block of kTileThreads threads per tile.
 template <int kAperture, bool kL2>
-static __global__ void __launch_bounds__(kTileThreads, kResidentBlocks<kAperture>)
+static __global__ void __launch_bounds__(kTileThreads, kResidentBlocks<kAperture, kL2>)
     detect_edges_kernel(ImageView<const std::uint8_t> luma, ImageView<std::uint8_t> edges,
                         Thresholds thresholds, bool hysteresis, TileGraph graph, Input input) {
   __shared__ TileMemory<kAperture, kL2> memory;

@@ -41,10 +41,13 @@ struct GradientMemory {
   // Row r is row r - 1 of the tile, and column c is column c - kMargin. Pixels outside the frame have magnitude 0.
   alignas(16) StoredRank rank[kTile + 2][kTile + 2 * kMargin];
 
-  // The ranks of columns x and x + 1, for an even x.
-  struct alignas(2 * sizeof(StoredRank)) RankPair {
-    StoredRank of[2];
+  // The ranks of adjacent columns of a row.
+  template <int kColumns>
+  struct alignas(kColumns * sizeof(StoredRank)) Ranks {
+    StoredRank of[kColumns];
   };
+  using RankPair = Ranks<2>;
+  // The ranks of columns x and x + 1, for an even x.
   __device__ RankPair &pair(int x, int y) { return reinterpret_cast<RankPair &>(rank[y + 1][x + kMargin]); }
 };
 
@@ -69,7 +72,14 @@ class LaneSteps {
 #endif
   }
   __device__ int get(int row, int column) const {
+#ifdef __CUDA_ARCH__  // one instruction instead of two: its third operand repeats the sign of the byte in the upper ones
+    int step;
+    const int byte = shift(row, column) / 8;
+    asm("prmt.b32 %0, %1, 0, %2;" : "=r"(step) : "r"(words_[row / 2]), "r"(0x8880 + 0x1111 * byte));
+    return step;
+#else
     return static_cast<std::int8_t>(words_[row / 2] >> shift(row, column));
+#endif
   }
 
  private:
@@ -228,26 +238,37 @@ __device__ void strip_gradients(GradientMemory<kAperture, kL2> &memory, int x, i
   }
 }
 
-// The ring of pixels around the tile: its top, bottom, left and right side, and its corners.
-constexpr int kRing = 4 * kTile + 4;
-// A pixel of the ring, in the tile's coordinates.
-struct RingPixel {
-  int x, y;
-};
-__device__ inline RingPixel ring_pixel(int i) {
-  const int side = i / kTile, at = i % kTile;
-  if (side == 4) return {at % 2 == 0 ? -1 : kTile, at / 2 == 0 ? -1 : kTile};
-  const int across = side % 2 == 0 ? -1 : kTile;
-  return side < 2 ? RingPixel{at, across} : RingPixel{across, at};
-}
-template <int kAperture, bool kL2>
-__device__ int ring_rank(const GradientMemory<kAperture, kL2> &memory, RingPixel p) {
-  using Value = typename GradientMemory<kAperture, kL2>::Value;
-  RowSums<Value, 1> rows[kAperture];
+// The ranks of the columns x to x + kColumns - 1 of one row, with 0 outside the frame.
+template <int kColumns, int kAperture, bool kL2>
+__device__ auto ranks_at(const GradientMemory<kAperture, kL2> &memory, int x, int y, Region frame) {
+  using Memory = GradientMemory<kAperture, kL2>;
+  RowSums<typename Memory::Value, kColumns> rows[kAperture];
 #pragma unroll
-  for (int k = 0; k < kAperture; ++k) rows[k] = row_sums<kAperture, 1>(memory, p.y + 1 + k, p.x);
-  const auto [dx, dy] = column_sums<kAperture>(rows, 0);
-  return rank_of(dx, dy);
+  for (int k = 0; k < kAperture; ++k) rows[k] = row_sums<kAperture, kColumns>(memory, y + 1 + k, x);
+  typename Memory::template Ranks<kColumns> ranks;
+#pragma unroll
+  for (int c = 0; c < kColumns; ++c) {
+    const auto [dx, dy] = column_sums<kAperture>(rows, c);
+    ranks.of[c] = static_cast<typename Memory::StoredRank>(contains(frame, x + c, y) ? rank_of(dx, dy) : 0);
+  }
+  return ranks;
+}
+
+// Computes the ranks around the tile: the first warp those of the row above, the last warp those of the row below, and
+// the others those of the columns beside it, with the corners.
+template <int kAperture, bool kL2>
+__device__ void find_ring(GradientMemory<kAperture, kL2> &memory, Region frame) {
+  using Memory = GradientMemory<kAperture, kL2>;
+  constexpr int kWarps = kTileThreads / 32, kColumn = kTile + 2;
+  static_assert(2 * kColumn <= kTileThreads - 2 * 32);
+  const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
+  if (warp == 0 || warp == kWarps - 1) {
+    const int x = thread % 32 * 2, y = warp == 0 ? -1 : kTile;
+    memory.pair(x, y) = ranks_at<2>(memory, x, y, frame);
+  } else if (const int i = thread - 32; i < 2 * kColumn) {
+    const int x = i < kColumn ? -1 : kTile, y = i % kColumn - 1;
+    memory.rank[y + 1][x + Memory::kMargin] = ranks_at<1>(memory, x, y, frame).of[0];
+  }
 }
 
 // Computes the ranks of the tile and of its ring from the luma. (x, y): the first pixel of the lane.
@@ -261,11 +282,7 @@ __device__ void find_gradients(GradientMemory<kAperture, kL2> &memory, int x, in
     for (int i = 0; i < 2 * kStripRows; ++i)
       if (!contains(frame, x + i % 2, y + i / 2))
         memory.rank[y + i / 2 + 1][x + i % 2 + Memory::kMargin] = Rank{0};
-  for (int i = static_cast<int>(threadIdx.x); i < kRing; i += kTileThreads) {
-    const RingPixel p = ring_pixel(i);
-    memory.rank[p.y + 1][p.x + Memory::kMargin] =
-        contains(frame, p.x, p.y) ? static_cast<Rank>(ring_rank(memory, p)) : Rank{0};
-  }
+  find_ring(memory, frame);
 }
 
 // The local maxima of one row of the tile: one word for the even columns (left) and one for the odd columns
@@ -284,6 +301,14 @@ struct TileMaxima {
 template <int kAperture, bool kL2>
 __device__ void suppress(GradientMemory<kAperture, kL2> &memory, const LaneSteps &steps,
                          Thresholds thresholds, int x, int y, TileMaxima &found) {
+  using Rank = typename GradientMemory<kAperture, kL2>::StoredRank;
+  constexpr int kBytes = sizeof(Rank), kRowBytes = sizeof(memory.rank[0]);
+  const auto *first = reinterpret_cast<const unsigned char *>(&memory.pair(x, y));
+  // The rank `offset` bytes after that of the lane's pixel in row i and column c. With offsets in bytes, each of the two
+  // neighbours takes one instruction.
+  const auto rank_at = [&](int offset, int i, int c) -> int {
+    return *reinterpret_cast<const Rank *>(first + offset + (i * kRowBytes + c * kBytes));
+  };
   int highest = 0;  // the largest rank of a maximum of the lane's cell
 #pragma unroll
   for (int i = 0; i < kStripRows; ++i) {
@@ -291,8 +316,8 @@ __device__ void suppress(GradientMemory<kAperture, kL2> &memory, const LaneSteps
     const auto ranks = memory.pair(x, y + i);
 #pragma unroll
     for (int c = 0; c < 2; ++c) {
-      const auto *pixel = &memory.rank[y + i + 1][x + c + memory.kMargin];
-      const int step = steps.get(i, c), rank = ranks.of[c], before = *(pixel - step), after = *(pixel + step);
+      const int step = steps.get(i, c), rank = ranks.of[c], before = rank_at(-kBytes * step, i, c),
+                after = rank_at(kBytes * step, i, c);
       // No branches here: they would diverge within the warp.
       const bool maximum = (rank > thresholds.low) & (rank > before) & (rank >= after + (step < 0 ? 1 : 0));
       words[c] = __ballot_sync(kFullWarp, maximum);
