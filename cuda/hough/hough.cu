@@ -75,7 +75,7 @@ class HoughCuda final : public Hough {
     CUDAVISION_TRY(prepare(params));
     CUDAVISION_TRY(list_points(edges, luma, params));
     CUDAVISION_TRY(vote(params));
-    CUDAVISION_TRY(find_peaks(params, list));
+    CUDAVISION_TRY(find_peaks(edges, params, list));
     return params.mode == HoughMode::segments ? find_segments(edges, params, list) : Status();
   }
 
@@ -153,6 +153,9 @@ class HoughCuda final : public Hough {
   // Allocates memory for the largest possible number of candidates.
   Status prepare_segments(const HoughParams &params) {
     if (owners_.count() == 0) CUDAVISION_TRY(owners_.allocate(pixel_count()));
+    if (step_words_.count() == 0)
+      CUDAVISION_TRY(step_words_.allocate(static_cast<std::size_t>(words_of_map(size_.height, size_.width) +
+                                                                   words_of_map(size_.width, size_.height))));
     const std::size_t lines = std::min(static_cast<std::size_t>(params.max_lines), found_keys_.count());
     const std::size_t most = lines * static_cast<std::size_t>(max_runs_of_line(size_, params.min_length));
     if (keys_.count() < lines) CUDAVISION_TRY(keys_.allocate(lines));
@@ -195,7 +198,13 @@ class HoughCuda final : public Hough {
         BlockSize(dim3(kVoteThreads), vote_launch_.shared_bytes), execution_.stream, task);
   }
 
-  Status find_peaks(const HoughParams &params, const HoughList &list) {
+  StepMaps step_maps() const {  // only if segments are searched
+    unsigned *rows = step_words_.data(), *columns = rows + words_of_map(size_.height, size_.width);
+    return {{rows, size_.height, divide_up(size_.width, kMapTile)},
+            {columns, size_.width, divide_up(size_.height, kMapTile)}};
+  }
+
+  Status find_peaks(ImageView<const std::uint8_t> edges, const HoughParams &params, const HoughList &list) {
     const PeakTask task{.accumulator = accumulator(),
                         .counters = counters_.data(),
                         .found = found_keys_.data(),
@@ -204,6 +213,8 @@ class HoughCuda final : public Hough {
                         .nms_radius = params.nms_radius,
                         .max_lines = params.max_lines,
                         .write_lines = params.mode == HoughMode::lines,
+                        .edges = edges,
+                        .maps = step_maps(),
                         .list_out = list};
     const int quads = static_cast<int>(plan_->angles.size()) * (plan_->stride / 4);
     CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("find_peaks_kernel", find_peaks_kernel,
@@ -221,6 +232,7 @@ class HoughCuda final : public Hough {
                        const HoughList &list) {
     const SegmentTask task{.accumulator = accumulator(),
                            .edges = edges,
+                           .maps = step_maps(),
                            .keys = keys_.data(),
                            .counters = counters_.data(),
                            .owners = owners_.data(),
@@ -273,7 +285,8 @@ class HoughCuda final : public Hough {
   DeviceBuffer<AngleIntervals> gradient_intervals_;
   DeviceBuffer<std::uint16_t> directions_;
   DeviceBuffer<unsigned> owners_;
-  DeviceBuffer<Key> keys_;  // of the lines, sorted
+  DeviceBuffer<unsigned> step_words_;  // of both StepMaps
+  DeviceBuffer<Key> keys_;             // of the lines, sorted
   DeviceBuffer<Key> candidates_, segments_;
 };
 

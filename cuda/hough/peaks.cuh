@@ -8,6 +8,7 @@
 #include "cuda/common/tile_sort.cuh"
 #include "cuda/hough/hough_rules.h"
 #include "cuda/hough/points.cuh"
+#include "cuda/hough/step_maps.cuh"
 
 namespace cudavision::hough {
 
@@ -18,6 +19,9 @@ struct PeakTask {
   std::uint32_t threshold;
   int nms_radius, max_lines;
   bool write_lines;
+  // If segments are searched: the edges, and the maps of their steps, which sort_peaks_kernel makes.
+  ImageView<const std::uint8_t> edges;
+  StepMaps maps;
   HoughList list_out;
 };
 
@@ -67,10 +71,14 @@ static __global__ void __launch_bounds__(kListThreads)
   if (count > 1) task.found[at + 1] = second;
 }
 
+// Makes the maps of the steps, too, since it would otherwise only wait: its blocks start when those of find_peaks_kernel
+// have started, and so on, hence when list_points_kernel has ended, which lets no kernel start before. The edges were
+// complete then, and the frame ahead had read the maps.
 static __global__ void __launch_bounds__(kTileThreads)
     sort_peaks_kernel(const __grid_constant__ PeakTask task) {
   __shared__ SortKey tile[kLargeTile];
   let_next_kernel_start();
+  if (!task.write_lines) map_steps<kTileThreads>(task.maps, task.edges);
   wait_for_kernel_ahead();
   sort_tiles(task.found, static_cast<int>(task.counters->peaks), tile);
 }

@@ -13,6 +13,7 @@
 #include "cuda/common/warp.cuh"
 #include "cuda/hough/line_runs.cuh"
 #include "cuda/hough/points.cuh"
+#include "cuda/hough/step_maps.cuh"
 #include "cuda/hough/walk_rules.h"
 
 namespace cudavision::hough {
@@ -22,6 +23,7 @@ constexpr int kWalkThreads = 256, kJudgeThreads = 512;
 struct SegmentTask {
   Accumulator accumulator;
   ImageView<const std::uint8_t> edges;
+  StepMaps maps;    // of the edges
   const Key *keys;  // of the lines, by rank
   Counters *counters;
   unsigned *owners;            // the rank of the line that owns each pixel
@@ -45,60 +47,6 @@ __device__ inline void add_candidate(const SegmentTask &task, const LineWalk &wa
       atomicMin(&task.owner(pixel_of(walk, step, trailing_zeros(bits))), static_cast<unsigned>(run.rank));
 }
 
-// The words of steps whose loads overlap.
-constexpr int kStepWords = 8, kStepsAtOnce = 32 * kStepWords;
-
-// Returns true if all pixels of the kStepsAtOnce steps from `first` on lie inside the picture.
-__device__ inline bool are_inside(const LineWalk &walk, ImageView<const std::uint8_t> edges, int first) {
-  const int last = first + kStepsAtOnce - 1, end = walk.flat ? edges.height : edges.width;
-  const int from = walk.center(first), to = walk.center(last);
-  return last < walk.steps && min(from, to) >= 1 && max(from, to) < end - 1;
-}
-
-// Sets edge[k] to a value other than 0 if step first + 32 k + lane is present. There are no branches, so
-// that the loads overlap. Unless kInside, pixels at the border of the picture are loaded in place of those
-// outside.
-template <bool kInside>
-__device__ void load_steps(const LineWalk &walk, ImageView<const std::uint8_t> edges, int first, int lane,
-                           unsigned (&edge)[kStepWords]) {
-  const int end = walk.flat ? edges.height : edges.width;
-  const std::ptrdiff_t along = walk.flat ? 1 : edges.pitch_bytes, across = walk.flat ? edges.pitch_bytes : 1;
-  long long position = walk.position(first + lane);
-#pragma unroll
-  for (int k = 0; k < kStepWords; ++k, position += 32 * walk.slope) {
-    const int step = first + 32 * k + lane, at = static_cast<int>(position >> kFractionBits);
-    if constexpr (kInside) {
-      const std::uint8_t *pixel = edges.data + (step * along + at * across);
-      edge[k] = *pixel | *(pixel - across) | *(pixel + across);
-    } else {
-      const std::uint8_t *line = edges.data + min(step, walk.steps - 1) * along;
-      const auto pixel = [&](int i) { return line[clamp_index(i, end) * across]; };
-      const unsigned found = pixel(at) | pixel(at - 1) | pixel(at + 1);
-      edge[k] = step < walk.steps && at >= -1 && at <= end ? found : 0;
-    }
-  }
-}
-
-// Marks the steps of a line that are present. All lanes of the warp must call.
-__device__ inline void mark_steps(const SegmentTask &task, const LineWalk &walk, int lane,
-                                  unsigned *present) {
-  const int words = divide_up(walk.steps, 32);
-  for (int first = 0; first < words; first += kStepWords) {
-    unsigned edge[kStepWords];
-    if (are_inside(walk, task.edges, 32 * first))
-      load_steps<true>(walk, task.edges, 32 * first, lane, edge);
-    else
-      load_steps<false>(walk, task.edges, 32 * first, lane, edge);
-#pragma unroll
-    for (int k = 0; k < kStepWords; ++k) {
-      const unsigned bits = __ballot_sync(kFullWarp, edge[k] != 0);
-      if (lane == 0 && first + k < words) present[first + k] = bits;
-    }
-  }
-  if (lane == 0) present[words] = 0;
-  __syncwarp();
-}
-
 // On a multiprocessor. With more, the compiler would spill registers on the architectures that hold 1536 threads.
 constexpr int kWalkBlocksAtOnce = kResidentThreads == 1536 ? 2 : 4;
 // One warp per line.
@@ -113,7 +61,7 @@ static __global__ void __launch_bounds__(kWalkThreads, resident_blocks(kWalkThre
   LineRuns &runs = runs_of_warp[thread / 32];
   for (int rank = warp; rank < lines; rank += warps) {
     const LineWalk walk = walk_of(task.accumulator, peak_of(task.accumulator, task.keys[rank]));
-    mark_steps(task, walk, lane, runs.present);
+    mark_steps(task.maps, walk, lane, runs.present);
     for_each_run(runs, walk.steps, task.max_gap, lane, [&](bool has_run, int first, int last) {
       const bool is_candidate =
           has_run && may_be_long(first, last, task.min_length) &&

@@ -209,6 +209,26 @@ TEST_P(HoughSegments, drawn_segment_is_found_from_pixel_to_pixel) {
   }
 }
 
+// A step covers the pixels on both sides of a line: also where these belong to another word of the step maps, or lie at the
+// border of the picture.
+TEST_P(HoughSegments, zigzag_about_a_line_is_one_segment_at_every_place) {
+  const Size size{67, 67};
+  HoughRunner runner(execution(), size);
+  for (const bool upright : {false, true})
+    for (const int more : {0, 1})  // which of both lines has a point more
+      for (const int place : {0, 1, 30, 31, 32, 33, 62, 63, 64, 65}) {
+        Picture edges(size);
+        for (int i = 5; i < 60; ++i) {
+          const int at = place + (i + 1 + more) % 2;
+          (upright ? edges.at(at, i) : edges.at(i, at)) = 255;
+        }
+        SCOPED_TRACE(::testing::Message() << (upright ? "column " : "row ") << place << ", " << more);
+        const Found found = runner.run(edges, segments(20, 50, 0));
+        ASSERT_EQ(found.count.found, 1);
+        ASSERT_TRUE(same(found, defined_segments(edges, segments(20, 50, 0))));
+      }
+}
+
 TEST_P(HoughSegments, gap_that_is_too_wide_ends_a_segment) {
   HoughRunner runner(execution(), {80, 20});
   for (const int gap : {0, 1, 2, 5}) {
