@@ -63,7 +63,7 @@ failed=0
 for command in "${commands[@]}"; do
   log=$folder/$(basename "${command%% *}").log
   began=$SECONDS status=0
-  env -i "${environment[@]}" chroot "$root" bash -c "cd /root/gst-cudavision && exec $command" >"$log" 2>&1 </dev/null ||
+  env -i "${environment[@]}" chroot "$root" bash -c "cd /root/gst-cudavision && $command" >"$log" 2>&1 </dev/null ||
     status=$?
   echo "$suite: $command: exit status $status, $((SECONDS - began)) s: $(tail -n 1 "$log")"
   if ((status == 0)); then
