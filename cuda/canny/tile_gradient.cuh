@@ -304,8 +304,8 @@ __device__ void suppress(GradientMemory<kAperture, kL2> &memory, const LaneSteps
   using Rank = typename GradientMemory<kAperture, kL2>::StoredRank;
   constexpr int kBytes = sizeof(Rank), kRowBytes = sizeof(memory.rank[0]);
   const auto *first = reinterpret_cast<const unsigned char *>(&memory.pair(x, y));
-  // The rank `offset` bytes after that of the lane's pixel in row i and column c. With offsets in bytes, each of the two
-  // neighbours takes one instruction.
+  // The rank `offset` bytes after that of the lane's pixel in row i and column c. With offsets in bytes, the address of each
+  // neighbour takes one instruction.
   const auto rank_at = [&](int offset, int i, int c) -> int {
     return *reinterpret_cast<const Rank *>(first + offset + (i * kRowBytes + c * kBytes));
   };

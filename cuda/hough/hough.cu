@@ -4,8 +4,8 @@
 //
 // 1. list_points_kernel lists the edge pixels (points.cuh).
 // 2. vote_kernel counts votes in shared memory (votes.cuh).
-// 3. find_peaks_kernel lists the peaks, 4. sort_peaks_kernel sorts parts of the list, and 5. place_peaks_kernel
-//    puts every peak in its place (peaks.cuh).
+// 3. find_peaks_kernel lists the peaks, 4. sort_peaks_kernel sorts parts of the list and, for segments, makes
+//    the maps of the steps (step_maps.cuh), and 5. place_peaks_kernel puts every peak in its place (peaks.cuh).
 // 6. walk_lines_kernel and 7. judge_candidates_kernel find segments along the lines of the peaks, and
 //    8. sort_segments_kernel and 9. place_segments_kernel sort them (segments.cuh).
 #include <cuda_runtime.h>
@@ -174,6 +174,7 @@ class HoughCuda final : public Hough {
     const int chunks = chunks_of_row(edges.width) * edges.height;
     const unsigned blocks =
         std::min(blocks_for(chunks, kListThreads), static_cast<unsigned>(8 * multiprocessors_));
+    // In stream order: sort_peaks_kernel relies on it (peaks.cuh).
     CUDAVISION_TRY(CUDAVISION_LAUNCH(list_points_kernel, dim3(blocks), dim3(kListThreads), execution_.stream,
                                      edges, luma, list_of(params), counters_.data(), turn_, to_clear));
     turn_ = 1 - turn_;
@@ -198,13 +199,15 @@ class HoughCuda final : public Hough {
         BlockSize(dim3(kVoteThreads), vote_launch_.shared_bytes), execution_.stream, task);
   }
 
-  StepMaps step_maps() const {  // only if segments are searched
+  // Only if segments are searched.
+  StepMaps step_maps() const {
     unsigned *rows = step_words_.data(), *columns = rows + words_of_map(size_.height, size_.width);
     return {{rows, size_.height, divide_up(size_.width, kMapTile)},
             {columns, size_.width, divide_up(size_.height, kMapTile)}};
   }
 
   Status find_peaks(ImageView<const std::uint8_t> edges, const HoughParams &params, const HoughList &list) {
+    const bool segments = params.mode == HoughMode::segments;
     const PeakTask task{.accumulator = accumulator(),
                         .counters = counters_.data(),
                         .found = found_keys_.data(),
@@ -212,16 +215,19 @@ class HoughCuda final : public Hough {
                         .threshold = static_cast<std::uint32_t>(params.threshold),
                         .nms_radius = params.nms_radius,
                         .max_lines = params.max_lines,
-                        .write_lines = params.mode == HoughMode::lines,
+                        .write_lines = !segments,
                         .edges = edges,
-                        .maps = step_maps(),
+                        .maps = segments ? step_maps() : StepMaps{},
                         .list_out = list};
     const int quads = static_cast<int>(plan_->angles.size()) * (plan_->stride / 4);
     CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("find_peaks_kernel", find_peaks_kernel,
                                          dim3(std::max(blocks_for(quads, kListThreads), 1u)),
                                          dim3(kListThreads), execution_.stream, task));
+    // The maps of the steps may need more blocks than the peaks, of which few directions have few.
+    const std::size_t tiles = segments ? map_tiles(size_) : 0;
+    const std::size_t keys = std::max(found_keys_.count(), tiles * kSmallTile / (kTileThreads / 32));
     CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("sort_peaks_kernel", sort_peaks_kernel,
-                                         blocks_for_keys(found_keys_.count(), kSmallTile), dim3(kTileThreads),
+                                         blocks_for_keys(keys, kSmallTile), dim3(kTileThreads),
                                          execution_.stream, task));
     return CUDAVISION_LAUNCH_PDL("place_peaks_kernel", place_peaks_kernel,
                                  blocks_for_keys(found_keys_.count(), kTileThreads), dim3(kTileThreads),
@@ -285,7 +291,7 @@ class HoughCuda final : public Hough {
   DeviceBuffer<AngleIntervals> gradient_intervals_;
   DeviceBuffer<std::uint16_t> directions_;
   DeviceBuffer<unsigned> owners_;
-  DeviceBuffer<unsigned> step_words_;  // of both StepMaps
+  DeviceBuffer<unsigned> step_words_;  // of both maps
   DeviceBuffer<Key> keys_;             // of the lines, sorted
   DeviceBuffer<Key> candidates_, segments_;
 };

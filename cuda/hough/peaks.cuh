@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The third to the fifth kernel of the Hough transform: find the peaks of the accumulator, and sort them.
+// The third to the fifth kernel of the Hough transform: find the peaks of the accumulator, and sort them. For segments, the
+// fourth makes the maps of the steps, too.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -71,9 +72,9 @@ static __global__ void __launch_bounds__(kListThreads)
   if (count > 1) task.found[at + 1] = second;
 }
 
-// Makes the maps of the steps, too, since it would otherwise only wait: its blocks start when those of find_peaks_kernel
-// have started, and so on, hence when list_points_kernel has ended, which lets no kernel start before. The edges were
-// complete then, and the frame ahead had read the maps.
+// Also makes the maps of the steps, while it would otherwise only wait. Its blocks start after those of find_peaks_kernel,
+// these after those of vote_kernel, and these after list_points_kernel has ended. That one was launched in order: the
+// edges were complete, and the frame ahead had read the maps.
 static __global__ void __launch_bounds__(kTileThreads)
     sort_peaks_kernel(const __grid_constant__ PeakTask task) {
   __shared__ SortKey tile[kLargeTile];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Bitmaps of the steps that lines can have (walk_rules.h): a warp reads 32 steps of a line with one load. The bytes of
-// the edge map would take three, each from as many rows as the line crosses.
+// Bitmaps of the steps that lines can have (walk_rules.h): a warp reads 32 steps of a line with one load. Reading the
+// edge map itself would take three loads, each from as many rows as the line crosses.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,14 +13,15 @@
 
 namespace cudavision::hough {
 
-// Bit `step` of line `at` is set if the step at this place is present: if the pixel or one of its two neighbours across the
-// walk is an edge. The lines -1 and `lines` lie outside the picture, and their neighbours inside.
+// Bit `step` of place `at` is set if a step there is present: if the pixel or one of its two neighbours across the walk is
+// an edge. A place is a row of the picture, or a column. The places -1 and `places` lie just outside the picture; their
+// inner neighbour lies inside.
 struct StepMap {
-  unsigned *words;  // [lines + 2][words_of_line]
-  int lines, words_of_line;
+  unsigned *words;  // [places + 2][words_of_place]
+  int places, words_of_place;
 
   __device__ unsigned &word(int at, int w) const {
-    return words[static_cast<std::ptrdiff_t>(at + 1) * words_of_line + w];
+    return words[static_cast<std::ptrdiff_t>(at + 1) * words_of_place + w];
   }
 };
 
@@ -31,7 +32,11 @@ struct StepMaps {
 
 constexpr int kMapTile = 32;  // the side of a tile: a word, and a pixel for each lane
 
-constexpr int words_of_map(int lines, int steps) { return (lines + 2) * divide_up(steps, kMapTile); }
+constexpr int words_of_map(int places, int steps) { return (places + 2) * divide_up(steps, kMapTile); }
+constexpr std::size_t map_tiles(Size size) {
+  return static_cast<std::size_t>(divide_up(size.width, kMapTile)) *
+         static_cast<std::size_t>(divide_up(size.height, kMapTile));
+}
 
 // Bit i of the result: lane i's argument.
 __device__ inline unsigned word_of_lanes(bool bit) { return __ballot_sync(kFullWarp, bit); }
@@ -115,7 +120,7 @@ __device__ inline void mark_steps(const StepMaps &maps, const LineWalk &walk, in
 #pragma unroll
     for (int k = 0; k < kStepWords; ++k, position += 32 * walk.slope) {
       const int at = static_cast<int>(position >> kFractionBits);
-      const bool is_in_map = first + k < words && at >= -1 && at <= map.lines;
+      const bool is_in_map = first + k < words && at >= -1 && at <= map.places;
       found[k] = is_in_map ? map.word(at, first + k) : 0;
     }
 #pragma unroll

@@ -21,7 +21,7 @@ struct Band {
   unsigned tiles_done;
 };
 
-// All members but `found` are 0 between frames.
+// A frame finds 0 in all members that it counts in.
 struct Progress {
   unsigned next_tile;  // see claim_tile()
   unsigned bands_done;
@@ -213,8 +213,8 @@ __device__ int list_band(const FindTask &task, int band, int *warp_sums) {
   return band_end;
 }
 
-// Called by the block that finished the last tile of a band. The last block to list a band also clears the
-// counters for the next frame.
+// Called by the block that finished the last tile of a band. The last block to list a band also clears the bands for the
+// frame after the next one, and bands_done for the next one.
 template <int kWindow>
 __device__ void finish_band(const FindTask &task, int band, Selection &block, bool *is_last,
                             unsigned *found) {

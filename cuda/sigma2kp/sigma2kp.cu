@@ -238,7 +238,7 @@ class Sigma2KpCuda final : public Sigma2Kp {
       CUDAVISION_TRY(strengths_.allocate(most));
       CUDAVISION_TRY(places_.allocate(most));
     }
-    is_made_ = true;
+    is_made_ = is_first_ = true;
     return {};
   }
 
@@ -255,24 +255,26 @@ class Sigma2KpCuda final : public Sigma2Kp {
     if (plan_.map.width == 0)
       return CUDAVISION_LAUNCH(list_nothing_kernel, dim3(1), dim3(1), execution_.stream, list.count,
                                progress_.data());
-    second_ = !second_;
+    const bool second = !second_;
     const FindTask task{.luma = luma,
                         .plan = plan_,
                         .tile = tile_,
                         .tiles_x = tiles_x_,
                         .bands = band_count_,
-                        .bits = bits_.data() + (second_ ? bit_words() : 0),
+                        .bits = bits_.data() + (second ? bit_words() : 0),
                         .words_per_row = words_per_row(),
-                        .band = bands_.data() + (second_ ? band_count_ : 0),
+                        .band = bands_.data() + (second ? band_count_ : 0),
                         .progress = progress_.data(),
                         .all = all(params),
                         .list = list,
                         .max_keypoints = params.max_keypoints,
                         .publish = params.min_distance == 0,
-                        .input = input};
-    return CUDAVISION_LAUNCH_PDL(
+                        .input = is_first_ ? Input::in_stream_order : input};
+    CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL(
         "find_keypoints_kernel", find_kernel_of(plan_), dim3(static_cast<unsigned>(tiles_x_ * band_count_)),
-        BlockSize(dim3(kThreads), shared_bytes(tile_, plan_)), execution_.stream, task);
+        BlockSize(dim3(kThreads), shared_bytes(tile_, plan_)), execution_.stream, task));
+    second_ = second, is_first_ = false;
+    return {};
   }
 
   Status keep_apart(const Sigma2KpParams &params, const Sigma2KpList &list) {
@@ -311,10 +313,11 @@ class Sigma2KpCuda final : public Sigma2Kp {
   DetectorPlan plan_{};
   TileLayout tile_{};
   int tiles_x_ = 0, band_count_ = 0;
-  // Of two frames, which take turns: a frame is marked while the one ahead of it is being listed.
+  // Two halves, which frames use in turn: a frame is marked while the one ahead of it is listed.
   DeviceBuffer<unsigned> bits_;
-  DeviceBuffer<Band> bands_;  // all 0 between frames
+  DeviceBuffer<Band> bands_;  // a half is all 0 when a frame begins to use it
   bool second_ = false;       // the frame enqueued last uses the second half of both
+  bool is_first_ = true;  // no frame of this plan is enqueued: the next one waits until the bands are cleared
   DeviceBuffer<std::uint64_t> strengths_;
   DeviceBuffer<std::uint32_t> places_;
   // Made when min_distance is first requested.

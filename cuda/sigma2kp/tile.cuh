@@ -89,7 +89,8 @@ struct TileWork {
 struct RowAndColumn {
   int row, column;
 };
-// Those of item `i` of rows of `columns` items. The division of unsigned numbers takes half as many instructions.
+// The row and the column of item `i`, if a row has `columns` items. The division of unsigned numbers takes half as many
+// instructions.
 __device__ inline RowAndColumn row_and_column(int i, int columns) {
   const int row = static_cast<int>(static_cast<unsigned>(i) / static_cast<unsigned>(columns));
   return {row, i - row * columns};

@@ -135,7 +135,8 @@ class Checker:
             packages = ["gstreamer-video-1.0", "gstreamer-app-1.0", "gstreamer-cuda-1.0"]
             result = subprocess.run(["pkg-config", "--cflags", *packages], capture_output=True, text=True, check=True)
             self.flags = [*shlex.split(result.stdout), f"-I{ROOT}", f"-I{ROOT / 'gst/meta/include'}",
-                          f"-I{ROOT / 'tests/fakecuda/include'}", "-DGST_USE_UNSTABLE_API", "-fsyntax-only", "-Wall", "-Wno-unused", "-Werror"]
+                          f"-idirafter{ROOT / 'tests/fakecuda/include'}",
+                          "-DGST_USE_UNSTABLE_API", "-fsyntax-only", "-Wall", "-Wno-unused", "-Werror"]
         return self.flags
 
     def check_c(self, block):

@@ -3,9 +3,11 @@
 // against drawings with known segments.
 #include <array>
 
+#include "cuda/canny/canny.h"
 #include "tests/kernels/hough_definition.h"
 #include "tests/support/budget.h"
 #include "tests/support/decode.h"
+#include "tests/support/frames_in_flight.h"
 
 namespace {
 
@@ -127,7 +129,7 @@ Found defined_segments(const Picture &edges, const HoughParams &p) {
 }
 
 TEST_P(HoughSegments, every_size_equals_the_definition) {
-  // Of the last two, 256 steps of a line can lie inside, which are loaded together.
+  // Lines of the last two have more steps than are loaded together (256).
   std::vector<Size> sizes{{1, 1}, {1, 70}, {70, 1}, {2, 2}, {31, 33}, {64, 50}, {300, 16}, {16, 300}};
   if (!kEmulated) sizes.insert(sizes.end(), {{32, 32}, {33, 31}, {129, 64}, {97, 111}});
   unsigned seed = 1;
@@ -166,6 +168,33 @@ TEST_P(HoughSegments, capacity_limits_the_lines_and_the_segments) {
     params.max_lines = most;
     EXPECT_TRUE(same(runner.run(edges, params), defined_segments(edges, params))) << most;
   }
+}
+
+// As in cudahough: Canny writes the edges of every frame to the same memory. Lines are searched in between.
+TEST_P(HoughSegments, frames_in_flight_equal_frames_alone) {
+  const Size size = size_in_flight(execution(), {1280, 720}, {150, 90});
+  std::unique_ptr<cudavision::Canny> canny;
+  std::unique_ptr<cudavision::Hough> hough;
+  ASSERT_TRUE(succeeds(make_canny(execution(), size, &canny)));
+  ASSERT_TRUE(succeeds(make_hough(execution(), size, &hough)));
+  const TestImage<std::uint8_t> edges(execution(), size, kAligned);
+  const HoughParams params = segments(20, 10, 1);
+  const std::size_t bytes = sizeof(HoughLine) * static_cast<std::size_t>(params.max_lines + 1);
+  Memory other(execution(), bytes);
+  const auto list = [](std::uint8_t *memory) {
+    return cudavision::HoughList{reinterpret_cast<HoughLine *>(memory) + 1,
+                                 reinterpret_cast<HoughCount *>(memory)};
+  };
+  expect_frames_in_flight_equal_frames_alone(
+      execution(), size, bytes,
+      [&](cudavision::ImageView<const std::uint8_t> luma, std::uint8_t *memory, cudavision::Input input) {
+        CUDAVISION_TRY(canny->run(luma, edges.view(), {.low_threshold = 60, .high_threshold = 200}, input));
+        CUDAVISION_TRY(hough->run(edges.view(), luma, params, list(memory)));
+        HoughParams lines = params;
+        lines.mode = HoughMode::lines;
+        return hough->run(edges.view(), luma, lines, list(other.data()));
+      },
+      false);
 }
 
 // More candidates and segments than a tile of the sort (common/tile_sort.cuh) holds.

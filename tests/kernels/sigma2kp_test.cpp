@@ -368,11 +368,11 @@ TEST_P(Sigma2Kp, values_out_of_range_are_refused_and_named) {
 // --- resources per frame ---
 
 TEST_P(Sigma2Kp, frames_in_flight_equal_frames_alone) {
-  const Size size = size_in_flight(execution(), {1920, 1080}, {150, 90});
+  const Size size = size_in_flight(execution(), {1920, 1080}, {100, 70});
   constexpr std::size_t kMost = 4096;
-  for (const bool turned : {false, true}) {
+  for (const auto &[turned, distance] : {std::pair{false, 0}, {false, 3}, {true, 0}, {true, 3}}) {
     Sigma2KpParams params;
-    params.max_keypoints = kMost, params.orientation = turned, params.min_distance = turned ? 3 : 0;
+    params.max_keypoints = kMost, params.orientation = turned, params.min_distance = distance;
     std::unique_ptr<cudavision::Sigma2Kp> detector;
     ASSERT_TRUE(succeeds(make_sigma2kp(execution(), size, &detector)));
     expect_frames_in_flight_equal_frames_alone(
