@@ -11,8 +11,8 @@ namespace cudavision::hog {
 constexpr int kRowsAtOnce = 16;  // rows of a window that a thread block handles
 constexpr int kProductThreads = 128;
 // A warp handles kGridRows rows of kPositions positions of the grid; each lane has two positions in each row. The more
-// of them a lane has, the fewer times it loads the weights.
-constexpr int kGridRows = 2, kPositions = 64;
+// of them a lane has, the fewer times it loads the weights; the fewer, the better the last wave fills the device.
+constexpr int kGridRows = 1, kPositions = 64;
 constexpr int kGridRowsOfBlock = kProductThreads / 32 * kGridRows;
 
 struct ProductTask {
@@ -27,7 +27,7 @@ struct ProductTask {
 };
 
 // blockIdx.y: the chunk of rows.
-static __global__ void __launch_bounds__(kProductThreads, 4) multiply_rows_kernel(ProductTask task) {
+static __global__ void __launch_bounds__(kProductThreads, 6) multiply_rows_kernel(ProductTask task) {
   constexpr int kOfLane = 2 * kGridRows;
   let_next_kernel_start();
   wait_for_kernel_ahead();

@@ -1,307 +1,280 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The kernel of OpticalFlowMethod::boxes. A block iterates the pixels of a tile together, four per thread. In
-// each round it computes, by box filters in shared memory, the sums of every cell that many pixels need next;
-// these pixels then step until they leave the cell or finish. When no cell is needed by many pixels any more,
-// the unfinished ones are appended to the work list of a second kernel (flow_leftovers.cuh). All sums are
+// The kernel of OpticalFlowMethod::boxes. A block iterates the pixels of a tile together, two per thread. In
+// each round it computes, by box filters in shared memory (flow_box_tile.cuh), the sums of every cell that many pixels
+// need next; these pixels then step until they leave the cell or finish. When no cell is needed by many pixels any
+// more, the unfinished ones are appended to the work list of a second kernel (flow_leftovers.cuh). All sums are
 // integers, so that the result does not depend on which kernel computes them.
 #pragma once
 
 #include <cuda_runtime.h>
 
+#include <climits>
+
+#include "cuda/common/dynamic_shared.cuh"
 #include "cuda/common/warp.cuh"
+#include "cuda/opticalflow/flow_box_tile.cuh"
 #include "cuda/opticalflow/flow_leftovers.cuh"
 
 namespace cudavision::opticalflow {
 
-constexpr int kBoxSide = 32;  // side of a tile in pixels; a row of it has one pixel per lane
-constexpr int kBoxThreads = 256;
-constexpr int kPerThread = kBoxSide * kBoxSide / kBoxThreads;  // pixels of a thread, below each other
-constexpr int kBoxRun = 8;  // neighbouring horizontal sums that one thread computes
-// The box filters serve cells that differ by at most this many pixels, in x and y, from the cell of the
-// tile's middle.
-constexpr int kBoxMargin = 4;
-constexpr int kBoxCells = 2 * kBoxMargin + 1, kBoxCorners = kBoxCells + 1;  // in x or y
 // The number of pixels of a tile that must need a cell so that box filters are cheaper than summing their
 // windows one by one.
-constexpr int kMinPixelsPerCell = 40;
-
-constexpr int kBoxWindow = kBoxSide + 2 * kMaxRadius, kBoxMoved = kBoxWindow + kBoxCorners;
+constexpr int kMinPixelsPerCell = 32;
 
 __device__ inline bool is_in_picture(const Place &place) {
   return place.x < place.size.width && place.y < place.size.height;
 }
 
-// The shared memory of a block. Pitches are odd numbers of banks, because the lanes of a warp read
-// neighbouring rows.
-struct BoxTile {
-  ScharrGradient gradient[kBoxWindow][kBoxWindow + 1];  // zero outside the picture
-  union {
-    std::uint8_t from[kBoxWindow][76];
-    std::uint8_t to[kBoxMoved][76];
-  };
-  int2 row_sum[kBoxWindow][kBoxSide + 1];
-  int2 from_sum[kBoxSide][kBoxSide];       // the sum of (Ix, Iy) I over the window of each pixel
-  int requests[kBoxCells * kBoxCells];     // pixels that need each cell next
-  int corners[kBoxCorners * kBoxCorners];  // corners of the cells to compute; corner_count of them
-  int corner_count;
-  UnfinishedPixel leftover[kBoxThreads / 32];
-  int middle_x, middle_y;  // floor(d) of the tile's middle pixel before the first step
+// A Tracker without its structure tensor, in five registers.
+class BoxTracker {
+ public:
+  FlowVector d, last_step;
+
+  BoxTracker() = default;
+  __device__ explicit BoxTracker(const Tracker &t)
+      : d(t.d),
+        last_step(t.last_step),
+        status_(t.steps | (t.running ? kRunning : 0) | (t.valid ? kValid : 0)) {}
+  __device__ Tracker with(const StructureTensor &s) const {
+    return {s, d, last_step, status_ & (kRunning - 1), running(), (status_ & kValid) != 0};
+  }
+  __device__ bool running() const { return (status_ & kRunning) != 0; }
+  __device__ void stop() { status_ &= ~kRunning; }
+
+ private:
+  static constexpr int kRunning = 1 << 8, kValid = 1 << 9;
+  static_assert(OpticalFlowRanges::iterations.most < kRunning);
+  int status_ = 0;
 };
-static_assert(kBoxMoved <= 76);
 
-// Sums two products over the windows of this thread's pixels: first horizontally into shared memory, kBoxRun
-// running sums per thread, then down a column. products(row, column) returns the two products of a pixel of
-// the tile with its halo. All threads of the block must call this.
-template <typename Sum, typename Products>
-__device__ inline void box_filter(BoxTile &tile, int window, const Products &products,
-                                  Sum (&first)[kPerThread], Sum (&second)[kPerThread]) {
-  const int rows = kBoxSide + window - 1;
-  for (int i = static_cast<int>(threadIdx.x); i < rows * (kBoxSide / kBoxRun); i += kBoxThreads) {
-    const int row = i % rows, column = i / rows * kBoxRun;
-    int2 sum{0, 0};
-    for (int k = 0; k < window; ++k) {
-      const int2 p = products(row, column + k);
-      sum.x += p.x, sum.y += p.y;
-    }
-    tile.row_sum[row][column] = sum;
-#pragma unroll
-    for (int k = 1; k < kBoxRun; ++k) {
-      const int2 gone = products(row, column + k - 1), come = products(row, column + k - 1 + window);
-      sum.x += come.x - gone.x, sum.y += come.y - gone.y;
-      tile.row_sum[row][column + k] = sum;
-    }
-  }
-  __syncthreads();
-  const int column = static_cast<int>(threadIdx.x) % kBoxSide,
-            row = static_cast<int>(threadIdx.x) / kBoxSide * kPerThread;
-  Sum a = 0, b = 0;
-  for (int k = 0; k < window; ++k) {
-    const int2 s = tile.row_sum[row + k][column];
-    a += s.x, b += s.y;
-  }
-  first[0] = a, second[0] = b;
-#pragma unroll
-  for (int k = 1; k < kPerThread; ++k) {
-    const int2 gone = tile.row_sum[row + k - 1][column], come = tile.row_sum[row + k - 1 + window][column];
-    a += come.x, b += come.y;
-    a -= gone.x, b -= gone.y;
-    first[k] = a, second[k] = b;
-  }
-  __syncthreads();
-}
-
-// The trackers of a thread's pixels.
+// This thread's pixels. They lie below each other.
+template <int kDerivatives>
 struct BoxPixels {
-  Tracker track[kPerThread];
+  using State = BoxState<kDerivatives>;
+  BoxTracker track[kPerThread];
+  StructureTensor own_tensor[kDerivatives == 2 ? 1 : kPerThread];
+
+  __device__ static Place place(const DeviceWork &work, int k) {
+    const int thread = thread_read_anew(), column = thread % kBoxSide,
+              row = thread / kBoxSide * kPerThread + k;
+    return {static_cast<int>(blockIdx.x) * kBoxSide + column, static_cast<int>(blockIdx.y) * kBoxSide + row,
+            work.fine.size};
+  }
+  // The index of number k in the arrays of BoxState.
+  __device__ static int number(int k) { return k * kBoxThreads + thread_read_anew(); }
+  __device__ void keep_tensor(State &state, int k, const StructureTensor &s) {
+    if constexpr (kDerivatives == 2)
+      state.tensor[number(k)] = s;
+    else
+      own_tensor[k] = s;
+  }
+  __device__ StructureTensor tensor(const State &state, int k) const {
+    if constexpr (kDerivatives == 2)
+      return state.tensor[number(k)];
+    else
+      return own_tensor[k];
+  }
 };
 
-// The index of a cell in BoxTile::requests, or -1 if the cell is too far from that of the tile's middle.
-__device__ inline int request_of(const BoxTile &tile, const DisplacementCell &cell) {
-  const int x = cell.x - tile.middle_x + kBoxMargin, y = cell.y - tile.middle_y + kBoxMargin;
+// The index of a cell in BoxState::requests, or -1 if the cell is too far from that of the tile's middle.
+template <int kDerivatives>
+__device__ int request_of(const BoxState<kDerivatives> &state, const DisplacementCell &cell) {
+  const int x = cell.x - state.middle_x + kBoxMargin, y = cell.y - state.middle_y + kBoxMargin;
   return x >= 0 && x < kBoxCells && y >= 0 && y < kBoxCells ? kBoxCells * y + x : -1;
 }
 
-// True if the sums of the pixel's cell have been computed in this round.
-__device__ inline bool is_shared(const BoxTile &tile, const Tracker &t) {
-  if (!t.running) return false;
-  const int request = request_of(tile, cell_of(t.d));
-  return request >= 0 && tile.requests[request] >= kMinPixelsPerCell;
+// Loads the pixels of J that the windows cover when they are displaced by a corner of any cell of BoxState::requests;
+// (x0, y0) is the first pixel of the windows.
+template <int kDerivatives>
+__device__ void load_displaced(const DeviceWork &work, int x0, int y0, const BoxTile &tile,
+                               const BoxState<kDerivatives> &state) {
+  load_pixels(work.to, x0 + state.middle_x - kBoxMargin, y0 + state.middle_y - kBoxMargin,
+              tile.layout.pixel_rows, tile);
+  __syncthreads();
 }
 
-// Lists the corners of the cells that at least kMinPixelsPerCell pixels need, in any order.
-__device__ inline void list_corners(BoxTile &tile, const BoxPixels &pixels) {
+// Counts the pixels that need each cell next.
+template <int kDerivatives>
+__device__ void count_requests(const BoxPixels<kDerivatives> &pixels, BoxState<kDerivatives> &state) {
   const int thread = static_cast<int>(threadIdx.x);
-  if (thread < kBoxCells * kBoxCells) tile.requests[thread] = 0;
-  if (thread == 0) tile.corner_count = 0;
+  if (thread < kBoxCells * kBoxCells) state.requests[thread] = 0;
   __syncthreads();
-  for (const Tracker &t : pixels.track)
-    if (const int request = t.running ? request_of(tile, cell_of(t.d)) : -1; request >= 0)
-      atomicAdd(&tile.requests[request], 1);
+#pragma unroll
+  for (const BoxTracker &t : pixels.track)
+    if (const int request = t.running() ? request_of(state, cell_of(t.d)) : -1; request >= 0)
+      atomicAdd(&state.requests[request], 1);
   __syncthreads();
-  if (thread < kBoxCorners * kBoxCorners) {
-    const int x = thread % kBoxCorners, y = thread / kBoxCorners;
-    int most = 0;
-    for (int cy = max(y - 1, 0); cy <= min(y, kBoxCells - 1); ++cy)
-      for (int cx = max(x - 1, 0); cx <= min(x, kBoxCells - 1); ++cx)
-        most = max(most, tile.requests[kBoxCells * cy + cx]);
-    if (most >= kMinPixelsPerCell) tile.corners[atomicAdd(&tile.corner_count, 1)] = thread;
+}
+
+// The rules with the window as a constant.
+template <int kWindow>
+__device__ TrackingRules rules_of(const DeviceWork &work) {
+  TrackingRules rules = work.rules;
+  if (kWindow > 0) rules.window = kWindow;
+  return rules;
+}
+
+// Advances the pixels that need this cell of BoxState::requests. All threads must call this.
+template <int kWindow, int kDerivatives>
+__device__ void serve_cell(const DeviceWork &work, const BoxTile &tile, int request,
+                           const BoxState<kDerivatives> &state, BoxPixels<kDerivatives> &pixels) {
+  const int x = request % kBoxCells, y = request / kBoxCells;
+  KeptSums kept;
+  sum_windows<kWindow, kDerivatives>(tile, x, y, &kept);
+  const DisplacementCell cell{x + state.middle_x - kBoxMargin, y + state.middle_y - kBoxMargin};
+#pragma unroll
+  for (int k = 0; k < kPerThread; ++k) {
+    BoxTracker &mine = pixels.track[k];
+    if (!mine.running() || !is_same_cell(cell_of(mine.d), cell)) continue;
+    Tracker t = mine.with(pixels.tensor(state, k));
+    step_in_cell(pixels.place(work, k), rules_of<kWindow>(work), window_sums<kDerivatives>(tile, k, kept),
+                 state.from[pixels.number(k)], &t);
+    mine = BoxTracker(t);
   }
   __syncthreads();
 }
 
-// One round for all pixels of the tile. Returns false if no cell is needed by enough pixels.
-__device__ inline bool advance_together(const DeviceWork &work, const Place (&places)[kPerThread],
-                                        BoxTile &tile, BoxPixels &pixels) {
-  list_corners(tile, pixels);
-  if (tile.corner_count == 0) return false;
-  CellSums e[kPerThread] = {};
-  for (int i = 0; i < tile.corner_count; ++i) {
-    const int x = tile.corners[i] % kBoxCorners, y = tile.corners[i] / kBoxCorners;
-    int x_sum[kPerThread], y_sum[kPerThread];
-    box_filter(
-        tile, work.rules.window,
-        [&](int row, int column) {
-          const ScharrGradient g = tile.gradient[row][column];
-          const int j = tile.to[row + y][column + x];
-          return int2{g.x * j, g.y * j};
-        },
-        x_sum, y_sum);
-#pragma unroll
-    for (int k = 0; k < kPerThread; ++k) {
-      const DisplacementCell cell = cell_of(pixels.track[k].d);
-      const int right = x + tile.middle_x - kBoxMargin - cell.x,
-                below = y + tile.middle_y - kBoxMargin - cell.y;
-#pragma unroll
-      for (int corner = 0; corner < 4; ++corner)
-        if (right == corner % 2 && below == corner / 2) e[k].x[corner] = x_sum[k], e[k].y[corner] = y_sum[k];
+// One round for all pixels of the tile. Returns false if no cell is needed by at least `least` pixels.
+template <int kWindow, int kDerivatives>
+__device__ bool advance_together(const DeviceWork &work, const BoxTile &tile, int least,
+                                 BoxState<kDerivatives> &state, BoxPixels<kDerivatives> &pixels) {
+  count_requests(pixels, state);
+  bool any = false;
+#pragma unroll 1
+  for (int first = 0; first < kBoxCells * kBoxCells; first += 32) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const bool is_popular = first + lane < kBoxCells * kBoxCells && state.requests[first + lane] >= least;
+    for (unsigned popular = __ballot_sync(kFullWarp, is_popular); popular != 0; popular &= popular - 1) {
+      serve_cell<kWindow, kDerivatives>(work, tile, first + __ffs(static_cast<int>(popular)) - 1, state,
+                                        pixels);
+      any = true;
     }
   }
-#pragma unroll
-  for (int k = 0; k < kPerThread; ++k) {
-    Tracker &t = pixels.track[k];
-    if (!is_shared(tile, t)) continue;
-    const int2 from = tile.from_sum[threadIdx.x / kBoxSide * kPerThread + k][threadIdx.x % kBoxSide];
-#pragma unroll
-    for (int corner = 0; corner < 4; ++corner) e[k].x[corner] -= from.x, e[k].y[corner] -= from.y;
-    const DisplacementCell cell = cell_of(t.d);
-    do {
-      step(places[k], work.rules, interpolate(e[k], t.d), &t);
-    } while (t.running && is_same_cell(cell_of(t.d), cell));
-  }
   __syncthreads();
-  return true;
+  return any;
 }
 
-// Appends the unfinished pixels to the work list (one atomic per warp). Pixels that do not fit are finished
-// here.
-__device__ inline void append_leftovers(const DeviceWork &work, const LeftoverList &list,
-                                        const Place (&places)[kPerThread], BoxTile &tile,
-                                        const BoxPixels &pixels) {
+// Appends the unfinished pixels to the work list (one atomic per warp), as far as they fit. Those that fit count as
+// finished here.
+template <int kDerivatives>
+__device__ void append_leftovers(const DeviceWork &work, const LeftoverList &list,
+                                 const BoxState<kDerivatives> &state, BoxPixels<kDerivatives> &pixels) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  UnfinishedPixel &here = tile.leftover[threadIdx.x / 32];
 #pragma unroll
   for (int k = 0; k < kPerThread; ++k) {
-    const int2 from = tile.from_sum[threadIdx.x / kBoxSide * kPerThread + k][threadIdx.x % kBoxSide];
-    const UnfinishedPixel mine{
-        .track = pixels.track[k], .x = places[k].x, .y = places[k].y, .from = {from.x, from.y}};
-    const unsigned running = __ballot_sync(kFullWarp, mine.track.running);
+    BoxTracker &t = pixels.track[k];
+    const unsigned running = __ballot_sync(kFullWarp, t.running());
     if (running == 0) continue;
     unsigned first = 0;
     if (lane == 0) first = atomicAdd(list.count, static_cast<unsigned>(__popc(running)));
     first = __shfl_sync(kFullWarp, first, 0);
     const unsigned index = first + static_cast<unsigned>(__popc(running & ((1u << lane) - 1)));
-    if (mine.track.running && index < list.capacity) list.pixels[index] = mine;
-    for (unsigned rest = __ballot_sync(kFullWarp, mine.track.running && index >= list.capacity); rest != 0;
-         rest &= rest - 1) {
-      if (lane == __ffs(static_cast<int>(rest)) - 1) here = mine;
-      __syncwarp();
-      const Tracker found = finish_by_warp(work, here);
-      if (lane == 0) store(work, here.x, here.y, found);
-      __syncwarp();
+    if (!t.running() || index >= list.capacity) continue;
+    const Place place = pixels.place(work, k);
+    const int number = pixels.number(k);
+    list.pixels[index] = {
+        .track = t.with(pixels.tensor(state, k)), .x = place.x, .y = place.y, .from = state.from[number]};
+    t.stop();
+  }
+}
+
+// Moves the reach of the box filters to the cell of an unfinished pixel. Returns false if there is none.
+template <int kDerivatives>
+__device__ bool follow_unfinished(const DeviceWork &work, int x0, int y0, const BoxTile &tile,
+                                  BoxState<kDerivatives> &state, const BoxPixels<kDerivatives> &pixels) {
+  if (threadIdx.x == 0) state.followed = INT_MAX;
+  __syncthreads();
+#pragma unroll
+  for (int k = 0; k < kPerThread; ++k)
+    if (pixels.track[k].running()) atomicMin(&state.followed, pixels.number(k));
+  __syncthreads();
+  if (state.followed == INT_MAX) return false;
+#pragma unroll
+  for (int k = 0; k < kPerThread; ++k)
+    if (pixels.number(k) == state.followed) {
+      const DisplacementCell cell = cell_of(pixels.track[k].d);
+      state.middle_x = cell.x, state.middle_y = cell.y;
     }
-  }
+  __syncthreads();
+  load_displaced(work, x0, y0, tile, state);
+  return true;
 }
 
-// Loads the pixels of I, and their derivatives, that the windows of the tile cover.
-__device__ inline void load_windows(const DeviceWork &work, int x0, int y0, BoxTile &tile) {
-  const int side = kBoxSide + work.rules.window - 1;
-  for (int i = static_cast<int>(threadIdx.x); i < side * side; i += kBoxThreads) {
-    const int column = i % side, row = i / side, x = x0 + column, y = y0 + row;
-    const bool inside = x >= 0 && y >= 0 && x < work.from.width && y < work.from.height;
-    tile.gradient[row][column] = inside ? work.gradient.row(y)[x] : ScharrGradient{0, 0};
-    tile.from[row][column] = inside ? work.from.row(y)[x] : std::uint8_t{0};
-  }
-}
-
-// Loads the pixels of J that the windows cover when they are displaced by a corner of any cell of
-// BoxTile::requests.
-__device__ inline void load_displaced(const DeviceWork &work, int x0, int y0, BoxTile &tile) {
-  const int side = kBoxSide + work.rules.window - 1 + kBoxCorners;
-  for (int i = static_cast<int>(threadIdx.x); i < side * side; i += kBoxThreads)
-    tile.to[i / side][i % side] =
-        work.to.row(mirror_index(y0 + i / side, work.to.height))[mirror_index(x0 + i % side, work.to.width)];
-}
-
-// Starts the iterations: computes the structure tensors, and the sums of (Ix, Iy) I, which are the same for
-// all cells.
-__device__ inline void start_together(const TrackingRules &rules, const Place (&places)[kPerThread],
-                                      const FlowVector (&start)[kPerThread], BoxTile &tile,
-                                      BoxPixels &pixels) {
-  const auto of_gradient = [&](const auto &products) {
-    return [&](int row, int column) {
-      return products(tile.gradient[row][column], int{tile.from[row][column]});
-    };
-  };
-  StructureTensor s[kPerThread];
-  long long a[kPerThread], b[kPerThread];
-  box_filter(tile, rules.window, of_gradient([](ScharrGradient g, int) {
-               return int2{g.x * g.x, g.x * g.y};
-             }),
-             a, b);
-#pragma unroll
-  for (int k = 0; k < kPerThread; ++k) s[k].xx = scaled(a[k]), s[k].xy = scaled(b[k]);
-  box_filter(tile, rules.window, of_gradient([](ScharrGradient g, int) { return int2{g.y * g.y, 0}; }), a, b);
-#pragma unroll
-  for (int k = 0; k < kPerThread; ++k) s[k].yy = scaled(a[k]);
-  int x_from[kPerThread], y_from[kPerThread];
-  box_filter(tile, rules.window, of_gradient([](ScharrGradient g, int i) {
-               return int2{g.x * i, g.y * i};
-             }),
-             x_from, y_from);
+// Computes the sums that are the same for all cells: the structure tensors, and the sums of (Ix, Iy) I. BoxTile::pixels
+// must hold I.
+template <int kWindow, int kDerivatives>
+__device__ void sum_together(const BoxTile &tile, BoxState<kDerivatives> &state,
+                             BoxPixels<kDerivatives> &pixels) {
+  sum_tensors<kWindow>(tile, [&](int k, const StructureTensor &s) { pixels.keep_tensor(state, k, s); });
+  KeptSums kept;
+  sum_windows<kWindow, kDerivatives>(tile, 0, 0, &kept);
 #pragma unroll
   for (int k = 0; k < kPerThread; ++k) {
-    tile.from_sum[threadIdx.x / kBoxSide * kPerThread + k][threadIdx.x % kBoxSide] = {x_from[k], y_from[k]};
-    pixels.track[k] = start_tracking(places[k], rules, s[k], start[k]);
-    if (!is_in_picture(places[k])) pixels.track[k].running = false;
+    const CellSums e = window_sums<kDerivatives>(tile, k, kept);
+    state.from[pixels.number(k)] = {e.x[0], e.y[0]};
   }
 }
 
-static __global__ void __launch_bounds__(kBoxThreads, 2)
-    track_tiles_kernel(const __grid_constant__ DeviceWork work, LeftoverList list) {
-  __shared__ BoxTile tile;
-  const int window = work.rules.window, radius = window / 2;
+// Starts the iterations, and centres the reach of the box filters on the cell of the tile's middle.
+template <int kDerivatives>
+__device__ void start_together(const DeviceWork &work, BoxState<kDerivatives> &state,
+                               BoxPixels<kDerivatives> &pixels) {
+  Field coarse = work.coarse;
+  coarse.stride = 1;  // as a constant
   const Size size = work.fine.size;
-  const int x0 = static_cast<int>(blockIdx.x) * kBoxSide, y0 = static_cast<int>(blockIdx.y) * kBoxSide;
-  const int column = static_cast<int>(threadIdx.x) % kBoxSide,
-            row = static_cast<int>(threadIdx.x) / kBoxSide * kPerThread;
+  const int middle_x = min(static_cast<int>(blockIdx.x) * kBoxSide + kBoxSide / 2, size.width - 1),
+            middle_y = min(static_cast<int>(blockIdx.y) * kBoxSide + kBoxSide / 2, size.height - 1);
+#pragma unroll
+  for (int k = 0; k < kPerThread; ++k) {
+    const Place place = pixels.place(work, k);
+    if (!is_in_picture(place)) continue;
+    const FlowVector start = start_of(coarse, place.x, place.y);
+    pixels.track[k] = BoxTracker(start_tracking(place, work.rules, pixels.tensor(state, k), start));
+    if (place.x != middle_x || place.y != middle_y) continue;
+    const DisplacementCell cell =
+        reaches_picture(place, start, work.rules.window) ? cell_of(start) : DisplacementCell{};
+    state.middle_x = cell.x, state.middle_y = cell.y;
+  }
+  __syncthreads();
+}
+
+// kWindow: the window's size, or 0 for any. kDerivatives: 2, or 1 on devices with little shared memory.
+template <int kWindow, int kDerivatives>
+static __global__ void __launch_bounds__(kBoxThreads, kDerivatives)
+    track_tiles_kernel(const __grid_constant__ DeviceWork work, LeftoverList list) {
+  CUDAVISION_DYNAMIC_SHARED(int, shared);
+  __shared__ BoxState<kDerivatives> state;
+  const int window = kWindow > 0 ? kWindow : work.rules.window, radius = window / 2;
+  const BoxLayout layout = box_layout(window, kDerivatives);
+  const BoxTile tile = share_box_tile(shared, layout, window);
+  const int x0 = static_cast<int>(blockIdx.x) * kBoxSide - radius,
+            y0 = static_cast<int>(blockIdx.y) * kBoxSide - radius;  // of the windows
   // All kernels of the flow wait for the kernel ahead before they let the next one start (see opticalflow.cu).
   // So all kernels before the one ahead have finished here, and the pyramids are complete unless the one ahead
   // builds them.
   const bool is_coarsest = work.coarse.vectors.data == nullptr;
   if (is_coarsest) wait_for_kernel_ahead();
-  load_windows(work, x0 - radius, y0 - radius, tile);
+  load_gradients(work, x0, y0, tile);
+  load_pixels(work.from, x0, y0, layout.rows + 1, tile);
+  __syncthreads();
+  BoxPixels<kDerivatives> pixels;
+  sum_together<kWindow, kDerivatives>(tile, state, pixels);
   wait_for_kernel_ahead();
   let_next_kernel_start();
 
-  Place places[kPerThread];
-  FlowVector start[kPerThread];
-#pragma unroll
-  for (int k = 0; k < kPerThread; ++k) {
-    const Place &place = places[k] = {x0 + column, y0 + row + k, size};
-    start[k] = {};
-    if (!is_in_picture(place)) continue;
-    start[k] = start_of(work.coarse, place.x, place.y);
-    if (place.x == min(x0 + kBoxSide / 2, size.width - 1) &&
-        place.y == min(y0 + kBoxSide / 2, size.height - 1)) {
-      const DisplacementCell cell =
-          reaches_picture(place, start[k], window) ? cell_of(start[k]) : DisplacementCell{};
-      tile.middle_x = cell.x, tile.middle_y = cell.y;
-    }
+  start_together(work, state, pixels);
+  load_displaced(work, x0, y0, tile, state);
+  for (int least = kMinPixelsPerCell;;) {
+    if (advance_together<kWindow, kDerivatives>(work, tile, least, state, pixels)) continue;
+    if (least > 1) append_leftovers(work, list, state, pixels);
+    least = 1;
+    if (!follow_unfinished(work, x0, y0, tile, state, pixels)) break;
   }
-  __syncthreads();
-
-  BoxPixels pixels;
-  start_together(work.rules, places, start, tile, pixels);
-  load_displaced(work, x0 - radius + tile.middle_x - kBoxMargin, y0 - radius + tile.middle_y - kBoxMargin,
-                 tile);
-
-  while (advance_together(work, places, tile, pixels)) {
-  }
-  append_leftovers(work, list, places, tile, pixels);
+  // The kernel of the leftovers overwrites their vectors.
 #pragma unroll
   for (int k = 0; k < kPerThread; ++k)
-    if (is_in_picture(places[k]) && !pixels.track[k].running)
-      store(work, places[k].x, places[k].y, pixels.track[k]);
+    if (const Place place = pixels.place(work, k); is_in_picture(place))
+      store(work, place.x, place.y, pixels.track[k].with({}));
 }
 
 }  // namespace cudavision::opticalflow

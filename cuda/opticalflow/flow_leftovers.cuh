@@ -9,7 +9,7 @@
 
 #include "cuda/common/last_block.cuh"
 #include "cuda/common/launch.h"
-#include "cuda/opticalflow/flow_by_warp.cuh"
+#include "cuda/opticalflow/flow_by_lanes.cuh"
 
 namespace cudavision::opticalflow {
 
@@ -23,7 +23,9 @@ struct LeftoverList {
   unsigned *count, *blocks_done;
 };
 
-// Finishes all pixels of the work list, one warp per pixel; the last block then resets the list.
+// Finishes all pixels of the work list, one warp per pixel; the last block then resets the list. Neighbours in the list,
+// which are neighbours in the picture and often take equally long, go to different warps.
+template <int kPairs>
 static __global__ void __launch_bounds__(kLeftoverThreads, 3)
     finish_leftovers_kernel(const __grid_constant__ DeviceWork work, LeftoverList list) {
   wait_for_kernel_ahead();
@@ -32,7 +34,7 @@ static __global__ void __launch_bounds__(kLeftoverThreads, 3)
   const unsigned count = min(*list.count, list.capacity), warps = gridDim.x * (kLeftoverThreads / 32);
   for (unsigned i = (blockIdx.x * kLeftoverThreads + threadIdx.x) / 32; i < count; i += warps) {
     const UnfinishedPixel pixel = list.pixels[i];
-    const Tracker found = finish_by_warp(work, pixel);
+    const Tracker found = finish_by_warp<kPairs>(work, pixel);
     if (threadIdx.x % 32 == 0) store(work, pixel.x, pixel.y, found);
   }
   if (is_last_block(list.blocks_done, gridDim.x, &is_last) && threadIdx.x == 0)

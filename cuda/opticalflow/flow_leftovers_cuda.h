@@ -41,8 +41,10 @@ class Leftovers {
   Status finish(cudaStream_t stream, const DeviceWork &work) const {
     const int most = divide_up(work.from.width * work.from.height, kLeftoverThreads / 32);
     const dim3 grid(static_cast<unsigned>(std::min(4 * multiprocessors_, most)));
-    return CUDAVISION_LAUNCH_PDL("finish_leftovers_kernel", finish_leftovers_kernel, grid,
-                                 dim3(kLeftoverThreads), stream, work, list());
+    return CUDAVISION_LAUNCH_PDL(
+        "finish_leftovers_kernel",
+        pairs_of_lane(work.rules.window) == 1 ? finish_leftovers_kernel<1> : finish_leftovers_kernel<2>, grid,
+        dim3(kLeftoverThreads), stream, work, list());
   }
 
  private:

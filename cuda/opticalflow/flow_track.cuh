@@ -7,7 +7,7 @@
 #include <cuda_runtime.h>
 
 #include "cuda/common/launch.h"
-#include "cuda/opticalflow/flow_by_warp.cuh"
+#include "cuda/opticalflow/flow_by_lanes.cuh"
 #include "cuda/opticalflow/flow_window.cuh"
 
 namespace cudavision::opticalflow {
@@ -150,28 +150,31 @@ static __global__ void __launch_bounds__(kTrackThreads, 3)
                                                whole(work.from), {nullptr, 0, {}}));
 }
 
-// The blocks of the next kernel on a multiprocessor. With four, the compiler would spill registers for compute
-// capability 10.x.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ / 100 == 10
-constexpr int kGridBlocksAtOnce = 3;
-#else
-constexpr int kGridBlocksAtOnce = 4;
-#endif
-
-// Strides of 2 and more, the other methods: one warp per vector.
-static __global__ void __launch_bounds__(kTrackThreads, kGridBlocksAtOnce)
-    track_grid_kernel(const __grid_constant__ DeviceWork work) {
+// Strides of 2 and more, the other methods. A warp has `pixels` vectors, at most 32; kHasSeveral: more than one.
+template <int kPairs, bool kHasSeveral>
+static __global__ void __launch_bounds__(kTrackThreads, 3)
+    track_grid_kernel(const __grid_constant__ DeviceWork work, int pixels) {
   wait_for_kernel_ahead();
   let_next_kernel_start();
-  constexpr int kWarps = kTrackThreads / 32;
   const ImageView<FlowVector> &vectors = work.fine.vectors;
-  const int warp = static_cast<int>(threadIdx.x) / 32, i = static_cast<int>(blockIdx.x) * kWarps + warp;
+  const int thread = static_cast<int>(blockIdx.x) * kTrackThreads + static_cast<int>(threadIdx.x),
+            count = vectors.width * vectors.height, first = thread / 32 * pixels;
+  if (first >= count) return;
+  // Lanes without a vector of their own repeat the first one of the warp.
+  const bool is_mine = thread % 32 < pixels && first + thread % 32 < count;
+  const int i = is_mine ? first + thread % 32 : first;
   const int row = i / vectors.width, column = i - row * vectors.width;
-  if (row >= vectors.height) return;
   const Place place{column * work.fine.stride, row * work.fine.stride, work.fine.size};
   const FlowVector start = start_of(work.coarse, place.x, place.y);
-  const Tracker found = finish_by_warp(work, start_by_warp(work, place, start));
-  if (threadIdx.x % 32 == 0) store(work, column, row, found);
+  Tracker found;
+  if constexpr (kHasSeveral) {
+    UnfinishedPixel pixel = start_by_lanes<kPairs>(work, is_mine, place, start);
+    finish_by_lanes<kPairs>(work, &pixel);
+    found = pixel.track;
+  } else {
+    found = finish_by_warp<kPairs>(work, start_by_warp<kPairs>(work, place, start));
+  }
+  if (is_mine) store(work, column, row, found);
 }
 
 // The forward-backward check: marks the vectors that do not come back as invalid.

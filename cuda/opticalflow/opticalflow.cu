@@ -5,10 +5,12 @@
 // kernel ahead before they let the next one start: track_tiles_kernel relies on it.
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "cuda/common/buffer.h"
+#include "cuda/common/device_limits.h"
 #include "cuda/common/grid.h"
 #include "cuda/common/launch.h"
 #include "cuda/opticalflow/flow_boxes.cuh"
@@ -19,6 +21,15 @@
 
 namespace cudavision::opticalflow {
 namespace {
+
+// These windows have kernels of their own: the default, and that of the presets `fast` and `medium`.
+constexpr int kDefaultWindow = OpticalFlowParams{}.window_size, kPresetWindow = 15;
+// The vectors of a warp of track_grid_kernel. More of them share the cost of the steps; fewer let the warps finish at the
+// same time. There are enough warps to fill the device a few times.
+int vectors_of_warp(int vectors, int multiprocessors) {
+  constexpr int kWarpsAtOnce = 24, kTurns = 8, kMost = 4;
+  return std::clamp(vectors / (multiprocessors * kWarpsAtOnce * kTurns), 1, kMost);
+}
 
 dim3 grid_of(Size vectors) { return grid_2d(vectors.width, vectors.height, kTileX, kTileY); }
 dim3 tiles_of(Size level) { return grid_2d(level.width, level.height, kBoxSide, kBoxSide); }
@@ -35,6 +46,8 @@ class OpticalFlowCuda final : public OpticalFlow {
       size = next_level(size);
       CUDAVISION_TRY(fields_.emplace_back().allocate(size));
     }
+    CUDAVISION_TRY(multiprocessor_count(&multiprocessors_));
+    CUDAVISION_TRY(allow_tiles());
     return leftovers_.allocate(size_);
   }
 
@@ -85,9 +98,17 @@ class OpticalFlowCuda final : public OpticalFlow {
     return {};
   }
 
+  template <int kPairs>
+  static auto grid_kernel(int pixels) {
+    return pixels == 1 ? track_grid_kernel<kPairs, false> : track_grid_kernel<kPairs, true>;
+  }
+
   Status track(const DeviceWork &work, OpticalFlowMethod method) const {
     const bool plain = method == OpticalFlowMethod::plain;
-    if (method == OpticalFlowMethod::boxes && work.fine.stride == 1) return track_tiles(work);
+    if (method == OpticalFlowMethod::boxes && work.fine.stride == 1) {
+      const BoxLayout layout = layout_that_fits(work.rules.window);
+      if (layout.derivatives_at_once > 0) return track_tiles(work, layout);
+    }
     const Size vectors = work.fine.vectors.size();
     const dim3 grid = grid_of(vectors), block(kTrackThreads);
     if (work.fine.stride == 1)
@@ -98,14 +119,53 @@ class OpticalFlowCuda final : public OpticalFlow {
     if (plain)
       return CUDAVISION_LAUNCH_PDL("track_grid_plainly_kernel", track_grid_plainly_kernel, grid, block,
                                    execution_.stream, work);
-    const int blocks = divide_up(vectors.width * vectors.height, kTrackThreads / 32);
-    return CUDAVISION_LAUNCH_PDL("track_grid_kernel", track_grid_kernel, dim3(static_cast<unsigned>(blocks)),
-                                 block, execution_.stream, work);
+    const int count = vectors.width * vectors.height, pixels = vectors_of_warp(count, multiprocessors_),
+              blocks = divide_up(divide_up(count, pixels), kTrackThreads / 32);
+    const auto kernel =
+        pairs_of_lane(work.rules.window) == 1 ? grid_kernel<1>(pixels) : grid_kernel<2>(pixels);
+    return CUDAVISION_LAUNCH_PDL("track_grid_kernel", kernel, dim3(static_cast<unsigned>(blocks)), block,
+                                 execution_.stream, work, pixels);
   }
 
-  Status track_tiles(const DeviceWork &work) const {
-    CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("track_tiles_kernel", track_tiles_kernel, tiles_of(work.fine.size),
-                                         dim3(kBoxThreads), execution_.stream, work, leftovers_.list()));
+  using TileKernel = void (*)(DeviceWork, LeftoverList);
+  // The kernel for a window. kDerivatives: those that the layout has at once.
+  static TileKernel tile_kernel(int window, int derivatives) {
+    if (derivatives == 1) return track_tiles_kernel<0, 1>;
+    return window == kDefaultWindow  ? track_tiles_kernel<kDefaultWindow, 2>
+           : window == kPresetWindow ? track_tiles_kernel<kPresetWindow, 2>
+                                     : track_tiles_kernel<0, 2>;
+  }
+  static std::size_t static_bytes(int derivatives) {
+    return derivatives == 1 ? sizeof(BoxState<1>) : sizeof(BoxState<2>);
+  }
+
+  // Lets the kernels of the tiles use all shared memory that a block of the device can have. This is a property of the
+  // kernel, which other objects launch too, so it must not depend on the window.
+  Status allow_tiles() {
+    CUDAVISION_TRY(max_shared_bytes(&shared_bytes_));
+    for (const int derivatives : {1, 2})
+      for (const int window : {0, kDefaultWindow, kPresetWindow})
+        CUDAVISION_TRY(
+            allow_shared_bytes(tile_kernel(window, derivatives),
+                               static_cast<std::size_t>(shared_bytes_) - static_bytes(derivatives)));
+    return {};
+  }
+
+  // Has no derivatives at once if the device has too little shared memory. The kernel of `cells` then gives the same
+  // bits.
+  BoxLayout layout_that_fits(int window) const {
+    for (const int derivatives : {2, 1})
+      if (const BoxLayout layout = box_layout(window, derivatives);
+          layout.bytes() + static_cast<int>(static_bytes(derivatives)) <= shared_bytes_)
+        return layout;
+    return {};
+  }
+
+  Status track_tiles(const DeviceWork &work, const BoxLayout &layout) const {
+    CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL(
+        "track_tiles_kernel", tile_kernel(work.rules.window, layout.derivatives_at_once),
+        tiles_of(work.fine.size), BlockSize(dim3(kBoxThreads), static_cast<std::size_t>(layout.bytes())),
+        execution_.stream, work, leftovers_.list()));
     return leftovers_.finish(execution_.stream, work);
   }
 
@@ -126,6 +186,7 @@ class OpticalFlowCuda final : public OpticalFlow {
   std::vector<DeviceImage<FlowVector>> fields_;  // the flow of levels 1, 2, ...
   DeviceImage<FlowVector> back_;                 // the backward flow, for the forward-backward check
   Leftovers leftovers_;
+  int multiprocessors_ = 1, shared_bytes_ = 0;  // shared memory that a block can have
 };
 
 }  // namespace

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The dot products of two signed 16-bit numbers, in the halves of `a`, and two of the four unsigned bytes of `b`, in
+// one instruction (dp2a). CUDA's intrinsics of this name take only operands of equal signedness.
+#pragma once
+
+#include <cuda_runtime.h>
+
+namespace cudavision {
+
+// Returns sum + low half of a * byte 0 of b + high half of a * byte 1 of b.
+__device__ inline int dot_of_low_bytes(unsigned a, unsigned b, int sum) {
+#ifdef __CUDA_ARCH__
+  int result;
+  asm("dp2a.lo.s32.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
+  return result;
+#else
+  return sum + static_cast<short>(a & 0xffffu) * static_cast<int>(b & 0xffu) +
+         static_cast<short>(a >> 16) * static_cast<int>(b >> 8 & 0xffu);
+#endif
+}
+
+// The same with bytes 2 and 3 of b.
+__device__ inline int dot_of_high_bytes(unsigned a, unsigned b, int sum) {
+#ifdef __CUDA_ARCH__
+  int result;
+  asm("dp2a.hi.s32.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
+  return result;
+#else
+  return dot_of_low_bytes(a, b >> 16, sum);
+#endif
+}
+
+}  // namespace cudavision

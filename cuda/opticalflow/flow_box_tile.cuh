@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The box filters of OpticalFlowMethod::boxes: the sums over the windows of all pixels of a tile, in shared memory.
+//
+// The sum over one row of the window slides along the row: the next one is the last one plus the product of the pixel
+// that comes and minus the product of the pixel that goes. Both products are one instruction (dot.cuh), because the
+// derivatives -g(c) and g(c + window) are the halves of a word, and the pixels J(c) and J(c + window) the bytes of
+// another. The sums of the rows then slide down the columns in the same way.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "cuda/common/dot.cuh"
+#include "cuda/opticalflow/flow_window.cuh"
+
+namespace cudavision::opticalflow {
+
+constexpr int kBoxSide = 32;  // side of a tile in pixels; a row of it has one pixel per lane
+constexpr int kBoxThreads = 512;
+constexpr int kPerThread = kBoxSide * kBoxSide / kBoxThreads;  // pixels of a thread, below each other
+constexpr int kRun = 16;     // neighbouring sums of a row that one thread computes
+constexpr int kDownRun = 8;  // neighbouring sums of a column that one thread computes
+// The box filters serve cells that differ by at most this many pixels, in x and y, from the cell of the
+// tile's middle.
+constexpr int kBoxMargin = 4;
+constexpr int kBoxCells = 2 * kBoxMargin + 1;  // in x or y
+constexpr int kSumPitch = kBoxSide + 1;        // odd, because the lanes of a warp write neighbouring rows
+
+// Where the parts of a tile lie in shared memory. A window has at most as many rows as tasks of sum_rows() fit the
+// threads of a block.
+struct BoxLayout {
+  int rows;                     // of the windows of all pixels
+  int gradient_pitch;           // words; odd
+  int pixel_rows, pixel_pitch;  // the pitch in 16-bit elements; an odd number of words
+  int derivatives_at_once;      // 2, or 1 on devices with little shared memory
+
+  CUDAVISION_HOST_DEVICE int gradient_words() const { return rows * gradient_pitch; }  // of one derivative
+  CUDAVISION_HOST_DEVICE int pixel_words() const { return pixel_rows * pixel_pitch / 2; }
+  // The sums of rows, of one derivative and one row of corners.
+  CUDAVISION_HOST_DEVICE int plane() const { return rows * kSumPitch; }
+  CUDAVISION_HOST_DEVICE int sum_words() const { return 2 * 2 * derivatives_at_once * plane(); }
+  CUDAVISION_HOST_DEVICE int bytes() const {
+    return (2 * gradient_words() + pixel_words() + 1 + sum_words()) * static_cast<int>(sizeof(int));
+  }
+};
+static_assert((kBoxSide + 2 * kMaxRadius) * (kBoxSide / kRun) * 4 <= kBoxThreads);
+
+CUDAVISION_HOST_DEVICE constexpr BoxLayout box_layout(int window, int derivatives_at_once) {
+  const int rows = kBoxSide + window - 1, corners = kBoxCells + 1;
+  // The last run sums its first window, and slides kRun - 1 times.
+  const int last_run = kBoxSide - kRun, columns = last_run + (window > kRun ? window : kRun);
+  const int pixels = (columns + corners) / 2 * 2;
+  return {.rows = rows,
+          .gradient_pitch = columns / 2 * 2 + 1,
+          .pixel_rows = rows + corners,
+          .pixel_pitch = pixels / 2 % 2 == 1 ? pixels : pixels + 2,
+          .derivatives_at_once = derivatives_at_once};
+}
+
+// The columns of a row that a lane loads.
+constexpr int kColumnTurns = 2;
+static_assert(box_layout(2 * kMaxRadius + 1, 1).pixel_pitch <= 32 * kColumnTurns);
+
+// The state that all threads of a block share besides the layout's parts. With one derivative at once, the threads have
+// registers enough to keep the structure tensors of their pixels themselves.
+template <int kDerivatives>
+struct BoxState {
+  int requests[kBoxCells * kBoxCells];  // the pixels that need each cell next
+  int middle_x, middle_y;               // floor(d) of the tile's middle pixel before the first step
+  int followed;                         // the unfinished pixel that the box filters follow
+  FromSums from[kBoxSide * kBoxSide];   // the sum of (Ix, Iy) I over the window of each pixel
+  StructureTensor tensor[kDerivatives == 2 ? kBoxSide * kBoxSide : 1];  // of the window of each pixel
+};
+
+// The pixels of a picture in pairs, see above. They take one byte or two.
+union PixelPair {
+  std::uint16_t both;
+  std::uint8_t going;
+};
+
+// threadIdx.x, read anew. The compiler would otherwise compute all addresses that follow from it once, ahead of the
+// loop over the cells, and would spill them.
+__device__ inline int thread_read_anew() {
+#ifdef __CUDA_ARCH__
+  int thread;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  return thread;
+#else
+  return static_cast<int>(threadIdx.x);
+#endif
+}
+
+struct BoxTile {
+  BoxLayout layout;
+  int window;
+  unsigned
+      *gradient;  // [x or y][row][column]: -g(column) in the lower half, g(column + window) in the upper one
+  PixelPair *pixels;  // [row][column]: J(column) and J(column + window)
+  int2 *sums;         // [derivative][row of corners][row][column]: the sums for the left and the right corner
+
+  __device__ const unsigned *gradient_row(int derivative, int row) const {
+    return gradient + derivative * layout.gradient_words() + row * layout.gradient_pitch;
+  }
+  __device__ int2 *plane(int derivative, int below) const {
+    return sums + (derivative * 2 + below) * layout.plane();
+  }
+  // Reads the sums of a derivative for the four corners, of number k of this thread's pixels.
+  __device__ void read_sums(int derivative, int k, int (&corners)[4]) const {
+    const int thread = thread_read_anew(), row = thread / kBoxSide * kPerThread + k,
+              at = row * kSumPitch + thread % kBoxSide;
+    const int2 above = plane(derivative, 0)[at], below = plane(derivative, 1)[at];
+    corners[0] = above.x, corners[1] = above.y, corners[2] = below.x, corners[3] = below.y;
+  }
+  // For the sums of one product: [product][row][column].
+  __device__ int *single_plane(int product) const {
+    return reinterpret_cast<int *>(sums) + product * layout.plane();
+  }
+};
+
+__device__ inline BoxTile share_box_tile(int *shared, const BoxLayout &layout, int window) {
+  auto *sums = reinterpret_cast<int2 *>(shared);  // first, because they need an even number of words
+  auto *gradient = reinterpret_cast<unsigned *>(shared + layout.sum_words());
+  return {layout, window, gradient, reinterpret_cast<PixelPair *>(gradient + 2 * layout.gradient_words()),
+          sums};
+}
+
+// --- loads: a warp takes a row at a time ---
+
+// Loads the derivatives that the windows of the tile cover; (x0, y0) is their first pixel. They are zero outside the
+// picture.
+__device__ inline void load_gradients(const DeviceWork &work, int x0, int y0, const BoxTile &tile) {
+  const auto halves = [](int going, int coming) {
+    return (static_cast<unsigned>(-going) & 0xffffu) | static_cast<unsigned>(coming) << 16;
+  };
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  for (int row = static_cast<int>(threadIdx.x) / 32; row < tile.layout.rows; row += kBoxThreads / 32) {
+    const int y = y0 + row;
+    const bool is_row = y >= 0 && y < work.gradient.height;
+    const ScharrGradient *from = work.gradient.row(is_row ? y : 0);
+    const auto at = [&](int column) {
+      const bool inside = is_row && x0 + column >= 0 && x0 + column < work.gradient.width;
+      return inside ? from[x0 + column] : ScharrGradient{0, 0};
+    };
+#pragma unroll
+    for (int i = 0; i < kColumnTurns; ++i) {
+      const int column = lane + 32 * i;
+      if (column >= tile.layout.gradient_pitch) break;
+      const ScharrGradient going = at(column),
+                           coming = i == 0 ? at(column + tile.window) : ScharrGradient{0, 0};
+      unsigned *to = tile.gradient + row * tile.layout.gradient_pitch + column;
+      to[0] = halves(going.x, coming.x);
+      to[tile.layout.gradient_words()] = halves(going.y, coming.y);
+    }
+  }
+}
+
+// Loads `rows` rows of pixels of a picture, mirrored at its borders, from pixel (x0, y0) on.
+__device__ inline void load_pixels(ImageView<const std::uint8_t> picture, int x0, int y0, int rows,
+                                   const BoxTile &tile) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  int going[kColumnTurns], coming[kColumnTurns];
+#pragma unroll
+  for (int i = 0; i < kColumnTurns; ++i) {
+    going[i] = mirror_index(x0 + lane + 32 * i, picture.width);
+    coming[i] = mirror_index(x0 + lane + 32 * i + tile.window, picture.width);
+  }
+  for (int row = static_cast<int>(threadIdx.x) / 32; row < rows; row += kBoxThreads / 32) {
+    const std::uint8_t *from = picture.row(mirror_index(y0 + row, picture.height));
+    PixelPair *to = tile.pixels + row * tile.layout.pixel_pitch + lane;
+#pragma unroll
+    for (int i = 0; i < kColumnTurns; ++i)
+      if (lane + 32 * i < tile.layout.pixel_pitch)
+        to[32 * i].both = static_cast<std::uint16_t>(from[going[i]] | from[coming[i]] << 8);
+  }
+}
+
+// --- the sums for the corners of a cell ---
+
+// Sums g J along the rows of the windows: each thread kRun sums of a row, of one derivative, for two corners beside each
+// other. J is displaced to (x, y), relative to BoxTile::pixels, for the upper left corner. The derivatives are
+// kDerivatives from `first` on. All threads must call this.
+template <int kWindow, int kDerivatives>
+__device__ void sum_rows(const BoxTile &tile, int x, int y, int first) {
+  const BoxLayout &layout = tile.layout;
+  const int thread = thread_read_anew(), part = thread / layout.rows;
+  const int row = thread - part * layout.rows, column = part % 2 * kRun, below = part / 2 % 2,
+            derivative = part / 4, plane = derivative - first;  // some threads are left over
+  if (plane < 0 || plane >= kDerivatives) return;
+  const int window = kWindow > 0 ? kWindow : tile.window;
+  const unsigned *g = tile.gradient_row(derivative, row) + column;
+  const PixelPair *j = tile.pixels + (row + y + below) * layout.pixel_pitch + x + column;
+  int left = 0, right = 0;
+  unsigned here = j[0].going;
+#pragma unroll 7
+  for (int k = 0; k < window; ++k) {
+    const unsigned next = j[k + 1].going;
+    left = dot_of_low_bytes(g[k], here, left);
+    right = dot_of_low_bytes(g[k], next, right);
+    here = next;
+  }
+  left = -left, right = -right;
+  int2 *to = tile.plane(plane, below) + row * kSumPitch + column;
+  to[0] = {left, right};
+  here = j[0].both;
+#pragma unroll
+  for (int k = 1; k < kRun; ++k) {
+    const unsigned next = j[k].both;
+    left = dot_of_low_bytes(g[k - 1], here, left);
+    right = dot_of_low_bytes(g[k - 1], next, right);
+    to[k] = {left, right};
+    here = next;
+  }
+}
+
+// Turns the sums of rows into sums of windows, in place: element [row][column] of a plane is then that of pixel
+// (column, row) of the tile. `planes` planes of int2 or int, at most 4. All threads must call this. Scale(sum) is stored.
+template <int kWindow, typename Sum, typename Element, typename Stored, typename Scale>
+__device__ void sum_columns(const BoxTile &tile, Element *sums, int planes, const Scale &scale) {
+  constexpr int kGroups = kBoxSide / kDownRun;
+  const int thread = thread_read_anew(), window = kWindow > 0 ? kWindow : tile.window;
+  const int column = thread % kBoxSide, row = thread / kBoxSide % kGroups * kDownRun,
+            plane = thread / (kBoxSide * kGroups);
+  Element *from = sums + plane * tile.layout.plane() + row * kSumPitch + column;
+  Stored found[kDownRun];
+  if (plane < planes) {
+    Sum sum{};
+#pragma unroll 7
+    for (int k = 0; k < window; ++k) sum += from[k * kSumPitch];
+    found[0] = scale(sum);
+#pragma unroll
+    for (int k = 1; k < kDownRun; ++k) {
+      sum.slide(from[(k - 1) * kSumPitch], from[(k - 1 + window) * kSumPitch]);
+      found[k] = scale(sum);
+    }
+  }
+  __syncthreads();
+  if (plane < planes) {
+    auto *to = reinterpret_cast<Stored *>(from);
+#pragma unroll
+    for (int k = 0; k < kDownRun; ++k) to[k * kSumPitch] = found[k];
+  }
+  __syncthreads();
+}
+
+// Two sums that slide at the same time, and one in 64 bits.
+struct TwoSums {
+  int2 value{0, 0};
+  __device__ TwoSums &operator+=(int2 more) { return value.x += more.x, value.y += more.y, *this; }
+  __device__ void slide(int2 going, int2 coming) {
+    value.x += coming.x - going.x, value.y += coming.y - going.y;
+  }
+};
+struct WideSum {
+  long long value = 0;
+  __device__ WideSum &operator+=(int more) { return value += more, *this; }
+  __device__ void slide(int going, int coming) { value += coming, value -= going; }
+};
+
+// The sums that a thread must keep because the planes have no room for both derivatives.
+struct KeptSums {
+  int x[kPerThread][4];
+};
+
+// Computes the sums of g J for the corners of the cell whose upper left corner displaces J to (x, y); window_sums() then
+// reads them. All threads must call this, and must meet at a barrier before they call it again.
+template <int kWindow, int kDerivatives>
+__device__ void sum_windows(const BoxTile &tile, int x, int y, KeptSums *kept) {
+#pragma unroll
+  for (int first = 0; first < 2; first += kDerivatives) {
+    if (first > 0) {
+#pragma unroll
+      for (int k = 0; k < kPerThread; ++k) tile.read_sums(0, k, kept->x[k]);
+      __syncthreads();
+    }
+    sum_rows<kWindow, kDerivatives>(tile, x, y, first);
+    __syncthreads();
+    sum_columns<kWindow, TwoSums, int2, int2>(tile, tile.sums, 2 * kDerivatives,
+                                              [](const TwoSums &sum) { return sum.value; });
+  }
+}
+// The sums for number k of this thread's pixels.
+template <int kDerivatives>
+__device__ CellSums window_sums(const BoxTile &tile, int k, const KeptSums &kept) {
+  CellSums e;
+  if constexpr (kDerivatives == 2)
+    tile.read_sums(0, k, e.x);
+  else
+    for (int corner = 0; corner < 4; ++corner) e.x[corner] = kept.x[k][corner];
+  tile.read_sums(kDerivatives - 1, k, e.y);
+  return e;
+}
+
+// --- the structure tensors ---
+
+// Calls take(k, s) with the structure tensors of this thread's pixels. All threads must call this.
+template <int kWindow, typename Take>
+__device__ void sum_tensors(const BoxTile &tile, const Take &take) {
+  const int thread = static_cast<int>(threadIdx.x), window = kWindow > 0 ? kWindow : tile.window;
+  const int part = thread / tile.layout.rows, row = thread - part * tile.layout.rows, first = part % 2 * kRun,
+            product = part / 2;  // Ix Ix, Ix Iy, Iy Iy
+  if (product < 3) {
+    const unsigned *a = tile.gradient_row(product / 2, row) + first,
+                   *b = tile.gradient_row((product + 1) / 2, row) + first;
+    const auto going = [=](int k) {
+      return static_cast<std::int16_t>(a[k] & 0xffffu) * static_cast<std::int16_t>(b[k] & 0xffffu);
+    };
+    const auto coming = [=](int k) {
+      return (static_cast<int>(a[k]) >> 16) * (static_cast<int>(b[k]) >> 16);
+    };
+    int sum = 0;
+#pragma unroll 7
+    for (int k = 0; k < window; ++k) sum += going(k);
+    int *to = tile.single_plane(product) + row * kSumPitch + first;
+    to[0] = sum;
+#pragma unroll
+    for (int k = 1; k < kRun; ++k) {
+      sum += coming(k - 1) - going(k - 1);
+      to[k] = sum;
+    }
+  }
+  __syncthreads();
+  sum_columns<kWindow, WideSum, int, float>(tile, tile.single_plane(0), 3,
+                                            [](const WideSum &sum) { return scaled(sum.value); });
+  const int column = thread % kBoxSide, top = thread / kBoxSide * kPerThread;
+#pragma unroll
+  for (int k = 0; k < kPerThread; ++k) {
+    const auto of = [&](int plane) {
+      return reinterpret_cast<const float *>(tile.single_plane(plane))[(top + k) * kSumPitch + column];
+    };
+    take(k, {of(0), of(1), of(2)});
+  }
+  __syncthreads();
+}
+
+}  // namespace cudavision::opticalflow
