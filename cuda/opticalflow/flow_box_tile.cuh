@@ -62,8 +62,9 @@ static_assert(box_layout(2 * kMaxRadius + 1, 1).pixel_pitch <= 32 * kColumnTurns
 
 // The state that all threads of a block share besides the layout's parts. With one derivative at once, the threads have
 // registers enough to keep the structure tensors of their pixels themselves.
+// Aligned, so that static shared memory of this size needs no padding.
 template <int kDerivatives>
-struct BoxState {
+struct alignas(16) BoxState {
   int requests[kBoxCells * kBoxCells];  // the pixels that need each cell next
   int middle_x, middle_y;               // floor(d) of the tile's middle pixel before the first step
   int followed;                         // the unfinished pixel that the box filters follow
