@@ -54,8 +54,8 @@ union TileMemory {  // the components are computed when the gradients are no lon
 };
 
 // Blocks on a multiprocessor of a large device at once, by registers. With six, the tiles of one and a half
-// frames of 1080p run at once: those of a frame compute gradients while those of the frame before it wait for
-// one another.
+// frames of 1080p run at once: some blocks compute the gradients of a frame while blocks of the frame before it
+// wait at barriers or for the kernel ahead.
 template <int kAperture, bool kL2>
 constexpr int kResidentBlocks = resident_blocks(kTileThreads, kAperture == 7 ? 4
                                                               : kAperture == 5 && kL2 && !kCompilesForHopper

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The result of every call of cuda/: success, or an error with its code and text. Two exceptions leave cuda/:
-// std::bad_alloc, if the host has no memory left, and Stopped (stop.h).
+// The result of every call of cuda/: success, or an error with its code and text. Only two exceptions leave an
+// algorithm: std::bad_alloc, and Stopped, which Workers throw when work is to stop (stop.h).
 #pragma once
 
 #include <string>

@@ -292,8 +292,8 @@ __device__ inline Key search_tiles(const FillTask &task, const CellsOfBlock &cel
   return found;
 }
 
-// Whether the candidates in a window are compared in low tiles: of patches of the usual size alone, whose rows the compiler
-// knows.
+// Whether the candidates in a window are compared in low tiles: at most kLowTilesPerWarp tiles for each warp of the
+// grid, and the default patch size, whose rows the compiler knows.
 template <typename Radius>
 __device__ inline bool are_low_tiles_few(Radius, const Bounds &window) {
   if constexpr (std::is_same_v<Radius, int>) return false;

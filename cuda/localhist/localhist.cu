@@ -146,8 +146,8 @@ static __global__ void __launch_bounds__(kMaxBlockThreads, kMinBlocksPerMultipro
   tile.columns = (row.cols - 1) * w.stride_x + w.window.width;
   tile.has_total = w.has_total;
 
-  // With brightness the next kernel is this one again. If its blocks started early, those multiprocessors that are done
-  // first would get most of them.
+  // With brightness the next kernel is usually this one again. If its blocks started early, those multiprocessors that
+  // are done first would get most of them.
   if constexpr (!std::is_same_v<Source, BrightnessSource>) let_next_kernel_start();
   wait_for_kernel_ahead();
   // A reduction visits all groups of bins in ascending order, so one block processes all of them.

@@ -22,8 +22,8 @@ struct FlowOnFrame {
   Region region;  // lies within the frame
 };
 
-// The colour wheel: hue is direction, and the share of the colour is speed. Motion to the right is red; down,
-// left and up follow a quarter of the wheel each: yellow-green, cyan and violet. All colours are in the
+// The colour wheel: the hue shows the direction, the opacity of the colour shows the speed. Motion to the right is red;
+// down, left and up follow a quarter of the wheel each: yellow-green, cyan and violet. All colours are in the
 // components of the frame.
 struct FlowWheel {
   Color corners[6];     // red, yellow, green, cyan, blue, magenta

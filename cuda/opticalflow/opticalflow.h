@@ -10,16 +10,17 @@
 // - The pyramid is built by cv::pyrDown, with 8 bits per pixel. It ends before the first level that is not
 //   larger than the window in both directions.
 // - I is a level of the previous frame and J the same level of the current frame. Ix and Iy are the Scharr
-//   derivatives (weights 3 10 3) of I; they are zero outside the picture. S is the structure tensor, the sum
-//   of (Ix, Iy)^T (Ix, Iy) over the window around the pixel.
+//   derivatives (weights 3 10 3) of I; they are zero outside the picture. S is the structure tensor: the sum
+//   of (Ix, Iy)^T (Ix, Iy) over the window around the pixel, scaled by 2^-20.
 // - The displacement d starts at 0 on the coarsest level, and on every other level at twice the vector of the
-//   next coarser level, interpolated between its pixels. Each iteration adds the step S^-1 sum of (Ix, Iy)^T
-//   (I(q) - J(q + d)) over the pixels q of the window; J is interpolated bilinearly and mirrored outside the
-//   picture. The iteration stops when a step is at most epsilon long, when two consecutive steps cancel to
-//   within 0.01 pixels in x and in y (half of the last step is then taken back), or after `iterations` steps.
-// - A level does not iterate if the smaller eigenvalue of S, with S scaled by 2^-20, is less than
-//   min_eigenvalue times the number of pixels of the window, or if the determinant of the scaled S is less
-//   than 2^-23. A level stops iterating as soon as d moves the window completely out of the picture.
+//   next coarser level, interpolated between its pixels. Each iteration adds the step S^-1 b: b is the sum of
+//   (Ix, Iy)^T (I(q) - J(q + d)) over the pixels q of the window, scaled by 2^-15; J is interpolated bilinearly
+//   and mirrored outside the picture. The iteration stops when a step is at most epsilon long, when two
+//   consecutive steps cancel to within 0.01 pixels in x and in y (half of the last step is then taken back), or
+//   after `iterations` steps.
+// - A level does not iterate if the smaller eigenvalue of S is less than min_eigenvalue times the number of
+//   pixels of the window, or if the determinant of S is less than 2^-23. A level stops iterating as soon as d
+//   moves the window completely out of the picture.
 // - The vector of a pixel is valid if level 0 ended for neither of these two reasons.
 #pragma once
 
@@ -106,11 +107,12 @@ class OpticalFlow {
   // finite. If there is no previous frame (at the first call, and after drop_previous()), flow and valid are
   // not written and may be empty. All images are in the backend's memory and must not overlap.
   //
-  // Both backends give the same bits for `cells` and `boxes`; for `plain` the order of summation differs. The
-  // flow of stride s is every s-th vector of the flow of stride 1. CUDA: enqueues at most three kernels per
-  // level; the forward-backward check enqueues at most two more per level and one at the end. Memory is
-  // allocated only by the first call with that check. Errors: invalid parameters or sizes, and errors of the
-  // device; after an error of the device there is no previous frame.
+  // Both backends give the same bits for `cells` and `boxes`; for `plain` the order of summation depends on
+  // the backend and on the CPU's instruction set. The flow of stride s is every s-th vector of the flow of
+  // stride 1. CUDA: enqueues at most three kernels per level; the forward-backward check enqueues at most two
+  // more per level and one at the end. Memory is allocated only by the first call with that check. Errors:
+  // invalid parameters or sizes, and errors of the device; after an error of the device there is no previous
+  // frame.
   virtual Status run(ImageView<const std::uint8_t> luma, const OpticalFlowParams &params,
                      ImageView<FlowVector> flow, ImageView<std::uint8_t> valid) = 0;
   virtual bool has_previous() const = 0;

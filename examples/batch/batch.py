@@ -50,12 +50,12 @@ def options():
     parser.add_argument("--retries", type=at_least(0, int), default=1, metavar="N",
                         help="how often a video that fails is tried again; default: %(default)s")
     parser.add_argument("--stall-timeout", type=at_least(0.1, float), metavar="SECONDS",
-                        help="give a video up, or a connection, that makes no frame for so long; default: 120, cameras: 20")
+                        help="seconds without a frame after which a video or a connection is given up; default: 120, cameras: 20")
     parser.add_argument("--tensor-data", choices=("none", "summary", "full"), default="summary",
                         help="the part of each tensor, such as a histogram, that is written; default: %(default)s")
     parser.add_argument("--parquet", action="store_true", help="write each result as a Parquet table, too; needs pyarrow")
     parser.add_argument("--decode", default="decodebin ! videoconvert", metavar="ELEMENTS",
-                        help="what makes frames of a file; default: %(default)s")
+                        help="the elements that turn a file into frames; default: %(default)s")
     parser.add_argument("--cameras", action="store_true",
                         help="the inputs are cameras, each connected until the program is stopped")
     parser.add_argument("--rotate", type=at_least(1, float), default=600, metavar="SECONDS",

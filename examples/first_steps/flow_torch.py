@@ -3,7 +3,7 @@
 """Prints how each person in a video moves: the mean of the optical flow in the box. PyTorch computes it where the flow lies.
 
   flow_torch.py "filesrc location=street.mp4 ! decodebin ! videoconvert"
-  flow_torch.py "filesrc location=street.mp4 ! qtdemux ! h264parse ! nvh264dec"     # nothing but the means leaves the GPU
+  flow_torch.py "filesrc location=street.mp4 ! qtdemux ! h264parse ! nvh264dec"     # only the means leave the GPU
 """
 
 import torch

@@ -18,9 +18,9 @@ GType canny_aperture_type();
 template <typename S>
 std::vector<Property<S>> canny_properties() {
   return {real_property<S>({"low-threshold", "Low threshold",
-                            "Pixels whose gradient exceeds it are edges if they are connected to a pixel "
-                            "above high-threshold (units of the Sobel operator; the two are swapped if it is "
-                            "the larger)"},
+                            "Pixels whose gradient exceeds this are edges if a chain of such pixels connects "
+                            "them to one above high-threshold (units of the Sobel operator; if "
+                            "low-threshold is the larger, the two are swapped)"},
                            &S::low_threshold, CannyRanges::low_threshold),
           real_property<S>({"high-threshold", "High threshold",
                             "Pixels whose gradient exceeds it are edges (units of the Sobel operator)"},

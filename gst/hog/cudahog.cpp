@@ -63,7 +63,8 @@ GType norm_type() {
 
 GType model_type() {
   static const GEnumValue values[] = {
-      {static_cast<int>(HogModelName::none), "That of model-location, or none", "none"},
+      {static_cast<int>(HogModelName::none), "The model in model-location; no model if that is empty",
+       "none"},
       {static_cast<int>(HogModelName::people),
        "People who stand or walk, seen as a whole, from 64x128 pixels on: OpenCV's default people detector",
        "people"},
@@ -96,7 +97,7 @@ std::vector<Property<HogSettings>> block_properties() {
       integer_property<S>({"block-stride", "Block stride", "Distance between neighbouring blocks in pixels"},
                           &S::block_stride, HogRanges::stride),
       integer_property<S>({"bins", "Bins", "Number of orientations of a cell"}, &S::bins, HogRanges::bins),
-      boolean_property<S>({"signed", "Signed", "Orientations cover 360 degrees instead of 180"},
+      boolean_property<S>({"signed", "Signed", "Orientations cover 360 degrees (true) or 180 (false)"},
                           &S::signed_gradient),
       boolean_property<S>({"gamma", "Gamma", "Replace colours by their square roots first"}, &S::gamma),
       enum_property<S>({"norm", "Norm", "How the descriptor v of a block is normalised"}, norm_type(),

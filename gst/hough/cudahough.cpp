@@ -29,8 +29,9 @@ namespace {
 
 GType mode_type() {
   static const GEnumValue values[] = {
-      {static_cast<int>(HoughMode::lines), "Lines; with nms-radius=0 all of cv::HoughLines", "lines"},
-      {static_cast<int>(HoughMode::segments), "Segments of lines, where there are edges", "segments"},
+      {static_cast<int>(HoughMode::lines),
+       "Straight lines; with nms-radius=0 all lines that cv::HoughLines finds", "lines"},
+      {static_cast<int>(HoughMode::segments), "The parts of lines on which there are edges", "segments"},
       {0, nullptr, nullptr}};
   static const GType type = g_enum_register_static("GstCudaVisionHoughMode", values);
   return type;
@@ -66,8 +67,8 @@ std::vector<Property<HoughSettings>> search_properties() {
                         "least min-theta)"},
                        &S::max_theta, R::max_theta.least, G_PI),
       integer_property<S>({"threshold", "Threshold",
-                           "Lines must have more votes than this (-1 = 30 and a fifth of the shorter side of "
-                           "the region)"},
+                           "Lines must have more votes than this (-1 = 30 plus a fifth of the shorter side "
+                           "of the region)"},
                           &S::threshold, S::kAutomaticThreshold, R::threshold.most, kControllable),
       integer_property<S>({"max-lines", "Maximum number of lines",
                            "Maximum number of listed lines or segments, those with the most votes; a "
@@ -101,7 +102,8 @@ std::vector<Property<HoughSettings>> drawing_properties() {
           &S::line_width, kAutomaticWidth, LineStyleRanges::line_width.most, Mutable::controllable),
       integer_property<S>(
           {"max-drawn", "Maximum number of drawn lines",
-           "Draw at most this many lines, those with the most votes (0 = all); the list stays whole"},
+           "Draw at most this many lines, those with the most votes (0 = all); the attached list is not "
+           "shortened"},
           &S::max_drawn, 0, HoughRanges::max_lines.most, Mutable::controllable)};
 }
 

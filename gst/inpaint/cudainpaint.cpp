@@ -73,7 +73,7 @@ std::vector<Property<InpaintSettings>> fill_properties() {
           boolean_property<S>({"lab", "Lab", "Compare patches in CIE L*a*b* instead of RGB"}, &S::lab),
           integer_property<S>(
               {"max-patches", "Maximum of patches",
-               "Patches per frame at most; diffusion fills the rest, for live use (0 = unlimited)"},
+               "Maximum number of patches per frame; diffusion fills the rest, for live use (0 = unlimited)"},
               &S::max_patches, R::max_patches),
           enum_property<S>({"mode", "Mode", "How earlier frames are used"}, mode_type(), &S::mode),
           integer_property<S>(

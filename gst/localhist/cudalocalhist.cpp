@@ -13,7 +13,7 @@
  * degrees up to, but not including, those of the next bin, measured from right towards down; a pixel without
  * a gradient is not counted.
  *
- * The histograms of all windows of a frame of 1920x1080 take gigabytes. With `reduce` each histogram is
+ * The histograms of all windows of a frame of 1920x1080 can take gigabytes. With `reduce` each histogram is
  * reduced to one number before anything is written: its dominant bin (`local-histogram-argmax`, u16, and
  * `local-histogram-share`, f32), its entropy in bits (`local-histogram-entropy`, f32) or its distance to a
  * model (`local-histogram-distance`, f32, 0 to 2), `[rows][cols]` each. The model is the histogram of the
@@ -94,8 +94,8 @@ std::vector<Property<LocalHistSettings>> histogram_properties() {
                               &S::stride_y, LocalHistRanges::stride),
           enum_property<S>({"layout", "Layout", "Order of the dimensions of the tensor"}, layout_type(),
                            &S::layout),
-          enum_property<S>({"reduce", "Reduce", "The number that each histogram is reduced to"},
-                           reduction_type(), &S::reduction)};
+          enum_property<S>({"reduce", "Reduce", "What each histogram is reduced to"}, reduction_type(),
+                           &S::reduction)};
 }
 
 std::vector<Property<LocalHistSettings>> model_properties() {

@@ -12,8 +12,8 @@
  * `[rows][cols]`, u8, is 1 where the vector is valid, and 0 where the picture has no texture or where the
  * pixel left the frame. With `stride` s, element (i, j) belongs to pixel (s i, s j).
  *
- * With `display` colours are blended over the dimmed picture: the hue is the direction, and the share of the
- * colour is the speed. Pixels that do not move show the dimmed picture, and pixels without a valid vector a
+ * With `display` colours are blended over the dimmed picture: the hue shows the direction, the opacity of the
+ * colour shows the speed. Pixels that do not move show the dimmed picture, and pixels without a valid vector a
  * darker one. A small wheel in the corner shows which direction has which hue. With `display-mode=arrows`,
  * arrows are drawn on the picture instead: the mean motion of square cells.
  *
@@ -98,8 +98,8 @@ std::vector<Property<OpticalFlowSettings>> flow_properties() {
       enum_property<S>({"stride", "Stride", "Pixels from one vector to the next, in x and y"}, stride_type(),
                        &S::stride),
       real_property<S>({"forward-backward", "Forward-backward",
-                        "Vectors are invalid where the flow forward and back ends more than this many pixels "
-                        "from its start (0 = no check; the check doubles the time)"},
+                        "Vectors are invalid where following the vector and then the backward flow ends more "
+                        "than this many pixels from the start (0 = no check; the check doubles the time)"},
                        &S::forward_backward, OpticalFlowRanges::forward_backward)};
 }
 
@@ -120,7 +120,8 @@ std::vector<Property<OpticalFlowSettings>> display_properties() {
                                "Width of the lines of arrows in pixels " CUDAVISION_AUTOMATIC_WIDTH_WORDS},
                               &S::line_width, kAutomaticWidth, 255, Mutable::controllable),
           boolean_property<S>(
-              {"legend", "Legend", "Draw the colour wheel in a corner, unless the frame is too small"},
+              {"legend", "Legend",
+               "Draw the colour wheel in the top left corner, unless the region of interest is too small"},
               &S::legend, Mutable::controllable)};
 }
 

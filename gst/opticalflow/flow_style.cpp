@@ -22,8 +22,8 @@ void set_corners(const GstVideoInfo &info, Color (&corners)[6]) {
 GType flow_display_mode_type() {
   static const GEnumValue values[] = {
       {static_cast<int>(OpticalFlowDisplayMode::wheel),
-       "Colours lie over the dimmed picture: the hue is the direction, the share of the colour is the speed; "
-       "where no vector is valid, the picture is darker",
+       "Colours lie over the dimmed picture: the hue shows the direction, the opacity of the colour shows "
+       "the speed; where no vector is valid, the picture is darker",
        "wheel"},
       {static_cast<int>(OpticalFlowDisplayMode::arrows), "Arrows are drawn on the picture", "arrows"},
       {0, nullptr, nullptr}};

@@ -54,9 +54,10 @@ std::vector<Property<Sigma2KpSettings>> search_properties() {
   return {
       integer_property<S>({"window", "Window", "Side of the windows whose variances are compared, in pixels"},
                           &S::window, R::window),
-      integer_property<S>(
-          {"cell", "Cell", "Side of the cells in which the greatest variance is searched, in pixels"},
-          &S::cell, R::cell),
+      integer_property<S>({"cell", "Cell",
+                           "Side of the cells in which the greatest variance is searched, in windows (one "
+                           "begins at every pixel)"},
+                          &S::cell, R::cell),
       real_property<S>({"tau", "Tau",
                         "A keypoint must be closer than this to the centre of its cell, in pixels; with "
                         "definition=dense not farther than this (less than half of cell)"},
@@ -70,8 +71,8 @@ std::vector<Property<Sigma2KpSettings>> search_properties() {
                            "off)"},
                           &S::min_distance, R::min_distance, Mutable::controllable),
       integer_property<S>({"max-keypoints", "Maximum number of keypoints",
-                           "Maximum number of listed keypoints, those of greatest variance; a warning "
-                           "reports truncation by the default value"},
+                           "Maximum number of listed keypoints, those of greatest variance; if the default "
+                           "value shortens the list, one warning is posted"},
                           &S::max_keypoints, R::max_keypoints)};
 }
 

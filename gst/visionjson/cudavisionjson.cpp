@@ -206,13 +206,13 @@ GstStateChangeReturn change_state(GstElement *element, GstStateChange change) {
   return GST_ELEMENT_CLASS(gst_cuda_vision_json_parent_class)->change_state(element, change);
 }
 
+// GstVideoInfo is not used because it does not know the formats of other memories and of newer versions.
 std::optional<gint> extent(const GstCaps *caps, const char *field) {
   gint pixels = 0;
   const bool known = gst_structure_get_int(gst_caps_get_structure(caps, 0), field, &pixels);
   return known ? std::optional(pixels) : std::nullopt;
 }
 
-// GstVideoInfo is not used because it does not know the formats of other memories and of newer versions.
 // Completes a line that a flush has interrupted, if no frame has followed.
 void finish_line(GstCudaVisionJson *json) {
   LineFile *file = json->state->file.get();
@@ -317,8 +317,8 @@ void install_properties(GObjectClass *klass) {
                                     tensor_data_type(), &S::tensor_data),
        cudavision::boolean_property<S>(
            {"wall-clock", "Wall clock",
-            "Write the machine's time as utc of frames that carry no time of day; the "
-            "lines of equal runs then differ"},
+            "For frames without a time of day, write the machine's time as utc; repeated runs then write "
+            "different lines"},
            &S::wall_clock)});
 }
 

@@ -11,8 +11,8 @@
  * element had drawn it.
  *
  * The label of a box is its type, the id of its track with a `#` before it (#element-cudavisiontrack), and its score, as
- * far as they are known. The box of a track has a colour of its own. Tensors lie below everything else. One that was computed
- * from a frame of another size is not drawn, nor is a flow that reaches beyond the region of interest. The axes of a
+ * far as they are known. The box of a track has a colour of its own. Tensors lie below everything else. Edges and flow
+ * from a frame of another size are not drawn, nor is a flow that reaches beyond the region of interest. The axes of a
  * histogram have no numbers: its tensor does not know which values the bins stand for.
  *
  * ## Example launch line
@@ -52,7 +52,8 @@ struct VisionOverlayElement {
             &S::labels),
         color_property<S>({"color", "Color", "Colour and opacity of boxes: " CUDAVISION_COLOR_WORDS},
                           &S::color),
-        boolean_property<S>({"color-by-track", "Color by track", "The box of a track has a colour by its id"},
+        boolean_property<S>({"color-by-track", "Color by track",
+                             "Draw the box of a track in a colour that depends on its id"},
                             &S::color_by_track),
         color_property<S>(
             {"keypoint-color", "Keypoint color", "Colour and opacity of keypoints: " CUDAVISION_COLOR_WORDS},

@@ -7,14 +7,15 @@
  *
  * cudavisiontrack finds out which regions of interest and which object detections of successive frames show the same
  * object, whoever attached them: #GstVideoRegionOfInterestMeta and, from GStreamer 1.24 on, object detections of
- * GstAnalytics. Boxes of one type belong to a track. The method is SORT (A. Bewley, Z. Ge, L. Ott, F. Ramos and
+ * GstAnalytics. All boxes of a track have the same type. The method is SORT (A. Bewley, Z. Ge, L. Ott, F. Ramos and
  * B. Upcroft, "Simple Online and Realtime Tracking", ICIP 2016): a Kalman filter predicts where each box goes, and boxes
  * are assigned to predictions by their intersection over union.
  *
- * Each region whose track counts gets the parameter `tracking`, a #GstStructure with the fields `id` (guint64, from 1 on),
- * `frames` (gint64, since the first box of the track), and `x`, `y`, `width`, `height` (doubles): the box as the filter
- * estimates it, which trembles less than the detector's. The region itself does not change, nor does its own `id`, which
- * is unique within the frame alone. A detection is related to a tracking item of GstAnalytics with the same id.
+ * Each region whose track is confirmed gets the parameter `tracking`, a #GstStructure with the fields `id` (guint64,
+ * from 1 on), `frames` (gint64, since the first box of the track), and `x`, `y`, `width`, `height` (doubles): the box
+ * as the filter estimates it, which trembles less than the detector's. The region itself does not change, nor does its
+ * own `id`, which is unique within the frame alone. A detection is related to a tracking item of GstAnalytics with the
+ * same id.
  *
  * A jump in time, a flush, a new segment and caps of another size end all tracks. Ids are not used again. A box that has an
  * id of a tracker before this one keeps it.
@@ -202,15 +203,17 @@ void install_properties(GObjectClass *klass) {
                           &S::type),
        real_property<S>(
            {"iou-threshold", "IoU threshold",
-            "A box whose intersection over union with a prediction is less does not belong to it"},
+            "A box and a prediction with a smaller intersection over union are not assigned to each other"},
            &S::iou_threshold, 0.0, 1.0),
        integer_property<S>(
            {"min-hits", "Minimum hits",
-            "Frames in succession, after its first one, in which a track must have a box before it "
-            "counts; in the first frames of a stream all tracks count"},
+            "A track is confirmed, and its boxes get its id, when it has had a box in each of this many "
+            "frames in succession after its first one; in the first frames of a stream all tracks are "
+            "confirmed"},
            &S::min_hits, 0, 1000),
        integer_property<S>(
-           {"max-age", "Maximum age", "Frames without a box after which a track ends (the paper: 1)"},
+           {"max-age", "Maximum age",
+            "A track ends after more than this many frames in succession without a box (the paper: 1)"},
            &S::max_age, 0, 1000)});
 }
 

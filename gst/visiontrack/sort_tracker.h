@@ -17,16 +17,17 @@
 
 namespace cudavision {
 
-// A box in pixels. Only boxes of one type belong to a track.
+// A box in pixels. All boxes of a track have the same type.
 struct TypedBox {
   GQuark type = 0;
   double x = 0, y = 0, width = 0, height = 0;
 };
 
 struct TrackerSettings {
-  double iou_threshold = 0.3;  // a box that overlaps a prediction less does not belong to it
-  int min_hits = 3;  // a track counts once it had a box in this many successive frames after its first one
-  int max_age = 30;  // a track ends after more than this many frames without a box
+  double iou_threshold = 0.3;  // a box and a prediction that overlap less are not assigned to each other
+  // A track is confirmed when it has had a box in each of this many frames in succession after its first one.
+  int min_hits = 3;
+  int max_age = 30;  // a track ends after more than this many frames in succession without a box
 
   friend bool operator==(const TrackerSettings &, const TrackerSettings &) = default;
 };
@@ -91,8 +92,8 @@ class SortTracker {
   static constexpr int kMostBoxes = 512, kMostTracks = 1024;
 
   // Takes the boxes of the next frame, at most kMostBoxes, whose sides are positive. Returns the identity of each box whose
-  // track counts; in the first min_hits frames all tracks count. While there are kMostTracks, none begins. time: of the
-  // frame, in any unit.
+  // track is confirmed; in the first min_hits frames all tracks are confirmed. While there are kMostTracks, none
+  // begins. time: of the frame, in any unit.
   std::vector<std::optional<Identity>> next(const std::vector<TypedBox> &boxes,
                                             const TrackerSettings &settings, guint64 time);
   // The next frame does not follow the last one. Ids are not used again.

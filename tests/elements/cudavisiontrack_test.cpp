@@ -62,7 +62,7 @@ class TrackHarness {
     EXPECT_EQ(gst_harness_push(harness_, buffer.release()), GST_FLOW_OK);
     return Owned<GstBuffer>(gst_harness_pull(harness_));
   }
-  // The estimates of the boxes whose tracks count, in the order of the boxes.
+  // The estimates of the boxes whose tracks are confirmed, in the order of the boxes.
   std::vector<std::optional<Estimate>> track(const std::vector<Box> &boxes, const char *type = "person");
 
  private:

@@ -174,7 +174,7 @@ TEST_P(Failures, of_the_driver_are_errors_and_the_element_starts_again) {
     }
   }
   (void)take_glib_complaints();
-  std::printf("%u calls of the driver failed in turn\n", failures);
+  std::printf("%u CUDA calls failed in turn\n", failures);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -151,15 +151,15 @@ bool library_overflows(const Picture &picture) {
 }
 constexpr char kOverflows[] = "GStreamer allocates NV21 of odd heights one row short";
 
-// The number of bytes of bytes_of() that survive a map for the CPU. Before 1.24.4 the library misplaces the
-// last plane of I420 and YV12 at odd heights by half a row of the pitch, and its copies from and to host
-// memory, which are as wide as the picture, do not reach there.
+// The number of bytes of bytes_of() that survive a map for the CPU. The library misplaces the last plane of
+// I420 and YV12 by half a row of the pitch, before 1.24.0 at odd heights, and from 1.24.0 to 1.24.3 at even
+// ones. Its copies from and to host memory, which are as wide as the picture, do not reach there.
 std::size_t right_bytes(const Picture &picture) {
   const Buffer buffer(gst_buffer_new_allocate(nullptr, info_of(picture).size, nullptr));
   const Frame frame(picture, buffer.get(), GST_MAP_READ);
   const bool misplaced =
       (picture.format == GST_VIDEO_FORMAT_I420 || picture.format == GST_VIDEO_FORMAT_YV12) &&
-      picture.height % 2 != 0 && library_is_older_than(24, 4);
+      library_is_older_than(24, 4) && (picture.height % 2 != 0) == library_is_older_than(24, 0);
   std::size_t bytes = 0;
   for (int plane = 0; plane < frame.planes() - misplaced; ++plane)
     bytes += frame.width_bytes(plane) * frame.height(plane);

@@ -25,7 +25,7 @@ extern const bool kSlow;
 
 }  // namespace cudavision::test
 
-// The first statement of a test that counts the calls of the GPU or makes one fail.
+// The first statement of a test that counts CUDA calls or makes one of them fail.
 #define CUDAVISION_NEEDS_EMULATION()  \
   if (!::cudavision::test::kEmulated) \
-  GTEST_SKIP() << "only the emulated CUDA counts calls and makes them fail"
+  GTEST_SKIP() << "only the emulated CUDA counts CUDA calls and can make them fail"

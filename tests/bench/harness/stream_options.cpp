@@ -127,7 +127,7 @@ const char *usage() {
          "exist\n"
          "  --memory cuda,pinned,pageable  where the frames lie\n"
          "  --contexts own,shared,given    one CUDA context per pipeline, the plugin's choice, one for all\n"
-         "  --seconds S                    that each row is measured for (2)\n"
+         "  --seconds S                    seconds for which each row is measured (2)\n"
          "  --size 1920x1080\n"
          "  --live                         adds rows of live sources of 30 frames/s\n"
          "  --live-streams N               pipelines of those rows (64)\n"
