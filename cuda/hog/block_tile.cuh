@@ -3,7 +3,7 @@
 // tile's pixels from top to bottom, a few rows (a chunk) at a time. Because the weights are separable, a
 // chunk takes two steps without atomics: first, each pixel row is summed into one histogram for each column
 // of cells, by one thread per histogram; then these histograms are summed vertically, with the weights of
-// their rows, into the descriptors of the blocks.
+// their rows, into the descriptors of the blocks. default_tile.cuh has variants of both steps for the default parameters.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,72 +14,10 @@
 #include "cuda/common/launch.h"
 #include "cuda/common/walk.cuh"
 #include "cuda/common/warp.cuh"
-#include "cuda/hog/hog_rules.h"
+#include "cuda/hog/block_tile_layout.cuh"
+#include "cuda/hog/default_tile.cuh"
 
 namespace cudavision::hog {
-
-constexpr int kTileThreads = 192;
-constexpr int kChunkRows = 8;  // rows of pixels
-// Tiles on a multiprocessor of a large device at once, by registers.
-constexpr int tiles_at_once(bool default_params) { return default_params ? 8 : 5; }
-
-// AxisWeights in device memory.
-struct DeviceWeights {
-  const int *begin, *end;
-  const float *weight;
-};
-
-// The layout of the blocks in memory: block (row, col) begins at the element offset(row, col), and its
-// numbers are number_stride elements apart.
-struct BlockPlace {
-  std::ptrdiff_t first, row_stride, col_stride, number_stride;
-
-  CUDAVISION_HOST_DEVICE std::ptrdiff_t offset(int row, int col) const {
-    return first + row * row_stride + col * col_stride;
-  }
-};
-
-struct TilePlan {
-  int cols_log2, rows_log2;  // the numbers of blocks in a row and in a column of a tile, powers of two
-  int width, height;         // pixels
-  int items;                 // histograms of a chunk: pixel rows x columns of blocks x columns of cells
-  std::size_t shared_bytes;
-};
-
-CUDAVISION_HOST_DEVICE inline int width_of_tile(const Rules &rules, int cols_log2) {
-  return ((1 << cols_log2) - 1) * rules.stride.width + rules.block.width;
-}
-CUDAVISION_HOST_DEVICE inline int items_of_tile(const Rules &rules, int cols_log2) {
-  return kChunkRows * rules.cells_x << cols_log2;
-}
-
-// Replaces the variant and all sizes by their defaults. A kernel compiled with kDefaultParams applies this to
-// its parameters: its trip counts are then constants, which saves a third of the instructions.
-CUDAVISION_HOST_DEVICE inline Rules with_default_params(Rules rules) {
-  rules.variant = HogVariant::opencv;
-  rules.cell = {8, 8}, rules.block = {16, 16}, rules.stride = {8, 8};
-  rules.cells_x = rules.cells_y = 2;
-  rules.bins = 9, rules.length = 36;
-  return rules;
-}
-
-// Replaces what follows from the default parameters if a tile has 1 << kDefaultColsLog2 columns of blocks; the rows remain.
-constexpr int kDefaultColsLog2 = 3;
-CUDAVISION_HOST_DEVICE inline TilePlan with_default_cols(TilePlan plan) {
-  const Rules rules = with_default_params({});
-  plan.cols_log2 = kDefaultColsLog2;
-  plan.width = width_of_tile(rules, kDefaultColsLog2);
-  plan.items = items_of_tile(rules, kDefaultColsLog2);
-  return plan;
-}
-
-// The sizes of a picture and the layout of its blocks.
-struct TiledPicture {
-  int width, height;  // pixels
-  int rows, cols;     // blocks
-  int tiles_x;        // tiles in a row
-  BlockPlace place;
-};
 
 // Reads the pixels of a HogPicture, channels in the order B, G, R: on a tie between channels the first one
 // wins.
@@ -108,53 +46,6 @@ struct FrameSource {
   }
 };
 
-// The two bins that a pixel votes for.
-struct VoteBins {
-  std::uint8_t first, second;
-};
-
-// The shared memory of a thread block.
-struct SharedTile {
-  float *color_of;        // [256]: color_value() of each byte
-  float *x_weight;        // [column of cells][pixel column of a block]
-  float *y_weight;        // [row of cells][padded_height()]: kChunkRows zeros, the weights, kChunkRows zeros
-  float *colors;          // [channel][kChunkRows + 2][width + 2]: the chunk with a halo of one pixel
-  float *first, *second;  // the votes of the pixels; see vote_place()
-  float *sums;            // [bin][item]: the histograms of the chunk
-  float *blocks;          // [block][length]: the descriptors
-  VoteBins *bins;         // [kChunkRows][width]
-};
-
-// The votes of a chunk take kChunkRows * vote_pitch(width) floats. With the default parameters, the threads of a
-// half-warp sum along one row, from columns that lie 4 apart. Such columns are neighbours in memory, and the
-// rows of the two half-warps of a warp lie 16 banks apart, so that all threads of the warp access different
-// banks.
-CUDAVISION_HOST_DEVICE constexpr int vote_pitch(int width) { return (width + 3) / 4 * 4 + 8; }
-CUDAVISION_HOST_DEVICE inline int vote_place(int width, int row, int column) {
-  const int pitch = vote_pitch(width);
-  return row * pitch + column % 4 * (pitch / 4) + column / 4;
-}
-
-CUDAVISION_HOST_DEVICE inline int padded_height(const Rules &rules) {
-  return rules.block.height + 2 * kChunkRows;
-}
-
-__device__ inline SharedTile share_tile(float *shared, const Rules &rules, const TilePlan &plan,
-                                        int channels) {
-  SharedTile tile{};
-  const int pixels = kChunkRows * plan.width, votes = kChunkRows * vote_pitch(plan.width);
-  tile.bins = reinterpret_cast<VoteBins *>(shared);  // a whole number of 16 bytes
-  tile.color_of = shared + pixels * static_cast<int>(sizeof(VoteBins)) / static_cast<int>(sizeof(float));
-  tile.x_weight = tile.color_of + 256;
-  tile.y_weight = tile.x_weight + rules.cells_x * rules.block.width;
-  tile.colors = tile.y_weight + rules.cells_y * padded_height(rules);
-  tile.first = tile.colors + channels * (kChunkRows + 2) * (plan.width + 2);
-  tile.second = tile.first + votes;
-  tile.sums = tile.second + votes;
-  tile.blocks = tile.sums + rules.bins * plan.items;
-  return tile;
-}
-
 __device__ inline void list_colors(const Rules &rules, const SharedTile &tile) {
   for (int byte = static_cast<int>(threadIdx.x); byte < 256; byte += kTileThreads)
     tile.color_of[byte] = color_value(rules, byte);
@@ -180,9 +71,10 @@ __device__ void load_colors(const Source &source, const TiledPicture &picture, c
                             int y0, const SharedTile &tile) {
   constexpr int kLoads = kInside ? 2 : 1;
   const int width = plan.width + 2, count = width * (kChunkRows + 2);
+  auto *all_colors = reinterpret_cast<Colors<Source::channels> *>(tile.colors);
   int i = static_cast<int>(threadIdx.x);
   for (Walk<kTileThreads> at(width, i); i < count; i += kLoads * kTileThreads) {
-    int bytes[kLoads][3];
+    int bytes[kLoads][3] = {};
 #pragma unroll
     for (int k = 0; k < kLoads; ++k, at.advance()) {
       int x = x0 + at.column - 1, y = y0 + at.row - 1;
@@ -193,82 +85,42 @@ __device__ void load_colors(const Source &source, const TiledPicture &picture, c
       if (i + k * kTileThreads < count) source.load(x, y, bytes[k]);
     }
 #pragma unroll
-    for (int k = 0; k < kLoads; ++k)
-      for (int c = 0; c < Source::channels; ++c)
-        if (i + k * kTileThreads < count)
-          tile.colors[c * count + i + k * kTileThreads] = tile.color_of[bytes[k][c]];
+    for (int k = 0; k < kLoads; ++k) {
+      Colors<Source::channels> colors{};
+      if (i + k * kTileThreads >= count) continue;
+      for (int c = 0; c < Source::channels; ++c) colors.of[c] = tile.color_of[bytes[k][c]];
+      all_colors[i + k * kTileThreads] = colors;
+    }
   }
 }
-template <typename Source>
-__device__ void load_chunk(const Source &source, const TiledPicture &picture, const TilePlan &plan, int x0,
-                           int y0, const SharedTile &tile) {
-  const bool inside = x0 > 0 && y0 > 0 && x0 + plan.width < picture.width && y0 + kChunkRows < picture.height;
-  if (inside)
-    load_colors<true>(source, picture, plan, x0, y0, tile);
-  else
-    load_colors<false>(source, picture, plan, x0, y0, tile);
-}
 
-// kTail: the chunk may have columns from `tail` on, where ties between channels are decided in reverse.
-template <int kChannels, bool kTail>
+// The votes of the pixels of a chunk. kTail: from the column `tail` on, ties between channels are decided in reverse.
+template <bool kDefaultParams, int kChannels, bool kTail>
 __device__ void vote_columns(const Rules &rules, const TilePlan &plan, int x0, int tail,
                              const SharedTile &tile) {
-  const int pitch = plan.width + 2, plane = pitch * (kChunkRows + 2);
+  const int pitch = plan.width + 2;
+  const auto *colors = reinterpret_cast<const Colors<kChannels> *>(tile.colors);
   int i = static_cast<int>(threadIdx.x);
   for (Walk<kTileThreads> at(plan.width, i); i < kChunkRows * plan.width; i += kTileThreads, at.advance()) {
-    const float *center = tile.colors + (at.row + 1) * pitch + at.column + 1;
-    const bool reverse = kTail && x0 + at.column >= tail;
-    const auto color = [&](int k) { return center + (reverse ? kChannels - 1 - k : k) * plane; };
-    const auto across = [](const float *c) { return c[1] - c[-1]; };
-    const auto down = [pitch](const float *c) { return c[pitch] - c[-pitch]; };
-    float dx = across(color(0)), dy = down(color(0)), length = dx * dx + dy * dy;
-    for (int k = 1; k < kChannels; ++k) keep_longer(across(color(k)), down(color(k)), &dx, &dy, &length);
-    const Vote vote = vote_of(rules, dx, dy, length);
-    const int place = vote_place(plan.width, at.row, at.column);
-    tile.first[place] = vote.first, tile.second[place] = vote.second;
-    tile.bins[i] = {static_cast<std::uint8_t>(vote.bin),
-                    static_cast<std::uint8_t>(vote.bin + 1 == rules.bins ? 0 : vote.bin + 1)};
-  }
-}
-
-template <int kChannels>
-__device__ void vote_chunk(const TiledPicture &picture, const Rules &rules, const TilePlan &plan, int x0,
-                           const SharedTile &tile) {
-  const int tail = first_column_of_tail(rules.variant, picture.width);
-  if (kChannels == 1 || x0 + plan.width <= tail)
-    vote_columns<kChannels, false>(rules, plan, x0, tail, tile);
-  else
-    vote_columns<kChannels, true>(rules, plan, x0, tail, tile);
-}
-
-// Adds kCount votes to a histogram, from `column` on. `stride` floats lie between the bins of a histogram.
-// kCount: 4 votes from a column that is a multiple of 4, as with the default parameters, or 1.
-template <int kCount>
-__device__ void add_votes(const SharedTile &tile, int width, int row, int column, const float *weight,
-                          float *sums, int stride) {
-  struct alignas(kCount * sizeof(VoteBins)) Bins {
-    VoteBins of[kCount];
-  };
-  struct alignas(kCount * sizeof(float)) Weights {
-    float of[kCount];
-  };
-  const auto bins = *reinterpret_cast<const Bins *>(tile.bins + row * width + column);
-  const auto weights = *reinterpret_cast<const Weights *>(weight);
-  const int place = vote_place(width, row, column), quarter = vote_pitch(width) / 4;
+    const auto *center = colors + (at.row + 1) * pitch + at.column + 1;
+    const Colors<kChannels> left = center[-1], right = center[1], above = center[-pitch],
+                            below = center[pitch];
+    LongestGradient longest{.reverse = kTail && x0 + at.column >= tail};
 #pragma unroll
-  for (int k = 0; k < kCount; ++k) {
-    const int first = bins.of[k].first * stride, second = bins.of[k].second * stride;
-    sums[first] = fmaf(weights.of[k], tile.first[place + k * quarter], sums[first]);
-    sums[second] = fmaf(weights.of[k], tile.second[place + k * quarter], sums[second]);
+    for (int k = 0; k < kChannels; ++k) longest.take(k, right.of[k] - left.of[k], below.of[k] - above.of[k]);
+    const Vote vote = vote_of(rules, longest.dx, longest.dy, longest.squared_length);
+    tile.votes[vote_place(plan.width, at.row, at.column)] = {vote.first, vote.second};
+    const int next = vote.bin + 1 == rules.bins ? 0 : vote.bin + 1;
+    const int plane = kDefaultParams && at.row >= kHalfRows ? kDefaultBins : 0;
+    tile.bins[i] = {static_cast<std::uint8_t>(plane + vote.bin), static_cast<std::uint8_t>(plane + next)};
   }
 }
 
 // Sums the votes along each row of the chunk. Each thread computes the histogram of one pixel row and one
 // column of cells of one column of blocks. The histograms are interleaved, so that the threads of a warp
 // access different banks.
-template <bool kDefaultParams>
-__device__ void sum_along_rows(const Rules &rules, const TilePlan &plan, const DeviceWeights &weights,
-                               const SharedTile &tile) {
+__device__ inline void sum_along_rows(const Rules &rules, const TilePlan &plan, const DeviceWeights &weights,
+                                      const SharedTile &tile) {
   for (int item = static_cast<int>(threadIdx.x); item < plan.items; item += kTileThreads) {
     const int column = item / rules.cells_x, cell = item - column * rules.cells_x;
     const int row = column >> plan.cols_log2, block = column & ((1 << plan.cols_log2) - 1);
@@ -276,14 +128,13 @@ __device__ void sum_along_rows(const Rules &rules, const TilePlan &plan, const D
     const float *weight = tile.x_weight + cell * rules.block.width;
     float *sums = tile.sums + item;
     for (int b = 0; b < rules.bins; ++b) sums[b * plan.items] = 0;
-    if constexpr (kDefaultParams) {  // the votes of 12 pixels reach a cell
-#pragma unroll
-      for (int i = 4 * cell; i < 4 * cell + 12; i += 4)
-        add_votes<4>(tile, plan.width, row, x + i, weight + i, sums, plan.items);
-    } else {
 #pragma unroll 4
-      for (int i = weights.begin[cell]; i < weights.end[cell]; ++i)
-        add_votes<1>(tile, plan.width, row, x + i, weight + i, sums, plan.items);
+    for (int i = weights.begin[cell]; i < weights.end[cell]; ++i) {
+      const VoteBins bins = tile.bins[row * plan.width + x + i];
+      const float2 vote = tile.votes[vote_place(plan.width, row, x + i)];
+      float *first = sums + bins.first * plan.items, *second = sums + bins.second * plan.items;
+      *first = fmaf(weight[i], vote.x, *first);
+      *second = fmaf(weight[i], vote.y, *second);
     }
   }
 }
@@ -332,6 +183,47 @@ __device__ inline void sum_down_rows(const Rules &rules, const TilePlan &plan, i
   }
 }
 
+// The steps of make_tile() for a chunk that begins at row y of the tile.
+template <bool kDefaultParams, typename Source>
+struct Chunks {
+  const Source &source;
+  const TiledPicture &picture;
+  const Rules &rules;
+  const TilePlan &plan;
+  const DeviceWeights &x_weights;
+  const SharedTile &tile;
+  int x0, y0;  // the tile's first pixel
+
+  __device__ void load(int y) const {
+    const bool inside =
+        x0 > 0 && y0 + y > 0 && x0 + plan.width < picture.width && y0 + y + kChunkRows < picture.height;
+    if (inside)
+      load_colors<true>(source, picture, plan, x0, y0 + y, tile);
+    else
+      load_colors<false>(source, picture, plan, x0, y0 + y, tile);
+  }
+  __device__ void vote() const {
+    constexpr int kChannels = Source::channels;
+    const int tail = first_column_of_tail(rules.variant, picture.width);
+    if (kChannels == 1 || x0 + plan.width <= tail)
+      vote_columns<kDefaultParams, kChannels, false>(rules, plan, x0, tail, tile);
+    else
+      vote_columns<kDefaultParams, kChannels, true>(rules, plan, x0, tail, tile);
+  }
+  __device__ void sum_along() const {
+    if constexpr (kDefaultParams)
+      sum_along_default_rows(tile);
+    else
+      sum_along_rows(rules, plan, x_weights, tile);
+  }
+  __device__ void sum_down(int y) const {
+    if constexpr (kDefaultParams)
+      sum_down_default_rows(plan, y, tile);
+    else
+      sum_down_rows(rules, plan, y, tile);
+  }
+};
+
 // Returns to each of a block's kLanes lanes the sum over the block in the order that hog_rules.h defines; add(k, sum)
 // must return sum plus the term of number k.
 template <int kLanes, typename Add>
@@ -378,7 +270,8 @@ __device__ inline void normalize_tile(const TiledPicture &picture, const Rules &
 }
 
 // Computes the blocks of tile `tile_index` (in row-major order) and writes them to out. kDefaultParams
-// requires has_default_params(any_rules, any_plan). shared: plan.shared_bytes of dynamic shared memory.
+// requires has_default_params(any_rules, any_plan). If `picture` lies in memory, fewer of its members occupy registers.
+// shared: plan.shared_bytes of dynamic shared memory.
 template <bool kDefaultParams, typename Source>
 __device__ void make_tile(const Source &source, const TiledPicture &picture, const Rules &any_rules,
                           const TilePlan &any_plan, const DeviceWeights &x_weights,
@@ -391,23 +284,27 @@ __device__ void make_tile(const Source &source, const TiledPicture &picture, con
   const int x0 = col0 * rules.stride.width, y0 = row0 * rules.stride.height;
   list_colors(rules, tile);
   load_weights(rules, x_weights, y_weights, tile);
-  __syncthreads();
   // At the bottom of the picture a tile may have fewer blocks.
   const int block_rows = min(1 << plan.rows_log2, picture.rows - row0);
   const int height = (block_rows - 1) * rules.stride.height + rules.block.height;
-  for (int y = 0; y < height; y += kChunkRows) {
-    load_chunk(source, picture, plan, x0, y0 + y, tile);
+  const Chunks<kDefaultParams, Source> chunks{source, picture, rules, plan, x_weights, tile, x0, y0};
+  // Two barriers a chunk, which begins at row y: its votes are made while the chunk before it is summed down, and it is
+  // summed along while the next chunk is loaded.
+  for (int y = -kChunkRows;; y += kChunkRows) {
     __syncthreads();
-    vote_chunk<Source::channels>(picture, rules, plan, x0, tile);
+    if (y > 0) chunks.sum_down(y - kChunkRows);
+    if (y >= height) break;
+    if (y >= 0) chunks.vote();
     __syncthreads();
-    sum_along_rows<kDefaultParams>(rules, plan, x_weights, tile);
-    __syncthreads();
-    sum_down_rows(rules, plan, y, tile);
+    if (y + kChunkRows < height) chunks.load(y + kChunkRows);
+    if (y >= 0) chunks.sum_along();
   }
   __syncthreads();
   wait_for_kernel_ahead();
   // A warp then writes the same number of several blocks: in the layout of the detector these are adjacent.
-  if (rules.length <= 64)
+  if (kDefaultParams && rules.norm == HogNorm::l2_hys)
+    normalize_default_tile(picture, rules, plan, row0, col0, tile, out);
+  else if (rules.length <= 64)
     normalize_tile<4>(picture, rules, plan, row0, col0, tile, out);
   else
     normalize_tile<kPartialSums>(picture, rules, plan, row0, col0, tile, out);

@@ -29,7 +29,7 @@ inline TilePlan plan_tiles(const Rules &rules, int channels, Size blocks, int mu
     plan.height = (rows - 1) * rules.stride.height + rules.block.height;
     plan.items = items_of_tile(rules, plan.cols_log2);
     const int weights = rules.cells_x * rules.block.width + rules.cells_y * padded_height(rules);
-    const int floats = 256 + weights + channels * (kChunkRows + 2) * (plan.width + 2) +
+    const int floats = 256 + weights + color_floats(channels) * (kChunkRows + 2) * (plan.width + 2) +
                        2 * kChunkRows * vote_pitch(plan.width) + rules.bins * plan.items +
                        cols * rows * rules.length;
     plan.shared_bytes = static_cast<std::size_t>(floats) * sizeof(float) +

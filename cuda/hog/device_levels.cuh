@@ -9,43 +9,40 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "cuda/common/dot.cuh"
 #include "cuda/common/resident_blocks.h"
+#include "cuda/common/warp.cuh"
 #include "cuda/hog/block_tile.cuh"
 #include "cuda/hog/hog_detector_rules.h"
 
 namespace cudavision::hog {
 
-// For the kernels whose threads process pixels or windows in row-major order.
+// Of the kernels that process pixels or windows.
 constexpr int kLineThreads = 256;
-constexpr int kLinePixels = 8;  // pixels per thread; of windows each thread processes one
 
 // One scale.
 struct DeviceLevel {
   double scale;
-  TiledPicture picture;  // its blocks are planar: [row][number][col]
+  TiledPicture picture;  // its blocks are planar: [number][grid position], positions in row-major order
   // The indices of the first pixel, grid position and window of this scale in the arrays of all scales. The
   // grid is that of DetectionPlan.
   std::ptrdiff_t pixels, positions, windows;
   int taps_x, taps_y;           // the indices of its first taps
   int windows_x, window_count;  // windows in a row, and in total
-  int positions_x;              // grid positions in a row where a window can begin
   // The index of its first thread block in the launch of the four kernels that call level_of_block().
   int first_downscale_block, first_tile_block, first_product_block, first_score_block;
 };
 
-// The scale that thread block `block` of a launch belongs to. first: the member that holds the first blocks
-// of that launch.
+// The scale that thread block `block` of a launch belongs to. first: the member that holds the first blocks of that
+// launch. All lanes of a warp must call: they look at 32 scales at a time, so that one wait for memory is enough.
 __device__ inline const DeviceLevel &level_of_block(const DeviceLevel *levels, int count, int block,
                                                     int DeviceLevel::*first) {
-  int low = 0, high = count - 1;
-  while (low < high) {
-    const int middle = (low + high + 1) / 2;
-    if (levels[middle].*first <= block)
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  return levels[low];
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  int begun = 0;  // scales that begin at this block or before it
+#pragma unroll 1
+  for (int i = 0; i < count; i += 32)
+    begun += __popc(__ballot_sync(kFullWarp, i + lane < count && levels[i + lane].*first <= block));
+  return levels[begun - 1];
 }
 
 // --- downscaled pictures ---
@@ -61,7 +58,7 @@ struct LevelSource {
   const PixelType<kChannels> *pixels;
   int width;
 
-  __device__ unsigned pixel(int x, int y) const { return pixels[static_cast<std::ptrdiff_t>(y) * width + x]; }
+  __device__ unsigned pixel(int x, int y) const { return pixels[static_cast<unsigned>(y * width + x)]; }
   __device__ void load(int x, int y, int *bytes) const {
     const unsigned pixel = this->pixel(x, y);
     for (int c = 0; c < kChannels; ++c) bytes[c] = static_cast<int>(pixel >> (8 * c) & 255u);
@@ -98,57 +95,78 @@ struct DownscaleTask {
   PixelType<kChannels> *pixels;
 };
 
-// The weighted sum of two pixels in 16 bits for each channel: those with an even number in the halves of a
-// word, and the one between them. The weights add up to 256.
-struct WideChannels {
-  unsigned even, odd;
-};
-__device__ inline WideChannels blend(unsigned a, unsigned b, unsigned weight_a, unsigned weight_b) {
-  constexpr unsigned kEven = 0xff00ff;
-  return {(a & kEven) * weight_a + (b & kEven) * weight_b,
-          (a >> 8 & 255) * weight_a + (b >> 8 & 255) * weight_b};
-}
-
-// Interpolates a pixel from its taps in integers, as cv::INTER_LINEAR_EXACT.
+// Interpolates along x between pixels a and b. weights: that of a in the lower half, that of b in the upper half;
+// they add up to 256. sums: of each channel.
 template <int kChannels>
-__device__ unsigned downscaled_pixel(const DownscaleTask<kChannels> &task, std::int32_t tap_x,
-                                     std::int32_t tap_y) {
-  const int x0 = first_of_tap(tap_x), x1 = min(x0 + 1, task.size.width - 1), y0 = first_of_tap(tap_y),
-            y1 = min(y0 + 1, task.size.height - 1);
-  const auto weight_x = static_cast<unsigned>(weight_of_tap(tap_x)),
-             weight_y = static_cast<unsigned>(weight_of_tap(tap_y));
-  const WideChannels above = blend(task.source.pixel(x0, y0), task.source.pixel(x1, y0), 256 - weight_x,
-                                   weight_x),
-                     below = blend(task.source.pixel(x0, y1), task.source.pixel(x1, y1), 256 - weight_x,
-                                   weight_x);
-  const auto channel = [weight_y](unsigned upper, unsigned lower) {
-    return (upper * (256 - weight_y) + lower * weight_y + 32768) >> 16;
-  };
-  unsigned pixel = channel(above.even & 0xffff, below.even & 0xffff);
-  if constexpr (kChannels == 3)
-    pixel |= channel(above.odd, below.odd) << 8 | channel(above.even >> 16, below.even >> 16) << 16;
-  return pixel;
+__device__ void blend(unsigned a, unsigned b, unsigned weights, int (&sums)[kChannels]) {
+  if constexpr (kChannels == 1) {
+    sums[0] = dot_of_low_bytes(weights, a | b << 8, 0);
+  } else {
+    const unsigned blue_green = __byte_perm(a, b, 0x5140), red = __byte_perm(a, b, 0x0062);
+    sums[0] = dot_of_low_bytes(weights, blue_green, 0);
+    sums[1] = dot_of_high_bytes(weights, blue_green, 0);
+    sums[2] = dot_of_low_bytes(weights, red, 0);
+  }
 }
 
-// Each thread block computes kLineThreads * kLinePixels pixels of a scale.
+// Interpolates a pixel in integers, as cv::INTER_LINEAR_EXACT, between columns x0 and x1 of the source and the two rows
+// of tap_y.
+template <int kChannels>
+__device__ unsigned downscaled_pixel(const DownscaleTask<kChannels> &task, int x0, int x1, unsigned weights_x,
+                                     std::int32_t tap_y) {
+  const int y0 = first_of_tap(tap_y), y1 = min(y0 + 1, task.size.height - 1), weight = weight_of_tap(tap_y);
+  int above[kChannels], below[kChannels];
+  blend<kChannels>(task.source.pixel(x0, y0), task.source.pixel(x1, y0), weights_x, above);
+  blend<kChannels>(task.source.pixel(x0, y1), task.source.pixel(x1, y1), weights_x, below);
+  unsigned channel[kChannels];  // in bits 16 to 23
+#pragma unroll
+  for (int c = 0; c < kChannels; ++c)
+    channel[c] = static_cast<unsigned>(above[c] * (256 - weight) + (below[c] * weight + 32768));
+  if constexpr (kChannels == 1)
+    return channel[0] >> 16;
+  else
+    return __byte_perm(__byte_perm(channel[0], channel[1], 0x0062), channel[2], 0x7610);
+}
+
+// A thread block computes a tile of a scale; a thread computes kLinePixels pixels of a column, and so needs one tap
+// along x.
+constexpr Size kDownscaleTile{64, 64};
+constexpr int kLinePixels = kDownscaleTile.width * kDownscaleTile.height / kLineThreads;
+CUDAVISION_HOST_DEVICE inline int downscale_tiles_x(int width) {
+  return divide_up(width, kDownscaleTile.width);
+}
+
 template <int kChannels>
 static __global__ void __launch_bounds__(kLineThreads,
                                          resident_blocks(kLineThreads, kCompilesForHopper ? 6 : 4))
     downscale_kernel(DownscaleTask<kChannels> task) {
+  constexpr int kAtOnce = 4;  // pixels whose loads are issued before the first result is used
   let_next_kernel_start();
-  wait_for_kernel_ahead();
-  const int block = static_cast<int>(blockIdx.x);
-  const DeviceLevel &level =
-      level_of_block(task.levels, task.level_count, block, &DeviceLevel::first_downscale_block);
-  const int width = level.picture.width, count = width * level.picture.height;
-  const std::int32_t *taps_x = task.taps + level.taps_x, *taps_y = task.taps + level.taps_y;
+  const DeviceLevel &level = level_of_block(task.levels, task.level_count, static_cast<int>(blockIdx.x),
+                                            &DeviceLevel::first_downscale_block);
+  const int width = level.picture.width, height = level.picture.height, tiles_x = downscale_tiles_x(width),
+            tile = static_cast<int>(blockIdx.x) - level.first_downscale_block, tile_y = tile / tiles_x,
+            thread = static_cast<int>(threadIdx.x);
+  const int x = (tile - tile_y * tiles_x) * kDownscaleTile.width + thread % kDownscaleTile.width,
+            first_y = tile_y * kDownscaleTile.height + thread / kDownscaleTile.width * kLinePixels;
+  if (x >= width || first_y >= height) return;
+  const std::int32_t tap_x = task.taps[level.taps_x + x], *taps_y = task.taps + level.taps_y;
+  const int x0 = first_of_tap(tap_x), x1 = min(x0 + 1, task.size.width - 1);
+  const auto weight_x = static_cast<unsigned>(weight_of_tap(tap_x));
   PixelType<kChannels> *out = task.pixels + level.pixels;
-  int i = (block - level.first_downscale_block) * kLineThreads * kLinePixels + static_cast<int>(threadIdx.x);
-  Walk<kLineThreads> at(width, i);
+  wait_for_kernel_ahead();
+#pragma unroll 1
+  for (int first = 0; first < kLinePixels; first += kAtOnce) {
+    unsigned pixels[kAtOnce];
 #pragma unroll
-  for (int k = 0; k < kLinePixels; ++k, at.advance(), i += kLineThreads)
-    if (i < count)
-      out[i] = static_cast<PixelType<kChannels>>(downscaled_pixel(task, taps_x[at.column], taps_y[at.row]));
+    for (int i = 0; i < kAtOnce; ++i)  // rows below the picture repeat the last one
+      pixels[i] = downscaled_pixel(task, x0, x1, (256 - weight_x) | weight_x << 16,
+                                   taps_y[static_cast<unsigned>(min(first_y + first + i, height - 1))]);
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i)
+      if (const int y = first_y + first + i; y < height)
+        out[static_cast<unsigned>(y * width + x)] = static_cast<PixelType<kChannels>>(pixels[i]);
+  }
 }
 
 // --- blocks ---
@@ -164,18 +182,18 @@ struct LevelBlocksTask {
   float *blocks;
 };
 
-// Each thread block computes one tile of the blocks of a scale. More than six tiles on a multiprocessor at once would
-// spill registers.
+// Each thread block computes one tile of the blocks of a scale. The level stays in memory, to save registers.
 template <bool kDefaultParams, int kChannels>
-static __global__ void __launch_bounds__(kTileThreads, resident_blocks(kTileThreads, kDefaultParams ? 6 : 5))
+static __global__ void __launch_bounds__(kTileThreads,
+                                         resident_blocks(kTileThreads, tiles_at_once(kDefaultParams)))
     make_level_blocks_kernel(LevelBlocksTask<kChannels> task) {
   CUDAVISION_DYNAMIC_SHARED(float, shared);
   let_next_kernel_start();
-  wait_for_kernel_ahead();
   const int block = static_cast<int>(blockIdx.x);
   const DeviceLevel &level =
       level_of_block(task.levels, task.level_count, block, &DeviceLevel::first_tile_block);
-  const TiledPicture picture = level.picture;
+  const TiledPicture &picture = level.picture;
+  wait_for_kernel_ahead();
   const LevelSource<kChannels> source{task.pixels + level.pixels, picture.width};
   make_tile<kDefaultParams>(source, picture, task.rules, task.plan, task.x_weights, task.y_weights,
                             block - level.first_tile_block, task.blocks, shared);

@@ -210,10 +210,10 @@ __device__ inline void list_all_hits(const HitTask &task, int count, int found) 
 static __global__ void __launch_bounds__(kLineThreads, 4) find_hits_kernel(HitTask task) {
   __shared__ HitMemory shared;
   let_next_kernel_start();
-  wait_for_kernel_ahead();
   const int block = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
   const DeviceLevel &level =
       level_of_block(task.levels, task.level_count, block, &DeviceLevel::first_score_block);
+  wait_for_kernel_ahead();
   const int window = (block - level.first_score_block) * kLineThreads + thread;
   bool hit = false;
   if (window < level.window_count) {

@@ -39,9 +39,14 @@ class HogDetectorCuda final : public HogDetector {
   Status allocate(const HogModel &model) {
     if (plan_.levels.empty()) return {};
     CUDAVISION_TRY(weights_.upload(plan_.params, execution_.stream));
+    CUDAVISION_TRY(multiprocessor_count(&multiprocessors_));
+    int most_shared = 0;
+    CUDAVISION_TRY(max_shared_bytes(&most_shared));
+    const auto most = static_cast<std::size_t>(most_shared);
+    CUDAVISION_TRY(allow_shared_bytes(multiply_rows_kernel<kManyPositions, true>, most));
+    CUDAVISION_TRY(allow_shared_bytes(multiply_rows_kernel<kFewPositions, true>, most));
     CUDAVISION_TRY(lay_out_levels());
     CUDAVISION_TRY(upload_model(model));
-    CUDAVISION_TRY(multiprocessor_count(&multiprocessors_));
     if (channels_ == 1) {
       CUDAVISION_TRY(gray_.allocate(pixels_));
     } else {
@@ -49,7 +54,7 @@ class HogDetectorCuda final : public HogDetector {
       CUDAVISION_TRY(
           packed_.allocate(static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height)));
     }
-    CUDAVISION_TRY(blocks_.allocate(numbers_));
+    CUDAVISION_TRY(allocate_blocks());
     CUDAVISION_TRY(products_.allocate(positions_ * static_cast<std::size_t>(plan_.blocks_per_window.height)));
     CUDAVISION_TRY(scores_.allocate(windows_));
     CUDAVISION_TRY(block_hits_.allocate(static_cast<std::size_t>(score_grid_)));
@@ -78,23 +83,42 @@ class HogDetectorCuda final : public HogDetector {
  private:
   int level_count() const { return static_cast<int>(plan_.levels.size()); }
 
+  // multiply_rows_kernel loads the numbers of whole groups of positions, and so loads some that lie behind the last ones
+  // and do not matter.
+  Status allocate_blocks() {
+    const auto behind = static_cast<std::size_t>(
+        staged_positions(plan_.blocks_per_window.width, plan_.block_step.width) + kProductPositions);
+    CUDAVISION_TRY(blocks_.allocate(numbers_ + behind));
+    return CUDAVISION_CHECK_CUDA(
+        cudaMemsetAsync(blocks_.data(), 0, (numbers_ + behind) * sizeof(float), execution_.stream));
+  }
+
+  // As many as leave each multiprocessor three warps for each of its four schedulers.
+  int choose_positions_of_lane() const {
+    std::ptrdiff_t positions = 0;
+    for (const Level &level : plan_.levels) positions += level.blocks.cols * level.blocks.rows;
+    return positions / (32 * kManyPositions) >= 12 * multiprocessors_ ? kManyPositions : kFewPositions;
+  }
+
   // Fills host_levels_ and the grid sizes, and uploads the levels and their taps.
   Status lay_out_levels() {
+    positions_of_lane_ = choose_positions_of_lane();
     std::size_t pixels = 0, numbers = 0, positions = 0, windows = 0;
     for (const Level &level : plan_.levels) {
       DeviceLevel d{};
       const HogShape &blocks = level.blocks;
       d.scale = level.scale;
-      const std::ptrdiff_t pitch = divide_up(blocks.cols, 32) * 32;
+      const int position_count = blocks.cols * blocks.rows;
+      const std::ptrdiff_t plane = divide_up(position_count, 4) * 4;
       d.picture = {.width = level.size.width,
                    .height = level.size.height,
                    .rows = blocks.rows,
                    .cols = blocks.cols,
                    .tiles_x = divide_up(blocks.cols, 1 << tiles_.cols_log2),
                    .place = {.first = static_cast<std::ptrdiff_t>(numbers),
-                             .row_stride = pitch * blocks.length,
+                             .row_stride = blocks.cols,
                              .col_stride = 1,
-                             .number_stride = pitch}};
+                             .number_stride = plane}};
       d.pixels = static_cast<std::ptrdiff_t>(pixels);
       d.positions = static_cast<std::ptrdiff_t>(positions);
       d.windows = static_cast<std::ptrdiff_t>(windows);
@@ -108,17 +132,17 @@ class HogDetectorCuda final : public HogDetector {
       d.taps_y = add_taps(size_.height, level.size.height);
       d.windows_x = level.windows.width;
       d.window_count = level.windows.width * level.windows.height;
-      d.positions_x = blocks.cols - (plan_.blocks_per_window.width - 1) * plan_.block_step.width;
       d.first_downscale_block = downscale_grid_, d.first_tile_block = tile_grid_;
       d.first_product_block = product_grid_, d.first_score_block = score_grid_;
       const int pixel_count = level.size.width * level.size.height;
-      downscale_grid_ += divide_up(pixel_count, kLineThreads * kLinePixels);
+      downscale_grid_ +=
+          downscale_tiles_x(level.size.width) * divide_up(level.size.height, kDownscaleTile.height);
       tile_grid_ += d.picture.tiles_x * divide_up(blocks.rows, 1 << tiles_.rows_log2);
-      product_grid_ += divide_up(d.positions_x, kPositions) * divide_up(blocks.rows, kGridRowsOfBlock);
+      product_grid_ += divide_up(position_count, kProductPositions);
       score_grid_ += divide_up(d.window_count, kLineThreads);
       pixels += static_cast<std::size_t>(pixel_count);
-      numbers += static_cast<std::size_t>(pitch * blocks.length) * static_cast<std::size_t>(blocks.rows);
-      positions += static_cast<std::size_t>(d.positions_x) * static_cast<std::size_t>(blocks.rows);
+      numbers += static_cast<std::size_t>(plane * blocks.length);
+      positions += static_cast<std::size_t>(position_count);
       windows += static_cast<std::size_t>(d.window_count);
       host_levels_.push_back(d);
     }
@@ -193,9 +217,18 @@ class HogDetectorCuda final : public HogDetector {
                            .block_step = plan_.block_step,
                            .products = products_.data(),
                            .position_count = static_cast<std::ptrdiff_t>(positions_)};
-    return CUDAVISION_LAUNCH_PDL("multiply_rows_kernel", multiply_rows_kernel,
-                                 grid_of(product_grid_, chunks_), dim3(kProductThreads), execution_.stream,
-                                 task);
+    constexpr std::size_t kMostBytes = 64 * 1024;  // every device has them
+    return staged_bytes(task) <= kMostBytes ? launch_products<true>(task, staged_bytes(task))
+                                            : launch_products<false>(task, 0);
+  }
+
+  template <bool kStaged>
+  Status launch_products(const ProductTask &task, std::size_t shared_bytes) const {
+    const auto kernel = positions_of_lane_ == kManyPositions ? multiply_rows_kernel<kManyPositions, kStaged>
+                                                             : multiply_rows_kernel<kFewPositions, kStaged>;
+    const dim3 threads(static_cast<unsigned>(product_threads(positions_of_lane_)));
+    return CUDAVISION_LAUNCH_PDL("multiply_rows_kernel", kernel, grid_of(product_grid_, chunks_),
+                                 BlockSize(threads, shared_bytes), execution_.stream, task);
   }
 
   Status find_boxes(const HogThresholds &thresholds, const HogBoxList &list) const {
@@ -236,6 +269,7 @@ class HogDetectorCuda final : public HogDetector {
   float bias_;
   OwnedWeights weights_;
   int multiprocessors_ = 1;
+  int positions_of_lane_ = kFewPositions;
   int chunks_ = 0;  // chunks of kRowsAtOnce rows of a window
   // The number of thread blocks of each kernel.
   int downscale_grid_ = 0, tile_grid_ = 0, product_grid_ = 0, score_grid_ = 0;

@@ -14,6 +14,7 @@
 #include <cmath>
 
 #include "cuda/common/host_device.h"
+#include "cuda/common/normal_math.h"
 #include "cuda/hog/hog.h"
 
 namespace cudavision::hog {
@@ -46,13 +47,6 @@ struct Vote {
   int bin;
 };
 
-// The square root of a value that is 0 or not much smaller than 1. A GPU takes the square root of 0 by a long detour,
-// which all lanes of a warp would follow with one; the result is the same.
-CUDAVISION_HOST_DEVICE inline float root_of(float value) {
-  const float root = sqrtf(value > 0 ? value : 1.0f);
-  return value > 0 ? root : 0.0f;
-}
-
 // The angle of (dx, dy) in radians, 0 to 2 pi. The variant opencv evaluates the polynomial of cv::fastAtan2,
 // which is in degrees; the variant ghog that of M. Abramowitz and I. Stegun, "Handbook of Mathematical
 // Functions", 4.4.49, whose error is at most 2e-8.
@@ -61,10 +55,10 @@ CUDAVISION_HOST_DEVICE inline float angle_of(HogVariant variant, float dx, float
   const float more = ax >= ay ? ax : ay, less = ax >= ay ? ay : ax;
   if (variant == HogVariant::opencv) {
     constexpr float kDegrees = static_cast<float>(180 / 3.1415926535897932384626433832795);
-    // A GPU divides 0 by a long detour. Instead of 0 it divides a number that is so small that the subtraction in
-    // vote_of() absorbs its angle.
+    // normal_quotient() does not divide 0. This number is so small that the subtraction in vote_of() absorbs its angle.
     constexpr float kAlmostZero = 1e-27f;
-    const float c = (less > kAlmostZero ? less : kAlmostZero) / (more + static_cast<float>(DBL_EPSILON));
+    const float c =
+        normal_quotient(less > kAlmostZero ? less : kAlmostZero, more + static_cast<float>(DBL_EPSILON));
     const float c2 = c * c;
     float a = (((-0.04432655554792128f * kDegrees * c2 + 0.1555786518463281f * kDegrees) * c2 +
                 -0.3258083974640975f * kDegrees) *
@@ -97,7 +91,7 @@ CUDAVISION_HOST_DEVICE inline float angle_of(HogVariant variant, float dx, float
 // The centre of a bin lies half a bin from its borders.
 // squared_length: dx * dx + dy * dy.
 CUDAVISION_HOST_DEVICE inline Vote vote_of(const Rules &rules, float dx, float dy, float squared_length) {
-  const float magnitude = root_of(squared_length);
+  const float magnitude = normal_root(squared_length);
   // In units of bins, from the centre of bin 0.
   const float position = angle_of(rules.variant, dx, dy) * rules.angle_scale - 0.5f;
   const float below = floorf(position), share = position - below;
@@ -113,13 +107,17 @@ CUDAVISION_HOST_DEVICE constexpr int first_column_of_tail(HogVariant variant, in
   return variant == HogVariant::opencv ? width & ~3 : width;
 }
 
-// Keeps the longer one of two gradients, or the earlier one if both have the same length: call it for each
-// channel in the order of precedence. *kept is the squared length of the kept gradient, initially negative.
-CUDAVISION_HOST_DEVICE inline void keep_longer(float dx, float dy, float *kept_x, float *kept_y,
-                                               float *kept) {
-  const float length = dx * dx + dy * dy;
-  if (length > *kept) *kept = length, *kept_x = dx, *kept_y = dy;
-}
+// The longest of the gradients of a pixel's channels. The first one wins a tie, or, if `reverse`, the last one.
+struct LongestGradient {
+  bool reverse = false;
+  float dx = 0, dy = 0, squared_length = 0;
+
+  CUDAVISION_HOST_DEVICE void take(int channel, float other_dx, float other_dy) {
+    const float other = other_dx * other_dx + other_dy * other_dy;
+    if (channel == 0 || (reverse ? other >= squared_length : other > squared_length))
+      squared_length = other, dx = other_dx, dy = other_dy;
+  }
+};
 
 // --- normalisation of a block ---
 // Each of its numbers v becomes scaled(rules, v, scale_of(rules, sum)), where sum is the sum of the terms

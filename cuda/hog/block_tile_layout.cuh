@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The tiles of HOG blocks that thread blocks work on, and where a tile's numbers lie in shared memory.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "cuda/hog/hog_rules.h"
+
+namespace cudavision::hog {
+
+constexpr int kTileThreads = 192;
+constexpr int kChunkRows = 8;  // rows of pixels
+// Tiles on a multiprocessor of a large device at once, by registers.
+constexpr int tiles_at_once(bool default_params) { return default_params ? 6 : 5; }
+
+// AxisWeights in device memory.
+struct DeviceWeights {
+  const int *begin, *end;
+  const float *weight;
+};
+
+// The layout of the blocks in memory: block (row, col) begins at the element offset(row, col), and its
+// numbers are number_stride elements apart.
+struct BlockPlace {
+  std::ptrdiff_t first, row_stride, col_stride, number_stride;
+
+  CUDAVISION_HOST_DEVICE std::ptrdiff_t offset(int row, int col) const {
+    return first + row * row_stride + col * col_stride;
+  }
+};
+
+struct TilePlan {
+  int cols_log2, rows_log2;  // the numbers of blocks in a row and in a column of a tile, powers of two
+  int width, height;         // pixels
+  int items;                 // histograms of a chunk: pixel rows x columns of blocks x columns of cells
+  std::size_t shared_bytes;
+};
+
+CUDAVISION_HOST_DEVICE inline int width_of_tile(const Rules &rules, int cols_log2) {
+  return ((1 << cols_log2) - 1) * rules.stride.width + rules.block.width;
+}
+CUDAVISION_HOST_DEVICE inline int items_of_tile(const Rules &rules, int cols_log2) {
+  return kChunkRows * rules.cells_x << cols_log2;
+}
+
+// Replaces the variant and all sizes by their defaults. A kernel compiled with kDefaultParams applies this to
+// its parameters: its trip counts are then constants, which saves a third of the instructions.
+CUDAVISION_HOST_DEVICE inline Rules with_default_params(Rules rules) {
+  rules.variant = HogVariant::opencv;
+  rules.cell = {8, 8}, rules.block = {16, 16}, rules.stride = {8, 8};
+  rules.cells_x = rules.cells_y = 2;
+  rules.bins = 9, rules.length = 36;
+  return rules;
+}
+
+// Replaces what follows from the default parameters if a tile has 1 << kDefaultColsLog2 columns of blocks; the rows remain.
+constexpr int kDefaultColsLog2 = 3, kDefaultWidth = ((1 << kDefaultColsLog2) - 1) * 8 + 16;
+CUDAVISION_HOST_DEVICE inline TilePlan with_default_cols(TilePlan plan) {
+  const Rules rules = with_default_params({});
+  plan.cols_log2 = kDefaultColsLog2;
+  plan.width = width_of_tile(rules, kDefaultColsLog2);
+  plan.items = items_of_tile(rules, kDefaultColsLog2);
+  return plan;
+}
+
+// The sizes of a picture and the layout of its blocks.
+struct TiledPicture {
+  int width, height;  // pixels
+  int rows, cols;     // blocks
+  int tiles_x;        // tiles in a row
+  BlockPlace place;
+};
+
+// The two bins that a pixel votes for. With the default parameters, bins of the lower half of a chunk are numbered on from
+// kDefaultBins (default_tile.cuh).
+struct VoteBins {
+  std::uint8_t first, second;
+};
+
+// The shared memory of a thread block.
+struct SharedTile {
+  float *color_of;  // [256]: color_value() of each byte
+  float *x_weight;  // [column of cells][pixel column of a block]
+  float *y_weight;  // [row of cells][padded_height()]: kChunkRows zeros, the weights, kChunkRows zeros
+  float *
+      colors;  // [channel][kChunkRows + 2][color_pitch()]: the chunk with a halo of one pixel; see color_place()
+  float2 *votes;  // the votes of each pixel for its first and its second bin; see vote_place()
+  float *sums;  // [bin][item]: the histograms of the chunk; with the default parameters see default_tile.cuh
+  float *blocks;   // [block][length]: the descriptors
+  VoteBins *bins;  // [kChunkRows][width]
+};
+
+// The votes of a chunk take kChunkRows * vote_pitch(width) places. Votes of columns that lie 4 apart are neighbours in
+// memory; the four groups of columns of a row lie vote_quarter(width) places apart. With the default parameters, the
+// threads of a half-warp write votes of 16 successive columns, and read votes of eight rows at two columns that lie 4
+// apart: either way they access all banks, because 20 places are 8 banks, and 82 places are 4 banks, more than a multiple
+// of 32.
+CUDAVISION_HOST_DEVICE constexpr int vote_quarter(int width) { return (width + 3) / 4 + 2; }
+CUDAVISION_HOST_DEVICE constexpr int vote_pitch(int width) { return 4 * vote_quarter(width) + 2; }
+static_assert(vote_quarter(kDefaultWidth) == 20 && vote_pitch(kDefaultWidth) == 82);
+CUDAVISION_HOST_DEVICE inline int vote_place(int width, int row, int column) {
+  return row * vote_pitch(width) + column % 4 * vote_quarter(width) + column / 4;
+}
+
+CUDAVISION_HOST_DEVICE inline int padded_height(const Rules &rules) {
+  return rules.block.height + 2 * kChunkRows;
+}
+
+// The colours of a pixel. Those of three channels are loaded and stored in one access.
+template <int kChannels>
+struct alignas(kChannels == 1 ? 4 : 16) Colors {
+  float of[kChannels == 1 ? 1 : 4];
+};
+CUDAVISION_HOST_DEVICE constexpr int color_floats(int channels) { return channels == 1 ? 1 : 4; }
+
+// Arrays whose elements are accessed by 8 or 16 bytes come first.
+__device__ inline SharedTile share_tile(float *shared, const Rules &rules, const TilePlan &plan,
+                                        int channels) {
+  SharedTile tile{};
+  tile.bins = reinterpret_cast<VoteBins *>(shared);  // a whole number of 16 bytes
+  tile.color_of =
+      shared + kChunkRows * plan.width * static_cast<int>(sizeof(VoteBins)) / static_cast<int>(sizeof(float));
+  tile.colors = tile.color_of + 256;
+  float *votes = tile.colors + color_floats(channels) * (kChunkRows + 2) * (plan.width + 2);
+  tile.votes = reinterpret_cast<float2 *>(votes);
+  tile.x_weight = votes + 2 * kChunkRows * vote_pitch(plan.width);
+  tile.y_weight = tile.x_weight + rules.cells_x * rules.block.width;
+  tile.sums = tile.y_weight + rules.cells_y * padded_height(rules);
+  tile.blocks = tile.sums + rules.bins * plan.items;
+  return tile;
+}
+
+}  // namespace cudavision::hog
