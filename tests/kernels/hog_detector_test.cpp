@@ -256,6 +256,19 @@ TEST_P(HogDetector, boxes_and_scores_have_the_bits_of_the_cpu_backend) {
   }
 }
 
+// More scales than a warp has lanes, and so many positions of the grid that a lane of the CUDA backend multiplies the
+// numbers of four of them.
+TEST_P(HogDetector, many_scales_and_positions_have_the_bits_of_the_cpu_backend) {
+  const ExecutionOwner one_thread({"one_thread", cudavision::Backend::cpu});
+  HogSearch search;
+  search.win_stride = 4;
+  search.scale_step = 1.02;
+  const HogImage image = noise_image(kEmulated ? Size{96, 80} : Size{480, 360}, 1, 17);
+  const auto expected = detect_by(one_thread.execution(), image, small_model(11), search, {0.3, 0});
+  EXPECT_GT(expected.hits, 10);
+  expect_same(detect(image, small_model(11), search, {0.3, 0}), expected);
+}
+
 TEST(HogGrouping, groups_are_those_of_opencv) {
   Random random(3);
   const cv::HOGDescriptor hog;
