@@ -51,6 +51,12 @@ watch() {
 parts() { compgen -G "$root/parts/door.*.jsonl" | wc -l; }
 has_parts() { (($(parts) >= $1)); }
 writes() { [[ -n $(find "$root/parts" -name '.*.part' -size +2k) ]]; }
+# Pauses the watcher in the middle of a part; between two parts it goes on.
+pauses_in_a_part() {
+  kill -STOP "$watcher"
+  sleep 0.1
+  writes || { kill -CONT "$watcher"; return 1; }
+}
 said() { grep -qE -- "$1" "$root/err"; }
 
 camera 0
@@ -78,7 +84,7 @@ kill "$second"
 wait "$second" || true
 
 echo "== a program that is killed, and one that is stopped"
-wait_for writes
+wait_for pauses_in_a_part
 kill -9 "$watcher"
 wait "$watcher" 2>/dev/null || true
 before=$(parts)
