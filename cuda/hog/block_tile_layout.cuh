@@ -45,13 +45,15 @@ CUDAVISION_HOST_DEVICE inline int items_of_tile(const Rules &rules, int cols_log
   return kChunkRows * rules.cells_x << cols_log2;
 }
 
+constexpr int kDefaultBins = 9, kDefaultLength = 4 * kDefaultBins;
+
 // Replaces the variant and all sizes by their defaults. A kernel compiled with kDefaultParams applies this to
 // its parameters: its trip counts are then constants, which saves a third of the instructions.
 CUDAVISION_HOST_DEVICE inline Rules with_default_params(Rules rules) {
   rules.variant = HogVariant::opencv;
   rules.cell = {8, 8}, rules.block = {16, 16}, rules.stride = {8, 8};
   rules.cells_x = rules.cells_y = 2;
-  rules.bins = 9, rules.length = 36;
+  rules.bins = kDefaultBins, rules.length = kDefaultLength;
   return rules;
 }
 

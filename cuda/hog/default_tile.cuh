@@ -9,7 +9,6 @@
 
 namespace cudavision::hog {
 
-constexpr int kDefaultBins = 9, kDefaultLength = 4 * kDefaultBins;
 constexpr int kDefaultColumns = 2 << kDefaultColsLog2;   // columns of cells: two of each column of blocks
 constexpr int kHalfRows = kChunkRows / 2;                // a chunk has an upper and a lower half
 constexpr int kHalfPlane = kDefaultColumns * kHalfRows;  // the sums of one bin in a half

@@ -94,15 +94,13 @@ class HogDetectorCuda final : public HogDetector {
   }
 
   // As many as leave each multiprocessor three warps for each of its four schedulers.
-  int choose_positions_of_lane() const {
-    std::ptrdiff_t positions = 0;
-    for (const Level &level : plan_.levels) positions += level.blocks.cols * level.blocks.rows;
-    return positions / (32 * kManyPositions) >= 12 * multiprocessors_ ? kManyPositions : kFewPositions;
+  int positions_of_lane() const {
+    const auto warps = 12 * static_cast<std::size_t>(multiprocessors_);
+    return positions_ >= warps * 32 * kManyPositions ? kManyPositions : kFewPositions;
   }
 
   // Fills host_levels_ and the grid sizes, and uploads the levels and their taps.
   Status lay_out_levels() {
-    positions_of_lane_ = choose_positions_of_lane();
     std::size_t pixels = 0, numbers = 0, positions = 0, windows = 0;
     for (const Level &level : plan_.levels) {
       DeviceLevel d{};
@@ -218,15 +216,16 @@ class HogDetectorCuda final : public HogDetector {
                            .products = products_.data(),
                            .position_count = static_cast<std::ptrdiff_t>(positions_)};
     constexpr std::size_t kMostBytes = 64 * 1024;  // every device has them
-    return staged_bytes(task) <= kMostBytes ? launch_products<true>(task, staged_bytes(task))
-                                            : launch_products<false>(task, 0);
+    const std::size_t bytes = staged_bytes(task);
+    return bytes <= kMostBytes ? launch_products<true>(task, bytes) : launch_products<false>(task, 0);
   }
 
   template <bool kStaged>
   Status launch_products(const ProductTask &task, std::size_t shared_bytes) const {
-    const auto kernel = positions_of_lane_ == kManyPositions ? multiply_rows_kernel<kManyPositions, kStaged>
-                                                             : multiply_rows_kernel<kFewPositions, kStaged>;
-    const dim3 threads(static_cast<unsigned>(product_threads(positions_of_lane_)));
+    const int of_lane = positions_of_lane();
+    const auto kernel = of_lane == kManyPositions ? multiply_rows_kernel<kManyPositions, kStaged>
+                                                  : multiply_rows_kernel<kFewPositions, kStaged>;
+    const dim3 threads(static_cast<unsigned>(product_threads(of_lane)));
     return CUDAVISION_LAUNCH_PDL("multiply_rows_kernel", kernel, grid_of(product_grid_, chunks_),
                                  BlockSize(threads, shared_bytes), execution_.stream, task);
   }
@@ -269,7 +268,6 @@ class HogDetectorCuda final : public HogDetector {
   float bias_;
   OwnedWeights weights_;
   int multiprocessors_ = 1;
-  int positions_of_lane_ = kFewPositions;
   int chunks_ = 0;  // chunks of kRowsAtOnce rows of a window
   // The number of thread blocks of each kernel.
   int downscale_grid_ = 0, tile_grid_ = 0, product_grid_ = 0, score_grid_ = 0;

@@ -32,11 +32,12 @@ struct ProductTask {
 CUDAVISION_HOST_DEVICE inline int staged_positions(int blocks_across, int block_step) {
   return divide_up(kProductPositions + (blocks_across - 1) * block_step, 4) * 4;
 }
-// The shared memory of a thread block that keeps its numbers there, and then the weights: each lane needs all weights,
-// and a window's row needs each number several times.
+// The number of the weights of kRowsAtOnce rows of a window.
 CUDAVISION_HOST_DEVICE inline int weights_of_rows(const ProductTask &task) {
   return task.blocks_per_window.width * task.length * kRowsAtOnce;
 }
+// The shared memory of a thread block that keeps its numbers there, and then the weights: each lane needs all weights,
+// and a window's row needs each number several times.
 inline std::size_t staged_bytes(const ProductTask &task) {
   const int positions = staged_positions(task.blocks_per_window.width, task.block_step.width);
   return sizeof(float) * static_cast<std::size_t>(task.length * positions + weights_of_rows(task));
