@@ -35,6 +35,19 @@ CUDAVISION_HOST_DEVICE constexpr int largest_component(GradientOperator op) {
   return 255 * kSums[static_cast<int>(op)];
 }
 
+// The weights by which an operator other than Roberts' smooths its differences: side, middle, side.
+struct SmoothingWeights {
+  int side, middle;
+};
+CUDAVISION_HOST_DEVICE constexpr SmoothingWeights smoothing_weights(GradientOperator op) {
+  switch (op) {
+    case GradientOperator::sobel: return {1, 2};
+    case GradientOperator::scharr: return {3, 10};
+    case GradientOperator::prewitt: return {1, 1};
+    default: return {0, 1};
+  }
+}
+
 // The gradient at a pixel. at(i, j) must return the value of the neighbour i columns to the right and j rows
 // below the pixel; i and j are in [-1, 1].
 template <typename At>
@@ -47,8 +60,7 @@ CUDAVISION_HOST_DEVICE Gradient gradient_of(GradientOperator op, const At &at) {
   }
   const int dx = at(1, 0) - at(-1, 0), dy = at(0, 1) - at(0, -1);
   if (op == GradientOperator::central) return {dx, dy};
-  const int side = op == GradientOperator::scharr ? 3 : 1;
-  const int middle = op == GradientOperator::sobel ? 2 : op == GradientOperator::scharr ? 10 : 1;
+  const auto [side, middle] = smoothing_weights(op);
   const int falling = at(1, 1) - at(-1, -1), rising = at(1, -1) - at(-1, 1);
   return {middle * dx + side * (falling + rising), middle * dy + side * (falling - rising)};
 }

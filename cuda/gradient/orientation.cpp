@@ -11,6 +11,8 @@ OrientationTable make_orientation_table(int bins) {
   constexpr long double kOne = 1LL << 50;
   OrientationTable table;
   table.bins = bins;
+  table.scale = static_cast<float>(bins);
+  table.safe_distance = 0.5f - kTurnMargin * table.scale;
   for (int k = 0; k <= bins; ++k)
     table.sine[k] = std::llround(kOne * std::sin(std::numbers::pi_v<long double> / 2 * k / bins));
   return table;

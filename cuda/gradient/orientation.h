@@ -26,6 +26,8 @@ constexpr int kMaxOrientations = 360;
 // The directions of the edges of `bins` bins. Small enough to be passed to a kernel by value.
 struct OrientationTable {
   int bins = 0;
+  float scale = 0;          // the number of bins
+  float safe_distance = 0;  // in bins: so near to the middle of a bin the approximate angle is good enough
   // sin(90 degrees * k / bins) for k = 0 to bins, in units of 2^-50. All sines and cosines of the circle are
   // mirrored from this quadrant, so that sine and cosine of 45 degrees are equal and those of 0 and 90
   // degrees are 0 and 1.
@@ -52,10 +54,12 @@ CUDAVISION_HOST_DEVICE inline bool is_past_edge(Gradient g, int edge, const Orie
   return cosine * g.dy - sine_of(table, k) * g.dx >= 0;
 }
 
-// a / b, of which only a few bits matter. b is a normal number of less than 2^126.
+// a / b, of which only a few bits matter. b is a normal number.
 CUDAVISION_HOST_DEVICE inline float approximate_quotient(float a, float b) {
 #ifdef __CUDA_ARCH__
-  return __fdividef(a, b);  // an error of at most 2 in the last place, without the steps for exact rounding
+  float reciprocal;  // with an error of at most 1 in the last place, in one instruction
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(b));
+  return a * reciprocal;
 #else
   return a / b;
 #endif
@@ -88,12 +92,12 @@ CUDAVISION_HOST_DEVICE inline float mirrored(bool mirrors, float whole, float va
 #endif
 }
 
-// The approximate angle in turns, in [0, 1]; 0 for a zero gradient. The error is at most 2e-6 plus a few
-// roundings, which differ between CPU and GPU.
-CUDAVISION_HOST_DEVICE inline float approximate_turn(float dx, float dy) {
+// The approximate angle of a nonzero gradient in turns, in [0, 1]. The error is at most 2e-6 plus a few roundings, which
+// differ between CPU and GPU.
+CUDAVISION_HOST_DEVICE inline float turn_of_nonzero(float dx, float dy) {
   const float ax = fabsf(dx), ay = fabsf(dy);
   const float larger = ax > ay ? ax : ay, smaller = ax > ay ? ay : ax;
-  const float t = approximate_quotient(smaller, larger > 0 ? larger : 1.0f), u = t * t;
+  const float t = approximate_quotient(smaller, larger), u = t * t;
   // Abramowitz and Stegun, equation 4.4.47: atan(t) for 0 <= t <= 1, with an error of at most 1e-5 rad, in
   // turns: the coefficients are divided by 2 pi. hue_of (cuda/opticalflow/flow_display_rules.h) multiplies
   // the result of the unscaled series instead. Its colours depend on how that rounds, so the two stay apart.
@@ -101,8 +105,13 @@ CUDAVISION_HOST_DEVICE inline float approximate_turn(float dx, float dy) {
   series = approximate_sum(u, series, 0.0286703f);
   series = approximate_sum(u, series, -0.0525688f);
   const float octant = t * approximate_sum(u, series, 0.1591336f);
-  const float turn = mirrored(dy < 0, 1.0f, mirrored(dx < 0, 0.5f, mirrored(!(ax > ay), 0.25f, octant)));
-  return larger > 0 ? turn : 0.0f;
+  return mirrored(dy < 0, 1.0f, mirrored(dx < 0, 0.5f, mirrored(!(ax > ay), 0.25f, octant)));
+}
+// The same for every gradient: 0 for a zero gradient.
+CUDAVISION_HOST_DEVICE inline float approximate_turn(float dx, float dy) {
+  const bool is_zero = dx == 0 && dy == 0;
+  const float turn = turn_of_nonzero(is_zero ? 1.0f : dx, dy);
+  return is_zero ? 0.0f : turn;
 }
 
 // is_past_edge() decides gradients whose approximate angle is nearer to an edge than this margin, in turns. It
@@ -123,17 +132,17 @@ CUDAVISION_HOST_DEVICE inline int bin_at_edge(Gradient g, int edge, const Orient
 
 // The bin of a nonzero gradient. |dx| and |dy| must be at most 4080.
 CUDAVISION_HOST_DEVICE inline int orientation_bin(Gradient g, const OrientationTable &table) {
-  const auto bins = static_cast<float>(table.bins);
-  const float turn = approximate_turn(static_cast<float>(g.dx), static_cast<float>(g.dy));
-  const float position = turn * bins, margin = kTurnMargin * bins;
-  // The nearest edge: at 1.5 * 2^23 the last bit of a float is worth 1. Conversions to int and back would be
-  // slower.
+  const float turn = turn_of_nonzero(static_cast<float>(g.dx), static_cast<float>(g.dy));
+  // The position between edges, minus 1/2. It is rounded to the bin: at 1.5 * 2^23 the last bit of a float is worth 1.
+  // Conversions to int and back would be slower.
   constexpr float kRound = 12582912.0f;
-  const float rounded = position + kRound, distance = position - (rounded - kRound);
-  const int edge = as_int(rounded) - as_int(kRound);
-  if (fabsf(distance) >= margin) return distance < 0 ? edge - 1 : edge;
-  if (is_multiple_of_45_degrees(g)) return static_cast<int>(8 * turn + 0.5f) * table.bins / 8;
-  return bin_at_edge(g, edge, table);
+  const float position = approximate_sum(turn, table.scale, -0.5f);
+  const float rounded = position + kRound, from_middle = position - (rounded - kRound);
+  const int bin = as_int(rounded) - as_int(kRound);
+  if (fabsf(from_middle) < table.safe_distance) return bin;
+  const int edge = from_middle > 0 ? bin + 1 : bin;
+  // A multiple of 45 degrees is near an edge only if it lies on it: otherwise it is 1/8 of a bin away.
+  return is_multiple_of_45_degrees(g) ? edge : bin_at_edge(g, edge, table);
 }
 
 }  // namespace cudavision

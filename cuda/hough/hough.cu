@@ -33,7 +33,7 @@ constexpr int kVoteBytes = 56 << 10, kMaxVoteBytes = 104 << 10;
 // Reserved for the static shared memory of vote_kernel, in bytes.
 constexpr int kStaticVoteBytes = 2 << 10;
 // Blocks with fewer pixels have too few edges for their threads.
-constexpr int kPixelsOfShare = 32768;
+constexpr int kPixelsOfShare = 65536;
 // The number of angles per group if a row is too long for shared memory.
 constexpr int kGlobalGroupAngles = 8;
 

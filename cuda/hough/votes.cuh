@@ -62,20 +62,24 @@ __device__ inline void vote_once(const GroupAngle &angle, std::uint32_t *cells, 
   atomicAdd(&cells[distance_bits(p.x, p.y, angle.scaled_cos, angle.scaled_sin) - angle.bias], 1u);
 }
 
-// Counts the votes of kPoints points, from point `first` on, every kVoteThreads-th one, for angles [0, count).
-// Angles are visited from `offset` on: warps begin at different ones to avoid contention for one row.
-template <int kPoints>
+// Counts the votes of kPoints points, from point `first` on, every kVoteThreads-th one, as far as they come before `end`,
+// for angles [0, count). kAll: they all do. Angles are visited from `offset` on: warps begin at different ones to avoid
+// contention for one row.
+constexpr int kPointsAtOnce = 4;
+template <bool kAll>
 __device__ void vote_for_all(const VoteTask &task, const GroupAngle *angles, int count, int offset,
-                             unsigned first, std::uint32_t *cells) {
-  PointF points[kPoints];
+                             unsigned first, unsigned end, std::uint32_t *cells) {
+  PointF points[kPointsAtOnce] = {};
 #pragma unroll
-  for (int k = 0; k < kPoints; ++k)
-    points[k] = point_at(task, first + static_cast<unsigned>(k) * kVoteThreads);
+  for (int k = 0; k < kPointsAtOnce; ++k)
+    if (const unsigned i = first + static_cast<unsigned>(k) * kVoteThreads; kAll || i < end)
+      points[k] = point_at(task, i);
   for (int i = 0, a = offset; i < count; ++i) {
     const GroupAngle angle = angles[a];
     if (++a == count) a = 0;
 #pragma unroll
-    for (int k = 0; k < kPoints; ++k) vote_once(angle, cells, points[k]);
+    for (int k = 0; k < kPointsAtOnce; ++k)
+      if (kAll || first + static_cast<unsigned>(k) * kVoteThreads < end) vote_once(angle, cells, points[k]);
   }
 }
 
@@ -94,7 +98,7 @@ __device__ inline void vote_near_gradient(const VoteTask &task, const GroupAngle
 template <bool kGradient>
 __device__ void count_votes(const VoteTask &task, const GroupAngle *angles, int first_angle, int count,
                             std::uint32_t *cells) {
-  constexpr unsigned kPoints = 4;
+  constexpr unsigned kStep = kPointsAtOnce * kVoteThreads;
   const unsigned long long total = task.counters->points[task.turn], share = blockIdx.y, shares = gridDim.y;
   const auto begin = static_cast<unsigned>(total * share / shares);
   const auto end = static_cast<unsigned>(total * (share + 1) / shares);
@@ -103,9 +107,9 @@ __device__ void count_votes(const VoteTask &task, const GroupAngle *angles, int 
     for (; i < end; i += kVoteThreads) vote_near_gradient(task, angles, first_angle, count, i, cells);
   } else {
     const int offset = count == 0 ? 0 : static_cast<int>(threadIdx.x) / 32 % count;
-    for (; i + (kPoints - 1) * kVoteThreads < end; i += kPoints * kVoteThreads)
-      vote_for_all<kPoints>(task, angles, count, offset, i, cells);
-    for (; i < end; i += kVoteThreads) vote_for_all<1>(task, angles, count, offset, i, cells);
+    for (; i + (kStep - kVoteThreads) < end; i += kStep)
+      vote_for_all<true>(task, angles, count, offset, i, end, cells);
+    if (i < end) vote_for_all<false>(task, angles, count, offset, i, end, cells);
   }
 }
 

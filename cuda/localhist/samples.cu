@@ -13,19 +13,69 @@ namespace {
 
 constexpr int kModelThreads = 256;
 
-constexpr int kRun = 4;  // neighbouring pixels of a thread
+constexpr int kRun = 8;  // neighbouring pixels of a thread
 
-// Loads the kRun pixels of a row from x on; pixels behind the row repeat its last one.
-__device__ inline void load_run(const std::uint8_t *row, int x, int width, bool whole_words, int *pixels) {
-  if (whole_words) {
-    static_assert(kRun == sizeof(CopyWord));
-    const CopyWord word = *reinterpret_cast<const CopyWord *>(row + x);
+// Loads the pixels x - 1 to x + kRun of a row. Outside the picture its border pixels are repeated.
+// whole_words: as has_whole_words(); then x is a multiple of a word.
+__device__ inline void load_run(const std::uint8_t *row, int x, int width, bool whole_words,
+                                int (&pixels)[kRun + 2]) {
+  if (whole_words && x + kRun <= width) {
+    constexpr int kBytes = sizeof(CopyWord), kWords = kRun / kBytes;
+    const std::uint8_t *first = row + x;
 #pragma unroll
-    for (int i = 0; i < kRun; ++i) pixels[i] = static_cast<int>(word >> 8 * i & 255);
+    for (int w = 0; w < kWords; ++w) {
+      const CopyWord word = reinterpret_cast<const CopyWord *>(first)[w];
+#pragma unroll
+      for (int i = 0; i < kBytes; ++i)
+        pixels[w * kBytes + i + 1] = static_cast<int>(__byte_perm(word, 0, 0x4440u + static_cast<unsigned>(i)));
+    }
+    pixels[0] = x > 0 ? first[-1] : pixels[1];
+    pixels[kRun + 1] = x + kRun < width ? first[kRun] : pixels[kRun];
   } else {
 #pragma unroll
-    for (int i = 0; i < kRun; ++i) pixels[i] = row[min(x + i, width - 1)];
+    for (int i = 0; i < kRun + 2; ++i) pixels[i] = row[clamp_index(x + i - 1, width)];
   }
+}
+
+// The gradients of kRun neighbouring pixels, as gradient_of() defines them. pixels: the rows above, of and below these
+// pixels. The sums along columns are computed once for all pixels that need them.
+__device__ inline void gradients_of_run(GradientOperator op, const int (&pixels)[3][kRun + 2],
+                                        Gradient (&gradients)[kRun]) {
+  if (op == GradientOperator::roberts) {
+#pragma unroll
+    for (int k = 0; k < kRun; ++k)
+      gradients[k] = gradient_of(GradientOperator::roberts,
+                                 [&pixels, k](int i, int j) { return pixels[j + 1][i + k + 1]; });
+    return;
+  }
+  const SmoothingWeights weights = smoothing_weights(op);
+  int smooth[kRun + 2], difference[kRun + 2];
+#pragma unroll
+  for (int i = 0; i < kRun + 2; ++i) {
+    smooth[i] = weights.middle * pixels[1][i] + weights.side * (pixels[0][i] + pixels[2][i]);
+    difference[i] = pixels[2][i] - pixels[0][i];
+  }
+#pragma unroll
+  for (int k = 0; k < kRun; ++k)
+    gradients[k] = {smooth[k + 2] - smooth[k],
+                    weights.middle * difference[k + 1] + weights.side * (difference[k] + difference[k + 2])};
+}
+
+// Writes the samples of kRun pixels from x on, as far as the row has them, at once if there are as many.
+template <typename Map>
+__device__ void store_run(Map *row, int x, int width, const Map (&samples)[kRun]) {
+  struct alignas(kRun * sizeof(Map)) Run {
+    Map sample[kRun];
+  } run;
+#pragma unroll
+  for (int k = 0; k < kRun; ++k) run.sample[k] = samples[k];
+  if (x + kRun <= width) {
+    *reinterpret_cast<Run *>(row + x) = run;
+    return;
+  }
+#pragma unroll
+  for (int k = 0; k < kRun - 1; ++k)
+    if (x + k < width) row[x + k] = samples[k];
 }
 
 template <typename Map>
@@ -39,21 +89,15 @@ static __global__ void __launch_bounds__(kBlockX *kBlockY)
   int pixels[3][kRun + 2];
   const bool whole_words = has_whole_words(luma);
 #pragma unroll
-  for (int j = 0; j < 3; ++j) {
-    const std::uint8_t *row = luma.row(clamp_index(y + j - 1, luma.height));
-    pixels[j][0] = row[max(x - 1, 0)], pixels[j][kRun + 1] = row[min(x + kRun, luma.width - 1)];
-    load_run(row, x, luma.width, whole_words, pixels[j] + 1);
-  }
+  for (int j = 0; j < 3; ++j)
+    load_run(luma.row(clamp_index(y + j - 1, luma.height)), x, luma.width, whole_words, pixels[j]);
+  Gradient gradients[kRun];
+  gradients_of_run(op, pixels, gradients);
   Map samples[kRun];
 #pragma unroll
-  for (int k = 0; k < kRun; ++k)
-    samples[k] = pack<Map>(sample_of(
-        gradient_of(op, [&pixels, k](int i, int j) { return pixels[j + 1][i + k + 1]; }), weight, table));
+  for (int k = 0; k < kRun; ++k) samples[k] = pack<Map>(sample_of(gradients[k], weight, table));
   wait_for_kernel_ahead();
-  Map *out = map.row(y) + x;
-#pragma unroll
-  for (int k = 0; k < kRun; ++k)
-    if (x + k < luma.width) out[k] = samples[k];
+  store_run(map.row(y), x, luma.width, samples);
 }
 
 // One block counts the whole region. This runs once per model, not for each frame.

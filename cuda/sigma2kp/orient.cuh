@@ -8,7 +8,7 @@
 #include "cuda/common/copy_rows.cuh"
 #include "cuda/common/dynamic_shared.cuh"
 #include "cuda/common/launch.h"
-#include "cuda/common/walk.cuh"
+#include "cuda/common/resident_blocks.h"
 #include "cuda/common/warp.cuh"
 #include "cuda/sigma2kp/sigma2kp_rules.h"
 
@@ -52,20 +52,48 @@ __device__ inline const std::uint8_t *load_patch(ImageView<const std::uint8_t> l
 // lanes of the warp must call.
 __device__ inline int dominant_bin(const unsigned *histogram, int bins, int lane) {
   unsigned most = 0;
-  int best = kNoOrientation;
+  int best = 0;
   for (int bin = lane; bin < bins; bin += 32)
     if (histogram[bin] > most) most = histogram[bin], best = bin;
-  for (int distance = 16; distance > 0; distance /= 2) {
-    const unsigned other = __shfl_xor_sync(kFullWarp, most, distance);
-    const int other_bin = __shfl_xor_sync(kFullWarp, best, distance);
-    if (other > most || (other == most && other != 0 && other_bin < best)) most = other, best = other_bin;
-  }
-  return best;
+  // A greater key has more in its bin, or as much in an earlier one.
+  const unsigned long long key =
+      warp_max(static_cast<unsigned long long>(most) << 32 | ~static_cast<unsigned>(best));
+  return key >> 32 == 0 ? kNoOrientation : static_cast<int>(~static_cast<unsigned>(key));
 }
 
-// side: of the square around the window in which gradients are counted, in pixels. Dynamic shared memory:
-// orient_words() per warp.
-static __global__ void __launch_bounds__(kOrientThreads)
+// Calls use(gradient) for `rows` pixels of a column of a picture from `pixel` on, downward. All neighbours of these
+// pixels must exist. Each row of three neighbours is loaded once.
+template <typename Use>
+__device__ inline void for_gradients_of_column(const std::uint8_t *pixel, int pitch, int rows, GradientOperator op,
+                                               const Use &use) {
+  if (op == GradientOperator::roberts) {
+    for (; rows > 0; --rows, pixel += pitch)
+      use(gradient_of(op, [=](int dx, int dy) { return static_cast<int>(pixel[dy * pitch + dx]); }));
+    return;
+  }
+  const auto [side, middle] = smoothing_weights(op);
+  struct Row {
+    int difference, smooth;
+  };
+  const auto row_at = [=](const std::uint8_t *at) {
+    const int left = at[-1], right = at[1];
+    return Row{right - left, middle * at[0] + side * (left + right)};
+  };
+  Row above = row_at(pixel - pitch), here = row_at(pixel);
+#pragma unroll 2
+  for (; rows > 0; --rows) {
+    pixel += pitch;
+    const Row below = row_at(pixel);
+    use(Gradient{middle * here.difference + side * (above.difference + below.difference),
+                 below.smooth - above.smooth});
+    above = here, here = below;
+  }
+}
+
+// side: of the square around the window in which gradients are counted, in pixels. kCounts: weight is
+// GradientWeight::count. Dynamic shared memory: orient_words() per warp.
+template <bool kCounts>
+static __global__ void __launch_bounds__(kOrientThreads, resident_blocks(kOrientThreads, kCounts ? 6 : 5))
     orient_kernel(ImageView<const std::uint8_t> luma, Sigma2KpList list, int window, int side,
                   GradientOperator op, GradientWeight weight,
                   const __grid_constant__ OrientationTable table) {
@@ -76,6 +104,9 @@ static __global__ void __launch_bounds__(kOrientThreads)
   unsigned *histogram = shared + warp * orient_words(side, table.bins);
   auto *patch = reinterpret_cast<std::uint8_t *>(histogram + table.bins);
   const int pitch = patch_pitch(side);
+  // Each lane takes a part of a column of the square, or several whole columns if it is wider than the warp.
+  const int parts = max(32 / side, 1), part_rows = divide_up(side, parts), part = min(lane / side, parts),
+            y = part * part_rows;
   const int count = list.count->listed, stride = static_cast<int>(gridDim.x) * kOrientWarps;
   for (int i = static_cast<int>(blockIdx.x) * kOrientWarps + warp; i < count; i += stride) {
     const Region region =
@@ -83,15 +114,14 @@ static __global__ void __launch_bounds__(kOrientThreads)
     for (int bin = lane; bin < table.bins; bin += 32) histogram[bin] = 0;
     const std::uint8_t *first = load_patch(luma, region, pitch, lane, patch);
     __syncwarp();
-    const int pixels = region.width * region.height;
-    Walk<32> at(region.width, lane, pitch);
-    for (int p = lane; p < pixels; p += 32, at.advance()) {
-      const std::uint8_t *pixel = first + at.offset;
-      const Gradient g =
-          gradient_of(op, [=](int dx, int dy) { return static_cast<int>(pixel[dy * pitch + dx]); });
-      const GradientSample sample = sample_of(g, weight, table);
-      if (sample.weight != 0) atomicAdd(&histogram[sample.bin], sample.weight);
-    }
+    if (part < parts && y < region.height)
+      for (int x = lane - part * side; x < region.width; x += 32)
+        for_gradients_of_column(first + y * pitch + x, pitch, min(part_rows, region.height - y), op,
+                                [&](Gradient g) {
+                                  const GradientSample sample =
+                                      sample_of(g, kCounts ? GradientWeight::count : weight, table);
+                                  if (sample.weight != 0) atomicAdd(&histogram[sample.bin], sample.weight);
+                                });
     __syncwarp();
     const int bin = dominant_bin(histogram, table.bins, lane);
     if (lane == 0) list.keypoints[i].orientation = bin;

@@ -35,8 +35,8 @@ constexpr std::size_t kChunkBytes = 40 << 10;
 constexpr std::size_t kTileBytes = 48 << 10;
 // The maximum numbers of blocks of the kernels with grid-stride loops; the host does not know the number of
 // keypoints. For 132 multiprocessors (H100): 2 blocks each of keep_apart_kernel, whose last block waits for
-// few others then, and the 8 blocks of orient_kernel that fit.
-constexpr unsigned kMaxMinDistanceBlocks = 2 * 132, kMaxOrientBlocks = 8 * 132;
+// few others then, and 5 blocks of orient_kernel, which leave room for the first blocks of the frame after.
+constexpr unsigned kMaxMinDistanceBlocks = 2 * 132, kMaxOrientBlocks = 5 * 132;
 
 // The dynamic shared memory of find_keypoints_kernel.
 inline std::size_t shared_bytes(const TileLayout &tile, const DetectorPlan &plan) {
@@ -189,7 +189,8 @@ class Sigma2KpCuda final : public Sigma2Kp {
     // Limited to the smallest device, so that parameters which work on one device work on all devices.
     dynamic_bytes_ = std::min(static_cast<std::size_t>(most), kSmallestSharedBytes) - kStaticBytes;
     for (const auto kernel : kFindKernels) CUDAVISION_TRY(allow_shared_bytes(kernel, dynamic_bytes_));
-    CUDAVISION_TRY(allow_shared_bytes(orient_kernel, dynamic_bytes_));
+    for (const auto kernel : {orient_kernel<true>, orient_kernel<false>})
+      CUDAVISION_TRY(allow_shared_bytes(kernel, dynamic_bytes_));
     CUDAVISION_TRY(progress_.allocate(1));
     return CUDAVISION_CHECK_CUDA(cudaMemsetAsync(progress_.data(), 0, sizeof(Progress), execution_.stream));
   }
@@ -295,7 +296,9 @@ class Sigma2KpCuda final : public Sigma2Kp {
   Status orient(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params, const Sigma2KpList &list) {
     const unsigned blocks = std::min(blocks_for(params.max_keypoints, kOrientWarps), kMaxOrientBlocks);
     const auto words = static_cast<std::size_t>(orient_words(params.orientation_window, table_.bins));
-    return CUDAVISION_LAUNCH_PDL("orient_kernel", orient_kernel, dim3(blocks),
+    const auto kernel =
+        params.weight == GradientWeight::count ? orient_kernel<true> : orient_kernel<false>;
+    return CUDAVISION_LAUNCH_PDL("orient_kernel", kernel, dim3(blocks),
                                  BlockSize(dim3(kOrientThreads), kOrientWarps * words * sizeof(unsigned)),
                                  execution_.stream, luma, list, params.window, params.orientation_window,
                                  params.op, params.weight, table_);
