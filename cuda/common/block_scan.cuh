@@ -7,30 +7,25 @@
 namespace cudavision {
 
 // Exclusive prefix sum: returns the sum of value over the threads before this one; *total becomes the sum
-// over all threads. warp_sums: shared memory for kThreads / 32 + 1 ints, used by nothing else; consecutive
+// over all threads. warp_sums: shared memory for kThreads / 32 ints, used by nothing else; consecutive
 // calls need no barrier between them. All kThreads threads of the block must call. Contains two barriers.
 template <int kThreads>
 __device__ inline int block_exclusive_sum(int value, int *warp_sums, int *total) {
   constexpr int kWarps = kThreads / 32;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   const int up_to_here = warp_inclusive_sum(value, lane);
-  // All lanes must have read warp_sums[warp] of the previous call before lane 31 overwrites it. The other
-  // entries are read between barriers.
-  __syncwarp();
   if (lane == 31) warp_sums[warp] = up_to_here;
   __syncthreads();
-  if (thread == 0) {
-    int sum = 0;
-    for (int w = 0; w < kWarps; ++w) {
-      const int own = warp_sums[w];
-      warp_sums[w] = sum;
-      sum += own;
-    }
-    warp_sums[kWarps] = sum;
+  int sum = 0, before = 0;
+#pragma unroll
+  for (int w = 0; w < kWarps; ++w) {  // every thread adds them up itself: the loads overlap
+    const int own = warp_sums[w];
+    if (w < warp) before += own;
+    sum += own;
   }
   __syncthreads();
-  *total = warp_sums[kWarps];
-  return warp_sums[warp] + up_to_here - value;
+  *total = sum;
+  return before + up_to_here - value;
 }
 
 }  // namespace cudavision

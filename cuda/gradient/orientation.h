@@ -130,19 +130,35 @@ CUDAVISION_HOST_DEVICE inline int bin_at_edge(Gradient g, int edge, const Orient
   return bin < 0 ? table.bins - 1 : bin < table.bins ? bin : 0;
 }
 
-// The bin of a nonzero gradient. |dx| and |dy| must be at most 4080.
-CUDAVISION_HOST_DEVICE inline int orientation_bin(Gradient g, const OrientationTable &table) {
-  const float turn = turn_of_nonzero(static_cast<float>(g.dx), static_cast<float>(g.dy));
+// The bin of a gradient as far as its approximate angle decides it.
+struct NearBin {
+  int bin;
+  float from_middle;  // of the bin, in bins; at most 1/2, but for roundings
+};
+CUDAVISION_HOST_DEVICE inline NearBin approximate_bin(Gradient nonzero, const OrientationTable &table) {
+  const float turn = turn_of_nonzero(static_cast<float>(nonzero.dx), static_cast<float>(nonzero.dy));
   // The position between edges, minus 1/2. It is rounded to the bin: at 1.5 * 2^23 the last bit of a float is worth 1.
   // Conversions to int and back would be slower.
   constexpr float kRound = 12582912.0f;
   const float position = approximate_sum(turn, table.scale, -0.5f);
-  const float rounded = position + kRound, from_middle = position - (rounded - kRound);
-  const int bin = as_int(rounded) - as_int(kRound);
-  if (fabsf(from_middle) < table.safe_distance) return bin;
-  const int edge = from_middle > 0 ? bin + 1 : bin;
+  const float rounded = position + kRound;
+  return {as_int(rounded) - as_int(kRound), position - (rounded - kRound)};
+}
+// Returns true if the bin is right: the angle is not near an edge.
+CUDAVISION_HOST_DEVICE inline bool is_certain(NearBin near, const OrientationTable &table) {
+  return fabsf(near.from_middle) < table.safe_distance;
+}
+// The bin of a nonzero gradient whose approximate bin is not certain.
+CUDAVISION_HOST_DEVICE inline int exact_bin(Gradient g, NearBin near, const OrientationTable &table) {
+  const int edge = near.from_middle > 0 ? near.bin + 1 : near.bin;
   // A multiple of 45 degrees is near an edge only if it lies on it: otherwise it is 1/8 of a bin away.
   return is_multiple_of_45_degrees(g) ? edge : bin_at_edge(g, edge, table);
+}
+
+// The bin of a nonzero gradient. |dx| and |dy| must be at most 4080.
+CUDAVISION_HOST_DEVICE inline int orientation_bin(Gradient g, const OrientationTable &table) {
+  const NearBin near = approximate_bin(g, table);
+  return is_certain(near, table) ? near.bin : exact_bin(g, near, table);
 }
 
 }  // namespace cudavision

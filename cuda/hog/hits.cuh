@@ -47,7 +47,7 @@ __device__ inline float value_of_key(unsigned key) {
 
 // Shared memory of the first kernel.
 struct HitMemory {
-  int warp_sums[kLineThreads / 32 + 1];
+  int warp_sums[kLineThreads / 32];
   int hit_count;
   bool last;
 };

@@ -59,7 +59,7 @@ __device__ inline int peaks_of_quad(const PeakTask &task, int i, Key *first_key,
 // One thread for four cells.
 static __global__ void __launch_bounds__(kListThreads)
     find_peaks_kernel(const __grid_constant__ PeakTask task) {
-  __shared__ int warp_sums[kListThreads / 32 + 1];
+  __shared__ int warp_sums[kListThreads / 32];
   __shared__ unsigned block_begin;
   let_next_kernel_start();
   wait_for_kernel_ahead();

@@ -100,7 +100,7 @@ static __global__ void __launch_bounds__(kListThreads)
     list_points_kernel(ImageView<const std::uint8_t> edges, ImageView<const std::uint8_t> luma,
                        PointList list, Counters *counters, int turn,
                        const __grid_constant__ ClearTask to_clear) {
-  __shared__ int warp_sums[kListThreads / 32 + 1];
+  __shared__ int warp_sums[kListThreads / 32];
   __shared__ unsigned block_begin;
   clear(to_clear, counters, turn);
   const int chunks_per_row = chunks_of_row(edges.width), chunks = chunks_per_row * edges.height;

@@ -59,7 +59,7 @@ struct Selection {
   unsigned histogram[kDigits];
   std::uint64_t prefix;  // the higher digits of the weakest strength that is kept
   int wanted;            // the number of keypoints to keep among those with this prefix
-  int warp_sums[kThreads / 32 + 1];
+  int warp_sums[kThreads / 32];
 };
 
 // Radix selection from the highest digit on: sets block.prefix to the `most`-th greatest of `count`
@@ -173,17 +173,32 @@ __device__ inline int keypoints_before(const FindTask &task, int band, int *warp
   return total;
 }
 
+// Calls use() with the words [first, end), one after the other. Several words are loaded before the first one is used.
+template <typename Use>
+__device__ void for_words(const unsigned *bits, int first, int end, const Use &use) {
+  constexpr int kAhead = 8;
+  for (int begin = first; begin < end; begin += kAhead) {
+    unsigned words[kAhead];
+#pragma unroll
+    for (int k = 0; k < kAhead; ++k) words[k] = begin + k < end ? __ldcg(&bits[begin + k]) : 0;
+#pragma unroll
+    for (int k = 0; k < kAhead; ++k)
+      if (begin + k < end) use(words[k]);
+  }
+}
+
 // Writes the places of the keypoints in the words [first, end) of a band to the list, from index `at` on.
 // first_y: the first row of the band.
 __device__ inline void list_places(const FindTask &task, int first_y, const unsigned *bits, int first,
                                    int end, int at) {
-  for (int w = first; w < end; ++w) {
-    const int row = w / task.words_per_row, column = w - row * task.words_per_row;
+  int row = first / task.words_per_row, column = first - row * task.words_per_row;
+  for_words(bits, first, end, [&](unsigned word) {
     const int y = first_y + row;
     if (column == 0 && task.all.row_begins != nullptr) task.all.row_begins[y] = static_cast<unsigned>(at);
-    for (unsigned word = __ldcg(&bits[w]); word != 0; word &= word - 1, ++at)
+    for (; word != 0; word &= word - 1, ++at)
       task.all.places[at] = pack_place(32 * column + __ffs(static_cast<int>(word)) - 1, y);
-  }
+    if (++column == task.words_per_row) column = 0, ++row;
+  });
 }
 
 // Lists the keypoints of a band and returns their number up to the end of the band. Each thread lists the
@@ -197,7 +212,7 @@ __device__ int list_band(const FindTask &task, int band, int *warp_sums) {
   const int first = min(static_cast<int>(threadIdx.x) * per_thread, words);
   const int end = min(first + per_thread, words);
   int count = 0;
-  for (int w = first; w < end; ++w) count += __popc(__ldcg(&bits[w]));
+  for_words(bits, first, end, [&count](unsigned word) { count += __popc(word); });
   const int band_begin = keypoints_before(task, band, warp_sums);
   int band_count = 0;
   const int before = block_exclusive_sum<kThreads>(count, warp_sums, &band_count);

@@ -61,14 +61,19 @@ __device__ inline int dominant_bin(const unsigned *histogram, int bins, int lane
   return key >> 32 == 0 ? kNoOrientation : static_cast<int>(~static_cast<unsigned>(key));
 }
 
-// Calls use(gradient) for `rows` pixels of a column of a picture from `pixel` on, downward. All neighbours of these
-// pixels must exist. Each row of three neighbours is loaded once.
+constexpr int kRowsAtOnce = 4;  // their loads and their arithmetic overlap
+
+// Calls use(gradients, count) for `rows` pixels of a column of a picture from `pixel` on, downward, as often as needed:
+// the first `count` elements are gradients. All neighbours of these pixels must exist.
 template <typename Use>
 __device__ inline void for_gradients_of_column(const std::uint8_t *pixel, int pitch, int rows, GradientOperator op,
                                                const Use &use) {
   if (op == GradientOperator::roberts) {
-    for (; rows > 0; --rows, pixel += pitch)
-      use(gradient_of(op, [=](int dx, int dy) { return static_cast<int>(pixel[dy * pitch + dx]); }));
+    for (; rows > 0; --rows, pixel += pitch) {
+      const auto at = [=](int dx, int dy) { return static_cast<int>(pixel[dy * pitch + dx]); };
+      const Gradient gradients[kRowsAtOnce] = {gradient_of(GradientOperator::roberts, at)};
+      use(gradients, 1);
+    }
     return;
   }
   const auto [side, middle] = smoothing_weights(op);
@@ -80,20 +85,46 @@ __device__ inline void for_gradients_of_column(const std::uint8_t *pixel, int pi
     return Row{right - left, middle * at[0] + side * (left + right)};
   };
   Row above = row_at(pixel - pitch), here = row_at(pixel);
-#pragma unroll 2
-  for (; rows > 0; --rows) {
-    pixel += pitch;
-    const Row below = row_at(pixel);
-    use(Gradient{middle * here.difference + side * (above.difference + below.difference),
-                 below.smooth - above.smooth});
-    above = here, here = below;
+#pragma unroll 1
+  for (; rows > 0; rows -= kRowsAtOnce) {
+    Gradient gradients[kRowsAtOnce] = {};
+#pragma unroll
+    for (int k = 0; k < kRowsAtOnce; ++k) {
+      if (k >= rows) break;
+      pixel += pitch;
+      const Row below = row_at(pixel);
+      gradients[k] = {middle * here.difference + side * (above.difference + below.difference),
+                      below.smooth - above.smooth};
+      above = here, here = below;
+    }
+    use(gradients, min(rows, kRowsAtOnce));
   }
 }
 
-// side: of the square around the window in which gradients are counted, in pixels. kCounts: weight is
-// GradientWeight::count. Dynamic shared memory: orient_words() per warp.
+// Adds the first `count` gradients to the histogram. kCounts: weight is GradientWeight::count.
 template <bool kCounts>
-static __global__ void __launch_bounds__(kOrientThreads, resident_blocks(kOrientThreads, kCounts ? 6 : 5))
+__device__ inline void add_to_histogram(const Gradient (&gradients)[kRowsAtOnce], int count, GradientWeight weight,
+                                        const OrientationTable &table, unsigned *histogram) {
+  NearBin near[kRowsAtOnce];  // those of zero gradients mean nothing
+#pragma unroll
+  for (int k = 0; k < kRowsAtOnce; ++k) near[k] = approximate_bin(gradients[k], table);
+#pragma unroll
+  for (int k = 0; k < kRowsAtOnce; ++k) {
+    const Gradient g = gradients[k];
+    if (k >= count || g == Gradient{}) continue;
+    const int bin = is_certain(near[k], table) ? near[k].bin : exact_bin(g, near[k], table);
+    // With the literal 1 the compiler emits the instruction that first sums the lanes which have the same bin.
+    if constexpr (kCounts)
+      atomicAdd(&histogram[bin], 1u);
+    else
+      atomicAdd(&histogram[bin], fixed_weight(g, weight));
+  }
+}
+
+// side: of the square around the window in which gradients are counted, in pixels. kCounts: as for add_to_histogram().
+// Dynamic shared memory: orient_words() per warp.
+template <bool kCounts>
+static __global__ void __launch_bounds__(kOrientThreads, resident_blocks(kOrientThreads, kCounts ? 5 : 4))
     orient_kernel(ImageView<const std::uint8_t> luma, Sigma2KpList list, int window, int side,
                   GradientOperator op, GradientWeight weight,
                   const __grid_constant__ OrientationTable table) {
@@ -117,10 +148,8 @@ static __global__ void __launch_bounds__(kOrientThreads, resident_blocks(kOrient
     if (part < parts && y < region.height)
       for (int x = lane - part * side; x < region.width; x += 32)
         for_gradients_of_column(first + y * pitch + x, pitch, min(part_rows, region.height - y), op,
-                                [&](Gradient g) {
-                                  const GradientSample sample =
-                                      sample_of(g, kCounts ? GradientWeight::count : weight, table);
-                                  if (sample.weight != 0) atomicAdd(&histogram[sample.bin], sample.weight);
+                                [&](const Gradient(&gradients)[kRowsAtOnce], int n) {
+                                  add_to_histogram<kCounts>(gradients, n, weight, table, histogram);
                                 });
     __syncwarp();
     const int bin = dominant_bin(histogram, table.bins, lane);
