@@ -5,6 +5,8 @@
 
 #include <cuda_runtime.h>
 
+#include <cstdint>
+
 #include "cuda/localhist/samples.cuh"
 #include "cuda/localhist/tile_plan.h"
 
@@ -20,6 +22,9 @@ struct StripSums {
     return sums + (static_cast<std::ptrdiff_t>(strip) * words + word) * columns + x;
   }
 };
+
+// One of the two counts of a word; the one of the lower bin comes first in memory.
+using HalfOfWord [[gnu::may_alias]] = std::uint16_t;
 
 // Bins [first_bin, first_bin + plan.group_bins) of pixel columns [x, x + columns). The words of a column and
 // of a span have the same layout; with kMayHaveTotal, the last word holds the sum of all bins if `has_total`
@@ -43,10 +48,13 @@ struct ColumnTile {
   template <int kTimes>
   __device__ void add_to_column(unsigned *column, const TilePlan &plan, Sample sample) const {
     const unsigned bin = static_cast<unsigned>(sample.bin - first_bin);
-    const unsigned weight = Sums::kCounts ? 1u : sample.weight;
     if (bin < static_cast<unsigned>(plan.group_bins)) {
-      const unsigned value = Sums::kBins == 2 && bin % 2 != 0 ? weight << 16 : weight;
-      column[bin / Sums::kBins] += kTimes > 0 ? value : 0u - value;
+      if constexpr (Sums::kCounts) {
+        HalfOfWord &half = reinterpret_cast<HalfOfWord *>(column)[bin];
+        half = static_cast<HalfOfWord>(half + kTimes);
+      } else {
+        column[bin] += kTimes > 0 ? sample.weight : 0u - sample.weight;
+      }
     }
     if constexpr (kMayHaveTotal)
       if (has_total) column[plan.words - 1] += kTimes > 0 ? sample.weight : 0u - sample.weight;
