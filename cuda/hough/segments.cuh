@@ -38,6 +38,19 @@ struct SegmentTask {
   __device__ int line_count() const { return min(static_cast<int>(counters->peaks), max_lines); }
 };
 
+// The items that a warp takes: `first`, first + stride, and so on. Few items go to few blocks, so that the others end at
+// once and leave room for other kernels. Successive items lie in different blocks: the first lines, which have most
+// votes, have most candidates, too.
+struct WarpShare {
+  int lane, first, stride;
+};
+__device__ inline WarpShare share_of_warp(int items) {
+  const int thread = static_cast<int>(threadIdx.x), block = static_cast<int>(blockIdx.x),
+            warps = static_cast<int>(blockDim.x) / 32;
+  const int blocks = min(divide_up(items, warps), static_cast<int>(gridDim.x));
+  return {thread % 32, block < blocks ? thread / 32 * blocks + block : items, warps * blocks};
+}
+
 // Makes a run a candidate, and claims its pixels; the lanes share its steps. All lanes of the warp must call.
 __device__ inline void add_candidate(const SegmentTask &task, const LineWalk &walk, const Run &run,
                                      int lane) {
@@ -55,11 +68,10 @@ static __global__ void __launch_bounds__(kWalkThreads, resident_blocks(kWalkThre
   __shared__ LineRuns runs_of_warp[kWalkThreads / 32];
   let_next_kernel_start();
   wait_for_kernel_ahead();
-  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
-  const int warp = static_cast<int>(blockIdx.x) * (kWalkThreads / 32) + thread / 32;
-  const int warps = static_cast<int>(gridDim.x) * (kWalkThreads / 32), lines = task.line_count();
-  LineRuns &runs = runs_of_warp[thread / 32];
-  for (int rank = warp; rank < lines; rank += warps) {
+  const int lines = task.line_count();
+  const auto [lane, first_rank, warps] = share_of_warp(lines);
+  LineRuns &runs = runs_of_warp[threadIdx.x / 32];
+  for (int rank = first_rank; rank < lines; rank += warps) {
     const LineWalk walk = walk_of(task.accumulator, peak_of(task.accumulator, task.keys[rank]));
     mark_steps(task.maps, walk, lane, runs.present);
     for_each_run(runs, walk.steps, task.max_gap, lane, [&](bool has_run, int first, int last) {
@@ -95,11 +107,9 @@ static __global__ void __launch_bounds__(kJudgeThreads)
     judge_candidates_kernel(const __grid_constant__ SegmentTask task) {
   let_next_kernel_start();
   wait_for_kernel_ahead();
-  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
-  const int warp = static_cast<int>(blockIdx.x) * (kJudgeThreads / 32) + thread / 32;
-  const int warps = static_cast<int>(gridDim.x) * (kJudgeThreads / 32);
   const int candidates = static_cast<int>(task.counters->candidates);
-  for (int i = warp; i < candidates; i += warps) {
+  const auto [lane, first, warps] = share_of_warp(candidates);
+  for (int i = first; i < candidates; i += warps) {
     const Run run = Run::unpack(task.candidates[i]);
     const LineWalk walk = walk_of(task.accumulator, peak_of(task.accumulator, task.keys[run.rank]));
     if (owns(task, walk, run, lane) && lane == 0)
