@@ -51,9 +51,8 @@ __device__ inline IntegerPair multiply_add(IntegerPair a, Factor factor, Integer
 
 inline double value_of_half(unsigned bits) {
   const std::uint64_t exponent = bits >> 10 & 31, fraction = bits & 1023;
-  const double magnitude = exponent == 0
-                               ? static_cast<double>(fraction) * 0x1p-24
-                               : std::bit_cast<double>((exponent + 1008) << 52 | fraction << 42);
+  const double magnitude = exponent == 0 ? static_cast<double>(fraction) * 0x1p-24
+                                         : std::bit_cast<double>((exponent + 1008) << 52 | fraction << 42);
   return (bits >> 15 & 1) != 0 ? -magnitude : magnitude;
 }
 // Rounds half to even, by an addition of a number whose last bit has the weight of the last bit of the half.

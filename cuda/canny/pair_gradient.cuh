@@ -52,12 +52,14 @@ struct SectorSteps {
 __device__ inline unsigned steps_of(const PairGradient &first, const PairGradient &second,
                                     SectorSteps steps) {
   const auto four = [](int step) { return (static_cast<unsigned>(step) & 255u) * 0x01010101u; };
-  const auto horizontal = [](const PairGradient &g) { return steepness(absolute(g.dx), absolute(g.dy)).bits; };
+  const auto horizontal = [](const PairGradient &g) {
+    return steepness(absolute(g.dx), absolute(g.dy)).bits;
+  };
   const auto vertical = [](const PairGradient &g) { return steepness(absolute(g.dy), absolute(g.dx)).bits; };
   const unsigned rising = negative_bytes(first.dx.bits ^ first.dy.bits, second.dx.bits ^ second.dy.bits);
   const unsigned diagonal = select_bits(rising, four(steps.rising), four(steps.falling));
-  const unsigned not_horizontal = select_bits(negative_bytes(vertical(first), vertical(second)),
-                                              four(steps.vertical), diagonal);
+  const unsigned not_horizontal =
+      select_bits(negative_bytes(vertical(first), vertical(second)), four(steps.vertical), diagonal);
   return select_bits(negative_bytes(horizontal(first), horizontal(second)), four(steps.horizontal),
                      not_horizontal);
 }

@@ -41,10 +41,14 @@ struct SmoothingWeights {
 };
 CUDAVISION_HOST_DEVICE constexpr SmoothingWeights smoothing_weights(GradientOperator op) {
   switch (op) {
-    case GradientOperator::sobel: return {1, 2};
-    case GradientOperator::scharr: return {3, 10};
-    case GradientOperator::prewitt: return {1, 1};
-    default: return {0, 1};
+    case GradientOperator::sobel:
+      return {1, 2};
+    case GradientOperator::scharr:
+      return {3, 10};
+    case GradientOperator::prewitt:
+      return {1, 1};
+    default:
+      return {0, 1};
   }
 }
 

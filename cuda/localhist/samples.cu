@@ -27,7 +27,8 @@ __device__ inline void load_run(const std::uint8_t *row, int x, int width, bool 
       const CopyWord word = reinterpret_cast<const CopyWord *>(first)[w];
 #pragma unroll
       for (int i = 0; i < kBytes; ++i)
-        pixels[w * kBytes + i + 1] = static_cast<int>(__byte_perm(word, 0, 0x4440u + static_cast<unsigned>(i)));
+        pixels[w * kBytes + i + 1] =
+            static_cast<int>(__byte_perm(word, 0, 0x4440u + static_cast<unsigned>(i)));
     }
     pixels[0] = x > 0 ? first[-1] : pixels[1];
     pixels[kRun + 1] = x + kRun < width ? first[kRun] : pixels[kRun];

@@ -66,8 +66,8 @@ constexpr int kRowsAtOnce = 4;  // their loads and their arithmetic overlap
 // Calls use(gradients, count) for `rows` pixels of a column of a picture from `pixel` on, downward, as often as needed:
 // the first `count` elements are gradients. All neighbours of these pixels must exist.
 template <typename Use>
-__device__ inline void for_gradients_of_column(const std::uint8_t *pixel, int pitch, int rows, GradientOperator op,
-                                               const Use &use) {
+__device__ inline void for_gradients_of_column(const std::uint8_t *pixel, int pitch, int rows,
+                                               GradientOperator op, const Use &use) {
   if (op == GradientOperator::roberts) {
     for (; rows > 0; --rows, pixel += pitch) {
       const auto at = [=](int dx, int dy) { return static_cast<int>(pixel[dy * pitch + dx]); };
@@ -103,8 +103,9 @@ __device__ inline void for_gradients_of_column(const std::uint8_t *pixel, int pi
 
 // Adds the first `count` gradients to the histogram. kCounts: weight is GradientWeight::count.
 template <bool kCounts>
-__device__ inline void add_to_histogram(const Gradient (&gradients)[kRowsAtOnce], int count, GradientWeight weight,
-                                        const OrientationTable &table, unsigned *histogram) {
+__device__ inline void add_to_histogram(const Gradient (&gradients)[kRowsAtOnce], int count,
+                                        GradientWeight weight, const OrientationTable &table,
+                                        unsigned *histogram) {
   NearBin near[kRowsAtOnce];  // those of zero gradients mean nothing
 #pragma unroll
   for (int k = 0; k < kRowsAtOnce; ++k) near[k] = approximate_bin(gradients[k], table);

@@ -296,8 +296,7 @@ class Sigma2KpCuda final : public Sigma2Kp {
   Status orient(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params, const Sigma2KpList &list) {
     const unsigned blocks = std::min(blocks_for(params.max_keypoints, kOrientWarps), kMaxOrientBlocks);
     const auto words = static_cast<std::size_t>(orient_words(params.orientation_window, table_.bins));
-    const auto kernel =
-        params.weight == GradientWeight::count ? orient_kernel<true> : orient_kernel<false>;
+    const auto kernel = params.weight == GradientWeight::count ? orient_kernel<true> : orient_kernel<false>;
     return CUDAVISION_LAUNCH_PDL("orient_kernel", kernel, dim3(blocks),
                                  BlockSize(dim3(kOrientThreads), kOrientWarps * words * sizeof(unsigned)),
                                  execution_.stream, luma, list, params.window, params.orientation_window,

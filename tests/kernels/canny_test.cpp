@@ -304,7 +304,8 @@ TEST_P(Canny, gradients_at_the_bounds_of_sectors_equal_the_definition) {
       for (int i = 0; i < 2 * kMost; ++i) {
         const int dx = 1 + i / 2, bound = dx * 13573 >> 15;  // the largest dy of the horizontal sector
         const int below = bound - (bound + dx) % 2, dy = i % 2 == 0 ? std::max(below, dx % 2) : below + 2;
-        set_gradient(luma, i % kColumns * kCell + kCell / 2, i / kColumns * kCell + kCell / 2, dx, dy, transposed);
+        set_gradient(luma, i % kColumns * kCell + kCell / 2, i / kColumns * kCell + kCell / 2, dx, dy,
+                     transposed);
       }
       if (mirrored)
         for (int y = 0; y < luma.height(); ++y) std::reverse(luma.row(y), luma.row(y) + luma.width());

@@ -110,14 +110,18 @@ TEST_P(LocalHist, every_number_of_bins_equals_the_definition) {
 }
 
 TEST_P(LocalHist, every_operator_and_weight_equals_the_definition) {
-  const Picture pictures[] = {noise({37, 19}, 8), smooth_noise({37, 19}, 2, 9),
-                              checkerboard({37, 19}, 3, 0, 255)};
+  // Rows of whole words are loaded as such, eight pixels at a time.
+  const std::pair<Picture, Placement> pictures[] = {{noise({37, 19}, 8), kMisalignedOddPitch},
+                                                    {smooth_noise({37, 19}, 2, 9), kMisalignedOddPitch},
+                                                    {checkerboard({37, 19}, 3, 0, 255), kMisalignedOddPitch},
+                                                    {noise({40, 9}, 14), kAligned},
+                                                    {noise({44, 9}, 15), kAligned}};
   for (const GradientOperator op : kOperators)
     for (const GradientWeight weight : kWeights)
-      for (const Picture &picture : pictures) {
+      for (const auto &[picture, placement] : pictures) {
         LocalHistParams params = gradient_params(12, {7, 6}, weight);
         params.op = op;
-        ASSERT_TRUE(equals_definition(execution(), picture, params));
+        ASSERT_TRUE(equals_definition(execution(), picture, params, placement));
       }
 }
 

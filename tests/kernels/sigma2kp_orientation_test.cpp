@@ -32,7 +32,7 @@ TEST_P(Sigma2Orientation, every_window_equals_the_definition) {
   // Rows of whole words are loaded as such.
   const Picture picture = smooth_noise(kEmulated ? Size{60, 45} : Size{112, 80}, 1, 1);
   for (const Placement &placement : {kAligned, kMisalignedOddPitch})
-    for (const int side : {2, 3, 15, 16, 17, 64})
+    for (const int side : {2, 3, 11, 15, 16, 17, 33, 64})
       for (const int window : {5, 6}) {
         Sigma2KpParams params = oriented(side, 36);
         params.window = window, params.tau = 1.9;
