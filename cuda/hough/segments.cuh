@@ -60,8 +60,13 @@ __device__ inline void add_candidate(const SegmentTask &task, const LineWalk &wa
       atomicMin(&task.owner(pixel_of(walk, step, trailing_zeros(bits))), static_cast<unsigned>(run.rank));
 }
 
-// On a multiprocessor. With more, the compiler would spill registers on the architectures that hold 1536 threads.
+// On a multiprocessor. With more, the compiler would spill registers on the architectures that hold 1536 threads, and
+// from compute capability 10.0 on.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+constexpr int kWalkBlocksAtOnce = kResidentThreads == 1536 ? 2 : 3;
+#else
 constexpr int kWalkBlocksAtOnce = kResidentThreads == 1536 ? 2 : 4;
+#endif
 // One warp per line.
 static __global__ void __launch_bounds__(kWalkThreads, resident_blocks(kWalkThreads, kWalkBlocksAtOnce))
     walk_lines_kernel(const __grid_constant__ SegmentTask task) {

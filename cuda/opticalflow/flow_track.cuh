@@ -7,6 +7,7 @@
 #include <cuda_runtime.h>
 
 #include "cuda/common/launch.h"
+#include "cuda/common/resident_blocks.h"
 #include "cuda/opticalflow/flow_by_lanes.cuh"
 #include "cuda/opticalflow/flow_window.cuh"
 
@@ -152,7 +153,7 @@ static __global__ void __launch_bounds__(kTrackThreads, 3)
 
 // Strides of 2 and more, the other methods. A warp has `pixels` vectors, at most 32; kHasSeveral: more than one.
 template <int kPairs, bool kHasSeveral>
-static __global__ void __launch_bounds__(kTrackThreads, kPairs == 1 ? 4 : 3)
+static __global__ void __launch_bounds__(kTrackThreads, kPairs == 1 && kCompilesForHopper ? 4 : 3)
     track_grid_kernel(const __grid_constant__ DeviceWork work, int pixels) {
   wait_for_kernel_ahead();
   let_next_kernel_start();

@@ -125,7 +125,9 @@ __device__ inline void add_to_histogram(const Gradient (&gradients)[kRowsAtOnce]
 // side: of the square around the window in which gradients are counted, in pixels. kCounts: as for add_to_histogram().
 // Dynamic shared memory: orient_words() per warp.
 template <bool kCounts>
-static __global__ void __launch_bounds__(kOrientThreads, resident_blocks(kOrientThreads, kCounts ? 5 : 4))
+static __global__ void __launch_bounds__(kOrientThreads,
+                                         resident_blocks(kOrientThreads,
+                                                         kCounts &&kCompilesForHopper ? 5 : 4))
     orient_kernel(ImageView<const std::uint8_t> luma, Sigma2KpList list, int window, int side,
                   GradientOperator op, GradientWeight weight,
                   const __grid_constant__ OrientationTable table) {
