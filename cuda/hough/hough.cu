@@ -248,12 +248,11 @@ class HoughCuda final : public Hough {
                            .min_length = params.min_length,
                            .max_gap = params.max_gap,
                            .list_out = list};
-    const dim3 four_a_multiprocessor(4 * static_cast<unsigned>(multiprocessors_));
-    CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("walk_lines_kernel", walk_lines_kernel, four_a_multiprocessor,
-                                         dim3(kWalkThreads), execution_.stream, task));
-    CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("judge_candidates_kernel", judge_candidates_kernel,
-                                         four_a_multiprocessor, dim3(kJudgeThreads), execution_.stream,
-                                         task));
+    const dim3 blocks(static_cast<unsigned>(kSegmentBlocks * multiprocessors_));
+    CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("walk_lines_kernel", walk_lines_kernel, blocks, dim3(kWalkThreads),
+                                         execution_.stream, task));
+    CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("judge_candidates_kernel", judge_candidates_kernel, blocks,
+                                         dim3(kJudgeThreads), execution_.stream, task));
     CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("sort_segments_kernel", sort_segments_kernel,
                                          blocks_for_keys(segments_.count(), kSmallTile), dim3(kTileThreads),
                                          execution_.stream, task));

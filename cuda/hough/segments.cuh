@@ -38,16 +38,19 @@ struct SegmentTask {
   __device__ int line_count() const { return min(static_cast<int>(counters->peaks), max_lines); }
 };
 
-// The items that a warp takes: `first`, first + stride, and so on. Few items go to few blocks, so that the others end at
-// once and leave room for other kernels. Successive items lie in different blocks: the first lines, which have most
-// votes, have most candidates, too.
+// Both kernels below are launched with this many blocks for each multiprocessor.
+constexpr int kSegmentBlocks = 4;
+
+// The items that a warp takes: `first`, first + stride, and so on. Few items go to one block of each multiprocessor, so that
+// the other blocks end at once and leave room for other kernels. Successive items lie in different blocks: the first
+// lines, which have most votes, have most candidates, too.
 struct WarpShare {
   int lane, first, stride;
 };
 __device__ inline WarpShare share_of_warp(int items) {
   const int thread = static_cast<int>(threadIdx.x), block = static_cast<int>(blockIdx.x),
-            warps = static_cast<int>(blockDim.x) / 32;
-  const int blocks = min(divide_up(items, warps), static_cast<int>(gridDim.x));
+            warps = static_cast<int>(blockDim.x) / 32, all = static_cast<int>(gridDim.x);
+  const int blocks = min(max(divide_up(items, warps), divide_up(all, kSegmentBlocks)), all);
   return {thread % 32, block < blocks ? thread / 32 * blocks + block : items, warps * blocks};
 }
 
