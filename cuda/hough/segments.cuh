@@ -58,9 +58,13 @@ __device__ inline WarpShare share_of_warp(int items) {
 __device__ inline void add_candidate(const SegmentTask &task, const LineWalk &walk, const Run &run,
                                      int lane) {
   if (lane == 0) task.candidates[atomicAdd(&task.counters->candidates, 1u)] = run.pack();
-  for (int step = run.first + lane; step <= run.last; step += 32)
-    for (unsigned bits = edges_of_step(walk, task.edges, step); bits != 0; bits &= bits - 1)
-      atomicMin(&task.owner(pixel_of(walk, step, trailing_zeros(bits))), static_cast<unsigned>(run.rank));
+  for (int step = run.first + lane; step <= run.last; step += 32) {
+    const unsigned edges = edges_of_step(walk, task.edges, step);
+#pragma unroll
+    for (int n = 0; n < kPixelsOfStep; ++n)
+      if ((edges >> n & 1) != 0)
+        atomicMin(&task.owner(pixel_of(walk, step, n)), static_cast<unsigned>(run.rank));
+  }
 }
 
 // On a multiprocessor. With more, the compiler would spill registers on the architectures that hold 1536 threads, and
@@ -101,17 +105,21 @@ static __global__ void __launch_bounds__(kWalkThreads, resident_blocks(kWalkThre
 __device__ inline bool owns(const SegmentTask &task, const LineWalk &walk, const Run &run, int lane) {
   int present = 0, own = 0;
   for (int step = run.first + lane; step <= run.last; step += 32) {
-    const unsigned edge_bits = edges_of_step(walk, task.edges, step);
+    const unsigned edges = edges_of_step(walk, task.edges, step);
+    unsigned owners[kPixelsOfStep];  // all are loaded before the first is compared
+#pragma unroll
+    for (int n = 0; n < kPixelsOfStep; ++n)
+      owners[n] = (edges >> n & 1) != 0 ? task.owner(pixel_of(walk, step, n)) : kUnclaimed;
     bool is_own = false;
-    for (unsigned bits = edge_bits; bits != 0; bits &= bits - 1)
-      is_own |= task.owner(pixel_of(walk, step, trailing_zeros(bits))) == static_cast<unsigned>(run.rank);
-    present += edge_bits != 0, own += is_own;
+#pragma unroll
+    for (int n = 0; n < kPixelsOfStep; ++n) is_own |= owners[n] == static_cast<unsigned>(run.rank);
+    present += edges != 0, own += is_own;
   }
   const int balance = warp_inclusive_sum(2 * own - present, lane);
   return __shfl_sync(kFullWarp, balance, 31) > 0;
 }
 
-static __global__ void __launch_bounds__(kJudgeThreads)
+static __global__ void __launch_bounds__(kJudgeThreads, resident_blocks(kJudgeThreads, 3))
     judge_candidates_kernel(const __grid_constant__ SegmentTask task) {
   let_next_kernel_start();
   wait_for_kernel_ahead();
