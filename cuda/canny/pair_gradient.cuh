@@ -30,9 +30,10 @@ struct PairGradient {
   __device__ unsigned ranks() const { return add(absolute(dx), absolute(dy)).bits; }
 };
 
-// Negative where |a| * 13573 > |b| * 2^15. The product is subtracted in two parts. A test computes this for all a and b up
-// to 1020: the rounding of the first difference never changes the sign of the second.
-__device__ inline IntegerPair steepness(IntegerPair a, IntegerPair b) {
+// Returns a negative number where a * 13573 > b * 2^15, for a and b from 0 to 1020. The product is subtracted in two parts,
+// because no half equals 13573. The first difference may be rounded; for such a and b this never changes the sign of the
+// result, which simt_canny_pairs_test.cpp tests.
+__device__ inline IntegerPair excess(IntegerPair b, IntegerPair a) {
   const IntegerPair first = multiply_add(a, Factor::minus_13568, multiply(b, Factor::two_to_15));
   return multiply_add(a, Factor::minus_5, first);
 }
@@ -48,14 +49,12 @@ struct SectorSteps {
 
 // The steps of four pixels, one byte each: those of `first`, then those of `second`. A gradient is vertical if
 // |dx| * 2^15 < |dy| * 13573. For components up to 1020 this is the same as |dy| * 2^15 > |dx| * (13573 + 2^16) in
-// canny_rules.h: no fraction with such a denominator lies between the two bounds.
+// canny_rules.h, because no fraction with such a denominator lies between the two bounds (tested there, too).
 __device__ inline unsigned steps_of(const PairGradient &first, const PairGradient &second,
                                     SectorSteps steps) {
   const auto four = [](int step) { return (static_cast<unsigned>(step) & 255u) * 0x01010101u; };
-  const auto horizontal = [](const PairGradient &g) {
-    return steepness(absolute(g.dx), absolute(g.dy)).bits;
-  };
-  const auto vertical = [](const PairGradient &g) { return steepness(absolute(g.dy), absolute(g.dx)).bits; };
+  const auto horizontal = [](const PairGradient &g) { return excess(absolute(g.dy), absolute(g.dx)).bits; };
+  const auto vertical = [](const PairGradient &g) { return excess(absolute(g.dx), absolute(g.dy)).bits; };
   const unsigned rising = negative_bytes(first.dx.bits ^ first.dy.bits, second.dx.bits ^ second.dy.bits);
   const unsigned diagonal = select_bits(rising, four(steps.rising), four(steps.falling));
   const unsigned not_horizontal =

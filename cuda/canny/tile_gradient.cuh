@@ -29,11 +29,10 @@ struct GradientMemory {
   // Columns of ranks on each side of the tile. One column would do for the neighbour; the second keeps pairs
   // of columns aligned.
   static constexpr int kMargin = 2;
-  // L1 is computed in floats, which represent its integers exactly (sums are below 2^24) and run at twice the
-  // rate.
+  // With L1 and apertures 5 and 7, floats represent the integers exactly (sums are below 2^24), and run at twice the rate.
   using Value = std::conditional_t<kL2, int, float>;
 
-  // With aperture 3 and L1, two pixels are computed at a time (pair_gradient.cuh).
+  // With L1 and aperture 3, two pixels are computed at a time, as halfs (pair_gradient.cuh).
   static constexpr bool kInPairs = kAperture == 3 && !kL2;
   using Luma = std::conditional_t<kInPairs, unsigned, Value>;
   static constexpr int kPixelsOfLuma = kInPairs ? 2 : 1;  // of an element
@@ -42,7 +41,7 @@ struct GradientMemory {
   using StoredRank = std::conditional_t<kL2, int, std::uint16_t>;
   static_assert(kMargin % 2 == 0 && kTile + 2 * kMargin + 1 <= 127);  // for RankPair and LaneSteps
 
-  // Row r is row r - kRadius - 1 of the tile, and column c is column c - kHalo.
+  // Row r is row r - kRadius - 1 of the tile. Element c begins at column kPixelsOfLuma * c - kHalo.
   alignas(16) Luma luma[kLumaRows][4 * kLumaWords / kPixelsOfLuma];
   // Row r is row r - 1 of the tile, and column c is column c - kMargin. Pixels outside the frame have magnitude 0.
   alignas(16) StoredRank rank[kTile + 2][kTile + 2 * kMargin];
@@ -60,8 +59,8 @@ struct GradientMemory {
   }
 };
 
-// The rank of a magnitude grows with it; ranks are compared as integers. For L1, which is computed in floats, the bits
-// of 2^23 + magnitude are the rank, without a conversion: there the last bit of a float is worth 1.
+// The rank of a magnitude grows with it; ranks are compared as integers. Where L1 is computed in floats, the bits of
+// 2^23 + magnitude are the rank, without a conversion: there the last bit of a float is worth 1.
 __device__ inline int rank_of(float dx, float dy) {
   return __float_as_int(fabsf(dx) + fabsf(dy) + 8388608.0f);
 }

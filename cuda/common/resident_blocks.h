@@ -24,6 +24,14 @@ constexpr bool kCompilesForHopper = false;
 constexpr bool kCompilesForHopper = true;
 #endif
 
+// From compute capability 10.0 on, the compiler spills registers with launch bounds with which it does not on older
+// architectures; kernels choose others there.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+constexpr bool kSpillsSooner = true;
+#else
+constexpr bool kSpillsSooner = false;
+#endif
+
 // `blocks` blocks of `threads` threads, or as many of them as a multiprocessor holds: nvcc refuses more.
 constexpr int resident_blocks(int threads, int blocks) {
   return blocks * threads <= kResidentThreads ? blocks : kResidentThreads / threads;

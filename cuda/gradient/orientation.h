@@ -26,8 +26,9 @@ constexpr int kMaxOrientations = 360;
 // The directions of the edges of `bins` bins. Small enough to be passed to a kernel by value.
 struct OrientationTable {
   int bins = 0;
-  float scale = 0;          // the number of bins
-  float safe_distance = 0;  // in bins: so near to the middle of a bin the approximate angle is good enough
+  float scale = 0;  // the number of bins
+  float safe_distance =
+      0;  // in bins: the approximate angle decides gradients that are closer to the middle of a bin
   // sin(90 degrees * k / bins) for k = 0 to bins, in units of 2^-50. All sines and cosines of the circle are
   // mirrored from this quadrant, so that sine and cosine of 45 degrees are equal and those of 0 and 90
   // degrees are 0 and 1.
@@ -114,8 +115,8 @@ CUDAVISION_HOST_DEVICE inline float approximate_turn(float dx, float dy) {
   return is_zero ? 0.0f : turn;
 }
 
-// is_past_edge() decides gradients whose approximate angle is nearer to an edge than this margin, in turns. It
-// is several times the error of approximate_turn().
+// exact_bin() decides gradients whose approximate angle is nearer to an edge than this margin, in turns. It is several
+// times the error of turn_of_nonzero().
 constexpr float kTurnMargin = 1.0f / 65536;
 
 // Returns true if the angle of a nonzero gradient is a multiple of 45 degrees. In natural pictures these are

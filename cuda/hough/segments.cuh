@@ -38,7 +38,7 @@ struct SegmentTask {
   __device__ int line_count() const { return min(static_cast<int>(counters->peaks), max_lines); }
 };
 
-// Both kernels below are launched with this many blocks for each multiprocessor.
+// The blocks of walk_lines_kernel and judge_candidates_kernel for each multiprocessor.
 constexpr int kSegmentBlocks = 4;
 
 // The items that a warp takes: `first`, first + stride, and so on. Few items go to one block of each multiprocessor, so that
@@ -67,13 +67,8 @@ __device__ inline void add_candidate(const SegmentTask &task, const LineWalk &wa
   }
 }
 
-// On a multiprocessor. With more, the compiler would spill registers on the architectures that hold 1536 threads, and
-// from compute capability 10.0 on.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
-constexpr int kWalkBlocksAtOnce = kResidentThreads == 1536 ? 2 : 3;
-#else
-constexpr int kWalkBlocksAtOnce = kResidentThreads == 1536 ? 2 : 4;
-#endif
+// The blocks of walk_lines_kernel that a multiprocessor holds at once. With more, the compiler would spill registers.
+constexpr int kWalkBlocksAtOnce = kResidentThreads == 1536 ? 2 : kSpillsSooner ? 3 : 4;
 // One warp per line.
 static __global__ void __launch_bounds__(kWalkThreads, resident_blocks(kWalkThreads, kWalkBlocksAtOnce))
     walk_lines_kernel(const __grid_constant__ SegmentTask task) {
@@ -81,9 +76,10 @@ static __global__ void __launch_bounds__(kWalkThreads, resident_blocks(kWalkThre
   let_next_kernel_start();
   wait_for_kernel_ahead();
   const int lines = task.line_count();
-  const auto [lane, first_rank, warps] = share_of_warp(lines);
+  const WarpShare share = share_of_warp(lines);
+  const int lane = share.lane;
   LineRuns &runs = runs_of_warp[threadIdx.x / 32];
-  for (int rank = first_rank; rank < lines; rank += warps) {
+  for (int rank = share.first; rank < lines; rank += share.stride) {
     const LineWalk walk = walk_of(task.accumulator, peak_of(task.accumulator, task.keys[rank]));
     mark_steps(task.maps, walk, lane, runs.present);
     for_each_run(runs, walk.steps, task.max_gap, lane, [&](bool has_run, int first, int last) {
@@ -124,11 +120,11 @@ static __global__ void __launch_bounds__(kJudgeThreads, resident_blocks(kJudgeTh
   let_next_kernel_start();
   wait_for_kernel_ahead();
   const int candidates = static_cast<int>(task.counters->candidates);
-  const auto [lane, first, warps] = share_of_warp(candidates);
-  for (int i = first; i < candidates; i += warps) {
+  const WarpShare share = share_of_warp(candidates);
+  for (int i = share.first; i < candidates; i += share.stride) {
     const Run run = Run::unpack(task.candidates[i]);
     const LineWalk walk = walk_of(task.accumulator, peak_of(task.accumulator, task.keys[run.rank]));
-    if (owns(task, walk, run, lane) && lane == 0)
+    if (owns(task, walk, run, share.lane) && share.lane == 0)
       task.segments[atomicAdd(&task.counters->segments, 1u)] = run.pack();
   }
 }

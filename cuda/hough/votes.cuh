@@ -17,13 +17,8 @@
 namespace cudavision::hough {
 
 constexpr int kVoteThreads = 768;
-// Blocks on a multiprocessor: with two, 40 registers a thread. From compute capability 10.0 on the compiler would spill
-// registers with two.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
-constexpr int kMinVoteBlocks = 1;
-#else
-constexpr int kMinVoteBlocks = 2;
-#endif
+// Blocks on a multiprocessor: with two, 40 registers a thread.
+constexpr int kMinVoteBlocks = kSpillsSooner ? 1 : 2;
 constexpr int kMaxGroupAngles = 64;
 
 // The distribution of the votes over blocks: block (x, y) counts for group x of the angles and share y of the
@@ -62,10 +57,11 @@ __device__ inline void vote_once(const GroupAngle &angle, std::uint32_t *cells, 
   atomicAdd(&cells[distance_bits(p.x, p.y, angle.scaled_cos, angle.scaled_sin) - angle.bias], 1u);
 }
 
-// Counts the votes of kPoints points, from point `first` on, every kVoteThreads-th one, as far as they come before `end`,
-// for angles [0, count). kAll: they all do. Angles are visited from `offset` on: warps begin at different ones to avoid
+constexpr int kPointsAtOnce = 4;  // of a thread
+
+// Counts the votes of kPointsAtOnce points for angles [0, count): every kVoteThreads-th point from `first` on, as far as
+// it comes before `end`. kAll: they all do. Angles are visited from `offset` on: warps begin at different ones to avoid
 // contention for one row.
-constexpr int kPointsAtOnce = 4;
 template <bool kAll>
 __device__ void vote_for_all(const VoteTask &task, const GroupAngle *angles, int count, int offset,
                              unsigned first, unsigned end, std::uint32_t *cells) {

@@ -23,7 +23,8 @@ struct StripSums {
   }
 };
 
-// One of the two counts of a word; the one of the lower bin comes first in memory.
+// One of the two counts of a word. On a little-endian machine the count of the lower bin, in the lower half of the word,
+// comes first in memory. may_alias: the same memory is also accessed as words.
 using HalfOfWord [[gnu::may_alias]] = std::uint16_t;
 
 // Bins [first_bin, first_bin + plan.group_bins) of pixel columns [x, x + columns). The words of a column and

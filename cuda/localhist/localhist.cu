@@ -15,6 +15,7 @@
 #include "cuda/common/dynamic_shared.cuh"
 #include "cuda/common/grid.h"
 #include "cuda/common/launch.h"
+#include "cuda/common/resident_blocks.h"
 #include "cuda/localhist/localhist_backends.h"
 #include "cuda/localhist/samples_cuda.h"
 #include "cuda/localhist/window_output.cuh"
@@ -23,12 +24,8 @@
 namespace cudavision::localhist {
 namespace {
 
-// Limits a thread to 64 registers; from compute capability 10.0 on the compiler would spill some then.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
-constexpr int kMinBlocksPerMultiprocessor = 3;
-#else
-constexpr int kMinBlocksPerMultiprocessor = 4;
-#endif
+// With four, a thread has at most 64 registers.
+constexpr int kMinBlocksPerMultiprocessor = kSpillsSooner ? 3 : 4;
 
 // The part of each row of a tile that a thread slides over: one word of the windows of a segment. It stays the
 // same in all rows. Threads that are left over have none.

@@ -16,7 +16,7 @@ constexpr int kModelThreads = 256;
 constexpr int kRun = 8;  // neighbouring pixels of a thread
 
 // Loads the pixels x - 1 to x + kRun of a row. Outside the picture its border pixels are repeated.
-// whole_words: as has_whole_words(); then x is a multiple of a word.
+// whole_words: as has_whole_words(); then x is a multiple of a word's size.
 __device__ inline void load_run(const std::uint8_t *row, int x, int width, bool whole_words,
                                 int (&pixels)[kRun + 2]) {
   if (whole_words && x + kRun <= width) {
@@ -62,7 +62,8 @@ __device__ inline void gradients_of_run(GradientOperator op, const int (&pixels)
                     weights.middle * difference[k + 1] + weights.side * (difference[k] + difference[k + 2])};
 }
 
-// Writes the samples of kRun pixels from x on, as far as the row has them, at once if there are as many.
+// Writes the samples of kRun pixels from x on, as far as the row has them: all at once if it has kRun. For this, x must be
+// a multiple of kRun, and the row must be aligned to kRun elements.
 template <typename Map>
 __device__ void store_run(Map *row, int x, int width, const Map (&samples)[kRun]) {
   struct alignas(kRun * sizeof(Map)) Run {

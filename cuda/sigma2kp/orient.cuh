@@ -76,13 +76,13 @@ __device__ inline void for_gradients_of_column(const std::uint8_t *pixel, int pi
     }
     return;
   }
-  const auto [side, middle] = smoothing_weights(op);
+  const SmoothingWeights weights = smoothing_weights(op);
   struct Row {
     int difference, smooth;
   };
   const auto row_at = [=](const std::uint8_t *at) {
     const int left = at[-1], right = at[1];
-    return Row{right - left, middle * at[0] + side * (left + right)};
+    return Row{right - left, weights.middle * at[0] + weights.side * (left + right)};
   };
   Row above = row_at(pixel - pitch), here = row_at(pixel);
 #pragma unroll 1
@@ -93,7 +93,7 @@ __device__ inline void for_gradients_of_column(const std::uint8_t *pixel, int pi
       if (k >= rows) break;
       pixel += pitch;
       const Row below = row_at(pixel);
-      gradients[k] = {middle * here.difference + side * (above.difference + below.difference),
+      gradients[k] = {weights.middle * here.difference + weights.side * (above.difference + below.difference),
                       below.smooth - above.smooth};
       above = here, here = below;
     }
@@ -106,7 +106,7 @@ template <bool kCounts>
 __device__ inline void add_to_histogram(const Gradient (&gradients)[kRowsAtOnce], int count,
                                         GradientWeight weight, const OrientationTable &table,
                                         unsigned *histogram) {
-  NearBin near[kRowsAtOnce];  // those of zero gradients mean nothing
+  NearBin near[kRowsAtOnce];  // NaN for zero gradients, for which they are not used
 #pragma unroll
   for (int k = 0; k < kRowsAtOnce; ++k) near[k] = approximate_bin(gradients[k], table);
 #pragma unroll
@@ -122,12 +122,14 @@ __device__ inline void add_to_histogram(const Gradient (&gradients)[kRowsAtOnce]
   }
 }
 
+// The blocks of orient_kernel that a multiprocessor holds at once. With more, the compiler would spill registers.
+template <bool kCounts>
+constexpr int kOrientBlocksAtOnce = resident_blocks(kOrientThreads, !kCounts || !kCompilesForHopper ? 4 : 5);
+
 // side: of the square around the window in which gradients are counted, in pixels. kCounts: as for add_to_histogram().
 // Dynamic shared memory: orient_words() per warp.
 template <bool kCounts>
-static __global__ void __launch_bounds__(kOrientThreads,
-                                         resident_blocks(kOrientThreads,
-                                                         kCounts &&kCompilesForHopper ? 5 : 4))
+static __global__ void __launch_bounds__(kOrientThreads, kOrientBlocksAtOnce<kCounts>)
     orient_kernel(ImageView<const std::uint8_t> luma, Sigma2KpList list, int window, int side,
                   GradientOperator op, GradientWeight weight,
                   const __grid_constant__ OrientationTable table) {
@@ -138,7 +140,8 @@ static __global__ void __launch_bounds__(kOrientThreads,
   unsigned *histogram = shared + warp * orient_words(side, table.bins);
   auto *patch = reinterpret_cast<std::uint8_t *>(histogram + table.bins);
   const int pitch = patch_pitch(side);
-  // Each lane takes a part of a column of the square, or several whole columns if it is wider than the warp.
+  // Each lane takes a part of a column of the square. If the square has more than 32 columns, a lane takes several whole
+  // columns. Lanes that are left over have no part: part == parts.
   const int parts = max(32 / side, 1), part_rows = divide_up(side, parts), part = min(lane / side, parts),
             y = part * part_rows;
   const int count = list.count->listed, stride = static_cast<int>(gridDim.x) * kOrientWarps;

@@ -35,8 +35,9 @@ constexpr std::size_t kChunkBytes = 40 << 10;
 constexpr std::size_t kTileBytes = 48 << 10;
 // The maximum numbers of blocks of the kernels with grid-stride loops; the host does not know the number of
 // keypoints. For 132 multiprocessors (H100): 2 blocks each of keep_apart_kernel, whose last block waits for
-// few others then, and 5 blocks of orient_kernel, which leave room for the first blocks of the frame after.
-constexpr unsigned kMaxMinDistanceBlocks = 2 * 132, kMaxOrientBlocks = 5 * 132;
+// few others then, and the blocks of orient_kernel that fit, which are fewer if gradients are weighted.
+constexpr unsigned kMaxMinDistanceBlocks = 2 * 132, kMaxOrientBlocks = 5 * 132,
+                   kMaxWeightedOrientBlocks = 4 * 132;
 
 // The dynamic shared memory of find_keypoints_kernel.
 inline std::size_t shared_bytes(const TileLayout &tile, const DetectorPlan &plan) {
@@ -294,9 +295,11 @@ class Sigma2KpCuda final : public Sigma2Kp {
   }
 
   Status orient(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params, const Sigma2KpList &list) {
-    const unsigned blocks = std::min(blocks_for(params.max_keypoints, kOrientWarps), kMaxOrientBlocks);
+    const bool counts = params.weight == GradientWeight::count;
+    const unsigned most = counts ? kMaxOrientBlocks : kMaxWeightedOrientBlocks,
+                   blocks = std::min(blocks_for(params.max_keypoints, kOrientWarps), most);
     const auto words = static_cast<std::size_t>(orient_words(params.orientation_window, table_.bins));
-    const auto kernel = params.weight == GradientWeight::count ? orient_kernel<true> : orient_kernel<false>;
+    const auto kernel = counts ? orient_kernel<true> : orient_kernel<false>;
     return CUDAVISION_LAUNCH_PDL("orient_kernel", kernel, dim3(blocks),
                                  BlockSize(dim3(kOrientThreads), kOrientWarps * words * sizeof(unsigned)),
                                  execution_.stream, luma, list, params.window, params.orientation_window,

@@ -279,41 +279,43 @@ TEST_P(Canny, every_width_around_the_end_of_a_tile_equals_the_definition) {
     }
 }
 
-// --- equality with OpenCV ---
-
 // Sets the 3 x 3 pixels around (x, y) so that the gradient there is (dx, dy): 0 < dx <= 1020, 0 <= dy <= 510, both even or
 // both odd. transposed: (dy, dx) instead. The pixels around them must be 0.
 void set_gradient(Picture &picture, int x, int y, int dx, int dy, bool transposed) {
   const int middle = std::min(dx / 2, 255), corners = dx - 2 * middle, odd = corners % 2;
-  const int difference = (dy - odd) / 2;  // of the pixels below and above
-  const int values[3][3] = {{0, std::max(-difference, 0), (corners - odd) / 2},
-                            {0, 128, middle},
-                            {0, std::max(difference, 0), (corners + odd) / 2}};
+  const int below = (dy - odd) / 2;
+  const int values[3][3] = {{0, 0, (corners - odd) / 2}, {0, 128, middle}, {0, below, (corners + odd) / 2}};
   for (int j = 0; j < 3; ++j)
     for (int i = 0; i < 3; ++i)
       picture.at(x + i - 1, y + j - 1) = static_cast<std::uint8_t>(transposed ? values[i][j] : values[j][i]);
 }
 
-// The CUDA backend decides the sectors of two pixels at a time in halfs, whose rounding must not change a decision. For
-// each |dx|, these are the gradients on both sides of 22.5 degrees, and their mirror images.
+// For each |dx|, the gradients on both sides of 22.5 degrees, and mirrored those beside all eight bounds of sectors. (The
+// sector decides the edges for |dx| from about 256 to 766; simt_canny_pairs_test.cpp computes the sectors of all.)
 TEST_P(Canny, gradients_at_the_bounds_of_sectors_equal_the_definition) {
   constexpr int kMost = 1020, kCell = 7, kColumns = 102;
-  for (const bool mirrored : {false, true})
-    for (const bool transposed : {false, true}) {
-      Picture luma({kColumns * kCell, divide_up(2 * kMost, kColumns) * kCell});
-      for (int i = 0; i < 2 * kMost; ++i) {
-        const int dx = 1 + i / 2, bound = dx * 13573 >> 15;  // the largest dy of the horizontal sector
-        const int below = bound - (bound + dx) % 2, dy = i % 2 == 0 ? std::max(below, dx % 2) : below + 2;
-        set_gradient(luma, i % kColumns * kCell + kCell / 2, i / kColumns * kCell + kCell / 2, dx, dy,
-                     transposed);
-      }
-      if (mirrored)
-        for (int y = 0; y < luma.height(); ++y) std::reverse(luma.row(y), luma.row(y) + luma.width());
-      const CannyParams params{.low_threshold = 0, .high_threshold = 0};
-      EXPECT_EQ(find_edges(execution(), luma, params), definition(luma, params))
-          << (mirrored ? "mirrored " : "") << (transposed ? "transposed" : "");
+  for (const bool transposed : {false, true}) {
+    Picture luma({kColumns * kCell, divide_up(2 * kMost, kColumns) * kCell});
+    for (int i = 0; i < 2 * kMost; ++i) {
+      const int dx = 1 + i / 2, bound = dx * 13573 >> 15;  // the largest dy of the horizontal sector
+      const int inside = bound - (bound + dx) % 2, dy = i % 2 == 0 ? std::max(inside, dx % 2) : inside + 2;
+      set_gradient(luma, i % kColumns * kCell + kCell / 2, i / kColumns * kCell + kCell / 2, dx, dy,
+                   transposed);
     }
+    const CannyParams params{.low_threshold = 0, .high_threshold = 0};
+    for (const char *mirrored : {"not mirrored", "left and right", "top and bottom"}) {
+      if (*mirrored == 'l')
+        for (int y = 0; y < luma.height(); ++y) std::reverse(luma.row(y), luma.row(y) + luma.width());
+      if (*mirrored == 't')
+        for (int y = 0; y < luma.height() / 2; ++y)
+          std::swap_ranges(luma.row(y), luma.row(y) + luma.width(), luma.row(luma.height() - 1 - y));
+      EXPECT_EQ(find_edges(execution(), luma, params), definition(luma, params))
+          << mirrored << (transposed ? ", transposed" : "");
+    }
+  }
 }
+
+// --- equality with OpenCV ---
 
 TEST_P(Canny, noise_over_many_tiles_equals_opencv) {
   const Size size = kEmulated ? Size{200, 135} : Size{643, 411};
