@@ -24,19 +24,14 @@ constexpr decltype(&gradients<GradientOperator::sobel>) kGradients[] = {
     gradients<GradientOperator::scharr>, gradients<GradientOperator::prewitt>,
     gradients<GradientOperator::roberts>};
 
-// Marks a gradient whose bin approximate_turn() cannot determine: its angle is near an edge of a bin, or it
-// is zero.
+// Marks a gradient whose approximate bin is not certain.
 constexpr std::int16_t kUndecided = -2;
 
-[[gnu::noinline]] void approximate_bins(const std::int16_t *dx, const std::int16_t *dy, int width, float bins,
-                                        std::int16_t *bin) {
-  const float margin = kTurnMargin * bins;
+[[gnu::noinline]] void approximate_bins(const std::int16_t *dx, const std::int16_t *dy, int width,
+                                        const OrientationTable &table, std::int16_t *bin) {
   for (int x = 0; x < width; ++x) {
-    const float position = approximate_turn(dx[x], dy[x]) * bins;  // 0 for a zero gradient: near an edge
-    const int whole = static_cast<int>(position);
-    const float fraction = position - static_cast<float>(whole);
-    const bool is_near = (fraction < margin) | (fraction > 1 - margin);
-    bin[x] = is_near ? kUndecided : static_cast<std::int16_t>(whole);
+    const NearBin near = approximate_bin({dx[x], dy[x]}, table);
+    bin[x] = is_certain(near, table) ? static_cast<std::int16_t>(near.bin) : kUndecided;
   }
 }
 
@@ -66,7 +61,7 @@ void GradientRow::compute(ImageView<const std::uint8_t> picture, int y, Gradient
 }
 
 void GradientRow::compute_bins(const OrientationTable &table) {
-  approximate_bins(dx_.data(), dy_.data(), width_, static_cast<float>(table.bins), bin_.data());
+  approximate_bins(dx_.data(), dy_.data(), width_, table, bin_.data());
   for (std::size_t x = 0; x < bin_.size(); ++x) {
     if (bin_[x] != kUndecided) continue;
     const Gradient g{dx_[x], dy_[x]};

@@ -27,8 +27,8 @@ constexpr int kMaxOrientations = 360;
 struct OrientationTable {
   int bins = 0;
   float scale = 0;  // the number of bins
-  float safe_distance =
-      0;  // in bins: the approximate angle decides gradients that are closer to the middle of a bin
+  // In bins: the approximate angle decides gradients that are closer to the middle of a bin.
+  float safe_distance = 0;
   // sin(90 degrees * k / bins) for k = 0 to bins, in units of 2^-50. All sines and cosines of the circle are
   // mirrored from this quadrant, so that sine and cosine of 45 degrees are equal and those of 0 and 90
   // degrees are 0 and 1.
@@ -93,9 +93,9 @@ CUDAVISION_HOST_DEVICE inline float mirrored(bool mirrors, float whole, float va
 #endif
 }
 
-// The approximate angle of a nonzero gradient in turns, in [0, 1]. The error is at most 2e-6 plus a few roundings, which
-// differ between CPU and GPU.
-CUDAVISION_HOST_DEVICE inline float turn_of_nonzero(float dx, float dy) {
+// The approximate angle of a gradient in turns, in [0, 1], or NaN for a zero gradient. The error is at most 2e-6 plus a few
+// roundings, which differ between CPU and GPU.
+CUDAVISION_HOST_DEVICE inline float approximate_turn(float dx, float dy) {
   const float ax = fabsf(dx), ay = fabsf(dy);
   const float larger = ax > ay ? ax : ay, smaller = ax > ay ? ay : ax;
   const float t = approximate_quotient(smaller, larger), u = t * t;
@@ -108,15 +108,9 @@ CUDAVISION_HOST_DEVICE inline float turn_of_nonzero(float dx, float dy) {
   const float octant = t * approximate_sum(u, series, 0.1591336f);
   return mirrored(dy < 0, 1.0f, mirrored(dx < 0, 0.5f, mirrored(!(ax > ay), 0.25f, octant)));
 }
-// The same for every gradient: 0 for a zero gradient.
-CUDAVISION_HOST_DEVICE inline float approximate_turn(float dx, float dy) {
-  const bool is_zero = dx == 0 && dy == 0;
-  const float turn = turn_of_nonzero(is_zero ? 1.0f : dx, dy);
-  return is_zero ? 0.0f : turn;
-}
 
 // exact_bin() decides gradients whose approximate angle is nearer to an edge than this margin, in turns. It is several
-// times the error of turn_of_nonzero().
+// times the error of approximate_turn().
 constexpr float kTurnMargin = 1.0f / 65536;
 
 // Returns true if the angle of a nonzero gradient is a multiple of 45 degrees. In natural pictures these are
@@ -131,13 +125,13 @@ CUDAVISION_HOST_DEVICE inline int bin_at_edge(Gradient g, int edge, const Orient
   return bin < 0 ? table.bins - 1 : bin < table.bins ? bin : 0;
 }
 
-// The bin of a gradient as far as its approximate angle decides it.
+// The bin of a gradient as far as its approximate angle decides it. That of a zero gradient is NaN from the middle.
 struct NearBin {
   int bin;
   float from_middle;  // of the bin, in bins; at most 1/2, but for roundings
 };
-CUDAVISION_HOST_DEVICE inline NearBin approximate_bin(Gradient nonzero, const OrientationTable &table) {
-  const float turn = turn_of_nonzero(static_cast<float>(nonzero.dx), static_cast<float>(nonzero.dy));
+CUDAVISION_HOST_DEVICE inline NearBin approximate_bin(Gradient g, const OrientationTable &table) {
+  const float turn = approximate_turn(static_cast<float>(g.dx), static_cast<float>(g.dy));
   // The position between edges, minus 1/2. It is rounded to the bin: at 1.5 * 2^23 the last bit of a float is worth 1.
   // Conversions to int and back would be slower.
   constexpr float kRound = 12582912.0f;
@@ -145,7 +139,7 @@ CUDAVISION_HOST_DEVICE inline NearBin approximate_bin(Gradient nonzero, const Or
   const float rounded = position + kRound;
   return {as_int(rounded) - as_int(kRound), position - (rounded - kRound)};
 }
-// Returns true if the bin is right: the angle is not near an edge.
+// Returns true if the bin is right: the gradient is not zero, and its angle is not near an edge.
 CUDAVISION_HOST_DEVICE inline bool is_certain(NearBin near, const OrientationTable &table) {
   return fabsf(near.from_middle) < table.safe_distance;
 }
