@@ -131,20 +131,18 @@ TEST_P(Busy, keypoints_are_those_of_an_idle_card) {
   const Picture pictures[] = {noise(size, 3), smooth_noise(size, 2, 4)};
   Sigma2KpParams params;
   params.max_keypoints = 1000, params.orientation = true, params.min_distance = 3;
-  const std::size_t bytes = 1001 * sizeof(Sigma2Keypoint);
-  const Memory result(execution(), bytes);
+  const Memory list(execution(), 1000 * sizeof(Sigma2Keypoint)), count(execution(), sizeof(Sigma2KpCount));
   std::unique_ptr<cudavision::Sigma2Kp> detector;
   ASSERT_TRUE(succeeds(make_sigma2kp(execution(), size, &detector)));
   const TestImage<std::uint8_t> luma[] = {{execution(), pictures[0], kAligned},
                                           {execution(), pictures[1], kAligned}};
   const auto run = [&](int i) {
-    auto *keypoints = reinterpret_cast<Sigma2Keypoint *>(result.data());
-    EXPECT_TRUE(succeeds(detector->run(luma[i].view(), params,
-                                       {keypoints + 1, reinterpret_cast<Sigma2KpCount *>(result.data())})));
-    std::vector<std::uint8_t> found = result.read();
-    const auto *count = reinterpret_cast<const Sigma2KpCount *>(found.data());
-    found.resize(static_cast<std::size_t>(1 + count->listed) * sizeof(Sigma2Keypoint));
-    return found;
+    EXPECT_TRUE(succeeds(detector->run(
+        luma[i].view(), params,
+        {reinterpret_cast<Sigma2Keypoint *>(list.data()), reinterpret_cast<Sigma2KpCount *>(count.data())})));
+    const std::vector<std::uint8_t> counts = count.read();
+    const int listed = reinterpret_cast<const Sigma2KpCount *>(counts.data())->listed;
+    return list.read(static_cast<std::size_t>(listed) * sizeof(Sigma2Keypoint));
   };
   const std::vector<std::uint8_t> alone[] = {run(0), run(1)};
   ASSERT_NE(alone[0], alone[1]);
