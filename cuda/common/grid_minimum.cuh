@@ -30,9 +30,15 @@ class GridMinimum {
     if (threadIdx.x == 0) store(round_words() + blockIdx.x, tag() << kBits | value);
   }
 
-  // Returns the smallest value of the round. Every thread of every block must call. per_warp: shared memory, one word
-  // for each warp of the block, which no thread uses before the next barrier of the block. Synchronises the block.
-  __device__ unsigned long long collect(unsigned long long *per_warp) {
+  // Loads the word that collect() looks at first. A call between publish() and other work hides that load's latency, too.
+  __device__ unsigned long long look() const {
+    return threadIdx.x < gridDim.x ? load(round_words() + threadIdx.x) : 0;
+  }
+
+  // Returns the smallest value of the round. Every thread of every block must call. looked: of look() in this round.
+  // per_warp: shared memory, one word for each warp of the block, which no thread uses before the next barrier of the
+  // block. Synchronises the block.
+  __device__ unsigned long long collect(unsigned long long looked, unsigned long long *per_warp) {
 #ifdef CUDAVISION_EMULATED_CUDA
     simt::grid_barrier();
     constexpr bool kWaits = false;  // all words are there: a wrong one fails a test instead of hanging it
@@ -43,7 +49,7 @@ class GridMinimum {
               warps = static_cast<int>(blockDim.x) / 32;
     unsigned long long least = kMask;
     for (unsigned block = threadIdx.x; block < gridDim.x; block += blockDim.x) {
-      unsigned long long word = load(round_words() + block);
+      unsigned long long word = kWaits && block == threadIdx.x ? looked : load(round_words() + block);
       while (kWaits && word >> kBits != tag()) word = load(round_words() + block);
       word &= kMask;
       least = word < least ? word : least;
@@ -52,7 +58,7 @@ class GridMinimum {
     if (lane == 0) per_warp[warp] = least;
     __syncthreads();
     ++round_;
-    return warp_min(per_warp[lane % warps]);
+    return warp_min(per_warp[lane < warps ? lane : 0]);
   }
 
  private:

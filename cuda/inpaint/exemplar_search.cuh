@@ -6,6 +6,7 @@
 
 #include <type_traits>
 
+#include "cuda/common/divisor.h"
 #include "cuda/common/grid_minimum.cuh"
 #include "cuda/inpaint/front.cuh"
 
@@ -15,7 +16,8 @@ namespace cudavision::inpaint {
 // loads four features at a time and uses each of them for up to four candidates. In a low tile, which is one row high, a
 // lane has one candidate. Low tiles take more instructions in all, but the last one is done sooner: they are right where
 // there are few for each warp.
-constexpr int kTileWidth = 32, kLowTile = 1, kHighTile = 4, kLowTilesPerWarp = 1;
+constexpr int kTileWidth = 32, kLowTile = 1, kHighTileBits = 2, kHighTile = 1 << kHighTileBits,
+              kLowTilesPerWarp = 1;
 // The picture is divided into cells, each a column of high tiles. Cell i belongs to block i modulo the number
 // of blocks, for the whole fill.
 constexpr int kMinTileBits = 1, kMaxTileBits = 4;
@@ -102,17 +104,17 @@ __device__ inline int compare_row(const TargetPatch &target, const LaneCandidate
 struct CellsOfBlock {
   // The tiles in a cell are 2 to this power. Low cells spread a small window over many blocks; high ones have less margin.
   int tile_bits;
-  // The cells in a row of the picture, and those of the block.
+  // The cells in a row of the picture, and those of the block. There are at most 2^20 cells of 2^9 columns.
   int columns, count;
+  Divisor by_columns;
   int kept;
   std::uint32_t *memory;
   int radius;
 
   // memory: `bytes` bytes of shared memory, aligned to 16 bytes.
   __device__ CellsOfBlock(const FillTask &task, int patch_radius, unsigned char *shared_memory, int bytes)
-      : radius(patch_radius) {
+      : columns(divide_up(task.width, kTileWidth)), by_columns(columns), radius(patch_radius) {
     const int block = static_cast<int>(blockIdx.x), grid = static_cast<int>(gridDim.x);
-    columns = divide_up(task.width, kTileWidth);
     memory = reinterpret_cast<std::uint32_t *>(shared_memory);
     int fitting, all;
     // The lowest cells of which every block can keep its own.
@@ -137,8 +139,9 @@ struct CellsOfBlock {
   __device__ std::uint32_t *sources_of(int cell) const { return features_of(cell) + pitch() * rows(); }
   // The upper left corner of a cell.
   __device__ Place place_of(int cell) const {
-    const int of_picture = static_cast<int>(blockIdx.x) + cell * static_cast<int>(gridDim.x);
-    return {of_picture % columns * kTileWidth, of_picture / columns * height()};
+    const int of_picture = static_cast<int>(blockIdx.x) + cell * static_cast<int>(gridDim.x),
+              row = by_columns.quotient_of(of_picture);
+    return {(of_picture - row * columns) * kTileWidth, row * height()};
   }
   __device__ bool is_in(const Bounds &window, int cell) const {
     const Place corner = place_of(cell);
@@ -147,7 +150,7 @@ struct CellsOfBlock {
   }
   // The cell to begin with: similar patches tend to be in the rows near the target.
   __device__ int first(Place target) const {
-    const int before = target.y / height() * columns - static_cast<int>(blockIdx.x);
+    const int before = (target.y / kHighTile >> tile_bits) * columns - static_cast<int>(blockIdx.x);
     return before <= 0 ? 0 : clamp_index(before / static_cast<int>(gridDim.x), count);
   }
 
@@ -267,7 +270,8 @@ __device__ inline Key search_tiles(const FillTask &task, const CellsOfBlock &cel
                                    Radius radius, const Bounds &window, Key found, FillShared *shared) {
   const int first = cells.first(target), warp = static_cast<int>(threadIdx.x) / 32,
             lane = static_cast<int>(threadIdx.x) % 32;
-  const int per_cell = cells.height() / kRows;
+  // A cell has 1 << bits tiles.
+  const int bits = cells.tile_bits + (kRows == kLowTile ? kHighTileBits : 0);
   const auto cell_after = [&](int i) { return first + i - (first + i < cells.count ? 0 : cells.count); };
   const auto search = [&](const LaneCandidates &own) {
     if (!__any_sync(kFullWarp, own.which != 0)) return;
@@ -280,8 +284,8 @@ __device__ inline Key search_tiles(const FillTask &task, const CellsOfBlock &cel
     // Each lane looks whether one cell lies in the window.
     const int own = begin + lane;
     const unsigned seen = __ballot_sync(kFullWarp, own < cells.count && cells.is_in(window, cell_after(own)));
-    for (int i = warp; i < __popc(seen) * per_cell; i += kFillWarps) {
-      const int cell = cell_after(begin + warp_nth_bit(seen, i / per_cell)), tile = i % per_cell;
+    for (int i = warp; i < __popc(seen) << bits; i += kFillWarps) {
+      const int cell = cell_after(begin + warp_nth_bit(seen, i >> bits)), tile = i & ((1 << bits) - 1);
       const Place corner = cells.place_of(cell);
       if (cell < cells.kept)
         search(lane_candidates<true, kRows>(task, cells, cell, tile, corner, window));

@@ -85,19 +85,24 @@ __device__ inline bool fill_hole(const FillTask &task, Bounds bounds, Radius rad
     // The host's memory is far away, but its word is needed only after the search.
     if (first_block && threadIdx.x == 0 && task.stop != nullptr) begin_copy(&shared->stop, task.stop);
     Bounds window = search_window(size, target, radius, search_radius == 0 ? everywhere : search_radius);
-    const RatedWindow rated = rated_window(state, target, radius);
     Key best, known = try_recent(task, target, radius, window, shared);
     if (keeps_state) give_confidence(state, target, radius, shared);
     __syncthreads();
     // What does not depend on the source is done beside the search, and while the blocks wait for one another.
-    if (keeps_state) list_front(state, rated.inner, radius, shared);
+    if (keeps_state) {
+      const RatedWindow rated = rated_window(state, *shared, radius);
+      list_front(state, rated.inner, radius, shared);
+      sum_confidences(state, rated, radius, scratch);
+    }
     FrontPixel front{};
     do {
       const Key found = search_cells(task, cells, target, radius, window, known, shared);
       end_copies();
       minimum.publish(threadIdx.x == 0 && shared->stop.x != 0 ? kStopped : found);
-      if (keeps_state) front = front_pixel_of_lane(state, rated, radius, 0, *shared);
-      best = minimum.collect(shared->per_warp);
+      const Key looked = minimum.look();
+      if (keeps_state)
+        front = first_front_pixel(state, rated_window(state, *shared, radius), radius, scratch, *shared);
+      best = minimum.collect(looked, shared->per_warp);
       // Where no candidate is near, the whole picture is searched.
       window = search_window(size, target, radius, everywhere), known = kNoSource;
     } while (best == kNoSource);
@@ -110,8 +115,7 @@ __device__ inline bool fill_hole(const FillTask &task, Bounds bounds, Radius rad
       if (first_block && patches < task.log.capacity)
         task.log.steps[patches] = {target.y * task.width + target.x, source.y * task.width + source.x};
     }
-    if (keeps_state)
-      put_patch(task, state, target, shift, rated, radius, first_block, front, scratch, *shared);
+    if (keeps_state) put_patch(task, state, shift, radius, first_block, front, scratch, *shared);
   }
   if (first_block && threadIdx.x == 0) task.frame->report.patches = patches;
   return shared->target.key != 0 && (most == 0 || patches < most);

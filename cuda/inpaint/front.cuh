@@ -13,7 +13,7 @@ namespace cudavision::inpaint {
 constexpr int kFillThreads = 512, kFillWarps = kFillThreads / 32;
 
 // Kernels and functions take the radius of a patch as a Radius: an int, or a FixedRadius, with which the compiler unrolls the
-// loops over a patch. kPatchUnroll: in how many steps of two rows at a time.
+// loops over a patch. kPatchUnroll: in how many steps of two rows at a time. kLineUnroll: over the pixels of one row.
 template <int kRadius>
 struct FixedRadius {
   CUDAVISION_HOST_DEVICE constexpr operator int() const { return kRadius; }
@@ -22,6 +22,10 @@ template <typename Radius>
 constexpr int kPatchUnroll = 4;
 template <int kRadius>
 constexpr int kPatchUnroll<FixedRadius<kRadius>> = kRadius + 1;
+template <typename Radius>
+constexpr int kLineUnroll = 3;
+template <int kRadius>
+constexpr int kLineUnroll<FixedRadius<kRadius>> = 2 * kRadius + 1;
 
 // The side of the windows in which priorities are computed: those that change with one patch fit into one.
 CUDAVISION_HOST_DEVICE constexpr int rated_side(int radius) { return radius <= 4 ? 19 : 4 * radius + 3; }
@@ -49,18 +53,27 @@ struct FillShared {
   std::uint16_t front[kMaxRatedSide * 32];
 };
 
-// For each pixel of a window, and of `radius` pixels around it: the gradient_key(). Shared memory of a block.
+// Shared memory of a block, for the priorities in a window.
 struct RatingScratch {
+  // The gradient_key() of each pixel of the window, and of `radius` pixels around it, in rows of `pitch` elements.
   int pitch;
   int *keys;
+  // For each of these rows and each column of the window: a sum or a maximum over the row of the patch around that column;
+  // see join_rows(). Two columns are a pair.
+  int row_pairs;
+  int2 *rows;
 };
 CUDAVISION_HOST_DEVICE constexpr int scratch_pitch(int radius) { return rated_side(radius) + 2 * radius; }
+CUDAVISION_HOST_DEVICE constexpr int scratch_row_pairs(int radius) { return (rated_side(radius) + 1) / 2; }
 // A multiple of 16.
 CUDAVISION_HOST_DEVICE constexpr std::size_t scratch_bytes(int radius) {
-  return static_cast<std::size_t>(scratch_pitch(radius) * scratch_pitch(radius) + 3) / 4 * 16;
+  const int pitch = scratch_pitch(radius);
+  return static_cast<std::size_t>(pitch * (pitch + 2 * scratch_row_pairs(radius)) + 3) / 4 * 16;
 }
 __device__ inline RatingScratch scratch_in(unsigned char *memory, int radius) {
-  return {scratch_pitch(radius), reinterpret_cast<int *>(memory)};
+  const int pitch = scratch_pitch(radius), pairs = scratch_row_pairs(radius);
+  auto *rows = reinterpret_cast<int2 *>(memory);
+  return {pitch, reinterpret_cast<int *>(rows + pitch * pairs), pairs, rows};
 }
 
 // The size of the state of an area, a multiple of 16: a word and a code per pixel and one key per row.
@@ -90,7 +103,7 @@ constexpr int kRowLanes = 16;
 __device__ inline Key best_of_row(const FillState &s, int y, int lane) {
   std::uint32_t most = 0;
   int at = 0;
-#pragma unroll 4
+#pragma unroll 8
   for (int x = lane; x < s.area.width; x += kRowLanes) {
     const std::uint32_t priority = s.priority(s.index(x, y));
     at = priority > most ? x : at;
@@ -141,8 +154,10 @@ struct RatedWindow {
               window.y1 + radius < area.height ? window.y1 + radius : area.height} {}
 };
 
-// The window of the priorities that change with a target's patch.
-__device__ inline RatedWindow rated_window(const FillState &s, Place target, int radius) {
+// The window of the priorities that change with the patch of shared.target. It takes eight registers, so it is computed
+// wherever it is needed rather than kept during the search.
+__device__ inline RatedWindow rated_window(const FillState &s, const FillShared &shared, int radius) {
+  const Place target = place_of_target(shared.target.key);
   return {s.area, window_around(s.area, target.x - s.area.x, target.y - s.area.y, 2 * radius + 1), radius};
 }
 
@@ -163,14 +178,59 @@ __device__ inline std::uint32_t gradient_of_key(const FillState &s, const RatedW
                        window.outer.y0 + (place >> kKeySideBits));
 }
 
-// Computes RatingScratch::keys.
+// Computes RatingScratch::keys. A pixel has a gradient if it and its eight neighbours are filled (gradient_at()): a lane
+// looks at three pixels of a column, and learns from its warp what the columns beside it have.
 __device__ inline void compute_gradients(const FillState &s, const RatedWindow &window,
                                          const RatingScratch &scratch) {
-  for_each_of_window(window.outer, [&](int x, int y, bool inside) {
-    const int own_x = x - window.outer.x0, own_y = y - window.outer.y0;
-    if (inside)
-      scratch.keys[own_y * scratch.pitch + own_x] = gradient_key(gradient_at(s, x, y), own_x, own_y);
-  });
+  constexpr int kColumns = 30;  // the outermost lanes have columns that only their neighbours need
+  constexpr int kRows = 2;      // rows whose loads are issued before the first result is used
+  const int lane = static_cast<int>(threadIdx.x) % 32, width = s.area.width;
+  for (int first_y = window.outer.y0 + static_cast<int>(threadIdx.x) / 32; first_y < window.outer.y1;
+       first_y += kRows * kFillWarps)
+    for (int first_x = window.outer.x0; first_x < window.outer.x1; first_x += kColumns) {
+      const int x = first_x + lane - 1, own_x = x - window.outer.x0;
+      const bool is_own = lane >= 1 && lane <= kColumns && x < window.outer.x1;
+      bool filled[kRows];
+#pragma unroll
+      for (int k = 0; k < kRows; ++k) {
+        const int y = first_y + k * kFillWarps, at = s.index(x, y);
+        const bool has_neighbours = x >= 0 && x < width && y > 0 && y + 1 < s.area.height;
+        filled[k] = has_neighbours &&
+                    (s.confidence[at - width] > 0) & (s.confidence[at] > 0) & (s.confidence[at + width] > 0);
+      }
+#pragma unroll
+      for (int k = 0; k < kRows; ++k) {
+        const int y = first_y + k * kFillWarps, own_y = y - window.outer.y0;
+        const unsigned columns = __ballot_sync(kFullWarp, filled[k]);
+        if (!is_own || y >= window.outer.y1) continue;
+        const std::uint32_t gradient = (columns >> (lane - 1) & 7) == 7 ? luma_gradient(s, x, y) : 0;
+        scratch.keys[own_y * scratch.pitch + own_x] = gradient_key(gradient, own_x, own_y);
+      }
+    }
+}
+
+// Computes RatingScratch::rows. value(x, y): of a pixel of window.outer, at least 0. join(a, b): of two values. A thread
+// computes two columns of a row, whose patches have all pixels but one in common.
+template <typename Radius, typename Value, typename Join>
+__device__ inline void join_rows(const RatedWindow &window, Radius radius, const RatingScratch &scratch,
+                                 const Value &value, const Join &join) {
+  const int pairs = scratch_row_pairs(radius), width = window.outer.x1 - window.outer.x0,
+            count = pairs * (window.outer.y1 - window.outer.y0);
+  // From the last thread on: list_front() keeps the first ones busy.
+  for (int i = kFillThreads - 1 - static_cast<int>(threadIdx.x); i < count; i += kFillThreads) {
+    const int own_y = i / pairs, y = window.outer.y0 + own_y;
+    // The leftmost pixel of the patch around the first column.
+    const int left = window.inner.x0 + i % pairs * 2 - radius;
+    const auto value_at = [&](int k) {
+      const int x = left + k;
+      return static_cast<unsigned>(x - window.outer.x0) < static_cast<unsigned>(width) ? value(x, y) : 0;
+    };
+    int common = value_at(1);
+    [[maybe_unused]] constexpr int kUnroll = kLineUnroll<Radius>;  // read by nvcc alone
+#pragma unroll kUnroll
+    for (int k = 2; k <= 2 * radius; ++k) common = join(common, value_at(k));
+    scratch.rows[i] = {join(common, value_at(0)), join(common, value_at(2 * radius + 1))};
+  }
 }
 
 // A pixel that list_front() has listed.
@@ -181,79 +241,90 @@ struct ListedPixel {
       : x(window.inner.x0 + shared.front[entry] % 32), y(window.inner.y0 + shared.front[entry] / 32) {}
 };
 
-// Of the listed pixels from `begin` on, each lane of each warp has one at most: this one.
-__device__ inline int listed_of_lane(int begin) {
-  const int thread = static_cast<int>(threadIdx.x);
-  return begin + thread % 32 * kFillWarps + thread / 32;
-}
-
-// Returns to each lane what reduce(pixel) is for its listed pixel. A warp computes its pixels one after the other, with all
-// of its lanes.
-template <typename Reduce>
-__device__ inline int reduce_listed(const FillShared &shared, const RatedWindow &window, int begin,
-                                    const Reduce &reduce) {
-  const int thread = static_cast<int>(threadIdx.x), count = shared.front_count;
-  int own = 0;
-  for (int i = 0, entry = begin + thread / 32; i < 32 && entry < count; ++i, entry += kFillWarps) {
-    const int value = reduce(ListedPixel(shared, window, entry));
-    if (i == thread % 32) own = value;
-  }
-  return own;
-}
-
-// Calls visit(x, y, inside) for each pixel of the patch around a pixel, in a warp with all of its lanes, two rows at a time;
-// `inside` is false for lanes whose pixel is not in the patch or not in the area.
-template <typename Radius, typename Visit>
-__device__ inline void for_each_of_patch(const FillState &s, ListedPixel pixel, Radius radius,
-                                         const Visit &visit) {
-  const int lane = static_cast<int>(threadIdx.x) % 32, column = lane % 16 - radius;
-  static_assert(kMaxPatchSize <= 16);
-  [[maybe_unused]] constexpr int kUnroll = kPatchUnroll<Radius>;  // read by nvcc alone
+// Joins the elements of RatingScratch::rows in the rows of the patch around a listed pixel.
+template <typename Radius, typename Join>
+__device__ inline int join_columns(const RatedWindow &window, Radius radius, const RatingScratch &scratch,
+                                   ListedPixel pixel, const Join &join) {
+  const auto *rows = reinterpret_cast<const int *>(scratch.rows) + pixel.x - window.inner.x0;
+  const int top = pixel.y - radius - window.outer.y0, height = window.outer.y1 - window.outer.y0;
+  int value = 0;
+  [[maybe_unused]] constexpr int kUnroll = kLineUnroll<Radius>;  // read by nvcc alone
 #pragma unroll kUnroll
-  for (int row = -radius; row <= radius; row += 2) {
-    const int x = pixel.x + column, own_row = row + lane / 16, y = pixel.y + own_row;
-    visit(x, y, (column <= radius) & (own_row <= radius) & s.holds(x, y));
-  }
+  for (int k = 0; k <= 2 * radius; ++k)
+    if (static_cast<unsigned>(top + k) < static_cast<unsigned>(height))
+      value = join(value, rows[(top + k) * (2 * scratch.row_pairs)]);
+  return value;
 }
 
-// What the priority of this lane's listed pixel depends on, besides gradients.
+// Computes RatingScratch::rows as sums of confidences.
 template <typename Radius>
-__device__ inline FrontPixel front_pixel_of_lane(const FillState &s, const RatedWindow &window, Radius radius,
-                                                 int begin, const FillShared &shared) {
-  const int sum = reduce_listed(shared, window, begin, [&](ListedPixel pixel) {
-    int own = 0;
-    for_each_of_patch(s, pixel, radius, [&](int x, int y, bool inside) {
-      own += inside ? confidence_of_code(s.confidence[s.index(x, y)]) : 0;
-    });
-    return warp_sum(own);
-  });
-  const int entry = listed_of_lane(begin);
-  if (entry >= shared.front_count) return {};
-  const ListedPixel pixel(shared, window, entry);
-  const Bounds patch = window_around(s.area, pixel.x, pixel.y, radius);
-  return front_pixel(confidence_of(sum, (patch.x1 - patch.x0) * (patch.y1 - patch.y0)),
+__device__ inline void sum_confidences(const FillState &s, const RatedWindow &window, Radius radius,
+                                       const RatingScratch &scratch) {
+  join_rows(
+      window, radius, scratch, [&](int x, int y) { return confidence_of_code(s.confidence[s.index(x, y)]); },
+      [](int a, int b) { return a + b; });
+}
+
+// Computes RatingScratch::rows as the largest gradient_key() of each row.
+template <typename Radius>
+__device__ inline void find_longest_gradients(const RatedWindow &window, Radius radius,
+                                              const RatingScratch &scratch) {
+  const int *keys = scratch.keys - window.outer.y0 * scratch.pitch - window.outer.x0;
+  join_rows(
+      window, radius, scratch, [&](int x, int y) { return keys[y * scratch.pitch + x]; },
+      [](int a, int b) { return a > b ? a : b; });
+}
+
+// The confidence of the patch around a pixel of the area, whose pixels have this sum of confidences.
+template <typename Radius>
+__device__ inline int confidence_around(Region area, int x, int y, Radius radius, int sum) {
+  const Bounds patch = window_around(area, x, y, radius);
+  const int pixels = (patch.x1 - patch.x0) * (patch.y1 - patch.y0), all = (2 * radius + 1) * (2 * radius + 1);
+  // A division by a constant takes a quarter of the instructions.
+  return pixels == all ? confidence_of(sum, all) : confidence_of(sum, pixels);
+}
+
+// What the priority of a listed pixel depends on, besides gradients. RatingScratch::rows: of sum_confidences().
+template <typename Radius>
+__device__ inline FrontPixel front_pixel_of(const FillState &s, const RatedWindow &window, Radius radius,
+                                            const RatingScratch &scratch, ListedPixel pixel) {
+  const int sum = join_columns(window, radius, scratch, pixel, [](int a, int b) { return a + b; });
+  return front_pixel(confidence_around(s.area, pixel.x, pixel.y, radius, sum),
                      normal_at(s, pixel.x, pixel.y));
 }
 
-// Computes the priorities of the listed pixels. RatingScratch::keys is complete. first: front_pixel_of_lane() from 0 on.
+// Of the thread's first listed pixel, if it has one.
+template <typename Radius>
+__device__ inline FrontPixel first_front_pixel(const FillState &s, const RatedWindow &window, Radius radius,
+                                               const RatingScratch &scratch, const FillShared &shared) {
+  const int entry = static_cast<int>(threadIdx.x);
+  if (entry >= shared.front_count) return {};
+  return front_pixel_of(s, window, radius, scratch, ListedPixel(shared, window, entry));
+}
+
+// Computes the priorities of the listed pixels. RatingScratch::keys is complete, and no thread reads RatingScratch::rows
+// any more. first: first_front_pixel().
 template <typename Radius>
 __device__ inline void rate_listed(const FillState &s, const RatedWindow &window, Radius radius,
                                    const FrontPixel &first, const RatingScratch &scratch,
                                    const FillShared &shared) {
-  for (int begin = 0; begin < shared.front_count; begin += kFillThreads) {
-    const int longest = reduce_listed(shared, window, begin, [&](ListedPixel pixel) {
-      const int *keys = scratch.keys - window.outer.y0 * scratch.pitch - window.outer.x0;
-      int own = 0;
-      for_each_of_patch(s, pixel, radius, [&](int x, int y, bool inside) {
-        const int key = inside ? keys[y * scratch.pitch + x] : 0;
-        own = key > own ? key : own;
-      });
-      return warp_max(own);
-    });
-    const FrontPixel rated = begin == 0 ? first : front_pixel_of_lane(s, window, radius, begin, shared);
-    const int entry = listed_of_lane(begin);
-    if (entry >= shared.front_count) continue;
-    const ListedPixel pixel(shared, window, entry);
+  const int count = shared.front_count;
+  for (int begin = 0; begin < count; begin += kFillThreads) {
+    const int entry = begin + static_cast<int>(threadIdx.x);
+    const ListedPixel pixel(shared, window, entry < count ? entry : count - 1);
+    FrontPixel rated = first;
+    if (begin > 0) {  // seldom: each thread has rated a pixel, and pixels are left
+      __syncthreads();
+      sum_confidences(s, window, radius, scratch);
+      __syncthreads();
+      rated = front_pixel_of(s, window, radius, scratch, pixel);
+      __syncthreads();
+    }
+    find_longest_gradients(window, radius, scratch);
+    __syncthreads();
+    if (entry >= count) continue;
+    const int longest =
+        join_columns(window, radius, scratch, pixel, [](int a, int b) { return a > b ? a : b; });
     // Priorities take the place of words of unfilled pixels, which nothing reads as words.
     s.words[s.index(pixel.x, pixel.y)] =
         __float_as_uint(priority_of(rated, gradient_of_key(s, window, longest)));
@@ -295,8 +366,11 @@ __device__ inline void begin_state(const FillTask &task, const FillState &s, Rad
       __syncthreads();
       if (shared->front_count > 0) {
         compute_gradients(s, window, scratch);
+        sum_confidences(s, window, radius, scratch);
         __syncthreads();
-        rate_listed(s, window, radius, front_pixel_of_lane(s, window, radius, 0, *shared), scratch, *shared);
+        const FrontPixel front = first_front_pixel(s, window, radius, scratch, *shared);
+        __syncthreads();
+        rate_listed(s, window, radius, front, scratch, *shared);
       }
       __syncthreads();
     }
@@ -378,25 +452,22 @@ __device__ inline void give_confidence(const FillState &s, Place target, Radius 
   const int x = target.x - s.area.x, y = target.y - s.area.y;
   const PatchPixel own = patch_pixel(s, target, radius);
   if (must_fill(shared->target, own)) {
-    const Bounds patch = window_around(s.area, x, y, radius);
     int sum = 0;
     [[maybe_unused]] constexpr int kUnroll = kPatchUnroll<Radius>;  // read by nvcc alone
 #pragma unroll kUnroll
     for (int i = 0; i <= radius; ++i) sum += shared->target.confidence[i];
-    s.confidence[s.index(own.x, own.y)] =
-        code_of_confidence(confidence_of(sum, (patch.x1 - patch.x0) * (patch.y1 - patch.y0)));
+    s.confidence[s.index(own.x, own.y)] = code_of_confidence(confidence_around(s.area, x, y, radius, sum));
   }
 }
 
-// Copies the patch at `shift` from the target to the target's unfilled pixels in the state and, if `writes` is set, in
-// the picture. Then updates the priorities of the listed pixels. first: their front_pixel_of_lane() from 0 on. Synchronises
-// the block after its last write.
+// Copies the patch at `shift` from shared.target to the target's unfilled pixels in the state and, if `writes` is set, in
+// the picture. Then updates the priorities of the listed pixels. first: first_front_pixel(). Synchronises the block after
+// its last write.
 template <typename Radius>
-__device__ inline void put_patch(const FillTask &task, const FillState &s, Place target, Shift shift,
-                                 const RatedWindow &window, Radius radius, bool writes,
-                                 const FrontPixel &first, const RatingScratch &scratch,
+__device__ inline void put_patch(const FillTask &task, const FillState &s, Shift shift, Radius radius,
+                                 bool writes, const FrontPixel &first, const RatingScratch &scratch,
                                  const FillShared &shared) {
-  const PatchPixel own = patch_pixel(s, target, radius);
+  const PatchPixel own = patch_pixel(s, place_of_target(shared.target.key), radius);
   if (must_fill(shared.target, own)) {
     const int px = s.area.x + own.x, py = s.area.y + own.y, from_x = px + shift.x, from_y = py + shift.y;
     const std::uint32_t pixel = task.pixels[from_y * task.width + from_x];
@@ -406,6 +477,7 @@ __device__ inline void put_patch(const FillTask &task, const FillState &s, Place
       task.hole[py * task.width + px] = 0;
     }
   }
+  const RatedWindow window = rated_window(s, shared, radius);
   __syncthreads();
   compute_gradients(s, window, scratch);
   __syncthreads();

@@ -10,6 +10,7 @@
 #include "cuda/common/chroma.h"
 #include "cuda/common/frame.h"
 #include "cuda/common/host_device.h"
+#include "cuda/common/normal_math.h"
 #include "cuda/inpaint/inpaint.h"
 #include "cuda/luma/luma.h"
 
@@ -163,7 +164,7 @@ struct FrontPixel {
   float scale;
 };
 CUDAVISION_HOST_DEVICE inline FrontPixel front_pixel(int confidence, Normal normal) {
-  const float length = sqrtf(static_cast<float>(normal.x * normal.x + normal.y * normal.y));
+  const float length = normal_root(static_cast<float>(normal.x * normal.x + normal.y * normal.y));
   return {static_cast<float>(confidence), normal, 510.0f * length};
 }
 
@@ -171,7 +172,8 @@ CUDAVISION_HOST_DEVICE inline FrontPixel front_pixel(int confidence, Normal norm
 // the isophote.
 CUDAVISION_HOST_DEVICE inline float priority_of(const FrontPixel &pixel, std::uint32_t gradient) {
   const int across = gradient_x(gradient) * pixel.normal.y - gradient_y(gradient) * pixel.normal.x;
-  const float data = across == 0 ? 0.0f : static_cast<float>(across < 0 ? -across : across) / pixel.scale;
+  const auto length = static_cast<float>(across < 0 ? -across : across);
+  const float data = across == 0 ? 0.0f : normal_quotient(length, pixel.scale);
   return pixel.confidence * (data + 0.001f);
 }
 

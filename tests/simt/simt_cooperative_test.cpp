@@ -108,7 +108,8 @@ __global__ void minima_kernel(unsigned long long *words, unsigned long long *min
   cudavision::GridMinimum minimum(words);
   for (unsigned round = 0; round < kMinima; ++round) {
     minimum.publish(value_of(blockIdx.x, round));
-    minima[(round * kBlocks + blockIdx.x) * kThreads + threadIdx.x] = minimum.collect(per_warp);
+    const unsigned long long looked = minimum.look();
+    minima[(round * kBlocks + blockIdx.x) * kThreads + threadIdx.x] = minimum.collect(looked, per_warp);
     __syncthreads();
   }
 }

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Divides by a number that is known only at run time, but is the same for many divisions. A GPU has no instruction for an
+// integer division; this takes a multiplication and a shift.
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/common/host_device.h"
+
+namespace cudavision {
+
+class Divisor {
+ public:
+  CUDAVISION_HOST_DEVICE explicit Divisor(int divisor)
+      : factor_((kOne + static_cast<std::uint32_t>(divisor) - 1) / static_cast<std::uint32_t>(divisor)) {}
+
+  // value / divisor, for values of at least 0 whose product with the divisor is less than 2^31. The factor is less than
+  // 1 / 2^31 too large for each unit of the divisor, so the error of the product stays below the distance of value /
+  // divisor to the next integer.
+  CUDAVISION_HOST_DEVICE int quotient_of(int value) const {
+    return static_cast<int>((static_cast<std::uint64_t>(static_cast<std::uint32_t>(value)) * factor_) >> 31);
+  }
+
+ private:
+  static constexpr std::uint32_t kOne = std::uint32_t{1} << 31;
+  std::uint32_t factor_;  // 2^31 / divisor, rounded up
+};
+
+}  // namespace cudavision
