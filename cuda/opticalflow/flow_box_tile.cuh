@@ -14,11 +14,10 @@
 
 namespace cudavision::opticalflow {
 
-constexpr int kBoxSide = 32;  // side of a tile in pixels; a row of it has one pixel per lane
-constexpr int kBoxThreads = 512;
-constexpr int kPerThread = kBoxSide * kBoxSide / kBoxThreads;  // pixels of a thread, below each other
-constexpr int kRun = 16;     // neighbouring sums of a row that one thread computes
-constexpr int kDownRun = 8;  // neighbouring sums of a column that one thread computes
+constexpr int kBoxSide = 16;                      // side of a tile in pixels
+constexpr int kBoxThreads = kBoxSide * kBoxSide;  // one per pixel
+constexpr int kRun = kBoxSide;                    // neighbouring sums of a row that one thread computes: all
+constexpr int kDownRun = 8;                       // neighbouring sums of a column that one thread computes
 // The box filters serve cells that differ by at most this many pixels, in x and y, from the cell of the
 // tile's middle.
 constexpr int kBoxMargin = 4;
@@ -31,45 +30,43 @@ struct BoxLayout {
   int rows;                     // of the windows of all pixels
   int gradient_pitch;           // words; odd
   int pixel_rows, pixel_pitch;  // the pitch in 16-bit elements; an odd number of words
-  int derivatives_at_once;      // 2, or 1 on devices with little shared memory
 
-  CUDAVISION_HOST_DEVICE int gradient_words() const { return rows * gradient_pitch; }  // of one derivative
-  CUDAVISION_HOST_DEVICE int pixel_words() const { return pixel_rows * pixel_pitch / 2; }
+  CUDAVISION_HOST_DEVICE constexpr int gradient_words() const {
+    return rows * gradient_pitch;
+  }  // of one derivative
+  CUDAVISION_HOST_DEVICE constexpr int pixel_words() const { return pixel_rows * pixel_pitch / 2; }
   // The sums of rows, of one derivative and one row of corners.
-  CUDAVISION_HOST_DEVICE int plane() const { return rows * kSumPitch; }
-  CUDAVISION_HOST_DEVICE int sum_words() const { return 2 * 2 * derivatives_at_once * plane(); }
-  CUDAVISION_HOST_DEVICE int bytes() const {
+  CUDAVISION_HOST_DEVICE constexpr int plane() const { return rows * kSumPitch; }
+  CUDAVISION_HOST_DEVICE constexpr int sum_words() const { return 2 * 2 * 2 * plane(); }
+  CUDAVISION_HOST_DEVICE constexpr int bytes() const {
     return (2 * gradient_words() + pixel_words() + 1 + sum_words()) * static_cast<int>(sizeof(int));
   }
 };
-static_assert((kBoxSide + 2 * kMaxRadius) * (kBoxSide / kRun) * 4 <= kBoxThreads);
+static_assert((kBoxSide + 2 * kMaxRadius) * 4 <= kBoxThreads);
 
-CUDAVISION_HOST_DEVICE constexpr BoxLayout box_layout(int window, int derivatives_at_once) {
+CUDAVISION_HOST_DEVICE constexpr BoxLayout box_layout(int window) {
   const int rows = kBoxSide + window - 1, corners = kBoxCells + 1;
-  // The last run sums its first window, and slides kRun - 1 times.
-  const int last_run = kBoxSide - kRun, columns = last_run + (window > kRun ? window : kRun);
+  // A run sums its first window, and slides kRun - 1 times.
+  const int columns = window > kRun ? window : kRun;
   const int pixels = (columns + corners) / 2 * 2;
   return {.rows = rows,
           .gradient_pitch = columns / 2 * 2 + 1,
           .pixel_rows = rows + corners,
-          .pixel_pitch = pixels / 2 % 2 == 1 ? pixels : pixels + 2,
-          .derivatives_at_once = derivatives_at_once};
+          .pixel_pitch = pixels / 2 % 2 == 1 ? pixels : pixels + 2};
 }
 
-// The columns of a row that a lane loads.
+// In how many turns a warp loads a row.
 constexpr int kColumnTurns = 2;
-static_assert(box_layout(2 * kMaxRadius + 1, 1).pixel_pitch <= 32 * kColumnTurns);
+static_assert(box_layout(2 * kMaxRadius + 1).pixel_pitch <= 32 * kColumnTurns);
 
-// The state that all threads of a block share besides the layout's parts. With one derivative at once, the threads have
-// registers enough to keep the structure tensors of their pixels themselves.
-// Aligned, so that static shared memory of this size needs no padding.
-template <int kDerivatives>
+// The state that all threads of a block share besides the layout's parts. Aligned, so that static shared memory of this
+// size needs no padding.
 struct alignas(16) BoxState {
-  int requests[kBoxCells * kBoxCells];  // the pixels that need each cell next
-  int middle_x, middle_y;               // floor(d) of the tile's middle pixel before the first step
-  int followed;                         // the unfinished pixel that the box filters follow
-  FromSums from[kBoxSide * kBoxSide];   // the sum of (Ix, Iy) I over the window of each pixel
-  StructureTensor tensor[kDerivatives == 2 ? kBoxSide * kBoxSide : 1];  // of the window of each pixel
+  int requests[kBoxCells * kBoxCells];          // the pixels that need each cell next
+  int middle_x, middle_y;                       // floor(d) of the tile's middle pixel before the first step
+  int followed;                                 // the unfinished pixel that the box filters follow
+  FromSums from[kBoxSide * kBoxSide];           // the sum of (Ix, Iy) I over the window of each pixel
+  StructureTensor tensor[kBoxSide * kBoxSide];  // of the window of each pixel
 };
 
 // The pixels of a picture in pairs, see above. They take one byte or two.
@@ -104,10 +101,9 @@ struct BoxTile {
   __device__ int2 *plane(int derivative, int below) const {
     return sums + (derivative * 2 + below) * layout.plane();
   }
-  // Reads the sums of a derivative for the four corners, of number k of this thread's pixels.
-  __device__ void read_sums(int derivative, int k, int (&corners)[4]) const {
-    const int thread = thread_read_anew(), row = thread / kBoxSide * kPerThread + k,
-              at = row * kSumPitch + thread % kBoxSide;
+  // Reads the sums of a derivative for the four corners, of this thread's pixel.
+  __device__ void read_sums(int derivative, int (&corners)[4]) const {
+    const int thread = thread_read_anew(), at = thread / kBoxSide * kSumPitch + thread % kBoxSide;
     const int2 above = plane(derivative, 0)[at], below = plane(derivative, 1)[at];
     corners[0] = above.x, corners[1] = above.y, corners[2] = below.x, corners[3] = below.y;
   }
@@ -176,19 +172,18 @@ __device__ inline void load_pixels(ImageView<const std::uint8_t> picture, int x0
 
 // --- the sums for the corners of a cell ---
 
-// Sums g J along the rows of the windows: each thread kRun sums of a row, of one derivative, for two corners beside each
-// other. J is displaced to (x, y), relative to BoxTile::pixels, for the upper left corner. The derivatives are
-// kDerivatives from `first` on. All threads must call this.
-template <int kWindow, int kDerivatives>
-__device__ void sum_rows(const BoxTile &tile, int x, int y, int first) {
+// Sums g J along the rows of the windows: each thread the sums of a row, of one derivative, for two corners beside each
+// other. J is displaced to (x, y), relative to BoxTile::pixels, for the upper left corner. All threads must call
+// this.
+template <int kWindow>
+__device__ void sum_rows(const BoxTile &tile, int x, int y) {
   const BoxLayout &layout = tile.layout;
   const int thread = thread_read_anew(), part = thread / layout.rows;
-  const int row = thread - part * layout.rows, column = part % 2 * kRun, below = part / 2 % 2,
-            derivative = part / 4, plane = derivative - first;  // some threads are left over
-  if (plane < 0 || plane >= kDerivatives) return;
+  const int row = thread - part * layout.rows, below = part % 2, derivative = part / 2;
+  if (derivative >= 2) return;  // some threads are left over
   const int window = kWindow > 0 ? kWindow : tile.window;
-  const unsigned *g = tile.gradient_row(derivative, row) + column;
-  const PixelPair *j = tile.pixels + (row + y + below) * layout.pixel_pitch + x + column;
+  const unsigned *g = tile.gradient_row(derivative, row);
+  const PixelPair *j = tile.pixels + (row + y + below) * layout.pixel_pitch + x;
   int left = 0, right = 0;
   unsigned here = j[0].going;
 #pragma unroll 7
@@ -199,7 +194,7 @@ __device__ void sum_rows(const BoxTile &tile, int x, int y, int first) {
     here = next;
   }
   left = -left, right = -right;
-  int2 *to = tile.plane(plane, below) + row * kSumPitch + column;
+  int2 *to = tile.plane(derivative, below) + row * kSumPitch;
   to[0] = {left, right};
   here = j[0].both;
 #pragma unroll
@@ -214,7 +209,7 @@ __device__ void sum_rows(const BoxTile &tile, int x, int y, int first) {
 
 // Turns the sums of rows into sums of windows, in place: element [row][column] of a plane is then that of pixel
 // (column, row) of the tile. `planes` planes of int2 or int, at most 4. All threads must call this. Scale(sum) is stored.
-template <int kWindow, typename Sum, typename Element, typename Stored, typename Scale>
+template <int kWindow, typename Sum, typename Stored, typename Element, typename Scale>
 __device__ void sum_columns(const BoxTile &tile, Element *sums, int planes, const Scale &scale) {
   constexpr int kGroups = kBoxSide / kDownRun;
   const int thread = thread_read_anew(), window = kWindow > 0 ? kWindow : tile.window;
@@ -256,51 +251,32 @@ struct WideSum {
   __device__ void slide(int going, int coming) { value += coming, value -= going; }
 };
 
-// The sums that a thread must keep because the planes have no room for both derivatives.
-struct KeptSums {
-  int x[kPerThread][4];
-};
-
 // Computes the sums of g J for the corners of the cell whose upper left corner displaces J to (x, y); window_sums() then
 // reads them. All threads must call this, and must meet at a barrier before they call it again.
-template <int kWindow, int kDerivatives>
-__device__ void sum_windows(const BoxTile &tile, int x, int y, KeptSums *kept) {
-#pragma unroll
-  for (int first = 0; first < 2; first += kDerivatives) {
-    if (first > 0) {
-#pragma unroll
-      for (int k = 0; k < kPerThread; ++k) tile.read_sums(0, k, kept->x[k]);
-      __syncthreads();
-    }
-    sum_rows<kWindow, kDerivatives>(tile, x, y, first);
-    __syncthreads();
-    sum_columns<kWindow, TwoSums, int2, int2>(tile, tile.sums, 2 * kDerivatives,
-                                              [](const TwoSums &sum) { return sum.value; });
-  }
+template <int kWindow>
+__device__ void sum_windows(const BoxTile &tile, int x, int y) {
+  sum_rows<kWindow>(tile, x, y);
+  __syncthreads();
+  sum_columns<kWindow, TwoSums, int2>(tile, tile.sums, 4, [](const TwoSums &sum) { return sum.value; });
 }
-// The sums for number k of this thread's pixels.
-template <int kDerivatives>
-__device__ CellSums window_sums(const BoxTile &tile, int k, const KeptSums &kept) {
+// The sums for this thread's pixel.
+__device__ inline CellSums window_sums(const BoxTile &tile) {
   CellSums e;
-  if constexpr (kDerivatives == 2)
-    tile.read_sums(0, k, e.x);
-  else
-    for (int corner = 0; corner < 4; ++corner) e.x[corner] = kept.x[k][corner];
-  tile.read_sums(kDerivatives - 1, k, e.y);
+  tile.read_sums(0, e.x);
+  tile.read_sums(1, e.y);
   return e;
 }
 
 // --- the structure tensors ---
 
-// Calls take(k, s) with the structure tensors of this thread's pixels. All threads must call this.
-template <int kWindow, typename Take>
-__device__ void sum_tensors(const BoxTile &tile, const Take &take) {
+// Returns the structure tensor of this thread's pixel. All threads must call this.
+template <int kWindow>
+__device__ StructureTensor sum_tensors(const BoxTile &tile) {
   const int thread = static_cast<int>(threadIdx.x), window = kWindow > 0 ? kWindow : tile.window;
-  const int part = thread / tile.layout.rows, row = thread - part * tile.layout.rows, first = part % 2 * kRun,
-            product = part / 2;  // Ix Ix, Ix Iy, Iy Iy
+  const int product = thread / tile.layout.rows,
+            row = thread - product * tile.layout.rows;  // Ix Ix, Ix Iy, Iy Iy
   if (product < 3) {
-    const unsigned *a = tile.gradient_row(product / 2, row) + first,
-                   *b = tile.gradient_row((product + 1) / 2, row) + first;
+    const unsigned *a = tile.gradient_row(product / 2, row), *b = tile.gradient_row((product + 1) / 2, row);
     const auto going = [=](int k) {
       return static_cast<std::int16_t>(a[k] & 0xffffu) * static_cast<std::int16_t>(b[k] & 0xffffu);
     };
@@ -310,7 +286,7 @@ __device__ void sum_tensors(const BoxTile &tile, const Take &take) {
     int sum = 0;
 #pragma unroll 7
     for (int k = 0; k < window; ++k) sum += going(k);
-    int *to = tile.single_plane(product) + row * kSumPitch + first;
+    int *to = tile.single_plane(product) + row * kSumPitch;
     to[0] = sum;
 #pragma unroll
     for (int k = 1; k < kRun; ++k) {
@@ -319,17 +295,15 @@ __device__ void sum_tensors(const BoxTile &tile, const Take &take) {
     }
   }
   __syncthreads();
-  sum_columns<kWindow, WideSum, int, float>(tile, tile.single_plane(0), 3,
-                                            [](const WideSum &sum) { return scaled(sum.value); });
-  const int column = thread % kBoxSide, top = thread / kBoxSide * kPerThread;
-#pragma unroll
-  for (int k = 0; k < kPerThread; ++k) {
-    const auto of = [&](int plane) {
-      return reinterpret_cast<const float *>(tile.single_plane(plane))[(top + k) * kSumPitch + column];
-    };
-    take(k, {of(0), of(1), of(2)});
-  }
+  sum_columns<kWindow, WideSum, float>(tile, tile.single_plane(0), 3,
+                                       [](const WideSum &sum) { return scaled(sum.value); });
+  const auto of = [&](int plane) {
+    return reinterpret_cast<const float *>(
+        tile.single_plane(plane))[thread / kBoxSide * kSumPitch + thread % kBoxSide];
+  };
+  const StructureTensor tensor{of(0), of(1), of(2)};
   __syncthreads();
+  return tensor;
 }
 
 }  // namespace cudavision::opticalflow

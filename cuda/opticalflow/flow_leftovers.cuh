@@ -14,17 +14,20 @@
 namespace cudavision::opticalflow {
 
 constexpr int kLeftoverThreads = 256;
+// The blocks of finish_leftovers_kernel on a multiprocessor of a large device at once, by registers.
+constexpr int leftover_blocks(int pairs) { return pairs == 1 ? 4 : 3; }
 
-// The work list, in device memory. `count` exceeds `capacity` if pixels did not fit. Both counters are 0
-// between levels.
+// The work list, in device memory. `count` exceeds `capacity` if pixels did not fit. The counters are 0 between levels.
 struct LeftoverList {
   UnfinishedPixel *pixels;
   unsigned capacity;
-  unsigned *count, *blocks_done;
+  unsigned *count;
+  unsigned *taken;  // pixels that warps have taken after their first one
+  unsigned *blocks_done;
 };
 
-// Finishes all pixels of the work list, one warp per pixel; the last block then resets the list. Neighbours in the list,
-// which are neighbours in the picture and often take equally long, go to different warps.
+// Finishes all pixels of the work list, one warp per pixel; the last block then resets the list. Some pixels take many
+// times as long as others, so a warp takes its next one when it needs it.
 template <int kPairs>
 static __global__ void __launch_bounds__(kLeftoverThreads, 3)
     finish_leftovers_kernel(const __grid_constant__ DeviceWork work, LeftoverList list) {
@@ -32,13 +35,16 @@ static __global__ void __launch_bounds__(kLeftoverThreads, 3)
   let_next_kernel_start();
   __shared__ bool is_last;
   const unsigned count = min(*list.count, list.capacity), warps = gridDim.x * (kLeftoverThreads / 32);
-  for (unsigned i = (blockIdx.x * kLeftoverThreads + threadIdx.x) / 32; i < count; i += warps) {
+  for (unsigned i = (blockIdx.x * kLeftoverThreads + threadIdx.x) / 32; i < count;) {
+    unsigned next = 0;  // asked for early, so that the answer is there when the pixel is finished
+    if (threadIdx.x % 32 == 0) next = warps + atomicAdd(list.taken, 1u);
     const UnfinishedPixel pixel = list.pixels[i];
     const Tracker found = finish_by_warp<kPairs>(work, pixel);
     if (threadIdx.x % 32 == 0) store(work, pixel.x, pixel.y, found);
+    i = __shfl_sync(kFullWarp, next, 0);
   }
   if (is_last_block(list.blocks_done, gridDim.x, &is_last) && threadIdx.x == 0)
-    *list.count = 0, *list.blocks_done = 0;
+    *list.count = 0, *list.taken = 0, *list.blocks_done = 0;
 }
 
 }  // namespace cudavision::opticalflow

@@ -20,14 +20,14 @@ class Leftovers {
     const std::size_t pixels = static_cast<std::size_t>(frame.width) * static_cast<std::size_t>(frame.height);
     CUDAVISION_TRY(multiprocessor_count(&multiprocessors_));
     CUDAVISION_TRY(pixels_.allocate(pixels / 16 + 1));
-    return counters_.allocate(2);
+    return counters_.allocate(kCounters);
   }
 
   // Call begin() before the first level of a frame and end() after its last one. begin() resets the counters
   // if the last frame did not reach end() because of an error.
   Status begin(cudaStream_t stream) {
     if (std::exchange(counters_are_zero_, false)) return {};
-    return CUDAVISION_CHECK_CUDA(cudaMemsetAsync(counters_.data(), 0, 2 * sizeof(unsigned), stream));
+    return CUDAVISION_CHECK_CUDA(cudaMemsetAsync(counters_.data(), 0, kCounters * sizeof(unsigned), stream));
   }
   void end() { counters_are_zero_ = true; }
 
@@ -35,21 +35,23 @@ class Leftovers {
     return {.pixels = pixels_.data(),
             .capacity = static_cast<unsigned>(pixels_.count()),
             .count = counters_.data(),
-            .blocks_done = counters_.data() + 1};
+            .taken = counters_.data() + 1,
+            .blocks_done = counters_.data() + 2};
   }
   // Enqueues the kernel that finishes the pixels of the list.
   Status finish(cudaStream_t stream, const DeviceWork &work) const {
-    const int most = divide_up(work.from.width * work.from.height, kLeftoverThreads / 32);
-    const dim3 grid(static_cast<unsigned>(std::min(4 * multiprocessors_, most)));
-    return CUDAVISION_LAUNCH_PDL(
-        "finish_leftovers_kernel",
-        pairs_of_lane(work.rules.window) == 1 ? finish_leftovers_kernel<1> : finish_leftovers_kernel<2>, grid,
-        dim3(kLeftoverThreads), stream, work, list());
+    const int most = divide_up(work.from.width * work.from.height, kLeftoverThreads / 32),
+              pairs = pairs_of_lane(work.rules.window);
+    const dim3 grid(static_cast<unsigned>(std::min(leftover_blocks(pairs) * multiprocessors_, most)));
+    return CUDAVISION_LAUNCH_PDL("finish_leftovers_kernel",
+                                 pairs == 1 ? finish_leftovers_kernel<1> : finish_leftovers_kernel<2>, grid,
+                                 dim3(kLeftoverThreads), stream, work, list());
   }
 
  private:
   DeviceBuffer<UnfinishedPixel> pixels_;
-  DeviceBuffer<unsigned> counters_;  // LeftoverList::count and blocks_done
+  static constexpr std::size_t kCounters = 3;
+  DeviceBuffer<unsigned> counters_;  // LeftoverList::count, taken and blocks_done
   int multiprocessors_ = 1;
   bool counters_are_zero_ = false;
 };

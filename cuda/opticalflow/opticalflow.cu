@@ -32,7 +32,6 @@ int vectors_of_warp(int vectors, int multiprocessors) {
 }
 
 dim3 grid_of(Size vectors) { return grid_2d(vectors.width, vectors.height, kTileX, kTileY); }
-dim3 tiles_of(Size level) { return grid_2d(level.width, level.height, kBoxSide, kBoxSide); }
 
 class OpticalFlowCuda final : public OpticalFlow {
  public:
@@ -47,7 +46,6 @@ class OpticalFlowCuda final : public OpticalFlow {
       CUDAVISION_TRY(fields_.emplace_back().allocate(size));
     }
     CUDAVISION_TRY(multiprocessor_count(&multiprocessors_));
-    CUDAVISION_TRY(allow_tiles());
     return leftovers_.allocate(size_);
   }
 
@@ -105,10 +103,7 @@ class OpticalFlowCuda final : public OpticalFlow {
 
   Status track(const DeviceWork &work, OpticalFlowMethod method) const {
     const bool plain = method == OpticalFlowMethod::plain;
-    if (method == OpticalFlowMethod::boxes && work.fine.stride == 1) {
-      const BoxLayout layout = layout_that_fits(work.rules.window);
-      if (layout.derivatives_at_once > 0) return track_tiles(work, layout);
-    }
+    if (method == OpticalFlowMethod::boxes && work.fine.stride == 1) return track_tiles(work);
     const Size vectors = work.fine.vectors.size();
     const dim3 grid = grid_of(vectors), block(kTrackThreads);
     if (work.fine.stride == 1)
@@ -128,44 +123,19 @@ class OpticalFlowCuda final : public OpticalFlow {
   }
 
   using TileKernel = void (*)(DeviceWork, LeftoverList);
-  // The kernel for a window. kDerivatives: those that the layout has at once.
-  static TileKernel tile_kernel(int window, int derivatives) {
-    if (derivatives == 1) return track_tiles_kernel<0, 1>;
-    return window == kDefaultWindow  ? track_tiles_kernel<kDefaultWindow, 2>
-           : window == kPresetWindow ? track_tiles_kernel<kPresetWindow, 2>
-                                     : track_tiles_kernel<0, 2>;
+  // The kernel for a window.
+  static TileKernel tile_kernel(int window) {
+    return window == kDefaultWindow  ? track_tiles_kernel<kDefaultWindow>
+           : window == kPresetWindow ? track_tiles_kernel<kPresetWindow>
+                                     : track_tiles_kernel<0>;
   }
-  static std::size_t static_bytes(int derivatives) {
-    return derivatives == 1 ? sizeof(BoxState<1>) : sizeof(BoxState<2>);
-  }
-
-  // Lets the kernels of the tiles use all shared memory that a block of the device can have. This is a property of the
-  // kernel, which other objects launch too, so it must not depend on the window.
-  Status allow_tiles() {
-    CUDAVISION_TRY(max_shared_bytes(&shared_bytes_));
-    for (const int derivatives : {1, 2})
-      for (const int window : {0, kDefaultWindow, kPresetWindow})
-        CUDAVISION_TRY(
-            allow_shared_bytes(tile_kernel(window, derivatives),
-                               static_cast<std::size_t>(shared_bytes_) - static_bytes(derivatives)));
-    return {};
-  }
-
-  // Has no derivatives at once if the device has too little shared memory. The kernel of `cells` then gives the same
-  // bits.
-  BoxLayout layout_that_fits(int window) const {
-    for (const int derivatives : {2, 1})
-      if (const BoxLayout layout = box_layout(window, derivatives);
-          layout.bytes() + static_cast<int>(static_bytes(derivatives)) <= shared_bytes_)
-        return layout;
-    return {};
-  }
-
-  Status track_tiles(const DeviceWork &work, const BoxLayout &layout) const {
-    CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL(
-        "track_tiles_kernel", tile_kernel(work.rules.window, layout.derivatives_at_once),
-        tiles_of(work.fine.size), BlockSize(dim3(kBoxThreads), static_cast<std::size_t>(layout.bytes())),
-        execution_.stream, work, leftovers_.list()));
+  Status track_tiles(const DeviceWork &work) const {
+    const Size size = work.fine.size;
+    const int window = work.rules.window;
+    const BlockSize block(dim3(kBoxThreads), static_cast<std::size_t>(box_layout(window).bytes()));
+    CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("track_tiles_kernel", tile_kernel(window),
+                                         grid_2d(size.width, size.height, kBoxSide, kBoxSide), block,
+                                         execution_.stream, work, leftovers_.list()));
     return leftovers_.finish(execution_.stream, work);
   }
 
@@ -186,7 +156,7 @@ class OpticalFlowCuda final : public OpticalFlow {
   std::vector<DeviceImage<FlowVector>> fields_;  // the flow of levels 1, 2, ...
   DeviceImage<FlowVector> back_;                 // the backward flow, for the forward-backward check
   Leftovers leftovers_;
-  int multiprocessors_ = 1, shared_bytes_ = 0;  // shared memory that a block can have
+  int multiprocessors_ = 1;
 };
 
 }  // namespace
