@@ -251,7 +251,7 @@ __device__ __forceinline__ void search_high_tile(const LaneCandidates &own, Fill
 template <typename Radius>
 __device__ __forceinline__ void search_low_tile(const LaneCandidates &own, Radius radius, FillShared *shared,
                                                 Key *found) {
-  constexpr int kRows = 3;  // between two looks at the others' results
+  constexpr int kRows = kSpillsSooner ? 2 : 3;  // between two looks at the others' results
   const volatile int &least_sum = shared->least_sum;
   int sum = own.which != 0 ? 0 : kNoCandidate;
 #pragma unroll 1

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime.h>
 
+#include "cuda/common/resident_blocks.h"
 #include "cuda/common/warp.cuh"
 #include "cuda/inpaint/fill_task.cuh"
 
@@ -23,7 +24,7 @@ constexpr int kPatchUnroll = 4;
 template <int kRadius>
 constexpr int kPatchUnroll<FixedRadius<kRadius>> = kRadius + 1;
 template <typename Radius>
-constexpr int kLineUnroll = 3;
+constexpr int kLineUnroll = kSpillsSooner ? 3 : 1;
 template <int kRadius>
 constexpr int kLineUnroll<FixedRadius<kRadius>> = 2 * kRadius + 1;
 
@@ -103,7 +104,7 @@ constexpr int kRowLanes = 16;
 __device__ inline Key best_of_row(const FillState &s, int y, int lane) {
   std::uint32_t most = 0;
   int at = 0;
-#pragma unroll 8
+#pragma unroll 4
   for (int x = lane; x < s.area.width; x += kRowLanes) {
     const std::uint32_t priority = s.priority(s.index(x, y));
     at = priority > most ? x : at;
@@ -183,29 +184,18 @@ __device__ inline std::uint32_t gradient_of_key(const FillState &s, const RatedW
 __device__ inline void compute_gradients(const FillState &s, const RatedWindow &window,
                                          const RatingScratch &scratch) {
   constexpr int kColumns = 30;  // the outermost lanes have columns that only their neighbours need
-  constexpr int kRows = 2;      // rows whose loads are issued before the first result is used
   const int lane = static_cast<int>(threadIdx.x) % 32, width = s.area.width;
-  for (int first_y = window.outer.y0 + static_cast<int>(threadIdx.x) / 32; first_y < window.outer.y1;
-       first_y += kRows * kFillWarps)
-    for (int first_x = window.outer.x0; first_x < window.outer.x1; first_x += kColumns) {
-      const int x = first_x + lane - 1, own_x = x - window.outer.x0;
-      const bool is_own = lane >= 1 && lane <= kColumns && x < window.outer.x1;
-      bool filled[kRows];
-#pragma unroll
-      for (int k = 0; k < kRows; ++k) {
-        const int y = first_y + k * kFillWarps, at = s.index(x, y);
-        const bool has_neighbours = x >= 0 && x < width && y > 0 && y + 1 < s.area.height;
-        filled[k] = has_neighbours &&
-                    (s.confidence[at - width] > 0) & (s.confidence[at] > 0) & (s.confidence[at + width] > 0);
-      }
-#pragma unroll
-      for (int k = 0; k < kRows; ++k) {
-        const int y = first_y + k * kFillWarps, own_y = y - window.outer.y0;
-        const unsigned columns = __ballot_sync(kFullWarp, filled[k]);
-        if (!is_own || y >= window.outer.y1) continue;
-        const std::uint32_t gradient = (columns >> (lane - 1) & 7) == 7 ? luma_gradient(s, x, y) : 0;
-        scratch.keys[own_y * scratch.pitch + own_x] = gradient_key(gradient, own_x, own_y);
-      }
+  for (int y = window.outer.y0 + static_cast<int>(threadIdx.x) / 32; y < window.outer.y1; y += kFillWarps)
+    for (int first = window.outer.x0; first < window.outer.x1; first += kColumns) {
+      const int x = first + lane - 1, at = s.index(x, y);
+      const bool has_neighbours = x >= 0 && x < width && y > 0 && y + 1 < s.area.height;
+      const bool filled = has_neighbours && (s.confidence[at - width] > 0) & (s.confidence[at] > 0) &
+                                                (s.confidence[at + width] > 0);
+      const unsigned columns = __ballot_sync(kFullWarp, filled);
+      if (lane < 1 || lane > kColumns || x >= window.outer.x1) continue;
+      const std::uint32_t gradient = (columns >> (lane - 1) & 7) == 7 ? luma_gradient(s, x, y) : 0;
+      const int own_x = x - window.outer.x0, own_y = y - window.outer.y0;
+      scratch.keys[own_y * scratch.pitch + own_x] = gradient_key(gradient, own_x, own_y);
     }
 }
 

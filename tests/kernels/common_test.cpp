@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <climits>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +13,7 @@
 
 #include "cuda/common/available_memory.h"
 #include "cuda/common/backends.h"
+#include "cuda/common/divisor.h"
 #include "cuda/common/memory_budget.h"
 #include "cuda/common/owned_memory.h"
 #include "cuda/common/workers.h"
@@ -123,6 +125,19 @@ TEST(MemoryBudget, array_that_grows_outside_of_the_scope_stays_with_its_budget) 
 }
 
 // --- the threads ---
+
+// --- divisions by a number that is known only at run time ---
+
+TEST(Divisor, quotients_are_those_of_the_division) {
+  for (int divisor = 1; divisor <= 4096; ++divisor) {
+    const Divisor by(divisor);
+    const int most = INT_MAX / divisor, step = divisor * (1 + most / divisor / 500);
+    for (int multiple = 0; multiple < most - step - divisor; multiple += step)
+      for (const int value : {multiple, multiple + 1, multiple + divisor - 1})
+        ASSERT_EQ(by.quotient_of(value), value / divisor) << value << " / " << divisor;
+    ASSERT_EQ(by.quotient_of(most), most / divisor) << most << " / " << divisor;
+  }
+}
 
 TEST(Workers, request_to_stop_leaves_tasks_undone) {
   for (const int threads : {1, 3}) {

@@ -113,6 +113,19 @@ TEST_P(Inpaint, large_holes_equal_the_definition) {
   }
 }
 
+// Four of five pixels are removed, and all of them touch one that is not: the front around a patch has more pixels than
+// a block of the fill kernel has threads.
+TEST_P(Inpaint, front_of_many_pixels_equals_the_definition) {
+  const Size size{90, 52};
+  const HostFrame frame = textured("RGB", size, 71);
+  Picture mask = no_mask(size);
+  for (int y = 8; y < 44; ++y)
+    for (int x = 8; x < 44; ++x) mask.at(x, y) = (x + 2 * y) % 5 == 0 ? 0 : 1;
+  for (const InpaintParams &params : {with(15), with(15, 40, false, 3)})
+    EXPECT_TRUE(
+        same(TestedInpaint(execution(), size).run(frame, mask, params), definition(frame, mask, params)));
+}
+
 // Black and white pixels, so that sums come near the largest possible one, 225 * 3 * 255^2.
 TEST_P(Inpaint, sums_do_not_overflow) {
   const Size size{50, 34};
