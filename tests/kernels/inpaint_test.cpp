@@ -114,13 +114,18 @@ TEST_P(Inpaint, large_holes_equal_the_definition) {
 }
 
 // Four of five pixels are removed, and all of them touch one that is not: the front around a patch has more pixels than
-// a block of the fill kernel has threads.
+// a block of the fill kernel has threads. Among the last of them are those with the highest priorities, at an island with
+// an edge.
 TEST_P(Inpaint, front_of_many_pixels_equals_the_definition) {
-  const Size size{90, 52};
-  const HostFrame frame = textured("RGB", size, 71);
+  const Size size{100, 74};
+  HostFrame frame = textured("RGB", size, 71);
   Picture mask = no_mask(size);
-  for (int y = 8; y < 44; ++y)
-    for (int x = 8; x < 44; ++x) mask.at(x, y) = (x + 2 * y) % 5 == 0 ? 0 : 1;
+  for (int y = 8; y < 66; ++y)
+    for (int x = 8; x < 66; ++x) {
+      const bool island = x >= 40 && x < 55 && y >= 51 && y < 60;
+      mask.at(x, y) = island || (x + 2 * y) % 5 == 0 ? 0 : 1;
+      for (int i = 0; island && i < 3; ++i) frame.planes[0].at(3 * x + i, y) = x < 47 ? 0 : 255;
+    }
   for (const InpaintParams &params : {with(15), with(15, 40, false, 3)})
     EXPECT_TRUE(
         same(TestedInpaint(execution(), size).run(frame, mask, params), definition(frame, mask, params)));
