@@ -14,9 +14,9 @@ class Divisor {
   CUDAVISION_HOST_DEVICE explicit Divisor(int divisor)
       : factor_((kOne + static_cast<std::uint32_t>(divisor) - 1) / static_cast<std::uint32_t>(divisor)) {}
 
-  // value / divisor, for values of at least 0 whose product with the divisor is less than 2^31. The factor is less than
-  // 1 / 2^31 too large for each unit of the divisor, so the error of the product stays below the distance of value /
-  // divisor to the next integer.
+  // value / divisor, for values of at least 0 whose product with the divisor is less than 2^31. factor_ / 2^31 is less than
+  // 1 / 2^31 larger than 1 / divisor. So the product is less than value / 2^31, which is less than 1 / divisor, too large:
+  // too little to reach the next integer.
   CUDAVISION_HOST_DEVICE int quotient_of(int value) const {
     return static_cast<int>((static_cast<std::uint64_t>(static_cast<std::uint32_t>(value)) * factor_) >> 31);
   }

@@ -25,7 +25,7 @@ constexpr bool kCompilesForHopper = true;
 #endif
 
 // From compute capability 10.0 on, the compiler spills registers with launch bounds with which it does not on older
-// architectures; kernels choose others there.
+// architectures; there, kernels choose others, or unroll their loops less.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
 constexpr bool kSpillsSooner = true;
 #else

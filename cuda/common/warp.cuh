@@ -57,14 +57,6 @@ __device__ inline T warp_max(T value, int lanes = 32) {
   return value;
 }
 
-// The same for all 32 lanes, in one instruction where the device has it.
-__device__ inline int warp_max(int value) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  return __reduce_max_sync(kFullWarp, value);
-#else
-  return warp_max(value, 32);
-#endif
-}
 // The same for all 32 lanes, in two instructions where the device has them.
 __device__ inline unsigned long long warp_max(unsigned long long value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800

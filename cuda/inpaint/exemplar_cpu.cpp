@@ -31,6 +31,16 @@ float priority_at(const FillState &s, const Array<std::uint32_t> &gradients, int
   return priority_of(front_pixel(confidence_at(s, x, y, radius), normal_at(s, x, y)), isophote);
 }
 
+// The gradient of luma at a pixel of the area, or 0 unless the pixel and its eight neighbours are filled.
+std::uint32_t gradient_at(const FillState &s, int x, int y) {
+  if (x == 0 || y == 0 || x == s.area.width - 1 || y == s.area.height - 1) return 0;
+  const int at = s.index(x, y), width = s.area.width;
+  bool filled = true;
+  for (int j = -1; j <= 1; ++j)
+    for (int i = -1; i <= 1; ++i) filled &= s.confidence[at + j * width + i] > 0;
+  return filled ? luma_gradient(s, x, y) : 0;
+}
+
 struct TargetPixel {
   // Relative to the centre of the patch.
   int x, y;

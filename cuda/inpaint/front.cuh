@@ -14,7 +14,8 @@ namespace cudavision::inpaint {
 constexpr int kFillThreads = 512, kFillWarps = kFillThreads / 32;
 
 // Kernels and functions take the radius of a patch as a Radius: an int, or a FixedRadius, with which the compiler unrolls the
-// loops over a patch. kPatchUnroll: in how many steps of two rows at a time. kLineUnroll: over the pixels of one row.
+// loops over a patch. kPatchUnroll: in how many steps of two rows at a time. kLineUnroll: over the pixels of a row or
+// a column.
 template <int kRadius>
 struct FixedRadius {
   CUDAVISION_HOST_DEVICE constexpr operator int() const { return kRadius; }
@@ -60,8 +61,7 @@ struct RatingScratch {
   int pitch;
   int *keys;
   // For each of these rows and each column of the window: a sum or a maximum over the row of the patch around that column;
-  // see join_rows(). Two columns are a pair.
-  int row_pairs;
+  // see join_rows(). Two columns are a pair; a row has scratch_row_pairs(radius) of them.
   int2 *rows;
 };
 CUDAVISION_HOST_DEVICE constexpr int scratch_pitch(int radius) { return rated_side(radius) + 2 * radius; }
@@ -74,7 +74,7 @@ CUDAVISION_HOST_DEVICE constexpr std::size_t scratch_bytes(int radius) {
 __device__ inline RatingScratch scratch_in(unsigned char *memory, int radius) {
   const int pitch = scratch_pitch(radius), pairs = scratch_row_pairs(radius);
   auto *rows = reinterpret_cast<int2 *>(memory);
-  return {pitch, reinterpret_cast<int *>(rows + pitch * pairs), pairs, rows};
+  return {pitch, reinterpret_cast<int *>(rows + pitch * pairs), rows};
 }
 
 // The size of the state of an area, a multiple of 16: a word and a code per pixel and one key per row.
@@ -114,15 +114,6 @@ __device__ inline Key best_of_row(const FillState &s, int y, int lane) {
 }
 
 // --- functions that a whole block calls ---
-
-// Calls visit(x, y, inside) for each pixel of a window, in each warp with all of its lanes; `inside` is false for lanes
-// without a pixel.
-template <typename Visit>
-__device__ inline void for_each_of_window(Bounds window, const Visit &visit) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  for (int y = window.y0 + static_cast<int>(threadIdx.x) / 32; y < window.y1; y += kFillWarps)
-    for (int x = window.x0 + lane; x - lane < window.x1; x += 32) visit(x, y, x < window.x1);
-}
 
 // Lists the pixels of the front in a window of at most rated_side(radius) columns and rows in shared->front, which must be
 // empty.
@@ -179,8 +170,9 @@ __device__ inline std::uint32_t gradient_of_key(const FillState &s, const RatedW
                        window.outer.y0 + (place >> kKeySideBits));
 }
 
-// Computes RatingScratch::keys. A pixel has a gradient if it and its eight neighbours are filled (gradient_at()): a lane
-// looks at three pixels of a column, and learns from its warp what the columns beside it have.
+// Computes RatingScratch::keys. A pixel has a gradient if it and its eight neighbours are filled, as on the CPU
+// (ExemplarFill::update_gradients()): a lane looks at three pixels of a column, and learns from its warp what the columns
+// beside it have.
 __device__ inline void compute_gradients(const FillState &s, const RatedWindow &window,
                                          const RatingScratch &scratch) {
   constexpr int kColumns = 30;  // the outermost lanes have columns that only their neighbours need
@@ -198,6 +190,14 @@ __device__ inline void compute_gradients(const FillState &s, const RatedWindow &
       scratch.keys[own_y * scratch.pitch + own_x] = gradient_key(gradient, own_x, own_y);
     }
 }
+
+// How values are joined.
+struct Sum {
+  __device__ int operator()(int a, int b) const { return a + b; }
+};
+struct Largest {
+  __device__ int operator()(int a, int b) const { return a > b ? a : b; }
+};
 
 // Computes RatingScratch::rows. value(x, y): of a pixel of window.outer, at least 0. join(a, b): of two values. A thread
 // computes two columns of a row, whose patches have all pixels but one in common.
@@ -242,7 +242,7 @@ __device__ inline int join_columns(const RatedWindow &window, Radius radius, con
 #pragma unroll kUnroll
   for (int k = 0; k <= 2 * radius; ++k)
     if (static_cast<unsigned>(top + k) < static_cast<unsigned>(height))
-      value = join(value, rows[(top + k) * (2 * scratch.row_pairs)]);
+      value = join(value, rows[(top + k) * (2 * scratch_row_pairs(radius))]);
   return value;
 }
 
@@ -252,7 +252,7 @@ __device__ inline void sum_confidences(const FillState &s, const RatedWindow &wi
                                        const RatingScratch &scratch) {
   join_rows(
       window, radius, scratch, [&](int x, int y) { return confidence_of_code(s.confidence[s.index(x, y)]); },
-      [](int a, int b) { return a + b; });
+      Sum());
 }
 
 // Computes RatingScratch::rows as the largest gradient_key() of each row.
@@ -261,8 +261,7 @@ __device__ inline void find_longest_gradients(const RatedWindow &window, Radius 
                                               const RatingScratch &scratch) {
   const int *keys = scratch.keys - window.outer.y0 * scratch.pitch - window.outer.x0;
   join_rows(
-      window, radius, scratch, [&](int x, int y) { return keys[y * scratch.pitch + x]; },
-      [](int a, int b) { return a > b ? a : b; });
+      window, radius, scratch, [&](int x, int y) { return keys[y * scratch.pitch + x]; }, Largest());
 }
 
 // The confidence of the patch around a pixel of the area, whose pixels have this sum of confidences.
@@ -278,7 +277,7 @@ __device__ inline int confidence_around(Region area, int x, int y, Radius radius
 template <typename Radius>
 __device__ inline FrontPixel front_pixel_of(const FillState &s, const RatedWindow &window, Radius radius,
                                             const RatingScratch &scratch, ListedPixel pixel) {
-  const int sum = join_columns(window, radius, scratch, pixel, [](int a, int b) { return a + b; });
+  const int sum = join_columns(window, radius, scratch, pixel, Sum());
   return front_pixel(confidence_around(s.area, pixel.x, pixel.y, radius, sum),
                      normal_at(s, pixel.x, pixel.y));
 }
@@ -313,8 +312,7 @@ __device__ inline void rate_listed(const FillState &s, const RatedWindow &window
     find_longest_gradients(window, radius, scratch);
     __syncthreads();
     if (entry >= count) continue;
-    const int longest =
-        join_columns(window, radius, scratch, pixel, [](int a, int b) { return a > b ? a : b; });
+    const int longest = join_columns(window, radius, scratch, pixel, Largest());
     // Priorities take the place of words of unfilled pixels, which nothing reads as words.
     s.words[s.index(pixel.x, pixel.y)] =
         __float_as_uint(priority_of(rated, gradient_of_key(s, window, longest)));

@@ -3,7 +3,6 @@
 // priorities and the state of the fill.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
 #include "cuda/common/backends.h"
@@ -281,18 +280,6 @@ CUDAVISION_HOST_DEVICE constexpr Bounds window_around(Region area, int x, int y,
 // The gradient of luma at a pixel of the area that is not on its border.
 CUDAVISION_HOST_DEVICE inline std::uint32_t luma_gradient(const FillState &s, int x, int y) {
   return pack_gradient(s.luma(x + 1, y) - s.luma(x - 1, y), s.luma(x, y + 1) - s.luma(x, y - 1));
-}
-
-// The same, or 0 unless the pixel and its eight neighbours are filled.
-CUDAVISION_HOST_DEVICE inline std::uint32_t gradient_at(const FillState &s, int x, int y) {
-  if (x == 0 || y == 0 || x == s.area.width - 1 || y == s.area.height - 1) return 0;
-  const int at = s.index(x, y), width = s.area.width;
-  // Without branches, so that a GPU issues all loads at once.
-  bool filled = true;
-  for (int j = -1; j <= 1; ++j)
-    for (int i = -1; i <= 1; ++i) filled &= s.confidence[at + j * width + i] > 0;
-  const std::uint32_t gradient = luma_gradient(s, x, y);
-  return filled ? gradient : 0;
 }
 
 CUDAVISION_HOST_DEVICE inline bool on_front(const FillState &s, int x, int y) {

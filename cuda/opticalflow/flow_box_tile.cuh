@@ -55,9 +55,10 @@ CUDAVISION_HOST_DEVICE constexpr BoxLayout box_layout(int window) {
           .pixel_pitch = pixels / 2 % 2 == 1 ? pixels : pixels + 2};
 }
 
-// In how many turns a warp loads a row.
+// In how many turns a warp loads a row of pixels. It loads a row of derivatives in one.
 constexpr int kColumnTurns = 2;
 static_assert(box_layout(2 * kMaxRadius + 1).pixel_pitch <= 32 * kColumnTurns);
+static_assert(box_layout(2 * kMaxRadius + 1).gradient_pitch <= 32);
 
 // The state that all threads of a block share besides the layout's parts. Aligned, so that static shared memory of this
 // size needs no padding.
@@ -137,16 +138,11 @@ __device__ inline void load_gradients(const DeviceWork &work, int x0, int y0, co
       const bool inside = is_row && x0 + column >= 0 && x0 + column < work.gradient.width;
       return inside ? from[x0 + column] : ScharrGradient{0, 0};
     };
-#pragma unroll
-    for (int i = 0; i < kColumnTurns; ++i) {
-      const int column = lane + 32 * i;
-      if (column >= tile.layout.gradient_pitch) break;
-      const ScharrGradient going = at(column),
-                           coming = i == 0 ? at(column + tile.window) : ScharrGradient{0, 0};
-      unsigned *to = tile.gradient + row * tile.layout.gradient_pitch + column;
-      to[0] = halves(going.x, coming.x);
-      to[tile.layout.gradient_words()] = halves(going.y, coming.y);
-    }
+    if (lane >= tile.layout.gradient_pitch) continue;
+    const ScharrGradient going = at(lane), coming = at(lane + tile.window);
+    unsigned *to = tile.gradient + row * tile.layout.gradient_pitch + lane;
+    to[0] = halves(going.x, coming.x);
+    to[tile.layout.gradient_words()] = halves(going.y, coming.y);
   }
 }
 
@@ -208,7 +204,7 @@ __device__ void sum_rows(const BoxTile &tile, int x, int y) {
 }
 
 // Turns the sums of rows into sums of windows, in place: element [row][column] of a plane is then that of pixel
-// (column, row) of the tile. `planes` planes of int2 or int, at most 4. All threads must call this. Scale(sum) is stored.
+// (column, row) of the tile. `planes` planes of int2 or int, as many as `sums` holds. All threads must call this. Scale(sum) is stored.
 template <int kWindow, typename Sum, typename Stored, typename Element, typename Scale>
 __device__ void sum_columns(const BoxTile &tile, Element *sums, int planes, const Scale &scale) {
   constexpr int kGroups = kBoxSide / kDownRun;

@@ -11,7 +11,6 @@
 #include <climits>
 
 #include "cuda/common/dynamic_shared.cuh"
-#include "cuda/common/resident_blocks.h"
 #include "cuda/common/warp.cuh"
 #include "cuda/opticalflow/flow_box_tile.cuh"
 #include "cuda/opticalflow/flow_leftovers.cuh"
@@ -193,7 +192,7 @@ __device__ inline BoxTracker start_together(const DeviceWork &work, BoxState &st
 
 // kWindow: the window's size, or 0 for any.
 template <int kWindow>
-static __global__ void __launch_bounds__(kBoxThreads, resident_blocks(kBoxThreads, 4))
+static __global__ void __launch_bounds__(kBoxThreads, 4)
     track_tiles_kernel(const __grid_constant__ DeviceWork work, LeftoverList list) {
   CUDAVISION_DYNAMIC_SHARED(int, shared);
   __shared__ BoxState state;

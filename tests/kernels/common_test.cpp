@@ -124,8 +124,6 @@ TEST(MemoryBudget, array_that_grows_outside_of_the_scope_stays_with_its_budget) 
   EXPECT_EQ(budget->used(), 0u);
 }
 
-// --- the threads ---
-
 // --- divisions by a number that is known only at run time ---
 
 TEST(Divisor, quotients_are_those_of_the_division) {
@@ -138,6 +136,8 @@ TEST(Divisor, quotients_are_those_of_the_division) {
     ASSERT_EQ(by.quotient_of(most), most / divisor) << most << " / " << divisor;
   }
 }
+
+// --- the threads ---
 
 TEST(Workers, request_to_stop_leaves_tasks_undone) {
   for (const int threads : {1, 3}) {
