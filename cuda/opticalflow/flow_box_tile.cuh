@@ -31,9 +31,8 @@ struct BoxLayout {
   int gradient_pitch;           // words; odd
   int pixel_rows, pixel_pitch;  // the pitch in 16-bit elements; an odd number of words
 
-  CUDAVISION_HOST_DEVICE constexpr int gradient_words() const {
-    return rows * gradient_pitch;
-  }  // of one derivative
+  // Of one derivative.
+  CUDAVISION_HOST_DEVICE constexpr int gradient_words() const { return rows * gradient_pitch; }
   CUDAVISION_HOST_DEVICE constexpr int pixel_words() const { return pixel_rows * pixel_pitch / 2; }
   // The sums of rows, of one derivative and one row of corners.
   CUDAVISION_HOST_DEVICE constexpr int plane() const { return rows * kSumPitch; }
@@ -169,8 +168,7 @@ __device__ inline void load_pixels(ImageView<const std::uint8_t> picture, int x0
 // --- the sums for the corners of a cell ---
 
 // Sums g J along the rows of the windows: each thread the sums of a row, of one derivative, for two corners beside each
-// other. J is displaced to (x, y), relative to BoxTile::pixels, for the upper left corner. All threads must call
-// this.
+// other. J is displaced to (x, y), relative to BoxTile::pixels, for the upper left corner. All threads must call this.
 template <int kWindow>
 __device__ void sum_rows(const BoxTile &tile, int x, int y) {
   const BoxLayout &layout = tile.layout;
@@ -204,7 +202,8 @@ __device__ void sum_rows(const BoxTile &tile, int x, int y) {
 }
 
 // Turns the sums of rows into sums of windows, in place: element [row][column] of a plane is then that of pixel
-// (column, row) of the tile. `planes` planes of int2 or int, as many as `sums` holds. All threads must call this. Scale(sum) is stored.
+// (column, row) of the tile. `planes` planes of int2 or int, as many as `sums` holds. All threads must call this.
+// Scale(sum) is stored.
 template <int kWindow, typename Sum, typename Stored, typename Element, typename Scale>
 __device__ void sum_columns(const BoxTile &tile, Element *sums, int planes, const Scale &scale) {
   constexpr int kGroups = kBoxSide / kDownRun;
