@@ -87,6 +87,17 @@ __device__ TrackingRules rules_of(const DeviceWork &work) {
   return rules;
 }
 
+// Makes the steps of a pixel inside the cell; e: the sums of (Ix, Iy) J for the cell, and from: those of (Ix, Iy) I.
+__device__ inline void step_in_cell(const Place &place, const TrackingRules &rules, CellSums e,
+                                    const FromSums &from, Tracker *t) {
+#pragma unroll
+  for (int corner = 0; corner < 4; ++corner) e.x[corner] -= from.x, e.y[corner] -= from.y;
+  const DisplacementCell cell = cell_of(t->d);
+  do {
+    step(place, rules, interpolate(e, t->d), t);
+  } while (t->running && is_same_cell(cell_of(t->d), cell));
+}
+
 // Advances the pixels that need this cell of BoxState::requests. All threads must call this.
 template <int kWindow>
 __device__ void serve_cell(const DeviceWork &work, const BoxTile &tile, int request, const BoxState &state,

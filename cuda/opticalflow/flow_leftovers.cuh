@@ -9,13 +9,14 @@
 
 #include "cuda/common/last_block.cuh"
 #include "cuda/common/launch.h"
-#include "cuda/opticalflow/flow_by_lanes.cuh"
+#include "cuda/opticalflow/flow_by_warp.cuh"
 
 namespace cudavision::opticalflow {
 
 constexpr int kLeftoverThreads = 256;
-// The blocks of finish_leftovers_kernel on a multiprocessor of a large device at once, by registers.
-constexpr int leftover_blocks(int pairs) { return pairs == 1 ? 4 : 3; }
+// The blocks of a kernel whose warps have a pixel each, on a multiprocessor at once, by registers.
+template <int kSteps>
+constexpr int kWarpBlocks = kSteps == kStepsOfLarge ? 2 : 3;
 
 // The work list, in device memory. `count` exceeds `capacity` if pixels did not fit. The counters are 0 between levels.
 struct LeftoverList {
@@ -28,18 +29,20 @@ struct LeftoverList {
 
 // Finishes all pixels of the work list, one warp per pixel; the last block then resets the list. Some pixels take many
 // times as long as others, so a warp takes its next one when it needs it.
-template <int kPairs>
-static __global__ void __launch_bounds__(kLeftoverThreads, 3)
+template <int kSteps>
+static __global__ void __launch_bounds__(kLeftoverThreads, kWarpBlocks<kSteps>)
     finish_leftovers_kernel(const __grid_constant__ DeviceWork work, LeftoverList list) {
   wait_for_kernel_ahead();
   let_next_kernel_start();
   __shared__ bool is_last;
+  __shared__ CornerSums sums[kLeftoverThreads / 32];
   const unsigned count = min(*list.count, list.capacity), warps = gridDim.x * (kLeftoverThreads / 32);
   for (unsigned i = (blockIdx.x * kLeftoverThreads + threadIdx.x) / 32; i < count;) {
     unsigned next = 0;  // asked for early, so that the answer is there when the pixel is finished
     if (threadIdx.x % 32 == 0) next = warps + atomicAdd(list.taken, 1u);
     const UnfinishedPixel pixel = list.pixels[i];
-    const Tracker found = finish_by_warp<kPairs>(work, pixel);
+    const auto window = load_window<kSteps>(work, {pixel.x, pixel.y, work.fine.size});
+    const Tracker found = finish_by_warp<kSteps>(work, pixel, window, &sums[threadIdx.x / 32]);
     if (threadIdx.x % 32 == 0) store(work, pixel.x, pixel.y, found);
     i = __shfl_sync(kFullWarp, next, 0);
   }

@@ -40,12 +40,13 @@ class Leftovers {
   }
   // Enqueues the kernel that finishes the pixels of the list.
   Status finish(cudaStream_t stream, const DeviceWork &work) const {
-    const int most = divide_up(work.from.width * work.from.height, kLeftoverThreads / 32),
-              pairs = pairs_of_lane(work.rules.window);
-    const dim3 grid(static_cast<unsigned>(std::min(leftover_blocks(pairs) * multiprocessors_, most)));
-    return CUDAVISION_LAUNCH_PDL("finish_leftovers_kernel",
-                                 pairs == 1 ? finish_leftovers_kernel<1> : finish_leftovers_kernel<2>, grid,
-                                 dim3(kLeftoverThreads), stream, work, list());
+    return with_steps(work.rules.window, [&](auto steps) {
+      const int at_once = kWarpBlocks<steps()> * multiprocessors_,
+                most = divide_up(work.from.width * work.from.height, kLeftoverThreads / 32);
+      return CUDAVISION_LAUNCH_PDL("finish_leftovers_kernel", finish_leftovers_kernel<steps()>,
+                                   dim3(static_cast<unsigned>(std::min(at_once, most))),
+                                   dim3(kLeftoverThreads), stream, work, list());
+    });
   }
 
  private:

@@ -94,17 +94,22 @@ CUDAVISION_HOST_DEVICE inline Weights weights_of(FlowVector d) {
   return {gx * gy, fx * gy, gx * fy, fx * fy};
 }
 
-// The Eij of one cell: element 2 j + i of x is the sum with Ix, of y the sum with Iy.
-struct CellSums {
-  int x[4], y[4];
+// The Eij of one cell: element 2 j + i of x is the sum with Ix, of y the sum with Iy. T: int, or float for sums that are
+// converted already.
+template <typename T>
+struct BasicCellSums {
+  T x[4], y[4];
 };
+using CellSums = BasicCellSums<int>;
+using FloatCellSums = BasicCellSums<float>;
 
 // The sums at d, interpolated between the corners of its cell. The scale is that of the scaled S: sums of
 // products of a derivative and a difference of pixels have a factor of 32 less than those of two derivatives.
-CUDAVISION_HOST_DEVICE inline FlowVector interpolate(const CellSums &e, FlowVector d) {
+template <typename T>
+CUDAVISION_HOST_DEVICE FlowVector interpolate(const BasicCellSums<T> &e, FlowVector d) {
   constexpr float kScale = 1.0f / (1 << 15);
   const Weights w = weights_of(d);
-  const auto sum = [&](const int(&s)[4]) {
+  const auto sum = [&](const T(&s)[4]) {
     return ((w.w00 * static_cast<float>(s[0]) + w.w10 * static_cast<float>(s[1])) +
             (w.w01 * static_cast<float>(s[2]) + w.w11 * static_cast<float>(s[3]))) *
            kScale;

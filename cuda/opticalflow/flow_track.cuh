@@ -7,8 +7,7 @@
 #include <cuda_runtime.h>
 
 #include "cuda/common/launch.h"
-#include "cuda/common/resident_blocks.h"
-#include "cuda/opticalflow/flow_by_lanes.cuh"
+#include "cuda/opticalflow/flow_leftovers.cuh"
 #include "cuda/opticalflow/flow_window.cuh"
 
 namespace cudavision::opticalflow {
@@ -151,31 +150,22 @@ static __global__ void __launch_bounds__(kTrackThreads, 3)
                                                whole(work.from), {nullptr, 0, {}}));
 }
 
-// Strides of 2 and more, the other methods. A warp has `pixels` vectors, at most 32; kHasSeveral: more than one.
-template <int kPairs, bool kHasSeveral>
-static __global__ void __launch_bounds__(kTrackThreads, kPairs == 1 && kCompilesForHopper ? 4 : 3)
-    track_grid_kernel(const __grid_constant__ DeviceWork work, int pixels) {
+// Strides of 2 and more, and small levels, the other methods: one warp per vector.
+template <int kSteps>
+static __global__ void __launch_bounds__(kTrackThreads, kWarpBlocks<kSteps>)
+    track_grid_kernel(const __grid_constant__ DeviceWork work) {
   wait_for_kernel_ahead();
   let_next_kernel_start();
+  __shared__ CornerSums sums[kTrackThreads / 32];
   const ImageView<FlowVector> &vectors = work.fine.vectors;
-  const int thread = static_cast<int>(blockIdx.x) * kTrackThreads + static_cast<int>(threadIdx.x),
-            count = vectors.width * vectors.height, first = thread / 32 * pixels;
-  if (first >= count) return;
-  // Lanes without a vector of their own repeat the first one of the warp.
-  const bool is_mine = thread % 32 < pixels && first + thread % 32 < count;
-  const int i = is_mine ? first + thread % 32 : first;
+  const int warp = static_cast<int>(threadIdx.x) / 32,
+            i = static_cast<int>(blockIdx.x) * (kTrackThreads / 32) + warp;
+  if (i >= vectors.width * vectors.height) return;
   const int row = i / vectors.width, column = i - row * vectors.width;
   const Place place{column * work.fine.stride, row * work.fine.stride, work.fine.size};
-  const FlowVector start = start_of(work.coarse, place.x, place.y);
-  Tracker found;
-  if constexpr (kHasSeveral) {
-    UnfinishedPixel pixel = start_by_lanes<kPairs>(work, is_mine, place, start);
-    finish_by_lanes<kPairs>(work, &pixel);
-    found = pixel.track;
-  } else {
-    found = finish_by_warp<kPairs>(work, start_by_warp<kPairs>(work, place, start));
-  }
-  if (is_mine) store(work, column, row, found);
+  const Tracker found =
+      track_by_warp<kSteps>(work, place, start_of(work.coarse, place.x, place.y), &sums[warp]);
+  if (threadIdx.x % 32 == 0) store(work, column, row, found);
 }
 
 // The forward-backward check: marks the vectors that do not come back as invalid.

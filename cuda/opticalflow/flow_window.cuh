@@ -51,6 +51,7 @@ struct FromSums {
 struct DeviceWork {
   ImageView<const std::uint8_t> from, to;  // I and J
   ImageView<const ScharrGradient> gradient;
+  ImageView<const GradientBytes> bytes;
   TrackingRules rules;
   Field coarse, fine;             // the flow of the next coarser level, and the output
   ImageView<std::uint8_t> valid;  // output, of the size of fine; may be empty

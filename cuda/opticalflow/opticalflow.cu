@@ -24,12 +24,9 @@ namespace {
 
 // These windows have kernels of their own: the default, and that of the presets `fast` and `medium`.
 constexpr int kDefaultWindow = OpticalFlowParams{}.window_size, kPresetWindow = 15;
-// The vectors of a warp of track_grid_kernel. More of them share the cost of the steps; fewer let the warps finish at the
-// same time. There are enough warps to fill the device a few times.
-int vectors_of_warp(int vectors, int multiprocessors) {
-  constexpr int kWarpsAtOnce = 24, kTurns = 8, kMost = 4;
-  return std::clamp(vectors / (multiprocessors * kWarpsAtOnce * kTurns), 1, kMost);
-}
+// track_grid_kernel is faster than the tiles on levels with at most this many pixels per multiprocessor: few tiles leave
+// most of the device idle.
+constexpr int kFewPixels = 96;
 
 dim3 grid_of(Size vectors) { return grid_2d(vectors.width, vectors.height, kTileX, kTileY); }
 
@@ -87,6 +84,7 @@ class OpticalFlowCuda final : public OpticalFlow {
       work.from = from.picture(level);
       work.to = to.picture(level);
       work.gradient = from.gradient(level);
+      work.bytes = from.bytes(level);
       work.coarse = work.fine;
       work.fine = level == 0 ? fine : field_of(from, level, stride_of_level(fine.stride, level));
       if (level == 0) work.valid = valid;
@@ -96,30 +94,27 @@ class OpticalFlowCuda final : public OpticalFlow {
     return {};
   }
 
-  template <int kPairs>
-  static auto grid_kernel(int pixels) {
-    return pixels == 1 ? track_grid_kernel<kPairs, false> : track_grid_kernel<kPairs, true>;
-  }
-
   Status track(const DeviceWork &work, OpticalFlowMethod method) const {
-    const bool plain = method == OpticalFlowMethod::plain;
-    if (method == OpticalFlowMethod::boxes && work.fine.stride == 1) return track_tiles(work);
+    const bool plain = method == OpticalFlowMethod::plain, dense = work.fine.stride == 1;
     const Size vectors = work.fine.vectors.size();
-    const dim3 grid = grid_of(vectors), block(kTrackThreads);
-    if (work.fine.stride == 1)
+    const int count = vectors.width * vectors.height;
+    if (method == OpticalFlowMethod::boxes)
+      return dense && count > kFewPixels * multiprocessors_ ? track_tiles(work) : track_by_warps(work, count);
+    if (dense)
       return CUDAVISION_LAUNCH_PDL("track_pixels_kernel",
                                    plain ? track_pixels_kernel<OpticalFlowMethod::plain>
                                          : track_pixels_kernel<OpticalFlowMethod::cells>,
-                                   grid, block, execution_.stream, work);
-    if (plain)
-      return CUDAVISION_LAUNCH_PDL("track_grid_plainly_kernel", track_grid_plainly_kernel, grid, block,
+                                   grid_of(vectors), dim3(kTrackThreads), execution_.stream, work);
+    if (!plain) return track_by_warps(work, count);
+    return CUDAVISION_LAUNCH_PDL("track_grid_plainly_kernel", track_grid_plainly_kernel, grid_of(vectors),
+                                 dim3(kTrackThreads), execution_.stream, work);
+  }
+  Status track_by_warps(const DeviceWork &work, int count) const {
+    return with_steps(work.rules.window, [&](auto steps) {
+      return CUDAVISION_LAUNCH_PDL("track_grid_kernel", track_grid_kernel<steps()>,
+                                   dim3(blocks_for(count, kTrackThreads / 32)), dim3(kTrackThreads),
                                    execution_.stream, work);
-    const int count = vectors.width * vectors.height, pixels = vectors_of_warp(count, multiprocessors_),
-              blocks = divide_up(divide_up(count, pixels), kTrackThreads / 32);
-    const auto kernel =
-        pairs_of_lane(work.rules.window) == 1 ? grid_kernel<1>(pixels) : grid_kernel<2>(pixels);
-    return CUDAVISION_LAUNCH_PDL("track_grid_kernel", kernel, dim3(static_cast<unsigned>(blocks)), block,
-                                 execution_.stream, work, pixels);
+    });
   }
 
   using TileKernel = void (*)(DeviceWork, LeftoverList);

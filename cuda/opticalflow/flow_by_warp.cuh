@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The iteration of one pixel by a warp, for pixels whose windows share little with those of others. Tensor cores compute
+// the sums of (Ix, Iy) J for several cells at once, as a product of matrices of bytes (byte_matrix.cuh).
+//
+// The columns of the right factor are derivatives: the high and the low bytes of Ix and Iy in a row of the window, and the
+// same in the row below it. The rows of the left factor are pixels of J: those of four rows of J, each of them displaced by
+// 0 to 3 columns. A column of derivatives from row w of the window (0 or 1) and a row of pixels from row r of J (0 to 3)
+// give a part of the sum for the displacement (0 to 3, r - w). The next product has the next two rows of the window, and
+// at the end the sums are complete for the displacements by 0 to 2 rows. These are the corners of 3 x 2 cells. All sums are
+// integers, so that the result is that of the other kernels.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "cuda/common/byte_matrix.cuh"
+#include "cuda/common/warp.cuh"
+#include "cuda/opticalflow/flow_window.cuh"
+
+namespace cudavision::opticalflow {
+
+// How a window is divided: into kSteps steps of two rows with up to 32 columns; or, if it is folded, into kSteps steps of
+// twice two rows with up to 16 columns, of which the second two are those `kFold` rows below the first two.
+constexpr int kFold = 8;
+template <int kSteps>
+constexpr bool kIsFolded = kSteps == kFold / 2;
+// The steps of windows of at most 16, 22 and 32 pixels.
+constexpr int kStepsOfSmall = kFold / 2, kStepsOfMiddle = 11, kStepsOfLarge = 16;
+static_assert(2 * kMaxRadius + 1 <= 2 * kStepsOfLarge);
+// Calls function(kSteps) with the constant for a window.
+template <typename Function>
+auto with_steps(int window, const Function &function) {
+  if (window <= 2 * kFold) return function(std::integral_constant<int, kStepsOfSmall>());
+  if (window <= 2 * kStepsOfMiddle) return function(std::integral_constant<int, kStepsOfMiddle>());
+  return function(std::integral_constant<int, kStepsOfLarge>());
+}
+
+// A pixel whose iteration is not finished.
+struct UnfinishedPixel {
+  Tracker track;
+  int x, y;
+  FromSums from;
+};
+
+// The place of a lane in the factors, see byte_matrix.cuh.
+struct LanePlace {
+  int row;   // 0 to 7
+  int part;  // 0 to 3
+};
+__device__ inline LanePlace lane_place() {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  return {lane / 4, lane % 4};
+}
+
+// --- loads ---
+
+// Two words of a factor.
+struct FactorWords {
+  unsigned first, second;
+};
+
+// Reads a lane's bytes of the pairs of rows of a window, from a picture or from GradientBytes. There are kStride words from
+// four bytes of a row to the next four.
+template <bool kFolded, int kStride>
+class RowReader {
+ public:
+  // at: the word with the first byte of the window's row that the lane begins with. x: the column of this byte.
+  __device__ RowReader(const unsigned *at, int x, std::ptrdiff_t pitch_bytes)
+      : at_(at + (kFolded ? 1 : 2) * kStride * lane_place().part),
+        pitch_(pitch_bytes / static_cast<std::ptrdiff_t>(sizeof(unsigned))),
+        shift_(static_cast<unsigned>(x & 3) * 8) {}
+  // Reads the next pair of rows.
+  __device__ FactorWords next() {
+    const unsigned *row = at_;
+    at_ += 2 * pitch_;
+    if constexpr (kFolded) {
+      const unsigned *below = row + kFold * pitch_;
+      return {__funnelshift_r(row[0], row[kStride], shift_),
+              __funnelshift_r(below[0], below[kStride], shift_)};
+    } else {
+      const unsigned middle = row[kStride];
+      return {__funnelshift_r(row[0], middle, shift_), __funnelshift_r(middle, row[2 * kStride], shift_)};
+    }
+  }
+
+ private:
+  const unsigned *at_;
+  std::ptrdiff_t pitch_;
+  unsigned shift_;
+};
+
+// A reader of a picture whose first byte is pixel (x, y).
+template <int kSteps>
+__device__ RowReader<kIsFolded<kSteps>, 1> picture_reader(ImageView<const std::uint8_t> picture, int x,
+                                                          int y) {
+  return {reinterpret_cast<const unsigned *>(picture.row(y) + (x & ~3)), x, picture.pitch_bytes};
+}
+
+// The derivatives of a window, as the right factors of its steps.
+template <int kSteps>
+struct WindowFactors {
+  ByteColumns of_step[kSteps];
+};
+
+// Loads the derivatives of the window around a pixel. Outside the window they are zero.
+template <int kSteps>
+__device__ WindowFactors<kSteps> load_window(const DeviceWork &work, const Place &place) {
+  constexpr bool kFolded = kIsFolded<kSteps>;
+  const int window = work.rules.window, x = place.x - window / 2;
+  const LanePlace lane = lane_place();
+  // Words 0 to 3 of GradientBytes belong to columns 0 to 3 of a factor, and those of the row below to columns 4 to 7.
+  const int row = lane.row / 4, y = place.y - window / 2 + row;
+  const auto *at = reinterpret_cast<const unsigned *>(work.bytes.row(y) + (x >> 2)) + lane.row % 4;
+  RowReader<kFolded, 4> reader(at, x, work.bytes.pitch_bytes);
+  // The bytes of four columns from `column` on that lie in the window.
+  const auto columns = [window](int column) {
+    return window >= column + 4 ? ~0u : window <= column ? 0u : (1u << 8 * (window - column)) - 1;
+  };
+  const int column = (kFolded ? 4 : 8) * lane.part;
+  const unsigned first = columns(column), second = kFolded ? first : columns(column + 4);
+  WindowFactors<kSteps> factors;
+#pragma unroll
+  for (int step = 0; step < kSteps; ++step) {
+    const FactorWords words = reader.next();
+    const bool is_row = 2 * step + row < window,
+               is_second_row = kFolded ? 2 * step + row + kFold < window : is_row;
+    factors.of_step[step] = {{is_row ? words.first & first : 0, is_second_row ? words.second & second : 0}};
+  }
+  return factors;
+}
+
+// --- the sums that are the same for all cells ---
+
+struct StartSums {
+  StructureTensor tensor;
+  FromSums from;
+};
+
+// The structure tensor, from the products of the factors with themselves: rows 0 to 7 of the product. The sum of Ix Ix is
+// that of the products of its bytes; element (0, 0) is the sum of those of the high bytes, and so on. Elements (4, 4) and
+// so on are the same for the rows below.
+__device__ inline StructureTensor tensor_of(const ProductSums &product) {
+  const LanePlace lane = lane_place();
+  long long sum = 256 * product.sum[0] + product.sum[1];
+  if (lane.row % 2 == 0) sum *= 256;
+  sum += __shfl_xor_sync(kFullWarp, sum, 4);           // row 2 k and row 2 k + 1
+  sum += __shfl_down_sync(kFullWarp, sum, 4 * 4 + 2);  // element (r, c) and (r + 4, c + 4)
+  const float element = scaled(sum);
+  return {__shfl_sync(kFullWarp, element, 0), __shfl_sync(kFullWarp, element, 1),
+          __shfl_sync(kFullWarp, element, 4 * 2 + 1)};
+}
+
+// The rows of the product with I. The bytes of the left factor are signed in it, so row 8 has the pixels of I less 128,
+// row 9 has ones, and row 10 has the pixels less 128 of the rows below.
+__device__ inline FromSums from_sums_of(const ProductSums &product) {
+  const LanePlace lane = lane_place();
+  const int weight =
+      lane.row == 1 ? 128 : (lane.row == 0 && lane.part < 2) || (lane.row == 2 && lane.part >= 2);
+  int sum = weight * (256 * product.sum[2] + product.sum[3]);
+  // Sums with Ix lie in even lanes, those with Iy in odd lanes.
+  for (int distance = 2; distance <= 8; distance *= 2) sum += __shfl_xor_sync(kFullWarp, sum, distance);
+  return {__shfl_sync(kFullWarp, sum, 0), __shfl_sync(kFullWarp, sum, 1)};
+}
+
+// Computes the sums of a pixel, whose window is loaded.
+template <int kSteps>
+__device__ StartSums start_sums(const DeviceWork &work, const Place &place,
+                                const WindowFactors<kSteps> &window) {
+  const LanePlace lane = lane_place();
+  const int radius = work.rules.window / 2;
+  const bool has_pixels = lane.row == 0 || lane.row == 2;
+  const unsigned others = lane.row == 1 ? 0x01010101u : 0u;
+  auto pixels = picture_reader<kSteps>(work.from, place.x - radius, place.y - radius + lane.row / 2);
+  ProductSums product{};
+#pragma unroll
+  for (int step = 0; step < kSteps; ++step) {
+    const ByteColumns &derivatives = window.of_step[step];
+    FactorWords below{others, others};
+    if (has_pixels) {
+      const FactorWords words = pixels.next();
+      below = {words.first ^ 0x80808080u, words.second ^ 0x80808080u};
+    }
+    const ByteRows rows{{derivatives.word[0], below.first, derivatives.word[1], below.second}};
+    multiply_add<true>(rows, derivatives, &product);
+  }
+  return {tensor_of(product), from_sums_of(product)};
+}
+
+// --- the sums of cells ---
+
+// The sums for the corners of neighbouring cells, in shared memory: one per warp.
+constexpr int kCornersX = 4, kCornersY = 3;
+struct CornerSums {
+  // [row][column][of Ix, of Iy]; the sums of (Ix, Iy) (J - I)
+  float2 corner[kCornersY][kCornersX];
+  DisplacementCell first;  // the cell whose upper left corner is the first one
+
+  __device__ bool has(const DisplacementCell &cell) const {
+    return static_cast<unsigned>(cell.x - first.x) < kCornersX - 1 &&
+           static_cast<unsigned>(cell.y - first.y) < kCornersY - 1;
+  }
+  __device__ FloatCellSums of(const DisplacementCell &cell) const {
+    const float2 *above = &corner[cell.y - first.y][cell.x - first.x], *below = above + kCornersX;
+    return {{above[0].x, above[1].x, below[0].x, below[1].x},
+            {above[0].y, above[1].y, below[0].y, below[1].y}};
+  }
+};
+
+// The first cell of those around d: d lies in a cell of the middle column, and in the upper or the lower row, so that the
+// nearer border of its cell lies between the rows.
+__device__ inline DisplacementCell first_cell_around(FlowVector d) {
+  const DisplacementCell cell = cell_of(d);
+  return {cell.x - 1, d.y - floorf(d.y) < 0.5f ? cell.y - 1 : cell.y};
+}
+
+// Writes the corners' sums; see the head of this file for the elements of the product.
+__device__ inline void write_corners(const ProductSums &product, const FromSums &from, CornerSums *sums) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, column = lane / 4 % kCornersX;
+  // Of rows of J 0 and 1 (by lane / 16), and 2 and 3.
+  const int upper = 256 * product.sum[0] + product.sum[1], lower = 256 * product.sum[2] + product.sum[3];
+  // From the next row of J and the other row of the window.
+  const int other = (lane + 4 * kCornersX + 2) % 32;
+  const int other_upper = __shfl_sync(kFullWarp, upper, other),
+            other_lower = __shfl_sync(kFullWarp, lower, other);
+  if (lane % 4 >= 2) return;
+  const int of_from = lane % 2 == 0 ? from.x : from.y;
+  const auto write = [&](int row, int sum) {
+    float2 &corner = sums->corner[row][column];
+    (lane % 2 == 0 ? corner.x : corner.y) = static_cast<float>(sum - of_from);
+  };
+  if (lane < 16) {
+    write(0, upper + other_upper);
+    write(2, lower + other_lower);
+  } else {
+    write(1, upper + other_lower);
+  }
+}
+
+// Computes the sums for the corners of the cells around d.
+template <int kSteps>
+__device__ void correlate(const DeviceWork &work, const Place &place, const WindowFactors<kSteps> &window,
+                          const FromSums &from, FlowVector d, CornerSums *sums) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, radius = work.rules.window / 2;
+  const DisplacementCell first = first_cell_around(d);
+  auto pixels = picture_reader<kSteps>(work.to, place.x - radius + first.x + lane / 4 % kCornersX,
+                                       place.y - radius + first.y + lane / (4 * kCornersX));
+  ProductSums product[2] = {};  // two, because a product waits for the one before it
+  FactorWords above = pixels.next();
+#pragma unroll
+  for (int step = 0; step < kSteps; ++step) {
+    const FactorWords below = pixels.next();
+    multiply_add<false>({{above.first, below.first, above.second, below.second}}, window.of_step[step],
+                        &product[step % 2]);
+    above = below;
+  }
+#pragma unroll
+  for (int i = 0; i < 4; ++i) product[0].sum[i] += product[1].sum[i];
+  __syncwarp();  // all lanes have read the last sums
+  write_corners(product[0], from, sums);
+  if (lane == 0) sums->first = first;
+  __syncwarp();
+}
+
+// --- the iteration ---
+
+// Finishes the iteration of a pixel. All lanes of the warp must call this with the same arguments.
+template <int kSteps>
+__device__ Tracker finish_by_warp(const DeviceWork &work, const UnfinishedPixel &pixel,
+                                  const WindowFactors<kSteps> &window, CornerSums *sums) {
+  const Place place{pixel.x, pixel.y, work.fine.size};
+  Tracker t = pixel.track;
+  while (t.running) {
+    correlate<kSteps>(work, place, window, pixel.from, t.d, sums);
+    DisplacementCell cell = cell_of(t.d);
+    do {
+      step(place, work.rules, interpolate(sums->of(cell), t.d), &t);
+      cell = cell_of(t.d);
+    } while (t.running && sums->has(cell));
+  }
+  return t;
+}
+
+// Computes the vector of a pixel. All lanes of the warp must call this with the same arguments.
+template <int kSteps>
+__device__ Tracker track_by_warp(const DeviceWork &work, const Place &place, FlowVector start,
+                                 CornerSums *sums) {
+  const WindowFactors<kSteps> window = load_window<kSteps>(work, place);
+  const StartSums at_start = start_sums<kSteps>(work, place, window);
+  const Tracker track = start_tracking(place, work.rules, at_start.tensor, start);
+  return finish_by_warp<kSteps>(work, {track, place.x, place.y, at_start.from}, window, sums);
+}
+
+}  // namespace cudavision::opticalflow
