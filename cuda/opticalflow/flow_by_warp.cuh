@@ -26,6 +26,10 @@ constexpr bool kIsFolded = kSteps == kFold / 2;
 // The steps of windows of at most 16, 22 and 32 pixels.
 constexpr int kStepsOfSmall = kFold / 2, kStepsOfMiddle = 11, kStepsOfLarge = 16;
 static_assert(2 * kMaxRadius + 1 <= 2 * kStepsOfLarge);
+template <int kSteps>
+constexpr int kLeastWindow = kIsFolded<kSteps>          ? OpticalFlowRanges::window_size.least
+                             : kSteps == kStepsOfMiddle ? 2 * kStepsOfSmall * 2 + 1
+                                                        : 2 * kStepsOfMiddle + 1;
 // Calls function(kSteps) with the constant for a window.
 template <typename Function>
 auto with_steps(int window, const Function &function) {
@@ -33,13 +37,6 @@ auto with_steps(int window, const Function &function) {
   if (window <= 2 * kStepsOfMiddle) return function(std::integral_constant<int, kStepsOfMiddle>());
   return function(std::integral_constant<int, kStepsOfLarge>());
 }
-
-// A pixel whose iteration is not finished.
-struct UnfinishedPixel {
-  Tracker track;
-  int x, y;
-  FromSums from;
-};
 
 // The place of a lane in the factors, see byte_matrix.cuh.
 struct LanePlace {
@@ -121,9 +118,11 @@ __device__ WindowFactors<kSteps> load_window(const DeviceWork &work, const Place
 #pragma unroll
   for (int step = 0; step < kSteps; ++step) {
     const FactorWords words = reader.next();
-    const bool is_row = 2 * step + row < window,
-               is_second_row = kFolded ? 2 * step + row + kFold < window : is_row;
-    factors.of_step[step] = {{is_row ? words.first & first : 0, is_second_row ? words.second & second : 0}};
+    const auto is_row = [&](int first_row) {
+      return first_row + 1 < kLeastWindow<kSteps> || first_row + row < window;
+    };
+    const bool has_first = is_row(2 * step), has_second = is_row(kFolded ? 2 * step + kFold : 2 * step);
+    factors.of_step[step] = {{has_first ? words.first & first : 0, has_second ? words.second & second : 0}};
   }
   return factors;
 }
@@ -187,19 +186,15 @@ __device__ StartSums start_sums(const DeviceWork &work, const Place &place,
 
 // --- the sums of cells ---
 
-// The sums for the corners of neighbouring cells, in shared memory: one per warp.
+// The sums for the corners of neighbouring cells, in shared memory: one per pixel of a warp.
 constexpr int kCornersX = 4, kCornersY = 3;
-struct CornerSums {
-  // [row][column][of Ix, of Iy]; the sums of (Ix, Iy) (J - I)
-  float2 corner[kCornersY][kCornersX];
-  DisplacementCell first;  // the cell whose upper left corner is the first one
+struct alignas(float2) CornerSums {
+  // [row][column][of Ix or Iy]: the sums of (Ix, Iy) (J - I)
+  float corner[kCornersY][kCornersX][2];
 
-  __device__ bool has(const DisplacementCell &cell) const {
-    return static_cast<unsigned>(cell.x - first.x) < kCornersX - 1 &&
-           static_cast<unsigned>(cell.y - first.y) < kCornersY - 1;
-  }
-  __device__ FloatCellSums of(const DisplacementCell &cell) const {
-    const float2 *above = &corner[cell.y - first.y][cell.x - first.x], *below = above + kCornersX;
+  // Of a cell, `x` cells to the right of the first one and `y` below it.
+  __device__ FloatCellSums of(int x, int y) const {
+    const auto *above = reinterpret_cast<const float2 *>(corner[y][x]), *below = above + kCornersX;
     return {{above[0].x, above[1].x, below[0].x, below[1].x},
             {above[0].y, above[1].y, below[0].y, below[1].y}};
   }
@@ -215,78 +210,131 @@ __device__ inline DisplacementCell first_cell_around(FlowVector d) {
 // Writes the corners' sums; see the head of this file for the elements of the product.
 __device__ inline void write_corners(const ProductSums &product, const FromSums &from, CornerSums *sums) {
   const int lane = static_cast<int>(threadIdx.x) % 32, column = lane / 4 % kCornersX;
-  // Of rows of J 0 and 1 (by lane / 16), and 2 and 3.
+  const bool is_upper = lane < 16;
+  // Of rows 0 and 1 of J (by is_upper), and of rows 2 and 3.
   const int upper = 256 * product.sum[0] + product.sum[1], lower = 256 * product.sum[2] + product.sum[3];
-  // From the next row of J and the other row of the window.
+  // Those of the next row of J and the other row of the window, which have the same displacement.
   const int other = (lane + 4 * kCornersX + 2) % 32;
   const int other_upper = __shfl_sync(kFullWarp, upper, other),
             other_lower = __shfl_sync(kFullWarp, lower, other);
-  if (lane % 4 >= 2) return;
   const int of_from = lane % 2 == 0 ? from.x : from.y;
-  const auto write = [&](int row, int sum) {
-    float2 &corner = sums->corner[row][column];
-    (lane % 2 == 0 ? corner.x : corner.y) = static_cast<float>(sum - of_from);
-  };
-  if (lane < 16) {
-    write(0, upper + other_upper);
-    write(2, lower + other_lower);
-  } else {
-    write(1, upper + other_lower);
-  }
+  float *to = &sums->corner[is_upper ? 0 : 1][column][lane % 2];
+  if (lane % 4 < 2) *to = static_cast<float>(upper + (is_upper ? other_upper : other_lower) - of_from);
+  if (lane % 4 < 2 && is_upper) to[2 * 2 * kCornersX] = static_cast<float>(lower + other_lower - of_from);
 }
 
-// Computes the sums for the corners of the cells around d.
+// Computes the sums for the corners of the cells from `first` on.
 template <int kSteps>
 __device__ void correlate(const DeviceWork &work, const Place &place, const WindowFactors<kSteps> &window,
-                          const FromSums &from, FlowVector d, CornerSums *sums) {
+                          const FromSums &from, const DisplacementCell &first, CornerSums *sums) {
   const int lane = static_cast<int>(threadIdx.x) % 32, radius = work.rules.window / 2;
-  const DisplacementCell first = first_cell_around(d);
   auto pixels = picture_reader<kSteps>(work.to, place.x - radius + first.x + lane / 4 % kCornersX,
                                        place.y - radius + first.y + lane / (4 * kCornersX));
-  ProductSums product[2] = {};  // two, because a product waits for the one before it
+  // Several, because a product waits for the one that it is added to.
+  constexpr int kProducts = 2;
+  ProductSums product[kProducts] = {};
   FactorWords above = pixels.next();
 #pragma unroll
   for (int step = 0; step < kSteps; ++step) {
     const FactorWords below = pixels.next();
     multiply_add<false>({{above.first, below.first, above.second, below.second}}, window.of_step[step],
-                        &product[step % 2]);
+                        &product[step % kProducts]);
     above = below;
   }
 #pragma unroll
-  for (int i = 0; i < 4; ++i) product[0].sum[i] += product[1].sum[i];
-  __syncwarp();  // all lanes have read the last sums
+  for (int other = 1; other < kProducts; ++other)
+    for (int i = 0; i < 4; ++i) product[0].sum[i] += product[other].sum[i];
   write_corners(product[0], from, sums);
-  if (lane == 0) sums->first = first;
-  __syncwarp();
 }
 
 // --- the iteration ---
 
-// Finishes the iteration of a pixel. All lanes of the warp must call this with the same arguments.
-template <int kSteps>
-__device__ Tracker finish_by_warp(const DeviceWork &work, const UnfinishedPixel &pixel,
-                                  const WindowFactors<kSteps> &window, CornerSums *sums) {
-  const Place place{pixel.x, pixel.y, work.fine.size};
-  Tracker t = pixel.track;
-  while (t.running) {
-    correlate<kSteps>(work, place, window, pixel.from, t.d, sums);
-    DisplacementCell cell = cell_of(t.d);
-    do {
-      step(place, work.rules, interpolate(sums->of(cell), t.d), &t);
-      cell = cell_of(t.d);
-    } while (t.running && sums->has(cell));
-  }
-  return t;
+// The threads of a block of kernels whose warps track pixels, and the blocks on a multiprocessor at once, by registers.
+constexpr int kWarpThreads = 128;
+constexpr int warp_blocks(int steps, int pixels) {
+  if (steps == kStepsOfLarge || steps * pixels >= 16) return 4;
+  return steps > kStepsOfSmall ? 5 : 8;
+}
+// The pixels of a warp if there are many.
+constexpr int many_pixels(int steps) {
+  if (steps == kStepsOfSmall) return 4;
+  return steps == kStepsOfMiddle ? 2 : 1;
 }
 
-// Computes the vector of a pixel. All lanes of the warp must call this with the same arguments.
-template <int kSteps>
-__device__ Tracker track_by_warp(const DeviceWork &work, const Place &place, FlowVector start,
-                                 CornerSums *sums) {
-  const WindowFactors<kSteps> window = load_window<kSteps>(work, place);
-  const StartSums at_start = start_sums<kSteps>(work, place, window);
-  const Tracker track = start_tracking(place, work.rules, at_start.tensor, start);
-  return finish_by_warp<kSteps>(work, {track, place.x, place.y, at_start.from}, window, sums);
-}
+// A warp has kPixels pixels, each of which belongs to a group of lanes: its sums are computed by all lanes, and its steps
+// are made by the lanes of the group, at the same time as those of other groups.
+template <int kSteps, int kPixels>
+class WarpTracker {
+ public:
+  static constexpr int kGroup = 32 / kPixels;
+  // sums: of the warp
+  __device__ WarpTracker(const DeviceWork &work, CornerSums (&sums)[kPixels]) : work_(work), sums_(sums) {}
+
+  // Loads the windows of the pixels. x, y: of this lane's pixel.
+  __device__ void load(int x, int y) {
+    place_ = {x, y, work_.fine.size};
+#pragma unroll
+    for (int pixel = 0; pixel < kPixels; ++pixel)
+      window_[pixel] = load_window<kSteps>(work_, place_of(pixel));
+  }
+  // Computes the sums of this lane's pixel that are the same for all cells.
+  __device__ StartSums start() {
+    StartSums mine{};
+#pragma unroll
+    for (int pixel = 0; pixel < kPixels; ++pixel) {
+      const StartSums sums = start_sums<kSteps>(work_, place_of(pixel), window_[pixel]);
+      if (pixel == group()) mine = sums;
+    }
+    return mine;
+  }
+  // Finishes the iteration of this lane's pixel. from: the sums of (Ix, Iy) I of this lane's pixel.
+  __device__ Tracker finish(Tracker t, const FromSums &from) {
+    while (is_any(t.running)) {
+      const DisplacementCell first = first_cell_around(t.d);
+#pragma unroll
+      for (int pixel = 0; pixel < kPixels; ++pixel)
+        if (of(pixel, t.running))
+          correlate<kSteps>(work_, place_of(pixel), window_[pixel], {of(pixel, from.x), of(pixel, from.y)},
+                            {of(pixel, first.x), of(pixel, first.y)}, &sums_[pixel]);
+      __syncwarp();
+      if (t.running) step_in_cells(first, &t);
+      __syncwarp();
+    }
+    return t;
+  }
+
+ private:
+  __device__ static int group() { return static_cast<int>(threadIdx.x) % 32 / kGroup; }
+  // The value that the lanes of a pixel's group have.
+  template <typename T>
+  __device__ static T of([[maybe_unused]] int pixel, T value) {
+    if constexpr (kPixels == 1)
+      return value;
+    else
+      return static_cast<T>(__shfl_sync(kFullWarp, static_cast<int>(value), pixel * kGroup));
+  }
+  __device__ static bool is_any(bool value) {
+    return kPixels == 1 ? value : __any_sync(kFullWarp, value) != 0;
+  }
+  __device__ Place place_of(int pixel) const {
+    return {of(pixel, place_.x), of(pixel, place_.y), place_.size};
+  }
+
+  // Makes the steps of this lane's pixel inside the cells whose corners have sums.
+  __device__ void step_in_cells(const DisplacementCell &first, Tracker *t) const {
+    const CornerSums &sums = sums_[group()];
+    const auto x = [&] { return cell_of(t->d).x - first.x; };
+    const auto y = [&] { return cell_of(t->d).y - first.y; };
+    do {
+      step(place_, work_.rules, interpolate(sums.of(x(), y()), t->d), t);
+    } while (t->running && static_cast<unsigned>(x()) < kCornersX - 1 &&
+             static_cast<unsigned>(y()) < kCornersY - 1);
+  }
+
+  const DeviceWork &work_;
+  CornerSums (&sums_)[kPixels];
+  Place place_;
+  WindowFactors<kSteps> window_[kPixels];
+};
 
 }  // namespace cudavision::opticalflow

@@ -13,10 +13,12 @@
 
 namespace cudavision::opticalflow {
 
-constexpr int kLeftoverThreads = 256;
-// The blocks of a kernel whose warps have a pixel each, on a multiprocessor at once, by registers.
-template <int kSteps>
-constexpr int kWarpBlocks = kSteps == kStepsOfLarge ? 2 : 3;
+// A pixel whose iteration is not finished.
+struct UnfinishedPixel {
+  Tracker track;
+  int x, y;
+  FromSums from;
+};
 
 // The work list, in device memory. `count` exceeds `capacity` if pixels did not fit. The counters are 0 between levels.
 struct LeftoverList {
@@ -30,19 +32,20 @@ struct LeftoverList {
 // Finishes all pixels of the work list, one warp per pixel; the last block then resets the list. Some pixels take many
 // times as long as others, so a warp takes its next one when it needs it.
 template <int kSteps>
-static __global__ void __launch_bounds__(kLeftoverThreads, kWarpBlocks<kSteps>)
+static __global__ void __launch_bounds__(kWarpThreads, warp_blocks(kSteps, 1))
     finish_leftovers_kernel(const __grid_constant__ DeviceWork work, LeftoverList list) {
   wait_for_kernel_ahead();
   let_next_kernel_start();
   __shared__ bool is_last;
-  __shared__ CornerSums sums[kLeftoverThreads / 32];
-  const unsigned count = min(*list.count, list.capacity), warps = gridDim.x * (kLeftoverThreads / 32);
-  for (unsigned i = (blockIdx.x * kLeftoverThreads + threadIdx.x) / 32; i < count;) {
+  __shared__ CornerSums sums[kWarpThreads / 32][1];
+  const unsigned count = min(*list.count, list.capacity), warps = gridDim.x * (kWarpThreads / 32);
+  for (unsigned i = (blockIdx.x * kWarpThreads + threadIdx.x) / 32; i < count;) {
     unsigned next = 0;  // asked for early, so that the answer is there when the pixel is finished
     if (threadIdx.x % 32 == 0) next = warps + atomicAdd(list.taken, 1u);
     const UnfinishedPixel pixel = list.pixels[i];
-    const auto window = load_window<kSteps>(work, {pixel.x, pixel.y, work.fine.size});
-    const Tracker found = finish_by_warp<kSteps>(work, pixel, window, &sums[threadIdx.x / 32]);
+    WarpTracker<kSteps, 1> tracker(work, sums[threadIdx.x / 32]);
+    tracker.load(pixel.x, pixel.y);
+    const Tracker found = tracker.finish(pixel.track, pixel.from);
     if (threadIdx.x % 32 == 0) store(work, pixel.x, pixel.y, found);
     i = __shfl_sync(kFullWarp, next, 0);
   }

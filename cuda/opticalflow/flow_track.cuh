@@ -150,22 +150,30 @@ static __global__ void __launch_bounds__(kTrackThreads, 3)
                                                whole(work.from), {nullptr, 0, {}}));
 }
 
-// Strides of 2 and more, and small levels, the other methods: one warp per vector.
-template <int kSteps>
-static __global__ void __launch_bounds__(kTrackThreads, kWarpBlocks<kSteps>)
+// Strides of 2 and more, and small levels, the other methods: kPixels vectors per warp.
+template <int kSteps, int kPixels>
+static __global__ void __launch_bounds__(kWarpThreads, warp_blocks(kSteps, kPixels))
     track_grid_kernel(const __grid_constant__ DeviceWork work) {
+  using Warp = WarpTracker<kSteps, kPixels>;
+  __shared__ CornerSums sums[kWarpThreads / 32][kPixels];
+  const ImageView<FlowVector> &vectors = work.fine.vectors;
+  const int thread = static_cast<int>(blockIdx.x) * kWarpThreads + static_cast<int>(threadIdx.x),
+            count = vectors.width * vectors.height;
+  // The lanes of the last warp that have no vector repeat the last one.
+  const int i = thread / Warp::kGroup, row = min(i, count - 1) / vectors.width,
+            column = min(i, count - 1) - row * vectors.width;
+  const Place place{column * work.fine.stride, row * work.fine.stride, work.fine.size};
+  // As in track_tiles_kernel: the derivatives are there before the kernel ahead has finished.
+  const bool is_coarsest = work.coarse.vectors.data == nullptr;
+  if (is_coarsest) wait_for_kernel_ahead();
+  Warp warp(work, sums[threadIdx.x / 32]);
+  warp.load(place.x, place.y);
+  const StartSums at_start = warp.start();
   wait_for_kernel_ahead();
   let_next_kernel_start();
-  __shared__ CornerSums sums[kTrackThreads / 32];
-  const ImageView<FlowVector> &vectors = work.fine.vectors;
-  const int warp = static_cast<int>(threadIdx.x) / 32,
-            i = static_cast<int>(blockIdx.x) * (kTrackThreads / 32) + warp;
-  if (i >= vectors.width * vectors.height) return;
-  const int row = i / vectors.width, column = i - row * vectors.width;
-  const Place place{column * work.fine.stride, row * work.fine.stride, work.fine.size};
-  const Tracker found =
-      track_by_warp<kSteps>(work, place, start_of(work.coarse, place.x, place.y), &sums[warp]);
-  if (threadIdx.x % 32 == 0) store(work, column, row, found);
+  const FlowVector start = start_of(work.coarse, place.x, place.y);
+  const Tracker found = warp.finish(start_tracking(place, work.rules, at_start.tensor, start), at_start.from);
+  if (i < count && threadIdx.x % Warp::kGroup == 0) store(work, column, row, found);
 }
 
 // The forward-backward check: marks the vectors that do not come back as invalid.

@@ -111,9 +111,14 @@ class OpticalFlowCuda final : public OpticalFlow {
   }
   Status track_by_warps(const DeviceWork &work, int count) const {
     return with_steps(work.rules.window, [&](auto steps) {
-      return CUDAVISION_LAUNCH_PDL("track_grid_kernel", track_grid_kernel<steps()>,
-                                   dim3(blocks_for(count, kTrackThreads / 32)), dim3(kTrackThreads),
-                                   execution_.stream, work);
+      constexpr int kMany = many_pixels(steps());
+      // A warp for each vector, if they fill the device only so many times.
+      constexpr int kWarpsAtOnce = 24, kTurns = 2;
+      const bool are_many = count > kWarpsAtOnce * kTurns * multiprocessors_;
+      const int warps = are_many ? divide_up(count, kMany) : count;
+      const auto kernel = are_many ? track_grid_kernel<steps(), kMany> : track_grid_kernel<steps(), 1>;
+      return CUDAVISION_LAUNCH_PDL("track_grid_kernel", kernel, dim3(blocks_for(warps, kWarpThreads / 32)),
+                                   dim3(kWarpThreads), execution_.stream, work);
     });
   }
 
