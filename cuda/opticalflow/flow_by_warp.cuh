@@ -30,6 +30,17 @@ template <int kSteps>
 constexpr int kLeastWindow = kIsFolded<kSteps>          ? OpticalFlowRanges::window_size.least
                              : kSteps == kStepsOfMiddle ? 2 * kStepsOfSmall * 2 + 1
                                                         : 2 * kStepsOfMiddle + 1;
+// Calls function(step) for all steps. The compiler loads the rows of kStepsAtOnce steps at once; those of all steps would
+// take too many registers.
+template <int kSteps, typename Function>
+__device__ void for_each_step(const Function &function) {
+  constexpr int kStepsAtOnce = kSteps == kStepsOfLarge ? kSteps / 2 : kSteps;
+#pragma unroll 1
+  for (int first = 0; first < kSteps; first += kStepsAtOnce) {
+#pragma unroll
+    for (int i = 0; i < kStepsAtOnce; ++i) function(first + i, i);
+  }
+}
 // Calls function(kSteps) with the constant for a window.
 template <typename Function>
 auto with_steps(int window, const Function &function) {
@@ -92,15 +103,24 @@ __device__ RowReader<kIsFolded<kSteps>, 1> picture_reader(ImageView<const std::u
   return {reinterpret_cast<const unsigned *>(picture.row(y) + (x & ~3)), x, picture.pitch_bytes};
 }
 
-// The derivatives of a window, as the right factors of its steps.
+// The derivatives of a window, as the right factors of its steps, in shared memory. Each lane writes and reads its own
+// words.
 template <int kSteps>
-struct WindowFactors {
-  ByteColumns of_step[kSteps];
+class WindowFactors {
+ public:
+  __device__ ByteColumns get(int step) const {
+    const uint2 words = words_[step][threadIdx.x % 32];
+    return {{words.x, words.y}};
+  }
+  __device__ void set(int step, uint2 words) { words_[step][threadIdx.x % 32] = words; }
+
+ private:
+  uint2 words_[kSteps][32];
 };
 
 // Loads the derivatives of the window around a pixel. Outside the window they are zero.
 template <int kSteps>
-__device__ WindowFactors<kSteps> load_window(const DeviceWork &work, const Place &place) {
+__device__ void load_window(const DeviceWork &work, const Place &place, WindowFactors<kSteps> *factors) {
   constexpr bool kFolded = kIsFolded<kSteps>;
   const int window = work.rules.window, x = place.x - window / 2;
   const LanePlace lane = lane_place();
@@ -114,17 +134,14 @@ __device__ WindowFactors<kSteps> load_window(const DeviceWork &work, const Place
   };
   const int column = (kFolded ? 4 : 8) * lane.part;
   const unsigned first = columns(column), second = kFolded ? first : columns(column + 4);
-  WindowFactors<kSteps> factors;
-#pragma unroll
-  for (int step = 0; step < kSteps; ++step) {
+  for_each_step<kSteps>([&](int step, int) {
     const FactorWords words = reader.next();
     const auto is_row = [&](int first_row) {
       return first_row + 1 < kLeastWindow<kSteps> || first_row + row < window;
     };
     const bool has_first = is_row(2 * step), has_second = is_row(kFolded ? 2 * step + kFold : 2 * step);
-    factors.of_step[step] = {{has_first ? words.first & first : 0, has_second ? words.second & second : 0}};
-  }
-  return factors;
+    factors->set(step, {has_first ? words.first & first : 0, has_second ? words.second & second : 0});
+  });
 }
 
 // --- the sums that are the same for all cells ---
@@ -170,9 +187,8 @@ __device__ StartSums start_sums(const DeviceWork &work, const Place &place,
   const unsigned others = lane.row == 1 ? 0x01010101u : 0u;
   auto pixels = picture_reader<kSteps>(work.from, place.x - radius, place.y - radius + lane.row / 2);
   ProductSums product{};
-#pragma unroll
-  for (int step = 0; step < kSteps; ++step) {
-    const ByteColumns &derivatives = window.of_step[step];
+  for_each_step<kSteps>([&](int step, int) {
+    const ByteColumns derivatives = window.get(step);
     FactorWords below{others, others};
     if (has_pixels) {
       const FactorWords words = pixels.next();
@@ -180,7 +196,7 @@ __device__ StartSums start_sums(const DeviceWork &work, const Place &place,
     }
     const ByteRows rows{{derivatives.word[0], below.first, derivatives.word[1], below.second}};
     multiply_add<true>(rows, derivatives, &product);
-  }
+  });
   return {tensor_of(product), from_sums_of(product)};
 }
 
@@ -200,11 +216,14 @@ struct alignas(float2) CornerSums {
   }
 };
 
-// The first cell of those around d: d lies in a cell of the middle column, and in the upper or the lower row, so that the
-// nearer border of its cell lies between the rows.
-__device__ inline DisplacementCell first_cell_around(FlowVector d) {
-  const DisplacementCell cell = cell_of(d);
-  return {cell.x - 1, d.y - floorf(d.y) < 0.5f ? cell.y - 1 : cell.y};
+// The first of the 3 x 2 cells to compute the sums for. The cell of d is among them, and the others lie where d is likely to
+// go: after a step of at least a pixel, farther in x in its direction, otherwise on both sides. Of the cells above and below
+// it is the one that half the last step comes nearer to.
+__device__ inline DisplacementCell first_cell_around(const Tracker &t) {
+  const DisplacementCell cell = cell_of(t.d);
+  const int way = t.last_step.x >= 1.0f ? 1 : t.last_step.x <= -1.0f ? -1 : 0;
+  const bool goes_up = t.d.y - floorf(t.d.y) + 0.5f * t.last_step.y < 0.5f;
+  return {cell.x - 1 + way, goes_up ? cell.y - 1 : cell.y};
 }
 
 // Writes the corners' sums; see the head of this file for the elements of the product.
@@ -234,13 +253,12 @@ __device__ void correlate(const DeviceWork &work, const Place &place, const Wind
   constexpr int kProducts = 2;
   ProductSums product[kProducts] = {};
   FactorWords above = pixels.next();
-#pragma unroll
-  for (int step = 0; step < kSteps; ++step) {
+  for_each_step<kSteps>([&](int step, int turn) {
     const FactorWords below = pixels.next();
-    multiply_add<false>({{above.first, below.first, above.second, below.second}}, window.of_step[step],
-                        &product[step % kProducts]);
+    multiply_add<false>({{above.first, below.first, above.second, below.second}}, window.get(step),
+                        &product[turn % kProducts]);
     above = below;
-  }
+  });
 #pragma unroll
   for (int other = 1; other < kProducts; ++other)
     for (int i = 0; i < 4; ++i) product[0].sum[i] += product[other].sum[i];
@@ -249,17 +267,12 @@ __device__ void correlate(const DeviceWork &work, const Place &place, const Wind
 
 // --- the iteration ---
 
-// The threads of a block of kernels whose warps track pixels, and the blocks on a multiprocessor at once, by registers.
-constexpr int kWarpThreads = 128;
-constexpr int warp_blocks(int steps, int pixels) {
-  if (steps == kStepsOfLarge || steps * pixels >= 16) return 4;
-  return steps > kStepsOfSmall ? 5 : 8;
+// The warps that a multiprocessor has at once, by registers.
+constexpr int resident_warps(int steps) {
+  return steps == kStepsOfSmall ? 32 : steps == kStepsOfMiddle ? 20 : 24;
 }
 // The pixels of a warp if there are many.
-constexpr int many_pixels(int steps) {
-  if (steps == kStepsOfSmall) return 4;
-  return steps == kStepsOfMiddle ? 2 : 1;
-}
+constexpr int many_pixels(int steps) { return steps == kStepsOfSmall ? 4 : 2; }
 
 // A warp has kPixels pixels, each of which belongs to a group of lanes: its sums are computed by all lanes, and its steps
 // are made by the lanes of the group, at the same time as those of other groups.
@@ -267,22 +280,26 @@ template <int kSteps, int kPixels>
 class WarpTracker {
  public:
   static constexpr int kGroup = 32 / kPixels;
-  // sums: of the warp
-  __device__ WarpTracker(const DeviceWork &work, CornerSums (&sums)[kPixels]) : work_(work), sums_(sums) {}
+  // In shared memory.
+  struct Storage {
+    WindowFactors<kSteps> window[kPixels];
+    CornerSums sums[kPixels];
+  };
+  __device__ WarpTracker(const DeviceWork &work, Storage *storage) : work_(work), storage_(*storage) {}
 
   // Loads the windows of the pixels. x, y: of this lane's pixel.
   __device__ void load(int x, int y) {
     place_ = {x, y, work_.fine.size};
-#pragma unroll
+#pragma unroll 1
     for (int pixel = 0; pixel < kPixels; ++pixel)
-      window_[pixel] = load_window<kSteps>(work_, place_of(pixel));
+      load_window(work_, place_of(pixel), &storage_.window[pixel]);
   }
   // Computes the sums of this lane's pixel that are the same for all cells.
   __device__ StartSums start() {
     StartSums mine{};
-#pragma unroll
+#pragma unroll 1
     for (int pixel = 0; pixel < kPixels; ++pixel) {
-      const StartSums sums = start_sums<kSteps>(work_, place_of(pixel), window_[pixel]);
+      const StartSums sums = start_sums<kSteps>(work_, place_of(pixel), storage_.window[pixel]);
       if (pixel == group()) mine = sums;
     }
     return mine;
@@ -290,12 +307,13 @@ class WarpTracker {
   // Finishes the iteration of this lane's pixel. from: the sums of (Ix, Iy) I of this lane's pixel.
   __device__ Tracker finish(Tracker t, const FromSums &from) {
     while (is_any(t.running)) {
-      const DisplacementCell first = first_cell_around(t.d);
-#pragma unroll
+      const DisplacementCell first = first_cell_around(t);
+#pragma unroll 1
       for (int pixel = 0; pixel < kPixels; ++pixel)
         if (of(pixel, t.running))
-          correlate<kSteps>(work_, place_of(pixel), window_[pixel], {of(pixel, from.x), of(pixel, from.y)},
-                            {of(pixel, first.x), of(pixel, first.y)}, &sums_[pixel]);
+          correlate<kSteps>(work_, place_of(pixel), storage_.window[pixel],
+                            {of(pixel, from.x), of(pixel, from.y)}, {of(pixel, first.x), of(pixel, first.y)},
+                            &storage_.sums[pixel]);
       __syncwarp();
       if (t.running) step_in_cells(first, &t);
       __syncwarp();
@@ -322,7 +340,7 @@ class WarpTracker {
 
   // Makes the steps of this lane's pixel inside the cells whose corners have sums.
   __device__ void step_in_cells(const DisplacementCell &first, Tracker *t) const {
-    const CornerSums &sums = sums_[group()];
+    const CornerSums &sums = storage_.sums[group()];
     const auto x = [&] { return cell_of(t->d).x - first.x; };
     const auto y = [&] { return cell_of(t->d).y - first.y; };
     do {
@@ -332,9 +350,8 @@ class WarpTracker {
   }
 
   const DeviceWork &work_;
-  CornerSums (&sums_)[kPixels];
+  Storage &storage_;
   Place place_;
-  WindowFactors<kSteps> window_[kPixels];
 };
 
 }  // namespace cudavision::opticalflow

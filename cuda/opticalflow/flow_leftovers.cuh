@@ -13,6 +13,9 @@
 
 namespace cudavision::opticalflow {
 
+constexpr int kLeftoverThreads = 128;
+constexpr int leftover_blocks(int steps) { return resident_warps(steps) / (kLeftoverThreads / 32); }
+
 // A pixel whose iteration is not finished.
 struct UnfinishedPixel {
   Tracker track;
@@ -32,20 +35,21 @@ struct LeftoverList {
 // Finishes all pixels of the work list, one warp per pixel; the last block then resets the list. Some pixels take many
 // times as long as others, so a warp takes its next one when it needs it.
 template <int kSteps>
-static __global__ void __launch_bounds__(kWarpThreads, warp_blocks(kSteps, 1))
+static __global__ void __launch_bounds__(kLeftoverThreads, leftover_blocks(kSteps))
     finish_leftovers_kernel(const __grid_constant__ DeviceWork work, LeftoverList list) {
   wait_for_kernel_ahead();
   let_next_kernel_start();
   __shared__ bool is_last;
-  __shared__ CornerSums sums[kWarpThreads / 32][1];
-  const unsigned count = min(*list.count, list.capacity), warps = gridDim.x * (kWarpThreads / 32);
-  for (unsigned i = (blockIdx.x * kWarpThreads + threadIdx.x) / 32; i < count;) {
+  using Warp = WarpTracker<kSteps, 1>;
+  __shared__ typename Warp::Storage storage[kLeftoverThreads / 32];
+  const unsigned count = min(*list.count, list.capacity), warps = gridDim.x * (kLeftoverThreads / 32);
+  for (unsigned i = (blockIdx.x * kLeftoverThreads + threadIdx.x) / 32; i < count;) {
     unsigned next = 0;  // asked for early, so that the answer is there when the pixel is finished
     if (threadIdx.x % 32 == 0) next = warps + atomicAdd(list.taken, 1u);
     const UnfinishedPixel pixel = list.pixels[i];
-    WarpTracker<kSteps, 1> tracker(work, sums[threadIdx.x / 32]);
-    tracker.load(pixel.x, pixel.y);
-    const Tracker found = tracker.finish(pixel.track, pixel.from);
+    Warp warp(work, &storage[threadIdx.x / 32]);
+    warp.load(pixel.x, pixel.y);
+    const Tracker found = warp.finish(pixel.track, pixel.from);
     if (threadIdx.x % 32 == 0) store(work, pixel.x, pixel.y, found);
     i = __shfl_sync(kFullWarp, next, 0);
   }

@@ -41,11 +41,11 @@ class Leftovers {
   // Enqueues the kernel that finishes the pixels of the list.
   Status finish(cudaStream_t stream, const DeviceWork &work) const {
     return with_steps(work.rules.window, [&](auto steps) {
-      const int at_once = warp_blocks(steps(), 1) * multiprocessors_,
-                most = divide_up(work.from.width * work.from.height, kWarpThreads / 32);
+      const int at_once = leftover_blocks(steps()) * multiprocessors_,
+                most = divide_up(work.from.width * work.from.height, kLeftoverThreads / 32);
       return CUDAVISION_LAUNCH_PDL("finish_leftovers_kernel", finish_leftovers_kernel<steps()>,
-                                   dim3(static_cast<unsigned>(std::min(at_once, most))), dim3(kWarpThreads),
-                                   stream, work, list());
+                                   dim3(static_cast<unsigned>(std::min(at_once, most))),
+                                   dim3(kLeftoverThreads), stream, work, list());
     });
   }
 

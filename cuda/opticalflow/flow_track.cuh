@@ -150,14 +150,17 @@ static __global__ void __launch_bounds__(kTrackThreads, 3)
                                                whole(work.from), {nullptr, 0, {}}));
 }
 
+// Few, so that the shared memory of kPixels vectors per warp is small enough.
+constexpr int kGridThreads = 64;
+
 // Strides of 2 and more, and small levels, the other methods: kPixels vectors per warp.
 template <int kSteps, int kPixels>
-static __global__ void __launch_bounds__(kWarpThreads, warp_blocks(kSteps, kPixels))
+static __global__ void __launch_bounds__(kGridThreads, resident_warps(kSteps) / (kGridThreads / 32))
     track_grid_kernel(const __grid_constant__ DeviceWork work) {
   using Warp = WarpTracker<kSteps, kPixels>;
-  __shared__ CornerSums sums[kWarpThreads / 32][kPixels];
+  __shared__ typename Warp::Storage storage[kGridThreads / 32];
   const ImageView<FlowVector> &vectors = work.fine.vectors;
-  const int thread = static_cast<int>(blockIdx.x) * kWarpThreads + static_cast<int>(threadIdx.x),
+  const int thread = static_cast<int>(blockIdx.x) * kGridThreads + static_cast<int>(threadIdx.x),
             count = vectors.width * vectors.height;
   // The lanes of the last warp that have no vector repeat the last one.
   const int i = thread / Warp::kGroup, row = min(i, count - 1) / vectors.width,
@@ -166,7 +169,7 @@ static __global__ void __launch_bounds__(kWarpThreads, warp_blocks(kSteps, kPixe
   // As in track_tiles_kernel: the derivatives are there before the kernel ahead has finished.
   const bool is_coarsest = work.coarse.vectors.data == nullptr;
   if (is_coarsest) wait_for_kernel_ahead();
-  Warp warp(work, sums[threadIdx.x / 32]);
+  Warp warp(work, &storage[threadIdx.x / 32]);
   warp.load(place.x, place.y);
   const StartSums at_start = warp.start();
   wait_for_kernel_ahead();

@@ -117,8 +117,8 @@ class OpticalFlowCuda final : public OpticalFlow {
       const bool are_many = count > kWarpsAtOnce * kTurns * multiprocessors_;
       const int warps = are_many ? divide_up(count, kMany) : count;
       const auto kernel = are_many ? track_grid_kernel<steps(), kMany> : track_grid_kernel<steps(), 1>;
-      return CUDAVISION_LAUNCH_PDL("track_grid_kernel", kernel, dim3(blocks_for(warps, kWarpThreads / 32)),
-                                   dim3(kWarpThreads), execution_.stream, work);
+      return CUDAVISION_LAUNCH_PDL("track_grid_kernel", kernel, dim3(blocks_for(warps, kGridThreads / 32)),
+                                   dim3(kGridThreads), execution_.stream, work);
     });
   }
 
