@@ -424,11 +424,11 @@ TEST_P(OpticalFlow, sizes_out_of_range_are_refused_and_the_longest_sides_are_not
 
 TEST_P(OpticalFlow, frame_costs_at_most_three_launches_per_level_and_nothing_else) {
   CUDAVISION_NEEDS_EMULATION();
-  const Size size{100, 80};
+  const Size size{200, 160};
   const Picture still = noise(size, 60);  // the costs do not depend on the picture
   Estimator estimator(execution(), size);
   const TestImage<std::uint8_t> luma(execution(), still, kTight), valid(execution(), size, kTight);
-  const TestImage<float> xy(execution(), {200, 80}, kFlowPlacements[0]);
+  const TestImage<float> xy(execution(), {400, 160}, kFlowPlacements[0]);
   OpticalFlowParams checked = with(9, 3);
   checked.forward_backward = 1;
   estimator.start(still, checked);
@@ -441,9 +441,11 @@ TEST_P(OpticalFlow, frame_costs_at_most_three_launches_per_level_and_nothing_els
     budget.expect_launches_alone(launches);
     finish(execution());
   };
+  // Levels of at most 384 pixels, on the emulated device, are tracked by one launch: here none but the coarsest of 13 x 10.
   expect(with(9, 3), 4 * 3);
+  expect(with(9, 4), 4 * 3 + 2);
   expect(with(9, 0), 3);
-  expect(with(21, 8), 2 * 3);  // of 50 x 40 and 25 x 20, the latter is not larger than the window
+  expect(with(21, 8), 3 * 3);  // of 50 x 40 and 25 x 20, the latter is not larger than the window
   expect(checked, 4 * (3 + 2) + 1);
   OpticalFlowParams cells = with(9, 3);
   cells.method = OpticalFlowMethod::cells;
@@ -501,7 +503,7 @@ TEST_P(OpticalFlow, failed_launch_is_reported_and_the_stream_starts_anew) {
   (void)estimator.between(pair.first, pair.second, params);
   const TestImage<std::uint8_t> luma(execution(), pair.second, kTight), valid(execution(), {40, 34}, kTight);
   const TestImage<float> xy(execution(), {80, 34}, kFlowPlacements[0]);
-  for (unsigned successes = 0; successes < 11; ++successes) {
+  for (unsigned successes = 0; successes < 9; ++successes) {
     estimator.start(pair.first, params);
     simt::fail_after(simt::Call::launch, successes, cudaErrorLaunchFailure);
     const cudavision::Status status =
