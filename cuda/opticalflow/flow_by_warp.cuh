@@ -268,7 +268,7 @@ __device__ void correlate(const DeviceWork &work, const Place &place, const Wind
 // --- the iteration ---
 
 // The warps that a multiprocessor has at once, by registers.
-constexpr int resident_warps(int steps) { return steps == kStepsOfMiddle ? 20 : 24; }
+constexpr int resident_warps(int steps) { return steps == kStepsOfSmall ? 24 : 20; }
 // The pixels of a warp if there are many.
 constexpr int many_pixels(int steps) { return steps == kStepsOfSmall ? 4 : 2; }
 
