@@ -11,18 +11,19 @@
 
 namespace cudavision {
 
-// The left factor: 16 rows of 32 bytes. Lane l has bytes 4 (l % 4) to 4 (l % 4) + 3 of the first 16 columns (words 0 and 1)
-// and of the last 16 columns (words 2 and 3), in row l / 4 (words 0 and 2) and in row l / 4 + 8 (words 1 and 3).
+// The left factor: 16 rows of 32 bytes. Lane l has bytes 4 (l % 4) to 4 (l % 4) + 3 of the first 16 columns (words 0
+// and 1) and of the last 16 columns (words 2 and 3), in row l / 4 (words 0 and 2) and in row l / 4 + 8 (words 1 and
+// 3).
 struct ByteRows {
   unsigned word[4];
 };
-// The right factor: 8 columns of 32 signed bytes. Lane l has bytes 4 (l % 4) to 4 (l % 4) + 3 of the first 16 rows (word 0)
-// and of the last 16 rows (word 1), in column l / 4.
+// The right factor: 8 columns of 32 signed bytes. Lane l has bytes 4 (l % 4) to 4 (l % 4) + 3 of the first 16 rows
+// (word 0) and of the last 16 rows (word 1), in column l / 4.
 struct ByteColumns {
   unsigned word[2];
 };
-// The product: 16 rows of 8 sums. Lane l has columns 2 (l % 4) and 2 (l % 4) + 1, in row l / 4 (sums 0 and 1) and in row
-// l / 4 + 8 (sums 2 and 3).
+// The product: 16 rows of 8 sums. Lane l has columns 2 (l % 4) and 2 (l % 4) + 1, in row l / 4 (sums 0 and 1) and in
+// row l / 4 + 8 (sums 2 and 3).
 struct ProductSums {
   int sum[4];
 };

@@ -246,8 +246,8 @@ struct WideSum {
   __device__ void slide(int going, int coming) { value += coming, value -= going; }
 };
 
-// Computes the sums of g J for the corners of the cell whose upper left corner displaces J to (x, y); window_sums() then
-// reads them. All threads must call this, and must meet at a barrier before they call it again.
+// Computes the sums of g J for the corners of the cell whose upper left corner displaces J to (x, y); window_sums()
+// then reads them. All threads must call this, and must meet at a barrier before they call it again.
 template <int kWindow>
 __device__ void sum_windows(const BoxTile &tile, int x, int y) {
   sum_rows<kWindow>(tile, x, y);

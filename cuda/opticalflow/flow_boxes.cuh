@@ -179,8 +179,8 @@ __device__ void sum_together(const BoxTile &tile, BoxState &state) {
   state.from[thread_read_anew()] = {e.x[0], e.y[0]};
 }
 
-// Starts the iterations, and centres the reach of the box filters on the cell of the tile's middle. Returns the tracker of
-// this thread's pixel.
+// Starts the iterations, and centres the reach of the box filters on the cell of the tile's middle. Returns the
+// tracker of this thread's pixel.
 __device__ inline BoxTracker start_together(const DeviceWork &work, BoxState &state) {
   Field coarse = work.coarse;
   coarse.stride = 1;  // as a constant

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The iteration of one pixel by a warp, for pixels whose windows share little with those of others. Tensor cores compute
-// the sums of (Ix, Iy) J for several cells at once, as a product of matrices of bytes (byte_matrix.cuh).
+// The iteration of one pixel by a warp, for pixels whose windows share little with those of others. Tensor cores
+// compute the sums of (Ix, Iy) J for several cells at once, as a product of matrices of bytes (byte_matrix.cuh).
 //
-// The columns of the right factor are derivatives: the high and the low bytes of Ix and Iy in a row of the window, and the
-// same in the row below it. The rows of the left factor are pixels of J: those of four rows of J, each of them displaced by
-// 0 to 3 columns. A column of derivatives from row w of the window (0 or 1) and a row of pixels from row r of J (0 to 3)
-// give a part of the sum for the displacement (0 to 3, r - w). The next product has the next two rows of the window, and
-// at the end the sums are complete for the displacements by 0 to 2 rows. These are the corners of 3 x 2 cells. All sums are
-// integers, so that the result is that of the other kernels.
+// The columns of the right factor are derivatives: the high and the low bytes of Ix and Iy in a row of the window,
+// and the same in the row below it. The rows of the left factor are pixels of J: those of four rows of J, each of
+// them displaced by 0 to 3 columns. A column of derivatives from row w of the window (0 or 1) and a row of pixels
+// from row r of J (0 to 3) give a part of the sum for the displacement (0 to 3, r - w). The next product has the next
+// two rows of the window, and at the end the sums are complete for the displacements by 0 to 2 rows. These are the
+// corners of 3 x 2 cells. All sums are integers, so that the result is that of the other kernels.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -18,8 +18,8 @@
 
 namespace cudavision::opticalflow {
 
-// How a window is divided: into kSteps steps of two rows with up to 32 columns; or, if it is folded, into kSteps steps of
-// twice two rows with up to 16 columns, of which the second two are those `kFold` rows below the first two.
+// How a window is divided: into kSteps steps of two rows with up to 32 columns; or, if it is folded, into kSteps
+// steps of twice two rows with up to 16 columns, of which the second two are those `kFold` rows below the first two.
 constexpr int kFold = 8;
 template <int kSteps>
 constexpr bool kIsFolded = kSteps == kFold / 2;
@@ -30,8 +30,8 @@ template <int kSteps>
 constexpr int kLeastWindow = kIsFolded<kSteps>          ? OpticalFlowRanges::window_size.least
                              : kSteps == kStepsOfMiddle ? 2 * kStepsOfSmall * 2 + 1
                                                         : 2 * kStepsOfMiddle + 1;
-// Calls function(step) for all steps. The compiler loads the rows of kStepsAtOnce steps at once; those of all steps would
-// take too many registers.
+// Calls function(step) for all steps. The compiler loads the rows of kStepsAtOnce steps at once; those of all steps
+// would take too many registers.
 template <int kSteps, typename Function>
 __device__ void for_each_step(const Function &function) {
   constexpr int kStepsAtOnce = kSteps == kStepsOfLarge ? kSteps / 2 : kSteps;
@@ -66,8 +66,8 @@ struct FactorWords {
   unsigned first, second;
 };
 
-// Reads a lane's bytes of the pairs of rows of a window, from a picture or from GradientBytes. There are kStride words from
-// four bytes of a row to the next four.
+// Reads a lane's bytes of the pairs of rows of a window, from a picture or from GradientBytes. There are kStride
+// words from four bytes of a row to the next four.
 template <bool kFolded, int kStride>
 class RowReader {
  public:
@@ -151,9 +151,9 @@ struct StartSums {
   FromSums from;
 };
 
-// The structure tensor, from the products of the factors with themselves: rows 0 to 7 of the product. The sum of Ix Ix is
-// that of the products of its bytes; element (0, 0) is the sum of those of the high bytes, and so on. Elements (4, 4) and
-// so on are the same for the rows below.
+// The structure tensor, from the products of the factors with themselves: rows 0 to 7 of the product. The sum of Ix
+// Ix is that of the products of its bytes; element (0, 0) is the sum of those of the high bytes, and so on. Elements
+// (4, 4) and so on are the same for the rows below.
 __device__ inline StructureTensor tensor_of(const ProductSums &product) {
   const LanePlace lane = lane_place();
   long long sum = 256 * product.sum[0] + product.sum[1];
@@ -216,9 +216,9 @@ struct alignas(float2) CornerSums {
   }
 };
 
-// The first of the 3 x 2 cells to compute the sums for. The cell of d is among them, and the others lie where d is likely to
-// go: after a step of at least a pixel, farther in x in its direction, otherwise on both sides. Of the cells above and below
-// it is the one that half the last step comes nearer to.
+// The first of the 3 x 2 cells to compute the sums for. The cell of d is among them, and the others lie where d is
+// likely to go: after a step of at least a pixel, farther in x in its direction, otherwise on both sides. Of the
+// cells above and below it is the one that half the last step comes nearer to.
 __device__ inline DisplacementCell first_cell_around(const Tracker &t) {
   const DisplacementCell cell = cell_of(t.d);
   const int way = t.last_step.x >= 1.0f ? 1 : t.last_step.x <= -1.0f ? -1 : 0;
@@ -272,8 +272,8 @@ constexpr int resident_warps(int steps) { return steps == kStepsOfSmall ? 24 : 2
 // The pixels of a warp if there are many.
 constexpr int many_pixels(int steps) { return steps == kStepsOfSmall ? 4 : 2; }
 
-// A warp has kPixels pixels, each of which belongs to a group of lanes: its sums are computed by all lanes, and its steps
-// are made by the lanes of the group, at the same time as those of other groups.
+// A warp has kPixels pixels, each of which belongs to a group of lanes: its sums are computed by all lanes, and its
+// steps are made by the lanes of the group, at the same time as those of other groups.
 template <int kSteps, int kPixels>
 class WarpTracker {
  public:

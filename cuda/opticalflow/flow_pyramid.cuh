@@ -20,19 +20,19 @@ struct alignas(16) GradientBytes {
   unsigned x_high, x_low, y_high, y_low;
 };
 
-// The picture and the GradientBytes of a level go on beyond its borders: the picture mirrored, the derivatives with zeros.
-// Windows can then be read without a test. Displaced windows begin at least -2 kMaxRadius - 2 and at most the width of the
-// level to the right of its first column (reaches_picture()), and likewise with rows.
+// The picture and the GradientBytes of a level go on beyond its borders: the picture mirrored, the derivatives with
+// zeros. Windows can then be read without a test. Displaced windows begin at least -2 kMaxRadius - 3 and at most the
+// width of the level to the right of its first column (reaches_picture()), and likewise with rows.
 constexpr int kBorderLeft = 36, kBorderRight = 44, kBorderAbove = 36, kBorderBelow = 36;
 static_assert(kBorderLeft % 4 == 0 && kBorderAbove % 2 == 0);
 
-// A block works on kLevelX x kLevelY pixels of a level with its border: each thread on four pixels of a row. It computes
-// a quarter as many pixels of the next level, one per thread and turn.
+// A block works on kLevelX x kLevelY pixels of a level with its border: each thread on four pixels of a row. It
+// computes a quarter as many pixels of the next level, one per thread and turn.
 constexpr int kLevelX = 64, kLevelY = 16;
 constexpr int kLevelThreads = kLevelX / 4 * kLevelY;
 
-// The pixels of a block with a halo of two pixels: element [0][0] is two rows above and two columns left of the first pixel
-// of the block.
+// The pixels of a block with a halo of two pixels: element [0][0] is two rows above and two columns left of the first
+// pixel of the block.
 struct LevelTile {
   alignas(4) std::uint8_t pixel[kLevelY + 4][kLevelX + 4];
   std::uint16_t sum[kLevelY + 4][kLevelX / 2];  // horizontally smoothed pixels, at most 16 * 255
@@ -142,8 +142,8 @@ __device__ inline void shrink(LevelTile &tile, int x0, int y0, const ImageView<s
   next.row(y)[x] = static_cast<std::uint8_t>((smooth_5(s(0), s(1), s(2), s(3), s(4)) + 128) >> 8);
 }
 
-// Computes the derivatives of a level and the next level, and writes the level into output.picture, which may be the level
-// itself: then only its border is written.
+// Computes the derivatives of a level and the next level, and writes the level into output.picture, which may be the
+// level itself: then only its border is written.
 static __global__ void __launch_bounds__(kLevelThreads)
     prepare_level_kernel(ImageView<const std::uint8_t> level, LevelOutput output) {
   wait_for_kernel_ahead();
