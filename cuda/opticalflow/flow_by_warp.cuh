@@ -12,6 +12,8 @@
 
 #include <cuda_runtime.h>
 
+#include <type_traits>
+
 #include "cuda/common/byte_matrix.cuh"
 #include "cuda/common/warp.cuh"
 #include "cuda/opticalflow/flow_window.cuh"
