@@ -28,6 +28,11 @@ struct ProductSums {
   int sum[4];
 };
 
+// Two words that a lane has of a factor: of its first 16 columns (or rows) and of its last 16.
+struct WordPair {
+  unsigned first, second;
+};
+
 // --- without tensor cores ---
 
 // sum + the products of the four bytes of two words; those of b are signed, and those of a, too, if kIsSigned.
@@ -42,9 +47,6 @@ __device__ inline int add_byte_products(unsigned a, unsigned b, int sum) {
 }
 
 // Returns two words of another lane.
-struct WordPair {
-  unsigned first, second;
-};
 __device__ inline WordPair words_of_lane(unsigned first, unsigned second, int lane) {
   const unsigned long long both =
       __shfl_sync(kFullWarp, static_cast<unsigned long long>(second) << 32 | first, lane);

@@ -30,10 +30,10 @@ constexpr int kStepsOfSmall = kFold / 2, kStepsOfMiddle = 11, kStepsOfLarge = 16
 static_assert(2 * kMaxRadius + 1 <= 2 * kStepsOfLarge);
 template <int kSteps>
 constexpr int kLeastWindow = kIsFolded<kSteps>          ? OpticalFlowRanges::window_size.least
-                             : kSteps == kStepsOfMiddle ? 2 * kStepsOfSmall * 2 + 1
+                             : kSteps == kStepsOfMiddle ? 2 * kFold + 1
                                                         : 2 * kStepsOfMiddle + 1;
-// Calls function(step) for all steps. The compiler loads the rows of kStepsAtOnce steps at once; those of all steps
-// would take too many registers.
+// Calls function(step, turn) for all steps; turn is a constant after unrolling. The compiler loads the rows of
+// kStepsAtOnce steps at once: in the largest windows, those of all steps would take too many registers.
 template <int kSteps, typename Function>
 __device__ void for_each_step(const Function &function) {
   constexpr int kStepsAtOnce = kSteps == kStepsOfLarge ? kSteps / 2 : kSteps;
@@ -63,11 +63,6 @@ __device__ inline LanePlace lane_place() {
 
 // --- loads ---
 
-// Two words of a factor.
-struct FactorWords {
-  unsigned first, second;
-};
-
 // Reads a lane's bytes of the pairs of rows of a window, from a picture or from GradientBytes. There are kStride
 // words from four bytes of a row to the next four.
 template <bool kFolded, int kStride>
@@ -79,7 +74,7 @@ class RowReader {
         pitch_(pitch_bytes / static_cast<std::ptrdiff_t>(sizeof(unsigned))),
         shift_(static_cast<unsigned>(x & 3) * 8) {}
   // Reads the next pair of rows.
-  __device__ FactorWords next() {
+  __device__ WordPair next() {
     const unsigned *row = at_;
     at_ += 2 * pitch_;
     if constexpr (kFolded) {
@@ -137,7 +132,7 @@ __device__ void load_window(const DeviceWork &work, const Place &place, WindowFa
   const int column = (kFolded ? 4 : 8) * lane.part;
   const unsigned first = columns(column), second = kFolded ? first : columns(column + 4);
   for_each_step<kSteps>([&](int step, int) {
-    const FactorWords words = reader.next();
+    const WordPair words = reader.next();
     const auto is_row = [&](int first_row) {
       return first_row + 1 < kLeastWindow<kSteps> || first_row + row < window;
     };
@@ -191,9 +186,9 @@ __device__ StartSums start_sums(const DeviceWork &work, const Place &place,
   ProductSums product{};
   for_each_step<kSteps>([&](int step, int) {
     const ByteColumns derivatives = window.get(step);
-    FactorWords below{others, others};
+    WordPair below{others, others};
     if (has_pixels) {
-      const FactorWords words = pixels.next();
+      const WordPair words = pixels.next();
       below = {words.first ^ 0x80808080u, words.second ^ 0x80808080u};
     }
     const ByteRows rows{{derivatives.word[0], below.first, derivatives.word[1], below.second}};
@@ -254,9 +249,9 @@ __device__ void correlate(const DeviceWork &work, const Place &place, const Wind
   // Several, because a product waits for the one that it is added to.
   constexpr int kProducts = 2;
   ProductSums product[kProducts] = {};
-  FactorWords above = pixels.next();
+  WordPair above = pixels.next();
   for_each_step<kSteps>([&](int step, int turn) {
-    const FactorWords below = pixels.next();
+    const WordPair below = pixels.next();
     multiply_add<false>({{above.first, below.first, above.second, below.second}}, window.get(step),
                         &product[turn % kProducts]);
     above = below;

@@ -92,9 +92,9 @@ __device__ inline GradientBytes bytes_of(const FourGradients &gradients) {
   return bytes;
 }
 
-// The outputs of a level. `picture`, with its border, and `next`, without, may be empty.
+// The outputs of a level. `next` may be empty.
 struct LevelOutput {
-  ImageView<std::uint8_t> picture;
+  ImageView<std::uint8_t> picture;  // with its border
   ImageView<ScharrGradient> gradient;
   ImageView<GradientBytes> bytes;  // with its border
   ImageView<std::uint8_t> next;

@@ -22,7 +22,7 @@ class DevicePyramid {
       const Size size = with_border(frame);
       CUDAVISION_TRY(added.picture.allocate(size));
       CUDAVISION_TRY(added.gradient.allocate(frame));
-      CUDAVISION_TRY(added.bytes.allocate({divide_up(size.width, 4), size.height}));
+      CUDAVISION_TRY(added.bytes.allocate({size.width / 4, size.height}));
     }
     return {};
   }
@@ -59,8 +59,10 @@ class DevicePyramid {
   };
   const Level &at(int level) const { return levels_[static_cast<std::size_t>(level)]; }
 
+  // The width is a multiple of 4, because four pixels are written at once.
   static Size with_border(Size size) {
-    return {kBorderLeft + size.width + kBorderRight, kBorderAbove + size.height + kBorderBelow};
+    return {divide_up(kBorderLeft + size.width + kBorderRight, 4) * 4,
+            kBorderAbove + size.height + kBorderBelow};
   }
 
   Status prepare_above(cudaStream_t stream, int from, int levels) {

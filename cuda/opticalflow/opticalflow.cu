@@ -113,8 +113,8 @@ class OpticalFlowCuda final : public OpticalFlow {
     return with_steps(work.rules.window, [&](auto steps) {
       constexpr int kMany = many_pixels(steps());
       // A warp for each vector, if they fill the device only so many times.
-      constexpr int kWarpsAtOnce = 24, kTurns = 2;
-      const bool are_many = count > kWarpsAtOnce * kTurns * multiprocessors_;
+      constexpr int kTurns = 2;
+      const bool are_many = count > resident_warps(steps()) * kTurns * multiprocessors_;
       const int warps = are_many ? divide_up(count, kMany) : count;
       const auto kernel = are_many ? track_grid_kernel<steps(), kMany> : track_grid_kernel<steps(), 1>;
       return CUDAVISION_LAUNCH_PDL("track_grid_kernel", kernel, dim3(blocks_for(warps, kGridThreads / 32)),
