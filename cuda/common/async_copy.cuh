@@ -7,14 +7,23 @@
 
 namespace cudavision {
 
-// Copies 16 bytes from global memory or pinned host memory. It bypasses L1, which could hold an old value of the host's
-// memory for as long as the kernel runs.
+// Copies 16 bytes of global memory. It bypasses L1.
 __device__ inline void begin_copy(uint4 *shared, const uint4 *from) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
                    static_cast<unsigned>(__cvta_generic_to_shared(shared))),
                "l"(__cvta_generic_to_global(from))
                : "memory");
+#else
+  *shared = __ldcg(from);
+#endif
+}
+
+// The same for pinned host memory, of which L1 could hold an old value for as long as the kernel runs. Without
+// asynchronous copies, only the first of the four words is copied.
+__device__ inline void begin_copy_from_host(uint4 *shared, const uint4 *from) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  begin_copy(shared, from);
 #else
   shared->x = *const_cast<const volatile unsigned *>(&from->x);
 #endif

@@ -11,7 +11,7 @@
 
 namespace cudavision {
 
-// a / b. The magnitudes of a, of b and of the quotient must lie between 2^-100 and 2^100.
+// a / b. The magnitudes of a, of b and of the quotient must lie between 2^-100 and 2^100; a may also be 0.
 CUDAVISION_HOST_DEVICE inline float normal_quotient(float a, float b) {
 #ifdef __CUDA_ARCH__
   float inverse;

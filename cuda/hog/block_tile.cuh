@@ -3,7 +3,8 @@
 // tile's pixels from top to bottom, a few rows (a chunk) at a time. Because the weights are separable, a
 // chunk takes two steps without atomics: first, each pixel row is summed into one histogram for each column
 // of cells, by one thread per histogram; then these histograms are summed vertically, with the weights of
-// their rows, into the descriptors of the blocks. default_tile.cuh has variants of both steps for the default parameters.
+// their rows, into the descriptors of the blocks. default_tile.cuh does the same for the default parameters, with fewer
+// instructions.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -95,7 +96,7 @@ __device__ void load_colors(const Source &source, const TiledPicture &picture, c
 }
 
 // The votes of the pixels of a chunk. kTail: from the column `tail` on, ties between channels are decided in reverse.
-template <bool kDefaultParams, int kChannels, bool kTail>
+template <int kChannels, bool kTail>
 __device__ void vote_columns(const Rules &rules, const TilePlan &plan, int x0, int tail,
                              const SharedTile &tile) {
   const int pitch = plan.width + 2;
@@ -111,8 +112,7 @@ __device__ void vote_columns(const Rules &rules, const TilePlan &plan, int x0, i
     const Vote vote = vote_of(rules, longest.dx, longest.dy, longest.squared_length);
     tile.votes[vote_place(plan.width, at.row, at.column)] = {vote.first, vote.second};
     const int next = vote.bin + 1 == rules.bins ? 0 : vote.bin + 1;
-    const int plane = kDefaultParams && at.row >= kHalfRows ? kDefaultBins : 0;
-    tile.bins[i] = {static_cast<std::uint8_t>(plane + vote.bin), static_cast<std::uint8_t>(plane + next)};
+    tile.bins[i] = {static_cast<std::uint8_t>(vote.bin), static_cast<std::uint8_t>(next)};
   }
 }
 
@@ -153,7 +153,7 @@ __device__ inline void sum_down_rows(const Rules &rules, const TilePlan &plan, i
   const int block_col = column / rules.cells_x, cell_x = column - block_col * rules.cells_x;
   // The blocks that begin above the end of the chunk and end below its beginning.
   const int first_row = y < rules.block.height ? 0 : (y - rules.block.height) / rules.stride.height + 1;
-  const int end_row = min((y + kChunkRows - 1) / rules.stride.height + 1, 1 << plan.rows_log2);
+  const int end_row = min((y + kChunkRows - 1) / rules.stride.height + 1, plan.rows);
   const int padded = padded_height(rules), bin_groups = (rules.bins + kBins - 1) / kBins;
   const int cells = (end_row - first_row) * rules.cells_y;
   if (cells <= 0) return;
@@ -184,7 +184,7 @@ __device__ inline void sum_down_rows(const Rules &rules, const TilePlan &plan, i
 }
 
 // The steps of make_tile() for a chunk that begins at row y of the tile.
-template <bool kDefaultParams, typename Source>
+template <typename Source>
 struct Chunks {
   const Source &source;
   const TiledPicture &picture;
@@ -206,22 +206,12 @@ struct Chunks {
     constexpr int kChannels = Source::channels;
     const int tail = first_column_of_tail(rules.variant, picture.width);
     if (kChannels == 1 || x0 + plan.width <= tail)
-      vote_columns<kDefaultParams, kChannels, false>(rules, plan, x0, tail, tile);
+      vote_columns<kChannels, false>(rules, plan, x0, tail, tile);
     else
-      vote_columns<kDefaultParams, kChannels, true>(rules, plan, x0, tail, tile);
+      vote_columns<kChannels, true>(rules, plan, x0, tail, tile);
   }
-  __device__ void sum_along() const {
-    if constexpr (kDefaultParams)
-      sum_along_default_rows(tile);
-    else
-      sum_along_rows(rules, plan, x_weights, tile);
-  }
-  __device__ void sum_down(int y) const {
-    if constexpr (kDefaultParams)
-      sum_down_default_rows(plan, y, tile);
-    else
-      sum_down_rows(rules, plan, y, tile);
-  }
+  __device__ void sum_along() const { sum_along_rows(rules, plan, x_weights, tile); }
+  __device__ void sum_down(int y) const { sum_down_rows(rules, plan, y, tile); }
 };
 
 // Returns to each of a block's kLanes lanes the sum over the block in the order that hog_rules.h defines; add(k, sum)
@@ -247,7 +237,7 @@ __device__ inline void normalize_tile(const TiledPicture &picture, const Rules &
                                       int row0, int col0, const SharedTile &tile, float *out) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   constexpr int abreast = kTileThreads / kLanes;
-  const int blocks = 1 << (plan.cols_log2 + plan.rows_log2);
+  const int blocks = plan.rows << plan.cols_log2;
   for (int first = 0; first < blocks; first += abreast) {
     // All lanes take part in warp_sum(): those without a block repeat the last one and do not write.
     const int index = first + static_cast<int>(threadIdx.x) / kLanes, b = min(index, blocks - 1);
@@ -269,25 +259,21 @@ __device__ inline void normalize_tile(const TiledPicture &picture, const Rules &
   }
 }
 
-// Computes the blocks of tile `tile_index` (in row-major order) and writes them to out. kDefaultParams
-// requires has_default_params(any_rules, any_plan). If `picture` lies in memory, fewer of its members occupy registers.
-// shared: plan.shared_bytes of dynamic shared memory.
-template <bool kDefaultParams, typename Source>
-__device__ void make_tile(const Source &source, const TiledPicture &picture, const Rules &any_rules,
-                          const TilePlan &any_plan, const DeviceWeights &x_weights,
-                          const DeviceWeights &y_weights, int tile_index, float *out, float *shared) {
-  const Rules rules = kDefaultParams ? with_default_params(any_rules) : any_rules;
-  const TilePlan plan = kDefaultParams ? with_default_cols(any_plan) : any_plan;
+// make_tile() with any parameters.
+template <typename Source>
+__device__ void make_any_tile(const Source &source, const TiledPicture &picture, const Rules &rules,
+                              const TilePlan &plan, const DeviceWeights &x_weights,
+                              const DeviceWeights &y_weights, int tile_index, float *out, float *shared) {
   const SharedTile tile = share_tile(shared, rules, plan, Source::channels);
   const int tile_y = tile_index / picture.tiles_x, tile_x = tile_index - tile_y * picture.tiles_x;
-  const int col0 = tile_x << plan.cols_log2, row0 = tile_y << plan.rows_log2;
+  const int col0 = tile_x << plan.cols_log2, row0 = tile_y * plan.rows;
   const int x0 = col0 * rules.stride.width, y0 = row0 * rules.stride.height;
   list_colors(rules, tile);
   load_weights(rules, x_weights, y_weights, tile);
   // At the bottom of the picture a tile may have fewer blocks.
-  const int block_rows = min(1 << plan.rows_log2, picture.rows - row0);
+  const int block_rows = min(plan.rows, picture.rows - row0);
   const int height = (block_rows - 1) * rules.stride.height + rules.block.height;
-  const Chunks<kDefaultParams, Source> chunks{source, picture, rules, plan, x_weights, tile, x0, y0};
+  const Chunks<Source> chunks{source, picture, rules, plan, x_weights, tile, x0, y0};
   // Two barriers a chunk, which begins at row y: its votes are made while the chunk before it is summed down, and it is
   // summed along while the next chunk is loaded.
   for (int y = -kChunkRows;; y += kChunkRows) {
@@ -302,12 +288,23 @@ __device__ void make_tile(const Source &source, const TiledPicture &picture, con
   __syncthreads();
   wait_for_kernel_ahead();
   // A warp then writes the same number of several blocks: in the layout of the detector these are adjacent.
-  if (kDefaultParams && rules.norm == HogNorm::l2_hys)
-    normalize_default_tile(picture, rules, plan, row0, col0, tile, out);
-  else if (rules.length <= 64)
+  if (rules.length <= 64)
     normalize_tile<4>(picture, rules, plan, row0, col0, tile, out);
   else
     normalize_tile<kPartialSums>(picture, rules, plan, row0, col0, tile, out);
+}
+
+// Computes the blocks of tile `tile_index` (in row-major order) and writes them to out. kDefaultParams
+// requires has_default_params(rules, plan). If `picture` lies in memory, fewer of its members occupy registers.
+// shared: plan.shared_bytes of dynamic shared memory.
+template <bool kDefaultParams, typename Source>
+__device__ void make_tile(const Source &source, const TiledPicture &picture, const Rules &rules,
+                          const TilePlan &plan, const DeviceWeights &x_weights,
+                          const DeviceWeights &y_weights, int tile_index, float *out, float *shared) {
+  if constexpr (kDefaultParams)
+    make_default_tile(source, picture, rules, plan.rows, x_weights, y_weights, tile_index, out, shared);
+  else
+    make_any_tile(source, picture, rules, plan, x_weights, y_weights, tile_index, out, shared);
 }
 
 }  // namespace cudavision::hog

@@ -2,6 +2,9 @@
 // The choice of a tile for the kernels that compute blocks.
 #pragma once
 
+#include <cstdint>
+#include <span>
+
 #include "cuda/hog/block_tile.cuh"
 
 namespace cudavision::hog {
@@ -11,36 +14,55 @@ inline bool has_default_params(const Rules &rules, const TilePlan &plan) {
   return with_default_params(rules) == rules && plan.cols_log2 == kDefaultColsLog2;
 }
 
-// Chooses tiles that need at most 48 KiB of shared memory. Blocks overlap, so that tall tiles take fewer
-// instructions; tiles of few rows take less time, and there are more of them. `blocks` is the number of HOG blocks
-// of the picture: the rows are halved while all tiles fit the device at once.
-inline TilePlan plan_tiles(const Rules &rules, int channels, Size blocks, int multiprocessors) {
+// The shared memory of a tile.
+inline std::size_t shared_bytes_of(const Rules &rules, int channels, const TilePlan &plan) {
+  if (has_default_params(rules, plan))
+    return channels == 1 ? sizeof(DefaultTileMemory<1>) : sizeof(DefaultTileMemory<3>);
+  const int weights = rules.cells_x * rules.block.width + rules.cells_y * padded_height(rules);
+  const int floats = 256 + weights + color_floats(channels) * (kChunkRows + 2) * (plan.width + 2) +
+                     2 * kChunkRows * vote_pitch(plan.width) + rules.bins * plan.items +
+                     (plan.rows << plan.cols_log2) * rules.length;
+  return static_cast<std::size_t>(floats) * sizeof(float) +
+         static_cast<std::size_t>(kChunkRows * plan.width) * sizeof(VoteBins);
+}
+
+// The largest tile that needs at most 48 KiB of shared memory.
+inline TilePlan largest_tile(const Rules &rules, int channels) {
   constexpr std::size_t kMostBytes = 48 * 1024;
-  TilePlan plan{
-      .cols_log2 = kDefaultColsLog2, .rows_log2 = 3, .width = 0, .height = 0, .items = 0, .shared_bytes = 0};
-  const auto tiles = [&plan, blocks](int rows_log2) {
-    return divide_up(blocks.width, 1 << plan.cols_log2) * divide_up(blocks.height, 1 << rows_log2);
-  };
-  const int at_once = tiles_at_once(has_default_params(rules, plan)) * multiprocessors;
-  while (multiprocessors > 0 && plan.rows_log2 > 0 && tiles(plan.rows_log2 - 1) <= at_once) --plan.rows_log2;
+  constexpr int kMostRows = 8, kMostDefaultRows = 24;
+  TilePlan plan{.cols_log2 = kDefaultColsLog2, .rows = kMostRows, .width = 0, .items = 0, .shared_bytes = 0};
+  if (has_default_params(rules, plan)) plan.rows = kMostDefaultRows;
   for (;;) {
-    const int cols = 1 << plan.cols_log2, rows = 1 << plan.rows_log2;
     plan.width = width_of_tile(rules, plan.cols_log2);
-    plan.height = (rows - 1) * rules.stride.height + rules.block.height;
     plan.items = items_of_tile(rules, plan.cols_log2);
-    const int weights = rules.cells_x * rules.block.width + rules.cells_y * padded_height(rules);
-    const int floats = 256 + weights + color_floats(channels) * (kChunkRows + 2) * (plan.width + 2) +
-                       2 * kChunkRows * vote_pitch(plan.width) + rules.bins * plan.items +
-                       cols * rows * rules.length;
-    plan.shared_bytes = static_cast<std::size_t>(floats) * sizeof(float) +
-                        static_cast<std::size_t>(kChunkRows * plan.width) * sizeof(VoteBins);
+    plan.shared_bytes = shared_bytes_of(rules, channels, plan);
     if (plan.shared_bytes <= kMostBytes) return plan;
     // The loop ends, because a tile of one block of the largest size fits.
-    if (plan.rows_log2 > 0)
-      --plan.rows_log2;
+    if (plan.rows > 1)
+      --plan.rows;
     else
       --plan.cols_log2;
   }
+}
+
+// Chooses the rows of a tile for all grids of blocks that one launch computes. Blocks overlap, so that tall tiles take
+// fewer instructions; but a device runs a number of tiles at once, and the last turn may leave most of it idle. The
+// choice is the product of turns and rows of pixels that is least.
+inline TilePlan plan_tiles(const Rules &rules, int channels, std::span<const HogShape> grids,
+                           int multiprocessors) {
+  TilePlan plan = largest_tile(rules, channels);
+  const int at_once = tiles_at_once(has_default_params(rules, plan)) * multiprocessors;
+  const auto cost = [&](int rows) {
+    constexpr int kSetUp = 2 * kChunkRows;  // what else a tile takes, in rows of pixels
+    std::int64_t tiles = 0;
+    for (const HogShape &grid : grids)
+      tiles += std::int64_t{divide_up(grid.cols, 1 << plan.cols_log2)} * divide_up(grid.rows, rows);
+    return (tiles + at_once - 1) / at_once * ((rows - 1) * rules.stride.height + rules.block.height + kSetUp);
+  };
+  for (int rows = plan.rows - 1; rows > 0; --rows)
+    if (cost(rows) < cost(plan.rows)) plan.rows = rows;
+  plan.shared_bytes = shared_bytes_of(rules, channels, plan);
+  return plan;
 }
 
 }  // namespace cudavision::hog

@@ -32,9 +32,9 @@ struct BlockPlace {
 };
 
 struct TilePlan {
-  int cols_log2, rows_log2;  // the numbers of blocks in a row and in a column of a tile, powers of two
-  int width, height;         // pixels
-  int items;                 // histograms of a chunk: pixel rows x columns of blocks x columns of cells
+  int cols_log2, rows;  // a tile has 1 << cols_log2 columns of blocks
+  int width;            // pixels
+  int items;            // histograms of a chunk: pixel rows x columns of blocks x columns of cells
   std::size_t shared_bytes;
 };
 
@@ -57,15 +57,8 @@ CUDAVISION_HOST_DEVICE inline Rules with_default_params(Rules rules) {
   return rules;
 }
 
-// Replaces what follows from the default parameters if a tile has 1 << kDefaultColsLog2 columns of blocks; the rows remain.
+// Then a tile has 1 << kDefaultColsLog2 columns of blocks, of these pixels.
 constexpr int kDefaultColsLog2 = 3, kDefaultWidth = ((1 << kDefaultColsLog2) - 1) * 8 + 16;
-CUDAVISION_HOST_DEVICE inline TilePlan with_default_cols(TilePlan plan) {
-  const Rules rules = with_default_params({});
-  plan.cols_log2 = kDefaultColsLog2;
-  plan.width = width_of_tile(rules, kDefaultColsLog2);
-  plan.items = items_of_tile(rules, kDefaultColsLog2);
-  return plan;
-}
 
 // The sizes of a picture and the layout of its blocks.
 struct TiledPicture {
@@ -75,8 +68,8 @@ struct TiledPicture {
   BlockPlace place;
 };
 
-// The two bins that a pixel votes for. With the default parameters, bins of the lower half of a chunk are numbered on from
-// kDefaultBins (default_tile.cuh).
+// The two bins that a pixel votes for. In a DefaultTile, bins of the lower half of a chunk are numbered on from
+// kDefaultBins.
 struct VoteBins {
   std::uint8_t first, second;
 };
@@ -88,8 +81,8 @@ struct SharedTile {
   float *y_weight;  // [row of cells][padded_height()]: kChunkRows zeros, the weights, kChunkRows zeros
   float *
       colors;  // [channel][kChunkRows + 2][color_pitch()]: the chunk with a halo of one pixel; see color_place()
-  float2 *votes;  // the votes of each pixel for its first and its second bin; see vote_place()
-  float *sums;  // [bin][item]: the histograms of the chunk; with the default parameters see default_tile.cuh
+  float2 *votes;   // the votes of each pixel for its first and its second bin; see vote_place()
+  float *sums;     // [bin][item]: the histograms of the chunk
   float *blocks;   // [block][length]: the descriptors
   VoteBins *bins;  // [kChunkRows][width]
 };

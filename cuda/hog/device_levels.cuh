@@ -59,6 +59,12 @@ struct LevelSource {
   int width;
 
   __device__ unsigned pixel(int x, int y) const { return pixels[static_cast<unsigned>(y * width + x)]; }
+  // Pixels x and x + 1 of rows y and y + 1. Those beyond the right or the lower border are read, but not to be used.
+  __device__ void square(int x, int y, unsigned (&pixels_of)[4]) const {
+    const PixelType<kChannels> *above = pixels + x + static_cast<std::ptrdiff_t>(y) * width,
+                               *below = above + width;
+    pixels_of[0] = above[0], pixels_of[1] = above[1], pixels_of[2] = below[0], pixels_of[3] = below[1];
+  }
   __device__ void load(int x, int y, int *bytes) const {
     const unsigned pixel = this->pixel(x, y);
     for (int c = 0; c < kChannels; ++c) bytes[c] = static_cast<int>(pixel >> (8 * c) & 255u);
@@ -109,15 +115,23 @@ __device__ void blend(unsigned a, unsigned b, unsigned weights, int (&sums)[kCha
   }
 }
 
-// Interpolates a pixel in integers, as cv::INTER_LINEAR_EXACT, between columns x0 and x1 of the source and the two rows
-// of tap_y.
+// The four pixels of the source between which a pixel is interpolated. Where the source ends, the weight of the pixels
+// beyond it is 0: of a frame, which the caller owns, its last ones are read instead.
+__device__ inline void load_square(const DownscaleTask<3> &task, int x, int y, unsigned (&pixels)[4]) {
+  task.source.square(x, y, pixels);
+}
+__device__ inline void load_square(const DownscaleTask<1> &task, int x, int y, unsigned (&pixels)[4]) {
+  const int right = min(x + 1, task.size.width - 1), below = min(y + 1, task.size.height - 1);
+  pixels[0] = task.source.pixel(x, y), pixels[1] = task.source.pixel(right, y);
+  pixels[2] = task.source.pixel(x, below), pixels[3] = task.source.pixel(right, below);
+}
+
+// Interpolates a pixel in integers, as cv::INTER_LINEAR_EXACT. weights_x: as for blend(); weight: that of the lower row.
 template <int kChannels>
-__device__ unsigned downscaled_pixel(const DownscaleTask<kChannels> &task, int x0, int x1, unsigned weights_x,
-                                     std::int32_t tap_y) {
-  const int y0 = first_of_tap(tap_y), y1 = min(y0 + 1, task.size.height - 1), weight = weight_of_tap(tap_y);
+__device__ unsigned interpolated(const unsigned (&pixels)[4], unsigned weights_x, int weight) {
   int above[kChannels], below[kChannels];
-  blend<kChannels>(task.source.pixel(x0, y0), task.source.pixel(x1, y0), weights_x, above);
-  blend<kChannels>(task.source.pixel(x0, y1), task.source.pixel(x1, y1), weights_x, below);
+  blend<kChannels>(pixels[0], pixels[1], weights_x, above);
+  blend<kChannels>(pixels[2], pixels[3], weights_x, below);
   unsigned channel[kChannels];  // in bits 16 to 23
 #pragma unroll
   for (int c = 0; c < kChannels; ++c)
@@ -129,9 +143,10 @@ __device__ unsigned downscaled_pixel(const DownscaleTask<kChannels> &task, int x
 }
 
 // A thread block computes a tile of a scale; a thread computes kLinePixels pixels of a column, and so needs one tap
-// along x.
+// along x. All lanes of a warp need the same taps along y: each loads one of them.
 constexpr Size kDownscaleTile{64, 64};
 constexpr int kLinePixels = kDownscaleTile.width * kDownscaleTile.height / kLineThreads;
+static_assert(kLinePixels <= 32 && kDownscaleTile.width % 32 == 0);
 CUDAVISION_HOST_DEVICE inline int downscale_tiles_x(int width) {
   return divide_up(width, kDownscaleTile.width);
 }
@@ -149,23 +164,29 @@ static __global__ void __launch_bounds__(kLineThreads,
             thread = static_cast<int>(threadIdx.x);
   const int x = (tile - tile_y * tiles_x) * kDownscaleTile.width + thread % kDownscaleTile.width,
             first_y = tile_y * kDownscaleTile.height + thread / kDownscaleTile.width * kLinePixels;
-  if (x >= width || first_y >= height) return;
-  const std::int32_t tap_x = task.taps[level.taps_x + x], *taps_y = task.taps + level.taps_y;
-  const int x0 = first_of_tap(tap_x), x1 = min(x0 + 1, task.size.width - 1);
-  const auto weight_x = static_cast<unsigned>(weight_of_tap(tap_x));
-  PixelType<kChannels> *out = task.pixels + level.pixels;
+  if (first_y >= height) return;  // the whole warp
+  const std::int32_t tap_x = task.taps[level.taps_x + min(x, width - 1)],
+                     tap_of_lane = task.taps[level.taps_y + min(first_y + thread % kLinePixels, height - 1)];
+  const int x0 = first_of_tap(tap_x), pixels = min(height - first_y, x < width ? kLinePixels : 0);
+  const unsigned weight_x = static_cast<unsigned>(weight_of_tap(tap_x)),
+                 weights_x = (256 - weight_x) | weight_x << 16;
+  PixelType<kChannels> *out = task.pixels + level.pixels + static_cast<std::ptrdiff_t>(first_y) * width + x;
   wait_for_kernel_ahead();
 #pragma unroll 1
   for (int first = 0; first < kLinePixels; first += kAtOnce) {
-    unsigned pixels[kAtOnce];
+    unsigned squares[kAtOnce][4];
+    int weights[kAtOnce];
 #pragma unroll
-    for (int i = 0; i < kAtOnce; ++i)  // rows below the picture repeat the last one
-      pixels[i] = downscaled_pixel(task, x0, x1, (256 - weight_x) | weight_x << 16,
-                                   taps_y[static_cast<unsigned>(min(first_y + first + i, height - 1))]);
+    for (int i = 0; i < kAtOnce; ++i) {  // rows below the picture repeat the last one
+      const std::int32_t tap = __shfl_sync(kFullWarp, tap_of_lane, first + i);
+      weights[i] = weight_of_tap(tap);
+      load_square(task, x0, first_of_tap(tap), squares[i]);
+    }
 #pragma unroll
-    for (int i = 0; i < kAtOnce; ++i)
-      if (const int y = first_y + first + i; y < height)
-        out[static_cast<unsigned>(y * width + x)] = static_cast<PixelType<kChannels>>(pixels[i]);
+    for (int i = 0; i < kAtOnce; ++i, out += width)
+      if (const unsigned pixel = interpolated<kChannels>(squares[i], weights_x, weights[i]);
+          first + i < pixels)
+        *out = static_cast<PixelType<kChannels>>(pixel);
   }
 }
 

@@ -85,7 +85,9 @@ hog::Rules hog::rules_of(const HogParams &p) {
   r.bins = p.bins, r.length = r.cells_x * r.cells_y * p.bins;
   r.gamma = p.gamma;
   r.unit = opencv ? 1.0f : p.gamma ? 1.0f / 16 : 1.0f / 256;
-  r.angle_scale = static_cast<float>(p.bins / (p.signed_gradient ? 2 * std::numbers::pi : std::numbers::pi));
+  r.signed_gradient = p.signed_gradient;
+  r.angle_scale =
+      static_cast<float>(p.bins / ((p.signed_gradient ? 2 : 1) * (opencv ? 180 : std::numbers::pi)));
   r.epsilon = opencv ? 0.1f * static_cast<float>(r.length) : 1e-5f;
   r.second_epsilon = opencv ? 1e-3f : 1e-5f;
   r.clip = static_cast<float>(p.clip);

@@ -43,7 +43,7 @@ class HogCuda final : public Hog {
     CUDAVISION_TRY(hog_shape(size_, params, &shape_));
     int multiprocessors = 0;
     CUDAVISION_TRY(multiprocessor_count(&multiprocessors));
-    plan_ = plan_tiles(rules_, channels_, {shape_.cols, shape_.rows}, multiprocessors);
+    plan_ = plan_tiles(rules_, channels_, {&shape_, 1}, multiprocessors);
     return weights_.upload(params, execution_.stream);
   }
 
@@ -56,7 +56,7 @@ class HogCuda final : public Hog {
   template <int kChannels>
   Status make_blocks(const HogPicture &picture, float *blocks, Input input) const {
     const int tiles_x = divide_up(shape_.cols, 1 << plan_.cols_log2),
-              tiles_y = divide_up(shape_.rows, 1 << plan_.rows_log2);
+              tiles_y = divide_up(shape_.rows, plan_.rows);
     const FrameTask<kChannels> task{
         .source = FrameSource<kChannels>(picture),
         .picture = {.width = size_.width,

@@ -33,13 +33,15 @@ class HogDetectorCuda final : public HogDetector {
         channels_(channels),
         plan_(make_detection_plan(size, model, search)),
         rules_(rules_of(plan_.params)),
-        tiles_(plan_tiles(rules_, channels, {}, 0)),  // all scales together fill the device
         bias_(model.bias) {}
 
   Status allocate(const HogModel &model) {
     if (plan_.levels.empty()) return {};
     CUDAVISION_TRY(weights_.upload(plan_.params, execution_.stream));
     CUDAVISION_TRY(multiprocessor_count(&multiprocessors_));
+    std::vector<HogShape> grids;
+    for (const Level &level : plan_.levels) grids.push_back(level.blocks);
+    tiles_ = plan_tiles(rules_, channels_, grids, multiprocessors_);
     int most_shared = 0;
     CUDAVISION_TRY(max_shared_bytes(&most_shared));
     const auto most = static_cast<std::size_t>(most_shared);
@@ -51,8 +53,7 @@ class HogDetectorCuda final : public HogDetector {
       CUDAVISION_TRY(gray_.allocate(pixels_));
     } else {
       CUDAVISION_TRY(color_.allocate(pixels_));
-      CUDAVISION_TRY(
-          packed_.allocate(static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height)));
+      CUDAVISION_TRY(allocate_packed());
     }
     CUDAVISION_TRY(allocate_blocks());
     CUDAVISION_TRY(products_.allocate(positions_ * static_cast<std::size_t>(plan_.blocks_per_window.height)));
@@ -83,24 +84,37 @@ class HogDetectorCuda final : public HogDetector {
  private:
   int level_count() const { return static_cast<int>(plan_.levels.size()); }
 
+  // downscale_kernel reads a row and a pixel behind the last one, which do not matter.
+  Status allocate_packed() {
+    const auto width = static_cast<std::size_t>(size_.width), height = static_cast<std::size_t>(size_.height);
+    const std::size_t pixels = width * height, behind = width + 1;
+    CUDAVISION_TRY(packed_.allocate(pixels + behind));
+    return CUDAVISION_CHECK_CUDA(
+        cudaMemsetAsync(packed_.data() + pixels, 0, behind * sizeof(std::uint32_t), execution_.stream));
+  }
+
   // multiply_rows_kernel loads the numbers of whole groups of positions, and so loads some that lie behind the last ones
   // and do not matter.
   Status allocate_blocks() {
-    const auto behind = static_cast<std::size_t>(
-        staged_positions(plan_.blocks_per_window.width, plan_.block_step.width) + kProductPositions);
+    const auto behind = static_cast<std::size_t>(staged_positions(product_task(), positions_of_lane_) +
+                                                 product_positions(positions_of_lane_));
     CUDAVISION_TRY(blocks_.allocate(numbers_ + behind));
     return CUDAVISION_CHECK_CUDA(
         cudaMemsetAsync(blocks_.data(), 0, (numbers_ + behind) * sizeof(float), execution_.stream));
   }
 
-  // As many as leave each multiprocessor three warps for each of its four schedulers.
-  int positions_of_lane() const {
+  // Each lane has as many positions as leave each multiprocessor three warps for each of its four schedulers.
+  void choose_positions_of_lane() {
+    std::size_t positions = 0;
+    for (const Level &level : plan_.levels)
+      positions += static_cast<std::size_t>(level.blocks.cols) * static_cast<std::size_t>(level.blocks.rows);
     const auto warps = 12 * static_cast<std::size_t>(multiprocessors_);
-    return positions_ >= warps * 32 * kManyPositions ? kManyPositions : kFewPositions;
+    positions_of_lane_ = positions >= warps * 32 * kManyPositions ? kManyPositions : kFewPositions;
   }
 
   // Fills host_levels_ and the grid sizes, and uploads the levels and their taps.
   Status lay_out_levels() {
+    choose_positions_of_lane();
     std::size_t pixels = 0, numbers = 0, positions = 0, windows = 0;
     for (const Level &level : plan_.levels) {
       DeviceLevel d{};
@@ -135,8 +149,8 @@ class HogDetectorCuda final : public HogDetector {
       const int pixel_count = level.size.width * level.size.height;
       downscale_grid_ +=
           downscale_tiles_x(level.size.width) * divide_up(level.size.height, kDownscaleTile.height);
-      tile_grid_ += d.picture.tiles_x * divide_up(blocks.rows, 1 << tiles_.rows_log2);
-      product_grid_ += divide_up(position_count, kProductPositions);
+      tile_grid_ += d.picture.tiles_x * divide_up(blocks.rows, tiles_.rows);
+      product_grid_ += divide_up(position_count, product_positions(positions_of_lane_));
       score_grid_ += divide_up(d.window_count, kLineThreads);
       pixels += static_cast<std::size_t>(pixel_count);
       numbers += static_cast<std::size_t>(plane * blocks.length);
@@ -160,7 +174,7 @@ class HogDetectorCuda final : public HogDetector {
     for (int i = 0; i < across; ++i)
       for (int j = 0; j < down; ++j)
         for (int k = 0; k < length; ++k)
-          out[((j / kRowsAtOnce * across + i) * length + k) * kRowsAtOnce + j % kRowsAtOnce] =
+          out[((j / kRowsAtOnce * length + k) * across + i) * kRowsAtOnce + j % kRowsAtOnce] =
               model.weights[static_cast<std::size_t>((i * down + j) * length + k)];
     return upload(host_weights_, &model_);
   }
@@ -205,29 +219,33 @@ class HogDetectorCuda final : public HogDetector {
                                  BlockSize(dim3(kTileThreads), tiles_.shared_bytes), execution_.stream, task);
   }
 
-  Status multiply() const {
-    const ProductTask task{.levels = levels_.data(),
-                           .level_count = level_count(),
-                           .length = rules_.length,
-                           .blocks = blocks_.data(),
-                           .weights = model_.data(),
-                           .blocks_per_window = plan_.blocks_per_window,
-                           .block_step = plan_.block_step,
-                           .products = products_.data(),
-                           .position_count = static_cast<std::ptrdiff_t>(positions_)};
-    constexpr std::size_t kMostBytes = 64 * 1024;  // every device has them
-    const std::size_t bytes = staged_bytes(task);
-    return bytes <= kMostBytes ? launch_products<true>(task, bytes) : launch_products<false>(task, 0);
+  ProductTask product_task() const {
+    return {.levels = levels_.data(),
+            .level_count = level_count(),
+            .length = rules_.length,
+            .blocks = blocks_.data(),
+            .weights = model_.data(),
+            .blocks_per_window = plan_.blocks_per_window,
+            .block_step = plan_.block_step,
+            .products = products_.data(),
+            .position_count = static_cast<std::ptrdiff_t>(positions_)};
   }
 
-  template <bool kStaged>
-  Status launch_products(const ProductTask &task, std::size_t shared_bytes) const {
-    const int of_lane = positions_of_lane();
-    const auto kernel = of_lane == kManyPositions ? multiply_rows_kernel<kManyPositions, kStaged>
-                                                  : multiply_rows_kernel<kFewPositions, kStaged>;
-    const dim3 threads(static_cast<unsigned>(product_threads(of_lane)));
+  Status multiply() const {
+    constexpr std::size_t kMostBytes = 64 * 1024;  // every device has them
+    const bool many = positions_of_lane_ == kManyPositions;
+    const std::size_t bytes = staged_bytes(product_task(), positions_of_lane_);
+    if (bytes > kMostBytes)
+      return launch_products(
+          many ? multiply_rows_kernel<kManyPositions, false> : multiply_rows_kernel<kFewPositions, false>, 0);
+    return launch_products(
+        many ? multiply_rows_kernel<kManyPositions, true> : multiply_rows_kernel<kFewPositions, true>, bytes);
+  }
+
+  Status launch_products(void (*kernel)(ProductTask), std::size_t shared_bytes) const {
     return CUDAVISION_LAUNCH_PDL("multiply_rows_kernel", kernel, grid_of(product_grid_, chunks_),
-                                 BlockSize(threads, shared_bytes), execution_.stream, task);
+                                 BlockSize(dim3(kProductThreads), shared_bytes), execution_.stream,
+                                 product_task());
   }
 
   Status find_boxes(const HogThresholds &thresholds, const HogBoxList &list) const {
@@ -264,11 +282,12 @@ class HogDetectorCuda final : public HogDetector {
   int channels_;
   DetectionPlan plan_;
   Rules rules_;
-  TilePlan tiles_;
+  TilePlan tiles_{};
   float bias_;
   OwnedWeights weights_;
   int multiprocessors_ = 1;
-  int chunks_ = 0;  // chunks of kRowsAtOnce rows of a window
+  int chunks_ = 0;             // chunks of kRowsAtOnce rows of a window
+  int positions_of_lane_ = 1;  // of multiply_rows_kernel
   // The number of thread blocks of each kernel.
   int downscale_grid_ = 0, tile_grid_ = 0, product_grid_ = 0, score_grid_ = 0;
   // The sizes of the arrays of all scales.

@@ -68,18 +68,18 @@ void color_row(const Rules &rules, const std::uint8_t *bytes, int width, float *
 }
 
 // hog::angle_of() of a vector.
-HWY_INLINE Vector angle_of(HogVariant variant, Vector dx, Vector dy) {
+HWY_INLINE Vector angle_of(const Rules &rules, Vector dx, Vector dy) {
   const Floats d;
   const auto set = [d](float v) HWY_ATTR { return hn::Set(d, v); };
   const Vector ax = hn::Abs(dx), ay = hn::Abs(dy), more = hn::Max(ax, ay), less = hn::Min(ax, ay);
-  Vector a, quarter;
-  if (variant == HogVariant::opencv) {
-    constexpr float kDegrees = static_cast<float>(180 / std::numbers::pi);
+  const float quarter = quarter_turn(rules.variant);
+  Vector a;
+  if (rules.variant == HogVariant::opencv) {
     const Vector c = hn::Div(less, hn::Add(more, set(static_cast<float>(DBL_EPSILON)))), c2 = hn::Mul(c, c);
-    a = hn::Add(hn::Mul(set(-0.04432655554792128f * kDegrees), c2), set(0.1555786518463281f * kDegrees));
-    a = hn::Add(hn::Mul(a, c2), set(-0.3258083974640975f * kDegrees));
-    a = hn::Mul(hn::Add(hn::Mul(a, c2), set(0.9997878412794807f * kDegrees)), c);
-    quarter = set(90);
+    a = set(kDegrees * -0.04432655554792128f);
+    for (const float factor : {0.1555786518463281f, -0.3258083974640975f, 0.9997878412794807f})
+      a = fused_multiply_add(d, a, c2, set(kDegrees * factor));
+    a = hn::Mul(a, c);
   } else {
     const Vector c = hn::Div(less, hn::Add(more, set(FLT_MIN))), c2 = hn::Mul(c, c);
     a = set(0.0028662257f);
@@ -87,13 +87,14 @@ HWY_INLINE Vector angle_of(HogVariant variant, Vector dx, Vector dy) {
                                0.1999355085f, -0.3333314528f, 1.0f})
       a = hn::Add(hn::Mul(a, c2), set(factor));
     a = hn::Mul(a, c);
-    quarter = set(3.14159265f / 2);
   }
-  const Vector half = hn::Add(quarter, quarter), zero = hn::Zero(d);
-  a = hn::IfThenElse(hn::Lt(ax, ay), hn::Sub(quarter, a), a);
-  a = hn::IfThenElse(hn::Lt(dx, zero), hn::Sub(half, a), a);
-  a = hn::IfThenElse(hn::Lt(dy, zero), hn::Sub(hn::Add(half, half), a), a);
-  return variant == HogVariant::opencv ? hn::Mul(a, set(static_cast<float>(std::numbers::pi / 180))) : a;
+  const Vector zero = hn::Zero(d);
+  const auto left = hn::Lt(dx, zero), up = hn::Lt(dy, zero);
+  a = hn::IfThenElse(hn::Lt(ax, ay), hn::Sub(set(quarter), a), a);
+  const Vector mirrored = hn::Sub(set(2 * quarter), a);
+  if (!rules.signed_gradient) return hn::IfThenElse(hn::Xor(left, up), mirrored, a);
+  a = hn::IfThenElse(left, mirrored, a);
+  return hn::IfThenElse(up, hn::Sub(set(4 * quarter), a), a);
 }
 
 // Computes the votes of the columns [begin, end), and of more columns up to a whole number of vectors.
@@ -103,8 +104,8 @@ void vote_columns(const Rules &rules, const ColorRows &rows, int begin, int end,
   const Floats d;
   const hn::Rebind<std::int32_t, Floats> d32;
   const int lanes = static_cast<int>(hn::Lanes(d));
-  const Vector scale = hn::Set(d, rules.angle_scale), half = hn::Set(d, 0.5f), one = hn::Set(d, 1.0f);
-  const auto bins = hn::Set(d32, rules.bins);
+  const Vector scale = hn::Set(d, rules.angle_scale), half = hn::Set(d, -0.5f), one = hn::Set(d, 1.0f);
+  const auto last = hn::Set(d32, rules.bins - 1);
   for (int x = begin; x < end; x += lanes) {
     Vector dx{}, dy{}, length{};
     for (int i = 0; i < kChannels; ++i) {
@@ -122,7 +123,7 @@ void vote_columns(const Rules &rules, const ColorRows &rows, int begin, int end,
       }
     }
     const Vector magnitude = hn::Sqrt(length);
-    const Vector position = hn::Sub(hn::Mul(angle_of(rules.variant, dx, dy), scale), half);
+    const Vector position = fused_multiply_add(d, angle_of(rules, dx, dy), scale, half);
     const Vector below = hn::Floor(position), share = hn::Sub(position, below);
     if (rules.bins == 1) {
       hn::StoreU(magnitude, d, votes.first + x);
@@ -131,8 +132,7 @@ void vote_columns(const Rules &rules, const ColorRows &rows, int begin, int end,
       continue;
     }
     auto bin = hn::ConvertTo(d32, below);
-    bin = hn::IfThenElse(hn::Lt(bin, hn::Zero(d32)), hn::Add(bin, bins), bin);
-    bin = hn::IfThenElse(hn::Lt(bin, bins), bin, hn::Sub(bin, bins));
+    bin = hn::IfThenElse(hn::Lt(bin, hn::Zero(d32)), last, bin);
     hn::StoreU(hn::Mul(magnitude, hn::Sub(one, share)), d, votes.first + x);
     hn::StoreU(hn::Mul(magnitude, share), d, votes.second + x);
     hn::StoreU(bin, d32, votes.bin + x);
@@ -287,13 +287,14 @@ void add_products(const Products &products, int count, float *scores) {
   const int lanes = static_cast<int>(hn::Lanes(d));
   for (int i = 0; i < count; i += 2 * lanes) {
     Vector even = hn::Zero(d), odd = even;
-    const float *weight = products.weights;
-    for (int col = 0; col < products.cols; ++col, weight += products.weight_stride) {
-      const float *plane = products.planes + col * products.col_step + i;
-      for (int k = 0; k < products.length; ++k, plane += products.plane_stride) {
-        const Vector w = hn::Set(d, weight[k]);
-        even = fused_multiply_add(d, w, hn::LoadU(d, plane), even);
-        odd = fused_multiply_add(d, w, hn::LoadU(d, plane + lanes), odd);
+    for (int k = 0; k < products.length; ++k) {
+      const float *weight = products.weights + k;
+      const float *numbers = products.planes + k * products.plane_stride + i;
+      for (int col = 0; col < products.cols;
+           ++col, weight += products.weight_stride, numbers += products.col_step) {
+        const Vector w = hn::Set(d, *weight);
+        even = fused_multiply_add(d, w, hn::LoadU(d, numbers), even);
+        odd = fused_multiply_add(d, w, hn::LoadU(d, numbers + lanes), odd);
       }
     }
     hn::StoreU(hn::Add(even, hn::LoadU(d, scores + i)), d, scores + i);

@@ -4,6 +4,7 @@
 // window at once. The score of a window is then the sum of one product for each of its rows.
 #pragma once
 
+#include "cuda/common/async_copy.cuh"
 #include "cuda/common/dynamic_shared.cuh"
 #include "cuda/hog/device_levels.cuh"
 
@@ -13,14 +14,20 @@ constexpr int kRowsAtOnce = 16;  // rows of a window that a thread block handles
 // A thread block handles successive positions of the grid, row after row. Each lane has kOfLane of them, 32 apart. The
 // more it has, the fewer times it loads the weights, which is what limits a large picture; the fewer, the more warps
 // there are for a small one.
-constexpr int kProductPositions = 256, kManyPositions = 4, kFewPositions = 2;
-CUDAVISION_HOST_DEVICE constexpr int product_threads(int of_lane) { return kProductPositions / of_lane; }
+constexpr int kProductThreads = 64, kManyPositions = 4, kFewPositions = 2;
+CUDAVISION_HOST_DEVICE constexpr int product_positions(int of_lane) { return kProductThreads * of_lane; }
+// Thread blocks on a multiprocessor at once, by registers.
+constexpr int product_blocks(int of_lane, bool staged) {
+  return !staged ? 4 : of_lane == kManyPositions ? 8 : 10;
+}
+// Numbers of a descriptor whose copies to shared memory are one stage of the kernel.
+constexpr int kStageNumbers = 4;
 
 struct ProductTask {
   const DeviceLevel *levels;
   int level_count, length;
   const float *blocks;
-  // [chunk of kRowsAtOnce rows][column of the window's blocks][number][row of the chunk]
+  // [chunk of kRowsAtOnce rows][number][column of the window's blocks][row of the chunk]
   const float4 *weights;
   Size blocks_per_window, block_step;
   float *products;  // [row of a window][grid position]
@@ -29,48 +36,50 @@ struct ProductTask {
 
 // The positions whose numbers a thread block needs, rounded up to whole float4: its own and those of the other blocks in
 // a row of the last window.
-CUDAVISION_HOST_DEVICE inline int staged_positions(int blocks_across, int block_step) {
-  return divide_up(kProductPositions + (blocks_across - 1) * block_step, 4) * 4;
+CUDAVISION_HOST_DEVICE inline int staged_positions(const ProductTask &task, int of_lane) {
+  return divide_up(product_positions(of_lane) + (task.blocks_per_window.width - 1) * task.block_step.width,
+                   4) *
+         4;
 }
-// The number of the weights of kRowsAtOnce rows of a window.
-CUDAVISION_HOST_DEVICE inline int weights_of_rows(const ProductTask &task) {
-  return task.blocks_per_window.width * task.length * kRowsAtOnce;
-}
-// The shared memory of a thread block that keeps its numbers there, and then the weights: each lane needs all weights,
-// and a window's row needs each number several times.
-inline std::size_t staged_bytes(const ProductTask &task) {
-  const int positions = staged_positions(task.blocks_per_window.width, task.block_step.width);
-  return sizeof(float) * static_cast<std::size_t>(task.length * positions + weights_of_rows(task));
+// The weights of kRowsAtOnce rows of a window for one number.
+CUDAVISION_HOST_DEVICE inline int weights_of_number(const ProductTask &task) {
+  return task.blocks_per_window.width * kRowsAtOnce;
 }
 
-// Copies `rows` rows of `columns` floats, a multiple of 4, from global memory, where they lie `pitch` floats apart. Each
-// thread issues several loads before it uses the first one.
-__device__ inline void stage(const float *from, std::ptrdiff_t pitch, int rows, int columns, float *shared) {
-  constexpr int kLoads = 8;
-  const int across = columns / 4, count = rows * across, threads = static_cast<int>(blockDim.x);
-  for (int first = static_cast<int>(threadIdx.x); first < count; first += kLoads * threads) {
-    float4 loaded[kLoads];
-#pragma unroll
-    for (int i = 0; i < kLoads; ++i) {
-      const int at = min(first + i * threads, count - 1), row = at / across;
-      loaded[i] = __ldcg(reinterpret_cast<const float4 *>(from + row * pitch) + (at - row * across));
-    }
-#pragma unroll
-    for (int i = 0; i < kLoads; ++i)
-      if (const int at = first + i * threads; at < count) reinterpret_cast<float4 *>(shared)[at] = loaded[i];
-  }
+// The factors of a stage: kStageNumbers numbers of all positions, and their weights.
+struct Stage {
+  float *numbers;  // [number][positions]
+  float *weights;  // as ProductTask::weights
+};
+CUDAVISION_HOST_DEVICE inline int floats_of_stage(const ProductTask &task, int of_lane) {
+  return kStageNumbers * (staged_positions(task, of_lane) + weights_of_number(task));
+}
+// The shared memory of a thread block that keeps two stages there: each lane needs all weights, and a window's row needs
+// each number several times.
+inline std::size_t staged_bytes(const ProductTask &task, int of_lane) {
+  return 2 * sizeof(float) * static_cast<std::size_t>(floats_of_stage(task, of_lane));
 }
 
-// Multiplies the numbers of a lane's positions by the weights of kRowsAtOnce rows. `numbers` points to number 0 of the
-// block at the first position; number k of a block lies k * stride floats further.
+// Begins to copy `rows` rows of `columns` floats, a multiple of 4, from global memory, where they lie `pitch` floats
+// apart.
+__device__ inline void begin_copies(const float *from, std::ptrdiff_t pitch, int rows, int columns,
+                                    float *shared) {
+  for (int row = 0; row < rows; ++row, from += pitch, shared += columns)
+    for (int i = static_cast<int>(threadIdx.x); i < columns / 4; i += kProductThreads)
+      begin_copy(reinterpret_cast<uint4 *>(shared) + i, reinterpret_cast<const uint4 *>(from) + i);
+}
+
+// Multiplies `count` numbers of a lane's positions by the weights of kRowsAtOnce rows. `numbers` points to the first
+// number of the block at the first position; the next one lies `stride` floats further.
 template <int kOfLane>
-__device__ __forceinline__ void add_products(const ProductTask &task, const float *numbers,
+__device__ __forceinline__ void add_products(const ProductTask &task, int count, const float *numbers,
                                              std::ptrdiff_t stride, const float4 *weights,
                                              float (&sums)[kOfLane][kRowsAtOnce]) {
-  for (int i = 0; i < task.blocks_per_window.width; ++i) {
-    const float *of_block = numbers + i * task.block_step.width;
-#pragma unroll 4
-    for (int k = 0; k < task.length; ++k, of_block += stride, weights += kRowsAtOnce / 4) {
+  for (int k = 0; k < count; ++k, numbers += stride) {
+    const float *of_block = numbers;
+#pragma unroll 7
+    for (int i = 0; i < task.blocks_per_window.width;
+         ++i, of_block += task.block_step.width, weights += kRowsAtOnce / 4) {
       float number[kOfLane];
 #pragma unroll
       for (int p = 0; p < kOfLane; ++p) number[p] = of_block[32 * p];
@@ -89,9 +98,42 @@ __device__ __forceinline__ void add_products(const ProductTask &task, const floa
   }
 }
 
+// All products of a thread block by stages: while it multiplies the factors of one, those of the next one are copied.
+template <int kOfLane>
+__device__ __forceinline__ void add_staged_products(const ProductTask &task, const float *numbers,
+                                                    std::ptrdiff_t stride, const float4 *weights,
+                                                    int of_thread, float *shared,
+                                                    float (&sums)[kOfLane][kRowsAtOnce]) {
+  const int positions = staged_positions(task, kOfLane), of_number = weights_of_number(task);
+  const auto stage = [&](int first) -> Stage {
+    float *begin = shared + first / kStageNumbers % 2 * floats_of_stage(task, kOfLane);
+    return {begin, begin + kStageNumbers * positions};
+  };
+  const auto count_of = [&](int first) { return min(kStageNumbers, task.length - first); };
+  const auto copy_weights = [&](int first) {
+    begin_copies(reinterpret_cast<const float *>(weights) + first * of_number, 0, 1,
+                 count_of(first) * of_number, stage(first).weights);
+  };
+  const auto copy_numbers = [&](int first) {
+    begin_copies(numbers + first * stride, stride, count_of(first), positions, stage(first).numbers);
+  };
+  copy_weights(0);
+  wait_for_kernel_ahead();
+  copy_numbers(0);
+  for (int first = 0; first < task.length; first += kStageNumbers) {
+    end_copies();
+    __syncthreads();  // all copies of this stage are visible, and no thread reads the stage before any more
+    if (const int next = first + kStageNumbers; next < task.length) copy_weights(next), copy_numbers(next);
+    const Stage here = stage(first);
+    add_products(task, count_of(first), here.numbers + of_thread, positions,
+                 reinterpret_cast<const float4 *>(here.weights), sums);
+  }
+}
+
 // blockIdx.y: the chunk of rows. kStaged: the launch has staged_bytes() of dynamic shared memory.
 template <int kOfLane, bool kStaged>
-static __global__ void __launch_bounds__(product_threads(kOfLane), 4) multiply_rows_kernel(ProductTask task) {
+static __global__ void __launch_bounds__(kProductThreads, product_blocks(kOfLane, kStaged))
+    multiply_rows_kernel(ProductTask task) {
   CUDAVISION_DYNAMIC_SHARED(float, shared);
   let_next_kernel_start();
   const int block = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
@@ -99,23 +141,17 @@ static __global__ void __launch_bounds__(product_threads(kOfLane), 4) multiply_r
       level_of_block(task.levels, task.level_count, block, &DeviceLevel::first_product_block);
   const BlockPlace place = level.picture.place;
   const int count = level.picture.cols * level.picture.rows;
-  const int first_of_block = (block - level.first_product_block) * kProductPositions,
+  const int first_of_block = (block - level.first_product_block) * product_positions(kOfLane),
             of_thread = thread / 32 * (32 * kOfLane) + thread % 32, first = first_of_block + of_thread;
   const float *numbers = task.blocks + place.first + first_of_block;
   const float4 *weights =
-      task.weights + static_cast<std::ptrdiff_t>(blockIdx.y) * (weights_of_rows(task) / 4);
+      task.weights + static_cast<std::ptrdiff_t>(blockIdx.y) * task.length * (weights_of_number(task) / 4);
   float sums[kOfLane][kRowsAtOnce] = {};
   if constexpr (kStaged) {
-    const int positions = staged_positions(task.blocks_per_window.width, task.block_step.width);
-    float *staged_weights = shared + task.length * positions;
-    stage(reinterpret_cast<const float *>(weights), 0, 1, weights_of_rows(task), staged_weights);
-    wait_for_kernel_ahead();
-    stage(numbers, place.number_stride, task.length, positions, shared);
-    __syncthreads();
-    add_products(task, shared + of_thread, positions, reinterpret_cast<const float4 *>(staged_weights), sums);
+    add_staged_products(task, numbers, place.number_stride, weights, of_thread, shared, sums);
   } else {
     wait_for_kernel_ahead();
-    add_products(task, numbers + of_thread, place.number_stride, weights, sums);
+    add_products(task, task.length, numbers + of_thread, place.number_stride, weights, sums);
   }
   const int first_row = static_cast<int>(blockIdx.y) * kRowsAtOnce;
 #pragma unroll
