@@ -49,7 +49,7 @@ struct FrameSource {
 
 __device__ inline void list_colors(const Rules &rules, const SharedTile &tile) {
   for (int byte = static_cast<int>(threadIdx.x); byte < 256; byte += kTileThreads)
-    tile.color_of[byte] = color_value(rules, byte);
+    tile.color_of[byte] = color_value(rules, static_cast<float>(byte));
 }
 
 __device__ inline void load_weights(const Rules &rules, const DeviceWeights &x_weights,

@@ -54,6 +54,7 @@ CUDAVISION_HOST_DEVICE inline Rules with_default_params(Rules rules) {
   rules.cell = {8, 8}, rules.block = {16, 16}, rules.stride = {8, 8};
   rules.cells_x = rules.cells_y = 2;
   rules.bins = kDefaultBins, rules.length = kDefaultLength;
+  rules.unit = 1;
   return rules;
 }
 

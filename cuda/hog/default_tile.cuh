@@ -54,7 +54,6 @@ struct alignas(16) DefaultTileMemory {
   // Two rows of blocks: one is completed while the one before it is normalised.
   float blocks[2][kDefaultLength << kDefaultColsLog2];
   ChunkColors<kChannels> colors;
-  float color_of[256];  // color_value() of each byte
 };
 static_assert(sizeof(VoteBins) * kChunkRows * kDefaultWidth % 16 == 0);
 
@@ -79,8 +78,6 @@ struct DefaultTile {
   __device__ static int thread() { return static_cast<int>(threadIdx.x); }
 
   __device__ void prepare(const DeviceWeights &x_weights, const DeviceWeights &y_weights) const {
-    for (int byte = thread(); byte < 256; byte += kTileThreads)
-      memory.color_of[byte] = color_value(rules, byte);
     if (thread() < 32) {
       memory.x_weight[thread() / 16][thread() % 16] = x_weights.weight[thread()];
       memory.y_weight[thread() / 16][thread() % 16] = y_weights.weight[thread()];
@@ -94,6 +91,12 @@ struct DefaultTile {
   __device__ static int mirrored(int i, int size) {
     const int inside = abs(min(i, size));
     return min(inside, 2 * (size - 1) - inside);
+  }
+
+  // A byte of a word as a float: the byte becomes the end of the number 2^23 + byte, which is exact.
+  __device__ static float byte_of_pixel(unsigned pixel, int byte) {
+    constexpr float kOffset = 8388608.0f;
+    return __uint_as_float(__byte_perm(pixel, 0x4b000000u, 0x7440u | static_cast<unsigned>(byte))) - kOffset;
   }
 
   // What a thread loads of each chunk: a pixel of all rows or of one row.
@@ -113,19 +116,19 @@ struct DefaultTile {
   // on. All loads are issued before the first result is used.
   template <int kRows>
   __device__ void load_rows(const LoadedColumn &column, int first, int to) const {
-    int bytes[kRows][3] = {};
+    unsigned pixels[kRows];
     if (first >= 0 && first + kRows <= picture.height) {
 #pragma unroll
-      for (int k = 0; k < kRows; ++k) source.load(column.x, first + k, bytes[k]);
+      for (int k = 0; k < kRows; ++k) pixels[k] = source.pixel(column.x, first + k);
     } else {
 #pragma unroll
-      for (int k = 0; k < kRows; ++k) source.load(column.x, mirrored(first + k, picture.height), bytes[k]);
+      for (int k = 0; k < kRows; ++k) pixels[k] = source.pixel(column.x, mirrored(first + k, picture.height));
     }
 #pragma unroll
     for (int k = 0; k < kRows; ++k) {
       float colors[kChannels];
 #pragma unroll
-      for (int c = 0; c < kChannels; ++c) colors[c] = memory.color_of[bytes[k][c]];
+      for (int c = 0; c < kChannels; ++c) colors[c] = color_value(rules, byte_of_pixel(pixels[k], c));
       memory.colors.store((to + k) * kPitch + column.place, colors);
     }
   }

@@ -24,6 +24,13 @@ dim3 grid_of(int blocks, int chunks = 1) {
   return dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(chunks));
 }
 
+// A variant of multiply_rows_kernel, its groups of positions a lane, and its shared memory.
+struct ProductsKernel {
+  void (*kernel)(ProductTask) = nullptr;
+  int groups = 1;
+  std::size_t shared_bytes = 0;
+};
+
 class HogDetectorCuda final : public HogDetector {
  public:
   HogDetectorCuda(const Execution &execution, Size size, int channels, const HogModel &model,
@@ -42,11 +49,6 @@ class HogDetectorCuda final : public HogDetector {
     std::vector<HogShape> grids;
     for (const Level &level : plan_.levels) grids.push_back(level.blocks);
     tiles_ = plan_tiles(rules_, channels_, grids, multiprocessors_);
-    int most_shared = 0;
-    CUDAVISION_TRY(max_shared_bytes(&most_shared));
-    const auto most = static_cast<std::size_t>(most_shared);
-    CUDAVISION_TRY(allow_shared_bytes(multiply_rows_kernel<kManyPositions, true>, most));
-    CUDAVISION_TRY(allow_shared_bytes(multiply_rows_kernel<kFewPositions, true>, most));
     CUDAVISION_TRY(lay_out_levels());
     CUDAVISION_TRY(upload_model(model));
     if (channels_ == 1) {
@@ -96,25 +98,41 @@ class HogDetectorCuda final : public HogDetector {
   // multiply_rows_kernel loads the numbers of whole groups of positions, and so loads some that lie behind the last ones
   // and do not matter.
   Status allocate_blocks() {
-    const auto behind = static_cast<std::size_t>(staged_positions(product_task(), positions_of_lane_) +
-                                                 product_positions(positions_of_lane_));
+    const auto behind = static_cast<std::size_t>(staged_positions(product_task(), products_kernel_.groups) +
+                                                 product_positions(products_kernel_.groups));
     CUDAVISION_TRY(blocks_.allocate(numbers_ + behind));
     return CUDAVISION_CHECK_CUDA(
         cudaMemsetAsync(blocks_.data(), 0, (numbers_ + behind) * sizeof(float), execution_.stream));
   }
 
-  // Each lane has as many positions as leave each multiprocessor three warps for each of its four schedulers.
-  void choose_positions_of_lane() {
+  // Chooses the variant of multiply_rows_kernel. Each lane has as many positions as leave each multiprocessor three warps
+  // for each of its four schedulers.
+  void choose_products() {
+    constexpr std::size_t kMostBytes = 48 * 1024;  // every kernel may have them
     std::size_t positions = 0;
     for (const Level &level : plan_.levels)
       positions += static_cast<std::size_t>(level.blocks.cols) * static_cast<std::size_t>(level.blocks.rows);
     const auto warps = 12 * static_cast<std::size_t>(multiprocessors_);
-    positions_of_lane_ = positions >= warps * 32 * kManyPositions ? kManyPositions : kFewPositions;
+    const bool many = positions >= warps * kGroupDistance * kManyGroups;
+    const int groups = many && plan_.block_step.width == 1 ? kManyGroups : kFewGroups;
+    products_kernel_ = {multiply_rows_kernel<kFewGroups, Factors::global, 0>, kFewGroups, 0};
+    if (const std::size_t bytes = staged_bytes(product_task(), groups); bytes <= kMostBytes)
+      products_kernel_ = {staged_kernel(groups), groups, bytes};
+  }
+
+  void (*staged_kernel(int groups) const)(ProductTask) {
+    if (plan_.block_step.width > 1) return multiply_rows_kernel<kFewGroups, Factors::staged, 0>;
+    const bool many = groups == kManyGroups;
+    if (plan_.blocks_per_window.width == kPeopleAcross)
+      return many ? multiply_rows_kernel<kManyGroups, Factors::staged_unit_step, kPeopleAcross>
+                  : multiply_rows_kernel<kFewGroups, Factors::staged_unit_step, kPeopleAcross>;
+    return many ? multiply_rows_kernel<kManyGroups, Factors::staged_unit_step, 0>
+                : multiply_rows_kernel<kFewGroups, Factors::staged_unit_step, 0>;
   }
 
   // Fills host_levels_ and the grid sizes, and uploads the levels and their taps.
   Status lay_out_levels() {
-    choose_positions_of_lane();
+    choose_products();
     std::size_t pixels = 0, numbers = 0, positions = 0, windows = 0;
     for (const Level &level : plan_.levels) {
       DeviceLevel d{};
@@ -150,11 +168,11 @@ class HogDetectorCuda final : public HogDetector {
       downscale_grid_ +=
           downscale_tiles_x(level.size.width) * divide_up(level.size.height, kDownscaleTile.height);
       tile_grid_ += d.picture.tiles_x * divide_up(blocks.rows, tiles_.rows);
-      product_grid_ += divide_up(position_count, product_positions(positions_of_lane_));
+      product_grid_ += divide_up(position_count, product_positions(products_kernel_.groups));
       score_grid_ += divide_up(d.window_count, kLineThreads);
       pixels += static_cast<std::size_t>(pixel_count);
       numbers += static_cast<std::size_t>(plane * blocks.length);
-      positions += static_cast<std::size_t>(position_count);
+      positions += static_cast<std::size_t>(plane);
       windows += static_cast<std::size_t>(d.window_count);
       host_levels_.push_back(d);
     }
@@ -169,7 +187,8 @@ class HogDetectorCuda final : public HogDetector {
     const int across = plan_.blocks_per_window.width, down = plan_.blocks_per_window.height,
               length = rules_.length;
     chunks_ = divide_up(down, kRowsAtOnce);
-    host_weights_.assign(static_cast<std::size_t>(chunks_ * across * length) * (kRowsAtOnce / 4), float4{});
+    host_weights_.assign(static_cast<std::size_t>(chunks_ * across * length + 1) * (kRowsAtOnce / 4),
+                         float4{});
     auto *out = reinterpret_cast<float *>(host_weights_.data());
     for (int i = 0; i < across; ++i)
       for (int j = 0; j < down; ++j)
@@ -232,20 +251,9 @@ class HogDetectorCuda final : public HogDetector {
   }
 
   Status multiply() const {
-    constexpr std::size_t kMostBytes = 64 * 1024;  // every device has them
-    const bool many = positions_of_lane_ == kManyPositions;
-    const std::size_t bytes = staged_bytes(product_task(), positions_of_lane_);
-    if (bytes > kMostBytes)
-      return launch_products(
-          many ? multiply_rows_kernel<kManyPositions, false> : multiply_rows_kernel<kFewPositions, false>, 0);
-    return launch_products(
-        many ? multiply_rows_kernel<kManyPositions, true> : multiply_rows_kernel<kFewPositions, true>, bytes);
-  }
-
-  Status launch_products(void (*kernel)(ProductTask), std::size_t shared_bytes) const {
-    return CUDAVISION_LAUNCH_PDL("multiply_rows_kernel", kernel, grid_of(product_grid_, chunks_),
-                                 BlockSize(dim3(kProductThreads), shared_bytes), execution_.stream,
-                                 product_task());
+    return CUDAVISION_LAUNCH_PDL(
+        "multiply_rows_kernel", products_kernel_.kernel, grid_of(product_grid_, chunks_),
+        BlockSize(dim3(kProductThreads), products_kernel_.shared_bytes), execution_.stream, product_task());
   }
 
   Status find_boxes(const HogThresholds &thresholds, const HogBoxList &list) const {
@@ -286,8 +294,8 @@ class HogDetectorCuda final : public HogDetector {
   float bias_;
   OwnedWeights weights_;
   int multiprocessors_ = 1;
-  int chunks_ = 0;             // chunks of kRowsAtOnce rows of a window
-  int positions_of_lane_ = 1;  // of multiply_rows_kernel
+  int chunks_ = 0;  // chunks of kRowsAtOnce rows of a window
+  ProductsKernel products_kernel_{};
   // The number of thread blocks of each kernel.
   int downscale_grid_ = 0, tile_grid_ = 0, product_grid_ = 0, score_grid_ = 0;
   // The sizes of the arrays of all scales.

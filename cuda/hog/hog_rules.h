@@ -38,9 +38,9 @@ struct Rules {
   friend bool operator==(const Rules &, const Rules &) = default;
 };
 
-CUDAVISION_HOST_DEVICE inline float color_value(const Rules &rules, int byte) {
-  const float value = static_cast<float>(byte);
-  return (rules.gamma ? sqrtf(value) : value) * rules.unit;
+// byte: 0 to 255.
+CUDAVISION_HOST_DEVICE inline float color_value(const Rules &rules, float byte) {
+  return (rules.gamma ? normal_root(byte) : byte) * rules.unit;
 }
 
 // The vote of a pixel: `first` for the bin `bin`, `second` for the next bin (bin 0 follows the last one).

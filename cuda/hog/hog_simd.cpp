@@ -62,7 +62,7 @@ void color_row(const Rules &rules, const std::uint8_t *bytes, int width, float *
     if (rules.gamma) v = hn::Sqrt(v);
     hn::StoreU(hn::Mul(v, unit), d, colors + x);
   }
-  for (; x < width; ++x) colors[x] = color_value(rules, bytes[x]);
+  for (; x < width; ++x) colors[x] = color_value(rules, static_cast<float>(bytes[x]));
   colors[-1] = colors[mirror_index(-1, width)];
   colors[width] = colors[mirror_index(width, width)];
 }

@@ -11,15 +11,17 @@
 namespace cudavision::hog {
 
 constexpr int kRowsAtOnce = 16;  // rows of a window that a thread block handles
-// A thread block handles successive positions of the grid, row after row. Each lane has kOfLane of them, 32 apart. The
-// more it has, the fewer times it loads the weights, which is what limits a large picture; the fewer, the more warps
-// there are for a small one.
-constexpr int kProductThreads = 64, kManyPositions = 4, kFewPositions = 2;
-CUDAVISION_HOST_DEVICE constexpr int product_positions(int of_lane) { return kProductThreads * of_lane; }
-// Thread blocks on a multiprocessor at once, by registers.
-constexpr int product_blocks(int of_lane, bool staged) {
-  return !staged ? 4 : of_lane == kManyPositions ? 8 : 10;
+// A thread block handles successive positions of the grid, row after row. A lane has one half of the rows for kGroups
+// groups of four positions, 64 apart. The more it has, the fewer times it loads the weights, which is what limits a large
+// picture; the fewer, the more warps there are for a small one.
+constexpr int kProductThreads = 64, kManyGroups = 2, kFewGroups = 1;
+constexpr int kRowsOfLane = kRowsAtOnce / 2, kGroupDistance = 64;
+CUDAVISION_HOST_DEVICE constexpr int product_positions(int groups) {
+  return kProductThreads / 32 * kGroupDistance * groups;
 }
+// The sums of a lane.
+template <int kGroups>
+using LaneSums = float[kGroups][4][kRowsOfLane];
 // Numbers of a descriptor whose copies to shared memory are one stage of the kernel.
 constexpr int kStageNumbers = 4;
 
@@ -27,19 +29,18 @@ struct ProductTask {
   const DeviceLevel *levels;
   int level_count, length;
   const float *blocks;
-  // [chunk of kRowsAtOnce rows][number][column of the window's blocks][row of the chunk]
+  // [chunk of kRowsAtOnce rows][number][column of the window's blocks][row of the chunk], and kRowsAtOnce more
   const float4 *weights;
   Size blocks_per_window, block_step;
-  float *products;  // [row of a window][grid position]
-  std::ptrdiff_t position_count;
+  float *products;                // [row of a window][grid position]
+  std::ptrdiff_t position_count;  // a multiple of four
 };
 
-// The positions whose numbers a thread block needs, rounded up to whole float4: its own and those of the other blocks in
-// a row of the last window.
-CUDAVISION_HOST_DEVICE inline int staged_positions(const ProductTask &task, int of_lane) {
-  return divide_up(product_positions(of_lane) + (task.blocks_per_window.width - 1) * task.block_step.width,
-                   4) *
-         4;
+// The positions whose numbers a thread block needs, and some more, so that it can load four at a time: its own and those
+// of the other blocks in a row of the last window.
+CUDAVISION_HOST_DEVICE inline int staged_positions(const ProductTask &task, int groups) {
+  return product_positions(groups) +
+         divide_up((task.blocks_per_window.width - 1) * task.block_step.width + 1, 4) * 4;
 }
 // The weights of kRowsAtOnce rows of a window for one number.
 CUDAVISION_HOST_DEVICE inline int weights_of_number(const ProductTask &task) {
@@ -51,13 +52,13 @@ struct Stage {
   float *numbers;  // [number][positions]
   float *weights;  // as ProductTask::weights
 };
-CUDAVISION_HOST_DEVICE inline int floats_of_stage(const ProductTask &task, int of_lane) {
-  return kStageNumbers * (staged_positions(task, of_lane) + weights_of_number(task));
+CUDAVISION_HOST_DEVICE inline int floats_of_stage(const ProductTask &task, int groups) {
+  return kStageNumbers * (staged_positions(task, groups) + weights_of_number(task));
 }
-// The shared memory of a thread block that keeps two stages there: each lane needs all weights, and a window's row needs
-// each number several times.
-inline std::size_t staged_bytes(const ProductTask &task, int of_lane) {
-  return 2 * sizeof(float) * static_cast<std::size_t>(floats_of_stage(task, of_lane));
+// The shared memory of a thread block that keeps two stages there, and room for the weights that LaneWeights loads too
+// many: each lane needs all weights, and a window's row needs each number several times.
+inline std::size_t staged_bytes(const ProductTask &task, int groups) {
+  return sizeof(float) * static_cast<std::size_t>(2 * floats_of_stage(task, groups) + kRowsAtOnce);
 }
 
 // Begins to copy `rows` rows of `columns` floats, a multiple of 4, from global memory, where they lie `pitch` floats
@@ -69,44 +70,98 @@ __device__ inline void begin_copies(const float *from, std::ptrdiff_t pitch, int
       begin_copy(reinterpret_cast<uint4 *>(shared) + i, reinterpret_cast<const uint4 *>(from) + i);
 }
 
-// Multiplies `count` numbers of a lane's positions by the weights of kRowsAtOnce rows. `numbers` points to the first
-// number of the block at the first position; the next one lies `stride` floats further.
-template <int kOfLane>
+// The weights of a lane's rows for one number of one column of blocks. Those of the next column follow in memory, and are
+// loaded before these are used: behind the last ones, too.
+struct LaneWeights {
+  float4 next[2];
+  const float4 *from;
+
+  __device__ explicit LaneWeights(const float4 *weights) : from(weights) { load(); }
+  __device__ void load() {
+    next[0] = from[0], next[1] = from[1];
+    from += kRowsAtOnce / 4;
+  }
+};
+
+// Adds the products of one number of a lane's positions with the weights of its rows. That of position p of group g is
+// numbers[g][first + p].
+template <int kGroups, int kNumbers>
+__device__ __forceinline__ void add_column(const float (&numbers)[kGroups][kNumbers], int first,
+                                           LaneWeights &weights, LaneSums<kGroups> &sums) {
+  const float4 here[2] = {weights.next[0], weights.next[1]};
+  weights.load();
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const float weight[4] = {here[half].x, here[half].y, here[half].z, here[half].w};
+#pragma unroll
+    for (int g = 0; g < kGroups; ++g)
+#pragma unroll
+      for (int p = 0; p < 4; ++p)
+#pragma unroll
+        for (int j = 0; j < 4; ++j)
+          sums[g][p][4 * half + j] = fmaf(numbers[g][first + p], weight[j], sums[g][p][4 * half + j]);
+  }
+}
+
+// Multiplies `count` numbers of a lane's positions by the weights of its rows. `numbers` points to the first number of the
+// block at the first position; the next one lies `stride` floats further. kUnitStep: the blocks of a window are neighbours
+// on the grid. Then a lane loads the numbers of eight positions at once and slides over them; otherwise it loads each.
+// kAcross: the columns of blocks in a window; 0: any number.
+template <int kGroups, bool kUnitStep, int kAcross>
 __device__ __forceinline__ void add_products(const ProductTask &task, int count, const float *numbers,
-                                             std::ptrdiff_t stride, const float4 *weights,
-                                             float (&sums)[kOfLane][kRowsAtOnce]) {
+                                             std::ptrdiff_t stride, const float4 *first_weights,
+                                             LaneSums<kGroups> &sums) {
+  LaneWeights weights(first_weights);
+  const int across = kAcross != 0 ? kAcross : task.blocks_per_window.width;
   for (int k = 0; k < count; ++k, numbers += stride) {
-    const float *of_block = numbers;
-#pragma unroll 7
-    for (int i = 0; i < task.blocks_per_window.width;
-         ++i, of_block += task.block_step.width, weights += kRowsAtOnce / 4) {
-      float number[kOfLane];
+    if constexpr (kUnitStep) {
+      float window[kGroups][8];
+      const auto load = [&](int from, int to) {
 #pragma unroll
-      for (int p = 0; p < kOfLane; ++p) number[p] = of_block[32 * p];
-#pragma unroll
-      for (int q = 0; q < kRowsAtOnce / 4; ++q) {
-        const float4 w = weights[q];
-#pragma unroll
-        for (int p = 0; p < kOfLane; ++p) {
-          sums[p][4 * q] = fmaf(number[p], w.x, sums[p][4 * q]);
-          sums[p][4 * q + 1] = fmaf(number[p], w.y, sums[p][4 * q + 1]);
-          sums[p][4 * q + 2] = fmaf(number[p], w.z, sums[p][4 * q + 2]);
-          sums[p][4 * q + 3] = fmaf(number[p], w.w, sums[p][4 * q + 3]);
+        for (int g = 0; g < kGroups; ++g) {
+          const float4 four = *reinterpret_cast<const float4 *>(numbers + from + g * kGroupDistance);
+          window[g][to] = four.x, window[g][to + 1] = four.y;
+          window[g][to + 2] = four.z, window[g][to + 3] = four.w;
         }
+      };
+      load(0, 0);
+#pragma unroll kAcross == 0 ? 1 : kAcross
+      for (int first = 0; first < across; first += 4) {
+        load(first + 4, 4);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          if (first + i >= across) break;
+          add_column<kGroups>(window, i, weights, sums);
+        }
+#pragma unroll
+        for (int g = 0; g < kGroups; ++g)
+#pragma unroll
+          for (int p = 0; p < 4; ++p) window[g][p] = window[g][p + 4];
+      }
+    } else {
+      for (int i = 0; i < across; ++i) {
+        float number[kGroups][4];
+#pragma unroll
+        for (int g = 0; g < kGroups; ++g)
+#pragma unroll
+          for (int p = 0; p < 4; ++p)
+            number[g][p] = numbers[i * task.block_step.width + g * kGroupDistance + p];
+        add_column<kGroups>(number, 0, weights, sums);
       }
     }
   }
 }
 
 // All products of a thread block by stages: while it multiplies the factors of one, those of the next one are copied.
-template <int kOfLane>
+// position, row: the first ones of the lane.
+template <int kGroups, bool kUnitStep, int kAcross>
 __device__ __forceinline__ void add_staged_products(const ProductTask &task, const float *numbers,
                                                     std::ptrdiff_t stride, const float4 *weights,
-                                                    int of_thread, float *shared,
-                                                    float (&sums)[kOfLane][kRowsAtOnce]) {
-  const int positions = staged_positions(task, kOfLane), of_number = weights_of_number(task);
+                                                    int position, int row, float *shared,
+                                                    LaneSums<kGroups> &sums) {
+  const int positions = staged_positions(task, kGroups), of_number = weights_of_number(task);
   const auto stage = [&](int first) -> Stage {
-    float *begin = shared + first / kStageNumbers % 2 * floats_of_stage(task, kOfLane);
+    float *begin = shared + first / kStageNumbers % 2 * floats_of_stage(task, kGroups);
     return {begin, begin + kStageNumbers * positions};
   };
   const auto count_of = [&](int first) { return min(kStageNumbers, task.length - first); };
@@ -125,14 +180,21 @@ __device__ __forceinline__ void add_staged_products(const ProductTask &task, con
     __syncthreads();  // all copies of this stage are visible, and no thread reads the stage before any more
     if (const int next = first + kStageNumbers; next < task.length) copy_weights(next), copy_numbers(next);
     const Stage here = stage(first);
-    add_products(task, count_of(first), here.numbers + of_thread, positions,
-                 reinterpret_cast<const float4 *>(here.weights), sums);
+    add_products<kGroups, kUnitStep, kAcross>(task, count_of(first), here.numbers + position, positions,
+                                              reinterpret_cast<const float4 *>(here.weights + row), sums);
   }
 }
 
-// blockIdx.y: the chunk of rows. kStaged: the launch has staged_bytes() of dynamic shared memory.
-template <int kOfLane, bool kStaged>
-static __global__ void __launch_bounds__(kProductThreads, product_blocks(kOfLane, kStaged))
+// Where a thread block of multiply_rows_kernel takes its factors from. Either copies of them in shared memory, if a window
+// is not too wide, or global memory.
+enum class Factors { staged_unit_step, staged, global };
+
+// The columns of blocks in a window of the people model, for which the kernel is compiled with constant trip counts.
+constexpr int kPeopleAcross = 7;
+
+// blockIdx.y: the chunk of rows. With staged factors, the launch has staged_bytes() of dynamic shared memory.
+template <int kGroups, Factors kFactors, int kAcross>
+static __global__ void __launch_bounds__(kProductThreads, kGroups == kManyGroups ? 8 : 10)
     multiply_rows_kernel(ProductTask task) {
   CUDAVISION_DYNAMIC_SHARED(float, shared);
   let_next_kernel_start();
@@ -141,26 +203,32 @@ static __global__ void __launch_bounds__(kProductThreads, product_blocks(kOfLane
       level_of_block(task.levels, task.level_count, block, &DeviceLevel::first_product_block);
   const BlockPlace place = level.picture.place;
   const int count = level.picture.cols * level.picture.rows;
-  const int first_of_block = (block - level.first_product_block) * product_positions(kOfLane),
-            of_thread = thread / 32 * (32 * kOfLane) + thread % 32, first = first_of_block + of_thread;
+  const int first_of_block = (block - level.first_product_block) * product_positions(kGroups),
+            of_thread = thread / 32 * (kGroupDistance * kGroups) + thread % 32 / 2 * 4,
+            row = thread % 2 * kRowsOfLane;
   const float *numbers = task.blocks + place.first + first_of_block;
   const float4 *weights =
       task.weights + static_cast<std::ptrdiff_t>(blockIdx.y) * task.length * (weights_of_number(task) / 4);
-  float sums[kOfLane][kRowsAtOnce] = {};
-  if constexpr (kStaged) {
-    add_staged_products(task, numbers, place.number_stride, weights, of_thread, shared, sums);
-  } else {
+  LaneSums<kGroups> sums = {};
+  if constexpr (kFactors == Factors::global) {
     wait_for_kernel_ahead();
-    add_products(task, task.length, numbers + of_thread, place.number_stride, weights, sums);
+    add_products<kGroups, false, 0>(task, task.length, numbers + of_thread, place.number_stride,
+                                    weights + row / 4, sums);
+  } else {
+    add_staged_products<kGroups, kFactors == Factors::staged_unit_step, kAcross>(
+        task, numbers, place.number_stride, weights, of_thread, row, shared, sums);
   }
-  const int first_row = static_cast<int>(blockIdx.y) * kRowsAtOnce;
+  const int first_row = static_cast<int>(blockIdx.y) * kRowsAtOnce + row;
 #pragma unroll
-  for (int p = 0; p < kOfLane; ++p) {
-    if (first + 32 * p >= count) continue;
-    float *out = task.products + first_row * task.position_count + level.positions + first + 32 * p;
+  for (int g = 0; g < kGroups; ++g) {
+    const int first = first_of_block + of_thread + g * kGroupDistance;
+    if (first >= count) continue;  // the products behind the last position, up to three, do not matter
+    float *out = task.products + first_row * task.position_count + level.positions + first;
 #pragma unroll
-    for (int j = 0; j < kRowsAtOnce; ++j)
-      if (first_row + j < task.blocks_per_window.height) out[j * task.position_count] = sums[p][j];
+    for (int j = 0; j < kRowsOfLane; ++j)
+      if (first_row + j < task.blocks_per_window.height)
+        *reinterpret_cast<float4 *>(out + j * task.position_count) = {sums[g][0][j], sums[g][1][j],
+                                                                      sums[g][2][j], sums[g][3][j]};
   }
 }
 
