@@ -37,6 +37,16 @@ struct FrameSource {
     const int at = y * pitch_bytes + x * step_bytes;
     for (int c = 0; c < kChannels; ++c) bytes[c] = data[c][at];
   }
+  struct Pixel {
+    int bytes[kChannels];
+
+    __device__ int byte(int channel) const { return bytes[channel]; }
+  };
+  __device__ Pixel fetch(int x, int y) const {
+    Pixel pixel;
+    load(x, y, pixel.bytes);
+    return pixel;
+  }
   // The channels in the bytes of a word, the first one in the lowest.
   __device__ unsigned pixel(int x, int y) const {
     int bytes[kChannels];
@@ -260,16 +270,18 @@ __device__ inline void normalize_tile(const TiledPicture &picture, const Rules &
 }
 
 // make_tile() with any parameters.
-template <typename Source>
+template <typename Source, typename Wait>
 __device__ void make_any_tile(const Source &source, const TiledPicture &picture, const Rules &rules,
                               const TilePlan &plan, const DeviceWeights &x_weights,
-                              const DeviceWeights &y_weights, int tile_index, float *out, float *shared) {
+                              const DeviceWeights &y_weights, int tile_index, float *out, float *shared,
+                              const Wait &wait_for_pixels) {
   const SharedTile tile = share_tile(shared, rules, plan, Source::channels);
   const int tile_y = tile_index / picture.tiles_x, tile_x = tile_index - tile_y * picture.tiles_x;
   const int col0 = tile_x << plan.cols_log2, row0 = tile_y * plan.rows;
   const int x0 = col0 * rules.stride.width, y0 = row0 * rules.stride.height;
   list_colors(rules, tile);
   load_weights(rules, x_weights, y_weights, tile);
+  wait_for_pixels();
   // At the bottom of the picture a tile may have fewer blocks.
   const int block_rows = min(plan.rows, picture.rows - row0);
   const int height = (block_rows - 1) * rules.stride.height + rules.block.height;
@@ -296,15 +308,18 @@ __device__ void make_any_tile(const Source &source, const TiledPicture &picture,
 
 // Computes the blocks of tile `tile_index` (in row-major order) and writes them to out. kDefaultParams
 // requires has_default_params(rules, plan). If `picture` lies in memory, fewer of its members occupy registers.
-// shared: plan.shared_bytes of dynamic shared memory.
-template <bool kDefaultParams, typename Source>
+// shared: plan.shared_bytes of dynamic shared memory. wait_for_pixels() is called before the first pixel is read.
+template <bool kDefaultParams, typename Source, typename Wait>
 __device__ void make_tile(const Source &source, const TiledPicture &picture, const Rules &rules,
                           const TilePlan &plan, const DeviceWeights &x_weights,
-                          const DeviceWeights &y_weights, int tile_index, float *out, float *shared) {
+                          const DeviceWeights &y_weights, int tile_index, float *out, float *shared,
+                          const Wait &wait_for_pixels) {
   if constexpr (kDefaultParams)
-    make_default_tile(source, picture, rules, plan.rows, x_weights, y_weights, tile_index, out, shared);
+    make_default_tile(source, picture, rules, plan.rows, x_weights, y_weights, tile_index, out, shared,
+                      wait_for_pixels);
   else
-    make_any_tile(source, picture, rules, plan, x_weights, y_weights, tile_index, out, shared);
+    make_any_tile(source, picture, rules, plan, x_weights, y_weights, tile_index, out, shared,
+                  wait_for_pixels);
 }
 
 }  // namespace cudavision::hog

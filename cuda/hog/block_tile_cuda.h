@@ -29,7 +29,7 @@ inline std::size_t shared_bytes_of(const Rules &rules, int channels, const TileP
 // The largest tile that needs at most 48 KiB of shared memory.
 inline TilePlan largest_tile(const Rules &rules, int channels) {
   constexpr std::size_t kMostBytes = 48 * 1024;
-  constexpr int kMostRows = 8, kMostDefaultRows = 24;
+  constexpr int kMostRows = 8, kMostDefaultRows = 16;
   TilePlan plan{.cols_log2 = kDefaultColsLog2, .rows = kMostRows, .width = 0, .items = 0, .shared_bytes = 0};
   if (has_default_params(rules, plan)) plan.rows = kMostDefaultRows;
   for (;;) {

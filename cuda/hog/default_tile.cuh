@@ -54,6 +54,7 @@ struct alignas(16) DefaultTileMemory {
   // Two rows of blocks: one is completed while the one before it is normalised.
   float blocks[2][kDefaultLength << kDefaultColsLog2];
   ChunkColors<kChannels> colors;
+  float color_of[256];  // color_value() of each byte
 };
 static_assert(sizeof(VoteBins) * kChunkRows * kDefaultWidth % 16 == 0);
 
@@ -78,6 +79,8 @@ struct DefaultTile {
   __device__ static int thread() { return static_cast<int>(threadIdx.x); }
 
   __device__ void prepare(const DeviceWeights &x_weights, const DeviceWeights &y_weights) const {
+    for (int byte = thread(); byte < 256; byte += kTileThreads)
+      memory.color_of[byte] = color_value(rules, static_cast<float>(byte));
     if (thread() < 32) {
       memory.x_weight[thread() / 16][thread() % 16] = x_weights.weight[thread()];
       memory.y_weight[thread() / 16][thread() % 16] = y_weights.weight[thread()];
@@ -91,12 +94,6 @@ struct DefaultTile {
   __device__ static int mirrored(int i, int size) {
     const int inside = abs(min(i, size));
     return min(inside, 2 * (size - 1) - inside);
-  }
-
-  // A byte of a word as a float: the byte becomes the end of the number 2^23 + byte, which is exact.
-  __device__ static float byte_of_pixel(unsigned pixel, int byte) {
-    constexpr float kOffset = 8388608.0f;
-    return __uint_as_float(__byte_perm(pixel, 0x4b000000u, 0x7440u | static_cast<unsigned>(byte))) - kOffset;
   }
 
   // What a thread loads of each chunk: a pixel of all rows or of one row.
@@ -116,19 +113,19 @@ struct DefaultTile {
   // on. All loads are issued before the first result is used.
   template <int kRows>
   __device__ void load_rows(const LoadedColumn &column, int first, int to) const {
-    unsigned pixels[kRows];
+    typename Source::Pixel pixels[kRows];
     if (first >= 0 && first + kRows <= picture.height) {
 #pragma unroll
-      for (int k = 0; k < kRows; ++k) pixels[k] = source.pixel(column.x, first + k);
+      for (int k = 0; k < kRows; ++k) pixels[k] = source.fetch(column.x, first + k);
     } else {
 #pragma unroll
-      for (int k = 0; k < kRows; ++k) pixels[k] = source.pixel(column.x, mirrored(first + k, picture.height));
+      for (int k = 0; k < kRows; ++k) pixels[k] = source.fetch(column.x, mirrored(first + k, picture.height));
     }
 #pragma unroll
     for (int k = 0; k < kRows; ++k) {
       float colors[kChannels];
 #pragma unroll
-      for (int c = 0; c < kChannels; ++c) colors[c] = color_value(rules, byte_of_pixel(pixels[k], c));
+      for (int c = 0; c < kChannels; ++c) colors[c] = memory.color_of[pixels[k].byte(c)];
       memory.colors.store((to + k) * kPitch + column.place, colors);
     }
   }
@@ -313,10 +310,11 @@ struct DefaultTile {
 };
 
 // make_tile() (block_tile.cuh) with the default parameters.
-template <typename Source>
+template <typename Source, typename Wait>
 __device__ void make_default_tile(const Source &source, const TiledPicture &picture, const Rules &any_rules,
                                   int most_rows, const DeviceWeights &x_weights,
-                                  const DeviceWeights &y_weights, int tile_index, float *out, float *shared) {
+                                  const DeviceWeights &y_weights, int tile_index, float *out, float *shared,
+                                  const Wait &wait_for_pixels) {
   const Rules rules = with_default_params(any_rules);
   const int tile_y = tile_index / picture.tiles_x, tile_x = tile_index - tile_y * picture.tiles_x;
   const int col0 = tile_x << kDefaultColsLog2, row0 = tile_y * most_rows;
@@ -329,6 +327,7 @@ __device__ void make_default_tile(const Source &source, const TiledPicture &pict
                            .row0 = row0,
                            .col0 = col0};
   tile.prepare(x_weights, y_weights);
+  wait_for_pixels();
   __syncthreads();
   const auto loaded = tile.loaded_column();
   tile.begin();

@@ -59,6 +59,12 @@ struct LevelSource {
   int width;
 
   __device__ unsigned pixel(int x, int y) const { return pixels[static_cast<unsigned>(y * width + x)]; }
+  struct Pixel {
+    unsigned word;
+
+    __device__ int byte(int channel) const { return static_cast<int>(word >> (8 * channel) & 255u); }
+  };
+  __device__ Pixel fetch(int x, int y) const { return {pixel(x, y)}; }
   // Pixels x and x + 1 of rows y and y + 1. Those beyond the right or the lower border are read, but not to be used.
   __device__ void square(int x, int y, unsigned (&pixels_of)[4]) const {
     const PixelType<kChannels> *above = pixels + x + static_cast<std::ptrdiff_t>(y) * width,
@@ -214,10 +220,10 @@ static __global__ void __launch_bounds__(kTileThreads,
   const DeviceLevel &level =
       level_of_block(task.levels, task.level_count, block, &DeviceLevel::first_tile_block);
   const TiledPicture &picture = level.picture;
-  wait_for_kernel_ahead();
   const LevelSource<kChannels> source{task.pixels + level.pixels, picture.width};
   make_tile<kDefaultParams>(source, picture, task.rules, task.plan, task.x_weights, task.y_weights,
-                            block - level.first_tile_block, task.blocks, shared);
+                            block - level.first_tile_block, task.blocks, shared,
+                            [] { wait_for_kernel_ahead(); });
 }
 
 }  // namespace cudavision::hog

@@ -29,9 +29,9 @@ static __global__ void __launch_bounds__(kTileThreads,
     make_blocks_kernel(FrameTask<kChannels> task) {
   CUDAVISION_DYNAMIC_SHARED(float, shared);
   let_next_kernel_start();
-  wait_for_input(task.input);
   make_tile<kDefaultParams>(task.source, task.picture, task.rules, task.plan, task.x_weights, task.y_weights,
-                            static_cast<int>(blockIdx.x), task.blocks, shared);
+                            static_cast<int>(blockIdx.x), task.blocks, shared,
+                            [&] { wait_for_input(task.input); });
 }
 
 class HogCuda final : public Hog {

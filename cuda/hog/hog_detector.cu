@@ -253,7 +253,9 @@ class HogDetectorCuda final : public HogDetector {
   Status multiply() const {
     return CUDAVISION_LAUNCH_PDL(
         "multiply_rows_kernel", products_kernel_.kernel, grid_of(product_grid_, chunks_),
-        BlockSize(dim3(kProductThreads), products_kernel_.shared_bytes), execution_.stream, product_task());
+        BlockSize(dim3(static_cast<unsigned>(product_threads(products_kernel_.groups))),
+                  products_kernel_.shared_bytes),
+        execution_.stream, product_task());
   }
 
   Status find_boxes(const HogThresholds &thresholds, const HogBoxList &list) const {

@@ -13,11 +13,12 @@ namespace cudavision::hog {
 constexpr int kRowsAtOnce = 16;  // rows of a window that a thread block handles
 // A thread block handles successive positions of the grid, row after row. A lane has one half of the rows for kGroups
 // groups of four positions, 64 apart. The more it has, the fewer times it loads the weights, which is what limits a large
-// picture; the fewer, the more warps there are for a small one.
-constexpr int kProductThreads = 64, kManyGroups = 2, kFewGroups = 1;
+// picture; the fewer, the more warps there are for a small one, whose thread blocks are also smaller.
+constexpr int kManyGroups = 2, kFewGroups = 1;
 constexpr int kRowsOfLane = kRowsAtOnce / 2, kGroupDistance = 64;
+CUDAVISION_HOST_DEVICE constexpr int product_threads(int groups) { return 32 * groups; }
 CUDAVISION_HOST_DEVICE constexpr int product_positions(int groups) {
-  return kProductThreads / 32 * kGroupDistance * groups;
+  return product_threads(groups) / 32 * kGroupDistance * groups;
 }
 // The sums of a lane.
 template <int kGroups>
@@ -66,7 +67,7 @@ inline std::size_t staged_bytes(const ProductTask &task, int groups) {
 __device__ inline void begin_copies(const float *from, std::ptrdiff_t pitch, int rows, int columns,
                                     float *shared) {
   for (int row = 0; row < rows; ++row, from += pitch, shared += columns)
-    for (int i = static_cast<int>(threadIdx.x); i < columns / 4; i += kProductThreads)
+    for (int i = static_cast<int>(threadIdx.x); i < columns / 4; i += static_cast<int>(blockDim.x))
       begin_copy(reinterpret_cast<uint4 *>(shared) + i, reinterpret_cast<const uint4 *>(from) + i);
 }
 
@@ -194,7 +195,7 @@ constexpr int kPeopleAcross = 7;
 
 // blockIdx.y: the chunk of rows. With staged factors, the launch has staged_bytes() of dynamic shared memory.
 template <int kGroups, Factors kFactors, int kAcross>
-static __global__ void __launch_bounds__(kProductThreads, kGroups == kManyGroups ? 8 : 10)
+static __global__ void __launch_bounds__(product_threads(kGroups), kGroups == kManyGroups ? 8 : 20)
     multiply_rows_kernel(ProductTask task) {
   CUDAVISION_DYNAMIC_SHARED(float, shared);
   let_next_kernel_start();
