@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Hits and boxes on the device, by two kernels. In the first one, each thread block computes the scores of consecutive
 // windows; the last block to finish (last-block pattern) lists the hits in the order of the windows, which does not
-// depend on the order of the blocks, and groups them if they are few. Otherwise all blocks of the second kernel unite
-// similar hits, and its last one lists the boxes of the groups.
+// depend on the order of the blocks. In the second one, all blocks unite similar hits, and the last one lists the boxes
+// of the groups.
 #pragma once
 
 #include "cuda/common/block_scan.cuh"
@@ -11,11 +11,6 @@
 #include "cuda/hog/scores.cuh"
 
 namespace cudavision::hog {
-
-// With at most this many hits, one thread block groups them in less time than it takes to start another kernel.
-constexpr int kFewHits = 128;
-// The count of hits if they are grouped already.
-constexpr int kGrouped = -1;
 
 // Sums over the hits of a group.
 struct GroupSums {
@@ -34,7 +29,7 @@ struct HitTask {
   float *scores;      // [window]
   int *block_hits;    // [thread block]: its number of hits, later that of all blocks before it
   unsigned *done;     // the number of blocks that have finished; 0 between kernels
-  int *hit_count;     // all hits, even if they are more than kMaxHogHits, or kGrouped
+  int *hit_count;     // all hits, even if they are more than kMaxHogHits
   HogBox *hits;       // [kMaxHogHits]
   unsigned *parents;  // [kMaxHogHits]: the union-find forest of similar hits
   GroupSums *groups;  // [kMaxHogHits]: that of each root
@@ -50,14 +45,14 @@ __device__ inline float value_of_key(unsigned key) {
   return __uint_as_float((key & 0x80000000u) != 0 ? key & 0x7fffffffu : ~key);
 }
 
-// Shared memory for the list of hits.
+// Shared memory of the first kernel.
 struct HitMemory {
   int warp_sums[kLineThreads / 32];
   int hit_count;
   bool last;
 };
 
-// Shared memory for the groups.
+// Shared memory of the second kernel.
 struct GroupMemory {
   unsigned short kept[kMaxHogHits];     // the roots of the groups with enough hits
   unsigned char left_out[kMaxHogHits];  // whether the box of a kept group is left out
@@ -106,35 +101,40 @@ __device__ inline void list_hits_of_block(const HitTask &task, int block, int at
   }
 }
 
-// Lists the hits of all thread blocks. Each warp looks at 32 blocks at a time, few of which have hits.
+// Lists the hits of all thread blocks. Each warp looks at 32 blocks at a time, few of which have hits. Blocks with hits
+// are often neighbours: these go to different warps.
 __device__ inline void list_hits(const HitTask &task, const HitMemory &shared) {
-  const int blocks = static_cast<int>(gridDim.x), lane = static_cast<int>(threadIdx.x) % 32;
-  for (int first = static_cast<int>(threadIdx.x) - lane; first < blocks; first += kLineThreads) {
-    const int block = first + lane;
+  constexpr int kWarps = kLineThreads / 32;
+  const int blocks = static_cast<int>(gridDim.x), lane = static_cast<int>(threadIdx.x) % 32,
+            warp = static_cast<int>(threadIdx.x) / 32;
+  for (int first = warp; first < blocks; first += kLineThreads) {
+    const int block = first + lane * kWarps;
     const int at = block < blocks ? task.block_hits[block] : shared.hit_count;
     const int end = block + 1 < blocks ? task.block_hits[block + 1] : shared.hit_count;
     for (unsigned left = __ballot_sync(kFullWarp, at < end && at < kMaxHogHits); left != 0;
          left &= left - 1) {
       const int one = __ffs(static_cast<int>(left)) - 1;
-      list_hits_of_block(task, first + one, __shfl_sync(kFullWarp, at, one), lane);
+      list_hits_of_block(task, first + one * kWarps, __shfl_sync(kFullWarp, at, one), lane);
     }
   }
   __syncthreads();
 }
 
-// Makes each hit a group of its own.
-__device__ inline void begin_groups(const HitTask &task, int count) {
+// Passes the hits on to the second kernel, each as a group of its own. found: their number, even if it exceeds
+// kMaxHogHits.
+__device__ inline void begin_groups(const HitTask &task, int count, int found) {
+  if (threadIdx.x == 0) *task.hit_count = found;
   for (int i = static_cast<int>(threadIdx.x); i < count; i += kLineThreads) {
     task.parents[i] = static_cast<unsigned>(i);
     task.groups[i] = {.count = 0, .first = count, .x = 0, .y = 0, .width = 0, .height = 0, .score = 0};
   }
 }
 
-// Unites similar hits. A warp compares a hit with all before it. block: the index of this thread block among `blocks`.
-__device__ inline void unite_hits(const HitTask &task, int count, int block, int blocks) {
+// Unites similar hits. A warp compares a hit with all before it.
+__device__ inline void unite_hits(const HitTask &task, int count) {
   constexpr int kWarps = kLineThreads / 32;
-  const int thread = static_cast<int>(threadIdx.x);
-  for (int i = block * kWarps + thread / 32; i < count; i += blocks * kWarps) {
+  const int thread = static_cast<int>(threadIdx.x), warps = static_cast<int>(gridDim.x) * kWarps;
+  for (int i = static_cast<int>(blockIdx.x) * kWarps + thread / 32; i < count; i += warps) {
     const HogBox hit = task.hits[i];
     for (int j = thread % 32; j < i; j += 32)
       if (are_similar(hit, task.hits[j]))
@@ -199,7 +199,7 @@ __device__ inline void list_groups(const HitTask &task, int count, GroupMemory *
   __syncthreads();
 }
 
-// Writes the boxes of all hits. found: their number, even if it exceeds kMaxHogHits.
+// Writes the boxes of all hits. found: as above.
 __device__ inline void list_all_hits(const HitTask &task, int count, int found) {
   if (threadIdx.x == 0) *task.list.count = {count, found};
   for (int i = static_cast<int>(threadIdx.x); i < count; i += kLineThreads) {
@@ -209,32 +209,9 @@ __device__ inline void list_all_hits(const HitTask &task, int count, int found) 
   }
 }
 
-// Writes the boxes of the groups, once similar hits are united. found: as above.
-__device__ inline void finish_groups(const HitTask &task, int count, int found, GroupMemory *shared) {
-  sum_groups(task, count);
-  list_groups(task, count, shared);
-  if (threadIdx.x == 0) *task.list.count = {shared->listed, found};
-}
-
-// Groups the hits by one thread block, or leaves that to the second kernel. found: as above.
-__device__ inline void group_few_hits(const HitTask &task, int count, int found, GroupMemory *shared) {
-  const bool few = count <= kFewHits;
-  if (threadIdx.x == 0) {
-    *task.hit_count = few ? kGrouped : found;
-    shared->kept_count = shared->listed = 0;
-  }
-  begin_groups(task, count);
-  if (!few) return;
-  __syncthreads();
-  unite_hits(task, count, 0, 1);
-  __syncthreads();
-  finish_groups(task, count, found, shared);
-}
-
 // Without grouping, also writes the boxes.
 static __global__ void __launch_bounds__(kLineThreads, 4) find_hits_kernel(HitTask task) {
   __shared__ HitMemory shared;
-  __shared__ GroupMemory groups;
   let_next_kernel_start();
   const int block = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
   const DeviceLevel &level =
@@ -255,7 +232,7 @@ static __global__ void __launch_bounds__(kLineThreads, 4) find_hits_kernel(HitTa
   list_hits(task, shared);
   const int count = min(shared.hit_count, kMaxHogHits);
   if (task.thresholds.group > 0)
-    group_few_hits(task, count, shared.hit_count, &groups);
+    begin_groups(task, count, shared.hit_count);
   else
     list_all_hits(task, count, shared.hit_count);
   if (thread == 0) *task.done = 0;
@@ -265,13 +242,16 @@ static __global__ void __launch_bounds__(kLineThreads, 4) group_hits_kernel(HitT
   __shared__ GroupMemory shared;
   let_next_kernel_start();
   wait_for_kernel_ahead();
-  const int found = *task.hit_count, count = min(found, kMaxHogHits);
-  if (found == kGrouped) return;
-  unite_hits(task, count, static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+  const int hits = *task.hit_count, count = min(hits, kMaxHogHits);
+  unite_hits(task, count);
   if (threadIdx.x == 0) shared.kept_count = shared.listed = 0;
   if (!is_last_block(task.done, gridDim.x, &shared.last)) return;
-  finish_groups(task, count, found, &shared);
-  if (threadIdx.x == 0) *task.done = 0;
+  sum_groups(task, count);
+  list_groups(task, count, &shared);
+  if (threadIdx.x == 0) {
+    *task.list.count = {shared.listed, hits};
+    *task.done = 0;
+  }
 }
 
 }  // namespace cudavision::hog

@@ -24,13 +24,6 @@ dim3 grid_of(int blocks, int chunks = 1) {
   return dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(chunks));
 }
 
-// A variant of multiply_rows_kernel, its groups of positions a lane, and its shared memory.
-struct ProductsKernel {
-  void (*kernel)(ProductTask) = nullptr;
-  int groups = 1;
-  std::size_t shared_bytes = 0;
-};
-
 class HogDetectorCuda final : public HogDetector {
  public:
   HogDetectorCuda(const Execution &execution, Size size, int channels, const HogModel &model,
@@ -98,41 +91,30 @@ class HogDetectorCuda final : public HogDetector {
   // multiply_rows_kernel loads the numbers of whole groups of positions, and so loads some that lie behind the last ones
   // and do not matter.
   Status allocate_blocks() {
-    const auto behind = static_cast<std::size_t>(staged_positions(product_task(), products_kernel_.groups) +
-                                                 product_positions(products_kernel_.groups));
+    const auto behind = static_cast<std::size_t>(staged_positions(product_task()) + kProductPositions);
     CUDAVISION_TRY(blocks_.allocate(numbers_ + behind));
     return CUDAVISION_CHECK_CUDA(
         cudaMemsetAsync(blocks_.data(), 0, (numbers_ + behind) * sizeof(float), execution_.stream));
   }
 
-  // Chooses the variant of multiply_rows_kernel. Each lane has as many positions as leave each multiprocessor three warps
-  // for each of its four schedulers.
-  void choose_products() {
+  // The variant of multiply_rows_kernel for this model, and its shared memory.
+  void choose_products_kernel() {
     constexpr std::size_t kMostBytes = 48 * 1024;  // every kernel may have them
-    std::size_t positions = 0;
-    for (const Level &level : plan_.levels)
-      positions += static_cast<std::size_t>(level.blocks.cols) * static_cast<std::size_t>(level.blocks.rows);
-    const auto warps = 12 * static_cast<std::size_t>(multiprocessors_);
-    const bool many = positions >= warps * kGroupDistance * kManyGroups;
-    const int groups = many && plan_.block_step.width == 1 ? kManyGroups : kFewGroups;
-    products_kernel_ = {multiply_rows_kernel<kFewGroups, Factors::global, 0>, kFewGroups, 0};
-    if (const std::size_t bytes = staged_bytes(product_task(), groups); bytes <= kMostBytes)
-      products_kernel_ = {staged_kernel(groups), groups, bytes};
-  }
-
-  void (*staged_kernel(int groups) const)(ProductTask) {
-    if (plan_.block_step.width > 1) return multiply_rows_kernel<kFewGroups, Factors::staged, 0>;
-    const bool many = groups == kManyGroups;
-    if (plan_.blocks_per_window.width == kPeopleAcross)
-      return many ? multiply_rows_kernel<kManyGroups, Factors::staged_unit_step, kPeopleAcross>
-                  : multiply_rows_kernel<kFewGroups, Factors::staged_unit_step, kPeopleAcross>;
-    return many ? multiply_rows_kernel<kManyGroups, Factors::staged_unit_step, 0>
-                : multiply_rows_kernel<kFewGroups, Factors::staged_unit_step, 0>;
+    using enum Factors;
+    products_bytes_ = staged_bytes(product_task());
+    if (products_bytes_ > kMostBytes)
+      products_kernel_ = multiply_rows_kernel<global, 0>, products_bytes_ = 0;
+    else if (plan_.block_step.width > 1)
+      products_kernel_ = multiply_rows_kernel<staged, 0>;
+    else if (plan_.blocks_per_window.width == kPeopleAcross)
+      products_kernel_ = multiply_rows_kernel<staged_unit_step, kPeopleAcross>;
+    else
+      products_kernel_ = multiply_rows_kernel<staged_unit_step, 0>;
   }
 
   // Fills host_levels_ and the grid sizes, and uploads the levels and their taps.
   Status lay_out_levels() {
-    choose_products();
+    choose_products_kernel();
     std::size_t pixels = 0, numbers = 0, positions = 0, windows = 0;
     for (const Level &level : plan_.levels) {
       DeviceLevel d{};
@@ -168,7 +150,7 @@ class HogDetectorCuda final : public HogDetector {
       downscale_grid_ +=
           downscale_tiles_x(level.size.width) * divide_up(level.size.height, kDownscaleTile.height);
       tile_grid_ += d.picture.tiles_x * divide_up(blocks.rows, tiles_.rows);
-      product_grid_ += divide_up(position_count, product_positions(products_kernel_.groups));
+      product_grid_ += divide_up(position_count, kProductPositions);
       score_grid_ += divide_up(d.window_count, kLineThreads);
       pixels += static_cast<std::size_t>(pixel_count);
       numbers += static_cast<std::size_t>(plane * blocks.length);
@@ -251,11 +233,9 @@ class HogDetectorCuda final : public HogDetector {
   }
 
   Status multiply() const {
-    return CUDAVISION_LAUNCH_PDL(
-        "multiply_rows_kernel", products_kernel_.kernel, grid_of(product_grid_, chunks_),
-        BlockSize(dim3(static_cast<unsigned>(product_threads(products_kernel_.groups))),
-                  products_kernel_.shared_bytes),
-        execution_.stream, product_task());
+    return CUDAVISION_LAUNCH_PDL("multiply_rows_kernel", products_kernel_, grid_of(product_grid_, chunks_),
+                                 BlockSize(dim3(kProductThreads), products_bytes_), execution_.stream,
+                                 product_task());
   }
 
   Status find_boxes(const HogThresholds &thresholds, const HogBoxList &list) const {
@@ -297,7 +277,8 @@ class HogDetectorCuda final : public HogDetector {
   OwnedWeights weights_;
   int multiprocessors_ = 1;
   int chunks_ = 0;  // chunks of kRowsAtOnce rows of a window
-  ProductsKernel products_kernel_{};
+  void (*products_kernel_)(ProductTask) = nullptr;
+  std::size_t products_bytes_ = 0;  // its shared memory
   // The number of thread blocks of each kernel.
   int downscale_grid_ = 0, tile_grid_ = 0, product_grid_ = 0, score_grid_ = 0;
   // The sizes of the arrays of all scales.

@@ -11,18 +11,11 @@
 namespace cudavision::hog {
 
 constexpr int kRowsAtOnce = 16;  // rows of a window that a thread block handles
-// A thread block handles successive positions of the grid, row after row. A lane has one half of the rows for kGroups
-// groups of four positions, 64 apart. The more it has, the fewer times it loads the weights, which is what limits a large
-// picture; the fewer, the more warps there are for a small one, whose thread blocks are also smaller.
-constexpr int kManyGroups = 2, kFewGroups = 1;
-constexpr int kRowsOfLane = kRowsAtOnce / 2, kGroupDistance = 64;
-CUDAVISION_HOST_DEVICE constexpr int product_threads(int groups) { return 32 * groups; }
-CUDAVISION_HOST_DEVICE constexpr int product_positions(int groups) {
-  return product_threads(groups) / 32 * kGroupDistance * groups;
-}
-// The sums of a lane.
-template <int kGroups>
-using LaneSums = float[kGroups][4][kRowsOfLane];
+// A thread block, which is one warp, handles successive positions of the grid, row after row. A lane has one half of the
+// rows for four positions.
+constexpr int kProductThreads = 32, kProductPositions = kProductThreads / 2 * 4;
+constexpr int kRowsOfLane = kRowsAtOnce / 2;
+using LaneSums = float[4][kRowsOfLane];
 // Numbers of a descriptor whose copies to shared memory are one stage of the kernel.
 constexpr int kStageNumbers = 4;
 
@@ -39,9 +32,8 @@ struct ProductTask {
 
 // The positions whose numbers a thread block needs, and some more, so that it can load four at a time: its own and those
 // of the other blocks in a row of the last window.
-CUDAVISION_HOST_DEVICE inline int staged_positions(const ProductTask &task, int groups) {
-  return product_positions(groups) +
-         divide_up((task.blocks_per_window.width - 1) * task.block_step.width + 1, 4) * 4;
+CUDAVISION_HOST_DEVICE inline int staged_positions(const ProductTask &task) {
+  return kProductPositions + divide_up((task.blocks_per_window.width - 1) * task.block_step.width + 1, 4) * 4;
 }
 // The weights of kRowsAtOnce rows of a window for one number.
 CUDAVISION_HOST_DEVICE inline int weights_of_number(const ProductTask &task) {
@@ -53,13 +45,13 @@ struct Stage {
   float *numbers;  // [number][positions]
   float *weights;  // as ProductTask::weights
 };
-CUDAVISION_HOST_DEVICE inline int floats_of_stage(const ProductTask &task, int groups) {
-  return kStageNumbers * (staged_positions(task, groups) + weights_of_number(task));
+CUDAVISION_HOST_DEVICE inline int floats_of_stage(const ProductTask &task) {
+  return kStageNumbers * (staged_positions(task) + weights_of_number(task));
 }
 // The shared memory of a thread block that keeps two stages there, and room for the weights that LaneWeights loads too
 // many: each lane needs all weights, and a window's row needs each number several times.
-inline std::size_t staged_bytes(const ProductTask &task, int groups) {
-  return sizeof(float) * static_cast<std::size_t>(2 * floats_of_stage(task, groups) + kRowsAtOnce);
+inline std::size_t staged_bytes(const ProductTask &task) {
+  return sizeof(float) * static_cast<std::size_t>(2 * floats_of_stage(task) + kRowsAtOnce);
 }
 
 // Begins to copy `rows` rows of `columns` floats, a multiple of 4, from global memory, where they lie `pitch` floats
@@ -67,7 +59,7 @@ inline std::size_t staged_bytes(const ProductTask &task, int groups) {
 __device__ inline void begin_copies(const float *from, std::ptrdiff_t pitch, int rows, int columns,
                                     float *shared) {
   for (int row = 0; row < rows; ++row, from += pitch, shared += columns)
-    for (int i = static_cast<int>(threadIdx.x); i < columns / 4; i += static_cast<int>(blockDim.x))
+    for (int i = static_cast<int>(threadIdx.x); i < columns / 4; i += kProductThreads)
       begin_copy(reinterpret_cast<uint4 *>(shared) + i, reinterpret_cast<const uint4 *>(from) + i);
 }
 
@@ -84,23 +76,21 @@ struct LaneWeights {
   }
 };
 
-// Adds the products of one number of a lane's positions with the weights of its rows. That of position p of group g is
-// numbers[g][first + p].
-template <int kGroups, int kNumbers>
-__device__ __forceinline__ void add_column(const float (&numbers)[kGroups][kNumbers], int first,
-                                           LaneWeights &weights, LaneSums<kGroups> &sums) {
+// Adds the products of one number of a lane's positions with the weights of its rows. That of position p is
+// numbers[first + p].
+template <int kNumbers>
+__device__ __forceinline__ void add_column(const float (&numbers)[kNumbers], int first, LaneWeights &weights,
+                                           LaneSums &sums) {
   const float4 here[2] = {weights.next[0], weights.next[1]};
   weights.load();
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const float weight[4] = {here[half].x, here[half].y, here[half].z, here[half].w};
 #pragma unroll
-    for (int g = 0; g < kGroups; ++g)
+    for (int p = 0; p < 4; ++p)
 #pragma unroll
-      for (int p = 0; p < 4; ++p)
-#pragma unroll
-        for (int j = 0; j < 4; ++j)
-          sums[g][p][4 * half + j] = fmaf(numbers[g][first + p], weight[j], sums[g][p][4 * half + j]);
+      for (int j = 0; j < 4; ++j)
+        sums[p][4 * half + j] = fmaf(numbers[first + p], weight[j], sums[p][4 * half + j]);
   }
 }
 
@@ -108,22 +98,18 @@ __device__ __forceinline__ void add_column(const float (&numbers)[kGroups][kNumb
 // block at the first position; the next one lies `stride` floats further. kUnitStep: the blocks of a window are neighbours
 // on the grid. Then a lane loads the numbers of eight positions at once and slides over them; otherwise it loads each.
 // kAcross: the columns of blocks in a window; 0: any number.
-template <int kGroups, bool kUnitStep, int kAcross>
+template <bool kUnitStep, int kAcross>
 __device__ __forceinline__ void add_products(const ProductTask &task, int count, const float *numbers,
                                              std::ptrdiff_t stride, const float4 *first_weights,
-                                             LaneSums<kGroups> &sums) {
+                                             LaneSums &sums) {
   LaneWeights weights(first_weights);
   const int across = kAcross != 0 ? kAcross : task.blocks_per_window.width;
   for (int k = 0; k < count; ++k, numbers += stride) {
     if constexpr (kUnitStep) {
-      float window[kGroups][8];
+      float window[8];
       const auto load = [&](int from, int to) {
-#pragma unroll
-        for (int g = 0; g < kGroups; ++g) {
-          const float4 four = *reinterpret_cast<const float4 *>(numbers + from + g * kGroupDistance);
-          window[g][to] = four.x, window[g][to + 1] = four.y;
-          window[g][to + 2] = four.z, window[g][to + 3] = four.w;
-        }
+        const float4 four = *reinterpret_cast<const float4 *>(numbers + from);
+        window[to] = four.x, window[to + 1] = four.y, window[to + 2] = four.z, window[to + 3] = four.w;
       };
       load(0, 0);
 #pragma unroll kAcross == 0 ? 1 : kAcross
@@ -132,22 +118,17 @@ __device__ __forceinline__ void add_products(const ProductTask &task, int count,
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           if (first + i >= across) break;
-          add_column<kGroups>(window, i, weights, sums);
+          add_column(window, i, weights, sums);
         }
 #pragma unroll
-        for (int g = 0; g < kGroups; ++g)
-#pragma unroll
-          for (int p = 0; p < 4; ++p) window[g][p] = window[g][p + 4];
+        for (int p = 0; p < 4; ++p) window[p] = window[p + 4];
       }
     } else {
       for (int i = 0; i < across; ++i) {
-        float number[kGroups][4];
+        float number[4];
 #pragma unroll
-        for (int g = 0; g < kGroups; ++g)
-#pragma unroll
-          for (int p = 0; p < 4; ++p)
-            number[g][p] = numbers[i * task.block_step.width + g * kGroupDistance + p];
-        add_column<kGroups>(number, 0, weights, sums);
+        for (int p = 0; p < 4; ++p) number[p] = numbers[i * task.block_step.width + p];
+        add_column(number, 0, weights, sums);
       }
     }
   }
@@ -155,14 +136,13 @@ __device__ __forceinline__ void add_products(const ProductTask &task, int count,
 
 // All products of a thread block by stages: while it multiplies the factors of one, those of the next one are copied.
 // position, row: the first ones of the lane.
-template <int kGroups, bool kUnitStep, int kAcross>
+template <bool kUnitStep, int kAcross>
 __device__ __forceinline__ void add_staged_products(const ProductTask &task, const float *numbers,
                                                     std::ptrdiff_t stride, const float4 *weights,
-                                                    int position, int row, float *shared,
-                                                    LaneSums<kGroups> &sums) {
-  const int positions = staged_positions(task, kGroups), of_number = weights_of_number(task);
+                                                    int position, int row, float *shared, LaneSums &sums) {
+  const int positions = staged_positions(task), of_number = weights_of_number(task);
   const auto stage = [&](int first) -> Stage {
-    float *begin = shared + first / kStageNumbers % 2 * floats_of_stage(task, kGroups);
+    float *begin = shared + first / kStageNumbers % 2 * floats_of_stage(task);
     return {begin, begin + kStageNumbers * positions};
   };
   const auto count_of = [&](int first) { return min(kStageNumbers, task.length - first); };
@@ -181,8 +161,8 @@ __device__ __forceinline__ void add_staged_products(const ProductTask &task, con
     __syncthreads();  // all copies of this stage are visible, and no thread reads the stage before any more
     if (const int next = first + kStageNumbers; next < task.length) copy_weights(next), copy_numbers(next);
     const Stage here = stage(first);
-    add_products<kGroups, kUnitStep, kAcross>(task, count_of(first), here.numbers + position, positions,
-                                              reinterpret_cast<const float4 *>(here.weights + row), sums);
+    add_products<kUnitStep, kAcross>(task, count_of(first), here.numbers + position, positions,
+                                     reinterpret_cast<const float4 *>(here.weights + row), sums);
   }
 }
 
@@ -194,9 +174,8 @@ enum class Factors { staged_unit_step, staged, global };
 constexpr int kPeopleAcross = 7;
 
 // blockIdx.y: the chunk of rows. With staged factors, the launch has staged_bytes() of dynamic shared memory.
-template <int kGroups, Factors kFactors, int kAcross>
-static __global__ void __launch_bounds__(product_threads(kGroups), kGroups == kManyGroups ? 8 : 20)
-    multiply_rows_kernel(ProductTask task) {
+template <Factors kFactors, int kAcross>
+static __global__ void __launch_bounds__(kProductThreads, 20) multiply_rows_kernel(ProductTask task) {
   CUDAVISION_DYNAMIC_SHARED(float, shared);
   let_next_kernel_start();
   const int block = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
@@ -204,33 +183,29 @@ static __global__ void __launch_bounds__(product_threads(kGroups), kGroups == kM
       level_of_block(task.levels, task.level_count, block, &DeviceLevel::first_product_block);
   const BlockPlace place = level.picture.place;
   const int count = level.picture.cols * level.picture.rows;
-  const int first_of_block = (block - level.first_product_block) * product_positions(kGroups),
-            of_thread = thread / 32 * (kGroupDistance * kGroups) + thread % 32 / 2 * 4,
-            row = thread % 2 * kRowsOfLane;
+  const int first_of_block = (block - level.first_product_block) * kProductPositions,
+            position = thread / 2 * 4, row = thread % 2 * kRowsOfLane;
   const float *numbers = task.blocks + place.first + first_of_block;
   const float4 *weights =
       task.weights + static_cast<std::ptrdiff_t>(blockIdx.y) * task.length * (weights_of_number(task) / 4);
-  LaneSums<kGroups> sums = {};
+  LaneSums sums = {};
   if constexpr (kFactors == Factors::global) {
     wait_for_kernel_ahead();
-    add_products<kGroups, false, 0>(task, task.length, numbers + of_thread, place.number_stride,
-                                    weights + row / 4, sums);
+    add_products<false, 0>(task, task.length, numbers + position, place.number_stride, weights + row / 4,
+                           sums);
   } else {
-    add_staged_products<kGroups, kFactors == Factors::staged_unit_step, kAcross>(
-        task, numbers, place.number_stride, weights, of_thread, row, shared, sums);
+    add_staged_products<kFactors == Factors::staged_unit_step, kAcross>(task, numbers, place.number_stride,
+                                                                        weights, position, row, shared, sums);
   }
   const int first_row = static_cast<int>(blockIdx.y) * kRowsAtOnce + row;
+  const int first = first_of_block + position;
+  if (first >= count) return;  // the products behind the last position, up to three, do not matter
+  float *out = task.products + first_row * task.position_count + level.positions + first;
 #pragma unroll
-  for (int g = 0; g < kGroups; ++g) {
-    const int first = first_of_block + of_thread + g * kGroupDistance;
-    if (first >= count) continue;  // the products behind the last position, up to three, do not matter
-    float *out = task.products + first_row * task.position_count + level.positions + first;
-#pragma unroll
-    for (int j = 0; j < kRowsOfLane; ++j)
-      if (first_row + j < task.blocks_per_window.height)
-        *reinterpret_cast<float4 *>(out + j * task.position_count) = {sums[g][0][j], sums[g][1][j],
-                                                                      sums[g][2][j], sums[g][3][j]};
-  }
+  for (int j = 0; j < kRowsOfLane; ++j)
+    if (first_row + j < task.blocks_per_window.height)
+      *reinterpret_cast<float4 *>(out + j * task.position_count) = {sums[0][j], sums[1][j], sums[2][j],
+                                                                    sums[3][j]};
 }
 
 struct ScoreRules {
