@@ -91,7 +91,8 @@ class HogDetectorCuda final : public HogDetector {
   // multiply_rows_kernel loads the numbers of whole groups of positions, and so loads some that lie behind the last ones
   // and do not matter.
   Status allocate_blocks() {
-    const auto behind = static_cast<std::size_t>(staged_positions(product_task()) + kProductPositions);
+    const auto behind = static_cast<std::size_t>(
+        staged_positions(plan_.blocks_per_window.width, plan_.block_step.width) + kProductPositions);
     CUDAVISION_TRY(blocks_.allocate(numbers_ + behind));
     return CUDAVISION_CHECK_CUDA(
         cudaMemsetAsync(blocks_.data(), 0, (numbers_ + behind) * sizeof(float), execution_.stream));
@@ -164,13 +165,13 @@ class HogDetectorCuda final : public HogDetector {
   }
 
   // Uploads the weights in the layout of ProductTask::weights, with zeros for the missing rows of the last
-  // chunk.
+  // chunk and for the numbers that follow.
   Status upload_model(const HogModel &model) {
     const int across = plan_.blocks_per_window.width, down = plan_.blocks_per_window.height,
               length = rules_.length;
     chunks_ = divide_up(down, kRowsAtOnce);
-    host_weights_.assign(static_cast<std::size_t>(chunks_ * across * length + 1) * (kRowsAtOnce / 4),
-                         float4{});
+    host_weights_.assign(
+        static_cast<std::size_t>((chunks_ * length + kStageNumbers) * across) * (kRowsAtOnce / 4), float4{});
     auto *out = reinterpret_cast<float *>(host_weights_.data());
     for (int i = 0; i < across; ++i)
       for (int j = 0; j < down; ++j)

@@ -23,7 +23,8 @@ struct ProductTask {
   const DeviceLevel *levels;
   int level_count, length;
   const float *blocks;
-  // [chunk of kRowsAtOnce rows][number][column of the window's blocks][row of the chunk], and kRowsAtOnce more
+  // [chunk of kRowsAtOnce rows][number][column of the window's blocks][row of the chunk]. Numbers behind the last one,
+  // fewer than kStageNumbers, are loaded but not used.
   const float4 *weights;
   Size blocks_per_window, block_step;
   float *products;                // [row of a window][grid position]
@@ -32,8 +33,8 @@ struct ProductTask {
 
 // The positions whose numbers a thread block needs, and some more, so that it can load four at a time: its own and those
 // of the other blocks in a row of the last window.
-CUDAVISION_HOST_DEVICE inline int staged_positions(const ProductTask &task) {
-  return kProductPositions + divide_up((task.blocks_per_window.width - 1) * task.block_step.width + 1, 4) * 4;
+CUDAVISION_HOST_DEVICE constexpr int staged_positions(int blocks_across, int block_step) {
+  return kProductPositions + divide_up((blocks_across - 1) * block_step + 1, 4) * 4;
 }
 // The weights of kRowsAtOnce rows of a window for one number.
 CUDAVISION_HOST_DEVICE inline int weights_of_number(const ProductTask &task) {
@@ -45,21 +46,19 @@ struct Stage {
   float *numbers;  // [number][positions]
   float *weights;  // as ProductTask::weights
 };
-CUDAVISION_HOST_DEVICE inline int floats_of_stage(const ProductTask &task) {
-  return kStageNumbers * (staged_positions(task) + weights_of_number(task));
-}
 // The shared memory of a thread block that keeps two stages there, and room for the weights that LaneWeights loads too
 // many: each lane needs all weights, and a window's row needs each number several times.
 inline std::size_t staged_bytes(const ProductTask &task) {
-  return sizeof(float) * static_cast<std::size_t>(2 * floats_of_stage(task) + kRowsAtOnce);
+  const int floats = kStageNumbers * (staged_positions(task.blocks_per_window.width, task.block_step.width) +
+                                      weights_of_number(task));
+  return sizeof(float) * static_cast<std::size_t>(2 * floats + kRowsAtOnce);
 }
 
-// Begins to copy `rows` rows of `columns` floats, a multiple of 4, from global memory, where they lie `pitch` floats
-// apart.
-__device__ inline void begin_copies(const float *from, std::ptrdiff_t pitch, int rows, int columns,
-                                    float *shared) {
-  for (int row = 0; row < rows; ++row, from += pitch, shared += columns)
-    for (int i = static_cast<int>(threadIdx.x); i < columns / 4; i += kProductThreads)
+// Begins to copy floats, a multiple of 4, from global memory. If their number is a constant, so is that of the turns.
+__device__ __forceinline__ void begin_copies(const float *from, int floats, float *shared) {
+#pragma unroll
+  for (int turn = 0; turn < divide_up(floats / 4, kProductThreads); ++turn)
+    if (const int i = turn * kProductThreads + static_cast<int>(threadIdx.x); i < floats / 4)
       begin_copy(reinterpret_cast<uint4 *>(shared) + i, reinterpret_cast<const uint4 *>(from) + i);
 }
 
@@ -140,18 +139,24 @@ template <bool kUnitStep, int kAcross>
 __device__ __forceinline__ void add_staged_products(const ProductTask &task, const float *numbers,
                                                     std::ptrdiff_t stride, const float4 *weights,
                                                     int position, int row, float *shared, LaneSums &sums) {
-  const int positions = staged_positions(task), of_number = weights_of_number(task);
+  // Constants, if kAcross is one.
+  const int across = kAcross != 0 ? kAcross : task.blocks_per_window.width,
+            positions = staged_positions(across, kUnitStep ? 1 : task.block_step.width),
+            of_number = across * kRowsAtOnce, floats = kStageNumbers * (positions + of_number);
   const auto stage = [&](int first) -> Stage {
-    float *begin = shared + first / kStageNumbers % 2 * floats_of_stage(task);
+    float *begin = shared + first / kStageNumbers % 2 * floats;
     return {begin, begin + kStageNumbers * positions};
   };
-  const auto count_of = [&](int first) { return min(kStageNumbers, task.length - first); };
+  // Copies are made of kStageNumbers numbers, even if fewer are left.
   const auto copy_weights = [&](int first) {
-    begin_copies(reinterpret_cast<const float *>(weights) + first * of_number, 0, 1,
-                 count_of(first) * of_number, stage(first).weights);
+    begin_copies(reinterpret_cast<const float *>(weights) + first * of_number, kStageNumbers * of_number,
+                 stage(first).weights);
   };
   const auto copy_numbers = [&](int first) {
-    begin_copies(numbers + first * stride, stride, count_of(first), positions, stage(first).numbers);
+#pragma unroll
+    for (int k = 0; k < kStageNumbers; ++k)
+      begin_copies(numbers + min(first + k, task.length - 1) * stride, positions,
+                   stage(first).numbers + k * positions);
   };
   copy_weights(0);
   wait_for_kernel_ahead();
@@ -161,8 +166,8 @@ __device__ __forceinline__ void add_staged_products(const ProductTask &task, con
     __syncthreads();  // all copies of this stage are visible, and no thread reads the stage before any more
     if (const int next = first + kStageNumbers; next < task.length) copy_weights(next), copy_numbers(next);
     const Stage here = stage(first);
-    add_products<kUnitStep, kAcross>(task, count_of(first), here.numbers + position, positions,
-                                     reinterpret_cast<const float4 *>(here.weights + row), sums);
+    add_products<kUnitStep, kAcross>(task, min(kStageNumbers, task.length - first), here.numbers + position,
+                                     positions, reinterpret_cast<const float4 *>(here.weights + row), sums);
   }
 }
 
