@@ -8,6 +8,7 @@
 
 #include "cuda/common/divisor.h"
 #include "cuda/common/grid_minimum.cuh"
+#include "cuda/inpaint/cell_columns.h"
 #include "cuda/inpaint/front.cuh"
 
 namespace cudavision::inpaint {
@@ -19,8 +20,9 @@ namespace cudavision::inpaint {
 constexpr int kTileWidth = 32, kLowTile = 1, kHighTileBits = 2, kHighTile = 1 << kHighTileBits,
               kLowTilesPerWarp = 1;
 // The picture is divided into cells, each a column of high tiles. Cell i belongs to block i modulo the number
-// of blocks, for the whole fill.
+// of blocks, for the whole fill (cell_columns.h).
 constexpr int kMinTileBits = 1, kMaxTileBits = 4;
+constexpr Size kLowestCell{kTileWidth, kHighTile << kMinTileBits};
 // More than every sum, and small enough that no sum overflows after it.
 constexpr int kNoCandidate = 1 << 30;
 
@@ -104,7 +106,8 @@ __device__ inline int compare_row(const TargetPatch &target, const LaneCandidate
 struct CellsOfBlock {
   // The tiles in a cell are 2 to this power. Low cells spread a small window over many blocks; high ones have less margin.
   int tile_bits;
-  // The cells in a row of the picture, and those of the block. There are at most 2^20 cells of 2^9 columns.
+  // The cells in a row of the picture, of which the last ones may lie beyond it, and those of the block. There are fewer
+  // than 2^21 cells of at most 2^9 + 2^4 columns.
   int columns, count;
   Divisor by_columns;
   int kept;
@@ -113,7 +116,7 @@ struct CellsOfBlock {
 
   // memory: `bytes` bytes of shared memory, aligned to 16 bytes.
   __device__ CellsOfBlock(const FillTask &task, int patch_radius, unsigned char *shared_memory, int bytes)
-      : columns(divide_up(task.width, kTileWidth)), by_columns(columns), radius(patch_radius) {
+      : columns(task.cell_columns), by_columns(columns), radius(patch_radius) {
     const int block = static_cast<int>(blockIdx.x), grid = static_cast<int>(gridDim.x);
     memory = reinterpret_cast<std::uint32_t *>(shared_memory);
     int fitting, all;

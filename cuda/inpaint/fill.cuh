@@ -83,7 +83,8 @@ __device__ inline bool fill_hole(const FillTask &task, Bounds bounds, Radius rad
     if (shared->target.key == 0 || (most > 0 && patches == most)) break;
     const Place target = place_of_target(shared->target.key);
     // The host's memory is far away, but its word is needed only after the search.
-    if (first_block && threadIdx.x == 0 && task.stop != nullptr) begin_copy_from_host(&shared->stop, task.stop);
+    if (first_block && threadIdx.x == 0 && task.stop != nullptr)
+      begin_copy_from_host(&shared->stop, task.stop);
     Bounds window = search_window(size, target, radius, search_radius == 0 ? everywhere : search_radius);
     Key best, known = try_recent(task, target, radius, window, shared);
     if (keeps_state) give_confidence(state, target, radius, shared);

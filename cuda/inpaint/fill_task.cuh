@@ -89,6 +89,8 @@ struct FillTask {
   int minima_count;
   // The dynamic shared memory of a block.
   int shared_bytes;
+  // See columns_that_spread().
+  int cell_columns;
   // In pinned host memory: its first word is not 0 if the fill shall stop. May be null.
   const uint4 *stop;
   FillLog log;

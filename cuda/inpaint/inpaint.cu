@@ -135,8 +135,10 @@ class InpaintCuda final : public Inpaint {
   // All blocks must run at the same time. Where a process is given a part of the card (MPS, green contexts), fewer
   // fit than the device has multiprocessors.
   template <typename Radius>
-  Status enqueue_fill(const FillTask &task, Radius radius) {
+  Status enqueue_fill(FillTask task, Radius radius) {
     for (;; blocks_ = (blocks_ + 1) / 2) {
+      task.cell_columns = columns_that_spread(divide_up(size_.width, kTileWidth), kLowestCell,
+                                              task.params.search_radius, blocks_);
       const Status status = CUDAVISION_LAUNCH_COOPERATIVE(
           "fill_kernel", fill_kernel<Radius>, dim3(static_cast<unsigned>(blocks_)),
           BlockSize(dim3(kFillThreads), static_cast<std::size_t>(shared_bytes_)), execution_.stream, task,
