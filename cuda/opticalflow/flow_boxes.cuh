@@ -91,11 +91,12 @@ __device__ TrackingRules rules_of(const DeviceWork &work) {
 __device__ inline void step_in_cell(const Place &place, const TrackingRules &rules, CellSums e,
                                     const FromSums &from, Tracker *t) {
 #pragma unroll
-  for (int corner = 0; corner < 4; ++corner) e.x[corner] -= from.x, e.y[corner] -= from.y;
-  const DisplacementCell cell = cell_of(t->d);
+  for (int i = 0; i < 4; ++i) e.x[i] -= from.x, e.y[i] -= from.y;
+  const FlowVector first = corner_of(t->d);
+  FlowVector corner;
   do {
-    step(place, rules, interpolate(e, t->d), t);
-  } while (t->running && is_same_cell(cell_of(t->d), cell));
+    corner = step(place, rules, interpolate(e, t->d, first), t);
+  } while (t->running && corner.x == first.x && corner.y == first.y);
 }
 
 // Advances the pixels that need this cell of BoxState::requests. All threads must call this.

@@ -336,12 +336,13 @@ class WarpTracker {
   // Makes the steps of this lane's pixel inside the cells whose corners have sums.
   __device__ void step_in_cells(const DisplacementCell &first, Tracker *t) const {
     const CornerSums &sums = storage_.sums[group()];
-    const auto x = [&] { return cell_of(t->d).x - first.x; };
-    const auto y = [&] { return cell_of(t->d).y - first.y; };
+    FlowVector corner = corner_of(t->d);
+    int x = static_cast<int>(corner.x) - first.x, y = static_cast<int>(corner.y) - first.y;
     do {
-      step(place_, work_.rules, interpolate(sums.of(x(), y()), t->d), t);
-    } while (t->running && static_cast<unsigned>(x()) < kCornersX - 1 &&
-             static_cast<unsigned>(y()) < kCornersY - 1);
+      corner = step(place_, work_.rules, interpolate(sums.of(x, y), t->d, corner), t);
+      x = static_cast<int>(corner.x) - first.x, y = static_cast<int>(corner.y) - first.y;
+    } while (t->running && static_cast<unsigned>(x) < kCornersX - 1 &&
+             static_cast<unsigned>(y) < kCornersY - 1);
   }
 
   const DeviceWork &work_;

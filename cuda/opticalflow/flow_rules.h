@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "cuda/common/host_device.h"
+#include "cuda/common/normal_math.h"
 #include "cuda/opticalflow/opticalflow.h"
 
 namespace cudavision::opticalflow {
@@ -66,8 +67,9 @@ constexpr float kMinDeterminant = 1.0f / (1 << 23);
 // True if the window has texture in two directions; otherwise d is not determined.
 CUDAVISION_HOST_DEVICE inline bool is_trackable(const StructureTensor &s, const TrackingRules &rules) {
   const float difference = s.xx - s.yy;
-  const float root = sqrtf(difference * difference + 4.0f * s.xy * s.xy);
-  const float eigenvalue = (s.yy + s.xx - root) / static_cast<float>(2 * rules.window * rules.window);
+  const float root = normal_root(difference * difference + 4.0f * s.xy * s.xy);
+  const float eigenvalue =
+      normal_quotient(s.yy + s.xx - root, static_cast<float>(2 * rules.window * rules.window));
   return eigenvalue >= rules.min_eigenvalue && determinant(s) >= kMinDeterminant;
 }
 
@@ -84,15 +86,20 @@ CUDAVISION_HOST_DEVICE inline bool is_same_cell(const DisplacementCell &a, const
   return a.x == b.x && a.y == b.y;
 }
 
-// The bilinear weights of the four corners of the cell of d; w10 belongs to the corner on the right.
+// The upper left corner of the cell of d.
+CUDAVISION_HOST_DEVICE inline FlowVector corner_of(FlowVector d) { return {floorf(d.x), floorf(d.y)}; }
+
+// The bilinear weights of the four corners of the cell of d; w10 belongs to the corner on the right. corner: of d.
 struct Weights {
   float w00, w10, w01, w11;
 };
-CUDAVISION_HOST_DEVICE inline Weights weights_of(FlowVector d) {
-  const float fx = d.x - floorf(d.x), fy = d.y - floorf(d.y);
+CUDAVISION_HOST_DEVICE inline Weights weights_of(FlowVector d, FlowVector corner) {
+  const float fx = d.x - corner.x, fy = d.y - corner.y;
   const float gx = 1.0f - fx, gy = 1.0f - fy;
   return {gx * gy, fx * gy, gx * fy, fx * fy};
 }
+
+CUDAVISION_HOST_DEVICE inline Weights weights_of(FlowVector d) { return weights_of(d, corner_of(d)); }
 
 // The Eij of one cell: element 2 j + i of x is the sum with Ix, of y the sum with Iy. T: int, or float for sums that are
 // converted already.
@@ -103,18 +110,23 @@ struct BasicCellSums {
 using CellSums = BasicCellSums<int>;
 using FloatCellSums = BasicCellSums<float>;
 
-// The sums at d, interpolated between the corners of its cell. The scale is that of the scaled S: sums of
+// The sums at d, interpolated between the corners of its cell, the first of which is `corner`. The scale is that of the scaled S: sums of
 // products of a derivative and a difference of pixels have a factor of 32 less than those of two derivatives.
 template <typename T>
-CUDAVISION_HOST_DEVICE FlowVector interpolate(const BasicCellSums<T> &e, FlowVector d) {
+CUDAVISION_HOST_DEVICE FlowVector interpolate(const BasicCellSums<T> &e, FlowVector d, FlowVector corner) {
   constexpr float kScale = 1.0f / (1 << 15);
-  const Weights w = weights_of(d);
+  const Weights w = weights_of(d, corner);
   const auto sum = [&](const T(&s)[4]) {
     return ((w.w00 * static_cast<float>(s[0]) + w.w10 * static_cast<float>(s[1])) +
             (w.w01 * static_cast<float>(s[2]) + w.w11 * static_cast<float>(s[3]))) *
            kScale;
   };
   return {sum(e.x), sum(e.y)};
+}
+
+template <typename T>
+CUDAVISION_HOST_DEVICE FlowVector interpolate(const BasicCellSums<T> &e, FlowVector d) {
+  return interpolate(e, d, corner_of(d));
 }
 
 // --- the iteration of one pixel ---
@@ -125,15 +137,18 @@ struct Place {
   Size size;
 };
 
-// True if the window, displaced by d, overlaps the picture by OpenCV's rule: its first column is at least
-// -window and less than the width, and its first row likewise. Computed in float, which cannot overflow for a
-// long d.
-CUDAVISION_HOST_DEVICE inline bool reaches_picture(const Place &place, FlowVector d, int window) {
-  const float left = static_cast<float>(place.x - window / 2) + floorf(d.x);
-  const float top = static_cast<float>(place.y - window / 2) + floorf(d.y);
+// True if the window, displaced by a vector in the cell with this corner, overlaps the picture by OpenCV's rule: its first
+// column is at least -window and less than the width, and its first row likewise. Computed in float, which cannot
+// overflow for a long vector.
+CUDAVISION_HOST_DEVICE inline bool cell_reaches_picture(const Place &place, FlowVector corner, int window) {
+  const float left = static_cast<float>(place.x - window / 2) + corner.x;
+  const float top = static_cast<float>(place.y - window / 2) + corner.y;
   const float least = static_cast<float>(-window);
   return left >= least && left < static_cast<float>(place.size.width) && top >= least &&
          top < static_cast<float>(place.size.height);
+}
+CUDAVISION_HOST_DEVICE inline bool reaches_picture(const Place &place, FlowVector d, int window) {
+  return cell_reaches_picture(place, corner_of(d), window);
 }
 
 // The state of one pixel's iteration on one level. start_tracking() makes it; the caller computes the sums
@@ -155,11 +170,11 @@ CUDAVISION_HOST_DEVICE inline Tracker start_tracking(const Place &place, const T
           .valid = false};
 }
 
-// b: the sum of (Ix, Iy) (J(q + d) - I(q)), in the scale that interpolate() returns.
-CUDAVISION_HOST_DEVICE inline void step(const Place &place, const TrackingRules &rules, FlowVector b,
-                                        Tracker *t) {
+// Returns corner_of() the new d. b: the sum of (Ix, Iy) (J(q + d) - I(q)), in the scale that interpolate() returns.
+CUDAVISION_HOST_DEVICE inline FlowVector step(const Place &place, const TrackingRules &rules, FlowVector b,
+                                              Tracker *t) {
   const StructureTensor &s = t->s;
-  const float inverse = 1.0f / determinant(s);
+  const float inverse = normal_inverse(determinant(s));  // at least kMinDeterminant
   const FlowVector step{(s.xy * b.y - s.yy * b.x) * inverse, (s.xy * b.x - s.xx * b.y) * inverse};
   t->d = {t->d.x + step.x, t->d.y + step.y};
   bool arrived = step.x * step.x + step.y * step.y <= rules.epsilon_squared;
@@ -169,8 +184,10 @@ CUDAVISION_HOST_DEVICE inline void step(const Place &place, const TrackingRules 
     arrived = true;
   }
   t->last_step = step;
-  t->valid = reaches_picture(place, t->d, rules.window);
+  const FlowVector corner = corner_of(t->d);
+  t->valid = cell_reaches_picture(place, corner, rules.window);
   t->running = t->valid && !arrived && ++t->steps < rules.iterations;
+  return corner;
 }
 
 // --- fields of vectors ---
