@@ -79,14 +79,6 @@ __device__ inline void count_requests(const BoxTracker &track, BoxState &state) 
   __syncthreads();
 }
 
-// The rules with the window as a constant.
-template <int kWindow>
-__device__ TrackingRules rules_of(const DeviceWork &work) {
-  TrackingRules rules = work.rules;
-  if (kWindow > 0) rules.window = kWindow;
-  return rules;
-}
-
 // Makes the steps of a pixel inside the cell; e: the sums of (Ix, Iy) J for the cell, and from: those of (Ix, Iy) I.
 __device__ inline void step_in_cell(const Place &place, const TrackingRules &rules, CellSums e,
                                     const FromSums &from, Tracker *t) {

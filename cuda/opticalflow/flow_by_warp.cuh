@@ -43,12 +43,29 @@ __device__ void for_each_step(const Function &function) {
     for (int i = 0; i < kStepsAtOnce; ++i) function(first + i, i);
   }
 }
-// Calls function(kSteps) with the constant for a window.
+// These windows have kernels of their own: the default, and that of the presets `fast` and `medium`.
+constexpr int kDefaultWindow = OpticalFlowParams{}.window_size, kPresetWindow = 15;
+// Calls function(kSteps, kWindow) with the constants for a window. kWindow: the window's size, or 0 if it has no kernels of
+// its own.
 template <typename Function>
-auto with_steps(int window, const Function &function) {
-  if (window <= 2 * kFold) return function(std::integral_constant<int, kStepsOfSmall>());
-  if (window <= 2 * kStepsOfMiddle) return function(std::integral_constant<int, kStepsOfMiddle>());
-  return function(std::integral_constant<int, kStepsOfLarge>());
+auto with_window(int window, const Function &function) {
+  constexpr std::integral_constant<int, kStepsOfSmall> kSmall;
+  constexpr std::integral_constant<int, kStepsOfMiddle> kMiddle;
+  constexpr std::integral_constant<int, 0> kAny;
+  static_assert(kPresetWindow <= 2 * kFold && kDefaultWindow > 2 * kFold &&
+                kDefaultWindow <= 2 * kStepsOfMiddle);
+  if (window == kPresetWindow) return function(kSmall, std::integral_constant<int, kPresetWindow>());
+  if (window == kDefaultWindow) return function(kMiddle, std::integral_constant<int, kDefaultWindow>());
+  if (window <= 2 * kFold) return function(kSmall, kAny);
+  if (window <= 2 * kStepsOfMiddle) return function(kMiddle, kAny);
+  return function(std::integral_constant<int, kStepsOfLarge>(), kAny);
+}
+// The rules with the window as a constant, unless kWindow is 0.
+template <int kWindow>
+__device__ TrackingRules rules_of(const DeviceWork &work) {
+  TrackingRules rules = work.rules;
+  if (kWindow > 0) rules.window = kWindow;
+  return rules;
 }
 
 // The place of a lane in the factors, see byte_matrix.cuh.
@@ -116,10 +133,10 @@ class WindowFactors {
 };
 
 // Loads the derivatives of the window around a pixel. Outside the window they are zero.
-template <int kSteps>
+template <int kSteps, int kWindow>
 __device__ void load_window(const DeviceWork &work, const Place &place, WindowFactors<kSteps> *factors) {
   constexpr bool kFolded = kIsFolded<kSteps>;
-  const int window = work.rules.window, x = place.x - window / 2;
+  const int window = rules_of<kWindow>(work).window, x = place.x - window / 2;
   const LanePlace lane = lane_place();
   // Words 0 to 3 of GradientBytes belong to columns 0 to 3 of a factor, and those of the row below to columns 4 to 7.
   const int row = lane.row / 4, y = place.y - window / 2 + row;
@@ -175,11 +192,11 @@ __device__ inline FromSums from_sums_of(const ProductSums &product) {
 }
 
 // Computes the sums of a pixel, whose window is loaded.
-template <int kSteps>
+template <int kSteps, int kWindow>
 __device__ StartSums start_sums(const DeviceWork &work, const Place &place,
                                 const WindowFactors<kSteps> &window) {
   const LanePlace lane = lane_place();
-  const int radius = work.rules.window / 2;
+  const int radius = rules_of<kWindow>(work).window / 2;
   const bool has_pixels = lane.row == 0 || lane.row == 2;
   const unsigned others = lane.row == 1 ? 0x01010101u : 0u;
   auto pixels = picture_reader<kSteps>(work.from, place.x - radius, place.y - radius + lane.row / 2);
@@ -240,10 +257,10 @@ __device__ inline void write_corners(const ProductSums &product, const FromSums 
 }
 
 // Computes the sums for the corners of the cells from `first` on.
-template <int kSteps>
+template <int kSteps, int kWindow>
 __device__ void correlate(const DeviceWork &work, const Place &place, const WindowFactors<kSteps> &window,
                           const FromSums &from, const DisplacementCell &first, CornerSums *sums) {
-  const int lane = static_cast<int>(threadIdx.x) % 32, radius = work.rules.window / 2;
+  const int lane = static_cast<int>(threadIdx.x) % 32, radius = rules_of<kWindow>(work).window / 2;
   auto pixels = picture_reader<kSteps>(work.to, place.x - radius + first.x + lane / 4 % kCornersX,
                                        place.y - radius + first.y + lane / (4 * kCornersX));
   // Several, because a product waits for the one that it is added to.
@@ -271,7 +288,7 @@ constexpr int many_pixels(int steps) { return steps == kStepsOfSmall ? 4 : 2; }
 
 // A warp has kPixels pixels, each of which belongs to a group of lanes: its sums are computed by all lanes, and its
 // steps are made by the lanes of the group, at the same time as those of other groups.
-template <int kSteps, int kPixels>
+template <int kSteps, int kWindow, int kPixels>
 class WarpTracker {
  public:
   static constexpr int kGroup = 32 / kPixels;
@@ -287,14 +304,14 @@ class WarpTracker {
     place_ = {x, y, work_.fine.size};
 #pragma unroll 1
     for (int pixel = 0; pixel < kPixels; ++pixel)
-      load_window(work_, place_of(pixel), &storage_.window[pixel]);
+      load_window<kSteps, kWindow>(work_, place_of(pixel), &storage_.window[pixel]);
   }
   // Computes the sums of this lane's pixel that are the same for all cells.
   __device__ StartSums start() {
     StartSums mine{};
 #pragma unroll 1
     for (int pixel = 0; pixel < kPixels; ++pixel) {
-      const StartSums sums = start_sums<kSteps>(work_, place_of(pixel), storage_.window[pixel]);
+      const StartSums sums = start_sums<kSteps, kWindow>(work_, place_of(pixel), storage_.window[pixel]);
       if (pixel == group()) mine = sums;
     }
     return mine;
@@ -306,9 +323,9 @@ class WarpTracker {
 #pragma unroll 1
       for (int pixel = 0; pixel < kPixels; ++pixel)
         if (of(pixel, t.running))
-          correlate<kSteps>(work_, place_of(pixel), storage_.window[pixel],
-                            {of(pixel, from.x), of(pixel, from.y)}, {of(pixel, first.x), of(pixel, first.y)},
-                            &storage_.sums[pixel]);
+          correlate<kSteps, kWindow>(work_, place_of(pixel), storage_.window[pixel],
+                                     {of(pixel, from.x), of(pixel, from.y)},
+                                     {of(pixel, first.x), of(pixel, first.y)}, &storage_.sums[pixel]);
       __syncwarp();
       if (t.running) step_in_cells(first, &t);
       __syncwarp();
@@ -339,7 +356,7 @@ class WarpTracker {
     FlowVector corner = corner_of(t->d);
     int x = static_cast<int>(corner.x) - first.x, y = static_cast<int>(corner.y) - first.y;
     do {
-      corner = step(place_, work_.rules, interpolate(sums.of(x, y), t->d, corner), t);
+      corner = step(place_, rules_of<kWindow>(work_), interpolate(sums.of(x, y), t->d, corner), t);
       x = static_cast<int>(corner.x) - first.x, y = static_cast<int>(corner.y) - first.y;
     } while (t->running && static_cast<unsigned>(x) < kCornersX - 1 &&
              static_cast<unsigned>(y) < kCornersY - 1);

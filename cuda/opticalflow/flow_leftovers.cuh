@@ -34,13 +34,13 @@ struct LeftoverList {
 
 // Finishes all pixels of the work list, one warp per pixel; the last block then resets the list. Some pixels take many
 // times as long as others, so a warp takes its next one when it needs it.
-template <int kSteps>
+template <int kSteps, int kWindow>
 static __global__ void __launch_bounds__(kLeftoverThreads, leftover_blocks(kSteps))
     finish_leftovers_kernel(const __grid_constant__ DeviceWork work, LeftoverList list) {
   wait_for_kernel_ahead();
   let_next_kernel_start();
   __shared__ bool is_last;
-  using Warp = WarpTracker<kSteps, 1>;
+  using Warp = WarpTracker<kSteps, kWindow, 1>;
   __shared__ typename Warp::Storage storage[kLeftoverThreads / 32];
   const unsigned count = min(*list.count, list.capacity), warps = gridDim.x * (kLeftoverThreads / 32);
   for (unsigned i = (blockIdx.x * kLeftoverThreads + threadIdx.x) / 32; i < count;) {

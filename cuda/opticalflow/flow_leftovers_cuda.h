@@ -40,10 +40,11 @@ class Leftovers {
   }
   // Enqueues the kernel that finishes the pixels of the list.
   Status finish(cudaStream_t stream, const DeviceWork &work) const {
-    return with_steps(work.rules.window, [&](auto steps) {
+    return with_window(work.rules.window, [&](auto steps, auto window) {
       const int at_once = leftover_blocks(steps()) * multiprocessors_,
                 most = divide_up(work.from.width * work.from.height, kLeftoverThreads / 32);
-      return CUDAVISION_LAUNCH_PDL("finish_leftovers_kernel", finish_leftovers_kernel<steps()>,
+      const auto kernel = finish_leftovers_kernel<steps(), window()>;
+      return CUDAVISION_LAUNCH_PDL("finish_leftovers_kernel", kernel,
                                    dim3(static_cast<unsigned>(std::min(at_once, most))),
                                    dim3(kLeftoverThreads), stream, work, list());
     });

@@ -154,10 +154,10 @@ static __global__ void __launch_bounds__(kTrackThreads, 3)
 constexpr int kGridThreads = 64;
 
 // Strides of 2 and more, and small levels, the other methods: kPixels vectors per warp.
-template <int kSteps, int kPixels>
+template <int kSteps, int kWindow, int kPixels>
 static __global__ void __launch_bounds__(kGridThreads, resident_warps(kSteps) / (kGridThreads / 32))
     track_grid_kernel(const __grid_constant__ DeviceWork work) {
-  using Warp = WarpTracker<kSteps, kPixels>;
+  using Warp = WarpTracker<kSteps, kWindow, kPixels>;
   __shared__ typename Warp::Storage storage[kGridThreads / 32];
   const ImageView<FlowVector> &vectors = work.fine.vectors;
   const int thread = static_cast<int>(blockIdx.x) * kGridThreads + static_cast<int>(threadIdx.x),
@@ -175,7 +175,8 @@ static __global__ void __launch_bounds__(kGridThreads, resident_warps(kSteps) / 
   wait_for_kernel_ahead();
   let_next_kernel_start();
   const FlowVector start = start_of(work.coarse, place.x, place.y);
-  const Tracker found = warp.finish(start_tracking(place, work.rules, at_start.tensor, start), at_start.from);
+  const Tracker found =
+      warp.finish(start_tracking(place, rules_of<kWindow>(work), at_start.tensor, start), at_start.from);
   if (i < count && threadIdx.x % Warp::kGroup == 0) store(work, column, row, found);
 }
 

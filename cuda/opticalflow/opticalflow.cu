@@ -22,11 +22,9 @@
 namespace cudavision::opticalflow {
 namespace {
 
-// These windows have kernels of their own: the default, and that of the presets `fast` and `medium`.
-constexpr int kDefaultWindow = OpticalFlowParams{}.window_size, kPresetWindow = 15;
 // track_grid_kernel is faster than the tiles on levels with at most this many pixels per multiprocessor: few tiles leave
 // most of the device idle.
-constexpr int kFewPixels = 96;
+constexpr int kFewPixels = 120;
 
 dim3 grid_of(Size vectors) { return grid_2d(vectors.width, vectors.height, kTileX, kTileY); }
 
@@ -110,13 +108,14 @@ class OpticalFlowCuda final : public OpticalFlow {
                                  dim3(kTrackThreads), execution_.stream, work);
   }
   Status track_by_warps(const DeviceWork &work, int count) const {
-    return with_steps(work.rules.window, [&](auto steps) {
+    return with_window(work.rules.window, [&](auto steps, auto window) {
       constexpr int kMany = many_pixels(steps());
       // A warp for each vector, if they fill the device only so many times.
       constexpr int kTurns = 2;
       const bool are_many = count > resident_warps(steps()) * kTurns * multiprocessors_;
       const int warps = are_many ? divide_up(count, kMany) : count;
-      const auto kernel = are_many ? track_grid_kernel<steps(), kMany> : track_grid_kernel<steps(), 1>;
+      const auto kernel =
+          are_many ? track_grid_kernel<steps(), window(), kMany> : track_grid_kernel<steps(), window(), 1>;
       return CUDAVISION_LAUNCH_PDL("track_grid_kernel", kernel, dim3(blocks_for(warps, kGridThreads / 32)),
                                    dim3(kGridThreads), execution_.stream, work);
     });
