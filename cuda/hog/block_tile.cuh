@@ -307,7 +307,7 @@ __device__ void make_any_tile(const Source &source, const TiledPicture &picture,
 }
 
 // Computes the blocks of tile `tile_index` (in row-major order) and writes them to out. kDefaultParams
-// requires has_default_params(rules, plan). If `picture` lies in memory, fewer of its members occupy registers.
+// requires has_default_params(rules). If `picture` lies in memory, fewer of its members occupy registers.
 // shared: plan.shared_bytes of dynamic shared memory. wait_for_pixels() is called before the first pixel is read.
 template <bool kDefaultParams, typename Source, typename Wait>
 __device__ void make_tile(const Source &source, const TiledPicture &picture, const Rules &rules,

@@ -10,13 +10,12 @@
 namespace cudavision::hog {
 
 // Whether the kernel may be compiled with kDefaultParams (block_tile.cuh).
-inline bool has_default_params(const Rules &rules, const TilePlan &plan) {
-  return with_default_params(rules) == rules && plan.cols_log2 == kDefaultColsLog2;
-}
+inline bool has_default_params(const Rules &rules) { return with_default_params(rules) == rules; }
+static_assert(sizeof(DefaultTileMemory<3>) <= 48 * 1024, "their tile has kDefaultColsLog2");
 
 // The shared memory of a tile.
 inline std::size_t shared_bytes_of(const Rules &rules, int channels, const TilePlan &plan) {
-  if (has_default_params(rules, plan))
+  if (has_default_params(rules))
     return channels == 1 ? sizeof(DefaultTileMemory<1>) : sizeof(DefaultTileMemory<3>);
   const int weights = rules.cells_x * rules.block.width + rules.cells_y * padded_height(rules);
   const int floats = 256 + weights + color_floats(channels) * (kChunkRows + 2) * (plan.width + 2) +
@@ -31,7 +30,7 @@ inline TilePlan largest_tile(const Rules &rules, int channels) {
   constexpr std::size_t kMostBytes = 48 * 1024;
   constexpr int kMostRows = 8, kMostDefaultRows = 16;
   TilePlan plan{.cols_log2 = kDefaultColsLog2, .rows = kMostRows, .width = 0, .items = 0, .shared_bytes = 0};
-  if (has_default_params(rules, plan)) plan.rows = kMostDefaultRows;
+  if (has_default_params(rules)) plan.rows = kMostDefaultRows;
   for (;;) {
     plan.width = width_of_tile(rules, plan.cols_log2);
     plan.items = items_of_tile(rules, plan.cols_log2);
@@ -48,10 +47,8 @@ inline TilePlan largest_tile(const Rules &rules, int channels) {
 // Chooses the rows of a tile for all grids of blocks that one launch computes. Blocks overlap, so that tall tiles take
 // fewer instructions; but a device runs a number of tiles at once, and the last turn may leave most of it idle. The
 // choice is the product of turns and rows of pixels that is least.
-inline TilePlan plan_tiles(const Rules &rules, int channels, std::span<const HogShape> grids,
-                           int multiprocessors) {
+inline TilePlan plan_tiles(const Rules &rules, int channels, std::span<const HogShape> grids, int at_once) {
   TilePlan plan = largest_tile(rules, channels);
-  const int at_once = tiles_at_once(has_default_params(rules, plan)) * multiprocessors;
   const auto cost = [&](int rows) {
     constexpr int kSetUp = 2 * kChunkRows;  // what else a tile takes, in rows of pixels
     std::int64_t tiles = 0;

@@ -12,8 +12,9 @@ namespace cudavision::hog {
 
 constexpr int kTileThreads = 192;
 constexpr int kChunkRows = 8;  // rows of pixels
-// Tiles on a multiprocessor of a large device at once, by registers.
-constexpr int tiles_at_once(bool default_params) { return default_params ? 6 : 5; }
+// Tiles on a multiprocessor of a large device at once, by registers: of the blocks alone, and of the detector's scales.
+constexpr int kFrameTilesAtOnce = 5;
+constexpr int level_tiles_at_once(bool default_params) { return default_params ? 6 : 5; }
 
 // AxisWeights in device memory.
 struct DeviceWeights {

@@ -149,7 +149,10 @@ struct DefaultTile {
     const int y = y0() + chunk * kChunkRows;
     if (column.row < 0) {
       if (chunk > 0) keep_row(column, 0), keep_row(column, 1);
-      load_rows<kChunkRows>(column, y + 1, 2);
+      // A pixel of several bytes takes several registers.
+      constexpr int kAtOnce = sizeof(typename Source::Pixel) > 4 ? kChunkRows / 2 : kChunkRows;
+#pragma unroll
+      for (int row = 0; row < kChunkRows; row += kAtOnce) load_rows<kAtOnce>(column, y + 1 + row, 2 + row);
     } else if (column.row < kChunkRows) {
       if (chunk > 0 && column.row >= kChunkRows - 2) keep_row(column, column.row - (kChunkRows - 2));
       load_rows<1>(column, y + 1 + column.row, 2 + column.row);

@@ -212,7 +212,7 @@ struct LevelBlocksTask {
 // Each thread block computes one tile of the blocks of a scale. The level stays in memory, to save registers.
 template <bool kDefaultParams, int kChannels>
 static __global__ void __launch_bounds__(kTileThreads,
-                                         resident_blocks(kTileThreads, tiles_at_once(kDefaultParams)))
+                                         resident_blocks(kTileThreads, level_tiles_at_once(kDefaultParams)))
     make_level_blocks_kernel(LevelBlocksTask<kChannels> task) {
   CUDAVISION_DYNAMIC_SHARED(float, shared);
   let_next_kernel_start();

@@ -24,8 +24,7 @@ struct FrameTask {
 };
 
 template <bool kDefaultParams, int kChannels>
-static __global__ void __launch_bounds__(kTileThreads,
-                                         resident_blocks(kTileThreads, tiles_at_once(kDefaultParams)))
+static __global__ void __launch_bounds__(kTileThreads, resident_blocks(kTileThreads, kFrameTilesAtOnce))
     make_blocks_kernel(FrameTask<kChannels> task) {
   CUDAVISION_DYNAMIC_SHARED(float, shared);
   let_next_kernel_start();
@@ -43,7 +42,7 @@ class HogCuda final : public Hog {
     CUDAVISION_TRY(hog_shape(size_, params, &shape_));
     int multiprocessors = 0;
     CUDAVISION_TRY(multiprocessor_count(&multiprocessors));
-    plan_ = plan_tiles(rules_, channels_, {&shape_, 1}, multiprocessors);
+    plan_ = plan_tiles(rules_, channels_, {&shape_, 1}, kFrameTilesAtOnce * multiprocessors);
     return weights_.upload(params, execution_.stream);
   }
 
@@ -74,8 +73,8 @@ class HogCuda final : public Hog {
         .y_weights = weights_.y(),
         .blocks = blocks,
         .input = input};
-    const auto kernel = has_default_params(rules_, plan_) ? make_blocks_kernel<true, kChannels>
-                                                          : make_blocks_kernel<false, kChannels>;
+    const auto kernel = has_default_params(rules_) ? make_blocks_kernel<true, kChannels>
+                                                   : make_blocks_kernel<false, kChannels>;
     return CUDAVISION_LAUNCH_PDL("make_blocks_kernel", kernel, dim3(static_cast<unsigned>(tiles_x * tiles_y)),
                                  BlockSize(dim3(kTileThreads), plan_.shared_bytes), execution_.stream, task);
   }

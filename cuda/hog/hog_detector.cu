@@ -41,7 +41,8 @@ class HogDetectorCuda final : public HogDetector {
     CUDAVISION_TRY(multiprocessor_count(&multiprocessors_));
     std::vector<HogShape> grids;
     for (const Level &level : plan_.levels) grids.push_back(level.blocks);
-    tiles_ = plan_tiles(rules_, channels_, grids, multiprocessors_);
+    tiles_ = plan_tiles(rules_, channels_, grids,
+                        level_tiles_at_once(has_default_params(rules_)) * multiprocessors_);
     CUDAVISION_TRY(lay_out_levels());
     CUDAVISION_TRY(upload_model(model));
     if (channels_ == 1) {
@@ -215,8 +216,8 @@ class HogDetectorCuda final : public HogDetector {
                                           .x_weights = weights_.x(),
                                           .y_weights = weights_.y(),
                                           .blocks = blocks_.data()};
-    const auto kernel = has_default_params(rules_, tiles_) ? make_level_blocks_kernel<true, kChannels>
-                                                           : make_level_blocks_kernel<false, kChannels>;
+    const auto kernel = has_default_params(rules_) ? make_level_blocks_kernel<true, kChannels>
+                                                   : make_level_blocks_kernel<false, kChannels>;
     return CUDAVISION_LAUNCH_PDL("make_level_blocks_kernel", kernel, grid_of(tile_grid_),
                                  BlockSize(dim3(kTileThreads), tiles_.shared_bytes), execution_.stream, task);
   }

@@ -136,7 +136,8 @@ CUDAVISION_HOST_DEVICE inline float scale_of(const Rules &rules, float sum) {
 }
 CUDAVISION_HOST_DEVICE inline float scaled(const Rules &rules, float v, float scale) {
   v *= scale;
-  if (rules.norm == HogNorm::l1_sqrt) return normal_root(v);
+  // With a narrow Gaussian, v may be too small for normal_root(). Powers of two do not change how the root is rounded.
+  if (rules.norm == HogNorm::l1_sqrt) return normal_root(v * 0x1p60f) * 0x1p-30f;
   return rules.norm == HogNorm::l2_hys && v > rules.clip ? rules.clip : v;
 }
 CUDAVISION_HOST_DEVICE inline float second_scale_of(const Rules &rules, float sum) {

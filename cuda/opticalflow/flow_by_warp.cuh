@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include "cuda/common/byte_matrix.cuh"
+#include "cuda/common/resident_blocks.h"
 #include "cuda/common/warp.cuh"
 #include "cuda/opticalflow/flow_window.cuh"
 
@@ -282,7 +283,9 @@ __device__ void correlate(const DeviceWork &work, const Place &place, const Wind
 // --- the iteration ---
 
 // The warps that a multiprocessor has at once, by registers.
-constexpr int resident_warps(int steps) { return steps == kStepsOfSmall ? 24 : 20; }
+constexpr int resident_warps(int steps) {
+  return steps == kStepsOfSmall ? 24 : steps == kStepsOfLarge && kSpillsSooner ? 16 : 20;
+}
 // The pixels of a warp if there are many.
 constexpr int many_pixels(int steps) { return steps == kStepsOfSmall ? 4 : 2; }
 

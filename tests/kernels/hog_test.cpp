@@ -58,6 +58,8 @@ std::vector<HogParams> many_params() {
     all.back().sigma = 2.5;
     all.push_back(made(variant, 8, 2, 8, 9));
     all.back().sigma = 0.01;
+    all.push_back(made(variant, 8, 2, 8, 9));  // some weights are as small as a float can be
+    all.back().sigma = 0.45, all.back().norm = HogNorm::l1_sqrt;
   }
   return all;
 }
@@ -91,7 +93,7 @@ TEST_P(Hog, every_size_equals_the_definition) {
     }
 }
 
-// Tiles have eight rows of blocks only if there are many tiles for each multiprocessor. These pictures are large enough
+// Tiles have many rows of blocks only if there are many tiles for each multiprocessor. These pictures are large enough
 // for the emulated device of 4 multiprocessors, and for a real GPU of 132. The definition would take too long.
 TEST_P(Hog, tall_tiles_give_the_blocks_of_the_cpu_backend) {
   const bool real = !kEmulated && GetParam().backend == cudavision::Backend::cuda;
