@@ -46,12 +46,15 @@ struct Stage {
   float *numbers;  // [number][positions]
   float *weights;  // as ProductTask::weights
 };
-// The shared memory of a thread block that keeps two stages there, and room for the weights that LaneWeights loads too
-// many: each lane needs all weights, and a window's row needs each number several times.
+// The floats of a stage, with room for the weights that LaneWeights loads too many. of_number: weights_of_number().
+CUDAVISION_HOST_DEVICE constexpr int stage_floats(int positions, int of_number) {
+  return kStageNumbers * (positions + of_number) + kRowsAtOnce;
+}
+// The shared memory of a thread block that keeps two stages there: each lane needs all weights, and a window's row needs
+// each number several times.
 inline std::size_t staged_bytes(const ProductTask &task) {
-  const int floats = kStageNumbers * (staged_positions(task.blocks_per_window.width, task.block_step.width) +
-                                      weights_of_number(task));
-  return sizeof(float) * static_cast<std::size_t>(2 * floats + kRowsAtOnce);
+  const int positions = staged_positions(task.blocks_per_window.width, task.block_step.width);
+  return 2 * sizeof(float) * static_cast<std::size_t>(stage_floats(positions, weights_of_number(task)));
 }
 
 // Begins to copy floats, a multiple of 4, from global memory. If their number is a constant, so is that of the turns.
@@ -142,7 +145,7 @@ __device__ __forceinline__ void add_staged_products(const ProductTask &task, con
   // Constants, if kAcross is one.
   const int across = kAcross != 0 ? kAcross : task.blocks_per_window.width,
             positions = staged_positions(across, kUnitStep ? 1 : task.block_step.width),
-            of_number = across * kRowsAtOnce, floats = kStageNumbers * (positions + of_number);
+            of_number = across * kRowsAtOnce, floats = stage_floats(positions, of_number);
   const auto stage = [&](int first) -> Stage {
     float *begin = shared + first / kStageNumbers % 2 * floats;
     return {begin, begin + kStageNumbers * positions};
