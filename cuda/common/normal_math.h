@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Correctly rounded quotients and roots for operands far from the limits of a float. On a GPU, a division or a square
-// root first tests whether its operands are so small or so large that it needs another method, and has a branch for that.
-// The functions below leave out the test and the branch. Everything else is what the compiler generates: an
+// root first tests whether its operands are so small or so large that it needs another method, and has a branch for
+// that. The functions below leave out the test and the branch. Everything else is what the compiler generates: an
 // approximation, which fused multiply-adds correct until the result is rounded correctly.
 #pragma once
 

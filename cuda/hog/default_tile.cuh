@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A tile of blocks with the default parameters (has_default_params()), whose trip counts are constants. It gives the
-// results of the general tile in block_tile.cuh with half of the instructions: a thread stays with one column of pixels,
-// or one bin of one column of cells, so that it computes its addresses once; a row of blocks is normalised as soon as it
-// is complete, so that a tile may be tall; and the rows that two chunks share are loaded once.
+// results of the general tile in block_tile.cuh with half of the instructions: a thread stays with one column of
+// pixels, or one bin of one column of cells, so that it computes its addresses once; a row of blocks is normalised as
+// soon as it is complete, so that a tile may be tall; and the rows that two chunks share are loaded once.
 #pragma once
 
 #include "cuda/common/launch.h"
@@ -48,8 +48,8 @@ struct alignas(16) DefaultTileMemory {
   float2 votes[kChunkRows * vote_pitch(kDefaultWidth)];  // see vote_place()
   float x_weight[2][16];                                 // [column of cells][pixel of a block]
   float y_weight[2][16];                                 // [row of cells][pixel of a block]
-  // The histograms of the chunk: [half][bin][column of cells][row of the half]. In the lower half, columns are exchanged
-  // in fours, so that a warp, which sums all rows of four columns, accesses all banks.
+  // The histograms of the chunk: [half][bin][column of cells][row of the half]. In the lower half, columns are
+  // exchanged in fours, so that a warp, which sums all rows of four columns, accesses all banks.
   float sums[2 * kDefaultBins * kHalfPlane];
   // Two rows of blocks: one is completed while the one before it is normalised.
   float blocks[2][kDefaultLength << kDefaultColsLog2];
@@ -143,8 +143,8 @@ struct DefaultTile {
     memory.colors.store(k * kPitch + column.place, colors);
   }
 
-  // Loads a chunk, but for its first two rows, which it keeps from the chunk before. The last two warps, which do not sum
-  // votes at that time, load most columns; other threads load one pixel of another one.
+  // Loads a chunk, but for its first two rows, which it keeps from the chunk before. The last two warps, which do not
+  // sum votes at that time, load most columns; other threads load one pixel of another one.
   __device__ void load(const LoadedColumn &column, int chunk) const {
     const int y = y0() + chunk * kChunkRows;
     if (column.row < 0) {
@@ -161,7 +161,8 @@ struct DefaultTile {
 
   // --- votes ---
 
-  // The votes of a pixel. kTail: from the column `tail` of the picture on, ties between channels are decided in reverse.
+  // The votes of a pixel. kTail: from the column `tail` of the picture on, ties between channels are decided in
+  // reverse.
   template <bool kTail>
   __device__ void vote_at(int row, int column, int tail) const {
     const int center = (row + 1) * kPitch + column + 1;
@@ -179,7 +180,8 @@ struct DefaultTile {
                                                  static_cast<std::uint8_t>(plane + next)};
   }
 
-  // Each pair of warps takes the first 64 columns of three rows; the last pair, of two rows, and then the other columns.
+  // Each pair of warps takes the first 64 columns of three rows; the last pair, of two rows, and then the other
+  // columns.
   template <bool kTail>
   __device__ void vote_all(int tail) const {
     static_assert(kTileThreads == 3 * 64 && kChunkRows == 8 && kDefaultWidth == 72);
@@ -201,9 +203,9 @@ struct DefaultTile {
 
   // --- sums ---
 
-  // Adds the votes of four pixels to a histogram, from left to right. `of_thread` is the place of the thread's histogram
-  // in a plane of bins, in bytes: the lowest byte of an address. The next byte is the number of the plane, as VoteBins
-  // hold it.
+  // Adds the votes of four pixels to a histogram, from left to right. `of_thread` is the place of the thread's
+  // histogram in a plane of bins, in bytes: the lowest byte of an address. The next byte is the number of the plane, as
+  // VoteBins hold it.
   __device__ void add_votes(int row, int first, const float *weights, unsigned of_thread) const {
     const auto weight = *reinterpret_cast<const float4 *>(weights);
     const float of[4] = {weight.x, weight.y, weight.z, weight.w};
@@ -223,8 +225,8 @@ struct DefaultTile {
     }
   }
 
-  // Sums the votes along each row of the chunk. A thread computes the histogram of one row and one column of cells, which
-  // the votes of twelve pixels reach.
+  // Sums the votes along each row of the chunk. A thread computes the histogram of one row and one column of cells,
+  // which the votes of twelve pixels reach.
   __device__ void sum_along_rows() const {
     if (thread() >= kDefaultColumns * kChunkRows) return;
     const int row = thread() % kChunkRows, column = thread() / kChunkRows, half = row / kHalfRows,
@@ -268,8 +270,8 @@ struct DefaultTile {
 
   // --- descriptors ---
 
-  // Normalises a row of blocks and writes it. The last warp does so: four of its lanes work on a descriptor and keep its
-  // numbers in registers.
+  // Normalises a row of blocks and writes it. The last warp does so: four of its lanes work on a descriptor and keep
+  // its numbers in registers.
   template <bool kHys>
   __device__ void normalize_row(int row, float *out) const {
     constexpr int kLanes = 4, kNumbers = kDefaultLength / kLanes, kSums = kPartialSums / kLanes;

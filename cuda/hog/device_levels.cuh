@@ -132,7 +132,8 @@ __device__ inline void load_square(const DownscaleTask<1> &task, int x, int y, u
   pixels[2] = task.source.pixel(x, below), pixels[3] = task.source.pixel(right, below);
 }
 
-// Interpolates a pixel in integers, as cv::INTER_LINEAR_EXACT. weights_x: as for blend(); weight: that of the lower row.
+// Interpolates a pixel in integers, as cv::INTER_LINEAR_EXACT. weights_x: as for blend(); weight: that of the lower
+// row.
 template <int kChannels>
 __device__ unsigned interpolated(const unsigned (&pixels)[4], unsigned weights_x, int weight) {
   int above[kChannels], below[kChannels];

@@ -89,8 +89,8 @@ class HogDetectorCuda final : public HogDetector {
         cudaMemsetAsync(packed_.data() + pixels, 0, behind * sizeof(std::uint32_t), execution_.stream));
   }
 
-  // multiply_rows_kernel loads the numbers of whole groups of positions, and so loads some that lie behind the last ones
-  // and do not matter.
+  // multiply_rows_kernel loads the numbers of whole groups of positions, and so loads some that lie behind the last
+  // ones and do not matter.
   Status allocate_blocks() {
     const auto behind = static_cast<std::size_t>(
         staged_positions(plan_.blocks_per_window.width, plan_.block_step.width) + kProductPositions);

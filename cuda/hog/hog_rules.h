@@ -2,13 +2,14 @@
 // The arithmetic that both backends of HOG share: colours, angles, votes and the normalisation of a block.
 //
 // Votes, the numbers of a block and the products of a score are summed in the same order, each product by a fused
-// multiply-add, so that both backends and all instruction sets compute the same bits. The only other fused operations are
-// those that angle_of() and vote_of() write as fmaf().
+// multiply-add, so that both backends and all instruction sets compute the same bits. The only other fused operations
+// are those that angle_of() and vote_of() write as fmaf().
 // - The votes of a row of pixels are added from left to right, one after the other; then the rows from top to bottom.
 // - Over a block there are kPartialSums sums: sum j adds the numbers j, j + kPartialSums, j + 2 kPartialSums and so
 //   on. They are then added in pairs: sum j and sum j + kPartialSums / 2, then j and j + kPartialSums / 4, and so on.
-// - The products of one row of a window's blocks with their weights are added from the first number of a descriptor to the
-//   last one, and those of one number from left to right; then these sums are added to the bias, from top to bottom.
+// - The products of one row of a window's blocks with their weights are added from the first number of a descriptor to
+//   the last one, and those of one number from left to right; then these sums are added to the bias, from top to
+//   bottom.
 #pragma once
 
 #include <cfloat>

@@ -11,8 +11,8 @@
 namespace cudavision::hog {
 
 constexpr int kRowsAtOnce = 16;  // rows of a window that a thread block handles
-// A thread block, which is one warp, handles successive positions of the grid, row after row. A lane has one half of the
-// rows for four positions.
+// A thread block, which is one warp, handles successive positions of the grid, row after row. A lane has one half of
+// the rows for four positions.
 constexpr int kProductThreads = 32, kProductPositions = kProductThreads / 2 * 4;
 constexpr int kRowsOfLane = kRowsAtOnce / 2;
 using LaneSums = float[4][kRowsOfLane];
@@ -31,8 +31,8 @@ struct ProductTask {
   std::ptrdiff_t position_count;  // a multiple of four
 };
 
-// The positions whose numbers a thread block needs, and some more, so that it can load four at a time: its own and those
-// of the other blocks in a row of the last window.
+// The positions whose numbers a thread block needs, and some more, so that it can load four at a time: its own and
+// those of the other blocks in a row of the last window.
 CUDAVISION_HOST_DEVICE constexpr int staged_positions(int blocks_across, int block_step) {
   return kProductPositions + divide_up((blocks_across - 1) * block_step + 1, 4) * 4;
 }
@@ -50,8 +50,8 @@ struct Stage {
 CUDAVISION_HOST_DEVICE constexpr int stage_floats(int positions, int of_number) {
   return kStageNumbers * (positions + of_number) + kRowsAtOnce;
 }
-// The shared memory of a thread block that keeps two stages there: each lane needs all weights, and a window's row needs
-// each number several times.
+// The shared memory of a thread block that keeps two stages there: each lane needs all weights, and a window's row
+// needs each number several times.
 inline std::size_t staged_bytes(const ProductTask &task) {
   const int positions = staged_positions(task.blocks_per_window.width, task.block_step.width);
   return 2 * sizeof(float) * static_cast<std::size_t>(stage_floats(positions, weights_of_number(task)));
@@ -65,8 +65,8 @@ __device__ __forceinline__ void begin_copies(const float *from, int floats, floa
       begin_copy(reinterpret_cast<uint4 *>(shared) + i, reinterpret_cast<const uint4 *>(from) + i);
 }
 
-// The weights of a lane's rows for one number of one column of blocks. Those of the next column follow in memory, and are
-// loaded before these are used: behind the last ones, too.
+// The weights of a lane's rows for one number of one column of blocks. Those of the next column follow in memory, and
+// are loaded before these are used: behind the last ones, too.
 struct LaneWeights {
   float4 next[2];
   const float4 *from;
@@ -96,10 +96,10 @@ __device__ __forceinline__ void add_column(const float (&numbers)[kNumbers], int
   }
 }
 
-// Multiplies `count` numbers of a lane's positions by the weights of its rows. `numbers` points to the first number of the
-// block at the first position; the next one lies `stride` floats further. kUnitStep: the blocks of a window are neighbours
-// on the grid. Then a lane loads the numbers of eight positions at once and slides over them; otherwise it loads each.
-// kAcross: the columns of blocks in a window; 0: any number.
+// Multiplies `count` numbers of a lane's positions by the weights of its rows. `numbers` points to the first number of
+// the block at the first position; the next one lies `stride` floats further. kUnitStep: the blocks of a window are
+// neighbours on the grid. Then a lane loads the numbers of eight positions at once and slides over them; otherwise it
+// loads each. kAcross: the columns of blocks in a window; 0: any number.
 template <bool kUnitStep, int kAcross>
 __device__ __forceinline__ void add_products(const ProductTask &task, int count, const float *numbers,
                                              std::ptrdiff_t stride, const float4 *first_weights,
@@ -174,8 +174,8 @@ __device__ __forceinline__ void add_staged_products(const ProductTask &task, con
   }
 }
 
-// Where a thread block of multiply_rows_kernel takes its factors from. Either copies of them in shared memory, if a window
-// is not too wide, or global memory.
+// Where a thread block of multiply_rows_kernel takes its factors from. Either copies of them in shared memory, if a
+// window is not too wide, or global memory.
 enum class Factors { staged_unit_step, staged, global };
 
 // The columns of blocks in a window of the people model, for which the kernel is compiled with constant trip counts.

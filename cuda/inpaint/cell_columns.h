@@ -7,8 +7,8 @@
 
 namespace cudavision::inpaint {
 
-// As how wide a picture with `columns` columns of cells is numbered: with this width, all cells that meet a window of
-// 2 * reach + 1 pixels a side belong to different blocks. If no width that is at most kMostMoreColumns larger does so, or
+// As how wide a picture with `columns` columns of cells is numbered: with this width, all cells that meet a window of 2
+// * reach + 1 pixels a side belong to different blocks. If no width that is at most kMostMoreColumns larger does so, or
 // if reach is 0, which stands for the whole picture, it is `columns`: then some blocks have more cells of a window than
 // others. cell: in pixels.
 constexpr int kMostMoreColumns = 16;

@@ -14,9 +14,9 @@
 namespace cudavision::inpaint {
 
 // A warp compares the candidates in a tile of 32 columns. In a high tile, each lane has four of them, side by side: it
-// loads four features at a time and uses each of them for up to four candidates. In a low tile, which is one row high, a
-// lane has one candidate. Low tiles take more instructions in all, but the last one is done sooner: they are right where
-// there are few for each warp.
+// loads four features at a time and uses each of them for up to four candidates. In a low tile, which is one row high,
+// a lane has one candidate. Low tiles take more instructions in all, but the last one is done sooner: they are right
+// where there are few for each warp.
 constexpr int kTileWidth = 32, kLowTile = 1, kHighTileBits = 2, kHighTile = 1 << kHighTileBits,
               kLowTilesPerWarp = 1;
 // The picture is divided into cells, each a column of high tiles. Cell i belongs to block i modulo the number
@@ -101,13 +101,14 @@ __device__ inline int compare_row(const TargetPatch &target, const LaneCandidate
   return sum;
 }
 
-// The cells of a block. The features and candidates of the first `kept` ones lie in shared memory, with a margin of half
-// a patch; those of the others are read from global memory.
+// The cells of a block. The features and candidates of the first `kept` ones lie in shared memory, with a margin of
+// half a patch; those of the others are read from global memory.
 struct CellsOfBlock {
-  // The tiles in a cell are 2 to this power. Low cells spread a small window over many blocks; high ones have less margin.
+  // The tiles in a cell are 2 to this power. Low cells spread a small window over many blocks; high ones have less
+  // margin.
   int tile_bits;
-  // The cells in a row of the picture, of which the last ones may lie beyond it, and those of the block. There are fewer
-  // than 2^21 cells of at most 2^9 + 2^4 columns.
+  // The cells in a row of the picture, of which the last ones may lie beyond it, and those of the block. There are
+  // fewer than 2^21 cells of at most 2^9 + 2^4 columns.
   int columns, count;
   Divisor by_columns;
   int kept;

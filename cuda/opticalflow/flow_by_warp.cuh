@@ -46,8 +46,8 @@ __device__ void for_each_step(const Function &function) {
 }
 // These windows have kernels of their own: the default, and that of the presets `fast` and `medium`.
 constexpr int kDefaultWindow = OpticalFlowParams{}.window_size, kPresetWindow = 15;
-// Calls function(kSteps, kWindow) with the constants for a window. kWindow: the window's size, or 0 if it has no kernels of
-// its own.
+// Calls function(kSteps, kWindow) with the constants for a window. kWindow: the window's size, or 0 if it has no
+// kernels of its own.
 template <typename Function>
 auto with_window(int window, const Function &function) {
   constexpr std::integral_constant<int, kStepsOfSmall> kSmall;

@@ -101,8 +101,8 @@ CUDAVISION_HOST_DEVICE inline Weights weights_of(FlowVector d, FlowVector corner
 
 CUDAVISION_HOST_DEVICE inline Weights weights_of(FlowVector d) { return weights_of(d, corner_of(d)); }
 
-// The Eij of one cell: element 2 j + i of x is the sum with Ix, of y the sum with Iy. T: int, or float for sums that are
-// converted already.
+// The Eij of one cell: element 2 j + i of x is the sum with Ix, of y the sum with Iy. T: int, or float for sums that
+// are converted already.
 template <typename T>
 struct BasicCellSums {
   T x[4], y[4];
@@ -110,8 +110,9 @@ struct BasicCellSums {
 using CellSums = BasicCellSums<int>;
 using FloatCellSums = BasicCellSums<float>;
 
-// The sums at d, interpolated between the corners of its cell, the first of which is `corner`. The scale is that of the scaled S: sums of
-// products of a derivative and a difference of pixels have a factor of 32 less than those of two derivatives.
+// The sums at d, interpolated between the corners of its cell, the first of which is `corner`. The scale is that of the
+// scaled S: sums of products of a derivative and a difference of pixels have a factor of 32 less than those of two
+// derivatives.
 template <typename T>
 CUDAVISION_HOST_DEVICE FlowVector interpolate(const BasicCellSums<T> &e, FlowVector d, FlowVector corner) {
   constexpr float kScale = 1.0f / (1 << 15);
@@ -137,8 +138,8 @@ struct Place {
   Size size;
 };
 
-// True if the window, displaced by a vector in the cell with this corner, overlaps the picture by OpenCV's rule: its first
-// column is at least -window and less than the width, and its first row likewise. Computed in float, which cannot
+// True if the window, displaced by a vector in the cell with this corner, overlaps the picture by OpenCV's rule: its
+// first column is at least -window and less than the width, and its first row likewise. Computed in float, which cannot
 // overflow for a long vector.
 CUDAVISION_HOST_DEVICE inline bool cell_reaches_picture(const Place &place, FlowVector corner, int window) {
   const float left = static_cast<float>(place.x - window / 2) + corner.x;

@@ -22,8 +22,8 @@
 namespace cudavision::opticalflow {
 namespace {
 
-// track_grid_kernel is faster than the tiles on levels with at most this many pixels per multiprocessor: few tiles leave
-// most of the device idle.
+// track_grid_kernel is faster than the tiles on levels with at most this many pixels per multiprocessor: few tiles
+// leave most of the device idle.
 constexpr int kFewPixels = 120;
 
 dim3 grid_of(Size vectors) { return grid_2d(vectors.width, vectors.height, kTileX, kTileY); }

@@ -116,8 +116,8 @@ TEST_P(Inpaint, large_holes_equal_the_definition) {
 }
 
 // Four of five pixels are removed, and all of them touch one that is not: the front around a patch has more pixels than
-// a block of the fill kernel has threads. Among the last of them are those with the highest priorities, at an island with
-// an edge.
+// a block of the fill kernel has threads. Among the last of them are those with the highest priorities, at an island
+// with an edge.
 TEST_P(Inpaint, front_of_many_pixels_equals_the_definition) {
   const Size size{100, 74};
   HostFrame frame = textured("RGB", size, 71);
