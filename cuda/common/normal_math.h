@@ -11,21 +11,7 @@
 
 namespace cudavision {
 
-// a / b. The magnitudes of a, of b and of the quotient must lie between 2^-100 and 2^100; a may also be 0.
-CUDAVISION_HOST_DEVICE inline float normal_quotient(float a, float b) {
-#ifdef __CUDA_ARCH__
-  float inverse;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(b));
-  inverse = fmaf(inverse, fmaf(-b, inverse, 1.0f), inverse);
-  float quotient = a * inverse;
-  quotient = fmaf(inverse, fmaf(-b, quotient, a), quotient);
-  return fmaf(inverse, fmaf(-b, quotient, a), quotient);
-#else
-  return a / b;
-#endif
-}
-
-// 1 / b, for which fewer corrections are enough.
+// 1 / b. The magnitude of b must lie between 2^-100 and 2^100.
 CUDAVISION_HOST_DEVICE inline float normal_inverse(float b) {
 #ifdef __CUDA_ARCH__
   float inverse;
@@ -33,6 +19,18 @@ CUDAVISION_HOST_DEVICE inline float normal_inverse(float b) {
   return fmaf(inverse, fmaf(-b, inverse, 1.0f), inverse);
 #else
   return 1.0f / b;
+#endif
+}
+
+// a / b. The magnitudes of a, of b and of the quotient must lie between 2^-100 and 2^100; a may also be 0.
+CUDAVISION_HOST_DEVICE inline float normal_quotient(float a, float b) {
+#ifdef __CUDA_ARCH__
+  const float inverse = normal_inverse(b);
+  float quotient = a * inverse;
+  quotient = fmaf(inverse, fmaf(-b, quotient, a), quotient);
+  return fmaf(inverse, fmaf(-b, quotient, a), quotient);
+#else
+  return a / b;
 #endif
 }
 

@@ -33,34 +33,25 @@ struct FrameSource {
         step_bytes(picture.component[0].step_bytes) {
     for (int c = 0; c < kChannels; ++c) data[c] = picture.component[kChannels - 1 - c].data;
   }
-  __device__ void load(int x, int y, int *bytes) const {
-    const int at = y * pitch_bytes + x * step_bytes;
-    for (int c = 0; c < kChannels; ++c) bytes[c] = data[c][at];
-  }
   struct Pixel {
     int bytes[kChannels];
 
     __device__ int byte(int channel) const { return bytes[channel]; }
   };
   __device__ Pixel fetch(int x, int y) const {
+    const int at = y * pitch_bytes + x * step_bytes;
     Pixel pixel;
-    load(x, y, pixel.bytes);
+    for (int c = 0; c < kChannels; ++c) pixel.bytes[c] = data[c][at];
     return pixel;
   }
   // The channels in the bytes of a word, the first one in the lowest.
   __device__ unsigned pixel(int x, int y) const {
-    int bytes[kChannels];
-    load(x, y, bytes);
+    const Pixel bytes = fetch(x, y);
     unsigned pixel = 0;
-    for (int c = 0; c < kChannels; ++c) pixel |= static_cast<unsigned>(bytes[c]) << (8 * c);
+    for (int c = 0; c < kChannels; ++c) pixel |= static_cast<unsigned>(bytes.byte(c)) << (8 * c);
     return pixel;
   }
 };
-
-__device__ inline void list_colors(const Rules &rules, const SharedTile &tile) {
-  for (int byte = static_cast<int>(threadIdx.x); byte < 256; byte += kTileThreads)
-    tile.color_of[byte] = color_value(rules, static_cast<float>(byte));
-}
 
 __device__ inline void load_weights(const Rules &rules, const DeviceWeights &x_weights,
                                     const DeviceWeights &y_weights, const SharedTile &tile) {
@@ -85,7 +76,7 @@ __device__ void load_colors(const Source &source, const TiledPicture &picture, c
   auto *all_colors = reinterpret_cast<Colors<Source::channels> *>(tile.colors);
   int i = static_cast<int>(threadIdx.x);
   for (Walk<kTileThreads> at(width, i); i < count; i += kLoads * kTileThreads) {
-    int bytes[kLoads][3] = {};
+    typename Source::Pixel pixels[kLoads] = {};
 #pragma unroll
     for (int k = 0; k < kLoads; ++k, at.advance()) {
       int x = x0 + at.column - 1, y = y0 + at.row - 1;
@@ -93,13 +84,13 @@ __device__ void load_colors(const Source &source, const TiledPicture &picture, c
       if (!kInside && (x < 0 || x >= picture.width)) x = mirror_index(min(x, picture.width), picture.width);
       if (!kInside && (y < 0 || y >= picture.height))
         y = mirror_index(min(y, picture.height), picture.height);
-      if (i + k * kTileThreads < count) source.load(x, y, bytes[k]);
+      if (i + k * kTileThreads < count) pixels[k] = source.fetch(x, y);
     }
 #pragma unroll
     for (int k = 0; k < kLoads; ++k) {
       Colors<Source::channels> colors{};
       if (i + k * kTileThreads >= count) continue;
-      for (int c = 0; c < Source::channels; ++c) colors.of[c] = tile.color_of[bytes[k][c]];
+      for (int c = 0; c < Source::channels; ++c) colors.of[c] = tile.color_of[pixels[k].byte(c)];
       all_colors[i + k * kTileThreads] = colors;
     }
   }
@@ -279,7 +270,7 @@ __device__ void make_any_tile(const Source &source, const TiledPicture &picture,
   const int tile_y = tile_index / picture.tiles_x, tile_x = tile_index - tile_y * picture.tiles_x;
   const int col0 = tile_x << plan.cols_log2, row0 = tile_y * plan.rows;
   const int x0 = col0 * rules.stride.width, y0 = row0 * rules.stride.height;
-  list_colors(rules, tile);
+  list_colors(rules, tile.color_of);
   load_weights(rules, x_weights, y_weights, tile);
   wait_for_pixels();
   // At the bottom of the picture a tile may have fewer blocks.

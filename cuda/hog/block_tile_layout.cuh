@@ -49,7 +49,7 @@ CUDAVISION_HOST_DEVICE inline int items_of_tile(const Rules &rules, int cols_log
 constexpr int kDefaultBins = 9, kDefaultLength = 4 * kDefaultBins;
 
 // Replaces the variant and all sizes by their defaults. A kernel compiled with kDefaultParams applies this to
-// its parameters: its trip counts are then constants, which saves a third of the instructions.
+// its parameters: its trip counts are then constants.
 CUDAVISION_HOST_DEVICE inline Rules with_default_params(Rules rules) {
   rules.variant = HogVariant::opencv;
   rules.cell = {8, 8}, rules.block = {16, 16}, rules.stride = {8, 8};
@@ -81,12 +81,11 @@ struct SharedTile {
   float *color_of;  // [256]: color_value() of each byte
   float *x_weight;  // [column of cells][pixel column of a block]
   float *y_weight;  // [row of cells][padded_height()]: kChunkRows zeros, the weights, kChunkRows zeros
-  float *
-      colors;  // [channel][kChunkRows + 2][color_pitch()]: the chunk with a halo of one pixel; see color_place()
-  float2 *votes;   // the votes of each pixel for its first and its second bin; see vote_place()
-  float *sums;     // [bin][item]: the histograms of the chunk
-  float *blocks;   // [block][length]: the descriptors
-  VoteBins *bins;  // [kChunkRows][width]
+  float *colors;    // [kChunkRows + 2][width + 2] of Colors: the chunk with a halo of one pixel
+  float2 *votes;    // the votes of each pixel for its first and its second bin; see vote_place()
+  float *sums;      // [bin][item]: the histograms of the chunk
+  float *blocks;    // [block][length]: the descriptors
+  VoteBins *bins;   // [kChunkRows][width]
 };
 
 // The votes of a chunk take kChunkRows * vote_pitch(width) places. Votes of columns that lie 4 apart are neighbours in
@@ -103,6 +102,12 @@ CUDAVISION_HOST_DEVICE inline int vote_place(int width, int row, int column) {
 
 CUDAVISION_HOST_DEVICE inline int padded_height(const Rules &rules) {
   return rules.block.height + 2 * kChunkRows;
+}
+
+// Computes color_value() of each byte.
+__device__ inline void list_colors(const Rules &rules, float *color_of) {
+  for (int byte = static_cast<int>(threadIdx.x); byte < 256; byte += kTileThreads)
+    color_of[byte] = color_value(rules, static_cast<float>(byte));
 }
 
 // The colours of a pixel. Those of three channels are loaded and stored in one access.

@@ -18,11 +18,11 @@ static_assert(kHalfPlane * sizeof(float) == 256, "add_votes() composes addresses
 
 // The colours of a chunk, with a halo of one pixel. Those of one pixel take two accesses, of 8 and of 4 bytes, or one
 // of 4 bytes.
+constexpr int kColorPitch = kDefaultWidth + 2, kChunkColors = (kChunkRows + 2) * kColorPitch;
 template <int kChannels>
 struct ChunkColors {
-  static constexpr int kRows = kChunkRows + 2, kPitch = kDefaultWidth + 2;
-  float2 first[kRows * kPitch];
-  float third[kRows * kPitch];
+  float2 first[kChunkColors];
+  float third[kChunkColors];
 
   __device__ void load(int place, float (&colors)[3]) const {
     const float2 two = first[place];
@@ -34,8 +34,7 @@ struct ChunkColors {
 };
 template <>
 struct ChunkColors<1> {
-  static constexpr int kRows = kChunkRows + 2, kPitch = kDefaultWidth + 2;
-  float first[kRows * kPitch];
+  float first[kChunkColors];
 
   __device__ void load(int place, float (&colors)[1]) const { colors[0] = first[place]; }
   __device__ void store(int place, const float (&colors)[1]) { first[place] = colors[0]; }
@@ -64,14 +63,15 @@ __device__ inline int place_in_half_plane(int column, int half) { return (column
 // barriers.
 template <typename Source>
 struct DefaultTile {
-  static constexpr int kChannels = Source::channels, kPitch = ChunkColors<kChannels>::kPitch;
+  static constexpr int kChannels = Source::channels, kPitch = kColorPitch;
   const Source &source;
   const TiledPicture &picture;
   const Rules &rules;
   DefaultTileMemory<kChannels> &memory;
   int row0, col0;
-  float begun[2] =
-      {};  // numbers of a block of the row that the last chunk has begun: those of begin_blocks()
+  // Two numbers of a block of the row that the last chunk has begun, in this thread's bin and column of cells: of the
+  // upper and of the lower cell.
+  float begun[2] = {};
 
   // The first pixel of the tile.
   __device__ int x0() const { return 8 * col0; }
@@ -79,8 +79,7 @@ struct DefaultTile {
   __device__ static int thread() { return static_cast<int>(threadIdx.x); }
 
   __device__ void prepare(const DeviceWeights &x_weights, const DeviceWeights &y_weights) const {
-    for (int byte = thread(); byte < 256; byte += kTileThreads)
-      memory.color_of[byte] = color_value(rules, static_cast<float>(byte));
+    list_colors(rules, memory.color_of);
     if (thread() < 32) {
       memory.x_weight[thread() / 16][thread() % 16] = x_weights.weight[thread()];
       memory.y_weight[thread() / 16][thread() % 16] = y_weights.weight[thread()];
@@ -131,7 +130,7 @@ struct DefaultTile {
   }
 
   // Loads the first two rows of the first chunk.
-  __device__ void begin() const {
+  __device__ void load_first_rows() const {
     if (const int place = thread() % kPitch, row = thread() / kPitch; row < 2)
       load_rows<1>({place, mirrored(x0() + place - 1, picture.width), 0}, y0() - 1 + row, row);
   }
@@ -335,7 +334,7 @@ __device__ void make_default_tile(const Source &source, const TiledPicture &pict
   wait_for_pixels();
   __syncthreads();
   const auto loaded = tile.loaded_column();
-  tile.begin();
+  tile.load_first_rows();
   tile.load(loaded, 0);
   // Two barriers a chunk: its votes are made while the chunk before it is summed down, and it is summed along while the
   // next chunk is loaded. Row of blocks r is complete after chunk r + 1, and is normalised two turns later.

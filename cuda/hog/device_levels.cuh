@@ -71,10 +71,6 @@ struct LevelSource {
                                *below = above + width;
     pixels_of[0] = above[0], pixels_of[1] = above[1], pixels_of[2] = below[0], pixels_of[3] = below[1];
   }
-  __device__ void load(int x, int y, int *bytes) const {
-    const unsigned pixel = this->pixel(x, y);
-    for (int c = 0; c < kChannels; ++c) bytes[c] = static_cast<int>(pixel >> (8 * c) & 255u);
-  }
 };
 
 // Copies a frame of three channels to words, of which the next kernel loads four for each of its pixels.
@@ -153,7 +149,7 @@ __device__ unsigned interpolated(const unsigned (&pixels)[4], unsigned weights_x
 // along x. All lanes of a warp need the same taps along y: each loads one of them.
 constexpr Size kDownscaleTile{64, 64};
 constexpr int kLinePixels = kDownscaleTile.width * kDownscaleTile.height / kLineThreads;
-static_assert(kLinePixels <= 32 && kDownscaleTile.width % 32 == 0);
+static_assert(32 % kLinePixels == 0 && kDownscaleTile.width % 32 == 0);
 CUDAVISION_HOST_DEVICE inline int downscale_tiles_x(int width) {
   return divide_up(width, kDownscaleTile.width);
 }

@@ -92,8 +92,8 @@ class HogDetectorCuda final : public HogDetector {
   // multiply_rows_kernel loads the numbers of whole groups of positions, and so loads some that lie behind the last
   // ones and do not matter.
   Status allocate_blocks() {
-    const auto behind = static_cast<std::size_t>(
-        staged_positions(plan_.blocks_per_window.width, plan_.block_step.width) + kProductPositions);
+    const auto behind =
+        static_cast<std::size_t>(staged_positions(plan_.blocks_per_window.width, plan_.block_step.width));
     CUDAVISION_TRY(blocks_.allocate(numbers_ + behind));
     return CUDAVISION_CHECK_CUDA(
         cudaMemsetAsync(blocks_.data(), 0, (numbers_ + behind) * sizeof(float), execution_.stream));

@@ -31,8 +31,8 @@ CUDAVISION_HOST_DEVICE constexpr int primitives_per_box(const HogLabels &labels)
   return 1 + (labels.shown ? label_size(labels.text.length, true) : 0);
 }
 
-// Writes the outlines of the first min(list.count->listed, capacity) boxes to primitives, then their labels, which thus lie
-// on top. `primitives` has `capacity` times primitives_per_box() elements. Draw them with the count *count, in the
+// Writes the outlines of the first min(list.count->listed, capacity) boxes to primitives, then their labels, which thus
+// lie on top. `primitives` has `capacity` times primitives_per_box() elements. Draw them with the count *count, in the
 // backend's memory. CUDA: enqueues one kernel. Fails if the line width is out of its range.
 Status make_box_primitives(const Execution &execution, const HogBoxList &list, int capacity,
                            const HogStyle &style, const HogLabels &labels, Primitive *primitives, int *count);

@@ -131,6 +131,7 @@ constexpr int kPartialSums = 16;
 CUDAVISION_HOST_DEVICE inline float add_term(const Rules &rules, float v, float sum) {
   return rules.norm == HogNorm::l1 || rules.norm == HogNorm::l1_sqrt ? sum + v : fmaf(v, v, sum);
 }
+// A sum too small for normal_root() has a root that epsilon absorbs, here and in second_scale_of().
 CUDAVISION_HOST_DEVICE inline float scale_of(const Rules &rules, float sum) {
   const bool squares = rules.norm == HogNorm::l2 || rules.norm == HogNorm::l2_hys;
   return normal_quotient(1.0f, (squares ? normal_root(sum) : sum) + rules.epsilon);

@@ -7,7 +7,6 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
-#include <numbers>
 
 #include "cuda/common/fused-inl.h"
 #include "cuda/hog/hog_simd.h"
@@ -104,7 +103,7 @@ void vote_columns(const Rules &rules, const ColorRows &rows, int begin, int end,
   const Floats d;
   const hn::Rebind<std::int32_t, Floats> d32;
   const int lanes = static_cast<int>(hn::Lanes(d));
-  const Vector scale = hn::Set(d, rules.angle_scale), half = hn::Set(d, -0.5f), one = hn::Set(d, 1.0f);
+  const Vector scale = hn::Set(d, rules.angle_scale), minus_half = hn::Set(d, -0.5f), one = hn::Set(d, 1.0f);
   const auto last = hn::Set(d32, rules.bins - 1);
   for (int x = begin; x < end; x += lanes) {
     Vector dx{}, dy{}, length{};
@@ -123,7 +122,7 @@ void vote_columns(const Rules &rules, const ColorRows &rows, int begin, int end,
       }
     }
     const Vector magnitude = hn::Sqrt(length);
-    const Vector position = fused_multiply_add(d, angle_of(rules, dx, dy), scale, half);
+    const Vector position = fused_multiply_add(d, angle_of(rules, dx, dy), scale, minus_half);
     const Vector below = hn::Floor(position), share = hn::Sub(position, below);
     if (rules.bins == 1) {
       hn::StoreU(magnitude, d, votes.first + x);

@@ -60,8 +60,8 @@ struct Products {
   std::ptrdiff_t weight_stride;  // elements from the weights of one column to those of the next
   int cols, length;
 };
-// For i in [0, count), adds to scores[i] the sum of planes[col * col_step + k * plane_stride + i] *
-// weights[col * weight_stride + k], over all columns and k in [0, length). The sum is made first, in this order.
+// For i in [0, count), adds to scores[i] the sum of planes[col * col_step + k * plane_stride + i] * weights[col *
+// weight_stride + k], over k in [0, length) and, for each k, over all columns. The sum is made first, in this order.
 void add_products(const Products &products, int count, float *scores);
 
 // Computes a row of a downscaled picture, as cv::INTER_LINEAR_EXACT. above and below are the two source rows

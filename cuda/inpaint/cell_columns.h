@@ -7,21 +7,24 @@
 
 namespace cudavision::inpaint {
 
-// As how wide a picture with `columns` columns of cells is numbered: with this width, all cells that meet a window of 2
-// * reach + 1 pixels a side belong to different blocks. If no width that is at most kMostMoreColumns larger does so, or
-// if reach is 0, which stands for the whole picture, it is `columns`: then some blocks have more cells of a window than
-// others. cell: in pixels.
 constexpr int kMostMoreColumns = 16;
+
+// A picture with `columns` columns of cells may be numbered as if it had more. Returns the least number of columns, at
+// most kMostMoreColumns more, with which all cells that meet a window of 2 * reach + 1 pixels a side belong to
+// different blocks. If there is none, or if reach is 0, which stands for the whole picture, it returns `columns`: then
+// some blocks have more cells of a window than others. cell: in pixels.
 constexpr int columns_that_spread(int columns, Size cell, int reach, int blocks) {
+  if (reach == 0 || reach / cell.width >= blocks)
+    return columns;  // so large a window has more cells than there are blocks
   const int across = divide_up(2 * reach, cell.width) + 1, down = divide_up(2 * reach, cell.height) + 1;
-  if (reach == 0 || across > blocks / down) return columns;
-  for (int width = columns; width <= columns + kMostMoreColumns; ++width) {
+  if (across > blocks / down) return columns;
+  for (int wide = columns; wide <= columns + kMostMoreColumns; ++wide) {
     bool spreads = true;
     for (int row = 1; row < down && spreads; ++row) {
-      const int shift = width * row % blocks;
+      const int shift = wide * row % blocks;
       spreads = shift >= across && blocks - shift >= across;
     }
-    if (spreads) return width;
+    if (spreads) return wide;
   }
   return columns;
 }

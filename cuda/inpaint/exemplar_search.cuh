@@ -173,7 +173,8 @@ struct CellsOfBlock {
       static_assert(kTileWidth == 32, "a row of a cell is a word");
       for (int i = thread; i < height(); i += kFillThreads) {
         const int y = place.y + i;
-        sources_of(cell)[i] = y < task.height ? task.sources[y * task.source_pitch + place.x / 32] : 0;
+        const bool inside = place.x < task.width && y < task.height;
+        sources_of(cell)[i] = inside ? task.sources[y * task.source_pitch + place.x / 32] : 0;
       }
     }
   }

@@ -322,7 +322,7 @@ class WarpTracker {
   // Finishes the iteration of this lane's pixel. from: the sums of (Ix, Iy) I of this lane's pixel.
   __device__ Tracker finish(Tracker t, const FromSums &from) {
     while (is_any(t.running)) {
-      const DisplacementCell first = first_cell_around(t);
+      const DisplacementCell first = t.running ? first_cell_around(t) : DisplacementCell{};
 #pragma unroll 1
       for (int pixel = 0; pixel < kPixels; ++pixel)
         if (of(pixel, t.running))
@@ -360,9 +360,9 @@ class WarpTracker {
     int x = static_cast<int>(corner.x) - first.x, y = static_cast<int>(corner.y) - first.y;
     do {
       corner = step(place_, rules_of<kWindow>(work_), interpolate(sums.of(x, y), t->d, corner), t);
+      if (!t->running) return;
       x = static_cast<int>(corner.x) - first.x, y = static_cast<int>(corner.y) - first.y;
-    } while (t->running && static_cast<unsigned>(x) < kCornersX - 1 &&
-             static_cast<unsigned>(y) < kCornersY - 1);
+    } while (static_cast<unsigned>(x) < kCornersX - 1 && static_cast<unsigned>(y) < kCornersY - 1);
   }
 
   const DeviceWork &work_;

@@ -121,12 +121,9 @@ class OpticalFlowCuda final : public OpticalFlow {
     });
   }
 
-  using TileKernel = void (*)(DeviceWork, LeftoverList);
   // The kernel for a window.
-  static TileKernel tile_kernel(int window) {
-    return window == kDefaultWindow  ? track_tiles_kernel<kDefaultWindow>
-           : window == kPresetWindow ? track_tiles_kernel<kPresetWindow>
-                                     : track_tiles_kernel<0>;
+  static auto tile_kernel(int window) {
+    return with_window(window, [](auto, auto exact) { return &track_tiles_kernel<exact()>; });
   }
   Status track_tiles(const DeviceWork &work) const {
     const Size size = work.fine.size;

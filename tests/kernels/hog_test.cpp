@@ -93,11 +93,12 @@ TEST_P(Hog, every_size_equals_the_definition) {
     }
 }
 
-// Tiles have many rows of blocks only if there are many tiles for each multiprocessor. These pictures are large enough
-// for the emulated device of 4 multiprocessors, and for a real GPU of 132. The definition would take too long.
+// Tiles have sixteen rows of blocks, or with other parameters than the defaults eight, only if fewer rows would make
+// more tiles than the device runs at once. These pictures are large enough for the emulated device of 4
+// multiprocessors, and for a real GPU of 132. The definition would take too long.
 TEST_P(Hog, tall_tiles_give_the_blocks_of_the_cpu_backend) {
   const bool real = !kEmulated && GetParam().backend == cudavision::Backend::cuda;
-  const int tiles = real ? 23 : 5;  // in each direction; a tile has 8 x 8 blocks
+  const Size tiles = real ? Size{23, 28} : Size{5, 4};  // of 8 x 16 blocks
   const ExecutionOwner one_thread({"one_thread", cudavision::Backend::cpu});
   std::vector<HogParams> all = {made(HogVariant::opencv, 8, 2, 8, 9), made(HogVariant::ghog, 5, 1, 7, 9),
                                 made(HogVariant::opencv, 4, 2, 3, 5), made(HogVariant::opencv, 6, 2, 6, 7)};
@@ -105,8 +106,8 @@ TEST_P(Hog, tall_tiles_give_the_blocks_of_the_cpu_backend) {
   all.back().sigma = 0.01;
   for (const HogParams &params : all) {
     SCOPED_TRACE(params);
-    const Size size{(8 * tiles - 3) * params.stride.width + params.block.width + 1,
-                    (8 * tiles - 2) * params.stride.height + params.block.height + 2};
+    const Size size{(8 * tiles.width - 3) * params.stride.width + params.block.width + 1,
+                    (16 * tiles.height - 2) * params.stride.height + params.block.height + 2};
     const HogImage image = noise_image(size, params.cell.width == 8 ? 3 : 1, 17);
     ASSERT_EQ(run_hog(execution(), image, params), run_hog(one_thread.execution(), image, params));
   }

@@ -611,6 +611,7 @@ TEST(InpaintCells, the_cells_of_a_window_belong_to_different_blocks) {
   // A frame of 400 columns on 132 multiprocessors.
   EXPECT_EQ(columns_that_spread(13, kCell, 64, 132), 14);
   EXPECT_EQ(columns_that_spread(13, kCell, 0, 132), 13);
+  EXPECT_EQ(columns_that_spread(13, kCell, InpaintRanges::search_radius.most, 132), 13);
 }
 
 TEST_P(Inpaint, two_instances_work_side_by_side) {
