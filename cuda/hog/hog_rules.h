@@ -29,9 +29,8 @@ struct Rules {
   int cells_x, cells_y;      // cells of a block
   int bins;                  // orientations of a cell
   int length;                // numbers of a block's descriptor: cells_x * cells_y * bins
-  bool gamma;
-  float unit;  // the factor of a colour, after the square root if there is one
-  bool signed_gradient;
+  bool gamma, signed_gradient;
+  float unit;                     // the factor of a colour, after the square root if there is one
   float angle_scale;              // bins per degree (opencv) or radian (ghog)
   float epsilon, second_epsilon;  // e and f of HogNorm
   float clip;                     // of l2_hys
@@ -134,7 +133,7 @@ CUDAVISION_HOST_DEVICE inline float add_term(const Rules &rules, float v, float 
 // A sum too small for normal_root() has a root that epsilon absorbs, here and in second_scale_of().
 CUDAVISION_HOST_DEVICE inline float scale_of(const Rules &rules, float sum) {
   const bool squares = rules.norm == HogNorm::l2 || rules.norm == HogNorm::l2_hys;
-  return normal_quotient(1.0f, (squares ? normal_root(sum) : sum) + rules.epsilon);
+  return normal_inverse((squares ? normal_root(sum) : sum) + rules.epsilon);
 }
 CUDAVISION_HOST_DEVICE inline float scaled(const Rules &rules, float v, float scale) {
   v *= scale;
@@ -143,7 +142,7 @@ CUDAVISION_HOST_DEVICE inline float scaled(const Rules &rules, float v, float sc
   return rules.norm == HogNorm::l2_hys && v > rules.clip ? rules.clip : v;
 }
 CUDAVISION_HOST_DEVICE inline float second_scale_of(const Rules &rules, float sum) {
-  return normal_quotient(1.0f, normal_root(sum) + rules.second_epsilon);
+  return normal_inverse(normal_root(sum) + rules.second_epsilon);
 }
 
 }  // namespace cudavision::hog

@@ -50,7 +50,7 @@ struct Stage {
 CUDAVISION_HOST_DEVICE constexpr int stage_floats(int positions, int of_number) {
   return kStageNumbers * (positions + of_number) + kRowsAtOnce;
 }
-// The shared memory of a thread block that keeps two stages there: half of its lanes need each weights, and a window's
+// The shared memory of a thread block that keeps two stages there: half of its lanes need each weight, and a window's
 // row needs each number several times.
 inline std::size_t staged_bytes(const ProductTask &task) {
   const int positions = staged_positions(task.blocks_per_window.width, task.block_step.width);

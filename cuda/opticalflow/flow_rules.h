@@ -79,15 +79,15 @@ CUDAVISION_HOST_DEVICE inline bool is_trackable(const StructureTensor &s, const 
 struct DisplacementCell {
   int x, y;
 };
+// The upper left corner of the cell of d.
+CUDAVISION_HOST_DEVICE inline FlowVector corner_of(FlowVector d) { return {floorf(d.x), floorf(d.y)}; }
 CUDAVISION_HOST_DEVICE inline DisplacementCell cell_of(FlowVector d) {
-  return {static_cast<int>(floorf(d.x)), static_cast<int>(floorf(d.y))};
+  const FlowVector corner = corner_of(d);
+  return {static_cast<int>(corner.x), static_cast<int>(corner.y)};
 }
 CUDAVISION_HOST_DEVICE inline bool is_same_cell(const DisplacementCell &a, const DisplacementCell &b) {
   return a.x == b.x && a.y == b.y;
 }
-
-// The upper left corner of the cell of d.
-CUDAVISION_HOST_DEVICE inline FlowVector corner_of(FlowVector d) { return {floorf(d.x), floorf(d.y)}; }
 
 // The bilinear weights of the four corners of the cell of d; w10 belongs to the corner on the right. corner: of d.
 struct Weights {
