@@ -24,21 +24,12 @@ class GridMinimum {
   // Every thread of every block constructs one. words: in global memory.
   __device__ explicit GridMinimum(unsigned long long *words) : words_(words) {}
 
-  // Begins a round with the value of this block. Only the call of the block's first thread has an effect; the others may
-  // call, too. It does not wait: work between publish() and collect() hides the latency of both.
-  __device__ void publish(unsigned long long value) {
-    if (threadIdx.x == 0) store(round_words() + blockIdx.x, tag() << kBits | value);
-  }
+  // Begins a round with the value of this block. One thread of the block calls it, and does not wait.
+  __device__ void publish(unsigned long long value) { store(round_words() + blockIdx.x, tag() << kBits | value); }
 
-  // Loads the word that collect() looks at first. A call between publish() and other work hides that load's latency, too.
-  __device__ unsigned long long look() const {
-    return threadIdx.x < gridDim.x ? load(round_words() + threadIdx.x) : 0;
-  }
-
-  // Returns the smallest value of the round. Every thread of every block must call. looked: of look() in this round.
-  // per_warp: shared memory, one word for each warp of the block, which no thread uses before the next barrier of the
-  // block. Synchronises the block.
-  __device__ unsigned long long collect(unsigned long long looked, unsigned long long *per_warp) {
+  // Returns the smallest value of the round. Every thread of every block must call. per_warp: shared memory, one word for
+  // each warp of the block, which no thread uses before the next barrier of the block. Synchronises the block.
+  __device__ unsigned long long collect(unsigned long long *per_warp) {
 #ifdef CUDAVISION_EMULATED_CUDA
     simt::grid_barrier();
     constexpr bool kWaits = false;  // all words are there: a wrong one fails a test instead of hanging it
@@ -48,8 +39,9 @@ class GridMinimum {
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32,
               warps = static_cast<int>(blockDim.x) / 32;
     unsigned long long least = kMask;
+#pragma unroll 1
     for (unsigned block = threadIdx.x; block < gridDim.x; block += blockDim.x) {
-      unsigned long long word = kWaits && block == threadIdx.x ? looked : load(round_words() + block);
+      unsigned long long word = load(round_words() + block);
       while (kWaits && word >> kBits != tag()) word = load(round_words() + block);
       word &= kMask;
       least = word < least ? word : least;

@@ -107,9 +107,8 @@ __global__ void minima_kernel(unsigned long long *words, unsigned long long *min
   auto *per_warp = static_cast<unsigned long long *>(simt::dynamic_shared_memory());
   cudavision::GridMinimum minimum(words);
   for (unsigned round = 0; round < kMinima; ++round) {
-    minimum.publish(value_of(blockIdx.x, round));
-    const unsigned long long looked = minimum.look();
-    minima[(round * kBlocks + blockIdx.x) * kThreads + threadIdx.x] = minimum.collect(looked, per_warp);
+    if (threadIdx.x == round % kThreads) minimum.publish(value_of(blockIdx.x, round));
+    minima[(round * kBlocks + blockIdx.x) * kThreads + threadIdx.x] = minimum.collect(per_warp);
     __syncthreads();
   }
 }
