@@ -27,33 +27,52 @@ class GridMinimum {
   // Begins a round with the value of this block. One thread of the block calls it, and does not wait.
   __device__ void publish(unsigned long long value) { store(round_words() + blockIdx.x, tag() << kBits | value); }
 
-  // Returns the smallest value of the round. Every thread of every block must call. per_warp: shared memory, one word for
-  // each warp of the block, which no thread uses before the next barrier of the block. Synchronises the block.
-  __device__ unsigned long long collect(unsigned long long *per_warp) {
+  // Returns the smallest value of the round. Every thread of every block must call; the first warp of a block waits for
+  // the words of the others. result: in shared memory; no thread uses it before the next barrier of the block. Synchronises
+  // the block.
+  __device__ unsigned long long collect(unsigned long long *result) {
 #ifdef CUDAVISION_EMULATED_CUDA
     simt::grid_barrier();
+#endif
+    if (threadIdx.x < 32) {
+      const unsigned long long least = warp_min(least_of_lane());
+      if (threadIdx.x == 0) *result = least;
+    }
+    __syncthreads();
+    ++round_;
+    return *result;
+  }
+
+ private:
+  // The smallest value of the blocks whose words this lane looks at.
+  __device__ unsigned long long least_of_lane() const {
+#ifdef CUDAVISION_EMULATED_CUDA
     constexpr bool kWaits = false;  // all words are there: a wrong one fails a test instead of hanging it
 #else
     constexpr bool kWaits = true;
 #endif
-    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32,
-              warps = static_cast<int>(blockDim.x) / 32;
+    constexpr unsigned kAtOnce = 5;  // loads that do not wait for one another: enough for 160 blocks
     unsigned long long least = kMask;
 #pragma unroll 1
-    for (unsigned block = threadIdx.x; block < gridDim.x; block += blockDim.x) {
-      unsigned long long word = load(round_words() + block);
-      while (kWaits && word >> kBits != tag()) word = load(round_words() + block);
-      word &= kMask;
-      least = word < least ? word : least;
+    for (unsigned first = threadIdx.x; first < gridDim.x; first += 32 * kAtOnce) {
+      unsigned long long word[kAtOnce];
+      bool complete = true;
+      do {
+        complete = true;
+#pragma unroll
+        for (unsigned k = 0; k < kAtOnce; ++k) {
+          const unsigned block = first + 32 * k;
+          word[k] = load(round_words() + (block < gridDim.x ? block : first));
+        }
+#pragma unroll
+        for (unsigned k = 0; k < kAtOnce; ++k) complete = complete && word[k] >> kBits == tag();
+      } while (kWaits && !complete);
+#pragma unroll
+      for (unsigned k = 0; k < kAtOnce; ++k) least = (word[k] & kMask) < least ? word[k] & kMask : least;
     }
-    least = warp_min(least);
-    if (lane == 0) per_warp[warp] = least;
-    __syncthreads();
-    ++round_;
-    return warp_min(per_warp[lane < warps ? lane : 0]);
+    return least;
   }
 
- private:
   static constexpr unsigned kTags = (1u << (64 - kBits)) - 1;
   static constexpr unsigned long long kMask = (1ull << kBits) - 1;
 

@@ -28,7 +28,8 @@ float priority_at(const FillState &s, const Array<std::uint32_t> &gradients, int
       const std::uint32_t gradient = gradients[static_cast<std::size_t>(s.index(i, j))];
       if (squared_length(gradient) > longest) longest = squared_length(gradient), isophote = gradient;
     }
-  return priority_of(front_pixel(confidence_at(s, x, y, radius), normal_at(s, x, y)), isophote);
+  return priority_of(front_pixel(confidence_at(s, x, y, radius), normal_at(s, x, y)), gradient_x(isophote),
+                     gradient_y(isophote));
 }
 
 // The gradient of luma at a pixel of the area, or 0 unless the pixel and its eight neighbours are filled.

@@ -59,14 +59,15 @@ template <bool kKeepsState, bool kOwnState, typename Radius>
 __device__ inline int put_patches(const FillTask &task, const FillBlockData<Radius> &data, GridBarrier *grid) {
   FillShared *const shared = data.shared;
   const Radius radius = data.radius;
-  const bool first_block = blockIdx.x == 0, keeps_state = kKeepsState && (kOwnState || first_block),
+  const bool first_block = blockIdx.x == 0, block_keeps_state = kOwnState || first_block,
+             keeps_state = kKeepsState && block_keeps_state,
              asks_host = first_block && threadIdx.x == 0 && task.stop != nullptr;
   const int search_radius = task.params.search_radius, most = task.params.max_patches;
   const Size size{task.width, task.height};
   const int everywhere = task.width > task.height ? task.width : task.height;
   GridMinimum minimum(task.minima);
   UnfilledPixel own{};
-  if (keeps_state) own = take_target(task, data.state, radius, best_of_groups<StateWarps>(data.state), shared);
+  if (keeps_state) own = take_target(task, data.state, radius, shared);
   if (asks_host) end_copies();
   if (threadIdx.x == 0) shared->stops = shared->stop.x != 0;
   synchronize_block();
@@ -77,21 +78,34 @@ __device__ inline int put_patches(const FillTask &task, const FillBlockData<Radi
     const Place target = place_of_target(shared->target.key);
     // The host's memory is far away, but its word is needed only for the next target.
     if (asks_host) begin_copy_from_host(&shared->stop, task.stop);
-    Prepared prepared{};
-    const auto best_within = [&](int reach) {
+    const auto search_within = [&](int reach) {
       if constexpr (!kKeepsState)
         search_cells(task, data.cells, target, radius, search_window(size, target, radius, reach), shared,
                      &minimum);
-      return minimum.collect(shared->per_warp);
     };
-    // What does not depend on the source is done beside the search.
-    if (keeps_state) {
-      prepared = prepare_ratings(data.state, own, last, radius, data.scratch, shared);
-      last = prepared.window.inner;
+    // What does not depend on the source is done beside the search, and while the blocks wait for one another.
+    RatedWindow window{};
+    KnownRating rating{};
+    if (block_keeps_state)
+      window = window_of_target(data.state, {target.x - data.state.area.x, target.y - data.state.area.y}, radius);
+    if (keeps_state) begin_ratings(data.state, window, own, last, radius, data.scratch, shared);
+    last = window.inner;
+    search_within(search_radius == 0 ? everywhere : search_radius);
+    synchronize_block();
+    if (keeps_state) find_longest_gradients<StateWarps>(radius, data.scratch);
+    if (!kKeepsState && block_keeps_state) {
+      if (SummingWarps::hold_this_thread())
+        sum_confidences<SummingWarps>(data.state, window, radius, data.scratch);
+      else
+        find_best_group(data.state, shared);
     }
-    Key best = best_within(search_radius == 0 ? everywhere : search_radius);
+    synchronize_block();
+    if (keeps_state)
+      rating = first_known_rating<StateWarps>(data.state, window, radius, data.scratch, *shared);
+    Key best = minimum.collect(&shared->least);
     if (best == kNoSource) {  // no candidate is near: the whole picture is searched
-      best = best_within(everywhere);
+      search_within(everywhere);
+      best = minimum.collect(&shared->least);
     }
     if (best == kStopped) return patches;
     const Place source = place_of_source(best);
@@ -105,9 +119,8 @@ __device__ inline int put_patches(const FillTask &task, const FillBlockData<Radi
     }
     if (kKeepsState && StateWarps::own_thread() == 0) shared->quad_counts = 0;
     if (keeps_state) {
-      const Key known =
-          put_patch(task, data.state, own, source, radius, first_block, prepared, data.scratch, shared);
-      own = take_target(task, data.state, radius, known, shared);
+      put_patch(task, data.state, own, source, radius, first_block, window, rating, data.scratch, shared);
+      own = take_target(task, data.state, radius, shared);
     }
     synchronize_block();
   }

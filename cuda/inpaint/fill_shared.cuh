@@ -17,6 +17,9 @@ constexpr int kSearchWarps = 12;
 using SearchWarps = WarpsOfBlock<0, kSearchWarps, 1>;
 using StateWarps = WarpsOfBlock<kSearchWarps, kFillWarps - kSearchWarps, 2>;
 using FillBlock = AllWarpsOfBlock<kFillWarps>;
+// After the search, its warps help the others: these two halves have a task each.
+using SummingWarps = WarpsOfBlock<0, kSearchWarps / 2, 3>;
+using ComparingWarps = WarpsOfBlock<kSearchWarps / 2, kSearchWarps - kSearchWarps / 2, 4>;
 
 // Kernels and functions take the radius of a patch as a Radius: an int, or a FixedRadius, with which the compiler unrolls the
 // loops over a patch. kPatchUnroll: in how many steps of two rows at a time. kLineUnroll: over the pixels of a row or
@@ -25,6 +28,11 @@ template <int kRadius>
 struct FixedRadius {
   CUDAVISION_HOST_DEVICE constexpr operator int() const { return kRadius; }
 };
+CUDAVISION_HOST_DEVICE constexpr int largest_radius(int) { return kMaxPatchSize / 2; }
+template <int kRadius>
+CUDAVISION_HOST_DEVICE constexpr int largest_radius(FixedRadius<kRadius>) {
+  return kRadius;
+}
 template <typename Radius>
 constexpr int kPatchUnroll = 4;
 template <int kRadius>
@@ -72,12 +80,12 @@ struct FillShared {
   // In the first block: where a copy of *FillTask::stop arrives, and whether one has said that the fill shall stop.
   uint4 stop;
   bool stops;
-  // Scratch memory of GridMinimum.
-  Key per_warp[kFillWarps];
+  // Of GridMinimum::collect().
+  Key least;
   // The shifts of the last kSearchWarps patches, in no order.
   Shift recent[kSearchWarps];
-  // The best target_key() that each of the StateWarps has found.
-  Key best[StateWarps::kWarps];
+  // The best target_key() that each of the StateWarps and of the ComparingWarps has found; 0 for the other warps.
+  Key best[kFillWarps];
   // The pixels of the front in a window whose priorities have to be computed: row * 32 + column.
   int front_count;
   std::uint16_t front[kMaxRatedSide * 32];

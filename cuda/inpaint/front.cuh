@@ -65,9 +65,9 @@ __device__ inline void rate_groups(const BlockState &s, const Bounds &last, cons
   });
 }
 
-// The best key in BlockState::best of those that a thread looks at.
-template <typename Team>
-__device__ inline Key best_of_groups(const BlockState &s) {
+// The best key in BlockState::best, to FillShared::best of the ComparingWarps, which call it.
+__device__ inline void find_best_group(const BlockState &s, FillShared *shared) {
+  using Team = ComparingWarps;
   constexpr int kAtOnce = 4;  // loads that do not wait for one another
   const int count = s.groups_in_row() * s.area.height;
   Key best = 0;
@@ -79,7 +79,8 @@ __device__ inline Key best_of_groups(const BlockState &s) {
 #pragma unroll
     for (int k = 0; k < kAtOnce; ++k) best = key[k] > best ? key[k] : best;
   }
-  return best;
+  best = warp_max(best);
+  if (threadIdx.x % 32 == 0) shared->best[threadIdx.x / 32] = best;
 }
 
 // Some pixels of the area as bits of one word of BitRows.
@@ -164,6 +165,11 @@ __device__ inline void begin_state(const FillTask &task, const BlockState &s, Ra
     }
   rate_all_groups(s);
   __syncthreads();
+  if (ComparingWarps::hold_this_thread())
+    find_best_group(s, shared);
+  else if (threadIdx.x % 32 == 0)
+    shared->best[threadIdx.x / 32] = 0;
+  __syncthreads();
 }
 
 // --- functions that the StateWarps call ---
@@ -203,17 +209,14 @@ struct UnfilledPixel {
 };
 
 // Writes the next target, its patch and its quads to *shared, where no quad may be listed yet, and empties
-// shared->front. best_of_thread: the best target_key() that this thread knows.
+// shared->front. FillShared::best is complete.
 template <typename Radius>
 __device__ inline UnfilledPixel take_target(const FillTask &task, const BlockState &s, Radius radius,
-                                            Key best_of_thread, FillShared *shared) {
+                                            FillShared *shared) {
   const int thread = StateWarps::own_thread(), lane = thread % 32, size = 2 * radius + 1;
   TargetPatch &target = shared->target;
-  Key best = warp_max(best_of_thread);
-  if (lane == 0) shared->best[thread / 32] = best;
-  StateWarps::synchronize();
   // Every warp joins what all have found: that is quicker than to wait for another one.
-  best = warp_max(shared->best[lane % StateWarps::kWarps]);
+  const Key best = warp_max(shared->best[lane < kFillWarps ? lane : 0]);
   if (thread == 0) target.key = best, shared->front_count = 0;
   // Whole warps take part, each with two rows of the patch.
   if (best == 0 || thread / 32 * 2 >= size) return {0, -1};
@@ -231,13 +234,6 @@ __device__ inline UnfilledPixel take_target(const FillTask &task, const BlockSta
   if (lane == 0) target.confidence[own.row / 2] = sum;
   return {(s.area.y + own.y) * task.width + s.area.x + own.x, own.inside && confidence == 0 ? at : -1};
 }
-
-// What the StateWarps know of a target before its source is found.
-struct Prepared {
-  RatedWindow window;
-  KnownRating rating;  // first_known_rating()
-  Key best_other;      // the best key, of those that this thread has looked at, of the pixels outside of the window
-};
 
 // Gives the thread's pixel of the patch the confidence of the patch, which makes it count as filled.
 template <typename Radius>
@@ -270,39 +266,32 @@ __device__ inline void add_filled(const BlockState &s, const Bounds &patch) {
     s.filled.words[s.filled.index(x, y)] |= bits_between(patch.x0 - x, patch.x1 - x);
 }
 
-// Does what the next target needs and what does not depend on the source of this one. last: of the last target,
-// RatedWindow::inner.
+// Does what the ratings need and what does not depend on the source of the target: marks the pixels of the patch as filled,
+// lists the pixels of the front whose priorities will change, and computes the gradients that are known. last: of the last
+// target, RatedWindow::inner.
 template <typename Radius>
-__device__ inline Prepared prepare_ratings(const BlockState &s, const UnfilledPixel &own, const Bounds &last,
-                                           Radius radius, const RatingScratch &scratch, FillShared *shared) {
+__device__ inline void begin_ratings(const BlockState &s, const RatedWindow &window, const UnfilledPixel &own,
+                                     const Bounds &last, Radius radius, const RatingScratch &scratch,
+                                     FillShared *shared) {
   const Place target = place_of_target(shared->target.key), middle{target.x - s.area.x, target.y - s.area.y};
-  Prepared prepared{};
-  prepared.window = window_of_target(s, middle, radius);
-  const RatedWindow &window = prepared.window;
   const Bounds patch = window_around(s.area, middle.x, middle.y, radius);
   give_confidence(s, middle, radius, own, *shared);
   update_bits(s, middle, patch, radius);
-  rate_groups(s, last, window.inner, radius);
   StateWarps::synchronize();
   add_filled(s, patch);
   list_front<StateWarps>(s, window, radius, shared);
-  sum_confidences<StateWarps>(s, window, radius, scratch);
   compute_gradients<StateWarps>(s, window, window_around(s.area, middle.x, middle.y, radius + 1), radius,
                                 scratch);
-  prepared.best_other = best_of_groups<StateWarps>(s);
-  StateWarps::synchronize();
-  find_longest_gradients<StateWarps>(radius, scratch);
-  StateWarps::synchronize();
-  prepared.rating = first_known_rating<StateWarps>(s, window, radius, scratch, *shared);
-  return prepared;
+  rate_groups(s, last, window.inner, radius);
 }
 
 // Copies the patch of a source to the target's unfilled pixels in the state and, if `writes` is set, in the picture. Then
-// updates the priorities of the listed pixels. Returns the best target_key() that this thread knows.
+// updates the priorities of the listed pixels, and FillShared::best. rating: first_known_rating(). Synchronises the
+// StateWarps after its last write.
 template <typename Radius>
-__device__ inline Key put_patch(const FillTask &task, const BlockState &s, const UnfilledPixel &own, Place source,
-                                Radius radius, bool writes, const Prepared &prepared,
-                                const RatingScratch &scratch, FillShared *shared) {
+__device__ inline void put_patch(const FillTask &task, const BlockState &s, const UnfilledPixel &own, Place source,
+                                 Radius radius, bool writes, const RatedWindow &window,
+                                 const KnownRating &rating, const RatingScratch &scratch, FillShared *shared) {
   if (own.at >= 0) {
     const int row = StateWarps::own_thread() / kTargetColumns, column = StateWarps::own_thread() % kTargetColumns;
     const int x = source.x + column - kTargetLeft, y = source.y + row - radius;
@@ -318,12 +307,13 @@ __device__ inline Key put_patch(const FillTask &task, const BlockState &s, const
   const int side = 2 * radius + 3, first = 2 * radius;
   for_share<StateWarps>(radius, side * side, [&](int i) {
     const int column = first + i % side, row = first + i / side;
-    scratch.keys[row * scratch_pitch(radius) + column] = key_at(s, prepared.window, radius, true, column, row);
+    scratch.keys[row * scratch_pitch(radius) + column] = key_at(s, window, radius, true, column, row);
   });
   StateWarps::synchronize();
-  const Key listed =
-      rate_listed<StateWarps>(s, prepared.window, radius, prepared.rating, first, side, scratch, *shared);
-  return listed > prepared.best_other ? listed : prepared.best_other;
+  const Key best =
+      warp_max(rate_listed<StateWarps>(s, window, radius, rating, first, side, scratch, *shared));
+  if (threadIdx.x % 32 == 0) shared->best[threadIdx.x / 32] = best;
+  StateWarps::synchronize();
 }
 
 }  // namespace cudavision::inpaint

@@ -170,8 +170,8 @@ CUDAVISION_HOST_DEVICE inline FrontPixel front_pixel(int confidence, Normal norm
 
 // The priority, times 65536, of a pixel of the front. gradient: the longest one of the patch, which is perpendicular to
 // the isophote.
-CUDAVISION_HOST_DEVICE inline float priority_of(const FrontPixel &pixel, std::uint32_t gradient) {
-  const int across = gradient_x(gradient) * pixel.normal.y - gradient_y(gradient) * pixel.normal.x;
+CUDAVISION_HOST_DEVICE inline float priority_of(const FrontPixel &pixel, int gradient_x, int gradient_y) {
+  const int across = gradient_x * pixel.normal.y - gradient_y * pixel.normal.x;
   const auto length = static_cast<float>(across < 0 ? -across : across);
   return pixel.confidence * (normal_quotient(length, pixel.scale) + 0.001f);
 }
@@ -276,8 +276,15 @@ CUDAVISION_HOST_DEVICE constexpr Bounds window_around(Region area, int x, int y,
 }
 
 // The gradient of luma at a pixel of the area that is not on its border.
+struct LumaGradient {
+  int x, y;
+
+  CUDAVISION_HOST_DEVICE LumaGradient(const FillState &s, int px, int py)
+      : x(s.luma(px + 1, py) - s.luma(px - 1, py)), y(s.luma(px, py + 1) - s.luma(px, py - 1)) {}
+};
 CUDAVISION_HOST_DEVICE inline std::uint32_t luma_gradient(const FillState &s, int x, int y) {
-  return pack_gradient(s.luma(x + 1, y) - s.luma(x - 1, y), s.luma(x, y + 1) - s.luma(x, y - 1));
+  const LumaGradient gradient(s, x, y);
+  return pack_gradient(gradient.x, gradient.y);
 }
 
 CUDAVISION_HOST_DEVICE inline bool on_front(const FillState &s, int x, int y) {

@@ -67,30 +67,29 @@ __device__ inline void list_front(const BlockState &s, const RatedWindow &window
 constexpr int kKeySideBits = 6, kLeastKey = 1 << (2 * kKeySideBits);
 static_assert(scratch_pitch(kMaxPatchSize / 2) <= 1 << kKeySideBits);
 static_assert(2 * 255 * 255 < 1 << (31 - 2 * kKeySideBits));
-__device__ constexpr int gradient_key(std::uint32_t gradient, int x, int y) {
-  return squared_length(gradient) * kLeastKey + (kLeastKey - 1 - (y << kKeySideBits | x));
-}
-// The gradient of luma at a pixel of the area, or 0 if has_gradient is false. In either case it is computed, where it can
-// be: that takes less time than a branch.
-__device__ inline std::uint32_t gradient_if(const BlockState &s, bool has_gradient, int x, int y) {
-  const std::uint32_t gradient = luma_gradient(s, has_gradient ? x : 1, has_gradient ? y : 1);
-  return has_gradient ? gradient : 0;
+__device__ inline int gradient_key(const LumaGradient &gradient, int x, int y) {
+  return (gradient.x * gradient.x + gradient.y * gradient.y) * kLeastKey +
+         (kLeastKey - 1 - (y << kKeySideBits | x));
 }
 // The gradient with this key.
-__device__ inline std::uint32_t gradient_of_key(const BlockState &s, const RatedWindow &window, int radius,
-                                                int key) {
+__device__ inline LumaGradient gradient_of_key(const BlockState &s, const RatedWindow &window, int radius,
+                                               int key) {
   const int place = kLeastKey - 1 - key % kLeastKey;
-  return gradient_if(s, key >= kLeastKey, window.first.x - radius + place % (1 << kKeySideBits),
-                     window.first.y - radius + (place >> kKeySideBits));
+  // What is not needed is computed, too, where it can be: that takes less time than a branch.
+  const bool exists = key >= kLeastKey;
+  LumaGradient gradient(s, exists ? window.first.x - radius + place % (1 << kKeySideBits) : 1,
+                        exists ? window.first.y - radius + (place >> kKeySideBits) : 1);
+  if (!exists) gradient.x = gradient.y = 0;
+  return gradient;
 }
 
 // An element of RatingScratch::keys, or 0 if `counts` is false.
 __device__ inline int key_at(const BlockState &s, const RatedWindow &window, int radius, bool counts,
                              int column, int row) {
   const int x = window.first.x - radius + column, y = window.first.y - radius + row;
-  const bool has_gradient = s.interior.has_in_any_row(x, y, s.area.height) && counts;
-  const std::uint32_t gradient = gradient_if(s, has_gradient, x, y);
-  return has_gradient ? gradient_key(gradient, column, row) : 0;
+  const bool exists = s.interior.has_in_any_row(x, y, s.area.height) && counts;
+  const int key = gradient_key(LumaGradient(s, exists ? x : 1, exists ? y : 1), column, row);
+  return exists ? key : 0;
 }
 
 // Computes RatingScratch::keys, but 0 for the pixels in `later`, in the coordinates of the area.
@@ -98,18 +97,23 @@ template <typename Team, typename Radius>
 __device__ inline void compute_gradients(const BlockState &s, const RatedWindow &window, const Bounds &later,
                                          Radius radius, const RatingScratch &scratch) {
   // A warp has every Team::kWarps-th row, and a lane a column, or two.
+  constexpr int kMostRows = divide_up(scratch_pitch(largest_radius(Radius{})), Team::kWarps);
   const int pitch = scratch_pitch(radius), warp = Team::own_thread() / 32, lane = Team::own_thread() % 32;
   for (int left = 0; left < pitch; left += 32) {
     const int column = left + lane, x = window.first.x - radius + column;
     const bool in_later = x >= later.x0 && x < later.x1;
-    [[maybe_unused]] constexpr int kUnroll = kLineUnroll<Radius>;  // read by nvcc alone
-#pragma unroll kUnroll
-    for (int k = 0; k < divide_up(pitch, Team::kWarps); ++k) {
+    // All keys are computed before the first is stored, so that their loads do not wait for one another.
+    int key[kMostRows];
+#pragma unroll
+    for (int k = 0; k < kMostRows; ++k) {
       const int row = warp + k * Team::kWarps, y = window.first.y - radius + row;
       const bool is_later = in_later && y >= later.y0 && y < later.y1;
-      const int key = key_at(s, window, radius, !is_later && column < pitch, column, row);
-      if (column < pitch && row < pitch) scratch.keys[row * pitch + column] = key;
+      key[k] = key_at(s, window, radius, !is_later && column < pitch && row < pitch, column, row);
     }
+#pragma unroll
+    for (int k = 0; k < kMostRows; ++k)
+      if (const int row = warp + k * Team::kWarps; column < pitch && row < pitch)
+        scratch.keys[row * pitch + column] = key[k];
   }
 }
 
@@ -271,8 +275,8 @@ __device__ inline Key rate(const BlockState &s, const RatedWindow &window, Radiu
                            const RatingScratch &scratch) {
   const int changed = longest_in_rows(radius, scratch, pixel, first, rows),
             longest = changed > known.longest ? changed : known.longest;
-  const std::uint32_t priority =
-      __float_as_uint(priority_of(known.front, gradient_of_key(s, window, radius, longest)));
+  const LumaGradient isophote = gradient_of_key(s, window, radius, longest);
+  const std::uint32_t priority = __float_as_uint(priority_of(known.front, isophote.x, isophote.y));
   // Priorities take the place of words of unfilled pixels, which nothing reads as words.
   if (is_listed && threadIdx.x % kRatingLanes == 0) s.words[s.index(pixel.x, pixel.y)] = priority;
   return is_listed ? target_key(priority, {s.area.x + pixel.x, s.area.y + pixel.y}) : Key{0};
