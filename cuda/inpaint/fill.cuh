@@ -88,11 +88,14 @@ __device__ inline int put_patches(const FillTask &task, const FillBlockData<Radi
     KnownRating rating{};
     if (block_keeps_state)
       window = window_of_target(data.state, {target.x - data.state.area.x, target.y - data.state.area.y}, radius);
-    if (keeps_state) begin_ratings(data.state, window, own, last, radius, data.scratch, shared);
+    if (keeps_state) begin_ratings(data.state, window, own, last, radius, data.scratch, *shared);
     last = window.inner;
     search_within(search_radius == 0 ? everywhere : search_radius);
     synchronize_block();
-    if (keeps_state) find_longest_gradients<StateWarps>(radius, data.scratch);
+    if (keeps_state) {
+      list_front<StateWarps>(data.state, window, radius, shared);
+      find_longest_gradients<StateWarps>(radius, data.scratch);
+    }
     if (!kKeepsState && block_keeps_state) {
       if (SummingWarps::hold_this_thread())
         sum_confidences<SummingWarps>(data.state, window, radius, data.scratch);

@@ -260,26 +260,24 @@ __device__ inline void update_bits(const BlockState &s, Place middle, const Boun
 
 // Adds the pixels of the patch to BlockState::filled.
 __device__ inline void add_filled(const BlockState &s, const Bounds &patch) {
-  const int y = patch.y0 + StateWarps::kThreads - 1 - StateWarps::own_thread();
-  if (y >= patch.y1) return;
-  for (int x = patch.x0 / 32 * 32; x < patch.x1; x += 32)
+  constexpr int kWords = 2;  // as many as a row of the largest patch can have
+  const int i = StateWarps::own_thread(), y = patch.y0 + i / kWords, x = (patch.x0 / 32 + i % kWords) * 32;
+  if (y < patch.y1 && x < patch.x1)
     s.filled.words[s.filled.index(x, y)] |= bits_between(patch.x0 - x, patch.x1 - x);
 }
 
-// Does what the ratings need and what does not depend on the source of the target: marks the pixels of the patch as filled,
-// lists the pixels of the front whose priorities will change, and computes the gradients that are known. last: of the last
-// target, RatedWindow::inner.
+// Does a part of what the ratings need and what does not depend on the source of the target: marks the pixels of the patch as
+// filled, and computes the gradients that are known. last: of the last target, RatedWindow::inner.
 template <typename Radius>
 __device__ inline void begin_ratings(const BlockState &s, const RatedWindow &window, const UnfilledPixel &own,
                                      const Bounds &last, Radius radius, const RatingScratch &scratch,
-                                     FillShared *shared) {
-  const Place target = place_of_target(shared->target.key), middle{target.x - s.area.x, target.y - s.area.y};
+                                     const FillShared &shared) {
+  const Place target = place_of_target(shared.target.key), middle{target.x - s.area.x, target.y - s.area.y};
   const Bounds patch = window_around(s.area, middle.x, middle.y, radius);
-  give_confidence(s, middle, radius, own, *shared);
+  give_confidence(s, middle, radius, own, shared);
   update_bits(s, middle, patch, radius);
   StateWarps::synchronize();
   add_filled(s, patch);
-  list_front<StateWarps>(s, window, radius, shared);
   compute_gradients<StateWarps>(s, window, window_around(s.area, middle.x, middle.y, radius + 1), radius,
                                 scratch);
   rate_groups(s, last, window.inner, radius);

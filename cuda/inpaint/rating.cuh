@@ -34,19 +34,16 @@ template <typename Team, typename Radius>
 __device__ inline void list_front(const BlockState &s, const RatedWindow &window, Radius radius,
                                   FillShared *shared) {
   // A warp has every Team::kWarps-th row, and a lane a column.
-  constexpr int kMostRows = divide_up(kMaxRatedSide, Team::kWarps);
-  const int side = rated_side(radius), rows = divide_up(side, Team::kWarps),
-            warp = Team::own_thread() / 32, lane = Team::own_thread() % 32;
+  constexpr int kMostRows = divide_up(rated_side(largest_radius(Radius{})), Team::kWarps);
+  const int side = rated_side(radius), warp = Team::own_thread() / 32, lane = Team::own_thread() % 32;
   unsigned front[kMostRows];
   int count = 0;
 #pragma unroll
   for (int k = 0; k < kMostRows; ++k) {
     const int row = warp + k * Team::kWarps;
-    front[k] = k < rows ? __ballot_sync(kFullWarp, lane < side && row < side &&
-                                                       s.front.has_in_any_row(window.first.x + lane,
-                                                                              window.first.y + row,
-                                                                              s.area.height))
-                        : 0;
+    const bool is_front =
+        s.front.has_in_any_row(window.first.x + lane, window.first.y + row, s.area.height);
+    front[k] = __ballot_sync(kFullWarp, is_front && lane < side && row < side);
     count += __popc(front[k]);
   }
   if (count == 0) return;
