@@ -258,10 +258,15 @@ __device__ __forceinline__ void search_low_tile(const LaneCandidates &own, const
     if (i >= count) quad.which = 0;
     return quad;
   };
-  int sum[kLaneCandidates] = {};
+  int sum[kLaneCandidates] = {}, i = 0;
   // Two at a time: the loads of the second one do not wait for the sums of the first.
 #pragma unroll 1
-  for (int i = 0; i < count; i += 2 * kSlices) {
+  for (; i + 2 * kSlices <= counts.whole; i += 2 * kSlices) {
+    compare_quad<LeavesOut::nothing>(shared.quads[i + slice], shared.target, own, sum);
+    compare_quad<LeavesOut::nothing>(shared.quads[i + slice + kSlices], shared.target, own, sum);
+  }
+#pragma unroll 1
+  for (; i < count; i += 2 * kSlices) {
     const PatchQuad first = quad_at(i + slice), second = quad_at(i + slice + kSlices);
     compare_quad<LeavesOut::by_mask>(first, shared.target, own, sum);
     compare_quad<LeavesOut::by_mask>(second, shared.target, own, sum);

@@ -17,9 +17,11 @@ constexpr int kSearchWarps = 12;
 using SearchWarps = WarpsOfBlock<0, kSearchWarps, 1>;
 using StateWarps = WarpsOfBlock<kSearchWarps, kFillWarps - kSearchWarps, 2>;
 using FillBlock = AllWarpsOfBlock<kFillWarps>;
-// After the search, its warps help the others: these two halves have a task each.
-using SummingWarps = WarpsOfBlock<0, kSearchWarps / 2, 3>;
-using ComparingWarps = WarpsOfBlock<kSearchWarps / 2, kSearchWarps - kSearchWarps / 2, 4>;
+// After the search, its warps help the others: these two parts have a task each. There is a thread for two columns of a
+// row of the window, if patches have the default size.
+constexpr int kSummingWarps = 9;
+using SummingWarps = WarpsOfBlock<0, kSummingWarps, 3>;
+using ComparingWarps = WarpsOfBlock<kSummingWarps, kSearchWarps - kSummingWarps, 4>;
 
 // Kernels and functions take the radius of a patch as a Radius: an int, or a FixedRadius, with which the compiler unrolls the
 // loops over a patch. kPatchUnroll: in how many steps of two rows at a time. kLineUnroll: over the pixels of a row or

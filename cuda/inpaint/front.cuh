@@ -139,6 +139,18 @@ __device__ inline void load_state(const FillTask &task, const BlockState &s) {
   __syncthreads();
 }
 
+// Whether a window has a pixel of the front. A whole warp calls it.
+__device__ inline bool has_front(const BlockState &s, const RatedWindow &window, int radius) {
+  // A lane looks at a row, whose pixels lie in two words at most.
+  const int lane = static_cast<int>(threadIdx.x) % 32, side = rated_side(radius);
+  const std::uint32_t *word =
+      s.front.words + s.front.index(window.first.x, clamp_index(window.first.y + lane + 1, s.area.height + 2) - 1);
+  const int end = window.first.x % 32 + side;
+  const std::uint32_t bits =
+      (word[0] & bits_between(window.first.x % 32, end)) | (word[1] & bits_between(0, end - 32));
+  return __any_sync(kFullWarp, lane < side && bits != 0) != 0;
+}
+
 // Initialises the state from the frame. Synchronises the block after its last write. All threads of the block call it.
 template <typename Radius>
 __device__ inline void begin_state(const FillTask &task, const BlockState &s, Radius radius,
@@ -148,19 +160,17 @@ __device__ inline void begin_state(const FillTask &task, const BlockState &s, Ra
   for (int y = 0; y < s.area.height; y += side)
     for (int x = 0; x < s.area.width; x += side) {
       const RatedWindow window = window_at(s, {x, y}, radius);
+      if (!has_front(s, window, radius)) continue;
       if (threadIdx.x == 0) shared->front_count = 0;
       __syncthreads();
       list_front<FillBlock>(s, window, radius, shared);
+      compute_gradients<FillBlock>(s, window, {}, radius, scratch);
+      sum_confidences<FillBlock>(s, window, radius, scratch);
       __syncthreads();
-      if (shared->front_count > 0) {
-        compute_gradients<FillBlock>(s, window, {}, radius, scratch);
-        sum_confidences<FillBlock>(s, window, radius, scratch);
-        __syncthreads();
-        find_longest_gradients<FillBlock>(radius, scratch);
-        __syncthreads();
-        const KnownRating known = first_known_rating<FillBlock>(s, window, radius, scratch, *shared);
-        rate_listed<FillBlock>(s, window, radius, known, 0, 0, scratch, *shared);
-      }
+      find_longest_gradients<FillBlock>(radius, scratch);
+      __syncthreads();
+      const KnownRating known = first_known_rating<FillBlock>(s, window, radius, scratch, *shared);
+      rate_listed<FillBlock>(s, window, radius, known, 0, 0, scratch, *shared);
       __syncthreads();
     }
   rate_all_groups(s);

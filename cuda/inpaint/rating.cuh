@@ -123,24 +123,30 @@ struct Largest {
 };
 
 // Computes `joined`, of the layout of RatingScratch::sums. value(column, row): of a pixel, as RatingScratch::keys counts; at
-// least 0. join(a, b): of two values. A thread computes three adjacent columns of a row, whose patches have pixels in
-// common.
-template <typename Team, typename Radius, typename Value, typename Join>
+// least 0. join(a, b): of two values. A thread computes kColumns adjacent columns of a row, whose patches have most of
+// their pixels in common.
+template <typename Team, int kColumns, typename Radius, typename Value, typename Join>
 __device__ inline void join_rows(Radius radius, int *joined, const Value &value, const Join &join) {
-  constexpr int kColumns = 3;  // as many as the smallest patch has
-  const int columns = scratch_columns(radius), parts = columns / kColumns;
+  static_assert(kColumns == 2 || kColumns == 3, "the smallest patch has three columns");
+  const int columns = scratch_columns(radius), parts = divide_up(rated_side(radius), kColumns);
   for_share<Team>(radius, parts * scratch_pitch(radius), [&](int i) {
     const int row = i / parts, column = i % parts * kColumns;
     const auto value_at = [&](int k) { return value(column + k, row); };
-    int common = value_at(2);
+    int common = value_at(kColumns - 1);
     [[maybe_unused]] constexpr int kUnroll = kLineUnroll<Radius>;  // read by nvcc alone
 #pragma unroll kUnroll
-    for (int k = 3; k <= 2 * radius; ++k) common = join(common, value_at(k));
-    const int left = value_at(1), right = value_at(2 * radius + 1);
+    for (int k = kColumns; k <= 2 * radius; ++k) common = join(common, value_at(k));
     int *to = joined + row * columns + column;
-    to[0] = join(common, join(value_at(0), left));
-    to[1] = join(common, join(left, right));
-    to[2] = join(common, join(right, value_at(2 * radius + 2)));
+    const int right = value_at(2 * radius + 1);
+    if constexpr (kColumns == 2) {
+      to[0] = join(common, value_at(0));
+      to[1] = join(common, right);
+    } else {
+      const int left = value_at(1);
+      to[0] = join(common, join(value_at(0), left));
+      to[1] = join(common, join(left, right));
+      to[2] = join(common, join(right, value_at(2 * radius + 2)));
+    }
   });
 }
 
@@ -172,7 +178,7 @@ __device__ inline int join_columns(Radius radius, const int *joined, const Liste
 template <typename Team, typename Radius>
 __device__ inline void sum_confidences(const BlockState &s, const RatedWindow &window, Radius radius,
                                        const RatingScratch &scratch) {
-  join_rows<Team>(
+  join_rows<Team, 2>(
       radius, scratch.sums,
       [&](int column, int row) {
         const int x = window.first.x - radius + column, y = window.first.y - radius + row;
@@ -186,7 +192,7 @@ template <typename Team, typename Radius>
 __device__ inline void find_longest_gradients(Radius radius, const RatingScratch &scratch) {
   // The last columns of `longest` may be those of no pixel; then there may be no keys for them.
   const int pitch = scratch_pitch(radius);
-  join_rows<Team>(
+  join_rows<Team, 3>(
       radius, scratch.longest,
       [&](int column, int row) { return column < pitch ? scratch.keys[row * pitch + column] : 0; },
       Largest());
