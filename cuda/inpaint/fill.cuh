@@ -152,7 +152,7 @@ __device__ inline bool fill_hole(const FillTask &task, Bounds bounds, Radius rad
     if (blockIdx.x == 0 && task.stop != nullptr) begin_copy_from_host(&shared->stop, task.stop);
   }
   __syncthreads();
-  if (kOwnState || blockIdx.x == 0) begin_state(task, state, radius, data.scratch, shared);
+  if (kOwnState || blockIdx.x == 0) begin_state<kOwnState>(task, state, radius, data.scratch, shared, grid);
   const int patches = StateWarps::hold_this_thread() ? put_patches<true, kOwnState>(task, data, grid)
                                                      : put_patches<false, kOwnState>(task, data, grid);
   if (blockIdx.x == 0 && threadIdx.x == 0) task.frame->report.patches = patches;

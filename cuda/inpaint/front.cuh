@@ -5,6 +5,7 @@
 
 #include <cuda_runtime.h>
 
+#include "cuda/common/grid_barrier.cuh"
 #include "cuda/inpaint/rating.cuh"
 
 namespace cudavision::inpaint {
@@ -151,16 +152,17 @@ __device__ inline bool has_front(const BlockState &s, const RatedWindow &window,
   return __any_sync(kFullWarp, lane < side && bits != 0) != 0;
 }
 
-// Initialises the state from the frame. Synchronises the block after its last write. All threads of the block call it.
+// Rates all pixels of the front in windows, side by side: those whose number is `first` modulo `step`. All threads of the
+// block call it.
 template <typename Radius>
-__device__ inline void begin_state(const FillTask &task, const BlockState &s, Radius radius,
-                                   const RatingScratch &scratch, FillShared *shared) {
-  load_state(task, s);
+__device__ inline void rate_windows(const BlockState &s, Radius radius, int first, int step,
+                                    const RatingScratch &scratch, FillShared *shared) {
   const int side = rated_side(radius);
+  int number = step - first;
   for (int y = 0; y < s.area.height; y += side)
-    for (int x = 0; x < s.area.width; x += side) {
+    for (int x = 0; x < s.area.width; x += side, ++number) {
       const RatedWindow window = window_at(s, {x, y}, radius);
-      if (!has_front(s, window, radius)) continue;
+      if (number % step != 0 || !has_front(s, window, radius)) continue;
       if (threadIdx.x == 0) shared->front_count = 0;
       __syncthreads();
       list_front<FillBlock>(s, window, radius, shared);
@@ -173,6 +175,33 @@ __device__ inline void begin_state(const FillTask &task, const BlockState &s, Ra
       rate_listed<FillBlock>(s, window, radius, known, 0, 0, scratch, *shared);
       __syncthreads();
     }
+}
+
+// Calls function(i) for the pixels of the front, each by one thread of the block; i: FillState::index().
+template <typename Function>
+__device__ inline void for_each_of_front(const BlockState &s, const Function &function) {
+  for (int i = static_cast<int>(threadIdx.x); i < s.pitch * s.area.height; i += kFillThreads)
+    if (s.front.has_in_any_row(i % s.pitch, i / s.pitch, s.area.height)) function(i);
+}
+
+// Initialises the state from the frame. Synchronises the block after its last write. All threads of all blocks that keep a
+// state call it: of the first block alone, or of all, which then share the work (kOwnState).
+template <bool kOwnState, typename Radius>
+__device__ inline void begin_state(const FillTask &task, const BlockState &s, Radius radius,
+                                   const RatingScratch &scratch, FillShared *shared, GridBarrier *grid) {
+  load_state(task, s);
+  const int blocks = kOwnState ? static_cast<int>(gridDim.x) : 1, block = static_cast<int>(blockIdx.x);
+  rate_windows(s, radius, block, blocks, scratch, shared);
+  if (kOwnState && blocks > 1) {
+    // A priority that this block has computed is not 0; all others are.
+    auto *const shared_words = static_cast<std::uint32_t *>(task.state_memory);
+    for_each_of_front(s, [&](int i) {
+      if (s.words[i] != 0) shared_words[i] = s.words[i];
+    });
+    grid->wait();
+    for_each_of_front(s, [&](int i) { s.words[i] = __ldcg(shared_words + i); });
+    __syncthreads();
+  }
   rate_all_groups(s);
   __syncthreads();
   if (ComparingWarps::hold_this_thread())
