@@ -25,12 +25,15 @@ class GridMinimum {
   __device__ explicit GridMinimum(unsigned long long *words) : words_(words) {}
 
   // Begins a round with the value of this block. One thread of the block calls it, and does not wait.
-  __device__ void publish(unsigned long long value) { store(round_words() + blockIdx.x, tag() << kBits | value); }
+  __device__ void publish(unsigned long long value) {
+    store(round_words() + blockIdx.x, tag() << kBits | value);
+  }
 
   // Returns the smallest value of the round. Every thread of every block must call; the first warp of a block waits for
   // the words of the others. result: in shared memory; no thread uses it before the next barrier of the block. Synchronises
-  // the block.
-  __device__ unsigned long long collect(unsigned long long *result) {
+  // the block, by synchronize(): a kernel whose warps come here on different paths must give a barrier that allows it.
+  template <typename Synchronize>
+  __device__ unsigned long long collect(unsigned long long *result, const Synchronize &synchronize) {
 #ifdef CUDAVISION_EMULATED_CUDA
     simt::grid_barrier();
 #endif
@@ -38,7 +41,7 @@ class GridMinimum {
       const unsigned long long least = warp_min(least_of_lane());
       if (threadIdx.x == 0) *result = least;
     }
-    __syncthreads();
+    synchronize();
     ++round_;
     return *result;
   }

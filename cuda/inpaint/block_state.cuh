@@ -41,7 +41,9 @@ struct BlockState : FillState {
   // The filled pixels, those whose eight neighbours are filled too, and those of the front.
   BitRows filled, interior, front;
 
-  CUDAVISION_HOST_DEVICE static constexpr int pitch_of(int width) { return divide_up(width, kGroup) * kGroup; }
+  CUDAVISION_HOST_DEVICE static constexpr int pitch_of(int width) {
+    return divide_up(width, kGroup) * kGroup;
+  }
   CUDAVISION_HOST_DEVICE int groups_in_row() const { return pitch >> kGroupBits; }
   CUDAVISION_HOST_DEVICE int bit_words() const { return filled.pitch * (area.height + 2); }
 };

@@ -233,7 +233,8 @@ __device__ __forceinline__ void search_high_tile(const LaneCandidates &own, Fill
   // If a whole one is left, it comes before those of which a part is filled.
 #pragma unroll 1
   for (int i = parts; i < kMaxQuads; i += 2) {
-    compare_quad<LeavesOut::by_branch>(shared->quads[rest != 0 && i == parts ? whole : i], shared->target, own, sum);
+    compare_quad<LeavesOut::by_branch>(shared->quads[rest != 0 && i == parts ? whole : i], shared->target,
+                                       own, sum);
     PatchQuad second = shared->quads[i + 1 < kMaxQuads ? i + 1 : i];
     if (i + 1 == kMaxQuads) second.which = 0;
     compare_quad<LeavesOut::by_branch>(second, shared->target, own, sum);
@@ -247,7 +248,8 @@ __device__ __forceinline__ void search_high_tile(const LaneCandidates &own, Fill
 }
 
 // Compares the candidates of a warp in a low tile. A whole warp calls it.
-__device__ __forceinline__ void search_low_tile(const LaneCandidates &own, const FillShared &shared, Key *found) {
+__device__ __forceinline__ void search_low_tile(const LaneCandidates &own, const FillShared &shared,
+                                                Key *found) {
   constexpr int kSlices = 32 / kTileLanes;
   const int lane = static_cast<int>(threadIdx.x) % 32, slice = lane / kTileLanes;
   const QuadCounts counts = QuadCounts::of(shared.quad_counts);

@@ -17,6 +17,9 @@
 
 namespace cudavision::inpaint {
 
+// For the two parts of the block, which come to the same barrier on different paths, as __syncthreads() does not allow.
+__device__ inline void synchronize_block() { WarpsOfBlock<0, kFillWarps, 3>::synchronize(); }
+
 // Copies the target of the first block to all blocks.
 __device__ inline void share_target(const FillTask &task, FillShared *shared, GridBarrier *grid) {
   constexpr int kFeatures = kMaxPatchSize * kTargetColumns;
@@ -29,18 +32,15 @@ __device__ inline void share_target(const FillTask &task, FillShared *shared, Gr
     if (thread < size) all.filled[thread] = own.filled[thread];
     if (thread == 0) all.key = own.key;
   }
-  grid->wait();
+  grid->wait(synchronize_block);
   if (blockIdx.x == 0) return;
   const unsigned filled = row < size ? __ldcg(&all.filled[row]) : 0;
   if (row < size) own.feature[row][column] = __ldcg(&all.feature[row][column]);
   if (thread / 32 * 2 < size) list_quads(row, column, filled, shared);
   if (thread < size) own.filled[thread] = __ldcg(&all.filled[thread]);
   if (thread == 0) own.key = __ldcg(&all.key);
-  __syncthreads();
+  synchronize_block();
 }
-
-// For the two halves of the block, which come from different places to the same barrier.
-__device__ inline void synchronize_block() { __syncthreads(); }
 
 // What a block knows while it fills a hole.
 template <typename Radius>
@@ -56,7 +56,8 @@ struct FillBlockData {
 // blocks call it: kKeepsState for the StateWarps, which keep the state, and for the others, which search. kOwnState: each
 // block has a state.
 template <bool kKeepsState, bool kOwnState, typename Radius>
-__device__ inline int put_patches(const FillTask &task, const FillBlockData<Radius> &data, GridBarrier *grid) {
+__device__ inline int put_patches(const FillTask &task, const FillBlockData<Radius> &data,
+                                  GridBarrier *grid) {
   FillShared *const shared = data.shared;
   const Radius radius = data.radius;
   const bool first_block = blockIdx.x == 0, block_keeps_state = kOwnState || first_block,
@@ -87,7 +88,8 @@ __device__ inline int put_patches(const FillTask &task, const FillBlockData<Radi
     RatedWindow window{};
     KnownRating rating{};
     if (block_keeps_state)
-      window = window_of_target(data.state, {target.x - data.state.area.x, target.y - data.state.area.y}, radius);
+      window =
+          window_of_target(data.state, {target.x - data.state.area.x, target.y - data.state.area.y}, radius);
     if (keeps_state) begin_ratings(data.state, window, own, last, radius, data.scratch, *shared);
     last = window.inner;
     search_within(search_radius == 0 ? everywhere : search_radius);
@@ -105,10 +107,10 @@ __device__ inline int put_patches(const FillTask &task, const FillBlockData<Radi
     synchronize_block();
     if (keeps_state)
       rating = first_known_rating<StateWarps>(data.state, window, radius, data.scratch, *shared);
-    Key best = minimum.collect(&shared->least);
+    Key best = minimum.collect(&shared->least, synchronize_block);
     if (best == kNoSource) {  // no candidate is near: the whole picture is searched
       search_within(everywhere);
-      best = minimum.collect(&shared->least);
+      best = minimum.collect(&shared->least, synchronize_block);
     }
     if (best == kStopped) return patches;
     const Place source = place_of_source(best);

@@ -20,8 +20,8 @@ using FillBlock = AllWarpsOfBlock<kFillWarps>;
 // After the search, its warps help the others: these two parts have a task each. There is a thread for two columns of a
 // row of the window, if patches have the default size.
 constexpr int kSummingWarps = 9;
-using SummingWarps = WarpsOfBlock<0, kSummingWarps, 3>;
-using ComparingWarps = WarpsOfBlock<kSummingWarps, kSearchWarps - kSummingWarps, 4>;
+using SummingWarps = WarpsOfBlock<0, kSummingWarps, 4>;
+using ComparingWarps = WarpsOfBlock<kSummingWarps, kSearchWarps - kSummingWarps, 5>;
 
 // Kernels and functions take the radius of a patch as a Radius: an int, or a FixedRadius, with which the compiler unrolls the
 // loops over a patch. kPatchUnroll: in how many steps of two rows at a time. kLineUnroll: over the pixels of a row or
@@ -66,7 +66,9 @@ struct QuadCounts {
   __device__ static QuadCounts of(unsigned word) {
     return {static_cast<int>(word & 0xffff), static_cast<int>(word >> 16)};
   }
-  __device__ unsigned word() const { return static_cast<unsigned>(whole) | static_cast<unsigned>(part) << 16; }
+  __device__ unsigned word() const {
+    return static_cast<unsigned>(whole) | static_cast<unsigned>(part) << 16;
+  }
 };
 
 // The shared memory of a block that does not depend on the size of the area.
@@ -104,7 +106,9 @@ struct RatingScratch {
   int *sums, *longest;
 };
 CUDAVISION_HOST_DEVICE constexpr int scratch_pitch(int radius) { return rated_side(radius) + 2 * radius; }
-CUDAVISION_HOST_DEVICE constexpr int scratch_columns(int radius) { return divide_up(rated_side(radius), 3) * 3; }
+CUDAVISION_HOST_DEVICE constexpr int scratch_columns(int radius) {
+  return divide_up(rated_side(radius), 3) * 3;
+}
 // A multiple of 16.
 CUDAVISION_HOST_DEVICE constexpr std::size_t scratch_bytes(int radius) {
   const int pitch = scratch_pitch(radius);

@@ -23,8 +23,8 @@ __device__ inline Key best_of_group(const BlockState &s, int x, int y, const Bou
   const int at = s.index(x, y);
   const auto *words = reinterpret_cast<const uint4 *>(s.words + at);
   const uint4 codes = *reinterpret_cast<const uint4 *>(s.confidence + at), a = words[0], b = words[1];
-  const std::uint32_t word[kGroup] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w}, code[4] = {codes.x, codes.y,
-                                                                                         codes.z, codes.w};
+  const std::uint32_t word[kGroup] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w},
+                      code[4] = {codes.x, codes.y, codes.z, codes.w};
   const bool in_rows = y >= without.y0 && y < without.y1;
   std::uint32_t most = 0;
   int place = 0;
@@ -59,8 +59,8 @@ __device__ inline void rate_groups(const BlockState &s, const Bounds &last, cons
     const WindowGroups groups = is_last ? changed : changing;
     const int own = is_last ? i : i - side * columns, column = groups.first + own % columns,
               y = groups.y0 + own / columns;
-    const bool is_changing = y >= changing.y0 && y < changing.y1 && column >= changing.first &&
-                             column < changing.end;
+    const bool is_changing =
+        y >= changing.y0 && y < changing.y1 && column >= changing.first && column < changing.end;
     if (column < groups.end && y < groups.y1 && is_changing != is_last)
       s.best[y * s.groups_in_row() + column] = best_of_group(s, column << kGroupBits, y, window);
   });
@@ -108,11 +108,11 @@ __device__ inline void derive_bits(const BlockState &s, int x, int y, const Boun
     all[k] = a & middle[k] & b;
     if (k == 1) above = a, below = b;
   }
-  const auto left_of = [](const std::uint32_t (&w)[3]) { return w[1] << 1 | w[0] >> 31; };
-  const auto right_of = [](const std::uint32_t (&w)[3]) { return w[1] >> 1 | w[2] << 31; };
+  const auto left_of = [](const std::uint32_t(&w)[3]) { return w[1] << 1 | w[0] >> 31; };
+  const auto right_of = [](const std::uint32_t(&w)[3]) { return w[1] >> 1 | w[2] << 31; };
   s.interior.words[at] = all[1] & left_of(all) & right_of(all);
-  s.front.words[at] = ~middle[1] & (left_of(middle) | right_of(middle) | above | below) &
-                      bits_between(0, s.area.width - x);
+  s.front.words[at] =
+      ~middle[1] & (left_of(middle) | right_of(middle) | above | below) & bits_between(0, s.area.width - x);
 }
 
 // Initialises the pixels of the state from the frame. All threads of the block call it.
@@ -130,8 +130,7 @@ __device__ inline void load_state(const FillTask &task, const BlockState &s) {
     if (lane == 0) s.filled.words[s.filled.index(own_x, own_y)] = bits;
     if (own_x >= s.pitch) continue;
     const int at = s.index(own_x, own_y);
-    s.words[at] =
-        filled ? with_luma(task.features[y * task.pitch + x], task.pixels[y * task.width + x]) : 0;
+    s.words[at] = filled ? with_luma(task.features[y * task.pitch + x], task.pixels[y * task.width + x]) : 0;
     s.confidence[at] = filled ? code_of_confidence(kFullConfidence) : 0;
   }
   __syncthreads();
@@ -145,7 +144,8 @@ __device__ inline bool has_front(const BlockState &s, const RatedWindow &window,
   // A lane looks at a row, whose pixels lie in two words at most.
   const int lane = static_cast<int>(threadIdx.x) % 32, side = rated_side(radius);
   const std::uint32_t *word =
-      s.front.words + s.front.index(window.first.x, clamp_index(window.first.y + lane + 1, s.area.height + 2) - 1);
+      s.front.words +
+      s.front.index(window.first.x, clamp_index(window.first.y + lane + 1, s.area.height + 2) - 1);
   const int end = window.first.x % 32 + side;
   const std::uint32_t bits =
       (word[0] & bits_between(window.first.x % 32, end)) | (word[1] & bits_between(0, end - 32));
@@ -221,7 +221,8 @@ struct PatchPixel {
 };
 static_assert(kMaxPatchSize * kTargetColumns <= StateWarps::kThreads);
 __device__ inline PatchPixel patch_pixel(const BlockState &s, Place target, int radius) {
-  const int row = StateWarps::own_thread() / kTargetColumns, column = StateWarps::own_thread() % kTargetColumns;
+  const int row = StateWarps::own_thread() / kTargetColumns,
+            column = StateWarps::own_thread() % kTargetColumns;
   const int dx = column - kTargetLeft, dy = row - radius;
   const int x = target.x - s.area.x + dx, y = target.y - s.area.y + dy;
   return {row, column, x, y, dx >= -radius && dx <= radius && dy <= radius && s.holds(x, y)};
@@ -276,8 +277,8 @@ __device__ inline UnfilledPixel take_target(const FillTask &task, const BlockSta
 
 // Gives the thread's pixel of the patch the confidence of the patch, which makes it count as filled.
 template <typename Radius>
-__device__ inline void give_confidence(const BlockState &s, Place middle, Radius radius, const UnfilledPixel &own,
-                                       const FillShared &shared) {
+__device__ inline void give_confidence(const BlockState &s, Place middle, Radius radius,
+                                       const UnfilledPixel &own, const FillShared &shared) {
   if (own.at < 0) return;
   int sum = 0;
   [[maybe_unused]] constexpr int kUnroll = kPatchUnroll<Radius>;  // read by nvcc alone
@@ -326,11 +327,13 @@ __device__ inline void begin_ratings(const BlockState &s, const RatedWindow &win
 // updates the priorities of the listed pixels, and FillShared::best. rating: first_known_rating(). Synchronises the
 // StateWarps after its last write.
 template <typename Radius>
-__device__ inline void put_patch(const FillTask &task, const BlockState &s, const UnfilledPixel &own, Place source,
-                                 Radius radius, bool writes, const RatedWindow &window,
-                                 const KnownRating &rating, const RatingScratch &scratch, FillShared *shared) {
+__device__ inline void put_patch(const FillTask &task, const BlockState &s, const UnfilledPixel &own,
+                                 Place source, Radius radius, bool writes, const RatedWindow &window,
+                                 const KnownRating &rating, const RatingScratch &scratch,
+                                 FillShared *shared) {
   if (own.at >= 0) {
-    const int row = StateWarps::own_thread() / kTargetColumns, column = StateWarps::own_thread() % kTargetColumns;
+    const int row = StateWarps::own_thread() / kTargetColumns,
+              column = StateWarps::own_thread() % kTargetColumns;
     const int x = source.x + column - kTargetLeft, y = source.y + row - radius;
     const std::uint32_t pixel = task.pixels[y * task.width + x];
     s.words[own.at] = with_luma(task.features[y * task.pitch + x], pixel);

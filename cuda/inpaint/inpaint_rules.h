@@ -165,7 +165,8 @@ struct FrontPixel {
 CUDAVISION_HOST_DEVICE inline FrontPixel front_pixel(int confidence, Normal normal) {
   const int squares = normal.x * normal.x + normal.y * normal.y;
   // Without a normal, the data term is 0, and the scale may be any.
-  return {static_cast<float>(confidence), normal, 510.0f * normal_root(static_cast<float>(squares > 0 ? squares : 1))};
+  return {static_cast<float>(confidence), normal,
+          510.0f * normal_root(static_cast<float>(squares > 0 ? squares : 1))};
 }
 
 // The priority, times 65536, of a pixel of the front. gradient: the longest one of the patch, which is perpendicular to

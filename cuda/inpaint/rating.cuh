@@ -41,8 +41,7 @@ __device__ inline void list_front(const BlockState &s, const RatedWindow &window
 #pragma unroll
   for (int k = 0; k < kMostRows; ++k) {
     const int row = warp + k * Team::kWarps;
-    const bool is_front =
-        s.front.has_in_any_row(window.first.x + lane, window.first.y + row, s.area.height);
+    const bool is_front = s.front.has_in_any_row(window.first.x + lane, window.first.y + row, s.area.height);
     front[k] = __ballot_sync(kFullWarp, is_front && lane < side && row < side);
     count += __popc(front[k]);
   }
@@ -219,8 +218,9 @@ __device__ inline Normal normal_of_bits(const BlockState &s, int x, int y) {
   const unsigned above = unfilled(y - 1), middle = unfilled(y), below = unfilled(y + 1);
   const auto bit = [](unsigned bits, int i) { return static_cast<int>(bits >> i & 1); };
   const auto weighted = [&](unsigned bits) { return bit(bits, 0) + 2 * bit(bits, 1) + bit(bits, 2); };
-  return {bit(above, 2) + 2 * bit(middle, 2) + bit(below, 2) - bit(above, 0) - 2 * bit(middle, 0) - bit(below, 0),
-          weighted(below) - weighted(above)};
+  return {
+      bit(above, 2) + 2 * bit(middle, 2) + bit(below, 2) - bit(above, 0) - 2 * bit(middle, 0) - bit(below, 0),
+      weighted(below) - weighted(above)};
 }
 
 // What is known of a listed pixel before the source of the target is.
@@ -245,8 +245,9 @@ __device__ inline KnownRating known_rating(const BlockState &s, Radius radius, c
 }
 // Of the thread's first listed pixel, if it has one.
 template <typename Team, typename Radius>
-__device__ inline KnownRating first_known_rating(const BlockState &s, const RatedWindow &window, Radius radius,
-                                                 const RatingScratch &scratch, const FillShared &shared) {
+__device__ inline KnownRating first_known_rating(const BlockState &s, const RatedWindow &window,
+                                                 Radius radius, const RatingScratch &scratch,
+                                                 const FillShared &shared) {
   const int entry = Team::own_thread() / kRatingLanes;
   if (entry >= shared.front_count) return {};
   return known_rating(s, radius, scratch, ListedPixel(shared, window, entry));

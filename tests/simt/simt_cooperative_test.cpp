@@ -108,7 +108,7 @@ __global__ void minima_kernel(unsigned long long *words, unsigned long long *min
   cudavision::GridMinimum minimum(words);
   for (unsigned round = 0; round < kMinima; ++round) {
     if (threadIdx.x == round % kThreads) minimum.publish(value_of(blockIdx.x, round));
-    minima[(round * kBlocks + blockIdx.x) * kThreads + threadIdx.x] = minimum.collect(least);
+    minima[(round * kBlocks + blockIdx.x) * kThreads + threadIdx.x] = minimum.collect(least, [] { __syncthreads(); });
     __syncthreads();
   }
 }
@@ -120,8 +120,7 @@ TEST_F(Simt, grid_minimum_is_the_smallest_value_of_every_round_in_every_order) {
         std::vector<unsigned long long>(cudavision::GridMinimum::words(kBlocks), 0));
     const DeviceArray<unsigned long long> minima(
         std::vector<unsigned long long>(std::size_t{kMinima} * kBlocks * kThreads, 0));
-    run_cooperative(kBlocks, kThreads, sizeof(unsigned long long), minima_kernel, words.get(),
-                    minima.get());
+    run_cooperative(kBlocks, kThreads, sizeof(unsigned long long), minima_kernel, words.get(), minima.get());
     const std::vector<unsigned long long> found = minima.download();
     for (unsigned round = 0; round < kMinima; ++round) {
       unsigned long long least = value_of(0, round);

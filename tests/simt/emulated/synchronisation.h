@@ -31,7 +31,7 @@ struct Request {
   Operation operation = Operation::barrier;
   unsigned mask = 0;        // of a part_barrier: its number
   std::uint64_t value = 0;  // of a part_barrier: how many threads it needs
-  unsigned lane = 0;  // source lane, delta or lane mask of a shuffle
+  unsigned lane = 0;        // source lane, delta or lane mask of a shuffle
   int width = 32;
   std::source_location where;
 };

@@ -9,7 +9,15 @@
 
 namespace simt {
 
-enum class State : std::uint8_t { fresh, ready, running, at_barrier, at_part_barrier, at_warp_operation, done };
+enum class State : std::uint8_t {
+  fresh,
+  ready,
+  running,
+  at_barrier,
+  at_part_barrier,
+  at_warp_operation,
+  done
+};
 
 class Block {
  public:
