@@ -21,16 +21,10 @@ class GridBarrier {
   // Every thread of every block must call. Writes to global memory before the barrier are visible to all
   // blocks after it; a block that may have cached the same lines in L1 must load them with __ldcg.
   __device__ void wait() {
-    wait([] { __syncthreads(); });
-  }
-
-  // The same with synchronize() in place of __syncthreads(): for warps of a block that come here on different paths.
-  template <typename Synchronize>
-  __device__ void wait([[maybe_unused]] const Synchronize &synchronize) {
 #ifdef CUDAVISION_EMULATED_CUDA
     simt::grid_barrier();
 #else
-    synchronize();
+    __syncthreads();
     complete_ += gridDim.x;
     if (threadIdx.x == 0) {
       (void)arrive(arrivals_);
@@ -38,7 +32,7 @@ class GridBarrier {
       while (static_cast<int>(arrivals_at(arrivals_) - complete_) < 0) {
       }
     }
-    synchronize();
+    __syncthreads();
 #endif
   }
 

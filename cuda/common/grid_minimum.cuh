@@ -24,58 +24,44 @@ class GridMinimum {
   // Every thread of every block constructs one. words: in global memory.
   __device__ explicit GridMinimum(unsigned long long *words) : words_(words) {}
 
-  // Begins a round with the value of this block. One thread of the block calls it, and does not wait.
+  // Begins a round with the value of this block. Only the call of the block's first thread has an effect; the others may
+  // call, too. It does not wait: work between publish() and collect() hides the latency of both.
   __device__ void publish(unsigned long long value) {
-    store(round_words() + blockIdx.x, tag() << kBits | value);
+    if (threadIdx.x == 0) store(round_words() + blockIdx.x, tag() << kBits | value);
   }
 
-  // Returns the smallest value of the round. Every thread of every block must call; the first warp of a block waits for
-  // the words of the others. result: in shared memory; no thread uses it before the next barrier of the block. Synchronises
-  // the block, by synchronize(): a kernel whose warps come here on different paths must give a barrier that allows it.
-  template <typename Synchronize>
-  __device__ unsigned long long collect(unsigned long long *result, const Synchronize &synchronize) {
+  // Loads the word that collect() looks at first. A call between publish() and other work hides that load's latency, too.
+  __device__ unsigned long long look() const {
+    return threadIdx.x < gridDim.x ? load(round_words() + threadIdx.x) : 0;
+  }
+
+  // Returns the smallest value of the round. Every thread of every block must call. looked: of look() in this round.
+  // per_warp: shared memory, one word for each warp of the block, which no thread uses before the next barrier of the
+  // block. Synchronises the block.
+  __device__ unsigned long long collect(unsigned long long looked, unsigned long long *per_warp) {
 #ifdef CUDAVISION_EMULATED_CUDA
     simt::grid_barrier();
-#endif
-    if (threadIdx.x < 32) {
-      const unsigned long long least = warp_min(least_of_lane());
-      if (threadIdx.x == 0) *result = least;
-    }
-    synchronize();
-    ++round_;
-    return *result;
-  }
-
- private:
-  // The smallest value of the blocks whose words this lane looks at.
-  __device__ unsigned long long least_of_lane() const {
-#ifdef CUDAVISION_EMULATED_CUDA
     constexpr bool kWaits = false;  // all words are there: a wrong one fails a test instead of hanging it
 #else
     constexpr bool kWaits = true;
 #endif
-    constexpr unsigned kAtOnce = 5;  // loads that do not wait for one another: enough for 160 blocks
+    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32,
+              warps = static_cast<int>(blockDim.x) / 32;
     unsigned long long least = kMask;
-#pragma unroll 1
-    for (unsigned first = threadIdx.x; first < gridDim.x; first += 32 * kAtOnce) {
-      unsigned long long word[kAtOnce];
-      bool complete = true;
-      do {
-        complete = true;
-#pragma unroll
-        for (unsigned k = 0; k < kAtOnce; ++k) {
-          const unsigned block = first + 32 * k;
-          word[k] = load(round_words() + (block < gridDim.x ? block : first));
-        }
-#pragma unroll
-        for (unsigned k = 0; k < kAtOnce; ++k) complete = complete && word[k] >> kBits == tag();
-      } while (kWaits && !complete);
-#pragma unroll
-      for (unsigned k = 0; k < kAtOnce; ++k) least = (word[k] & kMask) < least ? word[k] & kMask : least;
+    for (unsigned block = threadIdx.x; block < gridDim.x; block += blockDim.x) {
+      unsigned long long word = kWaits && block == threadIdx.x ? looked : load(round_words() + block);
+      while (kWaits && word >> kBits != tag()) word = load(round_words() + block);
+      word &= kMask;
+      least = word < least ? word : least;
     }
-    return least;
+    least = warp_min(least);
+    if (lane == 0) per_warp[warp] = least;
+    __syncthreads();
+    ++round_;
+    return warp_min(per_warp[lane < warps ? lane : 0]);
   }
 
+ private:
   static constexpr unsigned kTags = (1u << (64 - kBits)) - 1;
   static constexpr unsigned long long kMask = (1ull << kBits) - 1;
 

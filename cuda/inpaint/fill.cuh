@@ -17,9 +17,6 @@
 
 namespace cudavision::inpaint {
 
-// For the two parts of the block, which come to the same barrier on different paths, as __syncthreads() does not allow.
-__device__ inline void synchronize_block() { WarpsOfBlock<0, kFillWarps, 3>::synchronize(); }
-
 // Copies the target of the first block to all blocks.
 __device__ inline void share_target(const FillTask &task, FillShared *shared, GridBarrier *grid) {
   constexpr int kFeatures = kMaxPatchSize * kTargetColumns;
@@ -32,103 +29,23 @@ __device__ inline void share_target(const FillTask &task, FillShared *shared, Gr
     if (thread < size) all.filled[thread] = own.filled[thread];
     if (thread == 0) all.key = own.key;
   }
-  grid->wait(synchronize_block);
+  grid->wait();
   if (blockIdx.x == 0) return;
   const unsigned filled = row < size ? __ldcg(&all.filled[row]) : 0;
-  if (row < size) own.feature[row][column] = __ldcg(&all.feature[row][column]);
+  if (row < size) {
+    own.feature[row][column] = __ldcg(&all.feature[row][column]);
+    own.mask[row][column] = (filled >> column & 1) != 0 ? kComparedBytes : 0;
+  }
   if (thread / 32 * 2 < size) list_quads(row, column, filled, shared);
   if (thread < size) own.filled[thread] = __ldcg(&all.filled[thread]);
   if (thread == 0) own.key = __ldcg(&all.key);
-  synchronize_block();
+  __syncthreads();
 }
 
-// What a block knows while it fills a hole.
-template <typename Radius>
-struct FillBlockData {
-  FillShared *shared;
-  RatingScratch scratch;
-  BlockState state;
-  CellsOfBlock cells;
-  Radius radius;
-};
-
-// Fills the hole with patches until nothing is left or the host stops it, and returns their number. All threads of all
-// blocks call it: kKeepsState for the StateWarps, which keep the state, and for the others, which search. kOwnState: each
-// block has a state.
-template <bool kKeepsState, bool kOwnState, typename Radius>
-__device__ inline int put_patches(const FillTask &task, const FillBlockData<Radius> &data,
-                                  GridBarrier *grid) {
-  FillShared *const shared = data.shared;
-  const Radius radius = data.radius;
-  const bool first_block = blockIdx.x == 0, block_keeps_state = kOwnState || first_block,
-             keeps_state = kKeepsState && block_keeps_state,
-             asks_host = first_block && threadIdx.x == 0 && task.stop != nullptr;
-  const int search_radius = task.params.search_radius, most = task.params.max_patches;
-  const Size size{task.width, task.height};
-  const int everywhere = task.width > task.height ? task.width : task.height;
-  GridMinimum minimum(task.minima);
-  UnfilledPixel own{};
-  if (keeps_state) own = take_target(task, data.state, radius, shared);
-  if (asks_host) end_copies();
-  if (threadIdx.x == 0) shared->stops = shared->stop.x != 0;
-  synchronize_block();
-  Bounds last{};
-  for (int patches = 0;; ++patches) {
-    if (!kOwnState) share_target(task, shared, grid);
-    if (shared->target.key == 0 || (most > 0 && patches == most)) return patches;
-    const Place target = place_of_target(shared->target.key);
-    // The host's memory is far away, but its word is needed only for the next target.
-    if (asks_host) begin_copy_from_host(&shared->stop, task.stop);
-    const auto search_within = [&](int reach) {
-      if constexpr (!kKeepsState)
-        search_cells(task, data.cells, target, radius, search_window(size, target, radius, reach), shared,
-                     &minimum);
-    };
-    // What does not depend on the source is done beside the search, and while the blocks wait for one another.
-    RatedWindow window{};
-    KnownRating rating{};
-    if (block_keeps_state)
-      window =
-          window_of_target(data.state, {target.x - data.state.area.x, target.y - data.state.area.y}, radius);
-    if (keeps_state) begin_ratings(data.state, window, own, last, radius, data.scratch, *shared);
-    last = window.inner;
-    search_within(search_radius == 0 ? everywhere : search_radius);
-    synchronize_block();
-    if (keeps_state) {
-      list_front<StateWarps>(data.state, window, radius, shared);
-      find_longest_gradients<StateWarps>(radius, data.scratch);
-    }
-    if (!kKeepsState && block_keeps_state) {
-      if (SummingWarps::hold_this_thread())
-        sum_confidences<SummingWarps>(data.state, window, radius, data.scratch);
-      else
-        find_best_group(data.state, shared);
-    }
-    synchronize_block();
-    if (keeps_state)
-      rating = first_known_rating<StateWarps>(data.state, window, radius, data.scratch, *shared);
-    Key best = minimum.collect(&shared->least, synchronize_block);
-    if (best == kNoSource) {  // no candidate is near: the whole picture is searched
-      search_within(everywhere);
-      best = minimum.collect(&shared->least, synchronize_block);
-    }
-    if (best == kStopped) return patches;
-    const Place source = place_of_source(best);
-    if (threadIdx.x == 0) {
-      shared->least_sum = kNoCandidate - 1;
-      shared->recent[patches % kSearchWarps] = {source.x - target.x, source.y - target.y};
-      if (first_block && patches < task.log.capacity)
-        task.log.steps[patches] = {target.y * task.width + target.x, source.y * task.width + source.x};
-      if (asks_host) end_copies();
-      shared->stops = shared->stop.x != 0;
-    }
-    if (kKeepsState && StateWarps::own_thread() == 0) shared->quad_counts = 0;
-    if (keeps_state) {
-      put_patch(task, data.state, own, source, radius, first_block, window, rating, data.scratch, shared);
-      own = take_target(task, data.state, radius, shared);
-    }
-    synchronize_block();
-  }
+// Forgets the last search. One thread calls it.
+__device__ inline void begin_search(FillShared *shared) {
+  shared->least_sum = kNoCandidate - 1;
+  shared->whole_quads = shared->part_quads = 0;
 }
 
 // Fills the hole, whose bounds are given, with patches. Returns true if it was stopped before the end. kOwnState: the
@@ -137,28 +54,71 @@ template <bool kOwnState, typename Radius>
 __device__ inline bool fill_hole(const FillTask &task, Bounds bounds, Radius radius, unsigned char *memory,
                                  GridBarrier *grid) {
   auto *shared = reinterpret_cast<FillShared *>(memory);
+  GridMinimum minimum(task.minima);
+  const bool first_block = blockIdx.x == 0, keeps_state = kOwnState || first_block;
+  const int search_radius = task.params.search_radius, most = task.params.max_patches;
+  const Size size{task.width, task.height};
+  const int everywhere = task.width > task.height ? task.width : task.height;
   const Region area = area_around(bounds, radius, task.width, task.height);
+  const RatingScratch scratch = scratch_in(memory + kFillSharedBytes, radius);
   std::size_t used = kFillSharedBytes + scratch_bytes(radius);
-  const BlockState state = state_in(kOwnState ? memory + used : task.state_memory, area);
-  if (kOwnState) used += state_bytes(area.width, area.height);
-  const FillBlockData<Radius> data{
-      shared, scratch_in(memory + kFillSharedBytes, radius), state,
-      CellsOfBlock(task, radius, memory + used, task.shared_bytes - static_cast<int>(used)), radius};
-  data.cells.load(task);
+  FillState state = kOwnState ? state_in(memory + used, area) : task.global_state;
+  state.area = area;
+  if (kOwnState) used += state_bytes(area);
+  const CellsOfBlock cells(task, radius, memory + used, task.shared_bytes - static_cast<int>(used));
+  cells.load(task);
   // Guesses with these shifts are the target itself, which lies in the hole and is no candidate.
-  if (threadIdx.x < kSearchWarps) shared->recent[threadIdx.x] = {0, 0};
+  if (threadIdx.x < kFillWarps) shared->recent[threadIdx.x] = {0, 0};
   if (threadIdx.x == 0) {
-    shared->least_sum = kNoCandidate - 1;
-    shared->quad_counts = 0;
+    begin_search(shared);
     shared->stop.x = 0;
-    if (blockIdx.x == 0 && task.stop != nullptr) begin_copy_from_host(&shared->stop, task.stop);
   }
   __syncthreads();
-  if (kOwnState || blockIdx.x == 0) begin_state<kOwnState>(task, state, radius, data.scratch, shared, grid);
-  const int patches = StateWarps::hold_this_thread() ? put_patches<true, kOwnState>(task, data, grid)
-                                                     : put_patches<false, kOwnState>(task, data, grid);
-  if (blockIdx.x == 0 && threadIdx.x == 0) task.frame->report.patches = patches;
-  const int most = task.params.max_patches;
+  if (keeps_state) begin_state(task, state, radius, scratch, shared);
+
+  int patches = 0;
+  for (;; ++patches) {
+    if (keeps_state) take_target(state, radius, shared);
+    if (!kOwnState) share_target(task, shared, grid);
+    if (shared->target.key == 0 || (most > 0 && patches == most)) break;
+    const Place target = place_of_target(shared->target.key);
+    // The host's memory is far away, but its word is needed only after the search.
+    if (first_block && threadIdx.x == 0 && task.stop != nullptr)
+      begin_copy_from_host(&shared->stop, task.stop);
+    Bounds window = search_window(size, target, radius, search_radius == 0 ? everywhere : search_radius);
+    Key best, known = try_recent(task, target, radius, window, shared);
+    if (keeps_state) give_confidence(state, target, radius, shared);
+    __syncthreads();
+    // What does not depend on the source is done beside the search, and while the blocks wait for one another.
+    if (keeps_state) {
+      const RatedWindow rated = rated_window(state, *shared, radius);
+      list_front(state, rated.inner, radius, shared);
+      sum_confidences(state, rated, radius, scratch);
+    }
+    FrontPixel front{};
+    do {
+      const Key found = search_cells(task, cells, target, radius, window, known, shared);
+      end_copies();
+      minimum.publish(threadIdx.x == 0 && shared->stop.x != 0 ? kStopped : found);
+      const Key looked = minimum.look();
+      if (keeps_state)
+        front = first_front_pixel(state, rated_window(state, *shared, radius), radius, scratch, *shared);
+      best = minimum.collect(looked, shared->per_warp);
+      // Where no candidate is near, the whole picture is searched.
+      window = search_window(size, target, radius, everywhere), known = kNoSource;
+    } while (best == kNoSource);
+    if (best == kStopped) break;
+    const Place source = place_of_source(best);
+    const Shift shift{source.x - target.x, source.y - target.y};
+    if (threadIdx.x == 0) {
+      shared->recent[patches % kFillWarps] = shift;
+      begin_search(shared);
+      if (first_block && patches < task.log.capacity)
+        task.log.steps[patches] = {target.y * task.width + target.x, source.y * task.width + source.x};
+    }
+    if (keeps_state) put_patch(task, state, shift, radius, first_block, front, scratch, *shared);
+  }
+  if (first_block && threadIdx.x == 0) task.frame->report.patches = patches;
   return shared->target.key != 0 && (most == 0 || patches < most);
 }
 
@@ -174,7 +134,7 @@ static __global__ void __launch_bounds__(kFillThreads, 1) fill_kernel(FillTask t
   }
   GridBarrier grid(&task.frame->blocks_that_arrived);
   const Region area = area_around(bounds, radius, task.width, task.height);
-  const std::size_t needed = kFillSharedBytes + scratch_bytes(radius) + state_bytes(area.width, area.height);
+  const std::size_t needed = kFillSharedBytes + scratch_bytes(radius) + state_bytes(area);
   const bool stopped = needed <= static_cast<std::size_t>(task.shared_bytes)
                            ? fill_hole<true>(task, bounds, radius, memory, &grid)
                            : fill_hole<false>(task, bounds, radius, memory, &grid);

@@ -5,13 +5,15 @@
 #include <cuda_runtime.h>
 
 #include "cuda/inpaint/background_rules.h"
-#include "cuda/inpaint/block_state.cuh"
 #include "cuda/inpaint/inpaint_rules.h"
 
 namespace cudavision::inpaint {
 
 // The features that may be read behind the picture (FillTask::features).
 constexpr int kFeaturesAfter = 16;
+
+// A target_key() or source_key(), in the type that atomics take.
+using Key = unsigned long long;
 
 // The columns of the arrays of a TargetPatch, for patches of every size. The centre of the patch is in column
 // kTargetLeft. Both are multiples of 4, so that four columns are read as one word of 128 bits.
@@ -29,6 +31,8 @@ constexpr int kMaxQuads = kMaxPatchSize * kTargetColumns / 4;
 struct TargetPatch {
   // 0 for unfilled pixels.
   alignas(16) std::uint32_t feature[kMaxPatchSize][kTargetColumns];
+  // kComparedBytes for filled pixels, 0 for unfilled ones.
+  alignas(16) std::uint32_t mask[kMaxPatchSize][kTargetColumns];
   // Bit x is set if the pixel in column x is filled.
   unsigned filled[kMaxPatchSize];
   // The sum of the confidences of the pixels in two rows.
@@ -78,8 +82,8 @@ struct FillTask {
   std::uint32_t *sources;
   // Null: patches are compared by RGB.
   const LabTables *lab;
-  // Memory for the state of an area that does not fit into the shared memory of a block.
-  void *state_memory;
+  // For areas that do not fit into the shared memory of a block.
+  FillState global_state;
   // Of the GridMinimum of the fill kernel.
   Key *minima;
   int minima_count;

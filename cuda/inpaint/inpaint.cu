@@ -32,7 +32,9 @@ class InpaintCuda final : public Inpaint {
     CUDAVISION_TRY(pixels_.allocate(pixels));
     CUDAVISION_TRY(removed_.allocate(pixels));
     CUDAVISION_TRY(hole_.allocate(pixels));
-    CUDAVISION_TRY(state_.allocate(state_bytes(size_.width, size_.height)));
+    CUDAVISION_TRY(words_.allocate(pixels));
+    CUDAVISION_TRY(confidence_.allocate(pixels));
+    CUDAVISION_TRY(row_best_.allocate(static_cast<std::size_t>(size_.height)));
     CUDAVISION_TRY(lab_.allocate(1));
     CUDAVISION_TRY(frames_.allocate(2));
     for (FrameState &frame : initial_) frame.reset();
@@ -181,7 +183,8 @@ class InpaintCuda final : public Inpaint {
     task.pitch = pitch_, task.features = features_.data() + kTargetLeft;
     task.source_pitch = source_pitch_, task.sources = sources_.data();
     task.lab = params.lab ? lab_.data() : nullptr;
-    task.state_memory = state_.data();
+    task.global_state.words = words_.data(), task.global_state.confidence = confidence_.data();
+    task.global_state.row_best = row_best_.data();
     task.minima = minima_.data(), task.minima_count = static_cast<int>(minima_.count());
     task.shared_bytes = shared_bytes_;
     task.stop = reinterpret_cast<const uint4 *>(stop_.data());
@@ -201,8 +204,11 @@ class InpaintCuda final : public Inpaint {
   // The elements from one row of features_ and of sources_ to the next.
   int pitch_ = 0, source_pitch_ = 0;
   DeviceBuffer<std::uint32_t> pixels_, features_, sources_;
+  // Of FillTask::global_state.
+  DeviceBuffer<std::uint32_t> words_;
+  DeviceBuffer<ConfidenceCode> confidence_;
   DeviceBuffer<std::uint8_t> removed_, hole_;
-  DeviceBuffer<unsigned char> state_;  // FillTask::state_memory
+  DeviceBuffer<std::uint64_t> row_best_;
   DeviceBuffer<Key> minima_;
   PinnedBuffer stop_;  // the word that follows execution_.stop
   DeviceBuffer<LabTables> lab_;

@@ -163,18 +163,17 @@ struct FrontPixel {
   float scale;
 };
 CUDAVISION_HOST_DEVICE inline FrontPixel front_pixel(int confidence, Normal normal) {
-  const int squares = normal.x * normal.x + normal.y * normal.y;
-  // Without a normal, the data term is 0, and the scale may be any.
-  return {static_cast<float>(confidence), normal,
-          510.0f * normal_root(static_cast<float>(squares > 0 ? squares : 1))};
+  const float length = normal_root(static_cast<float>(normal.x * normal.x + normal.y * normal.y));
+  return {static_cast<float>(confidence), normal, 510.0f * length};
 }
 
 // The priority, times 65536, of a pixel of the front. gradient: the longest one of the patch, which is perpendicular to
 // the isophote.
-CUDAVISION_HOST_DEVICE inline float priority_of(const FrontPixel &pixel, int gradient_x, int gradient_y) {
-  const int across = gradient_x * pixel.normal.y - gradient_y * pixel.normal.x;
+CUDAVISION_HOST_DEVICE inline float priority_of(const FrontPixel &pixel, std::uint32_t gradient) {
+  const int across = gradient_x(gradient) * pixel.normal.y - gradient_y(gradient) * pixel.normal.x;
   const auto length = static_cast<float>(across < 0 ? -across : across);
-  return pixel.confidence * (normal_quotient(length, pixel.scale) + 0.001f);
+  const float data = across == 0 ? 0.0f : normal_quotient(length, pixel.scale);
+  return pixel.confidence * (data + 0.001f);
 }
 
 // A place in the picture.
@@ -246,17 +245,19 @@ CUDAVISION_HOST_DEVICE constexpr Region area_around(Bounds hole, int radius, int
   return {x0, y0, x1 - x0, y1 - y0};
 }
 
-// Arrays of area.height rows of `pitch` elements, at least area.width. Coordinates are relative to the area.
+// Arrays of area.height x area.width elements in row-major order, and row_best of area.height elements.
+// Coordinates are relative to the area.
 struct FillState {
   Region area;
-  int pitch;
   // Of a filled pixel: the feature with luma (with_luma()). Of an unfilled one: the bits of its priority, a float, and 0
   // if it is not on the front. A pixel of the front stays on it until it is filled.
   std::uint32_t *words;
   // 0 for an unfilled pixel.
   ConfidenceCode *confidence;
+  // The largest target_key() of each row; 0 for a row without a pixel of the front.
+  std::uint64_t *row_best;
 
-  CUDAVISION_HOST_DEVICE int index(int x, int y) const { return y * pitch + x; }
+  CUDAVISION_HOST_DEVICE int index(int x, int y) const { return y * area.width + x; }
   CUDAVISION_HOST_DEVICE bool holds(int x, int y) const {
     return x >= 0 && y >= 0 && x < area.width && y < area.height;
   }
@@ -277,23 +278,16 @@ CUDAVISION_HOST_DEVICE constexpr Bounds window_around(Region area, int x, int y,
 }
 
 // The gradient of luma at a pixel of the area that is not on its border.
-struct LumaGradient {
-  int x, y;
-
-  CUDAVISION_HOST_DEVICE LumaGradient(const FillState &s, int px, int py)
-      : x(s.luma(px + 1, py) - s.luma(px - 1, py)), y(s.luma(px, py + 1) - s.luma(px, py - 1)) {}
-};
 CUDAVISION_HOST_DEVICE inline std::uint32_t luma_gradient(const FillState &s, int x, int y) {
-  const LumaGradient gradient(s, x, y);
-  return pack_gradient(gradient.x, gradient.y);
+  return pack_gradient(s.luma(x + 1, y) - s.luma(x - 1, y), s.luma(x, y + 1) - s.luma(x, y - 1));
 }
 
 CUDAVISION_HOST_DEVICE inline bool on_front(const FillState &s, int x, int y) {
   const int at = s.index(x, y);
   const bool left = x > 0 && s.confidence[at - 1] > 0,
              right = x + 1 < s.area.width && s.confidence[at + 1] > 0;
-  const bool above = y > 0 && s.confidence[at - s.pitch] > 0,
-             below = y + 1 < s.area.height && s.confidence[at + s.pitch] > 0;
+  const bool above = y > 0 && s.confidence[at - s.area.width] > 0,
+             below = y + 1 < s.area.height && s.confidence[at + s.area.width] > 0;
   return (s.confidence[at] == 0) & (left | right | above | below);
 }
 

@@ -104,11 +104,12 @@ __device__ unsigned long long value_of(unsigned block, unsigned round) {
 }
 
 __global__ void minima_kernel(unsigned long long *words, unsigned long long *minima) {
-  auto *least = static_cast<unsigned long long *>(simt::dynamic_shared_memory());
+  auto *per_warp = static_cast<unsigned long long *>(simt::dynamic_shared_memory());
   cudavision::GridMinimum minimum(words);
   for (unsigned round = 0; round < kMinima; ++round) {
-    if (threadIdx.x == round % kThreads) minimum.publish(value_of(blockIdx.x, round));
-    minima[(round * kBlocks + blockIdx.x) * kThreads + threadIdx.x] = minimum.collect(least, [] { __syncthreads(); });
+    minimum.publish(value_of(blockIdx.x, round));
+    const unsigned long long looked = minimum.look();
+    minima[(round * kBlocks + blockIdx.x) * kThreads + threadIdx.x] = minimum.collect(looked, per_warp);
     __syncthreads();
   }
 }
@@ -120,7 +121,8 @@ TEST_F(Simt, grid_minimum_is_the_smallest_value_of_every_round_in_every_order) {
         std::vector<unsigned long long>(cudavision::GridMinimum::words(kBlocks), 0));
     const DeviceArray<unsigned long long> minima(
         std::vector<unsigned long long>(std::size_t{kMinima} * kBlocks * kThreads, 0));
-    run_cooperative(kBlocks, kThreads, sizeof(unsigned long long), minima_kernel, words.get(), minima.get());
+    run_cooperative(kBlocks, kThreads, kThreads / 32 * sizeof(unsigned long long), minima_kernel, words.get(),
+                    minima.get());
     const std::vector<unsigned long long> found = minima.download();
     for (unsigned round = 0; round < kMinima; ++round) {
       unsigned long long least = value_of(0, round);
