@@ -19,6 +19,8 @@ namespace cudavision::inpaint {
 // where there are few for each warp.
 constexpr int kTileWidth = 32, kLowTile = 1, kHighTileBits = 2, kHighTile = 1 << kHighTileBits,
               kLowTilesPerWarp = 1;
+// The candidates of a lane, and the lanes for a row of a tile.
+constexpr int kLaneCandidates = 4, kTileLanes = kTileWidth / kLaneCandidates;
 // The picture is divided into cells, each a column of high tiles. Cell i belongs to block i modulo the number
 // of blocks, for the whole fill (cell_columns.h).
 constexpr int kMinTileBits = 1, kMaxTileBits = 4;
@@ -26,10 +28,9 @@ constexpr Size kLowestCell{kTileWidth, kHighTile << kMinTileBits};
 // More than every sum, and small enough that no sum overflows after it.
 constexpr int kNoCandidate = 1 << 30;
 
-// Adds the squared differences of the four bytes of a and b to sum.
-__device__ inline int add_squares(std::uint32_t a, std::uint32_t b, int sum) {
-  const unsigned difference = __vabsdiffu4(a, b);
-  return static_cast<int>(__dp4a(difference, difference, static_cast<unsigned>(sum)));
+// Adds the squares of four bytes to sum.
+__device__ inline int add_squares(unsigned bytes, int sum) {
+  return static_cast<int>(__dp4a(bytes, bytes, static_cast<unsigned>(sum)));
 }
 
 // The source_key() of the candidate at a place, computed by a warp and returned in all lanes.
@@ -53,7 +54,7 @@ __device__ inline Key key_of_candidate(const FillTask &task, const TargetPatch &
     for (int k = 0; k < kRounds; ++k) {
       const int row = begin + k * kRowsAtOnce;
       if (row < size && (target.filled[row] >> column & 1) != 0)
-        sum = add_squares(feature[k], target.feature[row][column], sum);
+        sum = add_squares(__vabsdiffu4(feature[k], target.feature[row][column]), sum);
     }
   }
   return source_key(static_cast<std::uint32_t>(warp_sum(sum)), place);
@@ -71,10 +72,14 @@ struct LaneCandidates {
   int pitch;
 };
 
+// How the unfilled pixels of a quad are left out: there are none; or all lanes of a warp have the same quad and take a
+// branch; or each lane has a quad of its own, and a branch would separate them.
+enum class LeavesOut { nothing, by_branch, by_mask };
+
 // Adds the squared differences between the pixels of a quad and those of the candidates of a lane to their sums.
-template <bool kWhole>
+template <LeavesOut kHow>
 __device__ inline void compare_quad(const PatchQuad &quad, const TargetPatch &target,
-                                    const LaneCandidates &own, int (&sum)[kHighTile]) {
+                                    const LaneCandidates &own, int (&sum)[kLaneCandidates]) {
   const auto *words = reinterpret_cast<const uint4 *>(own.features + quad.row * own.pitch + quad.column);
   const uint4 a = words[0], b = words[1];
   const uint4 wanted = *reinterpret_cast<const uint4 *>(&target.feature[quad.row][quad.column]);
@@ -82,23 +87,13 @@ __device__ inline void compare_quad(const PatchQuad &quad, const TargetPatch &ta
   const std::uint32_t pixel[4] = {wanted.x, wanted.y, wanted.z, wanted.w};
 #pragma unroll
   for (int x = 0; x < 4; ++x) {
-    if (!kWhole && (quad.which >> x & 1) == 0) continue;
+    const bool counts = kHow == LeavesOut::nothing || (quad.which >> x & 1) != 0;
+    if (kHow == LeavesOut::by_branch && !counts) continue;
+    const unsigned mask = counts ? ~0u : 0;
 #pragma unroll
-    for (int k = 0; k < kHighTile; ++k) sum[k] = add_squares(feature[x + k], pixel[x], sum[k]);
+    for (int k = 0; k < kLaneCandidates; ++k)
+      sum[k] = add_squares(__vabsdiffu4(feature[x + k], pixel[x]) & mask, sum[k]);
   }
-}
-
-// The sum of the squared differences between the pixels of a row of the target's patch and those of the candidate of a
-// lane in a low tile.
-template <typename Radius>
-__device__ inline int compare_row(const TargetPatch &target, const LaneCandidates &own, Radius radius,
-                                  int row) {
-  const std::uint32_t *features = own.features + row * own.pitch;
-  int sum = 0;
-#pragma unroll
-  for (int column = kTargetLeft - radius; column <= kTargetLeft + radius; ++column)
-    sum = add_squares(features[column] & target.mask[row][column], target.feature[row][column], sum);
-  return sum;
 }
 
 // The cells of a block. The features and candidates of the first `kept` ones lie in shared memory, with a margin of
@@ -180,13 +175,12 @@ struct CellsOfBlock {
   }
 };
 
-// Of a tile of kCandidates rows. kKept: its cell lies in shared memory, and the compiler knows it. corner: of the cell.
-template <bool kKept, int kCandidates>
+// Of a tile of kRows rows. kKept: its cell lies in shared memory, and the compiler knows it. corner: of the cell.
+template <bool kKept, int kRows>
 __device__ inline LaneCandidates lane_candidates(const FillTask &task, const CellsOfBlock &cells, int cell,
                                                  int tile, Place corner, const Bounds &window) {
-  constexpr int kLanesPerRow = kTileWidth / kCandidates;
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int dx = lane % kLanesPerRow * kCandidates, dy = tile * kCandidates + lane / kLanesPerRow;
+  const int dx = lane % kTileLanes * kLaneCandidates, dy = tile * kRows + lane / kTileLanes % kRows;
   const int x = corner.x + dx, y = corner.y + dy;
   LaneCandidates own{{x, y}, 0, nullptr, kKept ? cells.pitch() : task.pitch};
   std::uint32_t marks = 0;
@@ -199,11 +193,11 @@ __device__ inline LaneCandidates lane_candidates(const FillTask &task, const Cel
     own.features = task.features + top * task.pitch + (x < task.pitch ? x : task.pitch - 4) - kTargetLeft;
     if (x < task.width && y < task.height) marks = task.sources[y * task.source_pitch + x / 32];
   }
-  for (unsigned k = 0; k < kCandidates; ++k) {
-    const int cx = x + static_cast<int>(k);
-    const bool inside = cx >= window.x0 && cx < window.x1 && y >= window.y0 && y < window.y1;
-    own.which |= (inside ? marks >> (static_cast<unsigned>(dx) + k) & 1 : 0) << k;
-  }
+  // How many of them lie to the left of each border of the window.
+  const int before = clamp_index(window.x0 - x, kLaneCandidates + 1),
+            before_end = clamp_index(window.x1 - x, kLaneCandidates + 1);
+  const unsigned inside = (1u << before_end) - (1u << before);
+  if (y >= window.y0 && y < window.y1 && before < before_end) own.which = marks >> dx & inside;
   return own;
 }
 
@@ -219,12 +213,12 @@ __device__ inline void note_found(int sum, Place place, FillShared *shared, Key 
 // Compares the candidates of a warp in a high tile. A whole warp calls it. It abandons them as soon as all partial sums
 // exceed the least sum of the block.
 __device__ __forceinline__ void search_high_tile(const LaneCandidates &own, FillShared *shared, Key *found) {
-  int sum[kHighTile], least = kNoCandidate;
-  for (int k = 0; k < kHighTile; ++k) sum[k] = (own.which >> k & 1) != 0 ? 0 : kNoCandidate;
+  int sum[kLaneCandidates], least = kNoCandidate;
+  for (int k = 0; k < kLaneCandidates; ++k) sum[k] = (own.which >> k & 1) != 0 ? 0 : kNoCandidate;
   const volatile int &least_sum = shared->least_sum;
   const auto abandoned = [&] {
     least = sum[0];
-    for (int k = 1; k < kHighTile; ++k) least = sum[k] < least ? sum[k] : least;
+    for (int k = 1; k < kLaneCandidates; ++k) least = sum[k] < least ? sum[k] : least;
     return __all_sync(kFullWarp, least > least_sum) != 0;
   };
   const int rest = shared->whole_quads % 2, whole = shared->whole_quads - rest,
@@ -232,48 +226,73 @@ __device__ __forceinline__ void search_high_tile(const LaneCandidates &own, Fill
   // Two at a time: the loads of the second one do not wait for the sums of the first.
 #pragma unroll 1
   for (int i = 0; i < whole; i += 2) {
-    compare_quad<true>(shared->quads[i], shared->target, own, sum);
-    compare_quad<true>(shared->quads[i + 1], shared->target, own, sum);
+    compare_quad<LeavesOut::nothing>(shared->quads[i], shared->target, own, sum);
+    compare_quad<LeavesOut::nothing>(shared->quads[i + 1], shared->target, own, sum);
     if (abandoned()) return;
   }
   // If a whole one is left, it comes before those of which a part is filled.
 #pragma unroll 1
   for (int i = parts; i < kMaxQuads; i += 2) {
-    compare_quad<false>(shared->quads[rest != 0 && i == parts ? whole : i], shared->target, own, sum);
+    compare_quad<LeavesOut::by_branch>(shared->quads[rest != 0 && i == parts ? whole : i], shared->target,
+                                       own, sum);
     PatchQuad second = shared->quads[i + 1 < kMaxQuads ? i + 1 : i];
     if (i + 1 == kMaxQuads) second.which = 0;
-    compare_quad<false>(second, shared->target, own, sum);
+    compare_quad<LeavesOut::by_branch>(second, shared->target, own, sum);
     if (abandoned()) return;
   }
   // The last abandoned() has set `least`: there is a quad, because a target has a filled neighbour.
   Place place = own.place;
-  for (int k = kHighTile - 1; k >= 0; --k)
+  for (int k = kLaneCandidates - 1; k >= 0; --k)
     if (sum[k] == least) place.x = own.place.x + k;
   note_found(least, place, shared, found);
 }
 
-// The same in a low tile.
-template <typename Radius>
-__device__ __forceinline__ void search_low_tile(const LaneCandidates &own, Radius radius, FillShared *shared,
+// Compares the candidates of a warp in a low tile. A whole warp calls it. Lanes with the same candidates form a slice each:
+// they compare them with every fourth quad. *found: the best key of the lane.
+__device__ __forceinline__ void search_low_tile(const LaneCandidates &own, const FillShared &shared,
                                                 Key *found) {
-  constexpr int kRows = kSpillsSooner ? 2 : 3;  // between two looks at the others' results
-  const volatile int &least_sum = shared->least_sum;
-  int sum = own.which != 0 ? 0 : kNoCandidate;
+  constexpr int kSlices = 32 / kTileLanes;
+  const int lane = static_cast<int>(threadIdx.x) % 32, slice = lane / kTileLanes;
+  const int whole = shared.whole_quads, count = whole + shared.part_quads;
+  const auto quad_at = [&](int i) {
+    const int last = i < count ? i : count - 1;
+    PatchQuad quad = shared.quads[last < whole ? last : kMaxQuads - 1 - (last - whole)];
+    if (i >= count) quad.which = 0;
+    return quad;
+  };
+  int sum[kLaneCandidates] = {}, i = 0;
+  // Two at a time: the loads of the second one do not wait for the sums of the first.
 #pragma unroll 1
-  for (int begin = 0; begin <= 2 * radius; begin += kRows) {
-#pragma unroll
-    for (int k = 0; k < kRows; ++k)
-      if (begin + k <= 2 * radius) sum += compare_row(shared->target, own, radius, begin + k);
-    if (__all_sync(kFullWarp, sum > least_sum) != 0) return;
+  for (; i + 2 * kSlices <= whole; i += 2 * kSlices) {
+    compare_quad<LeavesOut::nothing>(shared.quads[i + slice], shared.target, own, sum);
+    compare_quad<LeavesOut::nothing>(shared.quads[i + slice + kSlices], shared.target, own, sum);
   }
-  note_found(sum, own.place, shared, found);
+#pragma unroll 1
+  for (; i < count; i += 2 * kSlices) {
+    const PatchQuad first = quad_at(i + slice), second = quad_at(i + slice + kSlices);
+    compare_quad<LeavesOut::by_mask>(first, shared.target, own, sum);
+    compare_quad<LeavesOut::by_mask>(second, shared.target, own, sum);
+  }
+  // Each slice adds up one of the four sums: first two slices exchange halves, then quarters.
+  static_assert(kSlices == 4 && kLaneCandidates == 4);
+  const bool odd = (slice & 1) != 0, high = (slice & 2) != 0;
+  const auto added = [](bool second, int a, int b, int distance) {
+    return (second ? b : a) + __shfl_xor_sync(kFullWarp, second ? a : b, distance);
+  };
+  const int a = added(odd, sum[0], sum[2], kTileLanes), b = added(odd, sum[1], sum[3], kTileLanes);
+  const int all = added(high, a, b, 2 * kTileLanes), k = (odd ? 2 : 0) + (high ? 1 : 0);
+  const Key key = (own.which >> k & 1) != 0
+                      ? source_key(static_cast<std::uint32_t>(all), {own.place.x + k, own.place.y})
+                      : Key{kNoSource};
+  *found = key < *found ? key : *found;
 }
 
-// The best key that the warp finds in the cells of the block, in tiles of kRows rows, or `found` if that is better.
-template <int kRows, typename Radius>
+// The best key that the warp finds in the cells of the block, in tiles of kRows rows, or `found` if that is better. In low
+// tiles, each lane returns its own.
+template <int kRows>
 __device__ inline Key search_tiles(const FillTask &task, const CellsOfBlock &cells, Place target,
-                                   Radius radius, const Bounds &window, Key found, FillShared *shared) {
-  const int first = cells.first(target), warp = static_cast<int>(threadIdx.x) / 32,
+                                   const Bounds &window, Key found, FillShared *shared) {
+  const int first = kRows == kLowTile ? 0 : cells.first(target), warp = static_cast<int>(threadIdx.x) / 32,
             lane = static_cast<int>(threadIdx.x) % 32;
   // A cell has 1 << bits tiles.
   const int bits = cells.tile_bits + (kRows == kLowTile ? kHighTileBits : 0);
@@ -281,7 +300,7 @@ __device__ inline Key search_tiles(const FillTask &task, const CellsOfBlock &cel
   const auto search = [&](const LaneCandidates &own) {
     if (!__any_sync(kFullWarp, own.which != 0)) return;
     if constexpr (kRows == kLowTile)
-      search_low_tile(own, radius, shared, &found);
+      search_low_tile(own, *shared, &found);
     else
       search_high_tile(own, shared, &found);
   };
@@ -301,11 +320,8 @@ __device__ inline Key search_tiles(const FillTask &task, const CellsOfBlock &cel
   return found;
 }
 
-// Whether the candidates in a window are compared in low tiles: at most kLowTilesPerWarp tiles for each warp of the
-// grid, and the default patch size, whose rows the compiler knows.
-template <typename Radius>
-__device__ inline bool are_low_tiles_few(Radius, const Bounds &window) {
-  if constexpr (std::is_same_v<Radius, int>) return false;
+// Whether the candidates in a window are compared in low tiles: at most kLowTilesPerWarp tiles for each warp of the grid.
+__device__ inline bool are_low_tiles_few(const Bounds &window) {
   const int tiles = (window.y1 - window.y0) * (divide_up(window.x1 - window.x0, kTileWidth) + 1);
   return tiles <= kLowTilesPerWarp * kFillWarps * static_cast<int>(gridDim.x);
 }
@@ -317,8 +333,8 @@ __device__ inline Key try_recent(const FillTask &task, Place target, Radius radi
                                  FillShared *shared) {
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const Place guess{target.x + shared->recent[warp].x, target.y + shared->recent[warp].y};
-  if (are_low_tiles_few(radius, window) || guess.x < window.x0 || guess.x >= window.x1 ||
-      guess.y < window.y0 || guess.y >= window.y1)
+  if (are_low_tiles_few(window) || guess.x < window.x0 || guess.x >= window.x1 || guess.y < window.y0 ||
+      guess.y >= window.y1)
     return kNoSource;
   const bool is_candidate = task.is_source(guess);
   const Key key = key_of_candidate(task, shared->target, guess, radius, lane);
@@ -329,14 +345,14 @@ __device__ inline Key try_recent(const FillTask &task, Place target, Radius radi
 
 // The best key of the block's candidates for shared->target, in all threads. found: the best one that the warp knows. A
 // whole block calls it, which it synchronises.
-template <typename Radius>
 __device__ inline Key search_cells(const FillTask &task, const CellsOfBlock &cells, Place target,
-                                   Radius radius, const Bounds &window, Key found, FillShared *shared) {
+                                   const Bounds &window, Key found, FillShared *shared) {
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-  if (are_low_tiles_few(radius, window))
-    found = search_tiles<kLowTile>(task, cells, target, radius, window, found, shared);
+  if (are_low_tiles_few(window))
+    found = search_tiles<kLowTile>(task, cells, target, window, found, shared);
   else
-    found = search_tiles<kHighTile>(task, cells, target, radius, window, found, shared);
+    found = search_tiles<kHighTile>(task, cells, target, window, found, shared);
+  found = warp_min(found);
   if (lane == 0) shared->found[warp] = found;
   __syncthreads();
   return warp_min(shared->found[lane % kFillWarps]);

@@ -32,10 +32,7 @@ __device__ inline void share_target(const FillTask &task, FillShared *shared, Gr
   grid->wait();
   if (blockIdx.x == 0) return;
   const unsigned filled = row < size ? __ldcg(&all.filled[row]) : 0;
-  if (row < size) {
-    own.feature[row][column] = __ldcg(&all.feature[row][column]);
-    own.mask[row][column] = (filled >> column & 1) != 0 ? kComparedBytes : 0;
-  }
+  if (row < size) own.feature[row][column] = __ldcg(&all.feature[row][column]);
   if (thread / 32 * 2 < size) list_quads(row, column, filled, shared);
   if (thread < size) own.filled[thread] = __ldcg(&all.filled[thread]);
   if (thread == 0) own.key = __ldcg(&all.key);
@@ -97,7 +94,7 @@ __device__ inline bool fill_hole(const FillTask &task, Bounds bounds, Radius rad
     }
     FrontPixel front{};
     do {
-      const Key found = search_cells(task, cells, target, radius, window, known, shared);
+      const Key found = search_cells(task, cells, target, window, known, shared);
       end_copies();
       minimum.publish(threadIdx.x == 0 && shared->stop.x != 0 ? kStopped : found);
       const Key looked = minimum.look();

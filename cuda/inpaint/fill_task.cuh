@@ -31,8 +31,6 @@ constexpr int kMaxQuads = kMaxPatchSize * kTargetColumns / 4;
 struct TargetPatch {
   // 0 for unfilled pixels.
   alignas(16) std::uint32_t feature[kMaxPatchSize][kTargetColumns];
-  // kComparedBytes for filled pixels, 0 for unfilled ones.
-  alignas(16) std::uint32_t mask[kMaxPatchSize][kTargetColumns];
   // Bit x is set if the pixel in column x is filled.
   unsigned filled[kMaxPatchSize];
   // The sum of the confidences of the pixels in two rows.

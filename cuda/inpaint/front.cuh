@@ -419,9 +419,8 @@ __device__ inline void take_target(const FillState &s, Radius radius, FillShared
     const int sum = warp_sum(confidence);
     if (lane == 0) target.confidence[own.row / 2] = sum;
     if (own.row < size) {
-      const std::uint32_t mask = confidence > 0 ? kComparedBytes : 0;
-      target.mask[own.row][own.column] = mask;
-      target.feature[own.row][own.column] = s.words[own.inside ? at : 0] & mask;
+      const std::uint32_t word = s.words[own.inside ? at : 0];
+      target.feature[own.row][own.column] = confidence > 0 ? word & kComparedBytes : 0;
       if (own.column == 0) target.filled[own.row] = filled;
     }
     list_quads(own.row, own.column, filled, shared);

@@ -163,7 +163,9 @@ struct FrontPixel {
   float scale;
 };
 CUDAVISION_HOST_DEVICE inline FrontPixel front_pixel(int confidence, Normal normal) {
-  const float length = normal_root(static_cast<float>(normal.x * normal.x + normal.y * normal.y));
+  const int squares = normal.x * normal.x + normal.y * normal.y;
+  // Without a normal, the data term is 0, and the scale may be any.
+  const float length = normal_root(static_cast<float>(squares > 0 ? squares : 1));
   return {static_cast<float>(confidence), normal, 510.0f * length};
 }
 
@@ -172,8 +174,7 @@ CUDAVISION_HOST_DEVICE inline FrontPixel front_pixel(int confidence, Normal norm
 CUDAVISION_HOST_DEVICE inline float priority_of(const FrontPixel &pixel, std::uint32_t gradient) {
   const int across = gradient_x(gradient) * pixel.normal.y - gradient_y(gradient) * pixel.normal.x;
   const auto length = static_cast<float>(across < 0 ? -across : across);
-  const float data = across == 0 ? 0.0f : normal_quotient(length, pixel.scale);
-  return pixel.confidence * (data + 0.001f);
+  return pixel.confidence * (normal_quotient(length, pixel.scale) + 0.001f);
 }
 
 // A place in the picture.
