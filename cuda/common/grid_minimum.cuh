@@ -48,6 +48,7 @@ class GridMinimum {
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32,
               warps = static_cast<int>(blockDim.x) / 32;
     unsigned long long least = kMask;
+    // Nearly always there is one step: to prepare an unrolled loop would take longer.
 #pragma unroll 1
     for (unsigned block = threadIdx.x; block < gridDim.x; block += blockDim.x) {
       unsigned long long word = kWaits && block == threadIdx.x ? looked : load(round_words() + block);

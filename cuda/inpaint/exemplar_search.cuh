@@ -4,8 +4,6 @@
 
 #include <cuda_runtime.h>
 
-#include <type_traits>
-
 #include "cuda/common/divisor.h"
 #include "cuda/common/grid_minimum.cuh"
 #include "cuda/inpaint/cell_columns.h"
@@ -13,10 +11,10 @@
 
 namespace cudavision::inpaint {
 
-// A warp compares the candidates in a tile of 32 columns. In a high tile, each lane has four of them, side by side: it
-// loads four features at a time and uses each of them for up to four candidates. In a low tile, which is one row high,
-// a lane has one candidate. Low tiles take more instructions in all, but the last one is done sooner: they are right
-// where there are few for each warp.
+// A warp compares the candidates in a tile of 32 columns. Each lane has four of them, side by side: it loads four features
+// at a time and uses each of them for up to four candidates. In a high tile, each lane has candidates of its own. In a low
+// tile, which is one row high, four lanes share their candidates, and each compares them with a quarter of the target. Low
+// tiles take more instructions in all, but the last one is done sooner: they are right where there are few for each warp.
 constexpr int kTileWidth = 32, kLowTile = 1, kHighTileBits = 2, kHighTile = 1 << kHighTileBits,
               kLowTilesPerWarp = 1;
 // The candidates of a lane, and the lanes for a row of a tile.

@@ -159,7 +159,7 @@ struct Normal {
 struct FrontPixel {
   float confidence;
   Normal normal;
-  // The length of the normal times 510, twice the largest gradient.
+  // The length of the normal times 510, twice the largest gradient; not 0, even if the normal is.
   float scale;
 };
 CUDAVISION_HOST_DEVICE inline FrontPixel front_pixel(int confidence, Normal normal) {
