@@ -25,11 +25,12 @@ class GridBarrier {
     simt::grid_barrier();
 #else
     __syncthreads();
-    complete_ += gridDim.x;
     if (threadIdx.x == 0) {
-      (void)arrive(arrivals_);
-      // The signed difference is correct even after the counter has wrapped around.
-      while (static_cast<int>(arrivals_at(arrivals_) - complete_) < 0) {
+      // The counter begins again at a multiple of the number of blocks. The round lasts while it is among the next
+      // ones.
+      const unsigned before = arrive(arrivals_, (1u << 31) / gridDim.x * gridDim.x - 1);
+      const unsigned first = before - before % gridDim.x;
+      while (arrivals_at(arrivals_) - first < gridDim.x) {
       }
     }
     __syncthreads();
@@ -38,7 +39,6 @@ class GridBarrier {
 
  private:
   unsigned *arrivals_;
-  [[maybe_unused]] unsigned complete_ = 0;
 };
 
 }  // namespace cudavision

@@ -19,58 +19,88 @@ class GridMinimum {
   static constexpr int kBits = 54;
 
   // The number of words that it needs, all 0 when the kernel starts.
-  static constexpr int words(int blocks) { return 2 * blocks; }
+  static constexpr int words(int blocks) { return 2 * static_cast<int>(kCopies) * blocks; }
 
   // Every thread of every block constructs one. words: in global memory.
   __device__ explicit GridMinimum(unsigned long long *words) : words_(words) {}
 
-  // Begins a round with the value of this block. Only the call of the block's first thread has an effect; the others may
-  // call, too. It does not wait: work between publish() and collect() hides the latency of both.
+  // Begins a round with the value of this block. A warp of the block calls it, all of whose threads have that value,
+  // and does not wait.
   __device__ void publish(unsigned long long value) {
-    if (threadIdx.x == 0) store(round_words() + blockIdx.x, tag() << kBits | value);
+    const unsigned copy = threadIdx.x % 32;
+    if (copy < kCopies) store(words_of(copy) + blockIdx.x, tag() | value);
   }
 
-  // Loads the word that collect() looks at first. A call between publish() and other work hides that load's latency, too.
-  __device__ unsigned long long look() const {
-    return threadIdx.x < gridDim.x ? load(round_words() + threadIdx.x) : 0;
-  }
-
-  // Returns the smallest value of the round. Every thread of every block must call. looked: of look() in this round.
-  // per_warp: shared memory, one word for each warp of the block, which no thread uses before the next barrier of the
-  // block. Synchronises the block.
-  __device__ unsigned long long collect(unsigned long long looked, unsigned long long *per_warp) {
+  // Returns the smallest value of the round. Every thread of every block must call; the first warp of a block waits for
+  // the words of the others. result: in shared memory; no thread uses it before the next barrier of the block.
+  // Synchronises the block.
+  __device__ unsigned long long collect(unsigned long long *result) {
 #ifdef CUDAVISION_EMULATED_CUDA
     simt::grid_barrier();
+#endif
+    if (threadIdx.x < 32) {
+      const unsigned long long least = warp_min(least_of_lane());
+      if (threadIdx.x == 0) *result = least & kMask;
+    }
+    __syncthreads();
+    next_round();
+    return *result;
+  }
+
+ private:
+  // The smallest word of the blocks that this lane looks at.
+  __device__ unsigned long long least_of_lane() const {
+#ifdef CUDAVISION_EMULATED_CUDA
     constexpr bool kWaits = false;  // all words are there: a wrong one fails a test instead of hanging it
 #else
     constexpr bool kWaits = true;
 #endif
-    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32,
-              warps = static_cast<int>(blockDim.x) / 32;
-    unsigned long long least = kMask;
-    // Nearly always there is one step: to prepare an unrolled loop would take longer.
+    constexpr unsigned kAtOnce = 5;  // loads that do not wait for one another: enough for 160 blocks
+    const unsigned long long round_tag = tag();
+    const auto is_old = [round_tag](unsigned long long word) { return ((word ^ round_tag) & ~kMask) != 0; };
+    unsigned long long least = round_tag | kMask;
 #pragma unroll 1
-    for (unsigned block = threadIdx.x; block < gridDim.x; block += blockDim.x) {
-      unsigned long long word = kWaits && block == threadIdx.x ? looked : load(round_words() + block);
-      while (kWaits && word >> kBits != tag()) word = load(round_words() + block);
-      word &= kMask;
-      least = word < least ? word : least;
+    for (unsigned first = threadIdx.x; first < gridDim.x; first += 32 * kAtOnce) {
+      const unsigned long long *const words = words_of(blockIdx.x % kCopies) + first;
+      // There is no word behind the last block, so the largest stands for it.
+      unsigned long long word[kAtOnce];
+#pragma unroll
+      for (unsigned k = 0; k < kAtOnce; ++k)
+        word[k] = first + 32 * k < gridDim.x ? ~round_tag : round_tag | kMask;
+      bool waits = false;
+      do {
+        // A word that has come is not loaded again.
+#pragma unroll
+        for (unsigned k = 0; k < kAtOnce; ++k)
+          if (is_old(word[k])) word[k] = load(words + 32 * k);
+        waits = false;
+#pragma unroll
+        for (unsigned k = 0; k < kAtOnce; ++k) waits = waits || is_old(word[k]);
+      } while (kWaits && waits);
+#pragma unroll
+      for (unsigned k = 0; k < kAtOnce; ++k) least = word[k] < least ? word[k] : least;
     }
-    least = warp_min(least);
-    if (lane == 0) per_warp[warp] = least;
-    __syncthreads();
-    ++round_;
-    return warp_min(per_warp[lane < warps ? lane : 0]);
+    return least;
   }
 
- private:
-  static constexpr unsigned kTags = (1u << (64 - kBits)) - 1;
+  // So many copies of the words share the load of all blocks, which ask for them at the same time.
+  static constexpr unsigned kCopies = 32;
+
   static constexpr unsigned long long kMask = (1ull << kBits) - 1;
+  // Tags count from 2 to the largest one, and again: so they are even and odd by turns, and never 0.
+  static constexpr unsigned kTagUnit = 1u << (kBits - 32), kFirstTag = 2 * kTagUnit;
 
   // A block begins the next round only when it has seen all words of this one, so blocks are at most one round apart:
   // two sets of words suffice, and the tag tells a word from the older one in its place.
-  __device__ unsigned long long *round_words() const { return words_ + (round_ % 2) * gridDim.x; }
-  __device__ unsigned long long tag() const { return round_ % kTags + 1; }
+  __device__ void next_round() {
+    high_tag_ += kTagUnit;
+    if (high_tag_ == 0) high_tag_ = kFirstTag;
+  }
+  // Stands above the value in each word of this round; not 0, which words have when the kernel starts.
+  __device__ unsigned long long tag() const { return static_cast<unsigned long long>(high_tag_) << 32; }
+  __device__ unsigned long long *words_of(unsigned copy) const {
+    return words_ + (high_tag_ / kTagUnit % 2 * kCopies + copy) * gridDim.x;
+  }
 
   // Relaxed accesses, which bypass L1.
   static __device__ void store(unsigned long long *word, unsigned long long value) {
@@ -95,7 +125,8 @@ class GridMinimum {
   }
 
   unsigned long long *words_;
-  unsigned round_ = 0;
+  // The high half of tag().
+  unsigned high_tag_ = kFirstTag;
 };
 
 }  // namespace cudavision

@@ -28,16 +28,17 @@ float priority_at(const FillState &s, const Array<std::uint32_t> &gradients, int
       const std::uint32_t gradient = gradients[static_cast<std::size_t>(s.index(i, j))];
       if (squared_length(gradient) > longest) longest = squared_length(gradient), isophote = gradient;
     }
-  return priority_of(front_pixel(confidence_at(s, x, y, radius), normal_at(s, x, y)), isophote);
+  return priority_of(front_pixel(confidence_at(s, x, y, radius), normal_at(s, x, y)), gradient_x(isophote),
+                     gradient_y(isophote));
 }
 
 // The gradient of luma at a pixel of the area, or 0 unless the pixel and its eight neighbours are filled.
 std::uint32_t gradient_at(const FillState &s, int x, int y) {
   if (x == 0 || y == 0 || x == s.area.width - 1 || y == s.area.height - 1) return 0;
-  const int at = s.index(x, y), width = s.area.width;
+  const int at = s.index(x, y);
   bool filled = true;
   for (int j = -1; j <= 1; ++j)
-    for (int i = -1; i <= 1; ++i) filled &= s.confidence[at + j * width + i] > 0;
+    for (int i = -1; i <= 1; ++i) filled &= s.confidence[at + j * s.pitch + i] > 0;
   return filled ? luma_gradient(s, x, y) : 0;
 }
 
@@ -55,7 +56,7 @@ ExemplarFill::ExemplarFill(const Execution &execution, Size size) : execution_(e
   const std::size_t pixels = static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height);
   words_.resize(pixels), gradient_.resize(pixels), confidence_.resize(pixels);
   row_best_.resize(static_cast<std::size_t>(size.height));
-  state_.words = words_.data(), state_.confidence = confidence_.data(), state_.row_best = row_best_.data();
+  state_.words = words_.data(), state_.confidence = confidence_.data();
 }
 
 bool ExemplarFill::run(const Exemplars &picture, Bounds bounds, const InpaintParams &params,
@@ -81,7 +82,7 @@ void ExemplarFill::begin(const Exemplars &picture, Bounds bounds, int radius) {
   radius_ = radius;
   last_shift_ = {};
   const Region area = area_around(bounds, radius, size_.width, size_.height);
-  state_.area = area;
+  state_.area = area, state_.pitch = area.width;
   for (int y = 0; y < area.height; ++y)
     for (int x = 0; x < area.width; ++x) {
       const int i = state_.index(x, y);
@@ -114,7 +115,7 @@ void ExemplarFill::rate_row(int y, int first, int last) {
   for (int x = 0; x < state_.area.width; ++x)
     if (const std::uint32_t priority = state_.priority(state_.index(x, y)); priority != 0)
       best = std::max(best, target_key(priority, {state_.area.x + x, state_.area.y + y}));
-  state_.row_best[y] = best;
+  row_best_[static_cast<std::size_t>(y)] = best;
 }
 
 void ExemplarFill::update(int x, int y, int reach) {
@@ -125,7 +126,7 @@ void ExemplarFill::update(int x, int y, int reach) {
 }
 
 std::uint64_t ExemplarFill::best_target() const {
-  return *std::max_element(state_.row_best, state_.row_best + state_.area.height);
+  return *std::max_element(row_best_.begin(), row_best_.begin() + state_.area.height);
 }
 
 // Sorts the pixels so that those farthest from the mean of the patch are compared first: they differ most

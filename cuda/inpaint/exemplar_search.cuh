@@ -4,25 +4,11 @@
 
 #include <cuda_runtime.h>
 
-#include "cuda/common/divisor.h"
 #include "cuda/common/grid_minimum.cuh"
-#include "cuda/inpaint/cell_columns.h"
 #include "cuda/inpaint/front.cuh"
 
 namespace cudavision::inpaint {
 
-// A warp compares the candidates in a tile of 32 columns. Each lane has four of them, side by side: it loads four features
-// at a time and uses each of them for up to four candidates. In a high tile, each lane has candidates of its own. In a low
-// tile, which is one row high, four lanes share their candidates, and each compares them with a quarter of the target. Low
-// tiles take more instructions in all, but the last one is done sooner: they are right where there are few for each warp.
-constexpr int kTileWidth = 32, kLowTile = 1, kHighTileBits = 2, kHighTile = 1 << kHighTileBits,
-              kLowTilesPerWarp = 1;
-// The candidates of a lane, and the lanes for a row of a tile.
-constexpr int kLaneCandidates = 4, kTileLanes = kTileWidth / kLaneCandidates;
-// The picture is divided into cells, each a column of high tiles. Cell i belongs to block i modulo the number
-// of blocks, for the whole fill (cell_columns.h).
-constexpr int kMinTileBits = 1, kMaxTileBits = 4;
-constexpr Size kLowestCell{kTileWidth, kHighTile << kMinTileBits};
 // More than every sum, and small enough that no sum overflows after it.
 constexpr int kNoCandidate = 1 << 30;
 
@@ -94,91 +80,14 @@ __device__ inline void compare_quad(const PatchQuad &quad, const TargetPatch &ta
   }
 }
 
-// The cells of a block. The features and candidates of the first `kept` ones lie in shared memory, with a margin of
-// half a patch; those of the others are read from global memory.
-struct CellsOfBlock {
-  // The tiles in a cell are 2 to this power. Low cells spread a small window over many blocks; high ones have less
-  // margin.
-  int tile_bits;
-  // The cells in a row of the picture, of which the last ones may lie beyond it, and those of the block. There are
-  // fewer than 2^21 cells of at most 2^9 + 2^4 columns.
-  int columns, count;
-  Divisor by_columns;
-  int kept;
-  std::uint32_t *memory;
-  int radius;
-
-  // memory: `bytes` bytes of shared memory, aligned to 16 bytes.
-  __device__ CellsOfBlock(const FillTask &task, int patch_radius, unsigned char *shared_memory, int bytes)
-      : columns(task.cell_columns), by_columns(columns), radius(patch_radius) {
-    const int block = static_cast<int>(blockIdx.x), grid = static_cast<int>(gridDim.x);
-    memory = reinterpret_cast<std::uint32_t *>(shared_memory);
-    int fitting, all;
-    // The lowest cells of which every block can keep its own.
-    for (tile_bits = kMinTileBits;; ++tile_bits) {
-      all = columns * divide_up(task.height, height());
-      fitting = bytes / (words() * static_cast<int>(sizeof(std::uint32_t)));
-      if (tile_bits == kMaxTileBits || fitting >= divide_up(all, grid)) break;
-    }
-    count = (all - block + grid - 1) / grid;
-    kept = fitting < count ? fitting : count;
-  }
-
-  // Of a cell in the picture.
-  __device__ int height() const { return kHighTile << tile_bits; }
-  // The layout of a cell in shared memory: rows of `pitch` features, of which `left` lie to the left of the cell, then
-  // the words of FillTask::sources. words() is a multiple of 4.
-  __device__ int left() const { return divide_up(radius, 4) * 4; }
-  __device__ int pitch() const { return kTileWidth + 2 * left(); }
-  __device__ int rows() const { return height() + 2 * radius; }
-  __device__ int words() const { return pitch() * rows() + height(); }
-  __device__ std::uint32_t *features_of(int cell) const { return memory + cell * words(); }
-  __device__ std::uint32_t *sources_of(int cell) const { return features_of(cell) + pitch() * rows(); }
-  // The upper left corner of a cell.
-  __device__ Place place_of(int cell) const {
-    const int of_picture = static_cast<int>(blockIdx.x) + cell * static_cast<int>(gridDim.x),
-              row = by_columns.quotient_of(of_picture);
-    return {(of_picture - row * columns) * kTileWidth, row * height()};
-  }
-  __device__ bool is_in(const Bounds &window, int cell) const {
-    const Place corner = place_of(cell);
-    return corner.x < window.x1 && corner.y < window.y1 && corner.x + kTileWidth > window.x0 &&
-           corner.y + height() > window.y0;
-  }
-  // The cell to begin with: similar patches tend to be in the rows near the target.
-  __device__ int first(Place target) const {
-    const int before = (target.y / kHighTile >> tile_bits) * columns - static_cast<int>(blockIdx.x);
-    return before <= 0 ? 0 : clamp_index(before / static_cast<int>(gridDim.x), count);
-  }
-
-  // Copies the first cells to shared memory. A whole block calls it and must synchronise before they are used.
-  __device__ void load(const FillTask &task) const {
-    const int thread = static_cast<int>(threadIdx.x), quads = pitch() / 4;
-    for (int cell = 0; cell < kept; ++cell) {
-      const Place place = place_of(cell);
-      // No candidate needs pixels outside of the picture, so any feature may stand for them.
-      for (int i = thread; i < quads * rows(); i += kFillThreads) {
-        const int x = place.x - left() + i % quads * 4,
-                  y = clamp_index(place.y - radius + i / quads, task.height);
-        reinterpret_cast<uint4 *>(features_of(cell))[i] = *reinterpret_cast<const uint4 *>(
-            task.features + y * task.pitch + (x < task.pitch ? x : task.pitch));
-      }
-      static_assert(kTileWidth == 32, "a row of a cell is a word");
-      for (int i = thread; i < height(); i += kFillThreads) {
-        const int y = place.y + i;
-        const bool inside = place.x < task.width && y < task.height;
-        sources_of(cell)[i] = inside ? task.sources[y * task.source_pitch + place.x / 32] : 0;
-      }
-    }
-  }
-};
-
-// Of a tile of kRows rows. kKept: its cell lies in shared memory, and the compiler knows it. corner: of the cell.
-template <bool kKept, int kRows>
-__device__ inline LaneCandidates lane_candidates(const FillTask &task, const CellsOfBlock &cells, int cell,
-                                                 int tile, Place corner, const Bounds &window) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int dx = lane % kTileLanes * kLaneCandidates, dy = tile * kRows + lane / kTileLanes % kRows;
+// Of a lane. kKept: the cell lies in shared memory, and the compiler knows it. tile: its number in the cell. corner: of
+// the cell.
+template <bool kKept, typename Tile>
+__device__ inline LaneCandidates lane_candidates(const FillTask &task, const CellsOfBlock &cells, int lane,
+                                                 int cell, int tile, Place corner, const Bounds &window) {
+  constexpr int kAcross = kCellWidth / Tile::kWidth;
+  const int dx = tile % kAcross * Tile::kWidth + lane % Tile::kLanes * kLaneCandidates,
+            dy = tile / kAcross * Tile::kHeight + lane / Tile::kLanes % Tile::kHeight;
   const int x = corner.x + dx, y = corner.y + dy;
   LaneCandidates own{{x, y}, 0, nullptr, kKept ? cells.pitch() : task.pitch};
   std::uint32_t marks = 0;
@@ -205,7 +114,7 @@ __device__ inline void note_found(int sum, Place place, FillShared *shared, Key 
       warp_min(sum < kNoCandidate ? source_key(static_cast<std::uint32_t>(sum), place) : kNoSource);
   if (key >= *found) return;
   *found = key;
-  if (threadIdx.x % 32 == 0) atomicMin(&shared->least_sum, static_cast<int>(sum_of_source(key)));
+  if (FillBlock::own_thread() % 32 == 0) atomicMin(&shared->least_sum, static_cast<int>(sum_of_source(key)));
 }
 
 // Compares the candidates of a warp in a high tile. A whole warp calls it. It abandons them as soon as all partial sums
@@ -219,8 +128,8 @@ __device__ __forceinline__ void search_high_tile(const LaneCandidates &own, Fill
     for (int k = 1; k < kLaneCandidates; ++k) least = sum[k] < least ? sum[k] : least;
     return __all_sync(kFullWarp, least > least_sum) != 0;
   };
-  const int rest = shared->whole_quads % 2, whole = shared->whole_quads - rest,
-            parts = kMaxQuads - shared->part_quads - rest;
+  const QuadCounts counts = shared->quad_counts;
+  const int rest = counts.whole % 2, whole = counts.whole - rest, parts = kMaxQuads - counts.part - rest;
   // Two at a time: the loads of the second one do not wait for the sums of the first.
 #pragma unroll 1
   for (int i = 0; i < whole; i += 2) {
@@ -245,94 +154,133 @@ __device__ __forceinline__ void search_high_tile(const LaneCandidates &own, Fill
   note_found(least, place, shared, found);
 }
 
-// Compares the candidates of a warp in a low tile. A whole warp calls it. Lanes with the same candidates form a slice each:
-// they compare them with every fourth quad. *found: the best key of the lane.
-__device__ __forceinline__ void search_low_tile(const LaneCandidates &own, const FillShared &shared,
+// Compares the candidates of a warp in a low tile. A whole warp calls it. Lanes with the same candidates form a slice
+// each: they compare them with every eighth quad. *found: the best key of the lane.
+__device__ __forceinline__ void search_low_tile(const LaneCandidates &own, int lane, const FillShared &shared,
                                                 Key *found) {
-  constexpr int kSlices = 32 / kTileLanes;
-  const int lane = static_cast<int>(threadIdx.x) % 32, slice = lane / kTileLanes;
-  const int whole = shared.whole_quads, count = whole + shared.part_quads;
+  constexpr int kLanes = LowTile::kLanes, kSlices = 32 / kLanes;
+  const int slice = lane / kLanes;
+  const QuadCounts counts = shared.quad_counts;
+  const int count = counts.whole + counts.part;
   const auto quad_at = [&](int i) {
     const int last = i < count ? i : count - 1;
-    PatchQuad quad = shared.quads[last < whole ? last : kMaxQuads - 1 - (last - whole)];
+    PatchQuad quad = shared.quads[last < counts.whole ? last : kMaxQuads - 1 - (last - counts.whole)];
     if (i >= count) quad.which = 0;
     return quad;
   };
-  int sum[kLaneCandidates] = {}, i = 0;
-  // Two at a time: the loads of the second one do not wait for the sums of the first.
+  int sum[kLaneCandidates] = {};
+  // Three at a time: mostly, there are no more, and the loads of the others do not wait for the sums of the first.
 #pragma unroll 1
-  for (; i + 2 * kSlices <= whole; i += 2 * kSlices) {
-    compare_quad<LeavesOut::nothing>(shared.quads[i + slice], shared.target, own, sum);
-    compare_quad<LeavesOut::nothing>(shared.quads[i + slice + kSlices], shared.target, own, sum);
+  for (int i = slice; i - slice < count; i += 3 * kSlices) {
+    const PatchQuad quads[] = {quad_at(i), quad_at(i + kSlices), quad_at(i + 2 * kSlices)};
+#pragma unroll
+    for (const PatchQuad &quad : quads) compare_quad<LeavesOut::by_mask>(quad, shared.target, own, sum);
   }
-#pragma unroll 1
-  for (; i < count; i += 2 * kSlices) {
-    const PatchQuad first = quad_at(i + slice), second = quad_at(i + slice + kSlices);
-    compare_quad<LeavesOut::by_mask>(first, shared.target, own, sum);
-    compare_quad<LeavesOut::by_mask>(second, shared.target, own, sum);
-  }
-  // Each slice adds up one of the four sums: first two slices exchange halves, then quarters.
-  static_assert(kSlices == 4 && kLaneCandidates == 4);
+  // Two slices add up each of the four sums: they exchange halves, then quarters.
+  static_assert(kSlices == 8 && kLaneCandidates == 4);
   const bool odd = (slice & 1) != 0, high = (slice & 2) != 0;
   const auto added = [](bool second, int a, int b, int distance) {
     return (second ? b : a) + __shfl_xor_sync(kFullWarp, second ? a : b, distance);
   };
-  const int a = added(odd, sum[0], sum[2], kTileLanes), b = added(odd, sum[1], sum[3], kTileLanes);
-  const int all = added(high, a, b, 2 * kTileLanes), k = (odd ? 2 : 0) + (high ? 1 : 0);
+  const int a = added(odd, sum[0], sum[2], kLanes), b = added(odd, sum[1], sum[3], kLanes);
+  const int half = added(high, a, b, 2 * kLanes), k = (odd ? 2 : 0) + (high ? 1 : 0);
+  const int all = half + __shfl_xor_sync(kFullWarp, half, 4 * kLanes);
   const Key key = (own.which >> k & 1) != 0
                       ? source_key(static_cast<std::uint32_t>(all), {own.place.x + k, own.place.y})
                       : Key{kNoSource};
   *found = key < *found ? key : *found;
 }
 
-// The best key that the warp finds in the cells of the block, in tiles of kRows rows, or `found` if that is better. In low
-// tiles, each lane returns its own.
-template <int kRows>
-__device__ inline Key search_tiles(const FillTask &task, const CellsOfBlock &cells, Place target,
-                                   const Bounds &window, Key found, FillShared *shared) {
-  const int first = kRows == kLowTile ? 0 : cells.first(target), warp = static_cast<int>(threadIdx.x) / 32,
-            lane = static_cast<int>(threadIdx.x) % 32;
-  // A cell has 1 << bits tiles.
-  const int bits = cells.tile_bits + (kRows == kLowTile ? kHighTileBits : 0);
-  const auto cell_after = [&](int i) { return first + i - (first + i < cells.count ? 0 : cells.count); };
-  const auto search = [&](const LaneCandidates &own) {
-    if (!__any_sync(kFullWarp, own.which != 0)) return;
-    if constexpr (kRows == kLowTile)
-      search_low_tile(own, *shared, &found);
-    else
-      search_high_tile(own, shared, &found);
-  };
-  for (int begin = 0; begin < cells.count; begin += 32) {
-    // Each lane looks whether one cell lies in the window.
-    const int own = begin + lane;
-    const unsigned seen = __ballot_sync(kFullWarp, own < cells.count && cells.is_in(window, cell_after(own)));
-    for (int i = warp; i < __popc(seen) << bits; i += kFillWarps) {
-      const int cell = cell_after(begin + warp_nth_bit(seen, i >> bits)), tile = i & ((1 << bits) - 1);
-      const Place corner = cells.place_of(cell);
-      if (cell < cells.kept)
-        search(lane_candidates<true, kRows>(task, cells, cell, tile, corner, window));
-      else
-        search(lane_candidates<false, kRows>(task, cells, cell, tile, corner, window));
-    }
-  }
-  return found;
+// Calls search(own) for a tile of a cell, own: LaneCandidates of the lane. corner: of the cell.
+template <typename Tile, typename Search>
+__device__ __forceinline__ void search_tile(const FillTask &task, const CellsOfBlock &cells, int lane,
+                                            int cell, int tile, Place corner, const Bounds &window,
+                                            const Search &search) {
+  if (cell < cells.kept)
+    search(lane_candidates<true, Tile>(task, cells, lane, cell, tile, corner, window));
+  else
+    search(lane_candidates<false, Tile>(task, cells, lane, cell, tile, corner, window));
 }
 
-// Whether the candidates in a window are compared in low tiles: at most kLowTilesPerWarp tiles for each warp of the grid.
-__device__ inline bool are_low_tiles_few(const Bounds &window) {
-  const int tiles = (window.y1 - window.y0) * (divide_up(window.x1 - window.x0, kTileWidth) + 1);
-  return tiles <= kLowTilesPerWarp * kFillWarps * static_cast<int>(gridDim.x);
+// Calls search(own) for tiles in the cells of the block that meet a window. The tiles are numbered; take() returns the
+// number of the warp's next one.
+template <typename Tile, typename Take, typename Search>
+__device__ inline void for_each_tile(const FillTask &task, const CellsOfBlock &cells, int lane,
+                                     int first_cell, const Bounds &window, const Take &take,
+                                     const Search &search) {
+  const int bits = Tile::bits_in_cell(cells.bits);
+  const auto cell_after = [&](int i) {
+    return first_cell + i - (first_cell + i < cells.count ? 0 : cells.count);
+  };
+  int next = take();
+#pragma unroll 1
+  for (int begin = 0, before = 0; begin < cells.count; begin += 32) {
+    // Each lane looks whether one cell meets the window.
+    const int own = begin + lane;
+    const unsigned seen =
+        __ballot_sync(kFullWarp, own < cells.count && cells.meets(window, cells.place_of(cell_after(own))));
+    const int end = before + (__popc(seen) << bits);
+#pragma unroll 1
+    for (; next < end; next = take()) {
+      const int i = next - before, cell = cell_after(begin + warp_nth_bit(seen, i >> bits));
+      search_tile<Tile>(task, cells, lane, cell, i & ((1 << bits) - 1), cells.place_of(cell), window, search);
+    }
+    before = end;
+  }
+}
+
+// Computes TargetWindows::rated. One thread calls it.
+template <typename Radius>
+__device__ inline void find_rated_window(Place target, Radius radius, FillShared *shared) {
+  const Region area = shared->layout.area;
+  shared->windows.rated = window_of_target(area, {target.x - area.x, target.y - area.y}, radius);
+}
+
+// Computes the rest of FillShared::windows, and lists cells. A whole warp calls it.
+template <typename Radius>
+__device__ inline void find_searched_window(const FillTask &task, const CellsOfBlock &cells, Place target,
+                                            Radius radius, FillShared *shared) {
+  const int lane = FillBlock::own_thread() % 32;
+  const Bounds searched = search_window({task.width, task.height}, target, radius, task.reach);
+  const bool low = takes_low_tiles(cells.bits, searched);
+  int listed = 0;
+#pragma unroll 1
+  for (int begin = 0; low && begin < cells.count; begin += 32) {
+    const Place corner = cells.place_of(begin + lane);
+    const bool meets = begin + lane < cells.count && cells.meets(searched, corner);
+    const unsigned all = __ballot_sync(kFullWarp, meets);
+    const int at = listed + __popc(all & ((1u << lane) - 1));
+    if (meets && at < kMostListed) shared->cells[at] = {corner, begin + lane};
+    listed += __popc(all);
+  }
+  if (lane != 0) return;
+  shared->windows.searched = searched;
+  shared->windows.in_low_tiles = low;
+  shared->windows.first_cell = cells.first(task, target);
+  shared->windows.is_first = true;
+  shared->windows.listed = listed > kMostListed ? -1 : listed;
+}
+
+// Makes the whole picture the window that is searched. One thread calls it.
+template <typename Radius>
+__device__ inline void search_everywhere(const FillTask &task, const CellsOfBlock &cells, Place target,
+                                         Radius radius, FillShared *shared) {
+  const Size size{task.width, task.height};
+  const Bounds searched = search_window(size, target, radius, everywhere(size));
+  shared->windows.searched = searched;
+  shared->windows.in_low_tiles = takes_low_tiles(cells.bits, searched);
+  shared->windows.listed = -1;
+  shared->windows.is_first = false;
 }
 
 // The best key of the candidates at the shifts of the last patches, one for each warp: a good bound lets most other
-// candidates be abandoned early. Where there are few, it is not worth the time. A whole block calls it.
+// candidates be abandoned early. A whole warp calls it.
 template <typename Radius>
 __device__ inline Key try_recent(const FillTask &task, Place target, Radius radius, const Bounds &window,
                                  FillShared *shared) {
-  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int thread = FillBlock::own_thread(), warp = thread / 32, lane = thread % 32;
   const Place guess{target.x + shared->recent[warp].x, target.y + shared->recent[warp].y};
-  if (are_low_tiles_few(window) || guess.x < window.x0 || guess.x >= window.x1 || guess.y < window.y0 ||
-      guess.y >= window.y1)
+  if (guess.x < window.x0 || guess.x >= window.x1 || guess.y < window.y0 || guess.y >= window.y1)
     return kNoSource;
   const bool is_candidate = task.is_source(guess);
   const Key key = key_of_candidate(task, shared->target, guess, radius, lane);
@@ -341,19 +289,65 @@ __device__ inline Key try_recent(const FillTask &task, Place target, Radius radi
   return key;
 }
 
-// The best key of the block's candidates for shared->target, in all threads. found: the best one that the warp knows. A
-// whole block calls it, which it synchronises.
-__device__ inline Key search_cells(const FillTask &task, const CellsOfBlock &cells, Place target,
-                                   const Bounds &window, Key found, FillShared *shared) {
-  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-  if (are_low_tiles_few(window))
-    found = search_tiles<kLowTile>(task, cells, target, window, found, shared);
-  else
-    found = search_tiles<kHighTile>(task, cells, target, window, found, shared);
+// Notes the best key of a warp. The whole warp calls it.
+__device__ inline void note_found_of_warp(Key found, FillShared *shared) {
   found = warp_min(found);
-  if (lane == 0) shared->found[warp] = found;
-  __syncthreads();
-  return warp_min(shared->found[lane % kFillWarps]);
+  const int thread = FillBlock::own_thread();
+  if (thread % 32 == 0) shared->found[thread / 32] = found;
+}
+
+// Searches the block's candidates for shared->target in low tiles. listed: how many of FillShared::cells meet the
+// window, or -1 if they are not listed. The SearchWarps call it.
+__device__ inline void search_in_low_tiles(const FillTask &task, const CellsOfBlock &cells,
+                                           FillShared *shared) {
+  const Bounds window = shared->windows.searched;
+  const int listed = shared->windows.listed;
+  const int thread = SearchWarps::own_thread(), warp = thread / 32, lane = thread % 32,
+            bits = LowTile::bits_in_cell(cells.bits);
+  Key found = kNoSource;
+  const auto search = [&](const LaneCandidates &own) {
+    if (__any_sync(kFullWarp, own.which != 0)) search_low_tile(own, lane, *shared, &found);
+  };
+#pragma unroll 1
+  for (int i = warp; i < listed << bits; i += SearchWarps::kWarps) {
+    const ListedCell cell = shared->cells[i >> bits];
+    search_tile<LowTile>(task, cells, lane, cell.index, i & ((1 << bits) - 1), cell.corner, window, search);
+  }
+  if (listed < 0) {
+    int tile = warp - SearchWarps::kWarps;
+    for_each_tile<LowTile>(
+        task, cells, lane, 0, window, [&] { return tile += SearchWarps::kWarps; }, search);
+  }
+  note_found_of_warp(found, shared);
+}
+
+// The same in high tiles. All warps of the block call it, of which some come later: each takes a tile when it needs
+// one.
+template <typename Radius>
+__device__ inline void search_in_high_tiles(const FillTask &task, const CellsOfBlock &cells, Place target,
+                                            Radius radius, FillShared *shared) {
+  const Bounds window = shared->windows.searched;
+  const int lane = FillBlock::own_thread() % 32;
+  Key found = try_recent(task, target, radius, window, shared);
+  const auto take = [&] {
+    int tile = 0;
+    if (lane == 0) tile = atomicAdd(&shared->tiles_taken, 1);
+    return __shfl_sync(kFullWarp, tile, 0);
+  };
+  for_each_tile<HighTile>(task, cells, lane, shared->windows.first_cell, window, take,
+                          [&](const LaneCandidates &own) {
+                            if (__any_sync(kFullWarp, own.which != 0)) search_high_tile(own, shared, &found);
+                          });
+  note_found_of_warp(found, shared);
+}
+
+// Publishes the best key that the block has found. The warps of Team have noted theirs, and are synchronised.
+template <typename Team>
+__device__ inline void publish_found(const FillShared &shared, GridMinimum *minimum) {
+  const int thread = Team::own_thread();
+  if (thread >= 32) return;
+  const Key found = warp_min(shared.found[thread < Team::kWarps ? thread : 0]);
+  minimum->publish(shared.stops ? kStopped : found);
 }
 
 }  // namespace cudavision::inpaint

@@ -18,31 +18,143 @@
 namespace cudavision::inpaint {
 
 // Copies the target of the first block to all blocks.
-__device__ inline void share_target(const FillTask &task, FillShared *shared, GridBarrier *grid) {
+template <typename Radius>
+__device__ inline void share_target(const FillTask &task, const CellsOfBlock &cells, Radius radius,
+                                    FillShared *shared) {
   constexpr int kFeatures = kMaxPatchSize * kTargetColumns;
   static_assert(kFeatures <= kFillThreads);
   TargetPatch &all = task.frame->target, &own = shared->target;
-  const int thread = static_cast<int>(threadIdx.x), size = task.params.patch_size;
+  const int thread = FillBlock::own_thread(), size = 2 * radius + 1;
   const int row = thread / kTargetColumns, column = thread % kTargetColumns;
   if (blockIdx.x == 0) {
     if (row < size) all.feature[row][column] = own.feature[row][column];
     if (thread < size) all.filled[thread] = own.filled[thread];
     if (thread == 0) all.key = own.key;
   }
-  grid->wait();
+  GridBarrier(&task.frame->blocks_that_arrived).wait();
   if (blockIdx.x == 0) return;
-  const unsigned filled = row < size ? __ldcg(&all.filled[row]) : 0;
   if (row < size) own.feature[row][column] = __ldcg(&all.feature[row][column]);
-  if (thread / 32 * 2 < size) list_quads(row, column, filled, shared);
-  if (thread < size) own.filled[thread] = __ldcg(&all.filled[thread]);
-  if (thread == 0) own.key = __ldcg(&all.key);
+  if (thread < 32) {
+    const unsigned filled = thread < size ? __ldcg(&all.filled[thread]) : 0;
+    if (thread < size) own.filled[thread] = filled;
+    list_quads(filled, shared);
+    const Key key = __ldcg(&all.key);
+    if (thread == 0) own.key = key;
+    if (thread == 0) find_rated_window(place_of_target(key), radius, shared);
+    find_searched_window(task, cells, place_of_target(key), radius, shared);
+  }
   __syncthreads();
 }
 
-// Forgets the last search. One thread calls it.
-__device__ inline void begin_search(FillShared *shared) {
-  shared->least_sum = kNoCandidate - 1;
-  shared->whole_quads = shared->part_quads = 0;
+// What a block knows while it fills a hole.
+template <typename Radius>
+struct FillBlockData {
+  FillShared *shared;
+  RatingScratch scratch;
+  void *state_memory;
+  CellsOfBlock cells;
+  Radius radius;
+
+  __device__ BlockState state() const { return state_in(state_memory, shared->layout); }
+};
+
+// Chooses the next target, and writes what is needed of it to *shared. FillShared::best is complete. The StateWarps
+// call it.
+template <typename Radius>
+__device__ inline void take_target(const FillTask &task, const BlockState &s, const CellsOfBlock &cells,
+                                   Radius radius, FillShared *shared) {
+  const int thread = StateWarps::own_thread(), warp = thread / 32, lane = thread % 32;
+  // Every warp joins what all have found: that is quicker than to wait for another one.
+  const Key best = warp_max(shared->best[lane < kFillWarps ? lane : 0]);
+  take_patch(s, best, radius, shared);
+  // The last warps have the least to do with the patch, unless it is large.
+  const Place target = place_of_target(best);
+  if (warp == StateWarps::kWarps - 3 && lane == 0) find_rated_window(target, radius, shared);
+  if (warp == StateWarps::kWarps - 2) list_filled(s, target, radius, shared);
+  if (warp == StateWarps::kWarps - 1) find_searched_window(task, cells, target, radius, shared);
+}
+
+// Fills the hole with patches until nothing is left or the host stops it, and counts them. All threads of all
+// blocks call it. kOwnState: each block has a state.
+template <bool kOwnState, typename Radius>
+__device__ inline void put_patches(const FillTask &task, const FillBlockData<Radius> &data) {
+  FillShared *const shared = data.shared;
+  const auto is_first_block = [] { return hidden(static_cast<int>(blockIdx.x)) == 0; };
+  const auto block_keeps_state = [&] { return kOwnState || is_first_block(); };
+  const auto radius = [&] { return again(data.radius); };
+  const auto is_first_thread = [] { return FillBlock::own_thread() == 0; };
+  const auto keeps_state = [&] { return block_keeps_state() && StateWarps::hold_this_thread(); };
+  const auto asks_host = [&] { return is_first_block() && is_first_thread() && task.stop != nullptr; };
+  const int most = task.params.max_patches;
+  GridMinimum minimum(task.minima);
+  if (keeps_state()) take_target(task, data.state(), data.cells, radius(), shared);
+  end_copies();
+  if (is_first_thread()) shared->stops = shared->stop.x != 0;
+  __syncthreads();
+  for (;;) {
+    if (!kOwnState) share_target(task, data.cells, radius(), shared);
+    if (shared->target.key == 0 || (most > 0 && shared->patches == most)) return;
+    const std::uint32_t target_word = place_word(place_of_target(shared->target.key));  // one register
+    const auto target = [&] {
+      return place_of_word(static_cast<std::uint32_t>(hidden(static_cast<int>(target_word))));
+    };
+    // The host's memory is far away, but its word is needed only for the next target.
+    if (asks_host()) begin_copy_from_host(&shared->stop, task.stop);
+    // What does not depend on the source is done beside the search, and while the blocks wait for one another.
+    if (keeps_state()) mark_patch(data.state(), shared->windows.rated, radius(), shared);
+    Key best = kNoSource;
+    // The second search, in the whole picture, is needed if the first one finds no candidate near the target.
+    for (;;) {
+      if (!shared->windows.in_low_tiles) {
+        if (shared->windows.is_first && block_keeps_state() && SearchWarps::hold_this_thread())
+          SearchWarps::synchronize();  // as mark_patch() does
+        search_in_high_tiles(task, data.cells, target(), radius(), shared);
+        __syncthreads();
+        publish_found<FillBlock>(*shared, &minimum);
+        if (StateWarps::own_thread() == 0) shared->least_sum = kNoCandidate - 1, shared->tiles_taken = 0;
+      } else if (SearchWarps::hold_this_thread()) {
+        search_in_low_tiles(task, data.cells, shared);
+        SearchWarps::synchronize();
+        publish_found<SearchWarps>(*shared, &minimum);
+      }
+      if (shared->windows.is_first && keeps_state()) {
+        begin_ratings(data.state(), shared->windows.rated, radius(), data.scratch, *shared);
+      } else if (shared->windows.is_first && block_keeps_state() && ComparingWarps::hold_this_thread()) {
+        const BlockState state = data.state();
+        const Bounds changing = shared->windows.rated.inner;
+        rate_groups(state, shared->last, changing, radius());
+        ComparingWarps::synchronize();
+        if (ComparingWarps::own_thread() == 0) shared->last = changing;
+        find_best_group(state, shared);
+      } else if (shared->windows.is_first && block_keeps_state()) {
+        FirstWarp::synchronize();  // as the others do
+      }
+      best = minimum.collect(&shared->least);
+      if (best != kNoSource || !shared->windows.is_first) break;
+      __syncthreads();
+      if (is_first_thread()) search_everywhere(task, data.cells, target(), radius(), shared);
+      __syncthreads();
+    }
+    if (best == kStopped) return;
+    const Place source = place_of_source(best);
+    if (is_first_thread()) {
+      const int patches = shared->patches++;
+      const Place filled = target();
+      shared->recent[patches % kFillWarps] = {source.x - filled.x, source.y - filled.y};
+      if (is_first_block() && patches < task.log.capacity)
+        task.log.steps[patches] = {filled.y * task.width + filled.x, source.y * task.width + source.x};
+      if (asks_host()) end_copies();
+      shared->stops = shared->stop.x != 0;
+    }
+    if (keeps_state()) {
+      const BlockState state = data.state();
+      put_patch(task, state, source, radius(), is_first_block(), shared->windows.rated, data.scratch, shared);
+      take_target(task, state, data.cells, radius(), shared);
+    } else if (block_keeps_state()) {
+      for (int i = 0; i < 3; ++i) SearchWarps::synchronize();  // as put_patch() does
+    }
+    __syncthreads();
+  }
 }
 
 // Fills the hole, whose bounds are given, with patches. Returns true if it was stopped before the end. kOwnState: the
@@ -51,71 +163,31 @@ template <bool kOwnState, typename Radius>
 __device__ inline bool fill_hole(const FillTask &task, Bounds bounds, Radius radius, unsigned char *memory,
                                  GridBarrier *grid) {
   auto *shared = reinterpret_cast<FillShared *>(memory);
-  GridMinimum minimum(task.minima);
-  const bool first_block = blockIdx.x == 0, keeps_state = kOwnState || first_block;
-  const int search_radius = task.params.search_radius, most = task.params.max_patches;
-  const Size size{task.width, task.height};
-  const int everywhere = task.width > task.height ? task.width : task.height;
   const Region area = area_around(bounds, radius, task.width, task.height);
-  const RatingScratch scratch = scratch_in(memory + kFillSharedBytes, radius);
   std::size_t used = kFillSharedBytes + scratch_bytes(radius);
-  FillState state = kOwnState ? state_in(memory + used, area) : task.global_state;
-  state.area = area;
-  if (kOwnState) used += state_bytes(area);
-  const CellsOfBlock cells(task, radius, memory + used, task.shared_bytes - static_cast<int>(used));
-  cells.load(task);
+  void *const state_memory = kOwnState ? memory + used : task.state_memory;
+  if (kOwnState) used += state_bytes(area.width, area.height);
+  const CellsOfBlock cells(task, radius, memory, static_cast<int>(used));
+  const FillBlockData<Radius> data{shared, scratch_in(memory + kFillSharedBytes, radius), state_memory, cells,
+                                   radius};
   // Guesses with these shifts are the target itself, which lies in the hole and is no candidate.
   if (threadIdx.x < kFillWarps) shared->recent[threadIdx.x] = {0, 0};
+  if (StateWarps::hold_this_thread()) shared->unfilled[StateWarps::own_thread()] = -1;
   if (threadIdx.x == 0) {
-    begin_search(shared);
+    shared->layout = StateLayout(area);
+    shared->least_sum = kNoCandidate - 1;
+    shared->tiles_taken = shared->patches = 0;
+    shared->last = {};
     shared->stop.x = 0;
+    if (blockIdx.x == 0 && task.stop != nullptr) begin_copy_from_host(&shared->stop, task.stop);
   }
   __syncthreads();
-  if (keeps_state) begin_state(task, state, radius, scratch, shared);
-
-  int patches = 0;
-  for (;; ++patches) {
-    if (keeps_state) take_target(state, radius, shared);
-    if (!kOwnState) share_target(task, shared, grid);
-    if (shared->target.key == 0 || (most > 0 && patches == most)) break;
-    const Place target = place_of_target(shared->target.key);
-    // The host's memory is far away, but its word is needed only after the search.
-    if (first_block && threadIdx.x == 0 && task.stop != nullptr)
-      begin_copy_from_host(&shared->stop, task.stop);
-    Bounds window = search_window(size, target, radius, search_radius == 0 ? everywhere : search_radius);
-    Key best, known = try_recent(task, target, radius, window, shared);
-    if (keeps_state) give_confidence(state, target, radius, shared);
-    __syncthreads();
-    // What does not depend on the source is done beside the search, and while the blocks wait for one another.
-    if (keeps_state) {
-      const RatedWindow rated = rated_window(state, *shared, radius);
-      list_front(state, rated.inner, radius, shared);
-      sum_confidences(state, rated, radius, scratch);
-    }
-    FrontPixel front{};
-    do {
-      const Key found = search_cells(task, cells, target, window, known, shared);
-      end_copies();
-      minimum.publish(threadIdx.x == 0 && shared->stop.x != 0 ? kStopped : found);
-      const Key looked = minimum.look();
-      if (keeps_state)
-        front = first_front_pixel(state, rated_window(state, *shared, radius), radius, scratch, *shared);
-      best = minimum.collect(looked, shared->per_warp);
-      // Where no candidate is near, the whole picture is searched.
-      window = search_window(size, target, radius, everywhere), known = kNoSource;
-    } while (best == kNoSource);
-    if (best == kStopped) break;
-    const Place source = place_of_source(best);
-    const Shift shift{source.x - target.x, source.y - target.y};
-    if (threadIdx.x == 0) {
-      shared->recent[patches % kFillWarps] = shift;
-      begin_search(shared);
-      if (first_block && patches < task.log.capacity)
-        task.log.steps[patches] = {target.y * task.width + target.x, source.y * task.width + source.x};
-    }
-    if (keeps_state) put_patch(task, state, shift, radius, first_block, front, scratch, *shared);
-  }
-  if (first_block && threadIdx.x == 0) task.frame->report.patches = patches;
+  data.cells.begin_load(task);
+  if (kOwnState || blockIdx.x == 0)
+    begin_state<kOwnState>(task, data.state(), radius, data.scratch, shared, grid);
+  put_patches<kOwnState>(task, data);
+  const int patches = shared->patches, most = task.params.max_patches;
+  if (blockIdx.x == 0 && threadIdx.x == 0) task.frame->report.patches = patches;
   return shared->target.key != 0 && (most == 0 || patches < most);
 }
 
@@ -131,12 +203,12 @@ static __global__ void __launch_bounds__(kFillThreads, 1) fill_kernel(FillTask t
   }
   GridBarrier grid(&task.frame->blocks_that_arrived);
   const Region area = area_around(bounds, radius, task.width, task.height);
-  const std::size_t needed = kFillSharedBytes + scratch_bytes(radius) + state_bytes(area);
+  const std::size_t needed = kFillSharedBytes + scratch_bytes(radius) + state_bytes(area.width, area.height);
   const bool stopped = needed <= static_cast<std::size_t>(task.shared_bytes)
                            ? fill_hole<true>(task, bounds, radius, memory, &grid)
                            : fill_hole<false>(task, bounds, radius, memory, &grid);
   if (stopped && blockIdx.x == 0 && threadIdx.x == 0) report.stopped = true;
-  if (!stopped && task.params.max_patches > 0) diffuse(task, bounds, &grid);
+  if (!stopped && task.params.max_patches > 0) diffuse(task, task.frame->hole, &grid);
 }
 
 }  // namespace cudavision::inpaint

@@ -4,16 +4,15 @@
 
 #include <cuda_runtime.h>
 
+#include "cuda/common/divisor.h"
 #include "cuda/inpaint/background_rules.h"
+#include "cuda/inpaint/block_state.cuh"
 #include "cuda/inpaint/inpaint_rules.h"
 
 namespace cudavision::inpaint {
 
 // The features that may be read behind the picture (FillTask::features).
 constexpr int kFeaturesAfter = 16;
-
-// A target_key() or source_key(), in the type that atomics take.
-using Key = unsigned long long;
 
 // The columns of the arrays of a TargetPatch, for patches of every size. The centre of the patch is in column
 // kTargetLeft. Both are multiples of 4, so that four columns are read as one word of 128 bits.
@@ -80,13 +79,17 @@ struct FillTask {
   std::uint32_t *sources;
   // Null: patches are compared by RGB.
   const LabTables *lab;
-  // For areas that do not fit into the shared memory of a block.
-  FillState global_state;
+  // Memory for the state of an area that does not fit into the shared memory of a block.
+  void *state_memory;
   // Of the GridMinimum of the fill kernel.
   Key *minima;
   int minima_count;
   // The dynamic shared memory of a block.
   int shared_bytes;
+  // Candidates are at most so many columns and rows away.
+  int reach;
+  // By the number of blocks.
+  Divisor by_blocks{1};
   // See columns_that_spread().
   int cell_columns;
   // In pinned host memory: its first word is not 0 if the fill shall stop. May be null.

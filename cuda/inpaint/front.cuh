@@ -5,473 +5,386 @@
 
 #include <cuda_runtime.h>
 
-#include "cuda/common/resident_blocks.h"
-#include "cuda/common/warp.cuh"
-#include "cuda/inpaint/fill_task.cuh"
+#include "cuda/common/grid_barrier.cuh"
+#include "cuda/inpaint/rating.cuh"
 
 namespace cudavision::inpaint {
 
-constexpr int kFillThreads = 512, kFillWarps = kFillThreads / 32;
+// The groups that have pixels in a window of the area: the columns [first, end) of groups, in the rows [y0, y1).
+struct WindowGroups {
+  int first, end, y0, y1;
 
-// Kernels and functions take the radius of a patch as a Radius: an int, or a FixedRadius, with which the compiler unrolls the
-// loops over a patch. kPatchUnroll: in how many steps of two rows at a time. kLineUnroll: over the pixels of a row or
-// a column.
-template <int kRadius>
-struct FixedRadius {
-  CUDAVISION_HOST_DEVICE constexpr operator int() const { return kRadius; }
-};
-template <typename Radius>
-constexpr int kPatchUnroll = 4;
-template <int kRadius>
-constexpr int kPatchUnroll<FixedRadius<kRadius>> = kRadius + 1;
-template <typename Radius>
-constexpr int kLineUnroll = kSpillsSooner ? 3 : 1;
-template <int kRadius>
-constexpr int kLineUnroll<FixedRadius<kRadius>> = 2 * kRadius + 1;
-
-// The side of the windows in which priorities are computed: those that change with one patch fit into one.
-CUDAVISION_HOST_DEVICE constexpr int rated_side(int radius) { return radius <= 4 ? 19 : 4 * radius + 3; }
-constexpr int kMaxRatedSide = rated_side(kMaxPatchSize / 2);
-static_assert(kMaxRatedSide <= 32, "a row fits into a warp");
-
-// The other shared memory of a block of the fill kernel.
-struct FillShared {
-  TargetPatch target;
-  // The quads of the target's patch. The first `whole_quads` elements are those with four filled pixels; they are
-  // compared first, because they tell most. The last `part_quads` elements are the others. Both are in no order.
-  int whole_quads, part_quads;
-  PatchQuad quads[kMaxQuads];
-  // The least sum of a candidate that the block has found, and the best source_key() that each warp has found.
-  int least_sum;
-  Key found[kFillWarps];
-  // A copy of *FillTask::stop in the first block, otherwise 0.
-  uint4 stop;
-  // Scratch memory of reductions.
-  Key per_warp[kFillWarps];
-  // The shifts of the last kFillWarps patches, in no order.
-  Shift recent[kFillWarps];
-  // The pixels of the front in a window whose priorities have to be computed: row * 32 + column.
-  int front_count;
-  std::uint16_t front[kMaxRatedSide * 32];
+  __device__ explicit WindowGroups(const Bounds &window)
+      : first(window.x0 >> kGroupBits), end(divide_up(window.x1, kGroup)), y0(window.y0), y1(window.y1) {}
 };
 
-// Shared memory of a block, for the priorities in a window.
-struct RatingScratch {
-  // The gradient_key() of each pixel of the window, and of `radius` pixels around it, in rows of `pitch` elements.
-  int pitch;
-  int *keys;
-  // For each of these rows and each column of the window: a sum or a maximum over the row of the patch around that column;
-  // see join_rows(). Two columns are a pair; a row has scratch_row_pairs(radius) of them.
-  int2 *rows;
-};
-CUDAVISION_HOST_DEVICE constexpr int scratch_pitch(int radius) { return rated_side(radius) + 2 * radius; }
-CUDAVISION_HOST_DEVICE constexpr int scratch_row_pairs(int radius) { return (rated_side(radius) + 1) / 2; }
-// A multiple of 16.
-CUDAVISION_HOST_DEVICE constexpr std::size_t scratch_bytes(int radius) {
-  const int pitch = scratch_pitch(radius);
-  return static_cast<std::size_t>(pitch * (pitch + 2 * scratch_row_pairs(radius)) + 3) / 4 * 16;
-}
-__device__ inline RatingScratch scratch_in(unsigned char *memory, int radius) {
-  const int pitch = scratch_pitch(radius), pairs = scratch_row_pairs(radius);
-  auto *rows = reinterpret_cast<int2 *>(memory);
-  return {pitch, reinterpret_cast<int *>(rows + pitch * pairs), rows};
-}
-
-// The size of the state of an area, a multiple of 16: a word and a code per pixel and one key per row.
-CUDAVISION_HOST_DEVICE constexpr std::size_t state_bytes(Region area) {
-  const std::size_t pixels = static_cast<std::size_t>(area.width) * static_cast<std::size_t>(area.height);
-  const std::size_t bytes = pixels * (sizeof(std::uint32_t) + sizeof(ConfidenceCode)) +
-                            static_cast<std::size_t>(area.height) * sizeof(std::uint64_t);
-  return (bytes + 15) / 16 * 16;
-}
-constexpr std::size_t kFillSharedBytes = (sizeof(FillShared) + 15) / 16 * 16;
-
-// Lays out the state in state_bytes(area) bytes of memory.
-__device__ inline FillState state_in(unsigned char *memory, Region area) {
-  FillState s;
-  s.area = area;
-  s.row_best = reinterpret_cast<std::uint64_t *>(memory);
-  s.words = reinterpret_cast<std::uint32_t *>(s.row_best + area.height);
-  s.confidence = reinterpret_cast<ConfidenceCode *>(s.words + area.width * area.height);
-  return s;
-}
-
-// --- functions that groups of lanes call, all groups of a warp at the same time ---
-
-constexpr int kRowLanes = 16;
-
-// The best target_key() of a row of the area, in all kRowLanes lanes of a group.
-__device__ inline Key best_of_row(const FillState &s, int y, int lane) {
+// The best target_key() of a group, without its pixels in a window, which are not read. x: of its first pixel.
+__device__ inline Key best_of_group(const BlockState &s, int x, int y, const Bounds &without) {
+  const int at = s.index(x, y);
+  const bool in_rows = y >= without.y0 && y < without.y1;
+  std::uint32_t word[kGroup];
+  ConfidenceCode code[kGroup];
+#pragma unroll
+  for (int k = 0; k < kGroup; ++k) {
+    const bool left_out = in_rows && x + k >= without.x0 && x + k < without.x1;
+    word[k] = left_out ? 0 : s.words[at + k];
+    code[k] = left_out ? 0 : s.confidence[at + k];
+  }
   std::uint32_t most = 0;
-  int at = 0;
-#pragma unroll 4
-  for (int x = lane; x < s.area.width; x += kRowLanes) {
-    const std::uint32_t priority = s.priority(s.index(x, y));
-    at = priority > most ? x : at;
+  int place = 0;
+#pragma unroll
+  for (int k = 0; k < kGroup; ++k) {
+    const std::uint32_t priority = code[k] == 0 ? word[k] : 0;
+    place = priority > most ? k : place;
     most = priority > most ? priority : most;
   }
-  return warp_max(most != 0 ? target_key(most, {s.area.x + at, s.area.y + y}) : Key{0}, kRowLanes);
+  return most != 0 ? target_key(most, {s.area.x + x + place, s.area.y + y}) : Key{0};
 }
 
-// --- functions that a whole block calls ---
+// Computes BlockState::best of all groups. All threads of the block call it.
+__device__ inline void rate_all_groups(const BlockState &s) {
+  const int columns = s.groups_in_row();
+  for (int i = static_cast<int>(threadIdx.x); i < columns * s.area.height; i += kFillThreads)
+    s.best[i] = best_of_group(s, i % columns << kGroupBits, i / columns, {});
+}
 
-// Lists the pixels of the front in a window of at most rated_side(radius) columns and rows in shared->front, which must be
-// empty.
+// Computes BlockState::best of the groups in the window of the last target, where priorities have changed since, and of
+// those in `window`, whose priorities are about to change: its pixels are left out.
 template <typename Radius>
-__device__ inline void list_front(const FillState &s, Bounds window, Radius radius, FillShared *shared) {
-  const int side = rated_side(radius), lane = static_cast<int>(threadIdx.x) % 32;
-  // Whole warps take part.
-  for (int i = static_cast<int>(threadIdx.x); i - lane < side * side; i += kFillThreads) {
-    const int column = i % side, row = i / side, x = window.x0 + column, y = window.y0 + row;
-    const bool front = x < window.x1 && y < window.y1 && on_front(s, x, y);
-    const unsigned lanes = __ballot_sync(kFullWarp, front);
-    if (lanes == 0) continue;
-    int at = 0;
-    if (lane == 0) at = atomicAdd(&shared->front_count, __popc(lanes));
-    at = __shfl_sync(kFullWarp, at, 0) + __popc(lanes & ((1u << lane) - 1));
-    if (front) shared->front[at] = static_cast<std::uint16_t>(row * 32 + column);
+__device__ inline void rate_groups(const BlockState &s, const Bounds &last, const Bounds &window,
+                                   Radius radius) {
+  // At least as many as a window has groups in a row, and a power of two.
+  const int columns = rated_side(radius) <= 3 * kGroup + 1 ? 4 : 8, side = rated_side(radius);
+  const WindowGroups changed(last), changing(window);
+  for_share<ComparingWarps>(radius, 2 * side * columns, [&](int i) {
+    const bool is_last = i < side * columns;
+    const WindowGroups groups = is_last ? changed : changing;
+    const int own = is_last ? i : i - side * columns, column = groups.first + own % columns,
+              y = groups.y0 + own / columns;
+    const bool is_changing =
+        y >= changing.y0 && y < changing.y1 && column >= changing.first && column < changing.end;
+    if (column < groups.end && y < groups.y1 && is_changing != is_last)
+      s.best[y * s.groups_in_row() + column] = best_of_group(s, column << kGroupBits, y, window);
+  });
+}
+
+// Notes the best target_key() of a warp. The whole warp calls it.
+__device__ inline void note_best_of_warp(Key best, FillShared *shared) {
+  best = warp_max(best);
+  const int thread = FillBlock::own_thread();
+  if (thread % 32 == 0) shared->best[thread / 32] = best;
+}
+
+// The best key in BlockState::best, to FillShared::best of the ComparingWarps, which call it.
+__device__ inline void find_best_group(const BlockState &s, FillShared *shared) {
+  using Team = ComparingWarps;
+  constexpr int kAtOnce = 4;  // loads that do not wait for one another
+  const int count = s.groups_in_row() * s.area.height;
+  Key best = 0;
+#pragma unroll 1
+  for (int i = Team::own_thread(); i < count; i += kAtOnce * Team::kThreads) {
+    Key key[kAtOnce];
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) key[k] = s.best[clamp_index(i + k * Team::kThreads, count)];
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) best = key[k] > best ? key[k] : best;
   }
+  note_best_of_warp(best, shared);
 }
 
-// A window of which priorities are computed.
-struct RatedWindow {
-  // The window, and all pixels of the area in the patches around its pixels.
-  Bounds inner, outer;
-
-  __device__ RatedWindow(Region area, Bounds window, int radius)
-      : inner(window),
-        outer{window.x0 - radius > 0 ? window.x0 - radius : 0,
-              window.y0 - radius > 0 ? window.y0 - radius : 0,
-              window.x1 + radius < area.width ? window.x1 + radius : area.width,
-              window.y1 + radius < area.height ? window.y1 + radius : area.height} {}
-};
-
-// The window of the priorities that change with the patch of shared.target. It takes eight registers, so it is computed
-// wherever it is needed rather than kept during the search.
-__device__ inline RatedWindow rated_window(const FillState &s, const FillShared &shared, int radius) {
-  const Place target = place_of_target(shared.target.key);
-  return {s.area, window_around(s.area, target.x - s.area.x, target.y - s.area.y, 2 * radius + 1), radius};
+// Some pixels of the area as bits of one word of BitRows.
+__device__ inline std::uint32_t bits_between(int first, int end) {
+  const auto below = [](int bit) { return bit >= 32 ? ~0u : (1u << (bit > 0 ? bit : 0)) - 1; };
+  return below(end) & ~below(first);
 }
 
-// The largest key belongs to the longest gradient and, of equal ones, to the first. (x, y): the pixel relative to `outer`.
-constexpr int kKeySideBits = 6;
-static_assert(scratch_pitch(kMaxPatchSize / 2) <= 1 << kKeySideBits);
-static_assert(2 * 255 * 255 < 1 << (31 - 2 * kKeySideBits));
-__device__ constexpr int gradient_key(std::uint32_t gradient, int x, int y) {
-  constexpr int kPlaces = 1 << (2 * kKeySideBits);
-  return squared_length(gradient) * kPlaces + (kPlaces - 1 - (y << kKeySideBits | x));
-}
-// The gradient with this key, which is 0 if its length is.
-__device__ inline std::uint32_t gradient_of_key(const FillState &s, const RatedWindow &window, int key) {
-  constexpr int kPlaceMask = (1 << (2 * kKeySideBits)) - 1;
-  if (key <= kPlaceMask) return 0;
-  const int place = kPlaceMask - (key & kPlaceMask);
-  return luma_gradient(s, window.outer.x0 + place % (1 << kKeySideBits),
-                       window.outer.y0 + (place >> kKeySideBits));
-}
-
-// Computes RatingScratch::keys. A pixel has a gradient if it and its eight neighbours are filled, as on the CPU
-// (ExemplarFill::update_gradients()): a lane looks at three pixels of a column, and learns from its warp what the columns
-// beside it have.
-__device__ inline void compute_gradients(const FillState &s, const RatedWindow &window,
-                                         const RatingScratch &scratch) {
-  constexpr int kColumns = 30;  // the outermost lanes have columns that only their neighbours need
-  const int lane = static_cast<int>(threadIdx.x) % 32, width = s.area.width;
-  for (int y = window.outer.y0 + static_cast<int>(threadIdx.x) / 32; y < window.outer.y1; y += kFillWarps)
-    for (int first = window.outer.x0; first < window.outer.x1; first += kColumns) {
-      const int x = first + lane - 1, at = s.index(x, y);
-      const bool has_neighbours = x >= 0 && x < width && y > 0 && y + 1 < s.area.height;
-      const bool filled = has_neighbours && (s.confidence[at - width] > 0) & (s.confidence[at] > 0) &
-                                                (s.confidence[at + width] > 0);
-      const unsigned columns = __ballot_sync(kFullWarp, filled);
-      if (lane < 1 || lane > kColumns || x >= window.outer.x1) continue;
-      const std::uint32_t gradient = (columns >> (lane - 1) & 7) == 7 ? luma_gradient(s, x, y) : 0;
-      const int own_x = x - window.outer.x0, own_y = y - window.outer.y0;
-      scratch.keys[own_y * scratch.pitch + own_x] = gradient_key(gradient, own_x, own_y);
-    }
-}
-
-// How values are joined.
-struct Sum {
-  __device__ int operator()(int a, int b) const { return a + b; }
-};
-struct Largest {
-  __device__ int operator()(int a, int b) const { return a > b ? a : b; }
-};
-
-// Computes RatingScratch::rows. value(x, y): of a pixel of window.outer, at least 0. join(a, b): of two values. A thread
-// computes two columns of a row, whose patches have all pixels but one in common.
-template <typename Radius, typename Value, typename Join>
-__device__ inline void join_rows(const RatedWindow &window, Radius radius, const RatingScratch &scratch,
-                                 const Value &value, const Join &join) {
-  const int pairs = scratch_row_pairs(radius), width = window.outer.x1 - window.outer.x0,
-            count = pairs * (window.outer.y1 - window.outer.y0);
-  // From the last thread on: list_front() keeps the first ones busy.
-  for (int i = kFillThreads - 1 - static_cast<int>(threadIdx.x); i < count; i += kFillThreads) {
-    const int own_y = i / pairs, y = window.outer.y0 + own_y;
-    // The leftmost pixel of the patch around the first column.
-    const int left = window.inner.x0 + i % pairs * 2 - radius;
-    const auto value_at = [&](int k) {
-      const int x = left + k;
-      return static_cast<unsigned>(x - window.outer.x0) < static_cast<unsigned>(width) ? value(x, y) : 0;
+// Computes a word of BlockState::interior and one of BlockState::front. x: of the first pixel of the word. added:
+// pixels that count as filled, although BlockState::filled does not have them yet.
+__device__ inline void derive_bits(const BlockState &s, int x, int y, const Bounds &added) {
+  const int at = s.filled.index(x, y);
+  std::uint32_t all[3], middle[3], above = 0, below = 0;
+#pragma unroll
+  for (int k = 0; k < 3; ++k) {
+    const int left = x + (k - 1) * 32;
+    const std::uint32_t more = bits_between(added.x0 - left, added.x1 - left);
+    const auto row = [&](int j) {
+      const bool has_more = y + j >= added.y0 && y + j < added.y1;
+      return s.filled.words[at + k - 1 + j * s.filled.pitch] | (has_more ? more : 0);
     };
-    int common = value_at(1);
-    [[maybe_unused]] constexpr int kUnroll = kLineUnroll<Radius>;  // read by nvcc alone
-#pragma unroll kUnroll
-    for (int k = 2; k <= 2 * radius; ++k) common = join(common, value_at(k));
-    scratch.rows[i] = {join(common, value_at(0)), join(common, value_at(2 * radius + 1))};
+    const std::uint32_t a = row(-1), b = row(1);
+    middle[k] = row(0);
+    all[k] = a & middle[k] & b;
+    if (k == 1) above = a, below = b;
   }
+  const auto left_of = [](const std::uint32_t(&w)[3]) { return w[1] << 1 | w[0] >> 31; };
+  const auto right_of = [](const std::uint32_t(&w)[3]) { return w[1] >> 1 | w[2] << 31; };
+  s.interior.words[at] = all[1] & left_of(all) & right_of(all);
+  s.front.words[at] =
+      ~middle[1] & (left_of(middle) | right_of(middle) | above | below) & bits_between(0, s.area.width - x);
 }
 
-// A pixel that list_front() has listed.
-struct ListedPixel {
-  int x, y;
-
-  __device__ ListedPixel(const FillShared &shared, const RatedWindow &window, int entry)
-      : x(window.inner.x0 + shared.front[entry] % 32), y(window.inner.y0 + shared.front[entry] / 32) {}
-};
-
-// Joins the elements of RatingScratch::rows in the rows of the patch around a listed pixel.
-template <typename Radius, typename Join>
-__device__ inline int join_columns(const RatedWindow &window, Radius radius, const RatingScratch &scratch,
-                                   ListedPixel pixel, const Join &join) {
-  const auto *rows = reinterpret_cast<const int *>(scratch.rows) + pixel.x - window.inner.x0;
-  const int top = pixel.y - radius - window.outer.y0, height = window.outer.y1 - window.outer.y0;
-  int value = 0;
-  [[maybe_unused]] constexpr int kUnroll = kLineUnroll<Radius>;  // read by nvcc alone
-#pragma unroll kUnroll
-  for (int k = 0; k <= 2 * radius; ++k)
-    if (static_cast<unsigned>(top + k) < static_cast<unsigned>(height))
-      value = join(value, rows[(top + k) * (2 * scratch_row_pairs(radius))]);
-  return value;
-}
-
-// Computes RatingScratch::rows as sums of confidences.
-template <typename Radius>
-__device__ inline void sum_confidences(const FillState &s, const RatedWindow &window, Radius radius,
-                                       const RatingScratch &scratch) {
-  join_rows(
-      window, radius, scratch, [&](int x, int y) { return confidence_of_code(s.confidence[s.index(x, y)]); },
-      Sum());
-}
-
-// Computes RatingScratch::rows as the largest gradient_key() of each row.
-template <typename Radius>
-__device__ inline void find_longest_gradients(const RatedWindow &window, Radius radius,
-                                              const RatingScratch &scratch) {
-  const int *keys = scratch.keys - window.outer.y0 * scratch.pitch - window.outer.x0;
-  join_rows(
-      window, radius, scratch, [&](int x, int y) { return keys[y * scratch.pitch + x]; }, Largest());
-}
-
-// The confidence of the patch around a pixel of the area, whose pixels have this sum of confidences.
-template <typename Radius>
-__device__ inline int confidence_around(Region area, int x, int y, Radius radius, int sum) {
-  const Bounds patch = window_around(area, x, y, radius);
-  const int pixels = (patch.x1 - patch.x0) * (patch.y1 - patch.y0), all = (2 * radius + 1) * (2 * radius + 1);
-  // A division by a constant takes a quarter of the instructions.
-  return pixels == all ? confidence_of(sum, all) : confidence_of(sum, pixels);
-}
-
-// What the priority of a listed pixel depends on, besides gradients. RatingScratch::rows: of sum_confidences().
-template <typename Radius>
-__device__ inline FrontPixel front_pixel_of(const FillState &s, const RatedWindow &window, Radius radius,
-                                            const RatingScratch &scratch, ListedPixel pixel) {
-  const int sum = join_columns(window, radius, scratch, pixel, Sum());
-  return front_pixel(confidence_around(s.area, pixel.x, pixel.y, radius, sum),
-                     normal_at(s, pixel.x, pixel.y));
-}
-
-// Of the thread's first listed pixel, if it has one.
-template <typename Radius>
-__device__ inline FrontPixel first_front_pixel(const FillState &s, const RatedWindow &window, Radius radius,
-                                               const RatingScratch &scratch, const FillShared &shared) {
-  const int entry = static_cast<int>(threadIdx.x);
-  if (entry >= shared.front_count) return {};
-  return front_pixel_of(s, window, radius, scratch, ListedPixel(shared, window, entry));
-}
-
-// Computes the priorities of the listed pixels. RatingScratch::keys is complete, and no thread reads RatingScratch::rows
-// any more. first: first_front_pixel().
-template <typename Radius>
-__device__ inline void rate_listed(const FillState &s, const RatedWindow &window, Radius radius,
-                                   const FrontPixel &first, const RatingScratch &scratch,
-                                   const FillShared &shared) {
-  const int count = shared.front_count;
-  for (int begin = 0; begin < count; begin += kFillThreads) {
-    const int entry = begin + static_cast<int>(threadIdx.x);
-    const ListedPixel pixel(shared, window, entry < count ? entry : count - 1);
-    FrontPixel rated = first;
-    if (begin > 0) {  // seldom: each thread has rated a pixel, and pixels are left
-      __syncthreads();
-      sum_confidences(s, window, radius, scratch);
-      __syncthreads();
-      rated = front_pixel_of(s, window, radius, scratch, pixel);
-      __syncthreads();
+// Initialises the pixels of the state from the frame. All threads of the block call it.
+__device__ inline void load_state(const FillTask &task, const BlockState &s) {
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
+  for (int i = thread; i < s.bit_words(); i += kFillThreads)
+    s.filled.words[i] = s.interior.words[i] = s.front.words[i] = 0;
+  __syncthreads();
+  // A warp takes 32 pixels of a row. It loads several times before it uses what the first loads bring.
+  constexpr int kAtOnce = 4;
+  const int parts = divide_up(s.pitch, 32), all = parts * s.area.height;
+#pragma unroll 1
+  for (int begin = thread / 32; begin < all; begin += kAtOnce * kFillWarps) {
+    std::uint8_t hole[kAtOnce];
+    std::uint32_t feature[kAtOnce], pixel[kAtOnce];
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      const int i = clamp_index(begin + k * kFillWarps, all), own_x = i % parts * 32 + lane;
+      const int x = s.area.x + (own_x < s.area.width ? own_x : 0), y = s.area.y + i / parts;
+      hole[k] = task.hole[y * task.width + x];
+      feature[k] = task.features[y * task.pitch + x], pixel[k] = task.pixels[y * task.width + x];
     }
-    find_longest_gradients(window, radius, scratch);
-    __syncthreads();
-    if (entry >= count) continue;
-    const int longest = join_columns(window, radius, scratch, pixel, Largest());
-    // Priorities take the place of words of unfilled pixels, which nothing reads as words.
-    s.words[s.index(pixel.x, pixel.y)] =
-        __float_as_uint(priority_of(rated, gradient_of_key(s, window, longest)));
-  }
-}
-
-// Computes the best targets of the rows [first, last).
-__device__ inline void rate_rows(const FillState &s, int first, int last) {
-  const int thread = static_cast<int>(threadIdx.x), lane = thread % kRowLanes;
-  constexpr int kPerWarp = 32 / kRowLanes;
-  for (int y = first + thread / 32 * kPerWarp; y < last; y += kFillWarps * kPerWarp) {
-    const int own = y + thread % 32 / kRowLanes;
-    const Key best = best_of_row(s, own < last ? own : last - 1, lane);
-    if (lane == 0 && own < last) s.row_best[own] = best;
-  }
-}
-
-// Initialises the state from the frame. Synchronises the block after its last write.
-template <typename Radius>
-__device__ inline void begin_state(const FillTask &task, const FillState &s, Radius radius,
-                                   const RatingScratch &scratch, FillShared *shared) {
-  const int count = s.area.width * s.area.height, side = rated_side(radius);
-  for (int i = static_cast<int>(threadIdx.x); i < count; i += kFillThreads) {
-    const int x = s.area.x + i % s.area.width, y = s.area.y + i / s.area.width;
-    const int pixel = y * task.width + x;
-    const bool filled = task.hole[pixel] == 0;
-    s.words[i] = filled ? with_luma(task.features[y * task.pitch + x], task.pixels[pixel]) : 0;
-    s.confidence[i] = filled ? code_of_confidence(kFullConfidence) : 0;
-  }
-  for (int y = 0; y < s.area.height; y += side)
-    for (int x = 0; x < s.area.width; x += side) {
-      const RatedWindow window(s.area,
-                               {x, y, x + side < s.area.width ? x + side : s.area.width,
-                                y + side < s.area.height ? y + side : s.area.height},
-                               radius);
-      if (threadIdx.x == 0) shared->front_count = 0;
-      __syncthreads();
-      list_front(s, window.inner, radius, shared);
-      __syncthreads();
-      if (shared->front_count > 0) {
-        compute_gradients(s, window, scratch);
-        sum_confidences(s, window, radius, scratch);
-        __syncthreads();
-        const FrontPixel front = first_front_pixel(s, window, radius, scratch, *shared);
-        __syncthreads();
-        rate_listed(s, window, radius, front, scratch, *shared);
-      }
-      __syncthreads();
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      const int i = begin + k * kFillWarps, own_x = i % parts * 32 + lane, own_y = i / parts;
+      if (i >= all) break;
+      const bool filled = own_x < s.area.width && hole[k] == 0;
+      const unsigned bits = __ballot_sync(kFullWarp, filled);
+      if (lane == 0) s.filled.words[s.filled.index(own_x, own_y)] = bits;
+      if (own_x >= s.pitch) continue;
+      const int at = s.index(own_x, own_y);
+      s.words[at] = filled ? with_luma(feature[k], pixel[k]) : 0;
+      s.confidence[at] = filled ? code_of_confidence(kFullConfidence) : 0;
     }
-  rate_rows(s, 0, s.area.height);
+  }
+  __syncthreads();
+  for (int i = thread; i < parts * s.area.height; i += kFillThreads)
+    if (i % parts * 32 < s.area.width) derive_bits(s, i % parts * 32, i / parts, {});
   __syncthreads();
 }
 
-// The pixel of a target's patch that belongs to this thread, relative to the area. `row` and `column` are those of
-// TargetPatch; `inside` is false for threads that have none.
+// Whether a window has a pixel of the front. A whole warp calls it.
+__device__ inline bool has_front(const BlockState &s, const RatedWindow &window, int radius) {
+  // A lane looks at a row, whose pixels lie in two words at most.
+  const int lane = static_cast<int>(threadIdx.x) % 32, side = rated_side(radius);
+  const std::uint32_t *word =
+      s.front.words +
+      s.front.index(window.first.x, clamp_index(window.first.y + lane + 1, s.area.height + 2) - 1);
+  const int end = window.first.x % 32 + side;
+  const std::uint32_t bits =
+      (word[0] & bits_between(window.first.x % 32, end)) | (word[1] & bits_between(0, end - 32));
+  return __any_sync(kFullWarp, lane < side && bits != 0) != 0;
+}
+
+// Rates all pixels of the front in windows, side by side: those whose number is `first` modulo `step`. All threads of
+// the block call it.
+template <typename Radius>
+__device__ inline void rate_windows(const BlockState &s, Radius radius, int first, int step,
+                                    const RatingScratch &scratch, FillShared *shared) {
+  const int side = rated_side(radius);
+  int number = step - first;
+  for (int y = 0; y < s.area.height; y += side)
+    for (int x = 0; x < s.area.width; x += side, ++number) {
+      const RatedWindow window = window_at(s.area, {x, y}, radius);
+      if (number % step != 0 || !has_front(s, window, radius)) continue;
+      if (threadIdx.x == 0) shared->front_count = 0;
+      __syncthreads();
+      list_front<FillBlock>(s, window, radius, shared);
+      compute_gradients<FillBlock>(s, window, {}, radius, scratch);
+      __syncthreads();
+      find_confidences<FillBlock>(s, window, radius, scratch, *shared);
+      find_normals<FillBlock>(s, window, scratch, *shared);
+      __syncthreads();
+      rate_listed<FillBlock>(s, window, radius, scratch, *shared);
+      __syncthreads();
+    }
+}
+
+// Calls function(i) for the pixels of the front, each by one thread of the block; i: FillState::index().
+template <typename Function>
+__device__ inline void for_each_of_front(const BlockState &s, const Function &function) {
+  for (int i = static_cast<int>(threadIdx.x); i < s.pitch * s.area.height; i += kFillThreads)
+    if (s.front.has_in_any_row(i % s.pitch, i / s.pitch, s.area.height)) function(i);
+}
+
+// Initialises the state from the frame. Synchronises the block after its last write. All threads of all blocks that
+// keep a state call it: of the first block alone, or of all, which then share the work (kOwnState).
+template <bool kOwnState, typename Radius>
+__device__ inline void begin_state(const FillTask &task, const BlockState &s, Radius radius,
+                                   const RatingScratch &scratch, FillShared *shared, GridBarrier *grid) {
+  load_state(task, s);
+  const int blocks = kOwnState ? static_cast<int>(gridDim.x) : 1, block = static_cast<int>(blockIdx.x);
+  rate_windows(s, radius, block, blocks, scratch, shared);
+  if (kOwnState && blocks > 1) {
+    // A priority that this block has computed is not 0; all others are.
+    auto *const shared_words = static_cast<std::uint32_t *>(task.state_memory);
+    for_each_of_front(s, [&](int i) {
+      if (s.words[i] != 0) shared_words[i] = s.words[i];
+    });
+    grid->wait();
+    for_each_of_front(s, [&](int i) { s.words[i] = __ldcg(shared_words + i); });
+    __syncthreads();
+  }
+  rate_all_groups(s);
+  __syncthreads();
+  if (ComparingWarps::hold_this_thread())
+    find_best_group(s, shared);
+  else if (FillBlock::own_thread() % 32 == 0)
+    shared->best[FillBlock::own_thread() / 32] = 0;
+  __syncthreads();
+}
+
+// --- functions that the StateWarps call ---
+
+// A pixel of a target's patch, relative to the area. `row` and `column` are those of TargetPatch. Each of the
+// StateWarps' threads has one; `inside` is false if the patch or the area has no such pixel.
 struct PatchPixel {
   int row, column, x, y;
   bool inside;
 };
-__device__ inline PatchPixel patch_pixel(const FillState &s, Place target, int radius) {
-  const int row = static_cast<int>(threadIdx.x) / kTargetColumns,
-            column = static_cast<int>(threadIdx.x) % kTargetColumns;
+static_assert(kMaxPatchSize * kTargetColumns <= StateWarps::kThreads);
+__device__ inline PatchPixel patch_pixel(const BlockState &s, Place target, int radius) {
+  const int row = StateWarps::own_thread() / kTargetColumns,
+            column = StateWarps::own_thread() % kTargetColumns;
   const int dx = column - kTargetLeft, dy = row - radius;
   const int x = target.x - s.area.x + dx, y = target.y - s.area.y + dy;
   return {row, column, x, y, dx >= -radius && dx <= radius && dy <= radius && s.holds(x, y)};
 }
 
-// Adds the quads of two rows of the target's patch to the lists. A whole warp calls it: each lane with its row and column
-// of TargetPatch, and with that row's element of TargetPatch::filled, or 0 if the patch has no such row.
-__device__ inline void list_quads(int row, int column, unsigned filled, FillShared *shared) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const unsigned which = column % 4 == 0 ? filled >> column & 15 : 0, before = (1u << lane) - 1;
-  const unsigned whole = __ballot_sync(kFullWarp, which == 15),
-                 part = __ballot_sync(kFullWarp, which != 0 && which != 15);
-  int at = 0;
-  if (lane == 0) at = atomicAdd(&shared->whole_quads, __popc(whole));
-  if (lane == 1) at = atomicAdd(&shared->part_quads, __popc(part));
-  const int first_whole = __shfl_sync(kFullWarp, at, 0), first_part = __shfl_sync(kFullWarp, at, 1);
-  at =
-      which == 15 ? first_whole + __popc(whole & before) : kMaxQuads - 1 - first_part - __popc(part & before);
-  if (which != 0) shared->quads[at] = {row, column, which};
+// Lists the quads of the target's patch. A whole warp calls it. filled: of the lane's row, an element of
+// TargetPatch::filled, or 0 if the patch has no such row.
+__device__ inline void list_quads(unsigned filled, FillShared *shared) {
+  const int lane = FillBlock::own_thread() % 32;
+  const unsigned before = (1u << lane) - 1;
+  QuadCounts listed{0, 0};
+#pragma unroll
+  for (int column = 0; column < kTargetColumns; column += 4) {
+    const unsigned which = filled >> column & 15;
+    const unsigned whole = __ballot_sync(kFullWarp, which == 15),
+                   part = __ballot_sync(kFullWarp, which != 0 && which != 15);
+    const int at = which == 15 ? listed.whole + __popc(whole & before)
+                               : kMaxQuads - 1 - listed.part - __popc(part & before);
+    if (which != 0) shared->quads[at] = {lane, column, which};
+    listed.whole += __popc(whole), listed.part += __popc(part);
+  }
+  if (lane == 0) shared->quad_counts = listed;
 }
 
-// Writes the next target, its patch and its quads to *shared, where no quad may be listed yet, and empties
-// shared->front. Synchronises the block after its last write.
+// Computes TargetPatch::filled, and lists the quads. A whole warp calls it.
 template <typename Radius>
-__device__ inline void take_target(const FillState &s, Radius radius, FillShared *shared) {
-  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, size = 2 * radius + 1;
+__device__ inline void list_filled(const BlockState &s, Place target, Radius radius, FillShared *shared) {
+  const int row = FillBlock::own_thread() % 32, x = target.x - s.area.x - kTargetLeft,
+            y = target.y - s.area.y - radius + row;
+  const bool exists = row <= 2 * radius && y >= 0 && y < s.area.height;
+  const unsigned columns = (2u << (2 * radius)) - 1;
+  const unsigned filled = exists ? s.filled.bits_from(x, y) & columns << (kTargetLeft - radius) : 0;
+  if (row <= 2 * radius) shared->target.filled[row] = filled;
+  list_quads(filled, shared);
+}
+
+// Writes the next target, its patch and its quads to *shared, and empties shared->front. FillShared::best is complete.
+template <typename Radius>
+__device__ inline void take_patch(const BlockState &s, Key best, Radius radius, FillShared *shared) {
+  const int thread = StateWarps::own_thread(), lane = thread % 32, size = 2 * radius + 1;
   TargetPatch &target = shared->target;
-  // Every warp looks for the best row: that is quicker than to wait for another one.
-  Key best = 0;
-#pragma unroll 4
-  for (int y = lane; y < s.area.height; y += 32) {
-    const Key key = s.row_best[y];
-    best = key > best ? key : best;
-  }
-  best = warp_max(best);
   if (thread == 0) target.key = best, shared->front_count = 0;
   // Whole warps take part, each with two rows of the patch.
-  if (best != 0 && thread / 32 * 2 < size) {
-    const PatchPixel own = patch_pixel(s, place_of_target(best), radius);
-    const int at = s.index(own.x, own.y), confidence = own.inside ? confidence_of_code(s.confidence[at]) : 0;
-    const unsigned filled = __ballot_sync(kFullWarp, confidence > 0) >> (lane & 16) & 0xffff;
-    const int sum = warp_sum(confidence);
-    if (lane == 0) target.confidence[own.row / 2] = sum;
-    if (own.row < size) {
-      const std::uint32_t word = s.words[own.inside ? at : 0];
-      target.feature[own.row][own.column] = confidence > 0 ? word & kComparedBytes : 0;
-      if (own.column == 0) target.filled[own.row] = filled;
-    }
-    list_quads(own.row, own.column, filled, shared);
-  }
-  __syncthreads();
+  if (best == 0 || thread / 32 * 2 >= size) return;
+  const PatchPixel own = patch_pixel(s, place_of_target(best), radius);
+  const int at = own.inside ? s.index(own.x, own.y) : 0;
+  const std::uint32_t word = s.words[at];
+  const int confidence = own.inside ? confidence_of_code(s.confidence[at]) : 0;
+  if (own.row < size) target.feature[own.row][own.column] = confidence > 0 ? word & kComparedBytes : 0;
+  const int sum = warp_sum(confidence);
+  if (lane == 0) target.confidence[own.row / 2] = sum;
+  shared->unfilled[thread] = own.inside && confidence == 0 ? at : -1;
 }
 
-// True if the thread's pixel of the target's patch has to be filled.
-__device__ inline bool must_fill(const TargetPatch &target, const PatchPixel &own) {
-  return own.inside && (target.filled[own.row] >> own.column & 1) == 0;
-}
-
-// Gives the unfilled pixels of the target the confidence of its patch, which makes them count as filled.
+// Gives the thread's pixel of the patch the confidence of the patch, which makes it count as filled.
 template <typename Radius>
-__device__ inline void give_confidence(const FillState &s, Place target, Radius radius, FillShared *shared) {
-  const int x = target.x - s.area.x, y = target.y - s.area.y;
-  const PatchPixel own = patch_pixel(s, target, radius);
-  if (must_fill(shared->target, own)) {
-    int sum = 0;
-    [[maybe_unused]] constexpr int kUnroll = kPatchUnroll<Radius>;  // read by nvcc alone
+__device__ inline void give_confidence(const BlockState &s, Place middle, Radius radius,
+                                       const FillShared &shared) {
+  const int at = shared.unfilled[StateWarps::own_thread()];
+  if (at < 0) return;
+  int sum = 0;
+  [[maybe_unused]] constexpr int kUnroll = kPatchUnroll<Radius>;  // read by nvcc alone
 #pragma unroll kUnroll
-    for (int i = 0; i <= radius; ++i) sum += shared->target.confidence[i];
-    s.confidence[s.index(own.x, own.y)] = code_of_confidence(confidence_around(s.area, x, y, radius, sum));
-  }
+  for (int i = 0; i <= radius; ++i) sum += shared.target.confidence[i];
+  s.confidence[at] = code_of_confidence(confidence_around(s.area, middle.x, middle.y, radius, sum));
 }
 
-// Copies the patch at `shift` from shared.target to the target's unfilled pixels in the state and, if `writes` is set, in
-// the picture. Then updates the priorities of the listed pixels. first: first_front_pixel(). Synchronises the block after
-// its last write.
+// Computes the words of BlockState::interior and BlockState::front that the patch changes.
 template <typename Radius>
-__device__ inline void put_patch(const FillTask &task, const FillState &s, Shift shift, Radius radius,
-                                 bool writes, const FrontPixel &first, const RatingScratch &scratch,
-                                 const FillShared &shared) {
-  const PatchPixel own = patch_pixel(s, place_of_target(shared.target.key), radius);
-  if (must_fill(shared.target, own)) {
-    const int px = s.area.x + own.x, py = s.area.y + own.y, from_x = px + shift.x, from_y = py + shift.y;
-    const std::uint32_t pixel = task.pixels[from_y * task.width + from_x];
-    s.words[s.index(own.x, own.y)] = with_luma(task.features[from_y * task.pitch + from_x], pixel);
+__device__ inline void update_bits(const BlockState &s, Place middle, const Bounds &patch, Radius radius) {
+  constexpr int kWords = 2;  // as many as a row of 2 * kMaxPatchSize / 2 + 3 pixels can have
+  // From the last thread on: give_confidence() and rate_groups() keep the first ones busy.
+  const int i = StateWarps::kThreads - 1 - StateWarps::own_thread(), y = middle.y - radius - 1 + i / kWords;
+  const int left = middle.x - radius - 1, word = (left + 32) / 32 + i % kWords, x = (word - 1) * 32;
+  if (i < (2 * radius + 3) * kWords && y >= 0 && y < s.area.height && x >= 0 && x < s.area.width)
+    derive_bits(s, x, y, patch);
+}
+
+// Adds the pixels of the patch to BlockState::filled.
+__device__ inline void add_filled(const BlockState &s, const Bounds &patch) {
+  constexpr int kWords = 2;  // as many as a row of the largest patch can have
+  const int i = StateWarps::own_thread(), y = patch.y0 + i / kWords, x = (patch.x0 / 32 + i % kWords) * 32;
+  if (y < patch.y1 && x < patch.x1)
+    s.filled.words[s.filled.index(x, y)] |= bits_between(patch.x0 - x, patch.x1 - x);
+}
+
+// Marks the pixels of the target's patch as filled, and lists the front in the window.
+template <typename Radius>
+__device__ inline void mark_patch(const BlockState &s, const RatedWindow &window, Radius radius,
+                                  FillShared *shared) {
+  const Place target = place_of_target(shared->target.key), middle{target.x - s.area.x, target.y - s.area.y};
+  const Bounds patch = window_around(s.area, middle.x, middle.y, radius);
+  give_confidence(s, middle, radius, *shared);
+  update_bits(s, middle, patch, radius);
+  StateWarps::synchronize();
+  add_filled(s, patch);
+  list_front<StateWarps>(s, window, radius, shared);
+}
+
+// Computes what the ratings need and what does not depend on the source of the target, after mark_patch().
+template <typename Radius>
+__device__ inline void begin_ratings(const BlockState &s, const RatedWindow &window, Radius radius,
+                                     const RatingScratch &scratch, const FillShared &shared) {
+  const Place target = place_of_target(shared.target.key), middle{target.x - s.area.x, target.y - s.area.y};
+  compute_gradients<StateWarps>(s, window, window_around(s.area, middle.x, middle.y, radius + 1), radius,
+                                scratch);
+  StateWarps::synchronize();  // until the front is listed
+  find_confidences<StateWarps>(s, window, radius, scratch, shared);
+  find_normals<StateWarps>(s, window, scratch, shared);
+}
+
+// Copies the patch of a source to the target's unfilled pixels in the state and, if `writes` is set, in the picture.
+// Then updates the priorities of the listed pixels, and FillShared::best.
+template <typename Radius>
+__device__ inline void put_patch(const FillTask &task, const BlockState &s, Place source, Radius radius,
+                                 bool writes, const RatedWindow &window, const RatingScratch &scratch,
+                                 FillShared *shared) {
+  const int thread = StateWarps::own_thread(), at = shared->unfilled[thread];
+  if (at >= 0) {
+    const int dx = thread % kTargetColumns - kTargetLeft, dy = thread / kTargetColumns - radius;
+    const int x = source.x + dx, y = source.y + dy;
+    const std::uint32_t pixel = task.pixels[y * task.width + x];
+    s.words[at] = with_luma(task.features[y * task.pitch + x], pixel);
     if (writes) {
-      task.pixels[py * task.width + px] = pixel;
-      task.hole[py * task.width + px] = 0;
+      const Place target = place_of_target(shared->target.key);
+      const int filled = (target.y + dy) * task.width + target.x + dx;
+      task.pixels[filled] = pixel;
+      task.hole[filled] = 0;
     }
   }
-  const RatedWindow window = rated_window(s, shared, radius);
-  __syncthreads();
-  compute_gradients(s, window, scratch);
-  __syncthreads();
-  rate_listed(s, window, radius, first, scratch, shared);
-  __syncthreads();
-  rate_rows(s, window.inner.y0, window.inner.y1);
-  __syncthreads();
+  StateWarps::synchronize();
+  // The gradients that depend on the source: those of the patch and of its neighbours, in the middle of the window.
+  const int side = 2 * radius + 3, first = 2 * radius;
+  for_share<StateWarps>(radius, side * side, [&](int i) {
+    const int column = first + i % side, row = first + i / side;
+    scratch.keys[row * scratch_pitch(radius) + column] = key_at(s, window, radius, true, column, row);
+  });
+  StateWarps::synchronize();
+  note_best_of_warp(rate_listed<StateWarps>(s, window, radius, scratch, *shared), shared);
+  StateWarps::synchronize();
 }
 
 }  // namespace cudavision::inpaint

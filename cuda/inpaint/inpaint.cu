@@ -32,9 +32,7 @@ class InpaintCuda final : public Inpaint {
     CUDAVISION_TRY(pixels_.allocate(pixels));
     CUDAVISION_TRY(removed_.allocate(pixels));
     CUDAVISION_TRY(hole_.allocate(pixels));
-    CUDAVISION_TRY(words_.allocate(pixels));
-    CUDAVISION_TRY(confidence_.allocate(pixels));
-    CUDAVISION_TRY(row_best_.allocate(static_cast<std::size_t>(size_.height)));
+    CUDAVISION_TRY(state_.allocate(state_bytes(size_.width, size_.height)));
     CUDAVISION_TRY(lab_.allocate(1));
     CUDAVISION_TRY(frames_.allocate(2));
     for (FrameState &frame : initial_) frame.reset();
@@ -137,8 +135,11 @@ class InpaintCuda final : public Inpaint {
   template <typename Radius>
   Status enqueue_fill(FillTask task, Radius radius) {
     for (;; blocks_ = (blocks_ + 1) / 2) {
-      task.cell_columns = columns_that_spread(divide_up(size_.width, kTileWidth), kLowestCell,
-                                              task.params.search_radius, blocks_);
+      const int reach = task.params.search_radius;
+      task.by_blocks = Divisor(blocks_);
+      task.cell_columns =
+          columns_that_spread(divide_up(size_.width, kCellWidth),
+                              Size{kCellWidth, 1 << least_cell_bits(reach, blocks_)}, reach, blocks_);
       const Status status = CUDAVISION_LAUNCH_COOPERATIVE(
           "fill_kernel", fill_kernel<Radius>, dim3(static_cast<unsigned>(blocks_)),
           BlockSize(dim3(kFillThreads), static_cast<std::size_t>(shared_bytes_)), execution_.stream, task,
@@ -183,10 +184,10 @@ class InpaintCuda final : public Inpaint {
     task.pitch = pitch_, task.features = features_.data() + kTargetLeft;
     task.source_pitch = source_pitch_, task.sources = sources_.data();
     task.lab = params.lab ? lab_.data() : nullptr;
-    task.global_state.words = words_.data(), task.global_state.confidence = confidence_.data();
-    task.global_state.row_best = row_best_.data();
+    task.state_memory = state_.data();
     task.minima = minima_.data(), task.minima_count = static_cast<int>(minima_.count());
     task.shared_bytes = shared_bytes_;
+    task.reach = params.search_radius > 0 ? params.search_radius : everywhere({size_.width, size_.height});
     task.stop = reinterpret_cast<const uint4 *>(stop_.data());
     task.log = log;
     for (int c = 0; c < 3; ++c) task.background.component[c] = background_[c].data();
@@ -204,11 +205,8 @@ class InpaintCuda final : public Inpaint {
   // The elements from one row of features_ and of sources_ to the next.
   int pitch_ = 0, source_pitch_ = 0;
   DeviceBuffer<std::uint32_t> pixels_, features_, sources_;
-  // Of FillTask::global_state.
-  DeviceBuffer<std::uint32_t> words_;
-  DeviceBuffer<ConfidenceCode> confidence_;
   DeviceBuffer<std::uint8_t> removed_, hole_;
-  DeviceBuffer<std::uint64_t> row_best_;
+  DeviceBuffer<unsigned char> state_;  // FillTask::state_memory
   DeviceBuffer<Key> minima_;
   PinnedBuffer stop_;  // the word that follows execution_.stop
   DeviceBuffer<LabTables> lab_;

@@ -159,20 +159,20 @@ struct Normal {
 struct FrontPixel {
   float confidence;
   Normal normal;
-  // The length of the normal times 510, twice the largest gradient; not 0, even if the normal is.
+  // The length of the normal times 510, twice the largest gradient.
   float scale;
 };
 CUDAVISION_HOST_DEVICE inline FrontPixel front_pixel(int confidence, Normal normal) {
   const int squares = normal.x * normal.x + normal.y * normal.y;
   // Without a normal, the data term is 0, and the scale may be any.
-  const float length = normal_root(static_cast<float>(squares > 0 ? squares : 1));
-  return {static_cast<float>(confidence), normal, 510.0f * length};
+  return {static_cast<float>(confidence), normal,
+          510.0f * normal_root(static_cast<float>(squares > 0 ? squares : 1))};
 }
 
 // The priority, times 65536, of a pixel of the front. gradient: the longest one of the patch, which is perpendicular to
 // the isophote.
-CUDAVISION_HOST_DEVICE inline float priority_of(const FrontPixel &pixel, std::uint32_t gradient) {
-  const int across = gradient_x(gradient) * pixel.normal.y - gradient_y(gradient) * pixel.normal.x;
+CUDAVISION_HOST_DEVICE inline float priority_of(const FrontPixel &pixel, int gradient_x, int gradient_y) {
+  const int across = gradient_x * pixel.normal.y - gradient_y * pixel.normal.x;
   const auto length = static_cast<float>(across < 0 ? -across : across);
   return pixel.confidence * (normal_quotient(length, pixel.scale) + 0.001f);
 }
@@ -222,8 +222,11 @@ struct Bounds {
   int x0, y0, x1, y1;
 };
 
-// The centres of the patches in a picture that are at most `reach` columns and rows away from the target. The bounds are
-// empty (x1 <= x0 or y1 <= y0) if there are none.
+// The centres of the patches in a picture that are at most `reach` columns and rows away from the target. The bounds
+// are empty (x1 <= x0 or y1 <= y0) if there are none.
+CUDAVISION_HOST_DEVICE constexpr int everywhere(Size size) {
+  return size.width > size.height ? size.width : size.height;
+}
 CUDAVISION_HOST_DEVICE constexpr Bounds search_window(Size size, Place target, int radius, int reach) {
   const int x = target.x, y = target.y;
   // These comparisons do not overflow for any reach.
@@ -246,19 +249,17 @@ CUDAVISION_HOST_DEVICE constexpr Region area_around(Bounds hole, int radius, int
   return {x0, y0, x1 - x0, y1 - y0};
 }
 
-// Arrays of area.height x area.width elements in row-major order, and row_best of area.height elements.
-// Coordinates are relative to the area.
+// Arrays of area.height rows of `pitch` elements, at least area.width. Coordinates are relative to the area.
 struct FillState {
   Region area;
-  // Of a filled pixel: the feature with luma (with_luma()). Of an unfilled one: the bits of its priority, a float, and 0
-  // if it is not on the front. A pixel of the front stays on it until it is filled.
+  int pitch;
+  // Of a filled pixel: the feature with luma (with_luma()). Of an unfilled one: the bits of its priority, a float, and
+  // 0 if it is not on the front. A pixel of the front stays on it until it is filled.
   std::uint32_t *words;
   // 0 for an unfilled pixel.
   ConfidenceCode *confidence;
-  // The largest target_key() of each row; 0 for a row without a pixel of the front.
-  std::uint64_t *row_best;
 
-  CUDAVISION_HOST_DEVICE int index(int x, int y) const { return y * area.width + x; }
+  CUDAVISION_HOST_DEVICE int index(int x, int y) const { return y * pitch + x; }
   CUDAVISION_HOST_DEVICE bool holds(int x, int y) const {
     return x >= 0 && y >= 0 && x < area.width && y < area.height;
   }
@@ -279,16 +280,23 @@ CUDAVISION_HOST_DEVICE constexpr Bounds window_around(Region area, int x, int y,
 }
 
 // The gradient of luma at a pixel of the area that is not on its border.
+struct LumaGradient {
+  int x, y;
+
+  CUDAVISION_HOST_DEVICE LumaGradient(const FillState &s, int px, int py)
+      : x(s.luma(px + 1, py) - s.luma(px - 1, py)), y(s.luma(px, py + 1) - s.luma(px, py - 1)) {}
+};
 CUDAVISION_HOST_DEVICE inline std::uint32_t luma_gradient(const FillState &s, int x, int y) {
-  return pack_gradient(s.luma(x + 1, y) - s.luma(x - 1, y), s.luma(x, y + 1) - s.luma(x, y - 1));
+  const LumaGradient gradient(s, x, y);
+  return pack_gradient(gradient.x, gradient.y);
 }
 
 CUDAVISION_HOST_DEVICE inline bool on_front(const FillState &s, int x, int y) {
   const int at = s.index(x, y);
   const bool left = x > 0 && s.confidence[at - 1] > 0,
              right = x + 1 < s.area.width && s.confidence[at + 1] > 0;
-  const bool above = y > 0 && s.confidence[at - s.area.width] > 0,
-             below = y + 1 < s.area.height && s.confidence[at + s.area.width] > 0;
+  const bool above = y > 0 && s.confidence[at - s.pitch] > 0,
+             below = y + 1 < s.area.height && s.confidence[at + s.pitch] > 0;
   return (s.confidence[at] == 0) & (left | right | above | below);
 }
 

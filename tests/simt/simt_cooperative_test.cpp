@@ -95,7 +95,7 @@ TEST_F(Simt, grid_barriers_are_counted_for_each_block) {
   EXPECT_EQ((simt::counters() - before).barriers, kBlocks * kRounds * 3u);
 }
 
-// More rounds than GridMinimum has tags.
+// More rounds than GridMinimum has tags, of 10 bits.
 constexpr unsigned kMinima = 1100;
 
 __device__ unsigned long long value_of(unsigned block, unsigned round) {
@@ -104,12 +104,11 @@ __device__ unsigned long long value_of(unsigned block, unsigned round) {
 }
 
 __global__ void minima_kernel(unsigned long long *words, unsigned long long *minima) {
-  auto *per_warp = static_cast<unsigned long long *>(simt::dynamic_shared_memory());
+  auto *least = static_cast<unsigned long long *>(simt::dynamic_shared_memory());
   cudavision::GridMinimum minimum(words);
   for (unsigned round = 0; round < kMinima; ++round) {
-    minimum.publish(value_of(blockIdx.x, round));
-    const unsigned long long looked = minimum.look();
-    minima[(round * kBlocks + blockIdx.x) * kThreads + threadIdx.x] = minimum.collect(looked, per_warp);
+    if (threadIdx.x / 32 == round % (kThreads / 32)) minimum.publish(value_of(blockIdx.x, round));
+    minima[(round * kBlocks + blockIdx.x) * kThreads + threadIdx.x] = minimum.collect(least);
     __syncthreads();
   }
 }
@@ -121,8 +120,7 @@ TEST_F(Simt, grid_minimum_is_the_smallest_value_of_every_round_in_every_order) {
         std::vector<unsigned long long>(cudavision::GridMinimum::words(kBlocks), 0));
     const DeviceArray<unsigned long long> minima(
         std::vector<unsigned long long>(std::size_t{kMinima} * kBlocks * kThreads, 0));
-    run_cooperative(kBlocks, kThreads, kThreads / 32 * sizeof(unsigned long long), minima_kernel, words.get(),
-                    minima.get());
+    run_cooperative(kBlocks, kThreads, sizeof(unsigned long long), minima_kernel, words.get(), minima.get());
     const std::vector<unsigned long long> found = minima.download();
     for (unsigned round = 0; round < kMinima; ++round) {
       unsigned long long least = value_of(0, round);

@@ -55,6 +55,45 @@ TEST_F(Simt, missing_barrier_changes_the_result) {
   }
 }
 
+// The second half of a block reverses its numbers; the first half takes no part.
+template <bool kWithBarrier>
+__global__ void reverse_half_kernel(int *dst) {
+  __shared__ int tile[kThreads];
+  if (threadIdx.x < kThreads) return;
+  const unsigned t = threadIdx.x - kThreads;
+  tile[t] = static_cast<int>(blockIdx.x * kThreads + t);
+  if (kWithBarrier) simt::part_barrier(1, kThreads);
+  dst[blockIdx.x * kThreads + t] = tile[kThreads - 1 - t];
+}
+
+template <bool kWithBarrier>
+bool half_is_reversed() {
+  constexpr int kBlocks = 3;
+  const DeviceArray<int> dst(kBlocks * kThreads);
+  run(kBlocks, 2 * kThreads, reverse_half_kernel<kWithBarrier>, dst.get());
+  const std::vector<int> found = dst.download();
+  for (int i = 0; i < kBlocks * kThreads; ++i)
+    if (found[static_cast<std::size_t>(i)] != i / kThreads * kThreads + kThreads - 1 - i % kThreads)
+      return false;
+  return true;
+}
+
+TEST_F(Simt, barrier_of_some_warps_waits_for_these_and_no_others) {
+  for (const simt::Schedule schedule : simt::kSchedules) {
+    simt::set_schedule(schedule);
+    EXPECT_TRUE(half_is_reversed<true>()) << to_string(schedule);
+    EXPECT_FALSE(half_is_reversed<false>()) << to_string(schedule);
+  }
+}
+
+__global__ void incomplete_part_kernel() {
+  if (threadIdx.x >= 32) simt::part_barrier(1, kThreads);
+}
+
+TEST_F(Simt, incomplete_barrier_of_some_warps_says_who_waits) {
+  EXPECT_DEATH(run(1, kThreads, incomplete_part_kernel), "threads 32 to 63 wait in a barrier of some warps");
+}
+
 // Correct in forward order, where each thread reads what an earlier one wrote. The other orders detect the
 // fault.
 __global__ void look_back_kernel(int *dst, int value) {

@@ -15,6 +15,7 @@ enum class Operation : std::uint8_t {
   barrier_and,
   barrier_count,
   grid_barrier,
+  part_barrier,
   warp_barrier,
   ballot,
   any,
@@ -28,9 +29,9 @@ enum class Operation : std::uint8_t {
 // The operands of one thread at a barrier or warp operation.
 struct Request {
   Operation operation = Operation::barrier;
-  unsigned mask = 0;
-  std::uint64_t value = 0;
-  unsigned lane = 0;  // source lane, delta or lane mask of a shuffle
+  unsigned mask = 0;        // of a part_barrier: its number
+  std::uint64_t value = 0;  // of a part_barrier: how many threads it needs
+  unsigned lane = 0;        // source lane, delta or lane mask of a shuffle
   int width = 32;
   std::source_location where;
 };
@@ -67,6 +68,10 @@ inline int __syncthreads_count(int predicate, SIMT_HERE) {
 namespace simt {
 // Implements cooperative_groups::this_grid().sync(), for cooperative launches only.
 inline void grid_barrier(SIMT_HERE) { rendezvous({Operation::grid_barrier, 0, 0, 0, 0, where}); }
+// PTX's barrier.sync with a number and a count of threads: a barrier of some warps of a block.
+inline void part_barrier(unsigned number, unsigned threads, SIMT_HERE) {
+  rendezvous({Operation::part_barrier, number, threads, 0, 0, where});
+}
 }  // namespace simt
 
 inline void __syncwarp(unsigned mask = 0xffffffffu, SIMT_HERE) {

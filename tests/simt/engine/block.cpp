@@ -28,6 +28,8 @@ const char *name_of(Operation operation) {
       return "__syncthreads_count";
     case Operation::grid_barrier:
       return "the grid's barrier";
+    case Operation::part_barrier:
+      return "a barrier of some warps";
     case Operation::warp_barrier:
       return "__syncwarp";
     case Operation::ballot:
@@ -88,6 +90,10 @@ void Block::wait(unsigned thread, const Request &request) {
     arrive_at_barrier(request);
     return;
   }
+  if (request.operation == Operation::part_barrier) {
+    states_[thread] = State::at_part_barrier;
+    return;
+  }
   states_[thread] = State::at_warp_operation;
   if ((request.mask >> thread % kWarp & 1) == 0) die_of_request(thread, "is not in its own warp mask");
   if (!std::has_single_bit(static_cast<unsigned>(request.width)) || request.width > static_cast<int>(kWarp))
@@ -108,7 +114,7 @@ void Block::arrive_at_barrier(const Request &request) {
 Block::Released Block::release() {
   bool progress = false;
   for (unsigned first = 0; first < size(); first += kWarp) progress |= release_warp(first);
-  if (progress) return Released::warps;
+  if (progress || release_part()) return Released::warps;
   if (at_barrier_ != live_) die("divergent warp operation: it cannot complete");
   if (barrier_.operation == Operation::grid_barrier && !divergent_) return Released::nobody;
   release_barrier();
@@ -139,6 +145,25 @@ void Block::release_barrier() {
   }
   at_barrier_ = 0;
   ++device().counters.barriers;
+}
+
+// Releases the threads of a barrier of some warps at which as many threads wait as it needs.
+bool Block::release_part() {
+  const auto waits_with = [this](unsigned thread, const Request &request) {
+    return states_[thread] == State::at_part_barrier && same_wait(requests_[thread], request) &&
+           requests_[thread].value == request.value;
+  };
+  for (unsigned first = 0; first < size(); ++first) {
+    if (states_[first] != State::at_part_barrier) continue;
+    const Request request = requests_[first];
+    std::uint64_t waiting = 0;
+    for (unsigned thread = first; thread < size(); ++thread) waiting += waits_with(thread, request);
+    if (waiting < request.value) continue;
+    for (unsigned thread = first; thread < size(); ++thread)
+      if (waits_with(thread, request)) states_[thread] = State::ready;
+    return true;
+  }
+  return false;
 }
 
 bool Block::release_warp(unsigned first) {
@@ -247,7 +272,7 @@ void Block::die_of_request(unsigned thread, const char *what) const {
 void Block::die(const char *message) const {
   complain(cudaSuccess, "%s, in block (%u,%u,%u)", message, blockIdx.x, blockIdx.y, blockIdx.z);
   const auto waits = [this](unsigned thread) {
-    return states_[thread] == State::at_barrier || states_[thread] == State::at_warp_operation;
+    return states_[thread] >= State::at_barrier && states_[thread] <= State::at_warp_operation;
   };
   for (unsigned begin = 0, end = 0; begin < size(); begin = end) {
     for (end = begin + 1; end < size() && end % kWarp != 0 && states_[end] == states_[begin] &&

@@ -9,7 +9,15 @@
 
 namespace simt {
 
-enum class State : std::uint8_t { fresh, ready, running, at_barrier, at_warp_operation, done };
+enum class State : std::uint8_t {
+  fresh,
+  ready,
+  running,
+  at_barrier,
+  at_part_barrier,
+  at_warp_operation,
+  done
+};
 
 class Block {
  public:
@@ -43,6 +51,7 @@ class Block {
 
   void arrive_at_barrier(const Request &request);
   void release_barrier();
+  bool release_part();
   bool release_warp(unsigned first);
   bool agree(unsigned first, unsigned lanes, const Request &request) const;
   void finish_warp_operation(unsigned first, unsigned lanes);

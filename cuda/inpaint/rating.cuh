@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The priorities of the pixels of the front in a window. All threads of a Team call these functions: of the StateWarps,
+// or of the whole block (FillBlock).
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "cuda/common/warp.cuh"
+#include "cuda/inpaint/fill_shared.cuh"
+
+namespace cudavision::inpaint {
+
+__device__ inline RatedWindow window_at(Region area, Place first, int radius) {
+  const int side = rated_side(radius), right = first.x + side, bottom = first.y + side;
+  return {first,
+          {first.x > 0 ? first.x : 0, first.y > 0 ? first.y : 0, right < area.width ? right : area.width,
+           bottom < area.height ? bottom : area.height}};
+}
+// The window of the priorities that change with the patch around a pixel of the area. (If the radius is small, the
+// window is larger.)
+__device__ inline RatedWindow window_of_target(Region area, Place target, int radius) {
+  return window_at(area, {target.x - 2 * radius - 1, target.y - 2 * radius - 1}, radius);
+}
+
+// Lists the pixels of the front in a window in shared->front, which must be empty.
+template <typename Team, typename Radius>
+__device__ inline void list_front(const BlockState &s, const RatedWindow &window, Radius radius,
+                                  FillShared *shared) {
+  // A warp has every Team::kWarps-th row, and a lane a column.
+  constexpr int kMostRows = divide_up(rated_side(largest_radius(Radius{})), Team::kWarps);
+  const int side = rated_side(radius), thread = Team::own_thread(), warp = thread / 32, lane = thread % 32;
+  unsigned front[kMostRows];
+  int count = 0;
+#pragma unroll
+  for (int k = 0; k < kMostRows; ++k) {
+    const int row = warp + k * Team::kWarps;
+    const bool is_front = s.front.has_in_any_row(window.first.x + lane, window.first.y + row, s.area.height);
+    front[k] = __ballot_sync(kFullWarp, is_front && lane < side && row < side);
+    count += __popc(front[k]);
+  }
+  if (count == 0) return;
+  int at = 0;
+  if (lane == 0) at = atomicAdd(&shared->front_count, count);
+  at = __shfl_sync(kFullWarp, at, 0);
+#pragma unroll
+  for (int k = 0; k < kMostRows; ++k) {
+    if ((front[k] >> lane & 1) != 0)
+      shared->front[at + __popc(front[k] & ((1u << lane) - 1))] =
+          static_cast<std::uint16_t>((warp + k * Team::kWarps) * 32 + lane);
+    at += __popc(front[k]);
+  }
+}
+
+// The largest key belongs to the longest gradient and, of equal ones, to the first. (x, y): the pixel, as
+// RatingScratch::keys counts. The key of a pixel without a gradient, or with one of length 0, is less than kLeastKey.
+constexpr int kKeySideBits = 6, kLeastKey = 1 << (2 * kKeySideBits);
+static_assert(scratch_pitch(kMaxPatchSize / 2) <= 1 << kKeySideBits);
+static_assert(2 * 255 * 255 < 1 << (31 - 2 * kKeySideBits));
+__device__ inline int gradient_key(const LumaGradient &gradient, int x, int y) {
+  return (gradient.x * gradient.x + gradient.y * gradient.y) * kLeastKey +
+         (kLeastKey - 1 - (y << kKeySideBits | x));
+}
+// The gradient with this key.
+__device__ inline LumaGradient gradient_of_key(const BlockState &s, const RatedWindow &window, int radius,
+                                               int key) {
+  const int place = kLeastKey - 1 - key % kLeastKey;
+  // What is not needed is computed, too, where it can be: that takes less time than a branch.
+  const bool exists = key >= kLeastKey;
+  LumaGradient gradient(s, exists ? window.first.x - radius + place % (1 << kKeySideBits) : 1,
+                        exists ? window.first.y - radius + (place >> kKeySideBits) : 1);
+  if (!exists) gradient.x = gradient.y = 0;
+  return gradient;
+}
+
+// An element of RatingScratch::keys, or 0 if `counts` is false.
+__device__ inline int key_at(const BlockState &s, const RatedWindow &window, int radius, bool counts,
+                             int column, int row) {
+  const int x = window.first.x - radius + column, y = window.first.y - radius + row;
+  const bool exists = s.interior.has_in_any_row(x, y, s.area.height) && counts;
+  const int key = gradient_key(LumaGradient(s, exists ? x : 1, exists ? y : 1), column, row);
+  return exists ? key : 0;
+}
+
+// Computes RatingScratch::keys, but 0 for the pixels in `later`, in the coordinates of the area.
+template <typename Team, typename Radius>
+__device__ inline void compute_gradients(const BlockState &s, const RatedWindow &window, const Bounds &later,
+                                         Radius radius, const RatingScratch &scratch) {
+  // A warp has every Team::kWarps-th row, and a lane a column, or two.
+  constexpr int kMostRows = divide_up(scratch_pitch(largest_radius(Radius{})), Team::kWarps);
+  const int pitch = scratch_pitch(radius), thread = Team::own_thread(), warp = thread / 32,
+            lane = thread % 32;
+  for (int left = 0; left < pitch; left += 32) {
+    const int column = left + lane, x = window.first.x - radius + column;
+    const bool in_later = x >= later.x0 && x < later.x1;
+    // All keys are computed before the first is stored, so that their loads do not wait for one another.
+    int key[kMostRows];
+#pragma unroll
+    for (int k = 0; k < kMostRows; ++k) {
+      const int row = warp + k * Team::kWarps, y = window.first.y - radius + row;
+      const bool is_later = in_later && y >= later.y0 && y < later.y1;
+      key[k] = key_at(s, window, radius, !is_later && column < pitch && row < pitch, column, row);
+    }
+#pragma unroll
+    for (int k = 0; k < kMostRows; ++k)
+      if (const int row = warp + k * Team::kWarps; column < pitch && row < pitch)
+        scratch.keys[row * pitch + column] = key[k];
+  }
+}
+
+// A pixel that list_front() has listed.
+struct ListedPixel {
+  int column, row;  // in the window
+  int x, y;         // in the area
+
+  __device__ ListedPixel(const FillShared &shared, const RatedWindow &window, int entry)
+      : column(shared.front[entry] % 32),
+        row(shared.front[entry] / 32),
+        x(window.first.x + column),
+        y(window.first.y + row) {}
+};
+
+// Calls function(column, row, exists) for a lane's share of the pixels of a patch, from its upper left one on. kLanes
+// adjacent lanes share a patch: each has whole rows, and a part of each row that is left. exists: whether the patch has
+// this pixel.
+template <int kLanes, typename Radius, typename Function>
+__device__ __forceinline__ void for_share_of_patch(Radius radius, const Function &function) {
+  const int size = 2 * radius + 1, whole = size / kLanes * kLanes, lane = FillBlock::own_thread() % kLanes;
+  [[maybe_unused]] constexpr int kUnroll = kLineUnroll<Radius>;  // read by nvcc alone
+#pragma unroll kUnroll
+  for (int row = 0; row < whole; row += kLanes)
+#pragma unroll kUnroll
+    for (int column = 0; column < size; ++column) function(column, row + lane, true);
+#pragma unroll kUnroll
+  for (int row = whole; row < size; ++row)
+#pragma unroll kUnroll
+    for (int column = 0; column < size; column += kLanes) function(column + lane, row, column + lane < size);
+}
+
+// The confidence of the patch around a pixel of the area, whose pixels have this sum of confidences.
+template <typename Radius>
+__device__ inline int confidence_around(Region area, int x, int y, Radius radius, int sum) {
+  const Bounds patch = window_around(area, x, y, radius);
+  const int pixels = (patch.x1 - patch.x0) * (patch.y1 - patch.y0), all = (2 * radius + 1) * (2 * radius + 1);
+  // A division by a constant takes a quarter of the instructions.
+  return pixels == all ? confidence_of(sum, all) : confidence_of(sum, pixels);
+}
+
+// normal_at(), from BlockState::filled. Pixels beyond a border of the area are as the nearest one in it.
+__device__ inline Normal normal_of_bits(const BlockState &s, int x, int y) {
+  // Bits 0 to 2: the pixel to the left, the one in the middle and the one to the right.
+  const auto unfilled = [&](int row) {
+    unsigned bits = ~s.filled.bits_from(x - 1, clamp_index(row, s.area.height));
+    if (x == 0) bits = (bits & ~1u) | (bits >> 1 & 1);
+    if (x == s.area.width - 1) bits = (bits & ~4u) | (bits << 1 & 4);
+    return bits;
+  };
+  const unsigned above = unfilled(y - 1), middle = unfilled(y), below = unfilled(y + 1);
+  const auto bit = [](unsigned bits, int i) { return static_cast<int>(bits >> i & 1); };
+  const auto weighted = [&](unsigned bits) { return bit(bits, 0) + 2 * bit(bits, 1) + bit(bits, 2); };
+  return {
+      bit(above, 2) + 2 * bit(middle, 2) + bit(below, 2) - bit(above, 0) - 2 * bit(middle, 0) - bit(below, 0),
+      weighted(below) - weighted(above)};
+}
+
+// The sum of the confidences of a lane's share of the patch around a pixel of the area. A whole warp calls it.
+template <int kLanes, typename Radius>
+__device__ inline int confidences_of_share(const BlockState &s, int x, int y, Radius radius) {
+  const int left = x - radius, top = y - radius;
+  int sum = 0;
+  const bool is_inside = left >= 0 && top >= 0 && x + radius < s.area.width && y + radius < s.area.height;
+  if (__all_sync(kFullWarp, is_inside) != 0) [[likely]] {
+    const ConfidenceCode *const codes = s.confidence + s.index(left, top);
+    for_share_of_patch<kLanes>(radius, [&](int column, int row, bool exists) {
+      const int confidence = confidence_of_code(codes[row * s.pitch + (exists ? column : 0)]);
+      sum += exists ? confidence : 0;
+    });
+  } else {
+    for_share_of_patch<kLanes>(int{radius}, [&](int column, int row, bool exists) {
+      if (exists && s.holds(left + column, top + row))
+        sum += confidence_of_code(s.confidence[s.index(left + column, top + row)]);
+    });
+  }
+  return sum;
+}
+
+// Four threads rate a listed pixel; this is the number of pixels that a team rates at a time.
+constexpr int kRatingLanes = 4;
+template <typename Team>
+constexpr int kRatedAtOnce = Team::kThreads / kRatingLanes;
+
+// Computes the confidences in RatingScratch::pixels. The last warps begin: find_normals() keeps the first ones busy.
+template <typename Team, typename Radius>
+__device__ inline void find_confidences(const BlockState &s, const RatedWindow &window, Radius radius,
+                                        const RatingScratch &scratch, const FillShared &shared) {
+  constexpr int kLanes = kRatingLanes, kAtOnce = Team::kThreads / kLanes;
+  const int own = Team::own_thread(), count = shared.front_count,
+            thread = Team::kThreads - 32 - own / 32 * 32 + own % 32;
+  // Whole warps take part.
+#pragma unroll 1
+  for (int entry = thread / kLanes; entry - thread % 32 / kLanes < count; entry += kAtOnce) {
+    const ListedPixel pixel(shared, window, entry < count ? entry : 0);
+    const int sum = warp_sum(confidences_of_share<kLanes>(s, pixel.x, pixel.y, radius), kLanes);
+    if (entry < count && thread % kLanes == 0)
+      scratch.pixels[entry].confidence =
+          static_cast<float>(confidence_around(s.area, pixel.x, pixel.y, radius, sum));
+  }
+}
+
+// Computes the rest of RatingScratch::pixels.
+template <typename Team>
+__device__ inline void find_normals(const BlockState &s, const RatedWindow &window,
+                                    const RatingScratch &scratch, const FillShared &shared) {
+  const int count = shared.front_count;
+#pragma unroll 1
+  for (int entry = Team::own_thread(); entry < count; entry += Team::kThreads) {
+    const ListedPixel pixel(shared, window, entry);
+    const FrontPixel known = front_pixel(0, normal_of_bits(s, pixel.x, pixel.y));
+    scratch.pixels[entry].normal = known.normal;
+    scratch.pixels[entry].scale = known.scale;
+  }
+}
+
+// The largest element of RatingScratch::keys in the patch around a listed pixel. A whole warp calls it.
+template <typename Radius>
+__device__ inline int longest_gradient(Radius radius, const RatingScratch &scratch,
+                                       const ListedPixel &pixel) {
+  const int pitch = scratch_pitch(radius), *const keys = scratch.keys + pixel.row * pitch + pixel.column;
+  int longest = 0;
+  // In place of a pixel that does not exist, another one of the patch is looked at.
+  for_share_of_patch<kRatingLanes>(radius, [&](int column, int row, bool exists) {
+    const int key = keys[row * pitch + (exists ? column : 0)];
+    longest = key > longest ? key : longest;
+  });
+  return warp_max(longest, kRatingLanes);
+}
+
+// Computes the priorities of the listed pixels. Returns the best target_key() of those of this thread. RatingScratch is
+// complete.
+template <typename Team, typename Radius>
+__device__ inline Key rate_listed(const BlockState &s, const RatedWindow &window, Radius radius,
+                                  const RatingScratch &scratch, const FillShared &shared) {
+  const int count = shared.front_count, thread = Team::own_thread();
+  Key best = 0;
+  // Whole warps take part.
+#pragma unroll 1
+  for (int own = thread / kRatingLanes; own - thread % 32 / kRatingLanes < count; own += kRatedAtOnce<Team>) {
+    const bool is_listed = own < count;
+    const int entry = is_listed ? own : 0;
+    const ListedPixel pixel(shared, window, entry);
+    const LumaGradient isophote =
+        gradient_of_key(s, window, radius, longest_gradient(radius, scratch, pixel));
+    const std::uint32_t priority =
+        __float_as_uint(priority_of(scratch.pixels[entry], isophote.x, isophote.y));
+    // Priorities take the place of words of unfilled pixels, which nothing reads as words.
+    if (is_listed && thread % kRatingLanes == 0) s.words[s.index(pixel.x, pixel.y)] = priority;
+    const Key key = is_listed ? target_key(priority, {s.area.x + pixel.x, s.area.y + pixel.y}) : Key{0};
+    best = key > best ? key : best;
+  }
+  return best;
+}
+
+}  // namespace cudavision::inpaint

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// How the search divides the picture: into cells for the blocks, and tiles for the warps.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "cuda/common/async_copy.cuh"
+#include "cuda/common/divisor.h"
+#include "cuda/inpaint/cell_columns.h"
+#include "cuda/inpaint/fill_task.cuh"
+#include "cuda/inpaint/fill_warps.cuh"
+
+namespace cudavision::inpaint {
+
+// The picture is divided into cells, which are 32 columns wide. Cell i belongs to block i modulo the number of blocks,
+// for the whole fill (cell_columns.h). Their height is a power of two; the bits are its logarithm.
+constexpr int kCellWidth = 32, kMaxCellBits = 6;
+// A warp compares the candidates in a tile of a cell. Each lane has four of them, side by side: it loads four features
+// at a time and uses each of them for up to four candidates. A high tile has 32 columns and 4 rows, and each lane has
+// candidates of its own. A low tile has 16 columns and a row: eight lanes share their candidates, and each compares
+// them with an eighth of the target. Low tiles take more instructions in all, but the last one is done sooner: they are
+// right where there are few for each warp.
+constexpr int kLaneCandidates = 4, kHighTileBits = 2, kLowTilesPerWarp = 1;
+struct HighTile {
+  static constexpr int kWidth = 32, kHeight = 1 << kHighTileBits, kLanes = kWidth / kLaneCandidates;
+  CUDAVISION_HOST_DEVICE static constexpr int bits_in_cell(int cell_bits) {
+    return cell_bits - kHighTileBits;
+  }
+};
+struct LowTile {
+  static constexpr int kWidth = 16, kHeight = 1, kLanes = kWidth / kLaneCandidates;
+  CUDAVISION_HOST_DEVICE static constexpr int bits_in_cell(int cell_bits) { return cell_bits + 1; }
+};
+
+// Whether the candidates in a window are compared in low tiles: at most kLowTilesPerWarp tiles for each warp of the
+// grid.
+CUDAVISION_HOST_DEVICE constexpr bool are_low_tiles_few(int width, int height, int blocks) {
+  return height * (divide_up(width, LowTile::kWidth) + 1) <= kLowTilesPerWarp * kSearchWarps * blocks;
+}
+// The least bits of cells. Low cells spread a small window over many blocks; high ones have less margin, and only they
+// have high tiles.
+CUDAVISION_HOST_DEVICE constexpr int least_cell_bits(int reach, int blocks) {
+  const bool low = reach > 0 && reach < 1 << 12 && are_low_tiles_few(2 * reach + 1, 2 * reach + 1, blocks);
+  return low ? 1 : kHighTileBits + 1;
+}
+
+// Whether the candidates in a window are compared in low tiles. cell_bits: of the cells.
+__device__ inline bool takes_low_tiles(int cell_bits, const Bounds &window) {
+  return cell_bits < kHighTileBits ||
+         are_low_tiles_few(window.x1 - window.x0, window.y1 - window.y0, static_cast<int>(gridDim.x));
+}
+
+// The cells of a block. The features and candidates of the first `kept` ones lie in shared memory, with a margin of
+// half a patch; those of the others are read from global memory.
+struct CellsOfBlock {
+  int bits;
+  // The cells in a row of the picture, of which the last ones may lie beyond it, and those of the block. There are
+  // fewer than 2^21 cells of at most 2^9 + 2^4 columns: if low ones are so many, no block can keep its own.
+  int columns, count;
+  Divisor by_columns;
+  int kept;
+  std::uint32_t *memory;
+  int radius;
+
+  // shared_memory: of the block, of which the cells have what follows `used` bytes, a multiple of 16.
+  __device__ CellsOfBlock(const FillTask &task, int patch_radius, unsigned char *shared_memory, int used)
+      : columns(task.cell_columns), by_columns(columns), radius(patch_radius) {
+    const int block = static_cast<int>(blockIdx.x), grid = static_cast<int>(gridDim.x),
+              bytes = task.shared_bytes - used;
+    memory = reinterpret_cast<std::uint32_t *>(shared_memory + used);
+    int fitting, all;
+    // The lowest cells of which every block can keep its own.
+    for (bits = least_cell_bits(task.params.search_radius, grid);; ++bits) {
+      all = columns * divide_up(task.height, height());
+      fitting = bytes / (words() * static_cast<int>(sizeof(std::uint32_t)));
+      if (bits == kMaxCellBits || fitting >= divide_up(all, grid)) break;
+    }
+    count = (all - block + grid - 1) / grid;
+    kept = fitting < count ? fitting : count;
+  }
+
+  // Of a cell in the picture.
+  __device__ int height() const { return 1 << bits; }
+  // The layout of a cell in shared memory: rows of `pitch` features, of which `left` lie to the left of the cell, then
+  // the words of FillTask::sources. words() is a multiple of 4.
+  __device__ int left() const { return divide_up(radius, 4) * 4; }
+  __device__ int pitch() const { return kCellWidth + 2 * left(); }
+  __device__ int rows() const { return height() + 2 * radius; }
+  __device__ int words() const { return pitch() * rows() + divide_up(height(), 4) * 4; }
+  // The upper left corner of a cell.
+  __device__ Place place_of(int cell) const {
+    const int of_picture = static_cast<int>(blockIdx.x) + cell * static_cast<int>(gridDim.x),
+              row = by_columns.quotient_of(of_picture);
+    return {(of_picture - row * columns) * kCellWidth, row * height()};
+  }
+  // Whether the cell with this corner has pixels in a window.
+  __device__ bool meets(const Bounds &window, Place corner) const {
+    return corner.x < window.x1 && corner.y < window.y1 && corner.x + kCellWidth > window.x0 &&
+           corner.y + height() > window.y0;
+  }
+  // The cell to begin with: similar patches tend to be in the rows near the target.
+  __device__ int first(const FillTask &task, Place target) const {
+    const int before = (target.y >> bits) * columns - hidden(static_cast<int>(blockIdx.x));
+    return before <= 0 ? 0 : clamp_index(task.by_blocks.quotient_of(before), hidden(count));
+  }
+
+  __device__ std::uint32_t *features_of(int cell) const { return memory + cell * words(); }
+  __device__ std::uint32_t *sources_of(int cell) const { return features_of(cell) + pitch() * rows(); }
+
+  // Begins to copy the first cells to shared memory. A whole block calls it. Every thread must call end_copies(), and
+  // the block must synchronise, before they are used.
+  __device__ void begin_load(const FillTask &task) const {
+    const int thread = static_cast<int>(threadIdx.x), quads = pitch() / 4;
+    for (int cell = 0; cell < kept; ++cell) {
+      const Place place = place_of(cell);
+      // No candidate needs pixels outside of the picture, so any feature may stand for them.
+      for (int i = thread; i < quads * rows(); i += kFillThreads) {
+        const int x = place.x - left() + i % quads * 4,
+                  y = clamp_index(place.y - radius + i / quads, task.height);
+        begin_copy(reinterpret_cast<uint4 *>(features_of(cell)) + i,
+                   reinterpret_cast<const uint4 *>(task.features + y * task.pitch +
+                                                   (x < task.pitch ? x : task.pitch)));
+      }
+    }
+    static_assert(kCellWidth == 32, "a row of a cell is a word");
+    for (int i = thread; i < kept << bits; i += kFillThreads) {
+      const int cell = i >> bits, row = i & (height() - 1);
+      const Place place = place_of(cell);
+      const int y = place.y + row;
+      const bool inside = place.x < task.width && y < task.height;
+      sources_of(cell)[row] = inside ? task.sources[y * task.source_pitch + place.x / 32] : 0;
+    }
+  }
+};
+
+}  // namespace cudavision::inpaint
