@@ -296,8 +296,7 @@ __device__ inline void note_found_of_warp(Key found, FillShared *shared) {
   if (thread % 32 == 0) shared->found[thread / 32] = found;
 }
 
-// Searches the block's candidates for shared->target in low tiles. listed: how many of FillShared::cells meet the
-// window, or -1 if they are not listed. The SearchWarps call it.
+// Searches the block's candidates for shared->target in low tiles, in TargetWindows::searched. The SearchWarps call it.
 __device__ inline void search_in_low_tiles(const FillTask &task, const CellsOfBlock &cells,
                                            FillShared *shared) {
   const Bounds window = shared->windows.searched;

@@ -17,7 +17,7 @@ constexpr int kFillThreads = 640, kFillWarps = kFillThreads / 32;
 constexpr int kSearchWarps = 12;
 using SearchWarps = WarpsOfBlock<0, kSearchWarps, 1>;
 using StateWarps = WarpsOfBlock<kSearchWarps, kFillWarps - kSearchWarps, 2>;
-using FillBlock = WarpsOfBlock<0, kFillWarps, 3>;
+using FillBlock = WarpsOfBlock<0, kFillWarps, 3>;  // for the numbers of its threads
 // After the search, its first warp waits for the other blocks, while the others compare targets.
 using FirstWarp = WarpsOfBlock<0, 1, 4>;
 using ComparingWarps = WarpsOfBlock<1, kSearchWarps - 1, 5>;
