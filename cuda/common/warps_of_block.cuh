@@ -21,7 +21,7 @@ CUDAVISION_HOST_DEVICE inline int hidden(int value) {
 // use.
 template <int kFirst, int kCount, int kBarrier>
 struct WarpsOfBlock {
-  static constexpr int kFirstWarp = kFirst, kWarps = kCount, kThreads = 32 * kCount;
+  static constexpr int kWarps = kCount, kThreads = 32 * kCount;
 
   __device__ static bool hold_this_thread() {
     const int thread = own_thread();

@@ -222,11 +222,13 @@ struct Bounds {
   int x0, y0, x1, y1;
 };
 
-// The centres of the patches in a picture that are at most `reach` columns and rows away from the target. The bounds
-// are empty (x1 <= x0 or y1 <= y0) if there are none.
+// A reach with which the search window is the whole picture.
 CUDAVISION_HOST_DEVICE constexpr int everywhere(Size size) {
   return size.width > size.height ? size.width : size.height;
 }
+
+// The centres of the patches in a picture that are at most `reach` columns and rows away from the target. The bounds
+// are empty (x1 <= x0 or y1 <= y0) if there are none.
 CUDAVISION_HOST_DEVICE constexpr Bounds search_window(Size size, Place target, int radius, int reach) {
   const int x = target.x, y = target.y;
   // These comparisons do not overflow for any reach.
