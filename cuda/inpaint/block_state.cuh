@@ -48,31 +48,28 @@ struct BlockState : FillState {
   CUDAVISION_HOST_DEVICE int bit_words() const { return filled.pitch * (area.height + 2); }
 };
 
-// The bytes of the state of an area, a multiple of 16.
-CUDAVISION_HOST_DEVICE constexpr std::size_t state_bytes(int width, int height) {
-  const auto rows = static_cast<std::size_t>(height);
-  const std::size_t groups = static_cast<std::size_t>(BlockState::pitch_of(width) / kGroup) * rows,
-                    words = static_cast<std::size_t>(BitRows::pitch_of(width)) * (rows + 2);
-  const std::size_t bytes =
-      groups * (kGroup * (sizeof(std::uint32_t) + sizeof(ConfidenceCode)) + sizeof(Key)) +
-      3 * words * sizeof(std::uint32_t);
-  return (bytes + 15) / 16 * 16;
-}
-
 // What the addresses in a BlockState depend on.
 struct StateLayout {
   Region area;
   int pitch, pixels, bit_pitch, bit_words;
 
-  CUDAVISION_HOST_DEVICE explicit StateLayout(Region around)
+  CUDAVISION_HOST_DEVICE constexpr explicit StateLayout(Region around)
       : area(around),
         pitch(BlockState::pitch_of(area.width)),
         pixels(pitch * area.height),
         bit_pitch(BitRows::pitch_of(area.width)),
         bit_words(bit_pitch * (area.height + 2)) {}
+
+  // The bytes of the state, a multiple of 16.
+  CUDAVISION_HOST_DEVICE constexpr std::size_t bytes() const {
+    const auto all = static_cast<std::size_t>(pixels), words = static_cast<std::size_t>(bit_words);
+    return (all * (sizeof(std::uint32_t) + sizeof(ConfidenceCode)) + all / kGroup * sizeof(Key) +
+            3 * words * sizeof(std::uint32_t) + 15) /
+           16 * 16;
+  }
 };
 
-// The state in state_bytes(area.width, area.height) bytes of memory, aligned to 16 bytes. Every row of words and of
+// The state in layout.bytes() bytes of memory, aligned to 16 bytes. Every row of words and of
 // confidences is aligned to 16 bytes, too.
 CUDAVISION_HOST_DEVICE inline BlockState state_in(void *memory, const StateLayout &layout) {
   BlockState s;

@@ -117,17 +117,19 @@ __device__ inline void put_patches(const FillTask &task, const FillBlockData<Rad
         SearchWarps::synchronize();
         publish_found<SearchWarps>(*shared, &minimum);
       }
-      if (shared->windows.is_first && keeps_state()) {
-        begin_ratings(data.state(), shared->windows.rated, radius(), data.scratch, *shared);
-      } else if (shared->windows.is_first && block_keeps_state() && ComparingWarps::hold_this_thread()) {
+      if (shared->windows.is_first && block_keeps_state()) {
         const BlockState state = data.state();
-        const Bounds changing = shared->windows.rated.inner;
-        rate_groups(state, shared->last, changing, radius());
-        ComparingWarps::synchronize();
-        if (ComparingWarps::own_thread() == 0) shared->last = changing;
-        find_best_group(state, shared);
-      } else if (shared->windows.is_first && block_keeps_state()) {
-        FirstWarp::synchronize();  // as the others do
+        if (StateWarps::hold_this_thread()) {
+          begin_ratings(state, shared->windows.rated, radius(), data.scratch, *shared);
+        } else if (ComparingWarps::hold_this_thread()) {
+          const Bounds changing = shared->windows.rated.inner;
+          rate_groups(state, shared->last, changing, radius());
+          ComparingWarps::synchronize();
+          if (ComparingWarps::own_thread() == 0) shared->last = changing;
+          find_best_group(state, shared);
+        } else {
+          FirstWarp::synchronize();  // as the others do
+        }
       }
       best = minimum.collect(&shared->least);
       if (best != kNoSource || !shared->windows.is_first) break;
@@ -166,7 +168,7 @@ __device__ inline bool fill_hole(const FillTask &task, Bounds bounds, Radius rad
   const Region area = area_around(bounds, radius, task.width, task.height);
   std::size_t used = kFillSharedBytes + scratch_bytes(radius);
   void *const state_memory = kOwnState ? memory + used : task.state_memory;
-  if (kOwnState) used += state_bytes(area.width, area.height);
+  if (kOwnState) used += StateLayout(area).bytes();
   const CellsOfBlock cells(task, radius, memory, static_cast<int>(used));
   const FillBlockData<Radius> data{shared, scratch_in(memory + kFillSharedBytes, radius), state_memory, cells,
                                    radius};
@@ -203,7 +205,7 @@ static __global__ void __launch_bounds__(kFillThreads, 1) fill_kernel(FillTask t
   }
   GridBarrier grid(&task.frame->blocks_that_arrived);
   const Region area = area_around(bounds, radius, task.width, task.height);
-  const std::size_t needed = kFillSharedBytes + scratch_bytes(radius) + state_bytes(area.width, area.height);
+  const std::size_t needed = kFillSharedBytes + scratch_bytes(radius) + StateLayout(area).bytes();
   const bool stopped = needed <= static_cast<std::size_t>(task.shared_bytes)
                            ? fill_hole<true>(task, bounds, radius, memory, &grid)
                            : fill_hole<false>(task, bounds, radius, memory, &grid);

@@ -80,9 +80,8 @@ struct FillShared {
 
 // Shared memory of a block, for the priorities in a window: see RatedWindow.
 struct RatingScratch {
-  // The gradient_key() of each pixel of the window, and of `radius` pixels around it, in rows of `pitch` elements.
-  // Pixels outside of the area have 0, as if they had no gradient.
-  int pitch;
+  // The gradient_key() of each pixel of the window, and of `radius` pixels around it, in rows of
+  // scratch_pitch(radius) elements. Pixels outside of the area have 0, as if they had no gradient.
   int *keys;
   // Of each element of FillShared::front.
   FrontPixel *pixels;
@@ -97,7 +96,7 @@ CUDAVISION_HOST_DEVICE constexpr std::size_t scratch_bytes(int radius) {
 __device__ inline RatingScratch scratch_in(unsigned char *memory, int radius) {
   auto *pixels = reinterpret_cast<FrontPixel *>(memory);
   const int side = rated_side(radius);
-  return {scratch_pitch(radius), reinterpret_cast<int *>(pixels + side * side), pixels};
+  return {reinterpret_cast<int *>(pixels + side * side), pixels};
 }
 static_assert(sizeof(FrontPixel) == 16);
 

@@ -5,7 +5,6 @@
 #include <cuda_runtime.h>
 
 #include "cuda/common/image.h"
-#include "cuda/common/resident_blocks.h"
 #include "cuda/common/warps_of_block.cuh"
 #include "cuda/inpaint/inpaint_rules.h"
 

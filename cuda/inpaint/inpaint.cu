@@ -32,7 +32,7 @@ class InpaintCuda final : public Inpaint {
     CUDAVISION_TRY(pixels_.allocate(pixels));
     CUDAVISION_TRY(removed_.allocate(pixels));
     CUDAVISION_TRY(hole_.allocate(pixels));
-    CUDAVISION_TRY(state_.allocate(state_bytes(size_.width, size_.height)));
+    CUDAVISION_TRY(state_.allocate(StateLayout({0, 0, size_.width, size_.height}).bytes()));
     CUDAVISION_TRY(lab_.allocate(1));
     CUDAVISION_TRY(frames_.allocate(2));
     for (FrameState &frame : initial_) frame.reset();

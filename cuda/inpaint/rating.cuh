@@ -192,12 +192,12 @@ constexpr int kRatedAtOnce = Team::kThreads / kRatingLanes;
 template <typename Team, typename Radius>
 __device__ inline void find_confidences(const BlockState &s, const RatedWindow &window, Radius radius,
                                         const RatingScratch &scratch, const FillShared &shared) {
-  constexpr int kLanes = kRatingLanes, kAtOnce = Team::kThreads / kLanes;
+  constexpr int kLanes = kRatingLanes;
   const int own = Team::own_thread(), count = shared.front_count,
             thread = Team::kThreads - 32 - own / 32 * 32 + own % 32;
   // Whole warps take part.
 #pragma unroll 1
-  for (int entry = thread / kLanes; entry - thread % 32 / kLanes < count; entry += kAtOnce) {
+  for (int entry = thread / kLanes; entry - thread % 32 / kLanes < count; entry += kRatedAtOnce<Team>) {
     const ListedPixel pixel(shared, window, entry < count ? entry : 0);
     const int sum = warp_sum(confidences_of_share<kLanes>(s, pixel.x, pixel.y, radius), kLanes);
     if (entry < count && thread % kLanes == 0)
