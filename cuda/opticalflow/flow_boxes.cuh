@@ -39,10 +39,12 @@ class BoxTracker {
     return {s, d, last_step, status_ & (kRunning - 1), running(), (status_ & kValid) != 0};
   }
   __device__ bool running() const { return (status_ & kRunning) != 0; }
-  __device__ void stop() { status_ &= ~kRunning; }
+  // Another kernel goes on with this pixel.
+  __device__ void hand_over() { status_ = kHandedOver; }
+  __device__ bool is_handed_over() const { return status_ == kHandedOver; }
 
  private:
-  static constexpr int kRunning = 1 << 8, kValid = 1 << 9;
+  static constexpr int kRunning = 1 << 8, kValid = 1 << 9, kHandedOver = 1 << 10;
   static_assert(OpticalFlowRanges::iterations.most < kRunning);
   int status_ = 0;
 };
@@ -126,8 +128,8 @@ __device__ bool advance_together(const DeviceWork &work, const BoxTile &tile, in
   return any;
 }
 
-// Appends the unfinished pixels to the work list (one atomic per warp), as far as they fit. Those that fit count as
-// finished here.
+// Appends the unfinished pixels to the work list (one atomic per warp), as far as they fit. Those that fit are
+// handed over.
 __device__ inline void append_leftovers(const DeviceWork &work, const LeftoverList &list,
                                         const BoxState &state, BoxTracker *track) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -142,7 +144,8 @@ __device__ inline void append_leftovers(const DeviceWork &work, const LeftoverLi
   const int number = thread_read_anew();
   list.pixels[index] = {
       .track = track->with(state.tensor[number]), .x = place.x, .y = place.y, .from = state.from[number]};
-  track->stop();
+  release_store(&list.news[index], kPixelIsThere);
+  track->hand_over();
 }
 
 // Moves the reach of the box filters to the cell of an unfinished pixel. Returns false if there is none.
@@ -223,12 +226,17 @@ static __global__ void __launch_bounds__(kBoxThreads, 4)
   load_displaced(work, x0, y0, tile, state);
   for (int least = kMinPixelsPerCell;;) {
     if (advance_together<kWindow>(work, tile, least, state, &track)) continue;
-    if (least > 1) append_leftovers(work, list, state, &track);
+    if (least > 1) {
+      append_leftovers(work, list, state, &track);
+      if (is_last_block(list.tiles_done, gridDim.x * gridDim.y, &state.is_last)) {
+        if (threadIdx.x == 0) *list.tiles_done = 0;
+        end_list(list);
+      }
+    }
     least = 1;
     if (!follow_unfinished(work, x0, y0, tile, state, track)) break;
   }
-  // The kernel of the leftovers overwrites their vectors.
-  if (const Place place = own_place(work); is_in_picture(place))
+  if (const Place place = own_place(work); is_in_picture(place) && !track.is_handed_over())
     store(work, place.x, place.y, track.with({}));
 }
 

@@ -23,29 +23,56 @@ struct UnfinishedPixel {
   FromSums from;
 };
 
-// The work list, in device memory. `count` exceeds `capacity` if pixels did not fit. The counters are 0 between levels.
+// What a warp that waits for an element of the work list reads in LeftoverList::news.
+enum News : unsigned { kNone, kPixelIsThere, kListHasEnded };
+
+// The work list, in device memory. Everything but the pixels is 0 between levels.
 struct LeftoverList {
   UnfinishedPixel *pixels;
   unsigned capacity;
-  unsigned *count;
-  unsigned *taken;  // pixels that warps have taken after their first one
+  unsigned *news;   // of each pixel, and of as many elements behind the last one as warps may wait for
+  unsigned *count;  // exceeds `capacity` if pixels did not fit
+  unsigned *tiles_done;
+  unsigned warps;   // of finish_leftovers_kernel
+  unsigned *taken;  // pixels that its warps have taken after their first one
   unsigned *blocks_done;
 };
 
-// Finishes all pixels of the work list, one warp per pixel; the last block then resets the list. Some pixels take many
-// times as long as others, so a warp takes its next one when it needs it.
+// Tells all warps that wait for more pixels that none will come. The block that has appended the last pixel calls it.
+__device__ inline void end_list(const LeftoverList &list) {
+  const unsigned count = min(relaxed_load(list.count), list.capacity);
+  for (unsigned i = threadIdx.x; i < list.warps; i += blockDim.x)
+    relaxed_store(&list.news[count + i], kListHasEnded);
+  __syncthreads();
+  if (threadIdx.x == 0) *list.count = 0;
+}
+
+// Waits for an element of the list; the kernel that appends it may still run. Returns false if the list has ended
+// before. A whole warp calls it.
+__device__ inline bool wait_for_pixel(const LeftoverList &list, unsigned i) {
+  unsigned news = kNone;
+  if (threadIdx.x % 32 == 0) {
+#ifdef __CUDA_ARCH__
+    while (relaxed_load(&list.news[i]) == kNone) __nanosleep(100);
+#endif
+    news = arrivals_at(&list.news[i]);
+    list.news[i] = kNone;  // for the next level
+  }
+  return __shfl_sync(kFullWarp, news, 0) == kPixelIsThere;
+}
+
+// Finishes all pixels of the work list, one warp per pixel, as soon as track_tiles_kernel has appended them. Some pixels
+// take many times as long as others, so a warp takes its next one when it needs it.
 template <int kSteps, int kWindow>
 static __global__ void __launch_bounds__(kLeftoverThreads, leftover_blocks(kSteps))
     finish_leftovers_kernel(const __grid_constant__ DeviceWork work, LeftoverList list) {
-  wait_for_kernel_ahead();
   let_next_kernel_start();
   __shared__ bool is_last;
   using Warp = WarpTracker<kSteps, kWindow, 1>;
   __shared__ typename Warp::Storage storage[kLeftoverThreads / 32];
-  const unsigned count = min(*list.count, list.capacity), warps = gridDim.x * (kLeftoverThreads / 32);
-  for (unsigned i = (blockIdx.x * kLeftoverThreads + threadIdx.x) / 32; i < count;) {
+  for (unsigned i = (blockIdx.x * kLeftoverThreads + threadIdx.x) / 32; wait_for_pixel(list, i);) {
     unsigned next = 0;  // asked for early, so that the answer is there when the pixel is finished
-    if (threadIdx.x % 32 == 0) next = warps + atomicAdd(list.taken, 1u);
+    if (threadIdx.x % 32 == 0) next = list.warps + atomicAdd(list.taken, 1u);
     const UnfinishedPixel pixel = list.pixels[i];
     Warp warp(work, &storage[threadIdx.x / 32]);
     warp.load(pixel.x, pixel.y);
@@ -53,8 +80,9 @@ static __global__ void __launch_bounds__(kLeftoverThreads, leftover_blocks(kStep
     if (threadIdx.x % 32 == 0) store(work, pixel.x, pixel.y, found);
     i = __shfl_sync(kFullWarp, next, 0);
   }
+  wait_for_kernel_ahead();
   if (is_last_block(list.blocks_done, gridDim.x, &is_last) && threadIdx.x == 0)
-    *list.count = 0, *list.taken = 0, *list.blocks_done = 0;
+    *list.taken = 0, *list.blocks_done = 0;
 }
 
 }  // namespace cudavision::opticalflow

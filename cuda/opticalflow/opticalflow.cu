@@ -131,7 +131,7 @@ class OpticalFlowCuda final : public OpticalFlow {
     const BlockSize block(dim3(kBoxThreads), static_cast<std::size_t>(box_layout(window).bytes()));
     CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("track_tiles_kernel", tile_kernel(window),
                                          grid_2d(size.width, size.height, kBoxSide, kBoxSide), block,
-                                         execution_.stream, work, leftovers_.list()));
+                                         execution_.stream, work, leftovers_.list(work)));
     return leftovers_.finish(execution_.stream, work);
   }
 
