@@ -62,23 +62,20 @@ class GridMinimum {
 #pragma unroll 1
     for (unsigned first = threadIdx.x; first < gridDim.x; first += 32 * kAtOnce) {
       const unsigned long long *const words = words_of(blockIdx.x % kCopies) + first;
-      // There is no word behind the last block, so the largest stands for it.
-      unsigned long long word[kAtOnce];
+      unsigned missing = 0;  // a bit for each word that has not come
 #pragma unroll
-      for (unsigned k = 0; k < kAtOnce; ++k)
-        word[k] = first + 32 * k < gridDim.x ? ~round_tag : round_tag | kMask;
-      bool waits = false;
+      for (unsigned k = 0; k < kAtOnce; ++k) missing |= (first + 32 * k < gridDim.x ? 1u : 0u) << k;
       do {
-        // A word that has come is not loaded again.
+        unsigned long long word[kAtOnce];
 #pragma unroll
-        for (unsigned k = 0; k < kAtOnce; ++k)
-          if (is_old(word[k])) word[k] = load(words + 32 * k);
-        waits = false;
+        for (unsigned k = 0; k < kAtOnce; ++k) word[k] = (missing >> k & 1) != 0 ? load(words + 32 * k) : 0;
 #pragma unroll
-        for (unsigned k = 0; k < kAtOnce; ++k) waits = waits || is_old(word[k]);
-      } while (kWaits && waits);
-#pragma unroll
-      for (unsigned k = 0; k < kAtOnce; ++k) least = word[k] < least ? word[k] : least;
+        for (unsigned k = 0; k < kAtOnce; ++k) {
+          if (is_old(word[k])) continue;
+          least = word[k] < least ? word[k] : least;
+          missing &= ~(1u << k);
+        }
+      } while (kWaits && missing != 0);
     }
     return least;
   }
