@@ -47,15 +47,7 @@ __device__ inline void release_store(unsigned *word, unsigned value) {
 #endif
 }
 
-// Accesses to a word that other threads use at the same time, which release and acquire nothing.
-__device__ inline void relaxed_store(unsigned *word, unsigned value) {
-#ifdef __CUDA_ARCH__
-  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(word)), "r"(value)
-               : "memory");
-#else
-  *static_cast<volatile unsigned *>(word) = value;
-#endif
-}
+// Reads a word that another thread may write, and acquires nothing: for loops that wait.
 __device__ inline unsigned relaxed_load(const unsigned *word) {
 #ifdef __CUDA_ARCH__
   unsigned now;

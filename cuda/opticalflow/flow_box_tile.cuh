@@ -65,7 +65,6 @@ struct alignas(16) BoxState {
   int requests[kBoxCells * kBoxCells];          // the pixels that need each cell next
   int middle_x, middle_y;                       // floor(d) of the tile's middle pixel before the first step
   int followed;                                 // the unfinished pixel that the box filters follow
-  bool is_last;                                 // of the blocks that have appended their leftovers
   FromSums from[kBoxSide * kBoxSide];           // the sum of (Ix, Iy) I over the window of each pixel
   StructureTensor tensor[kBoxSide * kBoxSide];  // of the window of each pixel
 };

@@ -144,7 +144,7 @@ __device__ inline void append_leftovers(const DeviceWork &work, const LeftoverLi
   const int number = thread_read_anew();
   list.pixels[index] = {
       .track = track->with(state.tensor[number]), .x = place.x, .y = place.y, .from = state.from[number]};
-  release_store(&list.news[index], kPixelIsThere);
+  release_store(&list.is_there[index], 1);
   track->hand_over();
 }
 
@@ -210,9 +210,8 @@ static __global__ void __launch_bounds__(kBoxThreads, 4)
   const BoxTile tile = share_box_tile(shared, layout, window);
   const int x0 = static_cast<int>(blockIdx.x) * kBoxSide - radius,
             y0 = static_cast<int>(blockIdx.y) * kBoxSide - radius;  // of the windows
-  // All kernels of the flow wait for the kernel ahead before they let the next one start (see opticalflow.cu).
-  // So all kernels before the one ahead have finished here, and the pyramids are complete unless the one ahead
-  // builds them.
+  // All kernels that may still run here track pixels (see opticalflow.cu), unless the one ahead builds the pyramids. So
+  // the pyramids are complete on all levels but the coarsest one.
   const bool is_coarsest = work.coarse.vectors.data == nullptr;
   if (is_coarsest) wait_for_kernel_ahead();
   load_gradients(work, x0, y0, tile);
@@ -226,13 +225,7 @@ static __global__ void __launch_bounds__(kBoxThreads, 4)
   load_displaced(work, x0, y0, tile, state);
   for (int least = kMinPixelsPerCell;;) {
     if (advance_together<kWindow>(work, tile, least, state, &track)) continue;
-    if (least > 1) {
-      append_leftovers(work, list, state, &track);
-      if (is_last_block(list.tiles_done, gridDim.x * gridDim.y, &state.is_last)) {
-        if (threadIdx.x == 0) *list.tiles_done = 0;
-        end_list(list);
-      }
-    }
+    if (least > 1) append_leftovers(work, list, state, &track);
     least = 1;
     if (!follow_unfinished(work, x0, y0, tile, state, track)) break;
   }

@@ -286,7 +286,6 @@ __device__ void correlate(const DeviceWork &work, const Place &place, const Wind
 constexpr int resident_warps(int steps) {
   return steps == kStepsOfSmall ? 24 : steps == kStepsOfLarge && kSpillsSooner ? 16 : 20;
 }
-constexpr int kMostResidentWarps = 24;
 // The pixels of a warp if there are many.
 constexpr int many_pixels(int steps) { return steps == kStepsOfSmall ? 4 : 2; }
 

@@ -20,52 +20,44 @@ class Leftovers {
     const std::size_t pixels = static_cast<std::size_t>(frame.width) * static_cast<std::size_t>(frame.height);
     CUDAVISION_TRY(multiprocessor_count(&multiprocessors_));
     CUDAVISION_TRY(pixels_.allocate(pixels / 16 + 1));
-    const std::size_t most_warps = static_cast<std::size_t>(multiprocessors_) * kMostResidentWarps;
-    return counters_.allocate(kCounters + pixels_.count() + most_warps);
+    return words_.allocate(kCounters + pixels_.count());
   }
 
-  // Call begin() before the first level of a frame and end() after its last one. begin() resets the counters
-  // if the last frame did not reach end() because of an error.
+  // Call begin() before the first level of a frame and end() after its last one. begin() resets the list if the last
+  // frame did not reach end() because of an error.
   Status begin(cudaStream_t stream) {
-    if (std::exchange(counters_are_zero_, false)) return {};
+    if (std::exchange(words_are_zero_, false)) return {};
     return CUDAVISION_CHECK_CUDA(
-        cudaMemsetAsync(counters_.data(), 0, counters_.count() * sizeof(unsigned), stream));
+        cudaMemsetAsync(words_.data(), 0, words_.count() * sizeof(unsigned), stream));
   }
-  void end() { counters_are_zero_ = true; }
+  void end() { words_are_zero_ = true; }
 
-  LeftoverList list(const DeviceWork &work) const {
+  LeftoverList list() const {
     return {.pixels = pixels_.data(),
             .capacity = static_cast<unsigned>(pixels_.count()),
-            .news = counters_.data() + kCounters,
-            .count = counters_.data(),
-            .tiles_done = counters_.data() + 1,
-            .warps = blocks(work) * (kLeftoverThreads / 32),
-            .taken = counters_.data() + 2,
-            .blocks_done = counters_.data() + 3};
+            .is_there = words_.data() + kCounters,
+            .count = words_.data(),
+            .taken = words_.data() + 1,
+            .blocks_done = words_.data() + 2};
   }
   // Enqueues the kernel that finishes the pixels of the list.
   Status finish(cudaStream_t stream, const DeviceWork &work) const {
     return with_window(work.rules.window, [&](auto steps, auto window) {
+      const int at_once = leftover_blocks(steps()) * multiprocessors_,
+                most = divide_up(work.from.width * work.from.height, kLeftoverThreads / 32);
       const auto kernel = finish_leftovers_kernel<steps(), window()>;
-      return CUDAVISION_LAUNCH_PDL("finish_leftovers_kernel", kernel, dim3(blocks(work)),
-                                   dim3(kLeftoverThreads), stream, work, list(work));
+      return CUDAVISION_LAUNCH_PDL("finish_leftovers_kernel", kernel,
+                                   dim3(static_cast<unsigned>(std::min(at_once, most))),
+                                   dim3(kLeftoverThreads), stream, work, list());
     });
   }
 
  private:
-  // As many as run at once, but no more than are needed.
-  unsigned blocks(const DeviceWork &work) const {
-    const int most = divide_up(work.from.width * work.from.height, kLeftoverThreads / 32);
-    return with_window(work.rules.window, [&](auto steps, auto) {
-      return static_cast<unsigned>(std::min(leftover_blocks(steps()) * multiprocessors_, most));
-    });
-  }
-
   DeviceBuffer<UnfinishedPixel> pixels_;
-  static constexpr std::size_t kCounters = 4;
-  DeviceBuffer<unsigned> counters_;  // LeftoverList::count, tiles_done, taken, blocks_done and news
+  static constexpr std::size_t kCounters = 3;
+  DeviceBuffer<unsigned> words_;  // LeftoverList::count, taken, blocks_done and is_there
   int multiprocessors_ = 1;
-  bool counters_are_zero_ = false;
+  bool words_are_zero_ = false;
 };
 
 }  // namespace cudavision::opticalflow

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The CUDA backend of optical flow. On each level prepare_level_kernel computes the derivatives and the next
 // level (flow_pyramid.cuh). The vectors are then computed by track_tiles_kernel and finish_leftovers_kernel
-// (flow_boxes.cuh, flow_leftovers.cuh), or by a kernel of flow_track.cuh. All of these wait for the
-// kernel ahead before they let the next one start: track_tiles_kernel relies on it.
+// (flow_boxes.cuh, flow_leftovers.cuh), or by a kernel of flow_track.cuh. All of these but finish_leftovers_kernel
+// wait for the kernel ahead before they let the next one start. So when a kernel starts, only two others can still run:
+// the one ahead, and track_tiles_kernel if finish_leftovers_kernel is the one ahead. Kernels rely on it.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -131,7 +132,7 @@ class OpticalFlowCuda final : public OpticalFlow {
     const BlockSize block(dim3(kBoxThreads), static_cast<std::size_t>(box_layout(window).bytes()));
     CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("track_tiles_kernel", tile_kernel(window),
                                          grid_2d(size.width, size.height, kBoxSide, kBoxSide), block,
-                                         execution_.stream, work, leftovers_.list(work)));
+                                         execution_.stream, work, leftovers_.list()));
     return leftovers_.finish(execution_.stream, work);
   }
 
