@@ -300,19 +300,19 @@ __device__ inline void note_found_of_warp(Key found, FillShared *shared) {
 __device__ inline void search_in_low_tiles(const FillTask &task, const CellsOfBlock &cells,
                                            FillShared *shared) {
   const Bounds window = shared->windows.searched;
-  const int listed = shared->windows.listed;
   const int thread = SearchWarps::own_thread(), warp = thread / 32, lane = thread % 32,
             bits = LowTile::bits_in_cell(cells.bits);
+  const int tiles = shared->windows.listed * (1 << bits);  // negative if the cells are not listed
   Key found = kNoSource;
   const auto search = [&](const LaneCandidates &own) {
     if (__any_sync(kFullWarp, own.which != 0)) search_low_tile(own, lane, *shared, &found);
   };
 #pragma unroll 1
-  for (int i = warp; i < listed << bits; i += SearchWarps::kWarps) {
+  for (int i = warp; i < tiles; i += SearchWarps::kWarps) {
     const ListedCell cell = shared->cells[i >> bits];
     search_tile<LowTile>(task, cells, lane, cell.index, i & ((1 << bits) - 1), cell.corner, window, search);
   }
-  if (listed < 0) {
+  if (tiles < 0) {
     int tile = warp - SearchWarps::kWarps;
     for_each_tile<LowTile>(
         task, cells, lane, 0, window, [&] { return tile += SearchWarps::kWarps; }, search);

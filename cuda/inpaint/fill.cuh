@@ -94,10 +94,8 @@ __device__ inline void put_patches(const FillTask &task, const FillBlockData<Rad
   for (;;) {
     if (!kOwnState) share_target(task, data.cells, radius(), shared);
     if (shared->target.key == 0 || (most > 0 && shared->patches == most)) return;
-    const std::uint32_t target_word = place_word(place_of_target(shared->target.key));  // one register
-    const auto target = [&] {
-      return place_of_word(static_cast<std::uint32_t>(hidden(static_cast<int>(target_word))));
-    };
+    // The first thread needs it when others may take the next target.
+    if (is_first_thread()) shared->place = place_of_target(shared->target.key);
     // The host's memory is far away, but its word is needed only for the next target.
     if (asks_host()) begin_copy_from_host(&shared->stop, task.stop);
     // What does not depend on the source is done beside the search, and while the blocks wait for one another.
@@ -108,7 +106,7 @@ __device__ inline void put_patches(const FillTask &task, const FillBlockData<Rad
       if (!shared->windows.in_low_tiles) {
         if (shared->windows.is_first && block_keeps_state() && SearchWarps::hold_this_thread())
           SearchWarps::synchronize();  // as mark_patch() does
-        search_in_high_tiles(task, data.cells, target(), radius(), shared);
+        search_in_high_tiles(task, data.cells, place_of_target(shared->target.key), radius(), shared);
         __syncthreads();
         publish_found<FillBlock>(*shared, &minimum);
         if (StateWarps::own_thread() == 0) shared->least_sum = kNoCandidate - 1, shared->tiles_taken = 0;
@@ -134,14 +132,14 @@ __device__ inline void put_patches(const FillTask &task, const FillBlockData<Rad
       best = minimum.collect(&shared->least);
       if (best != kNoSource || !shared->windows.is_first) break;
       __syncthreads();
-      if (is_first_thread()) search_everywhere(task, data.cells, target(), radius(), shared);
+      if (is_first_thread()) search_everywhere(task, data.cells, shared->place, radius(), shared);
       __syncthreads();
     }
     if (best == kStopped) return;
     const Place source = place_of_source(best);
     if (is_first_thread()) {
       const int patches = shared->patches++;
-      const Place filled = target();
+      const Place filled = shared->place;
       shared->recent[patches % kFillWarps] = {source.x - filled.x, source.y - filled.y};
       if (is_first_block() && patches < task.log.capacity)
         task.log.steps[patches] = {filled.y * task.width + filled.x, source.y * task.width + source.x};

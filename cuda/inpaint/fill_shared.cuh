@@ -53,6 +53,7 @@ struct FillShared {
   // The same for the whole fill. In registers, they would leave too few for the rest.
   StateLayout layout;
   TargetPatch target;
+  Place place;  // of the target, for the first thread
   // The quads of the target's patch. The first QuadCounts::whole elements are those with four filled pixels; they are
   // compared first, because they tell most. The last QuadCounts::part elements are the others. Both are in no order.
   QuadCounts quad_counts;

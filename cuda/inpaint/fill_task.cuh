@@ -90,8 +90,8 @@ struct FillTask {
   int reach;
   // By the number of blocks.
   Divisor by_blocks{1};
-  // See columns_that_spread().
-  int cell_columns;
+  // See columns_that_spread() and bits_of_other_cells().
+  int cell_columns, bits_of_other_cells;
   // In pinned host memory: its first word is not 0 if the fill shall stop. May be null.
   const uint4 *stop;
   FillLog log;

@@ -44,6 +44,13 @@ CUDAVISION_HOST_DEVICE constexpr int least_cell_bits(int reach, int blocks) {
   return low ? 1 : kHighTileBits + 1;
 }
 
+// The bits of cells if no block can keep its own: low ones still spread a small window over all blocks.
+constexpr int kMostCells = 1 << 21;
+constexpr int bits_of_other_cells(int reach, int blocks, int columns, int height) {
+  const int least = least_cell_bits(reach, blocks);
+  return least < kHighTileBits && columns * divide_up(height, 1 << least) < kMostCells ? least : kMaxCellBits;
+}
+
 // Whether the candidates in a window are compared in low tiles. cell_bits: of the cells.
 __device__ inline bool takes_low_tiles(int cell_bits, const Bounds &window) {
   return cell_bits < kHighTileBits ||
@@ -55,7 +62,7 @@ __device__ inline bool takes_low_tiles(int cell_bits, const Bounds &window) {
 struct CellsOfBlock {
   int bits;
   // The cells in a row of the picture, of which the last ones may lie beyond it, and those of the block. There are
-  // fewer than 2^21 cells of at most 2^9 + 2^4 columns: if low ones are so many, no block can keep its own.
+  // fewer than kMostCells cells of at most 2^9 + 2^4 columns, so that a Divisor can divide their numbers.
   int columns, count;
   Divisor by_columns;
   int kept;
@@ -68,15 +75,14 @@ struct CellsOfBlock {
     const int block = static_cast<int>(blockIdx.x), grid = static_cast<int>(gridDim.x),
               bytes = task.shared_bytes - used;
     memory = reinterpret_cast<std::uint32_t *>(shared_memory + used);
-    int fitting, all;
     // The lowest cells of which every block can keep its own.
-    for (bits = least_cell_bits(task.params.search_radius, grid);; ++bits) {
-      all = columns * divide_up(task.height, height());
-      fitting = bytes / (words() * static_cast<int>(sizeof(std::uint32_t)));
-      if (bits == kMaxCellBits || fitting >= divide_up(all, grid)) break;
-    }
-    count = (all - block + grid - 1) / grid;
-    kept = fitting < count ? fitting : count;
+    const auto all = [&] { return columns * divide_up(task.height, height()); };
+    const auto fitting = [&] { return bytes / (words() * static_cast<int>(sizeof(std::uint32_t))); };
+    bits = least_cell_bits(task.params.search_radius, grid);
+    while (bits <= kMaxCellBits && fitting() < divide_up(all(), grid)) ++bits;
+    if (bits > kMaxCellBits) bits = task.bits_of_other_cells;
+    count = (all() - block + grid - 1) / grid;
+    kept = fitting() < count ? fitting() : count;
   }
 
   // Of a cell in the picture.

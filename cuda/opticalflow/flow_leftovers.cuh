@@ -71,7 +71,7 @@ static __global__ void __launch_bounds__(kLeftoverThreads, leftover_blocks(kStep
   // The kernel ahead may still run, but all before it have finished (see opticalflow.cu).
   let_next_kernel_start();
   __shared__ bool is_last;
-  __shared__ volatile unsigned length;
+  __shared__ unsigned length;
   using Warp = WarpTracker<kSteps, kWindow, 1>;
   __shared__ typename Warp::Storage storage[kLeftoverThreads / 32];
   if (threadIdx.x == 0) length = kStillGrows;
@@ -83,7 +83,7 @@ static __global__ void __launch_bounds__(kLeftoverThreads, leftover_blocks(kStep
   unsigned i = blockIdx.x * kEarlyWarps + warp_number - 1;
   if (warp_number == 0) {
     wait_for_kernel_ahead();
-    if (threadIdx.x == 0) length = min(*list.count, list.capacity);
+    if (threadIdx.x == 0) atomicExch(&length, min(*list.count, list.capacity));
     i = __shfl_sync(kFullWarp, take(), 0);
   }
   while (wait_for_pixel(list, i, length)) {

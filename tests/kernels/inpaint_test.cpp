@@ -115,6 +115,19 @@ TEST_P(Inpaint, large_holes_equal_the_definition) {
   }
 }
 
+// No cells of this picture fit into the shared memory of a block, so low ones are searched in global memory: in a small
+// window, and in the whole picture where a window has no candidate.
+TEST_P(Inpaint, small_windows_in_a_large_picture_equal_the_definition) {
+  const Size size = kEmulated ? Size{420, 260} : Size{1400, 900};
+  const HostFrame frame = textured("RGB", size, 72);
+  Picture mask = no_mask(size);
+  remove(&mask, {size.width / 2, size.height / 2, 26, 20}), remove(&mask, {2, size.height - 20, 9, 7});
+  TestedInpaint inpaint(execution(), size);
+  for (const int reach : {6, 14})
+    EXPECT_TRUE(same(inpaint.run(frame, mask, with(9, reach)), definition(frame, mask, with(9, reach))))
+        << reach;
+}
+
 // Four of five pixels are removed, and all of them touch one that is not: the front around a patch has more pixels than
 // a block of the fill kernel has threads. Among the last of them are those with the highest priorities, at an island
 // with an edge.
