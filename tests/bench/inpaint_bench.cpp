@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda/common/stop.h"
 #include "tests/bench/harness/comparison.h"
 #include "tests/support/decode.h"
 #if CUDAVISION_HAVE_CUDA
@@ -36,6 +37,12 @@ struct Scene {
     return broken;
   }
 };
+
+// The pixels of a photograph in colour, which are not copied.
+cv::Mat3b mat_of(const test::Photo &photo) {
+  return {photo.pixels.height(), photo.pixels.width() / 3,
+          reinterpret_cast<cv::Vec3b *>(const_cast<std::uint8_t *>(photo.pixels.row(0)))};
+}
 
 struct Variant {
   std::string name;
@@ -95,10 +102,10 @@ void report_quality(benchmark::State &state, const Scene &scene, const cv::Mat3b
 
 // --- this project ---
 
-// data: a copy of the scene's picture in the backend's memory.
-InpaintFrame frame_of(const Scene &scene, std::uint8_t *data, std::ptrdiff_t pitch_bytes,
+// data: a picture of this size in the backend's memory.
+InpaintFrame frame_of(Size size, std::uint8_t *data, std::ptrdiff_t pitch_bytes,
                       ImageView<const std::uint8_t> mask) {
-  InpaintFrame frame{{ColorModel::rgb, scene.size().width, scene.size().height, {}}, {}, mask, {}};
+  InpaintFrame frame{{ColorModel::rgb, size.width, size.height, {}}, {}, mask, {}};
   for (int c = 0; c < 3; ++c) frame.frame.component[c] = {data + c, pitch_bytes, 3, 0, 0};
   return frame;
 }
@@ -109,7 +116,7 @@ void measure_cpu(benchmark::State &state, const Scene &scene, const InpaintParam
   Status status = make_inpaint({Backend::cpu, &workers, nullptr}, scene.size(), &inpaint);
   cv::Mat3b picture = scene.with_hole();
   const InpaintFrame frame = frame_of(
-      scene, picture.data, static_cast<std::ptrdiff_t>(picture.step),
+      scene.size(), picture.data, static_cast<std::ptrdiff_t>(picture.step),
       {scene.mask.data, static_cast<std::ptrdiff_t>(scene.mask.step), scene.mask.cols, scene.mask.rows});
   InpaintReport report;
   // The contents of the hole do not matter: every frame is treated as the first.
@@ -122,34 +129,37 @@ void measure_cpu(benchmark::State &state, const Scene &scene, const InpaintParam
 }
 
 #if CUDAVISION_HAVE_CUDA
+Status upload(const Execution &execution, const cv::Mat &from, const DeviceImage<std::uint8_t> &to) {
+  return CUDAVISION_CHECK_CUDA(
+      cudaMemcpy2DAsync(to.view().data, static_cast<std::size_t>(to.view().pitch_bytes), from.data, from.step,
+                        from.elemSize() * static_cast<std::size_t>(from.cols),
+                        static_cast<std::size_t>(from.rows), cudaMemcpyHostToDevice, execution.stream));
+}
+
 void measure_cuda(benchmark::State &state, const Device &device, const Scene &scene,
                   const InpaintParams &params) {
   const Size size = scene.size();
   DeviceImage<std::uint8_t> picture, mask;
+  const StopFlag stop;  // the kernel looks at it as in an element
+  Execution execution = device.execution();
+  execution.stop = &stop;
   std::unique_ptr<Inpaint> inpaint;
   InpaintFrame frame;
   InpaintReport report;
   cv::Mat3b filled = scene.with_hole();
-  const cudaStream_t stream = device.execution().stream;
-  const auto width = static_cast<std::size_t>(size.width), height = static_cast<std::size_t>(size.height);
-  const auto copy = [&](void *to, std::size_t to_pitch, const void *from, std::size_t from_pitch,
-                        std::size_t bytes, cudaMemcpyKind kind) {
-    return CUDAVISION_CHECK_CUDA(
-        cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, bytes, height, kind, stream));
-  };
+  const cudaStream_t stream = execution.stream;
   const auto prepare = [&]() -> Status {
     CUDAVISION_TRY(picture.allocate({3 * size.width, size.height}));
     CUDAVISION_TRY(mask.allocate(size));
-    const auto pitch = static_cast<std::size_t>(picture.view().pitch_bytes);
-    CUDAVISION_TRY(
-        copy(picture.view().data, pitch, filled.data, filled.step, 3 * width, cudaMemcpyHostToDevice));
-    CUDAVISION_TRY(copy(mask.view().data, static_cast<std::size_t>(mask.view().pitch_bytes), scene.mask.data,
-                        scene.mask.step, width, cudaMemcpyHostToDevice));
-    frame = frame_of(scene, picture.view().data, picture.view().pitch_bytes, mask.view());
-    CUDAVISION_TRY(make_inpaint(device.execution(), size, &inpaint));
+    CUDAVISION_TRY(upload(execution, filled, picture));
+    CUDAVISION_TRY(upload(execution, scene.mask, mask));
+    frame = frame_of(size, picture.view().data, picture.view().pitch_bytes, mask.view());
+    CUDAVISION_TRY(make_inpaint(execution, size, &inpaint));
     CUDAVISION_TRY(inpaint->run(frame, params, &report, {}, {}));
-    CUDAVISION_TRY(
-        copy(filled.data, filled.step, picture.view().data, pitch, 3 * width, cudaMemcpyDeviceToHost));
+    CUDAVISION_TRY(CUDAVISION_CHECK_CUDA(cudaMemcpy2DAsync(
+        filled.data, filled.step, picture.view().data, static_cast<std::size_t>(picture.view().pitch_bytes),
+        static_cast<std::size_t>(3 * size.width), static_cast<std::size_t>(size.height),
+        cudaMemcpyDeviceToHost, stream)));
     return CUDAVISION_CHECK_CUDA(cudaStreamSynchronize(stream));
   };
   if (const Status status = prepare(); !status.ok()) return state.SkipWithError(status.text().c_str());
@@ -157,6 +167,93 @@ void measure_cuda(benchmark::State &state, const Device &device, const Scene &sc
   state.counters["patches"] = report.patches;
   device.measure(state, 6.0 * size.width * size.height,
                  [&](int) { return inpaint->run(frame, params, &report, {}, {}); });
+}
+#endif
+
+// --- video of a still camera ---
+
+// Frames of a video, each with two holes as large as people, which move by some pixels from frame to frame.
+struct Film {
+  std::vector<cv::Mat3b> frames;
+  std::vector<cv::Mat1b> masks;
+  std::string what;
+
+  Size size() const { return {frames[0].cols, frames[0].rows}; }
+};
+
+std::unique_ptr<Film> make_film(const char *file, std::string *why_not) {
+  constexpr int kFrames = 16, kEvery = 3, kStep = 6;
+  auto film = std::make_unique<Film>();
+  for (int i = 0; i < kFrames; ++i) {
+    const test::Photo &photo = test::rgb_photo(file, i * kEvery);
+    if (!photo.ok()) {
+      *why_not = photo.why_not;
+      return nullptr;
+    }
+    film->frames.push_back(mat_of(photo));
+    cv::Mat1b mask(film->size().height, film->size().width, uchar{0});
+    mask(cv::Rect(200 + i * kStep, 200, 64, 160)).setTo(255),
+        mask(cv::Rect(600 - i * kStep, 300, 56, 140)).setTo(255);
+    film->masks.push_back(mask);
+  }
+  film->what = std::to_string(film->size().width) + "x" + std::to_string(film->size().height);
+  return film;
+}
+
+// What removes people from the video: each frame for itself, or with what earlier frames have shown.
+std::vector<Variant> film_variants() {
+  Variant frame{"video/frame", {}}, temporal{"video/temporal", {}};
+  frame.params.search_radius = temporal.params.search_radius = 64;
+  temporal.params.temporal = true;
+  return {frame, temporal};
+}
+
+void measure_film_cpu(benchmark::State &state, const Film &film, const InpaintParams &params, int threads) {
+  const Workers workers(threads);
+  std::unique_ptr<Inpaint> inpaint;
+  Status status = make_inpaint({Backend::cpu, &workers, nullptr}, film.size(), &inpaint);
+  std::vector<cv::Mat3b> frames;
+  for (const cv::Mat3b &frame : film.frames) frames.push_back(frame.clone());
+  InpaintReport report;
+  std::size_t i = 0;
+  for (auto _ : state) {
+    const cv::Mat1b &mask = film.masks[i];
+    const InpaintFrame frame =
+        frame_of(film.size(), frames[i].data, static_cast<std::ptrdiff_t>(frames[i].step),
+                 {mask.data, static_cast<std::ptrdiff_t>(mask.step), mask.cols, mask.rows});
+    if (status.ok()) status = inpaint->run(frame, params, &report, {}, {});
+    i = (i + 1) % frames.size();
+  }
+  if (!status.ok()) return state.SkipWithError(status.text().c_str());
+  count_frames(state, 0);
+}
+
+#if CUDAVISION_HAVE_CUDA
+void measure_film_cuda(benchmark::State &state, const Device &device, const Film &film,
+                       const InpaintParams &params) {
+  const StopFlag stop;
+  Execution execution = device.execution();
+  execution.stop = &stop;
+  const Size size = film.size();
+  std::vector<DeviceImage<std::uint8_t>> pictures(film.frames.size()), masks(film.frames.size());
+  std::unique_ptr<Inpaint> inpaint;
+  const auto prepare = [&]() -> Status {
+    for (std::size_t i = 0; i < film.frames.size(); ++i) {
+      CUDAVISION_TRY(pictures[i].allocate({3 * size.width, size.height}));
+      CUDAVISION_TRY(masks[i].allocate(size));
+      CUDAVISION_TRY(upload(execution, film.frames[i], pictures[i]));
+      CUDAVISION_TRY(upload(execution, film.masks[i], masks[i]));
+    }
+    return make_inpaint(execution, size, &inpaint);
+  };
+  if (const Status status = prepare(); !status.ok()) return state.SkipWithError(status.text().c_str());
+  InpaintReport report;
+  device.measure(state, 6.0 * size.width * size.height, [&](int frame) {
+    const std::size_t i = static_cast<std::size_t>(frame) % pictures.size();
+    return inpaint->run(
+        frame_of(size, pictures[i].view().data, pictures[i].view().pitch_bytes, masks[i].view()), params,
+        &report, {}, {});
+  });
 }
 #endif
 
@@ -201,8 +298,7 @@ std::unique_ptr<Scene> make_scene(const char *file, Size size, int hole, double 
     *why_not = photo.why_not;
     return nullptr;
   }
-  const cv::Mat3b whole(photo.pixels.height(), photo.pixels.width() / 3,
-                        reinterpret_cast<cv::Vec3b *>(const_cast<std::uint8_t *>(photo.pixels.row(0))));
+  const cv::Mat3b whole = mat_of(photo);
   auto scene = std::make_unique<Scene>();
   const double scale = std::max({1.0 * size.width / whole.cols, 1.0 * size.height / whole.rows});
   cv::Mat scaled;
@@ -253,8 +349,21 @@ int run(int argc, char **argv) {
         comparison.compare({"inpaint/cpu/whole", what}, {name, what});
       }
     }
+  const std::unique_ptr<Film> film = make_film("vtest.avi", &why_not);
+  if (film == nullptr)
+    comparison.leave_out("real video", why_not);
+  else
+    for (const int threads : thread_counts())
+      for (const Variant &v : film_variants())
+        comparison.add({"inpaint/cpu/" + v.name, with_threads(film->what, threads)}, Clock::real,
+                       [=, &film](auto &state) { measure_film_cpu(state, *film, v.params, threads); });
 #if CUDAVISION_HAVE_CUDA
   const std::unique_ptr<Device> device = find_device(comparison);
+  if (device != nullptr && film != nullptr)
+    for (const Variant &v : film_variants())
+      comparison.add({"inpaint/cuda/" + v.name, film->what}, Clock::manual, [=, &device, &film](auto &state) {
+        measure_film_cuda(state, *device, *film, v.params);
+      });
   if (device != nullptr)
     for (const auto &scene : scenes)
       for (const Variant &v : variants()) {
