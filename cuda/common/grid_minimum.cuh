@@ -71,7 +71,7 @@ class GridMinimum {
         for (unsigned k = 0; k < kAtOnce; ++k) word[k] = (missing >> k & 1) != 0 ? load(words + 32 * k) : 0;
 #pragma unroll
         for (unsigned k = 0; k < kAtOnce; ++k) {
-          if (is_old(word[k])) continue;
+          if (kWaits ? is_old(word[k]) : (missing >> k & 1) == 0) continue;
           least = word[k] < least ? word[k] : least;
           missing &= ~(1u << k);
         }

@@ -82,14 +82,14 @@ __device__ inline void let_next_kernel_start() {
 
 // Waits until the kernel ahead has finished and its writes are visible. In a kernel that is launched with
 // Start::pdl, every thread must call this before it writes global memory or reads what the work ahead may
-// write. On every path some thread must call this: otherwise the kernel could end before those further ahead.
+// write, with the exceptions below. On every path some thread must call this: otherwise the kernel could end before those further ahead.
 // Four kinds of memory may be used before:
 // - a counter that every block updates before it lets the next kernel start;
 // - memory of which consecutive frames use two parts in turn, if no block lets the next kernel start before it has
 //   waited or ended;
 // - memory whose last users had finished before an earlier kernel of this frame that was launched in order;
-// - memory that a thread of the kernel ahead has handed over by release_store(), if the kernel ahead does not use it
-//   afterwards.
+// - memory that the kernel ahead does not use, or has handed over by release_store(), if it waits itself before it lets
+//   the next kernel start.
 // Accesses to the first two must reach L2: atomics, loads with acquire semantics, and __ldcg.
 __device__ inline void wait_for_kernel_ahead() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900

@@ -167,7 +167,7 @@ __device__ inline bool fill_hole(const FillTask &task, Bounds bounds, Radius rad
   std::size_t used = kFillSharedBytes + scratch_bytes(radius);
   void *const state_memory = kOwnState ? memory + used : task.state_memory;
   if (kOwnState) used += StateLayout(area).bytes();
-  const CellsOfBlock cells(task, radius, memory, static_cast<int>(used));
+  const CellsOfBlock cells(task, bounds, radius, memory, static_cast<int>(used));
   const FillBlockData<Radius> data{shared, scratch_in(memory + kFillSharedBytes, radius), state_memory, cells,
                                    radius};
   // Guesses with these shifts are the target itself, which lies in the hole and is no candidate.

@@ -44,11 +44,19 @@ CUDAVISION_HOST_DEVICE constexpr int least_cell_bits(int reach, int blocks) {
   return low ? 1 : kHighTileBits + 1;
 }
 
-// The bits of cells if no block can keep its own: low ones still spread a small window over all blocks.
-constexpr int kMostCells = 1 << 21;
+// The bits of cells if some block cannot keep all of its own: low ones still spread a small window over all blocks. But
+// for each patch a warp looks at all cells of its block, which must not be too many.
+constexpr int kMostCellsOfBlock = 1024;
 constexpr int bits_of_other_cells(int reach, int blocks, int columns, int height) {
   const int least = least_cell_bits(reach, blocks);
-  return least < kHighTileBits && columns * divide_up(height, 1 << least) < kMostCells ? least : kMaxCellBits;
+  const bool are_few = columns * divide_up(height, 1 << least) <= kMostCellsOfBlock * blocks;
+  return least < kHighTileBits && are_few ? least : kMaxCellBits;
+}
+// Whether most windows in a hole have a candidate. Where they have none, the whole picture is searched, for which low
+// cells are slow.
+CUDAVISION_HOST_DEVICE constexpr bool is_small_for(const Bounds &hole, int reach) {
+  const int width = hole.x1 - hole.x0, height = hole.y1 - hole.y0;
+  return 2 * (width < height ? width : height) <= 5 * reach;
 }
 
 // Whether the candidates in a window are compared in low tiles. cell_bits: of the cells.
@@ -62,7 +70,7 @@ __device__ inline bool takes_low_tiles(int cell_bits, const Bounds &window) {
 struct CellsOfBlock {
   int bits;
   // The cells in a row of the picture, of which the last ones may lie beyond it, and those of the block. There are
-  // fewer than kMostCells cells of at most 2^9 + 2^4 columns, so that a Divisor can divide their numbers.
+  // fewer than 2^21 cells, of at most 2^9 + 2^4 columns, so a Divisor can divide their numbers.
   int columns, count;
   Divisor by_columns;
   int kept;
@@ -70,7 +78,8 @@ struct CellsOfBlock {
   int radius;
 
   // shared_memory: of the block, of which the cells have what follows `used` bytes, a multiple of 16.
-  __device__ CellsOfBlock(const FillTask &task, int patch_radius, unsigned char *shared_memory, int used)
+  __device__ CellsOfBlock(const FillTask &task, const Bounds &hole, int patch_radius,
+                          unsigned char *shared_memory, int used)
       : columns(task.cell_columns), by_columns(columns), radius(patch_radius) {
     const int block = static_cast<int>(blockIdx.x), grid = static_cast<int>(gridDim.x),
               bytes = task.shared_bytes - used;
@@ -80,7 +89,8 @@ struct CellsOfBlock {
     const auto fitting = [&] { return bytes / (words() * static_cast<int>(sizeof(std::uint32_t))); };
     bits = least_cell_bits(task.params.search_radius, grid);
     while (bits <= kMaxCellBits && fitting() < divide_up(all(), grid)) ++bits;
-    if (bits > kMaxCellBits) bits = task.bits_of_other_cells;
+    if (bits > kMaxCellBits)
+      bits = is_small_for(hole, task.params.search_radius) ? task.bits_of_other_cells : kMaxCellBits;
     count = (all() - block + grid - 1) / grid;
     kept = fitting() < count ? fitting() : count;
   }

@@ -29,7 +29,7 @@ struct LeftoverList {
   unsigned capacity;
   unsigned *is_there;  // of each pixel: not 0 if it has been appended
   unsigned *count;     // exceeds `capacity` if pixels did not fit
-  unsigned *taken;     // pixels that warps have taken after their first one
+  unsigned *taken;     // pixels that warps have taken, but for the first ones of the early warps
   unsigned *blocks_done;
 };
 
@@ -59,6 +59,7 @@ __device__ inline bool wait_for_pixel(const LeftoverList &list, unsigned i,
       list.is_there[i] = 0;
     }
   }
+  __syncwarp();  // what the first lane has acquired, all lanes see
   return __shfl_sync(kFullWarp, exists ? 1 : 0, 0) != 0;
 }
 

@@ -115,15 +115,16 @@ TEST_P(Inpaint, large_holes_equal_the_definition) {
   }
 }
 
-// No cells of this picture fit into the shared memory of a block, so low ones are searched in global memory: in a small
-// window, and in the whole picture where a window has no candidate.
+// The cells of this picture do not fit into the shared memory of the blocks beside the state, so most candidates are read
+// from global memory: in a small window, and in the whole picture where a window has no candidate.
 TEST_P(Inpaint, small_windows_in_a_large_picture_equal_the_definition) {
   const Size size = kEmulated ? Size{420, 260} : Size{1400, 900};
+  const int x = size.width / 2, y = size.height / 2, apart = kEmulated ? 40 : 110;
   const HostFrame frame = textured("RGB", size, 72);
   Picture mask = no_mask(size);
-  remove(&mask, {size.width / 2, size.height / 2, 26, 20}), remove(&mask, {2, size.height - 20, 9, 7});
+  remove(&mask, {x, y, 26, 20}), remove(&mask, {x + apart, y + apart, 9, 7});
   TestedInpaint inpaint(execution(), size);
-  for (const int reach : {6, 14})
+  for (const int reach : {6, kEmulated ? 7 : 64})
     EXPECT_TRUE(same(inpaint.run(frame, mask, with(9, reach)), definition(frame, mask, with(9, reach))))
         << reach;
 }
