@@ -47,7 +47,7 @@ __device__ inline void release_store(unsigned *word, unsigned value) {
 #endif
 }
 
-// Reads a word that another thread may write, and acquires nothing: for loops that wait.
+// Reads a word that another thread may write, past L1, and acquires nothing: for loops that wait.
 __device__ inline unsigned relaxed_load(const unsigned *word) {
 #ifdef __CUDA_ARCH__
   unsigned now;
@@ -58,6 +58,18 @@ __device__ inline unsigned relaxed_load(const unsigned *word) {
   return now;
 #else
   return *static_cast<const volatile unsigned *>(word);
+#endif
+}
+__device__ inline unsigned long long relaxed_load(const unsigned long long *word) {
+#ifdef __CUDA_ARCH__
+  unsigned long long now;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
+               : "=l"(now)
+               : "l"(__cvta_generic_to_global(word))
+               : "memory");
+  return now;
+#else
+  return *static_cast<const volatile unsigned long long *>(word);
 #endif
 }
 

@@ -9,6 +9,7 @@
 
 #include <cuda_runtime.h>
 
+#include "cuda/common/acquire_release.cuh"
 #include "cuda/common/warp.cuh"
 
 namespace cudavision {
@@ -68,7 +69,8 @@ class GridMinimum {
       do {
         unsigned long long word[kAtOnce];
 #pragma unroll
-        for (unsigned k = 0; k < kAtOnce; ++k) word[k] = (missing >> k & 1) != 0 ? load(words + 32 * k) : 0;
+        for (unsigned k = 0; k < kAtOnce; ++k)
+          word[k] = (missing >> k & 1) != 0 ? relaxed_load(words + 32 * k) : 0;
 #pragma unroll
         for (unsigned k = 0; k < kAtOnce; ++k) {
           if (kWaits ? is_old(word[k]) : (missing >> k & 1) == 0) continue;
@@ -99,25 +101,13 @@ class GridMinimum {
     return words_ + (high_tag_ / kTagUnit % 2 * kCopies + copy) * gridDim.x;
   }
 
-  // Relaxed accesses, which bypass L1.
+  // Bypasses L1, as relaxed_load() does.
   static __device__ void store(unsigned long long *word, unsigned long long value) {
 #ifdef __CUDA_ARCH__
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(word)), "l"(value)
                  : "memory");
 #else
     *static_cast<volatile unsigned long long *>(word) = value;
-#endif
-  }
-  static __device__ unsigned long long load(const unsigned long long *word) {
-#ifdef __CUDA_ARCH__
-    unsigned long long value;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
-                 : "=l"(value)
-                 : "l"(__cvta_generic_to_global(word))
-                 : "memory");
-    return value;
-#else
-    return *static_cast<const volatile unsigned long long *>(word);
 #endif
   }
 

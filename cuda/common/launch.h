@@ -82,7 +82,8 @@ __device__ inline void let_next_kernel_start() {
 
 // Waits until the kernel ahead has finished and its writes are visible. In a kernel that is launched with
 // Start::pdl, every thread must call this before it writes global memory or reads what the work ahead may
-// write, with the exceptions below. On every path some thread must call this: otherwise the kernel could end before those further ahead.
+// write, with the exceptions below. On every path some thread must call this: otherwise the kernel could end
+// before those further ahead.
 // Four kinds of memory may be used before:
 // - a counter that every block updates before it lets the next kernel start;
 // - memory of which consecutive frames use two parts in turn, if no block lets the next kernel start before it has

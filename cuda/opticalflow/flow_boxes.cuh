@@ -210,8 +210,8 @@ static __global__ void __launch_bounds__(kBoxThreads, 4)
   const BoxTile tile = share_box_tile(shared, layout, window);
   const int x0 = static_cast<int>(blockIdx.x) * kBoxSide - radius,
             y0 = static_cast<int>(blockIdx.y) * kBoxSide - radius;  // of the windows
-  // All kernels that may still run here track pixels (see opticalflow.cu), unless the one ahead builds the pyramids. That
-  // can only be if this level is the coarsest one. Otherwise, the pyramids are complete.
+  // On the coarsest level, the kernel ahead may still build the pyramids. On the others, they are complete: all kernels
+  // that may still run there track pixels (see opticalflow.cu).
   const bool is_coarsest = work.coarse.vectors.data == nullptr;
   if (is_coarsest) wait_for_kernel_ahead();
   load_gradients(work, x0, y0, tile);
