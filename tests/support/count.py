@@ -2,12 +2,25 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Adds up Meson's JUnit logs and prints `N passed, N failed, N skipped`; exits with 1 if any test or step failed.
 
+Before, it prints why each test failed: of a long log, Meson shows only the end.
+
 usage: count.py FAILED_STEPS LOG...   FAILED_STEPS: number of builds and test runs that failed
 """
 import pathlib
 import re
 import sys
 import xml.etree.ElementTree as xml
+
+LINES = 20  # of the reason of a failure
+
+
+def print_reason(case):
+    print(f"FAILED {case.get('classname', '')} {case.get('name', '')}")
+    for failure in case:
+        if failure.tag in ("failure", "error"):
+            lines = (failure.text or failure.get("message") or "").strip().splitlines()
+            for line in lines[:LINES]:
+                print(f"  {line}")
 
 
 def main():
@@ -23,6 +36,7 @@ def main():
             tags = {child.tag for child in case}
             if tags & {"failure", "error"}:
                 failed += 1
+                print_reason(case)
             elif "skipped" in tags or case.get("status") == "notrun" or case.get("result") == "skipped":
                 skipped += 1
             else:
