@@ -20,7 +20,7 @@ namespace cudavision::opticalflow {
 
 // The number of pixels of a tile that must need a cell so that box filters are cheaper than summing their windows one
 // by one. A folded window costs a warp less than half as many steps as a larger one (flow_by_warp.cuh).
-CUDAVISION_HOST_DEVICE constexpr int min_pixels_per_cell(int window) { return window <= 2 * kFold ? 20 : 12; }
+CUDAVISION_HOST_DEVICE constexpr int min_pixels_per_cell(int window) { return is_folded(window) ? 20 : 12; }
 
 __device__ inline bool is_in_picture(const Place &place) {
   return place.x < place.size.width && place.y < place.size.height;

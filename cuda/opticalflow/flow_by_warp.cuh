@@ -26,6 +26,7 @@ namespace cudavision::opticalflow {
 constexpr int kFold = 8;
 template <int kSteps>
 constexpr bool kIsFolded = kSteps == kFold / 2;
+CUDAVISION_HOST_DEVICE constexpr bool is_folded(int window) { return window <= 2 * kFold; }
 // The steps of windows of at most 16, 22 and 32 pixels.
 constexpr int kStepsOfSmall = kFold / 2, kStepsOfMiddle = 11, kStepsOfLarge = 16;
 static_assert(2 * kMaxRadius + 1 <= 2 * kStepsOfLarge);
@@ -53,11 +54,11 @@ auto with_window(int window, const Function &function) {
   constexpr std::integral_constant<int, kStepsOfSmall> kSmall;
   constexpr std::integral_constant<int, kStepsOfMiddle> kMiddle;
   constexpr std::integral_constant<int, 0> kAny;
-  static_assert(kPresetWindow <= 2 * kFold && kDefaultWindow > 2 * kFold &&
+  static_assert(is_folded(kPresetWindow) && !is_folded(kDefaultWindow) &&
                 kDefaultWindow <= 2 * kStepsOfMiddle);
   if (window == kPresetWindow) return function(kSmall, std::integral_constant<int, kPresetWindow>());
   if (window == kDefaultWindow) return function(kMiddle, std::integral_constant<int, kDefaultWindow>());
-  if (window <= 2 * kFold) return function(kSmall, kAny);
+  if (is_folded(window)) return function(kSmall, kAny);
   if (window <= 2 * kStepsOfMiddle) return function(kMiddle, kAny);
   return function(std::integral_constant<int, kStepsOfLarge>(), kAny);
 }

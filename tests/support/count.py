@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Adds up Meson's JUnit logs and prints `N passed, N failed, N skipped`; exits with 1 if any test or step failed.
 
-Before, it prints why each test failed: of a long log, Meson shows only the end.
+Above the counts it prints why each test failed, because Meson shows only the end of a long log.
 
 usage: count.py FAILED_STEPS LOG...   FAILED_STEPS: number of builds and test runs that failed
 """
@@ -11,16 +11,15 @@ import re
 import sys
 import xml.etree.ElementTree as xml
 
-LINES = 20  # of the reason of a failure
+LINES = 20  # of a failure's reason
 
 
-def print_reason(case):
+def print_reasons(case, failures):
     print(f"FAILED {case.get('classname', '')} {case.get('name', '')}")
-    for failure in case:
-        if failure.tag in ("failure", "error"):
-            lines = (failure.text or failure.get("message") or "").strip().splitlines()
-            for line in lines[:LINES]:
-                print(f"  {line}")
+    for failure in failures:
+        lines = (failure.text or failure.get("message") or "").strip().splitlines()
+        for line in lines[:LINES]:
+            print(f"  {line}")
 
 
 def main():
@@ -33,11 +32,11 @@ def main():
         # What a test printed may hold characters that XML does not allow, such as the colours of a terminal.
         text = re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f]", "", pathlib.Path(log).read_text(encoding="utf-8", errors="replace"))
         for case in xml.fromstring(text.encode()).iter("testcase"):
-            tags = {child.tag for child in case}
-            if tags & {"failure", "error"}:
+            failures = [child for child in case if child.tag in ("failure", "error")]
+            if failures:
                 failed += 1
-                print_reason(case)
-            elif "skipped" in tags or case.get("status") == "notrun" or case.get("result") == "skipped":
+                print_reasons(case, failures)
+            elif case.find("skipped") is not None or case.get("status") == "notrun" or case.get("result") == "skipped":
                 skipped += 1
             else:
                 passed += 1
