@@ -2,7 +2,6 @@
 // Memory that a CUDA element proposes to upstream elements for their frames.
 #include "gst/base/allocation.h"
 
-#include <gst/video/gstvideopool.h>
 #include <gst/video/video.h>
 
 #include <algorithm>

@@ -304,10 +304,11 @@ Status TensorPool::acquire(Lease *lease) {
   const guint flags = guint{GST_MAP_WRITE} | (on_device_ ? kMapCuda : 0);
   if (!gst_buffer_map(buffer.get(), &map, static_cast<GstMapFlags>(flags)))
     return {Status::Code::device_failed, "a tensor's buffer could not be mapped"};
-  // The pointer stays valid after unmapping: the memory belongs to this pool, and it neither moves nor is
-  // shared before it is filled.
+  // The address stays valid after unmapping: the memory belongs to this pool, and it neither moves nor is
+  // shared before it is filled. `map` does not: GStreamer 1.28 clears it.
+  guint8 *const data = map.data;
   gst_buffer_unmap(buffer.get(), &map);
-  *lease = {std::move(buffer), map.data};
+  *lease = {std::move(buffer), data};
   return {};
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The CUDA context of an element, and the memory that it proposes upstream.
 #include <gst/app/gstappsink.h>
-#include <gst/video/gstvideopool.h>
+#include <gst/video/video.h>
 
 #include <string>
 #include <utility>
