@@ -38,17 +38,16 @@ class CannyCpu final : public Canny {
     if (params.gaussian_sigma > 0) CUDAVISION_TRY(smooth(&luma, params.gaussian_sigma));
     fit_to_threads();
     const int strips = static_cast<int>(boundaries_.size()) - 1;
-    execution_.workers->run(strips, [&](int strip, int slot) {
+    CUDAVISION_TRY(execution_.workers->run(strips, [&](int strip, int slot) {
       const auto [first, last] = rows_of(strip);
       detect_rows(luma, first, last, params, rows_[slot], mask_, edges_);
       if (params.hysteresis) grow_edges(mask_, edges_, first, last, lists_[slot]);
-    });
+    }));
     if (params.hysteresis) join_strips(mask_, edges_, inner_boundaries_, lists_[0]);
-    execution_.workers->run(strips, [&](int strip, int) {
+    return execution_.workers->run(strips, [&](int strip, int) {
       const auto [first, last] = rows_of(strip);
       for (int y = first; y < last; ++y) expand_bits(edges_.row(y), size_.width, edges.row(y));
     });
-    return {};
   }
 
  private:

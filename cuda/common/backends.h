@@ -4,7 +4,6 @@
 #pragma once
 
 #include <memory>
-#include <new>
 #include <string>
 #include <type_traits>
 
@@ -21,18 +20,6 @@
 namespace cudavision {
 
 constexpr int kMaxSide = 16384;  // the largest width and height of a frame, in pixels
-
-// Calls function and converts a lack of memory into a Status.
-template <typename Function>
-Status catch_bad_alloc(const Function &function) {
-  try {
-    return function();
-  } catch (const OverBudget &refused) {
-    return refused.status();
-  } catch (const std::bad_alloc &) {
-    return out_of_memory("the host has no memory left for it");
-  }
-}
 
 inline Status no_cuda_in_this_build() { return {Status::Code::no_device, "this build has no CUDA backend"}; }
 

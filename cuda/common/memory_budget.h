@@ -56,12 +56,24 @@ class MemoryBudget {
 class OverBudget : public std::bad_alloc {
  public:
   explicit OverBudget(Status status) : status_(std::move(status)) {}
-  const Status &status() const { return status_; }
+  Status take_status() { return std::move(status_); }
   const char *what() const noexcept override { return "over the memory budget"; }
 
  private:
   Status status_;
 };
+
+// Calls function, which returns a Status, and converts a lack of memory into one. Allocates nothing itself.
+template <typename Function>
+Status catch_bad_alloc(const Function &function) {
+  try {
+    return function();
+  } catch (OverBudget &refused) {
+    return refused.take_status();
+  } catch (const std::bad_alloc &) {
+    return Status(Status::Code::out_of_memory);
+  }
+}
 
 // The share of a budget that an allocation takes; move-only. Gives it back when destroyed.
 class MemoryCharge {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The result of every call of cuda/: success, or an error with its code and text. Only two exceptions leave an
-// algorithm: std::bad_alloc, and Stopped, which Workers throw when work is to stop (stop.h).
+// The result of every call of cuda/: success, or an error with its code and text. One exception leaves an
+// algorithm: std::bad_alloc.
 #pragma once
 
 #include <string>
@@ -23,15 +23,23 @@ class [[nodiscard]] Status {
   };
 
   Status() = default;
+  // The text is that of the code. Allocates nothing. code: stopped or out_of_memory.
+  explicit Status(Code code) : code_(code) {}
   Status(Code code, std::string text) : code_(code), text_(std::move(text)) {}
 
   bool ok() const { return code_ == Code::ok; }
   Code code() const { return code_; }
   // The error as one sentence for the user; for a CUDA error: the call, file:line and CUDA's text. Empty on
   // success.
-  const std::string &text() const { return text_; }
+  const std::string &text() const {
+    if (!text_.empty()) return text_;
+    return code_ == Code::stopped ? kStopped : code_ == Code::out_of_memory ? kNoMemory : text_;
+  }
 
  private:
+  static inline const std::string kStopped = "the work was stopped",
+                                  kNoMemory = "the host has no memory left for it";
+
   Code code_ = Code::ok;
   std::string text_;
 };

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <atomic>
-#include <exception>
 #include <mutex>
 #include <vector>
 
@@ -41,12 +40,6 @@ class StopFlag {
   std::atomic<unsigned> requested_ = 0;
   mutable std::mutex mutex_;
   mutable std::vector<volatile unsigned *> words_;
-};
-
-// Leaves an algorithm of the CPU backend whose Workers were asked to stop. What the algorithm has written is
-// incomplete, and it can only be destroyed.
-struct Stopped : std::exception {
-  const char *what() const noexcept override { return "the work was stopped"; }
 };
 
 }  // namespace cudavision

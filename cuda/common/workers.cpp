@@ -1,47 +1,53 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The threads of the CPU backend, implemented with oneTBB.
+// The threads of the CPU backend, as an element uses them.
 #include "cuda/common/workers.h"
 
-#include <tbb/info.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <utility>
+
+#include "cuda/common/memory_budget.h"
 
 namespace cudavision {
-
-struct Workers::Arena {
-  tbb::task_arena arena;
-};
 
 Workers::Workers(int thread_count, const StopFlag *stop) : stop_(stop) { set_thread_count(thread_count); }
 
 void Workers::set_thread_count(int thread_count) {
   const int count = thread_count > 0 ? thread_count : core_count();
   if (count == thread_count_) return;
-  arena_ = count > 1 ? std::make_unique<Arena>(Arena{tbb::task_arena(count)}) : nullptr;
+  if (count == 1)
+    pool_.reset();
+  else if (pool_ == nullptr)
+    pool_ = ThreadPool::shared();
   thread_count_ = count;
 }
 
-Workers::~Workers() = default;
+// The C library's count respects the affinity of the thread.
+int Workers::core_count() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
-int Workers::core_count() { return tbb::info::default_concurrency(); }
-
-void Workers::run(int task_count, const std::function<void(int, int)> &body) const {
-  if (!arena_ || task_count < 2) {
-    for (int task = 0; task < task_count; ++task) {
-      check_stop();
-      body(task, 0);
+Status Workers::run_tasks(int task_count, FunctionRef<int, int> body) const {
+  std::atomic<int> next = 0;
+  std::atomic<bool> failed = false;
+  Status failure;  // of the first task that has failed
+  const auto work = [&](int slot) {
+    for (int task; !stopped() && (task = next.fetch_add(1, std::memory_order_relaxed)) < task_count;) {
+      Status status = catch_bad_alloc([&] {
+        body(task, slot);
+        return Status();
+      });
+      if (status.ok()) continue;
+      next.store(task_count, std::memory_order_relaxed);
+      if (!failed.exchange(true)) failure = std::move(status);
     }
-    return;
-  }
-  arena_->arena.execute([&] {
-    tbb::parallel_for(
-        0, task_count,
-        [&](int task) {
-          check_stop();
-          body(task, tbb::this_task_arena::current_thread_index());
-        },
-        tbb::simple_partitioner());
-  });
+  };
+  const int threads = std::min(thread_count_, task_count);
+  if (threads > 1)
+    pool_->run(threads, work);
+  else
+    work(0);
+  if (!failure.ok()) return failure;
+  return stopped() ? Status(Status::Code::stopped) : Status();
 }
 
 }  // namespace cudavision

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The threads of the CPU backend. Each element has its own arena, which its streaming thread enters.
+// The threads of the CPU backend, as an element uses them.
 #pragma once
 
-#include <functional>
 #include <memory>
 
+#include "cuda/common/status.h"
 #include "cuda/common/stop.h"
+#include "cuda/common/thread_pool.h"
 
 namespace cudavision {
 
@@ -14,7 +15,6 @@ class Workers {
   // thread_count: the number of threads that work at the same time, including the caller's; 0 means
   // core_count(). stop: may be null.
   explicit Workers(int thread_count = 0, const StopFlag *stop = nullptr);
-  ~Workers();
 
   // Call it only while run() is not running. Algorithms follow it in their next run().
   void set_thread_count(int thread_count);
@@ -23,21 +23,26 @@ class Workers {
   static int core_count();
 
   int thread_count() const { return thread_count_; }
-  // Calls body(task, slot) once for every task in [0, task_count), in any order, and returns when all calls
-  // have returned. Throws Stopped if the flag asks for it, and what a call throws; the calls that have begun have
-  // returned then, too. Concurrent calls have different slots in [0, thread_count()); use the slot as an index
-  // into scratch memory.
-  void run(int task_count, const std::function<void(int task, int slot)> &body) const;
-  // Throws Stopped if the flag asks for it. For long work outside of run().
-  void check_stop() const {
-    if (stop_ != nullptr && stop_->requested()) throw Stopped();
+  // Whether the system has refused a thread, so that fewer threads than thread_count() work.
+  bool lacks_threads() const { return pool_ != nullptr && pool_->lacks_threads(); }
+
+  // Calls body(task, slot) for every task in [0, task_count), in any order, and returns when the calls have
+  // returned. If the flag asks to stop, or if a call runs out of memory (std::bad_alloc), no further call begins,
+  // and the error is returned: what the tasks were to write is incomplete. Concurrent calls have different slots in
+  // [0, thread_count()); use the slot as an index into scratch memory.
+  template <typename Body>
+  Status run(int task_count, const Body &body) const {
+    return run_tasks(task_count, body);
   }
+  // Whether the flag asks to stop. For long work outside of run(), and in long tasks.
+  bool stopped() const { return stop_ != nullptr && stop_->requested(); }
 
  private:
-  struct Arena;
+  Status run_tasks(int task_count, FunctionRef<int, int> body) const;
+
   const StopFlag *stop_;
   int thread_count_ = 0;
-  std::unique_ptr<Arena> arena_;
+  std::shared_ptr<ThreadPool> pool_;  // null for one thread
 };
 
 }  // namespace cudavision

@@ -241,7 +241,7 @@ class CanvasCpu final : public Canvas {
     CUDAVISION_TRY(check_size("frame", frame.size(), size_));
     ranges_.find(primitives, count == nullptr ? capacity : std::min(*count, capacity));
     bands_.fit(*execution_.workers);
-    execution_.workers->run(divide_up(size_.height, kBandRows), [&](int task, int slot) {
+    return execution_.workers->run(divide_up(size_.height, kBandRows), [&](int task, int slot) {
       Band &band = bands_[slot];
       const Span rows{0, task * kBandRows, size_.width, std::min(size_.height, (task + 1) * kBandRows)};
       const Span within = clip(rows, drawable(region, size_));
@@ -252,7 +252,6 @@ class CanvasCpu final : public Canvas {
       for (int y = rows.y0; y < rows.y1; y += step)
         band.color(frame, primitives, y, std::min(y + step, rows.y1));
     });
-    return {};
   }
 
  private:

@@ -133,7 +133,7 @@ void overlay_chroma_row(const Frame &frame, Region region, int cy, ImageView<con
 
 Status paint_cpu(const Execution &execution, const Frame &frame, Region region,
                  ImageView<const std::uint8_t> mask, const Style &style) {
-  execution.workers->run(divide_up(region.height, kRowsPerTask), [&](int task, int) {
+  CUDAVISION_TRY(execution.workers->run(divide_up(region.height, kRowsPerTask), [&](int task, int) {
     const int last = std::min(region.height, (task + 1) * kRowsPerTask);
     for (int y = task * kRowsPerTask; y < last; ++y) {
       if (style.replace)
@@ -141,10 +141,10 @@ Status paint_cpu(const Execution &execution, const Frame &frame, Region region,
       else
         overlay_row(frame, region, region.y + y, mask.row(y), style.color);
     }
-  });
+  }));
   if (frame.model != ColorModel::yuv) return {};
   const Region samples = chroma_region(frame.component[1], region);
-  execution.workers->run(divide_up(samples.height, kRowsPerTask), [&](int task, int) {
+  return execution.workers->run(divide_up(samples.height, kRowsPerTask), [&](int task, int) {
     const int last = std::min(samples.height, (task + 1) * kRowsPerTask);
     for (int y = task * kRowsPerTask; y < last; ++y) {
       if (style.replace)
@@ -153,7 +153,6 @@ Status paint_cpu(const Execution &execution, const Frame &frame, Region region,
         overlay_chroma_row(frame, region, samples.y + y, mask, style.color);
     }
   });
-  return {};
 }
 
 }  // namespace cudavision::draw

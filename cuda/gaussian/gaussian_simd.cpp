@@ -101,11 +101,10 @@ class GaussianCpu final : public Gaussian {
     CUDAVISION_TRY(check_run(src.size(), dst.size(), size_, sigma));
     const Weights &weights = weights_.of(sigma);
     scratch_.fit(*execution_.workers);
-    execution_.workers->run(divide_up(size_.height, kRowsPerTask), [&](int task, int slot) {
+    return execution_.workers->run(divide_up(size_.height, kRowsPerTask), [&](int task, int slot) {
       const int last = std::min(size_.height, (task + 1) * kRowsPerTask);
       for (int y = task * kRowsPerTask; y < last; ++y) smooth(src, y, weights, scratch_[slot], dst.row(y));
     });
-    return {};
   }
 
  private:

@@ -50,7 +50,7 @@ class HistogramCpu final : public Histogram {
     std::fill(tables_.begin(), tables_.end(), Tables{});
     for (int i = 0; i < samples.count; ++i) {
       const SampleRows &rows = samples.rows[i];
-      execution_.workers->run(divide_up(rows.rows, kRowsPerTask), [&](int task, int slot) {
+      return execution_.workers->run(divide_up(rows.rows, kRowsPerTask), [&](int task, int slot) {
         const int last = std::min(rows.rows, (task + 1) * kRowsPerTask);
         for (int y = task * kRowsPerTask; y < last; ++y) count_row(rows, y, tables_[slot]);
       });

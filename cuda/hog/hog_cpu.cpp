@@ -26,18 +26,18 @@ class HogCpu final : public Hog {
 
   Status run(const HogPicture &picture, float *blocks, Input) override {
     CUDAVISION_TRY(check_run(picture, size_, channels_));
-    const BytePlanes planes = planes_.take(*workers_, picture);
+    BytePlanes planes;
+    CUDAVISION_TRY(planes_.take(*workers_, picture, &planes));
     const BlockOutput output{.data = blocks,
                              .row_stride = static_cast<std::ptrdiff_t>(shape_.cols) * shape_.length,
                              .col_stride = shape_.length,
                              .number_stride = 1};
     scratch_.fit(*workers_);
-    workers_->run(divide_up(shape_.rows, kBlockRowsPerTask), [&](int task, int slot) {
+    return workers_->run(divide_up(shape_.rows, kBlockRowsPerTask), [&](int task, int slot) {
       const int first = task * kBlockRowsPerTask;
       rows_.compute(planes, shape_, first, std::min(first + kBlockRowsPerTask, shape_.rows), scratch_[slot],
                     output);
     });
-    return {};
   }
 
  private:

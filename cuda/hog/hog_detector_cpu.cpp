@@ -66,16 +66,17 @@ class HogDetectorCpu final : public HogDetector {
     scratch_.fit(*workers_);
     hits_.clear();
     int hit_count = 0;
-    const BytePlanes planes = planes_.take(*workers_, picture);
+    BytePlanes planes;
+    CUDAVISION_TRY(planes_.take(*workers_, picture, &planes));
     for (std::size_t i = 0; i < plan_.levels.size(); ++i) {
       LevelWork work{&plan_.levels[i], planes, plane_stride_of(plan_.levels[i]), {}};
       work.output = {.data = blocks_.data(),
                      .row_stride = work.plane_stride * work.level->blocks.length,
                      .col_stride = 1,
                      .number_stride = work.plane_stride};
-      if (work.level->size != size_) downscale(planes, i, &work);
-      compute_blocks(work);
-      compute_scores(work);
+      if (work.level->size != size_) CUDAVISION_TRY(downscale(planes, i, &work));
+      CUDAVISION_TRY(compute_blocks(work));
+      CUDAVISION_TRY(compute_scores(work));
       hit_count += collect(*work.level, thresholds.hit);
     }
     std::vector<HogBox> boxes = thresholds.group > 0 ? group_hits(hits_, thresholds.group) : hits_;
@@ -103,10 +104,10 @@ class HogDetectorCpu final : public HogDetector {
   }
 
   // Downscales the planes to level i.
-  void downscale(const BytePlanes &planes, std::size_t i, LevelWork *work) {
+  Status downscale(const BytePlanes &planes, std::size_t i, LevelWork *work) {
     const Size size = work->level->size;
     work->picture = downscaled_.view(size);
-    workers_->run(divide_up(size.height, kResizeRowsPerTask), [&](int task, int slot) {
+    return workers_->run(divide_up(size.height, kResizeRowsPerTask), [&](int task, int slot) {
       const int first = task * kResizeRowsPerTask, end = std::min(first + kResizeRowsPerTask, size.height);
       std::uint16_t *columns = scratch_[slot].columns.data();
       for (int c = 0; c < planes.count; ++c)
@@ -119,18 +120,18 @@ class HogDetectorCpu final : public HogDetector {
     });
   }
 
-  void compute_blocks(const LevelWork &work) {
+  Status compute_blocks(const LevelWork &work) {
     const HogShape &shape = work.level->blocks;
-    workers_->run(divide_up(shape.rows, kBlockRowsPerTask), [&](int task, int slot) {
+    return workers_->run(divide_up(shape.rows, kBlockRowsPerTask), [&](int task, int slot) {
       const int first = task * kBlockRowsPerTask;
       rows_.compute(work.picture, shape, first, std::min(first + kBlockRowsPerTask, shape.rows),
                     scratch_[slot].blocks, work.output);
     });
   }
 
-  void compute_scores(const LevelWork &work) {
+  Status compute_scores(const LevelWork &work) {
     const Size windows = work.level->windows;
-    workers_->run(divide_up(windows.height, kWindowRowsPerTask), [&](int task, int slot) {
+    return workers_->run(divide_up(windows.height, kWindowRowsPerTask), [&](int task, int slot) {
       const int first = task * kWindowRowsPerTask;
       Array<float> &scores = scratch_[slot].scores;
       for (int row = first; row < std::min(first + kWindowRowsPerTask, windows.height); ++row)

@@ -33,12 +33,11 @@ Status make_box_primitives_cpu(const Execution &, HogBoxList list, int capacity,
 Status make_star_primitives_cpu(const Execution &execution, StarTask task, Primitive *primitives) {
   primitives[static_cast<std::ptrdiff_t>(task.stars.width) * task.stars.height * task.rules.bins] =
       shade_of(task);
-  execution.workers->run(task.stars.height, [&](int y, int) {
+  return execution.workers->run(task.stars.height, [&](int y, int) {
     for (int x = 0; x < task.stars.width; ++x)
       make_star(task, x, y,
                 primitives + (static_cast<std::ptrdiff_t>(y) * task.stars.width + x) * task.rules.bins);
   });
-  return {};
 }
 
 }  // namespace cudavision::hog

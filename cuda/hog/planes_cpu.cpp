@@ -29,11 +29,14 @@ BytePlanes OwnedPlanes::view(Size size) const {
 
 PlaneSplitter::PlaneSplitter(Size size, int channels) : planes_(size, channels) {}
 
-BytePlanes PlaneSplitter::take(const Workers &workers, const HogPicture &picture) {
+Status PlaneSplitter::take(const Workers &workers, const HogPicture &picture, BytePlanes *planes) {
   const Component &luma = picture.component[0];
-  if (picture.channels == 1 && luma.step_bytes == 1)
-    return {1, {{luma.data, luma.pitch_bytes, picture.width, picture.height}, {}, {}}};
-  workers.run(divide_up(picture.height, kRowsPerTask), [&](int task, int) {
+  if (picture.channels == 1 && luma.step_bytes == 1) {
+    *planes = {1, {{luma.data, luma.pitch_bytes, picture.width, picture.height}, {}, {}}};
+    return {};
+  }
+  *planes = planes_.view(picture.size());
+  return workers.run(divide_up(picture.height, kRowsPerTask), [&](int task, int) {
     const int first = task * kRowsPerTask;
     for (int y = first; y < std::min(first + kRowsPerTask, picture.height); ++y) {
       const std::uint8_t *samples[3];
@@ -47,7 +50,6 @@ BytePlanes PlaneSplitter::take(const Workers &workers, const HogPicture &picture
       split_row(samples, picture.channels, luma.step_bytes, picture.width, rows);
     }
   });
-  return planes_.view(picture.size());
 }
 
 }  // namespace cudavision::hog

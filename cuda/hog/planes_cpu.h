@@ -33,9 +33,9 @@ class OwnedPlanes {
 class PlaneSplitter {
  public:
   PlaneSplitter(Size size, int channels);
-  // Returns a view of the picture itself if it is a plane of luma, otherwise of a copy that is valid until
-  // the next call.
-  BytePlanes take(const Workers &workers, const HogPicture &picture);
+  // Sets `planes` to a view of the picture itself if it is a plane of luma, otherwise of a copy that is valid
+  // until the next call.
+  Status take(const Workers &workers, const HogPicture &picture, BytePlanes *planes);
 
  private:
   OwnedPlanes planes_;

@@ -31,13 +31,11 @@ class HoughCpu final : public Hough {
     CUDAVISION_TRY(prepare(params));
     if (params.gradient_voting && gradient_intervals_.empty())
       gradient_intervals_ = gradient_intervals_of(*plan_);
-    list_all_points(edges, params.gradient_voting ? luma : ImageView<const std::uint8_t>{});
-    count_votes(params);
-    find_peaks(params);
-    if (params.mode == HoughMode::lines)
-      write_lines(params, list);
-    else
-      write_segments(edges, params, list);
+    CUDAVISION_TRY(list_all_points(edges, params.gradient_voting ? luma : ImageView<const std::uint8_t>{}));
+    CUDAVISION_TRY(count_votes(params));
+    CUDAVISION_TRY(find_peaks(params));
+    if (params.mode == HoughMode::segments) return write_segments(edges, params, list);
+    write_lines(params, list);
     return {};
   }
 
@@ -76,16 +74,16 @@ class HoughCpu final : public Hough {
             std::min(static_cast<int>(plan_->angles.size()), (task + 1) * kAnglesPerTask)};
   }
 
-  void list_all_points(ImageView<const std::uint8_t> edges, ImageView<const std::uint8_t> luma) {
-    execution_.workers->run(static_cast<int>(points_.size()), [&](int strip, int) {
+  Status list_all_points(ImageView<const std::uint8_t> edges, ImageView<const std::uint8_t> luma) {
+    return execution_.workers->run(static_cast<int>(points_.size()), [&](int strip, int) {
       list_points(edges, luma, strip * kStripRows, std::min(size_.height, (strip + 1) * kStripRows),
                   &points_[static_cast<std::size_t>(strip)]);
     });
   }
 
-  void count_votes(const HoughParams &params) {
+  Status count_votes(const HoughParams &params) {
     const Accumulator accumulator = this->accumulator();
-    execution_.workers->run(tasks(), [&](int task, int) {
+    return execution_.workers->run(tasks(), [&](int task, int) {
       const auto [first, last] = angles_of(task);
       std::fill(accumulator.votes + accumulator.row(first), accumulator.votes + accumulator.row(last), 0u);
       for (const EdgePoints &points : points_)
@@ -97,11 +95,11 @@ class HoughCpu final : public Hough {
   }
 
   // Writes the sorted keys of all peaks to keys_.
-  void find_peaks(const HoughParams &params) {
+  Status find_peaks(const HoughParams &params) {
     const Accumulator accumulator = this->accumulator();
     const auto threshold = static_cast<std::uint32_t>(params.threshold);
     const auto load = [votes = accumulator.votes](std::ptrdiff_t offset) { return votes[offset]; };
-    execution_.workers->run(tasks(), [&](int task, int) {
+    CUDAVISION_TRY(execution_.workers->run(tasks(), [&](int task, int) {
       Array<Key> &peaks = peaks_[static_cast<std::size_t>(task)];
       peaks.clear();
       const auto [first, last] = angles_of(task);
@@ -112,10 +110,11 @@ class HoughCpu final : public Hough {
           if (row[i] > threshold && is_peak(accumulator, n, angle.first + i, row[i], params.nms_radius, load))
             peaks.push_back(key_of(accumulator, n, angle.first + i, row[i]));
       }
-    });
+    }));
     keys_.clear();
     for (const Array<Key> &peaks : peaks_) keys_.insert(keys_.end(), peaks.begin(), peaks.end());
     std::sort(keys_.begin(), keys_.end());
+    return {};
   }
 
   void write_lines(const HoughParams &params, const HoughList &list) {
@@ -125,14 +124,17 @@ class HoughCpu final : public Hough {
     *list.count = {listed, found, found};
   }
 
-  void write_segments(ImageView<const std::uint8_t> edges, const HoughParams &params, const HoughList &list) {
+  Status write_segments(ImageView<const std::uint8_t> edges, const HoughParams &params,
+                        const HoughList &list) {
     const int peaks = static_cast<int>(keys_.size());
-    const Array<Key> &segments = segments_.find(*execution_.workers, accumulator(), keys_,
-                                                std::min(peaks, params.max_lines), edges, params);
+    CUDAVISION_TRY(segments_.find(*execution_.workers, accumulator(), keys_,
+                                  std::min(peaks, params.max_lines), edges, params));
+    const Array<Key> &segments = segments_.found();
     const int found = static_cast<int>(segments.size()), listed = std::min(found, params.max_lines);
     for (int i = 0; i < listed; ++i)
       list.lines[i] = segment_of(accumulator(), keys_.data(), segments[static_cast<std::size_t>(i)], edges);
     *list.count = {listed, found, peaks};
+    return {};
   }
 
   Execution execution_;

@@ -82,14 +82,13 @@ bool SegmentFinder::owns(const LineWalk &walk, ImageView<const std::uint8_t> edg
   return 2 * own > present;
 }
 
-const Array<Key> &SegmentFinder::find(const Workers &workers, const Accumulator &accumulator,
-                                      const Array<Key> &keys, int line_count,
-                                      ImageView<const std::uint8_t> edges, const HoughParams &params) {
+Status SegmentFinder::find(const Workers &workers, const Accumulator &accumulator, const Array<Key> &keys,
+                           int line_count, ImageView<const std::uint8_t> edges, const HoughParams &params) {
   owners_.assign(static_cast<std::size_t>(accumulator.width) * static_cast<std::size_t>(accumulator.height),
                  kUnclaimed);
   const int tasks = divide_up(line_count, kLinesPerTask);
   found_.resize(std::max(found_.size(), static_cast<std::size_t>(tasks)));
-  workers.run(tasks, [&](int task, int) {
+  CUDAVISION_TRY(workers.run(tasks, [&](int task, int) {
     Array<Key> &found = found_[static_cast<std::size_t>(task)];
     found.clear();
     for (int rank = task * kLinesPerTask; rank < std::min(line_count, (task + 1) * kLinesPerTask); ++rank) {
@@ -110,19 +109,19 @@ const Array<Key> &SegmentFinder::find(const Workers &workers, const Accumulator 
       }
       finder.finish(close);
     }
-  });
-  workers.run(tasks, [&](int task, int) {
+  }));
+  CUDAVISION_TRY(workers.run(tasks, [&](int task, int) {
     std::erase_if(found_[static_cast<std::size_t>(task)], [&](Key key) {
       const Run run = Run::unpack(key);
       return !owns(walk_of(accumulator, peak_of(accumulator, keys[static_cast<std::size_t>(run.rank)])),
                    edges, run);
     });
-  });
+  }));
   segments_.clear();
   for (int task = 0; task < tasks; ++task)
     segments_.insert(segments_.end(), found_[static_cast<std::size_t>(task)].begin(),
                      found_[static_cast<std::size_t>(task)].end());
-  return segments_;
+  return {};
 }
 
 }  // namespace cudavision::hough

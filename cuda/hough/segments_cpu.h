@@ -15,10 +15,11 @@ namespace cudavision::hough {
 
 class SegmentFinder {
  public:
-  // Returns the packed runs of the segments along the first line_count lines of keys, in ascending order. The
-  // result is valid until the next call.
-  const Array<Key> &find(const Workers &workers, const Accumulator &accumulator, const Array<Key> &keys,
-                         int line_count, ImageView<const std::uint8_t> edges, const HoughParams &params);
+  // Finds the segments along the first line_count lines of keys.
+  Status find(const Workers &workers, const Accumulator &accumulator, const Array<Key> &keys, int line_count,
+              ImageView<const std::uint8_t> edges, const HoughParams &params);
+  // Their packed runs, in ascending order.
+  const Array<Key> &found() const { return segments_; }
 
  private:
   void claim(const LineWalk &walk, ImageView<const std::uint8_t> edges, const Run &run);

@@ -59,26 +59,28 @@ ExemplarFill::ExemplarFill(const Execution &execution, Size size) : execution_(e
   state_.words = words_.data(), state_.confidence = confidence_.data();
 }
 
-bool ExemplarFill::run(const Exemplars &picture, Bounds bounds, const InpaintParams &params,
-                       const FillLog &log, const std::function<bool(int filled)> &progress, int *patches) {
-  begin(picture, bounds, params.patch_size / 2);
-  *patches = 0;
+Status ExemplarFill::run(const Exemplars &picture, Bounds bounds, const InpaintParams &params,
+                         const FillLog &log, const std::function<bool(int filled)> &progress, int *patches,
+                         bool *stopped) {
+  CUDAVISION_TRY(begin(picture, bounds, params.patch_size / 2));
+  *patches = 0, *stopped = false;
   int filled = 0;
   for (std::uint64_t best;
        (params.max_patches == 0 || *patches < params.max_patches) && (best = best_target()) != 0;) {
     const Place target = place_of_target(best);
     take_target(picture, target);
-    const Place source = place_of_source(find_source(picture, target, params.search_radius));
+    Place source;
+    CUDAVISION_TRY(find_source(picture, target, params.search_radius, &source));
     if (*patches < log.capacity)
       log.steps[*patches] = {target.y * size_.width + target.x, source.y * size_.width + source.x};
     ++*patches;
     filled += put_patch(picture, target, source);
-    if (!progress(filled)) return false;
+    if ((*stopped = !progress(filled))) break;
   }
-  return true;
+  return {};
 }
 
-void ExemplarFill::begin(const Exemplars &picture, Bounds bounds, int radius) {
+Status ExemplarFill::begin(const Exemplars &picture, Bounds bounds, int radius) {
   radius_ = radius;
   last_shift_ = {};
   const Region area = area_around(bounds, radius, size_.width, size_.height);
@@ -91,11 +93,11 @@ void ExemplarFill::begin(const Exemplars &picture, Bounds bounds, int radius) {
       state_.words[i] = filled ? with_luma(picture.features.row(py)[px], picture.pixels.row(py)[px]) : 0;
       state_.confidence[i] = filled ? code_of_confidence(kFullConfidence) : 0;
     }
-  execution_.workers->run(divide_up(area.height, kRowsPerTask), [&](int task, int) {
+  CUDAVISION_TRY(execution_.workers->run(divide_up(area.height, kRowsPerTask), [&](int task, int) {
     for (int y = task * kRowsPerTask; y < std::min(area.height, (task + 1) * kRowsPerTask); ++y)
       update_gradients(y, 0, area.width);
-  });
-  execution_.workers->run(divide_up(area.height, kRowsPerTask), [&](int task, int) {
+  }));
+  return execution_.workers->run(divide_up(area.height, kRowsPerTask), [&](int task, int) {
     for (int y = task * kRowsPerTask; y < std::min(area.height, (task + 1) * kRowsPerTask); ++y)
       rate_row(y, 0, area.width);
   });
@@ -160,7 +162,7 @@ void ExemplarFill::take_target(const Exemplars &picture, Place place) {
 
 // Searches the rows in the order of their distance from the target: similar patches tend to be near, and a
 // good candidate found early lets most others be abandoned.
-std::uint64_t ExemplarFill::find_source(const Exemplars &picture, Place target, int search_radius) {
+Status ExemplarFill::find_source(const Exemplars &picture, Place target, int search_radius, Place *source) {
   const Search search{picture.planes, picture.sources, &target_};
   const int x = target.x, y = target.y;
   const int reach = search_radius == 0 ? std::max(size_.width, size_.height) : search_radius;
@@ -175,17 +177,17 @@ std::uint64_t ExemplarFill::find_source(const Exemplars &picture, Place target, 
   const int tasks =
       window.y0 < window.y1 && window.x0 < window.x1 ? divide_up(window.y1 - window.y0, kRowsPerTask) : 0;
   const int middle = std::clamp((y - window.y0) / kRowsPerTask, 0, std::max(0, tasks - 1));
-  execution_.workers->run(2 * tasks, [&](int i, int) {
+  CUDAVISION_TRY(execution_.workers->run(2 * tasks, [&](int i, int) {
     const int task = i % 2 == 0 ? middle + i / 2 : middle - 1 - i / 2;
     if (task < 0 || task >= tasks) return;
     const int first = window.y0 + task * kRowsPerTask;
     for (int row = first; row < std::min(window.y1, first + kRowsPerTask); ++row)
       search_row(search, row, window.x0, window.x1, &best);
-  });
-  if (best == kNoSource && search_radius != 0) return find_source(picture, target, 0);
-  const Place source = place_of_source(best);
-  last_shift_ = {source.x - x, source.y - y};
-  return best;
+  }));
+  if (best == kNoSource && search_radius != 0) return find_source(picture, target, 0, source);
+  *source = place_of_source(best);
+  last_shift_ = {source->x - x, source->y - y};
+  return {};
 }
 
 int ExemplarFill::put_patch(const Exemplars &picture, Place target, Place source) {

@@ -31,12 +31,12 @@ class ExemplarFill {
 
   // Fills the hole, whose bounds are given, until it is full or max_patches is reached. The hole must not be
   // empty, there must be a candidate, and params must be valid. progress is called after each patch with the
-  // number of pixels filled so far. Returns false if progress returned false, which stops the fill.
-  bool run(const Exemplars &picture, Bounds bounds, const InpaintParams &params, const FillLog &log,
-           const std::function<bool(int filled)> &progress, int *patches);
+  // number of pixels filled so far. If it returns false, the fill stops, and *stopped is set.
+  Status run(const Exemplars &picture, Bounds bounds, const InpaintParams &params, const FillLog &log,
+             const std::function<bool(int filled)> &progress, int *patches, bool *stopped);
 
  private:
-  void begin(const Exemplars &picture, Bounds bounds, int radius);
+  Status begin(const Exemplars &picture, Bounds bounds, int radius);
   // Recomputes the gradients and priorities that depend on the pixels at most `reach` columns and rows away
   // from (x, y), in coordinates of the area.
   void update(int x, int y, int reach);
@@ -47,7 +47,7 @@ class ExemplarFill {
   void rate_row(int y, int first, int last);
   std::uint64_t best_target() const;
   void take_target(const Exemplars &picture, Place place);
-  std::uint64_t find_source(const Exemplars &picture, Place target, int search_radius);
+  Status find_source(const Exemplars &picture, Place target, int search_radius, Place *source);
   // Copies the patch and returns the number of pixels that it filled.
   int put_patch(const Exemplars &picture, Place target, Place source);
 

@@ -52,27 +52,27 @@ class InpaintCpu final : public Inpaint {
   Status work(const InpaintFrame &frame, const InpaintParams &params, InpaintReport *report,
               const FillLog &log, const Progress &progress) {
     *report = {};
-    find_hole(frame);
+    CUDAVISION_TRY(find_hole(frame));
     for (const HoleRow &row : rows_) report->removed += row.removed;
     if (report->removed == 0 && !params.temporal) return {};
-    load(frame);
+    CUDAVISION_TRY(load(frame));
     if (params.temporal) {
       allocate_background();
-      update_background(frame.frame.model, params.history);
+      CUDAVISION_TRY(update_background(frame.frame.model, params.history));
       for (const HoleRow &row : rows_) report->remembered += row.remembered;
       if (report->removed == 0) return {};
     }
-    const Bounds bounds = bounds_of_hole();
+    Bounds bounds;
+    CUDAVISION_TRY(find_bounds_of_hole(&bounds));
     if (report->remembered < report->removed) {
-      make_features(frame, params);
+      CUDAVISION_TRY(make_features(frame, params));
       if (!find_sources(params.patch_size / 2)) {
         report->refused = true, report->remembered = 0;
         return {};
       }
-      fill(bounds, params, log, progress, report);
+      CUDAVISION_TRY(fill(bounds, params, log, progress, report));
     }
-    if (!report->stopped) store(frame);
-    return {};
+    return report->stopped ? Status() : store(frame);
   }
 
   std::size_t count() const {
@@ -88,16 +88,16 @@ class InpaintCpu final : public Inpaint {
   ImageView<std::uint8_t> sources() { return {sources_.data(), plane_pitch_, size_.width, size_.height}; }
 
   template <typename Body>
-  void for_each_row(const Body &body) const {
-    execution_.workers->run(divide_up(size_.height, kRowsPerTask), [&](int task, int slot) {
+  Status for_each_row(const Body &body) const {
+    return execution_.workers->run(divide_up(size_.height, kRowsPerTask), [&](int task, int slot) {
       for (int y = task * kRowsPerTask; y < std::min(size_.height, (task + 1) * kRowsPerTask); ++y)
         body(y, slot);
     });
   }
 
-  void find_hole(const InpaintFrame &frame) {
+  Status find_hole(const InpaintFrame &frame) {
     const bool cells = cell_shift_x(frame.frame) + cell_shift_y(frame.frame) > 0;
-    for_each_row([&](int y, int) {
+    return for_each_row([&](int y, int) {
       std::uint8_t *removed = view(removed_).row(y);
       const std::uint8_t *mask = frame.mask.row(y);
       int pixels = 0;
@@ -111,8 +111,8 @@ class InpaintCpu final : public Inpaint {
     });
   }
 
-  void load(const InpaintFrame &frame) {
-    for_each_row([&](int y, int) {
+  Status load(const InpaintFrame &frame) {
+    return for_each_row([&](int y, int) {
       for (int x = 0; x < size_.width; ++x) view(pixels_).row(y)[x] = pixel_word(frame.frame, x, y);
     });
   }
@@ -125,13 +125,14 @@ class InpaintCpu final : public Inpaint {
     seen_.resize(count());
   }
 
-  void update_background(ColorModel model, int history) {
+  Status update_background(ColorModel model, int history) {
     if (frame_number_ == 0) std::fill(seen_.begin(), seen_.end(), 0u);
     const HistoryWindow window{++frame_number_, history};
-    const LightChange light = change_of_light(window);
+    LightChange light;
+    CUDAVISION_TRY(find_change_of_light(window, &light));
     const Background background{{background_[0].data(), background_[1].data(), background_[2].data()},
                                 seen_.data()};
-    for_each_row([&](int y, int) {
+    return for_each_row([&](int y, int) {
       for (int x = 0; x < size_.width; ++x)
         if (follow_background(background, static_cast<std::ptrdiff_t>(y) * size_.width + x, light, window,
                               view(removed_).row(y)[x] != 0, model, &view(pixels_).row(y)[x])) {
@@ -141,10 +142,10 @@ class InpaintCpu final : public Inpaint {
     });
   }
 
-  LightChange change_of_light(HistoryWindow window) {
+  Status find_change_of_light(HistoryWindow window, LightChange *light) {
     light_.fit(*execution_.workers);
     for (LightCounts &counts : light_) counts = {};
-    for_each_row([&](int y, int slot) {
+    CUDAVISION_TRY(for_each_row([&](int y, int slot) {
       LightCounts &counts = light_[slot];
       for (int x = 0; x < size_.width; ++x) {
         const std::size_t i =
@@ -157,47 +158,48 @@ class InpaintCpu final : public Inpaint {
           counts.brightness[bin] += static_cast<unsigned>(before + now) / 2;
         }
       }
-    });
+    }));
     LightCounts &all = light_[0];
     for (const LightCounts &counts : light_) {
       if (&counts == &all) continue;
       for (int i = 0; i < kChangeCounters; ++i) all.changes[i] += counts.changes[i];
       for (int i = 0; i < kLightBins; ++i) all.brightness[i] += counts.brightness[i];
     }
-    LightChange light;
     for (int c = 0; c < 3; ++c) {
       BinChange bins[kBrightnessBins];
       for (int i = 0; i < kBrightnessBins; ++i) {
         const int bin = c * kBrightnessBins + i;
         bins[i] = bin_change(&all.changes[bin * kChanges], all.brightness[bin]);
       }
-      light.line[c] = line_through(bins);
+      light->line[c] = line_through(bins);
     }
-    return light;
+    return {};
   }
 
   // --- the fill ---
 
-  Bounds bounds_of_hole() {
-    for_each_row([&](int y, int) {
+  Status find_bounds_of_hole(Bounds *bounds) {
+    CUDAVISION_TRY(for_each_row([&](int y, int) {
       const std::uint8_t *hole = view(hole_).row(y);
       HoleRow &row = rows_[static_cast<std::size_t>(y)];
       row.first = size_.width, row.end = 0;
       for (int x = 0; x < size_.width; ++x)
         if (hole[x] != 0) row.first = std::min(row.first, x), row.end = x + 1;
-    });
-    Bounds bounds = kEmptyBounds;
+    }));
+    *bounds = kEmptyBounds;
     for (int y = 0; y < size_.height; ++y) {
       const HoleRow &row = rows_[static_cast<std::size_t>(y)];
       if (row.end == 0) continue;
-      bounds = {std::min(bounds.x0, row.first), std::min(bounds.y0, y), std::max(bounds.x1, row.end), y + 1};
+      *bounds = {std::min(bounds->x0, row.first), std::min(bounds->y0, y), std::max(bounds->x1, row.end),
+                 y + 1};
     }
-    return bounds;
+    return {};
   }
 
-  void make_features(const InpaintFrame &frame, const InpaintParams &params) {
+  Status make_features(const InpaintFrame &frame, const InpaintParams &params) {
     const LabTables *lab = params.lab ? &lab_tables() : nullptr;
-    for_each_row([&](int y, int) {
+    plane_count_ = frame.frame.model == ColorModel::gray ? 1 : 3;
+    return for_each_row([&](int y, int) {
       for (int x = 0; x < size_.width; ++x) {
         const std::uint32_t word = feature_of(view(pixels_).row(y)[x], frame.frame.model, frame.matrix, lab);
         view(features_).row(y)[x] = word;
@@ -206,7 +208,6 @@ class InpaintCpu final : public Inpaint {
               static_cast<std::uint8_t>(byte_of(word, p));
       }
     });
-    plane_count_ = frame.frame.model == ColorModel::gray ? 1 : 3;
   }
 
   // Marks the centres of the patches that lie completely in the picture and outside of the hole. Returns
@@ -229,8 +230,8 @@ class InpaintCpu final : public Inpaint {
     return any;
   }
 
-  void fill(Bounds bounds, const InpaintParams &params, const FillLog &log, const Progress &progress,
-            InpaintReport *report) {
+  Status fill(Bounds bounds, const InpaintParams &params, const FillLog &log, const Progress &progress,
+              InpaintReport *report) {
     const ComparedPlanes planes{
         {planes_[0].data(), planes_[1].data(), planes_[2].data()}, plane_pitch_, plane_count_};
     const Exemplars picture{.pixels = view(pixels_),
@@ -240,15 +241,17 @@ class InpaintCpu final : public Inpaint {
                             .sources = sources()};
     const int known = report->remembered, removed = report->removed;
     const auto report_progress = [&](int filled) { return !progress || progress(known + filled, removed); };
-    report->stopped = !exemplars_.run(picture, bounds, params, log, report_progress, &report->patches);
+    CUDAVISION_TRY(
+        exemplars_.run(picture, bounds, params, log, report_progress, &report->patches, &report->stopped));
     if (!report->stopped && params.max_patches > 0)
       report->diffused = diffusion_.run(view(pixels_), view(hole_), bounds);
+    return {};
   }
 
-  void store(const InpaintFrame &frame) {
+  Status store(const InpaintFrame &frame) {
     const int height = 1 << cell_shift_y(frame.frame), width = 1 << cell_shift_x(frame.frame);
     const auto word = [this](int x, int y) { return view(pixels_).row(y)[x]; };
-    execution_.workers->run(divide_up(size_.height, kRowsPerTask), [&](int task, int) {
+    return execution_.workers->run(divide_up(size_.height, kRowsPerTask), [&](int task, int) {
       const int last = std::min(size_.height, (task + 1) * kRowsPerTask);
       for (int y = task * kRowsPerTask; y < last; y += height)
         for (int x = 0; x < size_.width; x += width)

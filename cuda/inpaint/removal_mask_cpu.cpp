@@ -28,7 +28,7 @@ class RemovalMaskCpu final : public RemovalMask {
     others.region_count = 0;
     const RemovalPass pass = removal_pass(others, 0);
     covers_.fit(*execution_.workers);
-    for_each_strip([&](int y0, int y1, int slot) {
+    CUDAVISION_TRY(for_each_strip([&](int y0, int y1, int slot) {
       for (int y = y0; y < y1; ++y) {
         const int *covers = find_covers(sources, y, covers_[slot]);
         int count = 0;  // of the regions that hold the pixel
@@ -38,8 +38,8 @@ class RemovalMaskCpu final : public RemovalMask {
           made.row(y)[x] = held || is_selected(pass, frame, x, y) ? 255 : 0;
         }
       }
-    });
-    if (sources.dilation > 0) dilate(made, sources.dilation, sources.limit);
+    }));
+    if (sources.dilation > 0) CUDAVISION_TRY(dilate(made, sources.dilation, sources.limit));
     *mask = made;
     return {};
   }
@@ -49,8 +49,8 @@ class RemovalMaskCpu final : public RemovalMask {
     return {bytes, size_.width, size_.width, size_.height};
   }
   template <typename Body>
-  void for_each_strip(const Body &body) const {
-    execution_.workers->run(divide_up(size_.height, kRowsPerTask), [&](int task, int slot) {
+  Status for_each_strip(const Body &body) const {
+    return execution_.workers->run(divide_up(size_.height, kRowsPerTask), [&](int task, int slot) {
       body(task * kRowsPerTask, std::min(size_.height, (task + 1) * kRowsPerTask), slot);
     });
   }
@@ -71,9 +71,9 @@ class RemovalMaskCpu final : public RemovalMask {
   }
 
   // Dilates along the rows from the mask to wide_, then along the columns back to the mask.
-  void dilate(ImageView<std::uint8_t> mask, int distance, Region limit) {
+  Status dilate(ImageView<std::uint8_t> mask, int distance, Region limit) {
     const ImageView<std::uint8_t> wide = view(wide_.data());
-    for_each_strip([&](int y0, int y1, int) {
+    CUDAVISION_TRY(for_each_strip([&](int y0, int y1, int) {
       for (int y = y0; y < y1; ++y) {
         const std::uint8_t *from = mask.row(y);
         std::uint8_t *to = wide.row(y);
@@ -86,8 +86,8 @@ class RemovalMaskCpu final : public RemovalMask {
           to[x] = count > 0 ? 255 : 0;
         }
       }
-    });
-    for_each_strip([&](int y0, int y1, int) {
+    }));
+    return for_each_strip([&](int y0, int y1, int) {
       for (int y = y0; y < y1; ++y) {
         std::uint8_t *to = mask.row(y);
         std::fill_n(to, size_.width, std::uint8_t{0});

@@ -35,19 +35,18 @@ class LocalHistCpu final : public LocalHist {
   Status run(ImageView<const std::uint8_t> luma, const LocalHistOutput &output, const float *model,
              Input) override {
     CUDAVISION_TRY(check_run(luma.size(), size_, params_, output, model));
-    fill_map(luma, {0, 0, size_.width, size_.height});
+    CUDAVISION_TRY(fill_map(luma, {0, 0, size_.width, size_.height}));
     const int threads = execution_.workers->thread_count();
     const int tasks = threads == 1 ? 1 : std::min(2 * threads, divide_up(rows_, kMinRowsPerTask));
     scratch_.fit(*execution_.workers);
-    execution_.workers->run(tasks, [&](int task, int slot) {
+    return execution_.workers->run(tasks, [&](int task, int slot) {
       slide_strip(rows_ * task / tasks, rows_ * (task + 1) / tasks, scratch_[slot], output, model);
     });
-    return {};
   }
 
   Status take_model(ImageView<const std::uint8_t> luma, Region region, float *model) override {
     CUDAVISION_TRY(check_region(luma.size(), size_, region));
-    fill_map(luma, region);
+    CUDAVISION_TRY(fill_map(luma, region));
     std::array<std::uint64_t, LocalHistRanges::bins.most> sums{};
     std::uint64_t total = 0;
     for (int y = region.y; y < region.y + region.height; ++y)
@@ -69,9 +68,9 @@ class LocalHistCpu final : public LocalHist {
   }
 
   // Computes the samples of all pixels in the rows of the region.
-  void fill_map(ImageView<const std::uint8_t> luma, Region region) {
+  Status fill_map(ImageView<const std::uint8_t> luma, Region region) {
     gradients_.fit(*execution_.workers);
-    execution_.workers->run(divide_up(region.height, kMapRowsPerTask), [&](int task, int slot) {
+    return execution_.workers->run(divide_up(region.height, kMapRowsPerTask), [&](int task, int slot) {
       const int first = region.y + task * kMapRowsPerTask;
       for (int y = first; y < std::min(first + kMapRowsPerTask, region.y + region.height); ++y) {
         if (params_.feature == LocalHistFeature::brightness)
@@ -119,8 +118,7 @@ class LocalHistCpu final : public LocalHist {
         reduce_row(out, row, output, model);
       else if (!direct)
         write_planes(out, row, static_cast<Element *>(output.histograms));
-      if (++row == end_row) return;
-      execution_.workers->check_stop();
+      if (++row == end_row || execution_.workers->stopped()) return;
       for (int i = params_.stride_y; i > 0; --i) columns.move_down(row * params_.stride_y - i);
     }
   }

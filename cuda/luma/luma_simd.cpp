@@ -84,7 +84,7 @@ void y_row(const std::uint8_t *row, int step_bytes, int width, std::uint8_t *lum
 
 Status extract_luma_cpu(const Execution &execution, const Frame &frame, ImageView<std::uint8_t> luma) {
   const bool rgb = frame.model == ColorModel::rgb;
-  execution.workers->run(divide_up(frame.height, kRowsPerTask), [&](int task, int) {
+  return execution.workers->run(divide_up(frame.height, kRowsPerTask), [&](int task, int) {
     const int last = std::min(frame.height, (task + 1) * kRowsPerTask);
     for (int y = task * kRowsPerTask; y < last; ++y) {
       if (rgb) {
@@ -96,7 +96,6 @@ Status extract_luma_cpu(const Execution &execution, const Frame &frame, ImageVie
       }
     }
   });
-  return {};
 }
 
 }  // namespace cudavision::luma

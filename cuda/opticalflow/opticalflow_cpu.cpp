@@ -89,13 +89,13 @@ class OpticalFlowCpu final : public OpticalFlow {
     fit_to_threads();
     const int levels = level_count(size(), params);
     std::swap(pyramids_[0], pyramids_[1]);
-    copy(luma, pyramids_[1][0]);
-    build(pyramids_[1], 0, levels);
+    CUDAVISION_TRY(copy(luma, pyramids_[1][0]));
+    CUDAVISION_TRY(build(pyramids_[1], 0, levels));
     if (has_previous()) {
-      build(pyramids_[0], built_levels_, levels);
+      CUDAVISION_TRY(build(pyramids_[0], built_levels_, levels));
       const Field fine{flow, size(), params.stride};
-      estimate(pyramids_[0], pyramids_[1], levels, params, fine, valid);
-      if (params.forward_backward > 0) check(levels, params, fine, valid);
+      CUDAVISION_TRY(estimate(pyramids_[0], pyramids_[1], levels, params, fine, valid));
+      if (params.forward_backward > 0) CUDAVISION_TRY(check(levels, params, fine, valid));
     }
     built_levels_ = levels;
     return {};
@@ -115,44 +115,46 @@ class OpticalFlowCpu final : public OpticalFlow {
   // Calls body(first, last, slot), in parallel, for strips [first, last) that cover `height` rows. slot: the
   // index of the thread.
   template <typename Body>
-  void for_each_strip(int height, const Body &body) const {
-    execution_.workers->run(divide_up(height, kRowsPerTask), [&](int task, int slot) {
+  Status for_each_strip(int height, const Body &body) const {
+    return execution_.workers->run(divide_up(height, kRowsPerTask), [&](int task, int slot) {
       body(task * kRowsPerTask, std::min(height, (task + 1) * kRowsPerTask), slot);
     });
   }
 
-  void copy(ImageView<const std::uint8_t> luma, PaddedImage<std::uint8_t> &level) const {
-    for_each_strip(luma.height, [&](int first, int last, int) {
+  Status copy(ImageView<const std::uint8_t> luma, PaddedImage<std::uint8_t> &level) const {
+    CUDAVISION_TRY(for_each_strip(luma.height, [&](int first, int last, int) {
       for (int y = first; y < last; ++y) std::copy_n(luma.row(y), luma.width, level.view().row(y));
       mirror_columns(level, first, last);
-    });
+    }));
     mirror_rows(level);
+    return {};
   }
 
   // Computes levels from + 1 to `levels` of a pyramid.
-  void build(Pyramid &pyramid, int from, int levels) const {
+  Status build(Pyramid &pyramid, int from, int levels) const {
     for (int level = from; level < levels; ++level) {
       const auto index = static_cast<std::size_t>(level);
       PaddedImage<std::uint8_t> &next = pyramid[index + 1];
-      for_each_strip(next.size().height, [&](int first, int last, int) {
+      CUDAVISION_TRY(for_each_strip(next.size().height, [&](int first, int last, int) {
         shrink_rows(std::as_const(pyramid[index]).view(), first, last, next.view());
         mirror_columns(next, first, last);
-      });
+      }));
       mirror_rows(next);
     }
+    return {};
   }
 
   // Computes the flow from one pyramid to the other into `fine`. `valid` may be empty.
-  void estimate(const Pyramid &from, const Pyramid &to, int levels, const OpticalFlowParams &params,
-                const Field &fine, ImageView<std::uint8_t> valid) {
+  Status estimate(const Pyramid &from, const Pyramid &to, int levels, const OpticalFlowParams &params,
+                  const Field &fine, ImageView<std::uint8_t> valid) {
     Field coarse{};
     for (int level = levels; level >= 0; --level) {
       const auto index = static_cast<std::size_t>(level);
       const Size size = from[index].size();
       const ImageView<const std::uint8_t> picture = from[index].view();
-      for_each_strip(size.height, [&](int first, int last, int) {
+      CUDAVISION_TRY(for_each_strip(size.height, [&](int first, int last, int) {
         derive_rows(picture, first, last, dx_[index].view(), dy_[index].view());
-      });
+      }));
       const Field field = level == 0 ? fine : fields_[index].of(size, stride_of_level(fine.stride, level));
       const LevelWork work{.from = picture,
                            .to = to[index].view(),
@@ -163,28 +165,31 @@ class OpticalFlowCpu final : public OpticalFlow {
                            .coarse = coarse,
                            .fine = field,
                            .valid = level == 0 ? valid : ImageView<std::uint8_t>{}};
-      track(work);
+      CUDAVISION_TRY(track(work));
       coarse = field;
     }
+    return {};
   }
 
-  void track(const LevelWork &work) {
+  Status track(const LevelWork &work) {
     const Size size = work.fine.vectors.size();
     if (work.method != OpticalFlowMethod::boxes || work.fine.stride > 1)
       return for_each_strip(
           size.height, [&](int first, int last, int slot) { track_rows(work, first, last, sums_[slot]); });
     const int columns = divide_up(size.width, TrackerTile::kWidth);
-    execution_.workers->run(columns * divide_up(size.height, TrackerTile::kHeight), [&](int task, int slot) {
-      track_tile(work, task % columns * TrackerTile::kWidth, task / columns * TrackerTile::kHeight,
-                 sums_[slot], tiles_[slot]);
-    });
+    return execution_.workers->run(
+        columns * divide_up(size.height, TrackerTile::kHeight), [&](int task, int slot) {
+          track_tile(work, task % columns * TrackerTile::kWidth, task / columns * TrackerTile::kHeight,
+                     sums_[slot], tiles_[slot]);
+        });
   }
 
-  void check(int levels, const OpticalFlowParams &params, const Field &fine, ImageView<std::uint8_t> valid) {
+  Status check(int levels, const OpticalFlowParams &params, const Field &fine,
+               ImageView<std::uint8_t> valid) {
     const Field back = back_.of(size(), 1);
-    estimate(pyramids_[1], pyramids_[0], levels, params, back, {});
+    CUDAVISION_TRY(estimate(pyramids_[1], pyramids_[0], levels, params, back, {}));
     const auto distance = static_cast<float>(params.forward_backward);
-    for_each_strip(valid.height, [&](int first, int last, int) {
+    return for_each_strip(valid.height, [&](int first, int last, int) {
       for (int y = first; y < last; ++y)
         for (int x = 0; x < valid.width; ++x)
           if (!comes_back(x * fine.stride, y * fine.stride, fine.vectors.row(y)[x], back.vectors, distance))

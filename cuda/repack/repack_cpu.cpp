@@ -13,9 +13,9 @@ constexpr int kRowsPerTask = 16;
 // Calls work(component, first, y, count) for each row of samples of the components that the region touches:
 // `count` samples from the first one on, counted in samples.
 template <typename Work>
-void for_each_row(const Execution &execution, const RepackedFrame &frame, int components, Region region,
-                  const Work &work) {
-  execution.workers->run(divide_up(region.height, kRowsPerTask), [&](int task, int) {
+Status for_each_row(const Execution &execution, const RepackedFrame &frame, int components, Region region,
+                    const Work &work) {
+  return execution.workers->run(divide_up(region.height, kRowsPerTask), [&](int task, int) {
     const int begin = region.y + task * kRowsPerTask,
               end = std::min(region.y + region.height, begin + kRowsPerTask);
     for (int i = 0; i < components; ++i) {
@@ -58,22 +58,20 @@ RepackRow repack_row_of(const RepackedComponent &c) {
 
 Status repack_cpu(const Execution &execution, const RepackedFrame &frame, int components) {
   const Range range = range_of(frame);
-  for_each_row(
+  return for_each_row(
       execution, frame, components, {0, 0, frame.width, frame.height},
       [&](const RepackedComponent &c, int x, int y, int count) { repack_row_of(c)(c, x, y, count, range); });
-  return {};
 }
 
 Status unpack_cpu(const Execution &execution, const RepackedFrame &frame, Region region) {
   const Range range = range_of(frame);
-  for_each_row(execution, frame, frame.count, region,
-               [&](const RepackedComponent &c, int x, int y, int count) {
-                 std::uint8_t *wide = &c.wide.at(x, y);
-                 const std::uint8_t *eight = &c.eight.at(x, y);
-                 for (int i = 0; i < count; ++i)
-                   write_sample(wide + i * c.wide.step_bytes, c.bit, range, eight[i * c.eight.step_bytes]);
-               });
-  return {};
+  return for_each_row(
+      execution, frame, frame.count, region, [&](const RepackedComponent &c, int x, int y, int count) {
+        std::uint8_t *wide = &c.wide.at(x, y);
+        const std::uint8_t *eight = &c.eight.at(x, y);
+        for (int i = 0; i < count; ++i)
+          write_sample(wide + i * c.wide.step_bytes, c.bit, range, eight[i * c.eight.step_bytes]);
+      });
 }
 
 }  // namespace cudavision::repack

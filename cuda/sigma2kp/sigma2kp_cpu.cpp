@@ -29,7 +29,7 @@ using Keypoints = Array<Sigma2Keypoint>;
 class Finder {
  public:
   virtual ~Finder() = default;
-  virtual void find(ImageView<const std::uint8_t> luma, Keypoints *keypoints) = 0;
+  virtual Status find(ImageView<const std::uint8_t> luma, Keypoints *keypoints) = 0;
 };
 
 // T: the type of a strength.
@@ -44,15 +44,16 @@ class FinderOf final : public Finder {
         strips_(static_cast<std::size_t>(divide_up(rows_, strip_rows_))),
         finders_([plan, rows = std::min(strip_rows_, rows_)] { return StripFinder<T>(plan, rows); }) {}
 
-  void find(ImageView<const std::uint8_t> luma, Keypoints *keypoints) override {
+  Status find(ImageView<const std::uint8_t> luma, Keypoints *keypoints) override {
     finders_.fit(workers_);
-    workers_.run(static_cast<int>(strips_.size()), [&](int strip, int slot) {
+    CUDAVISION_TRY(workers_.run(static_cast<int>(strips_.size()), [&](int strip, int slot) {
       Keypoints &found = strips_[static_cast<std::size_t>(strip)];
       found.clear();
       finders_[slot].find(luma, strip * strip_rows_, std::min(rows_, (strip + 1) * strip_rows_), &found);
-    });
+    }));
     keypoints->clear();
     for (const Keypoints &found : strips_) keypoints->insert(keypoints->end(), found.begin(), found.end());
+    return {};
   }
 
  private:
@@ -80,20 +81,19 @@ class Sigma2KpCpu final : public Sigma2Kp {
   Status run(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params, const Sigma2KpList &list,
              Input) override {
     CUDAVISION_TRY(check_run(luma.size(), size_, params));
-    return catch_bad_alloc([&] {
-      find(luma, params);
-      if (params.min_distance > 0) keep_apart(params.min_distance);
+    return catch_bad_alloc([&]() -> Status {
+      CUDAVISION_TRY(find(luma, params));
+      if (params.min_distance > 0) CUDAVISION_TRY(keep_apart(params.min_distance));
       const int found = static_cast<int>(keypoints_.size());
       if (found > params.max_keypoints) keep_strongest(params.max_keypoints);
       std::copy(keypoints_.begin(), keypoints_.end(), list.keypoints);
       *list.count = {static_cast<int>(keypoints_.size()), found};
-      if (params.orientation) orient(luma, params, list);
-      return Status();
+      return params.orientation ? orient(luma, params, list) : Status();
     });
   }
 
  private:
-  void find(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params) {
+  Status find(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params) {
     if (!finder_ || !same_plan(params, made_for_)) {
       const DetectorPlan plan = make_detector_plan(size_, params);
       finder_.reset();
@@ -103,20 +103,20 @@ class Sigma2KpCpu final : public Sigma2Kp {
         finder_ = std::make_unique<FinderOf<std::uint32_t>>(workers_, plan);
       made_for_ = params;
     }
-    finder_->find(luma, &keypoints_);
+    return finder_->find(luma, &keypoints_);
   }
 
   // Calls body(i, slot) for each i in [0, count), in parallel. slot: the number of the thread.
   template <typename Body>
-  void for_each_keypoint(int count, const Body &body) const {
-    workers_.run(divide_up(count, kKeypointsPerTask), [&](int task, int slot) {
+  Status for_each_keypoint(int count, const Body &body) const {
+    return workers_.run(divide_up(count, kKeypointsPerTask), [&](int task, int slot) {
       for (int i = task * kKeypointsPerTask; i < std::min(count, (task + 1) * kKeypointsPerTask); ++i)
         body(i, slot);
     });
   }
 
   // Applies min_distance.
-  void keep_apart(int distance) {
+  Status keep_apart(int distance) {
     const int count = static_cast<int>(keypoints_.size());
     const Sigma2Keypoint *all = keypoints_.data();
     // The index of the first keypoint of each row of the image.
@@ -124,7 +124,7 @@ class Sigma2KpCpu final : public Sigma2Kp {
     for (const Sigma2Keypoint &point : keypoints_) ++row_begin_[point.y + std::size_t{1}];
     std::partial_sum(row_begin_.begin(), row_begin_.end(), row_begin_.begin());
     keep_.assign(keypoints_.size(), 1);
-    for_each_keypoint(count, [&](int i, int) {
+    CUDAVISION_TRY(for_each_keypoint(count, [&](int i, int) {
       const Sigma2Keypoint &point = all[i];
       const int top = std::max(0, point.y - distance),
                 bottom = std::min(size_.height - 1, point.y + distance);
@@ -142,8 +142,9 @@ class Sigma2KpCpu final : public Sigma2Kp {
           }
         }
       }
-    });
+    }));
     compact(keep_, &keypoints_);
+    return {};
   }
 
   // Applies max_keypoints.
@@ -159,18 +160,16 @@ class Sigma2KpCpu final : public Sigma2Kp {
     compact(keep_, &keypoints_);
   }
 
-  void orient(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params, const Sigma2KpList &list) {
+  Status orient(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params, const Sigma2KpList &list) {
     const OrientationTable table = make_orientation_table(params.orientation_bins);
-    if (params.weight == GradientWeight::count)
-      orient_in(bins_, luma, params, table, list);
-    else
-      orient_in(weights_, luma, params, table, list);
+    return params.weight == GradientWeight::count ? orient_in(bins_, luma, params, table, list)
+                                                  : orient_in(weights_, luma, params, table, list);
   }
 
   // Map: BinMap or WeightMap. samples: memory for the map of all gradients.
   template <typename Map>
-  void orient_in(Array<Map> &samples, ImageView<const std::uint8_t> luma, const Sigma2KpParams &params,
-                 const OrientationTable &table, const Sigma2KpList &list) {
+  Status orient_in(Array<Map> &samples, ImageView<const std::uint8_t> luma, const Sigma2KpParams &params,
+                   const OrientationTable &table, const Sigma2KpList &list) {
     const int listed = list.count->listed;
     const double sampled = 1.0 * listed * params.orientation_window * params.orientation_window;
     if (sampled * kCostOfSample < 1.0 * size_.width * size_.height)
@@ -179,17 +178,17 @@ class Sigma2KpCpu final : public Sigma2Kp {
     gradients_.fit(workers_);
     const ImageView<Map> map{samples.data(), static_cast<std::ptrdiff_t>(sizeof(Map)) * size_.width,
                              size_.width, size_.height};
-    workers_.run(divide_up(size_.height, kMapRowsPerTask), [&](int task, int slot) {
+    CUDAVISION_TRY(workers_.run(divide_up(size_.height, kMapRowsPerTask), [&](int task, int slot) {
       for (int y = task * kMapRowsPerTask; y < std::min(size_.height, (task + 1) * kMapRowsPerTask); ++y)
         gradients_[slot].map(luma, y, params.op, params.weight, table, map.row(y));
-    });
-    count_samples(params, list, [map](int x, int y) { return unpack(map.row(y)[x]); });
+    }));
+    return count_samples(params, list, [map](int x, int y) { return unpack(map.row(y)[x]); });
   }
 
   // Computes only the gradients around the keypoints, without a map.
-  void orient_few(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params,
-                  const OrientationTable &table, const Sigma2KpList &list) const {
-    count_samples(params, list, [&](int x, int y) {
+  Status orient_few(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params,
+                    const OrientationTable &table, const Sigma2KpList &list) const {
+    return count_samples(params, list, [&](int x, int y) {
       const Gradient g = gradient_of(params.op, [&luma, x, y](int dx, int dy) {
         return int{luma.row(std::clamp(y + dy, 0, luma.height - 1))[std::clamp(x + dx, 0, luma.width - 1)]};
       });
@@ -199,8 +198,8 @@ class Sigma2KpCpu final : public Sigma2Kp {
 
   // sample(x, y) returns the GradientSample of a pixel.
   template <typename Sample>
-  void count_samples(const Sigma2KpParams &params, const Sigma2KpList &list, const Sample &sample) const {
-    for_each_keypoint(list.count->listed, [&](int i, int) {
+  Status count_samples(const Sigma2KpParams &params, const Sigma2KpList &list, const Sample &sample) const {
+    return for_each_keypoint(list.count->listed, [&](int i, int) {
       Sigma2Keypoint &point = list.keypoints[i];
       const Region region =
           orientation_region(point.x, point.y, params.window, params.orientation_window, size_);

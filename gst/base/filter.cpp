@@ -6,11 +6,11 @@
 #include <optional>
 #include <utility>
 
+#include "cuda/common/backends.h"
 #include "gst/base/allocation.h"
 #include "gst/base/context_sharing.h"
 #include "gst/base/filter_properties.h"
 #include "gst/base/format.h"
-#include "gst/base/guarded.h"
 #include "gst/base/launch_pauses.h"
 #include "gst/base/mapped_frame.h"
 #include "gst/base/session.h"
@@ -28,15 +28,18 @@ struct FilterState {
   Punctuality punctuality;
   StopFlag stop;  // set while the element flushes or stops; read by the work on a frame
   std::atomic<GstClockTime> processing_time = 0;  // of the last frame
+  // Null between stop and start. Protected by the stream lock of the sink pad, which frames and serialised events and
+  // queries hold: an allocation query may come at any time, from any thread.
+  std::unique_ptr<Session> session;
   // The following members are used by the streaming thread and by start and stop, which never run beside it.
   int wanted_device = -1;                 // cuda-device-id at the start
   std::optional<WorkingElement> working;  // set while the CUDA backend is used
-  std::unique_ptr<Session> session;
   GstVideoInfo info;
   guint64 frame_count = 0;
   Continuity continuity;
   std::optional<FramePath> logged_path;  // of these caps
   bool region_is_refused = false;        // and a warning was posted
+  bool told_of_threads = false;          // that the system refuses
   ValidSettings<GrayRange> gray_range;
 };
 
@@ -45,10 +48,10 @@ struct FilterState {
 using cudavision::ActiveBackend;
 using cudavision::Backend;
 using cudavision::BackendChoice;
+using cudavision::catch_bad_alloc;
 using cudavision::DeviceContext;
 using cudavision::FramePath;
 using cudavision::GrayRange;
-using cudavision::guarded;
 using cudavision::MappedFrame;
 using cudavision::ObjectSettings;
 using cudavision::Punctuality;
@@ -96,7 +99,7 @@ void post_error(GstCudaVisionFilter *filter, const char *what, const Status &sta
 template <typename Result, typename Body>
 Result protect(GstCudaVisionFilter *filter, Result failed, const Body &body) {
   Result result = failed;
-  const Status status = guarded([&] {
+  const Status status = catch_bad_alloc([&] {
     result = body();
     return Status();
   });
@@ -113,10 +116,17 @@ void set_active_backend(GstCudaVisionFilter *filter, ActiveBackend backend) {
   g_object_notify(G_OBJECT(filter), "active-backend");
 }
 
+void set_session(GstCudaVisionFilter *filter, std::unique_ptr<Session> session) {
+  GstPad *sink = GST_BASE_TRANSFORM_SINK_PAD(filter);
+  GST_PAD_STREAM_LOCK(sink);
+  filter->state->session.swap(session);
+  GST_PAD_STREAM_UNLOCK(sink);
+}
+
 // Calls a function of the subclass that takes only the element, if there is one.
 bool prepared(GstCudaVisionFilter *filter, Status (*function)(GstCudaVisionFilter *), const char *what) {
   if (function == nullptr) return true;
-  const Status status = guarded([&] { return function(filter); });
+  const Status status = catch_bad_alloc([&] { return function(filter); });
   if (!status.ok()) post_error(filter, what, status, __LINE__);
   return status.ok();
 }
@@ -158,11 +168,10 @@ gboolean start_filter(GstCudaVisionFilter *filter) {
   }
   const bool cuda = context != nullptr;
   filter->state->wanted_device = settings.cuda_device_id;
-  filter->state->session =
-      std::make_unique<Session>(std::move(context), make_operation, &filter->state->stop);
+  set_session(filter, std::make_unique<Session>(std::move(context), make_operation, &filter->state->stop));
   filter->state->frame_count = 0;
   filter->state->continuity.restart();
-  filter->state->region_is_refused = false;
+  filter->state->region_is_refused = filter->state->told_of_threads = false;
   set_active_backend(filter, cuda ? ActiveBackend::cuda : ActiveBackend::cpu);
   return TRUE;
 }
@@ -174,7 +183,7 @@ gboolean start(GstBaseTransform *transform) {
 
 gboolean stop(GstBaseTransform *transform) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
-  filter->state->session.reset();
+  set_session(filter, nullptr);
   filter->state->working.reset();
   filter->state->sharing.pause();
   set_active_backend(filter, ActiveBackend::none);
@@ -188,7 +197,7 @@ GstStateChangeReturn change_state(GstElement *element, GstStateChange transition
   if (transition == GST_STATE_CHANGE_NULL_TO_READY) {
     const ObjectSettings settings = Properties::snapshot(filter);
     if (settings.backend != BackendChoice::cpu)
-      (void)guarded([&] { return filter->state->sharing.find(element, settings.cuda_device_id); });
+      (void)catch_bad_alloc([&] { return filter->state->sharing.find(element, settings.cuda_device_id); });
   }
   // Otherwise the state change would wait for the frame that is being processed.
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) filter->state->stop.request(StopReason::stop);
@@ -343,6 +352,13 @@ void log_frame(GstCudaVisionFilter *filter, GstBuffer *buffer) {
                  state.session->left_pending() ? " to enqueue" : "");
 }
 
+// Warns once in a run. The element goes on with the threads that there are, its own at least.
+void tell_of_threads(GstCudaVisionFilter *filter) {
+  if (std::exchange(filter->state->told_of_threads, true)) return;
+  GST_ELEMENT_WARNING(filter, RESOURCE, FAILED,
+                      ("The system refuses threads: fewer than n-threads work on a frame"), (nullptr));
+}
+
 GstFlowReturn take_frame(GstCudaVisionFilter *filter, GstBuffer *buffer) {
   cudavision::FilterState &state = *filter->state;
   ObjectSettings settings = Properties::snapshot(filter);
@@ -358,6 +374,7 @@ GstFlowReturn take_frame(GstCudaVisionFilter *filter, GstBuffer *buffer) {
   const GstFlowReturn result = process(filter, buffer, settings, &processed);
   if (result != GST_FLOW_OK || !processed) return result;
   state.processing_time = gst_util_get_timestamp() - begin;
+  if (state.session->lacks_threads()) tell_of_threads(filter);
   log_frame(filter, buffer);
   if (settings.message) post_message(filter, buffer);
   return GST_FLOW_OK;
@@ -376,7 +393,7 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   if ((type == GST_EVENT_FLUSH_STOP || type == GST_EVENT_SEGMENT) && filter->state->session)
     filter->state->session->drop_history();
   if (type == GST_EVENT_EOS && filter->state->session) {
-    const Status status = guarded([filter] { return filter->state->session->wait_for_pending(); });
+    const Status status = catch_bad_alloc([filter] { return filter->state->session->wait_for_pending(); });
     if (!status.ok()) post_error(filter, "A frame could not be processed", status, __LINE__);
   }
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->sink_event(transform, event);

@@ -52,8 +52,8 @@ enum class Reads {
   components,  // Job::frame; Job::luma is empty
 };
 
-// Made again when the caps or the size of the region change. Owns its scratch memory. Its algorithms may leave
-// run() with an exception, std::bad_alloc or Stopped, after which it is destroyed.
+// Made again when the caps or the size of the region change. Owns its scratch memory. After an error of run(), or
+// std::bad_alloc, it is destroyed.
 class Operation {
  public:
   virtual ~Operation() = default;

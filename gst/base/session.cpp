@@ -8,7 +8,6 @@
 #include "cuda/common/available_memory.h"
 #include "cuda/luma/luma.h"
 #include "gst/base/format.h"
-#include "gst/base/guarded.h"
 #include "gst/base/launch_pauses.h"
 #include "gst/base/repacked_format.h"
 
@@ -110,7 +109,7 @@ Status Session::negotiate(const GstVideoInfo &info, bool in_cuda_memory, const F
   in_cuda_memory_ = in_cuda_memory;
   working_info_ = working_info(info);
   layout_ = pixel_layout(working_info_);
-  return guarded([&] { return fit_stage(settings); });
+  return catch_bad_alloc([&] { return fit_stage(settings); });
 }
 
 // Everything that an element allocates for its frames is charged to one budget. What is free on the device or
@@ -132,7 +131,7 @@ Status Session::prepare(const FilterSettings &settings) {
   const DeviceContext::Scope scope(context_.get());
   CUDAVISION_TRY(scope.status());
   const MemoryBudget::Scope budget(budget_);
-  return guarded([&] { return fit_stage(settings); });
+  return catch_bad_alloc([&] { return fit_stage(settings); });
 }
 
 // Returns true if the stage is the right one for the next frame, as for almost every frame.
@@ -157,7 +156,7 @@ Status Session::fit_stage(const FilterSettings &settings) {
   stage_.emplace();
   stage_->region = region;
   stage_->size = size;
-  const Status status = guarded([&] { return make_stage(settings); });
+  const Status status = catch_bad_alloc([&] { return make_stage(settings); });
   if (!status.ok()) drop_stage();
   return status;
 }
@@ -200,7 +199,7 @@ Status Session::process(const MappedFrame &frame, GstBuffer *buffer, const Filte
   const DeviceContext::Scope scope(context_.get());
   CUDAVISION_TRY(scope.status());
   const MemoryBudget::Scope budget(budget_);
-  const Status status = guarded([&] { return process_frame(frame, buffer, settings); });
+  const Status status = catch_bad_alloc([&] { return process_frame(frame, buffer, settings); });
   // Algorithms rely on what they leave in their scratch memory, and this one was left in the middle.
   if (status.code() == Status::Code::stopped) learnt_ = stage_->operation->take_learnt(true);
   if (!status.ok()) drop_stage();

@@ -76,6 +76,8 @@ class Session {
   Status process(const MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings);
   // How the last frame was processed.
   const FramePath &path() const { return path_; }
+  // Whether the system has refused some of the threads of the CPU backend.
+  bool lacks_threads() const { return !context_ && workers_.lacks_threads(); }
   // Whether it was passed on while the GPU still works on it.
   bool left_pending() const { return left_pending_; }
   // Adds the fields of the last frame's result to its message.

@@ -131,13 +131,17 @@ Status InpaintOperation::run(const Job &job) {
 }
 
 Status InpaintOperation::fill(const InpaintFrame &frame, const InpaintParams &params, const StopFlag *stop) {
-  GstProgressType end = GST_PROGRESS_TYPE_CANCELED;  // if an exception leaves the algorithm
-  const auto post_end = [&end](InpaintOperation *operation) { operation->end_progress(end); };
-  const std::unique_ptr<InpaintOperation, decltype(post_end)> at_end(this, post_end);
-  const Status status = inpaint_->run(frame, params, &report_, {}, progress(stop));
-  if (status.ok() && report_.stopped) throw Stopped();  // on CUDA, finish() does so
-  end = status.ok() ? GST_PROGRESS_TYPE_COMPLETE : GST_PROGRESS_TYPE_ERROR;
+  Status status =
+      catch_bad_alloc([&] { return inpaint_->run(frame, params, &report_, {}, progress(stop)); });
+  if (status.ok()) status = check_stopped();  // on CUDA, finish() does so
+  end_progress(status.ok()                                ? GST_PROGRESS_TYPE_COMPLETE
+               : status.code() == Status::Code::stopped ? GST_PROGRESS_TYPE_CANCELED
+                                                          : GST_PROGRESS_TYPE_ERROR);
   return status;
+}
+
+Status InpaintOperation::check_stopped() const {
+  return report_.stopped ? Status(Status::Code::stopped) : Status();
 }
 
 Status InpaintOperation::make_mask(const Job &job, const RemovalSources &sources,
@@ -152,7 +156,7 @@ Status InpaintOperation::make_mask(const Job &job, const RemovalSources &sources
 }
 
 Status InpaintOperation::finish(const Job &) {
-  if (report_.stopped) throw Stopped();
+  CUDAVISION_TRY(check_stopped());
   if (report_.refused && !warned_)
     GST_ELEMENT_WARNING(
         state_.element(), STREAM, FAILED,

@@ -39,7 +39,8 @@ class InpaintOperation final : public ElementOperation<InpaintSettings, InpaintF
   Component alpha_of(const Job &job) const;
   // Makes the mask of the frame, and attaches it if attach-mask is set.
   Status make_mask(const Job &job, const RemovalSources &sources, ImageView<const std::uint8_t> *mask);
-  // Throws Stopped if the fill was given up.
+  // Fails with the code `stopped` if the fill was given up.
+  Status check_stopped() const;
   Status fill(const InpaintFrame &frame, const InpaintParams &params, const StopFlag *stop);
   // The callback that posts progress messages during a long fill, and stops it at a flush or a state change.
   Inpaint::Progress progress(const StopFlag *stop);

@@ -1,51 +1,69 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Failures in turn: every allocation of the elements' own code fails once, and on the stand-in driver every
-// allocation of device memory. GLib's and GStreamer's own allocations end the process by design, and those of
-// oneTBB's threads are left out.
+// Failures in turn: every allocation of the plugin's own code fails once, in whatever thread, and on the stand-in
+// driver every allocation of device memory. GLib's and GStreamer's own allocations end the process by design.
+#include <dlfcn.h>
+
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <new>
 #include <string>
+#include <string_view>
 
 #include "tests/elements/harness.h"
 
 namespace {
 
-// The number of the allocation that fails, counted down while the thread is armed.
-thread_local long left = -1;
-thread_local bool is_armed = false;
+// The number of the plugin's allocation that fails, counted down; negative: none fails.
+std::atomic<long> left = -1;
 
-bool fails_now() { return is_armed && left >= 0 && left-- == 0; }
+// caller: an address in the code that allocates.
+bool fails_now(const void *caller) {
+  Dl_info code;
+  return left >= 0 && dladdr(caller, &code) != 0 &&
+         std::string_view(code.dli_fname).find("libgstcudavision.so") != std::string_view::npos &&
+         left-- == 0;
+}
 
-void *allocate(std::size_t size, std::size_t alignment) {
-  if (fails_now()) return nullptr;
+}  // namespace
+
+#if defined(__SANITIZE_ADDRESS__)
+// The plugin of a sanitized build shares the C++ runtime of the program. These replace its functions, plugins included.
+namespace {
+
+void *allocate(std::size_t size, std::size_t alignment, const void *caller) {
+  if (fails_now(caller)) return nullptr;
   const std::size_t whole = size == 0 ? 1 : size;
   return alignment <= alignof(std::max_align_t)
              ? std::malloc(whole)
              : std::aligned_alloc(alignment, (whole + alignment - 1) / alignment * alignment);
 }
 
-void *allocate_or_throw(std::size_t size, std::size_t alignment) {
-  void *memory = allocate(size, alignment);
+void *allocate_or_throw(std::size_t size, std::size_t alignment, const void *caller) {
+  void *memory = allocate(size, alignment, caller);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
 
 }  // namespace
 
-// These replace the functions of the standard library in the whole process, plugins included.
-void *operator new(std::size_t size) { return allocate_or_throw(size, 1); }
-void *operator new[](std::size_t size) { return allocate_or_throw(size, 1); }
-void *operator new(std::size_t size, const std::nothrow_t &) noexcept { return allocate(size, 1); }
-void *operator new[](std::size_t size, const std::nothrow_t &) noexcept { return allocate(size, 1); }
-void *operator new(std::size_t size, std::align_val_t a) { return allocate_or_throw(size, std::size_t(a)); }
-void *operator new[](std::size_t size, std::align_val_t a) { return allocate_or_throw(size, std::size_t(a)); }
+#define CALLER __builtin_return_address(0)
+void *operator new(std::size_t size) { return allocate_or_throw(size, 1, CALLER); }
+void *operator new[](std::size_t size) { return allocate_or_throw(size, 1, CALLER); }
+void *operator new(std::size_t size, const std::nothrow_t &) noexcept { return allocate(size, 1, CALLER); }
+void *operator new[](std::size_t size, const std::nothrow_t &) noexcept { return allocate(size, 1, CALLER); }
+void *operator new(std::size_t size, std::align_val_t a) {
+  return allocate_or_throw(size, std::size_t(a), CALLER);
+}
+void *operator new[](std::size_t size, std::align_val_t a) {
+  return allocate_or_throw(size, std::size_t(a), CALLER);
+}
 void *operator new(std::size_t size, std::align_val_t a, const std::nothrow_t &) noexcept {
-  return allocate(size, std::size_t(a));
+  return allocate(size, std::size_t(a), CALLER);
 }
 void *operator new[](std::size_t size, std::align_val_t a, const std::nothrow_t &) noexcept {
-  return allocate(size, std::size_t(a));
+  return allocate(size, std::size_t(a), CALLER);
 }
 void operator delete(void *memory) noexcept { std::free(memory); }
 void operator delete[](void *memory) noexcept { std::free(memory); }
@@ -57,19 +75,23 @@ void operator delete(void *memory, std::align_val_t) noexcept { std::free(memory
 void operator delete[](void *memory, std::align_val_t) noexcept { std::free(memory); }
 void operator delete(void *memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 void operator delete[](void *memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+#else
+// The plugin has a C++ runtime of its own, which allocates with the functions of the C library.
+extern "C" void *__libc_malloc(std::size_t size);
+extern "C" void *__libc_memalign(std::size_t alignment, std::size_t size);
+extern "C" void *malloc(std::size_t size) {
+  return fails_now(__builtin_return_address(0)) ? nullptr : __libc_malloc(size);
+}
+extern "C" void *aligned_alloc(std::size_t alignment, std::size_t size) {
+  return fails_now(__builtin_return_address(0)) ? nullptr : __libc_memalign(alignment, size);
+}
+#endif
 
 namespace {
 
 using namespace cudavision::test;
 
 class Failures : public ElementTest, public testing::WithParamInterface<const char *> {};
-
-// Armed while it exists (RAII): around calls of the element, and not around the test's own code.
-class Armed {
- public:
-  Armed() { is_armed = true; }
-  ~Armed() { is_armed = false; }
-};
 
 struct Outcome {
   bool all_frames = true;
@@ -85,30 +107,19 @@ Outcome live(
   gst_element_set_state(element, GST_STATE_NULL);
   GstCaps *caps = frame.caps().release();
   inject();
-  {
-    const Armed armed;
-    gst_element_set_state(element, GST_STATE_PLAYING);
-    gst_harness_set_src_caps(harness, caps);
-  }
+  gst_element_set_state(element, GST_STATE_PLAYING);
+  gst_harness_set_src_caps(harness, caps);
   for (int i = 0; i < 3; ++i) {
     GstBuffer *buffer = frame.buffer().release();
     for (const guint x : {2u, 30u})
       gst_buffer_add_video_region_of_interest_meta(buffer, "person", x, 3, 9, 12);
-    GstFlowReturn result;
-    {
-      const Armed armed;
-      result = gst_harness_push(harness, buffer);
-    }
-    outcome.all_frames = outcome.all_frames && result == GST_FLOW_OK;
+    outcome.all_frames = gst_harness_push(harness, buffer) == GST_FLOW_OK && outcome.all_frames;
     if (GstBuffer *out = gst_harness_try_pull(harness); out != nullptr) gst_buffer_unref(out);
   }
-  {
-    const Armed armed;
-    gst_harness_push_event(harness, gst_event_new_flush_start());
-    gst_harness_push_event(harness, gst_event_new_flush_stop(TRUE));
-    gst_harness_push_event(harness, gst_event_new_eos());
-    gst_element_set_state(element, GST_STATE_NULL);
-  }
+  gst_harness_push_event(harness, gst_event_new_flush_start());
+  gst_harness_push_event(harness, gst_event_new_flush_stop(TRUE));
+  gst_harness_push_event(harness, gst_event_new_eos());
+  gst_element_set_state(element, GST_STATE_NULL);
   outcome.error = take_error(element);
   gst_harness_teardown(harness);
   return outcome;
@@ -117,7 +128,7 @@ Outcome live(
 Owned<GstElement> make(const std::string &description) {
   const bool has_backend =
       !description.starts_with("cudavisionjson") && !description.starts_with("cudavisiontrack");
-  return parse(description + (has_backend ? " n-threads=1 backend=" + backend() : ""));
+  return parse(description + (has_backend ? " n-threads=2 backend=" + backend() : ""));
 }
 
 TEST_P(Failures, of_memory_are_errors_and_the_element_starts_again) {

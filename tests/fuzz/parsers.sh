@@ -22,7 +22,7 @@ if pkg-config --atleast-version=1.24 gstreamer-1.0; then
     gst/meta/region.cpp gst/meta/tensor_meta.cpp gst/meta/tensor_shape.cpp gst/meta/tensor_wire.cpp"
 fi
 read -ra flags <<<"$(pkg-config --cflags gstreamer-1.0 gstreamer-video-1.0 gdk-pixbuf-2.0 json-glib-1.0 yaml-0.1)"
-read -ra libraries <<<"$(pkg-config --libs gstreamer-1.0 gstreamer-video-1.0 gdk-pixbuf-2.0 json-glib-1.0 yaml-0.1 tbb libhwy)"
+read -ra libraries <<<"$(pkg-config --libs gstreamer-1.0 gstreamer-video-1.0 gdk-pixbuf-2.0 json-glib-1.0 yaml-0.1 libhwy)"
 
 fuzz() {
   local target=$1 folder=$build/tests/fuzz/$1

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What all algorithms share: the limits of memory, and the threads of the CPU backend.
+// What all algorithms share: the limits of memory.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <climits>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -16,7 +14,6 @@
 #include "cuda/common/divisor.h"
 #include "cuda/common/memory_budget.h"
 #include "cuda/common/owned_memory.h"
-#include "cuda/common/workers.h"
 
 namespace {
 
@@ -135,38 +132,6 @@ TEST(Divisor, quotients_are_those_of_the_division) {
         ASSERT_EQ(by.quotient_of(value), value / divisor) << value << " / " << divisor;
     ASSERT_EQ(by.quotient_of(most), most / divisor) << most << " / " << divisor;
   }
-}
-
-// --- the threads ---
-
-TEST(Workers, request_to_stop_leaves_tasks_undone) {
-  for (const int threads : {1, 3}) {
-    StopFlag stop;
-    const Workers workers(threads, &stop);
-    std::atomic<int> done = 0;
-    const auto run = [&] {
-      workers.run(1000, [&](int, int) {
-        if (++done == 5) stop.request(StopReason::flush);
-      });
-    };
-    EXPECT_THROW(run(), Stopped);
-    EXPECT_LT(done, 1000);
-    stop.withdraw(StopReason::stop);  // not the one that was made
-    EXPECT_THROW(run(), Stopped);
-    stop.withdraw(StopReason::flush);
-    done = 5;
-    EXPECT_NO_THROW(run());
-    EXPECT_EQ(done, 1005);
-  }
-}
-
-TEST(Workers, exception_of_a_task_is_passed_on) {
-  for (const int threads : {1, 3})
-    EXPECT_THROW(Workers(threads).run(100,
-                                      [](int task, int) {
-                                        if (task == 7) throw std::runtime_error("7");
-                                      }),
-                 std::runtime_error);
 }
 
 }  // namespace

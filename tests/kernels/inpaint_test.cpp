@@ -458,7 +458,7 @@ TEST_P(Inpaint, stopped_fill_changes_no_byte) {
 
 // A kernel reads the flag before each patch, so that a request during a fill ends it after at most one patch.
 TEST_P(Inpaint, request_to_stop_changes_no_byte_and_the_next_fill_is_right) {
-  if (execution().backend == cudavision::Backend::cpu) GTEST_SKIP() << "the CPU's Workers throw Stopped";
+  if (execution().backend == cudavision::Backend::cpu) GTEST_SKIP() << "on the CPU, Workers stop the fill";
   constexpr Size kWide = {260, 180};
   const HostFrame pixels = textured("NV12", {40, 33}, 122), wide = textured("RGB", kWide, 70);
   Picture mask = mask_of({40, 33}, {14, 11, 10, 10}), far_apart = no_mask(kWide);

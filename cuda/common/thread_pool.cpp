@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The threads that all Workers of the process share.
+#include "cuda/common/thread_pool.h"
+
+#include <algorithm>
+#include <csignal>
+
+namespace cudavision {
+namespace {
+
+constexpr std::size_t kStackBytes = 1
+                                    << 20;  // whatever the limit is that the host has set for its own threads
+
+// Starts a thread that handles no signals: these are the host's. Returns whether the system had one.
+bool start_thread(void *(*function)(void *), void *argument, pthread_t *thread) {
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return false;
+  (void)pthread_attr_setstacksize(&attributes, kStackBytes);
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const bool started = pthread_create(thread, &attributes, function, argument) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  if (started) (void)pthread_setname_np(*thread, "cudavision");
+  return started;
+}
+
+}  // namespace
+
+// One call of run().
+struct ThreadPool::Round {
+  FunctionRef<int> work;
+  int most;        // threads of the pool
+  int joined = 0;  // threads of the pool that have begun
+  int inside = 0;  // threads of the pool that have not returned
+  std::condition_variable left{};
+
+  int wanted() const { return most - joined; }
+};
+
+std::shared_ptr<ThreadPool> ThreadPool::shared() {
+  // Never destroyed: an element may outlive main().
+  static auto &mutex = *new std::mutex;
+  static auto &pool = *new std::weak_ptr<ThreadPool>;
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<ThreadPool> alive = pool.lock();
+  if (!alive) alive.reset(new ThreadPool), pool = alive;
+  return alive;
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  wake_.notify_all();
+  for (const pthread_t thread : threads_) pthread_join(thread, nullptr);
+}
+
+void ThreadPool::run(int most_threads, FunctionRef<int> work) {
+  Round round{work, most_threads - 1};
+  {
+    const std::lock_guard lock(mutex_);
+    start_threads(round.most);
+    rounds_.push_back(&round);
+    wake_for(round);
+  }
+  work(0);
+  std::unique_lock lock(mutex_);
+  std::erase(rounds_, &round);
+  round.left.wait(lock, [&round] { return round.inside == 0; });
+}
+
+// Starts threads until there are as many. A system that has refused one is not asked again.
+void ThreadPool::start_threads(int wanted) {
+  const auto count = static_cast<std::size_t>(wanted);
+  if (refused_ || threads_.size() >= count) return;
+  threads_.reserve(count), rounds_.reserve(count);
+  while (threads_.size() < count) {
+    pthread_t thread;
+    refused_ = !start_thread(
+        [](void *pool) -> void * {
+          static_cast<ThreadPool *>(pool)->serve();
+          return nullptr;
+        },
+        this, &thread);
+    if (refused_) return;
+    threads_.push_back(thread);
+  }
+}
+
+// Each thread wakes at most two others, which do the same: so the first of many need not wake all of them.
+void ThreadPool::wake_for(const Round &round) {
+  for (int i = std::min({2, idle_, round.wanted()}); i > 0; --i) wake_.notify_one();
+}
+
+// What each thread does.
+void ThreadPool::serve() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    ++idle_;
+    wake_.wait(lock, [this] { return ends_ || !rounds_.empty(); });
+    --idle_;
+    if (ends_) return;
+    Round &round = *rounds_.front();
+    const int slot = ++round.joined;
+    ++round.inside;
+    if (round.wanted() == 0) std::erase(rounds_, &round);
+    wake_for(round);
+    lock.unlock();
+    round.work(slot);
+    lock.lock();
+    if (--round.inside == 0) round.left.notify_one();
+  }
+}
+
+}  // namespace cudavision

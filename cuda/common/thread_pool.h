@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The threads that all Workers of the process share. oneTBB is not used, because it ends the process when the
+// system refuses it a thread, and passes exceptions from thread to thread.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace cudavision {
+
+// A reference to a function object, which must outlive it. Unlike std::function it allocates nothing.
+template <typename... Arguments>
+class FunctionRef {
+ public:
+  template <typename Function>
+  FunctionRef(const Function &function)  // implicit, so that lambdas can be passed
+      : object_(&function), call_([](const void *object, Arguments... arguments) {
+          (*static_cast<const Function *>(object))(arguments...);
+        }) {}
+  void operator()(Arguments... arguments) const { call_(object_, arguments...); }
+
+ private:
+  const void *object_;
+  void (*call_)(const void *, Arguments...);
+};
+
+class ThreadPool {
+ public:
+  // The pool of the process. It is made for its first user, and its threads end with its last user.
+  static std::shared_ptr<ThreadPool> shared();
+  ~ThreadPool();
+  ThreadPool(const ThreadPool &) = delete;
+  ThreadPool &operator=(const ThreadPool &) = delete;
+
+  // Calls work(0) on the calling thread and, while it runs, work(1), work(2), ... on up to most_threads - 1 threads
+  // of the pool, as soon as they are free. Returns when all calls that have begun have returned. work may not throw,
+  // and must do everything even if it is called by one thread alone.
+  void run(int most_threads, FunctionRef<int> work);
+  // Whether the system has refused to start a thread. The pool then works with those that it has.
+  bool lacks_threads() const { return refused_; }
+
+ private:
+  struct Round;
+
+  ThreadPool() = default;
+  void start_threads(int wanted);
+  void wake_for(const Round &round);
+  void serve();
+
+  std::atomic<bool> refused_ = false;
+  std::mutex mutex_;  // protects everything below
+  std::condition_variable wake_;
+  std::vector<pthread_t> threads_;
+  std::vector<Round *> rounds_;  // those that more threads may join
+  int idle_ = 0;
+  bool ends_ = false;
+};
+
+}  // namespace cudavision
