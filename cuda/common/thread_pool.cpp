@@ -53,8 +53,8 @@ ThreadPool::~ThreadPool() {
   {
     const std::lock_guard lock(mutex_);
     ends_ = true;
+    wake_.notify_all();
   }
-  wake_.notify_all();
   for (const pthread_t thread : threads_) pthread_join(thread, nullptr);
 }
 

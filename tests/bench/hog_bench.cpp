@@ -246,8 +246,8 @@ void measure_stage(benchmark::State &state, const Frame3 &frame, bool votes) {
   std::vector<std::int32_t> bins(static_cast<std::size_t>(row));
   const auto color = [&](int y, int c) { return colors.data() + (y % 3 * 3 + c) * row + hog::kRowPadding; };
   for (auto _ : state) {
-    const hog::BytePlanes planes =
-        splitter.take(workers, picture_of(const_cast<std::uint8_t *>(frame.bytes.data()), frame));
+    hog::BytePlanes planes;
+    (void)splitter.take(workers, picture_of(const_cast<std::uint8_t *>(frame.bytes.data()), frame), &planes);
     for (int y = 0; y < frame.size.height; ++y) {
       hog::ColorRows rows;
       rows.channels = 3;
