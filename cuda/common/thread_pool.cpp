@@ -3,6 +3,7 @@
 #include "cuda/common/thread_pool.h"
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 
 namespace cudavision {
@@ -26,14 +27,23 @@ bool start_thread(void *(*function)(void *), void *argument, pthread_t *thread) 
   return started;
 }
 
+// Waits a moment for done(), without sleeping: parallel loops follow one another within microseconds, and to sleep and
+// be woken takes longer than many of them.
+template <typename Done>
+void wait_briefly(const Done &done) {
+  constexpr auto kLongest = std::chrono::microseconds(20);
+  const auto begin = std::chrono::steady_clock::now();
+  while (!done() && std::chrono::steady_clock::now() - begin < kLongest) continue;
+}
+
 }  // namespace
 
 // One call of run().
 struct ThreadPool::Round {
   FunctionRef<int> work;
-  int most;        // threads of the pool
-  int joined = 0;  // threads of the pool that have begun
-  int inside = 0;  // threads of the pool that have not returned
+  int most;                     // threads of the pool
+  int joined = 0;               // threads of the pool that have begun
+  std::atomic<int> inside = 0;  // threads of the pool that have not returned
   std::condition_variable left{};
 
   int wanted() const { return most - joined; }
@@ -63,12 +73,15 @@ void ThreadPool::run(int most_threads, FunctionRef<int> work) {
   {
     const std::lock_guard lock(mutex_);
     start_threads(round.most);
-    rounds_.push_back(&round);
+    list(&round);
     wake_for(round);
   }
   work(0);
   std::unique_lock lock(mutex_);
-  std::erase(rounds_, &round);
+  unlist(&round);
+  lock.unlock();
+  wait_briefly([&round] { return round.inside == 0; });
+  lock.lock();
   round.left.wait(lock, [&round] { return round.inside == 0; });
 }
 
@@ -90,6 +103,16 @@ void ThreadPool::start_threads(int wanted) {
   }
 }
 
+void ThreadPool::list(Round *round) {
+  rounds_.push_back(round);
+  is_work_ = true;
+}
+
+void ThreadPool::unlist(Round *round) {
+  std::erase(rounds_, round);
+  is_work_ = !rounds_.empty();
+}
+
 // Each thread wakes at most two others, which do the same: so the first of many need not wake all of them.
 void ThreadPool::wake_for(const Round &round) {
   for (int i = std::min({2, idle_, round.wanted()}); i > 0; --i) wake_.notify_one();
@@ -106,12 +129,15 @@ void ThreadPool::serve() {
     Round &round = *rounds_.front();
     const int slot = ++round.joined;
     ++round.inside;
-    if (round.wanted() == 0) std::erase(rounds_, &round);
+    if (round.wanted() == 0) unlist(&round);
     wake_for(round);
     lock.unlock();
     round.work(slot);
     lock.lock();
     if (--round.inside == 0) round.left.notify_one();
+    lock.unlock();
+    wait_briefly([this] { return is_work_.load(); });
+    lock.lock();
   }
 }
 

@@ -50,13 +50,16 @@ class ThreadPool {
   ThreadPool() = default;
   void start_threads(int wanted);
   void wake_for(const Round &round);
+  void list(Round *round);
+  void unlist(Round *round);
   void serve();
 
   std::atomic<bool> refused_ = false;
   std::mutex mutex_;  // protects everything below
   std::condition_variable wake_;
   std::vector<pthread_t> threads_;
-  std::vector<Round *> rounds_;  // those that more threads may join
+  std::vector<Round *> rounds_;        // those that more threads may join
+  std::atomic<bool> is_work_ = false;  // whether there are any
   int idle_ = 0;
   bool ends_ = false;
 };
