@@ -50,10 +50,10 @@ class HistogramCpu final : public Histogram {
     std::fill(tables_.begin(), tables_.end(), Tables{});
     for (int i = 0; i < samples.count; ++i) {
       const SampleRows &rows = samples.rows[i];
-      return execution_.workers->run(divide_up(rows.rows, kRowsPerTask), [&](int task, int slot) {
+      CUDAVISION_TRY(execution_.workers->run(divide_up(rows.rows, kRowsPerTask), [&](int task, int slot) {
         const int last = std::min(rows.rows, (task + 1) * kRowsPerTask);
         for (int y = task * kRowsPerTask; y < last; ++y) count_row(rows, y, tables_[slot]);
-      });
+      }));
     }
     fold(samples.channels, params, counts);
     return {};
