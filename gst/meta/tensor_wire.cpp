@@ -2,12 +2,12 @@
 // Writes and reads tensors as id, type, dims, geometry and numbers, all little endian.
 #include "gst/meta/tensor_wire.h"
 
-#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 
+#include "gst/meta/tensor_names.h"
 #include "gst/meta/tensor_shape.h"
 #include "gst/meta/wire.h"
 
@@ -35,19 +35,7 @@ void write_header(Writer &writer, const GstCudaVisionTensorMeta *tensor, const c
   for (const auto field : kGeometry) writer.put(tensor->*field);
 }
 
-// An id becomes a quark, which is never freed. So these bound what a hostile stream can fill memory with.
 constexpr std::uint32_t kMostIdBytes = 256;
-constexpr int kMostNewIds = 4096;  // of a process
-
-// The quark of an id that is known, or of a new one while there are few; otherwise 0.
-GQuark quark_of(const char *id) {
-  static std::atomic<int> new_ids = 0;
-  const GQuark known = g_quark_try_string(id);
-  if (known != 0) return known;
-  if (new_ids >= kMostNewIds) return 0;
-  ++new_ids;
-  return g_quark_from_string(id);
-}
 
 // The id as a new string; nullptr if the bytes are not valid text, or too many.
 char *read_id(Reader &reader) {
@@ -119,7 +107,7 @@ gboolean read_tensor(const guint8 *bytes, gsize size, GstCudaVisionTensorMeta *t
 
   auto *numbers = static_cast<guint8 *>(g_try_malloc(shape.size()));
   if (numbers == nullptr && shape.size() != 0) return FALSE;
-  const GQuark quark = quark_of(id);
+  const GQuark quark = quark_of_foreign_name(id);
   if (quark == 0) {
     g_free(numbers);
     return FALSE;
