@@ -82,7 +82,7 @@ void print_lines(const GstCudaVisionLinesMeta *meta) {
 }
 
 void print_region(const GstCudaVisionRegion *region) {
-  std::printf("  region %s id %d in %d at (%u, %u) of %ux%u score %g\n",
+  std::printf("  region %s id %d in %d at (%d, %d) of %ux%u score %g\n",
               region->type != nullptr ? region->type : "unnamed", region->id, region->parent_id, region->x,
               region->y, region->width, region->height, region->score);
 }

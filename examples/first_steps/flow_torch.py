@@ -19,6 +19,6 @@ for number, buffer in enumerate(frames(f"{source} ! {ELEMENTS}")):
     flow = torch.from_dlpack(meta)
     valid = torch.from_dlpack(GstCudaVision.buffer_get_tensor_meta(buffer, "optical-flow-valid")).unsqueeze(2)
     for box in GstCudaVision.buffer_get_regions(buffer):
-        inside = slice(box.y, box.y + box.height), slice(box.x, box.x + box.width)
+        inside = slice(max(0, box.y), box.y + box.height), slice(max(0, box.x), box.x + box.width)
         x, y = ((flow[inside] * valid[inside]).sum((0, 1)) / valid[inside].sum()).tolist()
         print(f"frame {number}: person {box.track_id} moves by {x:+.2f} {y:+.2f} pixels, computed on {flow.device}")

@@ -6,21 +6,21 @@
 #include <cmath>
 
 #include "gst/base/analytics.h"
-#include "gst/meta/region_params.h"
+#include "gst/meta/reading.h"
 
 namespace cudavision {
 namespace {
 
-AttachedBox box_of(GstVideoRegionOfInterestMeta *region) {
-  return {.type = region->roi_type,
-          .x = static_cast<double>(
-              static_cast<gint>(region->x)),  // as detections: left of the frame it is negative
-          .y = static_cast<double>(static_cast<gint>(region->y)),
-          .width = static_cast<double>(region->w),
-          .height = static_cast<double>(region->h),
-          .score = score_of(region),
-          .track = track_of(region),
-          .region = region,
+AttachedBox box_of(GstVideoRegionOfInterestMeta *meta) {
+  const RegionReading region = reading_of(*meta);
+  return {.type = meta->roi_type,
+          .x = static_cast<double>(region.x),
+          .y = static_cast<double>(region.y),
+          .width = static_cast<double>(region.width),
+          .height = static_cast<double>(region.height),
+          .score = region.score,
+          .track = region.track,
+          .region = meta,
           .detection = {}};
 }
 
@@ -44,10 +44,7 @@ bool is_same_place(const AttachedBox &a, const AttachedBox &b) {
 
 void collect_boxes(GstBuffer *buffer, std::vector<AttachedBox> *boxes) {
   boxes->clear();
-  gpointer state = nullptr;
-  while (GstMeta *meta =
-             gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-    boxes->push_back(box_of(reinterpret_cast<GstVideoRegionOfInterestMeta *>(meta)));
+  for_each_region(buffer, [&](GstVideoRegionOfInterestMeta &meta) { boxes->push_back(box_of(&meta)); });
   // Regions and detections of one element come in the same order: the search begins behind the last one found. It is
   // bounded, because a frame may carry any number of both.
   constexpr std::size_t kMostCompared = 1024;

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <cstring>
-#include <string>
 
 #include "gst/base/tensor_pool.h"
+#include "gst/meta/reading.h"
 
 namespace cudavision {
 namespace {
@@ -19,28 +19,24 @@ bool is_aligned(const void *data, GstCudaVisionElementType type) {
 
 Status TensorData::read(const Execution &execution, const DeviceContext *context,
                         const GstCudaVisionTensorMeta &tensor, const void **data) {
+  *data = nullptr;
+  const TensorReading reading = reading_of(tensor);
+  if (reading.fault != nullptr) return {};
   if (context != nullptr && tensor_lies_in(tensor.data, *context)) {
-    CUDAVISION_TRY(map(tensor, kMapCuda));
-    *data = map_.data;
-    if (is_aligned(map_.data, tensor.element_type)) return {};
+    *data = map(tensor, reading.size, kMapCuda);
+    if (*data == nullptr || is_aligned(*data, tensor.element_type)) return {};
   }
-  CUDAVISION_TRY(map(tensor, 0));
-  *data = map_.data;
-  if (context == nullptr && is_aligned(map_.data, tensor.element_type)) return {};
-  return copy(execution, gst_cuda_vision_tensor_meta_get_size(&tensor), data);
+  *data = map(tensor, reading.size, 0);
+  if (*data == nullptr || (context == nullptr && is_aligned(*data, tensor.element_type))) return {};
+  return copy(execution, reading.size, data);
 }
 
-Status TensorData::map(const GstCudaVisionTensorMeta &tensor, guint flags) {
+const void *TensorData::map(const GstCudaVisionTensorMeta &tensor, std::size_t bytes, guint flags) {
   release();
-  const std::string name = std::string("the tensor ") + g_quark_to_string(tensor.id);
-  if (tensor.data == nullptr ||
-      !gst_buffer_map(tensor.data, &map_, static_cast<GstMapFlags>(guint{GST_MAP_READ} | flags)))
-    return {Status::Code::device_failed, name + " could not be mapped"};
+  if (!gst_buffer_map(tensor.data, &map_, static_cast<GstMapFlags>(guint{GST_MAP_READ} | flags)))
+    return nullptr;
   buffer_.reset(gst_buffer_ref(tensor.data));
-  const std::size_t bytes = gst_cuda_vision_tensor_meta_get_size(&tensor);
-  if (map_.size >= bytes) return {};
-  return invalid_argument(name + " has " + std::to_string(map_.size) + " bytes instead of " +
-                          std::to_string(bytes));
+  return map_.size >= bytes ? map_.data : nullptr;
 }
 
 Status TensorData::copy(const Execution &execution, std::size_t bytes, const void **data) {

@@ -19,15 +19,16 @@ class TensorData {
   TensorData(const TensorData &) = delete;
   TensorData &operator=(const TensorData &) = delete;
 
-  // tensor: has an id. Gives the address of the numbers in the backend's memory, aligned for their type. It is valid until
-  // release(). CUDA: a tensor of this context is read where it lies, any other is copied. The stream must be synchronised
-  // before release(). Fails if the tensor cannot be mapped or is too short. context: null on the CPU backend.
+  // Gives the address of the numbers in the backend's memory, aligned for their type, or null if the tensor cannot be read.
+  // The address is valid until release(). CUDA: a tensor of this context is read where it lies, any other is copied. The
+  // stream must be synchronised before release(). context: null on the CPU backend.
   Status read(const Execution &execution, const DeviceContext *context, const GstCudaVisionTensorMeta &tensor,
               const void **data);
   void release();
 
  private:
-  Status map(const GstCudaVisionTensorMeta &tensor, guint flags);
+  // Returns null if the tensor cannot be mapped or is too short.
+  const void *map(const GstCudaVisionTensorMeta &tensor, std::size_t bytes, guint flags);
   Status copy(const Execution &execution, std::size_t bytes, const void **data);
 
   OwnedBuffer buffer_;  // mapped

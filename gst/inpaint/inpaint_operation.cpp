@@ -11,9 +11,7 @@
 #include <tuple>
 #include <utility>
 
-#include "gst/base/analytics.h"
 #include "gst/base/attach.h"
-#include "gst/base/attached_boxes.h"
 #include "gst/base/format.h"
 
 namespace cudavision {
@@ -36,21 +34,13 @@ RgbMatrix matrix_of(const GstVideoInfo &info) {
           .blue_u = fixed(2 * (1 - kb) * chroma)};
 }
 
-// The part of [first, first + length) that lies in [0, side). The members of a region-of-interest meta are
-// unsigned, but a box that begins outside of the frame has a negative coordinate in them, so `first` is
-// converted to a signed value.
+// The part of [first, first + length) that lies in [0, side).
 struct Interval {
   int first, length;
 };
-Interval clipped(guint first, guint length, int side) {
-  const gint64 begin = static_cast<gint>(first), end = begin + length;
-  const gint64 from = std::clamp<gint64>(begin, 0, side), to = std::clamp<gint64>(end, 0, side);
+Interval clipped(double first, double length, int side) {
+  const double from = std::clamp<double>(first, 0, side), to = std::clamp<double>(first + length, 0, side);
   return {static_cast<int>(from), static_cast<int>(to - from)};
-}
-
-void add_clipped(guint left, guint top, guint width, guint height, Size frame, std::vector<Region> *regions) {
-  const Interval x = clipped(left, width, frame.width), y = clipped(top, height, frame.height);
-  if (x.length > 0 && y.length > 0) regions->push_back({x.first, y.first, x.length, y.length});
 }
 
 // Each box once: cudahog attaches it as a region of interest and as a detection.
@@ -63,20 +53,14 @@ void remove_duplicates(std::vector<Region> *regions) {
 
 // Appends the regions of interest and the object detections of this type ("*": of all types), clipped to the
 // frame.
-void add_regions(GstBuffer *buffer, const std::string &type, Size frame, std::vector<Region> *regions) {
+void add_regions(const std::vector<AttachedBox> &boxes, const std::string &type, Size frame,
+                 std::vector<Region> *regions) {
   const WantedType wanted = type == "*" ? WantedType::all() : WantedType(type.c_str());
-  gpointer state = nullptr;
-  while (const GstMeta *meta =
-             gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
-    const auto *roi = reinterpret_cast<const GstVideoRegionOfInterestMeta *>(meta);
-    if (!wanted.includes(roi->roi_type)) continue;
-    add_clipped(roi->x, roi->y, roi->w, roi->h, frame, regions);
+  for (const AttachedBox &box : boxes) {
+    const Interval x = clipped(box.x, box.width, frame.width), y = clipped(box.y, box.height, frame.height);
+    if (wanted.includes(box.type) && x.length > 0 && y.length > 0)
+      regions->push_back({x.first, y.first, x.length, y.length});
   }
-  for_each_detection(buffer, [&](const Detection &d) {
-    if (!wanted.includes(d.type)) return;
-    add_clipped(static_cast<guint>(d.x), static_cast<guint>(d.y), static_cast<guint>(std::max(0, d.width)),
-                static_cast<guint>(std::max(0, d.height)), frame, regions);
-  });
   remove_duplicates(regions);
 }
 
@@ -197,7 +181,10 @@ bool InpaintOperation::find_sources(const Job &job, RemovalSources *sources) {
         {settings_.region_x, settings_.region_y, settings_.region_width, settings_.region_height});
     tell_of_part_outside(regions_.back(), job.frame.size());
   }
-  if (settings_.roi_type) add_regions(job.buffer, *settings_.roi_type, job.frame.size(), &regions_);
+  if (settings_.roi_type) {
+    collect_boxes(job.buffer, &boxes_);
+    add_regions(boxes_, *settings_.roi_type, job.frame.size(), &regions_);
+  }
   sources->picture = static_cast<const std::uint8_t *>(mask_.data());
   sources->regions = regions_.data();
   sources->region_count = static_cast<int>(regions_.size());

@@ -8,6 +8,7 @@
 #include "cuda/common/owned_memory.h"
 #include "cuda/inpaint/inpaint.h"
 #include "cuda/inpaint/removal_mask.h"
+#include "gst/base/attached_boxes.h"
 #include "gst/base/element.h"
 #include "gst/base/tensor_pool.h"
 #include "gst/inpaint/inpaint_settings.h"
@@ -54,6 +55,7 @@ class InpaintOperation final : public ElementOperation<InpaintSettings, InpaintF
   std::unique_ptr<RemovalMask> removal_;
   std::unique_ptr<TensorPool> masks_;  // of attach-mask
   std::unique_ptr<Inpaint> inpaint_;
+  std::vector<AttachedBox> boxes_;
   std::vector<Region> regions_;
   // The report of the last frame.
   InpaintReport report_;

@@ -42,7 +42,7 @@ void load_plugin() {
 void ArrayLayout::pack() {
   std::int64_t stride = 1;
   for (int i = n_dims - 1; i >= 0; --i) strides[i] = std::exchange(stride, stride * shape[i]);
-  size = static_cast<gsize>(stride) * type.bits / 8;
+  size = static_cast<gsize>(stride) * (type.bits / 8);
 }
 
 GstMemory *device_memory_of(GstBuffer *buffer) {
@@ -110,7 +110,7 @@ bool ArrayExport::open_on_device(GstBuffer *buffer, GstMemory *memory, gint64 st
                 stream);
     return false;
   }
-  if (memory->size < layout_.offset + layout_.size) return is_too_short(memory->size, error);
+  if (!is_in(memory->size, layout_.offset)) return is_too_short(memory->size, error);
   const DeviceMemoryAccess &access = *access_of(memory);
   DeviceMemoryAccess::Place place = {};
   if (!access.place(memory, &place)) {
@@ -166,7 +166,7 @@ bool ArrayExport::open_on_host(GstBuffer *buffer, GError **error) {
   }
   buffer_.reset(gst_buffer_ref(buffer));
   mapped_ = true;
-  if (map_.size < skip + layout_.size) return is_too_short(map_.size, error);
+  if (!is_in(map_.size, skip)) return is_too_short(map_.size, error);
   tensor_.data = map_.data + skip;
   return !copied() || copy_on_host(error);
 }
@@ -184,6 +184,11 @@ bool ArrayExport::copy_on_host(GError **error) {
   mapped_ = false;
   buffer_.reset();
   return true;
+}
+
+// Any offset can be written into a GstVideoMeta.
+bool ArrayExport::is_in(gsize bytes, gsize offset) const {
+  return offset <= bytes && layout_.size <= bytes - offset;
 }
 
 // An application may have changed the buffer since it was made.

@@ -21,7 +21,7 @@ struct ArrayLayout {
   std::int64_t strides[GST_CUDA_VISION_TENSOR_MAX_DIMS] = {};  // in elements
   gsize offset = 0, size = 0;                                  // in bytes
 
-  // Sets the strides and the size of an array without gaps.
+  // Sets the strides and the size of an array without gaps, which must be at most G_MAXSSIZE bytes.
   void pack();
 };
 
@@ -46,6 +46,7 @@ class ArrayExport {
   bool hand_over(GstMemory *memory, const DeviceMemoryAccess::Place &place, gint64 stream, GError **error);
   bool open_on_host(GstBuffer *buffer, GError **error);
   bool copy_on_host(GError **error);
+  bool is_in(gsize bytes, gsize offset) const;
   bool is_too_short(gsize bytes, GError **error) const;
   bool copied() const { return versioned_.flags == kDLPackIsCopied; }
 

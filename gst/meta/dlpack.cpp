@@ -5,6 +5,7 @@
 
 #include "gst/meta/array_export.h"
 #include "gst/meta/frame_plane.h"
+#include "gst/meta/reading.h"
 
 namespace {
 
@@ -50,14 +51,20 @@ void destroy_capsule(void *capsule) {
 bool layout_tensor(const GstCudaVisionTensorMeta &meta, ArrayLayout *layout, GError **error) {
   static constexpr DLDataType kTypes[] = {
       {kDLUInt, 8, 1}, {kDLUInt, 16, 1}, {kDLUInt, 32, 1}, {kDLInt, 32, 1}, {kDLFloat, 32, 1}};
-  if (gst_cuda_vision_tensor_meta_get_size(&meta) == 0) {  // a meta that was cleared, or changed
-    g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "the tensor is empty");
+  const cudavision::TensorReading reading = cudavision::reading_of(meta);
+  gchar id[64] = {};
+  g_strlcpy(id, reading.id != nullptr ? reading.id : "", sizeof id);
+  cudavision::drop_half_character(id);
+  g_snprintf(layout->name, sizeof layout->name, "the tensor \"%s\"", id);
+  if (reading.fault != nullptr) {
+    g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "%s cannot be read: %s", layout->name,
+                reading.fault);
     return false;
   }
-  g_snprintf(layout->name, sizeof layout->name, "the tensor \"%s\"", g_quark_to_string(meta.id));
   layout->type = kTypes[meta.element_type];
-  layout->n_dims = static_cast<int>(meta.n_dims);
-  for (guint i = 0; i < meta.n_dims; ++i) layout->shape[i] = static_cast<std::int64_t>(meta.dims[i]);
+  layout->n_dims = static_cast<int>(reading.dims.size());
+  for (std::size_t i = 0; i < reading.dims.size(); ++i)
+    layout->shape[i] = static_cast<std::int64_t>(reading.dims[i]);
   layout->pack();
   return true;
 }
@@ -107,7 +114,7 @@ gsize gst_cuda_vision_tensor_meta_export_dlpack(const GstCudaVisionTensorMeta *m
 gint gst_cuda_vision_tensor_meta_get_dlpack_device(const GstCudaVisionTensorMeta *meta, gint *device_id) {
   g_return_val_if_fail(meta != nullptr, 0);
   g_return_val_if_fail(device_id != nullptr, 0);
-  const DLDevice device = cudavision::dlpack_device_of(meta->data);
+  const DLDevice device = cudavision::dlpack_device_of(gst_cuda_vision_tensor_meta_get_data(meta));
   *device_id = device.device_id;
   return device.device_type;
 }

@@ -97,7 +97,7 @@ bool layout_plane(GstBuffer *buffer, const GstVideoInfo &info, guint plane, Arra
   const gint rows =
       GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT(info.finfo, samples.first, GST_VIDEO_INFO_FIELD_HEIGHT(&info));
   const gint channels = samples.pixel_stride / bytes;
-  if (stride < columns * samples.pixel_stride || stride % bytes != 0)
+  if (stride < gint64{columns} * samples.pixel_stride || stride % bytes != 0)
     return refuse(error, info, "their rows do not lie one after the other");
 
   g_snprintf(layout->name, sizeof layout->name, "plane %u of the frame", plane);

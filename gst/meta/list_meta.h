@@ -10,12 +10,13 @@
 #include <limits>
 #include <optional>
 
+#include "gst/meta/reading.h"
 #include "gst/meta/registration.h"
 #include "gst/meta/wire.h"
 
 namespace cudavision {
 
-// Meta has the members GstMeta meta and GBytes *items, which is nullptr or an array of Item. Wire defines the
+// Meta has the members GstMeta meta and GBytes *items, an array of Item. Wire defines the
 // serialised form of an Item: kSize in bytes, put(Writer, Item), get(Reader).
 template <typename Meta, typename Item, typename Wire>
 class ListMeta {
@@ -34,10 +35,9 @@ class ListMeta {
   }
 
   static const Item *items(const Meta *meta, guint *count) {
-    gsize size = 0;
-    const void *data = meta->items == nullptr ? nullptr : g_bytes_get_data(meta->items, &size);
-    *count = static_cast<guint>(size / sizeof(Item));
-    return static_cast<const Item *>(data);
+    const ListReading<Item> list = list_in<Item>(meta->items);
+    *count = list.count;
+    return list.items;
   }
   static gboolean item(const Meta *meta, guint index, Item *result) {
     guint count = 0;
@@ -47,7 +47,8 @@ class ListMeta {
   }
   // A reference to all items, to be released by the caller; empty if there are none.
   static GBytes *bytes(const Meta *meta) {
-    return meta->items != nullptr ? g_bytes_ref(meta->items) : g_bytes_new_static(nullptr, 0);
+    return list_in<Item>(meta->items).fault == nullptr ? g_bytes_ref(meta->items)
+                                                       : g_bytes_new_static(nullptr, 0);
   }
 
   // The functions of the GstMetaInfo.

@@ -2,13 +2,14 @@
 // GStreamer's regions of interest as a list of values.
 #include <gst/cudavision/region.h>
 
-#include "gst/meta/region_params.h"
+#include "gst/meta/reading.h"
 
 namespace {
 
 // An element of the array that gst_cuda_vision_buffer_get_regions_bytes() documents.
 struct PackedRegion {
-  guint32 x, y, width, height;
+  gint32 x, y;
+  guint32 width, height;
   gint32 id, parent_id;
   gdouble score;
   guint64 track_id;
@@ -21,28 +22,14 @@ PackedRegion packed(const GstCudaVisionRegion &region) {
                          region.height, region.id,       region.parent_id,
                          region.score,  region.track_id, {}};
   g_strlcpy(packed.type, region.type != nullptr ? region.type : "", sizeof packed.type);
+  cudavision::drop_half_character(packed.type);
   return packed;
 }
 
-GstCudaVisionRegion values_of(GstVideoRegionOfInterestMeta *meta) {
-  return {g_quark_to_string(meta->roi_type),
-          meta->x,
-          meta->y,
-          meta->w,
-          meta->h,
-          meta->id,
-          meta->parent_id,
-          cudavision::score_of(meta),
-          cudavision::track_of(meta)};
-}
-
-// Calls visit(values) with each region of interest.
-template <typename Visit>
-void for_each_region(GstBuffer *buffer, const Visit &visit) {
-  gpointer state = nullptr;
-  while (GstMeta *meta =
-             gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-    visit(values_of(reinterpret_cast<GstVideoRegionOfInterestMeta *>(meta)));
+GstCudaVisionRegion values_of(const GstVideoRegionOfInterestMeta &meta) {
+  const cudavision::RegionReading region = cudavision::reading_of(meta);
+  return {region.type, region.x,       region.y,     region.width, region.height,
+          meta.id,     meta.parent_id, region.score, region.track};
 }
 
 }  // namespace
@@ -65,7 +52,8 @@ void gst_cuda_vision_region_free(GstCudaVisionRegion *region) { g_free(region); 
 GList *gst_cuda_vision_buffer_get_regions(GstBuffer *buffer) {
   g_return_val_if_fail(GST_IS_BUFFER(buffer), nullptr);
   GList *regions = nullptr;
-  for_each_region(buffer, [&](const GstCudaVisionRegion &region) {
+  cudavision::for_each_region(buffer, [&](const GstVideoRegionOfInterestMeta &meta) {
+    const GstCudaVisionRegion region = values_of(meta);
     regions = g_list_prepend(regions, gst_cuda_vision_region_copy(&region));
   });
   return g_list_reverse(regions);
@@ -74,8 +62,8 @@ GList *gst_cuda_vision_buffer_get_regions(GstBuffer *buffer) {
 GBytes *gst_cuda_vision_buffer_get_regions_bytes(GstBuffer *buffer) {
   g_return_val_if_fail(GST_IS_BUFFER(buffer), nullptr);
   GByteArray *regions = g_byte_array_new();
-  for_each_region(buffer, [&](const GstCudaVisionRegion &region) {
-    const PackedRegion all = packed(region);
+  cudavision::for_each_region(buffer, [&](const GstVideoRegionOfInterestMeta &meta) {
+    const PackedRegion all = packed(values_of(meta));
     g_byte_array_append(regions, reinterpret_cast<const guint8 *>(&all), sizeof all);
   });
   return g_byte_array_free_to_bytes(regions);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "gst/meta/buffer_ref.h"
+#include "gst/meta/reading.h"
 #include "gst/meta/registration.h"
 #include "gst/meta/tensor_shape.h"
 #include "gst/meta/tensor_wire.h"
@@ -152,33 +153,32 @@ void gst_cuda_vision_tensor_meta_set_geometry(GstCudaVisionTensorMeta *meta, gui
 
 const gchar *gst_cuda_vision_tensor_meta_get_id(const GstCudaVisionTensorMeta *meta) {
   g_return_val_if_fail(meta != nullptr, nullptr);
-  return g_quark_to_string(meta->id);
+  return cudavision::text_of(meta->id);
 }
 
 const gsize *gst_cuda_vision_tensor_meta_get_dims(const GstCudaVisionTensorMeta *meta, guint *n_dims) {
   g_return_val_if_fail(meta != nullptr, nullptr);
   g_return_val_if_fail(n_dims != nullptr, nullptr);
-  *n_dims = meta->n_dims;
+  *n_dims = static_cast<guint>(cudavision::reading_of(*meta).dims.size());
   return meta->dims;
 }
 
 gsize gst_cuda_vision_tensor_meta_get_size(const GstCudaVisionTensorMeta *meta) {
   g_return_val_if_fail(meta != nullptr, 0);
-  return TensorShape(meta->element_type, meta->n_dims, meta->dims).size();
+  return cudavision::reading_of(*meta).size;
 }
 
 GstBuffer *gst_cuda_vision_tensor_meta_get_data(const GstCudaVisionTensorMeta *meta) {
   g_return_val_if_fail(meta != nullptr, nullptr);
-  return meta->data;
+  return GST_IS_BUFFER(meta->data) ? meta->data : nullptr;
 }
 
 GBytes *gst_cuda_vision_tensor_meta_get_bytes(const GstCudaVisionTensorMeta *meta) {
   g_return_val_if_fail(meta != nullptr, nullptr);
+  const cudavision::TensorReading reading = cudavision::reading_of(*meta);
   GstMapInfo map;
-  if (meta->data == nullptr || !gst_buffer_map(meta->data, &map, GST_MAP_READ)) return nullptr;
-  const gsize size = gst_cuda_vision_tensor_meta_get_size(meta);
-  // An application may have changed the buffer since it was attached.
-  GBytes *bytes = map.size >= size ? g_bytes_new(map.data, size) : nullptr;
+  if (reading.fault != nullptr || !gst_buffer_map(meta->data, &map, GST_MAP_READ)) return nullptr;
+  GBytes *bytes = map.size >= reading.size ? g_bytes_new(map.data, reading.size) : nullptr;
   gst_buffer_unmap(meta->data, &map);
   return bytes;
 }

@@ -19,7 +19,8 @@ const char *TensorShape::check() {
   gsize size = element_size;
   for (guint i = 0; i < n_dims_; ++i) {
     if (dims_[i] == 0) return "a dimension of size 0";
-    if (!g_size_checked_mul(&size, size, dims_[i])) return "larger than the address space";
+    if (!g_size_checked_mul(&size, size, dims_[i]) || size > G_MAXSSIZE)
+      return "larger than the address space";
   }
   size_ = size;
   return nullptr;

@@ -13,7 +13,7 @@ class TensorShape {
 
   // The reason why the shape is invalid; nullptr if it is valid.
   const char *error() const { return error_; }
-  // The total size of the elements in bytes; 0 if the shape is invalid.
+  // The total size of the elements in bytes, at most G_MAXSSIZE; 0 if the shape is invalid.
   gsize size() const { return size_; }
   // Stores the shape in the fields of a meta. The shape must be valid.
   void store(GstCudaVisionTensorMeta *meta) const;

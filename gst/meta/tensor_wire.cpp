@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "gst/meta/reading.h"
 #include "gst/meta/tensor_names.h"
 #include "gst/meta/tensor_shape.h"
 #include "gst/meta/wire.h"
@@ -74,25 +75,24 @@ bool read_geometry(Reader &reader, GstCudaVisionTensorMeta *tensor) {
 }  // namespace
 
 gboolean write_tensor(const GstCudaVisionTensorMeta *tensor, GstByteArrayInterface *to) {
-  const TensorShape shape(tensor->element_type, tensor->n_dims, tensor->dims);
-  const char *id = g_quark_to_string(tensor->id);
-  if (shape.error() != nullptr || id == nullptr) return FALSE;  // a buffer pool has cleared the meta
-  const gsize id_size = std::strlen(id);
+  const TensorReading reading = reading_of(*tensor);
+  if (reading.fault != nullptr) return FALSE;
+  const gsize id_size = std::strlen(reading.id);
   const std::uint64_t header = header_size(id_size, tensor->n_dims);
   constexpr std::uint64_t kMost =
       std::numeric_limits<gint32>::max();  // GStreamer's header stores the size in 32 bits
-  if (header > kMost || shape.size() > kMost - header) return FALSE;
+  if (header > kMost || reading.size > kMost - header) return FALSE;
 
   GstMapInfo map;
-  if (tensor->data == nullptr || !gst_buffer_map(tensor->data, &map, GST_MAP_READ)) return FALSE;
+  if (!gst_buffer_map(tensor->data, &map, GST_MAP_READ)) return FALSE;
   // An application may have changed the buffer since it was attached.
-  guint8 *bytes = map.size < shape.size()
+  guint8 *bytes = map.size < reading.size
                       ? nullptr
-                      : gst_byte_array_interface_append(to, static_cast<gsize>(header) + shape.size());
+                      : gst_byte_array_interface_append(to, static_cast<gsize>(header) + reading.size);
   if (bytes != nullptr) {
     Writer writer(bytes);
-    write_header(writer, tensor, id, id_size);
-    writer.put_elements(map.data, shape.size(), gst_cuda_vision_element_type_size(tensor->element_type));
+    write_header(writer, tensor, reading.id, id_size);
+    writer.put_elements(map.data, reading.size, gst_cuda_vision_element_type_size(tensor->element_type));
   }
   gst_buffer_unmap(tensor->data, &map);
   return bytes != nullptr;

@@ -11,7 +11,7 @@ namespace cudavision {
 #if CUDAVISION_HAVE_META_SERIALISATION
 inline constexpr guint8 kTensorWireVersion = 1;
 
-// Returns FALSE if the data cannot be mapped or exceeds 2 GiB.
+// Returns FALSE if the tensor cannot be read or exceeds 2 GiB.
 gboolean write_tensor(const GstCudaVisionTensorMeta *tensor, GstByteArrayInterface *to);
 // Sets all fields except the GstMeta; the caller owns the data. Returns FALSE, without data, if the bytes are
 // invalid.

@@ -2,6 +2,7 @@
 // GStreamer's analytics metas as JSON.
 #include "gst/visionjson/analytics_json.h"
 
+#include "gst/meta/reading.h"
 #include "gst/visionjson/json_text.h"
 
 #if CUDAVISION_HAVE_ANALYTICS
@@ -33,19 +34,20 @@ void for_each_related(GstAnalyticsRelationMeta *relations, guint from, GstAnalyt
 void append_classes(std::string *text, const GstAnalyticsClsMtd &classes) {
   for (gsize i = 0; i < gst_analytics_cls_mtd_get_length(&classes); ++i)
     append_item(text, i, [&](std::string *out, gsize index) {
-      append_string(&out->append("{\"class\":"),
-                    g_quark_to_string(gst_analytics_cls_mtd_get_quark(&classes, index)));
+      append_string(&out->append("{\"class\":"), text_of(gst_analytics_cls_mtd_get_quark(&classes, index)));
       append_number(&out->append(",\"confidence\":"), gst_analytics_cls_mtd_get_level(&classes, index));
       out->push_back('}');
     });
 }
 
-void append_tracking(std::string *text, const GstAnalyticsTrackingMtd &tracking) {
+// Returns false if the track cannot be read.
+bool append_tracking(std::string *text, const GstAnalyticsTrackingMtd &tracking) {
   guint64 id = 0;
   GstClockTime first = GST_CLOCK_TIME_NONE, last = GST_CLOCK_TIME_NONE;
   gboolean lost = FALSE;
-  if (gst_analytics_tracking_mtd_get_info(&tracking, &id, &first, &last, &lost))
-    append_numbers(text, "tracking-id", id);
+  if (!gst_analytics_tracking_mtd_get_info(&tracking, &id, &first, &last, &lost)) return false;
+  append_numbers(text, "tracking-id", id);
+  return true;
 }
 
 void append_detection(std::string *text, GstAnalyticsRelationMeta *relations,
@@ -53,11 +55,12 @@ void append_detection(std::string *text, GstAnalyticsRelationMeta *relations,
   gint x = 0, y = 0, width = 0, height = 0;
   gfloat confidence = 0;
   gst_analytics_od_mtd_get_location(&detection, &x, &y, &width, &height, &confidence);
-  append_string(&text->append("{\"class\":"),
-                g_quark_to_string(gst_analytics_od_mtd_get_obj_type(&detection)));
+  append_string(&text->append("{\"class\":"), text_of(gst_analytics_od_mtd_get_obj_type(&detection)));
   append_numbers(text, "x", x, "y", y, "width", width, "height", height, "confidence", confidence);
-  for_each_related(relations, detection.id, gst_analytics_tracking_mtd_get_mtd_type(),
-                   [&](const GstAnalyticsTrackingMtd &tracking) { append_tracking(text, tracking); });
+  bool has_id = false;  // several trackers may have set one
+  for_each_related(
+      relations, detection.id, gst_analytics_tracking_mtd_get_mtd_type(),
+      [&](const GstAnalyticsTrackingMtd &tracking) { has_id = has_id || append_tracking(text, tracking); });
   text->append(",\"classes\":[");
   for_each_related(relations, detection.id, gst_analytics_cls_mtd_get_mtd_type(),
                    [&](const GstAnalyticsClsMtd &classes) { append_classes(text, classes); });

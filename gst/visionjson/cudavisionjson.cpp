@@ -39,6 +39,10 @@
  *   these numbers are null. A tensor is a field of vectors if its type is f32 and the last of at least three
  *   dimensions is 2, 3 or 4
  *
+ * A list of keypoints or lines that cannot be read, because somebody has changed its meta, has an item with the only
+ * member `unreadable`, the reason. Such a tensor has the members `id`, or null, and `unreadable`. The element posts one
+ * warning, and goes on.
+ *
  * Numbers that are not finite are null. The origin is the centre of the top left pixel; x runs to the right
  * and y downwards. Lines are not buffered, so that the reader of a pipe receives each line when its frame
  * passes. If that reader goes, the pipeline ends as at the end of the stream. If the disk is full, no
@@ -64,6 +68,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "gst/base/any_video_pads.h"
 #include "gst/base/properties.h"
@@ -95,6 +100,7 @@ struct State {
   std::string location;                 // the location of `file`
   std::string line;                     // kept for its capacity: the next line is about as long
   cudavision::TensorStyle tensors;
+  bool warned = false;  // of a meta that cannot be read
   cudavision::FrameFacts facts;
 };
 
@@ -171,6 +177,7 @@ void cancel_writes(GstCudaVisionJson *json, bool State::*why, bool cancelled) {
 bool open_file(GstCudaVisionJson *json) {
   State *state = json->state;
   state->facts = {};
+  state->warned = false;
   state->location = Properties::snapshot(json).location.value_or("");
   std::unique_ptr<LineFile> file;
   if (const int error = LineFile::open(state->location, &file); error != 0) {
@@ -246,14 +253,15 @@ std::optional<cudavision::Utc> utc(GstBuffer *buffer, bool wall_clock) {
   return of_frame || !wall_clock ? of_frame : std::chrono::system_clock::now();
 }
 
-// Returns false and posts an error if the line cannot be composed.
-bool compose(GstCudaVisionJson *json, GstBuffer *buffer) {
+// Composes the line. Posts a warning if a meta cannot be read, the first time.
+void compose(GstCudaVisionJson *json, GstBuffer *buffer) {
   State *state = json->state;
-  std::string unreadable;
   state->line.clear();
-  if (append_frame(&state->line, state->facts, buffer, &state->tensors, &unreadable)) return true;
-  GST_ELEMENT_ERROR(json, RESOURCE, READ, ("The tensor '%s' cannot be read", unreadable.c_str()), (nullptr));
-  return false;
+  const char *unreadable = append_frame(&state->line, state->facts, buffer, &state->tensors);
+  if (unreadable != nullptr && !std::exchange(state->warned, true))
+    GST_ELEMENT_WARNING(json, RESOURCE, READ,
+                        ("A result of a frame cannot be read, and its line says so: %s", unreadable),
+                        (nullptr));
 }
 
 // error: errno of a line that could not be written. A reader that has gone, as `head` after its last line,
@@ -278,7 +286,7 @@ GstFlowReturn take_frame(GstCudaVisionJson *json, GstBuffer *buffer) {
   state->facts.running_time = cudavision::to_running_time(segment, GST_BUFFER_PTS(buffer));
   state->facts.utc = utc(buffer, settings.wall_clock);
   state->tensors.data = settings.tensor_data;
-  if (!compose(json, buffer)) return GST_FLOW_ERROR;
+  compose(json, buffer);
   bool begun = false;
   const int error = state->file->write(state->line, &begun);
   if (begun) ++state->facts.number;

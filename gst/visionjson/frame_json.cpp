@@ -3,8 +3,11 @@
 #include "gst/visionjson/frame_json.h"
 
 #include <cfenv>
+#include <memory>
+#include <span>
+#include <string_view>
 
-#include "gst/meta/region_params.h"
+#include "gst/meta/reading.h"
 #include "gst/visionjson/analytics_json.h"
 #include "gst/visionjson/json_text.h"
 #include "gst/visionjson/structure_json.h"
@@ -53,75 +56,57 @@ void append_line(std::string *text, const GstCudaVisionLine &line) {
 }
 
 // True if the structure says no more than the member "score".
-bool is_score_alone(const GstStructure *param) {
-  return gst_structure_has_name(param, "detection") && gst_structure_n_fields(param) == 1 &&
+bool is_score_alone(std::string_view name, const GstStructure *param) {
+  return name == "detection" && gst_structure_n_fields(param) == 1 &&
          gst_structure_has_field_typed(param, "confidence", G_TYPE_DOUBLE);
 }
 
 // Appends the member "params", in which each structure of the region is an object, if there are any.
-void append_params(std::string *text, GstVideoRegionOfInterestMeta *region) {
+void append_params(std::string *text, const GstVideoRegionOfInterestMeta &region) {
   std::string params = "{";
-  for (const GList *param = region->params; param != nullptr; param = param->next) {
-    const auto *structure = static_cast<const GstStructure *>(param->data);
-    if (is_score_alone(structure)) continue;
+  for_each_param(region, [&params](std::string_view name, const GstStructure *structure) {
+    if (is_score_alone(name, structure)) return;
     if (params.size() > 1) params.push_back(',');
-    append_string(&params, gst_structure_get_name(structure));
+    append_string(&params, name.data());
     params.push_back(':');
     append_structure(&params, structure);
-  }
+  });
   if (params.size() > 1) text->append(",\"params\":").append(params).append("}");
 }
 
-void append_region(std::string *text, GstVideoRegionOfInterestMeta *region) {
-  JsonHead()
-      .string("type", g_quark_to_string(region->roi_type))
-      .whole("x", region->x)
-      .whole("y", region->y)
-      .whole("width", region->w)
-      .whole("height", region->h)
-      .append_open(text);
-  append_numbers(text, "score", score_of(region));
-  append_params(text, region);
+void append_region(std::string *text, const GstVideoRegionOfInterestMeta &meta) {
+  const RegionReading region = reading_of(meta);
+  append_string(&text->append("{\"type\":"), region.type);
+  append_numbers(text, "x", region.x, "y", region.y, "width", region.width, "height", region.height, "score",
+                 region.score);
+  append_params(text, meta);
   text->push_back('}');
 }
 
-// Appends the member `name`: a list of the items of all metas of the API, which append_items writes. If
-// `always` is set, the list is written even if there is no such meta.
-template <typename AppendItems>
-void append_metas(std::string *text, GstBuffer *buffer, const char *name, GType api, bool always,
-                  AppendItems append_items) {
+// Appends the member `name`, a list of the items of all metas of a type, if there is such a meta.
+template <typename Item, typename Meta, typename Append>
+void append_lists(std::string *text, GstBuffer *buffer, const char *name, GType api, const Append &append,
+                  const char **unreadable) {
   gpointer state = nullptr;
   GstMeta *meta = gst_buffer_iterate_meta_filtered(buffer, &state, api);
-  if (meta == nullptr && !always) return;
+  if (meta == nullptr) return;
   text->append(",\"").append(name).append("\":[");
-  for (; meta != nullptr; meta = gst_buffer_iterate_meta_filtered(buffer, &state, api)) append_items(meta);
+  for (; meta != nullptr; meta = gst_buffer_iterate_meta_filtered(buffer, &state, api)) {
+    const ListReading<Item> list = list_in<Item>(reinterpret_cast<Meta *>(meta)->items);
+    for (guint i = 0; i < list.count; ++i) append_item(text, list.items[i], append);
+    if (list.fault == nullptr) continue;
+    append_item(text, list.fault, append_unreadable);
+    *unreadable = list.fault;
+  }
   text->push_back(']');
 }
 
-void append_keypoints(std::string *text, GstBuffer *buffer) {
-  const GType api = GST_CUDA_VISION_KEYPOINTS_META_API_TYPE;
-  append_metas(text, buffer, "keypoints", api, false, [text](GstMeta *meta) {
-    guint count = 0;
-    const GstCudaVisionKeypoint *keypoints = gst_cuda_vision_keypoints_meta_get_keypoints(
-        reinterpret_cast<GstCudaVisionKeypointsMeta *>(meta), &count);
-    for (guint i = 0; i < count; ++i) append_item(text, keypoints[i], append_keypoint);
-  });
-}
-
-void append_lines(std::string *text, GstBuffer *buffer) {
-  append_metas(text, buffer, "lines", GST_CUDA_VISION_LINES_META_API_TYPE, false, [text](GstMeta *meta) {
-    guint count = 0;
-    const GstCudaVisionLine *lines =
-        gst_cuda_vision_lines_meta_get_lines(reinterpret_cast<GstCudaVisionLinesMeta *>(meta), &count);
-    for (guint i = 0; i < count; ++i) append_item(text, lines[i], append_line);
-  });
-}
-
 void append_regions(std::string *text, GstBuffer *buffer) {
-  const GType api = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
-  append_metas(text, buffer, "regions", api, true, [text](GstMeta *meta) {
-    append_item(text, reinterpret_cast<GstVideoRegionOfInterestMeta *>(meta), append_region);
+  text->append(",\"regions\":[");
+  for_each_region(buffer, [text](const GstVideoRegionOfInterestMeta &region) {
+    append_item(text, region, append_region);
   });
+  text->push_back(']');
 }
 
 // Sets the default floating-point mode while it exists, so that numbers have the same text whatever libraries
@@ -141,32 +126,34 @@ class StandardArithmetic {
   std::fenv_t before_;
 };
 
-// Returns an empty string, or the id of a tensor that cannot be read.
-std::string append_tensors(std::string *text, GstBuffer *buffer, TensorStyle *style) {
-  std::string unreadable;
-  append_metas(text, buffer, "tensors", GST_CUDA_VISION_TENSOR_META_API_TYPE, true, [&](GstMeta *meta) {
-    const auto *tensor = reinterpret_cast<GstCudaVisionTensorMeta *>(meta);
-    append_item(text, tensor, [&](std::string *, const auto *) {
-      if (!append_tensor(text, buffer, tensor, style))
-        unreadable = gst_cuda_vision_tensor_meta_get_id(tensor);
+void append_tensors(std::string *text, GstBuffer *buffer, TensorStyle *style, const char **unreadable) {
+  const std::unique_ptr<GPtrArray, decltype(&g_ptr_array_unref)> metas(
+      gst_cuda_vision_buffer_get_tensor_metas(buffer), g_ptr_array_unref);
+  const std::span<gpointer> tensors(metas->pdata, metas->len);
+  text->append(",\"tensors\":[");
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    append_item(text, tensors.subspan(i), [&](std::string *, std::span<gpointer> tensor_and_rest) {
+      if (const char *fault = append_tensor(text, tensor_and_rest, style); fault != nullptr)
+        *unreadable = fault;
     });
-  });
-  return unreadable;
+  text->push_back(']');
 }
 
 }  // namespace
 
-bool append_frame(std::string *text, const FrameFacts &facts, GstBuffer *buffer, TensorStyle *style,
-                  std::string *unreadable) {
+const char *append_frame(std::string *text, const FrameFacts &facts, GstBuffer *buffer, TensorStyle *style) {
   const StandardArithmetic standard_arithmetic;
+  const char *unreadable = nullptr;
   append_facts(text, facts);
-  append_keypoints(text, buffer);
-  append_lines(text, buffer);
+  append_lists<GstCudaVisionKeypoint, GstCudaVisionKeypointsMeta>(
+      text, buffer, "keypoints", GST_CUDA_VISION_KEYPOINTS_META_API_TYPE, append_keypoint, &unreadable);
+  append_lists<GstCudaVisionLine, GstCudaVisionLinesMeta>(
+      text, buffer, "lines", GST_CUDA_VISION_LINES_META_API_TYPE, append_line, &unreadable);
   append_regions(text, buffer);
   append_analytics(text, buffer);
-  *unreadable = append_tensors(text, buffer, style);
+  append_tensors(text, buffer, style, &unreadable);
   text->append("}\n");
-  return unreadable->empty();
+  return unreadable;
 }
 
 }  // namespace cudavision

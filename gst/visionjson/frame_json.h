@@ -25,9 +25,8 @@ struct FrameFacts {
 
 // Appends the line, including its newline. "keypoints", "lines", "detections" and "classifications" are
 // written if such a meta is attached (the items of several metas are joined in order), "regions" and
-// "tensors" always. Returns false if a tensor cannot be read: `unreadable` is its id, and the appended text
-// is incomplete.
-bool append_frame(std::string *text, const FrameFacts &facts, GstBuffer *buffer, TensorStyle *style,
-                  std::string *unreadable);
+// "tensors" always. A list or a tensor that cannot be read is written as an item {"unreadable":"..."}. Returns the
+// reason of the last of them, or null.
+const char *append_frame(std::string *text, const FrameFacts &facts, GstBuffer *buffer, TensorStyle *style);
 
 }  // namespace cudavision

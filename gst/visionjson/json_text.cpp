@@ -33,6 +33,11 @@ void append_string(std::string *text, const char *value) {
   append_escaped(text, written);
 }
 
+void append_unreadable(std::string *text, const char *fault) {
+  append_string(&text->append("{\"unreadable\":"), fault);
+  text->push_back('}');
+}
+
 JsonHead::JsonHead() : builder_(json_builder_begin_object(json_builder_new())) {}
 JsonHead::~JsonHead() { g_object_unref(builder_); }
 

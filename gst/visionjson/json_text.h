@@ -56,6 +56,9 @@ void append_item(std::string *text, const Item &item, Append append) {
   append(text, item);
 }
 
+// Appends {"unreadable":"..."}, which takes the place of what cannot be read.
+void append_unreadable(std::string *text, const char *fault);
+
 // The first members of an object, at least one.
 class JsonHead {
  public:

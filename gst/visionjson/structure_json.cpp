@@ -27,6 +27,9 @@ void append_value(std::string *text, const GValue *value) {
     case G_TYPE_STRING:
       return append_string(text, g_value_get_string(value));
     default: {
+      // GStreamer's functions do not expect null in a value.
+      if (g_value_fits_pointer(value) && g_value_peek_pointer(value) == nullptr)
+        return append_string(text, nullptr);
       g_autofree gchar *serialized = gst_value_serialize(value);
       append_string(text, serialized);
     }

@@ -2,9 +2,12 @@
 // A tensor as a JSON object. Its numbers are converted one by one, without a copy of the data.
 #include "gst/visionjson/tensor_json.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
+#include "gst/meta/reading.h"
 #include "gst/visionjson/json_text.h"
 
 namespace cudavision {
@@ -15,10 +18,12 @@ namespace {
 class MappedNumbers {
  public:
   explicit MappedNumbers(const GstCudaVisionTensorMeta *meta) {
-    GstBuffer *buffer = meta != nullptr ? gst_cuda_vision_tensor_meta_get_data(meta) : nullptr;
-    if (buffer == nullptr || !gst_buffer_map(buffer, &map_, GST_MAP_READ)) return;
-    buffer_ = buffer;
-    size_ = gst_cuda_vision_tensor_meta_get_size(meta);
+    if (meta == nullptr || reading_of(*meta).fault != nullptr ||
+        !gst_buffer_map(meta->data, &map_, GST_MAP_READ))
+      return;
+    buffer_ = meta->data;
+    size_ = reading_of(*meta).size;
+    data_ = map_.size >= size_ ? aligned(gst_cuda_vision_element_type_size(meta->element_type)) : nullptr;
   }
   ~MappedNumbers() {
     if (buffer_ != nullptr) gst_buffer_unmap(buffer_, &map_);
@@ -26,10 +31,19 @@ class MappedNumbers {
   MappedNumbers(const MappedNumbers &) = delete;
   MappedNumbers &operator=(const MappedNumbers &) = delete;
 
-  const guint8 *data() const { return size_ > 0 && map_.size >= size_ ? map_.data : nullptr; }
+  const guint8 *data() const { return data_; }
   gsize size() const { return size_; }  // in bytes
 
  private:
+  // The numbers as the compiler expects them; those of others may begin at any byte.
+  const guint8 *aligned(gsize alignment) {
+    if (reinterpret_cast<std::uintptr_t>(map_.data) % alignment == 0) return map_.data;
+    copy_.assign(map_.data, map_.data + size_);
+    return copy_.data();
+  }
+
+  const guint8 *data_ = nullptr;
+  std::vector<guint8> copy_;
   GstBuffer *buffer_ = nullptr;
   GstMapInfo map_{};
   gsize size_ = 0;
@@ -80,21 +94,23 @@ std::size_t vectors_in(const GstCudaVisionTensorMeta *meta) {
   return gst_cuda_vision_tensor_meta_get_size(meta) / (sizeof(float) * meta->dims[meta->n_dims - 1]);
 }
 
-// The tensor after `field` that tells which of its vectors are valid; null if there is none.
-const GstCudaVisionTensorMeta *validity_of(GstBuffer *buffer, const GstCudaVisionTensorMeta *field) {
-  const GQuark id =
-      g_quark_try_string((gst_cuda_vision_tensor_meta_get_id(field) + std::string("-valid")).c_str());
-  bool behind = false;
-  gpointer state = nullptr;
-  while (GstMeta *item =
-             gst_buffer_iterate_meta_filtered(buffer, &state, GST_CUDA_VISION_TENSOR_META_API_TYPE)) {
-    const auto *meta = reinterpret_cast<GstCudaVisionTensorMeta *>(item);
-    if (behind && id != 0 && meta->id == id)
+const GstCudaVisionTensorMeta *as_tensor(gconstpointer meta) {
+  return static_cast<const GstCudaVisionTensorMeta *>(meta);
+}
+
+// The tensor that tells which vectors of the first tensor are valid, among those behind it; null if there is none. A frame
+// may have any number of tensors, so the search is bounded.
+const GstCudaVisionTensorMeta *validity_of(std::span<const gpointer> tensors) {
+  constexpr std::size_t kMostSearched = 64;
+  const GstCudaVisionTensorMeta *field = as_tensor(tensors.front());
+  const GQuark id = g_quark_try_string((std::string(g_quark_to_string(field->id)) + "-valid").c_str());
+  for (std::size_t i = 1; id != 0 && i < std::min(tensors.size(), kMostSearched); ++i) {
+    const GstCudaVisionTensorMeta *meta = as_tensor(tensors[i]);
+    if (meta->id == id)
       return meta->element_type == GST_CUDA_VISION_ELEMENT_TYPE_U8 &&
                      gst_cuda_vision_tensor_meta_get_size(meta) == vectors_in(field)
                  ? meta
                  : nullptr;
-    behind = behind || meta == field;
   }
   return nullptr;
 }
@@ -153,36 +169,42 @@ void append_values_of(std::string *text, const GstCudaVisionTensorMeta *meta, co
   }
 }
 
-void append_head(std::string *text, const GstCudaVisionTensorMeta *meta) {
-  guint n_dims = 0;
-  const gsize *dims = gst_cuda_vision_tensor_meta_get_dims(meta, &n_dims);
+void append_head(std::string *text, const GstCudaVisionTensorMeta *meta, const TensorReading &reading) {
   JsonHead()
-      .string("id", gst_cuda_vision_tensor_meta_get_id(meta))
-      .whole_list("dims", dims, n_dims)
+      .string("id", reading.id)
+      .whole_list("dims", reading.dims.data(), reading.dims.size())
       .string("type", gst_cuda_vision_element_type_to_string(meta->element_type))
       .append_open(text);
 }
 
+// Returns the fault.
+const char *append_unreadable_tensor(std::string *text, const char *id, const char *fault) {
+  JsonHead().string("id", id).string("unreadable", fault).append_open(text);
+  text->push_back('}');
+  return fault;
+}
+
 }  // namespace
 
-bool append_tensor(std::string *text, GstBuffer *buffer, const GstCudaVisionTensorMeta *meta,
-                   TensorStyle *style) {
-  if (style->data == TensorData::none) {
-    append_head(text, meta);
-    text->push_back('}');
-    return true;
-  }
+const char *append_tensor(std::string *text, std::span<const gpointer> tensors, TensorStyle *style) {
+  const GstCudaVisionTensorMeta *meta = as_tensor(tensors.front());
+  const TensorReading reading = reading_of(*meta);
+  if (reading.fault != nullptr) return append_unreadable_tensor(text, reading.id, reading.fault);
   const bool vectors = style->data == TensorData::summary && is_vector_field(meta);
-  const GstCudaVisionTensorMeta *validity = vectors ? validity_of(buffer, meta) : nullptr;
-  const MappedNumbers numbers(meta), valid(validity);
-  if (numbers.data() == nullptr || (validity != nullptr && valid.data() == nullptr)) return false;
-  append_head(text, meta);
+  const GstCudaVisionTensorMeta *validity = vectors ? validity_of(tensors) : nullptr;
+  const bool none = style->data == TensorData::none;
+  const MappedNumbers numbers(none ? nullptr : meta), valid(validity);
+  if (!none && numbers.data() == nullptr)
+    return append_unreadable_tensor(text, reading.id, "data that is too short or cannot be mapped");
+  if (validity != nullptr && valid.data() == nullptr)
+    return append_unreadable_tensor(text, reading.id, "the tensor of its valid vectors cannot be read");
+  append_head(text, meta, reading);
   if (vectors)
     append_vectors(text, field_of(meta, numbers, valid), &style->summarizer);
-  else
+  else if (!none)
     append_values_of(text, meta, numbers, style->data);
   text->push_back('}');
-  return true;
+  return nullptr;
 }
 
 }  // namespace cudavision

@@ -4,6 +4,7 @@
 
 #include <gst/cudavision/cudavision.h>
 
+#include <span>
 #include <string>
 
 #include "gst/visionjson/vector_summary.h"
@@ -19,19 +20,18 @@ struct TensorStyle {
   VectorSummarizer summarizer;  // kept for its memory
 };
 
-// Appends {"id":…,"dims":[…],"type":…} of a tensor of the buffer. TensorData::summary adds "min", "max",
+// Appends {"id":…,"dims":[…],"type":…} of the first of these GstCudaVisionTensorMeta. TensorData::summary adds "min", "max",
 // "sum" and "mean"; TensorData::full adds "data", flat and in row-major order. Sums of integers are exact;
 // sums of f32 are accumulated in double, in order. A number that is not finite becomes null, and so does
 // every member of a summary that is not finite because of it (with a NaN, all of them).
 //
 // The summary of a vector field, which is an f32 tensor of at least three dimensions whose innermost one has
 // 2 to kMostComponents numbers, is that of VectorSummary instead: "components" and "moving". If a u8 tensor
-// with the same id and "-valid" behind it follows and has a number for each vector, vectors with a 0 there do
-// not count.
+// with the same id and "-valid" behind it is one of the next tensors and has a number for each vector, vectors
+// with a 0 there do not count.
 //
-// Maps the tensor for reading, which downloads a tensor on a GPU; TensorData::none does not. Returns false,
-// without appending, if the tensor cannot be mapped.
-bool append_tensor(std::string *text, GstBuffer *buffer, const GstCudaVisionTensorMeta *meta,
-                   TensorStyle *style);
+// Maps the tensor for reading, which downloads a tensor on a GPU; TensorData::none does not. If the tensor cannot be
+// read, appends {"id":…,"unreadable":…} and returns the reason; otherwise returns null.
+const char *append_tensor(std::string *text, std::span<const gpointer> tensors, TensorStyle *style);
 
 }  // namespace cudavision

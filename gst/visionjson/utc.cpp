@@ -13,7 +13,7 @@ using std::chrono::seconds;
 constexpr seconds kFrom1900To1970{2208988800};  // 70 years, 17 of them leap years
 
 std::optional<Utc> utc_of(const GstReferenceTimestampMeta *meta) {
-  if (meta->timestamp > G_MAXINT64 || meta->reference == nullptr || gst_caps_is_empty(meta->reference) ||
+  if (meta->timestamp > G_MAXINT64 || !GST_IS_CAPS(meta->reference) || gst_caps_is_empty(meta->reference) ||
       gst_caps_is_any(meta->reference))
     return std::nullopt;
   const Utc time{nanoseconds(meta->timestamp)};

@@ -12,6 +12,7 @@
 #include "cuda/draw/draw.h"
 #include "gst/base/format.h"
 #include "gst/histogram/histogram_style.h"
+#include "gst/meta/reading.h"
 
 namespace cudavision {
 namespace {
@@ -20,7 +21,8 @@ namespace {
 constexpr std::size_t kMostTensors = 64;
 
 bool is_named(const GstCudaVisionTensorMeta &tensor, std::string_view id) {
-  return tensor.id != 0 && id == g_quark_to_string(tensor.id);  // a meta that was cleared has none
+  const char *own = text_of(tensor.id);
+  return own != nullptr && id == own;
 }
 
 bool has_shape(const GstCudaVisionTensorMeta &tensor, GstCudaVisionElementType type, guint dims) {
@@ -82,6 +84,7 @@ void TensorPictures::release() {
 void TensorPictures::begin_frame() {
   release();  // if the last frame was given up
   data_used_ = primitives_used_ = 0, count_ = 0;
+  has_unreadable_ = false;
 }
 
 Status TensorPictures::draw(const Job &job, const VisionOverlaySettings &settings, Canvas *canvas) {
@@ -112,6 +115,7 @@ Status TensorPictures::draw_edges(const Drawing &drawing, const GstCudaVisionTen
   if (region.width == 0 || region.height == 0) return {};
   const void *data = nullptr;
   CUDAVISION_TRY(read(drawing, edges, &data));
+  if (data == nullptr) return {};
   const auto *first = static_cast<const std::uint8_t *>(data) +
                       static_cast<std::ptrdiff_t>(region.y - place->y) * place->size.width + region.x -
                       place->x;
@@ -143,6 +147,7 @@ Status TensorPictures::draw_flow(const Drawing &drawing, const GstCudaVisionTens
   const void *vectors = nullptr, *marks = nullptr;
   CUDAVISION_TRY(read(drawing, flow, &vectors));
   CUDAVISION_TRY(read(drawing, *valid, &marks));
+  if (vectors == nullptr || marks == nullptr) return {};
   const Size size = place->size;
   const FlowOnFrame on_frame{
       {static_cast<const FlowVector *>(vectors), size.width * static_cast<std::ptrdiff_t>(sizeof(FlowVector)),
@@ -177,6 +182,7 @@ Status TensorPictures::draw_histogram(const Drawing &drawing, const GstCudaVisio
   const int count = plot_size(channels, bins);
   const void *counts = nullptr;
   CUDAVISION_TRY(read(drawing, histogram, &counts));
+  if (counts == nullptr) return {};
   Primitive *primitives = nullptr;
   CUDAVISION_TRY(take_primitives(job, count, &primitives));
   CUDAVISION_TRY(plot_histogram(job.execution, static_cast<const std::uint32_t *>(counts), channels, bins,
@@ -188,7 +194,9 @@ Status TensorPictures::draw_histogram(const Drawing &drawing, const GstCudaVisio
 Status TensorPictures::read(const Drawing &drawing, const GstCudaVisionTensorMeta &tensor,
                             const void **data) {
   if (data_used_ == data_.size()) data_.push_back(std::make_unique<TensorData>());
-  return data_[data_used_++]->read(drawing.job.execution, context_.get(), tensor, data);
+  CUDAVISION_TRY(data_[data_used_++]->read(drawing.job.execution, context_.get(), tensor, data));
+  has_unreadable_ = has_unreadable_ || *data == nullptr;
+  return {};
 }
 
 Status TensorPictures::take_primitives(const Job &job, int capacity, Primitive **primitives) {

@@ -21,6 +21,8 @@ class TensorPictures {
   // Draws all of them that belong to a frame of this size and lie in the region, and counts them. Others are left out.
   Status draw(const Job &job, const VisionOverlaySettings &settings, Canvas *canvas);
   int count() const { return count_; }
+  // True if a tensor of the frame was left out because it cannot be read.
+  bool has_unreadable() const { return has_unreadable_; }
   // Lets the tensors go. CUDA: the stream must have been synchronised behind draw().
   void release();
 
@@ -32,6 +34,7 @@ class TensorPictures {
   Status draw_flow(const Drawing &drawing, const GstCudaVisionTensorMeta &flow);
   Status draw_arrows(const Drawing &drawing, const FlowOnFrame &flow);
   Status draw_histogram(const Drawing &drawing, const GstCudaVisionTensorMeta &histogram);
+  // Gives null if the tensor cannot be read.
   Status read(const Drawing &drawing, const GstCudaVisionTensorMeta &tensor, const void **data);
   // Memory for primitives, which the next tensor of a frame does not use.
   Status take_primitives(const Job &job, int capacity, Primitive **primitives);
@@ -41,6 +44,7 @@ class TensorPictures {
   std::vector<OwnedBytes> primitives_;
   std::size_t data_used_ = 0, primitives_used_ = 0;  // of the frame
   int count_ = 0;
+  bool has_unreadable_ = false;
 };
 
 }  // namespace cudavision

@@ -15,6 +15,7 @@
 #include "gst/base/format.h"
 #include "gst/base/label_style.h"
 #include "gst/base/palette.h"
+#include "gst/meta/reading.h"
 
 namespace cudavision {
 namespace {
@@ -82,6 +83,7 @@ Status VisionOverlayOperation::run(const Job &job) {
   tensors_.begin_frame();
   if (!job.draw) return {};
   if (settings_.tensors) CUDAVISION_TRY(tensors_.draw(job, settings_, canvas_.get()));
+  if (tensors_.has_unreadable()) warn_of_unreadable();
   if (settings_.keypoints) add_keypoints(job);
   if (settings_.lines) add_lines(job);
   if (settings_.regions) add_boxes(job);
@@ -158,7 +160,7 @@ void VisionOverlayOperation::add_boxes(const Job &job) {
 // The type, whose end is left out if it is too long, the id of the track and the score, as far as they are known.
 void VisionOverlayOperation::add_label(const AttachedBox &box, const Job &job) {
   if (!is_seen(box, job.region)) return;
-  const char *type = g_quark_to_string(box.type);
+  const char *type = text_of(box.type);
   const std::string_view whole = type != nullptr ? type : "";
   const std::string id = box.track == 0 ? "" : (whole.empty() ? "#" : " #") + std::to_string(box.track);
   const std::string text = std::string(whole.substr(0, LabelText::kMost - id.size())) + id;
@@ -179,6 +181,15 @@ void VisionOverlayOperation::warn_of_too_many() {
   if (!std::exchange(warned_, true))
     GST_ELEMENT_WARNING(state_.element(), STREAM, FAILED,
                         ("The results of a frame are more than can be drawn: some are left out"), (nullptr));
+}
+
+// Posts at most one warning.
+void VisionOverlayOperation::warn_of_unreadable() {
+  if (!std::exchange(warned_of_unreadable_, true))
+    GST_ELEMENT_WARNING(
+        state_.element(), RESOURCE, READ,
+        ("A tensor cannot be read and is not drawn: it was changed, or its memory cannot be mapped"),
+        (nullptr));
 }
 
 Status VisionOverlayOperation::draw(const Job &job) {

@@ -35,6 +35,7 @@ class VisionOverlayOperation final : public ElementOperation<VisionOverlaySettin
   void add_label(const AttachedBox &box, const Job &job);
   guint32 color_of_box(const AttachedBox &box) const;
   void warn_of_too_many();
+  void warn_of_unreadable();
   // Draws primitives_.
   Status draw(const Job &job);
 
@@ -45,7 +46,7 @@ class VisionOverlayOperation final : public ElementOperation<VisionOverlaySettin
   OwnedBytes memory_;
   HostCopy host_;
   int keypoint_count_ = 0, line_count_ = 0;  // of the frame
-  bool warned_ = false;
+  bool warned_ = false, warned_of_unreadable_ = false;
 };
 
 }  // namespace cudavision

@@ -137,6 +137,23 @@ TEST_F(CudaMemoryDlpackFrame, copies_and_planes_on_the_host) {
     for (int x = 0; x < 40; ++x) ASSERT_EQ(bytes[y * host->dl_tensor.strides[0] + x], frame_.sample(0, x, y));
 }
 
+// With sums that wrap around, the rows would lie in the memory.
+TEST_F(CudaMemoryDlpackFrame, offsets_beyond_the_memory_are_refused) {
+  const CudaSource source = this->source();
+  const auto pool = source.pool(frame_, 0, true);
+  for (const gsize offset : {G_MAXSIZE - 3, gsize{1} << 40}) {
+    const Owned<GstBuffer> buffer = written(pool.get(), frame_);
+    gst_buffer_get_video_meta(buffer.get())->offset[0] = offset;
+    EXPECT_NE(error_of([&](GError **error) {
+                const Tensor tensor(gst_cuda_vision_frame_to_dlpack(buffer.get(), caps_.get(), 0, kNone,
+                                                                    kLegacyStream, error));
+                return tensor != nullptr;
+              }).find("plane 0 of the frame has 0 bytes"),
+              std::string::npos);
+    gst_buffer_get_video_meta(buffer.get())->offset[0] = 0;  // the pool uses it again
+  }
+}
+
 TEST_F(CudaMemoryDlpackFrame, context_of_its_own_and_frames_without_a_layout_are_refused) {
   const CudaSource own;
   const Owned<GstBuffer> buffer = own.buffer(frame_);

@@ -435,6 +435,20 @@ TEST_F(CudaInpaintMask, boxes_without_a_type_are_removed_only_by_the_wildcard) {
   }
 }
 
+// Others may have attached parameters that are none.
+TEST_F(CudaInpaintMask, boxes_with_broken_parameters_are_removed) {
+  const VideoFrame frame("RGB", kSize, 9);
+  Harness inpaint(kSmall + std::string("roi-type=person"));
+  inpaint.negotiate(frame);
+  Owned<GstBuffer> buffer = with_boxes(frame, {{"person", {10, 8, 7, 6}}});
+  gst_buffer_get_video_region_of_interest_meta_id(buffer.get(), 0)->params = g_list_append(nullptr, nullptr);
+  const Owned<GstBuffer> out = inpaint.exchange(std::move(buffer));
+  EXPECT_TRUE(
+      same_bytes(bytes_of(out.get()), with_filled(frame, mask_of(kSize, {{10, 8, 7, 6}}), small_params())));
+  // GStreamer would release null.
+  g_clear_pointer(&gst_buffer_get_video_region_of_interest_meta_id(out.get(), 0)->params, g_list_free);
+}
+
 // cudahog, with a model written by OpenCV, and cudainpaint in one pipeline: the detections are filled, and
 // all other bytes stay unchanged.
 TEST_F(CudaInpaintMask, detections_of_cudahog_are_removed) {

@@ -257,7 +257,7 @@ TEST_F(CudaVisionJson, regions_keep_type_box_and_order) {
   EXPECT_EQ(line.text("regions.1.type"), "a \"b\"\\\n");
   EXPECT_EQ(line.text("regions.2.type"), "車");
   EXPECT_EQ(line.whole("regions.0.width"), 64);
-  EXPECT_EQ(line.whole("regions.3.y"), gint64{G_MAXUINT});
+  EXPECT_EQ(line.whole("regions.3.y"), -1);
   EXPECT_EQ(line.whole("regions.3.width"), gint64{G_MAXUINT});
 }
 

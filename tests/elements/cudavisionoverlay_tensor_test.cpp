@@ -4,7 +4,10 @@
 #include <gst/cudavision/cudavision.h>
 
 #include <cmath>
+#include <cstring>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -214,6 +217,48 @@ TEST_F(CudaVisionOverlayTensor, vectors_of_others_may_be_anything) {
     EXPECT_TRUE(same_bytes(drawn(&overlay, frame, {tensor, {"optical-flow-valid", kU8, {48, 64}, valid}}),
                            frame_of("BGRA", {64, 48}, expected)))
         << mode;
+  }
+}
+
+// Somebody has changed the meta behind the element that computed the tensor.
+TEST_F(CudaVisionOverlayTensor, tensors_that_cannot_be_read_are_left_out) {
+  const VideoFrame frame("GRAY8", {64, 48}, 3);
+  const std::vector<std::uint8_t> flow = bytes_of_floats(std::vector<float>(12, 5)), valid(6, 1);
+  const Tensor tensors[] = {{"edges", kU8, {2, 3}, std::vector<std::uint8_t>(6, 255), 64, 48, 10, 20},
+                            {"optical-flow", kF32, {2, 3, 2}, flow},
+                            {"optical-flow-valid", kU8, {2, 3}, valid},
+                            {"histogram", kU32, {1, 6}, bytes_of_floats({1, 2, 3, 4, 5, 6})}};
+  const struct {
+    std::function<void(GstCudaVisionTensorMeta *)> spoil;
+    bool warned;  // of what has a picture, but no numbers
+  } cases[] = {{[](auto *meta) { meta->id = 0; }, false},
+               {[](auto *meta) { meta->id = G_MAXUINT32; }, false},
+               {[](auto *meta) { meta->n_dims = 1000; }, false},
+               {[](auto *meta) { meta->dims[1] = 0; }, true},
+               {[](auto *meta) { meta->dims[0] = G_MAXSIZE; }, false},
+               {[](auto *meta) { meta->origin_x = meta->step_y = NAN; }, false},
+               {[](auto *meta) { std::memset(&meta->element_type, 77, sizeof meta->element_type); }, false},
+               {[](auto *meta) { gst_clear_buffer(&meta->data); }, true},
+               {[](auto *meta) { gst_buffer_set_size(meta->data, 5); }, true}};
+  for (const auto &c : cases) {
+    Harness overlay("cudavisionoverlay flow-mode=wheel");
+    overlay.negotiate(frame);
+    for (int i = 0; i < 3; ++i) {
+      Owned<GstBuffer> buffer = frame.buffer();
+      for (const Tensor &tensor : tensors) attach(buffer.get(), tensor);
+      const std::unique_ptr<GPtrArray, decltype(&g_ptr_array_unref)> metas(
+          gst_cuda_vision_buffer_get_tensor_metas(buffer.get()), g_ptr_array_unref);
+      // The histogram does not know where it lies, and is spoiled otherwise alone.
+      for (guint j = 0; j < metas->len; ++j) {
+        auto *meta = static_cast<GstCudaVisionTensorMeta *>(g_ptr_array_index(metas.get(), j));
+        c.spoil(meta);
+        if (std::isnan(meta->origin_x) && j == 3) meta->n_dims = 1;
+      }
+      const Owned<GstBuffer> out = overlay.exchange(std::move(buffer));
+      EXPECT_TRUE(same_bytes(bytes_of(out.get()), frame)) << &c - cases;
+    }
+    EXPECT_EQ(take_warning(overlay.element()).has_value(), c.warned) << &c - cases;
+    EXPECT_FALSE(take_warning(overlay.element())) << "one is enough";
   }
 }
 

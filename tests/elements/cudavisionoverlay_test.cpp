@@ -242,6 +242,25 @@ TEST_F(CudaVisionOverlay, metas_of_others_may_say_anything) {
   EXPECT_NE(drawn(&overlay, frame, std::move(buffer)), frame.bytes());
 }
 
+// Regions whose type nobody knows, whose parameters are none, and lists that are none.
+TEST_F(CudaVisionOverlay, metas_of_others_may_be_broken) {
+  const VideoFrame frame("NV12", {64, 48}, 3);
+  Harness overlay("cudavisionoverlay min-contrast=0");
+  Owned<GstBuffer> buffer = frame.buffer();
+  auto *region = gst_buffer_add_video_region_of_interest_meta_id(buffer.get(), G_MAXUINT32, 5, 5, 20, 20);
+  region->params = g_list_append(nullptr, nullptr);
+  gst_buffer_add_video_region_of_interest_meta(buffer.get(), "\xff\xfe", 5, 5, 20, 20);
+  for (const GstMetaInfo *info : {GST_CUDA_VISION_KEYPOINTS_META_INFO, GST_CUDA_VISION_LINES_META_INFO})
+    ASSERT_NE(gst_buffer_add_meta(buffer.get(), info, nullptr), nullptr);
+  const GstCudaVisionKeypoint bright{20, 20, std::numeric_limits<float>::infinity(), 1e30f};
+  gst_cuda_vision_buffer_add_keypoints_meta(buffer.get(), &bright, 1);
+  overlay.negotiate(frame);
+  const Owned<GstBuffer> out = overlay.exchange(std::move(buffer));
+  EXPECT_NE(bytes_of(out.get()), frame.bytes());
+  region = gst_buffer_get_video_region_of_interest_meta_id(out.get(), 0);
+  g_clear_pointer(&region->params, g_list_free);  // GStreamer would release null
+}
+
 TEST_F(CudaVisionOverlay, what_is_far_away_is_not_seen) {
   const VideoFrame frame("NV12", {64, 48}, 3);
   Harness overlay("cudavisionoverlay min-contrast=0 point-size=255 line-width=1");

@@ -594,6 +594,23 @@ TEST_F(CudaVisionTrack, boxes_without_an_area_have_no_identity) {
   }
 }
 
+// Others may have attached a type that nobody knows, sides as long as they can be, and parameters that are none.
+TEST_F(CudaVisionTrack, boxes_of_others_may_be_anything) {
+  TrackHarness track("min-hits=0");
+  for (int i = 0; i < 3; ++i) {
+    Owned<GstBuffer> buffer = picture().buffer();
+    for (const guint value : {guint{0}, guint{G_MAXINT}, guint{G_MAXUINT}})
+      gst_buffer_add_video_region_of_interest_meta_id(buffer.get(), G_MAXUINT32, value, value, value, value);
+    auto *plain = gst_buffer_add_video_region_of_interest_meta(buffer.get(), "T\xfcr", 5, 5, 20, 20);
+    plain->params = g_list_append(nullptr, nullptr);
+    const Owned<GstBuffer> out = track.exchange(std::move(buffer));
+    plain = regions_of(out).back();
+    plain->params = g_list_remove(plain->params, nullptr);  // GStreamer would read and release it
+    ASSERT_TRUE(estimate_of(plain));
+    EXPECT_EQ(estimate_of(plain)->box.x, 5);
+  }
+}
+
 TEST_F(CudaVisionTrack, second_tracker_keeps_the_ids_of_the_first) {
   GstHarness *harness =
       gst_harness_new_parse("cudavisiontrack min-hits=0 type=person ! cudavisiontrack min-hits=0");

@@ -153,6 +153,19 @@ TEST(DlpackFrame, what_is_no_array_is_refused) {
   EXPECT_EQ(refusal(buffer.get(), caps.get()), "the frame is none of these caps");
 }
 
+// With sums that wrap around, the rows would lie in the buffer.
+TEST(DlpackFrame, offsets_beyond_the_buffer_are_refused) {
+  const Caps caps = caps_of("GRAY8", 4, 2);
+  for (const gsize offset : {gsize{1}, gsize{9}, G_MAXSIZE - 3, G_MAXSIZE}) {
+    const Owned<GstBuffer> buffer = counting_frame(caps);
+    gsize offsets[GST_VIDEO_MAX_PLANES] = {offset};
+    gint strides[GST_VIDEO_MAX_PLANES] = {4};
+    gst_buffer_add_video_meta_full(buffer.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 4, 2, 1,
+                                   offsets, strides);
+    EXPECT_NE(refusal(buffer.get(), caps.get()).find("instead of 8"), std::string::npos) << offset;
+  }
+}
+
 TEST(DlpackFrame, rows_that_run_upward_or_overlap_are_refused) {
   const Caps caps = caps_of("GRAY8", 4, 2);
   for (const gint stride : {-4, 3}) {

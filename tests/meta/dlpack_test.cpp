@@ -139,7 +139,7 @@ TEST_F(Dlpack, errors_say_what_is_wrong) {
   memory_counts().mappable = true;
   const auto *cleared = reinterpret_cast<const GstCudaVisionTensorMeta *>(
       gst_buffer_add_meta(buffer.get(), GST_CUDA_VISION_TENSOR_META_INFO, nullptr));
-  expect_error(cleared, GST_RESOURCE_ERROR_READ, "the tensor is empty");
+  expect_error(cleared, GST_RESOURCE_ERROR_READ, "the tensor \"\" cannot be read: no id");
   gst_buffer_resize(meta->data, 0, 3);
   expect_error(meta, GST_RESOURCE_ERROR_READ, "has 3 bytes instead of 4");
 }

@@ -276,8 +276,8 @@ TEST(Regions, are_those_of_all_elements_in_order) {
   ASSERT_EQ(g_list_length(regions.get()), 2u);
   const auto *first = static_cast<const GstCudaVisionRegion *>(regions->data);
   EXPECT_STREQ(first->type, "person");
-  EXPECT_EQ(first->x, 10u);
-  EXPECT_EQ(first->y, 20u);
+  EXPECT_EQ(first->x, 10);
+  EXPECT_EQ(first->y, 20);
   EXPECT_EQ(first->width, 64u);
   EXPECT_EQ(first->height, 128u);
   EXPECT_EQ(first->id, 7);

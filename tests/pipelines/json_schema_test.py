@@ -26,9 +26,10 @@ SOURCE = "videotestsrc pattern={} num-buffers={} ! video/x-raw,format=GRAY8,widt
 WHOLE_LINE = {
     "source": "door", "frame": 0, "pts": 0, "running-time": None, "utc": "2026-11-22T12:34:56.123456789Z",
     "width": 640, "height": None,
-    "keypoints": [{"x": 1.5, "y": 2, "response": None, "angle": None}],
-    "lines": [{"rho": 1.0, "theta": 0.5, "votes": 3, "x1": 0.0, "y1": 1.0, "x2": 2.0, "y2": None}],
-    "regions": [{"type": None, "x": 1, "y": 2, "width": 3, "height": 4, "score": None,
+    "keypoints": [{"x": 1.5, "y": 2, "response": None, "angle": None}, {"unreadable": "there is no list"}],
+    "lines": [{"rho": 1.0, "theta": 0.5, "votes": 3, "x1": 0.0, "y1": 1.0, "x2": 2.0, "y2": None},
+              {"unreadable": "there is no list"}],
+    "regions": [{"type": None, "x": -1, "y": 2, "width": 3, "height": 4, "score": None,
                  "params": {"colour": {"label": "red", "sure": True, "share": 0.5, "nothing": None}}}],
     "detections": [{"class": "car", "x": -1, "y": -2, "width": 3, "height": 4, "confidence": 0.5, "tracking-id": 7,
                     "classes": [{"class": "red", "confidence": 0.75}]}],
@@ -38,7 +39,8 @@ WHOLE_LINE = {
         {"id": "summary", "dims": [1, 3], "type": "f32", "min": 1.0, "max": None, "sum": None, "mean": None},
         {"id": "field", "dims": [1, 1, 2], "type": "f32", "moving": None,
          "components": 2 * [{"min": None, "max": None, "mean": None, "median": None, "p99": None}]},
-        {"id": "full", "dims": [2], "type": "i32", "data": [-1, None]}]}
+        {"id": "full", "dims": [2], "type": "i32", "data": [-1, None]},
+        {"id": "changed", "unreadable": "no data"}, {"id": None, "unreadable": "no id"}]}
 
 
 def errors_of(line):
@@ -143,7 +145,11 @@ class Schema(unittest.TestCase):
                 (("tensors",), MISSING), (("regions",), None), (("width",), 0), (("source",), 5), (("other",), 1),
                 (("utc",), "2026-11-22 12:34:56"), (("utc",), "2026-11-22T12:34:56.123456789+01:00"),
                 (("keypoints", 0, "angle"), MISSING), (("keypoints", 0, "size"), 3), (("lines", 0, "votes"), 1.5),
-                (("regions", 0, "w"), 3), (("regions", 0, "width"), MISSING), (("regions", 0, "x"), -1),
+                (("regions", 0, "w"), 3), (("regions", 0, "width"), MISSING), (("regions", 0, "x"), 0.5),
+                (("keypoints", 1, "x"), 1), (("keypoints", 1, "unreadable"), None), (("lines", 1, "unreadable"), MISSING),
+                (("keypoints", 0, "unreadable"), "and read"), (("tensors", 4, "id"), MISSING), (("tensors", 4, "dims"), [1]),
+                (("tensors", 4, "unreadable"), MISSING), (("tensors", 0, "unreadable"), "and read"), (("tensors", 0, "id"), None),
+                (("regions", 0, "unreadable"), "never"),
                 (("regions", 0, "score"), "much"), (("regions", 0, "params"), {"colour": "red"}),
                 (("detections",), []), (("detections", 0, "h"), 4), (("detections", 0, "classes"), MISSING),
                 (("classifications", 0, "confidence"), True), (("tensors", 0, "dims"), []), (("tensors", 0, "dims"), [0]),

@@ -11,8 +11,8 @@ typedef struct _GstCudaVisionRegion GstCudaVisionRegion;
 /**
  * GstCudaVisionRegion:
  * @type: (nullable): what the region shows, for example "person"; valid until the process ends
- * @x: the column of the region's top left pixel
- * @y: the row of the region's top left pixel
+ * @x: the column of the region's top left pixel; negative if the region begins left of the frame
+ * @y: the row of the region's top left pixel; negative if the region begins above the frame
  * @width: in pixels
  * @height: in pixels
  * @id: identifies the region among those of its frame, if the element that attached it has set an id
@@ -23,7 +23,7 @@ typedef struct _GstCudaVisionRegion GstCudaVisionRegion;
  * 0 if there is none. Since 0.3
  *
  * A copy of the values of a #GstVideoRegionOfInterestMeta. The library alone makes such structs: later versions
- * may add members at the end.
+ * may add members at the end. The fields @x and @y of a #GstVideoRegionOfInterestMeta are unsigned; until 0.2 they were so here.
  *
  * The elements of gst-cudavision number their regions from 1 on, so that a @parent_id of 0 means that there
  * is no parent. Other elements may give all their regions the @id 0.
@@ -32,8 +32,8 @@ typedef struct _GstCudaVisionRegion GstCudaVisionRegion;
  */
 struct _GstCudaVisionRegion {
   const gchar *type;
-  guint x;
-  guint y;
+  gint x;
+  gint y;
   guint width;
   guint height;
   gint id;
@@ -108,7 +108,7 @@ GList *gst_cuda_vision_buffer_get_regions(GstBuffer *buffer);
  * @buffer: (transfer none): a #GstBuffer
  *
  * The regions of gst_cuda_vision_buffer_get_regions() as an array of 104 bytes each, without gaps, in the byte order of the
- * machine: `guint32 x, y, width, height; gint32 id, parent_id; gdouble score; guint64 track_id; gchar type[64]`, whose last
+ * machine: `gint32 x, y; guint32 width, height; gint32 id, parent_id; gdouble score; guint64 track_id; gchar type[64]`, whose last
  * byte is 0.
  *
  * Returns: (transfer full): the array, which is empty if there are no regions

@@ -186,7 +186,8 @@ void gst_cuda_vision_tensor_meta_set_geometry(GstCudaVisionTensorMeta *meta, gui
  *
  * Gets the name of the contents.
  *
- * Returns: (transfer none) (nullable): the id of the tensor, which stays valid until the process ends
+ * Returns: (transfer none) (nullable): the id of the tensor as valid UTF-8, which stays valid until the process ends; %NULL
+ * if a buffer pool has cleared the meta
  *
  * Since: 0.1
  */
@@ -200,7 +201,8 @@ const gchar *gst_cuda_vision_tensor_meta_get_id(const GstCudaVisionTensorMeta *m
  *
  * Gets the shape of the tensor.
  *
- * Returns: (array length=n_dims) (transfer none): the size of each dimension, outermost first
+ * Returns: (array length=n_dims) (transfer none): the size of each dimension, outermost first; none if somebody has written an
+ * invalid shape into the meta, or a buffer pool has cleared it
  *
  * Since: 0.1
  */
@@ -213,7 +215,7 @@ const gsize *gst_cuda_vision_tensor_meta_get_dims(const GstCudaVisionTensorMeta 
  *
  * Gets the size of the numbers, which is the product of the dimensions and the size of one number.
  *
- * Returns: the total size of the numbers in bytes
+ * Returns: the total size of the numbers in bytes; 0 if the shape is invalid
  *
  * Since: 0.1
  */
@@ -241,7 +243,8 @@ GstBuffer *gst_cuda_vision_tensor_meta_get_data(const GstCudaVisionTensorMeta *m
  * Maps the data, which may lie on a GPU, and copies the numbers.
  *
  * Returns: (transfer full) (nullable): a copy: gst_cuda_vision_tensor_meta_get_size() bytes, row-major without
- * padding, in the byte order of the machine; %NULL if there is no data or it cannot be mapped
+ * padding, in the byte order of the machine; %NULL if the tensor cannot be read: it has no id, an invalid shape, too little data,
+ * or data that cannot be mapped
  *
  * Since: 0.1
  */
