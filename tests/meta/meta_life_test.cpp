@@ -60,6 +60,21 @@ TEST_F(MetaLife, a_copy_of_a_part_of_the_bytes_keeps_the_metas) {
   expect_shared(buffer, part);
 }
 
+TEST_F(MetaLife, copied_results_stay_without_the_frame) {
+  Owned<GstBuffer> buffer = frame();
+  attach_all(buffer.get());
+  gst_buffer_add_video_region_of_interest_meta(buffer.get(), "person", 1, 2, 3, 4);
+  const Owned<GstBuffer> copy(gst_cuda_vision_buffer_copy_metas(buffer.get()));
+  expect_shared(buffer, copy);
+  EXPECT_EQ(gst_buffer_n_memory(copy.get()), 0u);
+  EXPECT_EQ(gst_buffer_get_n_meta(copy.get(), GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE), 0u);
+  gst_buffer_remove_meta(buffer.get(),
+                         gst_buffer_get_meta(buffer.get(), GST_CUDA_VISION_TENSOR_META_API_TYPE));
+  buffer.reset();
+  EXPECT_EQ(values_of<guint8>(grid_of(copy)), kGrid);
+  expect_same(gst_cuda_vision_buffer_get_lines_meta(copy.get()), some_lines());
+}
+
 TEST_F(MetaLife, an_empty_buffer_carries_them) {
   const Owned<GstBuffer> empty(gst_buffer_new());
   attach_all(empty.get());

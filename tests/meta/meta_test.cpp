@@ -326,9 +326,10 @@ TEST(Metas, nullptr_is_refused_everywhere) {
   EXPECT_EQ(gst_cuda_vision_keypoints_meta_get_bytes(nullptr), nullptr);
   EXPECT_EQ(gst_cuda_vision_lines_meta_get_bytes(nullptr), nullptr);
   EXPECT_EQ(gst_cuda_vision_buffer_get_regions(nullptr), nullptr);
+  EXPECT_EQ(gst_cuda_vision_buffer_copy_metas(nullptr), nullptr);
   EXPECT_EQ(gst_cuda_vision_region_copy(nullptr), nullptr);
   gst_cuda_vision_region_free(nullptr);  // is allowed, as with every function that releases
-  EXPECT_EQ(criticals.count(), 19);
+  EXPECT_EQ(criticals.count(), 20);
 }
 
 TEST(Metas, registration_gives_the_same_type_again) {

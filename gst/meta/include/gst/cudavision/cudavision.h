@@ -8,4 +8,5 @@
 #include <gst/cudavision/linesmeta.h>
 #include <gst/cudavision/prelude.h>
 #include <gst/cudavision/region.h>
+#include <gst/cudavision/results.h>
 #include <gst/cudavision/tensormeta.h>

@@ -2,16 +2,22 @@
 """What Python programs expect: tensors and frames as arrays of NumPy, PyTorch and CuPy, lists as structured arrays of NumPy.
 
 PyGObject loads this file with `from gi.repository import GstCudaVision`. It needs NumPy only where it makes NumPy's arrays.
+
+A meta lies in its buffer, and PyGObject's object of a meta is no more than the meta's address. So each function that finds
+metas copies them, without the pixels, into a buffer that nobody else has, and each object of a meta keeps this buffer.
 """
 import ctypes
 import sys
+import threading
 
 from gi.repository import GLib
 
 from ..module import get_introspection_module
 
 GstCudaVision = get_introspection_module("GstCudaVision")
-__all__ = ["FrameTensor", "frame_tensors", "metas", "regions_array"]
+__all__ = ["FrameTensor", "buffer_add_keypoints_meta", "buffer_add_lines_meta", "buffer_add_tensor_meta",
+           "buffer_get_keypoints_meta", "buffer_get_lines_meta", "buffer_get_tensor_meta", "buffer_get_tensor_metas",
+           "frame_tensors", "metas", "regions_array"]
 
 Flags = GstCudaVision.DlpackFlags
 CPU, CUDA = 1, 2  # as DLPack counts
@@ -20,8 +26,8 @@ ORDER = "<" if sys.byteorder == "little" else ">"
 KEYPOINT = [(name, ORDER + "f4") for name in ("x", "y", "response", "angle")]
 LINE = [("rho", ORDER + "f4"), ("theta", ORDER + "f4"), ("votes", ORDER + "u4")] + [
     (name, ORDER + "f4") for name in ("x1", "y1", "x2", "y2")]
-REGION = [(name, ORDER + "u4") for name in ("x", "y", "width", "height")] + [
-    ("id", ORDER + "i4"), ("parent_id", ORDER + "i4"), ("score", ORDER + "f8"), ("track_id", ORDER + "u8"), ("type", "S64")]
+REGION = [("x", ORDER + "i4"), ("y", ORDER + "i4"), ("width", ORDER + "u4"), ("height", ORDER + "u4"), ("id", ORDER + "i4"),
+          ("parent_id", ORDER + "i4"), ("score", ORDER + "f8"), ("track_id", ORDER + "u8"), ("type", "S64")]
 
 # --- DLPack's structs, and the capsules that carry them ---
 
@@ -46,7 +52,14 @@ def _export(source, flags, stream):
         raise BufferError(error.message) from None
 
 
-class _Lease:
+class _NotCopied:
+    """An object that refers to memory of others, which a copy of the object would not keep, or release once more."""
+
+    def __reduce_ex__(self, _protocol):
+        raise TypeError(f"a {type(self).__name__} cannot be copied or pickled: copy its numbers, for example with numpy.array()")
+
+
+class _Lease(_NotCopied):
     """Numbers that stay where they are as long as this object lives."""
 
     def __init__(self, source, flags, stream):
@@ -55,7 +68,7 @@ class _Lease:
         self.tensor = _DLTensor.from_address(self._address)
 
     def __del__(self):
-        GstCudaVision.dlpack_release(getattr(self, "_address", 0), self._flags)
+        GstCudaVision.dlpack_release(self.__dict__.pop("_address", 0), self._flags)
 
     @property
     def shape(self):
@@ -81,7 +94,7 @@ def _checked_stream(stream, on_gpu):
     return stream
 
 
-class _Array:
+class _Array(_NotCopied):
     """What makes an object an array for other libraries. It asks the object for _export_dlpack() and get_dlpack_device()."""
 
     def __dlpack_device__(self):
@@ -106,11 +119,13 @@ class _Array:
         return _new_capsule(address, _NAMES[versioned], _destroy)
 
     def _interface(self, flags, stream):
-        # Whoever reads the interface keeps this object, and with it the numbers.
+        # Whoever reads the interface keeps this object, and with it the numbers: a lease that was given out is never replaced.
+        # setdefault() is atomic. The lock makes other threads wait for a download instead of making one more.
         leases = self.__dict__.setdefault("_leases", {})
-        if int(flags) not in leases:
-            leases[int(flags)] = _Lease(self, flags, stream)
-        return leases[int(flags)].interface()
+        with self.__dict__.setdefault("_lock", threading.RLock()):
+            if int(flags) not in leases:
+                leases.setdefault(int(flags), _Lease(self, flags, stream))
+            return leases[int(flags)].interface()
 
     @property
     def __array_interface__(self):
@@ -128,10 +143,20 @@ class _Array:
         return f"<{what} {'x'.join(map(str, shape))} {type_name} on {place}>"
 
 
+def _keep(item, owner):
+    """The item, which lies in memory of its owner."""
+    if item is not None:
+        item._owner = owner
+    return item
+
+
 def _adds_to(introspected):
     """Gives a class the members of another one. PyGObject's own override() takes no structs without a GType, as metas are."""
 
     def add(extension):
+        if "meta" in vars(introspected):  # the GstMeta, with which the struct begins
+            head = introspected.meta.fget
+            introspected.meta = property(lambda self: _keep(head(self), self))
         for base in reversed(extension.__mro__[:-1]):
             for name, member in vars(base).items():
                 if name not in ("__dict__", "__weakref__", "__module__", "__qualname__", "__doc__"):
@@ -156,6 +181,8 @@ class TensorMeta(_Array):
         return tuple(self.get_dims())
 
     def __repr__(self):
+        if not self.shape:  # somebody has changed the meta
+            return f"<tensor {self.get_id()}, which cannot be read>"
         return self._describe(f"tensor {self.get_id()}", self.shape, GstCudaVision.ElementType.to_string(self.element_type))
 
 
@@ -196,7 +223,7 @@ class _Words:
         self.__array_interface__ = self._lease.interface()
 
 
-class _List:
+class _List(_NotCopied):
     """What makes a list an array of structs. It asks the list for _FIELDS and _NAME."""
 
     def _export_dlpack(self, flags, _stream):
@@ -235,8 +262,14 @@ class LinesMeta(_List):
 
 
 @_adds_to(GstCudaVision.Region)
-class Region:
-    """A region of interest."""
+class Region(_NotCopied):
+    """A region of interest, a copy that nothing else changes."""
+
+    def __copy__(self):
+        return self.copy()
+
+    def __deepcopy__(self, _memo):
+        return self.copy()
 
     def __repr__(self):
         track = f" #{self.track_id}" if self.track_id else ""
@@ -251,9 +284,42 @@ def regions_array(buffer):
     return numpy.frombuffer(GstCudaVision.buffer_get_regions_bytes(buffer).get_data() or b"", numpy.dtype(REGION))
 
 
+# --- metas of a buffer ---
+
+
+def _adding(function):
+    def add(buffer, *arguments, **named):
+        return _keep(function(buffer, *arguments, **named), buffer)
+
+    add.__name__, add.__doc__ = function.__name__, "Attaches a meta to a writable buffer, which the meta that is returned keeps."
+    return add
+
+
+def _finding(function):
+    def find(buffer, *arguments, **named):
+        copy = GstCudaVision.buffer_copy_metas(buffer)
+        return _keep(function(copy, *arguments, **named), copy)
+
+    find.__name__, find.__doc__ = function.__name__, "A copy of a meta of the buffer, or None."
+    return find
+
+
+buffer_add_keypoints_meta = _adding(GstCudaVision.buffer_add_keypoints_meta)
+buffer_add_lines_meta = _adding(GstCudaVision.buffer_add_lines_meta)
+buffer_add_tensor_meta = _adding(GstCudaVision.buffer_add_tensor_meta)
+buffer_get_keypoints_meta = _finding(GstCudaVision.buffer_get_keypoints_meta)
+buffer_get_lines_meta = _finding(GstCudaVision.buffer_get_lines_meta)
+buffer_get_tensor_meta = _finding(GstCudaVision.buffer_get_tensor_meta)
+
+
+def buffer_get_tensor_metas(buffer):
+    """Copies of all tensors of the buffer."""
+    copy = GstCudaVision.buffer_copy_metas(buffer)
+    return [_keep(meta, copy) for meta in GstCudaVision.buffer_get_tensor_metas(copy)]
+
+
 def metas(buffer):
-    """All that the elements have attached to a frame: tensors, keypoints, lines, regions."""
-    found = list(GstCudaVision.buffer_get_tensor_metas(buffer))
-    found += [meta for meta in (GstCudaVision.buffer_get_keypoints_meta(buffer), GstCudaVision.buffer_get_lines_meta(buffer))
-              if meta is not None]
-    return found + GstCudaVision.buffer_get_regions(buffer)
+    """All that the elements have attached to a frame: copies of tensors, keypoints, lines and regions."""
+    lists = (buffer_get_keypoints_meta(buffer), buffer_get_lines_meta(buffer))
+    return (buffer_get_tensor_metas(buffer) + [meta for meta in lists if meta is not None]
+            + GstCudaVision.buffer_get_regions(buffer))
