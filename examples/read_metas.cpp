@@ -52,10 +52,14 @@ void print_numbers(const GstCudaVisionTensorMeta *tensor) {
 }
 
 void print_tensor(const GstCudaVisionTensorMeta *tensor) {
-  std::printf("  tensor %s %s ", gst_cuda_vision_tensor_meta_get_id(tensor),
-              gst_cuda_vision_element_type_to_string(tensor->element_type));
+  const gchar *id = gst_cuda_vision_tensor_meta_get_id(tensor);
   guint n_dims = 0;
   const gsize *dims = gst_cuda_vision_tensor_meta_get_dims(tensor, &n_dims);
+  if (id == nullptr || n_dims == 0) {  // a buffer pool has cleared it, or an element has changed it
+    std::printf("  a tensor that cannot be read\n");
+    return;
+  }
+  std::printf("  tensor %s %s ", id, gst_cuda_vision_element_type_to_string(tensor->element_type));
   for (guint i = 0; i < n_dims; ++i) std::printf("[%" G_GSIZE_FORMAT "]", dims[i]);
   std::printf(" of %ux%u from (%g, %g) in steps of (%g, %g):", tensor->frame_width, tensor->frame_height,
               tensor->origin_x, tensor->origin_y, tensor->step_x, tensor->step_y);

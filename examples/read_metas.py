@@ -21,8 +21,12 @@ ARRAY_TYPES = {"u8": "B", "u16": "H", "u32": "I", "i32": "i", "f32": "f"}
 
 
 def print_tensor(tensor):
+    read = tensor.get_bytes()  # downloads a tensor on a GPU
+    if read is None:  # a buffer pool has cleared it, or an element has changed it
+        print("  a tensor that cannot be read")
+        return
     kind = GstCudaVision.ElementType.to_string(tensor.element_type)
-    numbers = array.array(ARRAY_TYPES[kind], tensor.get_bytes().get_data())  # downloads a tensor on a GPU
+    numbers = array.array(ARRAY_TYPES[kind], read.get_data())
     dims = "".join(f"[{size}]" for size in tensor.get_dims())
     print(f"  tensor {tensor.get_id()} {kind} {dims} of {tensor.frame_width}x{tensor.frame_height}"
           f" from ({tensor.origin_x:g}, {tensor.origin_y:g}) in steps of ({tensor.step_x:g}, {tensor.step_y:g}):",

@@ -27,6 +27,7 @@ GstBuffer *make_frame() {
   gst_cuda_vision_tensor_meta_set_geometry(
       add<gfloat>(frame, "reals", GST_CUDA_VISION_ELEMENT_TYPE_F32, {0.1f, -1e-20f, INFINITY}), 640, 480, 1.5,
       2.25, 8, 0);
+  add<guint8>(frame, "changed", GST_CUDA_VISION_ELEMENT_TYPE_U8, {1})->n_dims = 1000;
   const GstCudaVisionKeypoint keypoints[] = {{10, 20.5f, 3.5f, 1.57f}, {0.25f, 0, -1, NAN}};
   gst_cuda_vision_buffer_add_keypoints_meta(frame, keypoints, 2);
   const GstCudaVisionLine lines[] = {{12, 0.785f, 230, 0, 5, 100, 105}};

@@ -37,6 +37,7 @@ def make_frame():
     add(frame, "counts", "u32", [0, 4294967295])
     add(frame, "signed", "i32", [-1, 2147483647])
     add(frame, "reals", "f32", [0.1, -1e-20, math.inf]).set_geometry(640, 480, 1.5, 2.25, 8, 0)
+    add(frame, "changed", "u8", [1]).n_dims = 1000
     GstCudaVision.buffer_add_keypoints_meta(
         frame, [keypoint(10, 20.5, 3.5, 1.57), keypoint(0.25, 0, -1, math.nan)])
     GstCudaVision.buffer_add_lines_meta(frame, [line(12, 0.785, 230, 0, 5, 100, 105)])
