@@ -129,14 +129,16 @@ Status attach_gst_tensor(GstBuffer *buffer, const GstCudaVisionTensorMeta *tenso
   if (added == nullptr) return invalid_argument("a GstTensor could not be attached");
   GstTensorMeta *meta = gst_buffer_get_tensor_meta(buffer);
   if (meta == nullptr) meta = gst_buffer_add_tensor_meta(buffer);
-  const gsize count = meta->tensors != nullptr ? meta->num_tensors : 0;
+  // Others may have left null, which GStreamer's functions do not expect.
+  if (meta->tensors == nullptr) meta->num_tensors = 0;
+  const gsize count = static_cast<gsize>(
+      std::remove(meta->tensors, meta->tensors + meta->num_tensors, nullptr) - meta->tensors);
+  meta->num_tensors = static_cast<decltype(meta->num_tensors)>(count);
   // The meta takes the new array, which has copies of the tensors, and frees the old one.
   GstTensor **tensors = g_new(GstTensor *, count + 1);
-  guint kept = 0;
-  for (gsize i = 0; i < count; ++i)
-    if (meta->tensors[i] != nullptr) tensors[kept++] = gst_tensor_copy(meta->tensors[i]);
-  tensors[kept++] = added;
-  gst_tensor_meta_set(meta, kept, tensors);
+  for (gsize i = 0; i < count; ++i) tensors[i] = gst_tensor_copy(meta->tensors[i]);
+  tensors[count] = added;
+  gst_tensor_meta_set(meta, static_cast<guint>(count + 1), tensors);
   return {};
 }
 

@@ -61,6 +61,22 @@ TEST_F(CudaCannyAnalytics, second_element_adds_its_tensor) {
   gst_sample_unref(sample);
 }
 
+// Somebody has removed the tensors of the meta and left their number, or null in their place.
+TEST_F(CudaCannyAnalytics, tensors_that_are_none_are_left_out) {
+  Harness canny("cudacanny display=false");
+  canny.negotiate(the_frame());
+  for (const bool in_array : {false, true}) {
+    Owned<GstBuffer> frame = the_frame().buffer();
+    GstTensorMeta *foreign = gst_buffer_add_tensor_meta(frame.get());
+    foreign->num_tensors = 5;
+    if (in_array) foreign->tensors = g_new0(GstTensor *, 5);
+    const Owned<GstBuffer> buffer = canny.exchange(std::move(frame));
+    const GstTensorMeta *meta = gst_buffer_get_tensor_meta(buffer.get());
+    ASSERT_EQ(meta->num_tensors, 1u);
+    EXPECT_EQ(meta->tensors[0]->data, tensor_of(buffer, "edges")->data);
+  }
+}
+
 TEST_F(CudaCannyAnalytics, edges_are_a_segmentation_of_the_region) {
   Harness canny("cudacanny display=false roi-x=5 roi-y=3 roi-width=21 roi-height=17");
   const Owned<GstBuffer> buffer = buffer_from(&canny, the_frame());

@@ -2,6 +2,7 @@
 // cudavisionjson: GStreamer's analytics metas, which other elements attach too (GStreamer 1.24).
 #include <gst/gst.h>
 
+#include <cmath>
 #include <string>
 
 #include "tests/elements/json_lines.h"
@@ -52,6 +53,41 @@ TEST_F(CudaVisionJsonAnalytics, detections_have_class_box_confidence_id_and_clas
           R"("classifications":[{"class":"street","confidence":0.125}],"tensors":[])"),
       std::string::npos)
       << line;
+}
+
+// Members of a JSON object have different names.
+TEST_F(CudaVisionJsonAnalytics, first_of_two_trackers_gives_the_id) {
+  JsonHarness json;
+  Owned<GstBuffer> buffer = frame();
+  GstAnalyticsRelationMeta *relations = gst_buffer_add_analytics_relation_meta(buffer.get());
+  const GstAnalyticsODMtd car = add_detection(relations, "car", 10, 0.5f);
+  for (const guint64 id : {77, 88}) {
+    GstAnalyticsTrackingMtd tracking;
+    ASSERT_TRUE(gst_analytics_relation_meta_add_tracking_mtd(relations, id, 0, &tracking));
+    ASSERT_TRUE(gst_analytics_relation_meta_set_relation(relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, car.id,
+                                                         tracking.id));
+  }
+  const std::string line = json.line_of(std::move(buffer));
+  EXPECT_NE(line.find("\"tracking-id\""), std::string::npos) << line;
+  EXPECT_EQ(line.find("\"tracking-id\""), line.rfind("\"tracking-id\"")) << line;
+}
+
+// Classes that nobody knows or that are no text, confidences that are no numbers, boxes as large as they can be.
+TEST_F(CudaVisionJsonAnalytics, items_of_others_may_say_anything) {
+  JsonHarness json;
+  Owned<GstBuffer> buffer = frame();
+  GstAnalyticsRelationMeta *relations = gst_buffer_add_analytics_relation_meta(buffer.get());
+  GstAnalyticsODMtd detection;
+  ASSERT_TRUE(gst_analytics_relation_meta_add_od_mtd(relations, G_MAXUINT32, G_MININT, G_MAXINT, G_MAXINT,
+                                                     G_MININT, NAN, &detection));
+  add_detection(relations, "T\xfcr", 1, INFINITY);
+  add_class(relations, "\xff", -INFINITY);
+  const Json line = json.json_of(std::move(buffer));
+  EXPECT_TRUE(line.is_null("detections.0.class"));
+  EXPECT_TRUE(line.is_null("detections.0.confidence"));
+  EXPECT_EQ(line.whole("detections.0.x"), G_MININT);
+  EXPECT_EQ(line.text("detections.1.class"), "T\xef\xbf\xbdr");
+  EXPECT_TRUE(line.is_null("classifications.0.confidence"));
 }
 
 TEST_F(CudaVisionJsonAnalytics, meta_without_items_adds_nothing) {
