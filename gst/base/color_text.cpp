@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "gst/base/excerpt.h"
+
 namespace cudavision {
 namespace {
 
@@ -42,14 +44,14 @@ std::optional<guint32> parse_color(const std::string &text) {
 
 Status validate_color(const char *property, const ColorText &color, const char *word) {
   if (color.is_color() || (word != nullptr && color.is_word(word))) return {};
-  return invalid_argument(std::string(property) + "='" + color.text() + "' is not a colour: give " +
+  return invalid_argument(std::string(property) + "='" + excerpt(color.text()) + "' is not a colour: give " +
                           (word != nullptr ? std::string(word) + ", " : "") +
                           "a name, as red or lime, #RRGGBB, #AARRGGBB or 0xAARRGGBB");
 }
 
 std::string color_hint(const char *property, const ColorText &color) {
   if (!color.opacity_is_missing()) return {};
-  return std::string(property) + "=" + color.text() +
+  return std::string(property) + "=" + excerpt(color.text()) +
          " has no opacity (the first two of eight digits) and is drawn as an opaque colour";
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cuda/common/backends.h"
+#include "gst/base/excerpt.h"
 #include "gst/base/regular_file.h"
 
 namespace cudavision {
@@ -69,7 +70,7 @@ std::optional<double> number_of(const std::string &word) {
   return number;
 }
 
-std::string quoted(const std::string &word) { return std::string(1, '"').append(word, 0, 40).append(1, '"'); }
+std::string quoted(const std::string &word) { return '"' + excerpt(word) + '"'; }
 
 Status weight_of(const std::string &word, std::size_t index, float *weight) {
   const std::optional<double> number = number_of(word);
@@ -245,7 +246,7 @@ Status load_hog_model(const std::string &location, HogModel *model) {
     Status status = read_file(location, &text);
     if (status.ok()) status = catch_bad_alloc([&] { return hog::parse_model(text, model); });
     if (status.ok()) return {};
-    return {status.code(), "the model " + location + ": " + status.text()};
+    return {status.code(), "the model " + excerpt(location) + ": " + status.text()};
   });
 }
 

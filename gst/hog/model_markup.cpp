@@ -3,6 +3,7 @@
 #include <glib.h>
 
 #include "cuda/common/backends.h"
+#include "gst/base/excerpt.h"
 #include "gst/hog/model_file.h"
 
 namespace cudavision::hog {
@@ -18,7 +19,7 @@ class Reader {
     if (++depth_ > kMaxModelDepth)
       return invalid_argument("elements lie within more than " + std::to_string(kMaxModelDepth) + " others");
     if (depth_ == 1 && name != "opencv_storage")
-      return invalid_argument("its root is " + std::string(name) + ", not opencv_storage");
+      return invalid_argument("its root is " + excerpt(name) + ", not opencv_storage");
     // An element that is called _ belongs to a list.
     if (depth_ == 3 && map_ == Map::not_found && name != "_") map_ = Map::open;
     return depth_ == 3 && map_ == Map::open ? fields_->begin(name) : Status();
@@ -75,7 +76,7 @@ Status parse_markup(std::string_view text, ModelFields *fields) {
   g_markup_parse_context_free(context);
   if (parsed) return {};
   const bool refused = g_error_matches(error, G_MARKUP_ERROR, G_MARKUP_ERROR_INVALID_CONTENT);
-  const std::string why = error->message;
+  const std::string why = excerpt(error->message);
   g_error_free(error);
   return invalid_argument((refused ? "" : "it is no complete XML: ") + why);
 }

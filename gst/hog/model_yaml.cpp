@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "cuda/common/backends.h"
+#include "gst/base/excerpt.h"
 #include "gst/hog/model_file.h"
 
 namespace cudavision::hog {
@@ -31,7 +32,7 @@ class Reader {
             {reinterpret_cast<const char *>(event.data.scalar.value), event.data.scalar.length});
       case YAML_ALIAS_EVENT:
         return invalid_argument("it has an alias, *" +
-                                std::string(reinterpret_cast<const char *>(event.data.alias.anchor)) +
+                                excerpt(reinterpret_cast<const char *>(event.data.alias.anchor)) +
                                 ", which no model needs");
       default:
         return {};

@@ -141,7 +141,7 @@ struct InpaintElement {
     if (!settings.mask_location) return {};
     const Status status = MaskPicture::load(*settings.mask_location, &files->mask);
     if (status.ok()) return {};
-    return {status.code(), "The mask of mask-location, \"" + *settings.mask_location +
+    return {status.code(), "The mask of mask-location, \"" + excerpt(*settings.mask_location) +
                                "\", could not be read: " + status.text()};
   }
 };

@@ -10,6 +10,7 @@
 
 #include "cuda/inpaint/inpaint.h"
 #include "gst/base/color_text.h"
+#include "gst/base/excerpt.h"
 #include "gst/inpaint/mask_picture.h"
 
 namespace cudavision {
@@ -44,7 +45,7 @@ inline Status validate(const InpaintSettings &settings) {
 
 inline std::string hint(const InpaintSettings &settings) {
   if (settings.removes_color() && settings.mask_color.opacity_is_missing())
-    return "mask-color=" + settings.mask_color.text() +
+    return "mask-color=" + excerpt(settings.mask_color.text()) +
            " is a colour, and its pixels are removed: none removes no colour";
   if (settings.mask_location || settings.roi_type || settings.removes_color() || settings.mask_alpha ||
       (settings.region_width > 0 && settings.region_height > 0))

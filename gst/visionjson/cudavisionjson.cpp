@@ -71,6 +71,7 @@
 #include <utility>
 
 #include "gst/base/any_video_pads.h"
+#include "gst/base/excerpt.h"
 #include "gst/base/properties.h"
 #include "gst/base/timing.h"
 #include "gst/visionjson/frame_json.h"
@@ -132,7 +133,8 @@ using Properties = cudavision::PropertyTable<JsonSettings>;
 // --- errors ---
 
 std::string name_of(const std::string &location) {
-  return location == "-" ? "the standard output" : "'" + location + "'";
+  const std::string shown = cudavision::excerpt(location);
+  return location == "-" ? "the standard output" : "'" + shown + "'";
 }
 
 // what: the failed action ("open", "write to"). error: errno.

@@ -8,14 +8,19 @@
 #include <string>
 
 #include "gst/base/color_text.h"
+#include "gst/base/excerpt.h"
 #include "gst/visionjson/json_text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   const std::string text(reinterpret_cast<const char *>(data), size);
   const cudavision::ColorText color(text.c_str());
-  (void)validate_color("color", color, "none");
+  if (validate_color("color", color, "none").text().size() > 600) std::abort();
   if (validate_color("color", color).ok()) (void)color.argb();
   (void)color_hint("color", color);
+  const std::string shown = cudavision::excerpt(text);
+  if (shown.size() > cudavision::kMostExcerptBytes || shown.find('\n') != std::string::npos ||
+      !g_utf8_validate(shown.data(), static_cast<gssize>(shown.size()), nullptr))
+    std::abort();
   std::string json;
   cudavision::append_string(&json, text.c_str());
   cudavision::JsonHead().string("source", text.c_str()).append_open(&json);
