@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Checks a file that a property names before it is opened.
+// Reads a file that a property names.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "cuda/common/status.h"
 
 namespace cudavision {
 
-// Fails unless the location is a regular file, with no_file if nothing is there. Opening a named pipe would
-// wait for its writer, which nothing can interrupt while an element starts.
-Status check_regular_file(const std::string &location);
+// Reads all bytes of a regular file. Fails with no_file if nothing is there, and otherwise with
+// invalid_argument and the reason: a directory, a pipe or a device, a file of more than `most` bytes, or one whose
+// size changes while it is read. The file is opened once, without waiting for a pipe's writer, and what was
+// opened is what is checked and read. The caller must catch std::bad_alloc.
+Status read_regular_file(const std::string &location, std::size_t most, std::string *bytes);
 
 }  // namespace cudavision

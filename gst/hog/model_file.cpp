@@ -3,14 +3,10 @@
 #include "gst/hog/model_file.h"
 
 #include <glib.h>
-#include <glib/gstdio.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -21,25 +17,9 @@
 namespace cudavision {
 namespace {
 
-// Enough for kMaxHogWeights numbers of two bytes each.
-constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
+// Enough for a million weights. The slowest file of this size takes half a second.
+constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
 constexpr std::size_t kMaxMembers = 1000;
-
-Status read_file(const std::string &location, std::string *text) {
-  CUDAVISION_TRY(check_regular_file(location));
-  const std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(g_fopen(location.c_str(), "rb"), std::fclose);
-  if (!file) return invalid_argument("it cannot be opened: " + std::string(g_strerror(errno)));
-  char part[65536];
-  for (std::size_t count; (count = std::fread(part, 1, sizeof part, file.get())) > 0;) {
-    text->append(part, count);
-    if (text->size() > kMaxBytes)
-      return invalid_argument("it is larger than " + std::to_string(kMaxBytes) +
-                              " bytes, the limit for models");
-  }
-  if (std::ferror(file.get()) != 0)
-    return invalid_argument("it cannot be read: " + std::string(g_strerror(errno)));
-  return text->empty() ? invalid_argument("it is empty") : Status();
-}
 
 // Splits a text at white space. It returns one word at a time, because a file can have millions.
 class Words {
@@ -243,8 +223,10 @@ const std::string *hog::ModelFields::find(std::string_view name) const {
 Status load_hog_model(const std::string &location, HogModel *model) {
   return catch_bad_alloc([&]() -> Status {
     std::string text;
-    Status status = read_file(location, &text);
-    if (status.ok()) status = catch_bad_alloc([&] { return hog::parse_model(text, model); });
+    Status status = catch_bad_alloc([&]() -> Status {
+      CUDAVISION_TRY(read_regular_file(location, kMaxBytes, &text));
+      return text.empty() ? invalid_argument("it is empty") : hog::parse_model(text, model);
+    });
     if (status.ok()) return {};
     return {status.code(), "the model " + excerpt(location) + ": " + status.text()};
   });

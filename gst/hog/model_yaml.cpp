@@ -12,6 +12,9 @@
 namespace cudavision::hog {
 namespace {
 
+// Numbers, names, and beginnings and ends of collections. An event takes the longer the deeper it lies.
+constexpr int kMostEvents = 1 << 22;
+
 // Reads {any name: {member: scalar or [scalars], ...}}. Deeper collections, values that are no maps, and all
 // maps but the first one are ignored.
 class Reader {
@@ -19,6 +22,8 @@ class Reader {
   explicit Reader(ModelFields *fields) : fields_(fields) {}
 
   Status take(const yaml_event_t &event) {
+    if (++events_ > kMostEvents)
+      return invalid_argument("it has more than " + std::to_string(kMostEvents) + " values and collections");
     switch (event.type) {
       case YAML_MAPPING_START_EVENT:
       case YAML_SEQUENCE_START_EVENT:
@@ -76,7 +81,7 @@ class Reader {
   }
 
   ModelFields *fields_;
-  int depth_ = 0;
+  int events_ = 0, depth_ = 0;
   Map map_ = Map::not_found;
   bool root_is_map_ = false;
   bool is_key_ = true;  // whether the next scalar of the first map is the name of a member

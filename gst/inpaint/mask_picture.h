@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "cuda/common/image.h"
@@ -15,11 +16,13 @@ namespace cudavision {
 
 class MaskPicture {
  public:
-  // Reads a PNG or JPEG picture, rotated and mirrored as its metadata say. Bright
+  // Reads a PNG or JPEG picture; a JPEG is rotated and mirrored as its Exif data say. Bright
   // pixels (luma of at least 128) that are opaque (alpha of at least 128) become 255, all others 0. The code
-  // of an error is no_file if there is no such file, unreadable_file if it is no picture or too large for
-  // the host's memory, and invalid_argument if it has more pixels than are read.
+  // of an error is no_file if there is no such file, unreadable_file if it is no picture that can be decoded or too
+  // large for the host's memory, and invalid_argument if it is no regular file or too large to be read.
   static Status load(const std::string &location, std::shared_ptr<const MaskPicture> *picture);
+  // The same for the contents of a file. The caller must catch std::bad_alloc.
+  static Status decode(std::string_view file, std::shared_ptr<const MaskPicture> *picture);
 
   Size size() const { return size_; }
   // The mask for a frame of this size: bytes of 255 or 0 in row-major order without padding. Along an axis in

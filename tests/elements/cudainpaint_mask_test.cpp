@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The masks of cudainpaint: from files, colours, transparency and regions of interest.
-#include <gdk-pixbuf/gdk-pixbuf.h>
 #include <glib/gstdio.h>
 #include <gst/video/video.h>
+#include <png.h>
 #include <sys/stat.h>
 #if CUDAVISION_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
 #endif
 
+#include <fstream>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -18,6 +19,7 @@
 #include "tests/elements/drawn_frame.h"
 #include "tests/elements/hog_reference.h"
 #include "tests/elements/inpaint_reference.h"
+#include "tests/elements/picture_file.h"
 #include "tests/elements/tensor.h"
 
 namespace {
@@ -55,21 +57,14 @@ class CudaInpaintMask : public ElementTest {
     files_.push_back(folder_ + "/" + name);
     return files_.back();
   }
-  // Saves a picture that is white where the mask is not 0 and black elsewhere, and returns its path. If alpha
-  // is at least 0, the picture has an alpha channel with this value in the white pixels and 255 in the
-  // others.
-  std::string save(const Picture &mask, const std::string &name, const char *type, int alpha = -1) {
-    GdkPixbuf *pixbuf = gdk_pixbuf_new(GDK_COLORSPACE_RGB, alpha >= 0, 8, mask.width(), mask.height());
-    const int channels = gdk_pixbuf_get_n_channels(pixbuf);
-    for (int y = 0; y < mask.height(); ++y)
-      for (int x = 0; x < mask.width(); ++x) {
-        guchar *p = gdk_pixbuf_get_pixels(pixbuf) + y * gdk_pixbuf_get_rowstride(pixbuf) + x * channels;
-        for (int c = 0; c < 3; ++c) p[c] = mask.at(x, y) != 0 ? 255 : 0;
-        if (alpha >= 0) p[3] = static_cast<guchar>(mask.at(x, y) != 0 ? alpha : 255);
-      }
+  // Saves a picture that is white where the mask is not 0 and black elsewhere, and returns its path.
+  std::string save(const Picture &mask, const std::string &name) {
+    const bool is_png = name.ends_with("png");
+    return save(is_png ? png_file(mask, {8, PNG_COLOR_TYPE_RGB}) : jpeg_file(mask, {3}), name);
+  }
+  std::string save(const std::string &bytes, const std::string &name) {
     const std::string location = path(name);
-    EXPECT_TRUE(gdk_pixbuf_save(pixbuf, location.c_str(), type, nullptr, nullptr));
-    g_object_unref(pixbuf);
+    std::ofstream(location, std::ios::binary) << bytes;
     return location;
   }
 
@@ -81,13 +76,11 @@ class CudaInpaintMask : public ElementTest {
 TEST_F(CudaInpaintMask, pictures_of_any_kind_and_size_are_scaled_to_the_frame) {
   const VideoFrame frame("NV12", kSize, 1);
   const VideoFrame expected = with_filled(frame, mask_of(kSize, {{12, 8, 8, 8}}), small_params());
-  for (const auto &[scale_2, name, type] : {std::tuple{2, "same.png", "png"},
-                                            {4, "twice.png", "png"},
-                                            {1, "half.png", "png"},
-                                            {4, "twice.jpg", "jpeg"}}) {
+  for (const auto &[scale_2, name] :
+       {std::pair{2, "same.png"}, {4, "twice.png"}, {1, "half.png"}, {4, "twice.jpg"}}) {
     const Picture mask = mask_of({kSize.width * scale_2 / 2, kSize.height * scale_2 / 2},
                                  {{12 * scale_2 / 2, 8 * scale_2 / 2, 8 * scale_2 / 2, 8 * scale_2 / 2}});
-    Harness inpaint(kSmall + ("mask-location=" + save(mask, name, type)));
+    Harness inpaint(kSmall + ("mask-location=" + save(mask, name)));
     for (int i = 0; i < 2; ++i) EXPECT_TRUE(same_bytes(inpaint.work(frame), expected)) << name;
   }
 }
@@ -105,7 +98,7 @@ TEST_F(CudaInpaintMask, scaling_takes_the_nearest_pixel_or_any) {
       for (int j = 0; j < size.height; ++j)
         if (j + 1 > y * (50 / 32.0) && j < (y + 1) * (50 / 32.0))
           expected.at(x, y) |= mask.at(static_cast<int>((x + 0.5) * size.width / kSize.width), j);
-  Harness inpaint(kSmall + ("mask-location=" + save(mask, "odd.png", "png")));
+  Harness inpaint(kSmall + ("mask-location=" + save(mask, "odd.png")));
   EXPECT_TRUE(same_bytes(inpaint.work(frame), with_filled(frame, expected, small_params())));
 }
 
@@ -114,7 +107,7 @@ TEST_F(CudaInpaintMask, thin_masks_survive_the_scaling) {
   const VideoFrame frame("RGB", kSize, 2);
   const Size large{kSize.width * 4, kSize.height * 4};
   const Picture mask = mask_of(large, {{41, 32, 1, 40}, {80, 50, 40, 1}});
-  Harness inpaint(kSmall + ("mask-location=" + save(mask, "thin.png", "png")));
+  Harness inpaint(kSmall + ("mask-location=" + save(mask, "thin.png")));
   EXPECT_TRUE(
       same_bytes(inpaint.work(frame),
                  with_filled(frame, mask_of(kSize, {{10, 8, 1, 10}, {20, 12, 10, 1}}), small_params())));
@@ -123,15 +116,20 @@ TEST_F(CudaInpaintMask, thin_masks_survive_the_scaling) {
 TEST_F(CudaInpaintMask, transparent_white_removes_nothing) {
   const VideoFrame frame("RGB", kSize, 2);
   const Picture mask = mask_of(kSize, {{12, 8, 8, 8}});
-  Harness faint(kSmall + ("mask-location=" + save(mask, "faint.png", "png", 127))),
-      solid(kSmall + ("mask-location=" + save(mask, "solid.png", "png", 128)));
+  Picture seen = mask;
+  for (std::uint8_t &pixel : seen.pixels()) pixel = pixel != 0 ? kTransparent : kDark;
+  const PngKind kind{8, PNG_COLOR_TYPE_RGB_ALPHA, false, true, 127};
+  PngKind more_opaque = kind;
+  more_opaque.alpha = 128;
+  Harness faint(kSmall + ("mask-location=" + save(png_file(seen, kind), "faint.png"))),
+      solid(kSmall + ("mask-location=" + save(png_file(seen, more_opaque), "solid.png")));
   EXPECT_TRUE(same_bytes(faint.work(frame), frame));
   EXPECT_TRUE(same_bytes(solid.work(frame), with_filled(frame, mask, small_params())));
 }
 
 TEST_F(CudaInpaintMask, mask_follows_new_caps) {
   const Picture mask = mask_of(kSize, {{12, 8, 8, 8}});
-  Harness inpaint(kSmall + ("mask-location=" + save(mask, "mask.png", "png")));
+  Harness inpaint(kSmall + ("mask-location=" + save(mask, "mask.png")));
   const VideoFrame frame("RGB", kSize, 3), large("I420", {80, 64}, 4);
   EXPECT_TRUE(same_bytes(inpaint.work(frame), with_filled(frame, mask, small_params())));
   EXPECT_TRUE(same_bytes(inpaint.work(large),
@@ -495,7 +493,7 @@ TEST_F(CudaInpaintMask, moving_object_is_removed_in_its_box) {
 
 TEST_F(CudaInpaintMask, sources_are_combined) {
   const VideoFrame frame("BGRx", kSize, 11);
-  const std::string location = save(mask_of(kSize, {{5, 4, 6, 6}}), "mask.png", "png");
+  const std::string location = save(mask_of(kSize, {{5, 4, 6, 6}}), "mask.png");
   Harness inpaint(
       kSmall +
       ("roi-type=person region-x=30 region-y=22 region-width=5 region-height=5 dilate=1 mask-location=" +

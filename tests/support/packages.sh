@@ -3,7 +3,7 @@
 
 packages_to_build=(g++ meson ninja-build pkg-config python3
   libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libhwy-dev libjson-glib-dev libyaml-dev
-  libgdk-pixbuf-2.0-dev gobject-introspection libgirepository1.0-dev)
+  libpng-dev libjpeg-dev gobject-introspection libgirepository1.0-dev)
 packages_to_play=(gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-libav opencv-doc
   libopencv-ml-dev libopencv-objdetect-dev)
 packages_to_test=(jq libgtest-dev libopencv-dev libboost-context-dev binutils python3-gi python3-jsonschema python3-numpy

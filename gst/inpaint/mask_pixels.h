@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Collects the pixels of a mask from the decoder of its picture, and turns the picture upright.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cuda/common/image.h"
+#include "cuda/common/memory_budget.h"
+#include "cuda/common/status.h"
+
+namespace cudavision {
+
+class MaskPixels {
+ public:
+  // size: that of the picture as the file stores it. orientation: how it is to be turned and mirrored, as the tag
+  // Orientation of Exif and TIFF says: 2 to 8; all other numbers mean that it is upright. Fails if the picture has
+  // more pixels than are read. Throws std::bad_alloc.
+  Status begin(Size size, unsigned orientation);
+  // Takes `count` pixels of row y, of four bytes each: R, G, B and alpha. They are x, x + step, x + 2 step, ...
+  void put(const std::uint8_t *rgba, int count, int x, int step, int y);
+
+  Size size() const { return size_; }  // upright
+  Array<std::uint8_t> take() { return std::move(pixels_); }
+
+ private:
+  Size size_{};
+  // The index of the stored pixel (x, y) in the upright picture is origin_ + x * right_ + y * down_.
+  std::ptrdiff_t origin_ = 0, right_ = 0, down_ = 0;
+  Array<std::uint8_t> pixels_;
+};
+
+}  // namespace cudavision

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The picture files of cudainpaint's masks: every kind of PNG and JPEG is read, and no file takes long or much memory.
+#include <glib/gstdio.h>
+#include <png.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/elements/cost.h"
+#include "tests/elements/picture_file.h"
+#include "tests/elements/tensor.h"
+
+namespace {
+
+using namespace cudavision::test;
+using cudavision::Size;
+
+class CudaInpaintPicture : public ElementTest {
+ protected:
+  void SetUp() override {
+    ElementTest::SetUp();
+    gchar *made = nullptr;
+    const int file = g_file_open_tmp("cudainpaint-XXXXXX", &made, nullptr);
+    ASSERT_GE(file, 0);
+    close(file);
+    location_ = made;
+    g_free(made);
+  }
+  void TearDown() override {
+    g_unlink(location_.c_str());
+    ElementTest::TearDown();
+  }
+
+  const std::string &location() const { return location_; }
+  void write(const std::string &bytes) const { std::ofstream(location_, std::ios::binary) << bytes; }
+  // What the element removes from a frame of this size with the file as its mask.
+  std::vector<std::uint8_t> removed(const std::string &bytes, Size size) const {
+    write(bytes);
+    Harness inpaint("cudainpaint display=false attach-mask=true mask-location=" + location_);
+    return elements_of<std::uint8_t>(
+        tensor_of(buffer_from(&inpaint, VideoFrame("GRAY8", size, 1)), "removal-mask"));
+  }
+  // The error of an element with this mask; nothing if it starts.
+  std::optional<Complaint> error_of(const std::string &bytes) const {
+    write(bytes);
+    return error();
+  }
+  std::optional<Complaint> error() const {
+    const Owned<GstElement> inpaint =
+        parse("cudainpaint backend=" + backend() + " mask-location=" + location_);
+    gst_element_set_state(inpaint.get(), GST_STATE_PAUSED);
+    return take_error(inpaint.get());
+  }
+  testing::AssertionResult is_unreadable(const std::string &bytes, const std::string &words) const {
+    return is(error_of(bytes), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, words);
+  }
+
+ private:
+  std::string location_;
+};
+
+// Small enough for every kind, with an odd width and pixels of all three sorts.
+Picture small_mask() {
+  Picture mask(Size{19, 13});
+  for (int y = 0; y < mask.height(); ++y)
+    for (int x = 0; x < mask.width(); ++x) {
+      const int sort = (x * x + 3 * y + x * y) % 3;
+      mask.at(x, y) = static_cast<std::uint8_t>(sort == 0 ? kDark : sort == 1 ? kBright : kTransparent);
+    }
+  return mask;
+}
+
+// Whole blocks of a JPEG, which it stores without a loss that matters, and no two orientations look alike.
+Picture blocks() {
+  Picture mask(Size{40, 24});
+  for (int y = 0; y < mask.height(); ++y)
+    for (int x = 0; x < mask.width(); ++x)
+      mask.at(x, y) = (x < 8 && y < 16) || (x >= 16 && x < 32 && y < 8) ? kBright : kDark;
+  return mask;
+}
+
+TEST_F(CudaInpaintPicture, every_kind_of_png_is_read) {
+  const Picture mask = small_mask();
+  const struct {
+    int color_type;
+    std::vector<int> bits;
+  } types[] = {{PNG_COLOR_TYPE_GRAY, {1, 2, 4, 8, 16}},
+               {PNG_COLOR_TYPE_RGB, {8, 16}},
+               {PNG_COLOR_TYPE_PALETTE, {1, 2, 4, 8}},
+               {PNG_COLOR_TYPE_GRAY_ALPHA, {8, 16}},
+               {PNG_COLOR_TYPE_RGB_ALPHA, {8, 16}}};
+  for (const auto &type : types)
+    for (const int bits : type.bits)
+      for (const bool interlaced : {false, true})
+        for (const bool transparent : {false, true}) {
+          if (transparent && bits == 1) continue;  // it has no third value
+          std::vector<std::uint8_t> expected;
+          for (const std::uint8_t pixel : mask.pixels())
+            expected.push_back(pixel == kBright || (pixel == kTransparent && !transparent) ? 255 : 0);
+          EXPECT_EQ(removed(png_file(mask, {bits, type.color_type, interlaced, transparent}), mask.size()),
+                    expected)
+              << "type " << type.color_type << ", " << bits << " bits" << (interlaced ? ", interlaced" : "")
+              << (transparent ? ", transparent" : "");
+        }
+}
+
+TEST_F(CudaInpaintPicture, interlaced_pngs_of_every_small_size_are_read) {
+  for (int width = 1; width < 10; ++width)
+    for (int height = 1; height < 10; ++height) {
+      Picture mask(Size{width, height});
+      for (int i = 0; i < width * height; ++i)
+        mask.pixels()[static_cast<std::size_t>(i)] = i % 3 == 0 ? kBright : kDark;
+      const std::string file = png_file(mask, {8, PNG_COLOR_TYPE_GRAY, true});
+      // In a frame eight times as large: some elements take no frame of a pixel.
+      const std::vector<std::uint8_t> found = removed(file, {8 * width, 8 * height});
+      for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x)
+          ASSERT_EQ(found[static_cast<std::size_t>((8 * y + 4) * 8 * width + 8 * x + 4)], mask.at(x, y))
+              << width << "x" << height << " at " << x << ", " << y;
+    }
+}
+
+TEST_F(CudaInpaintPicture, every_kind_of_jpeg_is_read) {
+  const Picture mask = blocks();
+  for (const int components : {1, 3, 4})
+    for (const bool progressive : {false, true})
+      for (const bool arithmetic : {false, true})
+        for (const bool ycck : {false, components == 4})
+          EXPECT_EQ(removed(jpeg_file(mask, {components, progressive, arithmetic, ycck}), mask.size()),
+                    mask.pixels())
+              << components << (progressive ? ", progressive" : "") << (arithmetic ? ", arithmetic" : "")
+              << (ycck ? ", YCCK" : "");
+}
+
+// Exif data that hold one tag, in the byte order of TIFF files that begin with II or MM.
+std::string exif_with(const std::string &order, unsigned tag, unsigned type, unsigned value) {
+  const auto number = [&order](unsigned n, int bytes) {
+    std::string text;
+    for (int i = 0; i < bytes; ++i)
+      text.push_back(static_cast<char>(n >> (8 * (order == "II" ? i : bytes - 1 - i))));
+    return text;
+  };
+  const int bytes = type == 3 ? 2 : 4;
+  return order + number(42, 2) + number(8, 4) + number(1, 2) + number(tag, 2) + number(type, 2) +
+         number(1, 4) + number(value, bytes) + std::string(static_cast<std::size_t>(4 - bytes), '\0') +
+         number(0, 4);
+}
+
+// The upright picture, by the definition of the tag in the format TIFF 6.0: which sides of the picture the first row
+// and the first column of the file are.
+Picture upright(const Picture &file, unsigned orientation) {
+  const int right = file.width() - 1, bottom = file.height() - 1;
+  const bool on_its_side = orientation >= 5 && orientation <= 8;
+  Picture picture(on_its_side ? Size{file.height(), file.width()} : file.size());
+  for (int y = 0; y < picture.height(); ++y)
+    for (int x = 0; x < picture.width(); ++x) {
+      const std::pair<int, int> stored[] = {{x, y}, {right - x, y},  {right - x, bottom - y}, {x, bottom - y},
+                                            {y, x}, {y, bottom - x}, {right - y, bottom - x}, {right - y, x}};
+      const auto &[from_x, from_y] = stored[orientation >= 1 && orientation <= 8 ? orientation - 1 : 0];
+      picture.at(x, y) = file.at(from_x, from_y);
+    }
+  return picture;
+}
+
+TEST_F(CudaInpaintPicture, photographs_are_turned_upright) {
+  constexpr unsigned kOrientation = 0x112, kWidth = 0x100, kShort = 3, kLong = 4, kSignedLong = 9;
+  const Picture mask = blocks();
+  const auto expect = [&](const std::string &exif, unsigned orientation) {
+    const Picture expected = upright(mask, orientation);
+    EXPECT_EQ(removed(jpeg_file(mask, {1}, exif), expected.size()), expected.pixels()) << orientation;
+  };
+  for (const char *order : {"II", "MM"}) {
+    for (unsigned orientation = 0; orientation < 11; ++orientation)
+      expect(exif_with(order, kOrientation, kShort, orientation), orientation);
+    expect(exif_with(order, kOrientation, kSignedLong, 6), 6);
+    expect(exif_with(order, kOrientation, kLong, 6), 1);
+    expect(exif_with(order, kWidth, kShort, 6), 1);
+    std::string two_values = exif_with(order, kOrientation, kShort, 6);
+    two_values[*order == 'I' ? 14 : 17] = 2;
+    expect(two_values, 1);
+    // Data that end within the tag, and those whose list lies beyond their end.
+    const std::string whole = exif_with(order, kOrientation, kShort, 6);
+    for (std::size_t size = 1; size < 20; ++size) expect(whole.substr(0, size), 1);
+    std::string far = whole;
+    far.replace(4, 4, "\xff\xff\xff\xff");
+    expect(far, 1);
+  }
+}
+
+// --- files that would take long or much memory ---
+
+std::string repeated(const std::string &text, std::size_t count) {
+  std::string all;
+  for (all.reserve(text.size() * count); count > 0; --count) all += text;
+  return all;
+}
+
+// What so many million zeros compress to.
+std::string compressed_zeros(int count) {
+  Bytef zeros[10000] = {}, part[1000];
+  std::string text;
+  z_stream stream{};
+  deflateInit(&stream, 9);
+  for (int left = 100 * count, result = Z_OK; result != Z_STREAM_END; left -= left > 0 ? 1 : 0) {
+    stream.next_in = zeros, stream.avail_in = left > 0 ? sizeof zeros : 0;
+    do {
+      stream.next_out = part, stream.avail_out = sizeof part;
+      result = deflate(&stream, left > 0 ? Z_NO_FLUSH : Z_FINISH);
+      text.append(reinterpret_cast<char *>(part), sizeof part - stream.avail_out);
+    } while (stream.avail_out == 0);
+  }
+  deflateEnd(&stream);
+  return text;
+}
+
+TEST_F(CudaInpaintPicture, texts_and_profiles_of_pngs_are_not_read) {
+  const Picture mask = small_mask();
+  const std::string plain = png_file(mask, {8, PNG_COLOR_TYPE_GRAY});
+  const std::vector<std::uint8_t> expected = removed(plain, mask.size());
+  const std::string zeros = compressed_zeros(7);
+  const std::string text =
+      with_chunk(plain, "zTXt", std::string("k\0\0", 3) + zeros).substr(33, 12 + 3 + zeros.size());
+  std::string texts = plain;
+  texts.insert(33, repeated(text, 400));  // 2.8 GB
+  const std::string files[] = {
+      texts,
+      with_chunk(plain, "iTXt", std::string("k\0\1\0\0\0", 6) + zeros),
+      with_chunk(plain, "iCCP", std::string("k\0\0", 3) + compressed_zeros(400)),
+      with_chunk(plain, "sPLT", std::string("k\0\x08", 3) + std::string(6000000, '\1')),
+      with_chunk(plain, "abCd", std::string(7000000, '\1')),
+  };
+  for (const std::string &file : files) {
+    EXPECT_TRUE(is_cheap([&] { EXPECT_EQ(removed(file, mask.size()), expected); })) << file.substr(37, 4);
+  }
+}
+
+TEST_F(CudaInpaintPicture, scans_of_jpegs_are_counted) {
+  const Picture mask = blocks();
+  Picture large(Size{4096, 4096});
+  for (const int components : {1, 3}) {
+    const std::string jpeg = jpeg_file(mask, {components, true}), huge = jpeg_file(large, {components, true});
+    EXPECT_EQ(removed(with_scans(jpeg, 500), mask.size()), mask.pixels());
+    const std::pair<const std::string &, int> files[] = {{jpeg, 100000}, {huge, 100}};
+    for (const auto &[file, scans] : files) {
+      EXPECT_TRUE(is_cheap([&, &file = file, &scans = scans] {
+        EXPECT_TRUE(is_unreadable(with_scans(file, scans), "it has too many scans"));
+      }));
+    }
+  }
+}
+
+TEST_F(CudaInpaintPicture, pictures_of_the_most_pixels_stay_in_bounds) {
+  const Picture largest(Size{8192, 4096});
+  for (const std::string &file : {png_file(largest, {16, PNG_COLOR_TYPE_RGB_ALPHA}),
+                                  jpeg_file(largest, {1, true}), jpeg_file(largest, {4, false, true})})
+    EXPECT_TRUE(is_cheap([&] { EXPECT_FALSE(error_of(file)); }));
+  // Eight bytes for each pixel until the last scan.
+  const std::string progressive = jpeg_file(largest, {4, true});
+  EXPECT_TRUE(
+      is_cheap([&] { EXPECT_TRUE(is_unreadable(progressive, "it takes too much memory to decode")); }));
+}
+
+TEST_F(CudaInpaintPicture, files_full_of_markers_and_chunks_stay_in_bounds) {
+  const Picture mask = blocks();
+  const std::string jpeg = jpeg_file(mask, {1}), png = png_file(mask, {8, PNG_COLOR_TYPE_GRAY});
+  const std::string chunk = with_chunk(png, "abCd", "").substr(33, 12);
+  const std::string exif = std::string(
+                               "\xff\xe1\xff\xff"
+                               "Exif\0\0II*\0\x08\0\0\0\xff\xff",
+                               20) +
+                           std::string(65517, '\0');
+  const std::string files[] = {
+      jpeg.substr(0, 2) + repeated(std::string("\xff\xe1\0\2", 4), 8000000) + jpeg.substr(2),
+      jpeg.substr(0, 2) + repeated(exif, 500) + jpeg.substr(2),
+      png.substr(0, 33) + repeated(chunk, 2700000) + png.substr(33),
+  };
+  for (const std::string &file : files) {
+    EXPECT_TRUE(is_cheap([&] { EXPECT_EQ(removed(file, mask.size()), mask.pixels()); }));
+  }
+}
+
+TEST_F(CudaInpaintPicture, arithmetic_coding_is_read_up_to_four_megabytes) {
+  std::string file = jpeg_file(blocks(), {1, false, true});
+  file.append((std::size_t{4} << 20) + 1 - file.size(), '\0');
+  EXPECT_TRUE(is_unreadable(file, "it is too large for arithmetic coding"));
+  file.pop_back();
+  EXPECT_FALSE(error_of(file));
+}
+
+TEST_F(CudaInpaintPicture, files_that_end_too_early_are_refused) {
+  const Picture mask = blocks();
+  const std::string png = png_file(mask, {8, PNG_COLOR_TYPE_GRAY}), jpeg = jpeg_file(mask, {3});
+  for (const std::size_t size : {20u, 50u, 60u})
+    EXPECT_TRUE(is_unreadable(png.substr(0, size), "it ends too early"));
+  EXPECT_TRUE(is_unreadable(jpeg.substr(0, 3), "could not be read"));
+  EXPECT_TRUE(is_unreadable(jpeg.substr(0, jpeg.size() - 12), "premature end of data"));
+}
+
+TEST_F(CudaInpaintPicture, large_files_are_refused_unread) {
+  write("");
+  EXPECT_TRUE(is(error(), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "it is no PNG or JPEG picture"));
+  ASSERT_EQ(truncate(location().c_str(), off_t{1} << 34), 0);  // sparse: it takes no disk space
+  EXPECT_TRUE(is_cheap([&] {
+    EXPECT_TRUE(is(error(), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                   "it has 17179869184 bytes, and at most 33554432 are read"));
+  }));
+}
+
+}  // namespace
