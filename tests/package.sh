@@ -34,8 +34,10 @@ plugin=$(find "$folder/source/debian/gstreamer1.0-cudavision" -name libgstcudavi
 echo "== hardening"
 mapfile -t libraries < <(find "$folder"/source/debian/*cudavision* -name 'libgstcudavision*.so*' -type f)
 ((${#libraries[@]} >= 2)) || { echo "the packages lack the plugin or the library of metas" >&2; exit 1; }
-tests/support/hardening.sh "${libraries[@]}"
+mapfile -t objects < <(find "$folder/source" -name '*.cu.o')
+tests/support/hardening.sh "${libraries[@]}" "${objects[@]}"
 if PATH=$PATH:/usr/local/cuda/bin command -v nvcc >/dev/null; then
+  ((${#objects[@]} > 0)) || { echo "the package's build has no objects of nvcc" >&2; exit 1; }
   tests/support/fatbin_archs.py "$plugin" | grep -x sm_90 >/dev/null || { echo "no sm_90 code in the package" >&2; exit 1; }
   dpkg-deb -f "$folder"/gstreamer1.0-cudavision_*.deb Description | grep 'with CUDA kernels' >/dev/null
 else

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Checks that the flags of Debian's hardening=+all are at work in libraries that were built together: hardening.sh LIBRARY...
+# Checks that the flags of Debian's hardening=+all are at work in libraries that were built together, and that each object
+# file that nvcc made for one of them has a stack protector: hardening.sh LIBRARY... OBJECT.o...
 set -euo pipefail
 
 fail() { echo "$1" >&2; exit 1; }
@@ -9,6 +10,10 @@ has() { grep -qE "$4" <<<"$3" || fail "$1: no $2"; }
 
 all_symbols=
 for library in "$@"; do
+  if [[ $library == *.o ]]; then
+    has "$library" "stack protector" "$(readelf --wide --syms "$library")" '__stack_chk_fail'
+    continue
+  fi
   symbols=$(readelf --wide --dyn-syms "$library") segments=$(readelf --wide --segments "$library")
   dynamic=$(readelf --wide --dynamic "$library")
   has "$library" "stack protector" "$symbols" '__stack_chk_fail'
