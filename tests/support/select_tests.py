@@ -37,8 +37,11 @@ def main():
     tests = [t for t in introspect(build, "--tests") if belongs(t, mode) and name_part in t["name"]]
     if not tests:
         sys.exit(f"no {mode} test has '{name_part}' in its name; meson test -C {build} --list names them all")
-    files = {target["id"]: target["filename"] for target in introspect(build, "--targets")}
+    targets = introspect(build, "--targets")
+    files = {target["id"]: target["filename"] for target in targets}
     wanted = {name for test in tests for target in test["depends"] for name in files.get(target, [])}
+    # every test loads it
+    wanted |= {name for target in targets if target["name"] == "poisoned_maps" for name in target["filename"]}
     wanted |= {test["cmd"][0] for test in tests if test["cmd"][0].startswith(os.path.abspath(build))}
     print(" ".join(sorted(os.path.relpath(name, build) for name in wanted)))
     print(" ".join(test["name"] for test in tests))
