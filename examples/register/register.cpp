@@ -21,7 +21,7 @@
 // To build it, in this folder:
 //   c++ -std=c++17 register.cpp -o register
 //     $(pkg-config --cflags --libs gstreamer-cudavision-1.0 gstreamer-app-1.0 gstreamer-video-1.0)
-//     -I/usr/include/opencv4 -lopencv_core -lopencv_imgproc -lopencv_features2d -lopencv_calib3d
+//     -I/usr/include/opencv4 -lopencv_core -lopencv_imgproc -lopencv_features2d -lopencv_calib3d -lopencv_flann
 #include <cstdio>
 #include <cstdlib>
 #include <map>
