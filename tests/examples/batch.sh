@@ -213,8 +213,4 @@ refused 'a camera is a URI' --elements identity --cameras --output "$root/refuse
 "$python" -c 'import pyarrow' 2>/dev/null ||
   refused 'needs pyarrow' --elements identity --parquet --output "$root/refused" "$root/videos"
 
-echo "== progress"
-COLUMNS=200 script -qec "$(printf '%q ' "${batch[@]}" --elements "identity sleep-time=20000" --output "$root/shown" "$root/videos/made1.avi" "$root/videos/made2.avi" "$root/videos/tree.avi")" \
-  /dev/null >"$root/screen"
-tr '\r' '\n' <"$root/screen" | grep -E '\[#*\.*\] [0-2] of 3 videos, [0-9]+ frames/s, [0-9]:[0-9]{2}:[0-9]{2} left' | tail -n 2
 echo "the batch of videos holds"

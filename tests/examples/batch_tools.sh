@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck disable=SC2154  # root is set by the script that sources this
 # Sourced by the tests of the example batch, with $python, $examples and $root set.
-command -v jq script >/dev/null || { echo "skipped: no jq or script"; exit 77; }
+command -v jq >/dev/null || { echo "skipped: no jq"; exit 77; }
 export PYTHONDONTWRITEBYTECODE=1
 batch=("$python" "$examples/batch.py")
 
@@ -46,10 +46,10 @@ same_results() {
 
 running_parts() { compgen -G "$1/.*.part" >/dev/null; }
 
-# wait_for COMMAND...: until it succeeds, for twenty seconds at most.
+# wait_for COMMAND...: until it succeeds, for two minutes at most.
 wait_for() {
   local i
-  for ((i = 0; i < 200; ++i)); do
+  for ((i = 0; i < 1200; ++i)); do
     ! "$@" 2>/dev/null || return 0
     sleep 0.1
   done
