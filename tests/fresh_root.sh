@@ -2,19 +2,20 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Runs the README's two commands as somebody with a new machine would: in an empty Debian, from a fresh clone.
 #
-#   tests/fresh_root.sh [bookworm|trixie] [COMMAND...]     COMMAND: default examples/demo.sh and tests/run.sh
+#   tests/fresh_root.sh [bookworm|trixie|forky|testing] [COMMAND...]     COMMAND: default examples/demo.sh and tests/run.sh
 #
 # Makes the Debian by debootstrap (minbase, git and ca-certificates), clones what is committed here into it, and prints
 # each command's exit status, time and last line. Ends in 1 when one of them failed; its output is then left in
 # /var/tmp/fresh_root.SUITE.*. Needs root, debootstrap and about 8 GB in FRESH_ROOT_FOLDER (default /var/tmp).
-# FRESH_ROOT_FILES names a folder that is copied to /root/files there. FRESH_ROOT_CACHE names a folder of ccache's to compile with; times are then no measure of a fresh machine's.
+# FRESH_ROOT_FILES names a folder that is copied to /root/files there. FRESH_ROOT_CACHE names a folder of ccache's to compile
+# with; times are then no measure of a fresh machine's. The commands see CUDAVISION_WERROR (tests/run.sh).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 suite=${1:-bookworm}
 (($# < 1)) || shift
 commands=("$@")
 ((${#commands[@]})) || commands=(examples/demo.sh tests/run.sh)
-[[ $suite == bookworm || $suite == trixie ]] || { echo "usage: $0 [bookworm|trixie] [COMMAND...]" >&2; exit 2; }
+[[ $suite =~ ^(bookworm|trixie|forky|testing)$ ]] || { sed -n 's/^#   tests/usage: tests/p' "$0" >&2; exit 2; }
 ((EUID == 0)) || { echo "A fresh root is made by root alone." >&2; exit 2; }
 command -v debootstrap >/dev/null || { echo "Missing: debootstrap" >&2; exit 2; }
 
@@ -39,18 +40,23 @@ trap 'exit 143' TERM  # after the command that runs
 
 packages=git,ca-certificates
 [[ -z ${FRESH_ROOT_CACHE:-} ]] || packages+=,ccache
+from=()
+# An older debootstrap does not know the suite: it is made as sid.
+[[ -e /usr/share/debootstrap/scripts/$suite ]] || from=(http://deb.debian.org/debian /usr/share/debootstrap/scripts/sid)
 echo "Making a Debian $suite in $root"
-debootstrap --variant=minbase --include="$packages" "$suite" "$root" >"$folder/debootstrap.log" 2>&1 ||
+debootstrap --variant=minbase --include="$packages" "$suite" "$root" "${from[@]}" >"$folder/debootstrap.log" 2>&1 ||
   { tail -n 5 "$folder/debootstrap.log" >&2; exit 1; }
 rm "$folder/debootstrap.log"
 mount -t proc proc "$root/proc"
 mount --rbind --make-rslave /dev "$root/dev"  # what is unmounted there stays mounted here
 cp -L /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
+# How this machine reaches Debian's servers: proxies, and whether it trusts the dates of a mirror.
+apt-config dump | grep -E '^Acquire::(Check-|https?::)' >"$root/etc/apt/apt.conf.d/90machine" || true
 git clone --quiet --no-hardlinks . "$root/root/gst-cudavision"
 [[ -z ${FRESH_ROOT_FILES:-} ]] || cp -r "$FRESH_ROOT_FILES" "$root/root/files"
 
 environment=(PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8)
-for name in http_proxy https_proxy no_proxy; do
+for name in http_proxy https_proxy no_proxy CUDAVISION_WERROR; do
   [[ -z ${!name:-} ]] || environment+=("$name=${!name}")
 done
 if [[ -n ${FRESH_ROOT_CACHE:-} ]]; then
