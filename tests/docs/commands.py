@@ -28,7 +28,7 @@ gi.require_version("Gst", "1.0")
 from gi.repository import Gst  # noqa: E402
 
 SHELLS = ("sh", "bash", "shell")
-SECONDS = 60  # for one statement
+SECONDS = 300  # for one statement
 
 
 def as_commands(block):

@@ -30,7 +30,7 @@ gi.require_version("Gst", "1.0")
 gi.require_version("GstCudaVision", "1.0")
 from gi.repository import Gst, GstCudaVision  # noqa: E402
 
-SECONDS = 60
+SECONDS = 300
 LARGE_PACKAGES = ("torch", "cupy")
 MODULES = {"Gst": Gst, "GstCudaVision": GstCudaVision}
 # What a fragment in Python may use without saying so: a frame with metas of every kind.

@@ -24,7 +24,7 @@ def require(path, package):
 
 
 def launch(pipeline):
-    subprocess.run([shutil.which("gst-launch-1.0"), "-q", *pipeline.split()], check=True, timeout=120)
+    subprocess.run([shutil.which("gst-launch-1.0"), "-q", *pipeline.split()], check=True, timeout=600)
 
 
 class StandIns:

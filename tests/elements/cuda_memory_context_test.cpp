@@ -25,8 +25,7 @@ TEST_F(CudaMemoryContext, elements_of_a_pipeline_share_one) {
       "videotestsrc num-buffers=3 ! video/x-raw,format=NV12,width=32,height=24 ! cudaupload name=up ! "
       "cudacanny backend=cuda name=canny ! cudahistogram backend=cuda name=histogram ! fakesink");
   ASSERT_EQ(gst_element_set_state(pipeline.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_ASYNC);
-  ASSERT_EQ(gst_element_get_state(pipeline.get(), nullptr, nullptr, 30 * GST_SECOND),
-            GST_STATE_CHANGE_SUCCESS);
+  ASSERT_EQ(gst_element_get_state(pipeline.get(), nullptr, nullptr, kPatience), GST_STATE_CHANGE_SUCCESS);
   GstCudaContext *shared = context_of(child(pipeline, "canny"));
   EXPECT_NE(shared, nullptr);
   EXPECT_EQ(context_of(child(pipeline, "histogram")), shared);
@@ -54,8 +53,7 @@ TEST_F(CudaMemoryContext, application_is_asked_for_one) {
       "fakesink");
   source.give_when_asked(pipeline.get());
   gst_element_set_state(pipeline.get(), GST_STATE_PAUSED);
-  ASSERT_EQ(gst_element_get_state(pipeline.get(), nullptr, nullptr, 30 * GST_SECOND),
-            GST_STATE_CHANGE_SUCCESS);
+  ASSERT_EQ(gst_element_get_state(pipeline.get(), nullptr, nullptr, kPatience), GST_STATE_CHANGE_SUCCESS);
   EXPECT_EQ(context_of(child(pipeline, "canny")), source.context());
 }
 

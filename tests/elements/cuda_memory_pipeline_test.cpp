@@ -29,7 +29,7 @@ std::vector<std::uint8_t> samples_from(const std::string &description) {
   auto *sink = GST_APP_SINK(child(pipeline, "sink"));
   gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
   std::vector<std::uint8_t> all;
-  while (const Owned<GstSample> sample{gst_app_sink_try_pull_sample(sink, 30 * GST_SECOND)}) {
+  while (const Owned<GstSample> sample{gst_app_sink_try_pull_sample(sink, kPatience)}) {
     const std::vector<std::uint8_t> frame = samples_of(sample.get());
     all.insert(all.end(), frame.begin(), frame.end());
   }

@@ -27,8 +27,7 @@ gpointer handle_of(GstCudaContext *context) { return gst_cuda_context_get_handle
 Owned<GstElement> paused(const std::string &description) {
   Owned<GstElement> pipeline = parse(description);
   EXPECT_NE(gst_element_set_state(pipeline.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
-  EXPECT_EQ(gst_element_get_state(pipeline.get(), nullptr, nullptr, 30 * GST_SECOND),
-            GST_STATE_CHANGE_SUCCESS);
+  EXPECT_EQ(gst_element_get_state(pipeline.get(), nullptr, nullptr, kPatience), GST_STATE_CHANGE_SUCCESS);
   return pipeline;
 }
 
@@ -248,8 +247,7 @@ TEST_F(CudaMemorySharing, frames_and_tensors_outlive_the_pipelines) {
   Owned<GstElement> pipeline =
       parse(std::string(kVideo) + "cudaupload ! cudacanny backend=cuda display=false ! appsink name=sink");
   gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
-  Owned<GstSample> sample(
-      gst_app_sink_try_pull_sample(GST_APP_SINK(child(pipeline, "sink")), 30 * GST_SECOND));
+  Owned<GstSample> sample(gst_app_sink_try_pull_sample(GST_APP_SINK(child(pipeline, "sink")), kPatience));
   ASSERT_NE(sample, nullptr);
   pipeline.reset();
   EXPECT_EQ(fakecuda::live_contexts(), 1u);
@@ -266,11 +264,11 @@ TEST_F(CudaMemorySharing, error_of_the_card_ends_all_pipelines_and_the_next_star
   const Owned<GstElement> first = parse(line), second = parse(line);
   for (const auto *pipeline : {&first, &second}) {
     gst_element_set_state(pipeline->get(), GST_STATE_PLAYING);
-    gst_element_get_state(pipeline->get(), nullptr, nullptr, 30 * GST_SECOND);
+    gst_element_get_state(pipeline->get(), nullptr, nullptr, kPatience);
   }
   simt::lose_device();
   for (const auto *pipeline : {&first, &second})
-    EXPECT_NE(take_message(pipeline->get(), GST_MESSAGE_ERROR, 30 * GST_SECOND), nullptr);
+    EXPECT_NE(take_message(pipeline->get(), GST_MESSAGE_ERROR, kPatience), nullptr);
   for (const auto *pipeline : {&first, &second}) gst_element_set_state(pipeline->get(), GST_STATE_NULL);
   simt::reset();
   EXPECT_TRUE(fakecuda::no_context_lives());

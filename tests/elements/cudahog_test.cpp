@@ -285,7 +285,7 @@ TEST_F(CudaHog, gstreamers_own_element_draws_the_boxes) {
       "object-detection-outline-color=0xffff0000 ! video/x-raw,format=RGB ! appsink name=sink");
   gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
   const Owned<GstSample> sample(
-      gst_app_sink_try_pull_sample(GST_APP_SINK(child(pipeline, "sink")), 30 * GST_SECOND));
+      gst_app_sink_try_pull_sample(GST_APP_SINK(child(pipeline, "sink")), kPatience));
   ASSERT_NE(sample, nullptr);
   GstBuffer *buffer = gst_sample_get_buffer(sample.get());
   const std::vector<std::uint8_t> rgb = bytes_of(buffer);

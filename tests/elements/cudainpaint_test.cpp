@@ -406,7 +406,7 @@ TEST_F(CudaInpaint, flush_and_state_change_stop_a_long_fill) {
     std::thread streaming([&] { (void)inpaint.push(frame.buffer()); });
     std::vector<GstProgressType> types;
     while (types.empty() || types.back() != GST_PROGRESS_TYPE_CONTINUE) {
-      const std::optional<Progress> next = next_progress(inpaint.element(), 60 * GST_SECOND);
+      const std::optional<Progress> next = next_progress(inpaint.element(), kPatience);
       if (!next) break;
       types.push_back(next->type);
     }

@@ -385,7 +385,7 @@ TEST_F(CudaVisionJsonFile, pipeline_ends_as_at_the_end_of_the_stream_when_its_re
                    G_CALLBACK(+[](GstElement *, GstBuffer *, GstPad *, std::atomic<int> *n) { ++*n; }),
                    &passed);
   std::thread reader([&] {
-    for (int i = 0; i < 30000 && passed < 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (int i = 0; i < 600000 && passed < 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     pipe.close_end();
   });
   EXPECT_TRUE(plays_to_the_end(pipeline));  // the source has no end

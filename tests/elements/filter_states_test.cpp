@@ -45,8 +45,7 @@ TEST_F(FilterStates, half_way_cycles_leave_nothing) {
     for (const GstState state :
          {GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_PLAYING, GST_STATE_PAUSED, GST_STATE_READY}) {
       ASSERT_NE(gst_element_set_state(pipeline.get(), state), GST_STATE_CHANGE_FAILURE);
-      ASSERT_EQ(gst_element_get_state(pipeline.get(), nullptr, nullptr, 30 * GST_SECOND),
-                GST_STATE_CHANGE_SUCCESS);
+      ASSERT_EQ(gst_element_get_state(pipeline.get(), nullptr, nullptr, kPatience), GST_STATE_CHANGE_SUCCESS);
       if (state == GST_STATE_READY) expect_nothing_left();
     }
 }

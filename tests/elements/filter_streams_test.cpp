@@ -114,8 +114,7 @@ TEST_F(FilterStreams, segment_of_bytes_is_no_reason_to_complain) {
 std::string with_backend(const std::string &description) { return description + " backend=" + backend(); }
 
 std::vector<std::uint8_t> pull_from(const Owned<GstElement> &pipeline, const char *sink) {
-  const Owned<GstSample> sample(
-      gst_app_sink_try_pull_sample(GST_APP_SINK(child(pipeline, sink)), 30 * GST_SECOND));
+  const Owned<GstSample> sample(gst_app_sink_try_pull_sample(GST_APP_SINK(child(pipeline, sink)), kPatience));
   EXPECT_NE(sample, nullptr) << sink;
   return sample ? bytes_of(gst_sample_get_buffer(sample.get())) : std::vector<std::uint8_t>();
 }
@@ -206,8 +205,7 @@ TEST_F(FilterStreams, pipelines_on_the_cpu_share_their_threads) {
     ASSERT_NE(gst_element_set_state(pipelines.back().get(), GST_STATE_PLAYING), GST_STATE_CHANGE_FAILURE);
   }
   for (const Owned<GstElement> &pipeline : pipelines)
-    ASSERT_EQ(gst_element_get_state(pipeline.get(), nullptr, nullptr, 60 * GST_SECOND),
-              GST_STATE_CHANGE_SUCCESS);
+    ASSERT_EQ(gst_element_get_state(pipeline.get(), nullptr, nullptr, kPatience), GST_STATE_CHANGE_SUCCESS);
   EXPECT_LE(threads_of_this_process() - before, kPipelines + cores + 4) << "4: GStreamer's and GLib's own";
 }
 

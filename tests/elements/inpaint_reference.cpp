@@ -73,7 +73,7 @@ std::vector<std::uint8_t> through(const Owned<GstElement> &pipeline, const Video
   EXPECT_EQ(gst_app_src_end_of_stream(in), GST_FLOW_OK);
   std::vector<std::uint8_t> bytes;
   gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
-  GstSample *sample = gst_app_sink_try_pull_sample(GST_APP_SINK(child(pipeline, "out")), 60 * GST_SECOND);
+  GstSample *sample = gst_app_sink_try_pull_sample(GST_APP_SINK(child(pipeline, "out")), kPatience);
   EXPECT_NE(sample, nullptr);
   if (sample != nullptr) {
     bytes = bytes_of(gst_sample_get_buffer(sample));

@@ -101,7 +101,7 @@ GstElement *child(const Owned<GstElement> &pipeline, const char *name) {
 testing::AssertionResult plays_to_the_end(const Owned<GstElement> &pipeline) {
   gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
   const auto types = static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  const Owned<GstMessage> message = take_message(pipeline.get(), types, 60 * GST_SECOND);
+  const Owned<GstMessage> message = take_message(pipeline.get(), types, kPatience);
   if (!message) return testing::AssertionFailure() << "it does not come to an end";
   if (GST_MESSAGE_TYPE(message.get()) == GST_MESSAGE_EOS) return testing::AssertionSuccess();
   GError *error = nullptr;

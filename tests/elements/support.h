@@ -29,6 +29,9 @@ struct Unref {
 template <typename T>
 using Owned = std::unique_ptr<T, Unref>;
 
+// The longest wait for anything that comes by itself: far longer than it takes on a slow machine with sanitizers.
+constexpr GstClockTime kPatience = 600 * GST_SECOND;
+
 // An element or a pipeline in gst-launch-1.0's syntax, with its own bus. Fails the test if the description is
 // refused.
 Owned<GstElement> parse(const std::string &description);
@@ -36,7 +39,7 @@ Owned<GstElement> parse(const std::string &description);
 std::string why_refused(const std::string &description);
 // The element of that name in a pipeline. The pipeline keeps the reference.
 GstElement *child(const Owned<GstElement> &pipeline, const char *name);
-// Plays the pipeline to the end of its stream. Fails with the posted error, or after a minute.
+// Plays the pipeline to the end of its stream. Fails with the posted error, or after kPatience.
 testing::AssertionResult plays_to_the_end(const Owned<GstElement> &pipeline);
 // Sets a property from text, as gst-launch-1.0 does.
 void set(GstElement *element, const char *property, const std::string &value);

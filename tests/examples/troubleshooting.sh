@@ -26,7 +26,7 @@ prints() {
   local text=$1; shift
   quoted "$text"
   : >"$root/out"
-  timeout 60 gst-launch-1.0 "$@" ! fakesink >"$root/out" 2>&1 &
+  timeout 300 gst-launch-1.0 "$@" ! fakesink >"$root/out" 2>&1 &
   local player=$!
   until printed "$text" || ! kill -0 "$player" 2>/dev/null; do sleep 0.05; done
   kill "$player" 2>/dev/null || true
@@ -65,7 +65,7 @@ says '146541 windows reach hit-threshold (-20), but only the first 4096 of them 
   video/x-raw,width=1280,height=960 ! cudahog model=people hit-threshold=-20 group-threshold=0
 
 # Which reason there is depends on the build and on the machine.
-if ! timeout 60 gst-launch-1.0 videotestsrc num-buffers=1 ! cudacanny backend=cuda ! fakesink >"$root/out" 2>&1; then
+if ! timeout 300 gst-launch-1.0 videotestsrc num-buffers=1 ! cudacanny backend=cuda ! fakesink >"$root/out" 2>&1; then
   text=$(grep -om 1 'CUDA cannot be used: .*' "$root/out") && quoted "$text"
 fi
 GST_PLUGIN_PATH_1_0=$root/none GST_PLUGIN_SYSTEM_PATH_1_0=$root/none GST_REGISTRY_1_0=$root/empty \

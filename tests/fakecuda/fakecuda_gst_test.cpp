@@ -380,7 +380,7 @@ class Pipeline {
     gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING);
     GstBus *bus = gst_element_get_bus(pipeline_.get());
     GstMessage *message =
-        gst_bus_timed_pop_filtered(bus, 60 * GST_SECOND, map_message(GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
+        gst_bus_timed_pop_filtered(bus, 600 * GST_SECOND, map_message(GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
     const bool ended = message != nullptr && GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS;
     if (message != nullptr) gst_message_unref(message);
     gst_object_unref(bus);

@@ -157,7 +157,7 @@ TEST_F(MetaPipeline, tee_shares_and_copies_nothing) {
   const GstBuffer *data = nullptr;
   for (const char *name : {"plain", "converted"}) {
     GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), name);
-    GstSample *sample = gst_app_sink_try_pull_sample(GST_APP_SINK(sink), 10 * GST_SECOND);
+    GstSample *sample = gst_app_sink_try_pull_sample(GST_APP_SINK(sink), 600 * GST_SECOND);
     gst_object_unref(sink);
     ASSERT_NE(sample, nullptr) << name;
     GstBuffer *buffer = gst_sample_get_buffer(sample);

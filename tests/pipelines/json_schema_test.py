@@ -70,7 +70,7 @@ class Lines(unittest.TestCase):
             file = pathlib.Path(folder) / "lines.jsonl"
             subprocess.run(["gst-launch-1.0", "-q"] + shlex.split(
                 f"{SOURCE.format(pattern, frames)} ! {elements} ! cudavisionjson {properties} location={file} ! fakesink"),
-                check=True, timeout=60)
+                check=True, timeout=300)
             lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
         self.assertEqual(len(lines), frames)
         for line in lines:

@@ -89,8 +89,7 @@ cv::Mat picture_of(GstSample *sample) {
 }
 
 cv::Mat next_picture(const Owned<GstElement> &pipeline, const char *sink) {
-  const Owned<GstSample> sample(
-      gst_app_sink_try_pull_sample(GST_APP_SINK(child(pipeline, sink)), 30 * GST_SECOND));
+  const Owned<GstSample> sample(gst_app_sink_try_pull_sample(GST_APP_SINK(child(pipeline, sink)), kPatience));
   return sample ? picture_of(sample.get()) : cv::Mat();
 }
 
