@@ -46,7 +46,7 @@ grep -qx 'precision 1.000 recall 1.000' "$root/out"
 # The plugin may be built with sanitizers, whose runtime must be loaded first; leaks of other libraries are
 # ignored.
 play() {
-  LD_PRELOAD=$(ldd "$program" | awk '/libasan/ { print $3 }') ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 \
+  LD_PRELOAD="$(ldd "$program" | awk '/libasan/ { print $3 }') ${LD_PRELOAD:-}" ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 \
     gst-launch-1.0 -q "$@"
 }
 play filesrc location="$root/scene/scene.pgm" ! decodebin ! videoconvert ! \
