@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A library for LD_PRELOAD: when this project's code or a test ends a map, its GstMapInfo or GstVideoFrame gets addresses that
-// nobody can read. GStreamer 1.28 clears them; earlier versions leave the old address, whose use is a fault that goes unseen.
-// GStreamer's own callers are left alone: the demuxer of AVI in 1.22 reads the size of a map that has ended. GStreamer is
-// looked for when it is first called, so that programs without it, such as a shell, can load this library, too. It needs
-// no library but C's, so that every program keeps the order in which it loads its own.
+// nobody can read. GStreamer 1.28 sets them to null; earlier versions leave the old ones, whose use is a fault that goes
+// unseen. GStreamer's own callers are left alone: its demuxer of AVI reads the size of a map that has ended. GStreamer is
+// looked for when it is first called, so that programs without it, such as a shell, can load this library, too. It needs no
+// library but C's, so that every program keeps the order in which it loads its own.
 #include <dlfcn.h>
 #include <gst/video/video.h>
 
