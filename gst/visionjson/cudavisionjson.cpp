@@ -46,7 +46,9 @@
  * Numbers that are not finite are null. The origin is the centre of the top left pixel; x runs to the right
  * and y downwards. Lines are not buffered, so that the reader of a pipe receives each line when its frame
  * passes. If that reader goes, the pipeline ends as at the end of the stream. If the disk is full, no
- * incomplete line is left. Each start empties the file.
+ * incomplete line is left. Each start empties the file. Several elements of a process can write to one output: they
+ * take turns, line by line. A flush or a stop ends the wait for a reader or a turn at once, and no lock is held
+ * meanwhile.
  *
  * ## Example launch lines
  *
@@ -167,7 +169,7 @@ void swap_file(GstCudaVisionJson *json, std::unique_ptr<LineFile> *file) {
   json->state->flushes = json->state->stops = false;
 }
 
-// While writes are cancelled, the streaming thread does not wait for a pipe's reader. Called from any thread. The end
+// While writes are cancelled, the streaming thread waits for nothing. Called from any thread. The end
 // of a flush must not withdraw the request of a stop. why: State::flushes or stops.
 void cancel_writes(GstCudaVisionJson *json, bool State::*why, bool cancelled) {
   const cudavision::ObjectLock lock(json);
@@ -222,14 +224,10 @@ std::optional<gint> extent(const GstCaps *caps, const char *field) {
   return known ? std::optional(pixels) : std::nullopt;
 }
 
-// Completes a line that a flush has interrupted, if no frame has followed.
+// Completes a line that a flush or the stop of another element has interrupted, if no frame has followed.
 void finish_line(GstCudaVisionJson *json) {
   LineFile *file = json->state->file.get();
-  if (file == nullptr || !file->owes_rest()) return;
-  protect(json, 0, [file] {
-    bool begun = false;
-    return file->write({}, &begun);
-  });
+  if (file != nullptr) protect(json, 0, [file] { return file->finish(); });
 }
 
 gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {

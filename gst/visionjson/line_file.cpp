@@ -4,17 +4,24 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <sys/stat.h>
+#include <stdio_ext.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <utility>
 
+#include "gst/visionjson/descriptor.h"
+
 namespace cudavision {
 namespace {
+
+constexpr int kPause = 20;  // milliseconds
 
 // Blocks the signals of a failed write in this thread while it exists (RAII): SIGPIPE, for a pipe without a
 // reader, and SIGXFSZ, for a file beyond the limit on its size. By default they end the process. Other threads
@@ -43,95 +50,117 @@ class NoSignals {
   sigset_t signals_, before_;  // without those that were pending before: they are not ours to take
 };
 
-// Locks the standard output, so that earlier output comes first and no other output splits a line.
-class StandardOutputLock {
- public:
-  StandardOutputLock() { flockfile(stdout); }
-  ~StandardOutputLock() { funlockfile(stdout); }
-  StandardOutputLock(const StandardOutputLock &) = delete;
-  StandardOutputLock &operator=(const StandardOutputLock &) = delete;
-
-  int flush() { return std::fflush(stdout) == 0 ? 0 : errno; }
-};
-
-bool is_pipe(const std::string &location) {
-  struct stat status {};
-  return stat(location.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
+// A terminal, and not the other end of one, whose name opens a new terminal.
+bool is_terminal(int file) {
+  unsigned number = 0;
+  return isatty(file) == 1 && ioctl(file, TIOCGPTN, &number) != 0;
 }
 
 }  // namespace
 
-LineFile::LineFile(std::string location)
-    : location_(std::move(location)), is_standard_output_(location_ == "-"), poll_(gst_poll_new(TRUE)) {}
-
-LineFile::~LineFile() {
-  close();
-  gst_poll_free(poll_);
-}
-
 int LineFile::open(const std::string &location, std::unique_ptr<LineFile> *made) {
   made->reset(new LineFile(location));
-  const int error = is_pipe(location) ? 0 : (*made)->open_file();
+  LineFile &file = **made;
+  int error = file.writer_.open();
+  if (error == 0)
+    error = file.is_standard_output_ ? file.open_standard_output() : file.open_location(O_CREAT);
+  if (file.is_pipe_without_reader(error)) error = 0;
   if (error != 0) made->reset();
   return error;
 }
 
-int LineFile::open_file() {
-  // O_APPEND keeps lines whole if several elements write to the same file.
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC;
-  const int file = is_standard_output_ ? STDOUT_FILENO : ::open(location_.c_str(), kFlags, 0666);
-  if (file < 0) return errno;
-  use(file);
+// Uses a descriptor of its own, so that what the program does to its descriptor does not matter. A pipe or a terminal
+// is opened anew, because other processes and threads share the flags of a descriptor that is only duplicated: those
+// do not expect O_NONBLOCK.
+int LineFile::open_standard_output() {
+  const int standard = fileno(stdout);
+  struct stat status {};
+  if (fstat(standard, &status) != 0) return errno;
+  // Where the standard output was closed, its number may be that of an eventfd, which has no kind, or of a pipe's end
+  // for reading, which opens anew as an end for writing.
+  if ((status.st_mode & S_IFMT) == 0 || (fcntl(standard, F_GETFL) & O_ACCMODE) == O_RDONLY) return EBADF;
+  if (S_ISFIFO(status.st_mode) || is_terminal(standard)) {
+    const std::string name = "/proc/self/fd/" + std::to_string(standard);
+    const int file = above_standard_error(::open(name.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (file >= 0) return use(file, false);
+  }
+  return use(fcntl(standard, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), true);
+}
+
+// create: O_CREAT or 0.
+int LineFile::open_location(int create) {
+  close();
+  // O_APPEND keeps the lines of several processes whole that write to the same file. With O_NONBLOCK nothing waits for
+  // the reader of a pipe: neither open() nor write().
+  const int flags = O_WRONLY | create | O_TRUNC | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  const auto file = TEMP_FAILURE_RETRY(::open(location_.c_str(), flags, 0666));
+  return use(above_standard_error(static_cast<int>(file)), false);
+}
+
+// error: of open(), which is the same for a socket.
+bool LineFile::is_pipe_without_reader(int error) const {
+  struct stat status {};
+  return error == ENXIO && stat(location_.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
+}
+
+// Nothing tells when a named pipe gets a reader, so this asks again and again.
+int LineFile::wait_for_reader() {
+  while (output_ == nullptr) {
+    if (const int error = open_location(0); !is_pipe_without_reader(error)) return error;
+    if (const int woken = writer_.wait(-1, kPause); woken != EAGAIN) return woken;
+  }
   return 0;
 }
 
-// Waits for the reader of a named pipe. Opening one without a reader would block beyond rescue, so this asks
-// again and again, in pauses that cancel() ends.
-int LineFile::open_pipe() {
-  constexpr GstClockTime kPause = 20 * GST_MSECOND;
-  for (;;) {
-    const int file = ::open(location_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-    if (file >= 0) {
-      use(file);
-      return 0;
-    }
-    if (errno != ENXIO && errno != EINTR) return errno;
-    if (gst_poll_wait(poll_, kPause) < 0 && errno == EBUSY) return ECANCELED;
-  }
-}
-
-void LineFile::use(int file) {
-  struct stat status {};
+// file: a descriptor, or -1 with errno set.
+int LineFile::use(int file, bool may_block) {
   file_ = file;
-  is_regular_ = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
-  GstPollFD polled = GST_POLL_FD_INIT;
-  polled.fd = file;
-  gst_poll_add_fd(poll_, &polled);
-  gst_poll_fd_ctl_write(poll_, &polled, TRUE);
+  struct stat status {};
+  if (file < 0 || fstat(file, &status) != 0) return errno;
+  kind_ = status.st_mode & S_IFMT;
+  // A pipe that is ready takes up to PIPE_BUF bytes without blocking. A file does not block, and send() need not.
+  most_ = may_block && kind_ != S_IFREG && kind_ != S_IFSOCK ? PIPE_BUF : SIZE_MAX;
+  output_ = SharedOutput::acquire(status);
+  return 0;
 }
 
 int LineFile::close() {
+  // Others have the standard output open, and its reader waits for the rest. (A terminal is not known by its number.)
+  const bool keeps_rest = is_standard_output_ && kind_ != S_IFCHR;
+  if (output_ != nullptr) std::exchange(output_, nullptr)->release(keeps_rest);
   const int file = std::exchange(file_, -1);
-  if (file < 0 || is_standard_output_) return 0;
-  return ::close(file) == 0 ? 0 : errno;
+  return file < 0 || ::close(file) == 0 || errno == EINTR ? 0 : errno;
 }
 
 int LineFile::write(std::string_view lines, bool *begun) {
   const NoSignals no_signals;
-  if (file_ < 0)
-    if (const int error = open_pipe(); error != 0) return error;
-  if (!is_standard_output_) return write_rest_and(lines, begun);
-  StandardOutputLock lock;
-  if (const int error = lock.flush(); error != 0) return error;
-  return write_rest_and(lines, begun);
+  *begun = false;
+  if (const int error = wait_for_reader(); error != 0) return error;
+  Turn turn(output_, &writer_);
+  if (const int error = turn.wait(); error != 0) return error;
+  const std::string rest = std::exchange(output_->rest, {});
+  bool rest_has_begun = true;
+  if (const int error = write_all(rest, &rest_has_begun); error != 0) return error;
+  if (is_standard_output_ && !lines.empty())
+    if (const int error = flush_standard_output(); error != 0) return error;
+  return write_all(lines, begun);
 }
 
-int LineFile::write_rest_and(std::string_view lines, bool *begun) {
-  const std::string rest = std::exchange(rest_, {});
-  bool rest_has_begun = true;
-  *begun = false;
-  if (const int error = write_all(rest, &rest_has_begun); error != 0) return error;
-  return write_all(lines, begun);
+int LineFile::finish() {
+  bool begun = false;
+  return output_ != nullptr ? write({}, &begun) : 0;
+}
+
+// What the program has printed before comes first, if that needs no wait: neither for the lock of `stdout`, which
+// another thread may hold, nor for a reader. A pipe or socket that is ready takes PIPE_BUF bytes, but a terminal may
+// take fewer.
+int LineFile::flush_standard_output() {
+  int error = EAGAIN;
+  while (error == EAGAIN) error = writer_.wait(file_, -1);
+  if (error != 0 || ftrylockfile(stdout) != 0) return error;
+  if (kind_ == S_IFREG || (kind_ != S_IFCHR && __fpending(stdout) <= PIPE_BUF)) std::fflush(stdout);
+  funlockfile(stdout);
+  return 0;
 }
 
 // begun: in and out, whether the reader has got the beginning of the lines.
@@ -140,27 +169,24 @@ int LineFile::write_all(std::string_view lines, bool *begun) {
   while (!rest.empty()) {
     const int error = write_part(&rest);
     *begun = *begun || rest.size() < lines.size();
-    if (error == 0) continue;
+    if (error == 0 || error == EAGAIN || error == EINTR) continue;
     if (error != ECANCELED)
       take_back(lines.size() - rest.size());
     else if (*begun)
-      rest_ = rest;
+      output_->rest = rest;
     return error;
   }
   return 0;
 }
 
-// Writes as much as possible at once. A pipe that is ready takes up to PIPE_BUF bytes without blocking.
+// Writes as much as possible at once.
 int LineFile::write_part(std::string_view *rest) {
-  if (gst_poll_wait(poll_, GST_CLOCK_TIME_NONE) < 0) {
-    if (errno == EBUSY) return ECANCELED;
-    if (errno != EINTR && errno != EAGAIN) return errno;
-    return 0;
-  }
-  constexpr std::size_t kMostOfAFile = std::size_t{1} << 30;
-  const std::size_t most = is_regular_ ? kMostOfAFile : PIPE_BUF;
-  const ssize_t written = ::write(file_, rest->data(), std::min(rest->size(), most));
-  if (written < 0) return errno == EINTR || errno == EAGAIN ? 0 : errno;
+  if (const int error = writer_.wait(file_, -1); error != 0) return error;
+  const std::size_t size = std::min(rest->size(), most_);
+  const ssize_t written =
+      kind_ == S_IFSOCK ? send(file_, rest->data(), size, MSG_DONTWAIT) : ::write(file_, rest->data(), size);
+  // poll() calls some outputs ready that take nothing yet, such as a terminal with room for one byte.
+  if (written < 0) return errno == EAGAIN ? writer_.wait(-1, kPause) : errno;
   rest->remove_prefix(static_cast<std::size_t>(written));
   return 0;
 }
@@ -170,7 +196,7 @@ int LineFile::write_part(std::string_view *rest) {
 void LineFile::take_back(std::size_t written) {
   struct stat status {};
   const off_t end = lseek(file_, 0, SEEK_CUR), begin = end - static_cast<off_t>(written);
-  if (!is_regular_ || begin < 0 || fstat(file_, &status) != 0 || status.st_size != end) return;
+  if (kind_ != S_IFREG || begin < 0 || fstat(file_, &status) != 0 || status.st_size != end) return;
   if (ftruncate(file_, begin) == 0) lseek(file_, begin, SEEK_SET);
 }
 

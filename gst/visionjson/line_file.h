@@ -2,54 +2,60 @@
 // A file, a pipe or the standard output to which whole lines are written.
 #pragma once
 
-#include <gst/gst.h>
+#include <sys/stat.h>
 
 #include <memory>
 #include <string>
 #include <string_view>
 
+#include "gst/visionjson/output_turn.h"
+
 namespace cudavision {
 
 // Writes each line immediately and without buffering. If a line does not fit on the disk, no part of it stays
 // in the file. A pipe whose reader has gone and a limit on the size of files are ordinary errors: no signal is
-// raised.
+// raised. If several objects of the process write to one file, pipe or terminal, they take turns, line by line.
 class LineFile {
  public:
-  // Opens the standard output for "-"; creates or empties any other file. A named pipe is opened by write(),
-  // when it has a reader. Returns 0 or errno; after an error `made` is null.
+  // Opens the standard output for "-"; creates or empties any other file. Waits for nothing: a named pipe without a
+  // reader is opened by write(). Returns 0 or errno; after an error `made` is null.
   static int open(const std::string &location, std::unique_ptr<LineFile> *made);
-  ~LineFile();
+  ~LineFile() { close(); }
   LineFile(const LineFile &) = delete;
   LineFile &operator=(const LineFile &) = delete;
 
-  // Waits for the reader of a pipe, and if it is slow. Returns 0 or errno; ECANCELED while cancelled. The rest
-  // of a line that was cancelled is written before the next one. Only a stop leaves a part of a line.
+  // Waits for the reader of a pipe, if it is slow, and for its turn. Returns 0 or errno; ECANCELED while cancelled. The
+  // rest of a line that was cancelled is written before the next line of any object of the process.
   // begun: whether the reader got any of these lines.
   int write(std::string_view lines, bool *begun);
-  // Whether a part of a line that was cancelled is still to be written.
-  bool owes_rest() const { return !rest_.empty(); }
-  // While it is true, write() returns, even if it waits for a reader. May be called from any thread.
-  void cancel(bool cancelled) { gst_poll_set_flushing(poll_, cancelled); }
+  // Writes the rest of a line that was cancelled, if there is one. Returns 0 or errno.
+  int finish();
+  // While it is true, write() and finish() return, whatever they wait for. May be called from any thread.
+  void cancel(bool cancelled) { writer_.cancel(cancelled); }
   // Returns 0 or errno: some file systems report lack of space only on closing.
   int close();
 
  private:
-  explicit LineFile(std::string location);
+  explicit LineFile(const std::string &location)
+      : location_(location), is_standard_output_(location == "-") {}
 
-  int open_file();
-  int open_pipe();
-  void use(int file);
-  int write_rest_and(std::string_view lines, bool *begun);
+  int open_standard_output();
+  int open_location(int create);
+  bool is_pipe_without_reader(int error) const;
+  int wait_for_reader();
+  int use(int file, bool may_block);
+  int flush_standard_output();
   int write_all(std::string_view lines, bool *begun);
   int write_part(std::string_view *rest);
   void take_back(std::size_t written);
 
-  std::string location_;
-  bool is_standard_output_;
-  int file_ = -1;  // of a named pipe, once it has a reader
-  bool is_regular_ = false;
-  std::string rest_;  // of the line that was cancelled
-  GstPoll *poll_;
+  const std::string location_;
+  const bool is_standard_output_;
+  Writer writer_;
+  int file_ = -1;
+  mode_t kind_ = 0;                 // of the file, as S_IFREG
+  std::size_t most_ = 0;            // bytes of one write() that cannot block
+  SharedOutput *output_ = nullptr;  // null before a named pipe has a reader
 };
 
 }  // namespace cudavision

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// cudavisionjson: files, pipes and the standard output, and their errors.
+// cudavisionjson: files, the standard output, their errors, and the descriptors of the process.
 #include <fcntl.h>
-#include <sys/ioctl.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <string>
-#include <thread>
+#include <vector>
 
-#include "tests/elements/json_lines.h"
+#include "tests/elements/json_outputs.h"
 
 namespace {
 
@@ -32,13 +29,6 @@ std::vector<gint64> numbers_in(const std::string &file) {
   std::vector<gint64> numbers;
   for (const std::string &line : lines(file)) numbers.push_back(Json(line).whole("frame"));
   return numbers;
-}
-
-// A frame whose line exceeds the capacity of a pipe.
-Owned<GstBuffer> long_frame() {
-  Owned<GstBuffer> buffer = frame();
-  add_tensor(buffer.get(), "numbers", std::vector<guint32>(10000, G_MAXUINT32));
-  return buffer;
 }
 
 // --- whole lines ---
@@ -67,11 +57,7 @@ TEST_F(CudaVisionJsonFile, end_of_stream_and_stop_add_nothing) {
 TEST_F(CudaVisionJsonFile, flush_keeps_lines_and_count) {
   JsonHarness json;
   EXPECT_EQ(json.push(frame()), GST_FLOW_OK);
-  EXPECT_TRUE(gst_harness_push_event(json.get(), gst_event_new_flush_start()));
-  EXPECT_TRUE(gst_harness_push_event(json.get(), gst_event_new_flush_stop(TRUE)));
-  GstSegment segment;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
-  EXPECT_TRUE(gst_harness_push_event(json.get(), gst_event_new_segment(&segment)));
+  json.flush();
   EXPECT_EQ(json.push(frame()), GST_FLOW_OK);
   EXPECT_EQ(numbers_in(json.file()), (std::vector<gint64>{0, 1}));
 }
@@ -97,60 +83,17 @@ TEST_F(CudaVisionJsonFile, location_changed_while_playing_is_for_the_next_start)
   EXPECT_EQ(lines(next).size(), 1u);
 }
 
-TEST_F(CudaVisionJsonFile, two_elements_may_write_to_one_file) {
-  const std::string file = folder_.path("shared.jsonl");
-  JsonHarness one("source=one", file), two("source=two tensor-data=full", file);
-  for (int i = 0; i < 5; ++i) {
-    EXPECT_EQ(one.push(frame()), GST_FLOW_OK);
-    EXPECT_EQ(two.push(long_frame()), GST_FLOW_OK);
-  }
-  const std::vector<std::string> all = lines(file);
-  ASSERT_EQ(all.size(), 10u);
-  for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(Json(all[i]).text("source"), i % 2 == 0 ? "one" : "two");
-}
-
-TEST_F(CudaVisionJsonFile, hundred_starts_leave_nothing_open) {
-  const auto next_descriptor = [] {
-    const int descriptor = dup(STDIN_FILENO);
-    close(descriptor);
-    return descriptor;
-  };
-  JsonHarness json;
-  json.restart();
-  const int before = next_descriptor();
-  for (int i = 0; i < 100; ++i) json.restart();
-  EXPECT_EQ(next_descriptor(), before);
-}
-
 // --- the standard output ---
 
-// Redirects the standard output to a file while it exists.
-class RedirectedOutput {
- public:
-  explicit RedirectedOutput(const std::string &file) : before_(dup(STDOUT_FILENO)) {
-    std::fflush(stdout);
-    const int descriptor = open(file.c_str(), O_WRONLY | O_CREAT, 0600);
-    dup2(descriptor, STDOUT_FILENO);
-    close(descriptor);
-  }
-  ~RedirectedOutput() {
-    std::fflush(stdout);
-    dup2(before_, STDOUT_FILENO);
-    close(before_);
-  }
-  RedirectedOutput(const RedirectedOutput &) = delete;
-  RedirectedOutput &operator=(const RedirectedOutput &) = delete;
-
- private:
-  int before_;
-};
+constexpr int kReadWrite = O_RDWR | O_CREAT | O_CLOEXEC;
 
 TEST_F(CudaVisionJsonFile, standard_output_keeps_the_order_of_what_others_print) {
   const std::string file = folder_.path("output");
   std::string line =
       R"({"frame":0,"pts":0,"running-time":0,"width":640,"height":480,"regions":[],"tensors":[]})";
   {
-    const RedirectedOutput redirected(file);
+    const Descriptor output(open(file.c_str(), kReadWrite, 0600));
+    const RedirectedOutput redirected(output.number());
     JsonHarness json("", "-");
     std::printf("before\n");  // stays in the buffer, because the output is a file
     EXPECT_EQ(json.push(frame()), GST_FLOW_OK);
@@ -159,6 +102,183 @@ TEST_F(CudaVisionJsonFile, standard_output_keeps_the_order_of_what_others_print)
     EXPECT_EQ(json.push(frame()), GST_FLOW_OK);
   }
   EXPECT_EQ(content(file), "before\n" + line + "\nafter\n" + line + "\n");
+}
+
+TEST_F(CudaVisionJsonFile, line_does_not_wait_for_a_thread_that_has_the_lock_of_stdout) {
+  const std::string file = folder_.path("output");
+  bool passes = false;
+  {
+    const Descriptor output(open(file.c_str(), kReadWrite, 0600));
+    const RedirectedOutput redirected(output.number());
+    JsonHarness json("", "-");
+    flockfile(stdout);
+    passes = returns([&] { json.push(frame()); }, [] { funlockfile(stdout); });
+    if (passes) funlockfile(stdout);
+  }
+  EXPECT_TRUE(passes);
+  EXPECT_EQ(lines(file).size(), 1u);
+}
+
+// As a program does that closes its standard output, or sends it elsewhere, in the middle of a stream.
+TEST_F(CudaVisionJsonFile, lines_stay_at_the_standard_output_of_the_start) {
+  const std::string file = folder_.path("output"), other = folder_.path("other");
+  const Descriptor output(open(file.c_str(), kReadWrite, 0600)), later(open(other.c_str(), kReadWrite, 0600));
+  {
+    const RedirectedOutput redirected(output.number());
+    JsonHarness json("", "-");
+    const RedirectedOutput again(later.number());
+    EXPECT_EQ(json.push(frame()), GST_FLOW_OK);
+  }
+  EXPECT_EQ(lines(file).size(), 1u);
+  EXPECT_EQ(content(other), "");
+}
+
+// --- descriptors ---
+
+// The descriptors of the process, but for the one that lists them.
+std::vector<int> descriptors() {
+  std::vector<int> numbers;
+  for (const auto &entry : std::filesystem::directory_iterator("/proc/self/fd"))
+    numbers.push_back(std::stoi(entry.path().filename()));
+  std::erase_if(numbers, [](int number) { return fcntl(number, F_GETFD) < 0; });
+  return numbers;
+}
+
+TEST_F(CudaVisionJsonFile, hundred_starts_leave_nothing_open) {
+  const NamedPipe pipe(folder_.path("pipe"));
+  for (const std::string &location : {std::string(), std::string("-"), pipe.path()}) {
+    JsonHarness json("", location);
+    json.restart();
+    const std::vector<int> before = descriptors();
+    for (int i = 0; i < 100; ++i) json.restart();
+    EXPECT_EQ(descriptors(), before);
+  }
+}
+
+// A program that the application starts gets none of them. The flags of the standard output belong to others, too.
+TEST_F(CudaVisionJsonFile, descriptors_are_closed_at_exec_and_do_not_block) {
+  const NamedPipe pipe(folder_.path("pipe"));
+  const Descriptor end(open(pipe.path().c_str(), O_WRONLY | O_CLOEXEC));
+  const RedirectedOutput redirected(end.number());
+  for (const std::string &location : {std::string(), std::string("-"), pipe.path()}) {
+    JsonHarness json("", location);
+    gst_element_set_state(json.element(), GST_STATE_NULL);
+    const std::vector<int> before = descriptors();
+    json.restart();
+    std::vector<int> opened = descriptors();
+    std::erase_if(opened, [&](int one) { return std::count(before.begin(), before.end(), one) > 0; });
+    EXPECT_EQ(opened.size(), 2u);
+    for (const int one : opened) {
+      EXPECT_NE(fcntl(one, F_GETFD) & FD_CLOEXEC, 0);
+      EXPECT_NE(fcntl(one, F_GETFL) & O_NONBLOCK, 0);
+    }
+  }
+  EXPECT_EQ(fcntl(end.number(), F_GETFL) & O_NONBLOCK, 0);
+}
+
+// Lets the process open only so many more files while it exists.
+class FewDescriptors {
+ public:
+  explicit FewDescriptors(int free) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const int next = fcntl(STDIN_FILENO, F_DUPFD, 0);
+    EXPECT_GE(next, 0);
+    close(next);
+    const rlimit limit{static_cast<rlim_t>(next + free), before_.rlim_max};
+    for (int one = next; one < next + free; ++one) EXPECT_LT(fcntl(one, F_GETFD), 0);
+    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  }
+  ~FewDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+  FewDescriptors(const FewDescriptors &) = delete;
+  FewDescriptors &operator=(const FewDescriptors &) = delete;
+
+ private:
+  rlimit before_;
+};
+
+TEST_F(CudaVisionJsonFile, start_without_free_descriptors_names_the_reason_and_spares_the_file) {
+  for (const bool is_file : {true, false}) {
+    JsonHarness json("", is_file ? "" : "-");
+    gst_element_set_state(json.element(), GST_STATE_NULL);
+    if (is_file) std::ofstream(json.file()) << "old\n";
+    for (const int free : {0, 1}) {
+      const FewDescriptors few(free);
+      EXPECT_EQ(gst_element_set_state(json.element(), GST_STATE_PLAYING), GST_STATE_CHANGE_FAILURE);
+      EXPECT_TRUE(is(take_error(json.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_WRITE,
+                     "Too many open files"));
+      gst_element_set_state(json.element(), GST_STATE_NULL);
+    }
+    EXPECT_TRUE(!is_file || content(json.file()) == "old\n");
+    const FewDescriptors few(2);
+    EXPECT_EQ(gst_element_set_state(json.element(), GST_STATE_PLAYING), GST_STATE_CHANGE_SUCCESS);
+    gst_element_set_state(json.element(), GST_STATE_NULL);
+  }
+}
+
+// Closes the standard input, output and error while it exists.
+class ClosedStandards {
+ public:
+  ClosedStandards() {
+    std::fflush(stdout);
+    for (int i = 0; i < 3; ++i) {
+      before_[i] = fcntl(i, F_DUPFD_CLOEXEC, 3);
+      close(i);
+    }
+  }
+  ~ClosedStandards() {
+    for (int i = 0; i < 3; ++i) {
+      dup2(before_[i], i);
+      close(before_[i]);
+    }
+  }
+  ClosedStandards(const ClosedStandards &) = delete;
+  ClosedStandards &operator=(const ClosedStandards &) = delete;
+
+ private:
+  int before_[3];
+};
+
+// The texts that a program prints to its closed standard output and error must not come into the file.
+TEST_F(CudaVisionJsonFile, closed_standard_descriptors_stay_closed) {
+  for (const bool has_output : {false, true}) {
+    const std::string file = folder_.path(has_output ? "output" : "file");
+    const Descriptor output(open(file.c_str(), kReadWrite, 0600));
+    JsonHarness json("", has_output ? "-" : file);
+    gst_element_set_state(json.element(), GST_STATE_NULL);
+    std::vector<int> used;
+    {
+      const ClosedStandards closed;
+      if (has_output) dup2(output.number(), STDOUT_FILENO);
+      json.restart();
+      json.push(frame());
+      for (const int one : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (fcntl(one, F_GETFD) >= 0) used.push_back(one);
+    }
+    EXPECT_EQ(used, has_output ? std::vector<int>{STDOUT_FILENO} : std::vector<int>());
+    EXPECT_EQ(lines(file).size(), 1u);
+  }
+}
+
+void expect_no_standard_output(int in_its_place) {
+  const Owned<GstElement> json = parse("cudavisionjson");
+  GstStateChangeReturn change = GST_STATE_CHANGE_SUCCESS;
+  {
+    const ClosedStandards closed;
+    if (in_its_place >= 0) dup2(in_its_place, STDOUT_FILENO);
+    change = gst_element_set_state(json.get(), GST_STATE_PAUSED);
+  }
+  EXPECT_EQ(change, GST_STATE_CHANGE_FAILURE);
+  EXPECT_TRUE(is(take_error(json.get()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_WRITE,
+                 "the standard output: Bad file descriptor"));
+}
+
+TEST_F(CudaVisionJsonFile, closed_standard_output_is_an_error_also_if_its_number_is_used_again) {
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  const Descriptor reading(ends[0]), writing(ends[1]), event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  expect_no_standard_output(-1);
+  expect_no_standard_output(event.number());
+  expect_no_standard_output(reading.number());
 }
 
 // --- errors at the start ---
@@ -175,6 +295,11 @@ TEST_F(CudaVisionJsonFile, what_cannot_be_opened_is_named_with_the_reason) {
   const std::string missing = folder_.path("no/such/folder.jsonl");
   expect_no_start(missing.c_str(), code, "'" + missing + "': No such file or directory");
   expect_no_start(folder_.path("").c_str(), code, folder_.path("") + "': Is a directory");
+  const std::string loop = folder_.path("loop"), socket = folder_.path("socket");
+  ASSERT_EQ(symlink(loop.c_str(), loop.c_str()), 0);
+  expect_no_start(loop.c_str(), code, "'" + loop + "': Too many levels of symbolic links");
+  ASSERT_EQ(mknod(socket.c_str(), S_IFSOCK | 0600, 0), 0);
+  expect_no_start(socket.c_str(), code, "'" + socket + "': No such device or address");
   expect_no_start("", code, "No such file");
   expect_no_start(nullptr, code, "No such file");
 }
@@ -187,6 +312,19 @@ TEST_F(CudaVisionJsonFile, start_succeeds_once_the_folder_is_there) {
   gst_element_set_state(json.get(), GST_STATE_NULL);
   ASSERT_EQ(mkdir(folder.c_str(), 0700), 0);
   EXPECT_NE(gst_element_set_state(json.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+}
+
+TEST_F(CudaVisionJsonFile, location_may_be_a_link_to_no_file_yet_a_descriptor_or_a_device) {
+  const std::string link = folder_.path("link"), file = folder_.path("file"), other = folder_.path("other");
+  ASSERT_EQ(symlink(file.c_str(), link.c_str()), 0);
+  const Descriptor output(open(other.c_str(), kReadWrite, 0600));
+  for (const std::string &location :
+       {link, "/proc/self/fd/" + std::to_string(output.number()), std::string("/dev/null")}) {
+    JsonHarness json("", location);
+    EXPECT_EQ(json.push(frame()), GST_FLOW_OK);
+  }
+  EXPECT_EQ(lines(file).size(), 1u);
+  EXPECT_EQ(lines(other).size(), 1u);
 }
 
 // --- errors while writing ---
@@ -226,182 +364,6 @@ TEST_F(CudaVisionJsonFile, line_that_does_not_fit_leaves_no_half) {
   EXPECT_TRUE(
       is(take_error(json.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT, json.file()));
   EXPECT_EQ(content(json.file()), before);
-}
-
-// --- pipes ---
-
-// A named pipe; the test holds the reading end.
-class NamedPipe {
- public:
-  explicit NamedPipe(const std::string &path) : path_(path) {
-    EXPECT_EQ(mkfifo(path.c_str(), 0600), 0);
-    end_ = open(path.c_str(), O_RDONLY | O_NONBLOCK);
-    EXPECT_GE(end_, 0);
-  }
-  ~NamedPipe() { close_end(); }
-  NamedPipe(const NamedPipe &) = delete;
-  NamedPipe &operator=(const NamedPipe &) = delete;
-
-  const std::string &path() const { return path_; }
-  void close_end() {
-    if (end_ >= 0) close(end_);
-    end_ = -1;
-  }
-  void wait_until_it_is_full() const {
-    for (int before = 0, now = 0; now == 0 || now != before;) {
-      before = now;
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-      ioctl(end_, FIONREAD, &now);
-    }
-  }
-  // The data received so far.
-  std::string take() const {
-    std::string text;
-    std::array<char, 4096> part;
-    for (ssize_t n; (n = read(end_, part.data(), part.size())) > 0;)
-      text.append(part.data(), static_cast<std::size_t>(n));
-    return text;
-  }
-
- private:
-  std::string path_;
-  int end_ = -1;
-};
-
-TEST_F(CudaVisionJsonFile, pipe_gives_every_line_at_once) {
-  const NamedPipe pipe(folder_.path("pipe"));
-  JsonHarness json("", pipe.path());
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(json.push(frame()), GST_FLOW_OK);
-    EXPECT_EQ(Json(pipe.take()).whole("frame"), i);
-  }
-}
-
-TEST_F(CudaVisionJsonFile, reader_of_a_pipe_may_be_slow) {
-  const NamedPipe pipe(folder_.path("pipe"));
-  JsonHarness json("tensor-data=full", pipe.path());
-  std::string text;
-  std::thread reader([&] {
-    while (text.empty() || text.back() != '\n') {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-      text += pipe.take();
-    }
-  });
-  EXPECT_EQ(json.push(long_frame()), GST_FLOW_OK);
-  reader.join();
-  EXPECT_EQ(Json(text).length("tensors.0.data"), 10000u);
-}
-
-TEST_F(CudaVisionJsonFile, pipe_without_its_reader_is_the_end_of_the_stream_and_no_signal) {
-  NamedPipe pipe(folder_.path("pipe"));
-  JsonHarness json("", pipe.path());
-  EXPECT_EQ(json.push(frame()), GST_FLOW_OK);
-  pipe.close_end();
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(json.push(frame()), GST_FLOW_EOS);  // SIGPIPE would end the test here
-  EXPECT_FALSE(take_error(json.element()));
-  EXPECT_FALSE(take_warning(json.element()));
-  sigset_t set;
-  EXPECT_EQ(sigpending(&set), 0);
-  EXPECT_EQ(sigismember(&set, SIGPIPE), 0);
-  EXPECT_EQ(pthread_sigmask(SIG_BLOCK, nullptr, &set), 0);
-  EXPECT_EQ(sigismember(&set, SIGPIPE), 0);
-}
-
-TEST_F(CudaVisionJsonFile, reader_that_goes_ends_a_line_that_waits_for_it) {
-  NamedPipe pipe(folder_.path("pipe"));
-  JsonHarness json("tensor-data=full", pipe.path());
-  GstFlowReturn flow = GST_FLOW_OK;
-  std::thread streaming([&] { flow = json.push(long_frame()); });
-  pipe.wait_until_it_is_full();
-  pipe.close_end();
-  streaming.join();
-  EXPECT_EQ(flow, GST_FLOW_EOS);
-  EXPECT_FALSE(take_error(json.element()));
-}
-
-// A flushing seek must not wait for the reader. The line that it interrupts is completed before the next one.
-TEST_F(CudaVisionJsonFile, flush_does_not_wait_for_a_stalled_reader_and_no_line_is_torn) {
-  const NamedPipe pipe(folder_.path("pipe"));
-  JsonHarness json("tensor-data=full", pipe.path());
-  GstFlowReturn flow = GST_FLOW_OK;
-  std::thread streaming([&] { flow = json.push(long_frame()); });
-  pipe.wait_until_it_is_full();
-  GstHarness *harness = json.get();
-  EXPECT_TRUE(gst_harness_push_event(harness, gst_event_new_flush_start()));
-  streaming.join();
-  EXPECT_EQ(flow, GST_FLOW_FLUSHING);
-  EXPECT_TRUE(gst_harness_push_event(harness, gst_event_new_flush_stop(TRUE)));
-  GstSegment segment;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
-  EXPECT_TRUE(gst_harness_push_event(harness, gst_event_new_segment(&segment)));
-  std::string text;
-  std::thread reader([&] {
-    while (std::count(text.begin(), text.end(), '\n') < 2) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-      text += pipe.take();
-    }
-  });
-  EXPECT_EQ(json.push(frame()), GST_FLOW_OK);
-  reader.join();
-  const std::size_t end = text.find('\n');
-  EXPECT_EQ(Json(text.substr(0, end + 1)).length("tensors.0.data"), 10000u);
-  EXPECT_EQ(Json(text.substr(end + 1)).whole("frame"), 1);
-}
-
-TEST_F(CudaVisionJsonFile, pipe_without_a_reader_yet_blocks_neither_the_start_nor_the_stop) {
-  const std::string path = folder_.path("pipe");
-  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  for (const int milliseconds : {0, 100}) {  // before the frame arrives, and while it waits
-    JsonHarness json("", path);
-    GstFlowReturn flow = GST_FLOW_OK;
-    std::thread streaming([&] { flow = json.push(frame()); });
-    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
-    gst_element_set_state(json.element(), GST_STATE_READY);
-    streaming.join();
-    EXPECT_EQ(flow, GST_FLOW_FLUSHING);
-  }
-}
-
-TEST_F(CudaVisionJsonFile, pipe_waits_for_its_first_reader) {
-  const std::string path = folder_.path("pipe");
-  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  JsonHarness json("", path);
-  std::thread streaming([&] { EXPECT_EQ(json.push(frame()), GST_FLOW_OK); });
-  std::ifstream reader(path);
-  std::string line;
-  EXPECT_TRUE(std::getline(reader, line));
-  streaming.join();
-  EXPECT_EQ(Json(line).whole("frame"), 0);
-}
-
-// As `gst-launch-1.0 … ! cudavisionjson ! fakesink | head -2` at a terminal.
-TEST_F(CudaVisionJsonFile, pipeline_ends_as_at_the_end_of_the_stream_when_its_reader_goes) {
-  NamedPipe pipe(folder_.path("pipe"));
-  std::atomic<int> passed = 0;
-  const Owned<GstElement> pipeline =
-      parse("videotestsrc ! video/x-raw,width=64,height=48 ! cudahistogram backend=" + backend() +
-            " ! cudavisionjson location=" + pipe.path() + " ! fakesink name=sink signal-handoffs=true");
-  g_signal_connect(child(pipeline, "sink"), "handoff",
-                   G_CALLBACK(+[](GstElement *, GstBuffer *, GstPad *, std::atomic<int> *n) { ++*n; }),
-                   &passed);
-  std::thread reader([&] {
-    for (int i = 0; i < 600000 && passed < 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    pipe.close_end();
-  });
-  EXPECT_TRUE(plays_to_the_end(pipeline));  // the source has no end
-  reader.join();
-}
-
-TEST_F(CudaVisionJsonFile, reader_that_never_reads_does_not_keep_the_element_from_stopping) {
-  const NamedPipe pipe(folder_.path("pipe"));
-  JsonHarness json("tensor-data=full", pipe.path());
-  GstFlowReturn flow = GST_FLOW_OK;
-  std::thread streaming([&] { flow = json.push(long_frame()); });
-  pipe.wait_until_it_is_full();
-  EXPECT_EQ(gst_element_set_state(json.element(), GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
-  streaming.join();
-  EXPECT_EQ(flow, GST_FLOW_FLUSHING);
-  EXPECT_FALSE(take_error(json.element()));
 }
 
 }  // namespace

@@ -134,6 +134,14 @@ void JsonHarness::restart() {
   negotiate("video/x-raw,format=GRAY8,width=640,height=480,framerate=25/1");
 }
 
+void JsonHarness::flush() {
+  EXPECT_TRUE(gst_harness_push_event(harness_, gst_event_new_flush_start()));
+  EXPECT_TRUE(gst_harness_push_event(harness_, gst_event_new_flush_stop(TRUE)));
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  EXPECT_TRUE(gst_harness_push_event(harness_, gst_event_new_segment(&segment)));
+}
+
 // --- frames ---
 
 Owned<GstBuffer> frame(GstClockTime pts) {

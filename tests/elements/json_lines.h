@@ -76,6 +76,8 @@ class JsonHarness {
   Json json_of(Owned<GstBuffer> frame) { return Json(line_of(std::move(frame))); }
   // Sets the element to NULL and to PLAYING again, as a new stream of 640x480 pixels.
   void restart();
+  // Sends both events of a flush, and a new segment.
+  void flush();
 
  private:
   Folder folder_;
