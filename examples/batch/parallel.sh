@@ -7,25 +7,26 @@
 # A process works on several videos at once (--jobs), which share one CUDA context: one process a GPU is the rule. The exit
 # status is 0 if all videos are done, 1 if some are not, and 2 after wrong usage. BATCH: the path of batch.py.
 set -euo pipefail
-[[ ${1:-} =~ ^[1-9][0-9]*$ ]] || { sed -n '/^#   /s/^# *//p' "$0" >&2; exit 2; }
+[[ ${1:-} =~ ^[1-9][0-9]*$ && $# -gt 1 ]] || { sed -n '/^#   /s/^# *//p' "$0" >&2; exit 2; }
 parallel --version 2>/dev/null | grep '^GNU parallel' >/dev/null ||
   { echo "$0: GNU parallel is missing (Debian: parallel)" >&2; exit 2; }
 BATCH=${BATCH:-$(dirname "$(realpath "$0")")/batch.py}
 SHARES=$1
 shift
-BATCH_ARGUMENTS=$(printf '%q ' "$@")  # parallel would replace braces in them
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+ARGUMENTS=$work/arguments  # a file, because parallel would replace braces in them, and a variable holds no thousands of paths
+printf '%s\0' "$@" >"$ARGUMENTS"
 GPUS=$(nvidia-smi -L 2>/dev/null | wc -l || true)
-export BATCH SHARES BATCH_ARGUMENTS GPUS
+export BATCH SHARES ARGUMENTS GPUS
 
 share() {
   local arguments
-  eval "arguments=($BATCH_ARGUMENTS)"
+  mapfile -d '' -t arguments <"$ARGUMENTS"
   ((GPUS < 2)) || export CUDA_VISIBLE_DEVICES=$(($1 % GPUS))
   exec "$BATCH" --shard "$1/$SHARES" "${arguments[@]}"
 }
 export -f share
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 SHELL=$BASH parallel --jobs "$SHARES" --tag --line-buffer --joblog "$work/log" share '{}' ::: $(seq 0 $((SHARES - 1))) && exit 0
 # the worst of the shares; a signal counts more than a status
 awk 'NR > 1 { status = $8 ? 128 + $8 : $7; if (status > worst) worst = status } END { exit worst }' "$work/log"
