@@ -35,7 +35,7 @@ if "completions" in spec:
     assert spec["completions"] == spec["parallelism"] == spec["maxFailedIndexes"] == int(values["SHARES"])
 else:
     names = {o["metadata"]["name"] for o in objects} | {spec["selector"]["matchLabels"]["app"]}
-    names |= {spec["template"]["metadata"]["labels"]["app"], spec["template"]["spec"]["volumes"][1]["secret"]["secretName"]}
+    names |= {spec["template"]["metadata"]["labels"]["app"], spec["template"]["spec"]["volumes"][-1]["secret"]["secretName"]}
     assert names == {"cameras-entrance"}, names
 assert container["command"][0].endswith("/examples/batch/batch.py")
 for argument in container["command"][1:]:
