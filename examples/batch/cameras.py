@@ -15,42 +15,53 @@ import time
 import pipelines
 import progress
 from gi.repository import GLib
-from results import publish, remove, whole_lines
+from results import NoFile, Part
 
 TICK = 200  # milliseconds
 LONGEST_PAUSE = 60  # seconds between two attempts to connect
 LOCK = ".camera"
+STAMP = "%Y%m%dT%H%M%S.%fZ"
 
 
-class Part:
+def free_name(claim, when):
+    """The name of a part that was begun at that moment, and the part of the name that says so. No other result is replaced."""
+    while True:
+        stamp = when.strftime(STAMP)
+        name = f"{claim.name}.{stamp}.jsonl"
+        if not claim.folder.has(name):
+            return name, stamp
+        when += datetime.timedelta(microseconds=1)
+
+
+class CameraPart:
     """A file of a camera, from its beginning until it is published or, without a line, removed."""
 
-    def __init__(self, folder, claim, serial):
-        now = datetime.datetime.now(datetime.timezone.utc)
-        self.final = None
-        while self.final is None or os.path.exists(self.final):
-            stamp = now.strftime("%Y%m%dT%H%M%S.%fZ")
-            self.final = folder.path_of(f"{claim.name}.{stamp}.jsonl")
-            now += datetime.timedelta(microseconds=1)
+    def __init__(self, claim, serial):
         self.claim, self.began = claim, time.monotonic()
-        self.path = claim.part(f".{stamp}.jsonl", serial)
+        self.final, stamp = free_name(claim, datetime.datetime.now(datetime.timezone.utc))
+        self.part = claim.part(f".{stamp}.jsonl", serial)
 
     def close(self):
         """Returns whether there was a line."""
-        if os.path.exists(self.path) and whole_lines(self.path):
-            self.claim.publish(self.path, self.final)
+        if self.part.whole_lines():
+            self.claim.publish(self.part, self.final)
             return True
-        remove(self.path)
-        self.claim.parts.remove(self.path)
+        self.claim.discard(self.part)
         return False
 
 
 def rescue(folder, claim):
-    """Publishes what a process has left of the camera, be it one that was killed or this one at its end."""
-    for path in claim.left + claim.parts:
-        stamp = re.search(r"\.(\d{8}T\d{6}\.\d{6}Z\.jsonl)\.part$", path)
-        if stamp and os.path.exists(path) and whole_lines(path):
-            publish(path, folder.path_of(f"{claim.name}.{stamp[1]}"))
+    """Publishes what a process has left of the camera, be it one that was killed or this one at its end. A file that has
+    another name, too, may be somebody's: nothing is cut off from it."""
+    for name in claim.left + [part.name for part in claim.parts]:
+        with contextlib.suppress(AttributeError, ValueError, FileNotFoundError, NoFile, PermissionError):
+            when = datetime.datetime.strptime(re.search(r"\.([0-9TZ.]+)\.jsonl\.part$", name)[1], STAMP)
+            part = Part(folder, name, folder.open(name, os.O_RDWR))
+            try:
+                if os.fstat(part.handle).st_nlink == 1 and part.whole_lines():
+                    part.publish(free_name(claim, when)[0])
+            finally:
+                part.close()
     claim.remove_parts()
 
 
@@ -66,8 +77,8 @@ class Connection:
 
     def writer(self):
         self.serial += 1
-        self.part = Part(self.wall.folder, self.claim, self.serial)
-        return {"location": self.part.path, "source": self.camera.source, "wall_clock": True,
+        self.part = CameraPart(self.claim, self.serial)
+        return {"location": self.part.part.location, "source": self.camera.source, "wall_clock": True,
                 "tensor_data": self.wall.options.tensor_data}
 
     def connect(self):
@@ -102,6 +113,7 @@ class Connection:
         if pipeline:
             self.total += pipeline.frames()
             if not pipeline.stop():
+                self.claim.left_behind()
                 self.wall.display.say(f"{self.camera.source}: its pipeline does not stop and is left behind")
         if part:
             self.wall.parts += part.close()
@@ -168,9 +180,12 @@ class Wall:
 
     def run(self):
         for claim in self.folder.leftovers(LOCK):
-            with self.stops:
-                rescue(self.folder, claim)
-                claim.release()
+            try:
+                with self.stops:
+                    rescue(self.folder, claim)
+                    claim.release()
+            except OSError as error:
+                self.display.say(f"{error.filename or self.folder.path}: {error.strerror}")
         GLib.timeout_add(TICK, self.tick)
         self.loop.run()
 

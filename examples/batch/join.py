@@ -52,7 +52,7 @@ def read(folder):
     """One pass over all lines, so that only the sums are in memory."""
     seen = collections.defaultdict(set)
     bins = collections.defaultdict(lambda: [0] * BINS)
-    for path in sorted(folder.glob("*.jsonl")):
+    for path in sorted(path for path in folder.glob("*.jsonl") if path.is_file() and not path.is_symlink()):
         with open(path, encoding="utf-8") as lines:
             for line in map(json.loads, lines):
                 if found := people(line):

@@ -1,104 +1,115 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The folder of results, which several processes and machines may share.
+"""The folder of results, which several processes, machines and users may share.
 
 NAME.jsonl        the result, complete
 NAME.made.json    what it was made with; written last, and only then is the video done
-.NAME.lock        locked (flock) by the process that works on the video; names the files that it is writing
+.NAME.lock        locked (flock) by the process that works on the video; an empty file
 .NAME.*.part      what that process is writing
 
 A name that begins with a dot belongs to a process. If that process is dead, its lock is free, and the next one that takes
-it removes what the dead one has left.
+it removes what the dead one has left. Others may have put anything under any of these names. So no symbolic link in the folder is
+followed, nothing is read from a lock, and a process writes only to files that it has made itself.
 """
+import contextlib
+import errno
 import fcntl
 import json
 import os
+import re
 import socket
+import stat
 
 BLOCK = 1 << 16
+LONGEST_RECORD = 1 << 20  # bytes
+ATTEMPTS = 100
 HOST = "".join(c for c in socket.gethostname() if c.isalnum() or c == "-")
+NAME = r"[A-Za-z0-9_-]+\.[0-9a-f]{16}"  # as videos.py makes them
 
 
-def sync_folder(path):
-    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+class NoFile(OSError):
+    """Under this name is a link, a folder or something else that is no regular file."""
 
 
-def remove(path):
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        pass
+class Part:
+    """A file that is being written. Whoever may write to the folder can rename it, or put another in its place; the handle
+    stays that of this file."""
 
+    def __init__(self, folder, name, handle):
+        self.folder, self.name, self.handle = folder, name, handle
+        self.location = f"/proc/self/fd/{handle}"  # for those that open a path
+        self.in_use = False  # by a pipeline that does not stop: the handle must not become that of another file
 
-def whole_lines(path):
-    """Cuts the line off that its writer did not complete. Returns whether there is a line."""
-    with open(path, "r+b") as file:
-        end = file.seek(0, os.SEEK_END)
+    def whole_lines(self):
+        """Cuts the line off that its writer did not complete. Returns whether there is a line."""
+        end = os.fstat(self.handle).st_size
         while end > 0:
             begin = max(0, end - BLOCK)
-            file.seek(begin)
-            newline = file.read(end - begin).rfind(b"\n")
+            newline = os.pread(self.handle, end - begin, begin).rfind(b"\n")
             end = begin + newline + 1 if newline >= 0 else begin
             if newline >= 0:
                 break
-        file.truncate(end)
-    return end > 0
+        os.ftruncate(self.handle, end)
+        return end > 0
 
+    def count(self):
+        """Lines and bytes."""
+        with open(self.location, "rb") as file:
+            return sum(block.count(b"\n") for block in iter(lambda: file.read(BLOCK), b"")), os.fstat(self.handle).st_size
 
-def count_lines(path):
-    with open(path, "rb") as file:
-        return sum(block.count(b"\n") for block in iter(lambda: file.read(BLOCK), b""))
+    def publish(self, name):
+        """Gives the complete file its final name. After a crash of the machine the name stands for the whole file or for none."""
+        os.fsync(self.handle)
+        self.folder.rename(self, name)
 
-
-def publish(part, path):
-    """Gives a complete file its final name. After a crash of the machine the name stands for the whole file or for none."""
-    handle = os.open(part, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-    os.rename(part, path)
-    sync_folder(os.path.dirname(path))
+    def close(self):
+        if not self.in_use:
+            os.close(self.handle)
 
 
 class Claim:
     """The right to write the results of one name, until it is released or the process ends."""
 
-    def __init__(self, folder, name, suffix, handle):
-        self.folder, self.name, self.handle = folder, name, handle
-        self.lock = folder.path_of(f".{name}{suffix}")
+    def __init__(self, folder, name, lock, handle, left):
+        self.folder, self.name, self.lock, self.handle = folder, name, lock, handle
+        self.left = left  # names of parts
         self.parts = []
-        text = os.pread(handle, 1 << 16, 0).decode("ascii", "replace")
-        self.left = [folder.path_of(line) for line in text.split("\n")[:-1] if "/" not in line]
 
     def part(self, suffix, serial=0):
-        """A name to write to. It stands in the lock before the file exists, so that none is left unknown."""
-        path = self.folder.path_of(f".{self.name}.{HOST}-{os.getpid()}-{serial}{suffix}.part")
-        self.parts.append(path)
-        self.note()
-        return path
+        """A new file to write to."""
+        for serial in range(serial, serial + ATTEMPTS):
+            name = f".{self.name}.{HOST}-{os.getpid()}-{serial}{suffix}.part"
+            with contextlib.suppress(FileExistsError):
+                self.parts.append(Part(self.folder, name, self.folder.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL)))
+                return self.parts[-1]
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), self.folder.path_of(name))
 
-    def note(self):
-        text = "".join(os.path.basename(path) + "\n" for path in self.left + self.parts).encode()
-        os.ftruncate(self.handle, 0)
-        if os.pwrite(self.handle, text, 0) != len(text):
-            raise OSError(28, os.strerror(28), self.lock)
-
-    def publish(self, part, path):
-        publish(part, path)
+    def publish(self, part, name):
+        part.publish(name)
         self.parts.remove(part)
+        part.close()
+
+    def discard(self, part):
+        self.folder.remove(part.name)
+        self.parts.remove(part)
+        part.close()
+
+    def left_behind(self):
+        """A pipeline that writes to the parts does not stop."""
+        for part in self.parts:
+            part.in_use = True
 
     def remove_parts(self):
-        for path in self.left + self.parts:
-            remove(path)
-        self.left, self.parts = [], []
+        for name in self.left:
+            self.folder.clear(name)
+        while self.parts:
+            part = self.parts.pop()
+            self.folder.clear(part.name)
+            part.close()
+        self.left = []
 
     def release(self):
         self.remove_parts()
-        remove(self.lock)
+        self.folder.clear(self.lock)
         os.close(self.handle)
 
 
@@ -106,63 +117,133 @@ class Folder:
     def __init__(self, path):
         self.path = os.path.abspath(path)
         os.makedirs(self.path, exist_ok=True)
+        self.handle = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
     def path_of(self, name):
         return os.path.join(self.path, name)
 
+    @contextlib.contextmanager
+    def naming(self, name):
+        """Errors name the file with its whole path."""
+        try:
+            yield
+        except OSError as error:
+            error.filename, error.filename2 = self.path_of(name), None
+            raise
+
+    def open(self, name, flags):
+        """A handle of a regular file. Does not wait for the other end of a pipe."""
+        with self.naming(name):
+            try:
+                handle = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666, dir_fd=self.handle)
+            except OSError as error:
+                if error.errno in (errno.ELOOP, errno.EISDIR, errno.ENXIO):
+                    raise NoFile(error.errno, "it is no regular file") from error
+                raise
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                os.close(handle)
+                raise NoFile(errno.EINVAL, "it is no regular file")
+            return handle
+
+    def status(self, name):
+        return os.stat(name, dir_fd=self.handle, follow_symlinks=False)
+
+    def has(self, name):
+        with contextlib.suppress(FileNotFoundError):
+            return bool(self.status(name))
+        return False
+
+    def remove(self, name):
+        with self.naming(name), contextlib.suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=self.handle)
+
+    def clear(self, name):
+        """Removes what nobody needs, unless it belongs to another user or is a folder."""
+        with contextlib.suppress(PermissionError, IsADirectoryError):
+            self.remove(name)
+
+    def rename(self, part, name):
+        with self.naming(name):
+            if not os.path.samestat(os.fstat(part.handle), self.status(part.name)):
+                raise OSError(errno.EPERM, "somebody else has replaced the file before it was complete")
+            os.rename(part.name, name, src_dir_fd=self.handle, dst_dir_fd=self.handle)
+            os.fsync(self.handle)
+
+    def names(self, pattern):
+        """Of regular files."""
+        with os.scandir(self.handle) as entries:
+            return [entry.name for entry in entries
+                    if re.fullmatch(pattern, entry.name) and entry.is_file(follow_symlinks=False)]
+
+    def open_lock(self, lock):
+        """A handle, and whether the lock is new. Everyone who may use the folder may lock it: it is empty."""
+        for _ in range(ATTEMPTS):
+            try:
+                return self.open(lock, os.O_RDWR), False
+            except PermissionError:
+                return self.open(lock, os.O_RDONLY), False  # enough but for NFS
+            except FileNotFoundError:
+                with contextlib.suppress(FileExistsError):
+                    handle = self.open(lock, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+                    with contextlib.suppress(OSError):  # not every file system has modes
+                        os.fchmod(handle, 0o666)
+                    return handle, True
+            except NoFile:
+                self.remove(lock)
+        raise OSError(errno.EBUSY, "somebody else replaces it again and again", self.path_of(lock))
+
     def claim(self, name, suffix=".lock"):
         """None while another process has it."""
-        path = self.path_of(f".{name}{suffix}")
-        while True:
-            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if os.path.samestat(os.fstat(handle), os.stat(path)):
-                    return Claim(self, name, suffix, handle)
-            except BlockingIOError:
-                os.close(handle)
-                return None
-            except FileNotFoundError:
-                pass
-            except OSError:
-                os.close(handle)
-                raise
-            os.close(handle)  # its owner has removed the lock since it was opened: there is a new one, or none
+        lock = f".{name}{suffix}"
+        for _ in range(ATTEMPTS):
+            handle, new = self.open_lock(lock)
+            with contextlib.ExitStack() as stack:
+                stack.callback(os.close, handle)
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    return None
+                with contextlib.suppress(FileNotFoundError):
+                    if os.path.samestat(os.fstat(handle), self.status(lock)):
+                        left = [] if new else self.names(rf"\.{re.escape(name)}\..+\.part")
+                        stack.pop_all()
+                        return Claim(self, name, lock, handle, left)
+            # its owner has removed the lock since it was opened: there is a new one, or none
+        return None
 
     def leftovers(self, suffix):
         """Claims of what dead processes have left."""
-        with os.scandir(self.path) as entries:
-            names = [entry.name[1 : -len(suffix)] for entry in entries
-                     if entry.name.startswith(".") and entry.name.endswith(suffix)]
-        for name in names:
-            if claim := self.claim(name, suffix):
-                yield claim
+        for lock in self.names(rf"\.{NAME}{re.escape(suffix)}"):
+            with contextlib.suppress(OSError):  # of another user, who has to remove it
+                if claim := self.claim(lock[1 : -len(suffix)], suffix):
+                    yield claim
 
     def record(self, name):
         """What the result was made with, or None."""
         try:
-            with open(self.path_of(f"{name}.made.json"), encoding="utf-8") as file:
-                made = json.load(file)
-            if os.stat(self.path_of(f"{name}.jsonl")).st_size == made["bytes"]:
+            with open(self.open(f"{name}.made.json", os.O_RDONLY), encoding="utf-8") as file:
+                made = json.loads(file.read(LONGEST_RECORD))
+            result = self.status(f"{name}.jsonl")
+            if stat.S_ISREG(result.st_mode) and result.st_size == made["bytes"]:
                 return made["made_with"]
-        except (FileNotFoundError, ValueError, KeyError, TypeError):
+        except (FileNotFoundError, NoFile, ValueError, KeyError, TypeError, RecursionError):
             pass
         return None
 
     def withdraw(self, name):
         """The result is to be made again: whoever reads it meanwhile finds no claim that it is up to date."""
-        remove(self.path_of(f"{name}.made.json"))
+        self.remove(f"{name}.made.json")
 
     def finish(self, claim, part, made, parquet=None):
         """Publishes a result, and then the record of what it was made with. made: the record but for what the result tells."""
         name = claim.name
         record = claim.part(".made")
-        with open(record, "w", encoding="ascii") as file:
-            counts = {"result": f"{name}.jsonl", "frames": count_lines(part), "bytes": os.stat(part).st_size}
-            json.dump(made | counts, file, indent=1)
+        lines, size = part.count()
+        with open(record.location, "w", encoding="ascii") as file:
+            json.dump(made | {"result": f"{name}.jsonl", "frames": lines, "bytes": size}, file, indent=1)
             file.write("\n")
         if parquet:
-            claim.publish(parquet, self.path_of(f"{name}.parquet"))
-        claim.publish(part, self.path_of(f"{name}.jsonl"))
-        claim.publish(record, self.path_of(f"{name}.made.json"))
+            claim.publish(parquet, f"{name}.parquet")
+        claim.publish(part, f"{name}.jsonl")
+        claim.publish(record, f"{name}.made.json")
         claim.release()

@@ -2,6 +2,7 @@
 """Runs videos, several at once, until each is done or has failed."""
 import collections
 import contextlib
+import errno
 import time
 
 import parquet
@@ -15,6 +16,18 @@ STANDS = 5  # ticks after which a pipeline without a running thread counts as de
 ANOTHER = 2  # seconds until a video that another process works on is looked at again
 
 
+FATAL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.ESTALE, errno.EMFILE, errno.ENFILE}
+
+
+def of_one_video(error):
+    """Whether an error concerns a single result, such as one that belongs to another user, and not the whole folder."""
+    return error.errno not in FATAL
+
+
+def described(error):
+    return f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
+
+
 class OutputFails(Exception):
     """No result can be written; the text says why."""
 
@@ -25,7 +38,7 @@ class Run:
     def __init__(self, batch, job, claim, state):
         self.batch, self.job, self.claim, self.state = batch, job, claim, state
         self.part = claim.part(".jsonl")
-        writer = {"location": self.part, "source": job.video.source, "tensor_data": batch.options.tensor_data}
+        writer = {"location": self.part.location, "source": job.video.source, "tensor_data": batch.options.tensor_data}
         self.pipeline = pipelines.video_pipeline(job.video, batch.options.decode, batch.options.elements, writer, self.ended)
         self.frames, self.moved, self.stood = 0, time.monotonic(), 0
 
@@ -77,10 +90,14 @@ class Batch:
     def add(self, video):
         try:
             state = video.state()
+            done = self.is_done(video, state)
         except Unusable as error:
             self.fail(video.source, str(error))
             return
-        if self.is_done(video, state):
+        except OSError as error:
+            self.fail(video.source, described(error))
+            return
+        if done:
             self.before += 1
             return
         job = Job(video, state["size"])
@@ -100,29 +117,42 @@ class Batch:
         """Begins a video, unless it cannot be read, is done meanwhile, or another process works on it."""
         try:
             state = job.video.state()
+            claim = self.folder.claim(job.video.name)
         except Unusable as error:
-            self.settle(job)
-            self.fail(job.video.source, str(error))
+            self.settle_failed(job, str(error))
             return
-        claim = self.folder.claim(job.video.name)
+        except OSError as error:
+            self.output_fails(job, error)
+            return
         if claim is None:
             self.elsewhere.append((time.monotonic() + ANOTHER, job))
             return
-        claim.remove_parts()
-        if self.is_done(job.video, state):
-            claim.release()
-            self.settle(job)
-            self.before += 1
-            return
-        job.tries += 1
         try:
+            claim.remove_parts()
+            if self.is_done(job.video, state):
+                claim.release()
+                self.settle(job)
+                self.before += 1
+                return
+            job.tries += 1
             self.folder.withdraw(job.video.name)
             run = Run(self, job, claim, state)
-        except OSError:
+        except OSError as error:
             claim.release()
-            raise
+            self.output_fails(job, error)
+            return
         self.running.append(run)
         run.pipeline.start()
+
+    def output_fails(self, job, error):
+        """The result of a video cannot be written."""
+        if not of_one_video(error):
+            raise error
+        self.settle_failed(job, described(error))
+
+    def settle_failed(self, job, why):
+        self.settle(job)
+        self.fail(job.video.source, why)
 
     def settle(self, job):
         self.weight_done += job.size
@@ -132,15 +162,21 @@ class Batch:
         seconds = run.pipeline.position()
         if not run.pipeline.stop():
             self.hung = True
+            run.claim.left_behind()
             self.display.say(f"{run.job.video.source}: its pipeline does not stop and is left behind")
         if run.pipeline.full:
-            raise OutputFails(error)
+            raise OutputFails(error.replace(run.part.location, self.folder.path_of(run.part.name)))
         error = error or self.changed(run)
         if error:
             run.claim.release()
             self.give_up(run.job, error)
         else:
-            self.finish(run, seconds)
+            try:
+                self.finish(run, seconds)
+            except OSError as failed:
+                if of_one_video(failed):
+                    run.claim.release()
+                self.output_fails(run.job, failed)
         self.running.remove(run)
         self.frames += run.pipeline.frames()
         self.fill()
@@ -155,7 +191,7 @@ class Batch:
         table = None
         if self.options.parquet:
             table = run.claim.part(".parquet")
-            parquet.convert(run.part, table)
+            parquet.convert(run.part.location, table.location)
         made = {"video": run.job.video.source, "made_with": self.made_with | run.state}
         self.folder.finish(run.claim, run.part, made, table)
         self.done += 1
@@ -172,8 +208,7 @@ class Batch:
             self.display.say(f"{job.video.source}: will be tried again: {error}")
             self.todo.append(job)
         else:
-            self.settle(job)
-            self.fail(job.video.source, error)
+            self.settle_failed(job, error)
 
     # --- all of them ---
 
@@ -237,6 +272,7 @@ class Batch:
         """Leaves nothing half. Pipelines may still be running: what they write has no name any more."""
         for run in self.running:
             try:
+                run.claim.left_behind()
                 run.claim.release()
             except OSError as error:
                 self.display.say(f"{run.claim.lock}: {error.strerror}")
