@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 
+import addresses
 import cameras
 import parquet
 import pipelines
@@ -37,8 +38,17 @@ def at_least(least, kind):
     return convert
 
 
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        """Says what is wrong, without passwords: an argument may be an address."""
+        for argument in sorted(sys.argv[1:], key=len, reverse=True):
+            if addresses.ADDRESS.match(argument):
+                message = addresses.hide(message.replace(argument, addresses.LEFT_OUT), argument)
+        super().error(message)
+
+
 def options():
-    parser = argparse.ArgumentParser(description=__doc__, epilog=EXAMPLE, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, epilog=EXAMPLE, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("inputs", nargs="+", metavar="VIDEO|FOLDER|LIST|URI",
                         help="a LIST ends in .txt or .list and has a path on each line, or paths with a NUL byte behind each; "
                              "with --cameras it has a URI on each line, or a name and a URI")

@@ -7,6 +7,8 @@ import gi
 gi.require_version("Gst", "1.0")
 from gi.repository import GLib, Gst  # noqa: E402
 
+import addresses  # noqa: E402
+
 Gst.init(None)
 NO_REASON = "GStreamer stopped to read it and gave no reason"
 PATIENCE = 10  # seconds that a pipeline may take to stop
@@ -72,20 +74,20 @@ def version():
     return Gst.Registry.get().find_plugin("cudavision").get_version()
 
 
-def text_of(message):
-    """GStreamer's text, with the part of the details that a user understands."""
+def text_of(message, hide=str):
+    """GStreamer's text, with the part of the details that a user understands. hide: takes out what nobody may read."""
     error, details = message.parse_error()
     last = (details or "").strip().split("\n")[-1]
-    more = last if "\n" in (details or "") and last not in error.message else ""
-    return f"{message.src.get_name()}: {error.message}" + (f" ({more[:200]})" if more else "")
+    more = hide(last) if "\n" in (details or "") and last not in error.message else ""
+    return f"{message.src.get_name()}: {hide(error.message)[:400]}" + (f" ({more[:200]})" if more else "")
 
 
 class Pipeline:
     """SOURCE ! ELEMENTS ! cudavisionjson ! fakesink. on_end is called in the main loop once, with None at the end of the
     stream or with the text of the error."""
 
-    def __init__(self, source, elements, writer, on_end):
-        self.pipeline = Gst.Pipeline()
+    def __init__(self, source, elements, writer, on_end, hide=str):
+        self.pipeline, self.hide = Gst.Pipeline(), hide
         self.elements, self.writer = elements_bin(elements), element("cudavisionjson", **writer)
         self.sink = element("fakesink", sync=False, enable_last_sample=False)
         self.on_end = on_end
@@ -111,7 +113,7 @@ class Pipeline:
             error = message.parse_error()[0]
             full = error.matches(Gst.ResourceError.quark(), Gst.ResourceError.NO_SPACE_LEFT)
             self.full = full and message.src == self.writer
-            self.fail(text_of(message))
+            self.fail(text_of(message, self.hide))
         elif message.type == Gst.MessageType.EOS:
             self.end(None if self.frames() else "it has no frame that can be decoded")
 
@@ -188,4 +190,4 @@ def camera_pipeline(camera, elements, writer, on_end):
     """Frames that the elements are too slow for are dropped in the queue."""
     source = source_bin(f"uridecodebin name=camera ! {CAMERA_FRAMES}")
     source.get_by_name("camera").set_property("uri", camera.uri)
-    return Pipeline(source, elements, writer, on_end)
+    return Pipeline(source, elements, writer, on_end, lambda text: addresses.hide(text, camera.uri))

@@ -6,6 +6,8 @@ import pathlib
 import re
 import stat
 
+import addresses
+
 SUFFIXES = set(".3gp .asf .avi .flv .m2ts .m4v .mkv .mov .mp4 .mpeg .mpg .mts .mxf .ogv .ts .vob .webm .wmv .y4m".split())
 LISTS = {".txt", ".list"}
 
@@ -20,6 +22,10 @@ def printable(name):
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def is_address(name):
+    return bool(addresses.ADDRESS.match(name)) and not os.path.lexists(name)
+
+
 def result_name(identity, stem):
     """A file name that no other identity has and that is the same in every run. identity: bytes."""
     readable = re.sub(r"[^A-Za-z0-9_-]+", "_", stem)[:60].strip("_") or "video"
@@ -30,6 +36,8 @@ class Video:
     """A file. Its result is named after its absolute path, in which symbolic links are not resolved."""
 
     def __init__(self, path):
+        if is_address(path):
+            raise Unusable("this is an address: --cameras reads addresses")
         self.path = os.path.abspath(path)
         self.source = printable(self.path)
         self.name = result_name(os.fsencode(self.path), pathlib.Path(self.path).stem)
@@ -51,26 +59,30 @@ class Video:
 
 
 class Camera:
-    """A line of a list: a URI, or a name and a URI. Its results are named after the name, or the URI without a password."""
+    """A line of a list: a URI, or a name and a URI. Its results are named after the name, or what may be shown of the URI."""
 
     def __init__(self, text):
         words = text.split()
-        if len(words) not in (1, 2) or "://" not in words[-1]:
+        if len(words) not in (1, 2) or "://" not in words[-1] or "://" in words[0] and len(words) == 2:
             raise Unusable("a camera is a URI, as rtsp://host/path, or a name and a URI")
+        if not words[-1].isprintable():
+            raise Unusable("the URI is no text")
         self.uri = words[-1]
-        self.source = words[0] if len(words) == 2 else re.sub(r"://[^/@]*@", "://", self.uri)
+        self.source = printable(words[0] if len(words) == 2 else addresses.public(self.uri))
         self.name = result_name(self.source.encode(), self.source.split("://")[-1])
 
 
 def lines(path):
-    """The entries of a list: a line each, or, if the file has NUL bytes as `find -print0` writes them, the text between two."""
+    """The entries of a list with their numbers: a line each, or, if the file has NUL bytes as `find -print0` writes them, the text
+    between two."""
     try:
         with open(path, "rb") as file:
             data = file.read()
     except OSError as error:
         raise Unusable(f"the list cannot be read: {error.strerror}") from error
     entries = data.split(b"\0") if b"\0" in data else data.splitlines()
-    return [os.fsdecode(entry) for entry in entries if entry.strip() and not entry.startswith(b"#")]
+    return [(number, os.fsdecode(entry)) for number, entry in enumerate(entries, 1)
+            if entry.strip() and not entry.startswith(b"#")]
 
 
 def folder(path):
@@ -87,22 +99,35 @@ def folder(path):
 
 
 def expand(inputs, make, is_entry):
-    """The videos or cameras that the inputs name, each once and in the order of their names, and the inputs that are
-    unusable, with the reason. A list's relative paths begin at the list."""
-    found, unusable = {}, []
-    for name in inputs:
+    """The videos or cameras that the inputs name, each once and in the order of their names, and what is unusable, with the
+    reason. A list's relative paths begin at the list. What may be an address, with a password, is called by its number."""
+    found, where, unusable = {}, {}, []
+
+    def add(entry, label):
         try:
-            if is_entry(name):
-                entries = [name]
-            elif os.path.isdir(name):
-                entries = folder(name)
-            else:
-                entries = [os.path.join(os.path.dirname(name), entry) if make is Video else entry for entry in lines(name)]
-            for entry in entries:
-                item = make(entry)
-                found[item.name] = item
+            item = make(entry)
+            if found.setdefault(item.name, item).uri != item.uri:
+                raise Unusable(f"its name is {item.source!r}, as that of {where[item.name]}: give each a name of its own in front")
+            where.setdefault(item.name, label)
         except Unusable as error:
-            unusable.append((printable(name), str(error)))
+            unusable.append((label, str(error)))
+
+    def entries(name, label):
+        if is_entry(name):
+            return [(name, label)]
+        if os.path.isdir(name):
+            return [(path, label) for path in folder(name)]
+        begin = os.path.dirname(name) if make is Video else ""
+        return [(entry if is_address(entry) else os.path.join(begin, entry), f"{label}, line {number}")
+                for number, entry in lines(name)]
+
+    for number, name in enumerate(inputs, 1):
+        label = f"input {number}" if is_address(name) or make is Camera and not os.path.lexists(name) else printable(name)
+        try:
+            for entry, place in entries(name, label):
+                add(entry, place)
+        except Unusable as error:
+            unusable.append((label, str(error)))
     return sorted(found.values(), key=lambda item: item.source), unusable
 
 

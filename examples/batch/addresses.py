@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What may be shown of the address of a camera, which often has a password."""
+import re
+import urllib.parse
+
+ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/+\S*")
+LEFT_OUT = "..."
+
+
+def split(uri):
+    """The part that may be shown, and the texts that may not. Passwords are in front of the last @, or in what looks like a
+    query, even in the path, as /user=admin&password=… is. A /, ? or # in front of the last @ may belong to a password or end
+    the host: then only the scheme is shown."""
+    scheme, _, rest = uri.partition("://")
+    user, _, place = rest.rpartition("@")
+    if re.search(r"[/?#]", user):
+        return f"{scheme}://{LEFT_OUT}", [rest, user, re.split(r"[?&;]", rest, maxsplit=1)[-1]]
+    shown = re.split(r"[?#;&=]", place)[0]
+    return f"{scheme}://{shown}", [user, place[len(shown) :]]
+
+
+def public(uri):
+    return split(uri)[0]
+
+
+def words(text):
+    """The parts of a text in which a password may be, from the whole to the smallest."""
+    yield text
+    yield text.partition(":")[2]
+    for separators in r"&", r"[?#&;]", r"[:/?#@&;]":
+        for word in re.split(separators, text):
+            yield word
+            yield re.sub(r"^\W*\w+=", "", word)
+
+
+def hide(text, uri):
+    """The text without what may not be shown of the address, however it is escaped, and without any other address."""
+    hidden = {word for part in split(uri)[1] for word in words(part)}
+    hidden |= {urllib.parse.unquote(word) for word in hidden}
+    hidden |= {urllib.parse.quote(word, safe="") for word in hidden}
+    for word in sorted(hidden, key=len, reverse=True):
+        pattern = re.escape(word) if len(word) > 5 else rf"(?<!\w){re.escape(word)}(?!\w)"
+        if len(word) > 1:
+            text = re.sub(pattern, LEFT_OUT, text, flags=re.IGNORECASE)
+    return ADDRESS.sub(rf"\1://{LEFT_OUT}", text)
