@@ -18,6 +18,7 @@ gi.require_version("Gst", "1.0")
 gi.require_version("GstApp", "1.0")
 gi.require_version("GstCudaVision", "1.0")
 from gi.repository import Gst, GstApp, GstCudaVision  # noqa: E402,F401
+from one_file import read_nothing_else  # noqa: E402
 
 STRIDE = 8  # pixels from one vector to the next
 LEAST_SPEED = 1.0  # pixels per frame
@@ -54,6 +55,7 @@ def movers(speed, columns):
 
 def main():
     Gst.init(None)
+    read_nothing_else()
     source = sys.argv[1] if len(sys.argv) > 1 else "videotestsrc pattern=ball num-buffers=10"
     pipeline = Gst.parse_launch(f"{source} ! videoconvert ! cudaopticalflow preset=medium stride={STRIDE} forward-backward=1"
                                 " display=false ! appsink name=sink sync=false max-buffers=4")

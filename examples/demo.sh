@@ -9,6 +9,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/support/packages.sh
+source examples/one_file.sh
 export PATH="$PATH:/usr/local/cuda/bin"
 
 install_packages "${packages_to_build[@]}" "${packages_to_play[@]}"

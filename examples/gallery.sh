@@ -11,6 +11,7 @@ mkdir -p "${1:-$(dirname "${BASH_SOURCE[0]}")/../gst/docs/pictures}"
 out=$(realpath "${1:-$(dirname "${BASH_SOURCE[0]}")/../gst/docs/pictures}")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/support/packages.sh
+source examples/one_file.sh
 
 if ! gst-inspect-1.0 cudacanny >/dev/null 2>&1; then
   install_packages "${packages_to_build[@]}" "${packages_to_play[@]}"

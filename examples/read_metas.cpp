@@ -12,6 +12,8 @@
 #include <cstdio>
 #include <string>
 
+#include "one_file.h"
+
 namespace {
 
 template <typename T>
@@ -145,6 +147,7 @@ int run(GstElement *pipeline) {
 
 int main(int argc, char **argv) {
   gst_init(&argc, &argv);
+  read_nothing_else();
   const std::string described = argc > 1 ? argv[1] : "videotestsrc num-buffers=3 ! cudahistogram bins=16";
   GError *error = nullptr;
   GstElement *pipeline =

@@ -16,6 +16,7 @@ gi.require_version("Gst", "1.0")
 gi.require_version("GstApp", "1.0")
 gi.require_version("GstCudaVision", "1.0")
 from gi.repository import Gst, GstApp, GstCudaVision  # noqa: E402,F401
+from one_file import read_nothing_else  # noqa: E402
 
 ARRAY_TYPES = {"u8": "B", "u16": "H", "u32": "I", "i32": "i", "f32": "f"}
 
@@ -95,6 +96,7 @@ def run(pipeline):
 
 def main():
     Gst.init(None)
+    read_nothing_else()
     described = sys.argv[1] if len(sys.argv) > 1 else "videotestsrc num-buffers=3 ! cudahistogram bins=16"
     return run(Gst.parse_launch(described + " ! appsink name=metas sync=false max-buffers=4"))
 

@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <string>
 
+#include "one_file.h"
+
 namespace {
 
 // Linear between 20 and 600, every five seconds of stream time, for its first hour.
@@ -59,6 +61,7 @@ int follow(GstElement *pipeline, GstElement *canny) {
 
 int main(int argc, char **argv) {
   gst_init(&argc, &argv);
+  read_nothing_else();
   const std::string source = argc > 1 ? argv[1] : "videotestsrc pattern=smpte num-buffers=300";
   const std::string sink = argc > 2 ? argv[2] : "videoconvert ! autovideosink";
   GError *error = nullptr;

@@ -27,6 +27,8 @@
 #include <string>
 #include <vector>
 
+#include "one_file.h"
+
 namespace {
 
 constexpr int kMostSide = 2048;         // maximum side of a window of cudahog
@@ -219,6 +221,7 @@ int run(int argc, char **argv) {
     throw std::runtime_error("a window has at most " + std::to_string(kMostSide) +
                              " pixels a side, of which cudahog takes models");
   gst_init(nullptr, nullptr);
+  read_nothing_else();
   Collection collection;
   collection.add(argv[1], window, true);
   collection.add(argv[2], window, false);

@@ -20,6 +20,7 @@ gi.require_version("Gst", "1.0")
 gi.require_version("GstApp", "1.0")
 gi.require_version("GstCudaVision", "1.0")
 from gi.repository import Gst, GstApp, GstCudaVision  # noqa: E402,F401
+from one_file import read_nothing_else  # noqa: E402
 
 LONGEST = 60  # number of segments whose intersections are tried
 TOLERANCE = math.radians(1)  # between a segment and the direction to the point
@@ -68,6 +69,7 @@ def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     Gst.init(None)
+    read_nothing_else()
     lines = lines_of(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "")
     pairs = itertools.combinations(sorted(lines, key=length, reverse=True)[:LONGEST], 2)
     points = [point for point in (crossing(a, b) for a, b in pairs) if point is not None]

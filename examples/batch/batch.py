@@ -111,6 +111,7 @@ def stop_on_signals(run):
 def run_videos(folder, chosen):
     batch = Batch(folder, chosen)
     stop_on_signals(batch)
+    pipelines.read_nothing_else()
     found, unusable = videos.videos(chosen.inputs)
     for name, why in unusable:
         batch.fail(name, why)
@@ -125,6 +126,7 @@ def run_cameras(folder, chosen):
     found, unusable = videos.cameras(chosen.inputs)
     if unusable:
         raise videos.Unusable("; ".join(f"{name}: {why}" for name, why in unusable))
+    pipelines.read_nothing_local({camera.uri.partition("://")[0].lower() for camera in found})
     wall = cameras.Wall(folder, chosen)
     stop_on_signals(wall)
     for camera in videos.share(found, *chosen.shard):

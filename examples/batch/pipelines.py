@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The pipeline that turns one video, or one camera, into lines of JSON."""
+import pathlib
+import sys
 import threading
 
 import gi
@@ -7,7 +9,9 @@ import gi
 gi.require_version("Gst", "1.0")
 from gi.repository import GLib, Gst  # noqa: E402
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import addresses  # noqa: E402
+from one_file import read_nothing_else, read_nothing_local  # noqa: E402,F401
 
 Gst.init(None)
 NO_REASON = "GStreamer stopped to read it and gave no reason"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What the programs of this folder share: the frames of a pipeline, one after the other."""
+import pathlib
 import sys
 
 import gi
@@ -9,7 +10,11 @@ gi.require_version("GstApp", "1.0")
 gi.require_version("GstCudaVision", "1.0")
 from gi.repository import Gst, GstApp, GstCudaVision  # noqa: E402,F401
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+from one_file import read_nothing_else  # noqa: E402
+
 Gst.init(None)
+read_nothing_else()
 
 
 def arguments(count):
