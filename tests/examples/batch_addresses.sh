@@ -8,6 +8,7 @@ set -euo pipefail
 python=$1 examples=$2 plugins=$3
 source "$(dirname "${BASH_SOURCE[0]}")/python_plugin.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/batch_tools.sh"
+unset GST_PLUGIN_SYSTEM_PATH_1_0 GST_REGISTRY_FORK  # all elements of GStreamer, not only those of the other tests
 tests=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
 (mkdir "$root/lists"; cd "$root/lists"; PYTHONPATH=$examples "$python" "$tests/batch_addresses.py")
 

@@ -8,6 +8,7 @@ set -euo pipefail
 python=$1 source=$2 plugins=$3 player=$4 examples=$2/examples
 source "$(dirname "${BASH_SOURCE[0]}")/python_plugin.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/batch_tools.sh"
+unset GST_PLUGIN_SYSTEM_PATH_1_0 GST_REGISTRY_FORK  # all elements of GStreamer, not only those of the other tests
 batch=("$python" "$examples/batch/batch.py")
 processes=()
 # shellcheck disable=SC2317  # the trap calls it
