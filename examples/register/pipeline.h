@@ -12,10 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "../one_file.h"
+
 // A pipeline, optionally with an appsrc "in" and an appsink "out".
 class Pipeline {
  public:
   explicit Pipeline(const std::string &description) {
+    read_nothing_else();
     GError *error = nullptr;
     pipeline_ = gst_parse_launch(description.c_str(), &error);
     if (error != nullptr) {  // a pipeline may still be returned

@@ -29,7 +29,6 @@
 #include <string>
 #include <vector>
 
-#include "../one_file.h"
 #include "matching.h"
 
 namespace {
@@ -167,7 +166,6 @@ void search(const cv::Mat &first, const std::vector<cv::Mat> &frames, const Dete
 
 int main(int argc, char **argv) {
   gst_init(&argc, &argv);
-  read_nothing_else();
   try {
     Options options = parse(argc, argv);
     const int points = options.points;

@@ -92,7 +92,7 @@ lines=$(cat "$root"/parts/.*.part | wc -l)
 printf '{"half":' >>"$(compgen -G "$root/parts/.*.part")"
 watch
 wait_for has_parts $((before + 2))
-rescued=$(compgen -G "$root/parts/door.*.jsonl" | sed -n "$((before + 1))p")
+rescued=$(compgen -G "$root/parts/door.*.jsonl" | sort | sed -n "$((before + 1))p")
 [[ $lines -gt 0 && $(wc -l <"$rescued") -ge $lines ]]
 kill "$watcher"
 status=0
