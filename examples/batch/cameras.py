@@ -12,7 +12,6 @@ import re
 import threading
 import time
 
-import addresses
 import pipelines
 import progress
 from gi.repository import GLib
@@ -95,7 +94,6 @@ class Connection:
         self.pipeline.start()
 
     def wait(self, why):
-        why = addresses.hide(why, self.camera.uri)
         self.wall.display.say(f"{self.camera.source}: {why}; the next attempt is in {self.pause} s")
         self.next = time.monotonic() + self.pause
         self.pause = min(LONGEST_PAUSE, 2 * self.pause)
