@@ -65,7 +65,7 @@ class StagedPlane {
   Status upload(const Planes::Plane &host, cudaStream_t stream) {
     bool pinned = false;
     CUDAVISION_TRY(is_pinned(host.data, &pinned));
-    if (pinned) return copy_to_device(host.data, host.pitch_bytes, 0, rows_, stream);
+    if (pinned && host.pitch_bytes > 0) return copy_to_device(host.data, host.pitch_bytes, 0, rows_, stream);
     CUDAVISION_TRY(allocate_staging());
     const int strip_rows = std::max(1, kStripBytes / row_bytes_);
     for (int y = 0; y < rows_; y += strip_rows) {
@@ -77,11 +77,12 @@ class StagedPlane {
     return {};
   }
 
+  // CUDA copies no rows with a negative pitch.
   Status download(const Planes::Plane &host, cudaStream_t stream) const {
-    return CUDAVISION_CHECK_CUDA(cudaMemcpy2DAsync(
-        host.data, static_cast<std::size_t>(host.pitch_bytes), device_.view().data,
-        static_cast<std::size_t>(device_.view().pitch_bytes), static_cast<std::size_t>(row_bytes_),
-        static_cast<std::size_t>(rows_), cudaMemcpyDeviceToHost, stream));
+    if (host.pitch_bytes > 0) return copy_to_host(host.data, host.pitch_bytes, 0, rows_, stream);
+    for (int y = 0; y < rows_; ++y)
+      CUDAVISION_TRY(copy_to_host(host.data + y * host.pitch_bytes, row_bytes_, y, 1, stream));
+    return {};
   }
 
  private:
@@ -98,6 +99,13 @@ class StagedPlane {
         cudaMemcpy2DAsync(device_.view().row(y), static_cast<std::size_t>(device_.view().pitch_bytes), src,
                           static_cast<std::size_t>(pitch), static_cast<std::size_t>(row_bytes_),
                           static_cast<std::size_t>(rows), cudaMemcpyHostToDevice, stream));
+  }
+
+  Status copy_to_host(unsigned char *dst, std::ptrdiff_t pitch, int y, int rows, cudaStream_t stream) const {
+    return CUDAVISION_CHECK_CUDA(cudaMemcpy2DAsync(
+        dst, static_cast<std::size_t>(pitch), device_.view().row(y),
+        static_cast<std::size_t>(device_.view().pitch_bytes), static_cast<std::size_t>(row_bytes_),
+        static_cast<std::size_t>(rows), cudaMemcpyDeviceToHost, stream));
   }
 
   int row_bytes_ = 0, rows_ = 0;

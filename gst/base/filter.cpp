@@ -13,6 +13,7 @@
 #include "gst/base/format.h"
 #include "gst/base/launch_pauses.h"
 #include "gst/base/mapped_frame.h"
+#include "gst/base/promised_latency.h"
 #include "gst/base/session.h"
 #include "gst/base/timing.h"
 #include "gst/base/valid_settings.h"
@@ -26,6 +27,7 @@ struct FilterState {
   ObjectSettings settings;
   ContextSharing sharing;
   Punctuality punctuality;
+  PromisedLatency latency;
   StopFlag stop;  // set while the element flushes or stops; read by the work on a frame
   std::atomic<GstClockTime> processing_time = 0;  // of the last frame
   // Null between stop and start. Protected by the stream lock of the sink pad, which frames and serialised events and
@@ -35,8 +37,9 @@ struct FilterState {
   int wanted_device = -1;                 // cuda-device-id at the start
   std::optional<WorkingElement> working;  // set while the CUDA backend is used
   GstVideoInfo info;
-  guint64 frame_count = 0;
+  guint64 frame_count = 0;  // since the start or the last flush
   Continuity continuity;
+  std::string stream_id;
   std::optional<FramePath> logged_path;  // of these caps
   bool region_is_refused = false;        // and a warning was posted
   bool told_of_threads = false;          // that the system refuses
@@ -171,6 +174,9 @@ gboolean start_filter(GstCudaVisionFilter *filter) {
   set_session(filter, std::make_unique<Session>(std::move(context), make_operation, &filter->state->stop));
   filter->state->frame_count = 0;
   filter->state->continuity.restart();
+  filter->state->stream_id.clear();
+  filter->state->latency.restart();
+  filter->state->punctuality.forget_sink();
   filter->state->region_is_refused = filter->state->told_of_threads = false;
   set_active_backend(filter, cuda ? ActiveBackend::cuda : ActiveBackend::cpu);
   return TRUE;
@@ -229,10 +235,12 @@ gboolean take_caps(GstCudaVisionFilter *filter, GstCaps *caps) {
   filter->state->info = info;
   filter->state->logged_path.reset();
   const bool constant_rate = GST_VIDEO_INFO_FPS_N(&info) > 0;
-  filter->state->punctuality.restart(
+  const GstClockTime frame_duration =
       constant_rate
           ? gst_util_uint64_scale_int(GST_SECOND, GST_VIDEO_INFO_FPS_D(&info), GST_VIDEO_INFO_FPS_N(&info))
-          : 0);
+          : 0;
+  filter->state->punctuality.restart(frame_duration);
+  filter->state->continuity.set_frame_duration(frame_duration);
   const ObjectSettings settings = Properties::snapshot(filter);
   const Status status =
       filter->state->session->negotiate(info, cudavision::asks_for_cuda_memory(caps), settings);
@@ -330,8 +338,10 @@ GstFlowReturn process(GstCudaVisionFilter *filter, GstBuffer *buffer, const Obje
       return GST_FLOW_ERROR;
     }
     if (!frame.fits()) {
-      GST_ELEMENT_ERROR(filter, STREAM, FORMAT, ("A buffer does not hold a frame of the negotiated format"),
-                        ("%" GST_PTR_FORMAT, buffer));
+      GST_ELEMENT_ERROR(
+          filter, STREAM, FORMAT,
+          ("A buffer does not hold a frame of the negotiated format: %s", frame.misfit().c_str()),
+          ("%" GST_PTR_FORMAT, buffer));
       return GST_FLOW_ERROR;
     }
     status = state.session->process(frame, buffer, settings);
@@ -362,18 +372,23 @@ void tell_of_threads(GstCudaVisionFilter *filter) {
 GstFlowReturn take_frame(GstCudaVisionFilter *filter, GstBuffer *buffer) {
   cudavision::FilterState &state = *filter->state;
   ObjectSettings settings = Properties::snapshot(filter);
-  if (!state.continuity.continues(buffer)) state.session->drop_history();
-  if (GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP)) return GST_FLOW_OK;
+  if (!state.continuity.continues(buffer, GST_BASE_TRANSFORM(filter)->segment)) state.session->drop_history();
+  if (gst_buffer_get_size(buffer) == 0 && GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP))
+    return GST_FLOW_OK;
   if (state.frame_count++ % static_cast<guint64>(settings.every_nth) != 0) return GST_FLOW_OK;
   if (!has_region(filter, settings)) return GST_FLOW_OK;
   const GrayRange range = state.gray_range.take(filter, {settings.gray16_min, settings.gray16_max});
   settings.gray16_min = range.low, settings.gray16_max = range.high;
 
   const GstClockTime begin = gst_util_get_timestamp();
+  if (state.punctuality.sink_tells() && state.latency.drops(GST_BASE_TRANSFORM(filter), buffer))
+    return GST_BASE_TRANSFORM_FLOW_DROPPED;
   bool processed = true;
   const GstFlowReturn result = process(filter, buffer, settings, &processed);
   if (result != GST_FLOW_OK || !processed) return result;
   state.processing_time = gst_util_get_timestamp() - begin;
+  if (state.latency.take(state.processing_time, state.continuity.distance()))
+    gst_element_post_message(GST_ELEMENT(filter), gst_message_new_latency(GST_OBJECT(filter)));
   if (state.session->lacks_threads()) tell_of_threads(filter);
   log_frame(filter, buffer);
   if (settings.message) post_message(filter, buffer);
@@ -385,13 +400,28 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   return protect(filter, GST_FLOW_ERROR, [&] { return take_frame(filter, buffer); });
 }
 
+void forget_frames(GstCudaVisionFilter *filter) {
+  filter->state->continuity.restart();
+  if (filter->state->session) filter->state->session->drop_history();
+}
+
 gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   const GstEventType type = GST_EVENT_TYPE(event);
   if (type == GST_EVENT_FLUSH_START) filter->state->stop.request(StopReason::flush);
   if (type == GST_EVENT_FLUSH_STOP) filter->state->stop.withdraw(StopReason::flush);
-  if ((type == GST_EVENT_FLUSH_STOP || type == GST_EVENT_SEGMENT) && filter->state->session)
-    filter->state->session->drop_history();
+  if (type == GST_EVENT_SEGMENT) filter->state->continuity.expect_jump();
+  if (type == GST_EVENT_FLUSH_STOP) {
+    filter->state->frame_count = 0;
+    forget_frames(filter);
+  }
+  // Another video begins, as behind concat and input-selector.
+  if (type == GST_EVENT_STREAM_START) {
+    const gchar *id = nullptr;
+    gst_event_parse_stream_start(event, &id);
+    if (filter->state->stream_id != id) forget_frames(filter);
+    filter->state->stream_id = id;
+  }
   if (type == GST_EVENT_EOS && filter->state->session) {
     const Status status = catch_bad_alloc([filter] { return filter->state->session->wait_for_pending(); });
     if (!status.ok()) post_error(filter, "A frame could not be processed", status, __LINE__);
@@ -435,9 +465,11 @@ GstCaps *transform_caps(GstBaseTransform *transform, GstPadDirection, GstCaps *c
 }
 
 gboolean propose_allocation(GstBaseTransform *transform, GstQuery *decided, GstQuery *query) {
-  // The parent asks downstream, which gets the same buffers: its proposals take precedence.
+  // The parent asks downstream, which gets the same buffers: its proposals take precedence. What the element does not
+  // honour itself is not promised to upstream.
   const gboolean answered = GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)
                                 ->propose_allocation(transform, decided, query);
+  cudavision::keep_honoured_metas(query);
   const std::unique_ptr<Session> &session = GST_CUDA_VISION_FILTER(transform)->state->session;
   if (!session || session->backend() == Backend::cpu) return answered;
   const auto offer = [&] { return cudavision::offer_memory(query, session->shared_context()); };
@@ -453,7 +485,11 @@ gboolean query(GstBaseTransform *transform, GstPadDirection direction, GstQuery 
   if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && takes_cuda_memory(filter) &&
       protect(filter, false, answer))
     return TRUE;
-  return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->query(transform, direction, query);
+  if (!GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->query(transform, direction, query))
+    return FALSE;
+  if (GST_QUERY_TYPE(query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC)
+    filter->state->latency.add_to(query);
+  return TRUE;
 }
 
 void set_context(GstElement *element, GstContext *context) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 
 #include "cuda/luma/luma.h"
@@ -40,14 +41,18 @@ std::uint8_t to_byte(double value) {
 
 // Returns true if the plane's rows do not overlap and lie within the mapped memory. Also returns true if the
 // plane begins outside of `mapped`: a custom memory type may map itself elsewhere, which cannot be checked.
+//
+// With a negative stride the picture is stored upside down, and the first row lies last.
 bool lies_in(const GstMapInfo &mapped, const Planes::Plane &plane) {
-  if (plane.pitch_bytes < plane.row_bytes) return false;
+  const auto pitch = static_cast<std::uint64_t>(std::abs(plane.pitch_bytes)),
+             row = static_cast<std::uint64_t>(plane.row_bytes),
+             others = pitch * static_cast<std::uint64_t>(plane.rows - 1);
+  if (pitch < row) return false;
   const auto first = reinterpret_cast<std::uintptr_t>(plane.data),
              begin = reinterpret_cast<std::uintptr_t>(mapped.data), end = begin + mapped.size;
   if (first < begin || first >= end) return true;
-  return static_cast<std::uint64_t>(plane.pitch_bytes) * static_cast<std::uint64_t>(plane.rows - 1) +
-             static_cast<std::uint64_t>(plane.row_bytes) <=
-         end - first;
+  if (plane.pitch_bytes < 0) return others <= first - begin && row <= end - first;
+  return others + row <= end - first;
 }
 
 }  // namespace

@@ -4,10 +4,17 @@
 
 #include <gst/video/video.h>
 
+#include <string>
+
 #include "cuda/common/frame.h"
 #include "gst/base/device_context.h"
 
 namespace cudavision {
+
+// Removes from an allocation query what elements do not honour in frames, so that upstream does not rely on it: crops
+// (which are honoured where they come nevertheless), affine transformations, overlays that are to be blended later,
+// textures, and whatever is unknown.
+void keep_honoured_metas(GstQuery *allocation);
 
 // Unmaps the frame in its destructor (RAII). The buffer stays writable meanwhile, so that metas can be added.
 class MappedFrame {
@@ -21,8 +28,10 @@ class MappedFrame {
 
   // Returns false if memory that is not system memory could not be mapped, or if the buffer is too small.
   bool mapped() const { return mapped_; }
-  // Returns false if the buffer is not mapped, or if its GstVideoMeta does not fit its memory.
+  // Returns false if the buffer is not mapped, or if its GstVideoMeta or GstVideoCropMeta does not fit its memory.
   bool fits() const { return fits_; }
+  // Why it does not fit, with sizes and strides, and what to do.
+  std::string misfit() const;
   const Planes &planes() const { return planes_; }
   bool on_device() const { return on_device_; }
   // Returns true if the frame may be passed on while the stream still works on it.
@@ -38,7 +47,10 @@ class MappedFrame {
   void mark_finished() const;
 
  private:
+  bool crop();
+
   GstBuffer *buffer_;
+  const GstVideoInfo &info_;
   const DeviceContext *context_;
   bool on_device_, can_be_left_pending_, written_, mapped_ = false, fits_ = false;
   GstVideoFrame frame_ = {};

@@ -3,6 +3,7 @@
 #include "gst/base/timing.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace cudavision {
 namespace {
@@ -23,12 +24,27 @@ GstClockTime to_running_time(const GstSegment &segment, GstClockTime pts) {
   return converted(gst_segment_to_running_time, segment, pts);
 }
 
-bool Continuity::continues(GstBuffer *frame) {
+bool Continuity::continues(GstBuffer *frame, const GstSegment &segment) {
   const GstClockTime last = last_pts_, pts = GST_BUFFER_PTS(frame);
+  const bool reverse = segment.rate < 0, turns = reverse != std::exchange(reverse_, reverse);
+  const bool may_jump =
+      std::exchange(jump_, false) || turns || GST_BUFFER_FLAG_IS_SET(frame, GST_BUFFER_FLAG_DISCONT);
   last_pts_ = pts;
-  if (!GST_BUFFER_FLAG_IS_SET(frame, GST_BUFFER_FLAG_DISCONT)) return true;
-  return GST_CLOCK_TIME_IS_VALID(last) && GST_CLOCK_TIME_IS_VALID(pts) && pts > last &&
-         pts - last < GST_SECOND;
+  const bool follows =
+      GST_CLOCK_TIME_IS_VALID(last) && GST_CLOCK_TIME_IS_VALID(pts) && (reverse ? pts < last : pts > last);
+  if (!follows) return !may_jump;
+  const GstClockTime gap = reverse ? last - pts : pts - last;
+  const bool is_close = gap < std::max(kLeastGap, kMostDistances * distance()) && !turns;
+  distances_[count_++ % distances_.size()] = gap;
+  return is_close || !may_jump;
+}
+
+GstClockTime Continuity::distance() const {
+  const std::size_t count = std::min(count_, distances_.size());
+  if (count == 0) return frame_duration_;
+  auto sorted = distances_;
+  std::nth_element(sorted.begin(), sorted.begin() + count / 2, sorted.begin() + count);
+  return sorted[count / 2];
 }
 
 void Punctuality::restart(GstClockTime frame_duration) {
@@ -45,6 +61,7 @@ std::optional<GstClockTimeDiff> Punctuality::too_late(GstEvent *qos) {
   gst_event_parse_qos(qos, &type, nullptr, &lateness, &time);
   // A sink with throttle-time asks for fewer frames; it does not say that they are late.
   if (type == GST_QOS_TYPE_THROTTLE || !GST_CLOCK_TIME_IS_VALID(time)) return std::nullopt;
+  if (lateness != 0) sink_tells_ = true;  // a sink that does not wait for the clock says 0 each time
   const std::lock_guard lock(mutex_);
   if (lateness <= static_cast<GstClockTimeDiff>(std::max(frame_duration_, kLeastLateness))) {
     late_since_ = GST_CLOCK_TIME_NONE;

@@ -4,6 +4,9 @@
 
 #include <gst/gst.h>
 
+#include <array>
+#include <atomic>
+#include <cstddef>
 #include <mutex>
 #include <optional>
 
@@ -17,14 +20,32 @@ GstClockTime to_running_time(const GstSegment &segment, GstClockTime pts);
 // Decides which frames continue what the frames before them have shown.
 class Continuity {
  public:
-  // Call it with every frame that arrives. Returns false if the frame is a discontinuity and its timestamp
-  // does not follow the last one within a second. GStreamer also marks frames as discontinuities whose
-  // predecessors an element has skipped because they were late; those continue the video.
-  bool continues(GstBuffer *frame);
-  void restart() { last_pts_ = GST_CLOCK_TIME_NONE; }
+  // A gap of up to 2 s, or of kMostDistances times the distance of the stream's frames, is a gap in one video.
+  static constexpr GstClockTime kLeastGap = 2 * GST_SECOND;
+  static constexpr guint64 kMostDistances = 5;
+
+  // Call it with every frame that arrives. Returns false if the frame may belong to another time or video: if it is a
+  // discontinuity or the first one of a segment, and its timestamp does not follow the last one closely in the
+  // direction of the segment. GStreamer also marks frames as discontinuities whose predecessors were dropped, by a
+  // leaky queue or because they were late; those continue the video.
+  bool continues(GstBuffer *frame, const GstSegment &segment);
+  // The next frame is the first one of a segment.
+  void expect_jump() { jump_ = true; }
+  // Call it for new caps. frame_duration: by the caps, or 0 if their frame rate is variable.
+  void set_frame_duration(GstClockTime frame_duration) { frame_duration_ = frame_duration; }
+  void restart() { *this = Continuity(frame_duration_); }
+  // The median distance of the last frames' timestamps, or the frame duration of the caps, or 0 if neither is known.
+  GstClockTime distance() const;
+
+  Continuity() = default;
 
  private:
-  GstClockTime last_pts_ = GST_CLOCK_TIME_NONE;
+  explicit Continuity(GstClockTime frame_duration) : frame_duration_(frame_duration) {}
+
+  GstClockTime last_pts_ = GST_CLOCK_TIME_NONE, frame_duration_ = 0;
+  bool jump_ = false, reverse_ = false;
+  std::array<GstClockTime, 5> distances_{};  // of the last frames, in a ring
+  std::size_t count_ = 0;
 };
 
 // Finds out from the sink's QoS events that a pipeline does not keep up. Safe to call from several threads.
@@ -37,8 +58,12 @@ class Punctuality {
   // Takes a QoS event, which may come from any thread. Returns how late the last frame was, once for every
   // series of frames of more than kPatience that were all late by more than a frame and kLeastLateness.
   std::optional<GstClockTimeDiff> too_late(GstEvent *qos);
+  // Whether a sink has told when frames arrive, since the start. A sink that shows frames as they come tells nothing.
+  bool sink_tells() const { return sink_tells_; }
+  void forget_sink() { sink_tells_ = false; }
 
  private:
+  std::atomic<bool> sink_tells_ = false;
   std::mutex mutex_;
   GstClockTime frame_duration_ = 0;
   GstClockTime late_since_ = GST_CLOCK_TIME_NONE;  // the running time of the first frame of the series

@@ -167,9 +167,8 @@ void warn_of_too_many(GstCudaVisionTrack *track) {
 
 GstFlowReturn take_frame(GstCudaVisionTrack *track, GstBuffer *buffer) {
   TrackState *state = track->state;
-  if (GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP)) return GST_FLOW_OK;  // no element looks at it
   const TrackSettings settings = Properties::snapshot(track);
-  if (!state->continuity.continues(buffer)) state->tracker.restart();
+  if (!state->continuity.continues(buffer, GST_BASE_TRANSFORM(track)->segment)) state->tracker.restart();
   collect_boxes(buffer, &state->boxes);
   std::erase_if(state->boxes, [wanted = wanted_type(settings)](const AttachedBox &box) {
     return !(box.width > 0 && box.height > 0) || !wanted.includes(box.type);

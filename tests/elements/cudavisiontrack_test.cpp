@@ -643,20 +643,6 @@ TEST_F(CudaVisionTrack, regions_without_a_type_are_not_of_an_unknown_type) {
   EXPECT_FALSE(estimate_of(regions_of(out)[0]));
 }
 
-// Detectors skip frames that are marked as gaps.
-TEST_F(CudaVisionTrack, gaps_are_no_frames_without_boxes) {
-  TrackHarness track("max-age=1");
-  const std::vector<Box> box{{10, 10, 20, 20}};
-  for (int i = 0; i < 6; ++i) {
-    EXPECT_EQ(track.track(box)[0]->id, 1u);
-    for (int k = 0; k < 3; ++k) {
-      Owned<GstBuffer> gap = picture().buffer();
-      GST_BUFFER_FLAG_SET(gap.get(), GST_BUFFER_FLAG_GAP);
-      track.exchange(std::move(gap));
-    }
-  }
-}
-
 #if CUDAVISION_HAVE_ANALYTICS
 TEST_F(CudaVisionTrack, detections_are_related_to_the_track_of_their_region) {
   TrackHarness track("min-hits=0");

@@ -100,9 +100,14 @@ GstElement *child(const Owned<GstElement> &pipeline, const char *name) {
 
 testing::AssertionResult plays_to_the_end(const Owned<GstElement> &pipeline) {
   gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
-  const auto types = static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  const Owned<GstMessage> message = take_message(pipeline.get(), types, kPatience);
-  if (!message) return testing::AssertionFailure() << "it does not come to an end";
+  const auto types = static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_LATENCY);
+  Owned<GstMessage> message;
+  do {
+    message = take_message(pipeline.get(), types, kPatience);
+    if (!message) return testing::AssertionFailure() << "it does not come to an end";
+    if (GST_MESSAGE_TYPE(message.get()) == GST_MESSAGE_LATENCY)  // as gst-launch-1.0 does
+      gst_bin_recalculate_latency(GST_BIN(pipeline.get()));
+  } while (GST_MESSAGE_TYPE(message.get()) == GST_MESSAGE_LATENCY);
   if (GST_MESSAGE_TYPE(message.get()) == GST_MESSAGE_EOS) return testing::AssertionSuccess();
   GError *error = nullptr;
   gst_message_parse_error(message.get(), &error, nullptr);

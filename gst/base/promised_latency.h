@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The latency that an element promises in a live pipeline: the time that it takes for a frame. Sinks add the promises
+// of all elements, and a frame is late only if it arrives later than promised.
+#pragma once
+
+#include <gst/base/gstbasetransform.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+
+namespace cudavision {
+
+class PromisedLatency {
+ public:
+  // Called at start.
+  void restart();
+  // Takes the time that the element took for a frame. Returns true if this raises the promise to a live sink, which a
+  // latency message must then tell. frame_distance: the distance of the stream's frames, or 0 if it is unknown.
+  // Called by the streaming thread.
+  bool take(GstClockTime processing_time, GstClockTime frame_distance);
+  // Adds the promise to the answer of the element before this one. Called from any thread.
+  void add_to(GstQuery *latency);
+  // Whether a frame of a live stream is to be dropped, because it would leave the element later than promised.
+  // GStreamer drops frames only after the sink has dropped one for which all the work was done, so that every second
+  // result would be lost. If the clock says so of all frames, one a second is worked on nevertheless, as sinks do.
+  // Posts a QoS message for a frame to drop. Called by the streaming thread, for a sink that tells when frames arrive.
+  bool drops(GstBaseTransform *element, GstBuffer *frame);
+
+ private:
+  GstClockTimeDiff lateness(GstClockTime running_time, GstClockTime now) const;
+  GstClockTime typical() const;
+
+  std::atomic<bool> live_ = false;
+  std::atomic<GstClockTime> before_ = 0, promised_ = 0;  // before_: what the elements before this one promise
+  GstClockTime allowed_ = 0;                             // the part of the promise that is for a frame
+  std::array<GstClockTime, 8> times_{};                  // of the last frames, in a ring
+  std::size_t count_ = 0;
+  guint64 in_time_ = 0, late_ = 0;  // frames
+  GstClockTime last_begin_ = 0;     // of the work on a frame
+};
+
+}  // namespace cudavision

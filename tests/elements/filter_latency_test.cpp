@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The latency that elements promise to the sinks of live pipelines, and the frames that they drop to keep it.
+#include <gst/base/gstbasetransform.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "gst/base/promised_latency.h"
+#include "tests/elements/harness.h"
+
+namespace {
+
+using namespace cudavision;
+using namespace cudavision::test;
+
+constexpr GstClockTime kDistance = 40 * GST_MSECOND;
+
+struct Answer {
+  bool live;
+  GstClockTime least, most;
+  bool operator==(const Answer &) const = default;
+};
+
+// What the element says if the one before it says `before`.
+Answer asked(PromisedLatency *latency, const Answer &before) {
+  const std::unique_ptr<GstQuery, decltype(&gst_query_unref)> query(gst_query_new_latency(), gst_query_unref);
+  gst_query_set_latency(query.get(), before.live, before.least, before.most);
+  latency->add_to(query.get());
+  gboolean live = FALSE;
+  Answer answer{};
+  gst_query_parse_latency(query.get(), &live, &answer.least, &answer.most);
+  answer.live = live != FALSE;
+  return answer;
+}
+
+constexpr Answer kLive{true, 10 * GST_MSECOND, GST_SECOND};
+
+TEST(PromisedLatency, is_what_a_frame_takes_and_a_quarter) {
+  PromisedLatency latency;
+  EXPECT_EQ(asked(&latency, kLive), kLive);
+  EXPECT_FALSE(latency.take(900 * GST_MSECOND, kDistance));  // the first frame takes longer than all others
+  EXPECT_TRUE(latency.take(20 * GST_MSECOND, kDistance));
+  EXPECT_EQ(asked(&latency, kLive), (Answer{true, 35 * GST_MSECOND, GST_SECOND + 25 * GST_MSECOND}));
+  EXPECT_EQ(asked(&latency, {true, 0, GST_CLOCK_TIME_NONE}),
+            (Answer{true, 25 * GST_MSECOND, GST_CLOCK_TIME_NONE}));
+  EXPECT_EQ(asked(&latency, {false, 0, GST_CLOCK_TIME_NONE}), (Answer{false, 0, GST_CLOCK_TIME_NONE}));
+}
+
+// An element that is never ready when a frame arrives takes a frame that is up to one distance old.
+TEST(PromisedLatency, of_an_element_that_cannot_take_every_frame_is_longer_by_the_distance_of_frames) {
+  PromisedLatency latency;
+  (void)asked(&latency, kLive);
+  for (int i = 0; i < 2; ++i) (void)latency.take(100 * GST_MSECOND, kDistance);
+  EXPECT_EQ(asked(&latency, kLive).least, (10 + 125 + 40) * GST_MSECOND);
+}
+
+TEST(PromisedLatency, is_raised_seldom_and_never_for_one_frame) {
+  PromisedLatency latency;
+  (void)asked(&latency, kLive);
+  int raised = 0;
+  for (int i = 0; i < 100; ++i) raised += latency.take((20 + i % 5) * GST_MSECOND, kDistance);
+  EXPECT_EQ(raised, 1);
+  EXPECT_FALSE(latency.take(GST_SECOND, kDistance));
+  EXPECT_FALSE(latency.take(20 * GST_MSECOND, kDistance));
+  for (int i = 0; i < 10; ++i) raised += latency.take(30 * GST_MSECOND, kDistance);
+  EXPECT_EQ(raised, 2);
+}
+
+TEST(PromisedLatency, is_not_worth_a_message_below_a_millisecond_and_without_a_live_sink) {
+  PromisedLatency latency;
+  (void)asked(&latency, kLive);
+  for (int i = 0; i < 20; ++i) EXPECT_FALSE(latency.take(GST_MSECOND - 1, kDistance));
+  EXPECT_EQ(asked(&latency, kLive), kLive);
+  PromisedLatency of_file;
+  (void)asked(&of_file, {false, 0, GST_CLOCK_TIME_NONE});
+  for (int i = 0; i < 20; ++i) EXPECT_FALSE(of_file.take(100 * GST_MSECOND, kDistance));
+}
+
+// --- in a pipeline ---
+
+class FilterLatency : public ElementTest {};
+
+// A live source of 50 frames a second, and an element that takes a multiple of a frame's duration. sink: its properties.
+struct Played {
+  int shown = 0, processed = 0, dropped_by_sink = 0;
+};
+
+Played play(const std::string &element, const std::string &sink, int frames) {
+  Played played;
+  const Owned<GstElement> pipeline =
+      parse("videotestsrc is-live=true pattern=ball num-buffers=" + std::to_string(frames) +
+            " ! video/x-raw,format=GRAY8,width=1280,height=720,framerate=50/1 ! " + element +
+            " n-threads=1 backend=" + backend() +
+            " ! identity name=out silent=true signal-handoffs=true ! fakevideosink name=sink " + sink);
+  const Owned<GstElement> out(gst_bin_get_by_name(GST_BIN(pipeline.get()), "out"));
+  g_signal_connect(out.get(), "handoff",
+                   G_CALLBACK(+[](GstElement *, GstBuffer *, int *processed) { ++*processed; }),
+                   &played.processed);
+  EXPECT_TRUE(plays_to_the_end(pipeline));
+  const Owned<GstElement> shower(gst_bin_get_by_name(GST_BIN(pipeline.get()), "sink"));
+  GstStructure *stats = nullptr;
+  g_object_get(shower.get(), "stats", &stats, nullptr);
+  guint64 rendered = 0, dropped = 0;
+  gst_structure_get_uint64(stats, "rendered", &rendered);
+  gst_structure_get_uint64(stats, "dropped", &dropped);
+  gst_structure_free(stats);
+  played.shown = static_cast<int>(rendered), played.dropped_by_sink = static_cast<int>(dropped);
+  return played;
+}
+
+// Before the promise was there, a sink that waits showed one frame a second.
+TEST_F(FilterLatency, a_slow_element_loses_no_frame_that_it_has_worked_on) {
+  if (kEmulated) GTEST_SKIP() << "the emulator's times are no measure";
+  const Played played = play("cudahog model=people display=false", "sync=true", 100);
+  EXPECT_GT(played.shown, 3);
+  EXPECT_LT(played.processed, 100);  // or the element is not slow
+  EXPECT_GE(4 * played.shown, 3 * played.processed) << played.dropped_by_sink << " dropped";
+}
+
+TEST_F(FilterLatency, a_sink_that_does_not_wait_gets_every_frame) {
+  if (kEmulated) GTEST_SKIP() << "the emulator's times are no measure";
+  EXPECT_EQ(play("cudahog model=people display=false", "sync=false", 20).processed, 20);
+}
+
+}  // namespace
