@@ -44,12 +44,12 @@ static __global__ void __launch_bounds__(kMarkThreads)
   for (int i = static_cast<int>(blockIdx.x); i < used; i += static_cast<int>(gridDim.x)) {
     const Primitive primitive = primitives[i];
     const unsigned id = static_cast<unsigned>(i + 1);
-    const int spans = span_count(primitive);
+    const SpanRange spans = spans_within(primitive, within);
     if (primitive.kind == Primitive::Kind::line || primitive.kind == Primitive::Kind::character) {
-      for (int s = slice * kMarkThreads + thread; s < spans; s += slices * kMarkThreads)
+      for (int s = spans.first + slice * kMarkThreads + thread; s < spans.end; s += slices * kMarkThreads)
         mark_span(span_of(primitive, s), 0, 1, id, within, ids);
     } else {
-      for (int s = slice; s < spans; s += slices)
+      for (int s = spans.first + slice; s < spans.end; s += slices)
         mark_span(span_of(primitive, s), thread, kMarkThreads, id, within, ids);
     }
   }

@@ -39,11 +39,10 @@ class Band {
   // Writes id to the pixels within `within` that the primitive covers; later primitives overwrite earlier
   // ones.
   void mark(const Primitive &primitive, unsigned id, Span within) {
-    if (is_empty(clip(bounds_of(primitive), within))) return;
     if (primitive.kind == Primitive::Kind::line) return mark_line(primitive, id, within);
     if (primitive.kind == Primitive::Kind::character) return mark_character(primitive, id, within);
-    for (int i = 0, spans = span_count(primitive); i < spans; ++i)
-      mark_span(clip(span_of(primitive, i), within), id);
+    const SpanRange spans = spans_within(primitive, within);
+    for (int i = spans.first; i < spans.end; ++i) mark_span(clip(span_of(primitive, i), within), id);
   }
 
   // Colours the cells of rows [y, end) that primitives cover, and clears their ids. These are the rows of one
@@ -95,24 +94,24 @@ class Band {
     }
   }
 
-  // The spans of line_step() (canvas_rules.h) without its divisions: from one step to the next, the numerator
-  // of the shorter axis grows by twice its length.
+  // The spans of LineSteps (canvas_rules.h) with one division instead of one for each: from one step to the next, the
+  // numerator of risen() grows by twice the rise.
   void mark_line(const Primitive &p, unsigned id, Span within) {
     const Span bounds = bounds_of(p), part = clip(bounds, within);
-    const bool cut =
-        part.x0 != bounds.x0 || part.y0 != bounds.y0 || part.x1 != bounds.x1 || part.y1 != bounds.y1;
+    const bool cut = is_cut(bounds, within);
+    const SpanRange spans = cut ? line_steps_within(p, within) : SpanRange{0, span_count(p)};
+    if (spans.first >= spans.end) return;
     for (int y = part.y0; y < part.y1; ++y) covered_at(y).add_span(part.x0, part.x1, 0);
-    const int dx = p.x1 - p.x0, dy = p.y1 - p.y0, width = p.line_width;
-    const bool flat = std::abs(dx) >= std::abs(dy);
-    const int steps = flat ? std::abs(dx) : std::abs(dy), shorter = flat ? dy : dx;
-    const int direction = (flat ? dx : dy) < 0 ? -1 : 1;
-    int along = flat ? p.x0 : p.y0, across = flat ? p.y0 : p.x0, remainder = steps;
-    for (int step = 0; step <= steps; ++step, along += direction) {
+    const LineSteps line = steps_of_line(p);
+    const int width = p.line_width, steps = line.steps, risen = line.risen(spans.first);
+    int along = line.along + line.direction * spans.first, across = line.across + risen;
+    int remainder = static_cast<int>(2ll * spans.first * line.rise + steps - 2ll * steps * risen);
+    for (int step = spans.first; step < spans.end; ++step, along += line.direction) {
       const int first = begin_of_width(across, width);
-      const Span span =
-          flat ? Span{along, first, along + 1, first + width} : Span{first, along, first + width, along + 1};
+      const Span span = line.flat ? Span{along, first, along + 1, first + width}
+                                  : Span{first, along, first + width, along + 1};
       write_ids(cut ? clip(span, within) : span, id);
-      remainder += 2 * shorter;
+      remainder += 2 * line.rise;
       if (remainder >= 2 * steps) ++across, remainder -= 2 * steps;
       if (remainder < 0) --across, remainder += 2 * steps;
     }
@@ -191,7 +190,6 @@ class Band {
     for (int c = 1; c < 3; ++c) color_row(frame, c, primitives, y, all, cell_ids_.data());
   }
 
-  static bool is_empty(Span s) { return s.x0 >= s.x1 || s.y0 >= s.y1; }
   Covered &covered_at(int y) { return covered_[static_cast<std::size_t>(y - first_row_)]; }
   unsigned *ids(int y) { return ids_.data() + static_cast<std::ptrdiff_t>(y - first_row_) * pitch_; }
 
@@ -246,8 +244,10 @@ class CanvasCpu final : public Canvas {
       const Span rows{0, task * kBandRows, size_.width, std::min(size_.height, (task + 1) * kBandRows)};
       const Span within = clip(rows, drawable(region, size_));
       band.begin(rows.y0);
-      for (int i = ranges_[task].first; i < ranges_[task].end; ++i)
+      for (int i = ranges_[task].first; i < ranges_[task].end; ++i) {
+        if (is_empty(clip(bounds_of(primitives[i]), within))) continue;
         band.mark(primitives[i], static_cast<unsigned>(i + 1), within);
+      }
       const int step = 1 << cell_shift_y(frame);
       for (int y = rows.y0; y < rows.y1; y += step)
         band.color(frame, primitives, y, std::min(y + step, rows.y1));

@@ -30,20 +30,45 @@ CUDAVISION_HOST_DEVICE constexpr Span wide_bar(int x0, int y0, int x1, int y1, i
   return {s.x0 - before, s.y0 - before, s.x1 + after, s.y1 + after};
 }
 
-// The span at position `step`, 0 to `steps`, along the longer axis of a line; the other coordinate is rounded
-// half up.
-CUDAVISION_HOST_DEVICE constexpr Span line_step(const Primitive &p, int step, int steps) {
-  const int dx = p.x1 - p.x0, dy = p.y1 - p.y0, width = p.line_width;
-  const auto at = [step, steps](int from, int delta) {
-    if (steps == 0) return from;
-    const long long twice = 2ll * step * delta + steps;  // floor(step * delta / steps + 1/2)
-    const long long d = 2ll * steps;
-    return from + static_cast<int>(twice >= 0 ? twice / d : -((-twice + d - 1) / d));
-  };
-  const int x = at(p.x0, dx), y = at(p.y0, dy);
+// n divided by d, which is positive, rounded down.
+CUDAVISION_HOST_DEVICE constexpr long long floor_quotient(long long n, long long d) {
+  return n >= 0 ? n / d : -((-n + d - 1) / d);
+}
+
+// A line as steps along its longer axis, from 0 to `steps`. At each step the other coordinate is rounded half up.
+struct LineSteps {
+  bool flat;          // the longer axis is x
+  int along, across;  // the coordinates at step 0, on the longer and on the other axis
+  int direction;      // of the steps: 1 or -1
+  int steps;          // 65535 at most
+  int rise;           // by how much the other coordinate changes in all steps: -steps to steps
+
+  // By how much the other coordinate has changed at a step: floor(step * rise / steps + 1/2).
+  CUDAVISION_HOST_DEVICE constexpr int risen(int step) const {
+    return step == 0 ? 0 : static_cast<int>(floor_quotient(2ll * step * rise + steps, 2ll * steps));
+  }
+  CUDAVISION_HOST_DEVICE constexpr Span span(int step, int width) const {
+    const int a = along + direction * step, first = begin_of_width(across + risen(step), width);
+    return flat ? Span{a, first, a + 1, first + width} : Span{first, a, first + width, a + 1};
+  }
+  // The number of steps at which risen() is less than `end` if the line rises, or at least `end` if it falls, as if
+  // it went on for ever; not positive if there are none.
+  CUDAVISION_HOST_DEVICE constexpr long long steps_before(int end) const {
+    const long long bound = (2ll * end - 1) * steps;  // risen(step) >= end if 2 * step * rise >= bound
+    return rise > 0 ? floor_quotient(bound - 1, 2ll * rise) + 1 : floor_quotient(-bound, -2ll * rise) + 1;
+  }
+};
+
+CUDAVISION_HOST_DEVICE constexpr LineSteps steps_of_line(const Primitive &p) {
+  const int dx = p.x1 - p.x0, dy = p.y1 - p.y0;
   const bool flat = (dx < 0 ? -dx : dx) >= (dy < 0 ? -dy : dy);
-  if (flat) return {x, begin_of_width(y, width), x + 1, begin_of_width(y, width) + width};
-  return {begin_of_width(x, width), y, begin_of_width(x, width) + width, y + 1};
+  const int length = flat ? dx : dy;
+  return {flat,
+          flat ? p.x0 : p.y0,
+          flat ? p.y0 : p.x0,
+          length < 0 ? -1 : 1,
+          length < 0 ? -length : length,
+          flat ? dy : dx};
 }
 
 constexpr int kMostFontRuns = (kFontWidth + 1) / 2;
@@ -125,7 +150,7 @@ CUDAVISION_HOST_DEVICE inline Span span_of(const Primitive &p, int i) {
                 begin_of_width(p.y0, width) + width};
       return {begin_of_width(p.x0, width), p.y0 - p.x1, begin_of_width(p.x0, width) + width, p.y0 + p.x1 + 1};
     case Primitive::Kind::line:
-      return line_step(p, i, span_count(p) - 1);
+      return steps_of_line(p).span(i, width);
     case Primitive::Kind::rectangle:
       if (i < 2) return wide_bar(p.x0, i == 0 ? p.y0 : p.y1, p.x1, i == 0 ? p.y0 : p.y1, width);
       return wide_bar(i == 2 ? p.x0 : p.x1, p.y0, i == 2 ? p.x0 : p.x1, p.y1, width);
@@ -152,6 +177,59 @@ CUDAVISION_HOST_DEVICE constexpr Span bounds_of(const Primitive &p) {
 CUDAVISION_HOST_DEVICE constexpr Span clip(Span s, Span to) {
   return {s.x0 > to.x0 ? s.x0 : to.x0, s.y0 > to.y0 ? s.y0 : to.y0, s.x1 < to.x1 ? s.x1 : to.x1,
           s.y1 < to.y1 ? s.y1 : to.y1};
+}
+
+CUDAVISION_HOST_DEVICE constexpr bool is_empty(Span s) { return s.x0 >= s.x1 || s.y0 >= s.y1; }
+
+CUDAVISION_HOST_DEVICE constexpr bool is_cut(Span s, Span by) {
+  return s.x0 < by.x0 || s.y0 < by.y0 || s.x1 > by.x1 || s.y1 > by.y1;
+}
+
+// Spans [first, end) of a primitive; none if first >= end.
+struct SpanRange {
+  int first, end;
+};
+
+CUDAVISION_HOST_DEVICE constexpr SpanRange cut(SpanRange range, long long first, long long end) {
+  if (first >= range.end || end <= range.first) return {0, 0};
+  return {first > range.first ? static_cast<int>(first) : range.first,
+          end < range.end ? static_cast<int>(end) : range.end};
+}
+
+// The steps of a line whose spans have a pixel in `within`.
+CUDAVISION_HOST_DEVICE constexpr SpanRange line_steps_within(const Primitive &p, Span within) {
+  const LineSteps line = steps_of_line(p);
+  const int low = line.flat ? within.x0 : within.y0, high = line.flat ? within.x1 : within.y1;
+  const SpanRange all{0, line.steps + 1}, along = line.direction > 0
+                                                      ? cut(all, low - line.along, high - line.along)
+                                                      : cut(all, line.along - high + 1, line.along - low + 1);
+  // A span has a pixel in `within` if risen() is at least `least` and less than `end`.
+  const int to_first = begin_of_width(0, p.line_width);
+  const int least = (line.flat ? within.y0 : within.x0) - to_first - p.line_width + 1 - line.across,
+            end = (line.flat ? within.y1 : within.x1) - to_first - line.across;
+  if (line.rise == 0) return least <= 0 && end > 0 ? along : SpanRange{0, 0};
+  if (line.rise > 0) return cut(along, line.steps_before(least), line.steps_before(end));
+  return cut(along, line.steps_before(end), line.steps_before(least));
+}
+
+// The spans that may have a pixel in `within`. A shape that reaches far beyond has many others.
+CUDAVISION_HOST_DEVICE constexpr SpanRange spans_within(const Primitive &p, Span within) {
+  const Span bounds = bounds_of(p);
+  const SpanRange all{0, span_count(p)};
+  if (is_empty(clip(bounds, within))) return {0, 0};
+  if (!is_cut(bounds, within)) return all;
+  switch (p.kind) {
+    case Primitive::Kind::line:
+      return line_steps_within(p, within);
+    case Primitive::Kind::filled_rectangle: {
+      const int top = p.y0 < p.y1 ? p.y0 : p.y1;
+      return cut(all, within.y0 - top, within.y1 - top);
+    }
+    case Primitive::Kind::character:
+      return cut(all, kMostFontRuns * (within.y0 - p.y0), kMostFontRuns * (within.y1 - p.y0));
+    default:
+      return all;
+  }
 }
 
 // The part of the region that lies within a frame of this size.
