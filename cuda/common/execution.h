@@ -24,7 +24,7 @@ struct Execution {
   const Workers *workers = nullptr;
   // CUDA: the stream, never the default stream. Its context must be current in every call.
   CUstream_st *stream = nullptr;
-  // CUDA: asks that a long fill is given up; may be null. On the CPU the workers have it.
+  // Asks that long work is given up; may be null. The workers have it, too.
   const StopFlag *stop = nullptr;
 };
 

@@ -21,6 +21,9 @@ constexpr int kMarkThreads = 128;
 // The number of blocks in the grid. A short list uses several blocks per primitive, so that many blocks draw
 // a large primitive.
 constexpr int kMarkBlocks = 1024;
+// A block looks at the host's word after this many of its primitives: never for a list of ordinary length, because the
+// host's memory is far away.
+constexpr int kPrimitivesPerLook = 4;
 
 // Writes id to pixels first, first + stride, ... (row-major indices) of the part of the span that lies within
 // `within`.
@@ -34,14 +37,17 @@ __device__ void mark_span(Span span, int first, int stride, unsigned id, Span wi
 }
 
 // Blocks (i, *) mark primitives i, i + gridDim.x, i + 2 * gridDim.x, ... Lines and characters have many short spans, one
-// thread for each; the other kinds have few long spans, one block for each.
+// thread for each; the other kinds have few long spans, one block for each. stop: not 0 if the rest of the list
+// shall be left out; may be null.
 static __global__ void __launch_bounds__(kMarkThreads)
     mark_primitives_kernel(const Primitive *primitives, int capacity, const int *count, Span within,
-                           ImageView<unsigned> ids) {
+                           const volatile unsigned *stop, ImageView<unsigned> ids) {
   const int used = count == nullptr ? capacity : min(*count, capacity);
   const int thread = static_cast<int>(threadIdx.x), slice = static_cast<int>(blockIdx.y);
   const int slices = static_cast<int>(gridDim.y);
+  int done = 0;
   for (int i = static_cast<int>(blockIdx.x); i < used; i += static_cast<int>(gridDim.x)) {
+    if (stop != nullptr && done++ % kPrimitivesPerLook == kPrimitivesPerLook - 1 && *stop != 0) return;
     const Primitive primitive = primitives[i];
     const unsigned id = static_cast<unsigned>(i + 1);
     const SpanRange spans = spans_within(primitive, within);
@@ -69,6 +75,9 @@ static __global__ void __launch_bounds__(kBlockX *kBlockY)
 class CanvasCuda final : public Canvas {
  public:
   CanvasCuda(const Execution &execution, Size size) : execution_(execution), size_(size) {}
+  ~CanvasCuda() override {
+    if (flag_ != nullptr) flag_->detach(stop_word());
+  }
 
   Status allocate() {
     CUDAVISION_TRY(ids_.allocate(size_));
@@ -78,15 +87,23 @@ class CanvasCuda final : public Canvas {
                                                    static_cast<std::size_t>(ids.height), execution_.stream));
   }
 
+  Status stop_by(const StopFlag &flag) override {
+    CUDAVISION_TRY(stop_.allocate(sizeof(unsigned)));
+    flag_ = &flag;
+    flag_->attach(stop_word());
+    return {};
+  }
+
   Status draw(const Frame &frame, const Primitive *primitives, int capacity, const int *count,
               Region region) override {
     CUDAVISION_TRY(check_size("frame", frame.size(), size_));
     if (capacity == 0) return {};
     const int blocks = std::min(capacity, kMarkBlocks);
-    CUDAVISION_TRY(CUDAVISION_LAUNCH(
-        mark_primitives_kernel,
-        dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(kMarkBlocks / blocks)), dim3(kMarkThreads),
-        execution_.stream, primitives, capacity, count, drawable(region, size_), ids_.view()));
+    CUDAVISION_TRY(
+        CUDAVISION_LAUNCH(mark_primitives_kernel,
+                          dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(kMarkBlocks / blocks)),
+                          dim3(kMarkThreads), execution_.stream, primitives, capacity, count,
+                          drawable(region, size_), flag_ != nullptr ? stop_word() : nullptr, ids_.view()));
     const dim3 grid =
         grid_2d(frame.width, frame.height, kBlockX << cell_shift_x(frame), kBlockY << cell_shift_y(frame));
     return CUDAVISION_LAUNCH(color_cells_kernel, grid, block_2d(), execution_.stream, frame, primitives,
@@ -94,9 +111,13 @@ class CanvasCuda final : public Canvas {
   }
 
  private:
+  volatile unsigned *stop_word() const { return reinterpret_cast<volatile unsigned *>(stop_.data()); }
+
   Execution execution_;
   Size size_;
   DeviceImage<unsigned> ids_;  // all 0 between frames
+  const StopFlag *flag_ = nullptr;
+  PinnedBuffer stop_;  // the word that follows the flag
 };
 
 }  // namespace

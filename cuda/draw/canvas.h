@@ -62,6 +62,9 @@ class Canvas {
   // CUDA: enqueues two kernels, or none if capacity is 0.
   virtual Status draw(const Frame &frame, const Primitive *primitives, int capacity, const int *count,
                       Region region) = 0;
+  // Also gives up a long list while the flag asks for it: draw() then leaves the frame incomplete, and the caller
+  // must not use it. The flag must outlive the canvas. CPU: does nothing, because the workers have a flag.
+  virtual Status stop_by(const StopFlag &) { return {}; }
   // Draws on the whole frame.
   Status draw(const Frame &frame, const Primitive *primitives, int capacity, const int *count) {
     return draw(frame, primitives, capacity, count, {0, 0, frame.width, frame.height});

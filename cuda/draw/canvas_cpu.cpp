@@ -204,10 +204,10 @@ class BandRanges {
  public:
   explicit BandRanges(Size frame) : ranges_(static_cast<std::size_t>(divide_up(frame.height, kBandRows))) {}
 
-  void find(const Primitive *primitives, int count) {
+  void find(const Primitive *primitives, int count, const Workers &workers) {
     std::fill(ranges_.begin(), ranges_.end(), Range{std::max(count, 0), 0});
     const int last_band = static_cast<int>(ranges_.size()) - 1;
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < count && !workers.stopped(); ++i) {
       const Span bounds = bounds_of(primitives[i]);
       for (int band = std::max(0, bounds.y0 / kBandRows);
            band <= std::min(last_band, (bounds.y1 - 1) / kBandRows); ++band) {
@@ -237,7 +237,7 @@ class CanvasCpu final : public Canvas {
   Status draw(const Frame &frame, const Primitive *primitives, int capacity, const int *count,
               Region region) override {
     CUDAVISION_TRY(check_size("frame", frame.size(), size_));
-    ranges_.find(primitives, count == nullptr ? capacity : std::min(*count, capacity));
+    ranges_.find(primitives, count == nullptr ? capacity : std::min(*count, capacity), *execution_.workers);
     bands_.fit(*execution_.workers);
     return execution_.workers->run(divide_up(size_.height, kBandRows), [&](int task, int slot) {
       Band &band = bands_[slot];
@@ -246,6 +246,7 @@ class CanvasCpu final : public Canvas {
       band.begin(rows.y0);
       for (int i = ranges_[task].first; i < ranges_[task].end; ++i) {
         if (is_empty(clip(bounds_of(primitives[i]), within))) continue;
+        if (execution_.workers->stopped()) return;
         band.mark(primitives[i], static_cast<unsigned>(i + 1), within);
       }
       const int step = 1 << cell_shift_y(frame);

@@ -52,9 +52,11 @@ class RemovalMaskCuda final : public RemovalMask {
     CUDAVISION_TRY(check_sources(frame, sources, size_));
     std::uint8_t *const made = into != nullptr ? into : mask_.data();
     const dim3 block = block_2d(), grid = grid_2d(size_.width, size_.height);
-    for (int first = 0; first == 0 || first < sources.region_count; first += kRegionsPerPass)
+    for (int first = 0; first == 0 || first < sources.region_count; first += kRegionsPerPass) {
+      if (execution_.stop != nullptr && execution_.stop->requested()) return Status(Status::Code::stopped);
       CUDAVISION_TRY(CUDAVISION_LAUNCH(select_kernel, grid, block, execution_.stream,
                                        removal_pass(sources, first), frame, made));
+    }
     if (sources.dilation > 0) {
       CUDAVISION_TRY(CUDAVISION_LAUNCH(dilate_kernel, grid, block, execution_.stream, made, size_, 1, 0,
                                        sources.dilation, Region{}, wide_.data()));

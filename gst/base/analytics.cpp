@@ -56,13 +56,14 @@ guint64 track_of_detection(GstBuffer *buffer, guint detection) {
   return found && gst_analytics_tracking_mtd_get_info(&tracking, &id, &first, &last, &lost) ? id : 0;
 }
 
-void for_each_detection(GstBuffer *buffer, const std::function<void(const Detection &)> &visit) {
+void for_each_detection(GstBuffer *buffer, const StopFlag &stop,
+                        const std::function<void(const Detection &)> &visit) {
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(buffer);
   if (relations == nullptr) return;
   gpointer state = nullptr;
   GstAnalyticsODMtd found;
-  while (
-      gst_analytics_relation_meta_iterate(relations, &state, gst_analytics_od_mtd_get_mtd_type(), &found)) {
+  while (!stop.requested() && gst_analytics_relation_meta_iterate(
+                                  relations, &state, gst_analytics_od_mtd_get_mtd_type(), &found)) {
     Detection d;
     d.id = found.id;
     d.type = gst_analytics_od_mtd_get_obj_type(&found);
@@ -86,7 +87,7 @@ Status attach_tracking(GstBuffer *buffer, guint detection, guint64 track, GstClo
 Status attach_detections(GstBuffer *, int, const std::function<Detection(int)> &) { return {}; }
 guint64 track_of_detection(GstBuffer *, guint) { return 0; }
 Status attach_tracking(GstBuffer *, guint, guint64, GstClockTime, GstClockTime) { return {}; }
-void for_each_detection(GstBuffer *, const std::function<void(const Detection &)> &) {}
+void for_each_detection(GstBuffer *, const StopFlag &, const std::function<void(const Detection &)> &) {}
 #endif
 
 #if CUDAVISION_HAVE_ANALYTICS && GST_CHECK_VERSION(1, 26, 0)

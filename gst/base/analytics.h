@@ -7,6 +7,7 @@
 
 #include <functional>
 
+#include "cuda/common/stop.h"
 #include "gst/base/operation.h"
 
 namespace cudavision {
@@ -22,8 +23,9 @@ struct Detection {
 // Appends detection(0) to detection(count - 1) to the buffer's relation meta, which all elements share, or
 // adds one. Fails if the meta takes no more.
 Status attach_detections(GstBuffer *buffer, int count, const std::function<Detection(int)> &detection);
-// Calls visit with each detection that is attached to the buffer, in order.
-void for_each_detection(GstBuffer *buffer, const std::function<void(const Detection &)> &visit);
+// Calls visit with each detection that is attached to the buffer, in order, until the flag asks to stop.
+void for_each_detection(GstBuffer *buffer, const StopFlag &stop,
+                        const std::function<void(const Detection &)> &visit);
 // The id of a track that a detection of the buffer is related to, or 0.
 guint64 track_of_detection(GstBuffer *buffer, guint detection);
 // Relates a detection of the buffer to a track. The times are those of the track's first and last frame.

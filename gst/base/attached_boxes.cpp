@@ -42,15 +42,17 @@ bool is_same_place(const AttachedBox &a, const AttachedBox &b) {
 
 }  // namespace
 
-void collect_boxes(GstBuffer *buffer, std::vector<AttachedBox> *boxes) {
+void collect_boxes(GstBuffer *buffer, const StopFlag &stop, std::vector<AttachedBox> *boxes) {
   boxes->clear();
-  for_each_region(buffer, [&](GstVideoRegionOfInterestMeta &meta) { boxes->push_back(box_of(&meta)); });
+  for_each_region(buffer, [&](GstVideoRegionOfInterestMeta &meta) {
+    if (!stop.requested()) boxes->push_back(box_of(&meta));
+  });
   // Regions and detections of one element come in the same order: the search begins behind the last one found. It is
   // bounded, because a frame may carry any number of both.
   constexpr std::size_t kMostCompared = 1024;
   const std::size_t regions = boxes->size(), compared = std::min(regions, kMostCompared);
   std::size_t next = 0;
-  for_each_detection(buffer, [&](const Detection &detection) {
+  for_each_detection(buffer, stop, [&](const Detection &detection) {
     const AttachedBox box = box_of(buffer, detection);
     for (std::size_t i = 0; i < compared; ++i) {
       AttachedBox &region = (*boxes)[(next + i) % regions];

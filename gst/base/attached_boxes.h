@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "cuda/common/stop.h"
+
 namespace cudavision {
 
 // A region of interest, an object detection of GstAnalytics, or both, if they have the same type and place: elements attach
@@ -36,6 +38,7 @@ class WantedType {
 };
 
 // Replaces *boxes by those of the buffer: regions first, then detections without a region, each in their order.
-void collect_boxes(GstBuffer *buffer, std::vector<AttachedBox> *boxes);
+// Some are left out if the flag asks to stop.
+void collect_boxes(GstBuffer *buffer, const StopFlag &stop, std::vector<AttachedBox> *boxes);
 
 }  // namespace cudavision

@@ -106,7 +106,9 @@ Status InpaintOperation::run(const Job &job) {
   // A frame that is not learned interrupts the history: the background may have changed unseen.
   if (!job.draw || !params.temporal) inpaint_->drop_history();
   if (!job.draw && !settings_.attach_mask) return {};
-  const bool selects = find_sources(job, &sources), fills = job.draw && (selects || params.temporal);
+  const bool selects = find_sources(job, &sources);
+  if (job.execution.stop->requested()) return Status(Status::Code::stopped);
+  const bool fills = job.draw && (selects || params.temporal);
   if (!fills && !settings_.attach_mask) return {};
   ImageView<const std::uint8_t> mask;
   CUDAVISION_TRY(make_mask(job, sources, &mask));
@@ -115,12 +117,11 @@ Status InpaintOperation::run(const Job &job) {
 }
 
 Status InpaintOperation::fill(const InpaintFrame &frame, const InpaintParams &params, const StopFlag *stop) {
-  Status status =
-      catch_bad_alloc([&] { return inpaint_->run(frame, params, &report_, {}, progress(stop)); });
+  Status status = catch_bad_alloc([&] { return inpaint_->run(frame, params, &report_, {}, progress(stop)); });
   if (status.ok()) status = check_stopped();  // on CUDA, finish() does so
-  end_progress(status.ok()                                ? GST_PROGRESS_TYPE_COMPLETE
+  end_progress(status.ok()                              ? GST_PROGRESS_TYPE_COMPLETE
                : status.code() == Status::Code::stopped ? GST_PROGRESS_TYPE_CANCELED
-                                                          : GST_PROGRESS_TYPE_ERROR);
+                                                        : GST_PROGRESS_TYPE_ERROR);
   return status;
 }
 
@@ -182,7 +183,7 @@ bool InpaintOperation::find_sources(const Job &job, RemovalSources *sources) {
     tell_of_part_outside(regions_.back(), job.frame.size());
   }
   if (settings_.roi_type) {
-    collect_boxes(job.buffer, &boxes_);
+    collect_boxes(job.buffer, *job.execution.stop, &boxes_);
     add_regions(boxes_, *settings_.roi_type, job.frame.size(), &regions_);
   }
   sources->picture = static_cast<const std::uint8_t *>(mask_.data());

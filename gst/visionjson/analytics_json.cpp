@@ -16,23 +16,25 @@ namespace {
 
 // Calls visit with each item of the type, or with each that `from` is related to.
 template <typename Visit>
-void for_each(GstAnalyticsRelationMeta *relations, GstAnalyticsMtdType type, const Visit &visit) {
+void for_each(GstAnalyticsRelationMeta *relations, GstAnalyticsMtdType type, const StopFlag &stop,
+              const Visit &visit) {
   gpointer state = nullptr;
   GstAnalyticsMtd item;
-  while (gst_analytics_relation_meta_iterate(relations, &state, type, &item)) visit(item);
+  while (!stop.requested() && gst_analytics_relation_meta_iterate(relations, &state, type, &item))
+    visit(item);
 }
 template <typename Visit>
 void for_each_related(GstAnalyticsRelationMeta *relations, guint from, GstAnalyticsMtdType type,
-                      const Visit &visit) {
+                      const StopFlag &stop, const Visit &visit) {
   gpointer state = nullptr;
   GstAnalyticsMtd item;
-  while (gst_analytics_relation_meta_get_direct_related(relations, from, GST_ANALYTICS_REL_TYPE_ANY, type,
-                                                        &state, &item))
+  while (!stop.requested() && gst_analytics_relation_meta_get_direct_related(
+                                  relations, from, GST_ANALYTICS_REL_TYPE_ANY, type, &state, &item))
     visit(item);
 }
 
-void append_classes(std::string *text, const GstAnalyticsClsMtd &classes) {
-  for (gsize i = 0; i < gst_analytics_cls_mtd_get_length(&classes); ++i)
+void append_classes(std::string *text, const GstAnalyticsClsMtd &classes, const StopFlag &stop) {
+  for (gsize i = 0; i < gst_analytics_cls_mtd_get_length(&classes) && !stop.requested(); ++i)
     append_item(text, i, [&](std::string *out, gsize index) {
       append_string(&out->append("{\"class\":"), text_of(gst_analytics_cls_mtd_get_quark(&classes, index)));
       append_number(&out->append(",\"confidence\":"), gst_analytics_cls_mtd_get_level(&classes, index));
@@ -51,7 +53,7 @@ bool append_tracking(std::string *text, const GstAnalyticsTrackingMtd &tracking)
 }
 
 void append_detection(std::string *text, GstAnalyticsRelationMeta *relations,
-                      const GstAnalyticsODMtd &detection) {
+                      const GstAnalyticsODMtd &detection, const StopFlag &stop) {
   gint x = 0, y = 0, width = 0, height = 0;
   gfloat confidence = 0;
   gst_analytics_od_mtd_get_location(&detection, &x, &y, &width, &height, &confidence);
@@ -59,11 +61,11 @@ void append_detection(std::string *text, GstAnalyticsRelationMeta *relations,
   append_numbers(text, "x", x, "y", y, "width", width, "height", height, "confidence", confidence);
   bool has_id = false;  // several trackers may have set one
   for_each_related(
-      relations, detection.id, gst_analytics_tracking_mtd_get_mtd_type(),
+      relations, detection.id, gst_analytics_tracking_mtd_get_mtd_type(), stop,
       [&](const GstAnalyticsTrackingMtd &tracking) { has_id = has_id || append_tracking(text, tracking); });
   text->append(",\"classes\":[");
-  for_each_related(relations, detection.id, gst_analytics_cls_mtd_get_mtd_type(),
-                   [&](const GstAnalyticsClsMtd &classes) { append_classes(text, classes); });
+  for_each_related(relations, detection.id, gst_analytics_cls_mtd_get_mtd_type(), stop,
+                   [&](const GstAnalyticsClsMtd &classes) { append_classes(text, classes, stop); });
   text->append("]}");
 }
 
@@ -84,22 +86,22 @@ void append_list(std::string *text, const char *name, const std::string &items) 
 
 }  // namespace
 
-void append_analytics(std::string *text, GstBuffer *buffer) {
+void append_analytics(std::string *text, GstBuffer *buffer, const StopFlag &stop) {
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(buffer);
   if (relations == nullptr) return;
   std::string detections = "[", classifications = "[";
-  for_each(relations, gst_analytics_od_mtd_get_mtd_type(), [&](const GstAnalyticsODMtd &detection) {
+  for_each(relations, gst_analytics_od_mtd_get_mtd_type(), stop, [&](const GstAnalyticsODMtd &detection) {
     append_item(&detections, detection,
-                [&](std::string *out, const auto &item) { append_detection(out, relations, item); });
+                [&](std::string *out, const auto &item) { append_detection(out, relations, item, stop); });
   });
-  for_each(relations, gst_analytics_cls_mtd_get_mtd_type(), [&](const GstAnalyticsClsMtd &classes) {
-    if (describes_frame(relations, classes.id)) append_classes(&classifications, classes);
+  for_each(relations, gst_analytics_cls_mtd_get_mtd_type(), stop, [&](const GstAnalyticsClsMtd &classes) {
+    if (describes_frame(relations, classes.id)) append_classes(&classifications, classes, stop);
   });
   append_list(text, "detections", detections);
   append_list(text, "classifications", classifications);
 }
 #else
-void append_analytics(std::string *, GstBuffer *) {}
+void append_analytics(std::string *, GstBuffer *, const StopFlag &) {}
 #endif
 
 }  // namespace cudavision

@@ -6,11 +6,14 @@
 
 #include <string>
 
+#include "cuda/common/stop.h"
+
 namespace cudavision {
 
 // Appends the member "detections" if object detections are attached: each with its class, box and confidence,
 // the id that a tracker gave it, and the classes that a classifier gave it. Appends "classifications" if
-// classes are attached that belong to the whole frame. Appends nothing with GStreamer before 1.24.
-void append_analytics(std::string *text, GstBuffer *buffer);
+// classes are attached that belong to the whole frame. Appends nothing with GStreamer before 1.24. Some
+// are left out if the flag asks to stop.
+void append_analytics(std::string *text, GstBuffer *buffer, const StopFlag &stop);
 
 }  // namespace cudavision

@@ -83,6 +83,7 @@ GST_DEBUG_CATEGORY_STATIC(gst_cuda_vision_json_debug);
 #define GST_CAT_DEFAULT gst_cuda_vision_json_debug
 
 using cudavision::LineFile;
+using cudavision::StopReason;
 using cudavision::TensorData;
 
 namespace {
@@ -99,9 +100,9 @@ struct State {
   // Used by the streaming thread and by start and stop, which never run beside it. Other threads only cancel
   // its writes; the object lock protects the pointer from them.
   std::unique_ptr<LineFile> file;
-  bool flushes = false, stops = false;  // why writes are cancelled; protected by the object lock
-  std::string location;                 // the location of `file`
-  std::string line;                     // kept for its capacity: the next line is about as long
+  cudavision::StopFlag stop;  // set while the element flushes or stops; changed with the object lock
+  std::string location;       // the location of `file`
+  std::string line;           // kept for its capacity: the next line is about as long
   cudavision::TensorStyle tensors;
   bool warned = false;  // of a meta that cannot be read
   cudavision::FrameFacts facts;
@@ -166,16 +167,16 @@ Result protect(GstCudaVisionJson *json, Result failed, const Body &body) {
 void swap_file(GstCudaVisionJson *json, std::unique_ptr<LineFile> *file) {
   const cudavision::ObjectLock lock(json);
   json->state->file.swap(*file);
-  json->state->flushes = json->state->stops = false;
+  for (const StopReason reason : {StopReason::stop, StopReason::flush}) json->state->stop.withdraw(reason);
 }
 
-// While writes are cancelled, the streaming thread waits for nothing. Called from any thread. The end
-// of a flush must not withdraw the request of a stop. why: State::flushes or stops.
-void cancel_writes(GstCudaVisionJson *json, bool State::*why, bool cancelled) {
+// While work is cancelled, the streaming thread neither goes on with a long line nor waits for a reader or a turn.
+// Called from any thread.
+void cancel_work(GstCudaVisionJson *json, StopReason why, bool cancelled) {
   const cudavision::ObjectLock lock(json);
   State *state = json->state;
-  state->*why = cancelled;
-  if (state->file != nullptr) state->file->cancel(state->flushes || state->stops);
+  cancelled ? state->stop.request(why) : state->stop.withdraw(why);
+  if (state->file != nullptr) state->file->cancel(state->stop.requested());
 }
 
 bool open_file(GstCudaVisionJson *json) {
@@ -213,7 +214,7 @@ gboolean stop(GstBaseTransform *transform) {
 
 GstStateChangeReturn change_state(GstElement *element, GstStateChange change) {
   if (change == GST_STATE_CHANGE_PAUSED_TO_READY)
-    cancel_writes(GST_CUDA_VISION_JSON(element), &State::stops, true);
+    cancel_work(GST_CUDA_VISION_JSON(element), StopReason::stop, true);
   return GST_ELEMENT_CLASS(gst_cuda_vision_json_parent_class)->change_state(element, change);
 }
 
@@ -233,7 +234,7 @@ void finish_line(GstCudaVisionJson *json) {
 gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   const GstEventType type = GST_EVENT_TYPE(event);
   if (type == GST_EVENT_FLUSH_START || type == GST_EVENT_FLUSH_STOP)
-    cancel_writes(GST_CUDA_VISION_JSON(transform), &State::flushes, type == GST_EVENT_FLUSH_START);
+    cancel_work(GST_CUDA_VISION_JSON(transform), StopReason::flush, type == GST_EVENT_FLUSH_START);
   if (type == GST_EVENT_EOS) finish_line(GST_CUDA_VISION_JSON(transform));
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_json_parent_class)->sink_event(transform, event);
 }
@@ -253,15 +254,18 @@ std::optional<cudavision::Utc> utc(GstBuffer *buffer, bool wall_clock) {
   return of_frame || !wall_clock ? of_frame : std::chrono::system_clock::now();
 }
 
-// Composes the line. Posts a warning if a meta cannot be read, the first time.
-void compose(GstCudaVisionJson *json, GstBuffer *buffer) {
+// Composes the line. Returns false if the work is to stop: the line is incomplete then. Posts a warning if a meta cannot
+// be read, the first time.
+bool compose(GstCudaVisionJson *json, GstBuffer *buffer) {
   State *state = json->state;
   state->line.clear();
-  const char *unreadable = append_frame(&state->line, state->facts, buffer, &state->tensors);
+  const char *unreadable = append_frame(&state->line, state->facts, buffer, &state->tensors, state->stop);
+  if (state->stop.requested()) return false;
   if (unreadable != nullptr && !std::exchange(state->warned, true))
     GST_ELEMENT_WARNING(json, RESOURCE, READ,
                         ("A result of a frame cannot be read, and its line says so: %s", unreadable),
                         (nullptr));
+  return true;
 }
 
 // error: errno of a line that could not be written. A reader that has gone, as `head` after its last line,
@@ -286,7 +290,7 @@ GstFlowReturn take_frame(GstCudaVisionJson *json, GstBuffer *buffer) {
   state->facts.running_time = cudavision::to_running_time(segment, GST_BUFFER_PTS(buffer));
   state->facts.utc = utc(buffer, settings.wall_clock);
   state->tensors.data = settings.tensor_data;
-  compose(json, buffer);
+  if (!compose(json, buffer)) return GST_FLOW_FLUSHING;
   bool begun = false;
   const int error = state->file->write(state->line, &begun);
   if (begun) ++state->facts.number;

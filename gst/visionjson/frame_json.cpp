@@ -62,38 +62,38 @@ bool is_score_alone(std::string_view name, const GstStructure *param) {
 }
 
 // Appends the member "params", in which each structure of the region is an object, if there are any.
-void append_params(std::string *text, const GstVideoRegionOfInterestMeta &region) {
+void append_params(std::string *text, const GstVideoRegionOfInterestMeta &region, const StopFlag &stop) {
   std::string params = "{";
-  for_each_param(region, [&params](std::string_view name, const GstStructure *structure) {
-    if (is_score_alone(name, structure)) return;
+  for_each_param(region, [&](std::string_view name, const GstStructure *structure) {
+    if (stop.requested() || is_score_alone(name, structure)) return;
     if (params.size() > 1) params.push_back(',');
     append_string(&params, name.data());
     params.push_back(':');
-    append_structure(&params, structure);
+    append_structure(&params, structure, stop);
   });
   if (params.size() > 1) text->append(",\"params\":").append(params).append("}");
 }
 
-void append_region(std::string *text, const GstVideoRegionOfInterestMeta &meta) {
+void append_region(std::string *text, const GstVideoRegionOfInterestMeta &meta, const StopFlag &stop) {
   const RegionReading region = reading_of(meta);
   append_string(&text->append("{\"type\":"), region.type);
   append_numbers(text, "x", region.x, "y", region.y, "width", region.width, "height", region.height, "score",
                  region.score);
-  append_params(text, meta);
+  append_params(text, meta, stop);
   text->push_back('}');
 }
 
 // Appends the member `name`, a list of the items of all metas of a type, if there is such a meta.
 template <typename Item, typename Meta, typename Append>
 void append_lists(std::string *text, GstBuffer *buffer, const char *name, GType api, const Append &append,
-                  const char **unreadable) {
+                  const StopFlag &stop, const char **unreadable) {
   gpointer state = nullptr;
   GstMeta *meta = gst_buffer_iterate_meta_filtered(buffer, &state, api);
   if (meta == nullptr) return;
   text->append(",\"").append(name).append("\":[");
   for (; meta != nullptr; meta = gst_buffer_iterate_meta_filtered(buffer, &state, api)) {
     const ListReading<Item> list = list_in<Item>(reinterpret_cast<Meta *>(meta)->items);
-    for (guint i = 0; i < list.count; ++i) append_item(text, list.items[i], append);
+    append_items(text, list.items, list.count, append, stop);
     if (list.fault == nullptr) continue;
     append_item(text, list.fault, append_unreadable);
     *unreadable = list.fault;
@@ -101,10 +101,12 @@ void append_lists(std::string *text, GstBuffer *buffer, const char *name, GType 
   text->push_back(']');
 }
 
-void append_regions(std::string *text, GstBuffer *buffer) {
+void append_regions(std::string *text, GstBuffer *buffer, const StopFlag &stop) {
   text->append(",\"regions\":[");
-  for_each_region(buffer, [text](const GstVideoRegionOfInterestMeta &region) {
-    append_item(text, region, append_region);
+  for_each_region(buffer, [&](const GstVideoRegionOfInterestMeta &meta) {
+    if (stop.requested()) return;
+    append_item(text, meta,
+                [&stop](std::string *out, const auto &region) { append_region(out, region, stop); });
   });
   text->push_back(']');
 }
@@ -126,14 +128,15 @@ class StandardArithmetic {
   std::fenv_t before_;
 };
 
-void append_tensors(std::string *text, GstBuffer *buffer, TensorStyle *style, const char **unreadable) {
+void append_tensors(std::string *text, GstBuffer *buffer, TensorStyle *style, const StopFlag &stop,
+                    const char **unreadable) {
   const std::unique_ptr<GPtrArray, decltype(&g_ptr_array_unref)> metas(
       gst_cuda_vision_buffer_get_tensor_metas(buffer), g_ptr_array_unref);
   const std::span<gpointer> tensors(metas->pdata, metas->len);
   text->append(",\"tensors\":[");
-  for (std::size_t i = 0; i < tensors.size(); ++i)
+  for (std::size_t i = 0; i < tensors.size() && !stop.requested(); ++i)
     append_item(text, tensors.subspan(i), [&](std::string *, std::span<gpointer> tensor_and_rest) {
-      if (const char *fault = append_tensor(text, tensor_and_rest, style); fault != nullptr)
+      if (const char *fault = append_tensor(text, tensor_and_rest, style, stop); fault != nullptr)
         *unreadable = fault;
     });
   text->push_back(']');
@@ -141,17 +144,18 @@ void append_tensors(std::string *text, GstBuffer *buffer, TensorStyle *style, co
 
 }  // namespace
 
-const char *append_frame(std::string *text, const FrameFacts &facts, GstBuffer *buffer, TensorStyle *style) {
+const char *append_frame(std::string *text, const FrameFacts &facts, GstBuffer *buffer, TensorStyle *style,
+                         const StopFlag &stop) {
   const StandardArithmetic standard_arithmetic;
   const char *unreadable = nullptr;
   append_facts(text, facts);
   append_lists<GstCudaVisionKeypoint, GstCudaVisionKeypointsMeta>(
-      text, buffer, "keypoints", GST_CUDA_VISION_KEYPOINTS_META_API_TYPE, append_keypoint, &unreadable);
+      text, buffer, "keypoints", GST_CUDA_VISION_KEYPOINTS_META_API_TYPE, append_keypoint, stop, &unreadable);
   append_lists<GstCudaVisionLine, GstCudaVisionLinesMeta>(
-      text, buffer, "lines", GST_CUDA_VISION_LINES_META_API_TYPE, append_line, &unreadable);
-  append_regions(text, buffer);
-  append_analytics(text, buffer);
-  append_tensors(text, buffer, style, &unreadable);
+      text, buffer, "lines", GST_CUDA_VISION_LINES_META_API_TYPE, append_line, stop, &unreadable);
+  append_regions(text, buffer, stop);
+  append_analytics(text, buffer, stop);
+  append_tensors(text, buffer, style, stop, &unreadable);
   text->append("}\n");
   return unreadable;
 }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "cuda/common/stop.h"
 #include "gst/visionjson/tensor_json.h"
 #include "gst/visionjson/utc.h"
 
@@ -26,7 +27,8 @@ struct FrameFacts {
 // Appends the line, including its newline. "keypoints", "lines", "detections" and "classifications" are
 // written if such a meta is attached (the items of several metas are joined in order), "regions" and
 // "tensors" always. A list or a tensor that cannot be read is written as an item {"unreadable":"..."}. Returns the
-// reason of the last of them, or null.
-const char *append_frame(std::string *text, const FrameFacts &facts, GstBuffer *buffer, TensorStyle *style);
+// reason of the last of them, or null. The text is incomplete if the flag asks to stop.
+const char *append_frame(std::string *text, const FrameFacts &facts, GstBuffer *buffer, TensorStyle *style,
+                         const StopFlag &stop);
 
 }  // namespace cudavision

@@ -15,6 +15,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "cuda/common/stop.h"
+
 namespace cudavision {
 
 // Appends a number. A real becomes the shortest text that reads back as the same number, with a decimal point
@@ -54,6 +56,13 @@ template <typename Item, typename Append>
 void append_item(std::string *text, const Item &item, Append append) {
   if (text->back() != '[') text->push_back(',');
   append(text, item);
+}
+
+// Appends items to an open list until the flag asks to stop.
+template <typename Item, typename Append>
+void append_items(std::string *text, const Item *items, std::size_t count, Append append,
+                  const StopFlag &stop) {
+  for (std::size_t i = 0; i < count && !stop.requested(); ++i) append_item(text, items[i], append);
 }
 
 // Appends {"unreadable":"..."}, which takes the place of what cannot be read.

@@ -38,9 +38,9 @@ void append_value(std::string *text, const GValue *value) {
 
 }  // namespace
 
-void append_structure(std::string *text, const GstStructure *structure) {
+void append_structure(std::string *text, const GstStructure *structure, const StopFlag &stop) {
   text->push_back('{');
-  for (gint i = 0; i < gst_structure_n_fields(structure); ++i) {
+  for (gint i = 0; i < gst_structure_n_fields(structure) && !stop.requested(); ++i) {
     const gchar *name = gst_structure_nth_field_name(structure, static_cast<guint>(i));
     if (i > 0) text->push_back(',');
     append_string(text, name);

@@ -6,10 +6,12 @@
 
 #include <string>
 
+#include "cuda/common/stop.h"
+
 namespace cudavision {
 
 // Appends an object with a member for each field: numbers, booleans and strings as such, other values in the
-// notation of gst_value_serialize() as a string, or null if they have none.
-void append_structure(std::string *text, const GstStructure *structure);
+// notation of gst_value_serialize() as a string, or null if they have none. Some are left out if the flag asks to stop.
+void append_structure(std::string *text, const GstStructure *structure, const StopFlag &stop);
 
 }  // namespace cudavision

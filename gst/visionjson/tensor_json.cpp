@@ -62,15 +62,17 @@ struct Summary {
 };
 
 template <typename T>
-Summary<T> summarize(const T *values, std::size_t count) {
+Summary<T> summarize(const T *values, std::size_t count, const StopFlag &stop) {
   Summary<T> s{values[0], values[0], 0, 0};
   bool number = true;
-  for (std::size_t i = 0; i < count; ++i) {
-    s.min = values[i] < s.min ? values[i] : s.min;
-    s.max = values[i] > s.max ? values[i] : s.max;
-    s.sum += values[i];
-    if constexpr (std::is_floating_point_v<T>) number = number && !std::isnan(values[i]);
-  }
+  for_each_part(count, stop, [&](std::size_t first, std::size_t end) {
+    for (std::size_t i = first; i < end; ++i) {
+      s.min = values[i] < s.min ? values[i] : s.min;
+      s.max = values[i] > s.max ? values[i] : s.max;
+      s.sum += values[i];
+      if constexpr (std::is_floating_point_v<T>) number = number && !std::isnan(values[i]);
+    }
+  });
   s.mean = static_cast<double>(s.sum) / static_cast<double>(count);
   if constexpr (std::is_floating_point_v<T>) {
     if (!number) s.min = s.max = std::numeric_limits<T>::quiet_NaN();  // comparisons ignore NaN
@@ -79,8 +81,8 @@ Summary<T> summarize(const T *values, std::size_t count) {
 }
 
 template <typename T>
-void append_summary(std::string *text, const T *values, std::size_t count) {
-  const Summary<T> summary = summarize(values, count);
+void append_summary(std::string *text, const T *values, std::size_t count, const StopFlag &stop) {
+  const Summary<T> summary = summarize(values, count, stop);
   append_numbers(text, "min", summary.min, "max", summary.max, "sum", summary.sum, "mean", summary.mean);
 }
 
@@ -128,44 +130,45 @@ void append_component(std::string *text, const ComponentSummary &summary) {
   text->push_back('}');
 }
 
-void append_vectors(std::string *text, const VectorField &field, VectorSummarizer *summarizer) {
-  const VectorSummary summary = summarizer->summarize(field);
+void append_vectors(std::string *text, const VectorField &field, VectorSummarizer *summarizer,
+                    const StopFlag &stop) {
+  const VectorSummary summary = summarizer->summarize(field, stop);
   text->append(",\"components\":[");
   for (int i = 0; i < field.components; ++i) append_item(text, summary.components[i], append_component);
   append_number(&text->append("],\"moving\":"), summary.moving);
 }
 
 template <typename T>
-void append_data(std::string *text, const T *values, std::size_t count) {
+void append_data(std::string *text, const T *values, std::size_t count, const StopFlag &stop) {
   text->append(",\"data\":[");
   text->reserve(text->size() + count * kMostText<T> + 2);  // avoids repeated copies of a long line
-  for (std::size_t i = 0; i < count; ++i) append_item(text, values[i], append_number<T>);
+  append_items(text, values, count, append_number<T>, stop);
   text->push_back(']');
 }
 
 template <typename T>
-void append_values(std::string *text, const MappedNumbers &numbers, TensorData data) {
+void append_values(std::string *text, const MappedNumbers &numbers, TensorData data, const StopFlag &stop) {
   const auto *values = reinterpret_cast<const T *>(numbers.data());
   const std::size_t count = numbers.size() / sizeof(T);
   if (data == TensorData::full)
-    append_data(text, values, count);
+    append_data(text, values, count, stop);
   else
-    append_summary(text, values, count);
+    append_summary(text, values, count, stop);
 }
 
 void append_values_of(std::string *text, const GstCudaVisionTensorMeta *meta, const MappedNumbers &numbers,
-                      TensorData data) {
+                      TensorData data, const StopFlag &stop) {
   switch (meta->element_type) {
     case GST_CUDA_VISION_ELEMENT_TYPE_U8:
-      return append_values<std::uint8_t>(text, numbers, data);
+      return append_values<std::uint8_t>(text, numbers, data, stop);
     case GST_CUDA_VISION_ELEMENT_TYPE_U16:
-      return append_values<std::uint16_t>(text, numbers, data);
+      return append_values<std::uint16_t>(text, numbers, data, stop);
     case GST_CUDA_VISION_ELEMENT_TYPE_U32:
-      return append_values<std::uint32_t>(text, numbers, data);
+      return append_values<std::uint32_t>(text, numbers, data, stop);
     case GST_CUDA_VISION_ELEMENT_TYPE_I32:
-      return append_values<std::int32_t>(text, numbers, data);
+      return append_values<std::int32_t>(text, numbers, data, stop);
     case GST_CUDA_VISION_ELEMENT_TYPE_F32:
-      return append_values<float>(text, numbers, data);
+      return append_values<float>(text, numbers, data, stop);
   }
 }
 
@@ -186,7 +189,8 @@ const char *append_unreadable_tensor(std::string *text, const char *id, const ch
 
 }  // namespace
 
-const char *append_tensor(std::string *text, std::span<const gpointer> tensors, TensorStyle *style) {
+const char *append_tensor(std::string *text, std::span<const gpointer> tensors, TensorStyle *style,
+                          const StopFlag &stop) {
   const GstCudaVisionTensorMeta *meta = as_tensor(tensors.front());
   const TensorReading reading = reading_of(*meta);
   if (reading.fault != nullptr) return append_unreadable_tensor(text, reading.id, reading.fault);
@@ -200,9 +204,9 @@ const char *append_tensor(std::string *text, std::span<const gpointer> tensors, 
     return append_unreadable_tensor(text, reading.id, "the tensor of its valid vectors cannot be read");
   append_head(text, meta, reading);
   if (vectors)
-    append_vectors(text, field_of(meta, numbers, valid), &style->summarizer);
+    append_vectors(text, field_of(meta, numbers, valid), &style->summarizer, stop);
   else if (!none)
-    append_values_of(text, meta, numbers, style->data);
+    append_values_of(text, meta, numbers, style->data, stop);
   text->push_back('}');
   return nullptr;
 }

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "cuda/common/stop.h"
 #include "gst/visionjson/vector_summary.h"
 
 namespace cudavision {
@@ -31,7 +32,9 @@ struct TensorStyle {
 // with a 0 there do not count.
 //
 // Maps the tensor for reading, which downloads a tensor on a GPU; TensorData::none does not. If the tensor cannot be
-// read, appends {"id":…,"unreadable":…} and returns the reason; otherwise returns null.
-const char *append_tensor(std::string *text, std::span<const gpointer> tensors, TensorStyle *style);
+// read, appends {"id":…,"unreadable":…} and returns the reason; otherwise returns null. The text is incomplete if
+// the flag asks to stop.
+const char *append_tensor(std::string *text, std::span<const gpointer> tensors, TensorStyle *style,
+                          const StopFlag &stop);
 
 }  // namespace cudavision

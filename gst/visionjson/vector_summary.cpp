@@ -87,10 +87,10 @@ class Component {
 template <std::size_t n>
 using Vector = std::array<float, n>;
 
-// Calls visit with each vector that counts.
+// Calls visit with each vector of [first, end) that counts.
 template <std::size_t n, typename Visit>
-void for_each(const VectorField &field, const Visit &visit) {
-  for (std::size_t i = 0; i < field.count; ++i) {
+void for_each_between(const VectorField &field, std::size_t first, std::size_t end, const Visit &visit) {
+  for (std::size_t i = first; i < end; ++i) {
     if (field.valid != nullptr && field.valid[i] == 0) continue;
     Vector<n> vector;
     bool finite = true;
@@ -102,6 +102,12 @@ void for_each(const VectorField &field, const Visit &visit) {
   }
 }
 
+template <std::size_t n, typename Visit>
+void for_each(const VectorField &field, const StopFlag &stop, const Visit &visit) {
+  for_each_part(field.count, stop,
+                [&](std::size_t first, std::size_t end) { for_each_between<n>(field, first, end, visit); });
+}
+
 template <std::size_t n>
 bool is_moving(const Vector<n> &vector) {
   double square = 0;
@@ -110,11 +116,11 @@ bool is_moving(const Vector<n> &vector) {
 }
 
 template <std::size_t n>
-VectorSummary summarize_vectors(const VectorField &field, std::uint32_t *counters) {
+VectorSummary summarize_vectors(const VectorField &field, std::uint32_t *counters, const StopFlag &stop) {
   std::array<Component, n> components;
   for (std::size_t c = 0; c < n; ++c) components[c].begin(counters + c * kCountersOfComponent);
   std::size_t count = 0, moving = 0;
-  for_each<n>(field, [&](const Vector<n> &vector) {
+  for_each<n>(field, stop, [&](const Vector<n> &vector) {
     ++count;
     moving += is_moving(vector);
     for (std::size_t c = 0; c < n; ++c) components[c].add_in_first_pass(vector[c]);
@@ -122,26 +128,27 @@ VectorSummary summarize_vectors(const VectorField &field, std::uint32_t *counter
   VectorSummary summary;
   std::fill_n(summary.components, kMostComponents, ComponentSummary{kNan, kNan, kNan, kNan, kNan});
   summary.moving = static_cast<double>(moving) / static_cast<double>(count);
-  if (count == 0) return summary;
+  if (count == 0 || stop.requested()) return summary;
   for (Component &component : components) component.begin_second_pass(count);
-  for_each<n>(field, [&](const Vector<n> &vector) {
+  for_each<n>(field, stop, [&](const Vector<n> &vector) {
     for (std::size_t c = 0; c < n; ++c) components[c].add_in_second_pass(vector[c]);
   });
+  if (stop.requested()) return summary;  // not all are counted, so that ranks would not be found
   for (std::size_t c = 0; c < n; ++c) summary.components[c] = components[c].summary(count);
   return summary;
 }
 
 }  // namespace
 
-VectorSummary VectorSummarizer::summarize(const VectorField &field) {
+VectorSummary VectorSummarizer::summarize(const VectorField &field, const StopFlag &stop) {
   counters_.assign(static_cast<std::size_t>(field.components) * kCountersOfComponent, 0);
   switch (field.components) {
     case 2:
-      return summarize_vectors<2>(field, counters_.data());
+      return summarize_vectors<2>(field, counters_.data(), stop);
     case 3:
-      return summarize_vectors<3>(field, counters_.data());
+      return summarize_vectors<3>(field, counters_.data(), stop);
     default:
-      return summarize_vectors<4>(field, counters_.data());
+      return summarize_vectors<4>(field, counters_.data(), stop);
   }
 }
 

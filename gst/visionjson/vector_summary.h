@@ -2,11 +2,22 @@
 // Statistics of a field of vectors, such as optical flow.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "cuda/common/stop.h"
+
 namespace cudavision {
+
+// Calls body(first, end) for one part of [0, count) after the other, until the flag asks to stop.
+template <typename Body>
+void for_each_part(std::size_t count, const StopFlag &stop, const Body &body) {
+  constexpr std::size_t kPart = std::size_t{1} << 16;
+  for (std::size_t first = 0; first < count && !stop.requested(); first += kPart)
+    body(first, std::min(count, first + kPart));
+}
 
 inline constexpr int kMostComponents = 4;  // of a vector
 
@@ -35,7 +46,8 @@ inline constexpr double kMovingLength = 0.5;
 // it: the vectors of a whole frame would take longer to sort than to compute.
 class VectorSummarizer {
  public:
-  VectorSummary summarize(const VectorField &field);
+  // If the flag asks to stop, the result is useless.
+  VectorSummary summarize(const VectorField &field, const StopFlag &stop);
 
  private:
   std::vector<std::uint32_t> counters_;  // kept for its memory

@@ -90,9 +90,11 @@ void TensorPictures::begin_frame() {
 Status TensorPictures::draw(const Job &job, const VisionOverlaySettings &settings, Canvas *canvas) {
   const std::unique_ptr<GPtrArray, decltype(&g_ptr_array_unref)> tensors(
       gst_cuda_vision_buffer_get_tensor_metas(job.buffer), g_ptr_array_unref);
-  for (guint i = 0; i < tensors->len && i < kMostTensors; ++i)
+  for (guint i = 0; i < tensors->len && i < kMostTensors; ++i) {
+    if (job.execution.stop->requested()) return Status(Status::Code::stopped);
     CUDAVISION_TRY(draw_tensor({job, settings, canvas, tensors.get()},
                                *static_cast<GstCudaVisionTensorMeta *>(g_ptr_array_index(tensors.get(), i))));
+  }
   return {};
 }
 

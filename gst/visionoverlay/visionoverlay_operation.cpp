@@ -36,12 +36,18 @@ int clamped(double coordinate) {
   return static_cast<int>(std::clamp(coordinate, -double{kFarthest}, double{kFarthest}));
 }
 
-// Calls visit with each meta of the API.
-template <typename Meta, typename Visit>
-void for_each_meta(GstBuffer *buffer, GType api, const Visit &visit) {
+// Calls visit with each item of the metas of the API, until it returns false or the work is to stop. items: gives
+// those of a meta.
+template <typename Meta, typename Item, typename Visit>
+void for_each_item(const Job &job, GType api, const Item *(*items)(const Meta *, guint *),
+                   const Visit &visit) {
   gpointer state = nullptr;
-  while (GstMeta *meta = gst_buffer_iterate_meta_filtered(buffer, &state, api))
-    visit(reinterpret_cast<const Meta *>(meta));
+  while (GstMeta *meta = gst_buffer_iterate_meta_filtered(job.buffer, &state, api)) {
+    guint count = 0;
+    const Item *all = items(reinterpret_cast<const Meta *>(meta), &count);
+    for (guint i = 0; i < count; ++i)
+      if (job.execution.stop->requested() || !visit(all[i])) return;
+  }
 }
 
 sigma2kp::DrawnPoint drawn_point(const GstCudaVisionKeypoint &keypoint, const PointStyle &style) {
@@ -73,8 +79,9 @@ bool is_seen(const AttachedBox &box, Region region) {
 
 Status VisionOverlayOperation::allocate(const Site &site) {
   tensors_.allocate(site);
-  return make_canvas(site.execution, {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)},
-                     &canvas_);
+  CUDAVISION_TRY(make_canvas(site.execution,
+                             {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)}, &canvas_));
+  return canvas_->stop_by(*site.execution.stop);
 }
 
 Status VisionOverlayOperation::run(const Job &job) {
@@ -87,12 +94,14 @@ Status VisionOverlayOperation::run(const Job &job) {
   if (settings_.keypoints) add_keypoints(job);
   if (settings_.lines) add_lines(job);
   if (settings_.regions) add_boxes(job);
+  if (job.execution.stop->requested()) return Status(Status::Code::stopped);  // the lists are incomplete
   return primitives_.empty() ? Status() : draw(job);
 }
 
-Status VisionOverlayOperation::finish(const Job &) {
+Status VisionOverlayOperation::finish(const Job &job) {
   tensors_.release();
-  return {};
+  return job.execution.stop->requested() ? Status(Status::Code::stopped)
+                                         : Status();  // the canvas may have given up
 }
 
 void VisionOverlayOperation::add_keypoints(const Job &job) {
@@ -101,19 +110,16 @@ void VisionOverlayOperation::add_keypoints(const Job &job) {
                          .least_deviation = static_cast<float>(settings_.min_contrast),
                          .line_width = line_width(job),
                          .color = color_of(settings_.keypoint_color.argb(), *job.info)};
-  for_each_meta<GstCudaVisionKeypointsMeta>(
-      job.buffer, GST_CUDA_VISION_KEYPOINTS_META_API_TYPE, [&](const GstCudaVisionKeypointsMeta *meta) {
-        guint count = 0;
-        const GstCudaVisionKeypoint *keypoints = gst_cuda_vision_keypoints_meta_get_keypoints(meta, &count);
-        for (guint i = 0; i < count; ++i) {
-          if (primitives_.size() + 2 > kMostPoints) return warn_of_too_many();
-          if (!is_near({keypoints[i].x, keypoints[i].y})) continue;
-          Primitive drawn[2];
-          sigma2kp::make_primitives(drawn_point(keypoints[i], style), style, drawn);
-          primitives_.insert(primitives_.end(), drawn, drawn + 2);
-          ++keypoint_count_;
-        }
-      });
+  for_each_item(job, GST_CUDA_VISION_KEYPOINTS_META_API_TYPE, gst_cuda_vision_keypoints_meta_get_keypoints,
+                [&](const GstCudaVisionKeypoint &keypoint) {
+                  if (primitives_.size() + 2 > kMostPoints) return warn_of_too_many();
+                  if (!is_near({keypoint.x, keypoint.y})) return true;
+                  Primitive drawn[2];
+                  sigma2kp::make_primitives(drawn_point(keypoint, style), style, drawn);
+                  primitives_.insert(primitives_.end(), drawn, drawn + 2);
+                  ++keypoint_count_;
+                  return true;
+                });
 }
 
 void VisionOverlayOperation::add_lines(const Job &job) {
@@ -124,17 +130,15 @@ void VisionOverlayOperation::add_lines(const Job &job) {
   } else {
     style.color[0] = color_of(settings_.line_color.argb(), *job.info);
   }
-  for_each_meta<GstCudaVisionLinesMeta>(
-      job.buffer, GST_CUDA_VISION_LINES_META_API_TYPE, [&](const GstCudaVisionLinesMeta *meta) {
-        guint count = 0;
-        const GstCudaVisionLine *lines = gst_cuda_vision_lines_meta_get_lines(meta, &count);
-        for (guint i = 0; i < count && (settings_.max_lines == 0 || line_count_ < settings_.max_lines); ++i) {
-          if (primitives_.size() + 1 > kMostPoints) return warn_of_too_many();
-          if (!is_near({lines[i].x1, lines[i].y1, lines[i].x2, lines[i].y2})) continue;
-          primitives_.push_back(primitive_of(lines[i], style));
-          ++line_count_;
-        }
-      });
+  for_each_item(job, GST_CUDA_VISION_LINES_META_API_TYPE, gst_cuda_vision_lines_meta_get_lines,
+                [&](const GstCudaVisionLine &line) {
+                  if (settings_.max_lines != 0 && line_count_ >= settings_.max_lines) return false;
+                  if (primitives_.size() + 1 > kMostPoints) return warn_of_too_many();
+                  if (!is_near({line.x1, line.y1, line.x2, line.y2})) return true;
+                  primitives_.push_back(primitive_of(line, style));
+                  ++line_count_;
+                  return true;
+                });
 }
 
 guint32 VisionOverlayOperation::color_of_box(const AttachedBox &box) const {
@@ -143,7 +147,7 @@ guint32 VisionOverlayOperation::color_of_box(const AttachedBox &box) const {
 
 // All outlines come before all labels, which thus lie on top.
 void VisionOverlayOperation::add_boxes(const Job &job) {
-  collect_boxes(job.buffer, &boxes_);
+  collect_boxes(job.buffer, *job.execution.stop, &boxes_);
   std::erase_if(boxes_, [](const AttachedBox &box) { return !(box.width > 0 && box.height > 0); });
   if (boxes_.size() > kMostBoxes) {
     warn_of_too_many();
@@ -154,7 +158,8 @@ void VisionOverlayOperation::add_boxes(const Job &job) {
         Primitive::Kind::rectangle, line_width(job), color_of(color_of_box(box), *job.info), clamped(box.x),
         clamped(box.y), clamped(box.x + box.width - 1), clamped(box.y + box.height - 1)));
   if (!settings_.labels) return;
-  for (const AttachedBox &box : boxes_) add_label(box, job);
+  for (const AttachedBox &box : boxes_)
+    if (!job.execution.stop->requested()) add_label(box, job);
 }
 
 // The type, whose end is left out if it is too long, the id of the track and the score, as far as they are known.
@@ -176,11 +181,12 @@ void VisionOverlayOperation::add_label(const AttachedBox &box, const Job &job) {
              primitives_.data() + first);
 }
 
-// Posts at most one warning.
-void VisionOverlayOperation::warn_of_too_many() {
+// Posts at most one warning. Returns false, so that the rest is left out.
+bool VisionOverlayOperation::warn_of_too_many() {
   if (!std::exchange(warned_, true))
     GST_ELEMENT_WARNING(state_.element(), STREAM, FAILED,
                         ("The results of a frame are more than can be drawn: some are left out"), (nullptr));
+  return false;
 }
 
 // Posts at most one warning.

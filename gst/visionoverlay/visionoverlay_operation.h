@@ -34,7 +34,7 @@ class VisionOverlayOperation final : public ElementOperation<VisionOverlaySettin
   void add_boxes(const Job &job);
   void add_label(const AttachedBox &box, const Job &job);
   guint32 color_of_box(const AttachedBox &box) const;
-  void warn_of_too_many();
+  bool warn_of_too_many();
   void warn_of_unreadable();
   // Draws primitives_.
   Status draw(const Job &job);

@@ -18,8 +18,9 @@ Costs transposed(const Costs &costs) {
 // equals that of each pair in the assignment. One row after the other is added along a shortest path.
 class Assignment {
  public:
-  explicit Assignment(const Costs &costs)
+  Assignment(const Costs &costs, const StopFlag &stop)
       : costs_(costs),
+        stop_(stop),
         row_price_(size(costs.rows)),
         column_price_(size(costs.columns)),
         row_of_(size(costs.columns), kNone),
@@ -28,7 +29,7 @@ class Assignment {
         reached_(size(costs.columns)) {}
 
   std::vector<int> solve() {
-    for (int row = 0; row < costs_.rows; ++row) add(row);
+    for (int row = 0; row < costs_.rows && !stop_.requested(); ++row) add(row);
     std::vector<int> columns(size(costs_.rows), kNone);
     for (int column = 0; column < costs_.columns; ++column)
       if (row_of(column) != kNone) columns[size(row_of(column))] = column;
@@ -88,6 +89,7 @@ class Assignment {
   }
 
   const Costs &costs_;
+  const StopFlag &stop_;
   std::vector<double> row_price_, column_price_;
   std::vector<int> row_of_;
   // Of the row that is being added: how far each column is, the column before on the way there (none: the row itself), and
@@ -99,13 +101,14 @@ class Assignment {
 
 }  // namespace
 
-std::vector<int> least_costs(const Costs &costs) {
-  if (costs.rows <= costs.columns) return Assignment(costs).solve();
+std::vector<int> least_costs(const Costs &costs, const StopFlag &stop) {
+  if (costs.rows <= costs.columns) return Assignment(costs, stop).solve();
   const Costs turned = transposed(costs);
-  const std::vector<int> rows = Assignment(turned).solve();
+  const std::vector<int> rows = Assignment(turned, stop).solve();
   std::vector<int> columns(static_cast<std::size_t>(costs.rows), -1);
   for (int column = 0; column < costs.columns; ++column)
-    columns[static_cast<std::size_t>(rows[static_cast<std::size_t>(column)])] = column;
+    if (const int row = rows[static_cast<std::size_t>(column)]; row != -1)
+      columns[static_cast<std::size_t>(row)] = column;
   return columns;
 }
 

@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "cuda/common/stop.h"
+
 namespace cudavision {
 
 // A matrix in row-major order.
@@ -18,7 +20,7 @@ struct Costs {
 // Returns the column of each row, or -1: every row or every column, whichever are fewer, has a partner. Of equal
 // costs the first one is preferred. The method is that of H. W. Kuhn, "The Hungarian Method for the Assignment Problem",
 // Naval Research Logistics Quarterly, 1955, by shortest augmenting paths: n^3 steps at most, and about n^2 if most rows
-// have one column that suits them.
-std::vector<int> least_costs(const Costs &costs);
+// have one column that suits them. If the flag asks to stop, the result is useless.
+std::vector<int> least_costs(const Costs &costs, const StopFlag &stop);
 
 }  // namespace cudavision

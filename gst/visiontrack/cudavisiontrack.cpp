@@ -54,6 +54,7 @@ struct TrackSettings : TrackerSettings {
 
 struct TrackState {
   TrackSettings settings;  // protected by the object lock
+  StopFlag stop;           // set while the element flushes or stops
   // Used by the streaming thread, and by start, which never runs beside it.
   SortTracker tracker;
   Continuity continuity;
@@ -108,9 +109,18 @@ void restart(GstCudaVisionTrack *track) {
 // --- states and events ---
 
 gboolean start(GstBaseTransform *transform) {
-  restart(GST_CUDA_VISION_TRACK(transform));
-  GST_CUDA_VISION_TRACK(transform)->state->warned = false;
+  auto *track = GST_CUDA_VISION_TRACK(transform);
+  for (const StopReason reason : {StopReason::stop, StopReason::flush}) track->state->stop.withdraw(reason);
+  restart(track);
+  track->state->warned = false;
   return TRUE;
+}
+
+// The state change would otherwise wait for the frame that is being processed.
+GstStateChangeReturn change_state(GstElement *element, GstStateChange change) {
+  if (change == GST_STATE_CHANGE_PAUSED_TO_READY)
+    GST_CUDA_VISION_TRACK(element)->state->stop.request(StopReason::stop);
+  return GST_ELEMENT_CLASS(gst_cuda_vision_track_parent_class)->change_state(element, change);
 }
 
 gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
@@ -125,9 +135,12 @@ gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
 }
 
 gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
+  auto *track = GST_CUDA_VISION_TRACK(transform);
+  const GstEventType type = GST_EVENT_TYPE(event);
+  if (type == GST_EVENT_FLUSH_START) track->state->stop.request(StopReason::flush);
   // Both are serialised with the frames.
-  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP || GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT)
-    restart(GST_CUDA_VISION_TRACK(transform));
+  if (type == GST_EVENT_FLUSH_STOP) track->state->stop.withdraw(StopReason::flush);
+  if (type == GST_EVENT_FLUSH_STOP || type == GST_EVENT_SEGMENT) restart(track);
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_track_parent_class)->sink_event(transform, event);
 }
 
@@ -169,7 +182,7 @@ GstFlowReturn take_frame(GstCudaVisionTrack *track, GstBuffer *buffer) {
   TrackState *state = track->state;
   const TrackSettings settings = Properties::snapshot(track);
   if (!state->continuity.continues(buffer, GST_BASE_TRANSFORM(track)->segment)) state->tracker.restart();
-  collect_boxes(buffer, &state->boxes);
+  collect_boxes(buffer, state->stop, &state->boxes);
   std::erase_if(state->boxes, [wanted = wanted_type(settings)](const AttachedBox &box) {
     return !(box.width > 0 && box.height > 0) || !wanted.includes(box.type);
   });
@@ -181,7 +194,8 @@ GstFlowReturn take_frame(GstCudaVisionTrack *track, GstBuffer *buffer) {
   for (const AttachedBox &own : state->boxes)
     state->places.push_back({own.type, own.x, own.y, own.width, own.height});
   const GstClockTime now = to_running_time(GST_BASE_TRANSFORM(track)->segment, GST_BUFFER_PTS(buffer));
-  const auto identities = state->tracker.next(state->places, settings, now);
+  const auto identities = state->tracker.next(state->places, settings, now, state->stop);
+  if (state->stop.requested()) return GST_FLOW_FLUSHING;
   for (std::size_t i = 0; i < identities.size(); ++i)
     if (identities[i]) attach(buffer, state->boxes[i], *identities[i], now);
   return GST_FLOW_OK;
@@ -232,6 +246,7 @@ static void gst_cuda_vision_track_class_init(GstCudaVisionTrackClass *klass) {
       element, "Tracker of regions and detections", "Filter/Analyzer/Video",
       "Gives regions of interest and object detections an identity over time (SORT)", "gst-cudavision");
   cudavision::add_any_video_pads(element);
+  element->change_state = GST_DEBUG_FUNCPTR(change_state);
   GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
   transform->start = GST_DEBUG_FUNCPTR(start);
   transform->set_caps = GST_DEBUG_FUNCPTR(set_caps);

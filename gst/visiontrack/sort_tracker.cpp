@@ -104,7 +104,7 @@ void Track::take(const TypedBox &box) {
 // --- all tracks ---
 
 std::vector<int> SortTracker::assign(const std::vector<TypedBox> &boxes, double threshold,
-                                     std::vector<int> *new_boxes) const {
+                                     const StopFlag &stop, std::vector<int> *new_boxes) const {
   const int rows = static_cast<int>(boxes.size()), columns = static_cast<int>(tracks_.size());
   Costs negative{rows, columns, std::vector<double>(boxes.size() * tracks_.size())};
   std::vector<TypedBox> predicted;
@@ -113,7 +113,7 @@ std::vector<int> SortTracker::assign(const std::vector<TypedBox> &boxes, double 
   for (const TypedBox &box : boxes)
     for (const TypedBox &prediction : predicted) *pair++ = -intersection_over_union(box, prediction);
   std::vector<int> track = only_pairs(negative, threshold).value_or(std::vector<int>());
-  if (track.empty()) track = least_costs(negative);
+  if (track.empty()) track = least_costs(negative, stop);
   for (int row = 0; row < rows; ++row)
     if (track[static_cast<std::size_t>(row)] == -1) new_boxes->push_back(row);
   for (int row = 0; row < rows; ++row) {
@@ -125,11 +125,12 @@ std::vector<int> SortTracker::assign(const std::vector<TypedBox> &boxes, double 
 }
 
 std::vector<std::optional<Identity>> SortTracker::next(const std::vector<TypedBox> &boxes,
-                                                       const TrackerSettings &settings, guint64 time) {
+                                                       const TrackerSettings &settings, guint64 time,
+                                                       const StopFlag &stop) {
   ++frames_;
   for (Track &track : tracks_) track.predict();
   std::erase_if(tracks_, [](const Track &track) { return !track.box(); });
-  std::vector<int> new_boxes, own = assign(boxes, settings.iou_threshold, &new_boxes);
+  std::vector<int> new_boxes, own = assign(boxes, settings.iou_threshold, stop, &new_boxes);
   for (std::size_t i = 0; i < boxes.size(); ++i)
     if (own[i] != -1) tracks_[static_cast<std::size_t>(own[i])].take(boxes[i]);
   for (const int i : new_boxes) {

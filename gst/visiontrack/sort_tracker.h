@@ -15,6 +15,8 @@
 #include <optional>
 #include <vector>
 
+#include "cuda/common/stop.h"
+
 namespace cudavision {
 
 // A box in pixels. All boxes of a track have the same type.
@@ -93,15 +95,17 @@ class SortTracker {
 
   // Takes the boxes of the next frame, at most kMostBoxes, whose sides are positive. Returns the identity of each box whose
   // track is confirmed; in the first min_hits frames all tracks are confirmed. While there are kMostTracks, none
-  // begins. time: of the frame, in any unit.
+  // begins. time: of the frame, in any unit. If the flag asks to stop, the result is useless, and restart() must
+  // follow.
   std::vector<std::optional<Identity>> next(const std::vector<TypedBox> &boxes,
-                                            const TrackerSettings &settings, guint64 time);
+                                            const TrackerSettings &settings, guint64 time,
+                                            const StopFlag &stop);
   // The next frame does not follow the last one. Ids are not used again.
   void restart() { tracks_.clear(), frames_ = 0; }
 
  private:
   // The track of each box, as an index of tracks_, or -1; *new_boxes: those without one, in the order of their ids.
-  std::vector<int> assign(const std::vector<TypedBox> &boxes, double threshold,
+  std::vector<int> assign(const std::vector<TypedBox> &boxes, double threshold, const StopFlag &stop,
                           std::vector<int> *new_boxes) const;
 
   std::vector<Track> tracks_;

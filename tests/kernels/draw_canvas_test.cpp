@@ -304,6 +304,26 @@ TEST_P(DrawCanvas, frame_of_another_size_is_refused_and_stays_untouched) {
     EXPECT_TRUE(refused(make_canvas(execution(), size, &none)));
 }
 
+TEST_P(DrawCanvas, stop_leaves_out_the_rest_of_a_long_list_alone) {
+  if (execution().backend == cudavision::Backend::cpu) GTEST_SKIP() << "the CPU's workers have a flag";
+  const Size size{45, 31};
+  Primitives primitives(5000, primitive(Kind::point, 3, 3, 0, 0));
+  primitives.push_back(primitive(Kind::filled_rectangle, 10, 10, 20, 20));
+  const HostFrame frame = gray_frame(size, 26);
+  const List list(execution(), primitives);
+  cudavision::StopFlag stop;
+  const std::unique_ptr<Canvas> canvas = canvas_of(execution(), size);
+  ASSERT_TRUE(succeeds(canvas->stop_by(stop)));
+  for (const bool stopped : {false, true, false}) {
+    stopped ? stop.request(cudavision::StopReason::flush) : stop.withdraw(cudavision::StopReason::flush);
+    const TestFrame drawn(execution(), frame, kTight);
+    ASSERT_TRUE(succeeds(list.draw(canvas.get(), drawn.frame())));
+    EXPECT_EQ(drawn.download().at(0, 15, 15), stopped ? frame.at(0, 15, 15) : 250) << stopped;
+    EXPECT_EQ(drawn.download().at(0, 3, 3), 250)
+        << "the beginning is drawn, and no id is left for the next frame";
+  }
+}
+
 TEST_P(DrawCanvas, frame_takes_two_launches_and_an_empty_list_none) {
   CUDAVISION_NEEDS_EMULATION();
   const std::unique_ptr<Canvas> canvas = canvas_of(execution(), {45, 31});
