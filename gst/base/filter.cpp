@@ -405,26 +405,45 @@ void forget_frames(GstCudaVisionFilter *filter) {
   if (filter->state->session) filter->state->session->drop_history();
 }
 
+// What an event says of the frames that follow.
+void follow_event(GstCudaVisionFilter *filter, GstEvent *event) {
+  cudavision::FilterState &state = *filter->state;
+  switch (GST_EVENT_TYPE(event)) {
+    case GST_EVENT_FLUSH_START:
+      return state.stop.request(StopReason::flush);
+    case GST_EVENT_FLUSH_STOP:
+      state.stop.withdraw(StopReason::flush);
+      state.frame_count = 0;
+      return forget_frames(filter);
+    case GST_EVENT_SEGMENT:
+      return state.continuity.expect_jump();
+    case GST_EVENT_STREAM_START: {
+      const gchar *id = nullptr;
+      gst_event_parse_stream_start(event, &id);
+      if (state.stream_id == id) return;
+      forget_frames(filter);  // another video begins, as behind concat and input-selector
+      state.stream_id = id;
+      return;
+    }
+    case GST_EVENT_EOS:
+      if (!state.session) return;
+      if (const Status status = state.session->wait_for_pending(); !status.ok())
+        post_error(filter, "A frame could not be processed", status, __LINE__);
+      return;
+    default:
+      return;
+  }
+}
+
 gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
-  const GstEventType type = GST_EVENT_TYPE(event);
-  if (type == GST_EVENT_FLUSH_START) filter->state->stop.request(StopReason::flush);
-  if (type == GST_EVENT_FLUSH_STOP) filter->state->stop.withdraw(StopReason::flush);
-  if (type == GST_EVENT_SEGMENT) filter->state->continuity.expect_jump();
-  if (type == GST_EVENT_FLUSH_STOP) {
-    filter->state->frame_count = 0;
-    forget_frames(filter);
-  }
-  // Another video begins, as behind concat and input-selector.
-  if (type == GST_EVENT_STREAM_START) {
-    const gchar *id = nullptr;
-    gst_event_parse_stream_start(event, &id);
-    if (filter->state->stream_id != id) forget_frames(filter);
-    filter->state->stream_id = id;
-  }
-  if (type == GST_EVENT_EOS && filter->state->session) {
-    const Status status = catch_bad_alloc([filter] { return filter->state->session->wait_for_pending(); });
-    if (!status.ok()) post_error(filter, "A frame could not be processed", status, __LINE__);
+  const auto follow = [&] {
+    follow_event(filter, event);
+    return true;
+  };
+  if (!protect(filter, false, follow)) {
+    gst_event_unref(event);
+    return FALSE;
   }
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->sink_event(transform, event);
 }
