@@ -32,7 +32,7 @@ GType gst_cuda_vision_keypoint_get_type() {
 }
 
 GType gst_cuda_vision_keypoints_meta_api_get_type() {
-  static const GType type = cudavision::register_meta_api("GstCudaVisionKeypointsMetaAPI", true);
+  static const GType type = cudavision::register_meta_api("GstCudaVisionKeypointsMetaAPI");
   return type;
 }
 

@@ -36,7 +36,7 @@ GType gst_cuda_vision_line_get_type() {
 }
 
 GType gst_cuda_vision_lines_meta_api_get_type() {
-  static const GType type = cudavision::register_meta_api("GstCudaVisionLinesMetaAPI", true);
+  static const GType type = cudavision::register_meta_api("GstCudaVisionLinesMetaAPI");
   return type;
 }
 

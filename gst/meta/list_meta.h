@@ -12,6 +12,7 @@
 
 #include "gst/meta/reading.h"
 #include "gst/meta/registration.h"
+#include "gst/meta/transform.h"
 #include "gst/meta/wire.h"
 
 namespace cudavision {

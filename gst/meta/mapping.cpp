@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Maps points, gradients and lines by a homography.
+// Maps points, gradients, lines and the geometry of tensors by a homography.
 #include "gst/meta/mapping.h"
 
 #include <algorithm>
@@ -23,6 +23,16 @@ bool finite(Point p) { return std::isfinite(p.x) && std::isfinite(p.y); }
 
 Rectangle pixel_centres(const GstVideoRectangle &r) {
   return {double(r.x), double(r.y), double(r.x) + r.w - 1, double(r.y) + r.h - 1};
+}
+
+// The part of a rectangle that lies in the frame; none if right < left or bottom < top.
+Rectangle inside(const Rectangle &r, const FrameSize &frame) {
+  return {std::max(r.left, 0.0), std::max(r.top, 0.0), std::min(r.right, frame.width - 1.0),
+          std::min(r.bottom, frame.height - 1.0)};
+}
+
+bool is_whole(const GstVideoRectangle &r, const FrameSize &frame) {
+  return r.x == 0 && r.y == 0 && r.w == frame.width && r.h == frame.height;
 }
 
 // The visible pixel centres. On a side where the rectangle reaches the frame's border, it hides nothing.
@@ -67,19 +77,43 @@ std::optional<Segment> clip(const Segment &s, const Rectangle &r) {
   return Segment{at(begin), at(end)};
 }
 
+// Moves a tensor along one axis: the position p in a frame of size in_size becomes scale p + shift in a frame of size
+// out_size. The geometry stays in pixels of the frame that the tensor was computed from, of which `frame` tells the size.
+bool move_axis(double scale, double shift, double in_size, double out_size, guint *frame, double *origin) {
+  const double per_pixel = scale * in_size / *frame;  // pixels of the new frame for one of the tensor's frame
+  const double new_frame = std::round(out_size / per_pixel);
+  if (!(new_frame >= 1 && new_frame <= G_MAXUINT)) return false;
+  *frame = static_cast<guint>(new_frame);
+  *origin += shift / per_pixel;
+  return std::isfinite(*origin);
+}
+
 std::array<double, 3> cross(const std::array<double, 3> &a, const std::array<double, 3> &b) {
   return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 }
 
 }  // namespace
 
-FrameMapping FrameMapping::scaling(double sx, double sy) {
+FrameMapping::FrameMapping(const std::array<Row, 3> &h, const Rectangle &from, const Rectangle &to,
+                           const FrameSize &in_size, const FrameSize &out_size, bool whole)
+    : h_(h),
+      from_(from),
+      to_(to),
+      in_size_(in_size),
+      out_size_(out_size),
+      whole_(whole),
+      identity_(whole && in_size.width == out_size.width && in_size.height == out_size.height &&
+                h == std::array<Row, 3>{Row{1, 0, 0}, Row{0, 1, 0}, Row{0, 0, 1}}) {}
+
+FrameMapping FrameMapping::scaling(const FrameSize &in_size, const FrameSize &out_size) {
   const Rectangle all{-kEverywhere, -kEverywhere, kEverywhere, kEverywhere};
-  return {{Row{sx, 0, 0}, Row{0, sy, 0}, Row{0, 0, 1}}, all, all, sx == 1 && sy == 1};
+  const double sx = out_size.width / double(in_size.width), sy = out_size.height / double(in_size.height);
+  return {{Row{sx, 0, 0}, Row{0, sy, 0}, Row{0, 0, 1}}, all, all, in_size, out_size, true};
 }
 
 FrameMapping FrameMapping::matrix(const float (&matrix)[3][3], const GstVideoRectangle &in,
-                                  const FrameSize &in_size, const GstVideoRectangle &out) {
+                                  const FrameSize &in_size, const GstVideoRectangle &out,
+                                  const FrameSize &out_size) {
   // The matrix is relative to the corners of the rectangles: H = T(out) matrix T(-in).
   std::array<Row, 3> h;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -90,10 +124,8 @@ FrameMapping FrameMapping::matrix(const float (&matrix)[3][3], const GstVideoRec
     h[0][j] += out.x * h[2][j];
     h[1][j] += out.y * h[2][j];
   }
-  const bool same = h == std::array<Row, 3>{Row{1, 0, 0}, Row{0, 1, 0}, Row{0, 0, 1}};
-  const bool whole = in.x == 0 && in.y == 0 && in.w == in_size.width && in.h == in_size.height;
-  FrameMapping mapping(h, shown_part(in, in_size), pixel_centres(out),
-                       same && whole && in.w == out.w && in.h == out.h);
+  FrameMapping mapping(h, shown_part(in, in_size), inside(pixel_centres(out), out_size), in_size, out_size,
+                       is_whole(in, in_size) && is_whole(out, out_size));
   // H and -H are the same mapping. The sign is chosen so that depth is positive for the content.
   if (mapping.depth({in.x + in.w / 2.0, in.y + in.h / 2.0}) < 0)
     for (Row &row : mapping.h_)
@@ -162,6 +194,15 @@ std::optional<GstCudaVisionLine> FrameMapping::map(const GstCudaVisionLine &line
     std::swap(mapped.y1, mapped.y2);
   }
   return mapped;
+}
+
+bool FrameMapping::move(GstCudaVisionTensorMeta *tensor) const {
+  const auto &[x, y, w] = h_;
+  if (x[1] != 0 || y[0] != 0 || w[0] != 0 || w[1] != 0 || !(x[0] > 0 && y[1] > 0 && w[2] > 0)) return false;
+  return whole_ || (move_axis(x[0] / w[2], x[2] / w[2], in_size_.width, out_size_.width, &tensor->frame_width,
+                              &tensor->origin_x) &&
+                    move_axis(y[1] / w[2], y[2] / w[2], in_size_.height, out_size_.height,
+                              &tensor->frame_height, &tensor->origin_y));
 }
 
 }  // namespace cudavision

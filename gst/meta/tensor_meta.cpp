@@ -3,12 +3,14 @@
 #include <gst/cudavision/tensormeta.h>
 
 #include <cmath>
+#include <optional>
 
 #include "gst/meta/buffer_ref.h"
 #include "gst/meta/reading.h"
 #include "gst/meta/registration.h"
 #include "gst/meta/tensor_shape.h"
 #include "gst/meta/tensor_wire.h"
+#include "gst/meta/transform.h"
 
 namespace {
 
@@ -37,17 +39,17 @@ struct Functions {
     init(meta, nullptr, buffer);
   }
 
-  // Scaling, cropping and rotation do not change a tensor: its geometry refers to the frame from which it was
-  // computed. A copy of part of the bytes counts as a copy of the frame, as for GStreamer's regions of
-  // interest.
-  static gboolean transform(GstBuffer *dest, GstMeta *meta, GstBuffer *, GQuark type, gpointer) {
-    if (!GST_META_TRANSFORM_IS_COPY(type) && !GST_VIDEO_META_TRANSFORM_IS_SCALE(type) &&
-        !cudavision::is_matrix_transform(type))
-      return FALSE;
+  // A copy of part of the bytes counts as a copy of the frame, as for GStreamer's regions of interest.
+  static gboolean transform(GstBuffer *dest, GstMeta *meta, GstBuffer *, GQuark type, gpointer data) {
+    GstCudaVisionTensorMeta moved = *as_tensor(meta);
+    if (!GST_META_TRANSFORM_IS_COPY(type)) {
+      const std::optional<cudavision::FrameMapping> mapping = cudavision::mapping_of(type, data);
+      if (!mapping || !mapping->move(&moved)) return FALSE;
+    }
     GstMeta *copy = gst_buffer_add_meta(dest, meta->info, nullptr);
     if (copy == nullptr) return FALSE;
-    set_fields(copy, *as_tensor(meta));
-    if (as_tensor(copy)->data != nullptr) gst_buffer_ref(as_tensor(copy)->data);
+    set_fields(copy, moved);
+    if (moved.data != nullptr) gst_buffer_ref(moved.data);
     return TRUE;
   }
 
@@ -74,7 +76,7 @@ struct Functions {
 }  // namespace
 
 GType gst_cuda_vision_tensor_meta_api_get_type() {
-  static const GType type = cudavision::register_meta_api("GstCudaVisionTensorMetaAPI", false);
+  static const GType type = cudavision::register_meta_api("GstCudaVisionTensorMetaAPI");
   return type;
 }
 

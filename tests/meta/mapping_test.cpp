@@ -37,31 +37,32 @@ GstCudaVisionLine line_through(float x1, float y1, float x2, float y2) {
 }
 
 TEST(Mapping, identity_is_known_as_such) {
-  EXPECT_TRUE(FrameMapping::scaling(1, 1).identity());
-  EXPECT_FALSE(FrameMapping::scaling(1, 2).identity());
-  EXPECT_TRUE(FrameMapping::matrix(kUnit, {0, 0, 64, 48}, {64, 48}, {0, 0, 64, 48}).identity());
-  EXPECT_FALSE(FrameMapping::matrix(kUnit, {1, 0, 63, 48}, {64, 48}, {0, 0, 63, 48}).identity());
-  EXPECT_FALSE(FrameMapping::matrix(kUnit, {0, 0, 64, 48}, {64, 48}, {0, 0, 63, 48}).identity());
-  EXPECT_FALSE(FrameMapping::matrix(kUnit, {0, 0, 60, 48}, {64, 48}, {0, 0, 60, 48}).identity());
-  EXPECT_FALSE(FrameMapping::matrix(kUnit, {0, 0, 64, 48}, {64, 48}, {1, 0, 64, 48}).identity());
+  EXPECT_TRUE(FrameMapping::scaling({64, 48}, {64, 48}).identity());
+  EXPECT_FALSE(FrameMapping::scaling({64, 48}, {64, 96}).identity());
+  EXPECT_TRUE(FrameMapping::matrix(kUnit, {0, 0, 64, 48}, {64, 48}, {0, 0, 64, 48}, {64, 48}).identity());
+  EXPECT_FALSE(FrameMapping::matrix(kUnit, {1, 0, 63, 48}, {64, 48}, {0, 0, 63, 48}, {63, 48}).identity());
+  EXPECT_FALSE(FrameMapping::matrix(kUnit, {0, 0, 64, 48}, {64, 48}, {0, 0, 63, 48}, {63, 48}).identity());
+  EXPECT_FALSE(FrameMapping::matrix(kUnit, {0, 0, 60, 48}, {64, 48}, {0, 0, 60, 48}, {60, 48}).identity());
+  EXPECT_FALSE(FrameMapping::matrix(kUnit, {0, 0, 64, 48}, {64, 48}, {1, 0, 64, 48}, {64, 48}).identity());
 }
 
 TEST(Mapping, a_keypoint_without_angle_stays_without) {
-  const auto mapped = FrameMapping::scaling(2, 3).map(GstCudaVisionKeypoint{1, 1, 5, kNone});
+  const auto mapped = FrameMapping::scaling({64, 48}, {128, 144}).map(GstCudaVisionKeypoint{1, 1, 5, kNone});
   ASSERT_TRUE(mapped);
   expect_near(*mapped, {2, 3, 5, kNone});
 }
 
 TEST(Mapping, scaling_keeps_the_last_pixel_of_a_row) {
-  EXPECT_TRUE(FrameMapping::scaling(0.01, 0.01).map(GstCudaVisionKeypoint{1919, 1079, 1, 0}));
+  EXPECT_TRUE(FrameMapping::scaling({1920, 1080}, {19, 10}).map(GstCudaVisionKeypoint{1919, 1079, 1, 0}));
   const float shrink[3][3] = {{0.01f, 0, 0}, {0, 0.01f, 0}, {0, 0, 1}};
-  const auto mapped = FrameMapping::matrix(shrink, {0, 0, 1920, 1080}, {1920, 1080}, {0, 0, 19, 10})
+  const auto mapped = FrameMapping::matrix(shrink, {0, 0, 1920, 1080}, {1920, 1080}, {0, 0, 19, 10}, {19, 10})
                           .map(GstCudaVisionKeypoint{1899, 999, 1, 0});
   EXPECT_TRUE(mapped);
 }
 
 TEST(Mapping, a_point_outside_the_crop_is_dropped) {
-  const FrameMapping crop = FrameMapping::matrix(kUnit, {10, 20, 30, 40}, {100, 100}, {0, 0, 30, 40});
+  const FrameMapping crop =
+      FrameMapping::matrix(kUnit, {10, 20, 30, 40}, {100, 100}, {0, 0, 30, 40}, {30, 40});
   const auto kept = [&](float x, float y) { return crop.map(GstCudaVisionKeypoint{x, y, 1, 0}).has_value(); };
   EXPECT_TRUE(kept(10, 20));
   EXPECT_TRUE(kept(39, 59));
@@ -75,12 +76,14 @@ TEST(Mapping, a_point_outside_the_crop_is_dropped) {
 }
 
 TEST(Mapping, a_line_is_clipped_to_the_crop) {
-  const FrameMapping crop = FrameMapping::matrix(kUnit, {10, 20, 30, 40}, {100, 100}, {0, 0, 30, 40});
+  const FrameMapping crop =
+      FrameMapping::matrix(kUnit, {10, 20, 30, 40}, {100, 100}, {0, 0, 30, 40}, {30, 40});
   const auto across = crop.map(line_through(0, 30, 100, 30));
   ASSERT_TRUE(across);
   expect_near(*across, {10, float(pi / 2), 1, 0, 10, 29, 10});
-  const auto at_the_border = FrameMapping::matrix(kUnit, {10, 20, 90, 80}, {100, 100}, {0, 0, 90, 80})
-                                 .map(line_through(0, 30, 99.5f, 30));
+  const auto at_the_border =
+      FrameMapping::matrix(kUnit, {10, 20, 90, 80}, {100, 100}, {0, 0, 90, 80}, {90, 80})
+          .map(line_through(0, 30, 99.5f, 30));
   ASSERT_TRUE(at_the_border);  // only the part outside the crop is cut off
   EXPECT_EQ(at_the_border->x1, 0);
   EXPECT_EQ(at_the_border->x2, 89.5f);
@@ -100,9 +103,30 @@ TEST(Mapping, a_line_is_clipped_to_the_crop) {
   EXPECT_FALSE(crop.map(broken));
 }
 
+// As compositor shows a picture that reaches beyond the left and the bottom of its output.
+TEST(Mapping, what_leaves_the_new_frame_is_cut_off) {
+  const FrameMapping moved =
+      FrameMapping::matrix(kUnit, {0, 0, 100, 100}, {100, 100}, {-30, 20, 100, 100}, {200, 100});
+  const auto kept = [&](float x, float y) {
+    return moved.map(GstCudaVisionKeypoint{x, y, 1, 0}).has_value();
+  };
+  EXPECT_TRUE(kept(30, 79));
+  EXPECT_TRUE(kept(99, 0));
+  EXPECT_FALSE(kept(29, 50));
+  EXPECT_FALSE(kept(50, 81));
+  const auto line = moved.map(line_through(0, 30, 99, 30));
+  ASSERT_TRUE(line);
+  expect_near(*line, {50, float(pi / 2), 1, -0.5f, 50, 69, 50});  // to the border of the first pixel
+  EXPECT_FALSE(moved.map(line_through(0, 30, 25, 30)));
+  const FrameMapping outside =
+      FrameMapping::matrix(kUnit, {0, 0, 100, 100}, {100, 100}, {-300, 0, 100, 100}, {200, 100});
+  EXPECT_FALSE(outside.map(GstCudaVisionKeypoint{50, 50, 1, 0}));
+  EXPECT_FALSE(outside.map(line_through(0, 30, 99, 30)));
+}
+
 TEST(Mapping, a_mirrored_line_has_its_ends_in_order) {
   const float mirror[3][3] = {{-1, 0, 99}, {0, 1, 0}, {0, 0, 1}};
-  const auto mapped = FrameMapping::matrix(mirror, {0, 0, 100, 50}, {100, 50}, {0, 0, 100, 50})
+  const auto mapped = FrameMapping::matrix(mirror, {0, 0, 100, 50}, {100, 50}, {0, 0, 100, 50}, {100, 50})
                           .map(line_through(10, 5, 30, 25));
   ASSERT_TRUE(mapped);
   EXPECT_EQ(mapped->x1, 69);
@@ -110,19 +134,79 @@ TEST(Mapping, a_mirrored_line_has_its_ends_in_order) {
   EXPECT_EQ(mapped->x2, 89);
   EXPECT_EQ(mapped->y2, 5);
   const float upside_down[3][3] = {{1, 0, 0}, {0, -1, 49}, {0, 0, 1}};
-  const auto vertical = FrameMapping::matrix(upside_down, {0, 0, 100, 50}, {100, 50}, {0, 0, 100, 50})
-                            .map(line_through(7, 0, 7, 20));
+  const auto vertical =
+      FrameMapping::matrix(upside_down, {0, 0, 100, 50}, {100, 50}, {0, 0, 100, 50}, {100, 50})
+          .map(line_through(7, 0, 7, 20));
   ASSERT_TRUE(vertical);
   EXPECT_EQ(vertical->y1, 29);
   EXPECT_EQ(vertical->y2, 49);
 }
 
 TEST(Mapping, theta_is_never_pi) {
-  const auto just_below = FrameMapping::scaling(1, 1e-9).map(
-      GstCudaVisionLine{5, std::nextafter(float(pi), 0.f), 1, -5, 0, -5, 9});
+  const auto just_below = FrameMapping::scaling({64, 1000000000}, {64, 1})
+                              .map(GstCudaVisionLine{5, std::nextafter(float(pi), 0.f), 1, -5, 0, -5, 9});
   ASSERT_TRUE(just_below);
   EXPECT_GE(just_below->theta, 0);
   EXPECT_LT(double(just_below->theta), pi);
+}
+
+// A tensor of 4 x 3 cells of 16 x 16 pixels, whose middles are its positions.
+GstCudaVisionTensorMeta cells() {
+  GstCudaVisionTensorMeta tensor = {};
+  tensor.frame_width = 64, tensor.frame_height = 48;
+  tensor.origin_x = tensor.origin_y = 7.5;
+  tensor.step_x = tensor.step_y = 16;
+  return tensor;
+}
+
+TEST(Mapping, a_tensor_keeps_its_frame_when_the_whole_frame_is_scaled) {
+  const float third[3][3] = {{1 / 3.f, 0, 0}, {0, 1 / 7.f, 0}, {0, 0, 1}};
+  for (const FrameMapping &mapping :
+       {FrameMapping::scaling({64, 48}, {21, 9}),
+        FrameMapping::matrix(third, {0, 0, 64, 48}, {64, 48}, {0, 0, 21, 7}, {21, 7})}) {
+    GstCudaVisionTensorMeta tensor = cells(), unknown = {};
+    ASSERT_TRUE(mapping.move(&tensor));
+    EXPECT_EQ(tensor.frame_width, 64u);
+    EXPECT_EQ(tensor.frame_height, 48u);
+    EXPECT_EQ(tensor.origin_x, 7.5);
+    EXPECT_EQ(tensor.origin_y, 7.5);
+    EXPECT_TRUE(mapping.move(&unknown));
+    EXPECT_EQ(unknown.frame_width, 0u);
+  }
+}
+
+// The position of the last cell is mapped as a keypoint there.
+TEST(Mapping, a_tensor_follows_crops_and_borders_of_a_scaled_frame) {
+  const float shrink[3][3] = {{0.5f, 0, 0}, {0, 0.25f, 0}, {0, 0, 1}};
+  const FrameSize out_size{80, 60};
+  const FrameMapping mapping =
+      FrameMapping::matrix(shrink, {20, 8, 100, 80}, {128, 96}, {16, 12, 50, 20}, out_size);
+  GstCudaVisionTensorMeta tensor = cells();  // of 64 x 48 pixels: the frame was scaled to 128 x 96 before
+  ASSERT_TRUE(mapping.move(&tensor));
+  EXPECT_EQ(tensor.frame_width, 80u);
+  EXPECT_EQ(tensor.frame_height, 120u);
+  const float last_x = 7.5f + 3 * 16, last_y = 7.5f + 2 * 16;
+  const auto point = mapping.map(GstCudaVisionKeypoint{2 * last_x, 2 * last_y, 1, 0});
+  ASSERT_TRUE(point);
+  EXPECT_NEAR((tensor.origin_x + 3 * tensor.step_x) * out_size.width / tensor.frame_width, point->x, 1e-4);
+  EXPECT_NEAR((tensor.origin_y + 2 * tensor.step_y) * out_size.height / tensor.frame_height, point->y, 1e-4);
+}
+
+TEST(Mapping, a_tensor_that_no_geometry_describes_is_refused) {
+  const GstVideoRectangle whole{0, 0, 64, 48};
+  const float turns[][3][3] = {{{-1, 0, 63}, {0, 1, 0}, {0, 0, 1}},   {{1, 0, 0}, {0, -1, 47}, {0, 0, 1}},
+                               {{-1, 0, 63}, {0, -1, 47}, {0, 0, 1}}, {{1, 0.1f, 0}, {0, 1, 0}, {0, 0, 1}},
+                               {{1, 0, 0}, {0.1f, 1, 0}, {0, 0, 1}},  {{1, 0, 0}, {0, 1, 0}, {1e-4f, 0, 1}},
+                               {{1, 0, 0}, {0, 1, 0}, {0, 1e-4f, 1}}, {{0, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+                               {{kNone, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {{1, 0, 0}, {0, 1, 0}, {0, 0, 0}}};
+  for (const auto &turn : turns) {
+    GstCudaVisionTensorMeta tensor = cells();
+    EXPECT_FALSE(FrameMapping::matrix(turn, whole, {64, 48}, whole, {64, 48}).move(&tensor));
+  }
+  // A crop needs to know the size of the frame.
+  GstCudaVisionTensorMeta unknown = {};
+  EXPECT_FALSE(
+      FrameMapping::matrix(kUnit, {1, 0, 63, 48}, {64, 48}, {0, 0, 63, 48}, {63, 48}).move(&unknown));
 }
 
 // SCOPED_TRACE prints the seeds. The matrices are those that elements make, and a perspective.
@@ -142,7 +226,7 @@ class MappingOfMatrix : public testing::TestWithParam<int> {
     for (int i = 0; i < 3; ++i)
       for (int j = 0; j < 3; ++j) matrix_[i][j] = chosen[i][j];
   }
-  FrameMapping mapping() const { return FrameMapping::matrix(matrix_, kIn, {400, 300}, kOut); }
+  FrameMapping mapping() const { return FrameMapping::matrix(matrix_, kIn, {400, 300}, kOut, {410, 310}); }
   Point reference_at(double x, double y) const { return reference(matrix_, kIn, kOut, x, y); }
 
   float matrix_[3][3];

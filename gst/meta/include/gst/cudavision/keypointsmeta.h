@@ -35,7 +35,8 @@ struct _GstCudaVisionKeypoint {
  *
  * A copy of the frame shares the points with it. When the video is scaled, x and y are multiplied by the
  * ratio of the sizes, and the angle becomes that of the scaled gradient, in (-pi, pi]. From GStreamer 1.28
- * points also follow cropping, borders and rotation; points that leave the frame are dropped.
+ * points also follow cropping, borders, mirroring and rotation; points that leave the frame are dropped. With older
+ * versions the whole meta is dropped then, and also when scaling changes the display aspect ratio.
  *
  * The meta, and (transfer none) results of its accessors, are valid while the meta is on its buffer: until
  * the buffer is freed or returns to its pool.

@@ -42,8 +42,9 @@ struct _GstCudaVisionLine {
  *
  * A copy of the frame shares the lines with it. When the video is scaled, the ends are multiplied by the
  * ratio of the sizes sx and sy, and rho and theta become those of the scaled line, whose normal is
- * (cos(theta) / sx, sin(theta) / sy). From GStreamer 1.28 lines also follow cropping, borders and rotation:
- * their ends are clipped to what remains visible, and lines that leave the frame are dropped.
+ * (cos(theta) / sx, sin(theta) / sy). From GStreamer 1.28 lines also follow cropping, borders, mirroring and rotation:
+ * their ends are clipped to what remains visible, and lines that leave the frame are dropped. With older versions the
+ * whole meta is dropped then, and also when scaling changes the display aspect ratio.
  *
  * The meta, and (transfer none) results of its accessors, are valid while the meta is on its buffer: until
  * the buffer is freed or returns to its pool.

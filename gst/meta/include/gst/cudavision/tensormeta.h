@@ -35,8 +35,11 @@ typedef struct _GstCudaVisionTensorMeta GstCudaVisionTensorMeta;
  * An array of numbers that was computed from a frame, such as a histogram or a vector field.
  *
  * Positions are in pixels of the frame of @frame_width x @frame_height: the origin is top left, x runs to the
- * right, y downwards, and pixel centres are at integers. A transform of the video (scaling, cropping,
- * rotating) does not change a tensor: its geometry still refers to the frame that it was computed from.
+ * right, y downwards, and pixel centres are at integers. When the video is scaled, a tensor does not change:
+ * multiply its positions by the ratio of the sizes of the two frames. From GStreamer 1.28 on, a tensor also follows
+ * cropping and borders: @frame_width, @frame_height, @origin_x and @origin_y become those of the cropped or enlarged
+ * frame, without its scaling. A tensor is dropped if the picture is mirrored or rotated, and, if GStreamer is older,
+ * also if it is cropped or its display aspect ratio changes.
  *
  * The data may lie on a GPU. It is downloaded only when @data is mapped with %GST_MAP_READ. A copy of the
  * frame shares @data.
