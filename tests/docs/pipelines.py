@@ -9,7 +9,7 @@ from gi.repository import GObject, Gst  # noqa: E402
 
 # Elements that this machine may lack, since they need a card, a camera or a package. All others must exist.
 MAYBE_MISSING = re.compile(r"nv\w+|cuda(upload|download|convert|scale|convertscale|ipcsrc|ipcsink)|"
-                           r"v4l2src|libcamerasrc|autovideos(ink|rc)|\w*imagesink|"
+                           r"gl(upload|videomixer|download)|v4l2src|libcamerasrc|autovideos(ink|rc)|\w*imagesink|"
                            r"(rtsp|srt|rtmp2?|whip|udp)\w*(src|sink)|x264enc|avdec_\w+|vp[89]enc|edgedetect")
 
 

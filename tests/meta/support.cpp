@@ -91,7 +91,7 @@ void attach_all(GstBuffer *buffer) {
   ASSERT_NE(gst_cuda_vision_buffer_add_lines_meta(buffer, lines.data(), guint(lines.size())), nullptr);
 }
 
-Owned<GstBuffer> through(const std::string &elements, Owned<GstBuffer> buffer) {
+Owned<GstBuffer> through(const std::string &elements, Owned<GstBuffer> buffer, GstCaps **caps_of_result) {
   if (!all_installed(elements)) return nullptr;
   GstHarness *harness = gst_harness_new_parse(elements.c_str());
   const std::string caps =
@@ -102,6 +102,7 @@ Owned<GstBuffer> through(const std::string &elements, Owned<GstBuffer> buffer) {
   EXPECT_TRUE(gst_harness_push_event(harness, gst_event_new_eos()));
   Owned<GstBuffer> result(gst_harness_pull(harness));
   EXPECT_NE(result, nullptr) << elements;
+  if (caps_of_result != nullptr) *caps_of_result = gst_pad_get_current_caps(harness->sinkpad);
   gst_harness_teardown(harness);
   return result;
 }

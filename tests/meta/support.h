@@ -77,8 +77,9 @@ std::vector<GstCudaVisionLine> some_lines();
 void attach_all(GstBuffer *buffer);
 inline const std::vector<guint8> kGrid{1, 2, 3, 4, 5, 6};
 
-// Sends the frame through elements in gst-launch-1.0's syntax; nullptr if an element is not installed.
-Owned<GstBuffer> through(const std::string &elements, Owned<GstBuffer> buffer);
+// Sends the frame through elements in gst-launch-1.0's syntax; nullptr if an element is not installed. caps: receives the
+// caps of the result, unless it is null; the caller releases them.
+Owned<GstBuffer> through(const std::string &elements, Owned<GstBuffer> buffer, GstCaps **caps = nullptr);
 
 // Within 1e-4: positions in a frame are floats below 2^10, whose spacing is 2^-14, after a few steps in
 // double.
