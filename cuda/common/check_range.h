@@ -2,10 +2,10 @@
 // Checks that a parameter lies in its range.
 #pragma once
 
-#include <sstream>
 #include <string>
 #include <type_traits>
 
+#include "cuda/common/number_text.h"
 #include "cuda/common/range.h"
 #include "cuda/common/status.h"
 
@@ -17,9 +17,8 @@ template <typename T>
 Status check_range(const std::string &name, T value, std::type_identity_t<T> least,
                    std::type_identity_t<T> most) {
   if (value >= least && value <= most) return {};
-  std::ostringstream text;
-  text << name << " must be between " << least << " and " << most << ", not " << value;
-  return invalid_argument(text.str());
+  return invalid_argument(name + " must be between " + text_of(least) + " and " + text_of(most) + ", not " +
+                          text_of(value));
 }
 template <typename T>
 Status check_range(const std::string &name, std::type_identity_t<T> value, Range<T> range) {

@@ -2,22 +2,15 @@
 // HOG: validation, and the choice of a backend.
 #include "cuda/hog/hog.h"
 
-#include <cstdio>
 #include <numbers>
 
 #include "cuda/common/backends.h"
 #include "cuda/common/check_range.h"
+#include "cuda/common/number_text.h"
 #include "cuda/hog/hog_backends.h"
 
 namespace cudavision {
 namespace {
-
-// Unlike std::to_string, this does not print small numbers as 0.
-std::string text_of(double number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", number);
-  return text;
-}
 
 Status check_axis(const std::string &axis, int cell, int block, int stride) {
   CUDAVISION_TRY(check_range("cell " + axis, cell, HogRanges::cell_side));
@@ -43,8 +36,7 @@ Status validate(const HogParams &p) {
     return invalid_argument("the block window's sigma must be 0, or between " + text_of(range.least) +
                             " and " + text_of(range.most) + " pixels, not " + text_of(p.sigma));
   if (!(p.clip > 0 && p.clip <= 1))
-    return invalid_argument("the L2-Hys threshold must be more than 0 and at most 1, not " +
-                            std::to_string(p.clip));
+    return invalid_argument("the L2-Hys threshold must be more than 0 and at most 1, not " + text_of(p.clip));
   return {};
 }
 

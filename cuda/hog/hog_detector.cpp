@@ -6,6 +6,7 @@
 
 #include "cuda/common/backends.h"
 #include "cuda/common/check_range.h"
+#include "cuda/common/number_text.h"
 #include "cuda/hog/hog_detector_backends.h"
 
 namespace cudavision {
@@ -46,9 +47,9 @@ Status validate(const HogSearch &s) {
   CUDAVISION_TRY(check_range("scale-step", s.scale_step, HogDetectorRanges::scale_step));
   CUDAVISION_TRY(check_range("min-scale", s.min_scale, HogDetectorRanges::min_scale));
   if (!(s.max_scale == 0 || (s.max_scale >= s.min_scale && s.max_scale <= HogDetectorRanges::max_scale.most)))
-    return invalid_argument("max-scale (" + std::to_string(s.max_scale) +
-                            ") must be 0, for no limit, or at least min-scale (" +
-                            std::to_string(s.min_scale) + ")");
+    return invalid_argument("max-scale (" + text_of(s.max_scale) +
+                            ") must be 0, for no limit, or at least min-scale (" + text_of(s.min_scale) +
+                            ")");
   return check_range("win-stride", s.win_stride, HogDetectorRanges::win_stride);
 }
 

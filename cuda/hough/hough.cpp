@@ -7,6 +7,7 @@
 
 #include "cuda/common/backends.h"
 #include "cuda/common/check_range.h"
+#include "cuda/common/number_text.h"
 #include "cuda/hough/hough_backends.h"
 
 namespace cudavision {
@@ -23,8 +24,8 @@ Status validate(const HoughParams &p) {
   CUDAVISION_TRY(check_range("min-theta", p.min_theta, HoughRanges::min_theta));
   CUDAVISION_TRY(check_range("max-theta", p.max_theta, HoughRanges::max_theta));
   if (p.min_theta > p.max_theta)
-    return invalid_argument("min-theta (" + std::to_string(p.min_theta) + ") must not exceed max-theta (" +
-                            std::to_string(p.max_theta) + ")");
+    return invalid_argument("min-theta (" + text_of(p.min_theta) + ") must not exceed max-theta (" +
+                            text_of(p.max_theta) + ")");
   CUDAVISION_TRY(check_range("threshold", p.threshold, HoughRanges::threshold));
   CUDAVISION_TRY(check_range("max-lines", p.max_lines, HoughRanges::max_lines));
   CUDAVISION_TRY(check_range("nms-radius", p.nms_radius, HoughRanges::nms_radius));

@@ -7,6 +7,7 @@
 
 #include "cuda/common/backends.h"
 #include "cuda/common/check_range.h"
+#include "cuda/common/number_text.h"
 #include "cuda/sigma2kp/sigma2kp_backends.h"
 
 namespace cudavision {
@@ -15,9 +16,8 @@ Status validate(const Sigma2KpParams &p) {
   CUDAVISION_TRY(check_range("window", p.window, Sigma2KpRanges::window));
   CUDAVISION_TRY(check_range("cell", p.cell, Sigma2KpRanges::cell));
   if (!(p.tau > 0 && p.tau < p.cell * 0.5))  // also true for NaN
-    return invalid_argument("tau (" + std::to_string(p.tau) +
-                            ") must be more than 0 and less than half of cell (" + std::to_string(p.cell) +
-                            ")");
+    return invalid_argument("tau (" + text_of(p.tau) + ") must be more than 0 and less than half of cell (" +
+                            std::to_string(p.cell) + ")");
   if (p.grids != 2 && p.grids != 4)
     return invalid_argument("grids must be 2 or 4, not " + std::to_string(p.grids));
   CUDAVISION_TRY(check_range("min-distance", p.min_distance, Sigma2KpRanges::min_distance));

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "cuda/common/number_text.h"
 #include "gst/base/attach.h"
 #include "gst/base/format.h"
 #include "gst/base/label_style.h"
@@ -169,8 +170,8 @@ void HogOperation::warn_of_truncation(const HogBoxCount &count) {
   warned_of_truncation_ = true;
   GST_ELEMENT_WARNING(
       state_.element(), RESOURCE, SETTINGS,
-      ("%d windows reach hit-threshold (%g), but only the first %d of them are used: raise hit-threshold",
-       count.hits, settings_.hit_threshold, kMaxHogHits),
+      ("%d windows reach hit-threshold (%s), but only the first %d of them are used: raise hit-threshold",
+       count.hits, text_of(settings_.hit_threshold).c_str(), kMaxHogHits),
       (nullptr));
 }
 
