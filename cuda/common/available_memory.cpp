@@ -2,7 +2,7 @@
 // The amount of memory that a backend can use.
 #include "cuda/common/available_memory.h"
 
-#include <unistd.h>
+#include <sys/sysinfo.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -42,10 +42,15 @@ std::string contents_of(const char *path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
+// SIZE_MAX if the system does not tell, as in a sandbox that forbids the question. sysconf() would then return anything.
+std::size_t physical_memory() {
+  struct sysinfo facts {};
+  return sysinfo(&facts) == 0 ? static_cast<std::size_t>(facts.totalram) * facts.mem_unit : SIZE_MAX;
+}
+
 Status available_on_host(const Execution &, std::size_t *bytes) {
-  const std::size_t physical =
-      static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  *bytes = std::min(physical, memory_limit_of_groups(contents_of("/proc/self/cgroup"), "/sys/fs/cgroup"));
+  *bytes =
+      std::min(physical_memory(), memory_limit_of_groups(contents_of("/proc/self/cgroup"), "/sys/fs/cgroup"));
   return {};
 }
 
