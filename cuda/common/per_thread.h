@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -22,19 +24,23 @@ class PerThread {
     const auto count = static_cast<std::size_t>(workers.thread_count());
     if (count < all_.size()) all_.erase(all_.begin() + static_cast<std::ptrdiff_t>(count), all_.end());
     all_.reserve(count);
-    while (all_.size() < count) all_.push_back(make_());
+    // Made in place: some scratch memory is larger than what the host may have left of the stack.
+    while (all_.size() < count) all_.push_back(std::unique_ptr<T>(new T(make_())));
   }
 
   // slot: the index of the thread that Workers::run passes.
-  T &operator[](int slot) { return all_[static_cast<std::size_t>(slot)]; }
-  auto begin() { return all_.begin(); }
-  auto end() { return all_.end(); }
-  auto begin() const { return all_.begin(); }
-  auto end() const { return all_.end(); }
+  T &operator[](int slot) { return *all_[static_cast<std::size_t>(slot)]; }
+  // Those of all threads.
+  auto each() {
+    return std::views::transform(all_, [](const std::unique_ptr<T> &one) -> T & { return *one; });
+  }
+  auto each() const {
+    return std::views::transform(all_, [](const std::unique_ptr<T> &one) -> const T & { return *one; });
+  }
 
  private:
   std::function<T()> make_;
-  std::vector<T> all_;
+  std::vector<std::unique_ptr<T>> all_;
 };
 
 }  // namespace cudavision

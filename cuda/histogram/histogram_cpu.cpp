@@ -47,7 +47,7 @@ class HistogramCpu final : public Histogram {
   Status run(const Samples &samples, const HistogramParams &params, std::uint32_t *counts, Input) override {
     CUDAVISION_TRY(validate(params));
     tables_.fit(*execution_.workers);
-    std::fill(tables_.begin(), tables_.end(), Tables{});
+    for (Tables &tables : tables_.each()) tables = {};
     for (int i = 0; i < samples.count; ++i) {
       const SampleRows &rows = samples.rows[i];
       CUDAVISION_TRY(execution_.workers->run(divide_up(rows.rows, kRowsPerTask), [&](int task, int slot) {
@@ -64,7 +64,7 @@ class HistogramCpu final : public Histogram {
   void fold(int channels, const HistogramParams &params, std::uint32_t *counts) const {
     const BinTable bins = bin_table(params);
     std::fill_n(counts, channels * params.bins, 0u);
-    for (const Tables &tables : tables_)
+    for (const Tables &tables : tables_.each())
       for (int channel = 0; channel < channels; ++channel)
         for (const auto &table : tables.count[channel])
           for (int v = 0; v < kValues; ++v)

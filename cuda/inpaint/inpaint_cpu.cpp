@@ -144,7 +144,7 @@ class InpaintCpu final : public Inpaint {
 
   Status find_change_of_light(HistoryWindow window, LightChange *light) {
     light_.fit(*execution_.workers);
-    for (LightCounts &counts : light_) counts = {};
+    for (LightCounts &counts : light_.each()) counts = {};
     CUDAVISION_TRY(for_each_row([&](int y, int slot) {
       LightCounts &counts = light_[slot];
       for (int x = 0; x < size_.width; ++x) {
@@ -160,7 +160,7 @@ class InpaintCpu final : public Inpaint {
       }
     }));
     LightCounts &all = light_[0];
-    for (const LightCounts &counts : light_) {
+    for (const LightCounts &counts : light_.each()) {
       if (&counts == &all) continue;
       for (int i = 0; i < kChangeCounters; ++i) all.changes[i] += counts.changes[i];
       for (int i = 0; i < kLightBins; ++i) all.brightness[i] += counts.brightness[i];
