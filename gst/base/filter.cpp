@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cuda/common/backends.h"
+#include "cuda/common/number_text.h"
 #include "gst/base/allocation.h"
 #include "gst/base/context_sharing.h"
 #include "gst/base/filter_properties.h"
@@ -262,7 +263,10 @@ gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
 
 // --- frames ---
 
-double seconds(GstClockTime time) { return static_cast<double>(time) / GST_SECOND; }
+// Seconds with that many decimals.
+std::string seconds(GstClockTime time, int decimals) {
+  return cudavision::text_of(static_cast<double>(time) / GST_SECOND, decimals, std::chars_format::fixed);
+}
 
 void before_transform(GstBaseTransform *transform, GstBuffer *buffer) {
   const GstClockTime time = cudavision::to_stream_time(transform->segment, GST_BUFFER_PTS(buffer));
@@ -456,10 +460,11 @@ gboolean src_event(GstBaseTransform *transform, GstEvent *event) {
     if (const auto lateness = filter->state->punctuality.too_late(event))
       GST_ELEMENT_WARNING(
           filter, CORE, CLOCK,
-          ("Every frame of the last %u s was late, the last one by %.2f s; this element takes %.4f s for a "
+          ("Every frame of the last %u s was late, the last one by %s s; this element takes %s s for a "
            "frame. It takes less for smaller frames, a region of interest or a greater every-nth",
            static_cast<unsigned>(Punctuality::kPatience / GST_SECOND),
-           seconds(static_cast<GstClockTime>(*lateness)), seconds(filter->state->processing_time)),
+           seconds(static_cast<GstClockTime>(*lateness), 2).c_str(),
+           seconds(filter->state->processing_time, 4).c_str()),
           (nullptr));
   }
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->src_event(transform, event);
