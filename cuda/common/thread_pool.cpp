@@ -3,6 +3,7 @@
 #include "cuda/common/thread_pool.h"
 
 #include <algorithm>
+#include <cfenv>
 #include <chrono>
 #include <csignal>
 
@@ -120,6 +121,7 @@ void ThreadPool::wake_for(const Round &round) {
 
 // What each thread does.
 void ThreadPool::serve() {
+  std::fesetenv(FE_DFL_ENV);  // not the arithmetic of the thread that has started it
   std::unique_lock lock(mutex_);
   for (;;) {
     ++idle_;

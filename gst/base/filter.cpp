@@ -8,6 +8,7 @@
 
 #include "cuda/common/backends.h"
 #include "cuda/common/number_text.h"
+#include "cuda/common/standard_arithmetic.h"
 #include "gst/base/allocation.h"
 #include "gst/base/context_sharing.h"
 #include "gst/base/filter_properties.h"
@@ -99,9 +100,10 @@ void post_error(GstCudaVisionFilter *filter, const char *what, const Status &sta
 }
 
 // Calls body, which is a function of the class, for GStreamer, through which no exception may pass. If the host
-// has no memory left, posts an error and returns `failed`.
+// has no memory left, posts an error and returns `failed`. Computes with the standard arithmetic.
 template <typename Result, typename Body>
 Result protect(GstCudaVisionFilter *filter, Result failed, const Body &body) {
+  const cudavision::StandardArithmetic arithmetic;
   Result result = failed;
   const Status status = catch_bad_alloc([&] {
     result = body();

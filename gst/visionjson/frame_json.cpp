@@ -2,11 +2,11 @@
 // Composes a frame's results as one line of JSON.
 #include "gst/visionjson/frame_json.h"
 
-#include <cfenv>
 #include <memory>
 #include <span>
 #include <string_view>
 
+#include "cuda/common/standard_arithmetic.h"
 #include "gst/meta/reading.h"
 #include "gst/visionjson/analytics_json.h"
 #include "gst/visionjson/json_text.h"
@@ -110,23 +110,6 @@ void append_regions(std::string *text, GstBuffer *buffer, const StopFlag &stop) 
   });
   text->push_back(']');
 }
-
-// Sets the default floating-point mode while it exists, so that numbers have the same text whatever libraries
-// are loaded. Some libraries built with -ffast-math make the processor treat denormal numbers as zero, for
-// the whole process, and GStreamer loads such libraries when it writes its registry.
-class StandardArithmetic {
- public:
-  StandardArithmetic() {
-    std::fegetenv(&before_);
-    std::fesetenv(FE_DFL_ENV);
-  }
-  ~StandardArithmetic() { std::fesetenv(&before_); }
-  StandardArithmetic(const StandardArithmetic &) = delete;
-  StandardArithmetic &operator=(const StandardArithmetic &) = delete;
-
- private:
-  std::fenv_t before_;
-};
 
 void append_tensors(std::string *text, GstBuffer *buffer, TensorStyle *style, const StopFlag &stop,
                     const char **unreadable) {

@@ -34,6 +34,7 @@
 #include <utility>
 #include <vector>
 
+#include "cuda/common/standard_arithmetic.h"
 #include "gst/base/analytics.h"
 #include "gst/base/any_video_pads.h"
 #include "gst/base/attached_boxes.h"
@@ -92,6 +93,7 @@ using Properties = PropertyTable<TrackSettings>;
 // Calls body for GStreamer, through which no exception may pass. If there is no memory, posts an error.
 template <typename Body>
 GstFlowReturn protect(GstCudaVisionTrack *track, const Body &body) {
+  const StandardArithmetic arithmetic;
   try {
     return body();
   } catch (const std::bad_alloc &) {
