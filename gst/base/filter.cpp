@@ -260,6 +260,8 @@ gboolean take_caps(GstCudaVisionFilter *filter, GstCaps *caps) {
 
 gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
+  // An allocation query negotiates, too: while the element stops, with the caps of the stream that has ended.
+  if (!filter->state->session) return FALSE;
   return protect(filter, FALSE, [&] { return take_caps(filter, caps); });
 }
 
