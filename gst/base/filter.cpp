@@ -3,7 +3,9 @@
 #include "gst/base/filter.h"
 
 #include <atomic>
+#include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "cuda/common/backends.h"
@@ -32,9 +34,7 @@ struct FilterState {
   PromisedLatency latency;
   StopFlag stop;  // set while the element flushes or stops; read by the work on a frame
   std::atomic<GstClockTime> processing_time = 0;  // of the last frame
-  // Null between stop and start. Protected by the stream lock of the sink pad, which frames and serialised events and
-  // queries hold: an allocation query may come at any time, from any thread.
-  std::unique_ptr<Session> session;
+  SharedSession session;
   // The following members are used by the streaming thread and by start and stop, which never run beside it.
   int wanted_device = -1;                 // cuda-device-id at the start
   std::optional<WorkingElement> working;  // set while the CUDA backend is used
@@ -122,13 +122,6 @@ void set_active_backend(GstCudaVisionFilter *filter, ActiveBackend backend) {
   g_object_notify(G_OBJECT(filter), "active-backend");
 }
 
-void set_session(GstCudaVisionFilter *filter, std::unique_ptr<Session> session) {
-  GstPad *sink = GST_BASE_TRANSFORM_SINK_PAD(filter);
-  GST_PAD_STREAM_LOCK(sink);
-  filter->state->session.swap(session);
-  GST_PAD_STREAM_UNLOCK(sink);
-}
-
 // Calls a function of the subclass that takes only the element, if there is one.
 bool prepared(GstCudaVisionFilter *filter, Status (*function)(GstCudaVisionFilter *), const char *what) {
   if (function == nullptr) return true;
@@ -174,13 +167,14 @@ gboolean start_filter(GstCudaVisionFilter *filter) {
   }
   const bool cuda = context != nullptr;
   filter->state->wanted_device = settings.cuda_device_id;
-  set_session(filter, std::make_unique<Session>(std::move(context), make_operation, &filter->state->stop));
   filter->state->frame_count = 0;
   filter->state->continuity.restart();
   filter->state->stream_id.clear();
   filter->state->latency.restart();
   filter->state->punctuality.forget_sink();
   filter->state->region_is_refused = filter->state->told_of_threads = false;
+  filter->state->session.set(
+      std::make_shared<Session>(std::move(context), make_operation, &filter->state->stop));
   set_active_backend(filter, cuda ? ActiveBackend::cuda : ActiveBackend::cpu);
   return TRUE;
 }
@@ -192,7 +186,7 @@ gboolean start(GstBaseTransform *transform) {
 
 gboolean stop(GstBaseTransform *transform) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
-  set_session(filter, nullptr);
+  filter->state->session.set(nullptr);
   filter->state->working.reset();
   filter->state->sharing.pause();
   set_active_backend(filter, ActiveBackend::none);
@@ -220,7 +214,7 @@ cudavision::Size frame_size(const GstCudaVisionFilter *filter) {
   return {GST_VIDEO_INFO_WIDTH(&filter->state->info), GST_VIDEO_INFO_HEIGHT(&filter->state->info)};
 }
 
-gboolean take_caps(GstCudaVisionFilter *filter, GstCaps *caps) {
+gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps) {
   GstVideoInfo info;
   if (!gst_video_info_from_caps(&info, caps)) {
     GST_ERROR_OBJECT(filter, "no video in caps %" GST_PTR_FORMAT, caps);
@@ -234,7 +228,7 @@ gboolean take_caps(GstCudaVisionFilter *filter, GstCaps *caps) {
     return FALSE;
   }
   GST_DEBUG_OBJECT(filter, "%" GST_PTR_FORMAT " on %s", caps,
-                   filter->state->session->backend() == Backend::cuda ? "CUDA" : "the CPU");
+                   session.backend() == Backend::cuda ? "CUDA" : "the CPU");
   filter->state->info = info;
   filter->state->logged_path.reset();
   const bool constant_rate = GST_VIDEO_INFO_FPS_N(&info) > 0;
@@ -245,8 +239,7 @@ gboolean take_caps(GstCudaVisionFilter *filter, GstCaps *caps) {
   filter->state->punctuality.restart(frame_duration);
   filter->state->continuity.set_frame_duration(frame_duration);
   const ObjectSettings settings = Properties::snapshot(filter);
-  const Status status =
-      filter->state->session->negotiate(info, cudavision::asks_for_cuda_memory(caps), settings);
+  const Status status = session.negotiate(info, cudavision::asks_for_cuda_memory(caps), settings);
   if (status.ok()) return TRUE;
   // The edge of the frame cuts off a part of the region, and the rest is too small; or the region has become too
   // small in PLAYING. It may change again.
@@ -260,9 +253,10 @@ gboolean take_caps(GstCudaVisionFilter *filter, GstCaps *caps) {
 
 gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
-  // An allocation query negotiates, too: while the element stops, with the caps of the stream that has ended.
-  if (!filter->state->session) return FALSE;
-  return protect(filter, FALSE, [&] { return take_caps(filter, caps); });
+  // An allocation query negotiates, too, while the element stops: with the caps of the stream that has ended.
+  const std::shared_ptr<Session> session = filter->state->session.get();
+  if (!session) return FALSE;
+  return protect(filter, FALSE, [&] { return take_caps(filter, *session, caps); });
 }
 
 // --- frames ---
@@ -277,7 +271,7 @@ void before_transform(GstBaseTransform *transform, GstBuffer *buffer) {
   if (GST_CLOCK_TIME_IS_VALID(time)) gst_object_sync_values(GST_OBJECT(transform), time);
 }
 
-void post_message(GstCudaVisionFilter *filter, GstBuffer *buffer) {
+void post_message(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer) {
   const GstSegment &segment = GST_BASE_TRANSFORM(filter)->segment;
   const GstClockTime pts = GST_BUFFER_PTS(buffer);
   const GstElementFactory *factory = gst_element_get_factory(GST_ELEMENT(filter));  // null after g_object_new
@@ -287,59 +281,59 @@ void post_message(GstCudaVisionFilter *filter, GstBuffer *buffer) {
       cudavision::to_stream_time(segment, pts), "running-time", G_TYPE_UINT64,
       cudavision::to_running_time(segment, pts), "duration", G_TYPE_UINT64, GST_BUFFER_DURATION(buffer),
       "processing-time", G_TYPE_UINT64, filter->state->processing_time.load(), nullptr);
-  filter->state->session->describe(structure);
+  session.describe(structure);
   gst_element_post_message(GST_ELEMENT(filter), gst_message_new_element(GST_OBJECT(filter), structure));
 }
 
 // The region of interest cannot be analysed. Warns once, until a region can be analysed again.
-void refuse_region(GstCudaVisionFilter *filter, const std::string &why) {
+void refuse_region(GstCudaVisionFilter *filter, Session &session, const std::string &why) {
   if (std::exchange(filter->state->region_is_refused, true)) return;
-  filter->state->session->drop_history();  // frames pass unseen from now on
+  session.drop_history();  // frames pass unseen from now on
   GST_ELEMENT_WARNING(filter, RESOURCE, SETTINGS, ("%s: frames pass unchanged", why.c_str()), (nullptr));
 }
 
 // Returns false, and warns, if the region of interest lies outside the frame.
-bool has_region(GstCudaVisionFilter *filter, const ObjectSettings &settings) {
+bool has_region(GstCudaVisionFilter *filter, Session &session, const ObjectSettings &settings) {
   const cudavision::Size frame = frame_size(filter);
   const Region region = cudavision::region_of(settings, frame);
   if (region.width > 0 && region.height > 0) return true;
-  refuse_region(filter, "roi-x and roi-y (" + std::to_string(settings.roi_x) + ", " +
-                            std::to_string(settings.roi_y) + ") lie outside the frame of " +
-                            cudavision::to_string(frame));
+  refuse_region(filter, session,
+                "roi-x and roi-y (" + std::to_string(settings.roi_x) + ", " + std::to_string(settings.roi_y) +
+                    ") lie outside the frame of " + cudavision::to_string(frame));
   return false;
 }
 
 // Moves the element to the context of a frame in CUDA memory of another context. If cuda-device-id forbids
 // that, the element stays, and the frame is copied through system memory.
-Status follow_context(GstCudaVisionFilter *filter, GstBuffer *buffer) {
+Status follow_context(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer) {
   cudavision::FilterState &state = *filter->state;
-  const DeviceContext *ours = state.session->context();
+  const DeviceContext *ours = session.context();
   GstCudaContext *theirs = cudavision::context_of(buffer);
   if (ours == nullptr || theirs == nullptr || cudavision::same_context(theirs, ours->handle())) return {};
   if (state.wanted_device >= 0 && cudavision::device_of(theirs) != state.wanted_device) return {};
   std::shared_ptr<const DeviceContext> context;
   CUDAVISION_TRY(DeviceContext::open(theirs, &context));
   GST_INFO_OBJECT(filter, "moving to the context of the frames on CUDA device %d", context->device_id());
-  state.session->move_to(std::move(context));
+  session.move_to(std::move(context));
   state.sharing.replace(theirs);
   return {};
 }
 
 // processed: set to false if the region is too small and the frame passes unchanged.
-GstFlowReturn process(GstCudaVisionFilter *filter, GstBuffer *buffer, const ObjectSettings &settings,
-                      bool *processed) {
+GstFlowReturn process(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer,
+                      const ObjectSettings &settings, bool *processed) {
   cudavision::FilterState &state = *filter->state;
-  Status status = follow_context(filter, buffer);
+  Status status = follow_context(filter, session, buffer);
   if (status.ok()) {
-    status = state.session->prepare(settings);
+    status = session.prepare(settings);
     const Region region = cudavision::region_of(settings, frame_size(filter));
     *processed = status.code() != Status::Code::invalid_argument || is_whole(region, frame_size(filter));
-    if (!*processed) refuse_region(filter, status.text());
+    if (!*processed) refuse_region(filter, session, status.text());
     if (!*processed) return GST_FLOW_OK;
     if (status.ok()) state.region_is_refused = false;
   }
   if (status.ok()) {
-    const MappedFrame frame(buffer, state.info, settings.display, state.session->context());
+    const MappedFrame frame(buffer, state.info, settings.display, session.context());
     if (!frame.mapped() && cudavision::context_of(buffer) != nullptr) {
       GST_ELEMENT_ERROR(filter, RESOURCE, READ, ("The CUDA memory of a frame could not be mapped"),
                         ("%" GST_PTR_FORMAT, buffer));
@@ -352,7 +346,7 @@ GstFlowReturn process(GstCudaVisionFilter *filter, GstBuffer *buffer, const Obje
           ("%" GST_PTR_FORMAT, buffer));
       return GST_FLOW_ERROR;
     }
-    status = state.session->process(frame, buffer, settings);
+    status = session.process(frame, buffer, settings);
   }
   if (status.ok()) return GST_FLOW_OK;
   if (status.code() == Status::Code::stopped) return GST_FLOW_FLUSHING;
@@ -360,14 +354,14 @@ GstFlowReturn process(GstCudaVisionFilter *filter, GstBuffer *buffer, const Obje
   return GST_FLOW_ERROR;
 }
 
-void log_frame(GstCudaVisionFilter *filter, GstBuffer *buffer) {
+void log_frame(GstCudaVisionFilter *filter, const Session &session, GstBuffer *buffer) {
   cudavision::FilterState &state = *filter->state;
-  const FramePath &path = state.session->path();
+  const FramePath &path = session.path();
   if (path != state.logged_path) GST_DEBUG_OBJECT(filter, "%s", cudavision::describe(path).c_str());
   state.logged_path = path;
   GST_LOG_OBJECT(filter, "frame at %" GST_TIME_FORMAT " took %" G_GUINT64_FORMAT " us%s",
                  GST_TIME_ARGS(GST_BUFFER_PTS(buffer)), state.processing_time / GST_USECOND,
-                 state.session->left_pending() ? " to enqueue" : "");
+                 session.left_pending() ? " to enqueue" : "");
 }
 
 // Warns once in a run. The element goes on with the threads that there are, its own at least.
@@ -377,14 +371,14 @@ void tell_of_threads(GstCudaVisionFilter *filter) {
                       ("The system refuses threads: fewer than n-threads work on a frame"), (nullptr));
 }
 
-GstFlowReturn take_frame(GstCudaVisionFilter *filter, GstBuffer *buffer) {
+GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer) {
   cudavision::FilterState &state = *filter->state;
   ObjectSettings settings = Properties::snapshot(filter);
-  if (!state.continuity.continues(buffer, GST_BASE_TRANSFORM(filter)->segment)) state.session->drop_history();
+  if (!state.continuity.continues(buffer, GST_BASE_TRANSFORM(filter)->segment)) session.drop_history();
   if (gst_buffer_get_size(buffer) == 0 && GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP))
     return GST_FLOW_OK;
   if (state.frame_count++ % static_cast<guint64>(settings.every_nth) != 0) return GST_FLOW_OK;
-  if (!has_region(filter, settings)) return GST_FLOW_OK;
+  if (!has_region(filter, session, settings)) return GST_FLOW_OK;
   const GrayRange range = state.gray_range.take(filter, {settings.gray16_min, settings.gray16_max});
   settings.gray16_min = range.low, settings.gray16_max = range.high;
 
@@ -392,50 +386,51 @@ GstFlowReturn take_frame(GstCudaVisionFilter *filter, GstBuffer *buffer) {
   if (state.punctuality.sink_tells() && state.latency.drops(GST_BASE_TRANSFORM(filter), buffer))
     return GST_BASE_TRANSFORM_FLOW_DROPPED;
   bool processed = true;
-  const GstFlowReturn result = process(filter, buffer, settings, &processed);
+  const GstFlowReturn result = process(filter, session, buffer, settings, &processed);
   if (result != GST_FLOW_OK || !processed) return result;
   state.processing_time = gst_util_get_timestamp() - begin;
   if (state.latency.take(state.processing_time, state.continuity.distance()))
     gst_element_post_message(GST_ELEMENT(filter), gst_message_new_latency(GST_OBJECT(filter)));
-  if (state.session->lacks_threads()) tell_of_threads(filter);
-  log_frame(filter, buffer);
-  if (settings.message) post_message(filter, buffer);
+  if (session.lacks_threads()) tell_of_threads(filter);
+  log_frame(filter, session, buffer);
+  if (settings.message) post_message(filter, session, buffer);
   return GST_FLOW_OK;
 }
 
 GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
-  return protect(filter, GST_FLOW_ERROR, [&] { return take_frame(filter, buffer); });
+  const std::shared_ptr<Session> session = filter->state->session.get();
+  if (!session) return GST_FLOW_FLUSHING;  // the element has opened its pads and not started yet
+  if (!session->knows_caps()) return GST_FLOW_NOT_NEGOTIATED;
+  return protect(filter, GST_FLOW_ERROR, [&] { return take_frame(filter, *session, buffer); });
 }
 
-void forget_frames(GstCudaVisionFilter *filter) {
-  filter->state->continuity.restart();
-  if (filter->state->session) filter->state->session->drop_history();
+void forget_frames(cudavision::FilterState &state, Session &session) {
+  state.continuity.restart();
+  session.drop_history();
 }
 
-// What an event says of the frames that follow.
-void follow_event(GstCudaVisionFilter *filter, GstEvent *event) {
+// What a serialised event says of the frames that follow. Without a session it comes before the start, and nothing
+// follows it.
+void follow_event(GstCudaVisionFilter *filter, Session &session, GstEvent *event) {
   cudavision::FilterState &state = *filter->state;
   switch (GST_EVENT_TYPE(event)) {
-    case GST_EVENT_FLUSH_START:
-      return state.stop.request(StopReason::flush);
     case GST_EVENT_FLUSH_STOP:
-      state.stop.withdraw(StopReason::flush);
       state.frame_count = 0;
-      return forget_frames(filter);
+      return forget_frames(state, session);
     case GST_EVENT_SEGMENT:
       return state.continuity.expect_jump();
     case GST_EVENT_STREAM_START: {
-      const gchar *id = nullptr;
-      gst_event_parse_stream_start(event, &id);
+      const gchar *parsed = nullptr;
+      gst_event_parse_stream_start(event, &parsed);
+      const std::string_view id = parsed != nullptr ? parsed : "";
       if (state.stream_id == id) return;
-      forget_frames(filter);  // another video begins, as behind concat and input-selector
+      forget_frames(state, session);  // another video begins, as behind concat and input-selector
       state.stream_id = id;
       return;
     }
     case GST_EVENT_EOS:
-      if (!state.session) return;
-      if (const Status status = state.session->wait_for_pending(); !status.ok())
+      if (const Status status = session.wait_for_pending(); !status.ok())
         post_error(filter, "A frame could not be processed", status, __LINE__);
       return;
     default:
@@ -445,15 +440,17 @@ void follow_event(GstCudaVisionFilter *filter, GstEvent *event) {
 
 gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START) filter->state->stop.request(StopReason::flush);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) filter->state->stop.withdraw(StopReason::flush);
   const auto follow = [&] {
-    follow_event(filter, event);
+    if (const std::shared_ptr<Session> session = filter->state->session.get(); session)
+      follow_event(filter, *session, event);
     return true;
   };
-  if (!protect(filter, false, follow)) {
-    gst_event_unref(event);
-    return FALSE;
-  }
-  return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->sink_event(transform, event);
+  if (!GST_EVENT_IS_SERIALIZED(event) || protect(filter, false, follow))
+    return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->sink_event(transform, event);
+  gst_event_unref(event);
+  return FALSE;
 }
 
 // GStreamer itself skips late frames and posts a message for each. A frame that is worked on and still
@@ -498,7 +495,7 @@ gboolean propose_allocation(GstBaseTransform *transform, GstQuery *decided, GstQ
   const gboolean answered = GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)
                                 ->propose_allocation(transform, decided, query);
   cudavision::keep_honoured_metas(query);
-  const std::unique_ptr<Session> &session = GST_CUDA_VISION_FILTER(transform)->state->session;
+  const std::shared_ptr<Session> session = GST_CUDA_VISION_FILTER(transform)->state->session.get();
   if (!session || session->backend() == Backend::cpu) return answered;
   const auto offer = [&] { return cudavision::offer_memory(query, session->shared_context()); };
   return protect(GST_CUDA_VISION_FILTER(transform), false, offer) || answered;

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "cuda/common/memory_budget.h"
@@ -66,6 +67,7 @@ class Session {
   // Called for new caps: allocates everything that frames of this format need. May be called again.
   // in_cuda_memory: true if the caps ask for CUDA memory.
   Status negotiate(const GstVideoInfo &info, bool in_cuda_memory, const FilterSettings &settings);
+  bool knows_caps() const { return info_.finfo != nullptr; }
   // Allocates what the region of the next frame needs, if its size has changed. Call it before process(). Fails
   // with invalid_argument if the region is too small.
   Status prepare(const FilterSettings &settings);
@@ -127,6 +129,26 @@ class Session {
   };
   std::optional<Stage> stage_;
   std::unique_ptr<Learnt> learnt_;  // by the last operation, until another one takes it
+};
+
+// The session of an element between start and stop. Queries and events come from any thread at any time, also while the element starts
+// or stops: each works with the session that it has got, or without one. The stream lock is no substitute, because an
+// event that waits in a sink holds it.
+class SharedSession {
+ public:
+  // Null between stop and start.
+  std::shared_ptr<Session> get() const {
+    const std::lock_guard lock(mutex_);
+    return session_;
+  }
+  void set(std::shared_ptr<Session> session) {
+    const std::lock_guard lock(mutex_);
+    session_.swap(session);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<Session> session_;
 };
 
 }  // namespace cudavision
