@@ -37,8 +37,9 @@ class [[nodiscard]] Status {
   }
 
  private:
-  static inline const std::string kStopped = "the work was stopped",
-                                  kNoMemory = "the host has no memory left for it";
+  // Never destroyed: other threads may work while the process exits.
+  static inline const std::string &kStopped = *new std::string("the work was stopped"),
+                                  &kNoMemory = *new std::string("the host has no memory left for it");
 
   Code code_ = Code::ok;
   std::string text_;

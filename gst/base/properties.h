@@ -138,11 +138,11 @@ class PropertyTable {
   // Installs the properties and sets the class's set_property and get_property. Call it once, in class_init.
   static void install(GObjectClass *klass, SettingsOf settings_of, std::vector<Property<S>> properties) {
     settings_of_ = settings_of;
-    properties_ = std::move(properties);
+    properties_ = new std::vector<Property<S>>(std::move(properties));
     klass->set_property = set;
     klass->get_property = get;
-    for (std::size_t i = 0; i < properties_.size(); ++i)
-      g_object_class_install_property(klass, static_cast<guint>(i + 1), properties_[i].spec);
+    for (std::size_t i = 0; i < properties_->size(); ++i)
+      g_object_class_install_property(klass, static_cast<guint>(i + 1), (*properties_)[i].spec);
   }
 
   // A copy of all settings, taken at one moment.
@@ -156,18 +156,19 @@ class PropertyTable {
   static void set(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
     try {
       const ObjectLock lock(object);
-      properties_[id - 1].set(*settings_of_(object), value);
+      (*properties_)[id - 1].set(*settings_of_(object), value);
     } catch (const std::bad_alloc &) {
       GST_ERROR_OBJECT(object, "there is no memory for the value of %s", spec->name);
     }
   }
   static void get(GObject *object, guint id, GValue *value, GParamSpec *) {
     const ObjectLock lock(object);
-    properties_[id - 1].get(*settings_of_(object), value);
+    (*properties_)[id - 1].get(*settings_of_(object), value);
   }
 
   static inline SettingsOf settings_of_;
-  static inline std::vector<Property<S>> properties_;
+  // Never destroyed: other threads may use properties while the process exits.
+  static inline const std::vector<Property<S>> *properties_;
 };
 
 }  // namespace cudavision
