@@ -40,17 +40,20 @@ std::uint8_t to_byte(double value) {
 }
 
 // Returns true if the plane's rows do not overlap and lie within the mapped memory. Also returns true if the
-// plane begins outside of `mapped`: a custom memory type may map itself elsewhere, which cannot be checked.
+// plane of the whole frame begins outside of `mapped`: a custom memory type may map itself elsewhere, which cannot
+// be checked.
 //
 // With a negative stride the picture is stored upside down, and the first row lies last.
-bool lies_in(const GstMapInfo &mapped, const Planes::Plane &plane) {
+bool lies_in(const GstMapInfo &mapped, const void *whole, const Planes::Plane &plane) {
   const auto pitch = static_cast<std::uint64_t>(std::abs(plane.pitch_bytes)),
              row = static_cast<std::uint64_t>(plane.row_bytes),
              others = pitch * static_cast<std::uint64_t>(plane.rows - 1);
   if (pitch < row) return false;
   const auto first = reinterpret_cast<std::uintptr_t>(plane.data),
              begin = reinterpret_cast<std::uintptr_t>(mapped.data), end = begin + mapped.size;
-  if (first < begin || first >= end) return true;
+  const auto is_mapped = [begin, end](std::uintptr_t address) { return address >= begin && address < end; };
+  if (!is_mapped(reinterpret_cast<std::uintptr_t>(whole))) return true;
+  if (!is_mapped(first)) return false;
   if (plane.pitch_bytes < 0) return others <= first - begin && row <= end - first;
   return others + row <= end - first;
 }
@@ -113,13 +116,15 @@ Planes planes_shape(const GstVideoInfo &info) {
   return planes;
 }
 
-bool planes_of(const GstVideoFrame &frame, const GstVideoInfo &info, Planes *planes) {
+bool planes_of(const GstVideoFrame &frame, const GstVideoInfo &info, const PlaneOffsets &offsets,
+               Planes *planes) {
   *planes = planes_shape(info);  // by the caps: the sizes in a GstVideoMeta may be larger
   for (int i = 0; i < planes->count; ++i) {
     Planes::Plane &plane = planes->plane[i];
-    plane.data = static_cast<std::uint8_t *>(GST_VIDEO_FRAME_PLANE_DATA(&frame, i));
+    auto *const whole = static_cast<std::uint8_t *>(GST_VIDEO_FRAME_PLANE_DATA(&frame, i));
+    plane.data = whole + offsets[static_cast<std::size_t>(i)];
     plane.pitch_bytes = GST_VIDEO_FRAME_PLANE_STRIDE(&frame, i);
-    if (!lies_in(frame.map[frame.meta != nullptr ? i : 0], plane)) return false;
+    if (!lies_in(frame.map[frame.meta != nullptr ? i : 0], whole, plane)) return false;
   }
   return true;
 }

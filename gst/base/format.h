@@ -4,6 +4,9 @@
 
 #include <gst/video/video.h>
 
+#include <array>
+#include <cstddef>
+
 #include "cuda/common/frame.h"
 
 namespace cudavision {
@@ -21,9 +24,12 @@ PixelLayout pixel_layout(const GstVideoInfo &info);
 
 // The sizes of the planes of a frame of this format, in rows and bytes, with null data.
 Planes planes_shape(const GstVideoInfo &info);
-// The planes of a mapped frame of this format, with its actual strides. Returns false if rows overlap or lie
-// outside of the frame's memory, which happens if a GstVideoMeta does not fit its buffer.
-bool planes_of(const GstVideoFrame &frame, const GstVideoInfo &info, Planes *planes);
+// The bytes from the beginning of each plane of a frame to that of a part of it.
+using PlaneOffsets = std::array<std::ptrdiff_t, GST_VIDEO_MAX_PLANES>;
+// The planes of a mapped frame of this format, or of a part of a larger frame, with the actual strides. Returns false if
+// rows overlap or lie outside of the frame's memory, which happens if a GstVideoMeta does not fit its buffer.
+bool planes_of(const GstVideoFrame &frame, const GstVideoInfo &info, const PlaneOffsets &offsets,
+               Planes *planes);
 
 // The weights of red and blue, and the offsets and scales of components 0 to 2, from the colorimetry of a YUV
 // format. The weights default to BT.601.

@@ -6,8 +6,6 @@
 #include <cstddef>
 #include <utility>
 
-#include "gst/base/format.h"
-
 namespace cudavision {
 namespace {
 
@@ -31,12 +29,13 @@ MappedFrame::MappedFrame(GstBuffer *buffer, const GstVideoInfo &info, bool write
                        guint{GST_VIDEO_FRAME_MAP_FLAG_NO_REF};
   mapped_ = gst_video_frame_map(&frame_, &info, buffer, static_cast<GstMapFlags>(access));
   if (!mapped_) return;
-  fits_ = crop() && planes_of(frame_, info, &planes_);
+  PlaneOffsets offsets{};
+  fits_ = crop(&offsets) && planes_of(frame_, info, offsets, &planes_);
 }
 
-// Moves the planes to the part of the frame that a GstVideoCropMeta names. Returns false if there is no such part, or if
-// chroma samples do not begin there.
-bool MappedFrame::crop() {
+// Finds the part of the frame that a GstVideoCropMeta names. Returns false if there is no such part, or if chroma samples
+// do not begin there.
+bool MappedFrame::crop(PlaneOffsets *offsets) const {
   const GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta(buffer_);
   if (crop == nullptr || (crop->x == 0 && crop->y == 0)) return true;
   const guint64 right = guint64{crop->x} + static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info_)),
@@ -50,15 +49,14 @@ bool MappedFrame::crop() {
                 shift_y = GST_VIDEO_FORMAT_INFO_H_SUB(info_.finfo, i);
     if (crop->x >> shift_x << shift_x != crop->x || crop->y >> shift_y << shift_y != crop->y) return false;
   }
-  bool moved[GST_VIDEO_MAX_PLANES] = {};
+  bool found[GST_VIDEO_MAX_PLANES] = {};
   for (guint i = 0; i < GST_VIDEO_INFO_N_COMPONENTS(&info_); ++i) {
     const guint plane = GST_VIDEO_INFO_COMP_PLANE(&info_, i);
-    if (std::exchange(moved[plane], true)) continue;
+    if (std::exchange(found[plane], true)) continue;
     const std::ptrdiff_t x = crop->x >> GST_VIDEO_FORMAT_INFO_W_SUB(info_.finfo, i),
                          y = crop->y >> GST_VIDEO_FORMAT_INFO_H_SUB(info_.finfo, i);
-    frame_.data[plane] = static_cast<guint8 *>(frame_.data[plane]) +
-                         y * GST_VIDEO_FRAME_PLANE_STRIDE(&frame_, plane) +
-                         x * GST_VIDEO_INFO_COMP_PSTRIDE(&info_, i);
+    (*offsets)[plane] =
+        y * GST_VIDEO_FRAME_PLANE_STRIDE(&frame_, plane) + x * GST_VIDEO_INFO_COMP_PSTRIDE(&info_, i);
   }
   return true;
 }

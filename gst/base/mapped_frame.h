@@ -8,6 +8,7 @@
 
 #include "cuda/common/frame.h"
 #include "gst/base/device_context.h"
+#include "gst/base/format.h"
 
 namespace cudavision {
 
@@ -47,7 +48,7 @@ class MappedFrame {
   void mark_finished() const;
 
  private:
-  bool crop();
+  bool crop(PlaneOffsets *offsets) const;
 
   GstBuffer *buffer_;
   const GstVideoInfo &info_;

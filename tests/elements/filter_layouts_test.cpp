@@ -67,6 +67,23 @@ TEST_F(FilterLayouts, a_crop_between_chroma_samples_or_outside_of_the_frame_is_a
   }
 }
 
+TEST_F(FilterLayouts, a_crop_behind_the_end_of_the_memory_is_an_error) {
+  for (const gint stride : {64, -64}) {
+    const VideoFrame part("GRAY8", {64, 18});
+    Harness harness;
+    harness.negotiate(part);
+    Owned<GstBuffer> buffer(gst_buffer_new_allocate(nullptr, 64 * 18, nullptr));
+    gsize offsets[GST_VIDEO_MAX_PLANES] = {stride < 0 ? 64u * 17 : 0};
+    gint strides[GST_VIDEO_MAX_PLANES] = {stride};
+    gst_buffer_add_video_meta_full(buffer.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 64,
+                                   1 << 30, 1, offsets, strides);
+    add_crop(buffer.get(), 0, 1 << 29, part.size());
+    EXPECT_EQ(harness.exchange(std::move(buffer), GST_FLOW_ERROR), nullptr);
+    EXPECT_TRUE(is(take_error(harness.element()), GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+                   "GstVideoCropMeta begins at"));
+  }
+}
+
 TEST_F(FilterLayouts, upside_down_frames_are_read_from_their_last_row_on) {
   for (const char *format : {"NV12", "I420", "GRAY8", "RGB", "BGRA", "YUY2"}) {
     const VideoFrame frame(format, {34, 18}, 5);
