@@ -97,9 +97,9 @@ struct JsonSettings {
 
 struct State {
   JsonSettings settings;  // protected by the object lock
-  // Used by the streaming thread and by start and stop, which never run beside it. Other threads only cancel
-  // its writes; the object lock protects the pointer from them.
-  std::unique_ptr<LineFile> file;
+  // Null between stop and start; the pads may be open before. Protected by the object lock. Other threads only cancel
+  // its writes.
+  std::shared_ptr<LineFile> file;
   cudavision::StopFlag stop;  // set while the element flushes or stops; changed with the object lock
   std::string location;       // the location of `file`
   std::string line;           // kept for its capacity: the next line is about as long
@@ -164,7 +164,12 @@ Result protect(GstCudaVisionJson *json, Result failed, const Body &body) {
 
 // --- starting and stopping ---
 
-void swap_file(GstCudaVisionJson *json, std::unique_ptr<LineFile> *file) {
+std::shared_ptr<LineFile> file_of(GstCudaVisionJson *json) {
+  const cudavision::ObjectLock lock(json);
+  return json->state->file;
+}
+
+void swap_file(GstCudaVisionJson *json, std::shared_ptr<LineFile> *file) {
   const cudavision::ObjectLock lock(json);
   json->state->file.swap(*file);
   for (const StopReason reason : {StopReason::stop, StopReason::flush}) json->state->stop.withdraw(reason);
@@ -181,7 +186,6 @@ void cancel_work(GstCudaVisionJson *json, StopReason why, bool cancelled) {
 
 bool open_file(GstCudaVisionJson *json) {
   State *state = json->state;
-  state->facts = {};
   state->warned = false;
   state->location = Properties::snapshot(json).location.value_or("");
   std::unique_ptr<LineFile> file;
@@ -189,7 +193,8 @@ bool open_file(GstCudaVisionJson *json) {
     post_error(json, GST_RESOURCE_ERROR_OPEN_WRITE, "open", error, __LINE__);
     return false;
   }
-  swap_file(json, &file);
+  std::shared_ptr<LineFile> opened = std::move(file);
+  swap_file(json, &opened);
   return true;
 }
 
@@ -201,7 +206,7 @@ gboolean start(GstBaseTransform *transform) {
 gboolean stop(GstBaseTransform *transform) {
   auto *json = GST_CUDA_VISION_JSON(transform);
   State *state = json->state;
-  std::unique_ptr<LineFile> file;
+  std::shared_ptr<LineFile> file;
   swap_file(json, &file);
   if (file != nullptr) {
     if (const int error = file->close(); error != 0)
@@ -209,6 +214,7 @@ gboolean stop(GstBaseTransform *transform) {
   }
   state->line = {};
   state->tensors = {};
+  state->facts = {};
   return TRUE;
 }
 
@@ -227,8 +233,8 @@ std::optional<gint> extent(const GstCaps *caps, const char *field) {
 
 // Completes a line that a flush or the stop of another element has interrupted, if no frame has followed.
 void finish_line(GstCudaVisionJson *json) {
-  LineFile *file = json->state->file.get();
-  if (file != nullptr) protect(json, 0, [file] { return file->finish(); });
+  const std::shared_ptr<LineFile> file = file_of(json);
+  if (file != nullptr) protect(json, 0, [&file] { return file->finish(); });
 }
 
 gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
@@ -283,6 +289,8 @@ GstFlowReturn flow_after(GstCudaVisionJson *json, int error) {
 
 GstFlowReturn take_frame(GstCudaVisionJson *json, GstBuffer *buffer) {
   State *state = json->state;
+  const std::shared_ptr<LineFile> file = file_of(json);
+  if (file == nullptr) return GST_FLOW_FLUSHING;
   const GstSegment &segment = GST_BASE_TRANSFORM(json)->segment;
   const JsonSettings settings = Properties::snapshot(json);
   state->facts.source = settings.source;
@@ -292,7 +300,7 @@ GstFlowReturn take_frame(GstCudaVisionJson *json, GstBuffer *buffer) {
   state->tensors.data = settings.tensor_data;
   if (!compose(json, buffer)) return GST_FLOW_FLUSHING;
   bool begun = false;
-  const int error = state->file->write(state->line, &begun);
+  const int error = file->write(state->line, &begun);
   if (begun) ++state->facts.number;
   return error == 0 ? GST_FLOW_OK : flow_after(json, error);
 }

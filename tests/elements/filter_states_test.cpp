@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // State changes of the base class: repeated starts and stops, leaks, and failures in between.
+#include <gst/base/gstbasetransform.h>
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -95,6 +97,40 @@ TEST_F(FilterStates, stop_before_caps_arrive_is_quiet) {
   Harness harness;
   EXPECT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_flush_start()));
   EXPECT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_flush_stop(TRUE)));
+}
+
+// Sends the beginning of a stream and a frame.
+GstFlowReturn begin_stream(GstPad *sink, const VideoFrame &frame) {
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  gst_pad_send_event(sink, gst_event_new_stream_start("early"));
+  gst_pad_send_event(sink, gst_event_new_caps(frame.caps().get()));
+  gst_pad_send_event(sink, gst_event_new_segment(&segment));
+  return gst_pad_chain(sink, frame.buffer().release());
+}
+
+// GStreamer opens the pads before it starts the element. Here the stream begins when start() posts a message.
+TEST_F(FilterStates, a_stream_that_begins_while_the_element_starts_is_refused) {
+  struct Visit {
+    const VideoFrame frame{"NV12", {34, 18}};
+    GstFlowReturn flow = GST_FLOW_OK;
+  } visit;
+  Harness harness("cudavisionoverlay color=0x00ff00");
+  gst_element_set_state(harness.element(), GST_STATE_NULL);
+  const Owned<GstBus> bus(gst_element_get_bus(harness.element()));
+  const auto on_message = [](GstBus *, GstMessage *message, gpointer data) {
+    auto *own = static_cast<Visit *>(data);
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_INFO)
+      own->flow = begin_stream(GST_BASE_TRANSFORM_SINK_PAD(message->src), own->frame);
+    return GST_BUS_PASS;
+  };
+  gst_bus_set_sync_handler(bus.get(), on_message, &visit, nullptr);
+  harness.restart();
+  gst_bus_set_sync_handler(bus.get(), nullptr, nullptr, nullptr);
+  EXPECT_TRUE(visit.flow == GST_FLOW_FLUSHING || visit.flow == GST_FLOW_NOT_NEGOTIATED) << visit.flow;
+  harness.restart();
+  harness.pass(visit.frame);
+  (void)take_glib_complaints();  // of GStreamer, about a segment without caps: they were refused
 }
 
 // --- injected failures ---
