@@ -21,7 +21,8 @@ AttachedBox box_of(GstVideoRegionOfInterestMeta *meta) {
           .score = region.score,
           .track = region.track,
           .region = meta,
-          .detection = {}};
+          .detection = {},
+          .label = region.label};
 }
 
 AttachedBox box_of(GstBuffer *buffer, const Detection &d) {
@@ -33,7 +34,8 @@ AttachedBox box_of(GstBuffer *buffer, const Detection &d) {
           .score = static_cast<double>(d.confidence),
           .track = track_of_detection(buffer, d.id),
           .region = nullptr,
-          .detection = d.id};
+          .detection = d.id,
+          .label = nullptr};
 }
 
 bool is_same_place(const AttachedBox &a, const AttachedBox &b) {

@@ -20,6 +20,7 @@ struct AttachedBox {
   guint64 track = 0;                           // the id of its track, or 0
   GstVideoRegionOfInterestMeta *region = nullptr;
   std::optional<guint> detection;  // its id in the relation meta
+  const char *label = nullptr;     // a text about this one object, which lives as long as the meta; or null
 };
 
 // The type of boxes that is asked for: all, or one by its name, of which there need not be any. Boxes without a type have the

@@ -2,51 +2,22 @@
 // Attaches the boxes that cudahog has detected to a buffer.
 #include "gst/hog/detections.h"
 
-#include <gst/video/gstvideometa.h>
-
-#include <set>
+#include <gst/cudavision/cudavision.h>
 
 #include "gst/base/analytics.h"
+#include "gst/meta/free_ids.h"
 
 namespace cudavision {
-namespace {
-
-// The ids from 1 on that no region of a buffer has. 0 is left out: a region without a parent has the
-// parent_id 0.
-class FreeIds {
- public:
-  explicit FreeIds(GstBuffer *buffer) {
-    gpointer state = nullptr;
-    while (GstMeta *meta =
-               gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-      taken_.insert(reinterpret_cast<GstVideoRegionOfInterestMeta *>(meta)->id);
-  }
-  gint next() {
-    do ++last_;
-    while (taken_.contains(last_));
-    return last_;
-  }
-
- private:
-  std::set<gint> taken_;
-  gint last_ = 0;
-};
-
-void attach_region(const Job &job, const HogBox &box, const char *label, gint id) {
-  GstVideoRegionOfInterestMeta *region = gst_buffer_add_video_region_of_interest_meta(
-      job.buffer, label, static_cast<guint>(job.region.x + box.x), static_cast<guint>(job.region.y + box.y),
-      static_cast<guint>(box.width), static_cast<guint>(box.height));
-  region->id = id;
-  gst_video_region_of_interest_meta_add_param(
-      region,
-      gst_structure_new("detection", "confidence", G_TYPE_DOUBLE, static_cast<double>(box.score), nullptr));
-}
-
-}  // namespace
 
 Status attach_boxes(const Job &job, const HogBox *boxes, int count, const char *label) {
   FreeIds ids(job.buffer);
-  for (int i = 0; i < count; ++i) attach_region(job, boxes[i], label, ids.next());
+  bool ok = gst_cuda_vision_buffer_mark_analysed(job.buffer, label, 0, nullptr);
+  for (int i = 0; i < count && ok; ++i)
+    ok = gst_cuda_vision_buffer_add_region(job.buffer, label, job.region.x + boxes[i].x,
+                                           job.region.y + boxes[i].y, static_cast<guint>(boxes[i].width),
+                                           static_cast<guint>(boxes[i].height),
+                                           static_cast<double>(boxes[i].score), nullptr, ids.next(), nullptr);
+  if (!ok) return invalid_argument("the boxes could not be attached");
   const GQuark type = g_quark_from_string(label);
   return attach_detections(job.buffer, count, [&](int i) {
     const HogBox &box = boxes[i];

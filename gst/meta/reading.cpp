@@ -15,6 +15,14 @@ const char *text_of(GQuark quark) {
   return g_intern_string(valid);  // at most one for each quark, which is never freed either
 }
 
+namespace {
+
+const char *valid_text(const char *text) {
+  return text != nullptr && g_utf8_validate(text, -1, nullptr) ? text : nullptr;
+}
+
+}  // namespace
+
 void drop_half_character(char *text) {
   const char *end = text;
   g_utf8_validate(text, -1, &end);
@@ -39,13 +47,20 @@ RegionReading reading_of(const GstVideoRegionOfInterestMeta &region) {
                         region.w,
                         region.h,
                         std::numeric_limits<double>::quiet_NaN(),
-                        0};
-  bool has_score = false, has_track = false;  // the first of each counts
+                        0,
+                        nullptr,
+                        false};
+  bool has_detection = false, has_track = false;  // the first of each counts
   for_each_param(region, [&](std::string_view name, const GstStructure *param) {
-    if (name == "detection" && !std::exchange(has_score, true))
+    if (name == "detection" && !std::exchange(has_detection, true)) {
       gst_structure_get_double(param, "confidence", &reading.score);
-    if (name == "tracking" && !std::exchange(has_track, true))
+      reading.label = valid_text(gst_structure_get_string(param, "label"));
+    }
+    if (name == "tracking" && !std::exchange(has_track, true)) {
       gst_structure_get_uint64(param, "id", &reading.track);
+      gboolean predicted = FALSE;
+      reading.predicted = gst_structure_get_boolean(param, "predicted", &predicted) && predicted;
+    }
   });
   return reading;
 }

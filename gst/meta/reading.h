@@ -62,6 +62,9 @@ struct RegionReading {
   guint width, height;
   double score;   // the field "confidence" of the parameter "detection"; NaN if there is none
   guint64 track;  // the field "id" of the parameter "tracking"; 0 if there is none
+  const char *
+      label;  // the field "label" of the parameter "detection"; null if there is none. It lives as long as the meta
+  bool predicted;  // the field "predicted" of the parameter "tracking"
 };
 RegionReading reading_of(const GstVideoRegionOfInterestMeta &region);
 

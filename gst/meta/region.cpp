@@ -28,8 +28,8 @@ PackedRegion packed(const GstCudaVisionRegion &region) {
 
 GstCudaVisionRegion values_of(const GstVideoRegionOfInterestMeta &meta) {
   const cudavision::RegionReading region = cudavision::reading_of(meta);
-  return {region.type, region.x,       region.y,     region.width, region.height,
-          meta.id,     meta.parent_id, region.score, region.track};
+  return {region.type,    region.x,     region.y,     region.width, region.height,   meta.id,
+          meta.parent_id, region.score, region.track, region.label, region.predicted};
 }
 
 }  // namespace
@@ -43,10 +43,16 @@ GType gst_cuda_vision_region_get_type() {
 
 GstCudaVisionRegion *gst_cuda_vision_region_copy(const GstCudaVisionRegion *region) {
   g_return_val_if_fail(region != nullptr, nullptr);
-  return static_cast<GstCudaVisionRegion *>(g_memdup2(region, sizeof *region));
+  auto *copy = static_cast<GstCudaVisionRegion *>(g_memdup2(region, sizeof *region));
+  copy->label = g_strdup(region->label);
+  return copy;
 }
 
-void gst_cuda_vision_region_free(GstCudaVisionRegion *region) { g_free(region); }
+void gst_cuda_vision_region_free(GstCudaVisionRegion *region) {
+  if (region == nullptr) return;
+  g_free(const_cast<char *>(region->label));
+  g_free(region);
+}
 
 // A GList, whose items PyGObject takes over one by one: nothing but the list itself is left to release.
 GList *gst_cuda_vision_buffer_get_regions(GstBuffer *buffer) {

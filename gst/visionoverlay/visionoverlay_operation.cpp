@@ -162,10 +162,10 @@ void VisionOverlayOperation::add_boxes(const Job &job) {
     if (!job.execution.stop->requested()) add_label(box, job);
 }
 
-// The type, whose end is left out if it is too long, the id of the track and the score, as far as they are known.
+// The label or else the type, whose end is left out if it is too long, the id of the track and the score, as far as they are known.
 void VisionOverlayOperation::add_label(const AttachedBox &box, const Job &job) {
   if (!is_seen(box, job.region)) return;
-  const char *type = text_of(box.type);
+  const char *type = box.label != nullptr ? box.label : text_of(box.type);
   const std::string_view whole = type != nullptr ? type : "";
   const std::string id = box.track == 0 ? "" : (whole.empty() ? "#" : " #") + std::to_string(box.track);
   const std::string text = std::string(whole.substr(0, LabelText::kMost - id.size())) + id;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 
 extern "C" int LLVMFuzzerInitialize(int *, char ***) {
   gst_init(nullptr, nullptr);
@@ -15,10 +16,11 @@ extern "C" int LLVMFuzzerInitialize(int *, char ***) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   if (size < 2) return 0;
-  const GstMetaInfo *const infos[] = {gst_cuda_vision_tensor_meta_get_info(),
-                                      gst_cuda_vision_keypoints_meta_get_info(),
-                                      gst_cuda_vision_lines_meta_get_info()};
-  const GstMetaInfo *info = infos[data[0] % 3];
+  gst_cuda_vision_analysis_meta_api_get_type();
+  const GstMetaInfo *const infos[] = {
+      gst_cuda_vision_tensor_meta_get_info(), gst_cuda_vision_keypoints_meta_get_info(),
+      gst_cuda_vision_lines_meta_get_info(), gst_meta_get_info("GstCudaVisionAnalysisMeta")};
+  const GstMetaInfo *info = infos[data[0] % std::size(infos)];
   GstBuffer *buffer = gst_buffer_new();
   const GstMeta *meta = info->deserialize_func(info, buffer, data + 2, size - 2, data[1]);
   if (meta != nullptr) {  // what is accepted can be written again

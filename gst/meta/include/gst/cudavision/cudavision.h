@@ -2,6 +2,7 @@
 // Includes the whole library: the results that the elements of gst-cudavision attach to frames.
 #pragma once
 
+#include <gst/cudavision/attachregion.h>
 #include <gst/cudavision/dlpack.h>
 #include <gst/cudavision/elementtype.h>
 #include <gst/cudavision/keypointsmeta.h>

@@ -21,6 +21,9 @@ typedef struct _GstCudaVisionRegion GstCudaVisionRegion;
  * none
  * @track_id: the id of the object over time, which is the field "id" of the parameter "tracking" (cudavisiontrack);
  * 0 if there is none. Since 0.3
+ * @label: (nullable): a text about this one object, which is the field "label" of the parameter "detection". Since 0.3
+ * @predicted: %TRUE if cudavisiontrack expects the object here, because no detector has looked at the frame; this is the field
+ * "predicted" of the parameter "tracking". Since 0.3
  *
  * A copy of the values of a #GstVideoRegionOfInterestMeta. The library alone makes such structs: later versions
  * may add members at the end. The fields @x and @y of a #GstVideoRegionOfInterestMeta are unsigned; until 0.2 they were so here.
@@ -40,6 +43,8 @@ struct _GstCudaVisionRegion {
   gint parent_id;
   gdouble score;
   guint64 track_id;
+  const gchar *label;
+  gboolean predicted;
 };
 
 /**
@@ -67,7 +72,7 @@ GType gst_cuda_vision_region_get_type(void);
  * gst_cuda_vision_region_copy:
  * @region: (transfer none): a #GstCudaVisionRegion
  *
- * Copies a region. Its @type is not copied: it belongs to the process.
+ * Copies a region and its @label. Its @type is not copied: it belongs to the process.
  *
  * Returns: (transfer full): a copy, to be released with gst_cuda_vision_region_free()
  *

@@ -14,10 +14,12 @@ from gi.repository import GLib
 
 from ..module import get_introspection_module
 
-GstCudaVision = get_introspection_module("GstCudaVision")
-__all__ = ["FrameTensor", "buffer_add_keypoints_meta", "buffer_add_lines_meta", "buffer_add_tensor_meta",
+GstCudaVision = get_introspection_module("GstCudaVision")  # and with it Gst
+from gi.repository import Gst  # noqa: E402
+
+__all__ = ["FrameTensor", "add_region", "buffer_add_keypoints_meta", "buffer_add_lines_meta", "buffer_add_tensor_meta",
            "buffer_get_keypoints_meta", "buffer_get_lines_meta", "buffer_get_tensor_meta", "buffer_get_tensor_metas",
-           "frame_tensors", "metas", "regions_array"]
+           "frame_tensors", "mark_analysed", "metas", "regions_array", "remove_regions"]
 
 Flags = GstCudaVision.DlpackFlags
 CPU, CUDA = 1, 2  # as DLPack counts
@@ -272,9 +274,11 @@ class Region(_NotCopied):
         return self.copy()
 
     def __repr__(self):
+        label = f" {self.label!r}" if self.label else ""
         track = f" #{self.track_id}" if self.track_id else ""
         score = f" {self.score:.2f}" if self.score == self.score else ""
-        return f"<{self.type}{track}{score} at {self.x},{self.y} {self.width}x{self.height}>"
+        predicted = ", predicted" if self.predicted else ""
+        return f"<{self.type}{label}{track}{score} at {self.x},{self.y} {self.width}x{self.height}{predicted}>"
 
 
 def regions_array(buffer):
@@ -282,6 +286,33 @@ def regions_array(buffer):
     import numpy
 
     return numpy.frombuffer(GstCudaVision.buffer_get_regions_bytes(buffer).get_data() or b"", numpy.dtype(REGION))
+
+
+# --- regions of one's own detector ---
+
+
+def _function_for(frame, name):
+    if isinstance(frame, Gst.PadProbeInfo):
+        return getattr(GstCudaVision, "probe_" + name)
+    if isinstance(frame, Gst.Buffer):
+        return getattr(GstCudaVision, "buffer_" + name)
+    raise TypeError(f"a frame is a Gst.Buffer or, in a pad probe, the probe's Gst.PadProbeInfo, but not {frame!r}")
+
+
+def add_region(frame, type, x, y, width, height, score=None, label=None, id=0):
+    """Attaches a box to a frame: in a pad probe to the probe's info, elsewhere to a writable buffer."""
+    score = float("nan") if score is None else score
+    _function_for(frame, "add_region")(frame, type, x, y, width, height, score, label, id)
+
+
+def remove_regions(frame, type=None):
+    """Removes the regions of a type, or all, from a frame as for add_region(). Returns their number."""
+    return _function_for(frame, "remove_regions")(frame, type)
+
+
+def mark_analysed(frame, type=None, n_results=0):
+    """Tells that a detector has looked at a frame, as for add_region(), for objects of a type, or of all types."""
+    _function_for(frame, "mark_analysed")(frame, type, n_results)
 
 
 # --- metas of a buffer ---

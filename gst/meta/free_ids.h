@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Ids for new regions of a frame.
+#pragma once
+
+#include <set>
+
+#include "gst/meta/reading.h"
+
+namespace cudavision {
+
+// The ids from 1 on that no region of a buffer has. 0 is left out: a region without a parent has the
+// parent_id 0.
+class FreeIds {
+ public:
+  explicit FreeIds(GstBuffer *buffer) {
+    for_each_region(buffer, [this](const GstVideoRegionOfInterestMeta &region) { taken_.insert(region.id); });
+  }
+  gint next() {
+    do ++last_;
+    while (taken_.contains(last_));
+    return last_;
+  }
+
+ private:
+  std::set<gint> taken_;
+  gint last_ = 0;
+};
+
+}  // namespace cudavision
