@@ -35,14 +35,12 @@ Property<ObjectSettings> active_backend_property() {
 }
 
 Property<ObjectSettings> max_memory_property() {
-  return {g_param_spec_uint64(
-              "max-memory", "Maximal memory",
-              "Bytes that the element may allocate for its frames and results; caps that need "
-              "more are refused (0 = the free memory of the device or, on the CPU, the memory of the "
-              "machine or its container)",
-              0, G_MAXUINT64, 0, flags_of(Mutable::playing)),
-          [](ObjectSettings &s, const GValue *v) { s.max_memory = g_value_get_uint64(v); },
-          [](const ObjectSettings &s, GValue *v) { g_value_set_uint64(v, s.max_memory); }};
+  return unsigned_property<ObjectSettings>(
+      {"max-memory", "Maximal memory",
+       "Bytes that the element may allocate for its frames and results; caps that need "
+       "more are refused (0 = the free memory of the device or, on the CPU, the memory of the "
+       "machine or its container)"},
+      &ObjectSettings::max_memory);
 }
 
 Property<ObjectSettings> roi_property(PropertyText text, int ObjectSettings::*member) {

@@ -66,6 +66,13 @@ Property<S> real_property(PropertyText text, double S::*member, double least, do
           [member](const S &s, GValue *v) { g_value_set_double(v, s.*member); }};
 }
 
+template <typename S>
+Property<S> unsigned_property(PropertyText text, guint64 S::*member, Mutable when = Mutable::playing) {
+  return {g_param_spec_uint64(text.name, text.nick, text.blurb, 0, G_MAXUINT64, S{}.*member, flags_of(when)),
+          [member](S &s, const GValue *v) { s.*member = g_value_get_uint64(v); },
+          [member](const S &s, GValue *v) { g_value_set_uint64(v, s.*member); }};
+}
+
 // The same with the range that the algorithm checks.
 template <typename S>
 Property<S> integer_property(PropertyText text, int S::*member, Range<int> range,

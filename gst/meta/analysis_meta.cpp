@@ -22,7 +22,8 @@ struct AnalysisMeta {
 AnalysisMeta *as_analysis(GstMeta *meta) { return reinterpret_cast<AnalysisMeta *>(meta); }
 
 GType api_type() {
-  static const GType type = cudavision::register_meta_api("GstCudaVisionAnalysisMetaAPI", false);
+  static const char *tags[] = {GST_META_TAG_VIDEO_STR, nullptr};  // it belongs to no place in the picture
+  static const GType type = gst_meta_api_type_register("GstCudaVisionAnalysisMetaAPI", tags);
   return type;
 }
 

@@ -12,13 +12,17 @@
  * are assigned to predictions by their intersection over union.
  *
  * Each region whose track is confirmed gets the parameter `tracking`, a #GstStructure with the fields `id` (guint64,
- * from 1 on), `frames` (gint64, since the first box of the track), and `x`, `y`, `width`, `height` (doubles): the box
- * as the filter estimates it, which trembles less than the detector's. The region itself does not change, nor does its
- * own `id`, which is unique within the frame alone. A detection is related to a tracking item of GstAnalytics with the
- * same id.
+ * from 1 on), `frames` (gint64, frame durations since the first box of the track), and `x`, `y`, `width`, `height`
+ * (doubles): the box as the filter estimates it, which trembles less than the detector's. The region itself does not
+ * change, nor does its own `id`, which is unique within the frame alone. A detection is related to a tracking item of
+ * GstAnalytics with the same id.
  *
- * A jump in time, a flush, a new segment and caps of another size end all tracks. Ids are not used again. A box that has an
- * id of a tracker before this one keeps it.
+ * The filter predicts over the time that passes between frames, so that tracks go on if frames are missing. On frames at
+ * which a detector has not looked, as its marks say (gst_cuda_vision_buffer_mark_analysed()), the element attaches the
+ * predictions as regions; their structure `tracking` has the field `predicted` (gboolean).
+ *
+ * A flush, a new segment, caps of another size, a timestamp that goes back and an unusually long pause end all tracks. Ids
+ * are not used again. A box that has an id of a tracker before this one keeps it, and this one gives other ids.
  *
  * ## Example launch line
  * |[
@@ -26,6 +30,7 @@
  * ]|
  */
 #include <gst/base/gstbasetransform.h>
+#include <gst/cudavision/cudavision.h>
 #include <gst/video/video.h>
 
 #include <new>
@@ -40,6 +45,9 @@
 #include "gst/base/attached_boxes.h"
 #include "gst/base/properties.h"
 #include "gst/base/timing.h"
+#include "gst/visiontrack/frame_steps.h"
+#include "gst/visiontrack/identities.h"
+#include "gst/visiontrack/searched_types.h"
 #include "gst/visiontrack/sort_tracker.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_vision_track_debug);
@@ -58,7 +66,8 @@ struct TrackState {
   StopFlag stop;           // set while the element flushes or stops
   // Used by the streaming thread, and by start, which never runs beside it.
   SortTracker tracker;
-  Continuity continuity;
+  FrameSteps steps;
+  SearchedTypes searched;
   std::vector<AttachedBox> boxes;  // of a frame
   std::vector<TypedBox> places;    // of `boxes`
   gint width = 0, height = 0;      // of the caps
@@ -105,7 +114,25 @@ GstFlowReturn protect(GstCudaVisionTrack *track, const Body &body) {
 
 void restart(GstCudaVisionTrack *track) {
   track->state->tracker.restart();
-  track->state->continuity.restart();
+  track->state->steps.restart();
+  track->state->searched.restart();
+}
+
+// Trackers in a row give different ids: each tells those behind it, by a sticky event, how many there are up to it.
+constexpr const char *kTrackersEvent = "GstCudaVisionTrackers";
+
+void tell_trackers_behind(GstCudaVisionTrack *track) {
+  GstStructure *count = gst_structure_new(kTrackersEvent, "count", G_TYPE_UINT64,
+                                          track->state->tracker.trackers_before() + 1, nullptr);
+  gst_pad_push_event(GST_BASE_TRANSFORM_SRC_PAD(track),
+                     gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, count));
+}
+
+void follow_trackers(GstCudaVisionTrack *track, guint64 count) {
+  SortTracker &tracker = track->state->tracker;
+  const guint64 before = tracker.trackers_before();
+  tracker.follow_trackers(count);
+  if (tracker.trackers_before() != before) tell_trackers_behind(track);
 }
 
 // --- states and events ---
@@ -114,6 +141,7 @@ gboolean start(GstBaseTransform *transform) {
   auto *track = GST_CUDA_VISION_TRACK(transform);
   for (const StopReason reason : {StopReason::stop, StopReason::flush}) track->state->stop.withdraw(reason);
   restart(track);
+  track->state->tracker.start();
   track->state->warned = false;
   return TRUE;
 }
@@ -127,12 +155,15 @@ GstStateChangeReturn change_state(GstElement *element, GstStateChange change) {
 
 gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
   auto *track = GST_CUDA_VISION_TRACK(transform);
-  gint width = 0, height = 0;
-  gst_structure_get(gst_caps_get_structure(caps, 0), "width", G_TYPE_INT, &width, "height", G_TYPE_INT,
-                    &height, nullptr);
+  const GstStructure *structure = gst_caps_get_structure(caps, 0);
+  gint width = 0, height = 0, rate_n = 0, rate_d = 1;
+  gst_structure_get(structure, "width", G_TYPE_INT, &width, "height", G_TYPE_INT, &height, nullptr);
+  gst_structure_get_fraction(structure, "framerate", &rate_n, &rate_d);
   TrackState *state = track->state;
   if (width != state->width || height != state->height) state->tracker.restart();
   state->width = width, state->height = height;
+  state->steps.follow_caps(rate_n > 0 && rate_d > 0 ? gst_util_uint64_scale_int(GST_SECOND, rate_d, rate_n)
+                                                    : 0);
   return TRUE;
 }
 
@@ -140,10 +171,20 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   auto *track = GST_CUDA_VISION_TRACK(transform);
   const GstEventType type = GST_EVENT_TYPE(event);
   if (type == GST_EVENT_FLUSH_START) track->state->stop.request(StopReason::flush);
-  // Both are serialised with the frames.
+  // All others are serialised with the frames.
   if (type == GST_EVENT_FLUSH_STOP) track->state->stop.withdraw(StopReason::flush);
+  guint64 count = 0;
+  if (gst_event_has_name(event, kTrackersEvent) &&
+      gst_structure_get_uint64(gst_event_get_structure(event), "count", &count)) {
+    follow_trackers(track, count);
+    gst_event_unref(event);  // those behind have been told a greater count
+    return TRUE;
+  }
   if (type == GST_EVENT_FLUSH_STOP || type == GST_EVENT_SEGMENT) restart(track);
-  return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_track_parent_class)->sink_event(transform, event);
+  const gboolean result =
+      GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_track_parent_class)->sink_event(transform, event);
+  if (type == GST_EVENT_SEGMENT) tell_trackers_behind(track);
+  return result;
 }
 
 // --- frames ---
@@ -158,19 +199,6 @@ WantedType wanted_type(const TrackSettings &settings) {
   return !settings.type || settings.type->empty() ? WantedType::all() : WantedType(settings.type->c_str());
 }
 
-void attach(GstBuffer *buffer, const AttachedBox &own, const Identity &identity, GstClockTime now) {
-  if (own.track != 0) return;  // a tracker before this one has given it
-  const TypedBox &box = identity.box;
-  if (own.region != nullptr) {
-    GstStructure *tracking = gst_structure_new(
-        "tracking", "id", G_TYPE_UINT64, identity.id, "frames", G_TYPE_INT64,
-        static_cast<gint64>(identity.frames), "x", G_TYPE_DOUBLE, box.x, "y", G_TYPE_DOUBLE, box.y, "width",
-        G_TYPE_DOUBLE, box.width, "height", G_TYPE_DOUBLE, box.height, nullptr);
-    gst_video_region_of_interest_meta_add_param(own.region, tracking);
-  }
-  if (own.detection) (void)attach_tracking(buffer, *own.detection, identity.id, identity.first_seen, now);
-}
-
 void warn_of_too_many(GstCudaVisionTrack *track) {
   if (std::exchange(track->state->warned, true)) return;
   GST_ELEMENT_WARNING(
@@ -180,11 +208,17 @@ void warn_of_too_many(GstCudaVisionTrack *track) {
       (nullptr));
 }
 
-GstFlowReturn take_frame(GstCudaVisionTrack *track, GstBuffer *buffer) {
+// Boxes that have an id keep it, and are none of this tracker's.
+void leave_boxes_of_other_trackers(GstCudaVisionTrack *track) {
+  for (const AttachedBox &box : track->state->boxes)
+    if (box.track != 0) follow_trackers(track, (box.track - 1) / SortTracker::kIdsOfTracker + 1);
+  std::erase_if(track->state->boxes, [](const AttachedBox &box) { return box.track != 0; });
+}
+
+void collect_boxes_of(GstCudaVisionTrack *track, GstBuffer *buffer, const TrackSettings &settings) {
   TrackState *state = track->state;
-  const TrackSettings settings = Properties::snapshot(track);
-  if (!state->continuity.continues(buffer, GST_BASE_TRANSFORM(track)->segment)) state->tracker.restart();
   collect_boxes(buffer, state->stop, &state->boxes);
+  leave_boxes_of_other_trackers(track);
   std::erase_if(state->boxes, [wanted = wanted_type(settings)](const AttachedBox &box) {
     return !(box.width > 0 && box.height > 0) || !wanted.includes(box.type);
   });
@@ -193,13 +227,24 @@ GstFlowReturn take_frame(GstCudaVisionTrack *track, GstBuffer *buffer) {
     state->boxes.resize(SortTracker::kMostBoxes);
   }
   state->places.clear();
-  for (const AttachedBox &own : state->boxes)
-    state->places.push_back({own.type, own.x, own.y, own.width, own.height});
-  const GstClockTime now = to_running_time(GST_BASE_TRANSFORM(track)->segment, GST_BUFFER_PTS(buffer));
-  const auto identities = state->tracker.next(state->places, settings, now, state->stop);
+  for (const AttachedBox &own : state->boxes) state->places.push_back(typed_box(own));
+}
+
+GstFlowReturn take_frame(GstCudaVisionTrack *track, GstBuffer *buffer) {
+  TrackState *state = track->state;
+  TrackSettings settings = Properties::snapshot(track);
+  collect_boxes_of(track, buffer, settings);
+  // Detectors skip frames that are marked as gaps.
+  if (GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) && state->boxes.empty() && !has_mark(buffer))
+    return GST_FLOW_OK;
+  const GstSegment &segment = GST_BASE_TRANSFORM(track)->segment;
+  const FrameStep step = state->steps.next(GST_BUFFER_PTS(buffer), segment.rate < 0);
+  if (state->steps.duration() == 0) settings.max_age_time = 0;  // the time is not known
+  const GstClockTime now = to_running_time(segment, GST_BUFFER_PTS(buffer));
+  const TrackedFrame tracked = state->tracker.next(state->places, settings, step, now,
+                                                   state->searched.take(buffer, state->places), state->stop);
   if (state->stop.requested()) return GST_FLOW_FLUSHING;
-  for (std::size_t i = 0; i < identities.size(); ++i)
-    if (identities[i]) attach(buffer, state->boxes[i], *identities[i], now);
+  attach_identities(buffer, state->boxes, tracked, {state->width, state->height}, now);
   return GST_FLOW_OK;
 }
 
@@ -228,8 +273,13 @@ void install_properties(GObjectClass *klass) {
            &S::min_hits, 0, 1000),
        integer_property<S>(
            {"max-age", "Maximum age",
-            "A track ends after more than this many frames in succession without a box (the paper: 1)"},
-           &S::max_age, 0, 1000)});
+            "A track ends in a frame without a box of it, if its last box is more than this many frames ago "
+            "(the paper: 1)"},
+           &S::max_age, 0, 1000),
+       unsigned_property<S>({"max-age-time", "Maximum age in nanoseconds",
+                             "Takes the place of max-age: the most time since the last box of a track, in "
+                             "nanoseconds (0 = max-age holds)"},
+                            &S::max_age_time)});
 }
 
 void finalize(GObject *object) {
@@ -249,6 +299,7 @@ static void gst_cuda_vision_track_class_init(GstCudaVisionTrackClass *klass) {
       "Gives regions of interest and object detections an identity over time (SORT)", "gst-cudavision");
   cudavision::add_any_video_pads(element);
   element->change_state = GST_DEBUG_FUNCPTR(change_state);
+  gst_cuda_vision_analysis_meta_api_get_type();  // frames from other processes keep a mark that is known
   GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
   transform->start = GST_DEBUG_FUNCPTR(start);
   transform->set_caps = GST_DEBUG_FUNCPTR(set_caps);

@@ -48,6 +48,12 @@ std::optional<std::vector<int>> only_pairs(const Costs &negative, double thresho
 
 // --- the filter ---
 
+void ConstantVelocity::scale(double factor) {
+  velocity_ *= factor;
+  covariance_ *= factor;
+  velocity_variance_ *= factor * factor;
+}
+
 void ConstantVelocity::predict() {
   value_ += velocity_;
   variance_ += 2 * covariance_ + velocity_variance_ + noise_.added;
@@ -70,7 +76,9 @@ void ConstantVelocity::measure(double value) {
 Track::Track(const TypedBox &box, guint64 id, guint64 first_seen)
     : id_(id),
       first_seen_(first_seen),
+      last_seen_(first_seen),
       type_(box.type),
+      tag_(box.tag),
       u_(kCentre, box.x + box.width / 2),
       v_(kCentre, box.y + box.height / 2),
       area_(kArea, box.width * box.height),
@@ -81,19 +89,25 @@ std::optional<TypedBox> Track::box() const {
   if (!std::isfinite(width) || !std::isfinite(height) || !std::isfinite(u_.value()) ||
       !std::isfinite(v_.value()))
     return {};
-  return TypedBox{type_, u_.value() - width / 2, v_.value() - height / 2, width, height};
+  return TypedBox{type_, u_.value() - width / 2, v_.value() - height / 2, width, height, tag_};
 }
 
-void Track::predict() {
-  if (area_.value() + area_.velocity() <= 0) area_.stop();
-  for (ConstantVelocity *number : {&u_, &v_, &area_, &ratio_}) number->predict();
-  ++frames_;
-  if (frames_without_box_ > 0) hits_in_succession_ = 0;
-  ++frames_without_box_;
+void Track::predict(const FrameStep &step) {
+  const auto numbers = {&u_, &v_, &area_, &ratio_};
+  if (step.scale != 1)
+    for (ConstantVelocity *number : numbers) number->scale(step.scale);
+  for (int i = 0; i < std::min(step.frames, kMostSteps); ++i) {
+    if (area_.value() + area_.velocity() <= 0) area_.stop();
+    for (ConstantVelocity *number : numbers) number->predict();
+  }
+  frames_ += step.frames;
+  frames_without_box_ += step.frames;
+  time_without_box_ += step.time;
 }
 
-void Track::take(const TypedBox &box) {
-  frames_without_box_ = 0;
+void Track::take(const TypedBox &box, guint64 time) {
+  frames_without_box_ = 0, time_without_box_ = 0;
+  last_seen_ = time, tag_ = box.tag;
   ++hits_in_succession_;
   u_.measure(box.x + box.width / 2);
   v_.measure(box.y + box.height / 2);
@@ -101,7 +115,20 @@ void Track::take(const TypedBox &box) {
   ratio_.measure(box.width / box.height);
 }
 
+bool Track::is_too_old(const TrackerSettings &settings) const {
+  return settings.max_age_time != 0 ? time_without_box_ > settings.max_age_time
+                                    : frames_without_box_ > settings.max_age;
+}
+
 // --- all tracks ---
+
+namespace {
+
+Identity identity_of(const Track &track) {
+  return {track.id(), track.first_seen(), track.last_seen(), track.frames(), *track.box()};
+}
+
+}  // namespace
 
 std::vector<int> SortTracker::assign(const std::vector<TypedBox> &boxes, double threshold,
                                      const StopFlag &stop, std::vector<int> *new_boxes) const {
@@ -124,30 +151,58 @@ std::vector<int> SortTracker::assign(const std::vector<TypedBox> &boxes, double 
   return track;
 }
 
-std::vector<std::optional<Identity>> SortTracker::next(const std::vector<TypedBox> &boxes,
-                                                       const TrackerSettings &settings, guint64 time,
-                                                       const StopFlag &stop) {
-  ++frames_;
-  for (Track &track : tracks_) track.predict();
-  std::erase_if(tracks_, [](const Track &track) { return !track.box(); });
-  std::vector<int> new_boxes, own = assign(boxes, settings.iou_threshold, stop, &new_boxes);
+std::vector<int> SortTracker::tracks_of(const std::vector<TypedBox> &boxes, double threshold, guint64 time,
+                                        const StopFlag &stop) {
+  std::vector<int> new_boxes, own = assign(boxes, threshold, stop, &new_boxes);
   for (std::size_t i = 0; i < boxes.size(); ++i)
-    if (own[i] != -1) tracks_[static_cast<std::size_t>(own[i])].take(boxes[i]);
+    if (own[i] != -1) tracks_[static_cast<std::size_t>(own[i])].take(boxes[i], time);
   for (const int i : new_boxes) {
     if (tracks_.size() >= kMostTracks) break;
     own[static_cast<std::size_t>(i)] = static_cast<int>(tracks_.size());
-    tracks_.emplace_back(boxes[static_cast<std::size_t>(i)], ++last_id_, time);
+    tracks_.emplace_back(boxes[static_cast<std::size_t>(i)], trackers_before_ * kIdsOfTracker + ++last_id_,
+                         time);
   }
-  std::vector<std::optional<Identity>> identities(boxes.size());
-  for (std::size_t i = 0; i < boxes.size(); ++i) {
-    if (own[i] == -1) continue;
-    const Track &track = tracks_[static_cast<std::size_t>(own[i])];
-    const std::optional<TypedBox> box = track.box();
-    if (box && (track.hits_in_succession() >= settings.min_hits || frames_ <= settings.min_hits))
-      identities[i] = {track.id(), track.first_seen(), track.frames(), *box};
+  return own;
+}
+
+void SortTracker::follow_trackers(guint64 count) {
+  if (count <= trackers_before_ || count > kMostTrackers) return;
+  trackers_before_ = count;
+  restart();
+}
+
+void SortTracker::predict(const FrameStep &step) {
+  for (Track &track : tracks_) track.predict(step);
+  std::erase_if(tracks_, [](const Track &track) { return !track.box(); });
+}
+
+TrackedFrame SortTracker::next(const std::vector<TypedBox> &boxes, const TrackerSettings &settings,
+                               const FrameStep &step, guint64 time, const Search &search,
+                               const StopFlag &stop) {
+  // Frames that are missing as never before are a pause. If they alone are too many, nothing goes on.
+  const bool is_long =
+      settings.max_age_time != 0 ? step.time > settings.max_age_time : step.frames - 1 > settings.max_age;
+  if (!step.follows || (!step.as_usual && is_long)) restart();
+  predict(step);
+  frames_ += search.is_any;
+  TrackedFrame result;
+  for (const int own : tracks_of(boxes, settings.iou_threshold, time, stop)) {
+    result.boxes.emplace_back();
+    if (own == -1) continue;
+    Track &track = tracks_[static_cast<std::size_t>(own)];
+    track.show(track.box() &&
+               (track.hits_in_succession() >= settings.min_hits || frames_ <= settings.min_hits));
+    if (track.is_shown()) result.boxes.back() = identity_of(track);
   }
-  std::erase_if(tracks_, [&](const Track &track) { return track.frames_without_box() > settings.max_age; });
-  return identities;
+  std::erase_if(tracks_, [&](Track &track) {
+    if (track.frames_without_box() == 0) return false;
+    const bool is_sought = search.includes(track.type()), is_too_old = track.is_too_old(settings);
+    if (is_sought) track.miss();
+    if (track.is_shown() && !is_too_old) result.predictions.push_back(identity_of(track));
+    // A track that nobody looks for waits.
+    return is_too_old && (is_sought || track.frames_without_box() > kMostSteps);
+  });
+  return result;
 }
 
 }  // namespace cudavision

@@ -7,15 +7,21 @@
 // the filters predict so that the sum of the intersections over union is largest (section 3.3), unless the pairs that overlap
 // enough leave no choice. A box without a track begins one; a track without a box for a number of frames ends (section
 // 3.4). The variances are those of the authors' program.
+//
+// The paper's frames all arrive, and the detector looks at all of them. Here frames may be missing, and detectors may skip
+// some. The filters predict over the time that has passed, in steps of a frame duration. A frame in which nobody looked for
+// a type of objects says nothing against the tracks of this type.
 #pragma once
 
 #include <glib.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
 #include "cuda/common/stop.h"
+#include "gst/visiontrack/frame_steps.h"
 
 namespace cudavision {
 
@@ -23,13 +29,17 @@ namespace cudavision {
 struct TypedBox {
   GQuark type = 0;
   double x = 0, y = 0, width = 0, height = 0;
+  unsigned tag = 0;  // of the caller, who finds it in the box of the track's next identities
 };
 
 struct TrackerSettings {
   double iou_threshold = 0.3;  // a box and a prediction that overlap less are not assigned to each other
   // A track is confirmed when it has had a box in each of this many frames in succession after its first one.
   int min_hits = 3;
-  int max_age = 30;  // a track ends after more than this many frames in succession without a box
+  // A track ends in a frame without a box of it, if its last box is more than this many frame durations ago; or, if
+  // max_age_time is not 0, more than that many nanoseconds.
+  int max_age = 30;
+  GstClockTime max_age_time = 0;
 
   friend bool operator==(const TrackerSettings &, const TrackerSettings &) = default;
 };
@@ -48,6 +58,8 @@ class ConstantVelocity {
   double value() const { return value_; }
   double velocity() const { return velocity_; }
   void stop() { velocity_ = 0; }
+  // The steps of predict() become longer by this factor.
+  void scale(double factor);
   void predict();
   void measure(double value);
 
@@ -65,51 +77,82 @@ class Track {
   guint64 first_seen() const { return first_seen_; }
   // The box that the filter estimates; none if it is no box any more.
   std::optional<TypedBox> box() const;
-  void predict();
-  void take(const TypedBox &box);
-  int frames_without_box() const { return frames_without_box_; }
+  GQuark type() const { return type_; }
+  void predict(const FrameStep &step);
+  void take(const TypedBox &box, guint64 time);
+  // A frame in which somebody looked for the object has no box of it.
+  void miss() { hits_in_succession_ = 0, is_shown_ = false; }
+  bool is_too_old(const TrackerSettings &settings) const;
+  std::int64_t frames_without_box() const { return frames_without_box_; }
   std::int64_t hits_in_succession() const { return hits_in_succession_; }
   std::int64_t frames() const { return frames_; }
+  guint64 last_seen() const { return last_seen_; }
+  // True if the last frame in which somebody looked for the object has a box with its identity.
+  bool is_shown() const { return is_shown_; }
+  void show(bool shown) { is_shown_ = shown; }
 
  private:
   guint64 id_;
-  guint64 first_seen_;
+  guint64 first_seen_, last_seen_;
   GQuark type_;
+  unsigned tag_;
   ConstantVelocity u_, v_, area_, ratio_;
-  std::int64_t frames_ = 0, hits_in_succession_ = 0;
-  int frames_without_box_ = 0;
+  std::int64_t frames_ = 0, hits_in_succession_ = 0, frames_without_box_ = 0;
+  GstClockTime time_without_box_ = 0;
+  bool is_shown_ = false;
 };
 
 // What is known of a box.
 struct Identity {
-  guint64 id;           // from 1 on, never used again
+  guint64 id;           // never used again
   guint64 first_seen;   // the time of the track's first box, as it was given to next()
-  std::int64_t frames;  // since then
+  guint64 last_seen;    // of its last box
+  std::int64_t frames;  // frame durations since the first box
   TypedBox box;         // as the filter estimates it
+};
+
+// What somebody looked for in a frame.
+struct Search {
+  bool is_any = true;
+  std::function<bool(GQuark type)> includes = [](GQuark) { return true; };  // true for the types of all boxes
+};
+
+struct TrackedFrame {
+  std::vector<std::optional<Identity>> boxes;  // of each box whose track is confirmed
+  // Where objects are that nobody looked for. Each had a box with an identity when somebody last looked for it.
+  std::vector<Identity> predictions;
 };
 
 class SortTracker {
  public:
   // Bounds of the time and the memory that a frame may take: half a second, and some megabytes.
   static constexpr int kMostBoxes = 512, kMostTracks = 1024;
-
-  // Takes the boxes of the next frame, at most kMostBoxes, whose sides are positive. Returns the identity of each box whose
-  // track is confirmed; in the first min_hits frames all tracks are confirmed. While there are kMostTracks, none
-  // begins. time: of the frame, in any unit. If the flag asks to stop, the result is useless, and restart() must
-  // follow.
-  std::vector<std::optional<Identity>> next(const std::vector<TypedBox> &boxes,
-                                            const TrackerSettings &settings, guint64 time,
-                                            const StopFlag &stop);
+  // The ids of one tracker are those from 1 on; of the tracker behind n others, those from n of these blocks on.
+  static constexpr guint64 kIdsOfTracker = 1'000'000'000'000, kMostTrackers = 1000;
+  // Takes the boxes of the next frame, at most kMostBoxes, whose sides are positive. In the first min_hits frames in which
+  // somebody looked for anything all tracks are confirmed. While there are kMostTracks, none begins. time: of the frame,
+  // in any unit. If the flag asks to stop, the result is useless, and restart() must follow.
+  TrackedFrame next(const std::vector<TypedBox> &boxes, const TrackerSettings &settings,
+                    const FrameStep &step, guint64 time, const Search &search, const StopFlag &stop);
   // The next frame does not follow the last one. Ids are not used again.
   void restart() { tracks_.clear(), frames_ = 0; }
+  // There are this many trackers before this one. All tracks end if there are more than was known before.
+  void follow_trackers(guint64 count);
+  // Begins anew, as the only tracker as far as is known. Ids are not used again.
+  void start() { restart(), trackers_before_ = 0; }
+  guint64 trackers_before() const { return trackers_before_; }
 
  private:
-  // The track of each box, as an index of tracks_, or -1; *new_boxes: those without one, in the order of their ids.
+  void predict(const FrameStep &step);
+  // The track of each box, as an index of tracks_, or -1. Each box has one unless there are kMostTracks.
+  std::vector<int> tracks_of(const std::vector<TypedBox> &boxes, double threshold, guint64 time,
+                             const StopFlag &stop);
+  // The same before tracks begin; *new_boxes: those without one, in the order of their ids.
   std::vector<int> assign(const std::vector<TypedBox> &boxes, double threshold, const StopFlag &stop,
                           std::vector<int> *new_boxes) const;
 
   std::vector<Track> tracks_;
-  guint64 last_id_ = 0;
+  guint64 last_id_ = 0, trackers_before_ = 0;
   std::int64_t frames_ = 0;
 };
 

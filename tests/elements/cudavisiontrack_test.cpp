@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tests/elements/harness.h"
+#include "tests/elements/track_harness.h"
 #include "tests/support/decode.h"
 #include "tests/support/pictures.h"
 
@@ -26,84 +27,6 @@ namespace {
 using namespace cudavision::test;
 
 class CudaVisionTrack : public ElementTest {};
-
-struct Box {
-  double x, y, width, height;
-};
-struct Estimate {
-  guint64 id;
-  Box box;
-};
-
-// --- frames with boxes ---
-
-const VideoFrame &picture() {
-  static const VideoFrame frame("GRAY8", {64, 48});
-  return frame;
-}
-
-// The element, in a stream of frames of 64x48 pixels, 40 ms apart.
-class TrackHarness {
- public:
-  explicit TrackHarness(const std::string &properties = "")
-      : harness_(gst_harness_new_parse(("cudavisiontrack " + properties).c_str())) {
-    gst_harness_set_src_caps(harness_, picture().caps().release());
-  }
-  TrackHarness(const TrackHarness &) = delete;
-  TrackHarness &operator=(const TrackHarness &) = delete;
-  ~TrackHarness() { gst_harness_teardown(harness_); }
-
-  GstHarness *get() const { return harness_; }
-  GstClockTime &time() { return time_; }
-
-  Owned<GstBuffer> exchange(Owned<GstBuffer> buffer) {
-    GST_BUFFER_PTS(buffer.get()) = time_;
-    time_ += 40 * GST_MSECOND;
-    EXPECT_EQ(gst_harness_push(harness_, buffer.release()), GST_FLOW_OK);
-    return Owned<GstBuffer>(gst_harness_pull(harness_));
-  }
-  // The estimates of the boxes whose tracks are confirmed, in the order of the boxes.
-  std::vector<std::optional<Estimate>> track(const std::vector<Box> &boxes, const char *type = "person");
-
- private:
-  GstHarness *harness_;
-  GstClockTime time_ = 0;
-};
-
-void add_region(GstBuffer *buffer, const Box &box, const char *type, gint id = 0) {
-  gst_buffer_add_video_region_of_interest_meta(buffer, type, static_cast<guint>(box.x),
-                                               static_cast<guint>(box.y), static_cast<guint>(box.width),
-                                               static_cast<guint>(box.height))
-      ->id = id;
-}
-
-std::vector<GstVideoRegionOfInterestMeta *> regions_of(const Owned<GstBuffer> &buffer) {
-  std::vector<GstVideoRegionOfInterestMeta *> regions;
-  gpointer state = nullptr;
-  while (GstMeta *meta = gst_buffer_iterate_meta_filtered(buffer.get(), &state,
-                                                          GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-    regions.push_back(reinterpret_cast<GstVideoRegionOfInterestMeta *>(meta));
-  return regions;
-}
-
-std::optional<Estimate> estimate_of(GstVideoRegionOfInterestMeta *region) {
-  const GstStructure *tracking = gst_video_region_of_interest_meta_get_param(region, "tracking");
-  if (tracking == nullptr) return {};
-  Estimate e{};
-  EXPECT_TRUE(gst_structure_get(tracking, "id", G_TYPE_UINT64, &e.id, "x", G_TYPE_DOUBLE, &e.box.x, "y",
-                                G_TYPE_DOUBLE, &e.box.y, "width", G_TYPE_DOUBLE, &e.box.width, "height",
-                                G_TYPE_DOUBLE, &e.box.height, nullptr));
-  return e;
-}
-
-std::vector<std::optional<Estimate>> TrackHarness::track(const std::vector<Box> &boxes, const char *type) {
-  Owned<GstBuffer> buffer = picture().buffer();
-  for (const Box &box : boxes) add_region(buffer.get(), box, type);
-  const Owned<GstBuffer> out = exchange(std::move(buffer));
-  std::vector<std::optional<Estimate>> estimates;
-  for (GstVideoRegionOfInterestMeta *region : regions_of(out)) estimates.push_back(estimate_of(region));
-  return estimates;
-}
 
 std::vector<Estimate> sorted(const std::vector<std::optional<Estimate>> &all) {
   std::vector<Estimate> known;
@@ -561,7 +484,7 @@ TEST_F(CudaVisionTrack, people_on_a_video_keep_their_ids) {
 
 TEST_F(CudaVisionTrack, frames_and_ids_of_regions_stay) {
   TrackHarness track("min-hits=0");
-  Owned<GstBuffer> buffer = picture().buffer();
+  Owned<GstBuffer> buffer = track_picture().buffer();
   add_region(buffer.get(), {5, 6, 7, 8}, "person", 42);
   GstMemory *memory = gst_buffer_peek_memory(buffer.get(), 0);
   const Owned<GstBuffer> other(gst_buffer_ref(buffer.get()));  // somebody else has the frame, too
@@ -598,7 +521,7 @@ TEST_F(CudaVisionTrack, boxes_without_an_area_have_no_identity) {
 TEST_F(CudaVisionTrack, boxes_of_others_may_be_anything) {
   TrackHarness track("min-hits=0");
   for (int i = 0; i < 3; ++i) {
-    Owned<GstBuffer> buffer = picture().buffer();
+    Owned<GstBuffer> buffer = track_picture().buffer();
     for (const guint value : {guint{0}, guint{G_MAXINT}, guint{G_MAXUINT}})
       gst_buffer_add_video_region_of_interest_meta_id(buffer.get(), G_MAXUINT32, value, value, value, value);
     auto *plain = gst_buffer_add_video_region_of_interest_meta(buffer.get(), "T\xfcr", 5, 5, 20, 20);
@@ -609,21 +532,6 @@ TEST_F(CudaVisionTrack, boxes_of_others_may_be_anything) {
     ASSERT_TRUE(estimate_of(plain));
     EXPECT_EQ(estimate_of(plain)->box.x, 5);
   }
-}
-
-TEST_F(CudaVisionTrack, second_tracker_keeps_the_ids_of_the_first) {
-  GstHarness *harness =
-      gst_harness_new_parse("cudavisiontrack min-hits=0 type=person ! cudavisiontrack min-hits=0");
-  gst_harness_set_src_caps(harness, picture().caps().release());
-  Owned<GstBuffer> buffer = picture().buffer();
-  add_region(buffer.get(), {5, 6, 7, 8}, "car");
-  add_region(buffer.get(), {25, 6, 7, 8}, "person");
-  ASSERT_EQ(gst_harness_push(harness, buffer.release()), GST_FLOW_OK);
-  const Owned<GstBuffer> out(gst_harness_pull(harness));
-  EXPECT_EQ(estimate_of(regions_of(out)[0])->id, 1u);
-  EXPECT_EQ(estimate_of(regions_of(out)[1])->id, 1u);
-  EXPECT_EQ(g_list_length(regions_of(out)[1]->params), 1u);
-  gst_harness_teardown(harness);
 }
 
 // Even if a box may overlap a prediction as little as it wants.
@@ -637,16 +545,30 @@ TEST_F(CudaVisionTrack, boxes_that_share_nothing_belong_to_different_tracks) {
 
 TEST_F(CudaVisionTrack, regions_without_a_type_are_not_of_an_unknown_type) {
   TrackHarness track("min-hits=0 type=a-type-that-nobody-uses");
-  Owned<GstBuffer> buffer = picture().buffer();
+  Owned<GstBuffer> buffer = track_picture().buffer();
   gst_buffer_add_video_region_of_interest_meta_id(buffer.get(), 0, 5, 6, 7, 8);
   const Owned<GstBuffer> out = track.exchange(std::move(buffer));
   EXPECT_FALSE(estimate_of(regions_of(out)[0]));
 }
 
+// Detectors skip frames that are marked as gaps.
+TEST_F(CudaVisionTrack, gaps_are_no_frames_without_boxes) {
+  TrackHarness track("max-age=1");
+  const std::vector<Box> box{{10, 10, 20, 20}};
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_EQ(track.track(box)[0]->id, 1u);
+    for (int k = 0; k < 3; ++k) {
+      Owned<GstBuffer> gap = track_picture().buffer();
+      GST_BUFFER_FLAG_SET(gap.get(), GST_BUFFER_FLAG_GAP);
+      track.exchange(std::move(gap));
+    }
+  }
+}
+
 #if CUDAVISION_HAVE_ANALYTICS
 TEST_F(CudaVisionTrack, detections_are_related_to_the_track_of_their_region) {
   TrackHarness track("min-hits=0");
-  Owned<GstBuffer> buffer = picture().buffer();
+  Owned<GstBuffer> buffer = track_picture().buffer();
   add_region(buffer.get(), {5, 6, 7, 8}, "person");
   GstAnalyticsRelationMeta *relations = gst_buffer_add_analytics_relation_meta(buffer.get());
   GstAnalyticsODMtd same, other;
@@ -692,7 +614,7 @@ TEST_F(CudaVisionTrack, flush_jump_and_other_caps_end_all_tracks) {
   EXPECT_TRUE(gst_harness_push_event(track.get(), gst_event_new_segment(&segment)));
   next_is(true), next_is(false);
   track.time() += 10 * GST_SECOND;
-  Owned<GstBuffer> jump = picture().buffer();
+  Owned<GstBuffer> jump = track_picture().buffer();
   GST_BUFFER_FLAG_SET(jump.get(), GST_BUFFER_FLAG_DISCONT);
   track.exchange(std::move(jump));
   next_is(true), next_is(false);
@@ -713,9 +635,9 @@ TEST_F(CudaVisionTrack, flush_jump_and_other_caps_end_all_tracks) {
 TEST_F(CudaVisionTrack, too_many_boxes_pass_with_one_warning) {
   const Owned<GstElement> element = parse("cudavisiontrack min-hits=0");
   GstHarness *harness = gst_harness_new_with_element(element.get(), "sink", "src");
-  gst_harness_set_src_caps(harness, picture().caps().release());
+  gst_harness_set_src_caps(harness, track_picture().caps().release());
   for (int frame = 0; frame < 2; ++frame) {
-    Owned<GstBuffer> buffer = picture().buffer();
+    Owned<GstBuffer> buffer = track_picture().buffer();
     for (int i = 0; i < 600; ++i) add_region(buffer.get(), {i % 30 * 20.0, i / 30 * 20.0, 15, 15}, "person");
     ASSERT_EQ(gst_harness_push(harness, buffer.release()), GST_FLOW_OK);
     const Owned<GstBuffer> out(gst_harness_pull(harness));

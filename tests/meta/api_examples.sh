@@ -32,3 +32,5 @@ for name in reading-in-c attaching; do
 done
 block python "$pages/reading-in-python.md" >"$root/reading.py"
 shows "$pages/reading-in-python.md" "$python" "$root/reading.py"
+block python "$pages/own-detector.md" >"$root/detector.py"
+shows "$pages/own-detector.md" "$python" "$root/detector.py"
