@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Tracks and draws the people whom a detector of OpenCV finds in every third frame: own_detector.py SOURCE SINK
+
+  own_detector.py "filesrc location=street.mp4 ! decodebin" "videoconvert ! autovideosink"
+"""
+import cv2
+import numpy
+from frames import Gst, GstCudaVision, arguments
+
+EVERY_NTH = 3
+source, sink = arguments(2)
+detector, number = cv2.HOGDescriptor(), 0
+detector.setSVMDetector(cv2.HOGDescriptor_getDefaultPeopleDetector())
+
+
+def detect(pad, info):
+    """Attaches boxes to the frame in info. The tracker predicts the boxes of frames that are not marked as analysed."""
+    global number
+    number += 1
+    if number % EVERY_NTH == 1:
+        (plane,) = GstCudaVision.frame_tensors(info.get_buffer(), pad.get_current_caps())
+        boxes, scores = detector.detectMultiScale(numpy.array(plane))  # a copy: OpenCV wants rows without gaps
+        GstCudaVision.mark_analysed(info, "person")  # also if there are no boxes
+        for box, score in zip(boxes, scores):
+            GstCudaVision.add_region(info, "person", *box, score=score)
+    return Gst.PadProbeReturn.OK
+
+
+pipeline = Gst.parse_launch(f"{source} ! videoconvert ! video/x-raw,format=BGR ! identity name=detector !"
+                            f" cudavisiontrack min-hits=0 ! cudavisionoverlay ! {sink}")
+pipeline.get_by_name("detector").get_static_pad("src").add_probe(Gst.PadProbeType.BUFFER, detect)
+pipeline.set_state(Gst.State.PLAYING)
+message = pipeline.get_bus().timed_pop_filtered(Gst.CLOCK_TIME_NONE, Gst.MessageType.EOS | Gst.MessageType.ERROR)
+pipeline.set_state(Gst.State.NULL)
+if message.type == Gst.MessageType.ERROR:
+    raise SystemExit(message.parse_error()[0].message)
