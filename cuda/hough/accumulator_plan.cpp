@@ -29,6 +29,12 @@ void set_distances(Size size, Angle *angle) {
   angle->first = least, angle->count = most - least + 1;
 }
 
+// The number of directions in the whole range, from 0 to pi.
+int directions_of_half_turn(Size size, HoughParams params) {
+  params.min_theta = 0, params.max_theta = kPi;
+  return hough_shape(size, params).angles;
+}
+
 // The middle of the gradient directions that direction_of() maps to `direction`, in radians. Odd pairs of
 // octants are numbered from their end.
 double center_of_direction(int direction) {
@@ -53,6 +59,7 @@ Status make_accumulator_plan(Size size, const HoughParams &params, AccumulatorPl
   AccumulatorPlan made;
   made.rho_count = rhos;
   made.rho = rho;
+  made.covers_half_turn = angles == directions_of_half_turn(size, params);
   int widest = 0;
   float accumulated = min_theta;  // as OpenCV adds up the angles, in floats
   for (int n = 0; n < angles; ++n, accumulated += theta) {
@@ -110,6 +117,7 @@ Accumulator accumulator_of(const AccumulatorPlan &plan, Size size, const Angle *
           .angle_count = static_cast<int>(plan.angles.size()),
           .rho_count = plan.rho_count,
           .stride = plan.stride,
+          .covers_half_turn = plan.covers_half_turn,
           .rho = plan.rho,
           .width = size.width,
           .height = size.height};

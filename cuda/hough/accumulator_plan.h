@@ -13,7 +13,8 @@ namespace cudavision::hough {
 struct AccumulatorPlan {
   std::vector<Angle> angles;
   int rho_count = 0;
-  int stride = 0;  // see Accumulator
+  int stride = 0;                 // see Accumulator
+  bool covers_half_turn = false;  // see Accumulator
   float rho = 0;
 
   std::size_t cells() const { return angles.size() * static_cast<std::size_t>(stride); }

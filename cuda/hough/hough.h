@@ -40,7 +40,8 @@ struct HoughParams {
   // The maximum length of the list.
   int max_lines = 4096;
   // The radius of the non-maximum suppression in steps of rho and of theta: of the lines within it only the
-  // one with the most votes is kept (of equals the first in theta, then in rho). 0: as cv::HoughLines.
+  // one with the most votes is kept (of equals the first in theta, then in rho). If the directions cover half a
+  // turn, the last one is beside the first one, where rho has the other sign. 0: as cv::HoughLines.
   int nms_radius = 0;
   // An edge pixel votes only for directions within 9 degrees of its gradient (the 3x3 Sobel operator on the
   // luma), or for all directions if the gradient is zero. This casts about a tenth of the votes, and the

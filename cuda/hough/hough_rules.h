@@ -60,6 +60,8 @@ struct Accumulator {
   std::uint32_t *votes;
   int angle_count, rho_count;
   int stride;  // elements per row, a multiple of 4
+  // The directions cover half a turn: behind the last one comes the first one again, with distances of the other sign.
+  bool covers_half_turn;
   float rho;
   int width, height;  // of the image
 
@@ -103,6 +105,20 @@ CUDAVISION_HOST_DEVICE std::uint32_t votes_at(const Accumulator &accumulator, in
   return i < 0 || i >= accumulator.angles[n].count ? 0 : load(accumulator.row(n) + i);
 }
 
+// A cell of the accumulator, by its direction and its distance in steps of rho.
+struct Cell {
+  int n, d;
+};
+
+// The cell of the accumulator that stands for the same line as a cell beside its directions: at theta + pi, distances
+// have the other sign. If there is none, the cell itself, which has no votes.
+CUDAVISION_HOST_DEVICE inline Cell same_line(const Accumulator &accumulator, Cell cell) {
+  if (!accumulator.covers_half_turn) return cell;
+  while (cell.n < 0) cell = {cell.n + accumulator.angle_count, -cell.d};
+  while (cell.n >= accumulator.angle_count) cell = {cell.n - accumulator.angle_count, -cell.d};
+  return cell;
+}
+
 // Returns true if the cell at direction n and distance d, whose `votes` exceed the threshold, is a local
 // maximum: ties between neighbours are broken as OpenCV does, and within nms_radius no cell has more votes,
 // or as many and precedes this one in the order of lines.
@@ -118,8 +134,9 @@ CUDAVISION_HOST_DEVICE bool is_peak(const Accumulator &accumulator, int n, int d
   if (votes <= left || votes < right || votes <= before || votes < after) return false;
   for (int dn = -nms_radius; dn <= nms_radius; ++dn)
     for (int dd = -nms_radius; dd <= nms_radius; ++dd) {
-      const bool precedes = dn < 0 || (dn == 0 && dd < 0), self = dn == 0 && dd == 0;
-      const std::uint32_t other = votes_at(accumulator, n + dn, d + dd, load);
+      const Cell cell = same_line(accumulator, {n + dn, d + dd});
+      const bool precedes = cell.n < n || (cell.n == n && cell.d < d), self = cell.n == n && cell.d == d;
+      const std::uint32_t other = votes_at(accumulator, cell.n, cell.d, load);
       if (!self && (other > votes || (precedes && other == votes))) return false;
     }
   return true;

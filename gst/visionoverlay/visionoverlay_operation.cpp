@@ -64,7 +64,10 @@ sigma2kp::DrawnPoint drawn_point(const GstCudaVisionKeypoint &keypoint, const Po
 
 Primitive primitive_of(const GstCudaVisionLine &line, const LineStyle &style) {
   const auto pixel = [](float coordinate) { return static_cast<int>(std::floor(coordinate + 0.5f)); };
-  const float theta = line.theta >= 0 && line.theta <= 4 ? line.theta : 0;
+  // Directions that differ by half a turn are those of one line. Another program may have attached any.
+  constexpr auto kHalfTurn = static_cast<float>(G_PI);
+  const float rest = std::isfinite(line.theta) ? std::fmod(line.theta, kHalfTurn) : 0,
+              theta = rest < 0 ? rest + kHalfTurn : rest;
   return make_primitive(Primitive::Kind::line, style.line_width,
                         style.color[hough::color_of_direction(theta, style.color_count)], pixel(line.x1),
                         pixel(line.y1), pixel(line.x2), pixel(line.y2));

@@ -219,6 +219,26 @@ TEST_F(CudaVisionOverlay, kinds_can_be_left_out) {
   }
 }
 
+// Another program may give the normal of a line any direction.
+TEST_F(CudaVisionOverlay, directions_that_differ_by_half_turns_have_one_color) {
+  const VideoFrame frame("RGB", {64, 48}, 3);
+  Harness overlay("cudavisionoverlay");
+  const auto with_direction = [&](double theta) {
+    Owned<GstBuffer> buffer = frame.buffer();
+    const GstCudaVisionLine line{3, static_cast<float>(theta), 9, 3, 0, 3, 40};
+    gst_cuda_vision_buffer_add_lines_meta(buffer.get(), &line, 1);
+    return drawn(&overlay, frame, std::move(buffer));
+  };
+  std::vector<std::uint8_t> before;
+  for (const double theta : {0.3, 1.5, 2.8, 3.1}) {
+    const std::vector<std::uint8_t> expected = with_direction(theta);
+    EXPECT_FALSE(expected == before) << theta;
+    for (const int half_turns : {-7, -1, 1, 2})
+      EXPECT_TRUE(with_direction(theta + half_turns * G_PI) == expected) << theta << " and " << half_turns;
+    before = expected;
+  }
+}
+
 // Coordinates that are no numbers, lie far away, or are as large as they can be.
 TEST_F(CudaVisionOverlay, metas_of_others_may_say_anything) {
   const VideoFrame frame("NV12", {64, 48}, 3);

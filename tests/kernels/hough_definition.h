@@ -89,6 +89,16 @@ struct DefinedPeak {
   int n, r;
 };
 
+// The votes of direction n and distance r, of which n may lie beside the accumulator: after half a turn the directions
+// come again, and the distances from the middle of a row have the other sign.
+inline DefinedPeak around(const Accumulator &a, const HoughParams &p, int n, int r) {
+  const int middle = (a.rhos - 1) / 2, half_turn = cvRound(kPi / static_cast<float>(p.theta));
+  for (; a.angles == half_turn && n < 0; n += half_turn) r = 2 * middle - r;
+  for (; a.angles == half_turn && n >= half_turn; n -= half_turn) r = 2 * middle - r;
+  const bool counted = n >= 0 && n < a.angles && r >= -1 && r <= a.rhos;
+  return {counted ? a.at(n, r) : 0, n, r};
+}
+
 inline bool is_maximum(const Accumulator &a, const HoughParams &p, int n, int r) {
   const std::uint32_t votes = a.at(n, r);
   if (votes <= static_cast<std::uint32_t>(p.threshold) || votes <= a.at(n, r - 1) || votes < a.at(n, r + 1) ||
@@ -96,9 +106,9 @@ inline bool is_maximum(const Accumulator &a, const HoughParams &p, int n, int r)
     return false;
   for (int m = n - p.nms_radius; m <= n + p.nms_radius; ++m)
     for (int q = r - p.nms_radius; q <= r + p.nms_radius; ++q) {
-      if (m < -1 || q < -1 || m > a.angles || q > a.rhos || (m == n && q == r)) continue;
-      const bool earlier = m < n || (m == n && q < r);
-      if (a.at(m, q) > votes || (a.at(m, q) == votes && earlier)) return false;
+      const DefinedPeak other = around(a, p, m, q);
+      const bool earlier = other.n < n || (other.n == n && other.r < r), self = other.n == n && other.r == r;
+      if (!self && (other.votes > votes || (other.votes == votes && earlier))) return false;
     }
   return true;
 }

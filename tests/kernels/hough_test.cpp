@@ -121,6 +121,49 @@ TEST_P(Hough, radius_keeps_the_first_of_its_neighbours) {
   }
 }
 
+// The first and the last direction are neighbours if the directions cover half a turn, also if they do not begin at 0
+// or if the step does not divide it, and with a radius of more than a turn. Few votes give many ties.
+TEST_P(Hough, radius_goes_on_at_the_other_end_of_theta) {
+  const Size size{kEmulated ? 40 : 90, kEmulated ? 30 : 70};
+  HoughRunner runner(execution(), size);
+  unsigned seed = 50;
+  int wrapped = 0;
+  for (const double theta : {2 * kDegree, 0.05, 0.3, kPi / 4, kPi})
+    for (const double rho : {1.0, 0.7, 4.0})
+      for (const auto &[least, most] :
+           {std::pair{0.0, kPi}, {0.4 * theta, kPi}, {theta, kPi}, {0.0, kPi - theta}}) {
+        if (least > most) continue;
+        const Picture edges = dots(size, 6, ++seed);
+        HoughParams params = with_threshold(2, rho, theta);
+        params.min_theta = least, params.max_theta = most;
+        for (const int radius : {0, 1, 3, 32}) {
+          params.nms_radius = radius;
+          SCOPED_TRACE(params);
+          const auto expected = definition(edges, params);
+          ASSERT_TRUE(same_lines(runner.run(edges, params).lines, expected));
+          if (radius == 0) {
+            ASSERT_TRUE(same_lines(expected, opencv(edges, params)));
+          }
+        }
+        wrapped += hough_shape(size, params).angles == std::lrint(kPi / theta) ? 1 : 0;
+      }
+  EXPECT_GT(wrapped, 20);
+}
+
+TEST_P(Hough, nearly_vertical_line_is_listed_once) {
+  const Size size{120, 160};
+  HoughRunner runner(execution(), size);
+  for (const HoughMode mode : {HoughMode::lines, HoughMode::segments})
+    for (int lean = -6; lean <= 6; ++lean) {
+      Picture edges(size);
+      for (int y = 0; y < size.height; ++y) edges.at(60 + (lean * y + 80) / 160, y) = 255;
+      HoughParams params = with_threshold(25);
+      params.mode = mode, params.nms_radius = 6;
+      SCOPED_TRACE(::testing::Message() << params << ", which leans by " << lean);
+      EXPECT_EQ(runner.run(edges, params).count.peaks, 1);
+    }
+}
+
 // Rows that do not fit in shared memory are counted in global memory.
 TEST_P(Hough, very_fine_rho_equals_opencv) {
   const Picture edges = dots({60, 30}, 3, 7);
