@@ -46,7 +46,7 @@
  * Numbers that are not finite are null. The origin is the centre of the top left pixel; x runs to the right
  * and y downwards. Lines are not buffered, so that the reader of a pipe receives each line when its frame
  * passes. If that reader goes, the pipeline ends as at the end of the stream. If the disk is full, no
- * incomplete line is left. Each start empties the file. Several elements of a process can write to one output: they
+ * incomplete line is left. Each start empties the file, unless `append` is set. Several elements of a process can write to one output: they
  * take turns, line by line. A flush or a stop ends the wait for a reader or a turn at once, and no lock is held
  * meanwhile.
  *
@@ -90,6 +90,7 @@ namespace {
 
 struct JsonSettings {
   std::optional<std::string> location = "-";
+  bool append = false;
   std::optional<std::string> source;
   TensorData tensor_data = TensorData::summary;
   bool wall_clock = false;
@@ -187,9 +188,11 @@ void cancel_work(GstCudaVisionJson *json, StopReason why, bool cancelled) {
 bool open_file(GstCudaVisionJson *json) {
   State *state = json->state;
   state->warned = false;
-  state->location = Properties::snapshot(json).location.value_or("");
+  const JsonSettings settings = Properties::snapshot(json);
+  state->location = settings.location.value_or("");
+  const auto existing = settings.append ? LineFile::Existing::kept : LineFile::Existing::removed;
   std::unique_ptr<LineFile> file;
-  if (const int error = LineFile::open(state->location, &file); error != 0) {
+  if (const int error = LineFile::open(state->location, existing, &file); error != 0) {
     post_error(json, GST_RESOURCE_ERROR_OPEN_WRITE, "open", error, __LINE__);
     return false;
   }
@@ -327,9 +330,12 @@ void install_properties(GObjectClass *klass) {
   Properties::install(
       klass, [](GObject *object) { return &GST_CUDA_VISION_JSON(object)->state->settings; },
       {cudavision::string_property<S>({"location", "Location",
-                                       "Output file, emptied at each start (- = standard output; a named "
-                                       "pipe waits for its reader)"},
+                                       "Output file, emptied at each start unless append is set (- = "
+                                       "standard output; a named pipe waits for its reader)"},
                                       &S::location, cudavision::Mutable::ready),
+       cudavision::boolean_property<S>(
+           {"append", "Append", "Keep the lines that the file holds at the start, and append the new ones"},
+           &S::append, cudavision::Mutable::ready),
        cudavision::string_property<S>(
            {"source", "Source", "Name of the source of the frames, the first member of every object"},
            &S::source),

@@ -58,8 +58,8 @@ bool is_terminal(int file) {
 
 }  // namespace
 
-int LineFile::open(const std::string &location, std::unique_ptr<LineFile> *made) {
-  made->reset(new LineFile(location));
+int LineFile::open(const std::string &location, Existing existing, std::unique_ptr<LineFile> *made) {
+  made->reset(new LineFile(location, existing));
   LineFile &file = **made;
   int error = file.writer_.open();
   if (error == 0)
@@ -92,7 +92,8 @@ int LineFile::open_location(int create) {
   close();
   // O_APPEND keeps the lines of several processes whole that write to the same file. With O_NONBLOCK nothing waits for
   // the reader of a pipe: neither open() nor write().
-  const int flags = O_WRONLY | create | O_TRUNC | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  const int flags = O_WRONLY | create | (existing_ == Existing::removed ? O_TRUNC : 0) | O_APPEND |
+                    O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   const auto file = TEMP_FAILURE_RETRY(::open(location_.c_str(), flags, 0666));
   return use(above_standard_error(static_cast<int>(file)), false);
 }
@@ -143,6 +144,8 @@ int LineFile::write(std::string_view lines, bool *begun) {
   if (const int error = write_all(rest, &rest_has_begun); error != 0) return error;
   if (is_standard_output_ && !lines.empty())
     if (const int error = flush_standard_output(); error != 0) return error;
+  if (!lines.empty())
+    if (const int error = end_torn_line(); error != 0) return error;
   return write_all(lines, begun);
 }
 
@@ -161,6 +164,25 @@ int LineFile::flush_standard_output() {
   if (kind_ == S_IFREG || (kind_ != S_IFCHR && __fpending(stdout) <= PIPE_BUF)) std::fflush(stdout);
   funlockfile(stdout);
   return 0;
+}
+
+// A crash or a full disk can have left a line without its end. Only who has the turn may look: until then, others may
+// write. The file is open for writing alone, so that a pipe has no reader in this process.
+int LineFile::end_torn_line() {
+  struct stat status {};
+  if (is_behind_whole_lines_ || existing_ == Existing::removed || kind_ != S_IFREG || is_standard_output_)
+    return 0;
+  if (fstat(file_, &status) != 0) return errno;
+  const std::string name = "/proc/self/fd/" + std::to_string(file_);
+  const int file = above_standard_error(::open(name.c_str(), O_RDONLY | O_CLOEXEC));
+  char last = '\n';
+  const bool is_read = file >= 0 && (status.st_size == 0 || pread(file, &last, 1, status.st_size - 1) >= 0);
+  int error = is_read ? 0 : errno;
+  if (file >= 0) ::close(file);
+  bool begun = false;
+  if (error == 0 && last != '\n') error = write_all("\n", &begun);
+  is_behind_whole_lines_ = error == 0;
+  return error;
 }
 
 // begun: in and out, whether the reader has got the beginning of the lines.

@@ -17,15 +17,19 @@ namespace cudavision {
 // raised. If several objects of the process write to one file, pipe or terminal, they take turns, line by line.
 class LineFile {
  public:
-  // Opens the standard output for "-"; creates or empties any other file. Waits for nothing: a named pipe without a
-  // reader is opened by write(). Returns 0 or errno; after an error `made` is null.
-  static int open(const std::string &location, std::unique_ptr<LineFile> *made);
+  // What becomes of the lines that a file holds.
+  enum class Existing { removed, kept };
+
+  // Opens the standard output for "-"; creates any other file, or empties it unless its lines are kept. Waits for
+  // nothing: a named pipe without a reader is opened by write(). Returns 0 or errno; after an error `made` is null.
+  static int open(const std::string &location, Existing existing, std::unique_ptr<LineFile> *made);
   ~LineFile() { close(); }
   LineFile(const LineFile &) = delete;
   LineFile &operator=(const LineFile &) = delete;
 
   // Waits for the reader of a pipe, if it is slow, and for its turn. Returns 0 or errno; ECANCELED while cancelled. The
-  // rest of a line that was cancelled is written before the next line of any object of the process.
+  // rest of a line that was cancelled is written before the next line of any object of the process. If the file holds an
+  // incomplete line from before, a line feed ends it first.
   // begun: whether the reader got any of these lines.
   int write(std::string_view lines, bool *begun);
   // Writes the rest of a line that was cancelled, if there is one. Returns 0 or errno.
@@ -36,14 +40,15 @@ class LineFile {
   int close();
 
  private:
-  explicit LineFile(const std::string &location)
-      : location_(location), is_standard_output_(location == "-") {}
+  LineFile(const std::string &location, Existing existing)
+      : location_(location), is_standard_output_(location == "-"), existing_(existing) {}
 
   int open_standard_output();
   int open_location(int create);
   bool is_pipe_without_reader(int error) const;
   int wait_for_reader();
   int use(int file, bool may_block);
+  int end_torn_line();
   int flush_standard_output();
   int write_all(std::string_view lines, bool *begun);
   int write_part(std::string_view *rest);
@@ -51,6 +56,8 @@ class LineFile {
 
   const std::string location_;
   const bool is_standard_output_;
+  const Existing existing_;
+  bool is_behind_whole_lines_ = false;  // known of a file whose lines are kept
   Writer writer_;
   int file_ = -1;
   mode_t kind_ = 0;                 // of the file, as S_IFREG

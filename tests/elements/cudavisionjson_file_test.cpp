@@ -71,6 +71,37 @@ TEST_F(CudaVisionJsonFile, start_empties_the_file_and_counts_anew) {
   EXPECT_EQ(numbers_in(json.file()), (std::vector<gint64>{0}));
 }
 
+TEST_F(CudaVisionJsonFile, append_keeps_the_lines_and_counts_anew) {
+  JsonHarness json("append=true");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(json.push(frame()), GST_FLOW_OK);
+  for (int i = 0; i < 2; ++i) {
+    json.restart();
+    EXPECT_EQ(json.push(frame()), GST_FLOW_OK);
+  }
+  EXPECT_EQ(numbers_in(json.file()), (std::vector<gint64>{0, 1, 2, 0, 0}));
+  g_object_set(json.element(), "append", FALSE, nullptr);
+  EXPECT_EQ(json.push(frame()), GST_FLOW_OK);  // the property is for the next start
+  json.restart();
+  EXPECT_EQ(content(json.file()), "");
+}
+
+// A torn line is ended once, before the first line; a file that is empty or ends with a whole line gets no empty line.
+TEST_F(CudaVisionJsonFile, append_ends_a_torn_line) {
+  for (const std::string before : {"", "{}\n", "{\"frame\":0,\"pt", "{}\n{\"frame", "\n"}) {
+    JsonHarness json("append=true");
+    gst_element_set_state(json.element(), GST_STATE_NULL);
+    std::ofstream(json.file()) << before;
+    gst_element_set_state(json.element(), GST_STATE_PLAYING);
+    EXPECT_EQ(content(json.file()), before) << "a start writes nothing";
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(json.push(frame()), GST_FLOW_OK);
+    const bool torn = !before.empty() && before.back() != '\n';
+    const std::string line = content(json.file()).substr(before.size() + (torn ? 1 : 0));
+    EXPECT_EQ(content(json.file()), before + (torn ? "\n" : "") + line);
+    EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 2);
+    EXPECT_EQ(line.substr(0, 11), "{\"frame\":0,");
+  }
+}
+
 TEST_F(CudaVisionJsonFile, location_changed_while_playing_is_for_the_next_start) {
   JsonHarness json;
   const std::string next = folder_.path("next.jsonl");
