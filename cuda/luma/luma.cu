@@ -49,20 +49,22 @@ static __global__ void __launch_bounds__(kBlockX *kBlockY)
 
 // Copies the Y component of planar or packed YUV.
 static __global__ void __launch_bounds__(kBlockX *kBlockY)
-    y_luma_kernel(Component source, ImageView<std::uint8_t> luma) {
+    y_luma_kernel(Component source, ImageView<std::uint8_t> luma, LumaRange range) {
   const int first = static_cast<int>(blockIdx.x) * kBlockX * kPixels + static_cast<int>(threadIdx.x);
   const int y = static_cast<int>(blockIdx.y) * kBlockY + static_cast<int>(threadIdx.y);
   if (y >= luma.height) return;
   for (int i = 0; i < kPixels; ++i)
-    if (const int x = first + i * kBlockX; x < luma.width) luma.row(y)[x] = source.at(x, y);
+    if (const int x = first + i * kBlockX; x < luma.width)
+      luma.row(y)[x] = range == LumaRange::full ? full_range_luma(source.at(x, y)) : source.at(x, y);
 }
 
 }  // namespace
 
-Status extract_luma_cuda(const Execution &execution, const Frame &frame, ImageView<std::uint8_t> luma) {
+Status extract_luma_cuda(const Execution &execution, const Frame &frame, ImageView<std::uint8_t> luma,
+                         LumaRange range) {
   const dim3 block = block_2d(), grid = grid_2d(frame.width, frame.height, kBlockX * kPixels);
   if (frame.model != ColorModel::rgb)
-    return CUDAVISION_LAUNCH(y_luma_kernel, grid, block, execution.stream, frame.component[0], luma);
+    return CUDAVISION_LAUNCH(y_luma_kernel, grid, block, execution.stream, frame.component[0], luma, range);
   const PackedRgb rgb(frame);
   return CUDAVISION_LAUNCH_NAMED("rgb_luma_kernel",
                                  rgb.step_bytes == 3 ? rgb_luma_kernel<3> : rgb_luma_kernel<4>, grid, block,

@@ -28,7 +28,9 @@ struct PackedRgb {
   }
 };
 
-Status extract_luma_cpu(const Execution &execution, const Frame &frame, ImageView<std::uint8_t> luma);
-Status extract_luma_cuda(const Execution &execution, const Frame &frame, ImageView<std::uint8_t> luma);
+Status extract_luma_cpu(const Execution &execution, const Frame &frame, ImageView<std::uint8_t> luma,
+                        LumaRange range);
+Status extract_luma_cuda(const Execution &execution, const Frame &frame, ImageView<std::uint8_t> luma,
+                         LumaRange range);
 
 }  // namespace cudavision::luma

@@ -19,6 +19,7 @@
 #include "gst/base/mapped_frame.h"
 #include "gst/base/promised_latency.h"
 #include "gst/base/session.h"
+#include "gst/base/shown_shape.h"
 #include "gst/base/timing.h"
 #include "gst/base/valid_settings.h"
 
@@ -42,6 +43,7 @@ struct FilterState {
   guint64 frame_count = 0;  // since the start or the last flush
   Continuity continuity;
   std::string stream_id;
+  ShownShape shape;
   std::optional<FramePath> logged_path;  // of these caps
   bool region_is_refused = false;        // and a warning was posted
   bool told_of_threads = false;          // that the system refuses
@@ -170,11 +172,12 @@ gboolean start_filter(GstCudaVisionFilter *filter) {
   filter->state->frame_count = 0;
   filter->state->continuity.restart();
   filter->state->stream_id.clear();
+  filter->state->shape.restart();
   filter->state->latency.restart();
   filter->state->punctuality.forget_sink();
   filter->state->region_is_refused = filter->state->told_of_threads = false;
-  filter->state->session.set(
-      std::make_shared<Session>(std::move(context), make_operation, &filter->state->stop));
+  filter->state->session.set(std::make_shared<Session>(std::move(context), make_operation,
+                                                       &filter->state->stop, settings.luma_range));
   set_active_backend(filter, cuda ? ActiveBackend::cuda : ActiveBackend::cpu);
   return TRUE;
 }
@@ -371,6 +374,12 @@ void tell_of_threads(GstCudaVisionFilter *filter) {
                       ("The system refuses threads: fewer than n-threads work on a frame"), (nullptr));
 }
 
+void tell_of_shape(GstCudaVisionFilter *filter) {
+  const std::string complaint =
+      filter->state->shape.complaint(filter->state->info, GST_BASE_TRANSFORM_SINK_PAD(filter));
+  if (!complaint.empty()) GST_ELEMENT_WARNING(filter, STREAM, FORMAT, ("%s", complaint.c_str()), (nullptr));
+}
+
 GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer) {
   cudavision::FilterState &state = *filter->state;
   ObjectSettings settings = Properties::snapshot(filter);
@@ -392,6 +401,7 @@ GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffe
   if (state.latency.take(state.processing_time, state.continuity.distance()))
     gst_element_post_message(GST_ELEMENT(filter), gst_message_new_latency(GST_OBJECT(filter)));
   if (session.lacks_threads()) tell_of_threads(filter);
+  if (session.depends_on_shape()) tell_of_shape(filter);
   log_frame(filter, session, buffer);
   if (settings.message) post_message(filter, session, buffer);
   return GST_FLOW_OK;
@@ -426,9 +436,12 @@ void follow_event(GstCudaVisionFilter *filter, Session &session, GstEvent *event
       const std::string_view id = parsed != nullptr ? parsed : "";
       if (state.stream_id == id) return;
       forget_frames(state, session);  // another video begins, as behind concat and input-selector
+      state.shape.begin_stream();
       state.stream_id = id;
       return;
     }
+    case GST_EVENT_TAG:
+      return state.shape.take_tags(event);
     case GST_EVENT_EOS:
       if (const Status status = session.wait_for_pending(); !status.ok())
         post_error(filter, "A frame could not be processed", status, __LINE__);

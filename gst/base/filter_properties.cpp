@@ -25,6 +25,15 @@ GType active_backend_type() {
   return type;
 }
 
+GType luma_range_type() {
+  static const GEnumValue values[] = {
+      {static_cast<int>(LumaRange::as_is), "The numbers of the frame", "as-is"},
+      {static_cast<int>(LumaRange::full), "Limited-range luma, 16 to 235, is expanded to 0 to 255", "full"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("GstCudaVisionLumaRange", values);
+  return type;
+}
+
 Property<ObjectSettings> active_backend_property() {
   return {g_param_spec_enum("active-backend", "Active backend", "The backend in use", active_backend_type(),
                             static_cast<int>(ActiveBackend::none),
@@ -84,7 +93,9 @@ void install_filter_properties(GObjectClass *klass, FilterProperties::SettingsOf
                            &S::gray16_min, 0, GrayRange::kMost, Mutable::controllable),
        integer_property<S>({"gray16-max", "GRAY16 maximum",
                             "GRAY16_LE: the value that counts as white, greater than gray16-min"},
-                           &S::gray16_max, 0, GrayRange::kMost, Mutable::controllable)});
+                           &S::gray16_max, 0, GrayRange::kMost, Mutable::controllable),
+       enum_property<S>({"luma-range", "Luma range", "The luma that is analysed; drawing is not affected"},
+                        luma_range_type(), &S::luma_range, Mutable::ready)});
 }
 
 }  // namespace cudavision

@@ -36,20 +36,22 @@ struct Job {
   Execution execution;
   const GstVideoInfo *info;  // the caps
   // The whole picture. It may be changed only if `draw` is set. Its chroma is valid only if `draw` is set or
-  // begin_frame() returned Reads::components.
+  // begin_frame() returned Reads::components or Reads::channels.
   Frame frame;
-  Region region;                       // the region of interest
-  ImageView<const std::uint8_t> luma;  // of the region; empty if begin_frame() returned Reads::components
-  Input input;                         // of luma, or of the frame if luma is empty
-  bool draw;                           // the property `display`
-  bool report;                         // the property `message`: describe() will be called
-  GstBuffer *buffer;                   // accepts metas; its memory is not writable
+  Region region;  // the region of interest
+  ImageView<const std::uint8_t>
+      luma;           // of the region; may be empty unless begin_frame() returned Reads::luma
+  Input input;        // of luma, or of the frame if luma is empty
+  bool draw;          // the property `display`
+  bool report;        // the property `message`: describe() will be called
+  GstBuffer *buffer;  // accepts metas; its memory is not writable
 };
 
 // The part of a frame that an operation reads, apart from drawing.
 enum class Reads {
   luma,        // Job::luma
   components,  // Job::frame; Job::luma is empty
+  channels,    // Job::frame, but Job::luma instead of its luma if that is not empty, as with luma-range=full
 };
 
 // Made again when the caps or the size of the region change. Owns its scratch memory. After an error of run(), or
@@ -69,6 +71,9 @@ class Operation {
   virtual bool host_reads_result() const { return true; }
   // Adds the fields of the last frame's result to its message. Called after the stream is synchronised.
   virtual void describe(GstStructure *) {}
+  // Whether what is found depends on how the last frame is turned and stretched: what stands upright, or has a given
+  // direction.
+  virtual bool depends_on_shape() const { return false; }
   // Called if the next frame does not follow the last one. Forgets all state of earlier frames.
   virtual void drop_history() {}
   // Called before another operation replaces this one, for frames of the same format. given_up: because a frame was

@@ -24,7 +24,16 @@ Frame luma_of_region(Frame frame, Region region) {
   return frame;
 }
 
-bool needs_luma_image(const PixelLayout &layout) { return !make_frame(layout, {}, {}).has_luma_plane(); }
+bool needs_luma_image(const PixelLayout &layout, LumaRange range) {
+  return range == LumaRange::full || !make_frame(layout, {}, {}).has_luma_plane();
+}
+
+// The expansion of these frames' luma, if luma-range asks for it. The luma of RGB is computed, in the full range.
+LumaRange luma_range_of(const GstVideoInfo &info, LumaRange wanted) {
+  const bool limited =
+      info.colorimetry.range == GST_VIDEO_COLOR_RANGE_16_235 && !GST_VIDEO_INFO_IS_RGB(&info);
+  return limited ? wanted : LumaRange::as_is;
+}
 
 // Whether frames of both caps are alike: only the framerate may differ.
 bool same_frames(const GstVideoInfo &a, GstVideoInfo b) {
@@ -109,6 +118,7 @@ Status Session::negotiate(const GstVideoInfo &info, bool in_cuda_memory, const F
   in_cuda_memory_ = in_cuda_memory;
   working_info_ = working_info(info);
   layout_ = pixel_layout(working_info_);
+  luma_range_ = luma_range_of(info, wanted_luma_range_);
   return catch_bad_alloc([&] { return fit_stage(settings); });
 }
 
@@ -170,7 +180,7 @@ Status Session::make_stage(const FilterSettings &settings) {
       {execution(), context_, &working_info_, stage_->size, settings.display, &learnt_}, &stage_->operation));
   if (!in_cuda_memory_) CUDAVISION_TRY(stage_frames());
   if (is_repacked(GST_VIDEO_INFO_FORMAT(&info_))) CUDAVISION_TRY(allocate_working_planes());
-  return needs_luma_image(layout_) ? stage_->luma.allocate(execution(), stage_->size) : Status();
+  return needs_luma_image(layout_, luma_range_) ? stage_->luma.allocate(execution(), stage_->size) : Status();
 }
 
 Status Session::stage_frames() {
@@ -226,7 +236,8 @@ Status Session::process_frame(const MappedFrame &frame, GstBuffer *buffer, const
 
 Status Session::work(const MappedFrame &mapped, GstBuffer *buffer, const FilterSettings &settings, Job *job) {
   Stage &stage = *stage_;
-  const bool draw = settings.display, luma = stage.operation->begin_frame() == Reads::luma;
+  const Reads reads = stage.operation->begin_frame();
+  const bool draw = settings.display, luma = reads == Reads::luma;
   const Execution where = execution();
   // Luma is the first component and lies in the first plane.
   const bool luma_alone = luma && !draw && layout_.model != ColorModel::rgb;
@@ -247,11 +258,12 @@ Status Session::work(const MappedFrame &mapped, GstBuffer *buffer, const FilterS
     planes = copy;
   }
   const Frame frame = make_frame(layout_, size_of(info_), planes);
-  const bool extracts_luma = luma && needs_luma_image(layout_);
+  const bool extracts_luma = (luma && needs_luma_image(layout_, luma_range_)) ||
+                             (reads == Reads::channels && luma_range_ == LumaRange::full);
   const Input input = path_.repacked || extracts_luma ? Input::in_stream_order : mapped.input();
   *job = {where, &working_info_, frame, stage.region, {}, input, draw, settings.message, buffer};
   if (extracts_luma) {
-    CUDAVISION_TRY(extract_luma(where, luma_of_region(frame, stage.region), stage.luma.view()));
+    CUDAVISION_TRY(extract_luma(where, luma_of_region(frame, stage.region), stage.luma.view(), luma_range_));
     job->luma = stage.luma.view();
   } else if (luma) {
     job->luma = frame.luma_plane().crop(stage.region);

@@ -14,6 +14,7 @@
 #include "cuda/common/owned_memory.h"
 #include "cuda/common/staged_frame.h"
 #include "cuda/common/stop.h"
+#include "cuda/luma/luma.h"
 #include "cuda/repack/repack.h"
 #include "gst/base/device_context.h"
 #include "gst/base/frame_path.h"
@@ -35,6 +36,7 @@ struct FilterSettings {
   int roi_x = 0, roi_y = 0, roi_width = 0, roi_height = 0;
   int every_nth = 1;
   int gray16_min = 0, gray16_max = GrayRange::kMost;
+  LumaRange luma_range = LumaRange::as_is;
   guint64 max_memory = 0;  // bytes; 0: what the device or the machine has
 };
 
@@ -51,10 +53,13 @@ class Session {
   using MakeOperation = std::function<Status(const Site &, std::unique_ptr<Operation> *)>;
 
   // context: null for the CPU backend. stop: asks that the work on a frame is given up; outlives the session.
-  Session(std::shared_ptr<const DeviceContext> context, MakeOperation make_operation, const StopFlag *stop)
+  // luma_range: the property of that name.
+  Session(std::shared_ptr<const DeviceContext> context, MakeOperation make_operation, const StopFlag *stop,
+          LumaRange luma_range)
       : context_(std::move(context)),
         make_operation_(std::move(make_operation)),
         stop_(stop),
+        wanted_luma_range_(luma_range),
         workers_(1, stop) {}
   ~Session();
 
@@ -84,6 +89,7 @@ class Session {
   bool left_pending() const { return left_pending_; }
   // Adds the fields of the last frame's result to its message.
   void describe(GstStructure *message) { stage_->operation->describe(message); }
+  bool depends_on_shape() const { return stage_->operation->depends_on_shape(); }
   void drop_history();
   // Waits for all frames that were passed on. Returns errors of their kernels.
   Status wait_for_pending();
@@ -107,6 +113,7 @@ class Session {
   std::unique_ptr<StreamWait> wait_;              // null until the first frame, and on the CPU backend
   MakeOperation make_operation_;
   const StopFlag *stop_;
+  const LumaRange wanted_luma_range_;
   Workers workers_;
   std::shared_ptr<MemoryBudget> budget_ = std::make_shared<MemoryBudget>();
   std::optional<guint64> budgeted_;  // the max-memory that the budget's limit comes from
@@ -115,6 +122,7 @@ class Session {
   GstVideoInfo working_info_;
   bool in_cuda_memory_ = false;
   PixelLayout layout_;
+  LumaRange luma_range_ = LumaRange::as_is;  // of these caps: `full` only if their luma is to be expanded
   FramePath path_;
   bool left_pending_ = false;
 
@@ -124,7 +132,7 @@ class Session {
     Size size;                            // of the region
     std::unique_ptr<StagedFrame> staged;  // for frames that do not lie in the backend's memory
     OwnedImage working[Planes::kMost];    // the planes of the copy of a repacked format
-    OwnedImage luma;                      // of the region, if the format has no luma plane
+    OwnedImage luma;                      // of the region, if the luma cannot be read in the frame
     std::unique_ptr<Operation> operation;
   };
   std::optional<Stage> stage_;

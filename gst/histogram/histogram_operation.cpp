@@ -24,12 +24,13 @@ Status HistogramOperation::allocate(const Site &site) {
 }
 
 Reads HistogramOperation::reads() const {
-  return settings_.mode == HistogramMode::channels ? Reads::components : Reads::luma;
+  return settings_.mode == HistogramMode::channels ? Reads::channels : Reads::luma;
 }
 
 Status HistogramOperation::run(const Job &job) {
-  const Samples samples = settings_.mode == HistogramMode::channels ? channel_samples(job.frame, job.region)
-                                                                    : luma_samples(job.luma);
+  const bool channels = settings_.mode == HistogramMode::channels;
+  Samples samples = channels ? channel_samples(job.frame, job.region) : luma_samples(job.luma);
+  if (channels && job.luma.data != nullptr) samples.rows[0] = luma_samples(job.luma).rows[0];
   TensorPool::Lease lease;
   CUDAVISION_TRY(lease_counts(samples.channels * settings_.bins, &lease));
   auto *counts = static_cast<std::uint32_t *>(lease.data);

@@ -30,6 +30,7 @@ class HogOperation final : public ElementOperation<HogSettings, HogFiles> {
   Status finish(const Job &job) override;
   bool host_reads_result() const override { return model() != nullptr; }
   void describe(GstStructure *message) override;
+  bool depends_on_shape() const override { return model() != nullptr; }
 
  private:
   Reads reads() const override;

@@ -24,6 +24,7 @@ class HoughOperation final : public ElementOperation<HoughSettings> {
   Status run(const Job &job) override;
   Status finish(const Job &job) override { return attach(job); }
   void describe(GstStructure *message) override;
+  bool depends_on_shape() const override { return settings_.excludes_directions(); }
 
  private:
   HoughList list() const { return {found_.items(), found_.count()}; }

@@ -5,6 +5,7 @@
 #include <gst/gst.h>
 
 #include <algorithm>
+#include <numbers>
 #include <string>
 
 #include "cuda/canny/canny.h"
@@ -28,6 +29,7 @@ struct HoughSettings : CannyParams, HoughParams {
   int line_width = kAutomaticWidth;
   int max_drawn = 50;  // 0: all
 
+  bool excludes_directions() const { return min_theta > 0 || max_theta < std::numbers::pi; }
   // The parameters for pictures of that size. Small frames have more edges for their size, hence the
   // constant.
   HoughParams params(Size size) const {

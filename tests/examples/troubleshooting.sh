@@ -63,6 +63,10 @@ says 'max-lines is 1, but there are 2514 lines: only those with the most votes a
   cudahough max-lines=1 threshold=20 nms-radius=0
 says '146541 windows reach hit-threshold (-20), but only the first 4096 of them are used: raise hit-threshold' \
   video/x-raw,width=1280,height=960 ! cudahog model=people hit-threshold=-20 group-threshold=0
+says 'The frames have the tag image-orientation=rotate-90' taginject tags=image-orientation=rotate-90 ! \
+  cudahog model=people
+says 'The pixels are not square (pixel-aspect-ratio=16/11)' 'video/x-raw,pixel-aspect-ratio=16/11' ! \
+  cudahog model=people
 
 # Which reason there is depends on the build and on the machine.
 if ! timeout 300 gst-launch-1.0 videotestsrc num-buffers=1 ! cudacanny backend=cuda ! fakesink >"$root/out" 2>&1; then

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <opencv2/imgproc.hpp>
 #include <string>
 #include <vector>
@@ -20,28 +21,37 @@ using namespace cudavision::test;
 using cudavision::ColorModel;
 using cudavision::Execution;
 using cudavision::extract_luma;
+using cudavision::LumaRange;
 using cudavision::Size;
 
 class Luma : public BackendTest {};
 CUDAVISION_TEST_ON_EVERY_BACKEND(Luma);
 
-Picture definition(const HostFrame &frame) {
+// The nearest value of the full range to one of the limited range.
+std::uint8_t expanded(int y) {
+  return static_cast<std::uint8_t>(std::clamp(std::lround((y - 16) * 255 / 219.0), 0l, 255l));
+}
+
+std::uint8_t definition(const HostFrame &frame, LumaRange range, int x, int y) {
+  if (frame.format->layout.model == ColorModel::rgb)
+    return static_cast<std::uint8_t>(
+        (9798 * frame.at(0, x, y) + 19235 * frame.at(1, x, y) + 3735 * frame.at(2, x, y) + 16384) >> 15);
+  const int luma = frame.at(0, x, y);
+  return range == LumaRange::full ? expanded(luma) : static_cast<std::uint8_t>(luma);
+}
+
+Picture definition(const HostFrame &frame, LumaRange range = LumaRange::as_is) {
   Picture luma(frame.size);
   for (int y = 0; y < luma.height(); ++y)
-    for (int x = 0; x < luma.width(); ++x)
-      luma.at(x, y) = static_cast<std::uint8_t>(
-          frame.format->layout.model == ColorModel::rgb
-              ? (9798 * frame.at(0, x, y) + 19235 * frame.at(1, x, y) + 3735 * frame.at(2, x, y) + 16384) >>
-                    15
-              : frame.at(0, x, y));
+    for (int x = 0; x < luma.width(); ++x) luma.at(x, y) = definition(frame, range, x, y);
   return luma;
 }
 
 Picture run(const Execution &execution, const HostFrame &frame, const Placement &source = kOddPitch,
-            const Placement &destination = kMisaligned) {
+            const Placement &destination = kMisaligned, LumaRange range = LumaRange::as_is) {
   const TestFrame test_frame(execution, frame, source);
   const TestImage<std::uint8_t> luma(execution, frame.size, destination);
-  EXPECT_TRUE(succeeds(extract_luma(execution, test_frame.frame(), luma.view())));
+  EXPECT_TRUE(succeeds(extract_luma(execution, test_frame.frame(), luma.view(), range)));
   EXPECT_TRUE(same(test_frame.download(), frame)) << "the frame must not change";
   return luma.download();
 }
@@ -63,8 +73,19 @@ TEST_P(Luma, every_format_and_size_equals_the_definition) {
       SCOPED_TRACE(::testing::Message() << format << " " << size.width << "x" << size.height << " seed "
                                         << seed << " from " << source << " to " << destination);
       const HostFrame frame(format, size, seed++);
-      ASSERT_TRUE(same(run(execution(), frame, source, destination), definition(frame)));
+      for (const LumaRange range : {LumaRange::as_is, LumaRange::full})
+        ASSERT_TRUE(same(run(execution(), frame, source, destination, range), definition(frame, range)));
     }
+}
+
+TEST_P(Luma, every_value_is_expanded_to_the_nearest_one) {
+  HostFrame frame(format_named("GRAY8"), {256, 1}, 0);
+  for (int y = 0; y < 256; ++y) frame.sample(0, y, 0) = static_cast<std::uint8_t>(y);
+  const Picture luma = run(execution(), frame, kTight, kTight, LumaRange::full);
+  for (int y = 0; y < 256; ++y) EXPECT_EQ(luma.at(y, 0), expanded(y)) << y;
+  for (const auto &[y, full] :
+       {std::pair{0, 0}, {16, 0}, {17, 1}, {126, 128}, {234, 254}, {235, 255}, {255, 255}})
+    EXPECT_EQ(luma.at(y, 0), full) << y;
 }
 
 TEST_P(Luma, every_placement_equals_the_definition) {
