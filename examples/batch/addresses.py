@@ -10,9 +10,10 @@ LEFT_OUT = "..."
 def split(uri):
     """The part that may be shown, and the texts that may not. Passwords are in front of the last @, or in what looks like a
     query, even in the path, as /user=admin&password=… is. A /, ? or # in front of the last @ may belong to a password or end
-    the host: then only the scheme is shown."""
+    the host: then only the scheme is shown. Whoever escapes a password may also escape the @ behind it."""
     scheme, _, rest = uri.partition("://")
-    user, _, place = rest.rpartition("@")
+    escaped = "@" not in rest and "%40" in re.split(r"[/?#]", rest)[0]
+    user, _, place = rest.rpartition("%40" if escaped else "@")
     if re.search(r"[/?#]", user):
         return f"{scheme}://{LEFT_OUT}", [rest, user, re.split(r"[?&;]", rest, maxsplit=1)[-1]]
     shown = re.split(r"[?#;&=]", place)[0]

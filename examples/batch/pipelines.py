@@ -12,6 +12,7 @@ from gi.repository import GLib, Gst  # noqa: E402
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import addresses  # noqa: E402
 from one_file import read_nothing_else, read_nothing_local  # noqa: E402,F401
+from videos import printable  # noqa: E402
 
 Gst.init(None)
 NO_REASON = "GStreamer stopped to read it and gave no reason"
@@ -79,11 +80,12 @@ def version():
 
 
 def text_of(message, hide=str):
-    """GStreamer's text, with the part of the details that a user understands. hide: takes out what nobody may read."""
+    """GStreamer's text, with the part of the details that a user understands. hide: takes out what nobody may read. A camera
+    chooses some of the words, and must not control a terminal."""
     error, details = message.parse_error()
     last = (details or "").strip().split("\n")[-1]
     more = hide(last) if "\n" in (details or "") and last not in error.message else ""
-    return f"{message.src.get_name()}: {hide(error.message)[:400]}" + (f" ({more[:200]})" if more else "")
+    return printable(f"{message.src.get_name()}: {hide(error.message)[:400]}" + (f" ({more[:200]})" if more else ""))
 
 
 class Pipeline:

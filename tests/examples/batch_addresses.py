@@ -37,6 +37,9 @@ for secret, place in itertools.product(SECRETS, PLACES):
                 assert secret not in told and urllib.parse.quote(secret, safe="") not in told, (uri, text, told)
 assert addresses.public("rtsp://host:554/live/1") == "rtsp://host:554/live/1"
 assert addresses.public("rtsp://user:p@ss@host:554/live/1?a=b") == "rtsp://host:554/live/1"
+assert addresses.public("rtsp://user:secret%40host:554/live") == "rtsp://host:554/live"
+assert addresses.public("rtsp://host:554/a%40b") == "rtsp://host:554/a%40b"
+assert addresses.hide("Could not open rtsp://user:secret%40host", "rtsp://user:secret%40host") == "Could not open rtsp://..."
 assert addresses.hide("the disk is full", "rtsp://user:secret@host/live") == "the disk is full"
 assert addresses.hide("401: wrong password for channel 1", "rtsp://h/a?password=secret&channel=1") == "401: wrong password for channel 1"
 

@@ -56,7 +56,8 @@ class Server(http.server.BaseHTTPRequestHandler):
             self.send_header("Location", "http://xyznew:xyzpas@127.0.0.1:9/again?token=xyztok")
             self.end_headers()
         else:
-            self.send_error(404)
+            self.send_response(404, "no \x1b[2J\x07such video")
+            self.end_headers()
 
     do_HEAD = do_GET
 
@@ -74,7 +75,9 @@ for path in video again; do
   printf 'door http://xyzuse:xyzabc@127.0.0.1:%s/%s?token=xyztok\n' "$(cat "$root/port")" "$path" >"$root/cameras.txt"
   connect
   no_secret
+  if grep -n '[[:cntrl:]]' "$root/err"; then exit 1; fi >&2
 done
+says 'no \\x1b\[2J\\x07such video' "$root/err"
 kill "$server"
 
 echo "== wrong usage"
