@@ -6,7 +6,7 @@
 #   tests/run.sh cpu [FILTER]          the CPU backend, the elements on it, metas, pipelines, examples
 #   tests/run.sh emulated [FILTER]     the kernels and elements on the emulated CUDA
 #   tests/run.sh asan [FILTER]         the tests of the sanitized build
-#   tests/run.sh tsan                  random pipelines with ThreadSanitizer, on the CPU backend
+#   tests/run.sh tsan                  random pipelines and four threads for each element with ThreadSanitizer, on the CPU backend
 #   tests/run.sh gpu [FILTER]          every test on a real card, then compute-sanitizer on the kernel tests
 #   tests/run.sh lint                  formatting, clang-tidy and the layout of the source tree
 #   tests/run.sh debian13              everything again, in a fresh root of Debian 13, with GStreamer 1.26; needs root
@@ -89,7 +89,8 @@ run_tests() {
   local folder=$1; shift
   # The tests' limits end what hangs: a slow machine may take five times as long, and what was asked to take longer any time.
   local factor=5
-  [[ -z ${CUDAVISION_FUZZ_STEPS:-}${CUDAVISION_FUZZ_SECONDS:-}${CUDAVISION_SOAK_FRAMES:-} ]] || factor=0
+  [[ -z ${CUDAVISION_FUZZ_STEPS:-}${CUDAVISION_FUZZ_SECONDS:-}${CUDAVISION_SOAK_FRAMES:-} ]] &&
+    [[ -z ${CUDAVISION_GUEST_RUNS:-}${CUDAVISION_GUEST_STEPS:-} ]] || factor=0
   rm -f "$folder/meson-logs/testlog.junit.xml"
   meson test -C "$folder" --no-rebuild --print-errorlogs -t "$factor" "$@" || failed_steps=$((failed_steps + 1))
   logs+=("$folder/meson-logs/testlog.junit.xml")
