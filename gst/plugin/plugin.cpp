@@ -2,6 +2,7 @@
 // The plugin "cudavision". It registers its elements on every machine; CUDA devices are looked for only when
 // an element starts.
 #include <gst/gst.h>
+#include <unwind.h>
 
 #include "gst/base/frame_memory.h"
 
@@ -13,7 +14,15 @@ G_END_DECLS
 
 #define CUDAVISION_ELEMENT(name) ok = GST_ELEMENT_REGISTER(name, plugin) && ok;
 
+// The plugin has an unwinder of its own (see gst/README.md), which prepares itself when it is first used. That must not be
+// when an exception of the program, or the end of one of its threads, passes through the plugin: the program's unwinder
+// leads there and calls functions of the plugin's one, which would end the process.
+static void prepare_unwinder() {
+  (void)_Unwind_Backtrace([](_Unwind_Context *, void *) { return _URC_END_OF_STACK; }, nullptr);
+}
+
 static gboolean plugin_init(GstPlugin *plugin) {
+  prepare_unwinder();
   cudavision::offer_frames();
   gboolean ok = TRUE;
 #include "elements.inc"
