@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cmath>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "gst/base/attach.h"
@@ -43,25 +42,18 @@ Interval clipped(double first, double length, int side) {
   return {static_cast<int>(from), static_cast<int>(to - from)};
 }
 
-// Each box once: cudahog attaches it as a region of interest and as a detection.
-void remove_duplicates(std::vector<Region> *regions) {
-  const auto key = [](const Region &r) { return std::tuple(r.y, r.x, r.height, r.width); };
-  std::sort(regions->begin(), regions->end(),
-            [&](const Region &a, const Region &b) { return key(a) < key(b); });
-  regions->erase(std::unique(regions->begin(), regions->end()), regions->end());
-}
-
 // Appends the regions of interest and the object detections of this type ("*": of all types), clipped to the
-// frame.
+// frame. Some are left out if the flag asks to stop.
 void add_regions(const std::vector<AttachedBox> &boxes, const std::string &type, Size frame,
-                 std::vector<Region> *regions) {
+                 const StopFlag &stop, std::vector<Region> *regions) {
   const WantedType wanted = type == "*" ? WantedType::all() : WantedType(type.c_str());
   for (const AttachedBox &box : boxes) {
     const Interval x = clipped(box.x, box.width, frame.width), y = clipped(box.y, box.height, frame.height);
-    if (wanted.includes(box.type) && x.length > 0 && y.length > 0)
-      regions->push_back({x.first, y.first, x.length, y.length});
+    if (stop.requested()) return;
+    if (!wanted.includes(box.type) || x.length == 0 || y.length == 0) continue;
+    const Region region{x.first, y.first, x.length, y.length};
+    if (regions->empty() || regions->back() != region) regions->push_back(region);
   }
-  remove_duplicates(regions);
 }
 
 void post_progress(GstElement *element, GstProgressType type, int filled, int removed) {
@@ -184,7 +176,7 @@ bool InpaintOperation::find_sources(const Job &job, RemovalSources *sources) {
   }
   if (settings_.roi_type) {
     collect_boxes(job.buffer, *job.execution.stop, &boxes_);
-    add_regions(boxes_, *settings_.roi_type, job.frame.size(), &regions_);
+    add_regions(boxes_, *settings_.roi_type, job.frame.size(), *job.execution.stop, &regions_);
   }
   sources->picture = static_cast<const std::uint8_t *>(mask_.data());
   sources->regions = regions_.data();
