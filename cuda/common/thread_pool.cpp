@@ -13,11 +13,25 @@ namespace {
 constexpr std::size_t kStackBytes = 1
                                     << 20;  // whatever the limit is that the host has set for its own threads
 
+// The thread would inherit the priority of the one that starts it, and keep it for the work of all others. That of a
+// thread which comes before all ordinary ones, as for sound, must not be that of long work.
+void leave_real_time(pthread_attr_t *attributes) {
+  int policy = SCHED_OTHER;
+  sched_param priority{};
+  if (pthread_getschedparam(pthread_self(), &policy, &priority) != 0) return;
+  if (policy != SCHED_FIFO && policy != SCHED_RR) return;
+  priority.sched_priority = 0;
+  (void)pthread_attr_setinheritsched(attributes, PTHREAD_EXPLICIT_SCHED);
+  (void)pthread_attr_setschedpolicy(attributes, SCHED_OTHER);
+  (void)pthread_attr_setschedparam(attributes, &priority);
+}
+
 // Starts a thread that handles no signals: these are the host's. Returns whether the system had one.
 bool start_thread(void *(*function)(void *), void *argument, pthread_t *thread) {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;
   (void)pthread_attr_setstacksize(&attributes, kStackBytes);
+  leave_real_time(&attributes);
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);

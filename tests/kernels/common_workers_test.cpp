@@ -2,11 +2,13 @@
 // The threads of the CPU backend.
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <iterator>
@@ -107,6 +109,29 @@ TEST(Workers, threads_take_no_signals_and_end_with_their_last_user) {
     EXPECT_EQ(threads(), before + 2);
   }
   EXPECT_EQ(threads(), before);
+}
+
+TEST(Workers, threads_of_a_real_time_thread_are_ordinary_ones) {
+  bool permitted = false;
+  std::atomic<int> policy = -1;  // of a thread of the pool
+  std::thread caller([&] {
+    const sched_param least{.sched_priority = 1};
+    permitted = pthread_setschedparam(pthread_self(), SCHED_RR, &least) == 0;
+    const pthread_t self = pthread_self();
+    const Workers workers(2);
+    while (permitted && policy == -1)
+      EXPECT_TRUE(workers
+                      .run(50,
+                           [&](int, int) {
+                             if (pthread_equal(pthread_self(), self) != 0)
+                               return std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                             policy = sched_getscheduler(0);
+                           })
+                      .ok());
+  });
+  caller.join();
+  if (!permitted) GTEST_SKIP() << "the system permits no real-time threads";
+  EXPECT_EQ(policy, SCHED_OTHER);
 }
 
 // The limit on processes does not bind root, so root becomes another user first.
