@@ -36,6 +36,10 @@ struct CannyRanges {
 // than 3, 5 and 7, or a sigma outside GaussianRanges::sigma. NaN is invalid.
 Status validate(const CannyParams &params);
 
+// A magnitude |dx| + |dy| that no gradient exceeds, in units of the Sobel operator of that aperture: with a high threshold
+// of at least this there are no edges in any picture.
+double max_gradient(int aperture);
+
 // Finds edges in pictures of one size. Owns its scratch memory. Not thread-safe: use one instance per stream.
 class Canny {
  public:

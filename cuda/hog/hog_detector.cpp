@@ -2,12 +2,15 @@
 // The detector: validation, and the choice of a backend.
 #include "cuda/hog/hog_detector.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "cuda/common/backends.h"
 #include "cuda/common/check_range.h"
 #include "cuda/common/number_text.h"
+#include "cuda/hog/hog_backends.h"
 #include "cuda/hog/hog_detector_backends.h"
+#include "cuda/hog/hog_detector_plan.h"
 
 namespace cudavision {
 
@@ -51,6 +54,30 @@ Status validate(const HogSearch &s) {
                             ") must be 0, for no limit, or at least min-scale (" + text_of(s.min_scale) +
                             ")");
   return check_range("win-stride", s.win_stride, HogDetectorRanges::win_stride);
+}
+
+std::int64_t hog_window_count(Size size, const HogModel &model, const HogSearch &search) {
+  std::int64_t count = 0;
+  for (const hog::Level &level : hog::make_detection_plan(size, model, search).levels)
+    count += std::int64_t{level.windows.width} * level.windows.height;
+  return count;
+}
+
+// The numbers of a block are not negative, and by every norm the sum of their squares is at most 1. So by the inequality
+// of Cauchy and Schwarz a block adds at most the root of the sum of the squares of its positive weights.
+double hog_score_bound(const HogModel &model) {
+  const auto length = static_cast<std::size_t>(hog::rules_of(model.params).length);
+  double bound = 0;
+  for (std::size_t first = 0; first < model.weights.size(); first += length) {
+    double squares = 0;
+    for (std::size_t i = first; i < std::min(first + length, model.weights.size()); ++i) {
+      const double weight = std::max(model.weights[i], 0.0f);
+      squares += weight * weight;
+    }
+    bound += std::sqrt(squares);
+  }
+  constexpr double kRounding = 1.001;
+  return bound * kRounding + model.bias;
 }
 
 Status make_hog_detector(const Execution &execution, Size size, int channels, const HogModel &model,

@@ -9,6 +9,7 @@
 // Both backends give the same boxes and the same bits of their scores.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -49,6 +50,11 @@ struct HogSearch {
   friend bool operator==(const HogSearch &, const HogSearch &) = default;
 };
 Status validate(const HogSearch &search);
+
+// The number of windows at all scales of pictures of that size. The model and the search are valid.
+std::int64_t hog_window_count(Size size, const HogModel &model, const HogSearch &search);
+// A score that no window exceeds, whatever the picture shows.
+double hog_score_bound(const HogModel &model);
 
 // The parameters that can differ from frame to frame.
 struct HogThresholds {

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <memory>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -45,12 +47,24 @@ class ElementState {
   // The contents of the files, as read when the element started.
   const F &files() const { return files_; }
 
-  // Called at start, where contradictory properties and unusable files are errors.
-  Status check() { return valid_.begin(element_, snapshot()); }
+  // Posts a warning, but only one for each topic in a run, and none if the text is empty.
+  void warn_once(const char *topic, const std::string &text) {
+    if (!text.empty() && told_.insert(topic).second)
+      GST_ELEMENT_WARNING(element_, RESOURCE, SETTINGS, ("%s", text.c_str()), (nullptr));
+  }
+
+  // Called at start, where contradictory properties and unusable files are errors. Files may have futile(const F &), as
+  // settings may (valid_settings.h).
+  Status check() {
+    told_.clear();
+    return valid_.begin(element_, snapshot());
+  }
   template <typename Load>
   Status load_files(const Load &load) {
     files_ = F();
-    return load(valid_.in_force(), &files_);
+    CUDAVISION_TRY(load(valid_.in_force(), &files_));
+    if constexpr (requires(const F &files) { futile(files); }) warn_once("files", futile(files_));
+    return {};
   }
 
  private:
@@ -58,6 +72,7 @@ class ElementState {
   S settings_;
   ValidSettings<S> valid_;
   F files_;
+  std::set<std::string> told_;  // topics of warn_once()
 };
 
 // The operation of an element with the settings S and the files F. It takes its settings once per frame, at

@@ -39,8 +39,9 @@ struct Job {
   // begin_frame() returned Reads::components or Reads::channels.
   Frame frame;
   Region region;  // the region of interest
-  ImageView<const std::uint8_t>
-      luma;           // of the region; may be empty unless begin_frame() returned Reads::luma
+  bool is_cut;    // an edge of the frame cuts off a part of that region
+  // Of the region; may be empty unless begin_frame() returned Reads::luma.
+  ImageView<const std::uint8_t> luma;
   Input input;        // of luma, or of the frame if luma is empty
   bool draw;          // the property `display`
   bool report;        // the property `message`: describe() will be called

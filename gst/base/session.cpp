@@ -261,7 +261,8 @@ Status Session::work(const MappedFrame &mapped, GstBuffer *buffer, const FilterS
   const bool extracts_luma = (luma && needs_luma_image(layout_, luma_range_)) ||
                              (reads == Reads::channels && luma_range_ == LumaRange::full);
   const Input input = path_.repacked || extracts_luma ? Input::in_stream_order : mapped.input();
-  *job = {where, &working_info_, frame, stage.region, {}, input, draw, settings.message, buffer};
+  *job = {where, &working_info_, frame, stage.region,     is_cut(settings, size_of(info_)),
+          {},    input,          draw,  settings.message, buffer};
   if (extracts_luma) {
     CUDAVISION_TRY(extract_luma(where, luma_of_region(frame, stage.region), stage.luma.view(), luma_range_));
     job->luma = stage.luma.view();

@@ -7,14 +7,15 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "cuda/common/status.h"
 
 namespace cudavision {
 
 // S is comparable and has validate(const S &). It may have hint(const S &), a sentence for the user about
-// valid settings that are probably not meant, or an empty string. Only the streaming thread and start() call
-// this class.
+// valid settings that are probably not meant, or an empty string, and futile(const S &), the same about valid settings
+// with which nothing can be found in any frame. Only the streaming thread and start() call this class.
 template <typename S>
 class ValidSettings {
  public:
@@ -22,6 +23,7 @@ class ValidSettings {
   Status begin(gpointer element, const S &now) {
     Status status = validate(now);
     hint_.clear();
+    told_of_futility_ = false;
     if (status.ok()) accept(element, now);
     refused_.reset();
     return status;
@@ -56,10 +58,14 @@ class ValidSettings {
         GST_ELEMENT_INFO(element, RESOURCE, SETTINGS, ("%s", text.c_str()), (nullptr));
       hint_ = std::move(text);
     }
+    if constexpr (requires { futile(now); })
+      if (const std::string text = futile(now); !text.empty() && !std::exchange(told_of_futility_, true))
+        GST_ELEMENT_WARNING(element, RESOURCE, SETTINGS, ("%s", text.c_str()), (nullptr));
   }
 
   S in_force_;
-  std::string hint_;          // the last one, posted once
+  std::string hint_;  // the last one, posted once
+  bool told_of_futility_ = false;
   std::optional<S> refused_;  // the contradiction of the last warning
 };
 

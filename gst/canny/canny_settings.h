@@ -4,9 +4,12 @@
 
 #include <gst/gst.h>
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "cuda/canny/canny.h"
+#include "cuda/common/number_text.h"
 #include "gst/base/color_text.h"
 
 namespace cudavision {
@@ -23,6 +26,15 @@ struct CannySettings : CannyParams {
 inline Status validate(const CannySettings &settings) {
   CUDAVISION_TRY(validate_color("color", settings.color));
   return validate(static_cast<const CannyParams &>(settings));
+}
+
+// See valid_settings.h.
+inline std::string futile(const CannyParams &params) {
+  const double high = std::max(params.low_threshold, params.high_threshold),
+               most = max_gradient(params.aperture);
+  if (high < most) return {};
+  return "high-threshold is " + text_of(high) + ", but no gradient exceeds " + text_of(most) +
+         ": there are no edges in any frame. Lower high-threshold";
 }
 
 }  // namespace cudavision

@@ -2,8 +2,11 @@
 // The operation of cudahog.
 #include "gst/hog/hog_operation.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "cuda/common/backends.h"
 #include "cuda/common/number_text.h"
 #include "gst/base/attach.h"
 #include "gst/base/format.h"
@@ -80,12 +83,34 @@ Status HogOperation::prepare_detector() {
   }
   CUDAVISION_TRY(make_hog_detector(execution_, size_, channels_, *model(), search, &detector_));
   search_ = search;
+  windows_ = hog_window_count(size_, *model(), search);
+  return {};
+}
+
+// What lets the search of this frame find nothing, whatever the frame shows; otherwise an empty string.
+std::string HogOperation::futility() const {
+  if (windows_ == 0)
+    return "The model's window of " + to_string(model()->window) + " pixels does not fit into " +
+           to_string(size_) + " pixels at any scale from min-scale (" + text_of(search_.min_scale) +
+           ") on: nothing can be found. Scale the frames up, enlarge the region of interest or lower "
+           "min-scale";
+  if (settings_.group_threshold >= std::min<std::int64_t>(windows_, kMaxHogHits))
+    return "group-threshold is " + std::to_string(settings_.group_threshold) + ", but there are only " +
+           std::to_string(std::min<std::int64_t>(windows_, kMaxHogHits)) +
+           " windows: nothing can be found. Lower group-threshold";
+  if (const double bound = hog_score_bound(*model()); settings_.hit_threshold > bound)
+    return "hit-threshold is " + text_of(settings_.hit_threshold) + ", but no score of this model exceeds " +
+           text_of(std::ceil(bound)) + ": nothing can be found. Lower hit-threshold";
   return {};
 }
 
 Status HogOperation::run(const Job &job) {
   const HogPicture picture = channels_ == 3 ? hog_picture(job.frame, job.region) : hog_picture(job.luma);
   if (needs_blocks(job.draw)) CUDAVISION_TRY(run_blocks(job, picture));
+  if (model() == nullptr && !needs_blocks(job.draw) && idle_.is_over(job.buffer))
+    state_.warn_once("idle",
+                     "descriptor and display are false, and there is no model: the element does nothing. Set "
+                     "model=people, for example");
   return model() != nullptr ? detect(job, picture) : Status();
 }
 
@@ -134,6 +159,10 @@ Status HogOperation::draw_stars(const Job &job, const HogPicture &picture, const
 
 Status HogOperation::detect(const Job &job, const HogPicture &picture) {
   CUDAVISION_TRY(prepare_detector());
+  if (!job.is_cut && settings_ != judged_) {
+    state_.warn_once("futile", futility());
+    judged_ = settings_;
+  }
   CUDAVISION_TRY(detector_->run(picture, settings_.thresholds(), list()));
   if (job.draw) CUDAVISION_TRY(draw_boxes(job));
   return found_.fetch(execution_);

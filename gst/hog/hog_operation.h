@@ -11,6 +11,7 @@
 #include "cuda/draw/canvas.h"
 #include "cuda/hog/hog_detector.h"
 #include "cuda/hog/hog_primitives.h"
+#include "gst/base/awaited_results.h"
 #include "gst/base/element.h"
 #include "gst/base/tensor_pool.h"
 #include "gst/hog/hog_settings.h"
@@ -46,6 +47,7 @@ class HogOperation final : public ElementOperation<HogSettings, HogFiles> {
   Status follow_params();
   // Makes detector_ for the search of the frame, unless it exists.
   Status prepare_detector();
+  std::string futility() const;
   Status run_blocks(const Job &job, const HogPicture &picture);
   Status draw_stars(const Job &job, const HogPicture &picture, const float *blocks);
   Status detect(const Job &job, const HogPicture &picture);
@@ -71,9 +73,12 @@ class HogOperation final : public ElementOperation<HogSettings, HogFiles> {
   OwnedBytes star_lines_;
   std::size_t star_capacity_ = 0;
   bool warned_of_stars_ = false;
+  Patience idle_;
 
   // Detection.
-  HogSearch search_;  // the search of detector_
+  HogSearch search_;                   // the search of detector_
+  std::int64_t windows_ = 0;           // of detector_
+  std::optional<HogSettings> judged_;  // by futility(), which depends on nothing else
   std::unique_ptr<HogDetector> detector_;
   OwnedList<HogBoxCount, HogBox> found_;
   OwnedBytes box_primitives_, box_primitive_count_;

@@ -40,6 +40,7 @@ Status HoughOperation::allocate(const Site &site) {
 }
 
 Status HoughOperation::run(const Job &job) {
+  if (!job.is_cut) state_.warn_once("size", futile(settings_, {job.region.width, job.region.height}));
   CUDAVISION_TRY(fit_to(job.execution, settings_.max_lines));
   ImageView<const std::uint8_t> edges = job.luma;
   if (settings_.input == HoughInput::picture) {

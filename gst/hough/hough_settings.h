@@ -5,13 +5,17 @@
 #include <gst/gst.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numbers>
 #include <string>
 
 #include "cuda/canny/canny.h"
+#include "cuda/common/backends.h"
+#include "cuda/common/number_text.h"
 #include "cuda/hough/hough.h"
 #include "gst/base/color_text.h"
 #include "gst/base/line_width.h"
+#include "gst/canny/canny_settings.h"
 
 namespace cudavision {
 
@@ -48,6 +52,37 @@ inline Status validate(const HoughSettings &settings) {
         "gradient-voting needs the gradients of a picture and cannot be combined with input=edges");
   CUDAVISION_TRY(validate(static_cast<const CannyParams &>(settings)));
   return validate(settings.params({}));
+}
+
+// See valid_settings.h.
+inline std::string futile(const HoughSettings &settings) {
+  if (hough_shape({}, settings).angles == 0)
+    return "Between min-theta (" + text_of(settings.min_theta) + ") and max-theta (" +
+           text_of(settings.max_theta) + ") there is no direction, in steps of theta (" +
+           text_of(settings.theta) + "): no line can be found";
+  return settings.input == HoughInput::picture ? futile(static_cast<const CannyParams &>(settings))
+                                               : std::string();
+}
+
+// The same for regions of this size. A threshold that the element chooses is not spoken of.
+inline std::string futile(const HoughSettings &settings, Size region) {
+  // In each column of a line that is closer to the x axis, at most that many pixels vote for a cell, whose width across the
+  // line is rho; in the same way for rows.
+  const auto most_of_step = [&](int side) {
+    return std::min<double>(side, std::floor(settings.rho * 1.4143) + 2);
+  };
+  const double most_votes =
+      std::max(region.width * most_of_step(region.height), region.height * most_of_step(region.width));
+  const double longest = std::hypot(region.width, region.height);
+  if (settings.threshold >= most_votes)
+    return "threshold is " + std::to_string(settings.threshold) + ", but no line of a region of " +
+           to_string(region) + " pixels has more than " + std::to_string(std::lround(most_votes)) +
+           " votes: no line can be found. Lower threshold";
+  if (settings.mode == HoughMode::segments && settings.min_length > longest)
+    return "min-length is " + std::to_string(settings.min_length) + ", but a region of " + to_string(region) +
+           " pixels has no longer segment than " + std::to_string(std::lround(longest)) +
+           " pixels: no segment can be found. Lower min-length";
+  return {};
 }
 
 }  // namespace cudavision

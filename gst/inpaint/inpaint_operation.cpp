@@ -93,6 +93,7 @@ Reads InpaintOperation::reads() const { return Reads::components; }
 
 Status InpaintOperation::run(const Job &job) {
   report_ = {};
+  fixed_selection_ = false;
   RemovalSources sources;
   const InpaintParams params = settings_.params();
   // A frame that is not learned interrupts the history: the background may have changed unseen.
@@ -101,6 +102,7 @@ Status InpaintOperation::run(const Job &job) {
   const bool selects = find_sources(job, &sources);
   if (job.execution.stop->requested()) return Status(Status::Code::stopped);
   const bool fills = job.draw && (selects || params.temporal);
+  fixed_selection_ = job.draw && selects && !settings_.roi_type && !sources.by_color && !settings_.mask_alpha;
   if (!fills && !settings_.attach_mask) return {};
   ImageView<const std::uint8_t> mask;
   CUDAVISION_TRY(make_mask(job, sources, &mask));
@@ -132,7 +134,7 @@ Status InpaintOperation::make_mask(const Job &job, const RemovalSources &sources
   return removal_->run(job.frame, sources, mask, static_cast<std::uint8_t *>(lease.data));
 }
 
-Status InpaintOperation::finish(const Job &) {
+Status InpaintOperation::finish(const Job &job) {
   CUDAVISION_TRY(check_stopped());
   if (report_.refused && !warned_)
     GST_ELEMENT_WARNING(
@@ -142,6 +144,14 @@ Status InpaintOperation::finish(const Job &) {
          report_.removed, settings_.patch_size, settings_.patch_size),
         (nullptr));
   warned_ = report_.refused;
+  // A region of interest that moves may come back to what is selected.
+  if (!fixed_selection_ || was_outside_ || report_.removed != 0 || job.region != empty_region_)
+    unselected_ = {};
+  empty_region_ = job.region;
+  if (fixed_selection_ && unselected_.is_over(job.buffer))
+    state_.warn_once("region of interest",
+                     "For 5 s mask-location and the region to remove have selected no pixel in the "
+                     "region of interest: nothing is removed");
   return {};
 }
 
@@ -176,6 +186,8 @@ bool InpaintOperation::find_sources(const Job &job, RemovalSources *sources) {
   }
   if (settings_.roi_type) {
     collect_boxes(job.buffer, *job.execution.stop, &boxes_);
+    if (*settings_.roi_type != "*")
+      state_.warn_once("roi-type", awaited_.take(job.buffer, boxes_, "roi-type", *settings_.roi_type));
     add_regions(boxes_, *settings_.roi_type, job.frame.size(), *job.execution.stop, &regions_);
   }
   sources->picture = static_cast<const std::uint8_t *>(mask_.data());

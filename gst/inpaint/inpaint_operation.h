@@ -9,6 +9,7 @@
 #include "cuda/inpaint/inpaint.h"
 #include "cuda/inpaint/removal_mask.h"
 #include "gst/base/attached_boxes.h"
+#include "gst/base/awaited_results.h"
 #include "gst/base/element.h"
 #include "gst/base/tensor_pool.h"
 #include "gst/inpaint/inpaint_settings.h"
@@ -56,6 +57,7 @@ class InpaintOperation final : public ElementOperation<InpaintSettings, InpaintF
   std::unique_ptr<TensorPool> masks_;  // of attach-mask
   std::unique_ptr<Inpaint> inpaint_;
   std::vector<AttachedBox> boxes_;
+  AwaitedType awaited_;
   std::vector<Region> regions_;
   // The report of the last frame.
   InpaintReport report_;
@@ -63,6 +65,11 @@ class InpaintOperation final : public ElementOperation<InpaintSettings, InpaintF
   bool warned_ = false;
   // The last region lay partly outside of the frame, and a message was posted.
   bool was_outside_ = false;
+  // A mask of a file, a region or both select what is removed from the frame: the same in all frames, unless a property
+  // changes.
+  bool fixed_selection_ = false;
+  Patience unselected_;    // while they select no pixel of the same region of interest
+  Region empty_region_{};  // the last one
   // The first progress message of the current fill was posted.
   bool progressing_ = false;
   // The numbers of pixels in the progress messages.

@@ -12,6 +12,7 @@
 #include "gst/base/color_text.h"
 #include "gst/base/excerpt.h"
 #include "gst/inpaint/mask_picture.h"
+#include "gst/inpaint/mask_pixels.h"
 
 namespace cudavision {
 
@@ -47,7 +48,8 @@ inline std::string hint(const InpaintSettings &settings) {
   if (settings.removes_color() && settings.mask_color.opacity_is_missing())
     return "mask-color=" + excerpt(settings.mask_color.text()) +
            " is a colour, and its pixels are removed: none removes no colour";
-  if (settings.mask_location || settings.roi_type || settings.removes_color() || settings.mask_alpha ||
+  if (settings.mask_location || (settings.roi_type && !settings.roi_type->empty()) ||
+      settings.removes_color() || settings.mask_alpha ||
       (settings.region_width > 0 && settings.region_height > 0))
     return {};
   return "no property selects what to remove: set mask-location, mask-color, mask-alpha, roi-type, or "
@@ -59,5 +61,17 @@ struct InpaintFiles {
   // The picture of mask-location, or null if the property is not set.
   std::shared_ptr<const MaskPicture> mask;
 };
+
+// See valid_settings.h.
+inline std::string futile(const InpaintFiles &files) {
+  if (files.mask == nullptr || files.mask->brightest().value_or(0) >= kLeastMaskLuma) return {};
+  if (!files.mask->brightest())
+    return "The mask of mask-location selects nothing: all its pixels are transparent. Pixels that are "
+           "bright and opaque "
+           "are removed: save it without an alpha channel, or make it opaque";
+  return "The mask of mask-location selects nothing: its largest luma is " +
+         std::to_string(*files.mask->brightest()) + ", and pixels are removed from a luma of " +
+         std::to_string(kLeastMaskLuma) + " on. Save it with 255 instead of 1, or in white";
+}
 
 }  // namespace cudavision

@@ -49,7 +49,7 @@ Status MaskPicture::decode(std::string_view file, std::shared_ptr<const MaskPict
     CUDAVISION_TRY(decode_jpeg(file, &pixels));
   else
     return {Status::Code::unreadable_file, "it is no PNG or JPEG picture"};
-  picture->reset(new MaskPicture(pixels.size(), pixels.take()));
+  picture->reset(new MaskPicture(pixels.size(), pixels.brightest(), pixels.take()));
   return {};
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,6 +26,8 @@ class MaskPicture {
   static Status decode(std::string_view file, std::shared_ptr<const MaskPicture> *picture);
 
   Size size() const { return size_; }
+  // The largest luma of the opaque pixels; none if there are no such pixels.
+  std::optional<int> brightest() const { return brightest_; }
   // The mask for a frame of this size: bytes of 255 or 0 in row-major order without padding. Along an axis in
   // which the picture is larger than the frame, a pixel is 255 if any picture pixel that it covers, even in
   // part, is 255, so that thin lines are kept. Along the other axes it has the value of the picture pixel
@@ -32,9 +35,11 @@ class MaskPicture {
   Array<std::uint8_t> scaled_to(Size frame) const;
 
  private:
-  MaskPicture(Size size, Array<std::uint8_t> pixels) : size_(size), pixels_(std::move(pixels)) {}
+  MaskPicture(Size size, std::optional<int> brightest, Array<std::uint8_t> pixels)
+      : size_(size), brightest_(brightest), pixels_(std::move(pixels)) {}
 
   Size size_;
+  std::optional<int> brightest_;
   Array<std::uint8_t> pixels_;
 };
 

@@ -2,6 +2,7 @@
 // Collects the pixels of a mask from the decoder of its picture, and turns the picture upright.
 #include "gst/inpaint/mask_pixels.h"
 
+#include <algorithm>
 #include <string>
 
 #include "cuda/common/backends.h"
@@ -31,8 +32,12 @@ Status MaskPixels::begin(Size size, unsigned orientation) {
 
 void MaskPixels::put(const std::uint8_t *rgba, int count, int x, int step, int y) {
   std::uint8_t *pixel = pixels_.data() + origin_ + x * right_ + y * down_;
-  for (int i = 0; i < count; ++i, rgba += 4, pixel += step * right_)
-    *pixel = luma_of_rgb(rgba[0], rgba[1], rgba[2]) >= 128 && rgba[3] >= 128 ? 255 : 0;
+  for (int i = 0; i < count; ++i, rgba += 4, pixel += step * right_) {
+    const int luma = luma_of_rgb(rgba[0], rgba[1], rgba[2]);
+    const bool is_opaque = rgba[3] >= 128;
+    *pixel = luma >= kLeastMaskLuma && is_opaque ? 255 : 0;
+    if (is_opaque) brightest_ = std::max(brightest_.value_or(0), luma);
+  }
 }
 
 }  // namespace cudavision

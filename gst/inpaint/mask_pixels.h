@@ -4,12 +4,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "cuda/common/image.h"
 #include "cuda/common/memory_budget.h"
 #include "cuda/common/status.h"
 
 namespace cudavision {
+
+// From this luma on, the opaque pixels of a mask are removed.
+constexpr int kLeastMaskLuma = 128;
 
 class MaskPixels {
  public:
@@ -22,11 +26,14 @@ class MaskPixels {
 
   Size size() const { return size_; }  // upright
   Array<std::uint8_t> take() { return std::move(pixels_); }
+  // The largest luma of the opaque pixels; none if there are no such pixels.
+  std::optional<int> brightest() const { return brightest_; }
 
  private:
   Size size_{};
   // The index of the stored pixel (x, y) in the upright picture is origin_ + x * right_ + y * down_.
   std::ptrdiff_t origin_ = 0, right_ = 0, down_ = 0;
+  std::optional<int> brightest_;
   Array<std::uint8_t> pixels_;
 };
 

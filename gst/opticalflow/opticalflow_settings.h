@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "cuda/common/number_text.h"
 #include "cuda/opticalflow/opticalflow.h"
 #include "gst/base/color_text.h"
 #include "gst/base/line_width.h"
@@ -24,6 +25,15 @@ struct OpticalFlowSettings : OpticalFlowParams, FlowStyle {
 inline Status validate(const OpticalFlowSettings &settings) {
   CUDAVISION_TRY(validate_color("color", settings.color, ColorText::kByDirection));
   return validate(static_cast<const OpticalFlowParams &>(settings));
+}
+
+// See valid_settings.h.
+inline std::string futile(const OpticalFlowSettings &settings) {
+  // The smaller eigenvalue is at most half of the trace: a Scharr derivative is at most 16 * 255.
+  constexpr double kMost = 16.0 * 255 * 16 * 255 / (1 << 20);
+  if (settings.min_eigenvalue <= kMost) return {};
+  return "min-eigenvalue is " + text_of(settings.min_eigenvalue) + ", but no eigenvalue exceeds " +
+         text_of(kMost) + ": no vector can be valid. Lower min-eigenvalue";
 }
 
 }  // namespace cudavision

@@ -19,6 +19,7 @@ Status Sigma2KpOperation::allocate(const Site &site) {
 }
 
 Status Sigma2KpOperation::run(const Job &job) {
+  if (!job.is_cut) state_.warn_once("size", futile(settings_, region_));
   CUDAVISION_TRY(fit_to_settings(job));
   CUDAVISION_TRY(sigma2kp_->run(job.luma, settings_, list(), job.input));
   if (job.draw) CUDAVISION_TRY(draw(job));

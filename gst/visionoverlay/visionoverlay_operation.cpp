@@ -92,6 +92,10 @@ Status VisionOverlayOperation::run(const Job &job) {
   keypoint_count_ = line_count_ = 0;
   tensors_.begin_frame();
   if (!job.draw) return {};
+  if (awaited_.are_missing(job.buffer, AwaitedResults::Kind::all))
+    state_.warn_once("no results",
+                     "For 5 s no frame has carried a result that could be drawn: put the elements that "
+                     "find something, such as cudahog, before this one");
   if (settings_.tensors) CUDAVISION_TRY(tensors_.draw(job, settings_, canvas_.get()));
   if (tensors_.has_unreadable()) warn_of_unreadable();
   if (settings_.keypoints) add_keypoints(job);

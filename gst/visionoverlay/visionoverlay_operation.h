@@ -9,6 +9,7 @@
 #include "cuda/common/owned_memory.h"
 #include "cuda/draw/canvas.h"
 #include "gst/base/attached_boxes.h"
+#include "gst/base/awaited_results.h"
 #include "gst/base/element.h"
 #include "gst/visionoverlay/tensor_pictures.h"
 #include "gst/visionoverlay/visionoverlay_settings.h"
@@ -40,6 +41,7 @@ class VisionOverlayOperation final : public ElementOperation<VisionOverlaySettin
   Status draw(const Job &job);
 
   std::unique_ptr<Canvas> canvas_;
+  AwaitedResults awaited_;
   std::vector<AttachedBox> boxes_;
   Array<Primitive> primitives_;  // of the frame
   TensorPictures tensors_;

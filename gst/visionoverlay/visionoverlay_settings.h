@@ -4,6 +4,8 @@
 
 #include <gst/gst.h>
 
+#include <string>
+
 #include "gst/base/color_text.h"
 #include "gst/base/line_width.h"
 #include "gst/opticalflow/flow_style.h"
@@ -29,6 +31,12 @@ inline Status validate(const VisionOverlaySettings &settings) {
   CUDAVISION_TRY(validate_color("keypoint-color", settings.keypoint_color));
   CUDAVISION_TRY(validate_color("edge-color", settings.edge_color));
   return validate_color("line-color", settings.line_color, ColorText::kByDirection);
+}
+
+// See valid_settings.h.
+inline std::string futile(const VisionOverlaySettings &settings) {
+  if (settings.regions || settings.keypoints || settings.lines || settings.tensors) return {};
+  return "regions, keypoints, lines and tensors are all false: nothing is drawn";
 }
 
 }  // namespace cudavision

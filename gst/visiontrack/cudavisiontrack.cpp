@@ -33,6 +33,7 @@
 #include <gst/cudavision/cudavision.h>
 #include <gst/video/video.h>
 
+#include <atomic>
 #include <new>
 #include <optional>
 #include <string>
@@ -43,6 +44,7 @@
 #include "gst/base/analytics.h"
 #include "gst/base/any_video_pads.h"
 #include "gst/base/attached_boxes.h"
+#include "gst/base/awaited_results.h"
 #include "gst/base/properties.h"
 #include "gst/base/timing.h"
 #include "gst/visiontrack/frame_steps.h"
@@ -71,7 +73,11 @@ struct TrackState {
   std::vector<AttachedBox> boxes;  // of a frame
   std::vector<TypedBox> places;    // of `boxes`
   gint width = 0, height = 0;      // of the caps
+  std::atomic<bool> started =
+      false;  // GStreamer opens the pads before the start, and frames may come in between
   bool warned = false;
+  AwaitedResults awaited_boxes;
+  AwaitedType awaited_type;
 };
 
 }  // namespace
@@ -143,6 +149,14 @@ gboolean start(GstBaseTransform *transform) {
   restart(track);
   track->state->tracker.start();
   track->state->warned = false;
+  track->state->awaited_boxes = {};
+  track->state->awaited_type = {};
+  track->state->started = true;
+  return TRUE;
+}
+
+gboolean stop(GstBaseTransform *transform) {
+  GST_CUDA_VISION_TRACK(transform)->state->started = false;
   return TRUE;
 }
 
@@ -180,7 +194,7 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
     gst_event_unref(event);  // those behind have been told a greater count
     return TRUE;
   }
-  if (type == GST_EVENT_FLUSH_STOP || type == GST_EVENT_SEGMENT) restart(track);
+  if (track->state->started && (type == GST_EVENT_FLUSH_STOP || type == GST_EVENT_SEGMENT)) restart(track);
   const gboolean result =
       GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_track_parent_class)->sink_event(transform, event);
   if (type == GST_EVENT_SEGMENT) tell_trackers_behind(track);
@@ -215,9 +229,24 @@ void leave_boxes_of_other_trackers(GstCudaVisionTrack *track) {
   std::erase_if(track->state->boxes, [](const AttachedBox &box) { return box.track != 0; });
 }
 
+// Posts one warning if no boxes come, and one if boxes of another type than the wanted one come.
+void warn_of_absence(GstCudaVisionTrack *track, GstBuffer *buffer, const TrackSettings &settings) {
+  TrackState *state = track->state;
+  if (state->awaited_boxes.are_missing(buffer, AwaitedResults::Kind::boxes))
+    GST_ELEMENT_WARNING(
+        track, STREAM, FAILED,
+        ("For 5 s no frame has carried a region, a detection or the mark of a detector that has found "
+         "nothing: put a detector, such as cudahog, before this element"),
+        (nullptr));
+  if (!settings.type || settings.type->empty()) return;
+  const std::string text = state->awaited_type.take(buffer, state->boxes, "type", *settings.type);
+  if (!text.empty()) GST_ELEMENT_WARNING(track, RESOURCE, SETTINGS, ("%s", text.c_str()), (nullptr));
+}
+
 void collect_boxes_of(GstCudaVisionTrack *track, GstBuffer *buffer, const TrackSettings &settings) {
   TrackState *state = track->state;
   collect_boxes(buffer, state->stop, &state->boxes);
+  warn_of_absence(track, buffer, settings);
   leave_boxes_of_other_trackers(track);
   std::erase_if(state->boxes, [wanted = wanted_type(settings)](const AttachedBox &box) {
     return !(box.width > 0 && box.height > 0) || !wanted.includes(box.type);
@@ -250,6 +279,7 @@ GstFlowReturn take_frame(GstCudaVisionTrack *track, GstBuffer *buffer) {
 
 GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   auto *track = GST_CUDA_VISION_TRACK(transform);
+  if (!track->state->started) return GST_FLOW_FLUSHING;
   return protect(track, [&] { return take_frame(track, buffer); });
 }
 
@@ -302,6 +332,7 @@ static void gst_cuda_vision_track_class_init(GstCudaVisionTrackClass *klass) {
   gst_cuda_vision_analysis_meta_api_get_type();  // frames from other processes keep a mark that is known
   GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
   transform->start = GST_DEBUG_FUNCPTR(start);
+  transform->stop = GST_DEBUG_FUNCPTR(stop);
   transform->set_caps = GST_DEBUG_FUNCPTR(set_caps);
   transform->sink_event = GST_DEBUG_FUNCPTR(sink_event);
   transform->prepare_output_buffer = GST_DEBUG_FUNCPTR(prepare_output_buffer);

@@ -5,6 +5,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
+#include <array>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -214,6 +216,71 @@ std::string compressed_zeros(int count) {
   }
   deflateEnd(&stream);
   return text;
+}
+
+// A black and opaque picture in which one pixel has this colour.
+std::string picture_with(std::array<std::uint8_t, 4> rgba) {
+  constexpr std::size_t kSide = 9;
+  std::vector<std::uint8_t> pixels;
+  for (std::size_t i = 0; i < kSide * kSide; ++i) pixels.insert(pixels.end(), {0, 0, 0, 255});
+  std::copy(rgba.begin(), rgba.end(), pixels.begin() + 80);
+  png_image image{};
+  image.version = PNG_IMAGE_VERSION, image.format = PNG_FORMAT_RGBA;
+  image.width = image.height = kSide;
+  std::string file(10000, 0);
+  png_alloc_size_t size = file.size();
+  EXPECT_NE(png_image_write_to_memory(&image, file.data(), &size, 0, pixels.data(), 0, nullptr), 0);
+  file.resize(size);
+  return file;
+}
+
+Picture one_kind(int pixel) {
+  Picture mask(Size{9, 9});
+  std::fill(mask.pixels().begin(), mask.pixels().end(), static_cast<std::uint8_t>(pixel));
+  return mask;
+}
+
+// The warnings of an element with this mask, each on a line.
+std::string warnings_of(const std::string &location, const std::string &properties = "", int frames = 3) {
+  Harness inpaint("cudainpaint mask-location=" + location + " " + properties);
+  const VideoFrame frame("GRAY8", {40, 30}, 1);
+  for (int i = 0; i < frames; ++i) inpaint.pass(frame);
+  std::string texts;
+  while (const auto warning = take_warning(inpaint.element())) texts += warning->text + "\n";
+  return texts;
+}
+
+// As numpy saves a mask of 0 and 1, and as people paint one in red.
+TEST_F(CudaInpaintPicture, mask_that_selects_nothing_is_told_once) {
+  for (const auto &[color, words] :
+       {std::pair{std::array<std::uint8_t, 4>{0, 0, 0, 255}, "its largest luma is 0,"},
+        {{1, 1, 1, 255}, "its largest luma is 1,"},
+        {{255, 0, 0, 255}, "its largest luma is 76,"},
+        {{127, 127, 127, 255}, "its largest luma is 127,"},
+        {{255, 255, 255, 127}, "its largest luma is 0,"}}) {
+    write(picture_with(color));
+    const std::string texts = warnings_of(location());
+    EXPECT_NE(texts.find(words), std::string::npos) << texts;
+    EXPECT_EQ(texts.find('\n'), texts.size() - 1) << texts;
+  }
+  write(png_file(one_kind(kTransparent), {8, PNG_COLOR_TYPE_GRAY_ALPHA, false, true}));
+  EXPECT_NE(warnings_of(location()).find("all its pixels are transparent"), std::string::npos);
+  write(jpeg_file(one_kind(kDark), {3}));
+  EXPECT_NE(warnings_of(location()).find("its largest luma is 20,"), std::string::npos);
+  write(picture_with({128, 128, 128, 128}));
+  EXPECT_EQ(warnings_of(location()), "");
+}
+
+TEST_F(CudaInpaintPicture, selection_outside_of_the_region_of_interest_is_told_once) {
+  write(picture_with(
+      {255, 255, 255, 255}));  // its pixel is at (2, 2) of 9x9, in the frame at (9, 7) to (13, 9)
+  EXPECT_EQ(warnings_of(location(), "roi-x=14 patch-size=3", 100), "") << "less than 5 s have passed";
+  const std::string texts = warnings_of(location(), "roi-x=14 patch-size=3", 200);
+  EXPECT_NE(texts.find("selected no pixel in the region of interest"), std::string::npos) << texts;
+  EXPECT_EQ(texts.find('\n'), texts.size() - 1) << texts;
+  for (const char *selects : {"roi-x=8 patch-size=3", "roi-x=14 mask-alpha=true", "roi-x=14 roi-type=person",
+                              "roi-x=14 mask-color=red", "roi-x=14 display=false"})
+    EXPECT_EQ(warnings_of(location(), selects, 200), "") << selects;
 }
 
 TEST_F(CudaInpaintPicture, texts_and_profiles_of_pngs_are_not_read) {

@@ -32,7 +32,7 @@ const char *const kElements[] = {
     "cudasigma2kp orientation=true weight=magnitude min-distance=3",
     "cudahog",
     "cudahough",
-    "cudahough mode=segments gradient-voting=true",
+    "cudahough mode=segments min-length=20 gradient-voting=true",
     "cudaopticalflow",
     "cudaopticalflow forward-backward=1 display-mode=arrows",
     "cudainpaint region-x=20 region-y=10 region-width=12 region-height=9",

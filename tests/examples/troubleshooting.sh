@@ -68,6 +68,23 @@ says 'The frames have the tag image-orientation=rotate-90' taginject tags=image-
 says 'The pixels are not square (pixel-aspect-ratio=16/11)' 'video/x-raw,pixel-aspect-ratio=16/11' ! \
   cudahog model=people
 
+# Nothing can be found.
+gst-launch-1.0 -q videotestsrc pattern=black num-buffers=1 ! video/x-raw,format=RGB ! pngenc ! \
+  filesink location="$root/mask.png"
+says 'The mask of mask-location selects nothing: its largest luma is 1' cudainpaint mask-location="$root/mask.png"
+says 'high-threshold is 5000, but no gradient exceeds 1530' cudacanny high-threshold=5000
+says 'threshold is 5000, but no line of a region of 320x240 pixels has more than 960 votes' cudahough threshold=5000
+says "The model's window of 64x128 pixels does not fit into 320x100 pixels at any scale" \
+  video/x-raw,width=320,height=100 ! cudahog model=people
+says 'group-threshold is 2, but there are only 1 windows' video/x-raw,width=64,height=128 ! cudahog model=people
+prints 'For 5 s no region or detection of the type "Person" has come, but of "person"' \
+  videotestsrc pattern=black num-buffers=160 ! video/x-raw,width=72,height=136 ! \
+  cudahog model=people hit-threshold=-20 group-threshold=0 display=false ! cudavisiontrack type=Person
+prints 'For 5 s no frame has carried a region, a detection or the mark of a detector' \
+  videotestsrc num-buffers=160 ! video/x-raw,width=16,height=16 ! cudavisiontrack
+prints 'For 5 s no frame has carried a result that could be drawn' \
+  videotestsrc num-buffers=160 ! video/x-raw,width=16,height=16 ! cudavisionoverlay
+
 # Which reason there is depends on the build and on the machine.
 if ! timeout 300 gst-launch-1.0 videotestsrc num-buffers=1 ! cudacanny backend=cuda ! fakesink >"$root/out" 2>&1; then
   text=$(grep -om 1 'CUDA cannot be used: .*' "$root/out") && quoted "$text"

@@ -814,6 +814,39 @@ TEST_P(Canny, failed_allocation_is_reported_and_leaks_nothing) {
   }
 }
 
+// The picture with the steepest gradient is white where the sum of both Sobel operators is positive.
+TEST(CannyGradient, bound_is_reached) {
+  for (const int aperture : {3, 5, 7}) {
+    cv::Mat smooth, derive;
+    cv::getDerivKernels(derive, smooth, 1, 0, aperture, false, CV_64F);
+    const cv::Mat weights = smooth * derive.t() + derive * smooth.t();
+    cv::Mat white(aperture, aperture, CV_64F), dx, dy;
+    for (int i = 0; i < aperture * aperture; ++i)
+      white.at<double>(i / aperture, i % aperture) =
+          weights.at<double>(i / aperture, i % aperture) > 0 ? 255 : 0;
+    cv::Sobel(white, dx, CV_64F, 1, 0, aperture);
+    cv::Sobel(white, dy, CV_64F, 0, 1, aperture);
+    const int middle = aperture / 2;
+    const double most = std::abs(dx.at<double>(middle, middle)) + std::abs(dy.at<double>(middle, middle));
+    // With 7 pixels both are divided by 16 and rounded, by at most 1/2 each.
+    EXPECT_EQ(cudavision::max_gradient(aperture), most + (aperture == 7 ? 32 : 0));
+  }
+}
+
+// Black and white noise has the steepest gradients that there are, or nearly.
+TEST_P(Canny, threshold_of_the_steepest_gradient_leaves_no_edge) {
+  Picture picture = noise({kEmulated ? 100 : 640, 100}, 40);
+  for (std::uint8_t &pixel : picture.pixels()) pixel = pixel < 128 ? 0 : 255;
+  CannyRunner runner(execution(), picture.size());
+  for (const int aperture : {3, 5, 7}) {
+    CannyParams params;
+    params.aperture = aperture;
+    params.low_threshold = params.high_threshold = cudavision::max_gradient(aperture);
+    const Picture edges = runner.run(picture, params);
+    EXPECT_EQ(count_of<std::uint8_t>(edges, 255), 0) << aperture;
+  }
+}
+
 TEST_P(Canny, failed_launch_is_reported_and_the_next_frame_is_right) {
   CUDAVISION_NEEDS_EMULATION();
   const Picture picture = noise({140, 75}, 31);

@@ -228,6 +228,31 @@ TEST_P(HogDetector, scores_of_one_scale_equal_the_definition) {
   }
 }
 
+TEST_P(HogDetector, no_score_exceeds_the_bound_and_every_window_is_counted) {
+  using cudavision::HogNorm;
+  const HogImage image = noise_image({45, 37}, 1, 17);
+  HogSearch search;
+  search.win_stride = 4, search.scale_step = 1.2;
+  for (const auto variant : {cudavision::HogVariant::opencv, cudavision::HogVariant::ghog})
+    for (const HogNorm norm :
+         {HogNorm::variant, HogNorm::l2_hys, HogNorm::l2, HogNorm::l1_sqrt, HogNorm::l1}) {
+      HogModel model = small_model(18);
+      model.params.variant = variant, model.params.norm = norm;
+      for (const bool equal_weights : {false, true}) {
+        if (equal_weights) std::fill(model.weights.begin(), model.weights.end(), 0.5f);
+        const double bound = hog_score_bound(model);
+        const Found found = detect(image, model, search, {-1000, 0});
+        EXPECT_EQ(found.hits, hog_window_count(image.size(), model, search));
+        float best = -1000;
+        for (const HogBox &box : found.boxes) best = std::max(best, box.score);
+        EXPECT_LE(best, bound);
+        if (equal_weights && norm != HogNorm::l1) {
+          EXPECT_GT(best, 0.6 * bound) << "the bound is useful";
+        }
+      }
+    }
+}
+
 TEST_P(HogDetector, long_descriptors_give_the_boxes_of_the_cpu_backend) {
   const ExecutionOwner one_thread({"one_thread", cudavision::Backend::cpu});
   const HogModel model = small_model(9, {16, 24}, {2, 2});
