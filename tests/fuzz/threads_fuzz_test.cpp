@@ -121,7 +121,7 @@ void set_state(const Owned<GstElement> &pipeline, GstState state) {
 }
 
 TEST_F(FuzzThreads, queries_contexts_properties_and_states) {
-  const int changes = kEmulated ? 4 : kSanitized ? 60 : 150;
+  const int changes = kEmulated ? 20 : kSanitized ? 60 : 150;
   Random random(1);
   int calls = 0;
   for (const std::string &name : elements_of_the_plugin()) {

@@ -35,7 +35,7 @@ BEGINNINGS = {
     "a read-only file system without /dev/shm": ([*NAMESPACE, "sh", "-c", READ_ONLY, "sh"], {}),
     "standard input and error are closed": (["sh", "-c", 'exec "$@" <&- 2>&-', "sh"], {}),
     "a working folder that is gone": (["sh", "-c", 'cd "$(mktemp -d)" && rmdir "$PWD" && exec "$@"', "sh"], {}),
-    "one processor": (["taskset", "--cpu-list", "0"], {}),
+    "one processor": (["taskset", "--cpu-list", str(min(os.sched_getaffinity(0)))], {}),
     "the time of day jumps by a year": ([], {"LD_PRELOAD": f"{BUILD}/libguest_clock.so"}),
     "criticals end the process": ([], {"G_DEBUG": "fatal-criticals"}),
     "freed memory is overwritten": ([], {"MALLOC_PERTURB_": "165", "G_SLICE": "always-malloc"}),
@@ -60,7 +60,8 @@ def compare(output, warning=None):
             warnings.append((stream, line))
         else:
             lines.append(line)
-    if len(set(warnings)) != len(warnings) or bool(warning) != bool(warnings):
+    expected = bool(warning) and len(os.sched_getaffinity(0)) > 1  # one processor needs no thread
+    if len(set(warnings)) != len(warnings) or expected != bool(warnings):
         raise tap.Failed(f"{len(warnings)} warnings, {len(set(warnings))} of them different")
     different = difflib.unified_diff(plain().splitlines(), lines, "plain", "here", n=0, lineterm="")
     if report := "\n".join(line[:400] for line in itertools.islice(different, 12)):

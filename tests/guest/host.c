@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 enum { kBoxes = 400 };
+enum { kPatience = 120 };  // seconds: what hangs ends then, and its name is the last line
 
 typedef struct {
   GMutex mutex;
@@ -116,22 +117,28 @@ static int stops(const char *element, int count, int width, int height) {
   Frames frames;
   GstElement *pipeline = make(element, width, height, -1, &frames);
   GstBus *bus = gst_element_get_bus(pipeline);
+  gint64 longest = 0;  // time of a stop, in microseconds
   int middle = 0, silent = 0;
   for (int i = 0; i <= count; ++i) {
     const gboolean measures = i == 0;
+    alarm(kPatience);
     frames.entered = frames.left = 0;
     gst_element_set_state(pipeline, GST_STATE_PLAYING);
     silent += measures ? !wait_for(&frames, &frames.left, 4, bus)
                        : !wait_for(&frames, &frames.entered, 2 + (unsigned)(i % 2), bus);
     if (!measures && silent == 0) g_usleep((gulong)(g_random_double() * 0.7 * (double)frames.shortest));
+    const gint64 begin = g_get_monotonic_time();
     gst_element_set_state(pipeline, GST_STATE_NULL);
+    longest = MAX(longest, g_get_monotonic_time() - begin);
     middle += !measures && frames.entered > frames.left;
   }
   gst_object_unref(bus);
   const double time = (double)frames.shortest / 1000;
   destroy(pipeline, &frames);
-  printf("%s: %d stops, %d of them in the middle of a frame of %.1f ms, %d runs without frames\n", element,
-         count, middle, time, silent);
+  printf(
+      "%s: %d stops of at most %.1f ms, %d of them in the middle of a frame of %.1f ms, %d runs without "
+      "frames\n",
+      element, count, (double)longest / 1000, middle, time, silent);
   return silent != 0 || middle == 0;
 }
 
@@ -177,6 +184,7 @@ static int refusals(const char *element, int count, int width, int height) {
   faults += run_refused(&refuser, element, width, height, -1, 0) != 0;
   const long allocations = refuser.asked("memory") - before;
   for (int i = 0; i < count && allocations > 0; ++i) {
+    alarm(kPatience);
     const long nth = g_random_int_range(0, (gint32)allocations);
     const int outcome = run_refused(&refuser, element, width, height, nth, i % 2);
     errors += outcome == 1;
@@ -194,7 +202,7 @@ int guest_main(int argc, char **argv) {
   const int count = atoi(argv[2]), width = atoi(argv[3]), height = atoi(argv[4]);
   gst_init(NULL, NULL);
   for (int i = 5; i < argc; ++i) {
-    alarm(120);  // a hang ends here, with the name of the element as the last line
+    alarm(kPatience);
     printf("%s\n", argv[i]);
     fflush(stdout);
     faults += strcmp(argv[1], "stops") == 0 ? stops(argv[i], count, width, height)

@@ -59,7 +59,8 @@ def seccomp(error):
         skip("libseccomp2 is not installed")
 
     class Comparison(ctypes.Structure):
-        _fields_ = [("argument", ctypes.c_uint), ("operator", ctypes.c_int), ("mask", ctypes.c_uint64), ("value", ctypes.c_uint64)]
+        _fields_ = [("argument", ctypes.c_uint), ("operator", ctypes.c_int), ("mask", ctypes.c_uint64),
+                    ("value", ctypes.c_uint64)]
 
     allow, fails, masked_equal = 0x7FFF0000, 0x00050000 | error, 7
     library.seccomp_init.restype = ctypes.c_void_p
