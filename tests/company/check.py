@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What must hold after a run (run.py)."""
+import math
+
+from gi.repository import Gst
+
+import reference
+from run import Fault
+
+CHANGING = Gst.BufferFlags.DISCONT | Gst.MiniObjectFlags.LOCKABLE | Gst.BufferFlags.TAG_MEMORY
+LEAST = 3  # frames without which a run says nothing
+NEAR = 1.01  # pixels
+
+
+def check(run, folder):
+    for record in (run.record, run.end, run.sources, *run.others):
+        if record.fault:
+            raise record.fault
+    require(not run.warnings, f"a warning: {run.warnings}")
+    seen = sum(check_element(run, number, record, folder) for number, record in enumerate((run.record, *run.others)))
+    require(seen >= (LEAST if run.in_front else 1), f"only {seen} frames came out of the element")
+    require(run.count() >= LEAST, f"only {run.count()} frames came to the end")
+    if run.in_front:
+        check_front(run)
+    else:
+        BEHIND[run.neighbour.behind](run)
+    if run.is_live:
+        check_latency(run)
+
+
+def require(condition, text):
+    if not condition:
+        raise Fault(text)
+
+
+def check_element(run, number, record, folder):
+    """Every frame has the results that it has among plain frames."""
+    parts, lost = reference.parts_of(record.items, run.element.variant == "every second")
+    for frame, may_be in lost:
+        require(may_be or run.is_live, f"the frame {frame.pts} was dropped")
+    lines = reference.lines_of(run.lines_file(number)) if run.element.name == "cudavisionjson" else None
+    for index, part in enumerate(parts):
+        pictures, texts = reference.expected(run.element, run.backend, part, folder)
+        require(len(pictures) == len(part.pairs), "the plain pipeline loses frames")
+        got_ids, wanted_ids = {}, {}
+        for i, ((before, after), wanted) in enumerate(zip(part.pairs, pictures)):
+            where = f"part {index} of {len(parts)}, frame {i} of {len(part.pairs)} ({before.pts})"
+            require(after.picture == wanted.picture, f"{where}: the picture is another than among plain frames")
+            compare(ranked(after.metas, got_ids), ranked(wanted.metas, wanted_ids), where)
+            require((after.pts, after.duration) == (before.pts, before.duration), f"{where}: the times changed")
+            require((after.flags ^ before.flags) & ~int(CHANGING) == 0, f"{where}: the flags changed")
+            if lines is not None:
+                check_line(lines, before, texts[i], where)
+    return sum(len(part.pairs) for part in parts)
+
+
+def ranked(metas, ids):
+    """With the numbers of tracks in the order in which they come: after a flush they go on."""
+    def content(meta):
+        if meta.name != "region" or not meta.content[-1]:
+            return meta.content
+        return meta.content[:-1] + (ids.setdefault(meta.content[-1], len(ids) + 1),)
+    return [(meta.name, content(meta)) for meta in metas]
+
+
+def compare(got, wanted, where):
+    if got != wanted:
+        names = [[name for name, _ in metas] for metas in (got, wanted)]
+        different = [a[0] for a, b in zip(got, wanted) if a != b]
+        raise Fault(f"{where}: the results differ from those among plain frames: {different or names}")
+
+
+def check_line(lines, frame, wanted, where):
+    """The next line of this frame; lines of frames that were flushed away are left out."""
+    time = None if frame.pts == Gst.CLOCK_TIME_NONE else frame.pts
+    while lines and lines[0]["pts"] != time:
+        lines.pop(0)
+    require(lines, f"{where}: it has no line")
+    line = lines.pop(0)
+    for member in line.keys() | wanted.keys():
+        require(member in ("frame", "pts", "running-time") or line.get(member) == wanted.get(member),
+                f"{where}: the line's {member} differs")
+    boxes = [(region["type"], region["x"], region["y"], region["width"], region["height"]) for region in line["regions"]]
+    require(boxes == frame.regions, f"{where}: the line's regions are {boxes}, those of the frame {frame.regions}")
+
+
+# --- in front ---
+
+
+def check_front(run):
+    """Frames are whole when they come, and nobody has drawn on them."""
+    came = [frame for record in (run.record, *run.others) for frame in record.frames("in")]
+    require(run.neighbour.crops or not any(frame.has_crop for frame in came), "a crop was left to the element")
+    if run.neighbour.keeps:
+        made = run.made | {frame.picture for number in "12" for frame in run.sources.frames("source" + number)}
+        require(all(frame.picture in made for frame in came), "a frame came that no source has made")
+
+
+# --- behind ---
+
+
+def only_own(metas):
+    return [meta for meta in metas if meta.name != "region"]
+
+
+def same(run):
+    """Each picture still has the results that the element attached to it."""
+    made, others = {}, {frame.picture for frame in run.sources.frames("source2")}
+    for frame in run.record.frames("out"):
+        made.setdefault(frame.picture, []).append([(meta.name, meta.content) for meta in frame.metas])
+    for frame in run.end.frames("out"):
+        require(frame.picture in made or frame.picture in others or not run.neighbour.keeps,
+                f"behind, {frame.pts}: a picture that the element has not made")
+        require(frame.picture not in made or [(meta.name, meta.content) for meta in frame.metas] in made[frame.picture],
+                f"behind, {frame.pts}: other results than the element attached to this picture: {frame.metas}")
+
+
+def lost(run):
+    """The neighbour makes new frames, which say nothing."""
+    for frame in run.end.frames("out"):
+        require(not frame.metas, f"behind, {frame.pts}: there are {frame.metas}")
+
+
+def moved(run):
+    """Results lie where the picture shows what they belong to, or are gone. GStreamer moves its own regions itself."""
+    made = {}
+    for frame in run.record.frames("out"):
+        made.setdefault(frame.pts, []).extend(only_own(frame.metas))
+    for frame in run.end.frames("out"):
+        for meta in only_own(frame.metas):
+            twins = [twin for twin in made.get(frame.pts, []) if twin.name == meta.name]
+            # With a crop that is still to be done, the picture is whole.
+            require(any(meta.content == twin.content if frame.has_crop else lies_right(meta, twin, run.neighbour.moves) for twin in twins),
+                    f"behind, {frame.pts}: {meta} was at {[twin.points[:3] for twin in twins]}")
+
+
+def lies_right(meta, twin, moves):
+    """Whether each point of the meta is one of its twin's, or the part of one of its lines, that has moved as it must."""
+    ways = [[moves(*point[i:i + 2]) for i in range(0, len(point), 2)] for point in twin.points]
+    return all(any(is_on(point, way) for way in ways) for point in meta.points)
+
+
+def is_on(point, way):
+    ends = [point[i:i + 2] for i in range(0, len(point), 2)]
+    if len(way) == 1:
+        return math.dist(ends[0], way[0]) <= NEAR
+    (x1, y1), (x2, y2) = way
+    length = math.dist(*way)
+    return all(abs((x2 - x1) * (y - y1) - (y2 - y1) * (x - x1)) <= NEAR * length for x, y in ends)
+
+
+BEHIND = {"same": same, "lost": lost, "moved": moved}
+
+# --- live ---
+
+
+def check_latency(run):
+    """An element that takes a millisecond or more says so."""
+    median = sorted(run.times)[len(run.times) // 2] if run.times else 0
+    if run.promise is not None and median >= Gst.MSECOND:
+        require(run.promise >= median, f"the element takes {median / 1e6} ms and promises {run.promise / 1e6} ms")
+
+# --- the elements themselves ---
+
+
+def check_effect(run):
+    """The element attaches something or draws, or both, as its variant says."""
+    pairs = [pair for part in reference.parts_of(run.record.items, False)[0] for pair in part.pairs]
+    attached = sum(len(after.metas) > len(before.metas) or after.metas != before.metas for before, after in pairs)
+    drawn = sum(before.picture != after.picture for before, after in pairs)
+    wanted = {"drawn": drawn or attached, "metas alone": not drawn, "every second": 0 < (drawn or attached) < len(pairs)}
+    require(wanted[run.element.variant] or run.element.name == "cudavisionjson",
+            f"{run.element}: {attached} of {len(pairs)} frames have new results, {drawn} are drawn on")

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The elements under test: all of the plugin. One that needs nothing but its defaults needs no line here."""
+import dataclasses
+
+from gi.repository import Gst
+
+# Settings with which the element finds something in the small frames, or a chain of which it is the last element.
+CHAINS = {
+    "cudahog": "cudahog model=people hit-threshold=-5 group-threshold=0",
+    "cudahough": "cudahough threshold=40",
+    "cudainpaint": "cudainpaint mode=temporal roi-type=person search-radius=8 patch-size=5 attach-mask=true",
+    "cudalocalhist": "cudalocalhist reduce=entropy",
+    "cudaopticalflow": "cudaopticalflow preset=fast",
+    "cudavisionjson": "cudahough threshold=40 display=false ! cudavisionjson tensor-data=full location={lines}",
+    "cudavisionoverlay": "cudacanny display=false ! cudahough threshold=40 display=false ! cudavisionoverlay",
+    "cudavisiontrack": "cudavisiontrack min-hits=0",
+}
+WITH_MEMORY = ("cudainpaint", "cudaopticalflow", "cudavisiontrack")  # of earlier frames
+VARIANTS = {"drawn": "", "metas alone": "display=false", "every second": "every-nth=2 qos=false"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Element:
+    name: str
+    variant: str
+
+    def chain(self, backend, more=""):
+        """The elements for gst-launch-1.0, with the names first and last; {lines} stands for a file."""
+        chain = f"{CHAINS.get(self.name, self.name)} {VARIANTS[self.variant]} {more}"
+        parts = [part + (f" backend={backend}" if has(part.split()[0], "backend") else "") for part in chain.split(" ! ")]
+        parts[-1] += " name=last"
+        if len(parts) > 1:
+            parts[0] += " name=first"
+        return " ! ".join(parts)
+
+    @property
+    def posts(self):
+        """Whether it tells the program how long it took for a frame."""
+        return has(self.name, "message")
+
+
+def has(element, wanted):
+    return any(spec.name == wanted for spec in Gst.ElementFactory.make(element).list_properties())
+
+
+def names():
+    features = Gst.Registry.get().get_feature_list_by_plugin("cudavision")
+    return sorted(feature.get_name() for feature in features if isinstance(feature, Gst.ElementFactory))
+
+
+def variants(name):
+    """The element by itself, without drawing, and on every second frame, where it has such properties."""
+    found = [Element(name, "drawn")]
+    if has(name, "display"):
+        found.append(Element(name, "metas alone"))
+    if has(name, "every-nth") and name not in WITH_MEMORY:
+        found.append(Element(name, "every second"))
+    return found
