@@ -5,7 +5,6 @@
 #include <atomic>
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "cuda/common/backends.h"
@@ -42,7 +41,7 @@ struct FilterState {
   GstVideoInfo info;
   guint64 frame_count = 0;  // since the start or the last flush
   Continuity continuity;
-  std::string stream_id;
+  StreamId stream_id;
   ShownShape shape;
   std::optional<FramePath> logged_path;  // of these caps
   bool region_is_refused = false;        // and a warning was posted
@@ -171,7 +170,7 @@ gboolean start_filter(GstCudaVisionFilter *filter) {
   filter->state->wanted_device = settings.cuda_device_id;
   filter->state->frame_count = 0;
   filter->state->continuity.restart();
-  filter->state->stream_id.clear();
+  filter->state->stream_id = {};
   filter->state->shape.restart();
   filter->state->latency.restart();
   filter->state->punctuality.forget_sink();
@@ -430,16 +429,10 @@ void follow_event(GstCudaVisionFilter *filter, Session &session, GstEvent *event
       return forget_frames(state, session);
     case GST_EVENT_SEGMENT:
       return state.continuity.expect_jump();
-    case GST_EVENT_STREAM_START: {
-      const gchar *parsed = nullptr;
-      gst_event_parse_stream_start(event, &parsed);
-      const std::string_view id = parsed != nullptr ? parsed : "";
-      if (state.stream_id == id) return;
-      forget_frames(state, session);  // another video begins, as behind concat and input-selector
-      state.shape.begin_stream();
-      state.stream_id = id;
-      return;
-    }
+    case GST_EVENT_STREAM_START:
+      if (!state.stream_id.changes(event)) return;
+      forget_frames(state, session);
+      return state.shape.begin_stream();
     case GST_EVENT_TAG:
       return state.shape.take_tags(event);
     case GST_EVENT_EOS:

@@ -24,6 +24,13 @@ GstClockTime to_running_time(const GstSegment &segment, GstClockTime pts) {
   return converted(gst_segment_to_running_time, segment, pts);
 }
 
+bool StreamId::changes(GstEvent *event) {
+  const gchar *parsed = nullptr;
+  gst_event_parse_stream_start(event, &parsed);
+  std::string id = parsed != nullptr ? parsed : "";
+  return id != std::exchange(id_, id);
+}
+
 bool Continuity::continues(GstBuffer *frame, const GstSegment &segment) {
   const GstClockTime last = last_pts_, pts = GST_BUFFER_PTS(frame);
   const bool reverse = segment.rate < 0, turns = reverse != std::exchange(reverse_, reverse);

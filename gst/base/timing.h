@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <mutex>
 #include <optional>
+#include <string>
 
 namespace cudavision {
 
@@ -16,6 +17,16 @@ namespace cudavision {
 // by default, and for a frame without a timestamp.
 GstClockTime to_stream_time(const GstSegment &segment, GstClockTime pts);
 GstClockTime to_running_time(const GstSegment &segment, GstClockTime pts);
+
+// Tells when another video begins, as behind concat and input-selector.
+class StreamId {
+ public:
+  // event: a stream-start. Returns false if the video of before goes on.
+  bool changes(GstEvent *event);
+
+ private:
+  std::string id_;
+};
 
 // Decides which frames continue what the frames before them have shown.
 class Continuity {

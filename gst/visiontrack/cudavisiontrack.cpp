@@ -21,8 +21,9 @@
  * which a detector has not looked, as its marks say (gst_cuda_vision_buffer_mark_analysed()), the element attaches the
  * predictions as regions; their structure `tracking` has the field `predicted` (gboolean).
  *
- * A flush, a new segment, caps of another size, a timestamp that goes back and an unusually long pause end all tracks. Ids
- * are not used again. A box that has an id of a tracker before this one keeps it, and this one gives other ids.
+ * A flush, the start of another stream, a change of direction, caps of another size, a timestamp that goes back and an
+ * unusually long pause end all tracks. Ids are not used again. A box that has an id of a tracker before this one keeps
+ * it, and this one gives other ids.
  *
  * ## Example launch line
  * |[
@@ -69,6 +70,7 @@ struct TrackState {
   // Used by the streaming thread, and by start, which never runs beside it.
   SortTracker tracker;
   FrameSteps steps;
+  StreamId stream_id;
   SearchedTypes searched;
   std::vector<AttachedBox> boxes;  // of a frame
   std::vector<TypedBox> places;    // of `boxes`
@@ -181,6 +183,24 @@ gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
   return TRUE;
 }
 
+// A segment whose time goes on is the same video at another rate, or from the next file.
+bool ends_tracks(GstCudaVisionTrack *track, GstEvent *event) {
+  switch (GST_EVENT_TYPE(event)) {
+    case GST_EVENT_FLUSH_STOP:
+      return true;
+    case GST_EVENT_STREAM_START:
+      return track->state->stream_id.changes(event);
+    case GST_EVENT_SEGMENT: {
+      const GstSegment *segment = nullptr;
+      gst_event_parse_segment(event, &segment);
+      track->state->steps.expect_jump();
+      return (segment->rate < 0) != (GST_BASE_TRANSFORM(track)->segment.rate < 0);
+    }
+    default:
+      return false;
+  }
+}
+
 gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   auto *track = GST_CUDA_VISION_TRACK(transform);
   const GstEventType type = GST_EVENT_TYPE(event);
@@ -194,7 +214,7 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
     gst_event_unref(event);  // those behind have been told a greater count
     return TRUE;
   }
-  if (track->state->started && (type == GST_EVENT_FLUSH_STOP || type == GST_EVENT_SEGMENT)) restart(track);
+  if (track->state->started && ends_tracks(track, event)) restart(track);
   const gboolean result =
       GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_track_parent_class)->sink_event(transform, event);
   if (type == GST_EVENT_SEGMENT) tell_trackers_behind(track);

@@ -40,6 +40,7 @@ void FrameSteps::follow_caps(GstClockTime duration) {
 void FrameSteps::restart() {
   last_pts_ = GST_CLOCK_TIME_NONE;
   unstamped_ = 0;
+  jump_ = false;
   recent_.clear();
   duration_ = caps_duration_;
 }
@@ -90,10 +91,15 @@ FrameStep FrameSteps::next(GstClockTime pts, bool reverse) {
   }
   const GstClockTime last = std::exchange(last_pts_, pts);
   const int unstamped = std::exchange(unstamped_, 0);
-  if (!GST_CLOCK_TIME_IS_VALID(last) || pts == last) return step;
+  const bool jump = std::exchange(jump_, false);
+  if (!GST_CLOCK_TIME_IS_VALID(last)) return step;
+  if (pts == last) {
+    step.follows = !jump;
+    return step;
+  }
   const GstClockTime distance = pts > last ? pts - last : last - pts;
   if ((pts < last) != reverse) {  // two frames that have changed places, or a jump
-    step.follows = distance <= 2 * std::max(longest(), duration_);
+    step.follows = !jump && distance <= 2 * std::max(longest(), duration_);
     return step;
   }
   step.as_usual = recent_.empty() || distance / 2 <= longest();

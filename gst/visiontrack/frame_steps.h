@@ -30,6 +30,8 @@ class FrameSteps {
   void follow_caps(GstClockTime duration);
   // The next frame begins a series of frames.
   void restart();
+  // The next frame is the first one of a segment: if its timestamp does not follow the last one, it shows another time.
+  void expect_jump() { jump_ = true; }
   // pts: of the next frame, or GST_CLOCK_TIME_NONE. reverse: the stream is played backwards.
   FrameStep next(GstClockTime pts, bool reverse);
   // 0 if nothing tells.
@@ -45,6 +47,7 @@ class FrameSteps {
 
   GstClockTime caps_duration_ = 0, duration_ = 0;
   GstClockTime last_pts_ = GST_CLOCK_TIME_NONE;
+  bool jump_ = false;
   int unstamped_ = 0;                // frames without a timestamp since then
   std::deque<GstClockTime> recent_;  // the last distances, oldest first
 };

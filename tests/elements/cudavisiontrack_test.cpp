@@ -619,6 +619,16 @@ TEST_F(CudaVisionTrack, flush_jump_and_other_caps_end_all_tracks) {
   track.exchange(std::move(jump));
   next_is(true), next_is(false);
   EXPECT_TRUE(gst_harness_push_event(track.get(), gst_event_new_segment(&segment)));
+  next_is(false);  // its time goes on
+  EXPECT_TRUE(gst_harness_push_event(track.get(), gst_event_new_segment(&segment)));
+  track.time() -= 40 * GST_MSECOND;
+  next_is(true), next_is(false);
+  segment.rate = -1, segment.stop = segment.position = 2 * track.time();
+  EXPECT_TRUE(gst_harness_push_event(track.get(), gst_event_new_segment(&segment)));
+  next_is(true);
+  EXPECT_TRUE(gst_harness_push_event(track.get(), gst_event_new_stream_start("another")));
+  segment.rate = 1;
+  EXPECT_TRUE(gst_harness_push_event(track.get(), gst_event_new_segment(&segment)));
   next_is(true), next_is(false);
   const auto new_caps = [&](const char *format, cudavision::Size size) {  // without a new segment
     EXPECT_TRUE(

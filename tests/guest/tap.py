@@ -20,6 +20,11 @@ def ended(code):
     return "" if code == 0 else f"died of {signal.Signals(-code).name}" if code < 0 else f"ended in {code}"
 
 
+def shortened(text):
+    """The beginning and the end: a sanitizer's report begins with what matters, other output ends with it."""
+    return text if len(text) < 8000 else f"{text[:4000]}\n[...]\n{text[-4000:]}"
+
+
 def run(command, seconds=300, **environment):
     """Runs the command and returns its output. A value None takes a variable out of its environment."""
     inherited = {name: value for name, value in {**os.environ, **environment}.items() if value is not None}
@@ -28,11 +33,11 @@ def run(command, seconds=300, **environment):
                               check=False, text=True, errors="replace")
     except subprocess.TimeoutExpired as late:
         output = b"".join(text for text in (late.stdout, late.stderr) if text).decode(errors="replace")
-        raise Failed(f"no end in {seconds} s after\n{output[-2000:]}") from None
+        raise Failed(f"no end in {seconds} s after\n{shortened(output)}") from None
     if done.returncode == 77:
         raise Skipped(done.stdout.strip().splitlines()[-1])
     if done.returncode != 0:
-        raise Failed(f"{ended(done.returncode)} after\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        raise Failed(f"{ended(done.returncode)} after\n{shortened(done.stdout)}{shortened(done.stderr)}")
     return done.stdout
 
 
