@@ -203,7 +203,7 @@ TEST_F(CudaHogModel, what_is_no_file_is_refused) {
 // Files of the kernel's, because they have another size than they say.
 TEST_F(CudaHogModel, files_that_change_while_they_are_read_are_refused) {
   EXPECT_TRUE(fails("/proc/self/status", "its size changed while it was read"));  // grows
-  const std::string shrinks = "/sys/devices/system/cpu/online";  // not in every root folder
+  const std::string shrinks = "/sys/devices/system/cpu/online";                   // not in every root folder
   EXPECT_TRUE(!std::filesystem::exists(shrinks) || fails(shrinks, "its size changed while it was read"));
 }
 

@@ -267,9 +267,10 @@ TEST_F(FilterFrames, every_nth_works_on_the_first_of_each_group) {
 // videorate marks the frames that it repeats with GAP. A flag says nothing of whether there is a picture.
 TEST_F(FilterFrames, a_frame_is_worked_on_whatever_its_flags) {
   for (const GstBufferFlags flag :
-       {GST_BUFFER_FLAG_GAP, GST_BUFFER_FLAG_DROPPABLE, GST_BUFFER_FLAG_CORRUPTED, GST_BUFFER_FLAG_DECODE_ONLY,
-        GST_BUFFER_FLAG_DISCONT, GST_BUFFER_FLAG_HEADER, GST_BUFFER_FLAG_MARKER, GST_BUFFER_FLAG_RESYNC,
-        GST_BUFFER_FLAG_DELTA_UNIT, GST_BUFFER_FLAG_LIVE, GST_BUFFER_FLAG_SYNC_AFTER}) {
+       {GST_BUFFER_FLAG_GAP, GST_BUFFER_FLAG_DROPPABLE, GST_BUFFER_FLAG_CORRUPTED,
+        GST_BUFFER_FLAG_DECODE_ONLY, GST_BUFFER_FLAG_DISCONT, GST_BUFFER_FLAG_HEADER, GST_BUFFER_FLAG_MARKER,
+        GST_BUFFER_FLAG_RESYNC, GST_BUFFER_FLAG_DELTA_UNIT, GST_BUFFER_FLAG_LIVE,
+        GST_BUFFER_FLAG_SYNC_AFTER}) {
     Harness harness;
     const VideoFrame frame("NV12", {34, 18});
     harness.negotiate(frame);

@@ -62,11 +62,14 @@ TEST(Workers, each_task_is_called_once_and_no_slot_is_used_twice_at_a_time) {
     for (const Workers *workers : {&first, &second}) {
       std::vector<std::atomic<int>> calls(100), busy(static_cast<std::size_t>(workers->thread_count()));
       std::atomic<bool> shared = false;
-      ASSERT_TRUE(workers->run(100, [&](int task, int slot) {
-        if (busy[static_cast<std::size_t>(slot)].fetch_add(1) != 0) shared = true;
-        ++calls[static_cast<std::size_t>(task)];
-        --busy[static_cast<std::size_t>(slot)];
-      }).ok());
+      ASSERT_TRUE(workers
+                      ->run(100,
+                            [&](int task, int slot) {
+                              if (busy[static_cast<std::size_t>(slot)].fetch_add(1) != 0) shared = true;
+                              ++calls[static_cast<std::size_t>(task)];
+                              --busy[static_cast<std::size_t>(slot)];
+                            })
+                      .ok());
       EXPECT_FALSE(shared);
       for (const std::atomic<int> &count : calls) ASSERT_EQ(count, 1);
     }
@@ -97,14 +100,17 @@ TEST(Workers, threads_take_no_signals_and_end_with_their_last_user) {
     std::atomic<int> unblocked = 0;
     std::atomic<bool> helped = false;
     while (!helped)
-      ASSERT_TRUE(workers.run(50, [&](int, int) {
-        if (pthread_equal(pthread_self(), caller) != 0) return std::this_thread::yield();
-        helped = true;
-        sigset_t blocked;
-        pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
-        for (const int signal : {SIGINT, SIGTERM, SIGCHLD, SIGALRM, SIGUSR1})
-          unblocked += sigismember(&blocked, signal) == 0;
-      }).ok());
+      ASSERT_TRUE(workers
+                      .run(50,
+                           [&](int, int) {
+                             if (pthread_equal(pthread_self(), caller) != 0) return std::this_thread::yield();
+                             helped = true;
+                             sigset_t blocked;
+                             pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+                             for (const int signal : {SIGINT, SIGTERM, SIGCHLD, SIGALRM, SIGUSR1})
+                               unblocked += sigismember(&blocked, signal) == 0;
+                           })
+                      .ok());
     EXPECT_EQ(unblocked, 0);
     EXPECT_EQ(threads(), before + 2);
   }
