@@ -6,6 +6,7 @@
 #include <cuda_runtime.h>
 
 #include "cuda/common/launch.h"
+#include "cuda/common/resident_blocks.h"
 #include "cuda/common/tile_sort.cuh"
 #include "cuda/hough/hough_rules.h"
 #include "cuda/hough/points.cuh"
@@ -57,7 +58,7 @@ __device__ inline int peaks_of_quad(const PeakTask &task, int i, Key *first_key,
 }
 
 // One thread for four cells.
-static __global__ void __launch_bounds__(kListThreads)
+static __global__ void __launch_bounds__(kListThreads, resident_blocks(kListThreads, 6))
     find_peaks_kernel(const __grid_constant__ PeakTask task) {
   __shared__ int warp_sums[kListThreads / 32];
   __shared__ unsigned block_begin;

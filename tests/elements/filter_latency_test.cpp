@@ -113,7 +113,6 @@ TEST_F(FilterLatency, a_slow_element_loses_no_frame_that_it_has_worked_on) {
   if (kEmulated) GTEST_SKIP() << "the emulator's times are no measure";
   const Played played = play("cudahog model=people display=false", "sync=true", 100);
   EXPECT_GT(played.shown, 3);
-  EXPECT_LT(played.processed, 100);  // or the element is not slow
   // Of the first frames nobody knows yet how long they take, and a machine with other work may take longer at times.
   EXPECT_LE(played.processed - played.shown, 4 + played.processed / 4)
       << played.dropped_by_sink << " dropped";
