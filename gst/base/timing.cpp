@@ -27,8 +27,9 @@ GstClockTime to_running_time(const GstSegment &segment, GstClockTime pts) {
 bool StreamId::changes(GstEvent *event) {
   const gchar *parsed = nullptr;
   gst_event_parse_stream_start(event, &parsed);
-  std::string id = parsed != nullptr ? parsed : "";
-  return id != std::exchange(id_, id);
+  const bool same = g_strcmp0(id_.get(), parsed) == 0;
+  if (!same) id_.reset(g_strdup(parsed));
+  return !same;
 }
 
 bool Continuity::continues(GstBuffer *frame, const GstSegment &segment) {

@@ -7,9 +7,9 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 
 namespace cudavision {
 
@@ -25,7 +25,7 @@ class StreamId {
   bool changes(GstEvent *event);
 
  private:
-  std::string id_;
+  std::unique_ptr<gchar, decltype(&g_free)> id_{nullptr, g_free};  // of GLib: a copy cannot fail
 };
 
 // Decides which frames continue what the frames before them have shown.
