@@ -10,15 +10,10 @@ gi.require_version("GstVideo", "1.0")
 gi.require_version("GstCudaVision", "1.0")
 from gi.repository import GLib, Gst, GstCudaVision, GstVideo  # noqa: E402
 
-# PyGObject's object of a buffer is a reference of its own, so that no buffer of a probe is writable for Python.
+# Regions are read as GStreamer's own struct has them, not by the library under test.
 _gst, _gstvideo = ctypes.CDLL("libgstreamer-1.0.so.0"), ctypes.CDLL("libgstvideo-1.0.so.0")
-_is_writable = _gst.gst_mini_object_is_writable
-_is_writable.argtypes = [ctypes.c_void_p]
 _iterate, _region_api = _gst.gst_buffer_iterate_meta_filtered, _gstvideo.gst_video_region_of_interest_meta_api_get_type
 _iterate.restype, _iterate.argtypes, _region_api.restype = ctypes.c_void_p, 2 * [ctypes.c_void_p] + [ctypes.c_size_t], ctypes.c_size_t
-_add_region = _gstvideo.gst_buffer_add_video_region_of_interest_meta
-_add_region.restype = ctypes.c_void_p
-_add_region.argtypes = [ctypes.c_void_p, ctypes.c_char_p] + 4 * [ctypes.c_uint]
 
 
 def offset_of(struct, field):
@@ -63,11 +58,10 @@ def walkers(pts):
 
 
 def attach_walkers(info):
-    """Attaches the boxes to a probe's buffer, unless it has some or another element uses it, too."""
-    pts = info.get_buffer().pts
-    if not any(regions_of(info.data)) and _is_writable(info.data):
-        for kind, *numbers in walkers(pts):
-            _add_region(info.data, kind.encode(), *[number & 0xffffffff for number in numbers])
+    """Attaches the boxes to a probe's buffer, unless it has some."""
+    if not any(regions_of(info.data)):
+        for box in walkers(info.get_buffer().pts):
+            GstCudaVision.add_region(info, *box)
 
 
 def regions_of(address):
@@ -152,8 +146,8 @@ def buffer_of(frame, pts):
     """A plain buffer with the picture and the regions of the frame."""
     buffer = Gst.Buffer.new_wrapped(frame.picture)
     buffer.pts, buffer.duration = pts, frame.duration
-    for kind, *numbers in frame.regions:
-        GstVideo.buffer_add_video_region_of_interest_meta(buffer, kind, *[number & 0xffffffff for number in numbers])
+    for box in frame.regions:
+        GstCudaVision.add_region(buffer, *box)
     return buffer
 
 

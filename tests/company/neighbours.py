@@ -23,6 +23,7 @@ class Neighbour:
     keeps: bool = False  # the element gets the pictures of the source as they are
     modes: tuple = ALL
     frames: int = 12  # of the source
+    least: int = 3  # frames that must come out, so that the run says something
     format: str = "I420"
     moves: Callable = None  # where a point of the element's frame is behind the neighbour
     beside: str = ""  # a pipeline that plays beside the one of the text
@@ -45,8 +46,10 @@ def shift(dx, dy):
 NEIGHBOURS = [
     Neighbour("nothing", "{source}", "same", True),
     Neighbour("queue", "{source} ! queue", "same", True),
-    Neighbour("queue leaky=upstream", "{source} ! queue leaky=upstream max-size-buffers=1", "same", True, FORWARD + LIVE),
-    Neighbour("queue leaky=downstream", "{source} ! queue leaky=downstream max-size-buffers=1", "same", True, FORWARD + LIVE, 40),
+    Neighbour("queue leaky=upstream", "{source} ! queue leaky=upstream max-size-buffers=1", "same", True, FORWARD + LIVE, 40,
+              least=1),
+    Neighbour("queue leaky=downstream", "{source} ! queue leaky=downstream max-size-buffers=1", "same", True, FORWARD + LIVE, 40,
+              least=1),
     Neighbour("videorate, to more frames", "{source} ! videorate ! video/x-raw,framerate=50/1", "same", True),
     Neighbour("videorate, to fewer frames", "{source} ! videorate ! video/x-raw,framerate=2/3", "same", True, FORWARD, 120),
     Neighbour("imagefreeze", "{source} ! imagefreeze num-buffers=12", "same", True, FORWARD),
