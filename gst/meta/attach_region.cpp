@@ -21,8 +21,7 @@ bool is_writable(GstBuffer *buffer, GError **error) {
          fail(error,
               "the buffer is in use elsewhere and cannot be changed: in a pad probe, give the probe's info "
               "instead of the buffer; elsewhere, change a copy (gst_buffer_copy(), in Python "
-              "Gst.Buffer.copy()) "
-              "and pass it on");
+              "Gst.Buffer.copy_deep(), because Gst.Buffer.copy() is a reference) and pass it on");
 }
 
 // The probe's buffer, which others do not see from now on; null after an error.

@@ -112,6 +112,16 @@ class AttachRegion(unittest.TestCase):
                  for buffer in frames_through("cudavisiontrack min-hits=0 !", 8, detect)]
         self.assertEqual(found, [[(1, number % 3 != 0)] for number in range(6)] + [[], []])
 
+    def test_a_copy_of_a_buffer_that_is_in_use_gets_regions(self):
+        buffer = Gst.Buffer.new_wrapped(bytes(64 * 48))
+        reference = buffer.copy()  # as PyGObject understands copies
+        for used in (buffer, reference):
+            with self.assertRaisesRegex(GLib.Error, r"in Python Gst.Buffer.copy_deep\(\)"):
+                GstCudaVision.add_region(used, "person", 1, 2, 3, 4)
+        copied = buffer.copy_deep()
+        GstCudaVision.add_region(copied, "person", 1, 2, 3, 4)
+        self.assertEqual(len(GstCudaVision.buffer_get_regions(copied)), 1)
+
     def test_errors_say_what_to_do(self):
         buffer = Gst.Buffer.new()
         sample = Gst.Sample.new(buffer, None, None, None)
