@@ -15,7 +15,9 @@ def check(run, folder):
     for record in (run.record, run.end, run.sources, *run.others):
         if record.fault:
             raise record.fault
-    require(not run.warnings, f"a warning: {run.warnings}")
+    # Some neighbours make frames that are smaller than a window of the model of people.
+    warnings = [text for text in run.warnings if "nothing can be found" not in text]
+    require(not warnings, f"a warning: {warnings}")
     seen = sum(check_element(run, number, record, folder) for number, record in enumerate((run.record, *run.others)))
     least = run.neighbour.least
     require(seen >= (least if run.in_front else 1), f"only {seen} frames came out of the element")
