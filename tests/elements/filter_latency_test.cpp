@@ -110,7 +110,7 @@ Played play(const std::string &element, const std::string &sink, int frames) {
 
 // Before the promise was there, a sink that waits showed one frame a second.
 TEST_F(FilterLatency, a_slow_element_loses_no_frame_that_it_has_worked_on) {
-  if (kEmulated) GTEST_SKIP() << "the emulator's times are no measure";
+  if (kEmulated || kSanitized) GTEST_SKIP() << "their times are no measure";
   const Played played = play("cudahog model=people display=false", "sync=true", 100);
   EXPECT_GT(played.shown, 3);
   // Of the first frames nobody knows yet how long they take, and a machine with other work may take longer at times.
@@ -119,7 +119,7 @@ TEST_F(FilterLatency, a_slow_element_loses_no_frame_that_it_has_worked_on) {
 }
 
 TEST_F(FilterLatency, a_sink_that_does_not_wait_gets_every_frame) {
-  if (kEmulated) GTEST_SKIP() << "the emulator's times are no measure";
+  if (kEmulated || kSanitized) GTEST_SKIP() << "their times are no measure";
   EXPECT_EQ(play("cudahog model=people display=false", "sync=false", 20).processed, 20);
 }
 
