@@ -14,7 +14,7 @@ NEAR = 1.01  # pixels
 def check(run, folder):
     for record in (run.record, run.end, run.sources, *run.others):
         if record.fault:
-            raise record.fault
+            raise Fault(f"a probe failed: {record.fault!r}") from record.fault
     # Some neighbours make frames that are smaller than a window of the model of people.
     warnings = [text for text in run.warnings if "nothing can be found" not in text]
     require(not warnings, f"a warning: {warnings}")

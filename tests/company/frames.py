@@ -135,8 +135,7 @@ def corners_of(tensor, scale_x, scale_y):
         for row, column in ((0, 0), (tensor.shape[0] - 1, tensor.shape[1] - 1))))
 
 
-def frame_of(pad, address, buffer):
-    caps = pad.get_current_caps()
+def frame_of(caps, address, buffer):
     info = GstVideo.VideoInfo.new_from_caps(caps)
     return Frame(picture_of(buffer, info), caps.to_string(), buffer.pts, buffer.duration, int(buffer.get_flags()),
                  list(regions_of(address)), metas_of(buffer, info.width, info.height), crop_of(buffer) is not None)
@@ -166,9 +165,11 @@ class Record:
         def probe(_pad, info):
             try:
                 if info.type & Gst.PadProbeType.BUFFER:
+                    if not (caps := pad.get_current_caps()):  # the pad has been shut meanwhile: the frame goes nowhere
+                        return Gst.PadProbeReturn.OK
                     if with_walkers:
                         attach_walkers(info)
-                    self.items.append((kind, frame_of(pad, info.data, info.get_buffer())))
+                    self.items.append((kind, frame_of(caps, info.data, info.get_buffer())))
                     self.told()
                 else:
                     self.items.append(("event", info.get_event()))
