@@ -100,10 +100,11 @@ void ThreadPool::run(int most_threads, FunctionRef<int> work) {
   round.left.wait(lock, [&round] { return round.inside == 0; });
 }
 
-// Starts threads until there are as many. A system that has refused one is not asked again.
+// Starts threads until there are as many. A system that has refused one is not asked again within a second.
 void ThreadPool::start_threads(int wanted) {
   const auto count = static_cast<std::size_t>(wanted);
-  if (refused_ || threads_.size() >= count) return;
+  if (threads_.size() >= count) return;
+  if (refused_ && std::chrono::steady_clock::now() - refusal_ < std::chrono::seconds(1)) return;
   threads_.reserve(count), rounds_.reserve(count);
   while (threads_.size() < count) {
     pthread_t thread;
@@ -113,7 +114,10 @@ void ThreadPool::start_threads(int wanted) {
           return nullptr;
         },
         this, &thread);
-    if (refused_) return;
+    if (refused_) {
+      refusal_ = std::chrono::steady_clock::now();
+      return;
+    }
     threads_.push_back(thread);
   }
 }

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -41,7 +42,7 @@ class ThreadPool {
   // of the pool, as soon as they are free. Returns when all calls that have begun have returned. work may not throw,
   // and must do everything even if it is called by one thread alone.
   void run(int most_threads, FunctionRef<int> work);
-  // Whether the system has refused to start a thread. The pool then works with those that it has.
+  // Whether the system has refused the last thread that was wanted. The pool then works with those that it has.
   bool lacks_threads() const { return refused_; }
 
  private:
@@ -56,6 +57,7 @@ class ThreadPool {
 
   std::atomic<bool> refused_ = false;
   std::mutex mutex_;  // protects everything below
+  std::chrono::steady_clock::time_point refusal_;
   std::condition_variable wake_;
   std::vector<pthread_t> threads_;
   std::vector<Round *> rounds_;        // those that more threads may join

@@ -41,6 +41,7 @@ int Writer::wait(int file, int milliseconds) {
   if (cancelled_) return ECANCELED;
   pollfd ends[] = {{event_, POLLIN, 0}, {file, POLLOUT, 0}};
   if (poll(ends, 2, milliseconds) < 0) return errno == EINTR ? EAGAIN : errno;
+  if ((ends[0].revents & POLLNVAL) != 0) return EBADF;  // the program has closed all descriptors
   eventfd_t ignored = 0;
   if (ends[0].revents != 0) eventfd_read(event_, &ignored);
   return ends[1].revents != 0 ? 0 : EAGAIN;
