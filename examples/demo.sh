@@ -50,20 +50,20 @@ show() {
   echo "  $out/$name.png"
 }
 
-show canny-edges cudacanny low-threshold=100 high-threshold=200 message=true
-show canny-overlay cudacanny low-threshold=100 high-threshold=200 output=overlay color=lime message=true
-show lines cudahough mode=segments low-threshold=100 high-threshold=200 threshold=60 color=lime message=true
-show histogram cudahistogram mode=channels message=true
-show local-gradients cudalocalhist window-width=8 window-height=8 message=true
-show flow-wheel cudaopticalflow preset=medium message=true
-show flow-arrows cudaopticalflow preset=fast display-mode=arrows message=true
-show keypoints cudasigma2kp orientation=true window=7 cell=8 tau=3.9 min-distance=8 color=lime message=true
-show orientations cudahog message=true
-show people cudahog model=people display=false ! cudavisiontrack ! cudavisionoverlay message=true
+show canny-edges cudacanny low-threshold=100 high-threshold=200 post-messages=true
+show canny-overlay cudacanny low-threshold=100 high-threshold=200 output=overlay color=lime post-messages=true
+show lines cudahough mode=segments low-threshold=100 high-threshold=200 threshold=60 color=lime post-messages=true
+show histogram cudahistogram mode=channels post-messages=true
+show local-gradients cudalocalhist window-width=8 window-height=8 post-messages=true
+show flow-wheel cudaopticalflow preset=medium post-messages=true
+show flow-arrows cudaopticalflow preset=fast display-mode=arrows post-messages=true
+show keypoints cudasigma2kp orientation=true window=7 cell=8 tau=3.9 min-distance=8 color=lime post-messages=true
+show orientations cudahog post-messages=true
+show people cudahog model=people display=false ! cudavisiontrack ! cudavisionoverlay post-messages=true
 # Erases the people that the detector finds. A missed person becomes part of the background and a false
 # detection does no harm; hence the low threshold.
 show inpainted cudahog model=people display=false hit-threshold=-0.6 group-threshold=1 ! \
-  cudainpaint roi-type=person mode=temporal dilate=8 search-radius=80 message=true
+  cudainpaint roi-type=person mode=temporal dilate=8 search-radius=80 post-messages=true
 
 echo
 echo "histogram.jsonl: cudahistogram display=false ! cudavisionjson"

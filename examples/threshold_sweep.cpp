@@ -66,7 +66,7 @@ int main(int argc, char **argv) {
   const std::string sink = argc > 2 ? argv[2] : "videoconvert ! autovideosink";
   GError *error = nullptr;
   GstElement *pipeline = gst_parse_launch(
-      (source + " ! videoconvert ! cudacanny name=canny message=true output=overlay ! " + sink).c_str(),
+      (source + " ! videoconvert ! cudacanny name=canny post-messages=true output=overlay ! " + sink).c_str(),
       &error);
   if (error != nullptr) {
     std::fprintf(stderr, "%s\n", error->message);

@@ -13,6 +13,7 @@ class [[nodiscard]] Status {
   enum class Code {
     ok,
     invalid_argument,
+    too_small,  // the picture or the region, for valid parameters
     out_of_memory,
     no_device,
     device_failed,
@@ -46,6 +47,7 @@ class [[nodiscard]] Status {
 };
 
 inline Status invalid_argument(std::string text) { return {Status::Code::invalid_argument, std::move(text)}; }
+inline Status too_small(std::string text) { return {Status::Code::too_small, std::move(text)}; }
 inline Status out_of_memory(std::string text) { return {Status::Code::out_of_memory, std::move(text)}; }
 
 }  // namespace cudavision

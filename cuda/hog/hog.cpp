@@ -43,8 +43,8 @@ Status validate(const HogParams &p) {
 Status hog_shape(Size picture, const HogParams &params, HogShape *shape) {
   CUDAVISION_TRY(validate(params));
   if (picture.width < params.block.width || picture.height < params.block.height)
-    return invalid_argument("a picture of " + to_string(picture) + " pixels holds no block of " +
-                            to_string(params.block));
+    return too_small("a picture of " + to_string(picture) + " pixels holds no block of " +
+                     to_string(params.block));
   shape->rows = (picture.height - params.block.height) / params.stride.height + 1;
   shape->cols = (picture.width - params.block.width) / params.stride.width + 1;
   shape->length = hog::rules_of(params).length;

@@ -26,8 +26,8 @@ Status shape_of(Size picture, const LocalHistParams &params, LocalHistShape *sha
   CUDAVISION_TRY(validate(params));
   const Size window = params.window;
   if (window.width > picture.width || window.height > picture.height)
-    return invalid_argument("window-width and window-height (" + to_string(window) +
-                            ") must not exceed the picture's (" + to_string(picture) + ")");
+    return too_small("window-width and window-height (" + to_string(window) +
+                     ") must not exceed the picture's (" + to_string(picture) + ")");
   shape->rows = (picture.height - window.height) / params.stride_y + 1;
   shape->cols = (picture.width - window.width) / params.stride_x + 1;
   const localhist::SumKind sums = localhist::sums_of(params);

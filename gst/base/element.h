@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -132,13 +133,22 @@ class ElementClass {
         G_OBJECT_CLASS(klass), [](GObject *object) { return state_of(object).settings(); }, E::properties());
     auto *element = GST_ELEMENT_CLASS(klass);
     gst_element_class_set_static_metadata(element, E::kText.long_name, E::kText.category,
-                                          E::kText.description, "gst-cudavision");
+                                          E::kText.description, PACKAGE_AUTHOR);
     add_video_pads(element);
     auto *filter = static_cast<GstCudaVisionFilterClass *>(klass);
+    filter->category = new_category();
     filter->make_operation = make_operation;
     filter->check_settings = [](GstCudaVisionFilter *self) { return state_of(self).check(); };
     if constexpr (requires { &E::load; })
       filter->load_files = [](GstCudaVisionFilter *self) { return state_of(self).load_files(E::load); };
+  }
+
+  // The category of the debug log has the element's name.
+  static GstDebugCategory *new_category() {
+    g_autofree gchar *name = g_ascii_strdown(E::kText.type_name + std::string_view("Gst").size(), -1);
+    GstDebugCategory *category = nullptr;
+    GST_DEBUG_CATEGORY_INIT(category, name, 0, E::kText.long_name);
+    return category;
   }
 
   static void init_instance(GTypeInstance *instance, gpointer) {

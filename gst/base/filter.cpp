@@ -22,8 +22,8 @@
 #include "gst/base/timing.h"
 #include "gst/base/valid_settings.h"
 
-GST_DEBUG_CATEGORY_STATIC(gst_cuda_vision_filter_debug);
-#define GST_CAT_DEFAULT gst_cuda_vision_filter_debug
+// Each element has a category of its own.
+#define GST_CAT_DEFAULT (GST_CUDA_VISION_FILTER_GET_CLASS(filter)->category)
 
 namespace cudavision {
 
@@ -67,7 +67,8 @@ using cudavision::Status;
 using cudavision::StopReason;
 using Properties = cudavision::FilterProperties;
 
-#define GST_CUDA_VISION_FILTER(object) reinterpret_cast<GstCudaVisionFilter *>(object)
+#define GST_CUDA_VISION_FILTER(object) \
+  G_TYPE_CHECK_INSTANCE_CAST(object, GST_TYPE_CUDA_VISION_FILTER, GstCudaVisionFilter)
 #define GST_CUDA_VISION_FILTER_GET_CLASS(object) \
   G_TYPE_INSTANCE_GET_CLASS(object, GST_TYPE_CUDA_VISION_FILTER, GstCudaVisionFilterClass)
 
@@ -87,6 +88,7 @@ gint resource_error_of(Status::Code code) {
     case Status::Code::out_of_memory:
       return GST_RESOURCE_ERROR_NO_SPACE_LEFT;
     case Status::Code::invalid_argument:
+    case Status::Code::too_small:
       return GST_RESOURCE_ERROR_SETTINGS;
     default:
       return GST_RESOURCE_ERROR_FAILED;
@@ -248,7 +250,7 @@ gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps)
   const Region region = cudavision::region_of(settings, frame_size(filter));
   const bool may_pass = cudavision::is_cut(settings, frame_size(filter)) ||
                         (filter->state->frame_count > 0 && !is_whole(region, frame_size(filter)));
-  if (may_pass && status.code() == Status::Code::invalid_argument) return TRUE;
+  if (may_pass && status.code() == Status::Code::too_small) return TRUE;
   post_error(filter, "Frames of this size cannot be processed", status, __LINE__);
   return FALSE;
 }
@@ -329,7 +331,7 @@ GstFlowReturn process(GstCudaVisionFilter *filter, Session &session, GstBuffer *
   if (status.ok()) {
     status = session.prepare(settings);
     const Region region = cudavision::region_of(settings, frame_size(filter));
-    *processed = status.code() != Status::Code::invalid_argument || is_whole(region, frame_size(filter));
+    *processed = status.code() != Status::Code::too_small || is_whole(region, frame_size(filter));
     if (!*processed) refuse_region(filter, session, status.text());
     if (!*processed) return GST_FLOW_OK;
     if (status.ok()) state.region_is_refused = false;
@@ -402,7 +404,7 @@ GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffe
   if (session.lacks_threads()) tell_of_threads(filter);
   if (session.depends_on_shape()) tell_of_shape(filter);
   log_frame(filter, session, buffer);
-  if (settings.message) post_message(filter, session, buffer);
+  if (settings.post_messages) post_message(filter, session, buffer);
   return GST_FLOW_OK;
 }
 
@@ -541,8 +543,7 @@ void finalize(GObject *object) {
 }  // namespace
 
 static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass *klass) {
-  GST_DEBUG_CATEGORY_INIT(gst_cuda_vision_filter_debug, "cudavisionfilter", 0,
-                          "base class of the cudavision elements");
+  gst_type_mark_as_plugin_api(GST_TYPE_CUDA_VISION_FILTER, static_cast<GstPluginAPIFlags>(0));
   G_OBJECT_CLASS(klass)->finalize = finalize;
   cudavision::install_filter_properties(G_OBJECT_CLASS(klass), settings_of);
   GST_ELEMENT_CLASS(klass)->set_context = GST_DEBUG_FUNCPTR(set_context);

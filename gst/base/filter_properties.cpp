@@ -75,8 +75,10 @@ void install_filter_properties(GObjectClass *klass, FilterProperties::SettingsOf
            {"display", "Display", "Draw the result on the frame; otherwise frames are not changed"},
            &S::display, Mutable::controllable),
        boolean_property<S>(
-           {"message", "Message", "Post an element message on the bus for each processed frame"}, &S::message,
-           Mutable::controllable),
+           {"post-messages", "Post messages", "Post an element message on the bus for each processed frame"},
+           &S::post_messages, Mutable::controllable),
+       deprecated(boolean_property<S>({"message", "Message", "The old name of post-messages"},
+                                      &S::post_messages, Mutable::controllable)),
        roi_property({"roi-x", "ROI x", "Left column of the region of interest in pixels"}, &S::roi_x),
        roi_property({"roi-y", "ROI y", "Top row of the region of interest in pixels"}, &S::roi_y),
        roi_property({"roi-width", "ROI width",

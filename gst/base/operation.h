@@ -44,7 +44,7 @@ struct Job {
   ImageView<const std::uint8_t> luma;
   Input input;        // of luma, or of the frame if luma is empty
   bool draw;          // the property `display`
-  bool report;        // the property `message`: describe() will be called
+  bool report;        // the property `post-messages`: describe() will be called
   GstBuffer *buffer;  // accepts metas; its memory is not writable
 };
 

@@ -43,6 +43,13 @@ struct Property {
   std::function<void(const S &, GValue *)> get;
 };
 
+// A property that programs may still use.
+template <typename S>
+Property<S> deprecated(Property<S> property) {
+  property.spec->flags = static_cast<GParamFlags>(property.spec->flags | G_PARAM_DEPRECATED);
+  return property;
+}
+
 template <typename S>
 Property<S> boolean_property(PropertyText text, bool S::*member, Mutable when = Mutable::playing) {
   return {g_param_spec_boolean(text.name, text.nick, text.blurb, S{}.*member, flags_of(when)),
@@ -148,8 +155,12 @@ class PropertyTable {
     properties_ = new std::vector<Property<S>>(std::move(properties));
     klass->set_property = set;
     klass->get_property = get;
-    for (std::size_t i = 0; i < properties_->size(); ++i)
-      g_object_class_install_property(klass, static_cast<guint>(i + 1), (*properties_)[i].spec);
+    for (std::size_t i = 0; i < properties_->size(); ++i) {
+      GParamSpec *spec = (*properties_)[i].spec;
+      if (G_IS_PARAM_SPEC_ENUM(spec))
+        gst_type_mark_as_plugin_api(spec->value_type, static_cast<GstPluginAPIFlags>(0));
+      g_object_class_install_property(klass, static_cast<guint>(i + 1), spec);
+    }
   }
 
   // A copy of all settings, taken at one moment.

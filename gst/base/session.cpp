@@ -219,7 +219,7 @@ Status Session::process(const MappedFrame &frame, GstBuffer *buffer, const Filte
 Status Session::process_frame(const MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings) {
   if (!frame.on_device() && !stage_->staged) CUDAVISION_TRY(stage_frames());
   Job job{};
-  const bool leaves_pending = frame.can_be_left_pending() && !settings.message && few_elements_work();
+  const bool leaves_pending = frame.can_be_left_pending() && !settings.post_messages && few_elements_work();
   if (leaves_pending) CUDAVISION_TRY(wait_for_oldest());
   CUDAVISION_TRY(frame.order_behind_producer());
   const Status worked = work(frame, buffer, settings, &job);
@@ -261,8 +261,8 @@ Status Session::work(const MappedFrame &mapped, GstBuffer *buffer, const FilterS
   const bool extracts_luma = (luma && needs_luma_image(layout_, luma_range_)) ||
                              (reads == Reads::channels && luma_range_ == LumaRange::full);
   const Input input = path_.repacked || extracts_luma ? Input::in_stream_order : mapped.input();
-  *job = {where, &working_info_, frame, stage.region,     is_cut(settings, size_of(info_)),
-          {},    input,          draw,  settings.message, buffer};
+  *job = {where, &working_info_, frame, stage.region,           is_cut(settings, size_of(info_)),
+          {},    input,          draw,  settings.post_messages, buffer};
   if (extracts_luma) {
     CUDAVISION_TRY(extract_luma(where, luma_of_region(frame, stage.region), stage.luma.view(), luma_range_));
     job->luma = stage.luma.view();

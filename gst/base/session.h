@@ -32,7 +32,7 @@ struct FilterSettings {
   int cuda_device_id = -1;
   int n_threads = 0;
   bool display = true;
-  bool message = false;
+  bool post_messages = false;
   int roi_x = 0, roi_y = 0, roi_width = 0, roi_height = 0;
   int every_nth = 1;
   int gray16_min = 0, gray16_max = GrayRange::kMost;
@@ -74,7 +74,7 @@ class Session {
   Status negotiate(const GstVideoInfo &info, bool in_cuda_memory, const FilterSettings &settings);
   bool knows_caps() const { return info_.finfo != nullptr; }
   // Allocates what the region of the next frame needs, if its size has changed. Call it before process(). Fails
-  // with invalid_argument if the region is too small.
+  // with too_small if the region is.
   Status prepare(const FilterSettings &settings);
   // Processes one frame of the negotiated format and attaches the results to `buffer`. The frame must be
   // mapped with this session's context; for reading only, if settings.display is off. The region must not be

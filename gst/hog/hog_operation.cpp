@@ -65,7 +65,8 @@ Status HogOperation::follow_params() {
   if (refused_ == params) return {};
   refused_.reset();
   const Status status = prepare_blocks(params);
-  if (status.code() != Status::Code::invalid_argument) return status;
+  if (status.code() != Status::Code::invalid_argument && status.code() != Status::Code::too_small)
+    return status;
   refused_ = params;
   warn(status.text() + (hog_ ? ": the last valid values stay in force" : ": there are no blocks"));
   return {};

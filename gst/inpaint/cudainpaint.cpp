@@ -33,7 +33,7 @@
  * long fill posts progress messages with the code `inpaint` twice a second. On the GPU a fill posts no progress
  * messages. A flush or a state change stops a fill before its next patch: then the frame stays unchanged, and the
  * last message, if there are any, is `canceled`. `search-radius` and `max-patches` limit the time. The message of a
- * frame (`message=true`) has the fields `removed`, `remembered` and `diffused`, in pixels, `patches` and
+ * frame (`post-messages=true`) has the fields `removed`, `remembered` and `diffused`, in pixels, `patches` and
  * `refused`. With `display=false` frames pass unchanged.
  *
  * ## Example launch lines

@@ -31,5 +31,5 @@ static gboolean plugin_init(GstPlugin *plugin) {
 
 #define PACKAGE "gst-cudavision"
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, cudavision,
-                  "Computer vision on NVIDIA GPUs and on CPUs", plugin_init, PACKAGE_VERSION, "LGPL",
-                  "gst-cudavision", "gst-cudavision")
+                  "Computer vision on NVIDIA GPUs and on CPUs", plugin_init, PACKAGE_VERSION, "LGPL", PACKAGE,
+                  PACKAGE_ORIGIN)

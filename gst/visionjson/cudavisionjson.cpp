@@ -120,7 +120,8 @@ struct GstCudaVisionJsonClass {
 };
 
 #define GST_TYPE_CUDA_VISION_JSON (gst_cuda_vision_json_get_type())
-#define GST_CUDA_VISION_JSON(object) reinterpret_cast<GstCudaVisionJson *>(object)
+#define GST_CUDA_VISION_JSON(object) \
+  G_TYPE_CHECK_INSTANCE_CAST(object, GST_TYPE_CUDA_VISION_JSON, GstCudaVisionJson)
 
 G_BEGIN_DECLS
 GType gst_cuda_vision_json_get_type(void);
@@ -363,7 +364,7 @@ static void gst_cuda_vision_json_class_init(GstCudaVisionJsonClass *klass) {
   gst_element_class_set_static_metadata(
       element, "JSON lines writer", "Filter/Analyzer/Video",
       "Writes the results of each frame as one line of JSON, to a file or the standard output",
-      "gst-cudavision");
+      PACKAGE_AUTHOR);
   cudavision::add_any_video_pads(element);
   element->change_state = GST_DEBUG_FUNCPTR(change_state);
   GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);

@@ -93,7 +93,8 @@ struct GstCudaVisionTrackClass {
 };
 
 #define GST_TYPE_CUDA_VISION_TRACK (gst_cuda_vision_track_get_type())
-#define GST_CUDA_VISION_TRACK(object) reinterpret_cast<GstCudaVisionTrack *>(object)
+#define GST_CUDA_VISION_TRACK(object) \
+  G_TYPE_CHECK_INSTANCE_CAST(object, GST_TYPE_CUDA_VISION_TRACK, GstCudaVisionTrack)
 
 G_BEGIN_DECLS
 GType gst_cuda_vision_track_get_type(void);
@@ -346,7 +347,7 @@ static void gst_cuda_vision_track_class_init(GstCudaVisionTrackClass *klass) {
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
   gst_element_class_set_static_metadata(
       element, "Tracker of regions and detections", "Filter/Analyzer/Video",
-      "Gives regions of interest and object detections an identity over time (SORT)", "gst-cudavision");
+      "Gives regions of interest and object detections an identity over time (SORT)", PACKAGE_AUTHOR);
   cudavision::add_any_video_pads(element);
   element->change_state = GST_DEBUG_FUNCPTR(change_state);
   gst_cuda_vision_analysis_meta_api_get_type();  // frames from other processes keep a mark that is known

@@ -187,6 +187,20 @@ TEST_F(FilterLimits, region_that_slides_over_the_edge_warns_once_and_comes_back)
   }
 }
 
+// A region that the edge cuts off may be too small; what is refused for another reason ends the stream.
+TEST_F(FilterLimits, region_that_the_edge_cuts_off_hides_no_other_error) {
+  const VideoFrame frame("NV12", {640, 480});
+  const auto error_with = [&frame](const char *properties) {
+    Harness harness(std::string("cudahough roi-x=600 roi-width=100 ") + properties);
+    harness.negotiate(frame);
+    harness.push(frame.buffer());
+    return take_error(harness.element());
+  };
+  EXPECT_FALSE(error_with(""));
+  EXPECT_TRUE(is(error_with("rho=0.01 theta=0.0001"), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                 "rho or theta must be coarser"));
+}
+
 // --- what changes in PLAYING must not make an element forget ---
 
 // The tensor with this id that an element attaches to the frame.

@@ -144,12 +144,12 @@ TEST_F(FilterTooLate, seek_backwards_begins_anew) {
 class Log {
  public:
   explicit Log(GstDebugLevel level) {
-    gst_debug_set_threshold_for_name("cudavisionfilter", level);
+    gst_debug_set_threshold_for_name("cudacanny", level);
     gst_debug_add_log_function(add, this, nullptr);
   }
   ~Log() {
     gst_debug_remove_log_function_by_data(this);
-    gst_debug_unset_threshold_for_name("cudavisionfilter");
+    gst_debug_unset_threshold_for_name("cudacanny");
   }
   Log(const Log &) = delete;
   Log &operator=(const Log &) = delete;
@@ -164,7 +164,7 @@ class Log {
  private:
   static void add(GstDebugCategory *category, GstDebugLevel level, const gchar *, const gchar *, gint,
                   GObject *, GstDebugMessage *message, gpointer log) {
-    if (std::string(gst_debug_category_get_name(category)) == "cudavisionfilter")
+    if (std::string(gst_debug_category_get_name(category)) == "cudacanny")
       static_cast<Log *>(log)->lines_.emplace_back(level, gst_debug_message_get(message));
   }
   std::vector<std::pair<GstDebugLevel, std::string>> lines_;

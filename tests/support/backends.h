@@ -49,10 +49,11 @@ inline std::string backend_name(const testing::TestParamInfo<BackendCase> &info)
 inline testing::AssertionResult succeeds(const Status &status) {
   return status.ok() ? testing::AssertionSuccess() : testing::AssertionFailure() << status.text();
 }
-// Succeeds if the status is invalid_argument and has a text.
+// Succeeds if the status is invalid_argument or too_small and has a text.
 inline testing::AssertionResult refused(const Status &status) {
-  if (status.code() == Status::Code::invalid_argument && !status.text().empty())
-    return testing::AssertionSuccess();
+  const bool refused =
+      status.code() == Status::Code::invalid_argument || status.code() == Status::Code::too_small;
+  if (refused && !status.text().empty()) return testing::AssertionSuccess();
   return testing::AssertionFailure() << (status.ok() ? "it was accepted"
                                                      : "refused otherwise: " + status.text());
 }
