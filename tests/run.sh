@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The test command: installs missing packages, builds, runs tests and ends in a line of counts.
 #
-#   tests/run.sh                       everything: the build that is installed, then one with AddressSanitizer and UBSan
+#   tests/run.sh                       each test once, in ten minutes: the build that is installed, without a GPU
+#   tests/run.sh rest                  what this leaves out: other orders of threads, other instruction sets, random input,
+#                                      failures in full, and everything again with AddressSanitizer and UBSan
+#   tests/run.sh all                   both
 #   tests/run.sh cpu [FILTER]          the CPU backend, the elements on it, metas, pipelines, examples
 #   tests/run.sh emulated [FILTER]     the kernels and elements on the emulated CUDA
 #   tests/run.sh asan [FILTER]         the tests of the sanitized build
@@ -22,8 +25,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/support/packages.sh
 export PATH="$PATH:/usr/local/cuda/bin"
 
-mode=${1:-all} filter=${2:-}
-if (($# > 2)) || [[ ! $mode =~ ^(all|cpu|emulated|asan|tsan|gpu|lint|debian13|debian14|package|slurm)$ ]]; then
+mode=${1:-first} filter=${2:-}
+if (($# > 2)) || [[ ! $mode =~ ^(first|rest|all|cpu|emulated|asan|tsan|gpu|lint|debian13|debian14|package|slurm)$ ]]; then
   sed -n '/^#   tests/s/^# //p' tests/run.sh >&2
   exit 2
 fi
@@ -34,13 +37,14 @@ if [[ $mode == debian1[34] ]]; then
   install_packages debootstrap || exit 1
   suite=trixie
   [[ $mode == debian13 ]] || { suite=forky; export CUDAVISION_WERROR=${CUDAVISION_WERROR:-false}; }
-  exec tests/fresh_root.sh "$suite" "tests/run.sh"
+  exec tests/fresh_root.sh "$suite" "tests/run.sh all"
 fi
 
 install_packages "${packages_to_build[@]}" "${packages_to_play[@]}" "${packages_to_test[@]}" \
   "${packages_to_measure[@]}" "${packages_to_draw[@]}" "${packages_to_document[@]}" || exit 1
 case $mode in
-  all) install_packages clang-format clang libclang-rt-dev || exit 1 ;;  # clang: for libFuzzer
+  first) install_packages clang-format || exit 1 ;;
+  rest | all) install_packages clang-format clang libclang-rt-dev || exit 1 ;;  # clang: for libFuzzer
   lint) install_packages clang-format clang-tidy || exit 1 ;;
 esac
 
@@ -54,9 +58,11 @@ fail() { echo "$1" >&2; failed_steps=$((failed_steps + 1)); }
 # The card that is here, or one architecture: a release, not a test, compiles the kernels for all of them.
 archs=$(native_archs)
 werror=${CUDAVISION_WERROR:-true}
+benchmarks=enabled
+[[ $mode != first ]] || benchmarks=disabled
 build_options() {
   case $1 in
-    build-tests) echo "-Dwerror=$werror -Dcuda-archs=${archs:-90} -Dtests=enabled -Dbenchmarks=enabled -Dexamples=enabled" ;;
+    build-tests) echo "-Dwerror=$werror -Dcuda-archs=${archs:-90} -Dtests=enabled -Dbenchmarks=$benchmarks -Dexamples=enabled" ;;
     # Little optimisation and debug information: enough to locate a fault. More would triple the time to compile.
     # Two of the five instruction sets of the CPU backend are left to the first build.
     build-asan) echo "-Dwerror=$werror -Dcuda=disabled -Dtests=enabled -Dbenchmarks=disabled -Dexamples=enabled
@@ -107,9 +113,14 @@ run_selected() {
 }
 
 case $mode in
-  all)
-    tests/support/lint.sh || fail "lint: see above"
-    for folder in build-tests build-asan; do configure "$folder" && build "$folder" && run_tests "$folder"; done ;;
+  first | rest | all)
+    [[ $mode == rest ]] || tests/support/lint.sh || fail "lint: see above"
+    configure build-tests && build build-tests && case $mode in
+      first) CUDAVISION_TEST_PART=first run_tests build-tests --no-suite repetition ;;
+      rest) CUDAVISION_TEST_PART=rest run_tests build-tests --suite kernels --suite repetition ;;
+      all) run_tests build-tests ;;
+    esac
+    [[ $mode == first ]] || { configure build-asan && build build-asan && run_tests build-asan; } ;;
   cpu | emulated) run_selected build-tests "$mode" ;;
   asan) run_selected build-asan asan ;;
   tsan)
