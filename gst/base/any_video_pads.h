@@ -5,7 +5,7 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
-#include <utility>
+#include <string>
 
 namespace cudavision {
 
@@ -20,11 +20,16 @@ inline gboolean propose_no_crops(GstBaseTransform *element, GstQuery *decided, G
   return answered;
 }
 
-inline void add_any_video_pads(GstElementClass *klass) {
-  GstCaps *caps = gst_caps_from_string("video/x-raw(ANY)");
-  for (const auto &[name, direction] : {std::pair{"sink", GST_PAD_SINK}, std::pair{"src", GST_PAD_SRC}})
+// more: caps of the source pad besides video, in the notation of GStreamer.
+inline void add_any_video_pads(GstElementClass *klass, const std::string &more = {}) {
+  const std::string video = "video/x-raw(ANY)";
+  const auto add = [klass](const char *name, GstPadDirection direction, const std::string &text) {
+    GstCaps *caps = gst_caps_from_string(text.c_str());
     gst_element_class_add_pad_template(klass, gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps));
-  gst_caps_unref(caps);
+    gst_caps_unref(caps);
+  };
+  add("sink", GST_PAD_SINK, video);
+  add("src", GST_PAD_SRC, more.empty() ? video : video + ';' + more);
   GST_BASE_TRANSFORM_CLASS(klass)->propose_allocation = GST_DEBUG_FUNCPTR(propose_no_crops);
 }
 

@@ -7,7 +7,9 @@
  * @short_description: Writes the results of each frame as lines of JSON
  *
  * cudavisionjson writes one JSON object per frame, on a line of its own, with all results that upstream
- * elements have attached. Frames pass unchanged, in any memory.
+ * elements have attached. Frames pass unchanged, in any memory. With `output=text` the lines pass instead of the
+ * frames, with the caps `application/x-ndjson`, for whatever sink, and no file is written: a buffer is a line, with
+ * the times of its frame.
  *
  * The members, in this order (cudavisionjson.schema.json is their JSON Schema):
  * * `source`: the property `source`, if it is set
@@ -57,6 +59,11 @@
  * gst-launch-1.0 -q videotestsrc num-buffers=1 ! cudahistogram ! cudavisionjson tensor-data=full ! fakesink
  * ]|
  *
+ * Send the lines to whoever connects:
+ * |[
+ * gst-launch-1.0 videotestsrc is-live=true ! cudahistogram ! cudavisionjson output=text ! tcpserversink port=5000
+ * ]|
+ *
  * Show a video and write its statistics to a file:
  * |[
  * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudahistogram display=false ! \
@@ -88,7 +95,10 @@ using cudavision::TensorData;
 
 namespace {
 
+enum class JsonOutput { frames, text };
+
 struct JsonSettings {
+  JsonOutput output = JsonOutput::frames;
   std::optional<std::string> location = "-";
   bool append = false;
   std::optional<std::string> source;
@@ -134,6 +144,8 @@ GST_ELEMENT_REGISTER_DEFINE(cudavisionjson, "cudavisionjson", GST_RANK_NONE, GST
 namespace {
 
 using Properties = cudavision::PropertyTable<JsonSettings>;
+
+constexpr char kLines[] = "application/x-ndjson";
 
 // --- errors ---
 
@@ -186,10 +198,16 @@ void cancel_work(GstCudaVisionJson *json, StopReason why, bool cancelled) {
   if (state->file != nullptr) state->file->cancel(state->stop.requested());
 }
 
-bool open_file(GstCudaVisionJson *json) {
+// Of a started element: the mode changes at a start alone.
+bool passes_text(GstBaseTransform *transform) { return !gst_base_transform_is_passthrough(transform); }
+
+bool open_output(GstCudaVisionJson *json) {
   State *state = json->state;
   state->warned = false;
   const JsonSettings settings = Properties::snapshot(json);
+  // Only metas are read, so frames that pass need not be writable.
+  gst_base_transform_set_passthrough(GST_BASE_TRANSFORM(json), settings.output == JsonOutput::frames);
+  if (settings.output == JsonOutput::text) return true;
   state->location = settings.location.value_or("");
   const auto existing = settings.append ? LineFile::Existing::kept : LineFile::Existing::removed;
   std::unique_ptr<LineFile> file;
@@ -204,7 +222,7 @@ bool open_file(GstCudaVisionJson *json) {
 
 gboolean start(GstBaseTransform *transform) {
   auto *json = GST_CUDA_VISION_JSON(transform);
-  return protect(json, FALSE, [json] { return open_file(json) ? TRUE : FALSE; });
+  return protect(json, FALSE, [json] { return open_output(json) ? TRUE : FALSE; });
 }
 
 gboolean stop(GstBaseTransform *transform) {
@@ -291,10 +309,9 @@ GstFlowReturn flow_after(GstCudaVisionJson *json, int error) {
   return GST_FLOW_ERROR;
 }
 
-GstFlowReturn take_frame(GstCudaVisionJson *json, GstBuffer *buffer) {
+// Composes the line of a frame, as compose() does.
+bool take_frame(GstCudaVisionJson *json, GstBuffer *buffer) {
   State *state = json->state;
-  const std::shared_ptr<LineFile> file = file_of(json);
-  if (file == nullptr) return GST_FLOW_FLUSHING;
   const GstSegment &segment = GST_BASE_TRANSFORM(json)->segment;
   const JsonSettings settings = Properties::snapshot(json);
   state->facts.source = settings.source;
@@ -302,7 +319,13 @@ GstFlowReturn take_frame(GstCudaVisionJson *json, GstBuffer *buffer) {
   state->facts.running_time = cudavision::to_running_time(segment, GST_BUFFER_PTS(buffer));
   state->facts.utc = utc(buffer, settings.wall_clock);
   state->tensors.data = settings.tensor_data;
-  if (!compose(json, buffer)) return GST_FLOW_FLUSHING;
+  return compose(json, buffer);
+}
+
+GstFlowReturn write_line(GstCudaVisionJson *json, GstBuffer *buffer) {
+  State *state = json->state;
+  const std::shared_ptr<LineFile> file = file_of(json);
+  if (file == nullptr || !take_frame(json, buffer)) return GST_FLOW_FLUSHING;
   bool begun = false;
   const int error = file->write(state->line, &begun);
   if (begun) ++state->facts.number;
@@ -311,10 +334,63 @@ GstFlowReturn take_frame(GstCudaVisionJson *json, GstBuffer *buffer) {
 
 GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   auto *json = GST_CUDA_VISION_JSON(transform);
-  return protect(json, GST_FLOW_ERROR, [&] { return take_frame(json, buffer); });
+  return protect(json, GST_FLOW_ERROR, [&] { return write_line(json, buffer); });
+}
+
+// --- lines instead of frames ---
+
+GstCaps *transform_caps(GstBaseTransform *transform, GstPadDirection direction, GstCaps *caps,
+                        GstCaps *wanted) {
+  const bool text = Properties::snapshot(transform).output == JsonOutput::text;
+  GstCaps *result = !text                       ? gst_caps_ref(caps)
+                    : direction == GST_PAD_SINK ? gst_caps_new_empty_simple(kLines)
+                                                : gst_pad_get_pad_template_caps(transform->sinkpad);
+  if (wanted == nullptr) return result;
+  GstCaps *common = gst_caps_intersect_full(wanted, result, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref(result);
+  return common;
+}
+
+GstFlowReturn make_line(GstCudaVisionJson *json, GstBuffer *frame, GstBuffer **line) {
+  if (!take_frame(json, frame)) return GST_FLOW_FLUSHING;
+  const std::string &text = json->state->line;
+  GstBuffer *made = gst_buffer_new_allocate(nullptr, text.size(), nullptr);
+  if (made == nullptr) throw std::bad_alloc();
+  gst_buffer_fill(made, 0, text.data(), text.size());
+  gst_buffer_copy_into(made, frame, GST_BUFFER_COPY_TIMESTAMPS, 0, static_cast<gsize>(-1));
+  GST_BUFFER_FLAG_SET(made, GST_BUFFER_FLAGS(frame) & GST_BUFFER_FLAG_DISCONT);
+  ++json->state->facts.number;
+  *line = made;
+  return GST_FLOW_OK;
+}
+
+GstFlowReturn prepare_output_buffer(GstBaseTransform *transform, GstBuffer *frame, GstBuffer **out) {
+  if (!passes_text(transform))
+    return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_json_parent_class)
+        ->prepare_output_buffer(transform, frame, out);
+  auto *json = GST_CUDA_VISION_JSON(transform);
+  return protect(json, GST_FLOW_ERROR, [&] { return make_line(json, frame, out); });
+}
+
+// prepare_output_buffer() has done it.
+GstFlowReturn transform_to_line(GstBaseTransform *, GstBuffer *, GstBuffer *) { return GST_FLOW_OK; }
+
+// Lines are as long as they are: no pool is of use.
+gboolean decide_allocation(GstBaseTransform *transform, GstQuery *query) {
+  if (passes_text(transform)) return TRUE;
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_json_parent_class)->decide_allocation(transform, query);
 }
 
 // --- the class ---
+
+GType output_type() {
+  static const GEnumValue values[] = {
+      {static_cast<int>(JsonOutput::frames), "Frames pass, and lines are written to location", "frames"},
+      {static_cast<int>(JsonOutput::text), "Lines pass instead of frames, one in each buffer", "text"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("GstCudaVisionJsonOutput", values);
+  return type;
+}
 
 GType tensor_data_type() {
   static const GEnumValue values[] = {
@@ -330,7 +406,9 @@ void install_properties(GObjectClass *klass) {
   using S = JsonSettings;
   Properties::install(
       klass, [](GObject *object) { return &GST_CUDA_VISION_JSON(object)->state->settings; },
-      {cudavision::string_property<S>({"location", "Location",
+      {cudavision::enum_property<S>({"output", "Output", "What the element passes on"}, output_type(),
+                                    &S::output, cudavision::Mutable::ready),
+       cudavision::string_property<S>({"location", "Location",
                                        "Output file, emptied at each start unless append is set (- = "
                                        "standard output; a named pipe waits for its reader)"},
                                       &S::location, cudavision::Mutable::ready),
@@ -365,18 +443,22 @@ static void gst_cuda_vision_json_class_init(GstCudaVisionJsonClass *klass) {
       element, "JSON lines writer", "Filter/Analyzer/Video",
       "Writes the results of each frame as one line of JSON, to a file or the standard output",
       PACKAGE_AUTHOR);
-  cudavision::add_any_video_pads(element);
+  cudavision::add_any_video_pads(element, kLines);
   element->change_state = GST_DEBUG_FUNCPTR(change_state);
   GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
   transform->start = GST_DEBUG_FUNCPTR(start);
   transform->stop = GST_DEBUG_FUNCPTR(stop);
   transform->set_caps = GST_DEBUG_FUNCPTR(set_caps);
   transform->sink_event = GST_DEBUG_FUNCPTR(sink_event);
+  transform->transform_caps = GST_DEBUG_FUNCPTR(transform_caps);
+  transform->decide_allocation = GST_DEBUG_FUNCPTR(decide_allocation);
+  transform->prepare_output_buffer = GST_DEBUG_FUNCPTR(prepare_output_buffer);
+  transform->transform = GST_DEBUG_FUNCPTR(transform_to_line);
   transform->transform_ip = GST_DEBUG_FUNCPTR(transform_ip);
 }
 
 static void gst_cuda_vision_json_init(GstCudaVisionJson *json) {
   json->state = new State();
-  // Only metas are read, so buffers need not be writable.
   gst_base_transform_set_passthrough(GST_BASE_TRANSFORM(json), TRUE);
+  gst_base_transform_set_in_place(GST_BASE_TRANSFORM(json), FALSE);
 }

@@ -160,4 +160,58 @@ TEST_F(CudaVisionJsonPipeline, results_of_two_branches_go_to_two_files) {
   EXPECT_EQ(lines(near), lines(far));
 }
 
+// --- lines instead of frames ---
+
+class CudaVisionJsonText : public ElementTest {
+ protected:
+  static std::string source(int frames) {
+    return "videotestsrc num-buffers=" + std::to_string(frames) +
+           " ! video/x-raw,width=32,height=24,framerate=5/1 ! cudahistogram backend=" + backend() + " ! ";
+  }
+  Folder folder_;
+};
+
+TEST_F(CudaVisionJsonText, lines_are_those_of_the_file) {
+  const std::string file = folder_.path("lines.jsonl"), text = folder_.path("text.jsonl");
+  EXPECT_TRUE(plays_to_the_end(
+      parse(source(3) + "cudavisionjson source=gate location=" + file + " ! fakesink name=sink")));
+  const std::string others = folder_.path("others.jsonl");
+  EXPECT_TRUE(plays_to_the_end(parse(source(3) + "cudavisionjson output=text source=gate location=" + others +
+                                     " ! filesink name=sink location=" + text)));
+  EXPECT_EQ(lines(file).size(), 3u);
+  EXPECT_EQ(lines(text), lines(file));
+  EXPECT_FALSE(g_file_test(others.c_str(), G_FILE_TEST_EXISTS));
+}
+
+TEST_F(CudaVisionJsonText, buffers_have_the_times_of_their_frames) {
+  const Owned<GstElement> pipeline =
+      parse(source(3) + "cudavisionjson output=text ! appsink name=sink sync=false");
+  gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
+  const Owned<GstElement> sink(gst_bin_get_by_name(GST_BIN(pipeline.get()), "sink"));
+  for (guint64 i = 0; i < 3; ++i) {
+    GstSample *sample = nullptr;
+    g_signal_emit_by_name(sink.get(), "pull-sample", &sample);
+    ASSERT_NE(sample, nullptr);
+    const GstStructure *caps = gst_caps_get_structure(gst_sample_get_caps(sample), 0);
+    EXPECT_TRUE(gst_structure_has_name(caps, "application/x-ndjson"));
+    GstBuffer *buffer = gst_sample_get_buffer(sample);
+    EXPECT_EQ(GST_BUFFER_PTS(buffer), i * GST_SECOND / 5);
+    EXPECT_EQ(GST_BUFFER_DURATION(buffer), GST_SECOND / 5);
+    gst_sample_unref(sample);
+  }
+  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+}
+
+TEST_F(CudaVisionJsonText, mode_can_change_between_two_plays) {
+  const std::string file = folder_.path("lines.jsonl");
+  const Owned<GstElement> pipeline =
+      parse(source(2) + "cudavisionjson name=json output=text location=" + file + " ! fakesink name=sink");
+  EXPECT_TRUE(plays_to_the_end(pipeline));
+  EXPECT_FALSE(g_file_test(file.c_str(), G_FILE_TEST_EXISTS));
+  const Owned<GstElement> json(gst_bin_get_by_name(GST_BIN(pipeline.get()), "json"));
+  set(json.get(), "output", "frames");
+  EXPECT_TRUE(plays_to_the_end(pipeline));
+  EXPECT_EQ(lines(file).size(), 2u);
+}
+
 }  // namespace
