@@ -17,8 +17,7 @@ def check(run, folder):
     for record in (run.record, run.end, run.sources, *run.others):
         if record.fault:
             raise Fault(f"a probe failed: {record.fault!r}") from record.fault
-    # Some neighbours make frames that are smaller than a window of the model of people.
-    warnings = [text for text in run.warnings if "nothing can be found" not in text]
+    warnings = [text for text in run.warnings if not may_warn(run, text)]
     require(not warnings, f"a warning: {warnings}")
     seen = sum(check_element(run, number, record, folder) for number, record in enumerate((run.record, *run.others)))
     least = run.neighbour.least
@@ -30,6 +29,11 @@ def check(run, folder):
         BEHIND[run.neighbour.behind](run)
     if run.is_live:
         check_latency(run)
+
+
+def may_warn(run, text):
+    """Some neighbours make frames that are smaller than a window of the model of people; and a busy machine may be late."""
+    return "nothing can be found" in text or (run.is_live and "was late" in text)
 
 
 def require(condition, text):
