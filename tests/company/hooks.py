@@ -96,6 +96,11 @@ def select_in_turn(run):
              lambda number: number % 5 == 4 and selector.set_property("active-pad", pads[number // 5 % 2]))
 
 
+def go_on(run):
+    """Lets the times of the second video follow those of the first one, as in a list of parts: only its id is another."""
+    run.by_name("source2").set_property("timestamp-offset", run.duration)
+
+
 FLAGS = ("GAP", "DROPPABLE", "CORRUPTED", "HEADER", "MARKER", "DISCONT", "DELTA_UNIT", "RESYNC", "NON_DROPPABLE")
 
 

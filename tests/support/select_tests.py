@@ -12,14 +12,19 @@ import subprocess
 import sys
 
 EMULATED_SUITES = {"emulated", "simt", "fakecuda"}
+INSTALLS = "installs"  # the suite of the tests that install the product: Meson wants all of it to be built
 
 
 def introspect(build, what):
     return json.loads(subprocess.check_output(["meson", "introspect", what, build], text=True))
 
 
+def suites_of(test):
+    return {suite.split(":")[-1] for suite in test["suite"]}
+
+
 def belongs(test, mode):
-    suites = {suite.split(":")[-1] for suite in test["suite"]}
+    suites = suites_of(test)
     emulated = bool(suites & EMULATED_SUITES)
     on_card = test["name"].endswith("_cuda")
     if mode == "emulated":
@@ -42,6 +47,8 @@ def main():
     wanted = {name for test in tests for target in test["depends"] for name in files.get(target, [])}
     # every test loads it
     wanted |= {name for target in targets if target["name"] == "poisoned_maps" for name in target["filename"]}
+    if any(INSTALLS in suites_of(test) for test in tests):
+        wanted |= {name for target in targets if target["installed"] for name in target["filename"]}
     wanted |= {test["cmd"][0] for test in tests if test["cmd"][0].startswith(os.path.abspath(build))}
     print(" ".join(sorted(os.path.relpath(name, build) for name in wanted)))
     print(" ".join(test["name"] for test in tests))
