@@ -209,6 +209,7 @@ TEST_F(CudaVisionJsonText, mode_can_change_between_two_plays) {
   EXPECT_TRUE(plays_to_the_end(pipeline));
   EXPECT_FALSE(g_file_test(file.c_str(), G_FILE_TEST_EXISTS));
   const Owned<GstElement> json(gst_bin_get_by_name(GST_BIN(pipeline.get()), "json"));
+  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
   set(json.get(), "output", "frames");
   EXPECT_TRUE(plays_to_the_end(pipeline));
   EXPECT_EQ(lines(file).size(), 2u);
