@@ -465,6 +465,7 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
 // arrives too late, again and again, is worth a warning: the pipeline asks for more than the machine can do.
 gboolean src_event(GstBaseTransform *transform, GstEvent *event) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_LATENCY) filter->state->latency.take_event(event);
   if (GST_EVENT_TYPE(event) == GST_EVENT_QOS) {
     if (const auto lateness = filter->state->punctuality.too_late(event))
       GST_ELEMENT_WARNING(

@@ -12,12 +12,14 @@ namespace {
 
 constexpr GstClockTime kLeast = GST_MSECOND;  // what takes less is not worth a promise
 constexpr GstClockTime kMost = 10 * GST_SECOND;
+constexpr GstClockTime kMostSlack =
+    20 * GST_MSECOND;  // what sinks allow by default, their processing-deadline
 
 }  // namespace
 
 void PromisedLatency::restart() {
   live_ = false;
-  before_ = promised_ = 0;
+  before_ = promised_ = of_pipeline_ = 0;
   allowed_ = last_begin_ = 0;
   in_time_ = late_ = 0;
   count_ = 0;
@@ -79,7 +81,15 @@ bool PromisedLatency::drops(GstBaseTransform *element, GstBuffer *frame) {
 // How late the frame would leave the element if work on it began now; negative if it would be in time.
 GstClockTimeDiff PromisedLatency::lateness(GstClockTime running_time, GstClockTime now) const {
   if (!GST_CLOCK_TIME_IS_VALID(running_time) || !GST_CLOCK_TIME_IS_VALID(now)) return -1;
-  return GST_CLOCK_DIFF(running_time + before_ + promised_, now + typical());
+  const GstClockTime until_here = before_ + promised_, of_pipeline = of_pipeline_;
+  const GstClockTime slack = of_pipeline > until_here ? std::min(of_pipeline - until_here, kMostSlack) : 0;
+  return GST_CLOCK_DIFF(running_time + until_here + slack, now + typical());
+}
+
+void PromisedLatency::take_event(GstEvent *event) {
+  GstClockTime latency = 0;
+  gst_event_parse_latency(event, &latency);
+  of_pipeline_ = latency;
 }
 
 }  // namespace cudavision

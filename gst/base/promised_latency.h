@@ -21,6 +21,8 @@ class PromisedLatency {
   bool take(GstClockTime processing_time, GstClockTime frame_distance);
   // Adds the promise to the answer of the element before this one. Called from any thread.
   void add_to(GstQuery *latency);
+  // Takes the event that tells the latency of the whole pipeline. Called from any thread.
+  void take_event(GstEvent *event);
   // Whether a frame of a live stream is to be dropped, because it would leave the element later than promised.
   // GStreamer drops frames only after the sink has dropped one for which all the work was done, so that every second
   // result would be lost. If the clock says so of all frames, one a second is worked on nevertheless, as sinks do.
@@ -28,13 +30,17 @@ class PromisedLatency {
   bool drops(GstBaseTransform *element, GstBuffer *frame);
 
  private:
+  // A sink shows a frame when the latency of the whole pipeline has passed. A part of what this is longer than the promises
+  // up to here is for the sink itself, which hardly needs it. A frame may leave the element so much later; and since a
+  // sink without a queue in front of it holds the streaming thread for so long, most frames do.
   GstClockTimeDiff lateness(GstClockTime running_time, GstClockTime now) const;
   GstClockTime typical() const;
 
   std::atomic<bool> live_ = false;
   std::atomic<GstClockTime> before_ = 0, promised_ = 0;  // before_: what the elements before this one promise
-  GstClockTime allowed_ = 0;                             // the part of the promise that is for a frame
-  std::array<GstClockTime, 8> times_{};                  // of the last frames, in a ring
+  std::atomic<GstClockTime> of_pipeline_ = 0;
+  GstClockTime allowed_ = 0;             // the part of the promise that is for a frame
+  std::array<GstClockTime, 8> times_{};  // of the last frames, in a ring
   std::size_t count_ = 0;
   guint64 in_time_ = 0, late_ = 0;  // frames
   GstClockTime last_begin_ = 0;     // of the work on a frame
