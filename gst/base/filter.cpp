@@ -45,6 +45,8 @@ struct FilterState {
   ShownShape shape;
   std::optional<FramePath> logged_path;  // of these caps
   bool region_is_refused = false;        // and a warning was posted
+  bool has_fitting_caps = false;         // since the start there were caps whose frames could be processed
+  bool frames_are_too_small = false;     // those of the last caps
   bool told_of_threads = false;          // that the system refuses
   ValidSettings<GrayRange> gray_range;
 };
@@ -177,6 +179,7 @@ gboolean start_filter(GstCudaVisionFilter *filter) {
   filter->state->latency.restart();
   filter->state->punctuality.forget_sink();
   filter->state->region_is_refused = filter->state->told_of_threads = false;
+  filter->state->has_fitting_caps = filter->state->frames_are_too_small = false;
   filter->state->session.set(std::make_shared<Session>(std::move(context), make_operation,
                                                        &filter->state->stop, settings.luma_range));
   set_active_backend(filter, cuda ? ActiveBackend::cuda : ActiveBackend::cpu);
@@ -244,13 +247,13 @@ gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps)
   filter->state->continuity.set_frame_duration(frame_duration);
   const ObjectSettings settings = Properties::snapshot(filter);
   const Status status = session.negotiate(info, cudavision::asks_for_cuda_memory(caps), settings);
+  filter->state->frames_are_too_small = status.code() == Status::Code::too_small;
+  if (status.ok()) filter->state->has_fitting_caps = true;
   if (status.ok()) return TRUE;
-  // The edge of the frame cuts off a part of the region, and the rest is too small; or the region has become too
-  // small in PLAYING. It may change again.
-  const Region region = cudavision::region_of(settings, frame_size(filter));
-  const bool may_pass = cudavision::is_cut(settings, frame_size(filter)) ||
-                        (filter->state->frame_count > 0 && !is_whole(region, frame_size(filter)));
-  if (may_pass && status.code() == Status::Code::too_small) return TRUE;
+  // The edge of the frame cuts off a part of the region, and the rest is too small; or the region or the frames have
+  // become too small in PLAYING: a sender may adapt the size to the network. It may change again.
+  const bool may_pass = cudavision::is_cut(settings, frame_size(filter)) || filter->state->has_fitting_caps;
+  if (may_pass && filter->state->frames_are_too_small) return TRUE;
   post_error(filter, "Frames of this size cannot be processed", status, __LINE__);
   return FALSE;
 }
@@ -323,7 +326,7 @@ Status follow_context(GstCudaVisionFilter *filter, Session &session, GstBuffer *
   return {};
 }
 
-// processed: set to false if the region is too small and the frame passes unchanged.
+// processed: set to false if the region, or the frame since the last caps, is too small and the frame passes unchanged.
 GstFlowReturn process(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer,
                       const ObjectSettings &settings, bool *processed) {
   cudavision::FilterState &state = *filter->state;
@@ -331,7 +334,8 @@ GstFlowReturn process(GstCudaVisionFilter *filter, Session &session, GstBuffer *
   if (status.ok()) {
     status = session.prepare(settings);
     const Region region = cudavision::region_of(settings, frame_size(filter));
-    *processed = status.code() != Status::Code::too_small || is_whole(region, frame_size(filter));
+    *processed = status.code() != Status::Code::too_small ||
+                 (is_whole(region, frame_size(filter)) && !state.frames_are_too_small);
     if (!*processed) refuse_region(filter, session, status.text());
     if (!*processed) return GST_FLOW_OK;
     if (status.ok()) state.region_is_refused = false;

@@ -52,7 +52,6 @@ class InpaintOperation final : public ElementOperation<InpaintSettings, InpaintF
   // The picture of mask-location, scaled to the frame: in the backend's memory, and on the host.
   OwnedBytes mask_;
   Array<std::uint8_t> host_mask_;
-  RgbMatrix matrix_;
   std::unique_ptr<RemovalMask> removal_;
   std::unique_ptr<TensorPool> masks_;  // of attach-mask
   std::unique_ptr<Inpaint> inpaint_;
