@@ -48,6 +48,7 @@ struct FilterState {
   bool has_fitting_caps = false;         // since the start there were caps whose frames could be processed
   bool frames_are_too_small = false;     // those of the last caps
   bool told_of_threads = false;          // that the system refuses
+  bool told_of_fields = false;           // of interlaced frames
   ValidSettings<GrayRange> gray_range;
 };
 
@@ -180,6 +181,7 @@ gboolean start_filter(GstCudaVisionFilter *filter) {
   filter->state->punctuality.forget_sink();
   filter->state->region_is_refused = filter->state->told_of_threads = false;
   filter->state->has_fitting_caps = filter->state->frames_are_too_small = false;
+  filter->state->told_of_fields = false;
   filter->state->session.set(std::make_shared<Session>(std::move(context), make_operation,
                                                        &filter->state->stop, settings.luma_range));
   set_active_backend(filter, cuda ? ActiveBackend::cuda : ActiveBackend::cpu);
@@ -385,6 +387,18 @@ void tell_of_shape(GstCudaVisionFilter *filter) {
   if (!complaint.empty()) GST_ELEMENT_WARNING(filter, STREAM, FORMAT, ("%s", complaint.c_str()), (nullptr));
 }
 
+// Decoders call video mixed as soon as it may have interlaced frames, and many videos of this kind have no other ones.
+void tell_of_fields(GstCudaVisionFilter *filter, GstBuffer *buffer) {
+  cudavision::FilterState &state = *filter->state;
+  const bool has_fields = state.info.interlace_mode == GST_VIDEO_INTERLACE_MODE_MIXED &&
+                          GST_BUFFER_FLAG_IS_SET(buffer, GST_VIDEO_BUFFER_FLAG_INTERLACED);
+  if (!has_fields || std::exchange(state.told_of_fields, true)) return;
+  GST_ELEMENT_WARNING(filter, STREAM, FORMAT,
+                      ("A frame is interlaced, and is processed as if it were not: what moves has combs. Put "
+                       "deinterlace in front"),
+                      (nullptr));
+}
+
 GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer) {
   cudavision::FilterState &state = *filter->state;
   ObjectSettings settings = Properties::snapshot(filter);
@@ -406,6 +420,7 @@ GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffe
   if (state.latency.take(state.processing_time, state.continuity.distance()))
     gst_element_post_message(GST_ELEMENT(filter), gst_message_new_latency(GST_OBJECT(filter)));
   if (session.lacks_threads()) tell_of_threads(filter);
+  tell_of_fields(filter, buffer);
   if (session.depends_on_shape()) tell_of_shape(filter);
   log_frame(filter, session, buffer);
   if (settings.post_messages) post_message(filter, session, buffer);
