@@ -402,6 +402,7 @@ void tell_of_fields(GstCudaVisionFilter *filter, GstBuffer *buffer) {
 GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer) {
   cudavision::FilterState &state = *filter->state;
   ObjectSettings settings = Properties::snapshot(filter);
+  state.stream_id.take_frame();
   if (!state.continuity.continues(buffer, GST_BASE_TRANSFORM(filter)->segment)) session.drop_history();
   if (gst_buffer_get_size(buffer) == 0 && GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP))
     return GST_FLOW_OK;
@@ -452,6 +453,8 @@ void follow_event(GstCudaVisionFilter *filter, Session &session, GstEvent *event
       return state.continuity.expect_jump();
     case GST_EVENT_STREAM_START:
       if (!state.stream_id.changes(event)) return;
+      if (session.has_history() && state.stream_id.take_turns())
+        GST_ELEMENT_WARNING(filter, STREAM, FAILED, ("%s", cudavision::StreamId::kTurns), (nullptr));
       forget_frames(state, session);
       return state.shape.begin_stream();
     case GST_EVENT_TAG:

@@ -78,6 +78,8 @@ class Operation {
   virtual bool depends_on_shape() const { return false; }
   // Called if the next frame does not follow the last one. Forgets all state of earlier frames.
   virtual void drop_history() {}
+  // Whether there is such a state, with the settings of the last frame.
+  virtual bool has_history() const { return false; }
   // Called before another operation replaces this one, for frames of the same format. given_up: because a frame was
   // given up, which has left the algorithms in the middle.
   virtual std::unique_ptr<Learnt> take_learnt([[maybe_unused]] bool given_up) { return nullptr; }

@@ -92,6 +92,8 @@ class Session {
   void describe(GstStructure *message) { stage_->operation->describe(message); }
   bool depends_on_shape() const { return stage_->operation->depends_on_shape(); }
   void drop_history();
+  // Whether results depend on earlier frames.
+  bool has_history() const { return stage_ && stage_->operation->has_history(); }
   // Waits for all frames that were passed on. Returns errors of their kernels.
   Status wait_for_pending();
 

@@ -25,6 +25,7 @@ class InpaintOperation final : public ElementOperation<InpaintSettings, InpaintF
   Status finish(const Job &job) override;
   void describe(GstStructure *message) override;
   void drop_history() override { inpaint_->drop_history(); }
+  bool has_history() const override { return settings_.params().temporal; }
   std::unique_ptr<Learnt> take_learnt(bool given_up) override;
 
  private:

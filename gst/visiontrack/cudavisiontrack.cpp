@@ -230,6 +230,8 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
     return TRUE;
   }
   if (track->state->started && ends_tracks(track, event)) restart(track);
+  if (type == GST_EVENT_STREAM_START && track->state->stream_id.take_turns())
+    GST_ELEMENT_WARNING(track, STREAM, FAILED, ("%s", StreamId::kTurns), (nullptr));
   const gboolean result =
       GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_track_parent_class)->sink_event(transform, event);
   if (type == GST_EVENT_SEGMENT) tell_trackers_behind(track);
@@ -319,6 +321,7 @@ FrameStep step_to(TrackState *state, GstClockTime pts, bool reverse, TrackSettin
 GstFlowReturn take_frame(GstCudaVisionTrack *track, GstBuffer *buffer) {
   TrackState *state = track->state;
   TrackSettings settings = Properties::snapshot(track);
+  state->stream_id.take_frame();
   collect_boxes_of(track, buffer, settings);
   // Detectors skip frames that are marked as gaps.
   if (GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) && state->boxes.empty() && !has_mark(buffer))
