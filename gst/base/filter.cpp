@@ -45,7 +45,10 @@ struct FilterState {
   ShownShape shape;
   std::optional<FramePath> logged_path;  // of these caps
   bool region_is_refused = false;        // and a warning was posted
+  bool has_fitting_caps = false;         // since the start there were caps whose frames could be processed
+  bool frames_are_too_small = false;     // those of the last caps
   bool told_of_threads = false;          // that the system refuses
+  bool told_of_fields = false;           // of interlaced frames
   ValidSettings<GrayRange> gray_range;
 };
 
@@ -177,6 +180,8 @@ gboolean start_filter(GstCudaVisionFilter *filter) {
   filter->state->latency.restart();
   filter->state->punctuality.forget_sink();
   filter->state->region_is_refused = filter->state->told_of_threads = false;
+  filter->state->has_fitting_caps = filter->state->frames_are_too_small = false;
+  filter->state->told_of_fields = false;
   filter->state->session.set(std::make_shared<Session>(std::move(context), make_operation,
                                                        &filter->state->stop, settings.luma_range));
   set_active_backend(filter, cuda ? ActiveBackend::cuda : ActiveBackend::cpu);
@@ -244,13 +249,13 @@ gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps)
   filter->state->continuity.set_frame_duration(frame_duration);
   const ObjectSettings settings = Properties::snapshot(filter);
   const Status status = session.negotiate(info, cudavision::asks_for_cuda_memory(caps), settings);
+  filter->state->frames_are_too_small = status.code() == Status::Code::too_small;
+  if (status.ok()) filter->state->has_fitting_caps = true;
   if (status.ok()) return TRUE;
-  // The edge of the frame cuts off a part of the region, and the rest is too small; or the region has become too
-  // small in PLAYING. It may change again.
-  const Region region = cudavision::region_of(settings, frame_size(filter));
-  const bool may_pass = cudavision::is_cut(settings, frame_size(filter)) ||
-                        (filter->state->frame_count > 0 && !is_whole(region, frame_size(filter)));
-  if (may_pass && status.code() == Status::Code::too_small) return TRUE;
+  // The edge of the frame cuts off a part of the region, and the rest is too small; or the region or the frames have
+  // become too small in PLAYING: a sender may adapt the size to the network. It may change again.
+  const bool may_pass = cudavision::is_cut(settings, frame_size(filter)) || filter->state->has_fitting_caps;
+  if (may_pass && filter->state->frames_are_too_small) return TRUE;
   post_error(filter, "Frames of this size cannot be processed", status, __LINE__);
   return FALSE;
 }
@@ -323,7 +328,7 @@ Status follow_context(GstCudaVisionFilter *filter, Session &session, GstBuffer *
   return {};
 }
 
-// processed: set to false if the region is too small and the frame passes unchanged.
+// processed: set to false if the region, or the frame since the last caps, is too small and the frame passes unchanged.
 GstFlowReturn process(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer,
                       const ObjectSettings &settings, bool *processed) {
   cudavision::FilterState &state = *filter->state;
@@ -331,7 +336,8 @@ GstFlowReturn process(GstCudaVisionFilter *filter, Session &session, GstBuffer *
   if (status.ok()) {
     status = session.prepare(settings);
     const Region region = cudavision::region_of(settings, frame_size(filter));
-    *processed = status.code() != Status::Code::too_small || is_whole(region, frame_size(filter));
+    *processed = status.code() != Status::Code::too_small ||
+                 (is_whole(region, frame_size(filter)) && !state.frames_are_too_small);
     if (!*processed) refuse_region(filter, session, status.text());
     if (!*processed) return GST_FLOW_OK;
     if (status.ok()) state.region_is_refused = false;
@@ -381,9 +387,22 @@ void tell_of_shape(GstCudaVisionFilter *filter) {
   if (!complaint.empty()) GST_ELEMENT_WARNING(filter, STREAM, FORMAT, ("%s", complaint.c_str()), (nullptr));
 }
 
+// Decoders call video mixed as soon as it may have interlaced frames, and many videos of this kind have no other ones.
+void tell_of_fields(GstCudaVisionFilter *filter, GstBuffer *buffer) {
+  cudavision::FilterState &state = *filter->state;
+  const bool has_fields = state.info.interlace_mode == GST_VIDEO_INTERLACE_MODE_MIXED &&
+                          GST_BUFFER_FLAG_IS_SET(buffer, GST_VIDEO_BUFFER_FLAG_INTERLACED);
+  if (!has_fields || std::exchange(state.told_of_fields, true)) return;
+  GST_ELEMENT_WARNING(filter, STREAM, FORMAT,
+                      ("A frame is interlaced, and is processed as if it were not: what moves has combs. Put "
+                       "deinterlace in front"),
+                      (nullptr));
+}
+
 GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer) {
   cudavision::FilterState &state = *filter->state;
   ObjectSettings settings = Properties::snapshot(filter);
+  state.stream_id.take_frame();
   if (!state.continuity.continues(buffer, GST_BASE_TRANSFORM(filter)->segment)) session.drop_history();
   if (gst_buffer_get_size(buffer) == 0 && GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP))
     return GST_FLOW_OK;
@@ -402,6 +421,7 @@ GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffe
   if (state.latency.take(state.processing_time, state.continuity.distance()))
     gst_element_post_message(GST_ELEMENT(filter), gst_message_new_latency(GST_OBJECT(filter)));
   if (session.lacks_threads()) tell_of_threads(filter);
+  tell_of_fields(filter, buffer);
   if (session.depends_on_shape()) tell_of_shape(filter);
   log_frame(filter, session, buffer);
   if (settings.post_messages) post_message(filter, session, buffer);
@@ -433,6 +453,8 @@ void follow_event(GstCudaVisionFilter *filter, Session &session, GstEvent *event
       return state.continuity.expect_jump();
     case GST_EVENT_STREAM_START:
       if (!state.stream_id.changes(event)) return;
+      if (session.has_history() && state.stream_id.take_turns())
+        GST_ELEMENT_WARNING(filter, STREAM, FAILED, ("%s", cudavision::StreamId::kTurns), (nullptr));
       forget_frames(state, session);
       return state.shape.begin_stream();
     case GST_EVENT_TAG:

@@ -5,6 +5,8 @@
 #include <gst/video/video.h>
 
 #include <algorithm>
+#include <cstring>
+#include <string>
 
 #include "cuda/draw/label.h"
 #include "gst/base/format.h"
@@ -30,6 +32,15 @@ inline LabelStyle label_style(guint32 argb, int line_width, Size frame, Region w
                    .background = color_of(argb, info)},
           .line_width = line_width,
           .within = within};
+}
+
+// The beginning of a text, as long as a label can be, in the characters of the font. Letters that it lacks become similar
+// ones (ö o, ß ss), whatever the locale of the program, and all other characters question marks.
+inline std::string drawable(const char *text) {
+  constexpr std::size_t kMostBytes = 4 * LabelText::kMost;  // of that many characters
+  g_autofree char *valid = g_utf8_make_valid(text, static_cast<gssize>(strnlen(text, kMostBytes)));
+  g_autofree char *ascii = g_str_to_ascii(valid, "C");
+  return std::string(ascii, strnlen(ascii, LabelText::kMost));
 }
 
 }  // namespace cudavision

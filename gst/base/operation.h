@@ -25,10 +25,10 @@ struct Learnt {
 struct Site {
   Execution execution;
   std::shared_ptr<const DeviceContext> context;  // null on the CPU backend
-  const GstVideoInfo *info;                      // the caps
-  Size region;                                   // size of the region of interest
-  bool display;                                  // the property `display` when the operation is made
-  std::unique_ptr<Learnt> *learnt;               // of the operation before; may be taken, may hold null
+  const GstVideoInfo *info;         // the caps; later ones of the same format and size may take their place
+  Size region;                      // size of the region of interest
+  bool display;                     // the property `display` when the operation is made
+  std::unique_ptr<Learnt> *learnt;  // of the operation before; may be taken, may hold null
 };
 
 // One frame to process. All images lie in the backend's memory and are valid only during the call.
@@ -55,7 +55,8 @@ enum class Reads {
   channels,    // Job::frame, but Job::luma instead of its luma if that is not empty, as with luma-range=full
 };
 
-// Made again when the caps or the size of the region change. Owns its scratch memory. After an error of run(), or
+// Made again when the format or the size of the frames or the size of the region change. Other caps, such as another
+// colorimetry, come with the job. Owns its scratch memory. After an error of run(), or
 // std::bad_alloc, it is destroyed.
 class Operation {
  public:
@@ -77,6 +78,8 @@ class Operation {
   virtual bool depends_on_shape() const { return false; }
   // Called if the next frame does not follow the last one. Forgets all state of earlier frames.
   virtual void drop_history() {}
+  // Whether there is such a state, with the settings of the last frame.
+  virtual bool has_history() const { return false; }
   // Called before another operation replaces this one, for frames of the same format. given_up: because a frame was
   // given up, which has left the algorithms in the middle.
   virtual std::unique_ptr<Learnt> take_learnt([[maybe_unused]] bool given_up) { return nullptr; }

@@ -35,14 +35,13 @@ LumaRange luma_range_of(const GstVideoInfo &info, LumaRange wanted) {
   return limited ? wanted : LumaRange::as_is;
 }
 
-// Whether frames of both caps are alike: only the framerate may differ.
-bool same_frames(const GstVideoInfo &a, GstVideoInfo b) {
-  if (b.finfo == nullptr) return false;  // there were no caps yet
-  b.fps_n = a.fps_n, b.fps_d = a.fps_d;
-  return gst_video_info_is_equal(&a, &b) != FALSE;
-}
-
 Size size_of(const GstVideoInfo &info) { return {GST_VIDEO_INFO_WIDTH(&info), GST_VIDEO_INFO_HEIGHT(&info)}; }
+
+// Whether frames of both caps hold the same samples. What else the caps say, such as the framerate, the shape of the
+// pixels and the colorimetry, may change in the middle of a video, and changes no sample.
+bool same_frames(const GstVideoInfo &a, const GstVideoInfo &b) {
+  return a.finfo == b.finfo && size_of(a) == size_of(b);
+}
 
 }  // namespace
 
@@ -108,17 +107,19 @@ Status Session::negotiate(const GstVideoInfo &info, bool in_cuda_memory, const F
   if (context_) expect_allocations();
   const DeviceContext::Scope scope(context_.get());
   CUDAVISION_TRY(scope.status());
-  if (!same_frames(info, info_))
-    learnt_.reset();
-  else if (stage_)
-    learnt_ = stage_->operation->take_learnt(false);
-  drop_stage();
+  const LumaRange luma_range = luma_range_of(info, wanted_luma_range_);
+  const bool same = same_frames(info, info_);
+  if (!same) learnt_.reset();
+  if (!same || in_cuda_memory != in_cuda_memory_ || luma_range != luma_range_) {
+    if (same && stage_) learnt_ = stage_->operation->take_learnt(false);
+    drop_stage();
+  }
   const MemoryBudget::Scope budget(budget_);
   info_ = info;
   in_cuda_memory_ = in_cuda_memory;
   working_info_ = working_info(info);
   layout_ = pixel_layout(working_info_);
-  luma_range_ = luma_range_of(info, wanted_luma_range_);
+  luma_range_ = luma_range;
   return catch_bad_alloc([&] { return fit_stage(settings); });
 }
 

@@ -69,7 +69,8 @@ class Session {
   // Works in that context from the next frame on. State of earlier frames is lost.
   void move_to(std::shared_ptr<const DeviceContext> context);
 
-  // Called for new caps: allocates everything that frames of this format need. May be called again.
+  // Called for new caps: allocates everything that frames of this format need. May be called again. If format and size
+  // stay, so does what was learnt from earlier frames.
   // in_cuda_memory: true if the caps ask for CUDA memory.
   Status negotiate(const GstVideoInfo &info, bool in_cuda_memory, const FilterSettings &settings);
   bool knows_caps() const { return info_.finfo != nullptr; }
@@ -91,6 +92,8 @@ class Session {
   void describe(GstStructure *message) { stage_->operation->describe(message); }
   bool depends_on_shape() const { return stage_->operation->depends_on_shape(); }
   void drop_history();
+  // Whether results depend on earlier frames.
+  bool has_history() const { return stage_ && stage_->operation->has_history(); }
   // Waits for all frames that were passed on. Returns errors of their kernels.
   Status wait_for_pending();
 

@@ -27,10 +27,16 @@ GstClockTime to_running_time(const GstSegment &segment, GstClockTime pts) {
 bool StreamId::changes(GstEvent *event) {
   const gchar *parsed = nullptr;
   gst_event_parse_stream_start(event, &parsed);
-  const bool same = g_strcmp0(id_.get(), parsed) == 0;
-  if (!same) id_.reset(g_strdup(parsed));
-  return !same;
+  if (g_strcmp0(id_.get(), parsed) == 0) return false;
+  const bool comes_back = before_ && g_strcmp0(before_.get(), parsed) == 0;
+  turns_ = comes_back && frames_ < kFewFrames ? turns_ + 1 : 0;
+  frames_ = 0;
+  before_ = std::move(id_);
+  id_.reset(g_strdup(parsed));
+  return true;
 }
+
+bool StreamId::take_turns() { return turns_ >= kManyTurns && !std::exchange(told_, true); }
 
 bool Continuity::continues(GstBuffer *frame, const GstSegment &segment) {
   const GstClockTime last = last_pts_, pts = GST_BUFFER_PTS(frame);

@@ -21,11 +21,27 @@ GstClockTime to_running_time(const GstSegment &segment, GstClockTime pts);
 // Tells when another video begins, as behind concat and input-selector.
 class StreamId {
  public:
+  // What to say when streams take turns.
+  static constexpr char kTurns[] =
+      "Frames of several streams take turns, as behind a funnel: all that is known of earlier frames is lost "
+      "at each turn. Put one such element into each stream, before they come together";
+
   // event: a stream-start. Returns false if the video of before goes on.
   bool changes(GstEvent *event);
+  // Call it with every frame.
+  void take_frame() { ++frames_; }
+  // True once, if two streams have taken turns of few frames again and again.
+  bool take_turns();
 
  private:
-  std::unique_ptr<gchar, decltype(&g_free)> id_{nullptr, g_free};  // of GLib: a copy cannot fail
+  static constexpr guint64 kFewFrames = 25;
+  static constexpr int kManyTurns = 8;
+  using Text = std::unique_ptr<gchar, decltype(&g_free)>;  // of GLib: a copy cannot fail
+
+  Text id_{nullptr, g_free}, before_{nullptr, g_free};
+  guint64 frames_ = 0;  // of this stream since it began or came back
+  int turns_ = 0;       // in which the stream before came back after few frames
+  bool told_ = false;
 };
 
 // Decides which frames continue what the frames before them have shown.

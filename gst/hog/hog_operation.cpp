@@ -173,7 +173,7 @@ HogLabels HogOperation::labels(const Job &job) const {
   if (!settings_.labels) return {};
   const Size frame = job.frame.size();
   return {.shown = true,
-          .text = LabelText(label()),
+          .text = LabelText(drawable(label())),
           .style = label_style(settings_.color.argb(), width_for(settings_.line_width, frame), frame,
                                job.region, *job.info)};
 }

@@ -66,7 +66,6 @@ void post_progress(GstElement *element, GstProgressType type, int filled, int re
 
 Status InpaintOperation::allocate(const Site &site) {
   const Size size{GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)};
-  matrix_ = matrix_of(*site.info);
   if (const MaskPicture *picture = state_.files().mask.get(); picture != nullptr) {
     host_mask_ = picture->scaled_to(size);
     CUDAVISION_TRY(mask_.allocate(site.execution, host_mask_.size()));
@@ -107,7 +106,7 @@ Status InpaintOperation::run(const Job &job) {
   ImageView<const std::uint8_t> mask;
   CUDAVISION_TRY(make_mask(job, sources, &mask));
   if (!fills) return {};
-  return fill({job.frame, sources.alpha, mask, matrix_}, params, job.execution.stop);
+  return fill({job.frame, sources.alpha, mask, matrix_of(*job.info)}, params, job.execution.stop);
 }
 
 Status InpaintOperation::fill(const InpaintFrame &frame, const InpaintParams &params, const StopFlag *stop) {

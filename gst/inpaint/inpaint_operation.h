@@ -25,6 +25,7 @@ class InpaintOperation final : public ElementOperation<InpaintSettings, InpaintF
   Status finish(const Job &job) override;
   void describe(GstStructure *message) override;
   void drop_history() override { inpaint_->drop_history(); }
+  bool has_history() const override { return settings_.params().temporal; }
   std::unique_ptr<Learnt> take_learnt(bool given_up) override;
 
  private:
@@ -52,7 +53,6 @@ class InpaintOperation final : public ElementOperation<InpaintSettings, InpaintF
   // The picture of mask-location, scaled to the frame: in the backend's memory, and on the host.
   OwnedBytes mask_;
   Array<std::uint8_t> host_mask_;
-  RgbMatrix matrix_;
   std::unique_ptr<RemovalMask> removal_;
   std::unique_ptr<TensorPool> masks_;  // of attach-mask
   std::unique_ptr<Inpaint> inpaint_;

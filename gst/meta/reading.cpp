@@ -2,6 +2,7 @@
 // Reads fields of metas which other elements and programs write.
 #include "gst/meta/reading.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "gst/meta/tensor_shape.h"
@@ -21,7 +22,46 @@ const char *valid_text(const char *text) {
   return text != nullptr && g_utf8_validate(text, -1, nullptr) ? text : nullptr;
 }
 
+// 0 if there is no whole number above 0.
+guint64 id_in(const GstStructure *structure) {
+  const GValue *value = gst_structure_get_value(structure, "id");
+  if (value == nullptr) return 0;
+  switch (G_VALUE_TYPE(value)) {
+    case G_TYPE_UINT64:
+      return g_value_get_uint64(value);
+    case G_TYPE_INT64:
+      return static_cast<guint64>(std::max<gint64>(g_value_get_int64(value), 0));
+    case G_TYPE_UINT:
+      return g_value_get_uint(value);
+    case G_TYPE_INT:
+      return static_cast<guint64>(std::max(g_value_get_int(value), 0));
+    default:
+      return 0;
+  }
+}
+
 }  // namespace
+
+std::optional<double> number_in(const GstStructure *structure, const char *field) {
+  const GValue *value = gst_structure_get_value(structure, field);
+  if (value == nullptr) return {};
+  switch (G_VALUE_TYPE(value)) {
+    case G_TYPE_DOUBLE:
+      return g_value_get_double(value);
+    case G_TYPE_FLOAT:
+      return static_cast<double>(g_value_get_float(value));
+    case G_TYPE_INT:
+      return g_value_get_int(value);
+    case G_TYPE_UINT:
+      return g_value_get_uint(value);
+    case G_TYPE_INT64:
+      return static_cast<double>(g_value_get_int64(value));
+    case G_TYPE_UINT64:
+      return static_cast<double>(g_value_get_uint64(value));
+    default:
+      return {};
+  }
+}
 
 void drop_half_character(char *text) {
   const char *end = text;
@@ -53,11 +93,11 @@ RegionReading reading_of(const GstVideoRegionOfInterestMeta &region) {
   bool has_detection = false, has_track = false;  // the first of each counts
   for_each_param(region, [&](std::string_view name, const GstStructure *param) {
     if (name == "detection" && !std::exchange(has_detection, true)) {
-      gst_structure_get_double(param, "confidence", &reading.score);
+      reading.score = number_in(param, "confidence").value_or(reading.score);
       reading.label = valid_text(gst_structure_get_string(param, "label"));
     }
     if (name == "tracking" && !std::exchange(has_track, true)) {
-      gst_structure_get_uint64(param, "id", &reading.track);
+      reading.track = id_in(param);
       gboolean predicted = FALSE;
       reading.predicted = gst_structure_get_boolean(param, "predicted", &predicted) && predicted;
     }

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -60,13 +61,18 @@ struct RegionReading {
   gint x,
       y;  // negative for a region that begins left of the frame or above it, although the meta's are unsigned
   guint width, height;
-  double score;   // the field "confidence" of the parameter "detection"; NaN if there is none
-  guint64 track;  // the field "id" of the parameter "tracking"; 0 if there is none
+  double score;  // the number in the field "confidence" of the parameter "detection"; NaN if there is none
+  guint64
+      track;  // the whole number in the field "id" of the parameter "tracking"; 0 if there is none above 0
   const char *
       label;  // the field "label" of the parameter "detection"; null if there is none. It lives as long as the meta
   bool predicted;  // the field "predicted" of the parameter "tracking"
 };
 RegionReading reading_of(const GstVideoRegionOfInterestMeta &region);
+
+// The number in a field, whatever its type: detectors in C write a float or a double, and Python writes an int where a
+// program gives a whole number. None if there is no number.
+std::optional<double> number_in(const GstStructure *structure, const char *field);
 
 // Calls visit(name, structure) with each parameter of a region. What is no structure with a name is left out.
 template <typename Visit>

@@ -25,7 +25,8 @@
  * * `lines`: a list of `rho` (pixels), `theta` (radians), `votes`, `x1`, `y1`, `x2`, `y2` (pixels); missing
  *   if no element looked for lines
  * * `regions`: a list of the regions of interest, with `type`, `x`, `y`, `width`, `height` (pixels), `score` (null
- *   if no element set one) and, if there are further parameters, `params`: an object with an object for each
+ *   if no element set one) and, if there are further parameters, `params`: an object with an object for each name,
+ *   or a list of objects if several parameters have the name
  * * `detections`: a list of the object detections of GstAnalytics (GStreamer 1.24), with `class`, `x`, `y`,
  *   `width`, `height` (pixels), `confidence`, `tracking-id` if a tracker set one, and `classes`, a list of `class`
  *   and `confidence`; missing if there are none

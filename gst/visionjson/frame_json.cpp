@@ -5,6 +5,9 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "cuda/common/standard_arithmetic.h"
 #include "gst/meta/reading.h"
@@ -56,22 +59,55 @@ void append_line(std::string *text, const GstCudaVisionLine &line) {
 }
 
 // True if the structure says no more than the member "score".
-bool is_score_alone(std::string_view name, const GstStructure *param) {
-  return name == "detection" && gst_structure_n_fields(param) == 1 &&
-         gst_structure_has_field_typed(param, "confidence", G_TYPE_DOUBLE);
+bool is_score_alone(const GstStructure *detection) {
+  return gst_structure_n_fields(detection) == 1 && number_in(detection, "confidence");
 }
 
-// Appends the member "params", in which each structure of the region is an object, if there are any.
-void append_params(std::string *text, const GstVideoRegionOfInterestMeta &region, const StopFlag &stop) {
-  std::string params = "{";
+// Of one name, in the order in which they are attached.
+struct SameParams {
+  std::string_view name;
+  std::vector<const GstStructure *> structures;
+};
+
+// The parameters of a region by their names. Several may have the same name: two classifiers attach two. The order is
+// that of the first parameter of each name. A score, which the member "score" tells, is left out.
+std::vector<SameParams> params_of(const GstVideoRegionOfInterestMeta &region, const StopFlag &stop) {
+  std::vector<SameParams> params;
+  std::unordered_map<std::string_view, std::size_t> places;
+  bool has_detection = false;  // the first one tells the score
   for_each_param(region, [&](std::string_view name, const GstStructure *structure) {
-    if (stop.requested() || is_score_alone(name, structure)) return;
-    if (params.size() > 1) params.push_back(',');
-    append_string(&params, name.data());
-    params.push_back(':');
-    append_structure(&params, structure, stop);
+    if (stop.requested()) return;
+    if (name == "detection" && !std::exchange(has_detection, true) && is_score_alone(structure)) return;
+    const auto [place, is_new] = places.try_emplace(name, params.size());
+    if (is_new) params.push_back({name, {}});
+    params[place->second].structures.push_back(structure);
   });
-  if (params.size() > 1) text->append(",\"params\":").append(params).append("}");
+  return params;
+}
+
+// Appends the member "params", if there are any: an object for each name or, if several have the name, a list of theirs,
+// because a name that comes twice in an object hides the first one from readers.
+void append_params(std::string *text, const GstVideoRegionOfInterestMeta &region, const StopFlag &stop) {
+  const std::vector<SameParams> params = params_of(region, stop);
+  if (params.empty()) return;
+  text->append(",\"params\":");
+  char before = '{';
+  for (const SameParams &same : params) {
+    text->push_back(std::exchange(before, ','));
+    append_string(text, same.name.data());
+    text->push_back(':');
+    if (same.structures.size() == 1) {
+      append_structure(text, same.structures[0], stop);
+      continue;
+    }
+    text->push_back('[');
+    append_items(
+        text, same.structures.data(), same.structures.size(),
+        [&stop](std::string *out, const GstStructure *structure) { append_structure(out, structure, stop); },
+        stop);
+    text->push_back(']');
+  }
+  text->push_back('}');
 }
 
 void append_region(std::string *text, const GstVideoRegionOfInterestMeta &meta, const StopFlag &stop) {

@@ -172,11 +172,12 @@ void VisionOverlayOperation::add_boxes(const Job &job) {
 // The label or else the type, whose end is left out if it is too long, the id of the track and the score, as far as they are known.
 void VisionOverlayOperation::add_label(const AttachedBox &box, const Job &job) {
   if (!is_seen(box, job.region)) return;
-  const char *type = box.label != nullptr ? box.label : text_of(box.type);
-  const std::string_view whole = type != nullptr ? type : "";
+  const bool has_label = box.label != nullptr && *box.label != '\0';
+  const char *type = has_label ? box.label : text_of(box.type);
+  const std::string whole = drawable(type != nullptr ? type : "");
   const std::string id = box.track == 0 ? "" : (whole.empty() ? "#" : " #") + std::to_string(box.track);
-  const std::string text = std::string(whole.substr(0, LabelText::kMost - id.size())) + id;
-  const bool has_score = !std::isnan(box.score);
+  const std::string text = whole.substr(0, LabelText::kMost - id.size()) + id;
+  const bool has_score = std::isfinite(box.score);
   if (text.empty() && !has_score) return;
   const LabelText label(text);
   const auto score = static_cast<float>(box.score);

@@ -22,8 +22,8 @@
  * predictions as regions; their structure `tracking` has the field `predicted` (gboolean).
  *
  * A flush, the start of another stream, a change of direction, caps of another size, a timestamp that goes back and an
- * unusually long pause end all tracks. Ids are not used again. A box that has an id of a tracker before this one keeps
- * it, and this one gives other ids.
+ * unusually long pause end all tracks, unless a single frame had a stray timestamp. Ids are not used again. A box that has
+ * an id of a tracker before this one keeps it, and this one gives other ids.
  *
  * ## Example launch line
  * |[
@@ -64,12 +64,20 @@ struct TrackSettings : TrackerSettings {
   std::optional<std::string> type;
 };
 
+// What was known before a frame whose timestamp has jumped. Some recorders send a single frame with a stray timestamp now
+// and then: if the next frame follows the one before the jump, the tracks go on.
+struct BeforeJump {
+  SortTracker::State tracks;
+  FrameSteps steps;
+};
+
 struct TrackState {
   TrackSettings settings;  // protected by the object lock
   StopFlag stop;           // set while the element flushes or stops
   // Used by the streaming thread, and by start, which never runs beside it.
   SortTracker tracker;
   FrameSteps steps;
+  std::optional<BeforeJump> before_jump;  // while the last frame is the first one behind a jump
   StreamId stream_id;
   SearchedTypes searched;
   std::vector<AttachedBox> boxes;  // of a frame
@@ -122,6 +130,7 @@ GstFlowReturn protect(GstCudaVisionTrack *track, const Body &body) {
 }
 
 void restart(GstCudaVisionTrack *track) {
+  track->state->before_jump.reset();
   track->state->tracker.restart();
   track->state->steps.restart();
   track->state->searched.restart();
@@ -141,7 +150,9 @@ void follow_trackers(GstCudaVisionTrack *track, guint64 count) {
   SortTracker &tracker = track->state->tracker;
   const guint64 before = tracker.trackers_before();
   tracker.follow_trackers(count);
-  if (tracker.trackers_before() != before) tell_trackers_behind(track);
+  if (tracker.trackers_before() == before) return;
+  track->state->before_jump.reset();
+  tell_trackers_behind(track);
 }
 
 // --- states and events ---
@@ -177,7 +188,10 @@ gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
   gst_structure_get(structure, "width", G_TYPE_INT, &width, "height", G_TYPE_INT, &height, nullptr);
   gst_structure_get_fraction(structure, "framerate", &rate_n, &rate_d);
   TrackState *state = track->state;
-  if (width != state->width || height != state->height) state->tracker.restart();
+  if (width != state->width || height != state->height) {
+    state->before_jump.reset();
+    state->tracker.restart();
+  }
   state->width = width, state->height = height;
   state->steps.follow_caps(rate_n > 0 && rate_d > 0 ? gst_util_uint64_scale_int(GST_SECOND, rate_d, rate_n)
                                                     : 0);
@@ -216,6 +230,8 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
     return TRUE;
   }
   if (track->state->started && ends_tracks(track, event)) restart(track);
+  if (type == GST_EVENT_STREAM_START && track->state->stream_id.take_turns())
+    GST_ELEMENT_WARNING(track, STREAM, FAILED, ("%s", StreamId::kTurns), (nullptr));
   const gboolean result =
       GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_track_parent_class)->sink_event(transform, event);
   if (type == GST_EVENT_SEGMENT) tell_trackers_behind(track);
@@ -280,16 +296,38 @@ void collect_boxes_of(GstCudaVisionTrack *track, GstBuffer *buffer, const TrackS
   for (const AttachedBox &own : state->boxes) state->places.push_back(typed_box(own));
 }
 
+// The time that has passed. Sets tracks aside at a jump, and takes them back if the jump was a single frame.
+FrameStep step_to(TrackState *state, GstClockTime pts, bool reverse, TrackSettings *settings) {
+  const auto next = [&](FrameSteps *steps) {
+    const FrameStep step = steps->next(pts, reverse);
+    if (steps->duration() == 0) settings->max_age_time = 0;  // the time is not known
+    return step;
+  };
+  if (std::optional<BeforeJump> before = std::exchange(state->before_jump, std::nullopt);
+      before && GST_CLOCK_TIME_IS_VALID(pts) && !state->steps.expects_jump()) {
+    if (const FrameStep step = next(&before->steps); !SortTracker::ends_tracks(*settings, step)) {
+      state->tracker.take_back(std::move(before->tracks));
+      state->steps = std::move(before->steps);
+      return step;
+    }
+  }
+  FrameSteps last = state->steps;
+  const FrameStep step = next(&state->steps);
+  if (SortTracker::ends_tracks(*settings, step) && !last.expects_jump())
+    state->before_jump = {state->tracker.set_aside(), std::move(last)};
+  return step;
+}
+
 GstFlowReturn take_frame(GstCudaVisionTrack *track, GstBuffer *buffer) {
   TrackState *state = track->state;
   TrackSettings settings = Properties::snapshot(track);
+  state->stream_id.take_frame();
   collect_boxes_of(track, buffer, settings);
   // Detectors skip frames that are marked as gaps.
   if (GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) && state->boxes.empty() && !has_mark(buffer))
     return GST_FLOW_OK;
   const GstSegment &segment = GST_BASE_TRANSFORM(track)->segment;
-  const FrameStep step = state->steps.next(GST_BUFFER_PTS(buffer), segment.rate < 0);
-  if (state->steps.duration() == 0) settings.max_age_time = 0;  // the time is not known
+  const FrameStep step = step_to(state, GST_BUFFER_PTS(buffer), segment.rate < 0, &settings);
   const GstClockTime now = to_running_time(segment, GST_BUFFER_PTS(buffer));
   const TrackedFrame tracked = state->tracker.next(state->places, settings, step, now,
                                                    state->searched.take(buffer, state->places), state->stop);

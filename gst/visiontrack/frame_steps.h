@@ -32,6 +32,7 @@ class FrameSteps {
   void restart();
   // The next frame is the first one of a segment: if its timestamp does not follow the last one, it shows another time.
   void expect_jump() { jump_ = true; }
+  bool expects_jump() const { return jump_; }
   // pts: of the next frame, or GST_CLOCK_TIME_NONE. reverse: the stream is played backwards.
   FrameStep next(GstClockTime pts, bool reverse);
   // 0 if nothing tells.

@@ -171,6 +171,13 @@ void SortTracker::follow_trackers(guint64 count) {
   restart();
 }
 
+// Frames that are missing as never before are a pause. If they alone are too many, nothing goes on.
+bool SortTracker::ends_tracks(const TrackerSettings &settings, const FrameStep &step) {
+  const bool is_long =
+      settings.max_age_time != 0 ? step.time > settings.max_age_time : step.frames - 1 > settings.max_age;
+  return !step.follows || (!step.as_usual && is_long);
+}
+
 void SortTracker::predict(const FrameStep &step) {
   for (Track &track : tracks_) track.predict(step);
   std::erase_if(tracks_, [](const Track &track) { return !track.box(); });
@@ -179,10 +186,7 @@ void SortTracker::predict(const FrameStep &step) {
 TrackedFrame SortTracker::next(const std::vector<TypedBox> &boxes, const TrackerSettings &settings,
                                const FrameStep &step, guint64 time, const Search &search,
                                const StopFlag &stop) {
-  // Frames that are missing as never before are a pause. If they alone are too many, nothing goes on.
-  const bool is_long =
-      settings.max_age_time != 0 ? step.time > settings.max_age_time : step.frames - 1 > settings.max_age;
-  if (!step.follows || (!step.as_usual && is_long)) restart();
+  if (ends_tracks(settings, step)) restart();
   predict(step);
   frames_ += search.is_any;
   TrackedFrame result;

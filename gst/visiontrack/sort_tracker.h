@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "cuda/common/stop.h"
@@ -136,6 +137,17 @@ class SortTracker {
                     const FrameStep &step, guint64 time, const Search &search, const StopFlag &stop);
   // The next frame does not follow the last one. Ids are not used again.
   void restart() { tracks_.clear(), frames_ = 0; }
+  // Whether no track can go on over this step.
+  static bool ends_tracks(const TrackerSettings &settings, const FrameStep &step);
+  // All tracks, which can be taken back later.
+  struct State {
+    std::vector<Track> tracks;
+    std::int64_t frames = 0;
+  };
+  // Leaves none.
+  State set_aside() { return {std::exchange(tracks_, {}), std::exchange(frames_, 0)}; }
+  // Ends those that have begun since.
+  void take_back(State state) { tracks_ = std::move(state.tracks), frames_ = state.frames; }
   // There are this many trackers before this one. All tracks end if there are more than was known before.
   void follow_trackers(guint64 count);
   // Begins anew, as the only tracker as far as is known. Ids are not used again.

@@ -303,6 +303,76 @@ TEST_F(CudaVisionJson, region_has_its_parameters) {
       << line;
 }
 
+TEST_F(CudaVisionJson, score_is_a_number_of_any_type) {
+  JsonHarness json;
+  Owned<GstBuffer> buffer = frame();
+  const auto add = [&buffer](GstStructure *detection) {
+    gst_video_region_of_interest_meta_add_param(add_region(buffer.get(), "car"), detection);
+  };
+  add(gst_structure_new("detection", "confidence", G_TYPE_FLOAT, 0.75f, nullptr));
+  add(gst_structure_new("detection", "confidence", G_TYPE_INT, -3, nullptr));
+  add(gst_structure_new("detection", "confidence", G_TYPE_UINT64, guint64{7}, nullptr));
+  const Json line = json.json_of(std::move(buffer));
+  EXPECT_EQ(line.real("regions.0.score"), 0.75);
+  EXPECT_EQ(line.real("regions.1.score"), -3);
+  EXPECT_EQ(line.real("regions.2.score"), 7);
+}
+
+// A name that comes twice in an object of JSON hides the first one from its readers.
+TEST_F(CudaVisionJson, parameters_of_one_name_are_a_list) {
+  JsonHarness json;
+  Owned<GstBuffer> buffer = frame();
+  auto *region = add_region(buffer.get(), "face");
+  add_score(region, 0.9);
+  add_score(region, 0.5);
+  for (const char *label : {"female", "smiling"}) {
+    gst_video_region_of_interest_meta_add_param(
+        region, gst_structure_new("class", "label", G_TYPE_STRING, label, nullptr));
+    gst_video_region_of_interest_meta_add_param(region, gst_structure_new_empty(label));
+  }
+  const std::string line = json.line_of(std::move(buffer));
+  EXPECT_NE(line.find(R"("score":0.9,"params":{"detection":{"confidence":0.5},)"
+                      R"("class":[{"label":"female"},{"label":"smiling"}],"female":{},"smiling":{}}})"),
+            std::string::npos)
+      << line;
+}
+
+TEST_F(CudaVisionJson, fields_that_hold_several_values_are_lists_and_objects) {
+  JsonHarness json;
+  Owned<GstBuffer> buffer = frame();
+  GstStructure *embedding = gst_structure_from_string(
+      "embedding, data=<(float)0.5, (float)-2>, dims={(int)1, (int)3}, none=<>, byte=(guchar)200, "
+      "long=(glong)-6, nested=<<(int)1>, <(int)2, (string)x>>",
+      nullptr);
+  GstStructure *inner = gst_structure_new("inner", "x", G_TYPE_INT, 5, nullptr);
+  gst_structure_set(embedding, "inner", GST_TYPE_STRUCTURE, inner, "char", G_TYPE_CHAR, -5, nullptr);
+  gst_structure_free(inner);
+  gst_video_region_of_interest_meta_add_param(add_region(buffer.get(), "face"), embedding);
+  const std::string line = json.line_of(std::move(buffer));
+  EXPECT_NE(line.find(R"({"embedding":{"data":[0.5,-2.0],"dims":[1,3],"none":[],"byte":200,"long":-6,)"
+                      R"("nested":[[1],[2,"x"]],"inner":{"x":5},"char":-5}})"),
+            std::string::npos)
+      << line;
+}
+
+TEST_F(CudaVisionJson, fields_that_are_nested_too_deeply_are_null) {
+  JsonHarness json;
+  Owned<GstBuffer> buffer = frame();
+  GValue value = G_VALUE_INIT;
+  g_value_set_int(g_value_init(&value, G_TYPE_INT), 1);
+  for (int i = 0; i < 100; ++i) {
+    GValue outer = G_VALUE_INIT;
+    gst_value_array_append_and_take_value(g_value_init(&outer, GST_TYPE_ARRAY), &value);
+    value = outer;
+  }
+  GstStructure *deep = gst_structure_new_empty("deep");
+  gst_structure_take_value(deep, "value", &value);
+  gst_video_region_of_interest_meta_add_param(add_region(buffer.get(), "face"), deep);
+  const std::string line = json.line_of(std::move(buffer));
+  EXPECT_NE(line.find(R"({"deep":{"value":[[[[[[[[[[[[[[[[null]]]]]]]]]]]]]]]]}})"), std::string::npos)
+      << line;
+}
+
 TEST_F(CudaVisionJson, region_without_a_type_has_null) {
   JsonHarness json;
   Owned<GstBuffer> buffer = frame();

@@ -138,7 +138,10 @@ TEST_F(CudaVisionOverlay, label_has_what_is_known) {
                {{20, 30, 40, 50, "car", 0.5}, "car 0.50", 0xff00ff00},
                {{20, 30, 40, 50, "car", 0.5, 12}, "car #12 0.50", 0xffff0000},
                {{20, 30, 40, 50, "car", NAN, 1}, "car #1", 0xff00ff80},
-               {{20, 30, 40, 50, "", -1.25, 7}, "#7 -1.25", 0xffff0080}};
+               {{20, 30, 40, 50, "", -1.25, 7}, "#7 -1.25", 0xffff0080},
+               {{20, 30, 40, 50, "car", std::numeric_limits<float>::infinity()}, "car", 0xff00ff00},
+               {{20, 30, 40, 50, "Größe é", 0.5}, "Grosse e 0.50", 0xff00ff00},
+               {{20, 30, 40, 50, "行人 a"}, "?? a", 0xff00ff00}};
   for (const auto &c : cases) {
     const std::vector<std::uint8_t> bytes = drawn(&overlay, frame, with_regions(frame, {c.region}));
     std::vector<Primitive> outlines, labels;

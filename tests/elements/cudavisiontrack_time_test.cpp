@@ -275,6 +275,46 @@ TEST_F(CudaVisionTrackTime, timestamp_that_goes_back_ends_tracks) {
   EXPECT_EQ(track.id_at(nth(1, 25), walker(0)), 2u);
 }
 
+// Recorders stamp a single frame hours away now and then. Its boxes have ids of their own.
+TEST_F(CudaVisionTrackTime, stray_timestamps_end_no_track) {
+  for (const int caps : {25, 0})
+    for (const guint64 stray : {guint64{0}, guint64{100} * GST_SECOND, guint64{40000} * GST_SECOND}) {
+      TrackHarness track("", caps);
+      for (int n = 0; n < 100; ++n) {
+        const bool strays = n % 20 == 19;
+        const guint64 id = track.id_at(strays ? stray : 1000 * GST_SECOND + nth(n, 25), walker(n, 2));
+        if (strays)
+          EXPECT_GT(id, 1u) << n;
+        else
+          EXPECT_EQ(id, 1u) << n << ' ' << stray / GST_SECOND;
+      }
+    }
+}
+
+TEST_F(CudaVisionTrackTime, tracks_come_back_only_after_a_single_frame) {
+  const auto at = [](int n) { return 1000 * GST_SECOND + nth(n, 25); };
+  const auto begin = [&at](TrackHarness *track) {
+    for (int n = 0; n < 20; ++n) EXPECT_EQ(track->id_at(at(n), walker(0)), 1u);
+  };
+  TrackHarness two("min-hits=0", 25);
+  begin(&two);
+  for (int n = 0; n < 2; ++n) EXPECT_EQ(two.id_at(nth(n, 25), walker(0)), 2u);
+  EXPECT_EQ(two.id_at(at(20), walker(0)), 3u);
+  // Nothing tells where a frame without a timestamp belongs.
+  TrackHarness timeless("min-hits=0", 25);
+  begin(&timeless);
+  EXPECT_EQ(timeless.id_at(0, walker(0)), 2u);
+  EXPECT_EQ(timeless.id_at(GST_CLOCK_TIME_NONE, walker(0)), 2u);
+  // The first frame of a segment does not stray.
+  TrackHarness sought("min-hits=0", 25);
+  begin(&sought);
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  ASSERT_TRUE(gst_harness_push_event(sought.get(), gst_event_new_segment(&segment)));
+  EXPECT_EQ(sought.id_at(0, walker(0)), 2u);
+  EXPECT_EQ(sought.id_at(at(20), walker(0)), 3u);
+}
+
 TEST_F(CudaVisionTrackTime, two_frames_may_change_places) {
   TrackHarness track("min-hits=0", 25);
   const std::vector<int> frames{0, 1, 2, 4, 3, 5, 6, 8, 7, 9};

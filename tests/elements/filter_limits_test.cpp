@@ -264,7 +264,7 @@ TEST_F(FilterLimits, display_and_message_change_no_result) {
   }
 }
 
-// New caps that differ in their rate alone make the operation anew, too.
+// New caps that differ in their rate alone.
 TEST_F(FilterLimits, settings_that_were_refused_in_playing_are_refused_after_new_caps) {
   const VideoFrame frame("NV12", {64, 48});
   for (const auto &[element, property, value] : {std::tuple{"cudalocalhist", "window-width", "65"},
@@ -279,6 +279,65 @@ TEST_F(FilterLimits, settings_that_were_refused_in_playing_are_refused_after_new
     gst_caps_set_simple(caps.get(), "framerate", GST_TYPE_FRACTION, 7, 1, nullptr);
     ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_caps(caps.get())));
     EXPECT_NE(harness.exchange(frame.buffer()), nullptr);
+    EXPECT_FALSE(take_error(harness.element()));
+  }
+}
+
+// What caps say of frames may change in the middle of a video: television changes the shape of its pixels, and a decoder
+// learns the colorimetry late.
+TEST_F(FilterLimits, what_was_learnt_survives_caps_that_change_no_sample) {
+  const std::pair<const char *, const char *> changes[] = {
+      {"framerate", "7/1"},      {"pixel-aspect-ratio", "16/15"}, {"colorimetry", "bt709"},
+      {"colorimetry", "bt601"},  {"chroma-site", "jpeg"},         {"interlace-mode", "mixed"},
+      {"multiview-mode", "mono"}};
+  for (const auto &[description, id] :
+       {std::pair{"cudaopticalflow window-size=7 levels=1 iterations=2", "optical-flow"},
+        {"cudalocalhist feature=brightness bins=32 reduce=distance", "local-histogram-distance"},
+        {"cudainpaint mode=temporal patch-size=5 region-x=20 region-y=10 region-width=12", ""}}) {
+    SCOPED_TRACE(description);
+    const std::string element = std::string(description) + (*id != '\0' ? " display=false" : "");
+    Harness plain(element), changed(element);
+    const auto result_of = [id = id](Harness *harness, Owned<GstBuffer> frame) {
+      const Owned<GstBuffer> out = harness->exchange(std::move(frame));
+      GstCudaVisionTensorMeta *meta = gst_cuda_vision_buffer_get_tensor_meta(out.get(), id);
+      return meta != nullptr ? bytes_of(meta->data) : bytes_of(out.get());
+    };
+    unsigned seed = 1;
+    for (const auto &[field, value] : changes) {
+      if (seed == 3 && *id == '\0')  // earlier frames have shown what is behind all of the hole
+        for (Harness *harness : {&plain, &changed}) set(harness->element(), "region-height", "9");
+      for (int i = 0; i < 2; ++i, ++seed) {
+        const VideoFrame frame("NV12", {64, 48}, seed);
+        plain.negotiate(frame);
+        if (seed == 1) changed.negotiate(frame);
+        EXPECT_EQ(result_of(&changed, frame.buffer()), result_of(&plain, frame.buffer())) << seed;
+      }
+      Owned<GstCaps> caps(gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(changed.element())));
+      caps.reset(gst_caps_make_writable(caps.release()));
+      const Owned<GstCaps> fields(
+          gst_caps_from_string((std::string("video/x-raw,") + field + "=" + value).c_str()));
+      gst_caps_set_value(caps.get(), field,
+                         gst_structure_get_value(gst_caps_get_structure(fields.get(), 0), field));
+      ASSERT_TRUE(gst_harness_push_event(changed.get(), gst_event_new_caps(caps.get()))) << field;
+    }
+    EXPECT_FALSE(take_error(changed.element()));
+  }
+}
+
+// A sender adapts the size to the network, and makes frames large again later.
+TEST_F(FilterLimits, frames_that_become_too_small_pass_with_one_warning) {
+  for (const char *description : {"cudalocalhist window-width=32 window-height=32", "cudahog"}) {
+    SCOPED_TRACE(description);
+    Harness fresh(description), harness(description);
+    const VideoFrame large("NV12", {64, 48}, 1), small("NV12", {8, 8}, 2), narrow("NV12", {6, 48}, 3);
+    const std::vector<std::uint8_t> expected = fresh.work(large);
+    EXPECT_EQ(harness.work(large), expected);
+    for (const VideoFrame *frame : {&small, &small, &narrow, &small})
+      EXPECT_EQ(harness.pass(*frame), bytes_of(frame->buffer().get()));
+    EXPECT_TRUE(is(take_warning(harness.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                   "frames pass unchanged"));
+    EXPECT_FALSE(take_warning(harness.element()));
+    EXPECT_EQ(harness.work(large), expected);
     EXPECT_FALSE(take_error(harness.element()));
   }
 }

@@ -212,6 +212,29 @@ TEST_F(FilterInterlaced, is_refused_with_a_hint) {
   }
 }
 
+TEST_F(FilterInterlaced, frames_of_mixed_video_warn_once) {
+  for (const char *mode : {"mixed", "progressive"}) {
+    Harness harness;
+    const VideoFrame frame("I420", {16, 16});
+    harness.negotiate(frame);
+    Owned<GstCaps> caps = frame.caps();
+    gst_caps_set_simple(caps.get(), "interlace-mode", G_TYPE_STRING, mode, nullptr);
+    ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_caps(caps.get())));
+    const auto send = [&](bool interlaced) {
+      Owned<GstBuffer> buffer = frame.buffer();
+      if (interlaced) GST_BUFFER_FLAG_SET(buffer.get(), GST_VIDEO_BUFFER_FLAG_INTERLACED);
+      EXPECT_NE(harness.exchange(std::move(buffer)), nullptr);
+    };
+    send(false);
+    EXPECT_FALSE(take_warning(harness.element())) << mode;
+    send(true);
+    EXPECT_EQ(is(take_warning(harness.element()), GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "deinterlace"),
+              mode == std::string("mixed"));
+    send(true);
+    EXPECT_FALSE(take_warning(harness.element())) << mode;
+  }
+}
+
 // --- CUDA memory ---
 
 class CudaMemoryRepacked : public CudaMemoryTest, public testing::WithParamInterface<Repacked> {};
