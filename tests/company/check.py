@@ -20,7 +20,7 @@ def check(run, folder):
     warnings = [text for text in run.warnings if not may_warn(run, text)]
     require(not warnings, f"a warning: {warnings}")
     seen = sum(check_element(run, number, record, folder) for number, record in enumerate((run.record, *run.others)))
-    least = run.neighbour.least
+    least = 1 if run.is_live else run.neighbour.least  # a busy machine drops late frames
     require(seen >= (least if run.in_front else 1), f"only {seen} frames came out of the element")
     require(run.count() >= least, f"only {run.count()} frames came to the end")
     if run.in_front:
@@ -179,8 +179,8 @@ BEHIND = {"same": same, "lost": lost, "moved": moved}
 
 
 def check_latency(run):
-    """An element that takes a millisecond or more says so."""
-    median = sorted(run.times)[len(run.times) // 2] if run.times else 0
+    """An element that takes a millisecond or more says so, when it has seen some frames."""
+    median = sorted(run.times)[len(run.times) // 2] if len(run.times) > 2 else 0
     if run.promise is not None and median >= Gst.MSECOND:
         require(run.promise >= median, f"the element takes {median / 1e6} ms and promises {run.promise / 1e6} ms")
 

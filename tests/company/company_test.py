@@ -21,6 +21,7 @@ except SystemExit:
 
 import check  # noqa: E402
 import elements  # noqa: E402
+import hooks  # noqa: E402
 import page  # noqa: E402
 from modes import ALL, MODES  # noqa: E402
 from neighbours import NEIGHBOURS  # noqa: E402
@@ -84,6 +85,7 @@ def main():
             except (Fault, RuntimeError) as fault:
                 result, reason = "not ok", "\n# " + str(fault).replace("\n", " ")
             print(f"{result} {number} - {title}{reason}", flush=True)
+    hooks.end_servers()
     print(f"1..{number}")
 
 

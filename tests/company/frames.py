@@ -153,16 +153,19 @@ def buffer_of(frame, pts):
 class Record:
     """What passes the pads in front of and behind an element, in order: ("in" or "out", Frame) and ("event", Gst.Event).
 
-    told: is called after each frame."""
+    told: is called after each frame. What passes while the pipeline stops is not recorded: what is lost then, and what still
+    follows it, depends on which pad is shut first."""
 
     def __init__(self, told):
-        self.items, self.told, self.fault = [], told, None
+        self.items, self.told, self.fault, self.stops = [], told, None, False
 
     def frames(self, kind):
         return [item for what, item in list(self.items) if what == kind]
 
     def watch(self, pad, kind, with_walkers=False):
         def probe(_pad, info):
+            if self.stops:
+                return Gst.PadProbeReturn.OK
             try:
                 if info.type & Gst.PadProbeType.BUFFER:
                     if not (caps := pad.get_current_caps()):  # the pad has been shut meanwhile: the frame goes nowhere

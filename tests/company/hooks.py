@@ -217,7 +217,10 @@ def push_odd(run):
 
 @functools.cache
 def main_loop():
-    threading.Thread(target=GLib.MainLoop().run, daemon=True).start()
+    loop = GLib.MainLoop()
+    thread = threading.Thread(target=loop.run, daemon=True)
+    thread.start()
+    return loop, thread
 
 
 def serve(run):
@@ -235,6 +238,18 @@ def serve(run):
     watch = server.attach(None)
     run.values["address"] = f"rtsp://127.0.0.1:{server.get_bound_port()}/video"
     run.closers.append(lambda: GLib.source_remove(watch))
+
+
+def end_servers():
+    """Waits for the threads of the servers, to be called at the end: a client that has gone ends its thread, which then releases
+    callbacks in Python. If one did that after the end of the interpreter, the process would die or hang."""
+    if main_loop.cache_info().currsize:
+        from gi.repository import GstRtspServer
+
+        GstRtspServer.RTSPThreadPool.cleanup()
+        loop, thread = main_loop()
+        loop.quit()
+        thread.join()
 
 
 def missing(hook):

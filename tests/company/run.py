@@ -119,6 +119,8 @@ class Run:
             raise Fault("the pipeline hangs in a change of state")
 
     def stop(self):
+        for record in (self.record, self.end, self.sources, *self.others):
+            record.stops = True
         for pipeline in [self.pipeline] + self.beside:
             if pipeline:
                 pipeline.set_state(Gst.State.NULL)
@@ -139,6 +141,8 @@ class Run:
         if self.element.name == "cudavisionjson":  # it begins its file anew
             self.record.items.clear()
         self.record.items.append(("event", Gst.Event.new_flush_stop(True)))
+        for record in (self.record, self.end, self.sources, *self.others):
+            record.stops = False
         self.play()
 
     def seek(self, rate, start, stop, flags=Gst.SeekFlags.FLUSH):

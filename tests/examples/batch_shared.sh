@@ -153,6 +153,22 @@ unharmed
 ((EUID == 0)) || { echo "the shared folder holds; two users were not tried, which needs root"; exit 0; }
 echo "== two users"
 command -v setpriv >/dev/null || { echo "no setpriv (Debian: util-linux)"; exit 1; }
+# Copies: a clone in root's home, as in a fresh root folder, is no other user's to read.
+mkdir "$root"/product "$root"/product/{plugin,meta,system}
+cp -r "$examples" "$root/product/batch"
+cp "$examples"/../*.py "$root/product"
+cp "$plugins"/*.so "$root/product/plugin"
+cp -P "$plugins"/../meta/lib*.so* "$root/product/meta" 2>/dev/null || true  # folders of objects are left out
+batch=("$python" "$root/product/batch/batch.py")
+export GST_PLUGIN_PATH_1_0=$root/product/plugin LD_LIBRARY_PATH=$root/product/meta
+if [[ -n ${GST_PLUGIN_SYSTEM_PATH_1_0:-} ]]; then
+  cp -P "$GST_PLUGIN_SYSTEM_PATH_1_0"/* "$root/product/system"  # links
+  export GST_PLUGIN_SYSTEM_PATH_1_0=$root/product/system
+fi
+if [[ -n ${LD_PRELOAD:-} ]]; then
+  cp "$LD_PRELOAD" "$root/product"
+  export LD_PRELOAD=$root/product/${LD_PRELOAD##*/}
+fi
 chmod -R a+rX "$root"
 # as USER UMASK COMMAND...
 as() {
