@@ -121,7 +121,8 @@ TEST_F(FilterLatency, a_slow_element_loses_no_frame_that_it_has_worked_on) {
 // Without a queue, a frame arrives when the sink has let the previous one go, and sinks add to the latency for themselves.
 TEST_F(FilterLatency, an_element_that_keeps_up_loses_no_frame) {
   if (kEmulated || kSanitized) GTEST_SKIP() << "their times are no measure";
-  const Played played = play("cudaopticalflow preset=medium display=false roi-width=320 roi-height=320", "sync=true", 100);
+  const Played played =
+      play("cudaopticalflow preset=medium display=false roi-width=320 roi-height=320", "sync=true", 100);
   EXPECT_GE(played.shown, 60) << "without the slack every second frame is lost";
 }
 
