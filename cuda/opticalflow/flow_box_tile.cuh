@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The box filters of OpticalFlowMethod::boxes: the sums over the windows of all pixels of a tile, in shared memory.
+// Box filters: the sums over the windows of all pixels of a tile, in shared memory.
 //
 // The sum over one row of the window slides along the row: the next one is the last one plus the product of the pixel
 // that comes and minus the product of the pixel that goes. Both products are one instruction (dot.cuh), because the
@@ -10,7 +10,7 @@
 #include <cuda_runtime.h>
 
 #include "cuda/common/dot.cuh"
-#include "cuda/opticalflow/flow_window.cuh"
+#include "cuda/opticalflow/flow_work.cuh"
 
 namespace cudavision::opticalflow {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The kernel of OpticalFlowMethod::boxes. A block iterates the pixels of a tile together, one per thread. In
-// each round it computes, by box filters in shared memory (flow_box_tile.cuh), the sums of every cell that many pixels
-// need next; these pixels then step until they leave the cell or finish. When no cell is needed by many pixels any
-// more, the unfinished ones are appended to the work list of a second kernel (flow_leftovers.cuh). All sums are
-// integers, so that the result does not depend on which kernel computes them.
+// The kernel for large levels that have a vector at every pixel. A block iterates the pixels of a tile together, one
+// per thread. In each round it computes, by box filters in shared memory (flow_box_tile.cuh), the sums of every cell
+// that many pixels need next; these pixels then step until they leave the cell or finish. When no cell is needed by
+// many pixels any more, the unfinished ones are appended to the work list of a second kernel (flow_leftovers.cuh). All
+// sums are integers, so that the result does not depend on which kernel computes them.
 #pragma once
 
 #include <cuda_runtime.h>

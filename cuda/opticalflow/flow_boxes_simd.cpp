@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// OpticalFlowMethod::boxes on the CPU. The pixels of a tile are iterated together. For all pixels that need
-// the sums of the same cell, one box filter over the products (Ix, Iy)(q) J(q + n) computes them, and the
-// pixels then step in vectors. When no cell is needed by many pixels any more, the unfinished ones are
-// iterated one by one. All sums are integers, so that the result does not depend on how they are computed.
+// Levels on the CPU that have a vector at every pixel. The pixels of a tile are iterated together. For all pixels that
+// need the sums of the same cell, one box filter over the products (Ix, Iy)(q) J(q + n) computes them, and the pixels
+// then step in vectors. When no cell is needed by many pixels any more, the unfinished ones are iterated one by one.
+// All sums are integers, so that the result does not depend on how they are computed.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cuda/opticalflow/flow_boxes_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h

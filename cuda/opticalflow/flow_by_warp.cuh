@@ -17,7 +17,7 @@
 #include "cuda/common/byte_matrix.cuh"
 #include "cuda/common/resident_blocks.h"
 #include "cuda/common/warp.cuh"
-#include "cuda/opticalflow/flow_window.cuh"
+#include "cuda/opticalflow/flow_work.cuh"
 
 namespace cudavision::opticalflow {
 

@@ -2,8 +2,8 @@
 // The arithmetic of Lucas-Kanade that both backends share: everything that is computed from the sums over a
 // window, in a fixed order of operations, so that both backends round in the same way.
 //
-// The identity behind OpticalFlowMethod::cells. Let n = floor(d) and f = d - n. All pixels q of the window
-// have the same f, and therefore
+// The displacements d with the same floor(d) form a cell, and the same sums serve all displacements of a cell: let
+// n = floor(d) and f = d - n. All pixels q of the window have the same f, and therefore
 //   sum Ix (J(q + d) - I(q)) = (1 - fx)(1 - fy) E00 + fx (1 - fy) E10 + (1 - fx) fy E01 + fx fy E11
 // with Eij = sum Ix (J(q + n + (i, j)) - I(q)). The Eij are integers and do not change while d stays in the
 // cell [n, n + 1). They fit 32 bits: |Ix| <= 16 * 255 and |J - I| <= 255, and for the largest window |E| <=
@@ -99,8 +99,6 @@ CUDAVISION_HOST_DEVICE inline Weights weights_of(FlowVector d, FlowVector corner
   return {gx * gy, fx * gy, gx * fy, fx * fy};
 }
 
-CUDAVISION_HOST_DEVICE inline Weights weights_of(FlowVector d) { return weights_of(d, corner_of(d)); }
-
 // The Eij of one cell: element 2 j + i of x is the sum with Ix, of y the sum with Iy. T: int, or float for sums that
 // are converted already.
 template <typename T>
@@ -123,11 +121,6 @@ CUDAVISION_HOST_DEVICE FlowVector interpolate(const BasicCellSums<T> &e, FlowVec
            kScale;
   };
   return {sum(e.x), sum(e.y)};
-}
-
-template <typename T>
-CUDAVISION_HOST_DEVICE FlowVector interpolate(const BasicCellSums<T> &e, FlowVector d) {
-  return interpolate(e, d, corner_of(d));
 }
 
 // --- the iteration of one pixel ---

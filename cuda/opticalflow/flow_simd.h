@@ -25,7 +25,6 @@ struct LevelWork {
   ImageView<const std::uint8_t> from, to;  // I and J
   ImageView<const std::int16_t> dx, dy;    // derivatives of `from`, zero in the padding
   TrackingRules rules;
-  OpticalFlowMethod method;
   Field coarse;  // the flow of the next coarser level; without vectors the iteration starts at 0
   Field fine;    // output
   ImageView<std::uint8_t> valid;  // output, of the size of fine; may be empty
@@ -55,7 +54,7 @@ class ColumnSums {
   Array<std::int32_t> data_;
 };
 
-// Computes rows [first, last) of work.fine by OpticalFlowMethod::plain or cells.
+// Computes rows [first, last) of work.fine, one vector after the other.
 void track_rows(const LevelWork &work, int first, int last, ColumnSums &sums);
 
 // The trackers (Tracker) of a tile of pixels as a structure of arrays. Pixel (x, y) of the tile has index
@@ -70,8 +69,8 @@ struct TrackerTile {
   alignas(64) std::int32_t running[kPixels], valid[kPixels];  // 0 or -1
 };
 
-// Computes columns [x0, x0 + kWidth) of rows [y0, y0 + kHeight) of work.fine, clipped to the picture, by
-// OpticalFlowMethod::boxes. The stride must be 1.
+// Computes columns [x0, x0 + kWidth) of rows [y0, y0 + kHeight) of work.fine, clipped to the picture. The
+// stride must be 1.
 void track_tile(const LevelWork &work, int x0, int y0, ColumnSums &sums, TrackerTile &tile);
 
 }  // namespace cudavision::opticalflow

@@ -20,8 +20,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 // --- vertical sums ---
 
 // Adds the products of rows [first_added, last_added) of the level to the sums of columns [first, last), and subtracts
-// those of rows [first_removed, last_removed). Each sum is loaded and stored once. Up to a vector of sums behind the last
-// column is changed, too.
+// those of rows [first_removed, last_removed). Each sum is loaded and stored once. Up to a vector of sums behind the
+// last column is changed, too.
 inline void slide(const LevelWork &work, int first_added, int last_added, int first_removed, int last_removed,
                   int first, int last, ColumnSums &sums) {
   const hn::CappedTag<std::int32_t, 16> d;
@@ -183,7 +183,8 @@ HWY_INLINE void sums_of_lanes(Wide a, Wide b, Wide c, Wide d, int minus, int (&s
 }
 #endif
 
-// Sums over the window for the four corners of a cell. Each corner is a pixel of J, the one to its right, and those below.
+// Sums over the window for the four corners of a cell. Each corner is a pixel of J, the one to its right, and those
+// below.
 struct CornerSums {
   Wide x00, x10, x01, x11, y00, y10, y01, y11;
 
@@ -273,7 +274,7 @@ inline CellSums correlate(const Window &window, const std::uint8_t *to) {
 inline CellSums correlate(const Window &window, const std::uint8_t *to) { return correlate_rows(window, to); }
 #endif
 
-// Finishes the iteration of one pixel by OpticalFlowMethod::cells. The tracker is a copy, which the compiler keeps in
+// Finishes the iteration of one pixel alone, without its neighbours. The tracker is a copy, which the compiler keeps in
 // registers.
 inline Tracker finished_with_cells(const LevelWork &work, const Place &place, const Window &window,
                                    Tracker t) {
@@ -283,7 +284,7 @@ inline Tracker finished_with_cells(const LevelWork &work, const Place &place, co
     const DisplacementCell cell = cell_of(t.d);
     if (none_known || !is_same_cell(cell, known)) e = correlate(window, displaced(work, place, cell));
     known = cell;
-    step(place, work.rules, interpolate(e, t.d), &t);
+    step(place, work.rules, interpolate(e, t.d, corner_of(t.d)), &t);
   }
   return t;
 }

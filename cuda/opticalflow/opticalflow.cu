@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of optical flow. On each level prepare_level_kernel computes the derivatives and the next
-// level (flow_pyramid.cuh). The vectors are then computed by track_tiles_kernel and finish_leftovers_kernel
-// (flow_boxes.cuh, flow_leftovers.cuh), or by a kernel of flow_track.cuh. All of these but finish_leftovers_kernel
-// wait for the kernel ahead before they let the next one start. So when a kernel starts, only two others can still run:
-// the one ahead, and track_tiles_kernel if finish_leftovers_kernel is the one ahead. Kernels rely on it.
+// The CUDA backend of optical flow. On each level prepare_level_kernel computes the derivatives and the next level
+// (flow_pyramid.cuh). The vectors are then computed by track_tiles_kernel and finish_leftovers_kernel (flow_boxes.cuh,
+// flow_leftovers.cuh), or by track_grid_kernel (flow_track.cuh). All of these but finish_leftovers_kernel wait for the
+// kernel ahead before they let the next one start. So when a kernel starts, only two others can still run: the one
+// ahead, and track_tiles_kernel if finish_leftovers_kernel is the one ahead. Kernels rely on it.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -26,8 +26,6 @@ namespace {
 // track_grid_kernel is faster than the tiles on levels with at most this many pixels per multiprocessor: few tiles
 // leave most of the device idle.
 constexpr int kFewPixels = 120;
-
-dim3 grid_of(Size vectors) { return grid_2d(vectors.width, vectors.height, kTileX, kTileY); }
 
 class OpticalFlowCuda final : public OpticalFlow {
  public:
@@ -87,26 +85,17 @@ class OpticalFlowCuda final : public OpticalFlow {
       work.coarse = work.fine;
       work.fine = level == 0 ? fine : field_of(from, level, stride_of_level(fine.stride, level));
       if (level == 0) work.valid = valid;
-      CUDAVISION_TRY(track(work, params.method));
+      CUDAVISION_TRY(track(work));
     }
     leftovers_.end();
     return {};
   }
 
-  Status track(const DeviceWork &work, OpticalFlowMethod method) const {
-    const bool plain = method == OpticalFlowMethod::plain, dense = work.fine.stride == 1;
+  Status track(const DeviceWork &work) const {
     const Size vectors = work.fine.vectors.size();
     const int count = vectors.width * vectors.height;
-    if (method == OpticalFlowMethod::boxes)
-      return dense && count > kFewPixels * multiprocessors_ ? track_tiles(work) : track_by_warps(work, count);
-    if (dense)
-      return CUDAVISION_LAUNCH_PDL("track_pixels_kernel",
-                                   plain ? track_pixels_kernel<OpticalFlowMethod::plain>
-                                         : track_pixels_kernel<OpticalFlowMethod::cells>,
-                                   grid_of(vectors), dim3(kTrackThreads), execution_.stream, work);
-    if (!plain) return track_by_warps(work, count);
-    return CUDAVISION_LAUNCH_PDL("track_grid_plainly_kernel", track_grid_plainly_kernel, grid_of(vectors),
-                                 dim3(kTrackThreads), execution_.stream, work);
+    return work.fine.stride == 1 && count > kFewPixels * multiprocessors_ ? track_tiles(work)
+                                                                          : track_by_warps(work, count);
   }
   Status track_by_warps(const DeviceWork &work, int count) const {
     return with_window(work.rules.window, [&](auto steps, auto window) {
@@ -139,8 +128,9 @@ class OpticalFlowCuda final : public OpticalFlow {
   Status check(int levels, const OpticalFlowParams &params, ImageView<const FlowVector> flow,
                ImageView<std::uint8_t> valid) {
     CUDAVISION_TRY(estimate(pyramids_[1], pyramids_[0], levels, params, {back_.view(), size_, 1}, {}));
-    return CUDAVISION_LAUNCH_PDL("check_way_back_kernel", check_way_back_kernel, grid_of(flow.size()),
-                                 dim3(kTrackThreads), execution_.stream, flow, params.stride, back_.view(),
+    return CUDAVISION_LAUNCH_PDL("check_way_back_kernel", check_way_back_kernel,
+                                 grid_2d(flow.width, flow.height, kCheckX, kCheckY), dim3(kCheckThreads),
+                                 execution_.stream, flow, params.stride, back_.view(),
                                  static_cast<float>(params.forward_backward), valid);
   }
 

@@ -41,21 +41,6 @@ struct FlowVector {
   friend bool operator==(const FlowVector &, const FlowVector &) = default;
 };
 
-// How the sums over a window are computed. The flow is the same up to rounding; `cells` and `boxes` give the
-// same bits.
-enum class OpticalFlowMethod {
-  // Every iteration interpolates every pixel of the window.
-  plain,
-  // The displacements d with the same floor(d) form a cell. For each cell that d enters, the sums at its four
-  // corners, which are whole displacements, are computed once, in integers; inside the cell the sums are
-  // interpolated between the corners (the identity is in flow_rules.h).
-  cells,
-  // The same integers. Cells that many neighbouring pixels need are computed by box filters over the products
-  // of gradients and pixels, so that the cost per pixel does not depend on the window. Only for stride 1:
-  // with other strides the windows share little, and `cells` is used.
-  boxes,
-};
-
 // The ranges of OpticalFlowParams; both ends are allowed.
 struct OpticalFlowRanges {
   static constexpr Range<int> window_size{5, 31};
@@ -77,7 +62,6 @@ struct OpticalFlowParams {
   // read at the pixel that is nearest to the end of the vector. The vector is invalid if its sum with that
   // backward vector is longer than this many pixels. 0: no check.
   double forward_backward = 0;
-  OpticalFlowMethod method = OpticalFlowMethod::boxes;
 
   friend bool operator==(const OpticalFlowParams &, const OpticalFlowParams &) = default;
 };
@@ -87,7 +71,7 @@ Status validate(const OpticalFlowParams &params);
 
 // Sets of parameters: `fast` for real time on a CPU, `quality` for the most accurate flow.
 enum class OpticalFlowPreset { none, fast, medium, quality };
-// `none` changes nothing. The others set all parameters except min_eigenvalue and method.
+// `none` changes nothing. The others set all parameters except min_eigenvalue.
 void apply_preset(OpticalFlowPreset preset, OpticalFlowParams *params);
 
 // The size of the field of vectors of a frame: one vector for every stride-th column and row, starting with
@@ -107,12 +91,10 @@ class OpticalFlow {
   // finite. If there is no previous frame (at the first call, and after drop_previous()), flow and valid are
   // not written and may be empty. All images are in the backend's memory and must not overlap.
   //
-  // Both backends give the same bits for `cells` and `boxes`; for `plain` the order of summation depends on
-  // the backend and on the CPU's instruction set. The flow of stride s is every s-th vector of the flow of
-  // stride 1. CUDA: enqueues at most three kernels per level; the forward-backward check enqueues at most two
-  // more per level and one at the end. Memory is allocated only by the first call with that check. Errors:
-  // invalid parameters or sizes, and errors of the device; after an error of the device there is no previous
-  // frame.
+  // Both backends give the same bits. The flow of stride s is every s-th vector of the flow of stride 1. CUDA:
+  // enqueues at most three kernels per level; the forward-backward check enqueues at most two more per level and
+  // one at the end. Memory is allocated only by the first call with that check. Errors: invalid parameters or
+  // sizes, and errors of the device; after an error of the device there is no previous frame.
   virtual Status run(ImageView<const std::uint8_t> luma, const OpticalFlowParams &params,
                      ImageView<FlowVector> flow, ImageView<std::uint8_t> valid) = 0;
   virtual bool has_previous() const = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The CPU backend of optical flow. Levels are processed one after the other; the threads share the rows of a
-// level, or its tiles for OpticalFlowMethod::boxes.
+// level, or its tiles if every pixel has a vector.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -161,7 +161,6 @@ class OpticalFlowCpu final : public OpticalFlow {
                            .dx = std::as_const(dx_[index]).view(),
                            .dy = std::as_const(dy_[index]).view(),
                            .rules = rules_of(params),
-                           .method = params.method,
                            .coarse = coarse,
                            .fine = field,
                            .valid = level == 0 ? valid : ImageView<std::uint8_t>{}};
@@ -173,7 +172,7 @@ class OpticalFlowCpu final : public OpticalFlow {
 
   Status track(const LevelWork &work) {
     const Size size = work.fine.vectors.size();
-    if (work.method != OpticalFlowMethod::boxes || work.fine.stride > 1)
+    if (work.fine.stride > 1)
       return for_each_strip(
           size.height, [&](int first, int last, int slot) { track_rows(work, first, last, sums_[slot]); });
     const int columns = divide_up(size.width, TrackerTile::kWidth);

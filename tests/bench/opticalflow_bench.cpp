@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Optical flow by each method on both backends, compared with OpenCV's PyrLK, Farneback and DIS, on known
+// Optical flow on both backends, compared with OpenCV's PyrLK, Farneback and DIS, on known
 // motion. Each row states the average endpoint error, because speed alone is not comparable.
 #include "cuda/opticalflow/opticalflow.h"
 
@@ -32,12 +32,10 @@ struct Variant {
 };
 
 std::vector<Variant> variants() {
-  Variant plain{"plain", {}}, cells{"cells", {}}, boxes{"boxes", {}}, sparse{"stride8", {}}, fast{"fast", {}};
-  plain.params.method = OpticalFlowMethod::plain;
-  cells.params.method = OpticalFlowMethod::cells;
+  Variant dense{"dense", {}}, sparse{"stride8", {}}, fast{"fast", {}};
   sparse.params.stride = 8;
   apply_preset(OpticalFlowPreset::fast, &fast.params);
-  return {plain, cells, boxes, sparse, fast};
+  return {dense, sparse, fast};
 }
 
 std::string with_threads(const std::string &what, int threads) {
@@ -176,11 +174,9 @@ void add_cpu(Comparison &comparison, const Scene &scene) {
     for (const Variant &v : variants())
       comparison.add({"opticalflow/cpu/" + v.name, what}, Clock::real,
                      [=, &scene](auto &state) { measure_cpu(state, scene, v.params, threads); });
-    const Name cells{"opticalflow/cpu/cells", what}, boxes{"opticalflow/cpu/boxes", what};
-    comparison.compare(cells, {"opticalflow/cpu/plain", what}, 2);
-    comparison.compare(boxes, cells);
-    comparison.compare(boxes, dense);
-    comparison.compare(boxes, dis);
+    const Name own{"opticalflow/cpu/dense", what};
+    comparison.compare(own, dense);
+    comparison.compare(own, dis);
     comparison.compare({"opticalflow/cpu/stride8", what}, pyrlk);
     comparison.compare({"opticalflow/cpu/fast", what}, dis);
   }
@@ -245,12 +241,10 @@ void add_cuda(Comparison &comparison, const Device &device, const Scene &scene) 
   for (const Variant &v : variants())
     comparison.add({"opticalflow/cuda/" + v.name, scene.what}, Clock::manual,
                    [=, &device, &scene](auto &state) { measure_cuda(state, device, scene, v.params); });
-  const Name cells{"opticalflow/cuda/cells", scene.what}, boxes{"opticalflow/cuda/boxes", scene.what};
-  comparison.compare(cells, {"opticalflow/cuda/plain", scene.what});
-  comparison.compare(boxes, cells);
+  const Name own{"opticalflow/cuda/dense", scene.what};
   for (const int threads : thread_counts())
     for (const char *peer : {"cv::calcOpticalFlowFarneback", "cv::DISOpticalFlow"})
-      comparison.compare(boxes, {peer, with_threads(scene.what, threads)});
+      comparison.compare(own, {peer, with_threads(scene.what, threads)});
 }
 #endif
 

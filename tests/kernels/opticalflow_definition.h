@@ -54,10 +54,7 @@ inline std::string describe(const OpticalFlowParams &p) {
   std::ostringstream text;
   text << "window " << p.window_size << " levels " << p.levels << " iterations " << p.iterations
        << " epsilon " << p.epsilon << " min-eigenvalue " << p.min_eigenvalue << " stride " << p.stride
-       << " forward-backward " << p.forward_backward << " method "
-       << (p.method == OpticalFlowMethod::plain   ? "plain"
-           : p.method == OpticalFlowMethod::cells ? "cells"
-                                                  : "boxes");
+       << " forward-backward " << p.forward_backward;
   return text.str();
 }
 

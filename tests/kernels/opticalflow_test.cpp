@@ -21,7 +21,6 @@ using namespace cudavision::test;
 using cudavision::Execution;
 using cudavision::flow_size;
 using cudavision::FlowVector;
-using cudavision::OpticalFlowMethod;
 using cudavision::OpticalFlowParams;
 using cudavision::Size;
 
@@ -93,39 +92,25 @@ TEST_P(OpticalFlow, every_parameter_equals_the_definition_bit_for_bit) {
 // The highest contrast with the largest window: the sums reach 31^2 * 4080 * 255 and 31^2 * 4080^2.
 TEST_P(OpticalFlow, sums_do_not_overflow) {
   const Picture first = checkerboard({40, 34}, 6, 0, 255), second = checkerboard({40, 34}, 6, 255, 0);
-  const OpticalFlowParams defined = with(31, 0);
-  const Flow expected = definition(first, second, defined);
-  for (const OpticalFlowMethod method :
-       {OpticalFlowMethod::boxes, OpticalFlowMethod::cells, OpticalFlowMethod::plain}) {
-    OpticalFlowParams params = defined;
-    params.method = method;
-    const Flow flow = flow_between(execution(), first, second, params);
-    if (method != OpticalFlowMethod::plain) {
-      EXPECT_TRUE(same(flow, expected));
-    }
+  const OpticalFlowParams params = with(31, 0);
+  EXPECT_TRUE(same(flow_between(execution(), first, second, params), definition(first, second, params)));
+}
+
+// Interpolating between the sums of whole displacements gives the same as interpolating every pixel of the window.
+TEST_P(OpticalFlow, interpolating_every_pixel_gives_the_same) {
+  const Pair pair = moving(kEmulated ? Size{60, 50} : Size{90, 70}, 41);
+  for (const OpticalFlowParams &params : {with(21, 3), with(13, 2)}) {
+    SCOPED_TRACE(describe(params));
+    const Flow expected = definition<double>(pair.first, pair.second, params);
+    const Flow flow = flow_between(execution(), pair.first, pair.second, params);
+    EXPECT_LE(quantile(distances(flow, expected), 0.99), 1e-3);
     EXPECT_TRUE(same(flow.valid, expected.valid));
   }
 }
 
-// The identity of OpticalFlowMethod::cells: interpolating between the sums of whole displacements gives the
-// same as interpolating every pixel of the window.
-TEST_P(OpticalFlow, interpolating_every_pixel_gives_the_same) {
-  const Pair pair = moving(kEmulated ? Size{60, 50} : Size{90, 70}, 41);
-  for (OpticalFlowParams params : {with(21, 3), with(13, 2)})
-    for (const OpticalFlowMethod method :
-         {OpticalFlowMethod::boxes, OpticalFlowMethod::cells, OpticalFlowMethod::plain}) {
-      params.method = method;
-      SCOPED_TRACE(describe(params));
-      const Flow expected = definition<double>(pair.first, pair.second, params);
-      const Flow flow = flow_between(execution(), pair.first, pair.second, params);
-      EXPECT_LE(quantile(distances(flow, expected), 0.99), 1e-3);
-      EXPECT_TRUE(same(flow.valid, expected.valid));
-    }
-}
-
-// Both methods compute the same integers: for pixels that move alike, in different ways or at random, and
-// that leave the picture.
-TEST_P(OpticalFlow, boxes_and_cells_give_the_same_bits) {
+// Tiles (stride 1) and single windows (stride 2) compute the same integers: for pixels that move alike, in different
+// ways or at random, and that leave the picture.
+TEST_P(OpticalFlow, tiles_and_single_windows_give_the_same_bits) {
   const Size size = kSlow ? Size{45, 40} : Size{211, 97};
   std::vector<Pair> pairs{moving(size, 70), moving(size, 71, 9, -6), moving(size, 72, -14, 15)};
   pairs.push_back({noise(size, 73), noise(size, 74)});
@@ -134,9 +119,10 @@ TEST_P(OpticalFlow, boxes_and_cells_give_the_same_bits) {
   for (const Pair &pair : pairs)
     for (OpticalFlowParams params : {with(21, 3), with(5, 2), with(31, 0)}) {
       params.min_eigenvalue = 0, params.iterations = kSlow ? 5 : 30;
-      const Flow boxes = estimator.between(pair.first, pair.second, params);
-      params.method = OpticalFlowMethod::cells;
-      EXPECT_TRUE(same(boxes, estimator.between(pair.first, pair.second, params))) << describe(params);
+      const Flow dense = estimator.between(pair.first, pair.second, params);
+      params.stride = 2;
+      EXPECT_TRUE(same(estimator.between(pair.first, pair.second, params), every(2, dense)))
+          << describe(params);
     }
 }
 
@@ -172,14 +158,9 @@ TEST_P(OpticalFlow, both_backends_give_the_same_bits) {
 
 TEST_P(OpticalFlow, identical_frames_do_not_move) {
   const Picture frame = smooth_noise({90, 60}, 2, 44);
-  for (const OpticalFlowMethod method :
-       {OpticalFlowMethod::boxes, OpticalFlowMethod::cells, OpticalFlowMethod::plain}) {
-    OpticalFlowParams params = with(15, 3);
-    params.method = method;
-    const Flow flow = flow_between(execution(), frame, frame, params);
-    EXPECT_EQ(flow.xy, HostImage<float>({180, 60})) << describe(params);
-    EXPECT_EQ(count_of<std::uint8_t>(flow.valid, 1), 90 * 60) << describe(params);
-  }
+  const Flow flow = flow_between(execution(), frame, frame, with(15, 3));
+  EXPECT_EQ(flow.xy, HostImage<float>({180, 60}));
+  EXPECT_EQ(count_of<std::uint8_t>(flow.valid, 1), 90 * 60);
 }
 
 TEST_P(OpticalFlow, whole_translations_are_found_away_from_borders) {
@@ -336,10 +317,7 @@ TEST_P(OpticalFlow, queued_frames_of_two_instances_do_not_mix) {
 
 TEST_P(OpticalFlow, repeated_runs_give_the_same_bits) {
   const Pair pair = moving({90, 70}, 54);
-  for (const OpticalFlowMethod method :
-       {OpticalFlowMethod::boxes, OpticalFlowMethod::cells, OpticalFlowMethod::plain}) {
-    OpticalFlowParams params = with(15, 3);
-    params.method = method;
+  for (const OpticalFlowParams &params : {with(15, 3), with(15, 3, 2)}) {
     const Flow first = flow_between(execution(), pair.first, pair.second, params);
     for (int i = 0; i < 3; ++i)
       EXPECT_TRUE(same(flow_between(execution(), pair.first, pair.second, params), first));
@@ -441,15 +419,13 @@ TEST_P(OpticalFlow, frame_costs_at_most_three_launches_per_level_and_nothing_els
     budget.expect_launches_alone(launches);
     finish(execution());
   };
-  // Levels of at most 384 pixels, on the emulated device, are tracked by one launch: here none but the coarsest of 13 x 10.
+  // Levels of at most 384 pixels, on the emulated device, are tracked by one launch: here none but the coarsest of 13 x
+  // 10.
   expect(with(9, 3), 4 * 3);
   expect(with(9, 4), 4 * 3 + 2);
   expect(with(9, 0), 3);
   expect(with(21, 8), 3 * 3);  // of 50 x 40 and 25 x 20, the latter is not larger than the window
   expect(checked, 4 * (3 + 2) + 1);
-  OpticalFlowParams cells = with(9, 3);
-  cells.method = OpticalFlowMethod::cells;
-  expect(cells, 4 * 2);
 }
 
 TEST_P(OpticalFlow, first_frame_prepares_its_levels_and_nothing_else) {
