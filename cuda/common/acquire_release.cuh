@@ -37,29 +37,7 @@ __device__ inline unsigned arrivals_at(const unsigned *counter) {
 #endif
 }
 
-// Writes a word in global memory, and releases all writes that the calling thread has made or seen before.
-__device__ inline void release_store(unsigned *word, unsigned value) {
-#ifdef __CUDA_ARCH__
-  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(word)), "r"(value)
-               : "memory");
-#else
-  *static_cast<volatile unsigned *>(word) = value;
-#endif
-}
-
 // Reads a word that another thread may write, past L1, and acquires nothing: for loops that wait.
-__device__ inline unsigned relaxed_load(const unsigned *word) {
-#ifdef __CUDA_ARCH__
-  unsigned now;
-  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];"
-               : "=r"(now)
-               : "l"(__cvta_generic_to_global(word))
-               : "memory");
-  return now;
-#else
-  return *static_cast<const volatile unsigned *>(word);
-#endif
-}
 __device__ inline unsigned long long relaxed_load(const unsigned long long *word) {
 #ifdef __CUDA_ARCH__
   unsigned long long now;

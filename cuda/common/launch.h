@@ -89,8 +89,7 @@ __device__ inline void let_next_kernel_start() {
 // - memory of which consecutive frames use two parts in turn, if no block lets the next kernel start before it has
 //   waited or ended;
 // - memory whose last users had finished before an earlier kernel of this frame that was launched in order;
-// - memory that the kernel ahead does not use, or has handed over by release_store(), if it waits itself before it lets
-//   the next kernel start.
+// - memory that the kernel ahead does not use, if it waits itself before it lets the next kernel start.
 // Accesses to the first two must reach L2: atomics, loads with acquire semantics, and __ldcg.
 __device__ inline void wait_for_kernel_ahead() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900

@@ -40,12 +40,10 @@ class BoxTracker {
     return {s, d, last_step, status_ & (kRunning - 1), running(), (status_ & kValid) != 0};
   }
   __device__ bool running() const { return (status_ & kRunning) != 0; }
-  // Another kernel goes on with this pixel.
-  __device__ void hand_over() { status_ = kHandedOver; }
-  __device__ bool is_handed_over() const { return status_ == kHandedOver; }
+  __device__ void stop() { status_ &= ~kRunning; }
 
  private:
-  static constexpr int kRunning = 1 << 8, kValid = 1 << 9, kHandedOver = 1 << 10;
+  static constexpr int kRunning = 1 << 8, kValid = 1 << 9;
   static_assert(OpticalFlowRanges::iterations.most < kRunning);
   int status_ = 0;
 };
@@ -129,8 +127,8 @@ __device__ bool advance_together(const DeviceWork &work, const BoxTile &tile, in
   return any;
 }
 
-// Appends the unfinished pixels to the work list (one atomic per warp), as far as they fit. Those that fit are
-// handed over.
+// Appends the unfinished pixels to the work list (one atomic per warp), as far as they fit. Those that fit
+// count as finished here.
 __device__ inline void append_leftovers(const DeviceWork &work, const LeftoverList &list,
                                         const BoxState &state, BoxTracker *track) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -145,8 +143,7 @@ __device__ inline void append_leftovers(const DeviceWork &work, const LeftoverLi
   const int number = thread_read_anew();
   list.pixels[index] = {
       .track = track->with(state.tensor[number]), .x = place.x, .y = place.y, .from = state.from[number]};
-  release_store(&list.is_there[index], 1);
-  track->hand_over();
+  track->stop();
 }
 
 // Moves the reach of the box filters to the cell of an unfinished pixel. Returns false if there is none.
@@ -230,7 +227,8 @@ static __global__ void __launch_bounds__(kBoxThreads, 4)
     least = 1;
     if (!follow_unfinished(work, x0, y0, tile, state, track)) break;
   }
-  if (const Place place = own_place(work); is_in_picture(place) && !track.is_handed_over())
+  // The kernel of the leftovers overwrites their vectors.
+  if (const Place place = own_place(work); is_in_picture(place))
     store(work, place.x, place.y, track.with({}));
 }
 

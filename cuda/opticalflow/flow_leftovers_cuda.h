@@ -20,25 +20,23 @@ class Leftovers {
     const std::size_t pixels = static_cast<std::size_t>(frame.width) * static_cast<std::size_t>(frame.height);
     CUDAVISION_TRY(multiprocessor_count(&multiprocessors_));
     CUDAVISION_TRY(pixels_.allocate(pixels / 16 + 1));
-    return words_.allocate(kCounters + pixels_.count());
+    return counters_.allocate(kCounters);
   }
 
-  // Call begin() before the first level of a frame and end() after its last one. begin() resets the list if the last
-  // frame did not reach end() because of an error.
+  // Call begin() before the first level of a frame and end() after its last one. begin() resets the counters if the
+  // last frame did not reach end() because of an error.
   Status begin(cudaStream_t stream) {
-    if (std::exchange(words_are_zero_, false)) return {};
-    return CUDAVISION_CHECK_CUDA(
-        cudaMemsetAsync(words_.data(), 0, words_.count() * sizeof(unsigned), stream));
+    if (std::exchange(counters_are_zero_, false)) return {};
+    return CUDAVISION_CHECK_CUDA(cudaMemsetAsync(counters_.data(), 0, kCounters * sizeof(unsigned), stream));
   }
-  void end() { words_are_zero_ = true; }
+  void end() { counters_are_zero_ = true; }
 
   LeftoverList list() const {
     return {.pixels = pixels_.data(),
             .capacity = static_cast<unsigned>(pixels_.count()),
-            .is_there = words_.data() + kCounters,
-            .count = words_.data(),
-            .taken = words_.data() + 1,
-            .blocks_done = words_.data() + 2};
+            .count = counters_.data(),
+            .taken = counters_.data() + 1,
+            .blocks_done = counters_.data() + 2};
   }
   // Enqueues the kernel that finishes the pixels of the list.
   Status finish(cudaStream_t stream, const DeviceWork &work) const {
@@ -55,9 +53,9 @@ class Leftovers {
  private:
   DeviceBuffer<UnfinishedPixel> pixels_;
   static constexpr std::size_t kCounters = 3;
-  DeviceBuffer<unsigned> words_;  // LeftoverList::count, taken, blocks_done and is_there
+  DeviceBuffer<unsigned> counters_;  // LeftoverList::count, taken and blocks_done
   int multiprocessors_ = 1;
-  bool words_are_zero_ = false;
+  bool counters_are_zero_ = false;
 };
 
 }  // namespace cudavision::opticalflow

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The CUDA backend of optical flow. On each level prepare_level_kernel computes the derivatives and the next level
 // (flow_pyramid.cuh). The vectors are then computed by track_tiles_kernel and finish_leftovers_kernel (flow_boxes.cuh,
-// flow_leftovers.cuh), or by track_grid_kernel (flow_track.cuh). All of these but finish_leftovers_kernel wait for the
-// kernel ahead before they let the next one start. So when a kernel starts, only two others can still run: the one
-// ahead, and track_tiles_kernel if finish_leftovers_kernel is the one ahead. Kernels rely on it.
+// flow_leftovers.cuh), or by track_grid_kernel (flow_track.cuh). Each of these waits for the kernel
+// ahead before it lets the next one start. So when a kernel starts, only the one ahead can still run. Kernels rely on
+// it.
 #include <cuda_runtime.h>
 
 #include <algorithm>
