@@ -9,7 +9,6 @@
 #include <type_traits>
 
 #include "cuda/canny/canny_rules.h"
-#include "cuda/canny/pair_gradient.cuh"
 #include "cuda/canny/tile_graph.cuh"
 #include "cuda/common/warp.cuh"
 
@@ -29,20 +28,15 @@ struct GradientMemory {
   // Columns of ranks on each side of the tile. One column would do for the neighbour; the second keeps pairs
   // of columns aligned.
   static constexpr int kMargin = 2;
-  // With L1 and apertures 5 and 7, floats represent the integers exactly (sums are below 2^24), and run at twice the rate.
+  // With L1, floats represent the integers exactly (sums are below 2^24), and run at twice the rate.
   using Value = std::conditional_t<kL2, int, float>;
-
-  // With L1 and aperture 3, two pixels are computed at a time, as halfs (pair_gradient.cuh).
-  static constexpr bool kInPairs = kAperture == 3 && !kL2;
-  using Luma = std::conditional_t<kInPairs, unsigned, Value>;
-  static constexpr int kPixelsOfLuma = kInPairs ? 2 : 1;  // of an element
 
   // With L1, magnitudes are below 2^16: the lower half of a rank is enough.
   using StoredRank = std::conditional_t<kL2, int, std::uint16_t>;
   static_assert(kMargin % 2 == 0 && kTile + 2 * kMargin + 1 <= 127);  // for RankPair and LaneSteps
 
-  // Row r is row r - kRadius - 1 of the tile. Element c begins at column kPixelsOfLuma * c - kHalo.
-  alignas(16) Luma luma[kLumaRows][4 * kLumaWords / kPixelsOfLuma];
+  // Row r is row r - kRadius - 1 of the tile, and column c is column c - kHalo.
+  alignas(16) Value luma[kLumaRows][4 * kLumaWords];
   // Row r is row r - 1 of the tile, and column c is column c - kMargin. Pixels outside the frame have magnitude 0.
   alignas(16) StoredRank rank[kTile + 2][kTile + 2 * kMargin];
 
@@ -54,13 +48,10 @@ struct GradientMemory {
   using RankPair = Ranks<2>;
   // The ranks of columns x and x + 1, for an even x.
   __device__ RankPair &pair(int x, int y) { return reinterpret_cast<RankPair &>(rank[y + 1][x + kMargin]); }
-  __device__ void set_pair(int x, int y, unsigned ranks) {
-    pair(x, y) = {static_cast<StoredRank>(ranks & 0xffff), static_cast<StoredRank>(ranks >> 16)};
-  }
 };
 
-// The rank of a magnitude grows with it; ranks are compared as integers. Where L1 is computed in floats, the bits of
-// 2^23 + magnitude are the rank, without a conversion: there the last bit of a float is worth 1.
+// The rank of a magnitude grows with it; ranks are compared as integers. For L1, which is computed in floats, the bits
+// of 2^23 + magnitude are the rank, without a conversion: there the last bit of a float is worth 1.
 __device__ inline int rank_of(float dx, float dy) {
   return __float_as_int(fabsf(dx) + fabsf(dy) + 8388608.0f);
 }
@@ -72,8 +63,6 @@ __device__ inline int rank_of(int dx, int dy) { return magnitude<true>(dx, dy); 
 // smaller, so that their order does not matter, and the distance is negative.
 class LaneSteps {
  public:
-  // Sets rows 2 * pair and 2 * pair + 1: a byte for each pixel, row by row.
-  __device__ void set_rows(int pair, unsigned steps) { words_[pair] = steps; }
   // Each pixel is set once.
   __device__ void set(int row, int column, int step) {
     words_[row / 2] |= static_cast<unsigned>(step & 255) << shift(row, column);
@@ -112,7 +101,7 @@ __device__ Value pixel_of(unsigned word, unsigned i) {
 // replicated. Each iteration loads whole rows, with one word per thread.
 template <typename Memory>
 __device__ void load_luma(Memory &memory, ImageView<const std::uint8_t> luma, int x0, int y0) {
-  using Luma = typename Memory::Luma;
+  using Value = typename Memory::Value;
   constexpr int kRows = kTileThreads / kLumaWords, kTurns = divide_up(Memory::kLumaRows, kRows);
   const int first_x = x0 - kHalo, first_y = y0 - Memory::kRadius - 1;
   const int row = static_cast<int>(threadIdx.x) / kLumaWords,
@@ -140,18 +129,13 @@ __device__ void load_luma(Memory &memory, ImageView<const std::uint8_t> luma, in
   }
 #pragma unroll
   for (int turn = 0; turn < kTurns; ++turn) {
-    constexpr int kElements = 4 / Memory::kPixelsOfLuma;
-    struct alignas(kElements * sizeof(Luma)) Four {
-      Luma element[kElements];
+    struct alignas(16) Four {
+      Value pixel[4];
     } four;
-    if constexpr (Memory::kInPairs) {
-      four = {__byte_perm(words[turn], 0, 0x4140), __byte_perm(words[turn], 0, 0x4342)};
-    } else {
 #pragma unroll
-      for (unsigned byte = 0; byte < 4; ++byte) four.element[byte] = pixel_of<Luma>(words[turn], byte);
-    }
+    for (unsigned byte = 0; byte < 4; ++byte) four.pixel[byte] = pixel_of<Value>(words[turn], byte);
     if (const int r = turn * kRows + row; r < Memory::kLumaRows)
-      *reinterpret_cast<Four *>(&memory.luma[r][kElements * word]) = four;
+      *reinterpret_cast<Four *>(&memory.luma[r][4 * word]) = four;
   }
 }
 
@@ -227,36 +211,11 @@ __device__ inline bool contains(Region r, int x, int y) {
   return x >= r.x && y >= r.y && x < r.x + r.width && y < r.y + r.height;
 }
 
-// The steps in GradientMemory::rank.
-template <typename Memory>
-__device__ constexpr SectorSteps sector_steps() {
-  constexpr int kRight = 1, kDown = kTile + 2 * Memory::kMargin;
-  return {.horizontal = kRight, .vertical = kDown, .falling = -kRight - kDown, .rising = kRight - kDown};
-}
-
-// The horizontal passes at columns x and x + 1, for an even x, of row r of GradientMemory::luma.
-template <typename Memory>
-__device__ PairRow pair_row(const Memory &memory, int r, int x) {
-  return pair_row(&memory.luma[r][(x + kHalo) / 2 - 1]);
-}
-
 // Computes ranks and directions of the lane's pixels: columns x and x + 1 of kStripRows rows from y on.
-__device__ inline void strip_gradients(GradientMemory<3, false> &memory, int x, int y, LaneSteps &steps) {
-  PairRow above = pair_row(memory, y + 1, x), here = pair_row(memory, y + 2, x);
-#pragma unroll
-  for (int i = 0; i < kStripRows; i += 2) {
-    const PairRow below = pair_row(memory, y + i + 3, x), next = pair_row(memory, y + i + 4, x);
-    const PairGradient first(above, here, below), second(here, below, next);
-    memory.set_pair(x, y + i, first.ranks());
-    memory.set_pair(x, y + i + 1, second.ranks());
-    steps.set_rows(i / 2, steps_of(first, second, sector_steps<GradientMemory<3, false>>()));
-    above = below, here = next;
-  }
-}
 template <int kAperture, bool kL2>
 __device__ void strip_gradients(GradientMemory<kAperture, kL2> &memory, int x, int y, LaneSteps &steps) {
   using Memory = GradientMemory<kAperture, kL2>;
-  constexpr SectorSteps kSteps = sector_steps<Memory>();
+  constexpr int kRight = 1, kDown = sizeof(memory.rank[0]) / sizeof(memory.rank[0][0]);
   RowSums<typename Memory::Value, 2> rows[kAperture];
 #pragma unroll
   for (int k = 0; k < kAperture - 1; ++k) rows[k + 1] = row_sums<kAperture, 2>(memory, y + 1 + k, x);
@@ -270,8 +229,8 @@ __device__ void strip_gradients(GradientMemory<kAperture, kL2> &memory, int x, i
     for (int c = 0; c < 2; ++c) {
       const auto [dx, dy] = column_sums<kAperture>(rows, c);
       const auto [horizontal, vertical, rising] = test_sector(dx, dy);
-      const int diagonal = rising ? kSteps.rising : kSteps.falling;
-      steps.set(i, c, horizontal ? kSteps.horizontal : vertical ? kSteps.vertical : diagonal);
+      const int diagonal = rising ? kRight - kDown : -kRight - kDown;
+      steps.set(i, c, horizontal ? kRight : vertical ? kDown : diagonal);
       ranks.of[c] = static_cast<typename Memory::StoredRank>(rank_of(dx, dy));
     }
     memory.pair(x, y + i) = ranks;
@@ -292,19 +251,6 @@ __device__ auto ranks_at(const GradientMemory<kAperture, kL2> &memory, int x, in
     ranks.of[c] = static_cast<typename Memory::StoredRank>(contains(frame, x + c, y) ? rank_of(dx, dy) : 0);
   }
   return ranks;
-}
-
-template <int kColumns>
-__device__ auto ranks_at(const GradientMemory<3, false> &memory, int x, int y, Region frame) {
-  const int first = x - (x & 1);
-  const PairGradient gradient(pair_row(memory, y + 1, first), pair_row(memory, y + 2, first),
-                              pair_row(memory, y + 3, first));
-  const unsigned ranks = gradient.ranks() >> ((x & 1) * 16);
-  GradientMemory<3, false>::Ranks<kColumns> found;
-#pragma unroll
-  for (int c = 0; c < kColumns; ++c)
-    found.of[c] = static_cast<std::uint16_t>(contains(frame, x + c, y) ? ranks >> 16 * c & 0xffff : 0);
-  return found;
 }
 
 // Computes the ranks around the tile: the first warp those of the row above, the last warp those of the row below, and
@@ -357,8 +303,8 @@ __device__ void suppress(GradientMemory<kAperture, kL2> &memory, const LaneSteps
   using Rank = typename GradientMemory<kAperture, kL2>::StoredRank;
   constexpr int kBytes = sizeof(Rank), kRowBytes = sizeof(memory.rank[0]);
   const auto *first = reinterpret_cast<const unsigned char *>(&memory.pair(x, y));
-  // The rank `offset` bytes after that of the lane's pixel in row i and column c. With offsets in bytes, the address of each
-  // neighbour takes one instruction.
+  // The rank `offset` bytes after that of the lane's pixel in row i and column c. With offsets in bytes, the address of
+  // each neighbour takes one instruction.
   const auto rank_at = [&](int offset, int i, int c) -> int {
     return *reinterpret_cast<const Rank *>(first + offset + (i * kRowBytes + c * kBytes));
   };

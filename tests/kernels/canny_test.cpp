@@ -291,7 +291,7 @@ void set_gradient(Picture &picture, int x, int y, int dx, int dy, bool transpose
 }
 
 // For each |dx|, the gradients on both sides of 22.5 degrees, and mirrored those beside all eight bounds of sectors. (The
-// sector decides the edges for |dx| from about 256 to 766; simt_canny_pairs_test.cpp computes the sectors of all.)
+// sector decides the edges for |dx| from about 256 to 766.)
 TEST_P(Canny, gradients_at_the_bounds_of_sectors_equal_the_definition) {
   constexpr int kMost = 1020, kCell = 7, kColumns = 102;
   for (const bool transposed : {false, true}) {
