@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "gst/base/gst_cuda.h"
-#include "gst/base/launch_pauses.h"
 #include "gst/base/process_context.h"
 
 namespace cudavision {
@@ -137,7 +136,6 @@ Status ContextSharing::acquire(GstElement *element, int device_id,
     found = begin_work();
   }
   const std::unique_ptr<GstCudaContext, decltype(&gst_object_unref)> owned(found, gst_object_unref);
-  const AllocatingElement allocating;
   const Status status = DeviceContext::open(found, context);
   if (!status.ok()) release();
   return status;

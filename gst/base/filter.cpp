@@ -14,7 +14,7 @@
 #include "gst/base/context_sharing.h"
 #include "gst/base/filter_properties.h"
 #include "gst/base/format.h"
-#include "gst/base/launch_pauses.h"
+#include "gst/base/launch_turn.h"
 #include "gst/base/mapped_frame.h"
 #include "gst/base/promised_latency.h"
 #include "gst/base/session.h"
@@ -156,7 +156,6 @@ gboolean start_filter(GstCudaVisionFilter *filter) {
   std::shared_ptr<const DeviceContext> context;
   if (settings.backend != BackendChoice::cpu) {
     filter->state->working.emplace();
-    cudavision::expect_allocations();
     const Status status =
         filter->state->sharing.acquire(GST_ELEMENT(filter), settings.cuda_device_id, &context);
     if (!status.ok()) filter->state->working.reset();

@@ -8,7 +8,7 @@
 #include "cuda/common/available_memory.h"
 #include "cuda/luma/luma.h"
 #include "gst/base/format.h"
-#include "gst/base/launch_pauses.h"
+#include "gst/base/launch_turn.h"
 #include "gst/base/repacked_format.h"
 
 namespace cudavision {
@@ -67,7 +67,6 @@ void Session::drop_stage() {
 }
 
 void Session::move_to(std::shared_ptr<const DeviceContext> context) {
-  if (context_) expect_allocations();
   drop_stage();
   {
     const DeviceContext::Scope scope(context_.get());
@@ -104,7 +103,6 @@ Execution Session::execution() const {
 }
 
 Status Session::negotiate(const GstVideoInfo &info, bool in_cuda_memory, const FilterSettings &settings) {
-  if (context_) expect_allocations();
   const DeviceContext::Scope scope(context_.get());
   CUDAVISION_TRY(scope.status());
   const LumaRange luma_range = luma_range_of(info, wanted_luma_range_);
@@ -173,8 +171,6 @@ Status Session::fit_stage(const FilterSettings &settings) {
 }
 
 Status Session::make_stage(const FilterSettings &settings) {
-  std::optional<AllocatingElement> allocating;  // set on the CUDA backend
-  if (context_) allocating.emplace();
   if (context_ && !wait_) CUDAVISION_TRY(StreamWait::make(&wait_));
   // First, because it knows whether the region is too small: that may be so for one frame after the other.
   CUDAVISION_TRY(make_operation_(
@@ -206,7 +202,6 @@ Planes Session::working_planes() {
 }
 
 Status Session::process(const MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings) {
-  if (context_) pause_launches();
   const DeviceContext::Scope scope(context_.get());
   CUDAVISION_TRY(scope.status());
   const MemoryBudget::Scope budget(budget_);
@@ -245,6 +240,8 @@ Status Session::work(const MappedFrame &mapped, GstBuffer *buffer, const FilterS
   Planes planes = mapped.planes();
   if (!mapped.on_device())
     CUDAVISION_TRY(stage.staged->upload(mapped.planes(), luma_alone ? 1 : planes.count, &planes));
+  std::optional<LaunchTurn> turn;  // set on the CUDA backend
+  if (context_) turn.emplace();
   path_ = {backend(),
            context_of(buffer) != nullptr,
            mapped.on_device(),
@@ -273,6 +270,7 @@ Status Session::work(const MappedFrame &mapped, GstBuffer *buffer, const FilterS
   CUDAVISION_TRY(stage.operation->run(*job));
   if (draw && repacked.count != 0)
     CUDAVISION_TRY(unpack_frame(where, repacked, {0, 0, frame.width, frame.height}));
+  turn.reset();  // a download to pageable memory waits for the GPU
   return draw && !mapped.on_device() ? stage.staged->download(mapped.planes()) : Status();
 }
 
