@@ -17,9 +17,8 @@ static_assert(sizeof(DefaultTileMemory<3>) <= 48 * 1024, "their tile has kDefaul
 inline std::size_t shared_bytes_of(const Rules &rules, int channels, const TilePlan &plan) {
   if (has_default_params(rules))
     return channels == 1 ? sizeof(DefaultTileMemory<1>) : sizeof(DefaultTileMemory<3>);
-  const int weights = rules.cells_x * rules.block.width + rules.cells_y * padded_height(rules);
-  const int floats = 256 + weights + color_floats(channels) * (kChunkRows + 2) * (plan.width + 2) +
-                     2 * kChunkRows * vote_pitch(plan.width) + rules.bins * plan.items +
+  const int histograms = kChunkRows * rules.cells_x << plan.cols_log2;
+  const int floats = 256 + 2 * kChunkRows * vote_pitch(plan.width) + rules.bins * histograms +
                      (plan.rows << plan.cols_log2) * rules.length;
   return static_cast<std::size_t>(floats) * sizeof(float) +
          static_cast<std::size_t>(kChunkRows * plan.width) * sizeof(VoteBins);
@@ -29,11 +28,10 @@ inline std::size_t shared_bytes_of(const Rules &rules, int channels, const TileP
 inline TilePlan largest_tile(const Rules &rules, int channels) {
   constexpr std::size_t kMostBytes = 48 * 1024;
   constexpr int kMostRows = 8, kMostDefaultRows = 16;
-  TilePlan plan{.cols_log2 = kDefaultColsLog2, .rows = kMostRows, .width = 0, .items = 0, .shared_bytes = 0};
+  TilePlan plan{.cols_log2 = kDefaultColsLog2, .rows = kMostRows, .width = 0, .shared_bytes = 0};
   if (has_default_params(rules)) plan.rows = kMostDefaultRows;
   for (;;) {
-    plan.width = width_of_tile(rules, plan.cols_log2);
-    plan.items = items_of_tile(rules, plan.cols_log2);
+    plan.width = ((1 << plan.cols_log2) - 1) * rules.stride.width + rules.block.width;
     plan.shared_bytes = shared_bytes_of(rules, channels, plan);
     if (plan.shared_bytes <= kMostBytes) return plan;
     // The loop ends, because a tile of one block of the largest size fits.

@@ -35,16 +35,8 @@ struct BlockPlace {
 struct TilePlan {
   int cols_log2, rows;  // a tile has 1 << cols_log2 columns of blocks
   int width;            // pixels
-  int items;            // histograms of a chunk: pixel rows x columns of blocks x columns of cells
   std::size_t shared_bytes;
 };
-
-CUDAVISION_HOST_DEVICE inline int width_of_tile(const Rules &rules, int cols_log2) {
-  return ((1 << cols_log2) - 1) * rules.stride.width + rules.block.width;
-}
-CUDAVISION_HOST_DEVICE inline int items_of_tile(const Rules &rules, int cols_log2) {
-  return kChunkRows * rules.cells_x << cols_log2;
-}
 
 constexpr int kDefaultBins = 9, kDefaultLength = 4 * kDefaultBins;
 
@@ -76,18 +68,6 @@ struct VoteBins {
   std::uint8_t first, second;
 };
 
-// The shared memory of a thread block.
-struct SharedTile {
-  float *color_of;  // [256]: color_value() of each byte
-  float *x_weight;  // [column of cells][pixel column of a block]
-  float *y_weight;  // [row of cells][padded_height()]: kChunkRows zeros, the weights, kChunkRows zeros
-  float *colors;    // [kChunkRows + 2][width + 2] of Colors: the chunk with a halo of one pixel
-  float2 *votes;    // the votes of each pixel for its first and its second bin; see vote_place()
-  float *sums;      // [bin][item]: the histograms of the chunk
-  float *blocks;    // [block][length]: the descriptors
-  VoteBins *bins;   // [kChunkRows][width]
-};
-
 // The votes of a chunk take kChunkRows * vote_pitch(width) places. Votes of columns that lie 4 apart are neighbours in
 // memory; the four groups of columns of a row lie vote_quarter(width) places apart. With the default parameters, the
 // threads of a half-warp write votes of 16 successive columns, and read votes of eight rows at two columns that lie 4
@@ -100,38 +80,10 @@ CUDAVISION_HOST_DEVICE inline int vote_place(int width, int row, int column) {
   return row * vote_pitch(width) + column % 4 * vote_quarter(width) + column / 4;
 }
 
-CUDAVISION_HOST_DEVICE inline int padded_height(const Rules &rules) {
-  return rules.block.height + 2 * kChunkRows;
-}
-
 // Computes color_value() of each byte.
 __device__ inline void list_colors(const Rules &rules, float *color_of) {
   for (int byte = static_cast<int>(threadIdx.x); byte < 256; byte += kTileThreads)
     color_of[byte] = color_value(rules, static_cast<float>(byte));
-}
-
-// The colours of a pixel. Those of three channels are loaded and stored in one access.
-template <int kChannels>
-struct alignas(kChannels == 1 ? 4 : 16) Colors {
-  float of[kChannels == 1 ? 1 : 4];
-};
-CUDAVISION_HOST_DEVICE constexpr int color_floats(int channels) { return channels == 1 ? 1 : 4; }
-
-// Arrays whose elements are accessed by 8 or 16 bytes come first.
-__device__ inline SharedTile share_tile(float *shared, const Rules &rules, const TilePlan &plan,
-                                        int channels) {
-  SharedTile tile{};
-  tile.bins = reinterpret_cast<VoteBins *>(shared);  // a whole number of 16 bytes
-  tile.color_of =
-      shared + kChunkRows * plan.width * static_cast<int>(sizeof(VoteBins)) / static_cast<int>(sizeof(float));
-  tile.colors = tile.color_of + 256;
-  float *votes = tile.colors + color_floats(channels) * (kChunkRows + 2) * (plan.width + 2);
-  tile.votes = reinterpret_cast<float2 *>(votes);
-  tile.x_weight = votes + 2 * kChunkRows * vote_pitch(plan.width);
-  tile.y_weight = tile.x_weight + rules.cells_x * rules.block.width;
-  tile.sums = tile.y_weight + rules.cells_y * padded_height(rules);
-  tile.blocks = tile.sums + rules.bins * plan.items;
-  return tile;
 }
 
 }  // namespace cudavision::hog

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A tile of blocks with the default parameters (has_default_params()), whose trip counts are constants. It gives the
-// results of the general tile in block_tile.cuh with fewer instructions: a thread stays with one column of
+// results of the plain tile in block_tile.cuh with fewer instructions: a thread stays with one column of
 // pixels, or one bin of one column of cells, so that it computes its addresses once; a row of blocks is normalised as
 // soon as it is complete, so that a tile may be tall; and the rows that two chunks share are loaded once.
 #pragma once
