@@ -86,6 +86,7 @@ __device__ inline void put_patches(const FillTask &task, const FillBlockData<Rad
   const auto keeps_state = [&] { return block_keeps_state() && StateWarps::hold_this_thread(); };
   const auto asks_host = [&] { return is_first_block() && is_first_thread() && task.stop != nullptr; };
   const int most = task.params.max_patches;
+  const RatedWindow &rated = shared->windows.rated;
   GridMinimum minimum(task.minima);
   if (keeps_state()) take_target(task, data.state(), data.cells, radius(), shared);
   end_copies();
@@ -99,35 +100,50 @@ __device__ inline void put_patches(const FillTask &task, const FillBlockData<Rad
     // The host's memory is far away, but its word is needed only for the next target.
     if (asks_host()) begin_copy_from_host(&shared->stop, task.stop);
     // What does not depend on the source is done beside the search, and while the blocks wait for one another.
-    if (keeps_state()) mark_patch(data.state(), shared->windows.rated, radius(), shared);
     Key best = kNoSource;
     // The second search, in the whole picture, is needed if the first one finds no candidate near the target.
     for (;;) {
-      if (!shared->windows.in_low_tiles) {
-        if (shared->windows.is_first && block_keeps_state() && SearchWarps::hold_this_thread())
-          SearchWarps::synchronize();  // as mark_patch() does
+      const bool in_low_tiles = shared->windows.in_low_tiles,
+                 updates = shared->windows.is_first && block_keeps_state();
+      run_phases<SearchWarps>(Phase{[&] {
+                                      if (updates) mark_patch(data.state(), radius(), *shared);
+                                    },
+                                    [&] {
+                                      if (in_low_tiles) search_in_low_tiles(task, data.cells, shared);
+                                    }},
+                              Phase{[&] {
+                                      if (!updates) return;
+                                      add_filled(data.state(),
+                                                 around_target(data.state(), *shared, radius()));
+                                      list_front<StateWarps>(data.state(), rated, radius(), shared);
+                                    },
+                                    [&] {
+                                      if (in_low_tiles) publish_found<SearchWarps>(*shared, &minimum);
+                                    }});
+      if (!in_low_tiles) {
         search_in_high_tiles(task, data.cells, place_of_target(shared->target.key), radius(), shared);
         __syncthreads();
         publish_found<FillBlock>(*shared, &minimum);
         if (StateWarps::own_thread() == 0) shared->least_sum = kNoCandidate - 1, shared->tiles_taken = 0;
-      } else if (SearchWarps::hold_this_thread()) {
-        search_in_low_tiles(task, data.cells, shared);
-        SearchWarps::synchronize();
-        publish_found<SearchWarps>(*shared, &minimum);
       }
-      if (shared->windows.is_first && block_keeps_state()) {
+      if (updates) {
         const BlockState state = data.state();
-        if (StateWarps::hold_this_thread()) {
-          begin_ratings(state, shared->windows.rated, radius(), data.scratch, *shared);
-        } else if (ComparingWarps::hold_this_thread()) {
-          const Bounds changing = shared->windows.rated.inner;
-          rate_groups(state, shared->last, changing, radius());
-          ComparingWarps::synchronize();
-          if (ComparingWarps::own_thread() == 0) shared->last = changing;
-          find_best_group(state, shared);
-        } else {
-          FirstWarp::synchronize();  // as the others do
-        }
+        const Bounds changing = rated.inner;
+        // The gradients that depend on the source come later.
+        const auto begin_gradients = [&] {
+          compute_gradients<StateWarps>(state, rated, around_target(state, *shared, radius() + 1), radius(),
+                                        data.scratch);
+        };
+        run_phases<ComparingWarps>(
+            Phase{begin_gradients, [&] { rate_groups(state, shared->last, changing, radius()); }},
+            Phase{[&] {
+                    find_confidences<StateWarps>(state, rated, radius(), data.scratch, *shared);
+                    find_normals<StateWarps>(state, rated, data.scratch, *shared);
+                  },
+                  [&] {
+                    if (ComparingWarps::own_thread() == 0) shared->last = changing;
+                    find_best_group(state, shared);
+                  }});
       }
       best = minimum.collect(&shared->least);
       if (best != kNoSource || !shared->windows.is_first) break;
@@ -146,12 +162,19 @@ __device__ inline void put_patches(const FillTask &task, const FillBlockData<Rad
       if (asks_host()) end_copies();
       shared->stops = shared->stop.x != 0;
     }
-    if (keeps_state()) {
+    if (block_keeps_state()) {
       const BlockState state = data.state();
-      put_patch(task, state, source, radius(), is_first_block(), shared->windows.rated, data.scratch, shared);
-      take_target(task, state, data.cells, radius(), shared);
-    } else if (block_keeps_state()) {
-      for (int i = 0; i < 3; ++i) SearchWarps::synchronize();  // as put_patch() does
+      const auto nothing = [] {};
+      run_phases<SearchWarps>(
+          Phase{[&] { copy_patch(task, state, source, radius(), is_first_block(), *shared); }, nothing},
+          Phase{[&] { end_gradients(state, radius(), data.scratch, *shared); }, nothing},
+          Phase{[&] {
+                  const Key best_here =
+                      rate_listed<StateWarps>(state, rated, radius(), data.scratch, *shared);
+                  note_best_of_warp(best_here, shared);
+                },
+                nothing},
+          Phase{[&] { take_target(task, state, data.cells, radius(), shared); }, nothing});
     }
     __syncthreads();
   }

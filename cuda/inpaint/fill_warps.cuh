@@ -20,9 +20,35 @@ using FillBlock = WarpsOfBlock<0, kFillWarps, 3>;  // for the numbers of its thr
 // After the search, its first warp waits for the other blocks, while the others compare targets.
 using FirstWarp = WarpsOfBlock<0, 1, 4>;
 using ComparingWarps = WarpsOfBlock<1, kSearchWarps - 1, 5>;
-// Where some warps meet between two barriers of the block, the others meet as often among themselves, although they
-// need not. Otherwise, racecheck of compute-sanitizer 2025.3 reports hazards on the two sides of a barrier of the
-// block.
+
+// What the StateWarps and other warps do side by side, before the same barriers.
+template <typename State, typename Others>
+struct Phase {
+  State state;
+  Others others;
+};
+template <typename State, typename Others>
+Phase(State, Others) -> Phase<State, Others>;
+
+// Between two functions, the warps of Team wait for one another.
+template <typename Team, typename First, typename... Functions>
+__device__ __forceinline__ void run_in_turn(const First &first, const Functions &...functions) {
+  first();
+  ((Team::synchronize(), functions()), ...);
+}
+
+// Runs the phases between two barriers of the block: one list of them, for the StateWarps, for Others and for the rest.
+// So all warps meet equally often among themselves, although only the StateWarps need it everywhere: otherwise,
+// racecheck of compute-sanitizer 2025.3 reports hazards on the two sides of a barrier of the block.
+template <typename Others, typename... Phases>
+__device__ __forceinline__ void run_phases(const Phases &...phases) {
+  if (StateWarps::hold_this_thread())
+    run_in_turn<StateWarps>(phases.state...);
+  else if (Others::hold_this_thread())
+    run_in_turn<Others>(phases.others...);
+  else
+    run_in_turn<FirstWarp>([&phases] { (void)phases; }...);
+}
 
 // Kernels and functions take the radius of a patch as a Radius: an int, or a FixedRadius, with which the compiler
 // unrolls the loops over a patch. kPatchUnroll: in how many steps of two rows at a time. kLineUnroll: over the pixels

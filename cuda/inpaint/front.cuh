@@ -323,6 +323,12 @@ __device__ inline void update_bits(const BlockState &s, Place middle, const Boun
     derive_bits(s, x, y, patch);
 }
 
+// The pixels of the area that are at most `radius` columns and rows away from the target.
+__device__ inline Bounds around_target(const BlockState &s, const FillShared &shared, int radius) {
+  const Place target = place_of_target(shared.target.key);
+  return window_around(s.area, target.x - s.area.x, target.y - s.area.y, radius);
+}
+
 // Adds the pixels of the patch to BlockState::filled.
 __device__ inline void add_filled(const BlockState &s, const Bounds &patch) {
   constexpr int kWords = 2;  // as many as a row of the largest patch can have
@@ -331,60 +337,42 @@ __device__ inline void add_filled(const BlockState &s, const Bounds &patch) {
     s.filled.words[s.filled.index(x, y)] |= bits_between(patch.x0 - x, patch.x1 - x);
 }
 
-// Marks the pixels of the target's patch as filled, and lists the front in the window.
+// Marks the pixels of the target's patch as filled, but for BlockState::filled.
 template <typename Radius>
-__device__ inline void mark_patch(const BlockState &s, const RatedWindow &window, Radius radius,
-                                  FillShared *shared) {
-  const Place target = place_of_target(shared->target.key), middle{target.x - s.area.x, target.y - s.area.y};
-  const Bounds patch = window_around(s.area, middle.x, middle.y, radius);
-  give_confidence(s, middle, radius, *shared);
-  update_bits(s, middle, patch, radius);
-  StateWarps::synchronize();
-  add_filled(s, patch);
-  list_front<StateWarps>(s, window, radius, shared);
-}
-
-// Computes what the ratings need and what does not depend on the source of the target, after mark_patch().
-template <typename Radius>
-__device__ inline void begin_ratings(const BlockState &s, const RatedWindow &window, Radius radius,
-                                     const RatingScratch &scratch, const FillShared &shared) {
+__device__ inline void mark_patch(const BlockState &s, Radius radius, const FillShared &shared) {
   const Place target = place_of_target(shared.target.key), middle{target.x - s.area.x, target.y - s.area.y};
-  compute_gradients<StateWarps>(s, window, window_around(s.area, middle.x, middle.y, radius + 1), radius,
-                                scratch);
-  StateWarps::synchronize();  // until the front is listed
-  find_confidences<StateWarps>(s, window, radius, scratch, shared);
-  find_normals<StateWarps>(s, window, scratch, shared);
+  give_confidence(s, middle, radius, shared);
+  update_bits(s, middle, around_target(s, shared, radius), radius);
 }
 
 // Copies the patch of a source to the target's unfilled pixels in the state and, if `writes` is set, in the picture.
-// Then updates the priorities of the listed pixels, and FillShared::best.
-template <typename Radius>
-__device__ inline void put_patch(const FillTask &task, const BlockState &s, Place source, Radius radius,
-                                 bool writes, const RatedWindow &window, const RatingScratch &scratch,
-                                 FillShared *shared) {
-  const int thread = StateWarps::own_thread(), at = shared->unfilled[thread];
-  if (at >= 0) {
-    const int dx = thread % kTargetColumns - kTargetLeft, dy = thread / kTargetColumns - radius;
-    const int x = source.x + dx, y = source.y + dy;
-    const std::uint32_t pixel = task.pixels[y * task.width + x];
-    s.words[at] = with_luma(task.features[y * task.pitch + x], pixel);
-    if (writes) {
-      const Place target = place_of_target(shared->target.key);
-      const int filled = (target.y + dy) * task.width + target.x + dx;
-      task.pixels[filled] = pixel;
-      task.hole[filled] = 0;
-    }
+__device__ inline void copy_patch(const FillTask &task, const BlockState &s, Place source, int radius,
+                                  bool writes, const FillShared &shared) {
+  const int thread = StateWarps::own_thread(), at = shared.unfilled[thread];
+  if (at < 0) return;
+  const int dx = thread % kTargetColumns - kTargetLeft, dy = thread / kTargetColumns - radius;
+  const int x = source.x + dx, y = source.y + dy;
+  const std::uint32_t pixel = task.pixels[y * task.width + x];
+  s.words[at] = with_luma(task.features[y * task.pitch + x], pixel);
+  if (writes) {
+    const Place target = place_of_target(shared.target.key);
+    const int filled = (target.y + dy) * task.width + target.x + dx;
+    task.pixels[filled] = pixel;
+    task.hole[filled] = 0;
   }
-  StateWarps::synchronize();
-  // The gradients that depend on the source: those of the patch and of its neighbours, in the middle of the window.
+}
+
+// Computes the gradients that depend on the source: those of the patch and of its neighbours, in the middle of the
+// window.
+template <typename Radius>
+__device__ inline void end_gradients(const BlockState &s, Radius radius, const RatingScratch &scratch,
+                                     const FillShared &shared) {
   const int side = 2 * radius + 3, first = 2 * radius;
   for_share<StateWarps>(radius, side * side, [&](int i) {
     const int column = first + i % side, row = first + i / side;
-    scratch.keys[row * scratch_pitch(radius) + column] = key_at(s, window, radius, true, column, row);
+    scratch.keys[row * scratch_pitch(radius) + column] =
+        key_at(s, shared.windows.rated, radius, true, column, row);
   });
-  StateWarps::synchronize();
-  note_best_of_warp(rate_listed<StateWarps>(s, window, radius, scratch, *shared), shared);
-  StateWarps::synchronize();
 }
 
 }  // namespace cudavision::inpaint
