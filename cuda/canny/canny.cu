@@ -12,9 +12,9 @@
 #include "cuda/canny/canny_backends.h"
 #include "cuda/canny/tile_components.cuh"
 #include "cuda/canny/tile_graph.cuh"
-#include "cuda/common/buffer.h"
-#include "cuda/common/launch.h"
-#include "cuda/common/resident_blocks.h"
+#include "cuda/common/buffer_cuda.h"
+#include "cuda/common/launch_cuda.h"
+#include "cuda/common/resident_blocks.cuh"
 #include "cuda/gaussian/gaussian.h"
 
 namespace cudavision::canny {

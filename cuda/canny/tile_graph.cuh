@@ -10,7 +10,7 @@
 
 #include "cuda/common/acquire_release.cuh"
 #include "cuda/common/image.h"
-#include "cuda/common/launch.h"
+#include "cuda/common/launch_cuda.h"
 #include "cuda/common/union_find.cuh"
 
 namespace cudavision::canny {

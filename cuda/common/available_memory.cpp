@@ -12,7 +12,7 @@
 
 #include "cuda/common/backends.h"
 #if CUDAVISION_HAVE_CUDA
-#include "cuda/common/check.h"
+#include "cuda/common/check_cuda.h"
 #endif
 
 namespace cudavision {

@@ -10,7 +10,7 @@
 #include "cuda/common/backends.h"
 #include "cuda/common/memory_budget.h"
 #if CUDAVISION_HAVE_CUDA
-#include "cuda/common/buffer.h"
+#include "cuda/common/buffer_cuda.h"
 #endif
 
 namespace cudavision {

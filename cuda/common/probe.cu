@@ -5,7 +5,7 @@
 
 #include <cuda_runtime.h>
 
-#include "cuda/common/check.h"
+#include "cuda/common/check_cuda.h"
 
 namespace cudavision {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "cuda/common/backends.h"
 #if CUDAVISION_HAVE_CUDA
-#include "cuda/common/buffer.h"
-#include "cuda/common/check.h"
+#include "cuda/common/buffer_cuda.h"
+#include "cuda/common/check_cuda.h"
 #endif
 
 namespace cudavision {

@@ -7,10 +7,10 @@
 #include <algorithm>
 
 #include "cuda/common/backends.h"
-#include "cuda/common/buffer.h"
+#include "cuda/common/buffer_cuda.h"
 #include "cuda/common/chroma.h"
-#include "cuda/common/grid.h"
-#include "cuda/common/launch.h"
+#include "cuda/common/grid_cuda.h"
+#include "cuda/common/launch_cuda.h"
 #include "cuda/draw/canvas_backends.h"
 #include "cuda/draw/canvas_rules.h"
 

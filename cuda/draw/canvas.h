@@ -26,7 +26,7 @@ struct Primitive {
   Kind kind = Kind::point;
   // In pixels, 1 to 255, centred on the shape of width 1; an even width adds its extra pixel to the right or
   // below. Lines are thickened perpendicular to their longer axis. Ignored for filled rectangles. Each pixel of
-  // the font (font.h) is line_width x line_width pixels; where two of them touch at a corner alone, triangles in
+  // the font (font_rules.h) is line_width x line_width pixels; where two of them touch at a corner alone, triangles in
   // both gaps beside it join them, with sides of half that width, so that diagonal strokes have no steps.
   std::uint8_t line_width = 1;
   Color color;

@@ -7,7 +7,7 @@
 #include "cuda/common/host_device.h"
 #include "cuda/draw/canvas.h"
 #include "cuda/draw/draw_rules.h"
-#include "cuda/draw/font.h"
+#include "cuda/draw/font_rules.h"
 
 namespace cudavision::draw {
 
@@ -91,8 +91,8 @@ CUDAVISION_HOST_DEVICE constexpr FontRun font_run(unsigned row, int k) {
   return run;
 }
 
-// Of the triangles in the gap at x, which is a neighbour of a set pixel at `from`: how many pixels wide they are in a line
-// of the row, which is `above` lines below its first and `below` lines above its last one.
+// Of the triangles in the gap at x, which is a neighbour of a set pixel at `from`: how many pixels wide they are in a
+// line of the row, which is `above` lines below its first and `below` lines above its last one.
 CUDAVISION_HOST_DEVICE constexpr int width_of_joint(unsigned row_above, unsigned row_below, int from, int x,
                                                     int above, int below, int side) {
   int width = 0;

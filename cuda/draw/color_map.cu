@@ -3,8 +3,8 @@
 #include <cuda_runtime.h>
 
 #include "cuda/common/chroma.h"
-#include "cuda/common/grid.h"
-#include "cuda/common/launch.h"
+#include "cuda/common/grid_cuda.h"
+#include "cuda/common/launch_cuda.h"
 #include "cuda/draw/color_map_backends.h"
 #include "cuda/draw/color_map_rules.h"
 

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "cuda/common/grid.h"
-#include "cuda/common/launch.h"
+#include "cuda/common/grid_cuda.h"
+#include "cuda/common/launch_cuda.h"
 #include "cuda/draw/draw_backends.h"
 #include "cuda/draw/draw_rules.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cuda/draw/canvas.h"
-#include "cuda/draw/font.h"
+#include "cuda/draw/font_rules.h"
 
 namespace cudavision {
 

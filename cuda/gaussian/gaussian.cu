@@ -6,9 +6,9 @@
 
 #include <cstdlib>
 
-#include "cuda/common/check.h"
-#include "cuda/common/grid.h"
-#include "cuda/common/launch.h"
+#include "cuda/common/check_cuda.h"
+#include "cuda/common/grid_cuda.h"
+#include "cuda/common/launch_cuda.h"
 #include "cuda/gaussian/gaussian_backends.h"
 
 namespace cudavision::gaussian {

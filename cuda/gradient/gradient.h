@@ -23,6 +23,16 @@ enum class GradientOperator {
   roberts,
 };
 
+// The weight of a gradient g.
+enum class GradientWeight {
+  count,           // 1
+  magnitude,       // |g|; in fixed point round(16 |g|)
+  sqrt_magnitude,  // sqrt(|g|); in fixed point round(512 sqrt(|g|))
+};
+
+// The most bins of a histogram of orientations.
+constexpr int kMaxOrientations = 360;
+
 struct Gradient {
   int dx = 0, dy = 0;
 
@@ -50,23 +60,6 @@ CUDAVISION_HOST_DEVICE constexpr SmoothingWeights smoothing_weights(GradientOper
     default:
       return {0, 1};
   }
-}
-
-// The gradient at a pixel. at(i, j) must return the value of the neighbour i columns to the right and j rows
-// below the pixel; i and j are in [-1, 1].
-template <typename At>
-CUDAVISION_HOST_DEVICE Gradient gradient_of(GradientOperator op, const At &at) {
-  if (op == GradientOperator::roberts) {
-    // The differences along the diagonals (1, 1) and (1, -1). Their sum and difference are the components,
-    // sqrt(2) times as long as the vector of the two differences.
-    const int falling = at(1, 1) - at(0, 0), rising = at(1, 0) - at(0, 1);
-    return {falling + rising, falling - rising};
-  }
-  const int dx = at(1, 0) - at(-1, 0), dy = at(0, 1) - at(0, -1);
-  if (op == GradientOperator::central) return {dx, dy};
-  const auto [side, middle] = smoothing_weights(op);
-  const int falling = at(1, 1) - at(-1, -1), rising = at(1, -1) - at(-1, 1);
-  return {middle * dx + side * (falling + rising), middle * dy + side * (falling - rising)};
 }
 
 }  // namespace cudavision

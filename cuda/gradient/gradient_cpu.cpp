@@ -2,6 +2,8 @@
 // Rows of gradients and of their orientation bins, for CPU backends.
 #include "cuda/gradient/gradient_cpu.h"
 
+#include "cuda/gradient/gradient_rules.h"
+
 namespace cudavision {
 namespace {
 

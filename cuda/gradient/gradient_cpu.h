@@ -7,7 +7,7 @@
 
 #include "cuda/common/image.h"
 #include "cuda/gradient/gradient.h"
-#include "cuda/gradient/samples.h"
+#include "cuda/gradient/samples_rules.h"
 
 namespace cudavision {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Computes the directions of the edges of orientation bins.
-#include "cuda/gradient/orientation.h"
+#include "cuda/gradient/orientation_rules.h"
 
 #include <cmath>
 #include <numbers>

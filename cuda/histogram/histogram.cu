@@ -6,10 +6,10 @@
 
 #include <algorithm>
 
-#include "cuda/common/buffer.h"
-#include "cuda/common/grid.h"
-#include "cuda/common/launch.h"
-#include "cuda/common/resident_blocks.h"
+#include "cuda/common/buffer_cuda.h"
+#include "cuda/common/grid_cuda.h"
+#include "cuda/common/launch_cuda.h"
+#include "cuda/common/resident_blocks.cuh"
 #include "cuda/common/row_chunks.cuh"
 #include "cuda/histogram/histogram_backends.h"
 #include "cuda/histogram/histogram_rules.h"

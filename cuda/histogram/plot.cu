@@ -3,7 +3,7 @@
 // primitive.
 #include <cuda_runtime.h>
 
-#include "cuda/common/launch.h"
+#include "cuda/common/launch_cuda.h"
 #include "cuda/histogram/plot_backends.h"
 #include "cuda/histogram/plot_rules.h"
 

@@ -6,8 +6,8 @@
 
 #include <vector>
 
-#include "cuda/common/buffer.h"
-#include "cuda/common/check.h"
+#include "cuda/common/buffer_cuda.h"
+#include "cuda/common/check_cuda.h"
 #include "cuda/hog/axis_weights.h"
 #include "cuda/hog/block_tile.cuh"
 

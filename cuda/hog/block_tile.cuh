@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "cuda/common/dynamic_shared.cuh"
-#include "cuda/common/launch.h"
+#include "cuda/common/launch_cuda.h"
 #include "cuda/common/warp.cuh"
 #include "cuda/hog/block_tile_layout.cuh"
 #include "cuda/hog/default_tile.cuh"

@@ -5,7 +5,7 @@
 // soon as it is complete, so that a tile may be tall; and the rows that two chunks share are loaded once.
 #pragma once
 
-#include "cuda/common/launch.h"
+#include "cuda/common/launch_cuda.h"
 #include "cuda/common/warp.cuh"
 #include "cuda/hog/block_tile_layout.cuh"
 

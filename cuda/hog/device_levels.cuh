@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include "cuda/common/dot.cuh"
-#include "cuda/common/resident_blocks.h"
+#include "cuda/common/resident_blocks.cuh"
 #include "cuda/common/warp.cuh"
 #include "cuda/hog/block_tile.cuh"
 #include "cuda/hog/hog_detector_rules.h"

@@ -2,9 +2,9 @@
 // The CUDA backend of HOG: one kernel computes the blocks of a picture (block_tile.cuh).
 #include <cuda_runtime.h>
 
-#include "cuda/common/device_limits.h"
-#include "cuda/common/launch.h"
-#include "cuda/common/resident_blocks.h"
+#include "cuda/common/device_limits_cuda.h"
+#include "cuda/common/launch_cuda.h"
+#include "cuda/common/resident_blocks.cuh"
 #include "cuda/hog/axis_weights_cuda.h"
 #include "cuda/hog/block_tile_cuda.h"
 #include "cuda/hog/hog_backends.h"

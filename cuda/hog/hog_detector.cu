@@ -7,9 +7,9 @@
 
 #include <vector>
 
-#include "cuda/common/device_limits.h"
-#include "cuda/common/grid.h"
-#include "cuda/common/launch.h"
+#include "cuda/common/device_limits_cuda.h"
+#include "cuda/common/grid_cuda.h"
+#include "cuda/common/launch_cuda.h"
 #include "cuda/hog/axis_weights_cuda.h"
 #include "cuda/hog/block_tile_cuda.h"
 #include "cuda/hog/hits.cuh"

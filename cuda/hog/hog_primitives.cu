@@ -3,8 +3,8 @@
 // bin of a star.
 #include <cuda_runtime.h>
 
-#include "cuda/common/grid.h"
-#include "cuda/common/launch.h"
+#include "cuda/common/grid_cuda.h"
+#include "cuda/common/launch_cuda.h"
 #include "cuda/hog/hog_primitives_backends.h"
 
 namespace cudavision::hog {

@@ -16,7 +16,7 @@
 #include <cmath>
 
 #include "cuda/common/host_device.h"
-#include "cuda/common/normal_math.h"
+#include "cuda/common/normal_math_rules.h"
 #include "cuda/hog/hog.h"
 
 namespace cudavision::hog {

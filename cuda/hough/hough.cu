@@ -14,10 +14,10 @@
 #include <bit>
 #include <optional>
 
-#include "cuda/common/buffer.h"
-#include "cuda/common/device_limits.h"
-#include "cuda/common/grid.h"
-#include "cuda/common/launch.h"
+#include "cuda/common/buffer_cuda.h"
+#include "cuda/common/device_limits_cuda.h"
+#include "cuda/common/grid_cuda.h"
+#include "cuda/common/launch_cuda.h"
 #include "cuda/hough/hough_backends.h"
 #include "cuda/hough/peaks.cuh"
 #include "cuda/hough/points.cuh"

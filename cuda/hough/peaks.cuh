@@ -5,8 +5,8 @@
 
 #include <cuda_runtime.h>
 
-#include "cuda/common/launch.h"
-#include "cuda/common/resident_blocks.h"
+#include "cuda/common/launch_cuda.h"
+#include "cuda/common/resident_blocks.cuh"
 #include "cuda/common/tile_sort.cuh"
 #include "cuda/hough/hough_rules.h"
 #include "cuda/hough/points.cuh"

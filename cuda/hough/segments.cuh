@@ -7,8 +7,8 @@
 
 #include <cstdint>
 
-#include "cuda/common/launch.h"
-#include "cuda/common/resident_blocks.h"
+#include "cuda/common/launch_cuda.h"
+#include "cuda/common/resident_blocks.cuh"
 #include "cuda/common/tile_sort.cuh"
 #include "cuda/common/warp.cuh"
 #include "cuda/hough/line_runs.cuh"

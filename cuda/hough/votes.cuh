@@ -9,8 +9,8 @@
 #include <cstdint>
 
 #include "cuda/common/dynamic_shared.cuh"
-#include "cuda/common/launch.h"
-#include "cuda/common/resident_blocks.h"
+#include "cuda/common/launch_cuda.h"
+#include "cuda/common/resident_blocks.cuh"
 #include "cuda/hough/hough_rules.h"
 #include "cuda/hough/points.cuh"
 

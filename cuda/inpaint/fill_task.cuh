@@ -4,7 +4,7 @@
 
 #include <cuda_runtime.h>
 
-#include "cuda/common/divisor.h"
+#include "cuda/common/divisor_rules.h"
 #include "cuda/inpaint/background_rules.h"
 #include "cuda/inpaint/block_state.cuh"
 #include "cuda/inpaint/inpaint_rules.h"

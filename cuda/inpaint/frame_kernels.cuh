@@ -5,7 +5,7 @@
 
 #include <cuda_runtime.h>
 
-#include "cuda/common/grid.h"
+#include "cuda/common/grid_cuda.h"
 #include "cuda/common/last_block.cuh"
 #include "cuda/common/warp.cuh"
 #include "cuda/inpaint/diffusion_rules.h"

@@ -7,10 +7,10 @@
 #include <string>
 
 #include "cuda/common/backends.h"
-#include "cuda/common/buffer.h"
-#include "cuda/common/device_limits.h"
-#include "cuda/common/grid.h"
-#include "cuda/common/launch.h"
+#include "cuda/common/buffer_cuda.h"
+#include "cuda/common/device_limits_cuda.h"
+#include "cuda/common/grid_cuda.h"
+#include "cuda/common/launch_cuda.h"
 #include "cuda/inpaint/fill.cuh"
 #include "cuda/inpaint/frame_kernels.cuh"
 #include "cuda/inpaint/inpaint_backends.h"

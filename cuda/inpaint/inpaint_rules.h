@@ -9,7 +9,7 @@
 #include "cuda/common/chroma.h"
 #include "cuda/common/frame.h"
 #include "cuda/common/host_device.h"
-#include "cuda/common/normal_math.h"
+#include "cuda/common/normal_math_rules.h"
 #include "cuda/inpaint/inpaint.h"
 #include "cuda/luma/luma.h"
 

@@ -4,9 +4,9 @@
 
 #include <memory>
 
-#include "cuda/common/buffer.h"
-#include "cuda/common/grid.h"
-#include "cuda/common/launch.h"
+#include "cuda/common/buffer_cuda.h"
+#include "cuda/common/grid_cuda.h"
+#include "cuda/common/launch_cuda.h"
 #include "cuda/inpaint/removal_mask_backends.h"
 
 namespace cudavision::inpaint {

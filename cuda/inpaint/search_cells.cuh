@@ -5,15 +5,15 @@
 #include <cuda_runtime.h>
 
 #include "cuda/common/async_copy.cuh"
-#include "cuda/common/divisor.h"
-#include "cuda/inpaint/cell_columns.h"
+#include "cuda/common/divisor_rules.h"
+#include "cuda/inpaint/cell_columns_rules.h"
 #include "cuda/inpaint/fill_task.cuh"
 #include "cuda/inpaint/fill_warps.cuh"
 
 namespace cudavision::inpaint {
 
 // The picture is divided into cells, which are 32 columns wide. Cell i belongs to block i modulo the number of blocks,
-// for the whole fill (cell_columns.h). Their height is a power of two; the bits are its logarithm.
+// for the whole fill (cell_columns_rules.h). Their height is a power of two; the bits are its logarithm.
 constexpr int kCellWidth = 32, kMaxCellBits = 6;
 // A warp compares the candidates in a tile of a cell. Each lane has four of them, side by side: it loads four features
 // at a time and uses each of them for up to four candidates. A high tile has 32 columns and 4 rows, and each lane has

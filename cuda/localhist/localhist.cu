@@ -10,12 +10,12 @@
 // made of sums over spans of columns, so that it does not cost as many additions as the window is wide.
 #include <cuda_runtime.h>
 
-#include "cuda/common/buffer.h"
-#include "cuda/common/device_limits.h"
+#include "cuda/common/buffer_cuda.h"
+#include "cuda/common/device_limits_cuda.h"
 #include "cuda/common/dynamic_shared.cuh"
-#include "cuda/common/grid.h"
-#include "cuda/common/launch.h"
-#include "cuda/common/resident_blocks.h"
+#include "cuda/common/grid_cuda.h"
+#include "cuda/common/launch_cuda.h"
+#include "cuda/common/resident_blocks.cuh"
 #include "cuda/localhist/localhist_backends.h"
 #include "cuda/localhist/samples_cuda.h"
 #include "cuda/localhist/window_output.cuh"

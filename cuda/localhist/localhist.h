@@ -5,7 +5,7 @@
 // video card", Informatics 16-1, 2019; equations 1 and 2 define the histograms. A window is named by its top
 // left pixel, and only windows that lie completely inside the picture are computed. Brightness v belongs to
 // bin floor(v L / 256), where L is the number of bins; a gradient belongs to the bin of its angle, computed
-// exactly (cuda/gradient/orientation.h). A zero gradient has no angle and is not counted.
+// exactly (cuda/gradient/orientation_rules.h). A zero gradient has no angle and is not counted.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 #include "cuda/common/execution.h"
 #include "cuda/common/image.h"
 #include "cuda/common/range.h"
-#include "cuda/gradient/samples.h"
+#include "cuda/gradient/gradient.h"
 
 namespace cudavision {
 
@@ -95,10 +95,10 @@ class LocalHist {
   // integer sums. Entropy and distance are sums of rounded f32 terms in the order of the bins. Both backends write
   // the same bytes, for every order of threads.
   //
-  // input: when luma is complete; brightness does not use it. Returns an error if luma has another size, or if a pointer
-  // that the reduction needs is null. CUDA: enqueues one kernel for brightness and two for gradients, and one
-  // more for windows of 64 rows or more whose bins, and their sum if the reduction needs it, take at most 16
-  // words: two counts or one weight each.
+  // input: when luma is complete; brightness does not use it. Returns an error if luma has another size, or if a
+  // pointer that the reduction needs is null. CUDA: enqueues one kernel for brightness and two for gradients, and one
+  // more for windows of 64 rows or more whose bins, and their sum if the reduction needs it, take at most 16 words: two
+  // counts or one weight each.
   virtual Status run(ImageView<const std::uint8_t> luma, const LocalHistOutput &output, const float *model,
                      Input input = Input::in_stream_order) = 0;
   // model: [bins] f32 in the backend's memory; receives the shares of the histogram of a region of luma, all

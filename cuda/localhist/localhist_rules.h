@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "cuda/common/host_device.h"
-#include "cuda/gradient/samples.h"
+#include "cuda/gradient/samples_rules.h"
 #include "cuda/localhist/localhist.h"
 
 namespace cudavision::localhist {
@@ -45,9 +45,9 @@ inline bool needs_total(const LocalHistParams &p) {
 
 // --- reductions ---
 
-// The binary logarithm of a share, which is 2^-64 to 1. The error is at most 2e-7 * max(1, |log2 share|). log2f() rounds
-// differently on each platform; this series has the same bits everywhere. M. Abramowitz and I. Stegun, "Handbook of
-// Mathematical Functions", 1964, equation 4.1.27: ln m = 2 (t + t^3 / 3 + t^5 / 5 + ...) with t = (m - 1) / (m + 1).
+// The binary logarithm of a share, which is 2^-64 to 1. The error is at most 2e-7 * max(1, |log2 share|). log2f()
+// rounds differently on each platform; this series has the same bits everywhere. M. Abramowitz and I. Stegun, "Handbook
+// of Mathematical Functions", 1964, equation 4.1.27: ln m = 2 (t + t^3 / 3 + t^5 / 5 + ...) with t = (m - 1) / (m + 1).
 CUDAVISION_HOST_DEVICE inline float log2_of_share(float share) {
   constexpr std::int32_t kRootOfHalf = 0x3f3504f3;  // the bits of sqrt(1/2)
   constexpr float kTwoByLn2 = 2.8853900817779268f;

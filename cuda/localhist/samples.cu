@@ -5,8 +5,9 @@
 #include <cuda_runtime.h>
 
 #include "cuda/common/copy_rows.cuh"
-#include "cuda/common/grid.h"
-#include "cuda/common/launch.h"
+#include "cuda/common/grid_cuda.h"
+#include "cuda/common/launch_cuda.h"
+#include "cuda/gradient/gradient_rules.h"
 
 namespace cudavision::localhist {
 namespace {

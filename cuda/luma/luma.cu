@@ -2,8 +2,8 @@
 // The CUDA backend of luma extraction: one kernel, with four pixels per thread.
 #include <cuda_runtime.h>
 
-#include "cuda/common/grid.h"
-#include "cuda/common/launch.h"
+#include "cuda/common/grid_cuda.h"
+#include "cuda/common/launch_cuda.h"
 #include "cuda/luma/luma_backends.h"
 
 namespace cudavision::luma {

@@ -15,7 +15,7 @@
 #include <type_traits>
 
 #include "cuda/common/byte_matrix.cuh"
-#include "cuda/common/resident_blocks.h"
+#include "cuda/common/resident_blocks.cuh"
 #include "cuda/common/warp.cuh"
 #include "cuda/opticalflow/flow_work.cuh"
 

@@ -2,8 +2,8 @@
 // The CUDA backend of the flow display: one thread per chroma cell, or per line of an arrow.
 #include <cuda_runtime.h>
 
-#include "cuda/common/grid.h"
-#include "cuda/common/launch.h"
+#include "cuda/common/grid_cuda.h"
+#include "cuda/common/launch_cuda.h"
 #include "cuda/opticalflow/flow_display_backends.h"
 #include "cuda/opticalflow/flow_display_rules.h"
 

@@ -12,7 +12,7 @@ namespace cudavision::opticalflow {
 
 // The direction of a vector in sixths of a turn, in [0, 6): 0 is right, 1.5 down. The error is at most 1e-5
 // (arctangent series of Abramowitz and Stegun, equation 4.4.47); atan2 is not used because its rounding
-// differs between platforms. approximate_turn (cuda/gradient/orientation.h) evaluates the same series with
+// differs between platforms. approximate_turn (cuda/gradient/orientation_rules.h) evaluates the same series with
 // coefficients that are divided by 2 pi beforehand: both round differently, and results depend on each, so
 // they stay apart.
 CUDAVISION_HOST_DEVICE inline float hue_of(FlowVector d) {

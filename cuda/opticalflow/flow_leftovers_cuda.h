@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "cuda/common/buffer.h"
-#include "cuda/common/device_limits.h"
-#include "cuda/common/launch.h"
+#include "cuda/common/buffer_cuda.h"
+#include "cuda/common/device_limits_cuda.h"
+#include "cuda/common/launch_cuda.h"
 #include "cuda/opticalflow/flow_leftovers.cuh"
 
 namespace cudavision::opticalflow {

@@ -4,7 +4,7 @@
 
 #include <cuda_runtime.h>
 
-#include "cuda/common/launch.h"
+#include "cuda/common/launch_cuda.h"
 #include "cuda/opticalflow/flow_rules.h"
 
 namespace cudavision::opticalflow {

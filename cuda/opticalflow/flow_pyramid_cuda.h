@@ -5,9 +5,9 @@
 
 #include <vector>
 
-#include "cuda/common/buffer.h"
-#include "cuda/common/grid.h"
-#include "cuda/common/launch.h"
+#include "cuda/common/buffer_cuda.h"
+#include "cuda/common/grid_cuda.h"
+#include "cuda/common/launch_cuda.h"
 #include "cuda/opticalflow/flow_pyramid.cuh"
 
 namespace cudavision::opticalflow {

@@ -14,7 +14,7 @@
 #include <cstdint>
 
 #include "cuda/common/host_device.h"
-#include "cuda/common/normal_math.h"
+#include "cuda/common/normal_math_rules.h"
 #include "cuda/opticalflow/opticalflow.h"
 
 namespace cudavision::opticalflow {

@@ -5,7 +5,7 @@
 
 #include <cuda_runtime.h>
 
-#include "cuda/common/launch.h"
+#include "cuda/common/launch_cuda.h"
 #include "cuda/opticalflow/flow_by_warp.cuh"
 
 namespace cudavision::opticalflow {

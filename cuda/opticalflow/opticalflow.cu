@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/common/buffer.h"
-#include "cuda/common/device_limits.h"
-#include "cuda/common/grid.h"
-#include "cuda/common/launch.h"
+#include "cuda/common/buffer_cuda.h"
+#include "cuda/common/device_limits_cuda.h"
+#include "cuda/common/grid_cuda.h"
+#include "cuda/common/launch_cuda.h"
 #include "cuda/opticalflow/flow_boxes.cuh"
 #include "cuda/opticalflow/flow_leftovers_cuda.h"
 #include "cuda/opticalflow/flow_pyramid_cuda.h"

@@ -3,8 +3,8 @@
 // share bytes.
 #include <cuda_runtime.h>
 
-#include "cuda/common/grid.h"
-#include "cuda/common/launch.h"
+#include "cuda/common/grid_cuda.h"
+#include "cuda/common/launch_cuda.h"
 #include "cuda/repack/repack_backends.h"
 #include "cuda/repack/repack_rules.h"
 

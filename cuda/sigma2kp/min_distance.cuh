@@ -5,7 +5,7 @@
 
 #include <cuda_runtime.h>
 
-#include "cuda/common/launch.h"
+#include "cuda/common/launch_cuda.h"
 #include "cuda/sigma2kp/keypoint_list.cuh"
 
 namespace cudavision::sigma2kp {

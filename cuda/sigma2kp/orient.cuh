@@ -7,9 +7,11 @@
 
 #include "cuda/common/copy_rows.cuh"
 #include "cuda/common/dynamic_shared.cuh"
-#include "cuda/common/launch.h"
-#include "cuda/common/resident_blocks.h"
+#include "cuda/common/launch_cuda.h"
+#include "cuda/common/resident_blocks.cuh"
 #include "cuda/common/warp.cuh"
+#include "cuda/gradient/gradient_rules.h"
+#include "cuda/gradient/samples_rules.h"
 #include "cuda/sigma2kp/sigma2kp_rules.h"
 
 namespace cudavision::sigma2kp {

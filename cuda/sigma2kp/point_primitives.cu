@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "cuda/common/grid.h"
-#include "cuda/common/launch.h"
+#include "cuda/common/grid_cuda.h"
+#include "cuda/common/launch_cuda.h"
 #include "cuda/sigma2kp/point_primitives_backends.h"
 
 namespace cudavision::sigma2kp {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "cuda/common/host_device.h"
-#include "cuda/gradient/orientation.h"
+#include "cuda/gradient/orientation_rules.h"
 #include "cuda/sigma2kp/point_primitives.h"
 
 namespace cudavision::sigma2kp {

@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <array>
 
-#include "cuda/common/buffer.h"
-#include "cuda/common/device_limits.h"
+#include "cuda/common/buffer_cuda.h"
+#include "cuda/common/device_limits_cuda.h"
 #include "cuda/common/dynamic_shared.cuh"
-#include "cuda/common/grid.h"
-#include "cuda/common/launch.h"
-#include "cuda/common/resident_blocks.h"
+#include "cuda/common/grid_cuda.h"
+#include "cuda/common/launch_cuda.h"
+#include "cuda/common/resident_blocks.cuh"
 #include "cuda/sigma2kp/keypoint_list.cuh"
 #include "cuda/sigma2kp/min_distance.cuh"
 #include "cuda/sigma2kp/orient.cuh"

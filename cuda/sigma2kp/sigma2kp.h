@@ -16,8 +16,7 @@
 #include "cuda/common/execution.h"
 #include "cuda/common/image.h"
 #include "cuda/common/range.h"
-#include "cuda/gradient/orientation.h"
-#include "cuda/gradient/samples.h"
+#include "cuda/gradient/gradient.h"
 
 namespace cudavision {
 
@@ -53,7 +52,7 @@ struct Sigma2KpParams {
   int max_keypoints = 65536;
   // Computes the orientation of each listed keypoint: the fullest bin of the histogram of gradients around
   // it, the first of equals. Bin i begins at exactly 360 i / orientation_bins degrees and is half-open
-  // (cuda/gradient/orientation.h). Zero gradients are not counted. The square in which gradients are counted
+  // (cuda/gradient/orientation_rules.h). Zero gradients are not counted. The square in which gradients are counted
   // is centred at the centre of the window, or half a pixel left of and above it, and is clipped to the
   // image.
   bool orientation = false;
@@ -121,11 +120,11 @@ class Sigma2Kp {
  public:
   virtual ~Sigma2Kp() = default;
 
-  // luma: height x width, uint8, in the backend's memory, with the size given to make_sigma2kp(). input: when it
-  // is complete. An image that is smaller than a window or than a cell has no keypoints. The list is the same on both backends and
-  // does not depend on the order of the threads. CUDA: enqueues one kernel, one more with min_distance and
-  // one more with orientation. Allocates memory only in the first call and when parameters change. Fails if
-  // validate() fails; errors about memory state the number of bytes.
+  // luma: height x width, uint8, in the backend's memory, with the size given to make_sigma2kp(). input: when it is
+  // complete. An image that is smaller than a window or than a cell has no keypoints. The list is the same on both
+  // backends and does not depend on the order of the threads. CUDA: enqueues one kernel, one more with min_distance and
+  // one more with orientation. Allocates memory only in the first call and when parameters change. Fails if validate()
+  // fails; errors about memory state the number of bytes.
   virtual Status run(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params,
                      const Sigma2KpList &list, Input input = Input::in_stream_order) = 0;
 };

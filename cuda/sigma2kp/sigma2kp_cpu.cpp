@@ -11,6 +11,7 @@
 #include "cuda/common/memory_budget.h"
 #include "cuda/common/per_thread.h"
 #include "cuda/gradient/gradient_cpu.h"
+#include "cuda/gradient/gradient_rules.h"
 #include "cuda/sigma2kp/sigma2kp_backends.h"
 #include "cuda/sigma2kp/strip_finder_cpu.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "cuda/common/check.h"
+#include "cuda/common/check_cuda.h"
 #include "cuda/common/probe.h"
 #include "gst/base/gst_cuda.h"
 

@@ -31,7 +31,7 @@
 #include <gmodule.h>
 #endif
 
-#include "cuda/common/check.h"
+#include "cuda/common/check_cuda.h"
 #include "cuda/common/status.h"
 
 namespace cudavision::gst_cuda {

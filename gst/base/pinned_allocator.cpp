@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "cuda/common/backends.h"
-#include "cuda/common/buffer.h"
+#include "cuda/common/buffer_cuda.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_vision_pinned_debug);
 #define GST_CAT_DEFAULT gst_cuda_vision_pinned_debug

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "cuda/common/check.h"
+#include "cuda/common/check_cuda.h"
 #include "gst/base/counted.h"
 
 namespace cudavision {

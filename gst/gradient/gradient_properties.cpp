@@ -2,7 +2,7 @@
 // The enum types of elements that compute histograms of gradients.
 #include "gst/gradient/gradient_properties.h"
 
-#include "cuda/gradient/samples.h"
+#include "cuda/gradient/gradient.h"
 
 namespace cudavision {
 

@@ -8,7 +8,7 @@
 
 #include "cuda/common/backends.h"
 #include "cuda/draw/canvas.h"
-#include "cuda/draw/font.h"
+#include "cuda/draw/font_rules.h"
 #include "tests/support/test_frame.h"
 
 namespace cudavision::test {

@@ -11,7 +11,7 @@
 
 #include "cuda/common/available_memory.h"
 #include "cuda/common/backends.h"
-#include "cuda/common/divisor.h"
+#include "cuda/common/divisor_rules.h"
 #include "cuda/common/memory_budget.h"
 #include "cuda/common/owned_memory.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Compares gradients with their masks, and orientation bins with angles of higher precision, at every edge of
 // a bin.
-#include "cuda/gradient/gradient.h"
+#include "cuda/gradient/gradient_rules.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cuda/gradient/gradient_cpu.h"
-#include "cuda/gradient/orientation.h"
+#include "cuda/gradient/orientation_rules.h"
 #include "tests/kernels/gradient_definition.h"
 #include "tests/support/emulated.h"
 #include "tests/support/pictures.h"

@@ -11,7 +11,7 @@
 #include <thread>
 #include <tuple>
 
-#include "cuda/inpaint/cell_columns.h"
+#include "cuda/inpaint/cell_columns_rules.h"
 
 namespace {
 

@@ -8,6 +8,7 @@
 #include <ostream>
 #include <vector>
 
+#include "cuda/gradient/samples_rules.h"
 #include "cuda/sigma2kp/sigma2kp.h"
 #include "tests/kernels/gradient_definition.h"
 #include "tests/support/picture.h"

@@ -22,6 +22,9 @@ FOREIGN_INCLUDES = {"elements.inc", "read_metas.cpp"}
 # A build has either the CUDA files of gst/base or their replacement.
 OF_ANOTHER_CONFIGURATION = {"no_cuda.cpp"}
 
+# The macro of host-device functions, and the two types whose accessors all code calls.
+BASE_HEADERS = {"host_device.h", "frame.h", "image.h"}
+
 complaints = []
 
 
@@ -58,23 +61,38 @@ def check_kernels(path, code):
             complain(path, line_of(code, match.start()), "a kernel is declared static __global__")
 
 
+def check_backends(path, code):
+    """x_backends.h: pairs of functions of the backends, and functions of x.cpp."""
+    beside = path.with_name(path.name.replace("_backends.h", ".cpp"))
+    shared = beside.read_text(encoding="utf-8") if beside.is_file() else ""
+    functions = {m.group(2): m for m in re.finditer(r"^(?!inline)(\w[\w:<>&* ]*[ &*])(\w+)\(", code, re.M)}
+    for name, match in functions.items():
+        other = re.sub(r"_(cpu|cuda)$", lambda end: "_cuda" if end[1] == "cpu" else "_cpu", name)
+        if other not in functions if other != name else not re.search(rf"\b{name}\([^;{{]*\{{", shared):
+            complain(path, line_of(code, match.start()), f"{name}() is no function of x.cpp, and not of both backends")
+
+
 def check_suffix(path, text, code):
     name = path.name
-    algorithm_folder = path.parent.parent == ROOT / "cuda" and path.parent.name != "common"
     rules = []
-    if name.endswith((".h", ".cpp")) and path.is_relative_to(ROOT / "cuda"):
+    if name.endswith((".h", ".cpp")):
         rules.append((r"__global__|<<<", "kernels stand in .cu and .cuh files"))
-    if algorithm_folder:
-        if name.endswith(("_cpu.cpp", "_cpu.h", "_simd.cpp", "_simd.h", "_rules.h")):
-            rules.append((r"CUDAVISION_HAVE_CUDA|CUDAVISION_IF_CUDA", "only x.cpp chooses a backend"))
-        if name.endswith("_rules.h"):
-            rules.append((r"\bmake_\w+_(cpu|cuda)\s*\(|unique_ptr", "the factories of backends stand in x_backends.h"))
-        if name.endswith(".cuh"):
-            rules.append((r"CUDAVISION_LAUNCH|\bStatus\b|std::vector|unique_ptr", "host code stands in .cu or x_cuda.h"))
-        simd = "_simd." in name or name.endswith("-inl.h")
-        highway = re.search(r'#include "hwy/|#include <hwy/', text)
-        if bool(highway) != simd and name.endswith(".cpp"):
-            complain(path, 1, "code of Highway stands in x_simd.cpp, and nothing else does")
+    if name.endswith(".h") and not name.endswith(("_rules.h", "_cuda.h")) and name not in BASE_HEADERS:
+        rules.append((r"CUDAVISION_HOST_DEVICE (?!constexpr)",
+                      "arithmetic of both backends that is not constexpr stands in x_rules.h"))
+        rules.append((r"#include <cuda_runtime|__CUDA_ARCH__", "code that needs CUDA stands in x_cuda.h"))
+    if name.endswith(("_cpu.cpp", "_cpu.h", "_simd.cpp", "_simd.h", "_rules.h")):
+        rules.append((r"CUDAVISION_HAVE_CUDA|CUDAVISION_IF_CUDA", "only x.cpp chooses a backend"))
+    if name.endswith("_rules.h"):
+        rules.append((r"\bmake_\w+_(cpu|cuda)\s*\(|unique_ptr", "the factories of backends stand in x_backends.h"))
+    if name.endswith(".cuh"):
+        rules.append((r"CUDAVISION_LAUNCH|\bStatus\b|std::vector|unique_ptr", "host code stands in .cu or x_cuda.h"))
+    if name.endswith("_backends.h"):
+        check_backends(path, code)
+    simd = "_simd." in name or name.endswith("-inl.h")
+    highway = re.search(r'#include "hwy/|#include <hwy/', text)
+    if bool(highway) != simd and name.endswith(".cpp"):
+        complain(path, 1, "code of Highway stands in x_simd.cpp, and nothing else does")
     for pattern, rule in rules:
         if match := re.search(pattern, code):
             complain(path, line_of(code, match.start()), rule)

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "cuda/common/buffer.h"
+#include "cuda/common/buffer_cuda.h"
 #include "cuda/common/execution.h"
 #include "tests/bench/harness/comparison.h"
 #include "tests/bench/harness/real_picture.h"

@@ -9,16 +9,9 @@
 
 #include "cuda/common/host_device.h"
 #include "cuda/gradient/gradient.h"
-#include "cuda/gradient/orientation.h"
+#include "cuda/gradient/orientation_rules.h"
 
 namespace cudavision {
-
-// The weight of a gradient g.
-enum class GradientWeight {
-  count,           // 1
-  magnitude,       // |g|; in fixed point round(16 |g|)
-  sqrt_magnitude,  // sqrt(|g|); in fixed point round(512 sqrt(|g|))
-};
 
 // The value of 1 in fixed point.
 constexpr int weight_scale(GradientWeight weight) {

@@ -4,7 +4,7 @@
 
 #include <cuda_runtime.h>
 
-#include "cuda/common/check.h"
+#include "cuda/common/check_cuda.h"
 
 namespace cudavision {
 
@@ -20,7 +20,7 @@ inline Status multiprocessor_count(int *count) {
 }
 
 // The most shared memory that a block can use on the current device, in bytes, static shared memory included.
-// A kernel that uses more than 48 KiB of it needs allow_shared_bytes() (launch.h).
+// A kernel that uses more than 48 KiB of it needs allow_shared_bytes() (launch_cuda.h).
 inline Status max_shared_bytes(int *bytes) {
   return device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, bytes);
 }

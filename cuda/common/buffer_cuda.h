@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "cuda/common/check.h"
+#include "cuda/common/check_cuda.h"
 #include "cuda/common/image.h"
 #include "cuda/common/memory_budget.h"
 

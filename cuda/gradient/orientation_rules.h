@@ -21,8 +21,6 @@
 
 namespace cudavision {
 
-constexpr int kMaxOrientations = 360;
-
 // The directions of the edges of `bins` bins. Small enough to be passed to a kernel by value.
 struct OrientationTable {
   int bins = 0;
@@ -93,8 +91,8 @@ CUDAVISION_HOST_DEVICE inline float mirrored(bool mirrors, float whole, float va
 #endif
 }
 
-// The approximate angle of a gradient in turns, in [0, 1], or NaN for a zero gradient. The error is at most 2e-6 plus a few
-// roundings, which differ between CPU and GPU.
+// The approximate angle of a gradient in turns, in [0, 1], or NaN for a zero gradient. The error is at most 2e-6 plus a
+// few roundings, which differ between CPU and GPU.
 CUDAVISION_HOST_DEVICE inline float approximate_turn(float dx, float dy) {
   const float ax = fabsf(dx), ay = fabsf(dy);
   const float larger = ax > ay ? ax : ay, smaller = ax > ay ? ay : ax;

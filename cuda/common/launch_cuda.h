@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "cuda/common/check.h"
+#include "cuda/common/check_cuda.h"
 #include "cuda/common/execution.h"
 
 namespace cudavision {
@@ -29,7 +29,7 @@ struct BlockSize {
 
 // Allows launches of a kernel with up to shared_bytes of dynamic shared memory; needed above 48 KiB. The
 // limit belongs to the kernel on the device, not to the caller: always ask for the device's maximum
-// (max_shared_bytes() in device_limits.h), because a smaller value would take memory away from other users of
+// (max_shared_bytes() in device_limits_cuda.h), because a smaller value would take memory away from other users of
 // the kernel.
 template <typename... Parameters>
 Status allow_shared_bytes(void (*kernel)(Parameters...), std::size_t shared_bytes) {
