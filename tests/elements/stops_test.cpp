@@ -69,12 +69,14 @@ void add_lines(GstBuffer *frame) {
   repeat(frame, one, 20);
 }
 
-// One region with a long list of them.
+// One region with a long list of them. Strings with control characters take longest to write.
 void add_parameters(GstBuffer *frame) {
   GstVideoRegionOfInterestMeta *region =
       gst_buffer_add_video_region_of_interest_meta(frame, "car", 1, 2, 3, 4);
-  for (int i = 0; i < 2000000; ++i)
-    region->params = g_list_prepend(region->params, gst_structure_new_empty("class"));
+  const std::string text(20000, '\n');
+  for (int i = 0; i < 50000; ++i)
+    region->params = g_list_prepend(region->params,
+                                    gst_structure_new("class", "text", G_TYPE_STRING, text.c_str(), nullptr));
 }
 
 void add_tensor(GstBuffer *frame, GstCudaVisionElementType type, std::vector<gsize> dims,
