@@ -206,4 +206,20 @@ TEST_P(Stops, frame_is_given_up_at_once) {
   EXPECT_TRUE(stream.has_output());
 }
 
+// Lines are clipped before they are walked: 10^5 of them, 56,000 pixels long, of which a frame shows a thousand pixels
+// each, take three seconds. Unclipped, each of them would be walked as a whole for every band of the frame.
+using FarLines = ElementTest;
+TEST_F(FarLines, cost_what_is_seen_of_them) {
+  if (kEmulated || kSanitized) GTEST_SKIP() << "their times are no measure";
+  const Work work{"far", "cudavisionoverlay max-lines=0 line-width=1 n-threads=1", nullptr, true};
+  Stream stream(work);
+  Owned<GstBuffer> buffer = stream.frame();
+  const std::vector<GstCudaVisionLine> lines(100000, {0, 1, 1, -27990, -28000, 28000, 27990});
+  gst_cuda_vision_buffer_add_lines_meta(buffer.get(), lines.data(), 100000);
+  const auto begin = Clock::now();
+  EXPECT_EQ(stream.push(std::move(buffer)), GST_FLOW_OK);
+  EXPECT_LT(std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - begin).count(), 60) << "seconds";
+  EXPECT_TRUE(stream.has_output());
+}
+
 }  // namespace
