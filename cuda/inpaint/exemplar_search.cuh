@@ -215,7 +215,7 @@ __device__ inline void for_each_tile(const FillTask &task, const CellsOfBlock &c
   int next = take();
 #pragma unroll 1
   for (int begin = 0, before = 0; begin < cells.count; begin += 32) {
-    // Each lane looks whether one cell meets the window.
+    // Each lane tests one cell: does a part of it lie in the window?
     const int own = begin + lane;
     const unsigned seen =
         __ballot_sync(kFullWarp, own < cells.count && cells.meets(window, cells.place_of(cell_after(own))));

@@ -47,9 +47,9 @@ class DeviceContext {
   Status leave_pending(GstBuffer *buffer) const;          // call instead of waiting for the stream
   // The event at the end of the oldest of kMostPending pending frames; null if fewer frames are pending.
   CUevent_st *oldest_pending() const;
-  // Makes a stream of anybody wait for the work that is on this one now, and this one for the work that is on a stream of
-  // anybody. The streams are handles of the CUDA runtime: null is the legacy default stream, 2 that of the
-  // thread. The host does not wait.
+  // let_wait() makes another stream wait for the work that has been put on this one so far; wait_for() makes this one wait
+  // for the other. The other stream may belong to any library. It is a handle of the CUDA runtime: null is the legacy
+  // default stream, 2 that of the thread. The host does not wait.
   // Thread-safe. The context must be current.
   Status let_wait(CUstream_st *other) const;
   Status wait_for(CUstream_st *other) const;

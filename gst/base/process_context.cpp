@@ -93,7 +93,7 @@ bool is_primary_context(GstCudaContext *context) {
   unsigned flags = 0;
   int active = 0;
   CUcontext primary = nullptr;
-  // Not made for the question.
+  // A question must not create the primary context: one that is not active does not exist.
   if (calls().state == nullptr || calls().state(device, &flags, &active) != CUDA_SUCCESS || active == 0)
     return false;
   if (calls().retain(&primary, device) != CUDA_SUCCESS) return false;

@@ -42,8 +42,8 @@ class HogOperation final : public ElementOperation<HogSettings, HogFiles> {
   bool needs_blocks(bool display) const { return wants_descriptor() || (display && model() == nullptr); }
   // Makes hog_ and pool_ for these parameters, unless they exist. On failure the previous ones stay.
   Status prepare_blocks(const HogParams &params);
-  // The same for the parameters of the frame. If they are not valid for its size, it posts one warning and
-  // succeeds.
+  // Calls prepare_blocks() with the parameters that the properties have at this frame. If these are not valid for the
+  // size of the frame, posts one warning and succeeds.
   Status follow_params();
   // Makes detector_ for the search of the frame, unless it exists.
   Status prepare_detector();
