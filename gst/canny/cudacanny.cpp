@@ -21,6 +21,8 @@
  * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudacanny ! videoconvert ! autovideosink
  * gst-launch-1.0 videotestsrc pattern=ball ! cudacanny output=overlay color=lime ! videoconvert ! autovideosink
  * ]|
+ *
+ * Since: 0.2
  */
 #include "gst/base/element.h"
 #include "gst/canny/canny_operation.h"

@@ -15,6 +15,8 @@
  * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudahistogram ! videoconvert ! autovideosink
  * gst-launch-1.0 videotestsrc num-buffers=1 ! cudahistogram display=false ! cudavisionjson tensor-data=full ! fakesink
  * ]|
+ *
+ * Since: 0.2
  */
 #include "gst/base/element.h"
 #include "gst/histogram/histogram_operation.h"

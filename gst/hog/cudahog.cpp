@@ -25,6 +25,8 @@
  * gst-launch-1.0 v4l2src ! videoconvert ! cudahog ! videoconvert ! autovideosink
  * gst-launch-1.0 -q filesrc location=street.mp4 ! decodebin ! videoconvert ! cudahog model=people display=false ! cudavisionjson ! fakesink
  * ]|
+ *
+ * Since: 0.2
  */
 #include <memory>
 #include <utility>

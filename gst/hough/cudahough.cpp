@@ -18,6 +18,8 @@
  * gst-launch-1.0 v4l2src ! videoconvert ! cudahough mode=segments threshold=80 min-length=60 ! videoconvert ! autovideosink
  * gst-launch-1.0 videotestsrc ! cudacanny ! cudahough input=edges display=false ! cudavisionjson ! fakesink
  * ]|
+ *
+ * Since: 0.2
  */
 #include "cuda/hough/line_primitives.h"
 #include "gst/base/element.h"

@@ -42,6 +42,8 @@
  * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudahog model=people display=false hit-threshold=-0.6 group-threshold=1 ! cudainpaint roi-type=person mode=temporal dilate=8 search-radius=80 ! videoconvert ! autovideosink
  * gst-launch-1.0 v4l2src ! videoconvert ! cudainpaint region-x=200 region-y=100 region-width=80 region-height=60 search-radius=64 max-patches=200 ! videoconvert ! autovideosink
  * ]|
+ *
+ * Since: 0.2
  */
 #include "cuda/inpaint/removal_mask.h"
 #include "gst/base/element.h"

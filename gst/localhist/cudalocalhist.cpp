@@ -28,6 +28,8 @@
  * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudalocalhist window-width=8 window-height=8 ! videoconvert ! autovideosink
  * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudalocalhist reduce=distance feature=brightness bins=32 model-region-x=300 model-region-y=200 model-region-width=40 model-region-height=80 window-width=40 window-height=80 ! videoconvert ! autovideosink
  * ]|
+ *
+ * Since: 0.2
  */
 #include "gst/base/element.h"
 #include "gst/gradient/gradient_properties.h"

@@ -28,6 +28,8 @@
  * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudaopticalflow preset=fast ! videoconvert ! autovideosink
  * gst-launch-1.0 v4l2src ! videoconvert ! cudaopticalflow preset=fast display-mode=arrows ! videoconvert ! autovideosink
  * ]|
+ *
+ * Since: 0.2
  */
 #include "gst/base/element.h"
 #include "gst/opticalflow/opticalflow_operation.h"

@@ -19,6 +19,8 @@
  * gst-launch-1.0 v4l2src ! videoconvert ! cudasigma2kp min-distance=8 ! videoconvert ! autovideosink
  * gst-launch-1.0 videotestsrc ! cudasigma2kp display=false ! cudavisionjson ! fakesink
  * ]|
+ *
+ * Since: 0.2
  */
 #include "cuda/sigma2kp/point_primitives.h"
 #include "gst/base/element.h"

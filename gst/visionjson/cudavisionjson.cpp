@@ -70,6 +70,8 @@
  * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudahistogram display=false ! \
  *   cudavisionjson location=vtest.jsonl source=entrance ! videoconvert ! autovideosink
  * ]|
+ *
+ * Since: 0.2
  */
 #include <gst/base/gstbasetransform.h>
 #include <gst/gst.h>

@@ -19,6 +19,8 @@
  * |[
  * gst-launch-1.0 filesrc location=street.mp4 ! decodebin ! videoconvert ! cudahog model=people display=false ! cudavisiontrack ! cudavisionoverlay ! videoconvert ! autovideosink
  * ]|
+ *
+ * Since: 0.3
  */
 #include <vector>
 

@@ -29,6 +29,8 @@
  * |[
  * gst-launch-1.0 -q filesrc location=street.mp4 ! decodebin ! videoconvert ! cudahog model=people display=false ! cudavisiontrack ! cudavisionjson ! fakesink
  * ]|
+ *
+ * Since: 0.3
  */
 #include <gst/base/gstbasetransform.h>
 #include <gst/cudavision/cudavision.h>
