@@ -8,24 +8,34 @@
 namespace cudavision {
 namespace {
 
-std::mutex mutex;
-std::condition_variable one_has_launched;
-int launching = 0;  // guarded by mutex
+struct Turns {
+  std::mutex mutex;
+  std::condition_variable one_has_launched;
+  int launching = 0;  // guarded by mutex
+};
+
+// Never destroyed: threads may launch, and wait, while the process exits.
+Turns &turns() {
+  static auto &instance = *new Turns;
+  return instance;
+}
 
 }  // namespace
 
 LaunchTurn::LaunchTurn() {
-  std::unique_lock lock(mutex);
-  one_has_launched.wait(lock, [] { return launching < kMostLaunching; });
-  ++launching;
+  Turns &all = turns();
+  std::unique_lock lock(all.mutex);
+  all.one_has_launched.wait(lock, [&all] { return all.launching < kMostLaunching; });
+  ++all.launching;
 }
 
 LaunchTurn::~LaunchTurn() {
+  Turns &all = turns();
   {
-    const std::lock_guard lock(mutex);
-    --launching;
+    const std::lock_guard lock(all.mutex);
+    --all.launching;
   }
-  one_has_launched.notify_one();
+  all.one_has_launched.notify_one();
 }
 
 }  // namespace cudavision
