@@ -258,6 +258,7 @@ std::string filled(const std::string &head, const std::string &unit, const std::
 
 // Each of them takes its reader longer, or more memory, than other files of its size, or once did.
 TEST_F(CudaHogModel, no_file_takes_long_or_much_memory) {
+  if (kSanitized) GTEST_SKIP() << "with a sanitizer some of them take a minute and a half";
   const ModelFile model("a.yml"), xml("a.xml");
   const std::string x = read(xml.location()), yaml = "%YAML:1.0\n---\n", markup = "<opencv_storage><a>";
   const struct {

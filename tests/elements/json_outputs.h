@@ -71,6 +71,7 @@ class RedirectedOutput {
 class ReadingEnd {
  public:
   explicit ReadingEnd(int descriptor) : end_(descriptor) { fcntl(descriptor, F_SETFL, O_NONBLOCK); }
+  virtual ~ReadingEnd() = default;
 
   void close() { end_.close(); }
   void wait_until_it_is_full() const {
