@@ -513,10 +513,7 @@ bool takes_cuda_memory(GstCudaVisionFilter *filter) {
 GstCaps *transform_caps(GstBaseTransform *transform, GstPadDirection, GstCaps *caps, GstCaps *wanted) {
   GstCaps *result = takes_cuda_memory(GST_CUDA_VISION_FILTER(transform)) ? gst_caps_ref(caps)
                                                                          : cudavision::in_system_memory(caps);
-  if (wanted == nullptr) return result;
-  GstCaps *common = gst_caps_intersect_full(wanted, result, GST_CAPS_INTERSECT_FIRST);
-  gst_caps_unref(result);
-  return common;
+  return cudavision::restricted_to(result, wanted);
 }
 
 gboolean propose_allocation(GstBaseTransform *transform, GstQuery *decided, GstQuery *query) {

@@ -76,6 +76,13 @@ GstCaps *in_system_memory(GstCaps *caps) {
   return common;
 }
 
+GstCaps *restricted_to(GstCaps *caps, GstCaps *wanted) {
+  if (wanted == nullptr) return caps;
+  GstCaps *common = gst_caps_intersect_full(wanted, caps, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref(caps);
+  return common;
+}
+
 bool asks_for_cuda_memory(const GstCaps *caps) {
   return gst_caps_features_contains(gst_caps_get_features(caps, 0), kCudaMemory) != FALSE;
 }

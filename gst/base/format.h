@@ -16,6 +16,9 @@ namespace cudavision {
 GstCaps *template_caps();
 // The part of caps that lies in system memory. The caller owns the reference.
 GstCaps *in_system_memory(GstCaps *caps);
+// What of the caps is wanted, in the order of `wanted`; all of them if that is null, as GStreamer's filters of caps can be.
+// Takes the reference of caps. The caller owns that of the result.
+GstCaps *restricted_to(GstCaps *caps, GstCaps *wanted);
 bool asks_for_cuda_memory(const GstCaps *caps);
 // Returns true if GStreamer's CUDA memory supports the format.
 bool has_cuda_memory(GstVideoFormat format);

@@ -84,6 +84,7 @@
 
 #include "gst/base/any_video_pads.h"
 #include "gst/base/excerpt.h"
+#include "gst/base/format.h"
 #include "gst/base/properties.h"
 #include "gst/base/timing.h"
 #include "gst/visionjson/frame_json.h"
@@ -348,10 +349,7 @@ GstCaps *transform_caps(GstBaseTransform *transform, GstPadDirection direction, 
   GstCaps *result = !text                       ? gst_caps_ref(caps)
                     : direction == GST_PAD_SINK ? gst_caps_new_empty_simple(kLines)
                                                 : gst_pad_get_pad_template_caps(transform->sinkpad);
-  if (wanted == nullptr) return result;
-  GstCaps *common = gst_caps_intersect_full(wanted, result, GST_CAPS_INTERSECT_FIRST);
-  gst_caps_unref(result);
-  return common;
+  return cudavision::restricted_to(result, wanted);
 }
 
 GstFlowReturn make_line(GstCudaVisionJson *json, GstBuffer *frame, GstBuffer **line) {
