@@ -3,8 +3,8 @@
 #include "gst/canny/canny_operation.h"
 
 #include "cuda/draw/draw.h"
-#include "gst/base/attach.h"
-#include "gst/base/format.h"
+#include "gst/base/frame/format.h"
+#include "gst/base/results/attach.h"
 
 namespace cudavision {
 

@@ -8,8 +8,8 @@
 #include "cuda/canny/canny.h"
 #include "cuda/common/owned_memory.h"
 #include "cuda/histogram/histogram.h"
-#include "gst/base/element.h"
-#include "gst/base/tensor_pool.h"
+#include "gst/base/element/element.h"
+#include "gst/base/results/tensor_pool.h"
 #include "gst/canny/canny_settings.h"
 
 namespace cudavision {

@@ -6,7 +6,7 @@
 
 #include "cuda/canny/canny.h"
 #include "cuda/gaussian/gaussian.h"
-#include "gst/base/properties.h"
+#include "gst/base/element/properties.h"
 
 namespace cudavision {
 

@@ -10,7 +10,7 @@
 
 #include "cuda/canny/canny.h"
 #include "cuda/common/number_text.h"
-#include "gst/base/color_text.h"
+#include "gst/base/style/color_text.h"
 
 namespace cudavision {
 

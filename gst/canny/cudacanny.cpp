@@ -24,7 +24,7 @@
  *
  * Since: 0.2
  */
-#include "gst/base/element.h"
+#include "gst/base/element/element.h"
 #include "gst/canny/canny_operation.h"
 #include "gst/canny/canny_properties.h"
 

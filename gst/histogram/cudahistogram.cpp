@@ -18,7 +18,7 @@
  *
  * Since: 0.2
  */
-#include "gst/base/element.h"
+#include "gst/base/element/element.h"
 #include "gst/histogram/histogram_operation.h"
 
 namespace cudavision {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "cuda/histogram/plot_labels.h"
-#include "gst/base/attach.h"
-#include "gst/base/format.h"
+#include "gst/base/frame/format.h"
+#include "gst/base/results/attach.h"
 #include "gst/histogram/histogram_style.h"
 
 namespace cudavision {

@@ -11,8 +11,8 @@
 #include "cuda/draw/canvas.h"
 #include "cuda/histogram/histogram.h"
 #include "cuda/histogram/plot.h"
-#include "gst/base/element.h"
-#include "gst/base/tensor_pool.h"
+#include "gst/base/element/element.h"
+#include "gst/base/results/tensor_pool.h"
 #include "gst/histogram/histogram_settings.h"
 
 namespace cudavision {

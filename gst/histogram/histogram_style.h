@@ -5,7 +5,7 @@
 #include <gst/video/video.h>
 
 #include "cuda/histogram/plot.h"
-#include "gst/base/format.h"
+#include "gst/base/frame/format.h"
 
 namespace cudavision {
 

@@ -33,7 +33,7 @@
 #include <vector>
 
 #include "cuda/hog/hog_primitives.h"
-#include "gst/base/element.h"
+#include "gst/base/element/element.h"
 #include "gst/hog/hog_operation.h"
 #include "gst/hog/model_file.h"
 #include "gst/hog/people_model.h"

@@ -4,7 +4,7 @@
 
 #include <gst/cudavision/cudavision.h>
 
-#include "gst/base/analytics.h"
+#include "gst/base/results/analytics.h"
 #include "gst/meta/free_ids.h"
 
 namespace cudavision {

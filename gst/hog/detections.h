@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cuda/hog/hog_detector.h"
-#include "gst/base/operation.h"
+#include "gst/base/element/operation.h"
 
 namespace cudavision {
 

@@ -8,9 +8,9 @@
 
 #include "cuda/common/backends.h"
 #include "cuda/common/number_text.h"
-#include "gst/base/attach.h"
-#include "gst/base/format.h"
-#include "gst/base/label_style.h"
+#include "gst/base/frame/format.h"
+#include "gst/base/results/attach.h"
+#include "gst/base/style/label_style.h"
 #include "gst/hog/detections.h"
 
 namespace cudavision {

@@ -11,9 +11,9 @@
 #include "cuda/draw/canvas.h"
 #include "cuda/hog/hog_detector.h"
 #include "cuda/hog/hog_primitives.h"
-#include "gst/base/awaited_results.h"
-#include "gst/base/element.h"
-#include "gst/base/tensor_pool.h"
+#include "gst/base/element/element.h"
+#include "gst/base/results/awaited_results.h"
+#include "gst/base/results/tensor_pool.h"
 #include "gst/hog/hog_settings.h"
 
 namespace cudavision {

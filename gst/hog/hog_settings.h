@@ -8,8 +8,8 @@
 #include <string>
 
 #include "cuda/hog/hog_detector.h"
-#include "gst/base/color_text.h"
-#include "gst/base/line_width.h"
+#include "gst/base/style/color_text.h"
+#include "gst/base/style/line_width.h"
 
 namespace cudavision {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "cuda/common/backends.h"
-#include "gst/base/excerpt.h"
-#include "gst/base/regular_file.h"
+#include "gst/base/input/excerpt.h"
+#include "gst/base/input/regular_file.h"
 
 namespace cudavision {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "cuda/common/backends.h"
-#include "gst/base/excerpt.h"
+#include "gst/base/input/excerpt.h"
 #include "gst/hog/model_file.h"
 
 namespace cudavision::hog {

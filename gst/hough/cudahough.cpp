@@ -22,7 +22,7 @@
  * Since: 0.2
  */
 #include "cuda/hough/line_primitives.h"
-#include "gst/base/element.h"
+#include "gst/base/element/element.h"
 #include "gst/canny/canny_properties.h"
 #include "gst/hough/hough_operation.h"
 

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "cuda/hough/line_primitives.h"
-#include "gst/base/format.h"
-#include "gst/base/palette.h"
+#include "gst/base/frame/format.h"
+#include "gst/base/style/palette.h"
 
 namespace cudavision {
 namespace {

@@ -11,7 +11,7 @@
 #include "cuda/common/owned_list.h"
 #include "cuda/draw/canvas.h"
 #include "cuda/hough/hough.h"
-#include "gst/base/element.h"
+#include "gst/base/element/element.h"
 #include "gst/hough/hough_settings.h"
 
 namespace cudavision {

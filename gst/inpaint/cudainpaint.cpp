@@ -46,7 +46,7 @@
  * Since: 0.2
  */
 #include "cuda/inpaint/removal_mask.h"
-#include "gst/base/element.h"
+#include "gst/base/element/element.h"
 #include "gst/inpaint/inpaint_operation.h"
 
 namespace cudavision {

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "gst/base/excerpt.h"
+#include "gst/base/input/excerpt.h"
 #include "gst/inpaint/decode_picture.h"
 #include "gst/inpaint/exif_orientation.h"
 

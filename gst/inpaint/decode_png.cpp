@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "gst/base/excerpt.h"
+#include "gst/base/input/excerpt.h"
 #include "gst/inpaint/decode_picture.h"
 
 namespace cudavision {

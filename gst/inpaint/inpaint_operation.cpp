@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "gst/base/attach.h"
-#include "gst/base/format.h"
+#include "gst/base/frame/format.h"
+#include "gst/base/results/attach.h"
 
 namespace cudavision {
 namespace {

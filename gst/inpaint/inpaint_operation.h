@@ -8,10 +8,10 @@
 #include "cuda/common/owned_memory.h"
 #include "cuda/inpaint/inpaint.h"
 #include "cuda/inpaint/removal_mask.h"
-#include "gst/base/attached_boxes.h"
-#include "gst/base/awaited_results.h"
-#include "gst/base/element.h"
-#include "gst/base/tensor_pool.h"
+#include "gst/base/element/element.h"
+#include "gst/base/results/attached_boxes.h"
+#include "gst/base/results/awaited_results.h"
+#include "gst/base/results/tensor_pool.h"
 #include "gst/inpaint/inpaint_settings.h"
 
 namespace cudavision {

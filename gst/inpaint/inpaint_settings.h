@@ -9,8 +9,8 @@
 #include <string>
 
 #include "cuda/inpaint/inpaint.h"
-#include "gst/base/color_text.h"
-#include "gst/base/excerpt.h"
+#include "gst/base/input/excerpt.h"
+#include "gst/base/style/color_text.h"
 #include "gst/inpaint/mask_picture.h"
 #include "gst/inpaint/mask_pixels.h"
 

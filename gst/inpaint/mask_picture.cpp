@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gst/base/regular_file.h"
+#include "gst/base/input/regular_file.h"
 #include "gst/inpaint/decode_picture.h"
 
 namespace cudavision {

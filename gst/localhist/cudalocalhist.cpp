@@ -31,7 +31,7 @@
  *
  * Since: 0.2
  */
-#include "gst/base/element.h"
+#include "gst/base/element/element.h"
 #include "gst/gradient/gradient_properties.h"
 #include "gst/localhist/localhist_operation.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gst/base/palette.h"
+#include "gst/base/style/palette.h"
 
 namespace cudavision {
 namespace {

@@ -10,7 +10,7 @@
 #include "cuda/common/owned_memory.h"
 #include "cuda/draw/color_map.h"
 #include "cuda/localhist/localhist.h"
-#include "gst/base/element.h"
+#include "gst/base/element/element.h"
 #include "gst/localhist/localhist_settings.h"
 #include "gst/localhist/results.h"
 

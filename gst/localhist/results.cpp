@@ -2,7 +2,7 @@
 // The tensors of cudalocalhist.
 #include "gst/localhist/results.h"
 
-#include "gst/base/attach.h"
+#include "gst/base/results/attach.h"
 
 namespace cudavision {
 namespace {

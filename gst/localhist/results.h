@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "cuda/localhist/localhist.h"
-#include "gst/base/operation.h"
-#include "gst/base/tensor_pool.h"
+#include "gst/base/element/operation.h"
+#include "gst/base/results/tensor_pool.h"
 
 namespace cudavision {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "gst/base/format.h"
-#include "gst/base/line_width.h"
+#include "gst/base/frame/format.h"
+#include "gst/base/style/line_width.h"
 
 namespace cudavision {
 namespace {

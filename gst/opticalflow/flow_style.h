@@ -5,7 +5,7 @@
 #include <gst/video/video.h>
 
 #include "cuda/opticalflow/flow_display.h"
-#include "gst/base/color_text.h"
+#include "gst/base/style/color_text.h"
 
 namespace cudavision {
 

@@ -2,7 +2,7 @@
 // The operation of cudaopticalflow.
 #include "gst/opticalflow/opticalflow_operation.h"
 
-#include "gst/base/attach.h"
+#include "gst/base/results/attach.h"
 
 namespace cudavision {
 Status OpticalFlowOperation::allocate(const Site &site) {

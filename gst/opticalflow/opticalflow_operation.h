@@ -10,8 +10,8 @@
 #include "cuda/histogram/histogram.h"
 #include "cuda/opticalflow/flow_display.h"
 #include "cuda/opticalflow/opticalflow.h"
-#include "gst/base/element.h"
-#include "gst/base/tensor_pool.h"
+#include "gst/base/element/element.h"
+#include "gst/base/results/tensor_pool.h"
 #include "gst/opticalflow/opticalflow_settings.h"
 
 namespace cudavision {

@@ -8,8 +8,8 @@
 
 #include "cuda/common/number_text.h"
 #include "cuda/opticalflow/opticalflow.h"
-#include "gst/base/color_text.h"
-#include "gst/base/line_width.h"
+#include "gst/base/style/color_text.h"
+#include "gst/base/style/line_width.h"
 #include "gst/opticalflow/flow_style.h"
 
 namespace cudavision {

@@ -4,7 +4,7 @@
 #include <gst/gst.h>
 #include <unwind.h>
 
-#include "gst/base/frame_memory.h"
+#include "gst/base/frame/frame_memory.h"
 
 #define CUDAVISION_ELEMENT(name) GST_ELEMENT_REGISTER_DECLARE(name)
 G_BEGIN_DECLS

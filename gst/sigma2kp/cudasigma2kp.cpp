@@ -23,7 +23,7 @@
  * Since: 0.2
  */
 #include "cuda/sigma2kp/point_primitives.h"
-#include "gst/base/element.h"
+#include "gst/base/element/element.h"
 #include "gst/gradient/gradient_properties.h"
 #include "gst/sigma2kp/sigma2kp_operation.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "cuda/sigma2kp/point_primitives.h"
-#include "gst/base/format.h"
+#include "gst/base/frame/format.h"
 
 namespace cudavision {
 

@@ -10,7 +10,7 @@
 #include "cuda/common/owned_list.h"
 #include "cuda/draw/canvas.h"
 #include "cuda/sigma2kp/sigma2kp.h"
-#include "gst/base/element.h"
+#include "gst/base/element/element.h"
 #include "gst/sigma2kp/sigma2kp_settings.h"
 
 namespace cudavision {

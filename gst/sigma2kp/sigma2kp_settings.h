@@ -9,8 +9,8 @@
 #include "cuda/common/backends.h"
 #include "cuda/common/number_text.h"
 #include "cuda/sigma2kp/sigma2kp.h"
-#include "gst/base/color_text.h"
-#include "gst/base/line_width.h"
+#include "gst/base/style/color_text.h"
+#include "gst/base/style/line_width.h"
 
 namespace cudavision {
 

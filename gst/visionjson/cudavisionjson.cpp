@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The element cudavisionjson. It derives from GstBaseTransform and does not use gst/base/element.h, because
+// The element cudavisionjson. It derives from GstBaseTransform and does not use gst/base/element/element.h, because
 // it reads metas only: it needs no frame, backend or operation, and accepts any memory and format.
 /**
  * SECTION:element-cudavisionjson
@@ -82,11 +82,11 @@
 #include <string>
 #include <utility>
 
-#include "gst/base/any_video_pads.h"
-#include "gst/base/excerpt.h"
-#include "gst/base/format.h"
-#include "gst/base/properties.h"
-#include "gst/base/timing.h"
+#include "gst/base/element/any_video_pads.h"
+#include "gst/base/element/properties.h"
+#include "gst/base/element/timing.h"
+#include "gst/base/frame/format.h"
+#include "gst/base/input/excerpt.h"
 #include "gst/visionjson/frame_json.h"
 #include "gst/visionjson/line_file.h"
 

@@ -26,7 +26,7 @@
 
 #include "cuda/hog/hog_primitives.h"
 #include "cuda/sigma2kp/point_primitives.h"
-#include "gst/base/element.h"
+#include "gst/base/element/element.h"
 #include "gst/visionoverlay/visionoverlay_operation.h"
 
 namespace cudavision {

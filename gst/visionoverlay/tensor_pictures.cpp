@@ -10,7 +10,7 @@
 
 #include "cuda/common/backends.h"
 #include "cuda/draw/draw.h"
-#include "gst/base/format.h"
+#include "gst/base/frame/format.h"
 #include "gst/histogram/histogram_style.h"
 #include "gst/meta/reading.h"
 

@@ -7,8 +7,8 @@
 
 #include "cuda/common/owned_memory.h"
 #include "cuda/draw/canvas.h"
-#include "gst/base/operation.h"
-#include "gst/base/tensor_data.h"
+#include "gst/base/element/operation.h"
+#include "gst/base/results/tensor_data.h"
 #include "gst/visionoverlay/visionoverlay_settings.h"
 
 namespace cudavision {

@@ -12,9 +12,9 @@
 
 #include "cuda/hough/line_primitives_rules.h"
 #include "cuda/sigma2kp/point_primitives_rules.h"
-#include "gst/base/format.h"
-#include "gst/base/label_style.h"
-#include "gst/base/palette.h"
+#include "gst/base/frame/format.h"
+#include "gst/base/style/label_style.h"
+#include "gst/base/style/palette.h"
 #include "gst/meta/reading.h"
 
 namespace cudavision {

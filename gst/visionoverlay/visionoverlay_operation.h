@@ -8,9 +8,9 @@
 #include "cuda/common/memory_budget.h"
 #include "cuda/common/owned_memory.h"
 #include "cuda/draw/canvas.h"
-#include "gst/base/attached_boxes.h"
-#include "gst/base/awaited_results.h"
-#include "gst/base/element.h"
+#include "gst/base/element/element.h"
+#include "gst/base/results/attached_boxes.h"
+#include "gst/base/results/awaited_results.h"
 #include "gst/visionoverlay/tensor_pictures.h"
 #include "gst/visionoverlay/visionoverlay_settings.h"
 

@@ -44,12 +44,12 @@
 #include <vector>
 
 #include "cuda/common/standard_arithmetic.h"
-#include "gst/base/analytics.h"
-#include "gst/base/any_video_pads.h"
-#include "gst/base/attached_boxes.h"
-#include "gst/base/awaited_results.h"
-#include "gst/base/properties.h"
-#include "gst/base/timing.h"
+#include "gst/base/element/any_video_pads.h"
+#include "gst/base/element/properties.h"
+#include "gst/base/element/timing.h"
+#include "gst/base/results/analytics.h"
+#include "gst/base/results/attached_boxes.h"
+#include "gst/base/results/awaited_results.h"
 #include "gst/visiontrack/frame_steps.h"
 #include "gst/visiontrack/identities.h"
 #include "gst/visiontrack/searched_types.h"

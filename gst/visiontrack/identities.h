@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cuda/common/image.h"
-#include "gst/base/attached_boxes.h"
+#include "gst/base/results/attached_boxes.h"
 #include "gst/visiontrack/sort_tracker.h"
 
 namespace cudavision {

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "gst/base/promised_latency.h"
+#include "gst/base/element/promised_latency.h"
 #include "tests/elements/harness.h"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "gst/base/launch_turn.h"
+#include "gst/base/device/launch_turn.h"
 
 namespace {
 

@@ -13,11 +13,11 @@ if [[ -z $clang ]] || ! $clang -fsanitize=fuzzer,address "$build/tests/fuzz/tria
 fi
 
 declare -A sources=(
-  [model]="gst/hog/model_file.cpp gst/hog/model_markup.cpp gst/hog/model_yaml.cpp gst/base/excerpt.cpp
-    gst/base/regular_file.cpp"
+  [model]="gst/hog/model_file.cpp gst/hog/model_markup.cpp gst/hog/model_yaml.cpp gst/base/input/excerpt.cpp
+    gst/base/input/regular_file.cpp"
   [mask]="gst/inpaint/mask_picture.cpp gst/inpaint/mask_pixels.cpp gst/inpaint/decode_jpeg.cpp gst/inpaint/decode_png.cpp
-    gst/inpaint/exif_orientation.cpp gst/base/excerpt.cpp gst/base/regular_file.cpp"
-  [text]="gst/base/color_text.cpp gst/base/excerpt.cpp gst/visionjson/json_text.cpp"
+    gst/inpaint/exif_orientation.cpp gst/base/input/excerpt.cpp gst/base/input/regular_file.cpp"
+  [text]="gst/base/style/color_text.cpp gst/base/input/excerpt.cpp gst/visionjson/json_text.cpp"
 )
 if pkg-config --atleast-version=1.24 gstreamer-1.0; then
   sources[meta]="gst/meta/analysis_meta.cpp gst/meta/element_type.cpp gst/meta/keypoints_meta.cpp gst/meta/lines_meta.cpp

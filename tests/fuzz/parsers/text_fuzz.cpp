@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "gst/base/color_text.h"
-#include "gst/base/excerpt.h"
+#include "gst/base/input/excerpt.h"
+#include "gst/base/style/color_text.h"
 #include "gst/visionjson/json_text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {

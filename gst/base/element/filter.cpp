@@ -1,0 +1,599 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// GstCudaVisionFilter, the abstract base class of the elements.
+#include "gst/base/element/filter.h"
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "cuda/common/backends.h"
+#include "cuda/common/number_text.h"
+#include "cuda/common/standard_arithmetic.h"
+#include "gst/base/device/context_sharing.h"
+#include "gst/base/device/launch_turn.h"
+#include "gst/base/element/filter_properties.h"
+#include "gst/base/element/promised_latency.h"
+#include "gst/base/element/session.h"
+#include "gst/base/element/timing.h"
+#include "gst/base/element/valid_settings.h"
+#include "gst/base/frame/allocation.h"
+#include "gst/base/frame/format.h"
+#include "gst/base/frame/mapped_frame.h"
+#include "gst/base/frame/shown_shape.h"
+
+// Each element has a category of its own.
+#define GST_CAT_DEFAULT (GST_CUDA_VISION_FILTER_GET_CLASS(filter)->category)
+
+namespace cudavision {
+
+struct FilterState {
+  ObjectSettings settings;
+  ContextSharing sharing;
+  Punctuality punctuality;
+  PromisedLatency latency;
+  StopFlag stop;  // set while the element flushes or stops; read by the work on a frame
+  std::atomic<GstClockTime> processing_time = 0;  // of the last frame
+  SharedSession session;
+  // The following members are used by the streaming thread and by start and stop, which never run beside it.
+  int wanted_device = -1;                 // cuda-device-id at the start
+  std::optional<WorkingElement> working;  // set while the CUDA backend is used
+  GstVideoInfo info;
+  guint64 frame_count = 0;  // since the start or the last flush
+  Continuity continuity;
+  StreamId stream_id;
+  ShownShape shape;
+  std::optional<FramePath> logged_path;  // of these caps
+  bool region_is_refused = false;        // and a warning was posted
+  bool has_fitting_caps = false;         // since the start there were caps whose frames could be processed
+  bool frames_are_too_small = false;     // those of the last caps
+  bool told_of_threads = false;          // that the system refuses
+  bool told_of_fields = false;           // of interlaced frames
+  ValidSettings<GrayRange> gray_range;
+};
+
+}  // namespace cudavision
+
+using cudavision::ActiveBackend;
+using cudavision::Backend;
+using cudavision::BackendChoice;
+using cudavision::catch_bad_alloc;
+using cudavision::DeviceContext;
+using cudavision::FramePath;
+using cudavision::GrayRange;
+using cudavision::MappedFrame;
+using cudavision::ObjectSettings;
+using cudavision::Punctuality;
+using cudavision::Region;
+using cudavision::Session;
+using cudavision::Status;
+using cudavision::StopReason;
+using Properties = cudavision::FilterProperties;
+
+#define GST_CUDA_VISION_FILTER(object) \
+  G_TYPE_CHECK_INSTANCE_CAST(object, GST_TYPE_CUDA_VISION_FILTER, GstCudaVisionFilter)
+#define GST_CUDA_VISION_FILTER_GET_CLASS(object) \
+  G_TYPE_INSTANCE_GET_CLASS(object, GST_TYPE_CUDA_VISION_FILTER, GstCudaVisionFilterClass)
+
+G_DEFINE_ABSTRACT_TYPE(GstCudaVisionFilter, gst_cuda_vision_filter, GST_TYPE_BASE_TRANSFORM)
+
+namespace {
+
+// --- errors ---
+
+gint resource_error_of(Status::Code code) {
+  switch (code) {
+    case Status::Code::no_device:
+    case Status::Code::no_file:
+      return GST_RESOURCE_ERROR_NOT_FOUND;
+    case Status::Code::unreadable_file:
+      return GST_RESOURCE_ERROR_READ;
+    case Status::Code::out_of_memory:
+      return GST_RESOURCE_ERROR_NO_SPACE_LEFT;
+    case Status::Code::invalid_argument:
+    case Status::Code::too_small:
+      return GST_RESOURCE_ERROR_SETTINGS;
+    default:
+      return GST_RESOURCE_ERROR_FAILED;
+  }
+}
+
+// what: the first part of the message; the status completes it.
+void post_error(GstCudaVisionFilter *filter, const char *what, const Status &status, int line) {
+  gst_element_message_full(
+      GST_ELEMENT(filter), GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, resource_error_of(status.code()),
+      g_strdup_printf("%s: %s", what, status.text().c_str()), nullptr, __FILE__, G_STRFUNC, line);
+}
+
+// Calls body, which is a function of the class, for GStreamer, through which no exception may pass. If the host
+// has no memory left, posts an error and returns `failed`. Computes with the standard arithmetic.
+template <typename Result, typename Body>
+Result protect(GstCudaVisionFilter *filter, Result failed, const Body &body) {
+  const cudavision::StandardArithmetic arithmetic;
+  Result result = failed;
+  const Status status = catch_bad_alloc([&] {
+    result = body();
+    return Status();
+  });
+  if (!status.ok()) post_error(filter, "The element cannot go on", status, __LINE__);
+  return result;
+}
+
+// --- starting and stopping ---
+
+void set_active_backend(GstCudaVisionFilter *filter, ActiveBackend backend) {
+  GST_OBJECT_LOCK(filter);
+  filter->state->settings.active_backend = backend;
+  GST_OBJECT_UNLOCK(filter);
+  g_object_notify(G_OBJECT(filter), "active-backend");
+}
+
+// Calls a function of the subclass that takes only the element, if there is one.
+bool prepared(GstCudaVisionFilter *filter, Status (*function)(GstCudaVisionFilter *), const char *what) {
+  if (function == nullptr) return true;
+  const Status status = catch_bad_alloc([&] { return function(filter); });
+  if (!status.ok()) post_error(filter, what, status, __LINE__);
+  return status.ok();
+}
+
+gboolean start_filter(GstCudaVisionFilter *filter) {
+  const GstCudaVisionFilterClass *klass = GST_CUDA_VISION_FILTER_GET_CLASS(filter);
+  const auto make_operation = [filter, klass](const cudavision::Site &site,
+                                              std::unique_ptr<cudavision::Operation> *operation) {
+    return klass->make_operation(filter, site, operation);
+  };
+  for (const StopReason reason : {StopReason::stop, StopReason::flush}) filter->state->stop.withdraw(reason);
+  if (!prepared(filter, klass->check_settings, "The properties cannot be used") ||
+      !prepared(filter, klass->load_files, "A file cannot be used"))
+    return FALSE;
+  const ObjectSettings settings = Properties::snapshot(filter);
+  if (const Status status =
+          filter->state->gray_range.begin(filter, {settings.gray16_min, settings.gray16_max});
+      !status.ok()) {
+    post_error(filter, "The properties cannot be used", status, __LINE__);
+    return FALSE;
+  }
+  std::shared_ptr<const DeviceContext> context;
+  if (settings.backend != BackendChoice::cpu) {
+    filter->state->working.emplace();
+    const Status status =
+        filter->state->sharing.acquire(GST_ELEMENT(filter), settings.cuda_device_id, &context);
+    if (!status.ok()) filter->state->working.reset();
+    if (!status.ok() && settings.backend == BackendChoice::cuda) {
+      post_error(filter, "CUDA cannot be used", status, __LINE__);
+      return FALSE;
+    }
+    if (status.ok())
+      GST_INFO_OBJECT(filter, "working on CUDA device %d", context->device_id());
+    else
+      GST_INFO_OBJECT(filter, "working on the CPU: %s", status.text().c_str());
+  } else {
+    filter->state->sharing.release();  // a context set while another backend was selected
+  }
+  const bool cuda = context != nullptr;
+  filter->state->wanted_device = settings.cuda_device_id;
+  filter->state->frame_count = 0;
+  filter->state->continuity.restart();
+  filter->state->stream_id = {};
+  filter->state->shape.restart();
+  filter->state->latency.restart();
+  filter->state->punctuality.forget_sink();
+  filter->state->region_is_refused = filter->state->told_of_threads = false;
+  filter->state->has_fitting_caps = filter->state->frames_are_too_small = false;
+  filter->state->told_of_fields = false;
+  filter->state->session.set(std::make_shared<Session>(std::move(context), make_operation,
+                                                       &filter->state->stop, settings.luma_range));
+  set_active_backend(filter, cuda ? ActiveBackend::cuda : ActiveBackend::cpu);
+  return TRUE;
+}
+
+gboolean start(GstBaseTransform *transform) {
+  auto *filter = GST_CUDA_VISION_FILTER(transform);
+  return protect(filter, FALSE, [filter] { return start_filter(filter); });
+}
+
+gboolean stop(GstBaseTransform *transform) {
+  auto *filter = GST_CUDA_VISION_FILTER(transform);
+  filter->state->session.set(nullptr);
+  filter->state->working.reset();
+  filter->state->sharing.pause();
+  set_active_backend(filter, ActiveBackend::none);
+  return TRUE;
+}
+
+// The element finds its context in NULL to READY, because decoders ask for it then. Errors are reported only
+// at start: backend and cuda-device-id may still change in READY.
+GstStateChangeReturn change_state(GstElement *element, GstStateChange transition) {
+  auto *filter = GST_CUDA_VISION_FILTER(element);
+  if (transition == GST_STATE_CHANGE_NULL_TO_READY) {
+    const ObjectSettings settings = Properties::snapshot(filter);
+    if (settings.backend != BackendChoice::cpu)
+      (void)catch_bad_alloc([&] { return filter->state->sharing.find(element, settings.cuda_device_id); });
+  }
+  // Otherwise the state change would wait for the frame that is being processed.
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) filter->state->stop.request(StopReason::stop);
+  const GstStateChangeReturn result =
+      GST_ELEMENT_CLASS(gst_cuda_vision_filter_parent_class)->change_state(element, transition);
+  if (transition == GST_STATE_CHANGE_READY_TO_NULL) filter->state->sharing.release();
+  return result;
+}
+
+cudavision::Size frame_size(const GstCudaVisionFilter *filter) {
+  return {GST_VIDEO_INFO_WIDTH(&filter->state->info), GST_VIDEO_INFO_HEIGHT(&filter->state->info)};
+}
+
+gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps) {
+  GstVideoInfo info;
+  if (!gst_video_info_from_caps(&info, caps)) {
+    GST_ERROR_OBJECT(filter, "no video in caps %" GST_PTR_FORMAT, caps);
+    return FALSE;
+  }
+  // Neighbouring rows of a frame belong to different times: gradients, motion and lines would be wrong.
+  if (info.interlace_mode != GST_VIDEO_INTERLACE_MODE_PROGRESSIVE &&
+      info.interlace_mode != GST_VIDEO_INTERLACE_MODE_MIXED) {
+    GST_ELEMENT_ERROR(filter, STREAM, FORMAT, ("Interlaced video is not supported: put deinterlace in front"),
+                      ("%" GST_PTR_FORMAT, caps));
+    return FALSE;
+  }
+  GST_DEBUG_OBJECT(filter, "%" GST_PTR_FORMAT " on %s", caps,
+                   session.backend() == Backend::cuda ? "CUDA" : "the CPU");
+  filter->state->info = info;
+  filter->state->logged_path.reset();
+  const bool constant_rate = GST_VIDEO_INFO_FPS_N(&info) > 0;
+  const GstClockTime frame_duration =
+      constant_rate
+          ? gst_util_uint64_scale_int(GST_SECOND, GST_VIDEO_INFO_FPS_D(&info), GST_VIDEO_INFO_FPS_N(&info))
+          : 0;
+  filter->state->punctuality.restart(frame_duration);
+  filter->state->continuity.set_frame_duration(frame_duration);
+  const ObjectSettings settings = Properties::snapshot(filter);
+  const Status status = session.negotiate(info, cudavision::asks_for_cuda_memory(caps), settings);
+  filter->state->frames_are_too_small = status.code() == Status::Code::too_small;
+  if (status.ok()) filter->state->has_fitting_caps = true;
+  if (status.ok()) return TRUE;
+  // The edge of the frame cuts off a part of the region, and the rest is too small; or the region or the frames have
+  // become too small in PLAYING: a sender may adapt the size to the network. It may change again.
+  const bool may_pass = cudavision::is_cut(settings, frame_size(filter)) || filter->state->has_fitting_caps;
+  if (may_pass && filter->state->frames_are_too_small) return TRUE;
+  post_error(filter, "Frames of this size cannot be processed", status, __LINE__);
+  return FALSE;
+}
+
+gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
+  auto *filter = GST_CUDA_VISION_FILTER(transform);
+  // An allocation query negotiates, too, while the element stops: with the caps of the stream that has ended.
+  const std::shared_ptr<Session> session = filter->state->session.get();
+  if (!session) return FALSE;
+  return protect(filter, FALSE, [&] { return take_caps(filter, *session, caps); });
+}
+
+// --- frames ---
+
+// Seconds with that many decimals.
+std::string seconds(GstClockTime time, int decimals) {
+  return cudavision::text_of(static_cast<double>(time) / GST_SECOND, decimals, std::chars_format::fixed);
+}
+
+void before_transform(GstBaseTransform *transform, GstBuffer *buffer) {
+  const GstClockTime time = cudavision::to_stream_time(transform->segment, GST_BUFFER_PTS(buffer));
+  if (GST_CLOCK_TIME_IS_VALID(time)) gst_object_sync_values(GST_OBJECT(transform), time);
+}
+
+void post_message(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer) {
+  const GstSegment &segment = GST_BASE_TRANSFORM(filter)->segment;
+  const GstClockTime pts = GST_BUFFER_PTS(buffer);
+  const GstElementFactory *factory = gst_element_get_factory(GST_ELEMENT(filter));  // null after g_object_new
+  const char *name = factory != nullptr ? GST_OBJECT_NAME(factory) : G_OBJECT_TYPE_NAME(filter);
+  GstStructure *structure = gst_structure_new(
+      name, "timestamp", G_TYPE_UINT64, pts, "stream-time", G_TYPE_UINT64,
+      cudavision::to_stream_time(segment, pts), "running-time", G_TYPE_UINT64,
+      cudavision::to_running_time(segment, pts), "duration", G_TYPE_UINT64, GST_BUFFER_DURATION(buffer),
+      "processing-time", G_TYPE_UINT64, filter->state->processing_time.load(), nullptr);
+  session.describe(structure);
+  gst_element_post_message(GST_ELEMENT(filter), gst_message_new_element(GST_OBJECT(filter), structure));
+}
+
+// The region of interest cannot be analysed. Warns once, until a region can be analysed again.
+void refuse_region(GstCudaVisionFilter *filter, Session &session, const std::string &why) {
+  if (std::exchange(filter->state->region_is_refused, true)) return;
+  session.drop_history();  // frames pass unseen from now on
+  GST_ELEMENT_WARNING(filter, RESOURCE, SETTINGS, ("%s: frames pass unchanged", why.c_str()), (nullptr));
+}
+
+// Returns false, and warns, if the region of interest lies outside the frame.
+bool has_region(GstCudaVisionFilter *filter, Session &session, const ObjectSettings &settings) {
+  const cudavision::Size frame = frame_size(filter);
+  const Region region = cudavision::region_of(settings, frame);
+  if (region.width > 0 && region.height > 0) return true;
+  refuse_region(filter, session,
+                "roi-x and roi-y (" + std::to_string(settings.roi_x) + ", " + std::to_string(settings.roi_y) +
+                    ") lie outside the frame of " + cudavision::to_string(frame));
+  return false;
+}
+
+// Moves the element to the context of a frame in CUDA memory of another context. If cuda-device-id forbids
+// that, the element stays, and the frame is copied through system memory.
+Status follow_context(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer) {
+  cudavision::FilterState &state = *filter->state;
+  const DeviceContext *ours = session.context();
+  GstCudaContext *theirs = cudavision::context_of(buffer);
+  if (ours == nullptr || theirs == nullptr || cudavision::same_context(theirs, ours->handle())) return {};
+  if (state.wanted_device >= 0 && cudavision::device_of(theirs) != state.wanted_device) return {};
+  std::shared_ptr<const DeviceContext> context;
+  CUDAVISION_TRY(DeviceContext::open(theirs, &context));
+  GST_INFO_OBJECT(filter, "moving to the context of the frames on CUDA device %d", context->device_id());
+  session.move_to(std::move(context));
+  state.sharing.replace(theirs);
+  return {};
+}
+
+// processed: set to false if the region, or the frame since the last caps, is too small and the frame passes unchanged.
+GstFlowReturn process(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer,
+                      const ObjectSettings &settings, bool *processed) {
+  cudavision::FilterState &state = *filter->state;
+  Status status = follow_context(filter, session, buffer);
+  if (status.ok()) {
+    status = session.prepare(settings);
+    const Region region = cudavision::region_of(settings, frame_size(filter));
+    *processed = status.code() != Status::Code::too_small ||
+                 (is_whole(region, frame_size(filter)) && !state.frames_are_too_small);
+    if (!*processed) refuse_region(filter, session, status.text());
+    if (!*processed) return GST_FLOW_OK;
+    if (status.ok()) state.region_is_refused = false;
+  }
+  if (status.ok()) {
+    const MappedFrame frame(buffer, state.info, settings.display, session.context());
+    if (!frame.mapped() && cudavision::context_of(buffer) != nullptr) {
+      GST_ELEMENT_ERROR(filter, RESOURCE, READ, ("The CUDA memory of a frame could not be mapped"),
+                        ("%" GST_PTR_FORMAT, buffer));
+      return GST_FLOW_ERROR;
+    }
+    if (!frame.fits()) {
+      GST_ELEMENT_ERROR(
+          filter, STREAM, FORMAT,
+          ("A buffer does not hold a frame of the negotiated format: %s", frame.misfit().c_str()),
+          ("%" GST_PTR_FORMAT, buffer));
+      return GST_FLOW_ERROR;
+    }
+    status = session.process(frame, buffer, settings);
+  }
+  if (status.ok()) return GST_FLOW_OK;
+  if (status.code() == Status::Code::stopped) return GST_FLOW_FLUSHING;
+  post_error(filter, "A frame could not be processed", status, __LINE__);
+  return GST_FLOW_ERROR;
+}
+
+void log_frame(GstCudaVisionFilter *filter, const Session &session, GstBuffer *buffer) {
+  cudavision::FilterState &state = *filter->state;
+  const FramePath &path = session.path();
+  if (path != state.logged_path) GST_DEBUG_OBJECT(filter, "%s", cudavision::describe(path).c_str());
+  state.logged_path = path;
+  GST_LOG_OBJECT(filter, "frame at %" GST_TIME_FORMAT " took %" G_GUINT64_FORMAT " us%s",
+                 GST_TIME_ARGS(GST_BUFFER_PTS(buffer)), state.processing_time / GST_USECOND,
+                 session.left_pending() ? " to enqueue" : "");
+}
+
+// Warns once in a run. The element goes on with the threads that there are, its own at least.
+void tell_of_threads(GstCudaVisionFilter *filter) {
+  if (std::exchange(filter->state->told_of_threads, true)) return;
+  GST_ELEMENT_WARNING(filter, RESOURCE, FAILED,
+                      ("The system refuses threads: fewer than n-threads work on a frame"), (nullptr));
+}
+
+void tell_of_shape(GstCudaVisionFilter *filter) {
+  const std::string complaint =
+      filter->state->shape.complaint(filter->state->info, GST_BASE_TRANSFORM_SINK_PAD(filter));
+  if (!complaint.empty()) GST_ELEMENT_WARNING(filter, STREAM, FORMAT, ("%s", complaint.c_str()), (nullptr));
+}
+
+// Decoders call video mixed as soon as it may have interlaced frames, and many videos of this kind have no other ones.
+void tell_of_fields(GstCudaVisionFilter *filter, GstBuffer *buffer) {
+  cudavision::FilterState &state = *filter->state;
+  const bool has_fields = state.info.interlace_mode == GST_VIDEO_INTERLACE_MODE_MIXED &&
+                          GST_BUFFER_FLAG_IS_SET(buffer, GST_VIDEO_BUFFER_FLAG_INTERLACED);
+  if (!has_fields || std::exchange(state.told_of_fields, true)) return;
+  GST_ELEMENT_WARNING(filter, STREAM, FORMAT,
+                      ("A frame is interlaced, and is processed as if it were not: what moves has combs. Put "
+                       "deinterlace in front"),
+                      (nullptr));
+}
+
+GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer) {
+  cudavision::FilterState &state = *filter->state;
+  ObjectSettings settings = Properties::snapshot(filter);
+  state.stream_id.take_frame();
+  if (!state.continuity.continues(buffer, GST_BASE_TRANSFORM(filter)->segment)) session.drop_history();
+  if (gst_buffer_get_size(buffer) == 0 && GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP))
+    return GST_FLOW_OK;
+  if (state.frame_count++ % static_cast<guint64>(settings.every_nth) != 0) return GST_FLOW_OK;
+  if (!has_region(filter, session, settings)) return GST_FLOW_OK;
+  const GrayRange range = state.gray_range.take(filter, {settings.gray16_min, settings.gray16_max});
+  settings.gray16_min = range.low, settings.gray16_max = range.high;
+
+  const GstClockTime begin = gst_util_get_timestamp();
+  if (state.punctuality.sink_tells() && state.latency.drops(GST_BASE_TRANSFORM(filter), buffer))
+    return GST_BASE_TRANSFORM_FLOW_DROPPED;
+  bool processed = true;
+  const GstFlowReturn result = process(filter, session, buffer, settings, &processed);
+  if (result != GST_FLOW_OK || !processed) return result;
+  state.processing_time = gst_util_get_timestamp() - begin;
+  if (state.latency.take(state.processing_time, state.continuity.distance()))
+    gst_element_post_message(GST_ELEMENT(filter), gst_message_new_latency(GST_OBJECT(filter)));
+  if (session.lacks_threads()) tell_of_threads(filter);
+  tell_of_fields(filter, buffer);
+  if (session.depends_on_shape()) tell_of_shape(filter);
+  log_frame(filter, session, buffer);
+  if (settings.post_messages) post_message(filter, session, buffer);
+  return GST_FLOW_OK;
+}
+
+GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
+  auto *filter = GST_CUDA_VISION_FILTER(transform);
+  const std::shared_ptr<Session> session = filter->state->session.get();
+  if (!session) return GST_FLOW_FLUSHING;  // the element has opened its pads and not started yet
+  if (!session->knows_caps()) return GST_FLOW_NOT_NEGOTIATED;
+  return protect(filter, GST_FLOW_ERROR, [&] { return take_frame(filter, *session, buffer); });
+}
+
+void forget_frames(cudavision::FilterState &state, Session &session) {
+  state.continuity.restart();
+  session.drop_history();
+}
+
+// What a serialised event says of the frames that follow. Without a session it comes before the start, and nothing
+// follows it.
+void follow_event(GstCudaVisionFilter *filter, Session &session, GstEvent *event) {
+  cudavision::FilterState &state = *filter->state;
+  switch (GST_EVENT_TYPE(event)) {
+    case GST_EVENT_FLUSH_STOP:
+      state.frame_count = 0;
+      return forget_frames(state, session);
+    case GST_EVENT_SEGMENT:
+      return state.continuity.expect_jump();
+    case GST_EVENT_STREAM_START:
+      if (!state.stream_id.changes(event)) return;
+      if (session.has_history() && state.stream_id.take_turns())
+        GST_ELEMENT_WARNING(filter, STREAM, FAILED, ("%s", cudavision::StreamId::kTurns), (nullptr));
+      forget_frames(state, session);
+      return state.shape.begin_stream();
+    case GST_EVENT_TAG:
+      return state.shape.take_tags(event);
+    case GST_EVENT_EOS:
+      if (const Status status = session.wait_for_pending(); !status.ok())
+        post_error(filter, "A frame could not be processed", status, __LINE__);
+      return;
+    default:
+      return;
+  }
+}
+
+gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
+  auto *filter = GST_CUDA_VISION_FILTER(transform);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START) filter->state->stop.request(StopReason::flush);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) filter->state->stop.withdraw(StopReason::flush);
+  const auto follow = [&] {
+    if (const std::shared_ptr<Session> session = filter->state->session.get(); session)
+      follow_event(filter, *session, event);
+    return true;
+  };
+  if (!GST_EVENT_IS_SERIALIZED(event) || protect(filter, false, follow))
+    return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->sink_event(transform, event);
+  gst_event_unref(event);
+  return FALSE;
+}
+
+// GStreamer itself skips late frames and posts a message for each. A frame that is worked on and still
+// arrives too late, again and again, is worth a warning: the pipeline asks for more than the machine can do.
+gboolean src_event(GstBaseTransform *transform, GstEvent *event) {
+  auto *filter = GST_CUDA_VISION_FILTER(transform);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_LATENCY) filter->state->latency.take_event(event);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_QOS) {
+    if (const auto lateness = filter->state->punctuality.too_late(event))
+      GST_ELEMENT_WARNING(
+          filter, CORE, CLOCK,
+          ("Every frame of the last %u s was late, the last one by %s s; this element takes %s s for a "
+           "frame. It takes less for smaller frames, a region of interest or a greater every-nth",
+           static_cast<unsigned>(Punctuality::kPatience / GST_SECOND),
+           seconds(static_cast<GstClockTime>(*lateness), 2).c_str(),
+           seconds(filter->state->processing_time, 4).c_str()),
+          (nullptr));
+  }
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->src_event(transform, event);
+}
+
+// --- caps, context and allocation ---
+
+// Depends on the active backend after the start, and on the requested backend before it.
+bool takes_cuda_memory(GstCudaVisionFilter *filter) {
+  const ObjectSettings settings = Properties::snapshot(filter);
+  return settings.active_backend == ActiveBackend::none ? settings.backend != BackendChoice::cpu
+                                                        : settings.active_backend == ActiveBackend::cuda;
+}
+
+GstCaps *transform_caps(GstBaseTransform *transform, GstPadDirection, GstCaps *caps, GstCaps *wanted) {
+  GstCaps *result = takes_cuda_memory(GST_CUDA_VISION_FILTER(transform)) ? gst_caps_ref(caps)
+                                                                         : cudavision::in_system_memory(caps);
+  return cudavision::restricted_to(result, wanted);
+}
+
+gboolean propose_allocation(GstBaseTransform *transform, GstQuery *decided, GstQuery *query) {
+  // The parent asks downstream, which gets the same buffers: its proposals take precedence. What the element does not
+  // honour itself is not promised to upstream.
+  const gboolean answered = GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)
+                                ->propose_allocation(transform, decided, query);
+  cudavision::keep_honoured_metas(query);
+  const std::shared_ptr<Session> session = GST_CUDA_VISION_FILTER(transform)->state->session.get();
+  if (!session || session->backend() == Backend::cpu) return answered;
+  const auto offer = [&] { return cudavision::offer_memory(query, session->shared_context()); };
+  return protect(GST_CUDA_VISION_FILTER(transform), false, offer) || answered;
+}
+
+gboolean query(GstBaseTransform *transform, GstPadDirection direction, GstQuery *query) {
+  auto *filter = GST_CUDA_VISION_FILTER(transform);
+  const auto answer = [&] {
+    const int device = Properties::snapshot(filter).cuda_device_id;
+    return filter->state->sharing.answer(GST_ELEMENT(filter), device, query);
+  };
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && takes_cuda_memory(filter) &&
+      protect(filter, false, answer))
+    return TRUE;
+  if (!GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->query(transform, direction, query))
+    return FALSE;
+  if (GST_QUERY_TYPE(query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC)
+    filter->state->latency.add_to(query);
+  return TRUE;
+}
+
+void set_context(GstElement *element, GstContext *context) {
+  auto *filter = GST_CUDA_VISION_FILTER(element);
+  filter->state->sharing.take(element, context, Properties::snapshot(filter).cuda_device_id);
+  GST_ELEMENT_CLASS(gst_cuda_vision_filter_parent_class)->set_context(element, context);
+}
+
+// --- the class ---
+
+ObjectSettings *settings_of(GObject *object) { return &GST_CUDA_VISION_FILTER(object)->state->settings; }
+
+void finalize(GObject *object) {
+  delete GST_CUDA_VISION_FILTER(object)->state;
+  G_OBJECT_CLASS(gst_cuda_vision_filter_parent_class)->finalize(object);
+}
+
+}  // namespace
+
+static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass *klass) {
+  gst_type_mark_as_plugin_api(GST_TYPE_CUDA_VISION_FILTER, static_cast<GstPluginAPIFlags>(0));
+  G_OBJECT_CLASS(klass)->finalize = finalize;
+  cudavision::install_filter_properties(G_OBJECT_CLASS(klass), settings_of);
+  GST_ELEMENT_CLASS(klass)->set_context = GST_DEBUG_FUNCPTR(set_context);
+  GST_ELEMENT_CLASS(klass)->change_state = GST_DEBUG_FUNCPTR(change_state);
+  GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
+  transform->start = GST_DEBUG_FUNCPTR(start);
+  transform->stop = GST_DEBUG_FUNCPTR(stop);
+  transform->set_caps = GST_DEBUG_FUNCPTR(set_caps);
+  transform->sink_event = GST_DEBUG_FUNCPTR(sink_event);
+  transform->src_event = GST_DEBUG_FUNCPTR(src_event);
+  transform->transform_caps = GST_DEBUG_FUNCPTR(transform_caps);
+  transform->propose_allocation = GST_DEBUG_FUNCPTR(propose_allocation);
+  transform->query = GST_DEBUG_FUNCPTR(query);
+  transform->before_transform = GST_DEBUG_FUNCPTR(before_transform);
+  transform->transform_ip = GST_DEBUG_FUNCPTR(transform_ip);  // no `transform`: always in place
+  transform->transform_ip_on_passthrough = FALSE;
+}
+
+static void gst_cuda_vision_filter_init(GstCudaVisionFilter *filter) {
+  filter->state = new cudavision::FilterState();
+  gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(filter), TRUE);  // late frames are skipped
+}
+
+namespace cudavision {
+
+void add_video_pads(GstElementClass *klass) {
+  for (const auto &[name, direction] : {std::pair{"sink", GST_PAD_SINK}, std::pair{"src", GST_PAD_SRC}}) {
+    GstCaps *caps = template_caps();
+    gst_element_class_add_pad_template(klass, gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps));
+    gst_caps_unref(caps);
+  }
+}
+
+}  // namespace cudavision

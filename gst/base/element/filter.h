@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// GstCudaVisionFilter, the abstract base class of the elements. It negotiates caps, chooses a backend, maps
+// frames and holds the properties common to all elements. A subclass provides the computation.
+#pragma once
+
+#include <gst/base/gstbasetransform.h>
+#include <gst/video/video.h>
+
+#include <memory>
+
+#include "gst/base/element/operation.h"
+
+namespace cudavision {
+struct FilterState;
+}
+
+struct GstCudaVisionFilter {
+  GstBaseTransform parent;
+  cudavision::FilterState *state;
+};
+
+struct GstCudaVisionFilterClass {
+  GstBaseTransformClass parent_class;
+
+  GstDebugCategory *category;  // of the element; set by the subclass
+  // Makes the operation for frames of the format and regions of the size that `site` gives. Called from the
+  // streaming thread with the device's context current. The operation uses the element's current settings.
+  cudavision::Status (*make_operation)(GstCudaVisionFilter *filter, const cudavision::Site &site,
+                                       std::unique_ptr<cudavision::Operation> *operation);
+  // Returns an error if properties contradict each other; may be null. Called at start.
+  cudavision::Status (*check_settings)(GstCudaVisionFilter *filter);
+  // Reads the files that properties name; may be null. Called at start, after check_settings.
+  cudavision::Status (*load_files)(GstCudaVisionFilter *filter);
+};
+
+#define GST_TYPE_CUDA_VISION_FILTER (gst_cuda_vision_filter_get_type())
+GType gst_cuda_vision_filter_get_type(void);
+
+namespace cudavision {
+
+// Adds the pad templates; call it in a subclass's class_init. Both pads accept video in system memory and, if
+// this build has CUDA, in CUDA memory.
+void add_video_pads(GstElementClass *klass);
+
+}  // namespace cudavision

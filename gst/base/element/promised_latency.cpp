@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The latency that an element promises in a live pipeline.
+#include "gst/base/element/promised_latency.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "gst/base/element/timing.h"
+
+namespace cudavision {
+namespace {
+
+constexpr GstClockTime kLeast = GST_MSECOND;  // what takes less is not worth a promise
+constexpr GstClockTime kMost = 10 * GST_SECOND;
+constexpr GstClockTime kMostSlack =
+    20 * GST_MSECOND;  // what sinks allow by default, their processing-deadline
+
+}  // namespace
+
+void PromisedLatency::restart() {
+  live_ = false;
+  before_ = promised_ = of_pipeline_ = 0;
+  allowed_ = last_begin_ = 0;
+  in_time_ = late_ = 0;
+  count_ = 0;
+}
+
+// The second longest of the last times: the first frame after a start, and a single one that was interrupted, take
+// longer than all others.
+GstClockTime PromisedLatency::typical() const {
+  const std::size_t count = std::min(count_, times_.size());
+  if (count < 2) return 0;
+  auto sorted = times_;
+  std::nth_element(sorted.begin(), sorted.begin() + 1, sorted.begin() + count, std::greater<>());
+  return sorted[1];
+}
+
+// An element that takes longer than the distance of two frames is never ready when a frame arrives: the frame that it
+// takes next is up to one distance old.
+bool PromisedLatency::take(GstClockTime processing_time, GstClockTime frame_distance) {
+  times_[count_++ % times_.size()] = processing_time;
+  const GstClockTime time = typical();
+  if (time < kLeast || time <= allowed_) return false;
+  allowed_ = time + time / 4;
+  const bool keeps_up = allowed_ < frame_distance;
+  promised_ = std::min(kMost, allowed_ + (keeps_up ? 0 : frame_distance));
+  return live_;
+}
+
+void PromisedLatency::add_to(GstQuery *latency) {
+  gboolean live = FALSE;
+  GstClockTime least = 0, most = GST_CLOCK_TIME_NONE;
+  gst_query_parse_latency(latency, &live, &least, &most);
+  live_ = live != FALSE;
+  before_ = least;
+  if (!live) return;
+  const GstClockTime own = promised_;
+  gst_query_set_latency(latency, live, least + own, GST_CLOCK_TIME_IS_VALID(most) ? most + own : most);
+}
+
+bool PromisedLatency::drops(GstBaseTransform *element, GstBuffer *frame) {
+  if (!live_ || promised_ == 0 || !gst_base_transform_is_qos_enabled(element)) return false;
+  const GstClockTime pts = GST_BUFFER_PTS(frame), running_time = to_running_time(element->segment, pts),
+                     begin = gst_util_get_timestamp();
+  const GstClockTimeDiff late_by =
+      lateness(running_time, gst_element_get_current_running_time(GST_ELEMENT(element)));
+  if (late_by <= 0 || begin - last_begin_ > GST_SECOND + 2 * typical()) {
+    last_begin_ = begin;
+    ++in_time_;
+    return false;
+  }
+  GstMessage *message =
+      gst_message_new_qos(GST_OBJECT(element), TRUE, running_time, to_stream_time(element->segment, pts), pts,
+                          GST_BUFFER_DURATION(frame));
+  gst_message_set_qos_values(message, late_by, 1, 1000000);
+  gst_message_set_qos_stats(message, GST_FORMAT_BUFFERS, in_time_, ++late_);
+  gst_element_post_message(GST_ELEMENT(element), message);
+  return true;
+}
+
+// How late the frame would leave the element if work on it began now; negative if it would be in time.
+GstClockTimeDiff PromisedLatency::lateness(GstClockTime running_time, GstClockTime now) const {
+  if (!GST_CLOCK_TIME_IS_VALID(running_time) || !GST_CLOCK_TIME_IS_VALID(now)) return -1;
+  const GstClockTime until_here = before_ + promised_, of_pipeline = of_pipeline_;
+  const GstClockTime slack = of_pipeline > until_here ? std::min(of_pipeline - until_here, kMostSlack) : 0;
+  return GST_CLOCK_DIFF(running_time + until_here + slack, now + typical());
+}
+
+void PromisedLatency::take_event(GstEvent *event) {
+  GstClockTime latency = 0;
+  gst_event_parse_latency(event, &latency);
+  of_pipeline_ = latency;
+}
+
+}  // namespace cudavision

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The state of an element between start and stop.
+#include "gst/base/element/session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cuda/common/available_memory.h"
+#include "cuda/luma/luma.h"
+#include "gst/base/device/launch_turn.h"
+#include "gst/base/frame/format.h"
+#include "gst/base/frame/repacked_format.h"
+
+namespace cudavision {
+namespace {
+
+// The part of the frame that the region covers, as a frame of its own. Only its luma is valid: the grid of
+// subsampled components is kept only if the region starts on it.
+Frame luma_of_region(Frame frame, Region region) {
+  for (int i = 0; i < frame.component_count(); ++i)
+    frame.component[i].data = &frame.component[i].at(region.x, region.y);
+  frame.width = region.width;
+  frame.height = region.height;
+  return frame;
+}
+
+bool needs_luma_image(const PixelLayout &layout, LumaRange range) {
+  return range == LumaRange::full || !make_frame(layout, {}, {}).has_luma_plane();
+}
+
+// The expansion of these frames' luma, if luma-range asks for it. The luma of RGB is computed, in the full range.
+LumaRange luma_range_of(const GstVideoInfo &info, LumaRange wanted) {
+  const bool limited =
+      info.colorimetry.range == GST_VIDEO_COLOR_RANGE_16_235 && !GST_VIDEO_INFO_IS_RGB(&info);
+  return limited ? wanted : LumaRange::as_is;
+}
+
+Size size_of(const GstVideoInfo &info) { return {GST_VIDEO_INFO_WIDTH(&info), GST_VIDEO_INFO_HEIGHT(&info)}; }
+
+// Whether frames of both caps hold the same samples. What else the caps say, such as the framerate, the shape of the
+// pixels and the colorimetry, may change in the middle of a video, and changes no sample.
+bool same_frames(const GstVideoInfo &a, const GstVideoInfo &b) {
+  return a.finfo == b.finfo && size_of(a) == size_of(b);
+}
+
+}  // namespace
+
+Region region_of(const FilterSettings &settings, Size frame) {
+  const int width = settings.roi_width == 0 ? frame.width : settings.roi_width;
+  const int height = settings.roi_height == 0 ? frame.height : settings.roi_height;
+  return {settings.roi_x, settings.roi_y, std::max(0, std::min(width, frame.width - settings.roi_x)),
+          std::max(0, std::min(height, frame.height - settings.roi_y))};
+}
+
+bool is_cut(const FilterSettings &settings, Size frame) {
+  const Region region = region_of(settings, frame);
+  return (settings.roi_width == 0 ? settings.roi_x > 0 : region.width < settings.roi_width) ||
+         (settings.roi_height == 0 ? settings.roi_y > 0 : region.height < settings.roi_height);
+}
+
+Session::~Session() { move_to(nullptr); }
+
+void Session::drop_stage() {
+  const DeviceContext::Scope scope(context_.get());
+  if (context_ && stage_) (void)context_->synchronize();
+  stage_.reset();
+}
+
+void Session::move_to(std::shared_ptr<const DeviceContext> context) {
+  drop_stage();
+  {
+    const DeviceContext::Scope scope(context_.get());
+    learnt_.reset();
+    wait_.reset();
+  }
+  context_ = std::move(context);
+}
+
+Status Session::wait() {
+  if (!context_) return {};
+  const Status status = wait_->wait(context_->stream());
+  // If the wait failed, work may still be running.
+  if (!status.ok()) (void)context_->synchronize();
+  return status;
+}
+
+// Keeps the host from running too far ahead of the GPU.
+Status Session::wait_for_oldest() {
+  CUevent_st *oldest = context_->oldest_pending();
+  if (oldest == nullptr) return {};
+  return wait_->wait(oldest, context_->stream());
+}
+
+Status Session::wait_for_pending() {
+  if (!context_) return {};
+  const DeviceContext::Scope scope(context_.get());
+  CUDAVISION_TRY(scope.status());
+  return context_->wait_for_pending();
+}
+
+Execution Session::execution() const {
+  return {backend(), &workers_, context_ ? context_->stream() : nullptr, stop_};
+}
+
+Status Session::negotiate(const GstVideoInfo &info, bool in_cuda_memory, const FilterSettings &settings) {
+  const DeviceContext::Scope scope(context_.get());
+  CUDAVISION_TRY(scope.status());
+  const LumaRange luma_range = luma_range_of(info, wanted_luma_range_);
+  const bool same = same_frames(info, info_);
+  if (!same) learnt_.reset();
+  if (!same || in_cuda_memory != in_cuda_memory_ || luma_range != luma_range_) {
+    if (same && stage_) learnt_ = stage_->operation->take_learnt(false);
+    drop_stage();
+  }
+  const MemoryBudget::Scope budget(budget_);
+  info_ = info;
+  in_cuda_memory_ = in_cuda_memory;
+  working_info_ = working_info(info);
+  layout_ = pixel_layout(working_info_);
+  luma_range_ = luma_range;
+  return catch_bad_alloc([&] { return fit_stage(settings); });
+}
+
+// Everything that an element allocates for its frames is charged to one budget. What is free on the device or
+// machine is asked for while the element has allocated nothing.
+Status Session::set_budget(const FilterSettings &settings) {
+  if (settings.max_memory == budgeted_ && (settings.max_memory != 0 || stage_)) return {};
+  std::size_t limit = settings.max_memory;
+  if (limit == 0) {
+    CUDAVISION_TRY(available_memory(execution(), &limit));
+    limit += std::min(budget_->used(), SIZE_MAX - limit);
+  }
+  budget_->set_limit(limit, settings.max_memory != 0 ? "max-memory allows" : "there are");
+  budgeted_ = settings.max_memory;
+  return budget_->used() > limit ? budget_->refusal(budget_->used()) : Status();
+}
+
+Status Session::prepare(const FilterSettings &settings) {
+  if (keep_stage(settings)) return {};
+  const DeviceContext::Scope scope(context_.get());
+  CUDAVISION_TRY(scope.status());
+  const MemoryBudget::Scope budget(budget_);
+  return catch_bad_alloc([&] { return fit_stage(settings); });
+}
+
+// Returns true if the stage is the right one for the next frame, as for almost every frame.
+bool Session::keep_stage(const FilterSettings &settings) {
+  const Region region = region_of(settings, size_of(info_));
+  // the CUDA backend needs one
+  workers_.set_thread_count(context_ ? 1 : std::min(settings.n_threads, Workers::core_count()));
+  if (!stage_ || stage_->size != Size{region.width, region.height} || settings.max_memory != budgeted_)
+    return false;
+  stage_->region = region;  // the region may move: scratch depends only on its size
+  return true;
+}
+
+Status Session::fit_stage(const FilterSettings &settings) {
+  CUDAVISION_TRY(set_budget(settings));
+  if (keep_stage(settings)) return {};
+  const Region region = region_of(settings, size_of(info_));
+  const Size size{region.width, region.height};
+  if (stage_) learnt_ = stage_->operation->take_learnt(false);
+  drop_stage();
+  if (size.width == 0 || size.height == 0) return {};
+  stage_.emplace();
+  stage_->region = region;
+  stage_->size = size;
+  const Status status = catch_bad_alloc([&] { return make_stage(settings); });
+  if (!status.ok()) drop_stage();
+  return status;
+}
+
+Status Session::make_stage(const FilterSettings &settings) {
+  if (context_ && !wait_) CUDAVISION_TRY(StreamWait::make(&wait_));
+  // First, because it knows whether the region is too small: that may be so for one frame after the other.
+  CUDAVISION_TRY(make_operation_(
+      {execution(), context_, &working_info_, stage_->size, settings.display, &learnt_}, &stage_->operation));
+  if (!in_cuda_memory_) CUDAVISION_TRY(stage_frames());
+  if (is_repacked(GST_VIDEO_INFO_FORMAT(&info_))) CUDAVISION_TRY(allocate_working_planes());
+  return needs_luma_image(layout_, luma_range_) ? stage_->luma.allocate(execution(), stage_->size) : Status();
+}
+
+Status Session::stage_frames() {
+  return make_staged_frame(execution(), planes_shape(info_), &stage_->staged);
+}
+
+Status Session::allocate_working_planes() {
+  const Planes shape = planes_shape(working_info_);
+  for (int i = 0; i < shape.count; ++i)
+    CUDAVISION_TRY(stage_->working[i].allocate(execution(), {shape.plane[i].row_bytes, shape.plane[i].rows}));
+  return {};
+}
+
+Planes Session::working_planes() {
+  Planes planes = planes_shape(working_info_);
+  for (int i = 0; i < planes.count; ++i) {
+    const ImageView<std::uint8_t> view = stage_->working[i].view();
+    planes.plane[i].data = view.data;
+    planes.plane[i].pitch_bytes = view.pitch_bytes;
+  }
+  return planes;
+}
+
+Status Session::process(const MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings) {
+  const DeviceContext::Scope scope(context_.get());
+  CUDAVISION_TRY(scope.status());
+  const MemoryBudget::Scope budget(budget_);
+  const Status status = catch_bad_alloc([&] { return process_frame(frame, buffer, settings); });
+  // Algorithms rely on what they leave in their scratch memory, and this one was left in the middle.
+  if (status.code() == Status::Code::stopped) learnt_ = stage_->operation->take_learnt(true);
+  if (!status.ok()) drop_stage();
+  return status;
+}
+
+Status Session::process_frame(const MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings) {
+  if (!frame.on_device() && !stage_->staged) CUDAVISION_TRY(stage_frames());
+  Job job{};
+  const bool leaves_pending = frame.can_be_left_pending() && !settings.post_messages && few_elements_work();
+  if (leaves_pending) CUDAVISION_TRY(wait_for_oldest());
+  CUDAVISION_TRY(frame.order_behind_producer());
+  const Status worked = work(frame, buffer, settings, &job);
+  left_pending_ =
+      worked.ok() && leaves_pending && !stage_->operation->host_reads_result() && frame.leave_pending().ok();
+  if (left_pending_) return {};
+  // The frame is unmapped after this call: no work may still read or write it, even after an error.
+  const Status finished = wait();
+  CUDAVISION_TRY(worked);
+  CUDAVISION_TRY(finished);
+  frame.mark_finished();
+  return stage_->operation->finish(job);
+}
+
+Status Session::work(const MappedFrame &mapped, GstBuffer *buffer, const FilterSettings &settings, Job *job) {
+  Stage &stage = *stage_;
+  const Reads reads = stage.operation->begin_frame();
+  const bool draw = settings.display, luma = reads == Reads::luma;
+  const Execution where = execution();
+  // Luma is the first component and lies in the first plane.
+  const bool luma_alone = luma && !draw && layout_.model != ColorModel::rgb;
+  Planes planes = mapped.planes();
+  if (!mapped.on_device())
+    CUDAVISION_TRY(stage.staged->upload(mapped.planes(), luma_alone ? 1 : planes.count, &planes));
+  std::optional<LaunchTurn> turn;  // set on the CUDA backend
+  if (context_) turn.emplace();
+  path_ = {backend(),
+           context_of(buffer) != nullptr,
+           mapped.on_device(),
+           luma_alone,
+           is_repacked(GST_VIDEO_INFO_FORMAT(&info_)),
+           draw};
+  RepackedFrame repacked;  // only of a repacked format
+  if (path_.repacked) {
+    const Planes copy = working_planes();
+    repacked = repacked_frame(info_, planes, copy, {settings.gray16_min, settings.gray16_max});
+    CUDAVISION_TRY(repack_frame(where, repacked, luma_alone ? 1 : repacked.count));
+    planes = copy;
+  }
+  const Frame frame = make_frame(layout_, size_of(info_), planes);
+  const bool extracts_luma = (luma && needs_luma_image(layout_, luma_range_)) ||
+                             (reads == Reads::channels && luma_range_ == LumaRange::full);
+  const Input input = path_.repacked || extracts_luma ? Input::in_stream_order : mapped.input();
+  *job = {where, &working_info_, frame, stage.region,           is_cut(settings, size_of(info_)),
+          {},    input,          draw,  settings.post_messages, buffer};
+  if (extracts_luma) {
+    CUDAVISION_TRY(extract_luma(where, luma_of_region(frame, stage.region), stage.luma.view(), luma_range_));
+    job->luma = stage.luma.view();
+  } else if (luma) {
+    job->luma = frame.luma_plane().crop(stage.region);
+  }
+  CUDAVISION_TRY(stage.operation->run(*job));
+  if (draw && repacked.count != 0)
+    CUDAVISION_TRY(unpack_frame(where, repacked, {0, 0, frame.width, frame.height}));
+  turn.reset();  // a download to pageable memory waits for the GPU
+  return draw && !mapped.on_device() ? stage.staged->download(mapped.planes()) : Status();
+}
+
+void Session::drop_history() {
+  const DeviceContext::Scope scope(context_.get());
+  if (!scope.status().ok()) return;
+  if (learnt_) learnt_->drop_history();
+  if (stage_) stage_->operation->drop_history();
+}
+
+}  // namespace cudavision

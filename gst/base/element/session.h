@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The state of an element between start and stop: a backend and, once caps are known, an operation with its
+// staging memory.
+#pragma once
+
+#include <gst/video/video.h>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "cuda/common/memory_budget.h"
+#include "cuda/common/owned_memory.h"
+#include "cuda/common/staged_frame.h"
+#include "cuda/common/stop.h"
+#include "cuda/luma/luma.h"
+#include "cuda/repack/repack.h"
+#include "gst/base/device/device_context.h"
+#include "gst/base/device/stream_wait.h"
+#include "gst/base/element/operation.h"
+#include "gst/base/frame/frame_path.h"
+#include "gst/base/frame/mapped_frame.h"
+
+namespace cudavision {
+
+enum class BackendChoice { automatic, cuda, cpu };
+
+// The properties common to all elements.
+struct FilterSettings {
+  BackendChoice backend = BackendChoice::automatic;
+  int cuda_device_id = -1;
+  int n_threads = 0;
+  bool display = true;
+  bool post_messages = false;
+  int roi_x = 0, roi_y = 0, roi_width = 0, roi_height = 0;
+  int every_nth = 1;
+  int gray16_min = 0, gray16_max = GrayRange::kMost;
+  LumaRange luma_range = LumaRange::as_is;
+  guint64 max_memory = 0;  // bytes; 0: what the device or the machine has
+};
+
+// The region of interest within a frame; empty if it lies outside.
+Region region_of(const FilterSettings &settings, Size frame);
+// Whether an edge of the frame cuts off a part of the region that the properties ask for.
+bool is_cut(const FilterSettings &settings, Size frame);
+inline bool is_whole(Region region, Size frame) {
+  return region.width == frame.width && region.height == frame.height;
+}
+
+class Session {
+ public:
+  using MakeOperation = std::function<Status(const Site &, std::unique_ptr<Operation> *)>;
+
+  // context: null for the CPU backend. stop: asks that the work on a frame is given up; outlives the session.
+  // luma_range: the property of that name.
+  Session(std::shared_ptr<const DeviceContext> context, MakeOperation make_operation, const StopFlag *stop,
+          LumaRange luma_range)
+      : context_(std::move(context)),
+        make_operation_(std::move(make_operation)),
+        stop_(stop),
+        wanted_luma_range_(luma_range),
+        workers_(1, stop) {}
+  ~Session();
+
+  Backend backend() const { return context_ ? Backend::cuda : Backend::cpu; }
+  const DeviceContext *context() const { return context_.get(); }
+  const std::shared_ptr<const DeviceContext> &shared_context() const { return context_; }
+  // Works in that context from the next frame on. State of earlier frames is lost.
+  void move_to(std::shared_ptr<const DeviceContext> context);
+
+  // Called for new caps: allocates everything that frames of this format need. May be called again. If format and size
+  // stay, so does what was learnt from earlier frames.
+  // in_cuda_memory: true if the caps ask for CUDA memory.
+  Status negotiate(const GstVideoInfo &info, bool in_cuda_memory, const FilterSettings &settings);
+  bool knows_caps() const { return info_.finfo != nullptr; }
+  // Allocates what the region of the next frame needs, if its size has changed. Call it before process(). Fails
+  // with too_small if the region is.
+  Status prepare(const FilterSettings &settings);
+  // Processes one frame of the negotiated format and attaches the results to `buffer`. The frame must be
+  // mapped with this session's context; for reading only, if settings.display is off. The region must not be
+  // empty. Returns when the frame is finished, or when it can be passed on as it is
+  // (DeviceContext::leave_pending). Fails with the code `stopped` if the frame was given up.
+  Status process(const MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings);
+  // How the last frame was processed.
+  const FramePath &path() const { return path_; }
+  // Whether the system has refused some of the threads of the CPU backend.
+  bool lacks_threads() const { return !context_ && workers_.lacks_threads(); }
+  // Whether it was passed on while the GPU still works on it.
+  bool left_pending() const { return left_pending_; }
+  // Adds the fields of the last frame's result to its message.
+  void describe(GstStructure *message) { stage_->operation->describe(message); }
+  bool depends_on_shape() const { return stage_->operation->depends_on_shape(); }
+  void drop_history();
+  // Whether results depend on earlier frames.
+  bool has_history() const { return stage_ && stage_->operation->has_history(); }
+  // Waits for all frames that were passed on. Returns errors of their kernels.
+  Status wait_for_pending();
+
+ private:
+  bool keep_stage(const FilterSettings &settings);
+  Status fit_stage(const FilterSettings &settings);
+  Status make_stage(const FilterSettings &settings);
+  Status set_budget(const FilterSettings &settings);
+  Status process_frame(const MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings);
+  Status wait();
+  Status wait_for_oldest();
+  Status work(const MappedFrame &mapped, GstBuffer *buffer, const FilterSettings &settings, Job *job);
+  Status stage_frames();
+  Status allocate_working_planes();
+  Planes working_planes();
+  void drop_stage();
+  Execution execution() const;
+
+  std::shared_ptr<const DeviceContext> context_;  // null on the CPU backend
+  std::unique_ptr<StreamWait> wait_;              // null until the first frame, and on the CPU backend
+  MakeOperation make_operation_;
+  const StopFlag *stop_;
+  const LumaRange wanted_luma_range_;
+  Workers workers_;
+  std::shared_ptr<MemoryBudget> budget_ = std::make_shared<MemoryBudget>();
+  std::optional<guint64> budgeted_;  // the max-memory that the budget's limit comes from
+  GstVideoInfo info_{};              // the caps
+  // Of the frames that the operation sees: the caps, or the 8-bit format of a repacked frame's copy.
+  GstVideoInfo working_info_;
+  bool in_cuda_memory_ = false;
+  PixelLayout layout_;
+  LumaRange luma_range_ = LumaRange::as_is;  // of these caps: `full` only if their luma is to be expanded
+  FramePath path_;
+  bool left_pending_ = false;
+
+  // Made for one size of the region. Destroyed before the context, with the context current.
+  struct Stage {
+    Region region;
+    Size size;                            // of the region
+    std::unique_ptr<StagedFrame> staged;  // for frames that do not lie in the backend's memory
+    OwnedImage working[Planes::kMost];    // the planes of the copy of a repacked format
+    OwnedImage luma;                      // of the region, if the luma cannot be read in the frame
+    std::unique_ptr<Operation> operation;
+  };
+  std::optional<Stage> stage_;
+  std::unique_ptr<Learnt> learnt_;  // by the last operation, until another one takes it
+};
+
+// The session of an element between start and stop. Queries and events come from any thread at any time, also while the element starts
+// or stops: each works with the session that it has got, or without one. The stream lock is no substitute, because an
+// event that waits in a sink holds it.
+class SharedSession {
+ public:
+  // Null between stop and start.
+  std::shared_ptr<Session> get() const {
+    const std::lock_guard lock(mutex_);
+    return session_;
+  }
+  void set(std::shared_ptr<Session> session) {
+    const std::lock_guard lock(mutex_);
+    session_.swap(session);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<Session> session_;
+};
+
+}  // namespace cudavision

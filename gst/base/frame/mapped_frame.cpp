@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A buffer mapped as a video frame.
+#include "gst/base/frame/mapped_frame.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace cudavision {
+namespace {
+
+bool lies_in(const DeviceContext *context, GstBuffer *buffer) {
+  GstCudaContext *theirs = context != nullptr ? context_of(buffer) : nullptr;
+  return theirs != nullptr && same_context(theirs, context->handle());
+}
+
+}  // namespace
+
+MappedFrame::MappedFrame(GstBuffer *buffer, const GstVideoInfo &info, bool write,
+                         const DeviceContext *context)
+    : buffer_(buffer),
+      info_(info),
+      context_(context),
+      on_device_(lies_in(context, buffer)),
+      // checked before mapping, which takes a reference
+      can_be_left_pending_(on_device_ && context->can_leave_pending(buffer)),
+      written_(write) {
+  const guint access = (write ? GST_MAP_READWRITE : GST_MAP_READ) | (on_device_ ? kMapCuda : 0) |
+                       guint{GST_VIDEO_FRAME_MAP_FLAG_NO_REF};
+  mapped_ = gst_video_frame_map(&frame_, &info, buffer, static_cast<GstMapFlags>(access));
+  if (!mapped_) return;
+  PlaneOffsets offsets{};
+  fits_ = crop(&offsets) && planes_of(frame_, info, offsets, &planes_);
+}
+
+// Finds the part of the frame that a GstVideoCropMeta names. Returns false if there is no such part, or if chroma samples
+// do not begin there.
+bool MappedFrame::crop(PlaneOffsets *offsets) const {
+  const GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta(buffer_);
+  if (crop == nullptr || (crop->x == 0 && crop->y == 0)) return true;
+  const guint64 right = guint64{crop->x} + static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info_)),
+                bottom = guint64{crop->y} + static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info_));
+  if (right > static_cast<guint>(GST_VIDEO_FRAME_WIDTH(&frame_)) ||
+      bottom > static_cast<guint>(GST_VIDEO_FRAME_HEIGHT(&frame_)))
+    return false;
+  for (guint i = GST_VIDEO_INFO_N_COMPONENTS(&info_);
+       i-- > 0;) {  // the first component of a plane comes last
+    const guint shift_x = GST_VIDEO_FORMAT_INFO_W_SUB(info_.finfo, i),
+                shift_y = GST_VIDEO_FORMAT_INFO_H_SUB(info_.finfo, i);
+    if (crop->x >> shift_x << shift_x != crop->x || crop->y >> shift_y << shift_y != crop->y) return false;
+  }
+  bool found[GST_VIDEO_MAX_PLANES] = {};
+  for (guint i = 0; i < GST_VIDEO_INFO_N_COMPONENTS(&info_); ++i) {
+    const guint plane = GST_VIDEO_INFO_COMP_PLANE(&info_, i);
+    if (std::exchange(found[plane], true)) continue;
+    const std::ptrdiff_t x = crop->x >> GST_VIDEO_FORMAT_INFO_W_SUB(info_.finfo, i),
+                         y = crop->y >> GST_VIDEO_FORMAT_INFO_H_SUB(info_.finfo, i);
+    (*offsets)[plane] =
+        y * GST_VIDEO_FRAME_PLANE_STRIDE(&frame_, plane) + x * GST_VIDEO_INFO_COMP_PSTRIDE(&info_, i);
+  }
+  return true;
+}
+
+std::string MappedFrame::misfit() const {
+  const auto join = [](const auto &values, guint count) {
+    std::string text;
+    for (guint i = 0; i < count; ++i) text += (i > 0 ? ", " : "") + std::to_string(values[i]);
+    return text;
+  };
+  const auto size = [](guint width, guint height) {
+    return std::to_string(width) + "x" + std::to_string(height);
+  };
+  const guint planes = GST_VIDEO_INFO_N_PLANES(&info_);
+  std::string text = "it has " + std::to_string(gst_buffer_get_size(buffer_)) + " bytes";
+  if (const GstVideoMeta *meta = gst_buffer_get_video_meta(buffer_); meta != nullptr)
+    text += ", and its GstVideoMeta says " + size(meta->width, meta->height) + " pixels with strides of " +
+            join(meta->stride, std::min<guint>(meta->n_planes, GST_VIDEO_MAX_PLANES)) + " bytes at offsets " +
+            join(meta->offset, std::min<guint>(meta->n_planes, GST_VIDEO_MAX_PLANES));
+  if (const GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta(buffer_); crop != nullptr)
+    text += ", and its GstVideoCropMeta begins at (" + std::to_string(crop->x) + ", " +
+            std::to_string(crop->y) +
+            "), which must lie on a chroma sample: videoconvert in front of the element applies the crop";
+  return text + "; " + GST_VIDEO_INFO_NAME(&info_) + " frames of " +
+         size(static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info_)),
+              static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info_))) +
+         " pixels have " + std::to_string(GST_VIDEO_INFO_SIZE(&info_)) + " bytes with strides of " +
+         join(info_.stride, planes) +
+         " bytes. Pad the rows to these strides, or attach a GstVideoMeta with the strides and offsets of "
+         "the buffer";
+}
+
+void keep_honoured_metas(GstQuery *allocation) {
+  for (guint i = gst_query_get_n_allocation_metas(allocation); i-- > 0;) {
+    const GType api = gst_query_parse_nth_allocation_meta(allocation, i, nullptr);
+    if (api != GST_VIDEO_META_API_TYPE && api != GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)
+      gst_query_remove_nth_allocation_meta(allocation, i);
+  }
+}
+
+// Call this after the frame is mapped: mapping shared memory for writing puts a copy of it into the buffer.
+Status MappedFrame::order_behind_producer() const {
+  if (!on_device_) return {};
+  if (can_be_left_pending_) return context_->order_behind_producer(buffer_);
+  context_->wait_for_producer(buffer_);
+  return {};
+}
+
+Input MappedFrame::input() const {
+  return on_device_ && context_->is_complete(buffer_) ? Input::complete : Input::in_stream_order;
+}
+
+MappedFrame::~MappedFrame() {
+  if (mapped_) gst_video_frame_unmap(&frame_);
+}
+
+void MappedFrame::mark_finished() const {
+  if (on_device_ && written_) context_->mark_finished(buffer_);
+}
+
+}  // namespace cudavision

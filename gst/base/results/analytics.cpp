@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// GStreamer's own metas for analysis.
+#include "gst/base/results/analytics.h"
+
+#include <gst/video/video.h>
+
+#include <algorithm>
+
+#if CUDAVISION_HAVE_ANALYTICS
+#include <gst/analytics/analytics.h>
+#endif
+
+namespace cudavision {
+
+#if CUDAVISION_HAVE_ANALYTICS
+namespace {
+
+// The memory of the meta does not have to grow with each detection.
+GstAnalyticsRelationMeta *add_relations(GstBuffer *buffer, int expected) {
+  constexpr gsize kBytes = 128;  // the approximate size of a detection
+  GstAnalyticsRelationMetaInitParams sizes{static_cast<gsize>(expected),
+                                           static_cast<gsize>(expected) * kBytes};
+  return gst_buffer_add_analytics_relation_meta_full(buffer, &sizes);
+}
+
+GstAnalyticsRelationMeta *relations_of(GstBuffer *buffer, int expected) {
+  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(buffer);
+  return relations != nullptr ? relations : add_relations(buffer, expected);
+}
+
+}  // namespace
+
+Status attach_detections(GstBuffer *buffer, int count, const std::function<Detection(int)> &detection) {
+  GstAnalyticsRelationMeta *relations = count > 0 ? relations_of(buffer, count) : nullptr;
+  for (int i = 0; i < count; ++i) {
+    const Detection d = detection(i);
+    GstAnalyticsODMtd added;
+    if (relations == nullptr || !gst_analytics_relation_meta_add_od_mtd(relations, d.type, d.x, d.y, d.width,
+                                                                        d.height, d.confidence, &added))
+      return invalid_argument("the object detections could not be attached");
+  }
+  return {};
+}
+
+guint64 track_of_detection(GstBuffer *buffer, guint detection) {
+  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(buffer);
+  gpointer state = nullptr;
+  GstAnalyticsTrackingMtd tracking;
+  guint64 id = 0;
+  GstClockTime first = 0, last = 0;
+  gboolean lost = FALSE;
+  const bool found =
+      relations != nullptr && gst_analytics_relation_meta_get_direct_related(
+                                  relations, detection, GST_ANALYTICS_REL_TYPE_ANY,
+                                  gst_analytics_tracking_mtd_get_mtd_type(), &state, &tracking);
+  return found && gst_analytics_tracking_mtd_get_info(&tracking, &id, &first, &last, &lost) ? id : 0;
+}
+
+void for_each_detection(GstBuffer *buffer, const StopFlag &stop,
+                        const std::function<void(const Detection &)> &visit) {
+  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(buffer);
+  if (relations == nullptr) return;
+  gpointer state = nullptr;
+  GstAnalyticsODMtd found;
+  while (!stop.requested() && gst_analytics_relation_meta_iterate(
+                                  relations, &state, gst_analytics_od_mtd_get_mtd_type(), &found)) {
+    Detection d;
+    d.id = found.id;
+    d.type = gst_analytics_od_mtd_get_obj_type(&found);
+    if (gst_analytics_od_mtd_get_location(&found, &d.x, &d.y, &d.width, &d.height, &d.confidence)) visit(d);
+  }
+}
+
+Status attach_tracking(GstBuffer *buffer, guint detection, guint64 track, GstClockTime first,
+                       GstClockTime last) {
+  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(buffer);
+  GstAnalyticsTrackingMtd added;
+  if (relations == nullptr ||
+      !gst_analytics_relation_meta_add_tracking_mtd(relations, track, first, &added) ||
+      !gst_analytics_tracking_mtd_update_last_seen(&added, last) ||
+      !gst_analytics_relation_meta_set_relation(relations, GST_ANALYTICS_REL_TYPE_RELATE_TO, detection,
+                                                added.id))
+    return invalid_argument("a track could not be attached");
+  return {};
+}
+#else
+Status attach_detections(GstBuffer *, int, const std::function<Detection(int)> &) { return {}; }
+guint64 track_of_detection(GstBuffer *, guint) { return 0; }
+Status attach_tracking(GstBuffer *, guint, guint64, GstClockTime, GstClockTime) { return {}; }
+void for_each_detection(GstBuffer *, const StopFlag &, const std::function<void(const Detection &)> &) {}
+#endif
+
+#if CUDAVISION_HAVE_ANALYTICS && GST_CHECK_VERSION(1, 26, 0)
+namespace {
+
+GstTensorDataType data_type_of(GstCudaVisionElementType type) {
+  switch (type) {
+    case GST_CUDA_VISION_ELEMENT_TYPE_U8:
+      return GST_TENSOR_DATA_TYPE_UINT8;
+    case GST_CUDA_VISION_ELEMENT_TYPE_U16:
+      return GST_TENSOR_DATA_TYPE_UINT16;
+    case GST_CUDA_VISION_ELEMENT_TYPE_U32:
+      return GST_TENSOR_DATA_TYPE_UINT32;
+    case GST_CUDA_VISION_ELEMENT_TYPE_I32:
+      return GST_TENSOR_DATA_TYPE_INT32;
+    default:
+      return GST_TENSOR_DATA_TYPE_FLOAT32;
+  }
+}
+
+// Names the class of the value 255 of a segmentation.
+bool attach_class(GstAnalyticsRelationMeta *relations, const GstAnalyticsSegmentationMtd &segmentation,
+                  const char *name) {
+  gfloat levels[] = {1, 1};
+  GQuark names[] = {g_quark_from_static_string("background"), g_quark_from_string(name)};
+  GstAnalyticsClsMtd classes;
+  return gst_analytics_relation_meta_add_cls_mtd(relations, std::size(names), levels, names, &classes) &&
+         gst_analytics_relation_meta_set_relation(relations, GST_ANALYTICS_REL_TYPE_N_TO_N, segmentation.id,
+                                                  classes.id);
+}
+
+}  // namespace
+
+Status attach_gst_tensor(GstBuffer *buffer, const GstCudaVisionTensorMeta *tensor) {
+  gsize dims[GST_CUDA_VISION_TENSOR_MAX_DIMS];
+  std::copy_n(tensor->dims, tensor->n_dims, dims);
+  GstTensor *added =
+      gst_tensor_new_simple(tensor->id, data_type_of(tensor->element_type), gst_buffer_ref(tensor->data),
+                            GST_TENSOR_DIM_ORDER_ROW_MAJOR, tensor->n_dims, dims);
+  if (added == nullptr) return invalid_argument("a GstTensor could not be attached");
+  GstTensorMeta *meta = gst_buffer_get_tensor_meta(buffer);
+  if (meta == nullptr) meta = gst_buffer_add_tensor_meta(buffer);
+  // Others may have left null, which GStreamer's functions do not expect.
+  if (meta->tensors == nullptr) meta->num_tensors = 0;
+  const gsize count = static_cast<gsize>(
+      std::remove(meta->tensors, meta->tensors + meta->num_tensors, nullptr) - meta->tensors);
+  meta->num_tensors = static_cast<decltype(meta->num_tensors)>(count);
+  // The meta takes the new array, which has copies of the tensors, and frees the old one.
+  GstTensor **tensors = g_new(GstTensor *, count + 1);
+  for (gsize i = 0; i < count; ++i) tensors[i] = gst_tensor_copy(meta->tensors[i]);
+  tensors[count] = added;
+  gst_tensor_meta_set(meta, static_cast<guint>(count + 1), tensors);
+  return {};
+}
+
+Status attach_segmentation(const Job &job, GstBuffer *data, const char *name) {
+  const auto width = static_cast<guint>(job.region.width), height = static_cast<guint>(job.region.height);
+  const gsize offsets[GST_VIDEO_MAX_PLANES] = {};
+  const gint strides[GST_VIDEO_MAX_PLANES] = {job.region.width};
+  gst_buffer_add_video_meta_full(data, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, width, height, 1,
+                                 offsets, strides);
+  GstAnalyticsRelationMeta *relations = relations_of(job.buffer, 2);
+  guint values[] = {0, 255};
+  GstAnalyticsSegmentationMtd segmentation;
+  if (relations != nullptr &&
+      gst_analytics_relation_meta_add_segmentation_mtd(
+          relations, gst_buffer_ref(data), GST_SEGMENTATION_TYPE_SEMANTIC, std::size(values), values,
+          job.region.x, job.region.y, width, height, &segmentation) &&
+      attach_class(relations, segmentation, name))
+    return {};
+  return invalid_argument("the segmentation could not be attached");
+}
+#else
+Status attach_gst_tensor(GstBuffer *, const GstCudaVisionTensorMeta *) { return {}; }
+Status attach_segmentation(const Job &, GstBuffer *, const char *) { return {}; }
+#endif
+
+}  // namespace cudavision

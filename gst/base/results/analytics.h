@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// GStreamer's own metas for analysis, in the versions that have them: object detections from 1.24 on, tensors
+// and segmentation from 1.26 on. With an older version these functions do nothing.
+#pragma once
+
+#include <gst/cudavision/cudavision.h>
+
+#include <functional>
+
+#include "cuda/common/stop.h"
+#include "gst/base/element/operation.h"
+
+namespace cudavision {
+
+// A detected object in pixels of the frame; the box may leave the frame.
+struct Detection {
+  guint id = 0;  // of the item of the relation meta; set by for_each_detection()
+  GQuark type = 0;
+  gint x = 0, y = 0, width = 0, height = 0;
+  gfloat confidence = 0;
+};
+
+// Appends detection(0) to detection(count - 1) to the buffer's relation meta, which all elements share, or
+// adds one. Fails if the meta takes no more.
+Status attach_detections(GstBuffer *buffer, int count, const std::function<Detection(int)> &detection);
+// Calls visit with each detection that is attached to the buffer, in order, until the flag asks to stop.
+void for_each_detection(GstBuffer *buffer, const StopFlag &stop,
+                        const std::function<void(const Detection &)> &visit);
+// The id of a track that a detection of the buffer is related to, or 0.
+guint64 track_of_detection(GstBuffer *buffer, guint detection);
+// Relates a detection of the buffer to a track. The times are those of the track's first and last frame.
+Status attach_tracking(GstBuffer *buffer, guint detection, guint64 track, GstClockTime first,
+                       GstClockTime last);
+
+// Adds the tensor to the buffer's GstTensorMeta. Both metas share its data.
+Status attach_gst_tensor(GstBuffer *buffer, const GstCudaVisionTensorMeta *tensor);
+// Attaches a map of the region with the values 0 and 255, one byte per pixel without padding, as a semantic
+// segmentation whose value 255 has the class `name`. The meta shares `data`, which must be writable: it gets
+// a GstVideoMeta.
+Status attach_segmentation(const Job &job, GstBuffer *data, const char *name);
+
+}  // namespace cudavision

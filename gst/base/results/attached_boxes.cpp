@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The boxes that are attached to a frame.
+#include "gst/base/results/attached_boxes.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gst/base/results/analytics.h"
+#include "gst/meta/reading.h"
+
+namespace cudavision {
+namespace {
+
+AttachedBox box_of(GstVideoRegionOfInterestMeta *meta) {
+  const RegionReading region = reading_of(*meta);
+  return {.type = meta->roi_type,
+          .x = static_cast<double>(region.x),
+          .y = static_cast<double>(region.y),
+          .width = static_cast<double>(region.width),
+          .height = static_cast<double>(region.height),
+          .score = region.score,
+          .track = region.track,
+          .region = meta,
+          .detection = {},
+          .label = region.label};
+}
+
+AttachedBox box_of(GstBuffer *buffer, const Detection &d) {
+  return {.type = d.type,
+          .x = static_cast<double>(d.x),
+          .y = static_cast<double>(d.y),
+          .width = static_cast<double>(d.width),
+          .height = static_cast<double>(d.height),
+          .score = static_cast<double>(d.confidence),
+          .track = track_of_detection(buffer, d.id),
+          .region = nullptr,
+          .detection = d.id,
+          .label = nullptr};
+}
+
+bool is_same_place(const AttachedBox &a, const AttachedBox &b) {
+  return a.type == b.type && a.x == b.x && a.y == b.y && a.width == b.width && a.height == b.height;
+}
+
+}  // namespace
+
+void collect_boxes(GstBuffer *buffer, const StopFlag &stop, std::vector<AttachedBox> *boxes) {
+  boxes->clear();
+  for_each_region(buffer, [&](GstVideoRegionOfInterestMeta &meta) {
+    if (!stop.requested()) boxes->push_back(box_of(&meta));
+  });
+  // Regions and detections of one element come in the same order: the search begins behind the last one found. It is
+  // bounded, because a frame may carry any number of both.
+  constexpr std::size_t kMostCompared = 1024;
+  const std::size_t regions = boxes->size(), compared = std::min(regions, kMostCompared);
+  std::size_t next = 0;
+  for_each_detection(buffer, stop, [&](const Detection &detection) {
+    const AttachedBox box = box_of(buffer, detection);
+    for (std::size_t i = 0; i < compared; ++i) {
+      AttachedBox &region = (*boxes)[(next + i) % regions];
+      if (region.detection || !is_same_place(region, box)) continue;
+      region.detection = box.detection;
+      if (region.track == 0) region.track = box.track;
+      if (std::isnan(region.score)) region.score = box.score;
+      next = (next + i + 1) % regions;
+      return;
+    }
+    boxes->push_back(box);
+  });
+}
+
+}  // namespace cudavision

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Notices that the results of other elements for which an element waits do not come.
+#include "gst/base/results/awaited_results.h"
+
+#include <gst/video/gstvideometa.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "gst/base/input/excerpt.h"
+#include "gst/meta/reading.h"
+
+namespace cudavision {
+namespace {
+
+constexpr GstClockTime kLongest = 5 * GST_SECOND;
+constexpr std::size_t kMostTypes = 5;  // that are named
+
+// Metas are told by the names of their types: some exist only in newer versions of GStreamer.
+bool is_result(const GstMeta &meta, AwaitedResults::Kind kind) {
+  const std::string_view name = g_type_name(meta.info->api);
+  return meta.info->api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE ||
+         name.starts_with("GstAnalyticsRelation") || name == "GstCudaVisionAnalysisMetaAPI" ||
+         (kind == AwaitedResults::Kind::all && name.starts_with("GstCudaVision"));
+}
+
+std::string names_of(const std::set<GQuark> &types) {
+  std::string names;
+  for (const GQuark type : types) {
+    const char *text = text_of(type);
+    names += (names.empty() ? "\"" : ", \"") + excerpt(text != nullptr ? text : "") + "\"";
+  }
+  return names;
+}
+
+}  // namespace
+
+bool Patience::is_over(const GstBuffer *frame) {
+  const GstClockTime now = GST_BUFFER_PTS(frame);
+  if (!GST_CLOCK_TIME_IS_VALID(now))
+    elapsed_ += GST_SECOND / 30;
+  else if (GST_CLOCK_TIME_IS_VALID(last_))
+    elapsed_ += std::min<GstClockTime>(now > last_ ? now - last_ : last_ - now, GST_SECOND);
+  last_ = now;
+  return elapsed_ >= kLongest;
+}
+
+std::string AwaitedType::take(const GstBuffer *frame, const std::vector<AttachedBox> &boxes,
+                              const char *property, const std::string &type) {
+  if (type != type_) *this = {};
+  type_ = type;
+  if (is_settled_) return {};
+  const WantedType wanted(type.c_str());
+  is_settled_ = std::any_of(boxes.begin(), boxes.end(),
+                            [&](const AttachedBox &box) { return wanted.includes(box.type); });
+  for (const AttachedBox &box : boxes)
+    if (others_.size() < kMostTypes) others_.insert(box.type);
+  if (is_settled_ || others_.empty() || !patience_.is_over(frame)) return {};
+  is_settled_ = true;
+  return "For 5 s no region or detection of the type \"" + excerpt(type) + "\" has come, but of " +
+         names_of(others_) + ": does " + property + " name the right type?";
+}
+
+bool AwaitedResults::are_missing(GstBuffer *frame, Kind kind) {
+  gpointer state = nullptr;
+  while (!is_settled_) {
+    const GstMeta *meta = gst_buffer_iterate_meta(frame, &state);
+    if (meta == nullptr) break;
+    is_settled_ = is_result(*meta, kind);
+  }
+  if (is_settled_) return false;
+  is_settled_ = patience_.is_over(frame);
+  return is_settled_;
+}
+
+}  // namespace cudavision
