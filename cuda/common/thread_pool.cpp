@@ -2,6 +2,9 @@
 // The threads that all Workers of the process share.
 #include "cuda/common/thread_pool.h"
 
+#include <sched.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cfenv>
 #include <chrono>
@@ -26,12 +29,23 @@ void leave_real_time(pthread_attr_t *attributes) {
   (void)pthread_attr_setschedparam(attributes, &priority);
 }
 
+// The thread would inherit the cores to which the one that starts it is bound. The work of others must not be bound to
+// these: the cores of the process's first thread are added, which are those that the process was given.
+void leave_binding(pthread_attr_t *attributes) {
+  cpu_set_t cores, first;
+  if (pthread_getaffinity_np(pthread_self(), sizeof cores, &cores) != 0) return;
+  if (sched_getaffinity(getpid(), sizeof first, &first) != 0) return;
+  CPU_OR(&cores, &cores, &first);
+  (void)pthread_attr_setaffinity_np(attributes, sizeof cores, &cores);
+}
+
 // Starts a thread that handles no signals: these are the host's. Returns whether the system had one.
 bool start_thread(void *(*function)(void *), void *argument, pthread_t *thread) {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;
   (void)pthread_attr_setstacksize(&attributes, kStackBytes);
   leave_real_time(&attributes);
+  leave_binding(&attributes);
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -87,6 +87,33 @@ TEST(Workers, of_several_threads_share_the_pool) {
   EXPECT_EQ(calls, 5 * 50 * 20);
 }
 
+// A host may bind one of its threads to a core. The pool's threads, which it starts, serve all others, too.
+TEST(Workers, threads_are_not_bound_to_the_core_of_the_thread_that_starts_them) {
+  cpu_set_t given, one;
+  ASSERT_EQ(sched_getaffinity(getpid(), sizeof given, &given), 0);
+  if (CPU_COUNT(&given) < 2) GTEST_SKIP() << "the process has one core";
+  int core = 0;
+  while (CPU_ISSET(core, &given) == 0) ++core;
+  CPU_ZERO(&one);
+  CPU_SET(core, &one);
+  std::thread([&] {
+    ASSERT_EQ(pthread_setaffinity_np(pthread_self(), sizeof one, &one), 0);
+    const pthread_t caller = pthread_self();
+    std::atomic<int> cores = 0;
+    while (cores == 0)
+      ASSERT_TRUE(Workers(2)
+                      .run(50,
+                           [&](int, int) {
+                             if (pthread_equal(pthread_self(), caller) != 0) return std::this_thread::yield();
+                             cpu_set_t own;
+                             if (pthread_getaffinity_np(pthread_self(), sizeof own, &own) == 0)
+                               cores = CPU_COUNT(&own);
+                           })
+                      .ok());
+    EXPECT_EQ(cores, CPU_COUNT(&given));
+  }).join();
+}
+
 // The pool's threads leave no trace: none handles a signal of the host, and none outlives its last user.
 TEST(Workers, threads_take_no_signals_and_end_with_their_last_user) {
   const auto threads = [] {
