@@ -33,7 +33,7 @@ class HistogramOperation final : public ElementOperation<HistogramSettings> {
   Status plot(const Job &job, const std::uint32_t *counts, int channels);
   Status place_labels(const Job &job, const HistogramPlot &plot, int channels, Primitive *primitives);
 
-  std::shared_ptr<const DeviceContext> context_;
+  std::shared_ptr<DeviceContext> context_;
   std::unique_ptr<Histogram> histogram_;
   std::unique_ptr<TensorPool> pool_;
   int pool_count_ = 0;                   // the number of counts in each tensor of pool_

@@ -59,7 +59,7 @@ class HogOperation final : public ElementOperation<HogSettings, HogFiles> {
   HogBoxList list() const { return {found_.items(), found_.count()}; }
 
   Execution execution_;
-  std::shared_ptr<const DeviceContext> context_;
+  std::shared_ptr<DeviceContext> context_;
   Size size_;
   int channels_ = 1;
   std::unique_ptr<Canvas> canvas_;

@@ -54,7 +54,7 @@ class LocalHistOperation final : public ElementOperation<LocalHistSettings> {
   Status paint(const Job &job, const LocalHistOutput &output);
 
   Execution execution_;
-  std::shared_ptr<const DeviceContext> context_;
+  std::shared_ptr<DeviceContext> context_;
   Size region_;
 
   // The settings that the members below were made for.

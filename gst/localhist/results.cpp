@@ -18,7 +18,7 @@ LocalHistParams painted_params(LocalHistParams params) {
   return params;
 }
 
-Status LocalHistResults::make(std::shared_ptr<const DeviceContext> context, const LocalHistShape &shape,
+Status LocalHistResults::make(std::shared_ptr<DeviceContext> context, const LocalHistShape &shape,
                               const LocalHistParams &params) {
   *this = LocalHistResults();
   shape_ = shape;

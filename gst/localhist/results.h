@@ -17,7 +17,7 @@ LocalHistParams painted_params(LocalHistParams params);
 // The buffer pools of the tensors for one set of parameters.
 class LocalHistResults {
  public:
-  Status make(std::shared_ptr<const DeviceContext> context, const LocalHistShape &shape,
+  Status make(std::shared_ptr<DeviceContext> context, const LocalHistShape &shape,
               const LocalHistParams &params);
   // Attaches new tensors to the job's frame and sets the pointers of `output` to their memory.
   Status attach(const Job &job, LocalHistOutput *output);

@@ -35,7 +35,7 @@ class OpticalFlowOperation final : public ElementOperation<OpticalFlowSettings> 
 
   Size size_;           // of the region
   Region last_region_;  // the region of the last frame
-  std::shared_ptr<const DeviceContext> context_;
+  std::shared_ptr<DeviceContext> context_;
   std::unique_ptr<OpticalFlow> flow_;
   std::unique_ptr<TensorPool> vector_pool_, valid_pool_;
   Size pool_size_;  // the size of the tensors in the pools

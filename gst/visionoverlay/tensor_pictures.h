@@ -39,7 +39,7 @@ class TensorPictures {
   // Memory for primitives, which the next tensor of a frame does not use.
   Status take_primitives(const Job &job, int capacity, Primitive **primitives);
 
-  std::shared_ptr<const DeviceContext> context_;  // null on the CPU backend
+  std::shared_ptr<DeviceContext> context_;  // null on the CPU backend
   std::vector<std::unique_ptr<TensorData>> data_;
   std::vector<OwnedBytes> primitives_;
   std::size_t data_used_ = 0, primitives_used_ = 0;  // of the frame

@@ -127,8 +127,7 @@ Status ContextSharing::find(GstElement *element, int device_id) {
   return has_one() ? Status() : use_process_context(element, device_id);
 }
 
-Status ContextSharing::acquire(GstElement *element, int device_id,
-                               std::shared_ptr<const DeviceContext> *context) {
+Status ContextSharing::acquire(GstElement *element, int device_id, std::shared_ptr<DeviceContext> *context) {
   CUDAVISION_TRY(find(element, device_id));
   GstCudaContext *found = begin_work();
   if (found == nullptr) {  // another thread is still searching

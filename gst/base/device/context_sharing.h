@@ -24,7 +24,7 @@ class ContextSharing {
   Status find(GstElement *element, int device_id);
   // Calls find() and opens the context for work. Also fails with no_device if this build has no code for the
   // device.
-  Status acquire(GstElement *element, int device_id, std::shared_ptr<const DeviceContext> *context);
+  Status acquire(GstElement *element, int device_id, std::shared_ptr<DeviceContext> *context);
   // Replaces the context in which the element works.
   void replace(GstCudaContext *context);
   // Called when the element has stopped. It keeps its context and still answers context queries.

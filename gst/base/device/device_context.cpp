@@ -45,9 +45,9 @@ DeviceContext::DeviceContext(std::unique_ptr<Handles> handles) : handles_(std::m
 
 bool DeviceContext::in_this_build() { return true; }
 
-Status DeviceContext::open(GstCudaContext *context, std::shared_ptr<const DeviceContext> *opened) {
+Status DeviceContext::open(GstCudaContext *context, std::shared_ptr<DeviceContext> *opened) {
   auto *referenced = GST_CUDA_CONTEXT(gst_object_ref(context));
-  const std::shared_ptr<const DeviceContext> made(
+  const std::shared_ptr<DeviceContext> made(
       new DeviceContext(std::unique_ptr<Handles>(new Handles(referenced, device_of(context)))));
   const Scope scope(made.get());
   CUDAVISION_TRY(scope.status());
@@ -73,26 +73,11 @@ DeviceContext::~DeviceContext() {
 GstCudaContext *DeviceContext::handle() const { return handles_->context; }
 CUstream_st *DeviceContext::stream() const { return gst_cuda::handle_of(handles_->stream); }
 int DeviceContext::device_id() const { return handles_->device_id; }
-Status DeviceContext::synchronize() const { return CUDAVISION_CHECK_CUDA(cudaStreamSynchronize(stream())); }
-
-void DeviceContext::wait_for_producer(GstBuffer *buffer) const {
-  gst_cuda::wait_for_producer(memory_of(buffer), handles_->stream);
-}
-
-bool DeviceContext::is_complete(GstBuffer *buffer) const {
-  return gst_cuda::is_complete(memory_of(buffer), handles_->stream);
-}
-
-void DeviceContext::mark_finished(GstBuffer *buffer) const { gst_cuda::mark_finished(memory_of(buffer)); }
-
-bool DeviceContext::can_leave_pending(GstBuffer *buffer) const {
-  GstCudaMemory *memory = memory_of(buffer);
-  return GST_MINI_OBJECT_REFCOUNT_VALUE(memory) == 1 && gst_cuda::carries_stream(memory);
-}
+Status DeviceContext::synchronize() { return CUDAVISION_CHECK_CUDA(cudaStreamSynchronize(stream())); }
 
 // Created without cudaEventBlockingSync: no thread sleeps on these events, and a blocking event raises an
 // interrupt each time it is reached, which keeps a thread of the driver busy.
-Status DeviceContext::make_events() const {
+Status DeviceContext::make_events() {
   const auto make = [](cudaEvent_t *event) {
     return CUDAVISION_CHECK_CUDA(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
   };
@@ -101,35 +86,21 @@ Status DeviceContext::make_events() const {
   return make(&handles_->producer_end);
 }
 
-Status DeviceContext::order_behind_producer(GstBuffer *buffer) const {
-  return gst_cuda::order_behind_producer(memory_of(buffer), handles_->stream, handles_->producer_end);
-}
-
-Status DeviceContext::leave_pending(GstBuffer *buffer) const {
-  const std::uint64_t frame = handles_->pending_frames;
-  const cudaEvent_t end = handles_->frame_end[frame % kMostPending];
-  CUDAVISION_TRY_CUDA(cudaEventRecord(end, stream()));
-  handles_->pending_frames = frame + 1;
-  return gst_cuda::leave_pending(memory_of(buffer), handles_->stream, end);
-}
-
 CUevent_st *DeviceContext::oldest_pending() const {
   const std::uint64_t frames = handles_->pending_frames;
   return frames < kMostPending ? nullptr : handles_->frame_end[frames % kMostPending];
 }
 
-Status DeviceContext::let_wait(CUstream_st *other) const { return order(stream(), other); }
-Status DeviceContext::wait_for(CUstream_st *other) const { return order(other, stream()); }
+Status DeviceContext::let_wait(CUstream_st *other) { return order(stream(), other); }
+Status DeviceContext::wait_for(CUstream_st *other) { return order(other, stream()); }
 
-Status DeviceContext::order(CUstream_st *first, CUstream_st *second) const {
+Status DeviceContext::order(CUstream_st *first, CUstream_st *second) {
   const std::lock_guard lock(handles_->mutex);
   CUDAVISION_TRY_CUDA(cudaEventRecord(handles_->order, first));
   return CUDAVISION_CHECK_CUDA(cudaStreamWaitEvent(second, handles_->order, 0));
 }
 
-Status DeviceContext::wait_for_pending() const {
-  return handles_->pending_frames == 0 ? Status() : synchronize();
-}
+Status DeviceContext::wait_for_pending() { return handles_->pending_frames == 0 ? Status() : synchronize(); }
 
 void DeviceContext::share_stream(GstStructure *pool_config) const {
   gst_cuda::share_stream(pool_config, handles_->stream);
@@ -147,6 +118,40 @@ Status DeviceContext::Scope::status() const {
   if (context_ == nullptr || pushed_) return {};
   return {Status::Code::device_failed,
           "the context of CUDA device " + std::to_string(context_->device_id()) + " cannot be used any more"};
+}
+
+FrameOrder::FrameOrder(DeviceContext *context, GstBuffer *buffer)
+    : context_(context),
+      buffer_(buffer),
+      can_stay_pending_(context != nullptr && GST_MINI_OBJECT_REFCOUNT_VALUE(memory_of(buffer)) == 1 &&
+                        gst_cuda::carries_stream(memory_of(buffer))) {}
+
+Status FrameOrder::begin() {
+  if (context_ == nullptr) return {};
+  const DeviceContext::Handles &handles = *context_->handles_;
+  if (can_stay_pending_)
+    return gst_cuda::order_behind_producer(memory_of(buffer_), handles.stream, handles.producer_end);
+  gst_cuda::wait_for_producer(memory_of(buffer_), handles.stream);
+  return {};
+}
+
+Input FrameOrder::input() const {
+  return context_ != nullptr && gst_cuda::is_complete(memory_of(buffer_), context_->handles_->stream)
+             ? Input::complete
+             : Input::in_stream_order;
+}
+
+Status FrameOrder::leave_pending() {
+  DeviceContext::Handles &handles = *context_->handles_;
+  const std::uint64_t frame = handles.pending_frames;
+  const cudaEvent_t end = handles.frame_end[frame % DeviceContext::kMostPending];
+  CUDAVISION_TRY_CUDA(cudaEventRecord(end, context_->stream()));
+  handles.pending_frames = frame + 1;
+  return gst_cuda::leave_pending(memory_of(buffer_), handles.stream, end);
+}
+
+void FrameOrder::finish() {
+  if (context_ != nullptr) gst_cuda::mark_finished(memory_of(buffer_));
 }
 
 GstCudaContext *context_of(GstBuffer *buffer) {

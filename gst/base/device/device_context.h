@@ -23,7 +23,7 @@ class DeviceContext {
  public:
   static bool in_this_build();  // false in a build without CUDA
   // Takes a reference to the context. Fails with no_device if this build has no code for its device.
-  static Status open(GstCudaContext *context, std::shared_ptr<const DeviceContext> *opened);
+  static Status open(GstCudaContext *context, std::shared_ptr<DeviceContext> *opened);
   // The caller must have freed everything on the device, and the stream must be idle.
   ~DeviceContext();
 
@@ -31,30 +31,19 @@ class DeviceContext {
   CUstream_st *stream() const;
   int device_id() const;
   // Waits for the stream. Returns errors of its kernels.
-  Status synchronize() const;
+  Status synchronize();
 
-  // The next three take a buffer that consists of CUDA memory of this context.
-  void wait_for_producer(GstBuffer *buffer) const;  // call before the stream reads or writes it
-  bool is_complete(GstBuffer *buffer) const;        // no work that writes it is pending
-  void mark_finished(GstBuffer *buffer) const;  // call after the stream has written it and is synchronised
-
-  // Frames may be passed on while the stream still works on them, at most kMostPending at a time. This needs
-  // GStreamer 1.24 and memory that no other buffer shares, because a sharer may read the memory's flags at
-  // the same time.
+  // The event at the end of the oldest of kMostPending frames that were left pending (FrameOrder); null if fewer were.
   static constexpr int kMostPending = 2;
-  bool can_leave_pending(GstBuffer *buffer) const;
-  Status order_behind_producer(GstBuffer *buffer) const;  // call before the stream reads or writes it
-  Status leave_pending(GstBuffer *buffer) const;          // call instead of waiting for the stream
-  // The event at the end of the oldest of kMostPending pending frames; null if fewer frames are pending.
   CUevent_st *oldest_pending() const;
   // let_wait() makes another stream wait for the work that has been put on this one so far; wait_for() makes this one wait
   // for the other. The other stream may belong to any library. It is a handle of the CUDA runtime: null is the legacy
   // default stream, 2 that of the thread. The host does not wait.
   // Thread-safe. The context must be current.
-  Status let_wait(CUstream_st *other) const;
-  Status wait_for(CUstream_st *other) const;
+  Status let_wait(CUstream_st *other);
+  Status wait_for(CUstream_st *other);
   // Waits for all pending frames. Returns errors of their kernels. Thread-safe.
-  Status wait_for_pending() const;
+  Status wait_for_pending();
   // Asks that writers to the pool's buffers do so on this stream, if GStreamer supports it (1.24).
   void share_stream(GstStructure *pool_config) const;
 
@@ -76,14 +65,42 @@ class DeviceContext {
   };
 
  private:
+  friend class FrameOrder;
   struct Handles;
 
   explicit DeviceContext(std::unique_ptr<Handles> handles);
-  Status make_events() const;
+  Status make_events();
   // Makes the second stream wait for the work that is on the first one.
-  Status order(CUstream_st *first, CUstream_st *second) const;
+  Status order(CUstream_st *first, CUstream_st *second);
 
   std::unique_ptr<Handles> handles_;
+};
+
+// The order of the work on a frame among the streams that use the frame's memory. For a frame that does not lie in the
+// context's memory there is nothing to order.
+class FrameOrder {
+ public:
+  // context: null, or that of the CUDA memory of which the buffer consists. Call it before the frame is mapped, which takes
+  // a reference to the memory.
+  FrameOrder(DeviceContext *context, GstBuffer *buffer);
+
+  // Whether the frame may be passed on while the stream still works on it. This needs GStreamer 1.24 and memory that no
+  // other buffer shares, because a sharer may read the memory's flags at the same time.
+  bool can_stay_pending() const { return can_stay_pending_; }
+  // Call it when the frame is mapped (mapping shared memory for writing puts a copy of it into the buffer) and before the
+  // stream reads or writes it: the stream, or the host, waits for the frame's producer.
+  Status begin();
+  // Whether the frame can be read before the work that the stream holds is done. Call it after begin().
+  Input input() const;
+  // One of the two ends the work: leave_pending() when all of it is enqueued and the frame is about to be passed on, or
+  // finish() when the stream has written the frame and is synchronised.
+  Status leave_pending();
+  void finish();
+
+ private:
+  DeviceContext *context_;
+  GstBuffer *buffer_;
+  bool can_stay_pending_;
 };
 
 // The context of a buffer that consists of CUDA memory; null for any other buffer.

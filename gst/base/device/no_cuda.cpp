@@ -13,26 +13,25 @@ namespace cudavision {
 struct DeviceContext::Handles {};
 
 bool DeviceContext::in_this_build() { return false; }
-Status DeviceContext::open(GstCudaContext *, std::shared_ptr<const DeviceContext> *) {
+Status DeviceContext::open(GstCudaContext *, std::shared_ptr<DeviceContext> *) {
   return no_cuda_in_this_build();
 }
 DeviceContext::~DeviceContext() = default;
 GstCudaContext *DeviceContext::handle() const { return nullptr; }
 CUstream_st *DeviceContext::stream() const { return nullptr; }
 int DeviceContext::device_id() const { return -1; }
-Status DeviceContext::synchronize() const { return {}; }
-void DeviceContext::wait_for_producer(GstBuffer *) const {}
-bool DeviceContext::is_complete(GstBuffer *) const { return true; }
-void DeviceContext::mark_finished(GstBuffer *) const {}
-bool DeviceContext::can_leave_pending(GstBuffer *) const { return false; }
-Status DeviceContext::order_behind_producer(GstBuffer *) const { return {}; }
-Status DeviceContext::leave_pending(GstBuffer *) const { return {}; }
+Status DeviceContext::synchronize() { return {}; }
 CUevent_st *DeviceContext::oldest_pending() const { return nullptr; }
-Status DeviceContext::wait_for_pending() const { return {}; }
+Status DeviceContext::wait_for_pending() { return {}; }
 void DeviceContext::share_stream(GstStructure *) const {}
+Status DeviceContext::let_wait(CUstream_st *) { return {}; }
+Status DeviceContext::wait_for(CUstream_st *) { return {}; }
 
-Status DeviceContext::let_wait(CUstream_st *) const { return {}; }
-Status DeviceContext::wait_for(CUstream_st *) const { return {}; }
+FrameOrder::FrameOrder(DeviceContext *, GstBuffer *) : can_stay_pending_(false) {}
+Status FrameOrder::begin() { return {}; }
+Input FrameOrder::input() const { return Input::in_stream_order; }
+Status FrameOrder::leave_pending() { return {}; }
+void FrameOrder::finish() {}
 
 DeviceContext::Scope::Scope(const DeviceContext *context) : context_(context) {}
 DeviceContext::Scope::~Scope() = default;
@@ -51,7 +50,7 @@ bool is_primary_context(GstCudaContext *) { return false; }
 int device_of(GstCudaContext *) { return -1; }
 
 Status ContextSharing::find(GstElement *, int) { return no_cuda_in_this_build(); }
-Status ContextSharing::acquire(GstElement *, int, std::shared_ptr<const DeviceContext> *) {
+Status ContextSharing::acquire(GstElement *, int, std::shared_ptr<DeviceContext> *) {
   return no_cuda_in_this_build();
 }
 void ContextSharing::replace(GstCudaContext *) {}
@@ -61,6 +60,6 @@ void ContextSharing::take(GstElement *, GstContext *, int) {}
 bool ContextSharing::answer(GstElement *, int, GstQuery *) { return false; }
 
 void offer_frames() {}
-bool offer_memory(GstQuery *, const std::shared_ptr<const DeviceContext> &) { return false; }
+bool offer_memory(GstQuery *, const std::shared_ptr<DeviceContext> &) { return false; }
 
 }  // namespace cudavision

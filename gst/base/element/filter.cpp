@@ -36,20 +36,23 @@ struct FilterState {
   std::atomic<GstClockTime> processing_time = 0;  // of the last frame
   SharedSession session;
   // The following members are used by the streaming thread and by start and stop, which never run beside it.
-  int wanted_device = -1;                 // cuda-device-id at the start
   std::optional<WorkingElement> working;  // set while the CUDA backend is used
   GstVideoInfo info;
-  guint64 frame_count = 0;  // since the start or the last flush
   Continuity continuity;
-  StreamId stream_id;
   ShownShape shape;
-  std::optional<FramePath> logged_path;  // of these caps
-  bool region_is_refused = false;        // and a warning was posted
-  bool has_fitting_caps = false;         // since the start there were caps whose frames could be processed
-  bool frames_are_too_small = false;     // those of the last caps
-  bool told_of_threads = false;          // that the system refuses
-  bool told_of_fields = false;           // of interlaced frames
   ValidSettings<GrayRange> gray_range;
+  // Begins anew with each start.
+  struct Run {
+    int wanted_device = -1;   // cuda-device-id at the start
+    guint64 frame_count = 0;  // since the start or the last flush
+    StreamId stream_id;
+    std::optional<FramePath> logged_path;  // of these caps
+    bool region_is_refused = false;        // and a warning was posted
+    bool has_fitting_caps = false;         // there were caps whose frames could be processed
+    bool frames_are_too_small = false;     // those of the last caps
+    bool told_of_threads = false;          // that the system refuses
+    bool told_of_fields = false;           // of interlaced frames
+  } run;
 };
 
 }  // namespace cudavision
@@ -137,28 +140,27 @@ bool prepared(GstCudaVisionFilter *filter, Status (*function)(GstCudaVisionFilte
 }
 
 gboolean start_filter(GstCudaVisionFilter *filter) {
+  cudavision::FilterState &state = *filter->state;
   const GstCudaVisionFilterClass *klass = GST_CUDA_VISION_FILTER_GET_CLASS(filter);
   const auto make_operation = [filter, klass](const cudavision::Site &site,
                                               std::unique_ptr<cudavision::Operation> *operation) {
     return klass->make_operation(filter, site, operation);
   };
-  for (const StopReason reason : {StopReason::stop, StopReason::flush}) filter->state->stop.withdraw(reason);
+  for (const StopReason reason : {StopReason::stop, StopReason::flush}) state.stop.withdraw(reason);
   if (!prepared(filter, klass->check_settings, "The properties cannot be used") ||
       !prepared(filter, klass->load_files, "A file cannot be used"))
     return FALSE;
   const ObjectSettings settings = Properties::snapshot(filter);
-  if (const Status status =
-          filter->state->gray_range.begin(filter, {settings.gray16_min, settings.gray16_max});
+  if (const Status status = state.gray_range.begin(filter, {settings.gray16_min, settings.gray16_max});
       !status.ok()) {
     post_error(filter, "The properties cannot be used", status, __LINE__);
     return FALSE;
   }
-  std::shared_ptr<const DeviceContext> context;
+  std::shared_ptr<DeviceContext> context;
   if (settings.backend != BackendChoice::cpu) {
-    filter->state->working.emplace();
-    const Status status =
-        filter->state->sharing.acquire(GST_ELEMENT(filter), settings.cuda_device_id, &context);
-    if (!status.ok()) filter->state->working.reset();
+    state.working.emplace();
+    const Status status = state.sharing.acquire(GST_ELEMENT(filter), settings.cuda_device_id, &context);
+    if (!status.ok()) state.working.reset();
     if (!status.ok() && settings.backend == BackendChoice::cuda) {
       post_error(filter, "CUDA cannot be used", status, __LINE__);
       return FALSE;
@@ -168,21 +170,17 @@ gboolean start_filter(GstCudaVisionFilter *filter) {
     else
       GST_INFO_OBJECT(filter, "working on the CPU: %s", status.text().c_str());
   } else {
-    filter->state->sharing.release();  // a context set while another backend was selected
+    state.sharing.release();  // a context set while another backend was selected
   }
   const bool cuda = context != nullptr;
-  filter->state->wanted_device = settings.cuda_device_id;
-  filter->state->frame_count = 0;
-  filter->state->continuity.restart();
-  filter->state->stream_id = {};
-  filter->state->shape.restart();
-  filter->state->latency.restart();
-  filter->state->punctuality.forget_sink();
-  filter->state->region_is_refused = filter->state->told_of_threads = false;
-  filter->state->has_fitting_caps = filter->state->frames_are_too_small = false;
-  filter->state->told_of_fields = false;
-  filter->state->session.set(std::make_shared<Session>(std::move(context), make_operation,
-                                                       &filter->state->stop, settings.luma_range));
+  state.run = {};
+  state.run.wanted_device = settings.cuda_device_id;
+  state.continuity.restart();
+  state.shape.restart();
+  state.latency.restart();
+  state.punctuality.forget_sink();
+  state.session.set(
+      std::make_shared<Session>(std::move(context), make_operation, &state.stop, settings.luma_range));
   set_active_backend(filter, cuda ? ActiveBackend::cuda : ActiveBackend::cpu);
   return TRUE;
 }
@@ -194,9 +192,10 @@ gboolean start(GstBaseTransform *transform) {
 
 gboolean stop(GstBaseTransform *transform) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
-  filter->state->session.set(nullptr);
-  filter->state->working.reset();
-  filter->state->sharing.pause();
+  cudavision::FilterState &state = *filter->state;
+  state.session.set(nullptr);
+  state.working.reset();
+  state.sharing.pause();
   set_active_backend(filter, ActiveBackend::none);
   return TRUE;
 }
@@ -205,24 +204,27 @@ gboolean stop(GstBaseTransform *transform) {
 // at start: backend and cuda-device-id may still change in READY.
 GstStateChangeReturn change_state(GstElement *element, GstStateChange transition) {
   auto *filter = GST_CUDA_VISION_FILTER(element);
+  cudavision::FilterState &state = *filter->state;
   if (transition == GST_STATE_CHANGE_NULL_TO_READY) {
     const ObjectSettings settings = Properties::snapshot(filter);
     if (settings.backend != BackendChoice::cpu)
-      (void)catch_bad_alloc([&] { return filter->state->sharing.find(element, settings.cuda_device_id); });
+      (void)catch_bad_alloc([&] { return state.sharing.find(element, settings.cuda_device_id); });
   }
   // Otherwise the state change would wait for the frame that is being processed.
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) filter->state->stop.request(StopReason::stop);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) state.stop.request(StopReason::stop);
   const GstStateChangeReturn result =
       GST_ELEMENT_CLASS(gst_cuda_vision_filter_parent_class)->change_state(element, transition);
-  if (transition == GST_STATE_CHANGE_READY_TO_NULL) filter->state->sharing.release();
+  if (transition == GST_STATE_CHANGE_READY_TO_NULL) state.sharing.release();
   return result;
 }
 
 cudavision::Size frame_size(const GstCudaVisionFilter *filter) {
-  return {GST_VIDEO_INFO_WIDTH(&filter->state->info), GST_VIDEO_INFO_HEIGHT(&filter->state->info)};
+  cudavision::FilterState &state = *filter->state;
+  return {GST_VIDEO_INFO_WIDTH(&state.info), GST_VIDEO_INFO_HEIGHT(&state.info)};
 }
 
 gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps) {
+  cudavision::FilterState &state = *filter->state;
   GstVideoInfo info;
   if (!gst_video_info_from_caps(&info, caps)) {
     GST_ERROR_OBJECT(filter, "no video in caps %" GST_PTR_FORMAT, caps);
@@ -237,24 +239,24 @@ gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps)
   }
   GST_DEBUG_OBJECT(filter, "%" GST_PTR_FORMAT " on %s", caps,
                    session.backend() == Backend::cuda ? "CUDA" : "the CPU");
-  filter->state->info = info;
-  filter->state->logged_path.reset();
+  state.info = info;
+  state.run.logged_path.reset();
   const bool constant_rate = GST_VIDEO_INFO_FPS_N(&info) > 0;
   const GstClockTime frame_duration =
       constant_rate
           ? gst_util_uint64_scale_int(GST_SECOND, GST_VIDEO_INFO_FPS_D(&info), GST_VIDEO_INFO_FPS_N(&info))
           : 0;
-  filter->state->punctuality.restart(frame_duration);
-  filter->state->continuity.set_frame_duration(frame_duration);
+  state.punctuality.restart(frame_duration);
+  state.continuity.set_frame_duration(frame_duration);
   const ObjectSettings settings = Properties::snapshot(filter);
   const Status status = session.negotiate(info, cudavision::asks_for_cuda_memory(caps), settings);
-  filter->state->frames_are_too_small = status.code() == Status::Code::too_small;
-  if (status.ok()) filter->state->has_fitting_caps = true;
+  state.run.frames_are_too_small = status.code() == Status::Code::too_small;
+  if (status.ok()) state.run.has_fitting_caps = true;
   if (status.ok()) return TRUE;
   // The edge of the frame cuts off a part of the region, and the rest is too small; or the region or the frames have
   // become too small in PLAYING: a sender may adapt the size to the network. It may change again.
-  const bool may_pass = cudavision::is_cut(settings, frame_size(filter)) || filter->state->has_fitting_caps;
-  if (may_pass && filter->state->frames_are_too_small) return TRUE;
+  const bool may_pass = cudavision::is_cut(settings, frame_size(filter)) || state.run.has_fitting_caps;
+  if (may_pass && state.run.frames_are_too_small) return TRUE;
   post_error(filter, "Frames of this size cannot be processed", status, __LINE__);
   return FALSE;
 }
@@ -295,7 +297,7 @@ void post_message(GstCudaVisionFilter *filter, Session &session, GstBuffer *buff
 
 // The region of interest cannot be analysed. Warns once, until a region can be analysed again.
 void refuse_region(GstCudaVisionFilter *filter, Session &session, const std::string &why) {
-  if (std::exchange(filter->state->region_is_refused, true)) return;
+  if (std::exchange(filter->state->run.region_is_refused, true)) return;
   session.drop_history();  // frames pass unseen from now on
   GST_ELEMENT_WARNING(filter, RESOURCE, SETTINGS, ("%s: frames pass unchanged", why.c_str()), (nullptr));
 }
@@ -318,8 +320,8 @@ Status follow_context(GstCudaVisionFilter *filter, Session &session, GstBuffer *
   const DeviceContext *ours = session.context();
   GstCudaContext *theirs = cudavision::context_of(buffer);
   if (ours == nullptr || theirs == nullptr || cudavision::same_context(theirs, ours->handle())) return {};
-  if (state.wanted_device >= 0 && cudavision::device_of(theirs) != state.wanted_device) return {};
-  std::shared_ptr<const DeviceContext> context;
+  if (state.run.wanted_device >= 0 && cudavision::device_of(theirs) != state.run.wanted_device) return {};
+  std::shared_ptr<DeviceContext> context;
   CUDAVISION_TRY(DeviceContext::open(theirs, &context));
   GST_INFO_OBJECT(filter, "moving to the context of the frames on CUDA device %d", context->device_id());
   session.move_to(std::move(context));
@@ -336,13 +338,13 @@ GstFlowReturn process(GstCudaVisionFilter *filter, Session &session, GstBuffer *
     status = session.prepare(settings);
     const Region region = cudavision::region_of(settings, frame_size(filter));
     *processed = status.code() != Status::Code::too_small ||
-                 (is_whole(region, frame_size(filter)) && !state.frames_are_too_small);
+                 (is_whole(region, frame_size(filter)) && !state.run.frames_are_too_small);
     if (!*processed) refuse_region(filter, session, status.text());
     if (!*processed) return GST_FLOW_OK;
-    if (status.ok()) state.region_is_refused = false;
+    if (status.ok()) state.run.region_is_refused = false;
   }
   if (status.ok()) {
-    const MappedFrame frame(buffer, state.info, settings.display, session.context());
+    MappedFrame frame(buffer, state.info, settings.display, session.context());
     if (!frame.mapped() && cudavision::context_of(buffer) != nullptr) {
       GST_ELEMENT_ERROR(filter, RESOURCE, READ, ("The CUDA memory of a frame could not be mapped"),
                         ("%" GST_PTR_FORMAT, buffer));
@@ -366,8 +368,8 @@ GstFlowReturn process(GstCudaVisionFilter *filter, Session &session, GstBuffer *
 void log_frame(GstCudaVisionFilter *filter, const Session &session, GstBuffer *buffer) {
   cudavision::FilterState &state = *filter->state;
   const FramePath &path = session.path();
-  if (path != state.logged_path) GST_DEBUG_OBJECT(filter, "%s", cudavision::describe(path).c_str());
-  state.logged_path = path;
+  if (path != state.run.logged_path) GST_DEBUG_OBJECT(filter, "%s", cudavision::describe(path).c_str());
+  state.run.logged_path = path;
   GST_LOG_OBJECT(filter, "frame at %" GST_TIME_FORMAT " took %" G_GUINT64_FORMAT " us%s",
                  GST_TIME_ARGS(GST_BUFFER_PTS(buffer)), state.processing_time / GST_USECOND,
                  session.left_pending() ? " to enqueue" : "");
@@ -375,14 +377,14 @@ void log_frame(GstCudaVisionFilter *filter, const Session &session, GstBuffer *b
 
 // Warns once in a run. The element goes on with the threads that there are, its own at least.
 void tell_of_threads(GstCudaVisionFilter *filter) {
-  if (std::exchange(filter->state->told_of_threads, true)) return;
+  if (std::exchange(filter->state->run.told_of_threads, true)) return;
   GST_ELEMENT_WARNING(filter, RESOURCE, FAILED,
                       ("The system refuses threads: fewer than n-threads work on a frame"), (nullptr));
 }
 
 void tell_of_shape(GstCudaVisionFilter *filter) {
-  const std::string complaint =
-      filter->state->shape.complaint(filter->state->info, GST_BASE_TRANSFORM_SINK_PAD(filter));
+  cudavision::FilterState &state = *filter->state;
+  const std::string complaint = state.shape.complaint(state.info, GST_BASE_TRANSFORM_SINK_PAD(filter));
   if (!complaint.empty()) GST_ELEMENT_WARNING(filter, STREAM, FORMAT, ("%s", complaint.c_str()), (nullptr));
 }
 
@@ -391,7 +393,7 @@ void tell_of_fields(GstCudaVisionFilter *filter, GstBuffer *buffer) {
   cudavision::FilterState &state = *filter->state;
   const bool has_fields = state.info.interlace_mode == GST_VIDEO_INTERLACE_MODE_MIXED &&
                           GST_BUFFER_FLAG_IS_SET(buffer, GST_VIDEO_BUFFER_FLAG_INTERLACED);
-  if (!has_fields || std::exchange(state.told_of_fields, true)) return;
+  if (!has_fields || std::exchange(state.run.told_of_fields, true)) return;
   GST_ELEMENT_WARNING(filter, STREAM, FORMAT,
                       ("A frame is interlaced, and is processed as if it were not: what moves has combs. Put "
                        "deinterlace in front"),
@@ -401,11 +403,11 @@ void tell_of_fields(GstCudaVisionFilter *filter, GstBuffer *buffer) {
 GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer) {
   cudavision::FilterState &state = *filter->state;
   ObjectSettings settings = Properties::snapshot(filter);
-  state.stream_id.take_frame();
+  state.run.stream_id.take_frame();
   if (!state.continuity.continues(buffer, GST_BASE_TRANSFORM(filter)->segment)) session.drop_history();
   if (gst_buffer_get_size(buffer) == 0 && GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP))
     return GST_FLOW_OK;
-  if (state.frame_count++ % static_cast<guint64>(settings.every_nth) != 0) return GST_FLOW_OK;
+  if (state.run.frame_count++ % static_cast<guint64>(settings.every_nth) != 0) return GST_FLOW_OK;
   if (!has_region(filter, session, settings)) return GST_FLOW_OK;
   const GrayRange range = state.gray_range.take(filter, {settings.gray16_min, settings.gray16_max});
   settings.gray16_min = range.low, settings.gray16_max = range.high;
@@ -446,13 +448,13 @@ void follow_event(GstCudaVisionFilter *filter, Session &session, GstEvent *event
   cudavision::FilterState &state = *filter->state;
   switch (GST_EVENT_TYPE(event)) {
     case GST_EVENT_FLUSH_STOP:
-      state.frame_count = 0;
+      state.run.frame_count = 0;
       return forget_frames(state, session);
     case GST_EVENT_SEGMENT:
       return state.continuity.expect_jump();
     case GST_EVENT_STREAM_START:
-      if (!state.stream_id.changes(event)) return;
-      if (session.has_history() && state.stream_id.take_turns())
+      if (!state.run.stream_id.changes(event)) return;
+      if (session.has_history() && state.run.stream_id.take_turns())
         GST_ELEMENT_WARNING(filter, STREAM, FAILED, ("%s", cudavision::StreamId::kTurns), (nullptr));
       forget_frames(state, session);
       return state.shape.begin_stream();
@@ -469,10 +471,11 @@ void follow_event(GstCudaVisionFilter *filter, Session &session, GstEvent *event
 
 gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
-  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START) filter->state->stop.request(StopReason::flush);
-  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) filter->state->stop.withdraw(StopReason::flush);
+  cudavision::FilterState &state = *filter->state;
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START) state.stop.request(StopReason::flush);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) state.stop.withdraw(StopReason::flush);
   const auto follow = [&] {
-    if (const std::shared_ptr<Session> session = filter->state->session.get(); session)
+    if (const std::shared_ptr<Session> session = state.session.get(); session)
       follow_event(filter, *session, event);
     return true;
   };
@@ -486,16 +489,17 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
 // arrives too late, again and again, is worth a warning: the pipeline asks for more than the machine can do.
 gboolean src_event(GstBaseTransform *transform, GstEvent *event) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
-  if (GST_EVENT_TYPE(event) == GST_EVENT_LATENCY) filter->state->latency.take_event(event);
+  cudavision::FilterState &state = *filter->state;
+  if (GST_EVENT_TYPE(event) == GST_EVENT_LATENCY) state.latency.take_event(event);
   if (GST_EVENT_TYPE(event) == GST_EVENT_QOS) {
-    if (const auto lateness = filter->state->punctuality.too_late(event))
+    if (const auto lateness = state.punctuality.too_late(event))
       GST_ELEMENT_WARNING(
           filter, CORE, CLOCK,
           ("Every frame of the last %u s was late, the last one by %s s; this element takes %s s for a "
            "frame. It takes less for smaller frames, a region of interest or a greater every-nth",
            static_cast<unsigned>(Punctuality::kPatience / GST_SECOND),
            seconds(static_cast<GstClockTime>(*lateness), 2).c_str(),
-           seconds(filter->state->processing_time, 4).c_str()),
+           seconds(state.processing_time, 4).c_str()),
           (nullptr));
   }
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->src_event(transform, event);
@@ -530,17 +534,17 @@ gboolean propose_allocation(GstBaseTransform *transform, GstQuery *decided, GstQ
 
 gboolean query(GstBaseTransform *transform, GstPadDirection direction, GstQuery *query) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
+  cudavision::FilterState &state = *filter->state;
   const auto answer = [&] {
     const int device = Properties::snapshot(filter).cuda_device_id;
-    return filter->state->sharing.answer(GST_ELEMENT(filter), device, query);
+    return state.sharing.answer(GST_ELEMENT(filter), device, query);
   };
   if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && takes_cuda_memory(filter) &&
       protect(filter, false, answer))
     return TRUE;
   if (!GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->query(transform, direction, query))
     return FALSE;
-  if (GST_QUERY_TYPE(query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC)
-    filter->state->latency.add_to(query);
+  if (GST_QUERY_TYPE(query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC) state.latency.add_to(query);
   return TRUE;
 }
 

@@ -24,7 +24,7 @@ struct Learnt {
 // Construction context of an operation. All members except `info` and `learnt` must outlive the operation.
 struct Site {
   Execution execution;
-  std::shared_ptr<const DeviceContext> context;  // null on the CPU backend
+  std::shared_ptr<DeviceContext> context;  // null on the CPU backend
   const GstVideoInfo *info;         // the caps; later ones of the same format and size may take their place
   Size region;                      // size of the region of interest
   bool display;                     // the property `display` when the operation is made

@@ -66,7 +66,12 @@ void Session::drop_stage() {
   stage_.reset();
 }
 
-void Session::move_to(std::shared_ptr<const DeviceContext> context) {
+void Session::retire_stage(bool given_up) {
+  if (stage_) learnt_ = stage_->operation->take_learnt(given_up);
+  drop_stage();
+}
+
+void Session::move_to(std::shared_ptr<DeviceContext> context) {
   drop_stage();
   {
     const DeviceContext::Scope scope(context_.get());
@@ -109,8 +114,7 @@ Status Session::negotiate(const GstVideoInfo &info, bool in_cuda_memory, const F
   const bool same = same_frames(info, info_);
   if (!same) learnt_.reset();
   if (!same || in_cuda_memory != in_cuda_memory_ || luma_range != luma_range_) {
-    if (same && stage_) learnt_ = stage_->operation->take_learnt(false);
-    drop_stage();
+    same ? retire_stage(false) : drop_stage();
   }
   const MemoryBudget::Scope budget(budget_);
   info_ = info;
@@ -159,8 +163,7 @@ Status Session::fit_stage(const FilterSettings &settings) {
   if (keep_stage(settings)) return {};
   const Region region = region_of(settings, size_of(info_));
   const Size size{region.width, region.height};
-  if (stage_) learnt_ = stage_->operation->take_learnt(false);
-  drop_stage();
+  retire_stage(false);
   if (size.width == 0 || size.height == 0) return {};
   stage_.emplace();
   stage_->region = region;
@@ -201,36 +204,39 @@ Planes Session::working_planes() {
   return planes;
 }
 
-Status Session::process(const MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings) {
+Status Session::process(MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings) {
   const DeviceContext::Scope scope(context_.get());
   CUDAVISION_TRY(scope.status());
   const MemoryBudget::Scope budget(budget_);
   const Status status = catch_bad_alloc([&] { return process_frame(frame, buffer, settings); });
   // Algorithms rely on what they leave in their scratch memory, and this one was left in the middle.
-  if (status.code() == Status::Code::stopped) learnt_ = stage_->operation->take_learnt(true);
-  if (!status.ok()) drop_stage();
+  if (status.code() == Status::Code::stopped)
+    retire_stage(true);
+  else if (!status.ok())
+    drop_stage();
   return status;
 }
 
-Status Session::process_frame(const MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings) {
+Status Session::process_frame(MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings) {
   if (!frame.on_device() && !stage_->staged) CUDAVISION_TRY(stage_frames());
   Job job{};
-  const bool leaves_pending = frame.can_be_left_pending() && !settings.post_messages && few_elements_work();
+  const bool leaves_pending =
+      frame.order().can_stay_pending() && !settings.post_messages && few_elements_work();
   if (leaves_pending) CUDAVISION_TRY(wait_for_oldest());
-  CUDAVISION_TRY(frame.order_behind_producer());
+  CUDAVISION_TRY(frame.order().begin());
   const Status worked = work(frame, buffer, settings, &job);
-  left_pending_ =
-      worked.ok() && leaves_pending && !stage_->operation->host_reads_result() && frame.leave_pending().ok();
+  left_pending_ = worked.ok() && leaves_pending && !stage_->operation->host_reads_result() &&
+                  frame.order().leave_pending().ok();
   if (left_pending_) return {};
   // The frame is unmapped after this call: no work may still read or write it, even after an error.
   const Status finished = wait();
   CUDAVISION_TRY(worked);
   CUDAVISION_TRY(finished);
-  frame.mark_finished();
+  if (settings.display) frame.order().finish();
   return stage_->operation->finish(job);
 }
 
-Status Session::work(const MappedFrame &mapped, GstBuffer *buffer, const FilterSettings &settings, Job *job) {
+Status Session::work(MappedFrame &mapped, GstBuffer *buffer, const FilterSettings &settings, Job *job) {
   Stage &stage = *stage_;
   const Reads reads = stage.operation->begin_frame();
   const bool draw = settings.display, luma = reads == Reads::luma;
@@ -258,7 +264,7 @@ Status Session::work(const MappedFrame &mapped, GstBuffer *buffer, const FilterS
   const Frame frame = make_frame(layout_, size_of(info_), planes);
   const bool extracts_luma = (luma && needs_luma_image(layout_, luma_range_)) ||
                              (reads == Reads::channels && luma_range_ == LumaRange::full);
-  const Input input = path_.repacked || extracts_luma ? Input::in_stream_order : mapped.input();
+  const Input input = path_.repacked || extracts_luma ? Input::in_stream_order : mapped.order().input();
   *job = {where, &working_info_, frame, stage.region,           is_cut(settings, size_of(info_)),
           {},    input,          draw,  settings.post_messages, buffer};
   if (extracts_luma) {

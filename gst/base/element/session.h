@@ -54,7 +54,7 @@ class Session {
 
   // context: null for the CPU backend. stop: asks that the work on a frame is given up; outlives the session.
   // luma_range: the property of that name.
-  Session(std::shared_ptr<const DeviceContext> context, MakeOperation make_operation, const StopFlag *stop,
+  Session(std::shared_ptr<DeviceContext> context, MakeOperation make_operation, const StopFlag *stop,
           LumaRange luma_range)
       : context_(std::move(context)),
         make_operation_(std::move(make_operation)),
@@ -64,10 +64,10 @@ class Session {
   ~Session();
 
   Backend backend() const { return context_ ? Backend::cuda : Backend::cpu; }
-  const DeviceContext *context() const { return context_.get(); }
-  const std::shared_ptr<const DeviceContext> &shared_context() const { return context_; }
+  DeviceContext *context() const { return context_.get(); }
+  const std::shared_ptr<DeviceContext> &shared_context() const { return context_; }
   // Works in that context from the next frame on. State of earlier frames is lost.
-  void move_to(std::shared_ptr<const DeviceContext> context);
+  void move_to(std::shared_ptr<DeviceContext> context);
 
   // Called for new caps: allocates everything that frames of this format need. May be called again. If format and size
   // stay, so does what was learnt from earlier frames.
@@ -80,8 +80,8 @@ class Session {
   // Processes one frame of the negotiated format and attaches the results to `buffer`. The frame must be
   // mapped with this session's context; for reading only, if settings.display is off. The region must not be
   // empty. Returns when the frame is finished, or when it can be passed on as it is
-  // (DeviceContext::leave_pending). Fails with the code `stopped` if the frame was given up.
-  Status process(const MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings);
+  // (FrameOrder). Fails with the code `stopped` if the frame was given up.
+  Status process(MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings);
   // How the last frame was processed.
   const FramePath &path() const { return path_; }
   // Whether the system has refused some of the threads of the CPU backend.
@@ -102,18 +102,20 @@ class Session {
   Status fit_stage(const FilterSettings &settings);
   Status make_stage(const FilterSettings &settings);
   Status set_budget(const FilterSettings &settings);
-  Status process_frame(const MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings);
+  Status process_frame(MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings);
   Status wait();
   Status wait_for_oldest();
-  Status work(const MappedFrame &mapped, GstBuffer *buffer, const FilterSettings &settings, Job *job);
+  Status work(MappedFrame &mapped, GstBuffer *buffer, const FilterSettings &settings, Job *job);
   Status stage_frames();
   Status allocate_working_planes();
   Planes working_planes();
   void drop_stage();
+  // Keeps what the stage's operation has learnt (Operation::take_learnt) for the next one.
+  void retire_stage(bool given_up);
   Execution execution() const;
 
-  std::shared_ptr<const DeviceContext> context_;  // null on the CPU backend
-  std::unique_ptr<StreamWait> wait_;              // null until the first frame, and on the CPU backend
+  std::shared_ptr<DeviceContext> context_;  // null on the CPU backend
+  std::unique_ptr<StreamWait> wait_;        // null until the first frame, and on the CPU backend
   MakeOperation make_operation_;
   const StopFlag *stop_;
   const LumaRange wanted_luma_range_;

@@ -81,7 +81,7 @@ bool offer_pool(GstQuery *query, GstCaps *caps, const GstVideoInfo &info, const 
 
 }  // namespace
 
-bool offer_memory(GstQuery *query, const std::shared_ptr<const DeviceContext> &context) {
+bool offer_memory(GstQuery *query, const std::shared_ptr<DeviceContext> &context) {
   GstCaps *caps = nullptr;
   gboolean need_pool = FALSE;
   gst_query_parse_allocation(query, &caps, &need_pool);

@@ -15,6 +15,6 @@ namespace cudavision {
 // memory it adds an allocator of pinned memory, which sources use with any pool, and a pool. Proposals of
 // downstream elements are kept. The buffers may outlive the pool and the element. Returns false if nothing
 // could be added.
-bool offer_memory(GstQuery *query, const std::shared_ptr<const DeviceContext> &context);
+bool offer_memory(GstQuery *query, const std::shared_ptr<DeviceContext> &context);
 
 }  // namespace cudavision

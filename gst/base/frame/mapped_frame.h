@@ -22,7 +22,7 @@ class MappedFrame {
  public:
   // context: the context of the CUDA backend; null for the CPU backend. CUDA memory of that context is mapped
   // on the device, all other memory for the CPU.
-  MappedFrame(GstBuffer *buffer, const GstVideoInfo &info, bool write, const DeviceContext *context);
+  MappedFrame(GstBuffer *buffer, const GstVideoInfo &info, bool write, DeviceContext *context);
   ~MappedFrame();
   MappedFrame(const MappedFrame &) = delete;
   MappedFrame &operator=(const MappedFrame &) = delete;
@@ -35,25 +35,16 @@ class MappedFrame {
   std::string misfit() const;
   const Planes &planes() const { return planes_; }
   bool on_device() const { return on_device_; }
-  // Returns true if the frame may be passed on while the stream still works on it.
-  bool can_be_left_pending() const { return can_be_left_pending_; }
-  // Makes the stream wait for the frame's producer. Call it before the frame is read or written.
-  Status order_behind_producer() const;
-  // Whether the frame can be read before the work that the stream holds is done. Call it after order_behind_producer().
-  Input input() const;
-  // Leaves the frame's work pending. Call it when all of the work is enqueued and the frame is about to be
-  // passed on.
-  Status leave_pending() const { return context_->leave_pending(buffer_); }
-  // Marks the frame as completely written.
-  void mark_finished() const;
+  // With what the work on the frame begins and ends.
+  FrameOrder &order() { return order_; }
 
  private:
   bool crop(PlaneOffsets *offsets) const;
 
   GstBuffer *buffer_;
   const GstVideoInfo &info_;
-  const DeviceContext *context_;
-  bool on_device_, can_be_left_pending_, written_, mapped_ = false, fits_ = false;
+  bool on_device_, mapped_ = false, fits_ = false;
+  FrameOrder order_;
   GstVideoFrame frame_ = {};
   Planes planes_;
 };

@@ -16,7 +16,7 @@ using cudavision::Status;
 
 struct GstCudaVisionPinnedAllocator {
   GstAllocator parent;
-  std::shared_ptr<const DeviceContext> *context;
+  std::shared_ptr<DeviceContext> *context;
 };
 struct GstCudaVisionPinnedAllocatorClass {
   GstAllocatorClass parent_class;
@@ -27,7 +27,7 @@ G_DEFINE_TYPE(GstCudaVisionPinnedAllocator, gst_cuda_vision_pinned_allocator, GS
 namespace {
 
 struct OwnedByMemory {
-  std::shared_ptr<const DeviceContext> context;
+  std::shared_ptr<DeviceContext> context;
   PinnedBuffer buffer;
 };
 
@@ -38,7 +38,7 @@ void free_owned(gpointer data) {
 }
 
 // CUDA aligns pinned memory to at least a page, which exceeds any alignment that GStreamer asks for.
-Status allocate_pinned(const std::shared_ptr<const DeviceContext> &context, gsize size,
+Status allocate_pinned(const std::shared_ptr<DeviceContext> &context, gsize size,
                        const GstAllocationParams &params, GstMemory **memory) {
   const gsize whole = params.prefix + size + params.padding;
   auto owned = std::make_unique<OwnedByMemory>(OwnedByMemory{context, {}});
@@ -84,8 +84,8 @@ static void gst_cuda_vision_pinned_allocator_init(GstCudaVisionPinnedAllocator *
 
 namespace cudavision {
 
-GstAllocator *make_pinned_allocator(std::shared_ptr<const DeviceContext> context) {
-  auto shared = std::make_unique<std::shared_ptr<const DeviceContext>>(std::move(context));
+GstAllocator *make_pinned_allocator(std::shared_ptr<DeviceContext> context) {
+  auto shared = std::make_unique<std::shared_ptr<DeviceContext>>(std::move(context));
   auto *allocator = reinterpret_cast<GstCudaVisionPinnedAllocator *>(
       gst_object_ref_sink(g_object_new(gst_cuda_vision_pinned_allocator_get_type(), nullptr)));
   allocator->context = shared.release();

@@ -12,6 +12,6 @@ namespace cudavision {
 
 // Makes an allocator for a buffer pool. Its memory looks like ordinary system memory and keeps the context
 // alive.
-GstAllocator *make_pinned_allocator(std::shared_ptr<const DeviceContext> context);
+GstAllocator *make_pinned_allocator(std::shared_ptr<DeviceContext> context);
 
 }  // namespace cudavision

@@ -29,7 +29,7 @@ constexpr char kMemoryType[] = "CudaVisionTensorMemory";
 
 // The members of a device memory beyond GstMemory's. It may be mapped on any thread.
 struct DeviceTensor {
-  std::shared_ptr<const DeviceContext> context;
+  std::shared_ptr<DeviceContext> context;
   OwnedBytes device;
   std::mutex mutex;
   OwnedBytes host;  // allocated when first needed, then kept
@@ -114,7 +114,7 @@ void unmap_memory(GstMemory *, GstMapInfo *) {}
 
 struct GstCudaVisionTensorAllocator {
   GstAllocator parent;
-  std::shared_ptr<const DeviceContext> *context;  // of null for system memory
+  std::shared_ptr<DeviceContext> *context;  // of null for system memory
 };
 struct GstCudaVisionTensorAllocatorClass {
   GstAllocatorClass parent_class;
@@ -135,8 +135,8 @@ Status allocate_on_host(gsize size, GstMemory **memory) {
   return {};
 }
 
-Status allocate_on_device(GstAllocator *allocator, const std::shared_ptr<const DeviceContext> &context,
-                          gsize size, GstMemory **made) {
+Status allocate_on_device(GstAllocator *allocator, const std::shared_ptr<DeviceContext> &context, gsize size,
+                          GstMemory **made) {
   auto tensor = std::make_unique<DeviceTensor>();
   auto memory = std::make_unique<TensorMemory>();
   tensor->context = context;
@@ -164,7 +164,7 @@ GstMemory *allocate_memory(GstAllocator *allocator, gsize size, GstAllocationPar
 void free_memory(GstAllocator *, GstMemory *memory) {
   auto *freed = reinterpret_cast<TensorMemory *>(memory);
   {
-    const std::shared_ptr<const DeviceContext> context = freed->tensor->context;  // outlives its memory
+    const std::shared_ptr<DeviceContext> context = freed->tensor->context;  // outlives its memory
     const DeviceContext::Scope scope(context.get());
     delete freed->tensor;
   }
@@ -250,14 +250,14 @@ static void gst_cuda_vision_tensor_allocator_init(GstCudaVisionTensorAllocator *
 
 namespace cudavision {
 
-Status TensorPool::make(std::shared_ptr<const DeviceContext> context, std::size_t size,
+Status TensorPool::make(std::shared_ptr<DeviceContext> context, std::size_t size,
                         std::unique_ptr<TensorPool> *pool) {
   if (size > G_MAXUINT)
     return out_of_memory(std::to_string(size) + " bytes for a tensor, more than a buffer of a pool holds");
   // What can throw comes before what GLib owns.
   std::unique_ptr<TensorPool> made(new TensorPool(size, context != nullptr));
   CUDAVISION_TRY(made->charge_.take(size));
-  auto shared = std::make_unique<std::shared_ptr<const DeviceContext>>(std::move(context));
+  auto shared = std::make_unique<std::shared_ptr<DeviceContext>>(std::move(context));
   auto *allocator = reinterpret_cast<GstCudaVisionTensorAllocator *>(
       gst_object_ref_sink(g_object_new(gst_cuda_vision_tensor_allocator_get_type(), nullptr)));
   allocator->context = shared.release();

@@ -23,12 +23,12 @@ namespace cudavision {
 class TensorPool {
  public:
   // context: null for system memory. One buffer is charged to the current budget.
-  static Status make(std::shared_ptr<const DeviceContext> context, std::size_t size,
+  static Status make(std::shared_ptr<DeviceContext> context, std::size_t size,
                      std::unique_ptr<TensorPool> *pool);
   ~TensorPool();
 
   // A buffer to be filled at `data` by the backend, with work on the context's stream. The work must have
-  // ended, or be pending (DeviceContext::leave_pending), before the buffer is passed on: mapping for reading
+  // ended, or be pending (FrameOrder::leave_pending), before the buffer is passed on: mapping for reading
   // waits for pending work.
   struct Lease {
     OwnedBuffer buffer;
