@@ -94,9 +94,8 @@ std::vector<AngleIntervals> gradient_intervals_of(const AccumulatorPlan &plan) {
     int interval = -1;
     bool inside = false;
     for (int n = 0; n < count; ++n) {
-      double off = std::abs(double{plan.angles[static_cast<std::size_t>(n)].theta} - center);
-      off = std::min(off, std::abs(kPi - off));
-      const bool votes = off <= kGradientTolerance;
+      const double off = std::remainder(double{plan.angles[static_cast<std::size_t>(n)].theta} - center, kPi);
+      const bool votes = std::abs(off) <= kGradientTolerance;
       if (votes && !inside) intervals.begin[++interval] = n;
       if (votes) intervals.end[interval] = n + 1;
       inside = votes;

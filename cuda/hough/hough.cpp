@@ -26,6 +26,9 @@ Status validate(const HoughParams &p) {
   if (p.min_theta > p.max_theta)
     return invalid_argument("min-theta (" + text_of(p.min_theta) + ") must not exceed max-theta (" +
                             text_of(p.max_theta) + ")");
+  if (p.max_theta - p.min_theta > HoughRanges::kPiAsFloat)
+    return invalid_argument("from min-theta (" + text_of(p.min_theta) + ") to max-theta (" +
+                            text_of(p.max_theta) + ") is more than half a turn");
   CUDAVISION_TRY(check_range("threshold", p.threshold, HoughRanges::threshold));
   CUDAVISION_TRY(check_range("max-lines", p.max_lines, HoughRanges::max_lines));
   CUDAVISION_TRY(check_range("nms-radius", p.nms_radius, HoughRanges::nms_radius));

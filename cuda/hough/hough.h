@@ -33,7 +33,8 @@ struct HoughParams {
   // The resolution of theta in radians.
   double theta = std::numbers::pi / 180;
   // The range of theta, the direction of a line's normal, in radians from +x toward +y. The last direction is
-  // at most half a step of theta away from max_theta. min_theta must not exceed max_theta.
+  // at most half a step of theta away from max_theta. min_theta must not exceed max_theta, nor be more than half a turn
+  // below it. Lines of a negative direction are reported with theta + pi and -rho, which are the same lines.
   double min_theta = 0, max_theta = std::numbers::pi;
   // A line is reported if it has more votes than this.
   int threshold = 150;
@@ -60,7 +61,8 @@ struct HoughRanges {
 
   static constexpr Range<double> rho{0.01, 1000};
   // The properties of the element end at pi itself.
-  static constexpr Range<double> theta{1e-4, kPiAsFloat}, min_theta{0, kPiAsFloat}, max_theta{0, kPiAsFloat};
+  static constexpr Range<double> theta{1e-4, kPiAsFloat}, min_theta{-kPiAsFloat, kPiAsFloat},
+      max_theta{0, kPiAsFloat};
   static constexpr Range<int> threshold{0, std::numeric_limits<int>::max()};
   static constexpr Range<int> max_lines{1, 1000000};
   static constexpr Range<int> nms_radius{0, 32};
@@ -91,7 +93,8 @@ struct HoughCount {
   friend bool operator==(const HoughCount &, const HoughCount &) = default;
 };
 // The output of run(), in the backend's memory. `lines` must have space for max_lines elements, of which
-// run() writes the first count->listed. Lines are sorted by votes (most first), then by theta, then by rho.
+// run() writes the first count->listed. Lines are sorted by votes (most first), then by the direction from
+// min_theta on, then by rho.
 // Segments are sorted in the order of their lines, then by their position along the line.
 struct HoughList {
   HoughLine *lines;

@@ -20,7 +20,7 @@ struct Angle {
   float scaled_cos, scaled_sin;
   // The distances that pixels of the image can have: [first, first + count), in steps of rho.
   int first, count;
-  // theta as it is reported, with its cos and sin.
+  // theta as it is reported, or negative, with its cos and sin.
   float theta, cos, sin;
   // For the walk along a line (walk_rules.h): 1 / sin if the line is flat, otherwise 1 / cos.
   double per_step;
@@ -183,6 +183,7 @@ CUDAVISION_HOST_DEVICE inline Ends ends_of_line(float rho, float cos, float sin,
 
 CUDAVISION_HOST_DEVICE inline HoughLine make_line(float rho, float theta, std::uint32_t votes, Point a,
                                                   Point b) {
+  if (theta < 0) rho = 0 - rho, theta += 3.14159265f;
   const bool in_order = a.x < b.x || (a.x == b.x && a.y <= b.y);
   const Point first = in_order ? a : b, second = in_order ? b : a;
   return {rho, theta, votes, first.x, first.y, second.x, second.y};

@@ -62,12 +62,19 @@ std::vector<Property<HoughSettings>> search_properties() {
                        G_PI),
       real_property<S>({"min-theta", "Minimum theta",
                         "Smallest direction of the normals of lines, in radians from +x toward +y (at "
-                        "most max-theta)"},
-                       &S::min_theta, R::min_theta.least, G_PI),
+                        "most max-theta); min-angle says it in degrees of the line"},
+                       &S::min_theta, 0, G_PI),
       real_property<S>({"max-theta", "Maximum theta",
                         "Largest direction of the normals of lines, in radians from +x toward +y (at "
                         "least min-theta)"},
                        &S::max_theta, R::max_theta.least, G_PI),
+      real_property<S>(
+          {"min-angle", "Minimum angle",
+           "Smallest angle of lines, in degrees from +x toward +y: 0 is horizontal, 90 vertical (above "
+           "max-angle, the range goes through 0: 170 to 10 is horizontal within 10 degrees)"},
+          &S::min_angle, 0, 180),
+      real_property<S>({"max-angle", "Maximum angle", "Largest angle of lines, in degrees from +x toward +y"},
+                       &S::max_angle, 0, 180),
       integer_property<S>({"threshold", "Threshold",
                            "Lines must have more votes than this (-1 = 30 plus a fifth of the shorter side "
                            "of the region)"},

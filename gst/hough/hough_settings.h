@@ -30,16 +30,29 @@ struct HoughSettings : CannyParams, HoughParams {
 
   HoughInput input = HoughInput::picture;
   ColorText color = ColorText::kByDirection;
+  double min_angle = 0, max_angle = 180;  // of lines, in degrees; all if 0 and 180
   int line_width = kAutomaticWidth;
   int max_drawn = 50;  // 0: all
 
-  bool excludes_directions() const { return min_theta > 0 || max_theta < std::numbers::pi; }
+  bool excludes_normals() const { return min_theta > 0 || max_theta < std::numbers::pi; }
+  bool excludes_angles() const { return min_angle > 0 || max_angle < 180; }
+  bool excludes_directions() const { return excludes_normals() || excludes_angles(); }
   // The parameters for pictures of that size. Small frames have more edges for their size, hence the
   // constant.
   HoughParams params(Size size) const {
     HoughParams params = *this;
     if (threshold == kAutomaticThreshold) params.threshold = 30 + std::min(size.width, size.height) / 5;
+    if (excludes_angles()) set_normals(&params);
     return params;
+  }
+  // The directions of the normals, which are a quarter turn ahead of the lines. max_angle belongs to the range.
+  void set_normals(HoughParams *params) const {
+    constexpr double kDegree = std::numbers::pi / 180;
+    const double first = min_angle + 90, last = max_angle + (min_angle > max_angle ? 270 : 90),
+                 turned = last >= 180 ? 180 : 0;
+    params->min_theta = (first - turned) * kDegree;
+    params->max_theta = std::min({(last - turned) * kDegree + theta, params->min_theta + std::numbers::pi,
+                                  HoughRanges::max_theta.most});
   }
 
   friend bool operator==(const HoughSettings &, const HoughSettings &) = default;
@@ -50,13 +63,16 @@ inline Status validate(const HoughSettings &settings) {
   if (settings.input == HoughInput::edges && settings.gradient_voting)
     return invalid_argument(
         "gradient-voting needs the gradients of a picture and cannot be combined with input=edges");
+  if (settings.excludes_normals() && settings.excludes_angles())
+    return invalid_argument(
+        "min-angle and max-angle cannot be combined with min-theta and max-theta, which say the same");
   CUDAVISION_TRY(validate(static_cast<const CannyParams &>(settings)));
   return validate(settings.params({}));
 }
 
 // See valid_settings.h.
 inline std::string futile(const HoughSettings &settings) {
-  if (hough_shape({}, settings).angles == 0)
+  if (hough_shape({}, settings.params({})).angles == 0)
     return "Between min-theta (" + text_of(settings.min_theta) + ") and max-theta (" +
            text_of(settings.max_theta) + ") there is no direction, in steps of theta (" +
            text_of(settings.theta) + "): no line can be found";

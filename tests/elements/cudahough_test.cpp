@@ -245,6 +245,42 @@ TEST_F(CudaHough, each_parameter_acts_as_in_opencv) {
   }
 }
 
+// Angles of lines in degrees, from horizontal over a line that falls to the right to vertical; both ends are in the range,
+// which may go through 0.
+TEST_F(CudaHough, lines_of_a_range_of_angles_are_found) {
+  VideoFrame frame("GRAY8", {200, 200});
+  std::fill(frame.bytes().begin(), frame.bytes().end(), std::uint8_t{0});
+  const auto draw = [&frame](int x, int y) { frame.bytes()[static_cast<std::size_t>(y * 200 + x)] = 255; };
+  for (int i = 0; i < 200; ++i) {
+    draw(i, 40);                                                                        // 0 degrees
+    draw(150, i);                                                                       // 90
+    if (i < 100) draw(20 + i, 80 + i);                                                  // 45
+    if (i < 100) draw(20 + i, 190 - i);                                                 // 135
+    draw(i, 100 + static_cast<int>(std::lround(std::tan(5 * kPi / 180) * (i - 100))));  // 5
+  }
+  const struct {
+    const char *range;
+    std::vector<int> angles;
+  } cases[] = {{"", {0, 5, 45, 90, 135}},
+               {"min-angle=80 max-angle=100", {90}},
+               {"min-angle=90 max-angle=90", {90}},
+               {"min-angle=170 max-angle=10", {0, 5}},
+               {"min-angle=0 max-angle=0", {0}},
+               {"min-angle=5 max-angle=45", {5, 45}},
+               {"min-angle=6 max-angle=180", {0, 45, 90, 135}},
+               {"min-angle=45 max-angle=5", {0, 5, 45, 90, 135}},
+               {"min-angle=120 max-angle=160", {135}},
+               {"min-angle=46 max-angle=4", {0, 90, 135}}};
+  for (const auto &[range, angles] : cases) {
+    Harness hough(std::string("cudahough input=edges threshold=90 display=false nms-radius=8 ") + range);
+    std::vector<int> found;
+    for (const GstCudaVisionLine &line : lines_from(&hough, frame))
+      found.push_back(static_cast<int>(std::lround(line.theta * 180 / kPi) + 90) % 180);
+    std::sort(found.begin(), found.end());
+    EXPECT_EQ(found, angles) << range;
+  }
+}
+
 TEST_F(CudaHough, parameters_changed_in_playing_take_effect_on_the_next_frame) {
   Harness hough(kAllLines + "threshold=20 display=false");
   const VideoFrame frame("NV12", {120, 90}, 4);
@@ -352,7 +388,8 @@ TEST_F(CudaHough, contradiction_at_the_start_is_an_error_that_names_both) {
   const struct {
     const char *description, *one, *other;
   } cases[] = {{"min-theta=2 max-theta=1", "min-theta (2", "max-theta (1"},
-               {"input=edges gradient-voting=true", "gradient-voting", "input=edges"}};
+               {"input=edges gradient-voting=true", "gradient-voting", "input=edges"},
+               {"min-angle=80 min-theta=1", "min-angle", "min-theta"}};
   for (const auto &c : cases) {
     const Owned<GstElement> element =
         parse(std::string("cudahough ") + c.description + " backend=" + backend());
@@ -401,6 +438,8 @@ TEST_F(CudaHough, properties_have_their_defaults) {
                                         {"theta", kPi / 180},
                                         {"min-theta", 0},
                                         {"max-theta", kPi},
+                                        {"min-angle", 0},
+                                        {"max-angle", 180},
                                         {"low-threshold", 50},
                                         {"high-threshold", 100},
                                         {"gaussian-sigma", 0}})

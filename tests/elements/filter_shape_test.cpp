@@ -112,6 +112,7 @@ TEST_F(FilterShape, only_elements_for_which_it_matters_tell) {
                                        {"cudasigma2kp orientation=true", false},
                                        {"cudahough", false},
                                        {"cudahough min-theta=0.1", true},
+                                       {"cudahough min-angle=80 max-angle=100", true},
                                        {"cudahough mode=segments max-theta=1.5", true},
                                        {"cudahog model=people every-nth=1000", true}}) {
     Shaped turned(element), stretched(element, "16/11");

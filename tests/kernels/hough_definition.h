@@ -125,14 +125,12 @@ inline std::vector<DefinedPeak> peaks_of(const Accumulator &a, const HoughParams
 
 // The line of a peak, without its ends.
 inline HoughLine line_of(const DefinedPeak &peak, const Accumulator &a, const HoughParams &p) {
-  const float rho = static_cast<float>(p.rho), theta = static_cast<float>(p.theta);
-  return {(static_cast<float>(peak.r) - static_cast<float>(a.rhos - 1) * 0.5f) * rho,
-          static_cast<float>(p.min_theta) + static_cast<float>(peak.n) * theta,
-          peak.votes,
-          0,
-          0,
-          0,
-          0};
+  const float rho = (static_cast<float>(peak.r) - static_cast<float>(a.rhos - 1) * 0.5f) *
+                    static_cast<float>(p.rho),
+              theta =
+                  static_cast<float>(p.min_theta) + static_cast<float>(peak.n) * static_cast<float>(p.theta);
+  const bool turned = theta < 0;  // the same line half a turn on
+  return {turned ? 0 - rho : rho, turned ? theta + 3.14159265f : theta, peak.votes, 0, 0, 0, 0};
 }
 
 inline std::vector<HoughLine> definition(const Picture &edges, const HoughParams &p) {

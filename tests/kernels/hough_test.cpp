@@ -130,8 +130,12 @@ TEST_P(Hough, radius_goes_on_at_the_other_end_of_theta) {
   int wrapped = 0;
   for (const double theta : {2 * kDegree, 0.05, 0.3, kPi / 4, kPi})
     for (const double rho : {1.0, 0.7, 4.0})
-      for (const auto &[least, most] :
-           {std::pair{0.0, kPi}, {0.4 * theta, kPi}, {theta, kPi}, {0.0, kPi - theta}}) {
+      for (const auto &[least, most] : {std::pair{0.0, kPi},
+                                        {0.4 * theta, kPi},
+                                        {theta, kPi},
+                                        {0.0, kPi - theta},
+                                        {-kPi / 2, kPi / 2},
+                                        {-0.3, 0.2}}) {
         if (least > most) continue;
         const Picture edges = dots(size, 6, ++seed);
         HoughParams params = with_threshold(2, rho, theta);
@@ -141,13 +145,37 @@ TEST_P(Hough, radius_goes_on_at_the_other_end_of_theta) {
           SCOPED_TRACE(params);
           const auto expected = definition(edges, params);
           ASSERT_TRUE(same_lines(runner.run(edges, params).lines, expected));
-          if (radius == 0) {
+          if (radius == 0 && least >= 0) {
             ASSERT_TRUE(same_lines(expected, opencv(edges, params)));
           }
         }
         wrapped += hough_shape(size, params).angles == std::lrint(kPi / theta) ? 1 : 0;
       }
   EXPECT_GT(wrapped, 20);
+}
+
+// Lines, segments and gradient voting: the direction of the normal is the middle of the range, which goes through 0.
+TEST_P(Hough, negative_directions_are_reported_half_a_turn_on) {
+  const Size size{120, 100};
+  HoughRunner runner(execution(), size);
+  for (const bool gradient_voting : {false, true})
+    for (const HoughMode mode : {HoughMode::lines, HoughMode::segments})
+      for (const int lean : {-8, 0, 8}) {
+        Picture edges(size);
+        for (int y = 0; y < size.height; ++y) edges.at(60 + lean * y / size.height, y) = 255;
+        HoughParams params = with_threshold(60);
+        params.min_theta = -10 * kDegree, params.max_theta = 11 * kDegree;
+        params.mode = mode, params.nms_radius = 32, params.gradient_voting = gradient_voting;
+        SCOPED_TRACE(::testing::Message() << params << ", which leans by " << lean);
+        const auto lines = runner.run(edges, edges, params).lines;
+        ASSERT_EQ(lines.size(), 1u);
+        const double sign = lean > 0 ? -1 : 1;  // x grows with y: the normal points up, which is theta - pi
+        const double theta = lean > 0 ? lines[0].theta - kPi : double{lines[0].theta};
+        EXPECT_NEAR(theta, -std::atan(lean / 100.0), 1.5 * kDegree);
+        EXPECT_NEAR(lines[0].rho, sign * 60 * std::cos(theta), 2);
+        EXPECT_NEAR(lines[0].y1 + lines[0].y2, size.height - 1, 1);
+        EXPECT_EQ(lean > 0, lines[0].rho < 0);
+      }
 }
 
 TEST_P(Hough, nearly_vertical_line_is_listed_once) {
@@ -413,6 +441,7 @@ TEST_P(Hough, invalid_parameters_are_refused_and_leave_the_list_untouched) {
     invalid.emplace_back().max_theta = value;
   }
   invalid.emplace_back().min_theta = 2, invalid.back().max_theta = 1.9;
+  invalid.emplace_back().min_theta = -2, invalid.back().max_theta = 1.2;
   for (const int value : {-1, std::numeric_limits<int>::min()}) {
     invalid.emplace_back().threshold = value;
     invalid.emplace_back().nms_radius = value;
