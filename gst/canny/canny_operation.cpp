@@ -12,36 +12,31 @@ Status CannyOperation::allocate(const Site &site) {
   region_ = site.region;
   const auto bytes = static_cast<std::size_t>(region_.width) * static_cast<std::size_t>(region_.height);
   CUDAVISION_TRY(TensorPool::make(site.context, bytes, &tensors_));
-  CUDAVISION_TRY(edges_.allocate(site.execution, region_));
   CUDAVISION_TRY(counts_.allocate(site.execution, sizeof counts_on_host_));
   CUDAVISION_TRY(make_histogram(site.execution, &histogram_));
   return make_canny(site.execution, region_, &canny_);
 }
 
-Status CannyOperation::run(const Job &job) { return job.draw ? draw(job) : attach(job); }
-
-void CannyOperation::describe(GstStructure *message) {
-  gst_structure_set(message, "edge-pixels", G_TYPE_UINT, counts_on_host_[1], nullptr);
-}
-
-Status CannyOperation::draw(const Job &job) {
-  CUDAVISION_TRY(canny_->run(job.luma, edges_.view(), settings_, job.input));
-  if (job.report) CUDAVISION_TRY(count(job, edges_.view()));
-  if (settings_.output == CannyOutput::edges)
-    return replace_with_mask(job.execution, job.frame, job.region, edges_.view());
-  return overlay_mask(job.execution, job.frame, job.region, edges_.view(),
-                      color_of(settings_.color.argb(), *job.info));
-}
-
-// Attaches the edge map to the frame, whose pixels do not change.
-Status CannyOperation::attach(const Job &job) {
+Status CannyOperation::run(const Job &job) {
   TensorPool::Lease lease;
   CUDAVISION_TRY(tensors_->acquire(&lease));
   const ImageView<std::uint8_t> edges{static_cast<std::uint8_t *>(lease.data), region_.width, region_.width,
                                       region_.height};
   CUDAVISION_TRY(attach_map(job, "edges", "edge", std::move(lease.buffer)));
   CUDAVISION_TRY(canny_->run(job.luma, edges, settings_, job.input));
-  return job.report ? count(job, edges) : Status();
+  if (job.report) CUDAVISION_TRY(count(job, edges));
+  return job.draw ? draw(job, edges) : Status();
+}
+
+void CannyOperation::describe(GstStructure *message) {
+  gst_structure_set(message, "edge-pixels", G_TYPE_UINT, counts_on_host_[1], nullptr);
+}
+
+Status CannyOperation::draw(const Job &job, ImageView<const std::uint8_t> edges) {
+  if (settings_.output == CannyOutput::edges)
+    return replace_with_mask(job.execution, job.frame, job.region, edges);
+  return overlay_mask(job.execution, job.frame, job.region, edges,
+                      color_of(settings_.color.argb(), *job.info));
 }
 
 // Counts the pixels of the map for the element message. The two bins separate 0 from 255.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The operation of cudacanny: finds the edges of a frame, and draws them or attaches them as a tensor.
+// The operation of cudacanny: finds the edges of a frame, attaches them as a tensor and draws them.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,12 @@ class CannyOperation final : public ElementOperation<CannySettings> {
   void describe(GstStructure *message) override;
 
  private:
-  Status draw(const Job &job);
-  Status attach(const Job &job);
+  Status draw(const Job &job, ImageView<const std::uint8_t> edges);
   Status count(const Job &job, ImageView<const std::uint8_t> edges);
 
   Size region_;
-  OwnedImage edges_;  // the edge map of a frame that is drawn
   std::unique_ptr<Canny> canny_;
-  std::unique_ptr<TensorPool> tensors_;  // the edge maps of frames that are not drawn
+  std::unique_ptr<TensorPool> tensors_;  // the edge maps
   std::unique_ptr<Histogram> histogram_;
   OwnedBytes counts_;
   std::uint32_t counts_on_host_[2] = {};  // the number of pixels without and with an edge

@@ -7,8 +7,8 @@
  *
  * cudacanny finds the edges of every frame, on an NVIDIA GPU or, without one, on the CPU. The result is byte
  * for byte that of OpenCV's `cv::Canny`. With `output=edges` the edge map replaces the picture: white edges
- * on black. With `output=overlay` the edges are drawn on the picture in a colour. With `display=false` the
- * frame keeps its pixels and the edge map is attached as a #GstCudaVisionTensorMeta. The element analyses the
+ * on black. With `output=overlay` the edges are drawn on the picture in a colour. The edge map is also
+ * attached as a #GstCudaVisionTensorMeta; with `display=false` the frame keeps its pixels. The element analyses the
  * luma: for RGB formats the result of `cv::cvtColor`, for YUV formats the Y component. Pixels outside the
  * region of interest never change.
  *

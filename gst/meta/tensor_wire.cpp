@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes and reads tensors as id, type, dims, geometry and numbers, all little endian.
+// Writes and reads tensors as id, type (and whether it is drawn), dims, geometry and numbers, all little endian.
 #include "gst/meta/tensor_wire.h"
 
 #include <cmath>
@@ -21,6 +21,8 @@ constexpr double GstCudaVisionTensorMeta::*kGeometry[] = {
     &GstCudaVisionTensorMeta::origin_x, &GstCudaVisionTensorMeta::origin_y, &GstCudaVisionTensorMeta::step_x,
     &GstCudaVisionTensorMeta::step_y};
 
+constexpr std::uint8_t kDrawn = 0x80;  // in the byte of the element type
+
 std::uint64_t header_size(gsize id_size, guint n_dims) {
   return 4 + std::uint64_t{id_size} + 2 + 8 * std::uint64_t{n_dims} + 2 * 4 + 4 * 8;
 }
@@ -28,7 +30,7 @@ std::uint64_t header_size(gsize id_size, guint n_dims) {
 void write_header(Writer &writer, const GstCudaVisionTensorMeta *tensor, const char *id, gsize id_size) {
   writer.put(static_cast<std::uint32_t>(id_size));
   writer.put_elements(reinterpret_cast<const std::uint8_t *>(id), id_size, 1);
-  writer.put(static_cast<std::uint8_t>(tensor->element_type));
+  writer.put(static_cast<std::uint8_t>(tensor->element_type | (tensor->is_drawn ? kDrawn : 0)));
   writer.put(static_cast<std::uint8_t>(tensor->n_dims));
   for (guint i = 0; i < tensor->n_dims; ++i) writer.put<std::uint64_t>(tensor->dims[i]);
   writer.put<std::uint32_t>(tensor->frame_width);
@@ -48,7 +50,9 @@ char *read_id(Reader &reader) {
 }
 
 bool read_shape(Reader &reader, GstCudaVisionTensorMeta *tensor) {
-  const auto element_type = reader.get<std::uint8_t>();
+  const auto flagged_type = reader.get<std::uint8_t>();
+  const int element_type = flagged_type & ~kDrawn;
+  tensor->is_drawn = (flagged_type & kDrawn) != 0;
   tensor->n_dims = reader.get<std::uint8_t>();
   if (element_type > GST_CUDA_VISION_ELEMENT_TYPE_F32 || tensor->n_dims > GST_CUDA_VISION_TENSOR_MAX_DIMS)
     return false;

@@ -99,6 +99,7 @@ Status TensorPictures::draw(const Job &job, const VisionOverlaySettings &setting
 }
 
 Status TensorPictures::draw_tensor(const Drawing &drawing, const GstCudaVisionTensorMeta &tensor) {
+  if (tensor.is_drawn) return {};
   if (is_named(tensor, "edges") && has_shape(tensor, GST_CUDA_VISION_ELEMENT_TYPE_U8, 2))
     return draw_edges(drawing, tensor);
   if (is_named(tensor, "optical-flow") && has_shape(tensor, GST_CUDA_VISION_ELEMENT_TYPE_F32, 3) &&

@@ -65,16 +65,19 @@ TEST_F(CudaCannyEdges, parameters_apply_to_attached_edges) {
   expect_edges(buffer_from(&canny, frame), edges_in(frame, {50, 400, 3, false, 0.6}));
 }
 
-TEST_F(CudaCannyEdges, displayed_edges_are_not_attached) {
+TEST_F(CudaCannyEdges, displayed_edges_are_attached_too) {
   Harness canny;
   const VideoFrame frame("NV12", {34, 18}, 4);
   for (int i = 0; i < 2; ++i) {
     set(canny.element(), "display", "true");
     const Owned<GstBuffer> drawn = buffer_from(&canny, frame);
-    EXPECT_EQ(tensor_count(drawn), 0);
+    expect_edges(drawn, edges_in(frame));
+    EXPECT_TRUE(gst_cuda_vision_buffer_get_tensor_meta(drawn.get(), "edges")->is_drawn);
     EXPECT_TRUE(same_bytes(bytes_of(drawn.get()), with_edges(frame)));
     set(canny.element(), "display", "false");
-    expect_edges(buffer_from(&canny, frame), edges_in(frame));
+    const Owned<GstBuffer> hidden = buffer_from(&canny, frame);
+    expect_edges(hidden, edges_in(frame));
+    EXPECT_FALSE(gst_cuda_vision_buffer_get_tensor_meta(hidden.get(), "edges")->is_drawn);
   }
 }
 

@@ -67,6 +67,20 @@ TEST_P(CudaVisionOverlayTensorFormat, edges_look_the_same) {
   }
 }
 
+TEST_P(CudaVisionOverlayTensorFormat, what_its_element_has_drawn_is_not_drawn_again) {
+  for (const char *element : {"cudacanny", "cudacanny output=overlay color=blue", "cudahistogram",
+                              "cudaopticalflow preset=fast", "cudaopticalflow display-mode=arrows"}) {
+    Harness own(element), overlay("cudavisionoverlay");
+    for (unsigned seed = 1; seed < 3; ++seed) {
+      const VideoFrame frame(GetParam(), {64, 48}, seed);
+      own.negotiate(frame), overlay.negotiate(frame);
+      Owned<GstBuffer> drawn = own.exchange(frame.buffer());
+      const VideoFrame expected = frame_of(GetParam(), {64, 48}, bytes_of(drawn.get()));
+      EXPECT_TRUE(same_bytes(bytes_of(overlay.exchange(std::move(drawn)).get()), expected)) << element;
+    }
+  }
+}
+
 TEST_P(CudaVisionOverlayTensorFormat, flow_looks_the_same) {
   const std::string flow = "cudaopticalflow window-size=5 levels=1 iterations=2 ";
   for (const Size size : kSlow ? std::vector{Size{40, 33}} : std::vector{Size{97, 83}, Size{160, 130}}) {

@@ -115,6 +115,7 @@ void attach_all(GstBuffer *buffer) {
       buffer, "grid", GST_CUDA_VISION_ELEMENT_TYPE_U8, 2, dims, counted_numbers(kGrid));
   ASSERT_NE(tensor, nullptr);
   gst_cuda_vision_tensor_meta_set_geometry(tensor, kWidth, kHeight, 53, 59.5, 106.5, 120);
+  tensor->is_drawn = TRUE;
   const auto keypoints = some_keypoints();
   ASSERT_NE(gst_cuda_vision_buffer_add_keypoints_meta(buffer, keypoints.data(), guint(keypoints.size())),
             nullptr);

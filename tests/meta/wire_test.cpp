@@ -104,6 +104,7 @@ TEST_F(Serialised, all_come_back_as_they_were) {
   EXPECT_EQ(after->origin_y, before->origin_y);
   EXPECT_EQ(after->step_x, before->step_x);
   EXPECT_EQ(after->step_y, before->step_y);
+  EXPECT_EQ(after->is_drawn, before->is_drawn);
   expect_same(gst_cuda_vision_buffer_get_keypoints_meta(target_.get()), some_keypoints());
   expect_same(gst_cuda_vision_buffer_get_lines_meta(target_.get()), some_lines());
 }

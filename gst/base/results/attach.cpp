@@ -21,6 +21,7 @@ Status attach_tensor(const Job &job, const char *id, GstCudaVisionElementType ty
   gst_cuda_vision_tensor_meta_set_geometry(meta, static_cast<guint>(job.frame.width),
                                            static_cast<guint>(job.frame.height), job.region.x, job.region.y,
                                            step_x, step_y);
+  meta->is_drawn = job.draw;
   return attach_gst_tensor(job.buffer, meta);
 }
 

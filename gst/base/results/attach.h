@@ -13,7 +13,8 @@ namespace cudavision {
 
 // Attaches a tensor to job.buffer, and from GStreamer 1.26 on the same data as a GstTensor. `data` holds the
 // tensor's values in row-major order. The values belong to every step_x-th column and every step_y-th row of
-// the region, beginning at its top left pixel. dims: sizes, outermost dimension first.
+// the region, beginning at its top left pixel. dims: sizes, outermost dimension first. With job.draw, the operation also
+// draws the tensor.
 Status attach_tensor(const Job &job, const char *id, GstCudaVisionElementType type,
                      std::initializer_list<int> dims, OwnedBuffer data, double step_x = 1, double step_y = 1);
 

@@ -31,6 +31,8 @@ typedef struct _GstCudaVisionTensorMeta GstCudaVisionTensorMeta;
  * @origin_y: the y of element (0, 0) in that frame, in pixels
  * @step_x: the distance in x from one column of elements to the next, in pixels; 0 if there are none
  * @step_y: the distance in y from one row of elements to the next, in pixels; 0 if there are none
+ * @is_drawn: whether the element that attached the tensor has also drawn it on the frame, so that `cudavisionoverlay`
+ * does not draw it again
  *
  * An array of numbers that was computed from a frame, such as a histogram or a vector field.
  *
@@ -65,6 +67,8 @@ struct _GstCudaVisionTensorMeta {
   gdouble origin_y;
   gdouble step_x;
   gdouble step_y;
+
+  gboolean is_drawn;
 };
 
 /**
