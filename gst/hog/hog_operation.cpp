@@ -133,6 +133,8 @@ Status HogOperation::run_blocks(const Job &job, const HogPicture &picture) {
 }
 
 Status HogOperation::draw_stars(const Job &job, const HogPicture &picture, const float *blocks) {
+  state_.inform_once("stars",
+                     "There is no model: gradients are drawn as stars. Set model=people to find people");
   // As wide as lines are in this frame: a star of one cell would be too small to be seen in a large one.
   const StarGroups groups{automatic_width(job.frame.size())};
   const long long count = star_line_count(shape_, block_params_, groups);

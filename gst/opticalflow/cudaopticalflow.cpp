@@ -132,7 +132,8 @@ struct OpticalFlowElement {
 
   static constexpr ElementText kText{
       "GstCudaOpticalFlow", "Optical flow", "Filter/Analyzer/Video/Hardware",
-      "Finds the motion of every pixel by pyramidal Lucas-Kanade, on an NVIDIA GPU or on the CPU"};
+      "Finds the motion of every pixel by pyramidal Lucas-Kanade, on an NVIDIA GPU or on the CPU",
+      "preset=fast"};
 
   static std::vector<Property<OpticalFlowSettings>> properties() {
     return joined(flow_properties(), display_properties());

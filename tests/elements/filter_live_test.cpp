@@ -97,6 +97,17 @@ TEST_F(FilterTooLate, warns_once_when_every_frame_of_five_seconds_was_late) {
   EXPECT_FALSE(take_warning(harness.element()));
 }
 
+TEST_F(FilterTooLate, warning_names_first_what_makes_the_element_faster) {
+  for (const auto &[element, advice] :
+       {std::pair{"cudacanny", "It takes less for smaller frames,"},
+        std::pair{"cudaopticalflow", "It takes less with preset=fast, for smaller frames,"}}) {
+    Harness harness(element);
+    exchange(&harness, 0);
+    say_all_late(&harness, 0, 2 * kFiveSeconds, GST_SECOND);
+    EXPECT_TRUE(is(take_warning(harness.element()), GST_CORE_ERROR, GST_CORE_ERROR_CLOCK, advice));
+  }
+}
+
 TEST_F(FilterTooLate, a_frame_in_time_begins_anew) {
   Harness harness;
   exchange(&harness, 0);

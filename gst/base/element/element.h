@@ -18,9 +18,10 @@
 
 namespace cudavision {
 
-// The texts that gst-inspect-1.0 shows for an element, and its GType name.
+// The texts that gst-inspect-1.0 shows for an element, and its GType name. faster: a property with which a frame takes less
+// time, for the warning about late frames; null if there is none in particular.
 struct ElementText {
-  const char *type_name, *long_name, *category, *description;
+  const char *type_name, *long_name, *category, *description, *faster = nullptr;
 };
 
 // Files type of an element that reads no files.
@@ -52,6 +53,12 @@ class ElementState {
   void warn_once(const char *topic, const std::string &text) {
     if (!text.empty() && told_.insert(topic).second)
       GST_ELEMENT_WARNING(element_, RESOURCE, SETTINGS, ("%s", text.c_str()), (nullptr));
+  }
+
+  // The same with an info message.
+  void inform_once(const char *topic, const std::string &text) {
+    if (told_.insert(topic).second)
+      GST_ELEMENT_INFO(element_, RESOURCE, SETTINGS, ("%s", text.c_str()), (nullptr));
   }
 
   // Called at start, where contradictory properties and unusable files are errors. Files may have futile(const F &), as
@@ -137,6 +144,7 @@ class ElementClass {
     add_video_pads(element);
     auto *filter = static_cast<GstCudaVisionFilterClass *>(klass);
     filter->category = new_category();
+    filter->faster = E::kText.faster;
     filter->make_operation = make_operation;
     filter->check_settings = [](GstCudaVisionFilter *self) { return state_of(self).check(); };
     if constexpr (requires { &E::load; })

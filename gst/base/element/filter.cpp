@@ -492,15 +492,18 @@ gboolean src_event(GstBaseTransform *transform, GstEvent *event) {
   cudavision::FilterState &state = *filter->state;
   if (GST_EVENT_TYPE(event) == GST_EVENT_LATENCY) state.latency.take_event(event);
   if (GST_EVENT_TYPE(event) == GST_EVENT_QOS) {
-    if (const auto lateness = state.punctuality.too_late(event))
+    if (const auto lateness = state.punctuality.too_late(event)) {
+      const char *faster = GST_CUDA_VISION_FILTER_GET_CLASS(filter)->faster;
       GST_ELEMENT_WARNING(
           filter, CORE, CLOCK,
           ("Every frame of the last %u s was late, the last one by %s s; this element takes %s s for a "
-           "frame. It takes less for smaller frames, a region of interest or a greater every-nth",
+           "frame. It takes less %s%s%sfor smaller frames, a region of interest or a greater every-nth",
            static_cast<unsigned>(Punctuality::kPatience / GST_SECOND),
            seconds(static_cast<GstClockTime>(*lateness), 2).c_str(),
-           seconds(state.processing_time, 4).c_str()),
+           seconds(state.processing_time, 4).c_str(), faster != nullptr ? "with " : "",
+           faster != nullptr ? faster : "", faster != nullptr ? ", " : ""),
           (nullptr));
+    }
   }
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->src_event(transform, event);
 }

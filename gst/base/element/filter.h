@@ -23,6 +23,7 @@ struct GstCudaVisionFilterClass {
   GstBaseTransformClass parent_class;
 
   GstDebugCategory *category;  // of the element; set by the subclass
+  const char *faster;          // a property with which a frame takes less time; may be null
   // Makes the operation for frames of the format and regions of the size that `site` gives. Called from the
   // streaming thread with the device's context current. The operation uses the element's current settings.
   cudavision::Status (*make_operation)(GstCudaVisionFilter *filter, const cudavision::Site &site,
