@@ -63,7 +63,7 @@ show people cudahog model=people display=false ! cudavisiontrack ! cudavisionove
 # Erases the people that the detector finds. A missed person becomes part of the background and a false
 # detection does no harm; hence the low threshold.
 show inpainted cudahog model=people display=false hit-threshold=-0.6 group-threshold=1 ! \
-  cudainpaint roi-type=person mode=temporal dilate=8 search-radius=80 post-messages=true
+  cudainpaint remove-type=person mode=temporal dilate=8 search-radius=80 post-messages=true
 
 echo
 echo "histogram.jsonl: cudahistogram display=false ! cudavisionjson"

@@ -80,7 +80,7 @@ people=(cudahog model=people display=false max-scale=1.3 win-stride=4 hit-thresh
 large_people=(cudahog model=people display=false min-scale=2 max-scale=2.6 win-stride=4 hit-threshold=0.3 !
   cudavisiontrack min-hits=1)
 erased=(cudahog model=people display=false hit-threshold=-0.6 group-threshold=1 ! \
-  cudainpaint roi-type=person mode=temporal dilate=8 search-radius=80)
+  cudainpaint remove-type=person mode=temporal dilate=8 search-radius=80)
 
 # --- the gallery ---
 

@@ -162,7 +162,9 @@ std::vector<Property<HogSettings>> drawing_properties() {
                            "Width of the lines of boxes in pixels " CUDAVISION_AUTOMATIC_WIDTH_WORDS},
                           &S::line_width, kAutomaticWidth, HogStyleRanges::line_width.most,
                           Mutable::controllable),
-      boolean_property<S>({"labels", "Labels", "Write the label and the score at each box"}, &S::labels)};
+      boolean_property<S>({"draw-labels", "Draw labels", "Write the label and the score at each box"},
+                          &S::labels),
+      deprecated(boolean_property<S>({"labels", "Labels", "The old name of draw-labels"}, &S::labels))};
 }
 
 struct HogElement {

@@ -13,7 +13,7 @@
  * The pixels to remove are selected by a picture (`mask-location`), by a colour (`mask-color`,
  * `mask-tolerance`), by the alpha channel (`mask-alpha`), by a region (`region-x`, `region-y`,
  * `region-width`, `region-height`) or by the regions of interest and object detections of the buffer
- * (`roi-type`). Several of them can be combined, and `attach-mask` attaches the result; `dilate` grows their
+ * (`remove-type`). Several of them can be combined, and `attach-mask` attaches the result; `dilate` grows their
  * union. Nothing outside of `roi-x`, `roi-y`, `roi-width` and `roi-height` is removed, but patches are taken
  * from the whole frame. In formats with subsampled chroma, whole chroma samples are removed. All other bytes
  * of the frame stay unchanged.
@@ -39,7 +39,7 @@
  * ## Example launch lines
  * |[
  * gst-launch-1.0 filesrc location=photo.jpg ! decodebin ! videoconvert ! cudainpaint mask-location=mask.png ! videoconvert ! pngenc ! filesink location=filled.png
- * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudahog model=people display=false hit-threshold=-0.6 group-threshold=1 ! cudainpaint roi-type=person mode=temporal dilate=8 search-radius=80 ! videoconvert ! autovideosink
+ * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudahog model=people display=false hit-threshold=-0.6 group-threshold=1 ! cudainpaint remove-type=person mode=temporal dilate=8 search-radius=80 ! videoconvert ! autovideosink
  * gst-launch-1.0 v4l2src ! videoconvert ! cudainpaint region-x=200 region-y=100 region-width=80 region-height=60 search-radius=64 max-patches=200 ! videoconvert ! autovideosink
  * ]|
  *
@@ -119,10 +119,12 @@ std::vector<Property<InpaintSettings>> region_properties() {
           integer_property<S>(
               {"region-height", "Region height", "Height of a region to remove in pixels (0 = none)"},
               &S::region_height, kPixels, kControllable),
-          string_property<S>({"roi-type", "ROI type",
+          string_property<S>({"remove-type", "Remove type",
                               "Remove the regions of interest and object detections of this type that the "
                               "buffer carries (* = of every type)"},
-                             &S::roi_type),
+                             &S::remove_type),
+          deprecated(
+              string_property<S>({"roi-type", "ROI type", "The old name of remove-type"}, &S::remove_type)),
           integer_property<S>(
               {"dilate", "Dilate", "Grow the removed parts by this many pixels in every direction"},
               &S::dilation, RemovalRanges::dilation, kControllable)};

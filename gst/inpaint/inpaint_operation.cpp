@@ -101,7 +101,8 @@ Status InpaintOperation::run(const Job &job) {
   const bool selects = find_sources(job, &sources);
   if (job.execution.stop->requested()) return Status(Status::Code::stopped);
   const bool fills = job.draw && (selects || params.temporal);
-  fixed_selection_ = job.draw && selects && !settings_.roi_type && !sources.by_color && !settings_.mask_alpha;
+  fixed_selection_ =
+      job.draw && selects && !settings_.remove_type && !sources.by_color && !settings_.mask_alpha;
   if (!fills && !settings_.attach_mask) return {};
   ImageView<const std::uint8_t> mask;
   CUDAVISION_TRY(make_mask(job, sources, &mask));
@@ -183,11 +184,12 @@ bool InpaintOperation::find_sources(const Job &job, RemovalSources *sources) {
         {settings_.region_x, settings_.region_y, settings_.region_width, settings_.region_height});
     tell_of_part_outside(regions_.back(), job.frame.size());
   }
-  if (settings_.roi_type) {
+  if (settings_.remove_type) {
     collect_boxes(job.buffer, *job.execution.stop, &boxes_);
-    if (*settings_.roi_type != "*")
-      state_.warn_once("roi-type", awaited_.take(job.buffer, boxes_, "roi-type", *settings_.roi_type));
-    add_regions(boxes_, *settings_.roi_type, job.frame.size(), *job.execution.stop, &regions_);
+    if (*settings_.remove_type != "*")
+      state_.warn_once("remove-type",
+                       awaited_.take(job.buffer, boxes_, "remove-type", *settings_.remove_type));
+    add_regions(boxes_, *settings_.remove_type, job.frame.size(), *job.execution.stop, &regions_);
   }
   sources->picture = static_cast<const std::uint8_t *>(mask_.data());
   sources->regions = regions_.data();

@@ -21,7 +21,7 @@ enum class InpaintMode { frame, temporal };
 // InpaintParams::temporal is not used: params() sets it from `mode`.
 struct InpaintSettings : InpaintParams {
   InpaintMode mode = InpaintMode::frame;
-  std::optional<std::string> mask_location, roi_type;
+  std::optional<std::string> mask_location, remove_type;
   ColorText mask_color = kNone;  // a colour, whose opacity does not count, or kNone
   int mask_tolerance = 16;
   bool mask_alpha = false, attach_mask = false;
@@ -48,11 +48,11 @@ inline std::string hint(const InpaintSettings &settings) {
   if (settings.removes_color() && settings.mask_color.opacity_is_missing())
     return "mask-color=" + excerpt(settings.mask_color.text()) +
            " is a colour, and its pixels are removed: none removes no colour";
-  if (settings.mask_location || (settings.roi_type && !settings.roi_type->empty()) ||
+  if (settings.mask_location || (settings.remove_type && !settings.remove_type->empty()) ||
       settings.removes_color() || settings.mask_alpha ||
       (settings.region_width > 0 && settings.region_height > 0))
     return {};
-  return "no property selects what to remove: set mask-location, mask-color, mask-alpha, roi-type, or "
+  return "no property selects what to remove: set mask-location, mask-color, mask-alpha, remove-type, or "
          "region-width and "
          "region-height";
 }

@@ -42,6 +42,10 @@ struct VisionOverlayElement {
 
   static std::vector<Property<VisionOverlaySettings>> properties() {
     using S = VisionOverlaySettings;
+    const auto max_drawn = [](const char *name, const char *blurb) {
+      return integer_property<S>({name, "Maximum number of drawn lines", blurb}, &S::max_drawn, 0, G_MAXINT,
+                                 Mutable::controllable);
+    };
     return {
         boolean_property<S>({"regions", "Regions", "Draw regions of interest and object detections"},
                             &S::regions),
@@ -50,8 +54,9 @@ struct VisionOverlayElement {
         boolean_property<S>({"tensors", "Tensors", "Draw edge maps, optical flow and histograms"},
                             &S::tensors),
         boolean_property<S>(
-            {"labels", "Labels", "Write the type, the id of the track and the score at each box"},
+            {"draw-labels", "Draw labels", "Write the type, the id of the track and the score at each box"},
             &S::labels),
+        deprecated(boolean_property<S>({"labels", "Labels", "The old name of draw-labels"}, &S::labels)),
         color_property<S>({"color", "Color", "Colour and opacity of boxes: " CUDAVISION_COLOR_WORDS},
                           &S::color),
         boolean_property<S>({"color-by-track", "Color by track",
@@ -87,9 +92,8 @@ struct VisionOverlayElement {
             {"min-contrast", "Minimum contrast",
              "Keypoints whose response is less than the square of this many grey levels are not drawn"},
             &S::min_contrast, 0.0, 255.0),
-        integer_property<S>(
-            {"max-lines", "Maximum lines", "The first lines are drawn, at most this many (0 = all)"},
-            &S::max_lines, 0, G_MAXINT, Mutable::controllable)};
+        max_drawn("max-drawn", "The first lines are drawn, at most this many (0 = all)"),
+        deprecated(max_drawn("max-lines", "The old name of max-drawn"))};
   }
 };
 

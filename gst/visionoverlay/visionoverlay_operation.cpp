@@ -139,7 +139,7 @@ void VisionOverlayOperation::add_lines(const Job &job) {
   }
   for_each_item(job, GST_CUDA_VISION_LINES_META_API_TYPE, gst_cuda_vision_lines_meta_get_lines,
                 [&](const GstCudaVisionLine &line) {
-                  if (settings_.max_lines != 0 && line_count_ >= settings_.max_lines) return false;
+                  if (settings_.max_drawn != 0 && line_count_ >= settings_.max_drawn) return false;
                   if (primitives_.size() + 1 > kMostPoints) return warn_of_too_many();
                   if (!is_near({line.x1, line.y1, line.x2, line.y2})) return true;
                   primitives_.push_back(primitive_of(line, style));

@@ -21,7 +21,7 @@ struct VisionOverlaySettings : FlowStyle {
   ColorText color = "lime", keypoint_color = "red", line_color = ColorText::kByDirection, edge_color = "red";
   int line_width = kAutomaticWidth, point_size = kAutomaticWidth;
   double min_contrast = 12;  // of keypoints
-  int max_lines = 50;        // 0: all
+  int max_drawn = 50;        // 0: all
 
   friend bool operator==(const VisionOverlaySettings &, const VisionOverlaySettings &) = default;
 };

@@ -8,7 +8,7 @@ from gi.repository import Gst
 CHAINS = {
     "cudahog": "cudahog model=people hit-threshold=-5 group-threshold=0",
     "cudahough": "cudahough threshold=40",
-    "cudainpaint": "cudainpaint mode=temporal roi-type=person search-radius=8 patch-size=5 attach-mask=true",
+    "cudainpaint": "cudainpaint mode=temporal remove-type=person search-radius=8 patch-size=5 attach-mask=true",
     "cudalocalhist": "cudalocalhist reduce=entropy",
     "cudaopticalflow": "cudaopticalflow preset=fast",
     "cudavisionjson": "cudahough threshold=40 display=false ! cudavisionjson tensor-data=full location={lines}",

@@ -142,7 +142,7 @@ TEST_P(CudaHogFormat, boxes_are_those_of_opencv_and_are_drawn) {
     const Boxes boxes = boxes_from(&hog, frame, &out);
     EXPECT_TRUE(same_boxes(boxes, expected));
     EXPECT_TRUE(same_bytes(out.bytes(), with_boxes(frame, boxes, 0xff2050f0, 1)));
-    g_object_set(hog.element(), "labels", FALSE, nullptr);
+    g_object_set(hog.element(), "draw-labels", FALSE, nullptr);
     EXPECT_TRUE(same_boxes(boxes_from(&hog, frame, &out), expected));
     EXPECT_TRUE(same_bytes(out.bytes(), with_boxes(frame, boxes, 0xff2050f0, 1, {}, "")));
     g_object_set(hog.element(), "display", FALSE, nullptr);
@@ -388,6 +388,16 @@ TEST_F(CudaHog, parameters_that_do_not_fit_the_frame_cause_a_warning_in_playing)
   EXPECT_FALSE(blocks_from(&hog, frame).numbers.empty());
 }
 
+TEST_F(CudaHog, stars_come_with_one_message_that_says_how_people_are_found) {
+  for (const char *description : {"cudahog", "cudahog display=false", "cudahog model=people"}) {
+    Harness hog(description);
+    for (const Size size : {Size{80, 140}, Size{96, 160}}) hog.work(VideoFrame("GRAY8", size, 2));
+    const Owned<GstMessage> message = take_message(hog.element(), GST_MESSAGE_INFO);
+    EXPECT_EQ(message != nullptr, std::string_view(description) == "cudahog") << description;
+    EXPECT_EQ(take_message(hog.element(), GST_MESSAGE_INFO), nullptr);
+  }
+}
+
 TEST_F(CudaHog, stars_of_too_many_lines_are_left_out_with_one_warning) {
   if (kEmulated) GTEST_SKIP() << "it would take too long";
   Harness hog("cudahog cell-size=2 block-size=1 block-stride=64 bins=36");
@@ -434,7 +444,7 @@ TEST_F(CudaHog, properties_have_their_defaults) {
                                         {"descriptor", "true"},
                                         {"label", "person"},
                                         {"model", "none"},
-                                        {"labels", "true"},
+                                        {"draw-labels", "true"},
                                         {"scale-step", "1.05"},
                                         {"min-scale", "1"},
                                         {"max-scale", "0"},

@@ -195,7 +195,7 @@ TEST_F(CudaInpaintMask, what_is_no_file_is_refused_before_it_is_opened) {
 // The time depends on their number, not on their area: four thousand regions took seconds.
 TEST_F(CudaInpaintMask, thousands_of_overlapping_regions_remove_their_union) {
   const VideoFrame frame("NV12", kSize, 5);
-  Harness inpaint(kSmall + std::string("roi-type=box"));
+  Harness inpaint(kSmall + std::string("remove-type=box"));
   inpaint.negotiate(frame);
   Owned<GstBuffer> buffer = frame.buffer();
   for (guint i = 0; i < 4096; ++i)
@@ -280,7 +280,7 @@ TEST_F(CudaInpaintMask, nothing_to_remove_is_told_once) {
             std::string::npos);
   EXPECT_EQ(take_info(inpaint.element()), "");
   for (const char *selects :
-       {"mask-color=red", "mask-alpha=true", "roi-type=person", "region-width=3 region-height=2"})
+       {"mask-color=red", "mask-alpha=true", "remove-type=person", "region-width=3 region-height=2"})
     EXPECT_EQ(take_info(Harness(std::string("cudainpaint ") + selects).element()), "") << selects;
 }
 
@@ -347,7 +347,7 @@ TEST_F(CudaInpaintMask, regions_of_interest_of_the_type_are_removed) {
                {"a-type-never-used", {}}};
   for (const auto &c : cases) {
     SCOPED_TRACE(c.type);
-    Harness inpaint(kSmall + std::string("roi-type=") + c.type);
+    Harness inpaint(kSmall + std::string("remove-type=") + c.type);
     inpaint.negotiate(frame);
     const Owned<GstBuffer> out = inpaint.exchange(with_boxes(frame, boxes));
     ASSERT_NE(out, nullptr);
@@ -387,7 +387,7 @@ TEST_F(CudaInpaintMask, mask_is_attached_on_request) {
 #if CUDAVISION_HAVE_ANALYTICS
 TEST_F(CudaInpaintMask, object_detections_of_the_type_are_removed) {
   const VideoFrame frame("NV12", kSize, 8);
-  Harness inpaint(kSmall + std::string("roi-type=person"));
+  Harness inpaint(kSmall + std::string("remove-type=person"));
   inpaint.negotiate(frame);
   Owned<GstBuffer> buffer = frame.buffer();
   GstAnalyticsRelationMeta *relations = gst_buffer_add_analytics_relation_meta(buffer.get());
@@ -405,7 +405,7 @@ TEST_F(CudaInpaintMask, object_detections_of_the_type_are_removed) {
 
 TEST_F(CudaInpaintMask, boxes_beyond_the_frame_are_cut) {
   const VideoFrame frame("RGB", kSize, 9);
-  Harness inpaint(kSmall + std::string("roi-type=person"));
+  Harness inpaint(kSmall + std::string("remove-type=person"));
   inpaint.negotiate(frame);
   const Owned<GstBuffer> out = inpaint.exchange(with_boxes(frame, {{"person", {34, 26, 100, G_MAXINT}},
                                                                    {"person", {-1, 3, 5, 5}},
@@ -421,7 +421,8 @@ TEST_F(CudaInpaintMask, boxes_beyond_the_frame_are_cut) {
 // A type whose quark does not exist yet must not match boxes without a type, whose quark is 0.
 TEST_F(CudaInpaintMask, boxes_without_a_type_are_removed_only_by_the_wildcard) {
   const VideoFrame frame("RGB", kSize, 9);
-  Harness type(kSmall + std::string("roi-type=a-type-of-no-box")), any(kSmall + std::string("roi-type=*"));
+  Harness type(kSmall + std::string("remove-type=a-type-of-no-box")),
+      any(kSmall + std::string("remove-type=*"));
   for (Harness *inpaint : {&type, &any}) {
     inpaint->negotiate(frame);
     Owned<GstBuffer> buffer = frame.buffer();
@@ -436,7 +437,7 @@ TEST_F(CudaInpaintMask, boxes_without_a_type_are_removed_only_by_the_wildcard) {
 // Others may have attached parameters that are none.
 TEST_F(CudaInpaintMask, boxes_with_broken_parameters_are_removed) {
   const VideoFrame frame("RGB", kSize, 9);
-  Harness inpaint(kSmall + std::string("roi-type=person"));
+  Harness inpaint(kSmall + std::string("remove-type=person"));
   inpaint.negotiate(frame);
   Owned<GstBuffer> buffer = with_boxes(frame, {{"person", {10, 8, 7, 6}}});
   gst_buffer_get_video_region_of_interest_meta_id(buffer.get(), 0)->params = g_list_append(nullptr, nullptr);
@@ -463,14 +464,14 @@ TEST_F(CudaInpaintMask, detections_of_cudahog_are_removed) {
   ASSERT_NE(expected.bytes(), frame.bytes()) << "the boxes leave something to fill from";
   const Owned<GstElement> pipeline =
       parse("appsrc name=in format=time ! cudahog win-stride=4 display=false backend=" + backend() +
-            " model-location=" + model.location() + " ! " + kSmall + "roi-type=person backend=" + backend() +
-            " ! appsink name=out sync=false");
+            " model-location=" + model.location() + " ! " + kSmall +
+            "remove-type=person backend=" + backend() + " ! appsink name=out sync=false");
   EXPECT_TRUE(same_bytes(through(pipeline, frame), expected));
 }
 
 // A detector and cudainpaint on a video.
 TEST_F(CudaInpaintMask, moving_object_is_removed_in_its_box) {
-  Harness inpaint(kSmall + std::string("roi-type=person mode=temporal dilate=2"));
+  Harness inpaint(kSmall + std::string("remove-type=person mode=temporal dilate=2"));
   const VideoFrame background("I420", kSize, 10);
   InpaintReference reference(kSize);
   InpaintParams params = small_params();
@@ -496,7 +497,7 @@ TEST_F(CudaInpaintMask, sources_are_combined) {
   const std::string location = save(mask_of(kSize, {{5, 4, 6, 6}}), "mask.png");
   Harness inpaint(
       kSmall +
-      ("roi-type=person region-x=30 region-y=22 region-width=5 region-height=5 dilate=1 mask-location=" +
+      ("remove-type=person region-x=30 region-y=22 region-width=5 region-height=5 dilate=1 mask-location=" +
        location));
   inpaint.negotiate(frame);
   const Owned<GstBuffer> out = inpaint.exchange(with_boxes(frame, {{"person", {20, 10, 4, 6}}}));

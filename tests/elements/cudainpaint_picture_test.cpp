@@ -278,8 +278,9 @@ TEST_F(CudaInpaintPicture, selection_outside_of_the_region_of_interest_is_told_o
   const std::string texts = warnings_of(location(), "roi-x=14 patch-size=3", 200);
   EXPECT_NE(texts.find("selected no pixel in the region of interest"), std::string::npos) << texts;
   EXPECT_EQ(texts.find('\n'), texts.size() - 1) << texts;
-  for (const char *selects : {"roi-x=8 patch-size=3", "roi-x=14 mask-alpha=true", "roi-x=14 roi-type=person",
-                              "roi-x=14 mask-color=red", "roi-x=14 display=false"})
+  for (const char *selects :
+       {"roi-x=8 patch-size=3", "roi-x=14 mask-alpha=true", "roi-x=14 remove-type=person",
+        "roi-x=14 mask-color=red", "roi-x=14 display=false"})
     EXPECT_EQ(warnings_of(location(), selects, 200), "") << selects;
 }
 

@@ -86,7 +86,7 @@ TEST_F(CudaInpaint, properties_have_their_defaults) {
   EXPECT_EQ(text(element.get(), "mode"), "frame");
   gboolean lab = TRUE, alpha = TRUE;
   gchar *location = nullptr, *type = nullptr;
-  g_object_get(element.get(), "lab", &lab, "mask-alpha", &alpha, "mask-location", &location, "roi-type",
+  g_object_get(element.get(), "lab", &lab, "mask-alpha", &alpha, "mask-location", &location, "remove-type",
                &type, nullptr);
   EXPECT_FALSE(lab);
   EXPECT_FALSE(alpha);

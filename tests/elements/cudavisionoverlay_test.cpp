@@ -63,7 +63,7 @@ TEST_P(CudaVisionOverlayFormat, keypoints_and_lines_look_the_same) {
                        frame, "min-contrast=1 line-width=2 point-size=3 keypoint-color=blue"));
     EXPECT_TRUE(looks_the_same("cudahough threshold=15", frame));
     EXPECT_TRUE(looks_the_same("cudahough threshold=15 color=0x80ff0000 line-width=3 max-drawn=4", frame,
-                               "line-color=0x80ff0000 line-width=3 max-lines=4"));
+                               "line-color=0x80ff0000 line-width=3 max-drawn=4"));
     EXPECT_TRUE(looks_the_same("cudahough mode=segments threshold=10", frame));
   }
 }
@@ -73,8 +73,8 @@ TEST_P(CudaVisionOverlayFormat, boxes_and_labels_look_the_same) {
   const VideoFrame frame(GetParam(), {90, 70}, 31);
   const std::string hog = "cudahog win-stride=4 group-threshold=1 model-location=" + model.location();
   EXPECT_TRUE(looks_the_same(hog, frame));
-  EXPECT_TRUE(looks_the_same(hog + " labels=false color=navy line-width=4", frame,
-                             "labels=false color=navy line-width=4"));
+  EXPECT_TRUE(looks_the_same(hog + " draw-labels=false color=navy line-width=4", frame,
+                             "draw-labels=false color=navy line-width=4"));
   EXPECT_TRUE(looks_the_same(hog + " label=dog roi-x=7 roi-y=5 roi-width=70 roi-height=61", frame,
                              "roi-x=7 roi-y=5 roi-width=70 roi-height=61"));
 }
@@ -154,7 +154,7 @@ TEST_F(CudaVisionOverlay, label_has_what_is_known) {
 
 TEST_F(CudaVisionOverlay, tracks_have_one_color_on_request) {
   const VideoFrame frame("RGB", {200, 100}, 3);
-  Harness overlay("cudavisionoverlay color-by-track=false labels=false");
+  Harness overlay("cudavisionoverlay color-by-track=false draw-labels=false");
   std::vector<Primitive> outlines, labels;
   append_box(&outlines, &labels, frame, {20, 30, 40, 50}, "", 0xff00ff00, 0);
   EXPECT_TRUE(same_bytes(drawn(&overlay, frame, with_regions(frame, {{20, 30, 40, 50, "car", 1, 5}})),
@@ -317,7 +317,7 @@ TEST_F(CudaVisionOverlay, too_many_keypoints_leave_room_for_boxes) {
   if (kSlow) GTEST_SKIP() << "it would take too long";
   const VideoFrame frame("GRAY8", {64, 48}, 3);
   Harness overlay(
-      "cudavisionoverlay labels=false color=lime keypoint-color=0x00000000 min-contrast=0 message=true");
+      "cudavisionoverlay draw-labels=false color=lime keypoint-color=0x00000000 min-contrast=0 message=true");
   Owned<GstBuffer> buffer = with_regions(frame, {{5, 5, 20, 20}});
   const std::vector<GstCudaVisionKeypoint> keypoints((std::size_t{1} << 20) + 1, {50, 40, 1, 0});
   gst_cuda_vision_buffer_add_keypoints_meta(buffer.get(), keypoints.data(),
@@ -341,7 +341,7 @@ TEST_F(CudaVisionOverlay, properties_have_the_defaults_of_the_elements) {
   EXPECT_EQ(text(overlay.get(), "color"), text(hog.get(), "color"));
   EXPECT_EQ(text(overlay.get(), "keypoint-color"), text(points.get(), "color"));
   EXPECT_EQ(text(overlay.get(), "line-color"), text(hough.get(), "color"));
-  EXPECT_EQ(integer(overlay.get(), "max-lines"), integer(hough.get(), "max-drawn"));
+  EXPECT_EQ(integer(overlay.get(), "max-drawn"), integer(hough.get(), "max-drawn"));
   EXPECT_EQ(real(overlay.get(), "min-contrast"), real(points.get(), "min-contrast"));
   for (const char *property : {"line-width", "point-size"})
     EXPECT_EQ(integer(overlay.get(), property), integer(points.get(), property));

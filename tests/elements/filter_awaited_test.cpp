@@ -79,7 +79,7 @@ const std::string kInpaint = "cudainpaint display=false attach-mask=true ";  // 
 
 TEST_F(FilterAwaited, type_that_never_comes_is_told_once) {
   for (const std::string &element :
-       {kInpaint + "roi-type=Person" + kBackend, std::string("cudavisiontrack type=Person")}) {
+       {kInpaint + "remove-type=Person" + kBackend, std::string("cudavisiontrack type=Person")}) {
     Stream stream(element);
     EXPECT_EQ(stream.warnings(125, box_of("person")), "") << element << ": less than 5 s have passed";
     EXPECT_TRUE(is_one_line(stream.warnings(200, box_of("car")), "\"Person\" has come, but of \""))
@@ -93,13 +93,14 @@ TEST_F(FilterAwaited, type_that_comes_or_cannot_be_missed_is_not_told) {
   const Attach cars_and_a_person = [](GstBuffer *buffer, int i) {
     box_of(i == 100 ? "person" : "car")(buffer, i);
   };
-  for (const std::string &type : {kInpaint + "roi-type=", std::string("cudavisiontrack type=")}) {
+  for (const std::string &type : {kInpaint + "remove-type=", std::string("cudavisiontrack type=")}) {
     const std::string rest = type.starts_with("cudainpaint") ? kBackend : "";
     EXPECT_EQ(Stream(type + "person" + rest).warnings(300, cars_and_a_person), "") << type;
     EXPECT_EQ(Stream(type + "car" + rest).warnings(200, box_of("car")), "") << type;
   }
-  EXPECT_EQ(Stream(kInpaint + "roi-type=person" + kBackend).warnings(300, nothing), "") << "an empty street";
-  EXPECT_EQ(Stream(kInpaint + "roi-type=*" + kBackend).warnings(200, box_of("car")), "");
+  EXPECT_EQ(Stream(kInpaint + "remove-type=person" + kBackend).warnings(300, nothing), "")
+      << "an empty street";
+  EXPECT_EQ(Stream(kInpaint + "remove-type=*" + kBackend).warnings(200, box_of("car")), "");
   EXPECT_EQ(Stream("cudavisiontrack").warnings(200, box_of("car")), "");
 }
 

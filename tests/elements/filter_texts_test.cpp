@@ -102,4 +102,20 @@ TEST_F(FilterTexts, characters_are_not_cut) {
       }
 }
 
+TEST_F(FilterTexts, old_names_of_properties_set_the_new_ones) {
+  const struct {
+    const char *element, *old, *now, *value;
+  } names[] = {{"cudacanny", "message", "post-messages", "true"},
+               {"cudahog", "labels", "draw-labels", "false"},
+               {"cudavisionoverlay", "labels", "draw-labels", "false"},
+               {"cudavisionoverlay", "max-lines", "max-drawn", "7"},
+               {"cudainpaint", "roi-type", "remove-type", "car"}};
+  for (const auto &[name, old, now, value] : names) {
+    const Owned<GstElement> element = parse(std::string(name) + " " + old + "=" + value);
+    EXPECT_EQ(text(element.get(), now), value) << name;
+    const GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element.get()), old);
+    EXPECT_NE(spec->flags & G_PARAM_DEPRECATED, 0) << name << " " << old;
+  }
+}
+
 }  // namespace

@@ -61,7 +61,7 @@ TEST_F(Soak, nothing_grows) {
       "cudacanny" + b + "! cudahistogram" + b + "! cudalocalhist reduce=argmax" + b + "! cudasigma2kp" + b +
       "! cudahog" + b + "! cudahough max-lines=10" + b + "! cudaopticalflow" + b +
       "! cudainpaint mode=temporal patch-size=5 region-x=4 region-y=4 region-width=4 region-height=4" + b +
-      "! cudavisiontrack ! cudavisionoverlay labels=false" + b + "! cudavisionjson location=/dev/null";
+      "! cudavisiontrack ! cudavisionoverlay draw-labels=false" + b + "! cudavisionjson location=/dev/null";
   GstHarness *harness = gst_harness_new_parse(chain.c_str());
   const VideoFrame kinds[] = {VideoFrame("NV12", {32, 24}, 1), VideoFrame("RGB", {40, 32}, 2),
                               VideoFrame("GRAY8", {24, 40}, 3)};

@@ -109,8 +109,8 @@ struct Work {
 
 // Emulated kernels get less work between two looks at the flag.
 const char *overlay() {
-  return kEmulated ? "cudavisionoverlay max-lines=0 line-width=1 point-size=20"
-                   : "cudavisionoverlay max-lines=0 line-width=255 point-size=255 n-threads=1";
+  return kEmulated ? "cudavisionoverlay max-drawn=0 line-width=1 point-size=20"
+                   : "cudavisionoverlay max-drawn=0 line-width=255 point-size=255 n-threads=1";
 }
 constexpr const char *kJson = "cudavisionjson location=/dev/null",
                      *kFullJson = "cudavisionjson location=/dev/null tensor-data=full";
@@ -211,7 +211,7 @@ TEST_P(Stops, frame_is_given_up_at_once) {
 using FarLines = ElementTest;
 TEST_F(FarLines, cost_what_is_seen_of_them) {
   if (kEmulated || kSanitized) GTEST_SKIP() << "their times are no measure";
-  const Work work{"far", "cudavisionoverlay max-lines=0 line-width=1 n-threads=1", nullptr, true};
+  const Work work{"far", "cudavisionoverlay max-drawn=0 line-width=1 n-threads=1", nullptr, true};
   Stream stream(work);
   Owned<GstBuffer> buffer = stream.frame();
   const std::vector<GstCudaVisionLine> lines(100000, {0, 1, 1, -27990, -28000, 28000, 27990});
