@@ -4,9 +4,10 @@
 network or root is parsed, and listed with the reason.
 
 usage: commands.py [PART_OF_A_PAGE'S_NAME]
+       commands.py --write [PART_OF_A_PAGE'S_NAME]   writes the values that the commands print into the pages
 
-A command that no rule of statements.py knows is a complaint. A block of JSON has the members of a line that the last
-commands before it printed, or wrote to a file *.jsonl; the note `other json` says that it has another origin.
+A command that no rule of statements.py knows is a complaint. A block of JSON is one of the lines that the last commands
+before it printed, or wrote to a file *.jsonl, to the last digit; the note `other json` says that it has another origin.
 """
 import concurrent.futures
 import os
@@ -41,8 +42,8 @@ def as_commands(block):
 
 
 class Checker:
-    def __init__(self, stand_ins, folder):
-        self.stand_ins, self.folder = stand_ins, folder
+    def __init__(self, stand_ins, folder, writes):
+        self.stand_ins, self.folder, self.writes = stand_ins, folder, writes
         self.report = Report()
         self.counts = {statements.RUN: 0, statements.PARSED: 0, statements.ELSEWHERE: 0}
         self.not_run, self.compared = [], 0
@@ -116,15 +117,20 @@ def check_page(checker, number, page):
             printed = json_lines.printed_documents(checker.check(number, block)) or printed
         elif printed and block.language == "json" and "other json" not in block.notes:
             checker.compared += 1
-            for complaint in json_lines.complaints_of_structure(block.text, printed):
+            if checker.writes:
+                page.write_text(page.read_text(encoding="utf-8").replace(
+                    block.text, json_lines.rewritten(block.text, printed)), encoding="utf-8")
+                continue
+            for complaint in json_lines.complaints_of_values(block.text, printed):
                 checker.report.complain(block.place, complaint)
 
 
 def main():
     Gst.init(None)
-    pages = [page for page in [*all_pages(), *all_sources()] if len(sys.argv) < 2 or sys.argv[1] in str(page)]
+    writes, part = "--write" in sys.argv, [word for word in sys.argv[1:] if word != "--write"]
+    pages = [page for page in [*all_pages(), *all_sources()] if not part or part[0] in str(page)]
     with tempfile.TemporaryDirectory() as folder:
-        checker = Checker(StandIns(folder), folder)
+        checker = Checker(StandIns(folder), folder, writes)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(check_page, [checker] * len(pages), range(len(pages)), pages))
     print("\n".join(sorted(checker.not_run)))

@@ -54,7 +54,7 @@ gst-launch-1.0 videotestsrc ! fakesink
       "bins of cudahistogram cannot be 300", "cudahistogram has no property colour",
       "no rule knows the command frobnicate", "no rule knows the command examples/no_such_program.py",
       "syntax error: unexpected end of file",
-      "did not print the members tensors[].least", "also printed the members tensors[].mean, tensors[].min",
+      "the command printed: tensors[0].least is null, not 1", "the command printed: tensors[0].sum is 76800, not 3",
       "tests/ has no test no_such_test"]),
     "programs": ("""
 ```python

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""JSON in the pages: the documents of a block, and whether they have the members of what a command printed."""
+"""JSON in the pages: the documents of a block, and whether they are what a command printed."""
 import json
+import re
 
 # Members that newer versions of GStreamer add to the line of a frame, so that a page may lack them.
 OF_NEWER_GSTREAMER = ("detections", "classifications")
@@ -12,16 +13,6 @@ def documents(text):
         return [json.loads(text)]
     except ValueError:
         return [json.loads(line) for line in text.split("\n") if line.strip()]
-
-
-def members(value, path=""):
-    """The paths of all members, as tensors[].id."""
-    if isinstance(value, dict):
-        paths = set()
-        for name, item in value.items():
-            paths |= {f"{path}.{name}".lstrip(".")} | members(item, f"{path}.{name}".lstrip("."))
-        return paths
-    return set().union(*(members(item, path + "[]") for item in value)) if isinstance(value, list) else set()
 
 
 def printed_documents(printed):
@@ -38,19 +29,62 @@ def of_every_gstreamer(path):
     return path.split(".")[0].rstrip("[]") not in OF_NEWER_GSTREAMER
 
 
-def complaints_of_structure(text, printed):
-    """Each document of the page has the members of one of the printed documents."""
-    lines = [members(document) for document in printed]
+def without_newer(document):
+    return {name: value for name, value in document.items() if of_every_gstreamer(name)}
+
+
+def differences(shown, line, path=""):
+    """The paths at which two values differ, with both values. Numbers are equal to the last digit."""
+    if isinstance(shown, dict) and isinstance(line, dict):
+        for name in shown.keys() | line.keys():
+            yield from differences(shown.get(name), line.get(name), f"{path}.{name}".lstrip("."))
+    elif isinstance(shown, list) and isinstance(line, list) and len(shown) == len(line):
+        for number, (one, other) in enumerate(zip(shown, line)):
+            yield from differences(one, other, f"{path}[{number}]")
+    elif shown != line:
+        yield f"{path} is {json.dumps(line)[:80]}, not {json.dumps(shown)[:80]}"
+
+
+def nearest(document, printed):
+    """The printed document that a page shows: that of the same frame, otherwise the one that differs least."""
+    same = [line for line in printed if line.get("frame") == document.get("frame")] or printed
+    return min(same, key=lambda line: len(list(differences(document, without_newer(line)))))
+
+
+def complaints_of_values(text, printed):
+    """Each document of the page is one of the printed documents, but for what newer versions of GStreamer add."""
     try:
-        shown = [members(document) for document in documents(text)]
+        shown = documents(text)
     except ValueError:
         return []  # the test of programs says so
-    found = []
-    for paths in shown:
-        more, less = min(((sorted(paths - line), sorted(filter(of_every_gstreamer, line - paths))) for line in lines),
-                         key=lambda both: len(both[0]) + len(both[1]))
-        if more:
-            found.append(f"the command did not print the members {', '.join(more)}")
-        if less:
-            found.append(f"the command also printed the members {', '.join(less)}")
-    return found
+    return [f"the command printed: {difference}" for document in shown
+            for difference in sorted(differences(without_newer(document),
+                                                 without_newer(nearest(document, printed))))]
+
+
+TOKEN = re.compile(r'("(?:\\.|[^"\\])*"|[{}\[\],:]|\s+|[^\s{}\[\],:"]+)')
+WIDTH = 118
+
+
+def rewritten(text, printed):
+    """The text of a block with the values that the commands printed. Lines stay as they are if only values differ."""
+    out = []
+    for document in documents(text):
+        line = json.dumps(without_newer(nearest(document, printed)), separators=(",", ":"), ensure_ascii=False)
+        tokens, new = TOKEN.findall(text if len(documents(text)) == 1 else json.dumps(document)), TOKEN.findall(line)
+        old = [token for token in tokens if not token.isspace()]
+        if len(old) == len(new) and all(a == b for a, b in zip(old, new) if a in "{}[],:" or b in "{}[],:"):
+            values = iter(new)
+            out.append("".join(token if token.isspace() else next(values) for token in tokens).strip())
+        else:
+            out.append(wrapped(new))
+    return "\n".join(out) + "\n"
+
+
+def wrapped(tokens):
+    lines = [""]
+    for token in tokens:
+        if len(lines[-1]) + len(token) > WIDTH and token not in ",:]}":
+            lines.append("  ")
+        lines[-1] += token
+    return "\n".join(lines)

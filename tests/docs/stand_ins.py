@@ -51,11 +51,15 @@ class StandIns:
                             "PYTHONPATH": f"{os.environ.get('PYTHONPATH', '')}:{ROOT / 'examples' / 'first_steps'}"}
 
     def _make_media(self):
-        """The first frames of vtest.avi as both containers, one picture, and a mask with a bright rectangle."""
-        video = f"filesrc location={DATA / 'vtest.avi'} ! decodebin"
-        frames = f"{video} ! identity eos-after={FRAMES} ! videoconvert ! jpegenc"
+        """The first frames of vtest.avi, one picture, and a mask with a bright rectangle.
+
+        The AVI file holds the frames as vtest.avi does, so that commands print what they print for the whole video. No
+        MP4 file can hold them: its frames are JPEG pictures."""
+        video = f"filesrc location={DATA / 'vtest.avi'}"
+        frames = f"{video} ! decodebin ! identity eos-after={FRAMES} ! videoconvert ! jpegenc"
         picture, rectangle = "videotestsrc num-buffers=1", "videobox fill=white left=-2 top=-2 right=-138 bottom=-98"
-        launch(f"{frames} ! avimux ! filesink location={self.media / 'video.avi'}")
+        launch(f"{video} ! avidemux name=in in.video_0 ! identity eos-after={FRAMES} ! queue ! out.video_0 "
+               f"avimux name=out ! filesink location={self.media / 'video.avi'}")
         launch(f"{frames} ! qtmux ! filesink location={self.media / 'video.mp4'}")
         launch(f"{picture} ! video/x-raw,width=160,height=120 ! videoconvert ! jpegenc ! "
                f"filesink location={self.media / 'picture.jpg'}")
@@ -68,7 +72,8 @@ class StandIns:
         files = {name: ROOT / name for name in ("examples", "gst", "tests")}
         for name in {"in.mp4", "vtest.avi", *READ_FILE.findall(text)}:
             suffix = pathlib.Path(name).suffix.lower()
-            kind = "video.mp4" if suffix in VIDEO[1:] else "video.avi" if suffix in VIDEO else "picture.jpg"
+            video = "video.mp4" if "qtdemux" in text and suffix != ".avi" else "video.avi"
+            kind = video if suffix in VIDEO else "picture.jpg"
             files[name] = self.media / ("mask.png" if "mask" in name else kind)
         for name, target in files.items():
             if not (path / name).exists():  # a command before this one may have written it
