@@ -5,7 +5,7 @@
   count_movers.py [SOURCE]
   count_movers.py "filesrc location=vtest.avi ! decodebin"
 
-Debian: python3-gi, gir1.2-gst-plugins-base-1.0
+Debian: python3-gi-cudavision
 """
 import array
 import math
@@ -15,9 +15,8 @@ import sys
 import gi
 
 gi.require_version("Gst", "1.0")
-gi.require_version("GstApp", "1.0")
 gi.require_version("GstCudaVision", "1.0")
-from gi.repository import Gst, GstApp, GstCudaVision  # noqa: E402,F401
+from gi.repository import Gst, GstCudaVision  # noqa: E402,F401
 from one_file import read_nothing_else  # noqa: E402
 
 STRIDE = 8  # pixels from one vector to the next
@@ -57,20 +56,15 @@ def main():
     Gst.init(None)
     read_nothing_else()
     source = sys.argv[1] if len(sys.argv) > 1 else "videotestsrc pattern=ball num-buffers=10"
-    pipeline = Gst.parse_launch(f"{source} ! videoconvert ! cudaopticalflow preset=medium stride={STRIDE} forward-backward=1"
-                                " display=false ! appsink name=sink sync=false max-buffers=4")
-    pipeline.set_state(Gst.State.PLAYING)
-    sink, number = pipeline.get_by_name("sink"), 0
-    while (sample := sink.try_pull_sample(10 * Gst.SECOND)) is not None:
-        found = movers(*speeds(sample.get_buffer()))
-        print(f"frame {number}: {len(found)} move", *(f"{speed:.1f}" for speed in found))
-        number += 1
-    error = pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
-    pipeline.set_state(Gst.State.NULL)
-    if error is not None:
-        print(error.parse_error().gerror.message, file=sys.stderr)
-    return 0 if error is None else 1
+    samples = GstCudaVision.samples(f"{source} ! videoconvert ! cudaopticalflow preset=medium stride={STRIDE} "
+                                    "forward-backward=1 display=false ! appsink name=sink sync=false max-buffers=4")
+    try:
+        for number, sample in enumerate(samples):
+            found = movers(*speeds(sample.get_buffer()))
+            print(f"frame {number}: {len(found)} move", *(f"{speed:.1f}" for speed in found))
+    except RuntimeError as error:
+        sys.exit(f"{error}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -40,7 +40,8 @@ def samples(description):
         while not sink.is_eos():
             if sample := sink.try_pull_sample(100 * Gst.MSECOND):
                 yield sample
-            elif error := bus.pop_filtered(Gst.MessageType.ERROR):
-                raise SystemExit(error.parse_error()[0].message)
+            elif message := bus.pop_filtered(Gst.MessageType.ERROR):
+                error, debug = message.parse_error()
+                raise SystemExit(f"{error.message} {debug.split(chr(10))[-1]}")  # the last line names files
     finally:
         pipeline.set_state(Gst.State.NULL)

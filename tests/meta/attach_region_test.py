@@ -135,5 +135,31 @@ class AttachRegion(unittest.TestCase):
             GstCudaVision.add_region(Gst.Buffer.new(), "person", 1, 2, -3, 4)
 
 
+class Samples(unittest.TestCase):
+    def test_frames_come_in_order_until_the_end(self):
+        for count in (0, 1, 5):
+            samples = list(GstCudaVision.samples(f"videotestsrc num-buffers={count} ! {CAPS} ! appsink name=sink sync=false"))
+            self.assertEqual([sample.get_buffer().offset for sample in samples], list(range(count)))
+
+    def test_errors_end_the_loop_and_name_the_file(self):
+        for missing in ("/no/such/file.avi", "/no/such/file.avi ! decodebin"):
+            with self.assertRaisesRegex(RuntimeError, r"filesrc\d+: .*/no/such/file\.avi"):
+                list(GstCudaVision.samples(f"filesrc location={missing} ! appsink name=sink"))
+        with self.assertRaisesRegex(RuntimeError, "cudahough.*min-theta"):
+            list(GstCudaVision.samples(f"videotestsrc ! {CAPS} ! cudahough min-theta=2 max-theta=1 ! appsink name=sink"))
+        with self.assertRaisesRegex(ValueError, "no element of the name frames"):
+            list(GstCudaVision.samples("videotestsrc ! appsink name=sink", "frames"))
+        with self.assertRaisesRegex(GLib.Error, "no element \"cudacany\""):
+            list(GstCudaVision.samples("videotestsrc ! cudacany ! appsink name=sink"))
+
+    def test_break_stops_the_pipeline(self):
+        pipeline = Gst.parse_launch(f"videotestsrc ! {CAPS} ! appsink name=frames")
+        for sample in GstCudaVision.samples(pipeline, "frames"):
+            self.assertEqual(pipeline.get_state(Gst.CLOCK_TIME_NONE).state, Gst.State.PLAYING)
+            self.assertEqual(sample.get_caps().get_structure(0).get_int("width")[1], 64)
+            break
+        self.assertEqual(pipeline.get_state(0).state, Gst.State.NULL)
+
+
 if __name__ == "__main__":
     unittest.main()

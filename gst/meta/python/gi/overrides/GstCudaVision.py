@@ -19,7 +19,7 @@ from gi.repository import Gst  # noqa: E402
 
 __all__ = ["FrameTensor", "add_region", "buffer_add_keypoints_meta", "buffer_add_lines_meta", "buffer_add_tensor_meta",
            "buffer_get_keypoints_meta", "buffer_get_lines_meta", "buffer_get_tensor_meta", "buffer_get_tensor_metas",
-           "frame_tensors", "mark_analysed", "metas", "regions_array", "remove_regions"]
+           "frame_tensors", "mark_analysed", "metas", "regions_array", "remove_regions", "samples"]
 
 Flags = GstCudaVision.DlpackFlags
 CPU, CUDA = 1, 2  # as DLPack counts
@@ -313,6 +313,39 @@ def remove_regions(frame, type=None):
 def mark_analysed(frame, type=None, n_results=0):
     """Tells that a detector has looked at a frame, as for add_region(), for objects of a type, or of all types."""
     _function_for(frame, "mark_analysed")(frame, type, n_results)
+
+
+# --- the frames of a pipeline ---
+
+
+def samples(pipeline, sink="sink"):
+    """Plays a pipeline, or its description, and yields the samples of its appsink of that name. The end of the loop, also
+    by `break`, stops the pipeline. An error of an element raises RuntimeError, with the file that is missing, for example.
+    """
+    if isinstance(pipeline, str):
+        pipeline = Gst.parse_launch(pipeline)
+    appsink, bus = pipeline.get_by_name(sink), pipeline.get_bus()
+    if appsink is None:
+        raise ValueError(f"the pipeline has no element of the name {sink}")
+    try:
+        pipeline.set_state(Gst.State.PLAYING)
+        while True:
+            # With a time limit, because after an error no sample comes.
+            if (sample := appsink.emit("try-pull-sample", 100 * Gst.MSECOND)) is not None:
+                yield sample
+            elif (message := bus.pop_filtered(Gst.MessageType.ERROR)) is not None:
+                raise RuntimeError(_text_of_error(message))
+            elif appsink.get_property("eos"):
+                return
+    finally:
+        pipeline.set_state(Gst.State.NULL)
+
+
+def _text_of_error(message):
+    """The element, what is wrong, and the last line of what it says for those who debug, which names files."""
+    error, debug = message.parse_error()
+    last = (debug or "").strip().split("\n")[-1]
+    return f"{message.src.get_name()}: {error.message}" + (f" ({last})" if last and last not in error.message else "")
 
 
 # --- metas of a buffer ---
