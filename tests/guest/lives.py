@@ -32,13 +32,13 @@ LOCATIONS = ["", "/dev/null", "/nowhere/at/all"]  # nothing that could be writte
 LEFT_ALONE = {"name", "parent"}
 
 
-def a_value(rng, spec):
+def a_value(rng, spec, default):
     """A value of the property within its range, often a small one."""
-    default = spec.default_value
     if spec.value_type == GObject.TYPE_STRING:
         return rng.choice(LOCATIONS if spec.name.endswith("location") else TEXTS)
-    if spec.value_type.is_a(GObject.TYPE_ENUM):
-        return rng.choice(list(type(default).__enum_values__.values()))
+    if spec.value_type.is_a(GObject.TYPE_ENUM):  # newer versions of PyGObject have Python's enums
+        values = getattr(type(default), "__enum_values__", None)
+        return rng.choice(list(values.values() if values else type(default)))
     if isinstance(default, bool):
         return rng.random() < 0.5
     if not hasattr(spec, "minimum"):
@@ -120,7 +120,7 @@ class Life:
 
     def set_property(self, rng):
         spec = rng.choice(self.writable())
-        self.element.set_property(spec.name, a_value(rng, spec))
+        self.element.set_property(spec.name, a_value(rng, spec, self.defaults[spec.name]))
 
     def read_property(self, rng):
         self.element.get_property(rng.choice(self.specs).name)

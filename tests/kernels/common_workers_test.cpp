@@ -49,6 +49,8 @@ TEST(Workers, lack_of_memory_in_a_task_is_an_error) {
     const Status status = Workers(threads).run(1000, [&begun](int task, int) {
       ++begun;
       if (task == 7) throw std::bad_alloc();
+      std::this_thread::sleep_for(
+          std::chrono::microseconds(50));  // otherwise all end before the first is caught
     });
     EXPECT_EQ(status.code(), Status::Code::out_of_memory);
     EXPECT_NE(status.text(), "");
