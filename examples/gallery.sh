@@ -83,6 +83,7 @@ erased=(cudahog model=people display=false hit-threshold=-0.6 group-threshold=1 
   cudainpaint remove-type=person mode=temporal dilate=8 search-radius=80)
 
 # --- the gallery ---
+# without cudavisionjson: it draws nothing
 
 mapfile -t butterfly < <(size 986 712)
 picture butterfly.jpg "${butterfly[@]}" ! cudacanny roi-x=493 gaussian-sigma=1.4 low-threshold=40 high-threshold=120

@@ -30,6 +30,10 @@ struct Work {
   bool ours = true;                   // they have the properties backend and display
 };
 
+// without cudainpaint: inpaint_bench measures it, because its time depends on the holes
+// without cudavisiontrack: boxes_bench measures it
+// without cudavisionoverlay: boxes_bench measures it
+// without cudavisionjson: it processes no pixels
 const Work kWorks[] = {
     {"canny", {"cudacanny"}},
     {"histogram", {"cudahistogram"}},

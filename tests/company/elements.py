@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The elements under test: all of the plugin. One that needs nothing but its defaults needs no line here."""
+"""The elements under test: all of the plugin. One that tests/support/element_uses.inc gives work needs no line here."""
 import dataclasses
+import pathlib
+import sys
 
-from gi.repository import Gst
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from plugin_elements import has, names, use_of  # noqa: E402,F401
 
 # Settings with which the element finds something in the small frames, or a chain of which it is the last element.
 CHAINS = {
@@ -13,7 +16,6 @@ CHAINS = {
     "cudaopticalflow": "cudaopticalflow preset=fast",
     "cudavisionjson": "cudahough threshold=40 display=false ! cudavisionjson tensor-data=full location={lines}",
     "cudavisionoverlay": "cudacanny display=false ! cudahough threshold=40 display=false ! cudavisionoverlay",
-    "cudavisiontrack": "cudavisiontrack min-hits=0",
 }
 WITH_MEMORY = ("cudainpaint", "cudaopticalflow", "cudavisiontrack")  # of earlier frames
 VARIANTS = {"drawn": "", "metas alone": "display=false", "every second": "every-nth=2 qos=false"}
@@ -26,7 +28,7 @@ class Element:
 
     def chain(self, backend, more=""):
         """The elements for gst-launch-1.0, with the names first and last; {lines} stands for a file."""
-        chain = f"{CHAINS.get(self.name, self.name)} {VARIANTS[self.variant]} {more}"
+        chain = f"{CHAINS.get(self.name, use_of(self.name))} {VARIANTS[self.variant]} {more}"
         parts = [part + (f" backend={backend}" if has(part.split()[0], "backend") else "") for part in chain.split(" ! ")]
         parts[-1] += " name=last"
         if len(parts) > 1:
@@ -37,15 +39,6 @@ class Element:
     def posts(self):
         """Whether it tells the program how long it took for a frame."""
         return has(self.name, "message")
-
-
-def has(element, wanted):
-    return any(spec.name == wanted for spec in Gst.ElementFactory.make(element).list_properties())
-
-
-def names():
-    features = Gst.Registry.get().get_feature_list_by_plugin("cudavision")
-    return sorted(feature.get_name() for feature in features if isinstance(feature, Gst.ElementFactory))
 
 
 def variants(name):

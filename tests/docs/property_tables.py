@@ -15,8 +15,11 @@ import sys
 
 import gi
 
-from pages import Report, all_pages, name_of
+from pages import ROOT, Report, all_pages, name_of
 from pipelines import enum_values
+
+sys.path.append(str(ROOT / "tests" / "support"))
+from plugin_elements import names as elements  # noqa: E402
 
 gi.require_version("Gst", "1.0")
 from gi.repository import GObject, Gst  # noqa: E402
@@ -25,15 +28,6 @@ COMMON_OWNERS = ("GstCudaVisionFilter", "GstBaseTransform")
 MARKED = re.compile(r"(<!-- properties of ([\w ]+) -->\n)(.*?)(<!-- end -->)", re.S)
 HEAD = "| property | default | values | meaning | a new value applies from the |\n|---|---|---|---|---|\n"
 WELL_KNOWN = {2**31 - 1: "2³¹ − 1", 2**64 - 1: "2⁶⁴ − 1"}
-
-
-def elements():
-    """The names of the plugin's elements."""
-    plugin = Gst.Registry.get().find_plugin("cudavision")
-    if plugin is None:
-        sys.exit("property_tables: GStreamer does not find the plugin cudavision")
-    features = Gst.Registry.get().get_feature_list_by_plugin("cudavision")
-    return sorted(feature.get_name() for feature in features if isinstance(feature, Gst.ElementFactory))
 
 
 def properties_of(element):

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Checks that every element of the plugin has a page, and that all these pages have one shape.
+"""Checks that every element of the plugin has a page, that all these pages have one shape, and that lists of elements name
+every one.
 
 usage: shape.py
 
 A page gst/docs/<element>.md has a title, a summary, a picture with a description if the element draws, and the sections
-below in their order. At least three pipelines have the element in them. The index gst/docs/README.md links the page.
+below in their order. At least three pipelines have the element in them. A list that leaves an element out says why in a
+comment: `without cudavisionjson: it draws nothing`.
 """
 import re
 import sys
@@ -22,6 +24,17 @@ DRAWS_NOTHING = ("cudavisionjson",)
 FOLDER = ROOT / "gst" / "docs"
 SECTIONS = ["What it (computes|draws|writes)", "Three pipelines", "What is attached", "JSON", "Properties",
             "What it costs", "Limits", "How it differs from OpenCV"]
+# The lists that are written by hand, and how each names an element: {e}, or {stem} after its folder in cuda/.
+LISTS = {
+    "README.md": r"^\| \[`{e}`\]\(gst/docs/{e}\.md\) \|",
+    "CHANGELOG.md": r"`{e}`",
+    "cuda/README.md": r"\[{stem}\]\({stem}/README\.md\)",
+    "examples/demo.sh": r"^[^#]*\b{e}\b",
+    "examples/gallery.sh": r"^keep {e} ",
+    "gst/docs/README.md": r"^\| \[{e}\]\({e}\.md\) \|",
+    "tests/bench/streams_bench.cpp": r"\"{e}\b",
+    "tests/examples/first_half_hour.sh": r"^elements=\([^)]*\b{e}\b",
+}
 
 
 def complaints_of(element, page):
@@ -38,8 +51,16 @@ def complaints_of(element, page):
     launched = [block for block in blocks_of(page) if block.language == "sh" and used.search(block.text)]
     if len(launched) < 3:
         yield f"{len(launched)} pipelines have the element in them, not three"
-    if f"]({page.name})" not in (FOLDER / "README.md").read_text(encoding="utf-8"):
-        yield "gst/docs/README.md does not link the page"
+
+
+def check_lists(element, report):
+    stem = element.removeprefix("cuda")
+    for name, pattern in LISTS.items():
+        text = (ROOT / name).read_text(encoding="utf-8")
+        if name.startswith("cuda/") and not (ROOT / "cuda" / stem).is_dir():
+            continue
+        if not re.search(pattern.format(e=element, stem=stem) + rf"|(#|//|<!--) without {element}: \w", text, re.M):
+            report.complain(name, f"{element} is not in the list, and no comment says why")
 
 
 def main():
@@ -50,6 +71,7 @@ def main():
         complaints = complaints_of(element, page) if page.is_file() else ["the element has no page"]
         for complaint in complaints:
             report.complain(f"gst/docs/{element}.md", complaint)
+        check_lists(element, report)
     return report.finish(f"shape: {len(known)} elements")
 
 

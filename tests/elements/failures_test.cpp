@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "tests/elements/every_element.h"
 #include "tests/elements/harness.h"
 
 namespace {
@@ -91,7 +92,7 @@ namespace {
 
 using namespace cudavision::test;
 
-class Failures : public ElementTest, public testing::WithParamInterface<const char *> {};
+class Failures : public ElementTest, public testing::WithParamInterface<std::string> {};
 
 struct Outcome {
   bool all_frames = true;
@@ -125,11 +126,7 @@ Outcome live(
   return outcome;
 }
 
-Owned<GstElement> make(const std::string &description) {
-  const bool has_backend =
-      !description.starts_with("cudavisionjson") && !description.starts_with("cudavisiontrack");
-  return parse(description + (has_backend ? " n-threads=2 backend=" + backend() : ""));
-}
+Owned<GstElement> make(const std::string &use) { return parse(on_backend(use, "n-threads=2")); }
 
 TEST_P(Failures, of_memory_are_errors_and_the_element_starts_again) {
   if (kEmulated) GTEST_SKIP() << "the stand-in driver's own allocations would fail, too";
@@ -188,16 +185,6 @@ TEST_P(Failures, of_the_driver_are_errors_and_the_element_starts_again) {
   std::printf("%u CUDA calls failed in turn\n", failures);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Elements, Failures,
-    testing::Values(
-        "cudacanny gaussian-sigma=1.4 message=true", "cudacanny display=false", "cudahistogram message=true",
-        "cudalocalhist", "cudalocalhist reduce=distance message=true",
-        "cudasigma2kp orientation=true min-distance=2", "cudahog", "cudahough",
-        "cudahough mode=segments gradient-voting=true", "cudaopticalflow message=true",
-        "cudainpaint patch-size=5 attach-mask=true region-x=20 region-y=10 region-width=4 region-height=4",
-        "cudainpaint mode=temporal patch-size=5 region-x=20 region-y=10 region-width=4 region-height=4",
-        "cudavisionjson location=/dev/null source=camera", "cudavisiontrack min-hits=0",
-        "cudavisionoverlay message=true"));
+INSTANTIATE_TEST_SUITE_P(Elements, Failures, testing::ValuesIn(every_element()));
 
 }  // namespace

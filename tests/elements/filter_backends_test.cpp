@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/elements/every_element.h"
 #include "tests/elements/hog_reference.h"
 #include "tests/elements/json_lines.h"
 #include "tests/elements/video_frame.h"
@@ -65,20 +66,31 @@ TEST_F(FilterBackends, every_element_writes_the_same_bytes) {
     frames.push_back(frame_of_video(photo));
   }
   const ModelFile model("model.yml");
+  const std::vector<std::string> own = {
+      "cudacanny",
+      "cudacanny gaussian-sigma=1.4 aperture=5 l2-gradient=true",
+      "cudahistogram",
+      "cudalocalhist window-width=16 window-height=12",
+      "cudalocalhist reduce=argmax",
+      "cudalocalhist reduce=entropy",
+      "cudalocalhist reduce=distance feature=brightness bins=32",
+      "cudasigma2kp",
+      "cudasigma2kp orientation=true grids=2",
+      "cudahog",
+      "cudahog variant=ghog norm=l1 cell-size=6 block-stride=6",
+      "cudahog group-threshold=0 scale-step=1.2 hit-threshold=0.5 descriptor=true model-location=" +
+          model.location(),
+      "cudahog group-threshold=1 hit-threshold=0.5 model-location=" + model.location(),
+      "cudahough",
+      "cudahough mode=segments min-length=20",
+      "cudaopticalflow",
+      "cudaopticalflow preset=fast stride=4",
+      "cudainpaint region-x=30 region-y=25 region-width=30 region-height=24",
+      "cudainpaint lab=true region-x=30 region-y=25 region-width=12 region-height=14"};
   for (const std::string &element :
-       {std::string("cudacanny"), std::string("cudacanny gaussian-sigma=1.4 aperture=5 l2-gradient=true"),
-        std::string("cudahistogram"), std::string("cudalocalhist window-width=16 window-height=12"),
-        std::string("cudalocalhist reduce=argmax"), std::string("cudalocalhist reduce=entropy"),
-        std::string("cudalocalhist reduce=distance feature=brightness bins=32"), std::string("cudasigma2kp"),
-        std::string("cudasigma2kp orientation=true grids=2"), std::string("cudahog"),
-        std::string("cudahog variant=ghog norm=l1 cell-size=6 block-stride=6"),
-        "cudahog group-threshold=0 scale-step=1.2 hit-threshold=0.5 descriptor=true model-location=" +
-            model.location(),
-        "cudahog group-threshold=1 hit-threshold=0.5 model-location=" + model.location(),
-        std::string("cudahough"), std::string("cudahough mode=segments min-length=20"),
-        std::string("cudaopticalflow"), std::string("cudaopticalflow preset=fast stride=4"),
-        std::string("cudainpaint region-x=30 region-y=25 region-width=30 region-height=24"),
-        std::string("cudainpaint lab=true region-x=30 region-y=25 region-width=12 region-height=14")}) {
+       every_element({.property = "backend",
+       .own = own,
+       .left_out = {{"cudavisionoverlay", "has nothing to draw without an element before it"}}})) {
     SCOPED_TRACE(element);
     const bool cpu = backend() == "cpu";
     const Output seen = output_of(element, cpu ? "backend=cpu n-threads=3" : "backend=" + backend(), frames),

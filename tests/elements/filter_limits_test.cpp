@@ -3,13 +3,13 @@
 #include <gst/controller/gstdirectcontrolbinding.h>
 #include <gst/controller/gstinterpolationcontrolsource.h>
 
-#include <iterator>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "tests/elements/every_element.h"
 #include "tests/elements/harness.h"
 #include "tests/elements/tensor.h"
 
@@ -20,30 +20,17 @@ using cudavision::Size;
 
 class FilterLimits : public ElementTest {};
 
-// Each element, in ways that need different memory.
-const char *const kElements[] = {
-    "cudacanny",
-    "cudacanny gaussian-sigma=1.4 display=false message=true",
-    "cudahistogram",
-    "cudahistogram mode=luma display=false",
-    "cudalocalhist",
-    "cudalocalhist reduce=distance feature=brightness bins=32 display=false message=true",
-    "cudasigma2kp",
-    "cudasigma2kp orientation=true weight=magnitude min-distance=3",
-    "cudahog",
-    "cudahough",
-    "cudahough mode=segments min-length=20 gradient-voting=true",
-    "cudaopticalflow",
-    "cudaopticalflow forward-backward=1 display-mode=arrows",
-    "cudainpaint region-x=20 region-y=10 region-width=12 region-height=9",
-    "cudainpaint mode=temporal attach-mask=true region-x=20 region-y=10 region-width=12 region-height=9",
-};
+std::vector<std::string> elements() {
+  return every_element(
+      {.property = "max-memory",
+       .left_out = {{"cudavisionoverlay", "needs memory only for what an element before it has found"}}});
+}
 
 // All of them, or a third where a frame takes a second.
-std::vector<const char *> tested_elements() {
-  std::vector<const char *> tested;
-  for (std::size_t i = 0; i < std::size(kElements); i += kEmulated && kSanitized ? 3 : 1)
-    tested.push_back(kElements[i]);
+std::vector<std::string> tested_elements() {
+  const std::vector<std::string> all = elements();
+  std::vector<std::string> tested;
+  for (std::size_t i = 0; i < all.size(); i += kEmulated && kSanitized ? 3 : 1) tested.push_back(all[i]);
   return tested;
 }
 
@@ -67,7 +54,7 @@ std::optional<Complaint> error_of(const std::string &description, guint64 max_me
 // An error names the bytes that were needed when the memory ran out. With as many bytes the element comes
 // further, until it has all that it needs.
 TEST_F(FilterLimits, max_memory_is_the_limit_to_a_byte) {
-  for (const char *description : tested_elements()) {
+  for (const std::string &description : tested_elements()) {
     SCOPED_TRACE(description);
     guint64 needed = 1;
     int steps = 0;
@@ -89,7 +76,7 @@ TEST_F(FilterLimits, max_memory_is_the_limit_to_a_byte) {
 }
 
 TEST_F(FilterLimits, less_memory_in_playing_is_an_error_and_a_restart_works) {
-  for (const char *description : tested_elements()) {
+  for (const std::string &description : tested_elements()) {
     SCOPED_TRACE(description);
     Harness harness(description);
     const VideoFrame frame("NV12", {64, 48});
@@ -147,9 +134,9 @@ void give_up(Harness *harness, const VideoFrame &frame) {
 }
 
 TEST_F(FilterLimits, flush_gives_up_the_frame_and_the_next_one_is_right) {
-  for (const char *description : kElements) {
+  for (const std::string &description : elements()) {
     // A frame takes the GPU milliseconds: only fills are stopped there.
-    if (backend() != "cpu" && !std::string(description).starts_with("cudainpaint region")) continue;
+    if (backend() != "cpu" && !description.starts_with("cudainpaint region")) continue;
     SCOPED_TRACE(description);
     const VideoFrame first("NV12", {64, 48}, 1), second("NV12", {64, 48}, 2);
     Harness fresh(description), harness(description);
@@ -164,9 +151,9 @@ TEST_F(FilterLimits, flush_gives_up_the_frame_and_the_next_one_is_right) {
 // --- regions ---
 
 TEST_F(FilterLimits, region_that_slides_over_the_edge_warns_once_and_comes_back) {
-  for (const char *description : tested_elements()) {
+  for (const std::string &description : tested_elements()) {
     SCOPED_TRACE(description);
-    Harness harness(std::string(description) + " roi-width=30 roi-height=30");
+    Harness harness(description + " roi-width=30 roi-height=30");
     const VideoFrame frame("NV12", {64, 48});
     const std::vector<std::uint8_t> before = harness.work(frame);
     for (int x = 36; x <= 66; x += 3) {
@@ -180,9 +167,8 @@ TEST_F(FilterLimits, region_that_slides_over_the_edge_warns_once_and_comes_back)
     harness.work(frame);
     const std::vector<std::uint8_t> after = harness.work(frame);
     // The flow of a frame since an equal one is drawn, and so is the model of cudalocalhist.
-    const std::string element = description;
     const bool depends_on_the_past =
-        element.find("flow") != std::string::npos || element.find("temporal") != std::string::npos;
+        description.find("flow") != std::string::npos || description.find("temporal") != std::string::npos;
     EXPECT_TRUE(after == before || depends_on_the_past);
   }
 }

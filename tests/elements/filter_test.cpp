@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/elements/canny_reference.h"
+#include "tests/elements/every_element.h"
 #include "tests/elements/harness.h"
 #include "tests/fakecuda/fakecuda.h"
 
@@ -100,9 +101,8 @@ TEST_F(Filter, no_library_in_the_plugin_path_is_taken_for_a_broken_plugin) {
 }
 
 TEST_F(Filter, instances_are_named_as_their_element) {
-  for (const char *name : {"cudacanny", "cudahistogram", "cudahog", "cudahough", "cudainpaint",
-                           "cudalocalhist", "cudaopticalflow", "cudasigma2kp"}) {
-    const Owned<GstElement> element(gst_element_factory_make(name, nullptr));
+  for (const std::string &name : element_names()) {
+    const Owned<GstElement> element(gst_element_factory_make(name.c_str(), nullptr));
     ASSERT_NE(element, nullptr) << name;
     EXPECT_TRUE(std::string(GST_OBJECT_NAME(element.get())).starts_with(name))
         << GST_OBJECT_NAME(element.get());

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <string>
 
+#include "tests/elements/every_element.h"
 #include "tests/elements/support.h"
 #include "tests/elements/video_frame.h"
 
@@ -55,13 +56,15 @@ TEST_F(Soak, nothing_grows) {
                                         : 20000) /
                       kCycle;
   const long early_cycle = std::max(1l, cycles / 10), frames = cycles * kCycle;
-  const std::string b = " backend=" + backend() + " n-threads=1 ";
   // Without labels: that of a track with a longer id has more letters, which take more memory on the device.
-  const std::string chain =
-      "cudacanny" + b + "! cudahistogram" + b + "! cudalocalhist reduce=argmax" + b + "! cudasigma2kp" + b +
-      "! cudahog" + b + "! cudahough max-lines=10" + b + "! cudaopticalflow" + b +
-      "! cudainpaint mode=temporal patch-size=5 region-x=4 region-y=4 region-width=4 region-height=4" + b +
-      "! cudavisiontrack ! cudavisionoverlay draw-labels=false" + b + "! cudavisionjson location=/dev/null";
+  std::string chain;
+  for (const std::string &use : every_element(
+           {.own = {
+                "cudacanny", "cudahistogram", "cudalocalhist reduce=argmax", "cudasigma2kp", "cudahog",
+                "cudahough max-lines=10", "cudaopticalflow",
+                "cudainpaint mode=temporal patch-size=5 region-x=4 region-y=4 region-width=4 region-height=4",
+                "cudavisiontrack", "cudavisionoverlay draw-labels=false", "cudavisionjson location=/dev/null"}}))
+    chain += (chain.empty() ? "" : " ! ") + on_backend(use, "n-threads=1");
   GstHarness *harness = gst_harness_new_parse(chain.c_str());
   const VideoFrame kinds[] = {VideoFrame("NV12", {32, 24}, 1), VideoFrame("RGB", {40, 32}, 2),
                               VideoFrame("GRAY8", {24, 40}, 3)};

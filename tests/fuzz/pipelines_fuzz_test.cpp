@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "tests/elements/every_element.h"
 #include "tests/elements/json_lines.h"
 #include "tests/fuzz/random_properties.h"
 #include "tests/fuzz/scenario.h"
@@ -70,15 +71,10 @@ TEST_F(FuzzPipelines, keep_working_while_another_thread_changes_properties) {
 TEST_F(FuzzPipelines, state_changes_meet_frames_anywhere) {
   Random random(from_environment("CUDAVISION_FUZZ_SEED", 1));
   int changes = 0;
-  for (const char *element : {"cudacanny", "cudahistogram", "cudalocalhist", "cudasigma2kp", "cudahog",
-                              "cudahough", "cudaopticalflow", "cudainpaint region-width=9 region-height=9",
-                              "cudavisionjson location=/dev/null", "cudavisiontrack", "cudavisionoverlay"}) {
-    const std::string name = element;
-    const bool has_backend = !name.starts_with("cudavisionjson") && !name.starts_with("cudavisiontrack");
-    const Owned<GstElement> pipeline =
-        parse("videotestsrc ! video/x-raw,format=NV12,width=48,height=40 ! " + std::string(element) +
-              " name=e" + (has_backend ? " backend=" + backend() : "") + " ! fakesink");
-    for (int i = 0; i < (kEmulated ? 6 : 40); ++i, ++changes) {
+  for (const std::string &use : every_element()) {
+    const Owned<GstElement> pipeline = parse("videotestsrc ! video/x-raw,format=NV12,width=48,height=40 ! " +
+                                             on_backend(use) + " name=e ! fakesink");
+    for (int i = 0; i < (kEmulated ? 4 : 25); ++i, ++changes) {
       static const GstState kStates[] = {GST_STATE_NULL, GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_PLAYING,
                                          GST_STATE_PLAYING};
       gst_element_set_state(pipeline.get(), random.pick(kStates));

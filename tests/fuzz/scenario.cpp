@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "tests/elements/every_element.h"
 #include "tests/elements/json_lines.h"
 #include "tests/elements/video_frame.h"
 #include "tests/fuzz/random_properties.h"
@@ -21,9 +22,15 @@
 namespace cudavision::test {
 namespace {
 
-const char *const kElements[] = {"cudacanny",       "cudahistogram", "cudalocalhist",
-                                 "cudasigma2kp",    "cudahog",       "cudahough",
-                                 "cudaopticalflow", "cudainpaint",   "cudavisionoverlay"};
+// The names of the elements that process pixels.
+const std::vector<std::string> &elements() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = element_names();
+    std::erase_if(all, [](const std::string &name) { return !has_property(name, "backend"); });
+    return all;
+  }();
+  return names;
+}
 // Those that cudaupload takes in GStreamer 1.22.
 const char *const kUploadable[] = {"NV12", "I420", "RGBA", "BGRA", "Y444"};
 
@@ -61,8 +68,8 @@ class Scenario {
     uploads_ = random_.chance(50);
     const int count = static_cast<int>(random_.in(1, 3));
     for (int i = 0; i < count; ++i)
-      text += std::string(random_.pick(kElements)) + " name=e" + std::to_string(i) +
-              " backend=" + options_.backend + " n-threads=1 ! ";
+      text += random_.pick(elements()) + " name=e" + std::to_string(i) + " backend=" + options_.backend +
+              " n-threads=1 ! ";
     result_.pipeline = text;
     const bool wraps = uploads_ && options_.uploads;
     text = (wraps ? "cudaupload ! " : "") + text +

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/elements/every_element.h"
 #include "tests/elements/support.h"
 #include "tests/fuzz/random_properties.h"
 
@@ -15,15 +16,6 @@ namespace {
 using namespace cudavision::test;
 
 class FuzzThreads : public ElementTest {};
-
-std::vector<std::string> elements_of_the_plugin() {
-  std::vector<std::string> names;
-  GList *features = gst_registry_get_feature_list_by_plugin(gst_registry_get(), "cudavision");
-  for (GList *feature = features; feature != nullptr; feature = feature->next)
-    if (GST_IS_ELEMENT_FACTORY(feature->data)) names.push_back(GST_OBJECT_NAME(feature->data));
-  gst_plugin_feature_list_free(features);
-  return names;
-}
 
 GstCaps *some_caps(Random &random) {
   static const char *const kFormats[] = {"NV12", "GRAY8", "RGBA"};
@@ -121,18 +113,14 @@ void set_state(const Owned<GstElement> &pipeline, GstState state) {
 }
 
 TEST_F(FuzzThreads, queries_contexts_properties_and_states) {
-  const int changes = kEmulated ? 20 : kSanitized ? 60 : 150;
+  const int changes = kEmulated ? 12 : kSanitized ? 40 : 100;
   Random random(1);
   int calls = 0;
-  for (const std::string &name : elements_of_the_plugin()) {
-    SCOPED_TRACE(name);
-    std::string text = name + " name=e";
-    if (name == "cudavisionjson") text += " location=/dev/null";
-    const Owned<GstElement> pipeline =
-        parse("videotestsrc ! video/x-raw,format=NV12,width=48,height=48 ! " + text + " ! fakesink");
+  for (const std::string &use : every_element()) {
+    SCOPED_TRACE(use);
+    const Owned<GstElement> pipeline = parse("videotestsrc ! video/x-raw,format=NV12,width=48,height=48 ! " +
+                                             on_backend(use) + " name=e ! fakesink");
     GstElement *element = child(pipeline, "e");
-    if (g_object_class_find_property(G_OBJECT_GET_CLASS(element), "backend") != nullptr)
-      set(element, "backend", backend());
     {
       const Beside queries(ask, element, random.next()), contexts(set_context, element, random.next()),
           properties(change_property, element, random.next());

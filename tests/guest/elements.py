@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The elements of the plugin, as its registry lists them, in pipelines where they have work."""
+import os
 import re
+import sys
 
 import gi
 
@@ -8,9 +10,12 @@ gi.require_version("Gst", "1.0")
 gi.require_version("GstApp", "1.0")
 from gi.repository import Gst, GstApp  # noqa: E402,F401
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from plugin_elements import has, names, use_of  # noqa: E402
+
 Gst.init(None)
 
-# What is not here is tested with its defaults. {e} stands for the element, {boxes} for what gives it work.
+# What is not here is used as tests/support/element_uses.inc says. {e} stands for the element, {boxes} for what gives it work.
 VARIANTS = {
     "cudacanny": ["{e} gaussian-sigma=1.4"],
     "cudahog": ["{e} model=people hit-threshold=-5"],
@@ -25,26 +30,16 @@ VARIANTS = {
 BOXES = "cudahog model=people hit-threshold=-5 display=false"
 
 
-def names():
-    """The elements of the plugin."""
-    features = Gst.Registry.get().get_feature_list_by_plugin("cudavision")
-    found = sorted(feature.get_name() for feature in features if isinstance(feature, Gst.ElementFactory))
-    if not found:
-        raise SystemExit("the registry has no plugin cudavision")
-    return found
-
-
 def on_cpu(text):
     """The part of a pipeline with all of its elements on the CPU."""
     def choose(word):
-        element = Gst.ElementFactory.make(word.group())
-        return word.group() + (" backend=cpu" if element and element.find_property("backend") else "")
+        return word.group() + (" backend=cpu" if has(word.group(), "backend") else "")
     return re.sub(r"\bcuda\w+", choose, text)
 
 
 def pipelines(name, boxes=BOXES):
     """Parts of pipelines with this element, whose name is `e`."""
-    return [on_cpu(text.format(e=name, boxes=boxes)).replace(name, f"{name} name=e") for text in VARIANTS.get(name, ["{e}"])]
+    return [on_cpu(text.format(e=name, boxes=boxes)).replace(name, f"{name} name=e") for text in VARIANTS.get(name, [use_of(name)])]
 
 
 def all_pipelines(**options):
