@@ -21,6 +21,7 @@ RULES = [
     (r"\bgdb\b", PARSED, "needs a person at the debugger"),
     (r"\btests/(run|fresh_root|package)\.sh\b", ELSEWHERE, "tests/run.sh"),
     (r"\btests/docs/\w+\.(sh|py)\b", ELSEWHERE, "tests/docs/meson.build"),
+    (r"\btests/support/new_element\.py\b", ELSEWHERE, "tests/support/new_element.sh"),
     (r"\bexamples/demo\.sh\b", ELSEWHERE, "tests/fresh_root.sh"),
     (r"\b(meson|ninja)\b|\bbuild[\w-]*/tests/", ELSEWHERE, "tests/run.sh"),
     (r"\bpkg-config\b|\b(g\+\+|gcc|c\+\+|cc)\b", ELSEWHERE, "tests/examples/read_metas.sh"),
