@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "cuda/canny/canny_backends.h"
-#include "cuda/common/backends.h"
 #include "cuda/common/check_range.h"
 #include "cuda/gaussian/gaussian.h"
 
@@ -51,8 +50,7 @@ Status canny::check_run(Size luma, Size edges, Size made_for, const CannyParams 
 }
 
 Status make_canny(const Execution &execution, Size size, std::unique_ptr<Canny> *canny) {
-  return make_on_backend(execution, size, canny, canny::make_canny_cpu,
-                         CUDAVISION_IF_CUDA(canny::make_canny_cuda));
+  return make_on_backend(execution, size, canny, CUDAVISION_BACKENDS(canny::make_canny));
 }
 
 }  // namespace cudavision

@@ -168,10 +168,7 @@ class CannyCuda final : public Canny {
 }  // namespace
 
 Status make_canny_cuda(const Execution &execution, Size size, std::unique_ptr<Canny> *canny) {
-  auto made = std::make_unique<CannyCuda>(execution, size);
-  CUDAVISION_TRY(made->allocate());
-  *canny = std::move(made);
-  return {};
+  return make_as<CannyCuda>(canny, execution, size);
 }
 
 }  // namespace cudavision::canny

@@ -2,10 +2,9 @@
 // The backends of Canny, and the checks that they share.
 #pragma once
 
-#include <memory>
-
 #include "cuda/canny/canny.h"
 #include "cuda/canny/canny_rules.h"
+#include "cuda/common/backends.h"
 
 namespace cudavision::canny {
 

@@ -94,8 +94,7 @@ class CannyCpu final : public Canny {
 }  // namespace
 
 Status make_canny_cpu(const Execution &execution, Size size, std::unique_ptr<Canny> *canny) {
-  *canny = std::make_unique<CannyCpu>(execution, size);
-  return {};
+  return make_as<CannyCpu>(canny, execution, size);
 }
 
 }  // namespace cudavision::canny

@@ -16,6 +16,8 @@
 #else
 #define CUDAVISION_IF_CUDA(function) nullptr
 #endif
+// The two backends of a function, as arguments of run_on_backend() or make_on_backend().
+#define CUDAVISION_BACKENDS(function) function##_cpu, CUDAVISION_IF_CUDA(function##_cuda)
 
 namespace cudavision {
 
@@ -67,6 +69,15 @@ Status make_on_backend(const Execution &execution, Size size, std::unique_ptr<Al
     return invalid_argument(to_string(size) + " pixels: each side must be between 1 and " +
                             std::to_string(kMaxSide));
   return run_on_backend(execution, cpu, cuda, size, algorithm);
+}
+
+// The body of a factory of one backend: constructs a Made, which allocates its scratch memory in allocate(), if it has any.
+template <typename Made, typename Algorithm, typename... Arguments>
+Status make_as(std::unique_ptr<Algorithm> *algorithm, const Arguments &...arguments) {
+  auto made = std::make_unique<Made>(arguments...);
+  if constexpr (requires { made->allocate(); }) CUDAVISION_TRY(made->allocate());
+  *algorithm = std::move(made);
+  return {};
 }
 
 }  // namespace cudavision

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "cuda/common/backends.h"
 #include "cuda/common/buffer_cuda.h"
 #include "cuda/common/chroma.h"
 #include "cuda/common/grid_cuda.h"
@@ -123,10 +122,7 @@ class CanvasCuda final : public Canvas {
 }  // namespace
 
 Status make_canvas_cuda(const Execution &execution, Size size, std::unique_ptr<Canvas> *canvas) {
-  auto made = std::make_unique<CanvasCuda>(execution, size);
-  CUDAVISION_TRY(made->allocate());
-  *canvas = std::move(made);
-  return {};
+  return make_as<CanvasCuda>(canvas, execution, size);
 }
 
 }  // namespace cudavision::draw

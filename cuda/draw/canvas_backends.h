@@ -2,8 +2,7 @@
 // The factories of the canvas's two backends.
 #pragma once
 
-#include <memory>
-
+#include "cuda/common/backends.h"
 #include "cuda/draw/canvas.h"
 
 namespace cudavision::draw {

@@ -7,7 +7,6 @@
 #include <memory>
 #include <vector>
 
-#include "cuda/common/backends.h"
 #include "cuda/common/chroma.h"
 #include "cuda/common/memory_budget.h"
 #include "cuda/common/per_thread.h"
@@ -265,8 +264,7 @@ class CanvasCpu final : public Canvas {
 }  // namespace
 
 Status make_canvas_cpu(const Execution &execution, Size size, std::unique_ptr<Canvas> *canvas) {
-  *canvas = std::make_unique<CanvasCpu>(execution, size);
-  return {};
+  return make_as<CanvasCpu>(canvas, execution, size);
 }
 
 }  // namespace cudavision::draw

@@ -26,8 +26,7 @@ Status paint_color_map(const Execution &execution, const Frame &frame, const Map
   CUDAVISION_TRY(check(frame, elements, place, map));
   const draw::Span span = draw::painted_span(elements, place);
   if (span.x0 >= span.x1 || span.y0 >= span.y1) return {};  // no pixel lies in the region
-  return run_on_backend(execution, draw::paint_color_map_cpu, CUDAVISION_IF_CUDA(draw::paint_color_map_cuda),
-                        frame, elements, place, map);
+  return run_on_backend(execution, CUDAVISION_BACKENDS(draw::paint_color_map), frame, elements, place, map);
 }
 
 }  // namespace cudavision

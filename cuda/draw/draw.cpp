@@ -12,8 +12,7 @@ Status paint(const Execution &execution, const Frame &frame, Region region,
              ImageView<const std::uint8_t> mask, const draw::Style &style) {
   CUDAVISION_TRY(check_size("mask", mask.size(), {region.width, region.height}));
   CUDAVISION_TRY(check_region(region, frame.size()));
-  return run_on_backend(execution, draw::paint_cpu, CUDAVISION_IF_CUDA(draw::paint_cuda), frame, region, mask,
-                        style);
+  return run_on_backend(execution, CUDAVISION_BACKENDS(draw::paint), frame, region, mask, style);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cuda/common/backends.h"
 #include "cuda/common/check_range.h"
 #include "cuda/gaussian/gaussian_backends.h"
 
@@ -57,8 +56,7 @@ const gaussian::Weights &gaussian::WeightsOfSigma::of(double sigma) {
 }
 
 Status make_gaussian(const Execution &execution, Size size, std::unique_ptr<Gaussian> *gaussian) {
-  return make_on_backend(execution, size, gaussian, gaussian::make_gaussian_cpu,
-                         CUDAVISION_IF_CUDA(gaussian::make_gaussian_cuda));
+  return make_on_backend(execution, size, gaussian, CUDAVISION_BACKENDS(gaussian::make_gaussian));
 }
 
 }  // namespace cudavision

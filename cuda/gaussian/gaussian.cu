@@ -177,8 +177,7 @@ class GaussianCuda final : public Gaussian {
 }  // namespace
 
 Status make_gaussian_cuda(const Execution &execution, Size size, std::unique_ptr<Gaussian> *gaussian) {
-  *gaussian = std::make_unique<GaussianCuda>(execution, size);
-  return {};
+  return make_as<GaussianCuda>(gaussian, execution, size);
 }
 
 }  // namespace cudavision::gaussian

@@ -2,6 +2,7 @@
 // The backends of the Gaussian, and the host code that they share.
 #pragma once
 
+#include "cuda/common/backends.h"
 #include "cuda/gaussian/gaussian.h"
 
 namespace cudavision::gaussian {

@@ -133,8 +133,7 @@ class GaussianCpu final : public Gaussian {
 }  // namespace
 
 Status make_gaussian_cpu(const Execution &execution, Size size, std::unique_ptr<Gaussian> *gaussian) {
-  *gaussian = std::make_unique<GaussianCpu>(execution, size);
-  return {};
+  return make_as<GaussianCpu>(gaussian, execution, size);
 }
 
 }  // namespace cudavision::gaussian

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cuda/common/backends.h"
 #include "cuda/common/check_range.h"
 #include "cuda/histogram/histogram_backends.h"
 #include "cuda/histogram/histogram_rules.h"
@@ -87,8 +86,7 @@ Samples channel_samples(const Frame &frame, Region region) {
 }
 
 Status make_histogram(const Execution &execution, std::unique_ptr<Histogram> *histogram) {
-  return run_on_backend(execution, histogram::make_histogram_cpu,
-                        CUDAVISION_IF_CUDA(histogram::make_histogram_cuda), histogram);
+  return run_on_backend(execution, CUDAVISION_BACKENDS(histogram::make_histogram), histogram);
 }
 
 }  // namespace cudavision

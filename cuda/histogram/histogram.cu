@@ -149,10 +149,7 @@ class HistogramCuda final : public Histogram {
 }  // namespace
 
 Status make_histogram_cuda(const Execution &execution, std::unique_ptr<Histogram> *histogram) {
-  auto made = std::make_unique<HistogramCuda>(execution);
-  CUDAVISION_TRY(made->allocate());
-  *histogram = std::move(made);
-  return {};
+  return make_as<HistogramCuda>(histogram, execution);
 }
 
 }  // namespace cudavision::histogram

@@ -2,8 +2,7 @@
 // The factories of the histogram's two backends.
 #pragma once
 
-#include <memory>
-
+#include "cuda/common/backends.h"
 #include "cuda/histogram/histogram.h"
 
 namespace cudavision::histogram {

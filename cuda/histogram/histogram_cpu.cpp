@@ -78,8 +78,7 @@ class HistogramCpu final : public Histogram {
 }  // namespace
 
 Status make_histogram_cpu(const Execution &execution, std::unique_ptr<Histogram> *histogram) {
-  *histogram = std::make_unique<HistogramCpu>(execution);
-  return {};
+  return make_as<HistogramCpu>(histogram, execution);
 }
 
 }  // namespace cudavision::histogram

@@ -27,8 +27,8 @@ Status plot_histogram(const Execution &execution, const std::uint32_t *counts, i
   if (channels < 1 || channels > kMaxChannels || bins < 1 || bins > kMaxBins)
     return invalid_argument("a histogram of " + std::to_string(channels) + " channels of " +
                             std::to_string(bins) + " bins cannot be plotted");
-  return run_on_backend(execution, histogram::plot_cpu, CUDAVISION_IF_CUDA(histogram::plot_cuda), counts,
-                        channels, bins, plot, primitives);
+  return run_on_backend(execution, CUDAVISION_BACKENDS(histogram::plot), counts, channels, bins, plot,
+                        primitives);
 }
 
 }  // namespace cudavision

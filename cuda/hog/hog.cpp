@@ -4,7 +4,6 @@
 
 #include <numbers>
 
-#include "cuda/common/backends.h"
 #include "cuda/common/check_range.h"
 #include "cuda/common/number_text.h"
 #include "cuda/hog/hog_backends.h"
@@ -116,8 +115,7 @@ Status make_hog(const Execution &execution, Size size, int channels, const HogPa
                             std::to_string(kMaxSide));
   if (channels != 1 && channels != 3)
     return invalid_argument("pictures have 1 or 3 channels, not " + std::to_string(channels));
-  return run_on_backend(execution, hog::make_hog_cpu, CUDAVISION_IF_CUDA(hog::make_hog_cuda), size, channels,
-                        params, hog);
+  return run_on_backend(execution, CUDAVISION_BACKENDS(hog::make_hog), size, channels, params, hog);
 }
 
 }  // namespace cudavision

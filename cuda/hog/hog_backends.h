@@ -2,8 +2,7 @@
 // The backends of HOG, and the host code that they share.
 #pragma once
 
-#include <memory>
-
+#include "cuda/common/backends.h"
 #include "cuda/hog/hog_rules.h"
 
 namespace cudavision::hog {

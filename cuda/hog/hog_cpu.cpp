@@ -54,8 +54,7 @@ class HogCpu final : public Hog {
 
 Status make_hog_cpu(const Execution &execution, Size size, int channels, HogParams params,
                     std::unique_ptr<Hog> *hog) {
-  *hog = std::make_unique<HogCpu>(execution, size, channels, params);
-  return {};
+  return make_as<HogCpu>(hog, execution, size, channels, params);
 }
 
 }  // namespace cudavision::hog

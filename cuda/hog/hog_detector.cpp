@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cuda/common/backends.h"
 #include "cuda/common/check_range.h"
 #include "cuda/common/number_text.h"
 #include "cuda/hog/hog_backends.h"
@@ -90,8 +89,7 @@ Status make_hog_detector(const Execution &execution, Size size, int channels, co
   if (channels != 1 && channels != 3)
     return invalid_argument("pictures have 1 or 3 channels, not " + std::to_string(channels));
   return run_on_backend<Size, int, const HogModel &, const HogSearch &>(
-      execution, hog::make_hog_detector_cpu, CUDAVISION_IF_CUDA(hog::make_hog_detector_cuda), size, channels,
-      model, search, detector);
+      execution, CUDAVISION_BACKENDS(hog::make_hog_detector), size, channels, model, search, detector);
 }
 
 }  // namespace cudavision

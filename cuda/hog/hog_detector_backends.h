@@ -2,8 +2,7 @@
 // The backends of the detector.
 #pragma once
 
-#include <memory>
-
+#include "cuda/common/backends.h"
 #include "cuda/hog/hog_detector.h"
 
 namespace cudavision::hog {

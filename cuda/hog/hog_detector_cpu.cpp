@@ -195,8 +195,7 @@ class HogDetectorCpu final : public HogDetector {
 
 Status make_hog_detector_cpu(const Execution &execution, Size size, int channels, const HogModel &model,
                              const HogSearch &search, std::unique_ptr<HogDetector> *detector) {
-  *detector = std::make_unique<HogDetectorCpu>(execution, size, channels, model, search);
-  return {};
+  return make_as<HogDetectorCpu>(detector, execution, size, channels, model, search);
 }
 
 }  // namespace cudavision::hog

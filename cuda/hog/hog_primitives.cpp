@@ -6,7 +6,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "cuda/common/backends.h"
 #include "cuda/common/check_range.h"
 #include "cuda/hog/hog_backends.h"
 #include "cuda/hog/hog_primitives_backends.h"
@@ -41,8 +40,7 @@ Status make_box_primitives(const Execution &execution, const HogBoxList &list, i
                            const HogStyle &style, const HogLabels &labels, Primitive *primitives,
                            int *count) {
   CUDAVISION_TRY(check_line_width(style));
-  return run_on_backend(execution, hog::make_box_primitives_cpu,
-                        CUDAVISION_IF_CUDA(hog::make_box_primitives_cuda), list, capacity,
+  return run_on_backend(execution, CUDAVISION_BACKENDS(hog::make_box_primitives), list, capacity,
                         hog::BoxDrawing{style, labels, primitives, count});
 }
 
@@ -76,8 +74,7 @@ Status make_star_primitives(const Execution &execution, const HogPicture &pictur
     task.dx[bin] = static_cast<std::int16_t>(std::lround(reach * std::cos(angle)));
     task.dy[bin] = static_cast<std::int16_t>(std::lround(reach * std::sin(angle)));
   }
-  return run_on_backend(execution, hog::make_star_primitives_cpu,
-                        CUDAVISION_IF_CUDA(hog::make_star_primitives_cuda), task, primitives);
+  return run_on_backend(execution, CUDAVISION_BACKENDS(hog::make_star_primitives), task, primitives);
 }
 
 }  // namespace cudavision

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <string>
 
-#include "cuda/common/backends.h"
 #include "cuda/common/check_range.h"
 #include "cuda/common/number_text.h"
 #include "cuda/hough/hough_backends.h"
@@ -61,8 +60,7 @@ Status hough::check_votes(ImageView<std::uint32_t> votes, const AccumulatorPlan 
 }
 
 Status make_hough(const Execution &execution, Size size, std::unique_ptr<Hough> *hough) {
-  return make_on_backend(execution, size, hough, hough::make_hough_cpu,
-                         CUDAVISION_IF_CUDA(hough::make_hough_cuda));
+  return make_on_backend(execution, size, hough, CUDAVISION_BACKENDS(hough::make_hough));
 }
 
 }  // namespace cudavision

@@ -298,10 +298,7 @@ class HoughCuda final : public Hough {
 }  // namespace
 
 Status make_hough_cuda(const Execution &execution, Size size, std::unique_ptr<Hough> *hough) {
-  auto made = std::make_unique<HoughCuda>(execution, size);
-  CUDAVISION_TRY(made->allocate());
-  *hough = std::move(made);
-  return {};
+  return make_as<HoughCuda>(hough, execution, size);
 }
 
 }  // namespace cudavision::hough

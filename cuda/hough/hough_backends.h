@@ -2,6 +2,7 @@
 // The internal functions through which hough.cpp and the backends of the Hough transform reach each other.
 #pragma once
 
+#include "cuda/common/backends.h"
 #include "cuda/hough/accumulator_plan.h"
 
 namespace cudavision::hough {

@@ -152,8 +152,7 @@ class HoughCpu final : public Hough {
 }  // namespace
 
 Status make_hough_cpu(const Execution &execution, Size size, std::unique_ptr<Hough> *hough) {
-  *hough = std::make_unique<HoughCpu>(execution, size);
-  return {};
+  return make_as<HoughCpu>(hough, execution, size);
 }
 
 }  // namespace cudavision::hough

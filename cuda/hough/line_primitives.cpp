@@ -12,8 +12,7 @@ Status make_line_primitives(const Execution &execution, const HoughList &list, i
                             const LineStyle &style, Primitive *primitives) {
   CUDAVISION_TRY(check_range("line-width", style.line_width, LineStyleRanges::line_width));
   CUDAVISION_TRY(check_range("color_count", style.color_count, LineStyleRanges::color_count));
-  return run_on_backend(execution, hough::make_line_primitives_cpu,
-                        CUDAVISION_IF_CUDA(hough::make_line_primitives_cuda), list, capacity, style,
+  return run_on_backend(execution, CUDAVISION_BACKENDS(hough::make_line_primitives), list, capacity, style,
                         primitives);
 }
 

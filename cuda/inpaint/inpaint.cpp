@@ -5,7 +5,6 @@
 #include <cmath>
 #include <string>
 
-#include "cuda/common/backends.h"
 #include "cuda/common/check_range.h"
 #include "cuda/inpaint/inpaint_backends.h"
 
@@ -49,8 +48,7 @@ const LabTables &lab_tables() {
 }  // namespace inpaint
 
 Status make_inpaint(const Execution &execution, Size size, std::unique_ptr<Inpaint> *made) {
-  return make_on_backend(execution, size, made, inpaint::make_inpaint_cpu,
-                         CUDAVISION_IF_CUDA(inpaint::make_inpaint_cuda));
+  return make_on_backend(execution, size, made, CUDAVISION_BACKENDS(inpaint::make_inpaint));
 }
 
 }  // namespace cudavision

@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 
-#include "cuda/common/backends.h"
 #include "cuda/common/buffer_cuda.h"
 #include "cuda/common/device_limits_cuda.h"
 #include "cuda/common/grid_cuda.h"
@@ -232,10 +231,7 @@ class InpaintCuda final : public Inpaint {
 }  // namespace
 
 Status make_inpaint_cuda(const Execution &execution, Size size, std::unique_ptr<Inpaint> *inpaint) {
-  auto made = std::make_unique<InpaintCuda>(execution, size);
-  CUDAVISION_TRY(made->allocate());
-  *inpaint = std::move(made);
-  return {};
+  return make_as<InpaintCuda>(inpaint, execution, size);
 }
 
 }  // namespace cudavision::inpaint

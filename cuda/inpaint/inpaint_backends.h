@@ -2,8 +2,7 @@
 // The backends of inpainting: their factories and what both of them call on the host.
 #pragma once
 
-#include <memory>
-
+#include "cuda/common/backends.h"
 #include "cuda/inpaint/inpaint_rules.h"
 
 namespace cudavision::inpaint {

@@ -2,7 +2,6 @@
 // The CPU backend of inpainting: the steps before and after the fill, which work on rows in parallel.
 #include <algorithm>
 
-#include "cuda/common/backends.h"
 #include "cuda/common/memory_budget.h"
 #include "cuda/common/per_thread.h"
 #include "cuda/inpaint/background_rules.h"
@@ -284,8 +283,7 @@ class InpaintCpu final : public Inpaint {
 }  // namespace
 
 Status make_inpaint_cpu(const Execution &execution, Size size, std::unique_ptr<Inpaint> *inpaint) {
-  *inpaint = std::make_unique<InpaintCpu>(execution, size);
-  return {};
+  return make_as<InpaintCpu>(inpaint, execution, size);
 }
 
 }  // namespace cudavision::inpaint

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "cuda/common/backends.h"
 #include "cuda/common/check_range.h"
 #include "cuda/inpaint/removal_mask_backends.h"
 
@@ -34,8 +33,7 @@ RemovalPass removal_pass(const RemovalSources &sources, int first_region) {
 }  // namespace inpaint
 
 Status make_removal_mask(const Execution &execution, Size size, std::unique_ptr<RemovalMask> *mask) {
-  return make_on_backend(execution, size, mask, inpaint::make_removal_mask_cpu,
-                         CUDAVISION_IF_CUDA(inpaint::make_removal_mask_cuda));
+  return make_on_backend(execution, size, mask, CUDAVISION_BACKENDS(inpaint::make_removal_mask));
 }
 
 }  // namespace cudavision

@@ -76,10 +76,7 @@ class RemovalMaskCuda final : public RemovalMask {
 }  // namespace
 
 Status make_removal_mask_cuda(const Execution &execution, Size size, std::unique_ptr<RemovalMask> *mask) {
-  auto made = std::make_unique<RemovalMaskCuda>(execution, size);
-  CUDAVISION_TRY(made->allocate());
-  *mask = std::move(made);
-  return {};
+  return make_as<RemovalMaskCuda>(mask, execution, size);
 }
 
 }  // namespace cudavision::inpaint

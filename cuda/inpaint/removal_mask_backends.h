@@ -2,8 +2,7 @@
 // The backends of the removal mask: their factories and what both of them call on the host.
 #pragma once
 
-#include <memory>
-
+#include "cuda/common/backends.h"
 #include "cuda/inpaint/removal_mask_rules.h"
 
 namespace cudavision::inpaint {

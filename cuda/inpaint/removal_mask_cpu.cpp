@@ -110,8 +110,7 @@ class RemovalMaskCpu final : public RemovalMask {
 }  // namespace
 
 Status make_removal_mask_cpu(const Execution &execution, Size size, std::unique_ptr<RemovalMask> *mask) {
-  *mask = std::make_unique<RemovalMaskCpu>(execution, size);
-  return {};
+  return make_as<RemovalMaskCpu>(mask, execution, size);
 }
 
 }  // namespace cudavision::inpaint

@@ -4,7 +4,6 @@
 
 #include <string>
 
-#include "cuda/common/backends.h"
 #include "cuda/common/check_range.h"
 #include "cuda/localhist/localhist_backends.h"
 #include "cuda/localhist/localhist_rules.h"
@@ -70,8 +69,7 @@ Status make_localhist(const Execution &execution, Size size, const LocalHistPara
   if (size.width > kMaxSide || size.height > kMaxSide)
     return invalid_argument(to_string(size) + " pixels: each side must be at most " +
                             std::to_string(kMaxSide));
-  return run_on_backend(execution, localhist::make_localhist_cpu,
-                        CUDAVISION_IF_CUDA(localhist::make_localhist_cuda), size, params, localhist);
+  return run_on_backend(execution, CUDAVISION_BACKENDS(localhist::make_localhist), size, params, localhist);
 }
 
 }  // namespace cudavision

@@ -300,10 +300,7 @@ class LocalHistCuda final : public LocalHist {
 
 Status make_localhist_cuda(const Execution &execution, Size size, const LocalHistParams &params,
                            std::unique_ptr<LocalHist> *localhist) {
-  auto made = std::make_unique<LocalHistCuda>(execution, size, params);
-  CUDAVISION_TRY(made->allocate());
-  *localhist = std::move(made);
-  return {};
+  return make_as<LocalHistCuda>(localhist, execution, size, params);
 }
 
 }  // namespace cudavision::localhist

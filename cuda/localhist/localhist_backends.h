@@ -3,6 +3,7 @@
 // make.
 #pragma once
 
+#include "cuda/common/backends.h"
 #include "cuda/localhist/localhist.h"
 
 namespace cudavision::localhist {

@@ -163,11 +163,8 @@ class LocalHistCpu final : public LocalHist {
 
 Status make_localhist_cpu(const Execution &execution, Size size, const LocalHistParams &params,
                           std::unique_ptr<LocalHist> *localhist) {
-  if (is_weighted(sums_of(params)))
-    *localhist = std::make_unique<LocalHistCpu<WeightMap>>(execution, size, params);
-  else
-    *localhist = std::make_unique<LocalHistCpu<BinMap>>(execution, size, params);
-  return {};
+  return is_weighted(sums_of(params)) ? make_as<LocalHistCpu<WeightMap>>(localhist, execution, size, params)
+                                      : make_as<LocalHistCpu<BinMap>>(localhist, execution, size, params);
 }
 
 }  // namespace cudavision::localhist

@@ -10,8 +10,7 @@ namespace cudavision {
 Status extract_luma(const Execution &execution, const Frame &frame, ImageView<std::uint8_t> luma,
                     LumaRange range) {
   CUDAVISION_TRY(check_size("luma", luma.size(), frame.size()));
-  return run_on_backend(execution, luma::extract_luma_cpu, CUDAVISION_IF_CUDA(luma::extract_luma_cuda), frame,
-                        luma, range);
+  return run_on_backend(execution, CUDAVISION_BACKENDS(luma::extract_luma), frame, luma, range);
 }
 
 }  // namespace cudavision

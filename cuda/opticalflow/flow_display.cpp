@@ -26,15 +26,14 @@ Status draw_flow_wheel(const Execution &execution, const Frame &frame, const Flo
   if (!(std::isfinite(wheel.max_speed) && wheel.max_speed > 0))
     return invalid_argument("max-speed must be more than 0");
   CUDAVISION_TRY(check_range("legend_radius", wheel.legend_radius, Range<int>{0, 16384}));
-  return run_on_backend(execution, opticalflow::draw_flow_wheel_cpu,
-                        CUDAVISION_IF_CUDA(opticalflow::draw_flow_wheel_cuda), frame, flow, wheel);
+  return run_on_backend(execution, CUDAVISION_BACKENDS(opticalflow::draw_flow_wheel), frame, flow, wheel);
 }
 
 Status make_flow_arrows(const Execution &execution, const FlowOnFrame &flow, const FlowArrows &arrows,
                         Primitive *primitives) {
   CUDAVISION_TRY(check_flow(flow));
-  return run_on_backend(execution, opticalflow::make_flow_arrows_cpu,
-                        CUDAVISION_IF_CUDA(opticalflow::make_flow_arrows_cuda), flow, arrows, primitives);
+  return run_on_backend(execution, CUDAVISION_BACKENDS(opticalflow::make_flow_arrows), flow, arrows,
+                        primitives);
 }
 
 }  // namespace cudavision

@@ -4,7 +4,6 @@
 
 #include <string>
 
-#include "cuda/common/backends.h"
 #include "cuda/common/check_range.h"
 #include "cuda/opticalflow/opticalflow_backends.h"
 
@@ -72,8 +71,7 @@ Status check_run(Size luma, Size flow, Size valid, Size made_for, bool has_previ
 }  // namespace opticalflow
 
 Status make_opticalflow(const Execution &execution, Size size, std::unique_ptr<OpticalFlow> *flow) {
-  return make_on_backend(execution, size, flow, opticalflow::make_opticalflow_cpu,
-                         CUDAVISION_IF_CUDA(opticalflow::make_opticalflow_cuda));
+  return make_on_backend(execution, size, flow, CUDAVISION_BACKENDS(opticalflow::make_opticalflow));
 }
 
 }  // namespace cudavision

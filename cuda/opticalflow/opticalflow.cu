@@ -149,10 +149,7 @@ class OpticalFlowCuda final : public OpticalFlow {
 }  // namespace
 
 Status make_opticalflow_cuda(const Execution &execution, Size size, std::unique_ptr<OpticalFlow> *flow) {
-  auto made = std::make_unique<OpticalFlowCuda>(execution, size);
-  CUDAVISION_TRY(made->allocate());
-  *flow = std::move(made);
-  return {};
+  return make_as<OpticalFlowCuda>(flow, execution, size);
 }
 
 }  // namespace cudavision::opticalflow

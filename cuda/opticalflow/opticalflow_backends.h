@@ -2,6 +2,7 @@
 // Internal functions of optical flow: the factories of both backends, and the checks that both backends make.
 #pragma once
 
+#include "cuda/common/backends.h"
 #include "cuda/opticalflow/flow_rules.h"
 #include "cuda/opticalflow/opticalflow.h"
 

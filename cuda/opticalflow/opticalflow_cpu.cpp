@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/common/backends.h"
 #include "cuda/common/memory_budget.h"
 #include "cuda/common/per_thread.h"
 #include "cuda/opticalflow/flow_rules.h"
@@ -211,8 +210,7 @@ class OpticalFlowCpu final : public OpticalFlow {
 }  // namespace
 
 Status make_opticalflow_cpu(const Execution &execution, Size size, std::unique_ptr<OpticalFlow> *flow) {
-  *flow = std::make_unique<OpticalFlowCpu>(execution, size);
-  return {};
+  return make_as<OpticalFlowCpu>(flow, execution, size);
 }
 
 }  // namespace cudavision::opticalflow

@@ -30,15 +30,13 @@ Status validate(const GrayRange &range) {
 
 Status repack_frame(const Execution &execution, const RepackedFrame &frame, int components) {
   CUDAVISION_TRY(check(frame, components));
-  return run_on_backend(execution, repack::repack_cpu, CUDAVISION_IF_CUDA(repack::repack_cuda), frame,
-                        components);
+  return run_on_backend(execution, CUDAVISION_BACKENDS(repack::repack), frame, components);
 }
 
 Status unpack_frame(const Execution &execution, const RepackedFrame &frame, Region region) {
   CUDAVISION_TRY(check(frame, frame.count));
   CUDAVISION_TRY(check_region(region, frame.size()));
-  return run_on_backend(execution, repack::unpack_cpu, CUDAVISION_IF_CUDA(repack::unpack_cuda), frame,
-                        region);
+  return run_on_backend(execution, CUDAVISION_BACKENDS(repack::unpack), frame, region);
 }
 
 }  // namespace cudavision

@@ -29,9 +29,8 @@ Status make_point_primitives(const Execution &execution, const Sigma2KpList &lis
   CUDAVISION_TRY(check_range("point-size", style.size, PointStyleRanges::size));
   CUDAVISION_TRY(check_range("line-width", style.line_width, PointStyleRanges::line_width));
   CUDAVISION_TRY(check_range("orientation-bins", style.orientation_bins, Sigma2KpRanges::orientation_bins));
-  return run_on_backend(execution, sigma2kp::make_point_primitives_cpu,
-                        CUDAVISION_IF_CUDA(sigma2kp::make_point_primitives_cuda), list, capacity, style,
-                        line_ends(style), primitives, drawn);
+  return run_on_backend(execution, CUDAVISION_BACKENDS(sigma2kp::make_point_primitives), list, capacity,
+                        style, line_ends(style), primitives, drawn);
 }
 
 }  // namespace cudavision

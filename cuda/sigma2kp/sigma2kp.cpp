@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cuda/common/backends.h"
 #include "cuda/common/check_range.h"
 #include "cuda/common/number_text.h"
 #include "cuda/sigma2kp/sigma2kp_backends.h"
@@ -69,8 +68,7 @@ Status sigma2kp::check_run(Size luma, Size made_for, const Sigma2KpParams &param
 }
 
 Status make_sigma2kp(const Execution &execution, Size size, std::unique_ptr<Sigma2Kp> *sigma2kp) {
-  return make_on_backend(execution, size, sigma2kp, sigma2kp::make_sigma2kp_cpu,
-                         CUDAVISION_IF_CUDA(sigma2kp::make_sigma2kp_cuda));
+  return make_on_backend(execution, size, sigma2kp, CUDAVISION_BACKENDS(sigma2kp::make_sigma2kp));
 }
 
 }  // namespace cudavision

@@ -333,10 +333,7 @@ class Sigma2KpCuda final : public Sigma2Kp {
 }  // namespace
 
 Status make_sigma2kp_cuda(const Execution &execution, Size size, std::unique_ptr<Sigma2Kp> *sigma2kp) {
-  auto made = std::make_unique<Sigma2KpCuda>(execution, size);
-  CUDAVISION_TRY(made->allocate());
-  *sigma2kp = std::move(made);
-  return {};
+  return make_as<Sigma2KpCuda>(sigma2kp, execution, size);
 }
 
 }  // namespace cudavision::sigma2kp

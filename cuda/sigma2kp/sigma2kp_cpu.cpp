@@ -237,8 +237,7 @@ class Sigma2KpCpu final : public Sigma2Kp {
 }  // namespace
 
 Status make_sigma2kp_cpu(const Execution &execution, Size size, std::unique_ptr<Sigma2Kp> *sigma2kp) {
-  *sigma2kp = std::make_unique<Sigma2KpCpu>(execution, size);
-  return {};
+  return make_as<Sigma2KpCpu>(sigma2kp, execution, size);
 }
 
 }  // namespace cudavision::sigma2kp

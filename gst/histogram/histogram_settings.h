@@ -14,8 +14,4 @@ struct HistogramSettings : HistogramParams {
   friend bool operator==(const HistogramSettings &, const HistogramSettings &) = default;
 };
 
-inline Status validate(const HistogramSettings &settings) {
-  return validate(static_cast<const HistogramParams &>(settings));
-}
-
 }  // namespace cudavision
