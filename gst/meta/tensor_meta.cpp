@@ -100,12 +100,12 @@ GstCudaVisionTensorMeta *gst_cuda_vision_buffer_add_tensor_meta(GstBuffer *buffe
 
   const TensorShape shape(element_type, n_dims, dims);
   if (shape.error() != nullptr) {
-    g_critical("%s: tensor \"%s\": %s", G_STRFUNC, id, shape.error());
+    g_critical("%s: tensor \"%s\": %s", __func__, id, shape.error());
     return nullptr;
   }
   if (gst_buffer_get_size(data) < shape.size()) {
     g_critical("%s: tensor \"%s\": its %" G_GSIZE_FORMAT " bytes do not fit in data of %" G_GSIZE_FORMAT,
-               G_STRFUNC, id, shape.size(), gst_buffer_get_size(data));
+               __func__, id, shape.size(), gst_buffer_get_size(data));
     return nullptr;
   }
 

@@ -164,7 +164,7 @@ void post_error(GstCudaVisionJson *json, GstResourceError code, const char *what
   gst_element_message_full(
       GST_ELEMENT(json), GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, code,
       g_strdup_printf("Could not %s %s: %s", what, name_of(json->state->location).c_str(), g_strerror(error)),
-      nullptr, __FILE__, G_STRFUNC, line);
+      nullptr, __FILE__, GST_FUNCTION, line);
 }
 
 // Calls body, which is a function of the class, for GStreamer, through which no exception may pass. If there is

@@ -105,7 +105,7 @@ gint resource_error_of(Status::Code code) {
 void post_error(GstCudaVisionFilter *filter, const char *what, const Status &status, int line) {
   gst_element_message_full(
       GST_ELEMENT(filter), GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, resource_error_of(status.code()),
-      g_strdup_printf("%s: %s", what, status.text().c_str()), nullptr, __FILE__, G_STRFUNC, line);
+      g_strdup_printf("%s: %s", what, status.text().c_str()), nullptr, __FILE__, GST_FUNCTION, line);
 }
 
 // Calls body, which is a function of the class, for GStreamer, through which no exception may pass. If the host
