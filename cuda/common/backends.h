@@ -40,6 +40,13 @@ inline Status check_size(const char *name, Size size, Size made_for) {
                           to_string(made_for));
 }
 
+// Fails unless each side of a picture has 1 to kMaxSide pixels.
+inline Status check_sides(Size size) {
+  if (size.width >= 1 && size.height >= 1 && size.width <= kMaxSide && size.height <= kMaxSide) return {};
+  return invalid_argument(to_string(size) + " pixels: each side must be between 1 and " +
+                          std::to_string(kMaxSide));
+}
+
 // Fails if the region to draw on is empty or does not lie within a frame of this size.
 inline Status check_region(Region region, Size frame) {
   if (region.x >= 0 && region.y >= 0 && region.width >= 1 && region.height >= 1 &&
@@ -65,9 +72,7 @@ template <typename Algorithm>
 Status make_on_backend(const Execution &execution, Size size, std::unique_ptr<Algorithm> *algorithm,
                        std::type_identity_t<Maker<Algorithm>> cpu,
                        std::type_identity_t<Maker<Algorithm>> cuda) {
-  if (size.width < 1 || size.height < 1 || size.width > kMaxSide || size.height > kMaxSide)
-    return invalid_argument(to_string(size) + " pixels: each side must be between 1 and " +
-                            std::to_string(kMaxSide));
+  CUDAVISION_TRY(check_sides(size));
   return run_on_backend(execution, cpu, cuda, size, algorithm);
 }
 

@@ -83,9 +83,7 @@ Status make_hog_detector(const Execution &execution, Size size, int channels, co
                          const HogSearch &search, std::unique_ptr<HogDetector> *detector) {
   CUDAVISION_TRY(validate(model));
   CUDAVISION_TRY(validate(search));
-  if (size.width < 1 || size.height < 1 || size.width > kMaxSide || size.height > kMaxSide)
-    return invalid_argument(to_string(size) + " pixels: each side must be between 1 and " +
-                            std::to_string(kMaxSide));
+  CUDAVISION_TRY(check_sides(size));
   if (channels != 1 && channels != 3)
     return invalid_argument("pictures have 1 or 3 channels, not " + std::to_string(channels));
   return run_on_backend<Size, int, const HogModel &, const HogSearch &>(

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The backends of background subtraction, and the host code that they share.
+#pragma once
+
+#include <memory>
+
+#include "cuda/bgsub/bgsub.h"
+#include "cuda/bgsub/bgsub_rules.h"
+#include "cuda/common/owned_memory.h"
+
+namespace cudavision::bgsub {
+
+// What both backends share: the memory of the model, and how often it has learnt.
+class Subtractor : public BackgroundSubtractor {
+ public:
+  Subtractor(const Execution &execution, Size size, int channels, int mixtures)
+      : execution_(execution), size_(size), channels_(channels), mixtures_(mixtures) {}
+  Status allocate();
+  void restart() final { frames_ = 0; }
+  bool is_empty() const final { return frames_ == 0; }
+
+ protected:
+  // Checks the arguments of run(), and returns the numbers of this frame.
+  Status begin_frame(const BgsubPicture &picture, ImageView<const std::uint8_t> kept,
+                     const BgsubParams &params, Size mask, Rules *rules);
+  Status check(const BgsubParams &params, const BgsubPicture &picture) const;
+  Model model() const;
+
+  const Execution execution_;
+  const Size size_;
+  const int channels_, mixtures_;
+
+ private:
+  OwnedBytes modes_, counts_;
+  std::int64_t frames_ = 0;  // since the model began
+};
+
+Status make_bgsub_cpu(const Execution &execution, Size size, int channels, int mixtures,
+                      std::unique_ptr<BackgroundSubtractor> *subtractor);
+Status make_bgsub_cuda(const Execution &execution, Size size, int channels, int mixtures,
+                       std::unique_ptr<BackgroundSubtractor> *subtractor);
+
+}  // namespace cudavision::bgsub
