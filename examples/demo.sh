@@ -59,6 +59,7 @@ show flow-wheel cudaopticalflow preset=medium post-messages=true
 show flow-arrows cudaopticalflow preset=fast display-mode=arrows post-messages=true
 show keypoints cudasigma2kp orientation=true window=7 cell=8 tau=3.9 min-distance=8 color=lime post-messages=true
 show orientations cudahog post-messages=true
+show motion cudabgsub ! cudavisiontrack type=motion ! cudavisionoverlay post-messages=true
 show people cudahog model=people display=false ! cudavisiontrack ! cudavisionoverlay post-messages=true
 # Erases the people that the detector finds. A missed person becomes part of the background and a false
 # detection does no harm; hence the low threshold.

@@ -119,6 +119,11 @@ street tracked 2 30 60 1024 640 "${large_people[@]}" ! cudavisionoverlay
 joined 640 "$work/tracked.045.png" "$work/tracked.060.png"
 keep cudavisiontrack 75
 
+street walkers 2 0 60 1024 640 cudabgsub open=2 close=8 min-area=1000 ! cudavisiontrack type=motion min-hits=1 ! \
+  cudavisionoverlay
+mv "$work/walkers.060.png" "$work/picture.png"
+keep cudabgsub 75
+
 street all 2 59 60 1024 640 cudahough display=false mode=segments low-threshold=100 high-threshold=200 threshold=120 \
   min-length=120 ! cudasigma2kp display=false cell=16 window=15 tau=7.9 min-distance=24 max-keypoints=150 \
   orientation=true ! "${large_people[@]}" ! cudavisionoverlay

@@ -142,11 +142,7 @@ struct InpaintElement {
   }
 
   static Status load(const InpaintSettings &settings, InpaintFiles *files) {
-    if (!settings.mask_location) return {};
-    const Status status = MaskPicture::load(*settings.mask_location, &files->mask);
-    if (status.ok()) return {};
-    return {status.code(), "The mask of mask-location, \"" + excerpt(*settings.mask_location) +
-                               "\", could not be read: " + status.text()};
+    return MaskPicture::load_property(settings.mask_location, &files->mask);
   }
 };
 

@@ -33,29 +33,6 @@ RgbMatrix matrix_of(const GstVideoInfo &info) {
           .blue_u = fixed(2 * (1 - kb) * chroma)};
 }
 
-// The part of [first, first + length) that lies in [0, side).
-struct Interval {
-  int first, length;
-};
-Interval clipped(double first, double length, int side) {
-  const double from = std::clamp<double>(first, 0, side), to = std::clamp<double>(first + length, 0, side);
-  return {static_cast<int>(from), static_cast<int>(to - from)};
-}
-
-// Appends the regions of interest and the object detections of this type ("*": of all types), clipped to the
-// frame. Some are left out if the flag asks to stop.
-void add_regions(const std::vector<AttachedBox> &boxes, const std::string &type, Size frame,
-                 const StopFlag &stop, std::vector<Region> *regions) {
-  const WantedType wanted = type == "*" ? WantedType::all() : WantedType(type.c_str());
-  for (const AttachedBox &box : boxes) {
-    const Interval x = clipped(box.x, box.width, frame.width), y = clipped(box.y, box.height, frame.height);
-    if (stop.requested()) return;
-    if (!wanted.includes(box.type) || x.length == 0 || y.length == 0) continue;
-    const Region region{x.first, y.first, x.length, y.length};
-    if (regions->empty() || regions->back() != region) regions->push_back(region);
-  }
-}
-
 void post_progress(GstElement *element, GstProgressType type, int filled, int removed) {
   gchar *text = g_strdup_printf("Filled %d of %d pixels", filled, removed);
   gst_element_post_message(element, gst_message_new_progress(GST_OBJECT(element), type, "inpaint", text));

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gst/base/input/excerpt.h"
 #include "gst/base/input/regular_file.h"
 #include "gst/inpaint/decode_picture.h"
 
@@ -39,6 +40,15 @@ Status MaskPicture::load(const std::string &location, std::shared_ptr<const Mask
   return decode(file, picture);
 } catch (const std::bad_alloc &) {
   return {Status::Code::unreadable_file, "the host has no memory left for it"};
+}
+
+Status MaskPicture::load_property(const std::optional<std::string> &location,
+                                  std::shared_ptr<const MaskPicture> *picture) {
+  if (!location) return {};
+  const Status status = load(*location, picture);
+  if (status.ok()) return {};
+  return {status.code(),
+          "The mask of mask-location, \"" + excerpt(*location) + "\", could not be read: " + status.text()};
 }
 
 Status MaskPicture::decode(std::string_view file, std::shared_ptr<const MaskPicture> *picture) {

@@ -22,6 +22,9 @@ class MaskPicture {
   // of an error is no_file if there is no such file, unreadable_file if it is no picture that can be decoded or too
   // large for the host's memory, and invalid_argument if it is no regular file or too large to be read.
   static Status load(const std::string &location, std::shared_ptr<const MaskPicture> *picture);
+  // The same for the property mask-location, which the error names. Without a value, *picture stays as it is.
+  static Status load_property(const std::optional<std::string> &location,
+                              std::shared_ptr<const MaskPicture> *picture);
   // The same for the contents of a file. The caller must catch std::bad_alloc.
   static Status decode(std::string_view file, std::shared_ptr<const MaskPicture> *picture);
 

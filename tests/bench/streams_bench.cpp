@@ -42,6 +42,7 @@ const Work kWorks[] = {
     {"opticalflow", {"cudaopticalflow"}},
     {"sigma2kp", {"cudasigma2kp"}},
     {"hog", {"cudahog"}},
+    {"bgsub", {"cudabgsub"}},
     {"chain", {"cudacanny", "cudahistogram", "cudasigma2kp", "cudahough"}},
 };
 

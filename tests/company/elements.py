@@ -9,6 +9,7 @@ from plugin_elements import has, names, use_of  # noqa: E402,F401
 
 # Settings with which the element finds something in the small frames, or a chain of which it is the last element.
 CHAINS = {
+    "cudabgsub": "cudabgsub min-area=20",
     "cudahog": "cudahog model=people hit-threshold=-5 group-threshold=0",
     "cudahough": "cudahough threshold=40",
     "cudainpaint": "cudainpaint mode=temporal remove-type=person search-radius=8 patch-size=5 attach-mask=true",
@@ -17,7 +18,7 @@ CHAINS = {
     "cudavisionjson": "cudahough threshold=40 display=false ! cudavisionjson tensor-data=full location={lines}",
     "cudavisionoverlay": "cudacanny display=false ! cudahough threshold=40 display=false ! cudavisionoverlay",
 }
-WITH_MEMORY = ("cudainpaint", "cudaopticalflow", "cudavisiontrack")  # of earlier frames
+WITH_MEMORY = ("cudabgsub", "cudainpaint", "cudaopticalflow", "cudavisiontrack")  # of earlier frames
 VARIANTS = {"drawn": "", "metas alone": "display=false", "every second": "every-nth=2 qos=false"}
 
 

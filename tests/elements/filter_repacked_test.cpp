@@ -118,7 +118,8 @@ TEST_P(FilterRepacked, every_element_gives_what_it_gives_for_8_bits) {
        .own = {"cudacanny", "cudacanny display=false",
                "cudacanny output=overlay color=0x80ff8000 roi-x=5 roi-y=3 roi-width=20",
                "cudahistogram mode=channels", "cudahistogram display=false", "cudahog",
-               "cudahog display=false", "cudahough threshold=20"},
+               "cudahog display=false", "cudahough threshold=20", "cudabgsub output=mask open=0 close=0",
+               "cudabgsub output=background"},
        .left_out = {{"cudavisionoverlay", "has nothing to draw in these frames"}}}))
     expect_as_eight(GetParam(), description, {45, 33}, "");
 }

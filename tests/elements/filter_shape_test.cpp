@@ -111,6 +111,7 @@ TEST_F(FilterShape, only_elements_for_which_it_matters_tell) {
                                        {"cudacanny", false},
                                        {"cudasigma2kp orientation=true", false},
                                        {"cudahough", false},
+                                       {"cudabgsub", false},
                                        {"cudahough min-theta=0.1", true},
                                        {"cudahough min-angle=80 max-angle=100", true},
                                        {"cudahough mode=segments max-theta=1.5", true},

@@ -40,6 +40,8 @@ TEST_F(FilterTexts, texts_of_a_megabyte_are_shown_by_their_ends) {
   const std::string middle(1000000, 'm'), text = "/begin" + middle + "end";
   for (const auto &[element, property] : {std::pair{"cudahog", "model-location"},
                                           {"cudainpaint", "mask-location"},
+                                          {"cudabgsub", "mask-location"},
+                                          {"cudabgsub", "color"},
                                           {"cudavisionjson", "location"},
                                           {"cudainpaint", "mask-color"},
                                           {"cudahough", "color"},

@@ -17,6 +17,7 @@ Gst.init(None)
 
 # What is not here is used as tests/support/element_uses.inc says. {e} stands for the element, {boxes} for what gives it work.
 VARIANTS = {
+    "cudabgsub": ["{e} min-area=1"],
     "cudacanny": ["{e} gaussian-sigma=1.4"],
     "cudahog": ["{e} model=people hit-threshold=-5"],
     "cudahough": ["{e}", "{e} mode=segments theta=0.0125"],

@@ -23,7 +23,7 @@ MORE = {
     "cudasigma2kp": ["orientation=true"],
 }
 ELEMENTS = [f"{use_of(name)} {more} display=false" for name in names() if has(name, "display") for more in MORE.get(name, [""])]
-TENSORS = {"edges", "histogram", "hog", "optical-flow", "optical-flow-valid", "removal-mask", "local-histogram",
+TENSORS = {"foreground-mask", "edges", "histogram", "hog", "optical-flow", "optical-flow-valid", "removal-mask", "local-histogram",
            "local-histogram-argmax", "local-histogram-share", "local-histogram-entropy", "local-histogram-distance"}
 
 

@@ -5,8 +5,10 @@
 #include <gst/video/gstvideometa.h>
 
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "cuda/common/image.h"
 #include "cuda/common/stop.h"
 
 namespace cudavision {
@@ -41,5 +43,10 @@ class WantedType {
 // Replaces *boxes by those of the buffer: regions first, then detections without a region, each in their order.
 // Some are left out if the flag asks to stop.
 void collect_boxes(GstBuffer *buffer, const StopFlag &stop, std::vector<AttachedBox> *boxes);
+
+// Appends the places of the boxes of this type ("*": of all types), clipped to the frame, and leaves out those that are
+// empty. Some are left out if the flag asks to stop.
+void add_regions(const std::vector<AttachedBox> &boxes, const std::string &type, Size frame,
+                 const StopFlag &stop, std::vector<Region> *regions);
 
 }  // namespace cudavision

@@ -122,7 +122,7 @@ const char *usage() {
   return "streams_bench [OPTION]...: many pipelines in one process\n"
          "  --streams 1,4,16,64            how many pipelines run together in a row\n"
          "  --elements LIST                of canny histogram localhist hough opticalflow sigma2kp hog "
-         "chain\n"
+         "bgsub chain\n"
          "                                 people (with --model) decoder (with --decode); default: all that "
          "exist\n"
          "  --memory cuda,pinned,pageable  where the frames lie\n"

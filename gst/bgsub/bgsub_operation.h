@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The operation of cudabgsub: learns the background of the frames, and attaches and shows what moves before it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "cuda/bgsub/bgsub.h"
+#include "cuda/common/owned_list.h"
+#include "cuda/components/components.h"
+#include "cuda/inpaint/removal_mask.h"
+#include "cuda/morphology/morphology.h"
+#include "gst/base/element/element.h"
+#include "gst/base/results/attached_boxes.h"
+#include "gst/base/results/awaited_results.h"
+#include "gst/base/results/tensor_pool.h"
+#include "gst/bgsub/bgsub_settings.h"
+
+namespace cudavision {
+
+class BgsubOperation final : public ElementOperation<BgsubSettings, BgsubFiles> {
+ public:
+  using ElementOperation::ElementOperation;
+
+  Status allocate(const Site &site);
+  Status run(const Job &job) override;
+  Status finish(const Job &job) override;
+  void describe(GstStructure *message) override;
+  void drop_history() override { model_->subtractor->restart(); }
+  bool has_history() const override { return true; }
+  std::unique_ptr<Learnt> take_learnt(bool given_up) override;
+
+ private:
+  // The model of a region.
+  struct Model : Learnt {
+    std::unique_ptr<BackgroundSubtractor> subtractor;
+    Region region;  // of the last frame
+    Size size;
+    int mixtures = 0;
+    void drop_history() override { subtractor->restart(); }
+  };
+
+  Reads reads() const override;
+  // What is not learnt: a picture of the region, without data if everything is learnt.
+  Status find_kept(const Job &job, ImageView<const std::uint8_t> *kept);
+  Status fit_list();
+  Status draw(const Job &job, ImageView<const std::uint8_t> moving);
+  ComponentList list() const;
+  // The share of the region that moves, and whether that is so much that the light must have changed.
+  double share() const;
+  bool is_global_change() const { return share() > settings_.max_motion; }
+  // The number of regions of the frame.
+  int region_count() const;
+
+  Execution execution_;
+  Size region_;
+  int channels_ = 1;
+  std::unique_ptr<Model> model_;
+  bool is_first_ = false;  // the frame is the first one of the model: nothing is known of the background
+  std::unique_ptr<MaskCleaner> cleaner_;
+  std::unique_ptr<Components> components_;
+  OwnedImage mask_, shown_;              // as the model gives it; a picture that is drawn
+  std::unique_ptr<TensorPool> tensors_;  // cleaned masks
+  OwnedList<ComponentCount, ConnectedComponent> found_;
+
+  // What is not learnt.
+  OwnedBytes picture_;  // of mask-location, scaled to the frame
+  Array<std::uint8_t> host_picture_;
+  std::unique_ptr<RemovalMask> kept_;  // null until something is kept
+  std::vector<AttachedBox> boxes_;
+  std::vector<Region> regions_;
+  AwaitedType awaited_;
+};
+
+}  // namespace cudavision
