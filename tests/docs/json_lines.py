@@ -82,9 +82,10 @@ def rewritten(text, printed):
 
 
 def wrapped(tokens):
+    """Lines that end behind commas."""
     lines = [""]
-    for token in tokens:
-        if len(lines[-1]) + len(token) > WIDTH and token not in ",:]}":
+    for unit in re.findall(r"[^\0]*?,\0|[^\0]+", "".join(token + "\0" * (token == ",") for token in tokens)):
+        if len(lines[-1]) + len(unit) > WIDTH:
             lines.append("  ")
-        lines[-1] += token
+        lines[-1] += unit.rstrip("\0")
     return "\n".join(lines)

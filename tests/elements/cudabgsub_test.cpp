@@ -72,7 +72,7 @@ std::vector<MotionRegion> regions_of(const Owned<GstBuffer> &buffer) {
   while (GstMeta *meta = gst_buffer_iterate_meta_filtered(buffer.get(), &state,
                                                           GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
     auto *region = reinterpret_cast<GstVideoRegionOfInterestMeta *>(meta);
-    if (region->ignore_type != g_quark_from_string("motion")) continue;
+    if (region->roi_type != g_quark_from_string("motion")) continue;
     MotionRegion found{{static_cast<int>(region->x), static_cast<int>(region->y), static_cast<int>(region->w),
                         static_cast<int>(region->h)}};
     const GstStructure *param = gst_video_region_of_interest_meta_get_param(region, "motion");
