@@ -11,6 +11,18 @@
 #include "gst/bgsub/motion_regions.h"
 
 namespace cudavision {
+namespace {
+
+BgsubPixels<std::uint8_t> pixels_of(ImageView<std::uint8_t> bytes, int channels) {
+  return {.data = bytes.data,
+          .pitch_bytes = bytes.pitch_bytes,
+          .step_bytes = channels,
+          .channels = channels,
+          .width = bytes.width / channels,
+          .height = bytes.height};
+}
+
+}  // namespace
 
 Status BgsubOperation::allocate(const Site &site) {
   execution_ = site.execution;
@@ -32,14 +44,21 @@ Status BgsubOperation::allocate(const Site &site) {
   CUDAVISION_TRY(make_mask_cleaner(execution_, region_, &cleaner_));
   CUDAVISION_TRY(make_components(execution_, region_, &components_));
   CUDAVISION_TRY(fit_list());
-  if (auto *last = static_cast<Model *>(site.learnt->get());
-      last != nullptr && last->size == region_ && last->mixtures == settings_.mixtures) {
+  const int scale = settings_.scale;
+  const Size size = reduced_size(region_, scale);
+  if (scale > 1) {
+    CUDAVISION_TRY(reduced_.allocate(execution_, {size.width * channels_, size.height}));
+    CUDAVISION_TRY(reduced_mask_.allocate(execution_, size));
+  }
+  if (auto *last = static_cast<Model *>(site.learnt->get()); last != nullptr && last->size == region_ &&
+                                                             last->mixtures == settings_.mixtures &&
+                                                             last->scale == scale) {
     model_.reset(static_cast<Model *>(site.learnt->release()));
     return {};
   }
   model_ = std::make_unique<Model>();
-  model_->size = region_, model_->mixtures = settings_.mixtures;
-  return make_bgsub(execution_, region_, channels_, settings_.mixtures, &model_->subtractor);
+  model_->size = region_, model_->mixtures = settings_.mixtures, model_->scale = scale;
+  return make_bgsub(execution_, size, channels_, settings_.mixtures, &model_->subtractor);
 }
 
 std::unique_ptr<Learnt> BgsubOperation::take_learnt(bool given_up) {
@@ -66,9 +85,7 @@ Status BgsubOperation::run(const Job &job) {
   ImageView<const std::uint8_t> kept{};
   CUDAVISION_TRY(find_kept(job, &kept));
   CUDAVISION_TRY(fit_list());
-  const BgsubPicture picture =
-      channels_ == 3 ? bgsub_picture(job.frame, job.region) : bgsub_picture(job.luma);
-  CUDAVISION_TRY(model_->subtractor->run(picture, kept, settings_, mask_.view(), job.input));
+  CUDAVISION_TRY(subtract(job, kept));
 
   TensorPool::Lease lease;
   CUDAVISION_TRY(tensors_->acquire(&lease));
@@ -80,6 +97,31 @@ Status BgsubOperation::run(const Job &job) {
       moving, {.connectivity = Connectivity::eight, .min_area = settings_.min_area}, list()));
   CUDAVISION_TRY(found_.fetch(execution_));
   return job.draw ? draw(job, moving) : Status();
+}
+
+Status BgsubOperation::subtract(const Job &job, ImageView<const std::uint8_t> kept) {
+  const BgsubPicture picture =
+      channels_ == 3 ? BgsubPicture(bgsub_picture(job.frame, job.region)) : bgsub_picture(job.luma);
+  const int scale = model_->scale;
+  if (scale == 1) return model_->subtractor->run(picture, kept, settings_, mask_.view(), job.input);
+  const BgsubPixels<std::uint8_t> reduced = pixels_of(reduced_.view(), channels_);
+  CUDAVISION_TRY(reduce_picture(execution_, picture, scale, reduced, job.input));
+  if (kept.data != nullptr) {  // a square is kept if one of its pixels is
+    if (reduced_kept_.view().data == nullptr)
+      CUDAVISION_TRY(reduced_kept_.allocate(execution_, reduced_mask_.view().size()));
+    CUDAVISION_TRY(
+        reduce_picture(execution_, bgsub_picture(kept), scale, pixels_of(reduced_kept_.view(), 1)));
+    kept = reduced_kept_.view();
+  }
+  CUDAVISION_TRY(model_->subtractor->run(reduced, kept, settings_, reduced_mask_.view()));
+  return enlarge_picture(execution_, bgsub_picture(reduced_mask_.view()), scale, pixels_of(mask_.view(), 1));
+}
+
+Status BgsubOperation::write_background(const BgsubPixels<std::uint8_t> &background) {
+  if (model_->scale == 1) return model_->subtractor->background(settings_, background);
+  const BgsubPixels<std::uint8_t> reduced = pixels_of(reduced_.view(), channels_);
+  CUDAVISION_TRY(model_->subtractor->background(settings_, reduced));
+  return enlarge_picture(execution_, reduced, model_->scale, background);
 }
 
 Status BgsubOperation::find_kept(const Job &job, ImageView<const std::uint8_t> *kept) {
@@ -116,14 +158,11 @@ Status BgsubOperation::draw(const Job &job, ImageView<const std::uint8_t> moving
     return replace_with_mask(execution_, job.frame, job.region, is_cleaned ? moving : mask_.view());
   }
   if (settings_.output == BgsubOutput::background && channels_ == 3)
-    return model_->subtractor->background(settings_, bgsub_picture(job.frame, job.region));
+    return write_background(bgsub_picture(job.frame, job.region));
   if (shown_.view().data == nullptr) CUDAVISION_TRY(shown_.allocate(execution_, region_));
   const ImageView<std::uint8_t> shown = shown_.view();
   if (settings_.output == BgsubOutput::background) {
-    CUDAVISION_TRY(model_->subtractor->background(settings_, {.data = shown.data,
-                                                              .pitch_bytes = shown.pitch_bytes,
-                                                              .width = shown.width,
-                                                              .height = shown.height}));
+    CUDAVISION_TRY(write_background(pixels_of(shown, 1)));
     return replace_with_mask(execution_, job.frame, job.region, shown);
   }
   MorphologyParams rest;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cuda/bgsub/bgsub.h"
+#include "cuda/bgsub/bgsub_scale.h"
 #include "cuda/common/owned_list.h"
 #include "cuda/components/components.h"
 #include "cuda/inpaint/removal_mask.h"
@@ -36,7 +37,7 @@ class BgsubOperation final : public ElementOperation<BgsubSettings, BgsubFiles> 
     std::unique_ptr<BackgroundSubtractor> subtractor;
     Region region;  // of the last frame
     Size size;
-    int mixtures = 0;
+    int mixtures = 0, scale = 1;
     void drop_history() override { subtractor->restart(); }
   };
 
@@ -44,6 +45,10 @@ class BgsubOperation final : public ElementOperation<BgsubSettings, BgsubFiles> 
   // What is not learnt: a picture of the region, without data if everything is learnt.
   Status find_kept(const Job &job, ImageView<const std::uint8_t> *kept);
   Status fit_list();
+  // Sets mask_ to what the model makes of the frame.
+  Status subtract(const Job &job, ImageView<const std::uint8_t> kept);
+  // Writes the background to pixels of the region.
+  Status write_background(const BgsubPixels<std::uint8_t> &background);
   Status draw(const Job &job, ImageView<const std::uint8_t> moving);
   ComponentList list() const;
   // The share of the region that moves, and whether that is so much that the light must have changed.
@@ -59,7 +64,9 @@ class BgsubOperation final : public ElementOperation<BgsubSettings, BgsubFiles> 
   bool is_first_ = false;  // the frame is the first one of the model: nothing is known of the background
   std::unique_ptr<MaskCleaner> cleaner_;
   std::unique_ptr<Components> components_;
-  OwnedImage mask_, shown_;              // as the model gives it; a picture that is drawn
+  OwnedImage mask_, shown_;  // as the model gives it; a picture that is drawn
+  // With a scale above 1: the picture that the model sees, what it must not learn, and its mask.
+  OwnedImage reduced_, reduced_kept_, reduced_mask_;
   std::unique_ptr<TensorPool> tensors_;  // cleaned masks
   OwnedList<ComponentCount, ConnectedComponent> found_;
 

@@ -21,6 +21,7 @@ enum class BgsubOutput { mask, overlay, background, foreground };
 
 struct BgsubSettings : BgsubParams {
   int mixtures = 5;
+  int scale = 1;  // a square of so many pixels on each side counts as one
   BgsubOutput output = BgsubOutput::overlay;
   ColorText color = "#a0ff0000";
   int open = 1, close = 4;  // radii in pixels

@@ -46,6 +46,15 @@ GType output_type() {
   return type;
 }
 
+GType scale_type() {
+  static const GEnumValue values[] = {{1, "Every pixel", "1"},
+                                      {2, "Squares of 2x2 pixels: a quarter of the work", "1/2"},
+                                      {4, "Squares of 4x4 pixels: a sixteenth of the work", "1/4"},
+                                      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("GstCudaVisionBgsubScale", values);
+  return type;
+}
+
 std::vector<Property<BgsubSettings>> model_properties() {
   using S = BgsubSettings;
   using R = BgsubRanges;
@@ -90,7 +99,9 @@ std::vector<Property<BgsubSettings>> model_properties() {
       real_property<S>(
           {"complexity-reduction", "Complexity reduction",
            "Part of the learning rate that every weight loses in each frame, so that old Gaussians go"},
-          &S::complexity_reduction, R::complexity_reduction)};
+          &S::complexity_reduction, R::complexity_reduction),
+      enum_property<S>({"scale", "Scale", "What counts as one pixel of the model"}, scale_type(), &S::scale,
+                       Mutable::ready)};
 }
 
 std::vector<Property<BgsubSettings>> motion_properties() {

@@ -269,6 +269,60 @@ TEST_F(CudaBgsub, overlay_paints_what_moves_and_foreground_blackens_the_rest) {
   }
 }
 
+// With a scale, the masks are those of the reduced picture, enlarged.
+TEST_F(CudaBgsub, scale_works_on_means_of_squares) {
+  const Size size{50, 38};
+  for (const char *format : {"NV12", "RGB"})
+    for (const auto &[scale, side] : {std::pair{"1/2", 2}, {"1/4", 4}}) {
+      SCOPED_TRACE(std::string(format) + " " + scale);
+      Harness bgsub(std::string("cudabgsub output=mask open=0 close=0 scale=") + scale);
+      const auto peer = cv::createBackgroundSubtractorMOG2();
+      const int width = (size.width + side - 1) / side, height = (size.height + side - 1) / side;
+      for (int i = 0; i < 8; ++i) {
+        const VideoFrame frame = scene(format, size, {5 * i, 10, 9, 9});
+        const cv::Mat pixels = pixels_of(frame);
+        cv::Mat reduced(height, width, pixels.type()), mask, enlarged(size.height, size.width, CV_8U);
+        for (int y = 0; y < height; ++y)
+          for (int x = 0; x < width; ++x) {
+            const cv::Rect square =
+                cv::Rect(x * side, y * side, side, side) & cv::Rect(0, 0, size.width, size.height);
+            const cv::Scalar mean = cv::mean(pixels(square));
+            for (int c = 0; c < pixels.channels(); ++c)
+              reduced.ptr(y)[x * pixels.channels() + c] = static_cast<std::uint8_t>(mean[c] + 0.5);
+          }
+        peer->apply(reduced, mask);
+        for (int y = 0; y < size.height; ++y)
+          for (int x = 0; x < size.width; ++x) enlarged.ptr(y)[x] = mask.ptr(y / side)[x / side];
+        ASSERT_TRUE(
+            same_bytes(bgsub.work(frame), with_mask(frame, enlarged, {0, 0, size.width, size.height})))
+            << "frame " << i;
+      }
+    }
+}
+
+TEST_F(CudaBgsub, scale_keeps_what_is_kept_and_shows_the_background) {
+  const Size size{40, 32};
+  for (const char *format : {"GRAY8", "BGRx"}) {
+    Harness bgsub("cudabgsub output=background scale=1/4 ignore-type=person");
+    const VideoFrame still = scene(format, size);
+    int sum = 0;
+    for (int y = 8; y < 12; ++y)
+      for (int x = 8; x < 12; ++x) sum += still.sample(0, x, y);
+    bgsub.negotiate(still);
+    for (int i = 0; i < 10; ++i) {  // something comes, and stands in a region
+      Owned<GstBuffer> buffer = scene(format, size, {8, 8, i < 5 ? 0 : 8, 8}).buffer();
+      if (i >= 5) {
+        ASSERT_TRUE(
+            gst_cuda_vision_buffer_add_region(buffer.get(), "person", 8, 8, 8, 8, 1, nullptr, -1, nullptr));
+      }
+      VideoFrame shown = still;
+      shown.bytes() = bytes_of(bgsub.exchange(std::move(buffer)).get());
+      EXPECT_EQ(shown.sample(0, 8, 8), shown.sample(0, 11, 11)) << "a square has one value";
+      EXPECT_EQ(shown.sample(0, 9, 10), (sum + 8) / 16) << "what stands in the region was learnt";
+    }
+  }
+}
+
 // --- what is not learnt ---
 
 TEST_F(CudaBgsub, what_a_mask_file_selects_is_never_learnt_and_does_not_move) {
@@ -415,10 +469,15 @@ TEST_F(CudaBgsub, frame_keeps_to_its_budget) {
     FrameBudget budget;
   } cases[] = {
       {"display=false", "NV12", {6, 1, 1}},  // one launch subtracts, one cleans, four find components
-      {"display=false", "BGRx", {6, 1, 1}},    {"display=false message=true", "GRAY8", {6, 1, 1}},
-      {"output=overlay", "NV12", {7, 2, 3}},   {"output=mask", "RGB", {7, 1, 2}},
-      {"output=background", "RGB", {7, 1, 2}}, {"output=background", "NV12", {8, 2, 3}},
+      {"display=false", "BGRx", {6, 1, 1}},
+      {"display=false message=true", "GRAY8", {6, 1, 1}},
+      {"output=overlay", "NV12", {7, 2, 3}},
+      {"output=mask", "RGB", {7, 1, 2}},
+      {"output=background", "RGB", {7, 1, 2}},
+      {"output=background", "NV12", {8, 2, 3}},
       {"output=foreground", "RGB", {8, 1, 2}},
+      {"display=false scale=1/2", "GRAY8", {8, 1, 1}},
+      {"output=background scale=1/4", "BGRx", {10, 1, 2}},
   };
   for (const auto &c : cases) {
     SCOPED_TRACE(std::string(c.description) + " " + c.format);

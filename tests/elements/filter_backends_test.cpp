@@ -89,6 +89,7 @@ TEST_F(FilterBackends, every_element_writes_the_same_bytes) {
       "cudabgsub",
       "cudabgsub output=mask open=0 close=0 learning-rate=0.1",
       "cudabgsub output=background",
+      "cudabgsub output=background scale=1/4",
       "cudabgsub output=foreground close=9",
       "cudainpaint lab=true region-x=30 region-y=25 region-width=12 region-height=14"};
   for (const std::string &element :
