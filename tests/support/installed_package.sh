@@ -39,5 +39,14 @@ python3 /usr/share/gst-cudavision/examples/first_steps/flow_numpy.py \
 gst-launch-1.0 -q videotestsrc num-buffers=4 ! jpegenc ! avimux ! filesink location=video.avi
 /usr/share/gst-cudavision/examples/batch/batch.py --elements "cudahistogram display=false" --output results video.avi | tee batch.txt
 [[ $(cat results/*.jsonl | wc -l) == 4 ]] || { echo "four lines of batch are expected" >&2; exit 1; }
+cudavision-live --port 0 >address.txt &
+server=$!
+for ((i = 0; i < 100; ++i)); do
+  python3 -c 'import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1].strip() + "healthz").read().decode())' \
+    "$(cat address.txt)" >health.txt 2>/dev/null && break
+  sleep 0.3
+done
+grep '1 of 1 cameras deliver frames' health.txt
+kill "$server" && wait "$server"
 /usr/libexec/gst-cudavision/train_hog --people people.xml | grep '3780 weights' >/dev/null
 echo "the installed packages work"

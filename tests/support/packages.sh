@@ -7,8 +7,10 @@ packages_to_build=(g++ meson ninja-build pkg-config python3
 packages_to_play=(gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-libav opencv-doc
   libopencv-ml-dev libopencv-objdetect-dev)
 packages_to_test=(jq parallel libgtest-dev libopencv-dev libboost-context-dev binutils python3-gi python3-jsonschema python3-yaml python3-numpy
-  python3-opencv libseccomp2 libunwind8 locales python3-matplotlib python3-venv gir1.2-gst-plugins-base-1.0 gir1.2-gst-rtsp-server-1.0
+  python3-opencv python3-aiohttp libseccomp2 libunwind8 locales python3-matplotlib python3-venv gir1.2-gst-plugins-base-1.0 gir1.2-gst-rtsp-server-1.0
   libgstreamer-plugins-bad1.0-dev gstreamer1.0-plugins-bad)
+packages_to_live=(python3-aiohttp python3-gi python3-numpy gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0)
+packages_to_browse=(chromium chromium-driver python3-selenium fonts-dejavu-core)
 packages_to_draw=(webp)
 packages_to_document=(gi-docgen)
 packages_to_measure=(libbenchmark-dev gstreamer1.0-opencv)

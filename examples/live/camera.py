@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A camera: its source, the steps of one side or two, and what has come out of them."""
+import collections
+import concurrent.futures
+import json
+import threading
+import time
+
+import elements
+from chain import Chain
+from elements import Refused
+from gi.repository import Gst
+from sources import Player
+
+LONGEST_PAUSE = 30  # seconds between two attempts to connect
+STALLED = 20  # seconds without a frame after which a source is given up
+TILE, WHOLE = 640, 1920  # pixels: the widest pictures of a wall, and of one camera
+LEFT, RIGHT = "left", "right"
+MOST_POINTS, MOST_NAME = 64, 64
+
+
+class Camera:
+    """hub: changed(camera), came_out(camera, chain, frame). Both are called in any thread. What takes long, and all that starts
+    and stops pipelines, runs in the one thread of `worker`, one after the other."""
+
+    def __init__(self, number, source, described, catalogue, folders, hub):
+        self.number, self.source, self.catalogue, self.folders, self.hub = number, source, catalogue, folders, hub
+        self.worker = concurrent.futures.ThreadPoolExecutor(1, f"camera{number}")
+        self.lock = threading.RLock()
+        self.player, self.chains = None, {}
+        self.zones = {"units": "pixels", "lines": [], "zones": []}
+        self.paused, self.error, self.pause, self.next_try = False, "", 1, 0.0
+        self.size, self.rate = (0, 0), 0.0
+        self.held = collections.deque(maxlen=2)  # the last frames that came from the source
+        self.waiting = collections.deque(maxlen=2)  # pairs of a frame and whether it is shown
+        self.moved, self.width, self.watched = time.monotonic(), TILE, False
+        self.came = self.dropped = self.late = self.errors = self.failures = 0
+        self.events, self.last_events = collections.Counter(), collections.deque(maxlen=50)
+        self.lines = {}  # of each side, the last line of JSON
+        self.busy_seconds = 0.0
+        self.set_steps(LEFT, described)
+
+    # What runs in the thread of the worker.
+
+    def connect(self):
+        self.error, self.moved, self.next_try = "", time.monotonic(), 0.0
+        try:
+            self.player = Player(self.source, self.on_frame, self.on_end)
+            self.player.start()
+        except Refused as refused:
+            self.on_end(str(refused))
+
+    def disconnect(self):
+        player, self.player = self.player, None
+        if player:
+            player.stop()
+
+    def close(self):
+        self.disconnect()
+        for chain in self.chains.values():
+            chain.stop()
+
+    def rewind(self):
+        if self.player and not self.player.seek(0):
+            self.disconnect()
+            self.connect()
+
+    def set_steps(self, side, described):
+        """Replaces the steps of a side. If the new ones do not start, the error stays until they are changed."""
+        steps = elements.steps_of(self.catalogue, self.folders, described)
+        for step in steps:
+            if "zones" in step.properties and (self.zones["lines"] or self.zones["zones"]):
+                step.values.setdefault("zones", self.text_of_zones())
+        self.replace(side, Chain(side, steps, self.on_done, self.on_news))
+
+    def replace(self, side, chain):
+        old = self.chains.get(side)
+        chain.set_width(self.width)
+        chain.encode = self.watched
+        chain.start()
+        with self.lock:
+            self.chains[side] = chain
+        if old:
+            old.stop()
+        self.again()
+
+    def compare(self, on):
+        if on:
+            self.set_steps(RIGHT, self.described(LEFT))
+            return
+        with self.lock:
+            old = self.chains.pop(RIGHT, None)
+        if old:
+            old.stop()
+        self.feed()
+
+    def set(self, side, number, values):
+        """Sets properties of a step: at once, where the element can, otherwise by a restart, which is undone if it fails."""
+        chain = self.chains.get(side)
+        if chain is None or isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(chain.steps):
+            raise Refused("there is no such step")
+        step = chain.steps[number]
+        values = step.checked(values)
+        if not chain.error and all(step.properties[name].live for name in values):
+            chain.set(number, values)
+            self.again()
+            return
+        before = [{"element": step.factory, "properties": step.confirmed()} for step in chain.steps]
+        failed_before = chain.error
+        after = self.described(side)
+        after[number]["properties"].update(values)
+        self.set_steps(side, after)
+        error = self.chains[side].error
+        if error and not failed_before:
+            self.set_steps(side, before)
+            raise Refused(error)
+
+    def play(self, paused):
+        self.paused, self.moved = paused, time.monotonic()
+        if self.player and self.source.is_file:
+            self.player.pause(paused)
+
+    def step(self, frames):
+        """One frame forward or back."""
+        self.need_file()
+        self.play(True)
+        if frames > 0:
+            self.player.forward()
+        elif self.held:
+            self.seek(self.held[-1].get_buffer().pts / Gst.SECOND - self.duration_of_frame())
+
+    def seek(self, seconds):
+        """In a pause, the frame before comes, too, for elements that compare frames."""
+        self.need_file()
+        self.player.seek((seconds - self.duration_of_frame() * self.paused) * Gst.SECOND)
+        if self.paused and seconds >= self.duration_of_frame():
+            self.player.forward()
+
+    def need_file(self):
+        if not self.source.is_file or not self.player:
+            raise Refused("only a file can be played so")
+
+    # What runs in threads of GStreamer.
+
+    def on_frame(self, sample):
+        with self.lock:
+            same = self.held and self.held[-1].get_buffer().pts == sample.get_buffer().pts
+            if self.paused and not self.source.is_file or same and not self.paused:
+                return
+            self.moved, self.pause = time.monotonic(), 1
+            self.came += 1
+            self.note_caps(sample.get_caps().get_structure(0))
+            if not same:
+                self.held.append(sample)
+            if not self.paused:
+                self.dropped += len(self.waiting)
+                self.waiting.clear()
+                self.waiting.append((sample, True))
+        if self.paused:
+            self.again()
+        self.feed()
+
+    def note_caps(self, caps):
+        size, (known, over, under) = (caps.get_int("width")[1], caps.get_int("height")[1]), caps.get_fraction("framerate")
+        if size != self.size:
+            self.size, self.rate = size, over / under if known else 0.0
+            self.hub.changed(self)
+
+    def again(self):
+        """Shows the same frame anew, with the one before for what compares frames, if no other frame will come by itself."""
+        if self.paused:
+            with self.lock:
+                frames = list(self.held)
+                if len(frames) == 2 and not 0 < time_between(*frames) < 1.5 * self.duration_of_frame():
+                    del frames[0]
+                self.waiting.clear()
+                self.waiting.extend((sample, sample is frames[-1]) for sample in frames)
+            self.feed()
+
+    def feed(self):
+        """Gives the next frame to the sides, when all of them are idle."""
+        with self.lock:
+            chains = list(self.chains.values())
+            if not self.waiting or any(chain.busy() for chain in chains):
+                return
+            sample, shown = self.waiting.popleft()
+            for chain in chains:
+                chain.push(sample, shown)
+
+    def on_done(self, chain, frame):
+        self.busy_seconds += frame.took
+        if not self.paused and time.monotonic() - frame.began > max(self.duration_of_frame(), 0.001):
+            self.late += 1
+        self.feed()
+        if frame.shown:
+            self.hub.came_out(self, chain, frame)
+
+    def on_news(self, _chain, fatal):
+        self.errors += fatal
+        self.hub.changed(self)
+        self.feed()
+
+    def on_end(self, text):
+        """The source has failed, or has come to its end."""
+        if not text and self.source.is_file:
+            self.worker.submit(self.rewind)
+            return
+        self.error = text or "the camera has ended the stream"
+        self.failures += 1
+        self.next_try = time.monotonic() + self.pause
+        self.pause = min(LONGEST_PAUSE, 2 * self.pause)
+        self.hub.changed(self)
+
+    # What runs in the main thread.
+
+    def tick(self):
+        now = time.monotonic()
+        if self.next_try and now > self.next_try:
+            self.next_try = 0.0
+            self.worker.submit(lambda: (self.disconnect(), self.connect(), self.hub.changed(self)))
+        elif self.player and not self.next_try and not self.paused and now - self.moved > STALLED:
+            self.on_end(f"no frame came for {STALLED} s")
+        self.feed()
+
+    def watch(self, tiles, wholes):
+        """How many pages show the camera in a wall, and alone."""
+        width = WHOLE if wholes else TILE
+        with self.lock:
+            self.watched = bool(tiles or wholes)
+            for chain in self.chains.values():
+                chain.encode = self.watched
+                if width != self.width:
+                    chain.set_width(width)
+            changed, self.width = width != self.width or self.watched, width
+        if changed:
+            self.again()
+
+    def duration_of_frame(self):
+        return 1 / self.rate if self.rate > 0 else 1 / 25
+
+    def works(self):
+        return not self.error and bool(self.held)
+
+    def set_zones(self, zones):
+        self.zones = checked_zones(zones)
+        for chain in list(self.chains.values()):
+            for number, step in enumerate(chain.steps):
+                if "zones" in step.properties:
+                    self.set(chain.side, number, {"zones": self.text_of_zones()})
+
+    def text_of_zones(self):
+        return json.dumps(self.zones, separators=(",", ":"))
+
+    def described(self, side):
+        return [{"element": step.factory, "properties": dict(step.values)} for step in self.chains[side].steps]
+
+    def state_of(self, chain):
+        steps = [{"element": step.factory, "properties": step.values, "values": chain.values(n), "note": step.note}
+                 for n, step in enumerate(chain.steps)]
+        return {"steps": steps, "error": chain.error, "errorStep": chain.error_step,
+                "launch": elements.launch_line(self.source, chain.steps, ""),
+                "python": elements.program(self.source, chain.steps)}
+
+    def state(self):
+        return {"camera": self.number, "name": self.source.name, "file": self.source.is_file, "paused": self.paused,
+                "error": self.error, "size": self.size, "rate": self.rate, "zones": self.zones,
+                "duration": self.player.duration() / Gst.SECOND if self.source.is_file and self.player else 0,
+                "sides": {side: self.state_of(chain) for side, chain in list(self.chains.items())}}
+
+    def counters(self):
+        sides = {side: {"processed": chain.processed, "seconds": chain.seconds} for side, chain in list(self.chains.items())}
+        return {"came": self.came, "dropped": self.dropped, "late": self.late, "errors": self.errors + self.failures,
+                "sides": sides}
+
+
+def time_between(first, second):
+    return (second.get_buffer().pts - first.get_buffer().pts) / Gst.SECOND
+
+
+def checked_zones(zones):
+    """Lines and zones as the file of cudavisionzones has them, and nothing else."""
+    try:
+        lines = [{"name": checked_name(z["name"]), "from": checked_point(z["from"]), "to": checked_point(z["to"])}
+                 for z in zones["lines"]]
+        areas = [{"name": checked_name(z["name"]), "polygon": [checked_point(p) for p in z["polygon"]]} for z in zones["zones"]]
+    except (KeyError, TypeError, ValueError) as error:
+        raise Refused("zones: an object with `lines` and `zones`, as the page draws them") from error
+    if len(lines) + len(areas) > MOST_POINTS or any(not 3 <= len(z["polygon"]) <= MOST_POINTS for z in areas):
+        raise Refused(f"zones: at most {MOST_POINTS}, with 3 to {MOST_POINTS} corners")
+    return {"units": "pixels", "lines": lines, "zones": areas}
+
+
+def checked_name(name):
+    if not isinstance(name, str) or not 0 < len(name) <= MOST_NAME or not name.isprintable():
+        raise ValueError
+    return name
+
+
+def checked_point(point):
+    x, y = point
+    if not all(isinstance(v, (int, float)) and not isinstance(v, bool) and -32768 <= v <= 32767 for v in (x, y)):
+        raise ValueError
+    return [round(x), round(y)]

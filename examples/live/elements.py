@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The elements of the plugin: their properties as GObject describes them, steps with checked values, and steps as text."""
+import math
+import pathlib
+import shlex
+
+import gi
+
+gi.require_version("Gst", "1.0")
+from gi.repository import GObject, Gst  # noqa: E402
+
+Gst.init(None)
+BASE = "GstCudaVisionFilter"  # the class whose properties all elements have
+WRITER = "cudavisionjson"  # it ends every pipeline, and is no step
+LONGEST_TEXT, MOST_STEPS = 65536, 16
+SAFE_INTEGER = 2**53 - 1  # the largest that JavaScript has
+NUMBERS = ("gint", "guint", "gint64", "guint64", "glong", "gulong")
+
+
+class Refused(Exception):
+    """A value, an element or a source cannot be used; the text says why."""
+
+
+def as_text(value):
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+class Property:
+    """One property of an element, made from its GParamSpec and its value in a new element."""
+
+    def __init__(self, factory, spec, default):
+        self.factory, self.name, self.help, self.common = factory, spec.name, spec.blurb, spec.owner_type.name == BASE
+        flags = int(spec.flags) & 0xFFFFFFFF
+        self.live = bool(flags & (Gst.PARAM_MUTABLE_PLAYING | Gst.PARAM_CONTROLLABLE))
+        self.options = self.least = self.most = None
+        self.default = default
+        if spec.value_type.is_a(GObject.TYPE_ENUM):
+            self.kind, self.default = "enum", default.value_nick
+            values = getattr(type(default), "__enum_values__", None)  # newer versions have Python's enums
+            self.options = [(v.value_nick, v.value_name) for v in (values.values() if values else type(default))]
+        elif spec.value_type == GObject.TYPE_BOOLEAN:
+            self.kind = "bool"
+        elif spec.value_type == GObject.TYPE_STRING:
+            self.kind, self.default = "text", default or ""
+            if self.name.endswith("color"):
+                self.kind = "color"
+            elif self.name.endswith("location"):
+                self.kind = "file"
+        else:
+            self.kind = "int" if spec.value_type.name in NUMBERS else "float"
+            self.least, self.most = spec.minimum, min(spec.maximum, SAFE_INTEGER)
+
+    def page(self):
+        """What the page needs to know."""
+        return {"name": self.name, "kind": self.kind, "help": self.help, "live": self.live, "common": self.common,
+                "default": self.default, "min": self.least, "max": self.most, "options": self.options}
+
+    def refuse(self, value, why):
+        shown = as_text(value)[:200]
+        raise Refused(f'could not set property "{self.name}" in element "{self.factory}" to "{shown}": {why}')
+
+    def check(self, value, folders):
+        """The value as it is set. A text, as of a command line, stands for every kind."""
+        if self.kind == "bool":
+            value = {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
+            return value if isinstance(value, bool) else self.refuse(value, "it is true or false")
+        if self.kind in ("int", "float"):
+            return self.number(value)
+        if not isinstance(value, str) or len(value) > LONGEST_TEXT or not value.isprintable():
+            self.refuse(value, f"it is a text without control characters, of at most {LONGEST_TEXT}")
+        if self.kind == "enum" and value not in (nick for nick, _ in self.options):
+            self.refuse(value, "it is one of " + ", ".join(nick for nick, _ in self.options))
+        if self.kind == "file" and value:
+            path = pathlib.Path(value).resolve()
+            if not any(path.is_relative_to(folder) for folder in folders):
+                self.refuse(value, "it lies in no folder that --folder names")
+            return str(path)
+        return value
+
+    def number(self, value):
+        whole = self.kind == "int"
+        try:
+            number = (int if whole else float)(value) if isinstance(value, str) else value
+        except ValueError:
+            number = value
+        if isinstance(number, float) and whole and number.is_integer():
+            number = int(number)
+        if isinstance(number, bool) or not isinstance(number, int if whole else (int, float)) or not math.isfinite(number):
+            self.refuse(value, "it is a whole number" if whole else "it is a number")
+        if not self.least <= number <= self.most:
+            self.refuse(value, f"it is from {self.least:.17g} to {self.most:.17g}")
+        return number if whole else float(number)
+
+
+def offered():
+    """The properties of all elements that can be steps, by factory and name."""
+    found = {}
+    for factory in sorted(Gst.Registry.get().get_feature_list_by_plugin("cudavision"), key=lambda f: f.get_name()):
+        if factory.get_name() != WRITER:
+            element = factory.create(None)
+            found[factory.get_name()] = {spec.name: Property(factory.get_name(), spec, element.get_property(spec.name))
+                                         for spec in element.list_properties() if usable(spec)}
+    return found
+
+
+def usable(spec):
+    both = GObject.ParamFlags.READABLE | GObject.ParamFlags.WRITABLE
+    flags = int(spec.flags) & 0xFFFFFFFF
+    return (spec.owner_type.name not in ("GstObject", "GstBaseTransform") and flags & both == both
+            and not flags & 0x80000000 and spec.name != "post-messages")  # deprecated; messages have no reader
+
+
+def summary(factory):
+    return Gst.ElementFactory.find(factory).get_metadata("description")
+
+
+class Step:
+    """An element of a pipeline, with the values that were chosen for it."""
+
+    def __init__(self, catalogue, folders, factory, values):
+        if not isinstance(factory, str) or factory not in catalogue:
+            raise Refused(f'no element "{str(factory)[:100]}" that can be a step: there are {", ".join(catalogue)}')
+        self.properties, self.folders, self.factory = catalogue[factory], folders, factory
+        self.values = self.checked(values)
+        self.undo = []  # the values before each change that no frame has confirmed yet
+        self.note = ""  # what the element has said last
+
+    def checked(self, values):
+        if not isinstance(values, dict):
+            raise Refused("the properties are an object")
+        for name in values:
+            if name not in self.properties:
+                raise Refused(f'no property "{name[:100]}" in element "{self.factory}"')
+        return {name: self.properties[name].check(value, self.folders) for name, value in values.items()}
+
+    def change(self, values):
+        self.undo.append({name: self.values.get(name, self.properties[name].default) for name in values})
+        self.values.update(values)
+        self.note = ""
+
+    def take_back(self):
+        before = self.undo.pop()
+        self.values.update(before)
+        return before
+
+    def confirmed(self):
+        values = dict(self.values)
+        for before in reversed(self.undo):
+            values.update(before)
+        return values
+
+    def chosen(self):
+        return {name: value for name, value in self.values.items() if value != self.properties[name].default}
+
+    def words(self, quote):
+        """The step as in a pipeline's text."""
+        return " ".join([self.factory, *(quote(name, as_text(value)) for name, value in self.chosen().items())])
+
+
+def steps_of(catalogue, folders, described):
+    """Steps as a page describes them, a list of objects with `element` and `properties`."""
+    if not isinstance(described, list) or len(described) > MOST_STEPS or not all(isinstance(s, dict) for s in described):
+        raise Refused(f"the steps are a list of at most {MOST_STEPS} objects")
+    return [Step(catalogue, folders, step.get("element"), step.get("properties", {})) for step in described]
+
+
+def steps_of_text(text):
+    """Describes the steps of a text as for gst-launch-1.0."""
+    described = []
+    for part in filter(None, (part.strip() for part in f" {text} ".split(" ! "))):
+        factory, *settings = shlex.split(part)
+        pairs = [setting.partition("=") for setting in settings]
+        if not all(equals for _, equals, _ in pairs):
+            raise Refused(f"{part!r} is no element with properties")
+        described.append({"element": factory, "properties": {name: value for name, _, value in pairs}})
+    return described
+
+
+def in_shell(name, value):
+    return shlex.quote(f"{name}={value}")
+
+
+def in_pipeline(name, value):
+    plain = value and all(c.isalnum() or c in "-_.:/#," for c in value)
+    return f"{name}={value}" if plain else f'{name}="' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def launch_line(source, steps, end):
+    words = [source.words(in_shell), "videoconvert", *(step.words(in_shell) for step in steps), end]
+    return "gst-launch-1.0 -q " + " ! ".join(words)
+
+
+PROGRAM = '''import gi
+gi.require_version("Gst", "1.0")
+gi.require_version("GstCudaVision", "1.0")
+from gi.repository import Gst, GstCudaVision
+
+Gst.init(None)
+for sample in GstCudaVision.samples({pipeline}
+                                    " ! appsink name=sink sync=false max-buffers=2"):
+    buffer = sample.get_buffer()
+    print(buffer.pts / 1e9, GstCudaVision.metas(buffer))
+'''
+
+
+def program(source, steps):
+    text = " ! ".join([source.words(in_pipeline), "videoconvert", *(step.words(in_pipeline) for step in steps)])
+    return PROGRAM.format(pipeline=repr(text))

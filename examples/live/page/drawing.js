@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Lines, zones and the region of interest, drawn on the picture with the mouse, a finger or the keyboard.
+import { element, find, findAll, saveJson, shape, toast } from './dom.js';
+import { ask } from './main.js';
+import { currentSide, currentSteps } from './steps.js';
+
+const HINTS = {
+  line: 'Press where the line begins, and let go where it ends.',
+  zone: 'Click on the corners of the zone, and on the first one again to close it.',
+  region: 'Draw the rectangle that the first step with a region of interest looks at.',
+};
+const KEYS = ' With the keyboard: arrows move the cross, Shift makes them faster, Enter sets a point, Escape ends.';
+const NEAR = 0.02;  // of the width: a click so near to the first corner closes a zone
+const svg = find('#left svg');
+let state = null, mode = null, points = [], cursor = null;
+
+export function openDrawing() {
+  setMode(null);
+}
+
+export function drawZones(newState) {
+  state = newState;
+  const [width, height] = state.size;
+  svg.setAttribute('viewBox', `0 0 ${width || 1} ${height || 1}`);
+  svg.setAttribute('preserveAspectRatio', 'none');
+  const { lines, zones } = state.zones, size = Math.max(12, width / 40);
+  svg.replaceChildren();
+  for (const { name, from, to } of lines) { mark([from, to], false); arrow(from, to); label(name, from, to, size); }
+  for (const { name, polygon } of zones) { mark(polygon, true); label(name, polygon[0], polygon[0], size); }
+  const ahead = cursor ? [...points, cursor] : points;
+  if (mode && ahead.length) mark(mode === 'region' && ahead.length > 1 ? corners(ahead[0], ahead.at(-1)) : ahead, false, 'new');
+  if (mode && cursor) cross(cursor, size);
+  showList();
+}
+
+function mark(corner, closed, more = '') {
+  for (const style of ['shade', 'mark']) {
+    const kind = closed ? 'polygon' : 'polyline';
+    svg.append(shape(kind, { points: corner.join(' '), class: `${style} ${closed ? 'area' : ''} ${more}` }));
+  }
+}
+
+/** Points to the right of the line, from its beginning to its end. */
+function arrow(from, to) {
+  const [x, y] = [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2], length = Math.hypot(to[0] - from[0], to[1] - from[1]) || 1;
+  const along = [(to[0] - from[0]) / length, (to[1] - from[1]) / length], size = state.size[0] / 40;
+  const at = (a, b) => [x - along[1] * a * size + along[0] * b * size, y + along[0] * a * size + along[1] * b * size];
+  mark([at(0, 0), at(1.2, 0), at(0.7, 0.35), at(1.2, 0), at(0.7, -0.35)], false);
+}
+
+function label(name, from, to, size) {
+  const x = (from[0] + to[0]) / 2 + size / 3, y = Math.max(size, (from[1] + to[1]) / 2 - size / 3);
+  svg.append(shape('text', { x, y, class: 'label', 'font-size': size }, name));
+}
+
+function cross([x, y], size) {
+  mark([[x - size, y], [x + size, y]], false);
+  mark([[x, y - size], [x, y + size]], false);
+}
+
+const corners = ([x, y], [u, v]) => [[x, y], [u, y], [u, v], [x, v], [x, y]];
+
+function showList() {
+  const entry = (kind, its, number) => {
+    const rename = () => name.value && change((all) => { all[kind][number].name = name.value; });
+    const name = element('input', { type: 'text', value: its.name, maxLength: 64, onchange: rename });
+    name.setAttribute('aria-label', `Name of ${its.name}`);
+    const remove = element('button', { onclick: () => change((all) => all[kind].splice(number, 1)) }, '✕');
+    remove.setAttribute('aria-label', `Remove ${its.name}`);
+    return element('li', {}, name, remove);
+  };
+  const { lines, zones } = state.zones, text = JSON.stringify(state.zones);
+  find('#zones').hidden = !lines.length && !zones.length;
+  const list = find('#zones ul');
+  if (list.dataset.shown === text) return;
+  list.dataset.shown = text;
+  list.replaceChildren(...lines.map((its, n) => entry('lines', its, n)), ...zones.map((its, n) => entry('zones', its, n)));
+}
+
+function change(edit) {
+  const zones = structuredClone(state.zones);
+  edit(zones);
+  return ask({ do: 'zones', zones });
+}
+
+function setMode(next) {
+  mode = next;
+  points = [];
+  cursor = null;
+  for (const button of findAll('[data-draw]')) button.setAttribute('aria-pressed', button.dataset.draw === mode);
+  svg.classList.toggle('drawing', Boolean(mode));
+  svg.setAttribute('tabindex', mode ? 0 : -1);
+  svg.setAttribute('aria-label', 'The picture, to draw on');
+  find('#hint').hidden = !mode;
+  find('#hint').textContent = mode ? HINTS[mode] + KEYS : '';
+  if (mode) { svg.focus(); cursor = state.size.map((length) => Math.round(length / 2)); }
+  if (state) drawZones(state);
+}
+
+function place(event) {
+  const box = svg.getBoundingClientRect();
+  return [event.clientX - box.left, event.clientY - box.top].map((at, n) =>
+    Math.round(Math.min(Math.max(at / (n ? box.height : box.width), 0), 1) * (state.size[n] - 1)));
+}
+
+function free(prefix, used) {
+  let number = 1;
+  while (used.some(({ name }) => name === `${prefix} ${number}`)) ++number;
+  return `${prefix} ${number}`;
+}
+
+/** One more point. A line and a region end with the second one, a zone with one at its beginning. */
+function add(point) {
+  const near = points.length > 2 && Math.hypot(point[0] - points[0][0], point[1] - points[0][1]) < NEAR * state.size[0];
+  if (mode === 'zone' && near) {
+    const polygon = points;
+    change(({ zones }) => zones.push({ name: free('zone', zones), polygon }));
+    setMode(null);
+    return;
+  }
+  points.push(point);
+  if (mode !== 'zone' && points.length === 2) {
+    const [from, to] = points;
+    if (mode === 'line') change(({ lines }) => lines.push({ name: free('line', lines), from, to }));
+    else setRegion(from, to);
+    setMode(null);
+  }
+  drawZones(state);
+}
+
+function setRegion([x, y], [u, v]) {
+  const step = currentSteps().findIndex(({ values }) => 'roi-x' in values);
+  const values = { 'roi-x': Math.min(x, u), 'roi-y': Math.min(y, v),
+    'roi-width': Math.max(1, Math.abs(u - x)), 'roi-height': Math.max(1, Math.abs(v - y)) };
+  if (step < 0) toast('No step has a region of interest.');
+  else ask({ do: 'set', side: currentSide(), step, values });
+}
+
+svg.onpointerdown = (event) => {
+  if (!mode) return;
+  svg.setPointerCapture(event.pointerId);
+  if (mode !== 'zone') points = [];
+  add(place(event));
+};
+svg.onpointermove = (event) => { if (mode) { cursor = place(event); drawZones(state); } };
+svg.onpointerup = (event) => {
+  const point = place(event), begun = mode && mode !== 'zone' && points.length === 1;
+  if (begun && Math.hypot(point[0] - points[0][0], point[1] - points[0][1]) > 3) add(point);
+};
+svg.onkeydown = (event) => {
+  const move = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+  if (!mode || !(move || event.key === 'Enter' || event.key === 'Escape')) return;
+  event.preventDefault();
+  if (move) {
+    cursor = cursor.map((at, n) => Math.min(Math.max(at + move[n] * (event.shiftKey ? 20 : 4), 0), state.size[n] - 1));
+    drawZones(state);
+  } else if (event.key === 'Enter') add(cursor);
+  else { setMode(null); }
+};
+for (const button of findAll('[data-draw]')) {
+  button.onclick = () => setMode(mode === button.dataset.draw ? null : button.dataset.draw);
+}
+find('#savezones').onclick = () => saveJson('zones.json', state.zones);

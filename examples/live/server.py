@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The web server: it checks every request, and brings pictures, results and commands over one WebSocket for each page."""
+import asyncio
+import functools
+import hmac
+import ipaddress
+import json
+import logging
+import pathlib
+import secrets
+import socket
+import time
+import urllib.parse
+
+import elements
+import results
+from aiohttp import WSMsgType, web
+from aiohttp.http_exceptions import HttpProcessingError
+from elements import Refused
+
+PAGE = pathlib.Path(__file__).resolve().parent / "page"
+TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
+                               "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
+}
+MOST_VIEWERS, MOST_CONNECTIONS, MOST_WAITING = 64, 256, 256
+LONGEST_COMMAND = 1 << 18  # bytes
+RESULTS, LONG_RESULTS, LONG_LINE = 0.1, 1.0, 100_000  # seconds between results that a page gets; seconds for lines of more bytes
+
+
+class Viewer:
+    """A page that is open. What waits for it is bounded: a newer picture replaces an older one."""
+
+    def __init__(self, socket_of_page):
+        self.socket, self.waiting, self.wake = socket_of_page, {}, asyncio.Event()
+        self.watches = {}  # of each camera: tile or whole
+
+    def put(self, key, message):
+        if key not in self.waiting and len(self.waiting) >= MOST_WAITING:
+            return
+        self.waiting[key] = message
+        self.wake.set()
+
+    async def send(self):
+        while True:
+            await self.wake.wait()
+            self.wake.clear()
+            while self.waiting:
+                message = self.waiting.pop(next(iter(self.waiting)))
+                if isinstance(message, bytes):
+                    await self.socket.send_bytes(message)
+                else:
+                    await self.socket.send_str(json.dumps(message() if callable(message) else message))
+
+
+class Server:
+    """options: listen, port, names (host names by which the machine is called). token: None on loopback."""
+
+    def __init__(self, options, catalogue, token):
+        self.options, self.token = options, token
+        self.session = secrets.token_urlsafe(32)  # the value of the cookie
+        self.cookie = f"cudavision_{options.port}"
+        self.names = {"localhost", socket.gethostname().lower(), options.listen.lower(), *(name.lower() for name in options.name)}
+        self.cameras, self.viewers, self.catalogue = [], set(), catalogue
+        self.files = {path.name: (path.read_bytes(), TYPES[path.suffix]) for path in PAGE.iterdir() if path.suffix in TYPES}
+        self.served, self.suspects = set(), set()  # connections with a request, and without one a second ago
+        self.sent = {}  # of each camera and side, when results were sent last
+        self.loop = asyncio.get_running_loop()
+
+    async def start(self):
+        logging.getLogger("aiohttp.server").addFilter(own_fault)
+        app = web.Application(middlewares=[self.guard], client_max_size=1024)
+        app.add_routes([web.get("/", self.index), web.get("/page/{name}", self.file), web.get("/socket", self.open_socket),
+                        web.get("/healthz", self.health), web.get("/metrics", self.metrics),
+                        web.get("/cameras/{number}/{side}.json", self.line)])
+        self.runner = web.AppRunner(app, access_log=None, handle_signals=False, keepalive_timeout=30)
+        await self.runner.setup()
+        family = socket.AF_INET6 if ":" in self.options.listen else socket.AF_INET
+        listener = socket.create_server((self.options.listen, self.options.port), family=family, backlog=64)
+        self.options.port = listener.getsockname()[1]
+        await web.SockSite(self.runner, listener).start()
+
+    async def stop(self):
+        for viewer in list(self.viewers):
+            await viewer.socket.close(code=1001)
+        await self.runner.cleanup()
+
+    async def watch(self):
+        """Every second: the cameras are looked after, pages get numbers, and connections that ask for nothing end."""
+        while True:
+            await asyncio.sleep(1)
+            for camera in self.cameras:
+                camera.tick()
+            message = {"numbers": [camera.counters() for camera in self.cameras], "at": time.monotonic()}
+            for viewer in self.viewers:
+                viewer.put("numbers", message)
+            self.end_idle(set(self.runner.server.connections))
+
+    def end_idle(self, connections):
+        self.served &= connections
+        idle = connections - self.served
+        for connection in idle if len(connections) > MOST_CONNECTIONS else idle & self.suspects:
+            connection.force_close()
+        self.suspects = idle
+
+    # Requests.
+
+    @web.middleware
+    async def guard(self, request, handler):
+        self.served.add(request.protocol)
+        wrong = self.wrong_host(request) or self.wrong_origin(request)
+        if wrong:
+            response = web.Response(status=403, text=wrong + "\n")
+        elif request.path == "/" and "token" in request.query:
+            response = self.exchange(request)
+        elif not self.known(request):
+            response = web.Response(status=401, text="Open the address that cudavision-live has printed: it holds the token.\n")
+        else:
+            try:
+                response = await handler(request)
+            except web.HTTPException as error:
+                response = web.Response(status=error.status, text=f"{error.status}: {error.reason}\n")
+        if not response.prepared:
+            response.headers.update(HEADERS)
+        return response
+
+    def wrong_host(self, request):
+        """A page of another host, whose name was made to lead here, has that name in Host (DNS rebinding), and no IP address."""
+        host = place_of("http://" + request.headers.get("Host", "")).hostname or ""
+        try:
+            ipaddress.ip_address(host)
+        except ValueError:
+            if host not in self.names:
+                return "This host name is not known here: --name gives cudavision-live further names."
+        return ""
+
+    @staticmethod
+    def wrong_origin(request):
+        origin = request.headers.get("Origin")
+        if origin is not None and place_of(origin).netloc.lower() != request.headers.get("Host", "").lower():
+            return "A page of another host may not ask."
+        return ""
+
+    def known(self, request):
+        if self.token is None:
+            return True
+        bearer = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        return same(request.cookies.get(self.cookie, ""), self.session) or same(bearer, self.token)
+
+    def exchange(self, request):
+        if self.token is not None and not same(request.query["token"], self.token):
+            return web.Response(status=401, text="This token is wrong.\n")
+        response = web.Response(status=303, headers={"Location": "/"})
+        if self.token is not None:
+            response.set_cookie(self.cookie, self.session, httponly=True, samesite="Strict")
+        return response
+
+    async def index(self, _request):
+        return self.answer("index.html")
+
+    async def file(self, request):
+        return self.answer(request.match_info["name"])
+
+    def answer(self, name):
+        if name not in self.files:
+            raise web.HTTPNotFound
+        body, content_type = self.files[name]
+        return web.Response(body=body, content_type=content_type, charset="utf-8")
+
+    async def health(self, _request):
+        working = sum(camera.works() for camera in self.cameras)
+        return web.Response(status=200 if working else 503, text=f"{working} of {len(self.cameras)} cameras deliver frames\n")
+
+    async def metrics(self, _request):
+        return web.Response(text=results.metrics(self.cameras, len(self.viewers)))
+
+    async def line(self, request):
+        number, side = request.match_info["number"], request.match_info["side"]
+        camera = self.cameras[int(number)] if number.isdecimal() and int(number[:4]) < len(self.cameras) else None
+        if camera is None or side not in camera.lines:
+            raise web.HTTPNotFound
+        return web.Response(body=camera.lines[side], content_type="application/json")
+
+    async def open_socket(self, request):
+        if len(self.viewers) >= MOST_VIEWERS:
+            raise web.HTTPServiceUnavailable
+        page = web.WebSocketResponse(heartbeat=20, max_msg_size=LONGEST_COMMAND, compress=False)
+        await page.prepare(request)
+        viewer = Viewer(page)
+        self.viewers.add(viewer)
+        known = {name: {"help": elements.summary(name), "properties": [p.page() for p in its.values()]}
+                 for name, its in self.catalogue.items()}
+        viewer.put("hello", {"cameras": len(self.cameras), "elements": known})
+        for camera in self.cameras:
+            viewer.put(("state", camera.number), functools.partial(self.state, camera))
+        sender = asyncio.create_task(viewer.send())
+        try:
+            async for message in page:
+                if message.type == WSMsgType.TEXT:
+                    await self.receive(viewer, message.data)
+        finally:
+            sender.cancel()
+            self.viewers.discard(viewer)
+            self.count_watchers()
+        return page
+
+    # Commands of pages.
+
+    async def receive(self, viewer, text):
+        number, error = None, ""
+        try:
+            command = json.loads(text)
+            if not isinstance(command, dict):
+                raise Refused("a command is an object")
+            number = command.get("id") if isinstance(command.get("id"), int) else None
+            await self.do(viewer, command)
+        except Refused as refused:
+            error = str(refused)
+        except (ValueError, RecursionError):
+            error = "this is no command"
+        except Exception:  # the page must not end with it
+            logging.exception("a command failed")
+            error = "cudavision-live has a fault: its log says more"
+        if number is not None:
+            viewer.put(("reply", number), {"reply": number, "error": error})
+
+    async def do(self, viewer, command):
+        what, number = command.get("do"), command.get("camera")
+        if what == "watch":
+            self.watch_cameras(viewer, command.get("cameras"))
+            return
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(self.cameras):
+            raise Refused("there is no such camera")
+        camera = self.cameras[number]
+        side = command.get("side", "left")
+        if side not in ("left", "right"):
+            raise Refused("the sides are left and right")
+        work = {
+            "set": lambda: camera.set(side, command.get("step"), command.get("values")),
+            "steps": lambda: camera.set_steps(side, command.get("steps")),
+            "compare": lambda: camera.compare(command.get("on") is True),
+            "zones": lambda: camera.set_zones(command.get("zones")),
+            "pause": lambda: camera.play(command.get("on") is True),
+            "step": lambda: camera.step(a_number(command.get("frames"))),
+            "seek": lambda: camera.seek(a_number(command.get("seconds"))),
+        }.get(what if isinstance(what, str) else None)
+        if work is None:
+            raise Refused("there is no such command")
+        try:
+            await self.loop.run_in_executor(camera.worker, work)
+        finally:
+            self.changed(camera)
+
+    def watch_cameras(self, viewer, watched):
+        if not isinstance(watched, dict) or not all(kind in ("tile", "whole") for kind in watched.values()):
+            raise Refused("cameras are watched as tile or as whole")
+        viewer.watches = {camera.number: watched[str(camera.number)] for camera in self.cameras if str(camera.number) in watched}
+        self.count_watchers()
+
+    def count_watchers(self):
+        for camera in self.cameras:
+            kinds = [viewer.watches.get(camera.number) for viewer in self.viewers]
+            camera.watch(kinds.count("tile"), kinds.count("whole"))
+
+    # What cameras say, in any thread.
+
+    @staticmethod
+    def state(camera):
+        return {"state": camera.state()}
+
+    def changed(self, camera):
+        self.soon(self.put_all, ("state", camera.number), functools.partial(self.state, camera), None)
+
+    def came_out(self, camera, chain, frame):
+        key, now = (camera.number, chain.side), time.monotonic()
+        camera.lines[chain.side] = frame.line or b""
+        if frame.picture:
+            head = bytes((camera.number, 0 if chain.side == "left" else 1)) + (frame.pts // 1000).to_bytes(8, "big")
+            self.soon(self.put_all, ("picture", *key), head + frame.picture, camera.number)
+        events = frame.line is not None and b'"events":[{' in frame.line
+        wait = LONG_RESULTS if frame.line and len(frame.line) > LONG_LINE else RESULTS
+        if frame.line and (events or camera.paused or camera.watched and now - self.sent.get(key, 0) > wait):
+            self.sent[key] = now
+            found = results.digest(frame, chain.histogram)
+            if chain.side == "left":
+                for event in found["events"]:
+                    camera.events[event.get("name", ""), event.get("event", "")] += 1
+                    camera.last_events.append(event)
+            found["events"] = list(camera.last_events)
+            self.soon(self.put_all, ("results", *key), {"results": camera.number, "side": chain.side, **found}, camera.number)
+
+    def soon(self, function, *arguments):
+        try:
+            self.loop.call_soon_threadsafe(function, *arguments)
+        except RuntimeError:
+            pass  # the loop has ended
+
+    def put_all(self, key, message, watched):
+        for viewer in self.viewers:
+            if watched is None or watched in viewer.watches:
+                viewer.put(key, message)
+
+
+def own_fault(record):
+    """Whether a line belongs into the log. Nobody can fill it with requests that are none, or by going away."""
+    return not isinstance((record.exc_info or (None, None))[1], (HttpProcessingError, ConnectionError))
+
+
+def place_of(address):
+    try:
+        return urllib.parse.urlsplit(address)
+    except ValueError:
+        return urllib.parse.urlsplit("")
+
+
+def same(text, secret):
+    return hmac.compare_digest(text.encode(), secret.encode())
+
+
+def a_number(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not -1e6 < value < 1e6:
+        raise Refused("this is no number that can be used")
+    return value

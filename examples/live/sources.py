@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Where frames come from: files, devices, addresses and source elements, all named on the command line."""
+import pathlib
+import re
+import shlex
+import stat
+
+import addresses
+from elements import Refused, in_pipeline
+from gi.repository import GLib, Gst
+
+TEST_PICTURE = "videotestsrc is-live=true ! video/x-raw,width=640,height=480,framerate=25/1"
+PATIENCE = 2 * Gst.SECOND  # for the frame of a seek
+PLAYED = Gst.SeekFlags.FLUSH | Gst.SeekFlags.ACCURATE
+
+
+class Source:
+    """A source as it was named on the command line."""
+
+    def __init__(self, text):
+        path = pathlib.Path(text)
+        self.text, self.is_file, self.is_address = text, False, False
+        self.live = True  # frames come in their own time
+        if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text):
+            self.is_address, self.parts = True, [("uridecodebin", {"uri": text})]
+            self.name = addresses.public(text)
+        elif path.exists():
+            if stat.S_ISCHR(path.stat().st_mode):
+                self.parts = [("v4l2src", {"device": text})]
+            elif path.is_file():
+                self.is_file, self.live = True, False
+                self.parts = [("filesrc", {"location": str(path.resolve())}), ("decodebin", {})]
+            else:
+                raise Refused(f"{text}: neither a file nor a device")
+            self.name = path.name
+        elif text.strip() and Gst.ElementFactory.find(text.split()[0]):
+            self.parts, self.name = None, text.split(" ! ")[0]
+        else:
+            raise Refused(f"{text}: no file, device, address or source element of this name")
+
+    def words(self, quote):
+        """The source as in a pipeline's text, without what an address must not show."""
+        if self.parts is None:
+            return self.text if quote is in_pipeline else shlex.join(shlex.split(self.text))
+        shown = {"uri": self.name} if self.is_address else {}
+        return " ! ".join(" ".join([factory, *(quote(name, shown.get(name, value)) for name, value in values.items())])
+                          for factory, values in self.parts)
+
+    def make(self):
+        """A bin with the source, whose last element is not linked."""
+        text = self.text
+        if self.parts is not None:
+            text = " ! ".join(f"{factory} name=part{n}" for n, (factory, _) in enumerate(self.parts))
+        try:
+            pipeline = Gst.parse_launch(f"{text} ! videoconvert ! video/x-raw ! appsink name=frames emit-signals=true "
+                                        "max-buffers=2")
+        except GLib.Error as error:
+            raise Refused(f"{self.name}: {error.message}") from error
+        for number, (_, values) in enumerate(self.parts or ()):
+            for name, value in values.items():
+                pipeline.get_by_name(f"part{number}").set_property(name, value)
+        return pipeline
+
+
+class Player:
+    """A source that runs. on_frame(sample, played) is called in a thread of GStreamer, and so is on_end(text), once; the text is
+    empty at the end of the stream."""
+
+    def __init__(self, source, on_frame, on_end):
+        self.source, self.on_frame, self.on_end = source, on_frame, on_end
+        self.ended, self.paused = False, False
+        self.pipeline = source.make()
+        self.sink, self.bus = self.pipeline.get_by_name("frames"), self.pipeline.get_bus()
+        self.sink.set_property("sync", not (source.is_address or source.live and source.parts is not None))
+        self.signals = [self.sink.connect(f"new-{what}", self.on_sample, f"pull-{what}") for what in ("sample", "preroll")]
+        watch_bus(self.bus, self.on_message)
+
+    def start(self):
+        self.pipeline.set_state(Gst.State.PLAYING)  # a failure is a message on the bus, too
+
+    def stop(self):
+        self.ended = True
+        self.pipeline.set_state(Gst.State.NULL)
+        self.bus.set_sync_handler(None)
+        for signal in self.signals:  # each refers to this object, and would keep it
+            self.sink.disconnect(signal)
+
+    def on_sample(self, sink, action):
+        sample = sink.emit(action)
+        if sample and not self.ended:
+            own = Gst.Sample.new(sample.get_buffer(), sample.get_caps(), None, None)
+            del sample  # the sink uses it again
+            self.on_frame(own)
+        return Gst.FlowReturn.OK
+
+    def on_message(self, message):
+        if message.type == Gst.MessageType.ERROR:
+            text = said(message.parse_error())
+            self.end(addresses.hide(text, self.source.text) if self.source.is_address else text)
+        elif message.type == Gst.MessageType.WARNING and "no_more_pads" in (message.parse_warning()[1] or ""):
+            self.end("it has no video that can be decoded")
+        elif message.type == Gst.MessageType.EOS:
+            self.end("")
+
+    def end(self, text):
+        if not self.ended:
+            self.ended = bool(text) or not self.source.is_file
+            self.on_end(text)
+
+    def pause(self, paused):
+        self.pipeline.set_state(Gst.State.PAUSED if paused else Gst.State.PLAYING)
+
+    def seek(self, time):
+        return self.pipeline.seek_simple(Gst.Format.TIME, PLAYED, max(0, int(time)))
+
+    def forward(self):
+        """Shows the next frame in a pause. The one before must be there."""
+        self.pipeline.get_state(PATIENCE)
+        self.sink.send_event(Gst.Event.new_step(Gst.Format.BUFFERS, 1, 1.0, True, False))
+
+    def duration(self):
+        known, duration = self.pipeline.query_duration(Gst.Format.TIME)
+        return duration if known else 0
+
+
+def watch_bus(bus, on_message):
+    """Calls on_message in the thread that posts, and leaves one message on the bus at most. (A message that a handler in Python
+    drops would never be freed.)"""
+
+    def handle(_bus, message):
+        on_message(message)
+        bus.pop()
+        return Gst.BusSyncReply.PASS
+
+    bus.set_sync_handler(handle)
+
+
+def said(parsed):
+    """The text of an error or a warning, with the part of the details that a user understands."""
+    error, details = parsed
+    last = (details or "").strip().split("\n")[-1]
+    more = f" ({last[:200]})" if "\n" in (details or "") and last not in error.message else ""
+    return "".join(c if c.isprintable() else " " for c in error.message[:400] + more)

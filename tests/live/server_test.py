@@ -1,0 +1,428 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Tests the server of cudavision-live without a browser: pictures, properties, playback, what it refuses, and what it costs."""
+import asyncio
+import json
+import pathlib
+import random
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import aiohttp
+from live_server import LIVE, ROOT, TEST_PICTURE, Live, Page, make_video, skip_without_video_elements
+
+sys.path += [str(LIVE.parent), str(LIVE.parent.parent / "batch")]
+import server  # noqa: E402
+
+CAMERA, VIDEO, BROKEN = range(3)
+EDGES = [{"element": "cudacanny", "properties": {}}]
+skip_without_video_elements()
+folder = pathlib.Path(tempfile.mkdtemp(prefix="cudavision_live."))
+
+
+def setUpModule():
+    global live
+    make_video(folder / "in.avi")
+    (folder / "model.txt").write_text("1 2 3", encoding="ascii")
+    live = Live("--folder", str(folder), TEST_PICTURE, str(folder / "in.avi"),
+                "videotestsrc num-buffers=9 ! identity error-after=3")
+
+
+def tearDownModule():
+    status, said = live.stop()
+    subprocess.run(["rm", "-r", folder], check=True)
+    assert (status, said) == (0, ""), (status, said)
+
+
+async def get(path, method="GET", base=None, **headers):
+    async with aiohttp.ClientSession() as session:
+        async with session.request(method, (base or live.base) + path, headers=headers, allow_redirects=False) as response:
+            return response.status, dict(response.headers), await response.text()
+
+
+class Requests(unittest.IsolatedAsyncioTestCase):
+    async def test_the_page_and_its_files_are_served_and_may_use_no_other_host(self):
+        status, headers, text = await get("/")
+        self.assertEqual((status, headers["Content-Type"]), (200, "text/html; charset=utf-8"))
+        self.assertTrue(headers["Content-Security-Policy"].startswith("default-src 'none'"))
+        self.assertEqual(headers["X-Content-Type-Options"], "nosniff")
+        names = set(re.findall(r'(?:src|href)="(/page/[^"]+)"', text))
+        self.assertGreaterEqual(len(names), 3)
+        for name in names:
+            self.assertEqual((await get(name))[0], 200, name)
+        for path in sorted((ROOT / "examples" / "live" / "page").iterdir()):
+            found = re.findall(r"(?:https?:)?//[a-z0-9.-]+\.[a-z]{2,}", path.read_text(encoding="utf-8"))
+            self.assertLessEqual(set(found), {"http://www.w3.org"}, path)  # the names of SVG's elements
+
+    async def test_nothing_else_is_served(self):
+        for path in ("/page/../live.py", "/page/%2e%2e/live.py", "/page/..%2flive.py", "/page//etc/passwd", "/live.py", "/page/",
+                     "/cameras/9/left.json", "/cameras/-1/left.json", "/cameras/0/up.json",
+                     "/cameras/99999999999999999999/left.json"):
+            self.assertEqual((await get(path))[0], 404, path)
+        for method in "POST", "PUT", "DELETE", "OPTIONS":
+            self.assertIn((await get("/", method))[0], (404, 405), method)
+
+    async def test_host_names_of_strangers_are_refused(self):
+        for host in "evil.example", "evil.example:80", "localhost.evil.example", "127.0.0.1.evil.example", "", "[", "a b":
+            self.assertEqual((await get("/", Host=host))[0] in (400, 403), True, host)
+        for host in ("localhost", "localhost:9999", "LOCALHOST", "127.0.0.1", f"127.0.0.1:{live.port}", "[::1]:1",
+                     socket.gethostname()):
+            self.assertEqual((await get("/healthz", Host=host))[0], 200, host)
+
+    async def test_pages_of_strangers_are_refused(self):
+        for origin in "http://evil.example", "null", "http://127.0.0.1:1", "http://localhost", "":
+            self.assertEqual((await get("/", Origin=origin))[0], 403, origin)
+            with self.assertRaises(aiohttp.WSServerHandshakeError) as refused:
+                await Page(live, Origin=origin).__aenter__()
+            self.assertEqual(refused.exception.status, 403)
+        async with Page(live, Origin=live.base) as page:
+            self.assertTrue(page.states)
+
+    async def test_health_and_metrics_need_no_token_on_loopback(self):
+        async with Page(live) as page:
+            await page.watch(CAMERA)
+            await page.next_picture()
+            status, _, text = await get("/metrics")
+            self.assertEqual((await get("/healthz"))[0], 200)
+        self.assertEqual(status, 200)
+        values = {}
+        for line in text.splitlines():
+            if not line.startswith("#"):
+                name, value = line.rsplit(" ", 1)
+                self.assertRegex(name, r'^cudavision_[a-z_]+(\{([a-z]+="([^"\\]|\\.)*",?)*\})?$')
+                values[name] = float(value)
+        self.assertGreater(values[f'cudavision_processed_frames_total{{camera="{CAMERA}",side="left"}}'], 0)
+        seconds = f'cudavision_step_seconds_total{{camera="{CAMERA}",side="left",step="0",element="cudacanny"}}'
+        self.assertGreater(values[seconds], 0)
+        self.assertEqual(values["cudavision_pages"], 1)
+
+
+class Properties(unittest.IsolatedAsyncioTestCase):
+    async def asyncSetUp(self):
+        self.page = await Page(live).__aenter__()
+        self.addAsyncCleanup(self.page.__aexit__)
+        await self.page.watch(CAMERA)
+        self.assertEqual(await self.page.do("steps", steps=EDGES), "")
+        await self.page.next_results()
+
+    async def test_they_are_what_gobject_says(self):
+        elements = self.page.hello
+        self.assertNotIn("cudavisionjson", elements)
+        self.assertTrue(all(name.startswith("cuda") for name in elements) and len(elements) >= 10)
+        by_name = {p["name"]: p for p in elements["cudacanny"]["properties"]}
+        low = by_name["low-threshold"]
+        self.assertEqual((low["kind"], low["min"], low["max"], low["default"]), ("float", 0, 1e7, 50))
+        self.assertEqual((low["live"], low["common"]), (True, False))
+        self.assertEqual([value for value, _ in by_name["aperture"]["options"]], ["3", "5", "7"])
+        self.assertEqual((by_name["color"]["kind"], by_name["n-threads"]["common"]), ("color", True))
+        self.assertFalse({"name", "parent", "qos", "active-backend", "message"} & set(by_name))
+        self.assertFalse(next(p for p in elements["cudahog"]["properties"] if p["name"] == "model")["live"])
+        shown = subprocess.run(["gst-inspect-1.0", "cudacanny"], capture_output=True, text=True, check=True).stdout
+        for name, its in by_name.items():
+            self.assertIn(its["help"], shown, name)
+
+    async def test_a_live_one_changes_the_running_pipeline(self):
+        def edges():
+            tensors = self.page.results.get((CAMERA, "left"), {}).get("tensors", ())
+            return next((tensor["mean"] for tensor in tensors if tensor["id"] == "edges"), None)
+
+        await self.page.until(lambda: (edges() or 0) > 1)
+        frame = json.loads((await get(f"/cameras/{CAMERA}/left.json"))[2])["frame"]
+        self.assertEqual(await self.page.do("set", step=0, values={"low-threshold": 1e6, "high-threshold": 1e6}), "")
+        self.assertEqual(self.page.values()["high-threshold"], 1e6)
+        await self.page.until(lambda: edges() == 0)
+        self.assertEqual(await self.page.do("set", step=0, values={"low-threshold": 20, "high-threshold": 40}), "")
+        await self.page.until(lambda: edges() > 1)
+        later = json.loads((await get(f"/cameras/{CAMERA}/left.json"))[2])["frame"]
+        self.assertGreater(later, frame)  # a new pipeline begins with 0
+
+    async def test_another_one_begins_anew(self):
+        self.assertEqual(await self.page.do("set", step=0, values={"backend": "cpu"}), "")
+        self.assertEqual(self.page.values()["backend"], "cpu")
+        await self.page.next_picture()
+
+    async def test_wrong_values_are_refused_and_change_nothing(self):
+        wrong = {"low-threshold": [-1, 1e8, "many", None, True, float("nan"), [], {}], "aperture": ["4", 3, ""],
+                 "l2-gradient": ["yes", 1], "roi-x": [0.5, -1, 2**40], "color": [7, "a\nb", "x" * 100000, "\0"]}
+        values = self.page.values()
+        for name, tried in wrong.items():
+            for value in tried:
+                error = await self.page.do("set", step=0, values={name: value})
+                self.assertIn(f'could not set property "{name}" in element "cudacanny" to "', error)
+                self.assertLess(len(error), 500)
+        for values_of in {"lowthreshold": 1}, {"name": "x"}, {"qos": True}, {"message": True}, {"__class__": 1}:
+            self.assertIn("no property", await self.page.do("set", step=0, values=values_of))
+        for step in -1, 1, 0.0, "0", None, True:
+            self.assertEqual(await self.page.do("set", step=step, values={"low-threshold": 1}), "there is no such step")
+        self.assertEqual(self.page.values(), values)
+
+    async def test_only_elements_of_the_plugin_can_be_steps(self):
+        for name in "filesrc", "cudavisionjson", "shmsink", "", None, 3, "cudacanny ! filesink":
+            self.assertIn("no element", await self.page.do("steps", steps=[{"element": name}]))
+        for steps in None, {}, "cudacanny", [None], EDGES * 100:
+            self.assertIn("the steps are a list", await self.page.do("steps", steps=steps))
+        self.assertEqual([step["element"] for step in self.page.steps()], ["cudacanny"])
+
+    async def test_an_element_refuses_with_its_own_message(self):
+        self.assertEqual(await self.page.do("steps", steps=[{"element": "cudahistogram", "properties": {"range-max": 100}}]), "")
+        await self.page.next_picture()
+        self.assertEqual(await self.page.do("set", step=0, values={"range-min": 150}), "")
+        note = await self.page.until(lambda: self.page.steps()[0]["note"])
+        self.assertIn("range-min (150) must be less than range-max (100)", note)
+        self.assertEqual(self.page.values()["range-min"], 0)
+        # at a restart, the reply says it, and what ran before runs again
+        error = await self.page.do("set", step=0, values={"range-min": 120, "backend": "cpu"})
+        self.assertIn("range-min (120) must be less than range-max (100)", error)
+        self.assertEqual((self.page.values()["range-min"], self.page.values()["backend"]), (0, "auto"))
+        await self.page.next_picture()
+
+    async def test_steps_that_do_not_start_show_their_error(self):
+        missing = {"element": "cudahog", "properties": {"model-location": str(folder / "none.yml")}}
+        self.assertEqual(await self.page.do("steps", steps=[*EDGES, missing]), "")
+        side = self.page.states[CAMERA]["sides"]["left"]
+        self.assertIn("none.yml", side["error"])
+        self.assertEqual(side["errorStep"], 1)
+        self.assertEqual(await self.page.do("set", step=1, values={"model-location": ""}), "")
+        self.assertEqual(self.page.states[CAMERA]["sides"]["left"]["error"], "")
+
+    async def test_files_lie_below_the_given_folders(self):
+        self.assertEqual(await self.page.do("steps", steps=[{"element": "cudahog", "properties": {}}]), "")
+        (folder / "out").symlink_to("/etc")
+        for path in "/etc/passwd", f"{folder}/../x", "passwd", f"{folder}/out/passwd", f"{folder}x/a":
+            error = await self.page.do("set", step=0, values={"model-location": path})
+            self.assertIn("it lies in no folder that --folder names", error)
+        error = await self.page.do("set", step=0, values={"model-location": f"{folder}/model.txt"})
+        self.assertNotIn("no folder", error)
+
+    async def test_the_histogram_is_plotted(self):
+        self.assertEqual(await self.page.do("steps", steps=[{"element": "cudahistogram", "properties": {"bins": 8}}]), "")
+        found = await self.page.until(lambda: self.page.results.get((CAMERA, "left"), {}).get("histogram"))
+        self.assertEqual((len(found), len(found[0]), sum(found[0])), (1, 8, 160 * 120))
+
+
+class Playback(unittest.IsolatedAsyncioTestCase):
+    async def asyncSetUp(self):
+        self.page = await Page(live).__aenter__()
+        self.addAsyncCleanup(self.page.__aexit__)
+        await self.page.watch(VIDEO)
+        drawn = [{"element": "cudacanny", "properties": {"output": "overlay"}}]
+        self.assertEqual(await self.page.do("steps", VIDEO, steps=drawn), "")
+        self.assertEqual(await self.page.do("pause", VIDEO, on=False), "")
+
+    async def paused_at(self, seconds):
+        self.assertEqual(await self.page.do("pause", VIDEO, on=True), "")
+        self.assertEqual(await self.page.do("seek", VIDEO, seconds=seconds), "")
+        pictures = self.page.pictures.setdefault((VIDEO, "left"), [])
+        return await self.page.until(lambda: pictures[-1] if pictures and pictures[-1][0] == seconds * 1e6 else None)
+
+    async def test_a_file_is_played_in_a_loop(self):
+        self.assertEqual(await self.page.do("seek", VIDEO, seconds=2.5), "")
+        await self.page.until(lambda: any(time > 2_400_000 for time, _ in self.page.pictures.get((VIDEO, "left"), ())))
+        self.page.pictures.clear()
+        await self.page.until(lambda: any(time < 500_000 for time, _ in self.page.pictures.get((VIDEO, "left"), ())))
+        self.assertAlmostEqual(self.page.states[VIDEO]["duration"], 3, delta=0.1)
+
+    async def test_in_a_pause_a_change_shows_the_same_frame_anew(self):
+        time, before = await self.paused_at(1)
+        count = len(self.page.pictures[VIDEO, "left"])
+        await asyncio.sleep(0.4)
+        self.assertEqual(len(self.page.pictures[VIDEO, "left"]), count)  # it is a pause
+        self.assertEqual(await self.page.do("set", VIDEO, step=0, values={"low-threshold": 900, "high-threshold": 1000}), "")
+        after = await self.page.until(lambda: self.page.pictures[VIDEO, "left"][count:])
+        self.assertEqual((after[-1][0], after[-1][1] == before), (time, False))
+        self.assertEqual(await self.page.do("set", VIDEO, step=0, values={"low-threshold": 50, "high-threshold": 100}), "")
+        await self.page.until(lambda: self.page.pictures[VIDEO, "left"][-1] == (time, before))
+
+    async def test_steps_of_one_frame(self):
+        await self.paused_at(1)
+        self.assertEqual(await self.page.do("step", VIDEO, frames=1), "")
+        await self.page.until(lambda: self.page.pictures[VIDEO, "left"][-1][0] == 1_100_000)
+        self.assertEqual(await self.page.do("step", VIDEO, frames=-1), "")
+        await self.page.until(lambda: self.page.pictures[VIDEO, "left"][-1][0] == 1_000_000)
+
+    async def test_in_a_pause_motion_is_that_from_the_frame_before(self):
+        motion = [{"element": "cudaopticalflow", "properties": {"display": False}}]
+        self.assertEqual(await self.page.do("steps", VIDEO, steps=motion), "")
+        await self.paused_at(1)
+        await self.page.until(lambda: "optical-flow" in [t["id"] for t in self.page.results[VIDEO, "left"]["tensors"]])
+
+    async def test_two_sides_show_the_same_frame(self):
+        self.assertEqual(await self.page.do("compare", VIDEO, on=True), "")
+        high = {"low-threshold": 900, "high-threshold": 1000}
+        self.assertEqual(await self.page.do("set", VIDEO, side="right", step=0, values=high), "")
+        time, left = await self.paused_at(2)
+        right = await self.page.until(lambda: self.page.pictures.get((VIDEO, "right")))
+        await self.page.until(lambda: right[-1][0] == time)
+        self.assertNotEqual(left, right[-1][1])
+        self.assertEqual(self.page.values(VIDEO)["low-threshold"], 50)
+        self.assertEqual(await self.page.do("compare", VIDEO, on=False), "")
+        self.assertNotIn("right", self.page.states[VIDEO]["sides"])
+
+    async def test_the_copied_line_and_program_work_and_give_the_same_json(self):
+        for steps in ([{"element": "cudahistogram", "properties": {"bins": 16, "display": False}},
+                       {"element": "cudasigma2kp", "properties": {"tau": 1.5}}], [{"element": "cudaopticalflow", "properties": {}}]):
+            self.assertEqual(await self.page.do("steps", VIDEO, steps=steps), "")
+            self.assertEqual(self.page.states[VIDEO]["sides"]["left"]["error"], "")
+            await self.paused_at(1)
+            text = self.page.states[VIDEO]["sides"]["left"]["launch"] + "cudavisionjson ! fakesink"
+            ran = subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=True, cwd=folder)
+            records = {record["pts"]: record for record in map(json.loads, ran.stdout.splitlines())}
+            self.assertEqual(len(records), 30)
+            status, _, line = await get(f"/cameras/{VIDEO}/left.json")
+            here = json.loads(line)
+            self.assertEqual((status, here["pts"]), (200, 1_000_000_000))
+            there = records[here["pts"]]
+            self.assertEqual({**here, "frame": 0}, {**there, "frame": 0})
+        program = self.page.states[VIDEO]["sides"]["left"]["python"]
+        ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        self.assertEqual(len(ran.stdout.splitlines()), 30)
+        self.assertIn("1.0 [<tensor optical-flow", ran.stdout)
+
+    async def test_only_files_can_be_played(self):
+        for what in {"frames": 1}, {"frames": -1}:
+            self.assertEqual(await self.page.do("step", CAMERA, **what), "only a file can be played so")
+        self.assertEqual(await self.page.do("seek", CAMERA, seconds=1), "only a file can be played so")
+        for seconds in None, "1", True, [], 1e300:
+            self.assertEqual(await self.page.do("seek", VIDEO, seconds=seconds), "this is no number that can be used")
+
+    async def test_lines_and_zones_are_checked(self):
+        zones = {"units": "pixels", "lines": [{"name": "door", "from": [1, 2], "to": [3, 4]}],
+                 "zones": [{"name": "hall", "polygon": [[0, 0], [9, 0], [9, 9]]}]}
+        self.assertEqual(await self.page.do("zones", VIDEO, zones={**zones, "more": 1}), "")
+        self.assertEqual(self.page.states[VIDEO]["zones"], zones)
+        for wrong in (None, [], {}, {"lines": [], "zones": [{"name": "a", "polygon": [[0, 0]]}]},
+                      {"lines": [{"name": "", "from": [0, 0], "to": [1, 1]}], "zones": []},
+                      {"lines": [{"name": "a", "from": [0, 1e9], "to": [1, 1]}], "zones": []},
+                      {"lines": zones["lines"] * 65, "zones": []}):
+            self.assertIn("zones: ", await self.page.do("zones", VIDEO, zones=wrong))
+        self.assertEqual(await self.page.do("zones", VIDEO, zones={"lines": [], "zones": []}), "")
+
+
+class Guests(unittest.IsolatedAsyncioTestCase):
+    async def test_a_camera_that_fails_says_so_and_is_tried_again(self):
+        async with Page(live) as page:
+            await page.watch(BROKEN)
+            error = await page.until(lambda: page.states[BROKEN]["error"])
+            self.assertIn("Failed after iterations as requested", error)
+            came = await page.until(lambda: page.numbers and page.numbers[BROKEN]["came"])
+            await page.until(lambda: page.numbers[BROKEN]["came"] > came)
+            self.assertEqual(page.states[CAMERA]["error"], "")
+        self.assertEqual((await get("/healthz"))[0], 200)
+
+    async def test_pages_that_have_closed_leave_nothing(self):
+        async def visit():
+            async with Page(live) as page:
+                await page.watch(CAMERA, VIDEO)
+                await page.next_picture(CAMERA)
+        await asyncio.gather(*(visit() for _ in range(5)))
+        threads, files, memory = live.threads(), live.files(), live.memory()
+        for _ in range(5):
+            await asyncio.gather(*(visit() for _ in range(10)))
+        for _ in range(100):  # connections end a moment later
+            if live.threads() <= threads and live.files() <= files:
+                break
+            await asyncio.sleep(0.1)
+        self.assertLessEqual((live.threads(), live.files()), (threads, files), live.names_of_threads())
+        self.assertLess(live.memory(), memory + 32 * 2**20)
+        self.assertIn("\ncudavision_pages 0\n", (await get("/metrics"))[2])
+
+    def test_what_waits_for_a_page_is_bounded(self):
+        viewer = server.Viewer(None)
+        for number in range(10000):
+            viewer.put(("reply", number), {})
+            viewer.put("picture", number)
+        self.assertLessEqual(len(viewer.waiting), server.MOST_WAITING)
+        self.assertEqual(viewer.waiting["picture"], 9999)  # the newest
+
+    async def test_steps_that_were_replaced_leave_nothing(self):
+        async with Page(live) as page:
+            for _ in range(3):
+                await page.do("steps", steps=EDGES)
+            threads, files = live.threads(), live.files()
+            for number in range(40):
+                edges = [{"element": "cudacanny", "properties": {"low-threshold": number}}]
+                self.assertEqual(await page.do("steps", steps=edges), "")
+        self.assertLess(live.files(), files + 20)  # two of each pipeline, were it kept
+        self.assertLess(live.threads(), threads + 10)
+
+    async def test_a_page_that_does_not_read_costs_nothing(self):
+        reader, writer = await asyncio.open_connection("127.0.0.1", live.port)
+        writer.write(b"GET /socket HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n")
+        self.assertIn(b"101", await reader.readline())
+        text = json.dumps({"do": "watch", "cameras": {"0": "whole", "1": "whole"}}).encode()
+        writer.write(bytes([0x81, 0x80 | len(text), 0, 0, 0, 0]) + text)
+        writer.transport.pause_reading()
+        before = live.memory()
+        async with Page(live) as page:
+            await page.watch(CAMERA)
+            for _ in range(15):
+                await page.next_picture()
+        self.assertLess(live.memory(), before + 32 * 2**20)
+        writer.close()
+
+    async def test_nonsense_does_no_harm(self):
+        chance = random.Random(1)
+        words = ["set", "steps", "watch", "compare", "zones", "pause", "step", "seek", "", None, 0, 1, -1, 1e99, True, [], {}, [[]],
+                 "cudacanny", "left", "right", "low-threshold", "backend", {"0": "tile"}, "\0", "x" * 3000,
+                 {"lines": [], "zones": []}, [{"element": "cudahog", "properties": {"bins": 1}}]]
+        keys = ["do", "camera", "side", "step", "values", "steps", "on", "zones", "frames", "seconds", "cameras"]
+        async with Page(live) as page:
+            for _ in range(300):
+                command = {key: chance.choice(words) for key in chance.sample(keys, chance.randint(1, len(keys)))}
+                broken = chance.choice(["", "{", "[" * 9999, "nul", "\x7f", '"'])
+                await page.socket.send_str(json.dumps(command) if chance.random() < 0.9 else broken)
+            self.assertEqual(await page.do("steps", steps=EDGES), "")
+            self.assertEqual(await page.do("steps", VIDEO, steps=EDGES), "")
+            for camera in CAMERA, VIDEO:
+                await page.do("pause", camera, on=False)
+            await page.watch(CAMERA)
+            await page.next_picture()
+
+    async def test_a_listener_in_a_network_needs_the_token(self):
+        other = Live("--listen", "0.0.0.0", TEST_PICTURE)
+        try:
+            base, token = f"http://127.0.0.1:{other.port}", other.address.partition("?token=")[2]
+            self.assertGreaterEqual(len(token), 32)
+            for path in "/", "/metrics", "/healthz", "/socket", "/page/main.js", "/?token=wrong", "/?token=":
+                self.assertEqual((await get(path, base=base))[0], 401, path)
+            self.assertEqual((await get("/?token=" + token, base=base, Host="evil.example"))[0], 403)
+            status, headers, _ = await get("/?token=" + token, base=base)
+            self.assertEqual((status, headers["Location"]), (303, "/"))
+            cookie = headers["Set-Cookie"]
+            self.assertIn("HttpOnly", cookie)
+            self.assertIn("SameSite=Strict", cookie)
+            self.assertNotIn(token, cookie)
+            self.assertEqual((await get("/", base=base, Cookie=cookie.partition(";")[0]))[0], 200)
+            self.assertEqual((await get("/", base=base, Cookie=cookie.partition("=")[0] + "=wrong"))[0], 401)
+            self.assertEqual((await get("/metrics", base=base, Authorization=f"Bearer {token}"))[0], 200)
+            self.assertEqual((await get("/metrics", base=base, Authorization="Bearer wr\u00f6ng"))[0], 401)
+        finally:
+            status, said = other.stop()
+        self.assertEqual(status, 0)
+        self.assertIn("There is no TLS", said)
+
+    async def test_what_cannot_be_started_says_why(self):
+        taken = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(taken.close)
+        wrong = ((["/nowhere.mp4"], "/nowhere.mp4: no file, device, address or source element"),
+                 ([str(folder)], "neither a file nor a device"),
+                 (["--elements", "cudacanny aperture=4"], 'could not set property "aperture"'),
+                 (["--elements", "filesink"], 'no element "filesink"'),
+                 (["--elements", "cudacanny low"], "is no element with properties"),
+                 (["--folder", "/nowhere"], "/nowhere: no such folder"),
+                 (["--port", "99999"], "port must be 0-65535"),
+                 (["--port", str(taken.getsockname()[1])], "ddress already in use"))
+        starts = [asyncio.to_thread(Live, *arguments) for arguments, _ in wrong]
+        for (arguments, text), failed in zip(wrong, await asyncio.gather(*starts, return_exceptions=True)):
+            self.assertIsInstance(failed, AssertionError, arguments)
+            self.assertIn(text, str(failed))
+            self.assertNotIn("Traceback", str(failed))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
