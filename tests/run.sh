@@ -15,6 +15,7 @@
 #   tests/run.sh debian13              everything again, in a fresh root of Debian 13, with GStreamer 1.26; needs root
 #   tests/run.sh debian14              the same in Debian's testing, with GStreamer 1.28, without -Werror: it moves; needs root
 #   tests/run.sh package               the Debian packages: built, checked by lintian, used in a fresh root; needs root
+#   tests/run.sh live                  the page of cudavision-live in Chromium, and 100,000 random requests to its server
 #   tests/run.sh slurm                 the example batch as an array of Debian's Slurm on this machine; needs root
 #
 # FILTER is a part of the names of tests, as canny; only what they need is built. Works from a fresh clone on Debian 12 and
@@ -26,7 +27,7 @@ source tests/support/packages.sh
 export PATH="$PATH:/usr/local/cuda/bin"
 
 mode=${1:-first} filter=${2:-}
-if (($# > 2)) || [[ ! $mode =~ ^(first|rest|all|cpu|emulated|asan|tsan|gpu|lint|debian13|debian14|package|slurm)$ ]]; then
+if (($# > 2)) || [[ ! $mode =~ ^(first|rest|all|cpu|emulated|asan|tsan|gpu|lint|debian13|debian14|package|live|slurm)$ ]]; then
   sed -n '/^#   tests/s/^# //p' tests/run.sh >&2
   exit 2
 fi
@@ -127,6 +128,10 @@ case $mode in
   tsan)
     configure build-tsan && build build-tsan gst/plugin/libgstcudavision.so tests/fuzz/pipelines_fuzz_test &&
       run_tests build-tsan pipelines_fuzz ;;
+  live)
+    install_packages "${packages_to_browse[@]}" || exit 1
+    configure build-tests && build build-tests gst/plugin/libgstcudavision.so gst/meta/GstCudaVision-1.0.typelib &&
+      exec tests/live/live.sh build-tests ;;
   slurm)
     configure build-tests && build build-tests gst/plugin/libgstcudavision.so && exec tests/slurm.sh build-tests/gst/plugin ;;
   gpu)
