@@ -2,26 +2,42 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Runs the elements on a real video: installs missing packages, builds, runs, and lists the written files.
 #
-#   examples/demo.sh [VIDEO]      default: vtest.avi of Debian's package opencv-doc
+#   examples/demo.sh [VIDEO]             default: vtest.avi of Debian's package opencv-doc
+#   examples/demo.sh --live [SOURCE...]  shows the elements and their properties in the browser instead (examples/live)
 #
 # Works from a fresh clone on Debian 12 and newer, as root or with sudo, with and without CUDA. Later runs are
 # quick.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/support/packages.sh
-source examples/one_file.sh
 export PATH="$PATH:/usr/local/cuda/bin"
 
 install_packages "${packages_to_build[@]}" "${packages_to_play[@]}"
-video=${1:-$(test_data)/vtest.avi}
-[[ -r $video ]] || { echo "$video: no such video" >&2; exit 1; }
-video=$(realpath "$video")
+live=
+if [[ ${1:-} == --live ]]; then
+  live=yes
+  shift
+  install_packages "${packages_to_live[@]}"
+  (($#)) || set -- "$(test_data)/vtest.avi"
+else
+  video=${1:-$(test_data)/vtest.avi}
+  [[ -r $video ]] || { echo "$video: no such video" >&2; exit 1; }
+  video=$(realpath "$video")
+fi
 
 echo "Building (the first time takes a few minutes where there is an nvcc)"
 archs=$(native_archs)  # none: for all cards
 build_in build -Dtests=disabled -Dbenchmarks=disabled ${archs:+-Dcuda-archs="$archs"}
 
 export GST_PLUGIN_PATH_1_0=$PWD/build/gst/plugin
+if [[ $live ]]; then
+  export GI_TYPELIB_PATH=$PWD/build/gst/meta LD_LIBRARY_PATH=$PWD/build/gst/meta PYTHONPATH=$PWD/gst/meta/python
+  echo "Open this address in a browser on this machine, or with ssh -L as examples/live/README.md says. Ctrl+C ends it."
+  exec /usr/bin/python3 examples/live/live.py --elements \
+    "cudahog model=people display=false ! cudavisiontrack ! cudavisionoverlay" "$@"
+fi
+
+source examples/one_file.sh
 out=$PWD/build/demo
 mkdir -p "$out"
 log=$(mktemp)
