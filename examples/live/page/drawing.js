@@ -90,7 +90,6 @@ function setMode(next) {
   for (const button of findAll('[data-draw]')) button.setAttribute('aria-pressed', button.dataset.draw === mode);
   svg.classList.toggle('drawing', Boolean(mode));
   svg.setAttribute('tabindex', mode ? 0 : -1);
-  svg.setAttribute('aria-label', 'The picture, to draw on');
   find('#hint').hidden = !mode;
   find('#hint').textContent = mode ? HINTS[mode] + KEYS : '';
   if (mode) { svg.focus(); cursor = state.size.map((length) => Math.round(length / 2)); }
