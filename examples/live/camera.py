@@ -3,6 +3,7 @@
 import collections
 import concurrent.futures
 import json
+import logging
 import threading
 import time
 
@@ -37,8 +38,12 @@ class Camera:
         self.came = self.dropped = self.late = self.errors = self.failures = 0
         self.events, self.last_events = collections.Counter(), collections.deque(maxlen=50)
         self.lines = {}  # of each side, the last line of JSON
-        self.busy_seconds = 0.0
         self.set_steps(LEFT, described)
+
+    def later(self, work):
+        """Runs it in the thread of the worker. A fault of the program goes to the log."""
+        self.worker.submit(work).add_done_callback(
+            lambda done: done.exception() and logging.error("camera %d: %r", self.number, done.exception()))
 
     # What runs in the thread of the worker.
 
@@ -144,7 +149,8 @@ class Camera:
 
     def on_frame(self, sample):
         with self.lock:
-            same = self.held and self.held[-1].get_buffer().pts == sample.get_buffer().pts
+            pts = sample.get_buffer().pts
+            same = self.held and pts != Gst.CLOCK_TIME_NONE and self.held[-1].get_buffer().pts == pts
             if self.paused and not self.source.is_file or same and not self.paused:
                 return
             self.moved, self.pause = time.monotonic(), 1
@@ -188,7 +194,6 @@ class Camera:
                 chain.push(sample, shown)
 
     def on_done(self, chain, frame):
-        self.busy_seconds += frame.took
         if not self.paused and time.monotonic() - frame.began > max(self.duration_of_frame(), 0.001):
             self.late += 1
         self.feed()
@@ -203,7 +208,7 @@ class Camera:
     def on_end(self, text):
         """The source has failed, or has come to its end."""
         if not text and self.source.is_file:
-            self.worker.submit(self.rewind)
+            self.later(self.rewind)
             return
         self.error = text or "the camera has ended the stream"
         self.failures += 1
@@ -217,7 +222,7 @@ class Camera:
         now = time.monotonic()
         if self.next_try and now > self.next_try:
             self.next_try = 0.0
-            self.worker.submit(lambda: (self.disconnect(), self.connect(), self.hub.changed(self)))
+            self.later(lambda: (self.disconnect(), self.connect(), self.hub.changed(self)))
         elif self.player and not self.next_try and not self.paused and now - self.moved > STALLED:
             self.on_end(f"no frame came for {STALLED} s")
         self.feed()

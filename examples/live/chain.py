@@ -26,7 +26,7 @@ class Frame:
 
     def __init__(self, sample, shown):
         self.sample, self.pts, self.shown = sample, sample.get_buffer().pts, shown
-        self.began, self.took = time.monotonic(), 0.0
+        self.began = time.monotonic()
         self.line = self.picture = None
 
 
@@ -145,7 +145,6 @@ class Chain:
         frame, now = self.frame, time.monotonic()
         if frame is None:
             return Gst.PadProbeReturn.DROP
-        frame.took = now - frame.began
         self.processed += 1
         with self.lock:
             if self.changed and self.changed < frame.began:

@@ -168,12 +168,19 @@ def steps_of_text(text):
     """Describes the steps of a text as for gst-launch-1.0."""
     described = []
     for part in filter(None, (part.strip() for part in f" {text} ".split(" ! "))):
-        factory, *settings = shlex.split(part)
+        factory, *settings = words_of(part)
         pairs = [setting.partition("=") for setting in settings]
         if not all(equals for _, equals, _ in pairs):
             raise Refused(f"{part!r} is no element with properties")
         described.append({"element": factory, "properties": {name: value for name, _, value in pairs}})
     return described
+
+
+def words_of(text):
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise Refused(f"{text!r}: {error}") from error
 
 
 def in_shell(name, value):

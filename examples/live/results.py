@@ -25,8 +25,7 @@ def digest(frame, histogram):
                 counts[f"{zone.get('name')}: {key}"] = value
     tensors = [{name: value for name, value in tensor.items() if name != "data"} for tensor in record.get("tensors", ())]
     return {"pts": frame.pts, "counts": counts, "lists": {name: found[:MOST_ROWS] for name, found in lists.items() if found},
-            "tensors": tensors[:MOST_ROWS], "events": record.get("events", []), "histogram": histogram,
-            "took": frame.took}
+            "tensors": tensors[:MOST_ROWS], "events": record.get("events", []), "histogram": histogram}
 
 
 def label(value):

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Where frames come from: files, devices, addresses and source elements, all named on the command line."""
+import os
 import pathlib
 import re
 import shlex
 import stat
 
 import addresses
-from elements import Refused, in_pipeline
+from elements import Refused, in_pipeline, words_of
 from gi.repository import GLib, Gst
 
 TEST_PICTURE = "videotestsrc is-live=true ! video/x-raw,width=640,height=480,framerate=25/1"
@@ -24,7 +25,7 @@ class Source:
         if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text):
             self.is_address, self.parts = True, [("uridecodebin", {"uri": text})]
             self.name = addresses.public(text)
-        elif path.exists():
+        elif os.path.exists(text):
             if stat.S_ISCHR(path.stat().st_mode):
                 self.parts = [("v4l2src", {"device": text})]
             elif path.is_file():
@@ -35,6 +36,8 @@ class Source:
             self.name = path.name
         elif text.strip() and Gst.ElementFactory.find(text.split()[0]):
             self.parts, self.name = None, text.split(" ! ")[0]
+            words_of(text)
+            self.make()  # what is wrong is said at the start
         else:
             raise Refused(f"{text}: no file, device, address or source element of this name")
 

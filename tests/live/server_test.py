@@ -414,6 +414,10 @@ class Guests(unittest.IsolatedAsyncioTestCase):
                  (["--elements", "cudacanny aperture=4"], 'could not set property "aperture"'),
                  (["--elements", "filesink"], 'no element "filesink"'),
                  (["--elements", "cudacanny low"], "is no element with properties"),
+                 (["--elements", "cudacanny color='lime"], "No closing quotation"),
+                 (["videotestsrc pattern=none"], 'could not set property "pattern"'),
+                 (["videotestsrc ! '"], "No closing quotation"),
+                 (["x" * 5000], "no file, device, address or source element"),
                  (["--folder", "/nowhere"], "/nowhere: no such folder"),
                  (["--port", "99999"], "port must be 0-65535"),
                  (["--port", str(taken.getsockname()[1])], "ddress already in use"))
