@@ -16,13 +16,14 @@ from live_server import TEST_PICTURE, Live, Page, make_video
 
 WORKERS = 8
 WORDS = [
-    "set", "steps", "watch", "compare", "zones", "pause", "step", "seek", "left", "right", "up", "", None, 0, 1, 2,
-    -1, 0.5, 1e99, 2**70, True, False, [], {}, [[]], "cudacanny", "cudahog", "low-threshold", "backend", "tile",
-    "whole", {"0": "tile", "1": "whole"}, {"0": 1}, "\0", "\ud800", "x" * 3000, {"low-threshold": 30},
+    "set", "steps", "watch", "compare", "zones", "pause", "step", "seek", "left", "right", "up", "", None, 0, 1, 2, -1,
+    0.5, 1e99, 2**70, True, False, [], {}, [[]], "cudacanny", "cudahog", "low-threshold", "backend", "tile", "whole",
+    {"0": "tile", "1": "whole"}, {"0": 1}, "\0", "\ud800", "x" * 3000, {"low-threshold": 30},
     {"low-threshold": "1e400"}, {"backend": "cpu"}, {"roi-x": 5, "roi-width": 7}, {"color": "\u202e"},
-    {"model-location": "/dev/zero"}, {"lines": [], "zones": []}, {"lines": [{"name": "a", "from": [0, 0], "to": [9,
-    9]}], "zones": [{"name": "b", "polygon": [[0, 0]]}]}, [{"element": "cudacanny", "properties": {}}], [{"element":
-    "cudahistogram", "properties": {"bins": 300}}], [{"element": "filesink"}], [{}]]
+    {"model-location": "/dev/zero"}, {"lines": [], "zones": []},
+    {"lines": [{"name": "a", "from": [0, 0], "to": [9, 9]}], "zones": [{"name": "b", "polygon": [[0, 0]]}]},
+    [{"element": "cudacanny", "properties": {}}], [{"element": "cudahistogram", "properties": {"bins": 300}}],
+    [{"element": "filesink"}], [{}]]
 KEYS = [
     "do", "camera", "side", "step", "values", "steps", "on", "zones", "frames", "seconds", "cameras", "id"]
 PATHS = [
@@ -31,9 +32,9 @@ PATHS = [
 HEADERS = [
     "Host: localhost", "Host: evil.example", "Host: [", "Host:", "Origin: http://localhost", "Origin: http://[",
     "Origin: null", "Cookie: cudavision_1=\xff", "Cookie: ;;=", "Authorization: Bearer \xe9", "Content-Length: 5",
-    "Content-Length: -1", "Transfer-Encoding: chunked", "Connection: close", "Connection: Upgrade", "Upgrade:
-    websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAA", "Expect: 100-continue", "Range: bytes=0-", "X:
-    " + "y" * 9000, ": empty", "no colon"]
+    "Content-Length: -1", "Transfer-Encoding: chunked", "Connection: close", "Connection: Upgrade",
+    "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAA", "Expect: 100-continue",
+    "Range: bytes=0-", "X: " + "y" * 9000, ": empty", "no colon"]
 
 
 def command(chance):
