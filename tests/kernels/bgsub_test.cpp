@@ -47,6 +47,7 @@ std::vector<Case> cases() {
       {"short history", {.history = 3}},
       {"fixed rate", {.learning_rate = 0.05}},
       {"fast", {.learning_rate = 0.7}},
+      {"equal weights", {.learning_rate = 0.5, .background_ratio = 0.4, .complexity_reduction = 0}},
       {"no learning", {.learning_rate = 0}},
       {"anew in each frame", {.learning_rate = 1}},
       {"thresholds", {.learning_rate = 0.1, .var_threshold = 4, .var_threshold_gen = 20}},

@@ -124,8 +124,8 @@ class Runner {
     Found found;
     std::memcpy(&found.count, count_.read().data(), sizeof(found.count));
     found.components.resize(static_cast<std::size_t>(found.count.listed));
-    std::memcpy(found.components.data(), list_.read().data(),
-                found.components.size() * sizeof(ConnectedComponent));
+    if (const std::size_t bytes = found.components.size() * sizeof(ConnectedComponent); bytes != 0)
+      std::memcpy(found.components.data(), list_.read().data(), bytes);
     return found;
   }
   cudavision::ComponentList list() const {
