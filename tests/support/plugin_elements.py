@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The elements of the plugin, as the registry lists them. A test that runs every element gets a new one by itself."""
-import os
+import pathlib
 import re
 
 from gi.repository import Gst
 
-USES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "element_uses.inc")
+# Read at once: later a test may have no right, or no descriptor, to read files.
+USES = pathlib.Path(__file__).resolve().with_name("element_uses.inc").read_text(encoding="utf-8")
 
 
 def names():
@@ -23,6 +24,5 @@ def has(element, wanted):
 
 def use_of(element):
     """The element with properties that give it work in a small frame."""
-    with open(USES, encoding="utf-8") as uses:
-        found = re.search(rf'^"({element}\b[^"]*)",$', uses.read(), re.M)
+    found = re.search(rf'^"({element}\b[^"]*)",$', USES, re.M)
     return found[1] if found else element
