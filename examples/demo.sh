@@ -76,6 +76,9 @@ show flow-arrows cudaopticalflow preset=fast display-mode=arrows post-messages=t
 show keypoints cudasigma2kp orientation=true window=7 cell=8 tau=3.9 min-distance=8 color=lime post-messages=true
 show orientations cudahog post-messages=true
 show motion cudabgsub ! cudavisiontrack type=motion ! cudavisionoverlay post-messages=true
+show counted cudahog model=people display=false ! cudavisiontrack ! \
+  cudavisionzones zones='{"units":"fraction","lines":[{"name":"middle","from":[0.5,0],"to":[0.5,1]}]}' ! \
+  cudavisionoverlay post-messages=true
 show people cudahog model=people display=false ! cudavisiontrack ! cudavisionoverlay post-messages=true
 # Erases the people that the detector finds. A missed person becomes part of the background and a false
 # detection does no harm; hence the low threshold.

@@ -124,6 +124,16 @@ street walkers 2 0 60 1024 640 cudabgsub open=2 close=8 min-area=1000 ! cudavisi
 mv "$work/walkers.060.png" "$work/picture.png"
 keep cudabgsub 75
 
+cat >"$work/zones.json" <<'END'
+{"units": "fraction",
+  "lines": [{"name": "path", "from": [0.66, 0.34], "to": [0.66, 0.6], "anchor": [0.5, 0.875]}],
+  "zones": [{"name": "road", "polygon": [[0.7, 0.22], [0.94, 0.22], [0.97, 0.6], [0.7, 0.6]], "anchor": [0.5, 0.875]}]}
+END
+street counted 2 30 60 1024 640 "${large_people[@]}" ! cudavisionzones location="$work/zones.json" ! \
+  cudavisionoverlay
+mv "$work/counted.060.png" "$work/picture.png"
+keep cudavisionzones 75
+
 street all 2 59 60 1024 640 cudahough display=false mode=segments low-threshold=100 high-threshold=200 threshold=120 \
   min-length=120 ! cudasigma2kp display=false cell=16 window=15 tau=7.9 min-distance=24 max-keypoints=150 \
   orientation=true ! "${large_people[@]}" ! cudavisionoverlay

@@ -31,6 +31,8 @@
  *   `width`, `height` (pixels), `confidence`, `tracking-id` if a tracker set one, and `classes`, a list of `class`
  *   and `confidence`; missing if there are none
  * * `classifications`: a list of `class` and `confidence` of the whole frame; missing if there are none
+ * * `events` and `zones`: lists of what #element-cudavisionzones has found in this frame, and of its counters; missing if
+ *   there is no such element
  * * `tensors`: a list of `id`, `dims` (outermost first) and `type` (u8, u16, u32, i32 or f32). With
  *   `tensor-data=summary` each tensor also has the `min`, `max`, `sum` and `mean` of all numbers, with
  *   `tensor-data=full` the numbers themselves as `data`, flat and in row-major order
@@ -87,6 +89,7 @@
 #include "gst/base/element/timing.h"
 #include "gst/base/frame/format.h"
 #include "gst/base/input/excerpt.h"
+#include "gst/base/results/zones_meta.h"
 #include "gst/visionjson/frame_json.h"
 #include "gst/visionjson/line_file.h"
 
@@ -100,6 +103,7 @@ using cudavision::TensorData;
 namespace {
 
 enum class JsonOutput { frames, text };
+enum class JsonOnly { all, events };
 
 struct JsonSettings {
   JsonOutput output = JsonOutput::frames;
@@ -108,6 +112,7 @@ struct JsonSettings {
   std::optional<std::string> source;
   TensorData tensor_data = TensorData::summary;
   bool wall_clock = false;
+  JsonOnly only = JsonOnly::all;
 };
 
 struct State {
@@ -326,8 +331,17 @@ bool take_frame(GstCudaVisionJson *json, GstBuffer *buffer) {
   return compose(json, buffer);
 }
 
+// Whether the frame has no line, but a number.
+bool skips(GstCudaVisionJson *json, GstBuffer *buffer) {
+  if (Properties::snapshot(json).only == JsonOnly::all || cudavision::count_of_events(buffer) > 0)
+    return false;
+  ++json->state->facts.number;
+  return true;
+}
+
 GstFlowReturn write_line(GstCudaVisionJson *json, GstBuffer *buffer) {
   State *state = json->state;
+  if (skips(json, buffer)) return GST_FLOW_OK;
   const std::shared_ptr<LineFile> file = file_of(json);
   if (file == nullptr || !take_frame(json, buffer)) return GST_FLOW_FLUSHING;
   bool begun = false;
@@ -353,6 +367,7 @@ GstCaps *transform_caps(GstBaseTransform *transform, GstPadDirection direction, 
 }
 
 GstFlowReturn make_line(GstCudaVisionJson *json, GstBuffer *frame, GstBuffer **line) {
+  if (skips(json, frame)) return GST_BASE_TRANSFORM_FLOW_DROPPED;
   if (!take_frame(json, frame)) return GST_FLOW_FLUSHING;
   const std::string &text = json->state->line;
   GstBuffer *made = gst_buffer_new_allocate(nullptr, text.size(), nullptr);
@@ -403,6 +418,15 @@ GType tensor_data_type() {
   return type;
 }
 
+GType only_type() {
+  static const GEnumValue values[] = {
+      {static_cast<int>(JsonOnly::all), "Every frame has a line", "all"},
+      {static_cast<int>(JsonOnly::events), "Frames with events of cudavisionzones have a line", "events"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("GstCudaVisionJsonOnly", values);
+  return type;
+}
+
 void install_properties(GObjectClass *klass) {
   using S = JsonSettings;
   Properties::install(
@@ -425,7 +449,9 @@ void install_properties(GObjectClass *klass) {
            {"wall-clock", "Wall clock",
             "For frames without a time of day, write the machine's time as utc; repeated runs then write "
             "different lines"},
-           &S::wall_clock)});
+           &S::wall_clock),
+       cudavision::enum_property<S>({"only", "Only", "The frames that have a line; all have a number"},
+                                    only_type(), &S::only)});
 }
 
 void finalize(GObject *object) {
@@ -445,6 +471,7 @@ static void gst_cuda_vision_json_class_init(GstCudaVisionJsonClass *klass) {
       "Writes the results of each frame as one line of JSON, to a file or the standard output",
       PACKAGE_AUTHOR);
   cudavision::add_any_video_pads(element, kLines);
+  cudavision::register_zones_meta();  // frames from other processes keep theirs
   element->change_state = GST_DEBUG_FUNCPTR(change_state);
   GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
   transform->start = GST_DEBUG_FUNCPTR(start);

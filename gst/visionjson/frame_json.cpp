@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cuda/common/standard_arithmetic.h"
+#include "gst/base/results/zones_meta.h"
 #include "gst/meta/reading.h"
 #include "gst/visionjson/analytics_json.h"
 #include "gst/visionjson/json_text.h"
@@ -161,6 +162,19 @@ void append_tensors(std::string *text, GstBuffer *buffer, TensorStyle *style, co
   text->push_back(']');
 }
 
+// Appends the member `list`, the structures of the lists of this name in all metas of zones, if there is such a meta.
+void append_zones(std::string *text, GstBuffer *buffer, const char *list, const StopFlag &stop) {
+  bool begun = false;
+  for_each_zones(buffer, [&](const GstStructure &zones) {
+    if (!std::exchange(begun, true)) text->append(",\"").append(list).append("\":[");
+    for (guint i = 0; i < count_in(zones, list) && !stop.requested(); ++i)
+      if (const GstStructure *item = item_in(zones, list, i); item != nullptr)
+        append_item(text, item,
+                    [&stop](std::string *out, const GstStructure *own) { append_structure(out, own, stop); });
+  });
+  if (begun) text->push_back(']');
+}
+
 }  // namespace
 
 const char *append_frame(std::string *text, const FrameFacts &facts, GstBuffer *buffer, TensorStyle *style,
@@ -174,6 +188,8 @@ const char *append_frame(std::string *text, const FrameFacts &facts, GstBuffer *
       text, buffer, "lines", GST_CUDA_VISION_LINES_META_API_TYPE, append_line, stop, &unreadable);
   append_regions(text, buffer, stop);
   append_analytics(text, buffer, stop);
+  append_zones(text, buffer, "events", stop);
+  append_zones(text, buffer, "zones", stop);
   append_tensors(text, buffer, style, stop, &unreadable);
   text->append("}\n");
   return unreadable;

@@ -24,7 +24,7 @@ struct FrameFacts {
   std::optional<gint> width, height;  // from the caps
 };
 
-// Appends the line, including its newline. "keypoints", "lines", "detections" and "classifications" are
+// Appends the line, including its newline. "keypoints", "lines", "detections", "classifications", "events" and "zones" are
 // written if such a meta is attached (the items of several metas are joined in order), "regions" and
 // "tensors" always. A list or a tensor that cannot be read is written as an item {"unreadable":"..."}. Returns the
 // reason of the last of them, or null. The text is incomplete if the flag asks to stop.

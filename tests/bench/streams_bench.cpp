@@ -32,6 +32,7 @@ struct Work {
 
 // without cudainpaint: inpaint_bench measures it, because its time depends on the holes
 // without cudavisiontrack: boxes_bench measures it
+// without cudavisionzones: it does not read pixels
 // without cudavisionoverlay: boxes_bench measures it
 // without cudavisionjson: it processes no pixels
 const Work kWorks[] = {

@@ -17,8 +17,9 @@ CHAINS = {
     "cudaopticalflow": "cudaopticalflow preset=fast",
     "cudavisionjson": "cudahough threshold=40 display=false ! cudavisionjson tensor-data=full location={lines}",
     "cudavisionoverlay": "cudacanny display=false ! cudahough threshold=40 display=false ! cudavisionoverlay",
+    "cudavisionzones": f"cudavisiontrack min-hits=0 ! {use_of('cudavisionzones')}",  # it counts boxes with ids
 }
-WITH_MEMORY = ("cudabgsub", "cudainpaint", "cudaopticalflow", "cudavisiontrack")  # of earlier frames
+WITH_MEMORY = ("cudabgsub", "cudainpaint", "cudaopticalflow", "cudavisiontrack", "cudavisionzones")  # of earlier frames
 VARIANTS = {"drawn": "", "metas alone": "display=false", "every second": "every-nth=2 qos=false"}
 
 

@@ -21,6 +21,7 @@ cd "$outside"
 gst-launch-1.0 -q videotestsrc num-buffers=3 ! cudahistogram display=false ! cudavisionjson location=lines.jsonl ! fakesink
 [[ $(wc -l <lines.jsonl) == 3 ]] || { echo "three lines are expected" >&2; exit 1; }
 [[ -s /usr/share/gst-cudavision/cudavisionjson.schema.json ]] || { echo "the schema of the lines is missing" >&2; exit 1; }
+[[ -s /usr/share/gst-cudavision/cudavisionzones.schema.json ]] || { echo "the schema of the zones is missing" >&2; exit 1; }
 
 cp "$sources/tests/meta/consumer/consumer.c" "$sources"/examples/read_metas.{cpp,py} .
 read -ra flags <<<"$(pkg-config --cflags --libs gstreamer-cudavision-1.0)"

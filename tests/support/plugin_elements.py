@@ -23,6 +23,6 @@ def has(element, wanted):
 
 
 def use_of(element):
-    """The element with properties that give it work in a small frame."""
-    found = re.search(rf'^"({element}\b[^"]*)",$', USES, re.M)
-    return found[1] if found else element
+    """The element with properties that give it work in a small frame, as a text for str.format()."""
+    found = re.search(rf'^(?:"|R"\()({element}\b.*?)(?:"|\)"),$', USES, re.M)
+    return found[1].replace("{", "{{").replace("}", "}}") if found else element

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/base/results/zones_meta.h"
+
+#include <gst/video/gstvideometa.h>
+
+namespace cudavision {
+namespace {
+
+constexpr const char *kName = "GstCudaVisionZonesMeta";
+
+// The list, or null.
+const GValue *list_in(const GstStructure &structure, const char *list) {
+  const GValue *value = gst_structure_get_value(&structure, list);
+  return value != nullptr && GST_VALUE_HOLDS_ARRAY(value) ? value : nullptr;
+}
+
+// Shapes follow a scaled picture, because they say in which size they lie. Elements that crop, mirror or rotate drop metas with
+// the tags below, and ask for no transformation.
+gboolean transform(GstBuffer *to, GstCustomMeta *meta, GstBuffer *, GQuark type, gpointer data, gpointer) {
+  const bool is_part = GST_META_TRANSFORM_IS_COPY(type) && static_cast<GstMetaTransformCopy *>(data)->region;
+  if (is_part || !(GST_META_TRANSFORM_IS_COPY(type) || GST_VIDEO_META_TRANSFORM_IS_SCALE(type))) return FALSE;
+  GstStructure *structure = attach_zones(to);
+  if (structure == nullptr) return FALSE;
+  const GstStructure *own = gst_custom_meta_get_structure(meta);
+  for (gint i = 0; i < gst_structure_n_fields(own); ++i) {
+    const gchar *field = gst_structure_nth_field_name(own, static_cast<guint>(i));
+    gst_structure_set_value(structure, field, gst_structure_get_value(own, field));
+  }
+  return TRUE;
+}
+
+}  // namespace
+
+void register_zones_meta() {
+  static const bool registered = [] {
+    static const gchar *tags[] = {GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_ORIENTATION_STR,
+                                  GST_META_TAG_VIDEO_SIZE_STR, nullptr};
+    return gst_meta_get_info(kName) != nullptr ||
+           gst_meta_register_custom(kName, tags, transform, nullptr, nullptr) != nullptr;
+  }();
+  (void)registered;
+}
+
+GstStructure *attach_zones(GstBuffer *buffer) {
+  GstCustomMeta *meta = gst_buffer_add_custom_meta(buffer, kName);
+  return meta != nullptr ? gst_custom_meta_get_structure(meta) : nullptr;
+}
+
+void for_each_zones(GstBuffer *buffer, const std::function<void(const GstStructure &)> &visit) {
+  const GstMetaInfo *info = gst_meta_get_info(kName);
+  if (info == nullptr || !gst_meta_info_is_custom(info)) return;
+  gpointer state = nullptr;
+  while (GstMeta *meta = gst_buffer_iterate_meta_filtered(buffer, &state, info->api))
+    if (const GstStructure *structure =
+            gst_custom_meta_get_structure(reinterpret_cast<GstCustomMeta *>(meta)))
+      visit(*structure);
+}
+
+guint count_in(const GstStructure &structure, const char *list) {
+  const GValue *value = list_in(structure, list);
+  return value != nullptr ? gst_value_array_get_size(value) : 0;
+}
+
+const GstStructure *item_in(const GstStructure &structure, const char *list, guint index) {
+  if (index >= count_in(structure, list)) return nullptr;
+  const GValue *item = gst_value_array_get_value(list_in(structure, list), index);
+  return item != nullptr && GST_VALUE_HOLDS_STRUCTURE(item) ? gst_value_get_structure(item) : nullptr;
+}
+
+guint count_of_events(GstBuffer *buffer) {
+  guint count = 0;
+  for_each_zones(buffer, [&count](const GstStructure &zones) { count += count_in(zones, "events"); });
+  return count;
+}
+
+}  // namespace cudavision

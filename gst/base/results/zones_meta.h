@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What cudavisionzones attaches to frames: a custom meta of GStreamer. Its structure has the lists `events` and `zones`, which
+// cudavisionjson prints, and `shapes`, which cudavisionoverlay draws, in pixels of a frame of `width` x `height`. Any
+// program may attach or change one, so readers must expect anything.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <functional>
+
+namespace cudavision {
+
+// Call it before the functions below, any number of times.
+void register_zones_meta();
+// Attaches a meta whose structure is empty. Null if there is no memory.
+GstStructure *attach_zones(GstBuffer *buffer);
+// Calls visit for the structure of each meta of the buffer.
+void for_each_zones(GstBuffer *buffer, const std::function<void(const GstStructure &)> &visit);
+
+// The number of items of a list in the structure; 0 if it is no list.
+guint count_in(const GstStructure &structure, const char *list);
+// An item of the list, or null if it is no structure.
+const GstStructure *item_in(const GstStructure &structure, const char *list, guint index);
+// The number of events that are attached to the buffer.
+guint count_of_events(GstBuffer *buffer);
+
+}  // namespace cudavision

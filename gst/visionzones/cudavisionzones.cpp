@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The element cudavisionzones. Like cudavisiontrack it reads metas only, and accepts any memory and format.
+/**
+ * SECTION:element-cudavisionzones
+ * @title: cudavisionzones
+ * @short_description: Counts objects that cross lines, and that are in zones
+ *
+ * cudavisionzones reads the regions of interest and the object detections of GstAnalytics that have the id of a track, by
+ * #element-cudavisiontrack or any other tracker. It tells which of them cross a line and in which direction, which enter and leave
+ * a polygon, who stays long in it, and when it is crowded.
+ *
+ * The lines and polygons come from a file in JSON (`location`) or from a text of the same form (`zones`):
+ * `{"lines": [{"name": "door", "from": [320, 100], "to": [320, 300]}]}`. `cudavisionzones.schema.json` is the JSON Schema.
+ *
+ * Each event is posted as an element message `cudavisionzones`, with the fields `event` (`cross`, `enter`, `leave`,
+ * `dwell`, `crowd` or `wrong-way`), `name` (of the line or polygon), `running-time` (guint64) and, but for `crowd`, `id`
+ * (guint64), `type`, `x` and `y` (doubles, the anchor in pixels). `cross` has `direction`; `leave`, `dwell` and `crowd` have
+ * `duration` (guint64, nanoseconds); `crowd` has `count` (guint64).
+ *
+ * Each frame gets a #GstCustomMeta `GstCudaVisionZonesMeta`. Its structure has the lists `events`, `zones` (the counters) and
+ * `shapes`. #element-cudavisionjson writes the first two, #element-cudavisionoverlay draws all.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 -q filesrc location=street.mp4 ! decodebin ! videoconvert ! cudahog model=people display=false ! cudavisiontrack ! cudavisionzones zones='{"lines": [{"name": "door", "from": [320, 100], "to": [320, 300]}]}' ! cudavisionjson ! fakesink
+ * ]|
+ *
+ * Since: 0.3
+ */
+#include <gst/base/gstbasetransform.h>
+#include <gst/video/video.h>
+
+#include <algorithm>
+#include <atomic>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cuda/common/standard_arithmetic.h"
+#include "gst/base/element/any_video_pads.h"
+#include "gst/base/element/properties.h"
+#include "gst/base/element/timing.h"
+#include "gst/base/results/attached_boxes.h"
+#include "gst/base/results/awaited_results.h"
+#include "gst/base/results/zones_meta.h"
+#include "gst/visionzones/zone_clock.h"
+#include "gst/visionzones/zone_counter.h"
+#include "gst/visionzones/zone_results.h"
+#include "gst/visionzones/zone_source.h"
+
+GST_DEBUG_CATEGORY_STATIC(gst_cuda_vision_zones_debug);
+#define GST_CAT_DEFAULT gst_cuda_vision_zones_debug
+
+namespace {
+
+using namespace cudavision;
+
+// A bound of the messages of a frame.
+constexpr std::size_t kMostEvents = 1024;
+
+struct ZonesState {
+  ZoneSettings settings;  // protected by the object lock
+  StopFlag stop;          // set while the element flushes or stops
+  // Used by the streaming thread, and by start, which never runs beside it.
+  ZoneSource source;
+  ZonePlan plan;
+  ZoneCounter counter;
+  ZoneClock clock;
+  StreamId stream_id;
+  Size size;  // of the caps
+  std::vector<AttachedBox> boxes;
+  std::vector<CountedBox> counted;  // of `boxes`: those with an id
+  std::atomic<bool> started =
+      false;  // GStreamer opens the pads before the start, and frames may come in between
+  AwaitedResults awaited_boxes;
+  Patience awaited_ids;
+  bool has_ids = false, warned_of_plan = false, warned_of_tracks = false, warned_of_events = false;
+};
+
+}  // namespace
+
+struct GstCudaVisionZones {
+  GstBaseTransform parent;
+  ZonesState *state;
+};
+struct GstCudaVisionZonesClass {
+  GstBaseTransformClass parent_class;
+};
+
+#define GST_TYPE_CUDA_VISION_ZONES (gst_cuda_vision_zones_get_type())
+#define GST_CUDA_VISION_ZONES(object) \
+  G_TYPE_CHECK_INSTANCE_CAST(object, GST_TYPE_CUDA_VISION_ZONES, GstCudaVisionZones)
+
+G_BEGIN_DECLS
+GType gst_cuda_vision_zones_get_type(void);
+GST_ELEMENT_REGISTER_DECLARE(cudavisionzones)
+G_END_DECLS
+
+G_DEFINE_TYPE(GstCudaVisionZones, gst_cuda_vision_zones, GST_TYPE_BASE_TRANSFORM)
+GST_ELEMENT_REGISTER_DEFINE(cudavisionzones, "cudavisionzones", GST_RANK_NONE, GST_TYPE_CUDA_VISION_ZONES)
+
+namespace {
+
+using Properties = PropertyTable<ZoneSettings>;
+
+// Calls body for GStreamer, through which no exception may pass. If there is no memory, posts an error and returns `failed`.
+template <typename Result, typename Body>
+Result protect(GstCudaVisionZones *zones, Result failed, const Body &body) {
+  const StandardArithmetic arithmetic;
+  try {
+    return body();
+  } catch (const std::bad_alloc &) {
+    GST_ELEMENT_ERROR(zones, RESOURCE, NO_SPACE_LEFT, ("There is no memory for the zones"), (nullptr));
+    return failed;
+  }
+}
+
+void warn_once(GstCudaVisionZones *zones, bool *warned, const char *text) {
+  if (!std::exchange(*warned, true)) GST_ELEMENT_WARNING(zones, STREAM, FAILED, ("%s", text), (nullptr));
+}
+
+// --- states and events ---
+
+void restart(ZonesState *state) {
+  state->counter.forget_tracks();
+  state->clock.restart();
+}
+
+bool begin(GstCudaVisionZones *zones) {
+  ZonesState *state = zones->state;
+  for (const StopReason reason : {StopReason::stop, StopReason::flush}) state->stop.withdraw(reason);
+  state->counter = {};
+  state->clock.restart();
+  state->source.restart();
+  state->awaited_boxes = {}, state->awaited_ids = {};
+  state->has_ids = state->warned_of_plan = state->warned_of_tracks = state->warned_of_events = false;
+  Status status;
+  state->source.update(Properties::snapshot(zones), &state->plan, &status);
+  if (!status.ok()) {
+    GST_ELEMENT_ERROR(zones, RESOURCE, SETTINGS, ("%s", status.text().c_str()), (nullptr));
+    return false;
+  }
+  state->counter.follow(state->plan, state->size);
+  state->started = true;
+  return true;
+}
+
+gboolean start(GstBaseTransform *transform) {
+  auto *zones = GST_CUDA_VISION_ZONES(transform);
+  return protect(zones, FALSE, [zones] { return begin(zones) ? TRUE : FALSE; });
+}
+
+gboolean stop(GstBaseTransform *transform) {
+  GST_CUDA_VISION_ZONES(transform)->state->started = false;
+  return TRUE;
+}
+
+// The state change would otherwise wait for the frame that is being processed.
+GstStateChangeReturn change_state(GstElement *element, GstStateChange change) {
+  if (change == GST_STATE_CHANGE_PAUSED_TO_READY)
+    GST_CUDA_VISION_ZONES(element)->state->stop.request(StopReason::stop);
+  return GST_ELEMENT_CLASS(gst_cuda_vision_zones_parent_class)->change_state(element, change);
+}
+
+gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
+  auto *zones = GST_CUDA_VISION_ZONES(transform);
+  ZonesState *state = zones->state;
+  const GstStructure *structure = gst_caps_get_structure(caps, 0);
+  gint rate_n = 0, rate_d = 1;
+  state->size = {};
+  gst_structure_get(structure, "width", G_TYPE_INT, &state->size.width, "height", G_TYPE_INT,
+                    &state->size.height, nullptr);
+  gst_structure_get_fraction(structure, "framerate", &rate_n, &rate_d);
+  state->clock.follow_caps(rate_n > 0 && rate_d > 0 ? gst_util_uint64_scale_int(GST_SECOND, rate_d, rate_n)
+                                                    : 0);
+  return protect(zones, FALSE, [state] {
+    state->counter.follow(state->plan, state->size);
+    return TRUE;
+  });
+}
+
+gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
+  auto *zones = GST_CUDA_VISION_ZONES(transform);
+  ZonesState *state = zones->state;
+  const GstEventType type = GST_EVENT_TYPE(event);
+  if (type == GST_EVENT_FLUSH_START) state->stop.request(StopReason::flush);
+  // All others are serialised with the frames.
+  if (type == GST_EVENT_FLUSH_STOP) state->stop.withdraw(StopReason::flush);
+  const bool is_other = type == GST_EVENT_STREAM_START && state->stream_id.changes(event);
+  if (state->started && (type == GST_EVENT_FLUSH_STOP || is_other)) restart(state);
+  if (type == GST_EVENT_STREAM_START && state->stream_id.take_turns())
+    GST_ELEMENT_WARNING(zones, STREAM, FAILED, ("%s", StreamId::kTurns), (nullptr));
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_zones_parent_class)->sink_event(transform, event);
+}
+
+// --- frames ---
+
+// Only the metas of a frame change: its memory is shared.
+GstFlowReturn prepare_output_buffer(GstBaseTransform *, GstBuffer *input, GstBuffer **output) {
+  *output = gst_buffer_is_writable(input) ? input : gst_buffer_copy(input);
+  return *output != nullptr ? GST_FLOW_OK : GST_FLOW_ERROR;
+}
+
+void follow_settings(GstCudaVisionZones *zones) {
+  ZonesState *state = zones->state;
+  Status status;
+  if (!state->source.update(Properties::snapshot(zones), &state->plan, &status)) return;
+  if (status.ok())
+    state->counter.follow(state->plan, state->size);
+  else
+    GST_ELEMENT_WARNING(zones, RESOURCE, SETTINGS,
+                        ("%s: the last valid zones stay in force", status.text().c_str()), (nullptr));
+}
+
+// Posts a warning if no boxes come, or only boxes without ids.
+void warn_of_absence(GstCudaVisionZones *zones, GstBuffer *buffer) {
+  ZonesState *state = zones->state;
+  if (state->awaited_boxes.are_missing(buffer, AwaitedResults::Kind::boxes))
+    GST_ELEMENT_WARNING(
+        zones, STREAM, FAILED,
+        ("For 5 s no frame has carried a region, a detection or the mark of a detector that has "
+         "found nothing: put a detector, such as cudahog, and cudavisiontrack before this element"),
+        (nullptr));
+  state->has_ids = state->has_ids || !state->counted.empty();
+  if (!state->has_ids && !state->boxes.empty() && state->awaited_ids.is_over(buffer))
+    warn_once(zones, &state->has_ids,
+              "For 5 s no box has had the id of a track: put cudavisiontrack before this element");
+}
+
+void collect(GstCudaVisionZones *zones, GstBuffer *buffer) {
+  ZonesState *state = zones->state;
+  collect_boxes(buffer, state->stop, &state->boxes);
+  state->counted.clear();
+  for (const AttachedBox &box : state->boxes)
+    if (box.track != 0 && box.width >= 0 && box.height >= 0)
+      state->counted.push_back({box.track, box.type, box.x, box.y, box.width, box.height});
+  warn_of_absence(zones, buffer);
+}
+
+void post_events(GstCudaVisionZones *zones, const std::vector<ZoneEvent> &events, std::size_t count,
+                 GstClockTime running_time) {
+  const std::vector<CountedRule> &rules = zones->state->counter.rules();
+  for (std::size_t i = 0; i < count; ++i) {
+    GstStructure *event = make_event("cudavisionzones", events[i], rules[events[i].rule], running_time);
+    gst_element_post_message(GST_ELEMENT(zones), gst_message_new_element(GST_OBJECT(zones), event));
+  }
+}
+
+GstFlowReturn take_frame(GstCudaVisionZones *zones, GstBuffer *buffer) {
+  ZonesState *state = zones->state;
+  state->stream_id.take_frame();
+  follow_settings(zones);
+  if (state->plan.rules.empty()) {
+    warn_once(zones, &state->warned_of_plan, "Neither location nor zones is set: nothing is counted");
+    return GST_FLOW_OK;
+  }
+  collect(zones, buffer);
+  const GstClockTime running_time =
+      to_running_time(GST_BASE_TRANSFORM(zones)->segment, GST_BUFFER_PTS(buffer));
+  const std::vector<ZoneEvent> &events = state->counter.next(state->counted, state->clock.next(running_time));
+  if (state->stop.requested()) return GST_FLOW_FLUSHING;
+  if (state->counter.has_too_many())
+    warn_once(zones, &state->warned_of_tracks,
+              "There are more tracks than can be counted: some are left out");
+  if (events.size() > kMostEvents)
+    warn_once(zones, &state->warned_of_events,
+              "A frame has more events than can be told: they are counted, but some are not told");
+  const std::size_t count = std::min(events.size(), kMostEvents);
+  if (!attach_zone_results(buffer, state->counter.rules(), events, count, state->size, running_time))
+    throw std::bad_alloc();
+  post_events(zones, events, count, running_time);
+  return GST_FLOW_OK;
+}
+
+GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
+  auto *zones = GST_CUDA_VISION_ZONES(transform);
+  if (!zones->state->started) return GST_FLOW_FLUSHING;
+  return protect(zones, GST_FLOW_ERROR, [&] { return take_frame(zones, buffer); });
+}
+
+// --- the class ---
+
+// Each new value counts, also one that is equal: the file may be another one.
+Property<ZoneSettings> source_property(PropertyText text, std::optional<std::string> ZoneSettings::*member) {
+  Property<ZoneSettings> property = string_property<ZoneSettings>(text, member);
+  property.set = [set = property.set](ZoneSettings &settings, const GValue *value) {
+    set(settings, value);
+    ++settings.generation;
+  };
+  return property;
+}
+
+void install_properties(GObjectClass *klass) {
+  using S = ZoneSettings;
+  Properties::install(
+      klass, [](GObject *object) { return &GST_CUDA_VISION_ZONES(object)->state->settings; },
+      {source_property({"location", "Location",
+                        "File with lines and zones in JSON (cudavisionzones.schema.json), read again when it "
+                        "is replaced"},
+                       &S::location),
+       source_property({"zones", "Zones", "Lines and zones in JSON, instead of location"}, &S::zones)});
+}
+
+void finalize(GObject *object) {
+  delete GST_CUDA_VISION_ZONES(object)->state;
+  G_OBJECT_CLASS(gst_cuda_vision_zones_parent_class)->finalize(object);
+}
+
+}  // namespace
+
+static void gst_cuda_vision_zones_class_init(GstCudaVisionZonesClass *klass) {
+  GST_DEBUG_CATEGORY_INIT(gst_cuda_vision_zones_debug, "cudavisionzones", 0, "lines and zones");
+  G_OBJECT_CLASS(klass)->finalize = finalize;
+  install_properties(G_OBJECT_CLASS(klass));
+  GstElementClass *element = GST_ELEMENT_CLASS(klass);
+  gst_element_class_set_static_metadata(
+      element, "Counter of lines and zones", "Filter/Analyzer/Video",
+      "Counts tracked objects that cross lines, and that enter, leave and stay in zones", PACKAGE_AUTHOR);
+  cudavision::add_any_video_pads(element);
+  element->change_state = GST_DEBUG_FUNCPTR(change_state);
+  cudavision::register_zones_meta();
+  GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
+  transform->start = GST_DEBUG_FUNCPTR(start);
+  transform->stop = GST_DEBUG_FUNCPTR(stop);
+  transform->set_caps = GST_DEBUG_FUNCPTR(set_caps);
+  transform->sink_event = GST_DEBUG_FUNCPTR(sink_event);
+  transform->prepare_output_buffer = GST_DEBUG_FUNCPTR(prepare_output_buffer);
+  transform->transform_ip = GST_DEBUG_FUNCPTR(transform_ip);
+}
+
+static void gst_cuda_vision_zones_init(GstCudaVisionZones *zones) {
+  zones->state = new ZonesState();
+  gst_base_transform_set_in_place(GST_BASE_TRANSFORM(zones), TRUE);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/visionzones/numbered_json.h"
+
+#include <algorithm>
+#include <new>
+#include <string_view>
+
+#include "gst/base/input/excerpt.h"
+
+namespace cudavision {
+namespace {
+
+constexpr int kMostNested = 16;
+
+Status at_line(guint line, const std::string &reason) {
+  return invalid_argument("line " + std::to_string(line) + ": " + reason);
+}
+
+// json-glib reads more than JSON, such as comments, and calls itself for what is nested. So this looks at the characters outside
+// strings before: they are those of JSON alone, which bounds what is nested.
+Status check_characters(const std::string &text) {
+  constexpr std::string_view kAllowed = " \t\r\n{}[],:+-.0123456789abcdefghijklmnopqrstuvwxyzE";
+  guint line = 1;
+  int nested = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\n') ++line;
+    if (in_string && c == '\\') ++i;
+    if (c == '"') in_string = !in_string;
+    if (in_string || c == '"') continue;
+    if (kAllowed.find(c) == std::string_view::npos)
+      return at_line(line, std::string("'").append(excerpt({&c, 1})).append("' is no part of JSON"));
+    nested += (c == '{' || c == '[') - (c == '}' || c == ']');
+    if (nested > kMostNested) return at_line(line, "objects and lists are nested too deeply");
+  }
+  return {};
+}
+
+}  // namespace
+
+NumberedJson::NumberedJson() : parser_(json_parser_new_immutable(), g_object_unref) {
+  // The parser reports what it has just read.
+  const auto take_member = +[](JsonParser *, JsonObject *object, const gchar *name, gpointer self) {
+    static_cast<NumberedJson *>(self)->note({object, name, 0});
+  };
+  const auto take_item = +[](JsonParser *, JsonArray *array, gint index, gpointer self) {
+    static_cast<NumberedJson *>(self)->note({array, nullptr, index});
+  };
+  g_signal_connect(parser_.get(), "object-member", G_CALLBACK(take_member), this);
+  g_signal_connect(parser_.get(), "array-element", G_CALLBACK(take_item), this);
+}
+
+void NumberedJson::note(const Part &part) noexcept {
+  try {
+    lines_[place_of(part)] = json_parser_get_current_line(parser_.get());
+  } catch (const std::bad_alloc &) {
+    has_failed_ = true;
+  }
+}
+
+Status NumberedJson::parse(const std::string &text) {
+  if (!g_utf8_validate(text.data(), static_cast<gssize>(text.size()), nullptr))
+    return invalid_argument("this is no text in UTF-8");
+  CUDAVISION_TRY(check_characters(text));
+  g_autoptr(GError) error = nullptr;
+  if (!json_parser_load_from_data(parser_.get(), text.data(), static_cast<gssize>(text.size()), &error)) {
+    // "<data>:3:7: Parse error: ..."
+    const std::string message = error->message;
+    const std::size_t first = message.find(':'), last = message.rfind(": ");
+    const auto line =
+        first == std::string::npos ? 0 : g_ascii_strtoull(message.c_str() + first + 1, nullptr, 10);
+    return at_line(
+        static_cast<guint>(std::max<guint64>(line, 1)),
+        "this is no JSON: " + excerpt(last == std::string::npos ? message : message.substr(last + 2)));
+  }
+  if (has_failed_) throw std::bad_alloc();
+  JsonNode *root = json_parser_get_root(parser_.get());
+  if (root == nullptr || !JSON_NODE_HOLDS_OBJECT(root)) return at_line(1, "the text is no object, {...}");
+  return {};
+}
+
+Status NumberedJson::fault(JsonObject *object, const std::string &member, const std::string &reason) const {
+  return fault_at({object, member}, reason);
+}
+
+Status NumberedJson::fault(JsonArray *array, guint index, const std::string &reason) const {
+  return fault_at({array, std::to_string(index)}, reason);
+}
+
+Status NumberedJson::fault_at(const Place &place, const std::string &reason) const {
+  const auto line = lines_.find(place);
+  return at_line(line != lines_.end() ? line->second : 1, reason);
+}
+
+}  // namespace cudavision

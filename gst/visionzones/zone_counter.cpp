@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/visionzones/zone_counter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <tuple>
+#include <utility>
+
+namespace cudavision {
+namespace {
+
+// Without a hysteresis in the plan: this part of the frame's height.
+constexpr double kUsualHysteresis = 0.01;
+
+bool wants(const ZoneRule &rule, GQuark type) {
+  return rule.types.empty() || std::find(rule.types.begin(), rule.types.end(), type) != rule.types.end();
+}
+
+CountedRule placed(const ZoneRule &rule, bool is_fraction, Size size) {
+  CountedRule placed;
+  placed.rule = rule;
+  const double x_unit = is_fraction ? size.width : 1, y_unit = is_fraction ? size.height : 1;
+  for (const PlannedPoint &point : rule.points)
+    placed.points.push_back(fixed_point(point.x * x_unit, point.y * y_unit));
+  const double pixels = rule.hysteresis ? *rule.hysteresis * y_unit : kUsualHysteresis * size.height;
+  placed.reach = std::round(std::min(pixels, kFarthestPixel) * kUnitsOfPixel);
+  placed.around = box_around(placed.points);
+  const auto reach = static_cast<std::int32_t>(placed.reach);
+  placed.around.least = {placed.around.least.x - reach, placed.around.least.y - reach};
+  placed.around.most = {placed.around.most.x + reach, placed.around.most.y + reach};
+  return placed;
+}
+
+// Polygons that meet the anchor's box count as a share; others by a point.
+bool is_inside(const CountedRule &counted, FixedPoint anchor, const FixedBox &box, bool was_inside) {
+  const ZoneRule &rule = counted.rule;
+  if (rule.share != 0) {
+    const bool was_in_polygon = was_inside != rule.is_inverse;
+    const double share = counted.around.meets(box) ? share_inside(counted.points, box) : 0;
+    return (share >= (was_in_polygon ? rule.share / 2 : rule.share)) != rule.is_inverse;
+  }
+  const bool is_around = counted.around.contains(anchor);
+  if ((is_around && contains(counted.points, anchor)) != rule.is_inverse) return true;
+  return was_inside && is_around && is_near_edge(counted.points, anchor, counted.reach);
+}
+
+}  // namespace
+
+// --- counts ---
+
+void ZoneCounts::add(Direction direction, GQuark type, GstClockTime time) {
+  if (recent_.size() == kMostRecent) forget_oldest();
+  const char *text = g_quark_to_string(type);
+  const std::string name = text != nullptr ? text : "";
+  auto &types = types_[direction];
+  ++all_[direction].total, ++all_[direction].recent;
+  if (types.size() < kMostTypes || types.contains(name)) ++types[name].total, ++types[name].recent;
+  recent_.push_back({time, direction, type});
+}
+
+void ZoneCounts::forget_oldest() {
+  const Passage passage = recent_.front();
+  recent_.pop_front();
+  --all_[passage.direction].recent;
+  const char *text = g_quark_to_string(passage.type);
+  auto &types = types_[passage.direction];
+  if (const auto own = types.find(text != nullptr ? text : ""); own != types.end()) --own->second.recent;
+}
+
+void ZoneCounts::forget_before(GstClockTime time) {
+  while (!recent_.empty() && recent_.front().time < time) forget_oldest();
+}
+
+// --- plans ---
+
+void ZoneCounter::follow(const ZonePlan &plan, Size size) {
+  if (std::exchange(size_, size) != size) forget_tracks();
+  std::vector<CountedRule> rules;
+  std::vector<std::size_t> places;  // of the old rules that stay, or the number of old rules
+  for (const ZoneRule &rule : plan.rules) {
+    CountedRule next = placed(rule, plan.is_fraction, size);
+    const auto old = std::find_if(rules_.begin(), rules_.end(), [&rule](const CountedRule &other) {
+      return other.rule.name == rule.name && other.rule.is_line() == rule.is_line();
+    });
+    places.push_back(static_cast<std::size_t>(old - rules_.begin()));
+    if (old != rules_.end()) {
+      next.counts = std::move(old->counts);
+      next.occupancy = old->occupancy;
+      next.crowd_since = old->crowd_since, next.crowd_told = old->crowd_told;
+    }
+    rules.push_back(std::move(next));
+  }
+  for (auto &[id, track] : tracks_) {
+    std::vector<Stay> stays;
+    stays.reserve(places.size());
+    for (const std::size_t place : places)
+      stays.push_back(place < track.stays.size() ? track.stays[place] : Stay());
+    track.stays = std::move(stays);
+  }
+  rules_ = std::move(rules);
+  number_anchors();
+  plan_ = plan;
+}
+
+void ZoneCounter::number_anchors() {
+  anchors_.clear();
+  for (CountedRule &rule : rules_) {
+    const auto own = std::find(anchors_.begin(), anchors_.end(), rule.rule.anchor);
+    rule.anchor = static_cast<std::size_t>(own - anchors_.begin());
+    if (own == anchors_.end()) anchors_.push_back(rule.rule.anchor);
+  }
+  for (auto &[id, track] : tracks_) find_anchors(track.box, &track.anchors);
+}
+
+void ZoneCounter::forget_tracks() {
+  tracks_.clear();
+  for (CountedRule &rule : rules_) {
+    rule.occupancy = 0;
+    rule.crowd_since = GST_CLOCK_TIME_NONE, rule.crowd_told = false;
+  }
+}
+
+// --- frames ---
+
+const std::vector<ZoneEvent> &ZoneCounter::next(const std::vector<CountedBox> &boxes, GstClockTime now) {
+  events_.clear();
+  now_ = now, has_too_many_ = false;
+  for (CountedRule &rule : rules_) rule.counts.forget_before(now > plan_.window ? now - plan_.window : 0);
+  end_lost_tracks();
+  sorted_ = boxes;
+  const auto key = [](const CountedBox &box) {
+    return std::tuple(box.id, box.y, box.x, box.width, box.height, box.type);
+  };
+  std::sort(sorted_.begin(), sorted_.end(),
+            [key](const CountedBox &a, const CountedBox &b) { return key(a) < key(b); });
+  for (std::size_t i = 0; i < sorted_.size(); ++i)
+    if (i == 0 || sorted_[i].id != sorted_[i - 1].id) take(sorted_[i]);
+  for (std::size_t i = 0; i < rules_.size(); ++i) watch_crowd(i);
+  return events_;
+}
+
+void ZoneCounter::end_lost_tracks() {
+  for (auto &[id, track] : tracks_)
+    for (std::size_t i = 0; i < rules_.size() && is_lost(track); ++i)
+      if (!rules_[i].rule.is_line() && track.stays[i].is_in)
+        leave(i, id, track, &track.stays[i], track.last_seen);
+  std::erase_if(tracks_, [this](const auto &entry) { return is_lost(entry.second); });
+}
+
+void ZoneCounter::find_anchors(const CountedBox &box, std::vector<FixedPoint> *anchors) const {
+  anchors->clear();
+  for (const PlannedPoint &anchor : anchors_)
+    anchors->push_back(fixed_point(box.x + anchor.x * box.width, box.y + anchor.y * box.height));
+}
+
+void ZoneCounter::take(const CountedBox &box) {
+  const auto [place, is_first] = tracks_.try_emplace(box.id);
+  if (is_first && tracks_.size() > kMostTracks) {
+    tracks_.erase(place);
+    has_too_many_ = true;
+    return;
+  }
+  Track &track = place->second;
+  if (is_first) {
+    track.stays.resize(rules_.size());
+    find_anchors(box, &track.anchors);
+  }
+  before_.assign(track.anchors.begin(), track.anchors.end());
+  find_anchors(box, &track.anchors);
+  track.box = box, track.last_seen = now_;
+  Step step{box.id, {}, {}, {fixed_point(box.x, box.y), fixed_point(box.x + box.width, box.y + box.height)}};
+  for (std::size_t i = 0; i < rules_.size(); ++i) {
+    step.before = before_[rules_[i].anchor], step.after = track.anchors[rules_[i].anchor];
+    if (rules_[i].rule.is_line())
+      step_over_line(i, track, step, &track.stays[i]);
+    else
+      step_in_polygon(i, track, step, &track.stays[i]);
+  }
+}
+
+void ZoneCounter::step_over_line(std::size_t rule, const Track &track, const Step &step, Stay *stay) {
+  CountedRule &line = rules_[rule];
+  if (!wants(line.rule, track.box.type) ||
+      (!stay->is_in && !box_between(step.before, step.after).meets(line.around)))
+    return;
+  const auto count = [&](bool to_right) {
+    const Direction direction = to_right ? kToRight : kToLeft;
+    line.counts.add(direction, track.box.type, now_);
+    add_event(ZoneEvent::Kind::cross, rule, step.id, track, 0, direction);
+  };
+  const Segment segment{line.points[0], line.points[1]};
+  if (const Crossing crossed = crossing(segment, step.before, step.after); crossed != Crossing::none) {
+    const bool to_right = crossed == Crossing::to_right;
+    if (stay->is_in)
+      stay->balance += to_right ? 1 : -1;
+    else
+      count(to_right);
+    stay->is_in = true;
+  }
+  if (!stay->is_in || is_near(segment, step.after, line.reach)) return;
+  if (stay->balance != 0) count(stay->balance > 0);
+  stay->is_in = false, stay->balance = 0;
+}
+
+void ZoneCounter::step_in_polygon(std::size_t rule, const Track &track, const Step &step, Stay *stay) {
+  CountedRule &zone = rules_[rule];
+  const bool is_in = wants(zone.rule, track.box.type) && is_inside(zone, step.after, step.box, stay->is_in);
+  if (!is_in && stay->is_in) leave(rule, step.id, track, stay, now_);
+  if (!is_in) return;
+  if (!stay->is_in) {
+    *stay = {};
+    stay->is_in = true, stay->reference = step.after, stay->since = now_;
+    ++zone.occupancy;
+    zone.counts.add(kEnter, track.box.type, now_);
+    add_event(ZoneEvent::Kind::enter, rule, step.id, track);
+  }
+  if (zone.rule.way && !stay->was_wrong) watch_way(rule, track, step, stay);
+  if (zone.rule.dwell == 0 || stay->has_dwelt || now_ - stay->since < zone.rule.dwell) return;
+  stay->has_dwelt = true;
+  add_event(ZoneEvent::Kind::dwell, rule, step.id, track, now_ - stay->since);
+}
+
+// Looks at steps that are at least twice as long as the hysteresis, and a pixel.
+void ZoneCounter::watch_way(std::size_t rule, const Track &track, const Step &step, Stay *stay) {
+  const CountedRule &zone = rules_[rule];
+  const double least = std::max(2 * zone.reach, double{kUnitsOfPixel});
+  const double length = std::sqrt(static_cast<double>(squared_distance(stay->reference, step.after)));
+  if (length < least) return;
+  const PlannedPoint way = *zone.rule.way;
+  const double back =
+      -(way.x * (step.after.x - stay->reference.x) + way.y * (step.after.y - stay->reference.y));
+  stay->reference = step.after;
+  if (back < std::cos(zone.rule.angle * std::numbers::pi / 180) * length * std::hypot(way.x, way.y)) return;
+  stay->was_wrong = true;
+  add_event(ZoneEvent::Kind::wrong_way, rule, step.id, track);
+}
+
+void ZoneCounter::leave(std::size_t rule, guint64 id, const Track &track, Stay *stay, GstClockTime until) {
+  CountedRule &zone = rules_[rule];
+  --zone.occupancy;
+  zone.counts.add(kLeave, track.box.type, now_);
+  add_event(ZoneEvent::Kind::leave, rule, id, track, until - stay->since);
+  *stay = {};
+}
+
+void ZoneCounter::watch_crowd(std::size_t rule) {
+  CountedRule &zone = rules_[rule];
+  if (zone.rule.crowd == 0) return;
+  if (zone.occupancy < static_cast<guint64>(zone.rule.crowd)) {
+    zone.crowd_since = GST_CLOCK_TIME_NONE, zone.crowd_told = false;
+    return;
+  }
+  if (!GST_CLOCK_TIME_IS_VALID(zone.crowd_since)) zone.crowd_since = now_;
+  if (zone.crowd_told || now_ - zone.crowd_since < zone.rule.crowd_time) return;
+  zone.crowd_told = true;
+  ZoneEvent event;
+  event.kind = ZoneEvent::Kind::crowd, event.rule = rule;
+  event.duration = now_ - zone.crowd_since, event.count = zone.occupancy;
+  events_.push_back(event);
+}
+
+void ZoneCounter::add_event(ZoneEvent::Kind kind, std::size_t rule, guint64 id, const Track &track,
+                            GstClockTime duration, Direction direction) {
+  events_.push_back({.kind = kind,
+                     .rule = rule,
+                     .id = id,
+                     .type = track.box.type,
+                     .direction = direction,
+                     .anchor = track.anchors[rules_[rule].anchor],
+                     .duration = duration});
+}
+
+}  // namespace cudavision

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/visionzones/zone_results.h"
+
+#include <functional>
+
+#include "gst/base/results/zones_meta.h"
+
+namespace cudavision {
+namespace {
+
+constexpr const char *kKinds[] = {"cross", "enter", "leave", "dwell", "crowd", "wrong-way"};
+
+double pixels(std::int32_t fixed) { return static_cast<double>(fixed) / kUnitsOfPixel; }
+
+// Sets a field to the list of `count` structures that make(i) returns, which the list then owns.
+void set_list(GstStructure *structure, const char *field, std::size_t count,
+              const std::function<GstStructure *(std::size_t)> &make) {
+  GValue list = G_VALUE_INIT;
+  gst_value_array_init(&list, static_cast<guint>(count));
+  for (std::size_t i = 0; i < count; ++i) {
+    GValue item = G_VALUE_INIT;
+    g_value_init(&item, GST_TYPE_STRUCTURE);
+    g_value_take_boxed(&item, make(i));
+    gst_value_array_append_and_take_value(&list, &item);
+  }
+  gst_structure_take_value(structure, field, &list);
+}
+
+GstStructure *make_tally(const char *field, const char *value, const Tally &tally) {
+  return gst_structure_new("tally", field, G_TYPE_STRING, value, "total", G_TYPE_UINT64, tally.total,
+                           "recent", G_TYPE_UINT64, tally.recent, nullptr);
+}
+
+GstStructure *make_counts(const CountedRule &rule, int direction) {
+  const char *usual[] = {"enter", "leave"};
+  GstStructure *counts = make_tally(
+      "direction", rule.rule.is_line() ? rule.rule.directions[direction].c_str() : usual[direction],
+      rule.counts.all(direction));
+  const auto &types = rule.counts.types(direction);
+  auto type = types.begin();
+  set_list(counts, "types", types.size(), [&type](std::size_t) {
+    GstStructure *own = make_tally("type", type->first.c_str(), type->second);
+    ++type;
+    return own;
+  });
+  return counts;
+}
+
+GstStructure *make_counters(const CountedRule &rule) {
+  GstStructure *counters = gst_structure_new("zone", "name", G_TYPE_STRING, rule.rule.name.c_str(), nullptr);
+  if (!rule.rule.is_line())
+    gst_structure_set(counters, "occupancy", G_TYPE_UINT64, rule.occupancy, "crowded", G_TYPE_BOOLEAN,
+                      rule.crowd_told ? TRUE : FALSE, nullptr);
+  set_list(counters, "counts", kDirections,
+           [&rule](std::size_t direction) { return make_counts(rule, static_cast<int>(direction)); });
+  return counters;
+}
+
+// The name and the points.
+GstStructure *make_shape(const CountedRule &rule) {
+  GstStructure *shape = gst_structure_new("shape", "name", G_TYPE_STRING, rule.rule.name.c_str(), nullptr);
+  set_list(shape, "points", rule.points.size(), [&rule](std::size_t i) {
+    const FixedPoint point = rule.points[i];
+    return gst_structure_new("point", "x", G_TYPE_DOUBLE, pixels(point.x), "y", G_TYPE_DOUBLE,
+                             pixels(point.y), nullptr);
+  });
+  return shape;
+}
+
+}  // namespace
+
+GstStructure *make_event(const char *name, const ZoneEvent &event, const CountedRule &rule,
+                         GstClockTime running_time) {
+  const char *type = g_quark_to_string(event.type);
+  using Kind = ZoneEvent::Kind;
+  GstStructure *made = gst_structure_new(name, "event", G_TYPE_STRING, kKinds[static_cast<int>(event.kind)],
+                                         "name", G_TYPE_STRING, rule.rule.name.c_str(), nullptr);
+  if (event.kind == Kind::crowd)
+    gst_structure_set(made, "count", G_TYPE_UINT64, event.count, nullptr);
+  else
+    gst_structure_set(made, "id", G_TYPE_UINT64, event.id, "type", G_TYPE_STRING, type != nullptr ? type : "",
+                      "x", G_TYPE_DOUBLE, pixels(event.anchor.x), "y", G_TYPE_DOUBLE, pixels(event.anchor.y),
+                      nullptr);
+  if (event.kind == Kind::cross)
+    gst_structure_set(made, "direction", G_TYPE_STRING, rule.rule.directions[event.direction].c_str(),
+                      nullptr);
+  if (event.kind == Kind::leave || event.kind == Kind::dwell || event.kind == Kind::crowd)
+    gst_structure_set(made, "duration", G_TYPE_UINT64, event.duration, nullptr);
+  if (GST_CLOCK_TIME_IS_VALID(running_time))
+    gst_structure_set(made, "running-time", G_TYPE_UINT64, running_time, nullptr);
+  return made;
+}
+
+bool attach_zone_results(GstBuffer *buffer, const std::vector<CountedRule> &rules,
+                         const std::vector<ZoneEvent> &events, std::size_t count, Size size,
+                         GstClockTime running_time) {
+  GstStructure *zones = attach_zones(buffer);
+  if (zones == nullptr) return false;
+  gst_structure_set(zones, "width", G_TYPE_INT, size.width, "height", G_TYPE_INT, size.height, nullptr);
+  set_list(zones, "events", count, [&](std::size_t i) {
+    return make_event("event", events[i], rules[events[i].rule], running_time);
+  });
+  set_list(zones, "zones", rules.size(), [&](std::size_t i) { return make_counters(rules[i]); });
+  set_list(zones, "shapes", rules.size(), [&](std::size_t i) { return make_shape(rules[i]); });
+  return true;
+}
+
+}  // namespace cudavision

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The events and counters of zones as structures of GStreamer.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <vector>
+
+#include "gst/visionzones/zone_counter.h"
+
+namespace cudavision {
+
+// An event of a frame with this running time. The caller owns the structure, whose name is `name`.
+GstStructure *make_event(const char *name, const ZoneEvent &event, const CountedRule &rule,
+                         GstClockTime running_time);
+// Attaches the first `count` events, the counters and the shapes to a frame of this size. Returns false if there is no
+// memory.
+bool attach_zone_results(GstBuffer *buffer, const std::vector<CountedRule> &rules,
+                         const std::vector<ZoneEvent> &events, std::size_t count, Size size,
+                         GstClockTime running_time);
+
+}  // namespace cudavision

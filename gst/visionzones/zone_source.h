@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Where the plan comes from: the properties location and zones of the element.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cuda/common/status.h"
+#include "gst/visionzones/zone_plan.h"
+
+namespace cudavision {
+
+struct ZoneSettings {
+  std::optional<std::string> location, zones;
+  guint64 generation = 0;  // grows with each value that is set
+};
+
+class ZoneSource {
+ public:
+  // Reads the plan anew if a property was set, or if the file was replaced, for which it looks once a second. Returns true if
+  // the plan was read, and false if nothing has changed. *status: whether it could be read; otherwise *plan is as it was.
+  bool update(const ZoneSettings &settings, ZonePlan *plan, Status *status);
+  // The next update reads the plan.
+  void restart() { *this = {}; }
+
+ private:
+  // Tells a file from the one that takes its place.
+  struct Stamp {
+    guint64 device = 0, inode = 0, size = 0;
+    gint64 seconds = 0, nanoseconds = 0;
+
+    friend bool operator==(const Stamp &, const Stamp &) = default;
+  };
+  static Stamp stamp_of(const std::string &location);
+
+  std::optional<guint64> generation_;
+  Stamp stamp_;
+  gint64 looked_ = 0;  // in microseconds, when the file was looked for
+};
+
+}  // namespace cudavision

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// cudavisionzones: messages, metas, configuration while frames pass, and what the elements behind it make of its results. What is
+// counted is tested in cudavisionzones_counter_test.cpp.
+#include <glib/gstdio.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/elements/json_lines.h"
+#include "tests/elements/track_harness.h"
+
+namespace {
+
+using namespace cudavision::test;
+
+constexpr const char *kDoor =
+                         R"({"lines": [{"name": "door", "from": [32, 0], "to": [32, 48], "hysteresis": 2}]})",
+                     *kDoorAndHall =
+                         R"({"lines": [{"name": "door", "from": [32, 0], "to": [32, 48], "hysteresis": 2}],
+  "zones": [{"name": "hall", "polygon": [[0, 0], [32, 0], [32, 48], [0, 48]], "hysteresis": 0}]})";
+
+class CudaVisionZones : public ElementTest {};
+
+void add_track(GstBuffer *buffer, const Box &box, guint64 id, const char *type = "person") {
+  add_region(buffer, box, type);
+  GstVideoRegionOfInterestMeta *region = nullptr;
+  gpointer state = nullptr;
+  while (GstMeta *meta =
+             gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+    region = reinterpret_cast<GstVideoRegionOfInterestMeta *>(meta);
+  gst_video_region_of_interest_meta_add_param(
+      region, gst_structure_new("tracking", "id", G_TYPE_UINT64, id, nullptr));
+}
+
+class ZonesHarness {
+ public:
+  // Exactly one of both is set, or none: properties with which the element starts.
+  explicit ZonesHarness(const char *zones, const std::string &location = "")
+      : element_(parse("cudavisionzones")) {
+    if (zones != nullptr) g_object_set(element(), "zones", zones, nullptr);
+    if (!location.empty()) g_object_set(element(), "location", location.c_str(), nullptr);
+    harness_ = gst_harness_new_with_element(element(), "sink", "src");
+    gst_harness_set_src_caps(harness_, track_picture().caps().release());
+  }
+  ZonesHarness(const ZonesHarness &) = delete;
+  ZonesHarness &operator=(const ZonesHarness &) = delete;
+  ~ZonesHarness() { gst_harness_teardown(harness_); }
+
+  GstElement *element() const { return element_.get(); }
+  // A frame with a track whose box ends at (x, y) in its bottom centre.
+  Owned<GstBuffer> at(int x, int y = 20, guint64 id = 1) {
+    Owned<GstBuffer> buffer = track_picture().buffer();
+    if (id != 0)
+      add_track(buffer.get(), {x - 2.0, y - 8.0, 4, 8}, id);
+    else
+      add_region(buffer.get(), {x - 2.0, y - 8.0, 4, 8}, "person");
+    return exchange(std::move(buffer));
+  }
+  Owned<GstBuffer> exchange(Owned<GstBuffer> buffer) {
+    GST_BUFFER_PTS(buffer.get()) = time;
+    time += 40 * GST_MSECOND;
+    EXPECT_EQ(gst_harness_push(harness_, buffer.release()), GST_FLOW_OK);
+    return Owned<GstBuffer>(gst_harness_pull(harness_));
+  }
+  GstHarness *get() const { return harness_; }
+
+  GstClockTime time = 0;
+
+ private:
+  Owned<GstElement> element_;
+  GstHarness *harness_ = nullptr;
+};
+
+std::string text_of(const GstStructure *structure) {
+  g_autofree gchar *text = structure != nullptr ? gst_structure_to_string(structure) : nullptr;
+  return text != nullptr ? text : "";
+}
+
+// The next element message of cudavisionzones as text, or "".
+std::string take_event(const ZonesHarness &zones) {
+  const Owned<GstMessage> message = take_message(zones.element(), GST_MESSAGE_ELEMENT);
+  return message ? text_of(gst_message_get_structure(message.get())) : "";
+}
+
+const GstStructure *results_of(const Owned<GstBuffer> &buffer) {
+  GstCustomMeta *meta = gst_buffer_get_custom_meta(buffer.get(), "GstCudaVisionZonesMeta");
+  return meta != nullptr ? gst_custom_meta_get_structure(meta) : nullptr;
+}
+guint count_in(const Owned<GstBuffer> &buffer, const char *list) {
+  const GstStructure *results = results_of(buffer);
+  return results != nullptr ? gst_value_array_get_size(gst_structure_get_value(results, list)) : 0;
+}
+
+// To the right.
+guint64 crossings_of_door(const Owned<GstBuffer> &buffer) {
+  const auto first = [](const GstStructure *structure, const char *list) {
+    return gst_value_get_structure(gst_value_array_get_value(gst_structure_get_value(structure, list), 0));
+  };
+  guint64 total = 0;
+  gst_structure_get_uint64(first(first(results_of(buffer), "zones"), "counts"), "total", &total);
+  return total;
+}
+
+TEST_F(CudaVisionZones, events_are_posted_and_attached) {
+  ZonesHarness zones(kDoorAndHall);
+  EXPECT_EQ(count_in(zones.at(40), "events"), 0u);
+  EXPECT_EQ(take_event(zones), "");
+  const Owned<GstBuffer> frame = zones.at(28);
+  EXPECT_EQ(count_in(frame, "events"), 2u);
+  EXPECT_EQ(count_in(frame, "zones"), 2u);
+  EXPECT_EQ(count_in(frame, "shapes"), 2u);
+  EXPECT_EQ(take_event(zones),
+            "cudavisionzones, event=(string)cross, name=(string)door, id=(guint64)1, type=(string)person, "
+            "x=(double)28, "
+            "y=(double)20, direction=(string)left-to-right, running-time=(guint64)40000000;");
+  EXPECT_EQ(take_event(zones),
+            "cudavisionzones, event=(string)enter, name=(string)hall, id=(guint64)1, type=(string)person, "
+            "x=(double)28, "
+            "y=(double)20, running-time=(guint64)40000000;");
+  zones.at(40);
+  EXPECT_NE(take_event(zones).find("right-to-left"), std::string::npos);
+  EXPECT_NE(take_event(zones).find(
+                "event=(string)leave, name=(string)hall, id=(guint64)1, type=(string)person, x=(double)40, "
+                "y=(double)20, duration=(guint64)40000000"),
+            std::string::npos);
+}
+
+TEST_F(CudaVisionZones, shared_frames_keep_their_memory_and_stay_as_they_are) {
+  ZonesHarness zones(kDoor);
+  const Owned<GstBuffer> shared = track_picture().buffer();
+  const Owned<GstBuffer> again(gst_buffer_ref(shared.get()));
+  const Owned<GstBuffer> out = zones.exchange(Owned<GstBuffer>(gst_buffer_copy(shared.get())));
+  EXPECT_EQ(gst_buffer_peek_memory(out.get(), 0), gst_buffer_peek_memory(shared.get(), 0));
+  EXPECT_EQ(results_of(shared), nullptr);
+  EXPECT_NE(results_of(out), nullptr);
+}
+
+TEST_F(CudaVisionZones, a_flush_ends_tracks_and_keeps_counts) {
+  ZonesHarness zones(kDoorAndHall);
+  zones.at(40), zones.at(20);
+  while (!take_event(zones).empty()) {
+  }
+  gst_harness_push_event(zones.get(), gst_event_new_flush_start());
+  gst_harness_push_event(zones.get(), gst_event_new_flush_stop(TRUE));
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  gst_harness_push_event(zones.get(), gst_event_new_segment(&segment));
+  const Owned<GstBuffer> frame = zones.at(40);
+  EXPECT_EQ(take_event(zones), "") << "nobody has crossed back, and nobody was in the hall";
+  EXPECT_EQ(crossings_of_door(frame), 1u);
+}
+
+// --- the configuration ---
+
+// The error of a start with these properties.
+std::optional<Complaint> error_of_start(const char *zones, const char *location) {
+  const Owned<GstElement> element = parse("cudavisionzones");
+  g_object_set(element.get(), "zones", zones, "location", location, nullptr);
+  EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  return take_error(element.get());
+}
+
+TEST_F(CudaVisionZones, a_bad_text_stops_the_start_with_line_and_reason) {
+  EXPECT_TRUE(is(error_of_start("{\"lines\": [\n{\"name\": \"a\",\n\"from\": 7}]}", nullptr),
+                 GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                 "zones: line 3: 'from' of 'a' is no list of two numbers"));
+  EXPECT_TRUE(is(error_of_start(nullptr, "/nowhere/zones.json"), GST_RESOURCE_ERROR,
+                 GST_RESOURCE_ERROR_SETTINGS, "'/nowhere/zones.json': "));
+  EXPECT_TRUE(is(error_of_start(kDoor, "/nowhere/zones.json"), GST_RESOURCE_ERROR,
+                 GST_RESOURCE_ERROR_SETTINGS, "both set"));
+}
+
+TEST_F(CudaVisionZones, a_new_value_holds_from_the_next_frame_and_keeps_counts) {
+  ZonesHarness zones(kDoor);
+  zones.at(40), zones.at(20);
+  EXPECT_NE(take_event(zones), "");
+  g_object_set(zones.element(), "zones", kDoorAndHall, nullptr);
+  const Owned<GstBuffer> frame = zones.at(20);
+  EXPECT_EQ(count_in(frame, "zones"), 2u);
+  EXPECT_EQ(crossings_of_door(frame), 1u);
+  g_object_set(zones.element(), "zones", "{]", nullptr);
+  EXPECT_EQ(count_in(zones.at(20), "zones"), 2u);
+  EXPECT_TRUE(is(take_warning(zones.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                 "the last valid zones stay in force"));
+  zones.at(20);
+  EXPECT_FALSE(take_warning(zones.element())) << "once for a value";
+}
+
+TEST_F(CudaVisionZones, a_file_that_is_replaced_is_read_again) {
+  const Folder folder;
+  const std::string file = folder.path("zones.json"), next = folder.path("next.json");
+  std::ofstream(file) << kDoor;
+  ZonesHarness zones(nullptr, file);
+  zones.at(40), zones.at(20);
+  std::ofstream(next) << kDoorAndHall;
+  ASSERT_EQ(g_rename(next.c_str(), file.c_str()), 0);
+  Owned<GstBuffer> frame = zones.at(20);
+  for (int i = 0; i < 100 && count_in(frame, "zones") < 2; ++i) {
+    g_usleep(50000);
+    frame = zones.at(20);
+  }
+  EXPECT_EQ(count_in(frame, "zones"), 2u);
+  EXPECT_EQ(crossings_of_door(frame), 1u);
+}
+
+TEST_F(CudaVisionZones, fractions_are_of_the_frame) {
+  ZonesHarness zones(
+      R"({"units": "fraction", "lines": [{"name": "door", "from": [0.5, 0], "to": [0.5, 1], "hysteresis": 0.1}]})");
+  zones.at(33);
+  EXPECT_EQ(take_event(zones), "");
+  zones.at(31);
+  EXPECT_NE(take_event(zones), "");
+  zones.at(28), zones.at(33), zones.at(31), zones.at(27);
+  EXPECT_EQ(take_event(zones), "") << "it has not left by a tenth of 48 pixels";
+  zones.at(33);
+  EXPECT_NE(take_event(zones), "");
+}
+
+// --- what is missing is said once ---
+
+TEST_F(CudaVisionZones, warns_if_there_are_no_zones_and_if_boxes_have_no_ids) {
+  ZonesHarness none(nullptr);
+  EXPECT_EQ(results_of(none.at(20)), nullptr);
+  EXPECT_TRUE(is(take_warning(none.element()), GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
+                 "Neither location nor zones"));
+  ZonesHarness untracked(kDoor);
+  for (int i = 0; i < 200; ++i) untracked.at(20, 20, 0);
+  EXPECT_TRUE(is(take_warning(untracked.element()), GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
+                 "put cudavisiontrack"));
+  EXPECT_FALSE(take_warning(untracked.element()));
+}
+
+// --- the elements behind it ---
+
+TEST_F(CudaVisionZones, json_has_events_and_counters) {
+  ZonesHarness zones(kDoorAndHall);
+  JsonHarness json;
+  EXPECT_NE(
+      json.line_of(zones.at(40))
+          .find(
+              R"("regions":[{"type":"person","x":38,"y":12,"width":4,"height":8,"score":null,"params":{"tracking":{"id":1}}}],)"
+              R"("events":[],"zones":[{"name":"door","counts":[)"
+              R"({"direction":"left-to-right","total":0,"recent":0,"types":[]},{"direction":"right-to-left","total":0,"recent":0,"types":[]}]},)"
+              R"({"name":"hall","occupancy":0,"crowded":false,"counts":[{"direction":"enter","total":0,"recent":0,"types":[]},)"
+              R"({"direction":"leave","total":0,"recent":0,"types":[]}]}],"tensors":[])"),
+      std::string::npos);
+  const std::string line = json.line_of(zones.at(28));
+  EXPECT_NE(
+      line.find(R"("events":[{"event":"cross","name":"door","id":1,"type":"person","x":28.0,"y":20.0,)"
+                R"("direction":"left-to-right","running-time":40000000},{"event":"enter","name":"hall",)"),
+      std::string::npos)
+      << line;
+  EXPECT_NE(
+      line.find(
+          R"({"name":"hall","occupancy":1,"crowded":false,"counts":[{"direction":"enter","total":1,"recent":1,)"
+          R"("types":[{"type":"person","total":1,"recent":1}]},)"),
+      std::string::npos)
+      << line;
+  EXPECT_EQ(json.line_of(frame()).find("events"), std::string::npos);
+}
+
+TEST_F(CudaVisionZones, json_of_events_only_has_the_numbers_of_their_frames) {
+  ZonesHarness zones(kDoor);
+  JsonHarness json("only=events");
+  for (const int x : {40, 38, 20, 22, 40}) EXPECT_EQ(json.push(zones.at(x)), GST_FLOW_OK);
+  const std::vector<std::string> written = lines(json.file());
+  ASSERT_EQ(written.size(), 2u);
+  EXPECT_EQ(Json(written[0]).whole("frame"), 2);
+  EXPECT_EQ(Json(written[1]).whole("frame"), 4);
+  JsonHarness text("output=text only=events");
+  for (const int x : {38, 20, 22}) EXPECT_EQ(text.push(zones.at(x)), GST_FLOW_OK);
+  EXPECT_EQ(gst_harness_buffers_in_queue(text.get()), 1u);
+}
+
+// Crops and rotations drop the zones, as GStreamer's elements do with metas of these tags.
+TEST_F(CudaVisionZones, scaled_frames_keep_zones_and_cropped_ones_do_not) {
+  const auto shapes_behind = [](const std::string &elements) {
+    const Owned<GstElement> pipeline =
+        parse("videotestsrc num-buffers=1 ! video/x-raw,width=64,height=48 ! cudavisionzones name=zones ! " +
+              elements + " ! appsink name=sink sync=false");
+    GstElement *zones = child(pipeline, "zones"), *sink = child(pipeline, "sink");
+    g_object_set(zones, "zones", kDoorAndHall, nullptr);
+    gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
+    GstSample *pulled = nullptr;
+    g_signal_emit_by_name(sink, "pull-sample", &pulled);
+    const Owned<GstSample> sample(pulled);
+    return count_in(Owned<GstBuffer>(gst_buffer_ref(gst_sample_get_buffer(sample.get()))), "shapes");
+  };
+  EXPECT_EQ(shapes_behind("videoscale ! video/x-raw,width=32,height=24"), 2u);
+  EXPECT_EQ(shapes_behind("videoconvert ! video/x-raw,format=RGB"), 2u);
+  EXPECT_EQ(shapes_behind("videocrop left=4"), 0u);
+  EXPECT_EQ(shapes_behind("videoflip video-direction=90r"), 0u);
+}
+
+// A meta into which another program has written anything.
+TEST_F(CudaVisionZones, metas_of_others_are_written_as_far_as_they_can_be) {
+  ZonesHarness zones(kDoorAndHall);
+  for (const char *text : {"x",
+                           "x, events=(int)1, zones=<1, 2.5>, shapes=<(structure)\"s\\,\\ "
+                           "points\\=\\(int\\)4\\;\">, width=(string)a",
+                           "x, shapes=<(structure)\"s\\,\\ points\\=\\(structure\\)\\<\\ \\\"p\\\\\\,\\\\\\ "
+                           "x\\\\\\=\\\\\\(double\\\\\\)1e300\\\\\\;\\\"\\ "
+                           "\\>\\;\">, width=-5, height=7"}) {
+    const Owned<GstBuffer> out = zones.at(20);
+    GstStructure *results = const_cast<GstStructure *>(results_of(out));
+    gst_structure_remove_all_fields(results);
+    GstStructure *written = gst_structure_from_string(text, nullptr);
+    ASSERT_NE(written, nullptr) << text;
+    for (const char *field : {"events", "zones", "shapes", "width", "height"})
+      if (gst_structure_has_field(written, field))
+        gst_structure_set_value(results, field, gst_structure_get_value(written, field));
+    gst_structure_free(written);
+    JsonHarness json;
+    EXPECT_TRUE(Json(json.line_of(Owned<GstBuffer>(gst_buffer_copy(out.get())))).has("events"));
+    Harness overlay("cudavisionoverlay");
+    overlay.negotiate(track_picture());
+    EXPECT_NE(overlay.exchange(Owned<GstBuffer>(gst_buffer_copy_deep(out.get()))), nullptr);
+  }
+}
+
+}  // namespace
