@@ -6,7 +6,8 @@
  * @short_description: Draws what the elements before it have found
  *
  * cudavisionoverlay draws the results that are attached to a frame, whoever attached them: regions of interest, object
- * detections of GstAnalytics (GStreamer 1.24), keypoints, lines, and the tensors `edges`, `optical-flow` and `histogram`. So a
+ * detections of GstAnalytics (GStreamer 1.24), keypoints, lines, and the tensors `edges`, `optical-flow` and `histogram`, and the zones of
+ * #element-cudavisionzones. So a
  * pipeline analyses with `display=false`, and draws once, at its end. What one element alone has found looks as if that
  * element had drawn it.
  *
@@ -14,6 +15,9 @@
  * far as they are known. The box of a track has a colour of its own. Tensors lie below everything else. Edges and flow
  * from a frame of another size are not drawn, nor is a flow that reaches beyond the region of interest. The axes of a
  * histogram have no numbers: its tensor does not know which values the bins stand for.
+ *
+ * The lines of #element-cudavisionzones have an arrow to their right side and, with `draw-labels`, their counts to the right and
+ * to the left; its zones have the number of those in them. For half a second after an event they are drawn wider.
  *
  * ## Example launch line
  * |[
@@ -53,6 +57,8 @@ struct VisionOverlayElement {
         boolean_property<S>({"lines", "Lines", "Draw lines"}, &S::lines),
         boolean_property<S>({"tensors", "Tensors", "Draw edge maps, optical flow and histograms"},
                             &S::tensors),
+        boolean_property<S>({"zones", "Zones", "Draw the lines, zones and counters of cudavisionzones"},
+                            &S::zones),
         boolean_property<S>(
             {"draw-labels", "Draw labels", "Write the type, the id of the track and the score at each box"},
             &S::labels),
@@ -72,6 +78,9 @@ struct VisionOverlayElement {
         color_property<S>(
             {"edge-color", "Edge color", "Colour and opacity of edges: " CUDAVISION_COLOR_WORDS},
             &S::edge_color),
+        color_property<S>({"zone-color", "Zone color",
+                           "Colour and opacity of lines, zones and counters: " CUDAVISION_COLOR_WORDS},
+                          &S::zone_color),
         enum_property<S>({"flow-mode", "Flow mode", "How optical flow is shown"}, flow_display_mode_type(),
                          &S::display_mode, Mutable::controllable),
         real_property<S>(

@@ -100,6 +100,7 @@ Status VisionOverlayOperation::run(const Job &job) {
   if (tensors_.has_unreadable()) warn_of_unreadable();
   if (settings_.keypoints) add_keypoints(job);
   if (settings_.lines) add_lines(job);
+  if (settings_.zones) add_zones(job);
   if (settings_.regions) add_boxes(job);
   if (job.execution.stop->requested()) return Status(Status::Code::stopped);  // the lists are incomplete
   return primitives_.empty() ? Status() : draw(job);
@@ -146,6 +147,17 @@ void VisionOverlayOperation::add_lines(const Job &job) {
                   ++line_count_;
                   return true;
                 });
+}
+
+void VisionOverlayOperation::add_zones(const Job &job) {
+  const ZoneStyle style{.line_width = line_width(job),
+                        .labels = settings_.labels,
+                        .color = color_of(settings_.zone_color.argb(), *job.info),
+                        .label = label_style(settings_.zone_color.argb(), line_width(job), job.frame.size(),
+                                             job.region, *job.info)};
+  flashes_.take(job.buffer);
+  if (!add_zone_shapes(job.buffer, style, job.frame.size(), flashes_, kMostPoints, &primitives_))
+    warn_of_too_many();
 }
 
 guint32 VisionOverlayOperation::color_of_box(const AttachedBox &box) const {

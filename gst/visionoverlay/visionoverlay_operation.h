@@ -13,6 +13,7 @@
 #include "gst/base/results/awaited_results.h"
 #include "gst/visionoverlay/tensor_pictures.h"
 #include "gst/visionoverlay/visionoverlay_settings.h"
+#include "gst/visionoverlay/zone_shapes.h"
 
 namespace cudavision {
 
@@ -33,6 +34,7 @@ class VisionOverlayOperation final : public ElementOperation<VisionOverlaySettin
   void add_keypoints(const Job &job);
   void add_lines(const Job &job);
   void add_boxes(const Job &job);
+  void add_zones(const Job &job);
   void add_label(const AttachedBox &box, const Job &job);
   guint32 color_of_box(const AttachedBox &box) const;
   bool warn_of_too_many();
@@ -44,6 +46,7 @@ class VisionOverlayOperation final : public ElementOperation<VisionOverlaySettin
   AwaitedResults awaited_;
   std::vector<AttachedBox> boxes_;
   Array<Primitive> primitives_;  // of the frame
+  ZoneFlashes flashes_;
   TensorPictures tensors_;
   OwnedBytes memory_;
   HostCopy host_;

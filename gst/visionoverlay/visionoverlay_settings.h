@@ -16,9 +16,10 @@ struct VisionOverlaySettings : FlowStyle {
   // Arrows leave the picture, on which the other results lie, as it is.
   VisionOverlaySettings() { display_mode = OpticalFlowDisplayMode::arrows; }
 
-  bool regions = true, keypoints = true, lines = true, tensors = true;  // what is drawn
-  bool labels = true, color_by_track = true;                            // of regions
-  ColorText color = "lime", keypoint_color = "red", line_color = ColorText::kByDirection, edge_color = "red";
+  bool regions = true, keypoints = true, lines = true, tensors = true, zones = true;  // what is drawn
+  bool labels = true, color_by_track = true;                                          // of regions
+  ColorText color = "lime", keypoint_color = "red", line_color = ColorText::kByDirection, edge_color = "red",
+            zone_color = "yellow";
   int line_width = kAutomaticWidth, point_size = kAutomaticWidth;
   double min_contrast = 12;  // of keypoints
   int max_drawn = 50;        // 0: all
@@ -30,13 +31,15 @@ inline Status validate(const VisionOverlaySettings &settings) {
   CUDAVISION_TRY(validate_color("color", settings.color));
   CUDAVISION_TRY(validate_color("keypoint-color", settings.keypoint_color));
   CUDAVISION_TRY(validate_color("edge-color", settings.edge_color));
+  CUDAVISION_TRY(validate_color("zone-color", settings.zone_color));
   return validate_color("line-color", settings.line_color, ColorText::kByDirection);
 }
 
 // See valid_settings.h.
 inline std::string futile(const VisionOverlaySettings &settings) {
-  if (settings.regions || settings.keypoints || settings.lines || settings.tensors) return {};
-  return "regions, keypoints, lines and tensors are all false: nothing is drawn";
+  if (settings.regions || settings.keypoints || settings.lines || settings.tensors || settings.zones)
+    return {};
+  return "regions, keypoints, lines, tensors and zones are all false: nothing is drawn";
 }
 
 }  // namespace cudavision

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/elements/drawn_frame.h"
 #include "tests/elements/json_lines.h"
 #include "tests/elements/track_harness.h"
 
@@ -294,7 +295,7 @@ TEST_F(CudaVisionZones, scaled_frames_keep_zones_and_cropped_ones_do_not) {
 }
 
 // A meta into which another program has written anything.
-TEST_F(CudaVisionZones, metas_of_others_are_written_as_far_as_they_can_be) {
+TEST_F(CudaVisionZones, metas_of_others_are_written_and_drawn_as_far_as_they_can_be) {
   ZonesHarness zones(kDoorAndHall);
   for (const char *text : {"x",
                            "x, events=(int)1, zones=<1, 2.5>, shapes=<(structure)\"s\\,\\ "
@@ -313,10 +314,63 @@ TEST_F(CudaVisionZones, metas_of_others_are_written_as_far_as_they_can_be) {
     gst_structure_free(written);
     JsonHarness json;
     EXPECT_TRUE(Json(json.line_of(Owned<GstBuffer>(gst_buffer_copy(out.get())))).has("events"));
-    Harness overlay("cudavisionoverlay");
+    Harness overlay("cudavisionoverlay regions=false");
     overlay.negotiate(track_picture());
     EXPECT_NE(overlay.exchange(Owned<GstBuffer>(gst_buffer_copy_deep(out.get()))), nullptr);
   }
+}
+
+using cudavision::make_primitive;
+using cudavision::Primitive;
+
+// What the overlay makes of a frame, with the zones alone.
+testing::AssertionResult looks_like(Harness *overlay, Owned<GstBuffer> buffer,
+                                    const std::vector<Primitive> &primitives) {
+  overlay->negotiate(track_picture());
+  const Owned<GstBuffer> out = overlay->exchange(Owned<GstBuffer>(gst_buffer_copy_deep(buffer.get())));
+  const VideoFrame expected = with_primitives(track_picture(), primitives);
+  std::vector<std::uint8_t> bytes(gst_buffer_get_size(out.get()));
+  gst_buffer_extract(out.get(), 0, bytes.data(), bytes.size());
+  return same_bytes(bytes, expected);
+}
+
+TEST_F(CudaVisionZones, overlay_draws_lines_with_arrows_and_flashes_for_half_a_second) {
+  ZonesHarness zones(kDoorAndHall);
+  Harness overlay("cudavisionoverlay regions=false draw-labels=false zone-color=white");
+  const auto drawn = [](int door_width, int hall_width) {
+    const cudavision::Color white = color_in(track_picture(), 0xffffffff);
+    const auto line = [&](int width, int x0, int y0, int x1, int y1) {
+      return make_primitive(Primitive::Kind::line, width, white, x0, y0, x1, y1);
+    };
+    return std::vector<Primitive>{line(door_width, 32, 0, 32, 48),  line(door_width, 32, 24, 26, 24),
+                                  line(door_width, 29, 21, 26, 24), line(door_width, 29, 27, 26, 24),
+                                  line(hall_width, 0, 48, 0, 0),    line(hall_width, 0, 0, 32, 0),
+                                  line(hall_width, 32, 0, 32, 48),  line(hall_width, 32, 48, 0, 48)};
+  };
+  EXPECT_TRUE(looks_like(&overlay, zones.at(40), drawn(1, 1)));
+  EXPECT_TRUE(looks_like(&overlay, zones.at(28), drawn(3, 3)));
+  EXPECT_TRUE(looks_like(&overlay, zones.at(33), drawn(3, 3))) << "a leave, and the crossing of before";
+  zones.time = 540 * GST_MSECOND;
+  EXPECT_TRUE(looks_like(&overlay, zones.at(40), drawn(3, 3)));
+  zones.time = 2000 * GST_MSECOND;
+  EXPECT_TRUE(looks_like(&overlay, zones.at(42), drawn(1, 1)));
+}
+
+TEST_F(CudaVisionZones, overlay_writes_counters) {
+  ZonesHarness zones(kDoor);
+  Harness plain("cudavisionoverlay regions=false draw-labels=false"),
+      labels("cudavisionoverlay regions=false");
+  const auto of = [](Harness *overlay, const Owned<GstBuffer> &buffer) {
+    overlay->negotiate(track_picture());
+    const Owned<GstBuffer> out = overlay->exchange(Owned<GstBuffer>(gst_buffer_copy_deep(buffer.get())));
+    std::vector<std::uint8_t> bytes(gst_buffer_get_size(out.get()));
+    gst_buffer_extract(out.get(), 0, bytes.data(), bytes.size());
+    return bytes;
+  };
+  const Owned<GstBuffer> before = zones.at(40);
+  const std::vector<std::uint8_t> none = of(&labels, before), one = of(&labels, zones.at(20));
+  EXPECT_NE(none, of(&plain, before));
+  EXPECT_NE(none, one);
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ const std::vector<Case> kCases = {
     {"cudasigma2kp window=31 cell=32 roi-width=61", "holds no cell of keypoints",
      "cudasigma2kp window=31 cell=32 roi-width=62"},
     {"cudaopticalflow min-eigenvalue=16", "no vector can be valid", "cudaopticalflow min-eigenvalue=15"},
-    {"cudavisionoverlay regions=false keypoints=false lines=false tensors=false", "nothing is drawn",
+    {"cudavisionoverlay regions=false keypoints=false lines=false tensors=false zones=false", "nothing is drawn",
      "cudavisionoverlay regions=false keypoints=false lines=false"},
     {"cudahog model=people",
      "does not fit into 63x136 pixels",

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The lines and zones of cudavisionzones as primitives.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <map>
+#include <string>
+
+#include "cuda/common/memory_budget.h"
+#include "cuda/draw/canvas.h"
+#include "cuda/draw/label.h"
+
+namespace cudavision {
+
+// Which lines and zones had an event a moment ago.
+class ZoneFlashes {
+ public:
+  static constexpr GstClockTime kDuration = GST_SECOND / 2;
+  // Takes the events of a frame.
+  void take(GstBuffer *buffer);
+  bool has(const std::string &name) const { return since_.contains(name); }
+
+ private:
+  std::map<std::string, GstClockTime> since_;  // the timestamps of the last events
+};
+
+struct ZoneStyle {
+  int line_width = 1;
+  bool labels = true;
+  Color color;
+  LabelStyle label;
+};
+
+// Appends what the frame carries, as long as there are at most `most` primitives. Returns false if some are left out.
+bool add_zone_shapes(GstBuffer *buffer, const ZoneStyle &style, Size frame, const ZoneFlashes &flashes,
+                     std::size_t most, Array<Primitive> *primitives);
+
+}  // namespace cudavision
