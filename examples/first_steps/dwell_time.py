@@ -1,19 +1,27 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Prints the time from when each person first stood in a zone of the picture until they last did.
+"""Prints how long each person stood in a zone of the picture, when the person leaves it or is not seen for 3 seconds.
 
   dwell_time.py SOURCE X,Y,WIDTH,HEIGHT
 """
-from frames import Gst, GstCudaVision, arguments, frames
+import json
+
+from frames import Gst, arguments, events
 
 source, zone = arguments(2)
 x, y, width, height = map(float, zone.split(","))
+corners = [[x, y], [x + width, y], [x + width, y + height], [x, y + height]]
+# The detector's boxes have a margin below the feet.
+zones = {"zones": [{"name": "zone", "polygon": corners, "anchor": [0.5, 7 / 8]}]}
 
-stays = {}  # the first and the last time at which a track was in the zone
-for buffer in frames(f"{source} ! videoconvert ! cudahog model=people display=false ! cudavisiontrack"):
-    for box in (b for b in GstCudaVision.buffer_get_regions(buffer) if b.track_id):
-        feet_x, feet_y = box.x + box.width / 2, box.y + box.height * 7 / 8  # the detector's boxes have a margin
-        if x <= feet_x < x + width and y <= feet_y < y + height:
-            stays[box.track_id] = stays.get(box.track_id, (buffer.pts, 0))[0], buffer.pts
-for track, (first, last) in stays.items():
-    print(f"person {track}: {(last - first) / Gst.SECOND:.1f} s, from {first / Gst.SECOND:.1f} s on")
+entered = {}  # the running times
+for event in events(f"{source} ! videoconvert ! cudahog model=people display=false ! cudavisiontrack ! "
+                    "cudavisionzones name=zones ! fakesink", json.dumps(zones)):
+    person, now = event.get_uint64("id")[1], event.get_uint64("running-time")[1]
+    if event.get_string("event") == "enter":
+        entered[person] = now
+    elif event.get_string("event") == "leave":
+        stay = event.get_uint64("duration")[1]
+        print(f"person {person}: {stay / Gst.SECOND:.1f} s, from {entered.pop(person) / Gst.SECOND:.1f} s on", flush=True)
+for person, since in entered.items():
+    print(f"person {person}: until the end, from {since / Gst.SECOND:.1f} s on")

@@ -25,6 +25,24 @@ def arguments(count):
     return sys.argv[1 : count + 1]
 
 
+def events(description, zones):
+    """Yields what cudavisionzones, which must be named `zones` in the pipeline, finds: structures with event, name, id and so on.
+    zones: its lines and zones, as a text. The sink is part of the description."""
+    pipeline = Gst.parse_launch(description)
+    pipeline.get_by_name("zones").set_property("zones", zones)
+    pipeline.set_state(Gst.State.PLAYING)
+    kinds = Gst.MessageType.ELEMENT | Gst.MessageType.EOS | Gst.MessageType.ERROR
+    try:
+        while (message := pipeline.get_bus().timed_pop_filtered(Gst.CLOCK_TIME_NONE, kinds)).type != Gst.MessageType.EOS:
+            if message.type == Gst.MessageType.ERROR:
+                error, debug = message.parse_error()
+                raise SystemExit(f"{error.message} {debug.split(chr(10))[-1]}")
+            if message.has_name("cudavisionzones"):
+                yield message.get_structure()
+    finally:
+        pipeline.set_state(Gst.State.NULL)
+
+
 def frames(description):
     """Yields the buffers that leave the pipeline. Its sink must not be part of the description."""
     return (sample.get_buffer() for sample in samples(description))

@@ -12,18 +12,18 @@ video=${CUDAVISION_TEST_DATA:-/usr/share/doc/opencv-doc/examples/data}/vtest.avi
 # Counted by hand, in slices of the video through the line and in frames around each crossing: five people walk over it to
 # the left of the picture, which is the right of the line, and six to the right of the picture. Versions of the decoder
 # differ in some pixels, so one more or less is allowed. On 2026-11-27 the program counted 5 and 7, as its page says: at
-# frame 147 somebody passes beyond the end of the line, whose box reaches over it.
+# frame 148 somebody passes beyond the end of the line, whose box reaches over it.
 "$python" "$examples/count_over_line.py" "filesrc location=$video ! decodebin" 400,275 400,480 | tee "$root/count.txt"
 [[ $(tail -n 1 "$root/count.txt") =~ ^([0-9]+)' to the right, '([0-9]+)' to the left'$ ]]
 right=${BASH_REMATCH[1]} left=${BASH_REMATCH[2]}
 ((right >= 4 && right <= 6 && left >= 6 && left <= 8))
-[[ $(grep -c '^frame [0-9]*: person [0-9]* to the ' "$root/count.txt") == $((right + left)) ]]
+[[ $(grep -c '^[0-9]*\.[0-9] s: person [0-9]* to the ' "$root/count.txt") == $((right + left)) ]]
 
 "$python" "$examples/dwell_time.py" "filesrc location=$video ! decodebin ! identity eos-after=200" 500,120,268,200 >"$root/zone.txt"
 cat "$root/zone.txt"
 (($(wc -l <"$root/zone.txt") > 5))
-if grep -vE '^person [0-9]+: [0-9]+\.[0-9] s, from [0-9]+\.[0-9] s on$' "$root/zone.txt"; then exit 1; fi
-awk '{ if ($3 > longest) longest = $3 } END { exit !(longest > 5) }' "$root/zone.txt"
+if grep -vE '^person [0-9]+: ([0-9]+\.[0-9] s|until the end), from [0-9]+\.[0-9] s on$' "$root/zone.txt"; then exit 1; fi
+awk '{ if ($3 + 0 > longest) longest = $3 + 0 } END { exit !(longest > 3) }' "$root/zone.txt"
 
 # Every pixel that the program changes lies in a box, and most of each box changes. The video is decoded once, because two
 # runs of its decoder may differ, and two frames too many are decoded, because it may lose the last one on a busy machine.
