@@ -21,8 +21,11 @@ from sources import TEST_PICTURE, Source  # noqa: E402
 PATIENCE = 3  # seconds that pipelines may take to stop
 MOST_CAMERAS = 64
 
-EXAMPLE = """example:
-  cudavision-live --elements "cudahog model=people display=false ! cudavisiontrack ! cudavisionoverlay" in.mp4"""
+PEOPLE = "cudahog model=people display=false ! cudavisiontrack ! cudavisionoverlay"  # for files and cameras
+EDGES = "cudacanny output=overlay color=lime"  # for source elements, whose test pictures show nobody
+
+EXAMPLE = f"""example:
+  cudavision-live --elements "{EDGES}" in.mp4"""
 
 
 def folder(text):
@@ -37,8 +40,8 @@ def options():
     parser.add_argument("sources", nargs="*", metavar="SOURCE",
                         help="a file, a device such as /dev/video0, an address such as rtsp://…, or source elements as for "
                              "gst-launch-1.0; default: a test picture")
-    parser.add_argument("--elements", default="cudacanny output=overlay color=lime", metavar="TEXT",
-                        help="the steps at the start, as for gst-launch-1.0; default: %(default)s")
+    parser.add_argument("--elements", metavar="TEXT",
+                        help="the steps at the start, as for gst-launch-1.0; default: people with ids, and edges for source elements")
     parser.add_argument("--port", type=int, default=8080, metavar="N",
                         help="the port of the page; default: %(default)s; 0: any that is free")
     parser.add_argument("--listen", default="127.0.0.1", metavar="ADDRESS",
@@ -77,11 +80,11 @@ async def serve(chosen):
         raise elements.Refused("GStreamer does not find the plugin cudavision: is it installed, or does GST_PLUGIN_PATH name its "
                                "folder?")
     sources = [Source(text) for text in chosen.sources or [TEST_PICTURE]]
-    described = elements.steps_of_text(chosen.elements)
+    described = [elements.steps_of_text(chosen.elements or (EDGES if source.parts is None else PEOPLE)) for source in sources]
     restrict(sources)
     server = Server(chosen, catalogue, token)
     for number, source in enumerate(sources):
-        server.cameras.append(Camera(number, source, described, catalogue, chosen.folder, server))
+        server.cameras.append(Camera(number, source, described[number], catalogue, chosen.folder, server))
     try:
         await server.start()
     except (OSError, OverflowError) as error:

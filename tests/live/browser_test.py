@@ -28,7 +28,6 @@ from selenium.webdriver.support.ui import Select
 
 PICTURES = pathlib.Path(sys.argv.pop(1)) if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else None
 STREET = pathlib.Path(os.environ.get("CUDAVISION_TEST_DATA", "/usr/share/doc/opencv-doc/examples/data")) / "vtest.avi"
-PEOPLE = "cudahog model=people display=false ! cudavisiontrack ! cudavisionoverlay"
 folder = pathlib.Path(tempfile.mkdtemp(prefix="cudavision_live."))
 
 
@@ -154,7 +153,7 @@ class Browser(unittest.TestCase):
 
     def test_people_with_ids_are_seen_within_three_seconds(self):
         began = time.monotonic()
-        self.start("--elements", PEOPLE, str(STREET))
+        self.start(str(STREET))
         opened = time.monotonic()
         self.until(lambda: self.picture().max() > 0)
         self.until(lambda: "person" in self.find("#counts").text)
