@@ -29,6 +29,7 @@ from selenium.webdriver.support.ui import Select
 PICTURES = pathlib.Path(sys.argv.pop(1)) if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else None
 STREET = pathlib.Path(os.environ.get("CUDAVISION_TEST_DATA", "/usr/share/doc/opencv-doc/examples/data")) / "vtest.avi"
 folder = pathlib.Path(tempfile.mkdtemp(prefix="cudavision_live."))
+EDGES = "--elements", "cudacanny output=overlay color=lime"
 
 
 def contrast(first, second):
@@ -170,7 +171,7 @@ class Browser(unittest.TestCase):
         self.shoot("people")
 
     def test_a_slider_changes_the_edges_of_the_same_frame(self):
-        self.start(str(STREET))
+        self.start(*EDGES, str(STREET))
         self.paused()
         position, before = self.find("#time").text, self.green()
         began = time.monotonic()
@@ -222,7 +223,7 @@ class Browser(unittest.TestCase):
         self.assertTrue(field.is_displayed())
 
     def test_lines_and_zones_are_drawn_and_saved(self):
-        self.start(str(STREET))
+        self.start(*EDGES, str(STREET))
         self.paused()
         self.find("[data-draw=line]").click()
         svg = self.find("#left svg")
@@ -251,7 +252,7 @@ class Browser(unittest.TestCase):
         self.shoot("zones")
 
     def test_presets_and_pictures_are_saved_and_opened(self):
-        self.start(str(STREET))
+        self.start(*EDGES, str(STREET))
         self.paused()
         self.slide("p-0-high-threshold", 500)
         self.until(lambda: "high-threshold=" in self.find("#launch").text)
@@ -268,7 +269,7 @@ class Browser(unittest.TestCase):
             self.assertEqual(picture.size, (768, 576))
 
     def test_two_settings_side_by_side(self):
-        self.start(str(STREET))
+        self.start(*EDGES, str(STREET))
         self.paused()
         self.find("#compare").click()
         self.until(lambda: self.find("#right").is_displayed())
@@ -279,7 +280,7 @@ class Browser(unittest.TestCase):
         self.shoot("side_by_side")
 
     def test_the_keyboard_alone_is_enough(self):
-        self.start(str(STREET))
+        self.start(*EDGES, str(STREET))
         self.until(lambda: self.green() > 0)
         reached = set()
         self.find("body").click()
