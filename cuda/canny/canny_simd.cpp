@@ -257,7 +257,8 @@ void expand_bits(const std::uint64_t *bits, int width, std::uint8_t *edges) {
   const auto *bytes = reinterpret_cast<const std::uint8_t *>(bits);
   const auto expand = [&](int x) HWY_ATTR { return hn::VecFromMask(d, hn::LoadMaskBits(d, bytes + x / 8)); };
   int x = 0;
-  for (; x + lanes <= width; x += lanes) hn::StoreU(expand(x), d, edges + x);
+  for (; lanes >= 8 && x + lanes <= width; x += lanes)
+    hn::StoreU(expand(x), d, edges + x);  // whole bytes of bits
   for (; x < width; ++x) edges[x] = (bytes[x / 8] >> (x % 8) & 1) != 0 ? 255 : 0;
 }
 

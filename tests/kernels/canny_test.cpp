@@ -4,6 +4,7 @@
 #include "cuda/canny/canny.h"
 
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -339,6 +340,22 @@ TEST_P(Canny, smooth_noise_over_many_tiles_equals_opencv) {
       SCOPED_TRACE(::testing::Message() << "radius " << radius << " " << describe(params));
       EXPECT_TRUE(same(runner.run(picture, params), opencv(picture, params)));
     }
+}
+
+// Highway's fallback for processors without SSSE3, which the processors of today never choose: vectors of one lane.
+TEST_P(Canny, without_vectors_equals_opencv) {
+  if (GetParam().backend == cudavision::Backend::cuda) GTEST_SKIP() << "of the CPU backend";
+  if ((HWY_TARGETS & HWY_SCALAR) == 0) GTEST_SKIP() << "this version of Highway has another fallback";
+  const auto choose = [](std::int64_t targets) {
+    hwy::SetSupportedTargetsForTest(targets);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  };
+  const Picture picture = smooth_noise({193, 150}, 1, 12);
+  CannyRunner runner(execution(), picture.size());
+  choose(HWY_SCALAR);
+  for (const CannyParams &params : every_gradient(for_smooth_noise))
+    EXPECT_TRUE(same(runner.run(picture, params), opencv(picture, params))) << describe(params);
+  choose(0);  // all of them again
 }
 
 // With few strong pixels, most edges are found through long chains across tiles.
