@@ -111,8 +111,8 @@ Status make_bgsub(const Execution &execution, Size size, int channels, int mixtu
     return invalid_argument("a picture of " + std::to_string(channels) +
                             " channels: only 1 and 3 are possible");
   CUDAVISION_TRY(check_sides(size));
-  return run_on_backend(execution, bgsub::make_bgsub_cpu, CUDAVISION_IF_CUDA(bgsub::make_bgsub_cuda), size,
-                        channels, mixtures, subtractor);
+  return run_on_backend(execution, CUDAVISION_BACKENDS(bgsub::make_bgsub), size, channels, mixtures,
+                        subtractor);
 }
 
 }  // namespace cudavision

@@ -250,10 +250,7 @@ class SubtractorCuda final : public Subtractor {
 
 Status make_bgsub_cuda(const Execution &execution, Size size, int channels, int mixtures,
                        std::unique_ptr<BackgroundSubtractor> *subtractor) {
-  auto made = std::make_unique<SubtractorCuda>(execution, size, channels, mixtures);
-  CUDAVISION_TRY(made->allocate());
-  *subtractor = std::move(made);
-  return {};
+  return make_as<SubtractorCuda>(subtractor, execution, size, channels, mixtures);
 }
 
 }  // namespace cudavision::bgsub

@@ -6,6 +6,7 @@
 
 #include "cuda/bgsub/bgsub.h"
 #include "cuda/bgsub/bgsub_rules.h"
+#include "cuda/common/backends.h"
 #include "cuda/common/owned_memory.h"
 
 namespace cudavision::bgsub {

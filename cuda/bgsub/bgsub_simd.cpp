@@ -349,10 +349,7 @@ class SubtractorCpu final : public Subtractor {
 
 Status make_bgsub_cpu(const Execution &execution, Size size, int channels, int mixtures,
                       std::unique_ptr<BackgroundSubtractor> *subtractor) {
-  auto made = std::make_unique<SubtractorCpu>(execution, size, channels, mixtures);
-  CUDAVISION_TRY(made->allocate());
-  *subtractor = std::move(made);
-  return {};
+  return make_as<SubtractorCpu>(subtractor, execution, size, channels, mixtures);
 }
 
 }  // namespace cudavision::bgsub

@@ -20,8 +20,7 @@ Status components::check_run(Size mask, Size made_for, const ComponentParams &pa
 }
 
 Status make_components(const Execution &execution, Size size, std::unique_ptr<Components> *components) {
-  return make_on_backend(execution, size, components, components::make_components_cpu,
-                         CUDAVISION_IF_CUDA(components::make_components_cuda));
+  return make_on_backend(execution, size, components, CUDAVISION_BACKENDS(components::make_components));
 }
 
 }  // namespace cudavision

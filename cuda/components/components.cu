@@ -355,10 +355,7 @@ class ComponentsCuda final : public Components {
 }  // namespace
 
 Status make_components_cuda(const Execution &execution, Size size, std::unique_ptr<Components> *components) {
-  auto made = std::make_unique<ComponentsCuda>(execution, size);
-  CUDAVISION_TRY(made->allocate());
-  *components = std::move(made);
-  return {};
+  return make_as<ComponentsCuda>(components, execution, size);
 }
 
 }  // namespace cudavision::components

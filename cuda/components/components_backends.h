@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "cuda/common/backends.h"
 #include "cuda/components/components.h"
 
 namespace cudavision::components {

@@ -145,8 +145,7 @@ class ComponentsCpu final : public Components {
 }  // namespace
 
 Status make_components_cpu(const Execution &execution, Size size, std::unique_ptr<Components> *components) {
-  *components = std::make_unique<ComponentsCpu>(execution, size);
-  return {};
+  return make_as<ComponentsCpu>(components, execution, size);
 }
 
 }  // namespace cudavision::components

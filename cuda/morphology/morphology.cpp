@@ -58,8 +58,7 @@ Status check_run(const MorphologyParams &params, Size mask, Size cleaned, Size m
 }  // namespace morphology
 
 Status make_mask_cleaner(const Execution &execution, Size size, std::unique_ptr<MaskCleaner> *cleaner) {
-  return make_on_backend(execution, size, cleaner, morphology::make_mask_cleaner_cpu,
-                         CUDAVISION_IF_CUDA(morphology::make_mask_cleaner_cuda));
+  return make_on_backend(execution, size, cleaner, CUDAVISION_BACKENDS(morphology::make_mask_cleaner));
 }
 
 }  // namespace cudavision

@@ -115,8 +115,7 @@ class MaskCleanerCuda final : public MaskCleaner {
 }  // namespace
 
 Status make_mask_cleaner_cuda(const Execution &execution, Size size, std::unique_ptr<MaskCleaner> *cleaner) {
-  *cleaner = std::make_unique<MaskCleanerCuda>(execution, size);
-  return {};
+  return make_as<MaskCleanerCuda>(cleaner, execution, size);
 }
 
 }  // namespace cudavision::morphology

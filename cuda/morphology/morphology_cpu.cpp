@@ -125,8 +125,7 @@ class MaskCleanerCpu final : public MaskCleaner {
 }  // namespace
 
 Status make_mask_cleaner_cpu(const Execution &execution, Size size, std::unique_ptr<MaskCleaner> *cleaner) {
-  *cleaner = std::make_unique<MaskCleanerCpu>(execution, size);
-  return {};
+  return make_as<MaskCleanerCpu>(cleaner, execution, size);
 }
 
 }  // namespace cudavision::morphology
