@@ -37,13 +37,11 @@
 #include <gst/video/video.h>
 
 #include <atomic>
-#include <new>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "cuda/common/standard_arithmetic.h"
 #include "gst/base/element/any_video_pads.h"
 #include "gst/base/element/properties.h"
 #include "gst/base/element/timing.h"
@@ -84,7 +82,7 @@ struct TrackState {
   SearchedTypes searched;
   std::vector<AttachedBox> boxes;  // of a frame
   std::vector<TypedBox> places;    // of `boxes`
-  gint width = 0, height = 0;      // of the caps
+  Size size;                       // of the caps
   std::atomic<bool> started =
       false;  // GStreamer opens the pads before the start, and frames may come in between
   bool warned = false;
@@ -117,19 +115,6 @@ GST_ELEMENT_REGISTER_DEFINE(cudavisiontrack, "cudavisiontrack", GST_RANK_NONE, G
 namespace {
 
 using Properties = PropertyTable<TrackSettings>;
-
-// Calls body for GStreamer, through which no exception may pass. If there is no memory, posts an error.
-template <typename Body>
-GstFlowReturn protect(GstCudaVisionTrack *track, const Body &body) {
-  const StandardArithmetic arithmetic;
-  try {
-    return body();
-  } catch (const std::bad_alloc &) {
-    GST_ELEMENT_ERROR(track, RESOURCE, NO_SPACE_LEFT, ("There is no memory for the tracks of a frame"),
-                      (nullptr));
-    return GST_FLOW_ERROR;
-  }
-}
 
 void restart(GstCudaVisionTrack *track) {
   track->state->before_jump.reset();
@@ -185,18 +170,14 @@ GstStateChangeReturn change_state(GstElement *element, GstStateChange change) {
 
 gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
   auto *track = GST_CUDA_VISION_TRACK(transform);
-  const GstStructure *structure = gst_caps_get_structure(caps, 0);
-  gint width = 0, height = 0, rate_n = 0, rate_d = 1;
-  gst_structure_get(structure, "width", G_TYPE_INT, &width, "height", G_TYPE_INT, &height, nullptr);
-  gst_structure_get_fraction(structure, "framerate", &rate_n, &rate_d);
+  const FramesOfCaps frames = frames_of(caps);
   TrackState *state = track->state;
-  if (width != state->width || height != state->height) {
+  if (frames.size != state->size) {
     state->before_jump.reset();
     state->tracker.restart();
   }
-  state->width = width, state->height = height;
-  state->steps.follow_caps(rate_n > 0 && rate_d > 0 ? gst_util_uint64_scale_int(GST_SECOND, rate_d, rate_n)
-                                                    : 0);
+  state->size = frames.size;
+  state->steps.follow_caps(frames.duration);
   return TRUE;
 }
 
@@ -241,12 +222,6 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
 }
 
 // --- frames ---
-
-// Only the metas of a frame change: its memory is shared.
-GstFlowReturn prepare_output_buffer(GstBaseTransform *, GstBuffer *input, GstBuffer **output) {
-  *output = gst_buffer_is_writable(input) ? input : gst_buffer_copy(input);
-  return *output != nullptr ? GST_FLOW_OK : GST_FLOW_ERROR;
-}
 
 WantedType wanted_type(const TrackSettings &settings) {
   return !settings.type || settings.type->empty() ? WantedType::all() : WantedType(settings.type->c_str());
@@ -334,14 +309,15 @@ GstFlowReturn take_frame(GstCudaVisionTrack *track, GstBuffer *buffer) {
   const TrackedFrame tracked = state->tracker.next(state->places, settings, step, now,
                                                    state->searched.take(buffer, state->places), state->stop);
   if (state->stop.requested()) return GST_FLOW_FLUSHING;
-  attach_identities(buffer, state->boxes, tracked, {state->width, state->height}, now);
+  attach_identities(buffer, state->boxes, tracked, state->size, now);
   return GST_FLOW_OK;
 }
 
 GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   auto *track = GST_CUDA_VISION_TRACK(transform);
   if (!track->state->started) return GST_FLOW_FLUSHING;
-  return protect(track, [&] { return take_frame(track, buffer); });
+  return protect(transform, "the tracks of a frame", GST_FLOW_ERROR,
+                 [&] { return take_frame(track, buffer); });
 }
 
 // --- the class ---
@@ -396,7 +372,7 @@ static void gst_cuda_vision_track_class_init(GstCudaVisionTrackClass *klass) {
   transform->stop = GST_DEBUG_FUNCPTR(stop);
   transform->set_caps = GST_DEBUG_FUNCPTR(set_caps);
   transform->sink_event = GST_DEBUG_FUNCPTR(sink_event);
-  transform->prepare_output_buffer = GST_DEBUG_FUNCPTR(prepare_output_buffer);
+  transform->prepare_output_buffer = GST_DEBUG_FUNCPTR(share_memory);
   transform->transform_ip = GST_DEBUG_FUNCPTR(transform_ip);
 }
 

@@ -37,7 +37,6 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/common/standard_arithmetic.h"
 #include "gst/base/element/any_video_pads.h"
 #include "gst/base/element/properties.h"
 #include "gst/base/element/timing.h"
@@ -104,17 +103,7 @@ namespace {
 
 using Properties = PropertyTable<ZoneSettings>;
 
-// Calls body for GStreamer, through which no exception may pass. If there is no memory, posts an error and returns `failed`.
-template <typename Result, typename Body>
-Result protect(GstCudaVisionZones *zones, Result failed, const Body &body) {
-  const StandardArithmetic arithmetic;
-  try {
-    return body();
-  } catch (const std::bad_alloc &) {
-    GST_ELEMENT_ERROR(zones, RESOURCE, NO_SPACE_LEFT, ("There is no memory for the zones"), (nullptr));
-    return failed;
-  }
-}
+constexpr const char *kMemory = "the zones";  // for which there may be none
 
 void warn_once(GstCudaVisionZones *zones, bool *warned, const char *text) {
   if (!std::exchange(*warned, true)) GST_ELEMENT_WARNING(zones, STREAM, FAILED, ("%s", text), (nullptr));
@@ -148,7 +137,7 @@ bool begin(GstCudaVisionZones *zones) {
 
 gboolean start(GstBaseTransform *transform) {
   auto *zones = GST_CUDA_VISION_ZONES(transform);
-  return protect(zones, FALSE, [zones] { return begin(zones) ? TRUE : FALSE; });
+  return protect(transform, kMemory, FALSE, [zones] { return begin(zones) ? TRUE : FALSE; });
 }
 
 gboolean stop(GstBaseTransform *transform) {
@@ -166,15 +155,10 @@ GstStateChangeReturn change_state(GstElement *element, GstStateChange change) {
 gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
   auto *zones = GST_CUDA_VISION_ZONES(transform);
   ZonesState *state = zones->state;
-  const GstStructure *structure = gst_caps_get_structure(caps, 0);
-  gint rate_n = 0, rate_d = 1;
-  state->size = {};
-  gst_structure_get(structure, "width", G_TYPE_INT, &state->size.width, "height", G_TYPE_INT,
-                    &state->size.height, nullptr);
-  gst_structure_get_fraction(structure, "framerate", &rate_n, &rate_d);
-  state->clock.follow_caps(rate_n > 0 && rate_d > 0 ? gst_util_uint64_scale_int(GST_SECOND, rate_d, rate_n)
-                                                    : 0);
-  return protect(zones, FALSE, [state] {
+  const FramesOfCaps frames = frames_of(caps);
+  state->size = frames.size;
+  state->clock.follow_caps(frames.duration);
+  return protect(transform, kMemory, FALSE, [state] {
     state->counter.follow(state->plan, state->size);
     return TRUE;
   });
@@ -195,12 +179,6 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
 }
 
 // --- frames ---
-
-// Only the metas of a frame change: its memory is shared.
-GstFlowReturn prepare_output_buffer(GstBaseTransform *, GstBuffer *input, GstBuffer **output) {
-  *output = gst_buffer_is_writable(input) ? input : gst_buffer_copy(input);
-  return *output != nullptr ? GST_FLOW_OK : GST_FLOW_ERROR;
-}
 
 void follow_settings(GstCudaVisionZones *zones) {
   ZonesState *state = zones->state;
@@ -276,7 +254,7 @@ GstFlowReturn take_frame(GstCudaVisionZones *zones, GstBuffer *buffer) {
 GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   auto *zones = GST_CUDA_VISION_ZONES(transform);
   if (!zones->state->started) return GST_FLOW_FLUSHING;
-  return protect(zones, GST_FLOW_ERROR, [&] { return take_frame(zones, buffer); });
+  return protect(transform, kMemory, GST_FLOW_ERROR, [&] { return take_frame(zones, buffer); });
 }
 
 // --- the class ---
@@ -325,7 +303,7 @@ static void gst_cuda_vision_zones_class_init(GstCudaVisionZonesClass *klass) {
   transform->stop = GST_DEBUG_FUNCPTR(stop);
   transform->set_caps = GST_DEBUG_FUNCPTR(set_caps);
   transform->sink_event = GST_DEBUG_FUNCPTR(sink_event);
-  transform->prepare_output_buffer = GST_DEBUG_FUNCPTR(prepare_output_buffer);
+  transform->prepare_output_buffer = GST_DEBUG_FUNCPTR(share_memory);
   transform->transform_ip = GST_DEBUG_FUNCPTR(transform_ip);
 }
 

@@ -1,13 +1,54 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The pads of elements that read metas alone: they accept video of any format, in any memory.
+// What elements that read metas alone have in common: pads that accept video of any format, in any memory, and frames of
+// which only the metas change.
 #pragma once
 
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
+#include <new>
 #include <string>
 
+#include "cuda/common/image.h"
+#include "cuda/common/standard_arithmetic.h"
+#include "gst/base/element/timing.h"
+
 namespace cudavision {
+
+// Calls body for GStreamer, through which no exception may pass. If there is no memory, posts an error, and returns `failed`.
+// what: what there is no memory for.
+template <typename Result, typename Body>
+Result protect(GstBaseTransform *element, const char *what, Result failed, const Body &body) {
+  const StandardArithmetic arithmetic;
+  try {
+    return body();
+  } catch (const std::bad_alloc &) {
+    GST_ELEMENT_ERROR(element, RESOURCE, NO_SPACE_LEFT, ("There is no memory for %s", what), (nullptr));
+    return failed;
+  }
+}
+
+// What the caps of any video say of its frames: the size, 0x0 if they do not tell it, and the duration, 0 if there is no rate.
+struct FramesOfCaps {
+  Size size{};
+  GstClockTime duration = 0;
+};
+inline FramesOfCaps frames_of(const GstCaps *caps) {
+  const GstStructure *structure = gst_caps_get_structure(caps, 0);
+  FramesOfCaps frames;
+  gint rate_n = 0, rate_d = 1;
+  gst_structure_get(structure, "width", G_TYPE_INT, &frames.size.width, "height", G_TYPE_INT,
+                    &frames.size.height, nullptr);
+  gst_structure_get_fraction(structure, "framerate", &rate_n, &rate_d);
+  frames.duration = frame_duration(rate_n, rate_d);
+  return frames;
+}
+
+// A prepare_output_buffer: only the metas of a frame change, its memory is shared.
+inline GstFlowReturn share_memory(GstBaseTransform *, GstBuffer *input, GstBuffer **output) {
+  *output = gst_buffer_is_writable(input) ? input : gst_buffer_copy(input);
+  return *output != nullptr ? GST_FLOW_OK : GST_FLOW_ERROR;
+}
 
 // Passes on what downstream proposes, but no crops: results in front of a crop that is still to be done lie elsewhere than
 // the caps say.

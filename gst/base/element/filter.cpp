@@ -241,11 +241,8 @@ gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps)
                    session.backend() == Backend::cuda ? "CUDA" : "the CPU");
   state.info = info;
   state.run.logged_path.reset();
-  const bool constant_rate = GST_VIDEO_INFO_FPS_N(&info) > 0;
   const GstClockTime frame_duration =
-      constant_rate
-          ? gst_util_uint64_scale_int(GST_SECOND, GST_VIDEO_INFO_FPS_D(&info), GST_VIDEO_INFO_FPS_N(&info))
-          : 0;
+      cudavision::frame_duration(GST_VIDEO_INFO_FPS_N(&info), GST_VIDEO_INFO_FPS_D(&info));
   state.punctuality.restart(frame_duration);
   state.continuity.set_frame_duration(frame_duration);
   const ObjectSettings settings = Properties::snapshot(filter);

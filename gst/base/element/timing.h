@@ -13,6 +13,11 @@
 
 namespace cudavision {
 
+// 0 if there is no rate.
+inline GstClockTime frame_duration(gint rate_n, gint rate_d) {
+  return rate_n > 0 && rate_d > 0 ? gst_util_uint64_scale_int(GST_SECOND, rate_d, rate_n) : 0;
+}
+
 // Converts a timestamp by the segment. Return GST_CLOCK_TIME_NONE for a segment in bytes, which appsrc makes
 // by default, and for a frame without a timestamp.
 GstClockTime to_stream_time(const GstSegment &segment, GstClockTime pts);
