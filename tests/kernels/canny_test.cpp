@@ -4,7 +4,6 @@
 #include "cuda/canny/canny.h"
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -21,6 +20,7 @@
 #include "tests/support/budget.h"
 #include "tests/support/decode.h"
 #include "tests/support/frames_in_flight.h"
+#include "tests/support/instruction_sets.h"
 #include "tests/support/pictures.h"
 #include "tests/support/test_image.h"
 
@@ -342,20 +342,14 @@ TEST_P(Canny, smooth_noise_over_many_tiles_equals_opencv) {
     }
 }
 
-// Highway's fallback for processors without SSSE3, which the processors of today never choose: vectors of one lane.
-TEST_P(Canny, without_vectors_equals_opencv) {
+TEST_P(Canny, every_instruction_set_equals_opencv) {
   if (GetParam().backend == cudavision::Backend::cuda) GTEST_SKIP() << "of the CPU backend";
-  if ((HWY_TARGETS & HWY_SCALAR) == 0) GTEST_SKIP() << "this version of Highway has another fallback";
-  const auto choose = [](std::int64_t targets) {
-    hwy::SetSupportedTargetsForTest(targets);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  };
   const Picture picture = smooth_noise({193, 150}, 1, 12);
-  CannyRunner runner(execution(), picture.size());
-  choose(HWY_SCALAR);
-  for (const CannyParams &params : every_gradient(for_smooth_noise))
-    EXPECT_TRUE(same(runner.run(picture, params), opencv(picture, params))) << describe(params);
-  choose(0);  // all of them again
+  on_every_instruction_set([&] {
+    CannyRunner runner(execution(), picture.size());
+    for (const CannyParams &params : every_gradient(for_smooth_noise))
+      EXPECT_TRUE(same(runner.run(picture, params), opencv(picture, params))) << describe(params);
+  });
 }
 
 // With few strong pixels, most edges are found through long chains across tiles.
