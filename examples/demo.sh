@@ -33,8 +33,7 @@ export GST_PLUGIN_PATH_1_0=$PWD/build/gst/plugin
 if [[ $live ]]; then
   export GI_TYPELIB_PATH=$PWD/build/gst/meta LD_LIBRARY_PATH=$PWD/build/gst/meta PYTHONPATH=$PWD/gst/meta/python
   echo "Open this address in a browser on this machine, or with ssh -L as examples/live/README.md says. Ctrl+C ends it."
-  exec /usr/bin/python3 examples/live/live.py --elements \
-    "cudahog model=people display=false ! cudavisiontrack ! cudavisionoverlay" "$@"
+  exec /usr/bin/python3 examples/live/live.py "$@"
 fi
 
 source examples/one_file.sh

@@ -82,10 +82,10 @@ WIDTH = 118
 
 def rewritten(text, printed):
     """The text of a block with the values that the commands printed. Lines stay as they are if only values differ."""
-    out = []
-    for document in documents(text):
+    out, shown = [], documents(text)
+    for document in shown:
         line = json.dumps(without_newer(nearest(document, printed)), separators=(",", ":"), ensure_ascii=False)
-        tokens, new = TOKEN.findall(text if len(documents(text)) == 1 else json.dumps(document)), TOKEN.findall(line)
+        tokens, new = TOKEN.findall(text if len(shown) == 1 else json.dumps(document)), TOKEN.findall(line)
         old = [token for token in tokens if not token.isspace()]
         if len(old) == len(new) and all(a == b for a, b in zip(old, new) if a in "{}[],:" or b in "{}[],:"):
             values = iter(new)
