@@ -18,6 +18,7 @@ STALLED = 20  # seconds without a frame after which a source is given up
 TILE, WHOLE = 640, 1920  # pixels: the widest pictures of a wall, and of one camera
 LEFT, RIGHT = "left", "right"
 MOST_POINTS, MOST_NAME = 64, 64
+TRACKER, COUNTER = "cudavisiontrack", "cudavisionzones"
 
 
 class Camera:
@@ -74,7 +75,7 @@ class Camera:
         """Replaces the steps of a side. If the new ones do not start, the error stays until they are changed."""
         steps = elements.steps_of(self.catalogue, self.folders, described)
         for step in steps:
-            if "zones" in step.properties and (self.zones["lines"] or self.zones["zones"]):
+            if step.factory == COUNTER and (self.zones["lines"] or self.zones["zones"]):
                 step.values.setdefault("zones", self.text_of_zones())
         self.replace(side, Chain(side, steps, self.on_done, self.on_news))
 
@@ -247,11 +248,17 @@ class Camera:
         return not self.error and bool(self.held)
 
     def set_zones(self, zones):
+        """Gives lines and zones to the steps that count with them. A tracker without such a step gets one."""
         self.zones = checked_zones(zones)
         for chain in list(self.chains.values()):
-            for number, step in enumerate(chain.steps):
-                if "zones" in step.properties:
-                    self.set(chain.side, number, {"zones": self.text_of_zones()})
+            counting = [number for number, step in enumerate(chain.steps) if step.factory == COUNTER]
+            for number in counting:
+                self.set(chain.side, number, {"zones": self.text_of_zones()})
+            tracking = [number for number, step in enumerate(chain.steps) if step.factory == TRACKER]
+            if tracking and not counting and len(chain.steps) < elements.MOST_STEPS:
+                described = self.described(chain.side)
+                described.insert(tracking[-1] + 1, {"element": COUNTER, "properties": {}})
+                self.set_steps(chain.side, described)
 
     def text_of_zones(self):
         return json.dumps(self.zones, separators=(",", ":"))

@@ -20,9 +20,10 @@ def digest(frame, histogram):
         if name not in NAMES and name in record:
             counts[name] = len(found)
     for zone in record.get("zones", ()):
-        for key, value in zone.items() if isinstance(zone, dict) else ():
-            if isinstance(value, (int, float)) and not isinstance(value, bool):
-                counts[f"{zone.get('name')}: {key}"] = value
+        if "occupancy" in zone:
+            counts[f"{zone['name']}, inside"] = zone["occupancy"]
+        for direction in zone["counts"]:
+            counts[f"{zone['name']}, {direction['direction']}"] = direction["total"]
     tensors = [{name: value for name, value in tensor.items() if name != "data"} for tensor in record.get("tensors", ())]
     return {"pts": frame.pts, "counts": counts, "lists": {name: found[:MOST_ROWS] for name, found in lists.items() if found},
             "tensors": tensors[:MOST_ROWS], "events": record.get("events", []), "histogram": histogram}

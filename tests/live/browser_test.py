@@ -10,6 +10,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -250,6 +251,30 @@ class Browser(unittest.TestCase):
         self.until(lambda: "roi-width=80 roi-height=40" in self.find("#launch").text)
         self.looks_right()
         self.shoot("zones")
+
+    def test_a_line_across_the_path_counts_people(self):
+        """By hand, 5 walkers cross it from left to right and 6 from right to left (tests/examples/count)."""
+        self.start(str(STREET))
+        self.until(lambda: "person" in self.find("#counts").text)
+        self.find("#pause").click()
+        self.until(lambda: self.find("#pause").text == "Play")
+        self.find("[data-draw=line]").click()
+        svg = self.find("#left svg")
+        scale = self.driver.execute_script("return arguments[0].getBoundingClientRect().width", svg) / 768
+        hand = ActionChains(self.driver).move_to_element_with_offset(svg, *(round(v * scale) for v in (400 - 384, 275 - 288)))
+        hand.click_and_hold().move_by_offset(0, round(205 * scale)).release().perform()
+        self.until(lambda: "cudavisionzones" in self.find("#steps").text)
+        slider = self.find("#position")
+        self.driver.execute_script("arguments[0].value = 0; arguments[0].dispatchEvent(new Event('input'))", slider)
+        self.find("#pause").click()
+        length = 79.5
+        self.until(lambda: float(slider.get_attribute("value")) > length - 2, length + SECONDS)
+        self.find("#pause").click()
+        counted = {name: int(number) for name, number in re.findall(r"line 1, (\S+) (\d+)", self.find("#counts").text)}
+        print(f"\ncounted {counted}, {self.find('.numbers').text}")
+        self.shoot("counted")
+        self.assertLessEqual(abs(counted["left-to-right"] - 5), 1)
+        self.assertLessEqual(abs(counted["right-to-left"] - 6), 1)
 
     def test_presets_and_pictures_are_saved_and_opened(self):
         self.start(*EDGES, str(STREET))

@@ -289,6 +289,23 @@ class Playback(unittest.IsolatedAsyncioTestCase):
         for seconds in None, "1", True, [], 1e300:
             self.assertEqual(await self.page.do("seek", VIDEO, seconds=seconds), "this is no number that can be used")
 
+    def counts(self):
+        return self.page.results.get((VIDEO, "left"), {}).get("counts", {})
+
+    async def test_a_line_that_is_drawn_behind_a_tracker_counts(self):
+        zones = {"lines": [{"name": "door", "from": [80, 0], "to": [80, 119]}], "zones": []}
+        tracker = {"element": "cudavisiontrack", "properties": {}}
+        self.assertEqual(await self.page.do("steps", VIDEO, steps=[tracker, {"element": "cudavisionoverlay", "properties": {}}]), "")
+        self.assertEqual(await self.page.do("zones", VIDEO, zones=zones), "")
+        steps = self.page.states[VIDEO]["sides"]["left"]["steps"]
+        self.assertEqual([step["element"] for step in steps], ["cudavisiontrack", "cudavisionzones", "cudavisionoverlay"])
+        self.assertEqual(json.loads(steps[1]["values"]["zones"])["lines"], zones["lines"])
+        await self.page.until(lambda: {"door, left-to-right", "door, right-to-left"} <= self.counts().keys())
+        zones["lines"][0]["name"] = "gate"
+        self.assertEqual(await self.page.do("zones", VIDEO, zones=zones), "")
+        await self.page.until(lambda: self.counts().get("gate, left-to-right") == 0)
+        self.assertEqual(len(self.page.states[VIDEO]["sides"]["left"]["steps"]), 3)
+
     async def test_lines_and_zones_are_checked(self):
         zones = {"units": "pixels", "lines": [{"name": "door", "from": [1, 2], "to": [3, 4]}],
                  "zones": [{"name": "hall", "polygon": [[0, 0], [9, 0], [9, 9]]}]}
