@@ -50,8 +50,8 @@ GstVideoInfo info_of(GstVideoFormat format, Size size) {
 
 }  // namespace
 
-std::vector<std::uint8_t> real_frame(const std::string &format, Size size, std::string *why_not) {
-  const test::Photo &photo = test::rgb_photo("vtest.avi", 100);
+std::vector<std::uint8_t> real_frame(const std::string &format, Size size, std::string *why_not, int index) {
+  const test::Photo &photo = test::rgb_photo("vtest.avi", index);
   if (!photo.ok()) {
     *why_not = photo.why_not;
     return {};

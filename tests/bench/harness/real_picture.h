@@ -15,7 +15,9 @@ using test::Picture;
 
 // A frame of vtest.avi from OpenCV's samples (Debian's package opencv-doc), tiled to the size: the bytes of a
 // raw video format, as laid out by gst_video_info_set_format. Empty, with the reason, if it cannot be made.
-std::vector<std::uint8_t> real_frame(const std::string &format, Size size, std::string *why_not);
+// index: the number of the frame in the video.
+std::vector<std::uint8_t> real_frame(const std::string &format, Size size, std::string *why_not,
+                                     int index = 100);
 // The same in grey; of size 0 x 0 if it cannot be made.
 Picture real_picture(Size size, std::string *why_not);
 
