@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cuda/hog/hog_backends.h"
+#include "cuda/hog/hog_detector_rules.h"
 
 namespace cudavision::hog {
 namespace {
@@ -22,6 +23,8 @@ int row_length(const Rules &rules, int cols) { return cols * rules.cells_x * rul
 
 BlockScratch::BlockScratch(const Rules &rules, Size most) {
   const std::size_t row = padded(most.width);
+  bytes_.resize(row);
+  columns_.resize(row);
   row_ = static_cast<std::ptrdiff_t>(row);
   colors_.resize(row * 3 * kColorRows);
   votes_.resize(row * 2);
@@ -51,7 +54,7 @@ BlockRows::BlockRows(const HogParams &params)
       y_(axis_weights_y(params)),
       open_rows_(divide_up(params.block.height, params.stride.height)) {}
 
-void BlockRows::compute(const BytePlanes &picture, const HogShape &shape, int first, int end,
+void BlockRows::compute(const ScaledPicture &picture, const HogShape &shape, int first, int end,
                         BlockScratch &scratch, const BlockOutput &output) const {
   const int stride = rules_.stride.height, height = rules_.block.height;
   int colors_end = -1;  // the first row that has not been converted to colours
@@ -75,21 +78,31 @@ void BlockRows::compute(const BytePlanes &picture, const HogShape &shape, int fi
   }
 }
 
-void BlockRows::convert_colors(const BytePlanes &picture, int y, BlockScratch &scratch) const {
-  const Size size = picture.size();
-  for (int c = 0; c < picture.count; ++c)
-    color_row(rules_, picture.plane[c].row(mirror_index(y, size.height)), size.width, scratch.color(y, c));
+void BlockRows::convert_colors(const ScaledPicture &picture, int y, BlockScratch &scratch) const {
+  const int width = picture.size.width, row = mirror_index(y, picture.size.height);
+  for (int c = 0; c < picture.planes.count; ++c) {
+    const ImageView<const std::uint8_t> &plane = picture.planes.plane[c];
+    const std::uint8_t *bytes = scratch.bytes_.data();
+    if (picture.taps_y != nullptr) {
+      const int above = first_of_tap(picture.taps_y[row]), below = std::min(above + 1, plane.height - 1);
+      resize_row(plane.row(above), plane.row(below), weight_of_tap(picture.taps_y[row]), plane.width,
+                 picture.taps_x, width, scratch.columns_.data(), scratch.bytes_.data());
+    } else {
+      bytes = plane.row(row);
+    }
+    color_row(rules_, bytes, width, scratch.color(y, c));
+  }
 }
 
-void BlockRows::sum_votes(const BytePlanes &picture, int y, int cols, BlockScratch &scratch) const {
+void BlockRows::sum_votes(const ScaledPicture &picture, int y, int cols, BlockScratch &scratch) const {
   ColorRows rows;
-  rows.channels = picture.count;
-  for (int c = 0; c < picture.count; ++c) {
+  rows.channels = picture.planes.count;
+  for (int c = 0; c < rows.channels; ++c) {
     rows.above[c] = scratch.color(y - 1, c);
     rows.here[c] = scratch.color(y, c);
     rows.below[c] = scratch.color(y + 1, c);
   }
-  const int width = picture.size().width;
+  const int width = picture.size.width;
   const VoteRow votes{scratch.votes_.data(), scratch.votes_.data() + scratch.row_, scratch.bins_.data()};
   vote_row(rules_, rows, width, votes);
   sum_row(rules_, x_, votes, width, cols, scratch.ring(), scratch.rows_.data());

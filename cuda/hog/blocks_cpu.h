@@ -18,6 +18,14 @@ struct BytePlanes {
   Size size() const { return plane[0].size(); }
 };
 
+// The picture of a scale: the planes themselves or, with taps (resize_taps() in hog_detector_plan.h), a picture of this
+// size that is downscaled from them as its rows are needed.
+struct ScaledPicture {
+  BytePlanes planes;
+  Size size;
+  const std::int32_t *taps_x = nullptr, *taps_y = nullptr;
+};
+
 // The layout of the result: number k of block (row, col) is written to
 // data[row * row_stride + col * col_stride + k * number_stride].
 struct BlockOutput {
@@ -37,9 +45,11 @@ class BlockScratch {
   // The ring buffer of sum_row(), aligned so that no histogram lies across two cache lines.
   float *ring();
 
-  std::ptrdiff_t row_ = 0;  // elements of a padded row
-  Array<float> colors_;     // [kColorRows][3][row_]
-  Array<float> votes_;      // [2][row_]: VoteRow::first and second
+  Array<std::uint8_t> bytes_;     // a row of a downscaled picture
+  Array<std::uint16_t> columns_;  // as resize_row() needs it
+  std::ptrdiff_t row_ = 0;        // elements of a padded row
+  Array<float> colors_;           // [kColorRows][3][row_]
+  Array<float> votes_;            // [2][row_]: VoteRow::first and second
   Array<std::int32_t> bins_;
   Array<float> ring_;
   Array<float> rows_;   // the histograms of one pixel row
@@ -54,14 +64,14 @@ class BlockRows {
 
   const Rules &rules() const { return rules_; }
   // Writes the rows of blocks [first, end) of the picture, whose blocks have the shape `shape`.
-  void compute(const BytePlanes &picture, const HogShape &shape, int first, int end, BlockScratch &scratch,
+  void compute(const ScaledPicture &picture, const HogShape &shape, int first, int end, BlockScratch &scratch,
                const BlockOutput &output) const;
 
  private:
   // Converts row y to colours. The picture is mirrored at its borders.
-  void convert_colors(const BytePlanes &picture, int y, BlockScratch &scratch) const;
+  void convert_colors(const ScaledPicture &picture, int y, BlockScratch &scratch) const;
   // Sums the votes of row y into scratch.rows_.
-  void sum_votes(const BytePlanes &picture, int y, int cols, BlockScratch &scratch) const;
+  void sum_votes(const ScaledPicture &picture, int y, int cols, BlockScratch &scratch) const;
   // Normalises a row of blocks and writes it.
   void finish_row(const HogShape &shape, int row, BlockScratch &scratch, const BlockOutput &output) const;
   float *sums_of(int row, int cell_y, int cols, BlockScratch &scratch) const;

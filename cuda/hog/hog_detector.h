@@ -106,8 +106,8 @@ class HogDetector {
 
 // Accepts pictures that hold no window; nothing is found in them. channels: 1 or 3. Scratch memory: CUDA, for
 // all scales together, 4 bytes per pixel and the descriptors of all blocks, and with three channels 4 bytes
-// per pixel of the picture; CPU, two copies of the picture and the descriptors of the scale with the most
-// blocks.
+// per pixel of the picture; CPU, a copy of the picture, three times the descriptors of the scale with the
+// most blocks, and the scores of all windows.
 Status make_hog_detector(const Execution &execution, Size size, int channels, const HogModel &model,
                          const HogSearch &search, std::unique_ptr<HogDetector> *detector);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU backend of the detector. It processes one scale after the other, so that the blocks of a scale stay
-// in the caches, and the rows of a scale in parallel.
+// The CPU backend of the detector. The threads share the rows of all scales in one loop, so that none waits at the end of
+// a scale for the others. The blocks of a few scales are in memory at a time.
 #include <algorithm>
+#include <atomic>
 #include <vector>
 
 #include "cuda/common/memory_budget.h"
@@ -17,15 +18,46 @@
 namespace cudavision::hog {
 namespace {
 
-constexpr int kResizeRowsPerTask = 32, kBlockRowsPerTask = 8, kWindowRowsPerTask = 4;
+constexpr int kBlockRowsPerTask = 16, kWindowRowsPerTask = 8;
+constexpr std::size_t kScalesInMemory = 3;  // of the largest ones
 
-// The scale that is being processed. Its blocks are planar, [row][number][col]: within a row of blocks,
-// number k of all blocks is one plane.
-struct LevelWork {
+// What is left to do of something that other tasks wait for. They sleep: it has begun, and takes less than a
+// millisecond.
+class Countdown {
+ public:
+  void start(int count) { left_.store(count, std::memory_order_relaxed); }
+  void finish_one() {
+    if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) left_.notify_all();
+  }
+  void wait() const {
+    for (int left; (left = left_.load(std::memory_order_acquire)) > 0;)
+      left_.wait(left, std::memory_order_acquire);
+  }
+
+ private:
+  std::atomic<int> left_ = 0;
+};
+
+// A scale, and where its results lie. Its blocks are planar, [row][number][col]: within a row of blocks, number k of all
+// blocks is one plane.
+struct Scale {
   const Level *level;
-  BytePlanes picture;
-  std::ptrdiff_t plane_stride;  // elements from one plane to the next
-  BlockOutput output;
+  std::vector<std::int32_t> taps_x{}, taps_y{};  // empty for the size of the picture
+  BlockOutput output{};
+  float *scores = nullptr;
+  int *row_hits = nullptr;  // hits in each row of windows
+  int before = 0;           // its blocks overwrite those of scales before this one
+};
+
+// Some rows of a scale: their blocks, or the scores of their windows.
+struct Task {
+  int scale;
+  bool scores;
+  int first;
+};
+
+struct Progress {
+  Countdown blocks, scores;
 };
 
 class HogDetectorCpu final : public HogDetector {
@@ -37,48 +69,36 @@ class HogDetectorCpu final : public HogDetector {
         channels_(channels),
         plan_(make_detection_plan(size, model, search)),
         planes_(size, channels),
-        downscaled_(size, channels),
         rows_(plan_.params),
         weights_(model.weights),
         bias_(model.bias),
+        progress_(plan_.levels.size()),
         scratch_([this] { return make_scratch(); }) {
-    std::size_t blocks = 0, windows = 0;
-    int longest = 0;
     for (const Level &level : plan_.levels) {
-      blocks = std::max(blocks, static_cast<std::size_t>(plane_stride_of(level)) *
-                                    static_cast<std::size_t>(level.blocks.length) *
-                                    static_cast<std::size_t>(level.blocks.rows));
-      windows = std::max(windows, static_cast<std::size_t>(level.windows.width) *
-                                      static_cast<std::size_t>(level.windows.height));
-      longest = std::max(longest, level.blocks.cols);
-      taps_x_.push_back(resize_taps(size.width, level.size.width));
-      taps_y_.push_back(resize_taps(size.height, level.size.height));
-      taps_x_.back().resize(taps_x_.back().size() + kRowPadding);
+      scales_.push_back({.level = &level});
+      if (level.size == size) continue;
+      scales_.back().taps_x = resize_taps(size.width, level.size.width);
+      scales_.back().taps_x.resize(scales_.back().taps_x.size() + kRowPadding);
+      scales_.back().taps_y = resize_taps(size.height, level.size.height);
     }
-    blocks_.resize(blocks + kRowPadding);
-    scores_.resize(windows);
-    longest_ = static_cast<std::size_t>(longest);
-    scratch_.fit(*workers_);
+    place_blocks();
+    place_scores();
+    fit_to_threads();
   }
 
   Status run(const HogPicture &picture, const HogThresholds &thresholds, const HogBoxList &list) override {
     CUDAVISION_TRY(check_run(picture, size_, channels_));
-    scratch_.fit(*workers_);
-    hits_.clear();
-    int hit_count = 0;
+    fit_to_threads();
     BytePlanes planes;
     CUDAVISION_TRY(planes_.take(*workers_, picture, &planes));
-    for (std::size_t i = 0; i < plan_.levels.size(); ++i) {
-      LevelWork work{&plan_.levels[i], planes, plane_stride_of(plan_.levels[i]), {}};
-      work.output = {.data = blocks_.data(),
-                     .row_stride = work.plane_stride * work.level->blocks.length,
-                     .col_stride = 1,
-                     .number_stride = work.plane_stride};
-      if (work.level->size != size_) CUDAVISION_TRY(downscale(planes, i, &work));
-      CUDAVISION_TRY(compute_blocks(work));
-      CUDAVISION_TRY(compute_scores(work));
-      hit_count += collect(*work.level, thresholds.hit);
+    for (std::size_t i = 0; i < scales_.size(); ++i) {
+      progress_[i].blocks.start(divide_up(scales_[i].level->blocks.rows, kBlockRowsPerTask));
+      progress_[i].scores.start(divide_up(scales_[i].level->windows.height, kWindowRowsPerTask));
     }
+    CUDAVISION_TRY(workers_->run(static_cast<int>(tasks_.size()), [&](int task, int slot) {
+      do_task(tasks_[static_cast<std::size_t>(task)], planes, thresholds.hit, scratch_[slot]);
+    }));
+    const int hit_count = collect(thresholds.hit);
     std::vector<HogBox> boxes = thresholds.group > 0 ? group_hits(hits_, thresholds.group) : hits_;
     std::erase_if(boxes, [this](HogBox &box) { return !clip_box(size_, &box); });
     std::copy(boxes.begin(), boxes.end(), list.boxes);
@@ -90,65 +110,125 @@ class HogDetectorCpu final : public HogDetector {
   struct Scratch {
     BlockScratch blocks;
     Array<float> scores;
-    Array<std::uint16_t> columns;
   };
 
   Scratch make_scratch() const {
-    const std::size_t padding = 2 * kRowPadding;
-    return {BlockScratch(rows_.rules(), size_), Array<float>(longest_ + padding),
-            Array<std::uint16_t>(static_cast<std::size_t>(size_.width) + padding)};
+    return {BlockScratch(rows_.rules(), size_), Array<float>(longest_ + 2 * kRowPadding)};
   }
 
   static std::ptrdiff_t plane_stride_of(const Level &level) {
     return divide_up(level.blocks.cols, kRowPadding) * kRowPadding;
   }
-
-  // Downscales the planes to level i.
-  Status downscale(const BytePlanes &planes, std::size_t i, LevelWork *work) {
-    const Size size = work->level->size;
-    work->picture = downscaled_.view(size);
-    return workers_->run(divide_up(size.height, kResizeRowsPerTask), [&](int task, int slot) {
-      const int first = task * kResizeRowsPerTask, end = std::min(first + kResizeRowsPerTask, size.height);
-      std::uint16_t *columns = scratch_[slot].columns.data();
-      for (int c = 0; c < planes.count; ++c)
-        for (int y = first; y < end; ++y) {
-          const std::int32_t tap = taps_y_[i][static_cast<std::size_t>(y)];
-          const int above = first_of_tap(tap), below = std::min(above + 1, size_.height - 1);
-          resize_row(planes.plane[c].row(above), planes.plane[c].row(below), weight_of_tap(tap), size_.width,
-                     taps_x_[i].data(), size.width, columns, downscaled_.row(c, y));
-        }
-    });
+  static std::size_t block_numbers(const Level &level) {
+    return static_cast<std::size_t>(plane_stride_of(level)) * static_cast<std::size_t>(level.blocks.length) *
+           static_cast<std::size_t>(level.blocks.rows);
   }
 
-  Status compute_blocks(const LevelWork &work) {
-    const HogShape &shape = work.level->blocks;
-    return workers_->run(divide_up(shape.rows, kBlockRowsPerTask), [&](int task, int slot) {
-      const int first = task * kBlockRowsPerTask;
-      rows_.compute(work.picture, shape, first, std::min(first + kBlockRowsPerTask, shape.rows),
-                    scratch_[slot].blocks, work.output);
-    });
+  // The scales use the memory of the blocks in turn, from its beginning again when the end is reached.
+  void place_blocks() {
+    std::size_t most = 0, all = 0;
+    for (const Level &level : plan_.levels) {
+      most = std::max(most, block_numbers(level)), all += block_numbers(level);
+      longest_ = std::max(longest_, static_cast<std::size_t>(level.blocks.cols));
+    }
+    const std::size_t memory = std::min(all, kScalesInMemory * most);
+    blocks_.resize(memory + kRowPadding);
+    std::vector<std::size_t> begins, ends;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < scales_.size(); ++i) {
+      const Level &level = *scales_[i].level;
+      if (begin + block_numbers(level) > memory) begin = 0;
+      const std::size_t end = begin + block_numbers(level);
+      for (std::size_t j = 0; j < i; ++j)
+        if (begins[j] < end && begin < ends[j]) scales_[i].before = static_cast<int>(j) + 1;
+      scales_[i].output = {.data = blocks_.data() + begin,
+                           .row_stride = plane_stride_of(level) * level.blocks.length,
+                           .col_stride = 1,
+                           .number_stride = plane_stride_of(level)};
+      begins.push_back(begin), ends.push_back(end);
+      begin = end;
+    }
   }
 
-  Status compute_scores(const LevelWork &work) {
-    const Size windows = work.level->windows;
-    return workers_->run(divide_up(windows.height, kWindowRowsPerTask), [&](int task, int slot) {
-      const int first = task * kWindowRowsPerTask;
-      Array<float> &scores = scratch_[slot].scores;
-      for (int row = first; row < std::min(first + kWindowRowsPerTask, windows.height); ++row)
-        score_row(work, row, scores.data());
-    });
+  void place_scores() {
+    std::size_t windows = 0, rows = 0;
+    for (const Level &level : plan_.levels) {
+      windows +=
+          static_cast<std::size_t>(level.windows.width) * static_cast<std::size_t>(level.windows.height);
+      rows += static_cast<std::size_t>(level.windows.height);
+    }
+    scores_.resize(windows);
+    row_hits_.resize(rows);
+    float *scores = scores_.data();
+    int *row_hits = row_hits_.data();
+    for (Scale &scale : scales_) {
+      scale.scores = scores, scale.row_hits = row_hits;
+      scores += static_cast<std::ptrdiff_t>(scale.level->windows.width) * scale.level->windows.height;
+      row_hits += scale.level->windows.height;
+    }
+  }
+
+  void fit_to_threads() {
+    scratch_.fit(*workers_);
+    if (listed_for_ == workers_->thread_count()) return;
+    listed_for_ = workers_->thread_count();
+    list_tasks(static_cast<std::size_t>(listed_for_ - 1));
+  }
+
+  // Lists the scores of a scale at least `distance` tasks after its blocks: when their turn comes, no other thread still
+  // computes these blocks. Whatever a task waits for is listed before it.
+  void list_tasks(std::size_t distance) {
+    tasks_.clear();
+    const int count = static_cast<int>(scales_.size());
+    std::vector<std::size_t> blocks_end;
+    int scored = 0;
+    const auto score_next = [&] {
+      const int rows = plan_.levels[static_cast<std::size_t>(scored)].windows.height;
+      for (int row = 0; row < rows; row += kWindowRowsPerTask) tasks_.push_back({scored, true, row});
+      ++scored;
+    };
+    for (int i = 0; i < count; ++i) {
+      const auto index = static_cast<std::size_t>(i);
+      while (scored < i && (scored < scales_[index].before ||
+                            tasks_.size() >= blocks_end[static_cast<std::size_t>(scored)] + distance))
+        score_next();
+      for (int row = 0; row < plan_.levels[index].blocks.rows; row += kBlockRowsPerTask)
+        tasks_.push_back({i, false, row});
+      blocks_end.push_back(tasks_.size());
+    }
+    while (scored < count) score_next();
+  }
+
+  void do_task(const Task &task, const BytePlanes &planes, double threshold, Scratch &scratch) {
+    const Scale &scale = scales_[static_cast<std::size_t>(task.scale)];
+    Progress &progress = progress_[static_cast<std::size_t>(task.scale)];
+    if (task.scores) {
+      progress.blocks.wait();
+      const int end = std::min(task.first + kWindowRowsPerTask, scale.level->windows.height);
+      for (int row = task.first; row < end; ++row) score_row(scale, row, threshold, scratch.scores.data());
+      progress.scores.finish_one();
+      return;
+    }
+    for (int i = 0; i < scale.before; ++i) progress_[static_cast<std::size_t>(i)].scores.wait();
+    const bool downscaled = !scale.taps_x.empty();
+    const ScaledPicture picture{planes, scale.level->size, downscaled ? scale.taps_x.data() : nullptr,
+                                downscaled ? scale.taps_y.data() : nullptr};
+    const HogShape &shape = scale.level->blocks;
+    rows_.compute(picture, shape, task.first, std::min(task.first + kBlockRowsPerTask, shape.rows),
+                  scratch.blocks, scale.output);
+    progress.blocks.finish_one();
   }
 
   // Computes the scores of a row of windows: first at every position of the grid, then it keeps those where a
   // window begins.
-  void score_row(const LevelWork &work, int row, float *scores) {
-    const int positions = (work.level->windows.width - 1) * plan_.window_step.width + 1;
-    const int length = work.level->blocks.length;
+  void score_row(const Scale &scale, int row, double threshold, float *scores) {
+    const int windows = scale.level->windows.width, length = scale.level->blocks.length;
+    const int positions = (windows - 1) * plan_.window_step.width + 1;
     std::fill_n(scores, positions, bias_);
     for (int j = 0; j < plan_.blocks_per_window.height; ++j) {
       const int block_row = row * plan_.window_step.height + j * plan_.block_step.height;
-      add_products({.planes = blocks_.data() + block_row * work.output.row_stride,
-                    .plane_stride = work.plane_stride,
+      add_products({.planes = scale.output.data + block_row * scale.output.row_stride,
+                    .plane_stride = scale.output.number_stride,
                     .col_step = plan_.block_step.width,
                     .weights = weights_.data() + static_cast<std::ptrdiff_t>(j) * length,
                     .weight_stride = static_cast<std::ptrdiff_t>(plan_.blocks_per_window.height) * length,
@@ -156,22 +236,28 @@ class HogDetectorCpu final : public HogDetector {
                     .length = length},
                    positions, scores);
     }
-    float *out = scores_.data() + static_cast<std::ptrdiff_t>(row) * work.level->windows.width;
-    for (int x = 0; x < work.level->windows.width; ++x) out[x] = scores[x * plan_.window_step.width];
+    float *out = scale.scores + static_cast<std::ptrdiff_t>(row) * windows;
+    for (int x = 0; x < windows; ++x) out[x] = scores[x * plan_.window_step.width];
+    scale.row_hits[row] = static_cast<int>(
+        std::count_if(out, out + windows, [threshold](float score) { return score >= threshold; }));
   }
 
-  // Appends the hits of the level to hits_, up to kMaxHogHits in total. Returns the number of hits of the
-  // level.
-  int collect(const Level &level, double threshold) {
+  // Puts the hits into hits_, up to kMaxHogHits. Returns the number of all hits.
+  int collect(double threshold) {
     int count = 0;
-    const float *score = scores_.data();
-    for (int row = 0; row < level.windows.height; ++row)
-      for (int col = 0; col < level.windows.width; ++col, ++score)
-        if (*score >= threshold) {
-          ++count;
-          if (hits_.size() < kMaxHogHits)
-            hits_.push_back(box_of_window(level.scale, plan_.window, plan_.win_stride, col, row, *score));
-        }
+    hits_.clear();
+    for (const Scale &scale : scales_) {
+      const Size windows = scale.level->windows;
+      for (int row = 0; row < windows.height; ++row) {
+        count += scale.row_hits[row];
+        if (scale.row_hits[row] == 0) continue;
+        const float *scores = scale.scores + static_cast<std::ptrdiff_t>(row) * windows.width;
+        for (int col = 0; col < windows.width && hits_.size() < kMaxHogHits; ++col)
+          if (scores[col] >= threshold)
+            hits_.push_back(
+                box_of_window(scale.level->scale, plan_.window, plan_.win_stride, col, row, scores[col]));
+      }
+    }
     return count;
   }
 
@@ -180,13 +266,16 @@ class HogDetectorCpu final : public HogDetector {
   int channels_;
   DetectionPlan plan_;
   PlaneSplitter planes_;
-  OwnedPlanes downscaled_;
-  std::vector<std::vector<std::int32_t>> taps_x_, taps_y_;  // for each scale
   BlockRows rows_;
   std::vector<float> weights_;
   float bias_;
-  Array<float> blocks_, scores_;  // of the scale that is being processed
-  std::size_t longest_ = 0;       // columns of blocks of a scale
+  std::vector<Scale> scales_;
+  std::vector<Task> tasks_;
+  int listed_for_ = 0;              // threads
+  std::vector<Progress> progress_;  // of each scale
+  Array<float> blocks_, scores_;
+  Array<int> row_hits_;
+  std::size_t longest_ = 0;  // columns of blocks of a scale
   PerThread<Scratch> scratch_;
   std::vector<HogBox> hits_;
 };

@@ -7,23 +7,23 @@
 namespace cudavision::hog {
 namespace {
 
-constexpr int kRowsPerTask = 64;
+constexpr int kRowsPerTask = 32;
 
 }  // namespace
 
-OwnedPlanes::OwnedPlanes(Size most, int count)
-    : most_(most),
+OwnedPlanes::OwnedPlanes(Size size, int count)
+    : size_(size),
       count_(count),
-      pitch_(divide_up(most.width, kRowPadding) * kRowPadding + kRowPadding),
-      bytes_(static_cast<std::size_t>(pitch_) * static_cast<std::size_t>(most.height) *
+      pitch_(divide_up(size.width, kRowPadding) * kRowPadding + kRowPadding),
+      bytes_(static_cast<std::size_t>(pitch_) * static_cast<std::size_t>(size.height) *
              static_cast<std::size_t>(count)) {}
 
-BytePlanes OwnedPlanes::view(Size size) const {
+BytePlanes OwnedPlanes::view() const {
   BytePlanes planes;
   planes.count = count_;
   for (int c = 0; c < count_; ++c)
-    planes.plane[c] = {bytes_.data() + static_cast<std::ptrdiff_t>(c) * most_.height * pitch_, pitch_,
-                       size.width, size.height};
+    planes.plane[c] = {bytes_.data() + static_cast<std::ptrdiff_t>(c) * size_.height * pitch_, pitch_,
+                       size_.width, size_.height};
   return planes;
 }
 
@@ -35,7 +35,7 @@ Status PlaneSplitter::take(const Workers &workers, const HogPicture &picture, By
     *planes = {1, {{luma.data, luma.pitch_bytes, picture.width, picture.height}, {}, {}}};
     return {};
   }
-  *planes = planes_.view(picture.size());
+  *planes = planes_.view();
   return workers.run(divide_up(picture.height, kRowsPerTask), [&](int task, int) {
     const int first = task * kRowsPerTask;
     for (int y = first; y < std::min(first + kRowsPerTask, picture.height); ++y) {

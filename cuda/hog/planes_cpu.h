@@ -12,18 +12,17 @@ namespace cudavision::hog {
 class OwnedPlanes {
  public:
   OwnedPlanes() = default;
-  OwnedPlanes(Size most, int count);
+  OwnedPlanes(Size size, int count);
 
-  // The top left part of the planes; size is at most the size given to the constructor.
-  BytePlanes view(Size size) const;
+  BytePlanes view() const;
   std::uint8_t *row(int plane, int y) {
-    return bytes_.data() + (static_cast<std::size_t>(plane) * static_cast<std::size_t>(most_.height) +
+    return bytes_.data() + (static_cast<std::size_t>(plane) * static_cast<std::size_t>(size_.height) +
                             static_cast<std::size_t>(y)) *
                                static_cast<std::size_t>(pitch_);
   }
 
  private:
-  Size most_;
+  Size size_;
   int count_ = 0;
   std::ptrdiff_t pitch_ = 0;
   Array<std::uint8_t> bytes_;

@@ -309,6 +309,31 @@ TEST_P(HogDetector, many_scales_and_positions_have_the_bits_of_the_cpu_backend) 
   expect_same(detect(image, small_model(11), search, {0.3, 0}), expected);
 }
 
+// The order in which the threads take the rows of the scales depends on their number, which may change between frames.
+TEST(HogDetectorThreads, of_any_number_find_the_same) {
+  const HogImage image = noise_image({240, 180}, 3, 19);
+  HogSearch search;
+  search.win_stride = 4;
+  cudavision::Workers workers(1);
+  const Execution execution{cudavision::Backend::cpu, &workers, nullptr};
+  std::unique_ptr<cudavision::HogDetector> detector;
+  ASSERT_TRUE(succeeds(make_hog_detector(execution, image.size(), 3, small_model(12), search, &detector)));
+  const HogTestPicture picture(execution, image);
+  std::vector<HogBox> expected;
+  for (const int threads : {1, 2, 16, 5, 40, 3}) {
+    workers.set_thread_count(threads);
+    for (int frame = 0; frame < 5; ++frame) {
+      std::vector<HogBox> boxes(cudavision::kMaxHogHits);
+      HogBoxCount count{};
+      ASSERT_TRUE(succeeds(detector->run(picture.picture(), {0, 0}, {boxes.data(), &count})));
+      boxes.resize(static_cast<std::size_t>(count.listed));
+      if (expected.empty()) expected = boxes;  // of one thread
+      EXPECT_GT(boxes.size(), 100u);
+      EXPECT_TRUE(boxes == expected) << threads << " threads, frame " << frame;
+    }
+  }
+}
+
 TEST(HogGrouping, groups_are_those_of_opencv) {
   Random random(3);
   const cv::HOGDescriptor hog;
