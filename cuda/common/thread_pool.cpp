@@ -9,6 +9,7 @@
 #include <cfenv>
 #include <chrono>
 #include <csignal>
+#include <utility>
 
 namespace cudavision {
 namespace {
@@ -56,13 +57,28 @@ bool start_thread(void *(*function)(void *), void *argument, pthread_t *thread) 
   return started;
 }
 
-// Waits a moment for done(), without sleeping: parallel loops follow one another within microseconds, and to sleep and
-// be woken takes longer than many of them.
+using Clock = std::chrono::steady_clock;
+
+// Waits for done() without sleeping, until a moment after `begin`: parallel loops follow one another within microseconds,
+// and to sleep and be woken takes longer than many of them. Returns whether it is done.
 template <typename Done>
-void wait_briefly(const Done &done) {
+bool wait_briefly(const Done &done, Clock::time_point begin = Clock::now()) {
   constexpr auto kLongest = std::chrono::microseconds(20);
-  const auto begin = std::chrono::steady_clock::now();
-  while (!done() && std::chrono::steady_clock::now() - begin < kLongest) continue;
+  for (;;) {
+    if (done()) return true;
+    if (Clock::now() - begin >= kLongest) return false;
+#if defined(__x86_64__)
+    __builtin_ia32_pause();  // leaves the core to its other hyperthread
+#endif
+  }
+}
+
+// Locks a mutex that is held for less time than it takes to sleep and be woken. All threads want it at once when a loop
+// begins or ends.
+std::unique_lock<std::mutex> lock_soon(std::mutex &mutex) {
+  std::unique_lock lock(mutex, std::defer_lock);
+  if (!wait_briefly([&lock] { return lock.try_lock(); })) lock.lock();
+  return lock;
 }
 
 }  // namespace
@@ -99,18 +115,17 @@ ThreadPool::~ThreadPool() {
 
 void ThreadPool::run(int most_threads, FunctionRef<int> work) {
   Round round{work, most_threads - 1};
-  {
-    const std::lock_guard lock(mutex_);
-    start_threads(round.most);
-    list(&round);
-    wake_for(round);
-  }
+  std::unique_lock lock = lock_soon(mutex_);
+  start_threads(round.most);
+  list(&round);
+  wake_some(std::move(lock));
   work(0);
-  std::unique_lock lock(mutex_);
+  lock = lock_soon(mutex_);
   unlist(&round);
+  if (round.inside == 0) return;
   lock.unlock();
   wait_briefly([&round] { return round.inside == 0; });
-  lock.lock();
+  lock = lock_soon(mutex_);
   round.left.wait(lock, [&round] { return round.inside == 0; });
 }
 
@@ -118,7 +133,7 @@ void ThreadPool::run(int most_threads, FunctionRef<int> work) {
 void ThreadPool::start_threads(int wanted) {
   const auto count = static_cast<std::size_t>(wanted);
   if (threads_.size() >= count) return;
-  if (refused_ && std::chrono::steady_clock::now() - refusal_ < std::chrono::seconds(1)) return;
+  if (refused_ && Clock::now() - refusal_ < std::chrono::seconds(1)) return;
   threads_.reserve(count), rounds_.reserve(count);
   while (threads_.size() < count) {
     pthread_t thread;
@@ -129,7 +144,7 @@ void ThreadPool::start_threads(int wanted) {
         },
         this, &thread);
     if (refused_) {
-      refusal_ = std::chrono::steady_clock::now();
+      refusal_ = Clock::now();
       return;
     }
     threads_.push_back(thread);
@@ -146,32 +161,44 @@ void ThreadPool::unlist(Round *round) {
   is_work_ = !rounds_.empty();
 }
 
-// Each thread wakes at most two others, which do the same: so the first of many need not wake all of them.
-void ThreadPool::wake_for(const Round &round) {
-  for (int i = std::min({2, idle_, round.wanted()}); i > 0; --i) wake_.notify_one();
+// Wakes as many sleeping threads as there are places for, but at most two: they do the same, so the first of many need
+// not wake all of them. Unlocks the mutex, because those that wake want it.
+void ThreadPool::wake_some(std::unique_lock<std::mutex> lock) {
+  int wanted = -called_;
+  for (const Round *round : rounds_) wanted += round->wanted();
+  const int count = std::max(0, std::min({2, asleep_, wanted}));
+  asleep_ -= count, called_ += count;
+  lock.unlock();
+  for (int i = 0; i < count; ++i) wake_.notify_one();
+}
+
+void ThreadPool::sleep(std::unique_lock<std::mutex> &lock) {
+  ++asleep_;
+  wake_.wait(lock, [this] { return ends_ || called_ > 0; });
+  if (called_ > 0) --called_;
 }
 
 // What each thread does.
 void ThreadPool::serve() {
   std::fesetenv(FE_DFL_ENV);  // not the arithmetic of the thread that has started it
-  std::unique_lock lock(mutex_);
+  std::unique_lock lock = lock_soon(mutex_);
   for (;;) {
-    ++idle_;
-    wake_.wait(lock, [this] { return ends_ || !rounds_.empty(); });
-    --idle_;
-    if (ends_) return;
+    for (const auto begin = Clock::now(); rounds_.empty();) {
+      if (ends_) return;
+      lock.unlock();
+      const bool is_work = wait_briefly([this] { return is_work_.load(); }, begin);
+      lock = lock_soon(mutex_);
+      if (!is_work && rounds_.empty() && !ends_) sleep(lock);
+    }
     Round &round = *rounds_.front();
     const int slot = ++round.joined;
     ++round.inside;
     if (round.wanted() == 0) unlist(&round);
-    wake_for(round);
-    lock.unlock();
+    wake_some(std::move(lock));
     round.work(slot);
-    lock.lock();
+    lock = lock_soon(mutex_);
+    unlist(&round);  // work() has returned: nothing is left to begin
     if (--round.inside == 0) round.left.notify_one();
-    lock.unlock();
-    wait_briefly([this] { return is_work_.load(); });
-    lock.lock();
   }
 }
 

@@ -39,8 +39,8 @@ class ThreadPool {
   ThreadPool &operator=(const ThreadPool &) = delete;
 
   // Calls work(0) on the calling thread and, while it runs, work(1), work(2), ... on up to most_threads - 1 threads
-  // of the pool, as soon as they are free. Returns when all calls that have begun have returned. work may not throw,
-  // and must do everything even if it is called by one thread alone.
+  // of the pool, as soon as they are free and until the first call returns. Returns when all calls that have begun have
+  // returned. work may not throw, and must do everything even if it is called by one thread alone.
   void run(int most_threads, FunctionRef<int> work);
   // Whether the system has refused the last thread that was wanted. The pool then works with those that it has.
   bool lacks_threads() const { return refused_; }
@@ -50,7 +50,8 @@ class ThreadPool {
 
   ThreadPool() = default;
   void start_threads(int wanted);
-  void wake_for(const Round &round);
+  void wake_some(std::unique_lock<std::mutex> lock);
+  void sleep(std::unique_lock<std::mutex> &lock);
   void list(Round *round);
   void unlist(Round *round);
   void serve();
@@ -62,7 +63,7 @@ class ThreadPool {
   std::vector<pthread_t> threads_;
   std::vector<Round *> rounds_;        // those that more threads may join
   std::atomic<bool> is_work_ = false;  // whether there are any
-  int idle_ = 0;
+  int asleep_ = 0, called_ = 0;        // threads that sleep; that were woken but do not run yet
   bool ends_ = false;
 };
 
