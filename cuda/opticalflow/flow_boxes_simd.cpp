@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Levels on the CPU that have a vector at every pixel. The pixels of a tile are iterated together. For all pixels that
-// need the sums of the same cell, one box filter over the products (Ix, Iy)(q) J(q + n) computes them, and the pixels
-// then step in vectors. When no cell is needed by many pixels any more, the unfinished ones are iterated one by one.
-// All sums are integers, so that the result does not depend on how they are computed.
+// The vectors of a level on the CPU. Those of a tile are iterated together. If every pixel has one, a box filter over the
+// products (Ix, Iy)(q) J(q + n) computes the sums of a cell for all pixels that need it, and the pixels then step in SIMD
+// vectors. When no cell is needed by many pixels, the windows of the unfinished ones are summed one by one, and they step
+// in SIMD vectors, too, each in its own cell. All sums are integers, so that the result does not depend on how they are
+// computed.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cuda/opticalflow/flow_boxes_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
@@ -20,20 +21,10 @@ constexpr int kMostColumns = kTileWidth + 2 * kMaxRadius;
 
 // --- pixels of a tile ---
 
-// A tile, clipped to the picture.
+// A tile, clipped to the picture, in vectors: vector (x, y) belongs to pixel (stride x, stride y).
 struct TileArea {
-  int x0, y0, width, height;
+  int x0, y0, width, height, stride;
 };
-
-// The tracker of the pixel with index i.
-Tracker tracker_at(const TrackerTile &tile, int i) {
-  return {.s = {tile.xx[i], tile.xy[i], tile.yy[i]},
-          .d = {tile.d_x[i], tile.d_y[i]},
-          .last_step = {tile.last_x[i], tile.last_y[i]},
-          .steps = tile.steps[i],
-          .running = tile.running[i] != 0,
-          .valid = tile.valid[i] != 0};
-}
 
 // --- the start ---
 
@@ -44,12 +35,13 @@ using Ints = hn::Vec<I>;
 
 int lane_count() { return static_cast<int>(hn::Lanes(F())); }
 
-// reaches_picture() for a vector of neighbouring pixels that starts at (x, y).
+// reaches_picture() for a SIMD vector of neighbouring places of the tile that starts at (x, y).
 class Inside {
  public:
-  Inside(const LevelWork &work, int x, int y)
-      : left_(hn::ConvertTo(F(), hn::Iota(I(), x - work.rules.window / 2))),
-        top_(hn::Set(F(), static_cast<float>(y - work.rules.window / 2))),
+  Inside(const LevelWork &work, const TileArea &area, int x, int y)
+      : left_(hn::ConvertTo(F(), hn::Sub(hn::Mul(hn::Iota(I(), area.x0 + x), hn::Set(I(), area.stride)),
+                                         hn::Set(I(), work.rules.window / 2)))),
+        top_(hn::Set(F(), static_cast<float>((area.y0 + y) * area.stride - work.rules.window / 2))),
         least_(hn::Set(F(), static_cast<float>(-work.rules.window))),
         width_(hn::Set(F(), static_cast<float>(work.from.width))),
         height_(hn::Set(F(), static_cast<float>(work.from.height))) {}
@@ -77,20 +69,25 @@ hn::Mask<F> are_trackable(Floats xx, Floats xy, Floats yy, const TrackingRules &
 }
 
 // Computes the structure tensors, the sums of (Ix, Iy) I and the start of row y of the tile, whose first
-// index is i.
-void sum_row(const LevelWork &work, const TileArea &area, int y, int i, ColumnSums &sums, TrackerTile &tile) {
-  WindowSums around(sums, area.x0, work.rules.window / 2);
-  for (int x = 0; x < area.width; ++x, around.advance()) {
+// index is i. The strides are those of the tile and of the coarser vectors.
+HWY_INLINE void sum_row(const LevelWork &work, const TileArea &area, int y, int i, int stride,
+                        int coarse_stride, ColumnSums &sums, TrackerTile &tile) {
+  WindowSums around(sums, area.x0 * stride, work.rules.window / 2);
+  for (int x = 0; x < area.width; ++x) {
     const StructureTensor s = around.tensor();
     tile.xx[i + x] = s.xx, tile.xy[i + x] = s.xy, tile.yy[i + x] = s.yy;
     tile.x_from[i + x] = around.xi.value(), tile.y_from[i + x] = around.yi.value();
+    if (x + 1 < area.width)
+      for (int step = 0; step < stride; ++step) around.advance();
   }
   if (work.coarse.vectors.data == nullptr) {
     std::fill_n(tile.d_x + i, area.width, 0.0f), std::fill_n(tile.d_y + i, area.width, 0.0f);
     return;
   }
+  Field coarse = work.coarse;
+  coarse.stride = coarse_stride;
   for (int x = 0; x < area.width; ++x) {
-    const FlowVector d = start_of(work.coarse, area.x0 + x, area.y0 + y);
+    const FlowVector d = start_of(coarse, (area.x0 + x) * stride, (area.y0 + y) * stride);
     tile.d_x[i + x] = d.x, tile.d_y[i + x] = d.y;
   }
 }
@@ -100,16 +97,21 @@ void start_tile(const LevelWork &work, const TileArea &area, ColumnSums &sums, T
   const F d;
   const I ints;
   std::fill(std::begin(tile.running), std::end(tile.running), 0);
-  SlidingColumnSums walk(work, area.x0, area.x0 + area.width, area.y0, sums);
+  SlidingColumnSums walk(work, area.x0 * area.stride, (area.x0 + area.width - 1) * area.stride + 1,
+                         area.y0 * area.stride, sums);
   for (int y = 0; y < area.height; ++y) {
-    walk.go_to(area.y0 + y);
-    sum_row(work, area, y, kTileWidth * y, sums, tile);
+    walk.go_to((area.y0 + y) * area.stride);
+    // With constants, the compiler makes a faster loop, and no divisions by 1.
+    if (area.stride == 1 && work.coarse.stride <= 1)
+      sum_row(work, area, y, kTileWidth * y, 1, 1, sums, tile);
+    else
+      sum_row(work, area, y, kTileWidth * y, area.stride, work.coarse.stride, sums, tile);
     for (int x = 0; x < area.width; x += lane_count()) {
       const int i = kTileWidth * y + x;
       const Floats n_x = hn::Floor(hn::Load(d, tile.d_x + i)), n_y = hn::Floor(hn::Load(d, tile.d_y + i));
       const auto runs = hn::And(are_trackable(hn::Load(d, tile.xx + i), hn::Load(d, tile.xy + i),
                                               hn::Load(d, tile.yy + i), work.rules),
-                                Inside(work, area.x0 + x, area.y0 + y)(n_x, n_y));
+                                Inside(work, area, x, y)(n_x, n_y));
       const auto there = hn::FirstN(ints, static_cast<std::size_t>(area.width - x));
       hn::Store(hn::VecFromMask(ints, hn::And(there, hn::RebindMask(ints, runs))), ints, tile.running + i);
       hn::Store(hn::ConvertTo(ints, n_x), ints, tile.cell_x + i);
@@ -213,75 +215,109 @@ void sum_columns(const CellColumns &columns, int window, int first, int last, Ce
 
 // --- steps ---
 
-// Repeats interpolate() and step() for the pixels of row y that need the cell, until they leave it or finish.
-void step_row(const LevelWork &work, const TileArea &area, const Request &request, int y, const CellRow &e,
-              TrackerTile &tile) {
+// Repeats interpolate() and step() for the `waiting` pixels of the SIMD vector at (x, y), until they leave their cells or
+// finish. sums: those of their cells, in the order of CellSums.
+HWY_INLINE void step_vector(const LevelWork &work, const TileArea &area, int x, int y,
+                            const Floats (&sums)[8], hn::Mask<I> waiting, TrackerTile &tile) {
   const F d;
   const I ints;
   const TrackingRules &rules = work.rules;
   const Floats one = hn::Set(d, 1.0f), half = hn::Set(d, 0.5f), close = hn::Set(d, 0.01f);
-  const Ints cell_x = hn::Set(ints, request.cell_x), cell_y = hn::Set(ints, request.cell_y);
   const auto floats = [&](hn::Mask<I> mask) HWY_ATTR { return hn::RebindMask(d, mask); };
   const auto integers = [&](hn::Mask<F> mask) HWY_ATTR { return hn::RebindMask(ints, mask); };
 
+  const int i = kTileWidth * y + x;
+  const Inside is_inside(work, area, x, y);
+  const auto xx = hn::Load(d, tile.xx + i), xy = hn::Load(d, tile.xy + i), yy = hn::Load(d, tile.yy + i);
+  const auto inverse = hn::Div(one, hn::Sub(hn::Mul(xx, yy), hn::Mul(xy, xy)));
+  auto d_x = hn::Load(d, tile.d_x + i), d_y = hn::Load(d, tile.d_y + i);
+  auto last_x = hn::Load(d, tile.last_x + i), last_y = hn::Load(d, tile.last_y + i);
+  auto steps = hn::Load(ints, tile.steps + i), running = hn::Load(ints, tile.running + i),
+       valid = hn::Load(ints, tile.valid + i), in_x = hn::Load(ints, tile.cell_x + i),
+       in_y = hn::Load(ints, tile.cell_y + i);
+  const auto cell_x = in_x, cell_y = in_y;
+  do {
+    const auto active = floats(waiting);
+    const auto fx = hn::Sub(d_x, hn::Floor(d_x)), fy = hn::Sub(d_y, hn::Floor(d_y));
+    const auto gx = hn::Sub(one, fx), gy = hn::Sub(one, fy);
+    const auto w00 = hn::Mul(gx, gy), w10 = hn::Mul(fx, gy), w01 = hn::Mul(gx, fy), w11 = hn::Mul(fx, fy);
+    const auto mismatch = [&](const Floats *s) HWY_ATTR {
+      return hn::Mul(hn::Add(hn::Add(hn::Mul(w00, s[0]), hn::Mul(w10, s[1])),
+                             hn::Add(hn::Mul(w01, s[2]), hn::Mul(w11, s[3]))),
+                     hn::Set(d, 1.0f / (1 << 15)));
+    };
+    const auto b_x = mismatch(sums), b_y = mismatch(sums + 4);
+    const auto step_x = hn::Mul(hn::Sub(hn::Mul(xy, b_y), hn::Mul(yy, b_x)), inverse);
+    const auto step_y = hn::Mul(hn::Sub(hn::Mul(xy, b_x), hn::Mul(xx, b_y)), inverse);
+    const auto small =
+        hn::Le(hn::Add(hn::Mul(step_x, step_x), hn::Mul(step_y, step_y)), hn::Set(d, rules.epsilon_squared));
+    const auto cancels = hn::And(hn::And(hn::Lt(hn::Abs(hn::Add(step_x, last_x)), close),
+                                         hn::Lt(hn::Abs(hn::Add(step_y, last_y)), close)),
+                                 hn::AndNot(small, floats(hn::Gt(steps, hn::Zero(ints)))));
+    const auto moved_x = hn::Add(d_x, step_x), moved_y = hn::Add(d_y, step_y);
+    const auto end_x = hn::IfThenElse(cancels, hn::Sub(moved_x, hn::Mul(half, step_x)), moved_x);
+    const auto end_y = hn::IfThenElse(cancels, hn::Sub(moved_y, hn::Mul(half, step_y)), moved_y);
+    d_x = hn::IfThenElse(active, end_x, d_x), d_y = hn::IfThenElse(active, end_y, d_y);
+    last_x = hn::IfThenElse(active, step_x, last_x), last_y = hn::IfThenElse(active, step_y, last_y);
+
+    const auto n_x = hn::Floor(d_x), n_y = hn::Floor(d_y);
+    const auto inside = is_inside(n_x, n_y);
+    steps = hn::IfThenElse(waiting, hn::Add(steps, hn::Set(ints, 1)), steps);
+    const auto goes_on = hn::And(integers(hn::AndNot(hn::Or(small, cancels), inside)),
+                                 hn::Lt(steps, hn::Set(ints, rules.iterations)));
+    valid = hn::IfThenElse(waiting, hn::VecFromMask(ints, integers(inside)), valid);
+    running = hn::IfThenElse(waiting, hn::VecFromMask(ints, goes_on), running);
+    waiting = hn::And(waiting, goes_on);
+    in_x = hn::IfThenElse(waiting, hn::ConvertTo(ints, n_x), in_x);
+    in_y = hn::IfThenElse(waiting, hn::ConvertTo(ints, n_y), in_y);
+    waiting = hn::And(waiting, hn::And(hn::Eq(in_x, cell_x), hn::Eq(in_y, cell_y)));
+  } while (!hn::AllFalse(ints, waiting));
+  hn::Store(d_x, d, tile.d_x + i), hn::Store(d_y, d, tile.d_y + i);
+  hn::Store(last_x, d, tile.last_x + i), hn::Store(last_y, d, tile.last_y + i);
+  hn::Store(steps, ints, tile.steps + i), hn::Store(running, ints, tile.running + i);
+  hn::Store(valid, ints, tile.valid + i);
+  hn::Store(in_x, ints, tile.cell_x + i), hn::Store(in_y, ints, tile.cell_y + i);
+}
+
+// Steps the pixels of row y that need the cell.
+void step_row(const LevelWork &work, const TileArea &area, const Request &request, int y, const CellRow &e,
+              TrackerTile &tile) {
+  const F d;
+  const I ints;
   const int lanes = lane_count();
   for (int x = request.x0; x < request.x1; x += lanes) {
     const int i = kTileWidth * y + x;
-    const Inside is_inside(work, area.x0 + x, area.y0 + y);
-    auto waiting = waiting_for(request, tile, i);
+    const auto waiting = waiting_for(request, tile, i);
     if (hn::AllFalse(ints, waiting)) continue;
     Floats sums[8];
     for (int k = 0; k < 8; ++k)
       sums[k] = hn::ConvertTo(
           d, hn::Sub(hn::Load(ints, e.sum[k] + x), hn::Load(ints, (k < 4 ? tile.x_from : tile.y_from) + i)));
-    const auto xx = hn::Load(d, tile.xx + i), xy = hn::Load(d, tile.xy + i), yy = hn::Load(d, tile.yy + i);
-    const auto inverse = hn::Div(one, hn::Sub(hn::Mul(xx, yy), hn::Mul(xy, xy)));
-    auto d_x = hn::Load(d, tile.d_x + i), d_y = hn::Load(d, tile.d_y + i);
-    auto last_x = hn::Load(d, tile.last_x + i), last_y = hn::Load(d, tile.last_y + i);
-    auto steps = hn::Load(ints, tile.steps + i), running = hn::Load(ints, tile.running + i),
-         valid = hn::Load(ints, tile.valid + i), in_x = hn::Load(ints, tile.cell_x + i),
-         in_y = hn::Load(ints, tile.cell_y + i);
-    do {
-      const auto active = floats(waiting);
-      const auto fx = hn::Sub(d_x, hn::Floor(d_x)), fy = hn::Sub(d_y, hn::Floor(d_y));
-      const auto gx = hn::Sub(one, fx), gy = hn::Sub(one, fy);
-      const auto w00 = hn::Mul(gx, gy), w10 = hn::Mul(fx, gy), w01 = hn::Mul(gx, fy), w11 = hn::Mul(fx, fy);
-      const auto mismatch = [&](const Floats *s) HWY_ATTR {
-        return hn::Mul(hn::Add(hn::Add(hn::Mul(w00, s[0]), hn::Mul(w10, s[1])),
-                               hn::Add(hn::Mul(w01, s[2]), hn::Mul(w11, s[3]))),
-                       hn::Set(d, 1.0f / (1 << 15)));
-      };
-      const auto b_x = mismatch(sums), b_y = mismatch(sums + 4);
-      const auto step_x = hn::Mul(hn::Sub(hn::Mul(xy, b_y), hn::Mul(yy, b_x)), inverse);
-      const auto step_y = hn::Mul(hn::Sub(hn::Mul(xy, b_x), hn::Mul(xx, b_y)), inverse);
-      const auto small = hn::Le(hn::Add(hn::Mul(step_x, step_x), hn::Mul(step_y, step_y)),
-                                hn::Set(d, rules.epsilon_squared));
-      const auto cancels = hn::And(hn::And(hn::Lt(hn::Abs(hn::Add(step_x, last_x)), close),
-                                           hn::Lt(hn::Abs(hn::Add(step_y, last_y)), close)),
-                                   hn::AndNot(small, floats(hn::Gt(steps, hn::Zero(ints)))));
-      const auto moved_x = hn::Add(d_x, step_x), moved_y = hn::Add(d_y, step_y);
-      const auto end_x = hn::IfThenElse(cancels, hn::Sub(moved_x, hn::Mul(half, step_x)), moved_x);
-      const auto end_y = hn::IfThenElse(cancels, hn::Sub(moved_y, hn::Mul(half, step_y)), moved_y);
-      d_x = hn::IfThenElse(active, end_x, d_x), d_y = hn::IfThenElse(active, end_y, d_y);
-      last_x = hn::IfThenElse(active, step_x, last_x), last_y = hn::IfThenElse(active, step_y, last_y);
+    step_vector(work, area, x, y, sums, waiting, tile);
+  }
+}
 
-      const auto n_x = hn::Floor(d_x), n_y = hn::Floor(d_y);
-      const auto inside = is_inside(n_x, n_y);
-      steps = hn::IfThenElse(waiting, hn::Add(steps, hn::Set(ints, 1)), steps);
-      const auto goes_on = hn::And(integers(hn::AndNot(hn::Or(small, cancels), inside)),
-                                   hn::Lt(steps, hn::Set(ints, rules.iterations)));
-      valid = hn::IfThenElse(waiting, hn::VecFromMask(ints, integers(inside)), valid);
-      running = hn::IfThenElse(waiting, hn::VecFromMask(ints, goes_on), running);
-      waiting = hn::And(waiting, goes_on);
-      in_x = hn::IfThenElse(waiting, hn::ConvertTo(ints, n_x), in_x);
-      in_y = hn::IfThenElse(waiting, hn::ConvertTo(ints, n_y), in_y);
-      waiting = hn::And(waiting, hn::And(hn::Eq(in_x, cell_x), hn::Eq(in_y, cell_y)));
-    } while (!hn::AllFalse(ints, waiting));
-    hn::Store(d_x, d, tile.d_x + i), hn::Store(d_y, d, tile.d_y + i);
-    hn::Store(last_x, d, tile.last_x + i), hn::Store(last_y, d, tile.last_y + i);
-    hn::Store(steps, ints, tile.steps + i), hn::Store(running, ints, tile.running + i);
-    hn::Store(valid, ints, tile.valid + i);
-    hn::Store(in_x, ints, tile.cell_x + i), hn::Store(in_y, ints, tile.cell_y + i);
+// Finishes the iteration of the SIMD vector of pixels at (x, y).
+void finish_vector(const LevelWork &work, const TileArea &area, int x, int y, TrackerTile &tile) {
+  const F d;
+  const I ints;
+  const int i = kTileWidth * y + x, lanes = lane_count();
+  HWY_ALIGN std::int32_t e[8][16] = {};
+  for (;;) {
+    const auto running = hn::Ne(hn::Load(ints, tile.running + i), hn::Zero(ints));
+    if (hn::AllFalse(ints, running)) return;
+    for (int lane = 0; lane < lanes; ++lane) {
+      const int at = i + lane;
+      if (tile.running[at] == 0) continue;
+      const Place place{(area.x0 + x + lane) * area.stride, (area.y0 + y) * area.stride, work.from.size()};
+      Window window(work, place.x, place.y);
+      window.x_from = tile.x_from[at], window.y_from = tile.y_from[at];
+      const CellSums sums = correlate(window, displaced(work, place, {tile.cell_x[at], tile.cell_y[at]}));
+      for (int k = 0; k < 4; ++k) e[k][lane] = sums.x[k], e[4 + k][lane] = sums.y[k];
+    }
+    Floats sums[8];
+    for (int k = 0; k < 8; ++k) sums[k] = hn::ConvertTo(d, hn::Load(ints, e[k]));
+    step_vector(work, area, x, y, sums, running, tile);
   }
 }
 
@@ -303,24 +339,24 @@ void serve(const LevelWork &work, const TileArea &area, const Request &request, 
 }
 
 void track_tile(const LevelWork &work, int x0, int y0, ColumnSums &sums, TrackerTile &tile) {
-  const Size size = work.from.size();
-  const TileArea area{x0, y0, std::min(kTileWidth, size.width - x0), std::min(kTileHeight, size.height - y0)};
+  const Size size = work.fine.vectors.size();
+  const TileArea area{x0, y0, std::min(kTileWidth, size.width - x0), std::min(kTileHeight, size.height - y0),
+                      work.fine.stride};
   start_tile(work, area, sums, tile);
-  for (Request request = most_requested(tile, area); request.count >= kMinPixelsPerCell;
-       request = most_requested(tile, area))
-    serve(work, area, request, tile);
-  for (int y = 0; y < area.height; ++y)
+  if (area.stride == 1)
+    for (Request request = most_requested(tile, area); request.count >= kMinPixelsPerCell;
+         request = most_requested(tile, area))
+      serve(work, area, request, tile);
+  for (int y = 0; y < area.height; ++y) {
+    for (int x = 0; x < area.width; x += lane_count()) finish_vector(work, area, x, y, tile);
+    FlowVector *vectors = work.fine.vectors.row(y0 + y) + x0;
+    std::uint8_t *valid = work.valid.data != nullptr ? work.valid.row(y0 + y) + x0 : nullptr;
     for (int x = 0; x < area.width; ++x) {
       const int i = kTileWidth * y + x;
-      Tracker t = tracker_at(tile, i);
-      if (t.running) {
-        Window window(work, x0 + x, y0 + y);
-        window.x_from = tile.x_from[i], window.y_from = tile.y_from[i];
-        t = finished_with_cells(work, {x0 + x, y0 + y, size}, window, t);
-      }
-      work.fine.vectors.row(y0 + y)[x0 + x] = t.d;
-      if (work.valid.data != nullptr) work.valid.row(y0 + y)[x0 + x] = t.valid ? 1 : 0;
+      vectors[x] = {tile.d_x[i], tile.d_y[i]};
+      if (valid != nullptr) valid[x] = tile.valid[i] != 0 ? 1 : 0;
     }
+  }
 }
 
 }  // namespace cudavision::opticalflow::HWY_NAMESPACE

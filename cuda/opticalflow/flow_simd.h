@@ -54,10 +54,7 @@ class ColumnSums {
   Array<std::int32_t> data_;
 };
 
-// Computes rows [first, last) of work.fine, one vector after the other.
-void track_rows(const LevelWork &work, int first, int last, ColumnSums &sums);
-
-// The trackers (Tracker) of a tile of pixels as a structure of arrays. Pixel (x, y) of the tile has index
+// The trackers (Tracker) of a tile of vectors as a structure of arrays. Vector (x, y) of the tile has index
 // kWidth y + x.
 struct TrackerTile {
   static constexpr int kWidth = 64, kHeight = 16, kPixels = kWidth * kHeight;
@@ -69,8 +66,7 @@ struct TrackerTile {
   alignas(64) std::int32_t running[kPixels], valid[kPixels];  // 0 or -1
 };
 
-// Computes columns [x0, x0 + kWidth) of rows [y0, y0 + kHeight) of work.fine, clipped to the picture. The
-// stride must be 1.
+// Computes columns [x0, x0 + kWidth) of rows [y0, y0 + kHeight) of work.fine, clipped to its size.
 void track_tile(const LevelWork &work, int x0, int y0, ColumnSums &sums, TrackerTile &tile);
 
 }  // namespace cudavision::opticalflow

@@ -274,21 +274,6 @@ inline CellSums correlate(const Window &window, const std::uint8_t *to) {
 inline CellSums correlate(const Window &window, const std::uint8_t *to) { return correlate_rows(window, to); }
 #endif
 
-// Finishes the iteration of one pixel alone, without its neighbours. The tracker is a copy, which the compiler keeps in
-// registers.
-inline Tracker finished_with_cells(const LevelWork &work, const Place &place, const Window &window,
-                                   Tracker t) {
-  CellSums e{};
-  DisplacementCell known{};
-  for (bool none_known = true; t.running; none_known = false) {
-    const DisplacementCell cell = cell_of(t.d);
-    if (none_known || !is_same_cell(cell, known)) e = correlate(window, displaced(work, place, cell));
-    known = cell;
-    step(place, work.rules, interpolate(e, t.d, corner_of(t.d)), &t);
-  }
-  return t;
-}
-
 }  // namespace cudavision::opticalflow::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU backend of optical flow. Levels are processed one after the other; the threads share the rows of a
-// level, or its tiles if every pixel has a vector.
+// The CPU backend of optical flow. Levels are processed one after the other; the threads share the rows
+// of a level, or the tiles of its vectors.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -171,9 +171,6 @@ class OpticalFlowCpu final : public OpticalFlow {
 
   Status track(const LevelWork &work) {
     const Size size = work.fine.vectors.size();
-    if (work.fine.stride > 1)
-      return for_each_strip(
-          size.height, [&](int first, int last, int slot) { track_rows(work, first, last, sums_[slot]); });
     const int columns = divide_up(size.width, TrackerTile::kWidth);
     return execution_.workers->run(
         columns * divide_up(size.height, TrackerTile::kHeight), [&](int task, int slot) {
