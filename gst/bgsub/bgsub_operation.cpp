@@ -125,21 +125,20 @@ Status BgsubOperation::write_background(const BgsubPixels<std::uint8_t> &backgro
 }
 
 Status BgsubOperation::find_kept(const Job &job, ImageView<const std::uint8_t> *kept) {
-  regions_.clear();
-  if (settings_.ignore_type) {
-    collect_boxes(job.buffer, *execution_.stop, &boxes_);
+  const bool by_type = settings_.ignore_type.has_value();
+  if (by_type) {
+    ignored_.read(job.buffer, job.frame.size(), *execution_.stop, "ignore-type", *settings_.ignore_type);
     if (execution_.stop->requested()) return Status(Status::Code::stopped);
-    const std::string &type = *settings_.ignore_type;
-    if (type != "*") state_.warn_once("ignore-type", awaited_.take(job.buffer, boxes_, "ignore-type", type));
-    add_regions(boxes_, type, job.frame.size(), *execution_.stop, &regions_);
+    state_.warn_once("ignore-type", ignored_.complaint());
   }
-  if (picture_.data() == nullptr && regions_.empty()) return {};
+  const int count = by_type ? static_cast<int>(ignored_.regions().size()) : 0;
+  if (picture_.data() == nullptr && count == 0) return {};
   if (!kept_) CUDAVISION_TRY(make_removal_mask(execution_, job.frame.size(), &kept_));
   ImageView<const std::uint8_t> of_frame;
   CUDAVISION_TRY(kept_->run(job.frame,
                             {.picture = static_cast<const std::uint8_t *>(picture_.data()),
-                             .regions = regions_.data(),
-                             .region_count = static_cast<int>(regions_.size()),
+                             .regions = ignored_.regions().data(),
+                             .region_count = count,
                              .color = {},
                              .alpha = {},
                              .limit = {}},

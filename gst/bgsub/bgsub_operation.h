@@ -12,9 +12,8 @@
 #include "cuda/inpaint/removal_mask.h"
 #include "cuda/morphology/morphology.h"
 #include "gst/base/element/element.h"
-#include "gst/base/results/attached_boxes.h"
-#include "gst/base/results/awaited_results.h"
 #include "gst/base/results/tensor_pool.h"
+#include "gst/base/results/typed_regions.h"
 #include "gst/bgsub/bgsub_settings.h"
 
 namespace cudavision {
@@ -74,9 +73,7 @@ class BgsubOperation final : public ElementOperation<BgsubSettings, BgsubFiles> 
   OwnedBytes picture_;  // of mask-location, scaled to the frame
   Array<std::uint8_t> host_picture_;
   std::unique_ptr<RemovalMask> kept_;  // null until something is kept
-  std::vector<AttachedBox> boxes_;
-  std::vector<Region> regions_;
-  AwaitedType awaited_;
+  TypedRegions ignored_;               // of ignore-type
 };
 
 }  // namespace cudavision

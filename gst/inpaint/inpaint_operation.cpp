@@ -162,11 +162,9 @@ bool InpaintOperation::find_sources(const Job &job, RemovalSources *sources) {
     tell_of_part_outside(regions_.back(), job.frame.size());
   }
   if (settings_.remove_type) {
-    collect_boxes(job.buffer, *job.execution.stop, &boxes_);
-    if (*settings_.remove_type != "*")
-      state_.warn_once("remove-type",
-                       awaited_.take(job.buffer, boxes_, "remove-type", *settings_.remove_type));
-    add_regions(boxes_, *settings_.remove_type, job.frame.size(), *job.execution.stop, &regions_);
+    typed_.read(job.buffer, job.frame.size(), *job.execution.stop, "remove-type", *settings_.remove_type);
+    state_.warn_once("remove-type", typed_.complaint());
+    regions_.insert(regions_.end(), typed_.regions().begin(), typed_.regions().end());
   }
   sources->picture = static_cast<const std::uint8_t *>(mask_.data());
   sources->regions = regions_.data();

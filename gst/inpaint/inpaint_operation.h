@@ -9,9 +9,9 @@
 #include "cuda/inpaint/inpaint.h"
 #include "cuda/inpaint/removal_mask.h"
 #include "gst/base/element/element.h"
-#include "gst/base/results/attached_boxes.h"
 #include "gst/base/results/awaited_results.h"
 #include "gst/base/results/tensor_pool.h"
+#include "gst/base/results/typed_regions.h"
 #include "gst/inpaint/inpaint_settings.h"
 
 namespace cudavision {
@@ -56,8 +56,7 @@ class InpaintOperation final : public ElementOperation<InpaintSettings, InpaintF
   std::unique_ptr<RemovalMask> removal_;
   std::unique_ptr<TensorPool> masks_;  // of attach-mask
   std::unique_ptr<Inpaint> inpaint_;
-  std::vector<AttachedBox> boxes_;
-  AwaitedType awaited_;
+  TypedRegions typed_;  // of remove-type
   std::vector<Region> regions_;
   // The report of the last frame.
   InpaintReport report_;

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The places of the boxes of one type that are attached to a frame, for properties such as remove-type.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gst/base/results/attached_boxes.h"
+#include "gst/base/results/awaited_results.h"
+
+namespace cudavision {
+
+class TypedRegions {
+ public:
+  // Reads the boxes of a frame whose type the value of a property names ("*": all types). Some are missing if the flag asks to
+  // stop.
+  void read(GstBuffer *buffer, Size frame, const StopFlag &stop, const char *property,
+            const std::string &type);
+  // Those of the last frame: clipped to it, and not empty.
+  const std::vector<Region> &regions() const { return regions_; }
+  // A sentence for the user if only boxes of other types come (AwaitedType), after the frame in which that is noticed;
+  // otherwise empty.
+  const std::string &complaint() const { return complaint_; }
+
+ private:
+  std::vector<AttachedBox> boxes_;
+  AwaitedType awaited_;
+  std::vector<Region> regions_;
+  std::string complaint_;
+};
+
+}  // namespace cudavision
