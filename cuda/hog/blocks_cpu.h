@@ -6,6 +6,7 @@
 
 #include "cuda/common/memory_budget.h"
 #include "cuda/hog/axis_weights.h"
+#include "cuda/hog/hog_detector_rules.h"
 #include "cuda/hog/hog_simd.h"
 
 namespace cudavision::hog {
@@ -40,7 +41,7 @@ class BlockScratch {
 
  private:
   friend class BlockRows;
-  // Row y of the colours, without its left padding.
+  // Row y of the colours, without its left padding. It begins at the first column of the blocks.
   float *color(int y, int channel);
   // The ring buffer of sum_row(), aligned so that no histogram lies across two cache lines.
   float *ring();
@@ -63,17 +64,21 @@ class BlockRows {
   explicit BlockRows(const HogParams &params);
 
   const Rules &rules() const { return rules_; }
-  // Writes the rows of blocks [first, end) of the picture, whose blocks have the shape `shape`.
-  void compute(const ScaledPicture &picture, const HogShape &shape, int first, int end, BlockScratch &scratch,
+  // Writes a rectangle of blocks of the picture. blocks: its first column and row, and the number of both.
+  void compute(const ScaledPicture &picture, const Region &blocks, BlockScratch &scratch,
                const BlockOutput &output) const;
 
  private:
-  // Converts row y to colours. The picture is mirrored at its borders.
-  void convert_colors(const ScaledPicture &picture, int y, BlockScratch &scratch) const;
-  // Sums the votes of row y into scratch.rows_.
-  void sum_votes(const ScaledPicture &picture, int y, int cols, BlockScratch &scratch) const;
+  // The columns of pixels [first, end) of a rectangle of blocks.
+  Interval columns_of(const Region &blocks) const;
+  // Converts row y to colours, from the column before these ones to that behind them. The picture is mirrored at its
+  // borders.
+  void convert_colors(const ScaledPicture &picture, int y, Interval columns, BlockScratch &scratch) const;
+  // Sums the votes of these columns of row y into scratch.rows_.
+  void sum_votes(const ScaledPicture &picture, int y, Interval columns, int cols,
+                 BlockScratch &scratch) const;
   // Normalises a row of blocks and writes it.
-  void finish_row(const HogShape &shape, int row, BlockScratch &scratch, const BlockOutput &output) const;
+  void finish_row(const Region &blocks, int row, BlockScratch &scratch, const BlockOutput &output) const;
   float *sums_of(int row, int cell_y, int cols, BlockScratch &scratch) const;
 
   Rules rules_;

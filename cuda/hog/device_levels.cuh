@@ -45,6 +45,42 @@ __device__ inline const DeviceLevel &level_of_block(const DeviceLevel *levels, i
   return levels[begun - 1];
 }
 
+// --- where windows are searched ---
+
+struct Search {
+  HogPlaces places;
+  Size window;     // pixels of a scale
+  int win_stride;  // pixels of a scale
+  GridSteps grid;
+
+  __device__ bool everywhere() const { return places.count == HogPlaces::kEverywhere; }
+  // The windows of a scale that are searched because of region i.
+  __device__ Region windows(const DeviceLevel &level, int i) const {
+    return windows_of_region(level.scale, window, win_stride,
+                             {level.windows_x, level.window_count / level.windows_x}, places.region[i]);
+  }
+};
+
+__device__ inline bool intersect(const Region &a, const Region &b) {
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+}
+
+// Whether a thread block has work: whether needs(windows) is true for the windows of a region in its scale. All lanes of a
+// warp must call: each takes one region. A thread block without work must call wait_for_kernel_ahead() nevertheless, so that
+// kernels still end in their order.
+template <typename Needs>
+__device__ bool has_work(const Search &search, const DeviceLevel &level, const Needs &needs) {
+  static_assert(kMaxHogRegions <= 32);
+  if (search.everywhere()) return true;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  bool is_needed = false;
+  if (lane < search.places.count) {
+    const Region windows = search.windows(level, lane);
+    is_needed = !is_empty(windows) && needs(windows);
+  }
+  return __any_sync(kFullWarp, is_needed);
+}
+
 // --- downscaled pictures ---
 
 // A pixel of three channels: B in the lowest byte, then G and R.
@@ -101,6 +137,7 @@ struct DownscaleTask {
   int level_count;
   const std::int32_t *taps;
   PixelType<kChannels> *pixels;
+  Search search;
 };
 
 // Interpolates along x between pixels a and b. weights: that of a in the lower half, that of b in the upper half;
@@ -167,6 +204,13 @@ static __global__ void __launch_bounds__(kLineThreads,
             thread = static_cast<int>(threadIdx.x);
   const int x = (tile - tile_y * tiles_x) * kDownscaleTile.width + thread % kDownscaleTile.width,
             first_y = tile_y * kDownscaleTile.height + thread / kDownscaleTile.width * kLinePixels;
+  const Region pixels_of_tile{(tile - tile_y * tiles_x) * kDownscaleTile.width,
+                              tile_y * kDownscaleTile.height, kDownscaleTile.width, kDownscaleTile.height};
+  if (!has_work(task.search, level, [&](const Region &windows) {
+        const GridSteps &grid = task.search.grid;
+        return intersect(pixels_of_tile, pixels_of_blocks(grid, blocks_of_windows(grid, windows)));
+      }))
+    return wait_for_kernel_ahead();
   if (first_y >= height) return;  // the whole warp
   const std::int32_t tap_x = task.taps[level.taps_x + min(x, width - 1)],
                      tap_of_lane = task.taps[level.taps_y + min(first_y + thread % kLinePixels, height - 1)];
@@ -204,6 +248,7 @@ struct LevelBlocksTask {
   TilePlan plan;
   DeviceWeights x_weights, y_weights;
   float *blocks;
+  Search search;
 };
 
 // Each thread block computes one tile of the blocks of a scale. The level stays in memory, to save registers.
@@ -217,10 +262,16 @@ static __global__ void __launch_bounds__(kTileThreads,
   const DeviceLevel &level =
       level_of_block(task.levels, task.level_count, block, &DeviceLevel::first_tile_block);
   const TiledPicture &picture = level.picture;
+  const int tile = block - level.first_tile_block, tile_y = tile / picture.tiles_x;
+  const Region blocks_of_tile{(tile - tile_y * picture.tiles_x) << task.plan.cols_log2,
+                              tile_y * task.plan.rows, 1 << task.plan.cols_log2, task.plan.rows};
+  if (!has_work(task.search, level, [&](const Region &windows) {
+        return intersect(blocks_of_tile, blocks_of_windows(task.search.grid, windows));
+      }))
+    return wait_for_kernel_ahead();
   const LevelSource<kChannels> source{task.pixels + level.pixels, picture.width};
-  make_tile<kDefaultParams>(source, picture, task.rules, task.plan, task.x_weights, task.y_weights,
-                            block - level.first_tile_block, task.blocks, shared,
-                            [] { wait_for_kernel_ahead(); });
+  make_tile<kDefaultParams>(source, picture, task.rules, task.plan, task.x_weights, task.y_weights, tile,
+                            task.blocks, shared, [] { wait_for_kernel_ahead(); });
 }
 
 }  // namespace cudavision::hog

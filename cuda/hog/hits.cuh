@@ -24,9 +24,9 @@ struct HitTask {
   int level_count;
   ScoreRules rules;
   HogThresholds thresholds;
-  Size picture, window;
-  int win_stride;
-  float *scores;      // [window]
+  Size picture;
+  Search search;
+  float *scores;      // [window]; NaN, which reaches no threshold, if it is not searched
   int *block_hits;    // [thread block]: its number of hits, later that of all blocks before it
   unsigned *done;     // the number of blocks that have finished; 0 between kernels
   int *hit_count;     // all hits, even if they are more than kMaxHogHits
@@ -47,6 +47,7 @@ __device__ inline float value_of_key(unsigned key) {
 
 // Shared memory of the first kernel.
 struct HitMemory {
+  Region searched[kMaxHogRegions];  // windows of the scale
   int warp_sums[kLineThreads / 32];
   int hit_count;
   bool last;
@@ -95,7 +96,7 @@ __device__ inline void list_hits_of_block(const HitTask &task, int block, int at
     const int place = at + __popc(hits & ((1u << lane) - 1));
     const int row = window / level.windows_x;
     if (hit && place < kMaxHogHits)
-      task.hits[place] = box_of_window(level.scale, task.window, task.win_stride,
+      task.hits[place] = box_of_window(level.scale, task.search.window, task.search.win_stride,
                                        window - row * level.windows_x, row, scores[i]);
     at += __popc(hits);
   }
@@ -209,6 +210,22 @@ __device__ inline void list_all_hits(const HitTask &task, int count, int found) 
   }
 }
 
+// Whether a window is searched. Called by all threads of a block.
+__device__ inline bool is_searched(const Search &search, const DeviceLevel &level, int col, int row,
+                                   HitMemory *shared) {
+  if (search.everywhere()) return true;
+  const int thread = static_cast<int>(threadIdx.x);
+  if (thread < search.places.count) shared->searched[thread] = search.windows(level, thread);
+  __syncthreads();
+  bool found = false;
+  for (int i = 0; i < search.places.count && !found; ++i) {
+    const Region &windows = shared->searched[i];
+    found = col >= windows.x && col < windows.x + windows.width && row >= windows.y &&
+            row < windows.y + windows.height;
+  }
+  return found;
+}
+
 // Without grouping, also writes the boxes.
 static __global__ void __launch_bounds__(kLineThreads, 4) find_hits_kernel(HitTask task) {
   __shared__ HitMemory shared;
@@ -218,10 +235,11 @@ static __global__ void __launch_bounds__(kLineThreads, 4) find_hits_kernel(HitTa
       level_of_block(task.levels, task.level_count, block, &DeviceLevel::first_score_block);
   wait_for_kernel_ahead();
   const int window = (block - level.first_score_block) * kLineThreads + thread;
+  const int row = window / level.windows_x, col = window - row * level.windows_x;
+  const bool searched = is_searched(task.search, level, col, row, &shared);
   bool hit = false;
   if (window < level.window_count) {
-    const int row = window / level.windows_x;
-    const float score = score_of(task.rules, level, window - row * level.windows_x, row);
+    const float score = searched ? score_of(task.rules, level, col, row) : nanf("");
     task.scores[level.windows + window] = score;
     hit = score >= task.thresholds.hit;
   }

@@ -35,8 +35,9 @@ class HogCpu final : public Hog {
     scratch_.fit(*workers_);
     return workers_->run(divide_up(shape_.rows, kBlockRowsPerTask), [&](int task, int slot) {
       const int first = task * kBlockRowsPerTask;
-      rows_.compute({planes, size_}, shape_, first, std::min(first + kBlockRowsPerTask, shape_.rows),
-                    scratch_[slot], output);
+      rows_.compute({planes, size_},
+                    {0, first, shape_.cols, std::min(kBlockRowsPerTask, shape_.rows - first)}, scratch_[slot],
+                    output);
     });
   }
 

@@ -33,6 +33,7 @@ class HogDetectorCuda final : public HogDetector {
         channels_(channels),
         plan_(make_detection_plan(size, model, search)),
         rules_(rules_of(plan_.params)),
+        search_{.places = {}, .window = plan_.window, .win_stride = plan_.win_stride, .grid = plan_.grid},
         bias_(model.bias) {}
 
   Status allocate(const HogModel &model) {
@@ -46,13 +47,14 @@ class HogDetectorCuda final : public HogDetector {
     CUDAVISION_TRY(lay_out_levels());
     CUDAVISION_TRY(upload_model(model));
     if (channels_ == 1) {
-      CUDAVISION_TRY(gray_.allocate(pixels_));
+      CUDAVISION_TRY(allocate_pixels(&gray_));
     } else {
-      CUDAVISION_TRY(color_.allocate(pixels_));
+      CUDAVISION_TRY(allocate_pixels(&color_));
       CUDAVISION_TRY(allocate_packed());
     }
     CUDAVISION_TRY(allocate_blocks());
-    CUDAVISION_TRY(products_.allocate(positions_ * static_cast<std::size_t>(plan_.blocks_per_window.height)));
+    CUDAVISION_TRY(
+        products_.allocate(positions_ * static_cast<std::size_t>(plan_.grid.blocks_per_window.height)));
     CUDAVISION_TRY(scores_.allocate(windows_));
     CUDAVISION_TRY(block_hits_.allocate(static_cast<std::size_t>(score_grid_)));
     CUDAVISION_TRY(hits_.allocate(kMaxHogHits));
@@ -63,9 +65,12 @@ class HogDetectorCuda final : public HogDetector {
     return CUDAVISION_CHECK_CUDA(cudaMemsetAsync(done_.data(), 0, sizeof(unsigned), execution_.stream));
   }
 
-  Status run(const HogPicture &picture, const HogThresholds &thresholds, const HogBoxList &list) override {
+  Status run(const HogPicture &picture, const HogThresholds &thresholds, const HogBoxList &list,
+             const HogPlaces &places) override {
     CUDAVISION_TRY(check_run(picture, size_, channels_));
-    if (plan_.levels.empty())
+    CUDAVISION_TRY(check_places(places, size_));
+    search_.places = places;
+    if (plan_.levels.empty() || places.count == 0)
       return CUDAVISION_CHECK_CUDA(cudaMemsetAsync(list.count, 0, sizeof *list.count, execution_.stream));
     if (channels_ == 1) {
       CUDAVISION_TRY(make_blocks<1>(FrameSource<1>(picture), gray_.data()));
@@ -80,6 +85,13 @@ class HogDetectorCuda final : public HogDetector {
  private:
   int level_count() const { return static_cast<int>(plan_.levels.size()); }
 
+  // A tile of blocks of which only a part is needed reads pixels that may never be written.
+  template <typename T>
+  Status allocate_pixels(DeviceBuffer<T> *pixels) {
+    CUDAVISION_TRY(pixels->allocate(pixels_));
+    return CUDAVISION_CHECK_CUDA(cudaMemsetAsync(pixels->data(), 0, pixels_ * sizeof(T), execution_.stream));
+  }
+
   // downscale_kernel reads a row and a pixel behind the last one, which do not matter.
   Status allocate_packed() {
     const auto width = static_cast<std::size_t>(size_.width), height = static_cast<std::size_t>(size_.height);
@@ -92,8 +104,8 @@ class HogDetectorCuda final : public HogDetector {
   // multiply_rows_kernel loads the numbers of whole groups of positions, and so loads some that lie behind the last
   // ones and do not matter.
   Status allocate_blocks() {
-    const auto behind =
-        static_cast<std::size_t>(staged_positions(plan_.blocks_per_window.width, plan_.block_step.width));
+    const auto behind = static_cast<std::size_t>(
+        staged_positions(plan_.grid.blocks_per_window.width, plan_.grid.block_step.width));
     CUDAVISION_TRY(blocks_.allocate(numbers_ + behind));
     return CUDAVISION_CHECK_CUDA(
         cudaMemsetAsync(blocks_.data(), 0, (numbers_ + behind) * sizeof(float), execution_.stream));
@@ -106,9 +118,9 @@ class HogDetectorCuda final : public HogDetector {
     products_bytes_ = staged_bytes(product_task());
     if (products_bytes_ > kMostBytes)
       products_kernel_ = multiply_rows_kernel<global, 0>, products_bytes_ = 0;
-    else if (plan_.block_step.width > 1)
+    else if (plan_.grid.block_step.width > 1)
       products_kernel_ = multiply_rows_kernel<staged, 0>;
-    else if (plan_.blocks_per_window.width == kPeopleAcross)
+    else if (plan_.grid.blocks_per_window.width == kPeopleAcross)
       products_kernel_ = multiply_rows_kernel<staged_unit_step, kPeopleAcross>;
     else
       products_kernel_ = multiply_rows_kernel<staged_unit_step, 0>;
@@ -168,7 +180,7 @@ class HogDetectorCuda final : public HogDetector {
   // Uploads the weights in the layout of ProductTask::weights, with zeros for the missing rows of the last
   // chunk and for the numbers that follow.
   Status upload_model(const HogModel &model) {
-    const int across = plan_.blocks_per_window.width, down = plan_.blocks_per_window.height,
+    const int across = plan_.grid.blocks_per_window.width, down = plan_.grid.blocks_per_window.height,
               length = rules_.length;
     chunks_ = divide_up(down, kRowsAtOnce);
     host_weights_.assign(
@@ -204,7 +216,8 @@ class HogDetectorCuda final : public HogDetector {
                                              .levels = levels_.data(),
                                              .level_count = level_count(),
                                              .taps = taps_.data(),
-                                             .pixels = pixels};
+                                             .pixels = pixels,
+                                             .search = search_};
     CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("downscale_kernel", downscale_kernel<kChannels>,
                                          grid_of(downscale_grid_), dim3(kLineThreads), execution_.stream,
                                          downscale));
@@ -215,7 +228,8 @@ class HogDetectorCuda final : public HogDetector {
                                           .plan = tiles_,
                                           .x_weights = weights_.x(),
                                           .y_weights = weights_.y(),
-                                          .blocks = blocks_.data()};
+                                          .blocks = blocks_.data(),
+                                          .search = search_};
     const auto kernel = has_default_params(rules_) ? make_level_blocks_kernel<true, kChannels>
                                                    : make_level_blocks_kernel<false, kChannels>;
     return CUDAVISION_LAUNCH_PDL("make_level_blocks_kernel", kernel, grid_of(tile_grid_),
@@ -228,10 +242,11 @@ class HogDetectorCuda final : public HogDetector {
             .length = rules_.length,
             .blocks = blocks_.data(),
             .weights = model_.data(),
-            .blocks_per_window = plan_.blocks_per_window,
-            .block_step = plan_.block_step,
+            .blocks_per_window = plan_.grid.blocks_per_window,
+            .block_step = plan_.grid.block_step,
             .products = products_.data(),
-            .position_count = static_cast<std::ptrdiff_t>(positions_)};
+            .position_count = static_cast<std::ptrdiff_t>(positions_),
+            .search = search_};
   }
 
   Status multiply() const {
@@ -243,17 +258,16 @@ class HogDetectorCuda final : public HogDetector {
   Status find_boxes(const HogThresholds &thresholds, const HogBoxList &list) const {
     const ScoreRules scores{.products = products_.data(),
                             .position_count = static_cast<std::ptrdiff_t>(positions_),
-                            .rows = plan_.blocks_per_window.height,
-                            .row_step = plan_.block_step.height,
-                            .window_step = plan_.window_step,
+                            .rows = plan_.grid.blocks_per_window.height,
+                            .row_step = plan_.grid.block_step.height,
+                            .window_step = plan_.grid.window_step,
                             .bias = bias_};
     const HitTask task{.levels = levels_.data(),
                        .level_count = level_count(),
                        .rules = scores,
                        .thresholds = thresholds,
                        .picture = size_,
-                       .window = plan_.window,
-                       .win_stride = plan_.win_stride,
+                       .search = search_,
                        .scores = scores_.data(),
                        .block_hits = block_hits_.data(),
                        .done = done_.data(),
@@ -274,6 +288,7 @@ class HogDetectorCuda final : public HogDetector {
   int channels_;
   DetectionPlan plan_;
   Rules rules_;
+  Search search_;  // of the last frame
   TilePlan tiles_{};
   float bias_;
   OwnedWeights weights_;

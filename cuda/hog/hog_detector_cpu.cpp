@@ -3,6 +3,7 @@
 // a scale for the others. The blocks of a few scales are in memory at a time.
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <vector>
 
 #include "cuda/common/memory_budget.h"
@@ -13,6 +14,7 @@
 #include "cuda/hog/hog_detector_backends.h"
 #include "cuda/hog/hog_detector_plan.h"
 #include "cuda/hog/hog_detector_rules.h"
+#include "cuda/hog/parts_cpu.h"
 #include "cuda/hog/planes_cpu.h"
 
 namespace cudavision::hog {
@@ -45,15 +47,15 @@ struct Scale {
   std::vector<std::int32_t> taps_x{}, taps_y{};  // empty for the size of the picture
   BlockOutput output{};
   float *scores = nullptr;
-  int *row_hits = nullptr;  // hits in each row of windows
-  int before = 0;           // its blocks overwrite those of scales before this one
+  std::size_t before = 0;     // its blocks overwrite those of scales before this one
+  Parts windows{}, blocks{};  // that are searched, and that they need
 };
 
-// Some rows of a scale: their blocks, or the scores of their windows.
+// A part of a scale: its blocks, or the scores of its windows.
 struct Task {
-  int scale;
+  std::size_t scale;
   bool scores;
-  int first;
+  Region part;
 };
 
 struct Progress {
@@ -83,20 +85,26 @@ class HogDetectorCpu final : public HogDetector {
     }
     place_blocks();
     place_scores();
-    fit_to_threads();
+    scratch_.fit(*workers_);
+    list_tasks(HogPlaces());
   }
 
-  Status run(const HogPicture &picture, const HogThresholds &thresholds, const HogBoxList &list) override {
+  Status run(const HogPicture &picture, const HogThresholds &thresholds, const HogBoxList &list,
+             const HogPlaces &places) override {
     CUDAVISION_TRY(check_run(picture, size_, channels_));
-    fit_to_threads();
+    CUDAVISION_TRY(check_places(places, size_));
+    *list.count = {};
+    if (places.count == 0) return {};
+    scratch_.fit(*workers_);
+    list_tasks(places);
     BytePlanes planes;
     CUDAVISION_TRY(planes_.take(*workers_, picture, &planes));
     for (std::size_t i = 0; i < scales_.size(); ++i) {
-      progress_[i].blocks.start(divide_up(scales_[i].level->blocks.rows, kBlockRowsPerTask));
-      progress_[i].scores.start(divide_up(scales_[i].level->windows.height, kWindowRowsPerTask));
+      progress_[i].blocks.start(static_cast<int>(scales_[i].blocks.parts().size()));
+      progress_[i].scores.start(static_cast<int>(scales_[i].windows.parts().size()));
     }
     CUDAVISION_TRY(workers_->run(static_cast<int>(tasks_.size()), [&](int task, int slot) {
-      do_task(tasks_[static_cast<std::size_t>(task)], planes, thresholds.hit, scratch_[slot]);
+      do_task(tasks_[static_cast<std::size_t>(task)], planes, scratch_[slot]);
     }));
     const int hit_count = collect(thresholds.hit);
     std::vector<HogBox> boxes = thresholds.group > 0 ? group_hits(hits_, thresholds.group) : hits_;
@@ -119,6 +127,9 @@ class HogDetectorCpu final : public HogDetector {
   static std::ptrdiff_t plane_stride_of(const Level &level) {
     return divide_up(level.blocks.cols, kRowPadding) * kRowPadding;
   }
+  static std::ptrdiff_t window_count(const Level &level) {
+    return static_cast<std::ptrdiff_t>(level.windows.width) * level.windows.height;
+  }
   static std::size_t block_numbers(const Level &level) {
     return static_cast<std::size_t>(plane_stride_of(level)) * static_cast<std::size_t>(level.blocks.length) *
            static_cast<std::size_t>(level.blocks.rows);
@@ -140,7 +151,7 @@ class HogDetectorCpu final : public HogDetector {
       if (begin + block_numbers(level) > memory) begin = 0;
       const std::size_t end = begin + block_numbers(level);
       for (std::size_t j = 0; j < i; ++j)
-        if (begins[j] < end && begin < ends[j]) scales_[i].before = static_cast<int>(j) + 1;
+        if (begins[j] < end && begin < ends[j]) scales_[i].before = j + 1;
       scales_[i].output = {.data = blocks_.data() + begin,
                            .row_stride = plane_stride_of(level) * level.blocks.length,
                            .col_stride = 1,
@@ -151,95 +162,99 @@ class HogDetectorCpu final : public HogDetector {
   }
 
   void place_scores() {
-    std::size_t windows = 0, rows = 0;
-    for (const Level &level : plan_.levels) {
-      windows +=
-          static_cast<std::size_t>(level.windows.width) * static_cast<std::size_t>(level.windows.height);
-      rows += static_cast<std::size_t>(level.windows.height);
-    }
-    scores_.resize(windows);
-    row_hits_.resize(rows);
+    std::ptrdiff_t windows = 0;
+    for (const Level &level : plan_.levels) windows += window_count(level);
+    scores_.resize(static_cast<std::size_t>(windows));
     float *scores = scores_.data();
-    int *row_hits = row_hits_.data();
     for (Scale &scale : scales_) {
-      scale.scores = scores, scale.row_hits = row_hits;
-      scores += static_cast<std::ptrdiff_t>(scale.level->windows.width) * scale.level->windows.height;
-      row_hits += scale.level->windows.height;
+      scale.scores = scores;
+      scores += window_count(*scale.level);
     }
   }
 
-  void fit_to_threads() {
-    scratch_.fit(*workers_);
-    if (listed_for_ == workers_->thread_count()) return;
+  // Lists what is to be done at these places. What is searched everywhere is the same for each picture.
+  void list_tasks(const HogPlaces &places) {
+    const bool everywhere = places.count == HogPlaces::kEverywhere;
+    if (everywhere && listed_everywhere_ && listed_for_ == workers_->thread_count()) return;
+    listed_everywhere_ = everywhere;
     listed_for_ = workers_->thread_count();
+    for (Scale &scale : scales_) choose_parts(places, &scale);
     list_tasks(static_cast<std::size_t>(listed_for_ - 1));
+  }
+
+  // Chooses the windows of a scale that are searched, and the blocks that they need. Windows that are not searched have no
+  // score: NaN reaches no threshold.
+  void choose_parts(const HogPlaces &places, Scale *scale) {
+    const Level &level = *scale->level;
+    scale->windows.begin(), scale->blocks.begin();
+    const auto add = [&](const Region &windows) {
+      if (is_empty(windows)) return;
+      scale->windows.add(windows), scale->blocks.add(blocks_of_windows(plan_.grid, windows));
+    };
+    if (places.count == HogPlaces::kEverywhere) add({0, 0, level.windows.width, level.windows.height});
+    for (int i = 0; i < places.count; ++i)
+      add(windows_of_region(level.scale, plan_.window, plan_.win_stride, level.windows, places.region[i]));
+    scale->windows.end(kWindowRowsPerTask), scale->blocks.end(kBlockRowsPerTask);
+    std::fill_n(scale->scores, window_count(level), std::numeric_limits<float>::quiet_NaN());
   }
 
   // Lists the scores of a scale at least `distance` tasks after its blocks: when their turn comes, no other thread still
   // computes these blocks. Whatever a task waits for is listed before it.
   void list_tasks(std::size_t distance) {
-    tasks_.clear();
-    const int count = static_cast<int>(scales_.size());
-    std::vector<std::size_t> blocks_end;
-    int scored = 0;
+    tasks_.clear(), blocks_end_.clear();
+    std::size_t scored = 0;
     const auto score_next = [&] {
-      const int rows = plan_.levels[static_cast<std::size_t>(scored)].windows.height;
-      for (int row = 0; row < rows; row += kWindowRowsPerTask) tasks_.push_back({scored, true, row});
+      for (const Region &part : scales_[scored].windows.parts()) tasks_.push_back({scored, true, part});
       ++scored;
     };
-    for (int i = 0; i < count; ++i) {
-      const auto index = static_cast<std::size_t>(i);
-      while (scored < i && (scored < scales_[index].before ||
-                            tasks_.size() >= blocks_end[static_cast<std::size_t>(scored)] + distance))
+    for (std::size_t i = 0; i < scales_.size(); ++i) {
+      while (scored < i && (scored < scales_[i].before || tasks_.size() >= blocks_end_[scored] + distance))
         score_next();
-      for (int row = 0; row < plan_.levels[index].blocks.rows; row += kBlockRowsPerTask)
-        tasks_.push_back({i, false, row});
-      blocks_end.push_back(tasks_.size());
+      for (const Region &part : scales_[i].blocks.parts()) tasks_.push_back({i, false, part});
+      blocks_end_.push_back(tasks_.size());
     }
-    while (scored < count) score_next();
+    while (scored < scales_.size()) score_next();
   }
 
-  void do_task(const Task &task, const BytePlanes &planes, double threshold, Scratch &scratch) {
-    const Scale &scale = scales_[static_cast<std::size_t>(task.scale)];
-    Progress &progress = progress_[static_cast<std::size_t>(task.scale)];
+  void do_task(const Task &task, const BytePlanes &planes, Scratch &scratch) {
+    const Scale &scale = scales_[task.scale];
+    Progress &progress = progress_[task.scale];
+    const Region &part = task.part;
     if (task.scores) {
       progress.blocks.wait();
-      const int end = std::min(task.first + kWindowRowsPerTask, scale.level->windows.height);
-      for (int row = task.first; row < end; ++row) score_row(scale, row, threshold, scratch.scores.data());
+      for (int row = part.y; row < part.y + part.height; ++row)
+        score_row(scale, row, part.x, part.width, scratch.scores.data());
       progress.scores.finish_one();
       return;
     }
-    for (int i = 0; i < scale.before; ++i) progress_[static_cast<std::size_t>(i)].scores.wait();
+    for (std::size_t i = 0; i < scale.before; ++i) progress_[i].scores.wait();
     const bool downscaled = !scale.taps_x.empty();
     const ScaledPicture picture{planes, scale.level->size, downscaled ? scale.taps_x.data() : nullptr,
                                 downscaled ? scale.taps_y.data() : nullptr};
-    const HogShape &shape = scale.level->blocks;
-    rows_.compute(picture, shape, task.first, std::min(task.first + kBlockRowsPerTask, shape.rows),
-                  scratch.blocks, scale.output);
+    rows_.compute(picture, part, scratch.blocks, scale.output);
     progress.blocks.finish_one();
   }
 
-  // Computes the scores of a row of windows: first at every position of the grid, then it keeps those where a
-  // window begins.
-  void score_row(const Scale &scale, int row, double threshold, float *scores) {
-    const int windows = scale.level->windows.width, length = scale.level->blocks.length;
-    const int positions = (windows - 1) * plan_.window_step.width + 1;
+  // Computes the scores of `count` windows of a row, from column `first` on: first at every position of the grid, then it
+  // keeps those where a window begins.
+  void score_row(const Scale &scale, int row, int first, int count, float *scores) {
+    const GridSteps &grid = plan_.grid;
+    const int positions = (count - 1) * grid.window_step.width + 1, length = scale.level->blocks.length;
     std::fill_n(scores, positions, bias_);
-    for (int j = 0; j < plan_.blocks_per_window.height; ++j) {
-      const int block_row = row * plan_.window_step.height + j * plan_.block_step.height;
-      add_products({.planes = scale.output.data + block_row * scale.output.row_stride,
-                    .plane_stride = scale.output.number_stride,
-                    .col_step = plan_.block_step.width,
-                    .weights = weights_.data() + static_cast<std::ptrdiff_t>(j) * length,
-                    .weight_stride = static_cast<std::ptrdiff_t>(plan_.blocks_per_window.height) * length,
-                    .cols = plan_.blocks_per_window.width,
-                    .length = length},
-                   positions, scores);
+    for (int j = 0; j < grid.blocks_per_window.height; ++j) {
+      const int block_row = row * grid.window_step.height + j * grid.block_step.height;
+      add_products(
+          {.planes = scale.output.data + block_row * scale.output.row_stride + first * grid.window_step.width,
+           .plane_stride = scale.output.number_stride,
+           .col_step = grid.block_step.width,
+           .weights = weights_.data() + static_cast<std::ptrdiff_t>(j) * length,
+           .weight_stride = static_cast<std::ptrdiff_t>(grid.blocks_per_window.height) * length,
+           .cols = grid.blocks_per_window.width,
+           .length = length},
+          positions, scores);
     }
-    float *out = scale.scores + static_cast<std::ptrdiff_t>(row) * windows;
-    for (int x = 0; x < windows; ++x) out[x] = scores[x * plan_.window_step.width];
-    scale.row_hits[row] = static_cast<int>(
-        std::count_if(out, out + windows, [threshold](float score) { return score >= threshold; }));
+    float *out = scale.scores + static_cast<std::ptrdiff_t>(row) * scale.level->windows.width + first;
+    for (int x = 0; x < count; ++x) out[x] = scores[x * grid.window_step.width];
   }
 
   // Puts the hits into hits_, up to kMaxHogHits. Returns the number of all hits.
@@ -249,9 +264,11 @@ class HogDetectorCpu final : public HogDetector {
     for (const Scale &scale : scales_) {
       const Size windows = scale.level->windows;
       for (int row = 0; row < windows.height; ++row) {
-        count += scale.row_hits[row];
-        if (scale.row_hits[row] == 0) continue;
         const float *scores = scale.scores + static_cast<std::ptrdiff_t>(row) * windows.width;
+        const auto hits = std::count_if(scores, scores + windows.width,
+                                        [threshold](float score) { return score >= threshold; });
+        count += static_cast<int>(hits);
+        if (hits == 0) continue;
         for (int col = 0; col < windows.width && hits_.size() < kMaxHogHits; ++col)
           if (scores[col] >= threshold)
             hits_.push_back(
@@ -271,10 +288,11 @@ class HogDetectorCpu final : public HogDetector {
   float bias_;
   std::vector<Scale> scales_;
   std::vector<Task> tasks_;
-  int listed_for_ = 0;              // threads
+  std::vector<std::size_t> blocks_end_;  // of each scale in tasks_
+  int listed_for_ = 0;                   // threads
+  bool listed_everywhere_ = false;
   std::vector<Progress> progress_;  // of each scale
   Array<float> blocks_, scores_;
-  Array<int> row_hits_;
   std::size_t longest_ = 0;  // columns of blocks of a scale
   PerThread<Scratch> scratch_;
   std::vector<HogBox> hits_;

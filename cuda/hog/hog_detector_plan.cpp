@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "cuda/hog/hog_backends.h"
-#include "cuda/hog/hog_detector_rules.h"
 
 namespace cudavision::hog {
 namespace {
@@ -26,10 +25,12 @@ DetectionPlan make_detection_plan(Size size, const HogModel &model, const HogSea
   const Size grid = plan.params.stride;
   plan.window = model.window;
   plan.win_stride = search.win_stride;
-  plan.blocks_per_window = {(model.window.width - block.width) / stride.width + 1,
-                            (model.window.height - block.height) / stride.height + 1};
-  plan.block_step = {stride.width / grid.width, stride.height / grid.height};
-  plan.window_step = {search.win_stride / grid.width, search.win_stride / grid.height};
+  plan.grid = {.stride = grid,
+               .block = block,
+               .window_step = {search.win_stride / grid.width, search.win_stride / grid.height},
+               .block_step = {stride.width / grid.width, stride.height / grid.height},
+               .blocks_per_window = {(model.window.width - block.width) / stride.width + 1,
+                                     (model.window.height - block.height) / stride.height + 1}};
   double scale = 1;
   for (int i = 0; i < model.levels; ++i, scale *= search.scale_step) {
     const Size at = downscaled(size, scale);
@@ -38,10 +39,8 @@ DetectionPlan make_detection_plan(Size size, const HogModel &model, const HogSea
       Level level{scale, at, {}, {}};
       level.windows = {(at.width - model.window.width) / search.win_stride + 1,
                        (at.height - model.window.height) / search.win_stride + 1};
-      level.blocks.cols = (level.windows.width - 1) * plan.window_step.width +
-                          (plan.blocks_per_window.width - 1) * plan.block_step.width + 1;
-      level.blocks.rows = (level.windows.height - 1) * plan.window_step.height +
-                          (plan.blocks_per_window.height - 1) * plan.block_step.height + 1;
+      const Region blocks = blocks_of_windows(plan.grid, {0, 0, level.windows.width, level.windows.height});
+      level.blocks.cols = blocks.width, level.blocks.rows = blocks.height;
       level.blocks.length = rules_of(model.params).length;
       plan.levels.push_back(level);
     }

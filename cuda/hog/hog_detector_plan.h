@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cuda/hog/hog_detector.h"
+#include "cuda/hog/hog_detector_rules.h"
 
 namespace cudavision::hog {
 
@@ -21,12 +22,10 @@ struct Level {
 // The blocks of all windows lie on one grid, whose spacing is the greatest common divisor of the block stride
 // and the window stride.
 struct DetectionPlan {
-  HogParams params;        // those of the model, with the spacing of the grid as stride
-  Size window;             // pixels
-  int win_stride;          // pixels
-  Size blocks_per_window;  // the number of blocks in a row and in a column of a window
-  Size block_step;         // distance between neighbouring blocks of a window in positions of the grid
-  Size window_step;        // distance between neighbouring windows in positions of the grid
+  HogParams params;  // those of the model, with the spacing of the grid as stride
+  Size window;       // pixels
+  int win_stride;    // pixels
+  GridSteps grid;
   std::vector<Level> levels;
 };
 DetectionPlan make_detection_plan(Size size, const HogModel &model, const HogSearch &search);

@@ -31,6 +31,56 @@ CUDAVISION_HOST_DEVICE inline HogBox box_of_window(double scale, Size window, in
           .score = score};
 }
 
+// Elements [first, end) along an axis.
+struct Interval {
+  int first, end;
+};
+// The windows along one axis whose centres lie in the pixels [begin, end) of the picture. window, win_stride: along this
+// axis, in pixels of the scale. count: the number of windows.
+CUDAVISION_HOST_DEVICE inline Interval windows_between(double scale, int begin, int end, int window,
+                                                       int win_stride, int count) {
+  const auto first_from = [&](int edge) {
+    const double index = ceil((edge / scale - 0.5 * window) / win_stride);
+    return index <= 0 ? 0 : index >= count ? count : static_cast<int>(index);
+  };
+  return {first_from(begin), first_from(end)};
+}
+// The windows of a scale whose centres lie in the region of the picture, as a rectangle of windows. windows: the number of
+// windows in a row and in a column.
+CUDAVISION_HOST_DEVICE inline Region windows_of_region(double scale, Size window, int win_stride,
+                                                       Size windows, const Region &region) {
+  const Interval x = windows_between(scale, region.x, region.x + region.width, window.width, win_stride,
+                                     windows.width),
+                 y = windows_between(scale, region.y, region.y + region.height, window.height, win_stride,
+                                     windows.height);
+  return {x.first, y.first, x.end - x.first, y.end - y.first};
+}
+CUDAVISION_HOST_DEVICE constexpr bool is_empty(const Region &region) {
+  return region.width <= 0 || region.height <= 0;
+}
+
+// The grid of blocks, and that of windows on it.
+struct GridSteps {
+  Size stride, block;      // of the grid, and of a block, in pixels
+  Size window_step;        // distance between neighbouring windows in positions of the grid
+  Size block_step;         // distance between neighbouring blocks of a window in positions of the grid
+  Size blocks_per_window;  // the number of blocks in a row and in a column of a window
+};
+// The positions of the grid from the first to the last block of those windows.
+CUDAVISION_HOST_DEVICE constexpr Region blocks_of_windows(const GridSteps &grid, const Region &windows) {
+  return {windows.x * grid.window_step.width, windows.y * grid.window_step.height,
+          (windows.width - 1) * grid.window_step.width +
+              (grid.blocks_per_window.width - 1) * grid.block_step.width + 1,
+          (windows.height - 1) * grid.window_step.height +
+              (grid.blocks_per_window.height - 1) * grid.block_step.height + 1};
+}
+// The pixels of the scale that those blocks depend on; they may lie one pixel outside of it.
+CUDAVISION_HOST_DEVICE constexpr Region pixels_of_blocks(const GridSteps &grid, const Region &blocks) {
+  return {blocks.x * grid.stride.width - 1, blocks.y * grid.stride.height - 1,
+          (blocks.width - 1) * grid.stride.width + grid.block.width + 2,
+          (blocks.height - 1) * grid.stride.height + grid.block.height + 2};
+}
+
 // --- grouping, as in cv::HOGDescriptor::groupRectangles with eps 0.2 ---
 
 constexpr double kGroupEps = 0.2;

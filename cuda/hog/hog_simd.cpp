@@ -138,9 +138,8 @@ void vote_columns(const Rules &rules, const ColorRows &rows, int begin, int end,
   }
 }
 
-void vote_row(const Rules &rules, const ColorRows &rows, int width, const VoteRow &votes) {
+void vote_row(const Rules &rules, const ColorRows &rows, int tail, int width, const VoteRow &votes) {
   if (rows.channels == 1) return vote_columns<1, 1>(rules, rows, 0, width, votes);
-  const int tail = first_column_of_tail(rules.variant, width);
   vote_columns<3, 1>(rules, rows, 0, tail, votes);
   vote_columns<3, -1>(rules, rows, tail, width, votes);
 }
@@ -301,11 +300,11 @@ void add_products(const Products &products, int count, float *scores) {
   }
 }
 
-void resize_row(const std::uint8_t *above, const std::uint8_t *below, int weight, int width,
+void resize_row(const std::uint8_t *above, const std::uint8_t *below, int weight, int begin, int end,
                 const std::int32_t *taps, int count, std::uint16_t *columns, std::uint8_t *out) {
-  for (int x = 0; x < width; ++x)
+  for (int x = begin; x < end; ++x)
     columns[x] = static_cast<std::uint16_t>(above[x] * (256 - weight) + below[x] * weight);
-  columns[width] = 0;  // the last pair may include it, with the weight 0
+  columns[end] = 0;  // the last pair may include it, with the weight 0
   const hn::ScalableTag<std::int32_t> d;
   const hn::Rebind<std::uint8_t, decltype(d)> d8;
   const int lanes = static_cast<int>(hn::Lanes(d));
@@ -345,8 +344,8 @@ void split_row(const std::uint8_t *const samples[3], int channels, int step, int
 void color_row(const Rules &rules, const std::uint8_t *bytes, int width, float *colors) {
   HWY_DYNAMIC_DISPATCH(color_row)(rules, bytes, width, colors);
 }
-void vote_row(const Rules &rules, const ColorRows &colors, int width, const VoteRow &votes) {
-  HWY_DYNAMIC_DISPATCH(vote_row)(rules, colors, width, votes);
+void vote_row(const Rules &rules, const ColorRows &colors, int tail, int width, const VoteRow &votes) {
+  HWY_DYNAMIC_DISPATCH(vote_row)(rules, colors, tail, width, votes);
 }
 void sum_row(const Rules &rules, const AxisWeights &weights, const VoteRow &votes, int width, int cols,
              float *ring, float *out) {
@@ -361,9 +360,9 @@ void normalize_block(const Rules &rules, float *block) {
 void add_products(const Products &products, int count, float *scores) {
   HWY_DYNAMIC_DISPATCH(add_products)(products, count, scores);
 }
-void resize_row(const std::uint8_t *above, const std::uint8_t *below, int weight, int width,
+void resize_row(const std::uint8_t *above, const std::uint8_t *below, int weight, int begin, int end,
                 const std::int32_t *taps, int count, std::uint16_t *columns, std::uint8_t *out) {
-  HWY_DYNAMIC_DISPATCH(resize_row)(above, below, weight, width, taps, count, columns, out);
+  HWY_DYNAMIC_DISPATCH(resize_row)(above, below, weight, begin, end, taps, count, columns, out);
 }
 
 }  // namespace cudavision::hog

@@ -30,8 +30,9 @@ struct VoteRow {
   float *first, *second;
   std::int32_t *bin;
 };
-// Computes the votes of a row. The rows of colours must be mirrored as color_row() does.
-void vote_row(const Rules &rules, const ColorRows &colors, int width, const VoteRow &votes);
+// Computes the votes of `width` pixels of a row. There must be colours of one more pixel on each side. tail: the pixel from
+// which first_column_of_tail() holds.
+void vote_row(const Rules &rules, const ColorRows &colors, int tail, int width, const VoteRow &votes);
 
 // The ring buffer of sum_row() holds the votes of this many pixels, each expanded to a histogram: they fit
 // the L1 cache, and are more than twice the largest block.
@@ -66,9 +67,9 @@ void add_products(const Products &products, int count, float *scores);
 
 // Computes a row of a downscaled picture, as cv::INTER_LINEAR_EXACT. above and below are the two source rows
 // that the result is interpolated from; weight (0 to 256) is that of below. taps: source column and weight of
-// each of the `width` output columns (resize_taps() in hog_detector_plan.h). columns: scratch memory of width
-// + 1 elements. above, below and columns need no padding.
-void resize_row(const std::uint8_t *above, const std::uint8_t *below, int weight, int width,
+// each of the `count` output columns (resize_taps() in hog_detector_plan.h), interpolated from the columns [begin, end) of the
+// source. columns: scratch memory of end + 1 elements. above, below and columns need no padding.
+void resize_row(const std::uint8_t *above, const std::uint8_t *below, int weight, int begin, int end,
                 const std::int32_t *taps, int count, std::uint16_t *columns, std::uint8_t *out);
 
 }  // namespace cudavision::hog

@@ -29,6 +29,7 @@ struct ProductTask {
   Size blocks_per_window, block_step;
   float *products;                // [row of a window][grid position]
   std::ptrdiff_t position_count;  // a multiple of four
+  Search search;
 };
 
 // The positions whose numbers a thread block needs, and some more, so that it can load four at a time: its own and
@@ -174,6 +175,21 @@ __device__ __forceinline__ void add_staged_products(const ProductTask &task, con
   }
 }
 
+// Whether the scores of those windows need a product of the positions [first, end) of a grid with so many columns.
+__device__ inline bool needs_products(const GridSteps &grid, const Region &windows, int first, int end,
+                                      int cols) {
+  const Region blocks = blocks_of_windows(grid, windows);
+  const Interval across{blocks.x, (windows.x + windows.width - 1) * grid.window_step.width + 1};
+  const int first_row = first / cols, last_row = (end - 1) / cols;
+  if (last_row < blocks.y || first_row >= blocks.y + blocks.height) return false;
+  if (last_row > first_row + 1) return true;
+  const auto meets = [&](int begin, int after) { return begin < across.end && after > across.first; };
+  const bool has_first = first_row >= blocks.y, has_last = last_row < blocks.y + blocks.height;
+  const int column = first - first_row * cols, behind = end - last_row * cols;
+  if (first_row == last_row) return meets(column, behind);
+  return (has_first && meets(column, cols)) || (has_last && meets(0, behind));
+}
+
 // Where a thread block of multiply_rows_kernel takes its factors from. Either copies of them in shared memory, if a
 // window is not too wide, or global memory.
 enum class Factors { staged_unit_step, staged, global };
@@ -193,6 +209,11 @@ static __global__ void __launch_bounds__(kProductThreads, 20) multiply_rows_kern
   const int count = level.picture.cols * level.picture.rows;
   const int first_of_block = (block - level.first_product_block) * kProductPositions,
             position = thread / 2 * 4, row = thread % 2 * kRowsOfLane;
+  if (!has_work(task.search, level, [&](const Region &windows) {
+        return needs_products(task.search.grid, windows, first_of_block,
+                              min(first_of_block + kProductPositions, count), level.picture.cols);
+      }))
+    return wait_for_kernel_ahead();
   const float *numbers = task.blocks + place.first + first_of_block;
   const float4 *weights =
       task.weights + static_cast<std::ptrdiff_t>(blockIdx.y) * task.length * (weights_of_number(task) / 4);

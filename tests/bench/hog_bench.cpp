@@ -256,7 +256,10 @@ void measure_stage(benchmark::State &state, const Frame3 &frame, bool votes) {
         // The previous row votes. Rows are stored modulo 3: color(y + 1) is row y - 2 and color(y + 2) y - 1.
         rows.above[c] = color(y + 1, c), rows.here[c] = color(y + 2, c), rows.below[c] = color(y, c);
       }
-      if (votes) hog::vote_row(rules, rows, frame.size.width, {sums.data(), sums.data() + row, bins.data()});
+      const int width = frame.size.width;
+      if (votes)
+        hog::vote_row(rules, rows, hog::first_column_of_tail(rules.variant, width), width,
+                      {sums.data(), sums.data() + row, bins.data()});
     }
     benchmark::ClobberMemory();
   }

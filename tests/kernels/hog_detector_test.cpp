@@ -22,8 +22,10 @@ using cudavision::HogBox;
 using cudavision::HogBoxCount;
 using cudavision::HogModel;
 using cudavision::HogParams;
+using cudavision::HogPlaces;
 using cudavision::HogSearch;
 using cudavision::HogThresholds;
+using cudavision::Region;
 using cudavision::Size;
 
 // A score is the sum of about a thousand products of numbers of at most 1, whose errors mostly cancel.
@@ -460,6 +462,120 @@ TEST(HogResize, taps_are_those_of_opencv) {
       EXPECT_EQ((sum * 256 + 32768) >> 16, target.at<std::uint8_t>(i)) << from << " to " << to << " at " << i;
     }
   }
+}
+
+// --- regions ---
+
+HogPlaces places_of(const std::vector<Region> &regions) {
+  HogPlaces places;
+  places.count = static_cast<int>(regions.size());
+  std::copy(regions.begin(), regions.end(), places.region);
+  return places;
+}
+
+// Those of all windows of a picture, in order, whose centres lie in a region.
+std::vector<HogBox> windows_in_regions(const std::vector<HogBox> &all, Size size, Size window,
+                                       const HogSearch &search, const std::vector<Region> &regions) {
+  std::vector<HogBox> chosen;
+  std::size_t at = 0;
+  for (double scale = 1;; scale *= search.scale_step) {
+    const Size scaled{cvRound(size.width / scale), cvRound(size.height / scale)};
+    if (scaled.width < window.width || scaled.height < window.height) break;
+    for (int y = 0; y + window.height <= scaled.height; y += search.win_stride)
+      for (int x = 0; x + window.width <= scaled.width; x += search.win_stride, ++at) {
+        const double centre_x = x + window.width / 2.0, centre_y = y + window.height / 2.0;
+        if (std::any_of(regions.begin(), regions.end(), [&](const Region &r) {
+              return centre_x >= r.x / scale && centre_x < (r.x + r.width) / scale &&
+                     centre_y >= r.y / scale && centre_y < (r.y + r.height) / scale;
+            }))
+          chosen.push_back(all[at]);
+      }
+  }
+  EXPECT_EQ(at, all.size());
+  return chosen;
+}
+
+// One detector searches one picture after the other, so that leftovers of a search would be noticed.
+TEST_P(HogDetector, only_windows_with_their_centres_in_the_regions_are_searched) {
+  const Size size = kEmulated ? Size{91, 64} : Size{131, 94};
+  Random random(23);
+  std::vector<std::vector<Region>> sets = {{},
+                                           {{0, 0, size.width, size.height}},
+                                           {{30, 25, 9, 12}},
+                                           {{0, 0, 3, 3}},
+                                           {{size.width - 20, size.height - 16, 20, 16}},
+                                           {{20, 20, 30, 9}, {40, 24, 25, 20}, {8, 40, 6, 0}, {22, 21, 5, 4}},
+                                           {{16, 12, 2, 40}, {60, 12, 4, 40}, {17, 13, 40, 2}}};
+  sets.emplace_back();
+  for (int i = 0; i < cudavision::kMaxHogRegions; ++i)
+    sets.back().push_back(
+        {random.below(size.width - 8), random.below(size.height - 8), random.below(8), 1 + random.below(8)});
+  for (const int channels : {1, 3})
+    for (const int win_stride : {4, 6}) {
+      HogSearch search;
+      search.scale_step = 1.2, search.win_stride = win_stride;
+      const HogModel model = small_model(21, {16, 24});
+      TestImage<HogBox> boxes(execution(), Size{cudavision::kMaxHogHits, 1}, kTight);
+      TestImage<HogBoxCount> count(execution(), Size{1, 1}, kTight);
+      std::unique_ptr<cudavision::HogDetector> detector;
+      ASSERT_TRUE(succeeds(make_hog_detector(execution(), size, channels, model, search, &detector)));
+      int chosen = 0;
+      for (std::size_t i = 0; i < sets.size(); ++i) {
+        SCOPED_TRACE(testing::Message() << channels << " channels, stride " << win_stride << ", set " << i);
+        const HogImage image{
+            smooth_noise({size.width * channels, size.height}, 2, static_cast<unsigned>(i) + 31), channels};
+        const std::vector<HogBox> expected = windows_in_regions(
+            detect(image, model, search, {-1000, 0}).boxes, size, model.window, search, sets[i]);
+        chosen += static_cast<int>(expected.size());
+        const HogTestPicture picture(execution(), image, kPlacements[i % 5]);
+        const auto run = [&](const HogThresholds &thresholds) {
+          EXPECT_TRUE(succeeds(detector->run(picture.picture(), thresholds,
+                                             {boxes.view().data, count.view().data}, places_of(sets[i]))));
+          finish(execution());
+          Found found{boxes.download().pixels(), count.download().pixels()[0].hits};
+          found.boxes.resize(static_cast<std::size_t>(count.download().pixels()[0].listed));
+          return found;
+        };
+        const Found found = run({-1000, 0});
+        EXPECT_EQ(found.hits, static_cast<int>(expected.size()));
+        ASSERT_TRUE(found.boxes == expected) << found.boxes.size() << " of " << expected.size();
+        std::vector<HogBox> hits = expected;
+        std::erase_if(hits, [](const HogBox &box) { return box.score < 0; });
+        // Boxes at the border are clipped after they are grouped, and these hits were clipped before.
+        const bool everywhere =
+            expected.size() == static_cast<std::size_t>(hog_window_count(size, model, search));
+        EXPECT_TRUE(run({0, 1}).boxes == (everywhere ? detect(image, model, search, {0, 1}).boxes
+                                                     : cudavision::hog::group_hits(hits, 1)));
+      }
+      EXPECT_GT(chosen, 100) << "the regions hold too few windows for a test";
+    }
+}
+
+TEST_P(HogDetector, regions_outside_of_the_picture_are_refused) {
+  const Size size{40, 40};
+  TestImage<HogBox> boxes(execution(), Size{cudavision::kMaxHogHits, 1}, kTight);
+  TestImage<HogBoxCount> count(execution(), Size{1, 1}, kTight);
+  const HogImage image = noise_image(size, 1, 2);
+  const HogTestPicture picture(execution(), image);
+  std::unique_ptr<cudavision::HogDetector> detector;
+  ASSERT_TRUE(succeeds(make_hog_detector(execution(), size, 1, small_model(1), {}, &detector)));
+  const auto run = [&](const HogPlaces &places) {
+    return detector->run(picture.picture(), {}, {boxes.view().data, count.view().data}, places);
+  };
+  EXPECT_TRUE(succeeds(run(places_of({{0, 0, 40, 40}, {40, 40, 0, 0}}))));
+  for (const Region &region : {Region{-1, 0, 4, 4},
+                               {0, -1, 4, 4},
+                               {0, 0, -4, 4},
+                               {1, 0, 40, 4},
+                               {0, 1, 4, 40},
+                               {1 << 30, 0, 1 << 30, 4}})
+    EXPECT_TRUE(refused(run(places_of({region}))));
+  HogPlaces many;
+  many.count = cudavision::kMaxHogRegions + 1;
+  EXPECT_TRUE(refused(run(many)));
+  many.count = -2;
+  EXPECT_TRUE(refused(run(many)));
+  finish(execution());
 }
 
 // --- limits ---
