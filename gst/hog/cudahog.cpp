@@ -19,6 +19,10 @@
  *
  * RGB frames are analysed in colour, all other frames by their luma.
  *
+ * With `roi-type`, only those windows are searched whose centres lie in a region of that type that the frame carries,
+ * such as `motion` of #cudabgsub. The windows are those of the whole frame: their scores stay the same, and their hits
+ * are a part of all hits. The boxes are groups of these hits.
+ *
  * ## Example launch lines
  * |[
  * gst-launch-1.0 filesrc location=street.mp4 ! decodebin ! videoconvert ! cudahog model=people ! videoconvert ! autovideosink
@@ -150,7 +154,8 @@ std::vector<Property<HogSettings>> search_properties() {
                        &S::hit_threshold, Ranges::hit_threshold),
       integer_property<S>({"group-threshold", "Group threshold",
                            "A group of more overlapping hits than this makes a box (0 = every hit is a box)"},
-                          &S::group_threshold, Ranges::group_threshold, Mutable::controllable)};
+                          &S::group_threshold, Ranges::group_threshold, Mutable::controllable),
+      roi_type_property<S>()};
 }
 
 std::vector<Property<HogSettings>> drawing_properties() {

@@ -13,6 +13,7 @@
 #include "cuda/hog/hog_primitives.h"
 #include "gst/base/element/element.h"
 #include "gst/base/results/awaited_results.h"
+#include "gst/base/results/roi_gate.h"
 #include "gst/base/results/tensor_pool.h"
 #include "gst/hog/hog_settings.h"
 
@@ -50,6 +51,8 @@ class HogOperation final : public ElementOperation<HogSettings, HogFiles> {
   std::string futility() const;
   Status run_blocks(const Job &job, const HogPicture &picture);
   Status draw_stars(const Job &job, const HogPicture &picture, const float *blocks);
+  // Where to search, by roi-type.
+  Status find_places(const Job &job, HogPlaces *places);
   Status detect(const Job &job, const HogPicture &picture);
   Status draw_boxes(const Job &job);
   void warn_of_truncation(const HogBoxCount &count);
@@ -80,6 +83,7 @@ class HogOperation final : public ElementOperation<HogSettings, HogFiles> {
   std::int64_t windows_ = 0;           // of detector_
   std::optional<HogSettings> judged_;  // by futility(), which depends on nothing else
   std::unique_ptr<HogDetector> detector_;
+  RoiGate gate_;
   OwnedList<HogBoxCount, HogBox> found_;
   OwnedBytes box_primitives_, box_primitive_count_;
   bool warned_of_truncation_ = false;

@@ -33,6 +33,7 @@ struct HogSettings {
   int win_stride = 8;
   double hit_threshold = 0;
   int group_threshold = 2;
+  std::optional<std::string> roi_type;
   ColorText color = "lime";
   bool labels = true;
   int line_width = kAutomaticWidth;

@@ -169,6 +169,48 @@ TEST_F(CudaHog, boxes_of_a_region_are_in_coordinates_of_the_frame) {
   EXPECT_TRUE(same_bytes(out.bytes(), with_boxes(frame, boxes, 0xff00ff00, 2, {7, 5, 70, 61})));
 }
 
+// At the scale 1, where boxes are windows.
+TEST_F(CudaHog, only_windows_with_their_centres_in_regions_of_the_type_are_searched) {
+  const ModelFile model("model.yml");
+  const VideoFrame frame("RGB", {90, 70}, 31);
+  const std::string search =
+      "cudahog display=false win-stride=4 scale-step=1 group-threshold=0 hit-threshold=-1000 roi-x=7 roi-y=5 "
+      "label=bird model-location=" +
+      model.location();
+  Harness all(search), gated(search + " roi-type=motion"), any(search + " roi-type=*");
+  const Boxes windows = boxes_from(&all, frame);
+  const auto in_regions = [&](Harness *hog, const std::vector<cv::Rect> &regions) {
+    Owned<GstBuffer> in = frame.buffer();
+    for (const cv::Rect &r : regions)
+      EXPECT_TRUE(gst_cuda_vision_buffer_add_region(in.get(), "motion", r.x, r.y, static_cast<guint>(r.width),
+                                                    static_cast<guint>(r.height), 1, nullptr, -1, nullptr));
+    EXPECT_TRUE(gst_cuda_vision_buffer_add_region(in.get(), "car", 40, 30, 9, 9, 1, nullptr, -1, nullptr));
+    hog->negotiate(frame);
+    const Owned<GstBuffer> out = hog->exchange(std::move(in));
+    Boxes boxes = boxes_of(out.get(), "bird");
+    EXPECT_EQ(gst_cuda_vision_buffer_get_n_results(out.get(), "bird"), static_cast<gint64>(boxes.size()));
+    return boxes;
+  };
+  const auto expected = [&](const std::vector<cv::Rect> &regions) {
+    Boxes chosen;
+    for (const auto &window : windows) {
+      const cv::Rect &w = window.rectangle;
+      const double x = w.x + w.width / 2.0, y = w.y + w.height / 2.0;
+      if (std::any_of(regions.begin(), regions.end(), [&](const cv::Rect &r) {
+            return x >= r.x && x < r.x + r.width && y >= r.y && y < r.y + r.height;
+          }))
+        chosen.push_back(window);
+    }
+    return chosen;
+  };
+  const std::vector<cv::Rect> regions = {{20, 20, 17, 12}, {60, 40, 9, 16}};
+  EXPECT_GT(expected(regions).size(), 5u);
+  EXPECT_LT(expected(regions).size(), windows.size());
+  EXPECT_TRUE(same_boxes(in_regions(&gated, regions), expected(regions)));
+  EXPECT_TRUE(same_boxes(in_regions(&gated, {}), {}));
+  EXPECT_TRUE(same_boxes(in_regions(&any, regions), expected({regions[0], regions[1], {40, 30, 9, 9}})));
+}
+
 TEST_F(CudaHog, label_is_that_of_the_frame) {
   const ModelFile model("model.yml");
   const VideoFrame frame("RGB", {90, 70}, 31);

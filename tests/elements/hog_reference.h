@@ -84,17 +84,14 @@ inline Boxes opencv_boxes(const cv::Mat &picture, const cv::HOGDescriptor &hog, 
   return boxes;
 }
 
-// Pushes one frame and returns its regions of interest. Stores the bytes of the output frame in *out unless
-// it is null.
-inline Boxes boxes_from(Harness *hog, const VideoFrame &frame, VideoFrame *out = nullptr) {
-  const Owned<GstBuffer> buffer = buffer_from(hog, frame);
-  if (!buffer) return {};
-  if (out != nullptr) out->bytes() = bytes_of(buffer.get());
+// The regions of interest of that type, or of all types if it is null.
+inline Boxes boxes_of(GstBuffer *buffer, const char *type = nullptr) {
   Boxes boxes;
   gpointer state = nullptr;
-  while (GstMeta *meta = gst_buffer_iterate_meta_filtered(buffer.get(), &state,
-                                                          GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
+  while (GstMeta *meta =
+             gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
     auto *region = reinterpret_cast<GstVideoRegionOfInterestMeta *>(meta);
+    if (type != nullptr && region->roi_type != g_quark_from_string(type)) continue;
     const GstStructure *detection = gst_video_region_of_interest_meta_get_param(region, "detection");
     EXPECT_NE(detection, nullptr);
     double score = NAN;
@@ -104,6 +101,15 @@ inline Boxes boxes_from(Harness *hog, const VideoFrame &frame, VideoFrame *out =
                      score});
   }
   return boxes;
+}
+
+// Pushes one frame and returns its regions of interest. Stores the bytes of the output frame in *out unless
+// it is null.
+inline Boxes boxes_from(Harness *hog, const VideoFrame &frame, VideoFrame *out = nullptr) {
+  const Owned<GstBuffer> buffer = buffer_from(hog, frame);
+  if (!buffer) return {};
+  if (out != nullptr) out->bytes() = bytes_of(buffer.get());
+  return boxes_of(buffer.get());
 }
 
 inline testing::AssertionResult same_boxes(const Boxes &actual, const Boxes &expected) {

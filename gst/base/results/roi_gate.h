@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The property roi-type: the element analyses only the regions of a frame that boxes of one type cover.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gst/base/element/operation.h"
+#include "gst/base/element/properties.h"
+#include "gst/base/results/typed_regions.h"
+
+namespace cudavision {
+
+// S has the member std::optional<std::string> roi_type.
+template <typename S>
+Property<S> roi_type_property() {
+  return string_property<S>({"roi-type", "ROI type",
+                             "Analyse only the regions of interest and object detections of this type that "
+                             "the buffer carries, such as motion (* = those of every type; not set = the "
+                             "whole frame)"},
+                            &S::roi_type);
+}
+
+class RoiGate {
+ public:
+  static constexpr int kMostRegions = 32;
+
+  // Finds the regions that are to be analysed in a frame. type: the value of roi-type. margin: what the analysis needs
+  // around each, in pixels. Fails with the code `stopped`.
+  Status find(const Job &job, const std::optional<std::string> &type, int margin = 0);
+  // Whether the whole region of interest is analysed, because roi-type is not set.
+  bool is_open() const { return is_open_; }
+  // The regions with their margins, in coordinates of the region of interest, and clipped to it. Those that overlap have
+  // become one, the rectangle around both; if there are more than kMostRegions, so have those that grow least by it.
+  const std::vector<Region> &regions() const { return merged_; }
+  // See TypedRegions.
+  const std::string &complaint() const { return found_.complaint(); }
+
+ private:
+  void add(Region region);
+
+  TypedRegions found_;
+  std::vector<Region> merged_;
+  bool is_open_ = true;
+};
+
+}  // namespace cudavision
