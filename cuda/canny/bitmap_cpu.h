@@ -2,6 +2,7 @@
 // A picture with one bit per pixel in host memory: 64 pixels per word, and a border of zero words around it.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,14 @@ class Bitmap {
       : words_per_row_(divide_up(size.width, 64)),
         height_(size.height),
         data_(static_cast<std::size_t>(words_per_row_ + 2) * static_cast<std::size_t>(height_ + 2)) {}
+
+  // Sets the size, at most that given to the constructor. The pixels are undefined until they are set.
+  void lay_out(Size size) {
+    words_per_row_ = divide_up(size.width, 64), height_ = size.height;
+    std::fill_n(row(-1) - 1, words_per_row_ + 2, std::uint64_t{0});
+    std::fill_n(row(height_) - 1, words_per_row_ + 2, std::uint64_t{0});
+    for (int y = 0; y < height_; ++y) row(y)[-1] = row(y)[words_per_row_] = 0;
+  }
 
   int words_per_row() const { return words_per_row_; }
   int height() const { return height_; }

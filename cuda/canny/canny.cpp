@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cuda/canny/canny_backends.h"
+#include "cuda/common/check_fits.h"
 #include "cuda/common/check_range.h"
 #include "cuda/gaussian/gaussian.h"
 
@@ -44,8 +45,8 @@ canny::Thresholds canny::integer_thresholds(const CannyParams &params) {
 }
 
 Status canny::check_run(Size luma, Size edges, Size made_for, const CannyParams &params) {
-  CUDAVISION_TRY(check_size("luma", luma, made_for));
-  CUDAVISION_TRY(check_size("edges", edges, made_for));
+  CUDAVISION_TRY(check_fits("luma", luma, made_for));
+  CUDAVISION_TRY(check_size("edges", edges, luma));
   return validate(params);
 }
 

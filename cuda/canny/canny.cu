@@ -13,6 +13,7 @@
 #include "cuda/canny/tile_components.cuh"
 #include "cuda/canny/tile_graph.cuh"
 #include "cuda/common/buffer_cuda.h"
+#include "cuda/common/grid_cuda.h"
 #include "cuda/common/launch_cuda.h"
 #include "cuda/common/resident_blocks.cuh"
 #include "cuda/gaussian/gaussian.h"
@@ -98,14 +99,11 @@ static __global__ void __launch_bounds__(kTileThreads, kResidentBlocks<kAperture
 
 class CannyCuda final : public Canny {
  public:
-  CannyCuda(const Execution &execution, Size size)
-      : execution_(execution),
-        size_(size),
-        tiles_(static_cast<unsigned>(divide_up(size.width, kTile)),
-               static_cast<unsigned>(divide_up(size.height, kTile))) {}
+  CannyCuda(const Execution &execution, Size size) : execution_(execution), size_(size) {}
 
   Status allocate() {
-    const std::size_t count = std::size_t{tiles_.x} * tiles_.y;
+    const dim3 tiles = tiles_of(size_);
+    const std::size_t count = std::size_t{tiles.x} * tiles.y;
     CUDAVISION_TRY(parent_.allocate(1 + count * kMaxNodes));
     CUDAVISION_TRY(border_.allocate(count * kSides * kTile));
     CUDAVISION_TRY(cells_.allocate(count * kMaxCells));
@@ -128,36 +126,41 @@ class CannyCuda final : public Canny {
         {detect_edges_kernel<3, false>, detect_edges_kernel<3, true>},
         {detect_edges_kernel<5, false>, detect_edges_kernel<5, true>},
         {detect_edges_kernel<7, false>, detect_edges_kernel<7, true>}};
-    const TileGraph graph{.tiles_x = static_cast<int>(tiles_.x),
-                          .tiles_y = static_cast<int>(tiles_.y),
+    const dim3 tiles = tiles_of(luma.size());
+    const TileGraph graph{.tiles_x = static_cast<int>(tiles.x),
+                          .tiles_y = static_cast<int>(tiles.y),
                           .parent = parent_.data(),
                           .border = border_.data(),
                           .cells = cells_.data(),
                           .cell_count = cell_count_.data(),
                           .arrivals = arrivals_.data()};
     CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("detect_edges_kernel",
-                                         kDetect[params.aperture / 2 - 1][params.l2_gradient], tiles_,
+                                         kDetect[params.aperture / 2 - 1][params.l2_gradient], tiles,
                                          dim3(kTileThreads), execution_.stream, luma, edges,
                                          integer_thresholds(params), params.hysteresis, graph, input));
     if (!params.hysteresis) return {};
-    return CUDAVISION_LAUNCH_PDL("resolve_tiles_kernel", resolve_tiles_kernel, tiles_, dim3(kResolveThreads),
+    return CUDAVISION_LAUNCH_PDL("resolve_tiles_kernel", resolve_tiles_kernel, tiles, dim3(kResolveThreads),
                                  execution_.stream, graph, edges);
   }
 
  private:
+  static dim3 tiles_of(Size size) {
+    return dim3(blocks_for(size.width, kTile), blocks_for(size.height, kTile));
+  }
+
   Status smooth(ImageView<const std::uint8_t> *luma, double sigma) {
     if (!gaussian_) {
       CUDAVISION_TRY(smoothed_.allocate(size_));
       CUDAVISION_TRY(make_gaussian(execution_, size_, &gaussian_));
     }
-    CUDAVISION_TRY(gaussian_->run(*luma, smoothed_.view(), sigma));
-    *luma = smoothed_.view();
+    const ImageView<std::uint8_t> smoothed = smoothed_.view().crop({0, 0, luma->width, luma->height});
+    CUDAVISION_TRY(gaussian_->run(*luma, smoothed, sigma));
+    *luma = smoothed;
     return {};
   }
 
   Execution execution_;
   Size size_;
-  dim3 tiles_;
   DeviceBuffer<unsigned> parent_, cells_, arrivals_;
   DeviceBuffer<std::uint8_t> border_;
   DeviceBuffer<int> cell_count_;

@@ -40,13 +40,13 @@ Status validate(const CannyParams &params);
 // of at least this there are no edges in any picture.
 double max_gradient(int aperture);
 
-// Finds edges in pictures of one size. Owns its scratch memory. Not thread-safe: use one instance per stream.
+// Finds edges in pictures of up to one size. Owns its scratch memory. Not thread-safe: use one instance per stream.
 class Canny {
  public:
   virtual ~Canny() = default;
 
   // luma: h x w, uint8. edges: h x w, uint8; set to 255 on edges and 0 elsewhere. Both must be in the
-  // backend's memory, have the size given to make_canny(), and not overlap. input: when luma is complete.
+  // backend's memory, have at most the size given to make_canny(), and not overlap. input: when luma is complete.
   // Outside the picture luma is replicated and the magnitude is 0, so that pixels on the picture's border can be edges. CUDA: enqueues
   // two kernels (one without hysteresis, and one more with smoothing) and nothing else. Allocates only in
   // the first call that smooths. Errors: invalid parameters, wrong sizes, and errors of the device.

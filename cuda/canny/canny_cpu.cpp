@@ -24,6 +24,7 @@ class CannyCpu final : public Canny {
  public:
   CannyCpu(const Execution &execution, Size size)
       : execution_(execution),
+        most_(size),
         size_(size),
         mask_(size),
         edges_(size),
@@ -34,12 +35,14 @@ class CannyCpu final : public Canny {
 
   Status run(ImageView<const std::uint8_t> luma, ImageView<std::uint8_t> edges, const CannyParams &params,
              Input) override {
-    CUDAVISION_TRY(check_run(luma.size(), edges.size(), size_, params));
+    CUDAVISION_TRY(check_run(luma.size(), edges.size(), most_, params));
+    fit_to_size(luma.size());
     if (params.gaussian_sigma > 0) CUDAVISION_TRY(smooth(&luma, params.gaussian_sigma));
     fit_to_threads();
     const int strips = static_cast<int>(boundaries_.size()) - 1;
     CUDAVISION_TRY(execution_.workers->run(strips, [&](int strip, int slot) {
       const auto [first, last] = rows_of(strip);
+      rows_[slot].fit(luma.width);
       detect_rows(luma, first, last, params, rows_[slot], mask_, edges_);
       if (params.hysteresis) grow_edges(mask_, edges_, first, last, lists_[slot]);
     }));
@@ -51,6 +54,14 @@ class CannyCpu final : public Canny {
   }
 
  private:
+  // Lays out the scratch memory for pictures of that size.
+  void fit_to_size(Size size) {
+    if (size == size_) return;
+    size_ = size;
+    mask_.lay_out(size), edges_.lay_out(size);
+    fitted_threads_ = 0;
+  }
+
   void fit_to_threads() {
     const int threads = execution_.workers->thread_count();
     if (threads == fitted_threads_) return;
@@ -71,20 +82,21 @@ class CannyCpu final : public Canny {
 
   Status smooth(ImageView<const std::uint8_t> *luma, double sigma) {
     if (!gaussian_) {
-      CUDAVISION_TRY(smoothed_.allocate(execution_, size_));
-      CUDAVISION_TRY(make_gaussian(execution_, size_, &gaussian_));
+      CUDAVISION_TRY(smoothed_.allocate(execution_, most_));
+      CUDAVISION_TRY(make_gaussian(execution_, most_, &gaussian_));
     }
-    CUDAVISION_TRY(gaussian_->run(*luma, smoothed_.view(), sigma));
-    *luma = smoothed_.view();
+    const ImageView<std::uint8_t> smoothed = smoothed_.view().crop({0, 0, luma->width, luma->height});
+    CUDAVISION_TRY(gaussian_->run(*luma, smoothed, sigma));
+    *luma = smoothed;
     return {};
   }
 
   Execution execution_;
-  Size size_;
+  Size most_, size_;                   // that of make_canny(), and that of the last picture
   Bitmap mask_, edges_;                // weak and strong maxima; pixels found to be edges
   std::vector<int> boundaries_;        // strip i holds rows [boundaries_[i], boundaries_[i + 1])
   std::vector<int> inner_boundaries_;  // without the first and the last
-  int fitted_threads_ = 0;             // the number of threads that the strips are for
+  int fitted_threads_ = 0;  // the number of threads that the strips are for; 0: they are not for this size
   PerThread<RowScratch> rows_;
   PerThread<WorkList> lists_;
   std::unique_ptr<Gaussian> gaussian_;

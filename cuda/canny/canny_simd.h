@@ -31,6 +31,8 @@ class RowScratch {
   T *magnitude(int y) {
     return reinterpret_cast<T *>(magnitudes_.get() + stride_ * ((y + 3) % 3)) + kMargin;
   }
+  // For pictures of that width, at most the one given to the constructor.
+  void fit(int width) { padded_width_ = divide_up(width, 64) * 64; }
   int padded_width() const { return padded_width_; }
 
  private:

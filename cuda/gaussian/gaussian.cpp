@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cuda/common/check_fits.h"
 #include "cuda/common/check_range.h"
 #include "cuda/gaussian/gaussian_backends.h"
 
@@ -39,8 +40,8 @@ std::vector<std::uint16_t> gaussian_weights(double sigma) {
 }
 
 Status gaussian::check_run(Size src, Size dst, Size made_for, double sigma) {
-  CUDAVISION_TRY(check_size("src", src, made_for));
-  CUDAVISION_TRY(check_size("dst", dst, made_for));
+  CUDAVISION_TRY(check_fits("src", src, made_for));
+  CUDAVISION_TRY(check_size("dst", dst, src));
   if (sigma == 0) return invalid_argument("gaussian-sigma must be positive, not 0");
   return validate_gaussian_sigma(sigma);
 }

@@ -144,10 +144,10 @@ class GaussianCuda final : public Gaussian {
 
  private:
   Status copy(ImageView<const std::uint8_t> src, ImageView<std::uint8_t> dst) const {
-    return CUDAVISION_CHECK_CUDA(cudaMemcpy2DAsync(
-        dst.data, static_cast<std::size_t>(dst.pitch_bytes), src.data,
-        static_cast<std::size_t>(src.pitch_bytes), static_cast<std::size_t>(size_.width),
-        static_cast<std::size_t>(size_.height), cudaMemcpyDeviceToDevice, execution_.stream));
+    return CUDAVISION_CHECK_CUDA(
+        cudaMemcpy2DAsync(dst.data, static_cast<std::size_t>(dst.pitch_bytes), src.data,
+                          static_cast<std::size_t>(src.pitch_bytes), static_cast<std::size_t>(src.width),
+                          static_cast<std::size_t>(src.height), cudaMemcpyDeviceToDevice, execution_.stream));
   }
 
   // Weights between the radius and kReach are 0.
@@ -164,7 +164,7 @@ class GaussianCuda final : public Gaussian {
     };
     for (int j = 0; j < steps.kCount; ++j)
       steps.step[j] = make_uint4(pack(j, 0), pack(j, 1), pack(j, 2), pack(j, 3));
-    const dim3 grid = grid_2d(size_.width, size_.height, kTileX, kTileY);
+    const dim3 grid = grid_2d(src.width, src.height, kTileX, kTileY);
     return CUDAVISION_LAUNCH_PDL("smooth_kernel", smooth_kernel<kReach>, grid, dim3(kThreads),
                                  execution_.stream, src, dst, steps);
   }

@@ -706,6 +706,29 @@ TEST_P(Canny, invalid_parameters_are_refused_and_leave_the_output_untouched) {
   EXPECT_TRUE(same(runner.run(picture, for_noise()), opencv(picture, for_noise()))) << "after the refusals";
 }
 
+// One instance after the other sizes, so that leftovers of a larger picture would be noticed.
+TEST_P(Canny, smaller_pictures_have_the_edges_of_opencv) {
+  const Size most{150, 133};
+  std::unique_ptr<cudavision::Canny> canny;
+  ASSERT_TRUE(succeeds(make_canny(execution(), most, &canny)));
+  unsigned seed = 50;
+  for (const Size size :
+       {most, Size{1, 1}, Size{64, 64}, Size{150, 20}, Size{65, 133}, Size{63, 70}, most, Size{128, 128}})
+    for (const double sigma : {0.0, 1.0}) {
+      SCOPED_TRACE(testing::Message() << size.width << "x" << size.height << " sigma " << sigma);
+      CannyParams params = for_noise();
+      params.gaussian_sigma = sigma;
+      if (sigma > 0) params.low_threshold /= 8, params.high_threshold /= 8;
+      const Picture picture = noise(size, ++seed);
+      TestImage<std::uint8_t> luma(execution(), size, kPlacements[seed % 5]),
+          edges(execution(), size, kPlacements[(seed + 1) % 5]);
+      luma.upload(picture);
+      ASSERT_TRUE(succeeds(canny->run(luma.view(), edges.view(), params)));
+      finish(execution());
+      EXPECT_TRUE(same(edges.download(), opencv(picture, params)));
+    }
+}
+
 TEST_P(Canny, images_of_another_size_are_refused_and_leave_the_output_untouched) {
   CannyRunner runner(execution(), {70, 66});
   for (const Size other : {Size{71, 66}, Size{70, 65}, Size{66, 70}, Size{0, 0}, Size{140, 33}}) {
