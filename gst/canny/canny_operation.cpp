@@ -14,7 +14,7 @@ Status CannyOperation::allocate(const Site &site) {
   CUDAVISION_TRY(TensorPool::make(site.context, bytes, &tensors_));
   CUDAVISION_TRY(counts_.allocate(site.execution, sizeof counts_on_host_));
   CUDAVISION_TRY(make_histogram(site.execution, &histogram_));
-  return make_canny(site.execution, region_, &canny_);
+  return found_.allocate(site);
 }
 
 Status CannyOperation::run(const Job &job) {
@@ -23,7 +23,8 @@ Status CannyOperation::run(const Job &job) {
   const ImageView<std::uint8_t> edges{static_cast<std::uint8_t *>(lease.data), region_.width, region_.width,
                                       region_.height};
   CUDAVISION_TRY(attach_map(job, "edges", "edge", std::move(lease.buffer)));
-  CUDAVISION_TRY(canny_->run(job.luma, edges, settings_, job.input));
+  CUDAVISION_TRY(found_.find(job, settings_, settings_.roi_type, edges));
+  state_.warn_once("roi-type", found_.gate().complaint());
   if (job.report) CUDAVISION_TRY(count(job, edges));
   return job.draw ? draw(job, edges) : Status();
 }

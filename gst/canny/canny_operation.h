@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <memory>
 
-#include "cuda/canny/canny.h"
 #include "cuda/common/owned_memory.h"
 #include "cuda/histogram/histogram.h"
 #include "gst/base/element/element.h"
 #include "gst/base/results/tensor_pool.h"
 #include "gst/canny/canny_settings.h"
+#include "gst/canny/gated_edges.h"
 
 namespace cudavision {
 
@@ -28,7 +28,7 @@ class CannyOperation final : public ElementOperation<CannySettings> {
   Status count(const Job &job, ImageView<const std::uint8_t> edges);
 
   Size region_;
-  std::unique_ptr<Canny> canny_;
+  GatedEdges found_;
   std::unique_ptr<TensorPool> tensors_;  // the edge maps
   std::unique_ptr<Histogram> histogram_;
   OwnedBytes counts_;

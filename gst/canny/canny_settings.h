@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include "cuda/canny/canny.h"
@@ -17,6 +18,7 @@ namespace cudavision {
 enum class CannyOutput { edges, overlay };
 
 struct CannySettings : CannyParams {
+  std::optional<std::string> roi_type;
   CannyOutput output = CannyOutput::edges;
   ColorText color = "red";
 

@@ -16,6 +16,9 @@
  * 3, 48 k with aperture 5 and 640 k with aperture 7: a threshold of 100 with aperture 3 corresponds to 1200
  * with aperture 5 and to 16000 with aperture 7.
  *
+ * With `roi-type` only the regions of that type that the frame carries are analysed, such as `motion` of #cudabgsub. There
+ * are no edges elsewhere.
+ *
  * ## Example launch lines
  * |[
  * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudacanny ! videoconvert ! autovideosink
@@ -54,7 +57,8 @@ std::vector<Property<CannySettings>> own_properties() {
           enum_property<S>({"output", "Output", "How edges are shown when display is on"}, output_type(),
                            &S::output, kControllable),
           color_property<S>({"color", "Color", "Colour and opacity of drawn edges: " CUDAVISION_COLOR_WORDS},
-                            &S::color)};
+                            &S::color),
+          roi_type_property<S>()};
 }
 
 struct CannyElement {

@@ -166,7 +166,8 @@ Status HogOperation::find_places(const Job &job, HogPlaces *places) {
   if (gate_.is_open()) return {};
   state_.warn_once("roi-type", gate_.complaint());
   places->count = static_cast<int>(gate_.regions().size());
-  std::copy(gate_.regions().begin(), gate_.regions().end(), places->region);
+  std::transform(gate_.regions().begin(), gate_.regions().end(), places->region,
+                 [](const GatedRegion &gated) { return gated.region; });
   return {};
 }
 

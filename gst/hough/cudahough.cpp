@@ -12,6 +12,8 @@
  * votes first, in coordinates of the frame, and drawn with `display`. With `input=edges` the luma is used as
  * an edge map: every nonzero pixel is an edge.
  *
+ * With `roi-type` only edges in the regions of that type that the frame carries vote, such as `motion` of #cudabgsub.
+ *
  * ## Example launch lines
  * |[
  * gst-launch-1.0 filesrc location=road.mp4 ! decodebin ! videoconvert ! cudahough ! videoconvert ! autovideosink
@@ -96,7 +98,8 @@ std::vector<Property<HoughSettings>> search_properties() {
           &S::min_length, R::min_length, kControllable),
       integer_property<S>(
           {"max-gap", "Maximum gap", "Maximum number of consecutive pixels of a segment without an edge"},
-          &S::max_gap, R::max_gap, kControllable)};
+          &S::max_gap, R::max_gap, kControllable),
+      roi_type_property<S>()};
 }
 
 std::vector<Property<HoughSettings>> drawing_properties() {

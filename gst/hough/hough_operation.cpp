@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cuda/common/rectangle.h"
 #include "cuda/hough/line_primitives.h"
 #include "gst/base/frame/format.h"
 #include "gst/base/style/palette.h"
@@ -33,7 +34,7 @@ Status HoughOperation::allocate(const Site &site) {
   if (const HoughSettings now = state_.snapshot(); validate(now).ok())
     CUDAVISION_TRY(check_accumulator(site.region, now.params(site.region)));
   CUDAVISION_TRY(edges_.allocate(site.execution, site.region));
-  CUDAVISION_TRY(make_canny(site.execution, site.region, &canny_));
+  CUDAVISION_TRY(found_edges_.allocate(site));
   CUDAVISION_TRY(make_hough(site.execution, site.region, &hough_));
   return make_canvas(site.execution, {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)},
                      &canvas_);
@@ -42,15 +43,34 @@ Status HoughOperation::allocate(const Site &site) {
 Status HoughOperation::run(const Job &job) {
   if (!job.is_cut) state_.warn_once("size", futile(settings_, {job.region.width, job.region.height}));
   CUDAVISION_TRY(fit_to(job.execution, settings_.max_lines));
-  ImageView<const std::uint8_t> edges = job.luma;
-  if (settings_.input == HoughInput::picture) {
-    CUDAVISION_TRY(canny_->run(job.luma, edges_.view(), settings_, job.input));
-    edges = edges_.view();
-  }
+  ImageView<const std::uint8_t> edges;
+  CUDAVISION_TRY(find_edges(job, &edges));
+  if (!found_edges_.gate().is_open() && found_edges_.gate().regions().empty())
+    return find_nothing(job.execution);
   CUDAVISION_TRY(
       hough_->run(edges, job.luma, settings_.params({job.region.width, job.region.height}), list()));
   if (job.draw) CUDAVISION_TRY(draw(job));
   return found_.fetch(job.execution);
+}
+
+Status HoughOperation::find_edges(const Job &job, ImageView<const std::uint8_t> *edges) {
+  const bool are_given = settings_.input == HoughInput::edges;
+  *edges = edges_.view();
+  if (are_given && !settings_.roi_type)
+    *edges = job.luma;
+  else if (are_given)
+    CUDAVISION_TRY(found_edges_.keep(job, settings_.roi_type, edges_.view()));
+  else
+    CUDAVISION_TRY(found_edges_.find(job, settings_, settings_.roi_type, edges_.view()));
+  state_.warn_once("roi-type", found_edges_.gate().complaint());
+  return {};
+}
+
+Status HoughOperation::find_nothing(const Execution &execution) {
+  CUDAVISION_TRY(fill_rectangle(
+      execution,
+      {reinterpret_cast<std::uint8_t *>(found_.count()), sizeof(HoughCount), sizeof(HoughCount), 1}, 0));
+  return found_.fetch(execution);
 }
 
 void HoughOperation::describe(GstStructure *message) {

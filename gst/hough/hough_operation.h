@@ -7,11 +7,11 @@
 
 #include <gst/cudavision/cudavision.h>
 
-#include "cuda/canny/canny.h"
 #include "cuda/common/owned_list.h"
 #include "cuda/draw/canvas.h"
 #include "cuda/hough/hough.h"
 #include "gst/base/element/element.h"
+#include "gst/canny/gated_edges.h"
 #include "gst/hough/hough_settings.h"
 
 namespace cudavision {
@@ -28,13 +28,17 @@ class HoughOperation final : public ElementOperation<HoughSettings> {
 
  private:
   HoughList list() const { return {found_.items(), found_.count()}; }
+  // The edges of the frame: those of the picture, or the picture itself; with roi-type only in its regions.
+  Status find_edges(const Job &job, ImageView<const std::uint8_t> *edges);
+  // Lists no line.
+  Status find_nothing(const Execution &execution);
   Status fit_to(const Execution &execution, int max_lines);
   Status draw(const Job &job);
   Status attach(const Job &job);
   void warn_of_truncation(const HoughCount &count);
 
   OwnedImage edges_;
-  std::unique_ptr<Canny> canny_;
+  GatedEdges found_edges_;
   std::unique_ptr<Hough> hough_;
   std::unique_ptr<Canvas> canvas_;
   OwnedList<HoughCount, HoughLine> found_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <optional>
 #include <string>
 
 #include "cuda/canny/canny.h"
@@ -29,6 +30,7 @@ struct HoughSettings : CannyParams, HoughParams {
   HoughSettings() { threshold = kAutomaticThreshold, nms_radius = 6; }
 
   HoughInput input = HoughInput::picture;
+  std::optional<std::string> roi_type;
   ColorText color = ColorText::kByDirection;
   double min_angle = 0, max_angle = 180;  // of lines, in degrees; all if 0 and 180
   int line_width = kAutomaticWidth;

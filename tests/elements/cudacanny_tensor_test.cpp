@@ -56,6 +56,78 @@ TEST_P(CudaCannyTensor, edges_of_a_region_have_its_position) {
 
 class CudaCannyEdges : public ElementTest {};
 
+// --- roi-type ---
+
+Owned<GstBuffer> with_regions(Harness *canny, const VideoFrame &frame, const std::vector<cv::Rect> &regions) {
+  canny->negotiate(frame);
+  Owned<GstBuffer> buffer = frame.buffer();
+  for (const cv::Rect &r : regions)
+    gst_buffer_add_video_region_of_interest_meta(buffer.get(), "motion", static_cast<guint>(r.x),
+                                                 static_cast<guint>(r.y), static_cast<guint>(r.width),
+                                                 static_cast<guint>(r.height));
+  gst_buffer_add_video_region_of_interest_meta(buffer.get(), "car", 2, 2, 20, 20);
+  return canny->exchange(std::move(buffer));
+}
+
+cv::Mat only_in(const cv::Mat &edges, const std::vector<cv::Rect> &regions) {
+  cv::Mat kept = cv::Mat::zeros(edges.size(), CV_8U);
+  for (const cv::Rect &r : regions) edges(r).copyTo(kept(r));
+  return kept;
+}
+
+// Without hysteresis the definition is local.
+TEST_F(CudaCannyEdges, strong_edges_in_regions_are_those_of_the_whole_frame) {
+  const std::vector<std::vector<cv::Rect>> sets = {{},
+                                                   {{20, 30, 25, 18}},
+                                                   {{0, 0, 9, 9}, {3, 60, 7, 10}, {60, 1, 41, 74}},
+                                                   {{0, 0, 101, 75}},
+                                                   {{77, 50, 1, 1}}};
+  unsigned seed = 60;
+  for (const char *parameters : {"", "aperture=5 low-threshold=800 high-threshold=1600 gaussian-sigma=0.6",
+                                 "aperture=7 low-threshold=9000 high-threshold=30000 l2-gradient=true",
+                                 "gaussian-sigma=1.3 low-threshold=5 high-threshold=20"}) {
+    const std::string all = std::string("cudacanny display=false hysteresis=false ") + parameters;
+    Harness whole(all), gated(all + " roi-type=motion");
+    for (const auto &regions : sets) {
+      SCOPED_TRACE(testing::Message() << parameters << ", " << regions.size() << " regions");
+      const VideoFrame frame("NV12", {101, 75}, ++seed);
+      const Owned<GstBuffer> everywhere = buffer_from(&whole, frame);
+      std::vector<std::uint8_t> bytes = elements_of<std::uint8_t>(tensor_of(everywhere, "edges"));
+      const cv::Mat edges(75, 101, CV_8U, bytes.data());
+      EXPECT_GT(cv::countNonZero(edges), 500) << "too few edges for a test";
+      expect_edges(with_regions(&gated, frame, regions), only_in(edges, regions));
+    }
+  }
+}
+
+// With hysteresis the edges of a region are those of the picture of the region and its margin, of 2 pixels here.
+TEST_F(CudaCannyEdges, chains_are_followed_in_the_regions_and_their_margins) {
+  Harness gated("cudacanny display=false roi-type=motion");
+  const VideoFrame frame("NV12", {101, 75}, 8);
+  // The second and the third one overlap with their margins.
+  const std::vector<cv::Rect> regions = {{0, 5, 20, 20}, {40, 10, 20, 20}, {62, 25, 30, 40}};
+  cv::Mat expected = cv::Mat::zeros(75, 101, CV_8U);
+  for (const auto &[region, with_margin] :
+       {std::pair<cv::Rect, cv::Rect>{{0, 5, 20, 20}, {0, 3, 22, 24}}, {{40, 10, 52, 55}, {38, 8, 56, 59}}}) {
+    const cv::Mat edges =
+        edges_in(frame, {}, {with_margin.x, with_margin.y, with_margin.width, with_margin.height});
+    edges(region - with_margin.tl()).copyTo(expected(region));
+  }
+  expect_edges(with_regions(&gated, frame, regions), expected);
+}
+
+TEST_F(CudaCannyEdges, regions_are_places_of_the_frame_also_in_a_region_of_interest) {
+  Harness whole("cudacanny display=false hysteresis=false roi-x=11 roi-y=7 roi-width=60 roi-height=50"),
+      gated(
+          "cudacanny display=false hysteresis=false roi-type=motion roi-x=11 roi-y=7 roi-width=60 "
+          "roi-height=50");
+  const VideoFrame frame("I420", {101, 75}, 9);
+  const Owned<GstBuffer> everywhere = buffer_from(&whole, frame);
+  std::vector<std::uint8_t> bytes = elements_of<std::uint8_t>(tensor_of(everywhere, "edges"));
+  expect_edges(with_regions(&gated, frame, {{5, 20, 30, 20}}),
+               only_in(cv::Mat(50, 60, CV_8U, bytes.data()), {{0, 13, 24, 20}}));
+}
+
 TEST_F(CudaCannyEdges, parameters_apply_to_attached_edges) {
   const VideoFrame frame("NV12", {67, 65}, 3);
   Harness canny(

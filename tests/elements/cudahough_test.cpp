@@ -14,6 +14,7 @@
 #include "tests/elements/drawn_frame.h"
 #include "tests/elements/frame_budget.h"
 #include "tests/elements/harness.h"
+#include "tests/elements/tensor.h"
 #include "tests/support/opencv_hough.h"
 
 namespace {
@@ -164,6 +165,43 @@ TEST_P(CudaHoughFormat, input_edges_uses_the_luma_as_edge_map) {
 }
 
 // --- what is drawn by default ---
+
+TEST_F(CudaHough, only_edges_in_regions_of_the_type_vote) {
+  const VideoFrame frame("NV12", {90, 70}, 41);
+  const auto with_regions = [&](Harness *element, const std::vector<cv::Rect> &regions) {
+    element->negotiate(frame);
+    Owned<GstBuffer> buffer = frame.buffer();
+    for (const cv::Rect &r : regions)
+      gst_buffer_add_video_region_of_interest_meta(buffer.get(), "motion", static_cast<guint>(r.x),
+                                                   static_cast<guint>(r.y), static_cast<guint>(r.width),
+                                                   static_cast<guint>(r.height));
+    return element->exchange(std::move(buffer));
+  };
+  for (const bool ready : {false, true}) {
+    Harness canny("cudacanny display=false roi-type=motion"),
+        hough(kAllLines + "display=false threshold=10 roi-type=motion" + (ready ? " input=edges" : ""));
+    for (const std::vector<cv::Rect> &regions :
+         {std::vector<cv::Rect>{{10, 10, 30, 20}, {50, 30, 30, 30}}, {}, {{0, 0, 90, 70}}}) {
+      SCOPED_TRACE(testing::Message() << regions.size() << " regions, input=edges " << ready);
+      cv::Mat edges = cv::Mat::zeros(70, 90, CV_8U);
+      const Owned<GstBuffer> found = with_regions(&canny, regions);
+      const std::vector<std::uint8_t> bytes = elements_of<std::uint8_t>(tensor_of(found, "edges"));
+      if (ready)
+        for (const cv::Rect &r : regions) luma_of(frame)(r).copyTo(edges(r));
+      else
+        std::copy(bytes.begin(), bytes.end(), edges.data);
+      std::vector<cv::Vec3f> expected;
+      opencv_hough_lines(edges, &expected, 1, kPi / 180, 10, 0, kPi);
+      EXPECT_EQ(expected.empty(), regions.empty());
+      const Owned<GstBuffer> out = with_regions(&hough, regions);
+      const GstCudaVisionLinesMeta *meta = gst_cuda_vision_buffer_get_lines_meta(out.get());
+      ASSERT_NE(meta, nullptr);
+      guint count = 0;
+      const GstCudaVisionLine *lines = gst_cuda_vision_lines_meta_get_lines(meta, &count);
+      EXPECT_TRUE(same_lines(Lines(lines, lines + count), expected));
+    }
+  }
+}
 
 TEST_F(CudaHough, automatic_threshold_grows_with_the_region) {
   const VideoFrame frame("GRAY8", {200, 150}, 3);

@@ -79,7 +79,8 @@ const std::string kInpaint = "cudainpaint display=false attach-mask=true ";  // 
 
 TEST_F(FilterAwaited, type_that_never_comes_is_told_once) {
   for (const std::string &element :
-       {kInpaint + "remove-type=Person" + kBackend, std::string("cudavisiontrack type=Person")}) {
+       {kInpaint + "remove-type=Person" + kBackend, "cudacanny display=false roi-type=Person" + kBackend,
+        std::string("cudavisiontrack type=Person")}) {
     Stream stream(element);
     EXPECT_EQ(stream.warnings(125, box_of("person")), "") << element << ": less than 5 s have passed";
     EXPECT_TRUE(is_one_line(stream.warnings(200, box_of("car")), "\"Person\" has come, but of \""))

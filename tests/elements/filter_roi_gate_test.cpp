@@ -22,6 +22,10 @@ class FilterRoiGate : public ElementTest {
     const char *type;
     Region region;
   };
+  static Region intersection(const Region &a, const Region &b) {
+    const int x = std::max(a.x, b.x), y = std::max(a.y, b.y);
+    return {x, y, std::min(a.x + a.width, b.x + b.width) - x, std::min(a.y + a.height, b.y + b.height) - y};
+  }
   // The regions of a frame of 100x80 pixels with these boxes.
   std::vector<Region> regions(const std::vector<Box> &boxes, const std::string &type, int margin = 0,
                               const Region &roi = {0, 0, 100, 80}) {
@@ -37,7 +41,14 @@ class FilterRoiGate : public ElementTest {
     job.buffer = buffer.get();
     EXPECT_TRUE(gate_.find(job, type, margin).ok());
     EXPECT_FALSE(gate_.is_open());
-    std::vector<Region> found = gate_.regions();
+    std::vector<Region> found;
+    for (const cudavision::GatedRegion &gated : gate_.regions()) {
+      found.push_back(gated.with_margin);
+      const Region &inner = gated.region;
+      EXPECT_EQ(gated.with_margin, intersection({inner.x - margin, inner.y - margin, inner.width + 2 * margin,
+                                                 inner.height + 2 * margin},
+                                                {0, 0, roi.width, roi.height}));
+    }
     std::sort(found.begin(), found.end(),
               [](const Region &a, const Region &b) { return std::pair(a.y, a.x) < std::pair(b.y, b.x); });
     return found;

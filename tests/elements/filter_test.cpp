@@ -77,7 +77,7 @@ TEST_F(Filter, every_property_is_documented_and_says_when_it_may_change) {
     EXPECT_EQ(ready, name == "backend" || name == "cuda-device-id" || name == "luma-range") << name;
   }
   g_free(specs);
-  EXPECT_EQ(ours, 16u + 8u);  // of the base class and of cudacanny
+  EXPECT_EQ(ours, 16u + 9u);  // of the base class and of cudacanny
 }
 
 TEST_F(Filter, properties_of_the_base_and_of_the_element_do_not_meet) {

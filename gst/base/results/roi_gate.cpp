@@ -19,33 +19,32 @@ Region around(const Region &a, const Region &b) {
 
 std::int64_t area(const Region &r) { return std::int64_t{r.width} * r.height; }
 
-// The part of [first, first + length), and of `margin` pixels on both sides, that lies in [begin, begin + side). Relative to
-// begin.
-struct Part {
-  int first, length;
-};
-Part clipped(int first, int length, int margin, int begin, int side) {
-  const int from = std::clamp(first - begin - margin, 0, side),
-            to = std::clamp(first - begin + length + margin, 0, side);
-  return {from, to - from};
+Region clipped(const Region &r, Size size) {
+  const int x = std::clamp(r.x, 0, size.width), y = std::clamp(r.y, 0, size.height);
+  return {x, y, std::clamp(r.x + r.width, 0, size.width) - x, std::clamp(r.y + r.height, 0, size.height) - y};
+}
+
+// The region with so many more pixels on each side, or fewer if `margin` is negative.
+Region grown(const Region &r, int margin) {
+  return {r.x - margin, r.y - margin, r.width + 2 * margin, r.height + 2 * margin};
 }
 
 }  // namespace
 
 Status RoiGate::find(const Job &job, const std::optional<std::string> &type, int margin) {
-  merged_.clear();
+  merged_.clear(), regions_.clear();
   is_open_ = !type;
   if (is_open_) return {};
   const StopFlag &stop = *job.execution.stop;
   found_.read(job.buffer, job.frame.size(), stop, "roi-type", *type);
   for (const Region &r : found_.regions()) {
     if (stop.requested()) return Status(Status::Code::stopped);
-    // A region beside the region of interest is not analysed, even if its margin would reach it.
-    if (!overlap(r, job.region)) continue;
-    const Part x = clipped(r.x, r.width, margin, job.region.x, job.region.width),
-               y = clipped(r.y, r.height, margin, job.region.y, job.region.height);
-    add({x.first, y.first, x.length, y.length});
+    const Size size{job.region.width, job.region.height};
+    const Region part = clipped({r.x - job.region.x, r.y - job.region.y, r.width, r.height}, size);
+    if (part.width > 0 && part.height > 0) add(grown(part, margin));
   }
+  for (const Region &r : merged_)
+    regions_.push_back({grown(r, -margin), clipped(r, {job.region.width, job.region.height})});
   return stop.requested() ? Status(Status::Code::stopped) : Status();
 }
 

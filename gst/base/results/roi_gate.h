@@ -22,6 +22,14 @@ Property<S> roi_type_property() {
                             &S::roi_type);
 }
 
+// A region that is analysed, in coordinates of the region of interest.
+struct GatedRegion {
+  Region region;
+  Region with_margin;  // clipped to the region of interest
+
+  friend bool operator==(const GatedRegion &, const GatedRegion &) = default;
+};
+
 class RoiGate {
  public:
   static constexpr int kMostRegions = 32;
@@ -31,9 +39,9 @@ class RoiGate {
   Status find(const Job &job, const std::optional<std::string> &type, int margin = 0);
   // Whether the whole region of interest is analysed, because roi-type is not set.
   bool is_open() const { return is_open_; }
-  // The regions with their margins, in coordinates of the region of interest, and clipped to it. Those that overlap have
-  // become one, the rectangle around both; if there are more than kMostRegions, so have those that grow least by it.
-  const std::vector<Region> &regions() const { return merged_; }
+  // Regions that overlap with their margins have become one, the rectangle around both; if there are more than
+  // kMostRegions, so have those that grow least by it.
+  const std::vector<GatedRegion> &regions() const { return regions_; }
   // See TypedRegions.
   const std::string &complaint() const { return found_.complaint(); }
 
@@ -41,7 +49,8 @@ class RoiGate {
   void add(Region region);
 
   TypedRegions found_;
-  std::vector<Region> merged_;
+  std::vector<Region> merged_;  // with their margins, which may leave the region of interest
+  std::vector<GatedRegion> regions_;
   bool is_open_ = true;
 };
 
