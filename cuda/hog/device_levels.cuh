@@ -48,12 +48,11 @@ __device__ inline const DeviceLevel &level_of_block(const DeviceLevel *levels, i
 // --- where windows are searched ---
 
 struct Search {
-  HogPlaces places;
+  Places places;
   Size window;     // pixels of a scale
   int win_stride;  // pixels of a scale
   GridSteps grid;
 
-  __device__ bool everywhere() const { return places.count == HogPlaces::kEverywhere; }
   // The windows of a scale that are searched because of region i.
   __device__ Region windows(const DeviceLevel &level, int i) const {
     return windows_of_region(level.scale, window, win_stride,
@@ -70,8 +69,8 @@ __device__ inline bool intersect(const Region &a, const Region &b) {
 // kernels still end in their order.
 template <typename Needs>
 __device__ bool has_work(const Search &search, const DeviceLevel &level, const Needs &needs) {
-  static_assert(kMaxHogRegions <= 32);
-  if (search.everywhere()) return true;
+  static_assert(Places::kMostRegions <= 32);
+  if (search.places.everywhere()) return true;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   bool is_needed = false;
   if (lane < search.places.count) {

@@ -47,7 +47,7 @@ __device__ inline float value_of_key(unsigned key) {
 
 // Shared memory of the first kernel.
 struct HitMemory {
-  Region searched[kMaxHogRegions];  // windows of the scale
+  Region searched[Places::kMostRegions];  // windows of the scale
   int warp_sums[kLineThreads / 32];
   int hit_count;
   bool last;
@@ -213,7 +213,7 @@ __device__ inline void list_all_hits(const HitTask &task, int count, int found) 
 // Whether a window is searched. Called by all threads of a block.
 __device__ inline bool is_searched(const Search &search, const DeviceLevel &level, int col, int row,
                                    HitMemory *shared) {
-  if (search.everywhere()) return true;
+  if (search.places.everywhere()) return true;
   const int thread = static_cast<int>(threadIdx.x);
   if (thread < search.places.count) shared->searched[thread] = search.windows(level, thread);
   __syncthreads();

@@ -79,22 +79,6 @@ double hog_score_bound(const HogModel &model) {
   return bound * kRounding + model.bias;
 }
 
-Status hog::check_places(const HogPlaces &places, Size picture) {
-  if (places.count < HogPlaces::kEverywhere || places.count > kMaxHogRegions)
-    return invalid_argument(std::to_string(places.count) + " regions, but at most " +
-                            std::to_string(kMaxHogRegions) + " can be searched");
-  for (int i = 0; i < places.count; ++i) {
-    const Region &r = places.region[i];
-    const bool fits = r.x >= 0 && r.y >= 0 && r.width >= 0 && r.height >= 0 && r.x <= picture.width &&
-                      r.y <= picture.height && r.width <= picture.width - r.x &&
-                      r.height <= picture.height - r.y;
-    if (!fits)
-      return invalid_argument("region " + std::to_string(i) + " does not lie in the picture of " +
-                              to_string(picture) + " pixels");
-  }
-  return {};
-}
-
 Status make_hog_detector(const Execution &execution, Size size, int channels, const HogModel &model,
                          const HogSearch &search, std::unique_ptr<HogDetector> *detector) {
   CUDAVISION_TRY(validate(model));

@@ -66,7 +66,7 @@ class HogDetectorCuda final : public HogDetector {
   }
 
   Status run(const HogPicture &picture, const HogThresholds &thresholds, const HogBoxList &list,
-             const HogPlaces &places) override {
+             const Places &places) override {
     CUDAVISION_TRY(check_run(picture, size_, channels_));
     CUDAVISION_TRY(check_places(places, size_));
     search_.places = places;

@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "cuda/common/places.h"
 #include "cuda/hog/hog.h"
 
 namespace cudavision {
@@ -21,7 +22,6 @@ constexpr int kMaxHogWindowSide = 2048;                       // pixels
 constexpr std::size_t kMaxHogWeights = std::size_t{1} << 25;  // weights of a model
 constexpr int kMaxHogLevels = 256;                            // scales
 constexpr int kMaxHogHits = 4096;                             // windows whose score reaches the threshold
-constexpr int kMaxHogRegions = 32;                            // regions of a search
 
 // A linear model. The score of a window is the scalar product of its blocks' descriptors and the weights,
 // plus the bias.
@@ -65,16 +65,6 @@ struct HogThresholds {
   friend bool operator==(const HogThresholds &, const HogThresholds &) = default;
 };
 
-// Where windows are searched: everywhere, or only those whose centre lies in one of the regions. At a scale s, that is the
-// case along x if column + window.width / 2 is at least x / s and less than (x + width) / s, where `column` is the first one
-// of the window in the downscaled picture; and the same along y.
-struct HogPlaces {
-  static constexpr int kEverywhere = -1;
-
-  int count = kEverywhere;             // of the regions; 0: nowhere
-  Region region[kMaxHogRegions] = {};  // in the picture, in pixels; they may overlap
-};
-
 struct HogDetectorRanges {
   static constexpr Range<int> window_side{1, kMaxHogWindowSide};  // pixels
   static constexpr Range<int> levels{1, kMaxHogLevels};
@@ -110,12 +100,14 @@ class HogDetector {
   // Hits are ordered by scale, from scale 1 on, and within a scale in row-major order. If there are more than
   // kMaxHogHits, the first kMaxHogHits are used. Boxes are ordered by the first hit of their groups. CUDA:
   // enqueues five kernels for all scales together, one fewer without grouping and one more for three channels,
-  // or a memset if there is no window to search. places: the windows of the whole picture's grid that are
-  // searched; their scores are those of a search everywhere. Only the blocks of these windows are computed (CUDA: those
+  // or a memset if there is no window to search. places: a window is searched if its centre lies in a region: at a scale
+  // s, that is so along x if column + window.width / 2 is at least x / s and less than (x + width) / s, where `column` is
+  // the first one of the window in the downscaled picture; and the same along y. The windows are those of the whole
+  // picture's grid, and their scores those of a search everywhere. Only the blocks of these windows are computed (CUDA: those
   // of the tiles that hold them). Errors: a picture of another size or number of channels than given to
   // make_hog_detector, a region that is not within the picture, and the device's own errors.
   virtual Status run(const HogPicture &picture, const HogThresholds &thresholds, const HogBoxList &list,
-                     const HogPlaces &places = {}) = 0;
+                     const Places &places = {}) = 0;
 };
 
 // Accepts pictures that hold no window; nothing is found in them. channels: 1 or 3. Scratch memory: CUDA, for

@@ -7,9 +7,6 @@
 
 namespace cudavision::hog {
 
-// Fails if run() must refuse the places in a picture of that size.
-Status check_places(const HogPlaces &places, Size picture);
-
 Status make_hog_detector_cpu(const Execution &execution, Size size, int channels, const HogModel &model,
                              const HogSearch &search, std::unique_ptr<HogDetector> *detector);
 Status make_hog_detector_cuda(const Execution &execution, Size size, int channels, const HogModel &model,

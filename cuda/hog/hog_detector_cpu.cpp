@@ -86,11 +86,11 @@ class HogDetectorCpu final : public HogDetector {
     place_blocks();
     place_scores();
     scratch_.fit(*workers_);
-    list_tasks(HogPlaces());
+    list_tasks(Places());
   }
 
   Status run(const HogPicture &picture, const HogThresholds &thresholds, const HogBoxList &list,
-             const HogPlaces &places) override {
+             const Places &places) override {
     CUDAVISION_TRY(check_run(picture, size_, channels_));
     CUDAVISION_TRY(check_places(places, size_));
     *list.count = {};
@@ -173,10 +173,9 @@ class HogDetectorCpu final : public HogDetector {
   }
 
   // Lists what is to be done at these places. What is searched everywhere is the same for each picture.
-  void list_tasks(const HogPlaces &places) {
-    const bool everywhere = places.count == HogPlaces::kEverywhere;
-    if (everywhere && listed_everywhere_ && listed_for_ == workers_->thread_count()) return;
-    listed_everywhere_ = everywhere;
+  void list_tasks(const Places &places) {
+    if (places.everywhere() && listed_everywhere_ && listed_for_ == workers_->thread_count()) return;
+    listed_everywhere_ = places.everywhere();
     listed_for_ = workers_->thread_count();
     for (Scale &scale : scales_) choose_parts(places, &scale);
     list_tasks(static_cast<std::size_t>(listed_for_ - 1));
@@ -184,14 +183,14 @@ class HogDetectorCpu final : public HogDetector {
 
   // Chooses the windows of a scale that are searched, and the blocks that they need. Windows that are not searched have no
   // score: NaN reaches no threshold.
-  void choose_parts(const HogPlaces &places, Scale *scale) {
+  void choose_parts(const Places &places, Scale *scale) {
     const Level &level = *scale->level;
     scale->windows.begin(), scale->blocks.begin();
     const auto add = [&](const Region &windows) {
       if (is_empty(windows)) return;
       scale->windows.add(windows), scale->blocks.add(blocks_of_windows(plan_.grid, windows));
     };
-    if (places.count == HogPlaces::kEverywhere) add({0, 0, level.windows.width, level.windows.height});
+    if (places.everywhere()) add({0, 0, level.windows.width, level.windows.height});
     for (int i = 0; i < places.count; ++i)
       add(windows_of_region(level.scale, plan_.window, plan_.win_stride, level.windows, places.region[i]));
     scale->windows.end(kWindowRowsPerTask), scale->blocks.end(kBlockRowsPerTask);

@@ -136,6 +136,7 @@ struct FindTask {
   int max_keypoints;
   bool publish;  // write the final list: there is no min_distance
   Input input;
+  Places places;
 };
 
 // Returns the index of the tile of the calling block. Blocks claim tiles in row-major order as they start, so that a

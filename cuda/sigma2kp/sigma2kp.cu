@@ -53,6 +53,30 @@ constexpr int find_blocks_at_once = resident_blocks(kThreads, kWindow != 0     ?
                                                               : sizeof(T) == 4 ? 4
                                                                                : 3);
 
+// Whether the centre pixel of a window of the tile lies in a region. (x, y): its first window.
+__device__ inline bool has_searched_windows(const FindTask &task, int x, int y) {
+  if (task.places.everywhere()) return true;
+  const int left = x + task.plan.window / 2, top = y + task.plan.window / 2;
+  bool found = false;
+  for (int i = 0; i < task.places.count; ++i) {
+    const Region &r = task.places.region[i];
+    found |= r.width > 0 && r.height > 0 && left < r.x + r.width && r.x < left + task.tile.width &&
+             top < r.y + r.height && r.y < top + task.tile.height;
+  }
+  return found;
+}
+
+// Of 32 windows from (x, y) on in a row: those of `marked` that are searched.
+__device__ inline unsigned searched_bits(const FindTask &task, unsigned marked, int x, int y) {
+  if (task.places.everywhere()) return marked;
+  unsigned kept = 0;
+  for (unsigned left = marked; left != 0; left &= left - 1) {
+    const int i = __ffs(static_cast<int>(left)) - 1;
+    if (is_searched(task.places, task.plan.window, x + i, y)) kept |= 1u << i;
+  }
+  return kept;
+}
+
 // The parameters: as for TileWork.
 template <typename T, int kWindow, int kCell, bool kOnlyCentre>
 static __global__ void __launch_bounds__(kThreads, find_blocks_at_once<T, kWindow>)
@@ -84,15 +108,15 @@ static __global__ void __launch_bounds__(kThreads, find_blocks_at_once<T, kWindo
                                                       .sums = reinterpret_cast<Sums *>(after_strengths),
                                                       .pixels = after_strengths + sum_bytes(task.tile),
                                                       .bits = tile_bits};
-  mark_tile(work, task.luma);
+  if (has_searched_windows(task, x, y)) mark_tile(work, task.luma);
 
   const int words_x = task.tile.width / 32;
   for (int i = thread; i < task.tile.words(); i += kThreads) {
-    const int row = i / words_x;
+    const int row = i / words_x, word_x = x / 32 + i - row * words_x;
     if (y + row >= plan.map.height) continue;
-    task.bits[static_cast<std::ptrdiff_t>(y + row) * task.words_per_row + x / 32 + i - row * words_x] =
-        tile_bits[i];
-    if (tile_bits[i] != 0) atomicAdd(&keypoints, static_cast<unsigned>(__popc(tile_bits[i])));
+    const unsigned bits = searched_bits(task, tile_bits[i], 32 * word_x, y + row);
+    task.bits[static_cast<std::ptrdiff_t>(y + row) * task.words_per_row + word_x] = bits;
+    if (bits != 0) atomicAdd(&keypoints, static_cast<unsigned>(__popc(bits)));
   }
   __syncthreads();
   if (thread == 0 && keypoints != 0) atomicAdd(&task.band[band].keypoints, keypoints);
@@ -197,10 +221,12 @@ class Sigma2KpCuda final : public Sigma2Kp {
   }
 
   Status run(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params, const Sigma2KpList &list,
-             Input input) override {
+             Input input, const Places &places) override {
     CUDAVISION_TRY(check_run(luma.size(), size_, params));
+    CUDAVISION_TRY(check_places(places, size_));
     CUDAVISION_TRY(prepare(params));
-    CUDAVISION_TRY(find(luma, params, list, input));
+    if (places.count == 0) return list_nothing(list);
+    CUDAVISION_TRY(find(luma, params, list, input, places));
     if (params.min_distance > 0 && plan_.map.width > 0) CUDAVISION_TRY(keep_apart(params, list));
     return params.orientation ? orient(luma, params, list) : Status();
   }
@@ -252,11 +278,14 @@ class Sigma2KpCuda final : public Sigma2Kp {
     return {strengths_.data(), places_.data(), params.min_distance > 0 ? row_begins_.data() : nullptr};
   }
 
+  Status list_nothing(const Sigma2KpList &list) const {
+    return CUDAVISION_LAUNCH(list_nothing_kernel, dim3(1), dim3(1), execution_.stream, list.count,
+                             progress_.data());
+  }
+
   Status find(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params, const Sigma2KpList &list,
-              Input input) {
-    if (plan_.map.width == 0)
-      return CUDAVISION_LAUNCH(list_nothing_kernel, dim3(1), dim3(1), execution_.stream, list.count,
-                               progress_.data());
+              Input input, const Places &places) {
+    if (plan_.map.width == 0) return list_nothing(list);
     const bool second = !second_;
     const FindTask task{.luma = luma,
                         .plan = plan_,
@@ -271,7 +300,8 @@ class Sigma2KpCuda final : public Sigma2Kp {
                         .list = list,
                         .max_keypoints = params.max_keypoints,
                         .publish = params.min_distance == 0,
-                        .input = is_first_ ? Input::in_stream_order : input};
+                        .input = is_first_ ? Input::in_stream_order : input,
+                        .places = places};
     CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL(
         "find_keypoints_kernel", find_kernel_of(plan_), dim3(static_cast<unsigned>(tiles_x_ * band_count_)),
         BlockSize(dim3(kThreads), shared_bytes(tile_, plan_)), execution_.stream, task));

@@ -15,6 +15,7 @@
 
 #include "cuda/common/execution.h"
 #include "cuda/common/image.h"
+#include "cuda/common/places.h"
 #include "cuda/common/range.h"
 #include "cuda/gradient/gradient.h"
 
@@ -125,8 +126,12 @@ class Sigma2Kp {
   // backends and does not depend on the order of the threads. CUDA: enqueues one kernel, one more with min_distance and
   // one more with orientation. Allocates memory only in the first call and when parameters change. Fails if validate()
   // fails; errors about memory state the number of bytes.
+  // places: only keypoints count whose centre pixel, (x + window / 2, y + window / 2) rounded down, lies in a region: the
+  // others are dropped before min_distance and max_keypoints are applied. CPU: only rows with regions are analysed; CUDA:
+  // only tiles with regions. If there is no region, one kernel is enqueued, which writes the empty list.
   virtual Status run(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params,
-                     const Sigma2KpList &list, Input input = Input::in_stream_order) = 0;
+                     const Sigma2KpList &list, Input input = Input::in_stream_order,
+                     const Places &places = {}) = 0;
 };
 
 // Scratch memory. CUDA: two bits per pixel; 12 bytes for each possible keypoint (one per cell of each grid, or

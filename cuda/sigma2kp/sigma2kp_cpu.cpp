@@ -3,9 +3,11 @@
 // are applied to the list, and the orientations are counted.
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "cuda/common/memory_budget.h"
@@ -30,7 +32,7 @@ using Keypoints = Array<Sigma2Keypoint>;
 class Finder {
  public:
   virtual ~Finder() = default;
-  virtual Status find(ImageView<const std::uint8_t> luma, Keypoints *keypoints) = 0;
+  virtual Status find(ImageView<const std::uint8_t> luma, const Places &places, Keypoints *keypoints) = 0;
 };
 
 // T: the type of a strength.
@@ -39,27 +41,44 @@ class FinderOf final : public Finder {
  public:
   FinderOf(const Workers &workers, const DetectorPlan &plan)
       : workers_(workers),
+        window_(plan.window),
         rows_(plan.map.height),
         // The halo rows, which neighbouring strips compute twice, are at most half of the rows of a strip.
         strip_rows_(std::max(kLeastStripRows, 2 * (plan.before + plan.after))),
         strips_(static_cast<std::size_t>(divide_up(rows_, strip_rows_))),
         finders_([plan, rows = std::min(strip_rows_, rows_)] { return StripFinder<T>(plan, rows); }) {}
 
-  Status find(ImageView<const std::uint8_t> luma, Keypoints *keypoints) override {
+  Status find(ImageView<const std::uint8_t> luma, const Places &places, Keypoints *keypoints) override {
     finders_.fit(workers_);
     CUDAVISION_TRY(workers_.run(static_cast<int>(strips_.size()), [&](int strip, int slot) {
       Keypoints &found = strips_[static_cast<std::size_t>(strip)];
       found.clear();
-      finders_[slot].find(luma, strip * strip_rows_, std::min(rows_, (strip + 1) * strip_rows_), &found);
+      const auto [first, end] =
+          searched_rows(places, strip * strip_rows_, std::min(rows_, (strip + 1) * strip_rows_));
+      if (first < end) finders_[slot].find(luma, first, end, &found);
     }));
     keypoints->clear();
-    for (const Keypoints &found : strips_) keypoints->insert(keypoints->end(), found.begin(), found.end());
+    for (const Keypoints &found : strips_)
+      std::copy_if(found.begin(), found.end(), std::back_inserter(*keypoints),
+                   [&](const Sigma2Keypoint &k) { return is_searched(places, window_, k.x, k.y); });
     return {};
   }
 
  private:
+  // Of rows [first, end) of windows: from the first one that meets a region to the last one.
+  std::pair<int, int> searched_rows(const Places &places, int first, int end) const {
+    if (places.everywhere()) return {first, end};
+    int from = end, to = first;
+    for (int i = 0; i < places.count; ++i) {
+      const int top = std::max(places.region[i].y - window_ / 2, first),
+                bottom = std::min(places.region[i].y + places.region[i].height - window_ / 2, end);
+      if (top < bottom) from = std::min(from, top), to = std::max(to, bottom);
+    }
+    return {from, to};
+  }
+
   const Workers &workers_;
-  int rows_, strip_rows_;
+  int window_, rows_, strip_rows_;
   std::vector<Keypoints> strips_;
   PerThread<StripFinder<T>> finders_;
 };
@@ -80,10 +99,13 @@ class Sigma2KpCpu final : public Sigma2Kp {
         gradients_([width = size.width] { return GradientRow(width); }) {}
 
   Status run(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params, const Sigma2KpList &list,
-             Input) override {
+             Input, const Places &places) override {
     CUDAVISION_TRY(check_run(luma.size(), size_, params));
+    CUDAVISION_TRY(check_places(places, size_));
+    *list.count = {};
+    if (places.count == 0) return {};
     return catch_bad_alloc([&]() -> Status {
-      CUDAVISION_TRY(find(luma, params));
+      CUDAVISION_TRY(find(luma, params, places));
       if (params.min_distance > 0) CUDAVISION_TRY(keep_apart(params.min_distance));
       const int found = static_cast<int>(keypoints_.size());
       if (found > params.max_keypoints) keep_strongest(params.max_keypoints);
@@ -94,7 +116,7 @@ class Sigma2KpCpu final : public Sigma2Kp {
   }
 
  private:
-  Status find(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params) {
+  Status find(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params, const Places &places) {
     if (!finder_ || !same_plan(params, made_for_)) {
       const DetectorPlan plan = make_detector_plan(size_, params);
       finder_.reset();
@@ -104,7 +126,7 @@ class Sigma2KpCpu final : public Sigma2Kp {
         finder_ = std::make_unique<FinderOf<std::uint32_t>>(workers_, plan);
       made_for_ = params;
     }
-    return finder_->find(luma, &keypoints_);
+    return finder_->find(luma, places, &keypoints_);
   }
 
   // Calls body(i, slot) for each i in [0, count), in parallel. slot: the number of the thread.

@@ -160,26 +160,15 @@ Status HogOperation::draw_stars(const Job &job, const HogPicture &picture, const
   return canvas_->draw(job.frame, lines, static_cast<int>(count), nullptr, job.region);
 }
 
-Status HogOperation::find_places(const Job &job, HogPlaces *places) {
-  static_assert(RoiGate::kMostRegions <= kMaxHogRegions);
-  CUDAVISION_TRY(gate_.find(job, settings_.roi_type));
-  if (gate_.is_open()) return {};
-  state_.warn_once("roi-type", gate_.complaint());
-  places->count = static_cast<int>(gate_.regions().size());
-  std::transform(gate_.regions().begin(), gate_.regions().end(), places->region,
-                 [](const GatedRegion &gated) { return gated.region; });
-  return {};
-}
-
 Status HogOperation::detect(const Job &job, const HogPicture &picture) {
   CUDAVISION_TRY(prepare_detector());
-  HogPlaces places;
-  CUDAVISION_TRY(find_places(job, &places));
+  CUDAVISION_TRY(gate_.find(job, settings_.roi_type));
+  state_.warn_once("roi-type", gate_.complaint());
   if (!job.is_cut && settings_ != judged_) {
     state_.warn_once("futile", futility());
     judged_ = settings_;
   }
-  CUDAVISION_TRY(detector_->run(picture, settings_.thresholds(), list(), places));
+  CUDAVISION_TRY(detector_->run(picture, settings_.thresholds(), list(), gate_.places()));
   if (job.draw) CUDAVISION_TRY(draw_boxes(job));
   return found_.fetch(execution_);
 }

@@ -51,8 +51,6 @@ class HogOperation final : public ElementOperation<HogSettings, HogFiles> {
   std::string futility() const;
   Status run_blocks(const Job &job, const HogPicture &picture);
   Status draw_stars(const Job &job, const HogPicture &picture, const float *blocks);
-  // Where to search, by roi-type.
-  Status find_places(const Job &job, HogPlaces *places);
   Status detect(const Job &job, const HogPicture &picture);
   Status draw_boxes(const Job &job);
   void warn_of_truncation(const HogBoxCount &count);

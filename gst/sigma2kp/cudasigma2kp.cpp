@@ -13,6 +13,8 @@
  * dominant angle of the gradients around it. With `display` and enough contrast (`min-contrast`) each
  * keypoint is drawn as a cross, or as a point with a line along its orientation.
  *
+ * With `roi-type` only keypoints in regions of that type that the frame carries are found, such as `motion` of #cudabgsub.
+ *
  * ## Example launch lines
  * |[
  * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudasigma2kp orientation=true max-keypoints=1000 ! videoconvert ! autovideosink
@@ -75,7 +77,8 @@ std::vector<Property<Sigma2KpSettings>> search_properties() {
       integer_property<S>({"max-keypoints", "Maximum number of keypoints",
                            "Maximum number of listed keypoints, those of greatest variance; if the default "
                            "value shortens the list, one warning is posted"},
-                          &S::max_keypoints, R::max_keypoints)};
+                          &S::max_keypoints, R::max_keypoints),
+      roi_type_property<S>()};
 }
 
 std::vector<Property<Sigma2KpSettings>> orientation_properties() {

@@ -21,7 +21,9 @@ Status Sigma2KpOperation::allocate(const Site &site) {
 Status Sigma2KpOperation::run(const Job &job) {
   if (!job.is_cut) state_.warn_once("size", futile(settings_, region_));
   CUDAVISION_TRY(fit_to_settings(job));
-  CUDAVISION_TRY(sigma2kp_->run(job.luma, settings_, list(), job.input));
+  CUDAVISION_TRY(gate_.find(job, settings_.roi_type));
+  state_.warn_once("roi-type", gate_.complaint());
+  CUDAVISION_TRY(sigma2kp_->run(job.luma, settings_, list(), job.input, gate_.places()));
   if (job.draw) CUDAVISION_TRY(draw(job));
   // Copies the whole list, so that the host need not read its length from the device first.
   return found_.fetch(job.execution);

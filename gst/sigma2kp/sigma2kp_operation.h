@@ -11,6 +11,7 @@
 #include "cuda/draw/canvas.h"
 #include "cuda/sigma2kp/sigma2kp.h"
 #include "gst/base/element/element.h"
+#include "gst/base/results/roi_gate.h"
 #include "gst/sigma2kp/sigma2kp_settings.h"
 
 namespace cudavision {
@@ -33,6 +34,7 @@ class Sigma2KpOperation final : public ElementOperation<Sigma2KpSettings> {
 
   Size region_;
   std::unique_ptr<Sigma2Kp> sigma2kp_;
+  RoiGate gate_;
   std::unique_ptr<Canvas> canvas_;
   OwnedList<Sigma2KpCount, Sigma2Keypoint> found_;
   OwnedBytes primitives_;

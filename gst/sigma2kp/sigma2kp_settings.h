@@ -4,6 +4,7 @@
 
 #include <gst/gst.h>
 
+#include <optional>
 #include <string>
 
 #include "cuda/common/backends.h"
@@ -15,6 +16,7 @@
 namespace cudavision {
 
 struct Sigma2KpSettings : Sigma2KpParams {
+  std::optional<std::string> roi_type;
   ColorText color = "red";
   int point_size = kAutomaticWidth, line_width = kAutomaticWidth;
   double min_contrast = 12;  // of drawn keypoints

@@ -163,6 +163,37 @@ TEST_P(CudaSigma2KpFormat, display_off_changes_no_byte) {
 
 // --- the parameters ---
 
+TEST_F(CudaSigma2Kp, only_keypoints_in_regions_of_the_type_are_found) {
+  const VideoFrame frame("NV12", {120, 90}, 51);
+  const Sigma2KpParams params;
+  const Keypoints all = defined(frame, params, {9, 7, 100, 70}).keypoints;
+  Harness element("cudasigma2kp display=false roi-type=motion roi-x=9 roi-y=7 roi-width=100 roi-height=70");
+  for (const std::vector<Region> &regions :
+       {std::vector<Region>{{20, 20, 40, 30}, {80, 4, 30, 70}}, {}, {{0, 0, 120, 90}}}) {
+    element.negotiate(frame);
+    Owned<GstBuffer> buffer = frame.buffer();
+    for (const Region &r : regions)
+      gst_buffer_add_video_region_of_interest_meta(buffer.get(), "motion", static_cast<guint>(r.x),
+                                                   static_cast<guint>(r.y), static_cast<guint>(r.width),
+                                                   static_cast<guint>(r.height));
+    gst_buffer_add_video_region_of_interest_meta(buffer.get(), "car", 0, 0, 99, 80);
+    Keypoints expected;
+    for (const Sigma2Keypoint &k : all)
+      if (const int x = 9 + k.x + params.window / 2, y = 7 + k.y + params.window / 2;
+          std::any_of(regions.begin(), regions.end(), [&](const Region &r) {
+            return x >= r.x && x < r.x + r.width && y >= r.y && y < r.y + r.height;
+          }))
+        expected.push_back(k);
+    EXPECT_EQ(expected.empty(), regions.empty());
+    const Owned<GstBuffer> out = element.exchange(std::move(buffer));
+    const GstCudaVisionKeypointsMeta *meta = gst_cuda_vision_buffer_get_keypoints_meta(out.get());
+    ASSERT_NE(meta, nullptr);
+    guint count = 0;
+    const GstCudaVisionKeypoint *points = gst_cuda_vision_keypoints_meta_get_keypoints(meta, &count);
+    EXPECT_TRUE(same_points(Points(points, points + count), expected, params, {9, 7, 100, 70}));
+  }
+}
+
 TEST_F(CudaSigma2Kp, each_parameter_does_what_the_definition_says) {
   const VideoFrame frame("GRAY8", {120, 90}, 3);
   using P = Sigma2KpParams;

@@ -22,9 +22,9 @@ using cudavision::HogBox;
 using cudavision::HogBoxCount;
 using cudavision::HogModel;
 using cudavision::HogParams;
-using cudavision::HogPlaces;
 using cudavision::HogSearch;
 using cudavision::HogThresholds;
+using cudavision::Places;
 using cudavision::Region;
 using cudavision::Size;
 
@@ -466,8 +466,8 @@ TEST(HogResize, taps_are_those_of_opencv) {
 
 // --- regions ---
 
-HogPlaces places_of(const std::vector<Region> &regions) {
-  HogPlaces places;
+Places places_of(const std::vector<Region> &regions) {
+  Places places;
   places.count = static_cast<int>(regions.size());
   std::copy(regions.begin(), regions.end(), places.region);
   return places;
@@ -507,7 +507,7 @@ TEST_P(HogDetector, only_windows_with_their_centres_in_the_regions_are_searched)
                                            {{20, 20, 30, 9}, {40, 24, 25, 20}, {8, 40, 6, 0}, {22, 21, 5, 4}},
                                            {{16, 12, 2, 40}, {60, 12, 4, 40}, {17, 13, 40, 2}}};
   sets.emplace_back();
-  for (int i = 0; i < cudavision::kMaxHogRegions; ++i)
+  for (int i = 0; i < Places::kMostRegions; ++i)
     sets.back().push_back(
         {random.below(size.width - 8), random.below(size.height - 8), random.below(8), 1 + random.below(8)});
   for (const int channels : {1, 3})
@@ -559,7 +559,7 @@ TEST_P(HogDetector, regions_outside_of_the_picture_are_refused) {
   const HogTestPicture picture(execution(), image);
   std::unique_ptr<cudavision::HogDetector> detector;
   ASSERT_TRUE(succeeds(make_hog_detector(execution(), size, 1, small_model(1), {}, &detector)));
-  const auto run = [&](const HogPlaces &places) {
+  const auto run = [&](const Places &places) {
     return detector->run(picture.picture(), {}, {boxes.view().data, count.view().data}, places);
   };
   EXPECT_TRUE(succeeds(run(places_of({{0, 0, 40, 40}, {40, 40, 0, 0}}))));
@@ -570,8 +570,8 @@ TEST_P(HogDetector, regions_outside_of_the_picture_are_refused) {
                                {0, 1, 4, 40},
                                {1 << 30, 0, 1 << 30, 4}})
     EXPECT_TRUE(refused(run(places_of({region}))));
-  HogPlaces many;
-  many.count = cudavision::kMaxHogRegions + 1;
+  Places many;
+  many.count = Places::kMostRegions + 1;
   EXPECT_TRUE(refused(run(many)));
   many.count = -2;
   EXPECT_TRUE(refused(run(many)));

@@ -166,8 +166,15 @@ struct FoundKeypoints {
   int found = 0;
 };
 
-inline FoundKeypoints definition(const Picture &picture, const Sigma2KpParams &p) {
+inline FoundKeypoints definition(const Picture &picture, const Sigma2KpParams &p, const Places &places = {}) {
   Keypoints all = defined_keypoints(picture, p);
+  if (places.count >= 0)
+    std::erase_if(all, [&](const Sigma2Keypoint &k) {
+      const int x = k.x + p.window / 2, y = k.y + p.window / 2;
+      return std::none_of(places.region, places.region + places.count, [&](const Region &r) {
+        return x >= r.x && x < r.x + r.width && y >= r.y && y < r.y + r.height;
+      });
+    });
   if (p.min_distance > 0) all = thinned_by_distance(all, p.min_distance);
   FoundKeypoints result{strongest(all, p.max_keypoints), static_cast<int>(all.size())};
   if (p.orientation)

@@ -6,12 +6,59 @@
 namespace {
 
 using namespace cudavision::test;
+using cudavision::Places;
+using cudavision::Region;
 using cudavision::Sigma2Keypoint;
 using cudavision::Sigma2KpParams;
 using cudavision::Size;
 
 class Sigma2Limits : public BackendTest {};
 CUDAVISION_TEST_ON_EVERY_BACKEND(Sigma2Limits);
+
+// --- regions ---
+
+// One detector searches one picture after the other, so that leftovers of a search would be noticed.
+TEST_P(Sigma2Limits, only_keypoints_in_the_regions_are_found) {
+  const Size size = kEmulated ? Size{101, 75} : Size{203, 149};
+  const std::vector<std::vector<Region>> sets = {{{0, 0, size.width, size.height}},
+                                                 {},
+                                                 {{20, 30, 31, 17}},
+                                                 {{8, 9, 80, 55}, {70, 5, 20, 30}},
+                                                 {{0, 0, 6, 5}, {size.width - 9, size.height - 9, 9, 9}},
+                                                 {{60, 3, 12, 60}, {64, 40, 30, 8}, {5, 5, 0, 9}},
+                                                 {{33, 20, 1, 50}}};
+  unsigned seed = 80;
+  for (Sigma2KpParams params : {grid(5, 4, 1), grid(7, 8, 2.5, 4), dense(5, 6, 1.5), grid(25, 4, 1)})
+    for (const int min_distance : {0, 6}) {
+      params.min_distance = min_distance, params.orientation = min_distance > 0;
+      Sigma2KpRunner runner(execution(), size);
+      int found = 0;
+      for (const std::vector<Region> &regions : sets) {
+        SCOPED_TRACE(testing::Message() << params << ", " << regions.size() << " regions");
+        Places places;
+        places.count = static_cast<int>(regions.size());
+        std::copy(regions.begin(), regions.end(), places.region);
+        const Picture picture = noise(size, ++seed);
+        const FoundKeypoints expected = definition(picture, params, places);
+        EXPECT_TRUE(same_keypoints(runner.run(picture, params, places), expected));
+        if (places.count > 1) found += expected.found;
+      }
+      EXPECT_GT(found, 3) << "too few keypoints for a test";
+    }
+}
+
+TEST_P(Sigma2Limits, regions_outside_of_the_picture_are_refused) {
+  Sigma2KpRunner runner(execution(), {40, 30});
+  Places places;
+  places.count = 1, places.region[0] = {30, 0, 11, 5};
+  const TestImage<std::uint64_t> list(execution(), Size{2, 1200}, {"", 8, 1, 0});
+  const TestImage<std::uint32_t> count(execution(), Size{2, 1}, {"", 4, 1, 0});
+  EXPECT_TRUE(
+      refused(runner.detector().run(runner.luma(), {},
+                                    {reinterpret_cast<Sigma2Keypoint *>(list.view().data),
+                                     reinterpret_cast<cudavision::Sigma2KpCount *>(count.view().data)},
+                                    cudavision::Input::in_stream_order, places)));
+}
 
 // --- long lists ---
 

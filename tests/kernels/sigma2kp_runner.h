@@ -34,7 +34,7 @@ class Sigma2KpRunner {
   Sigma2Kp &detector() { return *detector_; }
   ImageView<const std::uint8_t> luma() const { return luma_.view(); }
 
-  FoundKeypoints run(const Picture &picture, const Sigma2KpParams &params) {
+  FoundKeypoints run(const Picture &picture, const Sigma2KpParams &params, const Places &places = {}) {
     luma_.upload(picture);
     // The largest possible number of listed keypoints.
     const int capacity = std::min(params.max_keypoints, picture.width() * picture.height());
@@ -42,7 +42,8 @@ class Sigma2KpRunner {
     const TestImage<std::uint32_t> count(execution_, Size{2, 1}, {"", 4, 1, 0});
     EXPECT_TRUE(succeeds(detector_->run(luma_.view(), params,
                                         {reinterpret_cast<Sigma2Keypoint *>(list.view().data),
-                                         reinterpret_cast<Sigma2KpCount *>(count.view().data)})))
+                                         reinterpret_cast<Sigma2KpCount *>(count.view().data)},
+                                        Input::in_stream_order, places)))
         << params;
     const HostImage<std::uint32_t> counts = count.download();
     EXPECT_TRUE(same(luma_.download(), picture)) << "the picture was modified";

@@ -48,6 +48,15 @@ Status RoiGate::find(const Job &job, const std::optional<std::string> &type, int
   return stop.requested() ? Status(Status::Code::stopped) : Status();
 }
 
+Places RoiGate::places() const {
+  Places places;
+  if (is_open_) return places;
+  places.count = static_cast<int>(regions_.size());
+  std::transform(regions_.begin(), regions_.end(), places.region,
+                 [](const GatedRegion &gated) { return gated.region; });
+  return places;
+}
+
 void RoiGate::add(Region region) {
   for (;;) {
     auto other =

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda/common/places.h"
 #include "gst/base/element/operation.h"
 #include "gst/base/element/properties.h"
 #include "gst/base/results/typed_regions.h"
@@ -32,7 +33,7 @@ struct GatedRegion {
 
 class RoiGate {
  public:
-  static constexpr int kMostRegions = 32;
+  static constexpr int kMostRegions = Places::kMostRegions;
 
   // Finds the regions that are to be analysed in a frame. type: the value of roi-type. margin: what the analysis needs
   // around each, in pixels. Fails with the code `stopped`.
@@ -42,6 +43,8 @@ class RoiGate {
   // Regions that overlap with their margins have become one, the rectangle around both; if there are more than
   // kMostRegions, so have those that grow least by it.
   const std::vector<GatedRegion> &regions() const { return regions_; }
+  // The same without margins.
+  Places places() const;
   // See TypedRegions.
   const std::string &complaint() const { return found_.complaint(); }
 

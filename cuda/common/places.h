@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Where in a picture something is searched.
+#pragma once
+
+#include "cuda/common/image.h"
+#include "cuda/common/status.h"
+
+namespace cudavision {
+
+// Everywhere, or only in some regions.
+struct Places {
+  static constexpr int kEverywhere = -1, kMostRegions = 32;
+
+  int count = kEverywhere;           // of the regions; 0: nowhere
+  Region region[kMostRegions] = {};  // in the picture, in pixels; they may overlap
+
+  CUDAVISION_HOST_DEVICE constexpr bool everywhere() const { return count == kEverywhere; }
+};
+
+// Fails if there are too many regions, or if one does not lie in a picture of that size.
+Status check_places(const Places &places, Size picture);
+
+}  // namespace cudavision
