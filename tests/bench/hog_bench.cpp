@@ -168,10 +168,13 @@ class Ours {
   Status run() {
     const HogPicture picture = picture_of(static_cast<std::uint8_t *>(bytes_.data()), *frame_);
     if (detects_)
-      return detector_->run(
-          picture, {}, {static_cast<HogBox *>(boxes_.data()), static_cast<HogBoxCount *>(count_.data())});
+      return detector_->run(picture, {},
+                            {static_cast<HogBox *>(boxes_.data()), static_cast<HogBoxCount *>(count_.data())},
+                            places_);
     return hog_->run(picture, static_cast<float *>(blocks_.data()));
   }
+  // Where the next frames are searched.
+  void look_at(const Places &places) { places_ = places; }
   // Enqueues the download. The destinations must stay valid until the stream is synchronised.
   Status fetch(std::vector<float> *blocks, std::vector<HogBox> *boxes, HogBoxCount *count) const {
     if (!detects_) {
@@ -187,6 +190,7 @@ class Ours {
   Execution execution_;
   const Frame3 *frame_ = nullptr;
   bool detects_ = false;
+  Places places_;
   OwnedBytes bytes_, blocks_, boxes_, count_;
   HogShape shape_;
   std::unique_ptr<Hog> hog_;
@@ -216,7 +220,18 @@ void check(benchmark::State &state, const Frame3 &frame, const std::vector<float
   if (!same) state.SkipWithError("the results are not those of cv::HOGDescriptor");
 }
 
-void measure_cpu(benchmark::State &state, const Frame3 &frame, bool detects, int threads) {
+// Five regions of 40x80 pixels, as of people who walk across the frame.
+Places moving_people(Size frame) {
+  Places places;
+  places.count = 5;
+  for (int i = 0; i < places.count; ++i)
+    places.region[i] = {frame.width * (2 * i + 1) / 10 - 20, frame.height * (i % 3 + 2) / 6 - 40, 40, 80};
+  return places;
+}
+
+// moving: after a whole search, whose result is checked, only moving_people() are searched.
+void measure_cpu(benchmark::State &state, const Frame3 &frame, bool detects, int threads,
+                 bool moving = false) {
   const Workers workers(threads);
   Ours ours;
   std::vector<float> blocks;
@@ -227,6 +242,7 @@ void measure_cpu(benchmark::State &state, const Frame3 &frame, bool detects, int
   if (status.ok()) status = ours.fetch(&blocks, &boxes, &count);
   if (!status.ok()) return state.SkipWithError(status.text().c_str());
   check(state, frame, blocks, boxes, count);
+  if (moving) ours.look_at(moving_people(frame.size));
   for (auto _ : state) {
     status = ours.run();
     benchmark::ClobberMemory();
@@ -280,6 +296,12 @@ void add_cpu(Comparison &comparison, const Frame3 &frame, bool detects) {
     });
     // Required: at least as fast as OpenCV.
     comparison.compare(ours, opencv, wanted ? 1.0 : 0);
+    if (!detects) continue;
+    const Name moving = name_of("detector/cpu/moving", frame.size, threads);
+    comparison.add(moving, Clock::real, [&frame, threads](benchmark::State &state) {
+      measure_cpu(state, frame, true, threads, true);
+    });
+    comparison.compare(moving, ours);
   }
   if (detects) return;
   comparison.add(name_of("hog/cpu/colours", frame.size, 1), Clock::real,
@@ -293,7 +315,8 @@ void add_cpu(Comparison &comparison, const Frame3 &frame, bool detects) {
 }
 
 #if CUDAVISION_HAVE_CUDA
-void measure_cuda(benchmark::State &state, const Device &device, const Frame3 &frame, bool detects) {
+void measure_cuda(benchmark::State &state, const Device &device, const Frame3 &frame, bool detects,
+                  bool moving = false) {
   Ours ours;
   std::vector<float> blocks;
   std::vector<HogBox> boxes;
@@ -304,6 +327,7 @@ void measure_cuda(benchmark::State &state, const Device &device, const Frame3 &f
   if (status.ok()) status = CUDAVISION_CHECK_CUDA(cudaStreamSynchronize(device.execution().stream));
   if (!status.ok()) return state.SkipWithError(status.text().c_str());
   check(state, frame, blocks, boxes, count);
+  if (moving) ours.look_at(moving_people(frame.size));
   const double bytes =
       static_cast<double>(frame.bytes.size()) + static_cast<double>(blocks.size() * sizeof(float));
   device.measure(state, bytes, [&](int) { return ours.run(); });
@@ -317,6 +341,12 @@ void add_cuda(Comparison &comparison, const Device &device, const Frame3 &frame,
   });
   for (const int threads : thread_counts())
     comparison.compare(ours, name_of(detects ? "cv::detectMultiScale" : "cv::compute", frame.size, threads));
+  if (!detects) return;
+  const Name moving{"detector/cuda/moving", text_of(frame.size)};
+  comparison.add(moving, Clock::manual, [&frame, &device](benchmark::State &state) {
+    measure_cuda(state, device, frame, true, true);
+  });
+  comparison.compare(moving, ours);
 }
 #endif
 
