@@ -60,22 +60,36 @@ Rules rules_of(const BgsubParams &p, double rate, bool is_first) {
           .is_first = is_first};
 }
 
-int pitch_of(int width) { return divide_up(width, Model::kRowMultiple) * Model::kRowMultiple; }
-
 }  // namespace
 
 Status Subtractor::allocate() {
-  const std::size_t pixels =
-      static_cast<std::size_t>(pitch_of(size_.width)) * static_cast<std::size_t>(size_.height);
-  const auto fields = static_cast<std::size_t>(mixtures_ * (Model::kMean + channels_));
-  CUDAVISION_TRY(modes_.allocate(execution_, pixels * fields * sizeof(float)));
-  return counts_.allocate(execution_, pixels);
+  CUDAVISION_TRY(modes_.allocate(execution_, shape().mode_count() * sizeof(float)));
+  return counts_.allocate(execution_, shape().pixel_count());
+}
+
+Status Subtractor::fetch(BgsubState *state) const {
+  state->frames = frames_;
+  state->counts.resize(shape().pixel_count()), state->modes.resize(shape().mode_count());
+  CUDAVISION_TRY(copy_to_host(execution_, state->counts.data(), counts_.data(), counts_.size()));
+  return copy_to_host(execution_, state->modes.data(), modes_.data(), modes_.size());
+}
+
+Status Subtractor::resume(const BgsubState &state) {
+  bool fits = state.frames > 0 && state.counts.size() == shape().pixel_count() &&
+              state.modes.size() == shape().mode_count();
+  for (int y = 0; fits && y < size_.height; ++y)
+    for (int x = 0; x < size_.width; ++x) fits &= state.counts[shape().count_at(x, y)] <= mixtures_;
+  if (!fits) return invalid_argument("the state is not that of such a model");
+  CUDAVISION_TRY(copy_from_host(execution_, counts_.data(), state.counts.data(), counts_.size()));
+  CUDAVISION_TRY(copy_from_host(execution_, modes_.data(), state.modes.data(), modes_.size()));
+  frames_ = state.frames;
+  return {};
 }
 
 Model Subtractor::model() const {
   return {.modes = static_cast<float *>(modes_.data()),
           .counts = static_cast<std::uint8_t *>(counts_.data()),
-          .pitch = pitch_of(size_.width),
+          .pitch = static_cast<int>(shape().pitch()),
           .channels = channels_,
           .mixtures = mixtures_};
 }

@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <memory>
 #include <type_traits>
+#include <vector>
 
 #include "cuda/common/execution.h"
 #include "cuda/common/frame.h"
@@ -91,6 +92,39 @@ BgsubPicture bgsub_picture(ImageView<const std::uint8_t> luma);
 // The region of a frame: R, G and B in their order in memory if the frame is RGB. frame.model must be rgb.
 BgsubPixels<std::uint8_t> bgsub_picture(const Frame &frame, Region region);
 
+// The memory of a model, which is the same on both backends. A row has pitch() pixels, and `mixtures` modes of the fields
+// weight, variance and mean of each channel; a field is one float for each pixel of the row.
+struct BgsubShape {
+  static constexpr int kRowMultiple = 32;  // pitch() is a multiple of this many pixels
+
+  Size size;
+  int channels = 1, mixtures = 1;
+
+  constexpr int fields() const { return 2 + channels; }
+  constexpr std::size_t pitch() const {
+    return static_cast<std::size_t>(divide_up(size.width, kRowMultiple) * kRowMultiple);
+  }
+  constexpr std::size_t pixel_count() const { return pitch() * static_cast<std::size_t>(size.height); }
+  constexpr std::size_t mode_count() const {  // floats of all modes
+    return pixel_count() * static_cast<std::size_t>(mixtures * fields());
+  }
+  constexpr std::size_t count_at(int x, int y) const {
+    return static_cast<std::size_t>(y) * pitch() + static_cast<std::size_t>(x);
+  }
+  // The first field of the first mode; the next ones follow at distances of pitch().
+  constexpr std::size_t field_at(int x, int y) const {
+    return static_cast<std::size_t>(y) * static_cast<std::size_t>(mixtures * fields()) * pitch() +
+           static_cast<std::size_t>(x);
+  }
+};
+
+// What a model has learnt, on the host. Modes that a pixel does not have are undefined, and so is what lies beyond the width.
+struct BgsubState {
+  std::int64_t frames = 0;           // that were learnt
+  std::vector<std::uint8_t> counts;  // BgsubShape::pixel_count() numbers of modes
+  std::vector<float> modes;          // BgsubShape::mode_count() floats
+};
+
 // The model of pictures of one size and number of channels. Not thread-safe: use one instance per stream.
 class BackgroundSubtractor {
  public:
@@ -114,6 +148,12 @@ class BackgroundSubtractor {
   virtual void restart() = 0;
   // Whether it is.
   virtual bool is_empty() const = 0;
+
+  // Copies what was learnt. CUDA: enqueues two copies; *state must stay until the stream has been synchronised.
+  virtual Status fetch(BgsubState *state) const = 0;
+  // Goes on from such a state, which the caller must keep as for fetch(). Fails if it is not one of a model of this size, with
+  // these channels and mixtures.
+  virtual Status resume(const BgsubState &state) = 0;
 };
 
 // channels: 1 or 3. mixtures: the most modes of a pixel. Memory of the backend: 4 * mixtures * (2 + channels) + 1 bytes per

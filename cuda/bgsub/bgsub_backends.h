@@ -19,6 +19,8 @@ class Subtractor : public BackgroundSubtractor {
   Status allocate();
   void restart() final { frames_ = 0; }
   bool is_empty() const final { return frames_ == 0; }
+  Status fetch(BgsubState *state) const final;
+  Status resume(const BgsubState &state) final;
 
  protected:
   // Checks the arguments of run(), and returns the numbers of this frame.
@@ -26,6 +28,7 @@ class Subtractor : public BackgroundSubtractor {
                      const BgsubParams &params, Size mask, Rules *rules);
   Status check(const BgsubParams &params, const BgsubPicture &picture) const;
   Model model() const;
+  BgsubShape shape() const { return {size_, channels_, mixtures_}; }
 
   const Execution execution_;
   const Size size_;

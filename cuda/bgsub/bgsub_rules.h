@@ -30,7 +30,6 @@ constexpr float kNoWeight = 0x1p-23f;
 // channel; a field is `pitch` floats, one for each pixel. So the modes that no pixel of a row has cost no traffic.
 struct Model {
   static constexpr int kWeight = 0, kVariance = 1, kMean = 2;
-  static constexpr int kRowMultiple = 32;  // pitch is a multiple of this many pixels
 
   float *modes;
   std::uint8_t *counts;  // the number of modes of each pixel, `pitch` bytes per row

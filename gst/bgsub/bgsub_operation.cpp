@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cuda/common/backends.h"
 #include "cuda/draw/draw.h"
 #include "gst/base/frame/format.h"
 #include "gst/base/results/attach.h"
@@ -26,6 +27,7 @@ BgsubPixels<std::uint8_t> pixels_of(ImageView<std::uint8_t> bytes, int channels)
 
 Status BgsubOperation::allocate(const Site &site) {
   execution_ = site.execution;
+  context_ = site.context;
   region_ = site.region;
   channels_ = pixel_layout(*site.info).model == ColorModel::rgb ? 3 : 1;
   settings_ = state_.take_settings();
@@ -58,7 +60,45 @@ Status BgsubOperation::allocate(const Site &site) {
   }
   model_ = std::make_unique<Model>();
   model_->size = region_, model_->mixtures = settings_.mixtures, model_->scale = scale;
-  return make_bgsub(execution_, size, channels_, settings_.mixtures, &model_->subtractor);
+  CUDAVISION_TRY(make_bgsub(execution_, size, channels_, settings_.mixtures, &model_->subtractor));
+  return resume();
+}
+
+Status BgsubOperation::resume() {
+  SavedBackground *saved = state_.files().model.get();
+  if (saved == nullptr || std::exchange(saved->taken, true)) return {};
+  const Size of_saved{saved->region.width, saved->region.height};
+  if (of_saved != region_ || saved->scale != model_->scale || saved->channels != channels_ ||
+      saved->mixtures != model_->mixtures) {
+    const auto words = [](Size size, int scale, int channels, int mixtures) {
+      return to_string(size) + " pixels, scale=1/" + std::to_string(scale) + ", " + std::to_string(channels) +
+             (channels == 1 ? " channel" : " channels") + ", mixtures=" + std::to_string(mixtures);
+    };
+    return invalid_argument("the model of model-location is for " +
+                            words(of_saved, saved->scale, saved->channels, saved->mixtures) +
+                            ", and this stream has " +
+                            words(region_, model_->scale, channels_, model_->mixtures));
+  }
+  model_->region = saved->region, model_->is_resumed = true;
+  return model_->subtractor->resume(saved->state);
+}
+
+Status BgsubOperation::save() const {
+  if (!model_ || !model_->subtractor || !settings_.model_location || settings_.model_location->empty() ||
+      model_->subtractor->is_empty())
+    return {};
+  SavedBackground saved;
+  saved.region = model_->region;
+  saved.scale = model_->scale, saved.channels = channels_, saved.mixtures = model_->mixtures;
+  CUDAVISION_TRY(model_->subtractor->fetch(&saved.state));
+  if (context_) CUDAVISION_TRY(context_->synchronize());
+  return saved.save(*settings_.model_location);
+}
+
+// The element has stopped, or frames of another format come.
+BgsubOperation::~BgsubOperation() {
+  if (const Status status = catch_bad_alloc([this] { return save(); }); !status.ok())
+    state_.warn_once("save", status.text());
 }
 
 std::unique_ptr<Learnt> BgsubOperation::take_learnt(bool given_up) {
@@ -81,6 +121,7 @@ ComponentList BgsubOperation::list() const {
 Status BgsubOperation::run(const Job &job) {
   // The model is that of one place.
   if (std::exchange(model_->region, job.region) != job.region) model_->subtractor->restart();
+  model_->is_resumed = false;
   is_first_ = model_->subtractor->is_empty();
   ImageView<const std::uint8_t> kept{};
   CUDAVISION_TRY(find_kept(job, &kept));

@@ -22,11 +22,12 @@ class BgsubOperation final : public ElementOperation<BgsubSettings, BgsubFiles> 
  public:
   using ElementOperation::ElementOperation;
 
+  ~BgsubOperation() override;
   Status allocate(const Site &site);
   Status run(const Job &job) override;
   Status finish(const Job &job) override;
   void describe(GstStructure *message) override;
-  void drop_history() override { model_->subtractor->restart(); }
+  void drop_history() override { model_->drop_history(); }
   bool has_history() const override { return true; }
   std::unique_ptr<Learnt> take_learnt(bool given_up) override;
 
@@ -37,10 +38,17 @@ class BgsubOperation final : public ElementOperation<BgsubSettings, BgsubFiles> 
     Region region;  // of the last frame
     Size size;
     int mixtures = 0, scale = 1;
-    void drop_history() override { subtractor->restart(); }
+    bool is_resumed = false;  // from a file, and no frame has come: any stream may follow
+    void drop_history() override {
+      if (!is_resumed) subtractor->restart();
+    }
   };
 
   Reads reads() const override;
+  // Takes the model of model-location, once in a run.
+  Status resume();
+  // Writes the model to model-location, if that is set and something was learnt.
+  Status save() const;
   // What is not learnt: a picture of the region, without data if everything is learnt.
   Status find_kept(const Job &job, ImageView<const std::uint8_t> *kept);
   Status fit_list();
@@ -57,6 +65,7 @@ class BgsubOperation final : public ElementOperation<BgsubSettings, BgsubFiles> 
   int region_count() const;
 
   Execution execution_;
+  std::shared_ptr<DeviceContext> context_;
   Size region_;
   int channels_ = 1;
   std::unique_ptr<Model> model_;

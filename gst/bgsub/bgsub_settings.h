@@ -13,6 +13,7 @@
 #include "cuda/components/components.h"
 #include "cuda/morphology/morphology.h"
 #include "gst/base/style/color_text.h"
+#include "gst/bgsub/saved_background.h"
 #include "gst/inpaint/mask_picture.h"
 
 namespace cudavision {
@@ -28,7 +29,7 @@ struct BgsubSettings : BgsubParams {
   int min_area = 200;       // pixels
   int max_regions = 16;
   double max_motion = 0.5;  // share of the pixels
-  std::optional<std::string> mask_location, ignore_type;
+  std::optional<std::string> mask_location, ignore_type, model_location;
 
   friend bool operator==(const BgsubSettings &, const BgsubSettings &) = default;
 
@@ -52,6 +53,7 @@ inline Status validate(const BgsubSettings &settings) {
 
 struct BgsubFiles {
   std::shared_ptr<const MaskPicture> mask;  // of mask-location, or null if it is not set
+  std::shared_ptr<SavedBackground> model;   // of model-location, or null if there is no such file
 };
 
 }  // namespace cudavision

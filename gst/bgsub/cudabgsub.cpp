@@ -18,6 +18,8 @@
  * (`post-messages=true`) has the fields `moving`, the share of the frame that moves, `global-change`, `regions` and
  * `found`.
  *
+ * With `model-location` the model is kept in a file from one run to the next.
+ *
  * Where `mask-location` or a region of `ignore-type` selects pixels, nothing is learnt.
  *
  * ## Example launch lines
@@ -126,6 +128,10 @@ std::vector<Property<BgsubSettings>> motion_properties() {
           {"mask-location", "Mask location",
            "A PNG or JPEG picture, scaled to the frame: where it is bright, nothing is learnt"},
           &S::mask_location, Mutable::ready),
+      string_property<S>({"model-location", "Model location",
+                          "File in which the model is kept: read at the start if it is there, and written at "
+                          "the stop"},
+                         &S::model_location, Mutable::ready),
       string_property<S>(
           {"ignore-type", "Ignore type",
            "Learn nothing in the regions of interest and object detections of this type that the buffer "
@@ -150,7 +156,8 @@ struct BgsubElement {
   }
 
   static Status load(const BgsubSettings &settings, BgsubFiles *files) {
-    return MaskPicture::load_property(settings.mask_location, &files->mask);
+    CUDAVISION_TRY(MaskPicture::load_property(settings.mask_location, &files->mask));
+    return SavedBackground::load(settings.model_location, &files->model);
   }
 };
 

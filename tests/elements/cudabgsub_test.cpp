@@ -397,6 +397,61 @@ TEST_F(CudaBgsub, the_model_starts_anew_with_a_stream_a_flush_and_another_place)
 
 // --- properties ---
 
+// --- model-location ---
+
+std::string bytes_of_file(const std::string &location) {
+  std::ifstream file(location, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST_F(CudaBgsub, the_model_is_kept_from_one_run_to_the_next) {
+  const std::string file = testing::TempDir() + "cudabgsub_model";
+  for (const char *format : {"I420", "BGRx"})
+    for (const char *more : {"", " scale=1/2 roi-x=4 roi-y=2 roi-width=30 roi-height=20"}) {
+      std::remove(file.c_str());
+      const std::string description = std::string("cudabgsub output=background") + more;
+      const auto frame = [&](int i) { return scene(format, {40, 30}, {i % 8 * 4, i % 5 * 5, 6, 6}); };
+      Harness whole(description);
+      {
+        Harness first(description + " model-location=" + file);
+        for (int i = 0; i < 8; ++i) EXPECT_EQ(first.work(frame(i)), whole.work(frame(i)));
+      }
+      Harness second(description + " model-location=" + file);
+      for (int i = 8; i < 14; ++i)
+        EXPECT_EQ(second.work(frame(i)), whole.work(frame(i))) << format << more << i;
+    }
+}
+
+TEST_F(CudaBgsub, a_model_that_does_not_fit_is_refused_with_the_reason) {
+  const std::string file = testing::TempDir() + "cudabgsub_other_model";
+  std::remove(file.c_str());
+  { Harness("cudabgsub model-location=" + file).work(scene("GRAY8", {40, 30})); }
+  const std::string good = bytes_of_file(file);
+  ASSERT_GT(good.size(), 1200u);
+  const auto error_with = [&](const std::string &bytes, const std::string &properties = "") {
+    std::ofstream(file, std::ios::binary) << bytes;
+    const Owned<GstElement> element =
+        parse("cudabgsub model-location=" + file + properties + " backend=" + backend());
+    gst_element_set_state(element.get(), GST_STATE_PAUSED);
+    const auto error = take_error(element.get());
+    gst_element_set_state(element.get(), GST_STATE_NULL);
+    return error ? error->text : std::string();
+  };
+  EXPECT_EQ(error_with(good), "");
+  std::string version = good, size = good, count = good, number = good;
+  version[32] = '2';
+  size[34 + 4 * 2 + 3] = 127;  // the width
+  count[34 + 4 * 8] = 6;       // of the first pixel
+  number.replace(34 + 4 * 8 + 1, 4, "\xff\xff\xff\xff");
+  EXPECT_NE(error_with(version).find("not a background model of this version"), std::string::npos);
+  EXPECT_NE(error_with(size).find("sizes are impossible"), std::string::npos);
+  for (const std::string &bytes : {count, number, good.substr(0, good.size() - 1), good + "x"})
+    EXPECT_NE(error_with(bytes).find("impossible, or its length is wrong"), std::string::npos);
+  for (const std::size_t length : {0, 20, 40, 80})
+    EXPECT_NE(error_with(good.substr(0, length)), "") << length;
+  EXPECT_NE(error_with(good, " model-location=/dev/zero").find("not a file"), std::string::npos);
+}
+
 TEST_F(CudaBgsub, properties_have_the_defaults_of_opencv) {
   const Owned<GstElement> element = parse("cudabgsub");
   const auto peer = cv::createBackgroundSubtractorMOG2();

@@ -246,6 +246,44 @@ TEST_P(Bgsub, a_dimmed_background_is_a_shadow_up_to_the_threshold) {
 
 // --- limits and errors ---
 
+// The state of one model goes on in another one, on any backend.
+TEST_P(Bgsub, a_model_goes_on_from_the_state_of_another) {
+  const Size size{41, 23};
+  const ExecutionOwner one_thread({"one_thread", cudavision::Backend::cpu});
+  for (const int channels : {1, 3}) {
+    SubtractorRunner first(execution(), size, channels, 4), here(execution(), size, channels, 4),
+        there(one_thread.execution(), size, channels, 4);
+    const auto picture = [&](unsigned i) {
+      Picture p = noise({size.width * channels, size.height}, i);
+      for (int y = 0; y < p.height(); ++y)
+        for (int x = 0; x < p.width(); ++x)
+          p.at(x, y) = static_cast<std::uint8_t>(100 + p.at(x, y) / (x % 2 == 0 ? 16 : 3));
+      return p;
+    };
+    for (unsigned i = 0; i < 9; ++i) first.mask(picture(i));
+    cudavision::BgsubState state;
+    ASSERT_TRUE(succeeds(first.subtractor().fetch(&state)));
+    finish(execution());
+    EXPECT_EQ(state.frames, 9);
+    ASSERT_TRUE(succeeds(here.subtractor().resume(state)));
+    ASSERT_TRUE(succeeds(there.subtractor().resume(state)));
+    EXPECT_FALSE(here.subtractor().is_empty());
+    for (unsigned i = 9; i < 15; ++i) {
+      const Picture expected = first.mask(picture(i));
+      EXPECT_TRUE(same(here.mask(picture(i)), expected)) << i;
+      EXPECT_TRUE(same(there.mask(picture(i)), expected)) << i;
+    }
+    EXPECT_TRUE(same(here.background(), first.background()));
+    cudavision::BgsubState wrong = state;
+    wrong.counts[3] = 5;
+    EXPECT_TRUE(refused(here.subtractor().resume(wrong)));
+    wrong = state, wrong.modes.pop_back();
+    EXPECT_TRUE(refused(here.subtractor().resume(wrong)));
+    wrong = state, wrong.frames = 0;
+    EXPECT_TRUE(refused(here.subtractor().resume(wrong)));
+  }
+}
+
 TEST_P(Bgsub, refuses_what_it_cannot_do) {
   SubtractorRunner ours(execution(), {6, 4}, 1);
   BackgroundSubtractor &subtractor = ours.subtractor();
