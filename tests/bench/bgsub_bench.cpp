@@ -20,17 +20,17 @@ using test::Picture;
 
 // What the model learns before it is measured, so that it has the modes of a stream that has run for some time.
 constexpr int kLearnt = 48;
+constexpr int kMixtures = 5;
 
 // Frames that are used in turn. A row holds `channels` bytes per pixel.
 struct Scene {
   std::vector<Picture> frames;
   int channels;
   std::string what;
+  double bytes = 0;  // floor_bytes()
 
   Size size() const { return {frames[0].width() / channels, frames[0].height()}; }
   const Picture &frame(int i) const { return frames[static_cast<std::size_t>(i) % frames.size()]; }
-  // Of the picture and the mask. What a model reads and writes depends on its modes.
-  double bytes() const { return (channels + 1.0) * size().width * size().height; }
 };
 
 std::string with_threads(const std::string &what, int threads) {
@@ -40,6 +40,83 @@ std::string with_threads(const std::string &what, int threads) {
 BgsubPicture picture_of(const Scene &scene, ImageView<const std::uint8_t> bytes) {
   return {bytes.data,     bytes.pitch_bytes,  scene.channels,
           scene.channels, scene.size().width, scene.size().height};
+}
+
+// Runs the algorithm on the CPU.
+class OnCpu {
+ public:
+  OnCpu(const Scene &scene, int threads) : scene_(scene), workers_(threads), mask_(scene.size()) {
+    status_ =
+        make_bgsub({Backend::cpu, &workers_, nullptr}, scene.size(), scene.channels, kMixtures, &subtractor_);
+  }
+  void learn(int i) {
+    const Picture &frame = scene_.frame(i);
+    if (status_.ok())
+      status_ =
+          subtractor_->run(picture_of(scene_, {frame.row(0), frame.width(), frame.width(), frame.height()}),
+                           {}, {}, {mask_.row(0), mask_.width(), mask_.width(), mask_.height()});
+  }
+  void fetch(BgsubState *state) {
+    if (status_.ok()) status_ = subtractor_->fetch(state);
+  }
+  const Status &status() const { return status_; }
+  const Picture &mask() const { return mask_; }
+
+ private:
+  const Scene &scene_;
+  const Workers workers_;
+  Picture mask_;
+  std::unique_ptr<BackgroundSubtractor> subtractor_;
+  Status status_;
+};
+
+// The bytes that one pixel of a frame needs, from its modes before and after the frame: the picture and the mask, the number
+// of modes, the weights of all modes, the variances and means up to the mode that learns, which are all read if none does,
+// and those that change.
+double bytes_of_pixel(const BgsubShape &shape, const BgsubState &before, const BgsubState &after,
+                      const std::uint8_t *pixel, int x, int y) {
+  const std::size_t count_at = shape.count_at(x, y), field_at = shape.field_at(x, y), pitch = shape.pitch();
+  const auto field = [&](const BgsubState &state, int mode, int index) {
+    return state.modes[field_at + static_cast<std::size_t>(mode * shape.fields() + index) * pitch];
+  };
+  const int old_count = before.counts[count_at], new_count = after.counts[count_at];
+  double bytes = shape.channels + 1 + 1 + (old_count != new_count);
+  bytes += sizeof(float) * (old_count + new_count);
+  int read = 0;
+  for (bool learns = false; read < old_count && !learns; ++read) {
+    float distance = 0;
+    for (int c = 0; c < shape.channels; ++c) {
+      const float difference = field(before, read, 2 + c) - static_cast<float>(pixel[c]);
+      distance += difference * difference;
+    }
+    learns = distance < static_cast<float>(BgsubParams{}.var_threshold_gen) * field(before, read, 1);
+  }
+  bytes += static_cast<double>(sizeof(float)) * read * (1 + shape.channels);
+  for (int mode = 0; mode < new_count; ++mode)
+    for (int index = 1; index < shape.fields(); ++index)
+      if (mode >= old_count || field(before, mode, index) != field(after, mode, index))
+        bytes += sizeof(float);
+  return bytes;
+}
+
+// The bytes that a frame must read and write, counted on the frames behind those that were learnt.
+double floor_bytes(const Scene &scene) {
+  constexpr int kCounted = 3;
+  OnCpu ours(scene, 1);
+  int i = 0;
+  while (i < kLearnt) ours.learn(i++);
+  BgsubState before, after;
+  ours.fetch(&before);
+  double bytes = 0;
+  const BgsubShape shape{scene.size(), scene.channels, kMixtures};
+  for (; i < kLearnt + kCounted && ours.status().ok(); ++i, std::swap(before, after)) {
+    ours.learn(i);
+    ours.fetch(&after);
+    for (int y = 0; y < shape.size.height; ++y)
+      for (int x = 0; x < shape.size.width; ++x)
+        bytes += bytes_of_pixel(shape, before, after, scene.frame(i).row(y) + x * scene.channels, x, y);
+  }
+  return bytes / kCounted;
 }
 
 class OpenCv {
@@ -65,7 +142,7 @@ void measure_opencv(benchmark::State &state, const Scene &scene, int threads) {
   int i = 0;
   while (i < kLearnt) peer.learn(i++);
   for (auto _ : state) peer.learn(i++);
-  count_frames(state, scene.bytes());
+  count_frames(state, scene.bytes);
 }
 
 // Fails the benchmark if the mask after kLearnt frames is not OpenCV's.
@@ -77,23 +154,14 @@ void check(benchmark::State &state, const Scene &scene, const std::uint8_t *mask
 }
 
 void measure_cpu(benchmark::State &state, const Scene &scene, int threads) {
-  const Workers workers(threads);
-  std::unique_ptr<BackgroundSubtractor> subtractor;
-  Picture mask(scene.size());
-  Status status = make_bgsub({Backend::cpu, &workers, nullptr}, scene.size(), scene.channels, 5, &subtractor);
-  const auto learn = [&](int i) {
-    const Picture &frame = scene.frame(i);
-    if (status.ok())
-      status =
-          subtractor->run(picture_of(scene, {frame.row(0), frame.width(), frame.width(), frame.height()}), {},
-                          {}, {mask.row(0), mask.width(), mask.width(), mask.height()});
-  };
+  OnCpu ours(scene, threads);
   int i = 0;
-  while (i < kLearnt) learn(i++);
-  check(state, scene, mask.row(0));
-  for (auto _ : state) learn(i++);
-  if (!status.ok()) state.SkipWithError(status.text().c_str());
-  count_frames(state, scene.bytes());
+  while (i < kLearnt) ours.learn(i++);
+  check(state, scene, ours.mask().row(0));
+  for (auto _ : state) ours.learn(i++);
+  if (!ours.status().ok()) state.SkipWithError(ours.status().text().c_str());
+  count_frames(state, scene.bytes);
+  state.counters["bytes/pixel"] = scene.bytes / scene.size().width / scene.size().height;
 }
 
 void add_cpu(Comparison &comparison, const Scene &scene) {
@@ -123,13 +191,13 @@ void measure_cuda(benchmark::State &state, const Device &device, const Scene &sc
       CUDAVISION_TRY(device.upload(scene.frames[i], 1, &frames[i]));
     CUDAVISION_TRY(mask.allocate(static_cast<std::size_t>(width) * static_cast<std::size_t>(height)));
     view = {mask.data(), width, width, height};
-    CUDAVISION_TRY(make_bgsub(device.execution(), scene.size(), scene.channels, 5, &subtractor));
+    CUDAVISION_TRY(make_bgsub(device.execution(), scene.size(), scene.channels, kMixtures, &subtractor));
     for (int i = 0; i < kLearnt; ++i) CUDAVISION_TRY(learn(i));
     return device.download(view, &bytes);
   };
   if (const Status status = prepare(); !status.ok()) return state.SkipWithError(status.text().c_str());
   check(state, scene, bytes.data());
-  device.measure(state, scene.bytes(), [&](int i) { return learn(kLearnt + i); });
+  device.measure(state, scene.bytes, [&](int i) { return learn(kLearnt + i); });
 }
 
 void add_cuda(Comparison &comparison, const Device &device, const Scene &scene) {
@@ -157,8 +225,8 @@ std::vector<std::unique_ptr<Scene>> make_scenes(std::string *why_not) {
   std::vector<std::unique_ptr<Scene>> scenes;
   for (const int channels : {1, 3}) {
     const std::string suffix = channels == 1 ? "luma" : "colour";
-    auto street = std::make_unique<Scene>(Scene{{}, channels, "1920x1080/street/" + suffix});
-    auto noise = std::make_unique<Scene>(Scene{{}, channels, "1920x1080/noise/" + suffix});
+    auto street = std::make_unique<Scene>(Scene{{}, channels, "1920x1080/street/" + suffix, 0});
+    auto noise = std::make_unique<Scene>(Scene{{}, channels, "1920x1080/noise/" + suffix, 0});
     for (int i = 0; i < kFrames; ++i) {
       const test::Photo &photo =
           channels == 1 ? test::gray_photo("vtest.avi", kStep * i) : test::rgb_photo("vtest.avi", kStep * i);
@@ -171,6 +239,7 @@ std::vector<std::unique_ptr<Scene>> make_scenes(std::string *why_not) {
     if (!street->frames.empty()) scenes.push_back(std::move(street));
     scenes.push_back(std::move(noise));
   }
+  for (const auto &scene : scenes) scene->bytes = floor_bytes(*scene);
   return scenes;
 }
 
