@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The background model of a still camera and its adaptation to changes of light, shared by both backends.
 //
-// A pixel that is not in the hole is learned as background. A pixel in the hole is restored from the
-// background that an earlier frame has shown, adapted to the light of this frame. The change of light is
+// The background of a pixel is what it has shown most of the time while it was not in the hole. If it shows something
+// else, this becomes a candidate. A candidate takes the place of the background once the pixel has shown it in more
+// frames in succession than the background, of whose frames at most InpaintParams::learn_frames - 1 count. So what
+// moves is never learned, and what stands still is learned late. A pixel in the hole is restored from its background,
+// adapted to the light of this frame. If more than half of the pixels outside of the hole differ from their adapted
+// background, the light has changed in another way, or the camera has moved: the next frame forgets the background of
+// all pixels, and learns it anew.
+//
+// The change of light is
 // estimated from the pixels outside of the hole whose background is known. For each component it is a line
 // over the brightness, so that it follows a factor as well as an offset. Brightness is the mean of the old
 // and the new value throughout: noise affects both alike, so that sorting by it introduces no bias.
@@ -27,6 +34,10 @@ constexpr int kChangeCounters = kLightBins * kChanges;
 constexpr int kTrim = 8;
 // Brightness bins with fewer pixels are ignored.
 constexpr int kMinSamples = 64;
+// The largest difference of a component with which a pixel shows the same as before.
+constexpr int kAlike = 20;
+// The background follows what is like it, as a running mean over at most so many frames.
+constexpr int kMeanFrames = 16;
 
 // The counters of a frame, for each component and brightness bin.
 struct LightCounts {
@@ -37,18 +48,23 @@ struct LightCounts {
 };
 
 // Arrays of height x width elements in row-major order: the components in 1/256, and the number of the frame
-// in which the pixel was last seen, or 0 if its background is unknown.
+// in which the pixel was last outside of the hole, or 0 if its background is unknown.
 struct Background {
   std::uint16_t *component[3] = {};
   std::uint32_t *seen = nullptr;
+  // The pixel word of the candidate.
+  std::uint32_t *candidate = nullptr;
+  // The number of frames that have shown the background, and of those that have shown the candidate, or 0 if there is
+  // no candidate.
+  std::uint16_t *shown = nullptr, *candidate_shown = nullptr;
 };
 
 // The frames whose background counts.
 struct HistoryWindow {
   // The number of this frame, counted from 1.
   std::uint32_t frame = 1;
-  // InpaintParams::history.
-  int history = 0;
+  // InpaintParams::history and InpaintParams::learn_frames.
+  int history = 0, learn_frames = 1;
 
   // True if a pixel that was last seen in this frame number is still remembered.
   CUDAVISION_HOST_DEVICE bool remembers(std::uint32_t seen) const {
@@ -77,7 +93,9 @@ CUDAVISION_HOST_DEVICE constexpr long long divide_to_nearest(long long n, long l
 
 // The change of light in one brightness bin.
 struct BinChange {
-  // The number of pixels, or 0 if there are fewer than kMinSamples.
+  // The number of pixels.
+  std::uint32_t pixels;
+  // The same, or 0 if there are fewer than kMinSamples.
   long long count;
   // The mean brightness of the pixels, in 1/256.
   int brightness;
@@ -90,7 +108,7 @@ CUDAVISION_HOST_DEVICE inline BinChange bin_change(const std::uint32_t *changes,
                                                    unsigned long long brightness) {
   std::uint32_t total = 0;
   for (int i = 0; i < kChanges; ++i) total += changes[i];
-  if (total < kMinSamples) return {0, 0, 0};
+  if (total < kMinSamples) return {total, 0, 0, 0};
   int median = 0;
   for (std::uint32_t sum = changes[0]; 2ll * sum < total; sum += changes[median]) ++median;
   long long sum = 0, count = 0;
@@ -98,7 +116,7 @@ CUDAVISION_HOST_DEVICE inline BinChange bin_change(const std::uint32_t *changes,
     sum += static_cast<long long>(changes[i]) * (i - median);
     count += changes[i];
   }
-  return {total, static_cast<int>(divide_to_nearest(static_cast<long long>(brightness) * 256, total)),
+  return {total, total, static_cast<int>(divide_to_nearest(static_cast<long long>(brightness) * 256, total)),
           static_cast<int>(divide_to_nearest(sum * 256, count)) + 256 * (median - kNoChange)};
 }
 
@@ -113,9 +131,21 @@ struct LightLine {
     return base + static_cast<int>((static_cast<long long>(slope) * brightness + (1 << 15)) >> 16);
   }
 };
-// The change of light of each component.
+// How this frame differs from the background.
 struct LightChange {
+  // The change of light of each component.
   LightLine line[3];
+  // The number of pixels that were compared with their background.
+  std::uint32_t compared;
+  // The last frame did not show the background: it is forgotten.
+  bool forgets;
+
+  // bins: those of the first component. differing: the number of pixels of the last frame that differed.
+  CUDAVISION_HOST_DEVICE void compare(const BinChange *bins, std::uint32_t differing) {
+    forgets = differing > compared / 2;
+    compared = 0;
+    for (int i = 0; i < kBrightnessBins; ++i) compared += bins[i].pixels;
+  }
 };
 
 // The weighted median: the smallest value(i) such that the items with values up to it have at least half of
@@ -172,32 +202,81 @@ CUDAVISION_HOST_DEVICE inline int in_this_light(const LightLine &line, int value
   return now < 0 ? 0 : now > 255 * 256 ? 255 * 256 : now;
 }
 
-// Updates the background of pixel i with this frame. A pixel that is not removed is learned. A removed pixel
-// whose background is remembered gets it adapted to this frame's light; then *word becomes that background
-// and the function returns true.
-CUDAVISION_HOST_DEVICE inline bool follow_background(const Background &background, std::ptrdiff_t i,
-                                                     const LightChange &light, HistoryWindow window,
-                                                     bool removed, ColorModel model, std::uint32_t *word) {
-  if (!removed) {
-    for (int c = 0; c < 3; ++c)
-      background.component[c][i] = static_cast<std::uint16_t>(byte_of(*word, c) << 8);
-    background.seen[i] = window.frame;
-    return false;
+// What becomes of a pixel.
+enum class Followed {
+  // Not removed, and like its background, which may be new.
+  learned,
+  // Not removed, and unlike its background.
+  differs,
+  // Removed. Its background is unknown.
+  unknown,
+  // Removed. Its background is known.
+  restored,
+};
+
+// Learns from pixel i, which is not removed. now: its background in this frame's light.
+CUDAVISION_HOST_DEVICE inline Followed learn(const Background &background, std::ptrdiff_t i,
+                                             const int (&now)[3], int learn_frames, std::uint32_t word) {
+  const int most = learn_frames - 1, shown = background.shown[i] < most ? background.shown[i] : most;
+  bool is_background = true, is_candidate = background.candidate_shown[i] > 0;
+  for (int c = 0; c < 3; ++c) {
+    const int value = byte_of(word, c), other = byte_of(background.candidate[i], c);
+    is_background &= value * 256 - now[c] <= kAlike * 256 && now[c] - value * 256 <= kAlike * 256;
+    is_candidate &= value - other <= kAlike && other - value <= kAlike;
   }
-  if (!window.remembers(background.seen[i])) {
+  if (is_background) {
+    const int count = shown < most ? shown + 1 : most;
+    const int frames = count < 1 ? 1 : count > kMeanFrames ? kMeanFrames : count;
+    for (int c = 0; c < 3; ++c)
+      background.component[c][i] = static_cast<std::uint16_t>(
+          now[c] + static_cast<int>(divide_to_nearest(byte_of(word, c) * 256 - now[c], frames)));
+    background.shown[i] = static_cast<std::uint16_t>(count);
+    return Followed::learned;
+  }
+  const int candidate_shown = is_candidate ? background.candidate_shown[i] + 1 : 1;
+  const bool exchange = candidate_shown > shown;
+  for (int c = 0; c < 3; ++c)
+    background.component[c][i] = static_cast<std::uint16_t>(exchange ? byte_of(word, c) * 256 : now[c]);
+  background.candidate[i] =
+      exchange ? pack(round_to_byte(now[0]), round_to_byte(now[1]), round_to_byte(now[2]), 0) : word;
+  background.shown[i] = static_cast<std::uint16_t>(!exchange                ? shown
+                                                   : candidate_shown < most ? candidate_shown
+                                                                            : most);
+  background.candidate_shown[i] = static_cast<std::uint16_t>(exchange ? shown : candidate_shown);
+  return Followed::differs;
+}
+
+// Updates the background of pixel i with this frame. If the pixel is restored, *word becomes its background in this
+// frame's light.
+CUDAVISION_HOST_DEVICE inline Followed follow_background(const Background &background, std::ptrdiff_t i,
+                                                         const LightChange &light, HistoryWindow window,
+                                                         bool removed, ColorModel model,
+                                                         std::uint32_t *word) {
+  const bool known = !light.forgets && window.remembers(background.seen[i]);
+  if (!known && removed) {
     // Forgotten for good, even if the parameter `history` is raised later.
     background.seen[i] = 0;
-    return false;
+    return Followed::unknown;
   }
+  if (!removed) background.seen[i] = window.frame;
+  if (!known) {
+    for (int c = 0; c < 3; ++c)
+      background.component[c][i] = static_cast<std::uint16_t>(byte_of(*word, c) * 256);
+    background.shown[i] = window.learn_frames > 1 ? 1 : 0;
+    background.candidate[i] = *word, background.candidate_shown[i] = 0;
+    return Followed::learned;
+  }
+  int now[3];
+  for (int c = 0; c < 3; ++c) now[c] = in_this_light(light.line[c], background.component[c][i]);
+  if (!removed) return learn(background, i, now, window.learn_frames, *word);
   int value[3];
   for (int c = 0; c < 3; ++c) {
-    const int now = in_this_light(light.line[c], background.component[c][i]);
-    background.component[c][i] = static_cast<std::uint16_t>(now);
-    value[c] = round_to_byte(now);
+    background.component[c][i] = static_cast<std::uint16_t>(now[c]);
+    value[c] = round_to_byte(now[c]);
   }
   *word = pack(value[0], value[1], value[2],
                model == ColorModel::rgb ? luma_of_rgb(value[0], value[1], value[2]) : value[0]);
-  return true;
+  return Followed::restored;
 }
 
 }  // namespace cudavision::inpaint

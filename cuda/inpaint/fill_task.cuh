@@ -100,6 +100,8 @@ struct FillTask {
   Background background;
   HistoryWindow window;
   const LightChange *light;
+  // Counts the pixels outside of the hole that differ from their background.
+  unsigned *differing;
 
   CUDAVISION_HOST_DEVICE bool is_source(Place p) const {
     return (sources[p.y * source_pitch + p.x / 32] >> (p.x % 32) & 1) != 0;

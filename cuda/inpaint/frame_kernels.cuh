@@ -18,8 +18,8 @@ constexpr int kLightThreads = 256;
 constexpr int kSourceTile = 32;  // the pixels of a word of FillTask::sources
 
 // Counts how pixels outside of the hole differ from their remembered background. The last block to
-// finish computes the change of light and clears the counts and *blocks_done for the next frame (last-block
-// pattern).
+// finish computes the change of light, and clears the counts, *blocks_done and *task.differing for the next frame
+// (last-block pattern).
 static __global__ void __launch_bounds__(kLightThreads)
     find_light_kernel(InpaintFrame frame, FillTask task, LightCounts *all, unsigned *blocks_done,
                       LightChange *light) {
@@ -62,6 +62,9 @@ static __global__ void __launch_bounds__(kLightThreads)
   }
   __syncthreads();
   if (thread < 3) light->line[thread] = line_through(&bins[thread * kBrightnessBins]);
+  if (thread != 0) return;
+  light->compare(bins, *task.differing);
+  *task.differing = 0;
 }
 
 // Writes the pixel words and the features of all pixels, the hole, its bounds and its size, and restores the
@@ -75,14 +78,17 @@ static __global__ void __launch_bounds__(kBlockX *kBlockY) load_kernel(InpaintFr
     for (int i = thread; i < task.minima_count; i += kBlockX * kBlockY) task.minima[i] = 0;
   }
   const bool inside = x < task.width && y < task.height;
-  bool removed = false, remembered = false;
+  bool removed = false, remembered = false, differs = false;
   if (inside) {
     const int i = y * task.width + x;
     removed = is_removed(frame.frame, frame.mask, x, y);
     std::uint32_t word = pixel_word(frame.frame, x, y);
-    if (task.params.temporal)
-      remembered =
+    if (task.params.temporal) {
+      const Followed followed =
           follow_background(task.background, i, *task.light, task.window, removed, frame.frame.model, &word);
+      remembered = followed == Followed::restored;
+      differs = followed == Followed::differs;
+    }
     task.pixels[i] = word;
     task.features[y * task.pitch + x] = feature_of(word, frame.frame.model, frame.matrix, task.lab);
     task.removed[i] = removed ? kUnfilled : 0;
@@ -91,8 +97,11 @@ static __global__ void __launch_bounds__(kBlockX *kBlockY) load_kernel(InpaintFr
   const bool unfilled = removed && !remembered;
   // Each row of the block is one warp.
   const unsigned removed_lanes = __ballot_sync(kFullWarp, removed),
-                 unfilled_lanes = __ballot_sync(kFullWarp, unfilled);
-  if (threadIdx.x != 0 || removed_lanes == 0) return;
+                 unfilled_lanes = __ballot_sync(kFullWarp, unfilled),
+                 differing_lanes = __ballot_sync(kFullWarp, differs);
+  if (threadIdx.x != 0) return;
+  if (differing_lanes != 0) atomicAdd(task.differing, static_cast<unsigned>(__popc(differing_lanes)));
+  if (removed_lanes == 0) return;
   InpaintReport &report = task.frame->report;
   atomicAdd(&report.removed, __popc(removed_lanes));
   if (removed_lanes != unfilled_lanes)

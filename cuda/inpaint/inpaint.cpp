@@ -16,7 +16,8 @@ Status validate(const InpaintParams &params) {
     return invalid_argument("patch-size must be odd, not " + std::to_string(params.patch_size));
   CUDAVISION_TRY(check_range("search-radius", params.search_radius, InpaintRanges::search_radius));
   CUDAVISION_TRY(check_range("max-patches", params.max_patches, InpaintRanges::max_patches));
-  return check_range("history", params.history, InpaintRanges::history);
+  CUDAVISION_TRY(check_range("history", params.history, InpaintRanges::history));
+  return check_range("learn-frames", params.learn_frames, InpaintRanges::learn_frames);
 }
 
 namespace inpaint {

@@ -163,11 +163,17 @@ class InpaintCuda final : public Inpaint {
       CUDAVISION_TRY(light_counts_.allocate(1));
       CUDAVISION_TRY(light_blocks_.allocate(1));
       CUDAVISION_TRY(light_.allocate(1));
+      CUDAVISION_TRY(differing_.allocate(1));
+      CUDAVISION_TRY(candidate_.allocate(count()));
+      CUDAVISION_TRY(shown_.allocate(count()));
+      CUDAVISION_TRY(candidate_shown_.allocate(count()));
       CUDAVISION_TRY(seen_.allocate(count()));
     }
     if (!forget_) return {};
     CUDAVISION_TRY_CUDA(cudaMemsetAsync(light_counts_.data(), 0, sizeof(LightCounts), execution_.stream));
     CUDAVISION_TRY_CUDA(cudaMemsetAsync(light_blocks_.data(), 0, sizeof(unsigned), execution_.stream));
+    CUDAVISION_TRY_CUDA(cudaMemsetAsync(light_.data(), 0, sizeof(LightChange), execution_.stream));
+    CUDAVISION_TRY_CUDA(cudaMemsetAsync(differing_.data(), 0, sizeof(unsigned), execution_.stream));
     CUDAVISION_TRY_CUDA(cudaMemsetAsync(seen_.data(), 0, count() * sizeof(std::uint32_t), execution_.stream));
     forget_ = false;
     frame_number_ = 0;
@@ -191,9 +197,10 @@ class InpaintCuda final : public Inpaint {
     task.stop = reinterpret_cast<const uint4 *>(stop_.data());
     task.log = log;
     for (int c = 0; c < 3; ++c) task.background.component[c] = background_[c].data();
-    task.background.seen = seen_.data();
-    task.light = light_.data();
-    if (params.temporal) task.window = {++frame_number_, params.history};
+    task.background.seen = seen_.data(), task.background.candidate = candidate_.data();
+    task.background.shown = shown_.data(), task.background.candidate_shown = candidate_shown_.data();
+    task.light = light_.data(), task.differing = differing_.data();
+    if (params.temporal) task.window = {++frame_number_, params.history, params.learn_frames};
     return task;
   }
 
@@ -217,10 +224,11 @@ class InpaintCuda final : public Inpaint {
   // frames_ must be reset: they were never uploaded, or a frame has failed.
   bool reset_frames_ = true;
 
-  DeviceBuffer<std::uint16_t> background_[3];
-  DeviceBuffer<std::uint32_t> seen_;
+  // The arrays of Background.
+  DeviceBuffer<std::uint16_t> background_[3], shown_, candidate_shown_;
+  DeviceBuffer<std::uint32_t> seen_, candidate_;
   DeviceBuffer<LightCounts> light_counts_;
-  DeviceBuffer<unsigned> light_blocks_;
+  DeviceBuffer<unsigned> light_blocks_, differing_;
   DeviceBuffer<LightChange> light_;
   // The background must be cleared before the next temporal frame.
   bool forget_ = true;

@@ -55,6 +55,7 @@ struct InpaintRanges {
   static constexpr Range<int> search_radius{0, kMaxInt};
   static constexpr Range<int> max_patches{0, kMaxInt};
   static constexpr Range<int> history{0, kMaxInt};
+  static constexpr Range<int> learn_frames{1, 65535};
 };
 
 struct InpaintParams {
@@ -66,11 +67,15 @@ struct InpaintParams {
   bool lab = false;
   // The largest number of patches per frame. 0 means unlimited.
   int max_patches = 0;
-  // For a still camera: the pixels of the hole that earlier frames have shown are restored first, adapted
+  // For a still camera: the pixels of the hole whose background earlier frames have shown are restored first, adapted
   // to the light of this frame (background_rules.h), and only the rest is filled.
   bool temporal = false;
-  // The number of frames after which a background pixel that was not seen again is forgotten. 0 means never.
+  // The number of frames in the hole after which the background of a pixel is forgotten. 0 means never.
   int history = 0;
+  // The background of a pixel is what it has shown most of the time outside of the hole. Something new takes its place
+  // when the pixel has shown it in so many frames in succession, or in more frames than the background. 1 learns every
+  // pixel at once.
+  int learn_frames = 100;
 
   friend bool operator==(const InpaintParams &, const InpaintParams &) = default;
 };
@@ -155,7 +160,7 @@ class Inpaint {
   virtual void drop_history() = 0;
 };
 
-// Scratch memory: about 16 bytes per pixel on CUDA and 24 on the CPU, and 10 more from the first temporal frame on. On CUDA,
+// Scratch memory: about 16 bytes per pixel on CUDA and 24 on the CPU, and 18 more from the first temporal frame on. On CUDA,
 // 6 of the 16 bytes are for holes whose state does not fit into the shared memory of a block; any frame may have such a
 // hole. CUDA: returns an error if the device cannot run all blocks of the fill kernel at once.
 Status make_inpaint(const Execution &execution, Size size, std::unique_ptr<Inpaint> *inpaint);

@@ -44,6 +44,8 @@ class InpaintCpu final : public Inpaint {
   // The pixels of the hole in one row.
   struct HoleRow {
     int removed = 0, remembered = 0;
+    // The pixels outside of the hole that differ from their background.
+    std::uint32_t differing = 0;
     // The unfilled pixels lie in [first, end), which is empty if end is 0.
     int first = 0, end = 0;
   };
@@ -57,7 +59,7 @@ class InpaintCpu final : public Inpaint {
     CUDAVISION_TRY(load(frame));
     if (params.temporal) {
       allocate_background();
-      CUDAVISION_TRY(update_background(frame.frame.model, params.history));
+      CUDAVISION_TRY(update_background(frame.frame.model, params));
       for (const HoleRow &row : rows_) report->remembered += row.remembered;
       if (report->removed == 0) return {};
     }
@@ -105,7 +107,7 @@ class InpaintCpu final : public Inpaint {
         removed[x] = is ? kUnfilled : 0;
         pixels += is;
       }
-      rows_[static_cast<std::size_t>(y)] = {pixels, 0, 0, 0};
+      rows_[static_cast<std::size_t>(y)] = {.removed = pixels};
       std::copy_n(removed, size_.width, view(hole_).row(y));
     });
   }
@@ -122,30 +124,46 @@ class InpaintCpu final : public Inpaint {
     if (!seen_.empty()) return;
     for (auto &component : background_) component.resize(count());
     seen_.resize(count());
+    candidate_.resize(count());
+    shown_.resize(count());
+    candidate_shown_.resize(count());
   }
 
-  Status update_background(ColorModel model, int history) {
-    if (frame_number_ == 0) std::fill(seen_.begin(), seen_.end(), 0u);
-    const HistoryWindow window{++frame_number_, history};
-    LightChange light;
-    CUDAVISION_TRY(find_change_of_light(window, &light));
+  Status update_background(ColorModel model, const InpaintParams &params) {
+    if (frame_number_ == 0) {
+      std::fill(seen_.begin(), seen_.end(), 0u);
+      light_ = {};
+      differing_ = 0;
+    }
+    const HistoryWindow window{++frame_number_, params.history, params.learn_frames};
+    CUDAVISION_TRY(find_change_of_light(window));
     const Background background{{background_[0].data(), background_[1].data(), background_[2].data()},
-                                seen_.data()};
-    return for_each_row([&](int y, int) {
-      for (int x = 0; x < size_.width; ++x)
-        if (follow_background(background, static_cast<std::ptrdiff_t>(y) * size_.width + x, light, window,
-                              view(removed_).row(y)[x] != 0, model, &view(pixels_).row(y)[x])) {
-          view(hole_).row(y)[x] = 0;
-          ++rows_[static_cast<std::size_t>(y)].remembered;
-        }
-    });
+                                seen_.data(),
+                                candidate_.data(),
+                                shown_.data(),
+                                candidate_shown_.data()};
+    CUDAVISION_TRY(for_each_row([&](int y, int) {
+      HoleRow &row = rows_[static_cast<std::size_t>(y)];
+      for (int x = 0; x < size_.width; ++x) {
+        const Followed followed =
+            follow_background(background, static_cast<std::ptrdiff_t>(y) * size_.width + x, light_, window,
+                              view(removed_).row(y)[x] != 0, model, &view(pixels_).row(y)[x]);
+        row.differing += followed == Followed::differs;
+        if (followed != Followed::restored) continue;
+        view(hole_).row(y)[x] = 0;
+        ++row.remembered;
+      }
+    }));
+    differing_ = 0;
+    for (const HoleRow &row : rows_) differing_ += row.differing;
+    return {};
   }
 
-  Status find_change_of_light(HistoryWindow window, LightChange *light) {
-    light_.fit(*execution_.workers);
-    for (LightCounts &counts : light_.each()) counts = {};
+  Status find_change_of_light(HistoryWindow window) {
+    light_counts_.fit(*execution_.workers);
+    for (LightCounts &counts : light_counts_.each()) counts = {};
     CUDAVISION_TRY(for_each_row([&](int y, int slot) {
-      LightCounts &counts = light_[slot];
+      LightCounts &counts = light_counts_[slot];
       for (int x = 0; x < size_.width; ++x) {
         const std::size_t i =
             static_cast<std::size_t>(y) * static_cast<std::size_t>(size_.width) + static_cast<std::size_t>(x);
@@ -158,8 +176,8 @@ class InpaintCpu final : public Inpaint {
         }
       }
     }));
-    LightCounts &all = light_[0];
-    for (const LightCounts &counts : light_.each()) {
+    LightCounts &all = light_counts_[0];
+    for (const LightCounts &counts : light_counts_.each()) {
       if (&counts == &all) continue;
       for (int i = 0; i < kChangeCounters; ++i) all.changes[i] += counts.changes[i];
       for (int i = 0; i < kLightBins; ++i) all.brightness[i] += counts.brightness[i];
@@ -170,7 +188,8 @@ class InpaintCpu final : public Inpaint {
         const int bin = c * kBrightnessBins + i;
         bins[i] = bin_change(&all.changes[bin * kChanges], all.brightness[bin]);
       }
-      light->line[c] = line_through(bins);
+      light_.line[c] = line_through(bins);
+      if (c == 0) light_.compare(bins, differing_);
     }
     return {};
   }
@@ -273,11 +292,15 @@ class InpaintCpu final : public Inpaint {
   // patch's width around the column is outside of the hole.
   Array<int> clear_rows_;
 
-  Array<std::uint16_t> background_[3];
-  Array<std::uint32_t> seen_;
+  // The arrays of Background.
+  Array<std::uint16_t> background_[3], shown_, candidate_shown_;
+  Array<std::uint32_t> seen_, candidate_;
   // The number of the last temporal frame; 0 if the background is unknown.
   std::uint32_t frame_number_ = 0;
-  PerThread<LightCounts> light_{[] { return LightCounts(); }};
+  LightChange light_{};
+  // The sum of HoleRow::differing of the last temporal frame.
+  std::uint32_t differing_ = 0;
+  PerThread<LightCounts> light_counts_{[] { return LightCounts(); }};
 };
 
 }  // namespace

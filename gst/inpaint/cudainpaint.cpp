@@ -23,10 +23,10 @@
  * the rest is filled. A background pixel that is not seen again is forgotten after `history` frames. All of
  * the background is forgotten after a flush, a jump in time or new caps, and when a frame is not learned
  * (`mode=frame`, `display=false`). `history` counts the frames that are processed, not those skipped by
- * `every-nth` or by gap buffers. Any pixel that is not removed is learned as background. If the detector
- * misses a person in one frame, that person is learned, too, and comes back as a ghost when the next frame
- * removes them. Superfluous boxes do no harm, so a low `hit-threshold` of the detector is better than a high
- * one. `dilate` covers boxes that are too small, and `history` limits how long a ghost stays. For live use,
+ * `every-nth` or by gap buffers. The background of a pixel is what it has shown most of the time while it was not
+ * removed. Something new becomes background only if it stands still for `learn-frames` frames, or for longer than the
+ * background was seen, so people whom the detector misses while they walk are not learned. Superfluous boxes do no harm, so a low `hit-threshold` of the detector is better than a high
+ * one. `dilate` covers boxes that are too small. For live use,
  * `max-patches` limits the time per frame: the remaining pixels are filled by diffusion.
  *
  * If a frame has no patch to fill the hole from, it passes unchanged, and a warning is posted. On the CPU, a
@@ -66,22 +66,27 @@ GType mode_type() {
 std::vector<Property<InpaintSettings>> fill_properties() {
   using S = InpaintSettings;
   using R = InpaintRanges;
-  return {integer_property<S>(
-              {"patch-size", "Patch size", "Width and height of a patch in pixels (an odd number)"},
-              &S::patch_size, R::patch_size),
-          integer_property<S>({"search-radius", "Search radius",
-                               "Take patches from at most this many pixels away (0 = from the whole frame)"},
-                              &S::search_radius, R::search_radius),
-          boolean_property<S>({"lab", "Lab", "Compare patches in CIE L*a*b* instead of RGB"}, &S::lab),
-          integer_property<S>(
-              {"max-patches", "Maximum of patches",
-               "Maximum number of patches per frame; diffusion fills the rest, for live use (0 = unlimited)"},
-              &S::max_patches, R::max_patches),
-          enum_property<S>({"mode", "Mode", "How earlier frames are used"}, mode_type(), &S::mode),
-          integer_property<S>(
-              {"history", "History",
-               "Processed frames after which mode=temporal forgets a background pixel (0 = never)"},
-              &S::history, R::history)};
+  return {
+      integer_property<S>(
+          {"patch-size", "Patch size", "Width and height of a patch in pixels (an odd number)"},
+          &S::patch_size, R::patch_size),
+      integer_property<S>({"search-radius", "Search radius",
+                           "Take patches from at most this many pixels away (0 = from the whole frame)"},
+                          &S::search_radius, R::search_radius),
+      boolean_property<S>({"lab", "Lab", "Compare patches in CIE L*a*b* instead of RGB"}, &S::lab),
+      integer_property<S>(
+          {"max-patches", "Maximum of patches",
+           "Maximum number of patches per frame; diffusion fills the rest, for live use (0 = unlimited)"},
+          &S::max_patches, R::max_patches),
+      enum_property<S>({"mode", "Mode", "How earlier frames are used"}, mode_type(), &S::mode),
+      integer_property<S>(
+          {"history", "History",
+           "Processed frames after which mode=temporal forgets a background pixel (0 = never)"},
+          &S::history, R::history),
+      integer_property<S>(
+          {"learn-frames", "Learn frames",
+           "Frames in succession that must show something new before mode=temporal takes it for background"},
+          &S::learn_frames, R::learn_frames)};
 }
 
 std::vector<Property<InpaintSettings>> mask_properties() {

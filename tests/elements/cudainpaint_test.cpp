@@ -79,6 +79,7 @@ TEST_F(CudaInpaint, properties_have_their_defaults) {
   EXPECT_EQ(integer(element.get(), "search-radius"), 0);
   EXPECT_EQ(integer(element.get(), "max-patches"), 0);
   EXPECT_EQ(integer(element.get(), "history"), 0);
+  EXPECT_EQ(integer(element.get(), "learn-frames"), 100);
   EXPECT_EQ(integer(element.get(), "dilate"), 0);
   EXPECT_EQ(integer(element.get(), "mask-tolerance"), 16);
   for (const char *name : {"region-x", "region-y", "region-width", "region-height"})
@@ -102,6 +103,8 @@ TEST_F(CudaInpaint, refused_values_warn_and_change_nothing) {
                                           {"search-radius", -1},
                                           {"max-patches", -1},
                                           {"history", -1},
+                                          {"learn-frames", 0},
+                                          {"learn-frames", 65536},
                                           {"dilate", -1},
                                           {"dilate", 256},
                                           {"mask-tolerance", -1},

@@ -89,6 +89,85 @@ TEST_P(InpaintTemporal, background_that_was_seen_comes_back_exactly) {
   }
 }
 
+// An object in front of the background that is not removed, such as a person whom the detector has missed.
+TEST_P(InpaintTemporal, what_passes_is_not_learned) {
+  for (const char *format : {"RGB", "NV12", "GRAY8"}) {
+    SCOPED_TRACE(format);
+    const HostFrame background = textured(format, kSize, 21);
+    TestedInpaint inpaint(execution(), kSize);
+    const Region object = object_at(3);
+    HostFrame missed = background;  // it differs from the background by 128 everywhere
+    for (int y = object.y; y < object.y + object.height; ++y)
+      for (int x = object.x; x < object.x + object.width; ++x)
+        missed.sample(0, x, y) = static_cast<std::uint8_t>(background.at(0, x, y) ^ 128);
+    for (int i = 0; i < 4; ++i) inpaint.run(background, no_mask(kSize), temporal());
+    for (int i = 0; i < 4; ++i) inpaint.run(missed, no_mask(kSize), temporal());
+    EXPECT_TRUE(
+        same(inpaint.run(with_object(background, object, 141), mask_of(kSize, object), temporal()).frame,
+             background));
+  }
+}
+
+// The object stands still from the first frame on, or after `before` frames of the background. It becomes background in
+// the frame in which it has been shown more often than the background, or learn_frames times.
+TEST_P(InpaintTemporal, what_stands_still_is_learned_late) {
+  const HostFrame background = changed(textured("GRAY8", kSize, 22), [](int v) { return v / 3; });
+  const Region object = object_at(3);
+  HostFrame standing = background;
+  for (int y = object.y; y < object.y + object.height; ++y)
+    for (int x = object.x; x < object.x + object.width; ++x) standing.sample(0, x, y) = 200;
+  for (const int learn_frames : {1, 2, 5, 100})
+    for (const int before : {1, 3, 6}) {
+      SCOPED_TRACE(std::to_string(learn_frames) + " " + std::to_string(before));
+      InpaintParams params = temporal();
+      params.learn_frames = learn_frames;
+      const int needed = std::min(before + 1, learn_frames);
+      for (int stands = 1; stands <= 8; ++stands) {
+        TestedInpaint inpaint(execution(), kSize);
+        for (int i = 0; i < before; ++i) inpaint.run(background, no_mask(kSize), params);
+        for (int i = 0; i < stands; ++i) inpaint.run(standing, no_mask(kSize), params);
+        const Filled filled =
+            inpaint.run(with_object(background, object, 150), mask_of(kSize, object), params);
+        EXPECT_TRUE(same(filled.frame, stands >= needed ? standing : background)) << stands;
+      }
+    }
+}
+
+// A difference of kAlike levels is the same, and one more is not.
+TEST_P(InpaintTemporal, difference_from_which_on_something_is_new) {
+  const HostFrame background = changed(textured("GRAY8", kSize, 23), [](int v) { return v / 4; });
+  const Region object = object_at(3);
+  for (const int more : {cudavision::inpaint::kAlike, cudavision::inpaint::kAlike + 1}) {
+    HostFrame other = background;
+    for (int y = object.y; y < object.y + object.height; ++y)
+      for (int x = object.x; x < object.x + object.width; ++x)
+        other.sample(0, x, y) = static_cast<std::uint8_t>(background.at(0, x, y) + more);
+    TestedInpaint inpaint(execution(), kSize);
+    for (int i = 0; i < 2; ++i) inpaint.run(background, no_mask(kSize), temporal());
+    inpaint.run(other, no_mask(kSize), temporal());
+    const Filled filled =
+        inpaint.run(with_object(background, object, 160), mask_of(kSize, object), temporal());
+    // Three frames have shown what is alike, and the mean follows by a third.
+    const int follows = more > cudavision::inpaint::kAlike ? 0 : (2 * more + 3) / 6;
+    for (int y = object.y; y < object.y + object.height; ++y)
+      for (int x = object.x; x < object.x + object.width; ++x)
+        ASSERT_EQ(filled.frame.at(0, x, y), background.at(0, x, y) + follows) << more;
+  }
+}
+
+// The camera moves: the first frame of the new scene differs, and the next one forgets the old background.
+TEST_P(InpaintTemporal, background_is_forgotten_when_most_pixels_differ) {
+  const HostFrame before = textured("RGB", kSize, 24), after = textured("RGB", kSize, 25);
+  TestedInpaint inpaint(execution(), kSize);
+  const Region object = object_at(3);
+  const Picture mask = mask_of(kSize, object);
+  for (int i = 0; i < 6; ++i) inpaint.run(before, no_mask(kSize), temporal());
+  EXPECT_EQ(inpaint.run(after, mask, temporal()).report.remembered, 12 * 14);
+  EXPECT_EQ(inpaint.run(after, mask, temporal()).report.remembered, 0);
+  inpaint.run(after, no_mask(kSize), temporal());
+  EXPECT_TRUE(same(inpaint.run(with_object(after, object, 170), mask, temporal()).frame, after));
+}
+
 // Half of the hole was seen before: it is restored, and the rest is filled from the restored frame.
 TEST_P(InpaintTemporal, unknown_pixels_are_filled_from_the_restored_frame) {
   const HostFrame background = textured("RGB", kSize, 2);
@@ -269,7 +348,7 @@ TEST(InpaintLight, slopes_are_bounded) {
   for (const int sign : {-1, 1}) {
     // Two brightness bins, 32 levels apart, whose changes are 100 levels apart.
     BinChange bins[kBrightnessBins] = {};
-    bins[2] = {1000, 80 * 256, -sign * 50 * 256}, bins[3] = {1000, 112 * 256, sign * 50 * 256};
+    bins[2] = {1000, 1000, 80 * 256, -sign * 50 * 256}, bins[3] = {1000, 1000, 112 * 256, sign * 50 * 256};
     const LightLine line = line_through(bins);
     EXPECT_EQ(line.slope, sign * kMaxSlope);
     for (const int before : {0, 100 * 256, 255 * 256}) {

@@ -404,6 +404,10 @@ TEST_P(Inpaint, wrong_arguments_are_refused) {
   InpaintParams params;
   params.history = -1;
   EXPECT_TRUE(refused(run(params)));
+  for (const int frames : {0, 65536}) {
+    params = {}, params.learn_frames = frames;
+    EXPECT_NE(validate(params).text().find("learn-frames"), std::string::npos) << frames;
+  }
   EXPECT_TRUE(refused(run(with(9), {29, 20})));
   EXPECT_TRUE(refused(run(with(9), {30, 19})));
   for (const int patch : {3, 15}) EXPECT_TRUE(succeeds(run(with(patch, std::numeric_limits<int>::max()))));
