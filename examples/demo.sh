@@ -79,10 +79,10 @@ show counted cudahog model=people display=false ! cudavisiontrack ! \
   cudavisionzones zones='{"units":"fraction","lines":[{"name":"middle","from":[0.5,0],"to":[0.5,1]}]}' ! \
   cudavisionoverlay post-messages=true
 show people cudahog model=people display=false ! cudavisiontrack ! cudavisionoverlay post-messages=true
-# Erases the people that the detector finds. A missed person becomes part of the background and a false
-# detection does no harm; hence the low threshold.
-show inpainted cudahog model=people display=false hit-threshold=-0.6 group-threshold=1 ! \
-  cudainpaint remove-type=person mode=temporal dilate=8 search-radius=80 post-messages=true
+# Erases what moves and the people that the detector finds. A missed person stays visible and a false detection does no
+# harm; hence the low threshold.
+show inpainted cudabgsub display=false ! cudahog model=people display=false hit-threshold=-0.6 group-threshold=1 ! \
+  cudainpaint "remove-type=*" mode=temporal dilate=8 search-radius=80 post-messages=true
 
 echo
 echo "histogram.jsonl: cudahistogram display=false ! cudavisionjson"

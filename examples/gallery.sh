@@ -79,8 +79,8 @@ street() {
 people=(cudahog model=people display=false max-scale=1.3 win-stride=4 hit-threshold=0.3 ! cudavisiontrack min-hits=1)
 large_people=(cudahog model=people display=false min-scale=2 max-scale=2.6 win-stride=4 hit-threshold=0.3 !
   cudavisiontrack min-hits=1)
-erased=(cudahog model=people display=false hit-threshold=-0.6 group-threshold=1 ! \
-  cudainpaint remove-type=person mode=temporal dilate=8 search-radius=80)
+erased=(cudabgsub display=false ! cudahog model=people display=false hit-threshold=-0.6 group-threshold=1 ! \
+  cudainpaint "remove-type=*" mode=temporal dilate=8 search-radius=80)
 
 # --- the gallery ---
 # without cudavisionjson: it draws nothing
