@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The backends of the steps of hiding.
+#pragma once
+
+#include "cuda/redact/redact_rules.h"
+
+namespace cudavision::redact {
+
+// Sets each pixel of dst, 255 or 0, by the masks.
+Status place_masks_cpu(const Execution &execution, const MaskSet &masks, ImageView<std::uint8_t> dst);
+Status place_masks_cuda(const Execution &execution, const MaskSet &masks, ImageView<std::uint8_t> dst);
+// Copies the samples of a component to dst.
+Status take_samples_cpu(const Execution &execution, const Component &component, ImageView<std::uint8_t> dst);
+Status take_samples_cuda(const Execution &execution, const Component &component, ImageView<std::uint8_t> dst);
+// Sets `means` to those of all cells. most_cells: the most that a box has.
+Status find_means_cpu(const Execution &execution, const Task &task, int most_cells, std::uint8_t *means);
+Status find_means_cuda(const Execution &execution, const Task &task, int most_cells, std::uint8_t *means);
+Status hide_cpu(const Execution &execution, const Task &task);
+Status hide_cuda(const Execution &execution, const Task &task);
+
+}  // namespace cudavision::redact

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The arithmetic of both backends: which pixels are hidden, and by what.
+#pragma once
+
+#include <cmath>
+
+#include "cuda/common/chroma.h"
+#include "cuda/common/host_device.h"
+#include "cuda/redact/redact.h"
+
+namespace cudavision::redact {
+
+// A box that has grown, and its cells. The first one of a list is the frame, for the cells of masks and of `inverse`: it
+// selects nothing.
+struct Box {
+  Region shape;                                         // may leave the frame
+  Region area;                                          // the part that is divided into cells
+  int side = 1, columns = 0, rows = 0, first_cell = 0;  // of the cells
+};
+
+// What is hidden in a frame, in a form that kernels take as a parameter.
+struct Task {
+  Frame frame;
+  const Box *boxes = nullptr;
+  int box_count = 0;
+  ImageView<const std::uint8_t> mask;  // of the frame's size; or without data
+  Region limit;                        // within the frame
+  bool ellipse = false, inverse = false;
+  RedactMode mode = RedactMode::fill;
+  Color color;
+  const std::uint8_t *means = nullptr;      // of pixelate: three for each cell
+  ImageView<const std::uint8_t> smooth[3];  // of blur: the components
+  ImageView<std::uint8_t> map;
+};
+
+// The masks that select pixels, by value.
+struct MaskSet {
+  RedactMask mask[kMostRedactMasks];
+  int count = 0;
+};
+
+CUDAVISION_HOST_DEVICE constexpr bool holds(const Region &r, int x, int y) {
+  return x >= r.x && y >= r.y && x < r.x + r.width && y < r.y + r.height;
+}
+
+CUDAVISION_HOST_DEVICE inline bool is_masked(const MaskSet &set, int x, int y) {
+  for (int i = 0; i < set.count; ++i) {
+    const RedactMask &m = set.mask[i];
+    if (x < m.x || y < m.y) continue;
+    const int column = (x - m.x) / m.step, row = (y - m.y) / m.step;
+    if (column < m.bytes.width && row < m.bytes.height && m.bytes.row(row)[column] != 0) return true;
+  }
+  return false;
+}
+
+// The centre of the pixel lies in the box or in its ellipse. Edges of boxes are below 2^15.6, so that nothing overflows.
+CUDAVISION_HOST_DEVICE constexpr bool covers(const Region &shape, bool ellipse, int x, int y) {
+  if (!holds(shape, x, y)) return false;
+  if (!ellipse) return true;
+  const long long dx = 2LL * (x - shape.x) + 1 - shape.width, dy = 2LL * (y - shape.y) + 1 - shape.height;
+  const auto square = [](long long value) {
+    const auto size = static_cast<unsigned long long>(value < 0 ? -value : value);
+    return size * size;
+  };
+  return square(dx * shape.height) + square(dy * shape.width) <= square(1LL * shape.width * shape.height);
+}
+
+constexpr int kVisible = -1;
+
+// The index of the last box that covers the pixel, 0 if only the mask does, or kVisible.
+CUDAVISION_HOST_DEVICE inline int selected_by(const Task &task, int x, int y) {
+  if (!holds(task.limit, x, y)) return kVisible;
+  for (int i = task.box_count - 1; i > 0; --i)
+    if (covers(task.boxes[i].shape, task.ellipse, x, y)) return i;
+  return task.mask.data != nullptr && task.mask.row(y)[x] != 0 ? 0 : kVisible;
+}
+
+// What hides a pixel that `selected` selects.
+CUDAVISION_HOST_DEVICE inline int hidden_by(const Task &task, int selected, int x, int y) {
+  if (!task.inverse) return selected;
+  return selected == kVisible && holds(task.limit, x, y) ? 0 : kVisible;
+}
+
+// Of the sum of `count` samples.
+CUDAVISION_HOST_DEVICE inline std::uint8_t mean_of(unsigned long long sum, long long count) {
+  return static_cast<std::uint8_t>(rintf(static_cast<float>(sum) * (1.0f / static_cast<float>(count))));
+}
+
+// The part of a cell in samples of a component: area and side hold whole samples.
+CUDAVISION_HOST_DEVICE inline Region samples_of_cell(const Box &box, int column, int row,
+                                                     const Component &c) {
+  const int x = box.area.x + column * box.side, y = box.area.y + row * box.side;
+  const int right = box.area.x + box.area.width, bottom = box.area.y + box.area.height;
+  const int end_x = x + box.side < right ? x + box.side : right,
+            end_y = y + box.side < bottom ? y + box.side : bottom;
+  return {x >> c.shift_x, y >> c.shift_y, ((end_x - 1) >> c.shift_x) - (x >> c.shift_x) + 1,
+          ((end_y - 1) >> c.shift_y) - (y >> c.shift_y) + 1};
+}
+
+// Hides the pixels from (x, y) on that share a chroma sample.
+CUDAVISION_HOST_DEVICE inline void hide(const Task &task, int by, int x, int y) {
+  const Box &box = task.boxes[by];
+  const std::uint8_t *mean = nullptr;
+  if (task.mode == RedactMode::pixelate) {
+    const int column = (x - box.area.x) / box.side, row = (y - box.area.y) / box.side;
+    mean = task.means + 3LL * (box.first_cell + row * box.columns + column);
+  }
+  const Frame &frame = task.frame;
+  const int step_x = 1 << cell_shift_x(frame), step_y = 1 << cell_shift_y(frame);
+  for (int i = 0; i < frame.component_count(); ++i) {
+    const Component &c = frame.component[i];
+    for (int py = y; py < y + step_y && py < frame.height; py += 1 << c.shift_y)
+      for (int px = x; px < x + step_x && px < frame.width; px += 1 << c.shift_x)
+        c.at(px, py) = task.mode == RedactMode::fill ? task.color.component[i]
+                       : mean != nullptr             ? mean[i]
+                                                     : task.smooth[i].row(py >> c.shift_y)[px >> c.shift_x];
+  }
+}
+
+}  // namespace cudavision::redact
