@@ -15,6 +15,9 @@ Status check(const RepackedFrame &frame, int components) {
     const RepackedComponent &c = frame.component[i];
     if (c.wide.shift_x != c.eight.shift_x || c.wide.shift_y != c.eight.shift_y)
       return invalid_argument("component " + std::to_string(i) + " is subsampled in two ways");
+    if (c.low < 0 || c.low > (c.bit == 0 ? 8 : c.bit))
+      return invalid_argument("a sample has " + std::to_string(c.low) + " bits below the first one, " +
+                              std::to_string(c.bit));
     if (c.bit < 0 || c.bit > 7) return invalid_argument("bit must be 0 to 7, not " + std::to_string(c.bit));
   }
   return frame.range ? validate(*frame.range) : Status();
@@ -33,10 +36,12 @@ Status repack_frame(const Execution &execution, const RepackedFrame &frame, int 
   return run_on_backend(execution, CUDAVISION_BACKENDS(repack::repack), frame, components);
 }
 
-Status unpack_frame(const Execution &execution, const RepackedFrame &frame, Region region) {
+Status unpack_frame(const Execution &execution, const RepackedFrame &frame, Region region,
+                    ImageView<const std::uint8_t> replaced) {
   CUDAVISION_TRY(check(frame, frame.count));
   CUDAVISION_TRY(check_region(region, frame.size()));
-  return run_on_backend(execution, CUDAVISION_BACKENDS(repack::unpack), frame, region);
+  if (replaced.data != nullptr) CUDAVISION_TRY(check_size("replaced", replaced.size(), frame.size()));
+  return run_on_backend(execution, CUDAVISION_BACKENDS(repack::unpack), frame, region, replaced);
 }
 
 }  // namespace cudavision

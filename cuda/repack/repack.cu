@@ -50,9 +50,14 @@ static __global__ void __launch_bounds__(kBlockX *kBlockY) repack_kernel(Task ta
   });
 }
 
-static __global__ void __launch_bounds__(kBlockX *kBlockY) unpack_kernel(Task task) {
+static __global__ void __launch_bounds__(kBlockX *kBlockY)
+    unpack_kernel(Task task, ImageView<const std::uint8_t> replaced) {
   for_each_sample(task, [&](const RepackedComponent &c, int x, int y) {
-    write_sample(&c.wide.at(x, y), c.bit, task.range, c.eight.at(x, y));
+    const int first_x = x >> c.eight.shift_x << c.eight.shift_x;
+    if (replaced.data != nullptr && replaced.row(y)[first_x] != 0)
+      replace_sample(&c.wide.at(x, y), c.bit, c.low, task.range, c.eight.at(x, y));
+    else
+      write_sample(&c.wide.at(x, y), c.bit, task.range, c.eight.at(x, y));
   });
 }
 
@@ -64,10 +69,11 @@ Status repack_cuda(const Execution &execution, const RepackedFrame &frame, int c
                            task);
 }
 
-Status unpack_cuda(const Execution &execution, const RepackedFrame &frame, Region region) {
+Status unpack_cuda(const Execution &execution, const RepackedFrame &frame, Region region,
+                   ImageView<const std::uint8_t> replaced) {
   const Task task = task_of(frame, frame.count, region);
   return CUDAVISION_LAUNCH(unpack_kernel, grid_2d(region.width, region.height), block_2d(), execution.stream,
-                           task);
+                           task, replaced);
 }
 
 }  // namespace cudavision::repack

@@ -31,6 +31,9 @@ struct RepackedComponent {
   Component wide;
   int bit = 0;      // 0 to 7
   Component eight;  // with the same shift_x and shift_y
+  // The bits below these eight that belong to the sample, 0 to 8. If bit is 0 they lie in the byte before; otherwise there
+  // are at most `bit` of them.
+  int low = 0;
 };
 
 struct RepackedFrame {
@@ -51,7 +54,10 @@ Status repack_frame(const Execution &execution, const RepackedFrame &frame, int 
 // Writes the 8-bit samples of `region` that differ from the wide frame's into its eight most significant
 // bits, and keeps its other bits; with a GrayRange, writes low + v8 * (high - low) / 255, rounded to nearest.
 // Samples that do not differ keep all bits. A subsampled chroma sample belongs to the region if any of its
-// pixels does. The region lies within the frame. CUDA: enqueues one kernel.
-Status unpack_frame(const Execution &execution, const RepackedFrame &frame, Region region);
+// pixels does. The region lies within the frame. Samples of the pixels where `replaced`, which has the size of the frame, is
+// not 0 are written whether they differ or not, and their lower bits become 0: nothing of them is left. A subsampled
+// sample goes by its first pixel. replaced: may be without data. CUDA: enqueues one kernel.
+Status unpack_frame(const Execution &execution, const RepackedFrame &frame, Region region,
+                    ImageView<const std::uint8_t> replaced = {});
 
 }  // namespace cudavision

@@ -8,7 +8,9 @@ namespace cudavision::repack {
 
 Status repack_cpu(const Execution &execution, const RepackedFrame &frame, int components);
 Status repack_cuda(const Execution &execution, const RepackedFrame &frame, int components);
-Status unpack_cpu(const Execution &execution, const RepackedFrame &frame, Region region);
-Status unpack_cuda(const Execution &execution, const RepackedFrame &frame, Region region);
+Status unpack_cpu(const Execution &execution, const RepackedFrame &frame, Region region,
+                  ImageView<const std::uint8_t> replaced);
+Status unpack_cuda(const Execution &execution, const RepackedFrame &frame, Region region,
+                   ImageView<const std::uint8_t> replaced);
 
 }  // namespace cudavision::repack

@@ -63,14 +63,20 @@ Status repack_cpu(const Execution &execution, const RepackedFrame &frame, int co
       [&](const RepackedComponent &c, int x, int y, int count) { repack_row_of(c)(c, x, y, count, range); });
 }
 
-Status unpack_cpu(const Execution &execution, const RepackedFrame &frame, Region region) {
+Status unpack_cpu(const Execution &execution, const RepackedFrame &frame, Region region,
+                  ImageView<const std::uint8_t> replaced) {
   const Range range = range_of(frame);
   return for_each_row(
       execution, frame, frame.count, region, [&](const RepackedComponent &c, int x, int y, int count) {
         std::uint8_t *wide = &c.wide.at(x, y);
         const std::uint8_t *eight = &c.eight.at(x, y);
-        for (int i = 0; i < count; ++i)
-          write_sample(wide + i * c.wide.step_bytes, c.bit, range, eight[i * c.eight.step_bytes]);
+        const std::uint8_t *marks = replaced.data != nullptr ? replaced.row(y) + x : nullptr;
+        for (int i = 0; i < count; ++i, wide += c.wide.step_bytes, eight += c.eight.step_bytes) {
+          if (marks != nullptr && marks[i << c.eight.shift_x] != 0)
+            replace_sample(wide, c.bit, c.low, range, *eight);
+          else
+            write_sample(wide, c.bit, range, *eight);
+        }
       });
 }
 

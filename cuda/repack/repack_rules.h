@@ -45,4 +45,14 @@ CUDAVISION_HOST_DEVICE inline void write_sample(std::uint8_t *sample, int bit, c
     set_word(sample, (word_at(sample) & ~(255 << bit)) | value << bit);
 }
 
+// Writes all bits of a sample: its eight most significant ones, and 0 below them.
+CUDAVISION_HOST_DEVICE inline void replace_sample(std::uint8_t *sample, int bit, int low, const Range &range,
+                                                  std::uint8_t value) {
+  if (range.used) return set_word(sample, range.low + (value * (range.high - range.low) * 2 + 255) / 510);
+  if (bit > 0)
+    return set_word(sample, (word_at(sample) & ~(((256 << low) - 1) << (bit - low))) | value << bit);
+  sample[0] = value;
+  if (low > 0) sample[-1] = static_cast<std::uint8_t>(sample[-1] & ((1 << (8 - low)) - 1));
+}
+
 }  // namespace cudavision::repack

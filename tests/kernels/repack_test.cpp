@@ -35,6 +35,7 @@ CUDAVISION_TEST_ON_EVERY_BACKEND(Repack);
 // A component: its plane of the wide frame, and the place of its samples there.
 struct WideComponent {
   int plane, offset, step, bit, shift_x = 0, shift_y = 0;
+  int low = 0;
 };
 struct Wide {
   const char *name;
@@ -42,13 +43,13 @@ struct Wide {
 };
 const std::vector<Wide> &wides() {
   static const std::vector<Wide> all{
-      {"16 bits, two planes", {{0, 1, 2, 0}, {1, 1, 4, 0, 1, 1}, {1, 3, 4, 0, 1, 1}}},
-      {"10 bits, three planes", {{0, 0, 2, 2}, {1, 0, 2, 2, 1, 1}, {2, 0, 2, 2, 1, 1}}},
-      {"12 bits, 4:2:2", {{0, 0, 2, 4}, {1, 0, 2, 4, 1, 0}, {2, 0, 2, 4, 1, 0}}},
-      {"10:10:10:2", {{0, 0, 4, 2}, {0, 1, 4, 4}, {0, 2, 4, 6}}},
+      {"16 bits, two planes", {{0, 1, 2, 0, 0, 0, 8}, {1, 1, 4, 0, 1, 1, 8}, {1, 3, 4, 0, 1, 1, 8}}},
+      {"10 bits, three planes", {{0, 0, 2, 2, 0, 0, 2}, {1, 0, 2, 2, 1, 1, 2}, {2, 0, 2, 2, 1, 1, 2}}},
+      {"12 bits, 4:2:2", {{0, 0, 2, 4, 0, 0, 4}, {1, 0, 2, 4, 1, 0, 4}, {2, 0, 2, 4, 1, 0, 4}}},
+      {"10:10:10:2", {{0, 0, 4, 2, 0, 0, 2}, {0, 1, 4, 4, 0, 0, 2}, {0, 2, 4, 6, 0, 0, 2}}},
       {"alpha in front", {{0, 1, 4, 0}, {0, 2, 4, 0}, {0, 3, 4, 0}, {0, 0, 4, 0}}},
       {"planes of 8 bits", {{2, 0, 1, 0}, {0, 0, 1, 0}, {1, 0, 1, 0}, {3, 0, 1, 0}}},
-      {"16 bits, grey", {{0, 1, 2, 0}}},
+      {"16 bits, grey", {{0, 1, 2, 0, 0, 0, 8}}},
   };
   return all;
 }
@@ -81,7 +82,8 @@ class Frames {
       frame.component[frame.count++] = {
           .wide = {from.data + (range ? 0 : c.offset), from.pitch_bytes, c.step, c.shift_x, c.shift_y},
           .bit = c.bit,
-          .eight = {to.data, to.pitch_bytes, 1, c.shift_x, c.shift_y}};
+          .eight = {to.data, to.pitch_bytes, 1, c.shift_x, c.shift_y},
+          .low = c.low};
     }
     return frame;
   }
@@ -183,6 +185,35 @@ TEST_P(Repack, changed_samples_of_the_region_are_written_and_other_bits_stay) {
           set_eight(&expected[static_cast<std::size_t>(c.plane)], c, x, y, eight[i].at(x, y));
       });
       EXPECT_TRUE(succeeds(unpack_frame(execution(), frames.frame(), region)));
+      const std::vector<Picture> actual = frames.wide();
+      for (std::size_t i = 0; i < actual.size(); ++i)
+        EXPECT_TRUE(same(actual[i], expected[i])) << "plane " << i;
+    }
+}
+
+TEST_P(Repack, replaced_samples_keep_no_bit) {
+  unsigned seed = 70;
+  for (const Wide &wide : wides())
+    for (const Size size : sizes()) {
+      SCOPED_TRACE(wide.name);
+      const Frames frames(execution(), wide, size, ++seed);
+      Picture marks = noise(size, seed);
+      for (std::uint8_t &mark : marks.pixels()) mark = mark > 128 ? mark : 0;
+      const TestImage<std::uint8_t> replaced(execution(), marks, kMisaligned);
+      std::vector<Picture> expected = frames.wide();
+      const std::vector<Picture> eight = frames.eight();
+      for_each_sample(wide, eight, [&](std::size_t i, const WideComponent &c, int x, int y) {
+        Picture &plane = expected[static_cast<std::size_t>(c.plane)];
+        set_eight(&plane, c, x, y, eight[i].at(x, y));
+        if (marks.at(x << c.shift_x, y << c.shift_y) == 0) return;
+        for (int k = 1; k <= c.low; ++k) {  // the bits below the eight, from the upper one on
+          const int at = 8 * c.offset + c.bit - k;
+          std::uint8_t &byte = plane.at(x * c.step + at / 8, y);
+          byte = static_cast<std::uint8_t>(byte & ~(1 << at % 8));
+        }
+      });
+      EXPECT_TRUE(succeeds(
+          unpack_frame(execution(), frames.frame(), {0, 0, size.width, size.height}, replaced.view())));
       const std::vector<Picture> actual = frames.wide();
       for (std::size_t i = 0; i < actual.size(); ++i)
         EXPECT_TRUE(same(actual[i], expected[i])) << "plane " << i;

@@ -46,6 +46,7 @@ struct Job {
   bool draw;          // the property `display`
   bool report;        // the property `post-messages`: describe() will be called
   GstBuffer *buffer;  // accepts metas; its memory is not writable
+  bool is_copy;       // the frame is an 8-bit copy of one with more bits (repacked_format.h)
 };
 
 // The part of a frame that an operation reads, apart from drawing.
@@ -71,6 +72,9 @@ class Operation {
   // it returns false and describe() is not needed, the frame may be passed on while the GPU still works on
   // it.
   virtual bool host_reads_result() const { return true; }
+  // A map of the whole frame, in the backend's memory, without padding: where it is not 0, run() has replaced the pixels, so
+  // that nothing may be left of them in the bits that the copy (Job::is_copy) does not have. Without data: nowhere.
+  virtual ImageView<const std::uint8_t> replaced() const { return {}; }
   // Adds the fields of the last frame's result to its message. Called after the stream is synchronised.
   virtual void describe(GstStructure *) {}
   // Whether what is found depends on how the last frame is turned and stretched: what stands upright, or has a given

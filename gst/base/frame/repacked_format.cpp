@@ -14,29 +14,39 @@ struct Place {
 };
 struct RepackedFormat {
   GstVideoFormat format, working;  // with the same components in the same order
+  int low;                         // the bits of a sample below these eight; padding counts
   Place place[4];
 };
 
 // GStreamer's own description has no places for 10:10:10:2, and those of P010's chroma differ between
 // versions.
 constexpr RepackedFormat kFormats[] = {
-    {GST_VIDEO_FORMAT_P010_10LE, GST_VIDEO_FORMAT_NV12, {{0, 1, 2, 0}, {1, 1, 4, 0}, {1, 3, 4, 0}}},
-    {GST_VIDEO_FORMAT_P012_LE, GST_VIDEO_FORMAT_NV12, {{0, 1, 2, 0}, {1, 1, 4, 0}, {1, 3, 4, 0}}},
-    {GST_VIDEO_FORMAT_P016_LE, GST_VIDEO_FORMAT_NV12, {{0, 1, 2, 0}, {1, 1, 4, 0}, {1, 3, 4, 0}}},
-    {GST_VIDEO_FORMAT_I420_10LE, GST_VIDEO_FORMAT_I420, {{0, 0, 2, 2}, {1, 0, 2, 2}, {2, 0, 2, 2}}},
-    {GST_VIDEO_FORMAT_I422_10LE, GST_VIDEO_FORMAT_Y42B, {{0, 0, 2, 2}, {1, 0, 2, 2}, {2, 0, 2, 2}}},
-    {GST_VIDEO_FORMAT_I422_12LE, GST_VIDEO_FORMAT_Y42B, {{0, 0, 2, 4}, {1, 0, 2, 4}, {2, 0, 2, 4}}},
-    {GST_VIDEO_FORMAT_Y444_16LE, GST_VIDEO_FORMAT_Y444, {{0, 1, 2, 0}, {1, 1, 2, 0}, {2, 1, 2, 0}}},
+    {GST_VIDEO_FORMAT_P010_10LE, GST_VIDEO_FORMAT_NV12, 8, {{0, 1, 2, 0}, {1, 1, 4, 0}, {1, 3, 4, 0}}},
+    {GST_VIDEO_FORMAT_P012_LE, GST_VIDEO_FORMAT_NV12, 8, {{0, 1, 2, 0}, {1, 1, 4, 0}, {1, 3, 4, 0}}},
+    {GST_VIDEO_FORMAT_P016_LE, GST_VIDEO_FORMAT_NV12, 8, {{0, 1, 2, 0}, {1, 1, 4, 0}, {1, 3, 4, 0}}},
+    {GST_VIDEO_FORMAT_I420_10LE, GST_VIDEO_FORMAT_I420, 2, {{0, 0, 2, 2}, {1, 0, 2, 2}, {2, 0, 2, 2}}},
+    {GST_VIDEO_FORMAT_I422_10LE, GST_VIDEO_FORMAT_Y42B, 2, {{0, 0, 2, 2}, {1, 0, 2, 2}, {2, 0, 2, 2}}},
+    {GST_VIDEO_FORMAT_I422_12LE, GST_VIDEO_FORMAT_Y42B, 4, {{0, 0, 2, 4}, {1, 0, 2, 4}, {2, 0, 2, 4}}},
+    {GST_VIDEO_FORMAT_Y444_16LE, GST_VIDEO_FORMAT_Y444, 8, {{0, 1, 2, 0}, {1, 1, 2, 0}, {2, 1, 2, 0}}},
     // Words of 32 bits: 10 bits a component from bit 0 on, and 2 bits of alpha, which stay.
-    {GST_VIDEO_FORMAT_BGR10A2_LE, GST_VIDEO_FORMAT_RGB, {{0, 2, 4, 6}, {0, 1, 4, 4}, {0, 0, 4, 2}}},
-    {GST_VIDEO_FORMAT_RGB10A2_LE, GST_VIDEO_FORMAT_RGB, {{0, 0, 4, 2}, {0, 1, 4, 4}, {0, 2, 4, 6}}},
-    {GST_VIDEO_FORMAT_ARGB, GST_VIDEO_FORMAT_RGBA, {{0, 1, 4, 0}, {0, 2, 4, 0}, {0, 3, 4, 0}, {0, 0, 4, 0}}},
-    {GST_VIDEO_FORMAT_ABGR, GST_VIDEO_FORMAT_RGBA, {{0, 3, 4, 0}, {0, 2, 4, 0}, {0, 1, 4, 0}, {0, 0, 4, 0}}},
-    {GST_VIDEO_FORMAT_RGBP, GST_VIDEO_FORMAT_RGB, {{0, 0, 1, 0}, {1, 0, 1, 0}, {2, 0, 1, 0}}},
-    {GST_VIDEO_FORMAT_BGRP, GST_VIDEO_FORMAT_RGB, {{2, 0, 1, 0}, {1, 0, 1, 0}, {0, 0, 1, 0}}},
-    {GST_VIDEO_FORMAT_GBR, GST_VIDEO_FORMAT_RGB, {{2, 0, 1, 0}, {0, 0, 1, 0}, {1, 0, 1, 0}}},
-    {GST_VIDEO_FORMAT_GBRA, GST_VIDEO_FORMAT_RGBA, {{2, 0, 1, 0}, {0, 0, 1, 0}, {1, 0, 1, 0}, {3, 0, 1, 0}}},
-    {GST_VIDEO_FORMAT_GRAY16_LE, GST_VIDEO_FORMAT_GRAY8, {{0, 1, 2, 0}}},
+    {GST_VIDEO_FORMAT_BGR10A2_LE, GST_VIDEO_FORMAT_RGB, 2, {{0, 2, 4, 6}, {0, 1, 4, 4}, {0, 0, 4, 2}}},
+    {GST_VIDEO_FORMAT_RGB10A2_LE, GST_VIDEO_FORMAT_RGB, 2, {{0, 0, 4, 2}, {0, 1, 4, 4}, {0, 2, 4, 6}}},
+    {GST_VIDEO_FORMAT_ARGB,
+     GST_VIDEO_FORMAT_RGBA,
+     0,
+     {{0, 1, 4, 0}, {0, 2, 4, 0}, {0, 3, 4, 0}, {0, 0, 4, 0}}},
+    {GST_VIDEO_FORMAT_ABGR,
+     GST_VIDEO_FORMAT_RGBA,
+     0,
+     {{0, 3, 4, 0}, {0, 2, 4, 0}, {0, 1, 4, 0}, {0, 0, 4, 0}}},
+    {GST_VIDEO_FORMAT_RGBP, GST_VIDEO_FORMAT_RGB, 0, {{0, 0, 1, 0}, {1, 0, 1, 0}, {2, 0, 1, 0}}},
+    {GST_VIDEO_FORMAT_BGRP, GST_VIDEO_FORMAT_RGB, 0, {{2, 0, 1, 0}, {1, 0, 1, 0}, {0, 0, 1, 0}}},
+    {GST_VIDEO_FORMAT_GBR, GST_VIDEO_FORMAT_RGB, 0, {{2, 0, 1, 0}, {0, 0, 1, 0}, {1, 0, 1, 0}}},
+    {GST_VIDEO_FORMAT_GBRA,
+     GST_VIDEO_FORMAT_RGBA,
+     0,
+     {{2, 0, 1, 0}, {0, 0, 1, 0}, {1, 0, 1, 0}, {3, 0, 1, 0}}},
+    {GST_VIDEO_FORMAT_GRAY16_LE, GST_VIDEO_FORMAT_GRAY8, 8, {{0, 1, 2, 0}}},
 };
 
 const RepackedFormat *find(GstVideoFormat format) {
@@ -95,7 +105,8 @@ RepackedFrame repacked_frame(const GstVideoInfo &info, const Planes &wide, const
                                     .pitch_bytes = to.pitch_bytes,
                                     .step_bytes = GST_VIDEO_FORMAT_INFO_PSTRIDE(working, i),
                                     .shift_x = shift_x,
-                                    .shift_y = shift_y}};
+                                    .shift_y = shift_y},
+                          .low = repacked.low};
   }
   if (repacked.format == GST_VIDEO_FORMAT_GRAY16_LE && range != GrayRange{}) {
     frame.component[0].wide.data -= repacked.place[0].offset;  // the whole value counts
