@@ -134,6 +134,11 @@ street counted 2 30 60 1024 640 "${large_people[@]}" ! cudavisionzones location=
 mv "$work/counted.060.png" "$work/picture.png"
 keep cudavisionzones 75
 
+street filled 2 30 60 1024 640 "${large_people[@]}" ! cudavisionredact dilate=24
+street coarse 2 30 60 1024 640 "${large_people[@]}" ! cudavisionredact dilate=24 mode=pixelate
+joined 640 "$work/filled.060.png" "$work/coarse.060.png"
+keep cudavisionredact 75
+
 street all 2 59 60 1024 640 cudahough display=false mode=segments low-threshold=100 high-threshold=200 threshold=120 \
   min-length=120 ! cudasigma2kp display=false cell=16 window=15 tau=7.9 min-distance=24 max-keypoints=150 \
   orientation=true ! "${large_people[@]}" ! cudavisionoverlay

@@ -31,6 +31,7 @@ struct Work {
 };
 
 // without cudainpaint: inpaint_bench measures it, because its time depends on the holes
+// without cudavisionredact: its time depends on the boxes
 // without cudavisiontrack: boxes_bench measures it
 // without cudavisionzones: it does not read pixels
 // without cudavisionoverlay: boxes_bench measures it

@@ -17,9 +17,10 @@ CHAINS = {
     "cudaopticalflow": "cudaopticalflow preset=fast",
     "cudavisionjson": "cudahough threshold=40 display=false ! cudavisionjson tensor-data=full location={lines}",
     "cudavisionoverlay": "cudacanny display=false ! cudahough threshold=40 display=false ! cudavisionoverlay",
+    "cudavisionredact": f"{use_of('cudavisionredact')} hold=0",  # else it goes on hiding after a flush, on purpose
     "cudavisionzones": f"cudavisiontrack min-hits=0 ! {use_of('cudavisionzones')}",  # it counts boxes with ids
 }
-WITH_MEMORY = ("cudabgsub", "cudainpaint", "cudaopticalflow", "cudavisiontrack", "cudavisionzones")  # of earlier frames
+WITH_MEMORY = ("cudabgsub", "cudainpaint", "cudaopticalflow", "cudavisionredact", "cudavisiontrack", "cudavisionzones")  # of earlier frames
 VARIANTS = {"drawn": "", "metas alone": "display=false", "every second": "every-nth=2 qos=false"}
 
 

@@ -61,7 +61,8 @@ std::vector<std::string> elements() {
                "cudahough threshold=5 high-threshold=300 gradient-voting=true",
                "cudahough threshold=30 input=edges", "cudaopticalflow", "cudabgsub open=0 close=0"},
        .left_out = {{"cudainpaint", "its result is the picture, not a value of its luma"},
-                    {"cudavisionoverlay", "reads no pixels"}}});
+                    {"cudavisionoverlay", "reads no pixels"},
+                    {"cudavisionredact", "its result is the picture, not a value of its luma"}}});
 }
 
 class FilterLumaRange : public ElementTest, public testing::WithParamInterface<std::string> {};

@@ -29,6 +29,7 @@ echo "== pictures"
 # without cudabgsub: next to nothing has moved by the third frame
 # without cudavisionjson: it draws nothing
 # without cudavisiontrack: it draws nothing
+# without cudavisionredact: it hides the whole picture
 # without cudavisionzones: it draws nothing
 # without cudavisionoverlay: it draws what the others draw
 elements=(identity cudacanny "cudacanny output=overlay" cudahistogram "cudahistogram mode=channels" cudalocalhist

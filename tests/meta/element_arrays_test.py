@@ -21,6 +21,7 @@ MORE = {
     "cudainpaint": ["attach-mask=true"],
     "cudalocalhist": [f"reduce={reduce} stride-x=8 stride-y=8" for reduce in ("none", "argmax", "entropy", "distance")],
     "cudasigma2kp": ["orientation=true"],
+    "cudavisionredact": ["drop-pictures=false"],
 }
 ELEMENTS = [f"{use_of(name)} {more} display=false" for name in names() if has(name, "display") for more in MORE.get(name, [""])]
 TENSORS = {"foreground-mask", "edges", "histogram", "hog", "optical-flow", "optical-flow-valid", "removal-mask", "local-histogram",

@@ -108,6 +108,7 @@ class ElementOperation : public Operation {
 //   Operation   an ElementOperation with Status allocate(const Site &)
 //   kText       an ElementText
 //   properties  a function that returns the table of properties
+//   extend      only if the class has more functions: void extend(GstCudaVisionFilterClass *)
 //   load        only if the element reads files: Status load(const Settings &, Files *)
 template <typename E>
 class ElementClass {
@@ -121,6 +122,11 @@ class ElementClass {
 
  private:
   using State = typename E::Operation::State;
+
+ public:
+  static State &state_of(gpointer object) { return *static_cast<Instance *>(object)->state; }
+
+ private:
   using Settings = typename State::Settings;
 
   struct Instance {
@@ -130,8 +136,6 @@ class ElementClass {
   struct Class {
     GstCudaVisionFilterClass parent_class;
   };
-
-  static State &state_of(gpointer object) { return *static_cast<Instance *>(object)->state; }
 
   static void init_class(gpointer klass, gpointer) {
     parent_class_ = G_OBJECT_CLASS(g_type_class_peek_parent(klass));
@@ -149,6 +153,7 @@ class ElementClass {
     filter->check_settings = [](GstCudaVisionFilter *self) { return state_of(self).check(); };
     if constexpr (requires { &E::load; })
       filter->load_files = [](GstCudaVisionFilter *self) { return state_of(self).load_files(E::load); };
+    if constexpr (requires { &E::extend; }) E::extend(filter);
   }
 
   // The category of the debug log has the element's name.

@@ -122,6 +122,14 @@ Result protect(GstCudaVisionFilter *filter, Result failed, const Body &body) {
   return result;
 }
 
+// Tells the sink when the element begins to hold frames back for longer.
+void promise_held(GstCudaVisionFilter *filter, GstClockTime frame_distance) {
+  const auto *klass = GST_CUDA_VISION_FILTER_GET_CLASS(filter);
+  if (klass->frames_held == nullptr) return;
+  if (filter->state->latency.hold(static_cast<guint64>(klass->frames_held(filter)) * frame_distance))
+    gst_element_post_message(GST_ELEMENT(filter), gst_message_new_latency(GST_OBJECT(filter)));
+}
+
 // --- starting and stopping ---
 
 void set_active_backend(GstCudaVisionFilter *filter, ActiveBackend backend) {
@@ -245,6 +253,7 @@ gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps)
       cudavision::frame_duration(GST_VIDEO_INFO_FPS_N(&info), GST_VIDEO_INFO_FPS_D(&info));
   state.punctuality.restart(frame_duration);
   state.continuity.set_frame_duration(frame_duration);
+  promise_held(filter, frame_duration);
   const ObjectSettings settings = Properties::snapshot(filter);
   const Status status = session.negotiate(info, cudavision::asks_for_cuda_memory(caps), settings);
   state.run.frames_are_too_small = status.code() == Status::Code::too_small;
@@ -296,7 +305,11 @@ void post_message(GstCudaVisionFilter *filter, Session &session, GstBuffer *buff
 void refuse_region(GstCudaVisionFilter *filter, Session &session, const std::string &why) {
   if (std::exchange(filter->state->run.region_is_refused, true)) return;
   session.drop_history();  // frames pass unseen from now on
-  GST_ELEMENT_WARNING(filter, RESOURCE, SETTINGS, ("%s: frames pass unchanged", why.c_str()), (nullptr));
+  GST_ELEMENT_WARNING(filter, RESOURCE, SETTINGS,
+                      ("%s: %s", why.c_str(),
+                       GST_CUDA_VISION_FILTER_GET_CLASS(filter)->lets_nothing_pass ? "the whole frame counts"
+                                                                                   : "frames pass unchanged"),
+                      (nullptr));
 }
 
 // Returns false, and warns, if the region of interest lies outside the frame.
@@ -404,8 +417,12 @@ GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffe
   if (!state.continuity.continues(buffer, GST_BASE_TRANSFORM(filter)->segment)) session.drop_history();
   if (gst_buffer_get_size(buffer) == 0 && GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP))
     return GST_FLOW_OK;
-  if (state.run.frame_count++ % static_cast<guint64>(settings.every_nth) != 0) return GST_FLOW_OK;
-  if (!has_region(filter, session, settings)) return GST_FLOW_OK;
+  const bool lets_nothing_pass = GST_CUDA_VISION_FILTER_GET_CLASS(filter)->lets_nothing_pass;
+  const bool is_skipped = state.run.frame_count++ % static_cast<guint64>(settings.every_nth) != 0;
+  if (is_skipped && !lets_nothing_pass) return GST_FLOW_OK;
+  const bool is_outside = !has_region(filter, session, settings);
+  if (is_outside && !lets_nothing_pass) return GST_FLOW_OK;
+  if (is_outside) settings.roi_x = settings.roi_y = settings.roi_width = settings.roi_height = 0;
   const GrayRange range = state.gray_range.take(filter, {settings.gray16_min, settings.gray16_max});
   settings.gray16_min = range.low, settings.gray16_max = range.high;
 
@@ -414,8 +431,10 @@ GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffe
     return GST_BASE_TRANSFORM_FLOW_DROPPED;
   bool processed = true;
   const GstFlowReturn result = process(filter, session, buffer, settings, &processed);
+  state.run.region_is_refused = state.run.region_is_refused || is_outside;
   if (result != GST_FLOW_OK || !processed) return result;
   state.processing_time = gst_util_get_timestamp() - begin;
+  promise_held(filter, state.continuity.distance());
   if (state.latency.take(state.processing_time, state.continuity.distance()))
     gst_element_post_message(GST_ELEMENT(filter), gst_message_new_latency(GST_OBJECT(filter)));
   if (session.lacks_threads()) tell_of_threads(filter);

@@ -24,6 +24,11 @@ struct GstCudaVisionFilterClass {
 
   GstDebugCategory *category;  // of the element; set by the subclass
   const char *faster;          // a property with which a frame takes less time; may be null
+  // Whether no frame may leave the element unprocessed: every-nth has no effect, and if the region of interest lies outside
+  // of the frame, the whole frame counts.
+  bool lets_nothing_pass;
+  // The number of frames that the element holds back; null: none.
+  int (*frames_held)(GstCudaVisionFilter *filter);
   // Makes the operation for frames of the format and regions of the size that `site` gives. Called from the
   // streaming thread with the device's context current. The operation uses the element's current settings.
   cudavision::Status (*make_operation)(GstCudaVisionFilter *filter, const cudavision::Site &site,

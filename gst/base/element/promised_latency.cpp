@@ -19,7 +19,7 @@ constexpr GstClockTime kMostSlack =
 
 void PromisedLatency::restart() {
   live_ = false;
-  before_ = promised_ = of_pipeline_ = 0;
+  before_ = promised_ = held_ = of_pipeline_ = 0;
   allowed_ = last_begin_ = 0;
   in_time_ = late_ = 0;
   count_ = 0;
@@ -47,6 +47,8 @@ bool PromisedLatency::take(GstClockTime processing_time, GstClockTime frame_dist
   return live_;
 }
 
+bool PromisedLatency::hold(GstClockTime time) { return held_.exchange(time) < time && live_; }
+
 void PromisedLatency::add_to(GstQuery *latency) {
   gboolean live = FALSE;
   GstClockTime least = 0, most = GST_CLOCK_TIME_NONE;
@@ -54,7 +56,7 @@ void PromisedLatency::add_to(GstQuery *latency) {
   live_ = live != FALSE;
   before_ = least;
   if (!live) return;
-  const GstClockTime own = promised_;
+  const GstClockTime own = promised_ + held_;
   gst_query_set_latency(latency, live, least + own, GST_CLOCK_TIME_IS_VALID(most) ? most + own : most);
 }
 
@@ -81,7 +83,7 @@ bool PromisedLatency::drops(GstBaseTransform *element, GstBuffer *frame) {
 // How late the frame would leave the element if work on it began now; negative if it would be in time.
 GstClockTimeDiff PromisedLatency::lateness(GstClockTime running_time, GstClockTime now) const {
   if (!GST_CLOCK_TIME_IS_VALID(running_time) || !GST_CLOCK_TIME_IS_VALID(now)) return -1;
-  const GstClockTime until_here = before_ + promised_, of_pipeline = of_pipeline_;
+  const GstClockTime until_here = before_ + promised_ + held_, of_pipeline = of_pipeline_;
   const GstClockTime slack = of_pipeline > until_here ? std::min(of_pipeline - until_here, kMostSlack) : 0;
   return GST_CLOCK_DIFF(running_time + until_here + slack, now + typical());
 }

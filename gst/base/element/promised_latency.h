@@ -19,6 +19,8 @@ class PromisedLatency {
   // latency message must then tell. frame_distance: the distance of the stream's frames, or 0 if it is unknown.
   // Called by the streaming thread.
   bool take(GstClockTime processing_time, GstClockTime frame_distance);
+  // The element holds frames back for so long. Returns true as take() does.
+  bool hold(GstClockTime time);
   // Adds the promise to the answer of the element before this one. Called from any thread.
   void add_to(GstQuery *latency);
   // Takes the event that tells the latency of the whole pipeline. Called from any thread.
@@ -37,7 +39,8 @@ class PromisedLatency {
   GstClockTime typical() const;
 
   std::atomic<bool> live_ = false;
-  std::atomic<GstClockTime> before_ = 0, promised_ = 0;  // before_: what the elements before this one promise
+  std::atomic<GstClockTime> before_ = 0, promised_ = 0,
+                            held_ = 0;  // before_: what the elements before this one promise
   std::atomic<GstClockTime> of_pipeline_ = 0;
   GstClockTime allowed_ = 0;             // the part of the promise that is for a frame
   std::array<GstClockTime, 8> times_{};  // of the last frames, in a ring

@@ -5,6 +5,8 @@
 #include <gst/video/video.h>
 
 #include <algorithm>
+#include <iterator>
+#include <vector>
 
 #if CUDAVISION_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
@@ -160,9 +162,83 @@ Status attach_segmentation(const Job &job, GstBuffer *data, const char *name) {
     return {};
   return invalid_argument("the segmentation could not be attached");
 }
+
+namespace {
+
+Segmentation reading_of(GstAnalyticsRelationMeta *relations, const GstAnalyticsSegmentationMtd &found,
+                        const char *type) {
+  gint x = 0, y = 0;
+  guint width = 0, height = 0;
+  Segmentation segmentation{};
+  segmentation.mask = gst_analytics_segmentation_mtd_get_mask(&found, &x, &y, &width, &height);
+  segmentation.place = {x, y, static_cast<int>(std::min(width, static_cast<guint>(G_MAXINT))),
+                        static_cast<int>(std::min(height, static_cast<guint>(G_MAXINT)))};
+  GstAnalyticsClsMtd classes;
+  gpointer state = nullptr;
+  const bool has_classes =
+      gst_analytics_relation_meta_get_direct_related(relations, found.id, GST_ANALYTICS_REL_TYPE_ANY,
+                                                     gst_analytics_cls_mtd_get_mtd_type(), &state, &classes);
+  const GQuark background = g_quark_try_string("background"),
+               wanted = type != nullptr ? g_quark_try_string(type) : 0;
+  for (guint value = 0; value < std::size(segmentation.selects); ++value) {
+    gsize index = 0;
+    const bool has_class = has_classes &&
+                           gst_analytics_segmentation_mtd_get_region_index(&found, &index, value) &&
+                           index < gst_analytics_cls_mtd_get_length(&classes);
+    const GQuark own = has_class ? gst_analytics_cls_mtd_get_quark(&classes, index) : 0;
+    segmentation.selects[value] = own == 0          ? value != 0
+                                  : type == nullptr ? value != 0 && own != background
+                                                    : own == wanted;
+  }
+  return segmentation;
+}
+
+}  // namespace
+
+void for_each_segmentation(GstBuffer *buffer, const char *type,
+                           const std::function<void(const Segmentation &)> &visit) {
+  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(buffer);
+  gpointer state = nullptr;
+  GstAnalyticsSegmentationMtd found;
+  while (relations != nullptr &&
+         gst_analytics_relation_meta_iterate(relations, &state, gst_analytics_segmentation_mtd_get_mtd_type(),
+                                             &found)) {
+    const Segmentation segmentation = reading_of(relations, found, type);
+    visit(segmentation);
+    if (segmentation.mask != nullptr) gst_buffer_unref(segmentation.mask);
+  }
+}
+
+void drop_segmentations(GstBuffer *buffer) {
+  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(buffer);
+  gpointer state = nullptr;
+  GstAnalyticsSegmentationMtd found;
+  if (relations == nullptr || !gst_analytics_relation_meta_iterate(
+                                  relations, &state, gst_analytics_segmentation_mtd_get_mtd_type(), &found))
+    return;
+  struct Kept {
+    Detection detection;
+    guint64 track;
+  };
+  std::vector<Kept> kept;
+  for_each_detection(buffer, StopFlag(), [&](const Detection &detection) {
+    kept.push_back({detection, track_of_detection(buffer, detection.id)});
+  });
+  gst_buffer_remove_meta(buffer, gst_buffer_get_meta(buffer, GST_ANALYTICS_RELATION_META_API_TYPE));
+  (void)attach_detections(buffer, static_cast<int>(kept.size()),
+                          [&](int i) { return kept[static_cast<std::size_t>(i)].detection; });
+  std::size_t next = 0;
+  std::vector<guint> ids;
+  for_each_detection(buffer, StopFlag(), [&](const Detection &detection) { ids.push_back(detection.id); });
+  for (const guint id : ids)
+    if (const guint64 track = next < kept.size() ? kept[next++].track : 0; track != 0)
+      (void)attach_tracking(buffer, id, track, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE);
+}
 #else
 Status attach_gst_tensor(GstBuffer *, const GstCudaVisionTensorMeta *) { return {}; }
 Status attach_segmentation(const Job &, GstBuffer *, const char *) { return {}; }
+void for_each_segmentation(GstBuffer *, const char *, const std::function<void(const Segmentation &)> &) {}
+void drop_segmentations(GstBuffer *) {}
 #endif
 
 }  // namespace cudavision

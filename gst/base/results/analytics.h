@@ -39,4 +39,17 @@ Status attach_gst_tensor(GstBuffer *buffer, const GstCudaVisionTensorMeta *tenso
 // a GstVideoMeta.
 Status attach_segmentation(const Job &job, GstBuffer *data, const char *name);
 
+// A picture whose values name the regions of a frame.
+struct Segmentation {
+  GstBuffer *mask;    // has a GstVideoMeta, unless somebody has removed it
+  Region place;       // of the mask in the frame, in pixels
+  bool selects[256];  // whether a value stands for what is asked for
+};
+// Calls visit with each segmentation that is attached to the buffer, in order. type: the class that is asked for; null:
+// all but 0 and `background`. Of values without a class all but 0 are selected.
+void for_each_segmentation(GstBuffer *buffer, const char *type,
+                           const std::function<void(const Segmentation &)> &visit);
+// Removes all segmentations. If there are some, other items are lost, too, but detections and their tracks.
+void drop_segmentations(GstBuffer *buffer);
+
 }  // namespace cudavision

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The element cudavisionredact: its description, its properties, and the frames that it holds back.
+/**
+ * SECTION:element-cudavisionredact
+ * @title: cudavisionredact
+ * @short_description: Hides people and other objects in the picture
+ *
+ * cudavisionredact hides the places of the regions of interest and object detections that a frame carries, whoever attached
+ * them, and the pixels of motion masks (#element-cudabgsub) and segmentations: it fills them with a colour, or makes them
+ * coarse or blurred. It changes frames in place, in system and CUDA memory.
+ *
+ * In doubt it hides more. An object that is not found for a while stays hidden for `hold` seconds, where it was and where it
+ * is expected. With `look-back`, frames are delayed, so that an object is hidden before it is found for the first time. If
+ * no detector looks at the frames any more, they are hidden as a whole (`on-silence`). What cannot be undone is the default.
+ * Tensors that are pictures are removed from the frames (`drop-pictures`).
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 filesrc location=street.mp4 ! decodebin ! videoconvert ! cudahog model=people display=false ! cudavisiontrack ! cudavisionredact type=person look-back=15 dilate=16 ! videoconvert ! autovideosink
+ * ]|
+ *
+ * Since: 0.3
+ */
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "gst/base/element/any_video_pads.h"
+#include "gst/base/element/element.h"
+#include "gst/visionredact/visionredact_operation.h"
+
+namespace cudavision {
+namespace {
+
+GType mode_type() {
+  static const GEnumValue values[] = {
+      {static_cast<int>(RedactMode::fill), "Fills with `color`", "fill"},
+      {static_cast<int>(RedactMode::pixelate), "Makes each of few cells its mean", "pixelate"},
+      {static_cast<int>(RedactMode::blur), "Smooths with a Gaussian, which can be undone in part", "blur"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("GstCudaVisionRedactMode", values);
+  return type;
+}
+
+GType shape_type() {
+  static const GEnumValue values[] = {
+      {static_cast<int>(RedactShape::box), "The box", "box"},
+      {static_cast<int>(RedactShape::ellipse), "The ellipse that touches the sides of the box", "ellipse"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("GstCudaVisionRedactShape", values);
+  return type;
+}
+
+GType on_silence_type() {
+  static const GEnumValue values[] = {
+      {static_cast<int>(OnSilence::hide_all), "Frames are filled as a whole", "hide-all"},
+      {static_cast<int>(OnSilence::pass), "Only what is known is hidden", "pass"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("GstCudaVisionRedactOnSilence", values);
+  return type;
+}
+
+std::vector<Property<RedactSettings>> look_properties() {
+  using S = RedactSettings;
+  using R = RedactRanges;
+  constexpr auto kControllable = Mutable::controllable;
+  return {
+      string_property<S>(
+          {"type", "Type", "Hide regions, detections and masks of this type (default, and *: of every type)"},
+          &S::type),
+      enum_property<S>({"mode", "Mode", "What takes the place of the picture"}, mode_type(), &S::mode),
+      color_property<S>({"color", "Color",
+                         "mode=fill and frames that are hidden as a whole: the colour, always "
+                         "opaque: " CUDAVISION_COLOR_WORDS},
+                        &S::fill_color),
+      integer_property<S>(
+          {"cells", "Cells", "mode=pixelate: at most this many cells along the longer side of a box"},
+          &S::cells, R::cells, kControllable),
+      real_property<S>(
+          {"strength", "Strength", "mode=blur: the standard deviation of the Gaussian in pixels"},
+          &S::strength, R::strength),
+      enum_property<S>({"shape", "Shape", "The part of a box that is hidden"}, shape_type(), &S::shape),
+      integer_property<S>({"dilate", "Dilate", "Grow boxes and masks by this many pixels in every direction"},
+                          &S::dilation, R::dilation, kControllable),
+      boolean_property<S>({"inverse", "Inverse", "Hide everything but the boxes and masks"}, &S::inverse),
+      boolean_property<S>({"masks", "Masks", "Hide the pixels of motion masks and segmentations, too"},
+                          &S::masks)};
+}
+
+std::vector<Property<RedactSettings>> doubt_properties() {
+  using S = RedactSettings;
+  return {real_property<S>(
+              {"hold", "Hold",
+               "Seconds for which an object stays hidden that is not found any more, where it was and is "
+               "expected"},
+              &S::hold, 0.0, 60.0),
+          integer_property<S>({"look-back", "Look back",
+                               "Frames that are held back, so that an object is hidden before it is found; "
+                               "they add to the latency"},
+                              &S::look_back, 0, 300, Mutable::ready),
+          enum_property<S>(
+              {"on-silence", "On silence", "What happens if no detector looks at the frames any more"},
+              on_silence_type(), &S::on_silence),
+          real_property<S>(
+              {"timeout", "Timeout",
+               "on-silence: seconds without a mark of a detector, or without a box from one that sets no "
+               "marks"},
+              &S::timeout, 0.0, 3600.0),
+          boolean_property<S>(
+              {"drop-pictures", "Drop pictures",
+               "Remove all tensors but histograms, and segmentations: people can be recognised in them"},
+              &S::drop_pictures)};
+}
+
+struct RedactElement {
+  using Operation = VisionRedactOperation;
+
+  static constexpr ElementText kText{
+      "GstCudaVisionRedact", "Redaction", "Filter/Effect/Video/Hardware",
+      "Hides people and other objects that were found, on an NVIDIA GPU or on the CPU"};
+
+  static std::vector<Property<RedactSettings>> properties() {
+    return joined(look_properties(), doubt_properties());
+  }
+  static void extend(GstCudaVisionFilterClass *klass);
+};
+
+// The functions of the class by which frames are held back.
+class Holding {
+ public:
+  static void install(GstCudaVisionFilterClass *klass) {
+    parent_ = static_cast<GstBaseTransformClass *>(g_type_class_peek(GST_TYPE_CUDA_VISION_FILTER));
+    klass->lets_nothing_pass = true;
+    klass->frames_held = [](GstCudaVisionFilter *filter) { return frames_held(filter); };
+    auto *transform = GST_BASE_TRANSFORM_CLASS(klass);
+    transform->start = GST_DEBUG_FUNCPTR(start);
+    transform->stop = GST_DEBUG_FUNCPTR(stop);
+    transform->submit_input_buffer = GST_DEBUG_FUNCPTR(take_frame);
+    transform->generate_output = GST_DEBUG_FUNCPTR(give_frame);
+    transform->sink_event = GST_DEBUG_FUNCPTR(take_event);
+    transform->query = GST_DEBUG_FUNCPTR(answer);
+    transform->propose_allocation = GST_DEBUG_FUNCPTR(propose_allocation);
+  }
+
+ private:
+  static RedactState &state_of(gpointer object) { return ElementClass<RedactElement>::state_of(object); }
+  static int frames_held(gpointer object) {
+    const ObjectLock lock(object);
+    return state_of(object).settings()->look_back;
+  }
+
+  static gboolean start(GstBaseTransform *transform) {
+    const auto restart = [transform] {
+      state_of(transform).regions.restart();
+      return true;
+    };
+    return guarded(transform, false, restart) && parent_->start(transform);
+  }
+  static gboolean stop(GstBaseTransform *transform) {
+    state_of(transform).line.clear();
+    return parent_->stop(transform);
+  }
+
+  // Calls body for GStreamer, through which no exception may pass.
+  template <typename Result, typename Body>
+  static Result guarded(GstBaseTransform *transform, Result failed, const Body &body) {
+    return protect(transform, "what is known of the objects of a frame", failed, body);
+  }
+
+  static GstFlowReturn take_frame(GstBaseTransform *transform, gboolean is_discont, GstBuffer *buffer) {
+    RedactState &state = state_of(transform);
+    const GstFlowReturn noted = guarded(transform, GST_FLOW_ERROR, [&] {
+      state.regions.arrive(buffer, state.snapshot());
+      return GST_FLOW_OK;
+    });
+    if (noted != GST_FLOW_OK) {  // what is known of it may be incomplete
+      forget_frames(state);
+      gst_buffer_unref(buffer);
+      return noted;
+    }
+    const GstFlowReturn result = parent_->submit_input_buffer(transform, is_discont, buffer);
+    if (transform->queued_buf == nullptr) {  // it was late, and is dropped
+      state.regions.drop_last();
+      return result;
+    }
+    GstBuffer *kept = std::exchange(transform->queued_buf, nullptr);
+    const bool is_kept = guarded(transform, false, [&] {
+      state.line.push(kept);
+      return true;
+    });
+    if (is_kept) return result;
+    gst_buffer_unref(kept);
+    forget_frames(state);
+    return GST_FLOW_ERROR;
+  }
+
+  static GstFlowReturn give_frame(GstBaseTransform *transform, GstBuffer **output) {
+    RedactState &state = state_of(transform);
+    pass_events(transform);
+    if (state.line.frames() <= frames_held(transform)) return GST_FLOW_OK;
+    return process_first(transform, false, output);
+  }
+
+  // whole: the frame has not waited as long as it should.
+  static GstFlowReturn process_first(GstBaseTransform *transform, bool whole, GstBuffer **output) {
+    RedactState &state = state_of(transform);
+    transform->queued_buf = state.line.take_frame();
+    state.hidden = state.regions.leave();
+    state.hidden.whole = state.hidden.whole || whole;
+    return parent_->generate_output(transform, output);
+  }
+
+  // Those in front of all frames that are held.
+  static void pass_events(GstBaseTransform *transform) {
+    while (GstEvent *event = state_of(transform).line.take_event()) parent_->sink_event(transform, event);
+  }
+
+  // Lets all frames go.
+  static void drain(GstBaseTransform *transform, bool whole) {
+    RedactState &state = state_of(transform);
+    GstFlowReturn result = GST_FLOW_OK;
+    for (pass_events(transform); state.line.frames() > 0 && result == GST_FLOW_OK; pass_events(transform)) {
+      GstBuffer *output = nullptr;
+      result = process_first(transform, whole, &output);
+      if (result == GST_FLOW_OK && output != nullptr)
+        result = gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(transform), output);
+      else if (output != nullptr)
+        gst_buffer_unref(output);
+      if (result == GST_BASE_TRANSFORM_FLOW_DROPPED) result = GST_FLOW_OK;
+    }
+    forget_frames(state);
+  }
+
+  static void forget_frames(RedactState &state) {
+    state.line.clear();
+    state.regions.drop_all();
+  }
+
+  static gboolean take_event(GstBaseTransform *transform, GstEvent *event) {
+    RedactState &state = state_of(transform);
+    switch (GST_EVENT_TYPE(event)) {
+      case GST_EVENT_FLUSH_STOP:
+        forget_frames(state);
+        break;
+      case GST_EVENT_CAPS:
+        take_caps(transform, event);
+        break;
+      case GST_EVENT_EOS:  // nothing comes that could tell more
+      case GST_EVENT_SEGMENT_DONE:
+        drain(transform, false);
+        break;
+      case GST_EVENT_SEGMENT:
+      case GST_EVENT_STREAM_START:
+        drain(transform, true);
+        break;
+      default:
+        if (!GST_EVENT_IS_SERIALIZED(event) || state.line.is_empty()) break;
+        if (guarded(transform, false, [&] {
+              state.line.push(event);
+              return true;
+            }))
+          return TRUE;
+        gst_event_unref(event);
+        return FALSE;
+    }
+    return parent_->sink_event(transform, event);
+  }
+
+  static void take_caps(GstBaseTransform *transform, GstEvent *event) {
+    GstCaps *caps = nullptr;
+    gst_event_parse_caps(event, &caps);
+    drain(transform, true);
+    const FramesOfCaps frames = frames_of(caps);
+    state_of(transform).regions.follow_caps(frames.size, frames.duration);
+  }
+
+  static gboolean answer(GstBaseTransform *transform, GstPadDirection direction, GstQuery *query) {
+    if (GST_QUERY_TYPE(query) == GST_QUERY_DRAIN && direction == GST_PAD_SINK) drain(transform, true);
+    return parent_->query(transform, direction, query);
+  }
+
+  // A pool with too few buffers would wait for those that are held.
+  static gboolean propose_allocation(GstBaseTransform *transform, GstQuery *decided, GstQuery *query) {
+    const gboolean answered = parent_->propose_allocation(transform, decided, query);
+    const auto held = static_cast<guint>(frames_held(transform));
+    if (held == 0) return answered;
+    const guint count = gst_query_get_n_allocation_pools(query);
+    for (guint i = 0; i < count; ++i) {
+      GstBufferPool *pool = nullptr;
+      guint size = 0, least = 0, most = 0;
+      gst_query_parse_nth_allocation_pool(query, i, &pool, &size, &least, &most);
+      gst_query_set_nth_allocation_pool(query, i, pool, size, least + held, most > 0 ? most + held : 0);
+      gst_clear_object(&pool);
+    }
+    if (count > 0) return answered;
+    GstCaps *caps = nullptr;
+    gst_query_parse_allocation(query, &caps, nullptr);
+    GstVideoInfo info;
+    if (caps == nullptr || !gst_video_info_from_caps(&info, caps)) return answered;
+    gst_query_add_allocation_pool(query, nullptr, static_cast<guint>(GST_VIDEO_INFO_SIZE(&info)), held + 1,
+                                  0);
+    return TRUE;
+  }
+
+  static inline GstBaseTransformClass *parent_;
+};
+
+void RedactElement::extend(GstCudaVisionFilterClass *klass) { Holding::install(klass); }
+
+}  // namespace
+}  // namespace cudavision
+
+CUDAVISION_DEFINE_ELEMENT(cudavisionredact, cudavision::RedactElement)

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Decides which boxes of a frame are hidden. In doubt it hides more: boxes that are missing for a while, where an object must
+// have been before it was found, and the whole frame if nobody looks for objects any more.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "gst/base/results/attached_boxes.h"
+#include "gst/visionredact/redact_settings.h"
+
+namespace cudavision {
+
+struct HiddenFrame {
+  bool whole = false;
+  bool is_silent = false;     // and the timeout has passed: nobody has looked for objects
+  std::vector<Region> boxes;  // within RedactRanges::edge
+};
+
+// Frames arrive, and leave in the same order; what later frames tell is added to those that have not left. An object is known
+// by the id of its track or, without one, by the overlap of its box with where it is expected. Time is that of the
+// timestamps, but a jump counts as one frame.
+class HiddenRegions {
+ public:
+  void restart() { *this = {}; }
+  // The frames have this size, and by the caps this duration or 0. Objects keep their places in the picture.
+  void follow_caps(Size size, GstClockTime duration);
+  // Takes the results that the next frame carries.
+  void arrive(GstBuffer *buffer, const RedactSettings &settings);
+  // The frame that arrived last does not leave.
+  void drop_last() { frames_.pop_back(); }
+  // None of the frames that have arrived leaves.
+  void drop_all() { frames_.clear(), last_pts_ = GST_CLOCK_TIME_NONE; }
+  // What is hidden in the next frame that leaves.
+  HiddenFrame leave();
+
+ private:
+  struct Place {
+    double x = 0, y = 0, width = 0, height = 0;  // pixels
+  };
+  struct Sighting {
+    GstClockTime time;
+    Place place;
+  };
+  struct Object {
+    GQuark type;
+    guint64 track;  // its id, or 0
+    GstClockTime first;
+    std::deque<Sighting> seen;  // the last ones
+    bool is_here = false;       // the frame that arrives has a box of it
+  };
+  struct Frame {
+    GstClockTime time;
+    HiddenFrame hidden;
+  };
+
+  static Place at(const Object &object, GstClockTime time);
+  static Place both(const Place &a, const Place &b);
+  static double overlap(const Place &a, const Place &b);
+  static void add(const Place &place, Frame *frame);
+  GstClockTime advance(GstClockTime pts);
+  bool is_silent(GstBuffer *buffer, const RedactSettings &settings, bool has_boxes);
+  void follow(const std::vector<AttachedBox> &boxes, GstClockTime hold);
+  Object *find(const AttachedBox &box);
+  void see(Object *object, const Place &place);
+
+  Size size_;
+  GstClockTime duration_ = 0;
+  GstClockTime now_ = 0, last_pts_ = GST_CLOCK_TIME_NONE;
+  GstClockTime last_mark_ = GST_CLOCK_TIME_NONE, last_box_ = GST_CLOCK_TIME_NONE;
+  std::deque<Frame> frames_;
+  std::vector<Object> objects_;
+  std::vector<AttachedBox> boxes_;
+};
+
+}  // namespace cudavision

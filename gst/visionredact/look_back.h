@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The frames that an element holds back, and what came between them.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <deque>
+
+namespace cudavision {
+
+class LookBack {
+ public:
+  LookBack() = default;
+  LookBack(const LookBack &) = delete;
+  LookBack &operator=(const LookBack &) = delete;
+  ~LookBack() { clear(); }
+
+  // Takes the reference of a frame or a serialised event.
+  void push(GstBuffer *frame) { items_.push_back(GST_MINI_OBJECT_CAST(frame)), ++frames_; }
+  void push(GstEvent *event) { items_.push_back(GST_MINI_OBJECT_CAST(event)); }
+  bool is_empty() const { return items_.empty(); }
+  int frames() const { return frames_; }
+  // Takes out what came first, if it is an event or a frame; otherwise null. The caller owns the reference.
+  GstEvent *take_event() {
+    return !is_empty() && GST_IS_EVENT(items_.front()) ? GST_EVENT_CAST(take()) : nullptr;
+  }
+  GstBuffer *take_frame() {
+    if (is_empty() || !GST_IS_BUFFER(items_.front())) return nullptr;
+    --frames_;
+    return GST_BUFFER_CAST(take());
+  }
+  void clear() {
+    for (GstMiniObject *item : items_) gst_mini_object_unref(item);
+    items_.clear();
+    frames_ = 0;
+  }
+
+ private:
+  GstMiniObject *take() {
+    GstMiniObject *item = items_.front();
+    items_.pop_front();
+    return item;
+  }
+
+  std::deque<GstMiniObject *> items_;
+  int frames_ = 0;
+};
+
+}  // namespace cudavision

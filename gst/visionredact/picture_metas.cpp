@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/visionredact/picture_metas.h"
+
+#include <gst/cudavision/cudavision.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string_view>
+
+#include "cuda/common/backends.h"
+#include "gst/base/results/analytics.h"
+#include "gst/meta/reading.h"
+
+namespace cudavision {
+namespace {
+
+using TensorList = std::unique_ptr<GPtrArray, decltype(&g_ptr_array_unref)>;
+
+bool is_named(const GstCudaVisionTensorMeta &tensor, std::string_view id) {
+  const char *own = text_of(tensor.id);
+  return own != nullptr && id == own;
+}
+
+bool wants(const RedactSettings &settings, const char *type) {
+  return settings.is_every_type() || (type != nullptr && *settings.type == type);
+}
+
+// Calls visit with each mask of cudabgsub.
+template <typename Visit>
+void for_each_mask(GstBuffer *buffer, const RedactSettings &settings, const Visit &visit) {
+  if (!wants(settings, "motion")) return;
+  const TensorList tensors(gst_cuda_vision_buffer_get_tensor_metas(buffer), g_ptr_array_unref);
+  for (guint i = 0; i < tensors->len; ++i) {
+    const auto &tensor = *static_cast<const GstCudaVisionTensorMeta *>(g_ptr_array_index(tensors.get(), i));
+    if (is_named(tensor, "foreground-mask")) visit(tensor);
+  }
+}
+
+// Whether the tensor is a map of pixels of this frame.
+bool fits(const GstCudaVisionTensorMeta &map, Size frame) {
+  const auto is_whole = [](double value, double least) {
+    return value >= least && value <= kMaxSide && value == std::floor(value);
+  };
+  return map.element_type == GST_CUDA_VISION_ELEMENT_TYPE_U8 && map.n_dims == 2 && map.dims[0] <= kMaxSide &&
+         map.dims[1] <= kMaxSide && map.frame_width == static_cast<guint>(frame.width) &&
+         map.frame_height == static_cast<guint>(frame.height) && is_whole(map.origin_x, 0) &&
+         is_whole(map.origin_y, 0) && is_whole(map.step_x, 1) && map.step_x == map.step_y;
+}
+
+// Calls visit with each segmentation that is none of this project's tensors, which tell themselves what they are.
+template <typename Visit>
+void for_each_foreign_segmentation(GstBuffer *buffer, const RedactSettings &settings, const Visit &visit) {
+  const TensorList tensors(gst_cuda_vision_buffer_get_tensor_metas(buffer), g_ptr_array_unref);
+  for_each_segmentation(
+      buffer, settings.is_every_type() ? nullptr : settings.type->c_str(),
+      [&](const Segmentation &segmentation) {
+        for (guint i = 0; i < tensors->len; ++i)
+          if (static_cast<const GstCudaVisionTensorMeta *>(g_ptr_array_index(tensors.get(), i))->data ==
+              segmentation.mask)
+            return;
+        visit(segmentation);
+      });
+}
+
+// Sets the pixels of the frame that the segmentation selects. Returns false if it cannot be read.
+bool add_segmentation(const Segmentation &segmentation, ImageView<std::uint8_t> picture) {
+  const Region &place = segmentation.place;
+  GstVideoMeta *meta = segmentation.mask != nullptr ? gst_buffer_get_video_meta(segmentation.mask) : nullptr;
+  if (meta == nullptr || meta->format != GST_VIDEO_FORMAT_GRAY8 || meta->width == 0 || meta->height == 0 ||
+      place.width <= 0 || place.height <= 0 || meta->stride[0] < static_cast<gint>(meta->width))
+    return false;
+  GstMapInfo mapped;
+  if (!gst_buffer_map(segmentation.mask, &mapped, GST_MAP_READ)) return false;
+  const auto stride = static_cast<gsize>(meta->stride[0]);
+  const bool fits = meta->offset[0] <= mapped.size && meta->height <= kMaxSide && meta->width <= kMaxSide &&
+                    stride * (meta->height - 1) + meta->width <= mapped.size - meta->offset[0];
+  const gint64 right = gint64{place.x} + place.width, bottom = gint64{place.y} + place.height;
+  for (int y = std::max(0, place.y); fits && y < std::min<gint64>(bottom, picture.height); ++y) {
+    const auto row = static_cast<gsize>((gint64{y} - place.y) * meta->height / place.height);
+    const guint8 *values = mapped.data + meta->offset[0] + row * stride;
+    for (int x = std::max(0, place.x); x < std::min<gint64>(right, picture.width); ++x)
+      if (segmentation.selects[values[(gint64{x} - place.x) * meta->width / place.width]])
+        picture.row(y)[x] = 255;
+  }
+  gst_buffer_unmap(segmentation.mask, &mapped);
+  return fits;
+}
+
+gboolean drop_picture(GstBuffer *, GstMeta **meta, gpointer) {
+  const std::string_view api = g_type_name((*meta)->info->api);
+  const bool is_own = (*meta)->info->api == GST_CUDA_VISION_TENSOR_META_API_TYPE &&
+                      !is_named(*reinterpret_cast<GstCudaVisionTensorMeta *>(*meta), "histogram");
+  if (is_own || api == "GstTensorMetaAPI") *meta = nullptr;
+  return TRUE;
+}
+
+}  // namespace
+
+bool has_masks(GstBuffer *buffer, const RedactSettings &settings) {
+  bool found = false;
+  for_each_mask(buffer, settings, [&found](const GstCudaVisionTensorMeta &) { found = true; });
+  for_each_foreign_segmentation(buffer, settings, [&found](const Segmentation &) { found = true; });
+  return found;
+}
+
+void drop_pictures(GstBuffer *buffer) {
+  drop_segmentations(buffer);
+  gst_buffer_foreach_meta(buffer, drop_picture, nullptr);
+}
+
+Status FrameMasks::read(const Job &job, const RedactSettings &settings, std::vector<RedactMask> *masks,
+                        bool *readable) {
+  masks->clear();
+  *readable = true;
+  Status status;
+  for_each_mask(job.buffer, settings, [&](const GstCudaVisionTensorMeta &tensor) {
+    const void *data = nullptr;
+    *readable = *readable && fits(tensor, job.frame.size()) && masks->size() + 1 < kMostRedactMasks;
+    if (!*readable || !status.ok()) return;
+    if (data_.size() <= masks->size()) data_.push_back(std::make_unique<TensorData>());
+    status = data_[masks->size()]->read(job.execution, context_.get(), tensor, &data);
+    *readable = data != nullptr;
+    const auto width = static_cast<int>(tensor.dims[1]), height = static_cast<int>(tensor.dims[0]);
+    masks->push_back({{static_cast<const std::uint8_t *>(data), width, width, height},
+                      static_cast<int>(tensor.origin_x),
+                      static_cast<int>(tensor.origin_y),
+                      static_cast<int>(tensor.step_x)});
+  });
+  CUDAVISION_TRY(status);
+  return *readable ? read_segmentations(job, settings, masks, readable) : Status();
+}
+
+// They come in any size, and in the memory of the host.
+Status FrameMasks::read_segmentations(const Job &job, const RedactSettings &settings,
+                                      std::vector<RedactMask> *masks, bool *readable) {
+  const int width = job.frame.width, height = job.frame.height;
+  const std::size_t pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+  std::uint8_t *picture = nullptr;
+  Status status;
+  for_each_foreign_segmentation(job.buffer, settings, [&](const Segmentation &segmentation) {
+    if (!status.ok() || !*readable) return;
+    if (picture == nullptr) status = take_picture(job.execution, pixels, &picture);
+    if (status.ok()) *readable = add_segmentation(segmentation, {picture, width, width, height});
+  });
+  CUDAVISION_TRY(status);
+  if (picture == nullptr || !*readable) return {};
+  masks->push_back({{static_cast<const std::uint8_t *>(picture_.data()), width, width, height}});
+  return host_picture_.send(job.execution, picture_, pixels);
+}
+
+// Makes an empty picture.
+Status FrameMasks::take_picture(const Execution &execution, std::size_t pixels, std::uint8_t **picture) {
+  if (picture_.size() < pixels) {
+    CUDAVISION_TRY(picture_.allocate(execution, pixels));
+    CUDAVISION_TRY(host_picture_.allocate(execution, picture_));
+  }
+  *picture = static_cast<std::uint8_t *>(host_picture_.written());
+  std::memset(*picture, 0, pixels);
+  return {};
+}
+
+void FrameMasks::release() {
+  for (const auto &data : data_) data->release();
+}
+
+}  // namespace cudavision

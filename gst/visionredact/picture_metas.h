@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Metas of a frame that are pictures themselves: masks, which select what is hidden, and those from which people can be
+// recognised.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <memory>
+#include <vector>
+
+#include "cuda/redact/redact.h"
+#include "gst/base/element/operation.h"
+#include "gst/base/results/tensor_data.h"
+#include "gst/visionredact/redact_settings.h"
+
+namespace cudavision {
+
+// Whether the frame carries a mask that the settings ask for.
+bool has_masks(GstBuffer *buffer, const RedactSettings &settings);
+
+// Removes what could be looked at: all tensors but histograms, and segmentations. Boxes, their ids, points and lines stay.
+void drop_pictures(GstBuffer *buffer);
+
+// Reads masks where the backend works.
+class FrameMasks {
+ public:
+  void allocate(const Site &site) { context_ = site.context; }
+  // Sets *masks to those of the frame, valid until release(), and *readable to whether all of them can be used.
+  Status read(const Job &job, const RedactSettings &settings, std::vector<RedactMask> *masks, bool *readable);
+  // Lets the tensors go. CUDA: the stream must have been synchronised behind read().
+  void release();
+
+ private:
+  Status read_segmentations(const Job &job, const RedactSettings &settings, std::vector<RedactMask> *masks,
+                            bool *readable);
+  Status take_picture(const Execution &execution, std::size_t pixels, std::uint8_t **picture);
+
+  std::shared_ptr<DeviceContext> context_;  // null on the CPU backend
+  std::vector<std::unique_ptr<TensorData>> data_;
+  OwnedBytes picture_;  // of all segmentations, of the frame's size
+  HostCopy host_picture_;
+};
+
+}  // namespace cudavision

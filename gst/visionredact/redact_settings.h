@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The settings of cudavisionredact, which its properties set.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <optional>
+#include <string>
+
+#include "cuda/redact/redact.h"
+#include "gst/base/style/color_text.h"
+
+namespace cudavision {
+
+enum class OnSilence { hide_all, pass };
+
+// RedactParams::color is not used: it depends on the frame.
+struct RedactSettings : RedactParams {
+  std::optional<std::string> type;
+  ColorText fill_color = "black";
+  double hold = 1, timeout = 2;  // seconds
+  int look_back = 0;             // frames
+  OnSilence on_silence = OnSilence::hide_all;
+  bool masks = true, drop_pictures = true;
+
+  bool is_every_type() const { return !type || type->empty() || *type == "*"; }
+
+  friend bool operator==(const RedactSettings &, const RedactSettings &) = default;
+};
+
+inline Status validate(const RedactSettings &settings) {
+  CUDAVISION_TRY(validate_color("color", settings.fill_color));
+  return validate(static_cast<const RedactParams &>(settings));
+}
+
+}  // namespace cudavision

@@ -1,0 +1,538 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tests cudavisionredact: what it hides in every format, what it hides in doubt, and the frames that it holds back.
+#include <gst/cudavision/cudavision.h>
+#include <zlib.h>
+#include <opencv2/imgproc.hpp>
+#include <opencv2/objdetect.hpp>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cuda/redact/redact.h"
+#include "tests/elements/drawn_frame.h"
+#include "tests/elements/frame_budget.h"
+#include "tests/elements/tensor.h"
+#include "tests/elements/track_harness.h"
+#include "tests/support/decode.h"
+#include "tests/support/pictures.h"
+
+namespace {
+
+using namespace cudavision::test;
+using namespace cudavision;
+
+constexpr GstClockTime kFrame = 100 * GST_MSECOND;
+
+// The frame with the boxes hidden by the CPU backend of cuda/redact, which has its own tests.
+VideoFrame with_hidden(VideoFrame frame, const std::vector<Region> &boxes, RedactParams params = {},
+                       std::uint32_t color = 0xff000000) {
+  static const Workers workers(1);
+  std::unique_ptr<Redact> redact;
+  EXPECT_TRUE(make_redact({Backend::cpu, &workers, nullptr}, frame.size(), &redact).ok());
+  params.color = color_in(frame, color);
+  const Status status =
+      redact->run(view_of(&frame), {boxes.data(), static_cast<int>(boxes.size()), nullptr, 0, {}}, params);
+  EXPECT_TRUE(status.ok()) << status.text();
+  return frame;
+}
+VideoFrame with_all_hidden(const VideoFrame &frame) {
+  return with_hidden(frame, {{0, 0, frame.size().width, frame.size().height}});
+}
+
+// The element in a stream of frames, kFrame apart.
+class Stream {
+ public:
+  explicit Stream(const std::string &properties = "",
+                  const VideoFrame &picture = VideoFrame("NV12", {64, 48}, 3))
+      : picture_(picture), harness_("cudavisionredact " + properties) {
+    gst_harness_set_src_caps(harness_.get(), caps(picture).release());
+  }
+
+  static Owned<GstCaps> caps(const VideoFrame &picture) {
+    Owned<GstCaps> caps = picture.caps();
+    caps.reset(gst_caps_make_writable(caps.release()));
+    gst_caps_set_simple(caps.get(), "framerate", GST_TYPE_FRACTION, 10, 1, nullptr);
+    return caps;
+  }
+  Harness &harness() { return harness_; }
+  GstElement *element() const { return harness_.element(); }
+  const VideoFrame &picture() const { return picture_; }
+
+  // A frame in which a detector has looked for persons.
+  Owned<GstBuffer> frame(const std::vector<Box> &boxes, guint64 track = 0, const char *type = "person",
+                         bool marked = true) {
+    Owned<GstBuffer> buffer = picture_.buffer();
+    GST_BUFFER_PTS(buffer.get()) = time_;
+    time_ += kFrame;
+    for (const Box &box : boxes) {
+      add_region(buffer.get(), box, type);
+      if (track != 0)
+        gst_video_region_of_interest_meta_add_param(
+            regions_of(buffer).back(), gst_structure_new("tracking", "id", G_TYPE_UINT64, track, nullptr));
+    }
+    EXPECT_TRUE(!marked || gst_cuda_vision_buffer_mark_analysed(buffer.get(), "person", 0, nullptr));
+    return buffer;
+  }
+  Owned<GstBuffer> unmarked(const std::vector<Box> &boxes = {}) { return frame(boxes, 0, "person", false); }
+
+  void push(Owned<GstBuffer> buffer) { EXPECT_EQ(harness_.push(std::move(buffer)), GST_FLOW_OK); }
+  Owned<GstBuffer> pull() { return Owned<GstBuffer>(gst_harness_try_pull(harness_.get())); }
+  Owned<GstBuffer> exchange(Owned<GstBuffer> buffer) {
+    push(std::move(buffer));
+    Owned<GstBuffer> out = pull();
+    EXPECT_NE(out, nullptr);
+    return out;
+  }
+
+  // Whether exactly these boxes are hidden.
+  testing::AssertionResult hides(const Owned<GstBuffer> &out, const std::vector<Region> &boxes) const {
+    return same_bytes(bytes_of(out.get()), with_hidden(picture_, boxes));
+  }
+  testing::AssertionResult hides_all(const Owned<GstBuffer> &out) const {
+    return same_bytes(bytes_of(out.get()), with_all_hidden(picture_));
+  }
+  // Whether the pixel, of a picture that is not black there, is hidden.
+  bool hides_pixel(const Owned<GstBuffer> &out, int x, int y) const {
+    VideoFrame frame = picture_;
+    frame.bytes() = bytes_of(out.get());
+    EXPECT_NE(picture_.sample(0, x, y), with_all_hidden(picture_).sample(0, x, y));
+    return frame.sample(0, x, y) == with_all_hidden(picture_).sample(0, x, y);
+  }
+  GstClockTime &time() { return time_; }
+
+ private:
+  VideoFrame picture_;
+  Harness harness_;
+  GstClockTime time_ = 0;
+};
+
+VideoFrame bright(const char *format, Size size) {
+  VideoFrame frame(format, size, 3);
+  std::fill(frame.bytes().begin(), frame.bytes().end(), std::uint8_t{200});
+  return frame;
+}
+
+class CudaVisionRedact : public ElementTest {};
+class CudaVisionRedactFormat : public ElementTest, public testing::WithParamInterface<std::string> {};
+INSTANTIATE_TEST_SUITE_P(, CudaVisionRedactFormat, testing::ValuesIn(kFormats),
+                         [](const auto &format) { return format.param; });
+
+// --- what is hidden ---
+
+TEST_P(CudaVisionRedactFormat, boxes_are_hidden_and_every_other_byte_stays) {
+  const struct {
+    const char *properties;
+    RedactParams params;
+    std::uint32_t color = 0xff000000;
+  } cases[] = {
+      {"", {}},
+      {"color=#80ff8000 dilate=3", {.dilation = 3}, 0xffff8000},
+      {"shape=ellipse inverse=true", {.shape = RedactShape::ellipse, .inverse = true}},
+      {"mode=pixelate cells=2", {.mode = RedactMode::pixelate, .cells = 2}},
+      {"mode=blur strength=3", {.mode = RedactMode::blur, .strength = 3}},
+  };
+  for (const auto &c : cases) {
+    SCOPED_TRACE(c.properties);
+    const VideoFrame picture(GetParam(), {67, 45}, 4, Layout::apart);
+    Stream stream(c.properties, picture);
+    const Owned<GstBuffer> out = stream.exchange(stream.frame({{5, 3, 21, 17}, {50, -4, 30, 20}}));
+    EXPECT_TRUE(same_bytes(bytes_of(out.get()),
+                           with_hidden(picture, {{5, 3, 21, 17}, {50, -4, 30, 20}}, c.params, c.color)));
+    EXPECT_EQ(regions_of(out).size(), 2u) << "boxes stay";
+  }
+}
+
+TEST_F(CudaVisionRedact, nothing_is_left_in_the_lower_bits_of_wide_samples) {
+  const struct {
+    const char *format;
+    int mask;  // the bits of a sample in its word
+  } formats[] = {{"P010_10LE", 0xffff}, {"P012_LE", 0xffff},  {"P016_LE", 0xffff},   {"I420_10LE", 0x3ff},
+                 {"I422_10LE", 0x3ff},  {"I422_12LE", 0xfff}, {"Y444_16LE", 0xffff}, {"GRAY16_LE", 0xffff}};
+  for (const auto &f : formats) {
+    std::vector<int> first;
+    for (const unsigned seed : {5u, 6u}) {
+      const VideoFrame picture(f.format, {32, 16}, seed);
+      Stream stream("", picture);
+      const std::vector<std::uint8_t> bytes = bytes_of(stream.exchange(stream.unmarked()).get());
+      std::vector<int> samples;
+      for (std::size_t i = 0; i + 1 < bytes.size(); i += 2)
+        samples.push_back((bytes[i] | bytes[i + 1] << 8) & f.mask);
+      if (first.empty()) first = samples;
+      EXPECT_TRUE(samples == first) << f.format << ": the result depends on the picture";
+    }
+  }
+  Stream part("", VideoFrame("P016_LE", {32, 16}, 7));
+  const Owned<GstBuffer> out = part.exchange(part.frame({{8, 4, 8, 8}}));
+  const std::vector<std::uint8_t> bytes = bytes_of(out.get()), old = part.picture().bytes();
+  for (int y = 0; y < 16; ++y)
+    for (int x = 0; x < 32; ++x) {
+      const std::size_t at = static_cast<std::size_t>(y * part.picture().info().stride[0] + 2 * x);
+      const bool is_hidden = x >= 8 && x < 16 && y >= 4 && y < 12;
+      ASSERT_EQ(bytes[at] | bytes[at + 1] << 8, is_hidden ? 16 << 8 : old[at] | old[at + 1] << 8)
+          << x << " " << y;
+    }
+}
+
+TEST_F(CudaVisionRedact, type_selects_and_a_box_without_a_type_is_hidden_too) {
+  Stream stream("type=person");
+  const Box box{10, 8, 12, 9};
+  EXPECT_TRUE(stream.hides(stream.exchange(stream.frame({box}, 0, "car")), {}));
+  EXPECT_TRUE(stream.hides(stream.exchange(stream.frame({box})), {{10, 8, 12, 9}}));
+  Stream other("type=person hold=0");
+  Owned<GstBuffer> untyped = other.frame({box});
+  regions_of(untyped)[0]->roi_type = 0;
+  EXPECT_TRUE(other.hides(other.exchange(std::move(untyped)), {{10, 8, 12, 9}}));
+  for (const char *every : {"", "type=*"}) {
+    Stream all(every);
+    EXPECT_TRUE(all.hides(all.exchange(all.frame({box}, 0, "car")), {{10, 8, 12, 9}}));
+  }
+}
+
+TEST_F(CudaVisionRedact, no_frame_passes_unseen) {
+  Stream stream("every-nth=3 roi-x=100 roi-y=100");  // outside of the frame: the whole frame counts
+  for (int i = 0; i < 4; ++i)
+    EXPECT_TRUE(stream.hides(stream.exchange(stream.frame({{10, 8, 12, 9}})), {{10, 8, 12, 9}})) << i;
+  EXPECT_TRUE(is(take_warning(stream.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                 "the whole frame counts"));
+  EXPECT_FALSE(take_warning(stream.element()));
+  Stream limited("roi-x=0 roi-y=0 roi-width=16 roi-height=48");
+  EXPECT_TRUE(limited.hides(limited.exchange(limited.frame({{10, 8, 12, 9}})), {{10, 8, 6, 9}}));
+}
+
+TEST_F(CudaVisionRedact, too_many_boxes_hide_the_whole_frame) {
+  Stream stream;
+  std::vector<Box> boxes;
+  for (int i = 0; i < 300; ++i) boxes.push_back({i % 60 * 1.0, i / 60 * 9.0, 2, 2});
+  EXPECT_TRUE(stream.hides_all(stream.exchange(stream.frame(boxes))));
+}
+
+// --- an object that is not found any more ---
+
+TEST_F(CudaVisionRedact, lost_object_stays_hidden_where_it_is_expected_for_the_hold_time) {
+  for (const guint64 track : {guint64{0}, guint64{7}}) {
+    Stream stream("hold=0.45", bright("NV12", {64, 48}));
+    // It moves by 2 pixels per frame.
+    for (int i = 0; i < 4; ++i)
+      EXPECT_TRUE(stream.hides(stream.exchange(stream.frame({{4.0 + 2 * i, 10, 12, 16}}, track)),
+                               {{4 + 2 * i, 10, 12, 16}}));
+    for (int i = 1; i <= 4; ++i)  // from where it was to where it is expected
+      EXPECT_TRUE(stream.hides(stream.exchange(stream.frame({})), {{10, 10, 12 + 2 * i, 16}})) << i;
+    EXPECT_TRUE(stream.hides(stream.exchange(stream.frame({})), {}));
+  }
+}
+
+TEST_F(CudaVisionRedact, hold_of_zero_forgets_at_once) {
+  Stream stream("hold=0");
+  EXPECT_TRUE(stream.hides(stream.exchange(stream.frame({{4, 10, 12, 16}})), {{4, 10, 12, 16}}));
+  EXPECT_TRUE(stream.hides(stream.exchange(stream.frame({})), {}));
+}
+
+TEST_F(CudaVisionRedact, held_object_survives_flushes_jumps_and_new_caps) {
+  Stream stream("hold=0.5", bright("NV12", {64, 48}));
+  stream.exchange(stream.frame({{8, 10, 12, 16}}));
+  gst_harness_push_event(stream.harness().get(), gst_event_new_flush_start());
+  gst_harness_push_event(stream.harness().get(), gst_event_new_flush_stop(TRUE));
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  gst_harness_push_event(stream.harness().get(), gst_event_new_segment(&segment));
+  stream.time() = 3600 * GST_SECOND;
+  EXPECT_TRUE(stream.hides(stream.exchange(stream.frame({})), {{8, 10, 12, 16}})) << "after a flush";
+  stream.time() = 5 * GST_SECOND;
+  EXPECT_TRUE(stream.hides(stream.exchange(stream.frame({})), {{8, 10, 12, 16}})) << "after a jump";
+  const VideoFrame larger = bright("NV12", {128, 96});
+  gst_harness_set_src_caps(stream.harness().get(), Stream::caps(larger).release());
+  Owned<GstBuffer> buffer = larger.buffer();
+  GST_BUFFER_PTS(buffer.get()) = stream.time();
+  EXPECT_TRUE(gst_cuda_vision_buffer_mark_analysed(buffer.get(), nullptr, 0, nullptr));
+  const Owned<GstBuffer> out = stream.exchange(std::move(buffer));
+  EXPECT_TRUE(same_bytes(bytes_of(out.get()), with_hidden(larger, {{16, 20, 24, 32}})));
+}
+
+// --- frames that are held back ---
+
+TEST_F(CudaVisionRedact, look_back_hides_an_object_before_it_was_found_and_loses_no_frame) {
+  Stream stream("look-back=3 hold=0", bright("NV12", {64, 48}));
+  std::vector<std::vector<Box>> boxes(9);
+  boxes[4] = {{20, 10, 12, 16}};
+  boxes[5] = {{22, 10, 12, 16}};
+  std::vector<Owned<GstBuffer>> outs;
+  for (int i = 0; i < 9; ++i) {
+    stream.push(stream.frame(boxes[static_cast<std::size_t>(i)]));
+    Owned<GstBuffer> out = stream.pull();
+    EXPECT_EQ(out != nullptr, i >= 3) << "a frame leaves when three more have come";
+    if (out) outs.push_back(std::move(out));
+  }
+  EXPECT_TRUE(gst_harness_push_event(stream.harness().get(), gst_event_new_eos()));
+  while (Owned<GstBuffer> out = stream.pull()) outs.push_back(std::move(out));
+  ASSERT_EQ(outs.size(), 9u);
+  for (std::size_t i = 0; i < outs.size(); ++i) EXPECT_EQ(GST_BUFFER_PTS(outs[i].get()), i * kFrame);
+  EXPECT_TRUE(stream.hides(outs[0], {}));
+  EXPECT_TRUE(stream.hides(outs[1], {{20, 10, 12, 16}})) << "its speed is known too late for this frame";
+  EXPECT_TRUE(stream.hides(outs[2], {{16, 10, 16, 16}}));  // two frames before, at 2 pixels per frame
+  EXPECT_TRUE(stream.hides(outs[3], {{18, 10, 14, 16}}));
+  EXPECT_TRUE(stream.hides(outs[4], {{20, 10, 12, 16}}));
+  EXPECT_TRUE(stream.hides(outs[5], {{22, 10, 12, 16}}));
+  for (std::size_t i = 6; i < 9; ++i) EXPECT_TRUE(stream.hides(outs[i], {}));
+}
+
+TEST_F(CudaVisionRedact, look_back_hides_an_object_between_two_frames_that_have_it) {
+  Stream stream("look-back=3 hold=2", bright("NV12", {64, 48}));
+  stream.push(stream.frame({{10, 10, 12, 16}}, 4));
+  stream.push(stream.frame({}));
+  stream.push(stream.frame({{18, 14, 12, 16}}, 4));
+  EXPECT_TRUE(gst_harness_push_event(stream.harness().get(), gst_event_new_eos()));
+  EXPECT_TRUE(stream.hides(stream.pull(), {{10, 10, 12, 16}}));
+  EXPECT_TRUE(stream.hides(stream.pull(), {{10, 10, 12, 16}, {14, 12, 12, 16}}));
+  EXPECT_TRUE(stream.hides(stream.pull(), {{18, 14, 12, 16}}));
+}
+
+TEST_F(CudaVisionRedact, frames_that_leave_too_early_are_hidden_as_a_whole) {
+  Stream stream("look-back=2", bright("NV12", {64, 48}));
+  stream.push(stream.frame({}));
+  stream.push(stream.frame({}));
+  EXPECT_EQ(stream.pull(), nullptr);
+  gst_harness_set_src_caps(stream.harness().get(), Stream::caps(bright("NV12", {32, 48})).release());
+  for (int i = 0; i < 2; ++i) {
+    const Owned<GstBuffer> out = stream.pull();
+    ASSERT_NE(out, nullptr);
+    EXPECT_TRUE(stream.hides_all(out));
+  }
+}
+
+TEST_F(CudaVisionRedact, flush_and_stop_let_held_frames_go) {
+  Stream stream("look-back=2", bright("NV12", {64, 48}));
+  stream.push(stream.frame({}));
+  gst_harness_push_event(stream.harness().get(), gst_event_new_flush_start());
+  gst_harness_push_event(stream.harness().get(), gst_event_new_flush_stop(TRUE));
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  gst_harness_push_event(stream.harness().get(), gst_event_new_segment(&segment));
+  EXPECT_EQ(stream.pull(), nullptr);
+  stream.push(stream.frame({}));
+  EXPECT_EQ(gst_element_set_state(stream.element(), GST_STATE_READY), GST_STATE_CHANGE_SUCCESS);
+}
+
+TEST_F(CudaVisionRedact, events_keep_their_places_between_held_frames) {
+  Stream stream("look-back=1", bright("NV12", {64, 48}));
+  stream.push(stream.frame({}));
+  while (GstEvent *event = gst_harness_try_pull_event(stream.harness().get())) gst_event_unref(event);
+  gst_harness_push_event(stream.harness().get(), gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM,
+                                                                      gst_structure_new_empty("between")));
+  EXPECT_EQ(gst_harness_try_pull_event(stream.harness().get()), nullptr) << "the frame before it is held";
+  stream.push(stream.frame({}));
+  EXPECT_NE(stream.pull(), nullptr);
+  Owned<GstEvent> event(gst_harness_try_pull_event(stream.harness().get()));
+  ASSERT_NE(event, nullptr);
+  EXPECT_TRUE(gst_event_has_name(event.get(), "between"));
+}
+
+TEST_F(CudaVisionRedact, held_frames_add_to_the_latency_and_to_the_buffers_of_a_pool) {
+  Stream stream("look-back=4", bright("NV12", {64, 48}));
+  gst_harness_set_upstream_latency(stream.harness().get(), 7 * GST_MSECOND);
+  EXPECT_EQ(gst_harness_query_latency(stream.harness().get()), 7 * GST_MSECOND + 4 * kFrame);
+  const Owned<GstCaps> caps = Stream::caps(stream.picture());
+  GstQuery *query = gst_query_new_allocation(caps.get(), TRUE);
+  GstPad *source = gst_pad_get_peer(stream.harness().get()->srcpad);
+  EXPECT_TRUE(gst_pad_query(source, query));
+  ASSERT_GE(gst_query_get_n_allocation_pools(query), 1u);
+  guint size = 0, least = 0, most = 0;
+  gst_query_parse_nth_allocation_pool(query, 0, nullptr, &size, &least, &most);
+  EXPECT_GE(size, GST_VIDEO_INFO_SIZE(&stream.picture().info()));
+  EXPECT_GE(least, 4u);
+  EXPECT_EQ(most, 0u);
+  gst_query_unref(query);
+  gst_object_unref(source);
+}
+
+// --- a detector that falls silent ---
+
+TEST_F(CudaVisionRedact, silence_of_a_detector_that_marks_frames_hides_all) {
+  Stream stream("timeout=0.25", bright("NV12", {64, 48}));
+  EXPECT_TRUE(stream.hides_all(stream.exchange(stream.unmarked()))) << "nobody has looked yet";
+  EXPECT_TRUE(stream.hides(stream.exchange(stream.frame({})), {}));
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(stream.hides(stream.exchange(stream.unmarked()), {}));
+  EXPECT_TRUE(stream.hides_all(stream.exchange(stream.unmarked()))) << "0.3 s without a mark";
+  EXPECT_TRUE(stream.hides_all(stream.exchange(stream.unmarked({{1, 1, 5, 5}})))) << "a box is no mark";
+  EXPECT_TRUE(stream.hides(stream.exchange(stream.frame({})), {{1, 1, 5, 5}}));
+  EXPECT_TRUE(is(take_warning(stream.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                 "hidden as a whole"));
+}
+
+TEST_F(CudaVisionRedact, mark_of_another_type_does_not_count) {
+  Stream stream("type=face", bright("NV12", {64, 48}));
+  EXPECT_TRUE(stream.hides_all(stream.exchange(stream.frame({}))));
+}
+
+TEST_F(CudaVisionRedact, silence_of_a_detector_without_marks_is_that_of_its_boxes) {
+  Stream stream("timeout=0.25 hold=0", bright("NV12", {64, 48}));
+  EXPECT_TRUE(stream.hides(stream.exchange(stream.unmarked({{1, 1, 5, 5}})), {{1, 1, 5, 5}}));
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(stream.hides(stream.exchange(stream.unmarked()), {}));
+  EXPECT_TRUE(stream.hides_all(stream.exchange(stream.unmarked())));
+}
+
+TEST_F(CudaVisionRedact, silence_may_pass) {
+  Stream stream("on-silence=pass", bright("NV12", {64, 48}));
+  EXPECT_TRUE(stream.hides(stream.exchange(stream.unmarked()), {}));
+  EXPECT_TRUE(stream.hides(stream.exchange(stream.unmarked({{1, 1, 5, 5}})), {{1, 1, 5, 5}}));
+}
+
+// --- masks and pictures ---
+
+GstCudaVisionTensorMeta *add_map(GstBuffer *buffer, const char *id, const Picture &map, double x, double y) {
+  const gsize dims[] = {static_cast<gsize>(map.height()), static_cast<gsize>(map.width())};
+  GstBuffer *data = gst_buffer_new_memdup(map.pixels().data(), map.pixels().size());
+  GstCudaVisionTensorMeta *meta =
+      gst_cuda_vision_buffer_add_tensor_meta(buffer, id, GST_CUDA_VISION_ELEMENT_TYPE_U8, 2, dims, data);
+  gst_cuda_vision_tensor_meta_set_geometry(meta, 64, 48, x, y, 1, 1);
+  return meta;
+}
+
+TEST_F(CudaVisionRedact, motion_masks_are_hidden) {
+  Picture map(Size{6, 4});
+  std::fill(map.pixels().begin(), map.pixels().end(), std::uint8_t{255});
+  for (const char *properties : {"", "type=motion"}) {
+    Stream stream(properties, bright("NV12", {64, 48}));
+    Owned<GstBuffer> buffer = stream.frame({});
+    EXPECT_TRUE(gst_cuda_vision_buffer_mark_analysed(buffer.get(), nullptr, 0, nullptr));
+    add_map(buffer.get(), "foreground-mask", map, 20, 30);
+    EXPECT_TRUE(stream.hides(stream.exchange(std::move(buffer)), {{20, 30, 6, 4}}));
+  }
+  for (const char *properties : {"masks=false", "type=person"}) {
+    Stream stream(properties, bright("NV12", {64, 48}));
+    Owned<GstBuffer> buffer = stream.frame({});
+    add_map(buffer.get(), "foreground-mask", map, 20, 30);
+    EXPECT_TRUE(stream.hides(stream.exchange(std::move(buffer)), {}));
+  }
+}
+
+TEST_F(CudaVisionRedact, mask_that_cannot_be_read_hides_the_whole_frame) {
+  const Picture map(Size{6, 4});
+  const auto expect_hidden = [&](const char *what, auto &&spoil) {
+    Stream stream("", bright("NV12", {64, 48}));
+    Owned<GstBuffer> buffer = stream.frame({});
+    spoil(add_map(buffer.get(), "foreground-mask", map, 20, 30));
+    EXPECT_TRUE(stream.hides_all(stream.exchange(std::move(buffer)))) << what;
+  };
+  expect_hidden("another frame", [](GstCudaVisionTensorMeta *meta) { meta->frame_width = 65; });
+  expect_hidden("not at a pixel", [](GstCudaVisionTensorMeta *meta) { meta->origin_x = 0.5; });
+  expect_hidden("no step", [](GstCudaVisionTensorMeta *meta) { meta->step_x = meta->step_y = NAN; });
+  expect_hidden("too long", [](GstCudaVisionTensorMeta *meta) { meta->dims[0] = 1000; });
+}
+
+TEST_F(CudaVisionRedact, tensors_that_are_pictures_are_dropped_unless_they_are_asked_for) {
+  for (const bool dropped : {true, false}) {
+    Stream stream(dropped ? "" : "drop-pictures=false", bright("NV12", {64, 48}));
+    Owned<GstBuffer> buffer = stream.frame({{1, 1, 5, 5}});
+    for (const char *id : {"edges", "foreground-mask", "histogram", "of-somebody"})
+      add_map(buffer.get(), id, Picture(Size{6, 4}), 0, 0);
+    const Owned<GstBuffer> out = stream.exchange(std::move(buffer));
+    EXPECT_EQ(tensor_count(out), dropped ? 1 : 4);
+    EXPECT_NE(gst_cuda_vision_buffer_get_tensor_meta(out.get(), "histogram"), nullptr);
+    EXPECT_EQ(regions_of(out).size(), 1u);
+  }
+}
+
+// --- faces ---
+
+// The frontal face detector of OpenCV, or nothing if its packages lack it.
+std::unique_ptr<cv::CascadeClassifier> face_detector() {
+  const std::filesystem::path docs = test_data_folder() / "../../opencv4/html";
+  for (const std::filesystem::path &path :
+       {docs / "haarcascade_frontalface_default.xml.gz", docs / "haarcascade_frontalface_default.xml",
+        std::filesystem::path("/usr/share/opencv4/haarcascades/haarcascade_frontalface_default.xml")}) {
+    std::string text;
+    const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
+    char part[4096];
+    for (int count = 0; file != nullptr && (count = gzread(file.get(), part, sizeof part)) > 0;)
+      text.append(part, static_cast<std::size_t>(count));
+    if (text.empty()) continue;
+    const std::string copy =
+        testing::TempDir() + "faces-" + backend() + (kEmulated ? "-emulated" : "") + ".xml";
+    FILE *out = std::fopen(copy.c_str(), "w");
+    EXPECT_EQ(std::fwrite(text.data(), 1, text.size(), out), text.size());
+    std::fclose(out);
+    auto detector = std::make_unique<cv::CascadeClassifier>(copy);
+    if (!detector->empty()) return detector;
+  }
+  return nullptr;
+}
+
+std::vector<cv::Rect> faces_in(cv::CascadeClassifier *detector, const std::vector<std::uint8_t> &gray,
+                               Size size) {
+  const cv::Mat picture(size.height, size.width, CV_8U, const_cast<std::uint8_t *>(gray.data()),
+                        static_cast<std::size_t>(size.width));
+  std::vector<cv::Rect> faces;
+  detector->detectMultiScale(picture, faces, 1.05, 3);
+  return faces;
+}
+
+TEST_F(CudaVisionRedact, opencv_finds_no_face_again) {
+  const std::unique_ptr<cv::CascadeClassifier> detector = face_detector();
+  if (detector == nullptr) GTEST_SKIP() << "opencv-doc has no face detector";
+  const Photo &photo = gray_photo("messi5.jpg");
+  if (!photo.ok()) GTEST_SKIP() << photo.why_not;
+  const Size all = photo.pixels.size(), size{all.width / 4 * 4, all.height};  // rows without padding
+  VideoFrame picture("GRAY8", size);
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x) picture.sample(0, x, y) = photo.pixels.at(x, y);
+  const std::vector<cv::Rect> faces = faces_in(detector.get(), picture.bytes(), size);
+  ASSERT_FALSE(faces.empty());
+  for (const char *properties : {"", "mode=pixelate", "mode=pixelate shape=ellipse", "mode=blur"}) {
+    Stream stream(properties, picture);
+    std::vector<Box> boxes;
+    for (const cv::Rect &face : faces)
+      boxes.push_back({1.0 * face.x, 1.0 * face.y, 1.0 * face.width, 1.0 * face.height});
+    const Owned<GstBuffer> out = stream.exchange(stream.frame(boxes));
+    for (const cv::Rect &again : faces_in(detector.get(), bytes_of(out.get()), size))
+      for (const cv::Rect &face : faces) EXPECT_EQ((again & face).area(), 0) << properties << " " << again;
+  }
+}
+
+// --- messages, properties, cost ---
+
+TEST_F(CudaVisionRedact, message_tells_what_was_hidden) {
+  Stream stream("post-messages=true");
+  stream.exchange(stream.frame({{1, 1, 5, 5}, {20, 20, 5, 5}}));
+  const Owned<GstMessage> message = take_message(stream.element(), GST_MESSAGE_ELEMENT);
+  ASSERT_NE(message, nullptr);
+  gint regions = 0, masks = -1;
+  gboolean whole = TRUE;
+  EXPECT_TRUE(gst_structure_get(gst_message_get_structure(message.get()), "regions", G_TYPE_INT, &regions,
+                                "masks", G_TYPE_INT, &masks, "whole", G_TYPE_BOOLEAN, &whole, nullptr));
+  EXPECT_EQ(regions, 2);
+  EXPECT_EQ(masks, 0);
+  EXPECT_FALSE(whole);
+}
+
+TEST_F(CudaVisionRedact, properties_take_effect_on_the_next_frame_and_refuse_other_values) {
+  Stream stream("hold=0", bright("NV12", {64, 48}));
+  g_object_set(stream.element(), "dilate", 4, nullptr);
+  EXPECT_TRUE(stream.hides(stream.exchange(stream.frame({{20, 20, 5, 5}})), {{16, 16, 13, 13}}));
+  for (const auto &[name, value] :
+       {std::pair{"cells", 0}, {"cells", 33}, {"dilate", 256}, {"look-back", 301}}) {
+    g_object_set(stream.element(), name, value, nullptr);
+    EXPECT_EQ(take_glib_complaints(), 1u) << name;
+  }
+}
+
+TEST_F(CudaVisionRedact, frame_keeps_to_its_budget) {
+  CUDAVISION_NEEDS_EMULATION();
+  const struct {
+    const char *properties;
+    FrameBudget budget;
+  } cases[] = {{"", {1, 3, 2}}, {"mode=pixelate", {2, 3, 2}}, {"mode=blur strength=4", {6, 3, 2}}};
+  for (const auto &c : cases) {
+    SCOPED_TRACE(c.properties);
+    Stream stream(c.properties, VideoFrame("NV12", {66, 34}));
+    stream.exchange(stream.frame({{4, 4, 20, 20}}));
+    stream.exchange(stream.frame({{4, 4, 20, 20}}));
+    Owned<GstBuffer> buffer = stream.frame({{4, 4, 20, 20}});
+    const simt::Counters before = simt::counters();
+    const Owned<GstBuffer> out = stream.exchange(std::move(buffer));
+    expect_spent(simt::counters() - before, c.budget);
+  }
+}
+
+}  // namespace
