@@ -7,7 +7,7 @@
 # Makes the Debian by debootstrap (minbase, git and ca-certificates), clones what is committed here into it, and prints
 # each command's exit status, time and last line. Ends in 1 when one of them failed; its output is then left in
 # /var/tmp/fresh_root.SUITE.*. Needs root, debootstrap and about 8 GB in FRESH_ROOT_FOLDER (default /var/tmp).
-# FRESH_ROOT_FILES names a folder that is copied to /root/files there. FRESH_ROOT_CACHE names a folder of ccache's to compile
+# FRESH_ROOT_MOUNTS lists folders that are seen there, as HERE:THERE. FRESH_ROOT_CACHE names a folder of ccache's to compile
 # with; times are then no measure of a fresh machine's. The commands see CUDAVISION_WERROR (tests/run.sh).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -19,13 +19,15 @@ commands=("$@")
 ((EUID == 0)) || { echo "A fresh root is made by root alone." >&2; exit 2; }
 command -v debootstrap >/dev/null || { echo "Missing: debootstrap" >&2; exit 2; }
 
+read -ra mounts <<<"${FRESH_ROOT_MOUNTS:-}"
+[[ -z ${FRESH_ROOT_CACHE:-} ]] || { mkdir -p "$FRESH_ROOT_CACHE"; mounts+=("$FRESH_ROOT_CACHE:/ccache"); }
 folder=$(realpath "$(mktemp -d "${FRESH_ROOT_FOLDER:-/var/tmp}/fresh_root.$suite.XXXXXX")")
 [[ $folder != *[[:space:]]* ]] || { echo "$folder: no spaces, please" >&2; exit 2; }
 root=$folder/root
 remove_root() {
   local mounted
-  for mounted in ccache dev proc; do
-    ! mountpoint -q "$root/$mounted" || umount -R "$root/$mounted" || umount -R -l "$root/$mounted"
+  for mounted in "${mounts[@]#*:}" /dev /proc; do
+    ! mountpoint -q "$root$mounted" || umount -R "$root$mounted" || umount -R -l "$root$mounted"
   done
   # What is still mounted belongs to the machine: a bind mount must not be emptied.
   if grep -qF " $root/" /proc/self/mounts; then
@@ -53,17 +55,17 @@ cp -L /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
 # How this machine reaches Debian's servers: proxies, and whether it trusts the dates of a mirror.
 apt-config dump | grep -E '^Acquire::(Check-|https?::)' >"$root/etc/apt/apt.conf.d/90machine" || true
 git clone --quiet --no-hardlinks . "$root/root/gst-cudavision"
-[[ -z ${FRESH_ROOT_FILES:-} ]] || cp -r "$FRESH_ROOT_FILES" "$root/root/files"
+for mounted in "${mounts[@]}"; do
+  mkdir -p "$root${mounted#*:}"
+  mount --bind "${mounted%%:*}" "$root${mounted#*:}"
+done
 
 environment=(PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8)
 for name in http_proxy https_proxy no_proxy CUDAVISION_WERROR; do
   [[ -z ${!name:-} ]] || environment+=("$name=${!name}")
 done
-if [[ -n ${FRESH_ROOT_CACHE:-} ]]; then
-  mkdir -p "$FRESH_ROOT_CACHE" "$root/ccache"
-  mount --bind "$FRESH_ROOT_CACHE" "$root/ccache"
+[[ -z ${FRESH_ROOT_CACHE:-} ]] ||
   environment+=(CCACHE_DIR=/ccache CCACHE_COMPILERCHECK=content CCACHE_BASEDIR=/root/gst-cudavision CCACHE_NOHASHDIR=1)
-fi
 
 failed=0
 for command in "${commands[@]}"; do

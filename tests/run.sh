@@ -14,7 +14,9 @@
 #   tests/run.sh lint                  formatting, clang-tidy and the layout of the source tree
 #   tests/run.sh debian13              everything again, in a fresh root of Debian 13, with GStreamer 1.26; needs root
 #   tests/run.sh debian14              the same in Debian's testing, with GStreamer 1.28, without -Werror: it moves; needs root
-#   tests/run.sh package               the Debian packages: built, checked by lintian, used in a fresh root; needs root
+#   tests/run.sh release               a repository of packages for Debian 12, 13 and testing, built, checked and used in fresh
+#                                      roots (tests/release.sh); needs root
+#   tests/run.sh package               the same for the Debian of this machine alone; needs root
 #   tests/run.sh live                  the page of cudavision-live in Chromium, and 100,000 random requests to its server
 #   tests/run.sh slurm                 the example batch as an array of Debian's Slurm on this machine; needs root
 #
@@ -27,12 +29,17 @@ source tests/support/packages.sh
 export PATH="$PATH:/usr/local/cuda/bin"
 
 mode=${1:-first} filter=${2:-}
-if (($# > 2)) || [[ ! $mode =~ ^(first|rest|all|cpu|emulated|asan|tsan|gpu|lint|debian13|debian14|package|live|slurm)$ ]]; then
+if (($# > 2)) || [[ ! $mode =~ ^(first|rest|all|cpu|emulated|asan|tsan|gpu|lint|debian13|debian14|release|package|live|slurm)$ ]]; then
   sed -n '/^#   tests/s/^# //p' tests/run.sh >&2
   exit 2
 fi
 
-[[ $mode != package ]] || exec tests/package.sh
+[[ $mode != release ]] || exec tests/release.sh
+if [[ $mode == package ]]; then
+  root=$(source /etc/os-release && echo "$VERSION_CODENAME")
+  [[ ! -x /usr/local/cuda/bin/nvcc ]] || root+=-cuda
+  exec tests/release.sh "" "$root"
+fi
 if [[ $mode == debian1[34] ]]; then
   needs_root_folder "tests/run.sh $mode"
   install_packages debootstrap || exit 1

@@ -1,20 +1,25 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Installs the packages of a folder and uses them as a stranger would: gst-inspect-1.0, a pipeline, and programs in C, C++
-# and Python outside of the source tree.
+# Installs the packages of a release (tests/release.sh) and uses them as a stranger would: gst-inspect-1.0, a pipeline, and
+# programs in C, C++ and Python outside of the source tree.
 #
-#   installed_package.sh FOLDER
+#   installed_package.sh DISTRIBUTION     as trixie-cuda, of the repository in /srv/gst-cudavision
+#   installed_package.sh                  the packages are installed
 set -euo pipefail
-source "$(dirname "$0")/packages.sh"
 sources=$(realpath "$(dirname "$0")/../..")
 export DEBIAN_FRONTEND=noninteractive
+if (($#)); then
+  install -D -m 644 /srv/gst-cudavision/gst-cudavision.asc /etc/apt/keyrings/gst-cudavision.asc
+  echo "deb [signed-by=/etc/apt/keyrings/gst-cudavision.asc] file:/srv/gst-cudavision $1 main" >/etc/apt/sources.list.d/gst-cudavision.list
+fi
 apt-get update -qq
-apt-get install -qq -y --no-install-recommends "$1"/*.deb gstreamer1.0-tools gstreamer1.0-plugins-base \
-  gstreamer1.0-plugins-good gcc g++ libc6-dev libgstreamer-plugins-base1.0-dev pkgconf python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 >/dev/null
+apt-get install -qq -y --no-install-recommends gstreamer1.0-cudavision gstreamer1.0-cudavision-examples libgstcudavision-1.0-dev \
+  gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gcc g++ libc6-dev libgstreamer-plugins-base1.0-dev pkgconf python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 >/dev/null
 
 # grep without -q reads to the end: with -q it leaves early, and SIGPIPE ends the program in front of it.
 gst-inspect-1.0 cudacanny | grep 'Factory Details' >/dev/null
-[[ $(gst-inspect-1.0 cudavision | grep -c '^  cuda') == 11 ]] || { echo "eleven elements are expected" >&2; exit 1; }
+pages=("$sources"/gst/docs/cuda*.md)
+[[ $(gst-inspect-1.0 cudavision | grep -c '^  cuda') == "${#pages[@]}" ]] || { echo "one element is expected for each page" >&2; exit 1; }
 
 outside=$(mktemp -d)
 cd "$outside"
