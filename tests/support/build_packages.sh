@@ -33,7 +33,7 @@ lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-clos
   build-packages/gst-cudavision_*.changes
 
 echo "== hardening"
-built=build-packages/gst-cudavision
+built="$PWD/build-packages/gst-cudavision"
 plugin=$(find "$built/debian/gstreamer1.0-cudavision" -name libgstcudavision.so)
 mapfile -t libraries < <(find "$built"/debian/*cudavision* -name 'libgstcudavision*.so*' -type f)
 ((${#libraries[@]} >= 2)) || { echo "the packages lack the plugin or the library of metas" >&2; exit 1; }
