@@ -11,7 +11,7 @@ RUN, PARSED, ELSEWHERE = "run", "parsed", "run by another test"
 
 # The first rule whose pattern a statement contains decides. A file that runs the commands as a test does is named.
 RULES = [
-    (r"\b(sudo|apt-get|apt|debootstrap|dpkg-buildpackage|dpkg)\b", ELSEWHERE, "tests/package.sh"),
+    (r"\b(sudo|apt-get|apt|debootstrap|dpkg-buildpackage|dpkg)\b", ELSEWHERE, "tests/release.sh"),
     (r"\b(podman|docker|buildah|kubectl|helm)\b", PARSED, "needs a container engine or a cluster"),
     (r"\b(git clone|pip3? install|curl|wget)\b|https?://|\b(rtsp|udp|srt|rtmp|whip)\w*(src|sink)\b|rtsp://", PARSED,
      "needs a network"),
@@ -20,7 +20,7 @@ RULES = [
     (r"\bnv\w+(dec|enc)\b|\bcuda(upload|download|convert|scale|convertscale|ipc\w+)\b|memory:CUDAMemory|"
      r"backend=cuda\b", PARSED, "needs a card"),
     (r"\bgdb\b", PARSED, "needs a person at the debugger"),
-    (r"\btests/(run|fresh_root|package)\.sh\b", ELSEWHERE, "tests/run.sh"),
+    (r"\btests/(run|fresh_root|release)\.sh\b", ELSEWHERE, "tests/run.sh"),
     (r"\btests/docs/\w+\.(sh|py)\b", ELSEWHERE, "tests/docs/meson.build"),
     (r"\btests/support/new_element\.py\b", ELSEWHERE, "tests/support/new_element.sh"),
     (r"\bexamples/demo\.sh\b", ELSEWHERE, "tests/fresh_root.sh"),
