@@ -13,6 +13,7 @@
 //   c++ -std=c++17 train_hog.cpp -o train_hog -I/usr/include/opencv4
 //     $(pkg-config --cflags --libs gstreamer-cudavision-1.0 gstreamer-app-1.0)
 //     -lopencv_core -lopencv_ml -lopencv_objdetect
+// With OpenCV 5 the folder is opencv5, and the last library opencv_xobjdetect.
 #include <gst/app/gstappsink.h>
 #include <gst/cudavision/cudavision.h>
 
@@ -22,12 +23,16 @@
 #include <filesystem>
 #include <memory>
 #include <opencv2/ml.hpp>
-#include <opencv2/objdetect.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "one_file.h"
+#if CV_VERSION_MAJOR >= 5  // HOGDescriptor has moved to OpenCV's repository opencv_contrib
+#include <opencv2/xobjdetect.hpp>
+#else
+#include <opencv2/objdetect.hpp>
+#endif
 
 namespace {
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <opencv2/objdetect.hpp>
 #include <vector>
 
 #include "cuda/common/owned_memory.h"
@@ -13,6 +12,7 @@
 #include "cuda/hog/planes_cpu.h"
 #include "tests/bench/harness/comparison.h"
 #include "tests/bench/harness/real_picture.h"
+#include "tests/support/opencv_hog.h"
 #if CUDAVISION_HAVE_CUDA
 #include "tests/bench/harness/device.h"
 #endif

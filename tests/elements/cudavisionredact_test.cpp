@@ -3,7 +3,6 @@
 #include <gst/cudavision/cudavision.h>
 #include <zlib.h>
 #include <opencv2/imgproc.hpp>
-#include <opencv2/objdetect.hpp>
 
 #include <filesystem>
 #include <memory>
@@ -16,6 +15,7 @@
 #include "tests/elements/tensor.h"
 #include "tests/elements/track_harness.h"
 #include "tests/support/decode.h"
+#include "tests/support/opencv_hog.h"
 #include "tests/support/pictures.h"
 
 namespace {

@@ -11,13 +11,13 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
-#include <opencv2/objdetect.hpp>
 #include <string>
 #include <vector>
 
 #include "cuda/draw/text.h"
 #include "tests/elements/drawn_frame.h"
 #include "tests/elements/tensor.h"
+#include "tests/support/opencv_hog.h"
 #include "tests/support/pictures.h"
 
 namespace cudavision::test {

@@ -9,13 +9,13 @@
 #include <cmath>
 #include <cstring>
 #include <numbers>
-#include <opencv2/objdetect.hpp>
 #include <ostream>
 #include <vector>
 
 #include "cuda/hog/hog.h"
 #include "tests/support/backends.h"
 #include "tests/support/decode.h"
+#include "tests/support/opencv_hog.h"
 #include "tests/support/test_frame.h"
 
 namespace cudavision {
