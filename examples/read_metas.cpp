@@ -114,9 +114,11 @@ bool has_failed(GstElement *pipeline) {
   gst_object_unref(bus);
   if (message == nullptr) return false;
   GError *error = nullptr;
-  gst_message_parse_error(message, &error, nullptr);
-  std::fprintf(stderr, "%s\n", error->message);
+  gchar *debug = nullptr;  // names the file, for example
+  gst_message_parse_error(message, &error, &debug);
+  std::fprintf(stderr, "%s (%s)\n", error->message, debug);
   g_error_free(error);
+  g_free(debug);
   gst_message_unref(message);
   return true;
 }

@@ -72,7 +72,8 @@ def has_failed(pipeline):
     """Prints the error that ended the stream, if there is one."""
     message = pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
     if message is not None:
-        print(message.parse_error().gerror.message, file=sys.stderr)
+        error, debug = message.parse_error()
+        print(f"{error.message} ({debug})", file=sys.stderr)  # the second names the file
     return message is not None
 
 

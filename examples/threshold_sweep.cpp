@@ -46,9 +46,11 @@ int follow(GstElement *pipeline, GstElement *canny) {
       print_frame(canny, gst_message_get_structure(message));
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
       GError *error = nullptr;
-      gst_message_parse_error(message, &error, nullptr);
-      std::fprintf(stderr, "%s\n", error->message);
+      gchar *debug = nullptr;  // names the file, for example
+      gst_message_parse_error(message, &error, &debug);
+      std::fprintf(stderr, "%s (%s)\n", error->message, debug);
       g_error_free(error);
+      g_free(debug);
       code = 1;
     }
     gst_message_unref(message);

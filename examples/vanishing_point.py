@@ -37,7 +37,7 @@ def lines_of(picture, properties):
     message = pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
     pipeline.set_state(Gst.State.NULL)
     if lines is None:
-        sys.exit(message.parse_error().gerror.message if message else f"{picture}: no picture")
+        sys.exit(f"{picture}: {message.parse_error().gerror.message if message else 'no picture'}")
     return lines
 
 

@@ -35,7 +35,7 @@ kinds = Gst.MessageType.ELEMENT | Gst.MessageType.EOS | Gst.MessageType.ERROR
 while (message := pipeline.get_bus().timed_pop_filtered(Gst.CLOCK_TIME_NONE, kinds)).type != Gst.MessageType.EOS:
     if message.type == Gst.MessageType.ERROR:
         pipeline.set_state(Gst.State.NULL)
-        raise SystemExit(message.parse_error()[0].message)
+        raise SystemExit("{0.message} ({1})".format(*message.parse_error()))
     event = message.get_structure()
     if event.get_name() == "cudavisionzones" and event.get_string("event") in ("cross", "enter", "leave"):
         minute = event.get_uint64("running-time")[1] // (60 * Gst.SECOND)

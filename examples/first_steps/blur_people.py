@@ -30,7 +30,7 @@ def check(types=Gst.MessageType.ERROR, timeout=0):
     """Ends the program if the output has failed."""
     message = bus.timed_pop_filtered(timeout, types)
     if message and message.type == Gst.MessageType.ERROR:
-        raise SystemExit(message.parse_error()[0].message)
+        raise SystemExit("{0.message} ({1})".format(*message.parse_error()))
 
 
 output.set_state(Gst.State.PLAYING)

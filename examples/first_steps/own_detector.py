@@ -34,4 +34,4 @@ pipeline.set_state(Gst.State.PLAYING)
 message = pipeline.get_bus().timed_pop_filtered(Gst.CLOCK_TIME_NONE, Gst.MessageType.EOS | Gst.MessageType.ERROR)
 pipeline.set_state(Gst.State.NULL)
 if message.type == Gst.MessageType.ERROR:
-    raise SystemExit(message.parse_error()[0].message)
+    raise SystemExit("{0.message} ({1})".format(*message.parse_error()))
