@@ -105,7 +105,7 @@ run_tests() {
   # The tests' limits end what hangs: a slow machine may take five times as long, and what was asked to take longer any time.
   local factor=5
   [[ -z ${CUDAVISION_FUZZ_STEPS:-}${CUDAVISION_FUZZ_SECONDS:-}${CUDAVISION_SOAK_FRAMES:-} ]] &&
-    [[ -z ${CUDAVISION_GUEST_RUNS:-}${CUDAVISION_GUEST_STEPS:-} ]] || factor=0
+    [[ -z ${CUDAVISION_GUEST_RUNS:-}${CUDAVISION_GUEST_STEPS:-}${CUDAVISION_ORDERS:-} ]] || factor=0
   rm -f "$folder/meson-logs/testlog.junit.xml"
   meson test -C "$folder" --no-rebuild --print-errorlogs -t "$factor" "$@" || failed_steps=$((failed_steps + 1))
   logs+=("$folder/meson-logs/testlog.junit.xml")

@@ -16,6 +16,7 @@
 #include "cuda/common/grid_cuda.h"
 #include "cuda/common/launch_cuda.h"
 #include "cuda/common/resident_blocks.cuh"
+#include "cuda/common/static_shared.cuh"
 #include "cuda/gaussian/gaussian.h"
 
 namespace cudavision::canny {
@@ -68,9 +69,10 @@ template <int kAperture, bool kL2>
 static __global__ void __launch_bounds__(kTileThreads, kResidentBlocks<kAperture, kL2>)
     detect_edges_kernel(ImageView<const std::uint8_t> luma, ImageView<std::uint8_t> edges,
                         Thresholds thresholds, bool hysteresis, TileGraph graph, Input input) {
-  __shared__ TileMemory<kAperture, kL2> memory;
-  __shared__ TileRows rows;
-  __shared__ bool complete[4];
+  using Memory = TileMemory<kAperture, kL2>;
+  CUDAVISION_SHARED(Memory, memory);
+  CUDAVISION_SHARED(TileRows, rows);
+  CUDAVISION_SHARED(bool[4], complete);
   const int tx = static_cast<int>(blockIdx.x), ty = static_cast<int>(blockIdx.y), x0 = tx * kTile,
             y0 = ty * kTile;
   const int x = static_cast<int>(threadIdx.x) % 32 * 2, y = static_cast<int>(threadIdx.x) / 32 * kStripRows;

@@ -11,7 +11,7 @@ namespace cudavision {
 // all writes of the block before its last barrier, and acquires those of the blocks that arrived earlier: the
 // calling thread sees them, and so does its block after the next barrier.
 __device__ inline unsigned arrive(unsigned *counter, unsigned last = ~0u) {
-#ifdef __CUDA_ARCH__
+#ifndef CUDAVISION_EMULATED_CUDA
   unsigned before;
   asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
                : "=r"(before)
@@ -19,13 +19,13 @@ __device__ inline unsigned arrive(unsigned *counter, unsigned last = ~0u) {
                : "memory");
   return before;
 #else
-  return atomicInc(counter, last);
+  return simt::atomic_increment(counter, last, simt::MemoryOrder::acq_rel);
 #endif
 }
 
 // Reads a counter in global memory, and acquires the writes of the blocks that have arrived at it.
 __device__ inline unsigned arrivals_at(const unsigned *counter) {
-#ifdef __CUDA_ARCH__
+#ifndef CUDAVISION_EMULATED_CUDA
   unsigned now;
   asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
                : "=r"(now)
@@ -33,13 +33,13 @@ __device__ inline unsigned arrivals_at(const unsigned *counter) {
                : "memory");
   return now;
 #else
-  return *static_cast<const volatile unsigned *>(counter);
+  return simt::load(counter, simt::MemoryOrder::acquire);
 #endif
 }
 
 // Reads a word that another thread may write, past L1, and acquires nothing: for loops that wait.
 __device__ inline unsigned long long relaxed_load(const unsigned long long *word) {
-#ifdef __CUDA_ARCH__
+#ifndef CUDAVISION_EMULATED_CUDA
   unsigned long long now;
   asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
                : "=l"(now)
@@ -47,7 +47,17 @@ __device__ inline unsigned long long relaxed_load(const unsigned long long *word
                : "memory");
   return now;
 #else
-  return *static_cast<const volatile unsigned long long *>(word);
+  return simt::load(word, simt::MemoryOrder::relaxed);
+#endif
+}
+
+// Writes a word that another thread may read with relaxed_load(), past L1, and releases nothing.
+__device__ inline void relaxed_store(unsigned long long *word, unsigned long long value) {
+#ifndef CUDAVISION_EMULATED_CUDA
+  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(word)), "l"(value)
+               : "memory");
+#else
+  simt::store(word, value, simt::MemoryOrder::relaxed);
 #endif
 }
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A barrier for all blocks of a cooperative launch (CUDAVISION_LAUNCH_COOPERATIVE). It costs one atomic
 // addition per block.
-//
-// Kernels with this barrier must use dynamic shared memory only: in the emulator of tests/simt all blocks
-// share one copy of static shared memory.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -21,9 +18,6 @@ class GridBarrier {
   // Every thread of every block must call. Writes to global memory before the barrier are visible to all
   // blocks after it; a block that may have cached the same lines in L1 must load them with __ldcg.
   __device__ void wait() {
-#ifdef CUDAVISION_EMULATED_CUDA
-    simt::grid_barrier();
-#else
     __syncthreads();
     if (threadIdx.x == 0) {
       // The counter begins again at a multiple of the number of blocks. The round lasts while it is among the next
@@ -34,7 +28,6 @@ class GridBarrier {
       }
     }
     __syncthreads();
-#endif
   }
 
  private:

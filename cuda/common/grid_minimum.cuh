@@ -29,16 +29,13 @@ class GridMinimum {
   // and does not wait.
   __device__ void publish(unsigned long long value) {
     const unsigned copy = threadIdx.x % 32;
-    if (copy < kCopies) store(words_of(copy) + blockIdx.x, tag() | value);
+    if (copy < kCopies) relaxed_store(words_of(copy) + blockIdx.x, tag() | value);
   }
 
   // Returns the smallest value of the round. Every thread of every block must call; the first warp of a block waits for
   // the words of the others. result: in shared memory; no thread uses it before the next barrier of the block.
   // Synchronises the block.
   __device__ unsigned long long collect(unsigned long long *result) {
-#ifdef CUDAVISION_EMULATED_CUDA
-    simt::grid_barrier();
-#endif
     if (threadIdx.x < 32) {
       const unsigned long long least = warp_min(least_of_lane());
       if (threadIdx.x == 0) *result = least & kMask;
@@ -51,11 +48,6 @@ class GridMinimum {
  private:
   // The smallest word of the blocks that this lane looks at.
   __device__ unsigned long long least_of_lane() const {
-#ifdef CUDAVISION_EMULATED_CUDA
-    constexpr bool kWaits = false;  // all words are there: a wrong one fails a test instead of hanging it
-#else
-    constexpr bool kWaits = true;
-#endif
     constexpr unsigned kAtOnce = 5;  // loads that do not wait for one another: enough for 160 blocks
     const unsigned long long round_tag = tag();
     const auto is_old = [round_tag](unsigned long long word) { return ((word ^ round_tag) & ~kMask) != 0; };
@@ -73,11 +65,11 @@ class GridMinimum {
           word[k] = (missing >> k & 1) != 0 ? relaxed_load(words + 32 * k) : 0;
 #pragma unroll
         for (unsigned k = 0; k < kAtOnce; ++k) {
-          if (kWaits ? is_old(word[k]) : (missing >> k & 1) == 0) continue;
+          if (is_old(word[k])) continue;
           least = word[k] < least ? word[k] : least;
           missing &= ~(1u << k);
         }
-      } while (kWaits && missing != 0);
+      } while (missing != 0);
     }
     return least;
   }
@@ -99,16 +91,6 @@ class GridMinimum {
   __device__ unsigned long long tag() const { return static_cast<unsigned long long>(high_tag_) << 32; }
   __device__ unsigned long long *words_of(unsigned copy) const {
     return words_ + (high_tag_ / kTagUnit % 2 * kCopies + copy) * gridDim.x;
-  }
-
-  // Bypasses L1, as relaxed_load() does.
-  static __device__ void store(unsigned long long *word, unsigned long long value) {
-#ifdef __CUDA_ARCH__
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(word)), "l"(value)
-                 : "memory");
-#else
-    *static_cast<volatile unsigned long long *>(word) = value;
-#endif
   }
 
   unsigned long long *words_;

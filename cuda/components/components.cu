@@ -13,6 +13,7 @@
 #include "cuda/common/last_block.cuh"
 #include "cuda/common/launch_cuda.h"
 #include "cuda/common/pixel_bits_rules.h"
+#include "cuda/common/static_shared.cuh"
 #include "cuda/common/union_find.cuh"
 #include "cuda/components/components_backends.h"
 #include "cuda/components/components_rules.h"
@@ -86,7 +87,7 @@ __device__ void for_each_run(unsigned long long bits, int row, const Visit &visi
 
 static __global__ void __launch_bounds__(kTile)
     label_tiles_kernel(ImageView<const std::uint8_t> mask, bool eight, Nodes nodes, ComponentCount *count) {
-  __shared__ Tile tile;
+  CUDAVISION_SHARED(Tile, tile);
   const int row = static_cast<int>(threadIdx.x), x0 = static_cast<int>(blockIdx.x) * kTile,
             y = static_cast<int>(blockIdx.y) * kTile + row;
   const int index = static_cast<int>(blockIdx.y) * nodes.tiles_x + static_cast<int>(blockIdx.x);
@@ -267,9 +268,9 @@ __device__ void write_list(const Nodes &nodes, const unsigned *roots, const Comp
 static __global__ void __launch_bounds__(kListThreads)
     list_kernel(Nodes nodes, int min_area, int width, unsigned *roots, unsigned *arrivals,
                 ComponentList list) {
-  __shared__ Ranking ranking;
-  __shared__ bool is_last;
-  __shared__ int pixels;  // of the roots of this block
+  CUDAVISION_SHARED(Ranking, ranking);
+  CUDAVISION_SHARED(bool, is_last);
+  CUDAVISION_SHARED(int, pixels);  // of the roots of this block
   if (threadIdx.x == 0) pixels = 0;
   __syncthreads();
   let_next_kernel_start();

@@ -9,6 +9,7 @@
 #include "cuda/common/check_cuda.h"
 #include "cuda/common/grid_cuda.h"
 #include "cuda/common/launch_cuda.h"
+#include "cuda/common/static_shared.cuh"
 #include "cuda/gaussian/gaussian_backends.h"
 
 namespace cudavision::gaussian {
@@ -62,8 +63,9 @@ static __global__ void __launch_bounds__(kThreads)
                   const __grid_constant__ Steps<kReach> weights) {
   constexpr int kRows = kTileY + 2 * kReach, kWords = (kTileX + 2 * kReach) / 4;
   constexpr int kGroups = kTileX / kGroup, kPairs = kTileX / 2;
-  __shared__ unsigned pixels[kRows][kWords];  // the tile and its halo
-  __shared__ uint2 sums[kRows][kGroups];  // results of the row pass: four 16-bit sums, each at most 256 * 255
+  CUDAVISION_SHARED(unsigned[kRows][kWords], pixels);  // the tile and its halo
+  CUDAVISION_SHARED(uint2[kRows][kGroups],
+                    sums);  // results of the row pass: four 16-bit sums, each at most 256 * 255
   const int thread = static_cast<int>(threadIdx.x);
   const int x0 = static_cast<int>(blockIdx.x) * kTileX, y0 = static_cast<int>(blockIdx.y) * kTileY;
 

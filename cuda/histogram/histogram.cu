@@ -11,6 +11,7 @@
 #include "cuda/common/launch_cuda.h"
 #include "cuda/common/resident_blocks.cuh"
 #include "cuda/common/row_chunks.cuh"
+#include "cuda/common/static_shared.cuh"
 #include "cuda/histogram/histogram_backends.h"
 #include "cuda/histogram/histogram_rules.h"
 
@@ -85,8 +86,8 @@ __device__ void add_count(Accumulator *accumulator, int i, unsigned count, std::
 static __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kBlocksAtOnce))
     count_values_kernel(const __grid_constant__ Layout layout, Accumulator *accumulator, int bins,
                         const __grid_constant__ BinTable table, std::uint32_t *counts, Input input) {
-  __shared__ unsigned tables[kCopies][kMaxChannels][kValues];
-  __shared__ unsigned folded[kMaxChannels * kMaxBins];  // the counts of the bins
+  CUDAVISION_SHARED(unsigned[kCopies][kMaxChannels][kValues], tables);
+  CUDAVISION_SHARED(unsigned[kMaxChannels * kMaxBins], folded);  // the counts of the bins
   const int thread = static_cast<int>(threadIdx.x), channels = layout.samples.channels;
   for (int i = thread; i < channels * kValues; i += kThreads)
     for (int c = 0; c < kCopies; ++c) (&tables[c][0][0])[i] = 0;

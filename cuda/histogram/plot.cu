@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include "cuda/common/launch_cuda.h"
+#include "cuda/common/static_shared.cuh"
 #include "cuda/histogram/plot_backends.h"
 #include "cuda/histogram/plot_rules.h"
 
@@ -15,7 +16,7 @@ constexpr int kThreads = kMaxBins;  // one per bin
 static __global__ void __launch_bounds__(kThreads)
     plot_kernel(const std::uint32_t *counts, int bins, const __grid_constant__ HistogramPlot plot,
                 Primitive *primitives) {
-  __shared__ unsigned largest;
+  CUDAVISION_SHARED(unsigned, largest);
   const int bin = static_cast<int>(threadIdx.x), channel = static_cast<int>(blockIdx.x);
   const int channels = static_cast<int>(gridDim.x);
   if (bin == 0) largest = 1;

@@ -7,6 +7,7 @@
 
 #include "cuda/common/block_scan.cuh"
 #include "cuda/common/last_block.cuh"
+#include "cuda/common/static_shared.cuh"
 #include "cuda/common/union_find.cuh"
 #include "cuda/hog/scores.cuh"
 
@@ -47,7 +48,9 @@ __device__ inline float value_of_key(unsigned key) {
 
 // Shared memory of the first kernel.
 struct HitMemory {
-  Region searched[Places::kMostRegions];  // windows of the scale
+  struct {
+    int left, top, right, bottom;
+  } searched[Places::kMostRegions];  // windows of the scale
   int warp_sums[kLineThreads / 32];
   int hit_count;
   bool last;
@@ -215,20 +218,22 @@ __device__ inline bool is_searched(const Search &search, const DeviceLevel &leve
                                    HitMemory *shared) {
   if (search.places.everywhere()) return true;
   const int thread = static_cast<int>(threadIdx.x);
-  if (thread < search.places.count) shared->searched[thread] = search.windows(level, thread);
+  if (thread < search.places.count) {
+    const Region windows = search.windows(level, thread);
+    shared->searched[thread] = {windows.x, windows.y, windows.x + windows.width, windows.y + windows.height};
+  }
   __syncthreads();
   bool found = false;
   for (int i = 0; i < search.places.count && !found; ++i) {
-    const Region &windows = shared->searched[i];
-    found = col >= windows.x && col < windows.x + windows.width && row >= windows.y &&
-            row < windows.y + windows.height;
+    const auto &windows = shared->searched[i];
+    found = col >= windows.left && col < windows.right && row >= windows.top && row < windows.bottom;
   }
   return found;
 }
 
 // Without grouping, also writes the boxes.
 static __global__ void __launch_bounds__(kLineThreads, 4) find_hits_kernel(HitTask task) {
-  __shared__ HitMemory shared;
+  CUDAVISION_SHARED(HitMemory, shared);
   let_next_kernel_start();
   const int block = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
   const DeviceLevel &level =
@@ -257,7 +262,7 @@ static __global__ void __launch_bounds__(kLineThreads, 4) find_hits_kernel(HitTa
 }
 
 static __global__ void __launch_bounds__(kLineThreads, 4) group_hits_kernel(HitTask task) {
-  __shared__ GroupMemory shared;
+  CUDAVISION_SHARED(GroupMemory, shared);
   let_next_kernel_start();
   wait_for_kernel_ahead();
   const int hits = *task.hit_count, count = min(hits, kMaxHogHits);

@@ -5,6 +5,7 @@
 
 #include "cuda/common/grid_cuda.h"
 #include "cuda/common/launch_cuda.h"
+#include "cuda/common/static_shared.cuh"
 #include "cuda/hog/hog_primitives_backends.h"
 
 namespace cudavision::hog {
@@ -24,8 +25,8 @@ static __global__ void __launch_bounds__(kThreads)
 // strengths.
 static __global__ void __launch_bounds__(kThreads)
     make_star_primitives_kernel(const __grid_constant__ StarTask task, Primitive *primitives) {
-  __shared__ int sums[kThreads];
-  __shared__ std::uint8_t strengths[kThreads];
+  CUDAVISION_SHARED(int[kThreads], sums);
+  CUDAVISION_SHARED(std::uint8_t[kThreads], strengths);
   const int bins = task.rules.bins, stars_here = kThreads / bins, thread = static_cast<int>(threadIdx.x);
   const int local = thread / bins, bin = thread - local * bins;
   const int star = static_cast<int>(blockIdx.x) * stars_here + local;

@@ -7,6 +7,7 @@
 
 #include "cuda/common/launch_cuda.h"
 #include "cuda/common/resident_blocks.cuh"
+#include "cuda/common/static_shared.cuh"
 #include "cuda/common/tile_sort.cuh"
 #include "cuda/hough/hough_rules.h"
 #include "cuda/hough/points.cuh"
@@ -60,8 +61,8 @@ __device__ inline int peaks_of_quad(const PeakTask &task, int i, Key *first_key,
 // One thread for four cells.
 static __global__ void __launch_bounds__(kListThreads, resident_blocks(kListThreads, 6))
     find_peaks_kernel(const __grid_constant__ PeakTask task) {
-  __shared__ int warp_sums[kListThreads / 32];
-  __shared__ unsigned block_begin;
+  CUDAVISION_SHARED(int[kListThreads / 32], warp_sums);
+  CUDAVISION_SHARED(unsigned, block_begin);
   let_next_kernel_start();
   wait_for_kernel_ahead();
   const int i = static_cast<int>(blockIdx.x) * kListThreads + static_cast<int>(threadIdx.x);
@@ -78,7 +79,7 @@ static __global__ void __launch_bounds__(kListThreads, resident_blocks(kListThre
 // edges were complete, and the frame ahead had read the maps.
 static __global__ void __launch_bounds__(kTileThreads)
     sort_peaks_kernel(const __grid_constant__ PeakTask task) {
-  __shared__ SortKey tile[kLargeTile];
+  CUDAVISION_SHARED(SortKey[kLargeTile], tile);
   let_next_kernel_start();
   if (!task.write_lines) map_steps<kTileThreads>(task.maps, task.edges);
   wait_for_kernel_ahead();
@@ -88,7 +89,7 @@ static __global__ void __launch_bounds__(kTileThreads)
 // Writes the sorted keys and, unless segments are searched, the lines.
 static __global__ void __launch_bounds__(kTileThreads)
     place_peaks_kernel(const __grid_constant__ PeakTask task) {
-  __shared__ SortKey tile[kLargeTile];
+  CUDAVISION_SHARED(SortKey[kLargeTile], tile);
   let_next_kernel_start();
   wait_for_kernel_ahead();
   const int peaks = static_cast<int>(task.counters->peaks);

@@ -9,6 +9,7 @@
 
 #include "cuda/common/block_scan.cuh"
 #include "cuda/common/row_chunks.cuh"
+#include "cuda/common/static_shared.cuh"
 #include "cuda/hough/hough_rules.h"
 #include "cuda/hough/walk_rules.h"
 
@@ -100,8 +101,8 @@ static __global__ void __launch_bounds__(kListThreads)
     list_points_kernel(ImageView<const std::uint8_t> edges, ImageView<const std::uint8_t> luma,
                        PointList list, Counters *counters, int turn,
                        const __grid_constant__ ClearTask to_clear) {
-  __shared__ int warp_sums[kListThreads / 32];
-  __shared__ unsigned block_begin;
+  CUDAVISION_SHARED(int[kListThreads / 32], warp_sums);
+  CUDAVISION_SHARED(unsigned, block_begin);
   clear(to_clear, counters, turn);
   const int chunks_per_row = chunks_of_row(edges.width), chunks = chunks_per_row * edges.height;
   const int stride = static_cast<int>(gridDim.x) * kListThreads;

@@ -9,6 +9,7 @@
 
 #include "cuda/common/launch_cuda.h"
 #include "cuda/common/resident_blocks.cuh"
+#include "cuda/common/static_shared.cuh"
 #include "cuda/common/tile_sort.cuh"
 #include "cuda/common/warp.cuh"
 #include "cuda/hough/line_runs.cuh"
@@ -72,7 +73,7 @@ constexpr int kWalkBlocksAtOnce = kResidentThreads == 1536 ? 2 : kSpillsSooner ?
 // One warp per line.
 static __global__ void __launch_bounds__(kWalkThreads, resident_blocks(kWalkThreads, kWalkBlocksAtOnce))
     walk_lines_kernel(const __grid_constant__ SegmentTask task) {
-  __shared__ LineRuns runs_of_warp[kWalkThreads / 32];
+  CUDAVISION_SHARED(LineRuns[kWalkThreads / 32], runs_of_warp);
   let_next_kernel_start();
   wait_for_kernel_ahead();
   const int lines = task.line_count();
@@ -131,7 +132,7 @@ static __global__ void __launch_bounds__(kJudgeThreads, resident_blocks(kJudgeTh
 
 static __global__ void __launch_bounds__(kTileThreads)
     sort_segments_kernel(const __grid_constant__ SegmentTask task) {
-  __shared__ SortKey tile[kLargeTile];
+  CUDAVISION_SHARED(SortKey[kLargeTile], tile);
   let_next_kernel_start();
   wait_for_kernel_ahead();
   sort_tiles(task.segments, static_cast<int>(task.counters->segments), tile);
@@ -139,7 +140,7 @@ static __global__ void __launch_bounds__(kTileThreads)
 
 static __global__ void __launch_bounds__(kTileThreads)
     place_segments_kernel(const __grid_constant__ SegmentTask task) {
-  __shared__ SortKey tile[kLargeTile];
+  CUDAVISION_SHARED(SortKey[kLargeTile], tile);
   let_next_kernel_start();
   wait_for_kernel_ahead();
   const int found = static_cast<int>(task.counters->segments);

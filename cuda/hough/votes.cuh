@@ -11,6 +11,7 @@
 #include "cuda/common/dynamic_shared.cuh"
 #include "cuda/common/launch_cuda.h"
 #include "cuda/common/resident_blocks.cuh"
+#include "cuda/common/static_shared.cuh"
 #include "cuda/hough/hough_rules.h"
 #include "cuda/hough/points.cuh"
 
@@ -112,7 +113,7 @@ __device__ void count_votes(const VoteTask &task, const GroupAngle *angles, int 
 template <bool kGradient, bool kInShared>
 static __global__ void __launch_bounds__(kVoteThreads, resident_blocks(kVoteThreads, kMinVoteBlocks))
     vote_kernel(const __grid_constant__ VoteTask task) {
-  __shared__ GroupAngle angles[kMaxGroupAngles];
+  CUDAVISION_SHARED(GroupAngle[kMaxGroupAngles], angles);
   CUDAVISION_DYNAMIC_SHARED(std::uint32_t, own);
   const Accumulator &accumulator = task.accumulator;
   const int thread = static_cast<int>(threadIdx.x),

@@ -7,6 +7,7 @@
 
 #include "cuda/common/grid_cuda.h"
 #include "cuda/common/last_block.cuh"
+#include "cuda/common/static_shared.cuh"
 #include "cuda/common/warp.cuh"
 #include "cuda/inpaint/diffusion_rules.h"
 #include "cuda/inpaint/fill_task.cuh"
@@ -23,9 +24,9 @@ constexpr int kSourceTile = 32;  // the pixels of a word of FillTask::sources
 static __global__ void __launch_bounds__(kLightThreads)
     find_light_kernel(InpaintFrame frame, FillTask task, LightCounts *all, unsigned *blocks_done,
                       LightChange *light) {
-  __shared__ LightCounts counts;
-  __shared__ BinChange bins[kLightBins];
-  __shared__ bool last;
+  CUDAVISION_SHARED(LightCounts, counts);
+  CUDAVISION_SHARED(BinChange[kLightBins], bins);
+  CUDAVISION_SHARED(bool, last);
   const int thread = static_cast<int>(threadIdx.x);
   for (int i = thread; i < kChangeCounters; i += kLightThreads) counts.changes[i] = 0;
   if (thread < kLightBins) counts.brightness[thread] = 0;
@@ -118,7 +119,8 @@ static __global__ void __launch_bounds__(kBlockX *kBlockY) load_kernel(InpaintFr
 // separable: rows first, then columns. The tile in shared memory has a halo of half a patch.
 static __global__ void __launch_bounds__(kBlockX *kBlockY) mark_sources_kernel(FillTask task) {
   constexpr int kSide = kSourceTile, kMaxWidth = kSide + kMaxPatchSize / 2 * 2, kThreads = kBlockX * kBlockY;
-  __shared__ std::uint8_t hole[kMaxWidth][kMaxWidth], clear_rows[kMaxWidth][kSide];
+  CUDAVISION_SHARED(std::uint8_t[kMaxWidth][kMaxWidth], hole);
+  CUDAVISION_SHARED(std::uint8_t[kMaxWidth][kSide], clear_rows);
   const int thread = static_cast<int>(threadIdx.y * kBlockX + threadIdx.x),
             radius = task.params.patch_size / 2;
   const int x0 = static_cast<int>(blockIdx.x) * kSide, y0 = static_cast<int>(blockIdx.y) * kSide;

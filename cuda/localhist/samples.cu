@@ -7,6 +7,7 @@
 #include "cuda/common/copy_rows.cuh"
 #include "cuda/common/grid_cuda.h"
 #include "cuda/common/launch_cuda.h"
+#include "cuda/common/static_shared.cuh"
 #include "cuda/gradient/gradient_rules.h"
 
 namespace cudavision::localhist {
@@ -107,8 +108,8 @@ static __global__ void __launch_bounds__(kBlockX *kBlockY)
 template <typename Source>
 static __global__ void __launch_bounds__(kModelThreads)
     take_shares_kernel(const __grid_constant__ Source source, Region region, int bins, float *shares) {
-  __shared__ unsigned long long sums[LocalHistRanges::bins.most];
-  __shared__ unsigned long long total;
+  CUDAVISION_SHARED(unsigned long long[LocalHistRanges::bins.most], sums);
+  CUDAVISION_SHARED(unsigned long long, total);
   const int thread = static_cast<int>(threadIdx.x);
   for (int i = thread; i < bins; i += kModelThreads) sums[i] = 0;
   if (thread == 0) total = 0;

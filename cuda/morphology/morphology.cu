@@ -6,6 +6,7 @@
 #include "cuda/common/grid_cuda.h"
 #include "cuda/common/launch_cuda.h"
 #include "cuda/common/pixel_bits_rules.h"
+#include "cuda/common/static_shared.cuh"
 #include "cuda/morphology/morphology_backends.h"
 #include "cuda/morphology/morphology_rules.h"
 
@@ -46,7 +47,7 @@ __device__ std::uint32_t dilated_word(const Pass &pass, const Window &window) {
 static __global__ void __launch_bounds__(kThreads)
     clean_kernel(ImageView<const std::uint8_t> mask, const __grid_constant__ Passes passes,
                  ImageView<std::uint8_t> cleaned) {
-  __shared__ Bits bits[2];
+  CUDAVISION_SHARED(Bits[2], bits);
   const int thread = static_cast<int>(threadIdx.x);
   const int rows = kTileRows + 2 * passes.halo;
   const int first_row = static_cast<int>(blockIdx.y) * kTileRows - passes.halo;

@@ -11,6 +11,7 @@
 #include <climits>
 
 #include "cuda/common/dynamic_shared.cuh"
+#include "cuda/common/static_shared.cuh"
 #include "cuda/common/warp.cuh"
 #include "cuda/opticalflow/flow_box_tile.cuh"
 #include "cuda/opticalflow/flow_by_warp.cuh"
@@ -200,7 +201,7 @@ template <int kWindow>
 static __global__ void __launch_bounds__(kBoxThreads, 4)
     track_tiles_kernel(const __grid_constant__ DeviceWork work, LeftoverList list) {
   CUDAVISION_DYNAMIC_SHARED(int, shared);
-  __shared__ BoxState state;
+  CUDAVISION_SHARED(BoxState, state);
   static_assert(box_layout(2 * kMaxRadius + 1).bytes() + sizeof(BoxState) <= 48 * 1024,
                 "a block may have it on every device");
   const int window = kWindow > 0 ? kWindow : work.rules.window, radius = window / 2;

@@ -9,6 +9,7 @@
 
 #include "cuda/common/last_block.cuh"
 #include "cuda/common/launch_cuda.h"
+#include "cuda/common/static_shared.cuh"
 #include "cuda/opticalflow/flow_by_warp.cuh"
 
 namespace cudavision::opticalflow {
@@ -39,9 +40,9 @@ static __global__ void __launch_bounds__(kLeftoverThreads, leftover_blocks(kStep
     finish_leftovers_kernel(const __grid_constant__ DeviceWork work, LeftoverList list) {
   wait_for_kernel_ahead();
   let_next_kernel_start();
-  __shared__ bool is_last;
+  CUDAVISION_SHARED(bool, is_last);
   using Warp = WarpTracker<kSteps, kWindow, 1>;
-  __shared__ typename Warp::Storage storage[kLeftoverThreads / 32];
+  CUDAVISION_SHARED(typename Warp::Storage[kLeftoverThreads / 32], storage);
   const unsigned count = min(*list.count, list.capacity), warps = gridDim.x * (kLeftoverThreads / 32);
   for (unsigned i = (blockIdx.x * kLeftoverThreads + threadIdx.x) / 32; i < count;) {
     unsigned next = 0;  // asked for early, so that the answer is there when the pixel is finished

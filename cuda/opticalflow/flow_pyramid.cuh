@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include "cuda/common/launch_cuda.h"
+#include "cuda/common/static_shared.cuh"
 #include "cuda/opticalflow/flow_rules.h"
 
 namespace cudavision::opticalflow {
@@ -148,7 +149,7 @@ static __global__ void __launch_bounds__(kLevelThreads)
     prepare_level_kernel(ImageView<const std::uint8_t> level, LevelOutput output) {
   wait_for_kernel_ahead();
   let_next_kernel_start();
-  __shared__ LevelTile tile;
+  CUDAVISION_SHARED(LevelTile, tile);
   const int x0 = static_cast<int>(blockIdx.x) * kLevelX - kBorderLeft,
             y0 = static_cast<int>(blockIdx.y) * kLevelY - kBorderAbove;
   load_tile(level, x0, y0, tile);

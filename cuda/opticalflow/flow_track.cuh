@@ -6,6 +6,7 @@
 #include <cuda_runtime.h>
 
 #include "cuda/common/launch_cuda.h"
+#include "cuda/common/static_shared.cuh"
 #include "cuda/opticalflow/flow_by_warp.cuh"
 
 namespace cudavision::opticalflow {
@@ -18,7 +19,7 @@ template <int kSteps, int kWindow, int kPixels>
 static __global__ void __launch_bounds__(kGridThreads, resident_warps(kSteps) / (kGridThreads / 32))
     track_grid_kernel(const __grid_constant__ DeviceWork work) {
   using Warp = WarpTracker<kSteps, kWindow, kPixels>;
-  __shared__ typename Warp::Storage storage[kGridThreads / 32];
+  CUDAVISION_SHARED(typename Warp::Storage[kGridThreads / 32], storage);
   const ImageView<FlowVector> &vectors = work.fine.vectors;
   const int thread = static_cast<int>(blockIdx.x) * kGridThreads + static_cast<int>(threadIdx.x),
             count = vectors.width * vectors.height;

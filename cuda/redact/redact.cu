@@ -4,6 +4,7 @@
 
 #include "cuda/common/grid_cuda.h"
 #include "cuda/common/launch_cuda.h"
+#include "cuda/common/static_shared.cuh"
 #include "cuda/common/warp.cuh"
 #include "cuda/redact/redact_backends.h"
 
@@ -30,7 +31,7 @@ static __global__ void __launch_bounds__(kBlockX *kBlockY)
 // A block for each cell of each box.
 static __global__ void __launch_bounds__(kThreads)
     means_kernel(const __grid_constant__ Task task, std::uint8_t *means) {
-  __shared__ unsigned long long sums[kThreads / 32];
+  CUDAVISION_SHARED(unsigned long long[kThreads / 32], sums);
   const Box box = task.boxes[blockIdx.y];
   const int cell = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
   if (cell >= box.columns * box.rows) return;

@@ -6,6 +6,7 @@
 #include <cuda_runtime.h>
 
 #include "cuda/common/launch_cuda.h"
+#include "cuda/common/static_shared.cuh"
 #include "cuda/sigma2kp/keypoint_list.cuh"
 
 namespace cudavision::sigma2kp {
@@ -75,8 +76,8 @@ __device__ inline int compact(const MinDistanceTask &task, int count, int *warp_
 
 static __global__ void __launch_bounds__(kThreads)
     keep_apart_kernel(const __grid_constant__ MinDistanceTask task) {
-  __shared__ Selection block;
-  __shared__ bool is_last;
+  CUDAVISION_SHARED(Selection, block);
+  CUDAVISION_SHARED(bool, is_last);
   let_next_kernel_start();
   wait_for_kernel_ahead();
   const int count = static_cast<int>(task.progress->found), stride = static_cast<int>(gridDim.x) * kThreads;

@@ -13,6 +13,7 @@
 #include "cuda/common/grid_cuda.h"
 #include "cuda/common/launch_cuda.h"
 #include "cuda/common/resident_blocks.cuh"
+#include "cuda/common/static_shared.cuh"
 #include "cuda/sigma2kp/keypoint_list.cuh"
 #include "cuda/sigma2kp/min_distance.cuh"
 #include "cuda/sigma2kp/orient.cuh"
@@ -82,11 +83,11 @@ template <typename T, int kWindow, int kCell, bool kOnlyCentre>
 static __global__ void __launch_bounds__(kThreads, find_blocks_at_once<T, kWindow>)
     find_keypoints_kernel(const __grid_constant__ FindTask task) {
   CUDAVISION_DYNAMIC_SHARED(unsigned char, shared);
-  __shared__ Selection block;
-  __shared__ unsigned tile_bits[kMaxTileWords];
-  __shared__ int tile_index;
-  __shared__ bool is_last;
-  __shared__ unsigned keypoints;
+  CUDAVISION_SHARED(Selection, block);
+  CUDAVISION_SHARED(unsigned[kMaxTileWords], tile_bits);
+  CUDAVISION_SHARED(int, tile_index);
+  CUDAVISION_SHARED(bool, is_last);
+  CUDAVISION_SHARED(unsigned, keypoints);
   const int thread = static_cast<int>(threadIdx.x);
   if (thread == 0) tile_index = claim_tile(task), keypoints = 0;
   for (int i = thread; i < task.tile.words(); i += kThreads) tile_bits[i] = 0;

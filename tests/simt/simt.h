@@ -15,22 +15,33 @@ namespace simt {
 
 // --- the order in which threads and blocks run ---
 
-enum class Order { forward, reverse, shuffled };
+// In the first three orders, one block runs after another. In the last one, several blocks are resident, and their
+// threads are switched at random at barriers, warp operations, atomics, and accesses of other blocks' words
+// (simt::load).
+enum class Order { forward, reverse, shuffled, interleaved };
+
+// As many resident blocks as the kernel has, or as the emulator has stacks for.
+inline constexpr unsigned kAllResident = ~0u;
 
 struct Schedule {
   Order order = Order::forward;
-  unsigned seed = 0;  // for Order::shuffled
+  unsigned seed = 0;      // for Order::shuffled and Order::interleaved
+  unsigned resident = 1;  // for Order::interleaved: the number of resident blocks
 };
 
 // A correct kernel produces the same bits in each of these orders.
-inline constexpr std::array<Schedule, 5> kSchedules{{{Order::forward, 0},
-                                                     {Order::reverse, 0},
+inline constexpr std::array<Schedule, 8> kSchedules{{{Order::forward},
+                                                     {Order::reverse},
                                                      {Order::shuffled, 1},
                                                      {Order::shuffled, 2},
-                                                     {Order::shuffled, 3}}};
+                                                     {Order::shuffled, 3},
+                                                     {Order::interleaved, 1, 3},
+                                                     {Order::interleaved, 2, 2},
+                                                     {Order::interleaved, 3, kAllResident}}};
 
 // Applies to kernels that run from now on, including queued ones. Before the first call, the environment
-// variable SIMT_ORDER=forward|reverse|shuffled:SEED decides; the default is forward.
+// variable SIMT_ORDER=forward|reverse|shuffled:SEED|interleaved:SEED:RESIDENT|interleaved:SEED:all decides; the default
+// is forward.
 void set_schedule(Schedule schedule);
 Schedule schedule();
 // The schedule in the notation of SIMT_ORDER.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Cooperative launches: blocks wait for one another at the grid's barrier.
+// Cooperative launches: blocks wait for one another at a barrier of the grid.
 #include <algorithm>
 #include <numeric>
 #include <tuple>
 
+#include "cuda/common/grid_barrier.cuh"
 #include "cuda/common/grid_minimum.cuh"
 #include "tests/simt/simt_test_support.h"
 
@@ -34,8 +35,9 @@ void run_cooperative(dim3 grid, dim3 block, std::size_t shared_bytes, void (*ker
 // In every round each block adds the previous round's values of the next block and of its own mirrored
 // thread.
 template <bool kWithBarrier>
-__global__ void pass_on_kernel(unsigned *values) {
+__global__ void pass_on_kernel(unsigned *values, unsigned *arrivals) {
   auto *own = static_cast<unsigned *>(simt::dynamic_shared_memory());
+  cudavision::GridBarrier grid(arrivals);
   const unsigned thread = threadIdx.x, count = kBlocks * kThreads;
   const unsigned me = blockIdx.x * kThreads + thread, next = (me + kThreads) % count;
   own[thread] = me;
@@ -46,7 +48,7 @@ __global__ void pass_on_kernel(unsigned *values) {
     __syncthreads();
     own[thread] += mirrored;
     values[(round + 1) % 2 * count + me] = before[me] + before[next] + own[thread];
-    if (kWithBarrier) simt::grid_barrier();
+    if (kWithBarrier) grid.wait();
   }
 }
 
@@ -68,7 +70,9 @@ template <bool kWithBarrier>
 std::vector<unsigned> passed_on() {
   std::vector<unsigned> both(2 * kBlocks * kThreads, 1);
   const DeviceArray<unsigned> values(both);
-  run_cooperative(kBlocks, kThreads, kThreads * sizeof(unsigned), pass_on_kernel<kWithBarrier>, values.get());
+  const DeviceArray<unsigned> arrivals(1);
+  run_cooperative(kBlocks, kThreads, kThreads * sizeof(unsigned), pass_on_kernel<kWithBarrier>, values.get(),
+                  arrivals.get());
   both = values.download();
   const auto half = static_cast<std::ptrdiff_t>(both.size() / 2);
   static_assert(kRounds % 2 == 1);
@@ -87,12 +91,6 @@ TEST_F(Simt, missing_grid_barrier_changes_the_result) {
     simt::set_schedule(schedule);
     EXPECT_NE(passed_on<false>(), expected_values()) << to_string(schedule);
   }
-}
-
-TEST_F(Simt, grid_barriers_are_counted_for_each_block) {
-  const simt::Counters before = simt::counters();
-  passed_on<true>();
-  EXPECT_EQ((simt::counters() - before).barriers, kBlocks * kRounds * 3u);
 }
 
 // More rounds than GridMinimum has tags, of 10 bits.
@@ -131,9 +129,8 @@ TEST_F(Simt, grid_minimum_is_the_smallest_value_of_every_round_in_every_order) {
   }
 }
 
-__global__ void wait_once_kernel(unsigned leaving_block, unsigned leaving_thread) {
-  if (blockIdx.x == leaving_block && (leaving_thread == kThreads || threadIdx.x == leaving_thread)) return;
-  simt::grid_barrier();
+__global__ void wait_once_kernel(unsigned *arrivals, unsigned leaving_block) {
+  if (blockIdx.x != leaving_block) cudavision::GridBarrier(arrivals).wait();
 }
 
 TEST_F(Simt, cooperative_launches_are_of_as_many_blocks_as_run_at_once) {
@@ -151,25 +148,20 @@ TEST_F(Simt, cooperative_launches_are_of_as_many_blocks_as_run_at_once) {
   }
   cudaLaunchAttribute attribute;
   cudaLaunchConfig_t c = cooperative(static_cast<unsigned>(blocks) + 1, kThreads, &attribute);
-  EXPECT_EQ(cudaLaunchKernelEx(&c, wait_once_kernel, 1000u, 0u), cudaErrorCooperativeLaunchTooLarge);
+  const DeviceArray<unsigned> arrivals(1);
+  EXPECT_EQ(cudaLaunchKernelEx(&c, wait_once_kernel, arrivals.get(), 1000u),
+            cudaErrorCooperativeLaunchTooLarge);
   c.gridDim = static_cast<unsigned>(blocks);
-  EXPECT_EQ(cudaLaunchKernelEx(&c, wait_once_kernel, 1000u, 0u), cudaSuccess);
+  EXPECT_EQ(cudaLaunchKernelEx(&c, wait_once_kernel, arrivals.get(), 1000u), cudaSuccess);
   EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
   (void)cudaGetLastError();
 }
 
 TEST_F(Simt, grid_barrier_that_a_block_has_left_stops) {
-  EXPECT_DEATH(run_cooperative(kBlocks, kThreads, 0, wait_once_kernel, 1u, kThreads),
-               "divergent grid barrier.*block \\(0,0,0\\)");
-}
-
-TEST_F(Simt, grid_barrier_that_a_thread_has_left_is_reported) {
-  run_cooperative(kBlocks, kThreads, 0, wait_once_kernel, 2u, 5u);
-  EXPECT_EQ(simt::take_report().divergent_barriers, 1u);
-}
-
-TEST_F(Simt, grid_barrier_of_an_ordinary_launch_stops) {
-  EXPECT_DEATH(run(2, kThreads, wait_once_kernel, 1000u, 0u), "grid barrier.*not launched cooperatively");
+  const DeviceArray<unsigned> arrivals(1);
+  EXPECT_DEATH(run_cooperative(kBlocks, kThreads, 0, wait_once_kernel, arrivals.get(), 1u),
+               "deadlock.*4 resident blocks.*block \\(0,0,0\\).*thread.* 0 .*a loop.*acquire_release.cuh.*"
+               "threads 1 to 31 wait in __syncthreads at .*grid_barrier.cuh.*block \\(3,0,0\\)");
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ TEST_F(Simt, indices_survive_barriers) {
 // --- barriers ---
 
 __global__ void tree_sum_kernel(const int *src, int *dst) {
-  __shared__ int sums[1024];
+  SIMT_SHARED(int[1024], sums);
   sums[threadIdx.x] = src[blockIdx.x * blockDim.x + threadIdx.x];
   for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
     __syncthreads();

@@ -290,13 +290,16 @@ TEST_F(Simt, environment_chooses_the_order) {
     simt::reset();
     EXPECT_EQ(to_string(simt::schedule()), to_string(schedule));
   }
-  setenv("SIMT_ORDER", "backwards", 1);
-  EXPECT_DEATH(simt::reset(), "SIMT_ORDER=backwards");
+  for (const char *wrong : {"backwards", "shuffled:", "shuffled:x", "shuffled:1:2", "interleaved:1",
+                            "interleaved:1:0", "interleaved:1:alles"}) {
+    setenv("SIMT_ORDER", wrong, 1);
+    EXPECT_DEATH(simt::reset(), std::string("SIMT_ORDER=") + wrong);
+  }
   unsetenv("SIMT_ORDER");
 }
 
 __global__ void counted_kernel(int *dst) {
-  __shared__ int sum;
+  SIMT_SHARED(int, sum);
   if (threadIdx.x == 0) sum = 0;
   __syncthreads();
   atomicAdd(&sum, 1);

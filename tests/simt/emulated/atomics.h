@@ -3,19 +3,52 @@
 // here too.
 #pragma once
 
+#include <cstring>
+#include <source_location>
 #include <type_traits>
+
+#include "tests/simt/emulated/synchronisation.h"
 
 namespace simt {
 
-[[gnu::visibility("default")]] void count_atomic(const void *address);
+enum class MemoryOrder : unsigned char { relaxed, acquire, release, acq_rel };
+
+#pragma GCC visibility push(default)
+// Counts an atomic; other threads may run first.
+void before_atomic(const void *address, MemoryOrder order);
+// Another thread may have waited for this thread's atomic.
+void note_change();
+#pragma GCC visibility pop
 
 // One thread runs at a time, so a plain read and write is atomic.
 template <class T, class Update>
-T atomic_update(T *address, Update update) {
-  count_atomic(address);
-  const T old = *address;
-  *address = update(old);
+T atomic_update(T *address, Update update, MemoryOrder order = MemoryOrder::relaxed) {
+  before_atomic(address, order);
+  const T old = *address, now = update(old);
+  if (std::memcmp(&old, &now, sizeof old) != 0) note_change();
+  *address = now;
   return old;
+}
+
+// A load and a store with which blocks talk to one another, such as ld.acquire and st.relaxed. Other threads may run
+// before the load, so that a loop can wait for them.
+template <class T>
+T load(const T *address, MemoryOrder, std::source_location where = std::source_location::current()) {
+  rendezvous({.operation = Operation::poll, .where = where});
+  return *static_cast<const volatile T *>(address);
+}
+template <class T>
+void store(T *address, T value, MemoryOrder order) {
+  before_atomic(address, order);
+  note_change();
+  *static_cast<volatile T *>(address) = value;
+}
+
+inline unsigned incremented(unsigned old, unsigned last) { return old >= last ? 0u : old + 1u; }
+// atom.inc with an order, which CUDA C++ has in PTX only.
+inline unsigned atomic_increment(unsigned *address, unsigned last, MemoryOrder order) {
+  return atomic_update(
+      address, [last](unsigned old) { return incremented(old, last); }, order);
 }
 
 // Integers wrap around on a GPU; signed overflow in C++ would be undefined.
@@ -69,7 +102,7 @@ SIMT_ATOMIC_ORDER_AND_BITS(unsigned long long)
 SIMT_ATOMIC_CAS(int)
 SIMT_ATOMIC_CAS(unsigned)
 SIMT_ATOMIC_CAS(unsigned long long)
-SIMT_ATOMIC(atomicInc, unsigned, old >= value ? 0u : old + 1u)
+SIMT_ATOMIC(atomicInc, unsigned, simt::incremented(old, value))
 SIMT_ATOMIC(atomicDec, unsigned, old == 0 || old > value ? value : old - 1u)
 
 #undef SIMT_ATOMIC

@@ -44,9 +44,25 @@ namespace simt {
 cudaError_t launch(const cudaLaunchConfig_t &config, const void *kernel, std::function<void()> thread_body);
 // The dynamic shared memory of the running block, of exactly dynamicSmemBytes; null if there is none.
 void *dynamic_shared_memory();
+// A variable of the running block's static shared memory. key: the variable.
+void *static_shared_memory(const void *key, std::size_t bytes);
 #pragma GCC visibility pop
 
 inline constexpr std::size_t kMaxParameterBytes = 4096;
+}  // namespace simt
+
+// Declares `T &name`, a variable in static shared memory. T may be an array, as int[4]. Unlike a static variable, each
+// block has its own, and AddressSanitizer guards it in templates, too.
+#define SIMT_SHARED(T, name)             \
+  static constinit char name##_key_ = 0; \
+  auto &name = simt::static_shared<std::type_identity_t<T>>(&name##_key_)
+
+namespace simt {
+template <class T>
+T &static_shared(const void *key) {
+  static_assert(std::is_trivially_default_constructible_v<T>, "CUDA initialises no shared memory");
+  return *static_cast<T *>(static_shared_memory(key, sizeof(T)));
+}
 }  // namespace simt
 
 template <class... Parameters, class... Arguments>

@@ -14,7 +14,6 @@ enum class Operation : std::uint8_t {
   barrier_or,
   barrier_and,
   barrier_count,
-  grid_barrier,
   part_barrier,
   warp_barrier,
   ballot,
@@ -23,7 +22,8 @@ enum class Operation : std::uint8_t {
   shuffle,
   shuffle_up,
   shuffle_down,
-  shuffle_xor
+  shuffle_xor,
+  poll  // waits for nothing: a read or an atomic, at which others may run
 };
 
 // The operands of one thread at a barrier or warp operation.
@@ -66,8 +66,6 @@ inline int __syncthreads_count(int predicate, SIMT_HERE) {
 }
 
 namespace simt {
-// Implements cooperative_groups::this_grid().sync(), for cooperative launches only.
-inline void grid_barrier(SIMT_HERE) { rendezvous({Operation::grid_barrier, 0, 0, 0, 0, where}); }
 // PTX's barrier.sync with a number and a count of threads: a barrier of some warps of a block.
 inline void part_barrier(unsigned number, unsigned threads, SIMT_HERE) {
   rendezvous({Operation::part_barrier, number, threads, 0, 0, where});

@@ -7,9 +7,7 @@
 #define __host__
 // Makes a mutable constant fail to compile: two elements in one process would share it.
 #define __constant__ static const
-// Blocks run one after another, so a static belongs to exactly one block at a time. Unlike a thread_local, it
-// gets red zones from AddressSanitizer.
-#define __shared__ static
+// __shared__ is missing: SIMT_SHARED (launch.h) gives each block its own variable.
 #define __grid_constant__
 #define __forceinline__ inline
 #define __launch_bounds__(...)

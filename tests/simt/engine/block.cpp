@@ -26,8 +26,6 @@ const char *name_of(Operation operation) {
       return "__syncthreads_and";
     case Operation::barrier_count:
       return "__syncthreads_count";
-    case Operation::grid_barrier:
-      return "the grid's barrier";
     case Operation::part_barrier:
       return "a barrier of some warps";
     case Operation::warp_barrier:
@@ -46,11 +44,13 @@ const char *name_of(Operation operation) {
       return "__shfl_down_sync";
     case Operation::shuffle_xor:
       return "__shfl_xor_sync";
+    case Operation::poll:
+      return "a loop that reads a word";
   }
   return "?";
 }
 
-bool is_barrier(Operation operation) { return operation <= Operation::grid_barrier; }
+bool is_barrier(Operation operation) { return operation <= Operation::barrier_count; }
 
 bool same_place(const std::source_location &a, const std::source_location &b) {
   return a.line() == b.line() && a.column() == b.column() &&
@@ -74,8 +74,9 @@ void Block::resize(dim3 size) {
 
 void Block::restart() {
   std::fill(states_.begin(), states_.end(), State::fresh);
-  live_ = size();
+  live_ = runnable_ = size();
   at_barrier_ = 0;
+  at_part_ = {};
 }
 
 void Block::leave(unsigned thread) {
@@ -85,6 +86,10 @@ void Block::leave(unsigned thread) {
 
 void Block::wait(unsigned thread, const Request &request) {
   requests_[thread] = request;
+  if (request.operation == Operation::poll) {
+    make_ready(thread);
+    return;
+  }
   if (is_barrier(request.operation)) {
     states_[thread] = State::at_barrier;
     arrive_at_barrier(request);
@@ -92,6 +97,7 @@ void Block::wait(unsigned thread, const Request &request) {
   }
   if (request.operation == Operation::part_barrier) {
     states_[thread] = State::at_part_barrier;
+    ++at_part_[request.mask % kPartBarriers];
     return;
   }
   states_[thread] = State::at_warp_operation;
@@ -115,20 +121,20 @@ Block::Released Block::release() {
   bool progress = false;
   for (unsigned first = 0; first < size(); first += kWarp) progress |= release_warp(first);
   if (progress || release_part()) return Released::warps;
-  if (at_barrier_ != live_) die("divergent warp operation: it cannot complete");
-  if (barrier_.operation == Operation::grid_barrier && !divergent_) return Released::nobody;
-  release_barrier();
-  return Released::barrier;
+  if (at_barrier_ == live_) {
+    release_barrier();
+    return Released::barrier;
+  }
+  if (runnable_ == 0) die("divergent warp operation: it cannot complete");
+  return Released::nobody;
 }
-
-void Block::release_grid_barrier() { release_barrier(); }
 
 void Block::release_barrier() {
   // CUDA requires all threads of a block to reach the same barrier.
   if (divergent_ || live_ != size()) report_divergent_barrier();
   for (unsigned thread = 0; thread < size(); ++thread) {
     if (states_[thread] != State::at_barrier) continue;
-    states_[thread] = State::ready;
+    make_ready(thread);
     switch (requests_[thread].operation) {
       case Operation::barrier_or:
         results_[thread] = true_predicates_ != 0;
@@ -156,11 +162,13 @@ bool Block::release_part() {
   for (unsigned first = 0; first < size(); ++first) {
     if (states_[first] != State::at_part_barrier) continue;
     const Request request = requests_[first];
+    if (at_part_[request.mask % kPartBarriers] < request.value) continue;
     std::uint64_t waiting = 0;
     for (unsigned thread = first; thread < size(); ++thread) waiting += waits_with(thread, request);
     if (waiting < request.value) continue;
     for (unsigned thread = first; thread < size(); ++thread)
-      if (waits_with(thread, request)) states_[thread] = State::ready;
+      if (waits_with(thread, request)) make_ready(thread);
+    at_part_[request.mask % kPartBarriers] -= static_cast<unsigned>(waiting);
     return true;
   }
   return false;
@@ -205,7 +213,7 @@ void Block::finish_warp_operation(unsigned first, unsigned lanes) {
   for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     const unsigned thread = first + lane;
-    states_[thread] = State::ready;
+    make_ready(thread);
     switch (requests_[thread].operation) {
       case Operation::warp_barrier:
         break;
@@ -270,9 +278,17 @@ void Block::die_of_request(unsigned thread, const char *what) const {
 }
 
 void Block::die(const char *message) const {
-  complain(cudaSuccess, "%s, in block (%u,%u,%u)", message, blockIdx.x, blockIdx.y, blockIdx.z);
+  complain(cudaSuccess, "%s", message);
+  print_waits(blockIdx);
+  std::abort();
+}
+
+void Block::print_waits(const uint3 &block) const {
+  std::fprintf(stderr, "  block (%u,%u,%u):\n", block.x, block.y, block.z);
   const auto waits = [this](unsigned thread) {
-    return states_[thread] >= State::at_barrier && states_[thread] <= State::at_warp_operation;
+    const State state = states_[thread];
+    if (state == State::ready) return requests_[thread].operation == Operation::poll;
+    return state >= State::at_barrier && state <= State::at_warp_operation;
   };
   for (unsigned begin = 0, end = 0; begin < size(); begin = end) {
     for (end = begin + 1; end < size() && end % kWarp != 0 && states_[end] == states_[begin] &&
@@ -281,10 +297,10 @@ void Block::die(const char *message) const {
     if (!waits(begin)) continue;
     const Request &request = requests_[begin];
     std::fprintf(stderr, "  threads %u to %u wait in %s", begin, end - 1, name_of(request.operation));
-    if (!is_barrier(request.operation)) std::fprintf(stderr, ", mask %08x,", request.mask);
+    if (!is_barrier(request.operation) && request.operation != Operation::poll)
+      std::fprintf(stderr, ", mask %08x,", request.mask);
     std::fprintf(stderr, " at %s:%u\n", request.where.file_name(), request.where.line());
   }
-  std::abort();
 }
 
 }  // namespace simt

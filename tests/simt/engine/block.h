@@ -2,6 +2,7 @@
 // The threads of the running block: which of them are ready, and what the others wait for.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -27,28 +28,36 @@ class Block {
 
   unsigned size() const { return static_cast<unsigned>(states_.size()); }
   unsigned live() const { return live_; }
+  // The number of threads for which can_run() is true.
+  unsigned runnable() const { return runnable_; }
   State state(unsigned thread) const { return states_[thread]; }
   bool can_run(unsigned thread) const { return states_[thread] <= State::ready; }
   const uint3 &index(unsigned thread) const { return indices_[thread]; }
 
-  void run(unsigned thread) { states_[thread] = State::running; }
+  void run(unsigned thread) {
+    states_[thread] = State::running;
+    --runnable_;
+  }
   void leave(unsigned thread);
+  // With Operation::poll the thread lets others run, and can run itself.
   void wait(unsigned thread, const Request &request);
   // The result of the thread's last wait.
   std::uint64_t result(unsigned thread) const { return results_[thread]; }
 
   enum class Released { warps, barrier, nobody };
-  // Call this if no thread is ready. Makes at least one thread ready, or else prints where each thread waits
-  // and aborts. Makes no thread ready if all of them wait at the grid's barrier, which needs the other
-  // blocks.
+  // Makes the threads ready whose barrier or warp operation is complete. If there are none and no thread can run,
+  // prints where each thread waits and aborts.
   Released release();
-  // Call this if all blocks wait at the grid's barrier.
-  void release_grid_barrier();
-  [[noreturn]] void die(const char *message) const;
+  // Prints where each thread waits.
+  void print_waits(const uint3 &block) const;
 
  private:
   static constexpr unsigned kWarp = 32;
 
+  void make_ready(unsigned thread) {
+    states_[thread] = State::ready;
+    ++runnable_;
+  }
   void arrive_at_barrier(const Request &request);
   void release_barrier();
   bool release_part();
@@ -57,19 +66,24 @@ class Block {
   void finish_warp_operation(unsigned first, unsigned lanes);
   std::uint64_t shuffled_value(unsigned first, unsigned lane, unsigned lanes) const;
   void report_divergent_barrier() const;
+  [[noreturn]] void die(const char *message) const;
   [[noreturn]] void die_of_request(unsigned thread, const char *what) const;
 
   std::vector<State> states_;
   std::vector<uint3> indices_;
   std::vector<Request> requests_;
   std::vector<std::uint64_t> results_;
-  unsigned live_ = 0;
+  unsigned live_ = 0, runnable_ = 0;
 
   // The barrier that is filling: its first thread, the number of arrived threads and of true predicates.
   Request barrier_;
   unsigned at_barrier_ = 0;
   unsigned true_predicates_ = 0;
   bool divergent_ = false;
+
+  // The numbers of threads at the barriers of some warps.
+  static constexpr unsigned kPartBarriers = 16;
+  std::array<unsigned, kPartBarriers> at_part_{};
 };
 
 }  // namespace simt

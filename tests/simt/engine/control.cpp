@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The control panel: schedules, counters, reports and injected failures.
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "tests/simt/engine/device.h"
@@ -13,25 +15,50 @@
 namespace simt {
 namespace {
 
-constexpr char kShuffledPrefix[] = "shuffled:";
+// Reads a number from the text and moves it behind the number.
+std::optional<unsigned> parse_number(std::string_view &text) {
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{}) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
 
-Schedule parse_schedule(const char *text) {
-  if (std::strcmp(text, "forward") == 0) return {Order::forward, 0};
-  if (std::strcmp(text, "reverse") == 0) return {Order::reverse, 0};
-  const std::size_t prefix = sizeof kShuffledPrefix - 1;
-  char *end = nullptr;
-  if (std::strncmp(text, kShuffledPrefix, prefix) == 0 && text[prefix] != '\0') {
-    const unsigned long seed = std::strtoul(text + prefix, &end, 10);
-    if (*end == '\0') return {Order::shuffled, static_cast<unsigned>(seed)};
+bool remove_prefix(std::string_view &text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+std::optional<Schedule> parse_schedule(std::string_view text) {
+  if (text == "forward") return Schedule{Order::forward};
+  if (text == "reverse") return Schedule{Order::reverse};
+  Schedule schedule;
+  if (remove_prefix(text, "shuffled:"))
+    schedule.order = Order::shuffled;
+  else if (remove_prefix(text, "interleaved:"))
+    schedule.order = Order::interleaved;
+  else
+    return std::nullopt;
+  const std::optional<unsigned> seed = parse_number(text);
+  if (!seed) return std::nullopt;
+  schedule.seed = *seed;
+  if (schedule.order == Order::interleaved) {
+    if (!remove_prefix(text, ":")) return std::nullopt;
+    const std::optional<unsigned> resident = remove_prefix(text, "all") ? kAllResident : parse_number(text);
+    if (!resident || *resident == 0) return std::nullopt;
+    schedule.resident = *resident;
   }
-  // A run in another order than the requested one would prove nothing.
-  std::fprintf(stderr, "simt: SIMT_ORDER=%s is none of forward, reverse, shuffled:SEED\n", text);
-  std::abort();
+  return text.empty() ? std::optional(schedule) : std::nullopt;
 }
 
 Schedule initial_schedule() {
   const char *text = std::getenv("SIMT_ORDER");
-  return text == nullptr ? Schedule{} : parse_schedule(text);
+  if (text == nullptr) return {};
+  if (const std::optional<Schedule> schedule = parse_schedule(text)) return *schedule;
+  // A run in another order than the requested one would prove nothing.
+  std::fprintf(stderr, "simt: SIMT_ORDER=%s is none of the orders of tests/simt/simt.h\n", text);
+  std::abort();
 }
 
 }  // namespace
@@ -66,9 +93,12 @@ std::string to_string(Schedule schedule) {
     case Order::reverse:
       return "reverse";
     case Order::shuffled:
+      return "shuffled:" + std::to_string(schedule.seed);
+    case Order::interleaved:
       break;
   }
-  return kShuffledPrefix + std::to_string(schedule.seed);
+  return "interleaved:" + std::to_string(schedule.seed) + ':' +
+         (schedule.resident == kAllResident ? "all" : std::to_string(schedule.resident));
 }
 
 Counters counters() {

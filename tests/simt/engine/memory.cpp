@@ -130,9 +130,11 @@ void release_memory(Context context) {
   release(memory().host, free_host);
 }
 
-void count_atomic(const void *address) {
+bool count_atomic(const void *address) {
   Counters &counters = device().counters;
-  ++(find_allocation(address).begin != nullptr ? counters.global_atomics : counters.shared_atomics);
+  const bool is_global = find_allocation(address).begin != nullptr;
+  ++(is_global ? counters.global_atomics : counters.shared_atomics);
+  return is_global;
 }
 
 std::size_t live_allocations() {

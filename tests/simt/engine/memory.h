@@ -24,6 +24,9 @@ struct Allocation {
 // The allocation that contains the address, or one with a null begin.
 Allocation find_allocation(const void *address);
 
+// Counts an atomic; returns whether its address is in global memory.
+bool count_atomic(const void *address);
+
 // Adds the memory that was allocated in the context to `owned`.
 void count_owned(Context context, Owned *owned);
 void release_memory(Context context);

@@ -12,6 +12,7 @@
 #include "tests/simt/engine/block.h"
 #include "tests/simt/engine/device.h"
 #include "tests/simt/engine/fiber.h"
+#include "tests/simt/engine/memory.h"
 
 namespace simt {
 
@@ -24,16 +25,24 @@ constexpr unsigned kNobody = ~0u;
 // Stale shared memory must not look like zeros.
 constexpr int kStaleByte = 0xcb;
 constexpr std::size_t kSharedAlignment = 128;
+// If each thread reads a word so often on an average and meanwhile no thread begins, ends, passes a barrier or changes
+// a word with an atomic, then none ever will.
+constexpr std::size_t kIdlePollsPerThread = 4096;
+// Each thread of a resident block has a stack of its own, and a process can have only so many.
+constexpr std::size_t kMaxResidentThreads = 8192;
+constexpr std::uint32_t kMaxLogBurst = 10;
 
-class DynamicShared {
+// Memory of one block that looks stale when the block begins.
+class SharedMemory {
  public:
-  explicit DynamicShared(std::size_t bytes) : bytes_(bytes) {
+  explicit SharedMemory(std::size_t bytes) : bytes_(bytes) {
     // Allocates exactly this size, so that AddressSanitizer's red zone begins right after it.
     if (bytes != 0 && posix_memalign(&memory_, kSharedAlignment, bytes) != 0) std::abort();
+    make_stale();
   }
-  DynamicShared(const DynamicShared &) = delete;
-  DynamicShared &operator=(const DynamicShared &) = delete;
-  ~DynamicShared() { std::free(memory_); }
+  SharedMemory(const SharedMemory &) = delete;
+  SharedMemory &operator=(const SharedMemory &) = delete;
+  ~SharedMemory() { std::free(memory_); }
 
   void make_stale() {
     if (bytes_ != 0) std::memset(memory_, kStaleByte, bytes_);
@@ -45,26 +54,33 @@ class DynamicShared {
   std::size_t bytes_;
 };
 
-// A block that has begun.
+struct SharedVariable {
+  const void *key;
+  std::unique_ptr<SharedMemory> memory;
+};
+
+// A resident block. When it ends, another one takes its place.
 struct Team {
   Block block;
   uint3 index{};
   std::vector<unsigned> order;  // the order in which the threads take turns
   std::size_t cursor = 0;
   std::vector<Fiber *> fibers;  // one for each thread that has begun
-  bool parked = false;          // all threads wait at the grid's barrier
-  std::unique_ptr<DynamicShared> dynamic_shared;
+  std::unique_ptr<SharedMemory> dynamic_shared;
+  std::vector<SharedVariable> static_shared;  // those that a thread has met
 };
 
 struct Scheduler {
-  std::vector<Team> teams;  // concurrent blocks: one, or all blocks of a cooperative kernel
-  std::vector<unsigned> team_order;
-  std::size_t team_cursor = 0;
-  Team *team = nullptr;  // the team whose turn it is
-  bool cooperative = false;
+  std::vector<Team> teams;
+  std::size_t turn = 0;  // the number of the team that runs
+  Team *team = nullptr;
   unsigned current = kNobody;
+  std::uint32_t burst = 0;     // how often this team goes on before another one may run
+  std::size_t idle_polls = 0;  // since the last progress
   Fiber *host = nullptr;
-  const std::function<void()> *thread_body = nullptr;
+  const Kernel *kernel = nullptr;
+  std::vector<unsigned> block_order;  // if it is shuffled
+  std::size_t blocks = 0, blocks_begun = 0;
 };
 
 Scheduler &scheduler() {
@@ -72,77 +88,94 @@ Scheduler &scheduler() {
   return instance;
 }
 
+bool is_random() { return device().schedule.order >= Order::shuffled; }
+bool interleaves() { return device().schedule.order == Order::interleaved; }
+// True once in n times.
+bool once_in(unsigned n) { return device().shuffler.below(n) == 0; }
+
 void make_order(std::vector<unsigned> &order, std::size_t size) {
   order.resize(size);
   std::iota(order.begin(), order.end(), 0u);
-  switch (device().schedule.order) {
-    case Order::forward:
-      break;
-    case Order::reverse:
-      std::reverse(order.begin(), order.end());
-      break;
-    case Order::shuffled:
-      device().shuffler.shuffle(order);
-      break;
-  }
+  if (device().schedule.order == Order::reverse) std::reverse(order.begin(), order.end());
+  if (is_random()) device().shuffler.shuffle(order);
 }
 
-// The next ready thread of the team; kNobody if all threads have exited or wait for other blocks.
-unsigned pick_of_team(Team &team) {
+// Lets the team run the next block that has not begun; returns false if there is none.
+bool begin_block(Scheduler &s, Team &team) {
+  if (s.blocks_begun == s.blocks) return false;
+  std::size_t block = s.blocks_begun++;
+  if (!s.block_order.empty())
+    block = s.block_order[block];
+  else if (device().schedule.order == Order::reverse)
+    block = s.blocks - 1 - block;
+  const dim3 &grid = s.kernel->grid;
+  const std::size_t row = block / grid.x;
+  team.index = {static_cast<unsigned>(block % grid.x), static_cast<unsigned>(row % grid.y),
+                static_cast<unsigned>(row / grid.y)};
+  team.dynamic_shared->make_stale();
+  for (const SharedVariable &variable : team.static_shared) variable.memory->make_stale();
+  team.block.restart();
+  make_order(team.order, team.block.size());
+  team.cursor = 0;
+  s.idle_polls = 0;
+  return true;
+}
+
+// The next thread of the team that can run; kNobody if the team has nothing left to do.
+unsigned pick_of_team(Scheduler &s, Team &team) {
+  // Some warps may be far ahead of others.
+  if (interleaves() && team.block.runnable() != 0 && once_in(16)) {
+    team.block.release();
+    team.cursor = device().shuffler.below(team.block.size());
+  }
   for (;;) {
     while (team.cursor < team.order.size()) {
       const unsigned thread = team.order[team.cursor++];
       if (team.block.can_run(thread)) return thread;
     }
-    if (team.block.live() == 0) return kNobody;
-    const Block::Released released = team.block.release();
-    team.parked = released == Block::Released::nobody;
-    if (team.parked) return kNobody;
-    // A new order in every phase tests more orders than one order for all phases.
-    if (released == Block::Released::barrier && device().schedule.order == Order::shuffled)
-      device().shuffler.shuffle(team.order);
     team.cursor = 0;
-  }
-}
-
-// Call this if all teams wait at the grid's barrier or have exited.
-void release_grid(Scheduler &s) {
-  if (!s.cooperative) s.team->block.die("grid barrier of a kernel that was not launched cooperatively");
-  for (Team &team : s.teams) {
-    if (team.parked) continue;
-    for (const Team &waiting : s.teams)
-      if (waiting.parked) {
-        block_index = waiting.index;
-        waiting.block.die("divergent grid barrier: a block has left");
-      }
-  }
-  for (Team &team : s.teams) {
-    block_index = team.index;
-    team.block.release_grid_barrier();
-    team.parked = false;
-    team.cursor = 0;
-    if (device().schedule.order == Order::shuffled) device().shuffler.shuffle(team.order);
-  }
-  if (device().schedule.order == Order::shuffled) device().shuffler.shuffle(s.team_order);
-}
-
-// The next ready thread of any team, which becomes the current team. kNobody if all threads have exited.
-unsigned pick(Scheduler &s) {
-  if (const unsigned thread = pick_of_team(*s.team); thread != kNobody) return thread;
-  for (;;) {
-    while (s.team_cursor < s.team_order.size()) {
-      Team &team = s.teams[s.team_order[s.team_cursor++]];
-      if (team.block.live() == 0 || team.parked) continue;
-      s.team = &team;
-      block_index = team.index;
-      if (const unsigned thread = pick_of_team(team); thread != kNobody) return thread;
+    if (team.block.live() == 0) {
+      if (!begin_block(s, team)) return kNobody;
+      continue;
     }
-    bool waiting = false;
-    for (const Team &team : s.teams) waiting |= team.parked;
-    if (!waiting) return kNobody;
-    release_grid(s);
-    s.team_cursor = 0;
+    const Block::Released released = team.block.release();
+    if (released == Block::Released::barrier) s.idle_polls = 0;
+    // A new order in every phase tests more orders than one order for all phases.
+    if (is_random() && (released == Block::Released::barrier || (interleaves() && once_in(16))))
+      device().shuffler.shuffle(team.order);
   }
+}
+
+// The next thread of any team that can run. Its team becomes the current one. kNobody if all threads have exited.
+unsigned pick(Scheduler &s) {
+  if (interleaves() && s.burst-- == 0) {
+    // Short and long bursts, so that blocks also get far ahead of one another.
+    s.burst = device().shuffler.below(1u << device().shuffler.below(kMaxLogBurst));
+    s.turn = device().shuffler.below(static_cast<std::uint32_t>(s.teams.size()));
+  }
+  s.team = &s.teams[s.turn];
+  for (std::size_t tried = 0; tried < s.teams.size(); ++tried) {
+    block_index = s.team->index;
+    if (const unsigned thread = pick_of_team(s, *s.team); thread != kNobody) return thread;
+    s.turn = (s.turn + 1) % s.teams.size();
+    s.team = &s.teams[s.turn];
+  }
+  return kNobody;
+}
+
+// A thread reads a word again. Aborts if it must be waiting for a block that can never run.
+void check_progress(Scheduler &s) {
+  std::size_t live = 0;
+  for (const Team &team : s.teams) live += team.block.live();
+  if (++s.idle_polls < kIdlePollsPerThread * live) return;
+  complain(cudaSuccess,
+           "deadlock of a device with %zu resident blocks of this kernel: %zu of its %zu blocks have begun, "
+           "and wait "
+           "for something that none of them does",
+           s.teams.size(), s.blocks_begun, s.blocks);
+  for (const Team &team : s.teams)
+    if (team.block.live() != 0) team.block.print_waits(team.index);
+  std::abort();
 }
 
 void enter(Scheduler &s, unsigned thread) {
@@ -157,6 +190,7 @@ void enter(Scheduler &s, unsigned thread) {
 void leave(Scheduler &s) {
   Fiber &self = *s.team->fibers[s.current];
   s.team->block.leave(s.current);
+  s.idle_polls = 0;
   const unsigned next = pick(s);
   if (next != kNobody && s.team->block.state(next) == State::fresh) {
     s.team->fibers[next] = &self;
@@ -170,34 +204,16 @@ void leave(Scheduler &s) {
 
 void run_threads() {
   for (;;) {
-    (*scheduler().thread_body)();
+    scheduler().kernel->thread_body();
     leave(scheduler());
   }
 }
 
-// Runs as many blocks concurrently as there are teams, beginning with this turn. block_of(turn): the number
-// of the block.
-template <typename BlockOf>
-void run_teams(Scheduler &s, const dim3 &grid, std::size_t turn, const BlockOf &block_of) {
-  for (Team &team : s.teams) {
-    const std::size_t block = block_of(turn++), row = block / grid.x;
-    team.index = {static_cast<unsigned>(block % grid.x), static_cast<unsigned>(row % grid.y),
-                  static_cast<unsigned>(row / grid.y)};
-    team.dynamic_shared->make_stale();
-    team.block.restart();
-    make_order(team.order, team.block.size());
-    team.cursor = 0;
-    team.parked = false;
-  }
-  s.team_order.resize(s.teams.size());
-  std::iota(s.team_order.begin(), s.team_order.end(), 0u);
-  s.team_cursor = 1;
-  s.team = &s.teams[0];
-  block_index = s.team->index;
-  const unsigned first = pick(s);
-  s.team->fibers[first] = &borrow_fiber(run_threads);
-  enter(s, first);
-  s.host->switch_to(*s.team->fibers[first]);
+// Makes `next`, which pick() returned, the current thread, with a fiber.
+Fiber &prepare(Scheduler &s, unsigned next) {
+  if (s.team->block.state(next) == State::fresh) s.team->fibers[next] = &borrow_fiber(run_threads);
+  enter(s, next);
+  return *s.team->fibers[next];
 }
 
 }  // namespace
@@ -207,16 +223,37 @@ std::uint64_t rendezvous(const Request &request) {
   const unsigned self = s.current;
   Team &own = *s.team;
   own.block.wait(self, request);
-  const unsigned next = pick(s);
-  Team &team = *s.team;
-  if (team.block.state(next) == State::fresh) team.fibers[next] = &borrow_fiber(run_threads);
-  enter(s, next);
+  if (request.operation == Operation::poll) {
+    check_progress(s);
+    // What the thread waits for may be another block's work.
+    s.burst /= 2;
+    if (!interleaves()) s.turn = (s.turn + 1) % s.teams.size();
+  }
+  Fiber &next = prepare(s, pick(s));
   // The thread that switches back has made this thread the current one.
-  if (&team != &own || next != self) own.fibers[self]->switch_to(*team.fibers[next]);
+  if (&next != own.fibers[self]) own.fibers[self]->switch_to(next);
   return own.block.result(self);
 }
 
+void before_atomic(const void *address, MemoryOrder order) {
+  const bool is_global = count_atomic(address);
+  if (!interleaves()) return;
+  // Blocks hand results to one another by few atomics, and count or take minima by many.
+  const unsigned rate = order != MemoryOrder::relaxed ? 2 : is_global ? 8 : 64;
+  if (once_in(rate)) rendezvous({.operation = Operation::poll, .where = {}});
+}
+
+void note_change() { scheduler().idle_polls = 0; }
+
 void *dynamic_shared_memory() { return scheduler().team->dynamic_shared->get(); }
+
+void *static_shared_memory(const void *key, std::size_t bytes) {
+  auto &variables = scheduler().team->static_shared;
+  for (const SharedVariable &variable : variables)
+    if (variable.key == key) return variable.memory->get();
+  variables.push_back({key, std::make_unique<SharedMemory>(bytes)});
+  return variables.back().memory->get();
+}
 
 void run_kernel(const Kernel &kernel) {
   Scheduler &s = scheduler();
@@ -224,23 +261,25 @@ void run_kernel(const Kernel &kernel) {
   block_size = kernel.block;
   grid_size = kernel.grid;
   s.host = &host;
-  s.thread_body = &kernel.thread_body;
-  const std::size_t count = std::size_t{kernel.grid.x} * kernel.grid.y * kernel.grid.z;
-  std::vector<unsigned> shuffled;
-  if (device().schedule.order == Order::shuffled) make_order(shuffled, count);
-  const auto block_of = [&](std::size_t turn) {
-    if (!shuffled.empty()) return std::size_t{shuffled[turn]};
-    return device().schedule.order == Order::reverse ? count - 1 - turn : turn;
-  };
-  s.cooperative = kernel.cooperative;
-  s.teams.resize(kernel.cooperative ? count : 1);
+  s.kernel = &kernel;
+  s.blocks = std::size_t{kernel.grid.x} * kernel.grid.y * kernel.grid.z;
+  s.blocks_begun = 0;
+  s.block_order.clear();
+  if (is_random()) make_order(s.block_order, s.blocks);
+  std::size_t resident = interleaves() ? device().schedule.resident : 1;
+  const std::size_t threads = std::size_t{kernel.block.x} * kernel.block.y * kernel.block.z;
+  resident = std::min(resident, std::max<std::size_t>(kMaxResidentThreads / threads, 2));
+  s.teams.resize(kernel.cooperative ? s.blocks : std::min(resident, s.blocks));
   for (Team &team : s.teams) {
     team.block.resize(kernel.block);
     team.fibers.resize(team.block.size());
-    team.dynamic_shared = std::make_unique<DynamicShared>(kernel.dynamic_shared_bytes);
+    team.dynamic_shared = std::make_unique<SharedMemory>(kernel.dynamic_shared_bytes);
+    begin_block(s, team);
   }
-  for (std::size_t turn = 0; turn < count; turn += s.teams.size()) run_teams(s, kernel.grid, turn, block_of);
-  for (Team &team : s.teams) team.dynamic_shared.reset();
+  s.turn = 0;
+  s.burst = 0;
+  host.switch_to(prepare(s, pick(s)));
+  s.teams.clear();
 }
 
 }  // namespace simt

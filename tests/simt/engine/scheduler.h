@@ -16,8 +16,8 @@ struct Kernel {
   std::function<void()> thread_body;
 };
 
-// Runs all blocks in the order of the device's schedule, one after another. Blocks of a cooperative kernel
-// run concurrently and take turns at the grid's barrier. Needs the device lock.
+// Runs all blocks in the order of the device's schedule: one after another, or, as it says, several by turns. All
+// blocks of a cooperative kernel run by turns. Needs the device lock.
 void run_kernel(const Kernel &kernel);
 
 }  // namespace simt

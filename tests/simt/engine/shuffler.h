@@ -19,7 +19,6 @@ class Shuffler {
       std::swap(values[left - 1], values[below(static_cast<std::uint32_t>(left))]);
   }
 
- private:
   // SplitMix64 (Steele, Lea and Flood 2014), scaled to [0, bound). The bias of 2^-32 does not matter here.
   std::uint32_t below(std::uint32_t bound) {
     std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
@@ -28,6 +27,7 @@ class Shuffler {
     return static_cast<std::uint32_t>((z >> 32) * bound >> 32);
   }
 
+ private:
   std::uint64_t state_;
 };
 
