@@ -105,6 +105,8 @@ namespace {
 enum class JsonOutput { frames, text };
 enum class JsonOnly { all, events };
 
+constexpr char kMemory[] = "the line of a frame";  // what there may be no memory for
+
 struct JsonSettings {
   JsonOutput output = JsonOutput::frames;
   std::optional<std::string> location = "-";
@@ -172,19 +174,6 @@ void post_error(GstCudaVisionJson *json, GstResourceError code, const char *what
       nullptr, __FILE__, GST_FUNCTION, line);
 }
 
-// Calls body, which is a function of the class, for GStreamer, through which no exception may pass. If there is
-// no memory, posts an error and returns `failed`.
-template <typename Result, typename Body>
-Result protect(GstCudaVisionJson *json, Result failed, const Body &body) {
-  try {
-    return body();
-  } catch (const std::bad_alloc &) {
-    GST_ELEMENT_ERROR(json, RESOURCE, NO_SPACE_LEFT, ("There is no memory for the line of a frame"),
-                      ("%" G_GSIZE_FORMAT " bytes were there", json->state->line.size()));
-    return failed;
-  }
-}
-
 // --- starting and stopping ---
 
 std::shared_ptr<LineFile> file_of(GstCudaVisionJson *json) {
@@ -231,7 +220,7 @@ bool open_output(GstCudaVisionJson *json) {
 
 gboolean start(GstBaseTransform *transform) {
   auto *json = GST_CUDA_VISION_JSON(transform);
-  return protect(json, FALSE, [json] { return open_output(json) ? TRUE : FALSE; });
+  return cudavision::protect(transform, kMemory, FALSE, [json] { return open_output(json) ? TRUE : FALSE; });
 }
 
 gboolean stop(GstBaseTransform *transform) {
@@ -265,7 +254,8 @@ std::optional<gint> extent(const GstCaps *caps, const char *field) {
 // Completes a line that a flush or the stop of another element has interrupted, if no frame has followed.
 void finish_line(GstCudaVisionJson *json) {
   const std::shared_ptr<LineFile> file = file_of(json);
-  if (file != nullptr) protect(json, 0, [&file] { return file->finish(); });
+  if (file != nullptr)
+    cudavision::protect(GST_BASE_TRANSFORM(json), kMemory, 0, [&file] { return file->finish(); });
 }
 
 gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
@@ -352,7 +342,7 @@ GstFlowReturn write_line(GstCudaVisionJson *json, GstBuffer *buffer) {
 
 GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   auto *json = GST_CUDA_VISION_JSON(transform);
-  return protect(json, GST_FLOW_ERROR, [&] { return write_line(json, buffer); });
+  return cudavision::protect(transform, kMemory, GST_FLOW_ERROR, [&] { return write_line(json, buffer); });
 }
 
 // --- lines instead of frames ---
@@ -385,7 +375,7 @@ GstFlowReturn prepare_output_buffer(GstBaseTransform *transform, GstBuffer *fram
     return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_json_parent_class)
         ->prepare_output_buffer(transform, frame, out);
   auto *json = GST_CUDA_VISION_JSON(transform);
-  return protect(json, GST_FLOW_ERROR, [&] { return make_line(json, frame, out); });
+  return cudavision::protect(transform, kMemory, GST_FLOW_ERROR, [&] { return make_line(json, frame, out); });
 }
 
 // prepare_output_buffer() has done it.
