@@ -18,7 +18,8 @@ STALLED = 20  # seconds without a frame after which a source is given up
 TILE, WHOLE = 640, 1920  # pixels: the widest pictures of a wall, and of one camera
 LEFT, RIGHT = "left", "right"
 MOST_POINTS, MOST_NAME = 64, 64
-TRACKER, COUNTER = "cudavisiontrack", "cudavisionzones"
+DETECTOR, TRACKER, COUNTER = "cudahog", "cudavisiontrack", "cudavisionzones"
+FEET = [0.5, 0.875]  # in a box of the model of people, which has a margin of an eighth of its height below them
 
 
 class Camera:
@@ -76,7 +77,7 @@ class Camera:
         steps = elements.steps_of(self.catalogue, self.folders, described)
         for step in steps:
             if step.factory == COUNTER and (self.zones["lines"] or self.zones["zones"]):
-                step.values.setdefault("zones", self.text_of_zones())
+                step.values.setdefault("zones", text_of(self.zones_for(steps)))
         self.replace(side, Chain(side, steps, self.on_done, self.on_news))
 
     def replace(self, side, chain):
@@ -253,15 +254,18 @@ class Camera:
         for chain in list(self.chains.values()):
             counting = [number for number, step in enumerate(chain.steps) if step.factory == COUNTER]
             for number in counting:
-                self.set(chain.side, number, {"zones": self.text_of_zones()})
+                self.set(chain.side, number, {"zones": text_of(self.zones_for(chain.steps))})
             tracking = [number for number, step in enumerate(chain.steps) if step.factory == TRACKER]
             if tracking and not counting and len(chain.steps) < elements.MOST_STEPS:
                 described = self.described(chain.side)
                 described.insert(tracking[-1] + 1, {"element": COUNTER, "properties": {}})
                 self.set_steps(chain.side, described)
 
-    def text_of_zones(self):
-        return json.dumps(self.zones, separators=(",", ":"))
+    def zones_for(self, steps):
+        """The lines and zones for these steps: people stand where their feet are."""
+        people = any(step.factory == DETECTOR and step.values.get("model") == "people" for step in steps)
+        return {name: [{**its, "anchor": FEET} for its in value] if people and name != "units" else value
+                for name, value in self.zones.items()}
 
     def described(self, side):
         return [{"element": step.factory, "properties": dict(step.values)} for step in self.chains[side].steps]
@@ -275,7 +279,8 @@ class Camera:
 
     def state(self):
         return {"camera": self.number, "name": self.source.name, "file": self.source.is_file, "paused": self.paused,
-                "error": self.error, "size": self.size, "rate": self.rate, "zones": self.zones,
+                "error": self.error, "size": self.size, "rate": self.rate,
+                "zones": self.zones_for(self.chains[LEFT].steps),
                 "duration": self.player.duration() / Gst.SECOND if self.source.is_file and self.player else 0,
                 "sides": {side: self.state_of(chain) for side, chain in list(self.chains.items())}}
 
@@ -283,6 +288,10 @@ class Camera:
         sides = {side: {"processed": chain.processed, "seconds": chain.seconds} for side, chain in list(self.chains.items())}
         return {"came": self.came, "dropped": self.dropped, "late": self.late, "errors": self.errors + self.failures,
                 "sides": sides}
+
+
+def text_of(zones):
+    return json.dumps(zones, separators=(",", ":"))
 
 
 def time_between(first, second):
