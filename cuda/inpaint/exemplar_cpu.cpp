@@ -10,6 +10,8 @@ namespace cudavision::inpaint {
 namespace {
 
 constexpr int kRowsPerTask = 8;
+// Of a search: fewer keep a thread busy for less time than it takes to wake it.
+constexpr int kLeastCandidatesPerTask = 4096;
 
 int confidence_at(const FillState &s, int x, int y, int radius) {
   const Bounds window = window_around(s.area, x, y, radius);
@@ -174,14 +176,16 @@ Status ExemplarFill::find_source(const Exemplars &picture, Place target, int sea
   if (gx >= window.x0 && gx < window.x1 && gy >= window.y0 && gy < window.y1 &&
       picture.sources.row(gy)[gx] != 0)
     best = key_of(search, gx, gy);
-  const int tasks =
-      window.y0 < window.y1 && window.x0 < window.x1 ? divide_up(window.y1 - window.y0, kRowsPerTask) : 0;
-  const int middle = std::clamp((y - window.y0) / kRowsPerTask, 0, std::max(0, tasks - 1));
+  const bool empty = window.y0 >= window.y1 || window.x0 >= window.x1;
+  const int rows =
+      empty ? 1 : std::max(kRowsPerTask, divide_up(kLeastCandidatesPerTask, window.x1 - window.x0));
+  const int tasks = empty ? 0 : divide_up(window.y1 - window.y0, rows);
+  const int middle = std::clamp((y - window.y0) / rows, 0, std::max(0, tasks - 1));
   CUDAVISION_TRY(execution_.workers->run(2 * tasks, [&](int i, int) {
     const int task = i % 2 == 0 ? middle + i / 2 : middle - 1 - i / 2;
     if (task < 0 || task >= tasks) return;
-    const int first = window.y0 + task * kRowsPerTask;
-    for (int row = first; row < std::min(window.y1, first + kRowsPerTask); ++row)
+    const int first = window.y0 + task * rows;
+    for (int row = first; row < std::min(window.y1, first + rows); ++row)
       search_row(search, row, window.x0, window.x1, &best);
   }));
   if (best == kNoSource && search_radius != 0) return find_source(picture, target, 0, source);
