@@ -14,6 +14,7 @@
 
 #include "tests/kernels/opticalflow_definition.h"
 #include "tests/support/budget.h"
+#include "tests/support/instruction_sets.h"
 
 namespace {
 
@@ -151,6 +152,20 @@ TEST_P(OpticalFlow, both_backends_give_the_same_bits) {
     EXPECT_TRUE(same(flow_between(execution(), pair.first, pair.second, params),
                      flow_between(cpu.execution(), pair.first, pair.second, params)))
         << describe(params);
+  }
+}
+
+TEST(OpticalFlowInstructionSets, give_the_same_bits) {
+  if (kEmulated) GTEST_SKIP() << "the CPU backend is not under test";
+  const ExecutionOwner owner({"one_thread", cudavision::Backend::cpu});
+  const Pair pair = moving({83, 62}, 44, 3, -2);
+  for (OpticalFlowParams params : {with(21, 3), with(5, 2), with(13, 3, 2), with(13, 3, 8)}) {
+    params.forward_backward = 0.5;
+    const Flow expected = definition(pair.first, pair.second, params);
+    on_every_instruction_set([&] {
+      EXPECT_TRUE(same(flow_between(owner.execution(), pair.first, pair.second, params), expected))
+          << describe(params);
+    });
   }
 }
 
