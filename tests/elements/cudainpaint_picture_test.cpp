@@ -240,11 +240,17 @@ Picture one_kind(int pixel) {
   return mask;
 }
 
-// The warnings of an element with this mask, each on a line.
-std::string warnings_of(const std::string &location, const std::string &properties = "", int frames = 3) {
+// The warnings of an element with this mask, each on a line. Its frames are a second apart.
+std::string warnings_of(const std::string &location, const std::string &properties = "",
+                        unsigned frames = 3) {
   Harness inpaint("cudainpaint mask-location=" + location + " " + properties);
   const VideoFrame frame("GRAY8", {40, 30}, 1);
-  for (int i = 0; i < frames; ++i) inpaint.pass(frame);
+  inpaint.negotiate(frame);
+  for (unsigned i = 0; i < frames; ++i) {
+    Owned<GstBuffer> buffer = frame.buffer();
+    GST_BUFFER_PTS(buffer.get()) = i * GST_SECOND;
+    EXPECT_NE(inpaint.exchange(std::move(buffer)), nullptr);
+  }
   std::string texts;
   while (const auto warning = take_warning(inpaint.element())) texts += warning->text + "\n";
   return texts;
@@ -274,14 +280,14 @@ TEST_F(CudaInpaintPicture, mask_that_selects_nothing_is_told_once) {
 TEST_F(CudaInpaintPicture, selection_outside_of_the_region_of_interest_is_told_once) {
   write(picture_with(
       {255, 255, 255, 255}));  // its pixel is at (2, 2) of 9x9, in the frame at (9, 7) to (13, 9)
-  EXPECT_EQ(warnings_of(location(), "roi-x=14 patch-size=3", 100), "") << "less than 5 s have passed";
-  const std::string texts = warnings_of(location(), "roi-x=14 patch-size=3", 200);
+  EXPECT_EQ(warnings_of(location(), "roi-x=14 patch-size=3", 5), "") << "less than 5 s have passed";
+  const std::string texts = warnings_of(location(), "roi-x=14 patch-size=3", 7);
   EXPECT_NE(texts.find("selected no pixel in the region of interest"), std::string::npos) << texts;
   EXPECT_EQ(texts.find('\n'), texts.size() - 1) << texts;
   for (const char *selects :
        {"roi-x=8 patch-size=3", "roi-x=14 mask-alpha=true", "roi-x=14 remove-type=person",
         "roi-x=14 mask-color=red", "roi-x=14 display=false"})
-    EXPECT_EQ(warnings_of(location(), selects, 200), "") << selects;
+    EXPECT_EQ(warnings_of(location(), selects, 7), "") << selects;
 }
 
 TEST_F(CudaInpaintPicture, texts_and_profiles_of_pngs_are_not_read) {

@@ -59,7 +59,8 @@ std::vector<std::string> elements() {
                "cudalocalhist weight=magnitude", "cudasigma2kp orientation=true", "cudahog",
                "cudahog model=people hit-threshold=-4 group-threshold=0",
                "cudahough threshold=5 high-threshold=300 gradient-voting=true",
-               "cudahough threshold=30 input=edges", "cudaopticalflow", "cudabgsub open=0 close=0"},
+               "cudahough threshold=30 input=edges", "cudaopticalflow window-size=7 levels=1 iterations=3",
+               "cudabgsub open=0 close=0"},
        .left_out = {{"cudainpaint", "its result is the picture, not a value of its luma"},
                     {"cudavisionoverlay", "reads no pixels"},
                     {"cudavisionredact", "its result is the picture, not a value of its luma"}}});
