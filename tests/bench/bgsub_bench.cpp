@@ -6,12 +6,9 @@
 #include <cstring>
 #include <opencv2/video/background_segm.hpp>
 
-#include "tests/bench/harness/comparison.h"
+#include "tests/bench/harness/backends.h"
 #include "tests/support/decode.h"
 #include "tests/support/pictures.h"
-#if CUDAVISION_HAVE_CUDA
-#include "tests/bench/harness/device.h"
-#endif
 
 namespace cudavision::bench {
 namespace {
@@ -249,15 +246,9 @@ int run(int argc, char **argv) {
   const std::vector<std::unique_ptr<Scene>> scenes = make_scenes(&why_not);
   if (!why_not.empty()) comparison.leave_out("the street", why_not);
   for (const auto &scene : scenes) add_cpu(comparison, *scene);
-#if CUDAVISION_HAVE_CUDA
-  const std::unique_ptr<Device> device = find_device(comparison);
-  if (device != nullptr) {
-    for (const auto &scene : scenes) add_cuda(comparison, *device, *scene);
-  }
-#else
-  comparison.leave_out("the CUDA backend", "this build has none");
-#endif
-  return comparison.run(argc, argv);
+  return run_on_backends(comparison, argc, argv, [&](const auto &device) {
+    for (const auto &scene : scenes) add_cuda(comparison, device, *scene);
+  });
 }
 
 }  // namespace

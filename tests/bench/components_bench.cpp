@@ -8,13 +8,10 @@
 #include "cuda/bgsub/bgsub.h"
 #include "cuda/common/owned_memory.h"
 #include "cuda/morphology/morphology.h"
-#include "tests/bench/harness/comparison.h"
+#include "tests/bench/harness/backends.h"
 #include "tests/bench/harness/real_picture.h"
 #include "tests/support/decode.h"
 #include "tests/support/pictures.h"
-#if CUDAVISION_HAVE_CUDA
-#include "tests/bench/harness/device.h"
-#endif
 
 namespace cudavision::bench {
 namespace {
@@ -171,15 +168,9 @@ int run(int argc, char **argv) {
   else
     comparison.leave_out("the street", why_not);
   for (const Mask &mask : masks) add_cpu(comparison, mask);
-#if CUDAVISION_HAVE_CUDA
-  const std::unique_ptr<Device> device = find_device(comparison);
-  if (device != nullptr) {
-    for (const Mask &mask : masks) add_cuda(comparison, *device, mask);
-  }
-#else
-  comparison.leave_out("the CUDA backend", "this build has none");
-#endif
-  return comparison.run(argc, argv);
+  return run_on_backends(comparison, argc, argv, [&](const auto &device) {
+    for (const Mask &mask : masks) add_cuda(comparison, device, mask);
+  });
 }
 
 }  // namespace

@@ -6,12 +6,9 @@
 #include <cstring>
 #include <opencv2/imgproc.hpp>
 
-#include "tests/bench/harness/comparison.h"
+#include "tests/bench/harness/backends.h"
 #include "tests/bench/harness/real_picture.h"
 #include "tests/support/pictures.h"
-#if CUDAVISION_HAVE_CUDA
-#include "tests/bench/harness/device.h"
-#endif
 
 namespace cudavision::bench {
 namespace {
@@ -198,16 +195,10 @@ int run(int argc, char **argv) {
   std::vector<std::string> threads;
   for (const int count : thread_counts()) threads.push_back("/threads:" + std::to_string(count));
   compare_with_noise(comparison, cases, "histogram/cpu", threads);
-#if CUDAVISION_HAVE_CUDA
-  const std::unique_ptr<Device> device = find_device(comparison);
-  if (device != nullptr) {
-    for (const Case &c : cases) add_cuda(comparison, *device, c);
+  return run_on_backends(comparison, argc, argv, [&](const auto &device) {
+    for (const Case &c : cases) add_cuda(comparison, device, c);
     compare_with_noise(comparison, cases, "histogram/cuda", {""});
-  }
-#else
-  comparison.leave_out("the CUDA backend", "this build has none");
-#endif
-  return comparison.run(argc, argv);
+  });
 }
 
 }  // namespace

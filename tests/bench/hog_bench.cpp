@@ -10,12 +10,9 @@
 #include "cuda/hog/hog_backends.h"
 #include "cuda/hog/hog_detector.h"
 #include "cuda/hog/planes_cpu.h"
-#include "tests/bench/harness/comparison.h"
+#include "tests/bench/harness/backends.h"
 #include "tests/bench/harness/real_picture.h"
 #include "tests/support/opencv_hog.h"
-#if CUDAVISION_HAVE_CUDA
-#include "tests/bench/harness/device.h"
-#endif
 
 namespace cudavision::bench {
 namespace {
@@ -366,17 +363,12 @@ int run(int argc, char **argv) {
     add_cpu(comparison, *frame, false);
     if (detects(frame->size)) add_cpu(comparison, *frame, true);
   }
-#if CUDAVISION_HAVE_CUDA
-  const std::unique_ptr<Device> device = find_device(comparison);
-  if (device != nullptr)
+  return run_on_backends(comparison, argc, argv, [&](const auto &device) {
     for (const auto &frame : frames) {
-      add_cuda(comparison, *device, *frame, false);
-      if (detects(frame->size)) add_cuda(comparison, *device, *frame, true);
+      add_cuda(comparison, device, *frame, false);
+      if (detects(frame->size)) add_cuda(comparison, device, *frame, true);
     }
-#else
-  comparison.leave_out("the CUDA backend", "this build has none");
-#endif
-  return comparison.run(argc, argv);
+  });
 }
 
 }  // namespace

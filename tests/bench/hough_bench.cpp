@@ -9,11 +9,8 @@
 
 #include "cuda/canny/canny.h"
 #include "cuda/common/owned_memory.h"
-#include "tests/bench/harness/comparison.h"
+#include "tests/bench/harness/backends.h"
 #include "tests/bench/harness/real_picture.h"
-#if CUDAVISION_HAVE_CUDA
-#include "tests/bench/harness/device.h"
-#endif
 
 namespace cudavision::bench {
 namespace {
@@ -236,15 +233,9 @@ int run(int argc, char **argv) {
   }
   if (!why_not.empty()) comparison.leave_out("the real picture", why_not);
   for (const Case &c : cases) add_cpu(comparison, c);
-#if CUDAVISION_HAVE_CUDA
-  const std::unique_ptr<Device> device = find_device(comparison);
-  if (device != nullptr) {
-    for (const Case &c : cases) add_cuda(comparison, *device, c);
-  }
-#else
-  comparison.leave_out("the CUDA backend", "this build has none");
-#endif
-  return comparison.run(argc, argv);
+  return run_on_backends(comparison, argc, argv, [&](const auto &device) {
+    for (const Case &c : cases) add_cuda(comparison, device, c);
+  });
 }
 
 }  // namespace

@@ -14,11 +14,8 @@
 #include <vector>
 
 #include "cuda/common/stop.h"
-#include "tests/bench/harness/comparison.h"
+#include "tests/bench/harness/backends.h"
 #include "tests/support/decode.h"
-#if CUDAVISION_HAVE_CUDA
-#include "tests/bench/harness/device.h"
-#endif
 
 namespace cudavision::bench {
 namespace {
@@ -364,26 +361,21 @@ int run(int argc, char **argv) {
       for (const Variant &v : film_variants())
         comparison.add({"inpaint/cpu/" + v.name, with_threads(film->what, threads)}, Clock::real,
                        [=, &film](auto &state) { measure_film_cpu(state, *film, v.params, threads); });
-#if CUDAVISION_HAVE_CUDA
-  const std::unique_ptr<Device> device = find_device(comparison);
-  if (device != nullptr && film != nullptr)
-    for (const Variant &v : film_variants())
-      comparison.add({"inpaint/cuda/" + v.name, film->what}, Clock::manual, [=, &device, &film](auto &state) {
-        measure_film_cuda(state, *device, *film, v.params);
-      });
-  if (device != nullptr)
+  return run_on_backends(comparison, argc, argv, [&](const auto &device) {
+    if (film != nullptr)
+      for (const Variant &v : film_variants())
+        comparison.add(
+            {"inpaint/cuda/" + v.name, film->what}, Clock::manual,
+            [=, &device, &film](auto &state) { measure_film_cuda(state, device, *film, v.params); });
     for (const auto &scene : scenes)
       for (const Variant &v : variants()) {
         comparison.add({"inpaint/cuda/" + v.name, scene->what}, Clock::manual,
-                       [=, &device, &scene](auto &state) { measure_cuda(state, *device, *scene, v.params); });
+                       [=, &device, &scene](auto &state) { measure_cuda(state, device, *scene, v.params); });
         for (const int threads : thread_counts())
           comparison.compare({"inpaint/cuda/" + v.name, scene->what},
                              {"inpaint/cpu/" + v.name, with_threads(scene->what, threads)});
       }
-#else
-  comparison.leave_out("the CUDA backend", "this build has none");
-#endif
-  return comparison.run(argc, argv);
+  });
 }
 
 }  // namespace

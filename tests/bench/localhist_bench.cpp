@@ -8,12 +8,9 @@
 #include <opencv2/imgproc.hpp>
 
 #include "cuda/gradient/gradient_cpu.h"
-#include "tests/bench/harness/comparison.h"
+#include "tests/bench/harness/backends.h"
 #include "tests/bench/harness/real_picture.h"
 #include "tests/support/pictures.h"
-#if CUDAVISION_HAVE_CUDA
-#include "tests/bench/harness/device.h"
-#endif
 
 namespace cudavision::bench {
 namespace {
@@ -207,16 +204,11 @@ int run(int argc, char **argv) {
   std::vector<Case> cases;
   for (const Published &p : kPublished) cases.emplace_back(picture, p.window, p.bins);
   for (const Case &c : cases) add_cpu(comparison, c);
-#if CUDAVISION_HAVE_CUDA
-  const std::unique_ptr<Device> device = find_device(comparison);
-  if (device != nullptr)
+  const int status = run_on_backends(comparison, argc, argv, [&](const auto &device) {
     for (const Case &c : cases)
       comparison.add(cuda_name(c), Clock::manual,
-                     [c, &device](benchmark::State &state) { measure_cuda(state, *device, c); });
-#else
-  comparison.leave_out("the CUDA backend", "this build has none");
-#endif
-  const int status = comparison.run(argc, argv);
+                     [c, &device](benchmark::State &state) { measure_cuda(state, device, c); });
+  });
   print_table(comparison, cases);
   return status;
 }

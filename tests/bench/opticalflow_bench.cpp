@@ -7,12 +7,9 @@
 #include <functional>
 #include <opencv2/video/tracking.hpp>
 
-#include "tests/bench/harness/comparison.h"
+#include "tests/bench/harness/backends.h"
 #include "tests/bench/harness/real_picture.h"
 #include "tests/support/motion.h"
-#if CUDAVISION_HAVE_CUDA
-#include "tests/bench/harness/device.h"
-#endif
 
 namespace cudavision::bench {
 namespace {
@@ -266,15 +263,9 @@ int run(int argc, char **argv) {
   }
   if (!why_not.empty()) comparison.leave_out("the real picture", why_not);
   for (const auto &scene : scenes) add_cpu(comparison, *scene);
-#if CUDAVISION_HAVE_CUDA
-  const std::unique_ptr<Device> device = find_device(comparison);
-  if (device != nullptr) {
-    for (const auto &scene : scenes) add_cuda(comparison, *device, *scene);
-  }
-#else
-  comparison.leave_out("the CUDA backend", "this build has none");
-#endif
-  return comparison.run(argc, argv);
+  return run_on_backends(comparison, argc, argv, [&](const auto &device) {
+    for (const auto &scene : scenes) add_cuda(comparison, device, *scene);
+  });
 }
 
 }  // namespace

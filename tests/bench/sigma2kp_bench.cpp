@@ -9,12 +9,9 @@
 #include <vector>
 
 #include "cuda/common/owned_memory.h"
-#include "tests/bench/harness/comparison.h"
+#include "tests/bench/harness/backends.h"
 #include "tests/bench/harness/real_picture.h"
 #include "tests/support/pictures.h"
-#if CUDAVISION_HAVE_CUDA
-#include "tests/bench/harness/device.h"
-#endif
 
 namespace cudavision::bench {
 namespace {
@@ -245,18 +242,12 @@ int run(int argc, char **argv) {
     for (const bool oriented : {false, true}) cases.push_back({pictures.back().get(), published, oriented});
   }
   for (const Case &c : cases) add_cpu(comparison, c);
-#if CUDAVISION_HAVE_CUDA
-  const std::unique_ptr<Device> device = find_device(comparison);
-  if (device != nullptr)
+  const int status = run_on_backends(comparison, argc, argv, [&](const auto &device) {
     for (const Case &c : cases)
       for (const From from : {From::device, From::pinned, From::pageable})
-        comparison.add(cuda_name(c, from), Clock::manual, [c, from, &device](benchmark::State &state) {
-          measure_cuda(state, *device, c, from);
-        });
-#else
-  comparison.leave_out("the CUDA backend", "this build has none");
-#endif
-  const int status = comparison.run(argc, argv);
+        comparison.add(cuda_name(c, from), Clock::manual,
+                       [c, from, &device](benchmark::State &state) { measure_cuda(state, device, c, from); });
+  });
   print_table(comparison, cases);
   return status == 0 && !is_fast_enough(comparison, cases) ? 1 : status;
 }

@@ -5,10 +5,8 @@
 #include <cstring>
 #include <memory>
 
+#include "tests/bench/harness/backends.h"
 #include "tests/bench/harness/real_picture.h"
-#if CUDAVISION_HAVE_CUDA
-#include "tests/bench/harness/device.h"
-#endif
 
 namespace cudavision::bench {
 namespace {
@@ -140,14 +138,9 @@ int run_picture_benchmarks(const std::vector<PictureAlgorithm> &algorithms, int 
       if (Case c; make_case(algorithm, size, &c, &why_not)) cases.push_back(c);
   if (!why_not.empty()) comparison.leave_out("the real picture", why_not);
   for (const Case &c : cases) add_cpu(comparison, c);
-#if CUDAVISION_HAVE_CUDA
-  const std::unique_ptr<Device> device = find_device(comparison);
-  for (const Case &c : cases)
-    if (device != nullptr) add_cuda(comparison, *device, c);
-#else
-  comparison.leave_out("the CUDA backend", "this build has none");
-#endif
-  return comparison.run(argc, argv);
+  return run_on_backends(comparison, argc, argv, [&](const auto &device) {
+    for (const Case &c : cases) add_cuda(comparison, device, c);
+  });
 }
 
 }  // namespace cudavision::bench
