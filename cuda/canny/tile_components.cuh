@@ -15,6 +15,7 @@
 
 #include "cuda/canny/tile_gradient.cuh"
 #include "cuda/canny/tile_graph.cuh"
+#include "cuda/common/acquire_release.cuh"
 #include "cuda/common/warp.cuh"
 
 namespace cudavision::canny {
@@ -182,7 +183,8 @@ __device__ inline void make_node(TileRows &rows, ChainMemory &chains, int chain,
   if (chains.root[chain] != static_cast<unsigned>(chain) || chains.state[chain] != kTouchesBorder) return;
   const int index = atomicAdd(&rows.node_count, 1);
   const unsigned node = graph.node(tile, index);
-  graph.parent[node] = node;
+  // Blocks that follow links of other tiles to this node have not acquired this write.
+  relaxed_store(&graph.parent[node], node);
   chains.state[chain] = kTouchesBorder | static_cast<unsigned>(index + 1) << kNodeShift;
 }
 

@@ -51,10 +51,18 @@ __device__ inline unsigned long long relaxed_load(const unsigned long long *word
 #endif
 }
 
-// Writes a word that another thread may read with relaxed_load(), past L1, and releases nothing.
+// Writes a word that other threads may access with relaxed_load() or by atomics, past L1, and releases nothing.
 __device__ inline void relaxed_store(unsigned long long *word, unsigned long long value) {
 #ifndef CUDAVISION_EMULATED_CUDA
   asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(word)), "l"(value)
+               : "memory");
+#else
+  simt::store(word, value, simt::MemoryOrder::relaxed);
+#endif
+}
+__device__ inline void relaxed_store(unsigned *word, unsigned value) {
+#ifndef CUDAVISION_EMULATED_CUDA
+  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(word)), "r"(value)
                : "memory");
 #else
   simt::store(word, value, simt::MemoryOrder::relaxed);

@@ -10,8 +10,8 @@
 // SODA 2014). Index 0 has the lowest priority of all.
 //
 // During the unite phase links are accessed by atomics only; a node may be added meanwhile if its link is
-// written before others can meet it (arrive() in acquire_release.cuh). find_root() may be called only after a
-// barrier that follows this phase. Paths are not compressed: at these depths it would not pay.
+// written by relaxed_store() before others can meet it (arrive() in acquire_release.cuh). find_root() may be
+// called only after a barrier that follows this phase. Paths are not compressed: at these depths it would not pay.
 #pragma once
 
 #include <cuda_runtime.h>
