@@ -283,8 +283,9 @@ CUDAVISION_HOST_DEVICE constexpr Bounds window_around(Region area, int x, int y,
 
 // The gradient of luma at a pixel of the area that is not on its border.
 struct LumaGradient {
-  int x, y;
+  int x = 0, y = 0;
 
+  LumaGradient() = default;
   CUDAVISION_HOST_DEVICE LumaGradient(const FillState &s, int px, int py)
       : x(s.luma(px + 1, py) - s.luma(px - 1, py)), y(s.luma(px, py + 1) - s.luma(px, py - 1)) {}
 };

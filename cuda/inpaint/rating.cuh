@@ -63,13 +63,11 @@ __device__ inline int gradient_key(const LumaGradient &gradient, int x, int y) {
 // The gradient with this key.
 __device__ inline LumaGradient gradient_of_key(const BlockState &s, const RatedWindow &window, int radius,
                                                int key) {
+  // No other pixel is read in its place: rate_listed() may write there.
+  if (key < kLeastKey) return {};
   const int place = kLeastKey - 1 - key % kLeastKey;
-  // What is not needed is computed, too, where it can be: that takes less time than a branch.
-  const bool exists = key >= kLeastKey;
-  LumaGradient gradient(s, exists ? window.first.x - radius + place % (1 << kKeySideBits) : 1,
-                        exists ? window.first.y - radius + (place >> kKeySideBits) : 1);
-  if (!exists) gradient.x = gradient.y = 0;
-  return gradient;
+  return {s, window.first.x - radius + place % (1 << kKeySideBits),
+          window.first.y - radius + (place >> kKeySideBits)};
 }
 
 // An element of RatingScratch::keys, or 0 if `counts` is false.
