@@ -40,23 +40,25 @@ __device__ inline void diffuse(const FillTask &task, Bounds bounds, GridBarrier 
   int left = count_left(task, own, round++, grid);
   if (blockIdx.x == 0 && threadIdx.x == 0) task.frame->report.diffused = left;
   if (left == 0) return;
+  // Strong accesses to the marks: others write those of this layer meanwhile, where both values mean the same.
+  const auto mark_at = [&](int i) -> volatile std::uint8_t & { return task.hole[i]; };
   for (int layer = 0; left > 0; ++layer) {
     own = 0;
     const std::uint8_t before = mark_of_layer(layer - 1);
     for_each_of_share(bounds, [&](int x, int y) {
       const int i = y * task.width + x;
-      if (__ldcg(&task.hole[i]) != kUnfilled) return;
+      if (mark_at(i) != kUnfilled) return;
       MeanOfWords mean;
       for_each_neighbour(x, y, task.width, task.height, [&](int nx, int ny) {
         const int n = ny * task.width + nx;
-        if (__ldcg(&task.hole[n]) == before) mean.add(__ldcg(&task.pixels[n]));
+        if (mark_at(n) == before) mean.add(__ldcg(&task.pixels[n]));
       });
       if (mean.count == 0) {
         ++own;
         return;
       }
       task.pixels[i] = mean.value();
-      task.hole[i] = mark_of_layer(layer);
+      mark_at(i) = mark_of_layer(layer);
     });
     left = count_left(task, own, round++, grid);
   }
