@@ -70,7 +70,8 @@ TEST_F(CudaMemoryPending, frame_is_passed_on_without_waiting_where_it_carries_a_
                     {"cudahough", "the host sorts its lines"},
                     {"cudainpaint", "the host reads which pixels are filled"},
                     {"cudasigma2kp", "the host reads the number of its keypoints"},
-                    {"cudavisionoverlay", "has nothing to draw in these frames"}}})) {
+                    {"cudavisionoverlay", "has nothing to draw in these frames"},
+                    {"cudavisionredact", "the host writes the next boxes where the device reads these"}}})) {
     CudaHarness harness(description);
     const VideoFrame frame("NV12", {64, 48});
     harness.negotiate_cuda(frame);
