@@ -68,9 +68,11 @@ archs=$(native_archs)
 werror=${CUDAVISION_WERROR:-true}
 benchmarks=enabled
 [[ $mode != first ]] || benchmarks=disabled
+races=false  # they compile all kernels once more
+[[ $mode != @(rest|all) ]] || races=true
 build_options() {
   case $1 in
-    build-tests) echo "-Dwerror=$werror -Dcuda-archs=${archs:-90} -Dtests=enabled -Dbenchmarks=$benchmarks -Dexamples=enabled" ;;
+    build-tests) echo "-Dwerror=$werror -Dcuda-archs=${archs:-90} -Dtests=enabled -Dbenchmarks=$benchmarks -Dexamples=enabled -Draces=$races" ;;
     # Little optimisation and debug information: enough to locate a fault. More would triple the time to compile.
     # Two of the five instruction sets of the CPU backend are left to the first build. Metas' enums are fields of C, in which
     # other programs may write any number: GCC compares them as numbers.

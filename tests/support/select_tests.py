@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 
-EMULATED_SUITES = {"emulated", "simt", "fakecuda"}
+EMULATED_SUITES = {"emulated", "traced", "simt", "fakecuda"}
 INSTALLS = "installs"  # the suite of the tests that install the product: Meson wants all of it to be built
 
 

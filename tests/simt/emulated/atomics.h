@@ -3,6 +3,7 @@
 // here too.
 #pragma once
 
+#include <cstddef>
 #include <cstring>
 #include <source_location>
 #include <type_traits>
@@ -12,36 +13,52 @@
 namespace simt {
 
 enum class MemoryOrder : unsigned char { relaxed, acquire, release, acq_rel };
+enum class AtomicKind : unsigned char { load, store, update };
 
 #pragma GCC visibility push(default)
 // Counts an atomic; other threads may run first.
 void before_atomic(const void *address, MemoryOrder order);
+// Tells the detector of races.
+void trace_atomic(const void *address, std::size_t bytes, AtomicKind kind, MemoryOrder order);
 // Another thread may have waited for this thread's atomic.
 void note_change();
 #pragma GCC visibility pop
+
+// Accesses of which the detector of races knows already.
+template <class T>
+[[gnu::noinline, gnu::no_sanitize("thread")]] T unseen_load(const T *address) {
+  return *static_cast<const volatile T *>(address);
+}
+template <class T>
+[[gnu::noinline, gnu::no_sanitize("thread")]] void unseen_store(T *address, T value) {
+  *static_cast<volatile T *>(address) = value;
+}
 
 // One thread runs at a time, so a plain read and write is atomic.
 template <class T, class Update>
 T atomic_update(T *address, Update update, MemoryOrder order = MemoryOrder::relaxed) {
   before_atomic(address, order);
-  const T old = *address, now = update(old);
+  trace_atomic(address, sizeof(T), AtomicKind::update, order);
+  const T old = unseen_load(address), now = update(old);
   if (std::memcmp(&old, &now, sizeof old) != 0) note_change();
-  *address = now;
+  unseen_store(address, now);
   return old;
 }
 
 // A load and a store with which blocks talk to one another, such as ld.acquire and st.relaxed. Other threads may run
 // before the load, so that a loop can wait for them.
 template <class T>
-T load(const T *address, MemoryOrder, std::source_location where = std::source_location::current()) {
+T load(const T *address, MemoryOrder order, std::source_location where = std::source_location::current()) {
   rendezvous({.operation = Operation::poll, .where = where});
-  return *static_cast<const volatile T *>(address);
+  trace_atomic(address, sizeof(T), AtomicKind::load, order);
+  return unseen_load(address);
 }
 template <class T>
 void store(T *address, T value, MemoryOrder order) {
   before_atomic(address, order);
+  trace_atomic(address, sizeof(T), AtomicKind::store, order);
   note_change();
-  *static_cast<volatile T *>(address) = value;
+  unseen_store(address, value);
 }
 
 inline unsigned incremented(unsigned old, unsigned last) { return old >= last ? 0u : old + 1u; }

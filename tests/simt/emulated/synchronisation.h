@@ -114,7 +114,9 @@ SIMT_SHUFFLES(double)
 #undef SIMT_SHUFFLES
 #undef SIMT_HERE
 
-// Empty: one thread runs at a time, and memory is sequentially consistent.
-inline void __threadfence_block() {}
-inline void __threadfence() {}
-inline void __threadfence_system() {}
+// Memory is sequentially consistent; only the detector of races knows fences.
+namespace simt {
+[[gnu::visibility("default")]] void fence();
+}
+inline void __threadfence() { simt::fence(); }
+inline void __threadfence_system() { simt::fence(); }

@@ -72,7 +72,8 @@ void Block::resize(dim3 size) {
   for (unsigned i = 0; i < count; ++i) indices_[i] = {i % size.x, i / size.x % size.y, i / (size.x * size.y)};
 }
 
-void Block::restart() {
+void Block::restart(std::uint32_t number) {
+  if (traces()) clocks_.begin(number, size());
   std::fill(states_.begin(), states_.end(), State::fresh);
   live_ = runnable_ = size();
   at_barrier_ = 0;
@@ -132,8 +133,10 @@ Block::Released Block::release() {
 void Block::release_barrier() {
   // CUDA requires all threads of a block to reach the same barrier.
   if (divergent_ || live_ != size()) report_divergent_barrier();
+  std::vector<unsigned> met;
   for (unsigned thread = 0; thread < size(); ++thread) {
     if (states_[thread] != State::at_barrier) continue;
+    if (traces()) met.push_back(thread);
     make_ready(thread);
     switch (requests_[thread].operation) {
       case Operation::barrier_or:
@@ -149,6 +152,7 @@ void Block::release_barrier() {
         break;
     }
   }
+  if (traces()) clocks_.meet(met);
   at_barrier_ = 0;
   ++device().counters.barriers;
 }
@@ -166,8 +170,11 @@ bool Block::release_part() {
     std::uint64_t waiting = 0;
     for (unsigned thread = first; thread < size(); ++thread) waiting += waits_with(thread, request);
     if (waiting < request.value) continue;
+    std::vector<unsigned> met;
     for (unsigned thread = first; thread < size(); ++thread)
-      if (waits_with(thread, request)) make_ready(thread);
+      if (waits_with(thread, request)) met.push_back(thread);
+    for (const unsigned thread : met) make_ready(thread);
+    if (traces()) clocks_.meet(met);
     at_part_[request.mask % kPartBarriers] -= static_cast<unsigned>(waiting);
     return true;
   }
@@ -230,6 +237,14 @@ void Block::finish_warp_operation(unsigned first, unsigned lanes) {
         results_[thread] = shuffled_value(first, lane, lanes);
         break;
     }
+  }
+  // Votes and shuffles order no accesses to memory.
+  if (traces() && requests_[first + static_cast<unsigned>(std::countr_zero(lanes))].operation ==
+                      Operation::warp_barrier) {
+    std::vector<unsigned> met;
+    for (unsigned rest = lanes; rest != 0; rest &= rest - 1)
+      met.push_back(first + static_cast<unsigned>(std::countr_zero(rest)));
+    clocks_.meet(met);
   }
   ++device().counters.warp_operations;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/simt/cuda_runtime.h"
+#include "tests/simt/engine/races.h"
 
 namespace simt {
 
@@ -23,8 +24,9 @@ enum class State : std::uint8_t {
 class Block {
  public:
   void resize(dim3 size);
-  // Resets all threads to their initial state.
-  void restart();
+  // Resets all threads to their initial state, as those of the block with this number.
+  void restart(std::uint32_t number);
+  BlockClocks &clocks() { return clocks_; }
 
   unsigned size() const { return static_cast<unsigned>(states_.size()); }
   unsigned live() const { return live_; }
@@ -80,6 +82,8 @@ class Block {
   unsigned at_barrier_ = 0;
   unsigned true_predicates_ = 0;
   bool divergent_ = false;
+
+  BlockClocks clocks_;
 
   // The numbers of threads at the barriers of some warps.
   static constexpr unsigned kPartBarriers = 16;

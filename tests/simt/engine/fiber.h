@@ -18,6 +18,11 @@ class Fiber {
   // Leaves this fiber, which must be the running one, for `next`. Returns when a fiber switches back.
   void switch_to(Fiber &next);
 
+  bool holds(const void *address) const {
+    const char *bottom = static_cast<const char *>(stack_bottom_);
+    return address >= bottom && address < bottom + stack_size_;
+  }
+
  private:
   struct Passage;
   static void arrive(Fiber &self, const Passage &passage, void *context_left);

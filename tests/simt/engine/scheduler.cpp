@@ -45,7 +45,9 @@ class SharedMemory {
   ~SharedMemory() { std::free(memory_); }
 
   void make_stale() {
-    if (bytes_ != 0) std::memset(memory_, kStaleByte, bytes_);
+    if (bytes_ == 0) return;
+    std::memset(memory_, kStaleByte, bytes_);
+    forget(memory_, bytes_);
   }
   void *get() const { return memory_; }
 
@@ -114,7 +116,7 @@ bool begin_block(Scheduler &s, Team &team) {
                 static_cast<unsigned>(row / grid.y)};
   team.dynamic_shared->make_stale();
   for (const SharedVariable &variable : team.static_shared) variable.memory->make_stale();
-  team.block.restart();
+  team.block.restart(static_cast<std::uint32_t>(block));
   make_order(team.order, team.block.size());
   team.cursor = 0;
   s.idle_polls = 0;
@@ -243,6 +245,12 @@ void before_atomic(const void *address, MemoryOrder order) {
   if (once_in(rate)) rendezvous({.operation = Operation::poll, .where = {}});
 }
 
+BlockClocks &running_clocks() { return scheduler().team->block.clocks(); }
+unsigned running_thread() { return scheduler().current; }
+bool is_on_own_stack(const void *address) {
+  return scheduler().team->fibers[scheduler().current]->holds(address);
+}
+
 void note_change() { scheduler().idle_polls = 0; }
 
 void *dynamic_shared_memory() { return scheduler().team->dynamic_shared->get(); }
@@ -278,7 +286,9 @@ void run_kernel(const Kernel &kernel) {
   }
   s.turn = 0;
   s.burst = 0;
+  begin_tracing();
   host.switch_to(prepare(s, pick(s)));
+  end_tracing();
   s.teams.clear();
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "tests/simt/cuda_runtime.h"
+#include "tests/simt/engine/races.h"
 
 namespace simt {
 
@@ -19,5 +20,10 @@ struct Kernel {
 // Runs all blocks in the order of the device's schedule: one after another, or, as it says, several by turns. All
 // blocks of a cooperative kernel run by turns. Needs the device lock.
 void run_kernel(const Kernel &kernel);
+
+// Of the thread that runs.
+BlockClocks &running_clocks();
+unsigned running_thread();
+bool is_on_own_stack(const void *address);
 
 }  // namespace simt

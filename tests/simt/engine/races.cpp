@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The shadow of the memory that kernels access, and the functions that the compiler calls before each access.
+#include "tests/simt/engine/races.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "tests/simt/engine/device.h"
+#include "tests/simt/engine/scheduler.h"
+
+namespace simt {
+
+bool View::knows(std::uint32_t block, unsigned thread, Time clock) const {
+  const auto found =
+      std::lower_bound(entries_.begin(), entries_.end(), block,
+                       [](const Entry &entry, std::uint32_t key) { return entry.block < key; });
+  return found != entries_.end() && found->block == block && (*found->clocks)[thread] >= clock;
+}
+
+void View::join(std::uint32_t block, const Clocks &clocks) {
+  const auto found =
+      std::lower_bound(entries_.begin(), entries_.end(), block,
+                       [](const Entry &entry, std::uint32_t key) { return entry.block < key; });
+  if (found == entries_.end() || found->block != block) {
+    entries_.insert(found, {block, clocks});
+  } else if (found->clocks != clocks) {
+    std::vector<Time> both = *found->clocks;
+    for (std::size_t i = 0; i < both.size(); ++i) both[i] = std::max(both[i], (*clocks)[i]);
+    found->clocks = std::make_shared<const std::vector<Time>>(std::move(both));
+  }
+}
+
+void View::join(const View &other) {
+  for (const Entry &entry : other.entries_) join(entry.block, entry.clocks);
+}
+
+std::vector<Time> View::clocks_of(std::uint32_t block, unsigned threads) const {
+  for (const Entry &entry : entries_)
+    if (entry.block == block) return *entry.clocks;
+  return std::vector<Time>(threads);
+}
+
+void BlockClocks::begin(std::uint32_t block, unsigned threads) {
+  block_ = block;
+  threads_.assign(threads, {std::make_shared<const View>(), 1, nullptr, {}});
+}
+
+void BlockClocks::meet(const std::vector<unsigned> &threads) {
+  View joined;
+  std::vector<const View *> seen;
+  for (const unsigned thread : threads) {
+    const View *view = threads_[thread].view.get();
+    if (std::find(seen.begin(), seen.end(), view) != seen.end()) continue;
+    seen.push_back(view);
+    joined.join(*view);
+  }
+  std::vector<Time> own = joined.clocks_of(block_, static_cast<unsigned>(threads_.size()));
+  for (const unsigned thread : threads) own[thread] = threads_[thread].clock++;
+  joined.join(block_, std::make_shared<const std::vector<Time>>(std::move(own)));
+  const auto view = std::make_shared<const View>(std::move(joined));
+  for (const unsigned thread : threads) threads_[thread].view = view;
+}
+
+bool BlockClocks::knows(unsigned thread, std::uint32_t block, unsigned other, Time clock) const {
+  return (block == block_ && other == thread) || threads_[thread].view->knows(block, other, clock);
+}
+
+View BlockClocks::release(unsigned thread) {
+  Thread &t = threads_[thread];
+  View view = *t.view;
+  std::vector<Time> own = view.clocks_of(block_, static_cast<unsigned>(threads_.size()));
+  own[thread] = t.clock++;
+  view.join(block_, std::make_shared<const std::vector<Time>>(std::move(own)));
+  return view;
+}
+
+void BlockClocks::acquire(unsigned thread, const View &view) {
+  View joined = *threads_[thread].view;
+  joined.join(view);
+  threads_[thread].view = std::make_shared<const View>(std::move(joined));
+}
+
+void BlockClocks::fence(unsigned thread) {
+  acquire(thread, std::exchange(threads_[thread].read, {}));
+  threads_[thread].fenced = std::make_shared<const View>(release(thread));
+}
+
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+constexpr unsigned kThreadBits = 10;  // up to 1024 threads per block
+
+struct Access {
+  std::uint32_t block = 0;
+  std::uint32_t thread : kThreadBits = 0, atomic : 1 = 0, exists : 1 = 0;
+  Time clock = 0;
+  const void *place = nullptr;
+};
+
+// The last write of a byte, and the last reads since then of two threads.
+struct Cell {
+  Access write;
+  std::array<Access, 2> reads;
+};
+
+struct Page {
+  std::uint64_t kernel = 0;
+  std::array<Cell, kPageBytes> cells;
+};
+
+struct Shadow {
+  std::unordered_map<std::uintptr_t, std::unique_ptr<Page>> pages;
+  std::uintptr_t last_number = 0;
+  Page *last = nullptr;
+  std::uint64_t kernel = 0;
+  std::unordered_map<const void *, View> released;  // by the writes that a word now shows
+};
+
+Shadow &shadow() {
+  static auto &instance = *new Shadow;
+  return instance;
+}
+
+bool has_hooks = false;
+// Kernels run on one thread of the host at a time; others may run instrumented code of the host.
+thread_local bool is_tracing = false;
+
+Cell *cells_at(std::uintptr_t address) {
+  Shadow &s = shadow();
+  const std::uintptr_t number = address / kPageBytes;
+  if (s.last == nullptr || s.last_number != number) {
+    auto &page = s.pages[number];
+    if (page == nullptr) page = std::make_unique<Page>();
+    s.last = page.get();
+    s.last_number = number;
+  }
+  if (s.last->kernel != s.kernel) {
+    s.last->kernel = s.kernel;
+    s.last->cells.fill({});
+  }
+  return &s.last->cells[address % kPageBytes];
+}
+
+// The line of an address of code, and those that it is inlined into.
+std::string lines_of(const void *place) {
+  Dl_info info;
+  if (dladdr(place, &info) == 0) return "?";
+  char command[512];
+  std::snprintf(command, sizeof command, "addr2line -i -e '%s' %#tx", info.dli_fname,
+                static_cast<const char *>(place) - 1 - static_cast<const char *>(info.dli_fbase));
+  std::string lines;
+  if (FILE *pipe = popen(command, "r"); pipe != nullptr) {
+    for (char line[512]; std::fgets(line, sizeof line, pipe) != nullptr;) {
+      const std::string text(line, std::char_traits<char>::length(line) - 1);
+      if (text.find("tests/simt/emulated") == std::string::npos)
+        lines += (lines.empty() ? "" : ", in ") + text;
+    }
+    pclose(pipe);
+  }
+  return lines;
+}
+
+const char *name_of(const Access &access, bool writes) {
+  if (access.atomic != 0) return "atomic";
+  return writes ? "write" : "read";
+}
+
+[[noreturn]] void die_of_race(const Access &before, bool before_writes, const Access &now, bool now_writes) {
+  complain(cudaSuccess,
+           "data race of two threads, neither of whose accesses happens before the other:\n"
+           "  %s of thread %u of block %u at %s\n"
+           "  %s of thread %u of block %u at %s",
+           name_of(before, before_writes), unsigned{before.thread}, before.block,
+           lines_of(before.place).c_str(), name_of(now, now_writes), unsigned{now.thread}, now.block,
+           lines_of(now.place).c_str());
+  std::abort();
+}
+
+void trace(const void *pointer, std::size_t bytes, bool writes, bool atomic, const void *place) {
+  if (is_on_own_stack(pointer)) return;
+  BlockClocks &clocks = running_clocks();
+  const unsigned thread = running_thread();
+  Access now;
+  now.block = clocks.block();
+  now.thread = thread & ((1u << kThreadBits) - 1);
+  now.atomic = atomic;
+  now.exists = 1;
+  now.clock = clocks.clock(thread);
+  now.place = place;
+  const auto races_with = [&](const Access &before) {
+    return before.exists != 0 && !(atomic && before.atomic != 0) &&
+           !clocks.knows(thread, before.block, before.thread, before.clock);
+  };
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  for (std::size_t i = 0; i < bytes; ++i) {
+    Cell &cell = *cells_at(address + i);
+    if (races_with(cell.write)) die_of_race(cell.write, true, now, writes);
+    if (writes) {
+      for (const Access &read : cell.reads)
+        if (races_with(read)) die_of_race(read, false, now, true);
+      cell = {now, {}};
+      continue;
+    }
+    auto &[last, other] = cell.reads;
+    if (last.exists != 0 && (last.block != now.block || last.thread != now.thread)) other = last;
+    last = now;
+  }
+}
+
+}  // namespace
+
+bool traces() { return has_hooks; }
+
+void begin_tracing() {
+  if (!has_hooks) return;
+  ++shadow().kernel;
+  shadow().released.clear();
+  is_tracing = true;
+}
+
+void end_tracing() { is_tracing = false; }
+
+void forget(const void *address, std::size_t bytes) {
+  if (!has_hooks) return;
+  const auto begin = reinterpret_cast<std::uintptr_t>(address);
+  for (std::size_t i = 0; i < bytes; ++i) *cells_at(begin + i) = {};
+  std::erase_if(shadow().released, [=](const auto &word) {
+    return reinterpret_cast<std::uintptr_t>(word.first) - begin < bytes;
+  });
+}
+
+void trace_atomic(const void *address, std::size_t bytes, AtomicKind kind, MemoryOrder order) {
+  if (!is_tracing) return;
+  trace(address, bytes, kind != AtomicKind::load, true, __builtin_return_address(0));
+  BlockClocks &clocks = running_clocks();
+  const unsigned thread = running_thread();
+  auto &released = shadow().released;
+  if (kind != AtomicKind::store)
+    if (const auto found = released.find(address); found != released.end()) {
+      if (order == MemoryOrder::acquire || order == MemoryOrder::acq_rel)
+        clocks.acquire(thread, found->second);
+      else
+        clocks.note_read(thread, found->second);
+    }
+  if (kind == AtomicKind::load) return;
+  // A store ends the chain of atomics behind an earlier release.
+  if (kind == AtomicKind::store) released.erase(address);
+  if (order == MemoryOrder::release || order == MemoryOrder::acq_rel)
+    released[address].join(clocks.release(thread));
+  else if (const View *fenced = clocks.fenced(thread); fenced != nullptr)
+    released[address].join(*fenced);
+}
+
+void fence() {
+  if (is_tracing) running_clocks().fence(running_thread());
+}
+
+}  // namespace simt
+
+// The compiler's calls.
+#define SIMT_EXPORT extern "C" [[gnu::visibility("default")]]
+#define SIMT_HOOK(name, bytes, writes, atomic)                                                      \
+  SIMT_EXPORT void __tsan_##name(void *address);                                                    \
+  SIMT_EXPORT void __tsan_##name(void *address) {                                                   \
+    if (simt::is_tracing) simt::trace(address, bytes, writes, atomic, __builtin_return_address(0)); \
+  }
+#define SIMT_HOOKS(bytes)                               \
+  SIMT_HOOK(read##bytes, bytes, false, false)           \
+  SIMT_HOOK(write##bytes, bytes, true, false)           \
+  SIMT_HOOK(unaligned_read##bytes, bytes, false, false) \
+  SIMT_HOOK(unaligned_write##bytes, bytes, true, false) \
+  SIMT_HOOK(volatile_read##bytes, bytes, false, true)   \
+  SIMT_HOOK(volatile_write##bytes, bytes, true, true)
+
+SIMT_HOOKS(1)
+SIMT_HOOKS(2)
+SIMT_HOOKS(4)
+SIMT_HOOKS(8)
+SIMT_HOOKS(16)
+
+SIMT_EXPORT void __tsan_init();
+SIMT_EXPORT void __tsan_init() { simt::has_hooks = true; }
+SIMT_EXPORT void __tsan_read_range(void *address, unsigned long bytes);
+SIMT_EXPORT void __tsan_read_range(void *address, unsigned long bytes) {
+  if (simt::is_tracing) simt::trace(address, bytes, false, false, __builtin_return_address(0));
+}
+SIMT_EXPORT void __tsan_write_range(void *address, unsigned long bytes);
+SIMT_EXPORT void __tsan_write_range(void *address, unsigned long bytes) {
+  if (simt::is_tracing) simt::trace(address, bytes, true, false, __builtin_return_address(0));
+}
+// Of the host's code: the table of virtual functions of an object, and atomics.
+SIMT_EXPORT void __tsan_vptr_update(void **address, void *value);
+SIMT_EXPORT void __tsan_vptr_update(void **, void *) {}
+#define SIMT_HOST_ATOMICS(bits, T)                                                   \
+  SIMT_EXPORT T __tsan_atomic##bits##_load(const volatile T *address, int);          \
+  SIMT_EXPORT T __tsan_atomic##bits##_load(const volatile T *address, int) {         \
+    return __atomic_load_n(address, __ATOMIC_SEQ_CST);                               \
+  }                                                                                  \
+  SIMT_EXPORT void __tsan_atomic##bits##_store(volatile T *address, T value, int);   \
+  SIMT_EXPORT void __tsan_atomic##bits##_store(volatile T *address, T value, int) {  \
+    __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                              \
+  }                                                                                  \
+  SIMT_EXPORT T __tsan_atomic##bits##_fetch_add(volatile T *address, T value, int);  \
+  SIMT_EXPORT T __tsan_atomic##bits##_fetch_add(volatile T *address, T value, int) { \
+    return __atomic_fetch_add(address, value, __ATOMIC_SEQ_CST);                     \
+  }                                                                                  \
+  SIMT_EXPORT T __tsan_atomic##bits##_fetch_sub(volatile T *address, T value, int);  \
+  SIMT_EXPORT T __tsan_atomic##bits##_fetch_sub(volatile T *address, T value, int) { \
+    return __atomic_fetch_sub(address, value, __ATOMIC_SEQ_CST);                     \
+  }
+SIMT_HOST_ATOMICS(8, unsigned char)
+SIMT_HOST_ATOMICS(32, unsigned)
+SIMT_HOST_ATOMICS(64, unsigned long)

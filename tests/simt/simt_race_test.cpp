@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The detector of data races: what it allows and what it finds. Its kernels are compiled with the compiler's calls.
+#include "cuda/common/grid_barrier.cuh"
+#include "cuda/common/last_block.cuh"
+#include "tests/simt/simt_test_support.h"
+
+namespace {
+
+using simt::MemoryOrder;
+
+constexpr unsigned kThreads = 64;
+
+// Blocks of one thread; each writes and reads words that are 0 at first. A test runs in several orders of them.
+template <class... Parameters>
+void run_in_orders(unsigned blocks, void (*kernel)(Parameters...), unsigned threads = 1) {
+  for (unsigned seed = 0; seed < 5; ++seed) {
+    simt::set_schedule({simt::Order::interleaved, seed, simt::kAllResident});
+    const DeviceArray<unsigned> words(1000);
+    run(blocks, threads, kernel, words.get());
+  }
+}
+
+__device__ void await(const unsigned *word, unsigned value, MemoryOrder order) {
+  while (simt::load(word, order) != value) {
+  }
+}
+
+// Message passing: block 0 writes a word and a flag, block 1 reads the flag and the word.
+template <MemoryOrder kStore, MemoryOrder kLoad, bool kFenceBefore, bool kFenceAfter>
+__global__ void message_kernel(unsigned *words) {
+  if (blockIdx.x == 0) {
+    words[0] = 1;
+    if (kFenceBefore) __threadfence();
+    simt::store(words + 1, 1u, kStore);
+  } else {
+    await(words + 1, 1, kLoad);
+    if (kFenceAfter) __threadfence();
+    words[2] = words[0];
+  }
+}
+
+constexpr auto kRelaxed = MemoryOrder::relaxed, kAcquire = MemoryOrder::acquire,
+               kRelease = MemoryOrder::release;
+constexpr char kRace[] =
+    "data race.*write of thread 0 of block 0 at .*simt_race_test.cpp:[0-9]+.*"
+    "read of thread 0 of block 1 at .*simt_race_test.cpp:[0-9]+";
+
+TEST_F(Simt, message_by_release_and_acquire_is_no_race) {
+  run_in_orders(2, message_kernel<kRelease, kAcquire, false, false>);
+}
+TEST_F(Simt, message_by_fences_is_no_race) {
+  run_in_orders(2, message_kernel<kRelaxed, kRelaxed, true, true>);
+  run_in_orders(2, message_kernel<kRelease, kRelaxed, false, true>);
+  run_in_orders(2, message_kernel<kRelaxed, kAcquire, true, false>);
+}
+TEST_F(Simt, message_without_a_release_is_a_race) {
+  EXPECT_DEATH(run_in_orders(2, message_kernel<kRelaxed, kAcquire, false, false>), kRace);
+  EXPECT_DEATH(run_in_orders(2, message_kernel<kRelaxed, kRelaxed, false, true>), kRace);
+}
+TEST_F(Simt, message_without_an_acquire_is_a_race) {
+  EXPECT_DEATH(run_in_orders(2, message_kernel<kRelease, kRelaxed, false, false>), kRace);
+  EXPECT_DEATH(run_in_orders(2, message_kernel<kRelaxed, kRelaxed, true, false>), kRace);
+}
+
+// Block 0 hands a word to block 1, which hands it to block 2 (the litmus test ISA2).
+template <MemoryOrder kMiddle>
+__global__ void hand_on_kernel(unsigned *words) {
+  if (blockIdx.x == 0) {
+    words[0] = 1;
+    simt::store(words + 1, 1u, kRelease);
+  } else if (blockIdx.x == 1) {
+    await(words + 1, 1, kMiddle);
+    simt::store(words + 2, 1u, kRelease);
+  } else {
+    await(words + 2, 1, kAcquire);
+    words[3] = words[0];
+  }
+}
+
+TEST_F(Simt, happens_before_is_transitive) {
+  run_in_orders(3, hand_on_kernel<kAcquire>);
+  EXPECT_DEATH(run_in_orders(3, hand_on_kernel<kRelaxed>), "data race.*write .*block 0.*read .*block 2");
+}
+
+// Block 1 changes the flag between the release of block 0 and the acquire of block 2.
+template <bool kByAtomic>
+__global__ void chain_kernel(unsigned *words) {
+  if (blockIdx.x == 0) {
+    words[0] = 1;
+    simt::store(words + 1, 1u, kRelease);
+  } else if (blockIdx.x == 1) {
+    await(words + 1, 1, kRelaxed);
+    if (kByAtomic)
+      atomicAdd(words + 1, 1u);
+    else
+      simt::store(words + 1, 2u, kRelaxed);
+  } else {
+    await(words + 1, 2, kRelaxed);
+    simt::load(words + 1, kAcquire);
+    words[2] = words[0];
+  }
+}
+
+TEST_F(Simt, atomics_pass_a_release_on_and_stores_do_not) {
+  run_in_orders(3, chain_kernel<true>);
+  EXPECT_DEATH(run_in_orders(3, chain_kernel<false>), "data race.*write .*block 0.*read .*block 2");
+}
+
+enum class Way { nothing, barrier, warp_barrier, shuffle };
+
+// Each thread reads what its neighbour in the warp has written to shared memory.
+template <Way kWay>
+__global__ void neighbour_kernel(unsigned *words) {
+  SIMT_SHARED(unsigned[kThreads], tile);
+  tile[threadIdx.x] = threadIdx.x;
+  if (kWay == Way::barrier) __syncthreads();
+  if (kWay == Way::warp_barrier) __syncwarp();
+  if (kWay == Way::shuffle) __shfl_sync(0xffffffffu, 1, 0);
+  words[blockIdx.x * kThreads + threadIdx.x] = tile[threadIdx.x ^ 1];
+}
+
+TEST_F(Simt, barriers_order_accesses_and_shuffles_do_not) {
+  run_in_orders(3, neighbour_kernel<Way::barrier>, kThreads);
+  run_in_orders(3, neighbour_kernel<Way::warp_barrier>, kThreads);
+  EXPECT_DEATH(run_in_orders(3, neighbour_kernel<Way::nothing>, kThreads), "data race");
+  EXPECT_DEATH(run_in_orders(3, neighbour_kernel<Way::shuffle>, kThreads), "data race");
+}
+
+// The next round overwrites what other threads still read.
+template <bool kSecondBarrier>
+__global__ void rounds_kernel(unsigned *words) {
+  SIMT_SHARED(unsigned, value);
+  for (unsigned round = 0; round < 3; ++round) {
+    if (threadIdx.x == round) value = round;
+    __syncthreads();
+    words[blockIdx.x * kThreads + threadIdx.x] += value;
+    if (kSecondBarrier) __syncthreads();
+  }
+}
+
+TEST_F(Simt, write_after_a_read_is_a_race_without_a_barrier) {
+  run_in_orders(3, rounds_kernel<true>, kThreads);
+  EXPECT_DEATH(run_in_orders(3, rounds_kernel<false>, kThreads),
+               "data race.*read of thread .*write of thread");
+}
+
+// The last block adds what all blocks have written.
+template <bool kReleases>
+__global__ void last_block_kernel(unsigned *words) {
+  SIMT_SHARED(bool, is_last);
+  words[10 + blockIdx.x * kThreads + threadIdx.x] = 1;
+  if (kReleases) {
+    if (!cudavision::is_last_block(words, gridDim.x, &is_last)) return;
+  } else {
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(words, 1u) + 1 == gridDim.x;
+    __syncthreads();
+    if (!is_last) return;
+  }
+  for (unsigned block = 0; block < gridDim.x; ++block)
+    atomicAdd(words + 1, words[10 + block * kThreads + kThreads - 1 - threadIdx.x]);
+}
+
+TEST_F(Simt, last_block_sees_the_writes_of_all_blocks) {
+  run_in_orders(5, last_block_kernel<true>, kThreads);
+  EXPECT_DEATH(run_in_orders(5, last_block_kernel<false>, kThreads), "data race.*write of .*read of ");
+}
+
+__global__ void mixed_kernel(unsigned *words) {
+  if (blockIdx.x == 0)
+    atomicAdd(words, 1u);
+  else
+    words[1] = words[0];
+}
+__global__ void atomics_kernel(unsigned *words) {
+  atomicAdd(words, 1u);
+  simt::load(words, kRelaxed);
+  *static_cast<volatile unsigned *>(words + 1) = 1;
+}
+__global__ void bytes_kernel(unsigned *words) { reinterpret_cast<unsigned char *>(words)[blockIdx.x] = 1; }
+__global__ void same_word_kernel(unsigned *words) { words[0] = 1; }
+
+TEST_F(Simt, race_needs_an_access_that_is_not_atomic_to_the_same_byte) {
+  run_in_orders(4, atomics_kernel);
+  run_in_orders(8, bytes_kernel);
+  EXPECT_DEATH(run_in_orders(2, mixed_kernel), "data race");
+  EXPECT_DEATH(run_in_orders(2, same_word_kernel), "data race.*write of .*write of ");
+}
+
+TEST_F(Simt, kernels_of_a_stream_do_not_race) {
+  const DeviceArray<unsigned> words(10);
+  for (int i = 0; i < 3; ++i) run(1, 1, same_word_kernel, words.get());
+}
+
+}  // namespace
