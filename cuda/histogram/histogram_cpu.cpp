@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The CPU backend of the histogram: each thread counts values in its own tables, which are summed afterwards.
 #include <algorithm>
+#include <ranges>
 
 #include "cuda/common/per_thread.h"
 #include "cuda/histogram/histogram_backends.h"
@@ -47,7 +48,11 @@ class HistogramCpu final : public Histogram {
   Status run(const Samples &samples, const HistogramParams &params, std::uint32_t *counts, Input) override {
     CUDAVISION_TRY(validate(params));
     tables_.fit(*execution_.workers);
-    for (Tables &tables : tables_.each()) tables = {};
+    int used = 0;  // no more threads than tasks take part
+    for (int i = 0; i < samples.count; ++i)
+      used = std::max(used, divide_up(samples.rows[i].rows, kRowsPerTask));
+    for (Tables &tables : tables_.each() | std::views::take(used))
+      std::fill_n(&tables.count[0][0][0], samples.channels * kTables * kValues, 0u);
     for (int i = 0; i < samples.count; ++i) {
       const SampleRows &rows = samples.rows[i];
       CUDAVISION_TRY(execution_.workers->run(divide_up(rows.rows, kRowsPerTask), [&](int task, int slot) {
@@ -55,16 +60,16 @@ class HistogramCpu final : public Histogram {
         for (int y = task * kRowsPerTask; y < last; ++y) count_row(rows, y, tables_[slot]);
       }));
     }
-    fold(samples.channels, params, counts);
+    fold(used, samples.channels, params, counts);
     return {};
   }
 
  private:
-  // Sums the tables of all threads, and the values of each bin.
-  void fold(int channels, const HistogramParams &params, std::uint32_t *counts) const {
+  // Sums the tables of the first threads, and the values of each bin.
+  void fold(int threads, int channels, const HistogramParams &params, std::uint32_t *counts) const {
     const BinTable bins = bin_table(params);
     std::fill_n(counts, channels * params.bins, 0u);
-    for (const Tables &tables : tables_.each())
+    for (const Tables &tables : tables_.each() | std::views::take(threads))
       for (int channel = 0; channel < channels; ++channel)
         for (const auto &table : tables.count[channel])
           for (int v = 0; v < kValues; ++v)
