@@ -50,8 +50,10 @@ for root in "${roots[@]}"; do
   [[ ${root%-cuda} != trixie ]] || twice=twice
   echo "== $root"
   FRESH_ROOT_MOUNTS=$mounts tests/fresh_root.sh "${root%-cuda}" \
-    "CUDA_ARCHS=${CUDA_ARCHS:-90} tests/support/build_packages.sh /root/packages ${suffixes[${root%-cuda}]} $twice" || failed=1
+    "CUDA_ARCHS=${CUDA_ARCHS:-90} tests/support/build_packages.sh /root/packages ${suffixes[${root%-cuda}]} $twice" ||
+    { failed=1; rm -rf "${folder:?}/pool/$root"; }  # nobody installs what was refused
 done
+compgen -G "$folder/pool/*" >/dev/null || exit 1
 
 echo "== the repository"
 cd "$folder"
@@ -75,6 +77,7 @@ sign --armor --detach-sign SHA256SUMS
 cd "$OLDPWD"
 
 for root in "${roots[@]}"; do
+  [[ -d $folder/pool/$root ]] || continue
   echo "== $root, installed"
   FRESH_ROOT_MOUNTS=$folder:/srv/gst-cudavision tests/fresh_root.sh "${root%-cuda}" \
     "tests/support/installed_package.sh $root" || failed=1
