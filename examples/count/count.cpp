@@ -12,6 +12,7 @@
 #include <gst/gst.h>
 
 #include <cstdio>
+#include <cstring>
 #include <map>
 #include <string>
 #include <tuple>
@@ -41,16 +42,29 @@ void set_location(GstElement *pipeline, const char *element, const char *locatio
   gst_object_unref(found);
 }
 
-// Returns the error, which the caller frees, or null.
-GError *play(GstElement *pipeline, Counts *counts) {
+// The element's message and, which names files, the last line of its details.
+std::string text_of_error(GstMessage *message) {
   GError *error = nullptr;
+  gchar *details = nullptr;
+  gst_message_parse_error(message, &error, &details);
+  std::string text = error->message;
+  if (details != nullptr)
+    text += std::string(" ") + (std::strrchr(details, '\n') ? std::strrchr(details, '\n') + 1 : details);
+  g_error_free(error);
+  g_free(details);
+  return text;
+}
+
+// Returns the text of the error, or an empty one.
+std::string play(GstElement *pipeline, Counts *counts) {
+  std::string error;
   GstBus *bus = gst_element_get_bus(pipeline);
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
   for (bool plays = true; plays;) {
     GstMessage *message = gst_bus_timed_pop_filtered(
         bus, GST_CLOCK_TIME_NONE,
         static_cast<GstMessageType>(GST_MESSAGE_ELEMENT | GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
-    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) gst_message_parse_error(message, &error, nullptr);
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) error = text_of_error(message);
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ELEMENT) count(gst_message_get_structure(message), counts);
     plays = GST_MESSAGE_TYPE(message) == GST_MESSAGE_ELEMENT;
     gst_message_unref(message);
@@ -69,22 +83,25 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "usage: count SOURCE ZONES EVENTS\n");
     return 2;
   }
-  GError *error = nullptr;
+  GError *refused = nullptr;
+  std::string error;
   Counts counts;
   GstElement *pipeline = gst_parse_launch(
       (std::string(argv[1]) + " ! videoconvert ! cudahog model=people display=false ! cudavisiontrack ! "
                               "cudavisionzones name=zones ! cudavisionjson name=json only=events ! fakesink")
           .c_str(),
-      &error);
-  if (error == nullptr) {
+      &refused);
+  if (refused != nullptr) {
+    error = refused->message;
+    g_error_free(refused);
+  } else {
     set_location(pipeline, "zones", argv[2]);
     set_location(pipeline, "json", argv[3]);
     error = play(pipeline, &counts);
   }
   gst_clear_object(&pipeline);
-  if (error != nullptr) {
-    std::fprintf(stderr, "%s\n", error->message);
-    g_error_free(error);
+  if (!error.empty()) {
+    std::fprintf(stderr, "%s\n", error.c_str());
     return 1;
   }
   std::printf("minute,name,direction,count\n");

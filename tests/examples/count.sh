@@ -37,3 +37,6 @@ cmp "$root/python.jsonl" "$root/program.jsonl"
 echo '{"lines": 7}' >"$root/bad.json"
 if "$program" "$source" "$root/bad.json" "$root/none.jsonl" 2>"$root/error.txt"; then exit 1; fi
 grep "line 1: 'lines' of the plan is no list" "$root/error.txt"
+# A missing video is named.
+if "$program" "filesrc location=$root/no.avi ! decodebin" "$examples/count/street.json" "$root/none.jsonl" 2>"$root/error.txt"; then exit 1; fi
+grep "$root/no.avi" "$root/error.txt"
