@@ -50,7 +50,7 @@ def frames(description):
 
 def samples(description):
     """Yields the buffers with their caps."""
-    pipeline = Gst.parse_launch(f"{description} ! appsink name=sink sync=false max-buffers=2")
+    pipeline = Gst.parse_launch(f"{description} ! appsink name=sink sync=false max-buffers=2 wait-on-eos=false")
     sink = pipeline.get_by_name("sink")
     bus = pipeline.get_bus()
     pipeline.set_state(Gst.State.PLAYING)

@@ -31,7 +31,7 @@ def write(text):
 def play(text, frames=FRAMES, hooks=Hooks()):
     pipeline = Gst.parse_launch(
         f"videotestsrc num-buffers={frames} ! video/x-raw,format=NV12,width=320,height=240 ! {text} ! "
-        "cudavisionjson location=- ! appsink name=sink sync=false async=false")
+        "cudavisionjson location=- ! appsink name=sink sync=false async=false wait-on-eos=false")
 
     def enter(pad, info):
         hooks.entering()

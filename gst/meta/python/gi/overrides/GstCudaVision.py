@@ -327,6 +327,8 @@ def samples(pipeline, sink="sink"):
     appsink, bus = pipeline.get_by_name(sink), pipeline.get_bus()
     if appsink is None:
         raise ValueError(f"the pipeline has no element of the name {sink}")
+    # GStreamer 1.22's appsink, which waits for its reader at the end of the stream, now and then never ends this wait.
+    appsink.set_property("wait-on-eos", False)
     try:
         pipeline.set_state(Gst.State.PLAYING)
         while True:
