@@ -144,8 +144,11 @@ def fork_before_use():
 
 def inheritable():
     """The files that a program which the process starts would inherit. GStreamer's own sockets are none of these."""
-    descriptors = [fd for fd in map(int, os.listdir("/proc/self/fd")) if os.path.lexists(f"/proc/self/fd/{fd}")]
-    files = [os.readlink(f"/proc/self/fd/{fd}") for fd in descriptors if os.get_inheritable(fd)]
+    files = []
+    for fd in map(int, os.listdir("/proc/self/fd")):
+        with contextlib.suppress(OSError):  # another thread has closed it meanwhile
+            if os.get_inheritable(fd):
+                files.append(os.readlink(f"/proc/self/fd/{fd}"))
     return sorted(name for name in files if name.startswith("/"))
 
 
