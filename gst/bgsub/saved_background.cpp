@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <string_view>
 
 #include "cuda/bgsub/bgsub_scale.h"
 #include "cuda/common/backends.h"
@@ -135,6 +136,13 @@ Status SavedBackground::load(const std::optional<std::string> &location,
 }
 
 Status SavedBackground::save(const std::string &location) const {
+  std::string there;
+  Status status = read_beginning(location, kTitleBytes, &there);
+  if (status.ok() && there != std::string_view(kTitle, kTitleBytes))
+    status = invalid_argument("it is a file of another kind");
+  if (!status.ok() && status.code() != Status::Code::no_file)
+    return {status.code(),
+            "model-location: " + excerpt(location) + " is not replaced by the model: " + status.text()};
   const std::string bytes = encode();
   g_autoptr(GError) error = nullptr;
   if (g_file_set_contents(location.c_str(), bytes.data(), static_cast<gssize>(bytes.size()), &error))

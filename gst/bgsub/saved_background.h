@@ -19,7 +19,8 @@ struct SavedBackground {
   // Reads the file that the property names; *saved stays null without a value, and if there is no file yet. The error names
   // the property and the file.
   static Status load(const std::optional<std::string> &location, std::shared_ptr<SavedBackground> *saved);
-  // Replaces the file at once: whoever reads it finds the old or the new one.
+  // Replaces the file at once: whoever reads it finds the old or the new one. Fails if something else is there than such a
+  // file, which then stays.
   Status save(const std::string &location) const;
 
   // The file: a line of text with the version, numbers of four bytes, and for each pixel the number of its modes and their

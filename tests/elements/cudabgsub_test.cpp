@@ -4,7 +4,9 @@
 #include <gst/video/gstvideometa.h>
 
 #include <png.h>
+#include <sys/stat.h>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <opencv2/video/background_segm.hpp>
 #include <string>
@@ -450,6 +452,28 @@ TEST_F(CudaBgsub, a_model_that_does_not_fit_is_refused_with_the_reason) {
   for (const std::size_t length : {0, 20, 40, 80})
     EXPECT_NE(error_with(good.substr(0, length)), "") << length;
   EXPECT_NE(error_with(good, " model-location=/dev/zero").find("not a file"), std::string::npos);
+}
+
+// Also of a location that is set while frames come, and so was never read.
+TEST_F(CudaBgsub, a_model_replaces_nothing_but_a_model) {
+  const std::string text = testing::TempDir() + "cudabgsub_text",
+                    pipe = testing::TempDir() + "cudabgsub_pipe";
+  std::ofstream(text) << "a letter";
+  std::remove(pipe.c_str());
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string &location : {text, pipe}) {
+    Harness harness("cudabgsub");
+    harness.work(scene("GRAY8", {40, 30}));
+    set(harness.element(), "model-location", location);
+    harness.work(scene("GRAY8", {40, 30}));
+    gst_element_set_state(harness.element(), GST_STATE_NULL);
+    const auto warning = take_warning(harness.element());
+    ASSERT_TRUE(warning) << location;
+    EXPECT_NE(warning->text.find("is not replaced by the model"), std::string::npos) << warning->text;
+  }
+  EXPECT_EQ(bytes_of_file(text), "a letter");
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  std::remove(pipe.c_str());
 }
 
 TEST_F(CudaBgsub, properties_have_the_defaults_of_opencv) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <limits>
 
 namespace cudavision {
 namespace {
@@ -46,24 +47,41 @@ Status check(const struct stat &facts, std::size_t most) {
   return {};
 }
 
+Status find_size(const Descriptor &file, std::size_t most, std::size_t *size) {
+  if (file.number() < 0) return errno == ENXIO ? invalid_argument(kNoFile) : unusable("opened", errno);
+  struct stat facts;
+  if (fstat(file.number(), &facts) != 0) return unusable("opened", errno);
+  *size = static_cast<std::size_t>(facts.st_size);
+  return check(facts, most);
+}
+
+// Reads at most `count` bytes, and resizes *bytes to those that there were.
+Status read_bytes(const Descriptor &file, std::size_t count, std::string *bytes) {
+  bytes->resize(count);
+  std::size_t found = 0;
+  for (ssize_t part = 1; part > 0 && found < count; found += static_cast<std::size_t>(part)) {
+    part = TEMP_FAILURE_RETRY(read(file.number(), bytes->data() + found, count - found));
+    if (part < 0) return unusable("read", errno);
+  }
+  bytes->resize(found);
+  return {};
+}
+
 }  // namespace
 
 Status read_regular_file(const std::string &location, std::size_t most, std::string *bytes) {
   const Descriptor file(location);
-  if (file.number() < 0) return errno == ENXIO ? invalid_argument(kNoFile) : unusable("opened", errno);
-  struct stat facts;
-  if (fstat(file.number(), &facts) != 0) return unusable("opened", errno);
-  CUDAVISION_TRY(check(facts, most));
-  const auto size = static_cast<std::size_t>(facts.st_size);
-  bytes->resize(size + 1);  // one byte more shows whether the file grows
-  std::size_t count = 0;
-  for (ssize_t part = 1; part > 0 && count <= size; count += static_cast<std::size_t>(part)) {
-    part = TEMP_FAILURE_RETRY(read(file.number(), bytes->data() + count, size + 1 - count));
-    if (part < 0) return unusable("read", errno);
-  }
-  if (count != size) return invalid_argument("its size changed while it was read");
-  bytes->resize(size);
-  return {};
+  std::size_t size = 0;
+  CUDAVISION_TRY(find_size(file, most, &size));
+  CUDAVISION_TRY(read_bytes(file, size + 1, bytes));  // one byte more shows whether the file grows
+  return bytes->size() == size ? Status() : invalid_argument("its size changed while it was read");
+}
+
+Status read_beginning(const std::string &location, std::size_t count, std::string *bytes) {
+  const Descriptor file(location);
+  std::size_t size = 0;
+  CUDAVISION_TRY(find_size(file, std::numeric_limits<std::size_t>::max(), &size));
+  return read_bytes(file, count, bytes);
 }
 
 }  // namespace cudavision

@@ -14,5 +14,7 @@ namespace cudavision {
 // size changes while it is read. The file is opened once, without waiting for a pipe's writer, and what was
 // opened is what is checked and read. The caller must catch std::bad_alloc.
 Status read_regular_file(const std::string &location, std::size_t most, std::string *bytes);
+// The same of the first bytes alone, at most `count`, of a file of any size.
+Status read_beginning(const std::string &location, std::size_t count, std::string *bytes);
 
 }  // namespace cudavision
