@@ -175,10 +175,11 @@ class HogDetectorCpu final : public HogDetector {
   // Lists what is to be done at these places. What is searched everywhere is the same for each picture.
   void list_tasks(const Places &places) {
     if (places.everywhere() && listed_everywhere_ && listed_for_ == workers_->thread_count()) return;
-    listed_everywhere_ = places.everywhere();
+    listed_everywhere_ = false;  // until the list is whole: memory may be refused
     listed_for_ = workers_->thread_count();
     for (Scale &scale : scales_) choose_parts(places, &scale);
     list_tasks(static_cast<std::size_t>(listed_for_ - 1));
+    listed_everywhere_ = places.everywhere();
   }
 
   // Chooses the windows of a scale that are searched, and the blocks that they need. Windows that are not searched have no
