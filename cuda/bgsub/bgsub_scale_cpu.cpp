@@ -10,20 +10,11 @@ namespace {
 
 constexpr int kRowsPerTask = 16;
 
-// Calls body(y) for each row.
-template <typename Body>
-Status for_each_row(const Execution &execution, int rows, const Body &body) {
-  return execution.workers->run(divide_up(rows, kRowsPerTask), [&](int task, int) {
-    const int last = std::min(rows, (task + 1) * kRowsPerTask);
-    for (int y = task * kRowsPerTask; y < last; ++y) body(y);
-  });
-}
-
 }  // namespace
 
 Status reduce_cpu(const Execution &execution, const BgsubPicture &picture, int scale,
                   const BgsubPixels<std::uint8_t> &reduced, Input) {
-  return for_each_row(execution, reduced.height, [&](int y) {
+  return execution.workers->run_rows(reduced.height, kRowsPerTask, [&](int y, int) {
     std::uint8_t *row = reduced.data + y * reduced.pitch_bytes;
     for (int x = 0; x < reduced.width; ++x, row += reduced.step_bytes)
       for (int c = 0; c < reduced.channels; ++c) row[c] = mean_of_square(picture, scale, x, y, c);
@@ -32,7 +23,7 @@ Status reduce_cpu(const Execution &execution, const BgsubPicture &picture, int s
 
 Status enlarge_cpu(const Execution &execution, const BgsubPicture &reduced, int scale,
                    const BgsubPixels<std::uint8_t> &picture) {
-  return for_each_row(execution, picture.height, [&](int y) {
+  return execution.workers->run_rows(picture.height, kRowsPerTask, [&](int y, int) {
     const std::uint8_t *from = reduced.data + y / scale * reduced.pitch_bytes;
     std::uint8_t *to = picture.data + y * picture.pitch_bytes;
     for (int x = 0; x < picture.width; x += scale, from += reduced.step_bytes)

@@ -2,8 +2,10 @@
 // The threads of the CPU backend, as an element uses them.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
+#include "cuda/common/image.h"
 #include "cuda/common/status.h"
 #include "cuda/common/stop.h"
 #include "cuda/common/thread_pool.h"
@@ -33,6 +35,21 @@ class Workers {
   template <typename Body>
   Status run(int task_count, const Body &body) const {
     return run_tasks(task_count, body);
+  }
+  // Calls body(first, end, slot) for strips [first, end) of at most rows_per_strip rows, which cover `rows`.
+  template <typename Body>
+  Status run_strips(int rows, int rows_per_strip, const Body &body) const {
+    return run(divide_up(rows, rows_per_strip), [&](int task, int slot) {
+      const int first = task * rows_per_strip;
+      body(first, std::min(rows, first + rows_per_strip), slot);
+    });
+  }
+  // Calls body(y, slot) for each row; a task has rows_per_task rows, so that it takes longer than to begin it.
+  template <typename Body>
+  Status run_rows(int rows, int rows_per_task, const Body &body) const {
+    return run_strips(rows, rows_per_task, [&](int first, int end, int slot) {
+      for (int y = first; y < end; ++y) body(y, slot);
+    });
   }
   // Whether the flag asks to stop. For long work outside of run(), and in long tasks.
   bool stopped() const { return stop_ != nullptr && stop_->requested(); }

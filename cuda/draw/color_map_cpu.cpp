@@ -38,9 +38,8 @@ void paint_row(const Frame &frame, const MapElements &elements, const MapPlace &
 Status paint_color_map_cpu(const Execution &execution, const Frame &frame, const MapElements &elements,
                            const MapPlace &place, const ColorMap &map) {
   const Span span = painted_span(elements, place);
-  return execution.workers->run(divide_up(span.y1 - span.y0, kBandRows), [&](int band, int) {
-    const int begin = span.y0 + band * kBandRows, end = std::min(span.y1, begin + kBandRows);
-    for (int y = begin; y < end; ++y) paint_row(frame, elements, place, map, span, y);
+  return execution.workers->run_rows(span.y1 - span.y0, kBandRows, [&](int y, int) {
+    paint_row(frame, elements, place, map, span, span.y0 + y);
   });
 }
 

@@ -133,25 +133,19 @@ void overlay_chroma_row(const Frame &frame, Region region, int cy, ImageView<con
 
 Status paint_cpu(const Execution &execution, const Frame &frame, Region region,
                  ImageView<const std::uint8_t> mask, const Style &style) {
-  CUDAVISION_TRY(execution.workers->run(divide_up(region.height, kRowsPerTask), [&](int task, int) {
-    const int last = std::min(region.height, (task + 1) * kRowsPerTask);
-    for (int y = task * kRowsPerTask; y < last; ++y) {
-      if (style.replace)
-        replace_row(frame, region, region.y + y, mask.row(y));
-      else
-        overlay_row(frame, region, region.y + y, mask.row(y), style.color);
-    }
+  CUDAVISION_TRY(execution.workers->run_rows(region.height, kRowsPerTask, [&](int y, int) {
+    if (style.replace)
+      replace_row(frame, region, region.y + y, mask.row(y));
+    else
+      overlay_row(frame, region, region.y + y, mask.row(y), style.color);
   }));
   if (frame.model != ColorModel::yuv) return {};
   const Region samples = chroma_region(frame.component[1], region);
-  return execution.workers->run(divide_up(samples.height, kRowsPerTask), [&](int task, int) {
-    const int last = std::min(samples.height, (task + 1) * kRowsPerTask);
-    for (int y = task * kRowsPerTask; y < last; ++y) {
-      if (style.replace)
-        replace_chroma_row(frame, region, samples.y + y);
-      else
-        overlay_chroma_row(frame, region, samples.y + y, mask, style.color);
-    }
+  return execution.workers->run_rows(samples.height, kRowsPerTask, [&](int y, int) {
+    if (style.replace)
+      replace_chroma_row(frame, region, samples.y + y);
+    else
+      overlay_chroma_row(frame, region, samples.y + y, mask, style.color);
   });
 }
 

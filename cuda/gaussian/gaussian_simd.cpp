@@ -101,9 +101,8 @@ class GaussianCpu final : public Gaussian {
     CUDAVISION_TRY(check_run(src.size(), dst.size(), size_, sigma));
     const Weights &weights = weights_.of(sigma);
     scratch_.fit(*execution_.workers);
-    return execution_.workers->run(divide_up(src.height, kRowsPerTask), [&](int task, int slot) {
-      const int last = std::min(src.height, (task + 1) * kRowsPerTask);
-      for (int y = task * kRowsPerTask; y < last; ++y) smooth(src, y, weights, scratch_[slot], dst.row(y));
+    return execution_.workers->run_rows(src.height, kRowsPerTask, [&](int y, int slot) {
+      smooth(src, y, weights, scratch_[slot], dst.row(y));
     });
   }
 

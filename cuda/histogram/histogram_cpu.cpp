@@ -55,10 +55,8 @@ class HistogramCpu final : public Histogram {
       std::fill_n(&tables.count[0][0][0], samples.channels * kTables * kValues, 0u);
     for (int i = 0; i < samples.count; ++i) {
       const SampleRows &rows = samples.rows[i];
-      CUDAVISION_TRY(execution_.workers->run(divide_up(rows.rows, kRowsPerTask), [&](int task, int slot) {
-        const int last = std::min(rows.rows, (task + 1) * kRowsPerTask);
-        for (int y = task * kRowsPerTask; y < last; ++y) count_row(rows, y, tables_[slot]);
-      }));
+      CUDAVISION_TRY(execution_.workers->run_rows(
+          rows.rows, kRowsPerTask, [&](int y, int slot) { count_row(rows, y, tables_[slot]); }));
     }
     fold(used, samples.channels, params, counts);
     return {};

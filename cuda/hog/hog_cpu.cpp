@@ -33,11 +33,8 @@ class HogCpu final : public Hog {
                              .col_stride = shape_.length,
                              .number_stride = 1};
     scratch_.fit(*workers_);
-    return workers_->run(divide_up(shape_.rows, kBlockRowsPerTask), [&](int task, int slot) {
-      const int first = task * kBlockRowsPerTask;
-      rows_.compute({planes, size_},
-                    {0, first, shape_.cols, std::min(kBlockRowsPerTask, shape_.rows - first)}, scratch_[slot],
-                    output);
+    return workers_->run_strips(shape_.rows, kBlockRowsPerTask, [&](int first, int end, int slot) {
+      rows_.compute({planes, size_}, {0, first, shape_.cols, end - first}, scratch_[slot], output);
     });
   }
 

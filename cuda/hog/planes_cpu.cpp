@@ -36,19 +36,16 @@ Status PlaneSplitter::take(const Workers &workers, const HogPicture &picture, By
     return {};
   }
   *planes = planes_.view();
-  return workers.run(divide_up(picture.height, kRowsPerTask), [&](int task, int) {
-    const int first = task * kRowsPerTask;
-    for (int y = first; y < std::min(first + kRowsPerTask, picture.height); ++y) {
-      const std::uint8_t *samples[3];
-      std::uint8_t *rows[3];
-      for (int i = 0; i < 3; ++i) {
-        const int c = std::min(i, picture.channels - 1);
-        const Component &component = picture.component[picture.channels - 1 - c];  // B, G, R
-        samples[i] = component.data + y * component.pitch_bytes;
-        rows[i] = planes_.row(c, y);
-      }
-      split_row(samples, picture.channels, luma.step_bytes, picture.width, rows);
+  return workers.run_rows(picture.height, kRowsPerTask, [&](int y, int) {
+    const std::uint8_t *samples[3];
+    std::uint8_t *rows[3];
+    for (int i = 0; i < 3; ++i) {
+      const int c = std::min(i, picture.channels - 1);
+      const Component &component = picture.component[picture.channels - 1 - c];  // B, G, R
+      samples[i] = component.data + y * component.pitch_bytes;
+      rows[i] = planes_.row(c, y);
     }
+    split_row(samples, picture.channels, luma.step_bytes, picture.width, rows);
   });
 }
 

@@ -95,14 +95,10 @@ Status ExemplarFill::begin(const Exemplars &picture, Bounds bounds, int radius) 
       state_.words[i] = filled ? with_luma(picture.features.row(py)[px], picture.pixels.row(py)[px]) : 0;
       state_.confidence[i] = filled ? code_of_confidence(kFullConfidence) : 0;
     }
-  CUDAVISION_TRY(execution_.workers->run(divide_up(area.height, kRowsPerTask), [&](int task, int) {
-    for (int y = task * kRowsPerTask; y < std::min(area.height, (task + 1) * kRowsPerTask); ++y)
-      update_gradients(y, 0, area.width);
-  }));
-  return execution_.workers->run(divide_up(area.height, kRowsPerTask), [&](int task, int) {
-    for (int y = task * kRowsPerTask; y < std::min(area.height, (task + 1) * kRowsPerTask); ++y)
-      rate_row(y, 0, area.width);
-  });
+  CUDAVISION_TRY(execution_.workers->run_rows(area.height, kRowsPerTask,
+                                              [&](int y, int) { update_gradients(y, 0, area.width); }));
+  return execution_.workers->run_rows(area.height, kRowsPerTask,
+                                      [&](int y, int) { rate_row(y, 0, area.width); });
 }
 
 void ExemplarFill::update_gradients(int y, int first, int last) {

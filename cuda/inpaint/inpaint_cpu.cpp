@@ -90,10 +90,7 @@ class InpaintCpu final : public Inpaint {
 
   template <typename Body>
   Status for_each_row(const Body &body) const {
-    return execution_.workers->run(divide_up(size_.height, kRowsPerTask), [&](int task, int slot) {
-      for (int y = task * kRowsPerTask; y < std::min(size_.height, (task + 1) * kRowsPerTask); ++y)
-        body(y, slot);
-    });
+    return execution_.workers->run_rows(size_.height, kRowsPerTask, body);
   }
 
   Status find_hole(const InpaintFrame &frame) {
@@ -269,9 +266,8 @@ class InpaintCpu final : public Inpaint {
   Status store(const InpaintFrame &frame) {
     const int height = 1 << cell_shift_y(frame.frame), width = 1 << cell_shift_x(frame.frame);
     const auto word = [this](int x, int y) { return view(pixels_).row(y)[x]; };
-    return execution_.workers->run(divide_up(size_.height, kRowsPerTask), [&](int task, int) {
-      const int last = std::min(size_.height, (task + 1) * kRowsPerTask);
-      for (int y = task * kRowsPerTask; y < last; y += height)
+    return execution_.workers->run_strips(size_.height, kRowsPerTask, [&](int first, int end, int) {
+      for (int y = first; y < end; y += height)
         for (int x = 0; x < size_.width; x += width)
           if (view(removed_).row(y)[x] != 0) write_cell(frame, x, y, word);
     });

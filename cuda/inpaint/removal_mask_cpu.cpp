@@ -50,9 +50,7 @@ class RemovalMaskCpu final : public RemovalMask {
   }
   template <typename Body>
   Status for_each_strip(const Body &body) const {
-    return execution_.workers->run(divide_up(size_.height, kRowsPerTask), [&](int task, int slot) {
-      body(task * kRowsPerTask, std::min(size_.height, (task + 1) * kRowsPerTask), slot);
-    });
+    return execution_.workers->run_strips(size_.height, kRowsPerTask, body);
   }
 
   // For each column of row y, the number of regions that begin there less the number of those that end before

@@ -70,14 +70,12 @@ class LocalHistCpu final : public LocalHist {
   // Computes the samples of all pixels in the rows of the region.
   Status fill_map(ImageView<const std::uint8_t> luma, Region region) {
     gradients_.fit(*execution_.workers);
-    return execution_.workers->run(divide_up(region.height, kMapRowsPerTask), [&](int task, int slot) {
-      const int first = region.y + task * kMapRowsPerTask;
-      for (int y = first; y < std::min(first + kMapRowsPerTask, region.y + region.height); ++y) {
-        if (params_.feature == LocalHistFeature::brightness)
-          map_brightness(luma.row(y), map().row(y));
-        else
-          gradients_[slot].map(luma, y, params_.op, params_.weight, table_, map().row(y));
-      }
+    return execution_.workers->run_rows(region.height, kMapRowsPerTask, [&](int row, int slot) {
+      const int y = region.y + row;
+      if (params_.feature == LocalHistFeature::brightness)
+        map_brightness(luma.row(y), map().row(y));
+      else
+        gradients_[slot].map(luma, y, params_.op, params_.weight, table_, map().row(y));
     });
   }
 

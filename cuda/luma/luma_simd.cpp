@@ -85,18 +85,15 @@ void y_row(const std::uint8_t *row, int step_bytes, int width, std::uint8_t *lum
 Status extract_luma_cpu(const Execution &execution, const Frame &frame, ImageView<std::uint8_t> luma,
                         LumaRange range) {
   const bool rgb = frame.model == ColorModel::rgb;
-  return execution.workers->run(divide_up(frame.height, kRowsPerTask), [&](int task, int) {
-    const int last = std::min(frame.height, (task + 1) * kRowsPerTask);
-    for (int y = task * kRowsPerTask; y < last; ++y) {
-      if (rgb) {
-        const PackedRgb packed(frame);
-        HWY_DYNAMIC_DISPATCH(rgb_row)
-        (packed.first + y * packed.pitch_bytes, packed.step_bytes, packed.weights, frame.width, luma.row(y));
-      } else {
-        y_row(&frame.component[0].at(0, y), frame.component[0].step_bytes, frame.width, luma.row(y));
-        if (range == LumaRange::full)
-          std::transform(luma.row(y), luma.row(y) + frame.width, luma.row(y), full_range_luma);
-      }
+  return execution.workers->run_rows(frame.height, kRowsPerTask, [&](int y, int) {
+    if (rgb) {
+      const PackedRgb packed(frame);
+      HWY_DYNAMIC_DISPATCH(rgb_row)
+      (packed.first + y * packed.pitch_bytes, packed.step_bytes, packed.weights, frame.width, luma.row(y));
+    } else {
+      y_row(&frame.component[0].at(0, y), frame.component[0].step_bytes, frame.width, luma.row(y));
+      if (range == LumaRange::full)
+        std::transform(luma.row(y), luma.row(y) + frame.width, luma.row(y), full_range_luma);
     }
   });
 }

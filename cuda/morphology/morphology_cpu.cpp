@@ -78,10 +78,8 @@ class MaskCleanerCpu final : public MaskCleaner {
  private:
   template <typename Body>
   Status for_each_row(const Body &body) {
-    return execution_.workers->run(divide_up(size_.height, kRowsPerTask), [&](int task, int slot) {
-      const int last = std::min(size_.height, (task + 1) * kRowsPerTask);
-      for (int y = task * kRowsPerTask; y < last; ++y) body(y, scratch_[slot]);
-    });
+    return execution_.workers->run_rows(size_.height, kRowsPerTask,
+                                        [&](int y, int slot) { body(y, scratch_[slot]); });
   }
 
   void read_row(const std::uint8_t *mask, std::uint32_t *words) const {

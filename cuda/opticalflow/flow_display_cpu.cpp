@@ -15,10 +15,8 @@ constexpr int kCellRowsPerTask = 16;
 Status draw_flow_wheel_cpu(const Execution &execution, const Frame &frame, const FlowOnFrame &flow,
                            const FlowWheel &wheel) {
   const Size cells = wheel_cells(frame, flow.region);
-  return execution.workers->run(divide_up(cells.height, kCellRowsPerTask), [&](int task, int) {
-    const int last = std::min(cells.height, (task + 1) * kCellRowsPerTask);
-    for (int y = task * kCellRowsPerTask; y < last; ++y)
-      for (int x = 0; x < cells.width; ++x) paint_cell(frame, flow, wheel, x, y);
+  return execution.workers->run_rows(cells.height, kCellRowsPerTask, [&](int y, int) {
+    for (int x = 0; x < cells.width; ++x) paint_cell(frame, flow, wheel, x, y);
   });
 }
 

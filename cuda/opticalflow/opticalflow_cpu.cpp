@@ -111,17 +111,8 @@ class OpticalFlowCpu final : public OpticalFlow {
     tiles_.fit(*execution_.workers);
   }
 
-  // Calls body(first, last, slot), in parallel, for strips [first, last) that cover `height` rows. slot: the
-  // index of the thread.
-  template <typename Body>
-  Status for_each_strip(int height, const Body &body) const {
-    return execution_.workers->run(divide_up(height, kRowsPerTask), [&](int task, int slot) {
-      body(task * kRowsPerTask, std::min(height, (task + 1) * kRowsPerTask), slot);
-    });
-  }
-
   Status copy(ImageView<const std::uint8_t> luma, PaddedImage<std::uint8_t> &level) const {
-    CUDAVISION_TRY(for_each_strip(luma.height, [&](int first, int last, int) {
+    CUDAVISION_TRY(execution_.workers->run_strips(luma.height, kRowsPerTask, [&](int first, int last, int) {
       for (int y = first; y < last; ++y) std::copy_n(luma.row(y), luma.width, level.view().row(y));
       mirror_columns(level, first, last);
     }));
@@ -134,10 +125,11 @@ class OpticalFlowCpu final : public OpticalFlow {
     for (int level = from; level < levels; ++level) {
       const auto index = static_cast<std::size_t>(level);
       PaddedImage<std::uint8_t> &next = pyramid[index + 1];
-      CUDAVISION_TRY(for_each_strip(next.size().height, [&](int first, int last, int) {
-        shrink_rows(std::as_const(pyramid[index]).view(), first, last, next.view());
-        mirror_columns(next, first, last);
-      }));
+      CUDAVISION_TRY(
+          execution_.workers->run_strips(next.size().height, kRowsPerTask, [&](int first, int last, int) {
+            shrink_rows(std::as_const(pyramid[index]).view(), first, last, next.view());
+            mirror_columns(next, first, last);
+          }));
       mirror_rows(next);
     }
     return {};
@@ -151,7 +143,7 @@ class OpticalFlowCpu final : public OpticalFlow {
       const auto index = static_cast<std::size_t>(level);
       const Size size = from[index].size();
       const ImageView<const std::uint8_t> picture = from[index].view();
-      CUDAVISION_TRY(for_each_strip(size.height, [&](int first, int last, int) {
+      CUDAVISION_TRY(execution_.workers->run_strips(size.height, kRowsPerTask, [&](int first, int last, int) {
         derive_rows(picture, first, last, dx_[index].view(), dy_[index].view());
       }));
       const Field field = level == 0 ? fine : fields_[index].of(size, stride_of_level(fine.stride, level));
@@ -184,7 +176,7 @@ class OpticalFlowCpu final : public OpticalFlow {
     const Field back = back_.of(size(), 1);
     CUDAVISION_TRY(estimate(pyramids_[1], pyramids_[0], levels, params, back, {}));
     const auto distance = static_cast<float>(params.forward_backward);
-    return for_each_strip(valid.height, [&](int first, int last, int) {
+    return execution_.workers->run_strips(valid.height, kRowsPerTask, [&](int first, int last, int) {
       for (int y = first; y < last; ++y)
         for (int x = 0; x < valid.width; ++x)
           if (!comes_back(x * fine.stride, y * fine.stride, fine.vectors.row(y)[x], back.vectors, distance))

@@ -15,14 +15,12 @@ constexpr int kRowsPerTask = 16;
 template <typename Work>
 Status for_each_row(const Execution &execution, const RepackedFrame &frame, int components, Region region,
                     const Work &work) {
-  return execution.workers->run(divide_up(region.height, kRowsPerTask), [&](int task, int) {
-    const int begin = region.y + task * kRowsPerTask,
-              end = std::min(region.y + region.height, begin + kRowsPerTask);
+  return execution.workers->run_strips(region.height, kRowsPerTask, [&](int first_row, int end_row, int) {
     for (int i = 0; i < components; ++i) {
       const RepackedComponent &c = frame.component[i];
       const int sx = c.eight.shift_x, sy = c.eight.shift_y;
       const int first = region.x >> sx, count = ((region.x + region.width - 1) >> sx) - first + 1;
-      for (int y = begin; y < end; ++y)
+      for (int y = region.y + first_row; y < region.y + end_row; ++y)
         // a row of samples belongs to the first of its rows of pixels in the region
         if (y == region.y || (y & ((1 << sy) - 1)) == 0) work(c, first << sx, y, count);
     }

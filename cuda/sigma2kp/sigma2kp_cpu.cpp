@@ -201,9 +201,8 @@ class Sigma2KpCpu final : public Sigma2Kp {
     gradients_.fit(workers_);
     const ImageView<Map> map{samples.data(), static_cast<std::ptrdiff_t>(sizeof(Map)) * size_.width,
                              size_.width, size_.height};
-    CUDAVISION_TRY(workers_.run(divide_up(size_.height, kMapRowsPerTask), [&](int task, int slot) {
-      for (int y = task * kMapRowsPerTask; y < std::min(size_.height, (task + 1) * kMapRowsPerTask); ++y)
-        gradients_[slot].map(luma, y, params.op, params.weight, table, map.row(y));
+    CUDAVISION_TRY(workers_.run_rows(size_.height, kMapRowsPerTask, [&](int y, int slot) {
+      gradients_[slot].map(luma, y, params.op, params.weight, table, map.row(y));
     }));
     return count_samples(params, list, [map](int x, int y) { return unpack(map.row(y)[x]); });
   }
