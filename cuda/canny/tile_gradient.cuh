@@ -207,10 +207,6 @@ __device__ inline SectorTests test_sector(float dx, float dy) {
   return {__fmaf_rn(x, -kTan22, y) < 0, __fmaf_rn(x, -kTan22 - 2, y) > 0, dx * dy < 0};
 }
 
-__device__ inline bool contains(Region r, int x, int y) {
-  return x >= r.x && y >= r.y && x < r.x + r.width && y < r.y + r.height;
-}
-
 // Computes ranks and directions of the lane's pixels: columns x and x + 1 of kStripRows rows from y on.
 template <int kAperture, bool kL2>
 __device__ void strip_gradients(GradientMemory<kAperture, kL2> &memory, int x, int y, LaneSteps &steps) {

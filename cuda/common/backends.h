@@ -49,9 +49,7 @@ inline Status check_sides(Size size) {
 
 // Fails if the region to draw on is empty or does not lie within a frame of this size.
 inline Status check_region(Region region, Size frame) {
-  if (region.x >= 0 && region.y >= 0 && region.width >= 1 && region.height >= 1 &&
-      region.width <= frame.width - region.x && region.height <= frame.height - region.y)
-    return {};
+  if (region.width >= 1 && region.height >= 1 && lies_within(region, frame)) return {};
   return invalid_argument("the region to draw on leaves the frame");
 }
 

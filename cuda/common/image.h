@@ -23,6 +23,19 @@ struct Region {
   friend bool operator==(const Region &, const Region &) = default;
 };
 
+// Differences are compared: the right and lower ends of a region may be larger than an int.
+CUDAVISION_HOST_DEVICE constexpr bool contains(const Region &r, int x, int y) {
+  return x >= r.x && y >= r.y && x - r.x < r.width && y - r.y < r.height;
+}
+CUDAVISION_HOST_DEVICE constexpr bool overlap(const Region &a, const Region &b) {
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+}
+// Whether the region, which may be empty, lies within a picture of that size.
+constexpr bool lies_within(const Region &r, Size picture) {
+  return r.x >= 0 && r.y >= 0 && r.width >= 0 && r.height >= 0 && r.width <= picture.width - r.x &&
+         r.height <= picture.height - r.y;
+}
+
 // height rows of width elements; row y begins y * pitch_bytes bytes after data. Offsets are 64-bit.
 template <typename T>
 struct ImageView {

@@ -12,15 +12,10 @@ Status check_places(const Places &places, Size picture) {
   if (places.count < Places::kEverywhere || places.count > Places::kMostRegions)
     return invalid_argument(std::to_string(places.count) + " regions, but at most " +
                             std::to_string(Places::kMostRegions) + " can be searched");
-  for (int i = 0; i < places.count; ++i) {
-    const Region &r = places.region[i];
-    const bool fits = r.x >= 0 && r.y >= 0 && r.width >= 0 && r.height >= 0 && r.x <= picture.width &&
-                      r.y <= picture.height && r.width <= picture.width - r.x &&
-                      r.height <= picture.height - r.y;
-    if (!fits)
+  for (int i = 0; i < places.count; ++i)
+    if (!lies_within(places.region[i], picture))
       return invalid_argument("region " + std::to_string(i) + " does not lie in the picture of " +
                               to_string(picture) + " pixels");
-  }
   return {};
 }
 

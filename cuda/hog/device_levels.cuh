@@ -60,10 +60,6 @@ struct Search {
   }
 };
 
-__device__ inline bool intersect(const Region &a, const Region &b) {
-  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
-}
-
 // Whether a thread block has work: whether needs(windows) is true for the windows of a region in its scale. All lanes of a
 // warp must call: each takes one region. A thread block without work must call wait_for_kernel_ahead() nevertheless, so that
 // kernels still end in their order.
@@ -207,7 +203,7 @@ static __global__ void __launch_bounds__(kLineThreads,
                               tile_y * kDownscaleTile.height, kDownscaleTile.width, kDownscaleTile.height};
   if (!has_work(task.search, level, [&](const Region &windows) {
         const GridSteps &grid = task.search.grid;
-        return intersect(pixels_of_tile, pixels_of_blocks(grid, blocks_of_windows(grid, windows)));
+        return overlap(pixels_of_tile, pixels_of_blocks(grid, blocks_of_windows(grid, windows)));
       }))
     return wait_for_kernel_ahead();
   if (first_y >= height) return;  // the whole warp
@@ -265,7 +261,7 @@ static __global__ void __launch_bounds__(kTileThreads,
   const Region blocks_of_tile{(tile - tile_y * picture.tiles_x) << task.plan.cols_log2,
                               tile_y * task.plan.rows, 1 << task.plan.cols_log2, task.plan.rows};
   if (!has_work(task.search, level, [&](const Region &windows) {
-        return intersect(blocks_of_tile, blocks_of_windows(task.search.grid, windows));
+        return overlap(blocks_of_tile, blocks_of_windows(task.search.grid, windows));
       }))
     return wait_for_kernel_ahead();
   const LevelSource<kChannels> source{task.pixels + level.pixels, picture.width};

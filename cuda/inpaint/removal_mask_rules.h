@@ -24,19 +24,15 @@ struct RemovalPass {
   bool adds = false;
 };
 
-// Compares differences: the right and lower ends of a region may be larger than an int.
-CUDAVISION_HOST_DEVICE constexpr bool holds(Region r, int x, int y) {
-  return x >= r.x && y >= r.y && x - r.x < r.width && y - r.y < r.height;
-}
 CUDAVISION_HOST_DEVICE constexpr bool is_allowed(Region limit, int x, int y) {
-  return limit.width == 0 || holds(limit, x, y);
+  return limit.width == 0 || contains(limit, x, y);
 }
 
 // True if a source of the pass selects the pixel.
 CUDAVISION_HOST_DEVICE inline bool is_selected(const RemovalPass &pass, const Frame &frame, int x, int y) {
   if (!is_allowed(pass.limit, x, y)) return false;
   for (int i = 0; i < pass.region_count; ++i)
-    if (holds(pass.regions[i], x, y)) return true;
+    if (contains(pass.regions[i], x, y)) return true;
   if (pass.picture != nullptr && pass.picture[static_cast<std::ptrdiff_t>(y) * frame.width + x] != 0)
     return true;
   if (pass.alpha.data != nullptr && pass.alpha.at(x, y) < 128) return true;

@@ -55,9 +55,7 @@ Status localhist::check_run(Size luma, Size made_for, const LocalHistParams &par
 
 Status localhist::check_region(Size luma, Size made_for, Region region) {
   CUDAVISION_TRY(check_size("luma", luma, made_for));
-  if (region.x >= 0 && region.y >= 0 && region.width > 0 && region.height > 0 &&
-      region.width <= luma.width - region.x && region.height <= luma.height - region.y)
-    return {};
+  if (region.width > 0 && region.height > 0 && lies_within(region, luma)) return {};
   return invalid_argument("the model's region of " + to_string(Size{region.width, region.height}) +
                           " pixels does not lie within the picture");
 }

@@ -39,10 +39,6 @@ struct MaskSet {
   int count = 0;
 };
 
-CUDAVISION_HOST_DEVICE constexpr bool holds(const Region &r, int x, int y) {
-  return x >= r.x && y >= r.y && x < r.x + r.width && y < r.y + r.height;
-}
-
 CUDAVISION_HOST_DEVICE inline bool is_masked(const MaskSet &set, int x, int y) {
   for (int i = 0; i < set.count; ++i) {
     const RedactMask &m = set.mask[i];
@@ -55,7 +51,7 @@ CUDAVISION_HOST_DEVICE inline bool is_masked(const MaskSet &set, int x, int y) {
 
 // The centre of the pixel lies in the box or in its ellipse. Edges of boxes are below 2^15.6, so that nothing overflows.
 CUDAVISION_HOST_DEVICE constexpr bool covers(const Region &shape, bool ellipse, int x, int y) {
-  if (!holds(shape, x, y)) return false;
+  if (!contains(shape, x, y)) return false;
   if (!ellipse) return true;
   const long long dx = 2LL * (x - shape.x) + 1 - shape.width, dy = 2LL * (y - shape.y) + 1 - shape.height;
   const auto square = [](long long value) {
@@ -69,7 +65,7 @@ constexpr int kVisible = -1;
 
 // The index of the last box that covers the pixel, 0 if only the mask does, or kVisible.
 CUDAVISION_HOST_DEVICE inline int selected_by(const Task &task, int x, int y) {
-  if (!holds(task.limit, x, y)) return kVisible;
+  if (!contains(task.limit, x, y)) return kVisible;
   for (int i = task.box_count - 1; i > 0; --i)
     if (covers(task.boxes[i].shape, task.ellipse, x, y)) return i;
   return task.mask.data != nullptr && task.mask.row(y)[x] != 0 ? 0 : kVisible;
@@ -78,7 +74,7 @@ CUDAVISION_HOST_DEVICE inline int selected_by(const Task &task, int x, int y) {
 // What hides a pixel that `selected` selects.
 CUDAVISION_HOST_DEVICE inline int hidden_by(const Task &task, int selected, int x, int y) {
   if (!task.inverse) return selected;
-  return selected == kVisible && holds(task.limit, x, y) ? 0 : kVisible;
+  return selected == kVisible && contains(task.limit, x, y) ? 0 : kVisible;
 }
 
 // Of the sum of `count` samples.

@@ -78,11 +78,8 @@ CUDAVISION_HOST_DEVICE constexpr Region orientation_region(int x, int y, int win
 // Whether a keypoint counts: whether the centre pixel of the window at (x, y) lies in a region.
 CUDAVISION_HOST_DEVICE inline bool is_searched(const Places &places, int window, int x, int y) {
   const int centre_x = x + window / 2, centre_y = y + window / 2;
-  for (int i = 0; i < places.count; ++i) {
-    const Region &r = places.region[i];
-    if (centre_x >= r.x && centre_x < r.x + r.width && centre_y >= r.y && centre_y < r.y + r.height)
-      return true;
-  }
+  for (int i = 0; i < places.count; ++i)
+    if (contains(places.region[i], centre_x, centre_y)) return true;
   return places.everywhere();
 }
 

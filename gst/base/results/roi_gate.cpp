@@ -8,10 +8,6 @@
 namespace cudavision {
 namespace {
 
-bool overlap(const Region &a, const Region &b) {
-  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
-}
-
 Region around(const Region &a, const Region &b) {
   const int x = std::min(a.x, b.x), y = std::min(a.y, b.y);
   return {x, y, std::max(a.x + a.width, b.x + b.width) - x, std::max(a.y + a.height, b.y + b.height) - y};
