@@ -6,9 +6,9 @@
 
 #include <cstdlib>
 
-#include "cuda/common/check_cuda.h"
 #include "cuda/common/grid_cuda.h"
 #include "cuda/common/launch_cuda.h"
+#include "cuda/common/rectangle.h"
 #include "cuda/common/static_shared.cuh"
 #include "cuda/gaussian/gaussian_backends.h"
 
@@ -137,7 +137,7 @@ class GaussianCuda final : public Gaussian {
     CUDAVISION_TRY(check_run(src.size(), dst.size(), size_, sigma));
     const Weights &weights = weights_.of(sigma);
     // A weight of 256 is the only one: nothing is smoothed, and the kernel's bytes could not hold it.
-    if (weights.w[0] > 255) return copy(src, dst);
+    if (weights.w[0] > 255) return copy_rectangle(execution_, src, dst);
     if (weights.radius <= 4) return smooth<4>(src, dst, weights);
     if (weights.radius <= 8) return smooth<8>(src, dst, weights);
     if (weights.radius <= 16) return smooth<16>(src, dst, weights);
@@ -145,13 +145,6 @@ class GaussianCuda final : public Gaussian {
   }
 
  private:
-  Status copy(ImageView<const std::uint8_t> src, ImageView<std::uint8_t> dst) const {
-    return CUDAVISION_CHECK_CUDA(
-        cudaMemcpy2DAsync(dst.data, static_cast<std::size_t>(dst.pitch_bytes), src.data,
-                          static_cast<std::size_t>(src.pitch_bytes), static_cast<std::size_t>(src.width),
-                          static_cast<std::size_t>(src.height), cudaMemcpyDeviceToDevice, execution_.stream));
-  }
-
   // Weights between the radius and kReach are 0.
   template <int kReach>
   Status smooth(ImageView<const std::uint8_t> src, ImageView<std::uint8_t> dst,

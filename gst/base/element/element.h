@@ -119,14 +119,10 @@ class ElementClass {
                                       init_class, sizeof(Instance), init_instance, GTypeFlags(0));
     return type;
   }
+  static auto &state_of(gpointer object) { return *static_cast<Instance *>(object)->state; }
 
  private:
   using State = typename E::Operation::State;
-
- public:
-  static State &state_of(gpointer object) { return *static_cast<Instance *>(object)->state; }
-
- private:
   using Settings = typename State::Settings;
 
   struct Instance {
