@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cuda/common/standard_arithmetic.h"
+#include "gst/base/results/tensor_list.h"
 #include "gst/base/results/zones_meta.h"
 #include "gst/meta/reading.h"
 #include "gst/visionjson/analytics_json.h"
@@ -150,8 +151,7 @@ void append_regions(std::string *text, GstBuffer *buffer, const StopFlag &stop) 
 
 void append_tensors(std::string *text, GstBuffer *buffer, TensorStyle *style, const StopFlag &stop,
                     const char **unreadable) {
-  const std::unique_ptr<GPtrArray, decltype(&g_ptr_array_unref)> metas(
-      gst_cuda_vision_buffer_get_tensor_metas(buffer), g_ptr_array_unref);
+  const TensorList metas = tensors_of(buffer);
   const std::span<gpointer> tensors(metas->pdata, metas->len);
   text->append(",\"tensors\":[");
   for (std::size_t i = 0; i < tensors.size() && !stop.requested(); ++i)

@@ -11,6 +11,7 @@
 #include "cuda/common/backends.h"
 #include "cuda/draw/draw.h"
 #include "gst/base/frame/format.h"
+#include "gst/base/results/tensor_list.h"
 #include "gst/histogram/histogram_style.h"
 #include "gst/meta/reading.h"
 
@@ -88,8 +89,7 @@ void TensorPictures::begin_frame() {
 }
 
 Status TensorPictures::draw(const Job &job, const VisionOverlaySettings &settings, Canvas *canvas) {
-  const std::unique_ptr<GPtrArray, decltype(&g_ptr_array_unref)> tensors(
-      gst_cuda_vision_buffer_get_tensor_metas(job.buffer), g_ptr_array_unref);
+  const TensorList tensors = tensors_of(job.buffer);
   for (guint i = 0; i < tensors->len && i < kMostTensors; ++i) {
     if (job.execution.stop->requested()) return Status(Status::Code::stopped);
     CUDAVISION_TRY(draw_tensor({job, settings, canvas, tensors.get()},

@@ -10,12 +10,11 @@
 
 #include "cuda/common/backends.h"
 #include "gst/base/results/analytics.h"
+#include "gst/base/results/tensor_list.h"
 #include "gst/meta/reading.h"
 
 namespace cudavision {
 namespace {
-
-using TensorList = std::unique_ptr<GPtrArray, decltype(&g_ptr_array_unref)>;
 
 bool is_named(const GstCudaVisionTensorMeta &tensor, std::string_view id) {
   const char *own = text_of(tensor.id);
@@ -30,7 +29,7 @@ bool wants(const RedactSettings &settings, const char *type) {
 template <typename Visit>
 void for_each_mask(GstBuffer *buffer, const RedactSettings &settings, const Visit &visit) {
   if (!wants(settings, "motion")) return;
-  const TensorList tensors(gst_cuda_vision_buffer_get_tensor_metas(buffer), g_ptr_array_unref);
+  const TensorList tensors = tensors_of(buffer);
   for (guint i = 0; i < tensors->len; ++i) {
     const auto &tensor = *static_cast<const GstCudaVisionTensorMeta *>(g_ptr_array_index(tensors.get(), i));
     if (is_named(tensor, "foreground-mask")) visit(tensor);
@@ -51,7 +50,7 @@ bool fits(const GstCudaVisionTensorMeta &map, Size frame) {
 // Calls visit with each segmentation that is none of this project's tensors, which tell themselves what they are.
 template <typename Visit>
 void for_each_foreign_segmentation(GstBuffer *buffer, const RedactSettings &settings, const Visit &visit) {
-  const TensorList tensors(gst_cuda_vision_buffer_get_tensor_metas(buffer), g_ptr_array_unref);
+  const TensorList tensors = tensors_of(buffer);
   for_each_segmentation(
       buffer, settings.is_every_type() ? nullptr : settings.type->c_str(),
       [&](const Segmentation &segmentation) {
