@@ -62,31 +62,131 @@ CUDAVISION_HOST_DEVICE constexpr int label_size(int length, bool with_number) {
   return 1 + length + (with_number ? 1 + LabelNumber::kMost : 0);
 }
 
-// Writes label_size() primitives: a rectangle, and the characters on it. It lies above the upper left corner of the box,
-// or inside of the box where there is no room above, and is moved to the left if it would leave the region. number: null
-// for none.
-CUDAVISION_HOST_DEVICE constexpr void make_label(const LabelText &text, const float *number,
-                                                 const Region &box, const LabelStyle &style,
-                                                 Primitive *primitives) {
-  const int scale = style.text.scale, before = (style.line_width - 1) / 2, after = style.line_width / 2;
-  const LabelNumber digits = number != nullptr ? label_number(*number) : LabelNumber();
-  const int space = text.length > 0 && digits.length > 0 ? 1 : 0,
-            length = text.length + space + digits.length;
-  const int width = (length * kTextAdvance + 1) * scale, height = (kTextHeight + 2) * scale;
+// The number of characters of a label, with the space between its text and its number.
+CUDAVISION_HOST_DEVICE constexpr int label_length(const LabelText &text, const LabelNumber &number) {
+  return text.length + (text.length > 0 && number.length > 0 ? 1 : 0) + number.length;
+}
+// The pixels of a label of so many characters.
+CUDAVISION_HOST_DEVICE constexpr Size label_pixels(int length, const LabelStyle &style) {
+  return {(length * kTextAdvance + 1) * style.text.scale, (kTextHeight + 2) * style.text.scale};
+}
+
+// The places of a label beside and in its box, in the order in which they are tried: above (at the left, at the right),
+// inside, below (at the left, at the right), to the right and to the left of it; then rows above and below those.
+constexpr int kMostLabelRows = 8, kLabelPlaces = 7 + 2 * kMostLabelRows;
+CUDAVISION_HOST_DEVICE constexpr Region label_place(int i, const Region &box, Size label,
+                                                    const LabelStyle &style) {
+  const int before = (style.line_width - 1) / 2, after = style.line_width / 2;
+  const int left = box.x - before, right = box.x + box.width + after - label.width;
+  const int top = box.y - before, above = top - label.height, below = box.y + box.height + after;
   const Region &within = style.within;
-  int x = box.x - before, y = box.y - before - height;
-  if (x + width > within.x + within.width) x = within.x + within.width - width;
+  int x = left, y = above;
+  switch (i) {
+    case 0:
+      break;
+    case 1:
+      x = right;
+      break;
+    case 2:  // as far as the upper left corner lies within the region
+      y = box.y + after + 1;
+      if (y + label.height > within.y + within.height) y = within.y + within.height - label.height;
+      if (y < within.y) y = within.y;
+      break;
+    case 3:
+      y = below;
+      break;
+    case 4:
+      x = right, y = below;
+      break;
+    case 5:
+      x = right + label.width, y = top;
+      break;
+    case 6:
+      x = left - label.width, y = top;
+      break;
+    default: {
+      const int rows = (i - 7) / 2 + 1;
+      y = (i - 7) % 2 == 0 ? above - rows * label.height : below + rows * label.height;
+    }
+  }
+  if (x + label.width > within.x + within.width) x = within.x + within.width - label.width;
   if (x < within.x) x = within.x;
-  if (y < within.y) y = box.y + after + 1;
+  return {x, y, label.width, label.height};
+}
+
+// The places of a label that lie within the region's rows, one after another.
+class LabelPlaces {
+ public:
+  CUDAVISION_HOST_DEVICE constexpr LabelPlaces(const Region &box, Size label, const LabelStyle &style)
+      : box_(box), label_(label), style_(style) {}
+
+  // Returns true and the next place; or false, if there is none, and the place above or else inside the box.
+  CUDAVISION_HOST_DEVICE constexpr bool next(Region *place) {
+    while (next_ < kLabelPlaces) {
+      *place = label_place(next_++, box_, label_, style_);
+      if (fits(*place)) return true;
+    }
+    *place = label_place(0, box_, label_, style_);
+    if (!fits(*place)) *place = label_place(2, box_, label_, style_);
+    return false;
+  }
+
+ private:
+  CUDAVISION_HOST_DEVICE constexpr bool fits(const Region &place) const {
+    return place.y >= style_.within.y && place.y + place.height <= style_.within.y + style_.within.height;
+  }
+
+  Region box_;
+  Size label_;
+  const LabelStyle &style_;
+  int next_ = 0;
+};
+
+// Only so many labels of a frame keep clear of one another, so that the time stays bounded.
+constexpr int kMostPlacedLabels = 256;
+
+// Places the labels of a frame one after another, so that none covers one before it where there is room.
+class LabelPlacer {
+ public:
+  void clear() { count_ = 0; }
+  Region place(const Region &box, Size label, const LabelStyle &style) {
+    LabelPlaces places(box, label, style);
+    Region place;
+    if (count_ == kMostPlacedLabels) {
+      places.next(&place);
+      return place;
+    }
+    while (places.next(&place) && is_covered(place)) {
+    }
+    return places_[count_++] = place;
+  }
+
+ private:
+  bool is_covered(const Region &place) const {
+    return std::any_of(places_, places_ + count_, [&](const Region &other) { return overlap(place, other); });
+  }
+
+  Region places_[kMostPlacedLabels];
+  int count_ = 0;
+};
+
+// Writes label_size() primitives: a rectangle at this place, and the characters on it. number: null for none.
+CUDAVISION_HOST_DEVICE constexpr void make_label(const LabelText &text, const float *number,
+                                                 const Region &place, const LabelStyle &style,
+                                                 Primitive *primitives) {
+  const int scale = style.text.scale;
+  const LabelNumber digits = number != nullptr ? label_number(*number) : LabelNumber();
+  const int first_digit = label_length(text, digits) - digits.length;
   int count = 0;
-  primitives[count++] = make_primitive(Primitive::Kind::filled_rectangle, 1, style.text.background, x, y,
-                                       x + width - 1, y + height - 1);
+  primitives[count++] = make_primitive(Primitive::Kind::filled_rectangle, 1, style.text.background, place.x,
+                                       place.y, place.x + place.width - 1, place.y + place.height - 1);
   const auto append = [&](char character, int i) {
-    primitives[count++] = make_primitive(Primitive::Kind::character, scale, style.text.color,
-                                         x + scale + i * kTextAdvance * scale, y + scale, character, 0);
+    primitives[count++] =
+        make_primitive(Primitive::Kind::character, scale, style.text.color,
+                       place.x + scale + i * kTextAdvance * scale, place.y + scale, character, 0);
   };
   for (int i = 0; i < text.length; ++i) append(text.characters[i], i);
-  for (int i = 0; i < digits.length; ++i) append(digits.at(i), text.length + space + i);
+  for (int i = 0; i < digits.length; ++i) append(digits.at(i), first_digit + i);
   for (const int all = label_size(text.length, number != nullptr); count < all;)
     primitives[count++] = hidden_primitive(style.text.color);
 }

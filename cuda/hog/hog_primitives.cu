@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of boxes and stars as primitives: one thread per box, and one thread per
-// bin of a star.
+// The CUDA backend of boxes and stars as primitives: one thread per box, one warp for
+// their labels, and one thread per bin of a star.
 #include <cuda_runtime.h>
 
 #include "cuda/common/grid_cuda.h"
 #include "cuda/common/launch_cuda.h"
 #include "cuda/common/static_shared.cuh"
+#include "cuda/common/warp.cuh"
 #include "cuda/hog/hog_primitives_backends.h"
 
 namespace cudavision::hog {
@@ -13,12 +14,44 @@ namespace {
 
 constexpr int kThreads = 128;
 
+// Makes the first labels, each at a place where it covers none before it. Called by one warp, whose lanes compare a place
+// with the backgrounds of as many labels at once.
+__device__ void make_first_labels(const HogBox *boxes, int count, const BoxDrawing &drawing) {
+  const int lane = static_cast<int>(threadIdx.x), size = label_size(drawing.labels.text.length, true);
+  const auto covers = [&](int label, const Region &place) {
+    const Primitive &other = drawing.primitives[count + label * size];
+    return overlap(place, {other.x0, other.y0, other.x1 - other.x0 + 1, other.y1 - other.y0 + 1});
+  };
+  const auto is_covered = [&](const Region &place, int before) {
+    for (int first = 0; first < before; first += 32)
+      if (__any_sync(kFullWarp, first + lane < before && covers(first + lane, place))) return true;
+    return false;
+  };
+  for (int i = 0; i < min(count, kMostPlacedLabels); ++i) {
+    const HogBox box = boxes[i];
+    LabelPlaces places = places_of_label(box, drawing);
+    Region place;
+    while (places.next(&place) && is_covered(place, i)) {
+    }
+    if (lane == 0) make_label_of_box(box, i, count, place, drawing);
+    __syncwarp();
+  }
+}
+
+// The first warp makes the first labels, and each thread those of its box behind them, which may cover others.
 static __global__ void __launch_bounds__(kThreads)
     make_box_primitives_kernel(HogBoxList list, int capacity, const __grid_constant__ BoxDrawing drawing) {
   const int boxes = min(list.count->listed, capacity);
   const int i = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
-  if (i < boxes) make_primitives_of_box(list.boxes[i], i, boxes, drawing);
   if (i == 0) *drawing.count = boxes * primitives_per_box(drawing.labels);
+  if (i < boxes) drawing.primitives[i] = primitive_of(list.boxes[i], drawing.style);
+  if (!drawing.labels.shown) return;
+  if (i < 32) make_first_labels(list.boxes, boxes, drawing);
+  if (i < kMostPlacedLabels || i >= boxes) return;
+  const HogBox box = list.boxes[i];
+  Region place;
+  places_of_label(box, drawing).next(&place);
+  make_label_of_box(box, i, boxes, place, drawing);
 }
 
 // A block has kThreads / bins stars; the threads of a star share its sum of contrasts and see each other's

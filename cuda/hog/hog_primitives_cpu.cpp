@@ -25,7 +25,15 @@ void make_star(const StarTask &task, int x, int y, Primitive *lines) {
 
 Status make_box_primitives_cpu(const Execution &, HogBoxList list, int capacity, BoxDrawing drawing) {
   const int boxes = std::min(list.count->listed, capacity);
-  for (int i = 0; i < boxes; ++i) make_primitives_of_box(list.boxes[i], i, boxes, drawing);
+  for (int i = 0; i < boxes; ++i) drawing.primitives[i] = primitive_of(list.boxes[i], drawing.style);
+  const HogLabels &labels = drawing.labels;
+  LabelPlacer placer;
+  for (int i = 0; i < boxes && labels.shown; ++i) {
+    const HogBox &box = list.boxes[i];
+    make_label_of_box(box, i, boxes,
+                      placer.place(place_of(box, drawing.style), label_pixels(box, labels), labels.style),
+                      drawing);
+  }
   *drawing.count = boxes * primitives_per_box(drawing.labels);
   return {};
 }

@@ -21,15 +21,24 @@ struct BoxDrawing {
   int *count;
 };
 
-// Writes the primitives of box i of `boxes`.
-CUDAVISION_HOST_DEVICE constexpr void make_primitives_of_box(const HogBox &box, int i, int boxes,
-                                                             const BoxDrawing &drawing) {
-  drawing.primitives[i] = primitive_of(box, drawing.style);
-  if (!drawing.labels.shown) return;
-  const int size = label_size(drawing.labels.text.length, true);
-  make_label(drawing.labels.text, &box.score,
-             {drawing.style.origin_x + box.x, drawing.style.origin_y + box.y, box.width, box.height},
-             drawing.labels.style, drawing.primitives + boxes + i * size);
+CUDAVISION_HOST_DEVICE constexpr Region place_of(const HogBox &box, const HogStyle &style) {
+  return {style.origin_x + box.x, style.origin_y + box.y, box.width, box.height};
+}
+
+CUDAVISION_HOST_DEVICE constexpr Size label_pixels(const HogBox &box, const HogLabels &labels) {
+  return label_pixels(label_length(labels.text, label_number(box.score)), labels.style);
+}
+
+CUDAVISION_HOST_DEVICE constexpr LabelPlaces places_of_label(const HogBox &box, const BoxDrawing &drawing) {
+  return LabelPlaces(place_of(box, drawing.style), label_pixels(box, drawing.labels), drawing.labels.style);
+}
+
+// Writes the label of box i of `boxes` at this place.
+CUDAVISION_HOST_DEVICE constexpr void make_label_of_box(const HogBox &box, int i, int boxes,
+                                                        const Region &place, const BoxDrawing &drawing) {
+  const HogLabels &labels = drawing.labels;
+  make_label(labels.text, &box.score, place, labels.style,
+             drawing.primitives + boxes + i * label_size(labels.text.length, true));
 }
 
 struct StarTask {

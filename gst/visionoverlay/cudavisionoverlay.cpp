@@ -16,6 +16,8 @@
  * from a frame of another size are not drawn, nor is a flow that reaches beyond the region of interest. The axes of a
  * histogram have no numbers: its tensor does not know which values the bins stand for.
  *
+ * Labels do not cover one another where there is room. With `trail`, the way of each track is drawn.
+ *
  * The lines of #element-cudavisionzones have an arrow to their right side and, with `draw-labels`, their counts to the right and
  * to the left; its zones have the number of those in them. For half a second after an event they are drawn wider.
  *
@@ -31,6 +33,7 @@
 #include "cuda/hog/hog_primitives.h"
 #include "cuda/sigma2kp/point_primitives.h"
 #include "gst/base/element/element.h"
+#include "gst/base/style/label_style.h"
 #include "gst/visionoverlay/visionoverlay_operation.h"
 
 namespace cudavision {
@@ -63,6 +66,16 @@ struct VisionOverlayElement {
             {"draw-labels", "Draw labels", "Write the type, the id of the track and the score at each box"},
             &S::labels),
         deprecated(boolean_property<S>({"labels", "Labels", "The old name of draw-labels"}, &S::labels)),
+        string_property<S>(
+            {"show", "Show", "Types of the boxes that are drawn, separated by commas (default: all)"},
+            &S::show),
+        string_property<S>({"hide", "Hide", "Types of the boxes that are not drawn, separated by commas"},
+                           &S::hide),
+        real_property<S>(
+            {"trail", "Trail",
+             "For how many seconds one sees where the box of a track stood, by the middle of its "
+             "lower edge (0 = no trails)"},
+            &S::trail, 0.0, Trails::kMostSeconds),
         color_property<S>({"color", "Color", "Colour and opacity of boxes: " CUDAVISION_COLOR_WORDS},
                           &S::color),
         boolean_property<S>({"color-by-track", "Color by track",
@@ -97,6 +110,13 @@ struct VisionOverlayElement {
              "Length of the arms of a keypoint in pixels (0 = automatic, by the frame and by the "
              "contrast of the keypoint)"},
             &S::point_size, kAutomaticWidth, PointStyleRanges::size.most, Mutable::controllable),
+        integer_property<S>(
+            {"text-size", "Text size",
+             "Height of the letters of labels in pixels, in steps of 7 (0 = automatic, 7 for each 300 "
+             "pixels of the frame's shorter side)"},
+            &S::text_size, kAutomaticWidth, kMostTextSize, Mutable::controllable),
+        real_property<S>({"label-opacity", "Label opacity", "Opacity of the background of labels"},
+                         &S::label_opacity, 0.0, 1.0),
         real_property<S>(
             {"min-contrast", "Minimum contrast",
              "Keypoints whose response is less than the square of this many grey levels are not drawn"},

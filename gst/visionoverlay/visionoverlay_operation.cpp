@@ -88,7 +88,7 @@ Status VisionOverlayOperation::allocate(const Site &site) {
 }
 
 Status VisionOverlayOperation::run(const Job &job) {
-  primitives_.clear(), boxes_.clear();
+  primitives_.clear(), boxes_.clear(), placer_.clear();
   keypoint_count_ = line_count_ = 0;
   tensors_.begin_frame();
   if (!job.draw) return {};
@@ -153,29 +153,52 @@ void VisionOverlayOperation::add_zones(const Job &job) {
   const ZoneStyle style{.line_width = line_width(job),
                         .labels = settings_.labels,
                         .color = color_of(settings_.zone_color.argb(), *job.info),
-                        .label = label_style(settings_.zone_color.argb(), line_width(job), job.frame.size(),
-                                             job.region, *job.info)};
+                        .label = style_of_labels(settings_.zone_color.argb(), job),
+                        .placer = &placer_};
   flashes_.take(job.buffer);
   if (!add_zone_shapes(job.buffer, style, job.frame.size(), flashes_, kMostPoints, &primitives_))
     warn_of_too_many();
 }
 
-guint32 VisionOverlayOperation::color_of_box(const AttachedBox &box) const {
-  return settings_.color_by_track && box.track != 0 ? color_of_track(box.track) : settings_.color.argb();
+guint32 VisionOverlayOperation::color_of_box(guint64 track) const {
+  return settings_.color_by_track && track != 0 ? color_of_track(track) : settings_.color.argb();
 }
 
-// All outlines come before all labels, which thus lie on top.
-void VisionOverlayOperation::add_boxes(const Job &job) {
+LabelStyle VisionOverlayOperation::style_of_labels(guint32 argb, const Job &job) const {
+  LabelStyle style = label_style(argb, line_width(job), job.frame.size(), job.region, *job.info);
+  Color &background = style.text.background;
+  background.alpha = static_cast<std::uint8_t>(std::lround(settings_.label_opacity * background.alpha));
+  style.text.scale = text_scale_for(settings_.text_size, job.frame.size());
+  return style;
+}
+
+void VisionOverlayOperation::take_shown_boxes(const Job &job) {
   collect_boxes(job.buffer, *job.execution.stop, &boxes_);
-  std::erase_if(boxes_, [](const AttachedBox &box) { return !(box.width > 0 && box.height > 0); });
-  if (boxes_.size() > kMostBoxes) {
-    warn_of_too_many();
-    boxes_.resize(kMostBoxes);
-  }
+  if (settings_.show && !settings_.show->empty())
+    state_.warn_once("show", awaited_type_.take(job.buffer, boxes_, "show", *settings_.show));
+  shown_.set(settings_.show, settings_.hide);
+  std::erase_if(boxes_, [&](const AttachedBox &box) {
+    return !(box.width > 0 && box.height > 0) || !shown_.includes(box.type);
+  });
+  if (boxes_.size() <= kMostBoxes) return;
+  warn_of_too_many();
+  boxes_.resize(kMostBoxes);
+}
+
+// All trails come before all outlines, and these before all labels, which thus lie on top.
+void VisionOverlayOperation::add_boxes(const Job &job) {
+  take_shown_boxes(job);
+  trails_.take(job.buffer, boxes_, settings_.trail);
+  trails_.for_each_step([&](guint64 track, const TrailStep &step) {
+    Color color = color_of(color_of_box(track), *job.info);
+    color.alpha = static_cast<std::uint8_t>(std::lround(step.opacity * color.alpha));
+    primitives_.push_back(make_primitive(Primitive::Kind::line, line_width(job), color, clamped(step.from_x),
+                                         clamped(step.from_y), clamped(step.to_x), clamped(step.to_y)));
+  });
   for (const AttachedBox &box : boxes_)
     primitives_.push_back(make_primitive(
-        Primitive::Kind::rectangle, line_width(job), color_of(color_of_box(box), *job.info), clamped(box.x),
-        clamped(box.y), clamped(box.x + box.width - 1), clamped(box.y + box.height - 1)));
+        Primitive::Kind::rectangle, line_width(job), color_of(color_of_box(box.track), *job.info),
+        clamped(box.x), clamped(box.y), clamped(box.x + box.width - 1), clamped(box.y + box.height - 1)));
   if (!settings_.labels) return;
   for (const AttachedBox &box : boxes_)
     if (!job.execution.stop->requested()) add_label(box, job);
@@ -195,10 +218,12 @@ void VisionOverlayOperation::add_label(const AttachedBox &box, const Job &job) {
   const auto score = static_cast<float>(box.score);
   const std::size_t first = primitives_.size();
   primitives_.resize(first + static_cast<std::size_t>(label_size(label.length, has_score)));
-  make_label(label, has_score ? &score : nullptr,
-             {clamped(box.x), clamped(box.y), clamped(box.width), clamped(box.height)},
-             label_style(color_of_box(box), line_width(job), job.frame.size(), job.region, *job.info),
-             primitives_.data() + first);
+  const LabelStyle style = style_of_labels(color_of_box(box.track), job);
+  const int length = label_length(label, has_score ? label_number(score) : LabelNumber());
+  const Region place =
+      placer_.place({clamped(box.x), clamped(box.y), clamped(box.width), clamped(box.height)},
+                    label_pixels(length, style), style);
+  make_label(label, has_score ? &score : nullptr, place, style, primitives_.data() + first);
 }
 
 // Posts at most one warning. Returns false, so that the rest is left out.

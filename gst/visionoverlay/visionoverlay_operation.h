@@ -12,6 +12,7 @@
 #include "gst/base/results/attached_boxes.h"
 #include "gst/base/results/awaited_results.h"
 #include "gst/visionoverlay/tensor_pictures.h"
+#include "gst/visionoverlay/trails.h"
 #include "gst/visionoverlay/visionoverlay_settings.h"
 #include "gst/visionoverlay/zone_shapes.h"
 
@@ -27,6 +28,8 @@ class VisionOverlayOperation final : public ElementOperation<VisionOverlaySettin
   bool host_reads_result() const override { return !primitives_.empty() || tensors_.count() > 0; }
   Status finish(const Job &) override;
   void describe(GstStructure *message) override;
+  void drop_history() override { trails_ = {}; }
+  bool has_history() const override { return settings_.trail > 0; }
 
  private:
   Reads reads() const override { return Reads::components; }
@@ -35,8 +38,10 @@ class VisionOverlayOperation final : public ElementOperation<VisionOverlaySettin
   void add_lines(const Job &job);
   void add_boxes(const Job &job);
   void add_zones(const Job &job);
+  void take_shown_boxes(const Job &job);
   void add_label(const AttachedBox &box, const Job &job);
-  guint32 color_of_box(const AttachedBox &box) const;
+  LabelStyle style_of_labels(guint32 argb, const Job &job) const;
+  guint32 color_of_box(guint64 track) const;
   bool warn_of_too_many();
   void warn_of_unreadable();
   // Draws primitives_.
@@ -44,7 +49,11 @@ class VisionOverlayOperation final : public ElementOperation<VisionOverlaySettin
 
   std::unique_ptr<Canvas> canvas_;
   AwaitedResults awaited_;
-  std::vector<AttachedBox> boxes_;
+  std::vector<AttachedBox> boxes_;  // that are drawn
+  ShownTypes shown_;
+  AwaitedType awaited_type_;
+  Trails trails_;
+  LabelPlacer placer_;
   Array<Primitive> primitives_;  // of the frame
   ZoneFlashes flashes_;
   TensorPictures tensors_;

@@ -4,6 +4,7 @@
 
 #include <gst/gst.h>
 
+#include <optional>
 #include <string>
 
 #include "gst/base/style/color_text.h"
@@ -20,7 +21,10 @@ struct VisionOverlaySettings : FlowStyle {
   bool labels = true, color_by_track = true;                                          // of regions
   ColorText color = "lime", keypoint_color = "red", line_color = ColorText::kByDirection, edge_color = "red",
             zone_color = "yellow";
-  int line_width = kAutomaticWidth, point_size = kAutomaticWidth;
+  std::optional<std::string> show, hide;  // types of boxes, separated by commas; none: all, or none
+  int line_width = kAutomaticWidth, point_size = kAutomaticWidth, text_size = kAutomaticWidth;
+  double label_opacity = 1;
+  double trail = 0;          // seconds
   double min_contrast = 12;  // of keypoints
   int max_drawn = 50;        // 0: all
 

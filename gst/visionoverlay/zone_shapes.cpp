@@ -121,7 +121,9 @@ class Shapes {
     const LabelText label(shown);
     const std::size_t first = primitives_->size();
     primitives_->resize(first + static_cast<std::size_t>(label_size(label.length, false)));
-    make_label(label, nullptr, {least.x, least.y, 1, 1}, style_.label, primitives_->data() + first);
+    const Region place = style_.placer->place({least.x, least.y, 1, 1},
+                                              label_pixels(label.length, style_.label), style_.label);
+    make_label(label, nullptr, place, style_.label, primitives_->data() + first);
   }
 
   const ZoneStyle &style_;

@@ -30,6 +30,7 @@ struct ZoneStyle {
   bool labels = true;
   Color color;
   LabelStyle label;
+  LabelPlacer *placer = nullptr;  // of the frame
 };
 
 // Appends what the frame carries, as long as there are at most `most` primitives. Returns false if some are left out.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cuda/draw/text.h"
+#include "gst/visionoverlay/trails.h"
 #include "tests/elements/hog_reference.h"
 #include "tests/elements/inpaint_reference.h"
 
@@ -172,6 +173,136 @@ TEST_F(CudaVisionOverlay, labels_lie_on_top) {
   outlines.insert(outlines.end(), labels.begin(), labels.end());
   EXPECT_TRUE(same_bytes(drawn(&overlay, frame, with_regions(frame, {first, second})),
                          with_primitives(frame, outlines)));
+}
+
+// Equal boxes: the label of the second one lies at their right, and that of the third one inside.
+TEST_F(CudaVisionOverlay, labels_do_not_cover_one_another) {
+  const VideoFrame frame("RGB", {200, 100}, 3);
+  Harness overlay("cudavisionoverlay");
+  const Region region{20, 30, 60, 50};
+  std::vector<Primitive> primitives, label;
+  for (int i = 0; i < 3; ++i) append_box(&primitives, &label, frame, region, "", 0xff00ff00, 0);
+  for (const auto &[x, y] : {std::pair{21, 22}, std::pair{80 - 19 + 1, 22}, std::pair{21, 32}})
+    append_text(
+        &primitives, "car", x, y,
+        {.scale = 1, .color = color_in(frame, 0xff000000), .background = color_in(frame, 0xff00ff00)});
+  EXPECT_TRUE(same_bytes(drawn(&overlay, frame, with_regions(frame, {region, region, region})),
+                         with_primitives(frame, primitives)));
+}
+
+TEST_F(CudaVisionOverlay, labels_have_the_size_and_opacity_that_are_set) {
+  const VideoFrame frame("RGB", {200, 100}, 3);
+  Harness overlay("cudavisionoverlay text-size=14 label-opacity=0.5 color=0x80ff0000");
+  const Region region{20, 30, 60, 50};
+  std::vector<Primitive> primitives;
+  append_box(&primitives, &primitives, frame, region, "", 0x80ff0000, 0);
+  append_text(&primitives, "car", 22, 30 - 18 + 2,
+              {.scale = 2, .color = color_in(frame, 0xffffffff), .background = color_in(frame, 0x40ff0000)});
+  EXPECT_TRUE(
+      same_bytes(drawn(&overlay, frame, with_regions(frame, {region})), with_primitives(frame, primitives)));
+}
+
+TEST_F(CudaVisionOverlay, types_are_shown_and_hidden) {
+  const VideoFrame frame("RGB", {200, 100}, 3);
+  const Region car{20, 30, 30, 20}, bus{60, 30, 30, 20, "bus"}, dog{100, 30, 30, 20, "a dog"},
+      none{140, 30, 30, 20, ""};
+  const struct {
+    const char *properties;
+    std::vector<Region> seen;
+  } cases[] = {{"", {car, bus, dog, none}},
+               {"show=\" \"", {car, bus, dog, none}},
+               {"show=car", {car}},
+               {"show=\" a dog ,, bus\"", {bus, dog}},
+               {"hide=\"car,bus\"", {dog, none}},
+               {"show=\"car,bus\" hide=bus", {car}},
+               {"show=nothing", {}}};
+  Harness plain("cudavisionoverlay");
+  for (const auto &c : cases) {
+    Harness overlay(std::string("cudavisionoverlay message=true ") + c.properties);
+    VideoFrame expected = frame;
+    expected.bytes() = drawn(&plain, frame, with_regions(frame, c.seen));
+    EXPECT_TRUE(same_bytes(drawn(&overlay, frame, with_regions(frame, {car, bus, dog, none})), expected))
+        << c.properties;
+    EXPECT_EQ(regions_in_message(overlay), static_cast<gint>(c.seen.size())) << c.properties;
+  }
+}
+
+// --- trails ---
+
+class CudaVisionOverlayTrail : public CudaVisionOverlay {
+ protected:
+  static constexpr const char *kElement = "cudavisionoverlay trail=1 draw-labels=false color-by-track=false";
+  struct Step {
+    int from, to;
+    guint32 argb;
+  };
+
+  // Whether the frame at this time shows these steps, and the box of a track whose lower edge has its middle at x, 40, if x
+  // is not negative.
+  testing::AssertionResult shows(Harness *overlay, GstClockTime time, int x,
+                                 const std::vector<Step> &steps) const {
+    std::vector<Primitive> primitives;
+    for (const Step &step : steps)
+      primitives.push_back(
+          make_primitive(Primitive::Kind::line, 1, color_in(frame_, step.argb), step.from, 40, step.to, 40));
+    std::vector<Region> regions;
+    if (x >= 0) regions = {{static_cast<guint>(x) - 5, 20, 10, 20, "car", NAN, 7}};
+    for (const Region &region : regions)
+      append_box(&primitives, &primitives, frame_, region, "", 0xff00ff00, 0);
+    Owned<GstBuffer> buffer = with_regions(frame_, regions);
+    GST_BUFFER_PTS(buffer.get()) = time;
+    return same_bytes(drawn(overlay, frame_, std::move(buffer)), with_primitives(frame_, primitives));
+  }
+
+  const VideoFrame frame_{"RGB", {100, 48}, 3};
+};
+
+TEST_F(CudaVisionOverlayTrail, follows_a_track_and_fades) {
+  constexpr GstClockTime kTenth = GST_SECOND / 10;
+  Harness overlay(kElement);
+  EXPECT_TRUE(shows(&overlay, 0, 50, {}));
+  EXPECT_TRUE(shows(&overlay, 2 * kTenth, 60, {{50, 60, 0xff00ff00}}));
+  EXPECT_TRUE(shows(&overlay, 4 * kTenth, 70, {{50, 60, 0xcc00ff00}, {60, 70, 0xff00ff00}}));
+  // The way of a track that is lost is seen until it is too old.
+  EXPECT_TRUE(shows(&overlay, 9 * kTenth, -1, {{50, 60, 0x4d00ff00}, {60, 70, 0x8000ff00}}));
+  EXPECT_TRUE(shows(&overlay, 11 * kTenth, -1, {{60, 70, 0x4d00ff00}}));
+  EXPECT_TRUE(shows(&overlay, 12 * kTenth, -1, {})) << "a second later";
+}
+
+TEST_F(CudaVisionOverlayTrail, begins_anew_when_time_jumps) {
+  Harness overlay(kElement);
+  EXPECT_TRUE(shows(&overlay, GST_SECOND, 50, {}));
+  EXPECT_TRUE(shows(&overlay, GST_SECOND / 2, 60, {})) << "back";
+  gst_harness_push_event(overlay.get(), gst_event_new_flush_start());
+  gst_harness_push_event(overlay.get(), gst_event_new_flush_stop(TRUE));
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  gst_harness_push_event(overlay.get(), gst_event_new_segment(&segment));
+  EXPECT_TRUE(shows(&overlay, GST_SECOND, 70, {})) << "after a seek";
+  EXPECT_TRUE(shows(&overlay, GST_CLOCK_TIME_NONE, 80, {})) << "without a time";
+  g_object_set(overlay.element(), "trail", 0.0, nullptr);
+  EXPECT_TRUE(shows(&overlay, 2 * GST_SECOND, 50, {}));
+  EXPECT_TRUE(shows(&overlay, 2 * GST_SECOND + 1, 60, {})) << "no trail is wanted";
+}
+
+// A way has few points, however many frames there are.
+TEST_F(CudaVisionOverlayTrail, is_bounded) {
+  cudavision::Trails trails;
+  const Owned<GstBuffer> frame(gst_buffer_new());
+  std::vector<cudavision::AttachedBox> boxes(2000);
+  for (std::size_t i = 0; i < boxes.size(); ++i) boxes[i].track = i + 1;
+  std::size_t steps = 0;
+  for (int i = 0; i < 300; ++i) {
+    GST_BUFFER_PTS(frame.get()) = static_cast<GstClockTime>(i) * GST_MSECOND * 10;
+    for (cudavision::AttachedBox &box : boxes) box.x = i;
+    trails.take(frame.get(), boxes, 2);
+    steps = 0;
+    double last = 0;
+    trails.for_each_step([&](guint64, const cudavision::TrailStep &step) { ++steps, last = step.to_x; });
+    ASSERT_EQ(last, i) << "it ends where the box is";
+  }
+  EXPECT_LE(steps, cudavision::Trails::kMostTracks * (cudavision::Trails::kMostPoints - 1));
+  EXPECT_GE(steps, cudavision::Trails::kMostTracks * cudavision::Trails::kMostPoints / 2);
 }
 
 #if CUDAVISION_HAVE_ANALYTICS

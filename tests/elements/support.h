@@ -20,6 +20,7 @@ std::string backend();
 struct Unref {
   void operator()(GstElement *element) const;  // sets it to NULL first
   void operator()(GstBus *bus) const { gst_object_unref(bus); }
+  void operator()(GstPad *pad) const { gst_object_unref(pad); }
   void operator()(GstBuffer *buffer) const { gst_buffer_unref(buffer); }
   void operator()(GstSample *sample) const { gst_sample_unref(sample); }
   void operator()(GstMessage *message) const { gst_message_unref(message); }

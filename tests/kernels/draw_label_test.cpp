@@ -47,7 +47,9 @@ struct Drawn {
 Drawn drawn(const char *text, const float *number, Region box, const LabelStyle &style) {
   const LabelText label(text);
   std::vector<Primitive> primitives(static_cast<std::size_t>(label_size(label.length, number != nullptr)));
-  make_label(label, number, box, style, primitives.data());
+  const int length = label_length(label, number != nullptr ? label_number(*number) : LabelNumber());
+  make_label(label, number, LabelPlacer().place(box, label_pixels(length, style), style), style,
+             primitives.data());
   Drawn result{primitives[0], {}, {}};
   for (std::size_t i = 1; i < primitives.size(); ++i)
     if (primitives[i].kind == Primitive::Kind::character) {
@@ -99,6 +101,63 @@ TEST(Label, lies_above_the_box_and_within_the_region) {
   narrow.within = {50, 40, 30, 100};
   const Primitive wide = drawn("a long text", nullptr, {60, 90, 5, 5}, narrow).background;
   EXPECT_EQ(wide.x0, 50) << "its beginning can be read";
+  // The upper left corner of the box, or all of the box, may lie outside.
+  EXPECT_EQ(drawn("dog", nullptr, {100, -50, 50, 80}, style_of(2)).background.y0, 0);
+  EXPECT_EQ(drawn("dog", nullptr, {100, 5, 50, 3}, style_of(2)).background.y0, 6);
+  EXPECT_EQ(drawn("dog", nullptr, {-30, -900, 50, 80}, style_of(2)).background.y0, 0);
+}
+
+bool lies_in(const Region &place, const Region &within) {
+  return place.x >= within.x && place.y >= within.y && place.x + place.width <= within.x + within.width &&
+         place.y + place.height <= within.y + within.height;
+}
+
+int covered_pairs(const std::vector<Region> &places) {
+  int pairs = 0;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k) pairs += overlap(places[i], places[k]);
+  return pairs;
+}
+
+TEST(Label, places_are_tried_in_a_fixed_order) {
+  const LabelStyle style = style_of(1);  // 9 rows high
+  const Size label{20, 9};
+  const Region expected[] = {{100, 91, 20, 9},  {130, 91, 20, 9},  {100, 101, 20, 9}, {100, 180, 20, 9},
+                             {130, 180, 20, 9}, {150, 100, 20, 9}, {80, 100, 20, 9},  {100, 82, 20, 9},
+                             {100, 189, 20, 9}, {100, 73, 20, 9},  {100, 198, 20, 9}};
+  LabelPlacer placer;
+  for (const Region &place : expected)
+    EXPECT_EQ(placer.place({100, 100, 50, 80}, label, style), place) << place.x << "," << place.y;
+  for (std::size_t i = std::size(expected); i < kLabelPlaces; ++i)
+    placer.place({100, 100, 50, 80}, label, style);
+  EXPECT_EQ(placer.place({100, 100, 50, 80}, label, style), expected[0]) << "no room is left";
+  placer.clear();
+  EXPECT_EQ(placer.place({100, 100, 50, 80}, label, style), expected[0]);
+}
+
+TEST(Label, no_label_covers_another_where_there_is_room) {
+  const LabelStyle style = style_of(1);
+  unsigned random = 7;
+  const auto below = [&](int end) {
+    random = random * 1664525u + 1013904223u;
+    return static_cast<int>((random >> 8) % static_cast<unsigned>(end));
+  };
+  LabelPlacer placer;
+  std::vector<Region> places;
+  for (int i = 0; i < 60; ++i) {
+    const Region box{below(600), below(440), 20 + below(40), 20 + below(80)};
+    places.push_back(placer.place(box, {30 + below(20), 9}, style));
+    EXPECT_TRUE(lies_in(places.back(), style.within)) << i;
+  }
+  EXPECT_EQ(covered_pairs(places), 0);
+}
+
+TEST(Label, only_the_first_labels_of_a_frame_keep_clear) {
+  LabelPlacer placer;
+  LabelStyle style = style_of(1);
+  style.within = {0, 0, 16000, 16000};
+  for (int i = 0; i < kMostPlacedLabels; ++i) placer.place({50 * i, 100, 40, 40}, {20, 9}, style);
+  EXPECT_EQ(placer.place({0, 100, 40, 40}, {20, 9}, style), (Region{0, 91, 20, 9}));
 }
 
 }  // namespace

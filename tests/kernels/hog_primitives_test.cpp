@@ -21,6 +21,7 @@ using cudavision::HogParams;
 using cudavision::HogShape;
 using cudavision::HogStyle;
 using cudavision::label_size;
+using cudavision::LabelPlacer;
 using cudavision::LabelText;
 using cudavision::Primitive;
 using cudavision::Region;
@@ -29,6 +30,17 @@ using cudavision::Size;
 bool same_primitive(const Primitive &a, const Primitive &b) {
   return a.kind == b.kind && a.line_width == b.line_width && a.color == b.color && a.x0 == b.x0 &&
          a.y0 == b.y0 && a.x1 == b.x1 && a.y1 == b.y1;
+}
+
+std::vector<Primitive> label_of(const HogBox &box, const HogStyle &style, const HogLabels &labels,
+                                LabelPlacer *placer) {
+  const Size pixels =
+      label_pixels(label_length(labels.text, cudavision::label_number(box.score)), labels.style);
+  const Region place = placer->place({style.origin_x + box.x, style.origin_y + box.y, box.width, box.height},
+                                     pixels, labels.style);
+  std::vector<Primitive> label(static_cast<std::size_t>(label_size(labels.text.length, true)));
+  make_label(labels.text, &box.score, place, labels.style, label.data());
+  return label;
 }
 
 class HogPrimitives : public BackendTest {
@@ -91,12 +103,11 @@ TEST_P(HogPrimitives, boxes_become_outlines) {
   finish(execution());
   EXPECT_EQ(used.download().at(0, 0), 2 * (1 + size));
   const std::vector<Primitive> made = all.download().pixels();
+  LabelPlacer placer;
   for (int i = 0; i < 2; ++i) {
     const HogBox &box = host.at(i, 0);
     EXPECT_EQ(made[static_cast<std::size_t>(i)].kind, Primitive::Kind::rectangle);
-    std::vector<Primitive> expected(static_cast<std::size_t>(size));
-    make_label(labels.text, &box.score, {100 + box.x, 50 + box.y, box.width, box.height}, labels.style,
-               expected.data());
+    const std::vector<Primitive> expected = label_of(box, style, labels, &placer);
     for (int k = 0; k < size; ++k)
       EXPECT_TRUE(same_primitive(made[static_cast<std::size_t>(2 + i * size + k)],
                                  expected[static_cast<std::size_t>(k)]))
@@ -110,6 +121,48 @@ TEST_P(HogPrimitives, boxes_become_outlines) {
     EXPECT_TRUE(
         refused(make_star_primitives(execution(), {}, nullptr, {1, 1, 36}, {}, {side}, style, nullptr)));
   EXPECT_TRUE(refused(make_star_primitives(execution(), {}, nullptr, {1, 1, 36}, {}, {}, wrong, nullptr)));
+}
+
+// More boxes in a small frame than labels that keep clear of one another.
+TEST_P(HogPrimitives, labels_are_placed_one_after_another) {
+  constexpr int kBoxes = cudavision::kMostPlacedLabels + 50;
+  HostImage<HogBox> host(Size{kBoxes, 1});
+  unsigned random = 3;
+  const auto below = [&](int end) {
+    random = random * 1664525u + 1013904223u;
+    return static_cast<int>((random >> 8) % static_cast<unsigned>(end));
+  };
+  for (HogBox &box : host.pixels())
+    box = {.x = below(640),
+           .y = below(480),
+           .width = 1 + below(90),
+           .height = 1 + below(90),
+           .score = static_cast<float>(below(20000)) / 100 - 100};
+  const TestImage<HogBox> boxes(execution(), host, kTight);
+  for (const int listed : {0, 1, 33, 100, kBoxes}) {
+    HostImage<HogBoxCount> counted(Size{1, 1});
+    counted.at(0, 0) = {listed, listed};
+    const TestImage<HogBoxCount> count(execution(), counted, kTight);
+    const HogStyle style{3, 5, 2, {{1, 2, 3}, 200}};
+    const HogLabels labels{.shown = true,
+                           .text = LabelText("dog"),
+                           .style = {.text = {}, .line_width = 2, .within = {3, 5, 640, 480}}};
+    const int size = label_size(3, true);
+    const TestImage<int> used(execution(), Size{1, 1}, kTight);
+    const TestImage<Primitive> all(execution(), Size{kBoxes * (1 + size), 1}, kTight);
+    ASSERT_TRUE(succeeds(make_box_primitives(execution(), {boxes.view().data, count.view().data}, kBoxes,
+                                             style, labels, all.view().data, used.view().data)));
+    finish(execution());
+    const std::vector<Primitive> made = all.download().pixels();
+    LabelPlacer placer;
+    int wrong = 0;
+    for (int i = 0; i < listed; ++i) {
+      const std::vector<Primitive> expected = label_of(host.at(i, 0), style, labels, &placer);
+      wrong +=
+          !std::equal(expected.begin(), expected.end(), made.begin() + listed + i * size, same_primitive);
+    }
+    EXPECT_EQ(wrong, 0) << "of " << listed;
+  }
 }
 
 // The contrast of a part of the picture, 0 to 1.

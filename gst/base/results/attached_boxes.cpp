@@ -53,6 +53,17 @@ Interval clipped(double first, double length, int side) {
 
 }  // namespace
 
+TypeList::TypeList(const std::string &text) {
+  g_auto(GStrv) names = g_strsplit(text.c_str(), ",", -1);
+  for (char **name = names; *name != nullptr; ++name)
+    if (*g_strstrip(*name) != '\0') names_.emplace_back(*name);
+}
+
+bool TypeList::includes(GQuark type) const {
+  const char *text = text_of(type);
+  return text != nullptr && std::find(names_.begin(), names_.end(), text) != names_.end();
+}
+
 void collect_boxes(GstBuffer *buffer, const StopFlag &stop, std::vector<AttachedBox> *boxes) {
   boxes->clear();
   for_each_region(buffer, [&](GstVideoRegionOfInterestMeta &meta) {

@@ -40,6 +40,18 @@ class WantedType {
   GQuark type_;
 };
 
+// The types that a property lists, separated by commas.
+class TypeList {
+ public:
+  TypeList() = default;
+  explicit TypeList(const std::string &text);
+  bool empty() const { return names_.empty(); }
+  bool includes(GQuark type) const;
+
+ private:
+  std::vector<std::string> names_;
+};
+
 // Replaces *boxes by those of the buffer: regions first, then detections without a region, each in their order.
 // Some are left out if the flag asks to stop.
 void collect_boxes(GstBuffer *buffer, const StopFlag &stop, std::vector<AttachedBox> *boxes);

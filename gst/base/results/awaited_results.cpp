@@ -50,7 +50,7 @@ std::string AwaitedType::take(const GstBuffer *frame, const std::vector<Attached
   if (type != type_) *this = {};
   type_ = type;
   if (is_settled_) return {};
-  const WantedType wanted(type.c_str());
+  const TypeList wanted(type);
   is_settled_ = std::any_of(boxes.begin(), boxes.end(),
                             [&](const AttachedBox &box) { return wanted.includes(box.type); });
   for (const AttachedBox &box : boxes)

@@ -22,10 +22,10 @@ class Patience {
   GstClockTime elapsed_ = 0, last_ = GST_CLOCK_TIME_NONE;
 };
 
-// Waits for boxes of one type.
+// Waits for boxes of a type, or of one of the types of a list.
 class AwaitedType {
  public:
-  // Takes the boxes of a frame, and the value of the property that names the type. Returns a sentence for the user, once, if
+  // Takes the boxes of a frame, and the value of the property that names them. Returns a sentence for the user, once, if
   // boxes of other types alone have come for 5 s; otherwise an empty string.
   std::string take(const GstBuffer *frame, const std::vector<AttachedBox> &boxes, const char *property,
                    const std::string &type);

@@ -18,6 +18,12 @@ constexpr int automatic_text_scale(Size frame) {
   return std::max(1, (std::min(frame.width, frame.height) + 150) / 300);
 }
 
+// The scale of letters of that height in pixels, or the automatic one.
+constexpr int text_scale_for(int height, Size frame) {
+  return height == 0 ? automatic_text_scale(frame) : std::max(1, height / kTextHeight);
+}
+constexpr int kMostTextSize = 64 * kTextHeight;
+
 // Black or white, whichever stands out from the colour 0xAARRGGBB.
 constexpr guint32 contrast_to(guint32 argb) {
   const guint32 luma = (299 * (argb >> 16 & 255) + 587 * (argb >> 8 & 255) + 114 * (argb & 255)) / 1000;
