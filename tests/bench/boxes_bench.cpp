@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What the boxes of a frame cost: `identity` passes them, cudavisiontrack gives them ids, cudavisionoverlay draws them with
-// labels, on the CPU and, where there is a GPU, on frames in its memory, into which `cudaupload` has copied them. The boxes
-// wander and are missed now and then, as those of a detector.
+// labels and trails, cudavisionredact hides what is in them, on the CPU and, where there is a GPU, on frames in its memory, into
+// which `cudaupload` has copied them. The boxes wander and are missed now and then, as those of a detector.
 #include <benchmark/benchmark.h>
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
@@ -66,11 +66,16 @@ void measure(benchmark::State &state, const std::string &elements) {
 int main(int argc, char **argv) {
   gst_init(&argc, &argv);
   benchmark::Initialize(&argc, argv);
-  for (const char *elements :
-       {"identity", "cudavisiontrack", "cudavisionoverlay backend=cpu n-threads=1",
-        "cudavisiontrack ! cudavisionoverlay backend=cpu n-threads=1",
-        "cudaupload ! video/x-raw(memory:CUDAMemory)",
-        "cudaupload ! video/x-raw(memory:CUDAMemory) ! cudavisionoverlay backend=cuda"}) {
+  const std::string upload = "cudaupload ! video/x-raw(memory:CUDAMemory)";
+  std::vector<std::string> lines{"identity", "cudavisiontrack", upload};
+  for (const std::string element : {"cudavisionoverlay", "cudavisiontrack ! cudavisionoverlay",
+                                    "cudavisiontrack ! cudavisionoverlay trail=2", "cudavisionredact",
+                                    "cudavisionredact mode=pixelate", "cudavisionredact mode=blur"}) {
+    lines.push_back(element + " backend=cpu n-threads=1");
+    lines.push_back(upload + " ! " + element + " backend=cuda");
+  }
+  for (const std::string &line : lines) {
+    const char *elements = line.c_str();
     GError *error = nullptr;
     GstElement *known = gst_parse_launch(elements, &error);
     if (known != nullptr) gst_object_unref(known);
@@ -80,7 +85,7 @@ int main(int argc, char **argv) {
       g_error_free(error);
       continue;
     }
-    benchmark::RegisterBenchmark(elements, measure, elements)
+    benchmark::RegisterBenchmark(elements, measure, line)
         ->ArgName("boxes")
         ->Arg(10)
         ->Arg(100)
