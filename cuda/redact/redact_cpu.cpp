@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The CPU backend of hiding: the threads share the rows.
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
 
+#include "cuda/common/backends.h"
 #include "cuda/redact/redact_backends.h"
 
 namespace cudavision::redact {
@@ -9,12 +13,16 @@ namespace {
 
 constexpr int kRowsPerTask = 16;  // even: no chroma sample belongs to two tasks
 
-template <typename Body>
-Status for_each_row(const Execution &execution, int rows, const Body &body) {
-  return execution.workers->run(divide_up(rows, kRowsPerTask), [&](int task, int) {
-    const int last = std::min(rows, (task + 1) * kRowsPerTask);
-    for (int y = task * kRowsPerTask; y < last; ++y) body(y);
-  });
+// The first pixel of row y of the shape in its ellipse: the root is near, and covers() is exact.
+int first_of_ellipse(const Region &shape, int y) {
+  const double height = shape.height, dy = 2.0 * (y - shape.y) + 1 - height;
+  const double half = shape.width * std::sqrt(std::max(0.0, height * height - dy * dy)) / height;
+  const int middle = shape.x + (shape.width - 1) / 2;
+  int first = shape.x + static_cast<int>((shape.width - half) / 2);
+  first = std::clamp(first, shape.x, middle + 1);
+  while (first > shape.x && covers(shape, true, first - 1, y)) --first;
+  while (first <= middle && !covers(shape, true, first, y)) ++first;
+  return first;
 }
 
 // The first and the last pixel of row y in the shape and in the limit; none if the last one comes first.
@@ -25,10 +33,29 @@ Span span_of(const Region &shape, const Task &task, int y) {
   const Region &limit = task.limit;
   if (y < limit.y || y >= limit.y + limit.height || y < shape.y || y >= shape.y + shape.height)
     return {0, -1};
-  int first = shape.x, last = shape.x + shape.width - 1;  // both ends of an ellipse's row are as far away
-  while (first <= last && !covers(shape, task.ellipse, first, y)) ++first, --last;
+  const int first = task.ellipse ? first_of_ellipse(shape, y) : shape.x;
+  const int last = 2 * shape.x + shape.width - 1 - first;  // both ends of an ellipse's row are as far away
   return {std::max(first, limit.x), std::min(last, limit.x + limit.width - 1)};
 }
+
+// The cells of a row that are hidden: each is hidden once, however many boxes cover it.
+class HiddenCells {
+ public:
+  // Calls visit(cell) for the cells from first to last that were not hidden yet.
+  template <typename Visit>
+  void hide(int first, int last, const Visit &visit) {
+    for (int word = first / 64; word <= last / 64 && first <= last; ++word) {
+      std::uint64_t left = ~hidden_[word];
+      if (word == first / 64) left &= ~std::uint64_t{0} << (first % 64);
+      if (word == last / 64) left &= ~std::uint64_t{0} >> (63 - last % 64);
+      hidden_[word] |= left;
+      for (; left != 0; left &= left - 1) visit(64 * word + std::countr_zero(left));
+    }
+  }
+
+ private:
+  std::uint64_t hidden_[kMaxSide / 64] = {};
+};
 
 // Hides rows of pixels that share chroma samples.
 class Rows {
@@ -39,20 +66,23 @@ class Rows {
         top_(top),
         bottom_(std::min(task.frame.height, top + (1 << cell_shift_y(task.frame)))) {}
 
-  // What comes later hides what is hidden already, so that the last box counts.
+  // The last box that covers a cell hides it, and the mask what is left.
   void hide_selected() const {
     clear_map();
-    if (task_.mask.data != nullptr)
-      for (int x = 0; x < task_.frame.width; x += step_x_)
-        if (is_set(task_.mask, x, task_.limit)) hide_cell(0, x);
-    for (int i = 1; i < task_.box_count; ++i) {
+    HiddenCells hidden;
+    for (int i = task_.box_count - 1; i > 0; --i) {
       Span all{task_.frame.width, -1};  // spans of neighbouring rows overlap
       for (int y = top_; y < bottom_; ++y) {
         const Span span = span_of(task_.boxes[i].shape, task_, y);
         if (span.first <= span.last) all = {std::min(all.first, span.first), std::max(all.last, span.last)};
       }
-      for (int x = all.first / step_x_ * step_x_; x <= all.last; x += step_x_) hide_cell(i, x);
+      if (all.first <= all.last)
+        hidden.hide(all.first / step_x_, all.last / step_x_, [&](int cell) { hide_cell(i, cell * step_x_); });
     }
+    if (task_.mask.data != nullptr)
+      hidden.hide(0, (task_.frame.width - 1) / step_x_, [&](int cell) {
+        if (is_set(task_.mask, cell * step_x_, task_.limit)) hide_cell(0, cell * step_x_);
+      });
   }
 
   // The map holds what is selected, until the pixels are hidden.
@@ -62,9 +92,10 @@ class Rows {
     for (int y = top_; y < bottom_; ++y) {
       std::uint8_t *row = task_.map.row(y);
       if (task_.mask.data != nullptr) std::copy_n(task_.mask.row(y), task_.frame.width, row);
+      HiddenCells selected;
       for (int i = 1; i < task_.box_count; ++i)
         if (const Span span = span_of(task_.boxes[i].shape, task_, y); span.first <= span.last)
-          std::fill(row + span.first, row + span.last + 1, std::uint8_t{255});
+          selected.hide(span.first, span.last, [row](int x) { row[x] = 255; });
       const bool is_limited = y < limit.y || y >= limit.y + limit.height;
       for (int x = 0; x < task_.frame.width; ++x)
         row[x] = is_limited || x < limit.x || x >= limit.x + limit.width || row[x] != 0 ? 0 : 255;
@@ -98,13 +129,13 @@ class Rows {
 }  // namespace
 
 Status place_masks_cpu(const Execution &execution, const MaskSet &masks, ImageView<std::uint8_t> dst) {
-  return for_each_row(execution, dst.height, [&](int y) {
+  return execution.workers->run_rows(dst.height, kRowsPerTask, [&](int y, int) {
     for (int x = 0; x < dst.width; ++x) dst.row(y)[x] = is_masked(masks, x, y) ? 255 : 0;
   });
 }
 
 Status take_samples_cpu(const Execution &execution, const Component &component, ImageView<std::uint8_t> dst) {
-  return for_each_row(execution, dst.height, [&](int y) {
+  return execution.workers->run_rows(dst.height, kRowsPerTask, [&](int y, int) {
     const std::uint8_t *from = component.data + y * component.pitch_bytes;
     for (int x = 0; x < dst.width; ++x) dst.row(y)[x] = from[x * component.step_bytes];
   });
@@ -134,9 +165,8 @@ Status find_means_cpu(const Execution &execution, const Task &task, int, std::ui
 
 Status hide_cpu(const Execution &execution, const Task &task) {
   const int step_y = 1 << cell_shift_y(task.frame);
-  return execution.workers->run(divide_up(task.frame.height, kRowsPerTask), [&](int number, int) {
-    const int last = std::min(task.frame.height, (number + 1) * kRowsPerTask);
-    for (int top = number * kRowsPerTask; top < last; top += step_y) {
+  return execution.workers->run_strips(task.frame.height, kRowsPerTask, [&](int first, int end, int) {
+    for (int top = first; top < end && !execution.workers->stopped(); top += step_y) {
       const Rows rows(task, top);
       task.inverse ? rows.hide_others() : rows.hide_selected();
     }

@@ -171,6 +171,32 @@ TEST_P(RedactTest, a_frame_may_have_as_many_boxes_as_the_limit) {
   EXPECT_TRUE(refused(run(frame, targets, {}, {})));
 }
 
+TEST_P(RedactTest, ellipses_of_all_sizes_equal_the_definition) {
+  const Size size{90, 40};
+  make(size);
+  unsigned random = 5;
+  const auto below = [&random](int end) {
+    random = random * 1664525u + 1013904223u;
+    return static_cast<int>((random >> 8) % static_cast<unsigned>(end));
+  };
+  for (const int most : {5, 60, 900, 16000})
+    for (int i = 0; i < 6; ++i) {
+      HostTargets targets;
+      for (int k = 0; k < 3; ++k) {
+        const int width = 1 + below(most), height = 1 + below(most);
+        // Its edge crosses the frame.
+        targets.boxes.push_back({below(size.width) - (k == 0 ? 0 : width),
+                                 below(size.height) - (k == 2 ? 0 : height), width, height});
+      }
+      SCOPED_TRACE(testing::Message() << most << " " << i);
+      check(HostFrame(pixel_formats()[i % 2 == 0 ? 0 : 5], size, 9), targets,
+            {.mode = RedactMode::fill,
+             .shape = RedactShape::ellipse,
+             .dilation = i % 3,
+             .inverse = i % 4 == 3});
+    }
+}
+
 TEST_P(RedactTest, boxes_may_reach_to_the_ends_of_their_range) {
   make({40, 30});
   constexpr Range<int> kEdge = RedactRanges::edge;
