@@ -143,22 +143,31 @@ class Holding {
   }
 
  private:
+  static constexpr std::size_t kMostEvents = 1024;  // that wait behind frames
+
   static RedactState &state_of(gpointer object) { return ElementClass<RedactElement>::state_of(object); }
   static int frames_held(gpointer object) {
     const ObjectLock lock(object);
     return state_of(object).settings()->look_back;
   }
 
+  // Whoever pulls frames one by one gets one for each, and goes on to push mode.
+  static bool is_pulled_with_look_back(GstBaseTransform *transform) {
+    return GST_PAD_MODE(GST_BASE_TRANSFORM_SRC_PAD(transform)) == GST_PAD_MODE_PULL &&
+           frames_held(transform) > 0;
+  }
+
   static gboolean start(GstBaseTransform *transform) {
-    const auto restart = [transform] {
-      state_of(transform).regions.restart();
-      return true;
-    };
-    return guarded(transform, false, restart) && parent_->start(transform);
+    return !is_pulled_with_look_back(transform) && parent_->start(transform);
   }
   static gboolean stop(GstBaseTransform *transform) {
-    state_of(transform).line.clear();
-    return parent_->stop(transform);
+    RedactState &state = state_of(transform);
+    state.line.clear();
+    const bool is_reset = guarded(transform, false, [&state] {
+      state.regions.restart();
+      return true;
+    });
+    return parent_->stop(transform) && is_reset;
   }
 
   // Calls body for GStreamer, through which no exception may pass.
@@ -207,6 +216,11 @@ class Holding {
     transform->queued_buf = state.line.take_frame();
     state.hidden = state.regions.leave();
     state.hidden.whole = state.hidden.whole || whole;
+    if (gst_buffer_get_size(transform->queued_buf) == 0 &&
+        state.snapshot().drop_pictures) {  // it is no frame
+      transform->queued_buf = gst_buffer_make_writable(transform->queued_buf);
+      drop_pictures(transform->queued_buf);
+    }
     return parent_->generate_output(transform, output);
   }
 
@@ -251,10 +265,13 @@ class Holding {
         break;
       case GST_EVENT_SEGMENT:
       case GST_EVENT_STREAM_START:
+      case GST_EVENT_GAP:  // no frame comes for a while
         drain(transform, true);
         break;
       default:
-        if (!GST_EVENT_IS_SERIALIZED(event) || state.line.is_empty()) break;
+        if (!GST_EVENT_IS_SERIALIZED(event)) break;
+        if (state.line.events() >= kMostEvents) drain(transform, true);
+        if (state.line.is_empty()) break;
         if (guarded(transform, false, [&] {
               state.line.push(event);
               return true;

@@ -20,6 +20,7 @@ class LookBack {
   void push(GstEvent *event) { items_.push_back(GST_MINI_OBJECT_CAST(event)); }
   bool is_empty() const { return items_.empty(); }
   int frames() const { return frames_; }
+  std::size_t events() const { return items_.size() - static_cast<std::size_t>(frames_); }
   // Takes out what came first, if it is an event or a frame; otherwise null. The caller owns the reference.
   GstEvent *take_event() {
     return !is_empty() && GST_IS_EVENT(items_.front()) ? GST_EVENT_CAST(take()) : nullptr;

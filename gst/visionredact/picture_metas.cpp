@@ -16,6 +16,9 @@
 namespace cudavision {
 namespace {
 
+// Each may have the size of the frame. If there are more, the whole frame is hidden.
+constexpr std::size_t kMostSegmentations = 32;
+
 bool is_named(const GstCudaVisionTensorMeta &tensor, std::string_view id) {
   const char *own = text_of(tensor.id);
   return own != nullptr && id == own;
@@ -137,7 +140,10 @@ Status FrameMasks::read_segmentations(const Job &job, const RedactSettings &sett
   const std::size_t pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
   std::uint8_t *picture = nullptr;
   Status status;
+  std::size_t count = 0;
   for_each_foreign_segmentation(job.buffer, settings, [&](const Segmentation &segmentation) {
+    *readable = *readable && ++count <= kMostSegmentations;
+    if (job.execution.stop->requested()) status = Status(Status::Code::stopped);
     if (!status.ok() || !*readable) return;
     if (picture == nullptr) status = take_picture(job.execution, pixels, &picture);
     if (status.ok()) *readable = add_segmentation(segmentation, {picture, width, width, height});

@@ -16,8 +16,8 @@
 
 namespace cudavision {
 
-// What is known beyond a frame, and lives as long as the element. Used by the streaming thread, and by start and stop, which
-// never run beside it.
+// What is known beyond a frame, and lives as long as the element. Used by the streaming thread, also before the start, because
+// GStreamer opens the pads earlier, and by stop, when that thread has left.
 struct RedactState : ElementState<RedactSettings> {
   using ElementState::ElementState;
 
