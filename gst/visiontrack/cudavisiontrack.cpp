@@ -74,7 +74,8 @@ struct BeforeJump {
 struct TrackState {
   TrackSettings settings;  // protected by the object lock
   StopFlag stop;           // set while the element flushes or stops
-  // Used by the streaming thread, and by start, which never runs beside it.
+  // Used by the streaming thread, also before the start, because GStreamer opens the pads earlier, and by stop, when that thread
+  // has left.
   SortTracker tracker;
   FrameSteps steps;
   std::optional<BeforeJump> before_jump;  // while the last frame is the first one behind a jump
@@ -83,8 +84,7 @@ struct TrackState {
   std::vector<AttachedBox> boxes;  // of a frame
   std::vector<TypedBox> places;    // of `boxes`
   Size size;                       // of the caps
-  std::atomic<bool> started =
-      false;  // GStreamer opens the pads before the start, and frames may come in between
+  std::atomic<bool> started = false;
   bool warned = false;
   AwaitedResults awaited_boxes;
   AwaitedType awaited_type;
@@ -147,17 +147,18 @@ void follow_trackers(GstCudaVisionTrack *track, guint64 count) {
 gboolean start(GstBaseTransform *transform) {
   auto *track = GST_CUDA_VISION_TRACK(transform);
   for (const StopReason reason : {StopReason::stop, StopReason::flush}) track->state->stop.withdraw(reason);
-  restart(track);
-  track->state->tracker.start();
-  track->state->warned = false;
-  track->state->awaited_boxes = {};
-  track->state->awaited_type = {};
   track->state->started = true;
   return TRUE;
 }
 
 gboolean stop(GstBaseTransform *transform) {
-  GST_CUDA_VISION_TRACK(transform)->state->started = false;
+  auto *track = GST_CUDA_VISION_TRACK(transform);
+  track->state->started = false;
+  restart(track);
+  track->state->tracker.start();
+  track->state->warned = false;
+  track->state->awaited_boxes = {};
+  track->state->awaited_type = {};
   return TRUE;
 }
 
@@ -212,7 +213,7 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
     gst_event_unref(event);  // those behind have been told a greater count
     return TRUE;
   }
-  if (track->state->started && ends_tracks(track, event)) restart(track);
+  if (ends_tracks(track, event)) restart(track);
   if (type == GST_EVENT_STREAM_START && track->state->stream_id.take_turns())
     GST_ELEMENT_WARNING(track, STREAM, FAILED, ("%s", StreamId::kTurns), (nullptr));
   const gboolean result =

@@ -33,6 +33,7 @@
 #include <algorithm>
 #include <atomic>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,8 +62,11 @@ constexpr std::size_t kMostEvents = 1024;
 struct ZonesState {
   ZoneSettings settings;  // protected by the object lock
   StopFlag stop;          // set while the element flushes or stops
-  // Used by the streaming thread, and by start, which never runs beside it.
+  // What the start has read; used by the start, and then by the first frame.
   ZoneSource source;
+  std::optional<ZonePlan> first_plan;
+  // Used by the streaming thread, also before the start, because GStreamer opens the pads earlier, and by stop, when that thread
+  // has left.
   ZonePlan plan;
   ZoneCounter counter;
   ZoneClock clock;
@@ -70,8 +74,7 @@ struct ZonesState {
   Size size;  // of the caps
   std::vector<AttachedBox> boxes;
   std::vector<CountedBox> counted;  // of `boxes`: those with an id
-  std::atomic<bool> started =
-      false;  // GStreamer opens the pads before the start, and frames may come in between
+  std::atomic<bool> started = false;
   AwaitedResults awaited_boxes;
   Patience awaited_ids;
   bool has_ids = false, warned_of_plan = false, warned_of_tracks = false, warned_of_events = false;
@@ -119,20 +122,24 @@ void restart(ZonesState *state) {
 bool begin(GstCudaVisionZones *zones) {
   ZonesState *state = zones->state;
   for (const StopReason reason : {StopReason::stop, StopReason::flush}) state->stop.withdraw(reason);
-  state->counter = {};
-  state->clock.restart();
   state->source.restart();
-  state->awaited_boxes = {}, state->awaited_ids = {};
-  state->has_ids = state->warned_of_plan = state->warned_of_tracks = state->warned_of_events = false;
   Status status;
-  state->source.update(Properties::snapshot(zones), &state->plan, &status);
+  state->source.update(Properties::snapshot(zones), &state->first_plan.emplace(), &status);
   if (!status.ok()) {
     GST_ELEMENT_ERROR(zones, RESOURCE, SETTINGS, ("%s", status.text().c_str()), (nullptr));
     return false;
   }
-  state->counter.follow(state->plan, state->size);
   state->started = true;
   return true;
+}
+
+void end(ZonesState *state) {
+  state->started = false;
+  state->first_plan.reset();
+  state->plan = {}, state->counter = {};
+  state->clock.restart();
+  state->awaited_boxes = {}, state->awaited_ids = {};
+  state->has_ids = state->warned_of_plan = state->warned_of_tracks = state->warned_of_events = false;
 }
 
 gboolean start(GstBaseTransform *transform) {
@@ -141,8 +148,8 @@ gboolean start(GstBaseTransform *transform) {
 }
 
 gboolean stop(GstBaseTransform *transform) {
-  GST_CUDA_VISION_ZONES(transform)->state->started = false;
-  return TRUE;
+  auto *zones = GST_CUDA_VISION_ZONES(transform);
+  return protect(transform, kMemory, FALSE, [zones] { return end(zones->state), TRUE; });
 }
 
 // The state change would otherwise wait for the frame that is being processed.
@@ -172,7 +179,7 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   // All others are serialised with the frames.
   if (type == GST_EVENT_FLUSH_STOP) state->stop.withdraw(StopReason::flush);
   const bool is_other = type == GST_EVENT_STREAM_START && state->stream_id.changes(event);
-  if (state->started && (type == GST_EVENT_FLUSH_STOP || is_other)) restart(state);
+  if (type == GST_EVENT_FLUSH_STOP || is_other) restart(state);
   if (type == GST_EVENT_STREAM_START && state->stream_id.take_turns())
     GST_ELEMENT_WARNING(zones, STREAM, FAILED, ("%s", StreamId::kTurns), (nullptr));
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_zones_parent_class)->sink_event(transform, event);
@@ -182,6 +189,10 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
 
 void follow_settings(GstCudaVisionZones *zones) {
   ZonesState *state = zones->state;
+  if (state->first_plan) {
+    state->plan = *std::exchange(state->first_plan, std::nullopt);
+    state->counter.follow(state->plan, state->size);
+  }
   Status status;
   if (!state->source.update(Properties::snapshot(zones), &state->plan, &status)) return;
   if (status.ok())
@@ -236,7 +247,8 @@ GstFlowReturn take_frame(GstCudaVisionZones *zones, GstBuffer *buffer) {
   collect(zones, buffer);
   const GstClockTime running_time =
       to_running_time(GST_BASE_TRANSFORM(zones)->segment, GST_BUFFER_PTS(buffer));
-  const std::vector<ZoneEvent> &events = state->counter.next(state->counted, state->clock.next(running_time));
+  const std::vector<ZoneEvent> &events =
+      state->counter.next(state->counted, state->clock.next(running_time), state->stop);
   if (state->stop.requested()) return GST_FLOW_FLUSHING;
   if (state->counter.has_too_many())
     warn_once(zones, &state->warned_of_tracks,

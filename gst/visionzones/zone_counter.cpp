@@ -13,8 +13,16 @@ namespace {
 // Without a hysteresis in the plan: this part of the frame's height.
 constexpr double kUsualHysteresis = 0.01;
 
-bool wants(const ZoneRule &rule, GQuark type) {
-  return rule.types.empty() || std::find(rule.types.begin(), rule.types.end(), type) != rule.types.end();
+bool wants(const CountedRule &rule, GQuark type) {
+  return rule.types.empty() ||
+         (type != 0 && std::find(rule.types.begin(), rule.types.end(), type) != rule.types.end());
+}
+
+// GLib never frees a quark: those of a plan are looked up, and not made.
+void find_types(CountedRule *rule) {
+  rule->types.resize(rule->rule.types.size());
+  for (std::size_t i = 0; i < rule->types.size(); ++i)
+    if (rule->types[i] == 0) rule->types[i] = g_quark_try_string(rule->rule.types[i].c_str());
 }
 
 CountedRule placed(const ZoneRule &rule, bool is_fraction, Size size) {
@@ -123,10 +131,14 @@ void ZoneCounter::forget_tracks() {
 
 // --- frames ---
 
-const std::vector<ZoneEvent> &ZoneCounter::next(const std::vector<CountedBox> &boxes, GstClockTime now) {
+const std::vector<ZoneEvent> &ZoneCounter::next(const std::vector<CountedBox> &boxes, GstClockTime now,
+                                                const StopFlag &stop) {
   events_.clear();
   now_ = now, has_too_many_ = false;
-  for (CountedRule &rule : rules_) rule.counts.forget_before(now > plan_.window ? now - plan_.window : 0);
+  for (CountedRule &rule : rules_) {
+    rule.counts.forget_before(now > plan_.window ? now - plan_.window : 0);
+    find_types(&rule);
+  }
   end_lost_tracks();
   sorted_ = boxes;
   const auto key = [](const CountedBox &box) {
@@ -134,7 +146,7 @@ const std::vector<ZoneEvent> &ZoneCounter::next(const std::vector<CountedBox> &b
   };
   std::sort(sorted_.begin(), sorted_.end(),
             [key](const CountedBox &a, const CountedBox &b) { return key(a) < key(b); });
-  for (std::size_t i = 0; i < sorted_.size(); ++i)
+  for (std::size_t i = 0; i < sorted_.size() && !stop.requested(); ++i)
     if (i == 0 || sorted_[i].id != sorted_[i - 1].id) take(sorted_[i]);
   for (std::size_t i = 0; i < rules_.size(); ++i) watch_crowd(i);
   return events_;
@@ -181,7 +193,7 @@ void ZoneCounter::take(const CountedBox &box) {
 
 void ZoneCounter::step_over_line(std::size_t rule, const Track &track, const Step &step, Stay *stay) {
   CountedRule &line = rules_[rule];
-  if (!wants(line.rule, track.box.type) ||
+  if (!wants(line, track.box.type) ||
       (!stay->is_in && !box_between(step.before, step.after).meets(line.around)))
     return;
   const auto count = [&](bool to_right) {
@@ -205,7 +217,7 @@ void ZoneCounter::step_over_line(std::size_t rule, const Track &track, const Ste
 
 void ZoneCounter::step_in_polygon(std::size_t rule, const Track &track, const Step &step, Stay *stay) {
   CountedRule &zone = rules_[rule];
-  const bool is_in = wants(zone.rule, track.box.type) && is_inside(zone, step.after, step.box, stay->is_in);
+  const bool is_in = wants(zone, track.box.type) && is_inside(zone, step.after, step.box, stay->is_in);
   if (!is_in && stay->is_in) leave(rule, step.id, track, stay, now_);
   if (!is_in) return;
   if (!stay->is_in) {

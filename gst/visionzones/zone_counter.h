@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "cuda/common/image.h"
+#include "cuda/common/stop.h"
 #include "gst/visionzones/geometry.h"
 #include "gst/visionzones/zone_plan.h"
 
@@ -73,9 +74,10 @@ class ZoneCounts {
 struct CountedRule {
   ZoneRule rule;
   std::vector<FixedPoint> points;
-  std::size_t anchor = 0;  // the number of its anchor among those of all rules
-  FixedBox around;         // the points and what is less than the hysteresis away
-  double reach = 0;        // the hysteresis, in 1/256 pixel
+  std::vector<GQuark> types;  // of the rule; 0 for those that no box has had yet
+  std::size_t anchor = 0;     // the number of its anchor among those of all rules
+  FixedBox around;            // the points and what is less than the hysteresis away
+  double reach = 0;           // the hysteresis, in 1/256 pixel
   ZoneCounts counts;
   guint64 occupancy = 0;  // tracks in the polygon
   GstClockTime crowd_since = GST_CLOCK_TIME_NONE;
@@ -92,7 +94,9 @@ class ZoneCounter {
   void forget_tracks();
   // Takes the boxes of a frame in any order. Of boxes with one id, the upper one at the left counts. now: of the frame, not
   // before the last one. The events are in the order of tracks, then of rules; those of a crowd are last.
-  const std::vector<ZoneEvent> &next(const std::vector<CountedBox> &boxes, GstClockTime now);
+  // Some are missing if the flag asks to stop.
+  const std::vector<ZoneEvent> &next(const std::vector<CountedBox> &boxes, GstClockTime now,
+                                     const StopFlag &stop = StopFlag());
   const std::vector<CountedRule> &rules() const { return rules_; }
   bool has_too_many() const { return has_too_many_; }  // whether a track was left out
 

@@ -232,8 +232,7 @@ class PlanReader {
 
   void read_common(Members *members, ZoneRule *rule) {
     read_anchor(members, rule);
-    if (std::vector<std::string> types; members->texts("types", 0, 64, &types))
-      for (const std::string &type : types) rule->types.push_back(g_quark_from_string(type.c_str()));
+    members->texts("types", 0, 64, &rule->types);
     if (double hysteresis = 0; members->number("hysteresis", 0, farthest(), &hysteresis))
       rule->hysteresis = hysteresis;
   }

@@ -30,7 +30,7 @@ struct ZoneRule {
   PlannedPoint anchor{
       0.5, 1};  // tells where the object of a box is, in fractions of the box: the middle of its lower edge
   double share = 0;  // of a polygon: if not 0, the object is in it if at least this share of its box is
-  std::vector<GQuark> types;                                                 // none: all
+  std::vector<std::string> types;                                            // none: all
   std::string directions[kDirections] = {"left-to-right", "right-to-left"};  // of a line
   std::optional<double> hysteresis;  // in the unit of the plan; of fractions, those of the height
   // Of a polygon.

@@ -462,7 +462,7 @@ TEST(ZoneCounter, the_wrong_way_is_within_an_angle_of_the_opposite_direction) {
 TEST(ZoneCounter, counts_are_by_type_and_direction_and_recent_ones_end) {
   ZonePlan plan;
   plan.rules = {door(1)}, plan.window = 3 * kFrame;
-  plan.rules[0].types = {g_quark_from_static_string("person"), g_quark_from_static_string("car")};
+  plan.rules[0].types = {"person", "car"};
   ZoneCounter counter;
   counter.follow(plan, {100, 100});
   GstClockTime time = 0;

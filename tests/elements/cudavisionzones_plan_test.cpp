@@ -5,6 +5,7 @@
 #include <random>
 #include <string>
 
+#include "gst/visionzones/zone_counter.h"
 #include "gst/visionzones/zone_plan.h"
 
 namespace cudavision::test {
@@ -40,7 +41,7 @@ TEST(ZonePlan, all_members_are_read) {
   EXPECT_EQ(door.points[1].y, 1);
   EXPECT_EQ(door.anchor, (PlannedPoint{0.5, 0.5}));
   ASSERT_EQ(door.types.size(), 2u);
-  EXPECT_STREQ(g_quark_to_string(door.types[1]), "dog");
+  EXPECT_EQ(door.types[1], "dog");
   EXPECT_EQ(door.directions[kToRight], "in");
   EXPECT_EQ(door.directions[kToLeft], "out");
   EXPECT_EQ(door.hysteresis, 0.02);
@@ -58,6 +59,18 @@ TEST(ZonePlan, all_members_are_read) {
   EXPECT_EQ(plain.share, 0);
   EXPECT_EQ(hall.anchor, (PlannedPoint{0.5, 1}));
   EXPECT_FALSE(plain.hysteresis || plain.way || plain.is_inverse);
+}
+
+// A host that sets other zones again and again would otherwise grow: GLib never frees a quark.
+TEST(ZonePlan, types_that_no_box_has_are_no_quarks) {
+  ZonePlan plan;
+  const char *text =
+      R"({"lines": [{"name": "a", "from": [0, 0], "to": [9, 9], "types": ["a type of no box"]}]})";
+  ASSERT_TRUE(read_zone_plan(text, &plan).ok());
+  ZoneCounter counter;
+  counter.follow(plan, {20, 20});
+  counter.next({{1, 0, 3, 5, 2, 2}}, 0);
+  EXPECT_EQ(g_quark_try_string("a type of no box"), 0u);
 }
 
 TEST(ZonePlan, bad_texts_are_refused_with_line_and_reason) {
