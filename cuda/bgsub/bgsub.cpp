@@ -109,11 +109,16 @@ Status Subtractor::begin_frame(const BgsubPicture &picture, ImageView<const std:
   if (kept.data != nullptr) CUDAVISION_TRY(check_size("the picture of what is kept", kept.size(), size_));
   if (params.learning_rate >= 1) restart();
   const bool is_first = is_empty();
-  ++frames_;
-  const double automatic = 1.0 / static_cast<double>(std::min<std::int64_t>(2 * frames_, params.history));
+  const double automatic =
+      1.0 / static_cast<double>(std::min<std::int64_t>(2 * (frames_ + 1), params.history));
   *rules =
       rules_of(params, params.learning_rate >= 0 && !is_first ? params.learning_rate : automatic, is_first);
   return {};
+}
+
+Status Subtractor::end_frame(const Status &learnt) {
+  if (learnt.ok()) ++frames_;
+  return learnt;
 }
 
 }  // namespace bgsub

@@ -233,9 +233,10 @@ class SubtractorCuda final : public Subtractor {
              ImageView<std::uint8_t> mask, Input input) override {
     Rules rules;
     CUDAVISION_TRY(begin_frame(picture, kept, params, mask.size(), &rules));
-    return CUDAVISION_LAUNCH_PDL("subtract_kernel", channels_ == 1 ? subtract_kernel<1> : subtract_kernel<3>,
-                                 grid_2d(size_.width, size_.height), block_2d(), execution_.stream, picture,
-                                 kept, rules, model(), mask, input);
+    return end_frame(CUDAVISION_LAUNCH_PDL("subtract_kernel",
+                                           channels_ == 1 ? subtract_kernel<1> : subtract_kernel<3>,
+                                           grid_2d(size_.width, size_.height), block_2d(), execution_.stream,
+                                           picture, kept, rules, model(), mask, input));
   }
 
   Status background(const BgsubParams &params, const BgsubPixels<std::uint8_t> &background) override {

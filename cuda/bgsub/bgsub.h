@@ -28,6 +28,7 @@
 #include "cuda/common/execution.h"
 #include "cuda/common/frame.h"
 #include "cuda/common/image.h"
+#include "cuda/common/memory_budget.h"
 #include "cuda/common/range.h"
 
 namespace cudavision {
@@ -120,9 +121,9 @@ struct BgsubShape {
 
 // What a model has learnt, on the host. Modes that a pixel does not have are undefined, and so is what lies beyond the width.
 struct BgsubState {
-  std::int64_t frames = 0;           // that were learnt
-  std::vector<std::uint8_t> counts;  // BgsubShape::pixel_count() numbers of modes
-  std::vector<float> modes;          // BgsubShape::mode_count() floats
+  std::int64_t frames = 0;     // that were learnt
+  Array<std::uint8_t> counts;  // BgsubShape::pixel_count() numbers of modes
+  Array<float> modes;          // BgsubShape::mode_count() floats
 };
 
 // The model of pictures of one size and number of channels. Not thread-safe: use one instance per stream.

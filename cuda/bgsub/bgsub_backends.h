@@ -23,9 +23,11 @@ class Subtractor : public BackgroundSubtractor {
   Status resume(const BgsubState &state) final;
 
  protected:
-  // Checks the arguments of run(), and returns the numbers of this frame.
+  // Checks the arguments of run(), and returns the numbers of this frame. What it learns counts with end_frame(): until then the
+  // memory of a model without a frame holds anything.
   Status begin_frame(const BgsubPicture &picture, ImageView<const std::uint8_t> kept,
                      const BgsubParams &params, Size mask, Rules *rules);
+  Status end_frame(const Status &learnt);
   Status check(const BgsubParams &params, const BgsubPicture &picture) const;
   Model model() const;
   BgsubShape shape() const { return {size_, channels_, mixtures_}; }

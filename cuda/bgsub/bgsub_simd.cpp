@@ -298,7 +298,7 @@ class SubtractorCpu final : public Subtractor {
     Rules rules;
     CUDAVISION_TRY(begin_frame(picture, kept, params, mask.size(), &rules));
     rows_.fit(*execution_.workers);
-    return for_each_row([&](int y, int slot) {
+    return end_frame(for_each_row([&](int y, int slot) {
       const Model model = this->model();
       const auto array = [&](int i) {
         return rows_[slot].data() + static_cast<std::ptrdiff_t>(i) * model.pitch;
@@ -316,7 +316,7 @@ class SubtractorCpu final : public Subtractor {
                     .width = size_.width};
       HWY_DYNAMIC_DISPATCH(subtract_row)(rules, row, model);
       std::copy_n(array(4), size_.width, mask.row(y));
-    });
+    }));
   }
 
   Status background(const BgsubParams &params, const BgsubPixels<std::uint8_t> &background) override {
@@ -336,10 +336,7 @@ class SubtractorCpu final : public Subtractor {
 
   template <typename Body>
   Status for_each_row(const Body &body) const {
-    return execution_.workers->run(divide_up(size_.height, kRowsPerTask), [&](int task, int slot) {
-      const int last = std::min(size_.height, (task + 1) * kRowsPerTask);
-      for (int y = task * kRowsPerTask; y < last; ++y) body(y, slot);
-    });
+    return execution_.workers->run_rows(size_.height, kRowsPerTask, body);
   }
 
   PerThread<Array<std::uint8_t>> rows_;

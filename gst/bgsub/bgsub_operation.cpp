@@ -58,53 +58,51 @@ Status BgsubOperation::allocate(const Site &site) {
     model_.reset(static_cast<Model *>(site.learnt->release()));
     return {};
   }
-  model_ = std::make_unique<Model>();
-  model_->size = region_, model_->mixtures = settings_.mixtures, model_->scale = scale;
+  model_ = std::make_unique<Model>(&state_);
+  model_->context = context_, model_->location = settings_.model_location;
+  model_->size = region_, model_->channels = channels_;
+  model_->mixtures = settings_.mixtures, model_->scale = scale;
   CUDAVISION_TRY(make_bgsub(execution_, size, channels_, settings_.mixtures, &model_->subtractor));
   return resume();
 }
 
+bool BgsubOperation::Model::fits(const SavedBackground &saved) const {
+  return Size{saved.region.width, saved.region.height} == size && saved.scale == scale &&
+         saved.channels == channels && saved.mixtures == mixtures;
+}
+
 Status BgsubOperation::resume() {
-  SavedBackground *saved = state_.files().model.get();
-  if (saved == nullptr || std::exchange(saved->taken, true)) return {};
-  const Size of_saved{saved->region.width, saved->region.height};
-  if (of_saved != region_ || saved->scale != model_->scale || saved->channels != channels_ ||
-      saved->mixtures != model_->mixtures) {
-    const auto words = [](Size size, int scale, int channels, int mixtures) {
-      return to_string(size) + " pixels, scale=1/" + std::to_string(scale) + ", " + std::to_string(channels) +
-             (channels == 1 ? " channel" : " channels") + ", mixtures=" + std::to_string(mixtures);
-    };
-    return invalid_argument("the model of model-location is for " +
-                            words(of_saved, saved->scale, saved->channels, saved->mixtures) +
-                            ", and this stream has " +
-                            words(region_, model_->scale, channels_, model_->mixtures));
-  }
-  model_->region = saved->region, model_->is_resumed = true;
-  return model_->subtractor->resume(saved->state);
-}
-
-Status BgsubOperation::save() const {
-  if (!model_ || !model_->subtractor || !settings_.model_location || settings_.model_location->empty() ||
-      model_->subtractor->is_empty())
+  SavedBackground *known = state_.files().model.get();
+  if (known == nullptr || std::exchange(known->taken, true)) return {};
+  if (!model_->fits(*known)) {
+    state_.warn_once("model", "The model of model-location is for " + known->words() +
+                                  ": it stays as it is, and the background is learnt anew");
     return {};
+  }
   SavedBackground saved;
-  saved.region = model_->region;
-  saved.scale = model_->scale, saved.channels = channels_, saved.mixtures = model_->mixtures;
-  CUDAVISION_TRY(model_->subtractor->fetch(&saved.state));
-  if (context_) CUDAVISION_TRY(context_->synchronize());
-  return saved.save(*settings_.model_location);
+  CUDAVISION_TRY(saved.read(*model_->location, *known));
+  model_->region = saved.region, model_->is_resumed = true;
+  CUDAVISION_TRY(model_->subtractor->resume(saved.state));
+  return context_ ? context_->synchronize() : Status();  // the state is copied, and ends here
 }
 
-// The element has stopped, or frames of another format come.
-BgsubOperation::~BgsubOperation() {
+Status BgsubOperation::Model::save() const {
+  if (!location || location->empty() || subtractor->is_empty()) return {};
+  SavedBackground saved;
+  saved.region = {region.x, region.y, size.width, size.height};
+  saved.scale = scale, saved.channels = channels, saved.mixtures = mixtures;
+  CUDAVISION_TRY(subtractor->fetch(&saved.state));
+  if (context) CUDAVISION_TRY(context->synchronize());
+  return saved.save(*location);
+}
+
+void BgsubOperation::Model::end() {
   if (const Status status = catch_bad_alloc([this] { return save(); }); !status.ok())
-    state_.warn_once("save", status.text());
+    state->warn_once("save", status.text());
 }
 
-std::unique_ptr<Learnt> BgsubOperation::take_learnt(bool given_up) {
-  if (given_up) return nullptr;
-  return std::move(model_);
-}
+// Of a frame that was given up in the middle, some pixels have learnt and others have not: each is whole.
+std::unique_ptr<Learnt> BgsubOperation::take_learnt(bool) { return std::move(model_); }
 
 Reads BgsubOperation::reads() const { return channels_ == 3 ? Reads::components : Reads::luma; }
 
@@ -122,6 +120,7 @@ Status BgsubOperation::run(const Job &job) {
   // The model is that of one place.
   if (std::exchange(model_->region, job.region) != job.region) model_->subtractor->restart();
   model_->is_resumed = false;
+  if (model_->location != settings_.model_location) model_->location = settings_.model_location;
   is_first_ = model_->subtractor->is_empty();
   ImageView<const std::uint8_t> kept{};
   CUDAVISION_TRY(find_kept(job, &kept));

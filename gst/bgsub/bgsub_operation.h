@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "cuda/bgsub/bgsub.h"
@@ -22,33 +24,40 @@ class BgsubOperation final : public ElementOperation<BgsubSettings, BgsubFiles> 
  public:
   using ElementOperation::ElementOperation;
 
-  ~BgsubOperation() override;
   Status allocate(const Site &site);
   Status run(const Job &job) override;
   Status finish(const Job &job) override;
   void describe(GstStructure *message) override;
   void drop_history() override { model_->drop_history(); }
   bool has_history() const override { return true; }
+  void end() override { model_->end(); }
   std::unique_ptr<Learnt> take_learnt(bool given_up) override;
 
  private:
-  // The model of a region.
+  // The model of a region, and what is told when it cannot be saved.
   struct Model : Learnt {
-    std::unique_ptr<BackgroundSubtractor> subtractor;
-    Region region;  // of the last frame
-    Size size;
-    int mixtures = 0, scale = 1;
-    bool is_resumed = false;  // from a file, and no frame has come: any stream may follow
+    explicit Model(State *of_element) : state(of_element) {}
     void drop_history() override {
       if (!is_resumed) subtractor->restart();
     }
+    // Writes the model to model-location, if that is set and a frame was learnt.
+    void end() override;
+    Status save() const;
+    bool fits(const SavedBackground &saved) const;
+
+    State *state;  // outlives the model
+    std::shared_ptr<DeviceContext> context;
+    std::unique_ptr<BackgroundSubtractor> subtractor;
+    std::optional<std::string> location;
+    Region region;  // of the last frame
+    Size size;
+    int channels = 1, mixtures = 0, scale = 1;
+    bool is_resumed = false;  // from a file, and no frame has come: any stream may follow
   };
 
   Reads reads() const override;
   // Takes the model of model-location, once in a run.
   Status resume();
-  // Writes the model to model-location, if that is set and something was learnt.
-  Status save() const;
   // What is not learnt: a picture of the region, without data if everything is learnt.
   Status find_kept(const Job &job, ImageView<const std::uint8_t> *kept);
   Status fit_list();

@@ -4,6 +4,7 @@
 
 #include <glib.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -21,16 +22,21 @@ static_assert(std::endian::native == std::endian::little, "the file is little-en
 
 constexpr char kTitle[] = "gst-cudavision background model 1\n";
 constexpr std::size_t kTitleBytes = sizeof kTitle - 1;
-constexpr std::size_t kMostFileBytes = std::size_t{2} << 30, kMostStateBytes = std::size_t{4} << 30;
-
 // The numbers behind the title.
 struct Head {
   std::int32_t x, y, width, height;  // of the region
   std::int32_t scale, channels, mixtures, frames;
 };
 
-Size size_of(const SavedBackground &saved) {
-  return reduced_size({saved.region.width, saved.region.height}, saved.scale);
+constexpr std::size_t kHeadBytes = kTitleBytes + sizeof(Head);
+
+BgsubShape shape_of(const SavedBackground &saved) {
+  return {reduced_size({saved.region.width, saved.region.height}, saved.scale), saved.channels,
+          saved.mixtures};
+}
+
+Status about(const std::string &location, const char *what, const Status &status) {
+  return {status.code(), "model-location: " + excerpt(location) + what + status.text()};
 }
 
 bool is_possible(const Head &h) {
@@ -50,6 +56,7 @@ class Reader {
     at_ += count;
     return true;
   }
+  void skip(std::size_t count) { at_ = std::min(bytes_.size(), at_ + count); }
   std::size_t left() const { return bytes_.size() - at_; }
 
  private:
@@ -75,7 +82,7 @@ std::string SavedBackground::encode() const {
                   mixtures,     static_cast<std::int32_t>(std::min<std::int64_t>(state.frames, INT32_MAX))};
   std::string bytes(kTitle, kTitleBytes);
   bytes.append(reinterpret_cast<const char *>(&head), sizeof head);
-  const BgsubShape shape{size_of(*this), channels, mixtures};
+  const BgsubShape shape = shape_of(*this);
   for_each_pixel(shape, [&](std::size_t count_at, std::size_t field_at) {
     const int count = state.counts[count_at];
     bytes.push_back(static_cast<char>(count));
@@ -88,7 +95,7 @@ std::string SavedBackground::encode() const {
   return bytes;
 }
 
-Status SavedBackground::decode(const std::string &bytes, SavedBackground *saved) {
+Status SavedBackground::decode_head(const std::string &bytes) {
   Reader reader(bytes);
   char title[kTitleBytes];
   if (!reader.take(title, kTitleBytes) || std::memcmp(title, kTitle, kTitleBytes) != 0)
@@ -96,22 +103,25 @@ Status SavedBackground::decode(const std::string &bytes, SavedBackground *saved)
   Head head;
   if (!reader.take(&head, sizeof head) || !is_possible(head))
     return invalid_argument("its sizes are impossible, or it is cut off");
-  saved->region = {head.x, head.y, head.width, head.height};
-  saved->scale = head.scale, saved->channels = head.channels, saved->mixtures = head.mixtures;
-  const BgsubShape shape{size_of(*saved), head.channels, head.mixtures};
-  if (static_cast<std::size_t>(shape.size.width) * static_cast<std::size_t>(shape.size.height) >
-      reader.left())
-    return invalid_argument("it is cut off");
-  if (shape.mode_count() * sizeof(float) > kMostStateBytes)
-    return invalid_argument("its model needs more than " + std::to_string(kMostStateBytes) + " bytes");
-  saved->state.frames = head.frames;
-  saved->state.counts.assign(shape.pixel_count(), 0);
-  saved->state.modes.assign(shape.mode_count(), 0.0f);
+  region = {head.x, head.y, head.width, head.height};
+  scale = head.scale, channels = head.channels, mixtures = head.mixtures;
+  state.frames = head.frames;
+  return {};
+}
+
+Status SavedBackground::decode(const std::string &bytes, const SavedBackground &expected) {
+  CUDAVISION_TRY(decode_head(bytes));
+  if (!has_shape_of(expected)) return invalid_argument("it is for " + words());
+  Reader reader(bytes);
+  reader.skip(kHeadBytes);
+  const BgsubShape shape = shape_of(*this);
+  state.counts.assign(shape.pixel_count(), 0);
+  state.modes.assign(shape.mode_count(), 0.0f);
   const bool ok = for_each_pixel(shape, [&](std::size_t count_at, std::size_t field_at) {
-    std::uint8_t &count = saved->state.counts[count_at];
-    if (!reader.take(&count, 1) || count > head.mixtures) return false;
+    std::uint8_t &count = state.counts[count_at];
+    if (!reader.take(&count, 1) || count > mixtures) return false;
     for (int i = 0; i < count * shape.fields(); ++i) {
-      float &field = saved->state.modes[field_at + static_cast<std::size_t>(i) * shape.pitch()];
+      float &field = state.modes[field_at + static_cast<std::size_t>(i) * shape.pitch()];
       if (!reader.take(&field, sizeof field) || !std::isfinite(field) || field < 0) return false;
     }
     return true;
@@ -121,28 +131,49 @@ Status SavedBackground::decode(const std::string &bytes, SavedBackground *saved)
   return {};
 }
 
+std::string SavedBackground::words() const {
+  return to_string(Size{region.width, region.height}) + " pixels, scale=1/" + std::to_string(scale) + ", " +
+         std::to_string(channels) + (channels == 1 ? " channel" : " channels") +
+         ", mixtures=" + std::to_string(mixtures);
+}
+
+bool SavedBackground::has_shape_of(const SavedBackground &other) const {
+  return region.width == other.region.width && region.height == other.region.height && scale == other.scale &&
+         channels == other.channels && mixtures == other.mixtures;
+}
+
 Status SavedBackground::load(const std::optional<std::string> &location,
                              std::shared_ptr<SavedBackground> *saved) {
   if (!location || location->empty()) return {};
-  std::string bytes;
-  Status status = read_regular_file(*location, kMostFileBytes, &bytes);
+  std::string head;
+  Status status = read_beginning(*location, kHeadBytes, &head);
   if (status.code() == Status::Code::no_file) return {};
   auto made = std::make_shared<SavedBackground>();
-  if (status.ok()) status = decode(bytes, made.get());
-  if (!status.ok())
-    return {status.code(), "model-location: " + excerpt(*location) + " cannot be used: " + status.text()};
+  if (status.ok()) status = made->decode_head(head);
+  if (!status.ok()) return about(*location, " cannot be used: ", status);
   *saved = std::move(made);
   return {};
 }
 
+Status SavedBackground::read(const std::string &location, const SavedBackground &expected) {
+  const BgsubShape shape = shape_of(expected);
+  const std::size_t most = kHeadBytes + shape.pixel_count() + shape.mode_count() * sizeof(float);
+  std::string bytes;
+  Status status = read_regular_file(location, most, &bytes);
+  if (status.ok()) status = decode(bytes, expected);
+  return status.ok() ? status : about(location, " cannot be used: ", status);
+}
+
 Status SavedBackground::save(const std::string &location) const {
   std::string there;
-  Status status = read_beginning(location, kTitleBytes, &there);
-  if (status.ok() && there != std::string_view(kTitle, kTitleBytes))
+  SavedBackground other;
+  Status status = read_beginning(location, kHeadBytes, &there);
+  if (status.ok() && !there.starts_with(kTitle))
     status = invalid_argument("it is a file of another kind");
+  else if (status.ok() && other.decode_head(there).ok() && !has_shape_of(other))
+    status = invalid_argument("it is a model for " + other.words());
   if (!status.ok() && status.code() != Status::Code::no_file)
-    return {status.code(),
-            "model-location: " + excerpt(location) + " is not replaced by the model: " + status.text()};
+    return about(location, " is not replaced by the model: ", status);
   const std::string bytes = encode();
   g_autoptr(GError) error = nullptr;
   if (g_file_set_contents(location.c_str(), bytes.data(), static_cast<gssize>(bytes.size()), &error))

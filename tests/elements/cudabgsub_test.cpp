@@ -10,6 +10,7 @@
 #include <fstream>
 #include <opencv2/video/background_segm.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/elements/canny_reference.h"
@@ -432,11 +433,18 @@ TEST_F(CudaBgsub, a_model_that_does_not_fit_is_refused_with_the_reason) {
   ASSERT_GT(good.size(), 1200u);
   const auto error_with = [&](const std::string &bytes, const std::string &properties = "") {
     std::ofstream(file, std::ios::binary) << bytes;
+    const VideoFrame frame = scene("GRAY8", {40, 30});
     const Owned<GstElement> element =
         parse("cudabgsub model-location=" + file + properties + " backend=" + backend());
-    gst_element_set_state(element.get(), GST_STATE_PAUSED);
-    const auto error = take_error(element.get());
+    const bool starts = gst_element_set_state(element.get(), GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE;
     gst_element_set_state(element.get(), GST_STATE_NULL);
+    if (starts) {  // the first frame tells more
+      GstHarness *harness = gst_harness_new_with_element(element.get(), "sink", "src");
+      gst_harness_set_src_caps(harness, frame.caps().release());
+      gst_harness_push(harness, frame.buffer().release());
+      gst_harness_teardown(harness);
+    }
+    const auto error = take_error(element.get());
     return error ? error->text : std::string();
   };
   EXPECT_EQ(error_with(good), "");
@@ -452,6 +460,81 @@ TEST_F(CudaBgsub, a_model_that_does_not_fit_is_refused_with_the_reason) {
   for (const std::size_t length : {0, 20, 40, 80})
     EXPECT_NE(error_with(good.substr(0, length)), "") << length;
   EXPECT_NE(error_with(good, " model-location=/dev/zero").find("not a file"), std::string::npos);
+}
+
+// It stays, so that one frame of another size does not end what was learnt for weeks.
+TEST_F(CudaBgsub, a_model_for_other_frames_stays) {
+  const std::string file = testing::TempDir() + "cudabgsub_model_that_stays";
+  std::remove(file.c_str());
+  const std::string description = "cudabgsub model-location=" + file;
+  {
+    Harness first(description);
+    first.work(scene("GRAY8", {40, 30}));
+    first.work(scene("GRAY8", {20, 20}));
+  }
+  const std::string good = bytes_of_file(file);
+  ASSERT_GT(good.size(), 400u);
+  for (const char *more : {"", " scale=1/2", " mixtures=3", " roi-width=10"}) {
+    Harness other(description + more);
+    other.work(scene(*more == '\0' ? "BGRx" : "GRAY8", {20, 20}));
+    other.work(scene(*more == '\0' ? "BGRx" : "GRAY8", {24, 20}));
+    gst_element_set_state(other.element(), GST_STATE_NULL);
+    std::string warnings;
+    while (const auto warning = take_warning(other.element())) warnings += warning->text;
+    EXPECT_NE(warnings.find("it stays as it is, and the background is learnt anew"), std::string::npos)
+        << more << warnings;
+    EXPECT_NE(warnings.find("is not replaced by the model: it is a model for 20x20 pixels"),
+              std::string::npos)
+        << more << warnings;
+  }
+  EXPECT_EQ(bytes_of_file(file), good);
+}
+
+// What was learnt counts, also by a frame that a stop has ended in the middle; but for the first one, which leaves memory as it
+// was allocated.
+TEST_F(CudaBgsub, a_frame_that_is_given_up_leaves_a_whole_model_or_none) {
+  if (backend() != "cpu") GTEST_SKIP() << "a GPU ends its frames";
+  const std::string file = testing::TempDir() + "cudabgsub_given_up";
+  const VideoFrame frame = scene("GRAY8", {2000, 1500});
+  for (const int frames : {0, 1}) {
+    int given_up = 0;
+    for (int attempt = 0; attempt < 60 && given_up < 3; ++attempt) {
+      std::remove(file.c_str());
+      Harness harness("cudabgsub display=false n-threads=1 model-location=" + file);
+      harness.negotiate(frame);
+      for (int i = 0; i < frames; ++i) harness.exchange(frame.buffer());
+      GstFlowReturn result = GST_FLOW_OK;
+      std::thread pushing([&] { result = harness.push(frame.buffer()); });
+      g_usleep(static_cast<gulong>(500 * (attempt % 12)));
+      gst_element_set_state(harness.element(), GST_STATE_NULL);
+      pushing.join();
+      if (result == GST_FLOW_OK) continue;
+      ++given_up;
+      const std::string bytes = bytes_of_file(file);
+      EXPECT_LE(bytes.size(), 100 + frame.size().width * frame.size().height * 13ull);
+      EXPECT_EQ(bytes.empty(), frames == 0);
+      if (frames > 0) Harness("cudabgsub model-location=" + file).work(frame);
+    }
+    EXPECT_GT(given_up, 0) << frames;
+  }
+  std::remove(file.c_str());
+}
+
+// A model of any size takes no memory before frames come for which it is.
+TEST_F(CudaBgsub, a_file_takes_no_more_memory_than_the_frames_do) {
+  const std::string file = testing::TempDir() + "cudabgsub_hollow";
+  std::remove(file.c_str());
+  { Harness("cudabgsub model-location=" + file).work(scene("GRAY8", {40, 30})); }
+  std::string head = bytes_of_file(file).substr(0, 34 + 4 * 8);
+  head[34 + 4 * 2 + 1] = head[34 + 4 * 3 + 1] = 32;  // 8232x8222 pixels
+  std::ofstream(file, std::ios::binary) << head;
+  std::filesystem::resize_file(file, 100 + 8232ull * 8222);
+  Harness harness("cudabgsub max-memory=4000000 model-location=" + file);
+  harness.work(scene("GRAY8", {40, 30}));
+  const auto warning = take_warning(harness.element());
+  ASSERT_TRUE(warning);
+  EXPECT_NE(warning->text.find("is for 8232x8222 pixels"), std::string::npos) << warning->text;
+  std::remove(file.c_str());
 }
 
 // Also of a location that is set while frames come, and so was never read.

@@ -201,6 +201,8 @@ gboolean start(GstBaseTransform *transform) {
 gboolean stop(GstBaseTransform *transform) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   cudavision::FilterState &state = *filter->state;
+  if (const std::shared_ptr<Session> session = state.session.get(); session)
+    protect(filter, FALSE, [&] { return session->end(), TRUE; });
   state.session.set(nullptr);
   state.working.reset();
   state.sharing.pause();

@@ -17,8 +17,9 @@ namespace cudavision {
 // a background.
 struct Learnt {
   virtual ~Learnt() = default;
-  // As Operation::drop_history().
+  // As Operation::drop_history() and Operation::end().
   virtual void drop_history() {}
+  virtual void end() {}
 };
 
 // Construction context of an operation. All members except `info` and `learnt` must outlive the operation.
@@ -87,6 +88,8 @@ class Operation {
   // Called before another operation replaces this one, for frames of the same format. given_up: because a frame was
   // given up, which has left the algorithms in the middle.
   virtual std::unique_ptr<Learnt> take_learnt([[maybe_unused]] bool given_up) { return nullptr; }
+  // Called when the element stops, behind the last frame.
+  virtual void end() {}
 };
 
 }  // namespace cudavision

@@ -281,6 +281,14 @@ Status Session::work(MappedFrame &mapped, GstBuffer *buffer, const FilterSetting
   return draw && !mapped.on_device() ? stage.staged->download(mapped.planes()) : Status();
 }
 
+void Session::end() {
+  const DeviceContext::Scope scope(context_.get());
+  if (!scope.status().ok()) return;
+  const MemoryBudget::Scope budget(budget_);
+  if (learnt_) learnt_->end();
+  if (stage_) stage_->operation->end();
+}
+
 void Session::drop_history() {
   const DeviceContext::Scope scope(context_.get());
   if (!scope.status().ok()) return;

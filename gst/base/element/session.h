@@ -94,6 +94,8 @@ class Session {
   void drop_history();
   // Whether results depend on earlier frames.
   bool has_history() const { return stage_ && stage_->operation->has_history(); }
+  // The element stops.
+  void end();
   // Waits for all frames that were passed on. Returns errors of their kernels.
   Status wait_for_pending();
 
