@@ -27,6 +27,8 @@ def read_nothing_else():
 def read_nothing_local(schemes):
     """From now on, what a camera on a network sends leads to no file and no device of this machine: no element of this process opens
     addresses such as file:///…, but for those schemes."""
+    if schemes & LOCAL:  # then what comes from any of them must not lead there
+        read_nothing_else()
     registry = Gst.Registry.get()
     for factory in registry.get_feature_list(Gst.ElementFactory):
         protocols = set(factory.get_uri_protocols() or ()) if factory.get_uri_type() == Gst.URIType.SRC else set()

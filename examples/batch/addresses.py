@@ -24,6 +24,23 @@ def public(uri):
     return split(uri)[0]
 
 
+SECRET = re.compile(r"""((?:\w+-)*(?:pw|passw(?:or)?d|token|secret)\s*=\s*)("[^"]*"|'[^']*'|\S+)""", re.IGNORECASE)
+
+
+def without_secrets(text):
+    """A pipeline's text without the passwords of its addresses and properties."""
+    return SECRET.sub(rf"\1{LEFT_OUT}", ADDRESS.sub(lambda found: public(found[0]), text))
+
+
+def hide_all(text, pipeline):
+    """As hide(), for all addresses and passwords of a pipeline's text."""
+    for secret in sorted((found[2].strip("\"'") for found in SECRET.finditer(pipeline)), key=len, reverse=True):
+        text = text.replace(secret, LEFT_OUT) if secret else text
+    for address in (found[0] for found in ADDRESS.finditer(pipeline)):
+        text = hide(text, address)
+    return text
+
+
 def words(text):
     """The parts of a text in which a password may be, from the whole to the smallest."""
     yield text

@@ -306,13 +306,18 @@ def checked_zones(zones):
         areas = [{"name": checked_name(z["name"]), "polygon": [checked_point(p) for p in z["polygon"]]} for z in zones["zones"]]
     except (KeyError, TypeError, ValueError) as error:
         raise Refused("zones: an object with `lines` and `zones`, as the page draws them") from error
+    for rules in lines, areas:
+        if len({z["name"] for z in rules}) < len(rules):
+            raise Refused("zones: two have the same name")
+    if any(z["from"] == z["to"] for z in lines):
+        raise Refused("zones: a line has no length")
     if len(lines) + len(areas) > MOST_POINTS or any(not 3 <= len(z["polygon"]) <= MOST_POINTS for z in areas):
         raise Refused(f"zones: at most {MOST_POINTS}, with 3 to {MOST_POINTS} corners")
     return {"units": "pixels", "lines": lines, "zones": areas}
 
 
 def checked_name(name):
-    if not isinstance(name, str) or not 0 < len(name) <= MOST_NAME or not name.isprintable():
+    if not isinstance(name, str) or not 0 < len(name.encode(errors="replace")) <= MOST_NAME or not name.isprintable():
         raise ValueError
     return name
 

@@ -106,6 +106,9 @@ class Chain:
             pad.remove_probe(number)
 
     def push(self, sample, shown):
+        if self.frame is not None and not self.error:
+            self.error = f"a frame has not come out for {LONGEST_FRAME} s: change a step to begin anew"
+            self.on_news(self, True)
         self.frame = Frame(sample, shown)
         if not self.error:
             self.entry.emit("push-sample", sample)

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The elements of the plugin: their properties as GObject describes them, steps with checked values, and steps as text."""
-import math
 import pathlib
 import shlex
 
 import gi
 
 gi.require_version("Gst", "1.0")
-from gi.repository import GObject, Gst  # noqa: E402
+from gi.repository import GLib, GObject, Gst  # noqa: E402
 
 Gst.init(None)
 BASE = "GstCudaVisionFilter"  # the class whose properties all elements have
@@ -71,7 +70,10 @@ class Property:
         if self.kind == "enum" and value not in (nick for nick, _ in self.options):
             self.refuse(value, "it is one of " + ", ".join(nick for nick, _ in self.options))
         if self.kind == "file" and value:
-            path = pathlib.Path(value).resolve()
+            try:
+                path = pathlib.Path(value).resolve()
+            except (OSError, RuntimeError, ValueError) as error:
+                self.refuse(value, f"it is no path: {str(error)[:200]}")
             if not any(path.is_relative_to(folder) for folder in folders):
                 self.refuse(value, "it lies in no folder that --folder names")
             return str(path)
@@ -85,9 +87,9 @@ class Property:
             number = value
         if isinstance(number, float) and whole and number.is_integer():
             number = int(number)
-        if isinstance(number, bool) or not isinstance(number, int if whole else (int, float)) or not math.isfinite(number):
+        if isinstance(number, bool) or not isinstance(number, int if whole else (int, float)):
             self.refuse(value, "it is a whole number" if whole else "it is a number")
-        if not self.least <= number <= self.most:
+        if not self.least <= number <= self.most:  # nor if it is none
             self.refuse(value, f"it is from {self.least:.17g} to {self.most:.17g}")
         return number if whole else float(number)
 
@@ -183,18 +185,53 @@ def words_of(text):
         raise Refused(f"{text!r}: {error}") from error
 
 
-def in_shell(name, value):
-    return shlex.quote(f"{name}={value}")
-
-
 def in_pipeline(name, value):
     plain = value and all(c.isalnum() or c in "-_.:/#," for c in value)
     return f"{name}={value}" if plain else f'{name}="' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
+def in_shell(name, value):
+    """gst-launch-1.0 reads each word as a pipeline's text once more."""
+    return shlex.quote(in_pipeline(name, value))
+
+
+def made(step):
+    element = Gst.ElementFactory.make(step.factory)
+    for name, value in step.values.items():
+        element.set_property(name, value)
+    return element
+
+
+def all_values(element):
+    return [(spec.name, element.get_property(spec.name)) for spec in element.list_properties()
+            if spec.flags & GObject.ParamFlags.READABLE and spec.name not in ("name", "parent")]
+
+
+def reads_as(steps, parse):
+    """Whether what parse() returns are these steps, with these values and no others: some values cannot be written in a pipeline's
+    text, and one from a stranger's preset may be made to look like further elements."""
+    try:
+        parsed = parse()
+    except GLib.Error:
+        return False
+    pad = parsed.get_by_name("first").get_static_pad("src")
+    for step in steps:
+        element = pad.get_peer() and pad.get_peer().get_parent_element()
+        if not element or element.get_factory().get_name() != step.factory or all_values(element) != all_values(made(step)):
+            return False
+        pad = element.get_static_pad("src")
+    return pad.get_peer() is None and parsed.get_children_count() == len(steps) + 1
+
+
+FIRST = "identity name=first"
+UNWRITABLE = "# One of the values cannot be written in a pipeline's text: a program can set it with set_property()."
+
+
 def launch_line(source, steps, end):
-    words = [source.words(in_shell), "videoconvert", *(step.words(in_shell) for step in steps), end]
-    return "gst-launch-1.0 -q " + " ! ".join(words)
+    words = [step.words(in_shell) for step in steps]
+    if not reads_as(steps, lambda: Gst.parse_launchv(shlex.split(" ! ".join([FIRST, *words])))):
+        return UNWRITABLE
+    return "gst-launch-1.0 -q " + " ! ".join([source.words(in_shell), "videoconvert", *words, end])
 
 
 PROGRAM = '''import gi
@@ -211,5 +248,8 @@ for sample in GstCudaVision.samples({pipeline}
 
 
 def program(source, steps):
-    text = " ! ".join([source.words(in_pipeline), "videoconvert", *(step.words(in_pipeline) for step in steps)])
+    words = [step.words(in_pipeline) for step in steps]
+    if not reads_as(steps, lambda: Gst.parse_launch(" ! ".join([FIRST, *words]))):
+        return UNWRITABLE
+    text = " ! ".join([source.words(in_pipeline), "videoconvert", *words])
     return PROGRAM.format(pipeline=repr(text))

@@ -64,13 +64,12 @@ def is_loopback(address):
 
 
 def restrict(sources):
-    """Content chooses no elements that open other files and addresses."""
-    files = any(source.is_file for source in sources)
-    schemes = {source.text.partition("://")[0].lower() for source in sources if source.is_address}
-    if files:
+    """Content chooses no elements that open other files and addresses. What cameras on a network send may lead to further addresses,
+    as playlists do, but to nothing local: where there are local sources, too, it leads nowhere."""
+    if all(source.is_address for source in sources):
+        read_nothing_local({source.text.partition("://")[0].lower() for source in sources})
+    elif any(source.is_address or source.is_file for source in sources):
         read_nothing_else()
-    if schemes and all(source.is_address for source in sources):
-        read_nothing_local(schemes)
 
 
 async def serve(chosen):

@@ -7,6 +7,7 @@ import ipaddress
 import json
 import logging
 import pathlib
+import resource
 import secrets
 import socket
 import time
@@ -14,7 +15,7 @@ import urllib.parse
 
 import elements
 import results
-from aiohttp import WSMsgType, web
+from aiohttp import WSMsgType, web, web_protocol, web_server
 from aiohttp.http_exceptions import HttpProcessingError
 from elements import Refused
 
@@ -26,7 +27,9 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
     "Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
 }
-MOST_VIEWERS, MOST_CONNECTIONS, MOST_WAITING = 64, 256, 256
+MOST_VIEWERS, MOST_CONNECTIONS, MOST_OF_ADDRESS, MOST_WAITING = 64, 256, 128, 256
+MOST_REQUESTS = 8  # of a connection that wait for an answer: browsers send one after the other
+SAME_LINE = 60  # seconds between two lines of one kind in the log
 LONGEST_COMMAND = 1 << 18  # bytes
 RESULTS, LONG_RESULTS, LONG_LINE = 0.1, 1.0, 100_000  # seconds between results that a page gets; seconds for lines of more bytes
 
@@ -56,6 +59,53 @@ class Viewer:
                     await self.socket.send_str(json.dumps(message() if callable(message) else message))
 
 
+class Connection(web_protocol.RequestHandler):
+    """A connection of which little waits. The server of aiohttp makes these, in place of its own class."""
+
+    owner = None  # the Server
+
+    def connection_made(self, transport):
+        super().connection_made(transport)
+        self.owner.make_room(self)
+
+    def data_received(self, data):
+        for first in range(0, len(data), 2048):
+            super().data_received(data[first : first + 2048])
+            if len(self._messages) > MOST_REQUESTS:
+                self._messages.clear()
+                self.end()
+                return
+
+    def address(self):
+        return (self.transport and self.transport.get_extra_info("peername") or ("",))[0]
+
+    def end(self):
+        """At once: what was not read yet does not keep it."""
+        transport = self.transport
+        self.force_close()
+        if transport:
+            transport.abort()
+
+
+web_server.RequestHandler = Connection
+
+
+class SparseLines(logging.Filter):
+    """Nobody can fill the log with requests that are none, by going away, or by one fault again and again."""
+
+    def __init__(self):
+        super().__init__()
+        self.last = {}  # when a line of this kind was written
+
+    def filter(self, record):
+        error = (record.exc_info or (None, None))[1]
+        kind, now = (record.pathname, record.lineno, type(error).__name__), time.monotonic()
+        if isinstance(error, (HttpProcessingError, ConnectionError)) or now - self.last.get(kind, -SAME_LINE) < SAME_LINE:
+            return False
+        self.last[kind] = now
+        return True
+
+
 class Server:
     """options: listen, port, names (host names by which the machine is called). token: None on loopback."""
 
@@ -67,15 +117,21 @@ class Server:
         self.cameras, self.viewers, self.catalogue = [], set(), catalogue
         self.files = {path.name: (path.read_bytes(), TYPES[path.suffix]) for path in PAGE.iterdir() if path.suffix in TYPES}
         self.served, self.suspects = set(), set()  # connections with a request, and without one a second ago
+        self.sockets = set()  # those of open pages
+        self.most_connections = MOST_CONNECTIONS
         self.sent = {}  # of each camera and side, when results were sent last
         self.loop = asyncio.get_running_loop()
 
     async def start(self):
-        logging.getLogger("aiohttp.server").addFilter(own_fault)
+        for name in "aiohttp.server", "asyncio", "root":
+            logging.getLogger(name).addFilter(SparseLines())
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        self.most_connections = min(MOST_CONNECTIONS, max(MOST_VIEWERS, files // 4)) if files > 0 else MOST_CONNECTIONS
+        Connection.owner = self
         app = web.Application(middlewares=[self.guard], client_max_size=1024)
         app.add_routes([web.get("/", self.index), web.get("/page/{name}", self.file), web.get("/socket", self.open_socket),
                         web.get("/healthz", self.health), web.get("/metrics", self.metrics),
-                        web.get("/cameras/{number}/{side}.json", self.line)])
+                        web.get(r"/cameras/{number:[0-9]{1,2}}/{side}.json", self.line)])
         self.runner = web.AppRunner(app, access_log=None, handle_signals=False, keepalive_timeout=30)
         await self.runner.setup()
         family = socket.AF_INET6 if ":" in self.options.listen else socket.AF_INET
@@ -102,30 +158,48 @@ class Server:
     def end_idle(self, connections):
         self.served &= connections
         idle = connections - self.served
-        for connection in idle if len(connections) > MOST_CONNECTIONS else idle & self.suspects:
-            connection.force_close()
+        for connection in idle & self.suspects:
+            connection.end()
         self.suspects = idle
+
+    def make_room(self, new):
+        """Ends the oldest connection without a page if there are too many, of its address or of all."""
+        others = [connection for connection in self.runner.server.connections if connection is not new]
+        mine = [connection for connection in others if connection.address() == new.address()]
+        for group, most in (mine, min(MOST_OF_ADDRESS, self.most_connections)), (others, self.most_connections):
+            if len(group) >= most:
+                next((connection for connection in group if connection not in self.sockets), new).end()
+                return
 
     # Requests.
 
     @web.middleware
     async def guard(self, request, handler):
         self.served.add(request.protocol)
-        wrong = self.wrong_host(request) or self.wrong_origin(request)
-        if wrong:
-            response = web.Response(status=403, text=wrong + "\n")
-        elif request.path == "/" and "token" in request.query:
-            response = self.exchange(request)
-        elif not self.known(request):
-            response = web.Response(status=401, text="Open the address that cudavision-live has printed: it holds the token.\n")
-        else:
-            try:
-                response = await handler(request)
-            except web.HTTPException as error:
-                response = web.Response(status=error.status, text=f"{error.status}: {error.reason}\n")
+        try:
+            response = await self.answer_to(request, handler)
+        except web.HTTPException as error:
+            response = web.Response(status=error.status, text=f"{error.status}: {error.reason}\n")
+        except (ConnectionError, asyncio.CancelledError):
+            raise
+        except Exception:  # of which the client must not see more
+            logging.exception("a request failed")
+            response = web.Response(status=500, text="cudavision-live has a fault: its log says more\n")
         if not response.prepared:
             response.headers.update(HEADERS)
+            if response.status >= 400:
+                response.force_close()
         return response
+
+    async def answer_to(self, request, handler):
+        wrong = self.wrong_host(request) or self.wrong_origin(request)
+        if wrong:
+            return web.Response(status=403, text=wrong + "\n")
+        if request.path == "/" and "token" in request.query:
+            return self.exchange(request)
+        if not self.known(request):
+            return web.Response(status=401, text="Open the address that cudavision-live has printed: it holds the token.\n")
+        return await handler(request)
 
     def wrong_host(self, request):
         """A page of another host, whose name was made to lead here, has that name in Host (DNS rebinding), and no IP address."""
@@ -178,8 +252,8 @@ class Server:
         return web.Response(text=results.metrics(self.cameras, len(self.viewers)))
 
     async def line(self, request):
-        number, side = request.match_info["number"], request.match_info["side"]
-        camera = self.cameras[int(number)] if number.isdecimal() and int(number[:4]) < len(self.cameras) else None
+        number, side = int(request.match_info["number"]), request.match_info["side"]
+        camera = self.cameras[number] if number < len(self.cameras) else None
         if camera is None or side not in camera.lines:
             raise web.HTTPNotFound
         return web.Response(body=camera.lines[side], content_type="application/json")
@@ -191,12 +265,14 @@ class Server:
         await page.prepare(request)
         viewer = Viewer(page)
         self.viewers.add(viewer)
+        self.sockets.add(request.protocol)
         known = {name: {"help": elements.summary(name), "properties": [p.page() for p in its.values()]}
                  for name, its in self.catalogue.items()}
         viewer.put("hello", {"cameras": len(self.cameras), "elements": known})
         for camera in self.cameras:
             viewer.put(("state", camera.number), functools.partial(self.state, camera))
         sender = asyncio.create_task(viewer.send())
+        sender.add_done_callback(lambda done: done.cancelled() or done.exception() and request.protocol.end())
         try:
             async for message in page:
                 if message.type == WSMsgType.TEXT:
@@ -204,6 +280,7 @@ class Server:
         finally:
             sender.cancel()
             self.viewers.discard(viewer)
+            self.sockets.discard(request.protocol)
             self.count_watchers()
         return page
 
@@ -251,8 +328,8 @@ class Server:
             raise Refused("there is no such command")
         try:
             await self.loop.run_in_executor(camera.worker, work)
-        finally:
-            self.changed(camera)
+        finally:  # at once: pages get the state before the reply
+            self.put_all(("state", camera.number), functools.partial(self.state, camera), None)
 
     def watch_cameras(self, viewer, watched):
         if not isinstance(watched, dict) or not all(kind in ("tile", "whole") for kind in watched.values()):
@@ -304,11 +381,6 @@ class Server:
                 viewer.put(key, message)
 
 
-def own_fault(record):
-    """Whether a line belongs into the log. Nobody can fill it with requests that are none, or by going away."""
-    return not isinstance((record.exc_info or (None, None))[1], (HttpProcessingError, ConnectionError))
-
-
 def place_of(address):
     try:
         return urllib.parse.urlsplit(address)
@@ -317,7 +389,7 @@ def place_of(address):
 
 
 def same(text, secret):
-    return hmac.compare_digest(text.encode(), secret.encode())
+    return hmac.compare_digest(text.encode(errors="replace"), secret.encode())
 
 
 def a_number(value):

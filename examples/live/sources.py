@@ -19,6 +19,7 @@ class Source:
     """A source as it was named on the command line."""
 
     def __init__(self, text):
+        text = path_of(text)
         path = pathlib.Path(text)
         self.text, self.is_file, self.is_address = text, False, False
         self.live = True  # frames come in their own time
@@ -33,9 +34,9 @@ class Source:
                 self.parts = [("filesrc", {"location": str(path.resolve())}), ("decodebin", {})]
             else:
                 raise Refused(f"{text}: neither a file nor a device")
-            self.name = path.name
+            self.name = os.fsencode(path.name).decode(errors="replace")
         elif text.strip() and Gst.ElementFactory.find(text.split()[0]):
-            self.parts, self.name = None, text.split(" ! ")[0]
+            self.parts, self.name = None, addresses.without_secrets(text.split(" ! ")[0])
             words_of(text)
             self.make()  # what is wrong is said at the start
         else:
@@ -44,7 +45,8 @@ class Source:
     def words(self, quote):
         """The source as in a pipeline's text, without what an address must not show."""
         if self.parts is None:
-            return self.text if quote is in_pipeline else shlex.join(shlex.split(self.text))
+            text = addresses.without_secrets(self.text)
+            return text if quote is in_pipeline else shlex.join(shlex.split(text))
         shown = {"uri": self.name} if self.is_address else {}
         return " ! ".join(" ".join([factory, *(quote(name, shown.get(name, value)) for name, value in values.items())])
                           for factory, values in self.parts)
@@ -63,6 +65,16 @@ class Source:
             for name, value in values.items():
                 pipeline.get_by_name(f"part{number}").set_property(name, value)
         return pipeline
+
+
+def path_of(text):
+    """file:///… is a file, which is read as any other."""
+    if not re.match("file:", text, re.IGNORECASE):
+        return text
+    try:
+        return GLib.filename_from_uri(text)[0]
+    except GLib.Error as error:
+        raise Refused(f"{text}: {error.message}") from error
 
 
 class Player:
@@ -99,7 +111,7 @@ class Player:
     def on_message(self, message):
         if message.type == Gst.MessageType.ERROR:
             text = said(message.parse_error())
-            self.end(addresses.hide(text, self.source.text) if self.source.is_address else text)
+            self.end(text if self.source.is_file else addresses.hide_all(text, self.source.text))
         elif message.type == Gst.MessageType.WARNING and "no_more_pads" in (message.parse_warning()[1] or ""):
             self.end("it has no video that can be decoded")
         elif message.type == Gst.MessageType.EOS:

@@ -1,25 +1,32 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests the server of cudavision-live without a browser: pictures, properties, playback, what it refuses, and what it costs."""
+import ast
 import asyncio
 import json
 import pathlib
 import random
 import re
+import shlex
 import socket
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
 import aiohttp
-from live_server import LIVE, ROOT, TEST_PICTURE, Live, Page, make_video, skip_without_video_elements
+from live_server import LIVE, ROOT, SECONDS, TEST_PICTURE, Live, Page, make_video, skip_without_video_elements
 
 sys.path += [str(LIVE.parent), str(LIVE.parent.parent / "batch")]
+import elements  # noqa: E402
 import server  # noqa: E402
+import sources  # noqa: E402
+from gi.repository import Gst  # noqa: E402
 
 CAMERA, VIDEO, BROKEN = range(3)
 EDGES = [{"element": "cudacanny", "properties": {}}]
+CATALOGUE = elements.offered()
 skip_without_video_elements()
 folder = pathlib.Path(tempfile.mkdtemp(prefix="cudavision_live."))
 
@@ -44,6 +51,91 @@ async def get(path, method="GET", base=None, **headers):
             return response.status, dict(response.headers), await response.text()
 
 
+async def status_of(live_one, request):
+    reader, writer = await asyncio.open_connection("127.0.0.1", live_one.port)
+    writer.write(request)
+    line = await asyncio.wait_for(reader.readline(), SECONDS)
+    writer.close()
+    return int(line.split()[1])
+
+
+def written(*described):
+    """The command and the program of these steps, an element and its properties each."""
+    source = types.SimpleNamespace(words=lambda _quote: "videotestsrc num-buffers=1")
+    steps = elements.steps_of(CATALOGUE, [], [{"element": name, "properties": values} for name, values in described])
+    return elements.launch_line(source, steps, "fakesink"), elements.program(source, steps)
+
+
+class Texts(unittest.TestCase):
+    """What the page shows to copy is what was chosen, whatever a stranger's preset may contain."""
+
+    def test_values_with_spaces_and_quotes_can_be_written(self):
+        for value in "line 1", 'the "door"', "it's", "a\\b", "é ü", "a=b", "a ! b", "(x)", "{x}", "[x]", "# no":
+            for text in written(("cudahog", {"label": value})):
+                self.assertNotEqual(text, elements.UNWRITABLE, value)
+            line = written(("cudavisionzones", {"zones": json.dumps({"lines": [{"name": value, "from": [1, 2], "to": [3, 4]}]})}))
+            self.assertNotIn(elements.UNWRITABLE, line, value)
+
+    def test_no_value_becomes_an_element(self):
+        attacks = ('x" ! filesink location=/tmp/no cudacanny roi-type="', "x' ! filesink location=/tmp/no cudacanny roi-type='",
+                   'x\\" ! filesink location=/tmp/no cudacanny roi-type="', "x ! filesink location=/tmp/no cudacanny roi-type=")
+        pairs = [(a, b) for a in (*attacks, "x \\", "") for b in (*attacks, " ! filesink location=/tmp/no cudacanny roi-type='")]
+        chance = random.Random(4)
+        pairs += [["".join(chance.choices("ab\"' \\!=;,()[]{}$`%1", k=chance.randrange(12))) for _ in range(2)] for _ in range(300)]
+        unwritable = 0
+        for first, second in pairs:
+            line, program = written(("cudacanny", {"roi-type": first}), ("cudahog", {"label": second}))
+            for text, parse in (line, lambda text: Gst.parse_launchv(shlex.split(text)[2:])), (program, self.parse_program):
+                if text == elements.UNWRITABLE:
+                    unwritable += 1
+                    continue
+                found = [parse(text).get_children_count(), *self.values(parse(text))]
+                self.assertEqual(found, [5, first, second], (first, second, text))
+        self.assertLess(unwritable, len(pairs))
+
+    @staticmethod
+    def parse_program(text):
+        description = re.search(r"samples\((.*?)\):\n", text, re.DOTALL)[1]
+        return Gst.parse_launch(ast.literal_eval("(" + description + ")"))
+
+    @staticmethod
+    def values(pipeline):
+        made = {element.get_factory().get_name(): element for element in pipeline.children}
+        return [made["cudacanny"].get_property("roi-type") or "", made["cudahog"].get_property("label") or ""]
+
+    def test_passwords_of_sources_are_not_shown(self):
+        text = ("rtspsrc location=rtsp://admin:S3cret@127.0.0.1:1/x?password=Oth3r user-id=admin user-pw=\"Th 1rd\" ! "
+                "decodebin")
+        source = sources.Source(text)
+        shown = [source.name, source.words(elements.in_shell), source.words(elements.in_pipeline),
+                 sources.addresses.hide_all("not found: rtsp://admin:S3cret@127.0.0.1:1/x, password S3cret, Th 1rd", text)]
+        for part in shown:
+            for secret in "S3cret", "Oth3r", "Th 1rd":
+                self.assertNotIn(secret, part)
+        self.assertIn("127.0.0.1", source.name)
+
+    def test_a_file_by_its_address_is_a_file(self):
+        source = sources.Source((folder / "in.avi").as_uri())
+        self.assertEqual((source.is_file, source.is_address, source.name), (True, False, "in.avi"))
+        with self.assertRaises(elements.Refused):
+            sources.Source("file://elsewhere/in.avi")
+
+    def test_what_a_camera_sends_leads_to_nothing_local(self):
+        program = ("import sys; sys.path += sys.argv[1:3]; from live import *; restrict([Source(t) for t in sys.argv[3:]]);"
+                   "from gi.repository import Gst; named = Gst.ElementFactory.find;"
+                   "print(int(named('filesrc') is not None), max((f.get_rank() for f in map(named, ('hlsdemux', 'hlsdemux2',"
+                   "'dashdemux', 'dashdemux2', 'sdpdemux')) if f), default=0))")
+        address, local = "rtsp://127.0.0.1:1/x", "videotestsrc ! video/x-raw,width=16,height=16"
+        for texts, has_files, plays_lists in (([address], 0, None), ([address, local], 1, 0), ([local, address], 1, 0),
+                                              ([address, str(folder / "in.avi")], 1, 0), ([str(folder / "in.avi")], 1, 0)):
+            done = subprocess.run([sys.executable, "-c", program, str(LIVE.parent), str(ROOT / "examples"), *texts], check=True,
+                                  capture_output=True, text=True)
+            files, rank = map(int, done.stdout.split())
+            self.assertEqual(files, has_files, texts)
+            if plays_lists is not None:
+                self.assertEqual(rank, plays_lists, texts)
+
+
 class Requests(unittest.IsolatedAsyncioTestCase):
     async def test_the_page_and_its_files_are_served_and_may_use_no_other_host(self):
         status, headers, text = await get("/")
@@ -65,6 +157,13 @@ class Requests(unittest.IsolatedAsyncioTestCase):
             self.assertEqual((await get(path))[0], 404, path)
         for method in "POST", "PUT", "DELETE", "OPTIONS":
             self.assertIn((await get("/", method))[0], (404, 405), method)
+
+    async def test_numbers_and_bytes_of_any_kind_are_no_fault(self):
+        for number in "00009", "0000" + "9" * 5000, "1e1", "\u0661", "":
+            self.assertEqual((await get(f"/cameras/{number}/left.json"))[0], 404, number[:9])
+        for text in b"Authorization: Bearer \xff", b"Cookie: cudavision=\xff", b"X: \xff":
+            request = b"GET /?token=\xff HTTP/1.1\r\nHost: localhost\r\n" + text + b"\r\n\r\n"
+            self.assertIn(await status_of(live, request), (200, 303, 400), text)
 
     async def test_host_names_of_strangers_are_refused(self):
         for host in "evil.example", "evil.example:80", "localhost.evil.example", "127.0.0.1.evil.example", "", "[", "a b":
@@ -147,7 +246,7 @@ class Properties(unittest.IsolatedAsyncioTestCase):
 
     async def test_wrong_values_are_refused_and_change_nothing(self):
         wrong = {"low-threshold": [-1, 1e8, "many", None, True, float("nan"), [], {}], "aperture": ["4", 3, ""],
-                 "l2-gradient": ["yes", 1], "roi-x": [0.5, -1, 2**40], "color": [7, "a\nb", "x" * 100000, "\0"]}
+                 "l2-gradient": ["yes", 1], "roi-x": [0.5, -1, 2**40, 10**400, 1e308], "color": [7, "a\nb", "x" * 100000, "\0"]}
         values = self.page.values()
         for name, tried in wrong.items():
             for value in tried:
@@ -198,6 +297,9 @@ class Properties(unittest.IsolatedAsyncioTestCase):
         for path in "/etc/passwd", f"{folder}/../x", "passwd", f"{folder}/out/passwd", f"{folder}x/a":
             error = await self.page.do("set", step=0, values={"model-location": path})
             self.assertIn("it lies in no folder that --folder names", error)
+        (folder / "loop").symlink_to("loop")
+        for path in f"{folder}/loop", "x" * 5000, f"{folder}/" + "x" * 300:
+            self.assertNotIn("fault", await self.page.do("set", step=0, values={"model-location": path}), path[:30])
         error = await self.page.do("set", step=0, values={"model-location": f"{folder}/model.txt"})
         self.assertNotIn("no folder", error)
 
@@ -326,7 +428,9 @@ class Playback(unittest.IsolatedAsyncioTestCase):
         for wrong in (None, [], {}, {"lines": [], "zones": [{"name": "a", "polygon": [[0, 0]]}]},
                       {"lines": [{"name": "", "from": [0, 0], "to": [1, 1]}], "zones": []},
                       {"lines": [{"name": "a", "from": [0, 1e9], "to": [1, 1]}], "zones": []},
-                      {"lines": zones["lines"] * 65, "zones": []}):
+                      {"lines": zones["lines"] * 65, "zones": []}, {"lines": zones["lines"] * 2, "zones": []},
+                      {"lines": [{"name": "a", "from": [1, 1], "to": [1, 1]}], "zones": []},
+                      {"lines": [{"name": "\u00e9" * 64, "from": [0, 0], "to": [1, 1]}], "zones": []}):
             self.assertIn("zones: ", await self.page.do("zones", VIDEO, zones=wrong))
         self.assertEqual(await self.page.do("zones", VIDEO, zones={"lines": [], "zones": []}), "")
 
@@ -411,6 +515,36 @@ class Guests(unittest.IsolatedAsyncioTestCase):
                 await page.do("pause", camera, on=False)
             await page.watch(CAMERA)
             await page.next_picture()
+
+    async def test_a_stranger_fills_neither_memory_nor_descriptors_nor_the_log(self):
+        other = Live("--listen", "0.0.0.0", TEST_PICTURE)
+        try:
+            before, hoard, flood = other.memory(), [], b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" * 2000
+            for _ in range(12):  # requests whose answers nobody reads
+                stranger = socket.create_connection(("127.0.0.1", other.port))
+                stranger.setblocking(False)
+                hoard.append(stranger)
+            for _ in range(200):
+                for stranger in hoard:
+                    try:
+                        stranger.send(flood)
+                    except OSError:
+                        pass
+                await asyncio.sleep(0.005)
+            self.assertLess(other.memory() - before, 30e6)
+            files = other.files()
+            for _ in range(400):  # connections that have asked once and stay
+                stranger = socket.create_connection(("127.0.0.1", other.port))
+                stranger.send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                hoard.append(stranger)
+            await asyncio.sleep(1)
+            self.assertLess(other.files() - files, server.MOST_OF_ADDRESS + 20)
+            self.assertEqual((await get("/healthz", base=f"http://127.0.0.1:{other.port}"))[0], 401)
+        finally:
+            for stranger in hoard:
+                stranger.close()
+            _, said = other.stop()
+        self.assertLess(len(said), 3000, said)
 
     async def test_a_listener_in_a_network_needs_the_token(self):
         other = Live("--listen", "0.0.0.0", TEST_PICTURE)

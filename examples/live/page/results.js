@@ -49,6 +49,9 @@ function legend(names, values) {
 
 const short = (value) => (Number.isInteger(value) ? String(value) : value.toFixed(1));
 
+// A type may have the name of something that all objects have.
+const countOf = (values, name) => (Object.hasOwn(values, name) ? values[name] : 0);
+
 function plotCounts() {
   const names = [...new Set(history.flatMap(({ values }) => Object.keys(values)))].slice(0, MOST);
   if (!names.length) {
@@ -59,11 +62,11 @@ function plotCounts() {
   const chart = plot();
   names.forEach((name, n) => {
     const points = history.map(({ at, values }) =>
-      [WIDTH - (now - at) / 1000 / MINUTE * WIDTH, HEIGHT - 3 - (values[name] ?? 0) / most * (HEIGHT - 8)]);
+      [WIDTH - (now - at) / 1000 / MINUTE * WIDTH, HEIGHT - 3 - countOf(values, name) / most * (HEIGHT - 8)]);
     chart.append(shape('polyline', { points: points.map((p) => p.map((v) => v.toFixed(1))).join(' '), class: `c${n}` }));
   });
   find('#counts').replaceChildren(scale(`${short(most)}`, ''), chart, scale('a minute ago', 'now'),
-    legend(names, names.map((name) => short(history.at(-1).values[name] ?? 0))));
+    legend(names, names.map((name) => short(countOf(history.at(-1).values, name)))));
 }
 
 function plot() {
