@@ -58,7 +58,7 @@ def samples(description):
         while not sink.is_eos():
             if sample := sink.try_pull_sample(100 * Gst.MSECOND):
                 yield sample
-            elif message := bus.pop_filtered(Gst.MessageType.ERROR):
+            if message := bus.pop_filtered(Gst.MessageType.ERROR):  # takes all others off the bus
                 error, debug = message.parse_error()
                 raise SystemExit(f"{error.message} {debug.split(chr(10))[-1]}")  # the last line names files
     finally:

@@ -152,6 +152,15 @@ class Samples(unittest.TestCase):
         with self.assertRaisesRegex(GLib.Error, "no element \"cudacany\""):
             list(GstCudaVision.samples("videotestsrc ! cudacany ! appsink name=sink"))
 
+    def test_messages_do_not_gather_while_samples_come(self):
+        pipeline = Gst.parse_launch(f"videotestsrc num-buffers=60 ! {CAPS} ! cudahistogram display=false post-messages=true ! "
+                                    "appsink name=sink sync=false max-buffers=2")
+        bus, gathered = pipeline.get_bus(), 0
+        for number, _ in enumerate(GstCudaVision.samples(pipeline)):
+            while number == 50 and bus.pop():
+                gathered += 1
+        self.assertLess(gathered, 20)
+
     def test_break_stops_the_pipeline(self):
         pipeline = Gst.parse_launch(f"videotestsrc ! {CAPS} ! appsink name=frames")
         for sample in GstCudaVision.samples(pipeline, "frames"):

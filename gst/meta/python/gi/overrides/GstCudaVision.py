@@ -321,6 +321,7 @@ def mark_analysed(frame, type=None, n_results=0):
 def samples(pipeline, sink="sink"):
     """Plays a pipeline, or its description, and yields the samples of its appsink of that name. The end of the loop, also
     by `break`, stops the pipeline. An error of an element raises RuntimeError, with the file that is missing, for example.
+    Other messages are taken off the pipeline's bus, so that it does not grow: Gst.Bus.set_sync_handler() sees them before.
     """
     if isinstance(pipeline, str):
         pipeline = Gst.parse_launch(pipeline)
@@ -333,11 +334,12 @@ def samples(pipeline, sink="sink"):
         pipeline.set_state(Gst.State.PLAYING)
         while True:
             # With a time limit, because after an error no sample comes.
-            if (sample := appsink.emit("try-pull-sample", 100 * Gst.MSECOND)) is not None:
+            sample = appsink.emit("try-pull-sample", 100 * Gst.MSECOND)
+            if sample is not None:
                 yield sample
-            elif (message := bus.pop_filtered(Gst.MessageType.ERROR)) is not None:
+            if (message := bus.pop_filtered(Gst.MessageType.ERROR)) is not None:
                 raise RuntimeError(_text_of_error(message))
-            elif appsink.get_property("eos"):
+            if sample is None and appsink.get_property("eos"):
                 return
     finally:
         pipeline.set_state(Gst.State.NULL)
