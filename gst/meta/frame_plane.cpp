@@ -49,6 +49,8 @@ bool is_array(const GstVideoInfo &info, const Samples &samples, GError **error) 
   if ((flags & GST_VIDEO_FORMAT_FLAG_PALETTE) != 0) return refuse(error, info, "they have a palette");
   const gint bytes = bytes_of_sample(samples);
   if (bytes != 1 && bytes != 2 && bytes != 4) return refuse(error, info, "their samples have no type");
+  // IYU1: its luma samples are not equally far apart.
+  if (samples.pixel_stride < bytes) return refuse(error, info, "their samples do not lie at equal distances");
   const bool little_endian = (flags & GST_VIDEO_FORMAT_FLAG_LE) != 0;
   if (!samples.share_bytes && bytes > 1 && little_endian != (G_BYTE_ORDER == G_LITTLE_ENDIAN))
     return refuse(error, info, "the bytes of their samples are in the order of other machines");

@@ -137,6 +137,7 @@ TEST(DlpackFrame, what_is_no_array_is_refused) {
   } cases[] = {{"v210", "do not lie in rows of whole bytes"},
                {"NV12_64Z32", "do not lie in rows of whole bytes"},
                {"RGB8P", "have a palette"},
+               {"IYU1", "at equal distances"},
                {"GRAY16_BE", "in the order of other machines"}};
   for (const auto &c : cases) {
     const Caps caps = caps_of(c.format, 64, 32);
