@@ -134,6 +134,15 @@ street counted 2 30 60 1024 640 "${large_people[@]}" ! cudavisionzones location=
 mv "$work/counted.060.png" "$work/picture.png"
 keep cudavisionzones 75
 
+for file in shop crossing gate; do
+  street "$file" 2 30 60 512 320 "${large_people[@]}" ! cudavisionzones location="examples/count/$file.json" ! \
+    cudavisionoverlay trail=2
+done
+joined 320 "$work/shop.060.png" "$work/crossing.060.png"
+mv "$work/picture.png" "$work/two.png"
+joined 640 "$work/two.png" "$work/gate.060.png"
+keep cudavisionzones_files 75
+
 street filled 2 30 60 1024 640 "${large_people[@]}" ! cudavisionredact dilate=24
 street coarse 2 30 60 1024 640 "${large_people[@]}" ! cudavisionredact dilate=24 mode=pixelate
 joined 640 "$work/filled.060.png" "$work/coarse.060.png"
