@@ -434,18 +434,19 @@ TEST_F(CudaBgsub, a_model_that_does_not_fit_is_refused_with_the_reason) {
   const auto error_with = [&](const std::string &bytes, const std::string &properties = "") {
     std::ofstream(file, std::ios::binary) << bytes;
     const VideoFrame frame = scene("GRAY8", {40, 30});
-    const Owned<GstElement> element =
-        parse("cudabgsub model-location=" + file + properties + " backend=" + backend());
-    const bool starts = gst_element_set_state(element.get(), GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE;
-    gst_element_set_state(element.get(), GST_STATE_NULL);
-    if (starts) {  // the first frame tells more
-      GstHarness *harness = gst_harness_new_with_element(element.get(), "sink", "src");
-      gst_harness_set_src_caps(harness, frame.caps().release());
-      gst_harness_push(harness, frame.buffer().release());
-      gst_harness_teardown(harness);
-    }
-    const auto error = take_error(element.get());
-    return error ? error->text : std::string();
+    const std::string description = "cudabgsub model-location=" + file + properties;
+    const auto text_of = [](GstElement *element) {
+      const auto error = take_error(element);
+      return error ? error->text : std::string();
+    };
+    const Owned<GstElement> element = parse(description + " backend=" + backend());
+    if (gst_element_set_state(element.get(), GST_STATE_PAUSED) == GST_STATE_CHANGE_FAILURE)
+      return text_of(element.get());
+    Harness harness(description);  // the first frame tells more
+    harness.negotiate(frame);
+    (void)harness.push(frame.buffer());
+    (void)Owned<GstBuffer>(gst_harness_try_pull(harness.get()));
+    return text_of(harness.element());
   };
   EXPECT_EQ(error_with(good), "");
   std::string version = good, size = good, count = good, number = good;
