@@ -380,6 +380,18 @@ TEST_F(CudaVisionRedact, held_frames_add_to_the_latency_and_to_the_buffers_of_a_
   gst_object_unref(source);
 }
 
+// Cameras often pause behind their first frame. The sink would wait for so many times as long.
+TEST_F(CudaVisionRedact, a_long_gap_at_the_beginning_does_not_count_as_the_distance_of_frames) {
+  Stream stream("look-back=4", bright("NV12", {64, 48}));
+  gst_harness_set_upstream_latency(stream.harness().get(), 0);
+  for (const GstClockTime time : {GstClockTime{0}, GstClockTime{3600}, GstClockTime{7200}}) {
+    Owned<GstBuffer> frame = stream.frame({});
+    GST_BUFFER_PTS(frame.get()) = time * GST_SECOND;
+    stream.push(std::move(frame));
+    EXPECT_EQ(gst_harness_query_latency(stream.harness().get()), 4 * kFrame) << time;
+  }
+}
+
 // --- a detector that falls silent ---
 
 TEST_F(CudaVisionRedact, silence_of_a_detector_that_marks_frames_hides_all) {

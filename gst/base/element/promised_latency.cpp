@@ -11,7 +11,7 @@ namespace cudavision {
 namespace {
 
 constexpr GstClockTime kLeast = GST_MSECOND;  // what takes less is not worth a promise
-constexpr GstClockTime kMost = 10 * GST_SECOND;
+constexpr GstClockTime kMost = 10 * GST_SECOND, kMostHeld = 60 * GST_SECOND;
 constexpr GstClockTime kMostSlack =
     20 * GST_MSECOND;  // what sinks allow by default, their processing-deadline
 
@@ -47,7 +47,13 @@ bool PromisedLatency::take(GstClockTime processing_time, GstClockTime frame_dist
   return live_;
 }
 
-bool PromisedLatency::hold(GstClockTime time) { return held_.exchange(time) < time && live_; }
+// A little less is not worth a message, and what sinks wait for changes with each.
+bool PromisedLatency::hold(GstClockTime time) {
+  const GstClockTime held = std::min(time, kMostHeld), told = held_;
+  if (held <= told && held >= told - told / 4) return false;
+  held_ = held;
+  return live_;
+}
 
 void PromisedLatency::add_to(GstQuery *latency) {
   gboolean live = FALSE;

@@ -19,7 +19,7 @@ class PromisedLatency {
   // latency message must then tell. frame_distance: the distance of the stream's frames, or 0 if it is unknown.
   // Called by the streaming thread.
   bool take(GstClockTime processing_time, GstClockTime frame_distance);
-  // The element holds frames back for so long. Returns true as take() does.
+  // The element holds frames back for so long. Returns true if a latency message must tell that it is more, or much less.
   bool hold(GstClockTime time);
   // Adds the promise to the answer of the element before this one. Called from any thread.
   void add_to(GstQuery *latency);

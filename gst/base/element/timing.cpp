@@ -55,10 +55,12 @@ bool Continuity::continues(GstBuffer *frame, const GstSegment &segment) {
 
 GstClockTime Continuity::distance() const {
   const std::size_t count = std::min(count_, distances_.size());
-  if (count == 0) return frame_duration_;
+  if (count < kEnough && frame_duration_ > 0) return frame_duration_;
+  if (count == 0) return 0;
   auto sorted = distances_;
-  std::nth_element(sorted.begin(), sorted.begin() + count / 2, sorted.begin() + count);
-  return sorted[count / 2];
+  const std::size_t middle = (count - 1) / 2;
+  std::nth_element(sorted.begin(), sorted.begin() + middle, sorted.begin() + count);
+  return count < kEnough ? std::min(kLeastGap, sorted[middle]) : sorted[middle];
 }
 
 void Punctuality::restart(GstClockTime frame_duration) {

@@ -55,6 +55,8 @@ class Continuity {
   // A gap of up to 2 s, or of kMostDistances times the distance of the stream's frames, is a gap in one video.
   static constexpr GstClockTime kLeastGap = 2 * GST_SECOND;
   static constexpr guint64 kMostDistances = 5;
+  // Fewer distances do not contradict the caps: cameras often pause behind their first frame.
+  static constexpr std::size_t kEnough = 5;
 
   // Call it with every frame that arrives. Returns false if the frame may belong to another time or video: if it is a
   // discontinuity or the first one of a segment, and its timestamp does not follow the last one closely in the
