@@ -72,8 +72,9 @@ bool BgsubOperation::Model::fits(const SavedBackground &saved) const {
 }
 
 Status BgsubOperation::resume() {
-  SavedBackground *known = state_.files().model.get();
-  if (known == nullptr || std::exchange(known->taken, true)) return {};
+  std::shared_ptr<SavedBackground> known;
+  CUDAVISION_TRY(SavedBackground::load(model_->location, &known));
+  if (known == nullptr) return {};
   if (!model_->fits(*known)) {
     state_.warn_once("model", "The model of model-location is for " + known->words() +
                                   ": it stays as it is, and the background is learnt anew");
@@ -93,7 +94,7 @@ Status BgsubOperation::Model::save() const {
   saved.scale = scale, saved.channels = channels, saved.mixtures = mixtures;
   CUDAVISION_TRY(subtractor->fetch(&saved.state));
   if (context) CUDAVISION_TRY(context->synchronize());
-  return saved.save(*location);
+  return saved.save(*location, history);
 }
 
 void BgsubOperation::Model::end() {
@@ -119,7 +120,7 @@ ComponentList BgsubOperation::list() const {
 Status BgsubOperation::run(const Job &job) {
   // The model is that of one place.
   if (std::exchange(model_->region, job.region) != job.region) model_->subtractor->restart();
-  model_->is_resumed = false;
+  model_->is_resumed = false, model_->history = settings_.history;
   if (model_->location != settings_.model_location) model_->location = settings_.model_location;
   is_first_ = model_->subtractor->is_empty();
   ImageView<const std::uint8_t> kept{};

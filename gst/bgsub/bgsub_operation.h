@@ -51,12 +51,12 @@ class BgsubOperation final : public ElementOperation<BgsubSettings, BgsubFiles> 
     std::optional<std::string> location;
     Region region;  // of the last frame
     Size size;
-    int channels = 1, mixtures = 0, scale = 1;
+    int channels = 1, mixtures = 0, scale = 1, history = 0;
     bool is_resumed = false;  // from a file, and no frame has come: any stream may follow
   };
 
   Reads reads() const override;
-  // Takes the model of model-location, once in a run.
+  // Takes the model of model-location, if there is one for these frames.
   Status resume();
   // What is not learnt: a picture of the region, without data if everything is learnt.
   Status find_kept(const Job &job, ImageView<const std::uint8_t> *kept);

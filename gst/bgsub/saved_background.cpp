@@ -3,10 +3,12 @@
 #include "gst/bgsub/saved_background.h"
 
 #include <glib.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -164,7 +166,7 @@ Status SavedBackground::read(const std::string &location, const SavedBackground 
   return status.ok() ? status : about(location, " cannot be used: ", status);
 }
 
-Status SavedBackground::save(const std::string &location) const {
+Status SavedBackground::save(const std::string &location, std::int64_t enough) const {
   std::string there;
   SavedBackground other;
   Status status = read_beginning(location, kHeadBytes, &there);
@@ -172,11 +174,20 @@ Status SavedBackground::save(const std::string &location) const {
     status = invalid_argument("it is a file of another kind");
   else if (status.ok() && other.decode_head(there).ok() && !has_shape_of(other))
     status = invalid_argument("it is a model for " + other.words());
+  else if (status.ok() && state.frames < std::min(enough, other.state.frames))
+    status = invalid_argument("it has learnt more than the " + std::to_string(state.frames) +
+                              " frames of this one, which has begun anew");
   if (!status.ok() && status.code() != Status::Code::no_file)
     return about(location, " is not replaced by the model: ", status);
   const std::string bytes = encode();
+  // A link stays one, and the file keeps its mode.
+  g_autofree char *target = realpath(location.c_str(), nullptr);
+  const char *name = target != nullptr ? target : location.c_str();
+  struct stat before {};
+  const int mode = stat(name, &before) == 0 ? static_cast<int>(before.st_mode & 0777) : 0666;
   g_autoptr(GError) error = nullptr;
-  if (g_file_set_contents(location.c_str(), bytes.data(), static_cast<gssize>(bytes.size()), &error))
+  if (g_file_set_contents_full(name, bytes.data(), static_cast<gssize>(bytes.size()),
+                               G_FILE_SET_CONTENTS_CONSISTENT, mode, &error))
     return {};
   return invalid_argument("model-location: the model could not be saved: " + excerpt(error->message));
 }

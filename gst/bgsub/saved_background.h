@@ -13,8 +13,7 @@ namespace cudavision {
 struct SavedBackground {
   Region region;  // of the frame
   int scale = 1, channels = 1, mixtures = 1;
-  BgsubState state;    // of reduced_size(region, scale)
-  bool taken = false;  // by the first operation of a run
+  BgsubState state;  // of reduced_size(region, scale)
 
   // For which frames it is, for the user.
   std::string words() const;
@@ -26,8 +25,9 @@ struct SavedBackground {
   // Reads the whole file, which must be one for the frames of `expected`: these bound the memory that it takes.
   Status read(const std::string &location, const SavedBackground &expected);
   // Replaces the file at once: whoever reads it finds the old or the new one. Fails if something else is there than such a
-  // file, or one for other frames, which then stays.
-  Status save(const std::string &location) const;
+  // file, or one for other frames, or one that has learnt more while this one has learnt fewer than `enough` frames; it then
+  // stays.
+  Status save(const std::string &location, std::int64_t enough) const;
 
   // The file: a line of text with the version, numbers of four bytes, and for each pixel the number of its modes and their
   // floats. Little-endian. The state must be that of frames that were learnt.

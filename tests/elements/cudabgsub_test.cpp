@@ -484,11 +484,81 @@ TEST_F(CudaBgsub, a_model_for_other_frames_stays) {
     while (const auto warning = take_warning(other.element())) warnings += warning->text;
     EXPECT_NE(warnings.find("it stays as it is, and the background is learnt anew"), std::string::npos)
         << more << warnings;
-    EXPECT_NE(warnings.find("is not replaced by the model: it is a model for 20x20 pixels"),
+    EXPECT_NE(warnings.find("is not replaced by the model: it is a model for 40x30 pixels"),
               std::string::npos)
         << more << warnings;
   }
   EXPECT_EQ(bytes_of_file(file), good);
+}
+
+// Frames of another size, a seek or a gap begin the model anew; the file keeps what was learnt before.
+TEST_F(CudaBgsub, a_file_is_not_lost_by_a_few_frames) {
+  const std::string file = testing::TempDir() + "cudabgsub_model_of_weeks";
+  const std::string description = "cudabgsub history=50 model-location=" + file;
+  const VideoFrame frame = scene("GRAY8", {40, 30}), other = scene("GRAY8", {20, 20});
+  const auto learnt = [&] {  // frames, by the file
+    std::int32_t frames = 0;
+    std::memcpy(&frames, bytes_of_file(file).substr(34 + 4 * 7, 4).data(), sizeof frames);
+    return frames;
+  };
+  const auto work = [](Harness *bgsub, const VideoFrame &picture, int count) {
+    for (int i = 0; i < count; ++i) bgsub->work(picture);
+  };
+  std::remove(file.c_str());
+  {
+    Harness first(description);
+    work(&first, frame, 30);
+    work(&first, other, 1);
+  }
+  EXPECT_EQ(learnt(), 30) << "and not the one frame of another size";
+  {
+    Harness bgsub(description);
+    work(&bgsub, other, 1);
+    work(&bgsub, frame, 2);
+    work(&bgsub, other, 1);
+    work(&bgsub, frame, 2);
+  }
+  EXPECT_EQ(learnt(), 34) << "it goes on when its frames come back";
+  {
+    Harness bgsub(description);
+    work(&bgsub, frame, 1);
+    g_object_set(bgsub.element(), "roi-width", 20, nullptr);
+    work(&bgsub, frame, 1);
+    g_object_set(bgsub.element(), "roi-width", 0, nullptr);
+    work(&bgsub, frame, 1);
+  }
+  EXPECT_EQ(learnt(), 36);
+  for (const int frames : {5, 60}) {  // behind a seek
+    Harness bgsub(description);
+    work(&bgsub, frame, 1);
+    gst_harness_push_event(bgsub.get(), gst_event_new_flush_start());
+    gst_harness_push_event(bgsub.get(), gst_event_new_flush_stop(TRUE));
+    GstSegment segment;
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+    gst_harness_push_event(bgsub.get(), gst_event_new_segment(&segment));
+    work(&bgsub, frame, frames);
+    gst_element_set_state(bgsub.element(), GST_STATE_NULL);
+    EXPECT_EQ(learnt(), frames < 50 ? 36 : frames);
+    const auto warning = take_warning(bgsub.element());
+    ASSERT_EQ(static_cast<bool>(warning), frames < 50);
+    EXPECT_EQ(warning && warning->text.find("it has learnt more than the 5 frames") != std::string::npos,
+              frames < 50);
+  }
+}
+
+TEST_F(CudaBgsub, a_link_stays_a_link_and_a_file_keeps_its_mode) {
+  const std::string file = testing::TempDir() + "cudabgsub_private",
+                    link = testing::TempDir() + "cudabgsub_link";
+  std::remove(file.c_str()), std::remove(link.c_str());
+  { Harness("cudabgsub model-location=" + file).work(scene("GRAY8", {40, 30})); }
+  std::filesystem::permissions(file,
+                               std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  std::filesystem::create_symlink(file, link);
+  { Harness("cudabgsub model-location=" + link).work(scene("GRAY8", {40, 30})); }
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(std::filesystem::status(file).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  std::remove(file.c_str()), std::remove(link.c_str());
 }
 
 // What was learnt counts, also by a frame that a stop has ended in the middle; but for the first one, which leaves memory as it

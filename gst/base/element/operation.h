@@ -17,7 +17,7 @@ namespace cudavision {
 // a background.
 struct Learnt {
   virtual ~Learnt() = default;
-  // As Operation::drop_history() and Operation::end().
+  // As Operation::drop_history(); and as Operation::end(), also when other frames come.
   virtual void drop_history() {}
   virtual void end() {}
 };

@@ -67,7 +67,10 @@ void Session::drop_stage() {
 }
 
 void Session::retire_stage(bool given_up) {
-  if (stage_) learnt_ = stage_->operation->take_learnt(given_up);
+  if (stage_ && stage_->operation) {
+    if (learnt_) learnt_->end();  // no operation has taken it
+    learnt_ = stage_->operation->take_learnt(given_up);
+  }
   drop_stage();
 }
 
@@ -112,7 +115,11 @@ Status Session::negotiate(const GstVideoInfo &info, bool in_cuda_memory, const F
   CUDAVISION_TRY(scope.status());
   const LumaRange luma_range = luma_range_of(info, wanted_luma_range_);
   const bool same = same_frames(info, info_);
-  if (!same) learnt_.reset();
+  if (!same) {
+    retire_stage(false);
+    if (learnt_) learnt_->end();
+    learnt_.reset();
+  }
   if (!same || in_cuda_memory != in_cuda_memory_ || luma_range != luma_range_) {
     same ? retire_stage(false) : drop_stage();
   }
@@ -169,7 +176,7 @@ Status Session::fit_stage(const FilterSettings &settings) {
   stage_->region = region;
   stage_->size = size;
   const Status status = catch_bad_alloc([&] { return make_stage(settings); });
-  if (!status.ok()) drop_stage();
+  if (!status.ok()) retire_stage(true);
   return status;
 }
 
@@ -210,10 +217,7 @@ Status Session::process(MappedFrame &frame, GstBuffer *buffer, const FilterSetti
   const MemoryBudget::Scope budget(budget_);
   const Status status = catch_bad_alloc([&] { return process_frame(frame, buffer, settings); });
   // Algorithms rely on what they leave in their scratch memory, and this one was left in the middle.
-  if (status.code() == Status::Code::stopped)
-    retire_stage(true);
-  else if (!status.ok())
-    drop_stage();
+  if (!status.ok()) retire_stage(true);
   return status;
 }
 
@@ -286,7 +290,7 @@ void Session::end() {
   if (!scope.status().ok()) return;
   const MemoryBudget::Scope budget(budget_);
   if (learnt_) learnt_->end();
-  if (stage_) stage_->operation->end();
+  if (stage_ && stage_->operation) stage_->operation->end();
 }
 
 void Session::drop_history() {
