@@ -16,9 +16,10 @@ source tests/support/packages.sh
 needs_root_folder tests/release.sh
 install_packages debootstrap apt-utils gpg gpg-agent git
 
-folder=${1:-$(mktemp -d /var/tmp/cudavision_release.XXXXXX)}
-temporary=$(mktemp -d)
-trap 'gpgconf --homedir "$temporary" --kill all; rm -rf "$temporary"; [[ -n ${1:-} ]] || rm -rf "$folder"' EXIT
+temporary=$(mktemp -d /var/tmp/cudavision_release.XXXXXX)
+folder=${1:-$temporary/repository}  # one that is named stays
+trap 'gpgconf --homedir "$temporary" --kill all; rm -rf "$temporary"' EXIT
+chmod 755 "$temporary"
 mkdir -p "$folder"
 folder=$(realpath "$folder")
 chmod 755 "$folder"  # apt reads it as a user without rights
