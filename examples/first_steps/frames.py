@@ -48,17 +48,21 @@ def frames(description):
     return (sample.get_buffer() for sample in samples(description))
 
 
-def samples(description):
-    """Yields the buffers with their caps."""
+def samples(description, location=None):
+    """Yields the buffers with their caps. location: what the element `file` reads; the name of a file is no part of a text."""
     pipeline = Gst.parse_launch(f"{description} ! appsink name=sink sync=false max-buffers=2 wait-on-eos=false")
+    if location:
+        pipeline.get_by_name("file").set_property("location", location)
     sink = pipeline.get_by_name("sink")
     bus = pipeline.get_bus()
     pipeline.set_state(Gst.State.PLAYING)
+    message = None
     try:
         while not sink.is_eos():
             if sample := sink.try_pull_sample(100 * Gst.MSECOND):
                 yield sample
-            if message := bus.pop_filtered(Gst.MessageType.ERROR):  # takes all others off the bus
+            message = message or bus.pop_filtered(Gst.MessageType.ERROR)  # takes all others off the bus
+            if message and not sample:
                 error, debug = message.parse_error()
                 raise SystemExit(f"{error.message} {debug.split(chr(10))[-1]}")  # the last line names files
     finally:

@@ -13,7 +13,7 @@ DETECTOR = "cudasigma2kp display=false window=7 cell=8 tau=3.9 grids=4 min-dista
 
 def describe(file):
     """A picture, its keypoints, and OpenCV's descriptors of them."""
-    (sample,) = samples(f'filesrc location="{file}" ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 ! {DETECTOR}')
+    (sample,) = samples(f"filesrc name=file ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 ! {DETECTOR}", file)
     (plane,) = GstCudaVision.frame_tensors(sample.get_buffer(), sample.get_caps())
     picture = numpy.array(plane)  # OpenCV wants rows without gaps
     found = numpy.asarray(GstCudaVision.buffer_get_keypoints_meta(sample.get_buffer()))

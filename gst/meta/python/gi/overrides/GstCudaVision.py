@@ -7,8 +7,10 @@ A meta lies in its buffer, and PyGObject's object of a meta is no more than the 
 metas copies them, without the pixels, into a buffer that nobody else has, and each object of a meta keeps this buffer.
 """
 import ctypes
+import math
 import sys
 import threading
+import time
 
 from gi.repository import GLib
 
@@ -332,13 +334,16 @@ def samples(pipeline, sink="sink"):
     appsink.set_property("wait-on-eos", False)
     try:
         pipeline.set_state(Gst.State.PLAYING)
+        error, last = None, math.inf
         while True:
-            # With a time limit, because after an error no sample comes.
+            # With a time limit, because after an error no sample comes, but for those that are under way.
             sample = appsink.emit("try-pull-sample", 100 * Gst.MSECOND)
             if sample is not None:
                 yield sample
-            if (message := bus.pop_filtered(Gst.MessageType.ERROR)) is not None:
-                raise RuntimeError(_text_of_error(message))
+            if error is None and (error := bus.pop_filtered(Gst.MessageType.ERROR)) is not None:
+                last = time.monotonic() + 2
+            if error is not None and (sample is None or time.monotonic() > last):
+                raise RuntimeError(_text_of_error(error))
             if sample is None and appsink.get_property("eos"):
                 return
     finally:
