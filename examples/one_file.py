@@ -12,7 +12,8 @@ from gi.repository import Gst  # noqa: E402
 
 MODULES = {f"gst-plugins-{name}" for name in ("base", "good", "bad", "ugly")}
 CLASSES = {"Codec/Demuxer", "Codec/Demuxer/Audio", "Codec/Demuxer/Metadata", "Codec/Demuxer/Video"}
-LOCAL = {"cdda", "dv", "dvb", "dvd", "fd", "file", "imagesequence", "multifile", "pushfile", "resource", "splitmux", "v4l2"}
+NETWORK = {"data", "ftp", "http", "https", "icy", "icyx", "mms", "mmsh", "mmst", "rfb", "rist", "rtmp", "rtmpe", "rtmps", "rtmpt", "rtmpte",
+           "rtmpts", "rtp", "rtsp", "rtsp-sdp", "rtsph", "rtsps", "rtspsh", "rtspst", "rtspsu", "rtspt", "rtspu", "srt", "udp"}
 
 
 def read_nothing_else():
@@ -26,11 +27,11 @@ def read_nothing_else():
 
 def read_nothing_local(schemes):
     """From now on, what a camera on a network sends leads to no file and no device of this machine: no element of this process opens
-    addresses such as file:///…, but for those schemes."""
-    if schemes & LOCAL:  # then what comes from any of them must not lead there
+    addresses such as file:///…, but for those schemes. An element that also opens addresses of unknown kinds goes with them."""
+    if not schemes <= NETWORK:  # then what comes from any of them must not lead there
         read_nothing_else()
     registry = Gst.Registry.get()
     for factory in registry.get_feature_list(Gst.ElementFactory):
         protocols = set(factory.get_uri_protocols() or ()) if factory.get_uri_type() == Gst.URIType.SRC else set()
-        if protocols & LOCAL and not protocols & schemes:
+        if not protocols <= NETWORK | schemes:
             registry.remove_feature(factory.load() or factory)  # a plugin that is loaded later would bring it back

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What may be shown of the address of a camera, which often has a password."""
 import re
+import shlex
 import urllib.parse
 
 ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/+\S*")
@@ -24,21 +25,44 @@ def public(uri):
     return split(uri)[0]
 
 
-SECRET = re.compile(r"""((?:\w+-)*(?:pw|passw(?:or)?d|token|secret)\s*=\s*)("[^"]*"|'[^']*'|\S+)""", re.IGNORECASE)
+SECRET = re.compile(r"(^|[-_])(pw|pass|passwd|password|passphrase|token|secret|key|cookies?|headers|auth|credentials)$", re.IGNORECASE)
 
 
-def without_secrets(text):
+def values(pipeline):
+    """The words of a pipeline's text, and what a property is set to, or None."""
+    for word in shlex.split(pipeline):
+        name, equals, value = word.partition("=")
+        yield word, name, value if equals and re.fullmatch(r"[\w-]+", name) else None
+
+
+def shown_value(name, value):
+    if SECRET.search(name):
+        return LEFT_OUT
+    return public(value) if ADDRESS.fullmatch(value) else LEFT_OUT if "://" in value else value
+
+
+def without_secrets(pipeline):
     """A pipeline's text without the passwords of its addresses and properties."""
-    return SECRET.sub(rf"\1{LEFT_OUT}", ADDRESS.sub(lambda found: public(found[0]), text))
+    shown, hides = [], False
+    for word, name, value in values(pipeline):
+        new = value if value is None else shown_value(name, value)
+        hides |= new != value
+        if value is not None:
+            escaped = new.replace("\\", "\\\\").replace('"', '\\"')
+            word = f"{name}={new}" if re.fullmatch(r"[\w.,:/+-]+", new) else f'{name}="{escaped}"'
+        shown.append(word)
+    return " ".join(shown) if hides else pipeline
 
 
 def hide_all(text, pipeline):
     """As hide(), for all addresses and passwords of a pipeline's text."""
-    for secret in sorted((found[2].strip("\"'") for found in SECRET.finditer(pipeline)), key=len, reverse=True):
-        text = text.replace(secret, LEFT_OUT) if secret else text
-    for address in (found[0] for found in ADDRESS.finditer(pipeline)):
-        text = hide(text, address)
-    return text
+    secrets = [value for _, name, value in values(pipeline) if value and shown_value(name, value) != value]
+    for secret in sorted(secrets, key=len, reverse=True):
+        if ADDRESS.fullmatch(secret):
+            text = hide(text, secret)
+        for part in (secret, *re.findall(r"\w{4,}", secret)):  # as a message may escape it
+            text = text.replace(part, LEFT_OUT)
+    return ADDRESS.sub(rf"\1://{LEFT_OUT}", text)
 
 
 def words(text):

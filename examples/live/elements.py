@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The elements of the plugin: their properties as GObject describes them, steps with checked values, and steps as text."""
+import collections
 import pathlib
 import shlex
 
@@ -210,6 +211,8 @@ def all_values(element):
 def reads_as(steps, parse):
     """Whether what parse() returns are these steps, with these values and no others: some values cannot be written in a pipeline's
     text, and one from a stranger's preset may be made to look like further elements."""
+    if not steps:
+        return True
     try:
         parsed = parse()
     except GLib.Error:
@@ -224,13 +227,27 @@ def reads_as(steps, parse):
 
 
 FIRST = "identity name=first"
+LONGEST_STEPS, MOST_KNOWN = 16384, 256  # characters that are read back; texts that are remembered
+known = collections.OrderedDict()  # whether steps can be written in a shell or in a pipeline: many pages ask for it
+
+
+def can_be_written(steps, quote, parse):
+    words = [step.words(quote) for step in steps]
+    key = (quote, *words, *(repr(sorted(step.values.items())) for step in steps))
+    if key not in known:
+        known[key] = sum(map(len, words)) <= LONGEST_STEPS and reads_as(steps, lambda: parse(" ! ".join([FIRST, *words])))
+        while len(known) > MOST_KNOWN:
+            known.popitem(last=False)
+    return known[key]
+
+
 UNWRITABLE = "# One of the values cannot be written in a pipeline's text: a program can set it with set_property()."
 
 
 def launch_line(source, steps, end):
-    words = [step.words(in_shell) for step in steps]
-    if not reads_as(steps, lambda: Gst.parse_launchv(shlex.split(" ! ".join([FIRST, *words])))):
+    if not can_be_written(steps, in_shell, lambda text: Gst.parse_launchv(shlex.split(text))):
         return UNWRITABLE
+    words = [step.words(in_shell) for step in steps]
     return "gst-launch-1.0 -q " + " ! ".join([source.words(in_shell), "videoconvert", *words, end])
 
 
@@ -248,8 +265,7 @@ for sample in GstCudaVision.samples({pipeline}
 
 
 def program(source, steps):
-    words = [step.words(in_pipeline) for step in steps]
-    if not reads_as(steps, lambda: Gst.parse_launch(" ! ".join([FIRST, *words]))):
+    if not can_be_written(steps, in_pipeline, Gst.parse_launch):
         return UNWRITABLE
-    text = " ! ".join([source.words(in_pipeline), "videoconvert", *words])
+    text = " ! ".join([source.words(in_pipeline), "videoconvert", *(step.words(in_pipeline) for step in steps)])
     return PROGRAM.format(pipeline=repr(text))

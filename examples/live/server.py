@@ -29,8 +29,10 @@ HEADERS = {
 }
 MOST_VIEWERS, MOST_CONNECTIONS, MOST_OF_ADDRESS, MOST_WAITING = 64, 256, 128, 256
 MOST_REQUESTS = 8  # of a connection that wait for an answer: browsers send one after the other
+LONGEST_HEAD = 8192  # bytes behind a request to upgrade
 SAME_LINE = 60  # seconds between two lines of one kind in the log
 LONGEST_COMMAND = 1 << 18  # bytes
+MOST_NAMES = 1024  # of lines and zones whose events are counted, since the start
 RESULTS, LONG_RESULTS, LONG_LINE = 0.1, 1.0, 100_000  # seconds between results that a page gets; seconds for lines of more bytes
 
 
@@ -53,10 +55,15 @@ class Viewer:
             self.wake.clear()
             while self.waiting:
                 message = self.waiting.pop(next(iter(self.waiting)))
+                try:
+                    message = message() if callable(message) else message
+                except Exception:  # one message is lost, and not the page
+                    logging.exception("a page does not get a state")
+                    continue
                 if isinstance(message, bytes):
                     await self.socket.send_bytes(message)
                 else:
-                    await self.socket.send_str(json.dumps(message() if callable(message) else message))
+                    await self.socket.send_str(json.dumps(message))
 
 
 class Connection(web_protocol.RequestHandler):
@@ -71,8 +78,10 @@ class Connection(web_protocol.RequestHandler):
     def data_received(self, data):
         for first in range(0, len(data), 2048):
             super().data_received(data[first : first + 2048])
-            if len(self._messages) > MOST_REQUESTS:
-                self._messages.clear()
+            # What comes behind a request to upgrade waits elsewhere, until it is answered.
+            if len(self._messages) > MOST_REQUESTS or len(getattr(self, "_message_tail", b"")) > LONGEST_HEAD:
+                while len(self._messages) > 1:
+                    self._messages.pop()
                 self.end()
                 return
 
@@ -99,11 +108,12 @@ class SparseLines(logging.Filter):
 
     def filter(self, record):
         error = (record.exc_info or (None, None))[1]
-        kind, now = (record.pathname, record.lineno, type(error).__name__), time.monotonic()
+        about = record.args[0] if isinstance(record.args, tuple) and record.args else None  # such as the number of a camera
+        kind, now = (record.pathname, record.lineno, type(error).__name__, str(about)[:20]), time.monotonic()
         if isinstance(error, (HttpProcessingError, ConnectionError)) or now - self.last.get(kind, -SAME_LINE) < SAME_LINE:
             return False
-        self.last[kind] = now
-        return True
+        self.last = {known: then for known, then in self.last.items() if now - then < SAME_LINE} | {kind: now}
+        return len(self.last) < MOST_WAITING
 
 
 class Server:
@@ -132,7 +142,7 @@ class Server:
         app.add_routes([web.get("/", self.index), web.get("/page/{name}", self.file), web.get("/socket", self.open_socket),
                         web.get("/healthz", self.health), web.get("/metrics", self.metrics),
                         web.get(r"/cameras/{number:[0-9]{1,2}}/{side}.json", self.line)])
-        self.runner = web.AppRunner(app, access_log=None, handle_signals=False, keepalive_timeout=30)
+        self.runner = web.AppRunner(app, access_log=None, handle_signals=False, keepalive_timeout=30, auto_decompress=False)
         await self.runner.setup()
         family = socket.AF_INET6 if ":" in self.options.listen else socket.AF_INET
         listener = socket.create_server((self.options.listen, self.options.port), family=family, backlog=64)
@@ -195,6 +205,8 @@ class Server:
         wrong = self.wrong_host(request) or self.wrong_origin(request)
         if wrong:
             return web.Response(status=403, text=wrong + "\n")
+        if request.body_exists:
+            return web.Response(status=400, text="A request has no body.\n")
         if request.path == "/" and "token" in request.query:
             return self.exchange(request)
         if not self.known(request):
@@ -364,8 +376,7 @@ class Server:
             found = results.digest(frame, chain.histogram)
             if chain.side == "left":
                 for event in found["events"]:
-                    camera.events[event.get("name", ""), event.get("event", "")] += 1
-                    camera.last_events.append(event)
+                    count_event(camera, event)
             found["events"] = list(camera.last_events)
             self.soon(self.put_all, ("results", *key), {"results": camera.number, "side": chain.side, **found}, camera.number)
 
@@ -379,6 +390,15 @@ class Server:
         for viewer in self.viewers:
             if watched is None or watched in viewer.watches:
                 viewer.put(key, message)
+
+
+def count_event(camera, event):
+    """Names come from pages, which can change them again and again."""
+    key = event.get("name", ""), event.get("event", "")
+    if key not in camera.events and len(camera.events) >= MOST_NAMES:
+        key = "(others)", key[1]
+    camera.events[key] += 1
+    camera.last_events.append(event)
 
 
 def place_of(address):

@@ -36,8 +36,8 @@ class Source:
                 raise Refused(f"{text}: neither a file nor a device")
             self.name = os.fsencode(path.name).decode(errors="replace")
         elif text.strip() and Gst.ElementFactory.find(text.split()[0]):
-            self.parts, self.name = None, addresses.without_secrets(text.split(" ! ")[0])
             words_of(text)
+            self.parts, self.name = None, addresses.without_secrets(text).split(" ! ")[0]
             self.make()  # what is wrong is said at the start
         else:
             raise Refused(f"{text}: no file, device, address or source element of this name")

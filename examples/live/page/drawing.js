@@ -24,6 +24,8 @@ export function drawZones(newState) {
   svg.setAttribute('viewBox', `0 0 ${width || 1} ${height || 1}`);
   svg.setAttribute('preserveAspectRatio', 'none');
   const { lines, zones } = state.zones, size = Math.max(12, width / 40);
+  // cudavisionoverlay writes the names, with the counts.
+  const label = mode || !currentSteps().some((step) => step.element === 'cudavisionoverlay') ? writeName : () => {};
   svg.replaceChildren();
   for (const { name, from, to } of lines) { mark([from, to], false); arrow(from, to); label(name, from, to, size); }
   for (const { name, polygon } of zones) { mark(polygon, true); label(name, polygon[0], polygon[0], size); }
@@ -48,7 +50,7 @@ function arrow(from, to) {
   mark([at(0, 0), at(1.2, 0), at(0.7, 0.35), at(1.2, 0), at(0.7, -0.35)], false);
 }
 
-function label(name, from, to, size) {
+function writeName(name, from, to, size) {
   const x = (from[0] + to[0]) / 2 + size / 3, y = Math.max(size, (from[1] + to[1]) / 2 - size / 3);
   svg.append(shape('text', { x, y, class: 'label', 'font-size': size }, name));
 }

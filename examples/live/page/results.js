@@ -58,7 +58,7 @@ function plotCounts() {
     find('#counts').replaceChildren(element('p', {}, 'No step counts anything here. Detectors, keypoints and lines do.'));
     return;
   }
-  const now = performance.now(), most = Math.max(1, ...history.flatMap(({ values }) => Object.values(values)));
+  const now = performance.now(), most = history.reduce((most, { values }) => Object.values(values).reduce((a, b) => Math.max(a, b), most), 1);
   const chart = plot();
   names.forEach((name, n) => {
     const points = history.map(({ at, values }) =>
