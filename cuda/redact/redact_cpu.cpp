@@ -13,14 +13,13 @@ namespace {
 
 constexpr int kRowsPerTask = 16;  // even: no chroma sample belongs to two tasks
 
-// The first pixel of row y of the shape in its ellipse: the root is near, and covers() is exact.
+// The first pixel of row y of the shape in its ellipse: the root is less than a pixel before it, and covers() is exact.
 int first_of_ellipse(const Region &shape, int y) {
   const double height = shape.height, dy = 2.0 * (y - shape.y) + 1 - height;
   const double half = shape.width * std::sqrt(std::max(0.0, height * height - dy * dy)) / height;
   const int middle = shape.x + (shape.width - 1) / 2;
   int first = shape.x + static_cast<int>((shape.width - half) / 2);
   first = std::clamp(first, shape.x, middle + 1);
-  while (first > shape.x && covers(shape, true, first - 1, y)) --first;
   while (first <= middle && !covers(shape, true, first, y)) ++first;
   return first;
 }

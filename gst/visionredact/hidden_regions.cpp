@@ -17,6 +17,7 @@ constexpr std::size_t kMostBoxes = 256, kMostObjects = 512;
 constexpr std::size_t kMostSightings = 16;
 constexpr GstClockTime kMotionTime = GST_SECOND / 2;  // of which the motion is measured
 constexpr double kLeastOverlap = 0.1;
+constexpr GstClockTime kSlowest = 10 * GST_SECOND;  // from frame to frame
 
 double seconds(GstClockTime from, GstClockTime to) {
   return (static_cast<double>(to) - static_cast<double>(from)) / static_cast<double>(GST_SECOND);
@@ -40,13 +41,16 @@ void HiddenRegions::follow_caps(Size size, GstClockTime duration) {
   size_ = size;
 }
 
-// A jump says nothing of how long an object was not seen: it counts as one frame.
+// A jump says nothing of how long an object was not seen: it counts as one frame. A second gap of this kind is the pace of a slow
+// camera.
 GstClockTime HiddenRegions::advance(GstClockTime pts) {
   const GstClockTime usual = duration_ > 0 ? duration_ : GST_SECOND / 30;
-  const bool follows = GST_CLOCK_TIME_IS_VALID(pts) && GST_CLOCK_TIME_IS_VALID(last_pts_) &&
-                       pts > last_pts_ && pts - last_pts_ <= std::max<GstClockTime>(GST_SECOND, 2 * usual);
-  now_ += follows ? pts - last_pts_ : usual;
-  last_pts_ = pts;
+  const bool is_later = GST_CLOCK_TIME_IS_VALID(pts) && GST_CLOCK_TIME_IS_VALID(last_pts_) && pts > last_pts_;
+  const GstClockTime gap = is_later ? pts - last_pts_ : 0;
+  const bool follows =
+      is_later && gap <= std::max({GstClockTime{GST_SECOND}, 2 * usual, 2 * std::min(last_gap_, kSlowest)});
+  now_ += follows ? gap : usual;
+  last_pts_ = pts, last_gap_ = gap;
   return now_;
 }
 

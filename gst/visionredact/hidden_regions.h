@@ -69,7 +69,7 @@ class HiddenRegions {
 
   Size size_;
   GstClockTime duration_ = 0;
-  GstClockTime now_ = 0, last_pts_ = GST_CLOCK_TIME_NONE;
+  GstClockTime now_ = 0, last_pts_ = GST_CLOCK_TIME_NONE, last_gap_ = 0;
   GstClockTime last_mark_ = GST_CLOCK_TIME_NONE, last_box_ = GST_CLOCK_TIME_NONE;
   std::deque<Frame> frames_;
   std::vector<Object> objects_;

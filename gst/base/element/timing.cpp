@@ -60,7 +60,12 @@ GstClockTime Continuity::distance() const {
   auto sorted = distances_;
   const std::size_t middle = (count - 1) / 2;
   std::nth_element(sorted.begin(), sorted.begin() + middle, sorted.begin() + count);
-  return count < kEnough ? std::min(kLeastGap, sorted[middle]) : sorted[middle];
+  const GstClockTime median = sorted[middle];
+  if (count < kEnough) return std::min(kLeastGap, median);
+  // The jitter of a camera does not contradict the caps.
+  const bool is_near =
+      median > frame_duration_ - frame_duration_ / 4 && median < frame_duration_ + frame_duration_ / 4;
+  return is_near ? frame_duration_ : median;
 }
 
 void Punctuality::restart(GstClockTime frame_duration) {
