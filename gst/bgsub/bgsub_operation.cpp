@@ -72,6 +72,16 @@ bool BgsubOperation::Model::fits(const SavedBackground &saved) const {
 }
 
 Status BgsubOperation::resume() {
+  SavedBackground *at_start = state_.files().model.get();
+  const bool is_first = at_start != nullptr && !std::exchange(at_start->was_tried, true);
+  const Status status = catch_bad_alloc([this] { return take_saved(); });
+  if (!status.ok() && !is_first) state_.warn_once("model", status.text());
+  return is_first ? status : Status();
+}
+
+// The bytes on the way are not charged to the element: the size of its frames bounds them.
+Status BgsubOperation::take_saved() {
+  const MemoryBudget::Scope not_charged(nullptr);
   std::shared_ptr<SavedBackground> known;
   CUDAVISION_TRY(SavedBackground::load(model_->location, &known));
   if (known == nullptr) return {};
@@ -88,7 +98,8 @@ Status BgsubOperation::resume() {
 }
 
 Status BgsubOperation::Model::save() const {
-  if (!location || location->empty() || subtractor->is_empty()) return {};
+  if (!location || location->empty() || subtractor->is_empty() || is_resumed) return {};
+  const MemoryBudget::Scope not_charged(nullptr);
   SavedBackground saved;
   saved.region = {region.x, region.y, size.width, size.height};
   saved.scale = scale, saved.channels = channels, saved.mixtures = mixtures;

@@ -56,8 +56,10 @@ class BgsubOperation final : public ElementOperation<BgsubSettings, BgsubFiles> 
   };
 
   Reads reads() const override;
-  // Takes the model of model-location, if there is one for these frames.
+  // Takes the model of model-location, if there is one for these frames. One that cannot be read is an error at the beginning
+  // of a run, and a warning later.
   Status resume();
+  Status take_saved();
   // What is not learnt: a picture of the region, without data if everything is learnt.
   Status find_kept(const Job &job, ImageView<const std::uint8_t> *kept);
   Status fit_list();

@@ -172,9 +172,10 @@ Status SavedBackground::save(const std::string &location, std::int64_t enough) c
   Status status = read_beginning(location, kHeadBytes, &there);
   if (status.ok() && !there.starts_with(kTitle))
     status = invalid_argument("it is a file of another kind");
-  else if (status.ok() && other.decode_head(there).ok() && !has_shape_of(other))
+  else if (status.ok() && other.decode_head(there).ok() && !has_shape_of(other) &&
+           other.state.frames >= std::min(enough, state.frames))
     status = invalid_argument("it is a model for " + other.words());
-  else if (status.ok() && state.frames < std::min(enough, other.state.frames))
+  else if (status.ok() && has_shape_of(other) && state.frames < std::min(enough, other.state.frames))
     status = invalid_argument("it has learnt more than the " + std::to_string(state.frames) +
                               " frames of this one, which has begun anew");
   if (!status.ok() && status.code() != Status::Code::no_file)

@@ -13,7 +13,8 @@ namespace cudavision {
 struct SavedBackground {
   Region region;  // of the frame
   int scale = 1, channels = 1, mixtures = 1;
-  BgsubState state;  // of reduced_size(region, scale)
+  BgsubState state;        // of reduced_size(region, scale)
+  bool was_tried = false;  // by the first operation of a run
 
   // For which frames it is, for the user.
   std::string words() const;
@@ -25,8 +26,8 @@ struct SavedBackground {
   // Reads the whole file, which must be one for the frames of `expected`: these bound the memory that it takes.
   Status read(const std::string &location, const SavedBackground &expected);
   // Replaces the file at once: whoever reads it finds the old or the new one. Fails if something else is there than such a
-  // file, or one for other frames, or one that has learnt more while this one has learnt fewer than `enough` frames; it then
-  // stays.
+  // file, or one that has learnt more while this one has learnt fewer than `enough` frames, or one for other frames that has
+  // learnt as much as this one or `enough`; it then stays.
   Status save(const std::string &location, std::int64_t enough) const;
 
   // The file: a line of text with the version, numbers of four bytes, and for each pixel the number of its modes and their

@@ -546,6 +546,47 @@ TEST_F(CudaBgsub, a_file_is_not_lost_by_a_few_frames) {
   }
 }
 
+TEST_F(CudaBgsub, a_few_frames_do_not_occupy_the_file) {
+  const std::string file = testing::TempDir() + "cudabgsub_model_of_few";
+  std::remove(file.c_str());
+  const VideoFrame frame = scene("GRAY8", {40, 30}), other = scene("GRAY8", {20, 20});
+  for (int run = 0; run < 2; ++run) {
+    Harness bgsub("cudabgsub history=50 model-location=" + file);
+    bgsub.work(other), bgsub.work(other);
+    for (int i = 0; i < 60; ++i) bgsub.work(frame);
+  }
+  std::int32_t width = 0;
+  std::memcpy(&width, bytes_of_file(file).substr(34 + 4 * 2, 4).data(), sizeof width);
+  EXPECT_EQ(width, 40) << "a sender may begin small";
+}
+
+// A file that cannot be read is an error at the beginning, and a warning later.
+TEST_F(CudaBgsub, a_bad_file_does_not_end_a_running_stream) {
+  const std::string file = testing::TempDir() + "cudabgsub_model_that_breaks";
+  std::remove(file.c_str());
+  Harness bgsub("cudabgsub model-location=" + file);
+  bgsub.work(scene("GRAY8", {40, 30}));
+  std::ofstream(file) << "a letter";
+  bgsub.work(scene("GRAY8", {20, 20}));
+  bgsub.work(scene("GRAY8", {40, 30}));
+  EXPECT_FALSE(take_error(bgsub.element()));
+  EXPECT_EQ(bytes_of_file(file), "a letter");
+}
+
+TEST_F(CudaBgsub, a_small_budget_keeps_the_model) {
+  const std::string file = testing::TempDir() + "cudabgsub_model_in_a_budget";
+  std::remove(file.c_str());
+  const VideoFrame frame = scene("GRAY8", {320, 240}), other = scene("GRAY8", {20, 20});
+  for (int run = 0; run < 2; ++run) {
+    Harness bgsub("cudabgsub display=false max-memory=8000000 model-location=" + file);
+    bgsub.pass(frame), bgsub.pass(other), bgsub.pass(frame);
+    EXPECT_FALSE(take_error(bgsub.element()));
+  }
+  std::int32_t frames = 0;
+  std::memcpy(&frames, bytes_of_file(file).substr(34 + 4 * 7, 4).data(), sizeof frames);
+  EXPECT_EQ(frames, 4);
+}
+
 TEST_F(CudaBgsub, a_link_stays_a_link_and_a_file_keeps_its_mode) {
   const std::string file = testing::TempDir() + "cudabgsub_private",
                     link = testing::TempDir() + "cudabgsub_link";

@@ -75,6 +75,7 @@ void Session::retire_stage(bool given_up) {
 }
 
 void Session::move_to(std::shared_ptr<DeviceContext> context) {
+  if (context) end();  // what was learnt stays in the other context
   drop_stage();
   {
     const DeviceContext::Scope scope(context_.get());
