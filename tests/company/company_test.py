@@ -74,6 +74,15 @@ def cases(name, part, folder):
                    neighbour.missing(), lambda case=(neighbour, variant, mode, in_front): play(*case, folder))
 
 
+def run_twice(run):
+    """On a busy machine a live source loses frames, which elements with a memory then lack: only a fault that comes again counts."""
+    try:
+        run()
+    except (Fault, RuntimeError) as fault:
+        print("#", str(fault).replace("\n", " "), flush=True)
+        run()
+
+
 def main():
     number = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -81,7 +90,7 @@ def main():
             result, reason = "ok", f" # SKIP missing: {', '.join(missing)}" if missing else ""
             try:
                 if not missing:
-                    run()
+                    run_twice(run) if ": live" in title else run()
             except (Fault, RuntimeError) as fault:
                 result, reason = "not ok", "\n# " + str(fault).replace("\n", " ")
             print(f"{result} {number} - {title}{reason}", flush=True)
