@@ -56,6 +56,7 @@ class Trails {
 class ShownTypes {
  public:
   void set(const std::optional<std::string> &show, const std::optional<std::string> &hide);
+  const TypeList &shown() const { return shown_; }
   bool includes(GQuark type) const {
     return (shown_.empty() || shown_.includes(type)) && !hidden_.includes(type);
   }

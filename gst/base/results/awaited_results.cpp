@@ -47,10 +47,20 @@ bool Patience::is_over(const GstBuffer *frame) {
 
 std::string AwaitedType::take(const GstBuffer *frame, const std::vector<AttachedBox> &boxes,
                               const char *property, const std::string &type) {
+  return wait(frame, boxes, property, type, WantedType(type.c_str()));
+}
+
+std::string AwaitedType::take(const GstBuffer *frame, const std::vector<AttachedBox> &boxes,
+                              const char *property, const std::string &text, const TypeList &list) {
+  return wait(frame, boxes, property, text, list);
+}
+
+template <typename Wanted>
+std::string AwaitedType::wait(const GstBuffer *frame, const std::vector<AttachedBox> &boxes,
+                              const char *property, const std::string &type, const Wanted &wanted) {
   if (type != type_) *this = {};
   type_ = type;
   if (is_settled_) return {};
-  const TypeList wanted(type);
   is_settled_ = std::any_of(boxes.begin(), boxes.end(),
                             [&](const AttachedBox &box) { return wanted.includes(box.type); });
   for (const AttachedBox &box : boxes)

@@ -22,15 +22,22 @@ class Patience {
   GstClockTime elapsed_ = 0, last_ = GST_CLOCK_TIME_NONE;
 };
 
-// Waits for boxes of a type, or of one of the types of a list.
+// Waits for boxes of one type, or of a list.
 class AwaitedType {
  public:
-  // Takes the boxes of a frame, and the value of the property that names them. Returns a sentence for the user, once, if
+  // Takes the boxes of a frame, and the value of the property that names the type. Returns a sentence for the user, once, if
   // boxes of other types alone have come for 5 s; otherwise an empty string.
   std::string take(const GstBuffer *frame, const std::vector<AttachedBox> &boxes, const char *property,
                    const std::string &type);
+  // The same of the types of a list, which the text names.
+  std::string take(const GstBuffer *frame, const std::vector<AttachedBox> &boxes, const char *property,
+                   const std::string &text, const TypeList &list);
 
  private:
+  template <typename Wanted>
+  std::string wait(const GstBuffer *frame, const std::vector<AttachedBox> &boxes, const char *property,
+                   const std::string &type, const Wanted &wanted);
+
   std::string type_;
   bool is_settled_ = false;  // they have come, or the sentence was returned
   std::set<GQuark> others_;  // some of the types that have come
