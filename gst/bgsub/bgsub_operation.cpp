@@ -66,9 +66,11 @@ Status BgsubOperation::allocate(const Site &site) {
   return resume();
 }
 
-bool BgsubOperation::Model::fits(const SavedBackground &saved) const {
-  return Size{saved.region.width, saved.region.height} == size && saved.scale == scale &&
-         saved.channels == channels && saved.mixtures == mixtures;
+SavedBackground BgsubOperation::Model::described() const {
+  SavedBackground saved;
+  saved.region = {region.x, region.y, size.width, size.height};
+  saved.scale = scale, saved.channels = channels, saved.mixtures = mixtures;
+  return saved;
 }
 
 Status BgsubOperation::resume() {
@@ -85,7 +87,7 @@ Status BgsubOperation::take_saved() {
   std::shared_ptr<SavedBackground> known;
   CUDAVISION_TRY(SavedBackground::load(model_->location, &known));
   if (known == nullptr) return {};
-  if (!model_->fits(*known)) {
+  if (!known->has_shape_of(model_->described())) {
     state_.warn_once("model", "The model of model-location is for " + known->words() +
                                   ": it stays as it is, and the background is learnt anew");
     return {};
@@ -100,9 +102,7 @@ Status BgsubOperation::take_saved() {
 Status BgsubOperation::Model::save() const {
   if (!location || location->empty() || subtractor->is_empty() || is_resumed) return {};
   const MemoryBudget::Scope not_charged(nullptr);
-  SavedBackground saved;
-  saved.region = {region.x, region.y, size.width, size.height};
-  saved.scale = scale, saved.channels = channels, saved.mixtures = mixtures;
+  SavedBackground saved = described();
   CUDAVISION_TRY(subtractor->fetch(&saved.state));
   if (context) CUDAVISION_TRY(context->synchronize());
   return saved.save(*location, history);

@@ -43,7 +43,8 @@ class BgsubOperation final : public ElementOperation<BgsubSettings, BgsubFiles> 
     // Writes the model to model-location, if that is set and a frame was learnt.
     void end() override;
     Status save() const;
-    bool fits(const SavedBackground &saved) const;
+    // All but the state.
+    SavedBackground described() const;
 
     State *state;  // outlives the model
     std::shared_ptr<DeviceContext> context;

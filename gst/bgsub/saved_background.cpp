@@ -24,6 +24,7 @@ static_assert(std::endian::native == std::endian::little, "the file is little-en
 
 constexpr char kTitle[] = "gst-cudavision background model 1\n";
 constexpr std::size_t kTitleBytes = sizeof kTitle - 1;
+
 // The numbers behind the title.
 struct Head {
   std::int32_t x, y, width, height;  // of the region

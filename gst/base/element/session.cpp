@@ -116,13 +116,10 @@ Status Session::negotiate(const GstVideoInfo &info, bool in_cuda_memory, const F
   CUDAVISION_TRY(scope.status());
   const LumaRange luma_range = luma_range_of(info, wanted_luma_range_);
   const bool same = same_frames(info, info_);
-  if (!same) {
-    retire_stage(false);
-    if (learnt_) learnt_->end();
+  if (!same || in_cuda_memory != in_cuda_memory_ || luma_range != luma_range_) retire_stage(false);
+  if (!same && learnt_) {
+    learnt_->end();
     learnt_.reset();
-  }
-  if (!same || in_cuda_memory != in_cuda_memory_ || luma_range != luma_range_) {
-    same ? retire_stage(false) : drop_stage();
   }
   const MemoryBudget::Scope budget(budget_);
   info_ = info;
