@@ -18,8 +18,9 @@ install_packages debootstrap apt-utils gpg gpg-agent git
 
 temporary=$(mktemp -d /var/tmp/cudavision_release.XXXXXX)
 folder=${1:-$temporary/repository}  # one that is named stays
-trap 'gpgconf --homedir "$temporary" --kill all; rm -rf "$temporary"' EXIT
+trap 'gpgconf --homedir "$temporary/keys" --kill all; rm -rf "$temporary"' EXIT
 chmod 755 "$temporary"
+mkdir -m 700 "$temporary/keys"
 mkdir -p "$folder"
 folder=$(realpath "$folder")
 chmod 755 "$folder"  # apt reads it as a user without rights
@@ -33,7 +34,7 @@ for root in "${roots[@]}"; do
 done
 
 if [[ -z ${RELEASE_KEY:-} ]]; then
-  export GNUPGHOME=$temporary
+  export GNUPGHOME=$temporary/keys
   RELEASE_KEY=release-test@gst-cudavision.example
   gpg --batch --quiet --passphrase '' --quick-generate-key "$RELEASE_KEY" default sign 1d
 fi
