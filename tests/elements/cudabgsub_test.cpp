@@ -380,11 +380,7 @@ TEST_F(CudaBgsub, the_model_starts_anew_with_a_stream_a_flush_and_another_place)
   };
   EXPECT_TRUE(is_first());
   EXPECT_FALSE(is_first());
-  ASSERT_TRUE(gst_harness_push_event(bgsub.get(), gst_event_new_flush_start()));
-  ASSERT_TRUE(gst_harness_push_event(bgsub.get(), gst_event_new_flush_stop(TRUE)));
-  GstSegment segment;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
-  ASSERT_TRUE(gst_harness_push_event(bgsub.get(), gst_event_new_segment(&segment)));
+  bgsub.flush();
   EXPECT_TRUE(is_first());
   EXPECT_FALSE(is_first());
   bgsub.restart();
@@ -402,13 +398,29 @@ TEST_F(CudaBgsub, the_model_starts_anew_with_a_stream_a_flush_and_another_place)
 
 // --- model-location ---
 
+// The programs of all backends run at the same time.
+std::string file_of_test(const char *name) {
+  return testing::TempDir() + "cudabgsub_" + name + "_" + (kEmulated ? "emulated" : backend());
+}
+
 std::string bytes_of_file(const std::string &location) {
   std::ifstream file(location, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+enum class HeadNumber { x, y, width, height, scale, channels, mixtures, frames };
+
+// A number of the file's head, which follows a title of 34 bytes.
+std::int32_t number_of_file(const std::string &location, HeadNumber number) {
+  std::int32_t value = -1;
+  const std::string bytes = bytes_of_file(location);
+  const std::size_t at = 34 + sizeof value * static_cast<std::size_t>(number);
+  if (bytes.size() >= at + sizeof value) std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+
 TEST_F(CudaBgsub, the_model_is_kept_from_one_run_to_the_next) {
-  const std::string file = testing::TempDir() + "cudabgsub_model";
+  const std::string file = file_of_test("model");
   for (const char *format : {"I420", "BGRx"})
     for (const char *more : {"", " scale=1/2 roi-x=4 roi-y=2 roi-width=30 roi-height=20"}) {
       std::remove(file.c_str());
@@ -426,7 +438,7 @@ TEST_F(CudaBgsub, the_model_is_kept_from_one_run_to_the_next) {
 }
 
 TEST_F(CudaBgsub, a_model_that_does_not_fit_is_refused_with_the_reason) {
-  const std::string file = testing::TempDir() + "cudabgsub_other_model";
+  const std::string file = file_of_test("other_model");
   std::remove(file.c_str());
   { Harness("cudabgsub model-location=" + file).work(scene("GRAY8", {40, 30})); }
   const std::string good = bytes_of_file(file);
@@ -465,7 +477,7 @@ TEST_F(CudaBgsub, a_model_that_does_not_fit_is_refused_with_the_reason) {
 
 // It stays, so that one frame of another size does not end what was learnt for weeks.
 TEST_F(CudaBgsub, a_model_for_other_frames_stays) {
-  const std::string file = testing::TempDir() + "cudabgsub_model_that_stays";
+  const std::string file = file_of_test("model_that_stays");
   std::remove(file.c_str());
   const std::string description = "cudabgsub model-location=" + file;
   {
@@ -493,14 +505,10 @@ TEST_F(CudaBgsub, a_model_for_other_frames_stays) {
 
 // Frames of another size, a seek or a gap begin the model anew; the file keeps what was learnt before.
 TEST_F(CudaBgsub, a_file_is_not_lost_by_a_few_frames) {
-  const std::string file = testing::TempDir() + "cudabgsub_model_of_weeks";
+  const std::string file = file_of_test("model_of_weeks");
   const std::string description = "cudabgsub history=50 model-location=" + file;
   const VideoFrame frame = scene("GRAY8", {40, 30}), other = scene("GRAY8", {20, 20});
-  const auto learnt = [&] {  // frames, by the file
-    std::int32_t frames = 0;
-    std::memcpy(&frames, bytes_of_file(file).substr(34 + 4 * 7, 4).data(), sizeof frames);
-    return frames;
-  };
+  const auto learnt = [&] { return number_of_file(file, HeadNumber::frames); };
   const auto work = [](Harness *bgsub, const VideoFrame &picture, int count) {
     for (int i = 0; i < count; ++i) bgsub->work(picture);
   };
@@ -531,11 +539,7 @@ TEST_F(CudaBgsub, a_file_is_not_lost_by_a_few_frames) {
   for (const int frames : {5, 60}) {  // behind a seek
     Harness bgsub(description);
     work(&bgsub, frame, 1);
-    gst_harness_push_event(bgsub.get(), gst_event_new_flush_start());
-    gst_harness_push_event(bgsub.get(), gst_event_new_flush_stop(TRUE));
-    GstSegment segment;
-    gst_segment_init(&segment, GST_FORMAT_TIME);
-    gst_harness_push_event(bgsub.get(), gst_event_new_segment(&segment));
+    bgsub.flush();
     work(&bgsub, frame, frames);
     gst_element_set_state(bgsub.element(), GST_STATE_NULL);
     EXPECT_EQ(learnt(), frames < 50 ? 36 : frames);
@@ -547,7 +551,7 @@ TEST_F(CudaBgsub, a_file_is_not_lost_by_a_few_frames) {
 }
 
 TEST_F(CudaBgsub, a_few_frames_do_not_occupy_the_file) {
-  const std::string file = testing::TempDir() + "cudabgsub_model_of_few";
+  const std::string file = file_of_test("model_of_few");
   std::remove(file.c_str());
   const VideoFrame frame = scene("GRAY8", {40, 30}), other = scene("GRAY8", {20, 20});
   for (int run = 0; run < 2; ++run) {
@@ -555,14 +559,12 @@ TEST_F(CudaBgsub, a_few_frames_do_not_occupy_the_file) {
     bgsub.work(other), bgsub.work(other);
     for (int i = 0; i < 60; ++i) bgsub.work(frame);
   }
-  std::int32_t width = 0;
-  std::memcpy(&width, bytes_of_file(file).substr(34 + 4 * 2, 4).data(), sizeof width);
-  EXPECT_EQ(width, 40) << "a sender may begin small";
+  EXPECT_EQ(number_of_file(file, HeadNumber::width), 40) << "a sender may begin small";
 }
 
 // A file that cannot be read is an error at the beginning, and a warning later.
 TEST_F(CudaBgsub, a_bad_file_does_not_end_a_running_stream) {
-  const std::string file = testing::TempDir() + "cudabgsub_model_that_breaks";
+  const std::string file = file_of_test("model_that_breaks");
   std::remove(file.c_str());
   Harness bgsub("cudabgsub model-location=" + file);
   bgsub.work(scene("GRAY8", {40, 30}));
@@ -574,7 +576,7 @@ TEST_F(CudaBgsub, a_bad_file_does_not_end_a_running_stream) {
 }
 
 TEST_F(CudaBgsub, a_small_budget_keeps_the_model) {
-  const std::string file = testing::TempDir() + "cudabgsub_model_in_a_budget";
+  const std::string file = file_of_test("model_in_a_budget");
   std::remove(file.c_str());
   const VideoFrame frame = scene("GRAY8", {320, 240}), other = scene("GRAY8", {20, 20});
   for (int run = 0; run < 2; ++run) {
@@ -582,14 +584,11 @@ TEST_F(CudaBgsub, a_small_budget_keeps_the_model) {
     bgsub.pass(frame), bgsub.pass(other), bgsub.pass(frame);
     EXPECT_FALSE(take_error(bgsub.element()));
   }
-  std::int32_t frames = 0;
-  std::memcpy(&frames, bytes_of_file(file).substr(34 + 4 * 7, 4).data(), sizeof frames);
-  EXPECT_EQ(frames, 4);
+  EXPECT_EQ(number_of_file(file, HeadNumber::frames), 4);
 }
 
 TEST_F(CudaBgsub, a_link_stays_a_link_and_a_file_keeps_its_mode) {
-  const std::string file = testing::TempDir() + "cudabgsub_private",
-                    link = testing::TempDir() + "cudabgsub_link";
+  const std::string file = file_of_test("private"), link = file_of_test("link");
   std::remove(file.c_str()), std::remove(link.c_str());
   { Harness("cudabgsub model-location=" + file).work(scene("GRAY8", {40, 30})); }
   std::filesystem::permissions(file,
@@ -606,7 +605,7 @@ TEST_F(CudaBgsub, a_link_stays_a_link_and_a_file_keeps_its_mode) {
 // was allocated.
 TEST_F(CudaBgsub, a_frame_that_is_given_up_leaves_a_whole_model_or_none) {
   if (backend() != "cpu") GTEST_SKIP() << "a GPU ends its frames";
-  const std::string file = testing::TempDir() + "cudabgsub_given_up";
+  const std::string file = file_of_test("given_up");
   const VideoFrame frame = scene("GRAY8", {2000, 1500});
   for (const int frames : {0, 1}) {
     int given_up = 0;
@@ -634,7 +633,7 @@ TEST_F(CudaBgsub, a_frame_that_is_given_up_leaves_a_whole_model_or_none) {
 
 // A model of any size takes no memory before frames come for which it is.
 TEST_F(CudaBgsub, a_file_takes_no_more_memory_than_the_frames_do) {
-  const std::string file = testing::TempDir() + "cudabgsub_hollow";
+  const std::string file = file_of_test("hollow");
   std::remove(file.c_str());
   { Harness("cudabgsub model-location=" + file).work(scene("GRAY8", {40, 30})); }
   std::string head = bytes_of_file(file).substr(0, 34 + 4 * 8);
@@ -651,8 +650,7 @@ TEST_F(CudaBgsub, a_file_takes_no_more_memory_than_the_frames_do) {
 
 // Also of a location that is set while frames come, and so was never read.
 TEST_F(CudaBgsub, a_model_replaces_nothing_but_a_model) {
-  const std::string text = testing::TempDir() + "cudabgsub_text",
-                    pipe = testing::TempDir() + "cudabgsub_pipe";
+  const std::string text = file_of_test("text"), pipe = file_of_test("pipe");
   std::ofstream(text) << "a letter";
   std::remove(pipe.c_str());
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);

@@ -273,11 +273,7 @@ TEST_F(CudaVisionOverlayTrail, begins_anew_when_time_jumps) {
   Harness overlay(kElement);
   EXPECT_TRUE(shows(&overlay, GST_SECOND, 50, {}));
   EXPECT_TRUE(shows(&overlay, GST_SECOND / 2, 60, {})) << "back";
-  gst_harness_push_event(overlay.get(), gst_event_new_flush_start());
-  gst_harness_push_event(overlay.get(), gst_event_new_flush_stop(TRUE));
-  GstSegment segment;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
-  gst_harness_push_event(overlay.get(), gst_event_new_segment(&segment));
+  overlay.flush();
   EXPECT_TRUE(shows(&overlay, GST_SECOND, 70, {})) << "after a seek";
   EXPECT_TRUE(shows(&overlay, GST_CLOCK_TIME_NONE, 80, {})) << "without a time";
   g_object_set(overlay.element(), "trail", 0.0, nullptr);

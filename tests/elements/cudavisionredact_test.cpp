@@ -232,11 +232,7 @@ TEST_F(CudaVisionRedact, hold_of_zero_forgets_at_once) {
 TEST_F(CudaVisionRedact, held_object_survives_flushes_jumps_and_new_caps) {
   Stream stream("hold=0.5", bright("NV12", {64, 48}));
   stream.exchange(stream.frame({{8, 10, 12, 16}}));
-  gst_harness_push_event(stream.harness().get(), gst_event_new_flush_start());
-  gst_harness_push_event(stream.harness().get(), gst_event_new_flush_stop(TRUE));
-  GstSegment segment;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
-  gst_harness_push_event(stream.harness().get(), gst_event_new_segment(&segment));
+  stream.harness().flush();
   stream.time() = 3600 * GST_SECOND;
   EXPECT_TRUE(stream.hides(stream.exchange(stream.frame({})), {{8, 10, 12, 16}})) << "after a flush";
   stream.time() = 5 * GST_SECOND;
@@ -304,11 +300,7 @@ TEST_F(CudaVisionRedact, frames_that_leave_too_early_are_hidden_as_a_whole) {
 TEST_F(CudaVisionRedact, flush_and_stop_let_held_frames_go) {
   Stream stream("look-back=2", bright("NV12", {64, 48}));
   stream.push(stream.frame({}));
-  gst_harness_push_event(stream.harness().get(), gst_event_new_flush_start());
-  gst_harness_push_event(stream.harness().get(), gst_event_new_flush_stop(TRUE));
-  GstSegment segment;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
-  gst_harness_push_event(stream.harness().get(), gst_event_new_segment(&segment));
+  stream.harness().flush();
   EXPECT_EQ(stream.pull(), nullptr);
   stream.push(stream.frame({}));
   EXPECT_EQ(gst_element_set_state(stream.element(), GST_STATE_READY), GST_STATE_CHANGE_SUCCESS);

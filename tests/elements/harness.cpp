@@ -48,6 +48,14 @@ std::vector<std::uint8_t> Harness::work(const VideoFrame &frame) {
   return bytes;
 }
 
+void Harness::flush() {
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  EXPECT_TRUE(gst_harness_push_event(harness_, gst_event_new_flush_start()));
+  EXPECT_TRUE(gst_harness_push_event(harness_, gst_event_new_flush_stop(TRUE)));
+  EXPECT_TRUE(gst_harness_push_event(harness_, gst_event_new_segment(&segment)));
+}
+
 void Harness::restart() {
   gst_element_set_state(element(), GST_STATE_NULL);
   EXPECT_EQ(gst_element_set_state(element(), GST_STATE_PLAYING), GST_STATE_CHANGE_SUCCESS);

@@ -34,6 +34,8 @@ class Harness {
   Owned<GstBuffer> exchange(Owned<GstBuffer> buffer, GstFlowReturn expected = GST_FLOW_OK);
   GstFlowReturn push(Owned<GstBuffer> buffer) { return gst_harness_push(harness_, buffer.release()); }
 
+  // Sends both events of a flush, and a new segment.
+  void flush();
   // Sets the element to NULL and to PLAYING again, as a new stream.
   void restart();
 
