@@ -15,6 +15,17 @@ struct Places {
   Region region[kMostRegions] = {};  // in the picture, in pixels; they may overlap
 
   CUDAVISION_HOST_DEVICE constexpr bool everywhere() const { return count == kEverywhere; }
+  CUDAVISION_HOST_DEVICE constexpr bool contain(int x, int y) const {
+    for (int i = 0; i < count; ++i)
+      if (contains(region[i], x, y)) return true;
+    return everywhere();
+  }
+  // Whether a part of the rectangle, which is not empty, is searched.
+  CUDAVISION_HOST_DEVICE constexpr bool meet(const Region &rectangle) const {
+    for (int i = 0; i < count; ++i)
+      if (overlap(region[i], rectangle)) return true;
+    return everywhere();
+  }
 };
 
 // Fails if there are too many regions, or if one does not lie in a picture of that size.

@@ -204,6 +204,12 @@ static __global__ void __launch_bounds__(kBoxThreads, 4)
   CUDAVISION_SHARED(BoxState, state);
   static_assert(box_layout(2 * kMaxRadius + 1).bytes() + sizeof(BoxState) <= 48 * 1024,
                 "a block may have it on every device");
+  const Region own{static_cast<int>(blockIdx.x) * kBoxSide, static_cast<int>(blockIdx.y) * kBoxSide, kBoxSide,
+                   kBoxSide};
+  if (!work.places.meet(own)) {
+    wait_for_kernel_ahead();  // the end of a block lets the next kernel start
+    return;
+  }
   const int window = kWindow > 0 ? kWindow : work.rules.window, radius = window / 2;
   const BoxLayout layout = box_layout(window);
   const BoxTile tile = share_box_tile(shared, layout, window);

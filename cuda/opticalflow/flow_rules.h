@@ -212,6 +212,17 @@ CUDAVISION_HOST_DEVICE inline FlowVector start_of(const Field &coarse, int x, in
   return between(above, under, x / 2 / coarse.stride, right / coarse.stride);
 }
 
+// --- the places of a frame where vectors are wanted ---
+
+// On a level, in its pixels: those whose vectors start_of() reads, level by level, for the pixels of `places` in the
+// frame. frame: its size. stride: of the vectors of the frame.
+Places places_on_level(Places places, Size frame, int stride, int level);
+
+// The pixels from the first to the last vector of a part of a field. part: in vectors.
+CUDAVISION_HOST_DEVICE constexpr Region pixels_of(const Region &part, int stride) {
+  return {part.x * stride, part.y * stride, (part.width - 1) * stride + 1, (part.height - 1) * stride + 1};
+}
+
 // The forward-backward check of pixel (x, y) with vector d: true if d plus the backward vector at the pixel
 // nearest to (x, y) + d is at most `distance` pixels long. `back` has stride 1.
 CUDAVISION_HOST_DEVICE inline bool comes_back(int x, int y, FlowVector d, ImageView<const FlowVector> back,

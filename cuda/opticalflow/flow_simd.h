@@ -28,6 +28,7 @@ struct LevelWork {
   Field coarse;  // the flow of the next coarser level; without vectors the iteration starts at 0
   Field fine;    // output
   ImageView<std::uint8_t> valid;  // output, of the size of fine; may be empty
+  Places places;                  // of the level; other vectors need not be computed
 };
 
 // One thread's vertical sums over the height of the window, for the structure tensor and for the sum of (Ix,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The kernel for levels that have a vector only at some pixels, and for small levels: a warp reads the windows of its
-// vectors from global memory. Also the kernel of the forward-backward check.
+// vectors from global memory. Also the kernels of the forward-backward check and of regions.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -27,6 +27,10 @@ static __global__ void __launch_bounds__(kGridThreads, resident_warps(kSteps) / 
   const int i = thread / Warp::kGroup, row = min(i, count - 1) / vectors.width,
             column = min(i, count - 1) - row * vectors.width;
   const Place place{column * work.fine.stride, row * work.fine.stride, work.fine.size};
+  if (!__any_sync(kFullWarp, work.places.contain(place.x, place.y))) {
+    wait_for_kernel_ahead();
+    return;
+  }
   // As in track_tiles_kernel: the derivatives are there before the kernel ahead has finished.
   const bool is_coarsest = work.coarse.vectors.data == nullptr;
   if (is_coarsest) wait_for_kernel_ahead();
@@ -44,6 +48,19 @@ static __global__ void __launch_bounds__(kGridThreads, resident_warps(kSteps) / 
 // The vectors of a block, one per thread.
 constexpr int kCheckX = 32, kCheckY = 8;
 constexpr int kCheckThreads = kCheckX * kCheckY;
+
+// Sets the vectors outside of the places to 0 and marks them as invalid.
+static __global__ void __launch_bounds__(kCheckThreads)
+    clear_others_kernel(const __grid_constant__ Places places, Field fine, ImageView<std::uint8_t> valid) {
+  wait_for_kernel_ahead();
+  let_next_kernel_start();
+  const int column = static_cast<int>(blockIdx.x) * kCheckX + static_cast<int>(threadIdx.x) % kCheckX;
+  const int row = static_cast<int>(blockIdx.y) * kCheckY + static_cast<int>(threadIdx.x) / kCheckX;
+  if (column >= valid.width || row >= valid.height || places.contain(column * fine.stride, row * fine.stride))
+    return;
+  fine.vectors.row(row)[column] = {};
+  valid.row(row)[column] = 0;
+}
 
 // The forward-backward check: marks the vectors that do not come back as invalid.
 static __global__ void __launch_bounds__(kCheckThreads, 3)

@@ -21,6 +21,7 @@ struct DeviceWork {
   TrackingRules rules;
   Field coarse, fine;             // the flow of the next coarser level, and the output
   ImageView<std::uint8_t> valid;  // output, of the size of fine; may be empty
+  Places places;                  // of the level; other vectors need not be computed
 };
 
 __device__ inline void store(const DeviceWork &work, int column, int row, const Tracker &found) {

@@ -2,6 +2,7 @@
 // Optical flow: validation, presets, the number of levels, and the choice of a backend.
 #include "cuda/opticalflow/opticalflow.h"
 
+#include <algorithm>
 #include <string>
 
 #include "cuda/common/check_range.h"
@@ -59,9 +60,28 @@ int max_level_count(Size frame) {
   return level_count(frame, params);
 }
 
+Places places_on_level(Places places, Size frame, int stride, int level) {
+  Size size = frame;
+  for (int above = 1; above <= level; ++above) {
+    size = next_level(size);
+    const int step = stride_of_level(stride, above);
+    // The first vector and the last pixel that start_of() reads in one direction.
+    const auto first = [step](int x) { return x / 2 / step * step; };
+    const auto last = [](int end, int length) { return std::min(end / 2, length - 1); };
+    for (int i = 0; i < places.count; ++i) {
+      Region &r = places.region[i];
+      if (r.width <= 0 || r.height <= 0) continue;
+      const int x = first(r.x), y = first(r.y);
+      r = {x, y, last(r.x + r.width, size.width) - x + 1, last(r.y + r.height, size.height) - y + 1};
+    }
+  }
+  return places;
+}
+
 Status check_run(Size luma, Size flow, Size valid, Size made_for, bool has_previous,
-                 const OpticalFlowParams &params) {
+                 const OpticalFlowParams &params, const Places &places) {
   CUDAVISION_TRY(validate(params));
+  CUDAVISION_TRY(check_places(places, made_for));
   CUDAVISION_TRY(check_size("luma", luma, made_for));
   if (!has_previous) return {};
   CUDAVISION_TRY(check_size("flow", flow, flow_size(made_for, params.stride)));

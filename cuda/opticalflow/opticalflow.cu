@@ -44,8 +44,8 @@ class OpticalFlowCuda final : public OpticalFlow {
   }
 
   Status run(ImageView<const std::uint8_t> luma, const OpticalFlowParams &params, ImageView<FlowVector> flow,
-             ImageView<std::uint8_t> valid) override {
-    CUDAVISION_TRY(check_run(luma.size(), flow.size(), valid.size(), size_, has_previous(), params));
+             ImageView<std::uint8_t> valid, const Places &places) override {
+    CUDAVISION_TRY(check_run(luma.size(), flow.size(), valid.size(), size_, has_previous(), params, places));
     if (has_previous() && params.forward_backward > 0 && back_.view().data == nullptr)
       CUDAVISION_TRY(back_.allocate(size_));
     const int levels = level_count(size_, params), built = std::exchange(built_levels_, -1);
@@ -53,8 +53,9 @@ class OpticalFlowCuda final : public OpticalFlow {
     CUDAVISION_TRY(pyramids_[1].build(execution_.stream, luma, levels));
     if (built >= 0) {
       CUDAVISION_TRY(pyramids_[0].extend(execution_.stream, built, levels));
-      CUDAVISION_TRY(
-          estimate(pyramids_[0], pyramids_[1], levels, params, {flow, size_, params.stride}, valid));
+      const Field fine{flow, size_, params.stride};
+      CUDAVISION_TRY(estimate(pyramids_[0], pyramids_[1], levels, params, places, fine, valid));
+      if (!places.everywhere()) CUDAVISION_TRY(clear_others(places, fine, valid));
       if (params.forward_backward > 0) CUDAVISION_TRY(check(levels, params, flow, valid));
     }
     built_levels_ = levels;
@@ -71,9 +72,11 @@ class OpticalFlowCuda final : public OpticalFlow {
     return {all.crop({0, 0, vectors.width, vectors.height}), size, stride};
   }
 
-  // Computes the flow from one pyramid to the other into `fine`. `valid` may be empty.
+  // Computes the flow from one pyramid to the other into `fine`. `valid` may be empty. Vectors outside of the places
+  // are not specified.
   Status estimate(const DevicePyramid &from, const DevicePyramid &to, int levels,
-                  const OpticalFlowParams &params, const Field &fine, ImageView<std::uint8_t> valid) {
+                  const OpticalFlowParams &params, const Places &places, const Field &fine,
+                  ImageView<std::uint8_t> valid) {
     CUDAVISION_TRY(leftovers_.begin(execution_.stream));
     DeviceWork work{};
     work.rules = rules_of(params);
@@ -85,6 +88,7 @@ class OpticalFlowCuda final : public OpticalFlow {
       work.coarse = work.fine;
       work.fine = level == 0 ? fine : field_of(from, level, stride_of_level(fine.stride, level));
       if (level == 0) work.valid = valid;
+      work.places = places_on_level(places, fine.size, fine.stride, level);
       CUDAVISION_TRY(track(work));
     }
     leftovers_.end();
@@ -125,9 +129,15 @@ class OpticalFlowCuda final : public OpticalFlow {
     return leftovers_.finish(execution_.stream, work);
   }
 
+  Status clear_others(const Places &places, const Field &fine, ImageView<std::uint8_t> valid) const {
+    return CUDAVISION_LAUNCH_PDL("clear_others_kernel", clear_others_kernel,
+                                 grid_2d(valid.width, valid.height, kCheckX, kCheckY), dim3(kCheckThreads),
+                                 execution_.stream, places, fine, valid);
+  }
+
   Status check(int levels, const OpticalFlowParams &params, ImageView<const FlowVector> flow,
                ImageView<std::uint8_t> valid) {
-    CUDAVISION_TRY(estimate(pyramids_[1], pyramids_[0], levels, params, {back_.view(), size_, 1}, {}));
+    CUDAVISION_TRY(estimate(pyramids_[1], pyramids_[0], levels, params, {}, {back_.view(), size_, 1}, {}));
     return CUDAVISION_LAUNCH_PDL("check_way_back_kernel", check_way_back_kernel,
                                  grid_2d(flow.width, flow.height, kCheckX, kCheckY), dim3(kCheckThreads),
                                  execution_.stream, flow, params.stride, back_.view(),

@@ -30,6 +30,7 @@
 #include "cuda/common/execution.h"
 #include "cuda/common/host_device.h"
 #include "cuda/common/image.h"
+#include "cuda/common/places.h"
 #include "cuda/common/range.h"
 
 namespace cudavision {
@@ -91,12 +92,16 @@ class OpticalFlow {
   // finite. If there is no previous frame (at the first call, and after drop_previous()), flow and valid are
   // not written and may be empty. All images are in the backend's memory and must not overlap.
   //
+  // places: the regions of the frame whose vectors are wanted. There they are those of the whole frame; elsewhere the
+  // vectors are 0 and invalid.
+  //
   // Both backends give the same bits. The flow of stride s is every s-th vector of the flow of stride 1. CUDA:
   // enqueues at most three kernels per level; the forward-backward check enqueues at most two more per level and
-  // one at the end. Memory is allocated only by the first call with that check. Errors: invalid parameters or
+  // one at the end, and `places` one. Memory is allocated only by the first call with that check. Errors: invalid parameters or
   // sizes, and errors of the device; after an error of the device there is no previous frame.
   virtual Status run(ImageView<const std::uint8_t> luma, const OpticalFlowParams &params,
-                     ImageView<FlowVector> flow, ImageView<std::uint8_t> valid) = 0;
+                     ImageView<FlowVector> flow, ImageView<std::uint8_t> valid,
+                     const Places &places = {}) = 0;
   virtual bool has_previous() const = 0;
   // The caller must call this if the next frame does not follow the last one.
   virtual void drop_previous() = 0;

@@ -16,7 +16,7 @@ int level_count(Size frame, const OpticalFlowParams &params);
 int max_level_count(Size frame);
 // Checks the arguments of OpticalFlow::run.
 Status check_run(Size luma, Size flow, Size valid, Size made_for, bool has_previous,
-                 const OpticalFlowParams &params);
+                 const OpticalFlowParams &params, const Places &places);
 
 Status make_opticalflow_cpu(const Execution &execution, Size size, std::unique_ptr<OpticalFlow> *flow);
 Status make_opticalflow_cuda(const Execution &execution, Size size, std::unique_ptr<OpticalFlow> *flow);

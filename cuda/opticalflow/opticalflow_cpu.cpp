@@ -78,8 +78,8 @@ class OpticalFlowCpu final : public OpticalFlow {
   }
 
   Status run(ImageView<const std::uint8_t> luma, const OpticalFlowParams &params, ImageView<FlowVector> flow,
-             ImageView<std::uint8_t> valid) override {
-    CUDAVISION_TRY(check_run(luma.size(), flow.size(), valid.size(), size(), has_previous(), params));
+             ImageView<std::uint8_t> valid, const Places &places) override {
+    CUDAVISION_TRY(check_run(luma.size(), flow.size(), valid.size(), size(), has_previous(), params, places));
     if (has_previous() && params.forward_backward > 0)
       CUDAVISION_TRY(catch_bad_alloc([&] {
         back_.vectors.resize(pixel_count(size()));
@@ -93,7 +93,8 @@ class OpticalFlowCpu final : public OpticalFlow {
     if (has_previous()) {
       CUDAVISION_TRY(build(pyramids_[0], built_levels_, levels));
       const Field fine{flow, size(), params.stride};
-      CUDAVISION_TRY(estimate(pyramids_[0], pyramids_[1], levels, params, fine, valid));
+      CUDAVISION_TRY(estimate(pyramids_[0], pyramids_[1], levels, params, places, fine, valid));
+      if (!places.everywhere()) CUDAVISION_TRY(clear_others(places, fine, valid));
       if (params.forward_backward > 0) CUDAVISION_TRY(check(levels, params, fine, valid));
     }
     built_levels_ = levels;
@@ -135,9 +136,10 @@ class OpticalFlowCpu final : public OpticalFlow {
     return {};
   }
 
-  // Computes the flow from one pyramid to the other into `fine`. `valid` may be empty.
+  // Computes the flow from one pyramid to the other into `fine`. `valid` may be empty. Vectors outside of the places
+  // are not specified.
   Status estimate(const Pyramid &from, const Pyramid &to, int levels, const OpticalFlowParams &params,
-                  const Field &fine, ImageView<std::uint8_t> valid) {
+                  const Places &places, const Field &fine, ImageView<std::uint8_t> valid) {
     Field coarse{};
     for (int level = levels; level >= 0; --level) {
       const auto index = static_cast<std::size_t>(level);
@@ -154,7 +156,8 @@ class OpticalFlowCpu final : public OpticalFlow {
                            .rules = rules_of(params),
                            .coarse = coarse,
                            .fine = field,
-                           .valid = level == 0 ? valid : ImageView<std::uint8_t>{}};
+                           .valid = level == 0 ? valid : ImageView<std::uint8_t>{},
+                           .places = places_on_level(places, fine.size, fine.stride, level)};
       CUDAVISION_TRY(track(work));
       coarse = field;
     }
@@ -166,15 +169,26 @@ class OpticalFlowCpu final : public OpticalFlow {
     const int columns = divide_up(size.width, TrackerTile::kWidth);
     return execution_.workers->run(
         columns * divide_up(size.height, TrackerTile::kHeight), [&](int task, int slot) {
-          track_tile(work, task % columns * TrackerTile::kWidth, task / columns * TrackerTile::kHeight,
-                     sums_[slot], tiles_[slot]);
+          const Region tile{task % columns * TrackerTile::kWidth, task / columns * TrackerTile::kHeight,
+                            TrackerTile::kWidth, TrackerTile::kHeight};
+          if (work.places.meet(pixels_of(tile, work.fine.stride)))
+            track_tile(work, tile.x, tile.y, sums_[slot], tiles_[slot]);
         });
+  }
+
+  Status clear_others(const Places &places, const Field &fine, ImageView<std::uint8_t> valid) const {
+    return execution_.workers->run_strips(valid.height, kRowsPerTask, [&](int first, int last, int) {
+      for (int y = first; y < last; ++y)
+        for (int x = 0; x < valid.width; ++x)
+          if (!places.contain(x * fine.stride, y * fine.stride))
+            fine.vectors.row(y)[x] = {}, valid.row(y)[x] = 0;
+    });
   }
 
   Status check(int levels, const OpticalFlowParams &params, const Field &fine,
                ImageView<std::uint8_t> valid) {
     const Field back = back_.of(size(), 1);
-    CUDAVISION_TRY(estimate(pyramids_[1], pyramids_[0], levels, params, back, {}));
+    CUDAVISION_TRY(estimate(pyramids_[1], pyramids_[0], levels, params, {}, back, {}));
     const auto distance = static_cast<float>(params.forward_backward);
     return execution_.workers->run_strips(valid.height, kRowsPerTask, [&](int first, int last, int) {
       for (int y = first; y < last; ++y)

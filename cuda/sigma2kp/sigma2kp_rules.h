@@ -77,10 +77,7 @@ CUDAVISION_HOST_DEVICE constexpr Region orientation_region(int x, int y, int win
 
 // Whether a keypoint counts: whether the centre pixel of the window at (x, y) lies in a region.
 CUDAVISION_HOST_DEVICE inline bool is_searched(const Places &places, int window, int x, int y) {
-  const int centre_x = x + window / 2, centre_y = y + window / 2;
-  for (int i = 0; i < places.count; ++i)
-    if (contains(places.region[i], centre_x, centre_y)) return true;
-  return places.everywhere();
+  return places.contain(x + window / 2, y + window / 2);
 }
 
 }  // namespace cudavision::sigma2kp

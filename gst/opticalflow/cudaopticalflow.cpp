@@ -21,6 +21,9 @@
  * has no flow: no tensor is attached, and the picture is not changed. With `every-nth` the flow is computed
  * from the last frame that was processed.
  *
+ * With `roi-type` vectors are computed only in regions of that type that the frame carries, such as `motion` of
+ * #cudabgsub; elsewhere they are invalid.
+ *
  * `preset` sets several properties at once; properties that are set after it keep their own values.
  *
  * ## Example launch lines
@@ -102,7 +105,8 @@ std::vector<Property<OpticalFlowSettings>> flow_properties() {
       real_property<S>({"forward-backward", "Forward-backward",
                         "Vectors are invalid where following the vector and then the backward flow ends more "
                         "than this many pixels from the start (0 = no check; the check doubles the time)"},
-                       &S::forward_backward, OpticalFlowRanges::forward_backward)};
+                       &S::forward_backward, OpticalFlowRanges::forward_backward),
+      roi_type_property<S>()};
 }
 
 std::vector<Property<OpticalFlowSettings>> display_properties() {

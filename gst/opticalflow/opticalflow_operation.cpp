@@ -38,7 +38,9 @@ Status OpticalFlowOperation::run(const Job &job) {
                                       size.width, size.height};
   const ImageView<std::uint8_t> valid{static_cast<std::uint8_t *>(valid_lease.data), size.width, size.width,
                                       size.height};
-  CUDAVISION_TRY(flow_->run(job.luma, settings_, vectors, valid));
+  CUDAVISION_TRY(gate_.find(job, settings_.roi_type));
+  state_.warn_once("roi-type", gate_.complaint());
+  CUDAVISION_TRY(flow_->run(job.luma, settings_, vectors, valid, gate_.places()));
   if (job.report) CUDAVISION_TRY(count(job, valid));
   return job.draw ? draw(job, {vectors, valid, settings_.stride, job.region}) : Status();
 }

@@ -11,6 +11,7 @@
 #include "cuda/opticalflow/flow_display.h"
 #include "cuda/opticalflow/opticalflow.h"
 #include "gst/base/element/element.h"
+#include "gst/base/results/roi_gate.h"
 #include "gst/base/results/tensor_pool.h"
 #include "gst/opticalflow/opticalflow_settings.h"
 
@@ -35,6 +36,7 @@ class OpticalFlowOperation final : public ElementOperation<OpticalFlowSettings> 
 
   Size size_;           // of the region
   Region last_region_;  // the region of the last frame
+  RoiGate gate_;
   std::shared_ptr<DeviceContext> context_;
   std::unique_ptr<OpticalFlow> flow_;
   std::unique_ptr<TensorPool> vector_pool_, valid_pool_;

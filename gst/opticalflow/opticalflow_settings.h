@@ -4,6 +4,7 @@
 
 #include <gst/gst.h>
 
+#include <optional>
 #include <string>
 
 #include "cuda/common/number_text.h"
@@ -18,6 +19,7 @@ struct OpticalFlowSettings : OpticalFlowParams, FlowStyle {
   OpticalFlowPreset preset = OpticalFlowPreset::none;
   ColorText color = ColorText::kByDirection;  // of arrows
   int line_width = kAutomaticWidth;
+  std::optional<std::string> roi_type;
 
   friend bool operator==(const OpticalFlowSettings &, const OpticalFlowSettings &) = default;
 };

@@ -13,6 +13,7 @@ namespace {
 
 using namespace cudavision::test;
 using cudavision::OpticalFlowParams;
+using cudavision::Region;
 using cudavision::Size;
 
 class CudaOpticalFlow : public ElementTest {};
@@ -223,6 +224,42 @@ TEST_F(CudaOpticalFlow, stride_may_change_either_way) {
     expect_flow(out, expected);
     EXPECT_TRUE(same_bytes(bytes_of(out.get()), with_wheel(now, expected)));
     before = now;
+  }
+}
+
+TEST_F(CudaOpticalFlow, roi_type_computes_the_vectors_of_regions_alone) {
+  const std::string all =
+      std::string(kSmall) + "display=false stride=2 roi-x=7 roi-y=5 roi-width=60 roi-height=44";
+  Harness whole(all), gated(all + " roi-type=motion post-messages=true");
+  const Region regions[] = {{3, 12, 21, 15}, {40, 20, 19, 24}};  // in the frame
+  for (int i = 0; i < 3; ++i) {
+    const VideoFrame frame = moving_frame("NV12", {80, 60}, i);
+    const Owned<GstBuffer> everywhere = buffer_from(&whole, frame);
+    gated.negotiate(frame);
+    Owned<GstBuffer> buffer = frame.buffer();
+    for (const Region &r : regions)
+      gst_buffer_add_video_region_of_interest_meta(buffer.get(), "motion", static_cast<guint>(r.x),
+                                                   static_cast<guint>(r.y), static_cast<guint>(r.width),
+                                                   static_cast<guint>(r.height));
+    const Owned<GstBuffer> out = gated.exchange(std::move(buffer));
+    if (i == 0) continue;
+    const auto vectors = elements_of<float>(tensor_of(out, "optical-flow")),
+               expected_vectors = elements_of<float>(tensor_of(everywhere, "optical-flow"));
+    const auto valid = elements_of<std::uint8_t>(tensor_of(out, "optical-flow-valid")),
+               expected_valid = elements_of<std::uint8_t>(tensor_of(everywhere, "optical-flow-valid"));
+    ASSERT_EQ(valid.size(), 30u * 22u);
+    int count = 0;
+    for (int row = 0; row < 22; ++row)
+      for (int column = 0; column < 30; ++column) {
+        const auto at = static_cast<std::size_t>(30 * row + column);
+        const bool is_in = contains(regions[0], 7 + 2 * column, 5 + 2 * row) ||
+                           contains(regions[1], 7 + 2 * column, 5 + 2 * row);
+        ASSERT_EQ(valid[at], is_in ? expected_valid[at] : 0) << column << ", " << row;
+        for (const std::size_t k : {2 * at, 2 * at + 1})
+          ASSERT_EQ(vectors[k], is_in ? expected_vectors[k] : 0) << column << ", " << row;
+        count += valid[at];
+      }
+    EXPECT_GT(count, 30);
   }
 }
 

@@ -316,17 +316,18 @@ class Estimator {
     EXPECT_TRUE(test::same(luma.download(), frame)) << "the frame is only read";
   }
   // Returns the flow from the previous frame to this one.
-  Flow next(const Picture &frame, const OpticalFlowParams &params = {}) {
+  Flow next(const Picture &frame, const OpticalFlowParams &params = {}, const Places &places = {}) {
     const Size size = flow_size(size_, params.stride);
     const TestImage<std::uint8_t> luma(execution_, frame, luma_), valid(execution_, size, valid_);
     const TestImage<float> vectors(execution_, {2 * size.width, size.height}, vectors_);
-    EXPECT_TRUE(succeeds(flow_->run(luma.view(), params, view_of(vectors), valid.view())));
+    EXPECT_TRUE(succeeds(flow_->run(luma.view(), params, view_of(vectors), valid.view(), places)));
     EXPECT_TRUE(test::same(luma.download(), frame)) << "the frame is only read";
     return {vectors.download(), valid.download()};
   }
-  Flow between(const Picture &first, const Picture &second, const OpticalFlowParams &params = {}) {
+  Flow between(const Picture &first, const Picture &second, const OpticalFlowParams &params = {},
+               const Places &places = {}) {
     start(first, params);
-    return next(second, params);
+    return next(second, params, places);
   }
 
   static ImageView<FlowVector> view_of(const TestImage<float> &xy) {

@@ -23,6 +23,8 @@ using cudavision::Execution;
 using cudavision::flow_size;
 using cudavision::FlowVector;
 using cudavision::OpticalFlowParams;
+using cudavision::Places;
+using cudavision::Region;
 using cudavision::Size;
 
 class OpticalFlow : public BackendTest {};
@@ -140,6 +142,74 @@ TEST_P(OpticalFlow, stride_takes_every_so_many_th_vector) {
             << describe(params);
       }
     }
+}
+
+// --- regions ---
+
+Places places_of(const std::vector<Region> &regions) {
+  Places places;
+  places.count = static_cast<int>(regions.size());
+  std::copy(regions.begin(), regions.end(), places.region);
+  return places;
+}
+
+// The vectors of the pixels in the regions, and elsewhere none.
+Flow only_in(const std::vector<Region> &regions, int stride, Flow flow) {
+  for (int y = 0; y < flow.size().height; ++y)
+    for (int x = 0; x < flow.size().width; ++x)
+      if (std::none_of(regions.begin(), regions.end(), [&](const Region &r) {
+            return x * stride >= r.x && x * stride < r.x + r.width && y * stride >= r.y &&
+                   y * stride < r.y + r.height;
+          }))
+        flow.xy.at(2 * x, y) = flow.xy.at(2 * x + 1, y) = 0, flow.valid.at(x, y) = 0;
+  return flow;
+}
+
+TEST_P(OpticalFlow, vectors_in_regions_are_those_of_the_whole_frame) {
+  const Size size = kSlow ? Size{49, 41} : Size{211, 157};
+  const int right = size.width, below = size.height;
+  std::vector<Region> grid;
+  for (int i = 0; i < Places::kMostRegions; ++i)
+    grid.push_back({i % 8 * (right / 8), i / 8 * (below / 4), 2, 3});
+  std::vector<std::vector<Region>> sets = {{},
+                                           {{17, 9, 1, 1}},
+                                           {{3, 20, 30, 20}, {20, 29, 25, 8}},
+                                           {{right - 1, 0, 1, below}, {0, below - 7, 19, 7}, {5, 5, 0, 9}},
+                                           {{0, 0, right, below}},
+                                           {{100, 20, 28, 12}, {0, 100, 3, 3}},  // end at ends of tiles
+                                           grid};
+  std::vector<OpticalFlowParams> all{with(9, 3), with(15, 1, 2), with(5, 8, 4), with(7, 0), with(9, 2, 8)};
+  all[0].forward_backward = all[2].forward_backward = 0.5;
+  if (kSlow) sets.resize(4), all.resize(3);
+  Estimator estimator(execution(), size);
+  unsigned seed = 90;
+  for (OpticalFlowParams &params : all) {
+    if (kSlow) params.iterations = 3;
+    const Pair pair = moving(size, ++seed, 5, -3);
+    const Flow whole = flow_between(execution(), pair.first, pair.second, params);
+    // Fills the fields of all levels with other vectors.
+    (void)estimator.between(pair.second, noise(size, seed), params);
+    int valid = 0;
+    for (const std::vector<Region> &regions : sets) {
+      SCOPED_TRACE(testing::Message() << describe(params) << ", " << regions.size() << " regions");
+      const Flow expected = only_in(regions, params.stride, whole);
+      EXPECT_TRUE(same(estimator.between(pair.first, pair.second, params, places_of(regions)), expected));
+      if (regions.size() > 1)
+        for (const std::uint8_t v : expected.valid.pixels()) valid += v;
+    }
+    EXPECT_GT(valid, 5) << "too few vectors for a test";
+  }
+}
+
+TEST_P(OpticalFlow, regions_outside_of_the_frame_are_refused) {
+  Estimator estimator(execution(), {40, 30});
+  estimator.start(noise({40, 30}, 56));
+  const TestImage<std::uint8_t> luma(execution(), noise({40, 30}, 58), kTight);
+  const TestImage<float> xy(execution(), {80, 30}, kFlowPlacements[0]);
+  Places many;
+  many.count = Places::kMostRegions + 1;
+  for (const Places &places : {places_of({{30, 0, 11, 5}}), places_of({{0, -1, 5, 5}}), many})
+    EXPECT_TRUE(refused(estimator.flow().run(luma.view(), {}, Estimator::view_of(xy), luma.view(), places)));
 }
 
 TEST_P(OpticalFlow, both_backends_give_the_same_bits) {
@@ -426,11 +496,14 @@ TEST_P(OpticalFlow, frame_costs_at_most_three_launches_per_level_and_nothing_els
   checked.forward_backward = 1;
   estimator.start(still, checked);
   (void)estimator.next(still, checked);  // the first frame that checks allocates
-  const auto expect = [&](const OpticalFlowParams &params, unsigned launches) {
+  const auto expect = [&](const OpticalFlowParams &params, unsigned launches, const Places &places = {}) {
     SCOPED_TRACE(describe(params));
-    EXPECT_TRUE(succeeds(estimator.flow().run(luma.view(), params, Estimator::view_of(xy), valid.view())));
+    const auto run = [&] {
+      return estimator.flow().run(luma.view(), params, Estimator::view_of(xy), valid.view(), places);
+    };
+    EXPECT_TRUE(succeeds(run()));
     const Budget budget;
-    EXPECT_TRUE(succeeds(estimator.flow().run(luma.view(), params, Estimator::view_of(xy), valid.view())));
+    EXPECT_TRUE(succeeds(run()));
     budget.expect_launches_alone(launches);
     finish(execution());
   };
@@ -441,6 +514,7 @@ TEST_P(OpticalFlow, frame_costs_at_most_three_launches_per_level_and_nothing_els
   expect(with(9, 0), 3);
   expect(with(21, 8), 3 * 3);  // of 50 x 40 and 25 x 20, the latter is not larger than the window
   expect(checked, 4 * (3 + 2) + 1);
+  expect(with(9, 3), 4 * 3 + 1, places_of({{20, 30, 40, 50}}));
 }
 
 TEST_P(OpticalFlow, first_frame_prepares_its_levels_and_nothing_else) {
