@@ -349,7 +349,9 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
 
 GstCaps *transform_caps(GstBaseTransform *transform, GstPadDirection direction, GstCaps *caps,
                         GstCaps *wanted) {
-  const bool text = Properties::snapshot(transform).output == JsonOutput::text;
+  const bool is_started = GST_PAD_MODE(transform->srcpad) != GST_PAD_MODE_NONE;
+  const bool text =
+      is_started ? passes_text(transform) : Properties::snapshot(transform).output == JsonOutput::text;
   GstCaps *result = !text                       ? gst_caps_ref(caps)
                     : direction == GST_PAD_SINK ? gst_caps_new_empty_simple(kLines)
                                                 : gst_pad_get_pad_template_caps(transform->sinkpad);

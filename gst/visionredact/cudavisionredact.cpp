@@ -146,10 +146,7 @@ class Holding {
   static constexpr std::size_t kMostEvents = 1024;  // that wait behind frames
 
   static RedactState &state_of(gpointer object) { return ElementClass<RedactElement>::state_of(object); }
-  static int frames_held(gpointer object) {
-    const ObjectLock lock(object);
-    return state_of(object).settings()->look_back;
-  }
+  static int frames_held(gpointer object) { return state_of(object).look_back; }
 
   // Whoever pulls frames one by one gets one for each, and goes on to push mode.
   static bool is_pulled_with_look_back(GstBaseTransform *transform) {
@@ -158,6 +155,11 @@ class Holding {
   }
 
   static gboolean start(GstBaseTransform *transform) {
+    RedactState &state = state_of(transform);
+    {
+      const ObjectLock lock(transform);
+      state.look_back = state.settings()->look_back;
+    }
     return !is_pulled_with_look_back(transform) && parent_->start(transform);
   }
   static gboolean stop(GstBaseTransform *transform) {

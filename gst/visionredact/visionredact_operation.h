@@ -2,6 +2,7 @@
 // The operation of cudavisionredact: hides what was decided for a frame.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -21,6 +22,7 @@ namespace cudavision {
 struct RedactState : ElementState<RedactSettings> {
   using ElementState::ElementState;
 
+  std::atomic<int> look_back = 0;  // of the last start
   HiddenRegions regions;
   LookBack line;
   HiddenFrame hidden;  // what is hidden in the frame that is processed

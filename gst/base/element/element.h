@@ -44,8 +44,13 @@ class ElementState {
   // A copy of all properties, taken at one moment.
   S snapshot() const { return PropertyTable<S>::snapshot(element_); }
   // The settings of the next frame: the current properties, or the last valid ones if the current ones
-  // contradict each other. An operation calls this once per frame, in begin_frame().
-  const S &take_settings() { return valid_.take(element_, snapshot()); }
+  // contradict each other. Properties that apply from the next start have the values of the last one. An operation
+  // calls this once per frame, in begin_frame().
+  const S &take_settings() {
+    S now = snapshot();
+    if (now != valid_.in_force()) PropertyTable<S>::keep_until_start(valid_.in_force(), &now);
+    return valid_.take(element_, now);
+  }
   // The contents of the files, as read when the element started.
   const F &files() const { return files_; }
 

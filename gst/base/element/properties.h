@@ -169,6 +169,17 @@ class PropertyTable {
     return *settings_of_(G_OBJECT(object));
   }
 
+  // Sets the properties that apply from the next start as in `started`.
+  static void keep_until_start(const S &started, S *now) {
+    for (const Property<S> &property : *properties_) {
+      if ((property.spec->flags & GST_PARAM_MUTABLE_READY) == 0) continue;
+      g_auto(GValue) value = G_VALUE_INIT;
+      g_value_init(&value, property.spec->value_type);
+      property.get(started, &value);
+      property.set(*now, &value);
+    }
+  }
+
  private:
   // No exception may pass through GObject. A value that does not fit into memory leaves the property as it is.
   static void set(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
