@@ -132,7 +132,6 @@ Status BgsubOperation::run(const Job &job) {
   // The model is that of one place.
   if (std::exchange(model_->region, job.region) != job.region) model_->subtractor->restart();
   model_->is_resumed = false, model_->history = settings_.history;
-  if (model_->location != settings_.model_location) model_->location = settings_.model_location;
   is_first_ = model_->subtractor->is_empty();
   ImageView<const std::uint8_t> kept{};
   CUDAVISION_TRY(find_kept(job, &kept));
@@ -226,12 +225,14 @@ double BgsubOperation::share() const {
   return found_.count_on_host().pixels / (static_cast<double>(region_.width) * region_.height);
 }
 
+bool BgsubOperation::knows_what_moves() const { return !is_first_ && !is_global_change(); }
+
 int BgsubOperation::region_count() const {
-  return is_first_ || is_global_change() ? 0 : std::min(found_.count_on_host().listed, settings_.max_regions);
+  return knows_what_moves() ? std::min(found_.count_on_host().listed, settings_.max_regions) : 0;
 }
 
 Status BgsubOperation::finish(const Job &job) {
-  return attach_motion(job, found_.items_on_host(), region_count());
+  return knows_what_moves() ? attach_motion(job, found_.items_on_host(), region_count()) : Status();
 }
 
 void BgsubOperation::describe(GstStructure *message) {

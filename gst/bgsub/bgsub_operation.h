@@ -74,6 +74,7 @@ class BgsubOperation final : public ElementOperation<BgsubSettings, BgsubFiles> 
   double share() const;
   bool is_global_change() const { return share() > settings_.max_motion; }
   // The number of regions of the frame.
+  bool knows_what_moves() const;
   int region_count() const;
 
   Execution execution_;

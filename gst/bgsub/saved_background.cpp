@@ -181,12 +181,14 @@ Status SavedBackground::save(const std::string &location, std::int64_t enough) c
                               " frames of this one, which has begun anew");
   if (!status.ok() && status.code() != Status::Code::no_file)
     return about(location, " is not replaced by the model: ", status);
-  const std::string bytes = encode();
   // A link stays one, and the file keeps its mode.
   g_autofree char *target = realpath(location.c_str(), nullptr);
   const char *name = target != nullptr ? target : location.c_str();
   struct stat before {};
   const int mode = stat(name, &before) == 0 ? static_cast<int>(before.st_mode & 0777) : 0666;
+  if ((mode & 0222) == 0)  // it could be replaced all the same
+    return about(location, " is not replaced by the model: ", invalid_argument("it is write-protected"));
+  const std::string bytes = encode();
   g_autoptr(GError) error = nullptr;
   if (g_file_set_contents_full(name, bytes.data(), static_cast<gssize>(bytes.size()),
                                G_FILE_SET_CONTENTS_CONSISTENT, mode, &error))

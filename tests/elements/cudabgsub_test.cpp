@@ -226,6 +226,18 @@ Report report_of(GstElement *element) {
   return report;
 }
 
+TEST_F(CudaBgsub, only_a_frame_whose_motion_is_known_is_marked) {
+  const auto marks = [](const Owned<GstBuffer> &out) {
+    return gst_cuda_vision_buffer_get_n_results(out.get(), "motion");
+  };
+  const Size size{40, 30};
+  Harness bgsub("cudabgsub display=false open=0 close=0 min-area=1 detect-shadows=false max-motion=0.4");
+  EXPECT_EQ(marks(buffer_from(&bgsub, scene("GRAY8", size))), -1) << "the first frame";
+  EXPECT_EQ(marks(buffer_from(&bgsub, scene("GRAY8", size))), 0);
+  EXPECT_EQ(marks(buffer_from(&bgsub, scene("GRAY8", size, {0, 0, 40, 12}))), 1);
+  EXPECT_EQ(marks(buffer_from(&bgsub, scene("GRAY8", size, {0, 15, 40, 15}))), -1) << "a change of light";
+}
+
 TEST_F(CudaBgsub, a_change_of_light_has_no_regions_and_is_told) {
   const Size size{40, 30};
   Harness bgsub(
@@ -601,6 +613,34 @@ TEST_F(CudaBgsub, a_link_stays_a_link_and_a_file_keeps_its_mode) {
   std::remove(file.c_str()), std::remove(link.c_str());
 }
 
+TEST_F(CudaBgsub, a_write_protected_model_stays) {
+  const std::string file = file_of_test("protected");
+  std::remove(file.c_str());
+  { Harness("cudabgsub model-location=" + file).work(scene("GRAY8", {40, 30})); }
+  std::filesystem::permissions(file, std::filesystem::perms::owner_read);
+  Harness bgsub("cudabgsub model-location=" + file);
+  bgsub.work(scene("GRAY8", {40, 30}));
+  gst_element_set_state(bgsub.element(), GST_STATE_NULL);
+  const auto warning = take_warning(bgsub.element());
+  ASSERT_TRUE(warning);
+  EXPECT_NE(warning->text.find("write-protected"), std::string::npos) << warning->text;
+  EXPECT_EQ(number_of_file(file, HeadNumber::frames), 1);
+  std::remove(file.c_str());
+}
+
+// The models of two cameras stay apart.
+TEST_F(CudaBgsub, another_location_counts_from_the_next_start) {
+  const std::string first = file_of_test("first_camera"), second = file_of_test("second_camera");
+  std::remove(first.c_str()), std::remove(second.c_str());
+  Harness bgsub("cudabgsub model-location=" + first);
+  bgsub.work(scene("GRAY8", {40, 30}));
+  set(bgsub.element(), "model-location", second);
+  bgsub.work(scene("GRAY8", {40, 30}));
+  gst_element_set_state(bgsub.element(), GST_STATE_NULL);
+  EXPECT_EQ(number_of_file(first, HeadNumber::frames), 2);
+  EXPECT_FALSE(std::filesystem::exists(second));
+}
+
 // What was learnt counts, also by a frame that a stop has ended in the middle; but for the first one, which leaves memory as it
 // was allocated.
 TEST_F(CudaBgsub, a_frame_that_is_given_up_leaves_a_whole_model_or_none) {
@@ -651,14 +691,12 @@ TEST_F(CudaBgsub, a_file_takes_no_more_memory_than_the_frames_do) {
 // Also of a location that is set while frames come, and so was never read.
 TEST_F(CudaBgsub, a_model_replaces_nothing_but_a_model) {
   const std::string text = file_of_test("text"), pipe = file_of_test("pipe");
-  std::ofstream(text) << "a letter";
-  std::remove(pipe.c_str());
-  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   for (const std::string &location : {text, pipe}) {
-    Harness harness("cudabgsub");
+    std::remove(location.c_str());
+    Harness harness("cudabgsub model-location=" + location);
     harness.work(scene("GRAY8", {40, 30}));
-    set(harness.element(), "model-location", location);
-    harness.work(scene("GRAY8", {40, 30}));
+    if (location == text) std::ofstream(text) << "a letter";
+    ASSERT_TRUE(location == text || mkfifo(pipe.c_str(), 0600) == 0);
     gst_element_set_state(harness.element(), GST_STATE_NULL);
     const auto warning = take_warning(harness.element());
     ASSERT_TRUE(warning) << location;
