@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "gst/meta/reading.h"
 #include "gst/visionredact/picture_metas.h"
@@ -73,6 +74,12 @@ HiddenRegions::Place HiddenRegions::both(const Place &a, const Place &b) {
   return {x, y, std::max(a.x + a.width, b.x + b.width) - x, std::max(a.y + a.height, b.y + b.height) - y};
 }
 
+// The inscribed ellipse of the result covers the place.
+HiddenRegions::Place HiddenRegions::around(const Place &p) {
+  const double x = (std::numbers::sqrt2 - 1) / 2 * p.width, y = (std::numbers::sqrt2 - 1) / 2 * p.height;
+  return {p.x - x, p.y - y, p.width + 2 * x, p.height + 2 * y};
+}
+
 double HiddenRegions::overlap(const Place &a, const Place &b) {
   const double width = std::min(a.x + a.width, b.x + b.width) - std::max(a.x, b.x),
                height = std::min(a.y + a.height, b.y + b.height) - std::max(a.y, b.y);
@@ -96,10 +103,18 @@ void HiddenRegions::add(const Place &place, Frame *frame) {
   if (!frame->hidden.whole) boxes.push_back(region);
 }
 
+// Both places and what lies between them.
+void HiddenRegions::add_between(const Place &seen, const Place &expected, const RedactSettings &settings,
+                                Frame *frame) {
+  const Place place = both(seen, expected);
+  const bool is_way = seen.x != expected.x || seen.y != expected.y;
+  add(settings.shape == RedactShape::ellipse && is_way ? around(place) : place, frame);
+}
+
 bool HiddenRegions::is_silent(GstBuffer *buffer, const RedactSettings &settings, bool has_boxes) {
   const char *type = settings.is_every_type() ? nullptr : settings.type->c_str();
   if (gst_cuda_vision_buffer_get_n_results(buffer, type) >= 0) last_mark_ = now_;
-  if (has_boxes || (settings.masks && has_masks(buffer, settings))) last_box_ = now_;
+  if (has_boxes || (settings.masks && has_segmentations(buffer, settings))) last_box_ = now_;
   // A detector that marks frames says so of each that it has looked at; any other one only if it has found something.
   const GstClockTime last = GST_CLOCK_TIME_IS_VALID(last_mark_) ? last_mark_ : last_box_;
   return !GST_CLOCK_TIME_IS_VALID(last) || now_ - last > nanoseconds(settings.timeout);
@@ -108,10 +123,10 @@ bool HiddenRegions::is_silent(GstBuffer *buffer, const RedactSettings &settings,
 void HiddenRegions::arrive(GstBuffer *buffer, const RedactSettings &settings) {
   frames_.push_back({advance(GST_BUFFER_PTS(buffer)), {}});
   collect_boxes(buffer, StopFlag(), &boxes_);
-  // A box whose type cannot be read may be of any type.
+  // A box whose type cannot be read may be of any type: it is hidden.
   const WantedType wanted = settings.is_every_type() ? WantedType::all() : WantedType(settings.type->c_str());
-  std::erase_if(boxes_, [&wanted](const AttachedBox &box) {
-    return !wanted.includes(box.type) && text_of(box.type) != nullptr;
+  std::erase_if(boxes_, [&](const AttachedBox &box) {
+    return !wanted.includes(box.type) && (settings.inverse || text_of(box.type) != nullptr);
   });
   Frame &frame = frames_.back();
   const bool is_silent_now = is_silent(buffer, settings, !boxes_.empty());
@@ -119,7 +134,12 @@ void HiddenRegions::arrive(GstBuffer *buffer, const RedactSettings &settings) {
   frame.hidden.whole =
       boxes_.size() > kMostBoxes || (is_silent_now && settings.on_silence == OnSilence::hide_all);
   if (boxes_.size() > kMostBoxes) boxes_.clear();
-  follow(boxes_, nanoseconds(settings.hold));
+  if (settings.inverse) {  // to guess where an object is would show more
+    objects_.clear();
+    for (const AttachedBox &box : boxes_) add({box.x, box.y, box.width, box.height}, &frame);
+  } else {
+    follow(boxes_, settings);
+  }
 }
 
 // By the id, or else by the overlap with an object one of which has no id.
@@ -137,7 +157,7 @@ HiddenRegions::Object *HiddenRegions::find(const AttachedBox &box) {
   return best;
 }
 
-void HiddenRegions::see(Object *object, const Place &place) {
+void HiddenRegions::see(Object *object, const Place &place, const RedactSettings &settings) {
   const Sighting last = object->seen.back();
   object->seen.push_back({now_, place});
   while (object->seen.size() > kMostSightings ||
@@ -151,11 +171,12 @@ void HiddenRegions::see(Object *object, const Place &place) {
            between(last.place.width, place.width), between(last.place.height, place.height)},
           &frame);
     }
-    if (frame.time < object->first) add(both(object->seen.front().place, at(*object, frame.time)), &frame);
+    if (frame.time < object->first)
+      add_between(object->seen.front().place, at(*object, frame.time), settings, &frame);
   }
 }
 
-void HiddenRegions::follow(const std::vector<AttachedBox> &boxes, GstClockTime hold) {
+void HiddenRegions::follow(const std::vector<AttachedBox> &boxes, const RedactSettings &settings) {
   for (Object &object : objects_) object.is_here = false;
   Frame &arrived = frames_.back();
   // Ids first: they tell more than places.
@@ -167,7 +188,7 @@ void HiddenRegions::follow(const std::vector<AttachedBox> &boxes, GstClockTime h
       Object *object = find(box);
       if (object != nullptr) {
         if (box.track != 0) object->track = box.track;
-        see(object, place);
+        see(object, place, settings);
       } else if (objects_.size() < kMostObjects) {
         objects_.push_back({box.type, box.track, now_, {{now_, place}}});
         object = &objects_.back();
@@ -179,11 +200,15 @@ void HiddenRegions::follow(const std::vector<AttachedBox> &boxes, GstClockTime h
       }
       object->is_here = true;
     }
+  // A held frame may need to know later where an object was before it.
+  const GstClockTime hold = nanoseconds(settings.hold), oldest = frames_.front().time;
   std::erase_if(objects_, [&](const Object &object) {
-    return !object.is_here && now_ - object.seen.back().time > hold;
+    const GstClockTime last = object.seen.back().time;
+    return !object.is_here && now_ - last > hold && last < oldest;
   });
   for (const Object &object : objects_)
-    if (!object.is_here) add(both(object.seen.back().place, at(object, now_)), &arrived);
+    if (const Sighting &last = object.seen.back(); !object.is_here && now_ - last.time <= hold)
+      add_between(last.place, at(object, now_), settings, &arrived);
 }
 
 HiddenFrame HiddenRegions::leave() {

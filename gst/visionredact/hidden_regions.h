@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Decides which boxes of a frame are hidden. In doubt it hides more: boxes that are missing for a while, where an object must
-// have been before it was found, and the whole frame if nobody looks for objects any more.
+// have been before it was found, and the whole frame if nobody looks for objects any more. With `inverse` only the boxes
+// that a frame itself carries count.
 #pragma once
 
 #include <gst/gst.h>
@@ -59,13 +60,16 @@ class HiddenRegions {
 
   static Place at(const Object &object, GstClockTime time);
   static Place both(const Place &a, const Place &b);
+  static Place around(const Place &place);
   static double overlap(const Place &a, const Place &b);
   static void add(const Place &place, Frame *frame);
+  static void add_between(const Place &seen, const Place &expected, const RedactSettings &settings,
+                          Frame *frame);
   GstClockTime advance(GstClockTime pts);
   bool is_silent(GstBuffer *buffer, const RedactSettings &settings, bool has_boxes);
-  void follow(const std::vector<AttachedBox> &boxes, GstClockTime hold);
+  void follow(const std::vector<AttachedBox> &boxes, const RedactSettings &settings);
   Object *find(const AttachedBox &box);
-  void see(Object *object, const Place &place);
+  void see(Object *object, const Place &place, const RedactSettings &settings);
 
   Size size_;
   GstClockTime duration_ = 0;

@@ -99,9 +99,8 @@ gboolean drop_picture(GstBuffer *, GstMeta **meta, gpointer) {
 
 }  // namespace
 
-bool has_masks(GstBuffer *buffer, const RedactSettings &settings) {
+bool has_segmentations(GstBuffer *buffer, const RedactSettings &settings) {
   bool found = false;
-  for_each_mask(buffer, settings, [&found](const GstCudaVisionTensorMeta &) { found = true; });
   for_each_foreign_segmentation(buffer, settings, [&found](const Segmentation &) { found = true; });
   return found;
 }

@@ -15,8 +15,8 @@
 
 namespace cudavision {
 
-// Whether the frame carries a mask that the settings ask for.
-bool has_masks(GstBuffer *buffer, const RedactSettings &settings);
+// Whether the frame carries a segmentation that the settings ask for.
+bool has_segmentations(GstBuffer *buffer, const RedactSettings &settings);
 
 // Removes what could be looked at: all tensors but histograms, and segmentations. Boxes, their ids, points and lines stay.
 void drop_pictures(GstBuffer *buffer);

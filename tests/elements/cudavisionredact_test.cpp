@@ -223,6 +223,44 @@ TEST_F(CudaVisionRedact, lost_object_stays_hidden_where_it_is_expected_for_the_h
   }
 }
 
+// A box around both places has an ellipse that need not cover them.
+TEST_F(CudaVisionRedact, ellipse_covers_the_way_of_a_lost_object) {
+  Stream stream("shape=ellipse", bright("GRAY8", {200, 200}));
+  const auto place = [](int i) { return 10 + 8 * i; };
+  for (int i = 0; i < 4; ++i)
+    stream.exchange(stream.frame({{double(place(i)), double(place(i)), 20, 50}}, 7));
+  for (int i = 4; i < 9; ++i) {
+    const Owned<GstBuffer> out = stream.exchange(stream.frame({}));
+    for (const int at : {place(3), place(i)})  // it has stood still, or has gone on
+      for (const auto &[x, y] :
+           {std::pair{at + 10, at + 2}, {at + 10, at + 47}, {at + 2, at + 25}, {at + 17, at + 25}})
+        EXPECT_TRUE(stream.hides_pixel(out, x, y)) << i << ": " << x << ", " << y;
+  }
+}
+
+// Every box that is guessed would show more.
+TEST_F(CudaVisionRedact, inverse_shows_only_boxes_that_the_frame_has) {
+  Stream stream("inverse=true look-back=2 type=person", bright("GRAY8", {64, 48}));
+  const auto shows = [&](const Owned<GstBuffer> &out, const std::vector<Region> &boxes) {
+    RedactParams params;
+    params.inverse = true;
+    return same_bytes(bytes_of(out.get()), with_hidden(stream.picture(), boxes, params));
+  };
+  const std::vector<std::vector<Box>> boxes = {{}, {}, {{10, 10, 12, 16}}, {{12, 10, 12, 16}},
+                                               {}, {}, {{20, 10, 12, 16}}};
+  for (const std::vector<Box> &in_frame : boxes) stream.push(stream.frame(in_frame, 5));
+  Owned<GstBuffer> untyped = stream.frame({{30, 10, 12, 16}});
+  regions_of(untyped)[0]->roi_type = 0;
+  stream.push(std::move(untyped));
+  EXPECT_TRUE(gst_harness_push_event(stream.harness().get(), gst_event_new_eos()));
+  for (const std::vector<Box> &in_frame : boxes) {
+    std::vector<Region> regions;
+    for (const Box &b : in_frame) regions.push_back({int(b.x), int(b.y), int(b.width), int(b.height)});
+    EXPECT_TRUE(shows(stream.pull(), regions));
+  }
+  EXPECT_TRUE(shows(stream.pull(), {})) << "a box of an unknown type";
+}
+
 TEST_F(CudaVisionRedact, hold_of_zero_forgets_at_once) {
   Stream stream("hold=0");
   EXPECT_TRUE(stream.hides(stream.exchange(stream.frame({{4, 10, 12, 16}})), {{4, 10, 12, 16}}));
@@ -274,14 +312,28 @@ TEST_F(CudaVisionRedact, look_back_hides_an_object_before_it_was_found_and_loses
 }
 
 TEST_F(CudaVisionRedact, look_back_hides_an_object_between_two_frames_that_have_it) {
-  Stream stream("look-back=3 hold=2", bright("NV12", {64, 48}));
-  stream.push(stream.frame({{10, 10, 12, 16}}, 4));
-  stream.push(stream.frame({}));
-  stream.push(stream.frame({{18, 14, 12, 16}}, 4));
-  EXPECT_TRUE(gst_harness_push_event(stream.harness().get(), gst_event_new_eos()));
-  EXPECT_TRUE(stream.hides(stream.pull(), {{10, 10, 12, 16}}));
-  EXPECT_TRUE(stream.hides(stream.pull(), {{10, 10, 12, 16}, {14, 12, 12, 16}}));
-  EXPECT_TRUE(stream.hides(stream.pull(), {{18, 14, 12, 16}}));
+  for (const bool is_held : {true, false}) {
+    Stream stream(is_held ? "look-back=3 hold=2" : "look-back=3 hold=0", bright("NV12", {64, 48}));
+    stream.push(stream.frame({{10, 10, 12, 16}}, 4));
+    stream.push(stream.frame({}));
+    stream.push(stream.frame({{18, 14, 12, 16}}, 4));
+    EXPECT_TRUE(gst_harness_push_event(stream.harness().get(), gst_event_new_eos()));
+    EXPECT_TRUE(stream.hides(stream.pull(), {{10, 10, 12, 16}}));
+    std::vector<Region> between{{14, 12, 12, 16}};
+    if (is_held) between.push_back({10, 10, 12, 16});
+    EXPECT_TRUE(stream.hides(stream.pull(), between));
+    EXPECT_TRUE(stream.hides(stream.pull(), {{18, 14, 12, 16}}));
+  }
+}
+
+TEST_F(CudaVisionRedact, look_back_changes_at_the_next_start) {
+  Stream stream("look-back=2", bright("NV12", {64, 48}));
+  for (const int value : {2, 0, 5}) {
+    g_object_set(stream.element(), "look-back", value, nullptr);
+    stream.push(stream.frame({}));
+    stream.push(stream.frame({}));
+  }
+  EXPECT_EQ(gst_harness_buffers_in_queue(stream.harness().get()), 4u);
 }
 
 TEST_F(CudaVisionRedact, frames_that_leave_too_early_are_hidden_as_a_whole) {
