@@ -13,6 +13,7 @@ if [[ -z $clang ]] || ! $clang -fsanitize=fuzzer,address "$build/tests/fuzz/tria
 fi
 
 declare -A sources=(
+  [background]="gst/bgsub/saved_background.cpp gst/base/input/excerpt.cpp gst/base/input/regular_file.cpp"
   [model]="gst/hog/model_file.cpp gst/hog/model_markup.cpp gst/hog/model_yaml.cpp gst/base/input/excerpt.cpp
     gst/base/input/regular_file.cpp"
   [mask]="gst/inpaint/mask_picture.cpp gst/inpaint/mask_pixels.cpp gst/inpaint/decode_jpeg.cpp gst/inpaint/decode_png.cpp
