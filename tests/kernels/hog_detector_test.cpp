@@ -551,6 +551,49 @@ TEST_P(HogDetector, only_windows_with_their_centres_in_the_regions_are_searched)
     }
 }
 
+// Everywhere, in regions and with other numbers of threads by turns, one detector finds what a new one finds.
+TEST_P(HogDetector, regions_and_threads_may_change_from_picture_to_picture) {
+  const Size size = kEmulated ? Size{60, 50} : Size{131, 94};
+  const HogModel model = small_model(21, {16, 24});
+  cudavision::Workers workers(1);
+  Execution changing = execution();
+  if (changing.backend == cudavision::Backend::cpu) changing.workers = &workers;
+  const auto make = [&](const Execution &where) {
+    std::unique_ptr<cudavision::HogDetector> detector;
+    EXPECT_TRUE(succeeds(make_hog_detector(where, size, 1, model, {}, &detector)));
+    return detector;
+  };
+  TestImage<HogBox> boxes(execution(), Size{cudavision::kMaxHogHits, 1}, kTight);
+  TestImage<HogBoxCount> count(execution(), Size{1, 1}, kTight);
+  const auto find = [&](cudavision::HogDetector &detector, const HogTestPicture &picture,
+                        const Places &places) {
+    EXPECT_TRUE(succeeds(
+        detector.run(picture.picture(), {-1000, 0}, {boxes.view().data, count.view().data}, places)));
+    finish(execution());
+    std::vector<HogBox> found = boxes.download().pixels();
+    found.resize(static_cast<std::size_t>(count.download().pixels()[0].listed));
+    return found;
+  };
+  const auto detector = make(changing);
+  Random random(77);
+  int found = 0;
+  for (int i = 0; i < (kSlow ? 6 : 40); ++i) {
+    workers.set_thread_count(1 + random.below(4));
+    std::vector<Region> regions;
+    for (int n = random.below(4); n > 0; --n)
+      regions.push_back({random.below(size.width - 30), random.below(size.height - 30), 1 + random.below(30),
+                         1 + random.below(30)});
+    const Places places = random.below(3) == 0 ? Places() : places_of(regions);
+    const HogTestPicture picture(execution(), noise_image(size, 1, static_cast<unsigned>(i) + 60),
+                                 kPlacements[i % 5]);
+    const std::vector<HogBox> expected = find(*make(execution()), picture, places);
+    ASSERT_TRUE(find(*detector, picture, places) == expected)
+        << i << ", " << workers.thread_count() << " threads";
+    found += static_cast<int>(expected.size());
+  }
+  EXPECT_GT(found, 100) << "too few windows for a test";
+}
+
 TEST_P(HogDetector, regions_outside_of_the_picture_are_refused) {
   const Size size{40, 40};
   TestImage<HogBox> boxes(execution(), Size{cudavision::kMaxHogHits, 1}, kTight);
