@@ -27,7 +27,7 @@ constexpr int kPeerStreams = 16;
 struct Work {
   std::string name;
   std::vector<std::string> elements;  // in the order of the chain
-  bool ours = true;                   // they have the properties backend and display
+  bool ours = true;                   // all but cudavisiontrack have the properties backend and display
 };
 
 // without cudainpaint: inpaint_bench measures it, because its time depends on the holes
@@ -44,6 +44,7 @@ const Work kWorks[] = {
     {"opticalflow", {"cudaopticalflow"}},
     {"sigma2kp", {"cudasigma2kp"}},
     {"hog", {"cudahog"}},
+    {"people", {"cudahog model=people"}},
     {"bgsub", {"cudabgsub"}},
     {"chain", {"cudacanny", "cudahistogram", "cudasigma2kp", "cudahough"}},
 };
@@ -62,7 +63,7 @@ std::string description(const Work &work, const std::string &backend) {
   for (const std::string &element : work.elements) {
     if (!text.empty()) text += " ! ";
     text += element;
-    if (work.ours) text += " display=false backend=" + backend;
+    if (work.ours && element != "cudavisiontrack") text += " display=false backend=" + backend;
   }
   return text;
 }
@@ -124,13 +125,10 @@ class Program {
 
   // --- selection of the rows ---
 
-  Work people() const { return {kPeople, {"cudahog model-location=" + quoted(options_.model)}}; }
-
   std::string choose_works() {
     if (options_.elements.empty()) {
       for (const Work &work : kWorks)
         if (exists(work)) works_.push_back(work);
-      if (!options_.model.empty() && exists(people())) works_.push_back(people());
       decoders_wanted_ = true;
       return works_.empty() ? "none of the elements exists: GST_PLUGIN_PATH must name the plugin's folder"
                             : "";
@@ -144,10 +142,6 @@ class Program {
     if (name == kDecoder) {
       decoders_wanted_ = true;
       return options_.decode.empty() ? "--elements decoder needs --decode" : "";
-    }
-    if (name == kPeople) {
-      works_.push_back(people());
-      return options_.model.empty() ? "--elements people needs --model" : "";
     }
     const auto found = std::find_if(std::begin(kWorks), std::end(kWorks),
                                     [&](const Work &work) { return work.name == name; });
@@ -173,8 +167,12 @@ class Program {
       std::printf("decoder rows are left out: there is no element nvh264dec\n");
       return;
     }
-    decoders_ = {{"decoder", {}}, {"decoder+canny", {"cudacanny"}}};
-    if (!options_.model.empty()) decoders_.push_back({"decoder+people", people().elements});
+    decoders_ = {{"decoder", {}},
+                 {"decoder+canny", {"cudacanny"}},
+                 {"decoder+people", {"cudahog model=people", "cudavisiontrack"}},
+                 {"decoder+bgsub+people",
+                  {"cudabgsub close=8 min-area=100 max-regions=32", "cudahog model=people roi-type=motion",
+                   "cudavisiontrack"}}};
   }
 
   void show_picture() const {

@@ -104,7 +104,6 @@ std::map<std::string, Apply> valued_options(StreamOptions *o) {
       {"--live-streams",
        [o](const std::string &v) { return parse_number(v, 1, kMostStreams, &o->live_streams); }},
       {"--decode", [o](const std::string &v) { return parse_readable(v, &o->decode); }},
-      {"--model", [o](const std::string &v) { return parse_readable(v, &o->model); }},
       {"--backend", [o](const std::string &v) { return parse_backend(v, &o->backend); }},
   };
 }
@@ -122,9 +121,8 @@ const char *usage() {
   return "streams_bench [OPTION]...: many pipelines in one process\n"
          "  --streams 1,4,16,64            how many pipelines run together in a row\n"
          "  --elements LIST                of canny histogram localhist hough opticalflow sigma2kp hog "
-         "bgsub chain\n"
-         "                                 people (with --model) decoder (with --decode); default: all that "
-         "exist\n"
+         "people bgsub\n"
+         "                                 chain decoder (with --decode); default: all that exist\n"
          "  --memory cuda,pinned,pageable  where the frames lie\n"
          "  --contexts own,shared,given    one CUDA context per pipeline, the plugin's choice, one for all\n"
          "  --seconds S                    seconds for which each row is measured (2)\n"
@@ -132,7 +130,6 @@ const char *usage() {
          "  --live                         adds rows of live sources of 30 frames/s\n"
          "  --live-streams N               pipelines of those rows (64)\n"
          "  --decode FILE.h264             adds rows of nvh264dec\n"
-         "  --model FILE.yml               cudahog's detector\n"
          "  --backend auto|cuda|cpu\n"
          "  --peers                        adds rows of edgedetect beside cudacanny, both on the CPU\n"
          "  --start                        times until the first frame of two pipelines, nothing else\n";
@@ -156,8 +153,8 @@ std::string parse_options(int argc, char **argv, StreamOptions *options) {
     if (!joined && ++i == argc) return name + " needs a value";
     if (!joined) value = argv[i];
     if (!found->second(value)) {
-      const bool file = name == "--decode" || name == "--model";
-      return name + ": " + (file ? "cannot read the file " : "cannot make sense of ") + "'" + value + "'";
+      const char *problem = name == "--decode" ? "cannot read the file " : "cannot make sense of ";
+      return name + ": " + problem + "'" + value + "'";
     }
   }
   return "";

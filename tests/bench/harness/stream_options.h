@@ -18,7 +18,7 @@ enum class Contexts {
 };
 
 // Names in --elements of workloads that need a file.
-inline constexpr char kDecoder[] = "decoder", kPeople[] = "people";
+inline constexpr char kDecoder[] = "decoder";
 
 struct StreamOptions {
   std::vector<int> streams = {1, 4, 16, 64};
@@ -28,7 +28,7 @@ struct StreamOptions {
   double seconds = 2;  // measured time per row
   Size size = {1920, 1080};
   int live_streams = 64;
-  std::string decode, model;  // files; empty: none
+  std::string decode;  // a file; empty: none
   std::string backend = "auto";
   bool live = false, peers = false, start = false, help = false;
 };
