@@ -50,6 +50,7 @@ enum class Start {
   cooperative,
 };
 
+#ifndef CUDAVISION_EMULATED_CUDA
 // Whether this build holds machine code for compute capability 9.0 or newer, in which wait_for_kernel_ahead()
 // does wait. PTX below sm_90 that is JIT-compiled on Hopper has no dependency wait, so PDL stays off then.
 #ifdef __CUDA_ARCH_LIST__
@@ -68,6 +69,9 @@ inline bool device_supports_pdl() {
          cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
          major >= 9;
 }
+#else
+inline bool device_supports_pdl() { return true; }
+#endif
 
 // Programmatic dependent launch (CUDA C++ Programming Guide, "Programmatic Dependent Launch and
 // Synchronization"): a kernel that is launched with Start::pdl may start before the kernel ahead of it in the
@@ -77,6 +81,8 @@ inline bool device_supports_pdl() {
 __device__ inline void let_next_kernel_start() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
+#elif defined(CUDAVISION_EMULATED_CUDA)
+  simt::let_next_kernel_start();
 #endif
 }
 
@@ -94,6 +100,8 @@ __device__ inline void let_next_kernel_start() {
 __device__ inline void wait_for_kernel_ahead() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
+#elif defined(CUDAVISION_EMULATED_CUDA)
+  simt::wait_for_kernel_ahead();
 #endif
 }
 

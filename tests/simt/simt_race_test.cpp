@@ -192,4 +192,68 @@ TEST_F(Simt, kernels_of_a_stream_do_not_race) {
   for (int i = 0; i < 3; ++i) run(1, 1, same_word_kernel, words.get());
 }
 
+// --- kernels that start early ---
+
+// Each kernel adds 1 to a word of each block. Two kernels ahead have ended when one starts, unless kLetsFirst.
+template <bool kWaits, bool kLetsFirst>
+__global__ void add_kernel(unsigned *words) {
+  if (kLetsFirst) simt::let_next_kernel_start();
+  if (kWaits) simt::wait_for_kernel_ahead();
+  if (!kLetsFirst) simt::let_next_kernel_start();
+  if (threadIdx.x == 0) ++words[blockIdx.x];
+}
+
+// A kernel writes to one of two words by turns, before it waits.
+template <bool kLetsFirst>
+__global__ void take_turns_kernel(unsigned turn, unsigned *words) {
+  if (kLetsFirst) simt::let_next_kernel_start();
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    for (int i = 0; turn == 0 && i < 100; ++i) (void)simt::load(words + 5, kRelaxed);  // others get ahead
+    ++words[turn % 2];
+  }
+  simt::wait_for_kernel_ahead();
+  if (!kLetsFirst) simt::let_next_kernel_start();
+}
+
+template <class Launch>
+void run_kernels_in_orders(const Launch &launch) {
+  for (unsigned seed = 0; seed < 5; ++seed) {
+    simt::set_schedule({simt::Order::interleaved, seed, seed % 2 == 0 ? simt::kAllResident : 2});
+    const DeviceArray<unsigned> words(10);
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t c = config(3, 32);
+    c.attrs = &attribute, c.numAttrs = 1;
+    for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(launch(c, i, words.get()), cudaSuccess);
+    EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
+  }
+}
+
+TEST_F(Simt, kernel_that_waits_for_the_one_ahead_does_not_race) {
+  run_kernels_in_orders([](const cudaLaunchConfig_t &c, unsigned, unsigned *words) {
+    return cudaLaunchKernelEx(&c, add_kernel<true, true>, words);
+  });
+  run_kernels_in_orders([](const cudaLaunchConfig_t &c, unsigned, unsigned *words) {
+    return cudaLaunchKernelEx(&c, add_kernel<true, false>, words);
+  });
+}
+
+TEST_F(Simt, kernel_that_does_not_wait_for_the_one_ahead_is_a_race) {
+  EXPECT_DEATH(run_kernels_in_orders([](const cudaLaunchConfig_t &c, unsigned, unsigned *words) {
+                 return cudaLaunchKernelEx(&c, add_kernel<false, true>, words);
+               }),
+               "data race");
+}
+
+TEST_F(Simt, two_words_by_turns_need_a_wait_before_the_next_kernel_is_let_start) {
+  run_kernels_in_orders([](const cudaLaunchConfig_t &c, unsigned i, unsigned *words) {
+    return cudaLaunchKernelEx(&c, take_turns_kernel<false>, i, words);
+  });
+  EXPECT_DEATH(run_kernels_in_orders([](const cudaLaunchConfig_t &c, unsigned i, unsigned *words) {
+                 return cudaLaunchKernelEx(&c, take_turns_kernel<true>, i, words);
+               }),
+               "data race");
+}
+
 }  // namespace

@@ -80,16 +80,6 @@ TEST_F(Simt, large_dynamic_shared_memory_needs_the_attribute) {
   EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
 }
 
-TEST_F(Simt, early_launch_is_refused) {
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t c = config(1, 1);
-  c.attrs = &attribute;
-  c.numAttrs = 1;
-  EXPECT_EQ(cudaLaunchKernelEx(&c, empty_kernel), cudaErrorNotSupported);
-}
-
 TEST_F(Simt, last_error_is_kept_until_it_is_read) {
   EXPECT_EQ(launch_empty(1, 1025), cudaErrorInvalidConfiguration);
   EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);

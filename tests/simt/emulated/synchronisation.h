@@ -117,6 +117,12 @@ SIMT_SHUFFLES(double)
 // Memory is sequentially consistent; only the detector of races knows fences.
 namespace simt {
 [[gnu::visibility("default")]] void fence();
-}
+
+// Programmatic dependent launch. The next kernel of the stream may start when a thread of each block has called the first
+// one, or the block has ended. The second one waits until the kernel ahead has ended.
+[[gnu::visibility("default")]] void let_next_kernel_start();
+[[gnu::visibility("default")]] void wait_for_kernel_ahead(
+    std::source_location where = std::source_location::current());
+}  // namespace simt
 inline void __threadfence() { simt::fence(); }
 inline void __threadfence_system() { simt::fence(); }

@@ -72,8 +72,8 @@ void Block::resize(dim3 size) {
   for (unsigned i = 0; i < count; ++i) indices_[i] = {i % size.x, i / size.x % size.y, i / (size.x * size.y)};
 }
 
-void Block::restart(std::uint32_t number) {
-  if (traces()) clocks_.begin(number, size());
+void Block::restart(std::uint32_t number, const std::shared_ptr<const View> &known) {
+  if (traces()) clocks_.begin(number, size(), known);
   std::fill(states_.begin(), states_.end(), State::fresh);
   live_ = runnable_ = size();
   at_barrier_ = 0;

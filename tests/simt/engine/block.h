@@ -24,8 +24,8 @@ enum class State : std::uint8_t {
 class Block {
  public:
   void resize(dim3 size);
-  // Resets all threads to their initial state, as those of the block with this number.
-  void restart(std::uint32_t number);
+  // Resets all threads to their initial state, as those of the block with this number. known: what they know.
+  void restart(std::uint32_t number, const std::shared_ptr<const View> &known);
   BlockClocks &clocks() { return clocks_; }
 
   unsigned size() const { return static_cast<unsigned>(states_.size()); }

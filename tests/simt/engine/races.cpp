@@ -47,9 +47,9 @@ std::vector<Time> View::clocks_of(std::uint32_t block, unsigned threads) const {
   return std::vector<Time>(threads);
 }
 
-void BlockClocks::begin(std::uint32_t block, unsigned threads) {
+void BlockClocks::begin(std::uint32_t block, unsigned threads, const std::shared_ptr<const View> &known) {
   block_ = block;
-  threads_.assign(threads, {std::make_shared<const View>(), 1, nullptr, {}});
+  threads_.assign(threads, {known, 1, nullptr, {}});
 }
 
 void BlockClocks::meet(const std::vector<unsigned> &threads) {
@@ -79,6 +79,17 @@ View BlockClocks::release(unsigned thread) {
   own[thread] = t.clock++;
   view.join(block_, std::make_shared<const std::vector<Time>>(std::move(own)));
   return view;
+}
+
+View BlockClocks::release_all() const {
+  View all;
+  std::vector<Time> own;
+  for (const Thread &thread : threads_) {
+    all.join(*thread.view);
+    own.push_back(thread.clock);
+  }
+  all.join(block_, std::make_shared<const std::vector<Time>>(std::move(own)));
+  return all;
 }
 
 void BlockClocks::acquire(unsigned thread, const View &view) {

@@ -40,7 +40,7 @@ class View {
 // The clocks of the threads of a resident block.
 class BlockClocks {
  public:
-  void begin(std::uint32_t block, unsigned threads);
+  void begin(std::uint32_t block, unsigned threads, const std::shared_ptr<const View> &known);
   // The threads pass a barrier together.
   void meet(const std::vector<unsigned> &threads);
 
@@ -52,6 +52,8 @@ class BlockClocks {
   View release(unsigned thread);
   void acquire(unsigned thread, const View &view);
   void fence(unsigned thread);
+  // What is learnt by waiting for the whole block, which has ended.
+  View release_all() const;
   // Of the last fence, for a write that follows it; null if there was none.
   const View *fenced(unsigned thread) const { return threads_[thread].fenced.get(); }
   // A relaxed read, which a later fence turns into an acquire.
@@ -70,7 +72,7 @@ class BlockClocks {
 
 // True if a part of the program is compiled with the compiler's calls of this detector.
 bool traces();
-// Forgets all accesses: kernels do not race with those ahead of them in their stream.
+// Forgets all accesses: kernels do not race with those that have ended before they start.
 void begin_tracing();
 void end_tracing();
 // Memory gets another use: what was accessed there does not count any more.

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "tests/simt/engine/block.h"
@@ -61,9 +63,27 @@ struct SharedVariable {
   std::unique_ptr<SharedMemory> memory;
 };
 
+// One of the kernels that run together: a later one starts when all blocks of the one ahead have let it, or have ended.
+struct Launch {
+  const Kernel *kernel;
+  Launch *ahead;               // null for the first kernel
+  std::uint32_t first_number;  // of its blocks, among those of all these kernels
+  std::size_t blocks;
+  std::vector<unsigned> block_order = {};  // if it is shuffled
+  bool has_started = false;
+  std::size_t begun = 0, letting = 0, ended = 0;  // numbers of blocks
+  // What a kernel behind it knows that starts, or that has waited for it.
+  View at_start = {}, at_end = {};
+  std::shared_ptr<const View> known = std::make_shared<const View>();  // when it starts
+
+  bool has_ended() const { return ended == blocks; }
+};
+
 // A resident block. When it ends, another one takes its place.
 struct Team {
+  Launch *launch;
   Block block;
+  bool lets_next_start = false;
   uint3 index{};
   std::vector<unsigned> order;  // the order in which the threads take turns
   std::size_t cursor = 0;
@@ -73,16 +93,14 @@ struct Team {
 };
 
 struct Scheduler {
-  std::vector<Team> teams;
+  std::deque<Launch> launches;
+  std::vector<std::unique_ptr<Team>> teams;
   std::size_t turn = 0;  // the number of the team that runs
   Team *team = nullptr;
   unsigned current = kNobody;
   std::uint32_t burst = 0;     // how often this team goes on before another one may run
   std::size_t idle_polls = 0;  // since the last progress
   Fiber *host = nullptr;
-  const Kernel *kernel = nullptr;
-  std::vector<unsigned> block_order;  // if it is shuffled
-  std::size_t blocks = 0, blocks_begun = 0;
 };
 
 Scheduler &scheduler() {
@@ -104,23 +122,80 @@ void make_order(std::vector<unsigned> &order, std::size_t size) {
 
 // Lets the team run the next block that has not begun; returns false if there is none.
 bool begin_block(Scheduler &s, Team &team) {
-  if (s.blocks_begun == s.blocks) return false;
-  std::size_t block = s.blocks_begun++;
-  if (!s.block_order.empty())
-    block = s.block_order[block];
+  Launch &launch = *team.launch;
+  if (launch.begun == launch.blocks) return false;
+  std::size_t block = launch.begun++;
+  if (!launch.block_order.empty())
+    block = launch.block_order[block];
   else if (device().schedule.order == Order::reverse)
-    block = s.blocks - 1 - block;
-  const dim3 &grid = s.kernel->grid;
+    block = launch.blocks - 1 - block;
+  const dim3 &grid = launch.kernel->grid;
   const std::size_t row = block / grid.x;
   team.index = {static_cast<unsigned>(block % grid.x), static_cast<unsigned>(row % grid.y),
                 static_cast<unsigned>(row / grid.y)};
   team.dynamic_shared->make_stale();
   for (const SharedVariable &variable : team.static_shared) variable.memory->make_stale();
-  team.block.restart(static_cast<std::uint32_t>(block));
+  team.block.restart(launch.first_number + static_cast<std::uint32_t>(block), launch.known);
+  team.lets_next_start = false;
   make_order(team.order, team.block.size());
   team.cursor = 0;
   s.idle_polls = 0;
   return true;
+}
+
+// Makes the first blocks of a kernel resident.
+void start(Scheduler &s, Launch &launch) {
+  const Kernel &kernel = *launch.kernel;
+  launch.has_started = true;
+  if (is_random()) make_order(launch.block_order, launch.blocks);
+  std::size_t resident = interleaves() ? device().schedule.resident : 1;
+  const std::size_t threads = std::size_t{kernel.block.x} * kernel.block.y * kernel.block.z;
+  std::size_t stacks = kMaxResidentThreads;
+  for (const auto &team : s.teams) stacks -= std::min(stacks, std::size_t{team->block.live()});
+  resident = std::min(resident, std::max<std::size_t>(stacks / threads, 2));
+  const std::size_t teams = kernel.cooperative ? launch.blocks : std::min(resident, launch.blocks);
+  for (std::size_t i = 0; i < teams; ++i) {
+    Team &team = *s.teams.emplace_back(std::make_unique<Team>(&launch));
+    team.block.resize(kernel.block);
+    team.fibers.resize(team.block.size());
+    team.dynamic_shared = std::make_unique<SharedMemory>(kernel.dynamic_shared_bytes);
+    begin_block(s, team);
+  }
+}
+
+// Starts the next kernel if all blocks of the one ahead let it.
+void start_next(Scheduler &s) {
+  for (Launch &launch : s.launches) {
+    if (launch.has_started) continue;
+    if (launch.ahead != nullptr && launch.ahead->letting != launch.ahead->blocks) return;
+    if (traces() && launch.ahead != nullptr) {
+      View known = launch.ahead->at_start;
+      for (const Launch &other : s.launches)
+        if (other.has_ended()) known.join(other.at_end);
+      launch.known = std::make_shared<const View>(std::move(known));
+    }
+    std::erase_if(s.teams,
+                  [&s](const auto &team) { return team->launch->has_ended() && team.get() != s.team; });
+    s.turn = 0;
+    start(s, launch);
+    return;
+  }
+}
+
+// A block lets the next kernel start. known: what a thread of it knows, or all of them.
+void let_start(Team &team, const View &known) {
+  if (std::exchange(team.lets_next_start, true)) return;
+  ++team.launch->letting;
+  team.launch->at_start.join(known);
+}
+
+void end_block(Scheduler &s, Team &team) {
+  const bool is_traced = traces() && s.launches.size() > 1;
+  const View known = is_traced ? team.block.clocks().release_all() : View();
+  let_start(team, known);
+  team.launch->at_end.join(known);
+  ++team.launch->ended;
+  start_next(s);
 }
 
 // The next thread of the team that can run; kNobody if the team has nothing left to do.
@@ -155,12 +230,12 @@ unsigned pick(Scheduler &s) {
     s.burst = device().shuffler.below(1u << device().shuffler.below(kMaxLogBurst));
     s.turn = device().shuffler.below(static_cast<std::uint32_t>(s.teams.size()));
   }
-  s.team = &s.teams[s.turn];
+  s.team = s.teams[s.turn].get();
   for (std::size_t tried = 0; tried < s.teams.size(); ++tried) {
     block_index = s.team->index;
     if (const unsigned thread = pick_of_team(s, *s.team); thread != kNobody) return thread;
     s.turn = (s.turn + 1) % s.teams.size();
-    s.team = &s.teams[s.turn];
+    s.team = s.teams[s.turn].get();
   }
   return kNobody;
 }
@@ -168,21 +243,24 @@ unsigned pick(Scheduler &s) {
 // A thread reads a word again. Aborts if it must be waiting for a block that can never run.
 void check_progress(Scheduler &s) {
   std::size_t live = 0;
-  for (const Team &team : s.teams) live += team.block.live();
+  for (const auto &team : s.teams) live += team->block.live();
   if (++s.idle_polls < kIdlePollsPerThread * live) return;
+  const Launch &launch = *s.team->launch;
   complain(cudaSuccess,
            "deadlock of a device with %zu resident blocks of this kernel: %zu of its %zu blocks have begun, "
            "and wait "
            "for something that none of them does",
-           s.teams.size(), s.blocks_begun, s.blocks);
-  for (const Team &team : s.teams)
-    if (team.block.live() != 0) team.block.print_waits(team.index);
+           s.teams.size(), launch.begun, launch.blocks);
+  for (const auto &team : s.teams)
+    if (team->block.live() != 0) team->block.print_waits(team->index);
   std::abort();
 }
 
 void enter(Scheduler &s, unsigned thread) {
   s.current = thread;
   s.team->block.run(thread);
+  block_size = s.team->launch->kernel->block;
+  grid_size = s.team->launch->kernel->grid;
   block_index = s.team->index;
   thread_index = s.team->block.index(thread);
 }
@@ -193,6 +271,7 @@ void leave(Scheduler &s) {
   Fiber &self = *s.team->fibers[s.current];
   s.team->block.leave(s.current);
   s.idle_polls = 0;
+  if (s.team->block.live() == 0) end_block(s, *s.team);
   const unsigned next = pick(s);
   if (next != kNobody && s.team->block.state(next) == State::fresh) {
     s.team->fibers[next] = &self;
@@ -206,7 +285,7 @@ void leave(Scheduler &s) {
 
 void run_threads() {
   for (;;) {
-    scheduler().kernel->thread_body();
+    scheduler().team->launch->kernel->thread_body();
     leave(scheduler());
   }
 }
@@ -263,33 +342,46 @@ void *static_shared_memory(const void *key, std::size_t bytes) {
   return variables.back().memory->get();
 }
 
-void run_kernel(const Kernel &kernel) {
+void let_next_kernel_start() {
+  Scheduler &s = scheduler();
+  if (s.launches.size() == 1) return;
+  let_start(*s.team, traces() ? s.team->block.clocks().release(s.current) : View());
+  start_next(s);
+}
+
+void wait_for_kernel_ahead(std::source_location where) {
+  Scheduler &s = scheduler();
+  const Launch *ahead = s.team->launch->ahead;
+  if (ahead == nullptr) return;
+  while (!ahead->has_ended()) {
+    s.burst = 0;  // others run meanwhile
+    rendezvous({.operation = Operation::poll, .where = where});
+  }
+  if (traces()) s.team->block.clocks().acquire(s.current, ahead->at_end);
+}
+
+bool overlaps_kernels() { return interleaves(); }
+
+void run_kernels(const std::vector<Kernel> &kernels) {
   Scheduler &s = scheduler();
   Fiber host;
-  block_size = kernel.block;
-  grid_size = kernel.grid;
   s.host = &host;
-  s.kernel = &kernel;
-  s.blocks = std::size_t{kernel.grid.x} * kernel.grid.y * kernel.grid.z;
-  s.blocks_begun = 0;
-  s.block_order.clear();
-  if (is_random()) make_order(s.block_order, s.blocks);
-  std::size_t resident = interleaves() ? device().schedule.resident : 1;
-  const std::size_t threads = std::size_t{kernel.block.x} * kernel.block.y * kernel.block.z;
-  resident = std::min(resident, std::max<std::size_t>(kMaxResidentThreads / threads, 2));
-  s.teams.resize(kernel.cooperative ? s.blocks : std::min(resident, s.blocks));
-  for (Team &team : s.teams) {
-    team.block.resize(kernel.block);
-    team.fibers.resize(team.block.size());
-    team.dynamic_shared = std::make_unique<SharedMemory>(kernel.dynamic_shared_bytes);
-    begin_block(s, team);
+  std::uint32_t number = 0;
+  for (const Kernel &kernel : kernels) {
+    Launch *ahead = s.launches.empty() ? nullptr : &s.launches.back();
+    const std::size_t blocks = std::size_t{kernel.grid.x} * kernel.grid.y * kernel.grid.z;
+    s.launches.push_back({.kernel = &kernel, .ahead = ahead, .first_number = number, .blocks = blocks});
+    number += static_cast<std::uint32_t>(blocks);
   }
+  s.team = nullptr;
   s.turn = 0;
   s.burst = 0;
   begin_tracing();
+  start_next(s);
   host.switch_to(prepare(s, pick(s)));
   end_tracing();
   s.teams.clear();
+  s.launches.clear();
 }
 
 }  // namespace simt

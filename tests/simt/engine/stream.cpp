@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -21,8 +22,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+struct Work {
+  std::function<void()> function;
+  std::optional<Kernel> kernel = {};  // instead of the function
+};
+
 struct Queue {
-  std::deque<std::function<void()>> work;
+  std::deque<Work> work;
   std::uint64_t enqueued = 0, done = 0;
 };
 
@@ -85,12 +91,29 @@ class Draining {
   }
 };
 
+// Takes the kernel at the front, and those behind it that may start before it has ended.
+std::vector<Kernel> take_kernels(Queue &queue) {
+  std::vector<Kernel> kernels;
+  do {
+    kernels.push_back(std::move(*queue.work.front().kernel));
+    queue.work.pop_front();
+  } while (overlaps_kernels() && !queue.work.empty() && queue.work.front().kernel &&
+           queue.work.front().kernel->starts_early);
+  return kernels;
+}
+
 // Runs the work queued before the position. A queued wait for an event drains another queue recursively.
 void drain(Queue &queue, std::uint64_t position) {
   if (queue.done >= position) return;
   const Draining draining;
   while (queue.done < position && !queue.work.empty()) {
-    const auto work = std::move(queue.work.front());
+    if (queue.work.front().kernel) {
+      const std::vector<Kernel> kernels = take_kernels(queue);
+      run_kernels(kernels);
+      queue.done += kernels.size();
+      continue;
+    }
+    const auto work = std::move(queue.work.front().function);
     queue.work.pop_front();
     work();
     ++queue.done;
@@ -135,6 +158,7 @@ cudaError_t check_attributes(const cudaLaunchConfig_t &c) {
     const cudaLaunchAttribute &attribute = c.attrs[i];
     if (attribute.id == cudaLaunchAttributeIgnore) continue;
     if (attribute.id == cudaLaunchAttributeCooperative) continue;
+    if (attribute.id == cudaLaunchAttributeProgrammaticStreamSerialization) continue;
     return complain(cudaErrorNotSupported, "launch attribute %d is not emulated",
                     static_cast<int>(attribute.id));
   }
@@ -142,9 +166,16 @@ cudaError_t check_attributes(const cudaLaunchConfig_t &c) {
 }
 
 bool is_cooperative(const cudaLaunchConfig_t &c) {
-  for (unsigned i = 0; i < c.numAttrs; ++i)
-    if (c.attrs[i].id == cudaLaunchAttributeCooperative && c.attrs[i].val.cooperative != 0) return true;
-  return false;
+  return std::any_of(c.attrs, c.attrs + c.numAttrs, [](const cudaLaunchAttribute &a) {
+    return a.id == cudaLaunchAttributeCooperative && a.val.cooperative != 0;
+  });
+}
+
+bool starts_early(const cudaLaunchConfig_t &c) {
+  return std::any_of(c.attrs, c.attrs + c.numAttrs, [](const cudaLaunchAttribute &a) {
+    return a.id == cudaLaunchAttributeProgrammaticStreamSerialization &&
+           a.val.programmaticStreamSerializationAllowed != 0;
+  });
 }
 
 // All blocks must be resident at once: one per multiprocessor, as if each used all of its shared memory.
@@ -179,7 +210,7 @@ cudaError_t check_stream(cudaStream_t stream) {
 
 void enqueue(cudaStream_t stream, std::function<void()> work) {
   Queue &queue = queue_of(stream);
-  queue.work.push_back(std::move(work));
+  queue.work.push_back({std::move(work)});
   ++queue.enqueued;
 }
 
@@ -235,9 +266,11 @@ cudaError_t launch(const cudaLaunchConfig_t &config, const void *kernel, std::fu
   return api({Call::launch, "cudaLaunchKernelEx"}, [&] {
     if (const cudaError_t error = check_launch(config, kernel); error != cudaSuccess) return error;
     ++device().counters.launches;
-    enqueue(config.stream,
-            [queued = Kernel{config.gridDim, config.blockDim, config.dynamicSmemBytes, is_cooperative(config),
-                             std::move(thread_body)}] { run_kernel(queued); });
+    Queue &queue = queue_of(config.stream);
+    queue.work.push_back({{},
+                          Kernel{config.gridDim, config.blockDim, config.dynamicSmemBytes,
+                                 is_cooperative(config), starts_early(config), std::move(thread_body)}});
+    ++queue.enqueued;
     return cudaSuccess;
   });
 }
