@@ -90,6 +90,12 @@ TEST_F(FilterAwaited, type_that_never_comes_is_told_once) {
   }
 }
 
+// Only `show` and `hide` of cudavisionoverlay take lists of types.
+TEST_F(FilterAwaited, list_of_types_is_told_where_one_type_is_meant) {
+  EXPECT_TRUE(is_one_line(Stream("cudavisiontrack type=person,car").warnings(200, box_of("person")),
+                          "\"person,car\" has come, but of \"person\""));
+}
+
 TEST_F(FilterAwaited, type_that_comes_or_cannot_be_missed_is_not_told) {
   const Attach cars_and_a_person = [](GstBuffer *buffer, int i) {
     box_of(i == 100 ? "person" : "car")(buffer, i);
