@@ -5,12 +5,16 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <opencv2/video/background_segm.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "cuda/components/components.h"
+#include "cuda/morphology/morphology.h"
 #include "tests/kernels/bgsub_definition.h"
 #include "tests/support/budget.h"
 #include "tests/support/decode.h"
@@ -354,6 +358,69 @@ TEST_P(Bgsub, a_frame_is_one_launch) {
   const Budget budget;
   EXPECT_TRUE(succeeds(ours.subtractor().run(ours.view(), {}, {}, ours.mask_view(), Input::complete)));
   budget.expect_launches_alone(1);
+}
+
+// Frames that are enqueued at once, each of which is cleaned and has its components listed, have the results of frames alone.
+TEST_P(Bgsub, what_moves_in_frames_in_flight_equals_frames_alone) {
+  const Size size = kEmulated ? Size{90, 70} : Size{640, 360};
+  constexpr int kFrames = 8, kListed = 16;
+  constexpr std::size_t kBytes =
+      sizeof(cudavision::ComponentCount) + kListed * sizeof(cudavision::ConnectedComponent);
+  std::vector<std::unique_ptr<TestImage<std::uint8_t>>> pictures;
+  for (int i = 0; i < kFrames; ++i) {
+    Picture picture = smooth_noise(size, 3, 1);
+    for (int y = 0; y < 20; ++y)
+      for (int x = 0; x < 24; ++x)
+        picture.at(8 * i + x, 6 * i + y) = static_cast<std::uint8_t>(i % 2 == 0 ? 0 : 255);
+    pictures.push_back(std::make_unique<TestImage<std::uint8_t>>(execution(), picture, kAligned));
+  }
+  cudavision::MorphologyParams opening;
+  opening.count = 2;
+  opening.steps[0] = {cudavision::MorphologyKind::open, 1},
+  opening.steps[1] = {cudavision::MorphologyKind::close, 2};
+  const auto run = [&](bool alone) {
+    std::unique_ptr<BackgroundSubtractor> subtractor;
+    std::unique_ptr<cudavision::MaskCleaner> cleaner;
+    std::unique_ptr<cudavision::Components> components;
+    EXPECT_TRUE(succeeds(make_bgsub(execution(), size, 1, 5, &subtractor)));
+    EXPECT_TRUE(succeeds(make_mask_cleaner(execution(), size, &cleaner)));
+    EXPECT_TRUE(succeeds(make_components(execution(), size, &components)));
+    const TestImage<std::uint8_t> mask(execution(), size,
+                                       kAligned);  // the same for all frames, as in cudabgsub
+    std::vector<std::unique_ptr<TestImage<std::uint8_t>>> cleaned;
+    std::vector<std::unique_ptr<Memory>> lists;
+    for (int i = 0; i < kFrames; ++i) {
+      cleaned.push_back(std::make_unique<TestImage<std::uint8_t>>(execution(), size, kAligned));
+      lists.push_back(std::make_unique<Memory>(execution(), kBytes));
+      lists.back()->write(std::vector<std::uint8_t>(kBytes));
+    }
+    const auto step = [&](const cudavision::Status &status) {
+      EXPECT_TRUE(succeeds(status));
+      if (alone) finish(execution());
+    };
+    for (std::size_t i = 0; i < kFrames; ++i) {
+      step(subtractor->run(bgsub_picture(pictures[i]->view()), {}, {.history = 4, .detect_shadows = false},
+                           mask.view(), Input::complete));
+      step(cleaner->run(mask.view(), opening, cleaned[i]->view()));
+      auto *count = reinterpret_cast<cudavision::ComponentCount *>(lists[i]->data());
+      step(components->run(cleaned[i]->view(), {},
+                           {count, reinterpret_cast<cudavision::ConnectedComponent *>(count + 1), kListed}));
+    }
+    std::vector<std::pair<Picture, std::vector<cudavision::ConnectedComponent>>> results;
+    for (std::size_t i = 0; i < kFrames; ++i) {
+      const std::vector<std::uint8_t> list = lists[i]->read();
+      cudavision::ComponentCount count;
+      std::memcpy(&count, list.data(), sizeof count);
+      std::vector<cudavision::ConnectedComponent> found(static_cast<std::size_t>(count.listed));
+      std::memcpy(found.data(), list.data() + sizeof count, found.size() * sizeof found[0]);
+      results.emplace_back(cleaned[i]->download(), std::move(found));
+    }
+    return results;
+  };
+  const auto alone = run(true);
+  EXPECT_FALSE(alone[4].second.empty()) << "nothing moves";
+  for (int round = 0; round < (kEmulated ? 1 : 5); ++round)
+    EXPECT_TRUE(run(false) == alone) << "round " << round;
 }
 
 TEST(BgsubSimd, every_instruction_set_gives_the_same_bytes) {

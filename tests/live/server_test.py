@@ -478,11 +478,13 @@ class Guests(unittest.IsolatedAsyncioTestCase):
         threads, files, memory = live.threads(), live.files(), live.memory()
         for _ in range(5):
             await asyncio.gather(*(visit() for _ in range(10)))
+        threads, files = threads + 5, files + 5  # of cameras that are tried again meanwhile
         for _ in range(100):  # connections end a moment later
             if live.threads() <= threads and live.files() <= files:
                 break
             await asyncio.sleep(0.1)
-        self.assertLessEqual((live.threads(), live.files()), (threads, files), live.names_of_threads())
+        self.assertLessEqual(live.threads(), threads, live.names_of_threads())
+        self.assertLessEqual(live.files(), files)
         self.assertLess(live.memory(), memory + 32 * 2**20)
         self.assertIn("\ncudavision_pages 0\n", (await get("/metrics"))[2])
 
