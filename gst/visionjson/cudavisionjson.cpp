@@ -425,10 +425,11 @@ void install_properties(GObjectClass *klass) {
       klass, [](GObject *object) { return &GST_CUDA_VISION_JSON(object)->state->settings; },
       {cudavision::enum_property<S>({"output", "Output", "What the element passes on"}, output_type(),
                                     &S::output, cudavision::Mutable::ready),
-       cudavision::string_property<S>({"location", "Location",
-                                       "Output file, emptied at each start unless append is set (- = "
-                                       "standard output; a named pipe waits for its reader)"},
-                                      &S::location, cudavision::Mutable::ready),
+       cudavision::string_property<S>(
+           {"location", "Location",
+            "Output file, emptied at each start unless append is set or another element of the "
+            "process writes to it (- = standard output; a named pipe waits for its reader)"},
+           &S::location, cudavision::Mutable::ready),
        cudavision::boolean_property<S>(
            {"append", "Append", "Keep the lines that the file holds at the start, and append the new ones"},
            &S::append, cudavision::Mutable::ready),

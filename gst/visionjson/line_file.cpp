@@ -92,8 +92,7 @@ int LineFile::open_location(int create) {
   close();
   // O_APPEND keeps the lines of several processes whole that write to the same file. With O_NONBLOCK nothing waits for
   // the reader of a pipe: neither open() nor write().
-  const int flags = O_WRONLY | create | (existing_ == Existing::removed ? O_TRUNC : 0) | O_APPEND |
-                    O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  const int flags = O_WRONLY | create | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   const auto file = TEMP_FAILURE_RETRY(::open(location_.c_str(), flags, 0666));
   return use(above_standard_error(static_cast<int>(file)), false);
 }
@@ -121,8 +120,14 @@ int LineFile::use(int file, bool may_block) {
   kind_ = status.st_mode & S_IFMT;
   // A pipe that is ready takes up to PIPE_BUF bytes without blocking. A file does not block, and send() need not.
   most_ = may_block && kind_ != S_IFREG && kind_ != S_IFSOCK ? PIPE_BUF : SIZE_MAX;
-  output_ = SharedOutput::acquire(status);
-  return 0;
+  // What other elements of the process have written stays.
+  const bool empties = existing_ == Existing::removed && S_ISREG(status.st_mode) && !is_standard_output_;
+  bool is_first = false;
+  output_ = SharedOutput::acquire(status, empties, &is_first);
+  if (!empties || !is_first) return 0;
+  const int error = ftruncate(file_, 0) == 0 ? 0 : errno;
+  output_->end_emptying();
+  return error;
 }
 
 int LineFile::close() {

@@ -56,13 +56,20 @@ void Writer::cancel(bool cancelled) {
 
 // --- SharedOutput ---
 
-SharedOutput *SharedOutput::acquire(const struct stat &file) {
+SharedOutput *SharedOutput::acquire(const struct stat &file, bool empties, bool *is_first) {
   const std::lock_guard lock(mutex);
   const Key key(file.st_dev, file.st_ino);
   SharedOutput &output = outputs()[key];
   output.key = key;
-  ++output.users;
+  *is_first = ++output.users == 1;
+  if (*is_first) output.is_being_emptied = empties;
   return &output;
+}
+
+void SharedOutput::end_emptying() {
+  const std::lock_guard lock(mutex);
+  is_being_emptied = false;
+  if (!queue.empty()) queue.front()->wake();
 }
 
 void SharedOutput::release(bool keeps_rest) {
@@ -91,7 +98,7 @@ int Turn::wait() {
 
 bool Turn::has_come() const {
   const std::lock_guard lock(mutex);
-  return output_->queue.front() == writer_;
+  return output_->queue.front() == writer_ && !output_->is_being_emptied;
 }
 
 }  // namespace cudavision

@@ -37,13 +37,16 @@ class Writer {
 struct SharedOutput {
   using Key = std::pair<dev_t, ino_t>;
 
-  // Returns the output of an open file. It exists until each caller has released it.
-  static SharedOutput *acquire(const struct stat &file);
+  // Returns the output of an open file. It exists until each caller has released it. *is_first: whether nobody else has it;
+  // then no turn comes until end_emptying(), if `empties` is set.
+  static SharedOutput *acquire(const struct stat &file, bool empties, bool *is_first);
+  void end_emptying();
   // keeps_rest: whether an output with a rest is kept for later writers.
   void release(bool keeps_rest);
 
   Key key;
   int users = 0;
+  bool is_being_emptied = false;
   std::deque<Writer *> queue;  // the first one has the turn
   std::string rest;  // the end of a line whose writer was cancelled; only who has the turn may use it
 };

@@ -71,6 +71,21 @@ TEST_F(CudaVisionJsonFile, start_empties_the_file_and_counts_anew) {
   EXPECT_EQ(numbers_in(json.file()), (std::vector<gint64>{0}));
 }
 
+TEST_F(CudaVisionJsonFile, start_keeps_what_other_elements_write) {
+  JsonHarness first;
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(first.push(frame()), GST_FLOW_OK);
+  {
+    JsonHarness second("", first.file());
+    EXPECT_EQ(second.push(frame()), GST_FLOW_OK);
+    EXPECT_EQ(first.push(frame()), GST_FLOW_OK);
+    second.restart();
+    EXPECT_EQ(second.push(frame()), GST_FLOW_OK);
+  }
+  EXPECT_EQ(numbers_in(first.file()), (std::vector<gint64>{0, 1, 0, 2, 0}));
+  first.restart();
+  EXPECT_EQ(content(first.file()), "") << "nobody else writes";
+}
+
 TEST_F(CudaVisionJsonFile, append_keeps_the_lines_and_counts_anew) {
   JsonHarness json("append=true");
   for (int i = 0; i < 3; ++i) EXPECT_EQ(json.push(frame()), GST_FLOW_OK);
