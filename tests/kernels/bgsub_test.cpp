@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "cuda/bgsub/bgsub_scale.h"
 #include "cuda/components/components.h"
 #include "cuda/morphology/morphology.h"
 #include "tests/kernels/bgsub_definition.h"
@@ -378,13 +379,20 @@ TEST_P(Bgsub, what_moves_in_frames_in_flight_equals_frames_alone) {
   opening.count = 2;
   opening.steps[0] = {cudavision::MorphologyKind::open, 1},
   opening.steps[1] = {cudavision::MorphologyKind::close, 2};
-  const auto run = [&](bool alone) {
+  const auto run = [&](bool alone, int scale) {
+    const Size reduced_size = cudavision::reduced_size(size, scale);
     std::unique_ptr<BackgroundSubtractor> subtractor;
     std::unique_ptr<cudavision::MaskCleaner> cleaner;
     std::unique_ptr<cudavision::Components> components;
-    EXPECT_TRUE(succeeds(make_bgsub(execution(), size, 1, 5, &subtractor)));
+    EXPECT_TRUE(succeeds(make_bgsub(execution(), reduced_size, 1, 5, &subtractor)));
     EXPECT_TRUE(succeeds(make_mask_cleaner(execution(), size, &cleaner)));
     EXPECT_TRUE(succeeds(make_components(execution(), size, &components)));
+    const TestImage<std::uint8_t> reduced(execution(), reduced_size, kAligned),
+        reduced_mask(execution(), reduced_size, kAligned);
+    const auto pixels = [](const TestImage<std::uint8_t> &image) {
+      const cudavision::ImageView<std::uint8_t> view = image.view();
+      return BgsubPixels<std::uint8_t>{view.data, view.pitch_bytes, 1, 1, view.width, view.height};
+    };
     const TestImage<std::uint8_t> mask(execution(), size,
                                        kAligned);  // the same for all frames, as in cudabgsub
     std::vector<std::unique_ptr<TestImage<std::uint8_t>>> cleaned;
@@ -399,8 +407,16 @@ TEST_P(Bgsub, what_moves_in_frames_in_flight_equals_frames_alone) {
       if (alone) finish(execution());
     };
     for (std::size_t i = 0; i < kFrames; ++i) {
-      step(subtractor->run(bgsub_picture(pictures[i]->view()), {}, {.history = 4, .detect_shadows = false},
-                           mask.view(), Input::complete));
+      const BgsubPicture picture = bgsub_picture(pictures[i]->view());
+      if (scale == 1) {
+        step(subtractor->run(picture, {}, {.history = 4, .detect_shadows = false}, mask.view(),
+                             Input::complete));
+      } else {
+        step(reduce_picture(execution(), picture, scale, pixels(reduced), Input::complete));
+        step(subtractor->run(pixels(reduced), {}, {.history = 4, .detect_shadows = false},
+                             reduced_mask.view()));
+        step(enlarge_picture(execution(), pixels(reduced_mask), scale, pixels(mask)));
+      }
       step(cleaner->run(mask.view(), opening, cleaned[i]->view()));
       auto *count = reinterpret_cast<cudavision::ComponentCount *>(lists[i]->data());
       step(components->run(cleaned[i]->view(), {},
@@ -417,10 +433,12 @@ TEST_P(Bgsub, what_moves_in_frames_in_flight_equals_frames_alone) {
     }
     return results;
   };
-  const auto alone = run(true);
-  EXPECT_FALSE(alone[4].second.empty()) << "nothing moves";
-  for (int round = 0; round < (kEmulated ? 1 : 5); ++round)
-    EXPECT_TRUE(run(false) == alone) << "round " << round;
+  for (const int scale : {1, 2}) {
+    const auto alone = run(true, scale);
+    EXPECT_FALSE(alone[4].second.empty()) << "nothing moves";
+    for (int round = 0; round < (kEmulated ? 1 : 5); ++round)
+      EXPECT_TRUE(run(false, scale) == alone) << "round " << round;
+  }
 }
 
 TEST(BgsubSimd, every_instruction_set_gives_the_same_bytes) {

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <vector>
 
+#include "cuda/canny/canny.h"
 #include "cuda/histogram/histogram.h"
 #include "tests/kernels/localhist_windows.h"
 #include "tests/support/budget.h"
@@ -283,9 +284,9 @@ TEST_P(LocalHist, two_instances_take_turns) {
 
 TEST_P(LocalHist, frames_in_flight_equal_frames_alone) {
   const Size size = kEmulated ? Size{40, 70} : Size{640, 360};
-  for (const LocalHistParams &params :
-       {gradient_params(9, {8, 8}), gradient_params(9, {8, 64}),
-        gradient_params(9, {8, 8}, GradientWeight::magnitude), brightness_params(9, {8, 8})}) {
+  for (const LocalHistParams &params : {gradient_params(9, {8, 8}), gradient_params(9, {8, 64}),
+                                        gradient_params(9, {8, 8}, GradientWeight::magnitude),
+                                        brightness_params(9, {8, 8}), brightness_params(9, {8, 64})}) {
     std::unique_ptr<cudavision::LocalHist> localhist;
     ASSERT_TRUE(succeeds(make_localhist(execution(), size, params, &localhist)));
     cudavision::LocalHistShape shape;
@@ -296,6 +297,29 @@ TEST_P(LocalHist, frames_in_flight_equal_frames_alone) {
                                                  return localhist->run(luma, {.histograms = histograms},
                                                                        nullptr, input);
                                                });
+  }
+}
+
+// The kernels ahead write the picture and let the next ones start before they have ended.
+TEST_P(LocalHist, edges_of_frames_in_flight_equal_those_of_frames_alone) {
+  const Size size = kEmulated ? Size{40, 70} : Size{640, 360};
+  for (const LocalHistParams &params :
+       {gradient_params(9, {8, 8}), brightness_params(9, {8, 8}), brightness_params(9, {8, 64})}) {
+    std::unique_ptr<cudavision::Canny> canny;
+    std::unique_ptr<cudavision::LocalHist> localhist;
+    ASSERT_TRUE(succeeds(make_canny(execution(), size, &canny)));
+    ASSERT_TRUE(succeeds(make_localhist(execution(), size, params, &localhist)));
+    cudavision::LocalHistShape shape;
+    ASSERT_TRUE(succeeds(shape_of(size, params, &shape)));
+    const TestImage<std::uint8_t> edges(execution(), size, kAligned);
+    expect_frames_in_flight_equal_frames_alone(
+        execution(), size, shape.histogram_bytes,
+        [&](cudavision::ImageView<const std::uint8_t> luma, std::uint8_t *histograms,
+            cudavision::Input input) {
+          CUDAVISION_TRY(canny->run(luma, edges.view(), {.low_threshold = 60, .high_threshold = 200}, input));
+          return localhist->run(edges.view(), {.histograms = histograms}, nullptr,
+                                cudavision::Input::in_stream_order);
+        });
   }
 }
 
