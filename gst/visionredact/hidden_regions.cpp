@@ -150,7 +150,7 @@ HiddenRegions::Object *HiddenRegions::find(const AttachedBox &box) {
   for (Object &object : objects_) {
     if (object.is_here || object.type != box.type) continue;
     if (object.track != 0 && object.track == box.track) return &object;
-    if (object.track != 0 && box.track != 0) continue;
+    if (object.is_gone || (object.track != 0 && box.track != 0)) continue;
     const double common = overlap(place, at(object, now_));
     if (common > most) best = &object, most = common;
   }
@@ -200,11 +200,11 @@ void HiddenRegions::follow(const std::vector<AttachedBox> &boxes, const RedactSe
       }
       object->is_here = true;
     }
-  // A held frame may need to know later where an object was before it.
+  // A held frame may need to know later where an object with an id was before it.
   const GstClockTime hold = nanoseconds(settings.hold), oldest = frames_.front().time;
-  std::erase_if(objects_, [&](const Object &object) {
-    const GstClockTime last = object.seen.back().time;
-    return !object.is_here && now_ - last > hold && last < oldest;
+  for (Object &object : objects_) object.is_gone = !object.is_here && now_ - object.seen.back().time > hold;
+  std::erase_if(objects_, [oldest](const Object &object) {
+    return object.is_gone && (object.track == 0 || object.seen.back().time < oldest);
   });
   for (const Object &object : objects_)
     if (const Sighting &last = object.seen.back(); !object.is_here && now_ - last.time <= hold)

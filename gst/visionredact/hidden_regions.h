@@ -52,6 +52,7 @@ class HiddenRegions {
     GstClockTime first;
     std::deque<Sighting> seen;  // the last ones
     bool is_here = false;       // the frame that arrives has a box of it
+    bool is_gone = false;       // for longer than `hold`: only its id can bring it back
   };
   struct Frame {
     GstClockTime time;
