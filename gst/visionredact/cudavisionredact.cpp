@@ -257,6 +257,7 @@ class Holding {
     switch (GST_EVENT_TYPE(event)) {
       case GST_EVENT_FLUSH_STOP:
         forget_frames(state);
+        state.regions.forget_looks();
         break;
       case GST_EVENT_CAPS:
         take_caps(transform, event);
@@ -265,8 +266,11 @@ class Holding {
       case GST_EVENT_SEGMENT_DONE:
         drain(transform, false);
         break;
-      case GST_EVENT_SEGMENT:
       case GST_EVENT_STREAM_START:
+        drain(transform, true);
+        state.regions.forget_looks();
+        break;
+      case GST_EVENT_SEGMENT:
       case GST_EVENT_GAP:  // no frame comes for a while
         drain(transform, true);
         break;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <tuple>
+#include <utility>
 
 #include "gst/meta/reading.h"
 #include "gst/visionredact/picture_metas.h"
@@ -18,6 +20,8 @@ constexpr std::size_t kMostBoxes = 256, kMostObjects = 512;
 constexpr std::size_t kMostSightings = 16;
 constexpr GstClockTime kMotionTime = GST_SECOND / 2;  // of which the motion is measured
 constexpr double kLeastOverlap = 0.1;
+constexpr double kSureOverlap = 0.5;                // below, the box may be that of another object
+constexpr double kSameId = 2;                       // above every overlap
 constexpr GstClockTime kSlowest = 10 * GST_SECOND;  // from frame to frame
 
 double seconds(GstClockTime from, GstClockTime to) {
@@ -30,6 +34,7 @@ GstClockTime nanoseconds(double seconds) { return static_cast<GstClockTime>(seco
 
 void HiddenRegions::follow_caps(Size size, GstClockTime duration) {
   duration_ = duration;
+  if (size != size_) forget_looks();
   if (size_.width > 0 && size_.height > 0 && size != size_) {
     const double x = static_cast<double>(size.width) / size_.width,
                  y = static_cast<double>(size.height) / size_.height;
@@ -46,27 +51,32 @@ void HiddenRegions::follow_caps(Size size, GstClockTime duration) {
 // camera.
 GstClockTime HiddenRegions::advance(GstClockTime pts) {
   const GstClockTime usual = duration_ > 0 ? duration_ : GST_SECOND / 30;
-  const bool is_later = GST_CLOCK_TIME_IS_VALID(pts) && GST_CLOCK_TIME_IS_VALID(last_pts_) && pts > last_pts_;
+  const bool is_known = GST_CLOCK_TIME_IS_VALID(pts) && GST_CLOCK_TIME_IS_VALID(last_pts_);
+  const bool is_later = is_known && pts > last_pts_;
   const GstClockTime gap = is_later ? pts - last_pts_ : 0;
-  const bool follows =
-      is_later && gap <= std::max({GstClockTime{GST_SECOND}, 2 * usual, 2 * std::min(last_gap_, kSlowest)});
-  now_ += follows ? gap : usual;
+  const GstClockTime longest =
+      std::max({GstClockTime{GST_SECOND}, 2 * usual, 2 * std::min(last_gap_, kSlowest)});
+  if (is_known && (is_later ? gap > longest : last_pts_ - pts > GST_SECOND)) forget_looks();
+  now_ += is_later && gap <= longest ? gap : usual;
   last_pts_ = pts, last_gap_ = gap;
   return now_;
 }
 
-// Straight on, as it moved in the last half second.
-HiddenRegions::Place HiddenRegions::at(const Object &object, GstClockTime time) {
-  const Sighting &from = object.seen.front(), &to = object.seen.back();
-  Place place = time < object.first ? from.place : to.place;
+// The place after so many seconds, straight on as from one sighting to the other.
+HiddenRegions::Place HiddenRegions::moved(const Sighting &from, const Sighting &to, Place place,
+                                          double after) {
   if (from.time >= to.time) return place;
-  const double since = seconds(time < object.first ? from.time : to.time, time) / seconds(from.time, to.time);
-  const auto moved = [since](double a, double length_a, double b, double length_b) {
-    return since * (b + length_b / 2 - a - length_a / 2);
-  };
-  place.x += moved(from.place.x, from.place.width, to.place.x, to.place.width);
-  place.y += moved(from.place.y, from.place.height, to.place.y, to.place.height);
+  const double part = after / seconds(from.time, to.time);
+  const Place &a = from.place, &b = to.place;
+  place.x += part * (b.x + b.width / 2 - a.x - a.width / 2);
+  place.y += part * (b.y + b.height / 2 - a.y - a.height / 2);
   return place;
+}
+
+// As it moved in the last half second.
+HiddenRegions::Place HiddenRegions::expected(const Object &object, GstClockTime time) {
+  const Sighting &last = object.seen.back();
+  return moved(object.seen.front(), last, last.place, seconds(last.time, time));
 }
 
 HiddenRegions::Place HiddenRegions::both(const Place &a, const Place &b) {
@@ -113,14 +123,15 @@ void HiddenRegions::add_between(const Place &seen, const Place &expected, const 
 
 bool HiddenRegions::is_silent(GstBuffer *buffer, const RedactSettings &settings, bool has_boxes) {
   const char *type = settings.is_every_type() ? nullptr : settings.type->c_str();
-  if (gst_cuda_vision_buffer_get_n_results(buffer, type) >= 0) last_mark_ = now_;
+  if (gst_cuda_vision_buffer_get_n_results(buffer, type) >= 0) last_mark_ = now_, has_marks_ = true;
   if (has_boxes || (settings.masks && has_segmentations(buffer, settings))) last_box_ = now_;
   // A detector that marks frames says so of each that it has looked at; any other one only if it has found something.
-  const GstClockTime last = GST_CLOCK_TIME_IS_VALID(last_mark_) ? last_mark_ : last_box_;
+  const GstClockTime last = has_marks_ ? last_mark_ : last_box_;
   return !GST_CLOCK_TIME_IS_VALID(last) || now_ - last > nanoseconds(settings.timeout);
 }
 
 void HiddenRegions::arrive(GstBuffer *buffer, const RedactSettings &settings) {
+  last_look_ = GST_CLOCK_TIME_IS_VALID(last_mark_) ? last_mark_ : now_;  // without marks, every frame counts
   frames_.push_back({advance(GST_BUFFER_PTS(buffer)), {}});
   collect_boxes(buffer, StopFlag(), &boxes_);
   // A box whose type cannot be read may be of any type: it is hidden.
@@ -129,40 +140,77 @@ void HiddenRegions::arrive(GstBuffer *buffer, const RedactSettings &settings) {
     return !wanted.includes(box.type) && (settings.inverse || text_of(box.type) != nullptr);
   });
   Frame &frame = frames_.back();
+  frame.hidden.type = settings.type, frame.hidden.inverse = settings.inverse;
   const bool is_silent_now = is_silent(buffer, settings, !boxes_.empty());
-  frame.hidden.is_silent = is_silent_now && now_ > nanoseconds(settings.timeout);
+  frame.hidden.is_silent = is_silent_now && now_ - scene_ > nanoseconds(settings.timeout);
+  frame.hidden.is_crowded = boxes_.size() > kMostBoxes;
   frame.hidden.whole =
-      boxes_.size() > kMostBoxes || (is_silent_now && settings.on_silence == OnSilence::hide_all);
-  if (boxes_.size() > kMostBoxes) boxes_.clear();
+      frame.hidden.is_crowded || (is_silent_now && settings.on_silence == OnSilence::hide_all);
+  if (frame.hidden.is_crowded) boxes_.clear();
   if (settings.inverse) {  // to guess where an object is would show more
     objects_.clear();
     for (const AttachedBox &box : boxes_) add({box.x, box.y, box.width, box.height}, &frame);
   } else {
-    follow(boxes_, settings);
+    follow(settings);
   }
 }
 
-// By the id, or else by the overlap with an object one of which has no id.
-HiddenRegions::Object *HiddenRegions::find(const AttachedBox &box) {
-  const Place place{box.x, box.y, box.width, box.height};
-  Object *best = nullptr;
-  double most = kLeastOverlap;
-  for (Object &object : objects_) {
-    if (object.is_here || object.type != box.type) continue;
-    if (object.track != 0 && object.track == box.track) return &object;
-    if (object.is_gone || (object.track != 0 && box.track != 0)) continue;
-    const double common = overlap(place, at(object, now_));
-    if (common > most) best = &object, most = common;
+// By the id, or else by the overlap with an object one of which has no id. The pairs that match best are taken first.
+void HiddenRegions::match() {
+  matches_.clear();
+  for (std::size_t o = 0; o < objects_.size(); ++o) {
+    const Object &object = objects_[o];
+    const Place place = expected(object, now_);
+    for (std::size_t b = 0; b < boxes_.size(); ++b) {
+      const AttachedBox &box = boxes_[b];
+      if (object.type != box.type) continue;
+      const bool is_same = object.track != 0 && object.track == box.track;
+      if (!is_same && object.track != 0 && box.track != 0) continue;
+      const double common = is_same ? kSameId : overlap({box.x, box.y, box.width, box.height}, place);
+      if (common > kLeastOverlap) matches_.push_back({common, b, o});
+    }
   }
-  return best;
+  std::sort(matches_.begin(), matches_.end(), [](const Match &a, const Match &b) {
+    return std::tuple(b.overlap, a.box, a.object) < std::tuple(a.overlap, b.box, b.object);
+  });
+  match_of_box_.assign(boxes_.size(), nullptr);
+  for (Object &object : objects_) object.is_here = false;
+  for (const Match &m : matches_)
+    if (match_of_box_[m.box] == nullptr && !objects_[m.object].is_here)
+      match_of_box_[m.box] = &m, objects_[m.object].is_here = true;
+}
+
+bool HiddenRegions::has_moved(const Object &object) {
+  return object.seen.size() > 1 && object.seen.end()[-2].time >= object.since;
+}
+
+// The object that the box is of, or null if there are too many.
+HiddenRegions::Object *HiddenRegions::object_of(const AttachedBox &box, const Match *match) {
+  Object *object = match != nullptr ? &objects_[match->object] : nullptr;
+  const bool is_known = object != nullptr && (match->overlap >= kSureOverlap || !has_moved(*object));
+  if (!is_known) {
+    if (objects_.size() >= kMostObjects) return nullptr;
+    Object other{box.type, 0, now_, now_, {}};
+    if (object != nullptr) {  // it may also have stayed where it was
+      object->is_here = false;
+      other.first = object->first, other.seen = object->seen;
+    }
+    objects_.push_back(std::move(other));
+    object = &objects_.back();
+  } else if (match->overlap < kSameId && object->seen.back().time < last_look_) {
+    object->since = now_;
+  }
+  if (box.track != 0) object->track = box.track;
+  object->is_here = true;
+  return object;
 }
 
 void HiddenRegions::see(Object *object, const Place &place, const RedactSettings &settings) {
-  const Sighting last = object->seen.back();
-  object->seen.push_back({now_, place});
-  while (object->seen.size() > kMostSightings ||
-         (object->seen.size() > 2 && now_ - object->seen.front().time > kMotionTime))
-    object->seen.pop_front();
+  std::deque<Sighting> &seen = object->seen;
+  seen.push_back({now_, place});
+  while (seen.size() > kMostSightings || (seen.size() > 2 && now_ - seen.front().time > kMotionTime))
+    seen.pop_front();
+  const Sighting &last = seen[seen.size() - std::min<std::size_t>(2, seen.size())];
   for (Frame &frame : frames_) {
     if (frame.time > last.time && frame.time < now_) {  // it was not found there
       const double part = seconds(last.time, frame.time) / seconds(last.time, now_);
@@ -171,49 +219,43 @@ void HiddenRegions::see(Object *object, const Place &place, const RedactSettings
            between(last.place.width, place.width), between(last.place.height, place.height)},
           &frame);
     }
-    if (frame.time < object->first)
-      add_between(object->seen.front().place, at(*object, frame.time), settings, &frame);
+    for (const GstClockTime begin : {object->first, object->since}) {
+      if (frame.time >= begin) continue;
+      const Sighting &from =
+          *std::find_if(seen.begin(), seen.end() - 1, [begin](const Sighting &s) { return s.time >= begin; });
+      add_between(from.place, moved(from, seen.back(), from.place, seconds(from.time, frame.time)), settings,
+                  &frame);
+    }
   }
 }
 
-void HiddenRegions::follow(const std::vector<AttachedBox> &boxes, const RedactSettings &settings) {
-  for (Object &object : objects_) object.is_here = false;
-  Frame &arrived = frames_.back();
-  // Ids first: they tell more than places.
-  for (const bool with_id : {true, false})
-    for (const AttachedBox &box : boxes) {
-      if ((box.track != 0) != with_id) continue;
-      const Place place{box.x, box.y, box.width, box.height};
-      add(place, &arrived);
-      Object *object = find(box);
-      if (object != nullptr) {
-        if (box.track != 0) object->track = box.track;
-        see(object, place, settings);
-      } else if (objects_.size() < kMostObjects) {
-        objects_.push_back({box.type, box.track, now_, {{now_, place}}});
-        object = &objects_.back();
-        for (Frame &frame : frames_)
-          if (frame.time < now_) add(place, &frame);
-      } else {
-        for (Frame &frame : frames_) frame.hidden.whole = true;
-        continue;
-      }
-      object->is_here = true;
-    }
+void HiddenRegions::follow(const RedactSettings &settings) {
+  match();
+  for (std::size_t b = 0; b < boxes_.size(); ++b) {
+    const AttachedBox &box = boxes_[b];
+    const Place place{box.x, box.y, box.width, box.height};
+    add(place, &frames_.back());
+    if (Object *object = object_of(box, match_of_box_[b]))
+      see(object, place, settings);
+    else
+      for (Frame &frame : frames_) frame.hidden.whole = frame.hidden.is_crowded = true;
+  }
   // A held frame may need to know later where an object with an id was before it.
   const GstClockTime hold = nanoseconds(settings.hold), oldest = frames_.front().time;
-  for (Object &object : objects_) object.is_gone = !object.is_here && now_ - object.seen.back().time > hold;
-  std::erase_if(objects_, [oldest](const Object &object) {
-    return object.is_gone && (object.track == 0 || object.seen.back().time < oldest);
+  std::erase_if(objects_, [&](const Object &object) {
+    const GstClockTime last = object.seen.back().time;
+    return !object.is_here && now_ - last > hold && (object.track == 0 || last < oldest);
   });
   for (const Object &object : objects_)
     if (const Sighting &last = object.seen.back(); !object.is_here && now_ - last.time <= hold)
-      add_between(last.place, at(object, now_), settings, &arrived);
+      add_between(last.place, expected(object, now_), settings, &frames_.back());
 }
 
 HiddenFrame HiddenRegions::leave() {
-  if (frames_.empty()) return {true, false, {}};
-  HiddenFrame hidden = std::move(frames_.front().hidden);
+  HiddenFrame hidden;
+  hidden.whole = frames_.empty();
+  if (hidden.whole) return hidden;
+  hidden = std::move(frames_.front().hidden);
   frames_.pop_front();
   return hidden;
 }

@@ -15,7 +15,8 @@ Status VisionRedactOperation::allocate(const Site &site) {
 Status VisionRedactOperation::run(const Job &job) {
   const HiddenFrame &hidden = redact_state_.hidden;
   const Region frame{0, 0, job.frame.width, job.frame.height};
-  whole_ = hidden.whole;
+  // What was chosen by other settings would show what is to be hidden.
+  whole_ = hidden.whole || hidden.type != settings_.type || hidden.inverse != settings_.inverse;
   map_view_ = {};
   if (!job.draw) return {};
   warn(job);
@@ -50,6 +51,11 @@ void VisionRedactOperation::warn(const Job &job) {
         "silence",
         "No detector has marked a frame or found something for longer than `timeout`: frames are "
         "hidden as a whole. Put a detector in front, or set on-silence=pass");
+  if (redact_state_.hidden.is_crowded)
+    state_.warn_once(
+        "crowd",
+        "A frame has more than 256 boxes, or more than 512 objects are known: frames are hidden as "
+        "a whole. Let the detector find less, or set `type`");
   if (settings_.is_every_type()) return;
   collect_boxes(job.buffer, *job.execution.stop, &boxes_);
   state_.warn_once("type", awaited_.take(job.buffer, boxes_, "type", *settings_.type));
