@@ -2,21 +2,26 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Changes one thing of cuda/ at a time, and sees whether a test of the algorithm fails.
 
-usage: tests/mutate.py [--count N] [--seed S] [--kinds KIND,...] [--algorithms NAME,...] [--minutes M] [--report]
+usage: tests/mutate.py [--count N] [--seed S] [--kinds KIND,...] [--algorithms NAME,...] [--minutes M] [--jobs J] [--report]
 
 A mutant is one changed operator, constant or bound, or one barrier or memory order that is removed. They are drawn at random,
 as many of each algorithm and kind as there are (--count 0: all). The sources are those of the last commit, in
-build-mutants/source; the results lie in build-mutants/results.jsonl, so that a run that was ended goes on where it was.
+build-mutants/source and a copy for each further job; the results lie in build-mutants/results.jsonl, so that a run that was
+ended goes on where it was.
 A mutant that does not compile does not count. One that no test finds is a survivor: a test is missing, or it changes no
 result, which tests/mutants.txt then says with the reason. tests/README.md explains it.
 """
 import argparse
 import json
+import queue
 import random
 import re
+import shutil
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,7 +41,8 @@ SKIPPED = re.compile(r"^\s*(//|#|template|static_assert|asm\b|:|using |\"|CUDAVI
 ALGORITHMS = ("bgsub", "canny", "common", "components", "draw", "gaussian", "gradient", "histogram", "hog", "hough", "inpaint",
               "localhist", "luma", "morphology", "opticalflow", "redact", "repack", "sigma2kp")
 # Besides the folder's own tests. What is common is used by all; these use most of it.
-MORE_TESTS = {"common": ("canny", "hough", "sigma2kp"), "gradient": ("canny", "localhist"), "gaussian": ("canny",)}
+MORE_TESTS = {"common": ("canny", "hough", "sigma2kp"), "gradient": ("canny", "localhist"), "gaussian": ("canny",),
+              "morphology": ("bgsub",), "components": ("bgsub",)}
 
 
 def mutants_of(path):
@@ -102,17 +108,33 @@ def run(command, seconds=None, **more):
         return None
 
 
-def prepare():
-    """The sources of the last commit, configured without nvcc: the kernels run emulated."""
+def prepare(jobs):
+    """The sources of the last commit, configured without nvcc: the kernels run emulated. Returns a folder for each job."""
     commit = run(["git", "rev-parse", "HEAD"], cwd=ROOT).stdout.strip()
-    if not SOURCE.exists():
-        subprocess.run(["git", "clone", "-q", ROOT, SOURCE], check=True)
-    subprocess.run(["git", "fetch", "-q", ROOT, commit], cwd=SOURCE, check=True)
-    subprocess.run(["git", "checkout", "-q", "--force", commit], cwd=SOURCE, check=True)
-    if not (SOURCE / "build/build.ninja").exists():
-        subprocess.run(["meson", "setup", "build", "-Dcuda=disabled", "-Dtests=enabled", "-Dbenchmarks=disabled",
-                        "-Dexamples=disabled", "-Draces=true", "-Dcpp_args=-DHWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4)"],
-                       cwd=SOURCE, check=True, stdout=subprocess.DEVNULL)
+    folders = [FOLDER / f"source.{job}" for job in range(jobs)]
+    for folder in (SOURCE, *folders):
+        is_copy = folder != SOURCE
+        is_new = not folder.exists()
+        if is_new and is_copy:
+            shutil.copytree(SOURCE, folder, symlinks=True)
+        elif is_new:
+            subprocess.run(["git", "clone", "-q", ROOT, folder], check=True)
+        subprocess.run(["git", "fetch", "-q", ROOT, commit], cwd=folder, check=True)
+        run(["git", "update-index", "-q", "--refresh"], cwd=folder)  # files that are the same keep their times
+        subprocess.run(["git", "checkout", "-q", "--force", commit], cwd=folder, check=True)
+        if is_copy and is_new:  # the build system names its folder
+            subprocess.run(["meson", "setup", "--reconfigure", "build", "."], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(["ninja", "-C", "build", "-t", "restat", "build.ninja"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        if is_copy:
+            continue
+        if not (SOURCE / "build/build.ninja").exists():
+            subprocess.run(["meson", "setup", "build", "-Dcuda=disabled", "-Dtests=enabled", "-Dbenchmarks=disabled",
+                            "-Dexamples=disabled", "-Draces=true", "-Dcpp_args=-DHWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4)"],
+                           cwd=SOURCE, check=True, stdout=subprocess.DEVNULL)
+        targets = run(["ninja", "-C", "build", "-t", "targets", "all"], cwd=SOURCE).stdout
+        programs = sorted(set(re.findall(r"^(tests/kernels/\w+_test):", targets, re.M)))
+        subprocess.run(["ninja", "-C", "build", *programs], cwd=SOURCE, check=True, stdout=subprocess.DEVNULL)
+    return folders
 
 
 def programs_of(mutant):
@@ -125,9 +147,9 @@ def programs_of(mutant):
     return [(f"{stem}{variant}_test", variant) for variant in variants for stem in stems if (stem, variant) != ("inpaint", "_traced")]
 
 
-def verdict(mutant):
+def verdict(mutant, source):
     """killed, survived, or invalid if it does not compile; with the words of what found it."""
-    file = SOURCE / mutant["file"]
+    file = source / mutant["file"]
     before = file.read_text()
     lines = before.splitlines(keepends=True)
     text, at, old = lines[mutant["line"] - 1], mutant["column"], mutant["old"]
@@ -135,11 +157,11 @@ def verdict(mutant):
     try:
         file.write_text("".join(lines))
         for program, variant in programs_of(mutant):
-            built = run(["ninja", "-C", "build", f"tests/kernels/{program}"], cwd=SOURCE)
+            built = run(["ninja", "-C", "build", f"tests/kernels/{program}"], cwd=source)
             if built.returncode != 0:
                 return "invalid", "does not compile"
             orders = ["--gtest_filter=*interleaved*-*_2_2:*_1_3"] if variant == "_traced" else []
-            tested = run([f"build/tests/kernels/{program}", "--gtest_fail_fast", "--gtest_brief=1", *orders], SECONDS, cwd=SOURCE)
+            tested = run([f"build/tests/kernels/{program}", "--gtest_fail_fast", "--gtest_brief=1", *orders], SECONDS, cwd=source)
             if tested is None:
                 return "killed", f"{program}: no end"
             if tested.returncode != 0:
@@ -186,26 +208,36 @@ def main():
     parser.add_argument("--kinds", default="operator,constant,bound,barrier,order")
     parser.add_argument("--algorithms", default=",".join(ALGORITHMS))
     parser.add_argument("--minutes", type=float, default=float("inf"))
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--report", action="store_true", help="only show the results that there are")
     options = parser.parse_args()
     FOLDER.mkdir(exist_ok=True)
     results = [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
     if not options.report:
-        prepare()
+        folders = queue.SimpleQueue()
+        for folder in prepare(options.jobs):
+            folders.put(folder)
         done = {key(r) for r in results}
         end = time.monotonic() + 60 * options.minutes
         chosen = stratified(all_mutants(options.algorithms.split(","), options.kinds.split(",")), options.count, options.seed)
-        for number, mutant in enumerate(chosen, 1):
-            if key(mutant) in done:
-                continue
+        lock = threading.Lock()
+
+        def judge(mutant):
             if time.monotonic() > end:
-                break
+                return
             mutant["text"] = describe(mutant)
-            mutant["verdict"], mutant["by"] = verdict(mutant)
-            print(f"{number}/{len(chosen)} {mutant['verdict']} {mutant['by']}: {mutant['text']}", flush=True)
-            with RESULTS.open("a") as file:
+            folder = folders.get()
+            try:
+                mutant["verdict"], mutant["by"] = verdict(mutant, folder)
+            finally:
+                folders.put(folder)
+            with lock, RESULTS.open("a") as file:
+                print(f"{mutant['verdict']} {mutant['by']}: {mutant['text']}", flush=True)
                 file.write(json.dumps(mutant) + "\n")
-            results.append(mutant)
+                results.append(mutant)
+
+        with ThreadPoolExecutor(options.jobs) as pool:
+            list(pool.map(judge, (mutant for mutant in chosen if key(mutant) not in done)))
     return report(results)
 
 
