@@ -14,7 +14,7 @@ const EXAMPLES = {
   'Histogram': [['cudahistogram', {}]],
 };
 const SLIDER = 1000;  // the steps of a slider
-let side = 'left', state = null, cards = [], shape = '', changed = false;
+let side = 'left', state = null, cards = [], shown = { of: null, names: [] };
 const unfolded = new Map();  // which parts of which elements the user has opened or closed
 
 const described = () => state.sides[side].steps.map((step) => ({ element: step.element, properties: step.properties }));
@@ -114,13 +114,12 @@ function button(text, label, onclick, disabled = false) {
   return made;
 }
 
-function card(step, number, count) {
+function card(step, number, count, isNew) {
   const shows = new Map(), { help, properties } = catalogue[step.element];
   const rows = (common) => properties.filter((p) => p.common === common).map((p) => propertyRow(p, number, shows));
   const fold = (title, usual, parts) => {
     const key = `${step.element} ${title}`, open = unfolded.get(key) ?? usual;
-    const made = element('details', { open }, element('summary', {}, title), ...parts);
-    made.ontoggle = () => unfolded.set(key, made.open);
+    const made = element('details', { open }, element('summary', { onclick: () => unfolded.set(key, !made.open) }, title), ...parts);
     return parts.length ? [made] : [];
   };
   const move = (to) => () => { const steps = described(); steps.splice(to, 0, ...steps.splice(number, 1)); replace(steps); };
@@ -131,7 +130,7 @@ function card(step, number, count) {
     button('↓', `Move ${step.element} down`, move(number + 1), number === count - 1),
     button('✕', `Remove ${step.element}`, () => replace(described().filter((_, n) => n !== number))));
   find('#steps').append(element('li', { className: 'step' }, head, element('p', {}, help), note,
-    ...fold('Properties', count === 1 || number === count - 1 && changed, rows(false)),
+    ...fold('Properties', count === 1 || isNew, rows(false)),
     ...fold('What all elements have', false, rows(true))));
   return { shows, note, spent };
 }
@@ -141,12 +140,12 @@ export function showSteps(newState) {
   state = newState;
   if (!state.sides[side]) side = 'left';
   const { steps, error, errorStep } = state.sides[side];
-  const newShape = [state.camera, side, ...steps.map((step) => step.element)].join();
-  if (newShape !== shape) {
-    shape = newShape;
+  const of = `${state.camera} ${side}`, names = steps.map((step) => step.element), before = shown;
+  if (of !== before.of || names.join() !== before.names.join()) {
+    const added = names.length === before.names.length + 1 ? names.findIndex((name, n) => name !== before.names[n]) : names.length - 1;
+    shown = { of, names };
     find('#steps').replaceChildren();
-    cards = steps.map((step, number) => card(step, number, steps.length));
-    changed = true;
+    cards = steps.map((step, number) => card(step, number, steps.length, of === before.of && number === added));
   }
   steps.forEach((step, number) => {
     const said = errorStep === number ? error : step.note, news = said && cards[number].note.textContent !== said;
