@@ -181,7 +181,7 @@ class Holding {
   static GstFlowReturn take_frame(GstBaseTransform *transform, gboolean is_discont, GstBuffer *buffer) {
     RedactState &state = state_of(transform);
     const GstFlowReturn noted = guarded(transform, GST_FLOW_ERROR, [&] {
-      state.regions.arrive(buffer, state.snapshot());
+      state.regions.arrive(buffer, state.snapshot(), stop_flag_of(transform));
       return GST_FLOW_OK;
     });
     if (noted != GST_FLOW_OK) {  // what is known of it may be incomplete
@@ -268,7 +268,7 @@ class Holding {
         break;
       case GST_EVENT_STREAM_START:
         drain(transform, true);
-        state.regions.forget_looks();
+        state.regions.forget_detector();
         break;
       case GST_EVENT_SEGMENT:
       case GST_EVENT_GAP:  // no frame comes for a while

@@ -18,6 +18,7 @@ namespace {
 // Bounds of the time that a frame may take. Beyond them the whole frame is hidden.
 constexpr std::size_t kMostBoxes = 256, kMostObjects = 512;
 constexpr std::size_t kMostSightings = 16;
+constexpr std::ptrdiff_t kSureSightings = 5;          // as many tell how an object moves
 constexpr GstClockTime kMotionTime = GST_SECOND / 2;  // of which the motion is measured
 constexpr double kLeastOverlap = 0.1;
 constexpr double kSureOverlap = 0.5;                // below, the box may be that of another object
@@ -51,32 +52,48 @@ void HiddenRegions::follow_caps(Size size, GstClockTime duration) {
 // camera.
 GstClockTime HiddenRegions::advance(GstClockTime pts) {
   const GstClockTime usual = duration_ > 0 ? duration_ : GST_SECOND / 30;
-  const bool is_known = GST_CLOCK_TIME_IS_VALID(pts) && GST_CLOCK_TIME_IS_VALID(last_pts_);
-  const bool is_later = is_known && pts > last_pts_;
+  if (!GST_CLOCK_TIME_IS_VALID(pts)) return ahead_ += usual, now_ += usual;
+  const bool is_known = GST_CLOCK_TIME_IS_VALID(last_pts_), is_later = is_known && pts > last_pts_;
   const GstClockTime gap = is_later ? pts - last_pts_ : 0;
   const GstClockTime longest =
-      std::max({GstClockTime{GST_SECOND}, 2 * usual, 2 * std::min(last_gap_, kSlowest)});
+      std::max({GstClockTime{GST_SECOND}, 2 * usual, 2 * std::min(last_gap_, kSlowest), 2 * ahead_});
   if (is_known && (is_later ? gap > longest : last_pts_ - pts > GST_SECOND)) forget_looks();
-  now_ += is_later && gap <= longest ? gap : usual;
-  last_pts_ = pts, last_gap_ = gap;
+  now_ += is_later && gap <= longest ? gap - std::min(gap, ahead_) : usual;
+  last_pts_ = pts, last_gap_ = gap, ahead_ = 0;
   return now_;
 }
 
-// The place after so many seconds, straight on as from one sighting to the other.
-HiddenRegions::Place HiddenRegions::moved(const Sighting &from, const Sighting &to, Place place,
-                                          double after) {
-  if (from.time >= to.time) return place;
-  const double part = after / seconds(from.time, to.time);
-  const Place &a = from.place, &b = to.place;
-  place.x += part * (b.x + b.width / 2 - a.x - a.width / 2);
-  place.y += part * (b.y + b.height / 2 - a.y - a.height / 2);
-  return place;
+HiddenRegions::Place HiddenRegions::moved(const Place &place, const Motion &motion, double seconds) {
+  return {place.x + seconds * motion.x, place.y + seconds * motion.y, place.width, place.height};
 }
 
-// As it moved in the last half second.
+HiddenRegions::Motion HiddenRegions::motion_of(const Sighting &from, const Sighting &to) {
+  if (from.time >= to.time) return {};
+  const Place &a = from.place, &b = to.place;
+  const double time = seconds(from.time, to.time);
+  return {(b.x + b.width / 2 - a.x - a.width / 2) / time, (b.y + b.height / 2 - a.y - a.height / 2) / time};
+}
+
+// The medians of the motions between any two sightings, which single boxes in wrong places do not change (H. Theil, "A
+// Rank-Invariant Method of Linear and Polynomial Regression Analysis", 1950; P. K. Sen, "Estimates of the Regression
+// Coefficient Based on Kendall's Tau", 1968).
+HiddenRegions::Motion HiddenRegions::steady_motion_of(const Sighting *begin, const Sighting *end) {
+  const auto median = [&](double Motion::*part) {
+    slopes_.clear();
+    for (const Sighting *from = begin; from < end; ++from)
+      for (const Sighting *to = from + 1; to < end; ++to) slopes_.push_back(motion_of(*from, *to).*part);
+    if (slopes_.empty()) return 0.0;
+    const auto middle = slopes_.begin() + static_cast<std::ptrdiff_t>(slopes_.size() / 2);
+    std::nth_element(slopes_.begin(), middle, slopes_.end());
+    return *middle;
+  };
+  return {median(&Motion::x), median(&Motion::y)};
+}
+
+// Straight on, as it moved in the last half second.
 HiddenRegions::Place HiddenRegions::expected(const Object &object, GstClockTime time) {
   const Sighting &last = object.seen.back();
-  return moved(object.seen.front(), last, last.place, seconds(last.time, time));
+  return moved(last.place, motion_of(object.seen.front(), last), seconds(last.time, time));
 }
 
 HiddenRegions::Place HiddenRegions::both(const Place &a, const Place &b) {
@@ -106,19 +123,31 @@ void HiddenRegions::add(const Place &place, Frame *frame) {
   const int x = pixel(std::floor(place.x)), y = pixel(std::floor(place.y)),
             right = std::max(x + 1, pixel(std::ceil(place.x + place.width))),
             bottom = std::max(y + 1, pixel(std::ceil(place.y + place.height)));
-  std::vector<Region> &boxes = frame->hidden.boxes;
+  HiddenFrame &hidden = frame->hidden;
   const Region region{x, y, right - x, bottom - y};
-  if (std::find(boxes.begin(), boxes.end(), region) != boxes.end()) return;
-  if (boxes.size() >= static_cast<std::size_t>(kMostRedactBoxes)) frame->hidden.whole = true;
-  if (!frame->hidden.whole) boxes.push_back(region);
+  if (hidden.whole || std::find(hidden.boxes.begin(), hidden.boxes.end(), region) != hidden.boxes.end())
+    return;
+  if (hidden.boxes.size() < static_cast<std::size_t>(kMostRedactBoxes))
+    hidden.boxes.push_back(region);
+  else
+    hidden.whole = hidden.is_crowded = true;
 }
 
 // Both places and what lies between them.
-void HiddenRegions::add_between(const Place &seen, const Place &expected, const RedactSettings &settings,
-                                Frame *frame) {
+void HiddenRegions::add_between(const Place &seen, const Place &expected, Frame *frame) {
   const Place place = both(seen, expected);
   const bool is_way = seen.x != expected.x || seen.y != expected.y;
-  add(settings.shape == RedactShape::ellipse && is_way ? around(place) : place, frame);
+  add(frame->hidden.by.shape == RedactShape::ellipse && is_way ? around(place) : place, frame);
+}
+
+void HiddenRegions::extend(const Place &place, const Object &object, Frame *frame) {
+  const auto found =
+      std::lower_bound(frame->ways.begin(), frame->ways.end(), object.number,
+                       [](const Way &way, std::uint64_t number) { return way.object < number; });
+  if (found == frame->ways.end() || found->object != object.number)
+    frame->ways.insert(found, {object.number, place});
+  else
+    found->place = both(found->place, place);
 }
 
 bool HiddenRegions::is_silent(GstBuffer *buffer, const RedactSettings &settings, bool has_boxes) {
@@ -130,29 +159,28 @@ bool HiddenRegions::is_silent(GstBuffer *buffer, const RedactSettings &settings,
   return !GST_CLOCK_TIME_IS_VALID(last) || now_ - last > nanoseconds(settings.timeout);
 }
 
-void HiddenRegions::arrive(GstBuffer *buffer, const RedactSettings &settings) {
+void HiddenRegions::arrive(GstBuffer *buffer, const RedactSettings &settings, const StopFlag &stop) {
+  if (settings.type != type_) forget_detector(), type_ = settings.type;
   last_look_ = GST_CLOCK_TIME_IS_VALID(last_mark_) ? last_mark_ : now_;  // without marks, every frame counts
   frames_.push_back({advance(GST_BUFFER_PTS(buffer)), {}});
-  collect_boxes(buffer, StopFlag(), &boxes_);
+  collect_boxes(buffer, stop, &boxes_);
   // A box whose type cannot be read may be of any type: it is hidden.
   const WantedType wanted = settings.is_every_type() ? WantedType::all() : WantedType(settings.type->c_str());
   std::erase_if(boxes_, [&](const AttachedBox &box) {
     return !wanted.includes(box.type) && (settings.inverse || text_of(box.type) != nullptr);
   });
   Frame &frame = frames_.back();
-  frame.hidden.type = settings.type, frame.hidden.inverse = settings.inverse;
-  const bool is_silent_now = is_silent(buffer, settings, !boxes_.empty());
-  frame.hidden.is_silent = is_silent_now && now_ - scene_ > nanoseconds(settings.timeout);
-  frame.hidden.is_crowded = boxes_.size() > kMostBoxes;
-  frame.hidden.whole =
-      frame.hidden.is_crowded || (is_silent_now && settings.on_silence == OnSilence::hide_all);
-  if (frame.hidden.is_crowded) boxes_.clear();
-  if (settings.inverse) {  // to guess where an object is would show more
-    objects_.clear();
-    for (const AttachedBox &box : boxes_) add({box.x, box.y, box.width, box.height}, &frame);
-  } else {
-    follow(settings);
+  frame.hidden.by = HiddenBy(settings);
+  frame.hidden.is_unseen = is_silent(buffer, settings, !boxes_.empty());
+  frame.hidden.is_silent = frame.hidden.is_unseen && now_ - scene_ > nanoseconds(settings.timeout);
+  if (boxes_.size() > kMostBoxes) {
+    boxes_.clear();
+    for (Frame &held : frames_) held.hidden.whole = held.hidden.is_crowded = true;
   }
+  if (settings.inverse)  // to guess where an object is would show more
+    for (const AttachedBox &box : boxes_) add({box.x, box.y, box.width, box.height}, &frame);
+  else
+    follow(settings);
 }
 
 // By the id, or else by the overlap with an object one of which has no id. The pairs that match best are taken first.
@@ -190,7 +218,7 @@ HiddenRegions::Object *HiddenRegions::object_of(const AttachedBox &box, const Ma
   const bool is_known = object != nullptr && (match->overlap >= kSureOverlap || !has_moved(*object));
   if (!is_known) {
     if (objects_.size() >= kMostObjects) return nullptr;
-    Object other{box.type, 0, now_, now_, {}};
+    Object other{++objects_so_far_, box.type, 0, now_, now_, {}};
     if (object != nullptr) {  // it may also have stayed where it was
       object->is_here = false;
       other.first = object->first, other.seen = object->seen;
@@ -205,13 +233,13 @@ HiddenRegions::Object *HiddenRegions::object_of(const AttachedBox &box, const Ma
   return object;
 }
 
-void HiddenRegions::see(Object *object, const Place &place, const RedactSettings &settings) {
-  std::deque<Sighting> &seen = object->seen;
+void HiddenRegions::see(Object *object, const Place &place) {
+  std::vector<Sighting> &seen = object->seen;
   seen.push_back({now_, place});
   while (seen.size() > kMostSightings || (seen.size() > 2 && now_ - seen.front().time > kMotionTime))
-    seen.pop_front();
+    seen.erase(seen.begin());
   const Sighting &last = seen[seen.size() - std::min<std::size_t>(2, seen.size())];
-  for (Frame &frame : frames_) {
+  for (Frame &frame : frames_)
     if (frame.time > last.time && frame.time < now_) {  // it was not found there
       const double part = seconds(last.time, frame.time) / seconds(last.time, now_);
       const auto between = [part](double a, double b) { return a + part * (b - a); };
@@ -219,13 +247,26 @@ void HiddenRegions::see(Object *object, const Place &place, const RedactSettings
            between(last.place.width, place.width), between(last.place.height, place.height)},
           &frame);
     }
-    for (const GstClockTime begin : {object->first, object->since}) {
-      if (frame.time >= begin) continue;
-      const Sighting &from =
-          *std::find_if(seen.begin(), seen.end() - 1, [begin](const Sighting &s) { return s.time >= begin; });
-      add_between(from.place, moved(from, seen.back(), from.place, seconds(from.time, frame.time)), settings,
-                  &frame);
-    }
+  look_back(*object, object->first);
+  if (object->since != object->first) look_back(*object, object->since);
+}
+
+// Where it must have been in held frames, that of the first box included, if it has been found since this time: on the straight
+// way through the first and the last of these sightings. Few of them, of which one may be wrong, do not tell the motion, and
+// it may stand still.
+void HiddenRegions::look_back(const Object &object, GstClockTime begin) {
+  if (frames_.front().time > begin) return;
+  const Sighting *end = object.seen.data() + object.seen.size(), &last = object.seen.back();
+  const Sighting &from = *std::find_if(object.seen.data(), end - 1,
+                                       [begin](const Sighting &sighting) { return sighting.time >= begin; });
+  const Motion motion = steady_motion_of(&from, end);
+  Place found = from.place;
+  if (end - &from < kSureSightings) found = both(found, last.place);
+  for (Frame &frame : frames_) {
+    if (frame.time > begin) break;
+    if (frame.time < begin) extend(found, object, &frame);
+    for (const Sighting *sighting : {&from, &last})
+      extend(moved(sighting->place, motion, seconds(sighting->time, frame.time)), object, &frame);
   }
 }
 
@@ -236,7 +277,7 @@ void HiddenRegions::follow(const RedactSettings &settings) {
     const Place place{box.x, box.y, box.width, box.height};
     add(place, &frames_.back());
     if (Object *object = object_of(box, match_of_box_[b]))
-      see(object, place, settings);
+      see(object, place);
     else
       for (Frame &frame : frames_) frame.hidden.whole = frame.hidden.is_crowded = true;
   }
@@ -248,14 +289,17 @@ void HiddenRegions::follow(const RedactSettings &settings) {
   });
   for (const Object &object : objects_)
     if (const Sighting &last = object.seen.back(); !object.is_here && now_ - last.time <= hold)
-      add_between(last.place, expected(object, now_), settings, &frames_.back());
+      add_between(last.place, expected(object, now_), &frames_.back());
 }
 
 HiddenFrame HiddenRegions::leave() {
   HiddenFrame hidden;
   hidden.whole = frames_.empty();
   if (hidden.whole) return hidden;
-  hidden = std::move(frames_.front().hidden);
+  Frame &frame = frames_.front();
+  const bool is_ellipse = frame.hidden.by.shape == RedactShape::ellipse;
+  for (const Way &way : frame.ways) add(is_ellipse ? around(way.place) : way.place, &frame);
+  hidden = std::move(frame.hidden);
   frames_.pop_front();
   return hidden;
 }

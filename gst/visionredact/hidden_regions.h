@@ -6,23 +6,36 @@
 
 #include <gst/gst.h>
 
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cuda/common/stop.h"
 #include "gst/base/results/attached_boxes.h"
 #include "gst/visionredact/redact_settings.h"
 
 namespace cudavision {
 
+// The settings by which boxes are chosen. What was chosen by others would show what is to be hidden.
+struct HiddenBy {
+  std::optional<std::string> type;
+  bool inverse = false;
+  RedactShape shape = RedactShape::box;
+
+  HiddenBy() = default;
+  explicit HiddenBy(const RedactSettings &s) : type(s.type), inverse(s.inverse), shape(s.shape) {}
+  friend bool operator==(const HiddenBy &, const HiddenBy &) = default;
+};
+
 struct HiddenFrame {
   bool whole = false;
-  bool is_silent = false;   // and the timeout has passed: nobody has looked for objects
-  bool is_crowded = false;  // it has more boxes than are looked at, or there are more objects than are known
-  std::vector<Region> boxes;        // within RedactRanges::edge
-  std::optional<std::string> type;  // the settings by which they were chosen
-  bool inverse = false;
+  bool is_unseen = false;     // nobody has looked for objects within the timeout
+  bool is_silent = false;     // and the timeout has passed since the scene began
+  bool is_crowded = false;    // there are more boxes, objects or places than are looked at
+  std::vector<Region> boxes;  // within RedactRanges::edge
+  HiddenBy by;
 };
 
 // Frames arrive, and leave in the same order; what later frames tell is added to those that have not left. An object is known
@@ -36,12 +49,14 @@ class HiddenRegions {
   void follow_caps(Size size, GstClockTime duration);
   // What comes may show another place: that somebody has looked at frames counts no longer.
   void forget_looks() { last_mark_ = last_box_ = GST_CLOCK_TIME_NONE, scene_ = now_; }
-  // Takes the results that the next frame carries.
-  void arrive(GstBuffer *buffer, const RedactSettings &settings);
+  // And it may come from another detector.
+  void forget_detector() { forget_looks(), has_marks_ = false; }
+  // Takes the results that the next frame carries. If the flag asks to stop, some are left out.
+  void arrive(GstBuffer *buffer, const RedactSettings &settings, const StopFlag &stop);
   // The frame that arrived last does not leave.
   void drop_last() { frames_.pop_back(); }
   // None of the frames that have arrived leaves.
-  void drop_all() { frames_.clear(), last_pts_ = GST_CLOCK_TIME_NONE; }
+  void drop_all() { frames_.clear(); }
   // What is hidden in the next frame that leaves.
   HiddenFrame leave();
 
@@ -54,52 +69,69 @@ class HiddenRegions {
     Place place;
   };
   struct Object {
+    std::uint64_t number;  // grows
     GQuark type;
-    guint64 track;              // its id, or 0
-    GstClockTime first;         // when it was found first
-    GstClockTime since;         // the same if what was found before was another object
-    std::deque<Sighting> seen;  // the last ones
-    bool is_here = false;       // the frame that arrives has a box of it
+    guint64 track;               // its id, or 0
+    GstClockTime first;          // when it was found first
+    GstClockTime since;          // the same if what was found before was another object
+    std::vector<Sighting> seen;  // the last ones
+    bool is_here = false;        // the frame that arrives has a box of it
   };
   // A box may be that of an object.
   struct Match {
     double overlap;  // or kSameId
     std::size_t box, object;
   };
+  // Where an object must have been in a frame before it was found.
+  struct Way {
+    std::uint64_t object;
+    Place place;
+  };
   struct Frame {
     GstClockTime time;
     HiddenFrame hidden;
+    std::vector<Way> ways = {};  // by increasing numbers of objects
+  };
+  struct Motion {
+    double x = 0, y = 0;  // pixels a second
   };
 
   static bool has_moved(const Object &object);
-  static Place moved(const Sighting &from, const Sighting &to, Place place, double after);
+  static Place moved(const Place &place, const Motion &motion, double seconds);
+  static Motion motion_of(const Sighting &from, const Sighting &to);
+  Motion steady_motion_of(const Sighting *begin, const Sighting *end);
   static Place expected(const Object &object, GstClockTime time);
   static Place both(const Place &a, const Place &b);
   static Place around(const Place &place);
   static double overlap(const Place &a, const Place &b);
   static void add(const Place &place, Frame *frame);
-  static void add_between(const Place &seen, const Place &expected, const RedactSettings &settings,
-                          Frame *frame);
+  static void add_between(const Place &seen, const Place &expected, Frame *frame);
+  static void extend(const Place &place, const Object &object, Frame *frame);
   GstClockTime advance(GstClockTime pts);
   bool is_silent(GstBuffer *buffer, const RedactSettings &settings, bool has_boxes);
   void follow(const RedactSettings &settings);
   void match();
   Object *object_of(const AttachedBox &box, const Match *match);
-  void see(Object *object, const Place &place, const RedactSettings &settings);
+  void see(Object *object, const Place &place);
+  void look_back(const Object &object, GstClockTime begin);
 
   Size size_;
   GstClockTime duration_ = 0;
   GstClockTime now_ = 0, last_pts_ = GST_CLOCK_TIME_NONE, last_gap_ = 0;
+  GstClockTime ahead_ = 0;  // what frames without a timestamp have added since last_pts_
   GstClockTime scene_ = 0;  // began then
   GstClockTime last_mark_ = GST_CLOCK_TIME_NONE, last_box_ = GST_CLOCK_TIME_NONE;
   GstClockTime last_look_ =
       0;                    // the last frame in front of this one in which an object would have been found
   bool has_marks_ = false;  // the stream has had one
+  std::optional<std::string> type_;  // that was wanted last
+  std::uint64_t objects_so_far_ = 0;
   std::deque<Frame> frames_;
   std::vector<Object> objects_;
   std::vector<AttachedBox> boxes_;
   std::vector<Match> matches_;               // the best ones first
   std::vector<const Match *> match_of_box_;  // or null
+  std::vector<double> slopes_;
 };
 
 }  // namespace cudavision

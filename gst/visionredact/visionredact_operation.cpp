@@ -15,8 +15,8 @@ Status VisionRedactOperation::allocate(const Site &site) {
 Status VisionRedactOperation::run(const Job &job) {
   const HiddenFrame &hidden = redact_state_.hidden;
   const Region frame{0, 0, job.frame.width, job.frame.height};
-  // What was chosen by other settings would show what is to be hidden.
-  whole_ = hidden.whole || hidden.type != settings_.type || hidden.inverse != settings_.inverse;
+  whole_ = hidden.whole || hidden.by != HiddenBy(settings_) ||
+           (hidden.is_unseen && settings_.on_silence == OnSilence::hide_all);
   map_view_ = {};
   if (!job.draw) return {};
   warn(job);
@@ -54,8 +54,8 @@ void VisionRedactOperation::warn(const Job &job) {
   if (redact_state_.hidden.is_crowded)
     state_.warn_once(
         "crowd",
-        "A frame has more than 256 boxes, or more than 512 objects are known: frames are hidden as "
-        "a whole. Let the detector find less, or set `type`");
+        "A frame has more than 256 boxes, or more than 512 objects or 1,024 places are to be hidden: "
+        "frames are hidden as a whole. Let the detector find less, set `type`, or lower look-back");
   if (settings_.is_every_type()) return;
   collect_boxes(job.buffer, *job.execution.stop, &boxes_);
   state_.warn_once("type", awaited_.take(job.buffer, boxes_, "type", *settings_.type));

@@ -210,6 +210,33 @@ TEST_F(CudaVisionRedact, too_many_boxes_hide_the_whole_frame) {
       is(take_warning(stream.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "256 boxes"));
 }
 
+// What is in a frame with too many boxes is not looked for in those before it.
+TEST_F(CudaVisionRedact, too_many_boxes_hide_the_frames_that_are_held) {
+  Stream stream("look-back=3", bright("NV12", {64, 48}));
+  for (int i = 0; i < 3; ++i) stream.push(stream.frame({}));
+  stream.push(stream.frame(std::vector<Box>(300, Box{5, 5, 2, 2})));
+  EXPECT_TRUE(gst_harness_push_event(stream.harness().get(), gst_event_new_eos()));
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(stream.hides_all(stream.pull())) << i;
+}
+
+TEST_F(CudaVisionRedact, inverse_for_a_frame_does_not_end_hold) {
+  Stream stream("hold=0.5", bright("NV12", {64, 48}));
+  stream.exchange(stream.frame({{8, 10, 12, 16}}));
+  for (const gboolean inverse : {1, 0}) {
+    g_object_set(stream.element(), "inverse", inverse, nullptr);
+    const Owned<GstBuffer> out = stream.exchange(stream.frame({}));
+    EXPECT_TRUE(inverse ? stream.hides_all(out) : stream.hides(out, {{8, 10, 12, 16}}));
+  }
+}
+
+TEST_F(CudaVisionRedact, on_silence_holds_for_frames_that_are_held) {
+  Stream stream("look-back=2 on-silence=pass", bright("NV12", {64, 48}));
+  for (int i = 0; i < 3; ++i) stream.push(stream.unmarked());
+  EXPECT_TRUE(stream.hides(stream.pull(), {}));
+  gst_util_set_object_arg(G_OBJECT(stream.element()), "on-silence", "hide-all");
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(stream.hides_all(stream.exchange(stream.unmarked()))) << i;
+}
+
 // Objects that were lost are known for `hold`.
 TEST_F(CudaVisionRedact, too_many_objects_hide_the_whole_frame) {
   Stream stream("hold=60", bright("GRAY8", {200, 48}));
@@ -224,15 +251,12 @@ TEST_F(CudaVisionRedact, too_many_objects_hide_the_whole_frame) {
       is(take_warning(stream.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "512 objects"));
 }
 
-TEST_F(CudaVisionRedact, frames_held_while_type_or_inverse_change_are_hidden_as_a_whole) {
-  for (const bool inverse : {true, false}) {
+TEST_F(CudaVisionRedact, frames_held_while_type_inverse_or_shape_change_are_hidden_as_a_whole) {
+  for (const auto &[name, value] : {std::pair{"inverse", "true"}, {"type", "person"}, {"shape", "ellipse"}}) {
     Stream stream("look-back=2", bright("NV12", {64, 48}));
     for (int i = 0; i < 3; ++i) stream.push(stream.frame({{10, 10, 12, 16}}));
     EXPECT_TRUE(stream.hides(stream.pull(), {{10, 10, 12, 16}}));
-    if (inverse)
-      g_object_set(stream.element(), "inverse", TRUE, nullptr);
-    else
-      g_object_set(stream.element(), "type", "person", nullptr);
+    gst_util_set_object_arg(G_OBJECT(stream.element()), name, value);
     for (int i = 0; i < 2; ++i)
       EXPECT_TRUE(stream.hides_all(stream.exchange(stream.frame({{10, 10, 12, 16}})))) << i;
     EXPECT_FALSE(stream.hides_all(stream.exchange(stream.frame({{10, 10, 12, 16}}))));
@@ -337,8 +361,9 @@ TEST_F(CudaVisionRedact, look_back_hides_an_object_before_it_was_found_and_loses
   for (std::size_t i = 0; i < outs.size(); ++i) EXPECT_EQ(GST_BUFFER_PTS(outs[i].get()), i * kFrame);
   EXPECT_TRUE(stream.hides(outs[0], {}));
   EXPECT_TRUE(stream.hides(outs[1], {{20, 10, 12, 16}})) << "its speed is known too late for this frame";
-  EXPECT_TRUE(stream.hides(outs[2], {{16, 10, 16, 16}}));  // two frames before, at 2 pixels per frame
-  EXPECT_TRUE(stream.hides(outs[3], {{18, 10, 14, 16}}));
+  // Where it was found, and two frames before, at 2 pixels per frame.
+  EXPECT_TRUE(stream.hides(outs[2], {{16, 10, 18, 16}}));
+  EXPECT_TRUE(stream.hides(outs[3], {{18, 10, 16, 16}}));
   EXPECT_TRUE(stream.hides(outs[4], {{20, 10, 12, 16}}));
   EXPECT_TRUE(stream.hides(outs[5], {{22, 10, 12, 16}}));
   for (std::size_t i = 6; i < 9; ++i) EXPECT_TRUE(stream.hides(outs[i], {}));
@@ -404,6 +429,34 @@ TEST_F(CudaVisionRedact, look_back_hides_the_way_of_a_newcomer) {
           expect_hidden("somebody is missed", frames("", 29), 2);
         if (width > 40)  // two frames overlap
           expect_hidden("the newcomer is missed once", frames("", -1, 0, 31), 2);
+      }
+}
+
+// A detector often finds only a part of somebody at first.
+TEST_F(CudaVisionRedact, look_back_hides_all_of_somebody_whose_first_box_is_wrong) {
+  constexpr int kFound = 20, kLookBack = 15;
+  const Box body{100, 40, 40, 80};
+  for (const Box &first : {Box{100, 40, 40, 40}, {113, 40, 40, 80}, {100, 70, 40, 50}})
+    for (const guint64 track : {guint64{0}, guint64{4}})
+      for (const double speed : {0., 4.}) {
+        Stream stream("look-back=15", bright("GRAY8", {300, 160}));
+        std::vector<int> seen;
+        for (int n = 0, out = 0; n < kFound + kLookBack; ++n) {
+          const Box &box = n == kFound ? first : body;
+          const double x = box.x + speed * (n - kFound);
+          stream.push(n < kFound ? stream.frame({})
+                                 : stream.frame({{x, box.y, box.width, box.height}}, track));
+          const Owned<GstBuffer> left = stream.pull();
+          if (left == nullptr) continue;
+          const int shift = static_cast<int>(speed) * (out - kFound);
+          if (out++ < kFound - kLookBack) continue;  // it had left before
+          for (const auto &[px, py] : {std::pair{102, 42}, {137, 42}, {102, 117}, {137, 117}, {120, 80}})
+            if (!stream.hides_pixel(left, px + shift, py)) seen.push_back(out - 1);
+        }
+        // Some frames leave before the motion is known.
+        std::erase_if(seen, [&](int frame) { return frame <= kFound - kLookBack + (speed > 0 ? 2 : 0); });
+        EXPECT_TRUE(seen.empty()) << first.x << " " << first.height << ", " << speed << ", " << track << ": "
+                                  << testing::PrintToString(seen);
       }
 }
 
@@ -552,14 +605,14 @@ TEST_F(CudaVisionRedact, silence_of_a_detector_that_marks_frames_hides_all) {
 
 // A detector need not know at once what is in another place.
 TEST_F(CudaVisionRedact, looks_of_before_do_not_count_in_another_scene) {
-  const auto expect_hidden = [](const char *what, auto &&change) {
+  const auto expect_hidden = [](const char *what, auto &&change, bool is_new_detector = false) {
     Stream stream("", bright("NV12", {64, 48}));
     stream.exchange(stream.frame({}));
     EXPECT_TRUE(stream.hides(stream.exchange(stream.unmarked()), {})) << what;
     change(&stream);
     Owned<GstBuffer> frame = stream.unmarked();
     EXPECT_TRUE(stream.hides_all(stream.exchange(std::move(frame)))) << what;
-    EXPECT_TRUE(stream.hides_all(stream.exchange(stream.unmarked({{1, 1, 5, 5}}))))
+    EXPECT_EQ(bool(stream.hides_all(stream.exchange(stream.unmarked({{1, 1, 5, 5}})))), !is_new_detector)
         << what << ": a box is no mark";
     EXPECT_FALSE(take_warning(stream.element())) << what << ": no timeout has passed";
     EXPECT_TRUE(stream.hides(stream.exchange(stream.frame({})), {{1, 1, 5, 5}})) << what;
@@ -571,14 +624,57 @@ TEST_F(CudaVisionRedact, looks_of_before_do_not_count_in_another_scene) {
     stream->exchange(stream->unmarked());
     stream->time() = 0;
   });
-  expect_hidden("another stream", [](Stream *stream) {
-    GstHarness *harness = stream->harness().get();
-    EXPECT_TRUE(gst_harness_push_event(harness, gst_event_new_stream_start("another")));
-    gst_harness_set_src_caps(harness, Stream::caps(stream->picture()).release());
+  expect_hidden(
+      "another stream",
+      [](Stream *stream) {
+        GstHarness *harness = stream->harness().get();
+        EXPECT_TRUE(gst_harness_push_event(harness, gst_event_new_stream_start("another")));
+        gst_harness_set_src_caps(harness, Stream::caps(stream->picture()).release());
+        GstSegment segment;
+        gst_segment_init(&segment, GST_FORMAT_TIME);
+        EXPECT_TRUE(gst_harness_push_event(harness, gst_event_new_segment(&segment)));
+      },
+      true);
+  expect_hidden(
+      "another type", [](Stream *stream) { g_object_set(stream->element(), "type", "person", nullptr); },
+      true);
+  const auto push_segment = [](Stream *stream) {
     GstSegment segment;
     gst_segment_init(&segment, GST_FORMAT_TIME);
-    EXPECT_TRUE(gst_harness_push_event(harness, gst_event_new_segment(&segment)));
+    EXPECT_TRUE(gst_harness_push_event(stream->harness().get(), gst_event_new_segment(&segment)));
+  };
+  expect_hidden("jump behind a segment",
+                [&](Stream *stream) { push_segment(stream), stream->time() += 5 * GST_SECOND; });
+  expect_hidden("jump behind a gap event", [](Stream *stream) {
+    gst_harness_push_event(stream->harness().get(), gst_event_new_gap(stream->time(), kFrame));
+    stream->time() += 5 * GST_SECOND;
   });
+  expect_hidden("jump at a frame without a timestamp", [](Stream *stream) {
+    Owned<GstBuffer> frame = stream->unmarked();
+    GST_BUFFER_PTS(frame.get()) = GST_CLOCK_TIME_NONE;
+    stream->exchange(std::move(frame));
+    stream->time() += 5 * GST_SECOND;
+  });
+}
+
+// Frames of a variable rate, with gap events between them, and some without timestamps.
+TEST_F(CudaVisionRedact, time_goes_on_over_gaps_and_frames_without_timestamps) {
+  for (const int stamped : {0, 2, 15}) {  // one frame of so many has a timestamp; 0: gap events
+    const bool has_gaps = stamped == 0;
+    Stream stream("timeout=2", bright("NV12", {64, 48}));
+    stream.exchange(stream.frame({}));
+    int hidden_from = 0;
+    for (int i = 1; hidden_from == 0 && i < 60; ++i) {
+      if (has_gaps) {
+        gst_harness_push_event(stream.harness().get(), gst_event_new_gap(stream.time(), 7 * kFrame));
+        stream.time() += 7 * kFrame;
+      }
+      Owned<GstBuffer> frame = stream.unmarked();
+      if (!has_gaps && i % stamped != 0) GST_BUFFER_PTS(frame.get()) = GST_CLOCK_TIME_NONE;
+      if (stream.hides_all(stream.exchange(std::move(frame)))) hidden_from = i;
+    }
+    EXPECT_EQ(hidden_from, has_gaps ? 3 : 21);
+  }
 }
 
 TEST_F(CudaVisionRedact, mark_of_another_type_does_not_count) {

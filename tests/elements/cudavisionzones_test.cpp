@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gst/visionzones/zone_clock.h"
 #include "tests/elements/drawn_frame.h"
 #include "tests/elements/json_lines.h"
 #include "tests/elements/track_harness.h"
@@ -371,6 +372,22 @@ TEST_F(CudaVisionZones, overlay_writes_counters) {
   const std::vector<std::uint8_t> none = of(&labels, before), one = of(&labels, zones.at(20));
   EXPECT_NE(none, of(&plain, before));
   EXPECT_NE(none, one);
+}
+
+TEST(ZoneClock, frames_without_timestamps_are_not_counted_twice) {
+  cudavision::ZoneClock clock;
+  clock.follow_caps(40);
+  EXPECT_EQ(clock.next(1000), 0u);
+  EXPECT_EQ(clock.next(GST_CLOCK_TIME_NONE), 40u);
+  EXPECT_EQ(clock.next(1080), 80u);
+  for (GstClockTime i = 1; i <= 3; ++i) EXPECT_EQ(clock.next(GST_CLOCK_TIME_NONE), 80 + 40 * i);
+  EXPECT_EQ(clock.next(1100), 200u) << "the time does not go back";
+  EXPECT_EQ(clock.next(1150), 250u);
+  EXPECT_EQ(clock.next(900), 250u);
+  EXPECT_EQ(clock.next(GST_CLOCK_TIME_NONE), 290u);
+  clock.restart();
+  EXPECT_EQ(clock.next(5000), 290u);
+  EXPECT_EQ(clock.next(5010), 300u);
 }
 
 }  // namespace

@@ -55,6 +55,10 @@ struct FilterState {
   } run;
 };
 
+const StopFlag &stop_flag_of(GstBaseTransform *filter) {
+  return reinterpret_cast<GstCudaVisionFilter *>(filter)->state->stop;
+}
+
 }  // namespace cudavision
 
 using cudavision::ActiveBackend;

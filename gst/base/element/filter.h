@@ -8,6 +8,7 @@
 
 #include <memory>
 
+#include "cuda/common/stop.h"
 #include "gst/base/element/operation.h"
 
 namespace cudavision {
@@ -47,5 +48,8 @@ namespace cudavision {
 // Adds the pad templates; call it in a subclass's class_init. Both pads accept video in system memory and, if
 // this build has CUDA, in CUDA memory.
 void add_video_pads(GstElementClass *klass);
+
+// Set while the element flushes or stops.
+const StopFlag &stop_flag_of(GstBaseTransform *filter);
 
 }  // namespace cudavision
