@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The detector of data races: what it allows and what it finds. Its kernels are compiled with the compiler's calls.
+#include <algorithm>
+#include <set>
+#include <vector>
+
 #include "cuda/common/grid_barrier.cuh"
 #include "cuda/common/last_block.cuh"
 #include "tests/simt/simt_test_support.h"
@@ -190,6 +194,197 @@ TEST_F(Simt, race_needs_an_access_that_is_not_atomic_to_the_same_byte) {
 TEST_F(Simt, kernels_of_a_stream_do_not_race) {
   const DeviceArray<unsigned> words(10);
   for (int i = 0; i < 3; ++i) run(1, 1, same_word_kernel, words.get());
+}
+
+// --- loads that return older values ---
+
+// The litmus tests of "GPU Concurrency: Weak Behaviours and Programming Assumptions" (J. Alglave et al., ASPLOS 2015), with
+// one thread in each block, words x and y that are 0 at first, and atomics alone, which do not race. Each returns what its
+// loads have returned, in many orders.
+constexpr unsigned kLoads = 4;
+using Outcomes = std::set<std::vector<unsigned>>;
+
+Outcomes outcomes(unsigned blocks, void (*kernel)(unsigned *words)) {
+  Outcomes found;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    simt::set_schedule({simt::Order::interleaved, seed, simt::kAllResident});
+    const DeviceArray<unsigned> words(kLoads + 3);
+    run(blocks, 1, kernel, words.get());
+    const std::vector<unsigned> all = words.download();
+    found.emplace(all.begin(), all.begin() + kLoads);
+  }
+  return found;
+}
+
+struct Words {
+  unsigned *words;
+  __device__ unsigned *x() const { return words + kLoads; }
+  __device__ unsigned *y() const { return words + kLoads + 1; }
+  __device__ unsigned *z() const { return words + kLoads + 2; }
+  // Makes a load the one of this number.
+  __device__ void got(unsigned load, unsigned value) const { words[load] = value; }
+};
+
+template <bool kFences>
+__device__ void fence_if() {
+  if (kFences) __threadfence();
+}
+
+// Message passing (MP).
+template <MemoryOrder kStore, MemoryOrder kLoad, bool kFences>
+__global__ void atomic_message_kernel(unsigned *all) {
+  const Words w{all};
+  if (blockIdx.x == 0) {
+    simt::store(w.x(), 1u, kRelaxed);
+    fence_if<kFences>();
+    simt::store(w.y(), 1u, kStore);
+  } else {
+    w.got(0, simt::load(w.y(), kLoad));
+    fence_if<kFences>();
+    w.got(1, simt::load(w.x(), kRelaxed));
+  }
+}
+TEST_F(Simt, message_of_atomics_needs_a_release_and_an_acquire) {
+  const std::vector<unsigned> weak{1, 0, 0, 0}, nothing{0, 0, 0, 0}, all{1, 1, 0, 0}, late{0, 1, 0, 0};
+  EXPECT_EQ(outcomes(2, atomic_message_kernel<kRelaxed, kRelaxed, false>),
+            (Outcomes{weak, nothing, all, late}));
+  EXPECT_EQ(outcomes(2, atomic_message_kernel<kRelease, kRelaxed, false>),
+            (Outcomes{weak, nothing, all, late}));
+  EXPECT_EQ(outcomes(2, atomic_message_kernel<kRelaxed, kAcquire, false>),
+            (Outcomes{weak, nothing, all, late}));
+  EXPECT_EQ(outcomes(2, atomic_message_kernel<kRelease, kAcquire, false>), (Outcomes{nothing, all, late}));
+  EXPECT_EQ(outcomes(2, atomic_message_kernel<kRelaxed, kRelaxed, true>), (Outcomes{nothing, all, late}));
+}
+
+// Store buffering (SB).
+template <MemoryOrder kStore, MemoryOrder kLoad, bool kFences>
+__global__ void store_buffering_kernel(unsigned *all) {
+  const Words w{all};
+  simt::store(blockIdx.x == 0 ? w.x() : w.y(), 1u, kStore);
+  fence_if<kFences>();
+  w.got(blockIdx.x, simt::load(blockIdx.x == 0 ? w.y() : w.x(), kLoad));
+}
+TEST_F(Simt, two_stores_can_both_be_late_unless_fences_follow) {
+  const std::vector<unsigned> weak{0, 0, 0, 0}, first{0, 1, 0, 0}, second{1, 0, 0, 0}, both{1, 1, 0, 0};
+  EXPECT_EQ(outcomes(2, store_buffering_kernel<kRelaxed, kRelaxed, false>),
+            (Outcomes{weak, first, second, both}));
+  EXPECT_EQ(outcomes(2, store_buffering_kernel<kRelease, kAcquire, false>),
+            (Outcomes{weak, first, second, both}));
+  EXPECT_EQ(outcomes(2, store_buffering_kernel<kRelaxed, kRelaxed, true>), (Outcomes{first, second, both}));
+}
+
+// Load buffering (LB): PTX allows that both loads return 1; here no store overtakes a load.
+__global__ void load_buffering_kernel(unsigned *all) {
+  const Words w{all};
+  w.got(blockIdx.x, simt::load(blockIdx.x == 0 ? w.x() : w.y(), kRelaxed));
+  simt::store(blockIdx.x == 0 ? w.y() : w.x(), 1u, kRelaxed);
+}
+TEST_F(Simt, no_store_overtakes_a_load) {
+  EXPECT_EQ(outcomes(2, load_buffering_kernel), (Outcomes{{0, 0, 0, 0}, {0, 1, 0, 0}, {1, 0, 0, 0}}));
+}
+
+// Independent reads of independent writes (IRIW): whether two readers can see two stores in different orders.
+template <MemoryOrder kStore, MemoryOrder kLoad, bool kFences>
+__global__ void independent_kernel(unsigned *all) {
+  const Words w{all};
+  unsigned *const own = blockIdx.x % 2 == 0 ? w.x() : w.y(), *const other =
+                                                                 blockIdx.x % 2 == 0 ? w.y() : w.x();
+  if (blockIdx.x < 2) {
+    simt::store(own, 1u, kStore);
+    return;
+  }
+  const unsigned first = 2 * (blockIdx.x - 2);
+  w.got(first, simt::load(own, kLoad));
+  fence_if<kFences>();
+  w.got(first + 1, simt::load(other, kLoad));
+}
+TEST_F(Simt, readers_agree_on_the_order_of_independent_stores_if_fences_are_between_their_loads) {
+  const std::vector<unsigned> weak{1, 0, 1, 0};
+  EXPECT_TRUE(outcomes(4, independent_kernel<kRelaxed, kRelaxed, false>).contains(weak));
+  EXPECT_TRUE(outcomes(4, independent_kernel<kRelease, kAcquire, false>).contains(weak));
+  const Outcomes fenced = outcomes(4, independent_kernel<kRelaxed, kRelaxed, true>);
+  EXPECT_FALSE(fenced.contains(weak));
+  EXPECT_EQ(fenced.size(), 15u) << "every other outcome is possible";
+}
+
+// Coherence (CoRR): no load returns an older value than a load before it, in the same or in another thread.
+template <bool kReleases>
+__global__ void coherence_kernel(unsigned *all) {
+  const Words w{all};
+  if (blockIdx.x == 0) {
+    simt::store(w.x(), 1u, kRelaxed);
+    simt::store(w.x(), 2u, kRelaxed);
+  } else if (blockIdx.x == 1) {
+    w.got(0, simt::load(w.x(), kRelaxed));
+    w.got(1, simt::load(w.x(), kRelaxed));
+    simt::store(w.y(), 1u, kReleases ? kRelease : kRelaxed);
+  } else {
+    w.got(2, simt::load(w.y(), kAcquire));
+    w.got(3, simt::load(w.x(), kRelaxed));
+  }
+}
+TEST_F(Simt, loads_of_a_word_do_not_go_back) {
+  const auto goes_back = [](const std::vector<unsigned> &loads) {
+    return loads[2] == 1 && loads[3] < loads[1];
+  };
+  for (const bool releases : {true, false}) {
+    const Outcomes found = outcomes(3, releases ? coherence_kernel<true> : coherence_kernel<false>);
+    for (const std::vector<unsigned> &loads : found) EXPECT_LE(loads[0], loads[1]);
+    EXPECT_EQ(std::any_of(found.begin(), found.end(), goes_back), !releases);
+    EXPECT_TRUE(found.contains({0, 1, 0, 0}) && found.contains({1, 2, 0, 2})) << "old values are read";
+  }
+}
+
+// A third thread hands a message on (ISA2).
+template <MemoryOrder kMiddle>
+__global__ void atomic_hand_on_kernel(unsigned *all) {
+  const Words w{all};
+  if (blockIdx.x == 0) {
+    simt::store(w.x(), 1u, kRelaxed);
+    simt::store(w.y(), 1u, kRelease);
+  } else if (blockIdx.x == 1) {
+    w.got(0, simt::load(w.y(), kMiddle));
+    simt::store(w.z(), 1u, kRelease);
+  } else {
+    w.got(1, simt::load(w.z(), kAcquire));
+    w.got(2, simt::load(w.x(), kRelaxed));
+  }
+}
+TEST_F(Simt, message_of_atomics_is_handed_on) {
+  const std::vector<unsigned> weak{1, 1, 0, 0};
+  EXPECT_FALSE(outcomes(3, atomic_hand_on_kernel<kAcquire>).contains(weak));
+  EXPECT_TRUE(outcomes(3, atomic_hand_on_kernel<kRelaxed>).contains(weak));
+}
+
+// Each block counts itself, and reads the other counter: updates never use an older value.
+__global__ void count_kernel(unsigned *all) {
+  const Words w{all};
+  atomicMax(all + 1, atomicAdd(w.x(), 1u));
+  atomicMax(all, simt::load(w.y(), kRelaxed));
+  atomicAdd(w.y(), 1u);
+}
+TEST_F(Simt, updates_read_the_last_value) {
+  for (const std::vector<unsigned> &counts : outcomes(9, count_kernel)) EXPECT_EQ(counts[1], 8u);
+}
+
+// The shared memory of a block was that of another one.
+__global__ void shared_count_kernel(unsigned *words) {
+  SIMT_SHARED(unsigned, count);
+  if (threadIdx.x == 0) count = 10 * blockIdx.x;
+  __syncthreads();
+  const unsigned before = simt::load(&count, kRelaxed);
+  __syncthreads();
+  if (threadIdx.x < 3) atomicAdd(&count, before == 10 * blockIdx.x ? 1u : 100u);
+  __syncthreads();
+  if (threadIdx.x == 40) words[blockIdx.x] = simt::load(&count, kRelaxed);
+}
+TEST_F(Simt, barriers_and_new_blocks_leave_no_older_values) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    simt::set_schedule({simt::Order::interleaved, seed, 2});
+    const DeviceArray<unsigned> words(6);
+    run(6, kThreads, shared_count_kernel, words.get());
+    EXPECT_EQ(words.download(), (std::vector<unsigned>{3, 13, 23, 33, 43, 53}));
+  }
 }
 
 // --- kernels that start early ---

@@ -18,8 +18,8 @@ enum class AtomicKind : unsigned char { load, store, update };
 #pragma GCC visibility push(default)
 // Counts an atomic; other threads may run first.
 void before_atomic(const void *address, MemoryOrder order);
-// Tells the detector of races.
-void trace_atomic(const void *address, std::size_t bytes, AtomicKind kind, MemoryOrder order);
+// Tells the detector of races. Returns the older value that a load returns, or null: that of the memory.
+const void *trace_atomic(const void *address, std::size_t bytes, AtomicKind kind, MemoryOrder order);
 // Another thread may have waited for this thread's atomic.
 void note_change();
 #pragma GCC visibility pop
@@ -50,8 +50,10 @@ T atomic_update(T *address, Update update, MemoryOrder order = MemoryOrder::rela
 template <class T>
 T load(const T *address, MemoryOrder order, std::source_location where = std::source_location::current()) {
   rendezvous({.operation = Operation::poll, .where = where});
-  trace_atomic(address, sizeof(T), AtomicKind::load, order);
-  return unseen_load(address);
+  T value = unseen_load(address);
+  if (const void *older = trace_atomic(address, sizeof(T), AtomicKind::load, order); older != nullptr)
+    std::memcpy(&value, older, sizeof value);
+  return value;
 }
 template <class T>
 void store(T *address, T value, MemoryOrder order) {

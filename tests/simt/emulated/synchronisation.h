@@ -114,7 +114,7 @@ SIMT_SHUFFLES(double)
 #undef SIMT_SHUFFLES
 #undef SIMT_HERE
 
-// Memory is sequentially consistent; only the detector of races knows fences.
+// Only the detector of races knows fences: other programs see every write at once.
 namespace simt {
 [[gnu::visibility("default")]] void fence();
 

@@ -8,6 +8,8 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -69,7 +71,8 @@ void BlockClocks::meet(const std::vector<unsigned> &threads) {
 }
 
 bool BlockClocks::knows(unsigned thread, std::uint32_t block, unsigned other, Time clock) const {
-  return (block == block_ && other == thread) || threads_[thread].view->knows(block, other, clock);
+  return clock == 0 || (block == block_ && other == thread) ||
+         threads_[thread].view->knows(block, other, clock);
 }
 
 View BlockClocks::release(unsigned thread) {
@@ -98,15 +101,19 @@ void BlockClocks::acquire(unsigned thread, const View &view) {
   threads_[thread].view = std::make_shared<const View>(std::move(joined));
 }
 
-void BlockClocks::fence(unsigned thread) {
+void BlockClocks::fence(unsigned thread, View *order) {
   acquire(thread, std::exchange(threads_[thread].read, {}));
+  acquire(thread, *order);
   threads_[thread].fenced = std::make_shared<const View>(release(thread));
+  order->join(*threads_[thread].fenced);
 }
 
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
-constexpr unsigned kThreadBits = 10;  // up to 1024 threads per block
+constexpr unsigned kThreadBits = 10;      // up to 1024 threads per block
+constexpr std::size_t kMostVersions = 4;  // of a word
+constexpr std::size_t kMostPages = 2048;  // that stay for the next kernel: 0.7 GB
 
 struct Access {
   std::uint32_t block = 0;
@@ -121,9 +128,36 @@ struct Cell {
   std::array<Access, 2> reads;
 };
 
+// A value of a word that an atomic has written.
+struct Version {
+  std::uint64_t bits = 0;  // once there is a newer one
+  std::uint32_t block = 0;
+  unsigned thread = 0;
+  Time clock = 0;                             // 0: every thread knows it
+  std::shared_ptr<const View> released = {};  // what a load acquires, or null
+};
+
+struct Reading {
+  std::uint32_t block;
+  unsigned thread;
+  Time clock;
+  std::uint64_t version;
+};
+
+// The last versions of a word, and which of them were read by loads.
+struct Word {
+  std::size_t bytes = 0;
+  std::uint64_t first = 0;  // the number of the oldest one
+  std::vector<Version> versions = {{}};
+  std::vector<Reading> readings;
+
+  std::uint64_t last() const { return first + versions.size() - 1; }
+};
+
 struct Page {
   std::uint64_t kernel = 0;
   std::array<Cell, kPageBytes> cells;
+  std::map<std::uintptr_t, Word> words;  // by their addresses
 };
 
 struct Shadow {
@@ -131,7 +165,7 @@ struct Shadow {
   std::uintptr_t last_number = 0;
   Page *last = nullptr;
   std::uint64_t kernel = 0;
-  std::unordered_map<const void *, View> released;  // by the writes that a word now shows
+  View fences;  // what they have released
 };
 
 Shadow &shadow() {
@@ -143,7 +177,7 @@ bool has_hooks = false;
 // Kernels run on one thread of the host at a time; others may run instrumented code of the host.
 thread_local bool is_tracing = false;
 
-Cell *cells_at(std::uintptr_t address) {
+Page &page_of(std::uintptr_t address) {
   Shadow &s = shadow();
   const std::uintptr_t number = address / kPageBytes;
   if (s.last == nullptr || s.last_number != number) {
@@ -155,9 +189,12 @@ Cell *cells_at(std::uintptr_t address) {
   if (s.last->kernel != s.kernel) {
     s.last->kernel = s.kernel;
     s.last->cells.fill({});
+    s.last->words.clear();
   }
-  return &s.last->cells[address % kPageBytes];
+  return *s.last;
 }
+
+Cell &cell_at(std::uintptr_t address) { return page_of(address).cells[address % kPageBytes]; }
 
 // The line of an address of code, and those that it is inlined into.
 std::string lines_of(const void *place) {
@@ -211,7 +248,7 @@ void trace(const void *pointer, std::size_t bytes, bool writes, bool atomic, con
   };
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   for (std::size_t i = 0; i < bytes; ++i) {
-    Cell &cell = *cells_at(address + i);
+    Cell &cell = cell_at(address + i);
     if (races_with(cell.write)) die_of_race(cell.write, true, now, writes);
     if (writes) {
       for (const Access &read : cell.reads)
@@ -225,14 +262,58 @@ void trace(const void *pointer, std::size_t bytes, bool writes, bool atomic, con
   }
 }
 
+Word &word_at(const void *pointer, std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  Word &word = page_of(address).words[address];
+  if (word.bytes != bytes) {
+    word = {};
+    word.bytes = bytes;
+  }
+  return word;
+}
+
+// The number of the version that a load of the thread returns.
+std::uint64_t version_for(Word *word, const BlockClocks &clocks, unsigned thread) {
+  std::uint64_t oldest = word->last();
+  const auto known = [&](const auto &of) { return clocks.knows(thread, of.block, of.thread, of.clock); };
+  for (; oldest > word->first; --oldest)
+    if (known(word->versions[oldest - word->first])) break;
+  for (const Reading &reading : word->readings)
+    if (known(reading)) oldest = std::max(oldest, reading.version);
+  const auto newer = static_cast<std::uint32_t>(word->last() - oldest);
+  Shuffler &shuffler = device().shuffler;
+  if (newer == 0 || !overlaps_kernels() || shuffler.below(2) == 0) return word->last();
+  return oldest + shuffler.below(newer);
+}
+
+void note_reading(Word *word, const BlockClocks &clocks, unsigned thread, std::uint64_t version) {
+  for (const Reading &reading : word->readings)
+    if (reading.block == clocks.block() && reading.thread == thread && reading.version == version) return;
+  word->readings.push_back({clocks.block(), thread, clocks.clock(thread), version});
+}
+
+void add_version(Word *word, const void *address, Version version) {
+  std::memcpy(&word->versions.back().bits, address, word->bytes);
+  word->versions.push_back(std::move(version));
+  if (word->versions.size() <= kMostVersions) return;
+  word->versions.erase(word->versions.begin());
+  ++word->first;
+  std::erase_if(word->readings, [word](const Reading &reading) { return reading.version <= word->first; });
+}
+
 }  // namespace
 
 bool traces() { return has_hooks; }
 
 void begin_tracing() {
   if (!has_hooks) return;
-  ++shadow().kernel;
-  shadow().released.clear();
+  Shadow &s = shadow();
+  ++s.kernel;
+  s.fences = {};
+  if (s.pages.size() > kMostPages) {
+    s.pages.clear();
+    s.last = nullptr;
+  }
   is_tracing = true;
 }
 
@@ -241,36 +322,50 @@ void end_tracing() { is_tracing = false; }
 void forget(const void *address, std::size_t bytes) {
   if (!has_hooks) return;
   const auto begin = reinterpret_cast<std::uintptr_t>(address);
-  for (std::size_t i = 0; i < bytes; ++i) *cells_at(begin + i) = {};
-  std::erase_if(shadow().released, [=](const auto &word) {
-    return reinterpret_cast<std::uintptr_t>(word.first) - begin < bytes;
-  });
+  for (std::size_t i = 0; i < bytes; ++i) {
+    cell_at(begin + i) = {};
+    page_of(begin + i).words.erase(begin + i);
+  }
 }
 
-void trace_atomic(const void *address, std::size_t bytes, AtomicKind kind, MemoryOrder order) {
-  if (!is_tracing) return;
+const void *trace_atomic(const void *address, std::size_t bytes, AtomicKind kind, MemoryOrder order) {
+  if (!is_tracing) return nullptr;
   trace(address, bytes, kind != AtomicKind::load, true, __builtin_return_address(0));
+  if (is_on_own_stack(address)) return nullptr;
   BlockClocks &clocks = running_clocks();
   const unsigned thread = running_thread();
-  auto &released = shadow().released;
-  if (kind != AtomicKind::store)
-    if (const auto found = released.find(address); found != released.end()) {
-      if (order == MemoryOrder::acquire || order == MemoryOrder::acq_rel)
-        clocks.acquire(thread, found->second);
-      else
-        clocks.note_read(thread, found->second);
-    }
-  if (kind == AtomicKind::load) return;
+  Word &word = word_at(address, bytes);
+  const Time clock = clocks.clock(thread);
+  std::uint64_t number = word.last();
+  if (kind == AtomicKind::load) {
+    number = version_for(&word, clocks, thread);
+    note_reading(&word, clocks, thread, number);
+  }
+  const Version &read = word.versions[number - word.first];
+  if (kind != AtomicKind::store && read.released != nullptr) {
+    if (order == MemoryOrder::acquire || order == MemoryOrder::acq_rel)
+      clocks.acquire(thread, *read.released);
+    else
+      clocks.note_read(thread, *read.released);
+  }
+  if (kind == AtomicKind::load) return number == word.last() ? nullptr : &read.bits;
   // A store ends the chain of atomics behind an earlier release.
-  if (kind == AtomicKind::store) released.erase(address);
+  std::shared_ptr<const View> released = kind == AtomicKind::store ? nullptr : read.released;
+  const auto release = [&released](const View &view) {
+    View joined = released != nullptr ? *released : View();
+    joined.join(view);
+    released = std::make_shared<const View>(std::move(joined));
+  };
   if (order == MemoryOrder::release || order == MemoryOrder::acq_rel)
-    released[address].join(clocks.release(thread));
+    release(clocks.release(thread));
   else if (const View *fenced = clocks.fenced(thread); fenced != nullptr)
-    released[address].join(*fenced);
+    release(*fenced);
+  add_version(&word, address, {0, clocks.block(), thread, clock, std::move(released)});
+  return nullptr;
 }
 
 void fence() {
-  if (is_tracing) running_clocks().fence(running_thread());
+  if (is_tracing) running_clocks().fence(running_thread(), &shadow().fences);
 }
 
 }  // namespace simt

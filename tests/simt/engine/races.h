@@ -5,6 +5,9 @@
 // Happens-before is that of PTX's memory model as far as kernels here use it: the order of a thread's program, barriers
 // of a block, of some of its warps and of a warp, and an acquire that reads what a release, or a chain of atomics behind
 // it, has written. It is kept in vector clocks, as by FastTrack (C. Flanagan and S. Freund, PLDI 2009).
+//
+// In the interleaved order, a load of a word that atomics have written may return an older value, if the newer ones do not
+// happen before it, and if no load that happens before it has returned a newer one.
 #pragma once
 
 #include <cstddef>
@@ -51,7 +54,8 @@ class BlockClocks {
   // What another thread learns of this one by acquiring what this one releases now.
   View release(unsigned thread);
   void acquire(unsigned thread, const View &view);
-  void fence(unsigned thread);
+  // order: what earlier fences have released, to which this one adds.
+  void fence(unsigned thread, View *order);
   // What is learnt by waiting for the whole block, which has ended.
   View release_all() const;
   // Of the last fence, for a write that follows it; null if there was none.
