@@ -72,7 +72,8 @@ races=false  # they compile all kernels once more
 [[ $mode != @(rest|all) ]] || races=true
 build_options() {
   case $1 in
-    build-tests) echo "-Dwerror=$werror -Dcuda-archs=${archs:-90} -Dtests=enabled -Dbenchmarks=$benchmarks -Dexamples=enabled -Draces=$races" ;;
+    # Meson of Debian 13 and newer defines _GLIBCXX_ASSERTIONS by itself.
+    build-tests) echo "-Dcpp_args=-D_GLIBCXX_ASSERTIONS -Dwerror=$werror -Dcuda-archs=${archs:-90} -Dtests=enabled -Dbenchmarks=$benchmarks -Dexamples=enabled -Draces=$races" ;;
     # Little optimisation and debug information: enough to locate a fault. More would triple the time to compile.
     # Two of the five instruction sets of the CPU backend are left to the first build. Metas' enums are fields of C, in which
     # other programs may write any number: GCC compares them as numbers.

@@ -212,43 +212,48 @@ bool HiddenRegions::has_moved(const Object &object) {
   return object.seen.size() > 1 && object.seen.end()[-2].time >= object.since;
 }
 
-// The object that the box is of, or null if there are too many.
-HiddenRegions::Object *HiddenRegions::object_of(const AttachedBox &box, const Match *match) {
+// Adds the box to the object that it is of. Returns null if there are too many.
+HiddenRegions::Object *HiddenRegions::see(const AttachedBox &box, const Match *match) {
+  const Sighting sighting{now_, {box.x, box.y, box.width, box.height}};
   Object *object = match != nullptr ? &objects_[match->object] : nullptr;
   const bool is_known = object != nullptr && (match->overlap >= kSureOverlap || !has_moved(*object));
-  if (!is_known) {
+  if (is_known) {
+    if (match->overlap < kSameId && object->seen.back().time < last_look_) object->since = now_;
+    object->seen.push_back(sighting);
+  } else {
     if (objects_.size() >= kMostObjects) return nullptr;
     Object other{++objects_so_far_, box.type, 0, now_, now_, {}};
     if (object != nullptr) {  // it may also have stayed where it was
       object->is_here = false;
       other.first = object->first, other.seen = object->seen;
     }
+    other.seen.push_back(sighting);
     objects_.push_back(std::move(other));
     object = &objects_.back();
-  } else if (match->overlap < kSameId && object->seen.back().time < last_look_) {
-    object->since = now_;
   }
+  std::vector<Sighting> &seen = object->seen;
+  while (seen.size() > kMostSightings || (seen.size() > 2 && now_ - seen.front().time > kMotionTime))
+    seen.erase(seen.begin());
   if (box.track != 0) object->track = box.track;
   object->is_here = true;
   return object;
 }
 
-void HiddenRegions::see(Object *object, const Place &place) {
-  std::vector<Sighting> &seen = object->seen;
-  seen.push_back({now_, place});
-  while (seen.size() > kMostSightings || (seen.size() > 2 && now_ - seen.front().time > kMotionTime))
-    seen.erase(seen.begin());
+// In held frames that did not have it.
+void HiddenRegions::add_to_held_frames(const Object &object) {
+  const std::vector<Sighting> &seen = object.seen;
   const Sighting &last = seen[seen.size() - std::min<std::size_t>(2, seen.size())];
+  const Place &place = seen.back().place;
   for (Frame &frame : frames_)
-    if (frame.time > last.time && frame.time < now_) {  // it was not found there
+    if (frame.time > last.time && frame.time < now_) {
       const double part = seconds(last.time, frame.time) / seconds(last.time, now_);
       const auto between = [part](double a, double b) { return a + part * (b - a); };
       add({between(last.place.x, place.x), between(last.place.y, place.y),
            between(last.place.width, place.width), between(last.place.height, place.height)},
           &frame);
     }
-  look_back(*object, object->first);
-  if (object->since != object->first) look_back(*object, object->since);
+  look_back(object, object.first);
+  if (object.since != object.first) look_back(object, object.since);
 }
 
 // Where it must have been in held frames, that of the first box included, if it has been found since this time: on the straight
@@ -274,10 +279,9 @@ void HiddenRegions::follow(const RedactSettings &settings) {
   match();
   for (std::size_t b = 0; b < boxes_.size(); ++b) {
     const AttachedBox &box = boxes_[b];
-    const Place place{box.x, box.y, box.width, box.height};
-    add(place, &frames_.back());
-    if (Object *object = object_of(box, match_of_box_[b]))
-      see(object, place);
+    add({box.x, box.y, box.width, box.height}, &frames_.back());
+    if (const Object *object = see(box, match_of_box_[b]))
+      add_to_held_frames(*object);
     else
       for (Frame &frame : frames_) frame.hidden.whole = frame.hidden.is_crowded = true;
   }

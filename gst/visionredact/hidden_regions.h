@@ -74,7 +74,7 @@ class HiddenRegions {
     guint64 track;               // its id, or 0
     GstClockTime first;          // when it was found first
     GstClockTime since;          // the same if what was found before was another object
-    std::vector<Sighting> seen;  // the last ones
+    std::vector<Sighting> seen;  // the last ones; never empty
     bool is_here = false;        // the frame that arrives has a box of it
   };
   // A box may be that of an object.
@@ -111,8 +111,8 @@ class HiddenRegions {
   bool is_silent(GstBuffer *buffer, const RedactSettings &settings, bool has_boxes);
   void follow(const RedactSettings &settings);
   void match();
-  Object *object_of(const AttachedBox &box, const Match *match);
-  void see(Object *object, const Place &place);
+  Object *see(const AttachedBox &box, const Match *match);
+  void add_to_held_frames(const Object &object);
   void look_back(const Object &object, GstClockTime begin);
 
   Size size_;
