@@ -238,6 +238,23 @@ TEST_F(CudaBgsub, only_a_frame_whose_motion_is_known_is_marked) {
   EXPECT_EQ(marks(buffer_from(&bgsub, scene("GRAY8", size, {0, 15, 40, 15}))), -1) << "a change of light";
 }
 
+// Kernels that were launched need not have run: the memory of the model may hold anything.
+TEST_F(CudaBgsub, nothing_is_learnt_on_a_device_that_fails) {
+  CUDAVISION_NEEDS_EMULATION();
+  const VideoFrame frame = scene("GRAY8", {40, 30});
+  Harness bgsub("cudabgsub display=false");
+  for (const unsigned successes : {0u, 1u, 2u}) {
+    for (int learnt = 0; learnt < 2; ++learnt) (void)buffer_from(&bgsub, frame);
+    simt::fail_after(simt::Call::launch, successes, cudaErrorLaunchFailure);
+    EXPECT_EQ(bgsub.push(frame.buffer()), GST_FLOW_ERROR);
+    EXPECT_TRUE(take_error(bgsub.element()));
+    simt::reset();
+    const Owned<GstBuffer> out = buffer_from(&bgsub, frame);
+    EXPECT_EQ(gst_cuda_vision_buffer_get_n_results(out.get(), "motion"), -1)
+        << successes << ": not the first frame of a model";
+  }
+}
+
 TEST_F(CudaBgsub, a_change_of_light_has_no_regions_and_is_told) {
   const Size size{40, 30};
   Harness bgsub(

@@ -74,6 +74,13 @@ void Session::retire_stage(bool given_up) {
   drop_stage();
 }
 
+// Algorithms rely on what they leave in their scratch memory, and these were left in the middle. On a device that fails, kernels
+// that were launched need not have run: what they should have learnt may be anything.
+void Session::give_up(const Status &status) {
+  retire_stage(true);
+  if (status.code() == Status::Code::device_failed) learnt_.reset();
+}
+
 void Session::move_to(std::shared_ptr<DeviceContext> context) {
   if (context) end();  // what was learnt stays in the other context
   drop_stage();
@@ -174,7 +181,7 @@ Status Session::fit_stage(const FilterSettings &settings) {
   stage_->region = region;
   stage_->size = size;
   const Status status = catch_bad_alloc([&] { return make_stage(settings); });
-  if (!status.ok()) retire_stage(true);
+  if (!status.ok()) give_up(status);
   return status;
 }
 
@@ -214,8 +221,7 @@ Status Session::process(MappedFrame &frame, GstBuffer *buffer, const FilterSetti
   CUDAVISION_TRY(scope.status());
   const MemoryBudget::Scope budget(budget_);
   const Status status = catch_bad_alloc([&] { return process_frame(frame, buffer, settings); });
-  // Algorithms rely on what they leave in their scratch memory, and this one was left in the middle.
-  if (!status.ok()) retire_stage(true);
+  if (!status.ok()) give_up(status);
   return status;
 }
 

@@ -114,6 +114,8 @@ class Session {
   void drop_stage();
   // Keeps what the stage's operation has learnt (Operation::take_learnt) for the next one.
   void retire_stage(bool given_up);
+  // The same after an error.
+  void give_up(const Status &status);
   Execution execution() const;
 
   std::shared_ptr<DeviceContext> context_;  // null on the CPU backend
