@@ -170,7 +170,6 @@ static __global__ void __launch_bounds__(kMaxBlockThreads, kMinBlocksPerMultipro
       }
       ++row.y;
     }
-    __syncthreads();
   }
 }
 
