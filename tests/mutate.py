@@ -6,7 +6,7 @@ usage: tests/mutate.py [--count N] [--seed S] [--kinds KIND,...] [--algorithms N
 
 A mutant is one changed operator, constant or bound, or one barrier or memory order that is removed. They are drawn at random,
 as many of each algorithm and kind as there are (--count 0: all). The sources are those of the last commit, in
-build-mutants/source and a copy for each further job; the results lie in build-mutants/results.jsonl, so that a run that was
+build-mutants/source, of which each job has a copy; the results lie in build-mutants/results.jsonl, so that a run that was
 ended goes on where it was.
 A mutant that does not compile does not count. One that no test finds is a survivor: a test is missing, or it changes no
 result, which tests/mutants.txt then says with the reason. tests/README.md explains it.
@@ -111,30 +111,34 @@ def run(command, seconds=None, **more):
 def prepare(jobs):
     """The sources of the last commit, configured without nvcc: the kernels run emulated. Returns a folder for each job."""
     commit = run(["git", "rev-parse", "HEAD"], cwd=ROOT).stdout.strip()
+    check_out(SOURCE, commit, lambda: subprocess.run(["git", "clone", "-q", ROOT, SOURCE], check=True))
+    if not (SOURCE / "build/build.ninja").exists():
+        subprocess.run(["meson", "setup", "build", "-Dcuda=disabled", "-Dtests=enabled", "-Dbenchmarks=disabled",
+                        "-Dexamples=disabled", "-Draces=true", "-Dcpp_args=-DHWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4)"],
+                       cwd=SOURCE, check=True, stdout=subprocess.DEVNULL)
+    targets = run(["ninja", "-C", "build", "-t", "targets", "all"], cwd=SOURCE).stdout
+    programs = sorted(set(re.findall(r"^(tests/kernels/\w+_test):", targets, re.M)))
+    subprocess.run(["ninja", "-C", "build", *programs], cwd=SOURCE, check=True, stdout=subprocess.DEVNULL)
     folders = [FOLDER / f"source.{job}" for job in range(jobs)]
-    for folder in (SOURCE, *folders):
-        is_copy = folder != SOURCE
-        is_new = not folder.exists()
-        if is_new and is_copy:
-            shutil.copytree(SOURCE, folder, symlinks=True)
-        elif is_new:
-            subprocess.run(["git", "clone", "-q", ROOT, folder], check=True)
-        subprocess.run(["git", "fetch", "-q", ROOT, commit], cwd=folder, check=True)
-        run(["git", "update-index", "-q", "--refresh"], cwd=folder)  # files that are the same keep their times
-        subprocess.run(["git", "checkout", "-q", "--force", commit], cwd=folder, check=True)
-        if is_copy and is_new:  # the build system names its folder
-            subprocess.run(["meson", "setup", "--reconfigure", "build", "."], cwd=folder, check=True, stdout=subprocess.DEVNULL)
-            subprocess.run(["ninja", "-C", "build", "-t", "restat", "build.ninja"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
-        if is_copy:
-            continue
-        if not (SOURCE / "build/build.ninja").exists():
-            subprocess.run(["meson", "setup", "build", "-Dcuda=disabled", "-Dtests=enabled", "-Dbenchmarks=disabled",
-                            "-Dexamples=disabled", "-Draces=true", "-Dcpp_args=-DHWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4)"],
-                           cwd=SOURCE, check=True, stdout=subprocess.DEVNULL)
-        targets = run(["ninja", "-C", "build", "-t", "targets", "all"], cwd=SOURCE).stdout
-        programs = sorted(set(re.findall(r"^(tests/kernels/\w+_test):", targets, re.M)))
-        subprocess.run(["ninja", "-C", "build", *programs], cwd=SOURCE, check=True, stdout=subprocess.DEVNULL)
+    for folder in folders:
+        check_out(folder, commit, lambda folder=folder: copy_built(folder))
     return folders
+
+
+def check_out(folder, commit, make):
+    """Calls make if there is no such folder. Files that are the same keep their times."""
+    if not folder.exists():
+        make()
+    subprocess.run(["git", "fetch", "-q", ROOT, commit], cwd=folder, check=True)
+    run(["git", "update-index", "-q", "--refresh"], cwd=folder)
+    subprocess.run(["git", "checkout", "-q", "--force", commit], cwd=folder, check=True)
+
+
+def copy_built(folder):
+    """The build system names its folder, and would build all anew."""
+    shutil.copytree(SOURCE, folder, symlinks=True)
+    for command in (["meson", "setup", "--reconfigure", "build", "."], ["ninja", "-C", "build", "-t", "restat", "build.ninja"]):
+        subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
 
 
 def programs_of(mutant):

@@ -178,7 +178,7 @@ void HiddenRegions::arrive(GstBuffer *buffer, const RedactSettings &settings, co
     for (Frame &held : frames_) held.hidden.whole = held.hidden.is_crowded = true;
   }
   if (settings.inverse)  // to guess where an object is would show more
-    for (const AttachedBox &box : boxes_) add({box.x, box.y, box.width, box.height}, &frame);
+    for (const AttachedBox &box : boxes_) add(place_of(box), &frame);
   else
     follow(settings);
 }
@@ -194,7 +194,7 @@ void HiddenRegions::match() {
       if (object.type != box.type) continue;
       const bool is_same = object.track != 0 && object.track == box.track;
       if (!is_same && object.track != 0 && box.track != 0) continue;
-      const double common = is_same ? kSameId : overlap({box.x, box.y, box.width, box.height}, place);
+      const double common = is_same ? kSameId : overlap(place_of(box), place);
       if (common > kLeastOverlap) matches_.push_back({common, b, o});
     }
   }
@@ -213,8 +213,8 @@ bool HiddenRegions::has_moved(const Object &object) {
 }
 
 // Adds the box to the object that it is of. Returns null if there are too many.
-HiddenRegions::Object *HiddenRegions::see(const AttachedBox &box, const Match *match) {
-  const Sighting sighting{now_, {box.x, box.y, box.width, box.height}};
+const HiddenRegions::Object *HiddenRegions::see(const AttachedBox &box, const Match *match) {
+  const Sighting sighting{now_, place_of(box)};
   Object *object = match != nullptr ? &objects_[match->object] : nullptr;
   const bool is_known = object != nullptr && (match->overlap >= kSureOverlap || !has_moved(*object));
   if (is_known) {
@@ -279,7 +279,7 @@ void HiddenRegions::follow(const RedactSettings &settings) {
   match();
   for (std::size_t b = 0; b < boxes_.size(); ++b) {
     const AttachedBox &box = boxes_[b];
-    add({box.x, box.y, box.width, box.height}, &frames_.back());
+    add(place_of(box), &frames_.back());
     if (const Object *object = see(box, match_of_box_[b]))
       add_to_held_frames(*object);
     else

@@ -96,6 +96,7 @@ class HiddenRegions {
     double x = 0, y = 0;  // pixels a second
   };
 
+  static Place place_of(const AttachedBox &box) { return {box.x, box.y, box.width, box.height}; }
   static bool has_moved(const Object &object);
   static Place moved(const Place &place, const Motion &motion, double seconds);
   static Motion motion_of(const Sighting &from, const Sighting &to);
@@ -111,7 +112,7 @@ class HiddenRegions {
   bool is_silent(GstBuffer *buffer, const RedactSettings &settings, bool has_boxes);
   void follow(const RedactSettings &settings);
   void match();
-  Object *see(const AttachedBox &box, const Match *match);
+  const Object *see(const AttachedBox &box, const Match *match);
   void add_to_held_frames(const Object &object);
   void look_back(const Object &object, GstClockTime begin);
 
@@ -121,9 +122,8 @@ class HiddenRegions {
   GstClockTime ahead_ = 0;  // what frames without a timestamp have added since last_pts_
   GstClockTime scene_ = 0;  // began then
   GstClockTime last_mark_ = GST_CLOCK_TIME_NONE, last_box_ = GST_CLOCK_TIME_NONE;
-  GstClockTime last_look_ =
-      0;                    // the last frame in front of this one in which an object would have been found
-  bool has_marks_ = false;  // the stream has had one
+  GstClockTime last_look_ = 0;       // the frame before this one that a detector has looked at
+  bool has_marks_ = false;           // the stream has had one
   std::optional<std::string> type_;  // that was wanted last
   std::uint64_t objects_so_far_ = 0;
   std::deque<Frame> frames_;

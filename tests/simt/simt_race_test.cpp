@@ -287,8 +287,9 @@ TEST_F(Simt, no_store_overtakes_a_load) {
 template <MemoryOrder kStore, MemoryOrder kLoad, bool kFences>
 __global__ void independent_kernel(unsigned *all) {
   const Words w{all};
-  unsigned *const own = blockIdx.x % 2 == 0 ? w.x() : w.y(), *const other =
-                                                                 blockIdx.x % 2 == 0 ? w.y() : w.x();
+  const bool is_even = blockIdx.x % 2 == 0;
+  unsigned *const own = is_even ? w.x() : w.y();
+  unsigned *const other = is_even ? w.y() : w.x();
   if (blockIdx.x < 2) {
     simt::store(own, 1u, kStore);
     return;
