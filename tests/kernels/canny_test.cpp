@@ -647,7 +647,10 @@ TEST_P(Canny, frames_in_flight_equal_frames_alone) {
   CannyParams smoothed = for_noise();
   smoothed.gaussian_sigma = 1.2;
   smoothed.low_threshold = 20, smoothed.high_threshold = 90;
-  for (const CannyParams &params : {for_noise(), for_noise(7, true), scaled(25, 350, 3, false), smoothed}) {
+  CannyParams maxima = for_noise();
+  maxima.hysteresis = false;
+  for (const CannyParams &params :
+       {for_noise(), for_noise(7, true), scaled(25, 350, 3, false), smoothed, maxima}) {
     std::unique_ptr<cudavision::Canny> canny;
     ASSERT_TRUE(succeeds(make_canny(execution(), size, &canny)));
     expect_frames_in_flight_equal_frames_alone(

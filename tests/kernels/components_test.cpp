@@ -239,6 +239,15 @@ TEST_P(Components, diagonal_neighbours_touch_only_with_eight) {
   EXPECT_EQ(four.components[1], (ConnectedComponent{2, 1, 1, {2, 1, 1, 1}, 2, 1}));
 }
 
+TEST(ComponentParams, areas_out_of_range_are_refused_and_named) {
+  for (const int area : {0, (1 << 28) + 1}) {
+    const cudavision::Status status = validate(ComponentParams{Connectivity::four, area});
+    EXPECT_TRUE(refused(status)) << area;
+    EXPECT_NE(status.text().find("min-area"), std::string::npos) << status.text();
+  }
+  EXPECT_TRUE(succeeds(validate(ComponentParams{Connectivity::four, 1 << 28})));
+}
+
 TEST_P(Components, a_mask_without_set_pixels_has_none) {
   Runner runner(execution(), {100, 70});
   const Found found = runner.run(constant({100, 70}, 254));
