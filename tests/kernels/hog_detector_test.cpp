@@ -289,7 +289,8 @@ TEST_P(HogDetector, wide_and_high_windows_have_the_bits_of_the_cpu_backend) {
   const ExecutionOwner one_thread({"one_thread", cudavision::Backend::cpu});
   HogSearch search;
   search.scale_step = 1, search.win_stride = 4;
-  for (const Size window : {Size{8 + 4 * 90, 8 + 4 * 8}, Size{16, 8 + 4 * 17}, Size{8 + 4 * 15, 8 + 4 * 16}}) {
+  for (const Size window :
+       {Size{8 + 4 * 90, 8 + 4 * 8}, Size{16, 8 + 4 * 17}, Size{8 + 4 * 15, 8 + 4 * 16}}) {
     SCOPED_TRACE(testing::Message() << window.width << "x" << window.height);
     const HogImage image = noise_image({window.width + 21, window.height + 14}, 1, 19);
     const HogModel model = small_model(12, window);
