@@ -172,7 +172,8 @@ int LineFile::flush_standard_output() {
 }
 
 // A crash or a full disk can have left a line without its end. Only who has the turn may look: until then, others may
-// write. The file is open for writing alone, so that a pipe has no reader in this process.
+// write. The file is open for writing alone, so that a pipe has no reader in this process. Of a file that may not be read,
+// nobody knows how it ends.
 int LineFile::end_torn_line() {
   struct stat status {};
   if (is_behind_whole_lines_ || existing_ == Existing::removed || kind_ != S_IFREG || is_standard_output_)
@@ -181,11 +182,10 @@ int LineFile::end_torn_line() {
   const std::string name = "/proc/self/fd/" + std::to_string(file_);
   const int file = above_standard_error(::open(name.c_str(), O_RDONLY | O_CLOEXEC));
   char last = '\n';
-  const bool is_read = file >= 0 && (status.st_size == 0 || pread(file, &last, 1, status.st_size - 1) >= 0);
-  int error = is_read ? 0 : errno;
+  if (file >= 0 && status.st_size > 0) (void)!pread(file, &last, 1, status.st_size - 1);
   if (file >= 0) ::close(file);
   bool begun = false;
-  if (error == 0 && last != '\n') error = write_all("\n", &begun);
+  const int error = last == '\n' ? 0 : write_all("\n", &begun);
   is_behind_whole_lines_ = error == 0;
   return error;
 }

@@ -37,10 +37,11 @@ class Ranked {
   float number(const std::uint32_t *lower_counts) { return number_of(upper_ << 16 | digit_in(lower_counts)); }
 
  private:
-  // The digit of the number that is sought. The rank becomes that among the numbers with this digit.
+  // The digit of the number that is sought. The rank becomes that among the numbers with this digit. If somebody changes the
+  // numbers between the two passes, there may be too few.
   std::uint32_t digit_in(const std::uint32_t *counts) {
     std::uint32_t digit = 0;
-    for (; rank_ >= counts[digit]; ++digit) rank_ -= counts[digit];
+    for (; digit < kDigits - 1 && rank_ >= counts[digit]; ++digit) rank_ -= counts[digit];
     return digit;
   }
 

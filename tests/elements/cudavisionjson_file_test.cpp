@@ -2,6 +2,7 @@
 // cudavisionjson: files, the standard output, their errors, and the descriptors of the process.
 #include <fcntl.h>
 #include <sys/eventfd.h>
+#include <sys/fsuid.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -115,6 +116,22 @@ TEST_F(CudaVisionJsonFile, append_ends_a_torn_line) {
     EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 2);
     EXPECT_EQ(line.substr(0, 11), "{\"frame\":0,");
   }
+}
+
+// A file system may let a user write a file that they may not read.
+TEST_F(CudaVisionJsonFile, append_needs_no_right_to_read) {
+  JsonHarness json("append=true");
+  gst_element_set_state(json.element(), GST_STATE_NULL);
+  std::ofstream(json.file()) << "{}\n";
+  ASSERT_EQ(chmod(json.file().c_str(), 0222), 0);
+  ASSERT_EQ(chmod(std::filesystem::path(json.file()).parent_path().c_str(), 0755), 0);
+  const auto root =
+      static_cast<uid_t>(setfsuid(65534));  // of this thread; without effect if this is not root
+  gst_element_set_state(json.element(), GST_STATE_PLAYING);
+  EXPECT_EQ(json.push(frame()), GST_FLOW_OK);
+  setfsuid(root);
+  ASSERT_EQ(chmod(json.file().c_str(), 0666), 0);
+  EXPECT_EQ(content(json.file()).substr(0, 14), "{}\n{\"frame\":0,");
 }
 
 TEST_F(CudaVisionJsonFile, location_changed_while_playing_is_for_the_next_start) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // cudavisionjson: metas into which others have written anything. Each line is JSON, says what cannot be read, and the stream
 // goes on with one warning.
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/elements/json_lines.h"
@@ -135,6 +137,30 @@ TEST_F(CudaVisionJsonHostile, field_whose_validity_cannot_be_read_is_unreadable)
 }
 
 // A frame may have any number of tensors, so that only the next ones are looked at.
+// Whoever fills the memory of a tensor again too early, or another process that shares it. A summary reads the numbers twice.
+TEST_F(CudaVisionJsonHostile, numbers_that_change_while_they_are_read_do_no_harm) {
+  constexpr gsize kDims[] = {512, 512, 2};
+  JsonHarness json;
+  std::vector<float> numbers(kDims[0] * kDims[1] * kDims[2], 1.f);
+  const gsize bytes = numbers.size() * sizeof(float);
+  std::atomic<bool> ends = false;
+  std::thread writer([&] {
+    for (float value = 2; !ends; value = 3 - value)
+      for (float &number : numbers) std::atomic_ref(number).store(value, std::memory_order_relaxed);
+  });
+  for (int i = 0; i < (kSlow ? 10 : 40); ++i) {
+    Owned<GstBuffer> buffer = frame();
+    EXPECT_NE(gst_cuda_vision_buffer_add_tensor_meta(
+                  buffer.get(), "flow", GST_CUDA_VISION_ELEMENT_TYPE_F32, 3, kDims,
+                  gst_buffer_new_wrapped_full(GST_MEMORY_FLAG_READONLY, numbers.data(), bytes, 0, bytes,
+                                              nullptr, nullptr)),
+              nullptr);
+    EXPECT_NE(tensors_in(json.line_of(std::move(buffer))).find("\"flow\""), std::string::npos);
+  }
+  ends = true;
+  writer.join();
+}
+
 TEST_F(CudaVisionJsonHostile, validity_is_one_of_the_next_63_tensors) {
   for (const int between : {62, 63}) {
     JsonHarness json;
