@@ -157,7 +157,6 @@ TEST_F(FilterFrames, video_meta_of_a_smaller_size_or_another_format_is_an_error)
     Owned<GstBuffer> buffer = other.buffer();
     other.add_meta(buffer.get());
     expect_refused(&harness, std::move(buffer));
-    EXPECT_EQ(take_glib_complaints(), 1u) << "of gst_video_frame_map";
   }
 }
 

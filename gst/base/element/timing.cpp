@@ -10,7 +10,10 @@ namespace {
 
 GstClockTime converted(guint64 (*convert)(const GstSegment *, GstFormat, guint64), const GstSegment &segment,
                        GstClockTime pts) {
-  if (segment.format != GST_FORMAT_TIME || !GST_CLOCK_TIME_IS_VALID(pts)) return GST_CLOCK_TIME_NONE;
+  const bool has_begin =
+      segment.rate > 0 || GST_CLOCK_TIME_IS_VALID(segment.stop);  // in reverse it is the stop
+  if (segment.format != GST_FORMAT_TIME || !has_begin || !GST_CLOCK_TIME_IS_VALID(pts))
+    return GST_CLOCK_TIME_NONE;
   return convert(&segment, GST_FORMAT_TIME, pts);
 }
 

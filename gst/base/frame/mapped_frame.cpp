@@ -9,6 +9,15 @@
 namespace cudavision {
 namespace {
 
+// GStreamer does not map a frame whose meta contradicts the caps, but complains of a fault of the program first.
+bool fits_meta(GstBuffer *buffer, const GstVideoInfo &info) {
+  const GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
+  return meta == nullptr ||
+         (meta->format == GST_VIDEO_INFO_FORMAT(&info) && meta->n_planes == GST_VIDEO_INFO_N_PLANES(&info) &&
+          meta->width >= static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info)) &&
+          meta->height >= static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info)));
+}
+
 bool lies_in(const DeviceContext *context, GstBuffer *buffer) {
   GstCudaContext *theirs = context != nullptr ? context_of(buffer) : nullptr;
   return theirs != nullptr && same_context(theirs, context->handle());
@@ -23,7 +32,8 @@ MappedFrame::MappedFrame(GstBuffer *buffer, const GstVideoInfo &info, bool write
       order_(on_device_ ? context : nullptr, buffer) {
   const guint access = (write ? GST_MAP_READWRITE : GST_MAP_READ) | (on_device_ ? kMapCuda : 0) |
                        guint{GST_VIDEO_FRAME_MAP_FLAG_NO_REF};
-  mapped_ = gst_video_frame_map(&frame_, &info, buffer, static_cast<GstMapFlags>(access));
+  mapped_ = fits_meta(buffer, info) &&
+            gst_video_frame_map(&frame_, &info, buffer, static_cast<GstMapFlags>(access));
   if (!mapped_) return;
   PlaneOffsets offsets{};
   fits_ = crop(&offsets) && planes_of(frame_, info, offsets, &planes_);
