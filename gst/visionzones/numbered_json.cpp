@@ -2,6 +2,7 @@
 #include "gst/visionzones/numbered_json.h"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <string_view>
 
@@ -14,6 +15,15 @@ constexpr int kMostNested = 16;
 
 Status at_line(guint line, const std::string &reason) {
   return invalid_argument("line " + std::to_string(line) + ": " + reason);
+}
+
+// json-glib takes a number that begins with 0 as octal or hexadecimal, and others modulo 2^64.
+bool is_number(std::string_view token) {
+  constexpr std::string_view kDigits = "0123456789";
+  if (token.front() == '-') token.remove_prefix(1);
+  const std::size_t whole = std::min(token.find_first_not_of(kDigits), token.size());
+  return whole > 0 && whole <= 15 && (whole == 1 || token.front() != '0') &&
+         token.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
 }
 
 // json-glib reads more than JSON, such as comments, and calls itself for what is nested. So this looks at the characters outside
@@ -31,6 +41,17 @@ Status check_characters(const std::string &text) {
     if (in_string || c == '"') continue;
     if (kAllowed.find(c) == std::string_view::npos)
       return at_line(line, std::string("'").append(excerpt({&c, 1})).append("' is no part of JSON"));
+    if (c == '-' || g_ascii_isdigit(c)) {
+      std::size_t end = i + 1;
+      while (end < text.size() && (g_ascii_isalnum(text[end]) || std::strchr("+-.", text[end]) != nullptr))
+        ++end;
+      const std::string_view token(&text[i], end - i);
+      if (!is_number(token))
+        return at_line(line, std::string("'")
+                                 .append(excerpt(token))
+                                 .append("' is no number of JSON with at most 15 digits before the point"));
+      i = end - 1;
+    }
     nested += (c == '{' || c == '[') - (c == '}' || c == ']');
     if (nested > kMostNested) return at_line(line, "objects and lists are nested too deeply");
   }
