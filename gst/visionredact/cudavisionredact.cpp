@@ -181,8 +181,9 @@ class Holding {
   static GstFlowReturn take_frame(GstBaseTransform *transform, gboolean is_discont, GstBuffer *buffer) {
     RedactState &state = state_of(transform);
     const GstFlowReturn noted = guarded(transform, GST_FLOW_ERROR, [&] {
-      state.regions.arrive(buffer, state.snapshot(), stop_flag_of(transform));
-      return GST_FLOW_OK;
+      const StopFlag &stop = stop_flag_of(transform);
+      state.regions.arrive(buffer, state.snapshot(), stop);
+      return stop.requested() ? GST_FLOW_FLUSHING : GST_FLOW_OK;
     });
     if (noted != GST_FLOW_OK) {  // what is known of it may be incomplete
       forget_frames(state);

@@ -22,7 +22,6 @@ constexpr std::ptrdiff_t kSureSightings = 5;          // as many tell how an obj
 constexpr GstClockTime kMotionTime = GST_SECOND / 2;  // of which the motion is measured
 constexpr double kLeastOverlap = 0.1;
 constexpr double kSureOverlap = 0.5;                // below, the box may be that of another object
-constexpr double kSameId = 2;                       // above every overlap
 constexpr GstClockTime kSlowest = 10 * GST_SECOND;  // from frame to frame
 
 double seconds(GstClockTime from, GstClockTime to) {
@@ -58,7 +57,7 @@ GstClockTime HiddenRegions::advance(GstClockTime pts) {
   const GstClockTime longest =
       std::max({GstClockTime{GST_SECOND}, 2 * usual, 2 * std::min(last_gap_, kSlowest), 2 * ahead_});
   if (is_known && (is_later ? gap > longest : last_pts_ - pts > GST_SECOND)) forget_looks();
-  now_ += is_later && gap <= longest ? gap - std::min(gap, ahead_) : usual;
+  now_ += is_later && gap <= longest ? gap - std::min(gap - 1, ahead_) : usual;
   last_pts_ = pts, last_gap_ = gap, ahead_ = 0;
   return now_;
 }
@@ -141,13 +140,16 @@ void HiddenRegions::add_between(const Place &seen, const Place &expected, Frame 
 }
 
 void HiddenRegions::extend(const Place &place, const Object &object, Frame *frame) {
+  if (frame->hidden.whole) return;
   const auto found =
       std::lower_bound(frame->ways.begin(), frame->ways.end(), object.number,
                        [](const Way &way, std::uint64_t number) { return way.object < number; });
-  if (found == frame->ways.end() || found->object != object.number)
+  if (found != frame->ways.end() && found->object == object.number)
+    found->place = both(found->place, place);
+  else if (frame->ways.size() < static_cast<std::size_t>(kMostRedactBoxes))
     frame->ways.insert(found, {object.number, place});
   else
-    found->place = both(found->place, place);
+    frame->hidden.whole = frame->hidden.is_crowded = true, frame->ways = {};
 }
 
 bool HiddenRegions::is_silent(GstBuffer *buffer, const RedactSettings &settings, bool has_boxes) {
@@ -167,16 +169,16 @@ void HiddenRegions::arrive(GstBuffer *buffer, const RedactSettings &settings, co
   // A box whose type cannot be read may be of any type: it is hidden.
   const WantedType wanted = settings.is_every_type() ? WantedType::all() : WantedType(settings.type->c_str());
   std::erase_if(boxes_, [&](const AttachedBox &box) {
-    return !wanted.includes(box.type) && (settings.inverse || text_of(box.type) != nullptr);
+    return (!wanted.includes(box.type) && (settings.inverse || text_of(box.type) != nullptr)) ||
+           (box.predicted && settings.inverse);
   });
   Frame &frame = frames_.back();
   frame.hidden.by = HiddenBy(settings);
-  frame.hidden.is_unseen = is_silent(buffer, settings, !boxes_.empty());
+  const auto predicted = std::stable_partition(boxes_.begin(), boxes_.end(),
+                                               [](const AttachedBox &box) { return !box.predicted; });
+  frame.hidden.is_unseen = is_silent(buffer, settings, predicted != boxes_.begin());
   frame.hidden.is_silent = frame.hidden.is_unseen && now_ - scene_ > nanoseconds(settings.timeout);
-  if (boxes_.size() > kMostBoxes) {
-    boxes_.clear();
-    for (Frame &held : frames_) held.hidden.whole = held.hidden.is_crowded = true;
-  }
+  if (boxes_.size() > kMostBoxes) boxes_.clear(), hide_all_held();
   if (settings.inverse)  // to guess where an object is would show more
     for (const AttachedBox &box : boxes_) add(place_of(box), &frame);
   else
@@ -194,12 +196,13 @@ void HiddenRegions::match() {
       if (object.type != box.type) continue;
       const bool is_same = object.track != 0 && object.track == box.track;
       if (!is_same && object.track != 0 && box.track != 0) continue;
-      const double common = is_same ? kSameId : overlap(place_of(box), place);
-      if (common > kLeastOverlap) matches_.push_back({common, b, o});
+      const double common = overlap(place_of(box), place);
+      if (is_same || common > kLeastOverlap) matches_.push_back({is_same, common, b, o});
     }
   }
   std::sort(matches_.begin(), matches_.end(), [](const Match &a, const Match &b) {
-    return std::tuple(b.overlap, a.box, a.object) < std::tuple(a.overlap, b.box, b.object);
+    return std::tuple(b.is_same, b.overlap, a.box, a.object) <
+           std::tuple(a.is_same, a.overlap, b.box, b.object);
   });
   match_of_box_.assign(boxes_.size(), nullptr);
   for (Object &object : objects_) object.is_here = false;
@@ -216,9 +219,10 @@ bool HiddenRegions::has_moved(const Object &object) {
 const HiddenRegions::Object *HiddenRegions::see(const AttachedBox &box, const Match *match) {
   const Sighting sighting{now_, place_of(box)};
   Object *object = match != nullptr ? &objects_[match->object] : nullptr;
-  const bool is_known = object != nullptr && (match->overlap >= kSureOverlap || !has_moved(*object));
+  const bool is_known =
+      object != nullptr && match->overlap > (has_moved(*object) ? kSureOverlap : kLeastOverlap);
   if (is_known) {
-    if (match->overlap < kSameId && object->seen.back().time < last_look_) object->since = now_;
+    if (!match->is_same && object->seen.back().time < last_look_) object->since = now_;
     object->seen.push_back(sighting);
   } else {
     if (objects_.size() >= kMostObjects) return nullptr;
@@ -275,7 +279,17 @@ void HiddenRegions::look_back(const Object &object, GstClockTime begin) {
   }
 }
 
+// Those whom nobody follows are not held either, so that frames stay hidden as long as these would be.
+void HiddenRegions::hide_all_held() {
+  last_crowd_ = now_;
+  for (Frame &frame : frames_) frame.hidden.whole = frame.hidden.is_crowded = true;
+}
+
 void HiddenRegions::follow(const RedactSettings &settings) {
+  const auto is_predicted = [](const AttachedBox &box) { return box.predicted; };
+  for (const AttachedBox &box : boxes_)
+    if (is_predicted(box)) add(place_of(box), &frames_.back());
+  std::erase_if(boxes_, is_predicted);
   match();
   for (std::size_t b = 0; b < boxes_.size(); ++b) {
     const AttachedBox &box = boxes_[b];
@@ -283,10 +297,12 @@ void HiddenRegions::follow(const RedactSettings &settings) {
     if (const Object *object = see(box, match_of_box_[b]))
       add_to_held_frames(*object);
     else
-      for (Frame &frame : frames_) frame.hidden.whole = frame.hidden.is_crowded = true;
+      hide_all_held();
   }
   // A held frame may need to know later where an object with an id was before it.
   const GstClockTime hold = nanoseconds(settings.hold), oldest = frames_.front().time;
+  if (GST_CLOCK_TIME_IS_VALID(last_crowd_) && now_ - last_crowd_ <= hold)
+    frames_.back().hidden.whole = frames_.back().hidden.is_crowded = true;
   std::erase_if(objects_, [&](const Object &object) {
     const GstClockTime last = object.seen.back().time;
     return !object.is_here && now_ - last > hold && (object.track == 0 || last < oldest);

@@ -39,8 +39,9 @@ struct HiddenFrame {
 };
 
 // Frames arrive, and leave in the same order; what later frames tell is added to those that have not left. An object is known
-// by the id of its track or, without one, by the overlap of its box with where it is expected. If that is in doubt, the box
-// may be that of somebody else who has just come: it counts as both. Time is that of the timestamps, but a jump counts as one
+// by the id of its track or, without one, by the overlap of its box with where it is expected. If the overlap is small, the box
+// may be that of somebody else who has just come: it counts as both. A box that a tracker predicts is hidden, and says nothing
+// of its object. Time is that of the timestamps, but a jump counts as one
 // frame.
 class HiddenRegions {
  public:
@@ -79,7 +80,8 @@ class HiddenRegions {
   };
   // A box may be that of an object.
   struct Match {
-    double overlap;  // or kSameId
+    bool is_same;  // by the id
+    double overlap;
     std::size_t box, object;
   };
   // Where an object must have been in a frame before it was found.
@@ -111,6 +113,7 @@ class HiddenRegions {
   GstClockTime advance(GstClockTime pts);
   bool is_silent(GstBuffer *buffer, const RedactSettings &settings, bool has_boxes);
   void follow(const RedactSettings &settings);
+  void hide_all_held();
   void match();
   const Object *see(const AttachedBox &box, const Match *match);
   void add_to_held_frames(const Object &object);
@@ -122,9 +125,10 @@ class HiddenRegions {
   GstClockTime ahead_ = 0;  // what frames without a timestamp have added since last_pts_
   GstClockTime scene_ = 0;  // began then
   GstClockTime last_mark_ = GST_CLOCK_TIME_NONE, last_box_ = GST_CLOCK_TIME_NONE;
-  GstClockTime last_look_ = 0;       // the frame before this one that a detector has looked at
-  bool has_marks_ = false;           // the stream has had one
-  std::optional<std::string> type_;  // that was wanted last
+  GstClockTime last_crowd_ = GST_CLOCK_TIME_NONE;  // when not all boxes could be followed
+  GstClockTime last_look_ = 0;                     // the frame before this one that a detector has looked at
+  bool has_marks_ = false;                         // the stream has had one
+  std::optional<std::string> type_;                // that was wanted last
   std::uint64_t objects_so_far_ = 0;
   std::deque<Frame> frames_;
   std::vector<Object> objects_;

@@ -223,7 +223,7 @@ void collect(GstCudaVisionZones *zones, GstBuffer *buffer) {
   state->counted.clear();
   for (const AttachedBox &box : state->boxes)
     if (box.track != 0 && box.width >= 0 && box.height >= 0)
-      state->counted.push_back({box.track, box.type, box.x, box.y, box.width, box.height});
+      state->counted.push_back({box.track, box.type, box.x, box.y, box.width, box.height, box.predicted});
   warn_of_absence(zones, buffer);
 }
 

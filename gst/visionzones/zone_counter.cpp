@@ -142,7 +142,7 @@ const std::vector<ZoneEvent> &ZoneCounter::next(const std::vector<CountedBox> &b
   end_lost_tracks();
   sorted_ = boxes;
   const auto key = [](const CountedBox &box) {
-    return std::tuple(box.id, box.y, box.x, box.width, box.height, box.type);
+    return std::tuple(box.id, box.predicted, box.y, box.x, box.width, box.height, box.type);
   };
   std::sort(sorted_.begin(), sorted_.end(),
             [key](const CountedBox &a, const CountedBox &b) { return key(a) < key(b); });
@@ -154,9 +154,14 @@ const std::vector<ZoneEvent> &ZoneCounter::next(const std::vector<CountedBox> &b
 
 void ZoneCounter::end_lost_tracks() {
   for (auto &[id, track] : tracks_)
-    for (std::size_t i = 0; i < rules_.size() && is_lost(track); ++i)
-      if (!rules_[i].rule.is_line() && track.stays[i].is_in)
-        leave(i, id, track, &track.stays[i], track.last_seen);
+    for (std::size_t i = 0; i < rules_.size() && is_lost(track); ++i) {
+      Stay &stay = track.stays[i];
+      if (!stay.is_in) continue;
+      if (!rules_[i].rule.is_line())
+        leave(i, id, track, &stay, track.last_seen);
+      else if (stay.balance != 0)
+        count_crossing(i, id, track, stay.balance > 0);
+    }
   std::erase_if(tracks_, [this](const auto &entry) { return is_lost(entry.second); });
 }
 
@@ -167,6 +172,10 @@ void ZoneCounter::find_anchors(const CountedBox &box, std::vector<FixedPoint> *a
 }
 
 void ZoneCounter::take(const CountedBox &box) {
+  if (box.predicted) {
+    if (const auto known = tracks_.find(box.id); known != tracks_.end()) known->second.last_seen = now_;
+    return;
+  }
   const auto [place, is_first] = tracks_.try_emplace(box.id);
   if (is_first && tracks_.size() > kMostTracks) {
     tracks_.erase(place);
@@ -191,27 +200,28 @@ void ZoneCounter::take(const CountedBox &box) {
   }
 }
 
+void ZoneCounter::count_crossing(std::size_t rule, guint64 id, const Track &track, bool to_right) {
+  const Direction direction = to_right ? kToRight : kToLeft;
+  rules_[rule].counts.add(direction, track.box.type, now_);
+  add_event(ZoneEvent::Kind::cross, rule, id, track, 0, direction);
+}
+
 void ZoneCounter::step_over_line(std::size_t rule, const Track &track, const Step &step, Stay *stay) {
   CountedRule &line = rules_[rule];
   if (!wants(line, track.box.type) ||
       (!stay->is_in && !box_between(step.before, step.after).meets(line.around)))
     return;
-  const auto count = [&](bool to_right) {
-    const Direction direction = to_right ? kToRight : kToLeft;
-    line.counts.add(direction, track.box.type, now_);
-    add_event(ZoneEvent::Kind::cross, rule, step.id, track, 0, direction);
-  };
   const Segment segment{line.points[0], line.points[1]};
   if (const Crossing crossed = crossing(segment, step.before, step.after); crossed != Crossing::none) {
     const bool to_right = crossed == Crossing::to_right;
     if (stay->is_in)
       stay->balance += to_right ? 1 : -1;
     else
-      count(to_right);
+      count_crossing(rule, step.id, track, to_right);
     stay->is_in = true;
   }
   if (!stay->is_in || is_near(segment, step.after, line.reach)) return;
-  if (stay->balance != 0) count(stay->balance > 0);
+  if (stay->balance != 0) count_crossing(rule, step.id, track, stay->balance > 0);
   stay->is_in = false, stay->balance = 0;
 }
 

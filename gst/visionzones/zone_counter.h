@@ -4,7 +4,7 @@
 // A line is crossed by the straight way between two consecutive anchors of a track (geometry.h). A track that crosses it is
 // counted, and then held by the line until an anchor lies at least the hysteresis away. While it is held, nothing is
 // counted. If it has crossed back more often than forth when the hold ends, or forth more often than back, this counts then,
-// once.
+// once. The end of a track ends the hold, too.
 //
 // A track is in a polygon from the first anchor inside on, until an anchor lies outside at least the hysteresis from its edges.
 #pragma once
@@ -28,6 +28,7 @@ struct CountedBox {
   guint64 id = 0;
   GQuark type = 0;
   double x = 0, y = 0, width = 0, height = 0;
+  bool predicted = false;  // nobody has seen it there: its track goes on, but makes no step
 };
 
 struct ZoneEvent {
@@ -123,6 +124,7 @@ class ZoneCounter {
 
   bool is_lost(const Track &track) const { return now_ - track.last_seen > plan_.patience; }
   void end_lost_tracks();
+  void count_crossing(std::size_t rule, guint64 id, const Track &track, bool to_right);
   void number_anchors();
   void find_anchors(const CountedBox &box, std::vector<FixedPoint> *anchors) const;
   void take(const CountedBox &box);

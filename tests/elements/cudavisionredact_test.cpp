@@ -76,6 +76,14 @@ class Stream {
     return buffer;
   }
   Owned<GstBuffer> unmarked(const std::vector<Box> &boxes = {}) { return frame(boxes, 0, "person", false); }
+  // A frame in which a tracker expects a person, and nobody has looked.
+  Owned<GstBuffer> predicted(const Box &box, guint64 track) {
+    Owned<GstBuffer> buffer = unmarked({box});
+    gst_video_region_of_interest_meta_add_param(
+        regions_of(buffer)[0], gst_structure_new("tracking", "id", G_TYPE_UINT64, track, "predicted",
+                                                 G_TYPE_BOOLEAN, TRUE, nullptr));
+    return buffer;
+  }
 
   void push(Owned<GstBuffer> buffer) { EXPECT_EQ(harness_.push(std::move(buffer)), GST_FLOW_OK); }
   Owned<GstBuffer> pull() { return Owned<GstBuffer>(gst_harness_try_pull(harness_.get())); }
@@ -314,6 +322,63 @@ TEST_F(CudaVisionRedact, inverse_shows_only_boxes_that_the_frame_has) {
     EXPECT_TRUE(shows(stream.pull(), regions));
   }
   EXPECT_TRUE(shows(stream.pull(), {})) << "a box of an unknown type";
+}
+
+// The detector looks at every third frame, and the tracker goes on too far.
+TEST_F(CudaVisionRedact, what_a_tracker_predicts_is_hidden_and_ends_no_hold) {
+  for (const bool looks_back : {false, true}) {
+    Stream stream(looks_back ? "look-back=3" : "", bright("NV12", {64, 48}));
+    stream.push(stream.frame({{10, 10, 12, 16}}, 5));
+    for (const double x : {20., 30.}) stream.push(stream.predicted({x, 10, 12, 16}, 5));
+    stream.push(stream.frame({{16, 10, 12, 16}}, 5));
+    if (looks_back)
+      for (int i = 0; i < 3; ++i) stream.push(stream.frame({}));
+    EXPECT_TRUE(stream.hides(stream.pull(), {{10, 10, 12, 16}}));
+    for (const int i : {1, 2}) {
+      const Owned<GstBuffer> out = stream.pull();
+      EXPECT_TRUE(stream.hides_pixel(out, 21 + 10 * i, 11)) << "where it is expected";
+      EXPECT_TRUE(stream.hides_pixel(out, 10 + 2 * i, 11)) << "where it is";
+      EXPECT_TRUE(!looks_back || stream.hides_pixel(out, 21 + 2 * i, 11)) << "on the way";
+    }
+  }
+  Stream inverse("inverse=true", bright("NV12", {64, 48}));
+  inverse.exchange(inverse.frame({{10, 10, 12, 16}}, 5));
+  EXPECT_TRUE(inverse.hides_all(inverse.exchange(inverse.predicted({20, 10, 12, 16}, 5))));
+}
+
+// A is missed where its neighbour B is found first, and B gets its id.
+TEST_F(CudaVisionRedact, an_id_that_jumps_to_somebody_else_ends_no_hold) {
+  Stream stream("hold=1", bright("NV12", {100, 48}));
+  for (int i = 0; i < 4; ++i) stream.exchange(stream.frame({{10, 10, 20, 30}}, 7));
+  for (int i = 0; i < 3; ++i) {
+    const Owned<GstBuffer> near = stream.exchange(stream.frame({{20, 10, 20, 30}}, 7));
+    for (const int x : {11, 25, 38}) EXPECT_TRUE(stream.hides_pixel(near, x, 20)) << i << ", " << x;
+  }
+  const Owned<GstBuffer> far = stream.exchange(stream.frame({{70, 10, 20, 30}}, 7));
+  for (const int x : {11, 25, 38, 75}) EXPECT_TRUE(stream.hides_pixel(far, x, 20)) << x;
+}
+
+// Who was only found among too many is not held.
+TEST_F(CudaVisionRedact, frames_are_hidden_as_a_whole_for_as_long_as_a_crowd_would_be_held) {
+  Stream stream("hold=0.25", bright("GRAY8", {64, 48}));
+  std::vector<Box> boxes(300, Box{5, 5, 2, 2});
+  EXPECT_TRUE(stream.hides_all(stream.exchange(stream.frame(boxes))));
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(stream.hides_all(stream.exchange(stream.frame({})))) << i;
+  EXPECT_TRUE(stream.hides(stream.exchange(stream.frame({})), {}));
+}
+
+// Boxes may be left out then.
+TEST_F(CudaVisionRedact, no_frame_leaves_while_a_flush_begins) {
+  Stream stream("hold=0");
+  const Owned<GstPad> sink(gst_element_get_static_pad(stream.element(), "sink")),
+      source(gst_element_get_static_pad(stream.element(), "src"));
+  stream.exchange(stream.frame({}));
+  GST_PAD_EVENTFUNC(sink.get())(sink.get(), GST_OBJECT(stream.element()), gst_event_new_flush_start());
+  const Owned<GstPad> end(gst_pad_get_peer(source.get()));
+  for (GstPad *pad : {source.get(), end.get()})
+    GST_PAD_UNSET_FLUSHING(pad);  // as if the event had not got there yet
+  EXPECT_EQ(gst_pad_chain(sink.get(), stream.frame({{10, 8, 12, 9}}).release()), GST_FLOW_FLUSHING);
+  EXPECT_EQ(stream.pull(), nullptr);
 }
 
 TEST_F(CudaVisionRedact, hold_of_zero_forgets_at_once) {

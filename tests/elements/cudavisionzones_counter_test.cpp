@@ -400,6 +400,14 @@ TEST(ZoneCounter, a_track_that_was_lost_begins_anew) {
   EXPECT_EQ(joined({lost.frame({}), lost.frame({}), lost.frame({}), lost.at(60)}), "");
 }
 
+TEST(ZoneCounter, a_track_that_is_lost_on_the_line_has_crossed_it_back) {
+  OneTrack back(door(10), kFrame);
+  EXPECT_EQ(joined({back.along({60, 49, 51}), back.frame({}), back.frame({})}), "><");
+  EXPECT_EQ(back.last.anchor, fixed_point(51, 10));
+  OneTrack over(door(10), kFrame);
+  EXPECT_EQ(joined({over.along({60, 49}), over.frame({}), over.frame({})}), ">");
+}
+
 ZoneRule hall() { return zone("hall", {{20, 0}, {60, 0}, {60, 20}, {20, 20}}); }
 
 TEST(ZoneCounter, lost_tracks_leave_and_stays_are_measured_in_time) {
@@ -415,6 +423,18 @@ TEST(ZoneCounter, lost_tracks_leave_and_stays_are_measured_in_time) {
   EXPECT_EQ(track.last.duration, 4 * kFrame) << "until it was seen last";
   EXPECT_EQ(track.last.anchor, fixed_point(34, 10));
   EXPECT_EQ(track.counter.rules()[0].occupancy, 0u);
+}
+
+// A tracker goes on where nobody has looked, and may go too far.
+TEST(ZoneCounter, predicted_boxes_make_no_step_and_keep_a_track) {
+  const auto expected = [](double x) { return CountedBox{1, 0, x - 1, 6, 2, 4, true}; };
+  for (const ZoneRule &rule : {door(0), hall()}) {
+    OneTrack track(rule, 2 * kFrame);
+    EXPECT_EQ(joined({track.frame({expected(90)}), track.frame({expected(40)})}), "") << "nobody was seen";
+    EXPECT_EQ(track.at(65), "");
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(track.frame({expected(64.0 - 5 * i)}), "");
+    EXPECT_EQ(track.at(40), rule.is_line() ? ">" : "+") << "it was not lost";
+  }
 }
 
 TEST(ZoneCounter, outside_of_an_inverse_zone_is_inside) {

@@ -128,6 +128,17 @@ TEST_F(CudaVisionZones, events_are_posted_and_attached) {
             std::string::npos);
 }
 
+TEST_F(CudaVisionZones, what_a_tracker_predicts_is_not_counted) {
+  ZonesHarness zones(kDoorAndHall);
+  zones.at(40);
+  Owned<GstBuffer> buffer = track_picture().buffer();
+  add_track(buffer.get(), {26, 12, 4, 8}, 1);
+  gst_structure_set(gst_video_region_of_interest_meta_get_param(regions_of(buffer)[0], "tracking"),
+                    "predicted", G_TYPE_BOOLEAN, TRUE, nullptr);
+  EXPECT_EQ(count_in(zones.exchange(std::move(buffer)), "events"), 0u);
+  EXPECT_EQ(count_in(zones.at(28), "events"), 2u);
+}
+
 TEST_F(CudaVisionZones, shared_frames_keep_their_memory_and_stay_as_they_are) {
   ZonesHarness zones(kDoor);
   const Owned<GstBuffer> shared = track_picture().buffer();

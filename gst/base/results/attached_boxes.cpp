@@ -20,6 +20,7 @@ AttachedBox box_of(GstVideoRegionOfInterestMeta *meta) {
           .height = static_cast<double>(region.height),
           .score = region.score,
           .track = region.track,
+          .predicted = region.predicted,
           .region = meta,
           .detection = {},
           .label = region.label};
@@ -33,6 +34,7 @@ AttachedBox box_of(GstBuffer *buffer, const Detection &d) {
           .height = static_cast<double>(d.height),
           .score = static_cast<double>(d.confidence),
           .track = track_of_detection(buffer, d.id),
+          .predicted = false,
           .region = nullptr,
           .detection = d.id,
           .label = nullptr};

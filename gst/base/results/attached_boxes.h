@@ -20,6 +20,7 @@ struct AttachedBox {
   double x = 0, y = 0, width = 0, height = 0;  // pixels of the frame
   double score = 0;                            // NaN if there is none
   guint64 track = 0;                           // the id of its track, or 0
+  bool predicted = false;                      // by a tracker: no detector has looked at the frame
   GstVideoRegionOfInterestMeta *region = nullptr;
   std::optional<guint> detection;  // its id in the relation meta
   const char *label = nullptr;     // a text about this one object, which lives as long as the meta; or null
