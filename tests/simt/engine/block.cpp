@@ -66,6 +66,8 @@ bool same_wait(const Request &a, const Request &b) {
 void Block::resize(dim3 size) {
   const unsigned count = size.x * size.y * size.z;
   states_.resize(count);
+  alive_.resize((count + kWarp - 1) / kWarp);
+  at_warp_operation_.resize(alive_.size());
   requests_.resize(count);
   results_.resize(count);
   indices_.resize(count);
@@ -75,6 +77,9 @@ void Block::resize(dim3 size) {
 void Block::restart(std::uint32_t number, const std::shared_ptr<const View> &known) {
   if (traces()) clocks_.begin(number, size(), known);
   std::fill(states_.begin(), states_.end(), State::fresh);
+  std::fill(at_warp_operation_.begin(), at_warp_operation_.end(), 0u);
+  std::fill(alive_.begin(), alive_.end(), ~0u);
+  if (size() % kWarp != 0) alive_.back() = bit_of(size()) - 1;
   live_ = runnable_ = size();
   at_barrier_ = 0;
   at_part_ = {};
@@ -82,6 +87,7 @@ void Block::restart(std::uint32_t number, const std::shared_ptr<const View> &kno
 
 void Block::leave(unsigned thread) {
   states_[thread] = State::done;
+  alive_[thread / kWarp] &= ~bit_of(thread);
   --live_;
 }
 
@@ -102,8 +108,10 @@ void Block::wait(unsigned thread, const Request &request) {
     return;
   }
   states_[thread] = State::at_warp_operation;
-  if ((request.mask >> thread % kWarp & 1) == 0) die_of_request(thread, "is not in its own warp mask");
-  if (!std::has_single_bit(static_cast<unsigned>(request.width)) || request.width > static_cast<int>(kWarp))
+  at_warp_operation_[thread / kWarp] |= bit_of(thread);
+  if ((request.mask & bit_of(thread)) == 0) die_of_request(thread, "is not in its own warp mask");
+  if (request.width <= 0 || (request.width & (request.width - 1)) != 0 ||
+      request.width > static_cast<int>(kWarp))
     die_of_request(thread, "gives a shuffle's width that is not a power of two up to 32");
 }
 
@@ -120,7 +128,7 @@ void Block::arrive_at_barrier(const Request &request) {
 
 Block::Released Block::release() {
   bool progress = false;
-  for (unsigned first = 0; first < size(); first += kWarp) progress |= release_warp(first);
+  for (unsigned warp = 0; warp < alive_.size(); ++warp) progress |= release_warp(warp);
   if (progress || release_part()) return Released::warps;
   if (at_barrier_ == live_) {
     release_barrier();
@@ -181,17 +189,14 @@ bool Block::release_part() {
   return false;
 }
 
-bool Block::release_warp(unsigned first) {
-  unsigned waiting = 0, alive = 0;
-  for (unsigned lane = 0; lane < std::min(kWarp, size() - first); ++lane) {
-    waiting |= unsigned{states_[first + lane] == State::at_warp_operation} << lane;
-    alive |= unsigned{states_[first + lane] != State::done} << lane;
-  }
+bool Block::release_warp(unsigned warp) {
+  const unsigned first = warp * kWarp;
+  unsigned waiting = at_warp_operation_[warp];
   bool progress = false;
   for (unsigned pending = waiting; pending != 0; pending &= pending - 1) {
     const Request &request = requests_[first + static_cast<unsigned>(std::countr_zero(pending))];
     // CUDA allows a mask to name lanes that have exited.
-    const unsigned lanes = request.mask & alive;
+    const unsigned lanes = request.mask & alive_[warp];
     if ((lanes & ~waiting) != 0 || !agree(first, lanes, request)) continue;
     finish_warp_operation(first, lanes);
     waiting &= ~lanes;
@@ -199,6 +204,7 @@ bool Block::release_warp(unsigned first) {
     pending &= ~lanes | (pending & -pending);
     progress = true;
   }
+  at_warp_operation_[warp] = waiting;
   return progress;
 }
 
@@ -212,38 +218,28 @@ bool Block::agree(unsigned first, unsigned lanes, const Request &request) const 
 
 // Computes all results before any lane continues, so that a fast lane cannot overwrite its operand.
 void Block::finish_warp_operation(unsigned first, unsigned lanes) {
-  unsigned votes = 0;
-  for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    votes |= unsigned{requests_[first + lane].value != 0} << lane;
-  }
-  for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    const unsigned thread = first + lane;
-    make_ready(thread);
-    switch (requests_[thread].operation) {
-      case Operation::warp_barrier:
-        break;
-      case Operation::ballot:
-        results_[thread] = votes;
-        break;
-      case Operation::any:
-        results_[thread] = votes != 0;
-        break;
-      case Operation::all:
-        results_[thread] = votes == lanes;
-        break;
-      default:
-        results_[thread] = shuffled_value(first, lane, lanes);
-        break;
-    }
-  }
-  // Votes and shuffles order no accesses to memory.
-  if (traces() && requests_[first + static_cast<unsigned>(std::countr_zero(lanes))].operation ==
-                      Operation::warp_barrier) {
-    std::vector<unsigned> met;
+  const auto for_each_lane = [lanes](const auto &visit) {
     for (unsigned rest = lanes; rest != 0; rest &= rest - 1)
-      met.push_back(first + static_cast<unsigned>(std::countr_zero(rest)));
+      visit(static_cast<unsigned>(std::countr_zero(rest)));
+  };
+  const Operation operation = requests_[first + static_cast<unsigned>(std::countr_zero(lanes))].operation;
+  const bool is_vote =
+      operation == Operation::ballot || operation == Operation::any || operation == Operation::all;
+  std::uint64_t result = 0;
+  if (is_vote)
+    for_each_lane(
+        [&](unsigned lane) { result |= std::uint64_t{requests_[first + lane].value != 0} << lane; });
+  if (operation == Operation::any) result = result != 0;
+  if (operation == Operation::all) result = result == lanes;
+  for_each_lane([&](unsigned lane) {
+    make_ready(first + lane);
+    if (is_vote) results_[first + lane] = result;
+    if (operation >= Operation::shuffle) results_[first + lane] = shuffled_value(first, lane, lanes);
+  });
+  // Votes and shuffles order no accesses to memory.
+  if (traces() && operation == Operation::warp_barrier) {
+    std::vector<unsigned> met;
+    for_each_lane([&](unsigned lane) { met.push_back(first + lane); });
     clocks_.meet(met);
   }
   ++device().counters.warp_operations;

@@ -50,6 +50,8 @@ class Block {
   // Makes the threads ready whose barrier or warp operation is complete. If there are none and no thread can run,
   // prints where each thread waits and aborts.
   Released release();
+  // The same for the warp of a thread alone; there need be none.
+  bool release_warp_of(unsigned thread) { return release_warp(thread / kWarp); }
   // Prints where each thread waits.
   void print_waits(const uint3 &block) const;
 
@@ -60,10 +62,11 @@ class Block {
     states_[thread] = State::ready;
     ++runnable_;
   }
+  static unsigned bit_of(unsigned thread) { return 1u << thread % kWarp; }
   void arrive_at_barrier(const Request &request);
   void release_barrier();
   bool release_part();
-  bool release_warp(unsigned first);
+  bool release_warp(unsigned warp);
   bool agree(unsigned first, unsigned lanes, const Request &request) const;
   void finish_warp_operation(unsigned first, unsigned lanes);
   std::uint64_t shuffled_value(unsigned first, unsigned lane, unsigned lanes) const;
@@ -72,6 +75,7 @@ class Block {
   [[noreturn]] void die_of_request(unsigned thread, const char *what) const;
 
   std::vector<State> states_;
+  std::vector<unsigned> alive_, at_warp_operation_;  // the lanes of each warp
   std::vector<uint3> indices_;
   std::vector<Request> requests_;
   std::vector<std::uint64_t> results_;

@@ -202,11 +202,11 @@ void end_block(Scheduler &s, Team &team) {
 unsigned pick_of_team(Scheduler &s, Team &team) {
   // Some warps may be far ahead of others.
   if (interleaves() && team.block.runnable() != 0 && once_in(16)) {
-    team.block.release();
     team.cursor = device().shuffler.below(team.block.size());
+    team.block.release_warp_of(team.order[team.cursor]);
   }
   for (;;) {
-    while (team.cursor < team.order.size()) {
+    while (team.block.runnable() != 0 && team.cursor < team.order.size()) {
       const unsigned thread = team.order[team.cursor++];
       if (team.block.can_run(thread)) return thread;
     }
