@@ -110,7 +110,9 @@ run_tests() {
   [[ -z ${CUDAVISION_FUZZ_STEPS:-}${CUDAVISION_FUZZ_SECONDS:-}${CUDAVISION_SOAK_FRAMES:-} ]] &&
     [[ -z ${CUDAVISION_GUEST_RUNS:-}${CUDAVISION_GUEST_STEPS:-}${CUDAVISION_ORDERS:-} ]] || factor=0
   rm -f "$folder/meson-logs/testlog.junit.xml"
-  meson test -C "$folder" --no-rebuild --print-errorlogs -t "$factor" "$@" || failed_steps=$((failed_steps + 1))
+  # Half as many more than there are cores, because programs that others start also wait.
+  meson test -C "$folder" --no-rebuild --print-errorlogs -t "$factor" --num-processes $(($(nproc) * 3 / 2)) "$@" ||
+    failed_steps=$((failed_steps + 1))
   logs+=("$folder/meson-logs/testlog.junit.xml")
 }
 

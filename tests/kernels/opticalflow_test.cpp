@@ -118,6 +118,7 @@ TEST_P(OpticalFlow, tiles_and_single_windows_give_the_same_bits) {
   std::vector<Pair> pairs{moving(size, 70), moving(size, 71, 9, -6), moving(size, 72, -14, 15)};
   pairs.push_back({noise(size, 73), noise(size, 74)});
   pairs.push_back({pairs[0].first, pairs[1].first});
+  if (kSlow) pairs.erase(pairs.begin(), pairs.begin() + 2);
   Estimator estimator(execution(), size);
   for (const Pair &pair : pairs)
     for (OpticalFlowParams params : {with(21, 3), with(5, 2), with(31, 0)}) {
@@ -401,7 +402,7 @@ TEST_P(OpticalFlow, queued_frames_of_two_instances_do_not_mix) {
 }
 
 TEST_P(OpticalFlow, repeated_runs_give_the_same_bits) {
-  const Pair pair = moving({90, 70}, 54);
+  const Pair pair = moving(kSlow ? Size{58, 46} : Size{90, 70}, 54);
   for (const OpticalFlowParams &params : {with(15, 3), with(15, 3, 2)}) {
     const Flow first = flow_between(execution(), pair.first, pair.second, params);
     for (int i = 0; i < 3; ++i)
@@ -566,6 +567,7 @@ TEST_P(OpticalFlow, failed_launch_is_reported_and_the_stream_starts_anew) {
   params.forward_backward = 0.5;
   Estimator estimator(execution(), {40, 34});
   (void)estimator.between(pair.first, pair.second, params);
+  const Flow expected = definition(pair.first, pair.second, params);
   const TestImage<std::uint8_t> luma(execution(), pair.second, kTight), valid(execution(), {40, 34}, kTight);
   const TestImage<float> xy(execution(), {80, 34}, kFlowPlacements[0]);
   for (unsigned successes = 0; successes < 9; ++successes) {
@@ -576,8 +578,7 @@ TEST_P(OpticalFlow, failed_launch_is_reported_and_the_stream_starts_anew) {
     EXPECT_EQ(status.code(), cudavision::Status::Code::device_failed);
     EXPECT_NE(status.text().find("kernel"), std::string::npos) << status.text();
     EXPECT_FALSE(estimator.flow().has_previous());
-    EXPECT_TRUE(same(estimator.between(pair.first, pair.second, params),
-                     definition(pair.first, pair.second, params)));
+    EXPECT_TRUE(same(estimator.between(pair.first, pair.second, params), expected));
   }
 }
 
