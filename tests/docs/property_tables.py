@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Checks the tables of properties in the pages of the elements against the plugin.
+"""Checks the tables of properties and of fields of messages in the pages of the elements against the plugin.
 
 usage: property_tables.py            says which tables differ from the plugin
        property_tables.py --write    writes the tables of the plugin into the pages
 
 A table stands between `<!-- properties of cudacanny -->` and `<!-- end -->`. The properties that all elements share
-stand in one table, `<!-- properties of all elements -->`.
+stand in one table, `<!-- properties of all elements -->`. `<!-- fields of messages -->` begins the table of the fields that
+the messages of frames have, with all the properties of tests/support/element_uses.inc.
 """
 import difflib
 import math
@@ -19,13 +20,14 @@ from pages import ROOT, Report, all_pages, name_of
 from pipelines import enum_values
 
 sys.path.append(str(ROOT / "tests" / "support"))
-from plugin_elements import names as elements  # noqa: E402
+from plugin_elements import has, names as elements, uses  # noqa: E402
 
 gi.require_version("Gst", "1.0")
 from gi.repository import GObject, Gst  # noqa: E402
 
 COMMON_OWNERS = ("GstCudaVisionFilter", "GstBaseTransform")
-MARKED = re.compile(r"(<!-- properties of ([\w ]+) -->\n)(.*?)(<!-- end -->)", re.S)
+MESSAGES = "fields of messages"
+MARKED = re.compile(rf"(<!-- (?:properties of ([\w ]+)|{MESSAGES}) -->\n)(.*?)(<!-- end -->)", re.S)
 HEAD = "| property | default | values | meaning | a new value applies from the |\n|---|---|---|---|---|\n"
 WELL_KNOWN = {2**31 - 1: "2³¹ − 1", 2**64 - 1: "2⁶⁴ − 1"}
 
@@ -92,7 +94,35 @@ def applies(spec):
     return "next start" if flags & int(Gst.PARAM_MUTABLE_READY) else "next frame"
 
 
+def fields_of(use):
+    """The names and types of the fields that the message of a frame has."""
+    pipeline = Gst.parse_launch(f"videotestsrc num-buffers=1 pattern=snow ! video/x-raw,format=GRAY8,width=160,height=160 ! "
+                                f"{use} post-messages=true ! fakesink")
+    pipeline.set_state(Gst.State.PLAYING)
+    kinds = Gst.MessageType.ELEMENT | Gst.MessageType.ERROR | Gst.MessageType.EOS
+    message = pipeline.get_bus().timed_pop_filtered(60 * Gst.SECOND, kinds)
+    structure = message.get_structure() if message and message.type == Gst.MessageType.ELEMENT else None
+    fields = {} if structure is None else {structure.nth_field_name(i): structure.get_field_type(structure.nth_field_name(i)).name
+                                           for i in range(structure.n_fields())}
+    pipeline.set_state(Gst.State.NULL)
+    return fields
+
+
+def table_of_messages():
+    fields = {name: {} for name in elements() if has(name, "post-messages")}
+    for use in [*uses(), "cudahog model=people"]:
+        if use.split()[0] in fields:
+            fields[use.split()[0]].update(fields_of(use.replace(" post-messages=true", "")))
+    shared = set.intersection(*(set(own) for own in fields.values()))
+    rows = {"every element": {field: kind for field, kind in fields["cudacanny"].items() if field in shared}}
+    rows |= {f"`{name}`": {field: kind for field, kind in own.items() if field not in shared} for name, own in fields.items()}
+    return "| element | fields |\n|---|---|\n" + "".join(
+        f"| {name} | {', '.join(f'`{field}` ({kind})' for field, kind in own.items())} |\n" for name, own in rows.items())
+
+
 def table_of(name):
+    if name == MESSAGES:
+        return table_of_messages()
     specs = common_properties() if name == "all elements" else own_properties(name)
     if not specs:
         return "The element has no properties of its own.\n"
@@ -111,7 +141,7 @@ def visit(page, known, write, report):
     text, names = page.read_text(encoding="utf-8"), []
 
     def replaced(match):
-        name, place = match.group(2), f"{name_of(page)}:{text.count(chr(10), 0, match.start()) + 1}"
+        name, place = match.group(2) or MESSAGES, f"{name_of(page)}:{text.count(chr(10), 0, match.start()) + 1}"
         names.append(name)
         if name not in known:
             report.complain(place, f"the plugin has no element {name}")
@@ -130,12 +160,12 @@ def visit(page, known, write, report):
 
 def main():
     Gst.init(None)
-    report, known, found = Report(), [*elements(), "all elements"], []
+    report, known, found = Report(), [*elements(), "all elements", MESSAGES], []
     for page in all_pages():
         found += visit(page, known, "--write" in sys.argv, report)
     for name in known:
         if found.count(name) != 1:
-            report.complain("the pages", f"the properties of {name} stand in {found.count(name)} tables instead of one")
+            report.complain("the pages", f"the table of {name} is there {found.count(name)} times instead of once")
     return report.finish(f"properties: {len(found)} tables")
 
 

@@ -22,6 +22,12 @@ def has(element, wanted):
     return any(spec.name == wanted for spec in Gst.ElementFactory.make(element).list_properties())
 
 
+def uses():
+    """All ways to use elements, as texts of gst-launch-1.0."""
+    lines = re.findall(r'^(?:"|R"\()(.*?)(?:"|\)"),$', USES, re.M)
+    return [*lines, *(name for name in names() if name not in [line.split()[0] for line in lines])]
+
+
 def use_of(element):
     """The element with properties that give it work in a small frame, as a text for str.format()."""
     found = re.search(rf'^(?:"|R"\()({element}\b.*?)(?:"|\)"),$', USES, re.M)
