@@ -148,7 +148,7 @@ def programs_of(mutant):
     variants = ["_emulated"] if mutant["file"].endswith((".cu", ".cuh")) else ["", "_emulated"]
     if mutant["kind"] in ("barrier", "order"):
         variants.append("_traced")
-    return [(f"{stem}{variant}_test", variant) for variant in variants for stem in stems if (stem, variant) != ("inpaint", "_traced")]
+    return [(f"{stem}{variant}_test", variant) for variant in variants for stem in stems]
 
 
 def verdict(mutant, source):

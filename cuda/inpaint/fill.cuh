@@ -17,13 +17,14 @@
 
 namespace cudavision::inpaint {
 
-// Copies the target of the first block to all blocks.
+// Copies the target of the first block to all blocks. Targets take two copies by turns: while a block reads one, the first block
+// may already write the next one, but not the one after it, because all pass the grid barrier in between.
 template <typename Radius>
 __device__ inline void share_target(const FillTask &task, const CellsOfBlock &cells, Radius radius,
                                     FillShared *shared) {
   constexpr int kFeatures = kMaxPatchSize * kTargetColumns;
   static_assert(kFeatures <= kFillThreads);
-  TargetPatch &all = task.frame->target, &own = shared->target;
+  TargetPatch &all = task.frame->target[shared->patches % 2], &own = shared->target;
   const int thread = FillBlock::own_thread(), size = 2 * radius + 1;
   const int row = thread / kTargetColumns, column = thread % kTargetColumns;
   if (blockIdx.x == 0) {

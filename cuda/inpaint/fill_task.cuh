@@ -51,7 +51,7 @@ struct FrameState {
   // The number of unfilled pixels after a layer of the diffusion. Successive layers take the three slots in
   // turn.
   int left[3];
-  TargetPatch target;
+  TargetPatch target[2];
 
   CUDAVISION_HOST_DEVICE void reset() {
     report = {};
