@@ -61,7 +61,9 @@ GstHarness *harness_around(const std::string &elements) {
     gst_object_unref(target);
     gst_object_unref(end);
   }
-  return gst_harness_new_with_element(bin, "sink", "src");
+  GstHarness *harness = gst_harness_new_with_element(bin, "sink", "src");
+  gst_object_unref(bin);  // the harness has its own reference
+  return harness;
 }
 
 void expect_same_value(float actual, float expected, const char *what) {

@@ -20,7 +20,7 @@ SUFFIXES = {".cpp", ".h", ".cu", ".cuh"}
 FOREIGN_INCLUDES = {"elements.inc", "read_metas.cpp"}
 
 # A build has either the CUDA files of gst/base or their replacement.
-OF_ANOTHER_CONFIGURATION = {"no_cuda.cpp"}
+OF_ANOTHER_CONFIGURATION = {"no_cuda.cpp", "simt_race_test.cpp"}
 
 # The macro of host-device functions, and the two types whose accessors all code calls.
 BASE_HEADERS = {"host_device.h", "frame.h", "image.h"}
