@@ -91,8 +91,11 @@ HiddenRegions::Motion HiddenRegions::steady_motion_of(const Sighting *begin, con
 
 // Straight on, as it moved in the last half second.
 HiddenRegions::Place HiddenRegions::expected(const Object &object, GstClockTime time) {
-  const Sighting &last = object.seen.back();
-  return moved(last.place, motion_of(object.seen.front(), last), seconds(last.time, time));
+  const std::vector<Sighting> &seen = object.seen;
+  const bool is_steady = std::ssize(seen) >= kSureSightings;
+  const Motion motion = is_steady ? steady_motion_of(seen.data(), seen.data() + seen.size())
+                                  : motion_of(seen.front(), seen.back());
+  return moved(seen.back().place, motion, seconds(seen.back().time, time));
 }
 
 HiddenRegions::Place HiddenRegions::both(const Place &a, const Place &b) {
@@ -196,13 +199,15 @@ void HiddenRegions::match() {
       if (object.type != box.type) continue;
       const bool is_same = object.track != 0 && object.track == box.track;
       if (!is_same && object.track != 0 && box.track != 0) continue;
-      const double common = overlap(place_of(box), place);
-      if (is_same || common > kLeastOverlap) matches_.push_back({is_same, common, b, o});
+      double common = overlap(place_of(box), place);
+      if (is_same) common = std::max(common, overlap(place_of(box), object.seen.back().place));
+      if (is_same || common > kLeastOverlap)
+        matches_.push_back({is_same ? object.seen.back().time : 0, is_same, common, b, o});
     }
   }
   std::sort(matches_.begin(), matches_.end(), [](const Match &a, const Match &b) {
-    return std::tuple(b.is_same, b.overlap, a.box, a.object) <
-           std::tuple(a.is_same, a.overlap, b.box, b.object);
+    return std::tuple(b.is_same, b.last, b.overlap, a.box, a.object) <
+           std::tuple(a.is_same, a.last, a.overlap, b.box, b.object);
   });
   match_of_box_.assign(boxes_.size(), nullptr);
   for (Object &object : objects_) object.is_here = false;
@@ -211,8 +216,32 @@ void HiddenRegions::match() {
       match_of_box_[m.box] = &m, objects_[m.object].is_here = true;
 }
 
-bool HiddenRegions::has_moved(const Object &object) {
-  return object.seen.size() > 1 && object.seen.end()[-2].time >= object.since;
+// Whether it is known where the object of the match is expected. Boxes with ids tremble more often than ids jump.
+bool HiddenRegions::is_sure(const Match &match) const {
+  const Object &object = objects_[match.object];
+  return sightings_since(object, object.since) >= (match.is_same ? kSureSightings : 2);
+}
+
+std::ptrdiff_t HiddenRegions::sightings_since(const Object &object, GstClockTime begin) {
+  return std::count_if(object.seen.begin(), object.seen.end(),
+                       [begin](const Sighting &sighting) { return sighting.time >= begin; });
+}
+
+// A box has trembled if it soon comes back to where another object of the same id was or is expected: then they are one.
+void HiddenRegions::settle() {
+  const auto are_one = [this](const Object &object, const Object &other) {
+    return !other.is_here && !other.seen.empty() && other.track == object.track &&
+           other.type == object.type &&
+           sightings_since(object, other.seen.back().time + 1) <= kSureSightings &&
+           std::max(overlap(object.seen.back().place, expected(other, now_)),
+                    overlap(object.seen.back().place, other.seen.back().place)) > kSureOverlap;
+  };
+  for (Object &object : objects_) {
+    if (!object.is_here || object.track == 0) continue;
+    for (Object &other : objects_)
+      if (are_one(object, other)) object.since = std::min(object.since, other.since), other.seen.clear();
+  }
+  std::erase_if(objects_, [](const Object &object) { return object.seen.empty(); });
 }
 
 // Adds the box to the object that it is of. Returns null if there are too many.
@@ -220,7 +249,7 @@ const HiddenRegions::Object *HiddenRegions::see(const AttachedBox &box, const Ma
   const Sighting sighting{now_, place_of(box)};
   Object *object = match != nullptr ? &objects_[match->object] : nullptr;
   const bool is_known =
-      object != nullptr && match->overlap > (has_moved(*object) ? kSureOverlap : kLeastOverlap);
+      object != nullptr && match->overlap > (is_sure(*match) ? kSureOverlap : kLeastOverlap);
   if (is_known) {
     if (!match->is_same && object->seen.back().time < last_look_) object->since = now_;
     object->seen.push_back(sighting);
@@ -257,7 +286,10 @@ void HiddenRegions::add_to_held_frames(const Object &object) {
           &frame);
     }
   look_back(object, object.first);
-  if (object.since != object.first) look_back(object, object.since);
+  if (object.since == object.first) return;
+  // Who takes over an id is mostly the one who had it, in a box that trembles: the first ones tell little of the motion.
+  if (object.track == 0 || sightings_since(object, object.since) > kSureSightings)
+    look_back(object, object.since);
 }
 
 // Where it must have been in held frames, that of the first box included, if it has been found since this time: on the straight
@@ -299,6 +331,7 @@ void HiddenRegions::follow(const RedactSettings &settings) {
     else
       hide_all_held();
   }
+  settle();
   // A held frame may need to know later where an object with an id was before it.
   const GstClockTime hold = nanoseconds(settings.hold), oldest = frames_.front().time;
   if (GST_CLOCK_TIME_IS_VALID(last_crowd_) && now_ - last_crowd_ <= hold)

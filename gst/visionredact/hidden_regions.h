@@ -80,7 +80,8 @@ class HiddenRegions {
   };
   // A box may be that of an object.
   struct Match {
-    bool is_same;  // by the id
+    GstClockTime last;  // of objects with the same id: when it was found last
+    bool is_same;       // by the id
     double overlap;
     std::size_t box, object;
   };
@@ -99,11 +100,11 @@ class HiddenRegions {
   };
 
   static Place place_of(const AttachedBox &box) { return {box.x, box.y, box.width, box.height}; }
-  static bool has_moved(const Object &object);
+  static std::ptrdiff_t sightings_since(const Object &object, GstClockTime begin);
   static Place moved(const Place &place, const Motion &motion, double seconds);
   static Motion motion_of(const Sighting &from, const Sighting &to);
   Motion steady_motion_of(const Sighting *begin, const Sighting *end);
-  static Place expected(const Object &object, GstClockTime time);
+  Place expected(const Object &object, GstClockTime time);
   static Place both(const Place &a, const Place &b);
   static Place around(const Place &place);
   static double overlap(const Place &a, const Place &b);
@@ -115,7 +116,9 @@ class HiddenRegions {
   void follow(const RedactSettings &settings);
   void hide_all_held();
   void match();
+  bool is_sure(const Match &match) const;
   const Object *see(const AttachedBox &box, const Match *match);
+  void settle();
   void add_to_held_frames(const Object &object);
   void look_back(const Object &object, GstClockTime begin);
 

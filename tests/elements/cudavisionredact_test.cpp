@@ -349,13 +349,40 @@ TEST_F(CudaVisionRedact, what_a_tracker_predicts_is_hidden_and_ends_no_hold) {
 // A is missed where its neighbour B is found first, and B gets its id.
 TEST_F(CudaVisionRedact, an_id_that_jumps_to_somebody_else_ends_no_hold) {
   Stream stream("hold=1", bright("NV12", {100, 48}));
-  for (int i = 0; i < 4; ++i) stream.exchange(stream.frame({{10, 10, 20, 30}}, 7));
+  for (int i = 0; i < 5; ++i) stream.exchange(stream.frame({{10, 10, 20, 30}}, 7));
   for (int i = 0; i < 3; ++i) {
     const Owned<GstBuffer> near = stream.exchange(stream.frame({{20, 10, 20, 30}}, 7));
     for (const int x : {11, 25, 38}) EXPECT_TRUE(stream.hides_pixel(near, x, 20)) << i << ", " << x;
   }
   const Owned<GstBuffer> far = stream.exchange(stream.frame({{70, 10, 20, 30}}, 7));
   for (const int x : {11, 25, 38, 75}) EXPECT_TRUE(stream.hides_pixel(far, x, 20)) << x;
+}
+
+TEST_F(CudaVisionRedact, a_box_that_trembles_is_not_held_where_it_was) {
+  for (const int times : {3, 6}) {
+    Stream stream("hold=10", bright("NV12", {100, 48}));
+    const auto hides_only = [&](int x) {
+      return stream.hides(stream.exchange(stream.frame({{double(x), 10, 20, 30}}, 7)), {{x, 10, 20, 30}});
+    };
+    for (int i = 0; i < times; ++i) EXPECT_TRUE(hides_only(10 + 2 * i)) << i;
+    EXPECT_EQ(bool(hides_only(24 + 2 * times)), times < 5) << "it may be that of somebody else";
+    for (int i = times + 1; i < times + 8; ++i) EXPECT_TRUE(hides_only(10 + 2 * i)) << i;
+  }
+}
+
+// The box of the id comes back to where it was before, so that another object is nearer than the one that was found last.
+TEST_F(CudaVisionRedact, look_back_hides_the_way_of_an_id_that_jumps) {
+  Stream stream("hold=0 look-back=8", bright("NV12", {100, 48}));
+  const auto look = [&](double x) { stream.push(stream.frame({{x, 10, 20, 30}}, 7)); };
+  const auto pause = [&] { stream.push(stream.unmarked()); };
+  for (int i = 0; i < 6; ++i) look(10);
+  look(60), pause(), pause(), pause(), look(12);
+  EXPECT_TRUE(gst_harness_push_event(stream.harness().get(), gst_event_new_eos()));
+  for (int i = 0; i < 7; ++i) (void)stream.pull();
+  for (const int x : {48, 36, 24}) {
+    const Owned<GstBuffer> out = stream.pull();
+    for (const int at : {x + 1, x + 18}) EXPECT_TRUE(stream.hides_pixel(out, at, 20)) << x;
+  }
 }
 
 // Who was only found among too many is not held.
