@@ -25,7 +25,7 @@ FAULTS = {
 <!-- properties of cudahistogramm -->
 <!-- end -->
 """, ["the table of cudahistogram differs from the plugin", "-| `bins` | 255 |", "+| `bins` | 256 |",
-      "the plugin has no element cudahistogramm", "the properties of cudacanny stand in 0 tables"]),
+      "the plugin has no element cudahistogramm", "the table of cudacanny is there 0 times"]),
     "commands": ("""
 ```sh
 gst-launch-1.0 videotestsrc ! cudacanny low-treshold=5 ! fakesink
