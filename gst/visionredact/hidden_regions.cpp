@@ -18,10 +18,11 @@ namespace {
 // Bounds of the time that a frame may take. Beyond them the whole frame is hidden.
 constexpr std::size_t kMostBoxes = 256, kMostObjects = 512;
 constexpr std::size_t kMostSightings = 16;
-constexpr std::ptrdiff_t kSureSightings = 5;          // as many tell how an object moves
+constexpr int kSureSightings = 5;                     // as many tell how an object moves
 constexpr GstClockTime kMotionTime = GST_SECOND / 2;  // of which the motion is measured
 constexpr double kLeastOverlap = 0.1;
 constexpr double kSureOverlap = 0.5;                // below, the box may be that of another object
+constexpr double kJump = 0.1;                       // of a box that trembles, in overlap
 constexpr GstClockTime kSlowest = 10 * GST_SECOND;  // from frame to frame
 
 double seconds(GstClockTime from, GstClockTime to) {
@@ -89,12 +90,17 @@ HiddenRegions::Motion HiddenRegions::steady_motion_of(const Sighting *begin, con
   return {median(&Motion::x), median(&Motion::y)};
 }
 
-// Straight on, as it moved in the last half second.
+// Straight on, from the first place of the last half second through the last one.
+HiddenRegions::Place HiddenRegions::straight_on(const Object &object, GstClockTime time) {
+  const Sighting &last = object.seen.back();
+  return moved(last.place, motion_of(object.seen.front(), last), seconds(last.time, time));
+}
+
+// Where its next box is looked for. A box in a wrong place changes little of it.
 HiddenRegions::Place HiddenRegions::expected(const Object &object, GstClockTime time) {
   const std::vector<Sighting> &seen = object.seen;
-  const bool is_steady = std::ssize(seen) >= kSureSightings;
-  const Motion motion = is_steady ? steady_motion_of(seen.data(), seen.data() + seen.size())
-                                  : motion_of(seen.front(), seen.back());
+  if (std::ssize(seen) < kSureSightings) return straight_on(object, time);
+  const Motion motion = steady_motion_of(seen.data(), seen.data() + seen.size());
   return moved(seen.back().place, motion, seconds(seen.back().time, time));
 }
 
@@ -192,8 +198,8 @@ void HiddenRegions::arrive(GstBuffer *buffer, const RedactSettings &settings, co
 void HiddenRegions::match() {
   matches_.clear();
   for (std::size_t o = 0; o < objects_.size(); ++o) {
-    const Object &object = objects_[o];
-    const Place place = expected(object, now_);
+    Object &object = objects_[o];
+    const Place place = object.expected = expected(object, now_);
     for (std::size_t b = 0; b < boxes_.size(); ++b) {
       const AttachedBox &box = boxes_[b];
       if (object.type != box.type) continue;
@@ -216,32 +222,32 @@ void HiddenRegions::match() {
       match_of_box_[m.box] = &m, objects_[m.object].is_here = true;
 }
 
-// Whether it is known where the object of the match is expected. Boxes with ids tremble more often than ids jump.
-bool HiddenRegions::is_sure(const Match &match) const {
-  const Object &object = objects_[match.object];
-  return sightings_since(object, object.since) >= (match.is_same ? kSureSightings : 2);
-}
-
-std::ptrdiff_t HiddenRegions::sightings_since(const Object &object, GstClockTime begin) {
-  return std::count_if(object.seen.begin(), object.seen.end(),
-                       [begin](const Sighting &sighting) { return sighting.time >= begin; });
-}
-
-// A box has trembled if it soon comes back to where another object of the same id was or is expected: then they are one.
+// A box has trembled if it soon jumps back to where another object of the same id was or is expected: then they are one.
 void HiddenRegions::settle() {
-  const auto are_one = [this](const Object &object, const Object &other) {
-    return !other.is_here && !other.seen.empty() && other.track == object.track &&
-           other.type == object.type &&
-           sightings_since(object, other.seen.back().time + 1) <= kSureSightings &&
-           std::max(overlap(object.seen.back().place, expected(other, now_)),
-                    overlap(object.seen.back().place, other.seen.back().place)) > kSureOverlap;
+  const auto comes_back = [](const Object &object, const Object &other) {
+    if (other.is_here || other.seen.empty() || other.track != object.track || other.type != object.type)
+      return false;
+    const Place &place = object.seen.back().place;
+    const double common = std::max(overlap(place, other.expected), overlap(place, other.seen.back().place));
+    return common > kSureOverlap && common > overlap(place, object.seen.end()[-2].place) + kJump;
   };
   for (Object &object : objects_) {
-    if (!object.is_here || object.track == 0) continue;
+    if (!object.is_here || object.track == 0 || object.found > kSureSightings || object.seen.size() < 2)
+      continue;
     for (Object &other : objects_)
-      if (are_one(object, other)) object.since = std::min(object.since, other.since), other.seen.clear();
+      if (comes_back(object, other)) {
+        add_way(other.seen.back(), object.seen.back());
+        object.since = std::min(object.since, other.since), object.found += other.found;
+        other.seen.clear();
+      }
   }
   std::erase_if(objects_, [](const Object &object) { return object.seen.empty(); });
+}
+
+// Whether it is known where the object is expected. Boxes with ids tremble more often than ids jump.
+bool HiddenRegions::is_sure(const Object &object, const Match &match) {
+  if (match.is_same) return object.found >= kSureSightings;
+  return object.seen.size() > 1 && object.seen.end()[-2].time >= object.since;
 }
 
 // Adds the box to the object that it is of. Returns null if there are too many.
@@ -249,8 +255,9 @@ const HiddenRegions::Object *HiddenRegions::see(const AttachedBox &box, const Ma
   const Sighting sighting{now_, place_of(box)};
   Object *object = match != nullptr ? &objects_[match->object] : nullptr;
   const bool is_known =
-      object != nullptr && match->overlap > (is_sure(*match) ? kSureOverlap : kLeastOverlap);
+      object != nullptr && match->overlap > (is_sure(*object, *match) ? kSureOverlap : kLeastOverlap);
   if (is_known) {
+    ++object->found;
     if (!match->is_same && object->seen.back().time < last_look_) object->since = now_;
     object->seen.push_back(sighting);
   } else {
@@ -272,24 +279,26 @@ const HiddenRegions::Object *HiddenRegions::see(const AttachedBox &box, const Ma
   return object;
 }
 
+// In held frames between both.
+void HiddenRegions::add_way(const Sighting &from, const Sighting &to) {
+  for (Frame &frame : frames_)
+    if (frame.time > from.time && frame.time < to.time) {
+      const double part = seconds(from.time, frame.time) / seconds(from.time, to.time);
+      const auto between = [part](double a, double b) { return a + part * (b - a); };
+      const Place &a = from.place, &b = to.place;
+      add({between(a.x, b.x), between(a.y, b.y), between(a.width, b.width), between(a.height, b.height)},
+          &frame);
+    }
+}
+
 // In held frames that did not have it.
 void HiddenRegions::add_to_held_frames(const Object &object) {
   const std::vector<Sighting> &seen = object.seen;
-  const Sighting &last = seen[seen.size() - std::min<std::size_t>(2, seen.size())];
-  const Place &place = seen.back().place;
-  for (Frame &frame : frames_)
-    if (frame.time > last.time && frame.time < now_) {
-      const double part = seconds(last.time, frame.time) / seconds(last.time, now_);
-      const auto between = [part](double a, double b) { return a + part * (b - a); };
-      add({between(last.place.x, place.x), between(last.place.y, place.y),
-           between(last.place.width, place.width), between(last.place.height, place.height)},
-          &frame);
-    }
+  add_way(seen[seen.size() - std::min<std::size_t>(2, seen.size())], seen.back());
   look_back(object, object.first);
   if (object.since == object.first) return;
   // Who takes over an id is mostly the one who had it, in a box that trembles: the first ones tell little of the motion.
-  if (object.track == 0 || sightings_since(object, object.since) > kSureSightings)
-    look_back(object, object.since);
+  if (object.track == 0 || object.found > kSureSightings) look_back(object, object.since);
 }
 
 // Where it must have been in held frames, that of the first box included, if it has been found since this time: on the straight
@@ -342,7 +351,8 @@ void HiddenRegions::follow(const RedactSettings &settings) {
   });
   for (const Object &object : objects_)
     if (const Sighting &last = object.seen.back(); !object.is_here && now_ - last.time <= hold)
-      add_between(last.place, expected(object, now_), &frames_.back());
+      for (const Place &place : {object.expected, straight_on(object, now_)})
+        add_between(last.place, place, &frames_.back());
 }
 
 HiddenFrame HiddenRegions::leave() {

@@ -76,7 +76,9 @@ class HiddenRegions {
     GstClockTime first;          // when it was found first
     GstClockTime since;          // the same if what was found before was another object
     std::vector<Sighting> seen;  // the last ones; never empty
+    int found = 1;               // how often, since it is an object of its own
     bool is_here = false;        // the frame that arrives has a box of it
+    Place expected = {};         // in the frame that arrives
   };
   // A box may be that of an object.
   struct Match {
@@ -100,10 +102,10 @@ class HiddenRegions {
   };
 
   static Place place_of(const AttachedBox &box) { return {box.x, box.y, box.width, box.height}; }
-  static std::ptrdiff_t sightings_since(const Object &object, GstClockTime begin);
   static Place moved(const Place &place, const Motion &motion, double seconds);
   static Motion motion_of(const Sighting &from, const Sighting &to);
   Motion steady_motion_of(const Sighting *begin, const Sighting *end);
+  static Place straight_on(const Object &object, GstClockTime time);
   Place expected(const Object &object, GstClockTime time);
   static Place both(const Place &a, const Place &b);
   static Place around(const Place &place);
@@ -116,9 +118,10 @@ class HiddenRegions {
   void follow(const RedactSettings &settings);
   void hide_all_held();
   void match();
-  bool is_sure(const Match &match) const;
+  static bool is_sure(const Object &object, const Match &match);
   const Object *see(const AttachedBox &box, const Match *match);
   void settle();
+  void add_way(const Sighting &from, const Sighting &to);
   void add_to_held_frames(const Object &object);
   void look_back(const Object &object, GstClockTime begin);
 

@@ -370,6 +370,39 @@ TEST_F(CudaVisionRedact, a_box_that_trembles_is_not_held_where_it_was) {
   }
 }
 
+// A walks to where B stands, and is missed when B is found first and gets the id: B's box has not come back to A.
+TEST_F(CudaVisionRedact, somebody_who_walks_past_the_one_with_the_same_id_is_held) {
+  Stream stream("hold=2", bright("NV12", {160, 48}));
+  const auto place = [](int i) { return 8 * i; };
+  for (int i = 0; i < 6; ++i) stream.exchange(stream.frame({{double(place(i)), 10, 20, 30}}, 7));
+  for (int i = 6; i < 16; ++i) {
+    const Owned<GstBuffer> out = stream.exchange(stream.frame({{60, 10, 20, 30}}, 7));
+    for (const int at : {place(i) + 1, place(i) + 18}) EXPECT_TRUE(stream.hides_pixel(out, at, 20)) << i;
+  }
+}
+
+// Five sightings take longer than the half second that tells how an object moves.
+TEST_F(CudaVisionRedact, an_id_that_jumps_at_a_slow_detector_ends_no_hold) {
+  Stream stream("hold=2", bright("NV12", {100, 48}));
+  for (int i = 0; i < 15; ++i)
+    stream.exchange(i % 3 == 0 ? stream.frame({{10, 10, 20, 30}}, 7) : stream.unmarked());
+  const Owned<GstBuffer> out = stream.exchange(stream.frame({{20, 10, 20, 30}}, 7));
+  for (const int x : {11, 25, 38}) EXPECT_TRUE(stream.hides_pixel(out, x, 20)) << x;
+}
+
+// It has trembled, so that the object was where it is all the time.
+TEST_F(CudaVisionRedact, look_back_hides_an_object_whose_box_was_away) {
+  Stream stream("hold=0 look-back=12", bright("NV12", {100, 48}));
+  for (int i = 0; i < 6; ++i) stream.push(stream.frame({{10, 10, 20, 30}}, 7));
+  for (int i = 0; i < 3; ++i) stream.push(stream.frame({{60, 10, 20, 30}}, 7));
+  stream.push(stream.frame({{10, 10, 20, 30}}, 7));
+  EXPECT_TRUE(gst_harness_push_event(stream.harness().get(), gst_event_new_eos()));
+  for (int i = 0; i < 10; ++i) {
+    const Owned<GstBuffer> out = stream.pull();
+    for (const int x : {11, 28}) EXPECT_TRUE(stream.hides_pixel(out, x, 20)) << i << ", " << x;
+  }
+}
+
 // The box of the id comes back to where it was before, so that another object is nearer than the one that was found last.
 TEST_F(CudaVisionRedact, look_back_hides_the_way_of_an_id_that_jumps) {
   Stream stream("hold=0 look-back=8", bright("NV12", {100, 48}));
