@@ -206,7 +206,10 @@ void HiddenRegions::match() {
       const bool is_same = object.track != 0 && object.track == box.track;
       if (!is_same && object.track != 0 && box.track != 0) continue;
       double common = overlap(place_of(box), place);
-      if (is_same) common = std::max(common, overlap(place_of(box), object.seen.back().place));
+      // The first motion of an id is made up of boxes that tremble or of a jump.
+      if (is_same)
+        common = std::max(object.found >= kSureSightings ? common : 0,
+                          overlap(place_of(box), object.seen.back().place));
       if (is_same || common > kLeastOverlap)
         matches_.push_back({is_same ? object.seen.back().time : 0, is_same, common, b, o});
     }
@@ -228,7 +231,9 @@ void HiddenRegions::settle() {
     if (other.is_here || other.seen.empty() || other.track != object.track || other.type != object.type)
       return false;
     const Place &place = object.seen.back().place;
-    const double common = std::max(overlap(place, other.expected), overlap(place, other.seen.back().place));
+    // A motion that jumps of ids have made up leads anywhere.
+    const double near = overlap(place, other.seen.back().place);
+    const double common = near > kLeastOverlap ? std::max(near, overlap(place, other.expected)) : 0;
     return common > kSureOverlap && common > overlap(place, object.seen.end()[-2].place) + kJump;
   };
   for (Object &object : objects_) {

@@ -390,6 +390,14 @@ TEST_F(CudaVisionRedact, an_id_that_jumps_at_a_slow_detector_ends_no_hold) {
   for (const int x : {11, 25, 38}) EXPECT_TRUE(stream.hides_pixel(out, x, 20)) << x;
 }
 
+// The second jump leads to where the first one points.
+TEST_F(CudaVisionRedact, an_id_that_jumps_again_ends_no_hold) {
+  Stream stream("hold=2", bright("NV12", {100, 48}));
+  for (const double x : {60, 60, 10, 10}) stream.exchange(stream.frame({{x, 10, 20, 30}}, 7));
+  for (int i = 0; i < 3; ++i)
+    EXPECT_TRUE(stream.hides_pixel(stream.exchange(stream.frame({{-15, 10, 20, 30}}, 7)), 28, 20)) << i;
+}
+
 // It has trembled, so that the object was where it is all the time.
 TEST_F(CudaVisionRedact, look_back_hides_an_object_whose_box_was_away) {
   Stream stream("hold=0 look-back=12", bright("NV12", {100, 48}));
