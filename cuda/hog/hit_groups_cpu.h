@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Grouping of hits on the CPU, as in cv::HOGDescriptor::groupRectangles.
+// Grouping of hits on the CPU.
 #pragma once
 
 #include <vector>
@@ -12,5 +12,8 @@ namespace cudavision::hog {
 // a connected component of similar hits (are_similar() in hog_detector_rules.h); a box that gives_way() to
 // another one is left out.
 std::vector<HogBox> group_hits(const std::vector<HogBox> &hits, int threshold);
+
+// The best hits of the groups of more than `threshold` hits, by non-maximum suppression (HogGrouping::best).
+std::vector<HogBox> best_hits(std::vector<HogBox> hits, int threshold);
 
 }  // namespace cudavision::hog

@@ -2,13 +2,14 @@
 // Hits and boxes on the device, by two kernels. In the first one, each thread block computes the scores of consecutive
 // windows; the last block to finish (last-block pattern) lists the hits in the order of the windows, which does not
 // depend on the order of the blocks. In the second one, all blocks unite similar hits, and the last one lists the boxes
-// of the groups.
+// of the groups; or a single block takes the best hits.
 #pragma once
 
 #include "cuda/common/block_scan.cuh"
 #include "cuda/common/last_block.cuh"
 #include "cuda/common/static_shared.cuh"
 #include "cuda/common/union_find.cuh"
+#include "cuda/common/warp.cuh"
 #include "cuda/hog/scores.cuh"
 
 namespace cudavision::hog {
@@ -62,6 +63,12 @@ struct GroupMemory {
   unsigned char left_out[kMaxHogHits];  // whether the box of a kept group is left out
   int kept_count, listed;
   bool last;
+};
+
+// Shared memory of the kernel of the best hits.
+struct BestMemory {
+  unsigned long long best;  // the greatest key_of_hit() of the hits that are left, 0 if none is
+  int overlapping, listed;
 };
 
 // Replaces block_hits by its exclusive prefix sum.
@@ -254,10 +261,10 @@ static __global__ void __launch_bounds__(kLineThreads, 4) find_hits_kernel(HitTa
   scan_block_hits(task, &shared);
   list_hits(task, shared);
   const int count = min(shared.hit_count, kMaxHogHits);
-  if (task.thresholds.group > 0)
-    begin_groups(task, count, shared.hit_count);
-  else
+  if (task.thresholds.list_all_hits())
     list_all_hits(task, count, shared.hit_count);
+  else
+    begin_groups(task, count, shared.hit_count);
   if (thread == 0) *task.done = 0;
 }
 
@@ -275,6 +282,54 @@ static __global__ void __launch_bounds__(kLineThreads, 4) group_hits_kernel(HitT
     *task.list.count = {shared.listed, hits};
     *task.done = 0;
   }
+}
+
+// Greater for a better hit, and for the first one of equally good ones. Zeros of both signs are equal.
+__device__ inline unsigned long long key_of_hit(const HogBox &hit, int index) {
+  return static_cast<unsigned long long>(ordered_key(hit.score + 0.f)) << 32 | ~static_cast<unsigned>(index);
+}
+
+// Non-maximum suppression by one thread block. Each thread keeps for its hits, every kLineThreads-th one, a bit that says
+// whether it is left.
+static __global__ void __launch_bounds__(kLineThreads) suppress_hits_kernel(HitTask task) {
+  CUDAVISION_SHARED(BestMemory, shared);
+  static_assert(kMaxHogHits <= 32 * kLineThreads, "the bits of a thread must suffice");
+  let_next_kernel_start();
+  wait_for_kernel_ahead();
+  const int thread = static_cast<int>(threadIdx.x), hits = *task.hit_count, count = min(hits, kMaxHogHits);
+  unsigned left = 0;
+  for (int i = thread; i < count; i += kLineThreads) left |= 1u << i / kLineThreads;
+  if (thread == 0) shared.best = 0, shared.overlapping = shared.listed = 0;
+  __syncthreads();
+  while (true) {
+    unsigned long long best = 0;
+    for (unsigned bits = left; bits != 0; bits &= bits - 1) {
+      const int i = thread + kLineThreads * (__ffs(static_cast<int>(bits)) - 1);
+      best = max(best, key_of_hit(task.hits[i], i));
+    }
+    best = warp_max(best);
+    if (thread % 32 == 0) atomicMax(&shared.best, best);
+    __syncthreads();
+    const unsigned long long key = shared.best;
+    if (key == 0) break;
+    HogBox box = task.hits[~static_cast<unsigned>(key)];
+    int overlapping = 0;
+    for (unsigned bits = left; bits != 0; bits &= bits - 1) {
+      const int own = __ffs(static_cast<int>(bits)) - 1;
+      if (!overlap(box, task.hits[thread + kLineThreads * own])) continue;
+      left &= ~(1u << own);
+      ++overlapping;
+    }
+    if (overlapping > 0) atomicAdd(&shared.overlapping, overlapping);
+    __syncthreads();
+    if (thread == 0) {
+      (void)clip_box(task.picture, &box);  // never empty: windows begin in the picture
+      if (shared.overlapping > task.thresholds.group) task.list.boxes[shared.listed++] = box;
+      shared.best = 0, shared.overlapping = 0;
+    }
+    __syncthreads();
+  }
+  if (thread == 0) *task.list.count = {shared.listed, hits};
 }
 
 }  // namespace cudavision::hog

@@ -2,7 +2,7 @@
 // The CUDA backend of the detector: kernels that process all scales at once. pack_kernel copies a colour
 // picture to words, downscale_kernel computes the downscaled pictures, make_level_blocks_kernel their blocks,
 // multiply_rows_kernel the products of blocks and weights, find_hits_kernel the scores and the hits, and
-// group_hits_kernel the boxes.
+// group_hits_kernel or suppress_hits_kernel the boxes.
 #include <cuda_runtime.h>
 
 #include <vector>
@@ -278,7 +278,10 @@ class HogDetectorCuda final : public HogDetector {
                        .list = list};
     CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("find_hits_kernel", find_hits_kernel, grid_of(score_grid_),
                                          dim3(kLineThreads), execution_.stream, task));
-    if (thresholds.group == 0) return {};
+    if (thresholds.list_all_hits()) return {};
+    if (thresholds.grouping == HogGrouping::best)
+      return CUDAVISION_LAUNCH_PDL("suppress_hits_kernel", suppress_hits_kernel, grid_of(1),
+                                   dim3(kLineThreads), execution_.stream, task);
     return CUDAVISION_LAUNCH_PDL("group_hits_kernel", group_hits_kernel, grid_of(2 * multiprocessors_),
                                  dim3(kLineThreads), execution_.stream, task);
   }

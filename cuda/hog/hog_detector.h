@@ -57,11 +57,21 @@ std::int64_t hog_window_count(Size size, const HogModel &model, const HogSearch 
 // A score that no window exceeds, whatever the picture shows.
 double hog_score_bound(const HogModel &model);
 
+enum class HogGrouping {
+  mean,  // similar hits form a group, as in cv::HOGDescriptor::groupRectangles; its box is their mean
+  // Non-maximum suppression: the best hit takes all hits that overlap it, with an intersection over union of at least 0.3,
+  // into its group, then the best one of those that are left. The box of a group is its best hit.
+  best
+};
 // The parameters that can differ from frame to frame.
 struct HogThresholds {
   double hit = 0;  // a window is a hit if its score is at least this
-  int group = 2;   // a group of more hits than this makes a box; 0: every hit is a box
+  int group = 2;   // a group of more hits than this makes a box; for the mean, 0: every hit is a box
+  HogGrouping grouping = HogGrouping::mean;
 
+  CUDAVISION_HOST_DEVICE constexpr bool list_all_hits() const {
+    return group == 0 && grouping == HogGrouping::mean;
+  }
   friend bool operator==(const HogThresholds &, const HogThresholds &) = default;
 };
 
@@ -98,7 +108,8 @@ class HogDetector {
  public:
   virtual ~HogDetector() = default;
   // Hits are ordered by scale, from scale 1 on, and within a scale in row-major order. If there are more than
-  // kMaxHogHits, the first kMaxHogHits are used. Boxes are ordered by the first hit of their groups. CUDA:
+  // kMaxHogHits, the first kMaxHogHits are used. Boxes are ordered by the first hit of their groups, those of the
+  // best hits by their scores, and then by the order of the hits. CUDA:
   // enqueues five kernels for all scales together, one fewer without grouping and one more for three channels,
   // or a memset if there is no window to search. places: a window is searched if its centre lies in a region: at a scale
   // s, that is so along x if column + window.width / 2 is at least x / s and less than (x + width) / s, where `column` is

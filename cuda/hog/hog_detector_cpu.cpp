@@ -107,7 +107,10 @@ class HogDetectorCpu final : public HogDetector {
       do_task(tasks_[static_cast<std::size_t>(task)], planes, scratch_[slot]);
     }));
     const int hit_count = collect(thresholds.hit);
-    std::vector<HogBox> boxes = thresholds.group > 0 ? group_hits(hits_, thresholds.group) : hits_;
+    std::vector<HogBox> boxes = thresholds.list_all_hits() ? hits_
+                                : thresholds.grouping == HogGrouping::mean
+                                    ? group_hits(hits_, thresholds.group)
+                                    : best_hits(hits_, thresholds.group);
     std::erase_if(boxes, [this](HogBox &box) { return !clip_box(size_, &box); });
     std::copy(boxes.begin(), boxes.end(), list.boxes);
     *list.count = {static_cast<int>(boxes.size()), hit_count};

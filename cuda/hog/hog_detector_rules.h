@@ -121,6 +121,18 @@ CUDAVISION_HOST_DEVICE inline bool gives_way(const HogBox &box, int count, const
          (other_count > (count > 3 ? count : 3) || count < 3);
 }
 
+// --- non-maximum suppression ---
+
+// Whether the intersection of a and b is at least 0.3 of their union.
+CUDAVISION_HOST_DEVICE inline bool overlap(const HogBox &a, const HogBox &b) {
+  const int left = a.x > b.x ? a.x : b.x, top = a.y > b.y ? a.y : b.y;
+  const int right = a.x + a.width < b.x + b.width ? a.x + a.width : b.x + b.width;
+  const int bottom = a.y + a.height < b.y + b.height ? a.y + a.height : b.y + b.height;
+  if (right <= left || bottom <= top) return false;
+  const auto area = [](int width, int height) { return std::int64_t{width} * height; };
+  return 13 * area(right - left, bottom - top) >= 3 * (area(a.width, a.height) + area(b.width, b.height));
+}
+
 // Clips the box to the picture. Returns false if nothing is left.
 CUDAVISION_HOST_DEVICE inline bool clip_box(Size picture, HogBox *box) {
   const int right = box->x + box->width, bottom = box->y + box->height;

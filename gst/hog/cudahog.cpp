@@ -79,6 +79,20 @@ GType model_type() {
   return type;
 }
 
+GType group_method_type() {
+  static const GEnumValue values[] = {
+      {static_cast<int>(HogGrouping::mean),
+       "The mean of a group of hits of similar position and size, as in cv::HOGDescriptor::groupRectangles",
+       "mean"},
+      {static_cast<int>(HogGrouping::best),
+       "The hit with the best score of those that overlap it (non-maximum suppression, intersection over "
+       "union 0.3)",
+       "best"},
+      {0, nullptr, nullptr}};
+  static const GType type = g_enum_register_static("GstCudaVisionHogGroupMethod", values);
+  return type;
+}
+
 // Until it is set, it follows model and model-location.
 Property<HogSettings> descriptor_property() {
   return {
@@ -152,9 +166,13 @@ std::vector<Property<HogSettings>> search_properties() {
                           &S::win_stride, Ranges::win_stride),
       real_property<S>({"hit-threshold", "Hit threshold", "A window is a hit if its score is at least this"},
                        &S::hit_threshold, Ranges::hit_threshold),
-      integer_property<S>({"group-threshold", "Group threshold",
-                           "A group of more overlapping hits than this makes a box (0 = every hit is a box)"},
-                          &S::group_threshold, Ranges::group_threshold, Mutable::controllable),
+      integer_property<S>(
+          {"group-threshold", "Group threshold",
+           "A group of more overlapping hits than this makes a box (0 = every hit is a box, or with "
+           "group-method=best every best one)"},
+          &S::group_threshold, Ranges::group_threshold, Mutable::controllable),
+      enum_property<S>({"group-method", "Group method", "The box of overlapping hits"}, group_method_type(),
+                       &S::group_method),
       roi_type_property<S>()};
 }
 

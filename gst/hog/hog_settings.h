@@ -33,6 +33,7 @@ struct HogSettings {
   int win_stride = 8;
   double hit_threshold = 0;
   int group_threshold = 2;
+  HogGrouping group_method = HogGrouping::mean;
   std::optional<std::string> roi_type;
   ColorText color = "lime";
   bool labels = true;
@@ -52,7 +53,7 @@ struct HogSettings {
     return p;
   }
   HogSearch search() const { return {scale_step, min_scale, max_scale, win_stride}; }
-  HogThresholds thresholds() const { return {hit_threshold, group_threshold}; }
+  HogThresholds thresholds() const { return {hit_threshold, group_threshold, group_method}; }
   bool has_file() const { return model_location && !model_location->empty(); }
   bool has_model() const { return has_file() || model != HogModelName::none; }
 };

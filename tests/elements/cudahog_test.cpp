@@ -247,6 +247,28 @@ TEST_F(CudaHog, search_changed_in_playing_takes_effect_on_the_next_frame) {
   expect(6, 0, 0.2, 1.2);
 }
 
+TEST_F(CudaHog, with_the_method_best_no_box_overlaps_a_better_one) {
+  const ModelFile model("model.yml");
+  const VideoFrame frame("NV12", {80, 64}, 12);
+  Harness hog("cudahog display=false win-stride=4 group-threshold=0 model-location=" + model.location());
+  const Boxes hits = boxes_from(&hog, frame);
+  gst_util_set_object_arg(G_OBJECT(hog.element()), "group-method", "best");
+  const Boxes best = boxes_from(&hog, frame);
+  EXPECT_GT(best.size(), 2u);
+  EXPECT_LT(best.size(), hits.size());
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    EXPECT_TRUE(std::any_of(hits.begin(), hits.end(), [&](const Box &hit) {
+      return hit.rectangle == best[i].rectangle && hit.score == best[i].score;
+    })) << i;
+    for (std::size_t j = 0; j < i; ++j) {
+      EXPECT_GE(best[j].score, best[i].score);
+      const int shared = (best[i].rectangle & best[j].rectangle).area();
+      EXPECT_LT(10 * shared, 3 * (best[i].rectangle.area() + best[j].rectangle.area() - shared))
+          << i << " " << j;
+    }
+  }
+}
+
 TEST_F(CudaHog, boxes_have_the_label_and_the_tensor_is_attached_only_on_request) {
   const ModelFile model("model.yml");
   const VideoFrame frame("RGB", {80, 64}, 12);

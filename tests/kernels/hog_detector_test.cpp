@@ -20,6 +20,7 @@ using namespace cudavision::test;
 using cudavision::Execution;
 using cudavision::HogBox;
 using cudavision::HogBoxCount;
+using cudavision::HogGrouping;
 using cudavision::HogModel;
 using cudavision::HogParams;
 using cudavision::HogSearch;
@@ -268,18 +269,18 @@ TEST_P(HogDetector, long_descriptors_give_the_boxes_of_the_cpu_backend) {
 
 TEST_P(HogDetector, boxes_and_scores_have_the_bits_of_the_cpu_backend) {
   const ExecutionOwner one_thread({"one_thread", cudavision::Backend::cpu});
-  for (const int group : {0, 2}) {
+  for (const HogThresholds &thresholds :
+       {HogThresholds{-0.25, 0}, HogThresholds{-0.25, 2}, HogThresholds{-0.25, 0, HogGrouping::best}}) {
     HogSearch search;
     search.win_stride = 4;
     const HogImage image = noise_image({101, 75}, 3, 12);
-    const auto seen = detect(image, small_model(8), search, {-0.25, group}),
-               expected = detect_by(one_thread.execution(), image, small_model(8), search, {-0.25, group});
+    const auto seen = detect(image, small_model(8), search, thresholds),
+               expected = detect_by(one_thread.execution(), image, small_model(8), search, thresholds);
     EXPECT_GT(seen.hits, 10);
     expect_same(seen, expected);
     if (GetParam().backend == cudavision::Backend::cpu)
-      on_every_instruction_set([&] {
-        expect_same(detect(image, small_model(8), search, {-0.25, group}), expected);
-      });
+      on_every_instruction_set(
+          [&] { expect_same(detect(image, small_model(8), search, thresholds), expected); });
   }
 }
 
@@ -360,6 +361,76 @@ TEST(HogGrouping, groups_are_those_of_opencv) {
   }
 }
 
+// The definition in straight loops.
+std::vector<HogBox> suppressed(const std::vector<HogBox> &hits, int threshold) {
+  std::vector<HogBox> boxes;
+  std::vector<bool> gone(hits.size());
+  while (true) {
+    const HogBox *best = nullptr;
+    for (std::size_t i = 0; i < hits.size(); ++i)
+      if (!gone[i] && (best == nullptr || hits[i].score > best->score)) best = &hits[i];
+    if (best == nullptr) return boxes;
+    int count = 0;
+    const cv::Rect a(best->x, best->y, best->width, best->height);
+    for (std::size_t i = 0; i < hits.size(); ++i) {
+      const cv::Rect b(hits[i].x, hits[i].y, hits[i].width, hits[i].height);
+      if (gone[i] || 10 * (a & b).area() < 3 * (a.area() + b.area() - (a & b).area())) continue;
+      gone[i] = true;
+      ++count;
+    }
+    if (count > threshold) boxes.push_back(*best);
+  }
+}
+
+TEST(HogGrouping, best_hits_are_those_of_the_definition) {
+  Random random(4);
+  for (int trial = 0; trial < 300; ++trial) {
+    std::vector<HogBox> hits;
+    for (int i = random.below(60); i >= 0; --i) {
+      const int width = 40 + random.below(30) + 60 * random.below(2);
+      hits.push_back({.x = random.below(90),
+                      .y = random.below(90),
+                      .width = width,
+                      .height = width * 2 + random.below(9),
+                      .score = static_cast<float>(random.below(20) - 10) / 4});  // many are equal
+    }
+    ASSERT_TRUE(cudavision::hog::best_hits(hits, trial % 5) == suppressed(hits, trial % 5)) << trial;
+  }
+}
+
+TEST(HogGrouping, hits_of_three_tenths_overlap) {
+  const HogBox best{.x = 0, .y = 0, .width = 13, .height = 1 << 14, .score = 2};
+  for (const int shift : {6, 7, 8, 12, 13, 14}) {
+    HogBox other = best;
+    other.x = shift, other.score = 1;  // 6 of 20 columns for a shift of 7
+    EXPECT_EQ(cudavision::hog::best_hits({other, best}, 0).size(), shift <= 7 ? 1u : 2u) << shift;
+    std::swap(other.x, other.y), std::swap(other.width, other.height);
+    const HogBox lying{.x = 0, .y = 0, .width = best.height, .height = best.width, .score = 2};
+    EXPECT_EQ(cudavision::hog::best_hits({other, lying}, 0).size(), shift <= 7 ? 1u : 2u) << shift;
+  }
+}
+
+// All windows of a picture without gradients have the same score.
+TEST_P(HogDetector, of_equally_good_hits_the_first_is_the_best) {
+  HogSearch search;
+  search.win_stride = 4, search.scale_step = 1.2;
+  HogImage image = noise_image({61, 47}, 1, 1);
+  for (int y = 0; y < 47; ++y)
+    for (int x = 0; x < 61; ++x) image.bytes.at(x, y) = 77;
+  HogModel model = small_model(3);
+  for (const float bias : {-0.5f, 0.f, 0.5f}) {
+    model.bias = bias;
+    std::vector<HogBox> hits = detect(image, model, search, {-1, 0}).boxes;
+    ASSERT_GT(hits.size(), 40u);
+    for (const int group : {0, 2}) {
+      const Found found = detect(image, model, search, {-1, group, HogGrouping::best});
+      EXPECT_EQ(found.hits, static_cast<int>(hits.size()));
+      EXPECT_TRUE(found.boxes == suppressed(hits, group)) << found.boxes.size();
+      EXPECT_FALSE(found.boxes.empty());
+    }
+  }
+}
+
 // Compares the groups with those of group_hits(), which are compared with OpenCV's above. The first case has
 // more hits than a thread block has threads, the second one more than kMaxHogHits.
 TEST_P(HogDetector, many_hits_make_the_groups_of_the_definition) {
@@ -395,6 +466,13 @@ TEST_P(HogDetector, many_hits_make_the_groups_of_the_definition) {
       const std::vector<HogBox> expected = cudavision::hog::group_hits(hits.boxes, group);
       EXPECT_GE(expected.size(), 3u) << "too few groups for a test";
       const Found found = detect(image, model, search, {threshold, group});
+      EXPECT_EQ(found.hits, hits.hits);
+      EXPECT_TRUE(found.boxes == expected) << found.boxes.size() << " boxes, " << expected.size();
+    }
+    for (const int group : {0, 3}) {
+      const std::vector<HogBox> expected = cudavision::hog::best_hits(hits.boxes, group);
+      EXPECT_GE(expected.size(), 3u) << "too few groups for a test";
+      const Found found = detect(image, model, search, {threshold, group, HogGrouping::best});
       EXPECT_EQ(found.hits, hits.hits);
       EXPECT_TRUE(found.boxes == expected) << found.boxes.size() << " boxes, " << expected.size();
     }
@@ -726,23 +804,23 @@ TEST_P(HogDetector, frames_in_flight_equal_frames_alone) {
 TEST_P(HogDetector, frames_cost_few_launches) {
   CUDAVISION_NEEDS_EMULATION();
   struct Case {
-    int channels, group;
+    int channels;
+    HogThresholds thresholds;
     unsigned launches;
   };
   TestImage<HogBox> boxes(execution(), Size{cudavision::kMaxHogHits, 1}, kTight);
   TestImage<HogBoxCount> count(execution(), Size{1, 1}, kTight);
-  for (const Case &c : {Case{3, 2, 6}, Case{3, 0, 5}, Case{1, 2, 5}}) {
+  for (const Case &c :
+       {Case{3, {0, 2}, 6}, Case{3, {0, 0}, 5}, Case{1, {0, 2}, 5}, Case{1, {0, 0, HogGrouping::best}, 5}}) {
     const HogImage image = noise_image({40, 40}, c.channels, 2);
     const HogTestPicture picture(execution(), image);
-    HogThresholds thresholds;
-    thresholds.group = c.group;
     std::unique_ptr<cudavision::HogDetector> detector;
     ASSERT_TRUE(
         succeeds(make_hog_detector(execution(), image.size(), c.channels, small_model(1), {}, &detector)));
     for (int frame = 0; frame < 2; ++frame) {
       const Budget budget;
       ASSERT_TRUE(
-          succeeds(detector->run(picture.picture(), thresholds, {boxes.view().data, count.view().data})));
+          succeeds(detector->run(picture.picture(), c.thresholds, {boxes.view().data, count.view().data})));
       budget.expect_launches_alone(c.launches);
       finish(execution());
     }
