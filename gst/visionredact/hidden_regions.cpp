@@ -17,13 +17,15 @@ namespace {
 
 // Bounds of the time that a frame may take. Beyond them the whole frame is hidden.
 constexpr std::size_t kMostBoxes = 256, kMostObjects = 512;
-constexpr std::size_t kMostSightings = 16;
 constexpr int kSureSightings = 5;                     // as many tell how an object moves
 constexpr GstClockTime kMotionTime = GST_SECOND / 2;  // of which the motion is measured
+// A sighting nearer to the last but one takes the place of the last: the motion time has at most 24.
+constexpr GstClockTime kNearSightings = kMotionTime / 12;
 constexpr double kLeastOverlap = 0.1;
 constexpr double kSureOverlap = 0.5;                // below, the box may be that of another object
 constexpr double kJump = 0.1;                       // of a box that trembles, in overlap
 constexpr GstClockTime kSlowest = 10 * GST_SECOND;  // from frame to frame
+constexpr GstClockTime kReordered = GST_SECOND;     // timestamps in the order of decoding go back by less
 
 double seconds(GstClockTime from, GstClockTime to) {
   return (static_cast<double>(to) - static_cast<double>(from)) / static_cast<double>(GST_SECOND);
@@ -49,15 +51,17 @@ void HiddenRegions::follow_caps(Size size, GstClockTime duration) {
 }
 
 // A jump says nothing of how long an object was not seen: it counts as one frame. A second gap of this kind is the pace of a slow
-// camera.
+// camera. A timestamp that is repeated or a little too early counts as none.
 GstClockTime HiddenRegions::advance(GstClockTime pts) {
   const GstClockTime usual = duration_ > 0 ? duration_ : GST_SECOND / 30;
-  if (!GST_CLOCK_TIME_IS_VALID(pts)) return ahead_ += usual, now_ += usual;
+  const GstClockTime before = std::exchange(frame_pts_, GST_CLOCK_TIME_IS_VALID(pts) ? pts : frame_pts_);
   const bool is_known = GST_CLOCK_TIME_IS_VALID(last_pts_), is_later = is_known && pts > last_pts_;
+  if (!GST_CLOCK_TIME_IS_VALID(pts) || (is_known && !is_later && last_pts_ - pts <= kReordered))
+    return ahead_ += usual, now_ += usual;
   const GstClockTime gap = is_later ? pts - last_pts_ : 0;
   const GstClockTime longest =
       std::max({GstClockTime{GST_SECOND}, 2 * usual, 2 * std::min(last_gap_, kSlowest), 2 * ahead_});
-  if (is_known && (is_later ? gap > longest : last_pts_ - pts > GST_SECOND)) forget_looks();
+  if (is_known && (is_later ? gap > longest : before > pts + GST_SECOND)) forget_looks();
   now_ += is_later && gap <= longest ? gap - std::min(gap - 1, ahead_) : usual;
   last_pts_ = pts, last_gap_ = gap, ahead_ = 0;
   return now_;
@@ -92,8 +96,17 @@ HiddenRegions::Motion HiddenRegions::steady_motion_of(const Sighting *begin, con
 
 // Straight on, from the first place of the last half second through the last one.
 HiddenRegions::Place HiddenRegions::straight_on(const Object &object, GstClockTime time) {
-  const Sighting &last = object.seen.back();
-  return moved(last.place, motion_of(object.seen.front(), last), seconds(last.time, time));
+  return straight_on(object.seen.front(), object.seen.back(), time);
+}
+
+HiddenRegions::Place HiddenRegions::straight_on(const Sighting &from, const Sighting &to, GstClockTime time) {
+  return moved(to.place, motion_of(from, to), seconds(to.time, time));
+}
+
+// The first sighting of it since this time.
+const HiddenRegions::Sighting &HiddenRegions::first_since(const Object &object, GstClockTime since) {
+  return *std::find_if(object.seen.begin(), object.seen.end() - 1,
+                       [since](const Sighting &sighting) { return sighting.time >= since; });
 }
 
 // Where its next box is looked for. A box in a wrong place changes little of it.
@@ -122,8 +135,13 @@ double HiddenRegions::overlap(const Place &a, const Place &b) {
   return width * height / (a.width * a.height + b.width * b.height - width * height);
 }
 
-// Grows to whole pixels. A place without a size has at least a pixel.
+// What hides it, if the frame hides what is in places.
 void HiddenRegions::add(const Place &place, Frame *frame) {
+  if (!frame->hidden.by.inverse) put(place, frame);
+}
+
+// Grows to whole pixels. A place without a size has at least a pixel.
+void HiddenRegions::put(const Place &place, Frame *frame) {
   constexpr Range<int> kEdge = RedactRanges::edge;
   const auto pixel = [&kEdge](double value) {
     return static_cast<int>(std::clamp<double>(value, kEdge.least, kEdge.most - 1));
@@ -149,7 +167,7 @@ void HiddenRegions::add_between(const Place &seen, const Place &expected, Frame 
 }
 
 void HiddenRegions::extend(const Place &place, const Object &object, Frame *frame) {
-  if (frame->hidden.whole) return;
+  if (frame->hidden.whole || frame->hidden.by.inverse) return;
   const auto found =
       std::lower_bound(frame->ways.begin(), frame->ways.end(), object.number,
                        [](const Way &way, std::uint64_t number) { return way.object < number; });
@@ -178,8 +196,7 @@ void HiddenRegions::arrive(GstBuffer *buffer, const RedactSettings &settings, co
   // A box whose type cannot be read may be of any type: it is hidden.
   const WantedType wanted = settings.is_every_type() ? WantedType::all() : WantedType(settings.type->c_str());
   std::erase_if(boxes_, [&](const AttachedBox &box) {
-    return (!wanted.includes(box.type) && (settings.inverse || text_of(box.type) != nullptr)) ||
-           (box.predicted && settings.inverse);
+    return !wanted.includes(box.type) && text_of(box.type) != nullptr;
   });
   Frame &frame = frames_.back();
   frame.hidden.by = HiddenBy(settings);
@@ -188,10 +205,11 @@ void HiddenRegions::arrive(GstBuffer *buffer, const RedactSettings &settings, co
   frame.hidden.is_unseen = is_silent(buffer, settings, predicted != boxes_.begin());
   frame.hidden.is_silent = frame.hidden.is_unseen && now_ - scene_ > nanoseconds(settings.timeout);
   if (boxes_.size() > kMostBoxes) boxes_.clear(), hide_all_held();
-  if (settings.inverse)  // to guess where an object is would show more
-    for (const AttachedBox &box : boxes_) add(place_of(box), &frame);
-  else
-    follow(settings);
+  if (settings.inverse)  // to guess what a box is, or where an object is, would show more
+    for (const AttachedBox &box : boxes_)
+      if (wanted.includes(box.type) && !box.predicted && box.width > 0 && box.height > 0)
+        put(place_of(box), &frame);
+  follow(settings);
 }
 
 // By the id, or else by the overlap with an object one of which has no id. The pairs that match best are taken first.
@@ -200,12 +218,14 @@ void HiddenRegions::match() {
   for (std::size_t o = 0; o < objects_.size(); ++o) {
     Object &object = objects_[o];
     const Place place = object.expected = expected(object, now_);
+    const Place of_newcomer = straight_on(first_since(object, object.since), object.seen.back(), now_);
     for (std::size_t b = 0; b < boxes_.size(); ++b) {
       const AttachedBox &box = boxes_[b];
       if (object.type != box.type) continue;
       const bool is_same = object.track != 0 && object.track == box.track;
       if (!is_same && object.track != 0 && box.track != 0) continue;
-      double common = overlap(place_of(box), place);
+      double common =
+          std::max(overlap(place_of(box), place), is_same ? 0 : overlap(place_of(box), of_newcomer));
       // The first motion of an id is made up of boxes that tremble or of a jump.
       if (is_same)
         common = std::max(object.found >= kSureSightings ? common : 0,
@@ -242,43 +262,42 @@ void HiddenRegions::settle() {
     for (Object &other : objects_)
       if (comes_back(object, other)) {
         add_way(other.seen.back(), object.seen.back());
-        object.since = std::min(object.since, other.since), object.found += other.found;
+        object.since = object.or_since = std::min(object.since, other.since), object.found += other.found;
         other.seen.clear();
       }
   }
   std::erase_if(objects_, [](const Object &object) { return object.seen.empty(); });
 }
 
-// Whether it is known where the object is expected. Boxes with ids tremble more often than ids jump.
-bool HiddenRegions::is_sure(const Object &object, const Match &match) {
-  if (match.is_same) return object.found >= kSureSightings;
-  return object.seen.size() > 1 && object.seen.end()[-2].time >= object.since;
+// Boxes with ids tremble more often than ids jump.
+bool HiddenRegions::is_known(const Object &object, const Match &match) {
+  const bool may_tremble = match.is_same && object.found < kSureSightings;
+  return match.overlap > (may_tremble ? kLeastOverlap : kSureOverlap);
 }
 
 // Adds the box to the object that it is of. Returns null if there are too many.
 const HiddenRegions::Object *HiddenRegions::see(const AttachedBox &box, const Match *match) {
   const Sighting sighting{now_, place_of(box)};
   Object *object = match != nullptr ? &objects_[match->object] : nullptr;
-  const bool is_known =
-      object != nullptr && match->overlap > (is_sure(*object, *match) ? kSureOverlap : kLeastOverlap);
-  if (is_known) {
+  if (object != nullptr && is_known(*object, *match)) {
     ++object->found;
-    if (!match->is_same && object->seen.back().time < last_look_) object->since = now_;
+    if (!match->is_same && object->seen.back().time < last_look_) object->since = object->or_since = now_;
     object->seen.push_back(sighting);
   } else {
     if (objects_.size() >= kMostObjects) return nullptr;
-    Object other{++objects_so_far_, box.type, 0, now_, now_, {}};
+    Object other{++objects_so_far_, box.type, 0, now_, now_, now_, {}};
     if (object != nullptr) {  // it may also have stayed where it was
       object->is_here = false;
       other.first = object->first, other.seen = object->seen;
+      if (object->since == object->seen.back().time) other.or_since = object->since;
     }
     other.seen.push_back(sighting);
     objects_.push_back(std::move(other));
     object = &objects_.back();
   }
   std::vector<Sighting> &seen = object->seen;
-  while (seen.size() > kMostSightings || (seen.size() > 2 && now_ - seen.front().time > kMotionTime))
-    seen.erase(seen.begin());
+  if (seen.size() > 2 && now_ - seen.end()[-3].time < kNearSightings) seen.erase(seen.end() - 2);
+  while (seen.size() > 2 && now_ - seen.front().time > kMotionTime) seen.erase(seen.begin());
   if (box.track != 0) object->track = box.track;
   object->is_here = true;
   return object;
@@ -301,9 +320,11 @@ void HiddenRegions::add_to_held_frames(const Object &object) {
   const std::vector<Sighting> &seen = object.seen;
   add_way(seen[seen.size() - std::min<std::size_t>(2, seen.size())], seen.back());
   look_back(object, object.first);
-  if (object.since == object.first) return;
+  if (object.or_since == object.first && object.since == object.first) return;
   // Who takes over an id is mostly the one who had it, in a box that trembles: the first ones tell little of the motion.
-  if (object.track == 0 || object.found > kSureSightings) look_back(object, object.since);
+  if (object.track != 0 && object.found <= kSureSightings) return;
+  look_back(object, object.since);
+  if (object.or_since != object.since) look_back(object, object.or_since);
 }
 
 // Where it must have been in held frames, that of the first box included, if it has been found since this time: on the straight
@@ -312,8 +333,7 @@ void HiddenRegions::add_to_held_frames(const Object &object) {
 void HiddenRegions::look_back(const Object &object, GstClockTime begin) {
   if (frames_.front().time > begin) return;
   const Sighting *end = object.seen.data() + object.seen.size(), &last = object.seen.back();
-  const Sighting &from = *std::find_if(object.seen.data(), end - 1,
-                                       [begin](const Sighting &sighting) { return sighting.time >= begin; });
+  const Sighting &from = first_since(object, begin);
   const Motion motion = steady_motion_of(&from, end);
   Place found = from.place;
   if (end - &from < kSureSightings) found = both(found, last.place);
@@ -346,13 +366,15 @@ void HiddenRegions::follow(const RedactSettings &settings) {
       hide_all_held();
   }
   settle();
-  // A held frame may need to know later where an object with an id was before it.
+  // A held frame may need to know later where an object was before it: with an id at any time, without one when the detector
+  // looks next.
   const GstClockTime hold = nanoseconds(settings.hold), oldest = frames_.front().time;
   if (GST_CLOCK_TIME_IS_VALID(last_crowd_) && now_ - last_crowd_ <= hold)
     frames_.back().hidden.whole = frames_.back().hidden.is_crowded = true;
   std::erase_if(objects_, [&](const Object &object) {
     const GstClockTime last = object.seen.back().time;
-    return !object.is_here && now_ - last > hold && (object.track == 0 || last < oldest);
+    const bool is_needed = last >= oldest && (object.track != 0 || last >= last_look_);
+    return !object.is_here && now_ - last > hold && !is_needed;
   });
   for (const Object &object : objects_)
     if (const Sighting &last = object.seen.back(); !object.is_here && now_ - last.time <= hold)

@@ -75,6 +75,7 @@ class HiddenRegions {
     guint64 track;               // its id, or 0
     GstClockTime first;          // when it was found first
     GstClockTime since;          // the same if what was found before was another object
+    GstClockTime or_since;       // and if a first motion that was too fast to be sure of was its own
     std::vector<Sighting> seen;  // the last ones; never empty
     int found = 1;               // how often, since it is an object of its own
     bool is_here = false;        // the frame that arrives has a box of it
@@ -106,10 +107,13 @@ class HiddenRegions {
   static Motion motion_of(const Sighting &from, const Sighting &to);
   Motion steady_motion_of(const Sighting *begin, const Sighting *end);
   static Place straight_on(const Object &object, GstClockTime time);
+  static Place straight_on(const Sighting &from, const Sighting &to, GstClockTime time);
+  static const Sighting &first_since(const Object &object, GstClockTime since);
   Place expected(const Object &object, GstClockTime time);
   static Place both(const Place &a, const Place &b);
   static Place around(const Place &place);
   static double overlap(const Place &a, const Place &b);
+  static void put(const Place &place, Frame *frame);
   static void add(const Place &place, Frame *frame);
   static void add_between(const Place &seen, const Place &expected, Frame *frame);
   static void extend(const Place &place, const Object &object, Frame *frame);
@@ -118,7 +122,7 @@ class HiddenRegions {
   void follow(const RedactSettings &settings);
   void hide_all_held();
   void match();
-  static bool is_sure(const Object &object, const Match &match);
+  static bool is_known(const Object &object, const Match &match);
   const Object *see(const AttachedBox &box, const Match *match);
   void settle();
   void add_way(const Sighting &from, const Sighting &to);
@@ -127,8 +131,10 @@ class HiddenRegions {
 
   Size size_;
   GstClockTime duration_ = 0;
-  GstClockTime now_ = 0, last_pts_ = GST_CLOCK_TIME_NONE, last_gap_ = 0;
-  GstClockTime ahead_ = 0;  // what frames without a timestamp have added since last_pts_
+  GstClockTime now_ = 0, last_gap_ = 0;
+  GstClockTime last_pts_ = GST_CLOCK_TIME_NONE,
+               frame_pts_ = GST_CLOCK_TIME_NONE;  // the latest one, and that of the last frame
+  GstClockTime ahead_ = 0;  // what frames without a later timestamp have added since last_pts_
   GstClockTime scene_ = 0;  // began then
   GstClockTime last_mark_ = GST_CLOCK_TIME_NONE, last_box_ = GST_CLOCK_TIME_NONE;
   GstClockTime last_crowd_ = GST_CLOCK_TIME_NONE;  // when not all boxes could be followed

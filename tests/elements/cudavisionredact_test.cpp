@@ -4,8 +4,10 @@
 #include <zlib.h>
 #include <opencv2/imgproc.hpp>
 
+#include <cmath>
 #include <filesystem>
 #include <memory>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -235,6 +237,17 @@ TEST_F(CudaVisionRedact, inverse_for_a_frame_does_not_end_hold) {
     const Owned<GstBuffer> out = stream.exchange(stream.frame({}));
     EXPECT_TRUE(inverse ? stream.hides_all(out) : stream.hides(out, {{8, 10, 12, 16}}));
   }
+}
+
+// Who was found while `inverse` was set is held, too.
+TEST_F(CudaVisionRedact, objects_are_followed_while_inverse_is_set) {
+  Stream stream("hold=0.5 inverse=true", bright("GRAY8", {64, 48}));
+  for (int i = 0; i < 3; ++i)
+    EXPECT_FALSE(stream.hides_pixel(stream.exchange(stream.frame({{8, 10, 12, 16}})), 12, 14));
+  EXPECT_TRUE(stream.hides_all(stream.exchange(stream.frame({}))));
+  EXPECT_TRUE(stream.hides_all(stream.exchange(stream.frame({{8, 10, 0, 0}}))));
+  g_object_set(stream.element(), "inverse", FALSE, nullptr);
+  EXPECT_TRUE(stream.hides(stream.exchange(stream.frame({})), {{8, 10, 12, 16}}));
 }
 
 TEST_F(CudaVisionRedact, on_silence_holds_for_frames_that_are_held) {
@@ -517,6 +530,21 @@ TEST_F(CudaVisionRedact, look_back_hides_an_object_between_two_frames_that_have_
   }
 }
 
+// The detector looks at every tenth frame, and `hold` is shorter than that.
+TEST_F(CudaVisionRedact, look_back_hides_an_object_between_two_looks) {
+  for (const guint64 track : {guint64{0}, guint64{4}}) {
+    Stream stream("look-back=25 hold=0", bright("GRAY8", {300, 100}));
+    for (int n = 0, out = 0; n < 75; ++n) {
+      stream.push(n % 10 == 0 ? stream.frame({{20.0 + n, 10, 40, 80}}, track) : stream.unmarked());
+      const Owned<GstBuffer> left = stream.pull();
+      if (left == nullptr) continue;
+      for (const int x : {1, 38})
+        EXPECT_TRUE(stream.hides_pixel(left, 20 + out + x, 50)) << track << " " << out << " " << x;
+      ++out;
+    }
+  }
+}
+
 // Somebody stands at x=300, until `last`. Somebody else comes from the left with 20 pixels a frame, is found from frame 30 on,
 // at x, and goes on; the frame `missed` does not have this one. Returns the frames in which this one can be seen.
 std::vector<int> frames_that_show_a_newcomer(const std::string &properties, int last, double x, double width,
@@ -605,11 +633,77 @@ TEST_F(CudaVisionRedact, many_short_boxes_are_not_too_many_objects) {
   }
 }
 
+// Also if it was found once, or has just been found again, and whether or not anybody marks the frames.
 TEST_F(CudaVisionRedact, somebody_is_held_though_somebody_else_touches_the_place) {
-  Stream stream("", bright("GRAY8", {200, 100}));
-  for (int i = 0; i < 2; ++i) stream.exchange(stream.frame({{100, 10, 40, 80}}));
-  const Owned<GstBuffer> out = stream.exchange(stream.frame({{80, 10, 40, 80}}));
-  EXPECT_TRUE(stream.hides_pixel(out, 135, 50));
+  for (const std::string found : {"1", "11", "1111101", "101010101"})
+    for (const bool marked : {true, false})
+      for (const guint64 track : {guint64{0}, guint64{3}}) {  // a tracker takes the id away for some frames
+        Stream stream("", bright("GRAY8", {200, 100}));
+        const auto frame = [&](const std::vector<Box> &boxes, guint64 id) {
+          return stream.frame(boxes, id, "person", marked);
+        };
+        for (std::size_t i = 0; i < found.size(); ++i)
+          stream.exchange(found[i] == '1' ? frame({{100, 10, 40, 80}}, i + 1 < found.size() ? track : 0)
+                                          : frame({}, 0));
+        for (int i = 0; i < 9; ++i)
+          EXPECT_TRUE(stream.hides_pixel(stream.exchange(frame({{80, 10, 40, 80}}, 0)), 135, 50))
+              << found << " " << marked << " " << track << " " << i;
+      }
+}
+
+// A detector that marks other objects in all frames does not count as one that looks for this one.
+TEST_F(CudaVisionRedact, looks_for_something_else_end_no_hold) {
+  Stream stream("hold=2", bright("GRAY8", {200, 100}));
+  for (int i = 0; i < 30; ++i)
+    stream.exchange(stream.frame(i % 5 == 0 ? std::vector<Box>{{100, 10, 40, 80}} : std::vector<Box>{}));
+  for (int i = 0; i < 14; ++i) {
+    const std::vector<Box> somebody_else{{82, 10, 40, 80}};
+    const Owned<GstBuffer> out =
+        stream.exchange(stream.frame(i % 5 == 0 ? somebody_else : std::vector<Box>{}));
+    EXPECT_TRUE(stream.hides_pixel(out, 135, 50)) << i;
+  }
+}
+
+// Who sways is followed by the motion of the last half second, however many frames it has.
+TEST_F(CudaVisionRedact, motion_is_that_of_half_a_second_at_every_frame_rate) {
+  for (const int rate : {25, 60, 120})
+    for (int phase = 0; phase < 8; ++phase) {
+      Stream stream("hold=1", bright("GRAY8", {400, 100}));
+      const auto left = [&](int n) {
+        const double time = static_cast<double>(n) / rate;
+        return 20 + 80 * time + 4 * std::sin(2 * std::numbers::pi * (2 * time + phase / 8.0));
+      };
+      const auto frame = [&](int n, bool is_found) {
+        stream.time() =
+            gst_util_uint64_scale(static_cast<guint64>(n), GST_SECOND, static_cast<guint64>(rate));
+        return stream.frame(
+            is_found ? std::vector<Box>{{std::round(left(n)), 10, 40, 80}} : std::vector<Box>{}, 5);
+      };
+      int n = 0;
+      for (; n < 2 * rate; ++n) stream.exchange(frame(n, true));
+      for (; n < 2 * rate + rate * 4 / 5; ++n) {
+        const Owned<GstBuffer> out = stream.exchange(frame(n, false));
+        EXPECT_TRUE(stream.hides_pixel(out, static_cast<int>(left(n)) + 20, 50))
+            << rate << " " << phase << " " << n;
+      }
+    }
+}
+
+// The same place twice, and in the order of decoding.
+TEST_F(CudaVisionRedact, time_goes_on_as_fast_with_timestamps_that_repeat_or_go_back) {
+  for (const std::vector<int> &order :
+       {std::vector<int>{0, 1, 2, 3, 4, 5}, {0, 0, 2, 2, 4, 4}, {2, 0, 1, 5, 3, 4}}) {
+    Stream stream("hold=1.15", bright("NV12", {64, 48}));
+    int held = 0;
+    for (int n = 0; n < 24; ++n) {
+      stream.time() = static_cast<GstClockTime>(n / 6 * 6 + order[static_cast<std::size_t>(n % 6)]) * kFrame;
+      const Owned<GstBuffer> out =
+          stream.exchange(stream.frame(n == 0 ? std::vector<Box>{{8, 10, 12, 16}} : std::vector<Box>{}));
+      held += stream.hides(out, {{8, 10, 12, 16}}) ? 1 : 0;
+    }
+    EXPECT_GE(held, 11) << order[0] << order[1];
+    EXPECT_LE(held, 14) << order[0] << order[1];
+  }
 }
 
 TEST_F(CudaVisionRedact, look_back_changes_at_the_next_start) {
