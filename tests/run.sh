@@ -16,6 +16,7 @@
 #   tests/run.sh debian14              the same in Debian's testing, with GStreamer 1.28, without -Werror: it moves; needs root
 #   tests/run.sh release               a repository of packages for Debian 12, 13 and testing, built, checked and used in fresh
 #                                      roots (tests/release.sh); needs root
+#   tests/run.sh container             the image of examples/container, built without a registry and used; needs root
 #   tests/run.sh package               the same for the Debian of this machine alone; needs root
 #   tests/run.sh live                  the page of cudavision-live in Chromium, and 100,000 random requests to its server
 #   tests/run.sh slurm                 the example batch as an array of Debian's Slurm on this machine; needs root
@@ -29,12 +30,12 @@ source tests/support/packages.sh
 export PATH="$PATH:/usr/local/cuda/bin"
 
 mode=${1:-first} filter=${2:-}
-if (($# > 2)) || [[ ! $mode =~ ^(first|rest|all|cpu|emulated|asan|tsan|gpu|lint|debian13|debian14|release|package|live|slurm)$ ]]; then
+if (($# > 2)) || [[ ! $mode =~ ^(first|rest|all|cpu|emulated|asan|tsan|gpu|lint|debian13|debian14|release|package|container|live|slurm)$ ]]; then
   sed -n '/^#   tests/s/^# //p' tests/run.sh >&2
   exit 2
 fi
 
-[[ $mode != release ]] || exec tests/release.sh
+[[ $mode != @(release|container) ]] || exec "tests/$mode.sh"
 if [[ $mode == package ]]; then
   root=$(source /etc/os-release && echo "$VERSION_CODENAME")
   [[ ! -x /usr/local/cuda/bin/nvcc ]] || root+=-cuda
