@@ -365,8 +365,10 @@ TEST_P(Bgsub, a_frame_is_one_launch) {
 TEST_P(Bgsub, what_moves_in_frames_in_flight_equals_frames_alone) {
   const Size size = kEmulated ? Size{90, 70} : Size{640, 360};
   constexpr int kFrames = 8, kListed = 16;
-  constexpr std::size_t kBytes =
-      sizeof(cudavision::ComponentCount) + kListed * sizeof(cudavision::ConnectedComponent);
+  struct Listed {
+    cudavision::ComponentCount count;
+    cudavision::ConnectedComponent components[kListed];
+  };
   std::vector<std::unique_ptr<TestImage<std::uint8_t>>> pictures;
   for (int i = 0; i < kFrames; ++i) {
     Picture picture = smooth_noise(size, 3, 1);
@@ -399,8 +401,8 @@ TEST_P(Bgsub, what_moves_in_frames_in_flight_equals_frames_alone) {
     std::vector<std::unique_ptr<Memory>> lists;
     for (int i = 0; i < kFrames; ++i) {
       cleaned.push_back(std::make_unique<TestImage<std::uint8_t>>(execution(), size, kAligned));
-      lists.push_back(std::make_unique<Memory>(execution(), kBytes));
-      lists.back()->write(std::vector<std::uint8_t>(kBytes));
+      lists.push_back(std::make_unique<Memory>(execution(), sizeof(Listed)));
+      lists.back()->write(std::vector<std::uint8_t>(sizeof(Listed)));
     }
     const auto step = [&](const cudavision::Status &status) {
       EXPECT_TRUE(succeeds(status));
@@ -418,17 +420,14 @@ TEST_P(Bgsub, what_moves_in_frames_in_flight_equals_frames_alone) {
         step(enlarge_picture(execution(), pixels(reduced_mask), scale, pixels(mask)));
       }
       step(cleaner->run(mask.view(), opening, cleaned[i]->view()));
-      auto *count = reinterpret_cast<cudavision::ComponentCount *>(lists[i]->data());
-      step(components->run(cleaned[i]->view(), {},
-                           {count, reinterpret_cast<cudavision::ConnectedComponent *>(count + 1), kListed}));
+      auto *list = reinterpret_cast<Listed *>(lists[i]->data());
+      step(components->run(cleaned[i]->view(), {}, {&list->count, list->components, kListed}));
     }
     std::vector<std::pair<Picture, std::vector<cudavision::ConnectedComponent>>> results;
     for (std::size_t i = 0; i < kFrames; ++i) {
-      const std::vector<std::uint8_t> list = lists[i]->read();
-      cudavision::ComponentCount count;
-      std::memcpy(&count, list.data(), sizeof count);
-      std::vector<cudavision::ConnectedComponent> found(static_cast<std::size_t>(count.listed));
-      std::memcpy(found.data(), list.data() + sizeof count, found.size() * sizeof found[0]);
+      Listed list;
+      std::memcpy(&list, lists[i]->read().data(), sizeof list);
+      std::vector<cudavision::ConnectedComponent> found(list.components, list.components + list.count.listed);
       results.emplace_back(cleaned[i]->download(), std::move(found));
     }
     return results;

@@ -452,4 +452,15 @@ TEST_F(Simt, two_words_by_turns_need_a_wait_before_the_next_kernel_is_let_start)
                "data race");
 }
 
+__global__ void write_number_kernel(unsigned *words, unsigned at) {
+  *reinterpret_cast<unsigned long long *>(words + at) = 1;
+}
+
+TEST_F(Simt, misaligned_access_is_refused_as_by_a_card) {
+  const DeviceArray<unsigned> words(4);
+  run(1, 1, write_number_kernel, words.get(), 2u);
+  EXPECT_DEATH(run(1, 1, write_number_kernel, words.get(), 1u),
+               "misaligned access of 8 bytes at .*simt_race_test.cpp:[0-9]+");
+}
+
 }  // namespace

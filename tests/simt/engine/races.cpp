@@ -231,6 +231,14 @@ const char *name_of(const Access &access, bool writes) {
   std::abort();
 }
 
+// What a card refuses.
+void check_alignment(const void *pointer, std::size_t alignment, const void *place) {
+  if (reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0) return;
+  complain(cudaErrorMisalignedAddress, "misaligned access of %zu bytes at %s", alignment,
+           lines_of(place).c_str());
+  std::abort();
+}
+
 void trace(const void *pointer, std::size_t bytes, bool writes, bool atomic, const void *place) {
   if (is_on_own_stack(pointer)) return;
   BlockClocks &clocks = running_clocks();
@@ -372,18 +380,20 @@ void fence() {
 
 // The compiler's calls.
 #define SIMT_EXPORT extern "C" [[gnu::visibility("default")]]
-#define SIMT_HOOK(name, bytes, writes, atomic)                                                      \
-  SIMT_EXPORT void __tsan_##name(void *address);                                                    \
-  SIMT_EXPORT void __tsan_##name(void *address) {                                                   \
-    if (simt::is_tracing) simt::trace(address, bytes, writes, atomic, __builtin_return_address(0)); \
+#define SIMT_HOOK(name, bytes, alignment, writes, atomic)                     \
+  SIMT_EXPORT void __tsan_##name(void *address);                              \
+  SIMT_EXPORT void __tsan_##name(void *address) {                             \
+    if (!simt::is_tracing) return;                                            \
+    simt::check_alignment(address, alignment, __builtin_return_address(0));   \
+    simt::trace(address, bytes, writes, atomic, __builtin_return_address(0)); \
   }
-#define SIMT_HOOKS(bytes)                               \
-  SIMT_HOOK(read##bytes, bytes, false, false)           \
-  SIMT_HOOK(write##bytes, bytes, true, false)           \
-  SIMT_HOOK(unaligned_read##bytes, bytes, false, false) \
-  SIMT_HOOK(unaligned_write##bytes, bytes, true, false) \
-  SIMT_HOOK(volatile_read##bytes, bytes, false, true)   \
-  SIMT_HOOK(volatile_write##bytes, bytes, true, true)
+#define SIMT_HOOKS(bytes)                                    \
+  SIMT_HOOK(read##bytes, bytes, bytes, false, false)         \
+  SIMT_HOOK(write##bytes, bytes, bytes, true, false)         \
+  SIMT_HOOK(unaligned_read##bytes, bytes, 1, false, false)   \
+  SIMT_HOOK(unaligned_write##bytes, bytes, 1, true, false)   \
+  SIMT_HOOK(volatile_read##bytes, bytes, bytes, false, true) \
+  SIMT_HOOK(volatile_write##bytes, bytes, bytes, true, true)
 
 SIMT_HOOKS(1)
 SIMT_HOOKS(2)
