@@ -40,7 +40,7 @@ pages=(gst/docs/cuda*.md)
 [[ $(in_container 'gst-inspect-1.0 cudavision' | grep -c '^  cuda') == "${#pages[@]}" ]] ||
   { echo "one element is expected for each page" >&2; exit 1; }
 # The pipeline of examples/README.md.
-in_container 'gst-launch-1.0 -q filesrc location=/data/in.mp4 ! decodebin ! videoconvert ! cudahistogram display=false !
+in_container 'gst-launch-1.0 -q filesrc location=/data/in.mp4 ! decodebin ! videoconvert ! cudahistogram display=false ! \
   cudavisionjson location=/data/histogram.jsonl ! fakesink'
 [[ $(wc -l <"$folder/data/histogram.jsonl") == 795 ]] || { echo "795 lines are expected" >&2; exit 1; }
 in_container "python3 read_metas.py 'videotestsrc num-buffers=2 ! cudahistogram display=false'" | grep histogram >/dev/null

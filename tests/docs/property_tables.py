@@ -117,7 +117,7 @@ def table_of_messages():
     rows = {"every element": {field: kind for field, kind in fields["cudacanny"].items() if field in shared}}
     rows |= {f"`{name}`": {field: kind for field, kind in own.items() if field not in shared} for name, own in fields.items()}
     return "| element | fields |\n|---|---|\n" + "".join(
-        f"| {name} | {', '.join(f'`{field}` ({kind})' for field, kind in own.items())} |\n" for name, own in rows.items())
+        f"| {name} | {', '.join(f'`{field}` ({kind})' for field, kind in own.items())} |\n" for name, own in rows.items() if own)
 
 
 def table_of(name):
