@@ -19,8 +19,9 @@ namespace {
 constexpr std::size_t kMostBoxes = 256, kMostObjects = 512;
 constexpr int kSureSightings = 5;                     // as many tell how an object moves
 constexpr GstClockTime kMotionTime = GST_SECOND / 2;  // of which the motion is measured
-// A sighting nearer to the last but one takes the place of the last: the motion time has at most 24.
+// Of three sightings within this time the middle one is dropped: the motion time has at most 26.
 constexpr GstClockTime kNearSightings = kMotionTime / 12;
+constexpr GstClockTime kSameSighting = GST_SECOND / 200;  // two such tell no motion
 constexpr double kLeastOverlap = 0.1;
 constexpr double kSureOverlap = 0.5;                // below, the box may be that of another object
 constexpr double kJump = 0.1;                       // of a box that trembles, in overlap
@@ -95,12 +96,10 @@ HiddenRegions::Motion HiddenRegions::steady_motion_of(const Sighting *begin, con
 }
 
 // Straight on, from the first place of the last half second through the last one.
-HiddenRegions::Place HiddenRegions::straight_on(const Object &object, GstClockTime time) {
-  return straight_on(object.seen.front(), object.seen.back(), time);
-}
-
-HiddenRegions::Place HiddenRegions::straight_on(const Sighting &from, const Sighting &to, GstClockTime time) {
-  return moved(to.place, motion_of(from, to), seconds(to.time, time));
+// If it was found first at `since`.
+HiddenRegions::Place HiddenRegions::straight_on(const Object &object, GstClockTime since, GstClockTime time) {
+  const Sighting &last = object.seen.back();
+  return moved(last.place, motion_of(first_since(object, since), last), seconds(last.time, time));
 }
 
 // The first sighting of it since this time.
@@ -112,7 +111,7 @@ const HiddenRegions::Sighting &HiddenRegions::first_since(const Object &object, 
 // Where its next box is looked for. A box in a wrong place changes little of it.
 HiddenRegions::Place HiddenRegions::expected(const Object &object, GstClockTime time) {
   const std::vector<Sighting> &seen = object.seen;
-  if (std::ssize(seen) < kSureSightings) return straight_on(object, time);
+  if (std::ssize(seen) < kSureSightings) return straight_on(object, object.first, time);
   const Motion motion = steady_motion_of(seen.data(), seen.data() + seen.size());
   return moved(seen.back().place, motion, seconds(seen.back().time, time));
 }
@@ -218,7 +217,9 @@ void HiddenRegions::match() {
   for (std::size_t o = 0; o < objects_.size(); ++o) {
     Object &object = objects_[o];
     const Place place = object.expected = expected(object, now_);
-    const Place of_newcomer = straight_on(first_since(object, object.since), object.seen.back(), now_);
+    // If it was found at the last look, and a newcomer may have been found since then: where this one is expected.
+    const bool is_missed = object.seen.back().time < last_look_;
+    const Place of_newcomer = is_missed ? place : straight_on(object, object.since, now_);
     for (std::size_t b = 0; b < boxes_.size(); ++b) {
       const AttachedBox &box = boxes_[b];
       if (object.type != box.type) continue;
@@ -275,6 +276,17 @@ bool HiddenRegions::is_known(const Object &object, const Match &match) {
   return match.overlap > (may_tremble ? kLeastOverlap : kSureOverlap);
 }
 
+void HiddenRegions::add_sighting(const Sighting &sighting, std::vector<Sighting> *seen) {
+  if (!seen->empty() && sighting.time - seen->back().time < kSameSighting) {
+    seen->back() = sighting;
+    return;
+  }
+  if (seen->size() > 2 && seen->back().time - seen->end()[-3].time < kNearSightings)
+    seen->erase(seen->end() - 2);
+  seen->push_back(sighting);
+  while (seen->size() > 2 && sighting.time - seen->front().time > kMotionTime) seen->erase(seen->begin());
+}
+
 // Adds the box to the object that it is of. Returns null if there are too many.
 const HiddenRegions::Object *HiddenRegions::see(const AttachedBox &box, const Match *match) {
   const Sighting sighting{now_, place_of(box)};
@@ -282,7 +294,7 @@ const HiddenRegions::Object *HiddenRegions::see(const AttachedBox &box, const Ma
   if (object != nullptr && is_known(*object, *match)) {
     ++object->found;
     if (!match->is_same && object->seen.back().time < last_look_) object->since = object->or_since = now_;
-    object->seen.push_back(sighting);
+    add_sighting(sighting, &object->seen);
   } else {
     if (objects_.size() >= kMostObjects) return nullptr;
     Object other{++objects_so_far_, box.type, 0, now_, now_, now_, {}};
@@ -291,13 +303,10 @@ const HiddenRegions::Object *HiddenRegions::see(const AttachedBox &box, const Ma
       other.first = object->first, other.seen = object->seen;
       if (object->since == object->seen.back().time) other.or_since = object->since;
     }
-    other.seen.push_back(sighting);
+    add_sighting(sighting, &other.seen);
     objects_.push_back(std::move(other));
     object = &objects_.back();
   }
-  std::vector<Sighting> &seen = object->seen;
-  if (seen.size() > 2 && now_ - seen.end()[-3].time < kNearSightings) seen.erase(seen.end() - 2);
-  while (seen.size() > 2 && now_ - seen.front().time > kMotionTime) seen.erase(seen.begin());
   if (box.track != 0) object->track = box.track;
   object->is_here = true;
   return object;
@@ -378,7 +387,9 @@ void HiddenRegions::follow(const RedactSettings &settings) {
   });
   for (const Object &object : objects_)
     if (const Sighting &last = object.seen.back(); !object.is_here && now_ - last.time <= hold)
-      for (const Place &place : {object.expected, straight_on(object, now_)})
+      for (const Place &place :
+           {object.expected, straight_on(object, object.first, now_),
+            straight_on(object, object.or_since, now_), straight_on(object, object.since, now_)})
         add_between(last.place, place, &frames_.back());
 }
 

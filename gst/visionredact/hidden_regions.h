@@ -106,8 +106,7 @@ class HiddenRegions {
   static Place moved(const Place &place, const Motion &motion, double seconds);
   static Motion motion_of(const Sighting &from, const Sighting &to);
   Motion steady_motion_of(const Sighting *begin, const Sighting *end);
-  static Place straight_on(const Object &object, GstClockTime time);
-  static Place straight_on(const Sighting &from, const Sighting &to, GstClockTime time);
+  static Place straight_on(const Object &object, GstClockTime since, GstClockTime time);
   static const Sighting &first_since(const Object &object, GstClockTime since);
   Place expected(const Object &object, GstClockTime time);
   static Place both(const Place &a, const Place &b);
@@ -123,6 +122,7 @@ class HiddenRegions {
   void hide_all_held();
   void match();
   static bool is_known(const Object &object, const Match &match);
+  static void add_sighting(const Sighting &sighting, std::vector<Sighting> *seen);
   const Object *see(const AttachedBox &box, const Match *match);
   void settle();
   void add_way(const Sighting &from, const Sighting &to);

@@ -664,6 +664,58 @@ TEST_F(CudaVisionRedact, looks_for_something_else_end_no_hold) {
   }
 }
 
+// Two trembling boxes behind a miss tell no motion by which somebody else could be the one who is lost.
+TEST_F(CudaVisionRedact, somebody_found_again_is_held_though_somebody_else_comes_where_the_boxes_point) {
+  for (const int tremble : {4, 5}) {
+    Stream stream("", bright("GRAY8", {300, 100}));
+    for (int i = 0; i < 8; ++i) stream.exchange(stream.frame({{100, 10, 40, 80}}));
+    stream.exchange(stream.frame({}));
+    stream.exchange(stream.frame({{100, 10, 40, 80}}));
+    stream.exchange(stream.frame({{100.0 + tremble, 10, 40, 80}}));
+    for (int i = 1; i < 5; ++i) stream.exchange(stream.frame({}));
+    for (int i = 5; i < 9; ++i)
+      EXPECT_TRUE(stream.hides_pixel(stream.exchange(stream.frame({{100.0 + tremble * 6, 10, 40, 80}})),
+                                     103 + tremble, 50))
+          << tremble << " " << i;
+  }
+}
+
+// Somebody comes out beside a place where somebody has just been lost, and is lost soon.
+TEST_F(CudaVisionRedact, somebody_who_comes_from_beside_a_lost_object_is_held_where_he_goes) {
+  for (const int speed : {4, 6, 24})
+    for (const int found : {2, 3, 5})
+      for (const guint64 track : {guint64{0}, guint64{3}}) {  // the id goes over to the one who comes
+        Stream stream("", bright("GRAY8", {400, 100}));
+        for (int i = 0; i < 30; ++i) stream.exchange(stream.frame({{100, 10, 40, 80}}, track));
+        int at = 120;
+        for (int i = 0; i < found; ++i, at += speed)
+          stream.exchange(stream.frame({{static_cast<double>(at), 10, 40, 80}}, track));
+        for (int i = 0; i < 9 && at < 360; ++i, at += speed) {
+          const Owned<GstBuffer> out = stream.exchange(stream.frame({}));
+          for (const int x : {at + 1, at + 38})
+            EXPECT_TRUE(stream.hides_pixel(out, x, 50))
+                << speed << " " << found << " " << track << " " << i << " " << x;
+        }
+      }
+}
+
+// Boxes that tremble at almost the same time tell no motion.
+TEST_F(CudaVisionRedact, two_frames_at_almost_the_same_time_tell_no_motion) {
+  for (const GstClockTime distance : {GstClockTime{0}, GstClockTime{GST_MSECOND}}) {
+    Stream stream("hold=1", bright("GRAY8", {400, 100}));
+    for (int n = 1; n < 40; ++n) {
+      stream.time() = static_cast<GstClockTime>(n / 2 * 2) * kFrame + (n % 2 == 0 ? 0 : distance);
+      const double x = 100 + 2 * (n * n % 3);
+      const Owned<GstBuffer> out =
+          stream.exchange(stream.frame(n == 1 ? std::vector<Box>{} : std::vector<Box>{{x, 10, 40, 80}}));
+      for (const int far : {40, 220})
+        if (n > 1) {
+          EXPECT_FALSE(stream.hides_pixel(out, far, 50)) << distance << " " << n << " " << far;
+        }
+    }
+  }
+}
+
 // Who sways is followed by the motion of the last half second, however many frames it has.
 TEST_F(CudaVisionRedact, motion_is_that_of_half_a_second_at_every_frame_rate) {
   for (const int rate : {25, 60, 120})
