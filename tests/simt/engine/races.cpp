@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -26,13 +27,21 @@ bool View::knows(std::uint32_t block, unsigned thread, Time clock) const {
   return found != entries_.end() && found->block == block && (*found->clocks)[thread] >= clock;
 }
 
+// Clocks that cover the others are shared, not copied: most views differ little, and there are as many as threads.
 void View::join(std::uint32_t block, const Clocks &clocks) {
+  const auto cover = [](const std::vector<Time> &a, const std::vector<Time> &b) {
+    return std::equal(a.begin(), a.end(), b.begin(), std::greater_equal<>());
+  };
   const auto found =
       std::lower_bound(entries_.begin(), entries_.end(), block,
                        [](const Entry &entry, std::uint32_t key) { return entry.block < key; });
   if (found == entries_.end() || found->block != block) {
     entries_.insert(found, {block, clocks});
-  } else if (found->clocks != clocks) {
+  } else if (found->clocks == clocks || cover(*found->clocks, *clocks)) {
+    return;
+  } else if (cover(*clocks, *found->clocks)) {
+    found->clocks = clocks;
+  } else {
     std::vector<Time> both = *found->clocks;
     for (std::size_t i = 0; i < both.size(); ++i) both[i] = std::max(both[i], (*clocks)[i]);
     found->clocks = std::make_shared<const std::vector<Time>>(std::move(both));
