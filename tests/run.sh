@@ -6,6 +6,8 @@
 #   tests/run.sh rest                  what this leaves out: other orders of threads, other instruction sets, random input,
 #                                      failures in full, and everything again with AddressSanitizer and UBSan
 #   tests/run.sh all                   both
+#   tests/run.sh sample [N]            one of N (default: 16) parts of what `rest` does with kernels and without sanitizers, in a
+#                                      few minutes; another part for each commit
 #   tests/run.sh cpu [FILTER]          the CPU backend, the elements on it, metas, pipelines, examples
 #   tests/run.sh emulated [FILTER]     the kernels and elements on the emulated CUDA
 #   tests/run.sh asan [FILTER]         the tests of the sanitized build
@@ -30,7 +32,7 @@ source tests/support/packages.sh
 export PATH="$PATH:/usr/local/cuda/bin"
 
 mode=${1:-first} filter=${2:-}
-if (($# > 2)) || [[ ! $mode =~ ^(first|rest|all|cpu|emulated|asan|tsan|gpu|lint|debian13|debian14|release|package|container|live|slurm)$ ]]; then
+if (($# > 2)) || [[ ! $mode =~ ^(first|rest|all|sample|cpu|emulated|asan|tsan|gpu|lint|debian13|debian14|release|package|container|live|slurm)$ ]]; then
   sed -n '/^#   tests/s/^# //p' tests/run.sh >&2
   exit 2
 fi
@@ -53,6 +55,7 @@ install_packages "${packages_to_build[@]}" "${packages_to_play[@]}" "${packages_
   "${packages_to_measure[@]}" "${packages_to_draw[@]}" "${packages_to_document[@]}" || exit 1
 case $mode in
   first) install_packages clang-format || exit 1 ;;
+  sample) [[ ${filter:=16} =~ ^[1-9][0-9]{0,3}$ ]] || { echo "$filter: a number of parts is expected" >&2; exit 2; } ;;
   rest | all) install_packages clang-format clang libclang-rt-dev || exit 1 ;;  # clang: for libFuzzer
   lint) install_packages clang-format clang-tidy || exit 1 ;;
 esac
@@ -68,9 +71,9 @@ fail() { echo "$1" >&2; failed_steps=$((failed_steps + 1)); }
 archs=$(native_archs)
 werror=${CUDAVISION_WERROR:-true}
 benchmarks=enabled
-[[ $mode != first ]] || benchmarks=disabled
+[[ $mode != @(first|sample) ]] || benchmarks=disabled
 races=false  # they compile all kernels once more
-[[ $mode != @(rest|all) ]] || races=true
+[[ $mode != @(rest|all|sample) ]] || races=true
 build_options() {
   case $1 in
     # Meson of Debian 13 and newer defines _GLIBCXX_ASSERTIONS by itself.
@@ -136,6 +139,11 @@ case $mode in
       all) run_tests build-tests ;;
     esac
     [[ $mode == first ]] || { configure build-asan && build build-asan && run_tests build-asan; } ;;
+  sample)
+    commit=$(git rev-parse --short=7 HEAD 2>/dev/null) || commit=0
+    export GTEST_TOTAL_SHARDS=$filter GTEST_SHARD_INDEX=$((16#$commit % filter))
+    echo "== part $((GTEST_SHARD_INDEX + 1)) of $filter"
+    configure build-tests && build build-tests && CUDAVISION_TEST_PART=rest run_tests build-tests --suite kernels --suite traced ;;
   cpu | emulated) run_selected build-tests "$mode" ;;
   asan) run_selected build-asan asan ;;
   tsan)
