@@ -591,6 +591,7 @@ TEST_P(HogDetector, only_windows_with_their_centres_in_the_regions_are_searched)
         {random.below(size.width - 8), random.below(size.height - 8), random.below(8), 1 + random.below(8)});
   for (const int channels : {1, 3})
     for (const int win_stride : {4, 6}) {
+      if (kEmulated && (channels == 1) != (win_stride == 4)) continue;
       HogSearch search;
       search.scale_step = 1.2, search.win_stride = win_stride;
       const HogModel model = small_model(21, {16, 24});
