@@ -22,7 +22,7 @@ shows() {
   echo "$(basename "$page"): $(tail -n 1 "$root/out")"
 }
 
-for name in reading-in-c attaching; do
+for name in reading-in-c counting-in-c attaching; do
   block c "$pages/$name.md" >"$root/$name.c"
   # shellcheck disable=SC2046  # flags are words
   cc -Wall -Werror "$root/$name.c" -o "$root/$name" -I "$headers" \
