@@ -101,7 +101,7 @@ class Mixture {
     return distance;
   }
 
-  // Lets the first mode that is near learn the pixel, and takes the weights of all modes down. Returns whether the pixel is
+  // Decays the weights of all modes, and updates the first mode that the pixel is near to. Returns whether the pixel is
   // background.
   __device__ bool visit_modes(const float (&pixel)[kChannels]) {
     bool background = false;

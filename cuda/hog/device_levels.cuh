@@ -149,8 +149,9 @@ __device__ void blend(unsigned a, unsigned b, unsigned weights, int (&sums)[kCha
   }
 }
 
-// The four pixels of the source between which a pixel is interpolated. Where the source ends, the weight of the pixels
-// beyond it is 0: of a frame, which the caller owns, its last ones are read instead.
+// Loads the four pixels of the source between which a pixel is interpolated. Pixels beyond the last row or column have the
+// weight 0, but must be memory that may be read: the packed picture has some behind it; of a caller's frame, the last row or
+// column is read again.
 __device__ inline void load_square(const DownscaleTask<3> &task, int x, int y, unsigned (&pixels)[4]) {
   task.source.square(x, y, pixels);
 }

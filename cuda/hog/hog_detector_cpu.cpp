@@ -23,8 +23,8 @@ namespace {
 constexpr int kBlockRowsPerTask = 16, kWindowRowsPerTask = 8;
 constexpr std::size_t kScalesInMemory = 3;  // of the largest ones
 
-// What is left to do of something that other tasks wait for. They sleep: it has begun, and takes less than a
-// millisecond.
+// How many parts are left of some work. Tasks that need all of it wait here, asleep, less than a millisecond: every part
+// has been begun by some thread when a task waits.
 class Countdown {
  public:
   void start(int count) { left_.store(count, std::memory_order_relaxed); }

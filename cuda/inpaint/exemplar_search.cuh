@@ -137,7 +137,7 @@ __device__ __forceinline__ void search_high_tile(const LaneCandidates &own, Fill
     compare_quad<LeavesOut::nothing>(shared->quads[i + 1], shared->target, own, sum);
     if (abandoned()) return;
   }
-  // If a whole one is left, it comes before those of which a part is filled.
+  // An odd whole quad is compared here, before the quads of which only a part is filled.
 #pragma unroll 1
   for (int i = parts; i < kMaxQuads; i += 2) {
     compare_quad<LeavesOut::by_branch>(shared->quads[rest != 0 && i == parts ? whole : i], shared->target,

@@ -180,7 +180,7 @@ void append_head(std::string *text, const GstCudaVisionTensorMeta *meta, const T
       .append_open(text);
 }
 
-// Returns the fault.
+// Appends the id and what is wrong, and returns the latter.
 const char *append_unreadable_tensor(std::string *text, const char *id, const char *fault) {
   JsonHead().string("id", id).string("unreadable", fault).append_open(text);
   text->push_back('}');

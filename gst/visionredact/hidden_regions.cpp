@@ -211,7 +211,8 @@ void HiddenRegions::arrive(GstBuffer *buffer, const RedactSettings &settings, co
   follow(settings);
 }
 
-// By the id, or else by the overlap with an object one of which has no id. The pairs that match best are taken first.
+// Matches boxes and objects: by equal ids or, if the box or the object has no id, by their overlap. The best pairs are taken
+// first.
 void HiddenRegions::match() {
   matches_.clear();
   for (std::size_t o = 0; o < objects_.size(); ++o) {
