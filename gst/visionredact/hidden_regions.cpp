@@ -212,7 +212,7 @@ void HiddenRegions::arrive(GstBuffer *buffer, const RedactSettings &settings, co
 }
 
 // Matches boxes and objects: by equal ids or, if the box or the object has no id, by their overlap. The best pairs are taken
-// first.
+// first. Of objects that the box is surely of, the one that was found last: one that is lost may pass behind it.
 void HiddenRegions::match() {
   matches_.clear();
   for (std::size_t o = 0; o < objects_.size(); ++o) {
@@ -233,7 +233,8 @@ void HiddenRegions::match() {
         common = std::max(object.found >= kSureSightings ? common : 0,
                           overlap(place_of(box), object.seen.back().place));
       if (is_same || common > kLeastOverlap)
-        matches_.push_back({is_same ? object.seen.back().time : 0, is_same, common, b, o});
+        matches_.push_back(
+            {is_same || common > kSureOverlap ? object.seen.back().time : 0, is_same, common, b, o});
     }
   }
   std::sort(matches_.begin(), matches_.end(), [](const Match &a, const Match &b) {
@@ -278,8 +279,8 @@ bool HiddenRegions::is_known(const Object &object, const Match &match) {
 }
 
 void HiddenRegions::add_sighting(const Sighting &sighting, std::vector<Sighting> *seen) {
-  if (!seen->empty() && sighting.time - seen->back().time < kSameSighting) {
-    seen->back() = sighting;
+  if (!seen->empty() && sighting.time - seen->back().begin < kSameSighting) {
+    seen->back() = {sighting.time, sighting.place, seen->back().begin};
     return;
   }
   if (seen->size() > 2 && seen->back().time - seen->end()[-3].time < kNearSightings)
@@ -290,11 +291,12 @@ void HiddenRegions::add_sighting(const Sighting &sighting, std::vector<Sighting>
 
 // Adds the box to the object that it is of. Returns null if there are too many.
 const HiddenRegions::Object *HiddenRegions::see(const AttachedBox &box, const Match *match) {
-  const Sighting sighting{now_, place_of(box)};
+  const Sighting sighting{now_, place_of(box), now_};
   Object *object = match != nullptr ? &objects_[match->object] : nullptr;
   if (object != nullptr && is_known(*object, *match)) {
     ++object->found;
-    if (!match->is_same && object->seen.back().time < last_look_) object->since = object->or_since = now_;
+    if (!match->is_same && object->seen.back().time < last_look_)
+      object->or_since = std::exchange(object->since, now_);
     add_sighting(sighting, &object->seen);
   } else {
     if (objects_.size() >= kMostObjects) return nullptr;

@@ -68,6 +68,7 @@ class HiddenRegions {
   struct Sighting {
     GstClockTime time;
     Place place;
+    GstClockTime begin;  // of those that count as this one
   };
   struct Object {
     std::uint64_t number;  // grows
@@ -83,7 +84,7 @@ class HiddenRegions {
   };
   // A box may be that of an object.
   struct Match {
-    GstClockTime last;  // of objects with the same id: when it was found last
+    GstClockTime last;  // when the object was found last, if the id or the overlap is enough to know it
     bool is_same;       // by the id
     double overlap;
     std::size_t box, object;
