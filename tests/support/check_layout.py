@@ -11,10 +11,14 @@ Prints each violation as FILE:LINE: text and ends in 1 if there is one.
 import json
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("cuda", "gst", "tests", "examples")
+# What stands beside these folders, but for files whose names begin with a dot.
+TOP_LEVEL = {"meson.build", "meson_options.txt", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "debian"}
 SUFFIXES = {".cpp", ".h", ".cu", ".cuh"}
 # They are found by other include paths: the stand-ins for CUDA's headers, and the example that a test includes as a user's copy.
 FOREIGN_INCLUDES = {"elements.inc", "read_metas.cpp"}
@@ -98,7 +102,18 @@ def check_suffix(path, text, code):
             complain(path, line_of(code, match.start()), rule)
 
 
+def check_top_level():
+    """Files that git knows: others are somebody's own. Without git nothing is known."""
+    if shutil.which("git") is None:
+        return
+    known = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
+    for name in sorted({path.split("/")[0] for path in known} - TOP_LEVEL - set(FOLDERS)):
+        if not name.startswith("."):
+            complain(ROOT / name, 1, "documentation and tools lie in the folder that they describe")
+
+
 def check_tree():
+    check_top_level()
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
             if path.suffix not in SUFFIXES or not path.is_file():
