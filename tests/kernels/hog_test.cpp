@@ -323,15 +323,20 @@ TEST(HogParams, what_is_out_of_range_is_refused) {
 
 TEST_P(Hog, frames_in_flight_equal_frames_alone) {
   const Size size = kEmulated ? Size{80, 64} : Size{1280, 720};
-  std::unique_ptr<cudavision::Hog> hog;
-  ASSERT_TRUE(succeeds(make_hog(execution(), size, 1, {}, &hog)));
-  HogShape shape;
-  ASSERT_TRUE(succeeds(hog_shape(size, {}, &shape)));
-  expect_frames_in_flight_equal_frames_alone(
-      execution(), size, shape.count() * sizeof(float),
-      [&](cudavision::ImageView<const std::uint8_t> luma, std::uint8_t *blocks, cudavision::Input input) {
-        return hog->run(cudavision::hog_picture(luma), reinterpret_cast<float *>(blocks), input);
-      });
+  for (const int bins : {9, 6}) {  // the default parameters have a kernel of their own
+    SCOPED_TRACE(bins);
+    HogParams params;
+    params.bins = bins;
+    std::unique_ptr<cudavision::Hog> hog;
+    ASSERT_TRUE(succeeds(make_hog(execution(), size, 1, params, &hog)));
+    HogShape shape;
+    ASSERT_TRUE(succeeds(hog_shape(size, params, &shape)));
+    expect_frames_in_flight_equal_frames_alone(
+        execution(), size, shape.count() * sizeof(float),
+        [&](cudavision::ImageView<const std::uint8_t> luma, std::uint8_t *blocks, cudavision::Input input) {
+          return hog->run(cudavision::hog_picture(luma), reinterpret_cast<float *>(blocks), input);
+        });
+  }
 }
 
 TEST_P(Hog, other_pictures_are_refused) {
