@@ -246,6 +246,9 @@ void HiddenRegions::match() {
   for (const Match &m : matches_)
     if (match_of_box_[m.box] == nullptr && !objects_[m.object].is_here)
       match_of_box_[m.box] = &m, objects_[m.object].is_here = true;
+  missed_overlap_.assign(boxes_.size(), 0);
+  for (const Match &m : matches_)
+    if (!objects_[m.object].is_here) missed_overlap_[m.box] = std::max(missed_overlap_[m.box], m.overlap);
 }
 
 // A box has trembled if it soon jumps back to where another object of the same id was or is expected: then they are one.
@@ -294,6 +297,14 @@ const HiddenRegions::Object *HiddenRegions::see(const AttachedBox &box, const Ma
   const Sighting sighting{now_, place_of(box), now_};
   Object *object = match != nullptr ? &objects_[match->object] : nullptr;
   if (object != nullptr && is_known(*object, *match)) {
+    if (!match->is_same && missed_overlap_[match->box] > match->overlap) {
+      // The box is rather that of somebody who has none: who had been taken for its own is held, too.
+      if (objects_.size() >= kMostObjects) return nullptr;
+      Object lost = *object;
+      lost.number = ++objects_so_far_, lost.is_here = false;
+      objects_.push_back(std::move(lost));
+      object = &objects_[match->object];
+    }
     ++object->found;
     if (!match->is_same && object->seen.back().time < last_look_)
       object->or_since = std::exchange(object->since, now_);

@@ -148,6 +148,7 @@ class HiddenRegions {
   std::vector<AttachedBox> boxes_;
   std::vector<Match> matches_;               // the best ones first
   std::vector<const Match *> match_of_box_;  // or null
+  std::vector<double> missed_overlap_;       // the best one of the box and an object without a box
   std::vector<double> slopes_;
 };
 
