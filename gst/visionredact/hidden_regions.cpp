@@ -218,7 +218,7 @@ void HiddenRegions::match() {
   for (std::size_t o = 0; o < objects_.size(); ++o) {
     Object &object = objects_[o];
     const Place place = object.expected = expected(object, now_);
-    // If it was found at the last look, and a newcomer may have been found since then: where this one is expected.
+    // Where it is expected if it is a newcomer. For one that was missed at the last look, few boxes that tremble would tell that.
     const bool is_missed = object.seen.back().time < last_look_;
     const Place of_newcomer = is_missed ? place : straight_on(object, object.since, now_);
     for (std::size_t b = 0; b < boxes_.size(); ++b) {

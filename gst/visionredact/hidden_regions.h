@@ -76,7 +76,7 @@ class HiddenRegions {
     guint64 track;               // its id, or 0
     GstClockTime first;          // when it was found first
     GstClockTime since;          // the same if what was found before was another object
-    GstClockTime or_since;       // and if a first motion that was too fast to be sure of was its own
+    GstClockTime or_since;       // an earlier time for which this may be so, too; or the same
     std::vector<Sighting> seen;  // the last ones; never empty
     int found = 1;               // how often, since it is an object of its own
     bool is_here = false;        // the frame that arrives has a box of it

@@ -7,18 +7,9 @@ usage: found_people.py VIDEO "ELEMENTS"    the elements between the decoder and 
 The middle half of a box's width and the middle three quarters of its height are where the person should be. A box is right if
 this part has an intersection over union of at least 0.3 with a person whom no other box fits better.
 """
-import json
-import pathlib
-import subprocess
 import sys
 
-
-def share(a, b):
-    """The intersection over union of two boxes."""
-    width = min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0])
-    height = min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1])
-    both = max(width, 0) * max(height, 0)
-    return both / (a[2] * a[3] + b[2] * b[3] - both)
+import vtest_people
 
 
 def middle(region):
@@ -29,7 +20,8 @@ def middle(region):
 
 def right_boxes(boxes, people):
     """The shares of the boxes that are right: the best pairs first."""
-    pairs = sorted(((share(box, person), i, j) for i, box in enumerate(boxes) for j, person in enumerate(people)), reverse=True)
+    pairs = sorted(((vtest_people.intersection_over_union(box, person), i, j) for i, box in enumerate(boxes)
+                    for j, person in enumerate(people)), reverse=True)
     shares, used, found = [], set(), set()
     for common, box, person in pairs:
         if common >= 0.3 and box not in used and person not in found:
@@ -42,13 +34,10 @@ def right_boxes(boxes, people):
 def main():
     """Prints the figures."""
     video, elements = sys.argv[1:]
-    marked = json.loads((pathlib.Path(__file__).parent / "vtest_people.json").read_text())["frames"]
-    pipeline = f"filesrc location={video} ! decodebin ! videoconvert ! {elements} ! cudavisionjson ! fakesink"
-    lines = subprocess.run(["gst-launch-1.0", "-q", *pipeline.split()], check=True, capture_output=True,
-                           text=True).stdout.splitlines()
+    frames = vtest_people.regions_of(video, elements)
     boxes, people, right = 0, 0, []
-    for frame, those in marked.items():
-        regions = [middle(region) for region in json.loads(lines[int(frame)])["regions"]]
+    for frame, those in vtest_people.marked()["frames"].items():
+        regions = [middle(region) for region in frames[int(frame)]]
         boxes, people, right = boxes + len(regions), people + len(those), right + right_boxes(regions, those)
     print(f"{boxes} boxes, precision {len(right) / boxes:.2f}, recall {len(right) / people:.2f}, "
           f"mean intersection over union {sum(right) / len(right):.2f}")

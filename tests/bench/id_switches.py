@@ -8,17 +8,9 @@ A tracked box belongs to a person whose box in vtest_people.json it covers to at
 has a larger intersection over union. Of the people who are in two frames of the file in succession, 5 s apart, the figures
 say how many had a tracked box in both, how many of these had the same id, and how many ids had gone to somebody else.
 """
-import json
-import pathlib
-import subprocess
 import sys
 
-
-def overlap(a, b):
-    """The area that two boxes share."""
-    width = min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0])
-    height = min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1])
-    return max(width, 0) * max(height, 0)
+import vtest_people
 
 
 def ids_of(people, boxes, tracks):
@@ -26,9 +18,8 @@ def ids_of(people, boxes, tracks):
     pairs = []
     for person, box in zip(people, boxes):
         for number, track in tracks:
-            shared = overlap(box, track)
-            if 2 * shared >= box[2] * box[3]:
-                pairs.append((shared / (box[2] * box[3] + track[2] * track[3] - shared), person, number))
+            if 2 * vtest_people.intersection(box, track) >= box[2] * box[3]:
+                pairs.append((vtest_people.intersection_over_union(box, track), person, number))
     ids = {}
     for _, person, number in sorted(pairs, reverse=True):
         if person not in ids and number not in ids.values():
@@ -36,9 +27,9 @@ def ids_of(people, boxes, tracks):
     return ids
 
 
-def tracks_of(line):
+def tracks_of(regions):
     """The ids and the boxes of a frame."""
-    for region in json.loads(line)["regions"]:
+    for region in regions:
         if "tracking" in region.get("params", {}):
             yield region["params"]["tracking"]["id"], [region[key] for key in ("x", "y", "width", "height")]
 
@@ -46,14 +37,11 @@ def tracks_of(line):
 def main():
     """Prints the figures."""
     video, elements = sys.argv[1:]
-    told = json.loads((pathlib.Path(__file__).parent / "vtest_people.json").read_text())
-    pipeline = f"filesrc location={video} ! decodebin ! videoconvert ! {elements} ! cudavisionjson ! fakesink"
-    lines = subprocess.run(["gst-launch-1.0", "-q", *pipeline.split()], check=True, capture_output=True,
-                           text=True).stdout.splitlines()
+    told, frames = vtest_people.marked(), vtest_people.regions_of(video, elements)
     stay = both = same = taken = 0
     before = {}
     for frame, people in told["people"].items():
-        ids = ids_of(people, told["frames"][frame], list(tracks_of(lines[int(frame)])))
+        ids = ids_of(people, told["frames"][frame], list(tracks_of(frames[int(frame)])))
         stay += sum(person in people for person in last) if (last := before.get("people")) else 0
         for person, number in before.get("ids", {}).items():
             both += person in ids

@@ -9,13 +9,14 @@ share of the pixels in the boxes of vtest_people.json, after the first 4 s, that
 the pipeline. The others are the numbers of pixels outside of the boxes of the same frames that have differed for more than
 2 s, before and after the pipeline.
 """
-import json
 import pathlib
 import subprocess
 import sys
 import tempfile
 
 import numpy
+
+import vtest_people
 
 HEIGHT, WIDTH, RATE, LEAST = 576, 768, 10, 25
 
@@ -37,7 +38,7 @@ def differs(frame, median):
 def main():
     """Prints the figures."""
     video, elements = sys.argv[1:]
-    boxes = json.loads((pathlib.Path(__file__).parent / "vtest_people.json").read_text())["frames"]
+    boxes = vtest_people.marked()["frames"]
     with tempfile.TemporaryDirectory() as folder:
         before, after = frames(video, "", folder, "before"), frames(video, elements + " !", folder, "after")
         rows = [numpy.median(before[:, y:y + 16], axis=0) for y in range(0, HEIGHT, 16)]

@@ -338,6 +338,16 @@ TEST(HogDetectorThreads, of_any_number_find_the_same) {
   }
 }
 
+// About 50 or 110 pixels wide, so that many overlap. Its score is 0.
+HogBox box_of_two_sizes(Random *random) {
+  const int width = 40 + random->below(30) + 60 * random->below(2);
+  return {.x = random->below(90),
+          .y = random->below(90),
+          .width = width,
+          .height = width * 2 + random->below(9),
+          .score = 0};
+}
+
 TEST(HogGrouping, groups_are_those_of_opencv) {
   Random random(3);
   const cv::HOGDescriptor hog;
@@ -346,13 +356,9 @@ TEST(HogGrouping, groups_are_those_of_opencv) {
     std::vector<cv::Rect> boxes;
     std::vector<double> scores;
     for (int i = random.below(60); i >= 0; --i) {
-      const int width = 40 + random.below(30) + 60 * random.below(2);
-      hits.push_back({.x = random.below(90),
-                      .y = random.below(90),
-                      .width = width,
-                      .height = width * 2 + random.below(9),
-                      .score = static_cast<float>(random.byte()) / 64});
-      boxes.emplace_back(hits.back().x, hits.back().y, width, hits.back().height);
+      hits.push_back(box_of_two_sizes(&random));
+      hits.back().score = static_cast<float>(random.byte()) / 64;
+      boxes.emplace_back(hits.back().x, hits.back().y, hits.back().width, hits.back().height);
       scores.push_back(hits.back().score);
     }
     const int threshold = 1 + trial % 5;
@@ -387,12 +393,8 @@ TEST(HogGrouping, best_hits_are_those_of_the_definition) {
   for (int trial = 0; trial < 300; ++trial) {
     std::vector<HogBox> hits;
     for (int i = random.below(60); i >= 0; --i) {
-      const int width = 40 + random.below(30) + 60 * random.below(2);
-      hits.push_back({.x = random.below(90),
-                      .y = random.below(90),
-                      .width = width,
-                      .height = width * 2 + random.below(9),
-                      .score = static_cast<float>(random.below(20) - 10) / 4});  // many are equal
+      hits.push_back(box_of_two_sizes(&random));
+      hits.back().score = static_cast<float>(random.below(20) - 10) / 4;  // many are equal
     }
     ASSERT_TRUE(cudavision::hog::best_hits(hits, trial % 5) == suppressed(hits, trial % 5)) << trial;
   }
