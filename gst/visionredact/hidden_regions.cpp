@@ -24,6 +24,7 @@ constexpr GstClockTime kNearSightings = kMotionTime / 12;
 constexpr GstClockTime kSameSighting = GST_SECOND / 200;  // two such tell no motion
 constexpr double kLeastOverlap = 0.1;
 constexpr double kSureOverlap = 0.5;                // below, the box may be that of another object
+constexpr double kSamePlace = 0.75;                 // of what is held for one object
 constexpr double kJump = 0.1;                       // of a box that trembles, in overlap
 constexpr GstClockTime kSlowest = 10 * GST_SECOND;  // from frame to frame
 constexpr GstClockTime kReordered = GST_SECOND;     // timestamps in the order of decoding go back by less
@@ -246,9 +247,17 @@ void HiddenRegions::match() {
   for (const Match &m : matches_)
     if (match_of_box_[m.box] == nullptr && !objects_[m.object].is_here)
       match_of_box_[m.box] = &m, objects_[m.object].is_here = true;
-  missed_overlap_.assign(boxes_.size(), 0);
+  missed_.assign(boxes_.size(), nullptr);
   for (const Match &m : matches_)
-    if (!objects_[m.object].is_here) missed_overlap_[m.box] = std::max(missed_overlap_[m.box], m.overlap);
+    if (const Match *&best = missed_[m.box];
+        !objects_[m.object].is_here && (best == nullptr || fit(m) > fit(*best)))
+      best = &m;
+}
+
+// How well the box is that of the object: it may have stayed.
+double HiddenRegions::fit(const Match &match) const {
+  return std::max(match.overlap,
+                  overlap(place_of(boxes_[match.box]), objects_[match.object].seen.back().place));
 }
 
 // A box has trembled if it soon jumps back to where another object of the same id was or is expected: then they are one.
@@ -292,20 +301,36 @@ void HiddenRegions::add_sighting(const Sighting &sighting, std::vector<Sighting>
   while (seen->size() > 2 && sighting.time - seen->front().time > kMotionTime) seen->erase(seen->begin());
 }
 
+// Holds the object where it was found last. A copy of it that fits the box better than itself is replaced, and so is one that
+// is near: boxes that tremble would make one in each frame. Returns false if there are too many objects.
+bool HiddenRegions::hold_copy(const Object &object, const Object &better) {
+  Object copy = object;
+  copy.is_here = false, copy.copy_of = object.number;
+  const auto before = std::find_if(objects_.begin(), objects_.end(), [&](const Object &other) {
+    return !other.is_here && other.copy_of == object.number &&
+           (&other == &better || overlap(other.seen.back().place, object.seen.back().place) > kSamePlace);
+  });
+  if (before == objects_.end() && objects_.size() >= kMostObjects) return false;
+  copy.number = before != objects_.end() ? before->number : ++objects_so_far_;
+  if (before != objects_.end())
+    *before = std::move(copy);
+  else
+    objects_.push_back(std::move(copy));
+  return true;
+}
+
 // Adds the box to the object that it is of. Returns null if there are too many.
 const HiddenRegions::Object *HiddenRegions::see(const AttachedBox &box, const Match *match) {
   const Sighting sighting{now_, place_of(box), now_};
   Object *object = match != nullptr ? &objects_[match->object] : nullptr;
   if (object != nullptr && is_known(*object, *match)) {
-    if (!match->is_same && missed_overlap_[match->box] > match->overlap) {
-      // The box is rather that of somebody who has none: who had been taken for its own is held, too.
-      if (objects_.size() >= kMostObjects) return nullptr;
-      Object lost = *object;
-      lost.number = ++objects_so_far_, lost.is_here = false;
-      objects_.push_back(std::move(lost));
+    // The box is rather that of somebody who has none: who had been taken for its own is held, too.
+    const Match *missed = missed_[match->box];
+    if (!match->is_same && missed != nullptr && fit(*missed) > fit(*match)) {
+      if (!hold_copy(*object, objects_[missed->object])) return nullptr;
       object = &objects_[match->object];
     }
-    ++object->found;
+    ++object->found, object->copy_of = 0;
     if (!match->is_same && object->seen.back().time < last_look_)
       object->or_since = std::exchange(object->since, now_);
     add_sighting(sighting, &object->seen);
@@ -313,7 +338,7 @@ const HiddenRegions::Object *HiddenRegions::see(const AttachedBox &box, const Ma
     if (objects_.size() >= kMostObjects) return nullptr;
     Object other{++objects_so_far_, box.type, 0, now_, now_, now_, {}};
     if (object != nullptr) {  // it may also have stayed where it was
-      object->is_here = false;
+      object->is_here = false, object->copy_of = other.number;
       other.first = object->first, other.seen = object->seen;
       if (object->since == object->seen.back().time) other.or_since = object->since;
     }

@@ -79,6 +79,7 @@ class HiddenRegions {
     GstClockTime or_since;       // an earlier time for which this may be so, too; or the same
     std::vector<Sighting> seen;  // the last ones; never empty
     int found = 1;               // how often, since it is an object of its own
+    std::uint64_t copy_of = 0;   // the number of an object, as which this one was not found since
     bool is_here = false;        // the frame that arrives has a box of it
     Place expected = {};         // in the frame that arrives
   };
@@ -122,8 +123,10 @@ class HiddenRegions {
   void follow(const RedactSettings &settings);
   void hide_all_held();
   void match();
+  double fit(const Match &match) const;
   static bool is_known(const Object &object, const Match &match);
   static void add_sighting(const Sighting &sighting, std::vector<Sighting> *seen);
+  bool hold_copy(const Object &object, const Object &better);
   const Object *see(const AttachedBox &box, const Match *match);
   void settle();
   void add_way(const Sighting &from, const Sighting &to);
@@ -148,7 +151,7 @@ class HiddenRegions {
   std::vector<AttachedBox> boxes_;
   std::vector<Match> matches_;               // the best ones first
   std::vector<const Match *> match_of_box_;  // or null
-  std::vector<double> missed_overlap_;       // the best one of the box and an object without a box
+  std::vector<const Match *> missed_;        // that fits the box best, of objects without a box; or null
   std::vector<double> slopes_;
 };
 
