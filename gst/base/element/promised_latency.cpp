@@ -21,6 +21,7 @@ void PromisedLatency::restart() {
   live_ = false;
   before_ = promised_ = held_ = of_pipeline_ = 0;
   allowed_ = last_begin_ = 0;
+  is_behind_ = false;
   in_time_ = late_ = 0;
   count_ = 0;
 }
@@ -40,10 +41,11 @@ GstClockTime PromisedLatency::typical() const {
 bool PromisedLatency::take(GstClockTime processing_time, GstClockTime frame_distance) {
   times_[count_++ % times_.size()] = processing_time;
   const GstClockTime time = typical();
-  if (time < kLeast || time <= allowed_) return false;
-  allowed_ = time + time / 4;
-  const bool keeps_up = allowed_ < frame_distance;
-  promised_ = std::min(kMost, allowed_ + (keeps_up ? 0 : frame_distance));
+  const bool is_longer = time >= kLeast && time > allowed_;
+  if (is_longer) allowed_ = time + time / 4;
+  is_behind_ = frame_distance > 0 && allowed_ >= frame_distance;
+  if (!is_longer) return false;
+  promised_ = std::min(kMost, allowed_ + (is_behind_ ? frame_distance : 0));
   return live_;
 }
 

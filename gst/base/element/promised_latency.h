@@ -19,6 +19,8 @@ class PromisedLatency {
   // latency message must then tell. frame_distance: the distance of the stream's frames, or 0 if it is unknown.
   // Called by the streaming thread.
   bool take(GstClockTime processing_time, GstClockTime frame_distance);
+  // Whether the element, in a live pipeline, takes longer than the distance of two frames. Called by the streaming thread.
+  bool is_behind() const { return live_ && is_behind_; }
   // The element holds frames back for so long. Returns true if a latency message must tell that it is more, or much less.
   bool hold(GstClockTime time);
   // Adds the promise to the answer of the element before this one. Called from any thread.
@@ -42,7 +44,8 @@ class PromisedLatency {
   std::atomic<GstClockTime> before_ = 0, promised_ = 0,
                             held_ = 0;  // before_: what the elements before this one promise
   std::atomic<GstClockTime> of_pipeline_ = 0;
-  GstClockTime allowed_ = 0;             // the part of the promise that is for a frame
+  GstClockTime allowed_ = 0;  // the part of the promise that is for a frame
+  bool is_behind_ = false;
   std::array<GstClockTime, 8> times_{};  // of the last frames, in a ring
   std::size_t count_ = 0;
   guint64 in_time_ = 0, late_ = 0;  // frames
