@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Makes the pictures of the documentation: one of each element, and the animated one of the README.
 #
-#   examples/gallery.sh [OUT]      OUT: the folder for the pictures; default: gst/docs/pictures
+#   examples/gallery.sh [OUT [NAME...]]      OUT: the folder for the pictures; default: gst/docs/pictures
+#                                            NAME: a picture to write, such as cudacanny; default: all of them
 #
 # The pictures and the video are OpenCV's samples (Debian: opencv-doc). Missing packages are installed. The plugin is the
 # one that GStreamer finds; if it finds none, it is built as examples/demo.sh builds it.
 set -euo pipefail
 mkdir -p "${1:-$(dirname "${BASH_SOURCE[0]}")/../gst/docs/pictures}"
 out=$(realpath "${1:-$(dirname "${BASH_SOURCE[0]}")/../gst/docs/pictures}")
+(($# < 1)) || shift
+wanted=("$@")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/support/packages.sh
 source examples/one_file.sh
@@ -35,6 +38,8 @@ picture() {
     "${write_png[@]}" location="$work/picture.png"
 }
 
+is_wanted() { ((${#wanted[@]} == 0)) || [[ " ${wanted[*]} " == *" $1 "* ]]; }
+
 # size WIDTH HEIGHT: the elements that scale a picture; prints one word a line.
 size() { printf '%s\n' videoscale method=lanczos ! "video/x-raw,width=$1,height=$2,pixel-aspect-ratio=1/1"; }
 
@@ -46,6 +51,7 @@ joined() {
 
 # keep NAME QUALITY: picture.png becomes a picture of the gallery.
 keep() {
+  is_wanted "$1" || return 0
   cwebp -quiet -m 6 -sharp_yuv -q "$2" "$work/picture.png" -o "$out/$1.webp"
   echo "$out/$1.webp: $(stat -c %s "$out/$1.webp") bytes"
 }
@@ -173,7 +179,7 @@ quarter() {
 gst-launch-1.0 -q compositor name=c sink_1::xpos=400 sink_2::ypos=250 sink_3::xpos=400 sink_3::ypos=250 ! \
   videoconvert ! video/x-raw,format=RGB ! pngenc compression-level=1 ! multifilesink index=28 location="$work/grid.%03d.png" \
   $(quarter edges) ! c.sink_0 $(quarter moving) ! c.sink_1 $(quarter people) ! c.sink_2 $(quarter erased) ! c.sink_3
-img2webp -loop 0 -min_size -lossy -q 35 -m 4 -d 100 "$work"/grid.*.png -o "$out/street.webp"
+! is_wanted street || img2webp -loop 0 -min_size -lossy -q 35 -m 4 -d 100 "$work"/grid.*.png -o "$out/street.webp"
 
 street before 1 57 57 768 480 identity
 joined 480 "$work/before.057.png" "$work/erased.057.png"
