@@ -9,30 +9,21 @@ GstFlowReturn Overlap::push(GstPad *source) {
   return frame_ != nullptr ? gst_pad_push(source, std::exchange(frame_, nullptr)) : GST_FLOW_OK;
 }
 
-GstFlowReturn Overlap::push_beside(GstPad *source, GstBuffer *frame,
-                                   const std::function<GstFlowReturn()> &work) {
+GstFlowReturn Overlap::push_beside(GstPad *source, GstBuffer *frame, GThreadFunc run, gpointer job,
+                                   const GstFlowReturn *result) {
   if (std::exchange(follows_gap_, false)) GST_BUFFER_FLAG_SET(frame, GST_BUFFER_FLAG_DISCONT);
-  struct Job {
-    const std::function<GstFlowReturn()> &work;
-    GstFlowReturn result;
-  } job{work, GST_FLOW_OK};
-  const auto run = [](gpointer data) -> gpointer {
-    auto *given = static_cast<Job *>(data);
-    given->result = given->work();
-    return nullptr;
-  };
   // A thread for a frame costs a thousandth of the time that such a frame takes.
-  GThread *thread = frame_ != nullptr ? g_thread_try_new("cudavision", run, &job, nullptr) : nullptr;
+  GThread *thread = frame_ != nullptr ? g_thread_try_new("cudavision", run, job, nullptr) : nullptr;
   const GstFlowReturn pushed = push(source);
   if (thread != nullptr)
     g_thread_join(thread);
   else if (pushed == GST_FLOW_OK)
-    run(&job);
-  if (pushed == GST_FLOW_OK && job.result == GST_FLOW_OK)
+    run(job);
+  if (pushed == GST_FLOW_OK && *result == GST_FLOW_OK)
     frame_ = frame;
   else
     gst_buffer_unref(frame);
-  return pushed != GST_FLOW_OK ? pushed : job.result;
+  return pushed != GST_FLOW_OK ? pushed : *result;
 }
 
 }  // namespace cudavision

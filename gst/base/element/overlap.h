@@ -5,8 +5,6 @@
 
 #include <gst/gst.h>
 
-#include <functional>
-
 namespace cudavision {
 
 class Overlap {
@@ -20,7 +18,18 @@ class Overlap {
   GstFlowReturn push(GstPad *source);
   // Does the same while work() runs on a thread of its own or, if the system gives no thread, before it runs. Then holds the
   // frame, which it takes, if both end in GST_FLOW_OK.
-  GstFlowReturn push_beside(GstPad *source, GstBuffer *frame, const std::function<GstFlowReturn()> &work);
+  template <typename Work>
+  GstFlowReturn push_beside(GstPad *source, GstBuffer *frame, const Work &work) {
+    struct Call {
+      const Work &work;
+      GstFlowReturn result = GST_FLOW_OK;
+    } call{work};
+    const auto run = [](gpointer data) -> gpointer {
+      static_cast<Call *>(data)->result = static_cast<Call *>(data)->work();
+      return nullptr;
+    };
+    return push_beside(source, frame, run, &call, &call.result);
+  }
   // Frames before the next one were dropped.
   void note_gap() { follows_gap_ = true; }
   void forget_gap() { follows_gap_ = false; }
@@ -28,6 +37,10 @@ class Overlap {
   void drop() { gst_clear_buffer(&frame_); }
 
  private:
+  // result: what run(job) writes.
+  GstFlowReturn push_beside(GstPad *source, GstBuffer *frame, GThreadFunc run, gpointer job,
+                            const GstFlowReturn *result);
+
   GstBuffer *frame_ = nullptr;
   bool follows_gap_ = false;
 };
