@@ -301,18 +301,20 @@ void HiddenRegions::add_sighting(const Sighting &sighting, std::vector<Sighting>
   while (seen->size() > 2 && sighting.time - seen->front().time > kMotionTime) seen->erase(seen->begin());
 }
 
-// Holds the object where it was found last. A copy of it that fits the box better than itself is replaced, and so is one that
-// is near: boxes that tremble would make one in each frame. Returns false if there are too many objects.
-bool HiddenRegions::hold_copy(const Object &object, const Object &better) {
+// Holds the object where it was found last. A copy of it that fits the box better than itself is replaced, or one that is near:
+// boxes that tremble would make one in each frame. Returns false if there are too many objects.
+bool HiddenRegions::hold_copy(const Object &object, Object *better) {
   Object copy = object;
   copy.is_here = false, copy.copy_of = object.number;
-  const auto before = std::find_if(objects_.begin(), objects_.end(), [&](const Object &other) {
+  const auto is_near = [&object](const Object &other) {
     return !other.is_here && other.copy_of == object.number &&
-           (&other == &better || overlap(other.seen.back().place, object.seen.back().place) > kSamePlace);
-  });
-  if (before == objects_.end() && objects_.size() >= kMostObjects) return false;
-  copy.number = before != objects_.end() ? before->number : ++objects_so_far_;
-  if (before != objects_.end())
+           overlap(other.seen.back().place, object.seen.back().place) > kSamePlace;
+  };
+  const auto near = std::find_if(objects_.begin(), objects_.end(), is_near);
+  Object *before = better->copy_of == object.number ? better : near != objects_.end() ? &*near : nullptr;
+  if (before == nullptr && objects_.size() >= kMostObjects) return false;
+  copy.number = before != nullptr ? before->number : ++objects_so_far_;
+  if (before != nullptr)
     *before = std::move(copy);
   else
     objects_.push_back(std::move(copy));
@@ -327,7 +329,7 @@ const HiddenRegions::Object *HiddenRegions::see(const AttachedBox &box, const Ma
     // The box is rather that of somebody who has none: who had been taken for its own is held, too.
     const Match *missed = missed_[match->box];
     if (!match->is_same && missed != nullptr && fit(*missed) > fit(*match)) {
-      if (!hold_copy(*object, objects_[missed->object])) return nullptr;
+      if (!hold_copy(*object, &objects_[missed->object])) return nullptr;
       object = &objects_[match->object];
     }
     ++object->found, object->copy_of = 0;

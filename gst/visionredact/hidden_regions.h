@@ -126,7 +126,7 @@ class HiddenRegions {
   double fit(const Match &match) const;
   static bool is_known(const Object &object, const Match &match);
   static void add_sighting(const Sighting &sighting, std::vector<Sighting> *seen);
-  bool hold_copy(const Object &object, const Object &better);
+  bool hold_copy(const Object &object, Object *better);
   const Object *see(const AttachedBox &box, const Match *match);
   void settle();
   void add_way(const Sighting &from, const Sighting &to);
