@@ -13,7 +13,7 @@
 #include "gst/base/device/context_sharing.h"
 #include "gst/base/device/launch_turn.h"
 #include "gst/base/element/filter_properties.h"
-#include "gst/base/element/overlap.h"
+#include "gst/base/element/frame_pusher.h"
 #include "gst/base/element/promised_latency.h"
 #include "gst/base/element/session.h"
 #include "gst/base/element/timing.h"
@@ -33,11 +33,11 @@ struct FilterState {
   ContextSharing sharing;
   Punctuality punctuality;
   PromisedLatency latency;
+  FramePusher pusher;
   StopFlag stop;  // set while the element flushes or stops; read by the work on a frame
   std::atomic<GstClockTime> processing_time = 0;  // of the last frame
   SharedSession session;
   // The following members are used by the streaming thread and by start and stop, which never run beside it.
-  Overlap overlap;
   std::optional<WorkingElement> working;  // set while the CUDA backend is used
   GstVideoInfo info;
   Continuity continuity;
@@ -49,7 +49,6 @@ struct FilterState {
     guint64 frame_count = 0;  // since the start or the last flush
     StreamId stream_id;
     std::optional<FramePath> logged_path;  // of these caps
-    bool is_outside = false;               // the region of interest, of the last frame
     bool region_is_refused = false;        // and a warning was posted
     bool has_fitting_caps = false;         // there were caps whose frames could be processed
     bool frames_are_too_small = false;     // those of the last caps
@@ -162,6 +161,7 @@ gboolean start_filter(GstCudaVisionFilter *filter) {
     return klass->make_operation(filter, site, operation);
   };
   for (const StopReason reason : {StopReason::stop, StopReason::flush}) state.stop.withdraw(reason);
+  state.pusher.resume();
   if (!prepared(filter, klass->check_settings, "The properties cannot be used") ||
       !prepared(filter, klass->load_files, "A file cannot be used"))
     return FALSE;
@@ -208,9 +208,9 @@ gboolean start(GstBaseTransform *transform) {
 gboolean stop(GstBaseTransform *transform) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   cudavision::FilterState &state = *filter->state;
+  state.pusher.end();
   if (const std::shared_ptr<Session> session = state.session.get(); session)
     protect(filter, FALSE, [&] { return session->end(), TRUE; });
-  state.overlap.drop();
   state.session.set(nullptr);
   state.working.reset();
   state.sharing.pause();
@@ -229,7 +229,10 @@ GstStateChangeReturn change_state(GstElement *element, GstStateChange transition
       (void)catch_bad_alloc([&] { return state.sharing.find(element, settings.cuda_device_id); });
   }
   // Otherwise the state change would wait for the frame that is being processed.
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) state.stop.request(StopReason::stop);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
+    state.stop.request(StopReason::stop);
+    state.pusher.interrupt();
+  }
   const GstStateChangeReturn result =
       GST_ELEMENT_CLASS(gst_cuda_vision_filter_parent_class)->change_state(element, transition);
   if (transition == GST_STATE_CHANGE_READY_TO_NULL) state.sharing.release();
@@ -420,36 +423,28 @@ void tell_of_fields(GstCudaVisionFilter *filter, GstBuffer *buffer) {
                       (nullptr));
 }
 
-enum class Fate { passes, is_dropped, is_processed };
-
-// settings: those of the element; changed to what is to be used for this frame.
-Fate fate_of(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer, ObjectSettings *settings) {
+GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer) {
   cudavision::FilterState &state = *filter->state;
+  ObjectSettings settings = Properties::snapshot(filter);
   state.run.stream_id.take_frame();
   if (!state.continuity.continues(buffer, GST_BASE_TRANSFORM(filter)->segment)) session.drop_history();
   if (gst_buffer_get_size(buffer) == 0 && GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP))
-    return Fate::passes;
+    return GST_FLOW_OK;
   const bool lets_nothing_pass = GST_CUDA_VISION_FILTER_GET_CLASS(filter)->lets_nothing_pass;
-  const bool is_skipped = state.run.frame_count++ % static_cast<guint64>(settings->every_nth) != 0;
-  if (is_skipped && !lets_nothing_pass) return Fate::passes;
-  state.run.is_outside = !has_region(filter, session, *settings);
-  if (state.run.is_outside && !lets_nothing_pass) return Fate::passes;
-  if (state.run.is_outside)
-    settings->roi_x = settings->roi_y = settings->roi_width = settings->roi_height = 0;
-  const GrayRange range = state.gray_range.take(filter, {settings->gray16_min, settings->gray16_max});
-  settings->gray16_min = range.low, settings->gray16_max = range.high;
-  const bool is_late =
-      state.punctuality.sink_tells() && state.latency.drops(GST_BASE_TRANSFORM(filter), buffer);
-  return is_late ? Fate::is_dropped : Fate::is_processed;
-}
+  const bool is_skipped = state.run.frame_count++ % static_cast<guint64>(settings.every_nth) != 0;
+  if (is_skipped && !lets_nothing_pass) return GST_FLOW_OK;
+  const bool is_outside = !has_region(filter, session, settings);
+  if (is_outside && !lets_nothing_pass) return GST_FLOW_OK;
+  if (is_outside) settings.roi_x = settings.roi_y = settings.roi_width = settings.roi_height = 0;
+  const GrayRange range = state.gray_range.take(filter, {settings.gray16_min, settings.gray16_max});
+  settings.gray16_min = range.low, settings.gray16_max = range.high;
 
-GstFlowReturn process_and_tell(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer,
-                               const ObjectSettings &settings) {
-  cudavision::FilterState &state = *filter->state;
   const GstClockTime begin = gst_util_get_timestamp();
+  if (state.punctuality.sink_tells() && state.latency.drops(GST_BASE_TRANSFORM(filter), buffer))
+    return GST_BASE_TRANSFORM_FLOW_DROPPED;
   bool processed = true;
   const GstFlowReturn result = process(filter, session, buffer, settings, &processed);
-  state.run.region_is_refused = state.run.region_is_refused || state.run.is_outside;
+  state.run.region_is_refused = state.run.region_is_refused || is_outside;
   if (result != GST_FLOW_OK || !processed) return result;
   state.processing_time = gst_util_get_timestamp() - begin;
   promise_held(filter, state.continuity.distance());
@@ -463,13 +458,6 @@ GstFlowReturn process_and_tell(GstCudaVisionFilter *filter, Session &session, Gs
   return GST_FLOW_OK;
 }
 
-GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer) {
-  ObjectSettings settings = Properties::snapshot(filter);
-  const Fate fate = fate_of(filter, session, buffer, &settings);
-  if (fate == Fate::is_processed) return process_and_tell(filter, session, buffer, settings);
-  return fate == Fate::passes ? GST_FLOW_OK : GST_BASE_TRANSFORM_FLOW_DROPPED;
-}
-
 GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   const std::shared_ptr<Session> session = filter->state->session.get();
@@ -478,58 +466,39 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   return protect(filter, GST_FLOW_ERROR, [&] { return take_frame(filter, *session, buffer); });
 }
 
+GstFlowReturn submit_input_buffer(GstBaseTransform *transform, gboolean is_discont, GstBuffer *buffer) {
+  const GstFlowReturn result = GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)
+                                   ->submit_input_buffer(transform, is_discont, buffer);
+  if (result == GST_BASE_TRANSFORM_FLOW_DROPPED) GST_CUDA_VISION_FILTER(transform)->state->pusher.note_gap();
+  return result;
+}
+
 // Whether a sink that waits for the clock would keep the element from frames that it could process. On CUDA the host hardly
 // works on a frame.
-bool overlaps(GstCudaVisionFilter *filter, const Session &session) {
+bool needs_pusher(GstCudaVisionFilter *filter) {
   auto *transform = GST_BASE_TRANSFORM(filter);
-  return filter->state->latency.is_behind() && filter->state->punctuality.sink_tells() &&
-         session.backend() == Backend::cpu && session.knows_caps() &&
-         gst_base_transform_is_qos_enabled(transform) &&
+  const std::shared_ptr<Session> session = filter->state->session.get();
+  return filter->state->latency.is_behind() && filter->state->punctuality.sink_tells() && session &&
+         session->backend() == Backend::cpu && gst_base_transform_is_qos_enabled(transform) &&
          GST_CUDA_VISION_FILTER_GET_CLASS(filter)->frames_held == nullptr &&
          GST_PAD_MODE(GST_BASE_TRANSFORM_SRC_PAD(transform)) == GST_PAD_MODE_PUSH;
 }
 
-// Pushes the frame before this one while this one is processed, and keeps this one.
-GstFlowReturn overlap_frame(GstCudaVisionFilter *filter, Session &session, GstBuffer *frame) {
-  auto *transform = GST_BASE_TRANSFORM(filter);
-  ObjectSettings settings = Properties::snapshot(filter);
-  Fate fate = Fate::is_dropped;
-  GstBuffer *output = nullptr;
-  GstFlowReturn result = protect(filter, GST_FLOW_ERROR, [&] {
-    fate = fate_of(filter, session, frame, &settings);
-    return fate == Fate::is_dropped ? GST_BASE_TRANSFORM_FLOW_DROPPED : GST_FLOW_OK;
-  });
-  if (result == GST_FLOW_OK)
-    result = GST_BASE_TRANSFORM_GET_CLASS(filter)->prepare_output_buffer(transform, frame, &output);
-  if (output != frame) gst_buffer_unref(frame);
-  if (fate == Fate::is_dropped) filter->state->overlap.note_gap();
-  if (result != GST_FLOW_OK) return result;
-  return filter->state->overlap.push_beside(GST_BASE_TRANSFORM_SRC_PAD(transform), output, [&] {
-    if (fate == Fate::passes) return GST_FLOW_OK;
-    return protect(filter, GST_FLOW_ERROR,
-                   [&] { return process_and_tell(filter, session, output, settings); });
-  });
-}
-
-GstFlowReturn submit_input_buffer(GstBaseTransform *transform, gboolean is_discont, GstBuffer *buffer) {
-  const GstFlowReturn result = GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)
-                                   ->submit_input_buffer(transform, is_discont, buffer);
-  if (result == GST_BASE_TRANSFORM_FLOW_DROPPED) GST_CUDA_VISION_FILTER(transform)->state->overlap.note_gap();
-  return result;
-}
-
+// The element goes on with the next frame while this one is pushed.
 GstFlowReturn generate_output(GstBaseTransform *transform, GstBuffer **output) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
-  const std::shared_ptr<Session> session = filter->state->session.get();
-  if (transform->queued_buf != nullptr && session && overlaps(filter, *session))
-    return overlap_frame(filter, *session, std::exchange(transform->queued_buf, nullptr));
-  if (const GstFlowReturn pushed = filter->state->overlap.push(GST_BASE_TRANSFORM_SRC_PAD(transform));
-      pushed != GST_FLOW_OK) {
-    gst_clear_buffer(&transform->queued_buf);
-    return pushed;
-  }
-  if (transform->queued_buf != nullptr) filter->state->overlap.forget_gap();
-  return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->generate_output(transform, output);
+  cudavision::FramePusher &pusher = filter->state->pusher;
+  const bool is_frame = transform->queued_buf != nullptr;
+  const GstFlowReturn result =
+      GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->generate_output(transform, output);
+  if (result == GST_BASE_TRANSFORM_FLOW_DROPPED) pusher.note_gap();
+  if (result != GST_FLOW_OK || *output == nullptr || !is_frame) return result;
+  if (needs_pusher(filter) && pusher.begin(GST_BASE_TRANSFORM_SRC_PAD(transform)))
+    return pusher.push(std::exchange(*output, nullptr));
+  pusher.forget_gap();
+  const GstFlowReturn before = pusher.wait();
+  if (before != GST_FLOW_OK) gst_clear_buffer(output);
+  return before;
 }
 
 void forget_frames(cudavision::FilterState &state, Session &session) {
@@ -567,13 +536,15 @@ void follow_event(GstCudaVisionFilter *filter, Session &session, GstEvent *event
 gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   cudavision::FilterState &state = *filter->state;
-  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START) state.stop.request(StopReason::flush);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START) {
+    state.stop.request(StopReason::flush);
+    state.pusher.interrupt();
+  }
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
     state.stop.withdraw(StopReason::flush);
-    state.overlap.drop();
-  } else if (GST_EVENT_IS_SERIALIZED(event)) {
-    (void)state.overlap.push(GST_BASE_TRANSFORM_SRC_PAD(transform));
+    state.pusher.resume();
   }
+  if (GST_EVENT_IS_SERIALIZED(event)) (void)state.pusher.wait();
   const auto follow = [&] {
     if (const std::shared_ptr<Session> session = state.session.get(); session)
       follow_event(filter, *session, event);
@@ -645,8 +616,7 @@ gboolean query(GstBaseTransform *transform, GstPadDirection direction, GstQuery 
   if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && takes_cuda_memory(filter) &&
       protect(filter, false, answer))
     return TRUE;
-  if (GST_QUERY_TYPE(query) == GST_QUERY_DRAIN && direction == GST_PAD_SINK)
-    (void)state.overlap.push(GST_BASE_TRANSFORM_SRC_PAD(transform));
+  if (GST_QUERY_TYPE(query) == GST_QUERY_DRAIN && direction == GST_PAD_SINK) (void)state.pusher.wait();
   if (!GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->query(transform, direction, query))
     return FALSE;
   if (GST_QUERY_TYPE(query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC) state.latency.add_to(query);

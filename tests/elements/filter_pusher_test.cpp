@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The base class in a live pipeline whose frames come faster than an element on the CPU can take them: a thread of its own
+// brings a frame to the sink while the element works on the next one, and all that goes through it keeps its order.
+#include <gst/cudavision/cudavision.h>
+#include <gst/video/video.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "tests/elements/harness.h"
+#include "tests/support/emulated.h"
+
+namespace {
+
+using namespace cudavision::test;
+using namespace std::chrono_literals;
+
+using Numbers = std::vector<guint64>;
+
+// Frames of 1 ms, of which the element takes some for each.
+class Stream {
+ public:
+  Stream() : harness_("cudahog model=people display=false post-messages=true") {
+    Owned<GstCaps> caps = frame_.caps();
+    caps.reset(gst_caps_make_writable(caps.release()));
+    gst_caps_set_simple(caps.get(), "framerate", GST_TYPE_FRACTION, 1000, 1, nullptr);
+    gst_harness_set_src_caps(harness_.get(), caps.release());
+    gst_harness_use_testclock(harness_.get());
+    EXPECT_EQ(push(), GST_FLOW_OK);
+    EXPECT_EQ(pull(), 0u);
+    gst_harness_query_latency(harness_.get());  // the harness answers as a live source
+    // A sink that waits for the clock tells when frames arrive.
+    EXPECT_TRUE(gst_harness_push_upstream_event(
+        harness_.get(), gst_event_new_qos(GST_QOS_TYPE_OVERFLOW, 1, -GST_SECOND, GST_SECOND)));
+    EXPECT_EQ(push(), GST_FLOW_OK);  // tells how long a frame takes
+    EXPECT_EQ(pull(), 1u);
+    const Owned<GstPad> source(gst_element_get_static_pad(element(), "src"));
+    gst_pad_add_probe(source.get(), GST_PAD_PROBE_TYPE_BUFFER, on_frame, this, nullptr);
+    const Owned<GstBus> bus(gst_element_get_bus(element()));
+    gst_bus_set_sync_handler(bus.get(), on_message, this, nullptr);
+  }
+  ~Stream() {
+    const Owned<GstBus> bus(gst_element_get_bus(element()));
+    gst_bus_set_sync_handler(bus.get(), nullptr, nullptr, nullptr);
+  }
+
+  GstHarness *harness() const { return harness_.get(); }
+  GstElement *element() const { return harness_.element(); }
+  GstClockTime &time() { return time_; }
+  GstClockTime &distance() { return distance_; }  // of the next frames
+  // Called for each frame that leaves, in the thread that brings it, and for each frame that the element has worked on.
+  std::function<void()> &when_it_leaves() { return when_it_leaves_; }
+  std::function<void()> &when_it_is_done() { return when_it_is_done_; }
+  int done() const { return done_; }
+  int left() const { return left_; }
+  std::thread::id pusher() const { return pusher_; }
+
+  GstFlowReturn push() {
+    Owned<GstBuffer> buffer = frame_.buffer();
+    GST_BUFFER_PTS(buffer.get()) = time_;
+    time_ += distance_;
+    return harness_.push(std::move(buffer));
+  }
+  Owned<GstBuffer> pull_frame() { return Owned<GstBuffer>(gst_harness_pull(harness_.get())); }
+  // The milliseconds of the frame that leaves next.
+  guint64 pull() {
+    const Owned<GstBuffer> out = pull_frame();
+    return out ? GST_BUFFER_PTS(out.get()) / GST_MSECOND : G_MAXUINT64;
+  }
+  bool event(GstEvent *event) { return gst_harness_push_event(harness_.get(), event); }
+  void restart() { harness_.restart(); }
+
+ private:
+  static GstPadProbeReturn on_frame(GstPad *, GstPadProbeInfo *, gpointer self) {
+    auto *stream = static_cast<Stream *>(self);
+    stream->pusher_ = std::this_thread::get_id();
+    if (stream->when_it_leaves_) stream->when_it_leaves_();
+    ++stream->left_;
+    return GST_PAD_PROBE_OK;
+  }
+  static GstBusSyncReply on_message(GstBus *, GstMessage *message, gpointer self) {
+    auto *stream = static_cast<Stream *>(self);
+    if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ELEMENT) return GST_BUS_PASS;
+    ++stream->done_;
+    if (stream->when_it_is_done_) stream->when_it_is_done_();
+    return GST_BUS_PASS;
+  }
+
+  VideoFrame frame_{"GRAY8", {320, 240}};
+  Harness harness_;
+  GstClockTime time_ = 0, distance_ = GST_MSECOND;
+  std::function<void()> when_it_leaves_, when_it_is_done_;
+  std::atomic<int> done_ = 0, left_ = 0;
+  std::atomic<std::thread::id> pusher_{};
+};
+
+// Returns false if that has not come to pass within 20 s.
+template <typename Condition>
+bool comes_to_pass(const Condition &condition) {
+  for (int i = 0; i < 20000 && !condition(); ++i) std::this_thread::sleep_for(1ms);
+  return condition();
+}
+
+class FilterPusher : public ElementTest {
+  void SetUp() override {
+    if (kEmulated || backend() != "cpu") GTEST_SKIP() << "on CUDA the host does not wait for a frame";
+  }
+};
+
+TEST_F(FilterPusher, a_frame_is_worked_on_while_the_sink_holds_the_one_before) {
+  Stream stream;
+  stream.when_it_leaves() = [&] {
+    const int n = stream.left();
+    EXPECT_TRUE(n >= 3 || comes_to_pass([&] { return stream.done() > n + 1; }))
+        << "the sink and the element wait for one another";
+  };
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(stream.push(), GST_FLOW_OK);
+  for (const guint64 n : {2u, 3u, 4u, 5u}) {
+    const Owned<GstBuffer> out = stream.pull_frame();
+    EXPECT_EQ(GST_BUFFER_PTS(out.get()), n * GST_MSECOND);
+    EXPECT_GE(gst_cuda_vision_buffer_get_n_results(out.get(), nullptr), 0);
+  }
+  EXPECT_NE(stream.pusher(), std::this_thread::get_id());
+}
+
+TEST_F(FilterPusher, no_frame_waits_for_the_next_one) {
+  Stream stream;
+  EXPECT_EQ(stream.push(), GST_FLOW_OK);
+  EXPECT_EQ(stream.pull(), 2u);
+}
+
+TEST_F(FilterPusher, what_is_serialised_leaves_behind_the_frame) {
+  for (int what = 0; what < 3; ++what) {
+    Stream stream;
+    stream.when_it_leaves() = [] { std::this_thread::sleep_for(50ms); };
+    EXPECT_EQ(stream.push(), GST_FLOW_OK);
+    if (what == 0) {
+      EXPECT_TRUE(stream.event(gst_event_new_eos()));
+    } else if (what == 1) {
+      EXPECT_TRUE(stream.event(
+          gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty("between"))));
+    } else {
+      GstQuery *query = gst_query_new_drain();
+      gst_pad_peer_query(stream.harness()->srcpad, query);
+      gst_query_unref(query);
+    }
+    EXPECT_EQ(stream.left(), 1) << what;
+  }
+}
+
+// A program may do so when it hears of what was found.
+TEST_F(FilterPusher, an_event_may_be_sent_while_a_message_is_posted) {
+  Stream stream;
+  stream.when_it_is_done() = [&] {
+    EXPECT_TRUE(
+        stream.event(gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty("found"))));
+  };
+  stream.when_it_leaves() = [] { std::this_thread::sleep_for(20ms); };
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(stream.push(), GST_FLOW_OK);
+  for (const guint64 n : {2u, 3u, 4u}) EXPECT_EQ(stream.pull(), n);
+}
+
+// By another thread, or by who holds the frame.
+TEST_F(FilterPusher, a_flush_ends_while_a_frame_is_on_its_way) {
+  for (const bool by_sink : {false, true}) {
+    Stream stream;
+    const auto flush = [&stream] {
+      EXPECT_TRUE(stream.event(gst_event_new_flush_start()));
+      EXPECT_TRUE(stream.event(gst_event_new_flush_stop(FALSE)));
+      GstSegment segment;
+      gst_segment_init(&segment, GST_FORMAT_TIME);
+      EXPECT_TRUE(stream.event(gst_event_new_segment(&segment)));
+    };
+    std::atomic<bool> is_flushed = false;
+    const Owned<GstPad> source(gst_element_get_static_pad(stream.element(), "src"));
+    const Owned<GstPad> end(gst_pad_get_peer(source.get()));
+    stream.when_it_leaves() = [&] {
+      if (is_flushed) return;
+      if (by_sink) {
+        std::this_thread::sleep_for(50ms), flush();
+        GST_PAD_SET_FLUSHING(end.get());  // the old frame has not got there
+      }
+      is_flushed = true;
+    };
+    EXPECT_EQ(stream.push(), GST_FLOW_OK);
+    std::thread other([&] {
+      if (!by_sink) flush();
+    });
+    (void)stream.push();  // waits for the frame before
+    other.join();
+    EXPECT_TRUE(comes_to_pass([&] { return is_flushed || !by_sink; }));
+    if (by_sink) std::this_thread::sleep_for(50ms);
+    GST_PAD_UNSET_FLUSHING(end.get());
+    const int before = stream.left();
+    EXPECT_EQ(stream.push(), GST_FLOW_OK) << by_sink;
+    EXPECT_TRUE(comes_to_pass([&] { return stream.left() > before; })) << by_sink;
+  }
+}
+
+// The sink says that a frame would be late, or the clock does.
+TEST_F(FilterPusher, a_frame_behind_a_gap_is_marked) {
+  for (const bool by_clock : {false, true}) {
+    Stream stream;
+    EXPECT_EQ(stream.push(), GST_FLOW_OK);
+    EXPECT_EQ(stream.pull(), 2u);
+    if (by_clock) {
+      EXPECT_TRUE(gst_harness_set_time(stream.harness(), 10 * GST_SECOND));
+    } else {
+      EXPECT_TRUE(gst_harness_push_upstream_event(
+          stream.harness(), gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 1, GST_MSECOND, 3 * GST_MSECOND)));
+    }
+    EXPECT_EQ(stream.push(), GST_FLOW_OK);
+    EXPECT_EQ(stream.done(), 1) << "the frame was not dropped";
+    stream.time() = 10 * GST_SECOND;
+    for (const bool is_first : {true, false}) {
+      EXPECT_EQ(stream.push(), GST_FLOW_OK);
+      const Owned<GstBuffer> out = stream.pull_frame();
+      ASSERT_NE(out, nullptr);
+      EXPECT_EQ(bool(GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_DISCONT)), is_first) << by_clock;
+    }
+  }
+}
+
+TEST_F(FilterPusher, what_the_sink_answers_is_told_once_with_the_next_frame) {
+  Stream stream;
+  const Owned<GstPad> source(gst_element_get_static_pad(stream.element(), "src"));
+  const Owned<GstPad> end(gst_pad_get_peer(source.get()));
+  GST_PAD_SET_FLUSHING(end.get());
+  EXPECT_EQ(stream.push(), GST_FLOW_OK);
+  EXPECT_EQ(stream.push(), GST_FLOW_FLUSHING);
+  GST_PAD_UNSET_FLUSHING(end.get());
+  EXPECT_EQ(stream.push(), GST_FLOW_OK);
+  EXPECT_EQ(stream.pull(), 4u);
+}
+
+TEST_F(FilterPusher, ends_when_frames_come_seldom) {
+  Stream stream;
+  EXPECT_EQ(stream.push(), GST_FLOW_OK);
+  stream.distance() = GST_SECOND;
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(stream.push(), GST_FLOW_OK);
+  EXPECT_TRUE(stream.pusher() == std::this_thread::get_id());
+  EXPECT_EQ(stream.left(), 9);
+}
+
+TEST_F(FilterPusher, ends_with_the_stream) {
+  Stream stream;
+  EXPECT_EQ(stream.push(), GST_FLOW_OK);
+  Owned<GstCaps> caps(gst_pad_get_current_caps(stream.harness()->srcpad));
+  stream.restart();
+  gst_harness_set_src_caps(stream.harness(), caps.release());
+  EXPECT_EQ(stream.push(), GST_FLOW_OK);
+  EXPECT_TRUE(stream.pusher() == std::this_thread::get_id()) << "a new start knows nothing of the sink";
+}
+
+// Buffers of a camera: as many as the sink and the element hold.
+TEST_F(FilterPusher, a_pool_of_two_buffers_is_enough) {
+  Stream stream;
+  const Owned<GstCaps> caps(gst_pad_get_current_caps(stream.harness()->srcpad));
+  GstBufferPool *pool = gst_buffer_pool_new();
+  GstStructure *config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_set_params(config, caps.get(), 320 * 240, 2, 2);
+  ASSERT_TRUE(gst_buffer_pool_set_config(pool, config));
+  ASSERT_TRUE(gst_buffer_pool_set_active(pool, TRUE));
+  Owned<GstBuffer> shown;  // by the sink, until the next one comes
+  for (int i = 0; i < 10; ++i) {
+    GstBuffer *buffer = nullptr;
+    ASSERT_EQ(gst_buffer_pool_acquire_buffer(pool, &buffer, nullptr), GST_FLOW_OK);
+    GST_BUFFER_PTS(buffer) = stream.time() += GST_MSECOND;
+    ASSERT_EQ(gst_harness_push(stream.harness(), buffer), GST_FLOW_OK);
+    shown = stream.pull_frame();
+    ASSERT_NE(shown, nullptr) << i;
+  }
+  shown.reset();
+  gst_buffer_pool_set_active(pool, FALSE);
+  gst_object_unref(pool);
+}
+
+// The sink holds a frame in PAUSED.
+TEST_F(FilterPusher, stops_while_the_sink_holds_a_frame) {
+  const Owned<GstElement> pipeline = parse(
+      "videotestsrc is-live=true pattern=ball ! video/x-raw,format=GRAY8,width=1280,height=720,"
+      "framerate=50/1 ! cudahog model=people display=false ! fakevideosink sync=true");
+  gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
+  std::this_thread::sleep_for(700ms);
+  gst_element_set_state(pipeline.get(), GST_STATE_PAUSED);
+  std::this_thread::sleep_for(200ms);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(gst_element_set_state(pipeline.get(), GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
+}
+
+}  // namespace
