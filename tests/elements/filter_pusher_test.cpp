@@ -43,6 +43,7 @@ class Stream {
     gst_bus_set_sync_handler(bus.get(), on_message, this, nullptr);
   }
   ~Stream() {
+    gst_element_set_state(element(), GST_STATE_NULL);  // no thread of it is left
     const Owned<GstBus> bus(gst_element_get_bus(element()));
     gst_bus_set_sync_handler(bus.get(), nullptr, nullptr, nullptr);
   }
@@ -168,6 +169,8 @@ TEST_F(FilterPusher, a_flush_ends_while_a_frame_is_on_its_way) {
   for (const bool by_sink : {false, true}) {
     Stream stream;
     const auto flush = [&stream] {
+      EXPECT_TRUE(comes_to_pass([&] { return stream.done() == 2; }));  // the next frame waits
+      std::this_thread::sleep_for(20ms);
       EXPECT_TRUE(stream.event(gst_event_new_flush_start()));
       EXPECT_TRUE(stream.event(gst_event_new_flush_stop(FALSE)));
       GstSegment segment;
@@ -179,8 +182,9 @@ TEST_F(FilterPusher, a_flush_ends_while_a_frame_is_on_its_way) {
     const Owned<GstPad> end(gst_pad_get_peer(source.get()));
     stream.when_it_leaves() = [&] {
       if (is_flushed) return;
+      if (!by_sink) (void)comes_to_pass([&] { return stream.done() == 2; });
       if (by_sink) {
-        std::this_thread::sleep_for(50ms), flush();
+        flush();
         GST_PAD_SET_FLUSHING(end.get());  // the old frame has not got there
       }
       is_flushed = true;
@@ -197,6 +201,7 @@ TEST_F(FilterPusher, a_flush_ends_while_a_frame_is_on_its_way) {
     const int before = stream.left();
     EXPECT_EQ(stream.push(), GST_FLOW_OK) << by_sink;
     EXPECT_TRUE(comes_to_pass([&] { return stream.left() > before; })) << by_sink;
+    EXPECT_TRUE(stream.event(gst_event_new_eos()));  // waits for the last frame
   }
 }
 
