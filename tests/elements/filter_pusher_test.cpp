@@ -164,6 +164,19 @@ TEST_F(FilterPusher, an_event_may_be_sent_while_a_message_is_posted) {
   for (const guint64 n : {2u, 3u, 4u}) EXPECT_EQ(stream.pull(), n);
 }
 
+// Whoever brings the next frame holds the lock that an event needs.
+TEST_F(FilterPusher, an_event_may_be_sent_by_whoever_holds_a_frame) {
+  Stream stream;
+  stream.when_it_leaves() = [&] {
+    if (stream.left() > 0) return;
+    EXPECT_TRUE(comes_to_pass([&] { return stream.done() == 2; }));  // the next frame waits
+    EXPECT_TRUE(
+        stream.event(gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty("seen"))));
+  };
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(stream.push(), GST_FLOW_OK);
+  for (const guint64 n : {2u, 3u, 4u}) EXPECT_EQ(stream.pull(), n);
+}
+
 // By another thread, or by who holds the frame.
 TEST_F(FilterPusher, a_flush_ends_while_a_frame_is_on_its_way) {
   for (const bool by_sink : {false, true}) {
@@ -235,10 +248,14 @@ TEST_F(FilterPusher, what_the_sink_answers_is_told_once_with_the_next_frame) {
   const Owned<GstPad> end(gst_pad_get_peer(source.get()));
   GST_PAD_SET_FLUSHING(end.get());
   EXPECT_EQ(stream.push(), GST_FLOW_OK);
+  EXPECT_FALSE(
+      stream.event(gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty("between"))));
   EXPECT_EQ(stream.push(), GST_FLOW_FLUSHING);
-  GST_PAD_UNSET_FLUSHING(end.get());
   EXPECT_EQ(stream.push(), GST_FLOW_OK);
-  EXPECT_EQ(stream.pull(), 4u);
+  EXPECT_TRUE(comes_to_pass([&] { return stream.left() == 2; }));
+  GST_PAD_UNSET_FLUSHING(end.get());
+  EXPECT_EQ(stream.push(), GST_FLOW_OK) << "the sink takes frames again";
+  EXPECT_EQ(stream.pull(), 5u);
 }
 
 TEST_F(FilterPusher, ends_when_frames_come_seldom) {

@@ -496,7 +496,8 @@ GstFlowReturn generate_output(GstBaseTransform *transform, GstBuffer **output) {
   if (needs_pusher(filter) && pusher.begin(GST_BASE_TRANSFORM_SRC_PAD(transform)))
     return pusher.push(std::exchange(*output, nullptr));
   pusher.forget_gap();
-  const GstFlowReturn before = pusher.wait();
+  pusher.wait();
+  const GstFlowReturn before = pusher.take_result();
   if (before != GST_FLOW_OK) gst_clear_buffer(output);
   return before;
 }
@@ -542,9 +543,9 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   }
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
     state.stop.withdraw(StopReason::flush);
-    state.pusher.resume();
+    if (!state.stop.requested()) state.pusher.resume();
   }
-  if (GST_EVENT_IS_SERIALIZED(event)) (void)state.pusher.wait();
+  if (GST_EVENT_IS_SERIALIZED(event)) state.pusher.wait();
   const auto follow = [&] {
     if (const std::shared_ptr<Session> session = state.session.get(); session)
       follow_event(filter, *session, event);
@@ -616,7 +617,7 @@ gboolean query(GstBaseTransform *transform, GstPadDirection direction, GstQuery 
   if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && takes_cuda_memory(filter) &&
       protect(filter, false, answer))
     return TRUE;
-  if (GST_QUERY_TYPE(query) == GST_QUERY_DRAIN && direction == GST_PAD_SINK) (void)state.pusher.wait();
+  if (GST_QUERY_IS_SERIALIZED(query) && direction == GST_PAD_SINK) state.pusher.wait();
   if (!GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->query(transform, direction, query))
     return FALSE;
   if (GST_QUERY_TYPE(query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC) state.latency.add_to(query);

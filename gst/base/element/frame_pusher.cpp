@@ -1,16 +1,36 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/base/element/frame_pusher.h"
 
+#include <chrono>
 #include <utility>
 
 namespace cudavision {
+namespace {
+
+// A program that is called with a frame may want a lock that is held by whoever waits here, for example to end the stream. So
+// a frame waits for longer only if so many do.
+constexpr std::chrono::milliseconds kPatience{200};
+constexpr guint kMostFrames = 8;
+
+// Whether the next frame may be taken though this one was not: the sink may have been replaced meanwhile.
+bool has_passed(GstFlowReturn result, GstPad *source) {
+  if (result >= GST_FLOW_OK) return true;
+  if (result != GST_FLOW_FLUSHING && result != GST_FLOW_NOT_LINKED) return false;
+  GstPad *peer = gst_pad_get_peer(source);
+  const bool is_open = peer != nullptr && !GST_PAD_IS_FLUSHING(source) && !GST_PAD_IS_FLUSHING(peer);
+  gst_clear_object(&peer);
+  return is_open;
+}
+
+}  // namespace
 
 bool FramePusher::begin(GstPad *source) {
   if (thread_ == nullptr) {
     source_ = source;
     thread_ = g_thread_try_new("cudavision", run, this, nullptr);
   }
-  return thread_ != nullptr;
+  const std::lock_guard lock(mutex_);
+  return thread_ != nullptr && !ends_;
 }
 
 gpointer FramePusher::run(gpointer self) {
@@ -21,9 +41,9 @@ gpointer FramePusher::run(gpointer self) {
 void FramePusher::push_frames() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [this] { return frame_ != nullptr || ends_; });
+    changed_.wait(lock, [this] { return !g_queue_is_empty(&frames_) || ends_; });
     if (ends_) return;
-    GstBuffer *frame = std::exchange(frame_, nullptr);
+    auto *frame = GST_BUFFER(g_queue_pop_head(&frames_));
     is_pushing_ = true;
     lock.unlock();
     const GstFlowReturn result = gst_pad_push(source_, frame);
@@ -33,16 +53,28 @@ void FramePusher::push_frames() {
   }
 }
 
-GstFlowReturn FramePusher::wait() {
-  if (thread_ == nullptr || thread_ == g_thread_self()) return GST_FLOW_OK;
+void FramePusher::wait() {
+  if (thread_ == nullptr || thread_ == g_thread_self()) return;
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return (frame_ == nullptr && !is_pushing_) || is_interrupted_; });
-  return is_interrupted_ ? GST_FLOW_FLUSHING : std::exchange(result_, GST_FLOW_OK);
+  changed_.wait(lock, [this] { return is_idle() || is_interrupted_; });
+}
+
+GstFlowReturn FramePusher::take_result() {
+  if (thread_ == nullptr) return GST_FLOW_OK;
+  std::unique_lock lock(mutex_);
+  const GstFlowReturn result = std::exchange(result_, GST_FLOW_OK);
+  const bool is_interrupted = is_interrupted_;
+  lock.unlock();
+  if (is_interrupted) return GST_FLOW_FLUSHING;
+  return has_passed(result, source_) ? GST_FLOW_OK : result;
 }
 
 GstFlowReturn FramePusher::push(GstBuffer *frame) {
-  const GstFlowReturn before = wait();
-  if (before != GST_FLOW_OK) {
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, kPatience, [this] { return is_idle() || is_interrupted_; });
+  }
+  if (const GstFlowReturn before = take_result(); before != GST_FLOW_OK) {
     gst_buffer_unref(frame);
     return before;
   }
@@ -50,8 +82,13 @@ GstFlowReturn FramePusher::push(GstBuffer *frame) {
     frame = gst_buffer_make_writable(frame);
     GST_BUFFER_FLAG_SET(frame, GST_BUFFER_FLAG_DISCONT);
   }
-  const std::lock_guard lock(mutex_);
-  frame_ = frame;
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return g_queue_get_length(&frames_) < kMostFrames || is_interrupted_; });
+  if (is_interrupted_) {
+    gst_buffer_unref(frame);
+    return GST_FLOW_FLUSHING;
+  }
+  g_queue_push_tail(&frames_, frame);
   changed_.notify_all();
   return GST_FLOW_OK;
 }
@@ -59,12 +96,13 @@ GstFlowReturn FramePusher::push(GstBuffer *frame) {
 void FramePusher::interrupt() {
   const std::lock_guard lock(mutex_);
   is_interrupted_ = true;
+  drop_frames();
   changed_.notify_all();
 }
 
 void FramePusher::resume() {
   const std::lock_guard lock(mutex_);
-  is_interrupted_ = false, is_old_ = frame_ != nullptr || is_pushing_, result_ = GST_FLOW_OK;
+  is_interrupted_ = false, is_old_ = is_pushing_, result_ = GST_FLOW_OK;
 }
 
 void FramePusher::end() {
@@ -72,10 +110,12 @@ void FramePusher::end() {
   {
     const std::lock_guard lock(mutex_);
     ends_ = true;
+    drop_frames();
     changed_.notify_all();
   }
+  if (thread_ == g_thread_self()) return;  // which GStreamer forbids; it ends when it comes back
   g_thread_join(std::exchange(thread_, nullptr));
-  gst_clear_buffer(&frame_);
+  drop_frames();
   ends_ = is_old_ = false, result_ = GST_FLOW_OK;
 }
 
