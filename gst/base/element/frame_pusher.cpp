@@ -33,8 +33,17 @@ bool FramePusher::begin(GstPad *source) {
   return thread_ != nullptr && !ends_;
 }
 
+FramePusher::~FramePusher() {
+  end();
+  if (thread_ != nullptr) g_thread_unref(thread_);  // it runs this
+}
+
+// The element, which owns the object, must not go before the thread: a program may remove it when it is called with a frame.
 gpointer FramePusher::run(gpointer self) {
-  static_cast<FramePusher *>(self)->push_frames();
+  auto *pusher = static_cast<FramePusher *>(self);
+  GstObject *element = gst_object_get_parent(GST_OBJECT(pusher->source_));
+  pusher->push_frames();
+  gst_clear_object(&element);
   return nullptr;
 }
 

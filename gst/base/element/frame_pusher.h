@@ -16,7 +16,7 @@ class FramePusher {
   FramePusher() = default;
   FramePusher(const FramePusher &) = delete;
   FramePusher &operator=(const FramePusher &) = delete;
-  ~FramePusher() { end(); }
+  ~FramePusher();
 
   // Starts the thread if there is none. Returns false if the system gives none.
   bool begin(GstPad *source);
