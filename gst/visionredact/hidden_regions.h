@@ -79,9 +79,9 @@ class HiddenRegions {
     GstClockTime or_since;       // an earlier time for which this may be so, too; or the same
     std::vector<Sighting> seen;  // the last ones; never empty
     int found = 1;               // how often, since it is an object of its own
-    std::uint64_t copy_of = 0;   // the number of an object, as which this one was not found since
-    bool is_here = false;        // the frame that arrives has a box of it
-    Place expected = {};         // in the frame that arrives
+    std::uint64_t copy_of = 0;  // the number of the object that this one may be, too, until it is found; or 0
+    bool is_here = false;       // the frame that arrives has a box of it
+    Place expected = {};        // in the frame that arrives
   };
   // A box may be that of an object.
   struct Match {

@@ -488,11 +488,10 @@ bool needs_pusher(GstCudaVisionFilter *filter) {
 GstFlowReturn generate_output(GstBaseTransform *transform, GstBuffer **output) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   cudavision::FramePusher &pusher = filter->state->pusher;
-  const bool is_frame = transform->queued_buf != nullptr;
   const GstFlowReturn result =
       GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->generate_output(transform, output);
   if (result == GST_BASE_TRANSFORM_FLOW_DROPPED) pusher.note_gap();
-  if (result != GST_FLOW_OK || *output == nullptr || !is_frame) return result;
+  if (result != GST_FLOW_OK || *output == nullptr) return result;
   if (needs_pusher(filter) && pusher.begin(GST_BASE_TRANSFORM_SRC_PAD(transform)))
     return pusher.push(std::exchange(*output, nullptr));
   pusher.forget_gap();

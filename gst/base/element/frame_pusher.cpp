@@ -7,12 +7,12 @@
 namespace cudavision {
 namespace {
 
-// A program that is called with a frame may want a lock that is held by whoever waits here, for example to end the stream. So
-// a frame waits for longer only if so many do.
+// Whoever brings a frame holds the lock of the sink pad. A program that is called with the frame before may need this lock, for
+// example to end the stream. So nobody waits here for longer than this, unless so many frames are in the list.
 constexpr std::chrono::milliseconds kPatience{200};
 constexpr guint kMostFrames = 8;
 
-// Whether the next frame may be taken though this one was not: the sink may have been replaced meanwhile.
+// Whether the next frame may be pushed: this one was taken, or the sink that refused it has been replaced meanwhile.
 bool has_passed(GstFlowReturn result, GstPad *source) {
   if (result >= GST_FLOW_OK) return true;
   if (result != GST_FLOW_FLUSHING && result != GST_FLOW_NOT_LINKED) return false;
@@ -124,7 +124,6 @@ void FramePusher::end() {
   }
   if (thread_ == g_thread_self()) return;  // which GStreamer forbids; it ends when it comes back
   g_thread_join(std::exchange(thread_, nullptr));
-  drop_frames();
   ends_ = is_old_ = false, result_ = GST_FLOW_OK;
 }
 

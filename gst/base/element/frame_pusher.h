@@ -40,7 +40,7 @@ class FramePusher {
  private:
   static gpointer run(gpointer self);
   void push_frames();
-  bool is_idle() const { return g_queue_is_empty(&frames_) && !is_pushing_; }
+  bool is_idle() { return g_queue_is_empty(&frames_) && !is_pushing_; }
   void drop_frames() {
     g_queue_clear_full(&frames_, [](gpointer frame) { gst_buffer_unref(GST_BUFFER(frame)); });
   }
@@ -48,9 +48,9 @@ class FramePusher {
   GThread *thread_ = nullptr;
   GstPad *source_ = nullptr;
   bool follows_gap_ = false;
-  mutable std::mutex mutex_;  // protects the following
+  std::mutex mutex_;  // protects the following
   std::condition_variable changed_;
-  mutable GQueue frames_ = G_QUEUE_INIT;  // to push
+  GQueue frames_ = G_QUEUE_INIT;  // to push
   bool is_pushing_ = false, is_interrupted_ = false, is_old_ = false, ends_ = false;
   GstFlowReturn result_ = GST_FLOW_OK;
 };
