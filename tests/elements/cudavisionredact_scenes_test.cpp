@@ -22,7 +22,6 @@ using namespace cudavision;
 
 constexpr Size kSize{400, 140};
 constexpr int kFrames = 100, kFramesASecond = 25, kHold = kFramesASecond, kScenes = 10;
-constexpr std::uint8_t kShown = 200;
 
 struct Walker {
   Box start;
@@ -36,7 +35,6 @@ struct Detector {
   bool merges = false;  // or both become one
   bool has_ids = false;
   bool swaps_ids = false;  // two boxes that overlap have each other's ids in every fourth frame
-  int tremble = 1;         // pixels
   double in_clear = 0;     // the part of people who may be seen, because nobody can know better: at most this
 };
 
@@ -98,8 +96,7 @@ class Scene {
     return true;
   }
   Box trembling(Box box) {
-    for (double *side : {&box.x, &box.y, &box.width, &box.height})
-      *side += below(2 * detector_.tremble + 1) - detector_.tremble;
+    for (double *side : {&box.x, &box.y, &box.width, &box.height}) *side += below(3) - 1;
     return box;
   }
 
@@ -136,31 +133,34 @@ std::optional<double> part_seen(const VideoFrame &frame, const std::vector<Walke
       bool is_covered = false;
       for (std::size_t w = 0; w < walkers.size(); ++w)
         is_covered |= w != walker && is_in(walkers[w].at(n), x, y);
-      if (!is_covered) ++visible, seen += frame.sample(0, x, y) == kShown;
+      if (!is_covered) ++visible, seen += frame.sample(0, x, y) == kBrightByte;
     }
   if (visible < 20) return {};
   return static_cast<double>(seen) / visible;
 }
 
+GstFlowReturn push(Harness *harness, Owned<GstBuffer> buffer, int n) {
+  GST_BUFFER_PTS(buffer.get()) = static_cast<GstClockTime>(n) * GST_SECOND / kFramesASecond;
+  EXPECT_TRUE(gst_cuda_vision_buffer_mark_analysed(buffer.get(), "person", 0, nullptr));
+  return harness->push(std::move(buffer));
+}
+
 void play(Scene scene, const Detector &detector, int look_back, Counts *counts) {
-  VideoFrame frame("GRAY8", kSize, 1);
-  std::fill(frame.bytes().begin(), frame.bytes().end(), kShown);
+  VideoFrame frame = bright("GRAY8", kSize);
   Harness harness("cudavisionredact look-back=" + std::to_string(look_back));
   gst_harness_set_src_caps(harness.get(), frame.caps().release());
   const std::vector<Walker> &walkers = scene.walkers();
   std::vector<std::vector<int>> found_in(walkers.size());
   for (int n = 0; n < kFrames; ++n) {
     Owned<GstBuffer> buffer = frame.buffer();
-    GST_BUFFER_PTS(buffer.get()) = static_cast<GstClockTime>(n) * GST_SECOND / kFramesASecond;
     for (const Found &found : scene.look(n)) {
       found_in[found.walker].push_back(n);
-      add_region(buffer.get(), found.box, "person");
       if (detector.has_ids)
-        gst_video_region_of_interest_meta_add_param(
-            regions_of(buffer).back(), gst_structure_new("tracking", "id", G_TYPE_UINT64, found.id, nullptr));
+        add_track(buffer.get(), found.box, found.id);
+      else
+        add_region(buffer.get(), found.box, "person");
     }
-    EXPECT_TRUE(gst_cuda_vision_buffer_mark_analysed(buffer.get(), "person", 0, nullptr));
-    EXPECT_EQ(harness.push(std::move(buffer)), GST_FLOW_OK);
+    EXPECT_EQ(push(&harness, std::move(buffer), n), GST_FLOW_OK);
   }
   for (int n = 0; n < kFrames - look_back; ++n) {
     const Owned<GstBuffer> out(gst_harness_try_pull(harness.get()));
@@ -168,7 +168,7 @@ void play(Scene scene, const Detector &detector, int look_back, Counts *counts) 
     frame.bytes() = bytes_of(out.get());
     for (int y = 0; y < kSize.height; y += 4)
       for (int x = 0; x < kSize.width; x += 4) {
-        counts->hidden += frame.sample(0, x, y) != kShown;
+        counts->hidden += frame.sample(0, x, y) != kBrightByte;
         counts->people += std::any_of(walkers.begin(), walkers.end(),
                                       [&](const Walker &w) { return is_in(w.at(n), x, y); });
       }
@@ -215,8 +215,7 @@ TEST_F(CudaVisionRedactScenes, whoever_was_found_is_hidden) {
 // Boxes tremble, so that now and then one is nearer to where an object was before than to where it was found last.
 TEST_F(CudaVisionRedactScenes, what_is_held_for_people_who_stand_does_not_grow) {
   constexpr int kPeople = 20, kTremble = 5, kSettled = 100, kLast = 400;
-  VideoFrame frame("GRAY8", {1280, 720}, 1);
-  std::fill(frame.bytes().begin(), frame.bytes().end(), kShown);
+  const VideoFrame frame = bright("GRAY8", {1280, 720});
   Harness harness("cudavisionredact");
   gst_harness_set_src_caps(harness.get(), frame.caps().release());
   std::mt19937 random(7);
@@ -224,20 +223,18 @@ TEST_F(CudaVisionRedactScenes, what_is_held_for_people_who_stand_does_not_grow) 
   double hidden = 0;
   for (int n = 0; n < kLast; ++n) {
     Owned<GstBuffer> buffer = frame.buffer();
-    GST_BUFFER_PTS(buffer.get()) = static_cast<GstClockTime>(n) * GST_SECOND / kFramesASecond;
     for (int i = 0; i < kPeople; ++i)
       if (random() % 20 != 0)
         add_region(buffer.get(),
                    {40. + 125 * (i % 10) + tremble(), 100. + 300 * (i / 10) + tremble(), 40 + tremble(),
                     80 + tremble()},
                    "person");
-    EXPECT_TRUE(gst_cuda_vision_buffer_mark_analysed(buffer.get(), "person", 0, nullptr));
-    EXPECT_EQ(harness.push(std::move(buffer)), GST_FLOW_OK);
+    EXPECT_EQ(push(&harness, std::move(buffer), n), GST_FLOW_OK);
     const std::vector<std::uint8_t> bytes =
         bytes_of(Owned<GstBuffer>(gst_harness_try_pull(harness.get())).get());
     if (n >= kSettled)
       hidden += static_cast<double>(bytes.size()) -
-                static_cast<double>(std::count(bytes.begin(), bytes.end(), kShown));
+                static_cast<double>(std::count(bytes.begin(), bytes.end(), kBrightByte));
   }
   EXPECT_LT(hidden / (kLast - kSettled), 3 * kPeople * 40 * 80);
 }

@@ -68,12 +68,11 @@ class Stream {
     Owned<GstBuffer> buffer = picture_.buffer();
     GST_BUFFER_PTS(buffer.get()) = time_;
     time_ += kFrame;
-    for (const Box &box : boxes) {
-      add_region(buffer.get(), box, type);
+    for (const Box &box : boxes)
       if (track != 0)
-        gst_video_region_of_interest_meta_add_param(
-            regions_of(buffer).back(), gst_structure_new("tracking", "id", G_TYPE_UINT64, track, nullptr));
-    }
+        add_track(buffer.get(), box, track, type);
+      else
+        add_region(buffer.get(), box, type);
     EXPECT_TRUE(!marked || gst_cuda_vision_buffer_mark_analysed(buffer.get(), "person", 0, nullptr));
     return buffer;
   }
@@ -117,12 +116,6 @@ class Stream {
   Harness harness_;
   GstClockTime time_ = 0;
 };
-
-VideoFrame bright(const char *format, Size size) {
-  VideoFrame frame(format, size, 3);
-  std::fill(frame.bytes().begin(), frame.bytes().end(), std::uint8_t{200});
-  return frame;
-}
 
 class CudaVisionRedact : public ElementTest {};
 class CudaVisionRedactFormat : public ElementTest, public testing::WithParamInterface<std::string> {};

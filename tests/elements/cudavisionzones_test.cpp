@@ -24,17 +24,6 @@ constexpr const char *kDoor =
 
 class CudaVisionZones : public ElementTest {};
 
-void add_track(GstBuffer *buffer, const Box &box, guint64 id, const char *type = "person") {
-  add_region(buffer, box, type);
-  GstVideoRegionOfInterestMeta *region = nullptr;
-  gpointer state = nullptr;
-  while (GstMeta *meta =
-             gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-    region = reinterpret_cast<GstVideoRegionOfInterestMeta *>(meta);
-  gst_video_region_of_interest_meta_add_param(
-      region, gst_structure_new("tracking", "id", G_TYPE_UINT64, id, nullptr));
-}
-
 class ZonesHarness {
  public:
   // Exactly one of both is set, or none: properties with which the element starts.

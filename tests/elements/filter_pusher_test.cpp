@@ -8,7 +8,7 @@
 #include <chrono>
 #include <functional>
 #include <thread>
-#include <vector>
+#include <utility>
 
 #include "tests/elements/harness.h"
 #include "tests/support/emulated.h"
@@ -17,8 +17,6 @@ namespace {
 
 using namespace cudavision::test;
 using namespace std::chrono_literals;
-
-using Numbers = std::vector<guint64>;
 
 // Frames of 1 ms, of which the element takes some for each.
 class Stream {

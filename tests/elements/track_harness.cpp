@@ -44,11 +44,18 @@ guint64 TrackHarness::id_at(GstClockTime pts, const Box &box) {
   return ids.empty() ? 0 : ids[0];
 }
 
-void add_region(GstBuffer *buffer, const Box &box, const char *type, gint id) {
-  gst_buffer_add_video_region_of_interest_meta(buffer, type, static_cast<guint>(static_cast<gint>(box.x)),
-                                               static_cast<guint>(static_cast<gint>(box.y)),
-                                               static_cast<guint>(box.width), static_cast<guint>(box.height))
-      ->id = id;
+GstVideoRegionOfInterestMeta *add_region(GstBuffer *buffer, const Box &box, const char *type, gint id) {
+  GstVideoRegionOfInterestMeta *region = gst_buffer_add_video_region_of_interest_meta(
+      buffer, type, static_cast<guint>(static_cast<gint>(box.x)),
+      static_cast<guint>(static_cast<gint>(box.y)), static_cast<guint>(box.width),
+      static_cast<guint>(box.height));
+  region->id = id;
+  return region;
+}
+
+void add_track(GstBuffer *buffer, const Box &box, guint64 track, const char *type) {
+  gst_video_region_of_interest_meta_add_param(
+      add_region(buffer, box, type), gst_structure_new("tracking", "id", G_TYPE_UINT64, track, nullptr));
 }
 
 Owned<GstBuffer> frame_with(const std::vector<Box> &boxes, const char *type) {

@@ -51,7 +51,9 @@ class TrackHarness {
   GstClockTime time_ = 0;
 };
 
-void add_region(GstBuffer *buffer, const Box &box, const char *type, gint id = 0);
+GstVideoRegionOfInterestMeta *add_region(GstBuffer *buffer, const Box &box, const char *type, gint id = 0);
+// A region with the id of a track.
+void add_track(GstBuffer *buffer, const Box &box, guint64 track, const char *type = "person");
 Owned<GstBuffer> frame_with(const std::vector<Box> &boxes, const char *type = "person");
 std::vector<GstVideoRegionOfInterestMeta *> regions_of(const Owned<GstBuffer> &buffer);
 std::optional<Estimate> estimate_of(GstVideoRegionOfInterestMeta *region);

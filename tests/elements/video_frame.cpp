@@ -96,6 +96,12 @@ void VideoFrame::add_meta(GstBuffer *buffer) const {
                                  GST_VIDEO_INFO_N_PLANES(&info), info.offset, info.stride);
 }
 
+VideoFrame bright(const std::string &format, Size size) {
+  VideoFrame frame(format, size);
+  std::fill(frame.bytes().begin(), frame.bytes().end(), kBrightByte);
+  return frame;
+}
+
 std::vector<std::uint8_t> bytes_of(GstBuffer *buffer) {
   std::vector<std::uint8_t> bytes(gst_buffer_get_size(buffer));
   EXPECT_EQ(gst_buffer_extract(buffer, 0, bytes.data(), bytes.size()), bytes.size());

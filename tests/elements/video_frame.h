@@ -76,6 +76,10 @@ class VideoFrame {
   std::vector<std::uint8_t> bytes_;
 };
 
+// A frame whose bytes are all kBrightByte.
+inline constexpr std::uint8_t kBrightByte = 200;
+VideoFrame bright(const std::string &format, Size size);
+
 // All bytes of a buffer.
 std::vector<std::uint8_t> bytes_of(GstBuffer *buffer);
 
