@@ -7,8 +7,11 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <mutex>
+#include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "tests/elements/harness.h"
 #include "tests/support/emulated.h"
@@ -55,6 +58,7 @@ class Stream {
   std::function<void()> &when_it_is_done() { return when_it_is_done_; }
   int done() const { return done_; }
   int left() const { return left_; }
+  int dropped() const { return dropped_; }
   std::thread::id pusher() const { return pusher_; }
 
   GstFlowReturn push() {
@@ -70,6 +74,9 @@ class Stream {
     return out ? GST_BUFFER_PTS(out.get()) / GST_MSECOND : G_MAXUINT64;
   }
   bool event(GstEvent *event) { return gst_harness_push_event(harness_.get(), event); }
+  bool event(const char *name) {
+    return event(gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty(name)));
+  }
   void restart() { harness_.restart(); }
 
  private:
@@ -82,6 +89,7 @@ class Stream {
   }
   static GstBusSyncReply on_message(GstBus *, GstMessage *message, gpointer self) {
     auto *stream = static_cast<Stream *>(self);
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_QOS) ++stream->dropped_;
     if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ELEMENT) return GST_BUS_PASS;
     ++stream->done_;
     if (stream->when_it_is_done_) stream->when_it_is_done_();
@@ -92,7 +100,7 @@ class Stream {
   Harness harness_;
   GstClockTime time_ = 0, distance_ = GST_MSECOND;
   std::function<void()> when_it_leaves_, when_it_is_done_;
-  std::atomic<int> done_ = 0, left_ = 0;
+  std::atomic<int> done_ = 0, left_ = 0, dropped_ = 0;
   std::atomic<std::thread::id> pusher_{};
 };
 
@@ -139,8 +147,7 @@ TEST_F(FilterPusher, what_is_serialised_leaves_behind_the_frame) {
     if (what == 0) {
       EXPECT_TRUE(stream.event(gst_event_new_eos()));
     } else if (what == 1) {
-      EXPECT_TRUE(stream.event(
-          gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty("between"))));
+      EXPECT_TRUE(stream.event("between"));
     } else {
       GstQuery *query = gst_query_new_drain();
       gst_pad_peer_query(stream.harness()->srcpad, query);
@@ -153,26 +160,165 @@ TEST_F(FilterPusher, what_is_serialised_leaves_behind_the_frame) {
 // A program may do so when it hears of what was found.
 TEST_F(FilterPusher, an_event_may_be_sent_while_a_message_is_posted) {
   Stream stream;
-  stream.when_it_is_done() = [&] {
-    EXPECT_TRUE(
-        stream.event(gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty("found"))));
-  };
+  stream.when_it_is_done() = [&] { EXPECT_TRUE(stream.event("found")); };
   stream.when_it_leaves() = [] { std::this_thread::sleep_for(20ms); };
   for (int i = 0; i < 3; ++i) EXPECT_EQ(stream.push(), GST_FLOW_OK);
   for (const guint64 n : {2u, 3u, 4u}) EXPECT_EQ(stream.pull(), n);
 }
 
-// Whoever brings the next frame holds the lock that an event needs.
-TEST_F(FilterPusher, an_event_may_be_sent_by_whoever_holds_a_frame) {
+// The events of a pad that leave it, by name, and the times of the frames in milliseconds.
+class Leaving {
+ public:
+  explicit Leaving(GstElement *element) : pad_(gst_element_get_static_pad(element, "src")) {
+    const auto types = GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM | GST_PAD_PROBE_TYPE_BUFFER;
+    probe_ = gst_pad_add_probe(pad_.get(), static_cast<GstPadProbeType>(types), note, this, nullptr);
+  }
+  ~Leaving() { gst_pad_remove_probe(pad_.get(), probe_); }
+  std::vector<std::string> names() {
+    const std::lock_guard lock(mutex_);
+    return names_;
+  }
+
+ private:
+  static GstPadProbeReturn note(GstPad *, GstPadProbeInfo *info, gpointer self) {
+    auto *leaving = static_cast<Leaving *>(self);
+    const std::lock_guard lock(leaving->mutex_);
+    if ((info->type & GST_PAD_PROBE_TYPE_BUFFER) != 0) {
+      leaving->names_.push_back(
+          std::to_string(GST_BUFFER_PTS(GST_PAD_PROBE_INFO_BUFFER(info)) / GST_MSECOND));
+    } else {
+      GstEvent *event = GST_PAD_PROBE_INFO_EVENT(info);
+      const GstStructure *structure = gst_event_get_structure(event);
+      const bool is_custom = GST_EVENT_TYPE(event) == GST_EVENT_CUSTOM_DOWNSTREAM;
+      leaving->names_.emplace_back(is_custom ? gst_structure_get_name(structure)
+                                             : GST_EVENT_TYPE_NAME(event));
+    }
+    return GST_PAD_PROBE_OK;
+  }
+
+  Owned<GstPad> pad_;
+  gulong probe_;
+  std::mutex mutex_;
+  std::vector<std::string> names_;
+};
+
+// Somebody who holds a frame waits for what needs the lock of whoever brings the next one, the event or the query.
+class FilterPusherHeld : public FilterPusher {
+ protected:
+  // Sends frame 2, and calls body while whoever holds it sends the event "seen".
+  void while_held(Stream &stream, const std::function<void()> &body) {
+    std::atomic<bool> is_begun = false;
+    stream.when_it_leaves() = [&] {
+      if (stream.left() > 0) return;
+      EXPECT_TRUE(comes_to_pass([&] { return is_begun.load(); }));
+      std::this_thread::sleep_for(50ms);
+      EXPECT_TRUE(stream.event("seen"));
+    };
+    EXPECT_EQ(stream.push(), GST_FLOW_OK);
+    const auto begin = std::chrono::steady_clock::now();
+    is_begun = true;
+    body();
+    EXPECT_TRUE(comes_to_pass([&] { return stream.left() > 0; }));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
+  }
+};
+
+TEST_F(FilterPusherHeld, events_leave_behind_the_frame_in_their_order) {
   Stream stream;
+  Leaving leaving(stream.element());
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  segment.base = GST_SECOND;
+  while_held(stream, [&] {
+    EXPECT_TRUE(stream.event("between"));
+    EXPECT_TRUE(stream.event(gst_event_new_segment(&segment)));
+    EXPECT_TRUE(stream.event(gst_event_new_gap(5 * GST_MSECOND, GST_MSECOND)));
+  });
+  EXPECT_EQ(GST_BASE_TRANSFORM(stream.element())->segment.base, GST_SECOND);
+  EXPECT_EQ(stream.push(), GST_FLOW_OK);
+  EXPECT_TRUE(stream.event(gst_event_new_eos()));
+  std::vector<std::string> names = leaving.names();
+  EXPECT_EQ(std::erase(names, "seen"), 1u);  // whose turn comes is not certain
+  EXPECT_EQ(names, (std::vector<std::string>{"2", "between", "segment", "gap", "3", "eos"}));
+}
+
+TEST_F(FilterPusherHeld, a_query_has_no_answer) {
+  Stream stream;
+  while_held(stream, [&] {
+    GstQuery *query = gst_query_new_drain();
+    EXPECT_FALSE(gst_pad_peer_query(stream.harness()->srcpad, query));
+    gst_query_unref(query);
+  });
+}
+
+TEST_F(FilterPusherHeld, frames_are_dropped_and_the_next_one_is_marked) {
+  for (const bool pads_change : {false, true}) {
+    Stream stream;
+    if (pads_change) {
+      stream.when_it_is_done() = [&] {
+        gst_harness_push_upstream_event(stream.harness(), gst_event_new_reconfigure());
+      };
+    }
+    Leaving leaving(stream.element());
+    while_held(stream, [&] { EXPECT_EQ(stream.push(), GST_FLOW_OK); });
+    EXPECT_EQ(stream.pull(), 2u);
+    EXPECT_EQ(stream.push(), GST_FLOW_OK);
+    const Owned<GstBuffer> out = stream.pull_frame();
+    EXPECT_EQ(GST_BUFFER_PTS(out.get()), 4 * GST_MSECOND);
+    EXPECT_TRUE(GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_DISCONT));
+    EXPECT_EQ(stream.dropped(), pads_change ? 0 : 1);                          // one is not even begun
+    EXPECT_EQ(leaving.names(), (std::vector<std::string>{"seen", "2", "4"}));  // it left while 2 was held
+  }
+}
+
+TEST_F(FilterPusherHeld, another_format_comes_with_the_next_frame) {
+  Stream stream;
+  Leaving leaving(stream.element());
+  const Owned<GstCaps> now(gst_pad_get_current_caps(stream.harness()->srcpad));
+  Owned<GstCaps> caps(gst_caps_copy(now.get()));
+  gst_caps_set_simple(caps.get(), "pixel-aspect-ratio", GST_TYPE_FRACTION, 2, 1, nullptr);
+  while_held(stream, [&] { stream.event(gst_event_new_caps(caps.get())); });
+  EXPECT_EQ(stream.push(), GST_FLOW_OK);
+  EXPECT_EQ(stream.pull(), 2u);
+  EXPECT_EQ(stream.pull(), 3u);
+  EXPECT_EQ(leaving.names(), (std::vector<std::string>{"seen", "2", "caps", "3"}));
+}
+
+TEST_F(FilterPusherHeld, tags_outlive_a_flush_and_other_events_do_not) {
+  Stream stream;
+  Leaving leaving(stream.element());
+  std::atomic<bool> is_flushed = false;
   stream.when_it_leaves() = [&] {
-    if (stream.left() > 0) return;
-    EXPECT_TRUE(comes_to_pass([&] { return stream.done() == 2; }));  // the next frame waits
-    EXPECT_TRUE(
-        stream.event(gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty("seen"))));
+    EXPECT_TRUE(stream.left() > 0 || comes_to_pass([&] { return is_flushed.load(); }));
   };
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(stream.push(), GST_FLOW_OK);
-  for (const guint64 n : {2u, 3u, 4u}) EXPECT_EQ(stream.pull(), n);
+  EXPECT_EQ(stream.push(), GST_FLOW_OK);
+  EXPECT_TRUE(stream.event("between"));
+  EXPECT_TRUE(stream.event(gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "held", nullptr))));
+  EXPECT_TRUE(stream.event(gst_event_new_eos()));
+  EXPECT_TRUE(stream.event(gst_event_new_flush_start()));
+  is_flushed = true;
+  EXPECT_TRUE(stream.event(gst_event_new_flush_stop(FALSE)));
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  EXPECT_TRUE(stream.event(gst_event_new_segment(&segment)));
+  EXPECT_EQ(stream.push(), GST_FLOW_OK);
+  EXPECT_TRUE(stream.event(gst_event_new_eos()));
+  EXPECT_EQ(leaving.names(), (std::vector<std::string>{"2", "segment", "tag", "3", "eos"}));
+}
+
+// A program may replace an element when it is called with a frame; the elements before it go on.
+TEST_F(FilterPusher, who_stops_the_element_with_a_frame_does_not_stop_what_is_before_it) {
+  Stream stream;
+  std::atomic<bool> is_stopped = false;
+  stream.when_it_leaves() = [&] {
+    EXPECT_TRUE(comes_to_pass([&] { return stream.done() == 2; }));  // the next frame waits
+    gst_element_set_state(stream.element(), GST_STATE_READY);
+    is_stopped = true;
+  };
+  EXPECT_EQ(stream.push(), GST_FLOW_OK);
+  EXPECT_EQ(stream.push(), GST_FLOW_OK);
+  EXPECT_TRUE(comes_to_pass([&] { return is_stopped.load(); }));
+  EXPECT_EQ(stream.push(), GST_FLOW_FLUSHING);
 }
 
 // By another thread, or by who holds the frame.
@@ -246,8 +392,7 @@ TEST_F(FilterPusher, what_the_sink_answers_is_told_once_with_the_next_frame) {
   const Owned<GstPad> end(gst_pad_get_peer(source.get()));
   GST_PAD_SET_FLUSHING(end.get());
   EXPECT_EQ(stream.push(), GST_FLOW_OK);
-  EXPECT_FALSE(
-      stream.event(gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty("between"))));
+  EXPECT_FALSE(stream.event("between"));
   EXPECT_EQ(stream.push(), GST_FLOW_FLUSHING);
   EXPECT_EQ(stream.push(), GST_FLOW_OK);
   EXPECT_TRUE(comes_to_pass([&] { return stream.left() == 2; }));

@@ -230,8 +230,8 @@ GstStateChangeReturn change_state(GstElement *element, GstStateChange transition
   }
   // Otherwise the state change would wait for the frame that is being processed.
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
-    state.stop.request(StopReason::stop);
     state.pusher.interrupt();
+    state.stop.request(StopReason::stop);
   }
   const GstStateChangeReturn result =
       GST_ELEMENT_CLASS(gst_cuda_vision_filter_parent_class)->change_state(element, transition);
@@ -383,7 +383,7 @@ GstFlowReturn process(GstCudaVisionFilter *filter, Session &session, GstBuffer *
     status = session.process(frame, buffer, settings);
   }
   if (status.ok()) return GST_FLOW_OK;
-  if (status.code() == Status::Code::stopped) return GST_FLOW_FLUSHING;
+  if (status.code() == Status::Code::stopped) return state.pusher.when_interrupted();
   post_error(filter, "A frame could not be processed", status, __LINE__);
   return GST_FLOW_ERROR;
 }
@@ -466,10 +466,16 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   return protect(filter, GST_FLOW_ERROR, [&] { return take_frame(filter, *session, buffer); });
 }
 
+// After a change of the elements behind this one the format is agreed upon anew, and they must be free to answer.
 GstFlowReturn submit_input_buffer(GstBaseTransform *transform, gboolean is_discont, GstBuffer *buffer) {
-  const GstFlowReturn result = GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)
-                                   ->submit_input_buffer(transform, is_discont, buffer);
-  if (result == GST_BASE_TRANSFORM_FLOW_DROPPED) GST_CUDA_VISION_FILTER(transform)->state->pusher.note_gap();
+  cudavision::FramePusher &pusher = GST_CUDA_VISION_FILTER(transform)->state->pusher;
+  GstFlowReturn result = GST_BASE_TRANSFORM_FLOW_DROPPED;
+  if (gst_pad_needs_reconfigure(GST_BASE_TRANSFORM_SRC_PAD(transform)) && !pusher.wait())
+    gst_buffer_unref(buffer);
+  else
+    result = GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)
+                 ->submit_input_buffer(transform, is_discont, buffer);
+  if (result == GST_BASE_TRANSFORM_FLOW_DROPPED) pusher.note_gap();
   return result;
 }
 
@@ -488,17 +494,23 @@ bool needs_pusher(GstCudaVisionFilter *filter) {
 GstFlowReturn generate_output(GstBaseTransform *transform, GstBuffer **output) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   cudavision::FramePusher &pusher = filter->state->pusher;
-  const GstFlowReturn result =
+  cudavision::PromisedLatency &latency = filter->state->latency;
+  GstFlowReturn result =
       GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->generate_output(transform, output);
+  if (result == GST_FLOW_OK && *output != nullptr) {
+    const bool begins =
+        needs_pusher(filter) && pusher.begin(GST_BASE_TRANSFORM_SRC_PAD(transform), latency.of_pipeline());
+    const bool is_pushed = begins || !pusher.wait();
+    if (!is_pushed) pusher.forget_gap();
+    result = is_pushed ? pusher.push(*output) : pusher.take_result();
+    if (result == GST_BASE_TRANSFORM_FLOW_DROPPED) latency.tell_of_dropped(transform, *output);
+    if (result != GST_FLOW_OK)
+      gst_clear_buffer(output);
+    else if (is_pushed)
+      *output = nullptr;
+  }
   if (result == GST_BASE_TRANSFORM_FLOW_DROPPED) pusher.note_gap();
-  if (result != GST_FLOW_OK || *output == nullptr) return result;
-  if (needs_pusher(filter) && pusher.begin(GST_BASE_TRANSFORM_SRC_PAD(transform)))
-    return pusher.push(std::exchange(*output, nullptr));
-  pusher.forget_gap();
-  pusher.wait();
-  const GstFlowReturn before = pusher.take_result();
-  if (before != GST_FLOW_OK) gst_clear_buffer(output);
-  return before;
+  return result;
 }
 
 void forget_frames(cudavision::FilterState &state, Session &session) {
@@ -533,25 +545,43 @@ void follow_event(GstCudaVisionFilter *filter, Session &session, GstEvent *event
   }
 }
 
+// Somebody behind the element has held a frame for longer than a sink does. The event leaves behind it, and does here what it does
+// in the base class. Caps, on which the elements behind must agree, are refused: they come again with the next frame.
+// Takes the event if it returns true.
+bool push_behind_frame(GstCudaVisionFilter *filter, GstEvent *event) {
+  auto *transform = GST_BASE_TRANSFORM(filter);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) return false;
+  if (GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT) {
+    gst_event_copy_segment(event, &transform->segment);
+    transform->have_segment = TRUE;
+  }
+  filter->state->pusher.push(event);
+  return true;
+}
+
 gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   cudavision::FilterState &state = *filter->state;
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START) {
-    state.stop.request(StopReason::flush);
     state.pusher.interrupt();
+    state.stop.request(StopReason::flush);
   }
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
     state.stop.withdraw(StopReason::flush);
     if (!state.stop.requested()) state.pusher.resume();
   }
-  if (GST_EVENT_IS_SERIALIZED(event)) state.pusher.wait();
+  const bool is_next =
+      !GST_EVENT_IS_SERIALIZED(event) || state.pusher.wait() || GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP;
   const auto follow = [&] {
     if (const std::shared_ptr<Session> session = state.session.get(); session)
       follow_event(filter, *session, event);
     return true;
   };
-  if (!GST_EVENT_IS_SERIALIZED(event) || protect(filter, false, follow))
-    return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->sink_event(transform, event);
+  if (!GST_EVENT_IS_SERIALIZED(event) || protect(filter, false, follow)) {
+    if (is_next)
+      return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->sink_event(transform, event);
+    if (push_behind_frame(filter, event)) return TRUE;
+  }
   gst_event_unref(event);
   return FALSE;
 }
@@ -616,7 +646,7 @@ gboolean query(GstBaseTransform *transform, GstPadDirection direction, GstQuery 
   if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && takes_cuda_memory(filter) &&
       protect(filter, false, answer))
     return TRUE;
-  if (GST_QUERY_IS_SERIALIZED(query) && direction == GST_PAD_SINK) state.pusher.wait();
+  if (GST_QUERY_IS_SERIALIZED(query) && direction == GST_PAD_SINK && !state.pusher.wait()) return FALSE;
   if (!GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->query(transform, direction, query))
     return FALSE;
   if (GST_QUERY_TYPE(query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC) state.latency.add_to(query);

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Brings frames to the sink on a thread of its own. A sink that waits for the clock holds the thread that brings it a frame, so
-// that an element that takes longer than the distance of two frames would lose this time.
+// Brings frames, and what comes between them, to the sink on a thread of its own. A sink that waits for the clock holds the thread
+// that brings it a frame, so that an element that takes longer than the distance of two frames would lose this time.
 #pragma once
 
-#include <gst/gst.h>
+#include <gst/base/gstbasetransform.h>
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
 namespace cudavision {
 
-// Whoever holds the stream lock of the element's sink pad calls the functions, with the exception of interrupt().
+// Whoever holds the stream lock of the element's sink pad calls the functions, with the exception of interrupt(). A program that
+// is called with a frame behind the element may need this lock, or another one of this thread's: so nobody waits here for
+// longer than a sink may hold a frame.
 class FramePusher {
  public:
   FramePusher() = default;
@@ -18,19 +22,29 @@ class FramePusher {
   FramePusher &operator=(const FramePusher &) = delete;
   ~FramePusher();
 
-  // Starts the thread if there is none. Returns false if the system gives none.
-  bool begin(GstPad *source);
-  // Waits until the frame before this one has left, but not for long, and lets the thread push this one, which it takes. If the frame before could
-  // not be pushed, and this one could not either, returns why, and drops this one.
+  // Starts the thread if there is none. Returns false if the system gives none. latency: of the pipeline; a sink may hold a
+  // frame for so long.
+  bool begin(GstPad *source, GstClockTime latency);
+  // Waits until nothing is left to push; but not for longer than a sink may hold a frame, and not in the thread itself. Returns
+  // false if something is left. Nobody waits for what was interrupted.
+  bool wait();
+  // Lets the thread push the frame, which it takes, when wait() returns true. Otherwise the frame is late: it is not taken, and
+  // the result is GST_BASE_TRANSFORM_FLOW_DROPPED. If the frame before could not be pushed, and this one could not either,
+  // returns why, and does not take this one.
   GstFlowReturn push(GstBuffer *frame);
-  // Waits until nothing is pushed, unless the thread itself calls it.
-  void wait();
+  // Lets the thread push the serialized event, which it takes, behind what is left.
+  void push(GstEvent *event);
   // Returns what became of the last frame, once.
   GstFlowReturn take_result();
-  // The frames that wait are dropped, and nobody waits any more, until resume(). What becomes of a frame that was given before
-  // resume() is not told.
+  // What is left is dropped, but for events that stick to the pad, and nobody waits any more, until resume(). What becomes of a
+  // frame that was given before resume() is not told.
   void interrupt();
   void resume();
+  // What is said of a frame that is interrupted. Who takes the element away while he is called with a frame does not end
+  // the stream: the frame is dropped.
+  GstFlowReturn when_interrupted() const {
+    return is_interrupted_by_itself_ ? GST_BASE_TRANSFORM_FLOW_DROPPED : GST_FLOW_FLUSHING;
+  }
   // Waits for the thread, and ends it.
   void end();
   // Frames before the next one were dropped.
@@ -39,18 +53,17 @@ class FramePusher {
 
  private:
   static gpointer run(gpointer self);
-  void push_frames();
-  bool is_idle() { return g_queue_is_empty(&frames_) && !is_pushing_; }
-  void drop_frames() {
-    g_queue_clear_full(&frames_, [](gpointer frame) { gst_buffer_unref(GST_BUFFER(frame)); });
-  }
+  void push_items();
+  void drop_items();
 
   GThread *thread_ = nullptr;
   GstPad *source_ = nullptr;
+  std::chrono::nanoseconds patience_{};
   bool follows_gap_ = false;
+  std::atomic<bool> is_interrupted_by_itself_ = false;
   std::mutex mutex_;  // protects the following
   std::condition_variable changed_;
-  GQueue frames_ = G_QUEUE_INIT;  // to push
+  GQueue items_ = G_QUEUE_INIT;  // to push: frames and events
   bool is_pushing_ = false, is_interrupted_ = false, is_old_ = false, ends_ = false;
   GstFlowReturn result_ = GST_FLOW_OK;
 };

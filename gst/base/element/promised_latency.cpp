@@ -70,26 +70,30 @@ void PromisedLatency::add_to(GstQuery *latency) {
 
 bool PromisedLatency::drops(GstBaseTransform *element, GstBuffer *frame) {
   if (!live_ || promised_ == 0 || !gst_base_transform_is_qos_enabled(element)) return false;
-  const GstClockTime pts = GST_BUFFER_PTS(frame), running_time = to_running_time(element->segment, pts),
-                     begin = gst_util_get_timestamp();
-  const GstClockTimeDiff late_by =
-      lateness(running_time, gst_element_get_current_running_time(GST_ELEMENT(element)));
-  if (late_by <= 0 || begin - last_begin_ > GST_SECOND + 2 * typical()) {
+  const GstClockTime begin = gst_util_get_timestamp();
+  if (lateness(element, frame) <= 0 || begin - last_begin_ > GST_SECOND + 2 * typical()) {
     last_begin_ = begin;
     ++in_time_;
     return false;
   }
-  GstMessage *message =
-      gst_message_new_qos(GST_OBJECT(element), TRUE, running_time, to_stream_time(element->segment, pts), pts,
-                          GST_BUFFER_DURATION(frame));
-  gst_message_set_qos_values(message, late_by, 1, 1000000);
-  gst_message_set_qos_stats(message, GST_FORMAT_BUFFERS, in_time_, ++late_);
-  gst_element_post_message(GST_ELEMENT(element), message);
+  tell_of_dropped(element, frame);
   return true;
 }
 
+void PromisedLatency::tell_of_dropped(GstBaseTransform *element, GstBuffer *frame) {
+  const GstClockTime pts = GST_BUFFER_PTS(frame);
+  GstMessage *message =
+      gst_message_new_qos(GST_OBJECT(element), live_, to_running_time(element->segment, pts),
+                          to_stream_time(element->segment, pts), pts, GST_BUFFER_DURATION(frame));
+  gst_message_set_qos_values(message, lateness(element, frame), 1, 1000000);
+  gst_message_set_qos_stats(message, GST_FORMAT_BUFFERS, in_time_, ++late_);
+  gst_element_post_message(GST_ELEMENT(element), message);
+}
+
 // How late the frame would leave the element if work on it began now; negative if it would be in time.
-GstClockTimeDiff PromisedLatency::lateness(GstClockTime running_time, GstClockTime now) const {
+GstClockTimeDiff PromisedLatency::lateness(GstBaseTransform *element, GstBuffer *frame) const {
+  const GstClockTime running_time = to_running_time(element->segment, GST_BUFFER_PTS(frame));
+  const GstClockTime now = gst_element_get_current_running_time(GST_ELEMENT(element));
   if (!GST_CLOCK_TIME_IS_VALID(running_time) || !GST_CLOCK_TIME_IS_VALID(now)) return -1;
   const GstClockTime until_here = before_ + promised_ + held_, of_pipeline = of_pipeline_;
   const GstClockTime slack = of_pipeline > until_here ? std::min(of_pipeline - until_here, kMostSlack) : 0;

@@ -32,12 +32,15 @@ class PromisedLatency {
   // result would be lost. If the clock says so of all frames, one a second is worked on nevertheless, as sinks do.
   // Posts a QoS message for a frame to drop. Called by the streaming thread, for a sink that tells when frames arrive.
   bool drops(GstBaseTransform *element, GstBuffer *frame);
+  // Posts a QoS message for a frame that is dropped. Called by the streaming thread.
+  void tell_of_dropped(GstBaseTransform *element, GstBuffer *frame);
+  GstClockTime of_pipeline() const { return of_pipeline_; }
 
  private:
   // A sink shows a frame when the latency of the whole pipeline has passed. A part of what this is longer than the promises
   // up to here is for the sink itself, which hardly needs it. A frame may leave the element so much later; and since a
   // sink without a queue in front of it holds the streaming thread for so long, most frames do.
-  GstClockTimeDiff lateness(GstClockTime running_time, GstClockTime now) const;
+  GstClockTimeDiff lateness(GstBaseTransform *element, GstBuffer *frame) const;
   GstClockTime typical() const;
 
   std::atomic<bool> live_ = false;
